@@ -1,0 +1,33 @@
+/**
+ * Time as a type.
+ *
+ * Owns: the only reading of the machine's clock, instants, and their one text form.
+ * Does not own: timers (processor/timers) or any policy about durations (base/bounds, base/settings).
+ *
+ * C1. An Instant is whole epoch milliseconds. Nothing else in the code is called a time.
+ */
+
+/** Epoch milliseconds, UTC. */
+export type Instant = number & { readonly __brand: 'Instant' }
+
+export interface Clock {
+  now(): Instant
+}
+
+export const systemClock: Clock = { now: () => Date.now() as Instant }
+
+export const SECOND = 1_000
+export const MINUTE = 60 * SECOND
+export const HOUR = 60 * MINUTE
+export const DAY = 24 * HOUR
+
+/** The one door in for a number that is known to be epoch milliseconds (a stored row, a test). */
+export const instant = (epochMs: number): Instant => epochMs as Instant
+
+export const plus = (at: Instant, milliseconds: number): Instant => (at + milliseconds) as Instant
+
+/** RFC 3339 UTC with milliseconds, e.g. `2026-11-21T04:35:40.123Z`. */
+export const toRfc3339 = (at: Instant): string => new Date(at).toISOString()
+
+/** Unix epoch seconds, rounded down. */
+export const toEpochSeconds = (at: Instant): number => Math.floor(at / SECOND)

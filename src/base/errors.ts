@@ -1,0 +1,164 @@
+/**
+ * The error registry: every code a caller can see, in one place.
+ *
+ * Owns: code → HTTP status, gRPC status, retryability and the fixed public text.
+ * Does not own: which check raises which code (the command that checks), nor the envelope's bytes (gateway).
+ *
+ * E1. A code is never renamed and never reused for another meaning: callers branch on it.
+ * E2. Texts are constant. Nothing of a request, a rail or an exception is ever part of one.
+ * E3. `retryable` says whether the very same request can succeed later without being changed.
+ */
+
+/** gRPC status codes by name (https://grpc.github.io/grpc/core/md_doc_statuscodes.html). */
+export const GrpcStatus = {
+  DEADLINE_EXCEEDED: 4,
+  INVALID_ARGUMENT: 3,
+  NOT_FOUND: 5,
+  ALREADY_EXISTS: 6,
+  PERMISSION_DENIED: 7,
+  RESOURCE_EXHAUSTED: 8,
+  FAILED_PRECONDITION: 9,
+  INTERNAL: 13,
+  UNAVAILABLE: 14,
+  UNAUTHENTICATED: 16,
+} as const
+export type GrpcStatusName = keyof typeof GrpcStatus
+
+interface ErrorEntry {
+  readonly http: number
+  readonly grpc: GrpcStatusName
+  readonly retryable: boolean
+  readonly message: string
+}
+
+const entry = (
+  http: number,
+  grpc: GrpcStatusName,
+  message: string,
+  retryable = false,
+): ErrorEntry => ({ http, grpc, retryable, message })
+
+export const ERRORS = {
+  // Every endpoint.
+  invalid_request: entry(400, 'INVALID_ARGUMENT', 'The request is not valid.'),
+  authentication_failed: entry(401, 'UNAUTHENTICATED', 'Authentication failed.'),
+  not_found: entry(404, 'NOT_FOUND', 'There is nothing at this address.'),
+  method_not_allowed: entry(405, 'INVALID_ARGUMENT', 'This address does not take that method.'),
+  payload_too_large: entry(413, 'INVALID_ARGUMENT', 'The request body is too large.'),
+  rate_limited: entry(429, 'RESOURCE_EXHAUSTED', 'Too many requests. Slow down.', true),
+  internal_error: entry(500, 'INTERNAL', 'Something went wrong on our side.', true),
+  configuration_error: entry(503, 'UNAVAILABLE', 'A required dependency is unavailable.', true),
+  timeout: entry(504, 'DEADLINE_EXCEEDED', 'The answer did not come in time.', true),
+  idempotency_conflict: entry(
+    409,
+    'ALREADY_EXISTS',
+    'The idempotency key was used with another request.',
+  ),
+
+  // Payment intents.
+  payment_intent_not_found: entry(404, 'NOT_FOUND', 'No such payment intent.'),
+  attestation_not_satisfied: entry(
+    403,
+    'PERMISSION_DENIED',
+    'The attestations do not allow this payment.',
+  ),
+  corridor_not_enabled: entry(403, 'PERMISSION_DENIED', 'The corridor is not enabled.'),
+  partner_suspended: entry(403, 'PERMISSION_DENIED', 'The partner is suspended.'),
+  user_mismatch: entry(403, 'PERMISSION_DENIED', 'The intent was created for another user.'),
+  payment_intent_terminal: entry(409, 'FAILED_PRECONDITION', 'The payment intent has ended.'),
+  quote_required: entry(409, 'FAILED_PRECONDITION', 'Scan a QR code before confirming.'),
+  quote_expired: entry(409, 'FAILED_PRECONDITION', 'The quote has expired. Scan again.'),
+  quote_changed: entry(409, 'FAILED_PRECONDITION', 'Another quote is bound to the intent.'),
+  already_confirmed: entry(409, 'FAILED_PRECONDITION', 'The payment is already confirmed.'),
+  payment_intent_not_confirmable: entry(
+    409,
+    'FAILED_PRECONDITION',
+    'The payment intent can not be confirmed.',
+  ),
+  payment_intent_not_cancelable: entry(
+    409,
+    'FAILED_PRECONDITION',
+    'The payment intent can not be cancelled.',
+  ),
+  payment_intent_not_refundable: entry(
+    409,
+    'FAILED_PRECONDITION',
+    'The payment intent can not be refunded.',
+  ),
+  payment_intent_not_scannable: entry(
+    409,
+    'FAILED_PRECONDITION',
+    'The payment intent takes no scan any more.',
+  ),
+  duplicate_scan: entry(
+    409,
+    'FAILED_PRECONDITION',
+    'The same code was paid a moment ago. Ask the user, then acknowledge.',
+  ),
+
+  // Scan.
+  qr_malformed: entry(422, 'INVALID_ARGUMENT', 'The QR code can not be read.'),
+  qr_checksum_invalid: entry(422, 'INVALID_ARGUMENT', 'The checksum of the QR code is wrong.'),
+  qr_scheme_unsupported: entry(422, 'INVALID_ARGUMENT', 'The QR scheme is not supported here.'),
+  qr_country_mismatch: entry(422, 'INVALID_ARGUMENT', 'The QR code is of another country.'),
+  qr_currency_mismatch: entry(422, 'INVALID_ARGUMENT', 'The QR code is in another currency.'),
+  qr_amount_mismatch: entry(422, 'INVALID_ARGUMENT', 'The amount differs from the QR code.'),
+  local_amount_required: entry(422, 'INVALID_ARGUMENT', 'The QR code carries no amount. Send one.'),
+  local_amount_invalid: entry(422, 'INVALID_ARGUMENT', 'The local amount is not valid.'),
+  amount_below_minimum: entry(422, 'INVALID_ARGUMENT', 'The amount is below the minimum.'),
+  user_limit_exceeded: entry(422, 'FAILED_PRECONDITION', "The user's limit is exceeded."),
+  quote_exceeds_intent_amount: entry(
+    422,
+    'FAILED_PRECONDITION',
+    'The quote is above the amount of the intent.',
+  ),
+
+  // Payouts and the money beneath them.
+  invalid_beneficiary: entry(400, 'INVALID_ARGUMENT', 'The beneficiary is not valid.'),
+  beneficiary_not_found: entry(404, 'NOT_FOUND', 'No such beneficiary.'),
+  unsupported_currency: entry(422, 'FAILED_PRECONDITION', 'The currency is not enabled.'),
+  unsupported_destination: entry(422, 'FAILED_PRECONDITION', 'The destination has no route.'),
+  payout_limit_exceeded: entry(422, 'FAILED_PRECONDITION', 'A control rejected the amount.'),
+  insufficient_balance: entry(422, 'FAILED_PRECONDITION', 'The balance can not cover it.', true),
+  duplicate_payout: entry(409, 'ALREADY_EXISTS', 'The idempotency key has another payout.'),
+  compliance_rejected: entry(422, 'FAILED_PRECONDITION', 'Compliance rejected the payout.'),
+  risk_rejected: entry(422, 'FAILED_PRECONDITION', 'Risk controls rejected the payout.'),
+  rail_unavailable: entry(422, 'FAILED_PRECONDITION', 'No route is available now.', true),
+  payout_not_found: entry(404, 'NOT_FOUND', 'No such payout.'),
+  payout_not_cancelable: entry(409, 'FAILED_PRECONDITION', 'The payout can not be cancelled.'),
+
+  // Webhooks.
+  webhook_endpoint_not_found: entry(404, 'NOT_FOUND', 'No such webhook endpoint.'),
+  webhook_endpoint_limit: entry(409, 'RESOURCE_EXHAUSTED', 'No further endpoint is allowed.'),
+  event_not_found: entry(404, 'NOT_FOUND', 'No such event.'),
+} as const satisfies Record<string, ErrorEntry>
+
+export type ErrorCode = keyof typeof ERRORS
+
+/**
+ * Codes whose HTTP status depends on the operation that raises them (spec: Errors, and the confirm rules).
+ * Confirm answers its refusals as conflicts; a payout answers the same code as 422.
+ */
+export const CONFLICT_ON_CONFIRM: ReadonlySet<ErrorCode> = new Set([
+  'user_limit_exceeded',
+  'insufficient_balance',
+])
+
+/** Tells a code of the registry from any other text. */
+export function isErrorCode(text: string): text is ErrorCode {
+  return Object.hasOwn(ERRORS, text)
+}
+
+/** An outcome of life: either a value or a named refusal. Exceptions are for bugs. */
+export type Outcome<T> =
+  { readonly ok: true; readonly value: T } | { readonly ok: false; readonly code: ErrorCode }
+
+export const accepted = <T>(value: T): { readonly ok: true; readonly value: T } => ({
+  ok: true,
+  value,
+})
+
+export const refused = (code: ErrorCode): { readonly ok: false; readonly code: ErrorCode } => ({
+  ok: false,
+  code,
+})

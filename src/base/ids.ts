@@ -1,0 +1,111 @@
+/**
+ * Identifiers.
+ *
+ * Owns: the branded id types, their prefixes and the one constructor. Does not own: secrets and token ids
+ * (pure randomness, auth). An id is never a credential.
+ *
+ * I1. An id is `prefix_` + 26 Crockford base-32 characters: 48 bits of milliseconds, then 80 random bits.
+ * I2. Ids of one prefix sort by their creation time, which keeps index pages local.
+ * I3. Every id draws its own 80 bits; none is the previous one plus one.
+ */
+import type { Instant } from './clock.js'
+import type { Random } from './random.js'
+
+export const PREFIX = {
+  intent: 'pi_',
+  quote: 'qt_',
+  payout: 'pout_',
+  beneficiary: 'ben_',
+  event: 'evt_',
+  endpoint: 'we_',
+  delivery: 'dlv_',
+  request: 'req_',
+  effect: 'ins_',
+  deposit: 'dep_',
+  conversion: 'fxc_',
+  fxQuote: 'fxq_',
+  report: 'rep_',
+} as const
+export type IdKind = keyof typeof PREFIX
+
+type Branded<Name extends string> = string & { readonly __brand: Name }
+export type IntentId = Branded<'intent'>
+export type QuoteId = Branded<'quote'>
+export type PayoutId = Branded<'payout'>
+export type BeneficiaryId = Branded<'beneficiary'>
+export type EventId = Branded<'event'>
+export type EndpointId = Branded<'endpoint'>
+export type DeliveryId = Branded<'delivery'>
+export type RequestId = Branded<'request'>
+export type EffectId = Branded<'effect'>
+export type PartnerId = Branded<'partner'>
+/** `{partner}_{environment}`: the boundary that every row and every query carries. */
+export type TenantId = Branded<'tenant'>
+/** `{partner}_{environment}_{quarter}`, e.g. `demo_sandbox_2026q4`. */
+export type KeyId = Branded<'key'>
+
+export type Environment = 'sandbox' | 'production'
+
+export const ALPHABET = '0123456789ABCDEFGHJKMNPQRSTVWXYZ'
+const TIME_CHARACTERS = 10
+const RANDOM_BYTES = 10
+
+/** A new id of this kind. `at` orders it; `random` makes it unguessable enough to be unique. */
+export function newId<Id extends string>(kind: IdKind, at: Instant, random: Random): Id {
+  return (PREFIX[kind] + timePart(at) + randomPart(random.bytes(RANDOM_BYTES))) as Id
+}
+
+let lastInstant = -1
+let lastTimePart = ''
+
+/** Most ids of a millisecond share their time part, so the last one is kept. */
+function timePart(at: Instant): string {
+  if (at === lastInstant) return lastTimePart
+  let rest: number = at
+  let text = ''
+  for (let i = 0; i < TIME_CHARACTERS; i++) {
+    text = ALPHABET.charAt(rest % 32) + text
+    rest = Math.floor(rest / 32)
+  }
+  lastInstant = at
+  lastTimePart = text
+  return text
+}
+
+/** 80 bits as 16 characters of 5 bits. */
+function randomPart(bytes: Buffer): string {
+  let text = ''
+  for (let offset = 0; offset < RANDOM_BYTES; offset += 5) {
+    const high = bytes.readUInt32BE(offset)
+    const low = bytes.readUInt8(offset + 4)
+    text +=
+      ALPHABET.charAt(high >>> 27) +
+      ALPHABET.charAt((high >>> 22) & 31) +
+      ALPHABET.charAt((high >>> 17) & 31) +
+      ALPHABET.charAt((high >>> 12) & 31) +
+      ALPHABET.charAt((high >>> 7) & 31) +
+      ALPHABET.charAt((high >>> 2) & 31) +
+      ALPHABET.charAt(((high & 3) << 3) | (low >>> 5)) +
+      ALPHABET.charAt(low & 31)
+  }
+  return text
+}
+
+const ID_SHAPE = /^[a-z]{2,5}_[0-9A-HJKMNP-TV-Z]{26}$/
+
+/** True when the text has the form of an id of this kind. It says nothing about existence. */
+export function isIdOf(kind: IdKind, text: string): boolean {
+  return text.startsWith(PREFIX[kind]) && ID_SHAPE.test(text)
+}
+
+export const tenantOf = (partner: PartnerId, environment: Environment): TenantId =>
+  `${partner}_${environment}` as TenantId
+
+/** Reads a tenant id back into its two parts. Tenants are made by `tenantOf` only. */
+export function partsOfTenant(tenant: TenantId): { partner: PartnerId; environment: Environment } {
+  const cut = tenant.lastIndexOf('_')
+  return {
+    partner: tenant.slice(0, cut) as PartnerId,
+    environment: tenant.slice(cut + 1) as Environment,
+  }
+}

@@ -1,0 +1,35 @@
+/**
+ * Chance as an argument.
+ *
+ * Owns: the only draw from the system's random source. Draws are made in blocks because one call costs
+ * microseconds whatever its size. Does not own: what the bytes become (ids, tokens, nonces, jitter).
+ *
+ * R1. A byte handed out is never handed out again, and is wiped from the block.
+ */
+import { randomFillSync } from 'node:crypto'
+
+export interface Random {
+  /** Fresh bytes that the caller owns. */
+  bytes(count: number): Buffer
+  /** Uniform in [0, 1). For jitter only, never for secrets. */
+  fraction(): number
+}
+
+const BLOCK_BYTES = 8_192
+
+export function systemRandom(): Random {
+  const block = Buffer.alloc(BLOCK_BYTES)
+  let used = BLOCK_BYTES
+  const bytes = (count: number): Buffer => {
+    if (count > BLOCK_BYTES) return randomFillSync(Buffer.alloc(count))
+    if (used + count > BLOCK_BYTES) {
+      randomFillSync(block)
+      used = 0
+    }
+    const drawn = Buffer.from(block.subarray(used, used + count))
+    block.fill(0, used, used + count)
+    used += count
+    return drawn
+  }
+  return { bytes, fraction: () => bytes(4).readUInt32LE(0) / 2 ** 32 }
+}
