@@ -1,0 +1,36 @@
+/**
+ * Logs: JSON lines on stdout.
+ *
+ * L1. Bodies, QR payloads, account numbers, tokens and secrets are never passed to a logger; redaction is the second net.
+ */
+import { pino, type Logger } from 'pino'
+import type { Settings } from './settings.js'
+
+export type { Logger } from 'pino'
+
+const REDACTED = [
+  'authorization',
+  'session_token',
+  'receipt_token',
+  'account_number',
+  'qr_payload',
+  'secret',
+  'signing_secret',
+  '*.authorization',
+  '*.session_token',
+  '*.account_number',
+  '*.qr_payload',
+  '*.secret',
+]
+
+export function createLog(process_: string, settings: Pick<Settings, 'LOG_LEVEL'>): Logger {
+  return pino(
+    {
+      level: settings.LOG_LEVEL,
+      base: { process: process_ },
+      redact: REDACTED,
+      timestamp: pino.stdTimeFunctions.isoTime,
+    },
+    pino.destination({ sync: false }),
+  )
+}

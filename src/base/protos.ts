@@ -1,0 +1,45 @@
+/**
+ * Loads the contracts of `protos/` once, and says where they lie.
+ *
+ * P1. int64 is a string on both sides, field names are those of the files: a message is the public JSON's twin.
+ */
+import { existsSync } from 'node:fs'
+import { dirname, join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { loadPackageDefinition, type GrpcObject } from '@grpc/grpc-js'
+import { loadSync } from '@grpc/proto-loader'
+
+const FILES = [
+  'common.proto',
+  'intents.proto',
+  'payouts.proto',
+  'exchange.proto',
+  'directory.proto',
+  'webhooks.proto',
+  'rail.proto',
+  'operator.proto',
+]
+
+/** The repository's root: compiled code runs from `.build/`, sources from the tree itself. */
+export function projectRoot(): string {
+  let folder = dirname(fileURLToPath(import.meta.url))
+  while (!existsSync(join(folder, 'package.json'))) folder = dirname(folder)
+  return folder
+}
+
+let loaded: GrpcObject | undefined
+
+/** The loaded contracts; callers narrow it with the generated `ProtoGrpcType` of their file. */
+export function contracts<Loaded>(): Loaded {
+  loaded ??= loadPackageDefinition(
+    loadSync(FILES, {
+      includeDirs: [join(projectRoot(), 'protos')],
+      keepCase: true,
+      longs: String,
+      enums: String,
+      defaults: true,
+      oneofs: true,
+    }),
+  )
+  return loaded as unknown as Loaded
+}

@@ -1,0 +1,216 @@
+/**
+ * Settings: the only reader of the environment.
+ *
+ * Owns: every setting's name, default, allowed range and meaning; `.env`. Does not own: bounds that nobody may change
+ * (base/bounds) nor what operators change while the service runs (rates, limits, routes: the store).
+ *
+ * S1. A wrong value stops the start with the name, what was given and what is allowed; all faults are reported at once.
+ * S2. Unknown names are refused in `.env`, where they can only be mistakes; the process environment has other tenants.
+ * S3. The result is frozen and passed down; no other file reads `process.env`.
+ */
+import { existsSync, readFileSync } from 'node:fs'
+import { join, resolve } from 'node:path'
+import { parseEnv } from 'node:util'
+
+interface Setting<T> {
+  readonly fallback: string
+  readonly allowed: string
+  readonly about: string
+  /** The value, or undefined when it is not allowed. */
+  read(text: string): T | undefined
+}
+
+const whole = (fallback: number, min: number, max: number, about: string): Setting<number> => ({
+  fallback: String(fallback),
+  allowed: `a whole number from ${min} to ${max}`,
+  about,
+  read: (text) => {
+    const value = /^[0-9]{1,15}$/.test(text) ? Number(text) : Number.NaN
+    return value >= min && value <= max ? value : undefined
+  },
+})
+
+const oneOf = <const Choice extends string>(
+  choices: readonly Choice[],
+  fallback: Choice,
+  about: string,
+): Setting<Choice> => ({
+  fallback,
+  allowed: choices.join(' or '),
+  about,
+  read: (text) => choices.find((choice) => choice === text),
+})
+
+const toggle = (fallback: boolean, about: string): Setting<boolean> => ({
+  fallback: String(fallback),
+  allowed: 'true or false',
+  about,
+  read: (text) => (text === 'true' ? true : text === 'false' ? false : undefined),
+})
+
+const text = (
+  fallback: string,
+  shape: RegExp,
+  allowed: string,
+  about: string,
+): Setting<string> => ({
+  fallback,
+  allowed,
+  about,
+  read: (value) => (shape.test(value) ? value : undefined),
+})
+
+const list = (
+  fallback: string,
+  shape: RegExp,
+  allowed: string,
+  about: string,
+): Setting<readonly string[]> => ({
+  fallback,
+  allowed: `comma-separated: ${allowed}`,
+  about,
+  read: (value) => {
+    const items = value
+      .split(',')
+      .map((item) => item.trim())
+      .filter((item) => item !== '')
+    return items.every((item) => shape.test(item)) ? items : undefined
+  },
+})
+
+const PATH = /^[^\0]*$/
+const HOST = /^[a-z0-9.-]{1,253}$/
+
+export const SETTINGS = {
+  HTTP_HOST: text(
+    '127.0.0.1',
+    /^[0-9a-fA-F.:]+$|^localhost$/,
+    'an IP address',
+    'address the gateway listens on',
+  ),
+  HTTP_PORT: whole(8080, 0, 65_535, 'port of the partner API; 0 takes a free one'),
+  GRPC_PORT: whole(
+    50_051,
+    0,
+    65_535,
+    'port of the processor for internal services; 0 takes a free one',
+  ),
+  OPS_PORT: whole(9_090, 0, 65_535, 'port of health and metrics; 0 takes a free one'),
+  NATS_PORT: whole(4_222, 0, 65_535, 'port of the nats-server we start; 0 takes a free one'),
+  NATS_URL: text(
+    '',
+    /^$|^nats:\/\/|^tls:\/\//,
+    'nats://… or tls://…',
+    'an existing nats-server; empty: start our own',
+  ),
+  DATA_DIR: text('var', PATH, 'a path', 'folder of all state'),
+  BRAND: text(
+    'Service',
+    /^[A-Z][A-Za-z0-9]{0,31}$/,
+    'a capitalised word',
+    'the word in X-…-Key-Id and fee_details',
+  ),
+  GATEWAYS: whole(1, 1, 16, 'gateway processes on one port'),
+  RATE_LIMIT: oneOf(['on', 'off'], 'on', 'off lifts every rate, in-flight and connection cap'),
+  RATE_LIMIT_PER_SECOND: whole(
+    1_000,
+    1,
+    1_000_000,
+    'requests a second a key, unless the partner has its own',
+  ),
+  SANDBOX_HOSTS: list(
+    'api.localhost',
+    HOST,
+    'host names',
+    'hosts of the sandbox, canonical and legacy',
+  ),
+  PRODUCTION_HOSTS: list('', HOST, 'host names', 'hosts of production, canonical and legacy'),
+  TLS_CERT_FILE: text('', PATH, 'a path', 'certificate chain of the gateway (PEM)'),
+  TLS_KEY_FILE: text('', PATH, 'a path', 'private key of the gateway (PEM)'),
+  MASTER_KEY_FILE: text(
+    '',
+    PATH,
+    'a path',
+    'key file for secrets at rest; empty: DATA_DIR/master.key',
+  ),
+  SESSION_TTL_S: whole(300, 60, 900, 'life of a session token, seconds'),
+  QUOTE_TTL_S: whole(300, 10, 3_600, 'life of a quote, seconds'),
+  INTENT_TTL_S: whole(1_800, 60, 86_400, 'time until an unconfirmed intent expires, seconds'),
+  HANDOVER_TTL_S: whole(
+    60,
+    5,
+    3_600,
+    'time after confirm in which the rail may still take a payment, seconds',
+  ),
+  REVIEW_TTL_S: whole(259_200, 60, 2_592_000, 'time until a held payout fails, seconds'),
+  DUPLICATE_SCAN_WINDOW_S: whole(
+    60,
+    0,
+    3_600,
+    'how long an equal payment of the same user counts as a duplicate',
+  ),
+  SPREAD_BPS: whole(0, 0, 5_000, 'spread on quotes, basis points'),
+  RAIL_DELAY_MS: whole(250, 0, 600_000, 'how long the sandbox rail takes to pay'),
+  WEBHOOK_ALLOW_PRIVATE: toggle(
+    false,
+    'deliver webhooks to http and to private addresses (local work only)',
+  ),
+  WEBHOOK_MAX_ATTEMPTS: whole(12, 1, 12, 'tries before a delivery is dead-lettered'),
+  WEBHOOK_BACKOFF_SCALE_PCT: whole(100, 0, 100, 'shrinks the retry schedule for tests, per cent'),
+  WARM_ACTORS: whole(50_000, 100, 1_000_000, 'actors kept in memory'),
+  LOG_LEVEL: oneOf(
+    ['debug', 'info', 'warn', 'error', 'silent'],
+    'info',
+    'least level that is logged',
+  ),
+} as const satisfies Record<string, Setting<unknown>>
+
+export type SettingName = keyof typeof SETTINGS
+type ValueOf<S> = S extends Setting<infer T> ? T : never
+export type Settings = { readonly [Name in SettingName]: ValueOf<(typeof SETTINGS)[Name]> }
+
+export class SettingsError extends Error {
+  override name = 'SettingsError'
+}
+
+/** Reads and checks everything. Throws one SettingsError that lists every fault. */
+export function readSettings(
+  environment: Readonly<Record<string, string | undefined>> = process.env,
+  dotEnvFile = '.env',
+): Settings {
+  const fromFile = existsSync(dotEnvFile) ? parseEnv(readFileSync(dotEnvFile, 'utf8')) : {}
+  const faults: string[] = []
+  for (const name of Object.keys(fromFile)) {
+    if (!Object.hasOwn(SETTINGS, name)) faults.push(`${name} in ${dotEnvFile} is not a setting`)
+  }
+  const values: Record<string, unknown> = {}
+  for (const [name, setting] of Object.entries(SETTINGS)) {
+    const given = environment[name] ?? fromFile[name] ?? setting.fallback
+    const value = setting.read(given)
+    if (value === undefined) faults.push(`${name}=${given} is not allowed: ${setting.allowed}`)
+    values[name] = value
+  }
+  if (faults.length > 0) throw new SettingsError(faults.join('\n'))
+  const settings = values as Settings
+  faults.push(...contradictions(settings))
+  if (faults.length > 0) throw new SettingsError(faults.join('\n'))
+  return Object.freeze(settings)
+}
+
+/** Values that are fine alone and wrong together. */
+function contradictions(settings: Settings): string[] {
+  const faults: string[] = []
+  if (settings.WEBHOOK_ALLOW_PRIVATE && settings.PRODUCTION_HOSTS.length > 0) {
+    faults.push('WEBHOOK_ALLOW_PRIVATE=true is not allowed together with PRODUCTION_HOSTS')
+  }
+  if ((settings.TLS_CERT_FILE === '') !== (settings.TLS_KEY_FILE === '')) {
+    faults.push('TLS_CERT_FILE and TLS_KEY_FILE are only allowed together')
+  }
+  const both = settings.SANDBOX_HOSTS.filter((host) => settings.PRODUCTION_HOSTS.includes(host))
+  for (const host of both) faults.push(`${host} is in SANDBOX_HOSTS and in PRODUCTION_HOSTS`)
+  return faults
+}
+
+/** A file under the data folder, absolute. */
+export const dataFile = (settings: Settings, name: string): string =>
+  join(resolve(settings.DATA_DIR), name)
