@@ -1,0 +1,50 @@
+/**
+ * Bounds that nobody sets: each with its reason. What an operator may change is in base/settings.
+ */
+import { MINUTE, SECOND } from './clock.js'
+
+/** Spec, Limits. */
+export const AMOUNT_USD_CENTS_MAX = 100_000_000
+export const PARTNER_USER_ID_MAX = 256
+export const INTENT_IDEMPOTENCY_KEY_MAX = 256
+export const PAYOUT_IDEMPOTENCY_KEY_MAX = 255
+export const QR_PAYLOAD_MAX = 4_096
+export const REFERENCE_MAX = 255
+export const DESCRIPTION_MAX = 500
+export const METADATA_PAIRS_MAX = 50
+export const METADATA_KEY_MAX = 100
+export const METADATA_VALUE_MAX = 500
+export const TIMESTAMP_SKEW_MS = 5 * MINUTE
+export const NONCE_WINDOW_MS = 10 * MINUTE
+export const ACTIVE_KEYS_MAX = 3
+export const RECEIPT_TTL_S = 300
+export const LIST_LIMIT_DEFAULT = 50
+export const LIST_LIMIT_MAX = 100
+
+/** A scan holds at most 4,096 code points, each up to 12 bytes when escaped as a surrogate pair. */
+export const SCAN_BODY_MAX_BYTES = 64 * 1024
+/** 50 metadata pairs of 600 code points, escaped, reach some 360 KB. */
+export const PAYOUT_BODY_MAX_BYTES = 512 * 1024
+export const BODY_MAX_BYTES = 16 * 1024
+/** Deeper JSON is nobody's request and costs stack. */
+export const JSON_DEPTH_MAX = 32
+
+/** The gateway's own answer when the processor is silent. */
+export const ANSWER_WITHIN_MS = 5 * SECOND
+/** A body that trickles in longer than this is a stalled or hostile client. */
+export const BODY_WITHIN_MS = 5 * SECOND
+
+/** Commands waiting to be decided. Beyond it the processor answers 503 at once rather than late. */
+export const QUEUE_MAX = 20_000
+/** Commands decided between two turns of the event loop: short enough for a low p99, long enough to amortise. */
+export const SLICE_MAX = 64
+/** Commands taken into one prefetch. */
+export const BATCH_MAX = 1_024
+/** Commands of one group of a commit; a tenant gets at most half of a batch while another one waits. */
+export const GROUP_MAX = 2_048
+/** Commands a gateway puts into one message. */
+export const STREAM_BATCH_MAX = 256
+/** gRPC message cap: a full batch of the largest payouts does not occur, one of usual size fits well. */
+export const GRPC_MESSAGE_MAX_BYTES = 8 * 1024 * 1024
+
+export const ENDPOINTS_PER_TENANT_MAX = 16
