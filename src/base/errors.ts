@@ -127,6 +127,13 @@ export const ERRORS = {
   payout_not_found: entry(404, 'NOT_FOUND', 'No such payout.'),
   payout_not_cancelable: entry(409, 'FAILED_PRECONDITION', 'The payout can not be cancelled.'),
 
+  // Operators.
+  signing_key_limit: entry(
+    409,
+    'RESOURCE_EXHAUSTED',
+    'Three signing keys are active. Wait for one to be revoked.',
+  ),
+
   // Webhooks.
   webhook_endpoint_not_found: entry(404, 'NOT_FOUND', 'No such webhook endpoint.'),
   webhook_endpoint_limit: entry(409, 'RESOURCE_EXHAUSTED', 'No further endpoint is allowed.'),

@@ -20,7 +20,6 @@ export const PREFIX = {
   endpoint: 'we_',
   delivery: 'dlv_',
   request: 'req_',
-  effect: 'ins_',
   deposit: 'dep_',
   conversion: 'fxc_',
   fxQuote: 'fxq_',
@@ -37,7 +36,8 @@ export type EventId = Branded<'event'>
 export type EndpointId = Branded<'endpoint'>
 export type DeliveryId = Branded<'delivery'>
 export type RequestId = Branded<'request'>
-export type EffectId = Branded<'effect'>
+/** An entity has at most one instruction at a rail, so the instruction carries the entity's own id. */
+export type EffectId = IntentId | PayoutId
 export type PartnerId = Branded<'partner'>
 /** `{partner}_{environment}`: the boundary that every row and every query carries. */
 export type TenantId = Branded<'tenant'>

@@ -1,0 +1,42 @@
+/**
+ * What the public is told about a failure: fixed texts by code. Nothing of the rail's own words gets out.
+ */
+import { toRfc3339, type Instant } from '../src/base/clock.js'
+
+interface FailureText {
+  readonly message: string
+  /** A new payment to the same destination may work. */
+  readonly retryable: boolean
+}
+
+const TEXTS: Readonly<Record<string, FailureText>> = {
+  account_closed: { message: 'The destination account is closed.', retryable: false },
+  account_not_found: { message: 'There is no such destination account.', retryable: false },
+  name_mismatch: { message: 'The name does not fit the account.', retryable: false },
+  expired: { message: 'The rail did not take the payment in time.', retryable: true },
+  rail_unavailable: { message: 'The rail could not be reached in time.', retryable: true },
+  review_rejected: { message: 'The review did not approve the payout.', retryable: false },
+  review_expired: { message: 'The review was not finished in time.', retryable: true },
+  returned_by_bank: { message: 'The receiving bank sent the money back.', retryable: false },
+}
+const REJECTED: FailureText = { message: 'The rail rejected the payment.', retryable: false }
+
+/** Codes a rail may give as its reason; any other becomes `rejected`. */
+export function publicRefusal(refusal: string): string {
+  return Object.hasOwn(TEXTS, refusal) ? refusal : 'rejected'
+}
+
+export function failureView(failure: {
+  readonly code: string
+  readonly source: string
+  readonly at: Instant
+}): object {
+  const { message, retryable } = TEXTS[failure.code] ?? REJECTED
+  return {
+    code: failure.code,
+    message,
+    source: failure.source,
+    retryable,
+    occurred_at: toRfc3339(failure.at),
+  }
+}

@@ -1,0 +1,95 @@
+/**
+ * What an intent remembers, and the events that move it.
+ *
+ * X1. The context is plain JSON: it is the snapshot that SQLite keeps. What is not known yet is absent.
+ * X2. Amounts are USD cents as numbers, or decimal text in minor units of the local currency.
+ * X3. The destination's account is sealed; only the order to the rail sees it in clear.
+ */
+import type { Instant } from '../../src/base/clock.js'
+import type { IntentId, TenantId } from '../../src/base/ids.js'
+import type { Corridor } from '../../src/qr/corridor.js'
+import type { Quote } from '../../src/quotes/quote.js'
+
+export type IntentState =
+  'created' | 'authorized' | 'captured' | 'failed' | 'expired' | 'refunded' | 'cancelled'
+
+/** What the latest accepted scan bound to the intent. */
+export interface Scanned {
+  readonly merchant: {
+    readonly scheme: string
+    readonly name: string
+    readonly city: string
+    readonly country: string
+    readonly mcc: string
+  }
+  readonly qrKind: 'static' | 'dynamic'
+  readonly destination: {
+    readonly scheme: string
+    readonly accountType: string
+    readonly bankCode: string
+    readonly sealedAccount: string
+    readonly reference1: string
+    readonly reference2: string
+  }
+  readonly destinationMasked: string
+  /** Same corridor, destination, references and amount. A digest. */
+  readonly duplicateKey: string
+  readonly quote: Quote
+}
+
+/** How the one confirmation was made. */
+export interface Confirmation {
+  readonly jti: string
+  /** Digest of the caller's Idempotency-Key; absent: nothing is replayed. */
+  readonly key?: string
+  /** Counters of the user's limits that it used. */
+  readonly dayKey: string
+  readonly monthKey: string
+  /** The rail must refuse the instruction after this. */
+  readonly notAfter: Instant
+}
+
+export interface IntentFailure {
+  readonly code: string
+  readonly source: 'rail' | 'service'
+  readonly at: Instant
+}
+
+export interface IntentContext {
+  readonly id: IntentId
+  readonly tenant: TenantId
+  readonly userId: string
+  readonly amountCents: number
+  readonly corridor: Corridor
+  readonly attestations: unknown
+  readonly createdAt: Instant
+  readonly expiresAt: Instant
+  /** The token minted at creation, so that a replay derives it again. `exp` in epoch seconds. */
+  readonly session: { readonly kid: string; readonly jti: string; readonly exp: number }
+  readonly scanned?: Scanned
+  readonly confirmation?: Confirmation
+  readonly confirmedAt?: Instant
+  readonly handedOverAt?: Instant
+  readonly asked?: number
+  readonly transactionId?: string
+  readonly capturedAt?: Instant
+  readonly failedAt?: Instant
+  readonly expiredAt?: Instant
+  readonly cancelledAt?: Instant
+  readonly refundedAt?: Instant
+  readonly failure?: IntentFailure
+  /** When this intent wants to be woken; null when nothing is due. */
+  readonly wakeAt: Instant | null
+}
+
+export type IntentEvent = { readonly at: Instant } & (
+  | { readonly type: 'scan'; readonly scanned: Scanned }
+  | { readonly type: 'confirm'; readonly confirmation: Confirmation; readonly railUp: boolean }
+  | { readonly type: 'cancel' }
+  | { readonly type: 'wake'; readonly railUp: boolean }
+  /** The rail has never heard of the instruction and, past its finality window, never will. */
+  | { readonly type: 'notFound' }
+  | { readonly type: 'executed'; readonly transactionId: string }
+  | { readonly type: 'refused'; readonly refusal: string }
+  | { readonly type: 'returned' }
+)

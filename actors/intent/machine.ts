@@ -1,0 +1,176 @@
+/**
+ * The life of a payment intent.
+ *
+ * Owns: states, transitions, and what follows from each. Does not own: whether a command is allowed (the commands of the
+ * processor check balances, limits and quotes first), SQL, the rail, the clock.
+ *
+ * M1. Flat and pure: no invoke, no after, no promise. The same snapshot and event give the same result.
+ * M2. Once handed over, only news from the rail ends an intent: silence is an unknown outcome.
+ * M3. An event a state does not name changes nothing; callers ask `can` first where that would be a surprise.
+ * M4. `wake` is only sent when `wakeAt` has come.
+ */
+import { assign, emit, setup } from 'xstate'
+import { SECOND, plus, type Instant } from '../../src/base/clock.js'
+import type { Consequence } from '../consequence.js'
+import { nextQuestionAt } from '../unknown_outcome.js'
+import type { IntentContext, IntentEvent } from './context.js'
+
+/** How soon an intent that could not be handed over tries again. */
+const HAND_OVER_AGAIN_MS = SECOND
+
+const follows = (consequence: Consequence): Consequence => consequence
+
+export const intentMachine = setup({
+  types: {} as {
+    context: IntentContext
+    events: IntentEvent
+    emitted: Consequence
+    input: IntentContext
+  },
+  guards: {
+    isHandedOver: ({ context }) => context.handedOverAt !== undefined,
+    canHandOver: ({ event }) => 'railUp' in event && event.railUp,
+    isTooLate: ({ context, event }) =>
+      event.type === 'wake' &&
+      context.handedOverAt === undefined &&
+      context.confirmation !== undefined &&
+      event.at >= context.confirmation.notAfter,
+  },
+  actions: {
+    bindScan: assign({
+      scanned: ({ context, event }) => (event.type === 'scan' ? event.scanned : context.scanned!),
+    }),
+    rememberConfirmation: assign(({ event }) =>
+      event.type === 'confirm'
+        ? { confirmation: event.confirmation, confirmedAt: event.at, wakeAt: event.at }
+        : {},
+    ),
+    handOver: assign(({ event }) => handedOver(event.at)),
+    tryAgainSoon: assign(({ event }) => ({
+      wakeAt: plus(event.at, HAND_OVER_AGAIN_MS),
+    })),
+    scheduleQuestion: assign(({ context }) => {
+      const asked = (context.asked ?? 0) + 1
+      return { asked, wakeAt: nextQuestionAt(context.handedOverAt!, asked) }
+    }),
+    rememberTransaction: assign(({ event }) =>
+      event.type === 'executed'
+        ? { transactionId: event.transactionId, capturedAt: event.at, wakeAt: null }
+        : {},
+    ),
+    rememberRefusal: assign(({ event }) =>
+      event.type === 'refused'
+        ? {
+            failedAt: event.at,
+            failure: { code: event.refusal, source: 'rail' as const, at: event.at },
+            wakeAt: null,
+          }
+        : {},
+    ),
+    rememberTooLate: assign(({ event }) => ({
+      failedAt: event.at,
+      failure: { code: 'rail_unavailable', source: 'service' as const, at: event.at },
+      wakeAt: null,
+    })),
+    markExpired: assign(({ event }) => ({ expiredAt: event.at, wakeAt: null })),
+    markCancelled: assign(({ event }) => ({ cancelledAt: event.at, wakeAt: null })),
+    markRefunded: assign(({ event }) => ({ refundedAt: event.at, wakeAt: null })),
+
+    instruct: emit(follows({ type: 'instruct' })),
+    query: emit(follows({ type: 'query' })),
+    reserve: emit(follows({ type: 'post', plan: 'intent_confirmed' })),
+    settle: emit(follows({ type: 'post', plan: 'intent_captured' })),
+    releaseFailed: emit(follows({ type: 'post', plan: 'intent_failed' })),
+    releaseCancelled: emit(follows({ type: 'post', plan: 'intent_cancelled' })),
+    giveBack: emit(follows({ type: 'post', plan: 'intent_refunded' })),
+    useLimits: emit(follows({ type: 'useLimits' })),
+    releaseLimits: emit(follows({ type: 'releaseLimits' })),
+    publishAuthorized: emit(follows({ type: 'publish', event: 'payment_intent.authorized' })),
+    publishCaptured: emit(follows({ type: 'publish', event: 'payment_intent.captured' })),
+    publishFailed: emit(follows({ type: 'publish', event: 'payment_intent.failed' })),
+    publishExpired: emit(follows({ type: 'publish', event: 'payment_intent.expired' })),
+    publishCancelled: emit(follows({ type: 'publish', event: 'payment_intent.cancelled' })),
+    publishRefunded: emit(follows({ type: 'publish', event: 'payment_intent.refunded' })),
+  },
+}).createMachine({
+  id: 'intent',
+  context: ({ input }) => input,
+  initial: 'created',
+  states: {
+    /** Waits for a scan and the user's confirmation. Ends as cancelled or, at its deadline, expired. */
+    created: {
+      on: {
+        scan: { actions: 'bindScan' },
+        confirm: [
+          {
+            guard: 'canHandOver',
+            target: 'authorized',
+            actions: [
+              'rememberConfirmation',
+              'handOver',
+              'reserve',
+              'useLimits',
+              'publishAuthorized',
+              'instruct',
+            ],
+          },
+          {
+            target: 'authorized',
+            actions: ['rememberConfirmation', 'reserve', 'useLimits', 'publishAuthorized'],
+          },
+        ],
+        cancel: { target: 'cancelled', actions: ['markCancelled', 'publishCancelled'] },
+        wake: { target: 'expired', actions: ['markExpired', 'publishExpired'] },
+      },
+    },
+    /** The money is reserved. Waits for the rail's word; without one it asks, and never guesses. */
+    authorized: {
+      on: {
+        wake: [
+          { guard: 'isHandedOver', actions: ['scheduleQuestion', 'query'] },
+          {
+            guard: 'isTooLate',
+            target: 'failed',
+            actions: ['rememberTooLate', 'releaseFailed', 'releaseLimits', 'publishFailed'],
+          },
+          { guard: 'canHandOver', actions: ['handOver', 'instruct'] },
+          { actions: 'tryAgainSoon' },
+        ],
+        notFound: { actions: 'instruct' },
+        executed: {
+          target: 'captured',
+          actions: ['rememberTransaction', 'settle', 'publishCaptured'],
+        },
+        refused: {
+          target: 'failed',
+          actions: ['rememberRefusal', 'releaseFailed', 'releaseLimits', 'publishFailed'],
+        },
+        cancel: {
+          guard: ({ context }) => context.handedOverAt === undefined,
+          target: 'cancelled',
+          actions: ['markCancelled', 'releaseCancelled', 'releaseLimits', 'publishCancelled'],
+        },
+      },
+    },
+    /** The merchant has the money. Waits for nothing; the bank may still send it back. */
+    captured: {
+      on: {
+        returned: {
+          target: 'refunded',
+          actions: ['markRefunded', 'giveBack', 'publishRefunded'],
+        },
+      },
+    },
+    failed: { type: 'final' },
+    expired: { type: 'final' },
+    cancelled: { type: 'final' },
+    refunded: { type: 'final' },
+  },
+})
+
+/** From here on the instruction is out, and the first question is on the calendar. */
+const handedOver = (at: Instant): Partial<IntentContext> => ({
+  handedOverAt: at,
+  asked: 0,
+  wakeAt: nextQuestionAt(at, 0),
+})

@@ -1,0 +1,90 @@
+/**
+ * An intent as the public sees it: in answers, in events and over gRPC.
+ *
+ * V1. This is the only place that names the public fields. A field that does not apply is absent.
+ * V2. Nothing here reveals a destination account beyond its mask, a token, or the rail's own words.
+ */
+import { toRfc3339, type Instant } from '../../src/base/clock.js'
+import { numericOf } from '../../src/money/currency.js'
+import type { Quote } from '../../src/quotes/quote.js'
+import { failureView } from '../failure_texts.js'
+import type { IntentContext, IntentState } from './context.js'
+
+export interface QuoteView {
+  readonly quote_id: string
+  readonly quote_version: number
+  readonly amount_usd_cents: number
+  readonly local_amount_minor_units: string
+  /** ISO 4217 numeric. */
+  readonly local_currency: string
+  /** Epoch milliseconds. */
+  readonly expires_at: number
+}
+
+/** The answer to a create: exactly seven fields. */
+export function createdView(context: IntentContext, sessionToken: string): object {
+  return {
+    intent_id: context.id,
+    status: 'created',
+    amount_usd_cents: context.amountCents,
+    corridor: context.corridor,
+    created_at: toRfc3339(context.createdAt),
+    session_token: sessionToken,
+    session_expires_at: context.session.exp,
+  }
+}
+
+export function intentView(state: IntentState, context: IntentContext): object {
+  return {
+    ...upToAuthorized(state, context),
+    ...moment('captured_at', context.capturedAt),
+    ...moment('failed_at', context.failedAt),
+    ...moment('expired_at', context.expiredAt),
+    ...moment('cancelled_at', context.cancelledAt),
+    ...moment('refunded_at', context.refundedAt),
+    ...(context.failure === undefined ? {} : { failure: failureView(context.failure) }),
+  }
+}
+
+/** The answer to a confirm, then and on every replay: the intent as it was when it became authorized. */
+export function authorizedView(context: IntentContext): object {
+  return upToAuthorized('authorized', context)
+}
+
+function upToAuthorized(state: IntentState, context: IntentContext): object {
+  return {
+    intent_id: context.id,
+    status: state,
+    amount_usd_cents: context.amountCents,
+    corridor: context.corridor,
+    created_at: toRfc3339(context.createdAt),
+    ...moment('authorized_at', context.confirmedAt),
+    ...(context.scanned === undefined ? {} : { quote: quoteView(context.scanned.quote) }),
+  }
+}
+
+export function scanView(state: IntentState, context: IntentContext): object {
+  const { scanned } = context
+  if (scanned === undefined) throw new Error('broken invariant: a scan view needs a scan')
+  return {
+    intent_id: context.id,
+    status: state,
+    merchant: scanned.merchant,
+    qr_kind: scanned.qrKind,
+    quote: quoteView(scanned.quote),
+  }
+}
+
+export function quoteView(quote: Quote): QuoteView {
+  return {
+    quote_id: quote.id,
+    quote_version: quote.version,
+    amount_usd_cents: quote.cents,
+    local_amount_minor_units: quote.localMinor,
+    local_currency: numericOf(quote.currency),
+    expires_at: quote.expiresAt,
+  }
+}
+
+const moment = (name: string, at: Instant | undefined): object =>
+  at === undefined ? {} : { [name]: toRfc3339(at) }

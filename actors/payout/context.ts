@@ -1,0 +1,62 @@
+/**
+ * What a payout remembers, and the events that move it.
+ *
+ * X1. Plain JSON; what is not known yet is absent. Amounts are decimal text in minor units of `currency`.
+ * X2. Fees and beneficiary are frozen at creation: later changes of routes or beneficiaries do not reach it.
+ */
+import type { Instant } from '../../src/base/clock.js'
+import type { BeneficiaryId, PayoutId, TenantId } from '../../src/base/ids.js'
+import type { Currency } from '../../src/money/currency.js'
+
+export type PayoutState = 'created' | 'processing' | 'completed' | 'failed' | 'reversed'
+
+export interface FrozenBeneficiary {
+  readonly id: BeneficiaryId
+  readonly name: string
+  readonly accountLast4: string
+  /** Opened only for the order to the rail. */
+  readonly sealedAccount: string
+  readonly bankCode: string
+  readonly country: string
+}
+
+export interface PayoutFailure {
+  readonly code: string
+  readonly source: 'rail' | 'review' | 'service'
+  readonly at: Instant
+}
+
+export interface PayoutContext {
+  readonly id: PayoutId
+  readonly tenant: TenantId
+  readonly amount: string
+  readonly recipientAmount: string
+  readonly total: string
+  readonly currency: Currency
+  readonly fees: { readonly platform: string; readonly rail: string; readonly sum: string }
+  readonly refundFeesOnReversal: boolean
+  readonly reference: string
+  readonly description?: string
+  readonly metadata: Readonly<Record<string, string>>
+  readonly beneficiary: FrozenBeneficiary
+  readonly createdAt: Instant
+  readonly processingAt?: Instant
+  readonly completedAt?: Instant
+  readonly failedAt?: Instant
+  readonly reversedAt?: Instant
+  readonly handedOverAt?: Instant
+  readonly asked?: number
+  readonly transactionId?: string
+  readonly failure?: PayoutFailure
+  readonly wakeAt: Instant | null
+}
+
+export type PayoutEvent = { readonly at: Instant } & (
+  | { readonly type: 'approve'; readonly railUp: boolean }
+  | { readonly type: 'reject' }
+  | { readonly type: 'wake'; readonly railUp: boolean }
+  | { readonly type: 'notFound' }
+  | { readonly type: 'executed'; readonly transactionId: string }
+  | { readonly type: 'refused'; readonly refusal: string }
+  | { readonly type: 'returned' }
+)

@@ -1,0 +1,139 @@
+/**
+ * The life of a payout.
+ *
+ * Owns: states, transitions, and what follows from each. Does not own: the checks before acceptance (the command), SQL,
+ * the rail, the clock.
+ *
+ * M1. Flat and pure, as the intent's machine.
+ * M2. `created` is public but short: an accepted payout passes it in the commit that creates it; only a payout held for
+ *     review rests there.
+ * M3. Once handed over, only news from the rail ends it.
+ */
+import { assign, emit, setup } from 'xstate'
+import { SECOND, plus, type Instant } from '../../src/base/clock.js'
+import type { Consequence } from '../consequence.js'
+import { nextQuestionAt } from '../unknown_outcome.js'
+import type { PayoutContext, PayoutEvent } from './context.js'
+
+/** How soon a payout that could not be handed over tries again. */
+const HAND_OVER_AGAIN_MS = SECOND
+
+const follows = (consequence: Consequence): Consequence => consequence
+
+export const payoutMachine = setup({
+  types: {} as {
+    context: PayoutContext
+    events: PayoutEvent
+    emitted: Consequence
+    input: PayoutContext
+  },
+  guards: {
+    isHandedOver: ({ context }) => context.handedOverAt !== undefined,
+    canHandOver: ({ event }) => 'railUp' in event && event.railUp,
+  },
+  actions: {
+    markProcessing: assign(({ event }) => ({ processingAt: event.at, wakeAt: event.at })),
+    handOver: assign(({ event }) => handedOver(event.at)),
+    tryAgainSoon: assign(({ event }) => ({ wakeAt: plus(event.at, HAND_OVER_AGAIN_MS) })),
+    scheduleQuestion: assign(({ context }) => {
+      const asked = (context.asked ?? 0) + 1
+      return { asked, wakeAt: nextQuestionAt(context.handedOverAt!, asked) }
+    }),
+    rememberTransaction: assign(({ event }) =>
+      event.type === 'executed'
+        ? { transactionId: event.transactionId, completedAt: event.at, wakeAt: null }
+        : {},
+    ),
+    rememberRefusal: assign(({ event }) =>
+      event.type === 'refused'
+        ? {
+            failedAt: event.at,
+            failure: { code: event.refusal, source: 'rail' as const, at: event.at },
+            wakeAt: null,
+          }
+        : {},
+    ),
+    rememberRejection: assign(({ event }) => ({
+      failedAt: event.at,
+      failure: {
+        code: event.type === 'wake' ? 'review_expired' : 'review_rejected',
+        source: 'review' as const,
+        at: event.at,
+      },
+      wakeAt: null,
+    })),
+    rememberReturn: assign(({ event }) => ({
+      reversedAt: event.at,
+      failure: { code: 'returned_by_bank', source: 'rail' as const, at: event.at },
+      wakeAt: null,
+    })),
+
+    instruct: emit(follows({ type: 'instruct' })),
+    query: emit(follows({ type: 'query' })),
+    settle: emit(follows({ type: 'post', plan: 'payout_completed' })),
+    release: emit(follows({ type: 'post', plan: 'payout_failed' })),
+    giveBack: emit(follows({ type: 'post', plan: 'payout_reversed' })),
+    publishProcessing: emit(follows({ type: 'publish', event: 'payout.processing' })),
+    publishCompleted: emit(follows({ type: 'publish', event: 'payout.completed' })),
+    publishFailed: emit(follows({ type: 'publish', event: 'payout.failed' })),
+    publishReversed: emit(follows({ type: 'publish', event: 'payout.reversed' })),
+  },
+}).createMachine({
+  id: 'payout',
+  context: ({ input }) => input,
+  initial: 'created',
+  states: {
+    /** Accepted and reserved. Waits for approval: at once, or by a reviewer until the review's deadline. */
+    created: {
+      on: {
+        approve: [
+          {
+            guard: 'canHandOver',
+            target: 'processing',
+            actions: ['markProcessing', 'handOver', 'publishProcessing', 'instruct'],
+          },
+          { target: 'processing', actions: ['markProcessing', 'publishProcessing'] },
+        ],
+        reject: {
+          target: 'failed',
+          actions: ['rememberRejection', 'release', 'publishFailed'],
+        },
+        wake: { target: 'failed', actions: ['rememberRejection', 'release', 'publishFailed'] },
+      },
+    },
+    /** Queued, submitted or of unknown outcome. Waits for the rail's word; without one it asks. */
+    processing: {
+      on: {
+        wake: [
+          { guard: 'isHandedOver', actions: ['scheduleQuestion', 'query'] },
+          { guard: 'canHandOver', actions: ['handOver', 'instruct'] },
+          { actions: 'tryAgainSoon' },
+        ],
+        notFound: { actions: 'instruct' },
+        executed: {
+          target: 'completed',
+          actions: ['rememberTransaction', 'settle', 'publishCompleted'],
+        },
+        refused: { target: 'failed', actions: ['rememberRefusal', 'release', 'publishFailed'] },
+      },
+    },
+    /** Delivered. Waits for nothing; the bank may still return it. */
+    completed: {
+      on: {
+        returned: {
+          target: 'reversed',
+          actions: ['rememberReturn', 'giveBack', 'publishReversed'],
+        },
+      },
+    },
+    failed: { type: 'final' },
+    reversed: { type: 'final' },
+  },
+})
+
+/** From here on the instruction is out, and the first question is on the calendar. */
+const handedOver = (at: Instant): Partial<PayoutContext> => ({
+  handedOverAt: at,
+  asked: 0,
+  wakeAt: nextQuestionAt(at, 0),
+})

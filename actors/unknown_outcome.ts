@@ -1,0 +1,17 @@
+/**
+ * When to ask the rail about an instruction that is out and unanswered.
+ *
+ * An answer that does not come is an unknown outcome, never a failure: we ask, at growing intervals, until it is known.
+ */
+import { DAY, HOUR, MINUTE, SECOND, plus, type Instant } from '../src/base/clock.js'
+
+const ASK_AFTER_MS = [5 * SECOND, 15 * SECOND, MINUTE, 5 * MINUTE, 15 * MINUTE, HOUR, 6 * HOUR]
+/** From here on an operator is told. */
+export const ALARM_AFTER_MS = DAY
+
+/** The instant of the next question, when `asked` questions have been put since the hand-over. */
+export function nextQuestionAt(handedOverAt: Instant, asked: number): Instant {
+  const scheduled = ASK_AFTER_MS[asked]
+  if (scheduled !== undefined) return plus(handedOverAt, scheduled)
+  return plus(handedOverAt, (asked - ASK_AFTER_MS.length + 1) * DAY)
+}

@@ -1,0 +1,167 @@
+/**
+ * Who is calling.
+ *
+ * Owns: which proof a route takes and reading it from the headers. Does not own: signatures and tokens themselves
+ * (src/auth), nonces and consumed tokens (processor).
+ *
+ * G1. Every failure is the same `authentication_failed`; the reason goes to the metrics only.
+ * G2. Without a directory nobody is authenticated and nobody is told that he failed: `configuration_error`.
+ * G3. A token opens its own intent, in its own environment, and nothing else.
+ */
+import { bodyHash } from '../src/auth/canonical.js'
+import { verifySessionToken } from '../src/auth/token.js'
+import { verifyRequest, type HeaderValue } from '../src/auth/verify.js'
+import type { Clock } from '../src/base/clock.js'
+import { accepted, refused, type Outcome } from '../src/base/errors.js'
+import { partsOfTenant, tenantOf, type Environment, type TenantId } from '../src/base/ids.js'
+import type { SignedBy } from '../protos/types/causeway/v1/SignedBy.js'
+import type { Directory } from './directory.js'
+import type { Exchange } from './exchange.js'
+import type { Partners } from './partners.js'
+import type { Auth } from './route.js'
+
+export interface Caller {
+  readonly tenant: TenantId
+  /** The nonce to burn; null on session calls. */
+  readonly signedBy: SignedBy | null
+  /** The session token's id; empty on signed calls. */
+  readonly sessionJti: string
+  /** Whose rate this call counts against: the key's, or the tenant's for all its apps together. */
+  readonly rateKey: string
+  /** 0: the default. */
+  readonly ratePerSecond: number
+}
+
+export interface AuthenticateOptions {
+  readonly brand: string
+  readonly directory: Directory
+  readonly clock: Clock
+  readonly onRefused: (reason: string) => void
+}
+
+export interface Authenticator {
+  /** Names of the headers it reads. */
+  readonly headers: readonly string[]
+  /** Whether the request claims to be signed, rightly or not. */
+  isSigned(exchange: Exchange): boolean
+  /** `id` is the path's parameter, which a session token must name. */
+  authenticate(
+    exchange: Exchange,
+    auth: Auth,
+    environment: Environment,
+    id: string,
+  ): Outcome<Caller>
+}
+
+const AUTHORIZATION = 'authorization'
+const BEARER = /^bearer +([^ ]+)$/i
+
+export function createAuthenticator(options: AuthenticateOptions): Authenticator {
+  const { directory, clock } = options
+  const names = headerNames(options.brand)
+
+  const fail = (reason: string): Outcome<Caller> => {
+    options.onRefused(reason)
+    return refused('authentication_failed')
+  }
+
+  const signed = (
+    exchange: Exchange,
+    environment: Environment,
+    partners: Partners,
+  ): Outcome<Caller> => {
+    const verdict = verifyRequest(
+      {
+        method: exchange.method,
+        path: exchange.path,
+        bodyHash: bodyHash(exchange.body),
+        keyId: exchange.header(names.keyId),
+        timestamp: exchange.header(names.timestamp),
+        nonce: exchange.header(names.nonce),
+        signature: exchange.header(names.signature),
+        environment,
+        allowsAddress: (partner, of) =>
+          of === 'sandbox' || (partners.partner(partner)?.allowsAddress(exchange.peer()) ?? true),
+      },
+      partners.key,
+      clock.now(),
+    )
+    if (!verdict.ok) return fail(verdict.reason)
+    const { partner, keyId, nonce } = verdict
+    return accepted({
+      tenant: tenantOf(partner, environment),
+      signedBy: { key_id: keyId, nonce },
+      sessionJti: '',
+      rateKey: keyId,
+      ratePerSecond: partners.partner(partner)?.ratePerSecond ?? 0,
+    })
+  }
+
+  const session = (
+    exchange: Exchange,
+    environment: Environment,
+    id: string,
+    partners: Partners,
+  ): Outcome<Caller> => {
+    const token = tokenOf(exchange.header(AUTHORIZATION))
+    if (token === undefined) return fail('token_missing')
+    const keys = partners.tokenKeys()
+    if (keys === undefined) return refused('configuration_error')
+    const verdict = verifySessionToken(keys, token, clock.now())
+    if (!verdict.ok) return fail(`token_${verdict.reason}`)
+    const { intentId, tenant, jti } = verdict.claims
+    if (intentId !== id) return fail('token_of_other_intent')
+    const of = partsOfTenant(tenant)
+    if (of.environment !== environment) return fail('token_of_other_environment')
+    const partner = partners.partner(of.partner)
+    if (partner === undefined) return fail('token_of_unknown_partner')
+    const app = exchange.header(names.package)
+    if (partner.packages.size > 0 && !(typeof app === 'string' && partner.packages.has(app))) {
+      return fail('package_not_allowed')
+    }
+    return accepted({
+      tenant,
+      signedBy: null,
+      sessionJti: jti,
+      rateKey: tenant,
+      ratePerSecond: partner.ratePerSecond,
+    })
+  }
+
+  return {
+    headers: [AUTHORIZATION, ...Object.values(names)],
+    isSigned: (exchange) =>
+      [names.keyId, names.timestamp, names.nonce, names.signature].some(
+        (name) => exchange.header(name) !== undefined,
+      ),
+    authenticate: (exchange, auth, environment, id) => {
+      const partners = directory.partners()
+      if (partners === undefined) return refused('configuration_error')
+      const bySession = auth === 'session' || (auth === 'hmac_or_session' && mayHoldToken(exchange))
+      return bySession
+        ? session(exchange, environment, id, partners)
+        : signed(exchange, environment, partners)
+    },
+  }
+}
+
+/** The brand is part of every header of ours. */
+function headerNames(brand: string) {
+  const prefix = `x-${brand.toLowerCase()}`
+  return {
+    keyId: `${prefix}-key-id`,
+    timestamp: `${prefix}-timestamp`,
+    nonce: `${prefix}-nonce`,
+    signature: `${prefix}-signature`,
+    package: `${prefix}-package`,
+  }
+}
+
+/** Other schemes are not ours to judge; a repeated header is, and fails. */
+function mayHoldToken(exchange: Exchange): boolean {
+  const header = exchange.header(AUTHORIZATION)
+  return typeof header === 'string' ? /^bearer\b/i.test(header) : header !== undefined
+}
+
+const tokenOf = (header: HeaderValue): string | undefined =>
+  typeof header === 'string' ? BEARER.exec(header)?.[1] : undefined

@@ -1,0 +1,45 @@
+/**
+ * Bodies: bytes in, a checked request out.
+ *
+ * Owns: compiling schemas, once at the start; bodies that may be left out. Does not own: the schemas, strict JSON.
+ *
+ * Y1. Schemas are JSON Schema 2020-12. A member that no schema names is a fault of the request.
+ * Y2. Lengths count code points, never UTF-16 units or bytes.
+ */
+import { Ajv2020 } from 'ajv/dist/2020.js'
+import { accepted, refused, type ErrorCode, type Outcome } from '../../src/base/errors.js'
+import { isDateTime, isInt64, isPositiveInt64, isWebhookUrl } from './formats.js'
+import { parseJson } from './json.js'
+
+const ajv = new Ajv2020({ strict: true, strictRequired: false, allowUnionTypes: true })
+ajv.addFormat('date-time', { type: 'string', validate: isDateTime })
+ajv.addFormat('int64', { type: 'string', validate: isInt64 })
+ajv.addFormat('positive-int64', { type: 'string', validate: isPositiveInt64 })
+ajv.addFormat('webhook-url', { type: 'string', validate: isWebhookUrl })
+
+/** A schema as a function: the value as its type, or the refusal. */
+export type Check<T> = (value: unknown) => Outcome<T>
+
+export function checkOf<T>(schema: object, code: ErrorCode = 'invalid_request'): Check<T> {
+  const valid = ajv.compile<T>(schema)
+  const refusal = refused(code)
+  return (value) => (valid(value) ? accepted(value) : refusal)
+}
+
+export function readBody<T>(body: Buffer, check: Check<T>): Outcome<T> {
+  const json = parseJson(body)
+  return json.ok ? check(json.value) : json
+}
+
+/** No body at all counts as `{}`. */
+export function readOptionalBody<T>(body: Buffer, check: Check<T>): Outcome<T> {
+  return body.length === 0 ? check({}) : readBody(body, check)
+}
+
+const checkNothing = checkOf<object>({ type: 'object', maxProperties: 0 })
+
+/** For operations that take no body, nothing or `{}`: gives the value, or the refusal when there is one. */
+export function withoutBody<T>(body: Buffer, value: T): Outcome<T> {
+  const nothing = readOptionalBody(body, checkNothing)
+  return nothing.ok ? accepted(value) : nothing
+}

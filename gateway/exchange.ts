@@ -1,0 +1,364 @@
+/**
+ * One HTTP request and its one answer.
+ *
+ * Owns: every touch of uWebSockets.js: listening, TLS, heads, bodies, deadlines, answers.
+ * Does not own: routes, authentication and what an answer says (the service behind it), the envelope (problem).
+ *
+ * X1. `res` is dropped at the abort and at the answer, whichever comes first: it is dead then, and a second answer
+ *     finds nothing to write to.
+ * X2. All that is needed of a head is copied before the callback returns: uWS frees it then.
+ * X3. `body` may be uWS's own memory. It is readable only while `serve` runs, and `serve` is synchronous.
+ * X4. No callback lets an exception out: uWS would end the process.
+ * X5. A head that two readers could frame differently is refused and its connection closed.
+ * X6. A body has bodyWithinMs, then its answer has answerWithinMs; what is late is answered 504.
+ */
+import { STATUS_CODES } from 'node:http'
+import uWS, { type HttpRequest, type HttpResponse, type us_listen_socket } from 'uWebSockets.js'
+import { REPEATED, type HeaderValue } from '../src/auth/verify.js'
+import { ANSWER_WITHIN_MS, BODY_WITHIN_MS } from '../src/base/bounds.js'
+import { instant, type Clock, type Instant } from '../src/base/clock.js'
+import type { ErrorCode } from '../src/base/errors.js'
+import { newId, type RequestId } from '../src/base/ids.js'
+import type { Logger } from '../src/base/log.js'
+import type { Random } from '../src/base/random.js'
+import { createDeadlines, type Deadlines, type Waits } from './deadlines.js'
+import { problemBody, problemStatus } from './problem.js'
+
+export interface Exchange {
+  readonly requestId: RequestId
+  readonly startedAt: Instant
+  /** As sent, upper case for every method there is. */
+  readonly method: string
+  /** As sent: not decoded, not normalised, without the query. */
+  readonly path: string
+  /** What follows the `?`; empty when there is none. */
+  readonly query: string
+  /** See X3. */
+  readonly body: Buffer
+  /** By lower-case name; only names that the server was told to keep. */
+  header(name: string): HeaderValue
+  /** The peer's address as text; readable while `serve` runs. */
+  peer(): string
+  /** Does nothing when the request is answered already or its client has gone. */
+  answer(status: number, body: string, headers?: AnswerHeaders): void
+  refuse(code: ErrorCode, headers?: AnswerHeaders): void
+}
+
+export type AnswerHeaders = readonly (readonly [name: string, value: string])[]
+
+/** What the server must know of a request's destination, before its body is read. */
+export interface Target {
+  readonly bodyMaxBytes: number
+  /** See problem. */
+  readonly refusesAsConflict: boolean
+}
+
+export interface Service<T extends Target> {
+  find(method: string, path: string): T
+  /** Called once the body is complete. Synchronous; the answer may come later. */
+  serve(exchange: Exchange, target: T): void
+}
+
+export interface HttpServerOptions<T extends Target> {
+  readonly service: Service<T>
+  /** Lower-case names of the headers that anybody asks for. */
+  readonly keptHeaders: ReadonlySet<string>
+  readonly tls: { readonly certFile: string; readonly keyFile: string } | undefined
+  readonly clock: Clock
+  readonly random: Random
+  readonly log: Logger
+  readonly observe: (target: T | undefined, status: number, elapsedMs: number) => void
+  readonly bodyWithinMs?: number
+  readonly answerWithinMs?: number
+}
+
+export interface HttpServer {
+  /** The port taken. Several processes may listen on one port; the kernel spreads the connections. */
+  listen(host: string, port: number): Promise<number>
+  /** Takes no new connection, lets open requests finish for this long, then closes what is left. */
+  close(withinMs: number): Promise<void>
+}
+
+/** Node's own servers allow as much; our partners need a tenth. */
+const HEAD_MAX_BYTES = 8 * 1024
+const HEADERS_MAX = 60
+/** A refused body is read to its end, so that the client reads the answer instead of a reset; but not for ever. */
+const DISCARD_MAX_BYTES = 32 * 1024 * 1024
+const NO_BODY = Buffer.alloc(0)
+const NO_HEADERS: AnswerHeaders = []
+
+export function createHttpServer<T extends Target>(options: HttpServerOptions<T>): HttpServer {
+  const { service, clock, log, tls } = options
+  const app =
+    tls === undefined
+      ? uWS.App()
+      : uWS.SSLApp({ cert_file_name: tls.certFile, key_file_name: tls.keyFile })
+
+  const late = (exchange: OpenExchange<T>): void => {
+    exchange.closing ||= !exchange.complete
+    exchange.refuse(exchange.oversized ? 'payload_too_large' : 'timeout')
+  }
+  const desk: Desk<T> = {
+    ...options,
+    reading: createDeadlines(options.bodyWithinMs ?? BODY_WITHIN_MS, clock, late),
+    answering: createDeadlines(options.answerWithinMs ?? ANSWER_WITHIN_MS, clock, late),
+    stopping: false,
+    drained: () => undefined,
+  }
+
+  const begin = (res: HttpResponse, req: HttpRequest): void => {
+    const exchange = new OpenExchange(desk, res)
+    res.onAborted(() => exchange.leave())
+    guarded(exchange, () => {
+      if (!exchange.readHead(req)) {
+        exchange.closing = true
+        return exchange.refuse('invalid_request')
+      }
+      const target = service.find(exchange.method, exchange.path)
+      exchange.target = target
+      if (exchange.bodyless) return serve(exchange, target)
+      receiveBody(exchange, res, target)
+    })
+  }
+
+  const receiveBody = (exchange: OpenExchange<T>, res: HttpResponse, target: T): void => {
+    desk.reading.add(exchange)
+    exchange.oversized = exchange.declaredBytes > target.bodyMaxBytes
+    if (exchange.declaredBytes > DISCARD_MAX_BYTES) {
+      exchange.closing = true
+      return exchange.refuse('payload_too_large')
+    }
+    res.onData((chunk, isLast) => {
+      guarded(exchange, () => {
+        if (exchange.receive(chunk, isLast, target.bodyMaxBytes)) serve(exchange, target)
+      })
+    })
+  }
+
+  const serve = (exchange: OpenExchange<T>, target: T): void => {
+    exchange.complete = true
+    desk.reading.delete(exchange)
+    desk.answering.add(exchange)
+    service.serve(exchange, target)
+    exchange.body = NO_BODY
+  }
+
+  const guarded = (exchange: OpenExchange<T>, step: () => void): void => {
+    try {
+      step()
+    } catch (error) {
+      log.error({ request_id: exchange.requestId, err: error }, 'a request met a bug')
+      exchange.refuse('internal_error')
+    }
+  }
+
+  app.any('/*', begin)
+  let socket: us_listen_socket | undefined
+  return {
+    listen: (host, port) =>
+      new Promise((resolve, reject) => {
+        app.listen(host, port, (listening) => {
+          if (listening === false) return reject(new Error(`${host}:${port} is taken or not ours`))
+          socket = listening
+          resolve(uWS.us_socket_local_port(listening))
+        })
+      }),
+    close: async (withinMs) => {
+      desk.stopping = true
+      if (socket !== undefined) uWS.us_listen_socket_close(socket)
+      socket = undefined
+      await drained(desk, withinMs)
+      app.close()
+      desk.reading.stop()
+      desk.answering.stop()
+    },
+  }
+}
+
+/** What the exchanges of one server share. */
+interface Desk<T extends Target> extends HttpServerOptions<T> {
+  readonly reading: Deadlines<OpenExchange<T>>
+  readonly answering: Deadlines<OpenExchange<T>>
+  /** From then on every answer closes its connection. */
+  stopping: boolean
+  drained: () => void
+}
+
+const openRequests = <T extends Target>(desk: Desk<T>): number =>
+  desk.reading.size + desk.answering.size
+
+function drained<T extends Target>(desk: Desk<T>, withinMs: number): Promise<void> {
+  return new Promise((resolve) => {
+    if (openRequests(desk) === 0) return resolve()
+    const patience = setTimeout(resolve, withinMs)
+    desk.drained = () => {
+      clearTimeout(patience)
+      resolve()
+    }
+  })
+}
+
+/** Its fields are the server's; what others see of it is `Exchange`. */
+class OpenExchange<T extends Target> implements Exchange, Waits<OpenExchange<T>> {
+  readonly requestId: RequestId
+  readonly startedAt: Instant
+  method = ''
+  path = ''
+  query = ''
+  body = NO_BODY
+  target: T | undefined
+  /** The body is complete. */
+  complete = false
+  /** The body is above its cap: the rest is read and forgotten. */
+  oversized = false
+  /** The connection ends with the answer. */
+  closing = false
+  /** Neither a length nor chunks were announced. */
+  bodyless = true
+  declaredBytes = 0
+  line: object | undefined
+  due = instant(0)
+  earlier: OpenExchange<T> | undefined
+  later: OpenExchange<T> | undefined
+  private receivedBytes = 0
+  private kept = NO_BODY
+  private readonly headers = new Map<string, string | typeof REPEATED>()
+  private readonly desk: Desk<T>
+  private res: HttpResponse | undefined
+
+  constructor(desk: Desk<T>, res: HttpResponse) {
+    this.desk = desk
+    this.res = res
+    this.startedAt = desk.clock.now()
+    this.requestId = newId('request', this.startedAt, desk.random)
+  }
+
+  /** Copies the head. False when it is too large or its framing is ambiguous. */
+  readHead(req: HttpRequest): boolean {
+    this.method = req.getCaseSensitiveMethod()
+    this.path = req.getUrl()
+    // uWS gives undefined, against its types, when there is no question mark.
+    this.query = req.getQuery() ?? ''
+    let bytes = this.path.length + this.query.length
+    let count = 0
+    req.forEach((name, value) => {
+      bytes += name.length + value.length
+      count += 1
+      this.keep(name, value)
+    })
+    return bytes <= HEAD_MAX_BYTES && count <= HEADERS_MAX && this.readFraming()
+  }
+
+  private keep(name: string, value: string): void {
+    const { keptHeaders } = this.desk
+    if (!keptHeaders.has(name) && !FRAMING_HEADERS.has(name)) return
+    this.headers.set(name, this.headers.has(name) ? REPEATED : value)
+  }
+
+  /** X5. uWS takes the first of two lengths, and any word that ends in `chunked`. */
+  private readFraming(): boolean {
+    const length = this.header('content-length')
+    const coding = this.header('transfer-encoding')
+    if (this.header('host') === REPEATED) return false
+    if (coding !== undefined) {
+      this.bodyless = false
+      return coding === 'chunked' && length === undefined
+    }
+    if (length === undefined) return true
+    if (length === REPEATED || !/^[0-9]{1,15}$/.test(length)) return false
+    this.declaredBytes = Number(length)
+    this.bodyless = this.declaredBytes === 0
+    return true
+  }
+
+  /** Takes the next part of the body. True when the body is complete and within its cap. */
+  receive(chunk: ArrayBuffer, isLast: boolean, maxBytes: number): boolean {
+    if (this.res === undefined) return false
+    const before = this.receivedBytes
+    this.receivedBytes += chunk.byteLength
+    this.oversized ||= this.receivedBytes > maxBytes
+    if (this.oversized) {
+      this.kept = NO_BODY
+      this.closing = true
+      if (isLast || this.receivedBytes > DISCARD_MAX_BYTES) this.refuse('payload_too_large')
+      return false
+    }
+    if (isLast && before === 0) {
+      this.body = Buffer.from(chunk)
+      return true
+    }
+    this.append(chunk, before, maxBytes)
+    if (isLast) this.body = this.kept.subarray(0, this.receivedBytes)
+    return isLast
+  }
+
+  /** Grows by doubling: a body that comes in single bytes costs no more than its size. */
+  private append(chunk: ArrayBuffer, offset: number, maxBytes: number): void {
+    const needed = offset + chunk.byteLength
+    if (needed > this.kept.length) {
+      const roomier = Buffer.allocUnsafe(
+        Math.min(maxBytes, Math.max(needed * 2, this.declaredBytes)),
+      )
+      this.kept.copy(roomier)
+      this.kept = roomier
+    }
+    this.kept.set(new Uint8Array(chunk), offset)
+  }
+
+  header(name: string): HeaderValue {
+    return this.headers.get(name)
+  }
+
+  peer(): string {
+    return this.res === undefined ? '' : Buffer.from(this.res.getRemoteAddressAsText()).toString()
+  }
+
+  refuse(code: ErrorCode, headers: AnswerHeaders = NO_HEADERS): void {
+    const status = problemStatus(code, this.target?.refusesAsConflict ?? false)
+    this.answer(status, problemBody(code, this.requestId), headers)
+  }
+
+  answer(status: number, body: string, headers: AnswerHeaders = NO_HEADERS): void {
+    const { res } = this
+    if (res === undefined) return
+    this.leave()
+    const closing = this.closing || this.desk.stopping
+    res.cork(() => {
+      res.writeStatus(statusLine(status))
+      res.writeHeader('Content-Type', 'application/json')
+      res.writeHeader('Cache-Control', 'no-store')
+      res.writeHeader('X-Request-Id', this.requestId)
+      for (const [name, value] of headers) res.writeHeader(name, value)
+      if (this.method === 'HEAD') res.endWithoutBody(Buffer.byteLength(body), closing)
+      else res.end(body, closing)
+    })
+    const { clock, observe } = this.desk
+    observe(this.target, status, clock.now() - this.startedAt)
+  }
+
+  /** Answered or aborted: `res` is not touched again. */
+  leave(): void {
+    const { desk } = this
+    this.res = undefined
+    desk.reading.delete(this)
+    desk.answering.delete(this)
+    if (desk.stopping && openRequests(desk) === 0) desk.drained()
+  }
+}
+
+const FRAMING_HEADERS: ReadonlySet<string> = new Set([
+  'content-length',
+  'transfer-encoding',
+  'host',
+])
+
+const STATUS_LINES = new Map<number, string>()
+
+function statusLine(status: number): string {
+  let line = STATUS_LINES.get(status)
+  if (line === undefined) {
+    line = `${status} ${STATUS_CODES[status] ?? 'Unknown'}`
+    STATUS_LINES.set(status, line)
+  }
+  return line
+}

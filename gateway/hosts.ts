@@ -1,0 +1,30 @@
+/**
+ * Which environment a host name belongs to.
+ *
+ * Owns: reading the Host header against the two lists. Does not own: keys, which must be of the same environment.
+ *
+ * V1. Canonical and legacy names are alike. The port does not count.
+ * V2. While the lists are the defaults, every host that production does not claim is the sandbox: a first start
+ *     answers whatever name it is called by. With lists of one's own an unknown host is nobody's.
+ */
+import type { Environment } from '../src/base/ids.js'
+import { SETTINGS, type Settings } from '../src/base/settings.js'
+
+export type Hosts = (host: string) => Environment | undefined
+
+export function createHosts(settings: Pick<Settings, 'SANDBOX_HOSTS' | 'PRODUCTION_HOSTS'>): Hosts {
+  const sandbox = new Set(settings.SANDBOX_HOSTS)
+  const production = new Set(settings.PRODUCTION_HOSTS)
+  const otherwise = areDefaults(settings) ? 'sandbox' : undefined
+  return (host) => {
+    const name = nameOf(host)
+    if (production.has(name)) return 'production'
+    return sandbox.has(name) ? 'sandbox' : otherwise
+  }
+}
+
+const areDefaults = (settings: Pick<Settings, 'SANDBOX_HOSTS' | 'PRODUCTION_HOSTS'>): boolean =>
+  settings.SANDBOX_HOSTS.join() === SETTINGS.SANDBOX_HOSTS.fallback &&
+  settings.PRODUCTION_HOSTS.join() === SETTINGS.PRODUCTION_HOSTS.fallback
+
+const nameOf = (host: string): string => host.replace(/:[0-9]*$/, '').toLowerCase()

@@ -1,0 +1,155 @@
+/**
+ * The one stream to the processor.
+ *
+ * Owns: batching, tickets, the stream's life. Does not own: what commands say, deadlines of requests (exchange).
+ *
+ * T1. The commands of one turn of the event loop travel in one message: a message costs far more than a command.
+ * T2. A ticket is never used again while its command waits, so a late answer can not reach another caller.
+ * T3. When the stream breaks, all that wait are told `configuration_error` at once: their outcome is unknown, and
+ *     only their callers may repeat them.
+ * T4. While there is no stream, and when IN_FLIGHT_MAX wait, a command is refused at once; nothing queues up here.
+ * T5. A command that is never answered is forgotten long after its caller was told so.
+ */
+import type { ClientDuplexStream, Metadata } from '@grpc/grpc-js'
+import type { Command } from '../protos/types/causeway/v1/Command.js'
+import type { CommandBatch } from '../protos/types/causeway/v1/CommandBatch.js'
+import type { ReplyBatch__Output } from '../protos/types/causeway/v1/ReplyBatch.js'
+import type { ProtoGrpcType } from '../protos/types/exchange.js'
+import { ANSWER_WITHIN_MS, QUEUE_MAX, STREAM_BATCH_MAX } from '../src/base/bounds.js'
+import { SECOND, type Clock, type Instant } from '../src/base/clock.js'
+import type { Logger } from '../src/base/log.js'
+import { contracts } from '../src/base/protos.js'
+import { CHANNEL_OPTIONS, channelCredentials, REOPEN_AFTER_MS } from './channel.js'
+
+/** Who waits for the outcome of a command. */
+export interface Waiting {
+  readonly startedAt: Instant
+  /** `code` is empty when the command was accepted; `body` is then its public JSON. Called at most once. */
+  settle(code: string, body: string, replayed: boolean): void
+}
+
+export interface ProcessorClient {
+  /** Takes the command over and gives it its ticket. */
+  submit(command: Command, waiting: Waiting): void
+  readonly open: boolean
+  readonly inFlight: number
+}
+
+export interface StreamClient extends ProcessorClient {
+  /** Resolves when the stream is open for the first time. */
+  readonly opened: Promise<void>
+  close(): void
+}
+
+/** More than the processor would queue can only end as 503, so it is not sent. */
+const IN_FLIGHT_MAX = QUEUE_MAX
+const FORGOTTEN_AFTER_MS = 2 * ANSWER_WITHIN_MS
+const CONNECT_WITHIN_MS = 5 * SECOND
+const TICKET_MAX = 2 ** 32 - 1
+
+type Stream = ClientDuplexStream<CommandBatch, ReplyBatch__Output>
+
+export interface ProcessorClientOptions {
+  readonly address: string
+  readonly metadata: Metadata
+  readonly clock: Clock
+  readonly log: Logger
+}
+
+export function createProcessorClient(options: ProcessorClientOptions): StreamClient {
+  const { clock, log } = options
+  const { Exchange } = contracts<ProtoGrpcType>().causeway.v1
+  const client = new Exchange(options.address, channelCredentials(), CHANNEL_OPTIONS)
+  const waiting = new Map<number, Waiting>()
+  let stream: Stream | undefined
+  let batch: Command[] = []
+  let lastTicket = 0
+  let closed = false
+  let reopening: NodeJS.Timeout | undefined
+  let announce = (): void => undefined
+  const opened = new Promise<void>((resolve) => (announce = resolve))
+
+  const submit = (command: Command, caller: Waiting): void => {
+    if (stream === undefined || waiting.size >= IN_FLIGHT_MAX) {
+      return caller.settle('configuration_error', '', false)
+    }
+    command.ticket = nextTicket()
+    waiting.set(command.ticket, caller)
+    batch.push(command)
+    if (batch.length === 1) setImmediate(flush)
+    else if (batch.length === STREAM_BATCH_MAX) flush()
+  }
+
+  const nextTicket = (): number => {
+    do lastTicket = lastTicket === TICKET_MAX ? 1 : lastTicket + 1
+    while (waiting.has(lastTicket))
+    return lastTicket
+  }
+
+  const flush = (): void => {
+    if (batch.length === 0 || stream === undefined) return
+    stream.write({ commands: batch })
+    batch = []
+  }
+
+  const take = ({ replies }: ReplyBatch__Output): void => {
+    for (const { ticket, code, body, replayed } of replies) {
+      const caller = waiting.get(ticket)
+      if (caller === undefined) continue
+      waiting.delete(ticket)
+      caller.settle(code, body, replayed)
+    }
+  }
+
+  const connect = (): void => {
+    client.waitForReady(clock.now() + CONNECT_WITHIN_MS, (error) => {
+      if (closed) return
+      if (error) return connect()
+      const opening: Stream = client.Open(options.metadata)
+      opening.on('data', take)
+      // A stream always ends with a status; the same end as an `error` needs a listener or it is thrown.
+      opening.on('error', () => undefined)
+      opening.on('status', ({ details }) => broken(details))
+      stream = opening
+      announce()
+    })
+  }
+
+  const broken = (details: string): void => {
+    stream = undefined
+    batch = []
+    const callers = [...waiting.values()]
+    waiting.clear()
+    if (!closed) log.warn({ details, unanswered: callers.length }, 'the processor stream broke')
+    for (const caller of callers) caller.settle('configuration_error', '', false)
+    if (!closed) reopening = setTimeout(connect, REOPEN_AFTER_MS)
+  }
+
+  const forget = (): void => {
+    const before = clock.now() - FORGOTTEN_AFTER_MS
+    for (const [ticket, { startedAt }] of waiting) {
+      if (startedAt > before) return
+      waiting.delete(ticket)
+    }
+  }
+
+  const forgetting = setInterval(forget, SECOND)
+  connect()
+  return {
+    opened,
+    submit,
+    get open() {
+      return stream !== undefined
+    },
+    get inFlight() {
+      return waiting.size
+    },
+    close: () => {
+      closed = true
+      clearInterval(forgetting)
+      clearTimeout(reopening)
+      stream?.end()
+      client.close()
+    },
+  }
+}

@@ -1,0 +1,139 @@
+/**
+ * Routes: what one is, and which one a request is for.
+ *
+ * Owns: matching method and path. Does not own: the table itself (app), what the routes do (routes/).
+ *
+ * P1. Paths are matched as sent. Nothing is decoded or normalised: `//`, `%2e` and a trailing slash are other paths.
+ * P2. A path holds at most one parameter, which is one whole segment and never empty.
+ */
+import type { Command } from '../protos/types/causeway/v1/Command.js'
+import { BODY_MAX_BYTES } from '../src/base/bounds.js'
+import { accepted, refused, type Outcome } from '../src/base/errors.js'
+import type { AnswerHeaders, Exchange, Target } from './exchange.js'
+
+/** How a caller proves who it is. `hmac_or_session`: a bearer decides when there is one. */
+export type Auth = 'hmac' | 'session' | 'hmac_or_session'
+
+/** The `operation` of a command, one member of it set. */
+export type Operation = Pick<Command, NonNullable<Command['operation']>>
+
+export interface RouteInput {
+  readonly exchange: Exchange
+  /** The path's parameter; empty when the path has none. */
+  readonly id: string
+  /** The token's own id on session calls, else empty. */
+  readonly sessionJti: string
+}
+
+export interface Success {
+  readonly status: number
+  readonly headers: AnswerHeaders
+}
+
+export const OK: Success = { status: 200, headers: [] }
+export const CREATED: Success = { status: 201, headers: [] }
+
+export interface Handler {
+  /** The request as a command, or why not. */
+  decode(input: RouteInput): Outcome<Operation>
+  /** How an accepted command is answered. */
+  success(replayed: boolean): Success
+  /** Left out: false. See problem. */
+  readonly refusesAsConflict?: boolean
+}
+
+export interface Route {
+  readonly method: 'GET' | 'POST'
+  /** With the parameter as `{name}`. */
+  readonly path: string
+  readonly auth: Auth
+  readonly bodyMaxBytes: number
+  readonly handler: Handler
+}
+
+export const route = (
+  method: Route['method'],
+  path: string,
+  auth: Auth,
+  bodyMaxBytes: number,
+  handler: Handler,
+): Route => ({ method, path, auth, bodyMaxBytes, handler })
+
+/** Where a request goes. */
+export interface Destination extends Target {
+  /** For metrics: the route's pattern, never the path sent. */
+  readonly name: string
+  /** Or why nothing is there. */
+  readonly route: Outcome<Route>
+  readonly id: string
+  readonly refusalHeaders: AnswerHeaders
+}
+
+export type Router = (method: string, path: string) => Destination
+
+export function createRouter(routes: readonly Route[]): Router {
+  const exact = new Map<string, Place>()
+  const patterns = new Map<string, Place>()
+  for (const entry of routes) {
+    const places = entry.path.includes('{') ? patterns : exact
+    let place = places.get(entry.path)
+    if (place === undefined) places.set(entry.path, (place = placeOf(entry.path)))
+    place.routes.set(entry.method, entry)
+  }
+  return (method, path) => {
+    const place = exact.get(path)
+    if (place !== undefined) return arrive(place, method, '')
+    for (const pattern of patterns.values()) {
+      const id = parameterOf(pattern, path)
+      if (id !== undefined) return arrive(pattern, method, id)
+    }
+    return NOWHERE
+  }
+}
+
+/** One path with its methods. */
+interface Place {
+  readonly prefix: string
+  readonly suffix: string
+  readonly routes: Map<string, Route>
+}
+
+function placeOf(path: string): Place {
+  const [prefix = '', suffix = ''] = path.split(/\{[a-z_]+\}/)
+  return { prefix, suffix, routes: new Map() }
+}
+
+function parameterOf({ prefix, suffix }: Place, path: string): string | undefined {
+  if (!path.startsWith(prefix) || !path.endsWith(suffix)) return undefined
+  const id = path.slice(prefix.length, path.length - suffix.length)
+  return id === '' || id.includes('/') ? undefined : id
+}
+
+function arrive({ routes }: Place, method: string, id: string): Destination {
+  const found = routes.get(method)
+  if (found === undefined) return wrongMethod([...routes.keys()].join(', '))
+  return {
+    name: `${found.method} ${found.path}`,
+    route: accepted(found),
+    id,
+    bodyMaxBytes: found.bodyMaxBytes,
+    refusesAsConflict: found.handler.refusesAsConflict ?? false,
+    refusalHeaders: [],
+  }
+}
+
+const NOWHERE: Destination = {
+  name: 'unknown',
+  route: refused('not_found'),
+  id: '',
+  bodyMaxBytes: BODY_MAX_BYTES,
+  refusesAsConflict: false,
+  refusalHeaders: [],
+}
+
+const wrongMethod = (allowed: string): Destination => ({
+  ...NOWHERE,
+  name: 'wrong_method',
+  route: refused('method_not_allowed'),
+  refusalHeaders: [['Allow', allowed]],
+})

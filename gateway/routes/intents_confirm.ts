@@ -1,0 +1,26 @@
+/** POST /v1/payment_intents/{intent_id}/confirm: the debit. Once for a token; repeatable with the same key. */
+import { INTENT_IDEMPOTENCY_KEY_MAX } from '../../src/base/bounds.js'
+import { accepted } from '../../src/base/errors.js'
+import { readOptionalBody } from '../decode/body.js'
+import { IDEMPOTENCY_KEY, optionalKey } from '../decode/idempotency_key.js'
+import { OK, type Handler } from '../route.js'
+import { checkConfirm } from '../schemas/intents.js'
+
+export const intentsConfirm: Handler = {
+  decode: ({ exchange, id, sessionJti }) => {
+    const key = optionalKey(exchange.header(IDEMPOTENCY_KEY), INTENT_IDEMPOTENCY_KEY_MAX)
+    if (!key.ok) return key
+    const body = readOptionalBody(exchange.body, checkConfirm)
+    if (!body.ok) return body
+    return accepted({
+      confirm_intent: {
+        ...body.value,
+        intent_id: id,
+        session_jti: sessionJti,
+        ...(key.value === undefined ? {} : { idempotency_key: key.value }),
+      },
+    })
+  },
+  success: () => OK,
+  refusesAsConflict: true,
+}

@@ -1,0 +1,45 @@
+/** POST /v1/payouts: a payout, reserved and on its way, or the one that the same key made before. */
+import { PAYOUT_IDEMPOTENCY_KEY_MAX, REFERENCE_MAX } from '../../src/base/bounds.js'
+import { accepted, refused, type Outcome } from '../../src/base/errors.js'
+import type { CreatePayout } from '../../protos/types/causeway/v1/CreatePayout.js'
+import { readBody } from '../decode/body.js'
+import { IDEMPOTENCY_KEY, requiredKey } from '../decode/idempotency_key.js'
+import type { Handler, Success } from '../route.js'
+import {
+  checkBeneficiary,
+  checkCreatePayout,
+  type BeneficiaryBody,
+  type CreatePayoutBody,
+} from '../schemas/payouts.js'
+
+const NEW: Success = { status: 202, headers: [['Idempotent-Replayed', 'false']] }
+const REPLAYED: Success = { status: 200, headers: [['Idempotent-Replayed', 'true']] }
+
+export const payoutsCreate: Handler = {
+  decode: ({ exchange }) => {
+    const key = requiredKey(exchange.header(IDEMPOTENCY_KEY), PAYOUT_IDEMPOTENCY_KEY_MAX)
+    if (!key.ok) return key
+    const body = readBody(exchange.body, checkCreatePayout)
+    if (!body.ok) return body
+    const payout = payoutOf(body.value, key.value)
+    return payout.ok ? accepted({ create_payout: payout.value }) : payout
+  },
+  success: (replayed) => (replayed ? REPLAYED : NEW),
+}
+
+/** The body's shape comes before what is inside of its beneficiary. */
+function payoutOf(body: CreatePayoutBody, key: string): Outcome<CreatePayout> {
+  const { beneficiary: inline, reference: untrimmed, ...plain } = body
+  const reference = untrimmed.trim()
+  const length = [...reference].length
+  if (length < 1 || length > REFERENCE_MAX) return refused('invalid_request')
+  const payout: CreatePayout = {
+    ...plain,
+    metadata: { ...plain.metadata },
+    reference,
+    idempotency_key: key,
+  }
+  if (inline === undefined) return accepted(payout)
+  const beneficiary: Outcome<BeneficiaryBody> = checkBeneficiary(inline)
+  return beneficiary.ok ? accepted({ ...payout, beneficiary: beneficiary.value }) : beneficiary
+}

@@ -1,0 +1,17 @@
+/** POST /v1/webhook_endpoints: an address for events. The answer is the only one that shows its secret. */
+import { accepted } from '../../src/base/errors.js'
+import { readBody } from '../decode/body.js'
+import { CREATED, type Handler } from '../route.js'
+import { checkCreateWebhookEndpoint } from '../schemas/webhook_endpoints.js'
+
+export const webhookEndpointsCreate: Handler = {
+  decode: ({ exchange }) => {
+    const body = readBody(exchange.body, checkCreateWebhookEndpoint)
+    if (!body.ok) return body
+    const { enabled_events, ...endpoint } = body.value
+    return accepted({
+      create_webhook_endpoint: { ...endpoint, enabled_events: [...(enabled_events ?? [])] },
+    })
+  },
+  success: () => CREATED,
+}

@@ -1,0 +1,12 @@
+/** GET /v1/webhook_endpoints: all endpoints of the tenant; few enough to need no pages, so it takes no query. */
+import { refused } from '../../src/base/errors.js'
+import { withoutBody } from '../decode/body.js'
+import { OK, type Handler } from '../route.js'
+
+export const webhookEndpointsList: Handler = {
+  decode: ({ exchange }) => {
+    if (exchange.query !== '') return refused('invalid_request')
+    return withoutBody(exchange.body, { list_webhook_endpoints: {} })
+  },
+  success: () => OK,
+}

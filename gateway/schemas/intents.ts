@@ -1,0 +1,108 @@
+/**
+ * Bodies of the payment-intent routes (spec: Payment intents, Limits).
+ */
+import { AMOUNT_USD_CENTS_MAX, PARTNER_USER_ID_MAX, QR_PAYLOAD_MAX } from '../../src/base/bounds.js'
+import { checkOf } from '../decode/body.js'
+
+export const CORRIDORS = ['th_promptpay', 'vn_vietqr'] as const
+
+export interface KycAttestation {
+  readonly verified: boolean
+  readonly method: string
+  readonly verified_at: string
+  readonly id_type?: string
+  readonly id_country?: string
+}
+
+export interface SanctionsAttestation {
+  readonly clean: boolean
+  readonly screened_at: string
+}
+
+export interface CreateIntentBody {
+  readonly partner_user_id: string
+  /** USD cents. */
+  readonly amount_usd_cents: number
+  readonly corridor: (typeof CORRIDORS)[number]
+  readonly kyc_attestation: KycAttestation
+  readonly sanctions_attestation: SanctionsAttestation
+}
+
+const kycAttestation = {
+  type: 'object',
+  additionalProperties: false,
+  required: ['verified', 'method', 'verified_at'],
+  properties: {
+    verified: { type: 'boolean' },
+    method: { type: 'string', minLength: 1 },
+    verified_at: { type: 'string', format: 'date-time' },
+    id_type: { type: 'string' },
+    id_country: { type: 'string', pattern: '^[A-Za-z]{2,3}$' },
+  },
+}
+
+const sanctionsAttestation = {
+  type: 'object',
+  additionalProperties: false,
+  required: ['clean', 'screened_at'],
+  properties: {
+    clean: { type: 'boolean' },
+    screened_at: { type: 'string', format: 'date-time' },
+  },
+}
+
+export const checkCreateIntent = checkOf<CreateIntentBody>({
+  type: 'object',
+  additionalProperties: false,
+  required: [
+    'partner_user_id',
+    'amount_usd_cents',
+    'corridor',
+    'kyc_attestation',
+    'sanctions_attestation',
+  ],
+  properties: {
+    partner_user_id: { type: 'string', minLength: 1, maxLength: PARTNER_USER_ID_MAX },
+    amount_usd_cents: { type: 'integer', minimum: 1, maximum: AMOUNT_USD_CENTS_MAX },
+    corridor: { enum: CORRIDORS },
+    kyc_attestation: kycAttestation,
+    sanctions_attestation: sanctionsAttestation,
+  },
+})
+
+export interface ScanBody {
+  readonly qr_payload: string
+  /** An int64 text; older clients send a positive safe integer. */
+  readonly local_amount_minor_units?: string | number
+  readonly duplicate_confirmed?: boolean
+}
+
+export const checkScan = checkOf<ScanBody>({
+  type: 'object',
+  additionalProperties: false,
+  required: ['qr_payload'],
+  properties: {
+    qr_payload: { type: 'string', minLength: 1, maxLength: QR_PAYLOAD_MAX },
+    local_amount_minor_units: {
+      type: ['string', 'integer'],
+      format: 'int64',
+      minimum: 1,
+      maximum: Number.MAX_SAFE_INTEGER,
+    },
+    duplicate_confirmed: { type: 'boolean' },
+  },
+})
+
+export interface ConfirmBody {
+  readonly quote_id?: string
+  readonly quote_version?: number
+}
+
+export const checkConfirm = checkOf<ConfirmBody>({
+  type: 'object',
+  additionalProperties: false,
+  properties: {
+    quote_id: { type: 'string', minLength: 1 },
+    quote_version: { type: 'integer', minimum: 1, maximum: 2 ** 32 - 1 },
+  },
+})

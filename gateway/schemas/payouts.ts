@@ -1,0 +1,75 @@
+/**
+ * Bodies of the beneficiary and payout routes (spec: Beneficiary, Create payout body, Limits).
+ *
+ * A fault inside a beneficiary has its own code, wherever the beneficiary stands, so it is checked apart.
+ */
+import {
+  DESCRIPTION_MAX,
+  METADATA_KEY_MAX,
+  METADATA_PAIRS_MAX,
+  METADATA_VALUE_MAX,
+} from '../../src/base/bounds.js'
+import { checkOf } from '../decode/body.js'
+
+export interface BeneficiaryBody {
+  readonly type: 'bank_account'
+  readonly name: string
+  readonly destination_country: string
+  readonly currency: string
+  readonly account_number: string
+  readonly bank_code: string
+}
+
+const BENEFICIARY_NAME_MAX = 255
+const BANK_CODE_MAX = 35
+
+export const checkBeneficiary = checkOf<BeneficiaryBody>(
+  {
+    type: 'object',
+    additionalProperties: false,
+    required: ['type', 'name', 'destination_country', 'currency', 'account_number', 'bank_code'],
+    properties: {
+      type: { const: 'bank_account' },
+      name: { type: 'string', maxLength: BENEFICIARY_NAME_MAX, pattern: '\\S' },
+      destination_country: { type: 'string', pattern: '^[A-Z]{2}$' },
+      currency: { type: 'string', pattern: '^[A-Z]{3}$' },
+      account_number: { type: 'string', pattern: '^[A-Za-z0-9]{5,34}$' },
+      bank_code: { type: 'string', maxLength: BANK_CODE_MAX, pattern: '\\S' },
+    },
+  },
+  'invalid_beneficiary',
+)
+
+export interface CreatePayoutBody {
+  /** Minor units, a positive int64. */
+  readonly amount: string
+  readonly currency: string
+  readonly beneficiary_id?: string
+  /** Not checked yet: see `checkBeneficiary`. */
+  readonly beneficiary?: unknown
+  /** Not trimmed yet. */
+  readonly reference: string
+  readonly description?: string
+  readonly metadata?: Readonly<Record<string, string>>
+}
+
+export const checkCreatePayout = checkOf<CreatePayoutBody>({
+  type: 'object',
+  additionalProperties: false,
+  required: ['amount', 'currency', 'reference'],
+  oneOf: [{ required: ['beneficiary_id'] }, { required: ['beneficiary'] }],
+  properties: {
+    amount: { type: 'string', format: 'positive-int64' },
+    currency: { type: 'string', pattern: '^[A-Z]{3}$' },
+    beneficiary_id: { type: 'string' },
+    beneficiary: true,
+    reference: { type: 'string' },
+    description: { type: 'string', maxLength: DESCRIPTION_MAX },
+    metadata: {
+      type: 'object',
+      maxProperties: METADATA_PAIRS_MAX,
+      propertyNames: { maxLength: METADATA_KEY_MAX },
+      additionalProperties: { type: 'string', maxLength: METADATA_VALUE_MAX },
+    },
+  },
+})

@@ -1,0 +1,137 @@
+/**
+ * The master key file: the root of everything that is secret at rest.
+ *
+ * Owns: the file's form, its making and its protection. The only file of this room that does I/O.
+ * Does not own: what is derived from the keys (`deriveKey` here names the purposes; the users are
+ * elsewhere).
+ *
+ * G1. Each line is `kid:64 hex digits`. The first key is the current one; the others only open what
+ *     they sealed.
+ * G2. The file is made once, 0600, complete or not at all; two processes that start together end up
+ *     with one key.
+ * G3. No message ever holds a part of a key.
+ * G4. No purpose uses the master key itself, and no two purposes share a key.
+ */
+import { hkdfSync } from 'node:crypto'
+import {
+  closeSync,
+  existsSync,
+  fsyncSync,
+  linkSync,
+  mkdirSync,
+  openSync,
+  readFileSync,
+  statSync,
+  unlinkSync,
+  writeSync,
+} from 'node:fs'
+import { dirname } from 'node:path'
+import type { Random } from '../base/random.js'
+
+export interface MasterKey {
+  readonly kid: string
+  readonly bytes: Buffer
+}
+
+/** The current one first. */
+export type MasterKeys = readonly [MasterKey, ...MasterKey[]]
+
+/**
+ * - secrets: signing and webhook secrets in the database
+ * - accounts: account numbers in the database
+ * - idempotency: hashes of requests
+ * - tokens: session and receipt tokens
+ * - cursor: cursors of lists
+ */
+export type Purpose = 'secrets' | 'accounts' | 'idempotency' | 'tokens' | 'cursor'
+
+const KEY_BYTES = 32
+
+/** The key of one purpose (HKDF-SHA256, RFC 5869). */
+export function deriveKey(master: MasterKey, purpose: Purpose): Buffer {
+  return Buffer.from(hkdfSync('sha256', master.bytes, '', `causeway ${purpose}`, KEY_BYTES))
+}
+
+export interface MasterKeyPolicy {
+  /** Makes the file when there is none: a first start. */
+  readonly create: boolean
+  /** Refuses a file that others than its owner may read or write. */
+  readonly mustBePrivate: boolean
+}
+
+/** Throws an Error that says what to do when the keys can not be had. */
+export function loadMasterKeys(file: string, policy: MasterKeyPolicy, random: Random): MasterKeys {
+  if (!existsSync(file)) {
+    if (!policy.create) {
+      throw new Error(
+        `master key file ${file} is missing: restore it, nothing can be opened without`,
+      )
+    }
+    createKeyFile(file, random)
+  }
+  const mode = statSync(file).mode & 0o777
+  if (policy.mustBePrivate && (mode & 0o077) !== 0) {
+    throw new Error(
+      `master key file ${file} is open to others (mode ${mode.toString(8)}): chmod 600`,
+    )
+  }
+  return parseKeys(readFileSync(file, 'utf8'), file)
+}
+
+/**
+ * A hard link takes the final name only if it is free: whoever comes second reads the first one's
+ * key.
+ */
+function createKeyFile(file: string, random: Random): void {
+  const draft = `${file}.${random.bytes(8).toString('hex')}.new`
+  const kid = `k${random.bytes(4).toString('hex')}`
+  mkdirSync(dirname(file), { recursive: true, mode: 0o700 })
+  const handle = openSync(draft, 'wx', 0o600)
+  try {
+    writeSync(handle, `${kid}:${random.bytes(KEY_BYTES).toString('hex')}\n`)
+    fsyncSync(handle)
+    linkUnlessTaken(draft, file)
+  } finally {
+    closeSync(handle)
+    unlinkSync(draft)
+  }
+  syncFolder(dirname(file))
+}
+
+function linkUnlessTaken(draft: string, file: string): void {
+  try {
+    linkSync(draft, file)
+  } catch (error) {
+    if (!existsSync(file)) throw error
+  }
+}
+
+/** The name itself must survive a power cut, or the next start would make another key. */
+function syncFolder(folder: string): void {
+  const handle = openSync(folder, 'r')
+  try {
+    fsyncSync(handle)
+  } finally {
+    closeSync(handle)
+  }
+}
+
+const KEY_LINE = /^([a-z0-9]{1,16}):([0-9a-f]{64})$/
+
+function parseKeys(text: string, file: string): MasterKeys {
+  const keys: MasterKey[] = []
+  const lines = text.replace(/\n$/, '').split('\n')
+  for (const [index, line] of lines.entries()) {
+    const [, kid, hex] = KEY_LINE.exec(line) ?? []
+    if (kid === undefined || hex === undefined) {
+      throw new Error(`master key file ${file}, line ${index + 1}: must be kid:64 hex digits`)
+    }
+    if (keys.some((key) => key.kid === kid)) {
+      throw new Error(`master key file ${file}, line ${index + 1}: the kid is there twice`)
+    }
+    keys.push({ kid, bytes: Buffer.from(hex, 'hex') })
+  }
+  const [current, ...older] = keys
+  if (current === undefined) throw new Error(`master key file ${file} is empty`)
+  return [current, ...older]
+}

@@ -1,0 +1,83 @@
+/**
+ * Shapes of what a signed call carries, checked before any cryptography.
+ *
+ * Owns: the text forms of timestamps, nonces, key ids and quarters. Does not own: windows and
+ * existence (auth/verify).
+ *
+ * D1. A text that passes has no newline and no character outside of its shape.
+ * D2. A timestamp names an instant that the calendar has; the leap second is refused, as no clock
+ *     of ours shows it.
+ */
+import type { Instant } from '../base/clock.js'
+import type { Environment, KeyId, PartnerId } from '../base/ids.js'
+
+const TIMESTAMP_SHAPE = /^(\d{4})-(\d\d)-(\d\d)T(\d\d):(\d\d):(\d\d)(?:\.(\d{1,9}))?(?:Z|\+00:00)$/
+
+/** RFC 3339 in UTC from 1970 on. Digits beyond the millisecond are cut. */
+export function parseTimestamp(text: string): Instant | undefined {
+  const parts = TIMESTAMP_SHAPE.exec(text)
+  if (parts === null) return undefined
+  const year = Number(parts[1])
+  const month = Number(parts[2])
+  const day = Number(parts[3])
+  const hour = Number(parts[4])
+  const minute = Number(parts[5])
+  const second = Number(parts[6])
+  if (year < 1970 || hour > 23 || minute > 59 || second > 59) return undefined
+  if (day < 1 || day > daysOfMonth(year, month)) return undefined
+  const millisecond = Number((parts[7] ?? '').slice(0, 3).padEnd(3, '0'))
+  return Date.UTC(year, month - 1, day, hour, minute, second, millisecond) as Instant
+}
+
+const MONTH_DAYS = [31, 28, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31]
+
+/** 0 for a month that does not exist, which no day fits. */
+function daysOfMonth(year: number, month: number): number {
+  const leap = year % 4 === 0 && (year % 100 !== 0 || year % 400 === 0)
+  return month === 2 && leap ? 29 : (MONTH_DAYS[month - 1] ?? 0)
+}
+
+const NONCE_SHAPE = /^[0-9a-f]{64}$/
+
+export const isNonce = (text: string): boolean => NONCE_SHAPE.test(text)
+
+/** `YYYYqN`, e.g. `2026q4`. */
+export type Quarter = string & { readonly __brand: 'Quarter' }
+
+export interface KeyIdParts {
+  readonly partner: PartnerId
+  readonly environment: Environment
+  readonly quarter: Quarter
+}
+
+const PARTNER_SHAPE = /^[a-z0-9-]{2,32}$/
+const KEY_ID_SHAPE = /^([a-z0-9-]{2,32})_(sandbox|production)_([0-9]{4}q[1-4])$/
+
+export const isPartnerId = (text: string): text is PartnerId => PARTNER_SHAPE.test(text)
+
+export function parseKeyId(text: string): KeyIdParts | undefined {
+  const parts = KEY_ID_SHAPE.exec(text)
+  if (parts === null) return undefined
+  return {
+    partner: parts[1] as PartnerId,
+    environment: parts[2] as Environment,
+    quarter: parts[3] as Quarter,
+  }
+}
+
+export const keyIdOf = ({ partner, environment, quarter }: KeyIdParts): KeyId =>
+  `${partner}_${environment}_${quarter}` as KeyId
+
+export function quarterAt(at: Instant): Quarter {
+  const date = new Date(at)
+  return quarter(date.getUTCFullYear(), Math.floor(date.getUTCMonth() / 3) + 1)
+}
+
+export function nextQuarter(current: Quarter): Quarter {
+  const year = Number(current.slice(0, 4))
+  const number = Number(current.slice(5))
+  return number === 4 ? quarter(year + 1, 1) : quarter(year, number + 1)
+}
+
+const quarter = (year: number, number: number): Quarter =>
+  `${String(year).padStart(4, '0')}q${number}` as Quarter

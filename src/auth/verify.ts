@@ -1,0 +1,108 @@
+/**
+ * Decides whether a signed call is who it says it is.
+ *
+ * Owns: the checks and their precedence. Does not own: the nonce table (auth/nonces, asked by the
+ * processor in the command's commit), the directory of keys (gateway), the answer's bytes (always
+ * the same 401).
+ *
+ * E1. Precedence of refusals: address, key, timestamp, signature. The nonce comes last and
+ *     elsewhere, so that only calls whose signature verifies can fill the table.
+ * E2. A well-formed call costs the same whichever check refuses it: the signature of an unknown key
+ *     is computed too.
+ * E3. `reason` is for metrics and for the operators; it never reaches the caller.
+ */
+import { TIMESTAMP_SKEW_MS } from '../base/bounds.js'
+import type { Instant } from '../base/clock.js'
+import type { Environment, KeyId, PartnerId } from '../base/ids.js'
+import { canonicalRequest } from './canonical.js'
+import { isNonce, parseKeyId, parseTimestamp } from './request_shape.js'
+import { isSignature, signatureMatches, signingKey, type SigningSecret } from './signature.js'
+
+/**
+ * Stands in for a header that came more than once; which of the values counts is nobody's guess.
+ */
+export const REPEATED: unique symbol = Symbol('repeated header')
+export type HeaderValue = string | undefined | typeof REPEATED
+
+export interface SignedRequest {
+  readonly method: string
+  /** As received, without the query. */
+  readonly path: string
+  /** Of auth/canonical `bodyHash`. */
+  readonly bodyHash: string
+  readonly keyId: HeaderValue
+  readonly timestamp: HeaderValue
+  readonly nonce: HeaderValue
+  readonly signature: HeaderValue
+  /** Of the host that was called. */
+  readonly environment: Environment
+  /**
+   * Whether the caller's address may speak for that partner; true for a partner that nobody knows.
+   */
+  readonly allowsAddress: (partner: PartnerId, environment: Environment) => boolean
+}
+
+export interface KnownKey {
+  readonly secret: SigningSecret
+  /** From then on the key never authenticates again; undefined while no revocation is scheduled. */
+  readonly revokedAt: Instant | undefined
+}
+
+export type RefusalReason =
+  | 'headers_malformed'
+  | 'address_not_allowed'
+  | 'key_unknown'
+  | 'key_of_other_environment'
+  | 'key_revoked'
+  | 'timestamp_outside_window'
+  | 'signature_mismatch'
+
+export type Verification =
+  | {
+      readonly ok: true
+      readonly keyId: KeyId
+      readonly partner: PartnerId
+      readonly environment: Environment
+      /** 32 bytes. */
+      readonly nonce: Buffer
+    }
+  | { readonly ok: false; readonly reason: RefusalReason }
+
+/** Keyed with something when the key is unknown; what it says is never looked at. */
+const NOBODYS_SECRET = signingKey('nobody')
+
+export function verifyRequest(
+  request: SignedRequest,
+  lookup: (keyId: string) => KnownKey | undefined,
+  now: Instant,
+): Verification {
+  const { keyId, timestamp, nonce, signature } = request
+  if (!isText(keyId) || !isText(timestamp) || !isText(nonce) || !isText(signature)) {
+    return refused('headers_malformed')
+  }
+  const named = parseKeyId(keyId)
+  const at = parseTimestamp(timestamp)
+  if (named === undefined || at === undefined || !isNonce(nonce) || !isSignature(signature)) {
+    return refused('headers_malformed')
+  }
+  const { partner, environment } = named
+  const { method, path, bodyHash } = request
+  const known = lookup(keyId)
+  const canonical = canonicalRequest({ method, path, timestamp, nonce, bodyHash })
+  const matches = signatureMatches(known?.secret ?? NOBODYS_SECRET, canonical, signature)
+
+  if (!request.allowsAddress(partner, environment)) return refused('address_not_allowed')
+  if (known === undefined) return refused('key_unknown')
+  if (environment !== request.environment) return refused('key_of_other_environment')
+  if (isRevoked(known, now)) return refused('key_revoked')
+  if (Math.abs(now - at) > TIMESTAMP_SKEW_MS) return refused('timestamp_outside_window')
+  if (!matches) return refused('signature_mismatch')
+  return { ok: true, keyId: keyId as KeyId, partner, environment, nonce: Buffer.from(nonce, 'hex') }
+}
+
+const isText = (value: HeaderValue): value is string => typeof value === 'string'
+
+const isRevoked = (key: KnownKey, now: Instant): boolean =>
+  key.revokedAt !== undefined && key.revokedAt <= now
+
+const refused = (reason: RefusalReason): Verification => ({ ok: false, reason })

@@ -1,0 +1,58 @@
+/**
+ * Credits a tenant's balance with money that arrived outside.
+ *
+ * D1. The same key again with the same deposit answers the first one again; with another it is a conflict.
+ */
+import type { TenantId } from '../../base/ids.js'
+import { currencyOf } from '../../money/currency.js'
+import { money, parsePositiveInt64, toWire } from '../../money/money.js'
+import { balanceOf, canDeposit, depositFunds } from '../books.js'
+import type { Command } from '../command.js'
+import { answer, refuse, replay } from '../group.js'
+import { logAction, type Actor } from '../operator_log.js'
+import { idempotencyRowKey } from '../vault.js'
+
+export interface DepositRequest {
+  readonly currency: string
+  /** Minor units. */
+  readonly amount: string
+  readonly idempotencyKey: string
+}
+
+export function deposit(actor: Actor, tenant: TenantId, request: DepositRequest): Command {
+  const rowKey = idempotencyRowKey(tenant, 'deposit', request.idempotencyKey)
+  const requestHash = `${request.currency} ${request.amount}`
+  return {
+    name: 'deposit',
+    needs: (needs) => needs.idempotency(rowKey),
+    decide: (desk) => {
+      const known = desk.memory.idempotency.get(rowKey)
+      if (known) {
+        if (known.request_hash !== requestHash) return refuse('idempotency_conflict')
+        return replay(JSON.parse(known.response ?? '') as object)
+      }
+      const currency = currencyOf(request.currency)
+      const amount = parsePositiveInt64(request.amount)
+      if (request.idempotencyKey === '' || currency === undefined || amount === undefined) {
+        return refuse('invalid_request')
+      }
+      const funds = money(currency, amount)
+      if (!canDeposit(desk, tenant, funds)) return refuse('invalid_request')
+
+      // From here on it must succeed.
+      const depositId = depositFunds(desk, tenant, funds)
+      logAction(desk, actor, 'deposit', `${tenant} ${depositId}`)
+      const available = toWire(balanceOf(desk.memory, tenant, currency, 'prefund'))
+      const view = { deposit_id: depositId, available }
+      const row = {
+        key: rowKey,
+        request_hash: requestHash,
+        entity: depositId,
+        response: JSON.stringify(view),
+      }
+      desk.memory.idempotency.put(rowKey, row, desk.group.number)
+      desk.group.stage('idempotency', rowKey, row)
+      return answer(view)
+    },
+  }
+}

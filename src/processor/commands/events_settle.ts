@@ -1,0 +1,15 @@
+/** Closes events whose deliveries have all been recorded by the webhook pool. Closing twice changes nothing. */
+import type { Command } from '../command.js'
+import { answer } from '../group.js'
+
+export function settleEvents(ids: readonly string[]): Command {
+  return {
+    name: 'settle_events',
+    needs: () => undefined,
+    decide: ({ group }) => {
+      for (const id of ids) group.settledEvents.push(id)
+      return answer({ recorded: ids.length })
+    },
+  }
+}
+

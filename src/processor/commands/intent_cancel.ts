@@ -1,0 +1,27 @@
+/** Cancels an intent whose instruction is not out yet: created, or authorized and not handed over. */
+import type { TenantId } from '../../base/ids.js'
+import { intentView } from '../../../actors/intent/view.js'
+import { advanceIntent } from '../advance_intent.js'
+import type { Command } from '../command.js'
+import { answer, refuse } from '../group.js'
+import { needIntentAndUsage } from './intent_needs.js'
+
+export function cancelIntent(tenant: TenantId, intentId: string): Command {
+  return {
+    name: 'cancel_intent',
+    needs: (needs, memory) => needIntentAndUsage(needs, memory, intentId),
+    decide: (desk) => {
+      const live = desk.memory.intents.get(intentId)
+      if (!live || live.context.tenant !== tenant) return refuse('payment_intent_not_found')
+      const event = { type: 'cancel', at: desk.now } as const
+      if (!desk.memory.intentHost.can(live, event)) return refuse('payment_intent_not_cancelable')
+      if (live.state === 'created' && desk.now >= live.context.expiresAt) {
+        return refuse('payment_intent_not_cancelable')
+      }
+
+      // From here on it must succeed.
+      advanceIntent(desk, live, event)
+      return answer(intentView(live.state, live.context))
+    },
+  }
+}

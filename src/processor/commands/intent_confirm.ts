@@ -1,0 +1,104 @@
+/**
+ * Confirms the bound quote: reserves the money, consumes the token, and hands the payment to the rail.
+ *
+ * F1. At most one confirmation an intent. A replay is the same key again, with the first token or a re-minted one.
+ * F2. A refused confirmation consumes neither token nor key.
+ * F3. The user's limits and the balance are checked and used in the same step, so raced confirmations can not pass them.
+ */
+import { plus, type Instant } from '../../base/clock.js'
+import type { ErrorCode } from '../../base/errors.js'
+import { partsOfTenant, type TenantId } from '../../base/ids.js'
+import { CAPS } from '../../limits/caps.js'
+import { checkLimits, limitKeys } from '../../limits/usage.js'
+import type { ConfirmIntent__Output as ConfirmIntent } from '../../../protos/types/causeway/v1/ConfirmIntent.js'
+import type { IntentContext } from '../../../actors/intent/context.js'
+import { authorizedView } from '../../../actors/intent/view.js'
+import { advanceIntent } from '../advance_intent.js'
+import { canPostIntent } from '../books.js'
+import type { Command, Desk } from '../command.js'
+import { answer, refuse, replay } from '../group.js'
+import type { LiveIntent } from '../memory.js'
+import { idempotencyRowKey } from '../vault.js'
+import { needIntentAndUsage } from './intent_needs.js'
+import { needUserLimits, usedBy } from './user_limits.js'
+
+export function confirmIntent(tenant: TenantId, request: ConfirmIntent, at: Instant): Command {
+  const { intent_id: intentId, session_jti: jti } = request
+  const key =
+    request.idempotency_key === undefined || request.idempotency_key === null
+      ? undefined
+      : idempotencyRowKey(tenant, `confirm ${intentId}`, request.idempotency_key)
+
+  return {
+    name: 'confirm_intent',
+
+    needs: (needs, memory) => {
+      needIntentAndUsage(needs, memory, intentId)
+      const live = memory.intents.get(intentId)
+      if (live) needUserLimits(needs, live.context, at)
+    },
+
+    decide: (desk) => {
+      const live = desk.memory.intents.get(intentId)
+      if (!live || live.context.tenant !== tenant) return refuse('authentication_failed')
+      const { confirmation } = live.context
+      if (confirmation !== undefined) {
+        if (key !== undefined && confirmation.key === key) {
+          return replay(authorizedView(live.context))
+        }
+        return refuse(confirmation.jti === jti ? 'authentication_failed' : 'already_confirmed')
+      }
+
+      const refusal = refusalOf(desk, live, request)
+      if (refusal !== null) return refuse(refusal)
+
+      // From here on it must succeed.
+      const { context } = live
+      const keys = limitKeys(context.tenant, context.userId, context.corridor, desk.now)
+      advanceIntent(desk, live, {
+        type: 'confirm',
+        at: desk.now,
+        railUp: desk.railUp,
+        confirmation: {
+          jti,
+          ...(key === undefined ? {} : { key }),
+          dayKey: keys.day,
+          monthKey: keys.month,
+          notAfter: plus(desk.now, desk.rules.handOverTtlMs),
+        },
+      })
+      return answer(authorizedView(live.context))
+    },
+  }
+}
+
+/** Why the intent can not be confirmed now; the first reason counts. */
+function refusalOf(desk: Desk, live: LiveIntent, request: ConfirmIntent): ErrorCode | null {
+  const { memory, now } = desk
+  const { context } = live
+  const partner = memory.partners.get(partsOfTenant(context.tenant).partner)
+  if (partner === undefined || partner.suspended) return 'partner_suspended'
+  if (live.state !== 'created' || now >= context.expiresAt) return 'payment_intent_not_confirmable'
+  const { scanned } = context
+  if (scanned === undefined) return 'quote_required'
+  if (!isBoundQuote(request, context)) return 'quote_changed'
+  const { quote } = scanned
+  if (now >= quote.expiresAt) return 'quote_expired'
+  if (
+    !quote.acknowledgedDuplicate &&
+    memory.recentPayments.has(context, scanned.duplicateKey, now)
+  ) {
+    return 'duplicate_scan'
+  }
+  const caps = CAPS[context.corridor]
+  const limit = checkLimits(caps, usedBy(desk, context), BigInt(quote.localMinor))
+  if (limit !== 'within') return 'user_limit_exceeded'
+  return canPostIntent(desk, context, 'intent_confirmed') ? null : 'insufficient_balance'
+}
+
+/** A client may say which quote its user saw. */
+function isBoundQuote(request: ConfirmIntent, { scanned }: IntentContext): boolean {
+  const { quote_id: id, quote_version: version } = request
+  if (id !== undefined && id !== null && id !== scanned?.quote.id) return false
+  return version === undefined || version === null || version === scanned?.quote.version
+}

@@ -1,0 +1,129 @@
+/**
+ * Creates a payment intent and the session token that goes with it.
+ *
+ * K1. The same key with the same request answers the first body again, byte for byte, whatever the intent is by then:
+ *     everything in it is derived from what the intent has kept since its creation.
+ * K2. No money moves here. Whether the attestations allow it is judged now, because they come with this request.
+ */
+import { hash } from 'node:crypto'
+import { mintSessionToken } from '../../auth/token.js'
+import { newTokenId, type TokenId } from '../../auth/secrets.js'
+import { AMOUNT_USD_CENTS_MAX } from '../../base/bounds.js'
+import { plus, toEpochSeconds } from '../../base/clock.js'
+import { newId, partsOfTenant, type IntentId, type TenantId } from '../../base/ids.js'
+import { isCorridor, type Corridor } from '../../qr/corridor.js'
+import { createdView } from '../../../actors/intent/view.js'
+import type { IntentContext } from '../../../actors/intent/context.js'
+import type { CreateIntent__Output as CreateIntent } from '../../../protos/types/causeway/v1/CreateIntent.js'
+import { stageIntent } from '../advance_intent.js'
+import type { Command, Desk } from '../command.js'
+import { answer, refuse, replay, type Answer } from '../group.js'
+import { idempotencyRowKey, type Vault } from '../vault.js'
+
+export function createIntent(tenant: TenantId, request: CreateIntent): Command {
+  const rowKey =
+    request.idempotency_key === undefined
+      ? null
+      : idempotencyRowKey(tenant, 'create_intent', request.idempotency_key)
+
+  return {
+    name: 'create_intent',
+
+    needs: (needs, memory) => {
+      if (rowKey === null) return
+      needs.idempotency(rowKey)
+      const known = memory.idempotency.get(rowKey)
+      if (known) needs.intent(known.entity)
+    },
+
+    decide: (desk): Answer => {
+      const { memory, group } = desk
+      const requestHash = rowKey === null ? '' : hashOf(request)
+      const known = rowKey === null ? null : memory.idempotency.get(rowKey)
+      if (known) {
+        if (known.request_hash !== requestHash) return refuse('idempotency_conflict')
+        const first = memory.intents.get(known.entity)!
+        return replay(viewOf(first.context, desk.vault))
+      }
+
+      if (!isWellFormed(request)) return refuse('invalid_request')
+      const partner = memory.partners.get(partsOfTenant(tenant).partner)
+      if (partner === undefined || partner.suspended) return refuse('partner_suspended')
+      if (!isCorridor(request.corridor) || !partner.corridors.includes(request.corridor)) {
+        return refuse('corridor_not_enabled')
+      }
+      if (request.kyc_attestation?.verified !== true) return refuse('attestation_not_satisfied')
+      if (request.sanctions_attestation?.clean !== true) return refuse('attestation_not_satisfied')
+
+      // From here on it must succeed.
+      const context = newContext(desk, tenant, request, request.corridor)
+      const live = memory.intentHost.begin(context)
+      stageIntent(desk, live)
+      if (rowKey !== null) {
+        const row = { key: rowKey, request_hash: requestHash, entity: context.id, response: null }
+        memory.idempotency.put(rowKey, row, group.number)
+        group.stage('idempotency', rowKey, row)
+      }
+      return answer(viewOf(context, desk.vault))
+    },
+  }
+}
+
+function newContext(
+  { now, random, rules, vault }: Desk,
+  tenant: TenantId,
+  request: CreateIntent,
+  corridor: Corridor,
+): IntentContext {
+  const expiresAt = plus(now, rules.intentTtlMs)
+  return {
+    id: newId<IntentId>('intent', now, random),
+    tenant,
+    userId: request.partner_user_id,
+    amountCents: request.amount_usd_cents,
+    corridor,
+    attestations: { kyc: request.kyc_attestation, sanctions: request.sanctions_attestation },
+    createdAt: now,
+    expiresAt,
+    session: {
+      kid: vault.tokenKeys.current,
+      jti: newTokenId(random),
+      exp: toEpochSeconds(plus(now, rules.sessionTtlMs)),
+    },
+    wakeAt: expiresAt,
+  }
+}
+
+function viewOf(context: IntentContext, vault: Vault): object {
+  const { id, tenant, session } = context
+  const token = mintSessionToken(vault.tokenKeys, session.kid, {
+    intentId: id,
+    tenant,
+    jti: session.jti as TokenId,
+    expiresAt: session.exp,
+  })
+  return createdView(context, token)
+}
+
+/** The gateway has checked the whole shape; internal callers are held to what money depends on. */
+function isWellFormed(request: CreateIntent): boolean {
+  return (
+    request.partner_user_id !== '' &&
+    request.amount_usd_cents >= 1 &&
+    request.amount_usd_cents <= AMOUNT_USD_CENTS_MAX &&
+    isCorridor(request.corridor)
+  )
+}
+
+function hashOf(request: CreateIntent): string {
+  const { partner_user_id, amount_usd_cents, corridor } = request
+  const { kyc_attestation, sanctions_attestation } = request
+  const text = JSON.stringify([
+    partner_user_id,
+    amount_usd_cents,
+    corridor,
+    kyc_attestation,
+    sanctions_attestation,
+  ])
+  return hash('sha256', text, 'base64url')
+}

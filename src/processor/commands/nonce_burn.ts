@@ -1,0 +1,18 @@
+/** Calls that do nothing but spend the nonce of their signature, in the cycle and with its next commit. */
+import type { Command } from '../command.js'
+import { answer, refuse, type Answer } from '../group.js'
+
+const constant = (name: string, given: Answer): Command => ({
+  name,
+  needs: () => undefined,
+  decide: () => given,
+})
+
+const BURN = constant('burn_nonce', answer({}))
+const UNKNOWN = constant('unknown_operation', refuse('not_found'))
+
+/** The door refused the call; it answers the caller itself. */
+export const burnNonce = (): Command => BURN
+
+/** The gateway speaks of something this processor does not know. */
+export const unknownOperation = (): Command => UNKNOWN

@@ -1,0 +1,203 @@
+/**
+ * Accepts a payout: freezes its beneficiary and fees, reserves its total, and hands it to the rail.
+ *
+ * P1. The same key with the same input answers the first answer, byte for byte, whatever became of the payout, the
+ *     beneficiary or the fees since. The key of a refused payout is not bound.
+ * P2. Checks run in the order of `refusalOf`; a refusal leaves no trace.
+ * P3. `created` and `processing` are two transitions with an event each, in one commit. A held payout stays `created`.
+ */
+import { plus } from '../../base/clock.js'
+import type { ErrorCode } from '../../base/errors.js'
+import {
+  isIdOf,
+  newId,
+  partsOfTenant,
+  type BeneficiaryId,
+  type PayoutId,
+  type TenantId,
+} from '../../base/ids.js'
+import { currencyOf, type Currency } from '../../money/currency.js'
+import { feesFor } from '../../money/fees.js'
+import { parsePositiveInt64, toWire } from '../../money/money.js'
+import type { CreatePayout__Output as CreatePayout } from '../../../protos/types/causeway/v1/CreatePayout.js'
+import type { FrozenBeneficiary, PayoutContext } from '../../../actors/payout/context.js'
+import { payoutView } from '../../../actors/payout/view.js'
+import { advancePayout, publishPayout, stagePayout } from '../advance_payout.js'
+import { canPostPayout, postPayout } from '../books.js'
+import type { Command, Desk } from '../command.js'
+import { answer, refuse, replay } from '../group.js'
+import { environmentOf } from '../memory.js'
+import { routeTo, type Route } from '../routes.js'
+import { idempotencyRowKey } from '../vault.js'
+import { beneficiaryRow, stageBeneficiary, type BeneficiaryRow } from './beneficiary_create.js'
+
+/** A rail that is away for less is expected back before anybody notices. */
+const RAIL_MISSED_AFTER_MS = 10_000
+
+export function createPayout(tenant: TenantId, request: CreatePayout): Command {
+  const rowKey = idempotencyRowKey(tenant, 'create_payout', request.idempotency_key)
+  const beneficiaryId = request.beneficiary_id ?? null
+
+  return {
+    name: 'create_payout',
+
+    needs: (needs) => {
+      needs.idempotency(rowKey)
+      if (beneficiaryId !== null) needs.beneficiary(beneficiaryId)
+    },
+
+    decide: (desk) => {
+      const { memory, group } = desk
+      const requestHash = desk.vault.hashRequest(hashedParts(request))
+      const known = memory.idempotency.get(rowKey)
+      if (known) {
+        if (known.request_hash !== requestHash) return refuse('duplicate_payout')
+        return replay(JSON.parse(known.response ?? '') as object)
+      }
+
+      const checked = check(desk, tenant, request)
+      if (!checked.ok) return refuse(checked.code)
+
+      // From here on it must succeed.
+      const { beneficiary, isNew, context, held } = checked
+      if (isNew) stageBeneficiary(desk, beneficiary)
+      const live = memory.payoutHost.begin(context)
+      postPayout(desk, context, 'payout_accepted')
+      publishPayout(desk, live, 'payout.created')
+      if (held) stagePayout(desk, live)
+      else advancePayout(desk, live, { type: 'approve', at: desk.now, railUp: desk.railUp })
+      const view = payoutView(live.state, live.context, desk.rules.brand)
+      const response = JSON.stringify(view)
+      const row = { key: rowKey, request_hash: requestHash, entity: context.id, response }
+      memory.idempotency.put(rowKey, row, group.number)
+      group.stage('idempotency', rowKey, row)
+      return answer(view)
+    },
+  }
+}
+
+/** What makes two requests the same: the validated body, trimmed and with its defaults. */
+function hashedParts(request: CreatePayout): Parameters<Desk['vault']['hashRequest']>[0] {
+  const { amount, currency, reference, metadata } = request
+  const inline = request.beneficiary
+  return {
+    amount,
+    currency,
+    reference,
+    metadata,
+    description: request.description ?? null,
+    beneficiary_id: request.beneficiary_id ?? null,
+    beneficiary: inline
+      ? {
+          type: inline.type,
+          name: inline.name,
+          destination_country: inline.destination_country,
+          currency: inline.currency,
+          account_number: inline.account_number,
+          bank_code: inline.bank_code,
+        }
+      : null,
+  }
+}
+
+type Checked =
+  | {
+      readonly ok: true
+      readonly beneficiary: BeneficiaryRow
+      readonly isNew: boolean
+      readonly context: PayoutContext
+      readonly held: boolean
+    }
+  | { readonly ok: false; readonly code: ErrorCode }
+
+const no = (code: ErrorCode): Checked => ({ ok: false, code })
+
+/** Shape, beneficiary, currency, destination, limits, compliance, risk, balance, rail: the first fault counts. */
+function check(desk: Desk, tenant: TenantId, request: CreatePayout): Checked {
+  const partner = desk.memory.partners.get(partsOfTenant(tenant).partner)
+  if (partner === undefined || partner.suspended) return no('partner_suspended')
+  const amount = parsePositiveInt64(request.amount)
+  if (amount === undefined || !/^[A-Z]{3}$/.test(request.currency)) return no('invalid_request')
+  if (request.idempotency_key === '' || request.reference === '') return no('invalid_request')
+
+  const found = beneficiaryOf(desk, tenant, request)
+  if (found === null) return no('invalid_beneficiary')
+  const { beneficiary, isNew } = found
+  const currency = currencyOf(request.currency)
+  if (currency === undefined || beneficiary.currency !== currency) return no('unsupported_currency')
+  const route = routeTo(beneficiary.destination_country, currency)
+  if (route === null) return no('unsupported_destination')
+  const fees = feesFor(amount, route.fees)
+  if (!fees.ok) return no('payout_limit_exceeded')
+  const steer = environmentOf(tenant) === 'sandbox' ? request.reference : ''
+  if (steer === 'sandbox:compliance') return no('compliance_rejected')
+  if (steer === 'sandbox:risk') return no('risk_rejected')
+  const held = steer === 'sandbox:review'
+  const context = newContext(desk, tenant, request, { beneficiary, currency, route, fees, held })
+  if (!canPostPayout(desk, context, 'payout_accepted')) return no('insufficient_balance')
+  if (steer === 'sandbox:rail_unavailable' || desk.railDownForMs > RAIL_MISSED_AFTER_MS) {
+    return no('rail_unavailable')
+  }
+  return { ok: true, beneficiary, isNew, context, held }
+}
+
+function beneficiaryOf(
+  desk: Desk,
+  tenant: TenantId,
+  request: CreatePayout,
+): { beneficiary: BeneficiaryRow; isNew: boolean } | null {
+  if (request.beneficiary) {
+    const beneficiary = beneficiaryRow(desk, tenant, request.beneficiary)
+    return beneficiary === null ? null : { beneficiary, isNew: true }
+  }
+  const id = request.beneficiary_id ?? ''
+  if (!isIdOf('beneficiary', id)) return null
+  const known = desk.memory.beneficiaries.get(id)
+  if (!known || known.tenant !== tenant || known.status !== 'active') return null
+  return { beneficiary: known, isNew: false }
+}
+
+interface Terms {
+  readonly beneficiary: BeneficiaryRow
+  readonly currency: Currency
+  readonly route: Route
+  readonly fees: Extract<ReturnType<typeof feesFor>, { ok: true }>
+  readonly held: boolean
+}
+
+function newContext(
+  { now, random, rules }: Desk,
+  tenant: TenantId,
+  request: CreatePayout,
+  { beneficiary, currency, route, fees, held }: Terms,
+): PayoutContext {
+  return {
+    id: newId<PayoutId>('payout', now, random),
+    tenant,
+    amount: request.amount,
+    recipientAmount: toWire(fees.recipient),
+    total: toWire(fees.total),
+    currency,
+    fees: {
+      platform: toWire(fees.platform),
+      rail: toWire(fees.rail),
+      sum: toWire(fees.fee),
+    },
+    refundFeesOnReversal: route.fees.refundFeesOnReversal,
+    reference: request.reference,
+    ...(request.description ? { description: request.description } : {}),
+    metadata: request.metadata,
+    beneficiary: frozen(beneficiary),
+    createdAt: now,
+    wakeAt: held ? plus(now, rules.reviewTtlMs) : now,
+  }
+}
+
+const frozen = (row: BeneficiaryRow): FrozenBeneficiary => ({
+  id: row.id as BeneficiaryId,
+  name: row.name,
+  accountLast4: row.account_last4,
+  sealedAccount: row.sealed_account,
+  bankCode: row.bank_code,
+  country: row.destination_country,
+})

@@ -1,0 +1,30 @@
+/** Reads a payout, and answers the cancellation that is never possible. */
+import type { TenantId } from '../../base/ids.js'
+import { payoutView } from '../../../actors/payout/view.js'
+import type { Command } from '../command.js'
+import { answer, refuse } from '../group.js'
+
+export function getPayout(tenant: TenantId, payoutId: string): Command {
+  return {
+    name: 'get_payout',
+    needs: (needs) => needs.payout(payoutId),
+    decide: ({ memory, rules }) => {
+      const live = memory.payouts.get(payoutId)
+      if (!live || live.context.tenant !== tenant) return refuse('payout_not_found')
+      return answer(payoutView(live.state, live.context, rules.brand))
+    },
+  }
+}
+
+/** Spec, States: always a conflict; an unknown payout is not found. */
+export function cancelPayout(tenant: TenantId, payoutId: string): Command {
+  return {
+    name: 'cancel_payout',
+    needs: (needs) => needs.payout(payoutId),
+    decide: ({ memory }) => {
+      const live = memory.payouts.get(payoutId)
+      if (!live || live.context.tenant !== tenant) return refuse('payout_not_found')
+      return refuse('payout_not_cancelable')
+    },
+  }
+}

@@ -1,0 +1,24 @@
+/** Sets what one US dollar is worth in a local currency. Quotes already bound keep their rate. */
+import { currencyOf } from '../../money/currency.js'
+import { parseRate } from '../../money/rate.js'
+import type { Command } from '../command.js'
+import { answer, refuse } from '../group.js'
+import { logAction, type Actor } from '../operator_log.js'
+
+export function setRate(actor: Actor, currencyText: string, rateText: string): Command {
+  return {
+    name: 'set_rate',
+    needs: () => undefined,
+    decide: (desk) => {
+      const currency = currencyOf(currencyText)
+      const rate = parseRate(rateText)
+      if (currency === undefined || rate === undefined) return refuse('invalid_request')
+
+      // From here on it must succeed.
+      desk.memory.rates.set(currency, { rate, setAt: desk.now })
+      desk.group.stage('rates', currency, { currency, rate: rateText, set_at: desk.now })
+      logAction(desk, actor, 'set_rate', `${currency} ${rateText}`)
+      return answer({})
+    },
+  }
+}

@@ -1,0 +1,144 @@
+/**
+ * The processor: composition root.
+ *
+ * Arguments: `--rail ADDRESS` (the rail's gRPC), `--listen unix:PATH` (our own processes), `--nats URL`.
+ *
+ * Start: settings, keys, store, memory, cycle, rail, relay, timers, doors. Stop: the same backwards.
+ */
+import { existsSync } from 'node:fs'
+import { parseArgs } from 'node:util'
+import { Registry } from 'prom-client'
+import { loadMasterKeys } from '../auth/master_key.js'
+import { childProcess } from '../base/child.js'
+import { SECOND, systemClock } from '../base/clock.js'
+import { readInternalToken } from '../base/internal_token.js'
+import { createLog } from '../base/log.js'
+import { systemRandom } from '../base/random.js'
+import { dataFile, readSettings, type Settings } from '../base/settings.js'
+import { FILES } from '../base/subjects.js'
+import { connectBus } from '../bus/nats.js'
+import { connectRail } from '../rails/client.js'
+import { openStore } from '../store/store.js'
+import type { Rules } from './command.js'
+import { railNews } from './commands/rail_news.js'
+import { loadMemory } from './memory.js'
+import { registerMeasures } from './measures.js'
+import { createPipeline } from './pipeline.js'
+import { createRailLink } from './rail_link.js'
+import { createRelay } from './relay.js'
+import { createServer } from './server.js'
+import { directoryService } from './services/directory.js'
+import { createGuard } from './services/guard.js'
+import { createTimers } from './timers.js'
+import { createVault } from './vault.js'
+
+/** The process must be started anew: what it holds in memory may differ from the disk. */
+const EXIT_RECOVER = 70
+
+const { values: args } = parseArgs({
+  options: {
+    rail: { type: 'string' },
+    listen: { type: 'string' },
+    nats: { type: 'string' },
+  },
+})
+if (args.rail === undefined) throw new Error('--rail ADDRESS is missing')
+
+const settings = readSettings()
+const log = createLog('processor', settings)
+const clock = systemClock
+const random = systemRandom()
+const turn = (): Promise<void> => new Promise((resolve) => setImmediate(resolve))
+const pause = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms))
+
+const token = readInternalToken(settings)
+const masterKeyFile = settings.MASTER_KEY_FILE || dataFile(settings, FILES.masterKey)
+const isProduction = settings.PRODUCTION_HOSTS.length > 0
+const masters = loadMasterKeys(
+  masterKeyFile,
+  { create: !isProduction && !existsSync(dataFile(settings, FILES.processorDatabase)), mustBePrivate: true },
+  random,
+)
+const vault = createVault(masters, random)
+const store = await openStore(dataFile(settings, FILES.processorDatabase))
+const memory = await loadMemory(store, vault, clock.now(), {
+  warmActors: settings.WARM_ACTORS,
+  duplicateWindowMs: settings.DUPLICATE_SCAN_WINDOW_S * SECOND,
+})
+const guard = createGuard(token)
+const directory = directoryService(memory, vault, guard)
+const bus = await connectBus({ url: args.nats ?? settings.NATS_URL, name: 'processor', log })
+const relay = createRelay({
+  bus: bus.publisher,
+  openEvents: (after, limit) => store.openEvents(after, limit),
+  clock,
+  log,
+})
+const rail = createRailLink(connectRail({ address: args.rail, token, log }), clock)
+
+const pipeline = createPipeline({
+  clock,
+  random,
+  store,
+  memory,
+  vault,
+  rules: rulesOf(settings),
+  log,
+  turn,
+  rail,
+  publish: (events) => relay.push(events),
+  directoryChanged: (partners, endpoints) => directory.changed(partners, endpoints),
+  stop: (reason, error) => {
+    log.fatal({ err: error }, reason)
+    log.flush(() => process.exit(EXIT_RECOVER))
+  },
+})
+rail.onReport((reports) => {
+  const { finalityWindowMs } = rail.describe()
+  for (const report of reports) {
+    pipeline.submit({
+      lane: 'internal',
+      command: railNews(report, finalityWindowMs),
+      deadline: null,
+      signedBy: null,
+      reply: () => undefined,
+    })
+  }
+})
+const timers = createTimers({ clock, store, pipeline, log, pause })
+timers.start()
+relay.start()
+
+const server = createServer({ clock, memory, pipeline, guard }, directory)
+const grpcPort = await server.bind(`127.0.0.1:${settings.GRPC_PORT}`)
+if (args.listen !== undefined) await server.bind(args.listen)
+
+const registry = new Registry()
+registerMeasures(registry, { pipeline, memory })
+const child = childProcess({
+  metrics: () => registry.metrics(),
+  stop: async () => {
+    await server.close()
+    await timers.stop()
+    await rail.close()
+    await pipeline.idle()
+    await relay.stop()
+    await bus.close()
+    await store.close()
+  },
+})
+child.ready({ port: grpcPort })
+log.info({ port: grpcPort }, 'serving')
+
+function rulesOf(given: Settings): Rules {
+  return {
+    brand: given.BRAND,
+    sessionTtlMs: given.SESSION_TTL_S * SECOND,
+    quoteTtlMs: given.QUOTE_TTL_S * SECOND,
+    intentTtlMs: given.INTENT_TTL_S * SECOND,
+    handOverTtlMs: given.HANDOVER_TTL_S * SECOND,
+    reviewTtlMs: given.REVIEW_TTL_S * SECOND,
+    duplicateWindowMs: given.DUPLICATE_SCAN_WINDOW_S * SECOND,
+    spreadBps: given.SPREAD_BPS,
+  }
+}

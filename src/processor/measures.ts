@@ -1,0 +1,42 @@
+/** The processor's metrics, read when they are asked for. */
+import { Counter, Gauge, type Registry } from 'prom-client'
+import type { Memory } from './memory.js'
+import type { Pipeline } from './pipeline.js'
+
+interface Measured {
+  readonly pipeline: Pick<Pipeline, 'measures'>
+  readonly memory: Memory
+}
+
+export function registerMeasures(registry: Registry, { pipeline, memory }: Measured): void {
+  const { measures } = pipeline
+  const counter = (name: string, help: string, read: () => number): void => {
+    new Counter({
+      name,
+      help,
+      registers: [registry],
+      collect() {
+        this.reset()
+        this.inc(read())
+      },
+    })
+  }
+  const gauge = (name: string, help: string, read: () => number): void => {
+    new Gauge({
+      name,
+      help,
+      registers: [registry],
+      collect() {
+        this.set(read())
+      },
+    })
+  }
+  counter('causeway_commands_total', 'Commands decided', () => measures.commands)
+  counter('causeway_commits_total', 'Groups committed, one fsync each', () => measures.commits)
+  counter('causeway_dropped_total', 'Commands whose deadline had passed', () => measures.dropped)
+  counter('causeway_refused_full_total', 'Commands the full queue refused', () => measures.refusedFull)
+  gauge('causeway_waiting', 'Commands waiting to be decided', () => measures.waiting())
+  gauge('causeway_warm_intents', 'Intents in memory', () => memory.intents.size)
+  gauge('causeway_warm_payouts', 'Payouts in memory', () => memory.payouts.size)
+  gauge('causeway_nonces', 'Nonces remembered', () => memory.nonces.size)
+}

@@ -1,0 +1,83 @@
+/**
+ * The processor's gRPC server: which services stand at which door.
+ *
+ * S1. Loopback TCP for internal services and operators, a Unix socket for our own processes; the same token at both.
+ * S2. Health is open, so that a supervisor needs no secret to ask it.
+ */
+import { Server, ServerCredentials, type ServiceDefinition } from '@grpc/grpc-js'
+import { HealthImplementation } from 'grpc-health-check'
+import type { ProtoGrpcType as DirectoryProto } from '../../protos/types/directory.js'
+import type { ProtoGrpcType as ExchangeProto } from '../../protos/types/exchange.js'
+import type { ProtoGrpcType as IntentsProto } from '../../protos/types/intents.js'
+import type { ProtoGrpcType as OperatorProto } from '../../protos/types/operator.js'
+import type { ProtoGrpcType as PayoutsProto } from '../../protos/types/payouts.js'
+import type { ProtoGrpcType as WebhooksProto } from '../../protos/types/webhooks.js'
+import { GRPC_MESSAGE_MAX_BYTES } from '../base/bounds.js'
+import { HOUR, MINUTE, SECOND } from '../base/clock.js'
+import { contracts } from '../base/protos.js'
+import type { DirectoryService } from './services/directory.js'
+import { exchangeService } from './services/exchange.js'
+import { internalServices } from './services/internal.js'
+import { eventOutcomesService, operatorService } from './services/operator.js'
+import type { UnaryDependencies } from './services/unary.js'
+
+type Protos = DirectoryProto &
+  ExchangeProto &
+  IntentsProto &
+  OperatorProto &
+  PayoutsProto &
+  WebhooksProto
+
+export interface ProcessorServer {
+  /** Binds an address (`host:port` or `unix:path`); resolves with the port, 0 for a socket. */
+  bind(address: string): Promise<number>
+  close(): Promise<void>
+}
+
+const CLOSE_WITHIN_MS = 5 * SECOND
+
+export function createServer(
+  dependencies: UnaryDependencies,
+  directory: DirectoryService,
+): ProcessorServer {
+  const server = new Server({
+    'grpc.max_concurrent_streams': 1_000,
+    'grpc.max_receive_message_length': GRPC_MESSAGE_MAX_BYTES,
+    'grpc.max_connection_idle_ms': HOUR,
+    'grpc.keepalive_time_ms': MINUTE,
+    'grpc.keepalive_timeout_ms': 20 * SECOND,
+  })
+  const { causeway } = contracts<Protos>()
+  const v1 = causeway.v1
+  const add = (service: { service: ServiceDefinition }, handlers: object): void =>
+    server.addService(service.service, handlers as Parameters<Server['addService']>[1])
+  const { intents, payouts } = internalServices(dependencies)
+  add(v1.Exchange, exchangeService(dependencies))
+  add(v1.Directory, directory.handlers)
+  add(v1.PaymentIntents, intents)
+  add(v1.Payouts, payouts)
+  add(v1.Operator, operatorService(dependencies))
+  add(v1.EventOutcomes, eventOutcomesService(dependencies))
+  new HealthImplementation({ '': 'SERVING' }).addToServer(server)
+
+  return {
+    bind: (address) =>
+      new Promise((resolve, reject) => {
+        server.bindAsync(address, ServerCredentials.createInsecure(), (error, port) => {
+          if (error === null) resolve(port)
+          else reject(new Error(`can not listen on ${address}: ${error.message}`))
+        })
+      }),
+    close: () =>
+      new Promise((resolve) => {
+        const force = setTimeout(() => {
+          server.forceShutdown()
+          resolve()
+        }, CLOSE_WITHIN_MS)
+        server.tryShutdown(() => {
+          clearTimeout(force)
+          resolve()
+        })
+      }),
+  }
+}

@@ -1,0 +1,120 @@
+/**
+ * The directory streams: gateways learn partners and keys, the webhook pool learns endpoints.
+ *
+ * D1. A watcher gets everything first, then each change after its commit: a revocation reaches every gateway at once.
+ * D2. A key whose revocation lies in the future is sent with its date; the gateway holds it to that.
+ */
+import type { ServerWritableStream } from '@grpc/grpc-js'
+import type { DirectoryHandlers } from '../../../protos/types/causeway/v1/Directory.js'
+import type { Endpoint as WireEndpoint } from '../../../protos/types/causeway/v1/Endpoint.js'
+import type { EndpointUpdate } from '../../../protos/types/causeway/v1/EndpointUpdate.js'
+import type { Partner as WirePartner } from '../../../protos/types/causeway/v1/Partner.js'
+import type { PartnerUpdate } from '../../../protos/types/causeway/v1/PartnerUpdate.js'
+import type { WatchRequest__Output as WatchRequest } from '../../../protos/types/causeway/v1/WatchRequest.js'
+import { partsOfTenant, type EndpointId, type PartnerId } from '../../base/ids.js'
+import type { EndpointEntry, Memory, PartnerEntry } from '../memory.js'
+import type { Vault } from '../vault.js'
+import type { Guard } from './guard.js'
+
+type PartnerWatcher = ServerWritableStream<WatchRequest, PartnerUpdate>
+type EndpointWatcher = ServerWritableStream<WatchRequest, EndpointUpdate>
+
+export interface DirectoryService {
+  readonly handlers: DirectoryHandlers
+  /** Told by the pipeline after each commit that changed something. */
+  changed(partners: ReadonlySet<string>, endpoints: ReadonlySet<string>): void
+}
+
+export function directoryService(memory: Memory, vault: Vault, guard: Guard): DirectoryService {
+  const partnerWatchers = new Set<PartnerWatcher>()
+  const endpointWatchers = new Set<EndpointWatcher>()
+
+  const watchPartners = (stream: PartnerWatcher): void => {
+    if (!admit(stream, guard)) return
+    keepWhileOpen(stream, partnerWatchers)
+    stream.write({
+      partners: [...memory.partners.values()].map((partner) => wirePartner(memory, partner)),
+      token_keys: vault.tokenSecrets.map(({ kid, secret }) => ({ kid, secret: Buffer.from(secret) })),
+      complete: true,
+    })
+  }
+
+  const watchEndpoints = (stream: EndpointWatcher): void => {
+    if (!admit(stream, guard)) return
+    keepWhileOpen(stream, endpointWatchers)
+    stream.write({ endpoints: [...memory.endpoints.values()].map(wireEndpoint), complete: true })
+  }
+
+  return {
+    handlers: { WatchPartners: watchPartners, WatchEndpoints: watchEndpoints },
+    changed: (partnerIds, endpointIds) => {
+      if (partnerIds.size > 0) {
+        const partners = [...partnerIds]
+          .map((id) => memory.partners.get(id as PartnerId))
+          .filter((partner) => partner !== undefined)
+          .map((partner) => wirePartner(memory, partner))
+        for (const watcher of partnerWatchers) watcher.write({ partners })
+      }
+      if (endpointIds.size > 0) {
+        const endpoints = [...endpointIds]
+          .map((id) => memory.endpoints.get(id as EndpointId))
+          .filter((endpoint) => endpoint !== undefined)
+          .map(wireEndpoint)
+        for (const watcher of endpointWatchers) watcher.write({ endpoints })
+      }
+    },
+  }
+}
+
+function admit(stream: PartnerWatcher | EndpointWatcher, guard: Guard): boolean {
+  if (guard.admits(stream.metadata)) return true
+  stream.destroy(guard.refusal())
+  return false
+}
+
+function keepWhileOpen<Stream extends PartnerWatcher | EndpointWatcher>(
+  stream: Stream,
+  watchers: Set<Stream>,
+): void {
+  watchers.add(stream)
+  const leave = (): void => void watchers.delete(stream)
+  stream.on('cancelled', leave)
+  stream.on('error', leave)
+  stream.on('close', leave)
+}
+
+function wirePartner(memory: Memory, partner: PartnerEntry): WirePartner {
+  const keys = [...memory.keys.values()].filter(
+    (key) => partsOfTenant(key.tenant).partner === partner.id,
+  )
+  return {
+    partner_id: partner.id,
+    suspended: partner.suspended,
+    keys: keys.map((key) => ({
+      key_id: key.id,
+      environment: partsOfTenant(key.tenant).environment,
+      secret: key.secret,
+      revoked_at: String(key.revokedAt ?? 0),
+    })),
+    allowed_ips: [...partner.allowedIps],
+    packages: [...partner.packages],
+    rate_limit_per_second: partner.rateLimitPerSecond,
+  }
+}
+
+function wireEndpoint(endpoint: EndpointEntry): WireEndpoint {
+  return {
+    id: endpoint.id,
+    tenant: endpoint.tenant,
+    url: endpoint.url,
+    enabled_events: [...endpoint.enabledEvents],
+    api_version: endpoint.apiVersion,
+    status: endpoint.status,
+    secrets: endpoint.secrets.map(({ keyId, secret, activeFrom }) => ({
+      key_id: keyId,
+      secret,
+      active_from: String(activeFrom),
+    })),
+    created_at: String(endpoint.createdAt),
+  }
+}

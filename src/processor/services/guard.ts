@@ -1,0 +1,33 @@
+/**
+ * The gRPC door: who may call, and how outcomes become gRPC statuses.
+ *
+ * G1. Every service but health needs the internal token. A refusal says nothing else.
+ */
+import { status, Metadata, type ServiceError } from '@grpc/grpc-js'
+import { ERRORS, GrpcStatus, type ErrorCode } from '../../base/errors.js'
+import { hasBearer } from '../../base/internal_token.js'
+
+export interface Guard {
+  admits(metadata: Metadata): boolean
+  refusal(): ServiceError
+}
+
+export function createGuard(token: string): Guard {
+  return {
+    admits: (metadata) => hasBearer(metadata, token),
+    refusal: () => grpcError('authentication_failed'),
+  }
+}
+
+/** A registry code as a gRPC error: its status, its text, and the code itself in the trailing metadata. */
+export function grpcError(code: ErrorCode): ServiceError {
+  const { grpc, message, retryable } = ERRORS[code]
+  const metadata = new Metadata()
+  metadata.set('causeway-error', code)
+  metadata.set('causeway-retryable', String(retryable))
+  return Object.assign(new Error(message), {
+    code: GrpcStatus[grpc] as status,
+    details: `${code}: ${message}`,
+    metadata,
+  })
+}

@@ -1,0 +1,52 @@
+/**
+ * The typed unary services of internal callers: the same commands as the gateways', one call each.
+ */
+import type { PaymentIntentsHandlers } from '../../../protos/types/causeway/v1/PaymentIntents.js'
+import type { PayoutsHandlers } from '../../../protos/types/causeway/v1/Payouts.js'
+import type { Tenant__Output as Tenant } from '../../../protos/types/causeway/v1/Tenant.js'
+import type { TenantId } from '../../base/ids.js'
+import type { Command } from '../command.js'
+import { getBalances } from '../commands/balances_get.js'
+import { cancelIntent } from '../commands/intent_cancel.js'
+import { createIntent } from '../commands/intent_create.js'
+import { getIntent } from '../commands/intent_get.js'
+import { createPayout } from '../commands/payout_create.js'
+import { getPayout } from '../commands/payout_get.js'
+import { tenantIn, unary, type UnaryDependencies } from './unary.js'
+
+export function internalServices(dependencies: UnaryDependencies): {
+  intents: PaymentIntentsHandlers
+  payouts: PayoutsHandlers
+} {
+  const forTenant = (
+    named: Tenant | null,
+    commandOf: (tenant: TenantId) => Command | null,
+  ): { lane: TenantId; command: Command } | null => {
+    const tenant = tenantIn(dependencies.memory, named)
+    const command = tenant === null ? null : commandOf(tenant)
+    return tenant === null || command === null ? null : { lane: tenant, command }
+  }
+
+  return {
+    intents: {
+      Create: unary(dependencies, ({ tenant, intent }) =>
+        forTenant(tenant, (t) => (intent === null ? null : createIntent(t, intent))),
+      ),
+      Get: unary(dependencies, ({ tenant, intent_id }) =>
+        forTenant(tenant, (t) => getIntent(t, intent_id)),
+      ),
+      Cancel: unary(dependencies, ({ tenant, intent_id }) =>
+        forTenant(tenant, (t) => cancelIntent(t, intent_id)),
+      ),
+    },
+    payouts: {
+      Create: unary(dependencies, ({ tenant, payout }) =>
+        forTenant(tenant, (t) => (payout === null ? null : createPayout(t, payout))),
+      ),
+      Get: unary(dependencies, ({ tenant, payout_id }) =>
+        forTenant(tenant, (t) => getPayout(t, payout_id)),
+      ),
+      Balances: unary(dependencies, ({ tenant }) => forTenant(tenant, (t) => getBalances(t))),
+    },
+  }
+}

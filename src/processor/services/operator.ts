@@ -1,0 +1,65 @@
+/** The operators' service: every change is a command with an actor and a reason. */
+import type { Actor__Output as WireActor } from '../../../protos/types/causeway/v1/Actor.js'
+import type { EventOutcomesHandlers } from '../../../protos/types/causeway/v1/EventOutcomes.js'
+import type { OperatorHandlers } from '../../../protos/types/causeway/v1/Operator.js'
+import type { EndpointId } from '../../base/ids.js'
+import type { Command } from '../command.js'
+import { deposit } from '../commands/deposit.js'
+import { ensureDemo } from '../commands/demo_ensure.js'
+import { settleEvents } from '../commands/events_settle.js'
+import { issueKey } from '../commands/key_issue.js'
+import { createPartner } from '../commands/partner_create.js'
+import { setRate } from '../commands/rate_set.js'
+import { trialBalance } from '../commands/trial_balance.js'
+import { disableWebhookEndpoint } from '../commands/webhook_endpoint_disable.js'
+import type { Lane } from '../group.js'
+import type { Actor } from '../operator_log.js'
+import { tenantIn, unary, type UnaryDependencies } from './unary.js'
+
+const internal = (command: Command | null): { lane: Lane; command: Command } | null =>
+  command === null ? null : { lane: 'internal', command }
+
+export function operatorService(dependencies: UnaryDependencies): OperatorHandlers {
+  const { memory } = dependencies
+  return {
+    CreatePartner: unary(dependencies, ({ actor, partner_id, no_funds }) =>
+      internal(by(actor, (a) => createPartner(a, partner_id, !no_funds))),
+    ),
+    IssueKey: unary(dependencies, ({ actor, tenant: named }) => {
+      const tenant = tenantIn(memory, named)
+      return internal(tenant === null ? null : by(actor, (a) => issueKey(a, tenant)))
+    }),
+    Deposit: unary(dependencies, ({ actor, tenant: named, currency, amount, idempotency_key }) => {
+      const tenant = tenantIn(memory, named)
+      const request = { currency, amount, idempotencyKey: idempotency_key }
+      return internal(tenant === null ? null : by(actor, (a) => deposit(a, tenant, request)))
+    }),
+    SetRate: unary(dependencies, ({ actor, currency, rate }) =>
+      internal(by(actor, (a) => setRate(a, currency, rate))),
+    ),
+    TrialBalance: unary(dependencies, ({ tenant: named }) => {
+      const tenant = named ? tenantIn(memory, named) : undefined
+      return internal(tenant === null ? null : trialBalance(tenant))
+    }),
+    EnsureDemo: unary(dependencies, () => internal(ensureDemo())),
+  }
+}
+
+/** The pool reports what became of events. */
+export function eventOutcomesService(dependencies: UnaryDependencies): EventOutcomesHandlers {
+  return {
+    Record: unary(dependencies, ({ outcomes }) => {
+      const settled = outcomes.filter(({ outcome }) => outcome === 'settled')
+      return internal(settleEvents(settled.map(({ event_id }) => event_id)))
+    }),
+    DisableEndpoint: unary(dependencies, ({ endpoint_id, reason }) =>
+      internal(disableWebhookEndpoint(endpoint_id as EndpointId, reason)),
+    ),
+  }
+}
+
+/** No change without a name and a reason. */
+function by(given: WireActor | null, commandOf: (actor: Actor) => Command): Command | null {
+  if (given === null || given.name.trim() === '' || given.reason.trim() === '') return null
+  return commandOf({ name: given.name, reason: given.reason })
+}

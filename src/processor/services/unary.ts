@@ -1,0 +1,50 @@
+/**
+ * One unary call as one command of the cycle.
+ *
+ * U1. Internal services take the same way as everybody: queue, decision, commit, answer.
+ */
+import type { handleUnaryCall } from '@grpc/grpc-js'
+import { ANSWER_WITHIN_MS } from '../../base/bounds.js'
+import { plus, type Clock } from '../../base/clock.js'
+import { tenantOf, type Environment, type PartnerId, type TenantId } from '../../base/ids.js'
+import type { Tenant__Output as Tenant } from '../../../protos/types/causeway/v1/Tenant.js'
+import type { Command } from '../command.js'
+import type { Lane } from '../group.js'
+import type { Memory } from '../memory.js'
+import type { Pipeline } from '../pipeline.js'
+import { grpcError, type Guard } from './guard.js'
+
+export interface UnaryDependencies {
+  readonly clock: Clock
+  readonly memory: Memory
+  readonly pipeline: Pick<Pipeline, 'submit'>
+  readonly guard: Guard
+}
+
+/** Makes the handler of a call whose request becomes one command; null refuses it as invalid. */
+export function unary<Request, Response>(
+  { clock, pipeline, guard }: UnaryDependencies,
+  commandOf: (request: Request) => { lane: Lane; command: Command } | null,
+): handleUnaryCall<Request, Response> {
+  return (call, callback) => {
+    if (!guard.admits(call.metadata)) return callback(guard.refusal())
+    const found = commandOf(call.request)
+    if (found === null) return callback(grpcError('invalid_request'))
+    pipeline.submit({
+      ...found,
+      deadline: plus(clock.now(), ANSWER_WITHIN_MS),
+      signedBy: null,
+      reply: (answer) => {
+        if (answer.ok) callback(null, answer.view as Response)
+        else callback(grpcError(answer.code))
+      },
+    })
+  }
+}
+
+/** The tenant that a call names, when its partner exists. */
+export function tenantIn(memory: Memory, named: Tenant | null): TenantId | null {
+  if (named === null || !memory.partners.has(named.partner_id as PartnerId)) return null
+  if (named.environment !== 'sandbox' && named.environment !== 'production') return null
+  return tenantOf(named.partner_id as PartnerId, named.environment as Environment)
+}

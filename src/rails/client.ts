@@ -1,0 +1,151 @@
+/**
+ * The rail port over gRPC: one stream to a rail process, at a `unix:` path or `host:port`.
+ *
+ * Owns: the link, its reopening, messages of many orders, the check of what comes in. Does not own:
+ * asking again (processor), the meaning of orders and reports (rails/rail).
+ *
+ * C1. Orders of one turn of the event loop leave in one message, in the order of their sending.
+ * C2. What is sent while the link is down, or beyond ORDERS_WAITING_MAX behind a slow rail, is
+ *     dropped. The buffer is never a promise: whoever sent them asks again.
+ * C3. The link is up only after the rail has described itself, so that every report can be judged.
+ */
+import { credentials, type ClientDuplexStream } from '@grpc/grpc-js'
+import type { OrderBatch } from '../../protos/types/causeway/rail/v1/OrderBatch.js'
+import type { RailClient } from '../../protos/types/causeway/rail/v1/Rail.js'
+import type { ReportBatch__Output } from '../../protos/types/causeway/rail/v1/ReportBatch.js'
+import type { ProtoGrpcType } from '../../protos/types/rail.js'
+import { GRPC_MESSAGE_MAX_BYTES } from '../base/bounds.js'
+import { plus, SECOND, type Clock } from '../base/clock.js'
+import { bearer } from '../base/internal_token.js'
+import type { Logger } from '../base/log.js'
+import { contracts } from '../base/protos.js'
+import { writeOrder } from './order_writer.js'
+import { createPipe, type Pipe } from './pipe.js'
+import { UNDESCRIBED, type Rail, type RailOrder } from './rail.js'
+import { readReport } from './report_reader.js'
+
+/** Some seconds of work of a rail that has stopped reading; more would only age. */
+const ORDERS_WAITING_MAX = 20_000
+const REOPEN_FIRST_MS = 100
+const REOPEN_MAX_MS = SECOND
+const DESCRIBE_WITHIN_MS = 4 * SECOND
+
+const CHANNEL = {
+  'grpc.initial_reconnect_backoff_ms': REOPEN_FIRST_MS,
+  'grpc.max_reconnect_backoff_ms': REOPEN_MAX_MS,
+  'grpc.max_receive_message_length': GRPC_MESSAGE_MAX_BYTES,
+  'grpc.enable_retries': 0,
+  // A rail that stands still while connected is found out within a quarter of a minute.
+  'grpc.keepalive_time_ms': 10 * SECOND,
+  'grpc.keepalive_timeout_ms': 5 * SECOND,
+}
+
+export interface RailClientOptions {
+  /** `unix:/path.sock` or `host:port`. */
+  readonly address: string
+  readonly token: string
+  readonly clock: Clock
+  readonly log: Logger
+}
+
+interface Link {
+  readonly stream: ClientDuplexStream<OrderBatch, ReportBatch__Output>
+  readonly orders: Pipe<RailOrder>
+}
+
+/** A rail behind an address. It starts to connect at once, and goes on until it is closed. */
+export function createRailClient({ address, token, clock, log }: RailClientOptions): Rail {
+  const service = contracts<ProtoGrpcType>().causeway.rail.v1.Rail
+  const stub: RailClient = new service(address, credentials.createInsecure(), CHANNEL)
+  const metadata = bearer(token)
+
+  let description = UNDESCRIBED
+  let link: Link | undefined
+  let closed = false
+  let reopenInMs = REOPEN_FIRST_MS
+  let reopening: NodeJS.Timeout | undefined
+  let reportHandler: Parameters<Rail['onReport']>[0] = () => undefined
+  let linkHandler: Parameters<Rail['onLink']>[0] = () => undefined
+
+  connect()
+  return {
+    describe: () => description,
+    up: () => link !== undefined,
+    send,
+    onReport: (handler) => {
+      reportHandler = handler
+    },
+    onLink: (handler) => {
+      linkHandler = handler
+    },
+    close,
+  }
+
+  function connect(): void {
+    const deadline = plus(clock.now(), DESCRIBE_WITHIN_MS)
+    stub.Describe({}, metadata, { deadline }, (fault, answer) => {
+      if (closed) return
+      if (fault !== null || answer === undefined) {
+        log.debug({ fault: fault?.message }, 'rail not reached')
+        return connectLater()
+      }
+      description = { name: answer.name, finalityWindowMs: answer.finality_window_ms }
+      open()
+    })
+  }
+
+  function connectLater(): void {
+    reopening = setTimeout(connect, reopenInMs)
+    reopenInMs = Math.min(reopenInMs * 2, REOPEN_MAX_MS)
+  }
+
+  function open(): void {
+    const stream: Link['stream'] = stub.Link(metadata)
+    const pack = (orders: readonly RailOrder[]): OrderBatch => ({ orders: orders.map(writeOrder) })
+    const opened = { stream, orders: createPipe({ sink: stream, pack, bound: ORDERS_WAITING_MAX }) }
+    stream.on('data', receive)
+    stream.on('error', (fault) => lose(opened, fault.message))
+    stream.on('end', () => lose(opened, 'ended by the rail'))
+    link = opened
+    log.info({ rail: description.name }, 'rail link up')
+    linkHandler(true)
+  }
+
+  /** A stream tells of its end more than once. */
+  function lose(lost: Link, reason: string): void {
+    if (link !== lost) return
+    link = undefined
+    const dropped = lost.orders.waiting()
+    lost.orders.close()
+    lost.stream.cancel()
+    log.warn({ rail: description.name, dropped, reason }, 'rail link lost')
+    connectLater()
+    linkHandler(false)
+  }
+
+  function send(orders: readonly RailOrder[]): void {
+    const dropped = link === undefined ? orders.length : link.orders.push(orders)
+    if (dropped > 0) log.warn({ rail: description.name, dropped }, 'rail orders dropped')
+  }
+
+  function receive(batch: ReportBatch__Output): void {
+    if (closed) return
+    // A report proves that the link works; that a stream could be opened does not.
+    reopenInMs = REOPEN_FIRST_MS
+    const reports = batch.reports.map(readReport).filter((report) => report !== undefined)
+    const dropped = batch.reports.length - reports.length
+    if (dropped > 0) log.error({ rail: description.name, dropped }, 'rail reports not understood')
+    if (reports.length > 0) reportHandler(reports)
+  }
+
+  function close(): Promise<void> {
+    closed = true
+    clearTimeout(reopening)
+    const last = link
+    link = undefined
+    last?.orders.close()
+    last?.stream.cancel()
+    stub.close()
+    return Promise.resolve()
+  }
+}

@@ -1,0 +1,74 @@
+/**
+ * Many small things into few messages of one stream.
+ *
+ * Owns: gathering within a turn of the event loop, the wait for a slow reader, the bound. Does not
+ * own: the stream's life; when the stream ends its pipe is closed and what waits is gone.
+ *
+ * P1. Order is kept. A message holds at most STREAM_BATCH_MAX items.
+ * P2. At most `bound` items wait; `push` says how many found no room.
+ */
+import { STREAM_BATCH_MAX } from '../base/bounds.js'
+
+export interface Pipe<Item> {
+  /** Takes what there is room for, and answers how many items of the end were left out. */
+  push(items: readonly Item[]): number
+  /** Items that have not reached the stream yet. */
+  waiting(): number
+  close(): void
+}
+
+/** The part of a gRPC stream that a pipe uses. */
+export interface Sink<Message> {
+  /** False: no more until `drain`. */
+  write(message: Message): boolean
+  on(event: 'drain', listener: () => void): unknown
+}
+
+export interface PipeOptions<Item, Message> {
+  readonly sink: Sink<Message>
+  readonly pack: (items: readonly Item[]) => Message
+  readonly bound: number
+  /** Called when a slow reader has taken all that waited. */
+  readonly onEmpty?: () => void
+}
+
+export function createPipe<Item, Message>(options: PipeOptions<Item, Message>): Pipe<Item> {
+  const { sink, pack, bound, onEmpty } = options
+  let queue: Item[] = []
+  let flushing: NodeJS.Immediate | undefined
+  let congested = false
+  let closed = false
+
+  sink.on('drain', () => {
+    congested = false
+    flush()
+    if (queue.length === 0 && !closed) onEmpty?.()
+  })
+  return { push, waiting: () => queue.length, close }
+
+  function push(items: readonly Item[]): number {
+    const room = closed ? 0 : Math.max(0, bound - queue.length)
+    const taken = items.length > room ? items.slice(0, room) : items
+    for (const item of taken) queue.push(item)
+    if (queue.length > 0) flushing ??= setImmediate(flush)
+    return items.length - taken.length
+  }
+
+  function flush(): void {
+    clearImmediate(flushing)
+    flushing = undefined
+    let sent = 0
+    while (!congested && sent < queue.length) {
+      const items = queue.slice(sent, sent + STREAM_BATCH_MAX)
+      sent += items.length
+      congested = !sink.write(pack(items))
+    }
+    queue = queue.slice(sent)
+  }
+
+  function close(): void {
+    closed = true
+    clearImmediate(flushing)
+    queue = []
+  }
+}

@@ -1,0 +1,149 @@
+/**
+ * One SQLite file behind promises.
+ *
+ * Owns: opening, pragmas, migrations, prepared statements, closing. Does not own: any table (its callers do).
+ *
+ * D1. This is the only file that imports the driver, so that the driver can be replaced.
+ * D2. Statements of one connection run one after another. A caller that needs several statements in one transaction
+ *     must be the only one that writes on that connection; our writers use one statement a commit instead.
+ * D3. A commit is on disk before its promise resolves (WAL, synchronous=FULL: one fsync a commit).
+ * D4. The driver binds a bigint or undefined as NULL and rounds above 2^53: `Bindable` leaves both out. Amounts travel
+ *     as decimal text, with CAST(? AS INTEGER) on the way in and CAST(x AS TEXT) on the way out.
+ * D5. A file written by a newer version is refused, never read by guess.
+ */
+import { readdirSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import sqlite3 from 'sqlite3'
+
+export type Bindable = string | number | Buffer | null
+
+export interface Database {
+  /** Runs one statement; resolves with the number of changed rows. */
+  run(sql: string, parameters?: readonly Bindable[]): Promise<number>
+  /** All rows of one query. The caller names the row's type; the query must select exactly that. */
+  all<Row>(sql: string, parameters?: readonly Bindable[]): Promise<Row[]>
+  /** Several statements without parameters. */
+  exec(sql: string): Promise<void>
+  close(): Promise<void>
+}
+
+export interface OpenOptions {
+  /** Numbered `.sql` files, applied in order, each in one transaction. */
+  readonly migrations?: string
+  readonly readOnly?: boolean
+}
+
+const PRAGMAS = `
+  PRAGMA journal_mode = WAL;
+  PRAGMA synchronous = FULL;
+  PRAGMA busy_timeout = 5000;
+  PRAGMA foreign_keys = ON;
+  PRAGMA trusted_schema = OFF;
+  PRAGMA cell_size_check = ON;
+  PRAGMA secure_delete = FAST;
+  PRAGMA temp_store = MEMORY;
+  PRAGMA cache_size = -65536;
+  PRAGMA journal_size_limit = 67108864;
+  PRAGMA wal_autocheckpoint = 4000;
+`
+const READ_PRAGMAS = `
+  PRAGMA query_only = ON;
+  PRAGMA busy_timeout = 5000;
+  PRAGMA temp_store = MEMORY;
+  PRAGMA cache_size = -65536;
+`
+
+export async function openDatabase(file: string, options: OpenOptions = {}): Promise<Database> {
+  const connection = await connect(file, options.readOnly === true)
+  const database = promises(connection)
+  await database.exec(options.readOnly === true ? READ_PRAGMAS : PRAGMAS)
+  if (options.migrations !== undefined) await migrate(database, file, options.migrations)
+  return database
+}
+
+function connect(file: string, readOnly: boolean): Promise<sqlite3.Database> {
+  const mode = readOnly ? sqlite3.OPEN_READONLY : sqlite3.OPEN_READWRITE | sqlite3.OPEN_CREATE
+  return new Promise((resolve, reject) => {
+    const connection = new sqlite3.Database(file, mode, (error) => {
+      if (error === null) resolve(connection)
+      else reject(new Error(`can not open ${file}: ${error.message}`))
+    })
+  })
+}
+
+function promises(connection: sqlite3.Database): Database {
+  const prepared = new Map<string, Promise<sqlite3.Statement>>()
+
+  const statement = (sql: string): Promise<sqlite3.Statement> => {
+    let known = prepared.get(sql)
+    if (known === undefined) {
+      known = new Promise((resolve, reject) => {
+        const made: sqlite3.Statement = connection.prepare(sql, (error: Error | null) => {
+          if (error === null) resolve(made)
+          else reject(error)
+        })
+      })
+      prepared.set(sql, known)
+    }
+    return known
+  }
+
+  const run = async (sql: string, parameters: readonly Bindable[] = []): Promise<number> => {
+    const ready = await statement(sql)
+    return new Promise((resolve, reject) => {
+      ready.run([...parameters], function (this: sqlite3.RunResult, error: Error | null) {
+        if (error === null) resolve(this.changes)
+        else reject(error)
+      })
+    })
+  }
+
+  const all = async <Row>(sql: string, parameters: readonly Bindable[] = []): Promise<Row[]> => {
+    const ready = await statement(sql)
+    return new Promise((resolve, reject) => {
+      ready.all<Row>([...parameters], (error: Error | null, rows: Row[]) => {
+        if (error === null) resolve(rows)
+        else reject(error)
+      })
+    })
+  }
+
+  const exec = (sql: string): Promise<void> =>
+    new Promise((resolve, reject) => {
+      connection.exec(sql, (error) => (error === null ? resolve() : reject(error)))
+    })
+
+  const close = async (): Promise<void> => {
+    for (const made of prepared.values()) {
+      const ready = await made.catch(() => undefined)
+      if (ready !== undefined) await new Promise<void>((resolve) => ready.finalize(() => resolve()))
+    }
+    await new Promise<void>((resolve, reject) => {
+      connection.close((error) => (error === null ? resolve() : reject(error)))
+    })
+  }
+
+  return { run, all, exec, close }
+}
+
+/** Applies what is missing. The number in `user_version` is the count of applied files. */
+async function migrate(database: Database, file: string, folder: string): Promise<void> {
+  const files = readdirSync(folder)
+    .filter((name) => name.endsWith('.sql'))
+    .sort()
+  const [row] = await database.all<{ user_version: number }>('PRAGMA user_version')
+  const applied = row?.user_version ?? 0
+  if (applied > files.length) {
+    throw new Error(`${file} was written by a newer version (${applied} > ${files.length})`)
+  }
+  for (const [index, name] of files.entries()) {
+    if (index < applied) continue
+    const sql = readFileSync(join(folder, name), 'utf8')
+    try {
+      await database.exec(`BEGIN IMMEDIATE; ${sql}; PRAGMA user_version = ${index + 1}; COMMIT;`)
+    } catch (error) {
+      await database.exec('ROLLBACK').catch(() => undefined)
+      throw new Error(`migration ${name} failed: ${String(error)}`)
+    }
+  }
+}

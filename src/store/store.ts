@@ -1,0 +1,239 @@
+/**
+ * The processor's store: what the cycle may ask of a disk.
+ *
+ * Owns: the port that the processor (and a simulated store) is written against, and its SQLite form.
+ * Does not own: when to load, what to commit (processor/pipeline), the shape of rows (store/tables).
+ *
+ * S1. One writer connection does nothing but commits; prefetches and lists read on connections of their own.
+ * S2. `commit` resolves only when the group is on disk. When it rejects, the outcome is unknown: the caller must stop
+ *     and recover from disk (a failed fsync may still have kept the group).
+ */
+import { join } from 'node:path'
+import type { Instant } from '../base/clock.js'
+import type { TenantId } from '../base/ids.js'
+import { projectRoot } from '../base/protos.js'
+import { openDatabase, type Database } from './database.js'
+import {
+  COMMIT_PARAMETERS,
+  COMMIT_STATEMENT,
+  COMMIT_VIEW,
+  toJson,
+  type CommitParameter,
+  type Row,
+  type TableName,
+} from './tables.js'
+
+/** Everything one group of commands changes. Keyed tables hold the last row of each key. */
+export interface Group {
+  readonly rows: { readonly [N in TableName]: Iterable<Row<N>> }
+  readonly settledEvents: readonly string[]
+  readonly settledAt: Instant
+  /** Fingerprints, 8 bytes each. */
+  readonly nonces: Buffer | null
+  readonly noncesSeenAt: Instant
+  readonly noncesForgetBefore: Instant | null
+}
+
+/** Keys of rows that a batch of commands needs and memory does not hold. */
+export interface Wanted {
+  readonly intents: readonly string[]
+  readonly payouts: readonly string[]
+  readonly beneficiaries: readonly string[]
+  readonly idempotency: readonly string[]
+  readonly usage: readonly string[]
+}
+
+export interface ActorRow {
+  readonly id: string
+  readonly tenant: TenantId
+  readonly state: string
+  /** JSON. */
+  readonly context: string
+}
+
+export interface Found {
+  readonly intents: readonly ActorRow[]
+  readonly payouts: readonly ActorRow[]
+  readonly beneficiaries: readonly Row<'beneficiaries'>[]
+  readonly idempotency: readonly Row<'idempotency'>[]
+  readonly usage: readonly { readonly key: string; readonly used: string }[]
+}
+
+export interface StoredEvent {
+  readonly position: number
+  readonly id: string
+  readonly tenant: TenantId
+  readonly type: string
+  readonly sequence: number
+  readonly createdAt: Instant
+  readonly body: string
+}
+
+/** What memory must know before the first command. */
+export interface BootState {
+  readonly partners: readonly Row<'partners'>[]
+  readonly signingKeys: readonly Row<'signingKeys'>[]
+  /** Lasting and secret: fingerprints of stored nonces depend on it. */
+  readonly nonceSalt: Buffer
+  readonly endpoints: readonly Row<'endpoints'>[]
+  readonly rates: readonly Row<'rates'>[]
+  readonly accounts: readonly { readonly id: string; readonly balance: string }[]
+  readonly sequences: readonly { readonly tenant: TenantId; readonly sequence: number }[]
+  readonly lastPosting: number
+  readonly lastPosition: number
+  readonly nonces: readonly { readonly seen_at: Instant; readonly fingerprints: Buffer }[]
+  readonly recentlyConfirmed: readonly ActorRow[]
+}
+
+export interface Store {
+  boot(recentSince: Instant): Promise<BootState>
+  load(wanted: Wanted): Promise<Found>
+  commit(group: Group): Promise<void>
+  /** Ids of actors whose time has come, earliest first. */
+  due(kind: 'intents' | 'payouts', now: Instant, limit: number): Promise<readonly string[]>
+  openEvents(afterPosition: number, limit: number): Promise<readonly StoredEvent[]>
+  close(): Promise<void>
+}
+
+export const PROCESSOR_SCHEMA = join(projectRoot(), 'src/store/schema')
+const NEW_NONCE_SALT = `INSERT OR IGNORE INTO meta (name, value)
+  VALUES ('nonce_salt', hex(randomblob(32)))`
+const TRUNCATE = 'PRAGMA wal_checkpoint(TRUNCATE)'
+
+export async function openStore(file: string): Promise<Store> {
+  const writer = await openDatabase(file, { migrations: PROCESSOR_SCHEMA })
+  await writer.exec(COMMIT_VIEW)
+  await writer.run(NEW_NONCE_SALT)
+  const reader = await openDatabase(file, { readOnly: true })
+  const background = await openDatabase(file, { readOnly: true })
+
+  return {
+    boot: (recentSince) => readBootState(background, recentSince),
+    load: (wanted) => load(reader, wanted),
+    commit: async (group) => {
+      await writer.run(
+        COMMIT_STATEMENT,
+        COMMIT_PARAMETERS.map((name) => parameter(group, name)),
+      )
+    },
+    due: async (kind, now, limit) => {
+      const rows = await background.all<{ id: string }>(
+        `SELECT id FROM ${kind} WHERE due_at <= ? ORDER BY due_at LIMIT ?`,
+        [now, limit],
+      )
+      return rows.map((row) => row.id)
+    },
+    openEvents: (afterPosition, limit) =>
+      background.all<StoredEvent>(
+        `SELECT position, id, tenant, type, sequence, created_at AS createdAt, body FROM events
+         WHERE settled_at IS NULL AND position > ? ORDER BY position LIMIT ?`,
+        [afterPosition, limit],
+      ),
+    close: async () => {
+      await reader.close()
+      await background.close()
+      await writer.exec(TRUNCATE)
+      await writer.close()
+    },
+  }
+}
+
+function parameter(group: Group, name: CommitParameter): string | number | Buffer | null {
+  switch (name) {
+    case 'settledEvents':
+      return group.settledEvents.length === 0 ? null : JSON.stringify(group.settledEvents)
+    case 'settledAt':
+      return group.settledAt
+    case 'nonces':
+      return group.nonces
+    case 'noncesSeenAt':
+      return group.noncesSeenAt
+    case 'noncesForgetBefore':
+      return group.noncesForgetBefore
+    default:
+      return toJson(name, group.rows[name])
+  }
+}
+
+async function load(reader: Database, wanted: Wanted): Promise<Found> {
+  const byKey = <R>(keys: readonly string[], sql: string): Promise<R[]> =>
+    keys.length === 0 ? Promise.resolve([]) : reader.all<R>(sql, [JSON.stringify(keys)])
+  const [intents, payouts, beneficiaries, idempotency, usage] = await Promise.all([
+    byKey<ActorRow>(
+      wanted.intents,
+      `SELECT id, tenant, state, context FROM intents
+       WHERE id IN (SELECT value FROM json_each(?))`,
+    ),
+    byKey<ActorRow>(
+      wanted.payouts,
+      `SELECT id, tenant, state, context FROM payouts
+       WHERE id IN (SELECT value FROM json_each(?))`,
+    ),
+    byKey<Row<'beneficiaries'>>(
+      wanted.beneficiaries,
+      'SELECT * FROM beneficiaries WHERE id IN (SELECT value FROM json_each(?))',
+    ),
+    byKey<Row<'idempotency'>>(
+      wanted.idempotency,
+      'SELECT * FROM idempotency WHERE key IN (SELECT value FROM json_each(?))',
+    ),
+    byKey<{ key: string; used: string }>(
+      wanted.usage,
+      `SELECT key, CAST(used AS TEXT) AS used FROM limit_usage
+       WHERE key IN (SELECT value FROM json_each(?))`,
+    ),
+  ])
+  return { intents, payouts, beneficiaries, idempotency, usage }
+}
+
+type Stored<N extends TableName, JsonColumn extends keyof Row<N>> = Omit<Row<N>, JsonColumn> &
+  Record<JsonColumn, string>
+
+async function readBootState(
+  reader: Database,
+  recentSince: Instant,
+): Promise<BootState> {
+  const partners =
+    await reader.all<Stored<'partners', 'allowed_ips' | 'packages' | 'corridors'>>(
+      'SELECT * FROM partners',
+    )
+  const endpoints = await reader.all<Stored<'endpoints', 'enabled_events' | 'secrets'>>(
+    'SELECT * FROM webhook_endpoints',
+  )
+  const [last] = await reader.all<{ posting: number; position: number }>(
+    `SELECT (SELECT coalesce(max(posting), 0) FROM ledger_entries) AS posting,
+            (SELECT coalesce(max(position), 0) FROM events) AS position`,
+  )
+  const [salt] = await reader.all<{ value: string }>(
+    "SELECT value FROM meta WHERE name = 'nonce_salt'",
+  )
+  return {
+    partners: partners.map((row) => ({
+      ...row,
+      allowed_ips: parsed(row.allowed_ips),
+      packages: parsed(row.packages),
+      corridors: parsed(row.corridors),
+    })),
+    endpoints: endpoints.map((row) => ({
+      ...row,
+      enabled_events: parsed(row.enabled_events),
+      secrets: parsed(row.secrets),
+    })),
+    signingKeys: await reader.all('SELECT * FROM signing_keys'),
+    nonceSalt: Buffer.from(salt?.value ?? '', 'hex'),
+    rates: await reader.all('SELECT * FROM rates'),
+    accounts: await reader.all('SELECT id, CAST(balance AS TEXT) AS balance FROM ledger_accounts'),
+    sequences: await reader.all(
+      'SELECT tenant, max(sequence) AS sequence FROM events GROUP BY tenant',
+    ),
+    lastPosting: last?.posting ?? 0,
+    lastPosition: last?.position ?? 0,
+    nonces: await reader.all('SELECT seen_at, fingerprints FROM nonces ORDER BY id'),
+    recentlyConfirmed: await reader.all(
+      'SELECT id, tenant, state, context FROM intents WHERE confirmed_at >= ?',
+      [recentSince],
+    ),
+  }
+}
+
+const parsed = (text: string): unknown => JSON.parse(text)

@@ -1,0 +1,237 @@
+/**
+ * The tables a commit writes, and how a whole group of commands becomes one SQL statement.
+ *
+ * Owns: the shape of every row, and the trigger that spreads one insert over all tables. Does not own: the schema's
+ * tables and constraints (schema/*.sql) nor who may write what (processor).
+ *
+ * T1. A group is one INSERT into the view `commit_group`: one parameter a table, each a JSON array of rows. SQLite
+ *     makes one statement atomic, so there is one driver call, one transaction and one fsync a group, however large.
+ * T2. The order of a row's columns is the order of its `columns` list; `toRow` is the only place that relies on it.
+ * T3. Int64 amounts are decimal text in JSON, because JSON numbers beyond 2^53 are rounded.
+ */
+
+type ColumnType = 'text' | 'integer' | 'int64' | 'json'
+
+interface Table {
+  readonly name: string
+  readonly columns: Readonly<Record<string, ColumnType>>
+  /** Columns that name a row; a row that is there already takes all other columns anew. Append-only without. */
+  readonly key?: readonly string[]
+}
+
+export const TABLES = {
+  partners: {
+    name: 'partners',
+    key: ['id'],
+    columns: {
+      id: 'text',
+      suspended: 'integer',
+      allowed_ips: 'json',
+      packages: 'json',
+      corridors: 'json',
+      rate_limit_per_second: 'integer',
+      created_at: 'integer',
+    },
+  },
+  signingKeys: {
+    name: 'signing_keys',
+    key: ['id'],
+    columns: {
+      id: 'text',
+      tenant: 'text',
+      sealed_secret: 'text',
+      created_at: 'integer',
+      revoked_at: 'integer',
+    },
+  },
+  intents: {
+    name: 'intents',
+    key: ['id'],
+    columns: {
+      id: 'text',
+      tenant: 'text',
+      state: 'text',
+      due_at: 'integer',
+      confirmed_at: 'integer',
+      context: 'json',
+    },
+  },
+  payouts: {
+    name: 'payouts',
+    key: ['id'],
+    columns: { id: 'text', tenant: 'text', state: 'text', due_at: 'integer', context: 'json' },
+  },
+  beneficiaries: {
+    name: 'beneficiaries',
+    key: ['id'],
+    columns: {
+      id: 'text',
+      tenant: 'text',
+      type: 'text',
+      name: 'text',
+      destination_country: 'text',
+      currency: 'text',
+      bank_code: 'text',
+      account_last4: 'text',
+      sealed_account: 'text',
+      status: 'text',
+      created_at: 'integer',
+    },
+  },
+  idempotency: {
+    name: 'idempotency',
+    columns: { key: 'text', request_hash: 'text', entity: 'text', response: 'text' },
+  },
+  entries: {
+    name: 'ledger_entries',
+    columns: {
+      posting: 'integer',
+      line: 'integer',
+      account: 'text',
+      amount: 'int64',
+      balance: 'int64',
+      plan: 'text',
+      entity: 'text',
+      at: 'integer',
+    },
+  },
+  accounts: {
+    name: 'ledger_accounts',
+    key: ['id'],
+    columns: { id: 'text', balance: 'int64' },
+  },
+  events: {
+    name: 'events',
+    columns: {
+      position: 'integer',
+      id: 'text',
+      tenant: 'text',
+      sequence: 'integer',
+      type: 'text',
+      entity: 'text',
+      created_at: 'integer',
+      body: 'text',
+    },
+  },
+  usage: {
+    name: 'limit_usage',
+    key: ['key'],
+    columns: { key: 'text', used: 'int64' },
+  },
+  endpoints: {
+    name: 'webhook_endpoints',
+    key: ['id'],
+    columns: {
+      id: 'text',
+      tenant: 'text',
+      url: 'text',
+      description: 'text',
+      enabled_events: 'json',
+      api_version: 'text',
+      status: 'text',
+      disabled_reason: 'text',
+      secrets: 'json',
+      created_at: 'integer',
+    },
+  },
+  rates: {
+    name: 'rates',
+    key: ['currency'],
+    columns: { currency: 'text', rate: 'text', set_at: 'integer' },
+  },
+  discrepancies: {
+    name: 'discrepancies',
+    key: ['id'],
+    columns: { id: 'text', entity: 'text', reason: 'text', report: 'json', at: 'integer' },
+  },
+  operatorLog: {
+    name: 'operator_log',
+    columns: { at: 'integer', actor: 'text', reason: 'text', action: 'text', subject: 'text' },
+  },
+} as const satisfies Record<string, Table>
+
+export type TableName = keyof typeof TABLES
+type TypeOfColumn<C> = C extends 'text'
+  ? string
+  : C extends 'integer'
+    ? number
+    : C extends 'int64'
+      ? bigint
+      : unknown
+type ColumnsOf<N extends TableName> = (typeof TABLES)[N]['columns']
+type Nullable = {
+  intents: 'due_at' | 'confirmed_at'
+  payouts: 'due_at'
+  signingKeys: 'revoked_at'
+  idempotency: 'response'
+}
+type NullableOf<N extends TableName> = N extends keyof Nullable ? Nullable[N] : never
+
+/** The row of a table as the processor holds it. */
+export type Row<N extends TableName> = {
+  readonly [C in keyof ColumnsOf<N>]: C extends NullableOf<N>
+    ? TypeOfColumn<ColumnsOf<N>[C]> | null
+    : TypeOfColumn<ColumnsOf<N>[C]>
+}
+
+export const TABLE_NAMES = Object.keys(TABLES) as readonly TableName[]
+
+/** The rows of one table as the JSON text that `commit_group` takes. */
+export function toJson<N extends TableName>(name: N, rows: Iterable<Row<N>>): string | null {
+  const columns = Object.entries<ColumnType>(TABLES[name].columns)
+  let text = ''
+  for (const row of rows) {
+    const values = columns.map(([column, type]) => {
+      const value: unknown = row[column as keyof Row<N>]
+      return type === 'int64' ? String(value) : value
+    })
+    text += (text === '' ? '[' : ',') + JSON.stringify(values)
+  }
+  return text === '' ? null : text + ']'
+}
+
+/** SQL that reads a column out of the JSON row `value` at its place. */
+function fromJson(type: ColumnType, place: number): string {
+  const path = `value ->> '$[${place}]'`
+  return type === 'int64' ? `CAST(${path} AS INTEGER)` : path
+}
+
+function spread(table: Table, parameter: string): string {
+  const columns = Object.entries(table.columns)
+  const names = columns.map(([name]) => name)
+  const values = columns.map(([, type], place) => fromJson(type, place))
+  const insert = `INSERT INTO ${table.name} (${names.join(', ')})
+    SELECT ${values.join(', ')} FROM json_each(NEW.${parameter}) WHERE true`
+  if (table.key === undefined) return `${insert};`
+  const key = table.key
+  const updates = names.filter((name) => !key.includes(name)).map((n) => `${n} = excluded.${n}`)
+  return `${insert} ON CONFLICT (${key.join(', ')}) DO UPDATE SET ${updates.join(', ')};`
+}
+
+const PARAMETERS = [
+  ...TABLE_NAMES,
+  'settledEvents',
+  'settledAt',
+  'nonces',
+  'noncesSeenAt',
+  'noncesForgetBefore',
+] as const
+export type CommitParameter = (typeof PARAMETERS)[number]
+
+/** Run once on the writer's connection: the view and its trigger live in that connection only. */
+export const COMMIT_VIEW = `
+  CREATE TEMP VIEW commit_group AS
+    SELECT ${PARAMETERS.map((name) => `NULL AS ${name}`).join(', ')};
+  CREATE TEMP TRIGGER commit_group_spread INSTEAD OF INSERT ON commit_group BEGIN
+    ${TABLE_NAMES.map((name) => spread(TABLES[name], name)).join('\n    ')}
+    UPDATE events SET settled_at = NEW.settledAt
+      WHERE id IN (SELECT value FROM json_each(NEW.settledEvents)) AND settled_at IS NULL;
+    INSERT INTO nonces (seen_at, fingerprints)
+      SELECT NEW.noncesSeenAt, NEW.nonces WHERE NEW.nonces IS NOT NULL;
+    DELETE FROM nonces WHERE NEW.noncesForgetBefore IS NOT NULL
+      AND id IN (SELECT id FROM nonces WHERE seen_at < NEW.noncesForgetBefore LIMIT 1000);
+  END;
+`
+export const COMMIT_STATEMENT = `INSERT INTO commit_group (${PARAMETERS.join(', ')})
+  VALUES (${PARAMETERS.map(() => '?').join(', ')})`
+export const COMMIT_PARAMETERS: readonly CommitParameter[] = PARAMETERS

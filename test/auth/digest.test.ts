@@ -1,0 +1,86 @@
+import { createHmac, createSecretKey } from 'node:crypto'
+import fc from 'fast-check'
+import { canonicalize } from 'json-canonicalize'
+import t from 'tap'
+import { canonicalJson, keyedHash, requestHash, type JsonValue } from '../../src/auth/digest.js'
+
+const KEY = createSecretKey(Buffer.alloc(32, 7))
+const OTHER_KEY = createSecretKey(Buffer.alloc(32, 8))
+
+t.test('the sample of RFC 8785, section 3.2.3', (t) => {
+  const sample = JSON.parse(
+    String.raw`{
+      "numbers": [333333333.33333329, 1E30, 4.50, 2e-3, 0.000000000000000000000000001],
+      "string": "\u20ac$\u000F\u000aA'\u0042\u0022\u005c\\\"\/",
+      "literals": [null, true, false]
+    }`,
+  ) as JsonValue
+  t.equal(
+    canonicalJson(sample),
+    '{"literals":[null,true,false],' +
+      '"numbers":[333333333.3333333,1e+30,4.5,0.002,1e-27],' +
+      String.raw`"string":"€$\u000f\nA'B\"\\\\\"/"}`,
+  )
+  t.end()
+})
+
+t.test('names are ordered by UTF-16 units, as in the sample of RFC 8785, section 3.2.3', (t) => {
+  const names = ['€', '\r', '\ufb33', '1', '😀', '\u0080', 'ö']
+  const value = Object.fromEntries(names.map((name) => [name, 0]))
+  const sorted = ['\r', '1', '\u0080', 'ö', '€', '😀', '\ufb33']
+  t.same(Object.keys(JSON.parse(canonicalJson(value)) as object).sort(), sorted)
+  t.equal(canonicalJson(value), `{${sorted.map((name) => `${JSON.stringify(name)}:0`).join(',')}}`)
+  t.end()
+})
+
+t.test('it agrees with another implementation and means the same value', (t) => {
+  fc.assert(
+    fc.property(fc.jsonValue(), (any) => {
+      const value = JSON.parse(JSON.stringify(any)) as JsonValue
+      t.equal(canonicalJson(value), canonicalize(value))
+      t.same(JSON.parse(canonicalJson(value)), value)
+    }),
+    { numRuns: 300 },
+  )
+  t.end()
+})
+
+t.test('a member that is called toJSON, or __proto__, is one like others', (t) => {
+  const one = JSON.parse('{"toJSON": "a", "b": 1, "__proto__": 2}') as JsonValue
+  const other = JSON.parse('{"__proto__": 2, "b": 1, "toJSON": "a"}') as JsonValue
+  t.equal(canonicalJson(one), '{"__proto__":2,"b":1,"toJSON":"a"}')
+  t.equal(canonicalJson(other), canonicalJson(one))
+  t.end()
+})
+
+const shuffled = (value: JsonValue): JsonValue => {
+  if (Array.isArray(value)) return (value as readonly JsonValue[]).map(shuffled)
+  if (value === null || typeof value !== 'object') return value
+  const members = Object.entries(value).map(([name, member]) => [name, shuffled(member)] as const)
+  return Object.fromEntries(members.reverse())
+}
+
+t.test('equal requests hash alike in any order, others do not', (t) => {
+  fc.assert(
+    fc.property(fc.jsonValue(), fc.jsonValue(), (a, b) => {
+      const one = JSON.parse(JSON.stringify(a)) as JsonValue
+      const other = JSON.parse(JSON.stringify(b)) as JsonValue
+      t.ok(requestHash(KEY, one).equals(requestHash(KEY, shuffled(one))))
+      const same = requestHash(KEY, one).equals(requestHash(KEY, other))
+      t.equal(same, canonicalJson(one) === canonicalJson(other))
+    }),
+    { numRuns: 200 },
+  )
+  t.notOk(requestHash(KEY, { amount: '1' }).equals(requestHash(KEY, { amount: 1 })))
+  t.notOk(requestHash(KEY, [1, 2]).equals(requestHash(KEY, [2, 1])))
+  t.end()
+})
+
+t.test('hashes are HMAC-SHA256 and tell nothing without the key', (t) => {
+  const expected = createHmac('sha256', Buffer.alloc(32, 7)).update('0123456789').digest()
+  t.same(keyedHash(KEY, '0123456789'), expected)
+  t.notOk(keyedHash(OTHER_KEY, '0123456789').equals(expected))
+  const body = { b: 1, a: 2 }
+  t.same(requestHash(KEY, body), keyedHash(KEY, '{"a":2,"b":1}'))
+  t.end()
+})

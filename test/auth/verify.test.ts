@@ -1,0 +1,180 @@
+import fc from 'fast-check'
+import t from 'tap'
+import { bodyHash, canonicalRequest } from '../../src/auth/canonical.js'
+import { sign, signingKey } from '../../src/auth/signature.js'
+import {
+  REPEATED,
+  verifyRequest,
+  type KnownKey,
+  type RefusalReason,
+  type SignedRequest,
+} from '../../src/auth/verify.js'
+import { instant, MINUTE, plus, toRfc3339 } from '../../src/base/clock.js'
+
+const NOW = instant(Date.parse('2026-11-21T04:35:40.000Z'))
+const SECRET = signingKey('sk_demo')
+const NONCE = '0123456789abcdef'.repeat(4)
+const KEY_ID = 'demo_sandbox_2026q4'
+
+const keys = new Map<string, KnownKey>([
+  [KEY_ID, { secret: SECRET, revokedAt: undefined }],
+  ['demo_sandbox_2026q3', { secret: SECRET, revokedAt: plus(NOW, 1) }],
+  ['demo_sandbox_2026q2', { secret: SECRET, revokedAt: NOW }],
+  ['demo_production_2026q4', { secret: SECRET, revokedAt: undefined }],
+])
+const lookup = (keyId: string): KnownKey | undefined => keys.get(keyId)
+
+type Unsigned = Omit<SignedRequest, 'signature'>
+
+const unsigned = (changes: Partial<Unsigned> = {}): Unsigned => ({
+  method: 'POST',
+  path: '/v1/payouts',
+  bodyHash: bodyHash(Buffer.from('{}')),
+  keyId: KEY_ID,
+  timestamp: toRfc3339(NOW),
+  nonce: NONCE,
+  environment: 'sandbox',
+  allowsAddress: () => true,
+  ...changes,
+})
+
+/** Signs what it is given, right or wrong. */
+function signedWith(request: Unsigned, secret = SECRET): SignedRequest {
+  const { method, path, bodyHash } = request
+  const timestamp = String(request.timestamp)
+  const nonce = String(request.nonce)
+  const canonical = canonicalRequest({ method, path, timestamp, nonce, bodyHash })
+  return { ...request, signature: sign(secret, canonical) }
+}
+
+const outcome = (request: SignedRequest): RefusalReason | 'accepted' => {
+  const verdict = verifyRequest(request, lookup, NOW)
+  return verdict.ok ? 'accepted' : verdict.reason
+}
+
+t.test('a signed call is who it says it is', (t) => {
+  t.same(verifyRequest(signedWith(unsigned()), lookup, NOW), {
+    ok: true,
+    keyId: KEY_ID,
+    partner: 'demo',
+    environment: 'sandbox',
+    nonce: Buffer.from(NONCE, 'hex'),
+  })
+  t.equal(outcome(signedWith(unsigned({ method: 'GET', bodyHash: '' }))), 'accepted', 'no body')
+  const older = signedWith(unsigned({ keyId: 'demo_sandbox_2026q3' }))
+  t.equal(outcome(older), 'accepted', 'an older key until its revocation')
+  t.end()
+})
+
+t.test('each check', (t) => {
+  const table: [string, SignedRequest, RefusalReason][] = [
+    ['address', signedWith(unsigned({ allowsAddress: () => false })), 'address_not_allowed'],
+    ['unknown', signedWith(unsigned({ keyId: 'nobody_sandbox_2026q4' })), 'key_unknown'],
+    ['other host', signedWith(unsigned({ environment: 'production' })), 'key_of_other_environment'],
+    [
+      'other key',
+      signedWith(unsigned({ keyId: 'demo_production_2026q4' })),
+      'key_of_other_environment',
+    ],
+    ['revoked now', signedWith(unsigned({ keyId: 'demo_sandbox_2026q2' })), 'key_revoked'],
+    ['other secret', signedWith(unsigned(), signingKey('sk_other')), 'signature_mismatch'],
+    ['other body', { ...signedWith(unsigned()), bodyHash: '' }, 'signature_mismatch'],
+  ]
+  for (const [name, request, reason] of table) t.equal(outcome(request), reason, name)
+  t.end()
+})
+
+t.test('five minutes either way, inclusive', (t) => {
+  const at = (offset: number): string =>
+    outcome(signedWith(unsigned({ timestamp: toRfc3339(plus(NOW, offset)) })))
+  t.equal(at(5 * MINUTE), 'accepted')
+  t.equal(at(-5 * MINUTE), 'accepted')
+  t.equal(at(5 * MINUTE + 1), 'timestamp_outside_window')
+  t.equal(at(-5 * MINUTE - 1), 'timestamp_outside_window')
+  t.end()
+})
+
+t.test('the timestamp is signed as it was sent', (t) => {
+  const sent = signedWith(unsigned({ timestamp: '2026-11-21T04:35:40+00:00' }))
+  t.equal(outcome(sent), 'accepted')
+  t.equal(outcome({ ...sent, timestamp: '2026-11-21T04:35:40Z' }), 'signature_mismatch')
+  t.end()
+})
+
+t.test(
+  'a header that is missing, repeated or out of shape ends it before any key is asked',
+  (t) => {
+    const request = signedWith(unsigned())
+    const wrong: Partial<SignedRequest>[] = []
+    for (const name of ['keyId', 'timestamp', 'nonce', 'signature'] as const) {
+      const value = request[name] as string
+      const values = [undefined, REPEATED, '', ` ${value}`, `${value}\n`, `${value}, ${value}`]
+      for (const other of values) wrong.push({ [name]: other })
+    }
+    wrong.push({ nonce: NONCE.toUpperCase() }, { timestamp: '2026-02-30T00:00:00Z' })
+    const asked = (): never => t.fail('a key was asked for') as never
+    for (const change of wrong) {
+      const verdict = verifyRequest({ ...request, ...change }, asked, NOW)
+      t.same(verdict, { ok: false, reason: 'headers_malformed' })
+    }
+    t.end()
+  },
+)
+
+/** Each fault alone, in the order in which they are told. */
+const faults: [RefusalReason, Partial<SignedRequest>][] = [
+  ['headers_malformed', { nonce: 'x' }],
+  ['address_not_allowed', { allowsAddress: () => false }],
+  ['key_unknown', { keyId: 'nobody_sandbox_2026q4' }],
+  ['timestamp_outside_window', { timestamp: toRfc3339(plus(NOW, 6 * MINUTE)) }],
+  ['signature_mismatch', { signature: sign(SECRET, 'something else') }],
+]
+
+t.test('of several faults the first one is told', (t) => {
+  fc.assert(
+    fc.property(fc.subarray(faults, { minLength: 1 }), (chosen) => {
+      const changes = chosen.map(([, change]) => change)
+      const request = signedWith(Object.assign(unsigned(), ...changes) as Unsigned)
+      return outcome(Object.assign(request, ...changes) as SignedRequest) === chosen[0]?.[0]
+    }),
+  )
+  t.end()
+})
+
+t.test('nothing signed authenticates an unknown key', (t) => {
+  for (const secret of ['nobody', '', 'undefined', 'sk_demo']) {
+    const request = signedWith(unsigned({ keyId: 'nobody_sandbox_2026q4' }), signingKey(secret))
+    t.equal(outcome(request), 'key_unknown', secret)
+  }
+  t.end()
+})
+
+t.test('the address is judged for the partner and the environment that the key names', (t) => {
+  let judged: unknown
+  const allowsAddress: SignedRequest['allowsAddress'] = (partner, environment) => {
+    judged = { partner, environment }
+    return true
+  }
+  t.equal(outcome(signedWith(unsigned({ allowsAddress }))), 'accepted')
+  t.same(judged, { partner: 'demo', environment: 'sandbox' })
+  t.end()
+})
+
+t.test('whatever signed part is changed, the signature no longer fits', (t) => {
+  const request = signedWith(unsigned())
+  const changes: Partial<SignedRequest>[] = [
+    { method: 'PUT' },
+    { method: 'post' },
+    { path: '/v1/payouts/' },
+    { path: '/v1/Payouts' },
+    { path: '/v1/payouts?limit=1' },
+    { timestamp: toRfc3339(plus(NOW, 1)) },
+    { nonce: NONCE.replace('0', '1') },
+    { bodyHash: bodyHash(Buffer.from('{} ')) },
+  ]
+  t.equal(outcome(request), 'accepted')
+  for (const change of changes) {
+    t.equal(outcome({ ...request, ...change }), 'signature_mismatch', JSON.stringify(change))
+  }
+  t.end()
+})
