@@ -14,13 +14,10 @@ import { systemClock } from '../src/base/clock.js'
 import { createLog } from '../src/base/log.js'
 import { systemRandom } from '../src/base/random.js'
 import { readSettings } from '../src/base/settings.js'
-import { createApp } from './app.js'
-import { createAuthenticator } from './authenticate.js'
-import { createHttpServer } from './exchange.js'
-import { createHosts } from './hosts.js'
+import { createGateway } from './gateway.js'
+import { createMetrics } from './metrics.js'
 import { createPartners } from './partners.js'
 import type { ProcessorClient } from './processor_client.js'
-import { unlimited } from './rate_limit.js'
 
 interface Credentials {
   readonly partner_id: string
@@ -74,26 +71,18 @@ partners.apply({
 })
 
 const settings = readSettings()
-const app = createApp({
-  hosts: createHosts(settings),
-  authenticator: createAuthenticator({
-    brand: settings.BRAND,
-    directory: { partners: () => partners, fresh: true },
-    clock: systemClock,
-    onRefused: () => undefined,
-  }),
-  rateLimit: unlimited,
-  defaultRatePerSecond: settings.RATE_LIMIT_PER_SECOND,
+const server = createGateway({
+  settings: { ...settings, RATE_LIMIT: 'off' },
+  directory: { partners: () => partners, fresh: true },
   processor: echo,
-})
-const server = createHttpServer({
-  service: app.service,
-  keptHeaders: app.headers,
-  tls: undefined,
+  metrics: createMetrics({
+    inFlight: () => 0,
+    streamOpen: () => true,
+    directoryFresh: () => true,
+  }),
   clock: systemClock,
   random: systemRandom(),
   log: createLog('ceiling', settings),
-  observe: () => undefined,
 })
 const port = await server.listen('127.0.0.1', Number(flags.port))
 process.stdout.write(`ready: http://127.0.0.1:${port}\n`)

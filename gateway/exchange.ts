@@ -10,7 +10,8 @@
  * X3. `body` may be uWS's own memory. It is readable only while `serve` runs, and `serve` is synchronous.
  * X4. No callback lets an exception out: uWS would end the process.
  * X5. A head that two readers could frame differently is refused and its connection closed.
- * X6. A body has bodyWithinMs, then its answer has answerWithinMs; what is late is answered 504.
+ * X6. Bodies in parts hold at most BUFFERED_MAX_BYTES together; a stranger can not fill the memory with them.
+ * X7. A body has bodyWithinMs, then its answer has answerWithinMs; what is late is answered 504.
  */
 import { STATUS_CODES } from 'node:http'
 import uWS, { type HttpRequest, type HttpResponse, type us_listen_socket } from 'uWebSockets.js'
@@ -67,7 +68,8 @@ export interface HttpServerOptions<T extends Target> {
   readonly clock: Clock
   readonly random: Random
   readonly log: Logger
-  readonly observe: (target: T | undefined, status: number, elapsedMs: number) => void
+  /** `target` is undefined when the head itself was refused. */
+  readonly observe: (exchange: Exchange, target: T | undefined, status: number) => void
   readonly bodyWithinMs?: number
   readonly answerWithinMs?: number
 }
@@ -84,6 +86,8 @@ const HEAD_MAX_BYTES = 8 * 1024
 const HEADERS_MAX = 60
 /** A refused body is read to its end, so that the client reads the answer instead of a reset; but not for ever. */
 const DISCARD_MAX_BYTES = 32 * 1024 * 1024
+/** Some hundred bodies of the largest kind at once; a body that comes in one part is not buffered at all. */
+const BUFFERED_MAX_BYTES = 64 * 1024 * 1024
 const NO_BODY = Buffer.alloc(0)
 const NO_HEADERS: AnswerHeaders = []
 
@@ -102,6 +106,7 @@ export function createHttpServer<T extends Target>(options: HttpServerOptions<T>
     ...options,
     reading: createDeadlines(options.bodyWithinMs ?? BODY_WITHIN_MS, clock, late),
     answering: createDeadlines(options.answerWithinMs ?? ANSWER_WITHIN_MS, clock, late),
+    bufferedBytes: 0,
     stopping: false,
     drained: () => undefined,
   }
@@ -179,6 +184,7 @@ export function createHttpServer<T extends Target>(options: HttpServerOptions<T>
 interface Desk<T extends Target> extends HttpServerOptions<T> {
   readonly reading: Deadlines<OpenExchange<T>>
   readonly answering: Deadlines<OpenExchange<T>>
+  bufferedBytes: number
   /** From then on every answer closes its connection. */
   stopping: boolean
   drained: () => void
@@ -205,7 +211,7 @@ class OpenExchange<T extends Target> implements Exchange, Waits<OpenExchange<T>>
   method = ''
   path = ''
   query = ''
-  body = NO_BODY
+  body: Buffer = NO_BODY
   target: T | undefined
   /** The body is complete. */
   complete = false
@@ -213,6 +219,7 @@ class OpenExchange<T extends Target> implements Exchange, Waits<OpenExchange<T>>
   oversized = false
   /** The connection ends with the answer. */
   closing = false
+  answered = false
   /** Neither a length nor chunks were announced. */
   bodyless = true
   declaredBytes = 0
@@ -221,7 +228,7 @@ class OpenExchange<T extends Target> implements Exchange, Waits<OpenExchange<T>>
   earlier: OpenExchange<T> | undefined
   later: OpenExchange<T> | undefined
   private receivedBytes = 0
-  private kept = NO_BODY
+  private kept: Buffer = NO_BODY
   private readonly headers = new Map<string, string | typeof REPEATED>()
   private readonly desk: Desk<T>
   private res: HttpResponse | undefined
@@ -273,12 +280,12 @@ class OpenExchange<T extends Target> implements Exchange, Waits<OpenExchange<T>>
 
   /** Takes the next part of the body. True when the body is complete and within its cap. */
   receive(chunk: ArrayBuffer, isLast: boolean, maxBytes: number): boolean {
-    if (this.res === undefined) return false
+    if (this.res === undefined || this.answered) return false
     const before = this.receivedBytes
     this.receivedBytes += chunk.byteLength
     this.oversized ||= this.receivedBytes > maxBytes
     if (this.oversized) {
-      this.kept = NO_BODY
+      this.keepIn(NO_BODY)
       this.closing = true
       if (isLast || this.receivedBytes > DISCARD_MAX_BYTES) this.refuse('payload_too_large')
       return false
@@ -287,22 +294,33 @@ class OpenExchange<T extends Target> implements Exchange, Waits<OpenExchange<T>>
       this.body = Buffer.from(chunk)
       return true
     }
-    this.append(chunk, before, maxBytes)
+    if (!this.append(chunk, before, maxBytes)) return false
     if (isLast) this.body = this.kept.subarray(0, this.receivedBytes)
     return isLast
   }
 
   /** Grows by doubling: a body that comes in single bytes costs no more than its size. */
-  private append(chunk: ArrayBuffer, offset: number, maxBytes: number): void {
+  private append(chunk: ArrayBuffer, offset: number, maxBytes: number): boolean {
     const needed = offset + chunk.byteLength
     if (needed > this.kept.length) {
       const roomier = Buffer.allocUnsafe(
         Math.min(maxBytes, Math.max(needed * 2, this.declaredBytes)),
       )
       this.kept.copy(roomier)
-      this.kept = roomier
+      this.keepIn(roomier)
+    }
+    if (this.desk.bufferedBytes > BUFFERED_MAX_BYTES) {
+      this.closing = true
+      this.refuse('configuration_error')
+      return false
     }
     this.kept.set(new Uint8Array(chunk), offset)
+    return true
+  }
+
+  private keepIn(buffer: Buffer): void {
+    this.desk.bufferedBytes += buffer.length - this.kept.length
+    this.kept = buffer
   }
 
   header(name: string): HeaderValue {
@@ -319,10 +337,18 @@ class OpenExchange<T extends Target> implements Exchange, Waits<OpenExchange<T>>
   }
 
   answer(status: number, body: string, headers: AnswerHeaders = NO_HEADERS): void {
-    const { res } = this
+    if (this.res === undefined || this.answered) return
+    this.answered = true
+    this.closing ||= this.desk.stopping
+    // A closing answer takes a turn of its own: while uWS still reads a packet, it would serve what else is in it.
+    if (this.closing) setImmediate(() => this.write(status, body, headers))
+    else this.write(status, body, headers)
+  }
+
+  private write(status: number, body: string, headers: AnswerHeaders): void {
+    const { res, closing } = this
     if (res === undefined) return
     this.leave()
-    const closing = this.closing || this.desk.stopping
     res.cork(() => {
       res.writeStatus(statusLine(status))
       res.writeHeader('Content-Type', 'application/json')
@@ -332,14 +358,14 @@ class OpenExchange<T extends Target> implements Exchange, Waits<OpenExchange<T>>
       if (this.method === 'HEAD') res.endWithoutBody(Buffer.byteLength(body), closing)
       else res.end(body, closing)
     })
-    const { clock, observe } = this.desk
-    observe(this.target, status, clock.now() - this.startedAt)
+    this.desk.observe(this, this.target, status)
   }
 
   /** Answered or aborted: `res` is not touched again. */
   leave(): void {
     const { desk } = this
     this.res = undefined
+    this.keepIn(NO_BODY)
     desk.reading.delete(this)
     desk.answering.delete(this)
     if (desk.stopping && openRequests(desk) === 0) desk.drained()

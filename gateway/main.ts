@@ -1,7 +1,7 @@
 /**
  * The gateway process.
  *
- * Owns: wiring, start and stop. Everything else is elsewhere.
+ * Owns: its start and stop. Does not own: anything that happens in between (gateway).
  *
  * `--processor ADDRESS` (`unix:…` or `host:port`) is where the processor's gRPC is;
  * `--ops HOST:PORT` serves health and metrics there. The rest comes from the settings.
@@ -13,17 +13,13 @@ import { SECOND, systemClock } from '../src/base/clock.js'
 import { bearer, readInternalToken } from '../src/base/internal_token.js'
 import { createLog } from '../src/base/log.js'
 import { systemRandom } from '../src/base/random.js'
-import { readSettings, type Settings } from '../src/base/settings.js'
-import { createApp } from './app.js'
-import { createAuthenticator } from './authenticate.js'
+import { readSettings } from '../src/base/settings.js'
 import { watchDirectory } from './directory.js'
-import { createHttpServer } from './exchange.js'
-import { createHosts } from './hosts.js'
+import { createGateway } from './gateway.js'
 import { checkListenAddress } from './listen_address.js'
 import { createMetrics } from './metrics.js'
 import { createOps } from './ops.js'
 import { createProcessorClient } from './processor_client.js'
-import { createRateLimit, unlimited } from './rate_limit.js'
 
 const FINISH_WITHIN_MS = 5 * SECOND
 
@@ -45,27 +41,14 @@ async function main(): Promise<void> {
     streamOpen: () => processor.open,
     directoryFresh: () => directory.fresh,
   })
-  const app = createApp({
-    hosts: createHosts(settings),
-    authenticator: createAuthenticator({
-      brand: settings.BRAND,
-      directory,
-      clock,
-      onRefused: metrics.authenticationRefused,
-    }),
-    rateLimit: settings.RATE_LIMIT === 'on' ? createRateLimit(clock) : unlimited,
-    defaultRatePerSecond: settings.RATE_LIMIT_PER_SECOND,
+  const server = createGateway({
+    settings,
+    directory,
     processor,
-  })
-  const server = createHttpServer({
-    service: app.service,
-    keptHeaders: app.headers,
-    tls: tlsOf(settings),
+    metrics,
     clock,
     random: systemRandom(),
     log,
-    observe: (target, status, elapsedMs) =>
-      metrics.observe(target?.name ?? 'refused_head', status, elapsedMs),
   })
 
   let listening = false
@@ -94,9 +77,6 @@ async function main(): Promise<void> {
   log.info({ port }, 'serving')
   child.ready({ port })
 }
-
-const tlsOf = ({ TLS_CERT_FILE, TLS_KEY_FILE }: Settings) =>
-  TLS_CERT_FILE === '' ? undefined : { certFile: TLS_CERT_FILE, keyFile: TLS_KEY_FILE }
 
 function listenOps(ops: Server, address: string): Promise<void> {
   const cut = address.lastIndexOf(':')

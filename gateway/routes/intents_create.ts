@@ -1,4 +1,5 @@
 /** POST /v1/payment_intents: a new intent with its session token. */
+import type { CreateIntent } from '../../protos/types/causeway/v1/CreateIntent.js'
 import { INTENT_IDEMPOTENCY_KEY_MAX } from '../../src/base/bounds.js'
 import { accepted } from '../../src/base/errors.js'
 import { readBody } from '../decode/body.js'
@@ -12,10 +13,15 @@ export const intentsCreate: Handler = {
     if (!key.ok) return key
     const body = readBody(exchange.body, checkCreateIntent)
     if (!body.ok) return body
-    return accepted({
-      create_intent:
-        key.value === undefined ? body.value : { ...body.value, idempotency_key: key.value },
-    })
+    const intent: CreateIntent = {
+      partner_user_id: body.value.partner_user_id,
+      amount_usd_cents: body.value.amount_usd_cents,
+      corridor: body.value.corridor,
+      kyc_attestation: body.value.kyc_attestation,
+      sanctions_attestation: body.value.sanctions_attestation,
+    }
+    if (key.value !== undefined) intent.idempotency_key = key.value
+    return accepted({ create_intent: intent })
   },
   success: () => CREATED,
 }

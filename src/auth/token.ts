@@ -168,10 +168,10 @@ const receiptPayload = ({ tenant, subject, expiresAt }: ReceiptClaims): string =
 function readSessionPayload(text: string): SessionClaims | undefined {
   const { exp, jti, sub, tenant } = membersOf(text)
   const claims = {
-    intentId: String(sub) as IntentId,
-    tenant: String(tenant) as TenantId,
-    jti: String(jti) as TokenId,
-    expiresAt: Number(exp),
+    intentId: textOf(sub) as IntentId,
+    tenant: textOf(tenant) as TenantId,
+    jti: textOf(jti) as TokenId,
+    expiresAt: numberOf(exp),
   }
   return sessionPayload(claims) === text ? claims : undefined
 }
@@ -179,9 +179,9 @@ function readSessionPayload(text: string): SessionClaims | undefined {
 function readReceiptPayload(text: string): ReceiptClaims | undefined {
   const { exp, sub, tenant } = membersOf(text)
   const claims = {
-    tenant: String(tenant) as TenantId,
-    subject: String(sub),
-    expiresAt: Number(exp),
+    tenant: textOf(tenant) as TenantId,
+    subject: textOf(sub),
+    expiresAt: numberOf(exp),
   }
   return receiptPayload(claims) === text ? claims : undefined
 }
@@ -195,3 +195,7 @@ function membersOf(text: string): Readonly<Record<string, unknown>> {
     return {}
   }
 }
+
+/** A value of another type becomes one that no payload of ours spells. */
+const textOf = (value: unknown): string => (typeof value === 'string' ? value : '')
+const numberOf = (value: unknown): number => (typeof value === 'number' ? value : Number.NaN)

@@ -1,8 +1,8 @@
 /**
- * A process of the stack, seen from inside: it says when it serves, gives its metrics, stops when told.
+ * A process of the stack, seen from inside: it says when it serves, gives metrics, stops when told.
  *
- * Owns: the messages between the supervisor and a process, and the signals. Does not own: what there
- * is to stop (each `main.ts`), nor restarts (supervisor).
+ * Owns: the messages between the supervisor and a process, and the signals. Does not own: what
+ * there is to stop (each `main.ts`), nor restarts (supervisor).
  *
  * C1. `stop` runs once, whoever asks first; then the process ends: 0, or 1 when stopping failed.
  * C2. A process whose supervisor is gone stops by itself: nothing is left behind.

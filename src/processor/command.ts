@@ -54,4 +54,3 @@ export interface Work {
   readonly signedBy: { readonly keyId: KeyId; readonly nonce: Buffer } | null
   readonly reply: Reply
 }
-

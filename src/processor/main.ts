@@ -56,7 +56,10 @@ const masterKeyFile = settings.MASTER_KEY_FILE || dataFile(settings, FILES.maste
 const isProduction = settings.PRODUCTION_HOSTS.length > 0
 const masters = loadMasterKeys(
   masterKeyFile,
-  { create: !isProduction && !existsSync(dataFile(settings, FILES.processorDatabase)), mustBePrivate: true },
+  {
+    create: !isProduction && !existsSync(dataFile(settings, FILES.processorDatabase)),
+    mustBePrivate: true,
+  },
   random,
 )
 const vault = createVault(masters, random)
@@ -67,7 +70,7 @@ const memory = await loadMemory(store, vault, clock.now(), {
 })
 const guard = createGuard(token)
 const directory = directoryService(memory, vault, guard)
-const bus = await connectBus({ url: args.nats ?? settings.NATS_URL, name: 'processor', log })
+const bus = connectBus({ url: args.nats ?? settings.NATS_URL, consumes: false, clock, log })
 const relay = createRelay({
   bus: bus.publisher,
   openEvents: (after, limit) => store.openEvents(after, limit),
@@ -107,7 +110,6 @@ rail.onReport((reports) => {
 })
 const timers = createTimers({ clock, store, pipeline, log, pause })
 timers.start()
-relay.start()
 
 const server = createServer({ clock, memory, pipeline, guard }, directory)
 const grpcPort = await server.bind(`127.0.0.1:${settings.GRPC_PORT}`)

@@ -34,7 +34,11 @@ export function registerMeasures(registry: Registry, { pipeline, memory }: Measu
   counter('causeway_commands_total', 'Commands decided', () => measures.commands)
   counter('causeway_commits_total', 'Groups committed, one fsync each', () => measures.commits)
   counter('causeway_dropped_total', 'Commands whose deadline had passed', () => measures.dropped)
-  counter('causeway_refused_full_total', 'Commands the full queue refused', () => measures.refusedFull)
+  counter(
+    'causeway_refused_full_total',
+    'Commands the full queue refused',
+    () => measures.refusedFull,
+  )
   gauge('causeway_waiting', 'Commands waiting to be decided', () => measures.waiting())
   gauge('causeway_warm_intents', 'Intents in memory', () => memory.intents.size)
   gauge('causeway_warm_payouts', 'Payouts in memory', () => memory.payouts.size)

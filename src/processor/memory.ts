@@ -157,7 +157,8 @@ function emptyMemory(salt: Buffer, warmActors: number, duplicateWindowMs: number
 }
 
 function takeCounters(memory: Memory, boot: BootState): void {
-  for (const { id, balance } of boot.accounts) memory.balances.set(id as AccountKey, BigInt(balance))
+  for (const { id, balance } of boot.accounts)
+    memory.balances.set(id as AccountKey, BigInt(balance))
   for (const { tenant, sequence } of boot.sequences) memory.sequences.set(tenant, sequence)
   for (const { seen_at, fingerprints } of boot.nonces) memory.nonces.load(fingerprints, seen_at)
   memory.lastPosting = boot.lastPosting

@@ -27,8 +27,7 @@ export function createNeeds(memory: Memory): NeedsOfBatch {
   return {
     intent: (id) => void (memory.intents.get(id) === undefined && intents.add(id)),
     payout: (id) => void (memory.payouts.get(id) === undefined && payouts.add(id)),
-    beneficiary: (id) =>
-      void (memory.beneficiaries.get(id) === undefined && beneficiaries.add(id)),
+    beneficiary: (id) => void (memory.beneficiaries.get(id) === undefined && beneficiaries.add(id)),
     idempotency: (key) => void (memory.idempotency.get(key) === undefined && idempotency.add(key)),
     usage: (key) => void (memory.usage.get(key) === undefined && usage.add(key)),
     isEmpty: () => all.every((keys) => keys.size === 0),

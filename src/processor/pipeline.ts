@@ -14,6 +14,7 @@
 import { newFingerprint } from '../auth/fingerprint.js'
 import { BATCH_MAX, GROUP_MAX, NONCE_WINDOW_MS, QUEUE_MAX, SLICE_MAX } from '../base/bounds.js'
 import { plus, type Clock, type Instant } from '../base/clock.js'
+import type { ErrorCode } from '../base/errors.js'
 import type { TenantId } from '../base/ids.js'
 import type { Logger } from '../base/log.js'
 import type { Random } from '../base/random.js'
@@ -139,10 +140,8 @@ export function createPipeline(dependencies: PipelineDependencies): Pipeline {
     }
     measures.commands += 1
     const group = desk.group
-    if (work.signedBy !== null && !burnNonce(work, desk)) {
-      group.addReply(work.reply, refuse('authentication_failed'))
-      return
-    }
+    const nonceFault = work.signedBy === null ? null : burnNonce(work, desk)
+    if (nonceFault !== null) return group.addReply(work.reply, refuse(nonceFault))
     const before = group.changes
     try {
       group.addReply(work.reply, work.command.decide(desk))
@@ -153,12 +152,14 @@ export function createPipeline(dependencies: PipelineDependencies): Pipeline {
     }
   }
 
-  const burnNonce = (work: Work, desk: Desk): boolean => {
+  /** A full table must not make honest calls look like replays. */
+  const burnNonce = (work: Work, desk: Desk): ErrorCode | null => {
     const { nonces } = memory
+    if (nonces.isFull(desk.now)) return 'configuration_error'
     nonces.fingerprint(work.lane as TenantId, work.signedBy!.nonce, print)
-    if (!nonces.add(print, desk.now)) return false
+    if (!nonces.add(print, desk.now)) return 'authentication_failed'
     desk.group.addNonce(print)
-    return true
+    return null
   }
 
   const startCommit = (): void => {

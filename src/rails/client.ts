@@ -15,7 +15,7 @@ import type { RailClient } from '../../protos/types/causeway/rail/v1/Rail.js'
 import type { ReportBatch__Output } from '../../protos/types/causeway/rail/v1/ReportBatch.js'
 import type { ProtoGrpcType } from '../../protos/types/rail.js'
 import { GRPC_MESSAGE_MAX_BYTES } from '../base/bounds.js'
-import { plus, SECOND, type Clock } from '../base/clock.js'
+import { SECOND } from '../base/clock.js'
 import { bearer } from '../base/internal_token.js'
 import type { Logger } from '../base/log.js'
 import { contracts } from '../base/protos.js'
@@ -28,23 +28,22 @@ import { readReport } from './report_reader.js'
 const ORDERS_WAITING_MAX = 20_000
 const REOPEN_FIRST_MS = 100
 const REOPEN_MAX_MS = SECOND
-const DESCRIBE_WITHIN_MS = 4 * SECOND
 
 const CHANNEL = {
   'grpc.initial_reconnect_backoff_ms': REOPEN_FIRST_MS,
   'grpc.max_reconnect_backoff_ms': REOPEN_MAX_MS,
   'grpc.max_receive_message_length': GRPC_MESSAGE_MAX_BYTES,
   'grpc.enable_retries': 0,
-  // A rail that stands still while connected is found out within a quarter of a minute.
+  // A rail that stands still while connected is found out within a quarter of a minute; this is
+  // also what ends an unanswered Describe.
   'grpc.keepalive_time_ms': 10 * SECOND,
   'grpc.keepalive_timeout_ms': 5 * SECOND,
 }
 
-export interface RailClientOptions {
+export interface RailConnection {
   /** `unix:/path.sock` or `host:port`. */
   readonly address: string
   readonly token: string
-  readonly clock: Clock
   readonly log: Logger
 }
 
@@ -53,8 +52,11 @@ interface Link {
   readonly orders: Pipe<RailOrder>
 }
 
-/** A rail behind an address. It starts to connect at once, and goes on until it is closed. */
-export function createRailClient({ address, token, clock, log }: RailClientOptions): Rail {
+/**
+ * A rail behind an address. It starts to connect at once, and goes on until it is closed. Give it
+ * its handlers before the turn ends: news that nobody hears comes again only with the next link.
+ */
+export function connectRail({ address, token, log }: RailConnection): Rail {
   const service = contracts<ProtoGrpcType>().causeway.rail.v1.Rail
   const stub: RailClient = new service(address, credentials.createInsecure(), CHANNEL)
   const metadata = bearer(token)
@@ -82,8 +84,7 @@ export function createRailClient({ address, token, clock, log }: RailClientOptio
   }
 
   function connect(): void {
-    const deadline = plus(clock.now(), DESCRIBE_WITHIN_MS)
-    stub.Describe({}, metadata, { deadline }, (fault, answer) => {
+    stub.Describe({}, metadata, (fault, answer) => {
       if (closed) return
       if (fault !== null || answer === undefined) {
         log.debug({ fault: fault?.message }, 'rail not reached')

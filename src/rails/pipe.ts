@@ -14,6 +14,8 @@ export interface Pipe<Item> {
   push(items: readonly Item[]): number
   /** Items that have not reached the stream yet. */
   waiting(): number
+  /** Resolves when none waits, or when the pipe is closed. */
+  empty(): Promise<void>
   close(): void
 }
 
@@ -28,23 +30,21 @@ export interface PipeOptions<Item, Message> {
   readonly sink: Sink<Message>
   readonly pack: (items: readonly Item[]) => Message
   readonly bound: number
-  /** Called when a slow reader has taken all that waited. */
-  readonly onEmpty?: () => void
 }
 
 export function createPipe<Item, Message>(options: PipeOptions<Item, Message>): Pipe<Item> {
-  const { sink, pack, bound, onEmpty } = options
+  const { sink, pack, bound } = options
   let queue: Item[] = []
   let flushing: NodeJS.Immediate | undefined
   let congested = false
   let closed = false
+  let watchers: (() => void)[] = []
 
   sink.on('drain', () => {
     congested = false
     flush()
-    if (queue.length === 0 && !closed) onEmpty?.()
   })
-  return { push, waiting: () => queue.length, close }
+  return { push, waiting: () => queue.length, empty, close }
 
   function push(items: readonly Item[]): number {
     const room = closed ? 0 : Math.max(0, bound - queue.length)
@@ -64,11 +64,24 @@ export function createPipe<Item, Message>(options: PipeOptions<Item, Message>): 
       congested = !sink.write(pack(items))
     }
     queue = queue.slice(sent)
+    if (queue.length === 0) tellWatchers()
+  }
+
+  function empty(): Promise<void> {
+    if (queue.length === 0) return Promise.resolve()
+    return new Promise((resolve) => watchers.push(resolve))
+  }
+
+  function tellWatchers(): void {
+    const told = watchers
+    watchers = []
+    for (const tell of told) tell()
   }
 
   function close(): void {
     closed = true
     clearImmediate(flushing)
     queue = []
+    tellWatchers()
   }
 }

@@ -83,9 +83,12 @@ export interface Instruction {
 export const PURPOSES = ['payout', 'qr_payment'] as const
 export type Purpose = (typeof PURPOSES)[number]
 
+export const SCHEMES = ['bank_account', 'promptpay', 'vietqr'] as const
+export type Scheme = (typeof SCHEMES)[number]
+
 /** Members that a scheme has no use for are empty. */
 export interface Destination {
-  readonly scheme: 'bank_account' | 'promptpay' | 'vietqr'
+  readonly scheme: Scheme
   /** ISO 3166-1 alpha-2. */
   readonly country: string
   readonly bankCode: string

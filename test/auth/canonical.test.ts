@@ -2,7 +2,7 @@ import fc from 'fast-check'
 import t from 'tap'
 import { bodyHash, canonicalRequest } from '../../src/auth/canonical.js'
 
-t.test('five components, each ended by a newline', (t) => {
+void t.test('five components, each ended by a newline', (t) => {
   const text = canonicalRequest({
     method: 'POST',
     path: '/v1/payouts',
@@ -15,13 +15,13 @@ t.test('five components, each ended by a newline', (t) => {
   t.end()
 })
 
-t.test('without a body the last line is empty', (t) => {
+void t.test('without a body the last line is empty', (t) => {
   const parts = { method: 'GET', path: '/', timestamp: 't', nonce: 'n' }
   t.equal(canonicalRequest({ ...parts, bodyHash: bodyHash(Buffer.alloc(0)) }), 'GET\n/\nt\nn\n\n')
   t.end()
 })
 
-t.test('the hash is lower-case SHA-256 hex of the bytes as they are', (t) => {
+void t.test('the hash is lower-case SHA-256 hex of the bytes as they are', (t) => {
   const ofAbc = 'ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad'
   t.equal(bodyHash(Buffer.from('abc')), ofAbc)
   const inside = new Uint8Array(Buffer.from('xabcx')).subarray(1, 4)
@@ -38,7 +38,7 @@ const hex = (length: number) =>
     maxLength: length,
   })
 
-/** All shapes of auth/request_shape, and any path at all, newlines and other components' texts included. */
+/** All shapes of auth/request_shape, and any path: newlines and texts of other components too. */
 const parts = fc.record({
   method: fc.constantFrom('GET', 'POST', 'DELETE'),
   path: fc
@@ -51,7 +51,7 @@ const parts = fc.record({
   bodyHash: fc.oneof(fc.constant(''), fc.constant('0'.repeat(64)), hex(64)),
 })
 
-t.test('different requests never give the same text', (t) => {
+void t.test('different requests never give the same text', (t) => {
   fc.assert(
     fc.property(parts, parts, (one, other) => {
       const same = canonicalRequest(one) === canonicalRequest(other)

@@ -7,7 +7,7 @@ import { canonicalJson, keyedHash, requestHash, type JsonValue } from '../../src
 const KEY = createSecretKey(Buffer.alloc(32, 7))
 const OTHER_KEY = createSecretKey(Buffer.alloc(32, 8))
 
-t.test('the sample of RFC 8785, section 3.2.3', (t) => {
+void t.test('the sample of RFC 8785, section 3.2.3', (t) => {
   const sample = JSON.parse(
     String.raw`{
       "numbers": [333333333.33333329, 1E30, 4.50, 2e-3, 0.000000000000000000000000001],
@@ -24,16 +24,22 @@ t.test('the sample of RFC 8785, section 3.2.3', (t) => {
   t.end()
 })
 
-t.test('names are ordered by UTF-16 units, as in the sample of RFC 8785, section 3.2.3', (t) => {
-  const names = ['€', '\r', '\ufb33', '1', '😀', '\u0080', 'ö']
-  const value = Object.fromEntries(names.map((name) => [name, 0]))
-  const sorted = ['\r', '1', '\u0080', 'ö', '€', '😀', '\ufb33']
-  t.same(Object.keys(JSON.parse(canonicalJson(value)) as object).sort(), sorted)
-  t.equal(canonicalJson(value), `{${sorted.map((name) => `${JSON.stringify(name)}:0`).join(',')}}`)
-  t.end()
-})
+void t.test(
+  'names are ordered by UTF-16 units, as in the sample of RFC 8785, section 3.2.3',
+  (t) => {
+    const names = ['€', '\r', '\ufb33', '1', '😀', '\u0080', 'ö']
+    const value = Object.fromEntries(names.map((name) => [name, 0]))
+    const sorted = ['\r', '1', '\u0080', 'ö', '€', '😀', '\ufb33']
+    t.same(Object.keys(JSON.parse(canonicalJson(value)) as object).sort(), sorted)
+    t.equal(
+      canonicalJson(value),
+      `{${sorted.map((name) => `${JSON.stringify(name)}:0`).join(',')}}`,
+    )
+    t.end()
+  },
+)
 
-t.test('it agrees with another implementation and means the same value', (t) => {
+void t.test('it agrees with another implementation and means the same value', (t) => {
   fc.assert(
     fc.property(fc.jsonValue(), (any) => {
       const value = JSON.parse(JSON.stringify(any)) as JsonValue
@@ -45,7 +51,7 @@ t.test('it agrees with another implementation and means the same value', (t) => 
   t.end()
 })
 
-t.test('a member that is called toJSON, or __proto__, is one like others', (t) => {
+void t.test('a member that is called toJSON, or __proto__, is one like others', (t) => {
   const one = JSON.parse('{"toJSON": "a", "b": 1, "__proto__": 2}') as JsonValue
   const other = JSON.parse('{"__proto__": 2, "b": 1, "toJSON": "a"}') as JsonValue
   t.equal(canonicalJson(one), '{"__proto__":2,"b":1,"toJSON":"a"}')
@@ -60,7 +66,7 @@ const shuffled = (value: JsonValue): JsonValue => {
   return Object.fromEntries(members.reverse())
 }
 
-t.test('equal requests hash alike in any order, others do not', (t) => {
+void t.test('equal requests hash alike in any order, others do not', (t) => {
   fc.assert(
     fc.property(fc.jsonValue(), fc.jsonValue(), (a, b) => {
       const one = JSON.parse(JSON.stringify(a)) as JsonValue
@@ -76,7 +82,7 @@ t.test('equal requests hash alike in any order, others do not', (t) => {
   t.end()
 })
 
-t.test('hashes are HMAC-SHA256 and tell nothing without the key', (t) => {
+void t.test('hashes are HMAC-SHA256 and tell nothing without the key', (t) => {
   const expected = createHmac('sha256', Buffer.alloc(32, 7)).update('0123456789').digest()
   t.same(keyedHash(KEY, '0123456789'), expected)
   t.notOk(keyedHash(OTHER_KEY, '0123456789').equals(expected))

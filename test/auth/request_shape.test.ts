@@ -15,7 +15,7 @@ import { instant } from '../../src/base/clock.js'
 const FIRST = '1970-01-01T00:00:00Z'
 const LAST_MS = Date.UTC(9999, 11, 31, 23, 59, 59, 999)
 
-t.test('timestamps that name an instant', (t) => {
+void t.test('timestamps that name an instant', (t) => {
   const table: [string, number][] = [
     [FIRST, 0],
     ['2026-11-21T04:35:40Z', Date.UTC(2026, 10, 21, 4, 35, 40)],
@@ -32,7 +32,7 @@ t.test('timestamps that name an instant', (t) => {
   t.end()
 })
 
-t.test('everything else is refused', (t) => {
+void t.test('everything else is refused', (t) => {
   const table = [
     '',
     '1795408540',
@@ -71,7 +71,7 @@ t.test('everything else is refused', (t) => {
   t.end()
 })
 
-t.test('every instant is read back from its text', (t) => {
+void t.test('every instant is read back from its text', (t) => {
   fc.assert(
     fc.property(
       fc.integer({ min: 0, max: LAST_MS }),
@@ -81,7 +81,7 @@ t.test('every instant is read back from its text', (t) => {
   t.end()
 })
 
-t.test('a text is a timestamp exactly when the calendar gives it back', (t) => {
+void t.test('a text is a timestamp exactly when the calendar gives it back', (t) => {
   const two = (max: number) => fc.integer({ min: 0, max }).map((n) => String(n).padStart(2, '0'))
   fc.assert(
     fc.property(
@@ -103,7 +103,7 @@ t.test('a text is a timestamp exactly when the calendar gives it back', (t) => {
   t.end()
 })
 
-t.test('nonces are 64 lower-case hex characters', (t) => {
+void t.test('nonces are 64 lower-case hex characters', (t) => {
   t.ok(isNonce('0123456789abcdef'.repeat(4)))
   const wrong = [
     '',
@@ -121,7 +121,7 @@ t.test('nonces are 64 lower-case hex characters', (t) => {
   t.end()
 })
 
-t.test('key ids', (t) => {
+void t.test('key ids', (t) => {
   t.same(parseKeyId('demo_sandbox_2026q4'), {
     partner: 'demo',
     environment: 'sandbox',
@@ -152,14 +152,14 @@ t.test('key ids', (t) => {
   t.end()
 })
 
-t.test('a key id is made of its parts', (t) => {
+void t.test('a key id is made of its parts', (t) => {
   const text = 'demo_sandbox_2026q4'
   const parts = parseKeyId(text)
   t.equal(parts && keyIdOf(parts), text)
   t.end()
 })
 
-t.test('quarters', (t) => {
+void t.test('quarters', (t) => {
   const table: [string, string, string][] = [
     ['2026-01-01T00:00:00.000Z', '2026q1', '2026q2'],
     ['2026-03-31T23:59:59.999Z', '2026q1', '2026q2'],

@@ -12,7 +12,7 @@ const table = [
 ]
 
 for (const { name, make, shape, bits } of table) {
-  t.test(`${name}: its form, and all of it is drawn`, (t) => {
+  void t.test(`${name}: its form, and all of it is drawn`, (t) => {
     let drawn = 0
     const counted = fixedRandom()
     const text = make({
@@ -33,7 +33,7 @@ for (const { name, make, shape, bits } of table) {
   })
 }
 
-t.test('a new nonce is one that we would accept', (t) => {
+void t.test('a new nonce is one that we would accept', (t) => {
   t.ok(isNonce(newNonce(systemRandom())))
   t.end()
 })

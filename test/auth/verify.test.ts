@@ -52,7 +52,7 @@ const outcome = (request: SignedRequest): RefusalReason | 'accepted' => {
   return verdict.ok ? 'accepted' : verdict.reason
 }
 
-t.test('a signed call is who it says it is', (t) => {
+void t.test('a signed call is who it says it is', (t) => {
   t.same(verifyRequest(signedWith(unsigned()), lookup, NOW), {
     ok: true,
     keyId: KEY_ID,
@@ -66,7 +66,7 @@ t.test('a signed call is who it says it is', (t) => {
   t.end()
 })
 
-t.test('each check', (t) => {
+void t.test('each check', (t) => {
   const table: [string, SignedRequest, RefusalReason][] = [
     ['address', signedWith(unsigned({ allowsAddress: () => false })), 'address_not_allowed'],
     ['unknown', signedWith(unsigned({ keyId: 'nobody_sandbox_2026q4' })), 'key_unknown'],
@@ -84,7 +84,7 @@ t.test('each check', (t) => {
   t.end()
 })
 
-t.test('five minutes either way, inclusive', (t) => {
+void t.test('five minutes either way, inclusive', (t) => {
   const at = (offset: number): string =>
     outcome(signedWith(unsigned({ timestamp: toRfc3339(plus(NOW, offset)) })))
   t.equal(at(5 * MINUTE), 'accepted')
@@ -94,14 +94,14 @@ t.test('five minutes either way, inclusive', (t) => {
   t.end()
 })
 
-t.test('the timestamp is signed as it was sent', (t) => {
+void t.test('the timestamp is signed as it was sent', (t) => {
   const sent = signedWith(unsigned({ timestamp: '2026-11-21T04:35:40+00:00' }))
   t.equal(outcome(sent), 'accepted')
   t.equal(outcome({ ...sent, timestamp: '2026-11-21T04:35:40Z' }), 'signature_mismatch')
   t.end()
 })
 
-t.test(
+void t.test(
   'a header that is missing, repeated or out of shape ends it before any key is asked',
   (t) => {
     const request = signedWith(unsigned())
@@ -130,7 +130,7 @@ const faults: [RefusalReason, Partial<SignedRequest>][] = [
   ['signature_mismatch', { signature: sign(SECRET, 'something else') }],
 ]
 
-t.test('of several faults the first one is told', (t) => {
+void t.test('of several faults the first one is told', (t) => {
   fc.assert(
     fc.property(fc.subarray(faults, { minLength: 1 }), (chosen) => {
       const changes = chosen.map(([, change]) => change)
@@ -141,7 +141,7 @@ t.test('of several faults the first one is told', (t) => {
   t.end()
 })
 
-t.test('nothing signed authenticates an unknown key', (t) => {
+void t.test('nothing signed authenticates an unknown key', (t) => {
   for (const secret of ['nobody', '', 'undefined', 'sk_demo']) {
     const request = signedWith(unsigned({ keyId: 'nobody_sandbox_2026q4' }), signingKey(secret))
     t.equal(outcome(request), 'key_unknown', secret)
@@ -149,7 +149,7 @@ t.test('nothing signed authenticates an unknown key', (t) => {
   t.end()
 })
 
-t.test('the address is judged for the partner and the environment that the key names', (t) => {
+void t.test('the address is judged for the partner and the environment that the key names', (t) => {
   let judged: unknown
   const allowsAddress: SignedRequest['allowsAddress'] = (partner, environment) => {
     judged = { partner, environment }
@@ -160,7 +160,7 @@ t.test('the address is judged for the partner and the environment that the key n
   t.end()
 })
 
-t.test('whatever signed part is changed, the signature no longer fits', (t) => {
+void t.test('whatever signed part is changed, the signature no longer fits', (t) => {
   const request = signedWith(unsigned())
   const changes: Partial<SignedRequest>[] = [
     { method: 'PUT' },

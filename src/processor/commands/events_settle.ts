@@ -12,4 +12,3 @@ export function settleEvents(ids: readonly string[]): Command {
     },
   }
 }
-

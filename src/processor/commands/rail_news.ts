@@ -47,7 +47,8 @@ export function railNews(report: RailReport, finalityWindowMs: number): Command 
       const about = isIntent
         ? ofIntent(desk, desk.memory.intents.get(report.id))
         : ofPayout(desk, desk.memory.payouts.get(report.id))
-      const oddity = about === null ? 'unknown_instruction' : apply(desk, about, report, finalityWindowMs)
+      const oddity =
+        about === null ? 'unknown_instruction' : apply(desk, about, report, finalityWindowMs)
       if (oddity !== null) recordDiscrepancy(desk, report, oddity)
       if (report.reportId !== null) {
         desk.group.orders.push({ kind: 'acknowledge', reportId: report.reportId })
@@ -70,7 +71,8 @@ function apply(
     case 'recall_refused':
       return null
     case 'not_found':
-      if (about.state !== 'open') return about.state === 'ended' ? null : 'not_found_after_execution'
+      if (about.state !== 'open')
+        return about.state === 'ended' ? null : 'not_found_after_execution'
       if (about.handedOverAt === undefined) return null
       if (at >= plus(about.handedOverAt, finalityWindowMs)) about.step({ type: 'notFound', at })
       return null

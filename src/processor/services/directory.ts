@@ -34,7 +34,10 @@ export function directoryService(memory: Memory, vault: Vault, guard: Guard): Di
     keepWhileOpen(stream, partnerWatchers)
     stream.write({
       partners: [...memory.partners.values()].map((partner) => wirePartner(memory, partner)),
-      token_keys: vault.tokenSecrets.map(({ kid, secret }) => ({ kid, secret: Buffer.from(secret) })),
+      token_keys: vault.tokenSecrets.map(({ kid, secret }) => ({
+        kid,
+        secret: Buffer.from(secret),
+      })),
       complete: true,
     })
   }

@@ -26,10 +26,7 @@ import { getIntent } from '../commands/intent_get.js'
 import { scanIntent } from '../commands/intent_scan.js'
 import { createPayout } from '../commands/payout_create.js'
 import { cancelPayout, getPayout } from '../commands/payout_get.js'
-import {
-  createWebhookEndpoint,
-  listWebhookEndpoints,
-} from '../commands/webhook_endpoint_create.js'
+import { createWebhookEndpoint, listWebhookEndpoints } from '../commands/webhook_endpoint_create.js'
 import type { Answer } from '../group.js'
 import type { Pipeline } from '../pipeline.js'
 import type { Guard } from './guard.js'

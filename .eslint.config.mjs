@@ -1,0 +1,40 @@
+// What the linter asks for beyond the compiler. House rules about files and imports are in test/tidy.test.ts.
+import { defineConfig } from 'eslint/config'
+import tseslint from 'typescript-eslint'
+
+/** Time, chance and the environment come in as arguments; each has one door. */
+const doors = [
+  { object: 'Date', property: 'now', message: 'Take a Clock (src/base/clock.ts).' },
+  { object: 'Math', property: 'random', message: 'Take a Random (src/base/random.ts).' },
+  { object: 'process', property: 'env', message: 'Take Settings (src/base/settings.ts).' },
+]
+const without = (property) => [
+  'error',
+  ...doors.filter((door) => door.property !== property),
+]
+
+export default defineConfig(
+  { ignores: ['.build/', '.tap/', 'node_modules/', 'protos/types/', 'var/', '.eslint.config.mjs'] },
+  {
+    files: ['**/*.ts'],
+    extends: [tseslint.configs.recommendedTypeChecked],
+    languageOptions: { parserOptions: { project: './tsconfig.json' } },
+    linterOptions: { reportUnusedDisableDirectives: 'error' },
+    rules: {
+      'no-console': 'error',
+      'no-restricted-properties': ['error', ...doors],
+      '@typescript-eslint/no-explicit-any': 'error',
+      '@typescript-eslint/no-floating-promises': 'error',
+      '@typescript-eslint/consistent-type-imports': 'error',
+    },
+  },
+  { files: ['src/base/clock.ts'], rules: { 'no-restricted-properties': without('now') } },
+  { files: ['src/base/random.ts'], rules: { 'no-restricted-properties': without('random') } },
+  {
+    files: ['src/base/settings.ts', 'src/supervisor/environment.ts'],
+    rules: { 'no-restricted-properties': without('env') },
+  },
+  { files: ['src/operations/**', 'src/supervisor/**'], rules: { 'no-console': 'off' } },
+  // Tests stand outside: they may look at the real clock and the real environment.
+  { files: ['test/**'], rules: { 'no-restricted-properties': 'off', 'no-console': 'off' } },
+)

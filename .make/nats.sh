@@ -1,0 +1,34 @@
+#!/bin/sh
+# Makes sure that there is a nats-server to start.
+set -eu
+[ -z "${NATS_URL:-}" ] || exit 0
+PATH="$PATH:/usr/sbin:/usr/local/sbin"
+command -v nats-server >/dev/null && exit 0
+
+as_root=
+if [ "$(id -u)" -ne 0 ]; then
+  as_root='sudo -n'
+fi
+give_up() {
+  echo "nats-server is missing and could not be installed: $1" >&2
+  echo 'Install it (apt-get install nats-server, or https://nats.io/download), or set NATS_URL.' >&2
+  exit 1
+}
+command -v apt-get >/dev/null || give_up 'there is no apt-get here.'
+$as_root true 2>/dev/null || give_up 'that needs root, or sudo without a password.'
+
+echo 'installing nats-server …'
+log=$(mktemp)
+trap 'rm -f "$log"' EXIT
+export DEBIAN_FRONTEND=noninteractive
+install() { $as_root apt-get install -y --no-install-recommends nats-server >"$log" 2>&1; }
+install || { $as_root apt-get update >"$log" 2>&1 && install; } || {
+  tail -n 5 "$log" >&2
+  give_up 'apt-get failed.'
+}
+command -v nats-server >/dev/null || give_up 'the package brought no nats-server.'
+
+# The package starts a service of its own on our port; we start ours with its own password and store.
+if [ -d /run/systemd/system ]; then
+  $as_root systemctl disable --now nats-server >/dev/null 2>&1 || true
+fi

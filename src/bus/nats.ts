@@ -1,0 +1,264 @@
+/**
+ * NATS JetStream: the one connection of a process to the bus.
+ *
+ * Owns: the connection and its return, the stream, the durable consumer, the wire. Does not own: windows and deadlines
+ * (bus/publisher), pulling (bus/consumer), what an event means.
+ *
+ * N1. This is the only file that imports the driver, so that the driver can be replaced.
+ * N2. The connection is tried for ever: a process starts, serves and stops the same whether the bus is there or not.
+ * N3. The bus is up only while the stream (and for readers the consumer) is known to exist; what is missing is made
+ *     again. A stream made anew has lost its messages, and the publisher is told.
+ * N4. Limits retention: work-queue retention forgets what it has deduplicated when the server restarts.
+ */
+import {
+  AckPolicy,
+  connect,
+  createInbox,
+  DeliverPolicy,
+  DiscardPolicy,
+  Events,
+  headers,
+  nanos,
+  RetentionPolicy,
+  StorageType,
+  type JetStreamManager,
+  type Msg,
+  type NatsConnection,
+} from 'nats'
+import { DAY, MINUTE, SECOND, type Clock } from '../base/clock.js'
+import type { Logger } from '../base/log.js'
+import { EVENT_STREAM, EVENT_SUBJECTS, WEBHOOK_CONSUMER } from '../base/subjects.js'
+import { createConsumer, type BusMessage, type Consumer, type PullRequest } from './consumer.js'
+import type { EventMessage } from './event_message.js'
+import { createPublisher, type Publisher } from './publisher.js'
+
+const RECONNECT_AFTER_MS = 500
+const STREAM_MAX_AGE_MS = 7 * DAY
+const DUPLICATE_WINDOW_MS = 2 * MINUTE
+/** Longer than a reader takes for a batch, commit included. */
+const ACK_WAIT_MS = 30 * SECOND
+const ACK_PENDING_MAX = 4_096
+const NO_RESPONDERS = 503
+const CONFLICT = 409
+
+const PULL_SUBJECT = `$JS.API.CONSUMER.MSG.NEXT.${EVENT_STREAM}.${WEBHOOK_CONSUMER}`
+const ACK = new TextEncoder().encode('+ACK')
+
+export interface BusOptions {
+  /** `nats://host:port` or `tls://host:port`, with `user:password@` when the server asks for it. */
+  readonly url: string
+  /** Only for a process that reads: the durable consumer is made and kept. */
+  readonly consumes: boolean
+  readonly clock: Clock
+  readonly log: Logger
+}
+
+export interface Bus {
+  readonly publisher: Publisher
+  readonly consumer: Consumer
+  status(): 'up' | 'down'
+  close(): Promise<void>
+}
+
+/** Begins to connect and returns at once. */
+export function connectBus({ url, consumes, clock, log }: BusOptions): Bus {
+  const publisher = createPublisher(clock)
+  const consumer = createConsumer()
+  let connection: NatsConnection | undefined
+  let up = false
+  let closing = false
+  let streamCreated: string | undefined
+  let preparing: Promise<void> | undefined
+
+  const stayConnected = async (): Promise<void> => {
+    while (!closing) {
+      connection = await dial(url).catch((fault: unknown) => {
+        log.debug({ fault: String(fault) }, 'bus not reached')
+        return undefined
+      })
+      if (connection === undefined) await pause(RECONNECT_AFTER_MS)
+      else await serve(connection)
+    }
+  }
+
+  /** Until the driver gives the connection up, which it does only when told or when it is broken beyond repair. */
+  const serve = async (link: NatsConnection): Promise<void> => {
+    if (closing) return link.close()
+    const replies = createInbox()
+    const pulls = createInbox()
+    link.subscribe(`${replies}.*`, { callback: (_fault, reply) => onReply(reply) })
+    link.subscribe(`${pulls}.*`, { callback: (_fault, message) => onPulled(link, message) })
+    prepare(link, replies, pulls)
+    for await (const status of link.status()) {
+      if (status.type === Events.Disconnect) down('connection lost')
+      if (status.type === Events.Reconnect) prepare(link, replies, pulls)
+    }
+    down('connection closed')
+  }
+
+  /** Makes sure of stream and consumer, then opens both ends. One at a time; a lost link ends it. */
+  const prepare = (link: NatsConnection, replies: string, pulls: string): void => {
+    preparing ??= makeReady(link).then((created) => {
+      preparing = undefined
+      if (created === undefined) return
+      const emptied = streamCreated !== undefined && created !== streamCreated
+      streamCreated = created
+      up = true
+      log.info({ emptied }, 'bus up')
+      publisher.attach((message, ticket) => send(link, message, `${replies}.${ticket}`), emptied)
+      if (consumes) consumer.attach((request) => askForMore(link, request, pulls))
+      again = () => prepare(link, replies, pulls)
+    })
+  }
+  let again: () => void = () => undefined
+
+  const makeReady = async (link: NatsConnection): Promise<string | undefined> => {
+    while (!closing && !link.isClosed()) {
+      try {
+        const manager = await link.jetstreamManager({ checkAPI: false, timeout: 2 * SECOND })
+        const created = await ensureStream(manager)
+        if (consumes) await ensureConsumer(manager)
+        return created
+      } catch (fault) {
+        log.debug({ fault: String(fault) }, 'stream not ready')
+        await pause(RECONNECT_AFTER_MS)
+      }
+    }
+    return undefined
+  }
+
+  const down = (reason: string): void => {
+    if (!up) return
+    up = false
+    if (!closing) log.warn({ reason }, 'bus down')
+    publisher.detach()
+    consumer.detach()
+  }
+
+  /** The server is there, but not our stream or consumer. */
+  const missing = (reason: string): void => {
+    if (!up) return
+    down(reason)
+    again()
+  }
+
+  const onReply = (reply: Msg): void => {
+    publisher.answer(numberAtEnd(reply.subject), isStored(reply))
+    if (reply.headers?.code === NO_RESPONDERS) missing('no stream takes events')
+  }
+
+  const onPulled = (link: NatsConnection, message: Msg): void => {
+    if (message.reply !== undefined && message.reply !== '') {
+      return consumer.deliver(readable(message, () => up && !link.isClosed()))
+    }
+    const code = message.headers?.code
+    const failed = code === NO_RESPONDERS || code === CONFLICT
+    consumer.ended(numberAtEnd(message.subject), failed ? 'failed' : 'expired')
+    if (failed) missing(`pull refused: ${message.headers?.description ?? ''}`)
+  }
+
+  const running = stayConnected()
+  return {
+    publisher: publisher.publisher,
+    consumer: consumer.consumer,
+    status: () => (up ? 'up' : 'down'),
+    close: async () => {
+      closing = true
+      consumer.close()
+      down('closing')
+      await connection?.close()
+      await running
+    },
+  }
+}
+
+/** Connects once. The driver keeps the connection alive afterwards, at the same server, for ever. */
+function dial(url: string): Promise<NatsConnection> {
+  const { protocol, host, username, password } = new URL(url)
+  return connect({
+    servers: `${protocol}//${host}`,
+    ...(username === ''
+      ? {}
+      : { user: decodeURIComponent(username), pass: decodeURIComponent(password) }),
+    timeout: 3 * SECOND,
+    maxReconnectAttempts: -1,
+    reconnectTimeWait: RECONNECT_AFTER_MS,
+    reconnectJitter: RECONNECT_AFTER_MS / 2,
+    // A peer that stands still is found out within 20 s.
+    pingInterval: 10 * SECOND,
+    maxPingOut: 2,
+    ignoreAuthErrorAbort: true,
+    noAsyncTraces: true,
+  })
+}
+
+/** @returns when the stream was created: a new time is a new, empty stream */
+async function ensureStream(manager: JetStreamManager): Promise<string> {
+  try {
+    return (await manager.streams.info(EVENT_STREAM)).created
+  } catch (fault) {
+    if (!isNotFound(fault)) throw fault
+  }
+  const made = await manager.streams.add({
+    name: EVENT_STREAM,
+    subjects: [EVENT_SUBJECTS],
+    retention: RetentionPolicy.Limits,
+    storage: StorageType.File,
+    discard: DiscardPolicy.Old,
+    max_age: nanos(STREAM_MAX_AGE_MS),
+    duplicate_window: nanos(DUPLICATE_WINDOW_MS),
+  })
+  return made.created
+}
+
+/** Redelivery has no limit here: how often something was tried is counted where it is stored. */
+async function ensureConsumer(manager: JetStreamManager): Promise<void> {
+  await manager.consumers.add(EVENT_STREAM, {
+    durable_name: WEBHOOK_CONSUMER,
+    ack_policy: AckPolicy.Explicit,
+    deliver_policy: DeliverPolicy.All,
+    ack_wait: nanos(ACK_WAIT_MS),
+    max_ack_pending: ACK_PENDING_MAX,
+    max_deliver: -1,
+  })
+}
+
+const isNotFound = (fault: unknown): boolean =>
+  fault instanceof Error && 'code' in fault && fault.code === '404'
+
+function send(link: NatsConnection, message: EventMessage, reply: string): void {
+  const fields = headers()
+  for (const [name, value] of message.headers) fields.append(name, value)
+  link.publish(message.subject, message.payload, { reply, headers: fields })
+}
+
+function askForMore(link: NatsConnection, request: PullRequest, pulls: string): void {
+  const { batch, expiresMs, number } = request
+  const body = JSON.stringify({ batch, expires: nanos(expiresMs) })
+  link.publish(PULL_SUBJECT, body, { reply: `${pulls}.${number}` })
+}
+
+/** An acknowledgement names the stream and the place in it; anything else is a refusal. */
+function isStored(reply: Msg): boolean {
+  if (reply.headers?.hasError === true) return false
+  try {
+    const answer: unknown = JSON.parse(reply.string())
+    return typeof answer === 'object' && answer !== null && 'seq' in answer && !('error' in answer)
+  } catch {
+    return false
+  }
+}
+
+const readable = (message: Msg, isLinked: () => boolean): BusMessage => ({
+  subject: message.subject,
+  header: (name) => message.headers?.get(name) ?? '',
+  payload: message.data,
+  ack: () => {
+    if (isLinked()) message.respond(ACK)
+  },
+})
+
+const numberAtEnd = (subject: string): number => Number(subject.slice(subject.lastIndexOf('.') + 1))
+
+const pause = (milliseconds: number): Promise<void> =>
+  new Promise((resolve) => setTimeout(resolve, milliseconds))

@@ -1,0 +1,47 @@
+/**
+ * The chart of accounts. Each tenant has these in each currency it touches.
+ *
+ * A1. A balance is signed; positive `prefund` is the partner's to spend.
+ * A2. `prefund` and `reserved` hold somebody's money and can never be overdrawn.
+ * A3. Money comes in through `funding`, which stops short of int64. So the postings that follow it and can not be
+ *     refused, because a rail has moved the money already, find room on every account.
+ */
+import type { TenantId } from '../base/ids.js'
+import type { Currency } from '../money/currency.js'
+import { INT64_MAX, INT64_MIN } from '../money/money.js'
+
+export const ACCOUNT_KINDS = {
+  prefund: 'what the partner can spend',
+  reserved: 'set aside for payments under way',
+  fees: 'what we earned',
+  rail_clearing: 'what the rail paid out for us',
+  funding: 'what came in from outside, as a negative',
+  fx: 'between two currencies of one payment',
+  suspense: 'what a person must look at',
+} as const
+export type AccountKind = keyof typeof ACCOUNT_KINDS
+
+/** `{tenant}:{currency}:{kind}` */
+export type AccountKey = string & { readonly __brand: 'AccountKey' }
+
+export const accountKey = (tenant: TenantId, currency: Currency, kind: AccountKind): AccountKey =>
+  `${tenant}:${currency}:${kind}` as AccountKey
+
+export function partsOf(account: AccountKey): {
+  readonly tenant: TenantId
+  readonly currency: Currency
+  readonly kind: AccountKind
+} {
+  const [tenant, currency, kind] = account.split(':')
+  return { tenant: tenant as TenantId, currency: currency as Currency, kind: kind as AccountKind }
+}
+
+/** Left free for captures, which bring local money into the books: a billion of the largest payments. */
+const HEADROOM = 2n ** 53n
+
+/** The least balance of an account. */
+export function floorOf(account: AccountKey): bigint {
+  const { kind } = partsOf(account)
+  if (kind === 'prefund' || kind === 'reserved') return 0n
+  return kind === 'funding' ? HEADROOM - INT64_MAX : INT64_MIN
+}

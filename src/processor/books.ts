@@ -1,0 +1,113 @@
+/**
+ * Posting to the ledger, as part of a command.
+ *
+ * Owns: the amounts that an entity's plan is posted with, and staging balances and entries. Does not own: the plans and
+ * the rules of balances (ledger).
+ *
+ * B1. `can…` is asked among the refusals; after it the posting must succeed.
+ */
+import { assert } from '../base/assert.js'
+import { newId, type TenantId } from '../base/ids.js'
+import { accountKey, type AccountKey, type AccountKind } from '../ledger/accounts.js'
+import { linesOf, type Parts, type PlanName, type PostingLine } from '../ledger/plans.js'
+import { post } from '../ledger/posting.js'
+import { USD, type Currency } from '../money/currency.js'
+import { money, type Money } from '../money/money.js'
+import type { IntentContext } from '../../actors/intent/context.js'
+import type { PayoutContext } from '../../actors/payout/context.js'
+import type { Desk } from './command.js'
+import type { Memory } from './memory.js'
+
+export const balanceOf = (
+  memory: Memory,
+  tenant: TenantId,
+  currency: Currency,
+  kind: AccountKind,
+): bigint => memory.balances.get(accountKey(tenant, currency, kind)) ?? 0n
+
+export const canPostIntent = (desk: Desk, context: IntentContext, plan: PlanName): boolean =>
+  canPost(desk, linesOf(plan, context.tenant, partsOfIntent(context)))
+
+export function postIntent(desk: Desk, context: IntentContext, plan: PlanName): void {
+  postLines(desk, plan, context.id, linesOf(plan, context.tenant, partsOfIntent(context)))
+}
+
+export const canPostPayout = (desk: Desk, context: PayoutContext, plan: PlanName): boolean =>
+  canPost(desk, linesOf(plan, context.tenant, partsOfPayout(context)))
+
+export function postPayout(desk: Desk, context: PayoutContext, plan: PlanName): void {
+  postLines(desk, plan, context.id, linesOf(plan, context.tenant, partsOfPayout(context)))
+}
+
+export const canDeposit = (desk: Desk, tenant: TenantId, amount: Money): boolean =>
+  canPost(desk, linesOf('deposit', tenant, { amount }))
+
+/** Posts a deposit and returns its id. */
+export function depositFunds(desk: Desk, tenant: TenantId, amount: Money): string {
+  const id = newId<string>('deposit', desk.now, desk.random)
+  postLines(desk, 'deposit', id, linesOf('deposit', tenant, { amount }))
+  return id
+}
+
+function canPost({ memory }: Desk, lines: readonly PostingLine[]): boolean {
+  return post((account) => memory.balances.get(account) ?? 0n, lines).ok
+}
+
+function postLines(
+  { memory, group, now }: Desk,
+  plan: PlanName,
+  entity: string,
+  lines: readonly PostingLine[],
+): void {
+  const outcome = post((account) => memory.balances.get(account) ?? 0n, lines)
+  assert(outcome.ok, `${plan} was checked before it was posted`)
+  memory.lastPosting += 1
+  const posting = memory.lastPosting
+  const running = new Map<AccountKey, bigint>()
+  for (const [index, { account, amount }] of lines.entries()) {
+    const balance = (running.get(account) ?? memory.balances.get(account) ?? 0n) + amount
+    running.set(account, balance)
+    const row = { posting, line: index + 1, account, amount, balance, plan, entity, at: now }
+    group.stage('entries', `${posting}.${index}`, row)
+  }
+  for (const [account, balance] of outcome.after) {
+    memory.balances.set(account, balance)
+    group.stage('accounts', account, { id: account, balance })
+  }
+}
+
+/** One record serves every plan of an intent: a plan takes the parts it names. */
+function partsOfIntent(context: IntentContext): Parts {
+  assert(context.scanned !== undefined, 'money of an intent moves at its quote')
+  const { cents, localMinor, currency } = context.scanned.quote
+  return {
+    ...NOTHING,
+    quote: money(USD, BigInt(cents)),
+    local: money(currency, BigInt(localMinor)),
+  }
+}
+
+function partsOfPayout(context: PayoutContext): Parts {
+  const { currency, fees, refundFeesOnReversal } = context
+  const fee = money(currency, BigInt(fees.sum))
+  return {
+    ...NOTHING,
+    total: money(currency, BigInt(context.total)),
+    recipient: money(currency, BigInt(context.recipientAmount)),
+    fee,
+    refundedFee: refundFeesOnReversal ? fee : money(currency, 0n),
+  }
+}
+
+const ZERO = money(USD, 0n)
+const NOTHING: Parts = {
+  total: ZERO,
+  recipient: ZERO,
+  fee: ZERO,
+  refundedFee: ZERO,
+  quote: ZERO,
+  local: ZERO,
+  amount: ZERO,
+  sold: ZERO,
+  bought: ZERO,
+}

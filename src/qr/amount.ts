@@ -1,0 +1,24 @@
+/**
+ * The amount inside a QR code.
+ *
+ * Owns: its text form, read exactly into minor units. Does not own: whether a caller's amount
+ * agrees (read).
+ *
+ * A1. Never rounded, never cut: more decimals than the currency has are refused.
+ * A2. Zero is no amount, and does not mean "ask the payer" either.
+ */
+import { found, rejected, type Step } from './reasons.js'
+
+const LENGTH_MAX = 13
+/** A point without decimals is allowed; one without whole digits is not. */
+const AMOUNT = /^([0-9]+)(?:\.([0-9]*))?$/
+
+/** Minor units of a currency with this many decimals. */
+export function readAmount(text: string, exponent: number): Step<bigint> {
+  const parts = text.length <= LENGTH_MAX ? AMOUNT.exec(text) : null
+  if (parts === null) return rejected('amount_malformed')
+  const [, whole = '', fraction = ''] = parts
+  if (fraction.length > exponent) return rejected('amount_decimals')
+  const minor = BigInt(whole + fraction.padEnd(exponent, '0'))
+  return minor > 0n ? found(minor) : rejected('amount_zero')
+}

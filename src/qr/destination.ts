@@ -1,0 +1,51 @@
+/**
+ * Finding the one template of a QR code that says who is paid.
+ *
+ * Owns: the choice among the templates 26 to 51. Does not own: what the chosen one says (its
+ * scheme).
+ *
+ * D1. Only the corridor's scheme is read. Other templates stay opaque and may hold anything.
+ * D2. Two destinations of one scheme are refused, never ranked.
+ */
+import type { Corridor } from './corridor.js'
+import { promptpay } from './promptpay.js'
+import { rejected, type Step } from './reasons.js'
+import type { Destination, Scheme, Template } from './scheme.js'
+import { peek, type Objects } from './tlv.js'
+import { vietqr } from './vietqr.js'
+
+export const SCHEMES: Readonly<Record<Corridor, Scheme>> = {
+  th_promptpay: promptpay,
+  vn_vietqr: vietqr,
+}
+
+export function findDestination(root: Objects, corridor: Corridor): Step<Destination> {
+  const scheme = SCHEMES[corridor]
+  const templates = templatesOf(root)
+  const [template, second] = templates.filter(
+    ({ tag, guid }) => scheme.tags.has(tag) && scheme.guids.has(guid),
+  )
+  if (second !== undefined) return rejected('destination_ambiguous')
+  if (template !== undefined) return scheme.destinationOf(template)
+
+  const names = ({ guids }: Scheme): boolean => templates.some(({ guid }) => guids.has(guid))
+  if (names(scheme)) return rejected('scheme_unsupported')
+  if (Object.values(SCHEMES).some(names)) return rejected('scheme_mismatch')
+  return rejected(namesAnyAccount(root) ? 'scheme_unsupported' : 'scheme_missing')
+}
+
+function templatesOf(root: Objects): Template[] {
+  const templates: Template[] = []
+  for (const tag of root.keys()) {
+    if (tag < '26' || tag > '51') continue
+    const text = root.get(tag) ?? ''
+    templates.push({ tag, guid: peek(text, '00') ?? '', text })
+  }
+  return templates
+}
+
+/** 02 to 25 belong to card schemes, 26 to 51 to everybody else. */
+function namesAnyAccount(root: Objects): boolean {
+  for (const tag of root.keys()) if (tag >= '02' && tag <= '51') return true
+  return false
+}

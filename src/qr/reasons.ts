@@ -1,0 +1,80 @@
+/**
+ * Why a QR code was refused: the fine reasons and the code that a caller sees for each.
+ *
+ * Owns: the names of the reasons and their wire codes. Does not own: the checks (read and the files
+ * beneath it).
+ *
+ * N1. A reason is a constant. Nothing of a payload is ever part of one: it may go to logs and
+ *     metrics.
+ * N2. Every reason has exactly one wire code; the compiler asks for it.
+ */
+import type { ErrorCode } from '../base/errors.js'
+
+const WIRE_CODES = {
+  payload_empty: 'qr_malformed',
+  payload_too_long: 'qr_malformed',
+  /** White space or controls before or after the code: bytes that its checksum never saw. */
+  payload_whitespace: 'qr_malformed',
+  /** Characters that could make a receipt read as something else, or that are no characters. */
+  payload_charset: 'qr_malformed',
+  payload_format_missing: 'qr_malformed',
+  payload_format_unsupported: 'qr_malformed',
+
+  checksum_missing: 'qr_checksum_invalid',
+  checksum_mismatch: 'qr_checksum_invalid',
+
+  tlv_malformed: 'qr_malformed',
+  tlv_length_zero: 'qr_malformed',
+  tlv_truncated: 'qr_malformed',
+  tlv_duplicate_tag: 'qr_malformed',
+
+  poi_invalid: 'qr_malformed',
+
+  scheme_missing: 'qr_scheme_unsupported',
+  scheme_unsupported: 'qr_scheme_unsupported',
+  /** A good code, of the other corridor. */
+  scheme_mismatch: 'qr_scheme_unsupported',
+  service_unsupported: 'qr_scheme_unsupported',
+  destination_invalid: 'qr_scheme_unsupported',
+  destination_ambiguous: 'qr_scheme_unsupported',
+
+  currency_missing: 'qr_currency_mismatch',
+  currency_mismatch: 'qr_currency_mismatch',
+  country_missing: 'qr_country_mismatch',
+  country_mismatch: 'qr_country_mismatch',
+  mcc_invalid: 'qr_malformed',
+
+  /** The fee objects contradict each other. */
+  fee_inconsistent: 'qr_malformed',
+  /** The merchant demands a fee on top: paying without it underpays, with it breaks the amount. */
+  fee_unsupported: 'qr_scheme_unsupported',
+
+  amount_malformed: 'qr_malformed',
+  amount_decimals: 'qr_malformed',
+  amount_zero: 'qr_malformed',
+  dynamic_amount_missing: 'qr_malformed',
+
+  /** The caller's amount is not the one in the code. */
+  amount_mismatch: 'qr_amount_mismatch',
+  /** Neither the code nor the caller says how much. */
+  amount_required: 'local_amount_required',
+} as const satisfies Record<string, ErrorCode>
+
+export type QrReason = keyof typeof WIRE_CODES
+
+export const wireCodeOf = (reason: QrReason): ErrorCode => WIRE_CODES[reason]
+
+export interface Rejected<Reason extends QrReason = QrReason> {
+  readonly ok: false
+  readonly reason: Reason
+}
+
+/** What a step of the reading gives: its part, or the reason why the code is refused. */
+export type Step<Value> = { readonly ok: true; readonly value: Value } | Rejected
+
+export const found = <Value>(value: Value): Step<Value> => ({ ok: true, value })
+
+export const rejected = <Reason extends QrReason>(reason: Reason): Rejected<Reason> => ({
+  ok: false,
+  reason,
+})

@@ -1,0 +1,93 @@
+/**
+ * EMVCo data objects: two digits of id, two digits of length, then a value of that many characters.
+ *
+ * Owns: cutting a text into its objects. Does not own: what an id means, nor which values are
+ * templates.
+ *
+ * T1. Characters are Unicode code points. The text has no lone surrogate: read refuses it before.
+ * T2. Nothing is guessed: a text is objects from its first to its last character, or a fault.
+ * T3. No object is empty and no id comes twice, so a result has at most 100 objects.
+ * T4. Each character is visited a fixed number of times. Values are not entered: the caller, who
+ *     knows that one is a template, walks it in a call of its own.
+ */
+import { found, rejected, type QrReason, type Step } from './reasons.js'
+
+export interface Objects {
+  get(id: string): string | undefined
+  has(id: string): boolean
+  keys(): Iterable<string>
+}
+
+export interface Walked {
+  /** In the order of the text. */
+  readonly objects: Objects
+  /** The id of the last object; empty when there is none. */
+  readonly last: string
+}
+
+/** All objects of the text. An empty text has none. */
+export function walk(text: string): Step<Walked> {
+  const objects = new Map<string, string>()
+  let last = ''
+  for (let at = 0; at < text.length;) {
+    const object = objectAt(text, at)
+    if (typeof object === 'string') return rejected(object)
+    if (objects.has(object.id)) return rejected('tlv_duplicate_tag')
+    objects.set(object.id, object.value)
+    last = object.id
+    at = object.end
+  }
+  return found({ objects, last })
+}
+
+/** The first object with this id in a text that may be anything; a fault before it means none. */
+export function peek(text: string, id: string): string | undefined {
+  for (let at = 0; at < text.length;) {
+    const object = objectAt(text, at)
+    if (typeof object === 'string') return undefined
+    if (object.id === id) return object.value
+    at = object.end
+  }
+  return undefined
+}
+
+type Fault = Extract<QrReason, 'tlv_malformed' | 'tlv_length_zero' | 'tlv_truncated'>
+interface DataObject {
+  readonly id: string
+  readonly value: string
+  readonly end: number
+}
+
+const HEADER = 4
+const ZERO = 0x30
+
+function objectAt(text: string, at: number): DataObject | Fault {
+  const start = at + HEADER
+  if (start > text.length) return 'tlv_truncated'
+  if (!isDigit(text, at) || !isDigit(text, at + 1)) return 'tlv_malformed'
+  if (!isDigit(text, at + 2) || !isDigit(text, at + 3)) return 'tlv_malformed'
+
+  const length = (text.charCodeAt(at + 2) - ZERO) * 10 + (text.charCodeAt(at + 3) - ZERO)
+  if (length === 0) return 'tlv_length_zero'
+  const end = skip(text, start, length)
+  if (end === undefined) return 'tlv_truncated'
+  return { id: text.slice(at, at + 2), value: text.slice(start, end), end }
+}
+
+/** Number() and parseInt() take blanks, signs and more for digits; the standard does not. */
+function isDigit(text: string, at: number): boolean {
+  const digit = text.charCodeAt(at) - ZERO
+  return digit >= 0 && digit <= 9
+}
+
+/** Where the text goes on after so many code points; undefined when it ends before. */
+function skip(text: string, from: number, count: number): number | undefined {
+  let at = from
+  for (let left = count; left > 0; left--) {
+    if (at >= text.length) return undefined
+    at += isHighSurrogate(text.charCodeAt(at)) ? 2 : 1
+  }
+  return at
+}
+
+const isHighSurrogate = (unit: number): boolean => unit >= 0xd800 && unit <= 0xdbff

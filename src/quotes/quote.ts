@@ -1,0 +1,63 @@
+/**
+ * A quote: what a local amount costs in US cents, until when.
+ *
+ * Q1. The intent's amount is a ceiling: a quote above it is refused, never cut.
+ * Q2. A quote is plain JSON, because it lives in an intent's snapshot. It keeps the rate it was made with.
+ */
+import type { Instant } from '../base/clock.js'
+import type { QuoteId } from '../base/ids.js'
+import type { Currency } from '../money/currency.js'
+import { toWire, usdCents } from '../money/money.js'
+import { applySpread, centsFor, type Rate } from '../money/rate.js'
+
+export interface Quote {
+  readonly id: QuoteId
+  /** Counts the quotes of its intent, from 1. */
+  readonly version: number
+  /** What the payer is debited. */
+  readonly cents: number
+  /** What the merchant receives: minor units of `currency`, decimal text. */
+  readonly localMinor: string
+  readonly currency: Currency
+  readonly expiresAt: Instant
+  /** After the spread. */
+  readonly rate: { readonly numerator: string; readonly denominator: string }
+  /** The user was told of an equal recent payment and wants this one all the same. */
+  readonly acknowledgedDuplicate: boolean
+}
+
+export interface QuoteTerms {
+  readonly id: QuoteId
+  readonly version: number
+  readonly localMinor: bigint
+  readonly currency: Currency
+  /** Before the spread. */
+  readonly rate: Rate
+  readonly spreadBps: number
+  readonly ceilingCents: number
+  readonly expiresAt: Instant
+  readonly acknowledgedDuplicate: boolean
+}
+
+export type QuoteOutcome =
+  | { readonly ok: true; readonly quote: Quote }
+  | { readonly ok: false; readonly code: 'quote_exceeds_intent_amount' }
+
+export function makeQuote(terms: QuoteTerms): QuoteOutcome {
+  const rate = applySpread(terms.rate, terms.spreadBps)
+  const cents = centsFor(terms.localMinor, terms.currency, rate)
+  if (cents > BigInt(terms.ceilingCents)) return { ok: false, code: 'quote_exceeds_intent_amount' }
+  return {
+    ok: true,
+    quote: {
+      id: terms.id,
+      version: terms.version,
+      cents: usdCents(cents),
+      localMinor: toWire(terms.localMinor),
+      currency: terms.currency,
+      expiresAt: terms.expiresAt,
+      rate: { numerator: rate.numerator.toString(), denominator: rate.denominator.toString() },
+      acknowledgedDuplicate: terms.acknowledgedDuplicate,
+    },
+  }
+}

@@ -1,0 +1,170 @@
+/**
+ * The rules of the sandbox bank: what becomes of an instruction.
+ *
+ * Owns: the decisions, by account number and hint, and each step an entry can take. Pure: what it
+ * draws and the time are arguments. Does not own: keeping entries (journal), when a step is due
+ * (cycle).
+ *
+ * B1. Only `execute` moves money out, only from `pending`, so at most once.
+ * B2. `refused` and `returned` are the end; nothing leads out of them.
+ * B3. An answer that a partner is meant to miss is not news: its entry has no report id, and only a
+ *     query finds it.
+ *
+ * Payouts, by account numbers that start with 999000, by their end:
+ *   0001, 0002, 0003  refused: account_closed, account_not_found, name_mismatch
+ *   0005              executed, then returned
+ *   0006              executed, unheard of until asked
+ *   0007              refused, unheard of until asked
+ *   0008              pending for ever
+ * QR payments, by the end of the hint:
+ *   +fail             refused
+ *   +slow             ten times slower, at least five seconds
+ *   +unknown          executed, unheard of until asked
+ */
+import { assert } from '../../base/assert.js'
+import { plus, SECOND, type Instant } from '../../base/clock.js'
+import { newId } from '../../base/ids.js'
+import type { Random } from '../../base/random.js'
+import type { Instruction, Refusal, SimulatedOutcome } from '../rail.js'
+import { contentOf, type Due, type Entry } from './entry.js'
+
+export interface Moment {
+  readonly now: Instant
+  readonly random: Random
+  /** How long the bank takes for whatever it does. */
+  readonly delayMs: number
+}
+
+const TEST_ACCOUNT = '999000'
+/** Within three seconds of the execution, with room for a busy machine. */
+const RETURNED_AFTER_MS = SECOND
+const SLOW_FACTOR = 10
+const SLOW_AT_LEAST_MS = 5 * SECOND
+
+interface Behaviour {
+  readonly refusal?: Refusal
+  /** Decided at once, and not told. */
+  readonly silent?: true
+  readonly delayMs?: (usual: number) => number
+  readonly stuck?: true
+}
+
+const BY_ACCOUNT: Readonly<Record<string, Behaviour>> = {
+  '0001': { refusal: 'account_closed' },
+  '0002': { refusal: 'account_not_found' },
+  '0003': { refusal: 'name_mismatch' },
+  '0006': { silent: true },
+  '0007': { silent: true, refusal: 'rejected' },
+  '0008': { stuck: true },
+}
+const RETURNED = '0005'
+
+const BY_HINT: Readonly<Record<string, Behaviour>> = {
+  '+fail': { refusal: 'rejected' },
+  '+slow': { delayMs: (usual) => Math.max(usual * SLOW_FACTOR, SLOW_AT_LEAST_MS) },
+  '+unknown': { silent: true },
+}
+
+function behaviourOf({ purpose, destination, hint }: Instruction): Behaviour {
+  if (purpose === 'qr_payment') return BY_HINT[/\+[a-z]+$/.exec(hint)?.[0] ?? ''] ?? {}
+  if (!destination.account.startsWith(TEST_ACCOUNT)) return {}
+  return BY_ACCOUNT[destination.account.slice(-4)] ?? {}
+}
+
+/** The entry of an instruction that was not known before. */
+export function receive(instruction: Instruction, moment: Moment): Entry {
+  const { now, delayMs } = moment
+  const entry = pendingEntry(instruction, now)
+  if (instruction.notAfter !== null && now > instruction.notAfter) {
+    return refuse({ ...entry, refusal: 'expired' }, moment)
+  }
+  const behaviour = behaviourOf(instruction)
+  if (behaviour.stuck) return entry
+
+  const refusal = behaviour.refusal ?? null
+  const due: Due = {
+    at: plus(now, behaviour.delayMs?.(delayMs) ?? delayMs),
+    step: refusal === null ? 'execute' : 'refuse',
+  }
+  const planned = { ...entry, refusal, due }
+  if (behaviour.silent) return { ...carryOut(planned, moment), reportId: null }
+  return due.at <= now ? carryOut(planned, moment) : planned
+}
+
+function pendingEntry(instruction: Instruction, now: Instant): Entry {
+  return {
+    id: instruction.id,
+    purpose: instruction.purpose,
+    amount: instruction.amount,
+    currency: instruction.currency,
+    account: instruction.destination.account,
+    content: contentOf(instruction),
+    receivedAt: now,
+    state: 'pending',
+    refusal: null,
+    transactionId: null,
+    executions: 0,
+    due: null,
+    reportId: null,
+  }
+}
+
+/** Takes the step that is due. */
+export function carryOut(entry: Entry, moment: Moment): Entry {
+  switch (entry.due?.step) {
+    case 'execute':
+      return execute(entry, moment)
+    case 'refuse':
+      return refuse(entry, moment)
+    case 'return':
+      return giveBack(entry, moment)
+    case undefined:
+      return entry
+  }
+}
+
+/** Forces an outcome. What can not be forced any more stays as it is. */
+export function simulate(entry: Entry, outcome: SimulatedOutcome, moment: Moment): Entry {
+  switch (outcome) {
+    case 'completed':
+      return entry.state === 'pending' ? execute(entry, moment) : entry
+    case 'failed':
+      if (entry.state !== 'pending') return entry
+      return refuse({ ...entry, refusal: 'rejected' }, moment)
+    case 'reversed':
+      if (entry.state === 'pending') return giveBack(execute(entry, moment), moment)
+      return entry.state === 'executed' ? giveBack(entry, moment) : entry
+  }
+}
+
+/** The money of an executed instruction starts its way back; a second recall changes nothing. */
+export function recall(entry: Entry, { now, delayMs }: Moment): Entry {
+  if (entry.state !== 'executed' || entry.due !== null) return entry
+  return { ...entry, due: { at: plus(now, delayMs), step: 'return' } }
+}
+
+function execute(entry: Entry, { now, random }: Moment): Entry {
+  assert(entry.state === 'pending', 'only a pending instruction is executed')
+  return {
+    ...entry,
+    state: 'executed',
+    refusal: null,
+    executions: entry.executions + 1,
+    transactionId: `sbx_${random.bytes(12).toString('hex')}`,
+    due: returnsByItself(entry) ? { at: plus(now, RETURNED_AFTER_MS), step: 'return' } : null,
+    reportId: newId('report', now, random),
+  }
+}
+
+const returnsByItself = ({ purpose, account }: Entry): boolean =>
+  purpose === 'payout' && account.startsWith(TEST_ACCOUNT) && account.endsWith(RETURNED)
+
+function refuse(entry: Entry, { now, random }: Moment): Entry {
+  assert(entry.state === 'pending', 'only a pending instruction is refused')
+  return { ...entry, state: 'refused', due: null, reportId: newId('report', now, random) }
+}
+
+function giveBack(entry: Entry, { now, random }: Moment): Entry {
+  assert(entry.state === 'executed', 'only an executed instruction is given back')
+  return { ...entry, state: 'returned', due: null, reportId: newId('report', now, random) }
+}

@@ -1,0 +1,73 @@
+/**
+ * An instruction as the sandbox rail keeps it, and what it says of it when asked.
+ *
+ * Owns: the entry and its report. Does not own: how entries change (bank), where they are kept
+ * (journal).
+ */
+import { hash } from 'node:crypto'
+import type { Instant } from '../../base/clock.js'
+import type { EffectId } from '../../base/ids.js'
+import type { Instruction, Purpose, RailReport, Refusal } from '../rail.js'
+import { assert } from '../../base/assert.js'
+
+export interface Entry {
+  readonly id: EffectId
+  readonly purpose: Purpose
+  readonly amount: bigint
+  readonly currency: string
+  readonly account: string
+  /** See `contentOf`. */
+  readonly content: string
+  readonly receivedAt: Instant
+  readonly state: 'pending' | 'executed' | 'refused' | 'returned'
+  /** While pending: the reason it will be refused with. */
+  readonly refusal: Refusal | null
+  readonly transactionId: string | null
+  /** How often money moved out. */
+  readonly executions: number
+  readonly due: Due | null
+  /** The report of the present state, while it waits for its acknowledgement. */
+  readonly reportId: string | null
+}
+
+/** What happens next by itself. */
+export interface Due {
+  readonly at: Instant
+  readonly step: 'execute' | 'refuse' | 'return'
+}
+
+/**
+ * Digest of what is paid to whom. How the rail shall treat it (`notAfter`, `hint`) is no part of it.
+ */
+export function contentOf(instruction: Instruction): string {
+  const { purpose, amount, currency, destination, reference } = instruction
+  const paid = [purpose, amount.toString(), currency, reference]
+  const { scheme, country, bankCode, account, accountType } = destination
+  const { reference1, reference2, name } = destination
+  const whom = [scheme, country, bankCode, account, accountType, reference1, reference2, name]
+  return hash('sha256', JSON.stringify([paid, whom]), 'base64url')
+}
+
+/** Where the instruction stands: as news under its report id, or as an answer (null). */
+export function reportOf(entry: Entry, reportId: string | null): RailReport {
+  const { id, state, refusal, transactionId, amount, currency } = entry
+  switch (state) {
+    case 'pending':
+      return { id, reportId, status: 'accepted' }
+    case 'refused':
+      assert(refusal !== null, 'a refused instruction has its reason')
+      return { id, reportId, status: 'refused', refusal }
+    case 'executed':
+    case 'returned':
+      assert(transactionId !== null, 'an executed instruction has its number')
+      return {
+        id,
+        reportId,
+        status: state,
+        transactionId,
+        amount,
+        currency,
+        destinationAccount: entry.account,
+      }
+  }
+}

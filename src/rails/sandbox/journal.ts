@@ -1,0 +1,159 @@
+/**
+ * The sandbox rail's journal: its own SQLite file, the evidence of what it did.
+ *
+ * Owns: rows in and out of the file. Does not own: decisions (bank), when to write (cycle).
+ *
+ * J1. `write` is one statement, one transaction, one fsync, for however many entries. When it
+ *     rejects, the outcome is unknown: the process must end and start again from the file.
+ * J2. Amounts pass the driver as decimal text: it would round them as numbers.
+ * J3. Entries are never deleted, so an id is known for ever.
+ */
+import { join } from 'node:path'
+import type { Instant } from '../../base/clock.js'
+import type { EffectId } from '../../base/ids.js'
+import { projectRoot } from '../../base/protos.js'
+import { openDatabase } from '../../store/database.js'
+import type { Purpose, Refusal } from '../rail.js'
+import type { Due, Entry } from './entry.js'
+
+export interface JournalGroup {
+  /** The last state of each changed entry. */
+  readonly entries: readonly Entry[]
+  /** Report ids that need not be told any more. */
+  readonly acknowledged: readonly string[]
+  readonly discrepancies: readonly Discrepancy[]
+}
+
+/** An id that came again with other content. */
+export interface Discrepancy {
+  readonly id: EffectId
+  readonly content: string
+  readonly at: Instant
+}
+
+export interface Journal {
+  find(ids: readonly string[]): Promise<Entry[]>
+  /** Entries whose time has come, earliest first. */
+  due(now: Instant, limit: number): Promise<Entry[]>
+  /** When the first entry after this instant is due; null when none is. */
+  nextDueAt(after: Instant): Promise<Instant | null>
+  /** Entries with an unacknowledged report, by report id, after this one. */
+  unacknowledged(afterReportId: string, limit: number): Promise<Entry[]>
+  write(group: JournalGroup): Promise<void>
+  close(): Promise<void>
+}
+
+const SCHEMA = join(projectRoot(), 'src/rails/sandbox/schema')
+
+const SELECT = `SELECT id, purpose, CAST(amount AS TEXT) AS amount, currency, account, content,
+  received_at, state, refusal, transaction_id, executions, due_at, due_step, report_id
+  FROM instructions`
+const FIND = `${SELECT} WHERE id IN (SELECT value FROM json_each(?))`
+const DUE = `${SELECT} WHERE due_at <= ? ORDER BY due_at LIMIT ?`
+const NEXT_DUE = 'SELECT min(due_at) AS due_at FROM instructions WHERE due_at > ?'
+const UNACKNOWLEDGED = `${SELECT} WHERE report_id > ? ORDER BY report_id LIMIT ?`
+
+/** Several statements as one: the trigger spreads what is inserted into the view. */
+const WRITE_VIEW = `
+  CREATE TEMP VIEW journal_group AS
+    SELECT NULL AS entries, NULL AS acknowledged, NULL AS discrepancies;
+  CREATE TEMP TRIGGER journal_group_spread INSTEAD OF INSERT ON journal_group BEGIN
+    INSERT INTO instructions (id, purpose, amount, currency, account, content, received_at, state,
+        refusal, transaction_id, executions, due_at, due_step, report_id)
+      SELECT value ->> 0, value ->> 1, CAST(value ->> 2 AS INTEGER), value ->> 3, value ->> 4,
+        value ->> 5, value ->> 6, value ->> 7, value ->> 8, value ->> 9, value ->> 10,
+        value ->> 11, value ->> 12, value ->> 13
+      FROM json_each(NEW.entries) WHERE true
+      ON CONFLICT (id) DO UPDATE SET state = excluded.state, refusal = excluded.refusal,
+        transaction_id = excluded.transaction_id, executions = excluded.executions,
+        due_at = excluded.due_at, due_step = excluded.due_step, report_id = excluded.report_id;
+    UPDATE instructions SET report_id = NULL
+      WHERE report_id IN (SELECT value FROM json_each(NEW.acknowledged));
+    INSERT INTO discrepancies (instruction, content, at)
+      SELECT value ->> 0, value ->> 1, value ->> 2 FROM json_each(NEW.discrepancies) WHERE true
+      ON CONFLICT DO NOTHING;
+  END;
+`
+const WRITE = 'INSERT INTO journal_group (entries, acknowledged, discrepancies) VALUES (?, ?, ?)'
+
+interface Row {
+  readonly id: EffectId
+  readonly purpose: Purpose
+  readonly amount: string
+  readonly currency: string
+  readonly account: string
+  readonly content: string
+  readonly received_at: Instant
+  readonly state: Entry['state']
+  readonly refusal: Refusal | null
+  readonly transaction_id: string | null
+  readonly executions: number
+  readonly due_at: Instant | null
+  readonly due_step: Due['step'] | null
+  readonly report_id: string | null
+}
+
+export async function openJournal(file: string): Promise<Journal> {
+  const database = await openDatabase(file, { migrations: SCHEMA })
+  await database.exec(WRITE_VIEW)
+  const read = async (sql: string, parameters: readonly (string | number)[]): Promise<Entry[]> =>
+    (await database.all<Row>(sql, parameters)).map(toEntry)
+
+  return {
+    find: (ids) => read(FIND, [JSON.stringify(ids)]),
+    due: (now, limit) => read(DUE, [now, limit]),
+    nextDueAt: async (after) => {
+      const [row] = await database.all<{ due_at: Instant | null }>(NEXT_DUE, [after])
+      return row?.due_at ?? null
+    },
+    unacknowledged: (afterReportId, limit) => read(UNACKNOWLEDGED, [afterReportId, limit]),
+    write: async ({ entries, acknowledged, discrepancies }) => {
+      await database.run(WRITE, [
+        JSON.stringify(entries.map(toValues)),
+        JSON.stringify(acknowledged),
+        JSON.stringify(discrepancies.map(({ id, content, at }) => [id, content, at])),
+      ])
+    },
+    close: async () => {
+      await database.exec('PRAGMA wal_checkpoint(TRUNCATE)')
+      await database.close()
+    },
+  }
+}
+
+function toEntry(row: Row): Entry {
+  const { due_at, due_step } = row
+  return {
+    id: row.id,
+    purpose: row.purpose,
+    amount: BigInt(row.amount),
+    currency: row.currency,
+    account: row.account,
+    content: row.content,
+    receivedAt: row.received_at,
+    state: row.state,
+    refusal: row.refusal,
+    transactionId: row.transaction_id,
+    executions: row.executions,
+    due: due_at === null || due_step === null ? null : { at: due_at, step: due_step },
+    reportId: row.report_id,
+  }
+}
+
+/** In the order of the columns in WRITE_VIEW. */
+const toValues = (entry: Entry): readonly (string | number | null)[] => [
+  entry.id,
+  entry.purpose,
+  entry.amount.toString(),
+  entry.currency,
+  entry.account,
+  entry.content,
+  entry.receivedAt,
+  entry.state,
+  entry.refusal,
+  entry.transactionId,
+  entry.executions,
+  entry.due?.at ?? null,
+  entry.due?.step ?? null,
+  entry.reportId,
+]

@@ -1,0 +1,247 @@
+import fc from 'fast-check'
+import t from 'tap'
+import {
+  FINGERPRINT_BYTES,
+  newFingerprint,
+  writeFingerprint,
+  type Fingerprint,
+} from '../../src/auth/fingerprint.js'
+import { createNonceTable, NONCE_KEPT_MS } from '../../src/auth/nonces.js'
+import { NONCE_WINDOW_MS } from '../../src/base/bounds.js'
+import { DAY, instant, plus } from '../../src/base/clock.js'
+import type { TenantId } from '../../src/base/ids.js'
+
+const SALT = Buffer.alloc(32, 1)
+const START = instant(Date.parse('2026-11-21T04:35:40.000Z'))
+/** With a window of 450 ms a tick is one millisecond, so the table can be predicted exactly. */
+const WINDOW_MS = 450
+
+const print = (high: number, low: number): Fingerprint => ({ high: high | 0, low: low | 0 })
+
+/** Numbers that are spread over all segments and slots. */
+const spread = (index: number): Fingerprint =>
+  print(Math.imul(index, 0x9e3779b1), Math.imul(index ^ 0x5bd1e995, 0x85ebca6b))
+
+const bytesOf = (prints: readonly Fingerprint[]): Buffer => {
+  const bytes = Buffer.alloc(prints.length * FINGERPRINT_BYTES)
+  prints.forEach((one, index) => writeFingerprint(one, bytes, index * FINGERPRINT_BYTES))
+  return bytes
+}
+
+void t.test('a nonce is refused for the whole window and free after it', (t) => {
+  const at = (age: number): boolean => {
+    const table = createNonceTable({ salt: SALT, windowMs: WINDOW_MS })
+    t.ok(table.add(print(1, 2), START))
+    return table.add(print(1, 2), plus(START, age))
+  }
+  t.notOk(at(0))
+  t.notOk(at(WINDOW_MS))
+  t.ok(at(WINDOW_MS + 1))
+  t.end()
+})
+
+void t.test('the default window covers the promised ten minutes and what a call may wait', (t) => {
+  t.ok(NONCE_KEPT_MS > NONCE_WINDOW_MS)
+  for (const age of [0, NONCE_WINDOW_MS, NONCE_KEPT_MS]) {
+    const table = createNonceTable({ salt: SALT })
+    table.add(print(1, 2), START)
+    t.notOk(table.add(print(1, 2), plus(START, age)), `${age} ms`)
+  }
+  const table = createNonceTable({ salt: SALT })
+  table.add(print(1, 2), START)
+  t.ok(table.add(print(1, 2), plus(START, NONCE_KEPT_MS * (1 + 1 / 450) + 1)))
+  t.end()
+})
+
+void t.test('a second use after the window counts from then on', (t) => {
+  const table = createNonceTable({ salt: SALT, windowMs: WINDOW_MS })
+  const again = plus(START, WINDOW_MS + 1)
+  t.ok(table.add(print(1, 2), START))
+  t.ok(table.add(print(1, 2), again))
+  t.notOk(table.add(print(1, 2), plus(again, WINDOW_MS)))
+  t.end()
+})
+
+void t.test('every one of the 64 bits counts', (t) => {
+  const table = createNonceTable({ salt: SALT })
+  t.ok(table.add(print(0, 0), START))
+  for (let bit = 0; bit < 32; bit++) {
+    t.ok(table.add(print(1 << bit, 0), START), `high ${bit}`)
+    t.ok(table.add(print(0, 1 << bit), START), `low ${bit}`)
+  }
+  t.equal(table.size, 65)
+  t.notOk(table.add(print(0, 0), START))
+  t.end()
+})
+
+/** Few fingerprints, many of them neighbours in one segment, so that they repeat and probe. */
+const anyPrint = fc.oneof(
+  fc.record({ high: fc.nat({ max: 3 }), low: fc.integer({ min: -3, max: 3 }) }),
+  fc.nat({ max: 200 }).map(spread),
+)
+
+/** Small steps, steps around the window or a turn of the stamps, far ones, backward ones. */
+const anyStep = fc.oneof(
+  { weight: 6, arbitrary: fc.nat({ max: 20 }) },
+  { weight: 2, arbitrary: fc.integer({ min: WINDOW_MS - 3, max: WINDOW_MS + 3 }) },
+  {
+    weight: 2,
+    arbitrary: fc
+      .tuple(fc.integer({ min: 1, max: 5 }), fc.integer({ min: -3, max: 3 }))
+      .map(([turns, more]) => turns * 1_023 + more),
+  },
+  { weight: 1, arbitrary: fc.nat({ max: 1_000_000 }) },
+  { weight: 2, arbitrary: fc.integer({ min: -5_000, max: -1 }) },
+)
+
+const anyCall = fc.record({
+  step: anyStep,
+  prints: fc.array(anyPrint, { minLength: 1, maxLength: 40 }),
+  restart: fc.boolean(),
+})
+
+/** What the table must do, told with a Map that forgets nothing. */
+function createModel() {
+  const seenAt = new Map<string, number>()
+  let latest = 0
+  return {
+    add({ high, low }: Fingerprint, now: number): boolean {
+      latest = Math.max(latest, now)
+      const name = `${high} ${low}`
+      const before = seenAt.get(name)
+      if (before !== undefined && latest - before <= WINDOW_MS) return false
+      seenAt.set(name, latest)
+      return true
+    },
+  }
+}
+
+void t.test('it does what a map does, whatever the clock does, also after restarts', (t) => {
+  const newTable = () => createNonceTable({ salt: SALT, windowMs: WINDOW_MS })
+  fc.assert(
+    fc.property(fc.array(anyCall, { maxLength: 60 }), (calls) => {
+      let table = newTable()
+      let model = createModel()
+      let now: number = START
+      const stored: { prints: Fingerprint[]; at: number }[] = []
+      for (const { step, prints, restart } of calls) {
+        now = Math.max(1, now + step)
+        const fresh = prints.filter((one) => {
+          const expected = model.add(one, now)
+          if (table.add(one, instant(now)) !== expected) {
+            throw new Error(`${one.high} ${one.low} at ${now}: expected ${expected}`)
+          }
+          return expected
+        })
+        if (fresh.length > 0) stored.push({ prints: fresh, at: now })
+        if (!restart) continue
+        table = newTable()
+        model = createModel()
+        for (const row of stored) {
+          table.load(bytesOf(row.prints), instant(row.at))
+          for (const one of row.prints) model.add(one, row.at)
+        }
+      }
+    }),
+    { numRuns: 500 },
+  )
+  t.end()
+})
+
+void t.test('a clock that is set back frees nothing, before and after a restart', (t) => {
+  const table = createNonceTable({ salt: SALT })
+  const back = plus(START, -DAY)
+  t.ok(table.add(print(1, 1), START))
+  t.ok(table.add(print(2, 2), back))
+  t.notOk(table.add(print(1, 1), back))
+  t.notOk(table.add(print(2, 2), START))
+
+  const restarted = createNonceTable({ salt: SALT })
+  restarted.load(bytesOf([print(1, 1)]), START)
+  restarted.load(bytesOf([print(2, 2)]), back)
+  t.notOk(restarted.add(print(1, 1), back))
+  t.notOk(restarted.add(print(2, 2), back), 'stored under the wrong time, and still there')
+  t.end()
+})
+
+void t.test('a loaded table refuses exactly what the first one would', (t) => {
+  const prints = Array.from({ length: 20_000 }, (_, index) => spread(index))
+  const table = createNonceTable({ salt: SALT })
+  for (let from = 0; from < prints.length; from += 1_000) {
+    table.load(bytesOf(prints.slice(from, from + 1_000)), plus(START, from / 1_000))
+  }
+  t.equal(table.size, prints.length)
+  t.equal(prints.filter((one) => table.add(one, plus(START, 100))).length, 0)
+  t.ok(table.add(spread(20_001), plus(START, 100)))
+  t.end()
+})
+
+void t.test('at most 16 bytes a nonce, and no nonce lost while it grows', (t) => {
+  const table = createNonceTable({ salt: SALT })
+  const count = 300_000
+  let most = 0
+  for (let index = 0; index < count; index++) {
+    if (!table.add(spread(index), START)) t.fail(`lost its way at ${index}`)
+    if (index % 1_000 === 0 && index > 30_000) most = Math.max(most, table.bytes / table.size)
+  }
+  t.equal(table.size, count)
+  t.ok(most <= 16, `${most} bytes`)
+  t.ok(table.bytes / table.size >= 10, 'and not fuller than four fifths')
+  let refused = 0
+  for (let index = 0; index < count; index++) if (!table.add(spread(index), START)) refused += 1
+  t.equal(refused, count)
+  t.end()
+})
+
+void t.test('under a steady stream it forgets as it learns', (t) => {
+  const table = createNonceTable({ salt: SALT, windowMs: WINDOW_MS })
+  let most = 0
+  for (let index = 0; index < 400_000; index++) {
+    table.add(spread(index), plus(START, Math.floor(index / 100)))
+    if (index > 100_000) most = Math.max(most, table.size)
+  }
+  t.ok(most <= 45_100 * 1.2, `${most} held of 45,100 live ones`)
+  t.ok(most >= 45_000)
+  t.end()
+})
+
+void t.test('memory comes back after a burst', (t) => {
+  const table = createNonceTable({ salt: SALT, windowMs: WINDOW_MS })
+  for (let index = 0; index < 100_000; index++) table.add(spread(index), START)
+  const burst = table.bytes
+  for (let index = 0; index < 20_000; index++) table.add(spread(index), plus(START, 10_000))
+  t.ok(table.bytes < burst / 2, `${table.bytes} of ${burst}`)
+  t.end()
+})
+
+void t.test('a full table refuses, says so, and recovers', (t) => {
+  const table = createNonceTable({ salt: SALT, windowMs: WINDOW_MS, maxEntries: 100 })
+  for (let index = 0; index < 100; index++) {
+    t.notOk(table.isFull(START))
+    t.ok(table.add(spread(index), START))
+  }
+  t.ok(table.isFull(START))
+  t.notOk(table.add(spread(100), START), 'nothing more')
+  t.notOk(table.add(spread(0), START), 'and nothing is forgotten for it')
+  t.equal(table.size, 100)
+  const later = plus(START, WINDOW_MS + 1)
+  let asked = 0
+  while (table.isFull(later) && asked < 1_024) asked += 1
+  t.notOk(table.isFull(later), `after ${asked} questions`)
+  t.ok(table.add(spread(0), later))
+  t.end()
+})
+
+void t.test('its fingerprints are those of its salt', (t) => {
+  const one = createNonceTable({ salt: SALT })
+  const other = createNonceTable({ salt: Buffer.alloc(32, 2) })
+  const nonce = Buffer.alloc(32, 9)
+  const [first, second] = [newFingerprint(), newFingerprint()]
+  one.fingerprint('demo_sandbox' as TenantId, nonce, first)
+  other.fingerprint('demo_sandbox' as TenantId, nonce, second)
+  t.notSame(first, second)
+  t.ok(one.add(first, START))
+  one.fingerprint('demo_sandbox' as TenantId, nonce, second)
+  t.notOk(one.add(second, START))
+  t.end()
+})

@@ -1,0 +1,114 @@
+import { createDecipheriv } from 'node:crypto'
+import fc from 'fast-check'
+import t from 'tap'
+import { deriveKey, type MasterKey } from '../../src/auth/master_key.js'
+import { createSecretBox, open, seal } from '../../src/auth/secret_box.js'
+import { fixedRandom } from './fixed_random.js'
+
+const NEW: MasterKey = { kid: 'k2', bytes: Buffer.alloc(32, 2) }
+const OLD: MasterKey = { kid: 'k1', bytes: Buffer.alloc(32, 1) }
+const BOX = createSecretBox([NEW, OLD], 'secrets', fixedRandom())
+const PLACE = 'signing_keys.secret.demo_sandbox_2026q4'
+
+void t.test('what is sealed opens again', (t) => {
+  fc.assert(
+    fc.property(fc.string({ unit: 'grapheme' }), fc.string(), (plaintext, place) => {
+      t.equal(open(BOX, seal(BOX, plaintext, place), place), plaintext)
+    }),
+    { numRuns: 300 },
+  )
+  t.end()
+})
+
+void t.test(
+  'the form: v1, key id, iv, text, tag; AES-256-GCM with the place authenticated',
+  (t) => {
+    const sealed = seal(BOX, 'sk_secret', PLACE)
+    t.match(sealed, /^v1\.k2\.[\w-]{16}\.[\w-]+\.[\w-]{22}$/)
+    t.notMatch(sealed, /secret/)
+    const [, , iv, text, tag] = sealed.split('.').map((part) => Buffer.from(part, 'base64url'))
+    const key = deriveKey(NEW, 'secrets')
+    const decipher = createDecipheriv('aes-256-gcm', key, iv as Buffer)
+    decipher.setAAD(Buffer.from(`v1.k2.${PLACE}`))
+    decipher.setAuthTag(tag as Buffer)
+    t.equal(
+      decipher.update(text as Buffer, undefined, 'utf8') + decipher.final('utf8'),
+      'sk_secret',
+    )
+    t.end()
+  },
+)
+
+void t.test('the same text is never sealed alike', (t) => {
+  const sealed = Array.from({ length: 100 }, () => seal(BOX, 'sk_secret', PLACE))
+  t.equal(new Set(sealed.map((one) => one.split('.')[2])).size, 100, 'each has its iv')
+  t.equal(new Set(sealed).size, 100)
+  t.end()
+})
+
+void t.test('it opens only in its place', (t) => {
+  fc.assert(
+    fc.property(fc.string(), fc.string(), (one, other) => {
+      const opened = open(BOX, seal(BOX, 'sk_secret', one), other)
+      return (opened === 'sk_secret') === (one === other)
+    }),
+  )
+  t.end()
+})
+
+void t.test('no character may change, go or come, and nothing throws', (t) => {
+  const sealed = seal(BOX, 'sk_secret', PLACE)
+  const others = fc.constantFrom(...'AQgwZaz019-_.=+/ \nv')
+  fc.assert(
+    fc.property(
+      fc.nat({ max: sealed.length }),
+      others,
+      fc.nat({ max: 2 }),
+      (at, character, cut) => {
+        const changed = sealed.slice(0, at) + character + sealed.slice(at + cut)
+        return changed === sealed || open(BOX, changed, PLACE) === undefined
+      },
+    ),
+    { numRuns: 3_000 },
+  )
+  fc.assert(fc.property(fc.string(), (text) => open(BOX, text, PLACE) === undefined))
+  t.equal(open(BOX, sealed, PLACE), 'sk_secret')
+  t.end()
+})
+
+void t.test('each bit of iv, text and tag is authenticated', (t) => {
+  const parts = seal(BOX, 'sk_secret', PLACE).split('.')
+  for (const index of [2, 3, 4]) {
+    const bytes = Buffer.from(parts[index] ?? '', 'base64url')
+    for (let bit = 0; bit < bytes.length * 8; bit++) {
+      const changed = Buffer.from(bytes)
+      changed.writeUInt8(changed.readUInt8(bit >> 3) ^ (1 << (bit & 7)), bit >> 3)
+      const text = parts.with(index, changed.toString('base64url')).join('.')
+      if (open(BOX, text, PLACE) !== undefined) t.fail(`part ${index}, bit ${bit}`)
+    }
+  }
+  t.equal(open(BOX, parts.join('.'), PLACE), 'sk_secret')
+  t.end()
+})
+
+void t.test('after a rotation old texts open, new ones are sealed with the new key', (t) => {
+  const before = createSecretBox([OLD], 'secrets', fixedRandom('before'))
+  const sealed = seal(before, 'sk_secret', PLACE)
+  t.equal(open(BOX, sealed, PLACE), 'sk_secret')
+  t.equal(open(before, seal(BOX, 'sk_secret', PLACE), PLACE), undefined, 'key not known there')
+  t.match(seal(BOX, 'sk_secret', PLACE), /^v1\.k2\./)
+  t.equal(open(BOX, sealed.replace('.k1.', '.k2.'), PLACE), undefined)
+  t.end()
+})
+
+void t.test(
+  'a box of another purpose, or of another master key of the same name, opens nothing',
+  (t) => {
+    const sealed = seal(BOX, 'sk_secret', PLACE)
+    const accounts = createSecretBox([NEW, OLD], 'accounts', fixedRandom())
+    const foreign = createSecretBox([{ ...NEW, bytes: OLD.bytes }], 'secrets', fixedRandom())
+    t.equal(open(accounts, sealed, PLACE), undefined)
+    t.equal(open(foreign, sealed, PLACE), undefined)
+    t.end()
+  },
+)

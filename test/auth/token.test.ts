@@ -1,0 +1,236 @@
+import { createHmac } from 'node:crypto'
+import fc from 'fast-check'
+import t from 'tap'
+import type { TokenId } from '../../src/auth/secrets.js'
+import {
+  createTokenKeys,
+  mintReceiptToken,
+  mintSessionToken,
+  receiptSubject,
+  verifyReceiptToken,
+  verifySessionToken,
+  type ReceiptClaims,
+  type SessionClaims,
+} from '../../src/auth/token.js'
+import { instant } from '../../src/base/clock.js'
+import type { IntentId, TenantId } from '../../src/base/ids.js'
+
+const SECRET = Buffer.alloc(32, 1)
+const OLD_SECRET = Buffer.alloc(32, 2)
+const KEYS = createTokenKeys([
+  { kid: 'new', secret: SECRET },
+  { kid: 'old', secret: OLD_SECRET },
+])
+const EXPIRES_AT = 1_800_000_000
+const NOW = instant(EXPIRES_AT * 1_000 - 1)
+
+const SESSION: SessionClaims = {
+  intentId: 'pi_01KAJ0V8X0ABCDEFGHJKMNPQRS' as IntentId,
+  tenant: 'demo_sandbox' as TenantId,
+  jti: 'AAECAwQFBgcICQoLDA0ODw' as TokenId,
+  expiresAt: EXPIRES_AT,
+}
+const RECEIPT: ReceiptClaims = {
+  tenant: 'demo_sandbox' as TenantId,
+  subject: receiptSubject('user-1'),
+  expiresAt: EXPIRES_AT,
+}
+
+/** A JWS made without our code. */
+function jws(header: unknown, payload: unknown, secret: Buffer = SECRET): string {
+  const text = (part: unknown): string => (typeof part === 'string' ? part : JSON.stringify(part))
+  const input = [header, payload].map((part) => Buffer.from(text(part)).toString('base64url'))
+  const mac = createHmac('sha256', secret).update(input.join('.')).digest('base64url')
+  return [...input, mac].join('.')
+}
+
+const HEADER = { alg: 'HS256', kid: 'new', typ: 'JWT' }
+const PAYLOAD = {
+  aud: 'service-session',
+  exp: EXPIRES_AT,
+  jti: SESSION.jti,
+  sub: SESSION.intentId,
+  tenant: SESSION.tenant,
+}
+
+void t.test('a session token is a JWS that anyone with the key can make', (t) => {
+  const token = mintSessionToken(KEYS, 'new', SESSION)
+  t.equal(token, jws(HEADER, PAYLOAD))
+  t.same(verifySessionToken(KEYS, token, NOW), { ok: true, claims: SESSION })
+  t.end()
+})
+
+void t.test('a receipt token too', (t) => {
+  const token = mintReceiptToken(KEYS, RECEIPT)
+  const { tenant, subject: sub } = RECEIPT
+  t.equal(token, jws(HEADER, { aud: 'service-receipt', exp: EXPIRES_AT, sub, tenant }))
+  t.same(verifyReceiptToken(KEYS, token, NOW), { ok: true, claims: RECEIPT })
+  t.end()
+})
+
+void t.test('it verifies while now < exp', (t) => {
+  const session = mintSessionToken(KEYS, 'new', SESSION)
+  const receipt = mintReceiptToken(KEYS, RECEIPT)
+  const end = instant(EXPIRES_AT * 1_000)
+  t.ok(verifySessionToken(KEYS, session, NOW).ok)
+  t.ok(verifyReceiptToken(KEYS, receipt, NOW).ok)
+  t.same(verifySessionToken(KEYS, session, end), { ok: false, reason: 'expired' })
+  t.same(verifyReceiptToken(KEYS, receipt, end), { ok: false, reason: 'expired' })
+  t.end()
+})
+
+void t.test('a replay signs with the first key, whatever the current one is by then', (t) => {
+  const before = createTokenKeys([{ kid: 'old', secret: OLD_SECRET }])
+  const first = mintSessionToken(before, before.current, SESSION)
+  t.equal(mintSessionToken(KEYS, 'old', SESSION), first)
+  t.not(mintSessionToken(KEYS, KEYS.current, SESSION), first)
+  t.ok(verifySessionToken(KEYS, first, NOW).ok)
+  t.throws(() => mintSessionToken(KEYS, 'gone', SESSION), /token key/)
+  t.end()
+})
+
+void t.test('a key that is gone verifies nothing', (t) => {
+  const only = createTokenKeys([{ kid: 'new', secret: SECRET }])
+  const token = mintSessionToken(KEYS, 'old', SESSION)
+  t.same(verifySessionToken(only, token, NOW), { ok: false, reason: 'key_unknown' })
+  t.throws(() => createTokenKeys([]), /token key/)
+  t.end()
+})
+
+void t.test('the kinds of token do not open each other’s doors', (t) => {
+  const malformed = { ok: false, reason: 'malformed' } as const
+  t.same(verifyReceiptToken(KEYS, mintSessionToken(KEYS, 'new', SESSION), NOW), malformed)
+  t.same(verifySessionToken(KEYS, mintReceiptToken(KEYS, RECEIPT), NOW), malformed)
+  t.end()
+})
+
+void t.test('headers other than ours, rightly signed or not signed at all', (t) => {
+  const headers = [
+    { ...HEADER, alg: 'none' },
+    { ...HEADER, alg: 'HS512' },
+    { ...HEADER, alg: 'RS256' },
+    { ...HEADER, kid: 'unknown' },
+    { ...HEADER, kid: undefined },
+    { ...HEADER, typ: 'jwt' },
+    { ...HEADER, extra: 1 },
+    { typ: 'JWT', alg: 'HS256', kid: 'new' },
+    '{"alg":"HS256", "kid":"new","typ":"JWT"}',
+  ]
+  for (const header of headers) {
+    const verdict = verifySessionToken(KEYS, jws(header, PAYLOAD), NOW)
+    t.same(verdict, { ok: false, reason: 'key_unknown' }, JSON.stringify(header))
+  }
+  const swapped = jws({ ...HEADER, kid: 'old' }, PAYLOAD, SECRET)
+  t.same(verifySessionToken(KEYS, swapped, NOW), { ok: false, reason: 'signature_mismatch' })
+  const [header, payload] = jws(HEADER, PAYLOAD).split('.')
+  for (const token of [`${header}.${payload}.`, `${header}.${payload}`]) {
+    t.same(verifySessionToken(KEYS, token, NOW), { ok: false, reason: 'malformed' }, 'unsigned')
+  }
+  t.end()
+})
+
+void t.test('payloads other than ours are refused even when they are signed with the key', (t) => {
+  const { tenant, ...withoutTenant } = PAYLOAD
+  const payloads: unknown[] = [
+    { ...PAYLOAD, extra: 1 },
+    { ...PAYLOAD, aud: 'service-receipt' },
+    { ...PAYLOAD, aud: ['service-session'] },
+    { ...PAYLOAD, exp: String(EXPIRES_AT) },
+    { ...PAYLOAD, exp: EXPIRES_AT + 0.5, nbf: 0 },
+    { ...PAYLOAD, exp: null },
+    { ...PAYLOAD, sub: [PAYLOAD.sub] },
+    { ...PAYLOAD, jti: { toString: 1 } },
+    withoutTenant,
+    { tenant, ...withoutTenant },
+    JSON.stringify(PAYLOAD, null, 1),
+    JSON.stringify(PAYLOAD).replace('{', '{"exp":9999999999,'),
+    JSON.stringify(PAYLOAD).replace(String(EXPIRES_AT), '18e8'),
+    JSON.stringify(PAYLOAD).replace('pi_', String.raw`\u0070i_`),
+    JSON.stringify({ ...PAYLOAD, sub: 'x","aud":"service-session' }),
+    'null',
+    '1',
+    '[]',
+    '"text"',
+    '{',
+    ' ',
+  ]
+  for (const payload of payloads) {
+    const verdict = verifySessionToken(KEYS, jws(HEADER, payload), NOW)
+    t.same(verdict, { ok: false, reason: 'malformed' }, JSON.stringify(payload))
+  }
+  t.end()
+})
+
+void t.test('no character of a token may change, go or come', (t) => {
+  for (const [token, verify] of [
+    [mintSessionToken(KEYS, 'new', SESSION), verifySessionToken],
+    [mintReceiptToken(KEYS, RECEIPT), verifyReceiptToken],
+  ] as const) {
+    const others = fc.constantFrom(...'AZaz09-_.=+/ \n\u00e9')
+    const place = fc.nat({ max: token.length - 1 })
+    t.ok(verify(KEYS, token, NOW).ok)
+    fc.assert(
+      fc.property(place, others, fc.nat({ max: 1 }), (at, character, cut) => {
+        const changed = token.slice(0, at) + character + token.slice(at + cut)
+        return changed === token || !verify(KEYS, changed, NOW).ok
+      }),
+      { numRuns: 2_000 },
+    )
+    for (let length = 0; length < token.length; length++) {
+      if (verify(KEYS, token.slice(0, length), NOW).ok) t.fail(`cut at ${length}`)
+    }
+  }
+  t.end()
+})
+
+void t.test('the last character has one spelling', (t) => {
+  const token = mintSessionToken(KEYS, 'new', SESSION)
+  const alphabet = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_'
+  const twin = token.slice(0, -1) + alphabet.charAt(alphabet.indexOf(token.slice(-1)) + 1)
+  const signatureOf = (text: string): Buffer => Buffer.from(text.split('.')[2] ?? '', 'base64url')
+  t.same(signatureOf(twin), signatureOf(token), 'Node decodes them alike')
+  t.same(verifySessionToken(KEYS, twin, NOW), { ok: false, reason: 'malformed' })
+  t.end()
+})
+
+void t.test('too long is refused before it is looked at', (t) => {
+  const token = jws(HEADER, { ...PAYLOAD, pad: 'x'.repeat(2_000) }, OLD_SECRET)
+  t.ok(token.length > 2_048)
+  t.same(verifySessionToken(KEYS, token, NOW), { ok: false, reason: 'malformed' }, 'no mac made')
+  t.end()
+})
+
+void t.test('every token we mint verifies to what went in, and is short', (t) => {
+  const id = fc.string({ unit: fc.constantFrom(...'0123456789ABCDEFGHJKMNPQRSTVWXYZ') })
+  const claims = fc.record({
+    intentId: id.map((text) => `pi_${text}` as IntentId),
+    tenant: fc.constantFrom('demo_sandbox' as TenantId, 'a-1_production' as TenantId),
+    jti: fc
+      .uint8Array({ minLength: 16, maxLength: 16 })
+      .map((bytes) => Buffer.from(bytes).toString('base64url') as TokenId),
+    expiresAt: fc.integer({ min: EXPIRES_AT, max: 99_999_999_999 }),
+  })
+  fc.assert(
+    fc.property(claims, fc.constantFrom('new', 'old'), (session, kid) => {
+      const token = mintSessionToken(KEYS, kid, session)
+      t.same(verifySessionToken(KEYS, token, NOW), { ok: true, claims: session })
+      t.equal(mintSessionToken(KEYS, kid, { ...session }), token)
+    }),
+    { numRuns: 200 },
+  )
+  t.end()
+})
+
+void t.test('any user id makes a receipt token that verifies and fits a header', (t) => {
+  const ids = ['u', '"\\', ...['\u0000', '🙂', '\ud800'].map((one) => one.repeat(256))]
+  for (const id of ids) {
+    const claims = { ...RECEIPT, subject: receiptSubject(id) }
+    const token = mintReceiptToken(KEYS, claims)
+    t.same(verifyReceiptToken(KEYS, token, NOW), { ok: true, claims })
+    t.ok(token.length < 400)
+  }
+  t.not(receiptSubject('\ud800'), receiptSubject('\ud801'), 'lone surrogates stay different')
+  t.not(receiptSubject('user'), receiptSubject('User'))
+  t.notMatch(mintReceiptToken(KEYS, RECEIPT), /user-1/)
+  t.end()
+})

@@ -1,0 +1,40 @@
+/** Events as the processor would commit them, and an outbox that stands in for its table. */
+import { instant, systemClock, type Instant } from '../../src/base/clock.js'
+import { newId, type EventId, type TenantId } from '../../src/base/ids.js'
+import { systemRandom } from '../../src/base/random.js'
+import type { OutboxEvent } from '../../src/processor/relay.js'
+
+const random = systemRandom()
+export const TENANT = 'demo_sandbox' as TenantId
+
+export function anEvent(position: number, changes: Partial<OutboxEvent> = {}): OutboxEvent {
+  const createdAt = changes.createdAt ?? systemClock.now()
+  const id = newId<EventId>('event', createdAt, random)
+  const type = changes.type ?? 'payout.completed'
+  const body = JSON.stringify({ id, type, webhook_event_id: id, data: { note: 'ส่งเงิน → ₫' } })
+  return { position, id, tenant: TENANT, type, sequence: position, createdAt, body, ...changes }
+}
+
+export const someEvents = (count: number, from = 1, createdAt: Instant = instant(Date.now())) =>
+  Array.from({ length: count }, (_, index) => anEvent(from + index, { createdAt }))
+
+/** What the events table is to the relay. */
+export function createOutbox() {
+  const events: OutboxEvent[] = []
+  const settled = new Set<string>()
+  let reads = 0
+  return {
+    commit: (added: readonly OutboxEvent[]): void => {
+      events.push(...added)
+    },
+    settle: (id: string): void => {
+      settled.add(id)
+    },
+    reads: () => reads,
+    openEvents: (after: number, limit: number): Promise<readonly OutboxEvent[]> => {
+      reads += 1
+      const open = events.filter((event) => event.position > after && !settled.has(event.id))
+      return Promise.resolve(open.slice(0, limit))
+    },
+  }
+}

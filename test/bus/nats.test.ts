@@ -1,0 +1,231 @@
+import t, { type Test } from 'tap'
+import { systemClock } from '../../src/base/clock.js'
+import { createLog } from '../../src/base/log.js'
+import type { Consumer, BusMessage } from '../../src/bus/consumer.js'
+import { fromMessage } from '../../src/bus/event_message.js'
+import { connectBus, type Bus } from '../../src/bus/nats.js'
+import { createRelay } from '../../src/processor/relay.js'
+import { eventually } from '../support/eventually.js'
+import { createNatsServer, type NatsServer } from '../support/nats_server.js'
+import { createOutbox, someEvents } from './events.js'
+
+const log = createLog('test', { LOG_LEVEL: 'silent' })
+
+async function aServer(t: Test): Promise<NatsServer> {
+  const server = await createNatsServer(t.testdir())
+  t.teardown(() => server.kill())
+  return server
+}
+
+function aBus(t: Test, server: NatsServer, consumes: boolean): Bus {
+  const bus = connectBus({ url: server.url, consumes, clock: systemClock, log })
+  t.teardown(() => bus.close())
+  return bus
+}
+
+const isUp = (bus: Bus) => eventually('bus up', () => bus.status() === 'up')
+
+/** Reads and acknowledges until every wanted id was seen; gives how often each came. */
+async function readAll(
+  consumer: Consumer,
+  wanted: readonly string[],
+): Promise<Map<string, number>> {
+  const seen = new Map<string, number>()
+  const missing = new Set(wanted)
+  while (missing.size > 0) {
+    for (const message of await consumer.next()) {
+      const read = read_(message)
+      seen.set(read.id, (seen.get(read.id) ?? 0) + 1)
+      missing.delete(read.id)
+      message.ack()
+    }
+  }
+  return seen
+}
+
+function read_(message: BusMessage) {
+  const read = fromMessage((name) => message.header(name), message.payload)
+  if (!read.ok) throw new Error(read.reason)
+  return read.event
+}
+
+void t.test('an event arrives as it was published, byte for byte', async (t) => {
+  const server = await aServer(t)
+  await server.start()
+  const bus = aBus(t, server, true)
+  await isUp(bus)
+  const [event] = someEvents(1)
+  t.equal(await bus.publisher.publish(event!, event!.id), true)
+  const [message] = await bus.consumer.next()
+  const { position: _position, ...expected } = event!
+  t.same(read_(message!), expected)
+  t.equal(Buffer.from(message!.payload).toString(), event!.body)
+  t.equal(message!.subject, 'causeway.events.demo_sandbox.payout.completed')
+})
+
+void t.test('many are out at once, all are acknowledged, twins are dropped', async (t) => {
+  const server = await aServer(t)
+  await server.start()
+  const bus = aBus(t, server, true)
+  await isUp(bus)
+  const events = someEvents(1_500)
+  const first = events.map((event) => bus.publisher.publish(event, event.id))
+  t.equal(bus.publisher.room(), 2_048 - 1_500)
+  t.ok((await Promise.all(first)).every((stored) => stored))
+  t.equal(bus.publisher.room(), 2_048)
+  const again = events.slice(0, 10).map((event) => bus.publisher.publish(event, event.id))
+  t.same(await Promise.all(again), Array(10).fill(true), 'a twin is known to be stored')
+  const seen = await readAll(
+    bus.consumer,
+    events.map(({ id }) => id),
+  )
+  t.same([...seen.values()], Array(1_500).fill(1))
+})
+
+void t.test('beyond the window nothing is sent', async (t) => {
+  const server = await aServer(t)
+  await server.start()
+  const bus = aBus(t, server, false)
+  await isUp(bus)
+  const outcomes = await Promise.all(
+    someEvents(2_050).map((event) => bus.publisher.publish(event, event.id)),
+  )
+  t.equal(outcomes.filter((stored) => stored).length, 2_048)
+})
+
+void t.test('what is not acknowledged by its reader comes again', async (t) => {
+  const server = await aServer(t)
+  await server.start()
+  const reader = connectBus({ url: server.url, consumes: true, clock: systemClock, log })
+  await isUp(reader)
+  const events = someEvents(3)
+  await Promise.all(events.map((event) => reader.publisher.publish(event, event.id)))
+  let taken = 0
+  while (taken < 3) {
+    for (const message of await reader.consumer.next()) {
+      taken += 1
+      if (read_(message).id === events[0]!.id) message.ack()
+    }
+  }
+  await reader.close()
+  t.same(await reader.consumer.next(), [], 'a closed bus gives nothing, at once')
+  const other = aBus(t, server, true)
+  const seen = await readAll(other.consumer, [events[1]!.id, events[2]!.id])
+  t.notOk(seen.has(events[0]!.id))
+})
+
+void t.test('a bus that is not there: nothing is stored, nothing hangs', async (t) => {
+  const server = await aServer(t)
+  const bus = aBus(t, server, true)
+  t.equal(bus.publisher.room(), 0)
+  const [event] = someEvents(1)
+  t.equal(await bus.publisher.publish(event!, event!.id), false)
+  await server.start()
+  await isUp(bus)
+  t.equal(await bus.publisher.publish(event!, event!.id), true)
+})
+
+void t.test('a server that stands still: the outcome is not known after two seconds', async (t) => {
+  const server = await aServer(t)
+  await server.start()
+  const bus = aBus(t, server, false)
+  await isUp(bus)
+  server.freeze()
+  const [event] = someEvents(1)
+  t.equal(await bus.publisher.publish(event!, event!.id), false)
+  server.thaw()
+  t.equal(await bus.publisher.publish(event!, event!.id), true, 'the same id again is stored once')
+})
+
+void t.test('the relay delivers everything through kill -9 of the server', async (t) => {
+  const server = await aServer(t)
+  await server.start()
+  const outbox = createOutbox()
+  const bus = aBus(t, server, true)
+  const relay = createRelay({
+    bus: bus.publisher,
+    openEvents: outbox.openEvents,
+    clock: systemClock,
+    log,
+  })
+  t.teardown(() => relay.stop())
+  await eventually('caught up', () => !relay.backlog().catchingUp)
+  const events = someEvents(3_000)
+  const reading = readAll(
+    bus.consumer,
+    events.map(({ id }) => id),
+  )
+  for (let from = 0; from < events.length; from += 100) {
+    const group = events.slice(from, from + 100)
+    outbox.commit(group)
+    relay.push(group)
+    if (from === 1_000) await server.kill()
+    if (from === 2_000) await server.start()
+    await new Promise((resolve) => setImmediate(resolve))
+  }
+  const seen = await reading
+  t.equal(seen.size, 3_000)
+})
+
+void t.test('the relay delivers everything again after the stream was wiped', async (t) => {
+  const server = await aServer(t)
+  await server.start()
+  const outbox = createOutbox()
+  const producer = aBus(t, server, false)
+  await isUp(producer)
+  const relay = createRelay({
+    bus: producer.publisher,
+    openEvents: outbox.openEvents,
+    clock: systemClock,
+    log,
+  })
+  t.teardown(() => relay.stop())
+  const events = someEvents(700)
+  outbox.commit(events)
+  relay.push(events)
+  await eventually(
+    'all published',
+    () => !relay.backlog().catchingUp && producer.publisher.room() === 2_048,
+  )
+  const settled = events.slice(0, 200)
+  for (const event of settled) outbox.settle(event.id)
+
+  await server.kill()
+  server.wipe()
+  await server.start()
+
+  const reader = aBus(t, server, true)
+  const open = events.slice(200)
+  const seen = await readAll(
+    reader.consumer,
+    open.map(({ id }) => id),
+  )
+  t.equal(seen.size, open.length, 'the open ones, none of the settled')
+})
+
+void t.test('while all is well the outbox is not read', async (t) => {
+  const server = await aServer(t)
+  await server.start()
+  const outbox = createOutbox()
+  const bus = aBus(t, server, true)
+  await isUp(bus)
+  const relay = createRelay({
+    bus: bus.publisher,
+    openEvents: outbox.openEvents,
+    clock: systemClock,
+    log,
+  })
+  t.teardown(() => relay.stop())
+  await eventually('caught up', () => !relay.backlog().catchingUp)
+  const reads = outbox.reads()
+  const events = someEvents(5_000)
+  for (let from = 0; from < events.length; from += 500) {
+    relay.push(events.slice(from, from + 500))
+  }
+  const seen = await readAll(
+    bus.consumer,
+    events.map(({ id }) => id),
+  )
+  t.equal(seen.size, 5_000)
+  t.equal(outbox.reads(), reads)
+})

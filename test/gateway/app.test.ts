@@ -1,0 +1,420 @@
+/**
+ * The whole gateway: real HTTP in, real gRPC out, a processor that answers by script.
+ */
+import t from 'tap'
+import {
+  bearer,
+  beneficiaryBody,
+  call,
+  createBody,
+  createRequest,
+  exchangeBytes,
+  KEY_ID,
+  payoutBody,
+  PRODUCTION_KEY_ID,
+  signedHeaders,
+  snapshot,
+  TENANT,
+  type Call,
+} from './partner.js'
+import { eventually, startGateway } from './running_gateway.js'
+import { accept, refuseWith, silence, startStandIn } from './stand_in_processor.js'
+
+const errorOf = (json: unknown): { code: string; message: string; request_id: string } =>
+  (json as { error: { code: string; message: string; request_id: string } }).error
+
+const INTENT = 'pi_01M7Y8R76ZBRBZPA32270W80C3'
+
+t.test('a signed create becomes one command and its body comes back as it is', async (t) => {
+  const gateway = await startGateway(t)
+  const nonce = 'ab'.repeat(32)
+  const answer = await call(gateway.port, {
+    ...createRequest(),
+    nonce,
+    headers: { 'Idempotency-Key': 'order 17' },
+  })
+  t.equal(answer.status, 201)
+  t.equal(answer.headers.get('content-type'), 'application/json')
+  t.equal(answer.headers.get('cache-control'), 'no-store')
+  const [command] = gateway.standIn.commands
+  t.match(command, {
+    tenant: TENANT,
+    request_id: answer.headers.get('x-request-id'),
+    burn_only: false,
+    budget_ms: 5_000,
+    operation: 'create_intent',
+    create_intent: { ...createBody, idempotency_key: 'order 17' },
+  })
+  t.equal(command?.signed_by?.key_id, KEY_ID)
+  t.equal(command?.signed_by?.nonce.toString('hex'), nonce)
+  t.same(answer.json, {
+    operation: 'create_intent',
+    request_id: answer.headers.get('x-request-id'),
+  })
+})
+
+t.test('every route sends its own operation and answers with its own status', async (t) => {
+  const gateway = await startGateway(t)
+  const session = { unsigned: true, headers: { Authorization: bearer(INTENT) } }
+  const key = { headers: { 'Idempotency-Key': 'k' } }
+  const path = `/v1/payment_intents/${INTENT}`
+  const cases: readonly [Call, number, object][] = [
+    [{ method: 'GET', path }, 200, { get_intent: { intent_id: INTENT } }],
+    [
+      { method: 'GET', path, ...session },
+      200,
+      { get_intent: { intent_id: INTENT }, signed_by: undefined },
+    ],
+    [
+      {
+        method: 'POST',
+        path: `${path}/scan`,
+        body: '{"qr_payload":"000201","local_amount_minor_units":5000}',
+        ...session,
+      },
+      200,
+      {
+        scan_intent: {
+          intent_id: INTENT,
+          session_jti: 'A'.repeat(22),
+          qr_payload: '000201',
+          local_amount_minor_units: '5000',
+        },
+      },
+    ],
+    [
+      {
+        method: 'POST',
+        path: `${path}/confirm`,
+        unsigned: true,
+        headers: {
+          Authorization: bearer(INTENT).replace('Bearer', 'bEaReR'),
+          'Idempotency-Key': 'c1',
+        },
+      },
+      200,
+      { confirm_intent: { intent_id: INTENT, session_jti: 'A'.repeat(22), idempotency_key: 'c1' } },
+    ],
+    [
+      { method: 'POST', path: `${path}/cancel`, body: '{}' },
+      200,
+      { cancel_intent: { intent_id: INTENT } },
+    ],
+    [
+      { method: 'POST', path: '/v1/beneficiaries', body: JSON.stringify(beneficiaryBody) },
+      201,
+      { create_beneficiary: { beneficiary: beneficiaryBody } },
+    ],
+    [
+      { method: 'POST', path: '/v1/payouts', body: JSON.stringify(payoutBody), ...key },
+      202,
+      { create_payout: { ...payoutBody, idempotency_key: 'k', metadata: {} } },
+    ],
+    [{ method: 'GET', path: '/v1/payouts/pout_1' }, 200, { get_payout: { payout_id: 'pout_1' } }],
+    [
+      { method: 'POST', path: '/v1/payouts/pout_1/cancel' },
+      200,
+      { cancel_payout: { payout_id: 'pout_1' } },
+    ],
+    [{ method: 'GET', path: '/v1/balances?ignored=1' }, 200, { get_balances: {} }],
+    [
+      {
+        method: 'POST',
+        path: '/v1/webhook_endpoints',
+        body: '{"url":"https://acme.example/hooks?x=1"}',
+      },
+      201,
+      { create_webhook_endpoint: { url: 'https://acme.example/hooks?x=1', enabled_events: [] } },
+    ],
+    [{ method: 'GET', path: '/v1/webhook_endpoints' }, 200, { list_webhook_endpoints: {} }],
+  ]
+  for (const [request, status, expected] of cases) {
+    const answer = await call(gateway.port, request)
+    t.equal(answer.status, status, `${request.method} ${request.path}`)
+    t.match(gateway.standIn.commands.at(-1), expected, `${request.method} ${request.path}`)
+  }
+})
+
+t.test('a replayed payout is 200 and says so, a new one is 202 and says so', async (t) => {
+  const gateway = await startGateway(t)
+  const request: Call = {
+    method: 'POST',
+    path: '/v1/payouts',
+    body: JSON.stringify(payoutBody),
+    headers: { 'Idempotency-Key': 'k' },
+  }
+  const fresh = await call(gateway.port, request)
+  t.equal(fresh.status, 202)
+  t.equal(fresh.headers.get('idempotent-replayed'), 'false')
+  gateway.standIn.script = ({ ticket }) => [{ ticket, code: '', body: '{}', replayed: true }]
+  const again = await call(gateway.port, request)
+  t.equal(again.status, 200)
+  t.equal(again.headers.get('idempotent-replayed'), 'true')
+})
+
+t.test('codes of the processor get their status; some are conflicts on confirm only', async (t) => {
+  const gateway = await startGateway(t)
+  const confirm: Call = {
+    method: 'POST',
+    path: `/v1/payment_intents/${INTENT}/confirm`,
+    unsigned: true,
+    headers: { Authorization: bearer(INTENT) },
+  }
+  const payout: Call = {
+    method: 'POST',
+    path: '/v1/payouts',
+    body: JSON.stringify(payoutBody),
+    headers: { 'Idempotency-Key': 'k' },
+  }
+  const cases: readonly [Call, string, number, string][] = [
+    [confirm, 'insufficient_balance', 409, 'insufficient_balance'],
+    [confirm, 'user_limit_exceeded', 409, 'user_limit_exceeded'],
+    [payout, 'insufficient_balance', 422, 'insufficient_balance'],
+    [payout, 'duplicate_payout', 409, 'duplicate_payout'],
+    [payout, 'a_code_from_the_future', 500, 'internal_error'],
+  ]
+  for (const [request, given, status, code] of cases) {
+    gateway.standIn.script = refuseWith(given)
+    const answer = await call(gateway.port, request)
+    t.equal(answer.status, status, given)
+    t.equal(errorOf(answer.json).code, code)
+    t.equal(errorOf(answer.json).request_id, answer.headers.get('x-request-id'))
+  }
+})
+
+t.test('every failed authentication is one and the same 401, and reaches nobody', async (t) => {
+  const gateway = await startGateway(t, { partners: snapshot({ packages: ['com.acme.app'] }) })
+  const now = Date.now()
+  const at = (offsetMs: number): string => new Date(now + offsetMs).toISOString()
+  const create = createRequest()
+  const path = `/v1/payment_intents/${INTENT}`
+  const withToken = (token: string, more: Record<string, string> = {}): Call => ({
+    method: 'GET',
+    path,
+    unsigned: true,
+    headers: { Authorization: token, 'X-Service-Package': 'com.acme.app', ...more },
+  })
+  const good = signedHeaders(create)
+  const changed = (name: string, value: string): Call => ({
+    ...create,
+    unsigned: true,
+    headers: { ...good, [name]: value },
+  })
+  const without = (name: string): Call => ({
+    ...create,
+    unsigned: true,
+    headers: Object.fromEntries(Object.entries(good).filter(([key]) => key !== name)),
+  })
+  const cases: Readonly<Record<string, Call>> = {
+    'no proof at all': { ...create, unsigned: true },
+    'no key id': without('X-Service-Key-Id'),
+    'no timestamp': without('X-Service-Timestamp'),
+    'no nonce': without('X-Service-Nonce'),
+    'no signature': without('X-Service-Signature'),
+    'an unknown key': { ...create, keyId: 'nobody_sandbox_2026q4' },
+    'a key of production on the sandbox host': { ...create, keyId: PRODUCTION_KEY_ID },
+    'another secret': { ...create, secret: 'sk_of_eve' },
+    'too old': { ...create, timestamp: at(-301_000) },
+    'too new': { ...create, timestamp: at(301_000) },
+    'a day that does not exist': { ...create, timestamp: '2026-02-30T00:00:00Z' },
+    'a timestamp with an offset': { ...create, timestamp: at(0).replace('Z', '+07:00') },
+    'an upper-case nonce': { ...create, nonce: 'AB'.repeat(32) },
+    'a short nonce': { ...create, nonce: 'ab'.repeat(31) },
+    'a signature that is not base64': changed('X-Service-Signature', '*'.repeat(44)),
+    'a body that was changed': { ...changed('X-Extra', '1'), body: `${create.body} ` },
+    'a bearer on a signed route': {
+      ...create,
+      unsigned: true,
+      headers: { Authorization: bearer(INTENT) },
+    },
+    'a signature on confirm': { method: 'POST', path: `${path}/confirm` },
+    'an expired token': withToken(bearer(INTENT, -1)),
+    'a token of another intent': withToken(bearer('pi_01M7Y8R76ZBRBZPA32270W80C4')),
+    'a token of another environment': withToken(bearer(INTENT, 300, 'acme_production' as never)),
+    'a token of nobody': withToken(bearer(INTENT, 300, 'nobody_sandbox' as never)),
+    'a token that was changed': withToken(`${bearer(INTENT).slice(0, -2)}AA`),
+    'no token': withToken('Bearer '),
+    'another app': withToken(bearer(INTENT), { 'X-Service-Package': 'com.eve.app' }),
+    'a bad bearer beside a good signature': {
+      method: 'GET',
+      path,
+      headers: { Authorization: 'Bearer x' },
+    },
+  }
+  const bodies = new Set<string>()
+  for (const [what, request] of Object.entries(cases)) {
+    const answer = await call(gateway.port, request)
+    t.equal(answer.status, 401, what)
+    bodies.add(answer.text.replace(errorOf(answer.json).request_id, ''))
+  }
+  t.equal(bodies.size, 1, 'the bodies are byte-equal but for the request id')
+  t.equal(gateway.standIn.commands.length, 0)
+  t.match(
+    await gateway.metrics(),
+    /gateway_authentication_refusals_total\{reason="key_unknown"\} 1/,
+  )
+  const allowed = await call(gateway.port, withToken(bearer(INTENT)))
+  t.equal(allowed.status, 200, 'the same call with nothing wrong passes')
+})
+
+t.test('a signature that verified burns its nonce, whatever is wrong with the rest', async (t) => {
+  const gateway = await startGateway(t)
+  const cases: readonly [Call, number, string][] = [
+    [{ method: 'POST', path: '/v1/payment_intents', body: '{' }, 400, 'invalid_request'],
+    [
+      { method: 'POST', path: '/v1/payouts', body: JSON.stringify(payoutBody) },
+      400,
+      'invalid_request',
+    ],
+    [
+      {
+        method: 'POST',
+        path: '/v1/beneficiaries',
+        body: JSON.stringify({ ...beneficiaryBody, account_number: '1' }),
+      },
+      400,
+      'invalid_beneficiary',
+    ],
+    [{ method: 'GET', path: '/v1/webhook_endpoints?a=1' }, 400, 'invalid_request'],
+    [{ method: 'GET', path: '/v1/nowhere' }, 404, 'not_found'],
+    [{ method: 'GET', path: '/v1/payouts//cancel' }, 404, 'not_found'],
+    [{ method: 'DELETE', path: '/v1/payouts' }, 405, 'method_not_allowed'],
+  ]
+  for (const [request, status, code] of cases) {
+    const answer = await call(gateway.port, request)
+    t.equal(answer.status, status, request.path)
+    t.equal(errorOf(answer.json).code, code)
+    const command = gateway.standIn.commands.at(-1)
+    t.equal(command?.burn_only, true)
+    t.equal(command?.operation, undefined)
+    t.equal(command?.signed_by?.nonce.length, 32)
+  }
+  t.equal(gateway.standIn.commands.length, cases.length)
+
+  gateway.standIn.script = refuseWith('authentication_failed')
+  const replayed = await call(gateway.port, { method: 'GET', path: '/v1/nowhere' })
+  t.equal(replayed.status, 401, 'a nonce seen before is told before the route')
+})
+
+t.test('without any proof an unknown address is 404 and a wrong method 405', async (t) => {
+  const gateway = await startGateway(t)
+  const unsigned = { unsigned: true }
+  const nowhere = await call(gateway.port, { method: 'GET', path: '/v2/payouts', ...unsigned })
+  t.equal(nowhere.status, 404)
+  const wrong = await call(gateway.port, { method: 'PUT', path: '/v1/payouts', ...unsigned })
+  t.equal(wrong.status, 405)
+  t.equal(wrong.headers.get('allow'), 'POST')
+  const head = await call(gateway.port, { method: 'HEAD', path: '/v1/balances', ...unsigned })
+  t.equal(head.status, 405)
+  t.equal(head.text, '')
+  const signedBadly = await call(gateway.port, {
+    method: 'GET',
+    path: '/v2/payouts',
+    secret: 'sk_of_eve',
+  })
+  t.equal(signedBadly.status, 401)
+  t.equal(gateway.standIn.commands.length, 0)
+})
+
+t.test('hosts: explicit lists name the environments, another host is nobody', async (t) => {
+  const gateway = await startGateway(t, {
+    environment: { SANDBOX_HOSTS: 'sandbox.example', PRODUCTION_HOSTS: 'api.example,old.example' },
+  })
+  const on = async (host: string, keyId: string): Promise<number> => {
+    const { body = '', ...create } = createRequest()
+    const headers = Object.entries(signedHeaders({ ...create, body, keyId }))
+      .map(([name, value]) => `${name}: ${value}\r\n`)
+      .join('')
+    const { text } = await exchangeBytes(
+      gateway.port,
+      `POST ${create.path} HTTP/1.1\r\nHost: ${host}\r\nConnection: close\r\n${headers}Content-Length: ${body.length}\r\n\r\n${body}`,
+    )
+    return Number(text.slice(9, 12))
+  }
+  t.equal(await on('sandbox.example', KEY_ID), 201)
+  t.equal(await on('SANDBOX.example:8080', KEY_ID), 201)
+  t.equal(await on('sandbox.example', PRODUCTION_KEY_ID), 401)
+  t.equal(await on('old.example', PRODUCTION_KEY_ID), 201)
+  t.equal(await on('api.example', KEY_ID), 401)
+  t.equal(await on('elsewhere.example', KEY_ID), 404)
+})
+
+t.test('production only: a call from an address that is not on the list is 401', async (t) => {
+  const gateway = await startGateway(t, {
+    partners: snapshot({ allowed_ips: ['203.0.113.0/24'] }),
+    environment: { PRODUCTION_HOSTS: '127.0.0.1' },
+  })
+  const production = { ...createRequest(), keyId: PRODUCTION_KEY_ID }
+  t.equal((await call(gateway.port, production)).status, 401)
+  gateway.standIn.tell(snapshot({ allowed_ips: ['203.0.113.0/24', '127.0.0.0/8'] }))
+  await eventually('the list is that of the latest update', async () => {
+    const { status } = await call(gateway.port, production)
+    return status === 201
+  })
+})
+
+t.test('a key that an update no longer names is gone', async (t) => {
+  const gateway = await startGateway(t)
+  t.equal((await call(gateway.port, createRequest())).status, 201)
+  gateway.standIn.tell(snapshot({ keys: [] }))
+  await eventually('the key is refused', async () => {
+    const { status } = await call(gateway.port, createRequest())
+    return status === 401
+  })
+})
+
+t.test('the rate of a key: what is over it is 429 with a time to wait', async (t) => {
+  const gateway = await startGateway(t, { partners: snapshot({ rate_limit_per_second: 3 }) })
+  const answers = await Promise.all([1, 2, 3, 4].map(() => call(gateway.port, createRequest())))
+  const statuses = answers.map(({ status }) => status).sort()
+  t.same(statuses, [201, 201, 201, 429])
+  const over = answers.find(({ status }) => status === 429)
+  t.equal(over?.headers.get('retry-after'), '1')
+  t.equal(gateway.standIn.commands.length, 3, 'it does not reach the processor')
+})
+
+t.test('a silent processor: 504 in time, and a late answer goes nowhere', async (t) => {
+  const gateway = await startGateway(t, { script: silence, answerWithinMs: 100 })
+  const answer = await call(gateway.port, createRequest())
+  t.equal(answer.status, 504)
+  t.equal(errorOf(answer.json).code, 'timeout')
+  const late = gateway.standIn.commands.flatMap((command) => accept(command))
+  gateway.standIn.script = (command) => [...late, ...accept(command)]
+  const next = await call(gateway.port, createRequest())
+  t.equal(next.status, 201)
+  t.match(next.json, { request_id: next.headers.get('x-request-id') })
+})
+
+t.test('the stream breaks: all that wait are 503, then it heals by itself', async (t) => {
+  const gateway = await startGateway(t, { script: silence })
+  const waiting = [1, 2, 3].map(() => call(gateway.port, createRequest()))
+  await eventually('three commands wait', () => gateway.standIn.commands.length === 3)
+  gateway.standIn.crash()
+  for (const answer of await Promise.all(waiting)) {
+    t.equal(answer.status, 503)
+    t.equal(errorOf(answer.json).code, 'configuration_error')
+  }
+  t.equal((await call(gateway.port, createRequest())).status, 503, 'while it is away')
+  const back = await startStandIn({ snapshot: [snapshot()], address: gateway.standIn.address })
+  t.teardown(() => back.stop())
+  await eventually('the stream is open again', () => gateway.processor.open)
+  t.equal((await call(gateway.port, createRequest())).status, 201)
+})
+
+t.test('what the directory has not told yet refuses nobody as unauthenticated', async (t) => {
+  const byToken: Call = {
+    method: 'GET',
+    path: `/v1/payment_intents/${INTENT}`,
+    unsigned: true,
+    headers: { Authorization: bearer(INTENT) },
+  }
+  const withoutTokenKeys = await startGateway(t, { partners: { ...snapshot(), token_keys: [] } })
+  t.equal((await call(withoutTokenKeys.port, byToken)).status, 503)
+  t.equal((await call(withoutTokenKeys.port, createRequest())).status, 201)
+  const incomplete = await startGateway(t, {
+    partners: { ...snapshot(), complete: false },
+    waitUntilReady: false,
+  })
+  t.equal((await call(incomplete.port, byToken)).status, 503)
+  t.equal((await call(incomplete.port, createRequest())).status, 503)
+})

@@ -1,0 +1,314 @@
+/**
+ * HTTP as clients send it when they are broken, slow or hostile. Raw bytes in, because no client library sends these.
+ */
+import { connect } from 'node:net'
+import fc from 'fast-check'
+import t, { type Test } from 'tap'
+import { systemClock } from '../../src/base/clock.js'
+import { createLog } from '../../src/base/log.js'
+import { systemRandom } from '../../src/base/random.js'
+import {
+  createHttpServer,
+  type Exchange,
+  type Service,
+  type Target,
+} from '../../gateway/exchange.js'
+import { exchangeBytes } from './partner.js'
+import { eventually } from './running_gateway.js'
+
+const BODY_MAX = 1_000
+
+interface Echo extends Target {
+  readonly path: string
+}
+
+/** Answers with what it was given; `/throw` throws, `/never` never answers, `/later` answers when told. */
+const later: (() => void)[] = []
+const echo: Service<Echo> = {
+  find: (_method, path) => ({ path, bodyMaxBytes: BODY_MAX, refusesAsConflict: false }),
+  serve: (exchange, { path }) => {
+    if (path === '/throw') throw new Error('a bug')
+    if (path === '/never') return
+    const { method, query } = exchange
+    const host = exchange.header('host')
+    const kept = exchange.header('x-kept')
+    const answer = {
+      method,
+      path,
+      query,
+      host,
+      kept: typeof kept === 'symbol' ? 'repeated' : kept,
+      body: exchange.body.toString(),
+      peer: exchange.peer(),
+    }
+    const respond = (): void => exchange.answer(200, JSON.stringify(answer))
+    if (path === '/later') later.push(respond)
+    else respond()
+  },
+}
+
+const statuses: number[] = []
+
+async function start(t: Test, withinMs = 5_000): Promise<number> {
+  later.length = 0
+  const server = createHttpServer({
+    service: echo,
+    keptHeaders: new Set(['x-kept']),
+    tls: undefined,
+    clock: systemClock,
+    random: systemRandom(),
+    log: createLog('test', { LOG_LEVEL: 'silent' }),
+    observe: (_exchange: Exchange, _target, status) => statuses.push(status),
+    bodyWithinMs: withinMs,
+    answerWithinMs: withinMs,
+  })
+  const port = await server.listen('127.0.0.1', 0)
+  t.teardown(() => server.close(0))
+  return port
+}
+
+const head = (line: string, ...headers: string[]): string =>
+  [`${line} HTTP/1.1`, 'Host: api.localhost', ...headers, '', ''].join('\r\n')
+
+const statusesIn = (text: string): string[] =>
+  [...text.matchAll(/^HTTP\/1\.1 ([0-9]{3})/gm)].map(([, status]) => status ?? '')
+
+const bodyIn = (text: string): unknown => JSON.parse(text.slice(text.indexOf('\r\n\r\n') + 4))
+
+t.test('a request is copied as it was sent', async (t) => {
+  const port = await start(t)
+  const { text } = await exchangeBytes(
+    port,
+    `${head('POST /a%2Fb//c/?x=%20&y', 'X-Kept: one', 'X-Dropped: two', 'Content-Length: 5', 'Connection: close')}hello`,
+  )
+  t.same(bodyIn(text), {
+    method: 'POST',
+    path: '/a%2Fb//c/',
+    query: 'x=%20&y',
+    host: 'api.localhost',
+    kept: 'one',
+    body: 'hello',
+    peer: '127.0.0.1',
+  })
+  t.match(text, /\r\nX-Request-Id: req_[0-9A-Z]{26}\r\n/)
+})
+
+t.test('a header that comes twice is told apart from either value', async (t) => {
+  const port = await start(t)
+  const { text } = await exchangeBytes(
+    port,
+    head('GET /', 'X-Kept: one', 'x-kept: one', 'Connection: close'),
+  )
+  t.match(bodyIn(text), { kept: 'repeated' })
+})
+
+t.test('framing that can be read in two ways ends the connection with one answer', async (t) => {
+  const port = await start(t)
+  const next = head('GET /smuggled')
+  const cases: Readonly<Record<string, string>> = {
+    'two lengths': `${head('POST /', 'Content-Length: 3', 'Content-Length: 4')}abc${next}`,
+    'two equal lengths': `${head('POST /', 'Content-Length: 3', 'Content-Length: 3')}abc${next}`,
+    'a length and chunks': `${head('POST /', 'Content-Length: 3', 'Transfer-Encoding: chunked')}0\r\n\r\n${next}`,
+    'chunks and a length': `${head('POST /', 'Transfer-Encoding: chunked', 'Content-Length: 3')}0\r\n\r\n${next}`,
+    'a coding that ends in chunked': `${head('POST /', 'Transfer-Encoding: xchunked')}0\r\n\r\n${next}`,
+    'two codings': `${head('POST /', 'Transfer-Encoding: gzip, chunked')}0\r\n\r\n${next}`,
+    identity: `${head('POST /', 'Transfer-Encoding: identity')}abc${next}`,
+    'a length that is no number': `${head('POST /', 'Content-Length: 3x')}abc${next}`,
+    'a length with a sign': `${head('POST /', 'Content-Length: +3')}abc${next}`,
+    'a negative length': `${head('POST /', 'Content-Length: -3')}abc${next}`,
+    'a length in a list': `${head('POST /', 'Content-Length: 3, 3')}abc${next}`,
+    'two hosts': `${head('GET /', 'Host: evil.example')}${next}`,
+    'HTTP/1.0': `GET / HTTP/1.0\r\nHost: api.localhost\r\n\r\n${next}`,
+    'an absolute address': head('GET http://api.localhost/') + next,
+    'more headers than any client sends': `${head('GET /', ...Array.from({ length: 70 }, (_, i) => `H${i}: 1`))}${next}`,
+    'more bytes of headers': `${head('GET /', `X-Long: ${'a'.repeat(9_000)}`)}${next}`,
+  }
+  for (const [what, bytes] of Object.entries(cases)) {
+    const { text, closed } = await exchangeBytes(port, bytes)
+    t.ok(closed, `${what}: closed`)
+    t.notMatch(text, 'smuggled', `${what}: what follows is not read as a request`)
+    t.notMatch(text, /^HTTP\/1\.1 2/m, `${what}: refused`)
+    t.ok(statusesIn(text).length <= 1, `${what}: one answer`)
+  }
+})
+
+t.test('heads that the parser itself gives up on get no success', async (t) => {
+  const port = await start(t)
+  const cases: Readonly<Record<string, string>> = {
+    'a folded header': 'GET / HTTP/1.1\r\nHost: a\r\n b\r\n\r\n',
+    'a space before the colon': 'GET / HTTP/1.1\r\nHost : a\r\n\r\n',
+    'NUL in a value': 'GET / HTTP/1.1\r\nHost: a\0b\r\n\r\n',
+    'bare line feeds': 'GET / HTTP/1.1\nHost: a\n\n',
+    'no host': 'GET / HTTP/1.1\r\n\r\n',
+    'no version': 'GET /\r\n\r\n',
+    'TLS to a plain port': '\x16\x03\x01\x02\x00\x01\x00\x01\xfc\x03\x03',
+  }
+  for (const [what, bytes] of Object.entries(cases)) {
+    const { text } = await exchangeBytes(port, Buffer.from(bytes, 'latin1'))
+    t.notMatch(text, /^HTTP\/1\.1 2/m, what)
+  }
+  const alive = await exchangeBytes(port, head('GET /', 'Connection: close'))
+  t.same(statusesIn(alive.text), ['200'])
+})
+
+t.test('a body in parts is the same body', async (t) => {
+  const port = await start(t)
+  await fc.assert(
+    fc.asyncProperty(
+      fc.array(fc.string({ unit: 'grapheme-ascii', minLength: 1, maxLength: 40 }), {
+        maxLength: 20,
+      }),
+      fc.boolean(),
+      async (parts, chunked) => {
+        const body = parts.join('')
+        const framing = chunked ? 'Transfer-Encoding: chunked' : `Content-Length: ${body.length}`
+        const sent = chunked
+          ? [...parts.map((part) => `${part.length.toString(16)}\r\n${part}\r\n`), '0\r\n\r\n']
+          : parts
+        const { text } = await exchangeBytes(port, [
+          head('POST /', framing, 'Connection: close'),
+          ...sent,
+        ])
+        t.match(bodyIn(text), { body })
+      },
+    ),
+    { numRuns: 30 },
+  )
+})
+
+t.test('a body over its cap is 413 and the connection ends', async (t) => {
+  const port = await start(t)
+  const large = 'x'.repeat(BODY_MAX + 1)
+  const chunk = `${large.length.toString(16)}\r\n${large}\r\n0\r\n\r\n`
+  const sent = {
+    declared: `${head('POST /', `Content-Length: ${large.length}`)}${large}`,
+    chunked: `${head('POST /', 'Transfer-Encoding: chunked')}${chunk}`,
+  }
+  for (const [what, bytes] of Object.entries(sent)) {
+    const { text, closed } = await exchangeBytes(port, bytes)
+    t.same(statusesIn(text), ['413'], what)
+    t.match(bodyIn(text), { error: { code: 'payload_too_large' } })
+    t.ok(closed)
+  }
+  const fits = 'x'.repeat(BODY_MAX)
+  const { text } = await exchangeBytes(
+    port,
+    `${head('POST /', `Content-Length: ${BODY_MAX}`, 'Connection: close')}${fits}`,
+  )
+  t.same(statusesIn(text), ['200'], 'exactly the cap is within it')
+})
+
+t.test('20 MB: the client reads 413, and the memory does not hold the body', async (t) => {
+  const port = await start(t)
+  const before = process.memoryUsage().arrayBuffers
+  const body = Buffer.alloc(20 * 1024 * 1024, 'x')
+  for (let round = 0; round < 5; round++) {
+    const response = await fetch(`http://127.0.0.1:${port}/`, { method: 'POST', body })
+    t.equal(response.status, 413)
+    await response.text()
+  }
+  const growth = process.memoryUsage().arrayBuffers - before - body.length
+  t.ok(growth < body.length, `grew by ${growth}`)
+  const declared = await exchangeBytes(port, head('POST /', 'Content-Length: 999999999999'))
+  t.same(statusesIn(declared.text), ['413'], 'a length beyond reading is refused at once')
+  t.ok(declared.closed)
+})
+
+t.test('a body that stops coming is 504, one that never comes too', async (t) => {
+  const port = await start(t, 100)
+  for (const sent of ['', 'ab']) {
+    const { text, closed } = await exchangeBytes(
+      port,
+      `${head('POST /', 'Content-Length: 5')}${sent}`,
+      2_000,
+    )
+    t.same(statusesIn(text), ['504'])
+    t.ok(closed)
+  }
+})
+
+t.test('a service that never answers is answered for', async (t) => {
+  const port = await start(t, 100)
+  const { text } = await exchangeBytes(port, head('GET /never'), 1_000)
+  t.same(statusesIn(text), ['504'])
+  t.match(bodyIn(text), { error: { code: 'timeout' } })
+})
+
+t.test('a service that throws is a 500 and the next request is served', async (t) => {
+  const port = await start(t)
+  for (const bytes of [head('GET /throw'), `${head('POST /throw', 'Content-Length: 2')}{}`]) {
+    const { text } = await exchangeBytes(port, bytes, 100)
+    t.same(statusesIn(text), ['500'])
+    t.match(bodyIn(text), { error: { code: 'internal_error' } })
+    t.notMatch(text, 'a bug', 'nothing of the exception is told')
+  }
+  const { text } = await exchangeBytes(port, head('GET /', 'Connection: close'))
+  t.same(statusesIn(text), ['200'])
+})
+
+t.test('clients that leave at any byte harm nobody', async (t) => {
+  const port = await start(t)
+  const bytes = `${head('POST /later', 'Content-Length: 5')}hello`
+  for (let length = 1; length <= bytes.length; length += 3) {
+    await new Promise<void>((resolve) => {
+      const socket = connect(port, '127.0.0.1', () => {
+        socket.write(bytes.slice(0, length), () => {
+          socket.resetAndDestroy()
+          resolve()
+        })
+      })
+      socket.on('error', () => undefined)
+    })
+  }
+  const patient = exchangeBytes(port, bytes, 2_000)
+  await eventually('a whole request arrived', () => later.length > 0)
+  await eventually('the patient one is answered', async () => {
+    // Answers for clients that left are dropped; the one that stayed gets its own.
+    for (const respond of later) t.doesNotThrow(respond)
+    const settled = await Promise.race([patient, new Promise((r) => setTimeout(r, 20, undefined))])
+    return settled !== undefined || statuses.at(-1) === 200
+  })
+  const { text } = await exchangeBytes(port, head('GET /', 'Connection: close'))
+  t.same(statusesIn(text), ['200'], 'and the server serves')
+})
+
+t.test('requests in one packet are answered in order, or the connection ends', async (t) => {
+  const port = await start(t)
+  const three = ['/a', '/b', '/c'].map((path) => head(`GET ${path}`)).join('')
+  const { text } = await exchangeBytes(port, three)
+  const paths = [...text.matchAll(/"path":"([^"]+)"/g)].map(([, path]) => path)
+  t.same(paths, ['/a', '/b', '/c'])
+
+  const ahead = exchangeBytes(port, `${head('GET /later')}${head('GET /b')}`)
+  await eventually('the first one waits', () => later.length === 1)
+  later[0]?.()
+  const answered = [...(await ahead).text.matchAll(/"path":"([^"]+)"/g)].map(([, path]) => path)
+  t.ok(
+    answered.length === 0 || answered[0] === '/later',
+    'the second is never answered in the place of the first',
+  )
+})
+
+t.test('stopping: open requests finish, new connections are refused', async (t) => {
+  const server = createHttpServer({
+    service: echo,
+    keptHeaders: new Set<string>(),
+    tls: undefined,
+    clock: systemClock,
+    random: systemRandom(),
+    log: createLog('test', { LOG_LEVEL: 'silent' }),
+    observe: () => undefined,
+  })
+  later.length = 0
+  const port = await server.listen('127.0.0.1', 0)
+  const open = exchangeBytes(port, head('GET /later'), 2_000)
+  await eventually('a request is open', () => later.length === 1)
+  const closing = server.close(5_000)
+  const refused = await exchangeBytes(port, head('GET /'))
+  t.same(statusesIn(refused.text), [])
+  later[0]?.()
+  await closing
+  const { text, closed } = await open
+  t.same(statusesIn(text), ['200'])
+  t.ok(closed)
+})

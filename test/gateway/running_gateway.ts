@@ -1,0 +1,86 @@
+/**
+ * A real gateway inside of the test's process: its HTTP server on a free port, its stream to a stand-in processor.
+ */
+import type { Test } from 'tap'
+import { Metadata } from '@grpc/grpc-js'
+import { systemClock } from '../../src/base/clock.js'
+import { createLog } from '../../src/base/log.js'
+import { systemRandom } from '../../src/base/random.js'
+import { readSettings } from '../../src/base/settings.js'
+import type { PartnerUpdate } from '../../protos/types/causeway/v1/PartnerUpdate.js'
+import { watchDirectory } from '../../gateway/directory.js'
+import { createGateway } from '../../gateway/gateway.js'
+import { createMetrics } from '../../gateway/metrics.js'
+import { createProcessorClient, type ProcessorClient } from '../../gateway/processor_client.js'
+import { snapshot } from './partner.js'
+import { startStandIn, type Script, type StandIn } from './stand_in_processor.js'
+
+export interface Running {
+  readonly port: number
+  readonly standIn: StandIn
+  readonly processor: ProcessorClient
+  readonly metrics: () => Promise<string>
+}
+
+export interface RunningOptions {
+  readonly script?: Script
+  readonly partners?: PartnerUpdate
+  readonly environment?: Readonly<Record<string, string>>
+  readonly waitUntilReady?: boolean
+  readonly bodyWithinMs?: number
+  readonly answerWithinMs?: number
+}
+
+export async function startGateway(t: Test, options: RunningOptions = {}): Promise<Running> {
+  const standIn = await startStandIn({
+    snapshot: [options.partners ?? snapshot()],
+    ...(options.script === undefined ? {} : { script: options.script }),
+  })
+  const settings = readSettings({ LOG_LEVEL: 'silent', ...options.environment }, '')
+  const log = createLog('gateway', settings)
+  const clock = systemClock
+  const directory = watchDirectory(standIn.address, new Metadata(), log)
+  const processor = createProcessorClient({
+    address: standIn.address,
+    metadata: new Metadata(),
+    clock,
+    log,
+  })
+  const metrics = createMetrics({
+    inFlight: () => processor.inFlight,
+    streamOpen: () => processor.open,
+    directoryFresh: () => directory.fresh,
+  })
+  const gateway = createGateway({
+    ...options,
+    settings,
+    directory,
+    processor,
+    metrics,
+    clock,
+    random: systemRandom(),
+    log,
+  })
+  const port = await gateway.listen('127.0.0.1', 0)
+  t.teardown(async () => {
+    await gateway.close(0)
+    processor.close()
+    directory.stop()
+    standIn.stop()
+  })
+  if (options.waitUntilReady ?? true) await Promise.all([directory.known, processor.opened])
+  return { port, standIn, processor, metrics: () => metrics.registry.metrics() }
+}
+
+/** Polls until it holds; fails loudly when it does not within the time. */
+export async function eventually(
+  what: string,
+  holds: () => boolean | Promise<boolean>,
+  withinMs = 5_000,
+): Promise<void> {
+  const deadline = performance.now() + withinMs
+  while (!(await holds())) {
+    if (performance.now() > deadline) throw new Error(`never came true: ${what}`)
+    await new Promise((resolve) => setTimeout(resolve, 5))
+  }
+}

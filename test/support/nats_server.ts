@@ -1,0 +1,78 @@
+/**
+ * A real nats-server for a test: own port, own store, gone afterwards.
+ *
+ * Owns: the process. Does not own: the folder (t.testdir()), the stream (bus/nats).
+ */
+import { spawn, type ChildProcess } from 'node:child_process'
+import { once } from 'node:events'
+import { rmSync } from 'node:fs'
+import { createServer, type AddressInfo } from 'node:net'
+import { join } from 'node:path'
+
+export interface NatsServer {
+  /** With the password in it. */
+  readonly url: string
+  readonly port: number
+  start(): Promise<void>
+  /** kill -9. */
+  kill(): Promise<void>
+  /** SIGSTOP and SIGCONT: the peer that neither answers nor hangs up. */
+  freeze(): void
+  thaw(): void
+  /** Removes all that it stored; only while it is not running. */
+  wipe(): void
+}
+
+const PASSWORD = 'test-password'
+const READY = 'Server is ready'
+
+export async function createNatsServer(folder: string): Promise<NatsServer> {
+  const port = await freePort()
+  const store = join(folder, 'store')
+  let server: ChildProcess | undefined
+
+  const start = async (): Promise<void> => {
+    const flags = ['-a', '127.0.0.1', '-p', String(port), '-js', '-sd', store]
+    const child = spawn('nats-server', [...flags, '--user', 'test', '--pass', PASSWORD], {
+      stdio: ['ignore', 'ignore', 'pipe'],
+    })
+    server = child
+    await new Promise<void>((resolve, reject) => {
+      let text = ''
+      child.stderr.on('data', (chunk: Buffer) => {
+        text += chunk.toString()
+        if (text.includes(READY)) resolve()
+      })
+      child.once('exit', () => reject(new Error(`nats-server ended: ${text}`)))
+      child.once('error', reject)
+    })
+  }
+
+  const kill = async (): Promise<void> => {
+    const running = server
+    server = undefined
+    if (running === undefined || running.exitCode !== null) return
+    const exited = once(running, 'exit')
+    running.kill('SIGKILL')
+    await exited
+  }
+
+  return {
+    url: `nats://test:${PASSWORD}@127.0.0.1:${port}`,
+    port,
+    start,
+    kill,
+    freeze: () => server?.kill('SIGSTOP'),
+    thaw: () => server?.kill('SIGCONT'),
+    wipe: () => rmSync(store, { recursive: true, force: true }),
+  }
+}
+
+export async function freePort(): Promise<number> {
+  const server = createServer().listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  const { port } = server.address() as AddressInfo
+  server.close()
+  await once(server, 'close')
+  return port
+}
