@@ -89,11 +89,17 @@ export function connectBus({ url, consumes, clock, log }: BusOptions): Bus {
     link.subscribe(`${replies}.*`, { callback: (_fault, reply) => onReply(reply) })
     link.subscribe(`${pulls}.*`, { callback: (_fault, message) => onPulled(link, message) })
     prepare(link, replies, pulls)
+    void watch(link, replies, pulls)
+    await link.closed()
+    down('connection closed')
+  }
+
+  /** The driver's list of news has no end, not even when the connection is closed. */
+  const watch = async (link: NatsConnection, replies: string, pulls: string): Promise<void> => {
     for await (const status of link.status()) {
       if (status.type === Events.Disconnect) down('connection lost')
       if (status.type === Events.Reconnect) prepare(link, replies, pulls)
     }
-    down('connection closed')
   }
 
   /** Makes sure of stream and consumer, then opens both ends. One at a time; a lost link ends it. */

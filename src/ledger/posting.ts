@@ -27,8 +27,9 @@ export function post(
   }
   for (const [account, balance] of after) {
     const floor = floorOf(account)
-    if (balance < floor)
+    if (balance < floor) {
       return { ok: false, reason: floor === 0n ? 'insufficient_balance' : 'overflow', account }
+    }
     if (balance > INT64_MAX) return { ok: false, reason: 'overflow', account }
   }
   return { ok: true, after }

@@ -40,10 +40,10 @@ export const mobileTemplate = (proxy = '0066812345678'): Field => [
   fields(['00', CREDIT_TRANSFER], ['01', proxy]),
 ]
 
-export const billTemplate = (biller = '099400016550100', ...references: readonly Field[]): Field => [
-  '30',
-  fields(['00', BILL_PAYMENT], ['01', biller], ...references),
-]
+export const billTemplate = (
+  biller = '099400016550100',
+  ...references: readonly Field[]
+): Field => ['30', fields(['00', BILL_PAYMENT], ['01', biller], ...references)]
 
 export const vietTemplate = (bank: string, account: string, service?: string): Field => [
   '38',
@@ -57,7 +57,10 @@ export const vietTemplate = (bank: string, account: string, service?: string): F
 /** A small good code; the given fields replace those of the same id, or are added before the end. */
 export const thai = (...changes: readonly Field[]): string =>
   payload(
-    ...changed([['00', '01'], ['01', '11'], mobileTemplate(), ['53', '764'], ['58', 'TH']], changes),
+    ...changed(
+      [['00', '01'], ['01', '11'], mobileTemplate(), ['53', '764'], ['58', 'TH']],
+      changes,
+    ),
   )
 
 export const vietnamese = (...changes: readonly Field[]): string =>

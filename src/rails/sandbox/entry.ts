@@ -37,7 +37,8 @@ export interface Due {
 }
 
 /**
- * Digest of what is paid to whom. How the rail shall treat it (`notAfter`, `hint`) is no part of it.
+ * Digest of what is paid to whom. How the rail shall treat it (`notAfter`, `hint`) is no part of
+ * it.
  */
 export function contentOf(instruction: Instruction): string {
   const { purpose, amount, currency, destination, reference } = instruction

@@ -108,6 +108,7 @@ export async function openJournal(file: string): Promise<Journal> {
     },
     unacknowledged: (afterReportId, limit) => read(UNACKNOWLEDGED, [afterReportId, limit]),
     write: async ({ entries, acknowledged, discrepancies }) => {
+      if (entries.length + acknowledged.length + discrepancies.length === 0) return
       await database.run(WRITE, [
         JSON.stringify(entries.map(toValues)),
         JSON.stringify(acknowledged),

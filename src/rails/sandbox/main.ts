@@ -1,0 +1,47 @@
+/**
+ * The sandbox rail: composition root.
+ *
+ * Argument: `--listen ADDRESS` (`unix:PATH` or `host:port`).
+ */
+import { parseArgs } from 'node:util'
+import { childProcess } from '../../base/child.js'
+import { systemClock } from '../../base/clock.js'
+import { readInternalToken } from '../../base/internal_token.js'
+import { createLog } from '../../base/log.js'
+import { systemRandom } from '../../base/random.js'
+import { dataFile, readSettings } from '../../base/settings.js'
+import { FILES } from '../../base/subjects.js'
+import { openJournal } from './journal.js'
+import { startSandboxRail } from './server.js'
+
+/** The process must be started anew: what it holds in memory may differ from the disk. */
+const EXIT_RECOVER = 70
+
+const { values: args } = parseArgs({ options: { listen: { type: 'string' } } })
+if (args.listen === undefined) throw new Error('--listen ADDRESS is missing')
+
+const settings = readSettings()
+const log = createLog('sandbox_rail', settings)
+const journal = await openJournal(dataFile(settings, FILES.railDatabase))
+const rail = await startSandboxRail({
+  address: args.listen,
+  token: readInternalToken(settings),
+  journal,
+  clock: systemClock,
+  random: systemRandom(),
+  log,
+  delayMs: settings.RAIL_DELAY_MS,
+  fail: (error) => {
+    log.fatal({ err: error }, 'the journal can not be written')
+    log.flush(() => process.exit(EXIT_RECOVER))
+  },
+})
+
+const child = childProcess({
+  stop: async () => {
+    await rail.close()
+    await journal.close()
+  },
+})
+child.ready({ address: rail.address })
+log.info({ address: rail.address }, 'serving')

@@ -1,0 +1,67 @@
+/**
+ * The file that a process writes its log to.
+ *
+ * Owns: its opening, its bound, and reading what a process said last. Does not own: what is logged.
+ *
+ * L1. A file above its bound is kept as `.old` at the next start of its process; with the one before
+ *     it, that is all a process ever keeps.
+ */
+import { closeSync, openSync, readSync, renameSync, statSync, type Stats } from 'node:fs'
+
+/** Some hundred thousand lines. */
+const KEEP_BYTES = 64 * 1024 * 1024
+const LAST_WORDS_BYTES = 16 * 1024
+const LAST_WORDS_MAX_CHARACTERS = 400
+
+export interface LogFile {
+  /** For a child's stdout and stderr. */
+  readonly descriptor: number
+  /** Its last line since it was opened, as a person would say it; empty when there is none. */
+  lastWords(): string
+  close(): void
+}
+
+export function openLogFile(path: string): LogFile {
+  const before = statOf(path)
+  if (before !== undefined && before.size > KEEP_BYTES) renameSync(path, `${path}.old`)
+  const descriptor = openSync(path, 'a', 0o600)
+  const start = statOf(path)?.size ?? 0
+  return {
+    descriptor,
+    lastWords: () => saidSince(path, start),
+    close: () => closeSync(descriptor),
+  }
+}
+
+function saidSince(path: string, start: number): string {
+  const size = statOf(path)?.size ?? 0
+  const from = Math.max(start, size - LAST_WORDS_BYTES)
+  const bytes = Buffer.alloc(Math.max(0, size - from))
+  const file = openSync(path, 'r')
+  try {
+    readSync(file, bytes, 0, bytes.length, from)
+  } finally {
+    closeSync(file)
+  }
+  const lines = bytes.toString('utf8').split('\n').map(plainly)
+  const last = lines.findLast((line) => line !== '' && !isStackLine(line)) ?? ''
+  return last.slice(0, LAST_WORDS_MAX_CHARACTERS)
+}
+
+/** A JSON log line is reduced to its message and its error. */
+function plainly(line: string): string {
+  if (!line.startsWith('{')) return line.trim()
+  try {
+    const record = JSON.parse(line) as { msg?: string; err?: { message?: string } }
+    return [record.msg, record.err?.message].filter((part) => part !== undefined).join(': ')
+  } catch {
+    return line
+  }
+}
+
+/** Node ends an uncaught error with its stack and its version. */
+const isStackLine = (line: string): boolean => /^(at |Node\.js v|[}^])/.test(line)
+
+function statOf(path: string): Stats | undefined {
+  return statSync(path, { throwIfNoEntry: false })
+}

@@ -1,0 +1,36 @@
+/** An actor that begins as a snapshot is the one XState would have made, and a restored one behaves as the kept one. */
+import t from 'tap'
+import { createActor } from 'xstate'
+import type { IntentContext } from '../../actors/intent/context.js'
+import { intentMachine } from '../../actors/intent/machine.js'
+import type { PayoutContext } from '../../actors/payout/context.js'
+import { payoutMachine } from '../../actors/payout/machine.js'
+import { createActorHost } from '../../src/processor/actor_host.js'
+import { openIntent } from '../../actors/intent/actor.js'
+import { openPayout } from '../../actors/payout/actor.js'
+
+const intent = { id: 'pi_1', wakeAt: 1 } as unknown as IntentContext
+const payout = { id: 'pout_1', wakeAt: 1 } as unknown as PayoutContext
+
+void t.test('the first snapshot needs no actor', async (t) => {
+  const ofIntent = createActorHost('created', openIntent).begin(intent)
+  const byXState = createActor(intentMachine, { input: intent }).start().getSnapshot()
+  t.same([ofIntent.state, ofIntent.context], [byXState.value, byXState.context])
+
+  const ofPayout = createActorHost('created', openPayout).begin(payout)
+  const payoutByXState = createActor(payoutMachine, { input: payout }).start().getSnapshot()
+  t.same([ofPayout.state, ofPayout.context], [payoutByXState.value, payoutByXState.context])
+})
+
+void t.test('every state can be restored and says the same of itself', async (t) => {
+  for (const machine of [intentMachine, payoutMachine]) {
+    for (const state of Object.keys(machine.states)) {
+      const snapshot = machine.resolveState({ value: state, context: {} as never })
+      t.equal(snapshot.value, state)
+      t.equal(
+        snapshot.status,
+        machine.states[state as never]!['type'] === 'final' ? 'done' : 'active',
+      )
+    }
+  }
+})

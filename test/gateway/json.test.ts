@@ -1,0 +1,129 @@
+import fc from 'fast-check'
+import t from 'tap'
+import { parseJson } from '../../gateway/decode/json.js'
+
+const parse = (text: string): { ok: boolean } => parseJson(Buffer.from(text))
+
+t.test('what it accepts it reads as JSON.parse does', async (t) => {
+  for (const text of [
+    '{}',
+    ' {"a":[1,-2,0,true,false,null,"x"]} ',
+    '{"a":{"b":{"a":1}},"b":{"a":2}}',
+    '{"a":"{\\"b\\":1,\\"b\\":2}"}',
+    '{"a":"\\ud83d\\ude00 \\u00e9 é 😀"}',
+    '{"e":"1e5 1.5 : :","E":true}',
+    '{"a\\u003a":1}',
+    '9007199254740993',
+    '"x"',
+  ]) {
+    t.same(parseJson(Buffer.from(text)), { ok: true, value: JSON.parse(text) }, text)
+  }
+})
+
+t.test('what it refuses', async (t) => {
+  const deep = (levels: number): string => '['.repeat(levels) + ']'.repeat(levels)
+  const cases: Readonly<Record<string, string | Buffer>> = {
+    empty: '',
+    'not JSON': '{a:1}',
+    'two values': '{} {}',
+    'a trailing comma': '{"a":1,}',
+    'a byte-order mark': '\ufeff{}',
+    'a member twice': '{"a":1,"a":1}',
+    'a member twice, spelt differently': '{"a":1,"\\u0061":1}',
+    'a member twice, deep inside': '{"x":[{"y":{"a":1,"b":2,"a":3}}]}',
+    'a member twice, with trees': '{"a":{"b":{"c":1}},"a":{}}',
+    'an empty name twice': '{"":1,"":2}',
+    __proto__: '{"__proto__":{"a":1}}',
+    'escaped __proto__': '{"\\u005f_proto__":"x"}',
+    'an exponent': '{"a":1e2}',
+    'an upper-case exponent': '{"a":1E2}',
+    'a fraction': '{"a":100.0}',
+    'NUL in a text': '{"a":"x\\u0000y"}',
+    'NUL in a name': '{"\\u0000":1}',
+    'a lone high surrogate': '{"a":"\\ud83d"}',
+    'a lone low surrogate': '{"a":"\\ude00x"}',
+    'surrogates the wrong way round': '{"a":"\\ude00\\ud83d"}',
+    'a lone surrogate in a name': '{"\\ud83d":1}',
+    'too deep': deep(33),
+    'much too deep': deep(100_000),
+    'invalid UTF-8': Buffer.from([0x22, 0xff, 0x22]),
+    'an overlong form': Buffer.from([0x22, 0xc0, 0x80, 0x22]),
+    'a surrogate in UTF-8': Buffer.from([0x22, 0xed, 0xa0, 0x80, 0x22]),
+    'half a character': Buffer.from([0x22, 0xf0, 0x9f, 0x98, 0x22]),
+    'not even a start': '}',
+    'an open text': '{"a":"',
+    'an escape at the end': '"\\',
+  }
+  for (const [what, bytes] of Object.entries(cases)) {
+    t.same(parseJson(Buffer.from(bytes as string)), { ok: false, code: 'invalid_request' }, what)
+  }
+  t.equal(parse(deep(32)).ok, true, 'as deep as allowed')
+})
+
+/** A JSON text with its own account of whether any object of it has a name twice. */
+interface Written {
+  readonly text: string
+  readonly doubled: boolean
+}
+
+const name = fc.oneof(
+  fc.constantFrom('a', 'b', '', ':', '{"a":1}', '"', '\\', 'e1', '1e5'),
+  fc.string({ maxLength: 4 }),
+)
+/** Writes a text with every character escaped or none, so that one name has several spellings. */
+const spelt = (text: string, escaped: boolean): string =>
+  escaped
+    ? `"${[...text]
+        .flatMap((c) => [...c.split('')])
+        .map((c) => `\\u${c.charCodeAt(0).toString(16).padStart(4, '0')}`)
+        .join('')}"`
+    : JSON.stringify(text)
+
+const { tree } = fc.letrec<{ tree: Written; leaf: Written; list: Written; object: Written }>(
+  (tie) => ({
+    tree: fc.oneof(
+      { depthSize: 'small', withCrossShrink: true },
+      tie('leaf'),
+      tie('list'),
+      tie('object'),
+    ),
+    leaf: fc
+      .oneof(fc.integer(), fc.boolean(), fc.constant(null), name)
+      .map((value) => ({ text: JSON.stringify(value), doubled: false })),
+    list: fc.array(tie('tree'), { maxLength: 4 }).map((items) => ({
+      text: `[${items.map(({ text }) => text).join(' ,')}]`,
+      doubled: items.some(({ doubled }) => doubled),
+    })),
+    object: fc
+      .array(fc.tuple(name, fc.boolean(), tie('tree')), { maxLength: 5 })
+      .map((members) => ({
+        text: `{ ${members.map(([key, escaped, { text }]) => `${spelt(key, escaped)} : ${text}`).join(',')}}`,
+        doubled:
+          new Set(members.map(([key]) => key)).size < members.length ||
+          members.some(([, , { doubled }]) => doubled),
+      })),
+  }),
+)
+
+t.test('a name twice in any object is refused, and nothing else is', async (t) => {
+  let refused = 0
+  fc.assert(
+    fc.property(tree, ({ text, doubled }) => {
+      fc.pre(!/\\u0000|\\ud[89a-f]/.test(text) && !text.includes('__proto__'))
+      refused += Number(doubled)
+      return parse(text).ok === !doubled
+    }),
+    { numRuns: 2_000 },
+  )
+  t.ok(refused > 100, `${refused} of the texts had one`)
+})
+
+t.test('any bytes at all are answered, never thrown at', async (t) => {
+  fc.assert(
+    fc.property(fc.uint8Array({ maxLength: 60 }), (bytes) => {
+      parseJson(Buffer.from(bytes))
+    }),
+    { numRuns: 2_000 },
+  )
+  t.pass()
+})

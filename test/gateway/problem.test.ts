@@ -1,0 +1,27 @@
+import t from 'tap'
+import { CONFLICT_ON_CONFIRM, ERRORS, type ErrorCode } from '../../src/base/errors.js'
+import type { RequestId } from '../../src/base/ids.js'
+import { knownCode, problemBody, problemStatus } from '../../gateway/problem.js'
+
+const CODES = Object.keys(ERRORS) as ErrorCode[]
+
+t.test('every code has an envelope of exactly three members', async (t) => {
+  for (const code of CODES) {
+    const envelope: unknown = JSON.parse(problemBody(code, 'req_1' as RequestId))
+    t.same(envelope, { error: { code, message: ERRORS[code].message, request_id: 'req_1' } }, code)
+  }
+})
+
+t.test('every code has a status of an error; confirm changes only what it must', async (t) => {
+  for (const code of CODES) {
+    const status = problemStatus(code, false)
+    t.ok(status >= 400 && status <= 504, code)
+    t.equal(problemStatus(code, true), CONFLICT_ON_CONFIRM.has(code) ? 409 : status, code)
+  }
+})
+
+t.test('a code that nobody knows is a fault of ours', async (t) => {
+  t.equal(knownCode('payout_not_found'), 'payout_not_found')
+  t.equal(knownCode('constructor'), 'internal_error')
+  t.equal(knownCode('x'), 'internal_error')
+})

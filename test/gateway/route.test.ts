@@ -1,0 +1,61 @@
+import t from 'tap'
+import {
+  BODY_MAX_BYTES,
+  PAYOUT_BODY_MAX_BYTES,
+  SCAN_BODY_MAX_BYTES,
+} from '../../src/base/bounds.js'
+import { ROUTES } from '../../gateway/app.js'
+import { createRouter } from '../../gateway/route.js'
+
+const find = createRouter(ROUTES)
+
+t.test('every route of the table is found at its own address', async (t) => {
+  for (const entry of ROUTES) {
+    const destination = find(entry.method, entry.path.replace(/\{[a-z_]+\}/, 'some-id'))
+    t.same(destination.route, { ok: true, value: entry }, `${entry.method} ${entry.path}`)
+    t.equal(destination.id, entry.path.includes('{') ? 'some-id' : '')
+    t.equal(destination.name, `${entry.method} ${entry.path}`)
+  }
+})
+
+t.test('addresses are matched as sent', async (t) => {
+  const cases = [
+    '/',
+    '',
+    '/v1',
+    '/v1/payment_intents/',
+    '/v1//payment_intents',
+    '/V1/payment_intents',
+    '/v1/payment_intents/a/b/scan',
+    '/v1/payment_intents//scan',
+    '/v1/payment_intents/scan/',
+    '/v1/payouts/a/cancel/',
+    '/v1/payout%73',
+    '/v1/./payouts',
+    '/v1/payouts;x=1',
+    'v1/payouts',
+  ]
+  for (const path of cases) {
+    t.same(find('POST', path).route, { ok: false, code: 'not_found' }, path)
+  }
+  t.equal(find('GET', '/v1/payouts/%2e%2e').id, '%2e%2e', 'a parameter is not decoded')
+  t.equal(find('GET', '/v1/payouts/cancel').id, 'cancel')
+})
+
+t.test('a wrong method is told which ones there are', async (t) => {
+  for (const method of ['PUT', 'get', 'HEAD', 'constructor', '']) {
+    const destination = find(method, '/v1/webhook_endpoints')
+    t.same(destination.route, { ok: false, code: 'method_not_allowed' }, method)
+    t.same(destination.refusalHeaders, [['Allow', 'POST, GET']])
+  }
+  t.equal(find('GET', '/v1/payouts').name, 'wrong_method', 'metrics get no text of a caller')
+  t.equal(find('GET', '/x').name, 'unknown')
+})
+
+t.test('bodies are capped by what their routes need', async (t) => {
+  const capOf = (method: string, path: string): number => find(method, path).bodyMaxBytes
+  t.equal(capOf('POST', '/v1/payouts'), PAYOUT_BODY_MAX_BYTES)
+  t.equal(capOf('POST', '/v1/payment_intents/a/scan'), SCAN_BODY_MAX_BYTES)
+  t.equal(capOf('POST', '/v1/payment_intents'), BODY_MAX_BYTES)
+  t.equal(capOf('POST', '/nowhere'), BODY_MAX_BYTES)
+})

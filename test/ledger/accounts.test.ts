@@ -1,0 +1,54 @@
+import t from 'tap'
+import { tenantOf, type Environment, type PartnerId } from '../../src/base/ids.js'
+import {
+  ACCOUNT_KINDS,
+  accountKey,
+  floorOf,
+  partsOf,
+  type AccountKind,
+} from '../../src/ledger/accounts.js'
+import { THB, USD } from '../../src/money/currency.js'
+import { INT64_MAX, INT64_MIN } from '../../src/money/money.js'
+
+const kinds = Object.keys(ACCOUNT_KINDS) as AccountKind[]
+const environments: Environment[] = ['sandbox', 'production']
+const demo = tenantOf('demo' as PartnerId, 'sandbox')
+
+void t.test('the chart', (t) => {
+  const chart = ['prefund', 'reserved', 'fees', 'rail_clearing', 'funding', 'fx', 'suspense']
+  t.same(kinds, chart)
+  t.end()
+})
+
+void t.test('a key names its tenant, currency and kind, and nothing else has it', (t) => {
+  const seen = new Set<string>()
+  for (const partner of ['demo', 'demo_two', 'a-b']) {
+    for (const environment of environments) {
+      const tenant = tenantOf(partner as PartnerId, environment)
+      for (const currency of [USD, THB]) {
+        for (const kind of kinds) {
+          const key = accountKey(tenant, currency, kind)
+          t.same(partsOf(key), { tenant, currency, kind })
+          seen.add(key)
+        }
+      }
+    }
+  }
+  t.equal(seen.size, 3 * 2 * 2 * kinds.length)
+  t.equal(accountKey(demo, THB, 'prefund'), 'demo_sandbox:THB:prefund')
+  t.end()
+})
+
+void t.test('somebody’s money can not be overdrawn, and funding stops short of int64', (t) => {
+  const floors = Object.fromEntries(kinds.map((k) => [k, floorOf(accountKey(demo, USD, k))]))
+  t.strictSame(floors, {
+    prefund: 0n,
+    reserved: 0n,
+    fees: INT64_MIN,
+    rail_clearing: INT64_MIN,
+    funding: 2n ** 53n - INT64_MAX,
+    fx: INT64_MIN,
+    suspense: INT64_MIN,
+  })
+  t.end()
+})

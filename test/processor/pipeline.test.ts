@@ -1,0 +1,167 @@
+/** The cycle's promises: what is released when, and what happens when a part of it breaks. */
+import t from 'tap'
+import { plus } from '../../src/base/clock.js'
+import type { Command, Work } from '../../src/processor/command.js'
+import { createIntent } from '../../src/processor/commands/intent_create.js'
+import { getIntent } from '../../src/processor/commands/intent_get.js'
+import { answer, type Answer } from '../../src/processor/group.js'
+import { createPipeline, type Pipeline } from '../../src/processor/pipeline.js'
+import { createLog } from '../../src/base/log.js'
+import { systemRandom } from '../../src/base/random.js'
+import type { Store } from '../../src/store/store.js'
+import { anIntent } from '../support/requests.js'
+import { codeOf, createWorld, DEMO, RULES, viewOf, type World } from '../support/world.js'
+
+interface Bench {
+  readonly pipeline: Pipeline
+  readonly stops: string[]
+  submit(command: Command, over?: Partial<Work>): Promise<Answer>
+}
+
+/** A pipeline over a world's memory, with a store and a clock of the test's own. */
+function benchOf(world: World, store: Store): Bench {
+  const stops: string[] = []
+  const pipeline = createPipeline({
+    clock: world.clock,
+    random: systemRandom(),
+    store,
+    memory: world.memory(),
+    vault: world.vault,
+    rules: RULES,
+    log: createLog('test', { LOG_LEVEL: 'silent' }),
+    turn: () => new Promise((resolve) => setImmediate(resolve)),
+    rail: { up: () => true, downForMs: () => 0, send: () => undefined },
+    publish: () => undefined,
+    directoryChanged: () => undefined,
+    stop: (reason) => void stops.push(reason),
+  })
+  return {
+    pipeline,
+    stops,
+    submit: (command, over = {}) =>
+      new Promise((reply) => {
+        pipeline.submit({ lane: DEMO, command, deadline: null, signedBy: null, reply, ...over })
+      }),
+  }
+}
+
+const turns = async (count: number): Promise<void> => {
+  for (let i = 0; i < count; i++) await new Promise((resolve) => setImmediate(resolve))
+}
+
+void t.test('nothing is answered before its group is on disk', async (t) => {
+  const world = await createWorld(t)
+  let letCommit = (): void => undefined
+  const gate = new Promise<void>((resolve) => (letCommit = resolve))
+  const bench = benchOf(world, {
+    ...world.store,
+    commit: async (group) => {
+      await gate
+      await world.store.commit(group)
+    },
+  })
+  const answers: string[] = []
+  const created = bench.submit(createIntent(DEMO, anIntent({ idempotency_key: 'k' })))
+  void created.then(() => answers.push('created'))
+  await turns(10)
+  void bench
+    .submit(createIntent(DEMO, anIntent({ idempotency_key: 'k' })))
+    .then(() => answers.push('replayed'))
+  void bench.submit(getIntent(DEMO, 'pi_none')).then(() => answers.push('read'))
+  await turns(50)
+  t.same(answers, [], 'neither the write, nor its replay, nor a read decided after it')
+  letCommit()
+  const { intent_id: id } = viewOf<{ intent_id: string }>(await created)
+  await bench.pipeline.idle()
+  t.same(answers.sort(), ['created', 'read', 'replayed'])
+  const found = await world.store.load({ ...NOTHING, intents: [id] })
+  t.equal(found.intents.length, 1)
+})
+
+const NOTHING = { intents: [], payouts: [], beneficiaries: [], idempotency: [], usage: [] }
+
+void t.test('a commit that fails answers nobody and stops the process', async (t) => {
+  const world = await createWorld(t)
+  const bench = benchOf(world, {
+    ...world.store,
+    commit: () => Promise.reject(new Error('SQLITE_IOERR')),
+  })
+  let answered = false
+  void bench.submit(createIntent(DEMO, anIntent())).then(() => (answered = true))
+  await turns(50)
+  t.notOk(answered)
+  t.match(bench.stops, [/commit failed/])
+  void bench.submit(getIntent(DEMO, 'pi_x')).then(() => (answered = true))
+  await turns(50)
+  t.notOk(answered, 'a stopped cycle takes nothing in')
+})
+
+void t.test('many commands, one commit', async (t) => {
+  const world = await createWorld(t)
+  const bench = benchOf(world, world.store)
+  const answers = await Promise.all(
+    Array.from({ length: 60 }, () => bench.submit(createIntent(DEMO, anIntent()))),
+  )
+  t.ok(answers.every(({ ok }) => ok))
+  t.equal(bench.pipeline.measures.commits, 1)
+})
+
+void t.test('a command that throws', async (t) => {
+  const world = await createWorld(t)
+  const bench = benchOf(world, world.store)
+  const fails = (name: string, before: boolean): Command => ({
+    name,
+    needs: () => undefined,
+    decide: (desk) => {
+      if (!before) desk.group.stage('rates', 'X', { currency: 'X', rate: '1', set_at: 1 })
+      throw new Error('a bug')
+    },
+  })
+  t.equal(codeOf(await bench.submit(fails('early', true))), 'internal_error')
+  t.same(bench.stops, [], 'nothing was changed, so the process goes on')
+  void bench.submit(fails('late', false))
+  await turns(20)
+  t.match(bench.stops, [/half-way/])
+})
+
+void t.test('a command whose deadline has passed is never decided', async (t) => {
+  const world = await createWorld(t)
+  const bench = benchOf(world, world.store)
+  let decided = 0
+  const counts: Command = {
+    name: 'counts',
+    needs: () => undefined,
+    decide: () => {
+      decided += 1
+      return answer({})
+    },
+  }
+  const now = world.clock.now()
+  void bench.submit(counts, { deadline: plus(now, -1) })
+  await bench.submit(counts, { deadline: now })
+  t.equal(decided, 1)
+  t.equal(bench.pipeline.measures.dropped, 1)
+})
+
+void t.test(
+  'a nonce is good for one call, whatever became of it, and after a restart',
+  async (t) => {
+    const world = await createWorld(t)
+    const signedBy = {
+      keyId: 'demo_sandbox_2026q4',
+      nonce: Buffer.alloc(32, 5),
+    } as Work['signedBy']
+    const bench = benchOf(world, world.store)
+    const [one, twin] = await Promise.all([
+      bench.submit(getIntent(DEMO, 'pi_none'), { signedBy }),
+      bench.submit(createIntent(DEMO, anIntent()), { signedBy }),
+    ])
+    t.same([one, twin].map(codeOf), ['payment_intent_not_found', 'authentication_failed'])
+    await world.rebuild()
+    const later = benchOf(world, world.store)
+    t.equal(
+      codeOf(await later.submit(getIntent(DEMO, 'pi_none'), { signedBy })),
+      'authentication_failed',
+    )
+  },
+)

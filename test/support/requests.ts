@@ -1,0 +1,49 @@
+/** Builders of requests, one a noun: valid unless told otherwise. */
+import { createRequire } from 'node:module'
+import type { CreateIntent__Output as CreateIntent } from '../../protos/types/causeway/v1/CreateIntent.js'
+import type { CreatePayout__Output as CreatePayout } from '../../protos/types/causeway/v1/CreatePayout.js'
+
+/** Its types do not fit its module form, so it is loaded untyped and named here. */
+const { generate } = createRequire(import.meta.url)('promptpay-js') as {
+  generate(fields: Readonly<Record<string, string>>): string
+}
+
+export function anIntent(given: Partial<CreateIntent> = {}): CreateIntent {
+  return {
+    partner_user_id: 'user-1',
+    amount_usd_cents: 5_000,
+    corridor: 'th_promptpay',
+    kyc_attestation: { verified: true, method: 'bank_id', verified_at: '2026-01-01T00:00:00Z' },
+    sanctions_attestation: { clean: true, screened_at: '2026-11-20T00:00:00Z' },
+    ...given,
+  }
+}
+
+export function aPayout(given: Partial<CreatePayout> = {}): CreatePayout {
+  return {
+    idempotency_key: 'key-1',
+    amount: '12500000',
+    currency: 'VND',
+    beneficiary: {
+      type: 'bank_account',
+      name: 'Nguyen Van A',
+      destination_country: 'VN',
+      currency: 'VND',
+      account_number: '0123456789',
+      bank_code: '970436',
+    },
+    reference: 'invoice 1',
+    metadata: {},
+    ...given,
+  }
+}
+
+/** A static PromptPay code of a mobile number, made by an independent generator. */
+export const promptPayQr = (mobile = '0066812345678'): string =>
+  generate({
+    method: 'QR_STATIC',
+    application: 'PROMPTPAY_CREDIT_TRANSFER',
+    mobileNumber: mobile,
+    currencyCode: '764',
+    countryCode: 'TH',
+  })

@@ -1,0 +1,169 @@
+/**
+ * A processor without its doors: the real cycle, machines, ledger and SQLite; the clock and the rail are held by hand.
+ *
+ * Stories run in it twice: with actors kept warm, and rebuilt from SQLite before every command.
+ */
+import { join } from 'node:path'
+import type { Test } from 'tap'
+import { instant, type Clock, type Instant } from '../../src/base/clock.js'
+import { createLog } from '../../src/base/log.js'
+import { tenantOf, type PartnerId, type TenantId } from '../../src/base/ids.js'
+import { systemRandom } from '../../src/base/random.js'
+import type { MasterKey } from '../../src/auth/master_key.js'
+import type { RailOrder, RailReport } from '../../src/rails/rail.js'
+import { openStore, type Store, type StoredEvent } from '../../src/store/store.js'
+import type { Command, Rules } from '../../src/processor/command.js'
+import { railNews } from '../../src/processor/commands/rail_news.js'
+import { wakeIntent, wakePayout } from '../../src/processor/commands/wake.js'
+import { ensureDemo } from '../../src/processor/commands/demo_ensure.js'
+import { trialBalance } from '../../src/processor/commands/trial_balance.js'
+import type { Answer } from '../../src/processor/group.js'
+import { loadMemory, type Memory } from '../../src/processor/memory.js'
+import { createPipeline, type Pipeline } from '../../src/processor/pipeline.js'
+import { createVault, type Vault } from '../../src/processor/vault.js'
+
+export const RULES: Rules = {
+  brand: 'Service',
+  sessionTtlMs: 300_000,
+  quoteTtlMs: 300_000,
+  intentTtlMs: 1_800_000,
+  handOverTtlMs: 60_000,
+  reviewTtlMs: 259_200_000,
+  duplicateWindowMs: 60_000,
+  spreadBps: 0,
+}
+
+export const DEMO: TenantId = tenantOf('demo' as PartnerId, 'sandbox')
+const STARTED_AT = Date.UTC(2026, 10, 21, 3, 0, 0)
+
+export interface World {
+  readonly clock: Clock & { set(at: number): void; pass(milliseconds: number): void }
+  readonly vault: Vault
+  readonly store: Store
+  readonly events: StoredEvent[]
+  readonly orders: RailOrder[]
+  memory(): Memory
+  setRail(up: boolean): void
+  run(command: Command): Promise<Answer>
+  /** Submits all of them in one turn, so that they meet in one group. */
+  runAll(commands: readonly Command[]): Promise<Answer[]>
+  /** Runs every wake-up that is due now. */
+  wake(): Promise<void>
+  news(report: RailReport): Promise<void>
+  /** Throws memory away and reads it from disk, as after a crash. */
+  rebuild(): Promise<void>
+  trialBalance(): Promise<{ balanced: boolean; lines: readonly { account: string }[] }>
+  close(): Promise<void>
+}
+
+export interface WorldOptions {
+  /** Rebuild from SQLite before every command. */
+  readonly rebuilt?: boolean
+  /** Wraps the store, to make it fail. */
+  readonly store?: (store: Store) => Store
+  readonly onStop?: (reason: string) => void
+}
+
+export async function createWorld(t: Test, options: WorldOptions = {}): Promise<World> {
+  const file = join(t.testdir(), 'processor.db')
+  const clock = heldClock()
+  const random = systemRandom()
+  const master: MasterKey = { kid: 'k1', bytes: Buffer.alloc(32, 7) }
+  const vault = createVault([master], random)
+  const events: StoredEvent[] = []
+  const orders: RailOrder[] = []
+  const opened = await openStore(file)
+  const store = options.store?.(opened) ?? opened
+  let railUp = true
+  let memory: Memory
+  let pipeline: Pipeline
+
+  const rebuild = async (): Promise<void> => {
+    memory = await loadMemory(store, vault, clock.now(), {
+      warmActors: 1_000,
+      duplicateWindowMs: RULES.duplicateWindowMs,
+    })
+    pipeline = createPipeline({
+      clock,
+      random,
+      store,
+      memory,
+      vault,
+      rules: RULES,
+      log: createLog('test', { LOG_LEVEL: 'silent' }),
+      turn: () => new Promise((resolve) => setImmediate(resolve)),
+      rail: {
+        up: () => railUp,
+        downForMs: () => 0,
+        send: (sent) => void orders.push(...sent),
+      },
+      publish: (published) => void events.push(...published),
+      directoryChanged: () => undefined,
+      stop: (reason, error) => {
+        if (options.onStop === undefined) throw new Error(reason, { cause: error })
+        options.onStop(reason)
+      },
+    })
+  }
+
+  const submit = (command: Command): Promise<Answer> =>
+    new Promise((resolve) => {
+      pipeline.submit({ lane: DEMO, command, deadline: null, signedBy: null, reply: resolve })
+    })
+
+  const run = async (command: Command): Promise<Answer> => {
+    if (options.rebuilt === true) await rebuild()
+    return submit(command)
+  }
+
+  await rebuild()
+  const world: World = {
+    clock,
+    vault,
+    store,
+    events,
+    orders,
+    memory: () => memory,
+    setRail: (up) => (railUp = up),
+    run,
+    runAll: async (commands) => {
+      if (options.rebuilt === true) await rebuild()
+      return Promise.all(commands.map(submit))
+    },
+    wake: async () => {
+      for (const id of await store.due('intents', clock.now(), 100)) await run(wakeIntent(id))
+      for (const id of await store.due('payouts', clock.now(), 100)) await run(wakePayout(id))
+    },
+    news: async (report) => void (await run(railNews(report, 0))),
+    rebuild,
+    trialBalance: async () => {
+      const answer = await run(trialBalance(undefined))
+      if (!answer.ok) throw new Error('no trial balance')
+      return answer.view as Awaited<ReturnType<World['trialBalance']>>
+    },
+    close: async () => {
+      await pipeline.idle()
+      await store.close()
+    },
+  }
+  t.teardown(world.close)
+  await run(ensureDemo())
+  return world
+}
+
+function heldClock(): World['clock'] {
+  let now = STARTED_AT
+  return {
+    now: (): Instant => instant(now),
+    set: (at) => (now = at),
+    pass: (milliseconds) => (now += milliseconds),
+  }
+}
+
+/** The view of an accepted answer; fails the test on a refusal. */
+export function viewOf<View>(answer: Answer): View {
+  if (!answer.ok) throw new Error(`refused: ${answer.code}`)
+  return answer.view as View
+}
+
+export const codeOf = (answer: Answer): string => (answer.ok ? 'ok' : answer.code)
