@@ -14,7 +14,12 @@
  * X7. A body has bodyWithinMs, then its answer has answerWithinMs; what is late is answered 504.
  */
 import { STATUS_CODES } from 'node:http'
-import uWS, { type HttpRequest, type HttpResponse, type us_listen_socket } from 'uWebSockets.js'
+import uWS, {
+  type HttpRequest,
+  type HttpResponse,
+  type TemplatedApp,
+  type us_listen_socket,
+} from 'uWebSockets.js'
 import { REPEATED, type HeaderValue } from '../src/auth/verify.js'
 import { ANSWER_WITHIN_MS, BODY_WITHIN_MS } from '../src/base/bounds.js'
 import { instant, type Clock, type Instant } from '../src/base/clock.js'
@@ -60,11 +65,18 @@ export interface Service<T extends Target> {
   serve(exchange: Exchange, target: T): void
 }
 
+/** PEM files. */
+export interface TlsFiles {
+  readonly certFile: string
+  readonly keyFile: string
+}
+
 export interface HttpServerOptions<T extends Target> {
   readonly service: Service<T>
   /** Lower-case names of the headers that anybody asks for. */
   readonly keptHeaders: ReadonlySet<string>
-  readonly tls: { readonly certFile: string; readonly keyFile: string } | undefined
+  /** Undefined: plain HTTP. */
+  readonly tls: TlsFiles | undefined
   readonly clock: Clock
   readonly random: Random
   readonly log: Logger
@@ -93,11 +105,7 @@ const NO_HEADERS: AnswerHeaders = []
 
 export function createHttpServer<T extends Target>(options: HttpServerOptions<T>): HttpServer {
   const { service, clock, log, tls } = options
-  const app =
-    tls === undefined
-      ? uWS.App()
-      : uWS.SSLApp({ cert_file_name: tls.certFile, key_file_name: tls.keyFile })
-
+  const app = tls === undefined ? uWS.App() : secureApp(tls)
   const late = (exchange: OpenExchange<T>): void => {
     exchange.closing ||= !exchange.complete
     exchange.refuse(exchange.oversized ? 'payload_too_large' : 'timeout')
@@ -177,6 +185,15 @@ export function createHttpServer<T extends Target>(options: HttpServerOptions<T>
       desk.reading.stop()
       desk.answering.stop()
     },
+  }
+}
+
+/** TLS 1.2 and later. uWS does not say what is wrong with a file. */
+function secureApp({ certFile, keyFile }: TlsFiles): TemplatedApp {
+  try {
+    return uWS.SSLApp({ cert_file_name: certFile, key_file_name: keyFile })
+  } catch {
+    throw new Error(`${certFile} and ${keyFile} can not be used as a certificate and its key`)
   }
 }
 

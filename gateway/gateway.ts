@@ -10,7 +10,7 @@ import type { Settings } from '../src/base/settings.js'
 import { createApp } from './app.js'
 import { createAuthenticator } from './authenticate.js'
 import type { Directory } from './directory.js'
-import { createHttpServer, type HttpServer } from './exchange.js'
+import { createHttpServer, type HttpServer, type TlsFiles } from './exchange.js'
 import { createHosts } from './hosts.js'
 import type { Metrics } from './metrics.js'
 import type { ProcessorClient } from './processor_client.js'
@@ -60,5 +60,5 @@ export function createGateway(parts: GatewayParts): HttpServer {
   })
 }
 
-const tlsOf = ({ TLS_CERT_FILE, TLS_KEY_FILE }: Settings) =>
+const tlsOf = ({ TLS_CERT_FILE, TLS_KEY_FILE }: Settings): TlsFiles | undefined =>
   TLS_CERT_FILE === '' ? undefined : { certFile: TLS_CERT_FILE, keyFile: TLS_KEY_FILE }

@@ -14,13 +14,18 @@
 /** What a process tells about itself once it serves: the ports it got, for instance. */
 export type ReadyInfo = Readonly<Record<string, string | number | boolean>>
 
-/** Process to supervisor. `text` of metrics is in Prometheus' text format. */
-export type FromChild =
-  ({ readonly ready: true } & ReadyInfo) | { readonly metrics: string; readonly metricsId: number }
+/** Process to supervisor, once. */
+export type ReadyMessage = { readonly ready: true } & ReadyInfo
 
 /** Supervisor to process. */
-export interface ToChild {
+export interface MetricsRequest {
   readonly metrics: true
+  readonly metricsId: number
+}
+
+/** Process to supervisor, in Prometheus' text format. */
+export interface MetricsAnswer {
+  readonly metrics: string
   readonly metricsId: number
 }
 
@@ -81,11 +86,11 @@ async function answerMetrics(metricsId: number, duties: ChildDuties): Promise<vo
 }
 
 /** The empty callback: a supervisor that just went away is no error here, C2 deals with it. */
-function tell(message: FromChild): void {
+function tell(message: ReadyMessage | MetricsAnswer): void {
   process.send?.(message, undefined, undefined, () => undefined)
 }
 
-function isMetricsRequest(message: unknown): message is ToChild {
+function isMetricsRequest(message: unknown): message is MetricsRequest {
   return typeof message === 'object' && message !== null && 'metricsId' in message
 }
 

@@ -3,8 +3,8 @@
  *
  * A1. A balance is signed; positive `prefund` is the partner's to spend.
  * A2. `prefund` and `reserved` hold somebody's money and can never be overdrawn.
- * A3. Money comes in through `funding`, which stops short of int64. So the postings that follow it and can not be
- *     refused, because a rail has moved the money already, find room on every account.
+ * A3. Money comes in through `funding`, which stops short of int64. So the postings that follow and
+ *     can not be refused, because a rail has moved the money already, find room on every account.
  */
 import type { TenantId } from '../base/ids.js'
 import type { Currency } from '../money/currency.js'
@@ -36,7 +36,7 @@ export function partsOf(account: AccountKey): {
   return { tenant: tenant as TenantId, currency: currency as Currency, kind: kind as AccountKind }
 }
 
-/** Left free for captures, which bring local money into the books: a billion of the largest payments. */
+/** Kept for captures, which bring local money into the books: a billion of the largest payments. */
 const HEADROOM = 2n ** 53n
 
 /** The least balance of an account. */

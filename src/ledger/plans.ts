@@ -2,8 +2,10 @@
  * The accountant's page: which lines every transition posts.
  *
  * P1. The lines of a plan sum to zero in each currency, whatever the amounts.
- * P2. Money of a payment moves prefund → reserved when it is accepted, and from there either out or back.
- * P3. What a rail did against our books waits in `suspense`, away from the partner's money, until a person settles it.
+ * P2. Money of a payment moves prefund → reserved when it is accepted, and from there either out or
+ *     back.
+ * P3. What a rail did against our books waits in `suspense`, away from the partner's money, until a
+ *     person settles it.
  */
 import { assert } from '../base/assert.js'
 import type { TenantId } from '../base/ids.js'
@@ -12,8 +14,8 @@ import { accountKey, type AccountKey, type AccountKind } from './accounts.js'
 
 /**
  * What a line is made of.
- * total = recipient + fee; quote: US cents debited; local: paid to the merchant; amount: of a deposit or of a
- * discrepancy; sold, bought: of a conversion.
+ * total = recipient + fee; quote: US cents debited; local: paid to the merchant; amount: of a deposit
+ * or of a discrepancy; sold, bought: of a conversion.
  */
 type Part =
   'total' | 'recipient' | 'fee' | 'refundedFee' | 'quote' | 'local' | 'amount' | 'sold' | 'bought'

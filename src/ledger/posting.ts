@@ -2,7 +2,8 @@
  * Whether lines can be posted, and the balances afterwards. Pure.
  *
  * L1. No account passes int64 or goes below its floor (ledger/accounts, A2 and A3).
- * L2. All lines of a posting are judged together: what counts is each account's balance after all of them.
+ * L2. All lines of a posting are judged together: what counts is each account's balance after all
+ *     of them.
  */
 import { INT64_MAX } from '../money/money.js'
 import { floorOf, type AccountKey } from './accounts.js'

@@ -1,9 +1,11 @@
 /**
  * Money: an amount in minor units and its currency.
  *
- * Owns: arithmetic, the bounds of int64, the wire form. Does not own: rates (money/rate), fees (money/fees).
+ * Owns: arithmetic, the bounds of int64, the wire form. Does not own: rates (money/rate), fees
+ * (money/fees).
  *
- * M1. Amounts are bigint inside and decimal text on every wire. A `number` is only ever US cents of an intent.
+ * M1. Amounts are bigint inside and decimal text on every wire. A `number` is only ever US cents of
+ *     an intent.
  * M2. Two currencies never meet in one operation.
  */
 import { assert } from '../base/assert.js'

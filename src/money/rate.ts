@@ -1,8 +1,8 @@
 /**
  * Exchange rates as fractions.
  *
- * R1. A rate says how many major units of one currency a major unit of another is, mostly of a local currency for a
- *     US dollar; it is never a float.
+ * R1. A rate says how many major units of one currency a major unit of another is, mostly of a
+ *     local currency for a US dollar; it is never a float.
  * R2. Every rounding is named: what a payer owes rounds up, what a partner receives rounds down.
  */
 import { assert } from '../base/assert.js'
@@ -26,7 +26,7 @@ export function parseRate(text: string): Rate | undefined {
   return numerator === 0n ? undefined : { numerator, denominator: 10n ** BigInt(fraction.length) }
 }
 
-/** Exact decimal text of a rate made by parseRate or applySpread: their denominators are powers of ten. */
+/** Exact decimal text of a rate of parseRate or applySpread: the denominators are powers of ten. */
 export function rateToText({ numerator, denominator }: Rate): string {
   const places = denominator.toString().length - 1
   const digits = numerator.toString().padStart(places + 1, '0')

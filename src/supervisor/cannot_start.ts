@@ -1,6 +1,7 @@
 /**
  * Why a start is not possible: one sentence that says what is wrong and what to do about it.
- * Whoever catches it prints the message and nothing else; any other error is a bug and shows its stack.
+ * Whoever catches it prints the message and nothing else; any other error is a bug and shows its
+ * stack.
  */
 export class CannotStart extends Error {
   override name = 'CannotStart'

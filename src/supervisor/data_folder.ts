@@ -4,8 +4,8 @@
  * Owns: the folder and its lock. Does not own: what lies in it.
  *
  * D1. Two stacks never share a folder: two writers on one set of books would end it. The lock is an
- *     exclusive SQLite transaction on a file of its own: the system drops it with the process, so that
- *     none is ever stale, and it holds between containers that share a volume.
+ *     exclusive SQLite transaction on a file of its own: the system drops it with the process, so
+ *     that none is ever stale, and it holds between containers that share a volume.
  */
 import { accessSync, constants, mkdirSync, statSync } from 'node:fs'
 import { join, resolve } from 'node:path'
@@ -55,7 +55,7 @@ function lock(path: string, given: string): Promise<() => Promise<void>> {
     const refuse = (error: Error): void => {
       const held = 'code' in error && error.code === 'SQLITE_BUSY'
       const why = held
-        ? `DATA_DIR=${given} is in use by another running stack: stop that one, or choose another folder.`
+        ? `DATA_DIR=${given} is in use by a running stack: stop that one, or choose another folder.`
         : `DATA_DIR=${given} can not be locked (${error.message}).`
       fail(new CannotStart(why))
     }

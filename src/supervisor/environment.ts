@@ -1,12 +1,13 @@
 /**
  * The environment of the stack: what the supervisor was given and what it hands on.
  *
- * Owns: the one default that differs under a supervisor, and the variables of children. Does not own: the
- * settings themselves (base/settings).
+ * Owns: the one default that differs under a supervisor, and the variables of children. Does not
+ * own: the settings themselves (base/settings).
  *
  * E1. Webhooks may go to private addresses, as local work needs, unless somebody said otherwise or
  *     serves production hosts.
- * E2. Secrets reach children by environment, never by argument: arguments are for every user to see.
+ * E2. Secrets reach children by environment, never by argument: arguments are for every user to
+ *     see.
  */
 import { existsSync, readFileSync } from 'node:fs'
 import { delimiter, join } from 'node:path'

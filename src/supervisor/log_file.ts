@@ -3,8 +3,8 @@
  *
  * Owns: its opening, its bound, and reading what a process said last. Does not own: what is logged.
  *
- * L1. A file above its bound is kept as `.old` at the next start of its process; with the one before
- *     it, that is all a process ever keeps.
+ * L1. A file above its bound is kept as `.old` at the next start of its process; with the one
+ *     before it, that is all a process ever keeps.
  */
 import { closeSync, openSync, readSync, renameSync, statSync, type Stats } from 'node:fs'
 

@@ -1,7 +1,8 @@
 /**
  * Ports that must be free before anything starts.
  *
- * The gateway's own listening would not tell: several gateways share one port, and so would another stack's.
+ * The gateway's own listening would not tell: several gateways share one port, and so would another
+ * stack's.
  */
 import { createServer } from 'node:net'
 import type { SettingName, Settings } from '../base/settings.js'
@@ -47,9 +48,9 @@ async function tryPort(name: PortName, host: string, port: number): Promise<void
 function sentence(name: PortName, host: string, port: number, error: unknown): string {
   const code = error instanceof Error && 'code' in error ? error.code : undefined
   if (code === 'EADDRINUSE') {
-    return `${name}=${port} is taken by another program: stop it, or choose a free one, e.g. ${name}=${
-      port < 65_000 ? port + 100 : port - 100
-    } make run (0 takes any).`
+    const other = port < 65_000 ? port + 100 : port - 100
+    const advice = `stop it, or choose a free one, e.g. ${name}=${other} (0 takes any)`
+    return `${name}=${port} is taken by another program: ${advice}.`
   }
   if (code === 'EACCES') return `${name}=${port} needs more rights: choose a port above 1023.`
   return `${name}=${port} can not be opened on ${host} (${sayOf(error)}).`

@@ -1,14 +1,14 @@
 /**
  * One run of one program.
  *
- * Owns: starting it, hearing that it serves, asking it for metrics, stopping it. Does not own: starting
- * it again (keeper), nor which programs there are (programs).
+ * Owns: starting it, hearing that it serves, asking it for metrics, stopping it. Does not own:
+ * starting it again (keeper), nor which programs there are (programs).
  *
  * P1. A run ends as exactly one of: told to stop, or by itself with a reason.
  * P2. Stopping takes ten seconds at most; what is not gone by then is killed.
  */
 import { spawn, type ChildProcess } from 'node:child_process'
-import type { FromChild, ReadyInfo, ToChild } from '../base/child.js'
+import type { MetricsAnswer, MetricsRequest, ReadyInfo, ReadyMessage } from '../base/child.js'
 import { SECOND } from '../base/clock.js'
 import { openLogFile } from './log_file.js'
 
@@ -27,7 +27,8 @@ export interface Program {
 }
 
 export type Start =
-  { readonly ready: true; readonly info: ReadyInfo } | { readonly ready: false; readonly why: string }
+  | { readonly ready: true; readonly info: ReadyInfo }
+  | { readonly ready: false; readonly why: string }
 
 export interface Run {
   readonly pid: number | undefined
@@ -81,9 +82,10 @@ async function startOf(
   lastWords: () => string,
 ): Promise<Start> {
   const patience = new AbortController()
-  const late = after(READY_WITHIN_MS, patience.signal).then(
-    (): Start => ({ ready: false, why: `it did not serve within ${READY_WITHIN_MS / SECOND} s` }),
-  )
+  const late = after(READY_WITHIN_MS, patience.signal).then((): Start => ({
+    ready: false,
+    why: `it did not serve within ${READY_WITHIN_MS / SECOND} s`,
+  }))
   const gone = ended.then((how): Start => ({ ready: false, why: lastWords() || how }))
   const serves =
     program.serves === 'says' ? heard(child) : seen(child, program.serves, patience.signal)
@@ -95,14 +97,17 @@ async function startOf(
 function heard(child: ChildProcess): Promise<Start> {
   return new Promise((resolve) => {
     const listen = (message: unknown): void => {
-      const said = message as FromChild
-      if (!('ready' in said)) return
+      if (!isReadyMessage(message)) return
       child.off('message', listen)
-      const { ready, ...info } = said
+      const { ready, ...info } = message
       resolve({ ready, info })
     }
     child.on('message', listen)
   })
+}
+
+function isReadyMessage(message: unknown): message is ReadyMessage {
+  return typeof message === 'object' && message !== null && 'ready' in message
 }
 
 async function seen(
@@ -122,13 +127,12 @@ function metricsOf(child: ChildProcess): () => Promise<string> {
   const waiting = new Map<number, (text: string) => void>()
   let asked = 0
   child.on('message', (message) => {
-    const said = message as FromChild
-    if ('metrics' in said && 'metricsId' in said) waiting.get(Number(said.metricsId))?.(said.metrics as string)
+    if (isMetricsAnswer(message)) waiting.get(message.metricsId)?.(message.metrics)
   })
   return async () => {
     if (!child.connected) return ''
     const metricsId = ++asked
-    const request: ToChild = { metrics: true, metricsId }
+    const request: MetricsRequest = { metrics: true, metricsId }
     const patience = new AbortController()
     const answer = new Promise<string>((resolve) => waiting.set(metricsId, resolve))
     child.send(request, () => undefined)
@@ -140,13 +144,18 @@ function metricsOf(child: ChildProcess): () => Promise<string> {
   }
 }
 
+function isMetricsAnswer(message: unknown): message is MetricsAnswer {
+  return typeof message === 'object' && message !== null && 'metricsId' in message
+}
+
 async function stop(child: ChildProcess, ended: Promise<string>): Promise<void> {
   const patience = new AbortController()
   child.kill('SIGTERM')
-  const late = after(STOP_WITHIN_MS, patience.signal).then(() => child.kill('SIGKILL'))
+  void after(STOP_WITHIN_MS, patience.signal).then(() => {
+    if (!patience.signal.aborted) child.kill('SIGKILL')
+  })
   await ended
   patience.abort()
-  await late
 }
 
 /** A pause that ends early, and quietly, when nobody waits for it any more. */

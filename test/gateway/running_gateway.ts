@@ -51,6 +51,11 @@ export async function startGateway(t: Test, options: RunningOptions = {}): Promi
     streamOpen: () => processor.open,
     directoryFresh: () => directory.fresh,
   })
+  t.teardown(() => {
+    processor.close()
+    directory.stop()
+    standIn.stop()
+  })
   const gateway = createGateway({
     ...options,
     settings,
@@ -62,12 +67,7 @@ export async function startGateway(t: Test, options: RunningOptions = {}): Promi
     log,
   })
   const port = await gateway.listen('127.0.0.1', 0)
-  t.teardown(async () => {
-    await gateway.close(0)
-    processor.close()
-    directory.stop()
-    standIn.stop()
-  })
+  t.teardown(() => gateway.close(0))
   if (options.waitUntilReady ?? true) await Promise.all([directory.known, processor.opened])
   return { port, standIn, processor, metrics: () => metrics.registry.metrics() }
 }

@@ -63,7 +63,7 @@ const international = (national: string): string => `0066${national.slice(1)}`
 const baht = (amount: number | undefined): { amount?: number } =>
   amount === undefined ? {} : { amount: amount / 100 }
 
-t.test('promptpay-qr: mobile numbers, ids and wallets', async (t) => {
+t.test('promptpay-qr: mobile numbers, ids and wallets', async () => {
   const target = fc.oneof(
     mobile.map((given) => ({ given, accountType: 'mobile', account: international(given) })),
     digits(13).map((given) => ({ given, accountType: 'national_id', account: given })),
@@ -81,10 +81,9 @@ t.test('promptpay-qr: mobile numbers, ids and wallets', async (t) => {
       )
     }),
   )
-  t.pass()
 })
 
-t.test('promptparse: the four proxies and bills', async (t) => {
+t.test('promptparse: the four proxies and bills', async () => {
   const proxy = fc.oneof(
     mobile.map((target) => ({ type: 'MSISDN', target, read: international(target) })),
     digits(13).map((target) => ({ type: 'NATID', target, read: target })),
@@ -127,7 +126,6 @@ t.test('promptparse: the four proxies and bills', async (t) => {
       },
     ),
   )
-  t.pass()
 })
 
 t.test('promptpay-js: names, categories and additional data', async (t) => {
@@ -182,7 +180,7 @@ t.test('promptpay-js: names, categories and additional data', async (t) => {
   }
 })
 
-t.test('vietnam-qr-pay: accounts and cards, read by both alike', async (t) => {
+t.test('vietnam-qr-pay: accounts and cards, read by both alike', async () => {
   const given = fc.oneof(
     fc.tuple(fc.constant('QRIBFTTA'), fc.stringMatching(/^[0-9A-Za-z]{1,19}$/)),
     fc.tuple(fc.constant('QRIBFTTC'), digits(16, 19)),
@@ -217,5 +215,4 @@ t.test('vietnam-qr-pay: accounts and cards, read by both alike', async (t) => {
       },
     ),
   )
-  t.pass()
 })

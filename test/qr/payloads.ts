@@ -54,7 +54,7 @@ export const vietTemplate = (bank: string, account: string, service?: string): F
   ),
 ]
 
-/** A small good code; the given fields replace those of the same id, or are added before the end. */
+/** A small good code. Given fields replace those of the same id, or are added before the end. */
 export const thai = (...changes: readonly Field[]): string =>
   payload(
     ...changed(

@@ -1,6 +1,6 @@
 /**
- * What holds for every payload: good ones are read as written, damaged ones never mislead, hostile ones
- * cost no more than their length.
+ * What holds for every payload: good ones are read as written, damaged ones never mislead, hostile
+ * ones cost no more than their length.
  */
 import fc from 'fast-check'
 import t from 'tap'
@@ -99,6 +99,11 @@ const billed = fc
     },
   }))
 
+const ACCOUNT_TYPES = new Map([
+  ['QRIBFTTA', 'account'],
+  ['QRIBFTTC', 'card'],
+])
+
 const vietnameseAccount = fc
   .tuple(
     digits(6),
@@ -123,7 +128,7 @@ const vietnameseAccount = fc
     ],
     destination: {
       scheme: 'vietqr',
-      accountType: { QRIBFTTA: 'account', QRIBFTTC: 'card' }[service] ?? 'merchant',
+      accountType: ACCOUNT_TYPES.get(service) ?? 'merchant',
       bankCode,
       account,
       reference1,
@@ -165,7 +170,7 @@ function amountText(minor: bigint, isThai: boolean): string {
   return `${text.slice(0, -2)}.${text.slice(-2)}`
 }
 
-t.test('a good code is read as it was written, in whatever order', async (t) => {
+t.test('a good code is read as it was written, in whatever order', async () => {
   fc.assert(
     fc.property(written, ({ payee, text, minor, name }) => {
       const outcome = readQr(text, payee.corridor)
@@ -178,7 +183,6 @@ t.test('a good code is read as it was written, in whatever order', async (t) => 
     }),
     { numRuns: 500 },
   )
-  t.pass()
 })
 
 /** What the money follows. */
@@ -210,7 +214,7 @@ t.test('no single wrong character sends money elsewhere', async (t) => {
   }
 })
 
-t.test('nor does one in any other code', async (t) => {
+t.test('nor does one in any other code', async () => {
   fc.assert(
     fc.property(
       written,
@@ -224,7 +228,6 @@ t.test('nor does one in any other code', async (t) => {
     ),
     { numRuns: 1_000 },
   )
-  t.pass()
 })
 
 /** Texts that get further than noise: with a good frame, a right checksum or objects inside. */
@@ -243,7 +246,7 @@ const hostile = fc.oneof(
   fc.stringMatching(/^[0-9]{1,60}$/).map((text) => vietnamese(['38', `0010${VIETQR}${text}`])),
 )
 
-t.test('any text gets an answer, and a refusal says nothing of the text', async (t) => {
+t.test('any text gets an answer, and a refusal says nothing of the text', async () => {
   fc.assert(
     fc.property(hostile, fc.constantFrom(...CORRIDOR_NAMES), (text, corridor) => {
       const outcome = readQr(text, corridor)
@@ -253,28 +256,27 @@ t.test('any text gets an answer, and a refusal says nothing of the text', async 
     }),
     { numRuns: 3_000 },
   )
-  t.pass()
 })
 
-/** Long texts, each the worst for some step: many objects, many templates, deep nesting, long values. */
+/** Long texts, each the worst for some step. */
 const WORST: Readonly<Record<string, (length: number) => string>> = {
   'one digit for ever': (length) => sealed('0002019'.padEnd(length - 8, '9')),
-  'objects of one character': (length) => sealed(`000201${'0101x'.repeat(length / 5)}`),
-  'different objects, then the same ones': (length) =>
-    sealed(`000201${manyFields(length, () => 'x')}`),
+  'objects of one character': (length) => sealed(`000201${'0101x'.repeat(length / 5 - 4)}`),
+  'small objects': (length) => sealed(`000201${manyFields(length, () => 'x')}`),
   'full objects': (length) => sealed(`000201${manyFields(length, () => '9'.repeat(99))}`),
   'templates in templates': (length) => sealed(`000201${manyFields(length, nested)}`),
   'templates of the scheme that break at the end': (length) =>
     sealed(`000201${manyFields(length, () => `0016${CREDIT_TRANSFER}${'9901x'.repeat(15)}`)}`),
   'characters outside the basic plane': (length) =>
     sealed(`000201${manyFields(length, () => '😀'.repeat(99))}`),
-  'blanks before a wrong end': (length) => `000201${' '.repeat(length)}x`,
-  'checksums all over': (length) => sealed(`000201${'6304ABCD'.repeat(length / 8)}`),
+  'blanks before a wrong end': (length) => `000201${' '.repeat(length - 7)}x`,
+  'checksums all over': (length) => sealed(`000201${'6304ABCD'.repeat(length / 8 - 2)}`),
 }
 
+/** Without 01, which would end the reading before the templates. */
 function manyFields(length: number, valueOf: (depth: number) => string): string {
   let text = ''
-  for (let tag = 1; Array.from(text).length < length - 120 && tag <= 99; tag++) {
+  for (let tag = 2; Array.from(text).length < length - 120 && tag <= 99; tag++) {
     if (tag !== 63) text += fields([String(tag).padStart(2, '0'), valueOf(0)])
   }
   return text
@@ -288,10 +290,11 @@ function nested(depth: number): string {
 t.test('the effort is linear in the length of the text', async (t) => {
   for (const [what, write] of Object.entries(WORST)) {
     for (const length of [256, 1_024, 4_096]) {
-      const text = write(length).slice(0, 8_192)
+      const text = write(length)
+      t.ok(Array.from(text).length <= length, `${what} gets past the door`)
       for (const corridor of CORRIDOR_NAMES) {
         const effort = charactersTouched(() => readQr(text, corridor))
-        t.ok(effort <= 16 * text.length, `${what}: ${effort} for ${text.length}`)
+        t.ok(effort <= 8 * text.length, `${what}: ${effort} for ${text.length}`)
       }
     }
   }

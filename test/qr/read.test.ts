@@ -1,7 +1,7 @@
 /**
  * The reader's rules, one by one: what it accepts, which reason it gives, and in which order.
  */
-import t from 'tap'
+import t, { type Test } from 'tap'
 import { bindAmount, readQr, type QrReading } from '../../src/qr/read.js'
 import type { Corridor } from '../../src/qr/corridor.js'
 import {
@@ -61,7 +61,8 @@ t.test('characters that could spoof a receipt', async (t) => {
   const bad = ['\t', '\n', '\x1b', '\x7f', '\x85', '\u202e', '\u2066', '\u200f', '\u061c', '\ufeff']
   for (const character of [...bad, '\u2028', '\ud83d', '\udc00']) {
     const name = `A${character}B`
-    t.equal(verdictOf(thai(['59', name])), 'payload_charset', JSON.stringify(character))
+    const label = character.charCodeAt(0).toString(16)
+    t.equal(verdictOf(thai(['59', name])), 'payload_charset', label)
   }
   for (const name of ['ร้านกาแฟ', 'Qua\u0301n', 'CAFÉ 😀', '最佳', 'zero\u200bwidth']) {
     t.equal(readingOf(thai(['59', name])).merchant.name, name, 'as the merchant wrote it')
@@ -143,7 +144,7 @@ t.test('objects are well formed, in the root and in the templates that are used'
   check(t, 'vn_vietqr', [
     [
       'bank and account overrun',
-      vietnamese(['38', `${field('00', VIETQR)}01100006970416`]),
+      vietnamese(['38', `${field('00', VIETQR)}01110006970416`]),
       'tlv_truncated',
     ],
     [

@@ -84,8 +84,9 @@ export function createCycle(options: CycleOptions): Cycle {
     while (waiting.length > 0 || isDue()) await runGroup(gather())
   }
 
-  const isDue = (): boolean =>
-    stopping === undefined && nextDueAt !== null && nextDueAt <= clock.now()
+  function isDue(): boolean {
+    return stopping === undefined && nextDueAt !== null && nextDueAt <= clock.now()
+  }
 
   function rest(): void {
     busy = false

@@ -1,0 +1,116 @@
+/**
+ * Keeps one program running.
+ *
+ * Owns: its restarts and their back-off. Does not own: a single run (program), the order of the
+ * stack (stack).
+ *
+ * K1. A program that never served does not come back: the start as a whole has failed, and its
+ *     reason is told.
+ * K2. One that ended by itself after it served is started again, 0.2 s later at first, then twice
+ *     as long each time, 10 s at most. A run of half a minute forgives what was before.
+ * K3. After `stop` nothing is started any more.
+ */
+import type { ReadyInfo } from '../base/child.js'
+import { SECOND, type Clock } from '../base/clock.js'
+import { CannotStart } from './cannot_start.js'
+import { run, type Program, type Run } from './program.js'
+
+const RESTART_AFTER_MIN_MS = 200
+const RESTART_AFTER_MAX_MS = 10 * SECOND
+const FORGIVEN_AFTER_MS = 30 * SECOND
+
+export interface KeeperOptions {
+  readonly name: string
+  /** Asked before each run, since ports are learned by running. */
+  readonly program: () => Program
+  readonly logPath: string
+  readonly clock: Clock
+  /** It serves; the first time and after each restart. */
+  readonly onReady: (info: ReadyInfo, startedAnew: boolean) => void
+  readonly onLost: (why: string, againAfterMs: number) => void
+}
+
+export interface Keeper {
+  readonly name: string
+  readonly pid: number | undefined
+  readonly isReady: boolean
+  readonly restarts: number
+  /** Resolves when it serves. @throws CannotStart when it does not come to that */
+  start(): Promise<void>
+  metrics(): Promise<string>
+  stop(): Promise<void>
+}
+
+export function keep(options: KeeperOptions): Keeper {
+  const { name, program, logPath, clock, onReady, onLost } = options
+  let current: Run | undefined
+  let isReady = false
+  let stopping = false
+  let restarts = 0
+  let againAfterMs = RESTART_AFTER_MIN_MS
+  let restarting: NodeJS.Timeout | undefined
+
+  const start = async (): Promise<void> => {
+    const first = run(program(), logPath)
+    current = first
+    const outcome = await first.started
+    if (!outcome.ready) {
+      await first.stop()
+      throw new CannotStart(`${name} does not start: ${outcome.why}`)
+    }
+    serve(first, outcome.info, false)
+  }
+
+  const serve = (served: Run, info: ReadyInfo, anew: boolean): void => {
+    const since = clock.now()
+    isReady = true
+    onReady(info, anew)
+    void served.ended.then((how) => {
+      if (clock.now() - since > FORGIVEN_AFTER_MS) againAfterMs = RESTART_AFTER_MIN_MS
+      lost(how, served)
+    })
+  }
+
+  const lost = (how: string, ended: Run): void => {
+    isReady = false
+    if (stopping) return
+    onLost(`${how}${said(ended)}`, againAfterMs)
+    restarting = setTimeout(() => void startAgain(), againAfterMs)
+    againAfterMs = Math.min(againAfterMs * 2, RESTART_AFTER_MAX_MS)
+  }
+
+  const startAgain = async (): Promise<void> => {
+    restarts += 1
+    const next = run(program(), logPath)
+    current = next
+    const outcome = await next.started
+    if (outcome.ready) return serve(next, outcome.info, true)
+    await next.stop()
+    lost(outcome.why, next)
+  }
+
+  return {
+    name,
+    get pid() {
+      return current?.pid
+    },
+    get isReady() {
+      return isReady
+    },
+    get restarts() {
+      return restarts
+    },
+    start,
+    metrics: () => (isReady && current !== undefined ? current.metrics() : Promise.resolve('')),
+    stop: async () => {
+      stopping = true
+      clearTimeout(restarting)
+      await current?.stop()
+    },
+  }
+}
+
+function said(ended: Run): string {
+  const words = ended.lastWords()
+  return words === '' ? '' : `, it said: ${words}`
+}

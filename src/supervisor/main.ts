@@ -1,0 +1,52 @@
+/**
+ * The supervisor: one command that runs the whole stack.
+ *
+ * Owns: signals and exit codes. Does not own: the stack (stack).
+ *
+ * M1. Ctrl-C, SIGTERM and a closed terminal stop everything in order and exit 0.
+ * M2. What makes a start impossible is told in one sentence, exit 1.
+ */
+import { systemClock } from '../base/clock.js'
+import { systemRandom } from '../base/random.js'
+import { SettingsError } from '../base/settings.js'
+import { CannotStart } from './cannot_start.js'
+import { openDataFolder } from './data_folder.js'
+import { readEnvironment } from './environment.js'
+import { refuseTakenPorts } from './ports.js'
+import { seeOffFormerRun } from './run_file.js'
+import { createStack, RUN_FILE } from './stack.js'
+import { createTerminal } from './terminal.js'
+
+async function main(): Promise<void> {
+  const clock = systemClock
+  const terminal = createTerminal(clock)
+  const environment = readEnvironment()
+  const data = await openDataFolder(environment.settings.DATA_DIR)
+  await seeOffFormerRun(data.file(RUN_FILE), clock, terminal.say)
+  await refuseTakenPorts(environment.settings)
+  const stack = createStack({ environment, data, clock, random: systemRandom(), terminal })
+
+  let stopping: Promise<void> | undefined
+  const stop = (): Promise<void> => (stopping ??= stack.stop().then(() => data.release()))
+  for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) {
+    process.on(signal, () => {
+      if (stopping === undefined) terminal.say('stopping …')
+      void stop().then(() => process.exit(0))
+    })
+  }
+
+  terminal.say(`Causeway, data in ${data.path}`)
+  try {
+    await stack.start()
+  } catch (error) {
+    if (stopping !== undefined) return // a start that was stopped fails as a matter of course
+    await stop()
+    throw error
+  }
+}
+
+main().catch((error: unknown) => {
+  const expected = error instanceof CannotStart || error instanceof SettingsError
+  console.error(expected ? error.message : error)
+  process.exit(1)
+})

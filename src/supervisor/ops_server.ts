@@ -1,0 +1,80 @@
+/**
+ * Health and metrics of the whole stack, on a port of its own.
+ *
+ * Owns: `/healthz /readyz /metrics`. Does not own: what processes measure (each of them).
+ *
+ * O1. Loopback only: nothing here is for partners.
+ * O2. `/healthz` is about the supervisor, `/readyz` about every process: 200 only while all of them
+ *     serve.
+ */
+import { createServer, type Server, type ServerResponse } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { joinExpositions } from './exposition.js'
+import type { Keeper } from './keeper.js'
+
+const EXPOSITION = 'text/plain; version=0.0.4; charset=utf-8'
+
+export interface OpsServer {
+  readonly url: string
+  close(): Promise<void>
+}
+
+export async function openOpsServer(
+  port: number,
+  keepers: () => readonly Keeper[],
+  isStarted: () => boolean,
+): Promise<OpsServer> {
+  const server = createServer((request, response) => {
+    void answer(request.url ?? '', response, keepers(), isStarted())
+  })
+  await new Promise<void>((done, fail) => {
+    server.once('error', fail)
+    server.listen(port, '127.0.0.1', done)
+  })
+  const { port: taken } = server.address() as AddressInfo
+  return { url: `http://127.0.0.1:${taken}`, close: () => close(server) }
+}
+
+async function answer(
+  url: string,
+  response: ServerResponse,
+  keepers: readonly Keeper[],
+  started: boolean,
+): Promise<void> {
+  const path = url.split('?', 1)[0]
+  if (path === '/healthz') return json(response, 200, { alive: true })
+  if (path === '/readyz') {
+    const ready = started && keepers.every((keeper) => keeper.isReady)
+    const processes = Object.fromEntries(keepers.map(({ name, isReady }) => [name, isReady]))
+    return json(response, ready ? 200 : 503, { ready, processes })
+  }
+  if (path !== '/metrics') return json(response, 404, { error: 'not found' })
+  const texts = await Promise.all(
+    keepers.map(async (keeper) => [keeper.name, await keeper.metrics()] as const),
+  )
+  response.writeHead(200, { 'content-type': EXPOSITION })
+  response.end(joinExpositions(new Map([...texts, ['supervisor', ownMetrics(keepers)]])))
+}
+
+function ownMetrics(keepers: readonly Keeper[]): string {
+  return [
+    '# HELP causeway_process_up Whether a process of the stack serves.',
+    '# TYPE causeway_process_up gauge',
+    ...keepers.map(({ name, isReady }) => `causeway_process_up{process="${name}"} ${+isReady}`),
+    '# HELP causeway_process_restarts_total How often a process was started again.',
+    '# TYPE causeway_process_restarts_total counter',
+    ...keepers.map(
+      ({ name, restarts }) => `causeway_process_restarts_total{process="${name}"} ${restarts}`,
+    ),
+  ].join('\n')
+}
+
+function json(response: ServerResponse, status: number, value: object): void {
+  response.writeHead(status, { 'content-type': 'application/json' })
+  response.end(`${JSON.stringify(value)}\n`)
+}
+
+function close(server: Server): Promise<void> {
+  server.closeAllConnections()
+  return new Promise((done) => server.close(() => done()))
+}

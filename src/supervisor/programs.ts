@@ -1,0 +1,140 @@
+/**
+ * Which programs a stack has, in the order of their start, and how they find one another.
+ *
+ * Owns: command lines, sockets and ports. Does not own: running them (keeper).
+ *
+ * G1. Our own processes meet on Unix sockets; TCP is for partners, internal services and NATS.
+ * G2. A port that was chosen by its process is kept for that process' later runs: clients know it
+ *     by then.
+ */
+import { mkdirSync, mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import type { ReadyInfo } from '../base/child.js'
+import { projectRoot } from '../base/protos.js'
+import type { Settings } from '../base/settings.js'
+import type { DataFolder } from './data_folder.js'
+import type { Environment } from './environment.js'
+import type { NatsServer } from './nats_server.js'
+import type { Program } from './program.js'
+
+/** The kernel takes 107 bytes for a socket's path. */
+const SOCKET_FOLDER_MAX_BYTES = 80
+
+export interface PlannedProgram {
+  readonly name: string
+  program(): Program
+  /** Keeps what the running program told, and says in a few words where it is to be found. */
+  learn(info: ReadyInfo): string
+}
+
+export interface Plan {
+  readonly programs: readonly PlannedProgram[]
+  /** Known once the programs serve. */
+  readonly ports: { http: number; grpc: number; nats: number }
+  /** Removes what only lives as long as the run. */
+  tidy(): void
+}
+
+export function planStack(
+  { settings, forChild }: Environment,
+  data: DataFolder,
+  nats: NatsServer | undefined,
+): Plan {
+  const sockets = openSocketFolder(data)
+  const ports = { http: settings.HTTP_PORT, grpc: settings.GRPC_PORT, nats: settings.NATS_PORT }
+  const root = projectRoot()
+
+  const own = (main: string, socket: string | undefined, ...args: string[]): Program => {
+    if (socket !== undefined) rmSync(sockets.path(socket), { force: true }) // left by a killed run
+    return {
+      command: process.execPath,
+      arguments: ['--enable-source-maps', join(root, '.build', main), ...args],
+      environment: forChild({
+        DATA_DIR: data.path,
+        HTTP_PORT: String(ports.http),
+        GRPC_PORT: String(ports.grpc),
+        NATS_URL: nats?.url(ports.nats) ?? settings.NATS_URL,
+      }),
+      serves: 'says',
+    }
+  }
+  const rail = sockets.address('rail')
+  const processor = sockets.address('processor')
+
+  const programs: PlannedProgram[] = [
+    {
+      name: 'rail',
+      program: () => own('src/rails/sandbox/main.js', 'rail', '--listen', rail),
+      learn: () => 'the sandbox of a bank network',
+    },
+    {
+      name: 'processor',
+      program: () =>
+        own('src/processor/main.js', 'processor', '--rail', rail, '--listen', processor),
+      learn: (info) => {
+        ports.grpc = portOf(info)
+        return `gRPC on 127.0.0.1:${ports.grpc}`
+      },
+    },
+    {
+      name: 'webhooks',
+      program: () => own('actors/webhook/main.js', undefined, '--processor', processor),
+      learn: () => 'the pool that delivers',
+    },
+    ...gatewayNames(settings).map((name) => ({
+      name,
+      program: () => own('gateway/main.js', undefined, '--processor', processor),
+      learn: (info: ReadyInfo) => {
+        ports.http = portOf(info)
+        return baseUrl(settings, ports.http)
+      },
+    })),
+  ]
+  if (nats !== undefined) {
+    programs.unshift({
+      name: 'nats',
+      program: () => nats.program(ports.nats),
+      learn: (info) => {
+        ports.nats = portOf(info)
+        return `on 127.0.0.1:${ports.nats}`
+      },
+    })
+  }
+  return { programs, ports, tidy: sockets.remove }
+}
+
+const gatewayNames = ({ GATEWAYS }: Settings): string[] =>
+  GATEWAYS === 1 ? ['gateway'] : Array.from({ length: GATEWAYS }, (_, i) => `gateway-${i + 1}`)
+
+/** How a client on this machine reaches the gateways. */
+export function baseUrl({ HTTP_HOST, TLS_CERT_FILE }: Settings, port: number): string {
+  const scheme = TLS_CERT_FILE === '' ? 'http' : 'https'
+  if (HTTP_HOST === '0.0.0.0') return `${scheme}://127.0.0.1:${port}`
+  if (HTTP_HOST === '::') return `${scheme}://[::1]:${port}`
+  return `${scheme}://${HTTP_HOST.includes(':') ? `[${HTTP_HOST}]` : HTTP_HOST}:${port}`
+}
+
+function portOf(info: ReadyInfo): number {
+  return Number(info['port'])
+}
+
+interface SocketFolder {
+  path(name: string): string
+  /** As gRPC spells it. */
+  address(name: string): string
+  remove(): void
+}
+
+function openSocketFolder(data: DataFolder): SocketFolder {
+  const usual = data.file('run')
+  const fits = Buffer.byteLength(usual) <= SOCKET_FOLDER_MAX_BYTES
+  const folder = fits ? usual : mkdtempSync(join(tmpdir(), 'causeway-'))
+  mkdirSync(folder, { recursive: true, mode: 0o700 })
+  const path = (name: string): string => join(folder, `${name}.sock`)
+  return {
+    path,
+    address: (name) => `unix:${path(name)}`,
+    remove: () => rmSync(folder, { recursive: true, force: true }),
+  }
+}

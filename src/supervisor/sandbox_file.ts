@@ -1,0 +1,67 @@
+/**
+ * `sandbox.json` under DATA_DIR: all that a client needs to talk to this stack.
+ *
+ * Owns: the demo partner's credentials on their way from the processor to the file. Does not own:
+ * the partner itself.
+ *
+ * S1. The file is 0600 and is replaced as a whole, before the stack says that it is ready.
+ */
+import { renameSync, writeFileSync } from 'node:fs'
+import { credentials } from '@grpc/grpc-js'
+import type { ProtoGrpcType } from '../../protos/types/operator.js'
+import type { DemoCredentials } from '../../protos/types/causeway/v1/DemoCredentials.js'
+import { SECOND, type Clock } from '../base/clock.js'
+import { bearer } from '../base/internal_token.js'
+import { contracts } from '../base/protos.js'
+import { CannotStart } from './cannot_start.js'
+
+const ANSWER_WITHIN_MS = 30 * SECOND
+
+export interface Sandbox {
+  readonly base_url: string
+  /** The host name to send when it is not the one of `base_url`. */
+  readonly host: string
+  readonly grpc_address: string
+  readonly internal_token: string
+  readonly ops_url: string
+  readonly environment: 'sandbox'
+  readonly partner_id: string
+  readonly key_id: string
+  readonly signing_secret: string
+}
+
+export type Addresses = Pick<
+  Sandbox,
+  'base_url' | 'host' | 'grpc_address' | 'internal_token' | 'ops_url'
+>
+
+export async function writeSandboxFile(
+  file: string,
+  addresses: Addresses,
+  clock: Clock,
+): Promise<Sandbox> {
+  const demo = await ensureDemo(addresses, clock)
+  const sandbox: Sandbox = {
+    ...addresses,
+    environment: 'sandbox',
+    partner_id: demo.partner_id ?? '',
+    key_id: demo.key_id ?? '',
+    signing_secret: demo.signing_secret ?? '',
+  }
+  writeFileSync(`${file}.new`, `${JSON.stringify(sandbox, null, 2)}\n`, { mode: 0o600 })
+  renameSync(`${file}.new`, file)
+  return sandbox
+}
+
+function ensureDemo(addresses: Addresses, clock: Clock): Promise<DemoCredentials> {
+  const { Operator } = contracts<ProtoGrpcType>().causeway.v1
+  const operator = new Operator(addresses.grpc_address, credentials.createInsecure())
+  const deadline = clock.now() + ANSWER_WITHIN_MS
+  return new Promise((resolve, reject) => {
+    operator.EnsureDemo({}, bearer(addresses.internal_token), { deadline }, (error, demo) => {
+      operator.close()
+      if (demo !== undefined) return resolve(demo)
+      reject(new CannotStart(`The demo partner can not be made: ${error?.details ?? 'no answer'}`))
+    })
+  })
+}

@@ -1,0 +1,144 @@
+/**
+ * The whole stack: started in order, kept, stopped in the reverse order.
+ *
+ * Owns: that order, and the files that describe a run. Does not own: a single process (keeper).
+ *
+ * S1. A process is started when those it needs serve.
+ * S2. A start that fails, or is stopped half-way, leaves no process behind.
+ */
+import { relative } from 'node:path'
+import type { Clock } from '../base/clock.js'
+import { ensureInternalToken } from '../base/internal_token.js'
+import type { Random } from '../base/random.js'
+import { FILES } from '../base/subjects.js'
+import { CannotStart } from './cannot_start.js'
+import type { DataFolder } from './data_folder.js'
+import type { Environment } from './environment.js'
+import { keep, type Keeper } from './keeper.js'
+import { natsServer, type NatsServer } from './nats_server.js'
+import { openOpsServer, type OpsServer } from './ops_server.js'
+import { baseUrl, planStack, type Plan, type PlannedProgram } from './programs.js'
+import { removeRunFile, writeRunFile } from './run_file.js'
+import { writeSandboxFile } from './sandbox_file.js'
+import type { Terminal } from './terminal.js'
+
+export const RUN_FILE = 'run.json'
+
+export interface StackOptions {
+  readonly environment: Environment
+  readonly data: DataFolder
+  readonly clock: Clock
+  readonly random: Random
+  readonly terminal: Terminal
+}
+
+export interface Stack {
+  /** Resolves when everything serves, or when it was stopped meanwhile. @throws CannotStart */
+  start(): Promise<void>
+  stop(): Promise<void>
+}
+
+export function createStack(options: StackOptions): Stack {
+  const { environment, data, clock, terminal } = options
+  const { settings } = environment
+  const plan = planStack(environment, data, ownNats(options))
+  const keepers = plan.programs.map((planned) => keeperOf(planned))
+  let stopping = false
+  let started = false
+  let ops: OpsServer | undefined
+
+  function keeperOf(planned: PlannedProgram): Keeper {
+    const { name } = planned
+    return keep({
+      name,
+      program: () => planned.program(),
+      logPath: `${data.folder('logs')}/${name}.log`,
+      clock,
+      onReady: (info, startedAnew) => {
+        const where = planned.learn(info)
+        recordRun()
+        if (startedAnew) terminal.say(`${name} serves again`)
+        else terminal.up(name, where)
+      },
+      onLost: (why, againAfterMs) =>
+        terminal.trouble(`${name} ended (${why}); starting it again in ${againAfterMs / 1000} s`),
+    })
+  }
+
+  const recordRun = (): void => {
+    const pids = new Map<string, number>()
+    for (const { name, pid } of keepers) if (pid !== undefined) pids.set(name, pid)
+    writeRunFile(data.file(RUN_FILE), pids)
+  }
+
+  const start = async (): Promise<void> => {
+    const token = ensureInternalToken({ ...settings, DATA_DIR: data.path }, options.random)
+    ops = await openOpsServer(
+      settings.OPS_PORT,
+      () => keepers,
+      () => started,
+    )
+    for (const keeper of keepers) {
+      if (stopping) return
+      const serving = keeper.start()
+      recordRun()
+      await serving
+    }
+    await announce(token, ops.url)
+  }
+
+  const announce = async (token: string, opsUrl: string): Promise<void> => {
+    const sandboxFile = data.file(FILES.sandbox)
+    const sandbox = await writeSandboxFile(
+      sandboxFile,
+      addresses(options, plan, token, opsUrl),
+      clock,
+    )
+    if (stopping) return
+    started = true
+    terminal.say(`  health and metrics: ${opsUrl}`)
+    terminal.say(`  sandbox partner ${sandbox.partner_id}: credentials in ${near(sandboxFile)}`)
+    terminal.say(`  logs: ${near(data.file('logs'))}/`)
+    terminal.say(`ready: ${sandbox.base_url}`)
+  }
+
+  const stop = async (): Promise<void> => {
+    stopping = true
+    for (const keeper of keepers.toReversed()) await keeper.stop()
+    await ops?.close()
+    plan.tidy()
+    removeRunFile(data.file(RUN_FILE))
+  }
+
+  return { start, stop }
+}
+
+function ownNats({ environment, data, random }: StackOptions): NatsServer | undefined {
+  if (environment.settings.NATS_URL !== '') return undefined
+  const binary = environment.find('nats-server')
+  if (binary === undefined) {
+    throw new CannotStart(
+      'nats-server is missing: install it (apt-get install nats-server), or set NATS_URL.',
+    )
+  }
+  return natsServer(binary, data, environment.forChild({}), random)
+}
+
+const addresses = (
+  { environment: { settings } }: StackOptions,
+  { ports }: Plan,
+  token: string,
+  opsUrl: string,
+) => ({
+  base_url: baseUrl(settings, ports.http),
+  host: settings.SANDBOX_HOSTS[0] ?? 'api.localhost',
+  grpc_address: `127.0.0.1:${ports.grpc}`,
+  internal_token: token,
+  ops_url: opsUrl,
+})
+
+/** A path as one would type it here. */
+function near(path: string): string {
+  const fromHere = relative(process.cwd(), path)
+  return fromHere.startsWith('..') ? path : fromHere
+}

@@ -1,0 +1,55 @@
+import fc from 'fast-check'
+import t from 'tap'
+import { instant, type Clock, type Instant } from '../../src/base/clock.js'
+import { createRateLimit } from '../../gateway/rate_limit.js'
+
+function heldClock(): Clock & { set(at: number): void } {
+  let now: Instant = instant(1_000_000)
+  return { now: () => now, set: (at) => (now = instant(at)) }
+}
+
+t.test('a burst of one second passes, then one each time a token is there', async (t) => {
+  const clock = heldClock()
+  const limit = createRateLimit(clock)
+  for (let i = 0; i < 10; i++) t.equal(limit('a', 10), 0)
+  t.equal(limit('a', 10), 1)
+  t.equal(limit('b', 10), 0, 'another key has its own bucket')
+  clock.set(1_000_099)
+  t.equal(limit('a', 10), 1)
+  clock.set(1_000_100)
+  t.equal(limit('a', 10), 0)
+  t.equal(limit('a', 10), 1)
+})
+
+t.test('a clock that is set back gives nothing and takes nothing', async (t) => {
+  const clock = heldClock()
+  const limit = createRateLimit(clock)
+  t.equal(limit('a', 1), 0)
+  clock.set(0)
+  t.equal(limit('a', 1), 1)
+  clock.set(1_000)
+  t.equal(limit('a', 1), 0)
+})
+
+t.test('in any stretch of time no more pass than the rate and one burst', async (t) => {
+  fc.assert(
+    fc.property(
+      fc.integer({ min: 1, max: 50 }),
+      fc.array(fc.integer({ min: 0, max: 300 }), { minLength: 1, maxLength: 300 }),
+      (perSecond, pauses) => {
+        const clock = heldClock()
+        const limit = createRateLimit(clock)
+        let at = 0
+        let passed = 0
+        clock.set(0)
+        for (const pause of pauses) {
+          at += pause
+          clock.set(at)
+          if (limit('a', perSecond) === 0) passed += 1
+        }
+        return passed <= perSecond + (at * perSecond) / 1_000 + 1e-6
+      },
+    ),
+  )
+  t.pass()
+})

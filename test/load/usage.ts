@@ -1,0 +1,90 @@
+/**
+ * What processes use, read from /proc.
+ *
+ * Owns: CPU time and memory at one moment, and the difference of two. Does not own: which processes there are.
+ *
+ * U1. Linux counts in ticks of 10 ms; over windows of seconds that is exact enough.
+ * U2. A process's main thread, where its JavaScript runs, is told apart from its other threads.
+ */
+import { readFileSync } from 'node:fs'
+
+export interface Watched {
+  readonly name: string
+  readonly pid: number
+}
+
+export interface Moment {
+  readonly processes: ReadonlyMap<string, ProcessMoment>
+  /** All that the machine's cores did, the time that the host took away included. */
+  readonly machineCpuMs: number
+}
+
+interface ProcessMoment {
+  readonly mainThreadCpuMs: number
+  readonly cpuMs: number
+  readonly rssMiB: number
+}
+
+export interface Usage {
+  readonly mainThreadCpuMs: number
+  readonly otherThreadsCpuMs: number
+  /** At the end. */
+  readonly rssMiB: number
+}
+
+export interface Difference {
+  readonly processes: Readonly<Record<string, Usage>>
+  /** Used by nobody whom we watch: other programs, the kernel's own work, the host. */
+  readonly elsewhereCpuMs: number
+}
+
+/** USER_HZ is 100 on every Linux that Node runs on. */
+const TICK_MS = 10
+
+export function usageNow(watched: readonly Watched[]): Moment {
+  return {
+    processes: new Map(watched.map(({ name, pid }) => [name, processNow(pid)])),
+    machineCpuMs: machineCpuMs(readFileSync('/proc/stat', 'utf8')),
+  }
+}
+
+export function usageBetween(before: Moment, after: Moment): Difference {
+  const processes: Record<string, Usage> = {}
+  let ours = 0
+  for (const [name, now] of after.processes) {
+    const then = before.processes.get(name)
+    if (then === undefined) continue
+    const all = now.cpuMs - then.cpuMs
+    const main = now.mainThreadCpuMs - then.mainThreadCpuMs
+    processes[name] = { mainThreadCpuMs: main, otherThreadsCpuMs: all - main, rssMiB: now.rssMiB }
+    ours += all
+  }
+  const machine = after.machineCpuMs - before.machineCpuMs
+  return { processes, elsewhereCpuMs: Math.max(0, machine - ours) }
+}
+
+function processNow(pid: number): ProcessMoment {
+  const status = readFileSync(`/proc/${pid}/status`, 'utf8')
+  return {
+    mainThreadCpuMs: taskCpuMs(readFileSync(`/proc/${pid}/task/${pid}/stat`, 'utf8')),
+    cpuMs: taskCpuMs(readFileSync(`/proc/${pid}/stat`, 'utf8')),
+    rssMiB: Number(/^VmRSS:\s+([0-9]+) kB$/m.exec(status)?.[1] ?? 0) / 1_024,
+  }
+}
+
+/** utime and stime. The name before them may hold spaces and brackets, so fields count from its last bracket. */
+export function taskCpuMs(stat: string): number {
+  const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ')
+  return (Number(fields[11]) + Number(fields[12])) * TICK_MS
+}
+
+/** user, nice, system, irq, softirq and steal of the first line; idle and iowait are nobody's work. */
+export function machineCpuMs(stat: string): number {
+  const [user, nice, system, , , irq, softirq, steal] = stat
+    .slice(0, stat.indexOf('\n'))
+    .split(/ +/)
+    .slice(1)
+    .map(Number)
+  const busy = [user, nice, system, irq, softirq, steal].reduce<number>((sum, x) => sum + (x ?? 0), 0)
+  return busy * TICK_MS
+}

@@ -1,0 +1,174 @@
+/** The rules of the sandbox bank, without a disk or a wire. */
+import fc from 'fast-check'
+import t from 'tap'
+import { instant } from '../../src/base/clock.js'
+import { carryOut, recall, receive, simulate, type Moment } from '../../src/rails/sandbox/bank.js'
+import { contentOf, reportOf, type Entry } from '../../src/rails/sandbox/entry.js'
+import { SIMULATED_OUTCOMES } from '../../src/rails/rail.js'
+import { anInstruction, random } from './harness.js'
+
+const NOON = 1_800_000_000_000
+const at = (milliseconds: number, delayMs = 250): Moment => ({
+  now: instant(NOON + milliseconds),
+  random,
+  delayMs,
+})
+const toAccount = (account: string): Entry => receive(anInstruction({ account }), at(0))
+const withHint = (hint: string, delayMs = 250): Entry =>
+  receive(anInstruction({ purpose: 'qr_payment', hint }), at(0, delayMs))
+
+t.test('an ordinary instruction is executed after the delay, and is news then', (t) => {
+  const received = receive(anInstruction(), at(0))
+  t.equal(received.state, 'pending')
+  t.equal(received.executions, 0)
+  t.equal(received.reportId, null)
+  t.strictSame(received.due, { at: NOON + 250, step: 'execute' })
+
+  const executed = carryOut(received, at(250))
+  t.equal(executed.state, 'executed')
+  t.equal(executed.executions, 1)
+  t.match(executed.transactionId, /^sbx_[0-9a-f]{24}$/)
+  t.match(executed.reportId, /^rep_/)
+  t.equal(executed.due, null)
+  t.end()
+})
+
+t.test('without a delay it is executed at once', (t) => {
+  t.equal(receive(anInstruction(), at(0, 0)).state, 'executed')
+  t.end()
+})
+
+t.test('test accounts that are refused', (t) => {
+  const reasons = { '0001': 'account_closed', '0002': 'account_not_found', '0003': 'name_mismatch' }
+  for (const [ending, reason] of Object.entries(reasons)) {
+    const refused = carryOut(toAccount(`999000${ending}`), at(250))
+    t.equal(refused.state, 'refused', ending)
+    t.equal(refused.refusal, reason)
+    t.equal(refused.executions, 0)
+    t.match(refused.reportId, /^rep_/)
+  }
+  t.end()
+})
+
+t.test('0005 is executed, and returned within three seconds', (t) => {
+  const executed = carryOut(toAccount('99900012340005'), at(250))
+  t.equal(executed.state, 'executed')
+  t.equal(executed.due?.step, 'return')
+  t.ok((executed.due?.at ?? Infinity) <= NOON + 250 + 3_000)
+  const returned = carryOut(executed, at(1_250))
+  t.equal(returned.state, 'returned')
+  t.equal(returned.executions, 1)
+  t.equal(returned.transactionId, executed.transactionId)
+  t.not(returned.reportId, executed.reportId)
+  t.end()
+})
+
+t.test('0006 and 0007 are decided at once and are no news', (t) => {
+  const executed = toAccount('9990000006')
+  t.match(executed, { state: 'executed', executions: 1, reportId: null, due: null })
+  const refused = toAccount('9990000007')
+  t.match(refused, { state: 'refused', refusal: 'rejected', executions: 0, reportId: null })
+  t.end()
+})
+
+t.test('0008 stays pending', (t) => {
+  t.match(toAccount('9990000008'), { state: 'pending', due: null })
+  t.end()
+})
+
+t.test('only payouts to accounts of the test range are special', (t) => {
+  for (const account of ['1230000001', '9990010001', '99900000010']) {
+    t.match(toAccount(account).due, { step: 'execute' }, account)
+  }
+  const qr = receive(anInstruction({ purpose: 'qr_payment', account: '9990000001' }), at(0))
+  t.match(qr.due, { step: 'execute' })
+  t.end()
+})
+
+t.test('hints steer QR payments', (t) => {
+  t.match(carryOut(withHint('+fail'), at(250)), { state: 'refused', refusal: 'rejected' })
+  t.match(carryOut(withHint('user-7+fail'), at(250)), { state: 'refused' })
+  t.match(withHint('+unknown'), { state: 'executed', executions: 1, reportId: null })
+  t.equal(withHint('+slow').due?.at, NOON + 5_000)
+  t.equal(withHint('+slow', 1_000).due?.at, NOON + 10_000)
+  t.match(withHint('+other').due, { at: NOON + 250, step: 'execute' })
+  t.match(receive(anInstruction({ hint: '+fail' }), at(0)).due, { step: 'execute' }, 'no payout')
+  t.end()
+})
+
+t.test('too late is refused, on the millisecond is not', (t) => {
+  const instruction = anInstruction({ notAfter: instant(NOON) })
+  t.match(receive(instruction, at(0)), { state: 'pending' })
+  const late = receive(instruction, at(1))
+  t.match(late, { state: 'refused', refusal: 'expired', executions: 0, due: null })
+  t.match(late.reportId, /^rep_/)
+  const silent = anInstruction({ notAfter: instant(NOON), account: '9990000006' })
+  t.match(receive(silent, at(1)), { state: 'refused', executions: 0 }, 'whatever the account')
+  t.end()
+})
+
+t.test('simulated outcomes', (t) => {
+  const stuck = toAccount('9990000008')
+  t.match(simulate(stuck, 'completed', at(9)), { state: 'executed', executions: 1 })
+  t.match(simulate(stuck, 'failed', at(9)), { state: 'refused', refusal: 'rejected' })
+  t.match(simulate(stuck, 'reversed', at(9)), { state: 'returned', executions: 1 })
+  const executed = simulate(stuck, 'completed', at(9))
+  t.match(simulate(executed, 'reversed', at(10)), { state: 'returned', executions: 1 })
+  t.equal(simulate(executed, 'failed', at(10)), executed, 'what is paid does not fail')
+  const refused = simulate(stuck, 'failed', at(9))
+  for (const outcome of SIMULATED_OUTCOMES) t.equal(simulate(refused, outcome, at(10)), refused)
+  const planned = toAccount('9990000001')
+  const forced = simulate(planned, 'completed', at(9))
+  t.match(forced, { state: 'executed', refusal: null, due: null }, 'a planned refusal is undone')
+  t.end()
+})
+
+t.test('a recall returns what was executed, once', (t) => {
+  const executed = carryOut(receive(anInstruction(), at(0)), at(250))
+  const asked = recall(executed, at(300))
+  t.strictSame(asked.due, { at: NOON + 550, step: 'return' })
+  t.equal(asked.reportId, executed.reportId, 'its news is still the execution')
+  t.equal(recall(asked, at(400)), asked)
+  const returned = carryOut(asked, at(550))
+  t.match(returned, { state: 'returned', executions: 1 })
+  t.equal(recall(returned, at(600)), returned)
+  t.end()
+})
+
+t.test('content is what is paid to whom', (t) => {
+  const first = anInstruction()
+  t.equal(contentOf({ ...first, notAfter: instant(1), hint: 'x' }), contentOf(first))
+  t.not(contentOf({ ...first, amount: 12_346n }), contentOf(first))
+  t.not(contentOf({ ...first, currency: 'VND' }), contentOf(first))
+  t.not(contentOf({ ...first, reference: 'other' }), contentOf(first))
+  for (const member of ['account', 'bankCode', 'name', 'reference1'] as const) {
+    const destination = { ...first.destination, [member]: '42' }
+    t.not(contentOf({ ...first, destination }), contentOf(first), member)
+  }
+  t.end()
+})
+
+t.test('whatever happens in whatever order, money moves out at most once', (t) => {
+  const account = fc.constantFrom('1', ...[1, 2, 3, 5, 6, 7, 8].map((n) => `999000000${n}`))
+  const steps = fc.array(fc.constantFrom('due', 'recall', ...SIMULATED_OUTCOMES), { maxLength: 8 })
+  fc.assert(
+    fc.property(account, steps, (account, steps) => {
+      let entry = toAccount(account)
+      for (const [index, step] of steps.entries()) {
+        const before = entry
+        const moment = at(index + 1)
+        if (step === 'due') entry = carryOut(entry, moment)
+        else if (step === 'recall') entry = recall(entry, moment)
+        else entry = simulate(entry, step, moment)
+
+        const paid = entry.state === 'executed' || entry.state === 'returned'
+        t.equal(entry.executions, paid ? 1 : 0)
+        if (before.state === 'refused' || before.state === 'returned') t.equal(entry, before)
+        if (before.transactionId !== null) t.equal(entry.transactionId, before.transactionId)
+        if (entry.state !== before.state) t.not(entry.reportId, null)
+        t.equal(reportOf(entry, null).reportId, null)
+      }
+    }),
+  )
+  t.end()
+})

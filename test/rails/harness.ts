@@ -1,0 +1,136 @@
+/**
+ * What the tests of the rails share: a rail in this process, a client that remembers what it was
+ * told, instructions, waiting with a deadline.
+ */
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import type { Test } from 'tap'
+import { instant, systemClock, type Clock } from '../../src/base/clock.js'
+import { newId, type EffectId } from '../../src/base/ids.js'
+import { createLog } from '../../src/base/log.js'
+import { systemRandom } from '../../src/base/random.js'
+import { connectRail } from '../../src/rails/client.js'
+import type { Destination, Instruction, Rail, RailReport } from '../../src/rails/rail.js'
+import { openJournal, type Journal } from '../../src/rails/sandbox/journal.js'
+import { startSandboxRail } from '../../src/rails/sandbox/server.js'
+
+export const TOKEN = 'it_test'
+export const log = createLog('test', { LOG_LEVEL: 'silent' })
+export const random = systemRandom()
+
+/** A folder whose path is short enough for a socket. */
+export function shortFolder(t: Test): string {
+  const folder = mkdtempSync(join(tmpdir(), 'rail-'))
+  t.teardown(() => rmSync(folder, { recursive: true, force: true }))
+  return folder
+}
+
+export async function until(what: string, holds: () => boolean | Promise<boolean>): Promise<void> {
+  const deadline = performance.now() + 20_000
+  while (!(await holds())) {
+    if (performance.now() > deadline) throw new Error(`not in time: ${what}`)
+    await new Promise((resolve) => setTimeout(resolve, 5))
+  }
+}
+
+const DESTINATION: Destination = {
+  scheme: 'bank_account',
+  country: 'TH',
+  bankCode: '004',
+  account: '1234567890',
+  accountType: '',
+  reference1: '',
+  reference2: '',
+  name: 'SOMCHAI JAIDEE',
+}
+
+type Given = Partial<Omit<Instruction, 'destination'>> & { readonly account?: string }
+
+export function anInstruction({ account, ...given }: Given = {}): Instruction {
+  return {
+    id: newId<EffectId>('payout', systemClock.now(), random),
+    purpose: 'payout',
+    amount: 12_345n,
+    currency: 'THB',
+    destination: account === undefined ? DESTINATION : { ...DESTINATION, account },
+    reference: 'invoice 7',
+    notAfter: null,
+    hint: '',
+    ...given,
+  }
+}
+
+export interface RunningRail {
+  readonly address: string
+  readonly journal: Journal
+  close(): Promise<void>
+}
+
+/** A sandbox rail on the folder's journal. Close it to start another one there. */
+export async function aRail(
+  t: Test,
+  folder: string,
+  { delayMs = 0, clock = systemClock }: { delayMs?: number; clock?: Clock } = {},
+): Promise<RunningRail> {
+  const journal = await openJournal(join(folder, 'rail.db'))
+  const rail = await startSandboxRail({
+    address: `unix:${join(folder, 'rail.sock')}`,
+    token: TOKEN,
+    journal,
+    clock,
+    random,
+    log,
+    delayMs,
+    fail: (error) => {
+      throw error
+    },
+  })
+  let closing: Promise<void> | undefined
+  const close = (): Promise<void> => (closing ??= rail.close().then(() => journal.close()))
+  t.teardown(close)
+  return { address: rail.address, journal, close }
+}
+
+/** The machine's clock, this much ahead. */
+export const clockAhead = (milliseconds: number): Clock => ({
+  now: () => instant(systemClock.now() + milliseconds),
+})
+
+export interface Listener extends Rail {
+  /** Everything that was reported, in order. */
+  readonly heard: RailReport[]
+  about(id: EffectId): RailReport[]
+  /** The first report on this instruction, of this status, that `heard` holds or will hold. */
+  hear<S extends RailReport['status']>(
+    id: EffectId,
+    status: S,
+  ): Promise<Extract<RailReport, { status: S }>>
+}
+
+export function aListener(t: Test, address: string, token = TOKEN): Listener {
+  const rail = connectRail({ address, token, log })
+  t.teardown(() => rail.close())
+  const heard: RailReport[] = []
+  rail.onReport((reports) => heard.push(...reports))
+  const about = (id: EffectId): RailReport[] => heard.filter((report) => report.id === id)
+  return {
+    ...rail,
+    heard,
+    about,
+    hear: async (id, status) => {
+      type Wanted = Extract<RailReport, { status: typeof status }>
+      const find = (): Wanted | undefined =>
+        about(id).find((report): report is Wanted => report.status === status)
+      await until(`${status} of ${id}`, () => find() !== undefined)
+      return find() as Wanted
+    },
+  }
+}
+
+/** A listener whose link is up. */
+export async function aLinkedListener(t: Test, address: string): Promise<Listener> {
+  const listener = aListener(t, address)
+  await until('the link is up', () => listener.up())
+  return listener
+}

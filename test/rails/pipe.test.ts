@@ -1,0 +1,114 @@
+/** Many small things into few messages. */
+import fc from 'fast-check'
+import t from 'tap'
+import { STREAM_BATCH_MAX } from '../../src/base/bounds.js'
+import { createPipe, type Pipe } from '../../src/rails/pipe.js'
+
+/** A stream that takes `room` messages, then waits for `drain`. */
+function aSink(room: number) {
+  const messages: number[][] = []
+  let drained: () => void = () => undefined
+  let left = room
+  return {
+    messages,
+    items: () => messages.flat(),
+    write: (message: number[]): boolean => {
+      messages.push(message)
+      left -= 1
+      return left > 0
+    },
+    on: (_event: 'drain', listener: () => void): void => {
+      drained = listener
+    },
+    drain: (): void => {
+      left = room
+      drained()
+    },
+  }
+}
+
+const pipeInto = (sink: ReturnType<typeof aSink>, bound: number): Pipe<number> =>
+  createPipe({ sink, pack: (items: readonly number[]) => [...items], bound })
+const turn = (): Promise<void> => new Promise((resolve) => setImmediate(resolve))
+const range = (count: number, from = 0): number[] =>
+  Array.from({ length: count }, (_, index) => from + index)
+
+t.test('what is pushed in one turn leaves in one message', async (t) => {
+  const sink = aSink(10)
+  const pipe = pipeInto(sink, 100)
+  pipe.push([1, 2])
+  pipe.push([3])
+  t.equal(sink.messages.length, 0)
+  t.equal(pipe.waiting(), 3)
+  await turn()
+  t.strictSame(sink.messages, [[1, 2, 3]])
+  t.equal(pipe.waiting(), 0)
+})
+
+t.test('a message has its maximum', async (t) => {
+  const sink = aSink(10)
+  pipeInto(sink, 10_000).push(range(STREAM_BATCH_MAX * 2 + 1))
+  await turn()
+  t.strictSame(
+    sink.messages.map((message) => message.length),
+    [STREAM_BATCH_MAX, STREAM_BATCH_MAX, 1],
+  )
+})
+
+t.test('a slow reader is waited for, and the bound holds meanwhile', async (t) => {
+  const sink = aSink(1)
+  const pipe = pipeInto(sink, 5)
+  pipe.push([0])
+  await turn()
+  t.strictSame(sink.messages, [[0]])
+  t.equal(pipe.push(range(7, 1)), 2, 'two found no room')
+  await turn()
+  t.equal(pipe.waiting(), 5)
+  let empty = false
+  const emptied = pipe.empty().then(() => {
+    empty = true
+  })
+  await turn()
+  t.equal(empty, false)
+  sink.drain()
+  await emptied
+  t.strictSame(sink.items(), [0, 1, 2, 3, 4, 5])
+})
+
+t.test('a closed pipe takes nothing, sends nothing and keeps nobody waiting', async (t) => {
+  const sink = aSink(10)
+  const pipe = pipeInto(sink, 5)
+  pipe.push([1])
+  const emptied = pipe.empty()
+  pipe.close()
+  await emptied
+  t.equal(pipe.push([2]), 1)
+  await turn()
+  t.strictSame(sink.messages, [])
+})
+
+t.test('nothing is lost, doubled or reordered, whatever the pace', async (t) => {
+  await fc.assert(
+    fc.asyncProperty(
+      fc.array(fc.constantFrom('push', 'drain', 'turn'), { maxLength: 40 }),
+      fc.integer({ min: 1, max: 3 }),
+      async (steps, room) => {
+        const sink = aSink(room)
+        const pipe = pipeInto(sink, 2_000)
+        const taken: number[] = []
+        for (const [index, step] of steps.entries()) {
+          if (step === 'drain') sink.drain()
+          if (step === 'turn') await turn()
+          if (step === 'push') {
+            const items = range(300, index * 300)
+            taken.push(...items.slice(0, items.length - pipe.push(items)))
+          }
+        }
+        await turn()
+        while (pipe.waiting() > 0) sink.drain()
+        t.strictSame(sink.items(), taken)
+      },
+    ),
+    { numRuns: 40 },
+  )
+})

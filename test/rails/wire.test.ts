@@ -1,0 +1,194 @@
+/** Orders and reports over the wire: what goes in comes out, and nothing else comes in. */
+import fc from 'fast-check'
+import t from 'tap'
+import type { Order__Output } from '../../protos/types/causeway/rail/v1/Order.js'
+import type { Report__Output } from '../../protos/types/causeway/rail/v1/Report.js'
+import type { ProtoGrpcType } from '../../protos/types/rail.js'
+import { instant } from '../../src/base/clock.js'
+import type { EffectId } from '../../src/base/ids.js'
+import { contracts } from '../../src/base/protos.js'
+import { readOrder } from '../../src/rails/order_reader.js'
+import { writeOrder } from '../../src/rails/order_writer.js'
+import {
+  PURPOSES,
+  REFUSALS,
+  SCHEMES,
+  SIMULATED_OUTCOMES,
+  type RailOrder,
+  type RailReport,
+} from '../../src/rails/rail.js'
+import { readReport } from '../../src/rails/report_reader.js'
+import { writeReport } from '../../src/rails/report_writer.js'
+import { anInstruction } from './harness.js'
+
+const { Link } = contracts<ProtoGrpcType>().causeway.rail.v1.Rail.service
+
+function ordersOverTheWire(order: RailOrder): Order__Output[] {
+  const bytes = Link.requestSerialize({ orders: [writeOrder(order)] })
+  return Link.requestDeserialize(bytes).orders
+}
+
+function reportsOverTheWire(report: RailReport): Report__Output[] {
+  const bytes = Link.responseSerialize({ reports: [writeReport(report)] })
+  return Link.responseDeserialize(bytes).reports
+}
+
+const id = fc
+  .tuple(fc.constantFrom('pi_', 'pout_'), fc.stringMatching(/^[0-9A-HJKMNP-TV-Z]{26}$/))
+  .map(([prefix, rest]) => (prefix + rest) as EffectId)
+const amount = fc.bigInt({ min: 1n, max: 2n ** 63n - 1n })
+const currency = fc.stringMatching(/^[A-Z]{3}$/)
+const text = fc.string({ unit: 'grapheme', maxLength: 40 }).filter((s) => !/\p{Cc}/u.test(s))
+const name = fc.stringMatching(/^[!-~]{1,40}$/)
+
+const instruction = fc.record({
+  id,
+  purpose: fc.constantFrom(...PURPOSES),
+  amount,
+  currency,
+  destination: fc.record({
+    scheme: fc.constantFrom(...SCHEMES),
+    country: text,
+    bankCode: text,
+    account: text,
+    accountType: text,
+    reference1: text,
+    reference2: text,
+    name: text,
+  }),
+  reference: text,
+  notAfter: fc.option(fc.integer({ min: 1, max: 2 ** 45 }).map(instant)),
+  hint: text,
+})
+const order: fc.Arbitrary<RailOrder> = fc.oneof(
+  fc.record({ kind: fc.constant('instruct' as const), instruction }),
+  fc.record({ kind: fc.constant('query' as const), id }),
+  fc.record({ kind: fc.constant('recall' as const), id, reason: text }),
+  fc.record({ kind: fc.constant('acknowledge' as const), reportId: name }),
+  fc.record({
+    kind: fc.constant('simulate' as const),
+    id,
+    outcome: fc.constantFrom(...SIMULATED_OUTCOMES),
+  }),
+)
+const about = { id, reportId: fc.option(name) }
+const report: fc.Arbitrary<RailReport> = fc.oneof(
+  fc.record({
+    ...about,
+    status: fc.constantFrom('accepted' as const, 'not_found' as const, 'recall_refused' as const),
+  }),
+  fc.record({
+    ...about,
+    status: fc.constant('refused' as const),
+    refusal: fc.constantFrom(...REFUSALS),
+  }),
+  fc.record({
+    ...about,
+    status: fc.constantFrom('executed' as const, 'returned' as const),
+    transactionId: name,
+    amount,
+    currency,
+    destinationAccount: text,
+  }),
+)
+
+t.test('every order arrives as it was sent', (t) => {
+  fc.assert(
+    fc.property(order, (sent) => {
+      const [arrived, ...others] = ordersOverTheWire(sent)
+      t.equal(others.length, 0)
+      t.strictSame(arrived && readOrder(arrived), sent)
+    }),
+  )
+  t.end()
+})
+
+t.test('every report arrives as it was sent', (t) => {
+  fc.assert(
+    fc.property(report, (sent) => {
+      const [arrived, ...others] = reportsOverTheWire(sent)
+      t.equal(others.length, 0)
+      t.strictSame(arrived && readReport(arrived), sent)
+    }),
+  )
+  t.end()
+})
+
+const EXECUTED: Report__Output = {
+  report_id: 'rep_1',
+  id: 'pout_01ARZ3NDEKTSV4RRFFQ69G5FAV',
+  status: 'executed',
+  transaction_id: 'T1',
+  amount: '12345',
+  currency: 'THB',
+  refusal: '',
+  destination_account: '1234567890',
+}
+
+t.test('a report with anything wrong in it is no report', (t) => {
+  t.ok(readReport(EXECUTED), 'the one that the others differ from')
+  const wrong: Partial<Report__Output>[] = [
+    { id: '' },
+    { id: 'pout_1' },
+    { id: 'evt_01ARZ3NDEKTSV4RRFFQ69G5FAV' },
+    { report_id: 'with space' },
+    { report_id: 'x'.repeat(129) },
+    { status: '' },
+    { status: 'completed' },
+    { status: 'constructor' },
+    { status: 'refused', refusal: '' },
+    { status: 'refused', refusal: 'no_mood' },
+    { transaction_id: '' },
+    { transaction_id: 'x'.repeat(129) },
+    { transaction_id: 'line\nbreak' },
+    { amount: '' },
+    { amount: '0' },
+    { amount: '-1' },
+    { amount: '1.5' },
+    { amount: '012' },
+    { amount: '1e3' },
+    { amount: '9223372036854775808' },
+    { amount: '99999999999999999999' },
+    { currency: 'thb' },
+    { currency: 'THBX' },
+    { destination_account: 'x'.repeat(1_025) },
+    { destination_account: 'nul\0' },
+  ]
+  for (const change of wrong) {
+    t.equal(readReport({ ...EXECUTED, ...change }), undefined, JSON.stringify(change).slice(0, 60))
+  }
+  t.end()
+})
+
+t.test('an order with anything wrong in it is no order', (t) => {
+  const [good] = ordersOverTheWire({ kind: 'instruct', instruction: anInstruction() })
+  const instruct = good?.instruct
+  if (!instruct?.destination) throw new Error('an instruction has a destination')
+  t.ok(readOrder({ instruct }), 'the one that the others differ from')
+  const { destination } = instruct
+  const wrong = [
+    { id: 'x' },
+    { kind: 'gift' },
+    { amount: '0' },
+    { amount: '9223372036854775808' },
+    { currency: '' },
+    { destination: null },
+    { destination: { ...destination, scheme: 'pix' } },
+    { destination: { ...destination, name: 'a\u0007b' } },
+    { reference: 'x'.repeat(1_025) },
+    { not_after: '-1' },
+    { not_after: '9223372036854775807' },
+  ]
+  for (const change of wrong) {
+    const label = JSON.stringify(change).slice(0, 60)
+    t.equal(readOrder({ instruct: { ...instruct, ...change } }), undefined, label)
+  }
+  const known = instruct.id
+  t.equal(readOrder({}), undefined)
+  t.equal(readOrder({ query: { id: 'x' } }), undefined)
+  t.equal(readOrder({ recall: { id: 'x', reason: '' } }), undefined)
+  t.equal(readOrder({ recall: { id: known, reason: '\0' } }), undefined)
+  t.equal(readOrder({ acknowledge: { report_id: '' } }), undefined)
+  t.equal(readOrder({ simulate: { id: known, outcome: 'lost' } }), undefined)
+  t.end()
+})

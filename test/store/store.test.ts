@@ -1,0 +1,133 @@
+/** The one-statement commit: all or nothing, exact to the last unit, guarded by the schema itself. */
+import { join } from 'node:path'
+import t, { type Test } from 'tap'
+import { instant } from '../../src/base/clock.js'
+import { openDatabase } from '../../src/store/database.js'
+import { openStore, type Group, type Store } from '../../src/store/store.js'
+import { TABLE_NAMES, type Row, type TableName } from '../../src/store/tables.js'
+
+const NO_ROWS = Object.fromEntries(
+  TABLE_NAMES.map((name) => [name, []]),
+) as unknown as Group['rows']
+
+function groupOf<N extends TableName>(rows: { [K in N]: readonly Row<K>[] }): Group {
+  return {
+    rows: { ...NO_ROWS, ...rows },
+    settledEvents: [],
+    settledAt: instant(9),
+    nonces: null,
+    noncesSeenAt: instant(9),
+    noncesForgetBefore: null,
+  }
+}
+
+async function opened(t: Test): Promise<{ store: Store; file: string }> {
+  const file = join(t.testdir(), 'processor.db')
+  const store = await openStore(file)
+  t.teardown(() => store.close())
+  return { store, file }
+}
+
+const anIntent = (id: string, state = 'created'): Row<'intents'> => ({
+  id,
+  tenant: 'demo_sandbox',
+  state,
+  due_at: 5,
+  confirmed_at: null,
+  context: { id, note: 'Zażółć "quoted" \\ \u2028 🙂' },
+})
+
+void t.test('rows come back as they went in', async (t) => {
+  const { store } = await opened(t)
+  await store.commit(groupOf({ intents: [anIntent('pi_1'), anIntent('pi_2')] }))
+  const found = await store.load({
+    intents: ['pi_2', 'pi_9'],
+    payouts: [],
+    beneficiaries: [],
+    idempotency: [],
+    usage: [],
+  })
+  t.equal(found.intents.length, 1)
+  t.same(JSON.parse(found.intents[0]!.context), anIntent('pi_2').context)
+  t.same(await store.due('intents', instant(5), 10), ['pi_1', 'pi_2'])
+  t.same(await store.due('intents', instant(4), 10), [])
+})
+
+void t.test('a later row of the same key replaces the earlier one', async (t) => {
+  const { store } = await opened(t)
+  await store.commit(groupOf({ intents: [anIntent('pi_1')] }))
+  await store.commit(groupOf({ intents: [{ ...anIntent('pi_1', 'cancelled'), due_at: null }] }))
+  t.same(await store.due('intents', instant(99), 10), [])
+})
+
+void t.test('int64 is exact on its way in and out', async (t) => {
+  const { store } = await opened(t)
+  const most = 9_223_372_036_854_775_807n
+  await store.commit(groupOf({ accounts: [{ id: 'demo_sandbox:VND:prefund', balance: most }] }))
+  await store.commit(groupOf({ usage: [{ key: 'k', used: most }] }))
+  const { accounts } = await store.boot(instant(0))
+  t.same(accounts, [{ id: 'demo_sandbox:VND:prefund', balance: String(most) }])
+})
+
+void t.test('a group is all or nothing', async (t) => {
+  const { store } = await opened(t)
+  const overdrawn = { id: 'demo_sandbox:VND:prefund', balance: -1n }
+  await t.rejects(
+    store.commit(groupOf({ intents: [anIntent('pi_1')], accounts: [overdrawn] })),
+    /CHECK/,
+    'the schema is the last guard',
+  )
+  t.same(await store.due('intents', instant(99), 10), [], 'nothing of the group is there')
+  await t.rejects(store.commit(groupOf({ intents: [anIntent('pi_1', 'paid')] })), /CHECK/)
+})
+
+void t.test('one event for one transition, by the schema', async (t) => {
+  const { store } = await opened(t)
+  const event = (position: number, id: string): Row<'events'> => ({
+    position,
+    id,
+    tenant: 'demo_sandbox',
+    sequence: position,
+    type: 'payout.failed',
+    entity: 'pout_1',
+    created_at: 1,
+    body: '{}',
+  })
+  await store.commit(groupOf({ events: [event(1, 'evt_1')] }))
+  await t.rejects(store.commit(groupOf({ events: [event(2, 'evt_2')] })), /UNIQUE/)
+  t.equal((await store.openEvents(0, 10)).length, 1)
+  await store.commit({ ...groupOf({}), settledEvents: ['evt_1'] })
+  t.same(await store.openEvents(0, 10), [])
+})
+
+void t.test('what was committed is there after the file is opened again', async (t) => {
+  const file = join(t.testdir(), 'processor.db')
+  const first = await openStore(file)
+  const salt = (await first.boot(instant(0))).nonceSalt
+  await first.commit({ ...groupOf({ intents: [anIntent('pi_1')] }), nonces: Buffer.alloc(16, 1) })
+  await first.close()
+  const second = await openStore(file)
+  t.teardown(() => second.close())
+  const boot = await second.boot(instant(0))
+  t.same(boot.nonces, [{ seen_at: 9, fingerprints: Buffer.alloc(16, 1) }])
+  t.same(boot.nonceSalt, salt, 'or stored nonces would mean nothing')
+  t.equal(salt.length, 32)
+})
+
+void t.test('a file of a newer version is refused', async (t) => {
+  const { store, file } = await opened(t)
+  const raw = await openDatabase(file)
+  await raw.exec('PRAGMA user_version = 99')
+  await raw.close()
+  await t.rejects(openStore(file), /newer version/)
+  t.ok(store)
+})
+
+void t.test('a value the driver would turn into NULL does not compile', async (t) => {
+  const database = await openDatabase(join(t.testdir(), 'x.db'))
+  t.teardown(() => database.close())
+  // @ts-expect-error a bigint would be bound as NULL
+  await database.all('SELECT ? AS x', [5n])
+  const [row] = await database.all<{ x: string }>('SELECT CAST(? AS INTEGER) AS x', ['5'])
+  t.same(row, { x: 5 })
+})
