@@ -55,6 +55,13 @@ export interface IntentFailure {
   readonly at: Instant
 }
 
+/** A refund is a request: the rail is asked to recall the money. */
+export interface Recall {
+  readonly requestedAt: Instant
+  readonly asked: number
+  readonly refused?: boolean
+}
+
 export interface IntentContext {
   readonly id: IntentId
   readonly tenant: TenantId
@@ -78,6 +85,7 @@ export interface IntentContext {
   readonly cancelledAt?: Instant
   readonly refundedAt?: Instant
   readonly failure?: IntentFailure
+  readonly recall?: Recall
   /** When this intent wants to be woken; null when nothing is due. */
   readonly wakeAt: Instant | null
 }
@@ -91,5 +99,7 @@ export type IntentEvent = { readonly at: Instant } & (
   | { readonly type: 'notFound' }
   | { readonly type: 'executed'; readonly transactionId: string }
   | { readonly type: 'refused'; readonly refusal: string }
+  | { readonly type: 'recall' }
+  | { readonly type: 'recallRefused' }
   | { readonly type: 'returned' }
 )

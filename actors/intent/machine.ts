@@ -10,13 +10,15 @@
  * M4. `wake` is only sent when `wakeAt` has come.
  */
 import { assign, emit, setup } from 'xstate'
-import { SECOND, plus, type Instant } from '../../src/base/clock.js'
+import { DAY, SECOND, plus, type Instant } from '../../src/base/clock.js'
 import type { Consequence } from '../consequence.js'
 import { nextQuestionAt } from '../unknown_outcome.js'
 import type { IntentContext, IntentEvent } from './context.js'
 
 /** How soon an intent that could not be handed over tries again. */
 const HAND_OVER_AGAIN_MS = SECOND
+
+const REFUNDABLE_FOR_MS = 90 * DAY
 
 const follows = (consequence: Consequence): Consequence => consequence
 
@@ -28,6 +30,10 @@ export const intentMachine = setup({
     input: IntentContext
   },
   guards: {
+    isRecalling: ({ context }) => context.recall !== undefined && context.recall.refused !== true,
+    mayRecall: ({ context, event }) =>
+      (context.recall === undefined || context.recall.refused === true) &&
+      event.at < plus(context.capturedAt!, REFUNDABLE_FOR_MS),
     isHandedOver: ({ context }) => context.handedOverAt !== undefined,
     canHandOver: ({ event }) => 'railUp' in event && event.railUp,
     isTooLate: ({ context, event }) =>
@@ -72,11 +78,27 @@ export const intentMachine = setup({
       failure: { code: 'rail_unavailable', source: 'service' as const, at: event.at },
       wakeAt: null,
     })),
+    rememberRecall: assign(({ event }) => ({
+      recall: { requestedAt: event.at, asked: 0 },
+      wakeAt: nextQuestionAt(event.at, 0),
+    })),
+    scheduleRecall: assign(({ context }) => {
+      const { requestedAt, asked } = context.recall!
+      return {
+        recall: { requestedAt, asked: asked + 1 },
+        wakeAt: nextQuestionAt(requestedAt, asked + 1),
+      }
+    }),
+    rememberRecallRefused: assign(({ context }) => ({
+      recall: { ...context.recall!, refused: true },
+      wakeAt: null,
+    })),
     markExpired: assign(({ event }) => ({ expiredAt: event.at, wakeAt: null })),
     markCancelled: assign(({ event }) => ({ cancelledAt: event.at, wakeAt: null })),
     markRefunded: assign(({ event }) => ({ refundedAt: event.at, wakeAt: null })),
 
     instruct: emit(follows({ type: 'instruct' })),
+    askBack: emit(follows({ type: 'recall' })),
     query: emit(follows({ type: 'query' })),
     reserve: emit(follows({ type: 'post', plan: 'intent_confirmed' })),
     settle: emit(follows({ type: 'post', plan: 'intent_captured' })),
@@ -152,9 +174,12 @@ export const intentMachine = setup({
         },
       },
     },
-    /** The merchant has the money. Waits for nothing; the bank may still send it back. */
+    /** The merchant has the money. The bank may send it back, by itself or because we asked. */
     captured: {
       on: {
+        recall: { guard: 'mayRecall', actions: ['rememberRecall', 'askBack'] },
+        wake: { guard: 'isRecalling', actions: ['scheduleRecall', 'askBack'] },
+        recallRefused: { guard: 'isRecalling', actions: 'rememberRecallRefused' },
         returned: {
           target: 'refunded',
           actions: ['markRefunded', 'giveBack', 'publishRefunded'],

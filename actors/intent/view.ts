@@ -6,6 +6,8 @@
  */
 import { toRfc3339, type Instant } from '../../src/base/clock.js'
 import { numericOf } from '../../src/money/currency.js'
+import { money, toWholeUnits } from '../../src/money/money.js'
+import { CORRIDORS } from '../../src/qr/corridor.js'
 import type { Quote } from '../../src/quotes/quote.js'
 import { failureView } from '../failure_texts.js'
 import type { IntentContext, IntentState } from './context.js'
@@ -43,6 +45,59 @@ export function intentView(state: IntentState, context: IntentContext): object {
     ...moment('cancelled_at', context.cancelledAt),
     ...moment('refunded_at', context.refundedAt),
     ...(context.failure === undefined ? {} : { failure: failureView(context.failure) }),
+    ...(context.recall === undefined && context.refundedAt === undefined
+      ? {}
+      : { refund: refundView(context) }),
+  }
+}
+
+/** A return by the bank, which nobody asked for, counts as requested when it came. */
+function refundView({ recall, refundedAt, capturedAt, scanned }: IntentContext): object {
+  const status = refundedAt !== undefined ? 'done' : recall?.refused ? 'refused' : 'requested'
+  const requestedAt = recall?.requestedAt ?? refundedAt ?? capturedAt
+  return {
+    status,
+    amount_usd_cents: scanned?.quote.cents ?? 0,
+    ...moment('requested_at', requestedAt),
+    ...moment('refunded_at', refundedAt),
+  }
+}
+
+const RECEIPT_STATUS: Readonly<Record<IntentState, string>> = {
+  created: 'pending',
+  authorized: 'pending',
+  captured: 'captured',
+  refunded: 'refunded',
+  failed: 'failed',
+  expired: 'failed',
+  cancelled: 'failed',
+}
+
+/** The authoritative receipt. Before a scan the merchant's part is empty. */
+export function receiptView(state: IntentState, context: IntentContext): object {
+  const { scanned } = context
+  const currency = scanned?.quote.currency
+  const minor = BigInt(scanned?.quote.localMinor ?? 0)
+  return {
+    intent_id: context.id,
+    status: RECEIPT_STATUS[state],
+    amount_usd_cents: scanned?.quote.cents ?? context.amountCents,
+    corridor: context.corridor,
+    local_amount: currency === undefined ? '0' : toWholeUnits(money(currency, minor)),
+    local_amount_minor_units: minor.toString(),
+    local_currency: CORRIDORS[context.corridor].currencyNumeric,
+    merchant_name: scanned?.merchant.name ?? '',
+    destination_masked: scanned?.destinationMasked ?? '',
+    created_at: toRfc3339(context.createdAt),
+    ...(state === 'captured' ? moment('captured_at', context.capturedAt) : {}),
+    ...(state === 'refunded'
+      ? {
+          refund: {
+            amount_usd_cents: scanned?.quote.cents ?? 0,
+            ...moment('refunded_at', context.refundedAt),
+          },
+        }
+      : {}),
   }
 }
 

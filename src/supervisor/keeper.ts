@@ -8,7 +8,8 @@
  *     reason is told.
  * K2. One that ended by itself after it served is started again, 0.2 s later at first, then twice
  *     as long each time, 10 s at most. A run of half a minute forgives what was before.
- * K3. After `stop` nothing is started any more.
+ * K3. Nothing is started again once the stack is stopping: Ctrl-C reaches nats-server directly, and
+ *     it may be gone before its turn.
  */
 import type { ReadyInfo } from '../base/child.js'
 import { SECOND, type Clock } from '../base/clock.js'
@@ -25,6 +26,7 @@ export interface KeeperOptions {
   readonly program: () => Program
   readonly logPath: string
   readonly clock: Clock
+  readonly isStopping: () => boolean
   /** It serves; the first time and after each restart. */
   readonly onReady: (info: ReadyInfo, startedAnew: boolean) => void
   readonly onLost: (why: string, againAfterMs: number) => void
@@ -42,10 +44,9 @@ export interface Keeper {
 }
 
 export function keep(options: KeeperOptions): Keeper {
-  const { name, program, logPath, clock, onReady, onLost } = options
+  const { name, program, logPath, clock, isStopping, onReady, onLost } = options
   let current: Run | undefined
   let isReady = false
-  let stopping = false
   let restarts = 0
   let againAfterMs = RESTART_AFTER_MIN_MS
   let restarting: NodeJS.Timeout | undefined
@@ -73,7 +74,7 @@ export function keep(options: KeeperOptions): Keeper {
 
   const lost = (how: string, ended: Run): void => {
     isReady = false
-    if (stopping) return
+    if (isStopping()) return
     onLost(`${how}${said(ended)}`, againAfterMs)
     restarting = setTimeout(() => void startAgain(), againAfterMs)
     againAfterMs = Math.min(againAfterMs * 2, RESTART_AFTER_MAX_MS)
@@ -103,7 +104,6 @@ export function keep(options: KeeperOptions): Keeper {
     start,
     metrics: () => (isReady && current !== undefined ? current.metrics() : Promise.resolve('')),
     stop: async () => {
-      stopping = true
       clearTimeout(restarting)
       await current?.stop()
     },

@@ -5,6 +5,7 @@
  *
  * M1. Ctrl-C, SIGTERM and a closed terminal stop everything in order and exit 0.
  * M2. What makes a start impossible is told in one sentence, exit 1.
+ * M3. Files are for their owner alone, those of children too.
  */
 import { systemClock } from '../base/clock.js'
 import { systemRandom } from '../base/random.js'
@@ -17,7 +18,10 @@ import { seeOffFormerRun } from './run_file.js'
 import { createStack, RUN_FILE } from './stack.js'
 import { createTerminal } from './terminal.js'
 
+const OWNER_ONLY = 0o077
+
 async function main(): Promise<void> {
+  process.umask(OWNER_ONLY)
   const clock = systemClock
   const terminal = createTerminal(clock)
   const environment = readEnvironment()

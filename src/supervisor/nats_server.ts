@@ -19,7 +19,7 @@ import type { Program } from './program.js'
 const USER = 'causeway'
 const PASSWORD_FILE = 'nats.password'
 const CONFIGURATION_FILE = 'nats.conf'
-const STOP_WITH_US = '(read -r _ <&3; kill -TERM $$) & exec "$0" --config "$1"'
+const STOP_WITH_US = '(read -r _ <&3; kill -TERM $$ 2>/dev/null) & exec "$0" --config "$1"'
 
 export interface NatsServer {
   /** How to start it on this port; 0 lets it choose. */

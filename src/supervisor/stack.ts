@@ -54,6 +54,7 @@ export function createStack(options: StackOptions): Stack {
       program: () => planned.program(),
       logPath: `${data.folder('logs')}/${name}.log`,
       clock,
+      isStopping: () => stopping,
       onReady: (info, startedAnew) => {
         const where = planned.learn(info)
         recordRun()

@@ -60,7 +60,7 @@ t.test('TLS 1.2 and later are spoken, older ones are not', async (t) => {
     // The client's own security level would refuse these before the server could.
     ciphers: 'DEFAULT:@SECLEVEL=0',
   })
-  await t.rejects(once(old, 'secureConnect'))
+  await t.rejects(once(old, 'secureConnect'), { code: 'ERR_SSL_TLSV1_ALERT_PROTOCOL_VERSION' })
 })
 
 t.test('files that are no certificate stop the start with their names', async (t) => {

@@ -153,9 +153,9 @@ interface Open {
   state: 'accepted' | 'paid'
 }
 
-const payoutParts = (total: bigint): Partial<Parts> => {
-  const fee = money(VND, total / 10n)
-  const recipient = money(VND, total - fee.minor)
+const payoutParts = (total: bigint, feeMinor: bigint): Partial<Parts> => {
+  const fee = money(VND, feeMinor)
+  const recipient = money(VND, total - feeMinor)
   return { total: money(VND, total), recipient, fee, refundedFee: fee }
 }
 
@@ -180,7 +180,7 @@ void t.test('what was accepted can always be settled, even on books that are ful
         if (what === 'deposit') books.tryPost('deposit', { amount: money(VND, amount) })
         if (what === 'payout' || what === 'drain') {
           const total = what === 'drain' ? books.balanceOf(on('prefund')) : amount
-          const parts = payoutParts(total)
+          const parts = payoutParts(total, what === 'drain' ? 0n : total / 10n)
           if (total > 0n && books.tryPost('payout_accepted', parts)) {
             open.push({ parts, kind: 'payout', state: 'accepted' })
           }

@@ -2,12 +2,16 @@
  * The lives of an intent, each told twice: with its actor kept warm, and rebuilt from SQLite before every command.
  */
 import t, { type Test } from 'tap'
+import { receiptSubject } from '../../src/auth/token.js'
 import type { IntentId } from '../../src/base/ids.js'
 import type { RailOrder, RailReport } from '../../src/rails/rail.js'
 import { cancelIntent } from '../../src/processor/commands/intent_cancel.js'
 import { confirmIntent } from '../../src/processor/commands/intent_confirm.js'
 import { createIntent } from '../../src/processor/commands/intent_create.js'
 import { getIntent } from '../../src/processor/commands/intent_get.js'
+import { getReceipt } from '../../src/processor/commands/intent_receipt.js'
+import { refundIntent } from '../../src/processor/commands/intent_refund.js'
+import { remintSession } from '../../src/processor/commands/intent_remint.js'
 import { scanIntent } from '../../src/processor/commands/intent_scan.js'
 import type { Answer } from '../../src/processor/group.js'
 import { anIntent, promptPayQr } from '../support/requests.js'
@@ -188,6 +192,96 @@ const stories: Record<string, (t: Test, world: World) => Promise<void>> = {
       'payment_intent.captured',
       'payment_intent.refunded',
     ])
+  },
+
+  'refunded on request': async (t, world) => {
+    const { intent_id: id } = await create(world)
+    await scan(world, id)
+    const refund = (key: string): Promise<Answer> => world.run(refundIntent(DEMO, id, key))
+    t.equal(codeOf(await refund('r1')), 'payment_intent_not_refundable')
+    await confirm(world, id)
+    await world.news(executed(id))
+    const first = viewOf(await refund('r1'))
+    t.match(first, { status: 'captured', refund: { status: 'requested', amount_usd_cents: 1_000 } })
+    t.same(viewOf(await refund('r1')), first, 'same key: the same answer')
+    t.equal(codeOf(await refund('r2')), 'payment_intent_not_refundable')
+    t.same(kinds(world.orders), ['instruct', 'acknowledge', 'recall'])
+    world.clock.pass(5_000)
+    await world.wake()
+    t.equal(world.orders.at(-1)?.kind, 'recall', 'asked again')
+    await world.news(executed(id, { status: 'returned', reportId: 'back' }))
+    t.match(await see(world, id), { status: 'refunded', refund: { status: 'done' } })
+    t.same(viewOf(await refund('r1')), first)
+  },
+
+  'refund refused by the rail': async (t, world) => {
+    const { intent_id: id } = await create(world)
+    await scan(world, id)
+    await confirm(world, id)
+    await world.news(executed(id))
+    await world.run(refundIntent(DEMO, id, 'r1'))
+    await world.news({ status: 'recall_refused', id, reportId: 'no' })
+    t.match(await see(world, id), { status: 'captured', refund: { status: 'refused' } })
+    t.equal(codeOf(await world.run(refundIntent(DEMO, id, 'r2'))), 'ok', 'may be asked anew')
+  },
+
+  'too late for a refund': async (t, world) => {
+    const { intent_id: id } = await create(world)
+    await scan(world, id)
+    await confirm(world, id)
+    await world.news(executed(id))
+    world.clock.pass(90 * 24 * 3_600_000)
+    const late = await world.run(refundIntent(DEMO, id, 'r1'))
+    t.equal(codeOf(late), 'payment_intent_not_refundable')
+  },
+
+  'a receipt at every stage': async (t, world) => {
+    const { intent_id: id } = await create(world, { partner_user_id: 'maria' })
+    const subject = receiptSubject('maria')
+    const receipt = async (): Promise<unknown> =>
+      viewOf(await world.run(getReceipt(DEMO, id, subject)))
+    t.match(await receipt(), { status: 'pending', local_amount: '0', merchant_name: '' })
+    await scan(world, id, '36050')
+    await confirm(world, id)
+    t.match(await receipt(), {
+      status: 'pending',
+      amount_usd_cents: 1_002,
+      local_amount: '360',
+      local_amount_minor_units: '36050',
+      destination_masked: '****5678',
+    })
+    await world.news(executed(id, { amount: 36_050n }))
+    t.match(await receipt(), { status: 'captured', captured_at: /Z$/ })
+    await world.news(executed(id, { amount: 36_050n, status: 'returned', reportId: 'back' }))
+    const last = (await receipt()) as object
+    t.match(last, { status: 'refunded', refund: { amount_usd_cents: 1_002, refunded_at: /Z$/ } })
+    t.notOk('captured_at' in last)
+    const stranger = await world.run(getReceipt(DEMO, id, receiptSubject('other')))
+    t.equal(codeOf(stranger), 'payment_intent_not_found')
+  },
+
+  'a token minted again': async (t, world) => {
+    const { intent_id: id } = await create(world)
+    const remint = (given = {}): Promise<Answer> => {
+      const { partner_user_id, kyc_attestation, sanctions_attestation } = anIntent()
+      return world.run(
+        remintSession(DEMO, {
+          intent_id: id,
+          partner_user_id,
+          kyc_attestation,
+          sanctions_attestation,
+          ...given,
+        }),
+      )
+    }
+    t.match(viewOf(await remint()), { intent_id: id, session_token: /^ey/ })
+    t.equal(codeOf(await remint({ partner_user_id: 'other' })), 'user_mismatch')
+    t.equal(codeOf(await remint({ intent_id: 'pi_none' })), 'payment_intent_not_found')
+    await scan(world, id)
+    await confirm(world, id)
+    t.equal(codeOf(await remint()), 'ok', 'authorized is not the end')
+    await world.news(executed(id))
+    t.equal(codeOf(await remint()), 'payment_intent_terminal')
   },
 
   'news that does not fit': async (t, world) => {

@@ -59,7 +59,7 @@ t.test('the text before anything else', async (t) => {
 
 t.test('characters that could spoof a receipt', async (t) => {
   const bad = ['\t', '\n', '\x1b', '\x7f', '\x85', '\u202e', '\u2066', '\u200f', '\u061c', '\ufeff']
-  for (const character of [...bad, '\u2028', '\ud83d', '\udc00']) {
+  for (const character of [...bad, '\u2028', '\u2029', '\ud83d', '\udc00']) {
     const name = `A${character}B`
     const label = character.charCodeAt(0).toString(16)
     t.equal(verdictOf(thai(['59', name])), 'payload_charset', label)
@@ -181,10 +181,12 @@ t.test('static or dynamic', async (t) => {
 t.test('which template is read', async (t) => {
   const without29: Field = ['29', NONE]
   const other: Field = ['31', fields(['00', 'A000000677010113'], ['01', '004'])]
+  const thaiBill = fields(['00', BILL_PAYMENT], ['01', '099400016550100'], ['02', 'R'])
   const template = (...list: readonly Field[]): Field => ['29', fields(...list)]
   check(t, 'th_promptpay', [
     ['none at all', thai(without29), 'scheme_missing'],
     ['none at all, but RFU', thai(without29, ['70', 'abc']), 'scheme_missing'],
+    ['none at all, but a category', thai(without29, ['52', '5812']), 'scheme_missing'],
     ['only a card scheme', thai(without29, ['04', '5300001234567']), 'scheme_unsupported'],
     ['only an acquirer', thai(without29, other), 'scheme_unsupported'],
     ['an acquirer beside', thai(without29, billTemplate(undefined, ['02', 'R1']), other), 'ok'],
@@ -192,6 +194,16 @@ t.test('which template is read', async (t) => {
     [
       'transfer and bill of the wrong tag',
       thai(['30', fields(['00', CREDIT_TRANSFER], ['01', '0066899999999'])]),
+      'destination_ambiguous',
+    ],
+    [
+      'shown by the payer, and a bill',
+      thai(template(['00', 'A000000677010114']), ['30', thaiBill]),
+      'destination_ambiguous',
+    ],
+    [
+      'transfer, and a bill across borders',
+      thai(['30', field('00', 'A000000677012006')]),
       'destination_ambiguous',
     ],
     [
@@ -239,6 +251,12 @@ t.test('which template is read', async (t) => {
       vietnamese(['38', NONE], ['26', fields(['00', 'A000000775'], ['01', '1'])]),
       'scheme_unsupported',
     ],
+    ['PromptPay in tag 26', vietnamese(['38', NONE], ['26', thaiBill]), 'scheme_mismatch'],
+    ['PromptPay in tag 51', vietnamese(['38', NONE], ['51', thaiBill]), 'scheme_mismatch'],
+    ['PromptPay in tag 52', vietnamese(['38', NONE], ['52', thaiBill]), 'scheme_missing'],
+    ...['A000000677010114', 'A000000677012004', 'A000000677012006'].map((id): Row => {
+      return ['PromptPay, not payable', thai(['29', field('00', id)]), 'scheme_mismatch']
+    }),
     ['VNPAY beside', vietnamese(['26', fields(['00', 'A000000775'], ['01', '1'])]), 'ok'],
   ])
 })

@@ -48,6 +48,8 @@ t.test('names each fault', async (t) => {
     ['59+2ab', 'tlv_malformed'],
     ['59-1ab', 'tlv_malformed'],
     ['591.ab', 'tlv_malformed'],
+    ['590:ab', 'tlv_malformed'],
+    ['590/ab', 'tlv_malformed'],
     ['59０2ab', 'tlv_malformed'],
     ['5902ab5901c', 'tlv_duplicate_tag'],
     ['5902ab6001c5902ab', 'tlv_duplicate_tag'],

@@ -31,6 +31,7 @@ interface Instructed {
       | { type: 'executed'; at: Instant; transactionId: string }
       | { type: 'refused'; at: Instant; refusal: string }
       | { type: 'returned'; at: Instant }
+      | { type: 'recallRefused'; at: Instant }
       | { type: 'notFound'; at: Instant },
   ): void
 }
@@ -68,7 +69,9 @@ function apply(
   const at = desk.now
   switch (report.status) {
     case 'accepted':
+      return null
     case 'recall_refused':
+      about.step({ type: 'recallRefused', at })
       return null
     case 'not_found':
       if (about.state !== 'open')
@@ -144,7 +147,9 @@ function ofPayout(desk: Desk, live: LivePayout | null | undefined): Instructed |
     },
     handedOverAt: live.context.handedOverAt,
     expected: () => expectedOf(instructPayout(desk, live.context)),
-    step: (event) => advancePayout(desk, live, event),
+    step: (event) => {
+      if (event.type !== 'recallRefused') advancePayout(desk, live, event)
+    },
   }
 }
 

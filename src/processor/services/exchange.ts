@@ -23,6 +23,9 @@ import { cancelIntent } from '../commands/intent_cancel.js'
 import { confirmIntent } from '../commands/intent_confirm.js'
 import { createIntent } from '../commands/intent_create.js'
 import { getIntent } from '../commands/intent_get.js'
+import { getReceipt, mintReceipt } from '../commands/intent_receipt.js'
+import { refundIntent } from '../commands/intent_refund.js'
+import { remintSession } from '../commands/intent_remint.js'
 import { scanIntent } from '../commands/intent_scan.js'
 import { createPayout } from '../commands/payout_create.js'
 import { cancelPayout, getPayout } from '../commands/payout_get.js'
@@ -87,6 +90,18 @@ function commandOf(wire: WireCommand, now: Instant): Command {
       return confirmIntent(tenant, wire.confirm_intent!, now)
     case 'cancel_intent':
       return cancelIntent(tenant, wire.cancel_intent!.intent_id)
+    case 'remint_session':
+      return remintSession(tenant, wire.remint_session!)
+    case 'mint_receipt_token':
+      return mintReceipt(tenant, wire.mint_receipt_token!.intent_id)
+    case 'get_receipt':
+      return getReceipt(tenant, wire.get_receipt!.intent_id, wire.get_receipt!.subject)
+    case 'refund_intent':
+      return refundIntent(
+        tenant,
+        wire.refund_intent!.intent_id,
+        wire.refund_intent!.idempotency_key ?? null,
+      )
     case 'create_payout':
       return createPayout(tenant, wire.create_payout!)
     case 'get_payout':

@@ -10,6 +10,7 @@ import { getBalances } from '../commands/balances_get.js'
 import { cancelIntent } from '../commands/intent_cancel.js'
 import { createIntent } from '../commands/intent_create.js'
 import { getIntent } from '../commands/intent_get.js'
+import { refundIntent } from '../commands/intent_refund.js'
 import { createPayout } from '../commands/payout_create.js'
 import { getPayout } from '../commands/payout_get.js'
 import { tenantIn, unary, type UnaryDependencies } from './unary.js'
@@ -37,6 +38,13 @@ export function internalServices(dependencies: UnaryDependencies): {
       ),
       Cancel: unary(dependencies, ({ tenant, intent_id }) =>
         forTenant(tenant, (t) => cancelIntent(t, intent_id)),
+      ),
+      Refund: unary(dependencies, ({ tenant, refund }) =>
+        forTenant(tenant, (t) =>
+          refund === null
+            ? null
+            : refundIntent(t, refund.intent_id, refund.idempotency_key ?? null),
+        ),
       ),
     },
     payouts: {

@@ -1,0 +1,39 @@
+/**
+ * Mints a further session token for an intent that has not ended. Older tokens stay valid until they expire.
+ *
+ * R1. Nothing of the intent changes: scan, quote and confirmation stay as they are.
+ */
+import { mintSessionToken } from '../../auth/token.js'
+import { newTokenId } from '../../auth/secrets.js'
+import { plus, toEpochSeconds } from '../../base/clock.js'
+import type { TenantId } from '../../base/ids.js'
+import type { RemintSession__Output as RemintSession } from '../../../protos/types/causeway/v1/RemintSession.js'
+import type { Command } from '../command.js'
+import { answer, refuse } from '../group.js'
+
+export function remintSession(tenant: TenantId, request: RemintSession): Command {
+  return {
+    name: 'remint_session',
+    needs: (needs) => needs.intent(request.intent_id),
+    decide: ({ memory, vault, random, rules, now }) => {
+      const live = memory.intents.get(request.intent_id)
+      if (!live || live.context.tenant !== tenant) return refuse('payment_intent_not_found')
+      const { id, userId, expiresAt } = live.context
+      if (request.partner_user_id !== userId) return refuse('user_mismatch')
+      if (request.kyc_attestation?.verified !== true) return refuse('attestation_not_satisfied')
+      if (request.sanctions_attestation?.clean !== true) return refuse('attestation_not_satisfied')
+      const isOpen = live.state === 'authorized' || (live.state === 'created' && now < expiresAt)
+      if (!isOpen) return refuse('payment_intent_terminal')
+
+      // From here on it must succeed.
+      const exp = toEpochSeconds(plus(now, rules.sessionTtlMs))
+      const token = mintSessionToken(vault.tokenKeys, vault.tokenKeys.current, {
+        intentId: id,
+        tenant,
+        jti: newTokenId(random),
+        expiresAt: exp,
+      })
+      return answer({ intent_id: id, session_token: token, session_expires_at: exp })
+    },
+  }
+}

@@ -1,0 +1,83 @@
+/**
+ * The partners' guide is run and compared: its examples work, its tables are complete.
+ */
+import { execFile, spawnSync } from 'node:child_process'
+import { readFileSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { promisify } from 'node:util'
+import t from 'tap'
+import { ERRORS } from '../../src/base/errors.js'
+import { projectRoot } from '../../src/base/protos.js'
+import { ROUTES } from '../../gateway/app.js'
+import { KEY_ID, SECRET } from './partner.js'
+import { startGateway } from './running_gateway.js'
+
+const GUIDE = readFileSync(join(projectRoot(), 'gateway', 'README.md'), 'utf8')
+const run = promisify(execFile)
+
+function example(language: string): string {
+  const [, code] = new RegExp(`\`\`\`${language}\n(.*?)\`\`\``, 's').exec(GUIDE) ?? []
+  if (code === undefined) throw new Error(`the guide has no example in ${language}`)
+  return code
+}
+
+t.test('the program of the quick start creates an intent', async (t) => {
+  const { port, standIn } = await startGateway(t)
+  const folder = t.testdir({ 'create.mjs': example('js') })
+  const sandbox = join(folder, 'sandbox.json')
+  const base_url = `http://127.0.0.1:${port}`
+  writeFileSync(sandbox, JSON.stringify({ base_url, key_id: KEY_ID, signing_secret: SECRET }))
+  const { stdout } = await run(process.execPath, [join(folder, 'create.mjs')], {
+    env: { SANDBOX: sandbox },
+  })
+  t.match(stdout, /^201 /)
+  t.equal(standIn.commands[0]?.operation, 'create_intent')
+})
+
+const missing = ['curl', 'openssl'].filter(
+  (tool) => spawnSync('sh', ['-c', `command -v ${tool}`]).status !== 0,
+)
+
+t.test(
+  'the shell lines do the same',
+  { skip: missing.length > 0 && `not here: ${missing.join(', ')}` },
+  async (t) => {
+    const { port, standIn } = await startGateway(t)
+    const { stdout } = await run('sh', ['-c', example('sh')], {
+      env: {
+        PATH: process.env['PATH'],
+        BASE_URL: `http://127.0.0.1:${port}`,
+        KEY_ID,
+        SIGNING_SECRET: SECRET,
+      },
+    })
+    t.match(stdout, 'create_intent')
+    t.equal(standIn.commands.length, 1)
+  },
+)
+
+t.test('the table of errors has every code, with its status and whether to repeat', async (t) => {
+  const rows = [...GUIDE.matchAll(/^\| `([a-z_]+)` \| ([0-9]{3}) \| .+ \| (yes|no) \|$/gm)]
+  const told = Object.fromEntries(rows.map(([, code, http, repeat]) => [code, `${http} ${repeat}`]))
+  const true_ = Object.fromEntries(
+    Object.entries(ERRORS).map(([code, { http, retryable }]) => [
+      code,
+      `${http} ${retryable ? 'yes' : 'no'}`,
+    ]),
+  )
+  t.same(told, true_)
+})
+
+t.test('the table of operations is the route table', async (t) => {
+  const rows = [...GUIDE.matchAll(/^\| (GET|POST) \| `([^`]+)` \| ([a-z ]+) \|/gm)]
+  const told = rows.map(([, method, path, proof]) => `${method} ${path}: ${proof}`)
+  const proofs = {
+    hmac: 'signature',
+    session: 'session token',
+    hmac_or_session: 'signature or session token',
+  }
+  t.same(
+    told,
+    ROUTES.map(({ method, path, auth }) => `${method} ${path}: ${proofs[auth]}`),
+  )
+})

@@ -1,0 +1,310 @@
+/** The sandbox rail with its journal and the real client, over a socket, in one process. */
+import { join } from 'node:path'
+import t from 'tap'
+import { credentials, type ServiceError } from '@grpc/grpc-js'
+import type { ProtoGrpcType } from '../../protos/types/rail.js'
+import { instant, systemClock } from '../../src/base/clock.js'
+import { bearer } from '../../src/base/internal_token.js'
+import { contracts } from '../../src/base/protos.js'
+import type { Instruction, Rail } from '../../src/rails/rail.js'
+import type { Entry } from '../../src/rails/sandbox/entry.js'
+import type { Journal } from '../../src/rails/sandbox/journal.js'
+import { openDatabase } from '../../src/store/database.js'
+import {
+  aLinkedListener,
+  aListener,
+  anInstruction,
+  aRail,
+  clockAhead,
+  shortFolder,
+  TOKEN,
+  until,
+} from './harness.js'
+
+const LONG = 60_000
+
+function instruct(rail: Rail, ...instructions: readonly Instruction[]): void {
+  rail.send(instructions.map((instruction) => ({ kind: 'instruct', instruction })))
+}
+
+/** The one entry of this id. */
+async function entryOf(journal: Journal, id: string): Promise<Entry> {
+  const [entry] = await journal.find([id])
+  if (entry === undefined) throw new Error(`${id} is not in the journal`)
+  return entry
+}
+
+async function untilJournalled(journal: Journal, id: string): Promise<void> {
+  await until(`${id} is in the journal`, async () => (await journal.find([id])).length === 1)
+}
+
+t.test('it describes itself', async (t) => {
+  const { address } = await aRail(t, shortFolder(t))
+  const rail = await aLinkedListener(t, address)
+  t.strictSame(rail.describe(), { name: 'sandbox', finalityWindowMs: 0 })
+})
+
+t.test('it pays, exactly what was instructed', async (t) => {
+  const { address, journal } = await aRail(t, shortFolder(t), { delayMs: 20 })
+  const rail = await aLinkedListener(t, address)
+  const instruction = anInstruction({ amount: 2n ** 63n - 1n, currency: 'VND', account: 'ก 42' })
+  instruct(rail, instruction)
+  const report = await rail.hear(instruction.id, 'executed')
+  t.match(report, { amount: 2n ** 63n - 1n, currency: 'VND', destinationAccount: 'ก 42' })
+  t.not(report.reportId, null)
+  const entry = await entryOf(journal, instruction.id)
+  t.equal(entry.amount, 2n ** 63n - 1n)
+  t.equal(entry.executions, 1)
+  t.equal(entry.transactionId, report.transactionId)
+})
+
+t.test('it refuses, and what is refused was never executed', async (t) => {
+  const { address, journal } = await aRail(t, shortFolder(t))
+  const rail = await aLinkedListener(t, address)
+  const closed = anInstruction({ account: '9990000001' })
+  const late = anInstruction({ notAfter: instant(systemClock.now() - 1) })
+  instruct(rail, closed, late)
+  t.match(await rail.hear(closed.id, 'refused'), { refusal: 'account_closed' })
+  t.match(await rail.hear(late.id, 'refused'), { refusal: 'expired' })
+  for (const { id } of [closed, late]) t.equal((await entryOf(journal, id)).executions, 0)
+})
+
+t.test('the same id again is the same instruction', async (t) => {
+  const { address, journal } = await aRail(t, shortFolder(t))
+  const rail = await aLinkedListener(t, address)
+  const instruction = anInstruction()
+  instruct(rail, instruction, instruction)
+  const first = await rail.hear(instruction.id, 'executed')
+  instruct(rail, instruction)
+  await until('each was answered', () => rail.about(instruction.id).length === 3)
+  for (const report of rail.about(instruction.id)) {
+    t.match(report, { status: 'executed', transactionId: first.transactionId })
+  }
+  t.equal((await entryOf(journal, instruction.id)).executions, 1)
+})
+
+t.test('the same id with other content is not executed, and noted', async (t) => {
+  const folder = shortFolder(t)
+  const { address, journal } = await aRail(t, folder)
+  const rail = await aLinkedListener(t, address)
+  const instruction = anInstruction({ amount: 100n })
+  instruct(rail, instruction)
+  await rail.hear(instruction.id, 'executed')
+  instruct(rail, { ...instruction, amount: 999n })
+  await until('it was answered', () => rail.about(instruction.id).length === 2)
+  t.match(rail.about(instruction.id)[1], { status: 'executed', amount: 100n, reportId: null })
+  const entry = await entryOf(journal, instruction.id)
+  t.match(entry, { amount: 100n, executions: 1 })
+
+  const evidence = await openDatabase(join(folder, 'rail.db'), { readOnly: true })
+  t.teardown(() => evidence.close())
+  const rows = await evidence.all<{ instruction: string; content: string }>(
+    'SELECT instruction, content FROM discrepancies',
+  )
+  t.equal(rows.length, 1)
+  t.equal(rows[0]?.instruction, instruction.id)
+  t.not(rows[0]?.content, entry.content)
+})
+
+t.test('an unheard outcome is found by a query', async (t) => {
+  const { address } = await aRail(t, shortFolder(t))
+  const rail = await aLinkedListener(t, address)
+  const executed = anInstruction({ account: '9990000006' })
+  const refused = anInstruction({ account: '9990000007' })
+  const stuck = anInstruction({ account: '9990000008' })
+  const qr = anInstruction({ purpose: 'qr_payment', hint: '+unknown' })
+  const loud = anInstruction()
+  instruct(rail, executed, refused, stuck, qr, loud)
+  await rail.hear(loud.id, 'executed')
+  const silent = [executed, refused, stuck, qr]
+  for (const { id } of silent) t.strictSame(rail.about(id), [], 'no word of it')
+
+  rail.send(silent.map(({ id }) => ({ kind: 'query', id })))
+  t.match(await rail.hear(executed.id, 'executed'), { reportId: null })
+  t.match(await rail.hear(refused.id, 'refused'), { reportId: null, refusal: 'rejected' })
+  t.match(await rail.hear(stuck.id, 'accepted'), { reportId: null })
+  t.match(await rail.hear(qr.id, 'executed'), { reportId: null })
+})
+
+t.test('an unknown id is not found', async (t) => {
+  const { address } = await aRail(t, shortFolder(t))
+  const rail = await aLinkedListener(t, address)
+  const ids = [anInstruction().id, anInstruction().id, anInstruction().id] as const
+  rail.send([
+    { kind: 'query', id: ids[0] },
+    { kind: 'recall', id: ids[1], reason: 'refund' },
+    { kind: 'simulate', id: ids[2], outcome: 'completed' },
+  ])
+  for (const id of ids) t.match(await rail.hear(id, 'not_found'), { reportId: null })
+})
+
+t.test('0005 is executed, then returned', async (t) => {
+  const { address, journal } = await aRail(t, shortFolder(t))
+  const rail = await aLinkedListener(t, address)
+  const { id, ...rest } = anInstruction({ account: '9990000005' })
+  instruct(rail, { id, ...rest })
+  const returned = await rail.hear(id, 'returned')
+  t.strictSame(
+    rail.about(id).map(({ status }) => status),
+    ['executed', 'returned'],
+  )
+  t.match(await entryOf(journal, id), { executions: 1, transactionId: returned.transactionId })
+})
+
+t.test('a recall brings the money back, or is refused', async (t) => {
+  const { address } = await aRail(t, shortFolder(t))
+  const rail = await aLinkedListener(t, address)
+  const paid = anInstruction()
+  const refused = anInstruction({ account: '9990000001' })
+  instruct(rail, paid, refused)
+  await rail.hear(paid.id, 'executed')
+  await rail.hear(refused.id, 'refused')
+  rail.send([
+    { kind: 'recall', id: paid.id, reason: 'refund' },
+    { kind: 'recall', id: refused.id, reason: 'refund' },
+  ])
+  t.match(await rail.hear(paid.id, 'returned'), { amount: paid.amount })
+  await rail.hear(refused.id, 'recall_refused')
+  const before = rail.about(paid.id).length
+  rail.send([{ kind: 'recall', id: paid.id, reason: 'refund' }])
+  await until('the second recall is answered', () => rail.about(paid.id).length > before)
+  t.match(rail.about(paid.id).at(-1), { status: 'returned', reportId: null })
+})
+
+t.test('outcomes are forced', async (t) => {
+  const { address } = await aRail(t, shortFolder(t), { delayMs: LONG })
+  const rail = await aLinkedListener(t, address)
+  const done = anInstruction()
+  const failed = anInstruction()
+  const back = anInstruction()
+  instruct(rail, done, failed, back)
+  rail.send([
+    { kind: 'simulate', id: done.id, outcome: 'completed' },
+    { kind: 'simulate', id: failed.id, outcome: 'failed' },
+    { kind: 'simulate', id: back.id, outcome: 'reversed' },
+  ])
+  await rail.hear(done.id, 'executed')
+  await rail.hear(failed.id, 'refused')
+  await rail.hear(back.id, 'returned')
+  rail.send([{ kind: 'simulate', id: failed.id, outcome: 'completed' }])
+  await until('the vain one is answered', () => rail.about(failed.id).length === 2)
+  t.match(rail.about(failed.id)[1], { status: 'refused', reportId: null })
+})
+
+t.test('what was pending at a stop is carried out after the start', async (t) => {
+  const folder = shortFolder(t)
+  const first = await aRail(t, folder, { delayMs: LONG })
+  const rail = await aLinkedListener(t, first.address)
+  const paid = anInstruction()
+  const refused = anInstruction({ account: '9990000001' })
+  instruct(rail, paid, refused)
+  await untilJournalled(first.journal, refused.id)
+  await first.close()
+  t.strictSame(rail.heard, [], 'it was not due')
+
+  const second = await aRail(t, folder, { delayMs: LONG, clock: clockAhead(LONG) })
+  await rail.hear(paid.id, 'executed')
+  await rail.hear(refused.id, 'refused')
+  t.equal((await entryOf(second.journal, paid.id)).executions, 1)
+})
+
+t.test('news is told again until it is acknowledged', async (t) => {
+  const folder = shortFolder(t)
+  const first = await aRail(t, folder)
+  const deaf = await aLinkedListener(t, first.address)
+  const instructions = Array.from({ length: 3_000 }, () => anInstruction())
+  instruct(deaf, ...instructions)
+  await until('all is told', () => deaf.heard.length === instructions.length)
+  await deaf.close()
+  await first.close()
+
+  const second = await aRail(t, folder)
+  const rail = await aLinkedListener(t, second.address)
+  await until('all is told again', () => rail.heard.length >= instructions.length)
+  const told = (of: typeof rail): string[] => of.heard.map(({ reportId }) => reportId ?? '').sort()
+  t.strictSame(told(rail), told(deaf), 'under the same report ids')
+
+  rail.send(told(rail).map((reportId) => ({ kind: 'acknowledge', reportId })))
+  await until('nothing waits any more', async () => {
+    return (await second.journal.unacknowledged('', 10)).length === 0
+  })
+  rail.send([{ kind: 'acknowledge', reportId: 'rep_unknown' }])
+  const id = instructions[0]?.id
+  if (id === undefined) throw new Error('there were instructions')
+  rail.send([{ kind: 'query', id }])
+  await until('the rail goes on', () => rail.about(id).length === 2)
+  t.match(rail.about(id)[1], { status: 'executed', reportId: null })
+})
+
+t.test('an old acknowledgement does not silence newer news', async (t) => {
+  const { address, journal } = await aRail(t, shortFolder(t))
+  const rail = await aLinkedListener(t, address)
+  const instruction = anInstruction()
+  instruct(rail, instruction)
+  const executed = await rail.hear(instruction.id, 'executed')
+  rail.send([{ kind: 'simulate', id: instruction.id, outcome: 'reversed' }])
+  const returned = await rail.hear(instruction.id, 'returned')
+  rail.send([
+    { kind: 'acknowledge', reportId: executed.reportId ?? '' },
+    { kind: 'query', id: instruction.id },
+  ])
+  await until('the query is answered', () => rail.about(instruction.id).length === 3)
+  t.equal((await entryOf(journal, instruction.id)).reportId, returned.reportId)
+})
+
+t.test('nobody speaks without the token', async (t) => {
+  const { address } = await aRail(t, shortFolder(t))
+  const service = contracts<ProtoGrpcType>().causeway.rail.v1.Rail
+  const stub = new service(address, credentials.createInsecure())
+  t.teardown(() => stub.close())
+  const UNAUTHENTICATED = 16
+  for (const metadata of [bearer('wrong'), bearer('')]) {
+    const unary = await new Promise<ServiceError | null>((resolve) => {
+      stub.Describe({}, metadata, resolve)
+    })
+    t.equal(unary?.code, UNAUTHENTICATED)
+    const stream = stub.Link(metadata)
+    stream.resume()
+    const fault = await new Promise<ServiceError>((resolve) => stream.on('error', resolve))
+    t.equal(fault.code, UNAUTHENTICATED)
+  }
+  t.equal(aListener(t, address, 'wrong').up(), false)
+})
+
+t.test('health is open', async (t) => {
+  const { address } = await aRail(t, shortFolder(t))
+  const { makeClientConstructor } = await import('@grpc/grpc-js')
+  const { service } = await import('grpc-health-check')
+  const Health = makeClientConstructor(service, 'Health')
+  const stub = new Health(address, credentials.createInsecure())
+  t.teardown(() => stub.close())
+  const answer = await new Promise((resolve, reject) => {
+    const check = stub['Check']?.bind(stub)
+    check?.({ service: 'causeway.rail.v1.Rail' }, (fault: Error | null, reply: unknown) => {
+      if (fault === null) resolve(reply)
+      else reject(fault)
+    })
+  })
+  t.match(answer, { status: 'SERVING' })
+})
+
+t.test('a link that does not read is ended', async (t) => {
+  const { address } = await aRail(t, shortFolder(t))
+  const service = contracts<ProtoGrpcType>().causeway.rail.v1.Rail
+  const stub = new service(address, credentials.createInsecure())
+  t.teardown(() => stub.close())
+  const stream = stub.Link(bearer(TOKEN))
+  const ended = new Promise<ServiceError>((resolve) => stream.on('error', resolve))
+  const orders = Array.from({ length: 250 }, () => ({ query: { id: anInstruction().id } }))
+  for (let message = 0; message < 200; message++) stream.write({ orders })
+  // gRPC hands out the status only behind the messages before it: some time later we read.
+  await until('all is sent', () => stream.writableLength === 0)
+  stream.resume()
+  const RESOURCE_EXHAUSTED = 8
+  t.equal((await ended).code, RESOURCE_EXHAUSTED)
+})
+
+t.test('a rail can listen on a free port', async (t) => {
+  const { openJournal } = await import('../../src/rails/sandbox/journal.js')
+  t.ok(openJournal)
+})
