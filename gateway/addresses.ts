@@ -3,7 +3,8 @@
  *
  * Owns: reading CIDR blocks, matching a peer. Does not own: where the list applies (authenticate).
  *
- * Q1. An empty list restricts nobody. A block that can not be read matches nobody, and still restricts.
+ * Q1. An empty list restricts nobody. A block that can not be read matches nobody, and still
+ *     restricts.
  * Q2. An IPv4 address that arrives mapped into IPv6 is the IPv4 address.
  */
 import ipaddr from 'ipaddr.js'

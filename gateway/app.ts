@@ -7,7 +7,7 @@ import { BODY_MAX_BYTES, PAYOUT_BODY_MAX_BYTES, SCAN_BODY_MAX_BYTES } from '../s
 import { serveCall, type CallOptions } from './call.js'
 import { IDEMPOTENCY_KEY } from './decode/idempotency_key.js'
 import type { Service } from './exchange.js'
-import { createRouter, route, type Destination } from './route.js'
+import { createRouter, get, post, type Destination } from './route.js'
 import { balancesGet } from './routes/balances_get.js'
 import { beneficiariesCreate } from './routes/beneficiaries_create.js'
 import { intentsCancel } from './routes/intents_cancel.js'
@@ -21,20 +21,24 @@ import { payoutsGet } from './routes/payouts_get.js'
 import { webhookEndpointsCreate } from './routes/webhook_endpoints_create.js'
 import { webhookEndpointsList } from './routes/webhook_endpoints_list.js'
 
+const SMALL = BODY_MAX_BYTES
+const SCAN = SCAN_BODY_MAX_BYTES
+const LARGE = PAYOUT_BODY_MAX_BYTES
+
 // prettier-ignore
 export const ROUTES = [
-  route('POST', '/v1/payment_intents',                     'hmac',            BODY_MAX_BYTES,        intentsCreate),
-  route('GET',  '/v1/payment_intents/{intent_id}',         'hmac_or_session', BODY_MAX_BYTES,        intentsGet),
-  route('POST', '/v1/payment_intents/{intent_id}/scan',    'session',         SCAN_BODY_MAX_BYTES,   intentsScan),
-  route('POST', '/v1/payment_intents/{intent_id}/confirm', 'session',         BODY_MAX_BYTES,        intentsConfirm),
-  route('POST', '/v1/payment_intents/{intent_id}/cancel',  'hmac',            BODY_MAX_BYTES,        intentsCancel),
-  route('POST', '/v1/beneficiaries',                       'hmac',            BODY_MAX_BYTES,        beneficiariesCreate),
-  route('POST', '/v1/payouts',                             'hmac',            PAYOUT_BODY_MAX_BYTES, payoutsCreate),
-  route('GET',  '/v1/payouts/{payout_id}',                 'hmac',            BODY_MAX_BYTES,        payoutsGet),
-  route('POST', '/v1/payouts/{payout_id}/cancel',          'hmac',            BODY_MAX_BYTES,        payoutsCancel),
-  route('GET',  '/v1/balances',                            'hmac',            BODY_MAX_BYTES,        balancesGet),
-  route('POST', '/v1/webhook_endpoints',                   'hmac',            BODY_MAX_BYTES,        webhookEndpointsCreate),
-  route('GET',  '/v1/webhook_endpoints',                   'hmac',            BODY_MAX_BYTES,        webhookEndpointsList),
+  post('/v1/payment_intents',                     'hmac',            SMALL, intentsCreate),
+  get( '/v1/payment_intents/{intent_id}',         'hmac_or_session', SMALL, intentsGet),
+  post('/v1/payment_intents/{intent_id}/scan',    'session',         SCAN,  intentsScan),
+  post('/v1/payment_intents/{intent_id}/confirm', 'session',         SMALL, intentsConfirm),
+  post('/v1/payment_intents/{intent_id}/cancel',  'hmac',            SMALL, intentsCancel),
+  post('/v1/beneficiaries',                       'hmac',            SMALL, beneficiariesCreate),
+  post('/v1/payouts',                             'hmac',            LARGE, payoutsCreate),
+  get( '/v1/payouts/{payout_id}',                 'hmac',            SMALL, payoutsGet),
+  post('/v1/payouts/{payout_id}/cancel',          'hmac',            SMALL, payoutsCancel),
+  get( '/v1/balances',                            'hmac',            SMALL, balancesGet),
+  post('/v1/webhook_endpoints',                   'hmac',            SMALL, webhookEndpointsCreate),
+  get( '/v1/webhook_endpoints',                   'hmac',            SMALL, webhookEndpointsList),
 ]
 
 export interface App {

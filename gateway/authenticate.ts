@@ -1,11 +1,12 @@
 /**
  * Who is calling.
  *
- * Owns: which proof a route takes and reading it from the headers. Does not own: signatures and tokens themselves
- * (src/auth), nonces and consumed tokens (processor).
+ * Owns: which proof a route takes and reading it from the headers. Does not own: signatures and
+ * tokens themselves (src/auth), nonces and consumed tokens (processor).
  *
  * G1. Every failure is the same `authentication_failed`; the reason goes to the metrics only.
- * G2. Without a directory nobody is authenticated and nobody is told that he failed: `configuration_error`.
+ * G2. Without a directory nobody is authenticated and nobody is told that he failed:
+ *     `configuration_error`.
  * G3. A token opens its own intent, in its own environment, and nothing else.
  */
 import { bodyHash } from '../src/auth/canonical.js'

@@ -3,9 +3,10 @@
  *
  * Owns: the order of checks at the door. Does not own: each check, the operations (routes/).
  *
- * J1. Nobody learns about routes, bodies or states before he proved who he is, wherever a proof is asked for.
- * J2. A signature that verified burns its nonce, also when the call is refused here: `burn_only`. Only a call over
- *     its rate does not, as sparing the processor is the point of refusing it.
+ * J1. Nobody learns about routes, bodies or states before he proved who he is, wherever a proof is
+ *     asked for.
+ * J2. A signature that verified burns its nonce, also when the call is refused here: `burn_only`.
+ *     Only a call over its rate does not, as sparing the processor is the point of refusing it.
  */
 import type { Command } from '../protos/types/causeway/v1/Command.js'
 import { ANSWER_WITHIN_MS } from '../src/base/bounds.js'
@@ -67,7 +68,10 @@ function rateLimited(options: CallOptions, { rateKey, ratePerSecond }: Caller): 
   return options.rateLimit(rateKey, perSecond)
 }
 
-/** The operation is a fresh object of ours and becomes the command: a copy of it would cost a microsecond. */
+/**
+ * The operation is a fresh object of ours and becomes the command: a copy of it would cost a
+ * microsecond.
+ */
 function commandOf(
   { requestId }: Exchange,
   { tenant, signedBy }: Caller,

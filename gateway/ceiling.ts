@@ -1,11 +1,12 @@
 /**
  * The ceiling: a gateway without a processor. Used by the benchmark and nowhere else.
  *
- * It does all that the gateway does with a signed request, then answers every command at once with one fixed body,
- * so the rate it reaches is the most that any processor could make of this gateway. It keeps nothing, checks no
- * nonce and moves no money.
+ * It does all that the gateway does with a signed request, then answers every command at once with
+ * one fixed body, so the rate it reaches is the most that any processor could make of this gateway.
+ * It keeps nothing, checks no nonce and moves no money.
  *
- * `--credentials FILE` (a sandbox.json) names the one key it knows; `--port PORT` 0 takes a free one.
+ * `--credentials FILE` (a sandbox.json) names the one key it knows; `--port PORT` 0 takes a free
+ * one.
  */
 import { readFileSync } from 'node:fs'
 import { parseArgs } from 'node:util'

@@ -19,7 +19,8 @@ export const CHANNEL_OPTIONS: ClientOptions = {
   'grpc.keepalive_time_ms': 10_000,
   'grpc.keepalive_timeout_ms': 3_000,
   'grpc.keepalive_permit_without_calls': 1,
-  // A command is sent once: its outcome is unknown when the connection breaks, and only its caller may repeat it.
+  // A command is sent once: its outcome is unknown when the connection breaks, and only its caller
+  // may repeat it.
   'grpc.enable_retries': 0,
   'grpc.max_receive_message_length': GRPC_MESSAGE_MAX_BYTES,
   'grpc.max_send_message_length': GRPC_MESSAGE_MAX_BYTES,

@@ -3,12 +3,13 @@
  *
  * Owns: noticing what is late. Does not own: what then happens to it.
  *
- * W1. All wait equally long, so the order of arrival is the order of lateness: a look costs what is late, and no
- *     thing has a timer of its own.
+ * W1. All wait equally long, so the order of arrival is the order of lateness: a look costs what is
+ *     late, and no thing has a timer of its own.
  * W2. A thing is reported once, `withinMs` after it was added and at most a tenth later.
  *
- * The things themselves are linked into a line, oldest first. A Map in its place, filled and emptied thousands of
- * times a second, spends more on its own upkeep than the rest of a request costs.
+ * The things themselves are linked into a line, oldest first. A Map in its place, filled and
+ * emptied thousands of times a second, spends more on its own upkeep than the rest of a request
+ * costs.
  */
 import { plus, type Clock, type Instant } from '../src/base/clock.js'
 

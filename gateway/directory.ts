@@ -1,9 +1,11 @@
 /**
  * The directory: partners, streamed by the processor.
  *
- * Owns: the subscription and its freshness. Does not own: the partners' form (partners), what a caller may do.
+ * Owns: the subscription and its freshness. Does not own: the partners' form (partners), what a
+ * caller may do.
  *
- * F1. Each subscription starts with everything; only when that is complete does it replace what was known before.
+ * F1. Each subscription starts with everything; only when that is complete does it replace what was
+ *     known before.
  * F2. What was known stays in use while the subscription is broken, and is then not fresh.
  * F3. Nothing is known before the first complete snapshot: nobody can be authenticated then.
  */
@@ -47,7 +49,8 @@ export function watchDirectory(address: string, metadata: Metadata, log: Logger)
       fresh = true
       announce()
     })
-    // A stream always ends with a status; the same end as an `error` needs a listener or it is thrown.
+    // A stream always ends with a status; the same end as an `error` needs a listener or it is
+    // thrown.
     stream.on('error', () => undefined)
     stream.on('status', ({ details }) => {
       if (fresh) log.warn({ details }, 'the directory is not fresh: its stream broke')

@@ -2,15 +2,18 @@
  * One HTTP request and its one answer.
  *
  * Owns: every touch of uWebSockets.js: listening, TLS, heads, bodies, deadlines, answers.
- * Does not own: routes, authentication and what an answer says (the service behind it), the envelope (problem).
+ * Does not own: routes, authentication and what an answer says (the service behind it), the
+ * envelope (problem).
  *
- * X1. `res` is dropped at the abort and at the answer, whichever comes first: it is dead then, and a second answer
- *     finds nothing to write to.
+ * X1. `res` is dropped at the abort and at the answer, whichever comes first: it is dead then, and
+ *     a second answer finds nothing to write to.
  * X2. All that is needed of a head is copied before the callback returns: uWS frees it then.
- * X3. `body` may be uWS's own memory. It is readable only while `serve` runs, and `serve` is synchronous.
+ * X3. `body` may be uWS's own memory. It is readable only while `serve` runs, and `serve` is
+ *     synchronous.
  * X4. No callback lets an exception out: uWS would end the process.
  * X5. A head that two readers could frame differently is refused and its connection closed.
- * X6. Bodies in parts hold at most BUFFERED_MAX_BYTES together; a stranger can not fill the memory with them.
+ * X6. Bodies in parts hold at most BUFFERED_MAX_BYTES together; a stranger can not fill the memory
+ *     with them.
  * X7. A body has bodyWithinMs, then its answer has answerWithinMs; what is late is answered 504.
  */
 import { STATUS_CODES } from 'node:http'
@@ -87,7 +90,9 @@ export interface HttpServerOptions<T extends Target> {
 }
 
 export interface HttpServer {
-  /** The port taken. Several processes may listen on one port; the kernel spreads the connections. */
+  /**
+   * The port taken. Several processes may listen on one port; the kernel spreads the connections.
+   */
   listen(host: string, port: number): Promise<number>
   /** Takes no new connection, lets open requests finish for this long, then closes what is left. */
   close(withinMs: number): Promise<void>
@@ -96,9 +101,15 @@ export interface HttpServer {
 /** Node's own servers allow as much; our partners need a tenth. */
 const HEAD_MAX_BYTES = 8 * 1024
 const HEADERS_MAX = 60
-/** A refused body is read to its end, so that the client reads the answer instead of a reset; but not for ever. */
+/**
+ * A refused body is read to its end, so that the client reads the answer instead of a reset; but
+ * not for ever.
+ */
 const DISCARD_MAX_BYTES = 32 * 1024 * 1024
-/** Some hundred bodies of the largest kind at once; a body that comes in one part is not buffered at all. */
+/**
+ * Some hundred bodies of the largest kind at once; a body that comes in one part is not buffered at
+ * all.
+ */
 const BUFFERED_MAX_BYTES = 64 * 1024 * 1024
 const NO_BODY = Buffer.alloc(0)
 const NO_HEADERS: AnswerHeaders = []
@@ -357,7 +368,8 @@ class OpenExchange<T extends Target> implements Exchange, Waits<OpenExchange<T>>
     if (this.res === undefined || this.answered) return
     this.answered = true
     this.closing ||= this.desk.stopping
-    // A closing answer takes a turn of its own: while uWS still reads a packet, it would serve what else is in it.
+    // A closing answer takes a turn of its own: while uWS still reads a packet, it would serve what
+    // else is in it.
     if (this.closing) setImmediate(() => this.write(status, body, headers))
     else this.write(status, body, headers)
   }

@@ -1,7 +1,8 @@
 /**
  * A gateway, put together from its parts.
  *
- * Owns: the wiring that every gateway shares. Does not own: where the parts come from (main, ceiling), processes.
+ * Owns: the wiring that every gateway shares. Does not own: where the parts come from (main,
+ * ceiling), processes.
  */
 import type { Clock } from '../src/base/clock.js'
 import type { Logger } from '../src/base/log.js'

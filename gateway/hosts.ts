@@ -1,11 +1,13 @@
 /**
  * Which environment a host name belongs to.
  *
- * Owns: reading the Host header against the two lists. Does not own: keys, which must be of the same environment.
+ * Owns: reading the Host header against the two lists. Does not own: keys, which must be of the
+ * same environment.
  *
  * V1. Canonical and legacy names are alike. The port does not count.
- * V2. While the lists are the defaults, every host that production does not claim is the sandbox: a first start
- *     answers whatever name it is called by. With lists of one's own an unknown host is nobody's.
+ * V2. While the lists are the defaults, every host that production does not claim is the sandbox: a
+ *     first start answers whatever name it is called by. With lists of one's own an unknown host is
+ *     nobody's.
  */
 import type { Environment } from '../src/base/ids.js'
 import { SETTINGS, type Settings } from '../src/base/settings.js'

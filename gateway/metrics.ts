@@ -3,17 +3,18 @@
  *
  * Owns: their names, counting. Does not own: serving them (ops).
  *
- * Z1. A name is never reused for another meaning. Labels are closed sets: route patterns, statuses, reasons.
- * Z2. A request costs two additions; prom-client's own counters hash their labels at every step, so its numbers are
- *     set when somebody looks.
+ * Z1. A name is never reused for another meaning. Labels are closed sets: route patterns, statuses,
+ *     reasons.
+ * Z2. A request costs two additions; prom-client's own counters hash their labels at every step, so
+ *     its numbers are set when somebody looks.
  */
 import { createHistogram, type RecordableHistogram } from 'node:perf_hooks'
 import { collectDefaultMetrics, Counter, Gauge, Registry } from 'prom-client'
 
 export interface Metrics {
   readonly registry: Registry
-  observe(route: string, status: number, elapsedMs: number): void
-  authenticationRefused(reason: string): void
+  readonly observe: (route: string, status: number, elapsedMs: number) => void
+  readonly authenticationRefused: (reason: string) => void
 }
 
 /** Read when somebody looks. */

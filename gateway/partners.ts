@@ -1,10 +1,11 @@
 /**
  * What is known of partners at one moment.
  *
- * Owns: partners, their keys and the token keys in the form that authentication looks up. Does not own: where they
- * come from and whether they are fresh (directory).
+ * Owns: partners, their keys and the token keys in the form that authentication looks up. Does not
+ * own: where they come from and whether they are fresh (directory).
  *
- * K1. An update replaces all that was known of its partner, keys included: a key it does not name is gone.
+ * K1. An update replaces all that was known of its partner, keys included: a key it does not name
+ *     is gone.
  */
 import { signingKey } from '../src/auth/signature.js'
 import { createTokenKeys, type TokenKeys } from '../src/auth/token.js'
@@ -25,11 +26,11 @@ export interface KnownPartner {
 }
 
 export interface Partners {
-  partner(id: string): KnownPartner | undefined
-  key(id: string): KnownKey | undefined
+  readonly partner: (id: string) => KnownPartner | undefined
+  readonly key: (id: string) => KnownKey | undefined
   /** Undefined until the processor has told them. */
-  tokenKeys(): TokenKeys | undefined
-  apply(update: PartnerUpdate__Output): void
+  readonly tokenKeys: () => TokenKeys | undefined
+  readonly apply: (update: PartnerUpdate__Output) => void
 }
 
 export function createPartners(): Partners {

@@ -1,9 +1,11 @@
 /**
  * Refusals as bytes.
  *
- * Owns: the error envelope and the HTTP status of a code. Does not own: the codes and their texts (base/errors).
+ * Owns: the error envelope and the HTTP status of a code. Does not own: the codes and their texts
+ * (base/errors).
  *
- * B1. The envelope has exactly `code`, `message`, `request_id`; two refusals of one code differ in the last one only.
+ * B1. The envelope has exactly `code`, `message`, `request_id`; two refusals of one code differ in
+ *     the last one only.
  */
 import { CONFLICT_ON_CONFIRM, ERRORS, isErrorCode, type ErrorCode } from '../src/base/errors.js'
 import type { RequestId } from '../src/base/ids.js'
@@ -26,5 +28,7 @@ export function problemStatus(code: ErrorCode, asConflict: boolean): number {
   return asConflict && CONFLICT_ON_CONFIRM.has(code) ? 409 : ERRORS[code].http
 }
 
-/** A code that this gateway does not know is a fault between our own processes, not the caller's. */
+/**
+ * A code that this gateway does not know is a fault between our own processes, not the caller's.
+ */
 export const knownCode = (text: string): ErrorCode => (isErrorCode(text) ? text : 'internal_error')

@@ -1,13 +1,17 @@
 /**
  * The one stream to the processor.
  *
- * Owns: batching, tickets, the stream's life. Does not own: what commands say, deadlines of requests (exchange).
+ * Owns: batching, tickets, the stream's life. Does not own: what commands say, deadlines of
+ * requests (exchange).
  *
- * T1. The commands of one turn of the event loop travel in one message: a message costs far more than a command.
- * T2. A ticket is never used again while its command waits, so a late answer can not reach another caller.
- * T3. When the stream breaks, all that wait are told `configuration_error` at once: their outcome is unknown, and
- *     only their callers may repeat them.
- * T4. While there is no stream, and when IN_FLIGHT_MAX wait, a command is refused at once; nothing queues up here.
+ * T1. The commands of one turn of the event loop travel in one message: a message costs far more
+ *     than a command.
+ * T2. A ticket is never used again while its command waits, so a late answer can not reach another
+ *     caller.
+ * T3. When the stream breaks, all that wait are told `configuration_error` at once: their outcome
+ *     is unknown, and only their callers may repeat them.
+ * T4. While there is no stream, and when IN_FLIGHT_MAX wait, a command is refused at once; nothing
+ *     queues up here.
  * T5. A command that is never answered is forgotten long after its caller was told so.
  */
 import type { ClientDuplexStream, Metadata } from '@grpc/grpc-js'
@@ -24,7 +28,10 @@ import { CHANNEL_OPTIONS, channelCredentials, REOPEN_AFTER_MS } from './channel.
 /** Who waits for the outcome of a command. */
 export interface Waiting {
   readonly startedAt: Instant
-  /** `code` is empty when the command was accepted; `body` is then its public JSON. Called at most once. */
+  /**
+   * `code` is empty when the command was accepted; `body` is then its public JSON. Called at most
+   * once.
+   */
   settle(code: string, body: string, replayed: boolean): void
 }
 
@@ -107,7 +114,8 @@ export function createProcessorClient(options: ProcessorClientOptions): StreamCl
       if (error) return connect()
       const opening: Stream = client.Open(options.metadata)
       opening.on('data', take)
-      // A stream always ends with a status; the same end as an `error` needs a listener or it is thrown.
+      // A stream always ends with a status; the same end as an `error` needs a listener or it is
+      // thrown.
       opening.on('error', () => undefined)
       opening.on('status', ({ details }) => broken(details))
       stream = opening

@@ -3,7 +3,8 @@
  *
  * Owns: the buckets. Does not own: the rates (settings, the partner's own), who the caller is.
  *
- * U1. A bucket holds one second's worth, so a burst of that size passes and the average is the rate.
+ * U1. A bucket holds one second's worth, so a burst of that size passes and the average is the
+ *     rate.
  * U2. Buckets exist only for callers that authenticated: strangers can not make any.
  */
 import { SECOND, type Clock, type Instant } from '../src/base/clock.js'

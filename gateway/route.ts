@@ -1,9 +1,11 @@
 /**
  * Routes: what one is, and which one a request is for.
  *
- * Owns: matching method and path. Does not own: the table itself (app), what the routes do (routes/).
+ * Owns: matching method and path. Does not own: the table itself (app), what the routes do
+ * (routes/).
  *
- * P1. Paths are matched as sent. Nothing is decoded or normalised: `//`, `%2e` and a trailing slash are other paths.
+ * P1. Paths are matched as sent. Nothing is decoded or normalised: `//`, `%2e` and a trailing slash
+ *     are other paths.
  * P2. A path holds at most one parameter, which is one whole segment and never empty.
  */
 import type { Command } from '../protos/types/causeway/v1/Command.js'
@@ -51,13 +53,18 @@ export interface Route {
   readonly handler: Handler
 }
 
-export const route = (
-  method: Route['method'],
-  path: string,
-  auth: Auth,
-  bodyMaxBytes: number,
-  handler: Handler,
-): Route => ({ method, path, auth, bodyMaxBytes, handler })
+const routeOf =
+  (method: Route['method']) =>
+  (path: string, auth: Auth, bodyMaxBytes: number, handler: Handler): Route => ({
+    method,
+    path,
+    auth,
+    bodyMaxBytes,
+    handler,
+  })
+
+export const get = routeOf('GET')
+export const post = routeOf('POST')
 
 /** Where a request goes. */
 export interface Destination extends Target {

@@ -1,7 +1,8 @@
 /**
  * Bodies: bytes in, a checked request out.
  *
- * Owns: compiling schemas, once at the start; bodies that may be left out. Does not own: the schemas, strict JSON.
+ * Owns: compiling schemas, once at the start; bodies that may be left out. Does not own: the
+ * schemas, strict JSON.
  *
  * Y1. Schemas are JSON Schema 2020-12. A member that no schema names is a fault of the request.
  * Y2. Lengths count code points, never UTF-16 units or bytes.
@@ -38,7 +39,10 @@ export function readOptionalBody<T>(body: Buffer, check: Check<T>): Outcome<T> {
 
 const checkNothing = checkOf<object>({ type: 'object', maxProperties: 0 })
 
-/** For operations that take no body, nothing or `{}`: gives the value, or the refusal when there is one. */
+/**
+ * For operations that take no body, nothing or `{}`: gives the value, or the refusal when there is
+ * one.
+ */
 export function withoutBody<T>(body: Buffer, value: T): Outcome<T> {
   const nothing = readOptionalBody(body, checkNothing)
   return nothing.ok ? accepted(value) : nothing

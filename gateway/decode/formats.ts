@@ -1,9 +1,11 @@
 /**
  * Formats of texts inside bodies, by the name that schemas give them.
  *
- * Owns: which texts are instants, integers, reachable addresses. Does not own: what they mean to a payment.
+ * Owns: which texts are instants, integers, reachable addresses. Does not own: what they mean to a
+ * payment.
  *
- * O1. A regular expression goes first: JavaScript's own parsers take far more than the contract does.
+ * O1. A regular expression goes first: JavaScript's own parsers take far more than the contract
+ *     does.
  */
 import { parseTimestamp } from '../../src/auth/request_shape.js'
 
@@ -28,7 +30,10 @@ export function isInt64(text: string): boolean {
 
 export const isPositiveInt64 = (text: string): boolean => isInt64(text) && BigInt(text) > 0n
 
-/** An absolute http(s) address without a user or a fragment. Whether we may call it is asked elsewhere. */
+/**
+ * An absolute http(s) address without a user or a fragment. Whether we may call it is asked
+ * elsewhere.
+ */
 export function isWebhookUrl(text: string): boolean {
   if (!/^https?:\/\/[!-~]+$/.test(text) || !URL.canParse(text)) return false
   const { username, password, hash } = new URL(text)

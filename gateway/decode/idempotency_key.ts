@@ -3,7 +3,8 @@
  *
  * Owns: its length and its alphabet. Does not own: what is replayed (processor).
  *
- * H1. Printable ASCII. The HTTP parser drops other bytes at a value's ends, which would make two keys one.
+ * H1. Printable ASCII. The HTTP parser drops other bytes at a value's ends, which would make two
+ *     keys one.
  */
 import { REPEATED, type HeaderValue } from '../../src/auth/verify.js'
 import { accepted, refused, type Outcome } from '../../src/base/errors.js'

@@ -1,7 +1,8 @@
 /**
  * Strict JSON: bytes in, a value that means one thing or nothing.
  *
- * Owns: what JSON.parse lets pass and a payment must not. Does not own: shapes (schemas, decode/body).
+ * Owns: what JSON.parse lets pass and a payment must not. Does not own: shapes (schemas,
+ * decode/body).
  *
  * N1. UTF-8 without faults, no byte-order mark, nesting of at most JSON_DEPTH_MAX.
  * N2. No member comes twice: parsers disagree on which one counts.
@@ -36,7 +37,9 @@ function parsed(text: string): unknown {
 interface Outline {
   /** Members written, that is colons outside of strings. */
   readonly members: number
-  /** Whether a `\u` escape occurs; only such can hide NUL or half a surrogate pair in valid UTF-8. */
+  /**
+   * Whether a `\u` escape occurs; only such can hide NUL or half a surrogate pair in valid UTF-8.
+   */
   readonly escapes: boolean
 }
 
@@ -52,7 +55,10 @@ const CLOSE_LIST = 0x5d
 const OPEN_OBJECT = 0x7b
 const CLOSE_OBJECT = 0x7d
 
-/** One pass over the text. Undefined when it is too deep or holds a number that is not a plain integer. */
+/**
+ * One pass over the text. Undefined when it is too deep or holds a number that is not a plain
+ * integer.
+ */
 function scan(text: string): Outline | undefined {
   let members = 0
   let depth = 0
@@ -91,7 +97,10 @@ function scan(text: string): Outline | undefined {
 
 const isDigit = (code: number): boolean => code >= 0x30 && code <= 0x39
 
-/** N2: a member that came twice was written twice and is kept once, so fewer are found than were written. */
+/**
+ * N2: a member that came twice was written twice and is kept once, so fewer are found than were
+ * written.
+ */
 const isStrict = (value: unknown, { members, escapes }: Outline): boolean =>
   countMembers(value, escapes) === members
 
@@ -111,7 +120,9 @@ function countMembers(value: unknown, checkTexts: boolean): number {
   return count
 }
 
-/** With the `u` flag a surrogate of a pair is no character of its own, so only a lone one matches. */
+/**
+ * With the `u` flag a surrogate of a pair is no character of its own, so only a lone one matches.
+ */
 const LONE_SURROGATE = /[\ud800-\udfff]/u
 
 const isCleanText = (text: string): boolean => !text.includes('\0') && !LONE_SURROGATE.test(text)

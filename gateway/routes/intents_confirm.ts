@@ -1,4 +1,7 @@
-/** POST /v1/payment_intents/{intent_id}/confirm: the debit. Once for a token; repeatable with the same key. */
+/**
+ * POST /v1/payment_intents/{intent_id}/confirm: the debit. Once for a token; repeatable with the
+ * same key.
+ */
 import { INTENT_IDEMPOTENCY_KEY_MAX } from '../../src/base/bounds.js'
 import { accepted } from '../../src/base/errors.js'
 import { readOptionalBody } from '../decode/body.js'

@@ -1,4 +1,6 @@
-/** POST /v1/payouts: a payout, reserved and on its way, or the one that the same key made before. */
+/**
+ * POST /v1/payouts: a payout, reserved and on its way, or the one that the same key made before.
+ */
 import { PAYOUT_IDEMPOTENCY_KEY_MAX, REFERENCE_MAX } from '../../src/base/bounds.js'
 import { accepted, refused, type Outcome } from '../../src/base/errors.js'
 import type { CreatePayout } from '../../protos/types/causeway/v1/CreatePayout.js'

@@ -1,4 +1,7 @@
-/** POST /v1/webhook_endpoints: an address for events. The answer is the only one that shows its secret. */
+/**
+ * POST /v1/webhook_endpoints: an address for events. The answer is the only one that shows its
+ * secret.
+ */
 import { accepted } from '../../src/base/errors.js'
 import { readBody } from '../decode/body.js'
 import { CREATED, type Handler } from '../route.js'

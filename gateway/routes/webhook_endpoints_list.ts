@@ -1,4 +1,7 @@
-/** GET /v1/webhook_endpoints: all endpoints of the tenant; few enough to need no pages, so it takes no query. */
+/**
+ * GET /v1/webhook_endpoints: all endpoints of the tenant; few enough to need no pages, so it takes
+ * no query.
+ */
 import { refused } from '../../src/base/errors.js'
 import { withoutBody } from '../decode/body.js'
 import { OK, type Handler } from '../route.js'

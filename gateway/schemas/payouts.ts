@@ -1,7 +1,8 @@
 /**
  * Bodies of the beneficiary and payout routes (spec: Beneficiary, Create payout body, Limits).
  *
- * A fault inside a beneficiary has its own code, wherever the beneficiary stands, so it is checked apart.
+ * A fault inside a beneficiary has its own code, wherever the beneficiary stands, so it is checked
+ * apart.
  */
 import {
   DESCRIPTION_MAX,

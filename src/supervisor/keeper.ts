@@ -68,14 +68,14 @@ export function keep(options: KeeperOptions): Keeper {
     onReady(info, anew)
     void served.ended.then((how) => {
       if (clock.now() - since > FORGIVEN_AFTER_MS) againAfterMs = RESTART_AFTER_MIN_MS
-      lost(how, served)
+      lost(reasonOf(how, served))
     })
   }
 
-  const lost = (how: string, ended: Run): void => {
+  const lost = (why: string): void => {
     isReady = false
     if (isStopping()) return
-    onLost(`${how}${said(ended)}`, againAfterMs)
+    onLost(why, againAfterMs)
     restarting = setTimeout(() => void startAgain(), againAfterMs)
     againAfterMs = Math.min(againAfterMs * 2, RESTART_AFTER_MAX_MS)
   }
@@ -87,7 +87,7 @@ export function keep(options: KeeperOptions): Keeper {
     const outcome = await next.started
     if (outcome.ready) return serve(next, outcome.info, true)
     await next.stop()
-    lost(outcome.why, next)
+    lost(outcome.why)
   }
 
   return {
@@ -110,7 +110,8 @@ export function keep(options: KeeperOptions): Keeper {
   }
 }
 
-function said(ended: Run): string {
-  const words = ended.lastWords()
-  return words === '' ? '' : `, it said: ${words}`
+/** Who was killed said nothing about it. */
+function reasonOf(how: string, ended: Run): string {
+  const words = how.startsWith('signal') ? '' : ended.lastWords()
+  return words === '' ? how : `${how}: ${words}`
 }

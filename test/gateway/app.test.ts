@@ -17,7 +17,8 @@ import {
   TENANT,
   type Call,
 } from './partner.js'
-import { eventually, startGateway } from './running_gateway.js'
+import { eventually } from '../support/eventually.js'
+import { startGateway } from './running_gateway.js'
 import { accept, refuseWith, silence, startStandIn } from './stand_in_processor.js'
 
 const errorOf = (json: unknown): { code: string; message: string; request_id: string } =>
@@ -25,7 +26,7 @@ const errorOf = (json: unknown): { code: string; message: string; request_id: st
 
 const INTENT = 'pi_01M7Y8R76ZBRBZPA32270W80C3'
 
-t.test('a signed create becomes one command and its body comes back as it is', async (t) => {
+void t.test('a signed create becomes one command and its body comes back as it is', async (t) => {
   const gateway = await startGateway(t)
   const nonce = 'ab'.repeat(32)
   const answer = await call(gateway.port, {
@@ -53,7 +54,7 @@ t.test('a signed create becomes one command and its body comes back as it is', a
   })
 })
 
-t.test('every route sends its own operation and answers with its own status', async (t) => {
+void t.test('every route sends its own operation and answers with its own status', async (t) => {
   const gateway = await startGateway(t)
   const session = { unsigned: true, headers: { Authorization: bearer(INTENT) } }
   const key = { headers: { 'Idempotency-Key': 'k' } }
@@ -135,7 +136,7 @@ t.test('every route sends its own operation and answers with its own status', as
   }
 })
 
-t.test('a replayed payout is 200 and says so, a new one is 202 and says so', async (t) => {
+void t.test('a replayed payout is 200 and says so, a new one is 202 and says so', async (t) => {
   const gateway = await startGateway(t)
   const request: Call = {
     method: 'POST',
@@ -152,151 +153,160 @@ t.test('a replayed payout is 200 and says so, a new one is 202 and says so', asy
   t.equal(again.headers.get('idempotent-replayed'), 'true')
 })
 
-t.test('codes of the processor get their status; some are conflicts on confirm only', async (t) => {
-  const gateway = await startGateway(t)
-  const confirm: Call = {
-    method: 'POST',
-    path: `/v1/payment_intents/${INTENT}/confirm`,
-    unsigned: true,
-    headers: { Authorization: bearer(INTENT) },
-  }
-  const payout: Call = {
-    method: 'POST',
-    path: '/v1/payouts',
-    body: JSON.stringify(payoutBody),
-    headers: { 'Idempotency-Key': 'k' },
-  }
-  const cases: readonly [Call, string, number, string][] = [
-    [confirm, 'insufficient_balance', 409, 'insufficient_balance'],
-    [confirm, 'user_limit_exceeded', 409, 'user_limit_exceeded'],
-    [payout, 'insufficient_balance', 422, 'insufficient_balance'],
-    [payout, 'duplicate_payout', 409, 'duplicate_payout'],
-    [payout, 'a_code_from_the_future', 500, 'internal_error'],
-  ]
-  for (const [request, given, status, code] of cases) {
-    gateway.standIn.script = refuseWith(given)
-    const answer = await call(gateway.port, request)
-    t.equal(answer.status, status, given)
-    t.equal(errorOf(answer.json).code, code)
-    t.equal(errorOf(answer.json).request_id, answer.headers.get('x-request-id'))
-  }
-})
-
-t.test('every failed authentication is one and the same 401, and reaches nobody', async (t) => {
-  const gateway = await startGateway(t, { partners: snapshot({ packages: ['com.acme.app'] }) })
-  const now = Date.now()
-  const at = (offsetMs: number): string => new Date(now + offsetMs).toISOString()
-  const create = createRequest()
-  const path = `/v1/payment_intents/${INTENT}`
-  const withToken = (token: string, more: Record<string, string> = {}): Call => ({
-    method: 'GET',
-    path,
-    unsigned: true,
-    headers: { Authorization: token, 'X-Service-Package': 'com.acme.app', ...more },
-  })
-  const good = signedHeaders(create)
-  const changed = (name: string, value: string): Call => ({
-    ...create,
-    unsigned: true,
-    headers: { ...good, [name]: value },
-  })
-  const without = (name: string): Call => ({
-    ...create,
-    unsigned: true,
-    headers: Object.fromEntries(Object.entries(good).filter(([key]) => key !== name)),
-  })
-  const cases: Readonly<Record<string, Call>> = {
-    'no proof at all': { ...create, unsigned: true },
-    'no key id': without('X-Service-Key-Id'),
-    'no timestamp': without('X-Service-Timestamp'),
-    'no nonce': without('X-Service-Nonce'),
-    'no signature': without('X-Service-Signature'),
-    'an unknown key': { ...create, keyId: 'nobody_sandbox_2026q4' },
-    'a key of production on the sandbox host': { ...create, keyId: PRODUCTION_KEY_ID },
-    'another secret': { ...create, secret: 'sk_of_eve' },
-    'too old': { ...create, timestamp: at(-301_000) },
-    'too new': { ...create, timestamp: at(301_000) },
-    'a day that does not exist': { ...create, timestamp: '2026-02-30T00:00:00Z' },
-    'a timestamp with an offset': { ...create, timestamp: at(0).replace('Z', '+07:00') },
-    'an upper-case nonce': { ...create, nonce: 'AB'.repeat(32) },
-    'a short nonce': { ...create, nonce: 'ab'.repeat(31) },
-    'a signature that is not base64': changed('X-Service-Signature', '*'.repeat(44)),
-    'a body that was changed': { ...changed('X-Extra', '1'), body: `${create.body} ` },
-    'a bearer on a signed route': {
-      ...create,
+void t.test(
+  'codes of the processor get their status; some are conflicts on confirm only',
+  async (t) => {
+    const gateway = await startGateway(t)
+    const confirm: Call = {
+      method: 'POST',
+      path: `/v1/payment_intents/${INTENT}/confirm`,
       unsigned: true,
       headers: { Authorization: bearer(INTENT) },
-    },
-    'a signature on confirm': { method: 'POST', path: `${path}/confirm` },
-    'an expired token': withToken(bearer(INTENT, -1)),
-    'a token of another intent': withToken(bearer('pi_01M7Y8R76ZBRBZPA32270W80C4')),
-    'a token of another environment': withToken(bearer(INTENT, 300, 'acme_production' as never)),
-    'a token of nobody': withToken(bearer(INTENT, 300, 'nobody_sandbox' as never)),
-    'a token that was changed': withToken(`${bearer(INTENT).slice(0, -2)}AA`),
-    'no token': withToken('Bearer '),
-    'another app': withToken(bearer(INTENT), { 'X-Service-Package': 'com.eve.app' }),
-    'a bad bearer beside a good signature': {
+    }
+    const payout: Call = {
+      method: 'POST',
+      path: '/v1/payouts',
+      body: JSON.stringify(payoutBody),
+      headers: { 'Idempotency-Key': 'k' },
+    }
+    const cases: readonly [Call, string, number, string][] = [
+      [confirm, 'insufficient_balance', 409, 'insufficient_balance'],
+      [confirm, 'user_limit_exceeded', 409, 'user_limit_exceeded'],
+      [payout, 'insufficient_balance', 422, 'insufficient_balance'],
+      [payout, 'duplicate_payout', 409, 'duplicate_payout'],
+      [payout, 'a_code_from_the_future', 500, 'internal_error'],
+    ]
+    for (const [request, given, status, code] of cases) {
+      gateway.standIn.script = refuseWith(given)
+      const answer = await call(gateway.port, request)
+      t.equal(answer.status, status, given)
+      t.equal(errorOf(answer.json).code, code)
+      t.equal(errorOf(answer.json).request_id, answer.headers.get('x-request-id'))
+    }
+  },
+)
+
+void t.test(
+  'every failed authentication is one and the same 401, and reaches nobody',
+  async (t) => {
+    const gateway = await startGateway(t, { partners: snapshot({ packages: ['com.acme.app'] }) })
+    const now = Date.now()
+    const at = (offsetMs: number): string => new Date(now + offsetMs).toISOString()
+    const create = createRequest()
+    const path = `/v1/payment_intents/${INTENT}`
+    const withToken = (token: string, more: Record<string, string> = {}): Call => ({
       method: 'GET',
       path,
-      headers: { Authorization: 'Bearer x' },
-    },
-  }
-  const bodies = new Set<string>()
-  for (const [what, request] of Object.entries(cases)) {
-    const answer = await call(gateway.port, request)
-    t.equal(answer.status, 401, what)
-    bodies.add(answer.text.replace(errorOf(answer.json).request_id, ''))
-  }
-  t.equal(bodies.size, 1, 'the bodies are byte-equal but for the request id')
-  t.equal(gateway.standIn.commands.length, 0)
-  t.match(
-    await gateway.metrics(),
-    /gateway_authentication_refusals_total\{reason="key_unknown"\} 1/,
-  )
-  const allowed = await call(gateway.port, withToken(bearer(INTENT)))
-  t.equal(allowed.status, 200, 'the same call with nothing wrong passes')
-})
-
-t.test('a signature that verified burns its nonce, whatever is wrong with the rest', async (t) => {
-  const gateway = await startGateway(t)
-  const cases: readonly [Call, number, string][] = [
-    [{ method: 'POST', path: '/v1/payment_intents', body: '{' }, 400, 'invalid_request'],
-    [
-      { method: 'POST', path: '/v1/payouts', body: JSON.stringify(payoutBody) },
-      400,
-      'invalid_request',
-    ],
-    [
-      {
-        method: 'POST',
-        path: '/v1/beneficiaries',
-        body: JSON.stringify({ ...beneficiaryBody, account_number: '1' }),
+      unsigned: true,
+      headers: { Authorization: token, 'X-Service-Package': 'com.acme.app', ...more },
+    })
+    const good = signedHeaders(create)
+    const changed = (name: string, value: string): Call => ({
+      ...create,
+      unsigned: true,
+      headers: { ...good, [name]: value },
+    })
+    const without = (name: string): Call => ({
+      ...create,
+      unsigned: true,
+      headers: Object.fromEntries(Object.entries(good).filter(([key]) => key !== name)),
+    })
+    const cases: Readonly<Record<string, Call>> = {
+      'no proof at all': { ...create, unsigned: true },
+      'no key id': without('X-Service-Key-Id'),
+      'no timestamp': without('X-Service-Timestamp'),
+      'no nonce': without('X-Service-Nonce'),
+      'no signature': without('X-Service-Signature'),
+      'an unknown key': { ...create, keyId: 'nobody_sandbox_2026q4' },
+      'a key of production on the sandbox host': { ...create, keyId: PRODUCTION_KEY_ID },
+      'another secret': { ...create, secret: 'sk_of_eve' },
+      'too old': { ...create, timestamp: at(-301_000) },
+      'too new': { ...create, timestamp: at(301_000) },
+      'a day that does not exist': { ...create, timestamp: '2026-02-30T00:00:00Z' },
+      'a timestamp with an offset': { ...create, timestamp: at(0).replace('Z', '+07:00') },
+      'an upper-case nonce': { ...create, nonce: 'AB'.repeat(32) },
+      'a short nonce': { ...create, nonce: 'ab'.repeat(31) },
+      'a signature that is not base64': changed('X-Service-Signature', '*'.repeat(44)),
+      'a body that was changed': { ...changed('X-Extra', '1'), body: `${create.body} ` },
+      'a bearer on a signed route': {
+        ...create,
+        unsigned: true,
+        headers: { Authorization: bearer(INTENT) },
       },
-      400,
-      'invalid_beneficiary',
-    ],
-    [{ method: 'GET', path: '/v1/webhook_endpoints?a=1' }, 400, 'invalid_request'],
-    [{ method: 'GET', path: '/v1/nowhere' }, 404, 'not_found'],
-    [{ method: 'GET', path: '/v1/payouts//cancel' }, 404, 'not_found'],
-    [{ method: 'DELETE', path: '/v1/payouts' }, 405, 'method_not_allowed'],
-  ]
-  for (const [request, status, code] of cases) {
-    const answer = await call(gateway.port, request)
-    t.equal(answer.status, status, request.path)
-    t.equal(errorOf(answer.json).code, code)
-    const command = gateway.standIn.commands.at(-1)
-    t.equal(command?.burn_only, true)
-    t.equal(command?.operation, undefined)
-    t.equal(command?.signed_by?.nonce.length, 32)
-  }
-  t.equal(gateway.standIn.commands.length, cases.length)
+      'a signature on confirm': { method: 'POST', path: `${path}/confirm` },
+      'an expired token': withToken(bearer(INTENT, -1)),
+      'a token of another intent': withToken(bearer('pi_01M7Y8R76ZBRBZPA32270W80C4')),
+      'a token of another environment': withToken(bearer(INTENT, 300, 'acme_production' as never)),
+      'a token of nobody': withToken(bearer(INTENT, 300, 'nobody_sandbox' as never)),
+      'a token that was changed': withToken(`${bearer(INTENT).slice(0, -2)}AA`),
+      'no token': withToken('Bearer '),
+      'another app': withToken(bearer(INTENT), { 'X-Service-Package': 'com.eve.app' }),
+      'a bad bearer beside a good signature': {
+        method: 'GET',
+        path,
+        headers: { Authorization: 'Bearer x' },
+      },
+    }
+    const bodies = new Set<string>()
+    for (const [what, request] of Object.entries(cases)) {
+      const answer = await call(gateway.port, request)
+      t.equal(answer.status, 401, what)
+      bodies.add(answer.text.replace(errorOf(answer.json).request_id, ''))
+    }
+    t.equal(bodies.size, 1, 'the bodies are byte-equal but for the request id')
+    t.equal(gateway.standIn.commands.length, 0)
+    t.match(
+      await gateway.metrics(),
+      /gateway_authentication_refusals_total\{reason="key_unknown"\} 1/,
+    )
+    const allowed = await call(gateway.port, withToken(bearer(INTENT)))
+    t.equal(allowed.status, 200, 'the same call with nothing wrong passes')
+  },
+)
 
-  gateway.standIn.script = refuseWith('authentication_failed')
-  const replayed = await call(gateway.port, { method: 'GET', path: '/v1/nowhere' })
-  t.equal(replayed.status, 401, 'a nonce seen before is told before the route')
-})
+void t.test(
+  'a signature that verified burns its nonce, whatever is wrong with the rest',
+  async (t) => {
+    const gateway = await startGateway(t)
+    const cases: readonly [Call, number, string][] = [
+      [{ method: 'POST', path: '/v1/payment_intents', body: '{' }, 400, 'invalid_request'],
+      [
+        { method: 'POST', path: '/v1/payouts', body: JSON.stringify(payoutBody) },
+        400,
+        'invalid_request',
+      ],
+      [
+        {
+          method: 'POST',
+          path: '/v1/beneficiaries',
+          body: JSON.stringify({ ...beneficiaryBody, account_number: '1' }),
+        },
+        400,
+        'invalid_beneficiary',
+      ],
+      [{ method: 'GET', path: '/v1/webhook_endpoints?a=1' }, 400, 'invalid_request'],
+      [{ method: 'GET', path: '/v1/nowhere' }, 404, 'not_found'],
+      [{ method: 'GET', path: '/v1/payouts//cancel' }, 404, 'not_found'],
+      [{ method: 'DELETE', path: '/v1/payouts' }, 405, 'method_not_allowed'],
+    ]
+    for (const [request, status, code] of cases) {
+      const answer = await call(gateway.port, request)
+      t.equal(answer.status, status, request.path)
+      t.equal(errorOf(answer.json).code, code)
+      const command = gateway.standIn.commands.at(-1)
+      t.equal(command?.burn_only, true)
+      t.equal(command?.operation, undefined)
+      t.equal(command?.signed_by?.nonce.length, 32)
+    }
+    t.equal(gateway.standIn.commands.length, cases.length)
 
-t.test('without any proof an unknown address is 404 and a wrong method 405', async (t) => {
+    gateway.standIn.script = refuseWith('authentication_failed')
+    const replayed = await call(gateway.port, { method: 'GET', path: '/v1/nowhere' })
+    t.equal(replayed.status, 401, 'a nonce seen before is told before the route')
+  },
+)
+
+void t.test('without any proof an unknown address is 404 and a wrong method 405', async (t) => {
   const gateway = await startGateway(t)
   const unsigned = { unsigned: true }
   const nowhere = await call(gateway.port, { method: 'GET', path: '/v2/payouts', ...unsigned })
@@ -316,7 +326,7 @@ t.test('without any proof an unknown address is 404 and a wrong method 405', asy
   t.equal(gateway.standIn.commands.length, 0)
 })
 
-t.test('hosts: explicit lists name the environments, another host is nobody', async (t) => {
+void t.test('hosts: explicit lists name the environments, another host is nobody', async (t) => {
   const gateway = await startGateway(t, {
     environment: { SANDBOX_HOSTS: 'sandbox.example', PRODUCTION_HOSTS: 'api.example,old.example' },
   })
@@ -339,7 +349,7 @@ t.test('hosts: explicit lists name the environments, another host is nobody', as
   t.equal(await on('elsewhere.example', KEY_ID), 404)
 })
 
-t.test('production only: a call from an address that is not on the list is 401', async (t) => {
+void t.test('production only: a call from an address that is not on the list is 401', async (t) => {
   const gateway = await startGateway(t, {
     partners: snapshot({ allowed_ips: ['203.0.113.0/24'] }),
     environment: { PRODUCTION_HOSTS: '127.0.0.1' },
@@ -353,7 +363,7 @@ t.test('production only: a call from an address that is not on the list is 401',
   })
 })
 
-t.test('a key that an update no longer names is gone', async (t) => {
+void t.test('a key that an update no longer names is gone', async (t) => {
   const gateway = await startGateway(t)
   t.equal((await call(gateway.port, createRequest())).status, 201)
   gateway.standIn.tell(snapshot({ keys: [] }))
@@ -363,7 +373,7 @@ t.test('a key that an update no longer names is gone', async (t) => {
   })
 })
 
-t.test('the rate of a key: what is over it is 429 with a time to wait', async (t) => {
+void t.test('the rate of a key: what is over it is 429 with a time to wait', async (t) => {
   const gateway = await startGateway(t, { partners: snapshot({ rate_limit_per_second: 3 }) })
   const answers = await Promise.all([1, 2, 3, 4].map(() => call(gateway.port, createRequest())))
   const statuses = answers.map(({ status }) => status).sort()
@@ -373,7 +383,7 @@ t.test('the rate of a key: what is over it is 429 with a time to wait', async (t
   t.equal(gateway.standIn.commands.length, 3, 'it does not reach the processor')
 })
 
-t.test('a silent processor: 504 in time, and a late answer goes nowhere', async (t) => {
+void t.test('a silent processor: 504 in time, and a late answer goes nowhere', async (t) => {
   const gateway = await startGateway(t, { script: silence, answerWithinMs: 100 })
   const answer = await call(gateway.port, createRequest())
   t.equal(answer.status, 504)
@@ -385,7 +395,7 @@ t.test('a silent processor: 504 in time, and a late answer goes nowhere', async 
   t.match(next.json, { request_id: next.headers.get('x-request-id') })
 })
 
-t.test('the stream breaks: all that wait are 503, then it heals by itself', async (t) => {
+void t.test('the stream breaks: all that wait are 503, then it heals by itself', async (t) => {
   const gateway = await startGateway(t, { script: silence })
   const waiting = [1, 2, 3].map(() => call(gateway.port, createRequest()))
   await eventually('three commands wait', () => gateway.standIn.commands.length === 3)
@@ -401,7 +411,7 @@ t.test('the stream breaks: all that wait are 503, then it heals by itself', asyn
   t.equal((await call(gateway.port, createRequest())).status, 201)
 })
 
-t.test('what the directory has not told yet refuses nobody as unauthenticated', async (t) => {
+void t.test('what the directory has not told yet refuses nobody as unauthenticated', async (t) => {
   const byToken: Call = {
     method: 'GET',
     path: `/v1/payment_intents/${INTENT}`,

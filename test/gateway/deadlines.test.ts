@@ -2,7 +2,7 @@ import fc from 'fast-check'
 import t from 'tap'
 import { instant, type Clock } from '../../src/base/clock.js'
 import { createDeadlines, type Waits } from '../../gateway/deadlines.js'
-import { eventually } from './running_gateway.js'
+import { eventually } from '../support/eventually.js'
 
 interface Thing extends Waits<Thing> {
   readonly name: number
@@ -16,7 +16,7 @@ const thing = (name: number): Thing => ({
   later: undefined,
 })
 
-t.test(
+void t.test(
   'what was not taken out is reported once, oldest first, and not before its time',
   async (t) => {
     await fc.assert(
@@ -52,7 +52,7 @@ t.test(
   },
 )
 
-t.test('a thing may go from one line to the next', async (t) => {
+void t.test('a thing may go from one line to the next', (t) => {
   const clock: Clock = { now: () => instant(0) }
   const never = (): void => {
     t.fail('time stands still')
@@ -70,4 +70,5 @@ t.test('a thing may go from one line to the next', async (t) => {
   t.equal(second.size, 0)
   first.stop()
   second.stop()
+  t.end()
 })

@@ -1,5 +1,6 @@
 /**
- * HTTP as clients send it when they are broken, slow or hostile. Raw bytes in, because no client library sends these.
+ * HTTP as clients send it when they are broken, slow or hostile. Raw bytes in, because no client
+ * library sends these.
  */
 import { connect } from 'node:net'
 import fc from 'fast-check'
@@ -7,14 +8,9 @@ import t, { type Test } from 'tap'
 import { systemClock } from '../../src/base/clock.js'
 import { createLog } from '../../src/base/log.js'
 import { systemRandom } from '../../src/base/random.js'
-import {
-  createHttpServer,
-  type Exchange,
-  type Service,
-  type Target,
-} from '../../gateway/exchange.js'
+import { createHttpServer, type Service, type Target } from '../../gateway/exchange.js'
 import { exchangeBytes } from './partner.js'
-import { eventually } from './running_gateway.js'
+import { eventually } from '../support/eventually.js'
 
 const BODY_MAX = 1_000
 
@@ -22,7 +18,10 @@ interface Echo extends Target {
   readonly path: string
 }
 
-/** Answers with what it was given; `/throw` throws, `/never` never answers, `/later` answers when told. */
+/**
+ * Answers with what it was given; `/throw` throws, `/never` never answers, `/later` answers when
+ * told.
+ */
 const later: (() => void)[] = []
 const echo: Service<Echo> = {
   find: (_method, path) => ({ path, bodyMaxBytes: BODY_MAX, refusesAsConflict: false }),
@@ -73,7 +72,7 @@ const statusesIn = (text: string): string[] =>
 
 const bodyIn = (text: string): unknown => JSON.parse(text.slice(text.indexOf('\r\n\r\n') + 4))
 
-t.test('a request is copied as it was sent', async (t) => {
+void t.test('a request is copied as it was sent', async (t) => {
   const port = await start(t)
   const { text } = await exchangeBytes(
     port,
@@ -91,7 +90,7 @@ t.test('a request is copied as it was sent', async (t) => {
   t.match(text, /\r\nX-Request-Id: req_[0-9A-Z]{26}\r\n/)
 })
 
-t.test('a header that comes twice is told apart from either value', async (t) => {
+void t.test('a header that comes twice is told apart from either value', async (t) => {
   const port = await start(t)
   const { text } = await exchangeBytes(
     port,
@@ -100,37 +99,40 @@ t.test('a header that comes twice is told apart from either value', async (t) =>
   t.match(bodyIn(text), { kept: 'repeated' })
 })
 
-t.test('framing that can be read in two ways ends the connection with one answer', async (t) => {
-  const port = await start(t)
-  const next = head('GET /smuggled')
-  const cases: Readonly<Record<string, string>> = {
-    'two lengths': `${head('POST /', 'Content-Length: 3', 'Content-Length: 4')}abc${next}`,
-    'two equal lengths': `${head('POST /', 'Content-Length: 3', 'Content-Length: 3')}abc${next}`,
-    'a length and chunks': `${head('POST /', 'Content-Length: 3', 'Transfer-Encoding: chunked')}0\r\n\r\n${next}`,
-    'chunks and a length': `${head('POST /', 'Transfer-Encoding: chunked', 'Content-Length: 3')}0\r\n\r\n${next}`,
-    'a coding that ends in chunked': `${head('POST /', 'Transfer-Encoding: xchunked')}0\r\n\r\n${next}`,
-    'two codings': `${head('POST /', 'Transfer-Encoding: gzip, chunked')}0\r\n\r\n${next}`,
-    identity: `${head('POST /', 'Transfer-Encoding: identity')}abc${next}`,
-    'a length that is no number': `${head('POST /', 'Content-Length: 3x')}abc${next}`,
-    'a length with a sign': `${head('POST /', 'Content-Length: +3')}abc${next}`,
-    'a negative length': `${head('POST /', 'Content-Length: -3')}abc${next}`,
-    'a length in a list': `${head('POST /', 'Content-Length: 3, 3')}abc${next}`,
-    'two hosts': `${head('GET /', 'Host: evil.example')}${next}`,
-    'HTTP/1.0': `GET / HTTP/1.0\r\nHost: api.localhost\r\n\r\n${next}`,
-    'an absolute address': head('GET http://api.localhost/') + next,
-    'more headers than any client sends': `${head('GET /', ...Array.from({ length: 70 }, (_, i) => `H${i}: 1`))}${next}`,
-    'more bytes of headers': `${head('GET /', `X-Long: ${'a'.repeat(9_000)}`)}${next}`,
-  }
-  for (const [what, bytes] of Object.entries(cases)) {
-    const { text, closed } = await exchangeBytes(port, bytes)
-    t.ok(closed, `${what}: closed`)
-    t.notMatch(text, 'smuggled', `${what}: what follows is not read as a request`)
-    t.notMatch(text, /^HTTP\/1\.1 2/m, `${what}: refused`)
-    t.ok(statusesIn(text).length <= 1, `${what}: one answer`)
-  }
-})
+void t.test(
+  'framing that can be read in two ways ends the connection with one answer',
+  async (t) => {
+    const port = await start(t)
+    const next = head('GET /smuggled')
+    const cases: Readonly<Record<string, string>> = {
+      'two lengths': `${head('POST /', 'Content-Length: 3', 'Content-Length: 4')}abc${next}`,
+      'two equal lengths': `${head('POST /', 'Content-Length: 3', 'Content-Length: 3')}abc${next}`,
+      'a length and chunks': `${head('POST /', 'Content-Length: 3', 'Transfer-Encoding: chunked')}0\r\n\r\n${next}`,
+      'chunks and a length': `${head('POST /', 'Transfer-Encoding: chunked', 'Content-Length: 3')}0\r\n\r\n${next}`,
+      'a coding that ends in chunked': `${head('POST /', 'Transfer-Encoding: xchunked')}0\r\n\r\n${next}`,
+      'two codings': `${head('POST /', 'Transfer-Encoding: gzip, chunked')}0\r\n\r\n${next}`,
+      identity: `${head('POST /', 'Transfer-Encoding: identity')}abc${next}`,
+      'a length that is no number': `${head('POST /', 'Content-Length: 3x')}abc${next}`,
+      'a length with a sign': `${head('POST /', 'Content-Length: +3')}abc${next}`,
+      'a negative length': `${head('POST /', 'Content-Length: -3')}abc${next}`,
+      'a length in a list': `${head('POST /', 'Content-Length: 3, 3')}abc${next}`,
+      'two hosts': `${head('GET /', 'Host: evil.example')}${next}`,
+      'HTTP/1.0': `GET / HTTP/1.0\r\nHost: api.localhost\r\n\r\n${next}`,
+      'an absolute address': head('GET http://api.localhost/') + next,
+      'more headers than any client sends': `${head('GET /', ...Array.from({ length: 70 }, (_, i) => `H${i}: 1`))}${next}`,
+      'more bytes of headers': `${head('GET /', `X-Long: ${'a'.repeat(9_000)}`)}${next}`,
+    }
+    for (const [what, bytes] of Object.entries(cases)) {
+      const { text, closed } = await exchangeBytes(port, bytes)
+      t.ok(closed, `${what}: closed`)
+      t.notMatch(text, 'smuggled', `${what}: what follows is not read as a request`)
+      t.notMatch(text, /^HTTP\/1\.1 2/m, `${what}: refused`)
+      t.ok(statusesIn(text).length <= 1, `${what}: one answer`)
+    }
+  },
+)
 
-t.test('heads that the parser itself gives up on get no success', async (t) => {
+void t.test('heads that the parser itself gives up on get no success', async (t) => {
   const port = await start(t)
   const cases: Readonly<Record<string, string>> = {
     'a folded header': 'GET / HTTP/1.1\r\nHost: a\r\n b\r\n\r\n',
@@ -149,7 +151,7 @@ t.test('heads that the parser itself gives up on get no success', async (t) => {
   t.same(statusesIn(alive.text), ['200'])
 })
 
-t.test('a body in parts is the same body', async (t) => {
+void t.test('a body in parts is the same body', async (t) => {
   const port = await start(t)
   await fc.assert(
     fc.asyncProperty(
@@ -174,7 +176,7 @@ t.test('a body in parts is the same body', async (t) => {
   )
 })
 
-t.test('a body over its cap is 413 and the connection ends', async (t) => {
+void t.test('a body over its cap is 413 and the connection ends', async (t) => {
   const port = await start(t)
   const large = 'x'.repeat(BODY_MAX + 1)
   const chunk = `${large.length.toString(16)}\r\n${large}\r\n0\r\n\r\n`
@@ -196,7 +198,7 @@ t.test('a body over its cap is 413 and the connection ends', async (t) => {
   t.same(statusesIn(text), ['200'], 'exactly the cap is within it')
 })
 
-t.test('20 MB: the client reads 413, and the server never holds the body', async (t) => {
+void t.test('20 MB: the client reads 413, and the server never holds the body', async (t) => {
   const port = await start(t)
   const part = Buffer.alloc(64 * 1024, 'x')
   const parts = 320
@@ -224,7 +226,7 @@ t.test('20 MB: the client reads 413, and the server never holds the body', async
   t.ok(declared.closed)
 })
 
-t.test('a body that stops coming is 504, one that never comes too', async (t) => {
+void t.test('a body that stops coming is 504, one that never comes too', async (t) => {
   const port = await start(t, 100)
   for (const sent of ['', 'ab']) {
     const { text, closed } = await exchangeBytes(
@@ -237,14 +239,14 @@ t.test('a body that stops coming is 504, one that never comes too', async (t) =>
   }
 })
 
-t.test('a service that never answers is answered for', async (t) => {
+void t.test('a service that never answers is answered for', async (t) => {
   const port = await start(t, 100)
   const { text } = await exchangeBytes(port, head('GET /never'), 1_000)
   t.same(statusesIn(text), ['504'])
   t.match(bodyIn(text), { error: { code: 'timeout' } })
 })
 
-t.test('a service that throws is a 500 and the next request is served', async (t) => {
+void t.test('a service that throws is a 500 and the next request is served', async (t) => {
   const port = await start(t)
   for (const bytes of [head('GET /throw'), `${head('POST /throw', 'Content-Length: 2')}{}`]) {
     const { text } = await exchangeBytes(port, bytes, 100)
@@ -256,7 +258,7 @@ t.test('a service that throws is a 500 and the next request is served', async (t
   t.same(statusesIn(text), ['200'])
 })
 
-t.test('clients that leave at any byte, or while they wait, harm nobody', async (t) => {
+void t.test('clients that leave at any byte, or while they wait, harm nobody', async (t) => {
   const port = await start(t)
   const bytes = `${head('POST /later', 'Content-Length: 5')}hello`
   for (let length = 1; length <= bytes.length; length++) {
@@ -285,7 +287,7 @@ t.test('clients that leave at any byte, or while they wait, harm nobody', async 
   t.ok(later.length >= 2, 'the one that left had arrived too')
 })
 
-t.test('requests in one packet are answered in order, or the connection ends', async (t) => {
+void t.test('requests in one packet are answered in order, or the connection ends', async (t) => {
   const port = await start(t)
   const three = ['/a', '/b', '/c'].map((path) => head(`GET ${path}`)).join('')
   const { text } = await exchangeBytes(port, three)
@@ -302,7 +304,7 @@ t.test('requests in one packet are answered in order, or the connection ends', a
   )
 })
 
-t.test('stopping: open requests finish, new connections are refused', async (t) => {
+void t.test('stopping: open requests finish, new connections are refused', async (t) => {
   const server = createHttpServer({
     service: echo,
     keptHeaders: new Set<string>(),

@@ -1,14 +1,15 @@
 import t from 'tap'
 import { createHosts } from '../../gateway/hosts.js'
 
-t.test('while nothing is set every host is the sandbox', async (t) => {
+void t.test('while nothing is set every host is the sandbox', (t) => {
   const hosts = createHosts({ SANDBOX_HOSTS: ['api.localhost'], PRODUCTION_HOSTS: [] })
   for (const host of ['api.localhost', '127.0.0.1:8080', '[::1]:8080', 'anything', '']) {
     t.equal(hosts(host), 'sandbox', host)
   }
+  t.end()
 })
 
-t.test('with lists of our own a host is on one of them or nobody', async (t) => {
+void t.test('with lists of our own a host is on one of them or nobody', (t) => {
   const hosts = createHosts({
     SANDBOX_HOSTS: ['sandbox.example', 'old-sandbox.example'],
     PRODUCTION_HOSTS: ['api.example'],
@@ -19,11 +20,13 @@ t.test('with lists of our own a host is on one of them or nobody', async (t) => 
   for (const host of ['', 'api.example.', 'x.api.example', 'api.example:80:80', 'api.localhost']) {
     t.equal(hosts(host), undefined, host)
   }
+  t.end()
 })
 
-t.test('production hosts alone close the sandbox to strangers too', async (t) => {
+void t.test('production hosts alone close the sandbox to strangers too', (t) => {
   const hosts = createHosts({ SANDBOX_HOSTS: ['api.localhost'], PRODUCTION_HOSTS: ['api.example'] })
   t.equal(hosts('api.localhost'), 'sandbox')
   t.equal(hosts('api.example'), 'production')
   t.equal(hosts('127.0.0.1'), undefined)
+  t.end()
 })

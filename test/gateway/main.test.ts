@@ -9,7 +9,7 @@ import { join } from 'node:path'
 import t, { type Test } from 'tap'
 import { projectRoot } from '../../src/base/protos.js'
 import { call, createRequest, snapshot } from './partner.js'
-import { eventually } from './running_gateway.js'
+import { eventually } from '../support/eventually.js'
 import { startStandIn } from './stand_in_processor.js'
 
 const MAIN = join(projectRoot(), '.build', 'gateway', 'main.js')
@@ -44,7 +44,7 @@ async function readyOf(child: ChildProcess): Promise<Ready> {
   return message
 }
 
-t.test(
+void t.test(
   'it says where it serves, serves, tells its health, and ends with 0 when told',
   async (t) => {
     const standIn = await startStandIn({ snapshot: [snapshot()] })
@@ -76,7 +76,7 @@ t.test(
   },
 )
 
-t.test('several gateways share a port', async (t) => {
+void t.test('several gateways share a port', async (t) => {
   const standIn = await startStandIn({ snapshot: [snapshot()] })
   t.teardown(() => standIn.stop())
   const port = String(await freePort())
@@ -93,7 +93,7 @@ t.test('several gateways share a port', async (t) => {
   t.equal((await call(Number(port), createRequest())).status, 201, 'the other one goes on')
 })
 
-t.test('it refuses to start, in one sentence, where it must not', async (t) => {
+void t.test('it refuses to start, in one sentence, where it must not', (t) => {
   const refusal = (flags: string[], more: Record<string, string>): string => {
     const env = environment(t, more)
     const { status, stderr } = spawnSync(process.execPath, [MAIN, ...flags], { env })
@@ -108,4 +108,5 @@ t.test('it refuses to start, in one sentence, where it must not', async (t) => {
   t.match(refusal(flags, { HTTP_HOST: '::' }), 'TLS_KEY_FILE')
   t.match(refusal([], {}), '--processor')
   t.match(refusal(flags, { HTTP_PORT: 'eighty' }), 'HTTP_PORT=eighty')
+  t.end()
 })

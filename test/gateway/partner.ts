@@ -1,7 +1,8 @@
 /**
  * A partner's side of the wire, for tests: signing, tokens, and HTTP over a bare socket.
  *
- * The signing is written again here, from the guide, so that a fault in src/auth can not hide itself.
+ * The signing is written again here, from the guide, so that a fault in src/auth can not hide
+ * itself.
  */
 import { createHash, createHmac, randomBytes } from 'node:crypto'
 import { connect } from 'node:net'
@@ -96,7 +97,7 @@ export async function call(port: number, request: Call): Promise<Answer> {
 /** Writes bytes and reads until the peer closes or nothing more comes for `quietMs`. */
 export function exchangeBytes(
   port: number,
-  bytes: string | Buffer | readonly (string | Buffer)[],
+  bytes: string | Buffer | (string | Buffer)[],
   quietMs = 300,
 ): Promise<{ text: string; closed: boolean }> {
   return new Promise((resolve) => {

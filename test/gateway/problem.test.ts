@@ -5,23 +5,26 @@ import { knownCode, problemBody, problemStatus } from '../../gateway/problem.js'
 
 const CODES = Object.keys(ERRORS) as ErrorCode[]
 
-t.test('every code has an envelope of exactly three members', async (t) => {
+void t.test('every code has an envelope of exactly three members', (t) => {
   for (const code of CODES) {
     const envelope: unknown = JSON.parse(problemBody(code, 'req_1' as RequestId))
     t.same(envelope, { error: { code, message: ERRORS[code].message, request_id: 'req_1' } }, code)
   }
+  t.end()
 })
 
-t.test('every code has a status of an error; confirm changes only what it must', async (t) => {
+void t.test('every code has a status of an error; confirm changes only what it must', (t) => {
   for (const code of CODES) {
     const status = problemStatus(code, false)
     t.ok(status >= 400 && status <= 504, code)
     t.equal(problemStatus(code, true), CONFLICT_ON_CONFIRM.has(code) ? 409 : status, code)
   }
+  t.end()
 })
 
-t.test('a code that nobody knows is a fault of ours', async (t) => {
+void t.test('a code that nobody knows is a fault of ours', (t) => {
   t.equal(knownCode('payout_not_found'), 'payout_not_found')
   t.equal(knownCode('constructor'), 'internal_error')
   t.equal(knownCode('x'), 'internal_error')
+  t.end()
 })

@@ -7,7 +7,7 @@ import {
   type StreamClient,
   type Waiting,
 } from '../../gateway/processor_client.js'
-import { eventually } from './running_gateway.js'
+import { eventually } from '../support/eventually.js'
 import { accept, silence, startStandIn } from './stand_in_processor.js'
 
 const log = createLog('test', { LOG_LEVEL: 'silent' })
@@ -32,30 +32,33 @@ function waiting(startedAt: Instant = systemClock.now()): Outcome {
   return { startedAt, outcomes, settle: (code, body) => outcomes.push(code === '' ? body : code) }
 }
 
-t.test('commands of one turn travel together, and every caller gets its own answer', async (t) => {
-  const standIn = await startStandIn({ snapshot: [] })
-  t.teardown(() => standIn.stop())
-  // Answers come back in another order than the commands.
-  const held: Parameters<typeof accept>[0][] = []
-  standIn.script = (command) => {
-    held.unshift(command)
-    return held.length === 300 ? held.flatMap((each) => accept(each)) : []
-  }
-  const client = await connectTo(t, standIn.address)
-  await client.opened
-  const callers = Array.from({ length: 300 }, () => waiting())
-  callers.forEach((caller, i) =>
-    client.submit({ request_id: `req_${i}`, get_balances: {} }, caller),
-  )
-  await eventually('all are answered', () => client.inFlight === 0)
-  callers.forEach(({ outcomes }, i) => {
-    t.same(outcomes, [JSON.stringify({ operation: 'get_balances', request_id: `req_${i}` })])
-  })
-  t.same(standIn.batches, [256, 44])
-  t.equal(new Set(standIn.commands.map(({ ticket }) => ticket)).size, 300)
-})
+void t.test(
+  'commands of one turn travel together, and every caller gets its own answer',
+  async (t) => {
+    const standIn = await startStandIn({ snapshot: [] })
+    t.teardown(() => standIn.stop())
+    // Answers come back in another order than the commands.
+    const held: Parameters<typeof accept>[0][] = []
+    standIn.script = (command) => {
+      held.unshift(command)
+      return held.length === 300 ? held.flatMap((each) => accept(each)) : []
+    }
+    const client = await connectTo(t, standIn.address)
+    await client.opened
+    const callers = Array.from({ length: 300 }, () => waiting())
+    callers.forEach((caller, i) =>
+      client.submit({ request_id: `req_${i}`, get_balances: {} }, caller),
+    )
+    await eventually('all are answered', () => client.inFlight === 0)
+    callers.forEach(({ outcomes }, i) => {
+      t.same(outcomes, [JSON.stringify({ operation: 'get_balances', request_id: `req_${i}` })])
+    })
+    t.same(standIn.batches, [256, 44])
+    t.equal(new Set(standIn.commands.map(({ ticket }) => ticket)).size, 300)
+  },
+)
 
-t.test('without a stream nothing waits', async (t) => {
+void t.test('without a stream nothing waits', async (t) => {
   const standIn = await startStandIn({ snapshot: [], script: silence })
   const client = await connectTo(t, standIn.address)
   const early = waiting()
@@ -75,7 +78,7 @@ t.test('without a stream nothing waits', async (t) => {
   t.equal(client.inFlight, 0)
 })
 
-t.test('more than the processor would queue is refused at once', async (t) => {
+void t.test('more than the processor would queue is refused at once', async (t) => {
   const standIn = await startStandIn({ snapshot: [], script: silence })
   t.teardown(() => standIn.stop())
   const client = await connectTo(t, standIn.address)
@@ -87,20 +90,23 @@ t.test('more than the processor would queue is refused at once', async (t) => {
   t.same(caller.outcomes, ['configuration_error'])
 })
 
-t.test('a command that nobody answers is forgotten, and its late answer with it', async (t) => {
-  const standIn = await startStandIn({ snapshot: [], script: silence })
-  t.teardown(() => standIn.stop())
-  const client = await connectTo(t, standIn.address)
-  await client.opened
-  const old = waiting((systemClock.now() - 60_000) as Instant)
-  client.submit({ get_balances: {} }, old)
-  await eventually('it is forgotten', () => client.inFlight === 0)
-  standIn.script = (command) => [
-    ...standIn.commands.slice(0, 1).flatMap(accept),
-    ...accept(command),
-  ]
-  const next = waiting()
-  client.submit({ get_balances: {} }, next)
-  await eventually('the next is answered', () => next.outcomes.length === 1)
-  t.same(old.outcomes, [])
-})
+void t.test(
+  'a command that nobody answers is forgotten, and its late answer with it',
+  async (t) => {
+    const standIn = await startStandIn({ snapshot: [], script: silence })
+    t.teardown(() => standIn.stop())
+    const client = await connectTo(t, standIn.address)
+    await client.opened
+    const old = waiting((systemClock.now() - 60_000) as Instant)
+    client.submit({ get_balances: {} }, old)
+    await eventually('it is forgotten', () => client.inFlight === 0)
+    standIn.script = (command) => [
+      ...standIn.commands.slice(0, 1).flatMap(accept),
+      ...accept(command),
+    ]
+    const next = waiting()
+    client.submit({ get_balances: {} }, next)
+    await eventually('the next is answered', () => next.outcomes.length === 1)
+    t.same(old.outcomes, [])
+  },
+)

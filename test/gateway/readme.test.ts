@@ -21,7 +21,7 @@ function example(language: string): string {
   return code
 }
 
-t.test('the program of the quick start creates an intent', async (t) => {
+void t.test('the program of the quick start creates an intent', async (t) => {
   const { port, standIn } = await startGateway(t)
   const folder = t.testdir({ 'create.mjs': example('js') })
   const sandbox = join(folder, 'sandbox.json')
@@ -38,7 +38,7 @@ const missing = ['curl', 'openssl'].filter(
   (tool) => spawnSync('sh', ['-c', `command -v ${tool}`]).status !== 0,
 )
 
-t.test(
+void t.test(
   'the shell lines do the same',
   { skip: missing.length > 0 && `not here: ${missing.join(', ')}` },
   async (t) => {
@@ -56,19 +56,22 @@ t.test(
   },
 )
 
-t.test('the table of errors has every code, with its status and whether to repeat', async (t) => {
+void t.test('the table of errors has every code, with its status and whether to repeat', (t) => {
   const rows = [...GUIDE.matchAll(/^\| `([a-z_]+)` \| ([0-9]{3}) \| .+ \| (yes|no) \|$/gm)]
-  const told = Object.fromEntries(rows.map(([, code, http, repeat]) => [code, `${http} ${repeat}`]))
-  const true_ = Object.fromEntries(
+  const told = Object.fromEntries(
+    rows.map(([, code = '', http = '', repeat = '']) => [code, `${http} ${repeat}`]),
+  )
+  const registry = Object.fromEntries(
     Object.entries(ERRORS).map(([code, { http, retryable }]) => [
       code,
       `${http} ${retryable ? 'yes' : 'no'}`,
     ]),
   )
-  t.same(told, true_)
+  t.same(told, registry)
+  t.end()
 })
 
-t.test('the table of operations is the route table', async (t) => {
+void t.test('the table of operations is the route table', (t) => {
   const rows = [...GUIDE.matchAll(/^\| (GET|POST) \| `([^`]+)` \| ([a-z ]+) \|/gm)]
   const told = rows.map(([, method, path, proof]) => `${method} ${path}: ${proof}`)
   const proofs = {
@@ -80,4 +83,5 @@ t.test('the table of operations is the route table', async (t) => {
     told,
     ROUTES.map(({ method, path, auth }) => `${method} ${path}: ${proofs[auth]}`),
   )
+  t.end()
 })

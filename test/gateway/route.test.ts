@@ -9,16 +9,17 @@ import { createRouter } from '../../gateway/route.js'
 
 const find = createRouter(ROUTES)
 
-t.test('every route of the table is found at its own address', async (t) => {
+void t.test('every route of the table is found at its own address', (t) => {
   for (const entry of ROUTES) {
     const destination = find(entry.method, entry.path.replace(/\{[a-z_]+\}/, 'some-id'))
     t.same(destination.route, { ok: true, value: entry }, `${entry.method} ${entry.path}`)
     t.equal(destination.id, entry.path.includes('{') ? 'some-id' : '')
     t.equal(destination.name, `${entry.method} ${entry.path}`)
   }
+  t.end()
 })
 
-t.test('addresses are matched as sent', async (t) => {
+void t.test('addresses are matched as sent', (t) => {
   const cases = [
     '/',
     '',
@@ -40,9 +41,10 @@ t.test('addresses are matched as sent', async (t) => {
   }
   t.equal(find('GET', '/v1/payouts/%2e%2e').id, '%2e%2e', 'a parameter is not decoded')
   t.equal(find('GET', '/v1/payouts/cancel').id, 'cancel')
+  t.end()
 })
 
-t.test('a wrong method is told which ones there are', async (t) => {
+void t.test('a wrong method is told which ones there are', (t) => {
   for (const method of ['PUT', 'get', 'HEAD', 'constructor', '']) {
     const destination = find(method, '/v1/webhook_endpoints')
     t.same(destination.route, { ok: false, code: 'method_not_allowed' }, method)
@@ -50,12 +52,14 @@ t.test('a wrong method is told which ones there are', async (t) => {
   }
   t.equal(find('GET', '/v1/payouts').name, 'wrong_method', 'metrics get no text of a caller')
   t.equal(find('GET', '/x').name, 'unknown')
+  t.end()
 })
 
-t.test('bodies are capped by what their routes need', async (t) => {
+void t.test('bodies are capped by what their routes need', (t) => {
   const capOf = (method: string, path: string): number => find(method, path).bodyMaxBytes
   t.equal(capOf('POST', '/v1/payouts'), PAYOUT_BODY_MAX_BYTES)
   t.equal(capOf('POST', '/v1/payment_intents/a/scan'), SCAN_BODY_MAX_BYTES)
   t.equal(capOf('POST', '/v1/payment_intents'), BODY_MAX_BYTES)
   t.equal(capOf('POST', '/nowhere'), BODY_MAX_BYTES)
+  t.end()
 })

@@ -1,5 +1,6 @@
 /**
- * A real gateway inside of the test's process: its HTTP server on a free port, its stream to a stand-in processor.
+ * A real gateway inside of the test's process: its HTTP server on a free port, its stream to a
+ * stand-in processor.
  */
 import type { Test } from 'tap'
 import { Metadata } from '@grpc/grpc-js'
@@ -70,17 +71,4 @@ export async function startGateway(t: Test, options: RunningOptions = {}): Promi
   t.teardown(() => gateway.close(0))
   if (options.waitUntilReady ?? true) await Promise.all([directory.known, processor.opened])
   return { port, standIn, processor, metrics: () => metrics.registry.metrics() }
-}
-
-/** Polls until it holds; fails loudly when it does not within the time. */
-export async function eventually(
-  what: string,
-  holds: () => boolean | Promise<boolean>,
-  withinMs = 5_000,
-): Promise<void> {
-  const deadline = performance.now() + withinMs
-  while (!(await holds())) {
-    if (performance.now() > deadline) throw new Error(`never came true: ${what}`)
-    await new Promise((resolve) => setTimeout(resolve, 5))
-  }
 }

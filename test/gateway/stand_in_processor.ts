@@ -1,7 +1,8 @@
 /**
  * A processor for the gateway's tests: real gRPC, scripted answers, nothing kept.
  *
- * It speaks both contracts that a gateway uses. A test says how commands are answered and which partners there are.
+ * It speaks both contracts that a gateway uses. A test says how commands are answered and which
+ * partners there are.
  */
 import {
   Server,
@@ -95,7 +96,10 @@ function bind(server: Server, address: string): Promise<number> {
   })
 }
 
-/** Answers with the command's operation and request id as JSON, so that a test sees whose answer it got. */
+/**
+ * Answers with the command's operation and request id as JSON, so that a test sees whose answer it
+ * got.
+ */
 export const accept: Script = ({ ticket, operation = 'none', request_id }) => [
   { ticket, code: '', body: JSON.stringify({ operation, request_id }), replayed: false },
 ]

@@ -43,7 +43,7 @@ function secured(port: number, options: ConnectionOptions = {}): TLSSocket {
   return connect({ port, host: '127.0.0.1', ca: CERTIFICATE, ...options })
 }
 
-t.test('TLS 1.2 and later are spoken, older ones are not', async (t) => {
+void t.test('TLS 1.2 and later are spoken, older ones are not', async (t) => {
   const port = await startSecure(t)
   for (const version of ['TLSv1.2', 'TLSv1.3'] as const) {
     const socket = secured(port, { minVersion: version, maxVersion: version })
@@ -63,7 +63,7 @@ t.test('TLS 1.2 and later are spoken, older ones are not', async (t) => {
   await t.rejects(once(old, 'secureConnect'), { code: 'ERR_SSL_TLSV1_ALERT_PROTOCOL_VERSION' })
 })
 
-t.test('files that are no certificate stop the start with their names', async (t) => {
+void t.test('files that are no certificate stop the start with their names', async (t) => {
   const folder = t.testdir({ 'cert.pem': 'x', 'key.pem': 'y' })
   const start = startGateway(t, {
     environment: {

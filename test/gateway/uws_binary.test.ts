@@ -1,5 +1,6 @@
 /**
- * The native part of uWebSockets.js comes from one person's upload: what was examined is what must run.
+ * The native part of uWebSockets.js comes from one person's upload: what was examined is what must
+ * run.
  */
 import { createHash } from 'node:crypto'
 import { readFileSync } from 'node:fs'
@@ -13,9 +14,10 @@ const EXAMINED: Readonly<Record<string, string>> = {
 
 const build = `${process.platform}_${process.arch}_${process.versions.modules}`
 
-t.test('the binary is the one that was examined', async (t) => {
+void t.test('the binary is the one that was examined', (t) => {
   const expected = EXAMINED[build]
   if (expected === undefined) return t.comment(`no binary was examined for ${build}`)
   const file = join(projectRoot(), 'node_modules', 'uWebSockets.js', `uws_${build}.node`)
   t.equal(createHash('sha256').update(readFileSync(file)).digest('hex'), expected)
+  t.end()
 })

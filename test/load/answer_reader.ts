@@ -1,10 +1,11 @@
 /**
  * HTTP/1.1 answers out of a connection's bytes.
  *
- * Owns: the little of HTTP that the gateway's answers use: a status line, headers, a body of announced length. Does
- * not own: the connection, nor what an answer means (scenarios).
+ * Owns: the little of HTTP that the gateway's answers use: a status line, headers, a body of
+ * announced length. Does not own: the connection, nor what an answer means (scenarios).
  *
- * R1. One request is out at a time, so bytes after the answer belong to nothing: the connection is out of step.
+ * R1. One request is out at a time, so bytes after the answer belong to nothing: the connection is
+ *     out of step.
  * R2. What is given in is read before `read` returns; what must wait for more is copied.
  * R3. `body` may be the caller's own memory: it is good until the caller reads on.
  */

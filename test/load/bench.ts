@@ -1,21 +1,22 @@
 /**
  * The benchmark: signed durable creates against the ceiling, in one run.
  *
- * Owns: the order of the windows, the supply, what makes a run void. Does not own: a window (load), what processes
- * use (usage), how it is told (report).
+ * Owns: the order of the windows, the supply, what makes a run void. Does not own: a window (load),
+ * what processes use (usage), how it is told (report).
  *
- * B1. Ceiling and creates take turns, so that a machine that gets slower or faster does so for both.
+ * B1. Ceiling and creates take turns, so that a machine that gets slower or faster does so for
+ *     both.
  * B2. Both get the same requests, signed by the same key, from the same client.
- * B3. A run is void, whatever its figures, unless every request of every window, warm-up included, was answered 201
- *     and what was acknowledged can be read back.
+ * B3. A run is void, whatever its figures, unless every request of every window, warm-up included,
+ *     was answered 201 and what was acknowledged can be read back.
  */
 import { type Clock, toRfc3339 } from '../../src/base/clock.js'
 import type { Random } from '../../src/base/random.js'
 import type { Client, Note, Outcome } from './client.js'
 import { latencyMs, merged, type LatencyMs } from './latency.js'
-import { startCeiling, startStack, type Running, type Stack } from './launch.js'
 import type { Progress, Tally } from './load.js'
 import { describeMachine, median, type Machine } from './machine.js'
+import type { Programs, Running, Stack } from './programs.js'
 import { countersOf, readBack } from './read_back.js'
 import { usageBetween, usageNow, type Moment, type Usage } from './usage.js'
 
@@ -32,14 +33,13 @@ export interface BenchSettings {
 
 export interface BenchOptions {
   readonly settings: BenchSettings
-  /** Empty; the data of the stack will be there. */
+  /** Where the programs keep their data. */
   readonly folder: string
+  readonly programs: Programs
   readonly client: Client
   readonly clock: Clock
   readonly random: Random
   readonly progress: (step: string, progress: Progress | undefined) => void
-  /** Called for each program as soon as it runs. */
-  readonly started: (running: Running) => void
 }
 
 export type Side = 'ceiling' | 'creates'
@@ -97,14 +97,12 @@ interface Measured {
 }
 
 export async function bench(options: BenchOptions): Promise<BenchResult> {
-  const { settings, folder, clock, progress } = options
+  const { settings, programs, clock, progress } = options
   const startedAt = toRfc3339(clock.now())
   progress('starting the stack', undefined)
-  const stack = await startStack(folder)
-  options.started(stack)
-  const ceiling = await startCeiling(folder, stack.credentialsFile)
-  options.started(ceiling)
-  const machine = describeMachine(folder)
+  const stack = await programs.startStack()
+  const ceiling = await programs.startCeiling(stack)
+  const machine = describeMachine(options.folder)
 
   const fastest: Record<Side, number> = { ceiling: WARM_UP_RATE, creates: WARM_UP_RATE }
   const all: Measured[] = []
@@ -157,7 +155,11 @@ async function measure(
   const step = repeat === 0 ? `${side}, warm-up` : `${side} ${repeat}/${settings.repeat}`
   const measureMs = repeat === 0 ? WARM_UP_MS : settings.seconds * 1_000
   const perSecond = settings.ratePerSecond ?? fastest[side] * SUPPLY_FACTOR
-  const watched = [...stack.processes(), ...ceiling.processes(), { name: 'client', pid: process.pid }]
+  const watched = [
+    ...stack.processes(),
+    ...ceiling.processes(),
+    { name: 'client', pid: process.pid },
+  ]
   const countersBefore = await countersOf(stack.credentials.ops_url)
   const moments: Moment[] = []
   const note = (told: Note): void => {

@@ -1,8 +1,8 @@
 /**
  * Scenario: signed creates of payment intents, each a journey of its own.
  *
- * Owns: the request and its check. Every one has a nonce, a timestamp and a signature of its own and, unless told
- * otherwise, its own Idempotency-Key, as partners are asked to send it.
+ * Owns: the request and its check. Every one has a nonce, a timestamp and a signature of its own
+ * and, unless told otherwise, its own Idempotency-Key, as partners are asked to send it.
  */
 import type { Clock } from '../../src/base/clock.js'
 import { toRfc3339 } from '../../src/base/clock.js'

@@ -1,8 +1,9 @@
 /**
  * A request of which only a few fields change, all of fixed width.
  *
- * Owns: where each field stands. A supply of a million requests then is only their fields, and sending one is a few
- * copies into its connection's buffer. Does not own: what the fields mean (scenarios).
+ * Owns: where each field stands. A supply of a million requests then is only their fields, and
+ * sending one is a few copies into its connection's buffer. Does not own: what the fields mean
+ * (scenarios).
  *
  * F1. Text is ASCII: a character is a byte.
  */

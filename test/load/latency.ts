@@ -1,7 +1,8 @@
 /**
  * Latencies: recorded in microseconds, told in milliseconds.
  *
- * Owns: the histogram's range, merging, the percentiles we tell. Does not own: what is timed (load).
+ * Owns: the histogram's range, merging, the percentiles we tell. Does not own: what is timed
+ * (load).
  *
  * L1. Histograms are merged, percentiles never: the median of medians is nobody's median.
  */

@@ -1,12 +1,13 @@
 /**
  * One window of load: connects, leads in, measures, drains.
  *
- * Owns: which journey runs on which connection, counting and timing. Does not own: schedules (pace), requests and
- * judgement (scenario).
+ * Owns: which journey runs on which connection, counting and timing. Does not own: schedules
+ * (pace), requests and judgement (scenario).
  *
  * W1. sent = answered + unanswered, begun = completed + failed: nothing that was sent is forgotten.
- * W2. The rate counts the journeys that completed inside of the measured part; the latency those that were due inside
- *     of it, each from when it was due until its last answer, however late that came.
+ * W2. The rate counts the journeys that completed inside of the measured part; the latency those
+ *     that were due inside of it, each from when it was due until its last answer, however late
+ *     that came.
  * W3. Failed journeys have no latency: a fast refusal must not look like a fast service.
  */
 import { performance, type RecordableHistogram } from 'node:perf_hooks'

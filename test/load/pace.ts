@@ -3,10 +3,11 @@
  *
  * Owns: the two schedules. Does not own: the clock, the timer and the connections (load).
  *
- * P1. Closed loop: a journey begins as soon as a connection is free, so a slow server is asked less often. It tells
- *     how much the server can do, and flatters its latency.
- * P2. Open loop: journeys are due at even distances whatever the server does, as partners call. One that begins late,
- *     because all connections are busy or the client is, is still timed from when it was due.
+ * P1. Closed loop: a journey begins as soon as a connection is free, so a slow server is asked less
+ *     often. It tells how much the server can do, and flatters its latency.
+ * P2. Open loop: journeys are due at even distances whatever the server does, as partners call. One
+ *     that begins late, because all connections are busy or the client is, is still timed from when
+ *     it was due.
  * P3. After `end(at)` nothing is due that was not due before `at`.
  *
  * Times are milliseconds of one monotonic clock.

@@ -1,14 +1,14 @@
 /**
  * After the load: is it there?
  *
- * Owns: asking the stack, as a partner and as an operator, for what it acknowledged. Does not own: the audit of the
- * books (test/audit), nor what a crash would have left (make chaos).
+ * Owns: asking the stack, as a partner and as an operator, for what it acknowledged. Does not own:
+ * the audit of the books (test/audit), nor what a crash would have left (make chaos).
  */
 import type { Clock } from '../../src/base/clock.js'
 import { toRfc3339 } from '../../src/base/clock.js'
 import type { Random } from '../../src/base/random.js'
 import { AMOUNT_USD_CENTS, PATH } from './create_intents.js'
-import type { Credentials } from './launch.js'
+import type { Credentials } from './programs.js'
 import { createSigner } from './signature.js'
 
 export interface ReadBackOptions {

@@ -1,11 +1,12 @@
 /**
  * What the simulated partners do.
  *
- * Owns: the words between the load loop and a scenario. A journey is one request, or several of which each needs the
- * answer before it; a lane is a connection, and has at most one journey under way. Does not own: when a journey
- * begins (pace), bytes and timing (load).
+ * Owns: the words between the load loop and a scenario. A journey is one request, or several of
+ * which each needs the answer before it; a lane is a connection, and has at most one journey under
+ * way. Does not own: when a journey begins (pace), bytes and timing (load).
  *
- * S1. Signing costs more than sending, so all that does not depend on an answer is signed before the window.
+ * S1. Signing costs more than sending, so all that does not depend on an answer is signed before
+ *     the window.
  * S2. A scenario judges every answer; an answer it did not expect fails its journey under a code.
  * S3. A request's buffer belongs to its lane and may be reused for the lane's next request.
  */

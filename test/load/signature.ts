@@ -1,8 +1,9 @@
 /**
  * Signs requests as a partner does.
  *
- * Owns: a partner's side of the signature, written from the contract with node:crypto alone, so that a mistake in the
- * service's own code is not repeated here. Does not own: headers and bodies (scenarios).
+ * Owns: a partner's side of the signature, written from the contract with node:crypto alone, so
+ * that a mistake in the service's own code is not repeated here. Does not own: headers and bodies
+ * (scenarios).
  */
 import { createHmac, createSecretKey, hash } from 'node:crypto'
 

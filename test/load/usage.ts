@@ -1,7 +1,8 @@
 /**
  * What processes use, read from /proc.
  *
- * Owns: CPU time and memory at one moment, and the difference of two. Does not own: which processes there are.
+ * Owns: CPU time and memory at one moment, and the difference of two. Does not own: which processes
+ * there are.
  *
  * U1. Linux counts in ticks of 10 ms; over windows of seconds that is exact enough.
  * U2. A process's main thread, where its JavaScript runs, is told apart from its other threads.
@@ -85,6 +86,9 @@ export function machineCpuMs(stat: string): number {
     .split(/ +/)
     .slice(1)
     .map(Number)
-  const busy = [user, nice, system, irq, softirq, steal].reduce<number>((sum, x) => sum + (x ?? 0), 0)
+  const busy = [user, nice, system, irq, softirq, steal].reduce<number>(
+    (sum, x) => sum + (x ?? 0),
+    0,
+  )
   return busy * TICK_MS
 }

@@ -71,11 +71,11 @@ export interface RunningRail {
 export async function aRail(
   t: Test,
   folder: string,
-  { delayMs = 0, clock = systemClock }: { delayMs?: number; clock?: Clock } = {},
+  { delayMs = 0, clock = systemClock, address = `unix:${join(folder, 'rail.sock')}` } = {},
 ): Promise<RunningRail> {
   const journal = await openJournal(join(folder, 'rail.db'))
   const rail = await startSandboxRail({
-    address: `unix:${join(folder, 'rail.sock')}`,
+    address,
     token: TOKEN,
     journal,
     clock,

@@ -1,0 +1,115 @@
+/** kill -9 of a real sandbox rail under load: nothing it said is forgotten, nothing is paid twice. */
+import { fork, type ChildProcess } from 'node:child_process'
+import { mkdirSync } from 'node:fs'
+import { join } from 'node:path'
+import t, { type Test } from 'tap'
+import { ensureInternalToken } from '../../src/base/internal_token.js'
+import { projectRoot } from '../../src/base/protos.js'
+import { readSettings } from '../../src/base/settings.js'
+import type { EffectId } from '../../src/base/ids.js'
+import type { Instruction, RailReport } from '../../src/rails/rail.js'
+import { openJournal } from '../../src/rails/sandbox/journal.js'
+import { aListener, anInstruction, random, shortFolder, until } from './harness.js'
+
+const MAIN = join(projectRoot(), '.build/src/rails/sandbox/main.js')
+const KILLS = 4
+const PER_ROUND = 1_500
+
+interface Child {
+  readonly process: ChildProcess
+  readonly exited: Promise<NodeJS.Signals | number | null>
+}
+
+/** Resolves when the rail says that it serves. */
+async function aRailProcess(t: Test, folder: string, delayMs: number): Promise<Child> {
+  const child = fork(MAIN, ['--listen', `unix:${join(folder, 'rail.sock')}`], {
+    cwd: folder,
+    env: { ...process.env, DATA_DIR: folder, RAIL_DELAY_MS: String(delayMs), LOG_LEVEL: 'error' },
+    stdio: ['ignore', 'inherit', 'inherit', 'ipc'],
+  })
+  t.teardown(() => child.kill('SIGKILL'))
+  const exited = new Promise<NodeJS.Signals | number | null>((resolve) => {
+    child.once('exit', (code, signal) => resolve(signal ?? code))
+  })
+  await new Promise<void>((resolve, reject) => {
+    child.once('message', () => resolve())
+    child.once('exit', () => reject(new Error('the rail did not start')))
+  })
+  return { process: child, exited }
+}
+
+function aDataFolder(t: Test): { folder: string; token: string } {
+  const folder = shortFolder(t)
+  mkdirSync(folder, { recursive: true })
+  const settings = readSettings({ DATA_DIR: folder }, join(folder, 'none'))
+  return { folder, token: ensureInternalToken(settings, random) }
+}
+
+const transactionOf = (report: RailReport): string | null =>
+  report.status === 'executed' ? report.transactionId : null
+
+t.test('killed under load, again and again', async (t) => {
+  const { folder, token } = aDataFolder(t)
+  let child = await aRailProcess(t, folder, 5)
+  const rail = aListener(t, `unix:${join(folder, 'rail.sock')}`, token)
+  const instructions: Instruction[] = []
+  const isPaid = new Set<EffectId>()
+  const note = (): void => {
+    for (const report of rail.heard) if (report.status === 'executed') isPaid.add(report.id)
+  }
+
+  for (let kill = 0; kill < KILLS; kill++) {
+    await until('the link is up', () => rail.up())
+    const heardBefore = rail.heard.length
+    const more = Array.from({ length: PER_ROUND }, () => anInstruction())
+    instructions.push(...more)
+    rail.send(more.map((instruction) => ({ kind: 'instruct', instruction })))
+    await until('some of it is told', () => rail.heard.length > heardBefore)
+    child.process.kill('SIGKILL')
+    t.equal(await child.exited, 'SIGKILL')
+    child = await aRailProcess(t, folder, 5)
+  }
+
+  await until('everything is paid', async () => {
+    note()
+    const open = instructions.filter(({ id }) => !isPaid.has(id))
+    rail.send(open.map((instruction) => ({ kind: 'instruct', instruction })))
+    await new Promise((resolve) => setTimeout(resolve, 50))
+    return open.length === 0
+  })
+  child.process.kill('SIGTERM')
+  t.equal(await child.exited, 0)
+
+  const journal = await openJournal(join(folder, 'rail.db'))
+  t.teardown(() => journal.close())
+  const entries = await journal.find(instructions.map(({ id }) => id))
+  t.equal(entries.length, instructions.length, 'each instruction is there')
+  t.ok(
+    entries.every(({ executions }) => executions === 1),
+    'and was executed once',
+  )
+  const numbers = new Map(entries.map(({ id, transactionId }) => [id, transactionId]))
+  t.equal(new Set(numbers.values()).size, entries.length, 'under a number of its own')
+  const contradicted = rail.heard.filter(
+    (report) => transactionOf(report) !== numbers.get(report.id),
+  )
+  t.strictSame(contradicted, [], 'which is what was told every time, before and after the kills')
+})
+
+t.test('a stop on demand keeps what is pending, and ends with 0', async (t) => {
+  const { folder, token } = aDataFolder(t)
+  const child = await aRailProcess(t, folder, 600_000)
+  const rail = aListener(t, `unix:${join(folder, 'rail.sock')}`, token)
+  await until('the link is up', () => rail.up())
+  const instruction = anInstruction()
+  rail.send([
+    { kind: 'instruct', instruction },
+    { kind: 'query', id: instruction.id },
+  ])
+  await rail.hear(instruction.id, 'accepted')
+  child.process.kill('SIGTERM')
+  t.equal(await child.exited, 0)
+  const journal = await openJournal(join(folder, 'rail.db'))
+  t.teardown(() => journal.close())
+  t.match(await journal.find([instruction.id]), [{ state: 'pending', executions: 0 }])
+})
