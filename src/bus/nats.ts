@@ -35,7 +35,7 @@ import { createPublisher, type Publisher } from './publisher.js'
 const RECONNECT_AFTER_MS = 500
 const STREAM_MAX_AGE_MS = 7 * DAY
 const DUPLICATE_WINDOW_MS = 2 * MINUTE
-/** Longer than a reader takes for a batch, commit included. */
+/** Far longer than a reader takes for a batch, commit included. */
 const ACK_WAIT_MS = 30 * SECOND
 const ACK_PENDING_MAX = 4_096
 const NO_RESPONDERS = 503
@@ -49,6 +49,8 @@ export interface BusOptions {
   readonly url: string
   /** Only for a process that reads: the durable consumer is made and kept. */
   readonly consumes: boolean
+  /** After how long an unacknowledged message comes again. */
+  readonly ackWaitMs?: number
   readonly clock: Clock
   readonly log: Logger
 }
@@ -61,7 +63,8 @@ export interface Bus {
 }
 
 /** Begins to connect and returns at once. */
-export function connectBus({ url, consumes, clock, log }: BusOptions): Bus {
+export function connectBus(options: BusOptions): Bus {
+  const { url, consumes, ackWaitMs = ACK_WAIT_MS, clock, log } = options
   const publisher = createPublisher(clock)
   const consumer = createConsumer()
   let connection: NatsConnection | undefined
@@ -123,7 +126,7 @@ export function connectBus({ url, consumes, clock, log }: BusOptions): Bus {
       try {
         const manager = await link.jetstreamManager({ checkAPI: false, timeout: 2 * SECOND })
         const created = await ensureStream(manager)
-        if (consumes) await ensureConsumer(manager)
+        if (consumes) await ensureConsumer(manager, ackWaitMs)
         return created
       } catch (fault) {
         log.debug({ fault: String(fault) }, 'stream not ready')
@@ -170,8 +173,10 @@ export function connectBus({ url, consumes, clock, log }: BusOptions): Bus {
     status: () => (up ? 'up' : 'down'),
     close: async () => {
       closing = true
+      const wasUp = up
       consumer.close()
       down('closing')
+      if (wasUp) await flushed(connection)
       await connection?.close()
       await running
     },
@@ -218,12 +223,12 @@ async function ensureStream(manager: JetStreamManager): Promise<string> {
 }
 
 /** Redelivery has no limit here: how often something was tried is counted where it is stored. */
-async function ensureConsumer(manager: JetStreamManager): Promise<void> {
+async function ensureConsumer(manager: JetStreamManager, ackWaitMs: number): Promise<void> {
   await manager.consumers.add(EVENT_STREAM, {
     durable_name: WEBHOOK_CONSUMER,
     ack_policy: AckPolicy.Explicit,
     deliver_policy: DeliverPolicy.All,
-    ack_wait: nanos(ACK_WAIT_MS),
+    ack_wait: nanos(ackWaitMs),
     max_ack_pending: ACK_PENDING_MAX,
     max_deliver: -1,
   })
@@ -263,6 +268,11 @@ const readable = (message: Msg, isLinked: () => boolean): BusMessage => ({
     if (isLinked()) message.respond(ACK)
   },
 })
+
+/** The last acknowledgements leave before the connection does, unless the server stands still. */
+async function flushed(connection: NatsConnection | undefined): Promise<void> {
+  await Promise.race([connection?.flush().catch(() => undefined), pause(SECOND)])
+}
 
 const numberAtEnd = (subject: string): number => Number(subject.slice(subject.lastIndexOf('.') + 1))
 

@@ -1,8 +1,8 @@
 /**
  * A partner's webhook receiver.
  *
- * Owns: verifying a delivery as the contract asks of receivers, with node:crypto alone, and dropping
- * what came before. Does not own, and does not use, the service's own signing (auth).
+ * Owns: verifying a delivery as the contract asks of receivers, with node:crypto alone, and
+ * dropping what came before. Does not own, and does not use, the service's own signing (auth).
  *
  * V1. What is verified is the bytes as they came, before anything parses them.
  * V2. An event counts once, however often it is delivered.
@@ -43,7 +43,7 @@ export interface ReceiverOptions {
   readonly port: number
   /** The webhook secret of an outbound key id. */
   readonly secretOf: (keyId: string) => string | undefined
-  /** The status to answer with; 200 unless told otherwise. A delivery that is not valid gets 401. */
+  /** The status to answer with; 200 unless told otherwise. One that is not valid gets 401. */
   readonly answer?: (delivery: Delivery) => number | Promise<number>
   readonly onDelivery?: (delivery: Delivery) => void
 }

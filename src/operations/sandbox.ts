@@ -22,7 +22,7 @@ export interface Sandbox {
 export const readSandbox = (file: string): Sandbox =>
   JSON.parse(readFileSync(file, 'utf8')) as Sandbox
 
-/** Of the stack whose DATA_DIR the environment names; undefined when none was ever started there. */
+/** Of the stack whose DATA_DIR the environment names; undefined when none was started there. */
 export function findSandbox(): Sandbox | undefined {
   const file = dataFile(readSettings(), FILES.sandbox)
   return existsSync(file) ? readSandbox(file) : undefined

@@ -4,7 +4,7 @@
  * Owns: the binding of keys to purposes. Does not own: cryptography (auth), the master key's file (auth/master_key).
  */
 import { createSecretKey, hash, type KeyObject } from 'node:crypto'
-import { requestHash, type JsonValue } from '../auth/digest.js'
+import { keyedHash, requestHash, type JsonValue } from '../auth/digest.js'
 import { deriveKey, type MasterKeys } from '../auth/master_key.js'
 import { createSecretBox, open, seal, type SecretBox } from '../auth/secret_box.js'
 import { createTokenKeys, type TokenKeys, type TokenSecret } from '../auth/token.js'
@@ -24,6 +24,8 @@ export interface Vault {
   openSecret(sealed: string, place: string): string
   /** Keyed, because it covers account numbers. */
   hashRequest(request: JsonValue): string
+  /** Keyed likewise: stands for a text that must not be guessed from its digest. */
+  digest(text: string): string
 }
 
 export function createVault(masters: MasterKeys, random: Random): Vault {
@@ -40,6 +42,7 @@ export function createVault(masters: MasterKeys, random: Random): Vault {
     sealSecret: (secret, place) => seal(secrets, secret, place),
     openSecret: (sealed, place) => opened(secrets, sealed, place),
     hashRequest: (request) => requestHash(hashKey, request).toString('base64url'),
+    digest: (text) => keyedHash(hashKey, text).toString('base64url'),
   }
 }
 

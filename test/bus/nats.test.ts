@@ -18,10 +18,13 @@ async function aServer(t: Test): Promise<NatsServer> {
 }
 
 function aBus(t: Test, server: NatsServer, consumes: boolean): Bus {
-  const bus = connectBus({ url: server.url, consumes, clock: systemClock, log })
+  const bus = open(server, consumes)
   t.teardown(() => bus.close())
   return bus
 }
+
+const open = (server: NatsServer, consumes: boolean): Bus =>
+  connectBus({ url: server.url, consumes, ackWaitMs: 1_000, clock: systemClock, log })
 
 const isUp = (bus: Bus) => eventually('bus up', () => bus.status() === 'up')
 
@@ -33,7 +36,9 @@ async function readAll(
   const seen = new Map<string, number>()
   const missing = new Set(wanted)
   while (missing.size > 0) {
-    for (const message of await consumer.next()) {
+    const messages = await consumer.next()
+    if (messages.length === 0) throw new Error(`closed, ${missing.size} events missing`)
+    for (const message of messages) {
       const read = read_(message)
       seen.set(read.id, (seen.get(read.id) ?? 0) + 1)
       missing.delete(read.id)
@@ -96,7 +101,7 @@ void t.test('beyond the window nothing is sent', async (t) => {
 void t.test('what is not acknowledged by its reader comes again', async (t) => {
   const server = await aServer(t)
   await server.start()
-  const reader = connectBus({ url: server.url, consumes: true, clock: systemClock, log })
+  const reader = open(server, true)
   await isUp(reader)
   const events = someEvents(3)
   await Promise.all(events.map((event) => reader.publisher.publish(event, event.id)))

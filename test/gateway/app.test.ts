@@ -331,14 +331,16 @@ void t.test('hosts: explicit lists name the environments, another host is nobody
     environment: { SANDBOX_HOSTS: 'sandbox.example', PRODUCTION_HOSTS: 'api.example,old.example' },
   })
   const on = async (host: string, keyId: string): Promise<number> => {
-    const { body = '', ...create } = createRequest()
-    const headers = Object.entries(signedHeaders({ ...create, body, keyId }))
-      .map(([name, value]) => `${name}: ${value}\r\n`)
-      .join('')
-    const { text } = await exchangeBytes(
-      gateway.port,
-      `POST ${create.path} HTTP/1.1\r\nHost: ${host}\r\nConnection: close\r\n${headers}Content-Length: ${body.length}\r\n\r\n${body}`,
-    )
+    const { method, path, body = '' } = createRequest()
+    const headers = {
+      Host: host,
+      Connection: 'close',
+      'Content-Length': String(body.length),
+      ...signedHeaders({ method, path, body, keyId }),
+    }
+    const lines = Object.entries(headers).map(([name, value]) => `${name}: ${value}`)
+    const head = [`${method} ${path} HTTP/1.1`, ...lines, '', ''].join('\r\n')
+    const { text } = await exchangeBytes(gateway.port, head + body)
     return Number(text.slice(9, 12))
   }
   t.equal(await on('sandbox.example', KEY_ID), 201)

@@ -73,14 +73,15 @@ const name = fc.oneof(
   fc.constantFrom('a', 'b', '', ':', '{"a":1}', '"', '\\', 'e1', '1e5'),
   fc.string({ maxLength: 4 }),
 )
-/** Writes a text with every character escaped or none, so that one name has several spellings. */
-const spelt = (text: string, escaped: boolean): string =>
-  escaped
-    ? `"${[...text]
-        .flatMap((c) => [...c.split('')])
-        .map((c) => `\\u${c.charCodeAt(0).toString(16).padStart(4, '0')}`)
-        .join('')}"`
-    : JSON.stringify(text)
+/** A name with every character escaped or none: one name, two spellings. */
+function spelt(text: string, escaped: boolean): string {
+  if (!escaped) return JSON.stringify(text)
+  const units = text.split('').map((unit) => unit.charCodeAt(0).toString(16).padStart(4, '0'))
+  return `"${units.map((unit) => `\\u${unit}`).join('')}"`
+}
+
+const member = ([name, escaped, { text }]: [string, boolean, Written]): string =>
+  `${spelt(name, escaped)} : ${text}`
 
 const { tree } = fc.letrec<{ tree: Written; leaf: Written; list: Written; object: Written }>(
   (tie) => ({
@@ -100,7 +101,7 @@ const { tree } = fc.letrec<{ tree: Written; leaf: Written; list: Written; object
     object: fc
       .array(fc.tuple(name, fc.boolean(), tie('tree')), { maxLength: 5 })
       .map((members) => ({
-        text: `{ ${members.map(([key, escaped, { text }]) => `${spelt(key, escaped)} : ${text}`).join(',')}}`,
+        text: `{ ${members.map(member).join(',')}}`,
         doubled:
           new Set(members.map(([key]) => key)).size < members.length ||
           members.some(([, , { doubled }]) => doubled),

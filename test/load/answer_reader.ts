@@ -29,7 +29,7 @@ const HEAD_MAX_BYTES = 16 * 1024
 const BODY_MAX_BYTES = 64 * 1024 * 1024
 const STATUS = /^HTTP\/1\.1 ([0-9]{3}) /
 const LENGTH = /\r\ncontent-length: *([0-9]{1,9}) *(?=\r\n|$)/i
-const NOTHING = Buffer.alloc(0)
+const NOTHING: Buffer = Buffer.alloc(0)
 
 export function createAnswerReader(): AnswerReader {
   let waiting = NOTHING

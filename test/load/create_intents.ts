@@ -47,7 +47,7 @@ export function createIntents(options: CreateIntentsOptions): Scenario {
   let answered = 0
 
   return {
-    prepare: (journeys) => supply.renew(journeys),
+    prepare: (journeys) => supply.sign(journeys),
     begin: (lane) => {
       const request = requests[lane]
       return request !== undefined && supply.next(request) ? request : undefined
@@ -81,7 +81,7 @@ function pieces({ host, keyId, withIdempotencyKey }: CreateIntentsOptions): Piec
 }
 
 interface Supply {
-  renew(journeys: number): void
+  sign(journeys: number): void
   /** Fills in the next one; false when there is none left. */
   next(request: Buffer): boolean
 }
@@ -106,12 +106,9 @@ function createSupply(options: CreateIntentsOptions, form: Form): Supply {
     form.write(records, index, [timestamp, nonce, signature, ...key, userId])
   }
   return {
-    renew: (journeys) => {
+    sign: (journeys) => {
       size = journeys
-      used = 0
-      if (records.length < size * form.recordBytes) {
-        records = Buffer.allocUnsafe(size * form.recordBytes)
-      }
+      records = Buffer.allocUnsafe(size * form.recordBytes)
       for (let index = 0; index < size; index += 1) write(index)
     },
     next: (request) => {

@@ -19,7 +19,7 @@ export interface ReadBackOptions {
 
 const NONCE_BYTES = 32
 
-/** What is wrong with these intents, in words; empty when all are there as they were acknowledged. */
+/** What is wrong with these intents, in words; empty when all are as they were acknowledged. */
 export async function readBack(
   intentIds: readonly string[],
   { credentials, clock, random }: ReadBackOptions,

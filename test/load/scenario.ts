@@ -13,7 +13,7 @@
 import type { Answer } from './answer_reader.js'
 
 export interface Scenario {
-  /** Signs this many journeys ahead. What is left of an earlier supply is thrown away: it would be too old. */
+  /** Signs this many journeys ahead, once. */
   prepare(journeys: number): void
   /** The first request of the next journey; undefined when the supply is used up. */
   begin(lane: number): Buffer | undefined

@@ -57,7 +57,11 @@ export function usageBetween(before: Moment, after: Moment): Difference {
     if (then === undefined) continue
     const all = now.cpuMs - then.cpuMs
     const main = now.mainThreadCpuMs - then.mainThreadCpuMs
-    processes[name] = { mainThreadCpuMs: main, otherThreadsCpuMs: all - main, rssMiB: now.rssMiB }
+    processes[name] = {
+      mainThreadCpuMs: main,
+      otherThreadsCpuMs: Math.max(0, all - main),
+      rssMiB: now.rssMiB,
+    }
     ours += all
   }
   const machine = after.machineCpuMs - before.machineCpuMs
@@ -73,13 +77,13 @@ function processNow(pid: number): ProcessMoment {
   }
 }
 
-/** utime and stime. The name before them may hold spaces and brackets, so fields count from its last bracket. */
+/** utime and stime. Fields count from the last bracket: the name before it may hold anything. */
 export function taskCpuMs(stat: string): number {
   const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ')
   return (Number(fields[11]) + Number(fields[12])) * TICK_MS
 }
 
-/** user, nice, system, irq, softirq and steal of the first line; idle and iowait are nobody's work. */
+/** All of the first line but idle, iowait and what is counted twice (guests). */
 export function machineCpuMs(stat: string): number {
   const [user, nice, system, , , irq, softirq, steal] = stat
     .slice(0, stat.indexOf('\n'))

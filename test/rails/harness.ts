@@ -13,7 +13,7 @@ import { systemRandom } from '../../src/base/random.js'
 import { connectRail } from '../../src/rails/client.js'
 import type { Destination, Instruction, Rail, RailReport } from '../../src/rails/rail.js'
 import { openJournal, type Journal } from '../../src/rails/sandbox/journal.js'
-import { startSandboxRail } from '../../src/rails/sandbox/server.js'
+import { startSandboxRail, type SandboxRailOptions } from '../../src/rails/sandbox/server.js'
 
 export const TOKEN = 'it_test'
 export const log = createLog('test', { LOG_LEVEL: 'silent' })
@@ -71,17 +71,18 @@ export interface RunningRail {
 export async function aRail(
   t: Test,
   folder: string,
-  { delayMs = 0, clock = systemClock, address = `unix:${join(folder, 'rail.sock')}` } = {},
+  given: Partial<Pick<SandboxRailOptions, 'address' | 'clock' | 'delayMs' | 'log'>> = {},
 ): Promise<RunningRail> {
   const journal = await openJournal(join(folder, 'rail.db'))
   const rail = await startSandboxRail({
-    address,
+    address: `unix:${join(folder, 'rail.sock')}`,
     token: TOKEN,
     journal,
-    clock,
+    clock: systemClock,
     random,
     log,
-    delayMs,
+    delayMs: 0,
+    ...given,
     fail: (error) => {
       throw error
     },

@@ -2,6 +2,7 @@
 import { join } from 'node:path'
 import { credentials, makeClientConstructor, type ServiceError } from '@grpc/grpc-js'
 import { service } from 'grpc-health-check'
+import { pino } from 'pino'
 import t from 'tap'
 import type { ProtoGrpcType } from '../../protos/types/rail.js'
 import { instant, systemClock } from '../../src/base/clock.js'
@@ -259,6 +260,7 @@ t.test('nobody speaks without the token', async (t) => {
   const { Rail } = contracts<ProtoGrpcType>().causeway.rail.v1
   const stub = new Rail(address, credentials.createInsecure())
   t.teardown(() => stub.close())
+  const stranger = aListener(t, address, 'wrong')
   const UNAUTHENTICATED = 16
   for (const metadata of [bearer('wrong'), bearer('')]) {
     const unary = await new Promise<ServiceError | null>((resolve) => {
@@ -270,7 +272,8 @@ t.test('nobody speaks without the token', async (t) => {
     const fault = await new Promise<ServiceError>((resolve) => stream.on('error', resolve))
     t.equal(fault.code, UNAUTHENTICATED)
   }
-  t.equal(aListener(t, address, 'wrong').up(), false)
+  await aLinkedListener(t, address)
+  t.equal(stranger.up(), false)
 })
 
 t.test('health is open', async (t) => {
@@ -289,16 +292,18 @@ t.test('health is open', async (t) => {
 })
 
 t.test('a link that does not read is ended', async (t) => {
-  const { address } = await aRail(t, shortFolder(t))
+  const lines: string[] = []
+  const log = pino({}, { write: (line) => void lines.push(line) })
+  const { address } = await aRail(t, shortFolder(t), { log })
   const { Rail } = contracts<ProtoGrpcType>().causeway.rail.v1
   const stub = new Rail(address, credentials.createInsecure())
   t.teardown(() => stub.close())
   const stream = stub.Link(bearer(TOKEN))
   const ended = new Promise<ServiceError>((resolve) => stream.on('error', resolve))
-  const orders = Array.from({ length: 250 }, () => ({ query: { id: anInstruction().id } }))
-  for (let message = 0; message < 200; message++) stream.write({ orders })
-  // gRPC hands out the status only behind the messages before it: some time later we read.
-  await until('all is sent', () => stream.writableLength === 0)
+  const orders = Array.from({ length: 2_500 }, () => ({ query: { id: anInstruction().id } }))
+  for (let message = 0; message < 100; message++) stream.write({ orders })
+  await until('the rail has had enough', () => lines.some((line) => line.includes('too slowly')))
+  // The status stands behind the messages that were on their way.
   stream.resume()
   const RESOURCE_EXHAUSTED = 8
   t.equal((await ended).code, RESOURCE_EXHAUSTED)

@@ -37,6 +37,9 @@ export async function createNatsServer(folder: string): Promise<NatsServer> {
       stdio: ['ignore', 'ignore', 'pipe'],
     })
     server = child
+    const end = (): void => void child.kill('SIGKILL')
+    process.once('exit', end)
+    child.once('exit', () => process.off('exit', end))
     await new Promise<void>((resolve, reject) => {
       let text = ''
       child.stderr.on('data', (chunk: Buffer) => {

@@ -5,7 +5,6 @@
  * S2. A refused scan leaves the quote of the last good one bound.
  * S3. The session token is not consumed.
  */
-import { hash } from 'node:crypto'
 import { plus, type Instant } from '../../base/clock.js'
 import { newId, type QuoteId, type TenantId } from '../../base/ids.js'
 import { CAPS } from '../../limits/caps.js'
@@ -25,6 +24,7 @@ import { answer, refuse } from '../group.js'
 import type { LiveIntent } from '../memory.js'
 import type { Needs } from '../needs.js'
 import { intentAccountPlace } from '../orders.js'
+import type { Vault } from '../vault.js'
 import { needUserLimits, usedBy } from './user_limits.js'
 
 export function scanIntent(tenant: TenantId, request: ScanIntent, at: Instant): Command {
@@ -53,7 +53,7 @@ export function scanIntent(tenant: TenantId, request: ScanIntent, at: Instant): 
       if (clientMinor === 'invalid') return refuse('local_amount_invalid')
       const bound = bindAmount(read.reading, clientMinor)
       if (!bound.ok) return refuse(wireCodeOf(bound.reason))
-      const key = duplicateKeyOf(read.reading, bound.minor)
+      const key = duplicateKeyOf(desk.vault, read.reading, bound.minor)
       const acknowledged = request.duplicate_confirmed
       if (!acknowledged && desk.memory.recentPayments.has(context, key, desk.now)) {
         return refuse('duplicate_scan')
@@ -93,8 +93,8 @@ function clientAmount(request: ScanIntent): bigint | null | 'invalid' {
   return parsePositiveInt64(given) ?? 'invalid'
 }
 
-const duplicateKeyOf = (reading: QrReading, minor: bigint): string =>
-  hash('sha256', `${reading.duplicateKey}\n${minor}`, 'base64url')
+const duplicateKeyOf = (vault: Vault, reading: QrReading, minor: bigint): string =>
+  vault.digest(`${reading.duplicateKey}\n${minor}`)
 
 function localCurrency(corridor: Corridor): Currency {
   const currency = currencyOf(CORRIDORS[corridor].currencyAlpha)

@@ -1,0 +1,14 @@
+import { readFileSync } from 'node:fs'
+import t from 'tap'
+import { MACHINES, PAGE, statechartOf, withStatecharts } from './statechart.js'
+
+void t.test('the page shows the machines as they are', async (t) => {
+  const page = readFileSync(PAGE, 'utf8')
+  t.equal(page, withStatecharts(page), 'node .build/test/actors/statechart.js writes it anew')
+  for (const name of Object.keys(MACHINES)) t.match(page, `<!-- statechart ${name} -->`)
+})
+
+void t.test('a chart names every state', async (t) => {
+  t.match(statechartOf('intent'), /authorized --> captured: executed/)
+  t.match(statechartOf('payout'), /completed --> reversed: returned/)
+})

@@ -1,0 +1,74 @@
+import { join } from 'node:path'
+import t from 'tap'
+import { readSettings, SETTINGS, SettingsError } from '../../src/base/settings.js'
+
+const NO_FILE = '/nowhere/.env'
+const faultsOf = (environment: Record<string, string>, file = NO_FILE): string => {
+  try {
+    readSettings(environment, file)
+    return ''
+  } catch (error) {
+    if (error instanceof SettingsError) return error.message
+    throw error
+  }
+}
+
+void t.test('defaults hold without any environment', async (t) => {
+  const settings = readSettings({}, NO_FILE)
+  t.equal(settings.HTTP_PORT, 8080)
+  t.equal(settings.RAIL_DELAY_MS, 250)
+  t.same(settings.SANDBOX_HOSTS, ['api.localhost'])
+  t.ok(Object.isFrozen(settings))
+})
+
+void t.test('a wrong value is refused with its name and what is allowed', async (t) => {
+  const cases: [Record<string, string>, RegExp][] = [
+    [{ HTTP_PORT: '70000' }, /HTTP_PORT=70000 is not allowed: a whole number from 0 to 65535/],
+    [{ HTTP_PORT: '8e3' }, /HTTP_PORT=8e3/],
+    [{ HTTP_PORT: ' 80' }, /HTTP_PORT/],
+    [{ HTTP_PORT: '' }, /HTTP_PORT/],
+    [{ RATE_LIMIT: 'yes' }, /RATE_LIMIT=yes is not allowed: on or off/],
+    [{ SESSION_TTL_S: '59' }, /SESSION_TTL_S=59 is not allowed: a whole number from 60 to 900/],
+    [{ WEBHOOK_ALLOW_PRIVATE: '1' }, /true or false/],
+    [{ SANDBOX_HOSTS: 'a.example,b_c' }, /SANDBOX_HOSTS/],
+    [{ BRAND: 'service' }, /BRAND/],
+  ]
+  for (const [environment, expected] of cases) t.match(faultsOf(environment), expected)
+})
+
+void t.test('all faults are told at once', async (t) => {
+  const faults = faultsOf({ HTTP_PORT: 'x', GATEWAYS: '0' })
+  t.match(faults, /HTTP_PORT/)
+  t.match(faults, /GATEWAYS/)
+})
+
+void t.test('values that contradict one another are refused', async (t) => {
+  t.match(
+    faultsOf({ WEBHOOK_ALLOW_PRIVATE: 'true', PRODUCTION_HOSTS: 'api.example.com' }),
+    /WEBHOOK_ALLOW_PRIVATE=true is not allowed together with PRODUCTION_HOSTS/,
+  )
+  t.match(faultsOf({ TLS_CERT_FILE: 'cert.pem' }), /only allowed together/)
+  t.match(
+    faultsOf({ SANDBOX_HOSTS: 'a.example', PRODUCTION_HOSTS: 'a.example' }),
+    /a\.example is in SANDBOX_HOSTS and in PRODUCTION_HOSTS/,
+  )
+})
+
+void t.test(
+  '.env counts, the environment counts more, and unknown names are refused there',
+  async (t) => {
+    const folder = t.testdir({ good: 'HTTP_PORT=1234\nGRPC_PORT=5\n', bad: 'HTTP_PROT=1234\n' })
+    const settings = readSettings({ GRPC_PORT: '6' }, join(folder, 'good'))
+    t.equal(settings.HTTP_PORT, 1234)
+    t.equal(settings.GRPC_PORT, 6)
+    t.match(faultsOf({}, join(folder, 'bad')), /HTTP_PROT in .* is not a setting/)
+    t.equal(faultsOf({ HTTP_PROT: '1' }), '', 'the environment has other tenants')
+  },
+)
+
+void t.test('every default is an allowed value and says what it is about', async (t) => {
+  for (const [name, setting] of Object.entries(SETTINGS)) {
+    t.not(setting.read(setting.fallback), undefined, name)
+    t.ok(setting.about.length > 10, name)
+  }
+})

@@ -1,0 +1,216 @@
+/**
+ * The one command: a start, its failures, its restarts and its end, with real processes.
+ */
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { existsSync, readFileSync, statSync, writeFileSync } from 'node:fs'
+import { createServer, type AddressInfo } from 'node:net'
+import { join } from 'node:path'
+import t, { type Test } from 'tap'
+import { systemClock } from '../../src/base/clock.js'
+import { seeOffFormerRun, writeRunFile } from '../../src/supervisor/run_file.js'
+import { eventually } from '../support/eventually.js'
+import { startInVain, startStack, type RunningStack } from '../support/stack.js'
+
+const PROCESSES = ['nats', 'rail', 'processor', 'webhooks', 'gateway']
+
+async function aStack(t: Test, settings: Readonly<Record<string, string>> = {}) {
+  const stack = await startStack({ dataDir: t.testdir(), settings })
+  t.teardown(() => stack.stop())
+  return stack
+}
+
+const isAlive = (pid: number): boolean => {
+  try {
+    process.kill(pid, 0)
+    return true
+  } catch {
+    return false
+  }
+}
+
+const pidsOf = (stack: RunningStack): number[] => PROCESSES.map((name) => stack.pidOf(name))
+
+const readyz = async ({ sandbox }: RunningStack): Promise<{ status: number; body: unknown }> => {
+  const answer = await fetch(`${sandbox.ops_url}/readyz`)
+  return { status: answer.status, body: await answer.json() }
+}
+
+t.test('everything comes up, tells where it is, and ends without a trace', async (t) => {
+  const dataDir = t.testdir()
+  const stack = await startStack({ dataDir })
+  const { sandbox } = stack
+  t.match(stack.output(), `ready: ${sandbox.base_url}\n`)
+  t.match(sandbox, {
+    environment: 'sandbox',
+    host: 'api.localhost',
+    partner_id: 'demo',
+    key_id: /^demo_sandbox_\d{4}q[1-4]$/,
+    signing_secret: /.{20}/,
+    internal_token: /.{20}/,
+    grpc_address: /^127\.0\.0\.1:\d+$/,
+  })
+  for (const file of ['sandbox.json', 'nats.conf', 'nats.password', 'processor.db']) {
+    t.equal(statSync(join(dataDir, file)).mode & 0o077, 0, `${file} is for its owner alone`)
+  }
+  const { status, body } = await readyz(stack)
+  t.equal(status, 200)
+  t.strictSame(body, {
+    ready: true,
+    processes: Object.fromEntries(PROCESSES.map((name) => [name, true])),
+  })
+  t.equal((await fetch(`${sandbox.ops_url}/healthz`)).status, 200)
+  const metrics = await (await fetch(`${sandbox.ops_url}/metrics`)).text()
+  t.match(metrics, 'causeway_process_up{process="processor"} 1')
+  t.match(metrics, /^causeway_\w+\{.*process="gateway"/m, 'the children answer for their metrics')
+
+  const pids = pidsOf(stack)
+  t.equal(await stack.stop('SIGINT'), 0)
+  t.strictSame(pids.filter(isAlive), [], 'no process is left')
+  t.notOk(existsSync(join(dataDir, 'run.json')))
+})
+
+t.test('a second start keeps the credentials', async (t) => {
+  const dataDir = t.testdir()
+  const first = await startStack({ dataDir })
+  await first.stop()
+  const second = await startStack({ dataDir })
+  t.teardown(() => second.stop())
+  t.equal(second.sandbox.signing_secret, first.sandbox.signing_secret)
+  t.equal(second.sandbox.internal_token, first.sandbox.internal_token)
+})
+
+t.test('a process that is killed comes back at the same place', async (t) => {
+  const stack = await aStack(t)
+  for (const name of PROCESSES) {
+    const before = stack.pidOf(name)
+    stack.kill(name)
+    await eventually(`${name} is another process`, () => stack.pidOf(name) !== before)
+    await stack.untilServing()
+  }
+  t.match(stack.output(), 'processor ended (signal SIGKILL); starting it again in 0.2 s')
+  const metrics = await (await fetch(`${stack.sandbox.ops_url}/metrics`)).text()
+  t.match(metrics, 'causeway_process_restarts_total{process="gateway"} 1')
+  const answer = await fetch(`${stack.baseUrl}/v1/balances`)
+  t.equal(answer.status, 401, 'the gateway answers at its first address')
+})
+
+t.test('two gateways share one port', async (t) => {
+  const stack = await aStack(t, { GATEWAYS: '2' })
+  t.not(stack.pidOf('gateway-1'), stack.pidOf('gateway-2'))
+  stack.kill('gateway-1')
+  await eventually('readiness is lost', async () => (await readyz(stack)).status === 503)
+  await stack.untilServing()
+  t.equal((await fetch(`${stack.baseUrl}/v1/balances`)).status, 401)
+})
+
+t.test('a killed supervisor takes its processes along, and the next start waits', async (t) => {
+  const dataDir = t.testdir()
+  const stack = await startStack({ dataDir })
+  const pids = pidsOf(stack)
+  await stack.stop('SIGKILL')
+  const next = await startStack({ dataDir })
+  t.teardown(() => next.stop())
+  t.strictSame(pids.filter(isAlive), [])
+})
+
+t.test(
+  'a former process that does not leave is killed, a stranger with its id is not',
+  async (t) => {
+    const file = join(t.testdir(), 'run.json')
+    const stubborn = spawn('/bin/sh', ['-c', 'trap "" TERM; while :; do sleep 1; done'])
+    const stranger = spawn('/bin/sleep', ['60'])
+    t.teardown(() => stranger.kill())
+    const gone = once(stubborn, 'exit')
+    writeRunFile(
+      file,
+      new Map([
+        ['a', stubborn.pid ?? 0],
+        ['b', stranger.pid ?? 0],
+      ]),
+    )
+    const text = readFileSync(file, 'utf8')
+    const run = JSON.parse(text) as { processes: { b: { started: string } } }
+    run.processes.b.started = '1'
+    writeFileSync(file, JSON.stringify(run))
+
+    // Every look at the clock is a second later: ten seconds pass at once.
+    let now = systemClock.now()
+    const clock = { now: () => (now = (now + 1_000) as typeof now) }
+    const told: string[] = []
+    await seeOffFormerRun(file, clock, (line) => told.push(line))
+    await gone
+    t.ok(isAlive(stranger.pid ?? 0))
+    t.strictSame(told, ['waiting for the former run to end: a'])
+  },
+)
+
+t.test('what makes a start impossible is told in one sentence', async (t) => {
+  const one = async (settings: Readonly<Record<string, string>>, dataDir = t.testdir()) => {
+    const { exitCode, output } = await startInVain(dataDir, settings)
+    t.equal(exitCode, 1)
+    t.equal(output.trimEnd().split('\n').length, 1, output)
+    return output
+  }
+
+  await t.test('a port that is taken', async (t) => {
+    const taken = createServer().listen(0, '127.0.0.1')
+    await once(taken, 'listening')
+    t.teardown(() => taken.close())
+    const { port } = taken.address() as AddressInfo
+    for (const name of ['HTTP_PORT', 'GRPC_PORT', 'OPS_PORT', 'NATS_PORT']) {
+      t.match(await one({ [name]: String(port) }), `${name}=${port} is taken by another program`)
+    }
+  })
+  await t.test('two settings with one port', async (t) => {
+    t.match(await one({ HTTP_PORT: '18080', OPS_PORT: '18080' }), 'are both 18080')
+  })
+  await t.test('a DATA_DIR that is a file', async (t) => {
+    const folder = t.testdir({ file: '' })
+    t.match(await one({}, join(folder, 'file')), 'can not be used')
+  })
+  await t.test('a setting that is not allowed', async (t) => {
+    t.match(await one({ GATEWAYS: '99' }), 'GATEWAYS=99 is not allowed')
+  })
+  await t.test('no nats-server', async (t) => {
+    // Only where the usual folders have none can its absence be seen.
+    const output = await one({ NATS_URL: 'nats//wrong' })
+    t.match(output, 'NATS_URL')
+  })
+  await t.test('a DATA_DIR that is in use', async (t) => {
+    const stack = await aStack(t)
+    t.match(await one({}, stack.dataDir), 'is in use by a running stack')
+  })
+})
+
+t.test('a program that does not start: its own sentence, and nothing is left', async (t) => {
+  const dataDir = t.testdir({ 'processor.db': 'this is no database, and never was one' })
+  const { exitCode, output } = await startInVain(dataDir, {})
+  t.equal(exitCode, 1)
+  t.match(output, /processor does not start: .*not a database/)
+  t.notOk(existsSync(join(dataDir, 'run.json')))
+})
+
+t.test('stopping half-way through the start leaves nothing', async (t) => {
+  const dataDir = t.testdir()
+  const starting = startInVain(dataDir, {})
+  const runFile = join(dataDir, 'run.json')
+  const supervisor = await eventually('it has begun', () => {
+    if (!existsSync(runFile)) return undefined
+    const run = JSON.parse(readFileSync(runFile, 'utf8')) as {
+      supervisor: { pid: number }
+      processes: Record<string, { pid: number }>
+    }
+    return 'rail' in run.processes ? run : undefined
+  })
+  process.kill(supervisor.supervisor.pid, 'SIGTERM')
+  const { exitCode, output } = await starting
+  t.equal(exitCode, 0, output)
+  t.notMatch(output, 'ready: ')
+  t.strictSame(
+    Object.values(supervisor.processes)
+      .map(({ pid }) => pid)
+      .filter(isAlive),
+    [],
+  )
+})

@@ -1,0 +1,49 @@
+/**
+ * A webhook receiver for a test: registered with a stack, with answers by script.
+ *
+ * Owns: registering and waiting. Does not own: verification (operations/receiver).
+ */
+import { systemClock } from '../../src/base/clock.js'
+import { openReceiver, type Delivery, type Receiver } from '../../src/operations/receiver.js'
+import { eventually } from './eventually.js'
+import type { Partner } from './partner.js'
+
+export type { Delivery, Receiver } from '../../src/operations/receiver.js'
+
+export interface TestReceiver extends Receiver {
+  readonly endpointId: string
+  /** Resolves with the first delivery that fits. */
+  until(what: string, fits: (delivery: Delivery) => boolean, withinMs?: number): Promise<Delivery>
+}
+
+interface CreatedEndpoint {
+  readonly id: string
+  readonly key_id: string
+  readonly secret: string
+}
+
+/** Opens a receiver and registers it as an endpoint of this partner. */
+export async function receiverOf(
+  partner: Partner,
+  answer: (delivery: Delivery) => number | Promise<number> = () => 200,
+): Promise<TestReceiver> {
+  const secrets = new Map<string, string>()
+  const receiver = await openReceiver({
+    clock: systemClock,
+    brand: 'Service',
+    port: 0,
+    secretOf: (keyId) => secrets.get(keyId),
+    answer,
+  })
+  const url = `${receiver.url}/hooks?from=causeway`
+  const created = await partner.request('POST', '/v1/webhook_endpoints', { url })
+  if (created.status !== 201) throw new Error(`endpoint refused: ${created.status} ${created.text}`)
+  const endpoint = created.body as CreatedEndpoint
+  secrets.set(endpoint.key_id, endpoint.secret)
+  return {
+    ...receiver,
+    endpointId: endpoint.id,
+    until: (what, fits, withinMs) =>
+      eventually(what, () => receiver.deliveries.find(fits), withinMs),
+  }
+}
