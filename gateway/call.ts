@@ -11,7 +11,7 @@
 import type { Command } from '../protos/types/causeway/v1/Command.js'
 import { ANSWER_WITHIN_MS } from '../src/base/bounds.js'
 import type { Instant } from '../src/base/clock.js'
-import { refused, type ErrorCode } from '../src/base/errors.js'
+import type { ErrorCode } from '../src/base/errors.js'
 import type { Authenticator, Caller } from './authenticate.js'
 import type { AnswerHeaders, Exchange } from './exchange.js'
 import type { Hosts } from './hosts.js'
@@ -48,19 +48,25 @@ export function serveCall(
   if (waitSeconds > 0) {
     return exchange.refuse('rate_limited', [['Retry-After', String(waitSeconds)]])
   }
-  const { signedBy, sessionJti } = caller.value
-  const operation = route.ok
-    ? route.value.handler.decode({ exchange, id, sessionJti })
-    : refused(route.code)
+  if (!route.ok) return turnAway(processor, exchange, caller.value, route.code, refusalHeaders)
+  const { handler } = route.value
+  const operation = handler.decode({ exchange, id, sessionJti: caller.value.sessionJti })
+  if (!operation.ok) return turnAway(processor, exchange, caller.value, operation.code, [])
+  const command = commandOf(exchange, caller.value, operation.value)
+  processor.submit(command, new Answering(exchange, handler))
+}
 
-  if (route.ok && operation.ok) {
-    const command = commandOf(exchange, caller.value, operation.value)
-    return processor.submit(command, new Answering(exchange, route.value.handler))
-  }
-  const code = operation.ok ? 'internal_error' : operation.code
-  if (signedBy === null) return exchange.refuse(code, refusalHeaders)
-  const burn = commandOf(exchange, caller.value, { burn_only: true })
-  processor.submit(burn, new Burning(exchange, code, refusalHeaders))
+/** Refuses a caller who is known: after its nonce is burnt, if it has one. */
+function turnAway(
+  processor: ProcessorClient,
+  exchange: Exchange,
+  caller: Caller,
+  code: ErrorCode,
+  headers: AnswerHeaders,
+): void {
+  if (caller.signedBy === null) return exchange.refuse(code, headers)
+  const command = commandOf(exchange, caller, { burn_only: true })
+  processor.submit(command, new Burning(exchange, code, headers))
 }
 
 function rateLimited(options: CallOptions, { rateKey, ratePerSecond }: Caller): number {

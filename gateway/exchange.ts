@@ -101,15 +101,9 @@ export interface HttpServer {
 /** Node's own servers allow as much; our partners need a tenth. */
 const HEAD_MAX_BYTES = 8 * 1024
 const HEADERS_MAX = 60
-/**
- * A refused body is read to its end, so that the client reads the answer instead of a reset; but
- * not for ever.
- */
+/** A refused body is read to its end, or its client would see a reset and no answer; up to here. */
 const DISCARD_MAX_BYTES = 32 * 1024 * 1024
-/**
- * Some hundred bodies of the largest kind at once; a body that comes in one part is not buffered at
- * all.
- */
+/** A hundred of the largest bodies at once; one that comes in a single part is not buffered. */
 const BUFFERED_MAX_BYTES = 64 * 1024 * 1024
 const NO_BODY = Buffer.alloc(0)
 const NO_HEADERS: AnswerHeaders = []
@@ -327,13 +321,11 @@ class OpenExchange<T extends Target> implements Exchange, Waits<OpenExchange<T>>
     return isLast
   }
 
-  /** Grows by doubling: a body that comes in single bytes costs no more than its size. */
+  /** Doubles with what came: neither a large announcement nor single bytes cost us more. */
   private append(chunk: ArrayBuffer, offset: number, maxBytes: number): boolean {
     const needed = offset + chunk.byteLength
     if (needed > this.kept.length) {
-      const roomier = Buffer.allocUnsafe(
-        Math.min(maxBytes, Math.max(needed * 2, this.declaredBytes)),
-      )
+      const roomier = Buffer.allocUnsafe(Math.min(maxBytes, needed * 2))
       this.kept.copy(roomier)
       this.keepIn(roomier)
     }

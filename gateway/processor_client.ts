@@ -12,7 +12,8 @@
  *     is unknown, and only their callers may repeat them.
  * T4. While there is no stream, and when IN_FLIGHT_MAX wait, a command is refused at once; nothing
  *     queues up here.
- * T5. A command that is never answered is forgotten long after its caller was told so.
+ * T5. A caller that throws harms no other one of its batch.
+ * T6. A command that is never answered is forgotten long after its caller was told so.
  */
 import type { ClientDuplexStream, Metadata } from '@grpc/grpc-js'
 import type { Command } from '../protos/types/causeway/v1/Command.js'
@@ -104,7 +105,15 @@ export function createProcessorClient(options: ProcessorClientOptions): StreamCl
       const caller = waiting.get(ticket)
       if (caller === undefined) continue
       waiting.delete(ticket)
+      tell(caller, code, body, replayed)
+    }
+  }
+
+  const tell = (caller: Waiting, code: string, body: string, replayed: boolean): void => {
+    try {
       caller.settle(code, body, replayed)
+    } catch (error) {
+      log.error({ err: error }, 'an answer met a bug')
     }
   }
 
@@ -129,7 +138,7 @@ export function createProcessorClient(options: ProcessorClientOptions): StreamCl
     const callers = [...waiting.values()]
     waiting.clear()
     if (!closed) log.warn({ details, unanswered: callers.length }, 'the processor stream broke')
-    for (const caller of callers) caller.settle('configuration_error', '', false)
+    for (const caller of callers) tell(caller, 'configuration_error', '', false)
     if (!closed) reopening = setTimeout(connect, REOPEN_AFTER_MS)
   }
 

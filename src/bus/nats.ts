@@ -95,6 +95,7 @@ export function connectBus(options: BusOptions): Bus {
     void watch(link, replies, pulls)
     await link.closed()
     down('connection closed')
+    await preparing
   }
 
   /** The driver's list of news has no end, not even when the connection is closed. */

@@ -50,7 +50,7 @@ function saidSince(path: string, start: number): string {
 
 /** A JSON log line is reduced to its message and its error. */
 function plainly(line: string): string {
-  if (!line.startsWith('{')) return line.trim()
+  if (!line.startsWith('{')) return line.trim().replace(/^(?:Uncaught )?Error: /, '')
   try {
     const record = JSON.parse(line) as { msg?: string; err?: { message?: string } }
     return [record.msg, record.err?.message].filter((part) => part !== undefined).join(': ')

@@ -28,7 +28,7 @@ async function main(): Promise<void> {
   const data = await openDataFolder(environment.settings.DATA_DIR)
   await seeOffFormerRun(data.file(RUN_FILE), clock, terminal.say)
   await refuseTakenPorts(environment.settings)
-  const stack = createStack({ environment, data, clock, random: systemRandom(), terminal })
+  const stack = await createStack({ environment, data, clock, random: systemRandom(), terminal })
 
   let stopping: Promise<void> | undefined
   const stop = (): Promise<void> => (stopping ??= stack.stop().then(() => data.release()))

@@ -4,7 +4,7 @@
  * The gateway's own listening would not tell: several gateways share one port, and so would another
  * stack's.
  */
-import { createServer } from 'node:net'
+import { createServer, type AddressInfo, type Server } from 'node:net'
 import type { SettingName, Settings } from '../base/settings.js'
 import { CannotStart, sayOf } from './cannot_start.js'
 
@@ -32,18 +32,33 @@ function refuseTwins(settings: Settings, wanted: readonly [PortName, string][]):
 /** 0 asks the system for a free port, which it then has. */
 async function tryPort(name: PortName, host: string, port: number): Promise<void> {
   if (port === 0) return
-  const server = createServer()
   try {
-    await new Promise<void>((done, fail) => {
-      server.once('error', fail)
-      server.listen({ host, port, exclusive: true }, done)
-    })
+    await close(await listen(host, port))
   } catch (error) {
     throw new CannotStart(sentence(name, host, port, error))
-  } finally {
-    await new Promise<void>((done) => server.close(() => done()))
   }
 }
+
+/** For processes that are to share one: a port can be shared only by those who name it. */
+export async function freePort(host: string): Promise<number> {
+  const server = await listen(host, 0)
+  const { port } = server.address() as AddressInfo
+  await close(server)
+  return port
+}
+
+function listen(host: string, port: number): Promise<Server> {
+  const server = createServer()
+  return new Promise((done, fail) => {
+    server.once('error', fail)
+    server.listen({ host, port, exclusive: true }, () => done(server))
+  })
+}
+
+const close = (server: Server): Promise<void> =>
+  new Promise((done) => {
+    server.close(() => done())
+  })
 
 function sentence(name: PortName, host: string, port: number, error: unknown): string {
   const code = error instanceof Error && 'code' in error ? error.code : undefined

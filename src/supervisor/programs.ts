@@ -16,6 +16,7 @@ import type { Settings } from '../base/settings.js'
 import type { DataFolder } from './data_folder.js'
 import type { Environment } from './environment.js'
 import type { NatsServer } from './nats_server.js'
+import { freePort } from './ports.js'
 import type { Program } from './program.js'
 
 /** The kernel takes 107 bytes for a socket's path. */
@@ -36,13 +37,17 @@ export interface Plan {
   tidy(): void
 }
 
-export function planStack(
+export async function planStack(
   { settings, forChild }: Environment,
   data: DataFolder,
   nats: NatsServer | undefined,
-): Plan {
+): Promise<Plan> {
   const sockets = openSocketFolder(data)
-  const ports = { http: settings.HTTP_PORT, grpc: settings.GRPC_PORT, nats: settings.NATS_PORT }
+  const ports = {
+    http: await sharedPort(settings),
+    grpc: settings.GRPC_PORT,
+    nats: settings.NATS_PORT,
+  }
   const root = projectRoot()
 
   const own = (main: string, socket: string | undefined, ...args: string[]): Program => {
@@ -102,6 +107,10 @@ export function planStack(
     })
   }
   return { programs, ports, tidy: sockets.remove }
+}
+
+async function sharedPort({ HTTP_HOST, HTTP_PORT, GATEWAYS }: Settings): Promise<number> {
+  return HTTP_PORT === 0 && GATEWAYS > 1 ? freePort(HTTP_HOST) : HTTP_PORT
 }
 
 const gatewayNames = ({ GATEWAYS }: Settings): string[] =>

@@ -38,10 +38,10 @@ export interface Stack {
   stop(): Promise<void>
 }
 
-export function createStack(options: StackOptions): Stack {
+export async function createStack(options: StackOptions): Promise<Stack> {
   const { environment, data, clock, terminal } = options
   const { settings } = environment
-  const plan = planStack(environment, data, ownNats(options))
+  const plan = await planStack(environment, data, ownNats(options))
   const keepers = plan.programs.map((planned) => keeperOf(planned))
   let stopping = false
   let started = false

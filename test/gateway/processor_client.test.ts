@@ -12,7 +12,7 @@ import { accept, silence, startStandIn } from './stand_in_processor.js'
 
 const log = createLog('test', { LOG_LEVEL: 'silent' })
 
-async function connectTo(t: Test, address: string): Promise<StreamClient> {
+function connectTo(t: Test, address: string): StreamClient {
   const client = createProcessorClient({
     address,
     metadata: new Metadata(),
@@ -20,7 +20,7 @@ async function connectTo(t: Test, address: string): Promise<StreamClient> {
     log,
   })
   t.teardown(() => client.close())
-  return Promise.resolve(client)
+  return client
 }
 
 interface Outcome extends Waiting {
@@ -43,7 +43,7 @@ void t.test(
       held.unshift(command)
       return held.length === 300 ? held.flatMap((each) => accept(each)) : []
     }
-    const client = await connectTo(t, standIn.address)
+    const client = connectTo(t, standIn.address)
     await client.opened
     const callers = Array.from({ length: 300 }, () => waiting())
     callers.forEach((caller, i) =>
@@ -60,7 +60,7 @@ void t.test(
 
 void t.test('without a stream nothing waits', async (t) => {
   const standIn = await startStandIn({ snapshot: [], script: silence })
-  const client = await connectTo(t, standIn.address)
+  const client = connectTo(t, standIn.address)
   const early = waiting()
   client.submit({ get_balances: {} }, early)
   t.same(early.outcomes, ['configuration_error'])
@@ -81,7 +81,7 @@ void t.test('without a stream nothing waits', async (t) => {
 void t.test('more than the processor would queue is refused at once', async (t) => {
   const standIn = await startStandIn({ snapshot: [], script: silence })
   t.teardown(() => standIn.stop())
-  const client = await connectTo(t, standIn.address)
+  const client = connectTo(t, standIn.address)
   await client.opened
   const caller = waiting()
   for (let i = 0; i < 20_000; i++) client.submit({ get_balances: {} }, caller)
@@ -95,7 +95,7 @@ void t.test(
   async (t) => {
     const standIn = await startStandIn({ snapshot: [], script: silence })
     t.teardown(() => standIn.stop())
-    const client = await connectTo(t, standIn.address)
+    const client = connectTo(t, standIn.address)
     await client.opened
     const old = waiting((systemClock.now() - 60_000) as Instant)
     client.submit({ get_balances: {} }, old)
@@ -110,3 +110,21 @@ void t.test(
     t.same(old.outcomes, [])
   },
 )
+
+void t.test('a caller that throws harms no other one of its batch', async (t) => {
+  const standIn = await startStandIn({ snapshot: [] })
+  t.teardown(() => standIn.stop())
+  const client = connectTo(t, standIn.address)
+  await client.opened
+  const clumsy: Waiting = {
+    startedAt: systemClock.now(),
+    settle: () => {
+      throw new Error('a bug')
+    },
+  }
+  const careful = waiting()
+  client.submit({ get_balances: {} }, clumsy)
+  client.submit({ get_balances: {} }, careful)
+  await eventually('the other is answered', () => careful.outcomes.length === 1)
+  t.same(standIn.batches, [2])
+})

@@ -119,7 +119,7 @@ export async function bench(options: BenchOptions): Promise<BenchResult> {
     all.filter(({ result }) => result.side === 'creates').flatMap(({ outcome }) => outcome.samples),
     READ_BACK_MAX,
   )
-  const readBackFaults = await readBack(samples, { ...options, credentials: stack.credentials })
+  const readBackFaults = await readBack(samples, { ...options, sandbox: stack.sandbox })
   const counted = all.filter(({ result }) => result.repeat > 0)
   const summary = { ceiling: summaryOf(counted, 'ceiling'), creates: summaryOf(counted, 'creates') }
   return {
@@ -160,7 +160,7 @@ async function measure(
     ...ceiling.processes(),
     { name: 'client', pid: process.pid },
   ]
-  const countersBefore = await countersOf(stack.credentials.ops_url)
+  const countersBefore = await countersOf(stack.sandbox.ops_url)
   const moments: Moment[] = []
   const note = (told: Note): void => {
     if (told.kind === 'opened' || told.kind === 'closed') moments.push(usageNow(watched))
@@ -172,9 +172,9 @@ async function measure(
     {
       scenario: {
         kind: 'create_intents',
-        host: stack.credentials.host,
-        keyId: stack.credentials.key_id,
-        secret: stack.credentials.signing_secret,
+        host: stack.sandbox.host,
+        keyId: stack.sandbox.key_id,
+        secret: stack.sandbox.signing_secret,
         withIdempotencyKey: settings.withIdempotencyKey,
       },
       journeys: Math.ceil((perSecond * (LEAD_IN_MS + measureMs)) / 1_000) + settings.inFlight,
@@ -188,7 +188,7 @@ async function measure(
     },
     note,
   )
-  const counters = await countersOf(stack.credentials.ops_url)
+  const counters = await countersOf(stack.sandbox.ops_url)
   const commands = counters.commands - countersBefore.commands
   const commits = counters.commits - countersBefore.commits
   const result = {

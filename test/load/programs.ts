@@ -1,20 +1,22 @@
 /**
  * The programs that are measured, each as its own process.
  *
- * Owns: their start, their environment, their end. Does not own: what they do.
+ * Owns: their settings and their end. Does not own: the stack's start (support/stack).
  *
  * L1. They run with default settings but for what is named here: neither `.env` nor the settings of
  *     the shell that starts the measurement reach them.
- * L2. Their output goes to a file, so that reading it costs the measurement nothing.
- * L3. `stop` ends all that was started, also what does not serve yet.
+ * L2. `stop` ends all that was started, also what does not serve yet.
  */
 import { spawn, type ChildProcess } from 'node:child_process'
 import { once } from 'node:events'
-import { closeSync, openSync, readFileSync } from 'node:fs'
+import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { performance } from 'node:perf_hooks'
+import { createInterface } from 'node:readline'
 import { projectRoot } from '../../src/base/protos.js'
+import { SETTINGS } from '../../src/base/settings.js'
 import { FILES } from '../../src/base/subjects.js'
+import type { Sandbox } from '../../src/operations/sandbox.js'
+import { startStack, type RunningStack } from '../support/stack.js'
 import type { Watched } from './usage.js'
 
 export interface Programs {
@@ -33,77 +35,41 @@ export interface Running {
 }
 
 export interface Stack extends Running {
-  readonly credentials: Credentials
-  readonly credentialsFile: string
+  readonly sandbox: Sandbox
+  readonly dataDir: string
 }
 
-/** The part of sandbox.json that is needed here. */
-export interface Credentials {
-  readonly base_url: string
-  readonly host: string
-  readonly ops_url: string
-  readonly key_id: string
-  readonly signing_secret: string
-}
-
-/** The first start of a stack makes keys, a database and a stream. */
-const READY_WITHIN_MS = 60_000
-const LOOK_EVERY_MS = 50
-/** The stack takes some seconds for requests in flight, then stops one process after the other. */
-const STOPPED_WITHIN_MS = 60_000
-
-const STACK_SETTINGS = {
-  HTTP_PORT: '0',
-  GRPC_PORT: '0',
-  OPS_PORT: '0',
-  NATS_PORT: '0',
-  RATE_LIMIT: 'off',
-}
+const DEFAULTS = Object.fromEntries(
+  Object.entries(SETTINGS).map(([name, { fallback }]) => [name, fallback]),
+)
+const FREE_PORTS = { HTTP_PORT: '0', GRPC_PORT: '0', OPS_PORT: '0', NATS_PORT: '0' }
+const SETTINGS_OF_ALL = { ...DEFAULTS, ...FREE_PORTS, RATE_LIMIT: 'off' }
 
 /** `folder` is where they run and keep their data. */
 export function createPrograms(folder: string): Programs {
-  const children: ChildProcess[] = []
-
-  const launch = async (
-    name: string,
-    main: string,
-    parameters: readonly string[],
-    settings: Readonly<Record<string, string>>,
-  ): Promise<Running> => {
-    const output = join(folder, `${name}.out`)
-    const fd = openSync(output, 'w')
-    const script = join(projectRoot(), '.build', main)
-    const child = spawn(process.execPath, ['--enable-source-maps', script, ...parameters], {
-      cwd: folder,
-      env: { PATH: process.env['PATH'], ...settings },
-      stdio: ['ignore', fd, fd],
-    })
-    closeSync(fd)
-    children.push(child)
-    const { hostname, port } = await readyUrl(name, child, output)
-    return {
-      address: { host: hostname, port: Number(port) },
-      processes: () => [{ name, pid: child.pid ?? 0 }],
-    }
-  }
+  const ends: (() => Promise<unknown>)[] = []
 
   return {
     startStack: async () => {
-      const data = join(folder, 'data')
-      const settings = { ...STACK_SETTINGS, DATA_DIR: data }
-      const supervisor = await launch('supervisor', 'src/supervisor/main.js', [], settings)
-      const credentialsFile = join(data, FILES.sandbox)
-      return {
-        ...supervisor,
-        processes: () => [...supervisor.processes(), ...processesOf(join(data, 'run.json'))],
-        credentials: JSON.parse(readFileSync(credentialsFile, 'utf8')) as Credentials,
-        credentialsFile,
-      }
+      const dataDir = join(folder, 'data')
+      const starting = startStack({ dataDir, settings: SETTINGS_OF_ALL })
+      ends.push(() => starting.then((stack) => stack.stop()))
+      return stackOf(await starting)
     },
-    startCeiling: ({ credentialsFile }) =>
-      launch('ceiling', 'gateway/ceiling.js', ['--credentials', credentialsFile], {}),
+    startCeiling: async ({ dataDir }) => {
+      const main = join(projectRoot(), '.build/gateway/ceiling.js')
+      const flags = ['--enable-source-maps', main, '--credentials', join(dataDir, FILES.sandbox)]
+      const child = spawn(process.execPath, flags, {
+        cwd: folder,
+        env: { ...process.env, ...SETTINGS_OF_ALL },
+        stdio: ['ignore', 'pipe', 'inherit'],
+      })
+      ends.push(() => end(child))
+      const address = addressOf(await readyUrl(child))
+      return { address, processes: () => [{ name: 'ceiling', pid: child.pid ?? 0 }] }
+    },
     stop: async () => {
-      for (const child of children.splice(0).reverse()) await end(child)
+      for (const stop of ends.splice(0).reverse()) await stop()
     },
   }
 }
@@ -112,31 +78,37 @@ interface RunFile {
   readonly processes: Readonly<Record<string, { readonly pid: number }>>
 }
 
-function processesOf(runFile: string): Watched[] {
-  const { processes } = JSON.parse(readFileSync(runFile, 'utf8')) as RunFile
-  return Object.entries(processes).map(([name, { pid }]) => ({ name, pid }))
-}
-
-async function readyUrl(name: string, child: ChildProcess, output: string): Promise<URL> {
-  const deadline = performance.now() + READY_WITHIN_MS
-  for (;;) {
-    const said = readFileSync(output, 'utf8')
-    const url = /^ready: (\S+)$/m.exec(said)?.[1]
-    if (url !== undefined) return new URL(url)
-    if (hasEnded(child)) throw new Error(`the ${name} ended before it served:\n${said}`)
-    if (performance.now() > deadline) throw new Error(`the ${name} does not serve:\n${said}`)
-    await new Promise((resolve) => setTimeout(resolve, LOOK_EVERY_MS))
+function stackOf({ pid, baseUrl, sandbox, dataDir }: RunningStack): Stack {
+  return {
+    address: addressOf(baseUrl),
+    sandbox,
+    dataDir,
+    processes: () => {
+      const { processes } = JSON.parse(readFileSync(join(dataDir, 'run.json'), 'utf8')) as RunFile
+      const children = Object.entries(processes).map(([name, child]) => ({ name, pid: child.pid }))
+      return [{ name: 'supervisor', pid }, ...children]
+    },
   }
 }
 
-async function end(child: ChildProcess): Promise<void> {
-  if (hasEnded(child)) return
-  const ended = once(child, 'exit')
-  const force = setTimeout(() => child.kill('SIGKILL'), STOPPED_WITHIN_MS)
-  child.kill('SIGTERM')
-  await ended
-  clearTimeout(force)
+function addressOf(url: string): Running['address'] {
+  const { hostname, port } = new URL(url)
+  return { host: hostname, port: Number(port) }
 }
 
-const hasEnded = ({ exitCode, signalCode }: ChildProcess): boolean =>
-  exitCode !== null || signalCode !== null
+async function readyUrl({ stdout }: ChildProcess): Promise<string> {
+  if (stdout === null) throw new Error('the output of the ceiling is not ours to read')
+  for await (const line of createInterface(stdout)) {
+    if (!line.startsWith('ready: ')) continue
+    stdout.resume() // what follows is nobody's to read, and must not block it
+    return line.slice('ready: '.length)
+  }
+  throw new Error('the ceiling ended before it served')
+}
+
+async function end(child: ChildProcess): Promise<void> {
+  if (child.exitCode !== null || child.signalCode !== null) return
+  const ended = once(child, 'exit')
+  child.kill('SIGTERM')
+  await ended
+}

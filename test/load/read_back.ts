@@ -7,12 +7,12 @@
 import type { Clock } from '../../src/base/clock.js'
 import { toRfc3339 } from '../../src/base/clock.js'
 import type { Random } from '../../src/base/random.js'
+import type { Sandbox } from '../../src/operations/sandbox.js'
 import { AMOUNT_USD_CENTS, PATH } from './create_intents.js'
-import type { Credentials } from './programs.js'
 import { createSigner } from './signature.js'
 
 export interface ReadBackOptions {
-  readonly credentials: Credentials
+  readonly sandbox: Sandbox
   readonly clock: Clock
   readonly random: Random
 }
@@ -22,17 +22,17 @@ const NONCE_BYTES = 32
 /** What is wrong with these intents, in words; empty when all are as they were acknowledged. */
 export async function readBack(
   intentIds: readonly string[],
-  { credentials, clock, random }: ReadBackOptions,
+  { sandbox, clock, random }: ReadBackOptions,
 ): Promise<string[]> {
-  const sign = createSigner(credentials.signing_secret)
+  const sign = createSigner(sandbox.signing_secret)
   const faults: string[] = []
   for (const id of intentIds) {
     const path = `${PATH}/${id}`
     const timestamp = toRfc3339(clock.now())
     const nonce = random.bytes(NONCE_BYTES).toString('hex')
-    const response = await fetch(`${credentials.base_url}${path}`, {
+    const response = await fetch(`${sandbox.base_url}${path}`, {
       headers: {
-        'X-Service-Key-Id': credentials.key_id,
+        'X-Service-Key-Id': sandbox.key_id,
         'X-Service-Timestamp': timestamp,
         'X-Service-Nonce': nonce,
         'X-Service-Signature': sign({ method: 'GET', path, timestamp, nonce, body: '' }),

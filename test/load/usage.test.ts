@@ -2,7 +2,7 @@ import t from 'tap'
 import { machineCpuMs, taskCpuMs, usageBetween, usageNow } from './usage.js'
 
 t.test('a name with spaces and brackets does not shift the fields', (t) => {
-  const fields = '1 1 0 -1 4194560 9 0 0 0 250 50 7 7 20 0 11 0 12345 1 2'
+  const fields = '1 1 1 0 -1 4194560 9 0 0 0 250 50 7 7 20 0 11 0 12345 1 2'
   t.equal(taskCpuMs(`42 (node) S 1) S ${fields}`), 3_000)
   t.equal(taskCpuMs(`42 (node) S ${fields}`), 3_000)
   t.end()
@@ -16,10 +16,10 @@ t.test('idle, iowait and guests are not work', (t) => {
 t.test('work of this process is seen, in the thread that did it', (t) => {
   const watched = [{ name: 'me', pid: process.pid }]
   const before = usageNow(watched)
-  const workedUntil = process.cpuUsage().user + 300_000
+  const workedUntil = process.cpuUsage().user + 200_000
   while (process.cpuUsage().user < workedUntil);
   const { me } = usageBetween(before, usageNow(watched)).processes
-  t.ok(me !== undefined && me.mainThreadCpuMs >= 200)
+  t.ok(me !== undefined && me.mainThreadCpuMs >= 100)
   t.ok(me !== undefined && me.rssMiB > 10)
   t.end()
 })

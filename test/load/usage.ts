@@ -44,7 +44,7 @@ const TICK_MS = 10
 
 export function usageNow(watched: readonly Watched[]): Moment {
   return {
-    processes: new Map(watched.map(({ name, pid }) => [name, processNow(pid)])),
+    processes: new Map(watched.map((one) => [one.name, processNow(one)])),
     machineCpuMs: machineCpuMs(readFileSync('/proc/stat', 'utf8')),
   }
 }
@@ -68,12 +68,18 @@ export function usageBetween(before: Moment, after: Moment): Difference {
   return { processes, elsewhereCpuMs: Math.max(0, machine - ours) }
 }
 
-function processNow(pid: number): ProcessMoment {
-  const status = readFileSync(`/proc/${pid}/status`, 'utf8')
+function processNow({ name, pid }: Watched): ProcessMoment {
+  const read = (file: string): string => {
+    try {
+      return readFileSync(`/proc/${pid}/${file}`, 'utf8')
+    } catch (cause) {
+      throw new Error(`the ${name} (process ${pid}) has ended`, { cause })
+    }
+  }
   return {
-    mainThreadCpuMs: taskCpuMs(readFileSync(`/proc/${pid}/task/${pid}/stat`, 'utf8')),
-    cpuMs: taskCpuMs(readFileSync(`/proc/${pid}/stat`, 'utf8')),
-    rssMiB: Number(/^VmRSS:\s+([0-9]+) kB$/m.exec(status)?.[1] ?? 0) / 1_024,
+    mainThreadCpuMs: taskCpuMs(read(`task/${pid}/stat`)),
+    cpuMs: taskCpuMs(read('stat')),
+    rssMiB: Number(/^VmRSS:\s+([0-9]+) kB$/m.exec(read('status'))?.[1] ?? 0) / 1_024,
   }
 }
 

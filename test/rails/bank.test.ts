@@ -18,7 +18,7 @@ const toAccount = (account: string): Entry => receive(anInstruction({ account })
 const withHint = (hint: string, delayMs = 250): Entry =>
   receive(anInstruction({ purpose: 'qr_payment', hint }), at(0, delayMs))
 
-t.test('an ordinary instruction is executed after the delay, and is news then', (t) => {
+void t.test('an ordinary instruction is executed after the delay, and is news then', (t) => {
   const received = receive(anInstruction(), at(0))
   t.equal(received.state, 'pending')
   t.equal(received.executions, 0)
@@ -34,12 +34,12 @@ t.test('an ordinary instruction is executed after the delay, and is news then', 
   t.end()
 })
 
-t.test('without a delay it is executed at once', (t) => {
+void t.test('without a delay it is executed at once', (t) => {
   t.equal(receive(anInstruction(), at(0, 0)).state, 'executed')
   t.end()
 })
 
-t.test('test accounts that are refused', (t) => {
+void t.test('test accounts that are refused', (t) => {
   const reasons = { '0001': 'account_closed', '0002': 'account_not_found', '0003': 'name_mismatch' }
   for (const [ending, reason] of Object.entries(reasons)) {
     const refused = carryOut(toAccount(`999000${ending}`), at(250))
@@ -51,7 +51,7 @@ t.test('test accounts that are refused', (t) => {
   t.end()
 })
 
-t.test('0005 is executed, and returned within three seconds', (t) => {
+void t.test('0005 is executed, and returned within three seconds', (t) => {
   const executed = carryOut(toAccount('99900012340005'), at(250))
   t.equal(executed.state, 'executed')
   t.equal(executed.due?.step, 'return')
@@ -64,7 +64,7 @@ t.test('0005 is executed, and returned within three seconds', (t) => {
   t.end()
 })
 
-t.test('0006 and 0007 are decided at once and are no news', (t) => {
+void t.test('0006 and 0007 are decided at once and are no news', (t) => {
   const executed = toAccount('9990000006')
   t.match(executed, { state: 'executed', executions: 1, reportId: null, due: null })
   const refused = toAccount('9990000007')
@@ -72,12 +72,12 @@ t.test('0006 and 0007 are decided at once and are no news', (t) => {
   t.end()
 })
 
-t.test('0008 stays pending', (t) => {
+void t.test('0008 stays pending', (t) => {
   t.match(toAccount('9990000008'), { state: 'pending', due: null })
   t.end()
 })
 
-t.test('only payouts to accounts of the test range are special', (t) => {
+void t.test('only payouts to accounts of the test range are special', (t) => {
   for (const account of ['1230000001', '9990010001', '99900000010']) {
     t.match(toAccount(account).due, { step: 'execute' }, account)
   }
@@ -86,7 +86,7 @@ t.test('only payouts to accounts of the test range are special', (t) => {
   t.end()
 })
 
-t.test('hints steer QR payments', (t) => {
+void t.test('hints steer QR payments', (t) => {
   t.match(carryOut(withHint('+fail'), at(250)), { state: 'refused', refusal: 'rejected' })
   t.match(carryOut(withHint('user-7+fail'), at(250)), { state: 'refused' })
   t.match(withHint('+unknown'), { state: 'executed', executions: 1, reportId: null })
@@ -97,7 +97,7 @@ t.test('hints steer QR payments', (t) => {
   t.end()
 })
 
-t.test('too late is refused, on the millisecond is not', (t) => {
+void t.test('too late is refused, on the millisecond is not', (t) => {
   const instruction = anInstruction({ notAfter: instant(NOON) })
   t.match(receive(instruction, at(0)), { state: 'pending' })
   const late = receive(instruction, at(1))
@@ -108,7 +108,7 @@ t.test('too late is refused, on the millisecond is not', (t) => {
   t.end()
 })
 
-t.test('simulated outcomes', (t) => {
+void t.test('simulated outcomes', (t) => {
   const stuck = toAccount('9990000008')
   t.match(simulate(stuck, 'completed', at(9)), { state: 'executed', executions: 1 })
   t.match(simulate(stuck, 'failed', at(9)), { state: 'refused', refusal: 'rejected' })
@@ -124,7 +124,7 @@ t.test('simulated outcomes', (t) => {
   t.end()
 })
 
-t.test('a recall returns what was executed, once', (t) => {
+void t.test('a recall returns what was executed, once', (t) => {
   const executed = carryOut(receive(anInstruction(), at(0)), at(250))
   const asked = recall(executed, at(300))
   t.strictSame(asked.due, { at: NOON + 550, step: 'return' })
@@ -136,7 +136,7 @@ t.test('a recall returns what was executed, once', (t) => {
   t.end()
 })
 
-t.test('content is what is paid to whom', (t) => {
+void t.test('content is what is paid to whom', (t) => {
   const first = anInstruction()
   t.equal(contentOf({ ...first, notAfter: instant(1), hint: 'x' }), contentOf(first))
   t.not(contentOf({ ...first, amount: 12_346n }), contentOf(first))
@@ -149,7 +149,7 @@ t.test('content is what is paid to whom', (t) => {
   t.end()
 })
 
-t.test('whatever happens in whatever order, money moves out at most once', (t) => {
+void t.test('whatever happens in whatever order, money moves out at most once', (t) => {
   const account = fc.constantFrom('1', ...[1, 2, 3, 5, 6, 7, 8].map((n) => `999000000${n}`))
   const steps = fc.array(fc.constantFrom('due', 'recall', ...SIMULATED_OUTCOMES), { maxLength: 8 })
   fc.assert(

@@ -46,7 +46,7 @@ async function aPuppet(t: Test) {
 
 const query = (): RailOrder => ({ kind: 'query', id: anInstruction().id })
 
-t.test('before the rail has spoken, nothing is final and nothing is sent', async (t) => {
+void t.test('before the rail has spoken, nothing is final and nothing is sent', async (t) => {
   const folder = shortFolder(t)
   const rail = aListener(t, socketIn(folder))
   t.equal(rail.up(), false)
@@ -63,7 +63,7 @@ t.test('before the rail has spoken, nothing is final and nothing is sent', async
   t.strictSame(await journal.find([lost.id]), [], 'what was sent too early is not kept')
 })
 
-t.test('the link comes back when the rail does, and says so', async (t) => {
+void t.test('the link comes back when the rail does, and says so', async (t) => {
   const folder = shortFolder(t)
   const first = await aRail(t, folder)
   const rail = aListener(t, first.address)
@@ -80,7 +80,7 @@ t.test('the link comes back when the rail does, and says so', async (t) => {
   await rail.hear(instruction.id, 'executed')
 })
 
-t.test('orders of one turn leave together and in order', async (t) => {
+void t.test('orders of one turn leave together and in order', async (t) => {
   const puppet = await aPuppet(t)
   const rail = await aLinkedListener(t, puppet.address)
   t.strictSame(rail.describe(), { name: 'puppet', finalityWindowMs: 7_000 })
@@ -98,7 +98,7 @@ t.test('orders of one turn leave together and in order', async (t) => {
   )
 })
 
-t.test('nonsense is dropped, and what stands beside it is heard', async (t) => {
+void t.test('nonsense is dropped, and what stands beside it is heard', async (t) => {
   const puppet = await aPuppet(t)
   const rail = await aLinkedListener(t, puppet.address)
   await until('the stream is open', () => puppet.streams.length === 1)
@@ -110,7 +110,7 @@ t.test('nonsense is dropped, and what stands beside it is heard', async (t) => {
   t.equal(rail.up(), true)
 })
 
-t.test('a message beyond the cap costs the link, not the process', async (t) => {
+void t.test('a message beyond the cap costs the link, not the process', async (t) => {
   const puppet = await aPuppet(t)
   const rail = await aLinkedListener(t, puppet.address)
   await until('the stream is open', () => puppet.streams.length === 1)
@@ -123,7 +123,7 @@ t.test('a message beyond the cap costs the link, not the process', async (t) => 
   t.equal(rail.heard.length, 1)
 })
 
-t.test('a rail that ends the stream is dialled again', async (t) => {
+void t.test('a rail that ends the stream is dialled again', async (t) => {
   const puppet = await aPuppet(t)
   const rail = await aLinkedListener(t, puppet.address)
   await until('the stream is open', () => puppet.streams.length === 1)
@@ -132,7 +132,7 @@ t.test('a rail that ends the stream is dialled again', async (t) => {
   await until('it is up', () => rail.up())
 })
 
-t.test('after close nothing is sent, heard or dialled', async (t) => {
+void t.test('after close nothing is sent, heard or dialled', async (t) => {
   const puppet = await aPuppet(t)
   const rail = await aLinkedListener(t, puppet.address)
   await until('the stream is open', () => puppet.streams.length === 1)

@@ -34,7 +34,7 @@ const turn = (): Promise<void> => new Promise((resolve) => setImmediate(resolve)
 const range = (count: number, from = 0): number[] =>
   Array.from({ length: count }, (_, index) => from + index)
 
-t.test('what is pushed in one turn leaves in one message', async (t) => {
+void t.test('what is pushed in one turn leaves in one message', async (t) => {
   const sink = aSink(10)
   const pipe = pipeInto(sink, 100)
   pipe.push([1, 2])
@@ -46,7 +46,7 @@ t.test('what is pushed in one turn leaves in one message', async (t) => {
   t.equal(pipe.waiting(), 0)
 })
 
-t.test('a message has its maximum', async (t) => {
+void t.test('a message has its maximum', async (t) => {
   const sink = aSink(10)
   pipeInto(sink, 10_000).push(range(STREAM_BATCH_MAX * 2 + 1))
   await turn()
@@ -56,7 +56,7 @@ t.test('a message has its maximum', async (t) => {
   )
 })
 
-t.test('a slow reader is waited for, and the bound holds meanwhile', async (t) => {
+void t.test('a slow reader is waited for, and the bound holds meanwhile', async (t) => {
   const sink = aSink(1)
   const pipe = pipeInto(sink, 5)
   pipe.push([0])
@@ -76,7 +76,7 @@ t.test('a slow reader is waited for, and the bound holds meanwhile', async (t) =
   t.strictSame(sink.items(), [0, 1, 2, 3, 4, 5])
 })
 
-t.test('a closed pipe takes nothing, sends nothing and keeps nobody waiting', async (t) => {
+void t.test('a closed pipe takes nothing, sends nothing and keeps nobody waiting', async (t) => {
   const sink = aSink(10)
   const pipe = pipeInto(sink, 5)
   pipe.push([1])
@@ -88,7 +88,7 @@ t.test('a closed pipe takes nothing, sends nothing and keeps nobody waiting', as
   t.strictSame(sink.messages, [])
 })
 
-t.test('nothing is lost, doubled or reordered, whatever the pace', async (t) => {
+void t.test('nothing is lost, doubled or reordered, whatever the pace', async (t) => {
   await fc.assert(
     fc.asyncProperty(
       fc.array(fc.constantFrom('push', 'drain', 'turn'), { maxLength: 40 }),

@@ -1,4 +1,6 @@
-/** kill -9 of a real sandbox rail under load: nothing it said is forgotten, nothing is paid twice. */
+/**
+ * kill -9 of a real sandbox rail under load: nothing it said is forgotten, nothing is paid twice.
+ */
 import { fork, type ChildProcess } from 'node:child_process'
 import { mkdirSync } from 'node:fs'
 import { join } from 'node:path'
@@ -48,7 +50,7 @@ function aDataFolder(t: Test): { folder: string; token: string } {
 const transactionOf = (report: RailReport): string | null =>
   report.status === 'executed' ? report.transactionId : null
 
-t.test('killed under load, again and again', async (t) => {
+void t.test('killed under load, again and again', async (t) => {
   const { folder, token } = aDataFolder(t)
   let child = await aRailProcess(t, folder, 5)
   const rail = aListener(t, `unix:${join(folder, 'rail.sock')}`, token)
@@ -96,7 +98,7 @@ t.test('killed under load, again and again', async (t) => {
   t.strictSame(contradicted, [], 'which is what was told every time, before and after the kills')
 })
 
-t.test('a stop on demand keeps what is pending, and ends with 0', async (t) => {
+void t.test('a stop on demand keeps what is pending, and ends with 0', async (t) => {
   const { folder, token } = aDataFolder(t)
   const child = await aRailProcess(t, folder, 600_000)
   const rail = aListener(t, `unix:${join(folder, 'rail.sock')}`, token)

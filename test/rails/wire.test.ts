@@ -97,7 +97,7 @@ const report: fc.Arbitrary<RailReport> = fc.oneof(
   }),
 )
 
-t.test('every order arrives as it was sent', (t) => {
+void t.test('every order arrives as it was sent', (t) => {
   fc.assert(
     fc.property(order, (sent) => {
       deepStrictEqual(ordersOverTheWire(sent).map(readOrder), [sent])
@@ -107,7 +107,7 @@ t.test('every order arrives as it was sent', (t) => {
   t.end()
 })
 
-t.test('every report arrives as it was sent', (t) => {
+void t.test('every report arrives as it was sent', (t) => {
   fc.assert(
     fc.property(report, (sent) => {
       deepStrictEqual(reportsOverTheWire(sent).map(readReport), [sent])
@@ -128,7 +128,7 @@ const EXECUTED: Report__Output = {
   destination_account: '1234567890',
 }
 
-t.test('a report with anything wrong in it is no report', (t) => {
+void t.test('a report with anything wrong in it is no report', (t) => {
   t.ok(readReport(EXECUTED), 'the one that the others differ from')
   const wrong: Partial<Report__Output>[] = [
     { id: '' },
@@ -163,7 +163,7 @@ t.test('a report with anything wrong in it is no report', (t) => {
   t.end()
 })
 
-t.test('an order with anything wrong in it is no order', (t) => {
+void t.test('an order with anything wrong in it is no order', (t) => {
   const [good] = ordersOverTheWire({ kind: 'instruct', instruction: anInstruction() })
   const instruct = good?.instruct
   if (!instruct?.destination) throw new Error('an instruction has a destination')

@@ -40,7 +40,7 @@ Error: no such table
 
 Node.js v20.20.2
 `
-  t.equal(logAfter(t.testdir(), crash), 'Error: no such table')
+  t.equal(logAfter(t.testdir(), crash), 'no such table')
 })
 
 t.test('what stood there before this run is not repeated', async (t) => {

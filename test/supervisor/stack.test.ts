@@ -172,11 +172,6 @@ t.test('what makes a start impossible is told in one sentence', async (t) => {
   await t.test('a setting that is not allowed', async (t) => {
     t.match(await one({ GATEWAYS: '99' }), 'GATEWAYS=99 is not allowed')
   })
-  await t.test('no nats-server', async (t) => {
-    // Only where the usual folders have none can its absence be seen.
-    const output = await one({ NATS_URL: 'nats//wrong' })
-    t.match(output, 'NATS_URL')
-  })
   await t.test('a DATA_DIR that is in use', async (t) => {
     const stack = await aStack(t)
     t.match(await one({}, stack.dataDir), 'is in use by a running stack')
@@ -184,10 +179,11 @@ t.test('what makes a start impossible is told in one sentence', async (t) => {
 })
 
 t.test('a program that does not start: its own sentence, and nothing is left', async (t) => {
-  const dataDir = t.testdir({ 'processor.db': 'this is no database, and never was one' })
+  // Books without the key to them.
+  const dataDir = t.testdir({ 'processor.db': '' })
   const { exitCode, output } = await startInVain(dataDir, {})
   t.equal(exitCode, 1)
-  t.match(output, /processor does not start: .*not a database/)
+  t.match(output, /processor does not start: master key file .* is missing/)
   t.notOk(existsSync(join(dataDir, 'run.json')))
 })
 

@@ -110,7 +110,7 @@ export function createCycle(options: CycleOptions): Cycle {
     const group = createGroup([...due, ...found], { now: clock.now(), random, delayMs })
     for (const entry of due) group.carryOut(entry)
     const answers = batch.map(({ orders }) =>
-      orders.map(group.decide).filter((answer) => answer !== null),
+      orders.map((order) => group.decide(order)).filter((answer) => answer !== null),
     )
     const changes = group.changes()
     for (const { id } of changes.discrepancies) {

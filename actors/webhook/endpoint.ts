@@ -1,0 +1,48 @@
+/**
+ * A webhook endpoint, as the pool needs to know it.
+ *
+ * Owns: which events it gets and which secret signs now. Does not own: where it comes from (webhook/endpoints).
+ *
+ * W1. `*` stands for every event but those that are opt-in by name.
+ * W2. An endpoint gets no event from before its creation. A disabled one gets its events later, a deleted one never.
+ */
+import type { SigningSecret } from '../../src/auth/signature.js'
+import type { Instant } from '../../src/base/clock.js'
+import type { EndpointId, TenantId } from '../../src/base/ids.js'
+
+export interface Endpoint {
+  readonly id: EndpointId
+  readonly tenant: TenantId
+  readonly url: string
+  readonly enabledEvents: readonly string[]
+  readonly status: 'enabled' | 'disabled' | 'deleted'
+  /** Oldest first. */
+  readonly secrets: readonly EndpointSecret[]
+  readonly createdAt: Instant
+}
+
+export interface EndpointSecret {
+  readonly keyId: string
+  readonly key: SigningSecret
+  readonly activeFrom: Instant
+}
+
+const OPT_IN: ReadonlySet<string> = new Set(['payment_intent.authorized'])
+
+export interface Announced {
+  readonly tenant: TenantId
+  readonly type: string
+  readonly createdAt: Instant
+}
+
+export function wants(endpoint: Endpoint, event: Announced): boolean {
+  if (endpoint.status === 'deleted') return false
+  if (endpoint.tenant !== event.tenant || endpoint.createdAt > event.createdAt) return false
+  const { enabledEvents } = endpoint
+  if (enabledEvents.includes(event.type)) return true
+  return enabledEvents.includes('*') && !OPT_IN.has(event.type)
+}
+
+/** The newest secret whose time has come. */
+export const secretAt = (endpoint: Endpoint, now: Instant): EndpointSecret | undefined =>
+  endpoint.secrets.findLast((secret) => secret.activeFrom <= now)

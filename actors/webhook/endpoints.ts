@@ -1,0 +1,125 @@
+/**
+ * The directory of webhook endpoints, streamed from the processor.
+ *
+ * Owns: the stream and its reopening, what was last known of each endpoint. Does not own: what an endpoint wants
+ * (webhook/endpoint), the processor's side.
+ *
+ * E1. In step: the stream is open and has told everything. Only then may an event be judged to have no endpoint.
+ * E2. What was known stays known while the stream is away: deliveries go on.
+ */
+import type { ClientReadableStream } from '@grpc/grpc-js'
+import type { DirectoryClient } from '../../protos/types/causeway/v1/Directory.js'
+import type { Endpoint__Output as WireEndpoint } from '../../protos/types/causeway/v1/Endpoint.js'
+import type { EndpointUpdate__Output as EndpointUpdate } from '../../protos/types/causeway/v1/EndpointUpdate.js'
+import { signingKey } from '../../src/auth/signature.js'
+import { instant, SECOND } from '../../src/base/clock.js'
+import type { EndpointId, TenantId } from '../../src/base/ids.js'
+import { bearer } from '../../src/base/internal_token.js'
+import type { Logger } from '../../src/base/log.js'
+import type { Endpoint } from './endpoint.js'
+
+const REOPEN_FIRST_MS = 100
+const REOPEN_MAX_MS = SECOND
+
+export interface Endpoints {
+  get(id: EndpointId): Endpoint | undefined
+  ofTenant(tenant: TenantId): Iterable<Endpoint>
+  /** E1. Also resolves when the directory is closed. */
+  inStep(): Promise<void>
+  isInStep(): boolean
+  /** Called for each endpoint that is told, also for those already known. */
+  onTold(handler: (endpoint: Endpoint) => void): void
+  close(): void
+}
+
+export interface EndpointsOptions {
+  readonly client: DirectoryClient
+  readonly token: string
+  readonly log: Logger
+}
+
+export function watchEndpoints({ client, token, log }: EndpointsOptions): Endpoints {
+  const known = new Map<EndpointId, Endpoint>()
+  const byTenant = new Map<TenantId, Map<EndpointId, Endpoint>>()
+  let stream: ClientReadableStream<EndpointUpdate> | undefined
+  let told = false
+  let closed = false
+  let reopening: NodeJS.Timeout | undefined
+  let reopenInMs = REOPEN_FIRST_MS
+  let waiting: (() => void)[] = []
+  let handler: (endpoint: Endpoint) => void = () => undefined
+
+  const open = (): void => {
+    const opened = client.WatchEndpoints({ watcher: 'webhook pool' }, bearer(token))
+    stream = opened
+    opened.on('data', (update: EndpointUpdate) => take(update))
+    opened.on('error', (fault) => lose(opened, fault.message))
+    opened.on('end', () => lose(opened, 'ended by the processor'))
+  }
+
+  const take = (update: EndpointUpdate): void => {
+    reopenInMs = REOPEN_FIRST_MS
+    for (const wire of update.endpoints) {
+      const endpoint = readEndpoint(wire)
+      known.set(endpoint.id, endpoint)
+      tenantMap(endpoint.tenant).set(endpoint.id, endpoint)
+      handler(endpoint)
+    }
+    if (!update.complete) return
+    told = true
+    log.info({ endpoints: known.size }, 'endpoints known')
+    for (const resolve of waiting.splice(0)) resolve()
+  }
+
+  const tenantMap = (tenant: TenantId): Map<EndpointId, Endpoint> => {
+    let endpoints = byTenant.get(tenant)
+    if (endpoints === undefined) byTenant.set(tenant, (endpoints = new Map()))
+    return endpoints
+  }
+
+  /** A stream tells of its end more than once. */
+  const lose = (lost: ClientReadableStream<EndpointUpdate>, reason: string): void => {
+    if (stream !== lost || closed) return
+    stream = undefined
+    told = false
+    log.debug({ reason }, 'endpoint stream lost')
+    reopening = setTimeout(open, reopenInMs)
+    reopenInMs = Math.min(reopenInMs * 2, REOPEN_MAX_MS)
+  }
+
+  open()
+  return {
+    get: (id) => known.get(id),
+    ofTenant: (tenant) => byTenant.get(tenant)?.values() ?? [],
+    inStep: () =>
+      told || closed ? Promise.resolve() : new Promise((resolve) => waiting.push(resolve)),
+    isInStep: () => told,
+    onTold: (given) => {
+      handler = given
+    },
+    close: () => {
+      closed = true
+      clearTimeout(reopening)
+      stream?.cancel()
+      for (const resolve of waiting.splice(0)) resolve()
+      waiting = []
+    },
+  }
+}
+
+function readEndpoint(wire: WireEndpoint): Endpoint {
+  return {
+    id: wire.id as EndpointId,
+    tenant: wire.tenant as TenantId,
+    url: wire.url,
+    enabledEvents: wire.enabled_events,
+    // A status this version does not know holds the events, which loses nothing.
+    status: wire.status === 'enabled' || wire.status === 'deleted' ? wire.status : 'disabled',
+    secrets: wire.secrets.map((secret) => ({
+      keyId: secret.key_id,
+      key: signingKey(secret.secret),
+      activeFrom: instant(Number(secret.active_from)),
+    })),
+    createdAt: instant(Number(wire.created_at)),
+  }
+}

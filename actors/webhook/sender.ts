@@ -1,0 +1,230 @@
+/**
+ * One signed POST to an endpoint.
+ *
+ * Owns: headers, signature, the connection, deadlines, how an answer is judged. Does not own: when to send
+ * (webhook/pool), where it may go (webhook/target_guard).
+ *
+ * S1. Every try has its own timestamp, nonce and signature over the same bytes.
+ * S2. The status line is the answer. A body that is long, slow or broken changes nothing about it.
+ * S3. Redirects are not followed, bodies are not decompressed, nothing of an answer but its first bytes is kept.
+ * S4. No connection is shared between endpoints.
+ * S5. `send` does not reject: what goes wrong on the way is an outcome.
+ */
+import { Pool, type Dispatcher } from 'undici'
+import { bodyHash, canonicalRequest } from '../../src/auth/canonical.js'
+import { newNonce } from '../../src/auth/secrets.js'
+import { sign } from '../../src/auth/signature.js'
+import { SECOND, toRfc3339, type Clock } from '../../src/base/clock.js'
+import type { Random } from '../../src/base/random.js'
+import { secretAt, type Endpoint } from './endpoint.js'
+import {
+  guardedLookup,
+  judgeUrl,
+  TargetRefused,
+  type GuardRules,
+  type Resolve,
+} from './target_guard.js'
+
+const TRY_WITHIN_MS = 10 * SECOND
+const CONNECT_WITHIN_MS = 3 * SECOND
+/** Shorter than the five seconds after which common servers hang up on an idle connection. */
+const KEEP_ALIVE_MS = 4 * SECOND
+const REPLY_MAX_BYTES = 16 * 1024
+const REPLY_KEPT_BYTES = 4 * 1024
+export const CONNECTIONS_PER_ENDPOINT = 4
+/** Endpoints whose connections are kept; the one unused for longest goes first. */
+const POOLS_MAX = 1_024
+
+export type SendOutcome = {
+  readonly kind: 'delivered' | 'permanent' | 'gone' | 'retry'
+  /** HTTP status; null without an answer. */
+  readonly status: number | null
+  /** `http_503`, `timeout`, a network error code…; for logs and the table of attempts. */
+  readonly reason: string
+  readonly latencyMs: number
+  /** The first bytes of the answer's body as text. */
+  readonly reply: string
+}
+
+export interface Parcel {
+  readonly endpoint: Endpoint
+  readonly eventId: string
+  readonly eventType: string
+  readonly body: string
+}
+
+export interface Sender {
+  send(parcel: Parcel): Promise<SendOutcome>
+  close(): Promise<void>
+}
+
+export interface SenderOptions {
+  readonly brand: string
+  readonly rules: GuardRules
+  readonly resolve: Resolve
+  readonly clock: Clock
+  readonly random: Random
+  readonly tryWithinMs?: number
+}
+
+export function createSender(options: SenderOptions): Sender {
+  const { brand, rules, clock, random, tryWithinMs = TRY_WITHIN_MS } = options
+  const lookup = guardedLookup(options.resolve, rules)
+  const pools = new Map<string, Pool>()
+
+  const send = async (parcel: Parcel): Promise<SendOutcome> => {
+    const began = clock.now()
+    const judged = judgeUrl(parcel.endpoint.url, rules)
+    if (!judged.ok) return unsent('permanent', judged.reason)
+    const body = Buffer.from(parcel.body)
+    const headers = signedHeaders(parcel, judged.url, body)
+    if (headers === undefined) return unsent('retry', 'no_active_secret')
+    const answer = await exchange(poolOf(parcel.endpoint, judged.url), judged.url, headers, body)
+    return { ...judge(answer), latencyMs: clock.now() - began, reply: answer.reply }
+  }
+
+  const signedHeaders = (
+    { endpoint, eventId, eventType }: Parcel,
+    url: URL,
+    body: Buffer,
+  ): Record<string, string> | undefined => {
+    const now = clock.now()
+    const secret = secretAt(endpoint, now)
+    if (secret === undefined) return undefined
+    const timestamp = toRfc3339(now)
+    const nonce = newNonce(random)
+    const path = url.pathname + url.search
+    const text = canonicalRequest({ method: 'POST', path, timestamp, nonce, bodyHash: bodyHash(body) })
+    return {
+      'content-type': 'application/json',
+      'user-agent': `${brand}-Webhooks`,
+      [`X-${brand}-Key-Id`]: secret.keyId,
+      [`X-${brand}-Timestamp`]: timestamp,
+      [`X-${brand}-Nonce`]: nonce,
+      [`X-${brand}-Signature`]: sign(secret.key, text),
+      [`X-${brand}-Webhook-Event-Id`]: eventId,
+      [`X-${brand}-Webhook-Event-Type`]: eventType,
+    }
+  }
+
+  const poolOf = (endpoint: Endpoint, { origin }: URL): Pool => {
+    const key = `${endpoint.id} ${origin}`
+    const pool = pools.get(key) ?? openPool(origin)
+    pools.delete(key)
+    pools.set(key, pool)
+    if (pools.size > POOLS_MAX) closeOldest()
+    return pool
+  }
+
+  const openPool = (origin: string): Pool =>
+    new Pool(origin, {
+      connections: CONNECTIONS_PER_ENDPOINT,
+      pipelining: 1,
+      connect: { lookup, timeout: CONNECT_WITHIN_MS },
+      headersTimeout: tryWithinMs,
+      bodyTimeout: tryWithinMs,
+      keepAliveTimeout: KEEP_ALIVE_MS,
+      keepAliveMaxTimeout: KEEP_ALIVE_MS,
+    })
+
+  const closeOldest = (): void => {
+    for (const [key, pool] of pools) {
+      pools.delete(key)
+      void pool.close()
+      return
+    }
+  }
+
+  const exchange = (
+    pool: Pool,
+    url: URL,
+    headers: Record<string, string>,
+    body: Buffer,
+  ): Promise<Answer> =>
+    new Promise((resolve) => {
+      const { handler, abort } = readAnswer((answer) => {
+        clearTimeout(timer)
+        resolve(answer)
+      })
+      const timer = setTimeout(() => abort('timeout'), tryWithinMs)
+      pool.dispatch({ method: 'POST', path: url.pathname + url.search, headers, body }, handler)
+    })
+
+  return {
+    send,
+    close: async () => {
+      await Promise.all([...pools.values()].map((pool) => pool.destroy()))
+      pools.clear()
+    },
+  }
+}
+
+const unsent = (kind: 'permanent' | 'retry', reason: string): SendOutcome => ({
+  kind,
+  status: null,
+  reason,
+  latencyMs: 0,
+  reply: '',
+})
+
+interface Answer {
+  readonly status: number | null
+  /** Why there is no status. */
+  readonly fault: string
+  readonly reply: string
+}
+
+/** Collects an answer up to its cap, and ends early when told. Reports once. */
+function readAnswer(report: (answer: Answer) => void): {
+  readonly handler: Dispatcher.DispatchHandler
+  abort(fault: string): void
+} {
+  let controller: Dispatcher.DispatchController | undefined
+  let status: number | null = null
+  const chunks: Buffer[] = []
+  let received = 0
+  let over = false
+
+  const end = (fault: string): void => {
+    if (over) return
+    over = true
+    const reply = Buffer.concat(chunks).subarray(0, REPLY_KEPT_BYTES).toString('utf8')
+    report({ status, fault, reply })
+  }
+  const abort = (fault: string): void => {
+    end(fault)
+    controller?.abort(new Error(fault))
+  }
+  const handler: Dispatcher.DispatchHandler = {
+    onRequestStart: (given) => {
+      controller = given
+      if (over) given.abort(new Error('given up before it began'))
+    },
+    onResponseStart: (_controller, given) => {
+      status = given
+    },
+    onResponseData: (_controller, chunk) => {
+      received += chunk.length
+      if (received - chunk.length < REPLY_KEPT_BYTES) chunks.push(chunk)
+      if (received > REPLY_MAX_BYTES) abort('reply cut')
+    },
+    onResponseEnd: () => end(''),
+    onResponseError: (_controller, error) => end(faultName(error)),
+  }
+  return { handler, abort }
+}
+
+function faultName(error: Error): string {
+  if (error instanceof TargetRefused) return 'target_refused'
+  if ('code' in error && typeof error.code === 'string') return error.code
+  return error.name
+}
+
+function judge({ status, fault }: Answer): Pick<SendOutcome, 'kind' | 'status' | 'reason'> {
+  if (status === null) return { kind: 'retry', status, reason: fault }
+  const reason = `http_${status}`
+  if (status < 300) return { kind: 'delivered', status, reason }
+  if (status === 410) return { kind: 'gone', status, reason }
+  if (status < 500) return { kind: 'permanent', status, reason }
+  return { kind: 'retry', status, reason }
+}

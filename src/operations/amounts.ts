@@ -1,0 +1,24 @@
+/**
+ * Amounts as operators type and read them: major units, with the currency.
+ *
+ * A1. More digits than the currency has are refused, never rounded.
+ */
+import { exponentOf, type Currency } from '../money/currency.js'
+import { fitsInt64, formatMajor, type Money } from '../money/money.js'
+
+/** `1000`, `1000.5`, `1,000.50` → minor units; undefined when it is no positive amount. */
+export function parseMajor(text: string, currency: Currency): bigint | undefined {
+  const exponent = exponentOf(currency)
+  const shape = /^([0-9]+|[0-9]{1,3}(?:,[0-9]{3})+)(?:\.([0-9]+))?$/.exec(text)
+  const [, whole, fraction = ''] = shape ?? []
+  if (whole === undefined || fraction.length > exponent) return undefined
+  const minor = BigInt(whole.replaceAll(',', '') + fraction.padEnd(exponent, '0'))
+  return minor > 0n && fitsInt64(minor) ? minor : undefined
+}
+
+/** `USD 10,000,000.00`, `VND 1,000,000`. */
+export function inWords(amount: Money): string {
+  const [whole = '', fraction] = formatMajor(amount).split('.')
+  const grouped = whole.replace(/[0-9](?=(?:[0-9]{3})+$)/g, '$&,')
+  return fraction === undefined ? grouped : `${grouped}.${fraction}`
+}

@@ -1,0 +1,94 @@
+/**
+ * Commands that change something: partners, keys, money, rates.
+ *
+ * Owns: reading what was typed, and telling what became of it. Does not own: the rules (the
+ * processor).
+ */
+import { randomUUID } from 'node:crypto'
+import { currencyOf, type Currency } from '../money/currency.js'
+import { money } from '../money/money.js'
+import { actorOf } from './actor.js'
+import { inWords, parseMajor } from './amounts.js'
+import { CommandFault, type Command } from './command.js'
+
+const SANDBOX = 'sandbox'
+
+export const partnerCreate: Command = {
+  usage: 'partner create NAME',
+  about: 'a new partner with a sandbox key and play money (--no-funds: without)',
+  run: async (context, [partner = '']) => {
+    const created = await context.operator.createPartner({
+      actor: actorOf(context, SANDBOX),
+      partner_id: partner,
+      no_funds: context.flags['no-funds'] ?? false,
+    })
+    const key = created.sandbox_key
+    return {
+      value: created,
+      lines: [`partner ${created.partner_id}`, ...keyLines(key?.key_id, key?.secret)],
+    }
+  },
+}
+
+export const keyIssue: Command = {
+  usage: 'key issue PARTNER ENV',
+  about: 'a signing key of the next quarter; an older one ends in 14 days',
+  run: async (context, [partner = '', environment = '']) => {
+    const issued = await context.operator.issueKey({
+      actor: actorOf(context, environment),
+      tenant: { partner_id: partner, environment },
+    })
+    return { value: issued, lines: keyLines(issued.key_id, issued.secret) }
+  },
+}
+
+const keyLines = (id = '', secret = ''): string[] => [
+  `key     ${id}`,
+  `secret  ${secret}   (shown this once)`,
+]
+
+export const deposit: Command = {
+  usage: 'deposit PARTNER ENV CUR AMOUNT',
+  about: 'credit a prefund; AMOUNT in major units, e.g. 1000.50',
+  run: async (context, [partner = '', environment = '', code = '', text = '']) => {
+    const currency = currencyNamed(code)
+    const minor = parseMajor(text, currency)
+    if (minor === undefined) throw new CommandFault(`${text} is no amount of ${currency}.`)
+    const key = context.flags['idempotency-key'] ?? randomUUID()
+    const done = await context.operator
+      .deposit({
+        actor: actorOf(context, environment),
+        tenant: { partner_id: partner, environment },
+        currency,
+        amount: minor.toString(),
+        idempotency_key: key,
+      })
+      .catch((error: unknown) => {
+        // The answer may be lost while the money is credited: the same key finds out.
+        const again = `Repeat it safely with --idempotency-key ${key}`
+        throw new Error(`${error instanceof Error ? error.message : String(error)}\n${again}`)
+      })
+    const credited = inWords(money(currency, minor))
+    const available = inWords(money(currency, BigInt(done.available)))
+    return {
+      value: { ...done, idempotency_key: key },
+      lines: [`${done.deposit_id}: ${credited} credited to ${partner}, ${available} available`],
+    }
+  },
+}
+
+export const ratesSet: Command = {
+  usage: 'rates set CUR RATE',
+  about: 'how much of a currency one US dollar buys, e.g. rates set THB 36.00',
+  run: async (context, [code = '', rate = '']) => {
+    const currency = currencyNamed(code)
+    await context.operator.setRate({ actor: actorOf(context, SANDBOX), currency, rate })
+    return { value: { currency, rate }, lines: [`1 USD = ${rate} ${currency} from now on`] }
+  },
+}
+
+function currencyNamed(code: string): Currency {
+  const currency = currencyOf(code)
+  if (currency === undefined) throw new CommandFault(`${code} is no currency of ISO 4217.`)
+  return currency
+}

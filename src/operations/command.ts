@@ -1,0 +1,49 @@
+/**
+ * What a command of the operator CLI is.
+ *
+ * C1. A command answers with a value for machines (`--json`) and with lines for people; main prints
+ *     one of them.
+ * C2. What an operator did wrong is a CommandFault: its sentence is printed, exit code 2.
+ */
+import type { Clock } from '../base/clock.js'
+import type { OperatorClient } from './operator_client.js'
+import type { Sandbox } from './sandbox.js'
+import type { Paint } from './terminal.js'
+
+export class CommandFault extends Error {
+  override name = 'CommandFault'
+}
+
+/** The options of all commands; each reads its own. */
+export interface Flags {
+  readonly as?: string
+  readonly reason?: string
+  readonly body?: string
+  readonly port?: string
+  readonly 'forward-to'?: string
+  readonly 'idempotency-key'?: string
+  readonly 'no-funds'?: boolean
+  readonly json?: boolean
+}
+
+export interface Context {
+  readonly sandbox: Sandbox
+  readonly operator: OperatorClient
+  readonly clock: Clock
+  readonly paint: Paint
+  readonly flags: Flags
+  /** True when this stack serves production hosts. */
+  readonly servesProduction: boolean
+}
+
+export interface Report {
+  readonly value: object
+  readonly lines: readonly string[]
+}
+
+export interface Command {
+  /** The words that call it, then its arguments: `deposit PARTNER ENV CUR AMOUNT`. */
+  readonly usage: string
+  readonly about: string
+  run(context: Context, args: readonly string[]): Promise<Report>
+}

@@ -1,0 +1,92 @@
+/**
+ * A webhook receiver on this machine, for as long as the command runs.
+ *
+ * Owns: registering it with the demo partner, and taking it back. Does not own: verification
+ * (receiver).
+ */
+import { request as send } from 'undici'
+import { readSettings } from '../base/settings.js'
+import { CommandFault, type Command, type Context } from './command.js'
+import { createPartner, type Partner } from './partner.js'
+import { openReceiver, type Delivery } from './receiver.js'
+
+interface CreatedEndpoint {
+  readonly id: string
+  readonly key_id: string
+  readonly secret: string
+}
+
+export const listen: Command = {
+  usage: 'listen',
+  about: 'print webhooks of the demo partner (--port N, --forward-to URL) until Ctrl-C',
+  run: async (context) => {
+    const { sandbox, clock, flags } = context
+    const brand = readSettings().BRAND
+    const partner = createPartner(
+      {
+        baseUrl: sandbox.base_url,
+        host: sandbox.host,
+        keyId: sandbox.key_id,
+        secret: sandbox.signing_secret,
+        brand,
+      },
+      clock,
+    )
+    let endpoint: CreatedEndpoint | undefined
+    const receiver = await openReceiver({
+      clock,
+      brand,
+      port: portOf(flags.port),
+      secretOf: (keyId) => (keyId === endpoint?.key_id ? endpoint.secret : undefined),
+      answer: (delivery) => forward(delivery, flags['forward-to']),
+      onDelivery: (delivery) => console.log(lineOf(delivery, context)),
+    })
+    endpoint = await register(partner, `${receiver.url}/hooks`)
+    console.error(`listening at ${receiver.url}/hooks as ${endpoint.id}; Ctrl-C ends it`)
+    await new Promise((resolve) => process.once('SIGINT', resolve))
+    const gone = await partner.request('DELETE', `/v1/webhook_endpoints/${endpoint.id}`)
+    await receiver.close()
+    return {
+      value: { endpoint_id: endpoint.id, events: receiver.events.size },
+      lines: [
+        `${receiver.events.size} events`,
+        ...(gone.status < 300 ? [] : [`${endpoint.id} is still registered (${gone.status})`]),
+      ],
+    }
+  },
+}
+
+function portOf(text = '0'): number {
+  const port = /^[0-9]{1,5}$/.test(text) ? Number(text) : Number.NaN
+  if (!(port <= 65_535)) throw new CommandFault(`--port ${text} is no port.`)
+  return port
+}
+
+async function register(partner: Partner, url: string): Promise<CreatedEndpoint> {
+  const created = await partner.request('POST', '/v1/webhook_endpoints', { url })
+  if (created.status !== 201) {
+    throw new CommandFault(`The endpoint was refused: ${created.status} ${created.text}`)
+  }
+  return created.body as CreatedEndpoint
+}
+
+/** The program behind answers for us; one that can not be reached is as good as a 502. */
+async function forward({ body, headers }: Delivery, url: string | undefined): Promise<number> {
+  if (url === undefined) return 200
+  const { host: _ours, connection: _theirs, 'content-length': _recomputed, ...passedOn } = headers
+  try {
+    const answer = await send(url, { method: 'POST', headers: passedOn, body })
+    await answer.body.dump()
+    return answer.statusCode
+  } catch {
+    return 502
+  }
+}
+
+function lineOf(delivery: Delivery, { flags, paint }: Context): string {
+  const { eventId, eventType, verdict, body } = delivery
+  if (flags.json === true)
+    return JSON.stringify({ verdict, event: JSON.parse(body.toString()) as unknown })
+  const colour = verdict === 'valid' ? 'good' : verdict === 'duplicate' ? 'dim' : 'bad'
+  return `${eventType.padEnd(26)} ${eventId}  ${paint(colour, verdict)}`
+}

@@ -1,0 +1,107 @@
+/**
+ * The operator CLI: `make ops ARGS="…"`.
+ *
+ * Owns: finding the command, printing its report, exit codes: 0 done, 1 refused or failed, 2 typed
+ * wrong. Does not own: the commands. It talks to the stack whose DATA_DIR the environment names.
+ */
+import { parseArgs } from 'node:util'
+import { systemClock } from '../base/clock.js'
+import { readSettings } from '../base/settings.js'
+import { deposit, keyIssue, partnerCreate, ratesSet } from './changes.js'
+import { CommandFault, type Command, type Flags } from './command.js'
+import { listen } from './listen.js'
+import { connectOperator } from './operator_client.js'
+import { findSandbox } from './sandbox.js'
+import { sign } from './sign.js'
+import { paintFor, table } from './terminal.js'
+import { trialBalance } from './trial_balance.js'
+
+const COMMANDS: readonly Command[] = [
+  partnerCreate,
+  keyIssue,
+  deposit,
+  ratesSet,
+  trialBalance,
+  listen,
+  sign,
+]
+
+const OPTIONS = {
+  as: { type: 'string' },
+  reason: { type: 'string' },
+  body: { type: 'string' },
+  port: { type: 'string' },
+  'forward-to': { type: 'string' },
+  'idempotency-key': { type: 'string' },
+  'no-funds': { type: 'boolean' },
+  json: { type: 'boolean' },
+} as const
+
+async function main(): Promise<void> {
+  const { flags, words } = typed()
+  if (words.length === 0) return console.log(usage())
+  const { command, args } = find(words)
+  const sandbox = findSandbox()
+  if (sandbox === undefined) {
+    throw new CommandFault(`No stack has run with DATA_DIR=${readSettings().DATA_DIR}: make run`)
+  }
+  const operator = connectOperator(sandbox, systemClock)
+  try {
+    const report = await command.run(
+      {
+        sandbox,
+        operator,
+        clock: systemClock,
+        paint: paintFor(process.stdout),
+        flags,
+        servesProduction: readSettings().PRODUCTION_HOSTS.length > 0,
+      },
+      args,
+    )
+    console.log(flags.json === true ? JSON.stringify(report.value) : report.lines.join('\n'))
+  } finally {
+    operator.close()
+  }
+}
+
+function typed(): { flags: Flags; words: readonly string[] } {
+  try {
+    const { values, positionals } = parseArgs({ options: OPTIONS, allowPositionals: true })
+    return { flags: values, words: positionals }
+  } catch (error) {
+    throw new CommandFault(error instanceof Error ? error.message : String(error))
+  }
+}
+
+/** The command whose words come first, with as many arguments as its usage asks for. */
+function find(words: readonly string[]): { command: Command; args: readonly string[] } {
+  for (const command of COMMANDS) {
+    const parts = command.usage.split(' ')
+    const names = parts.filter((part) => /^[a-z-]+$/.test(part))
+    if (!names.every((name, i) => words[i] === name)) continue
+    const args = words.slice(names.length)
+    const most = parts.length - names.length
+    const least = parts.filter((part) => /^[A-Z_]+$/.test(part)).length
+    if (args.length >= least && args.length <= most) return { command, args }
+    throw new CommandFault(`usage: ${command.usage}`)
+  }
+  throw new CommandFault(`There is no command "${words.join(' ')}".\n\n${usage()}`)
+}
+
+const usage = (): string =>
+  [
+    'usage: make ops ARGS="COMMAND …"',
+    '',
+    table(
+      COMMANDS.map((command) => [`  ${command.usage}`, command.about]),
+      [],
+    ),
+    '',
+    'Every change: --as NAME --reason TEXT (must be given for production).',
+    'Every command: --json for machines.',
+  ].join('\n')
+
+main().catch((error: unknown) => {
+  console.error(error instanceof Error ? error.message : String(error))
+  process.exit(error instanceof CommandFault ? 2 : 1)
+})

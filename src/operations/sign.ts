@@ -1,0 +1,45 @@
+/** Shows how a call is signed: for a partner who asks why theirs is refused. */
+import { readFileSync } from 'node:fs'
+import type { Command } from './command.js'
+import { createPartner } from './partner.js'
+import { readSettings } from '../base/settings.js'
+
+export const sign: Command = {
+  usage: 'sign METHOD PATH',
+  about: 'the text a signature covers, its headers and a curl line (--body FILE)',
+  run: ({ sandbox, clock, flags }, [method = '', path = '']) => {
+    const body = flags.body === undefined ? '' : readFileSync(flags.body, 'utf8')
+    const partner = createPartner(
+      {
+        baseUrl: sandbox.base_url,
+        host: sandbox.host,
+        keyId: sandbox.key_id,
+        secret: sandbox.signing_secret,
+        brand: readSettings().BRAND,
+      },
+      clock,
+    )
+    const { canonical, headers } = partner.sign(method, path, body)
+    const data = flags.body === undefined ? [] : [`--data-binary @${flags.body}`]
+    const curl = [
+      `curl -i -X ${method} '${sandbox.base_url}${path}'`,
+      `-H 'Host: ${sandbox.host}'`,
+      ...Object.entries(headers).map(([name, value]) => `-H '${name}: ${value}'`),
+      ...data,
+    ].join(' \\\n  ')
+    return Promise.resolve({
+      value: { canonical, headers },
+      lines: [
+        'The text that is signed, line ends shown as ⏎ (the last line has one too):',
+        ...canonical
+          .split('\n')
+          .slice(0, -1)
+          .map((line) => `  ${line}⏎`),
+        'The headers:',
+        ...Object.entries(headers).map(([name, value]) => `  ${name}: ${value}`),
+        'Good for one call in the next five minutes:',
+        curl,
+      ],
+    })
+  },
+}

@@ -1,0 +1,54 @@
+/** The trial balance, as an accountant reads it: every account, every currency's sum. */
+import type { TrialBalanceLine__Output } from '../../protos/types/causeway/v1/TrialBalanceLine.js'
+import { currencyOf } from '../money/currency.js'
+import { money } from '../money/money.js'
+import { inWords } from './amounts.js'
+import { CommandFault, type Command } from './command.js'
+import { table } from './terminal.js'
+
+const ENVIRONMENT = /^(.+)_(sandbox|production)$/
+
+export const trialBalance: Command = {
+  usage: 'trial-balance [PARTNER_ENV]',
+  about: 'all accounts, e.g. of demo_sandbox, and whether the books balance',
+  run: async ({ operator, paint }, [tenant]) => {
+    const report = await operator.trialBalance(tenant === undefined ? {} : requestFor(tenant))
+    const rows = report.lines.map(({ tenant: owner, account, currency, balance }) => [
+      owner,
+      account,
+      inMajors(currency, BigInt(balance)),
+    ])
+    return {
+      value: report,
+      lines: [
+        table([['tenant', 'account', 'balance'], ...rows], [2]),
+        ...sumsOf(report.lines).map(([currency, sum]) => `sum  ${inMajors(currency, sum)}`),
+        report.balanced
+          ? paint('good', 'The books balance.')
+          : paint('bad', 'THE BOOKS DO NOT BALANCE.'),
+      ],
+    }
+  },
+}
+
+function requestFor(text: string) {
+  const [, partner_id, environment] = ENVIRONMENT.exec(text) ?? []
+  if (partner_id === undefined || environment === undefined) {
+    throw new CommandFault(`${text} is no tenant: write it like demo_sandbox.`)
+  }
+  return { tenant: { partner_id, environment } }
+}
+
+/** Summed here once more, so that the reader need not believe `balanced`. */
+export function sumsOf(lines: readonly TrialBalanceLine__Output[]): [string, bigint][] {
+  const sums = new Map<string, bigint>()
+  for (const { currency, balance } of lines) {
+    sums.set(currency, (sums.get(currency) ?? 0n) + BigInt(balance))
+  }
+  return [...sums]
+}
+
+function inMajors(code: string, minor: bigint): string {
+  const currency = currencyOf(code)
+  return currency === undefined ? `${code} ${minor}` : inWords(money(currency, minor))
+}

@@ -1,0 +1,56 @@
+/** A QR payment and a payout through the real thing: gateway, processor, rail, NATS, webhook pool. */
+import t from 'tap'
+import { partnerOf } from '../support/partner.js'
+import { payByQr, payOut, untilStatus } from '../support/payments.js'
+import { receiverOf } from '../support/receiver.js'
+import { startStack } from '../support/stack.js'
+
+const dataOf = (body: Buffer): Record<string, { status: string } & Record<string, unknown>> =>
+  (JSON.parse(body.toString()) as { data: never }).data
+
+t.test('payments of both corridors and a payout, each with its webhooks', async (t) => {
+  const stack = await startStack({ settings: { RAIL_DELAY_MS: '50' } })
+  t.teardown(() => stack.stop())
+  const partner = partnerOf(stack.sandbox)
+  const receiver = await receiverOf(partner)
+  t.teardown(() => receiver.close())
+
+  for (const corridor of ['th_promptpay', 'vn_vietqr']) {
+    const { id, token } = await payByQr(partner, corridor, { corridor })
+    const path = `/v1/payment_intents/${id}`
+    const paid = await untilStatus(partner, path, 'captured')
+    t.match(paid, { intent_id: id, corridor, captured_at: /Z$/ })
+    const polled = await partner.session(token).request('GET', path)
+    t.match(polled.body, { status: 'captured' }, 'a consumed token still polls')
+    const event = await receiver.until(
+      'captured',
+      ({ eventType, body }) =>
+        eventType === 'payment_intent.captured' &&
+        dataOf(body)['payment_intent']?.['intent_id'] === id,
+    )
+    t.equal(event.verdict, 'valid')
+    t.equal(event.headers['x-service-webhook-event-type'], 'payment_intent.captured')
+  }
+
+  const payout = await payOut(partner, 'first')
+  t.match(await untilStatus(partner, `/v1/payouts/${payout}`, 'completed'), { id: payout })
+  await receiver.until('completed', ({ eventType }) => eventType === 'payout.completed')
+  const types = [...receiver.events.values()].map(({ eventType }) => eventType).sort()
+  t.same(
+    types,
+    [
+      'payment_intent.captured',
+      'payment_intent.captured',
+      'payout.completed',
+      'payout.created',
+      'payout.processing',
+    ],
+    'authorized is opt-in',
+  )
+  t.ok(receiver.deliveries.every(({ verdict }) => verdict !== 'wrong signature'))
+
+  const { body } = await partner.request('GET', '/v1/balances')
+  t.match(body, {
+    data: [{ currency: 'THB' }, { currency: 'USD', reserved: '0' }, { currency: 'VND' }],
+  })
+})

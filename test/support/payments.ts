@@ -1,0 +1,109 @@
+/**
+ * Payments as a partner's backend and app make them, for tests against a running stack.
+ *
+ * Each step is repeated with the same key while the answer is lost or says "later", as a careful client does.
+ */
+import { createRequire } from 'node:module'
+import type { Answer, Partner } from './partner.js'
+import { anIntent, aPayout, promptPayQr } from './requests.js'
+import { eventually } from './eventually.js'
+
+const { QRPay } = createRequire(import.meta.url)('vietnam-qr-pay') as {
+  QRPay: { initVietQR(fields: Readonly<Record<string, string>>): { build(): string } }
+}
+
+/** A dynamic VietQR code with its amount, made by an independent generator. */
+export const vietQr = (amount: string): string =>
+  QRPay.initVietQR({
+    bankBin: '970416',
+    bankNumber: '257678859',
+    amount,
+    purpose: 'Cam on',
+  }).build()
+
+const TRY_WITHIN_MS = 30_000
+
+/** Repeats a call until somebody answered it for good. */
+export async function insist(call: () => Promise<Answer>): Promise<Answer> {
+  return eventually(
+    'an answer',
+    async () => {
+      const answer = await call().catch(() => undefined)
+      return answer !== undefined && answer.status < 500 && answer
+    },
+    TRY_WITHIN_MS,
+  )
+}
+
+export interface PaidIntent {
+  readonly id: string
+  readonly token: string
+}
+
+/** Creates, scans and confirms; throws when a step is refused. */
+export async function payByQr(
+  partner: Partner,
+  key: string,
+  over: Record<string, unknown> = {},
+): Promise<PaidIntent> {
+  const request = { ...anIntent(), partner_user_id: `user ${key}`, ...over }
+  const created = await insist(() =>
+    partner.request('POST', '/v1/payment_intents', request, {
+      headers: { 'Idempotency-Key': `create ${key}` },
+    }),
+  )
+  expectStatus(created, 201)
+  const { intent_id: id, session_token: token } = created.body as Record<string, string> & {
+    intent_id: string
+    session_token: string
+  }
+  const app = partner.session(token)
+  const isThai = request.corridor === 'th_promptpay'
+  const scan = isThai
+    ? { qr_payload: promptPayQr(), local_amount_minor_units: '36000' }
+    : { qr_payload: vietQr('100000') }
+  const scanned = await insist(() => app.request('POST', `/v1/payment_intents/${id}/scan`, scan))
+  expectStatus(scanned, 200)
+  const confirmed = await insist(() =>
+    app.request('POST', `/v1/payment_intents/${id}/confirm`, undefined, {
+      headers: { 'Idempotency-Key': `confirm ${key}` },
+    }),
+  )
+  expectStatus(confirmed, 200)
+  return { id, token }
+}
+
+/** Creates a payout of VND; throws when it is refused. */
+export async function payOut(
+  partner: Partner,
+  key: string,
+  over: Record<string, unknown> = {},
+): Promise<string> {
+  const { amount, currency, beneficiary, reference } = aPayout({ amount: '125000', ...over })
+  const body = { amount, currency, beneficiary, reference }
+  const created = await insist(() =>
+    partner.request('POST', '/v1/payouts', body, { headers: { 'Idempotency-Key': key } }),
+  )
+  if (created.status !== 202) expectStatus(created, 200)
+  return (created.body as { id: string }).id
+}
+
+/** Polls until the entity has this status. */
+export async function untilStatus(
+  partner: Partner,
+  path: string,
+  status: string,
+): Promise<unknown> {
+  return eventually(
+    `${path} is ${status}`,
+    async () => {
+      const { body } = await insist(() => partner.request('GET', path))
+      return (body as { status: string }).status === status && (body as object)
+    },
+    TRY_WITHIN_MS,
+  )
+}
+
+function expectStatus(answer: Answer, status: number): void {
+  if (answer.status !== status) throw new Error(`${answer.status} instead: ${answer.text}`)
+}
