@@ -22,13 +22,16 @@ const REFUNDABLE_FOR_MS = 90 * DAY
 
 const follows = (consequence: Consequence): Consequence => consequence
 
+/** What XState infers from; it holds nothing. */
+const types = {} as {
+  context: IntentContext
+  events: IntentEvent
+  emitted: Consequence
+  input: IntentContext
+}
+
 export const intentMachine = setup({
-  types: {} as {
-    context: IntentContext
-    events: IntentEvent
-    emitted: Consequence
-    input: IntentContext
-  },
+  types,
   guards: {
     isRecalling: ({ context }) => context.recall !== undefined && context.recall.refused !== true,
     mayRecall: ({ context, event }) =>

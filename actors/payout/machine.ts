@@ -20,13 +20,16 @@ const HAND_OVER_AGAIN_MS = SECOND
 
 const follows = (consequence: Consequence): Consequence => consequence
 
+/** What XState infers from; it holds nothing. */
+const types = {} as {
+  context: PayoutContext
+  events: PayoutEvent
+  emitted: Consequence
+  input: PayoutContext
+}
+
 export const payoutMachine = setup({
-  types: {} as {
-    context: PayoutContext
-    events: PayoutEvent
-    emitted: Consequence
-    input: PayoutContext
-  },
+  types,
   guards: {
     isHandedOver: ({ context }) => context.handedOverAt !== undefined,
     canHandOver: ({ event }) => 'railUp' in event && event.railUp,

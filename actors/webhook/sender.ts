@@ -94,7 +94,13 @@ export function createSender(options: SenderOptions): Sender {
     const timestamp = toRfc3339(now)
     const nonce = newNonce(random)
     const path = url.pathname + url.search
-    const text = canonicalRequest({ method: 'POST', path, timestamp, nonce, bodyHash: bodyHash(body) })
+    const text = canonicalRequest({
+      method: 'POST',
+      path,
+      timestamp,
+      nonce,
+      bodyHash: bodyHash(body),
+    })
     return {
       'content-type': 'application/json',
       'user-agent': `${brand}-Webhooks`,

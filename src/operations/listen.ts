@@ -8,6 +8,7 @@ import { request as send } from 'undici'
 import { readSettings } from '../base/settings.js'
 import { CommandFault, type Command, type Context } from './command.js'
 import { createPartner, type Partner } from './partner.js'
+import { credentialsOf } from './sandbox.js'
 import { openReceiver, type Delivery } from './receiver.js'
 
 interface CreatedEndpoint {
@@ -22,26 +23,18 @@ export const listen: Command = {
   run: async (context) => {
     const { sandbox, clock, flags } = context
     const brand = readSettings().BRAND
-    const partner = createPartner(
-      {
-        baseUrl: sandbox.base_url,
-        host: sandbox.host,
-        keyId: sandbox.key_id,
-        secret: sandbox.signing_secret,
-        brand,
-      },
-      clock,
-    )
-    let endpoint: CreatedEndpoint | undefined
+    const partner = createPartner(credentialsOf(sandbox, brand), clock)
+    const secrets = new Map<string, string>()
     const receiver = await openReceiver({
       clock,
       brand,
       port: portOf(flags.port),
-      secretOf: (keyId) => (keyId === endpoint?.key_id ? endpoint.secret : undefined),
+      secretOf: (keyId) => secrets.get(keyId),
       answer: (delivery) => forward(delivery, flags['forward-to']),
       onDelivery: (delivery) => console.log(lineOf(delivery, context)),
     })
-    endpoint = await register(partner, `${receiver.url}/hooks`)
+    const endpoint = await register(partner, `${receiver.url}/hooks`)
+    secrets.set(endpoint.key_id, endpoint.secret)
     console.error(`listening at ${receiver.url}/hooks as ${endpoint.id}; Ctrl-C ends it`)
     await new Promise((resolve) => process.once('SIGINT', resolve))
     const gone = await partner.request('DELETE', `/v1/webhook_endpoints/${endpoint.id}`)

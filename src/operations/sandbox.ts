@@ -6,6 +6,7 @@
 import { existsSync, readFileSync } from 'node:fs'
 import { dataFile, readSettings } from '../base/settings.js'
 import { FILES } from '../base/subjects.js'
+import type { Credentials } from './partner.js'
 
 export interface Sandbox {
   readonly base_url: string
@@ -27,6 +28,15 @@ export function findSandbox(): Sandbox | undefined {
   const file = dataFile(readSettings(), FILES.sandbox)
   return existsSync(file) ? readSandbox(file) : undefined
 }
+
+/** Of its demo partner. */
+export const credentialsOf = (sandbox: Sandbox, brand: string): Credentials => ({
+  baseUrl: sandbox.base_url,
+  host: sandbox.host,
+  keyId: sandbox.key_id,
+  secret: sandbox.signing_secret,
+  brand,
+})
 
 /** True when all processes of that stack serve now. */
 export async function isServing({ ops_url }: Sandbox): Promise<boolean> {

@@ -2,6 +2,7 @@
 import { readFileSync } from 'node:fs'
 import type { Command } from './command.js'
 import { createPartner } from './partner.js'
+import { credentialsOf } from './sandbox.js'
 import { readSettings } from '../base/settings.js'
 
 export const sign: Command = {
@@ -9,16 +10,7 @@ export const sign: Command = {
   about: 'the text a signature covers, its headers and a curl line (--body FILE)',
   run: ({ sandbox, clock, flags }, [method = '', path = '']) => {
     const body = flags.body === undefined ? '' : readFileSync(flags.body, 'utf8')
-    const partner = createPartner(
-      {
-        baseUrl: sandbox.base_url,
-        host: sandbox.host,
-        keyId: sandbox.key_id,
-        secret: sandbox.signing_secret,
-        brand: readSettings().BRAND,
-      },
-      clock,
-    )
+    const partner = createPartner(credentialsOf(sandbox, readSettings().BRAND), clock)
     const { canonical, headers } = partner.sign(method, path, body)
     const data = flags.body === undefined ? [] : [`--data-binary @${flags.body}`]
     const curl = [

@@ -25,9 +25,9 @@ interface Graph {
 export function statechartOf(name: keyof typeof MACHINES): string {
   const machine = MACHINES[name]
   const graph = toDirectedGraph(machine) as unknown as Graph
-  const lines = ['stateDiagram-v2', `  [*] --> ${String(machine.config.initial)}`]
+  const lines = ['stateDiagram-v2', `  [*] --> ${machine.root.initial.target[0]?.key ?? ''}`]
   for (const { stateNode } of graph.children) {
-    const node = machine.states[stateNode.key as keyof typeof machine.states]
+    const node = machine.root.states[stateNode.key]
     for (const [event, ways] of node?.transitions ?? []) {
       for (const { target, guard } of ways) {
         const to = target?.[0]?.key ?? stateNode.key

@@ -9,6 +9,10 @@ import { payByQr, payOut, untilStatus } from '../support/payments.js'
 import { receiverOf } from '../support/receiver.js'
 import { startStack } from '../support/stack.js'
 
+interface Captured {
+  readonly data: { readonly payment_intent: { readonly intent_id: string } }
+}
+
 const CLIENTS = 12
 const PAYMENTS_EACH = 4
 const KILLS = 3
@@ -55,7 +59,7 @@ t.test('kill -9 of the processor in the middle of payments', async (t) => {
   const captured = (): string[] =>
     [...receiver.events.values()]
       .filter(({ eventType }) => eventType === 'payment_intent.captured')
-      .map(({ body }) => JSON.parse(body.toString()).data.payment_intent.intent_id as string)
+      .map(({ body }) => (JSON.parse(body.toString()) as Captured).data.payment_intent.intent_id)
   await eventually('every capture was told', () => captured().length === intents.length, 30_000)
   t.same(new Set(captured()), new Set(intents), 'one event for each')
   const { body } = await partner.request('GET', '/v1/balances')

@@ -3,7 +3,7 @@
  *
  * G1. Every service but health needs the internal token. A refusal says nothing else.
  */
-import { status, Metadata, type ServiceError } from '@grpc/grpc-js'
+import { Metadata, type ServiceError } from '@grpc/grpc-js'
 import { ERRORS, GrpcStatus, type ErrorCode } from '../../base/errors.js'
 import { hasBearer } from '../../base/internal_token.js'
 
@@ -26,7 +26,7 @@ export function grpcError(code: ErrorCode): ServiceError {
   metadata.set('causeway-error', code)
   metadata.set('causeway-retryable', String(retryable))
   return Object.assign(new Error(message), {
-    code: GrpcStatus[grpc] as status,
+    code: GrpcStatus[grpc],
     details: `${code}: ${message}`,
     metadata,
   })

@@ -6,7 +6,7 @@
 import type { handleUnaryCall } from '@grpc/grpc-js'
 import { ANSWER_WITHIN_MS } from '../../base/bounds.js'
 import { plus, type Clock } from '../../base/clock.js'
-import { tenantOf, type Environment, type PartnerId, type TenantId } from '../../base/ids.js'
+import { tenantOf, type PartnerId, type TenantId } from '../../base/ids.js'
 import type { Tenant__Output as Tenant } from '../../../protos/types/causeway/v1/Tenant.js'
 import type { Command } from '../command.js'
 import type { Lane } from '../group.js'
@@ -46,5 +46,5 @@ export function unary<Request, Response>(
 export function tenantIn(memory: Memory, named: Tenant | null): TenantId | null {
   if (named === null || !memory.partners.has(named.partner_id as PartnerId)) return null
   if (named.environment !== 'sandbox' && named.environment !== 'production') return null
-  return tenantOf(named.partner_id as PartnerId, named.environment as Environment)
+  return tenantOf(named.partner_id as PartnerId, named.environment)
 }

@@ -1,0 +1,181 @@
+/**
+ * The pool's own SQLite file: events, deliveries, attempts.
+ *
+ * Owns: the queue in front of the one writing connection, and every query. Does not own: rows' shapes (webhook/rows),
+ * what to write (webhook/consumer, webhook/pool).
+ *
+ * S1. One commit at a time. What is asked for while one is under way, or in the same turn, makes up the next one.
+ * S2. `commit` resolves when its changes are on disk. It never rejects: a commit that fails has an unknown outcome, so
+ *     nothing that waits for it may go on, and the process recovers from disk.
+ * S3. Reads run on a connection of their own and see what is committed, nothing else.
+ */
+import { join } from 'node:path'
+import type { Instant } from '../../src/base/clock.js'
+import type { DeliveryId, EndpointId, EventId, TenantId } from '../../src/base/ids.js'
+import { projectRoot } from '../../src/base/protos.js'
+import { openDatabase, type Database } from '../../src/store/database.js'
+import type { DeliveryContext, DeliveryState } from './delivery_machine.js'
+import { COMMIT_STATEMENT, COMMIT_VIEW, commitParameters, type Changes } from './rows.js'
+
+/** A delivery with what sending it takes. */
+export interface Delivery {
+  readonly id: DeliveryId
+  readonly eventId: EventId
+  readonly endpointId: EndpointId
+  readonly eventType: string
+  readonly eventCreatedAt: Instant
+  readonly body: string
+  readonly state: DeliveryState
+  readonly context: DeliveryContext
+}
+
+export interface WebhookStore {
+  commit(changes: Changes): Promise<void>
+  /** Which of these events are here already. */
+  knownEvents(ids: readonly EventId[]): Promise<ReadonlySet<EventId>>
+  /** Open deliveries of an endpoint that are due by `until`, earliest first. */
+  due(endpointId: EndpointId, until: Instant, limit: number): Promise<readonly Delivery[]>
+  /** When the first delivery that is due after `after` is. */
+  nextDue(endpointId: EndpointId, after: Instant): Promise<Instant | null>
+  /** Endpoints with open deliveries, and when their first one is due. */
+  backlog(): Promise<readonly { readonly endpointId: EndpointId; readonly dueAt: Instant }[]>
+  /** Settled events that the processor does not know about. */
+  unreported(limit: number): Promise<readonly EventId[]>
+  failingSince(): Promise<ReadonlyMap<EndpointId, Instant>>
+  /** Events of a tenant received and created since, that have no delivery to this endpoint. */
+  eventsWithout(
+    endpointId: EndpointId,
+    tenant: TenantId,
+    since: { readonly received: Instant; readonly created: Instant },
+  ): Promise<readonly { id: EventId; type: string; createdAt: Instant; body: string }[]>
+  /** Removes a bounded number of settled and reported events. @returns how many */
+  forget(before: { readonly delivered: Instant; readonly dead: Instant }): Promise<number>
+  close(): Promise<void>
+}
+
+export const WEBHOOK_SCHEMA = join(projectRoot(), 'actors/webhook/schema')
+const TRUNCATE = 'PRAGMA wal_checkpoint(TRUNCATE)'
+const FORGET_MAX = 1_000
+
+/** @param broken told once when the disk fails; the process has to end */
+export async function openWebhookStore(
+  file: string,
+  broken: (fault: unknown) => void,
+): Promise<WebhookStore> {
+  const writer = await openDatabase(file, { migrations: WEBHOOK_SCHEMA })
+  await writer.exec(COMMIT_VIEW)
+  const reader = await openDatabase(file, { readOnly: true })
+  const queue = createCommitQueue(writer, broken)
+  return {
+    commit: queue.commit,
+    ...queries(reader),
+    forget: (before) => writer.run(FORGET, [before.delivered, before.dead, FORGET_MAX]),
+    close: async () => {
+      await queue.idle()
+      await reader.close()
+      await writer.exec(TRUNCATE)
+      await writer.close()
+    },
+  }
+}
+
+function createCommitQueue(writer: Database, broken: (fault: unknown) => void) {
+  let gathered: { readonly changes: Changes; readonly done: () => void }[] = []
+  let running: Promise<void> | undefined
+
+  const commit = (changes: Changes): Promise<void> =>
+    new Promise((done) => {
+      gathered.push({ changes, done })
+      running ??= new Promise((resolve) => setImmediate(resolve)).then(commitAll).catch(broken)
+    })
+
+  const commitAll = async (): Promise<void> => {
+    while (gathered.length > 0) {
+      const group = gathered
+      gathered = []
+      await writer.run(COMMIT_STATEMENT, commitParameters(group.map(({ changes }) => changes)))
+      for (const { done } of group) done()
+    }
+    running = undefined
+  }
+
+  return { commit, idle: async (): Promise<void> => running }
+}
+
+interface DeliveryRecord {
+  readonly id: DeliveryId
+  readonly eventId: EventId
+  readonly endpointId: EndpointId
+  readonly eventType: string
+  readonly eventCreatedAt: Instant
+  readonly body: string
+  readonly state: DeliveryState
+  readonly context: string
+}
+
+function queries(reader: Database) {
+  return {
+    knownEvents: async (ids: readonly EventId[]) => {
+      const rows = await reader.all<{ id: EventId }>(
+        'SELECT id FROM events WHERE id IN (SELECT value FROM json_each(?))',
+        [JSON.stringify(ids)],
+      )
+      return new Set(rows.map(({ id }) => id))
+    },
+    due: async (endpointId: EndpointId, until: Instant, limit: number) => {
+      const rows = await reader.all<DeliveryRecord>(
+        `SELECT d.id, d.event_id AS eventId, d.endpoint_id AS endpointId, e.type AS eventType,
+           e.created_at AS eventCreatedAt, e.body, d.state, d.context
+         FROM deliveries AS d JOIN events AS e ON e.id = d.event_id
+         WHERE d.endpoint_id = ? AND d.due_at <= ? ORDER BY d.due_at LIMIT ?`,
+        [endpointId, until, limit],
+      )
+      return rows.map((row) => ({ ...row, context: JSON.parse(row.context) as DeliveryContext }))
+    },
+    nextDue: async (endpointId: EndpointId, after: Instant) => {
+      const [row] = await reader.all<{ dueAt: Instant | null }>(
+        'SELECT min(due_at) AS dueAt FROM deliveries WHERE endpoint_id = ? AND due_at > ?',
+        [endpointId, after],
+      )
+      return row?.dueAt ?? null
+    },
+    backlog: () =>
+      reader.all<{ endpointId: EndpointId; dueAt: Instant }>(
+        `SELECT endpoint_id AS endpointId, min(due_at) AS dueAt FROM deliveries
+         WHERE due_at IS NOT NULL GROUP BY endpoint_id`,
+      ),
+    unreported: async (limit: number) => {
+      const rows = await reader.all<{ id: EventId }>(
+        'SELECT id FROM events WHERE open = 0 AND reported = 0 ORDER BY position LIMIT ?',
+        [limit],
+      )
+      return rows.map(({ id }) => id)
+    },
+    failingSince: async () => {
+      const rows = await reader.all<{ endpointId: EndpointId; since: Instant }>(
+        'SELECT endpoint_id AS endpointId, since FROM failing_endpoints',
+      )
+      return new Map(rows.map(({ endpointId, since }) => [endpointId, since]))
+    },
+    eventsWithout: (
+      endpointId: EndpointId,
+      tenant: TenantId,
+      since: { readonly received: Instant; readonly created: Instant },
+    ) =>
+      reader.all<{ id: EventId; type: string; createdAt: Instant; body: string }>(
+        `SELECT id, type, created_at AS createdAt, body FROM events
+         WHERE received_at >= ? AND tenant = ? AND created_at >= ? AND NOT EXISTS (
+           SELECT 1 FROM deliveries WHERE event_id = events.id AND endpoint_id = ?)`,
+        [since.received, tenant, since.created, endpointId],
+      ),
+  }
+}
+
+/** A dead delivery may still be redriven, so its event stays longer. */
+const FORGET = `
+  DELETE FROM events WHERE position IN (
+    SELECT position FROM events
+    WHERE received_at < ? AND open = 0 AND reported = 1 AND (received_at < ? OR NOT EXISTS (
+      SELECT 1 FROM deliveries WHERE event_id = events.id AND state = 'dead'))
+    ORDER BY received_at LIMIT ?)
+`

@@ -1,0 +1,51 @@
+/**
+ * A stack of one's own for a while: the supervisor as a child, on free ports.
+ *
+ * Owns: starting it, waiting for it, stopping it. Does not own: what is done with it (demo, tests).
+ */
+import { spawn, type ChildProcess } from 'node:child_process'
+import { once } from 'node:events'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { projectRoot } from '../base/protos.js'
+import { FILES } from '../base/subjects.js'
+import { readEnvironment } from '../supervisor/environment.js'
+import { readSandbox, type Sandbox } from './sandbox.js'
+
+export interface OwnStack {
+  readonly process: ChildProcess
+  /** Resolves when it serves. Rejects with what it printed when it does not come to that. */
+  readonly ready: Promise<Sandbox>
+  /** Its exit code; null when a signal ended it. */
+  readonly ended: Promise<number | null>
+  /** What it printed so far. */
+  output(): string
+}
+
+const FREE_PORTS = { HTTP_PORT: '0', GRPC_PORT: '0', OPS_PORT: '0', NATS_PORT: '0' }
+
+/** It runs outside of the project's folder, so that nobody's `.env` takes part. */
+export function startOwnStack(
+  dataDir: string,
+  settings: Readonly<Record<string, string>> = {},
+): OwnStack {
+  const main = join(projectRoot(), '.build/src/supervisor/main.js')
+  const child = spawn(process.execPath, [main], {
+    cwd: tmpdir(),
+    env: readEnvironment().forChild({ ...FREE_PORTS, ...settings, DATA_DIR: dataDir }),
+    stdio: ['ignore', 'pipe', 'pipe'],
+  })
+  let output = ''
+  const ready = new Promise<Sandbox>((resolve, reject) => {
+    const collect = (chunk: Buffer): void => {
+      output += chunk.toString()
+      if (/^ready: /m.test(output)) resolve(readSandbox(join(dataDir, FILES.sandbox)))
+    }
+    child.stdout.on('data', collect)
+    child.stderr.on('data', collect)
+    child.once('close', () => reject(new Error(output.trim())))
+  })
+  ready.catch(() => undefined) // whoever only waits for the end has no use for it
+  const ended = once(child, 'close').then(([exitCode]) => exitCode as number | null)
+  return { process: child, ready, ended, output: () => output }
+}

@@ -1,0 +1,107 @@
+/**
+ * Where the row of an idempotency key lies, for every key that was ever bound.
+ *
+ * Keys are chosen by callers, so an index on disk would touch a page of its own for each new key; and nearly every
+ * lookup is of a key that is not there. Here a lookup is memory only, and the rows are appended in the order of commits.
+ *
+ * Owns: fingerprint → sequence number. Does not own: the rows (store), or whether a row is of the very same key (needs).
+ *
+ * Size: 12 bytes a slot, 16 to 24 bytes a key; a million keys are some 20 MB.
+ *
+ * K1. A key that was added is always among the candidates of its fingerprint. Others may be too: the row decides.
+ * K2. No call does more than its own segment's work; growing needs no pause.
+ */
+
+/** 64 bits of a key's digest. */
+export interface KeyPrint {
+  readonly high: number
+  readonly low: number
+}
+
+export interface KeyIndex {
+  add(print: KeyPrint, sequence: number): void
+  /** Sequence numbers of the rows that may be of this key; nearly always none or one. */
+  candidates(print: KeyPrint): readonly number[]
+  readonly size: number
+  readonly bytes: number
+}
+
+const SEGMENTS = 1_024
+const SLOT_WORDS = 3
+const FIRST_SLOTS = 16
+/** Above it, probing gets long. */
+const FULL = 0.75
+const NONE: readonly number[] = []
+
+interface Segment {
+  /** high, low, sequence + 1 of each slot; the last is 0 in an empty one. */
+  words: Uint32Array
+  used: number
+}
+
+export function createKeyIndex(): KeyIndex {
+  const segments: Segment[] = Array.from({ length: SEGMENTS }, () => newSegment(FIRST_SLOTS))
+  let size = 0
+
+  return {
+    add: ({ high, low }, sequence) => {
+      const segment = segments[high >>> 22]!
+      if (segment.used >= (segment.words.length / SLOT_WORDS) * FULL) grow(segment)
+      put(segment, high, low, sequence + 1)
+      size += 1
+    },
+    candidates: ({ high, low }) => {
+      const { words } = segments[high >>> 22]!
+      const slots = words.length / SLOT_WORDS
+      let found: number[] | null = null
+      for (let slot = (low >>> 0) % slots; ; slot = slot + 1 === slots ? 0 : slot + 1) {
+        const at = slot * SLOT_WORDS
+        const stored = words[at + 2]!
+        if (stored === 0) return found ?? NONE
+        if (words[at] === high >>> 0 && words[at + 1] === low >>> 0) (found ??= []).push(stored - 1)
+      }
+    },
+    get size() {
+      return size
+    },
+    get bytes() {
+      return segments.reduce((sum, { words }) => sum + words.byteLength, 0)
+    },
+  }
+}
+
+const newSegment = (slots: number): Segment => ({
+  words: new Uint32Array(slots * SLOT_WORDS),
+  used: 0,
+})
+
+function put(segment: Segment, high: number, low: number, stored: number): void {
+  const { words } = segment
+  const slots = words.length / SLOT_WORDS
+  let slot = (low >>> 0) % slots
+  while (words[slot * SLOT_WORDS + 2] !== 0) slot = slot + 1 === slots ? 0 : slot + 1
+  const at = slot * SLOT_WORDS
+  words[at] = high
+  words[at + 1] = low
+  words[at + 2] = stored
+  segment.used += 1
+}
+
+/** By half, so that a table is never more than half empty after it. */
+function grow(segment: Segment): void {
+  const old = segment.words
+  const bigger = newSegment(Math.ceil((old.length / SLOT_WORDS) * 1.5))
+  for (let at = 0; at < old.length; at += SLOT_WORDS) {
+    if (old[at + 2] !== 0) put(bigger, old[at]!, old[at + 1]!, old[at + 2]!)
+  }
+  segment.words = bigger.words
+  segment.used = bigger.used
+}
+
+/** The print of a row key, which is itself the text of a digest (base64url). */
+export function printOf(rowKey: string): KeyPrint {
+  const bytes = Buffer.from(rowKey.slice(0, 11), 'base64url')
+  return { high: bytes.readUInt32LE(0), low: bytes.readUInt32LE(4) }
+}
+
+export const KEY_PRINT_BYTES = 8
