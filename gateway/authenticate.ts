@@ -7,10 +7,11 @@
  * G1. Every failure is the same `authentication_failed`; the reason goes to the metrics only.
  * G2. Without a directory nobody is authenticated and nobody is told that he failed:
  *     `configuration_error`.
- * G3. A token opens its own intent, in its own environment, and nothing else.
+ * G3. A session token opens its own intent and a receipt token the receipts of its own user, each
+ *     in its own environment, and nothing else.
  */
 import { bodyHash } from '../src/auth/canonical.js'
-import { verifySessionToken } from '../src/auth/token.js'
+import { verifyReceiptToken, verifySessionToken } from '../src/auth/token.js'
 import { verifyRequest, type HeaderValue } from '../src/auth/verify.js'
 import type { Clock } from '../src/base/clock.js'
 import { accepted, refused, type Outcome } from '../src/base/errors.js'
@@ -18,15 +19,17 @@ import { partsOfTenant, tenantOf, type Environment, type TenantId } from '../src
 import type { SignedBy } from '../protos/types/causeway/v1/SignedBy.js'
 import type { Directory } from './directory.js'
 import type { Exchange } from './exchange.js'
-import type { Partners } from './partners.js'
+import type { KnownPartner, Partners } from './partners.js'
 import type { Auth } from './route.js'
 
 export interface Caller {
   readonly tenant: TenantId
-  /** The nonce to burn; null on session calls. */
+  /** The nonce to burn; null on calls with a token. */
   readonly signedBy: SignedBy | null
-  /** The session token's id; empty on signed calls. */
+  /** The session token's id; empty on other calls. */
   readonly sessionJti: string
+  /** Whose receipts the receipt token opens; empty on other calls. */
+  readonly receiptSubject: string
   /** Whose rate this call counts against: the key's, or the tenant's for all its apps together. */
   readonly rateKey: string
   /** 0: the default. */
@@ -93,6 +96,7 @@ export function createAuthenticator(options: AuthenticateOptions): Authenticator
       tenant: tenantOf(partner, environment),
       signedBy: { key_id: keyId, nonce },
       sessionJti: '',
+      receiptSubject: '',
       rateKey: keyId,
       ratePerSecond: partners.partner(partner)?.ratePerSecond ?? 0,
     })
@@ -112,10 +116,8 @@ export function createAuthenticator(options: AuthenticateOptions): Authenticator
     if (!verdict.ok) return fail(`token_${verdict.reason}`)
     const { intentId, tenant, jti } = verdict.claims
     if (intentId !== id) return fail('token_of_other_intent')
-    const of = partsOfTenant(tenant)
-    if (of.environment !== environment) return fail('token_of_other_environment')
-    const partner = partners.partner(of.partner)
-    if (partner === undefined) return fail('token_of_unknown_partner')
+    const partner = partnerOf(tenant, environment, partners)
+    if (typeof partner === 'string') return fail(partner)
     const app = exchange.header(names.package)
     if (partner.packages.size > 0 && !(typeof app === 'string' && partner.packages.has(app))) {
       return fail('package_not_allowed')
@@ -124,6 +126,31 @@ export function createAuthenticator(options: AuthenticateOptions): Authenticator
       tenant,
       signedBy: null,
       sessionJti: jti,
+      receiptSubject: '',
+      rateKey: tenant,
+      ratePerSecond: partner.ratePerSecond,
+    })
+  }
+
+  const receipt = (
+    exchange: Exchange,
+    environment: Environment,
+    partners: Partners,
+  ): Outcome<Caller> => {
+    const token = tokenOf(exchange.header(AUTHORIZATION))
+    if (token === undefined) return fail('token_missing')
+    const keys = partners.tokenKeys()
+    if (keys === undefined) return refused('configuration_error')
+    const verdict = verifyReceiptToken(keys, token, clock.now())
+    if (!verdict.ok) return fail(`token_${verdict.reason}`)
+    const { tenant, subject } = verdict.claims
+    const partner = partnerOf(tenant, environment, partners)
+    if (typeof partner === 'string') return fail(partner)
+    return accepted({
+      tenant,
+      signedBy: null,
+      sessionJti: '',
+      receiptSubject: subject,
       rateKey: tenant,
       ratePerSecond: partner.ratePerSecond,
     })
@@ -138,12 +165,24 @@ export function createAuthenticator(options: AuthenticateOptions): Authenticator
     authenticate: (exchange, auth, environment, id) => {
       const partners = directory.partners()
       if (partners === undefined) return refused('configuration_error')
+      if (auth === 'receipt') return receipt(exchange, environment, partners)
       const bySession = auth === 'session' || (auth === 'hmac_or_session' && mayHoldToken(exchange))
       return bySession
         ? session(exchange, environment, id, partners)
         : signed(exchange, environment, partners)
     },
   }
+}
+
+/** The partner that a token speaks for, or why it does not here. */
+function partnerOf(
+  tenant: TenantId,
+  environment: Environment,
+  partners: Partners,
+): KnownPartner | 'token_of_other_environment' | 'token_of_unknown_partner' {
+  const of = partsOfTenant(tenant)
+  if (of.environment !== environment) return 'token_of_other_environment'
+  return partners.partner(of.partner) ?? 'token_of_unknown_partner'
 }
 
 /** The brand is part of every header of ours. */

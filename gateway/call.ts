@@ -50,7 +50,8 @@ export function serveCall(
   }
   if (!route.ok) return turnAway(processor, exchange, caller.value, route.code, refusalHeaders)
   const { handler } = route.value
-  const operation = handler.decode({ exchange, id, sessionJti: caller.value.sessionJti })
+  const { sessionJti, receiptSubject } = caller.value
+  const operation = handler.decode({ exchange, id, sessionJti, receiptSubject })
   if (!operation.ok) return turnAway(processor, exchange, caller.value, operation.code, [])
   const command = commandOf(exchange, caller.value, operation.value)
   processor.submit(command, new Answering(exchange, handler))

@@ -14,7 +14,7 @@ import { accepted, refused, type Outcome } from '../src/base/errors.js'
 import type { AnswerHeaders, Exchange, Target } from './exchange.js'
 
 /** How a caller proves who it is. `hmac_or_session`: a bearer decides when there is one. */
-export type Auth = 'hmac' | 'session' | 'hmac_or_session'
+export type Auth = 'hmac' | 'session' | 'hmac_or_session' | 'receipt'
 
 /** The `operation` of a command, one member of it set. */
 export type Operation = Pick<Command, NonNullable<Command['operation']>>
@@ -25,6 +25,8 @@ export interface RouteInput {
   readonly id: string
   /** The token's own id on session calls, else empty. */
   readonly sessionJti: string
+  /** Whose receipts the token opens on receipt calls, else empty. */
+  readonly receiptSubject: string
 }
 
 export interface Success {
@@ -34,6 +36,7 @@ export interface Success {
 
 export const OK: Success = { status: 200, headers: [] }
 export const CREATED: Success = { status: 201, headers: [] }
+export const ACCEPTED: Success = { status: 202, headers: [] }
 
 export interface Handler {
   /** The request as a command, or why not. */
@@ -55,7 +58,7 @@ export interface Route {
 
 const routeOf =
   (method: Route['method']) =>
-  (path: string, auth: Auth, bodyMaxBytes: number, handler: Handler): Route => ({
+  (path: string, auth: Auth, handler: Handler, bodyMaxBytes = BODY_MAX_BYTES): Route => ({
     method,
     path,
     auth,

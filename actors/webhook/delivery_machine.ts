@@ -85,7 +85,7 @@ export const deliveryMachine = setup({
     /** Waits for its first attempt. Success to delivering, deletion of the endpoint to dead. */
     pending: {
       on: {
-        attempt: { guard: 'isDue', target: 'delivering' },
+        attempt: 'delivering',
         abandon: { target: 'dead', actions: ['end', 'rememberReason'] },
       },
     },

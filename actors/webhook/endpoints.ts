@@ -24,8 +24,8 @@ const REOPEN_MAX_MS = SECOND
 export interface Endpoints {
   get(id: EndpointId): Endpoint | undefined
   ofTenant(tenant: TenantId): Iterable<Endpoint>
-  /** E1. Also resolves when the directory is closed. */
-  inStep(): Promise<void>
+  /** Waits until it is in step (E1): true; false when it was closed meanwhile. */
+  inStep(): Promise<boolean>
   isInStep(): boolean
   /** Called for each endpoint that is told, also for those already known. */
   onTold(handler: (endpoint: Endpoint) => void): void
@@ -46,7 +46,7 @@ export function watchEndpoints({ client, token, log }: EndpointsOptions): Endpoi
   let closed = false
   let reopening: NodeJS.Timeout | undefined
   let reopenInMs = REOPEN_FIRST_MS
-  let waiting: (() => void)[] = []
+  const waiting: ((inStep: boolean) => void)[] = []
   let handler: (endpoint: Endpoint) => void = () => undefined
 
   const open = (): void => {
@@ -68,7 +68,7 @@ export function watchEndpoints({ client, token, log }: EndpointsOptions): Endpoi
     if (!update.complete) return
     told = true
     log.info({ endpoints: known.size }, 'endpoints known')
-    for (const resolve of waiting.splice(0)) resolve()
+    for (const resolve of waiting.splice(0)) resolve(true)
   }
 
   const tenantMap = (tenant: TenantId): Map<EndpointId, Endpoint> => {
@@ -92,7 +92,7 @@ export function watchEndpoints({ client, token, log }: EndpointsOptions): Endpoi
     get: (id) => known.get(id),
     ofTenant: (tenant) => byTenant.get(tenant)?.values() ?? [],
     inStep: () =>
-      told || closed ? Promise.resolve() : new Promise((resolve) => waiting.push(resolve)),
+      told || closed ? Promise.resolve(told) : new Promise((resolve) => waiting.push(resolve)),
     isInStep: () => told,
     onTold: (given) => {
       handler = given
@@ -101,8 +101,8 @@ export function watchEndpoints({ client, token, log }: EndpointsOptions): Endpoi
       closed = true
       clearTimeout(reopening)
       stream?.cancel()
-      for (const resolve of waiting.splice(0)) resolve()
-      waiting = []
+      told = false
+      for (const resolve of waiting.splice(0)) resolve(false)
     },
   }
 }

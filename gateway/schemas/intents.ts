@@ -70,6 +70,23 @@ export const checkCreateIntent = checkOf<CreateIntentBody>({
   },
 })
 
+export interface RemintSessionBody {
+  readonly partner_user_id: string
+  readonly kyc_attestation: KycAttestation
+  readonly sanctions_attestation: SanctionsAttestation
+}
+
+export const checkRemintSession = checkOf<RemintSessionBody>({
+  type: 'object',
+  additionalProperties: false,
+  required: ['partner_user_id', 'kyc_attestation', 'sanctions_attestation'],
+  properties: {
+    partner_user_id: { type: 'string', minLength: 1, maxLength: PARTNER_USER_ID_MAX },
+    kyc_attestation: kycAttestation,
+    sanctions_attestation: sanctionsAttestation,
+  },
+})
+
 export interface ScanBody {
   readonly qr_payload: string
   /** An int64 text; older clients send a positive safe integer. */

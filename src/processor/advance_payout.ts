@@ -30,6 +30,8 @@ export function stagePayout(desk: Desk, live: LivePayout): void {
     tenant: context.tenant,
     state,
     due_at: context.wakeAt,
+    reference: context.reference,
+    beneficiary: context.beneficiary.id,
     context,
   })
 }

@@ -2,19 +2,20 @@
  * Posting to the ledger, as part of a command.
  *
  * Owns: the amounts that an entity's plan is posted with, and staging balances and entries. Does not own: the plans and
- * the rules of balances (ledger).
+ * the rules of balances (ledger), money that comes in or is set aside without a payment (processor/funds).
  *
  * B1. `can…` is asked among the refusals; after it the posting must succeed.
  */
 import { assert } from '../base/assert.js'
-import { newId, type TenantId } from '../base/ids.js'
-import { accountKey, type AccountKey, type AccountKind } from '../ledger/accounts.js'
+import type { TenantId } from '../base/ids.js'
+import { accountKey, partsOf, type AccountKey, type AccountKind } from '../ledger/accounts.js'
 import { linesOf, type Parts, type PlanName, type PostingLine } from '../ledger/plans.js'
-import { post } from '../ledger/posting.js'
+import { post, type PostingOutcome } from '../ledger/posting.js'
 import { USD, type Currency } from '../money/currency.js'
-import { money, type Money } from '../money/money.js'
+import { money } from '../money/money.js'
 import type { IntentContext } from '../../actors/intent/context.js'
 import type { PayoutContext } from '../../actors/payout/context.js'
+import { watchBalances } from './balance_alerts.js'
 import type { Desk } from './command.js'
 import type { Memory } from './memory.js'
 
@@ -26,40 +27,31 @@ export const balanceOf = (
 ): bigint => memory.balances.get(accountKey(tenant, currency, kind)) ?? 0n
 
 export const canPostIntent = (desk: Desk, context: IntentContext, plan: PlanName): boolean =>
-  canPost(desk, linesOf(plan, context.tenant, partsOfIntent(context)))
+  tryLines(desk, linesOf(plan, context.tenant, partsOfIntent(context))).ok
 
 export function postIntent(desk: Desk, context: IntentContext, plan: PlanName): void {
   postLines(desk, plan, context.id, linesOf(plan, context.tenant, partsOfIntent(context)))
 }
 
 export const canPostPayout = (desk: Desk, context: PayoutContext, plan: PlanName): boolean =>
-  canPost(desk, linesOf(plan, context.tenant, partsOfPayout(context)))
+  tryLines(desk, linesOf(plan, context.tenant, partsOfPayout(context))).ok
 
 export function postPayout(desk: Desk, context: PayoutContext, plan: PlanName): void {
   postLines(desk, plan, context.id, linesOf(plan, context.tenant, partsOfPayout(context)))
 }
 
-export const canDeposit = (desk: Desk, tenant: TenantId, amount: Money): boolean =>
-  canPost(desk, linesOf('deposit', tenant, { amount }))
+/** What posting them would do; nothing is changed. */
+export const tryLines = ({ memory }: Desk, lines: readonly PostingLine[]): PostingOutcome =>
+  post((account) => memory.balances.get(account) ?? 0n, lines)
 
-/** Posts a deposit and returns its id. */
-export function depositFunds(desk: Desk, tenant: TenantId, amount: Money): string {
-  const id = newId<string>('deposit', desk.now, desk.random)
-  postLines(desk, 'deposit', id, linesOf('deposit', tenant, { amount }))
-  return id
-}
-
-function canPost({ memory }: Desk, lines: readonly PostingLine[]): boolean {
-  return post((account) => memory.balances.get(account) ?? 0n, lines).ok
-}
-
-function postLines(
-  { memory, group, now }: Desk,
+export function postLines(
+  desk: Desk,
   plan: PlanName,
   entity: string,
   lines: readonly PostingLine[],
 ): void {
-  const outcome = post((account) => memory.balances.get(account) ?? 0n, lines)
+  const { memory, group, now } = desk
+  const outcome = tryLines(desk, lines)
   assert(outcome.ok, `${plan} was checked before it was posted`)
   memory.lastPosting += 1
   const posting = memory.lastPosting
@@ -67,13 +59,29 @@ function postLines(
   for (const [index, { account, amount }] of lines.entries()) {
     const balance = (running.get(account) ?? memory.balances.get(account) ?? 0n) + amount
     running.set(account, balance)
-    const row = { posting, line: index + 1, account, amount, balance, plan, entity, at: now }
-    group.stage('entries', `${posting}.${index}`, row)
+    group.stage('entries', `${posting}.${index}`, {
+      posting,
+      line: index + 1,
+      account,
+      tenant: ownerOf(account),
+      amount,
+      balance,
+      plan,
+      entity,
+      at: now,
+    })
   }
   for (const [account, balance] of outcome.after) {
     memory.balances.set(account, balance)
     group.stage('accounts', account, { id: account, balance })
   }
+  watchBalances(desk, outcome.after.keys(), posting)
+}
+
+/** Whose money is on the account; null when it is ours. */
+function ownerOf(account: AccountKey): TenantId | null {
+  const { tenant, kind } = partsOf(account)
+  return kind === 'prefund' || kind === 'reserved' ? tenant : null
 }
 
 /** One record serves every plan of an intent: a plan takes the parts it names. */

@@ -12,6 +12,7 @@ import type { ErrorCode } from '../base/errors.js'
 import type { TenantId } from '../base/ids.js'
 import type { RailOrder } from '../rails/rail.js'
 import type { Group as CommittedGroup, StoredEvent } from '../store/store.js'
+import { packedKeyPrints, type KeyPrint } from './key_index.js'
 import { TABLE_NAMES, type Row, type TableName } from '../store/tables.js'
 
 /** What a command answers: the public view of what it did, or the name of its refusal. */
@@ -39,6 +40,8 @@ export interface Group {
   readonly settledEvents: string[]
   stage<N extends TableName>(name: N, key: string, row: Row<N>): void
   addNonce(print: Fingerprint): void
+  /** Of a key that was bound; called in the order of their sequences. */
+  addKeyPrint(print: KeyPrint): void
   addReply(reply: Reply, answer: Answer): void
   /** True when there is something to write. */
   hasRows(): boolean
@@ -53,6 +56,7 @@ export function createGroup(number: number): Group {
   const answers: Answer[] = []
   const prints: Fingerprint[] = []
   const settledEvents: string[] = []
+  const keyPrints: KeyPrint[] = []
   let staged = 0
 
   const group: Group = {
@@ -71,6 +75,9 @@ export function createGroup(number: number): Group {
     addNonce: ({ high, low }) => {
       prints.push({ high, low })
     },
+    addKeyPrint: (print) => {
+      keyPrints.push(print)
+    },
     addReply: (reply, given) => {
       replies.push(reply)
       answers.push(given)
@@ -86,6 +93,8 @@ export function createGroup(number: number): Group {
       nonces: prints.length === 0 ? null : packed(prints),
       noncesSeenAt: now,
       noncesForgetBefore: forgetNoncesBefore,
+      keyPrints: keyPrints.length === 0 ? null : packedKeyPrints(keyPrints),
+      keyPrintsFirst: firstSequence(rows.idempotency.values()),
     }),
     sendReplies: () => {
       for (let i = 0; i < replies.length; i++) replies[i]!(answers[i]!)
@@ -98,6 +107,12 @@ function packed(prints: readonly Fingerprint[]): Buffer {
   const bytes = Buffer.allocUnsafe(prints.length * FINGERPRINT_BYTES)
   for (const [i, print] of prints.entries()) writeFingerprint(print, bytes, i * FINGERPRINT_BYTES)
   return bytes
+}
+
+/** Staged in the order of their sequences (idempotency, K2). */
+function firstSequence(bound: Iterable<Row<'idempotency'>>): number {
+  for (const { sequence } of bound) return sequence
+  return 0
 }
 
 /** The tenant a queue lane belongs to; operators and the cycle's own commands have none. */

@@ -104,4 +104,21 @@ export function printOf(rowKey: string): KeyPrint {
   return { high: bytes.readUInt32LE(0), low: bytes.readUInt32LE(4) }
 }
 
-export const KEY_PRINT_BYTES = 8
+const PRINT_BYTES = 8
+
+/** How prints lie on disk. */
+export function packedKeyPrints(prints: readonly KeyPrint[]): Buffer {
+  const bytes = Buffer.allocUnsafe(prints.length * PRINT_BYTES)
+  for (const [i, { high, low }] of prints.entries()) {
+    bytes.writeUInt32LE(high, i * PRINT_BYTES)
+    bytes.writeUInt32LE(low, i * PRINT_BYTES + 4)
+  }
+  return bytes
+}
+
+export function printsIn(bytes: Buffer): KeyPrint[] {
+  return Array.from({ length: bytes.length / PRINT_BYTES }, (_, i) => ({
+    high: bytes.readUInt32LE(i * PRINT_BYTES),
+    low: bytes.readUInt32LE(i * PRINT_BYTES + 4),
+  }))
+}

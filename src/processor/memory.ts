@@ -21,7 +21,9 @@ import type { IntentContext, IntentEvent, IntentState } from '../../actors/inten
 import { openPayout } from '../../actors/payout/actor.js'
 import type { PayoutContext, PayoutEvent, PayoutState } from '../../actors/payout/context.js'
 import { createActorHost, type ActorHost, type Live } from './actor_host.js'
+import { createKeyIndex, printsIn, type KeyIndex } from './key_index.js'
 import { createRecentPayments, type RecentPayments } from './recent_payments.js'
+import { createRouteTable, routeOf, type RouteTable } from './routes.js'
 import { createShelf, type Shelf } from './shelf.js'
 import type { Vault } from './vault.js'
 
@@ -72,17 +74,26 @@ export interface Memory {
   readonly beneficiaries: Shelf<Row<'beneficiaries'>>
   readonly idempotency: Shelf<Row<'idempotency'>>
   readonly usage: Shelf<bigint>
+  readonly fxQuotes: Shelf<Row<'fxQuotes'>>
+  readonly discrepancies: Shelf<Row<'discrepancies'>>
+  /** All there ever were: they are few, and every piece of odd news asks for its own. */
+  readonly discrepancyIds: Set<string>
   readonly partners: Map<PartnerId, PartnerEntry>
   readonly keys: Map<KeyId, KeyEntry>
   readonly endpoints: Map<EndpointId, EndpointEntry>
   readonly rates: Map<Currency, { readonly rate: Rate; readonly setAt: Instant }>
+  /** Those that operators have set. */
+  readonly routes: RouteTable
   readonly balances: Map<AccountKey, bigint>
+  readonly balanceAlerts: Map<AccountKey, Row<'balanceAlerts'>>
   /** The last event sequence of each tenant. */
   readonly sequences: Map<TenantId, number>
   readonly recentPayments: RecentPayments
   readonly nonces: NonceTable
+  readonly keyIndex: KeyIndex
   lastPosting: number
   lastPosition: number
+  lastKeySequence: number
 }
 
 const BOUND_OF_SMALL_ROWS = 50_000
@@ -120,6 +131,9 @@ export async function loadMemory(
     if (currency === undefined || rate === undefined) throw new Error(`bad rate ${row.currency}`)
     memory.rates.set(currency, { rate, setAt: instant(row.set_at) })
   }
+  for (const row of boot.routes) memory.routes.set(routeOf(row))
+  for (const row of boot.balanceAlerts) memory.balanceAlerts.set(row.account as AccountKey, row)
+  for (const { id } of boot.discrepancies) memory.discrepancyIds.add(id)
   takeCounters(memory, boot)
   for (const row of boot.recentlyConfirmed) {
     const live = memory.intentHost.restore(row.state, row.context)
@@ -143,16 +157,23 @@ function emptyMemory(salt: Buffer, warmActors: number, duplicateWindowMs: number
     beneficiaries: createShelf({ max: BOUND_OF_SMALL_ROWS }),
     idempotency: createShelf({ max: BOUND_OF_SMALL_ROWS }),
     usage: createShelf({ max: BOUND_OF_SMALL_ROWS }),
+    fxQuotes: createShelf({ max: BOUND_OF_SMALL_ROWS }),
+    discrepancies: createShelf({ max: BOUND_OF_SMALL_ROWS }),
+    discrepancyIds: new Set(),
     partners: new Map(),
     keys: new Map(),
     endpoints: new Map(),
     rates: new Map(),
+    routes: createRouteTable(),
     balances: new Map(),
+    balanceAlerts: new Map(),
     sequences: new Map(),
     recentPayments: createRecentPayments(duplicateWindowMs),
     nonces: createNonceTable({ salt }),
+    keyIndex: createKeyIndex(),
     lastPosting: 0,
     lastPosition: 0,
+    lastKeySequence: 0,
   }
 }
 
@@ -163,6 +184,12 @@ function takeCounters(memory: Memory, boot: BootState): void {
   for (const { seen_at, fingerprints } of boot.nonces) memory.nonces.load(fingerprints, seen_at)
   memory.lastPosting = boot.lastPosting
   memory.lastPosition = boot.lastPosition
+  for (const { first, prints } of boot.keyPrints) {
+    for (const [offset, print] of printsIn(prints).entries()) {
+      memory.keyIndex.add(print, first + offset)
+      memory.lastKeySequence = first + offset
+    }
+  }
 }
 
 /** Between batches only (shelf, H3). */
@@ -172,6 +199,8 @@ export function evict(memory: Memory, committedGroup: number): void {
   memory.beneficiaries.evict(committedGroup)
   memory.idempotency.evict(committedGroup)
   memory.usage.evict(committedGroup)
+  memory.fxQuotes.evict(committedGroup)
+  memory.discrepancies.evict(committedGroup)
 }
 
 export const signingSecretPlace = (keyId: string): string => `signing_keys.sealed_secret.${keyId}`

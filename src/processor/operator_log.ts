@@ -1,4 +1,4 @@
-/** The operators' log: who did what to whom, and why. Written in the commit of the action. */
+/** The operators' log: who did what to whom, why, and on what evidence. Written in the commit of the action. */
 import type { Desk } from './command.js'
 
 export interface Actor {
@@ -11,6 +11,7 @@ export function logAction(
   actor: Actor,
   action: string,
   subject: string,
+  evidence: string | null = null,
 ): void {
   group.stage('operatorLog', `${group.changes}`, {
     at: now,
@@ -18,5 +19,6 @@ export function logAction(
     reason: actor.reason,
     action,
     subject,
+    evidence,
   })
 }

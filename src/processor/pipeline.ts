@@ -23,7 +23,7 @@ import type { Store, StoredEvent } from '../store/store.js'
 import type { Desk, Rules, Work } from './command.js'
 import { createGroup, refuse, type Group } from './group.js'
 import { evict, type Memory } from './memory.js'
-import { createNeeds, learn } from './needs.js'
+import { createNeeds } from './needs.js'
 import { createFairQueue } from './queue.js'
 import type { Vault } from './vault.js'
 
@@ -113,8 +113,7 @@ export function createPipeline(dependencies: PipelineDependencies): Pipeline {
       const needs = createNeeds(memory)
       for (const work of batch) work.command.needs(needs, memory)
       if (needs.isEmpty()) return
-      const wanted = needs.wanted()
-      learn(memory, wanted, await store.load(wanted))
+      needs.learn(await store.load(needs.wanted()))
     }
   }
 

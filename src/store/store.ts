@@ -13,13 +13,18 @@ import type { Instant } from '../base/clock.js'
 import type { TenantId } from '../base/ids.js'
 import { projectRoot } from '../base/protos.js'
 import { openDatabase, type Database } from './database.js'
+import { createLists, type Lists } from './lists.js'
 import {
+  columnsOf,
   COMMIT_PARAMETERS,
   COMMIT_STATEMENT,
   COMMIT_VIEW,
+  fromStored,
+  TABLES,
   toJson,
   type CommitParameter,
   type Row,
+  type StoredRow,
   type TableName,
 } from './tables.js'
 
@@ -32,6 +37,9 @@ export interface Group {
   readonly nonces: Buffer | null
   readonly noncesSeenAt: Instant
   readonly noncesForgetBefore: Instant | null
+  /** Prints of newly bound idempotency keys, 8 bytes each, of consecutive sequences. */
+  readonly keyPrints: Buffer | null
+  readonly keyPrintsFirst: number
 }
 
 /** Keys of rows that a batch of commands needs and memory does not hold. */
@@ -39,8 +47,11 @@ export interface Wanted {
   readonly intents: readonly string[]
   readonly payouts: readonly string[]
   readonly beneficiaries: readonly string[]
-  readonly idempotency: readonly string[]
+  /** Sequences. */
+  readonly idempotency: readonly number[]
   readonly usage: readonly string[]
+  readonly fxQuotes: readonly string[]
+  readonly discrepancies: readonly string[]
 }
 
 export interface ActorRow {
@@ -57,6 +68,8 @@ export interface Found {
   readonly beneficiaries: readonly Row<'beneficiaries'>[]
   readonly idempotency: readonly Row<'idempotency'>[]
   readonly usage: readonly { readonly key: string; readonly used: string }[]
+  readonly fxQuotes: readonly Row<'fxQuotes'>[]
+  readonly discrepancies: readonly Row<'discrepancies'>[]
 }
 
 export interface StoredEvent {
@@ -77,10 +90,14 @@ export interface BootState {
   readonly nonceSalt: Buffer
   readonly endpoints: readonly Row<'endpoints'>[]
   readonly rates: readonly Row<'rates'>[]
+  readonly routes: readonly Row<'routes'>[]
+  readonly balanceAlerts: readonly Row<'balanceAlerts'>[]
+  readonly discrepancies: readonly { readonly id: string }[]
   readonly accounts: readonly { readonly id: string; readonly balance: string }[]
   readonly sequences: readonly { readonly tenant: TenantId; readonly sequence: number }[]
   readonly lastPosting: number
   readonly lastPosition: number
+  readonly keyPrints: readonly { readonly first: number; readonly prints: Buffer }[]
   readonly nonces: readonly { readonly seen_at: Instant; readonly fingerprints: Buffer }[]
   readonly recentlyConfirmed: readonly ActorRow[]
 }
@@ -92,6 +109,7 @@ export interface Store {
   /** Ids of actors whose time has come, earliest first. */
   due(kind: 'intents' | 'payouts', now: Instant, limit: number): Promise<readonly string[]>
   openEvents(afterPosition: number, limit: number): Promise<readonly StoredEvent[]>
+  readonly lists: Lists
   close(): Promise<void>
 }
 
@@ -106,6 +124,7 @@ export async function openStore(file: string): Promise<Store> {
   await writer.run(NEW_NONCE_SALT)
   const reader = await openDatabase(file, { readOnly: true })
   const background = await openDatabase(file, { readOnly: true })
+  const listing = await openDatabase(file, { readOnly: true })
 
   return {
     boot: (recentSince) => readBootState(background, recentSince),
@@ -129,7 +148,9 @@ export async function openStore(file: string): Promise<Store> {
          WHERE settled_at IS NULL AND position > ? ORDER BY position LIMIT ?`,
         [afterPosition, limit],
       ),
+    lists: createLists(listing),
     close: async () => {
+      await listing.close()
       await reader.close()
       await background.close()
       await writer.exec(TRUNCATE)
@@ -150,56 +171,59 @@ function parameter(group: Group, name: CommitParameter): string | number | Buffe
       return group.noncesSeenAt
     case 'noncesForgetBefore':
       return group.noncesForgetBefore
+    case 'keyPrints':
+      return group.keyPrints
+    case 'keyPrintsFirst':
+      return group.keyPrintsFirst
     default:
       return toJson(name, group.rows[name])
   }
 }
 
 async function load(reader: Database, wanted: Wanted): Promise<Found> {
-  const byKey = <R>(keys: readonly string[], sql: string): Promise<R[]> =>
+  const byKey = <R>(keys: readonly (string | number)[], sql: string): Promise<R[]> =>
     keys.length === 0 ? Promise.resolve([]) : reader.all<R>(sql, [JSON.stringify(keys)])
-  const [intents, payouts, beneficiaries, idempotency, usage] = await Promise.all([
-    byKey<ActorRow>(
-      wanted.intents,
-      `SELECT id, tenant, state, context FROM intents
+  const rowsOf = async <N extends TableName>(
+    name: N,
+    keys: readonly string[],
+  ): Promise<Row<N>[]> => {
+    const sql = `SELECT ${columnsOf(name)} FROM ${TABLES[name].name}
+       WHERE id IN (SELECT value FROM json_each(?))`
+    return (await byKey<StoredRow>(keys, sql)).map((row) => fromStored(name, row))
+  }
+  const [intents, payouts, beneficiaries, idempotency, usage, fxQuotes, discrepancies] =
+    await Promise.all([
+      byKey<ActorRow>(
+        wanted.intents,
+        `SELECT id, tenant, state, context FROM intents
        WHERE id IN (SELECT value FROM json_each(?))`,
-    ),
-    byKey<ActorRow>(
-      wanted.payouts,
-      `SELECT id, tenant, state, context FROM payouts
+      ),
+      byKey<ActorRow>(
+        wanted.payouts,
+        `SELECT id, tenant, state, context FROM payouts
        WHERE id IN (SELECT value FROM json_each(?))`,
-    ),
-    byKey<Row<'beneficiaries'>>(
-      wanted.beneficiaries,
-      'SELECT * FROM beneficiaries WHERE id IN (SELECT value FROM json_each(?))',
-    ),
-    byKey<Row<'idempotency'>>(
-      wanted.idempotency,
-      'SELECT * FROM idempotency WHERE key IN (SELECT value FROM json_each(?))',
-    ),
-    byKey<{ key: string; used: string }>(
-      wanted.usage,
-      `SELECT key, CAST(used AS TEXT) AS used FROM limit_usage
+      ),
+      rowsOf('beneficiaries', wanted.beneficiaries),
+      byKey<Row<'idempotency'>>(
+        wanted.idempotency,
+        'SELECT * FROM idempotency WHERE sequence IN (SELECT value FROM json_each(?))',
+      ),
+      byKey<{ key: string; used: string }>(
+        wanted.usage,
+        `SELECT key, CAST(used AS TEXT) AS used FROM limit_usage
        WHERE key IN (SELECT value FROM json_each(?))`,
-    ),
-  ])
-  return { intents, payouts, beneficiaries, idempotency, usage }
+      ),
+      rowsOf('fxQuotes', wanted.fxQuotes),
+      rowsOf('discrepancies', wanted.discrepancies),
+    ])
+  return { intents, payouts, beneficiaries, idempotency, usage, fxQuotes, discrepancies }
 }
 
-type Stored<N extends TableName, JsonColumn extends keyof Row<N>> = Omit<Row<N>, JsonColumn> &
-  Record<JsonColumn, string>
-
-async function readBootState(
-  reader: Database,
-  recentSince: Instant,
-): Promise<BootState> {
-  const partners =
-    await reader.all<Stored<'partners', 'allowed_ips' | 'packages' | 'corridors'>>(
-      'SELECT * FROM partners',
-    )
-  const endpoints = await reader.all<Stored<'endpoints', 'enabled_events' | 'secrets'>>(
-    'SELECT * FROM webhook_endpoints',
-  )
+async function readBootState(reader: Database, recentSince: Instant): Promise<BootState> {
+  const everyRow = async <N extends TableName>(name: N): Promise<Row<N>[]> => {
+    const rows = await reader.all<StoredRow>(`SELECT ${columnsOf(name)} FROM ${TABLES[name].name}`)
+    return rows.map((row) => fromStored(name, row))
+  }
   const [last] = await reader.all<{ posting: number; position: number }>(
     `SELECT (SELECT coalesce(max(posting), 0) FROM ledger_entries) AS posting,
             (SELECT coalesce(max(position), 0) FROM events) AS position`,
@@ -208,26 +232,21 @@ async function readBootState(
     "SELECT value FROM meta WHERE name = 'nonce_salt'",
   )
   return {
-    partners: partners.map((row) => ({
-      ...row,
-      allowed_ips: parsed(row.allowed_ips),
-      packages: parsed(row.packages),
-      corridors: parsed(row.corridors),
-    })),
-    endpoints: endpoints.map((row) => ({
-      ...row,
-      enabled_events: parsed(row.enabled_events),
-      secrets: parsed(row.secrets),
-    })),
-    signingKeys: await reader.all('SELECT * FROM signing_keys'),
+    partners: await everyRow('partners'),
+    endpoints: await everyRow('endpoints'),
+    signingKeys: await everyRow('signingKeys'),
     nonceSalt: Buffer.from(salt?.value ?? '', 'hex'),
-    rates: await reader.all('SELECT * FROM rates'),
+    rates: await everyRow('rates'),
+    routes: await everyRow('routes'),
+    balanceAlerts: await everyRow('balanceAlerts'),
+    discrepancies: await reader.all('SELECT id FROM discrepancies'),
     accounts: await reader.all('SELECT id, CAST(balance AS TEXT) AS balance FROM ledger_accounts'),
     sequences: await reader.all(
       'SELECT tenant, max(sequence) AS sequence FROM events GROUP BY tenant',
     ),
     lastPosting: last?.posting ?? 0,
     lastPosition: last?.position ?? 0,
+    keyPrints: await reader.all('SELECT first, prints FROM idempotency_prints ORDER BY first'),
     nonces: await reader.all('SELECT seen_at, fingerprints FROM nonces ORDER BY id'),
     recentlyConfirmed: await reader.all(
       'SELECT id, tenant, state, context FROM intents WHERE confirmed_at >= ?',
@@ -235,5 +254,3 @@ async function readBootState(
     ),
   }
 }
-
-const parsed = (text: string): unknown => JSON.parse(text)

@@ -7,7 +7,7 @@
  * T1. A group is one INSERT into the view `commit_group`: one parameter a table, each a JSON array of rows. SQLite
  *     makes one statement atomic, so there is one driver call, one transaction and one fsync a group, however large.
  * T2. The order of a row's columns is the order of its `columns` list; `toRow` is the only place that relies on it.
- * T3. Int64 amounts are decimal text in JSON, because JSON numbers beyond 2^53 are rounded.
+ * T3. Int64 amounts are decimal text in JSON and on their way out, because numbers beyond 2^53 are rounded.
  */
 
 type ColumnType = 'text' | 'integer' | 'int64' | 'json'
@@ -17,6 +17,8 @@ interface Table {
   readonly columns: Readonly<Record<string, ColumnType>>
   /** Columns that name a row; a row that is there already takes all other columns anew. Append-only without. */
   readonly key?: readonly string[]
+  /** Columns that never change: an update leaves them, and the indexes on them, alone. */
+  readonly fixed?: readonly string[]
 }
 
 export const TABLES = {
@@ -59,11 +61,21 @@ export const TABLES = {
   payouts: {
     name: 'payouts',
     key: ['id'],
-    columns: { id: 'text', tenant: 'text', state: 'text', due_at: 'integer', context: 'json' },
+    fixed: ['tenant', 'reference', 'beneficiary'],
+    columns: {
+      id: 'text',
+      tenant: 'text',
+      state: 'text',
+      due_at: 'integer',
+      reference: 'text',
+      beneficiary: 'text',
+      context: 'json',
+    },
   },
   beneficiaries: {
     name: 'beneficiaries',
     key: ['id'],
+    fixed: ['tenant'],
     columns: {
       id: 'text',
       tenant: 'text',
@@ -80,7 +92,13 @@ export const TABLES = {
   },
   idempotency: {
     name: 'idempotency',
-    columns: { key: 'text', request_hash: 'text', entity: 'text', response: 'text' },
+    columns: {
+      sequence: 'integer',
+      key: 'text',
+      request_hash: 'text',
+      entity: 'text',
+      response: 'text',
+    },
   },
   entries: {
     name: 'ledger_entries',
@@ -88,6 +106,7 @@ export const TABLES = {
       posting: 'integer',
       line: 'integer',
       account: 'text',
+      tenant: 'text',
       amount: 'int64',
       balance: 'int64',
       plan: 'text',
@@ -139,14 +158,70 @@ export const TABLES = {
     key: ['currency'],
     columns: { currency: 'text', rate: 'text', set_at: 'integer' },
   },
+  fxQuotes: {
+    name: 'fx_quotes',
+    key: ['id'],
+    columns: {
+      id: 'text',
+      tenant: 'text',
+      sold_currency: 'text',
+      sold: 'int64',
+      bought_currency: 'text',
+      bought: 'int64',
+      expires_at: 'integer',
+      conversion: 'text',
+    },
+  },
+  routes: {
+    name: 'routes',
+    key: ['tenant', 'country', 'currency'],
+    columns: {
+      tenant: 'text',
+      country: 'text',
+      currency: 'text',
+      enabled: 'integer',
+      platform_fixed: 'int64',
+      platform_bps: 'integer',
+      rail_fixed: 'int64',
+      handling: 'text',
+      refund_fees_on_reversal: 'integer',
+      amount_min: 'int64',
+      amount_max: 'int64',
+      review_from: 'int64',
+    },
+  },
+  balanceAlerts: {
+    name: 'balance_alerts',
+    key: ['account'],
+    columns: { account: 'text', threshold: 'int64', armed: 'integer' },
+  },
   discrepancies: {
     name: 'discrepancies',
     key: ['id'],
-    columns: { id: 'text', entity: 'text', reason: 'text', report: 'json', at: 'integer' },
+    columns: {
+      id: 'text',
+      tenant: 'text',
+      entity: 'text',
+      reason: 'text',
+      report: 'json',
+      plan: 'text',
+      currency: 'text',
+      amount: 'int64',
+      at: 'integer',
+      resolved_at: 'integer',
+      settlement: 'text',
+    },
   },
   operatorLog: {
     name: 'operator_log',
-    columns: { at: 'integer', actor: 'text', reason: 'text', action: 'text', subject: 'text' },
+    columns: {
+      at: 'integer',
+      actor: 'text',
+      reason: 'text',
+      action: 'text',
+      subject: 'text',
+      evidence: 'text',
+    },
   },
 } as const satisfies Record<string, Table>
 
@@ -164,6 +239,11 @@ type Nullable = {
   payouts: 'due_at'
   signingKeys: 'revoked_at'
   idempotency: 'response'
+  entries: 'tenant'
+  fxQuotes: 'conversion'
+  routes: 'amount_min' | 'amount_max' | 'review_from'
+  discrepancies: 'tenant' | 'plan' | 'currency' | 'amount' | 'resolved_at' | 'settlement'
+  operatorLog: 'evidence'
 }
 type NullableOf<N extends TableName> = N extends keyof Nullable ? Nullable[N] : never
 
@@ -183,11 +263,31 @@ export function toJson<N extends TableName>(name: N, rows: Iterable<Row<N>>): st
   for (const row of rows) {
     const values = columns.map(([column, type]) => {
       const value: unknown = row[column as keyof Row<N>]
-      return type === 'int64' ? String(value) : value
+      return type === 'int64' && value !== null ? String(value) : value
     })
     text += (text === '' ? '[' : ',') + JSON.stringify(values)
   }
   return text === '' ? null : text + ']'
+}
+
+/** Columns of a SELECT whose rows `fromStored` reads. */
+export function columnsOf(name: TableName): string {
+  return Object.entries<ColumnType>(TABLES[name].columns)
+    .map(([column, type]) => (type === 'int64' ? `CAST(${column} AS TEXT) AS ${column}` : column))
+    .join(', ')
+}
+
+/** What the driver makes of a row of `columnsOf`. */
+export type StoredRow = Readonly<Record<string, string | number | null>>
+
+export function fromStored<N extends TableName>(name: N, stored: StoredRow): Row<N> {
+  const values = Object.entries<ColumnType>(TABLES[name].columns).map(([column, type]) => {
+    const value = stored[column] ?? null
+    if (typeof value !== 'string') return [column, value]
+    if (type === 'int64') return [column, BigInt(value)]
+    return [column, type === 'json' ? (JSON.parse(value) as unknown) : value]
+  })
+  return Object.fromEntries(values) as Row<N>
 }
 
 /** SQL that reads a column out of the JSON row `value` at its place. */
@@ -203,9 +303,9 @@ function spread(table: Table, parameter: string): string {
   const insert = `INSERT INTO ${table.name} (${names.join(', ')})
     SELECT ${values.join(', ')} FROM json_each(NEW.${parameter}) WHERE true`
   if (table.key === undefined) return `${insert};`
-  const key = table.key
-  const updates = names.filter((name) => !key.includes(name)).map((n) => `${n} = excluded.${n}`)
-  return `${insert} ON CONFLICT (${key.join(', ')}) DO UPDATE SET ${updates.join(', ')};`
+  const kept = [...table.key, ...(table.fixed ?? [])]
+  const updates = names.filter((name) => !kept.includes(name)).map((n) => `${n} = excluded.${n}`)
+  return `${insert} ON CONFLICT (${table.key.join(', ')}) DO UPDATE SET ${updates.join(', ')};`
 }
 
 const PARAMETERS = [
@@ -215,6 +315,8 @@ const PARAMETERS = [
   'nonces',
   'noncesSeenAt',
   'noncesForgetBefore',
+  'keyPrints',
+  'keyPrintsFirst',
 ] as const
 export type CommitParameter = (typeof PARAMETERS)[number]
 
@@ -228,8 +330,13 @@ export const COMMIT_VIEW = `
       WHERE id IN (SELECT value FROM json_each(NEW.settledEvents)) AND settled_at IS NULL;
     INSERT INTO nonces (seen_at, fingerprints)
       SELECT NEW.noncesSeenAt, NEW.nonces WHERE NEW.nonces IS NOT NULL;
+    INSERT INTO idempotency_prints (first, prints)
+      SELECT NEW.keyPrintsFirst, NEW.keyPrints WHERE NEW.keyPrints IS NOT NULL;
     DELETE FROM nonces WHERE NEW.noncesForgetBefore IS NOT NULL
       AND id IN (SELECT id FROM nonces WHERE seen_at < NEW.noncesForgetBefore LIMIT 1000);
+    DELETE FROM fx_quotes WHERE NEW.noncesForgetBefore IS NOT NULL
+      AND id IN (SELECT id FROM fx_quotes
+        WHERE conversion IS NULL AND expires_at < NEW.noncesForgetBefore LIMIT 1000);
   END;
 `
 export const COMMIT_STATEMENT = `INSERT INTO commit_group (${PARAMETERS.join(', ')})

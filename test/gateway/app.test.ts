@@ -12,8 +12,11 @@ import {
   KEY_ID,
   payoutBody,
   PRODUCTION_KEY_ID,
+  receiptBearer,
+  remintBody,
   signedHeaders,
   snapshot,
+  SUBJECT,
   TENANT,
   type Call,
 } from './partner.js'
@@ -100,6 +103,35 @@ void t.test('every route sends its own operation and answers with its own status
       { method: 'POST', path: `${path}/cancel`, body: '{}' },
       200,
       { cancel_intent: { intent_id: INTENT } },
+    ],
+    [
+      { method: 'POST', path: `${path}/session`, body: JSON.stringify(remintBody) },
+      200,
+      { remint_session: { intent_id: INTENT, ...remintBody } },
+    ],
+    [
+      { method: 'POST', path: `${path}/receipt_token` },
+      200,
+      { mint_receipt_token: { intent_id: INTENT } },
+    ],
+    [
+      {
+        method: 'GET',
+        path: `${path}/receipt`,
+        unsigned: true,
+        headers: { Authorization: receiptBearer() },
+      },
+      200,
+      {
+        get_receipt: { intent_id: INTENT, subject: SUBJECT },
+        tenant: TENANT,
+        signed_by: undefined,
+      },
+    ],
+    [
+      { method: 'POST', path: `${path}/refund`, headers: { 'Idempotency-Key': 'r1' } },
+      202,
+      { refund_intent: { intent_id: INTENT, idempotency_key: 'r1' } },
     ],
     [
       { method: 'POST', path: '/v1/beneficiaries', body: JSON.stringify(beneficiaryBody) },

@@ -32,7 +32,12 @@ function decodeOf(method: string, path: string): Decode {
       answer: () => undefined,
       refuse: () => undefined,
     }
-    return found.handler.decode({ exchange, id: 'the_id', sessionJti: 'jti' })
+    return found.handler.decode({
+      exchange,
+      id: 'the_id',
+      sessionJti: 'jti',
+      receiptSubject: 'subject',
+    })
   }
 }
 
@@ -145,6 +150,58 @@ void t.test('create intent: the idempotency key is optional, and one when it is 
   t.end()
 })
 
+void t.test('re-mint: the user and both attestations are asked for again', (t) => {
+  const decode = decodeOf('POST', '/v1/payment_intents/{intent_id}/session')
+  const { partner_user_id, kyc_attestation, sanctions_attestation } = createBody
+  const body = { partner_user_id, kyc_attestation, sanctions_attestation }
+  t.same(decode(body), {
+    ok: true,
+    value: { remint_session: { intent_id: 'the_id', ...body } },
+  })
+  takes(t, decode, {
+    'a user id of 256 astral characters': { ...body, partner_user_id: astral(256) },
+    'attestations that say no are for the processor': {
+      ...body,
+      sanctions_attestation: { ...sanctions_attestation, clean: false },
+    },
+  })
+  refuses(t, decode, brokenShapes(body, 7.5))
+  refuses(t, decode, {
+    'an empty user id': { ...body, partner_user_id: '' },
+    'a user id of 257 characters': { ...body, partner_user_id: chars(257) },
+    'the body of a create': createBody,
+    'an empty body': '',
+  })
+  t.end()
+})
+
+void t.test('receipt: the subject comes from the token, never from the caller', (t) => {
+  const decode = decodeOf('GET', '/v1/payment_intents/{intent_id}/receipt')
+  t.same(decode(undefined), {
+    ok: true,
+    value: { get_receipt: { intent_id: 'the_id', subject: 'subject' } },
+  })
+  refuses(t, decode, { 'a subject in the body': { subject: 'other' } })
+  t.end()
+})
+
+void t.test('refund: the idempotency key is optional, and one when it is there', (t) => {
+  const decode = decodeOf('POST', '/v1/payment_intents/{intent_id}/refund')
+  const given = (key: HeaderValue): Outcome<Operation> =>
+    decode(undefined, { 'idempotency-key': key })
+  const intent_id = 'the_id'
+  t.same(given(undefined), { ok: true, value: { refund_intent: { intent_id } } })
+  t.same(given(chars(256)), {
+    ok: true,
+    value: { refund_intent: { intent_id, idempotency_key: chars(256) } },
+  })
+  for (const key of ['', chars(257), 'né', REPEATED] as const) {
+    t.same(given(key), { ok: false, code: 'invalid_request' }, String(key))
+  }
+  refuses(t, decode, { 'an amount': { amount_usd_cents: 100 } })
+  t.end()
+})
+
 void t.test('scan', (t) => {
   const decode = decodeOf('POST', '/v1/payment_intents/{intent_id}/scan')
   const amountOf = (amount: unknown): unknown => {
@@ -225,6 +282,9 @@ void t.test('operations without a body take nothing or an empty object', (t) => 
   const routes = [
     ['GET', '/v1/payment_intents/{intent_id}'],
     ['POST', '/v1/payment_intents/{intent_id}/cancel'],
+    ['POST', '/v1/payment_intents/{intent_id}/refund'],
+    ['POST', '/v1/payment_intents/{intent_id}/receipt_token'],
+    ['GET', '/v1/payment_intents/{intent_id}/receipt'],
     ['GET', '/v1/payouts/{payout_id}'],
     ['POST', '/v1/payouts/{payout_id}/cancel'],
     ['GET', '/v1/balances'],

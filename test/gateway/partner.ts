@@ -6,7 +6,7 @@
  */
 import { createHash, createHmac, randomBytes } from 'node:crypto'
 import { connect } from 'node:net'
-import { createTokenKeys, mintSessionToken } from '../../src/auth/token.js'
+import { createTokenKeys, mintReceiptToken, mintSessionToken } from '../../src/auth/token.js'
 import type { TokenId } from '../../src/auth/secrets.js'
 import type { IntentId, TenantId } from '../../src/base/ids.js'
 import type { PartnerUpdate } from '../../protos/types/causeway/v1/PartnerUpdate.js'
@@ -69,6 +69,16 @@ export const bearer = (intentId: string, lifeSeconds = 300, tenant = TENANT): st
     expiresAt: Math.floor(Date.now() / 1_000) + lifeSeconds,
   })}`
 
+/** 43 characters, as every subject has. */
+export const SUBJECT = 's'.repeat(43)
+
+export const receiptBearer = (lifeSeconds = 300, tenant = TENANT): string =>
+  `Bearer ${mintReceiptToken(TOKEN_KEYS, {
+    tenant,
+    subject: SUBJECT,
+    expiresAt: Math.floor(Date.now() / 1_000) + lifeSeconds,
+  })}`
+
 export interface Answer {
   readonly status: number
   readonly headers: Headers
@@ -123,6 +133,12 @@ export const createBody = {
   corridor: 'th_promptpay',
   kyc_attestation: { verified: true, method: 'passport', verified_at: '2026-01-05T09:30:00Z' },
   sanctions_attestation: { clean: true, screened_at: '2026-11-01T00:00:00+07:00' },
+}
+
+export const remintBody = {
+  partner_user_id: createBody.partner_user_id,
+  kyc_attestation: createBody.kyc_attestation,
+  sanctions_attestation: createBody.sanctions_attestation,
 }
 
 export const beneficiaryBody = {

@@ -78,6 +78,7 @@ void t.test('the table of operations is the route table', (t) => {
     hmac: 'signature',
     session: 'session token',
     hmac_or_session: 'signature or session token',
+    receipt: 'receipt token',
   }
   t.same(
     told,

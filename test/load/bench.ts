@@ -1,24 +1,25 @@
 /**
  * The benchmark: signed durable creates against the ceiling, in one run.
  *
- * Owns: the order of the windows, the supply, what makes a run void. Does not own: a window (load),
- * what processes use (usage), how it is told (report).
+ * Owns: the order of the windows, the supply, the summary, what makes a run void. Does not own: one
+ * window (measurement), how it is told (report).
  *
  * B1. Ceiling and creates take turns, so that a machine that gets slower or faster does so for
  *     both.
- * B2. Both get the same requests, signed by the same key, from the same client.
+ * B2. Both get requests of the same kind, signed by the same key, from the same client.
  * B3. A run is void, whatever its figures, unless every request of every window, warm-up included,
- *     was answered 201 and what was acknowledged can be read back.
+ *     was answered 201, the processor counted as many, what was acknowledged can be read back, and
+ *     the data was on a disk.
  */
-import { type Clock, toRfc3339 } from '../../src/base/clock.js'
+import { toRfc3339, type Clock } from '../../src/base/clock.js'
 import type { Random } from '../../src/base/random.js'
-import type { Client, Note, Outcome } from './client.js'
+import type { Client, Order } from './client.js'
 import { latencyMs, merged, type LatencyMs } from './latency.js'
-import type { Progress, Tally } from './load.js'
+import type { Progress } from './load.js'
 import { describeMachine, median, type Machine } from './machine.js'
+import { measure, type Measurement, type Side, type WindowResult } from './measurement.js'
 import type { Programs, Running, Stack } from './programs.js'
-import { countersOf, readBack } from './read_back.js'
-import { usageBetween, usageNow, type Moment, type Usage } from './usage.js'
+import { readBack } from './read_back.js'
 
 export interface BenchSettings {
   readonly seconds: number
@@ -42,43 +43,27 @@ export interface BenchOptions {
   readonly progress: (step: string, progress: Progress | undefined) => void
 }
 
-export type Side = 'ceiling' | 'creates'
-
-export interface WindowResult {
-  readonly side: Side
-  readonly repeat: number
-  readonly seconds: number
-  readonly ratePerSecond: number
-  readonly latency: LatencyMs
-  readonly requests: { readonly sent: number; readonly answered: number }
-  readonly journeys: { readonly begun: number; readonly completed: number }
-  readonly errors: Readonly<Record<string, number>>
-  /** Creates in one commit on average; absent at the ceiling, which commits nothing. */
-  readonly perCommit?: number
-  /** CPU time of a completed create, by process. */
-  readonly cpuMicros: Readonly<Record<string, { readonly main: number; readonly others: number }>>
-  readonly rssMiB: Readonly<Record<string, number>>
-  /** Of all cores' time: what went to nobody of ours. */
-  readonly elsewhere: number
-}
-
 export interface BenchResult {
   readonly startedAt: string
   readonly machine: Machine
   readonly settings: BenchSettings
   readonly windows: readonly WindowResult[]
-  /** Over all windows of a side: the median of the rates, the latency of all requests together. */
   readonly summary: Readonly<Record<Side, SideSummary>>
   /** Creates to ceiling, by the medians of the rates. */
   readonly ratio: number
+  /** Intents that were asked for after the load. */
   readonly readBack: number
   /** Empty, or why these figures mean nothing. */
   readonly voidBecause: readonly string[]
 }
 
 export interface SideSummary {
+  /** The median of its windows. */
   readonly ratePerSecond: number
+  /** Of all requests of all its windows together. */
   readonly latency: LatencyMs
+  /** CPU time of a completed journey in all processes, client included: the median of its windows. */
+  readonly cpuMicros: number
 }
 
 const LEAD_IN_MS = 1_000
@@ -90,10 +75,10 @@ const SUPPLY_FACTOR = 1.4
 const READ_BACK_MAX = 100
 const SIDES: readonly Side[] = ['ceiling', 'creates']
 
-interface Measured {
-  readonly result: WindowResult
-  readonly outcome: Outcome
-  readonly faults: readonly string[]
+interface Setup {
+  readonly stack: Stack
+  readonly ceiling: Running
+  readonly machine: Machine
 }
 
 export async function bench(options: BenchOptions): Promise<BenchResult> {
@@ -104,22 +89,13 @@ export async function bench(options: BenchOptions): Promise<BenchResult> {
   const ceiling = await programs.startCeiling(stack)
   const machine = describeMachine(options.folder)
 
-  const fastest: Record<Side, number> = { ceiling: WARM_UP_RATE, creates: WARM_UP_RATE }
-  const all: Measured[] = []
-  for (let repeat = 0; repeat <= settings.repeat; repeat += 1) {
-    for (const side of SIDES) {
-      const measured = await measure(options, { stack, ceiling, machine }, side, repeat, fastest)
-      const { ratePerSecond } = measured.result
-      fastest[side] = repeat === 0 ? ratePerSecond : Math.max(fastest[side], ratePerSecond)
-      all.push(measured)
-    }
-  }
+  const all = await takeTurns(options, { stack, ceiling, machine })
   progress('reading back', undefined)
-  const samples = spread(
-    all.filter(({ result }) => result.side === 'creates').flatMap(({ outcome }) => outcome.samples),
-    READ_BACK_MAX,
-  )
-  const readBackFaults = await readBack(samples, { ...options, sandbox: stack.sandbox })
+  const creates = all.filter(({ result }) => result.side === 'creates')
+  const samples = creates.flatMap(({ outcome }) => outcome.samples)
+  const asked = spread(samples, READ_BACK_MAX)
+  const missing = await readBack(asked, { ...options, sandbox: stack.sandbox })
+
   const counted = all.filter(({ result }) => result.repeat > 0)
   const summary = { ceiling: summaryOf(counted, 'ceiling'), creates: summaryOf(counted, 'creates') }
   return {
@@ -129,131 +105,94 @@ export async function bench(options: BenchOptions): Promise<BenchResult> {
     windows: counted.map(({ result }) => result),
     summary,
     ratio: summary.creates.ratePerSecond / summary.ceiling.ratePerSecond,
-    readBack: samples.length,
+    readBack: asked.length,
     voidBecause: [
       ...(machine.fileSystem === 'tmpfs' ? ['the data is not on a disk'] : []),
-      ...all.flatMap(({ faults }) => faults),
-      ...readBackFaults,
+      ...all.flatMap(({ faults, result }) => faults.map((fault) => `${stepOf(result)}: ${fault}`)),
+      ...missing,
     ],
   }
 }
 
-interface Measurable {
-  readonly stack: Stack
-  readonly ceiling: Running
-  readonly machine: Machine
+/** The first pair is the warm-up. */
+async function takeTurns(options: BenchOptions, setup: Setup): Promise<Measurement[]> {
+  const { settings, client, progress } = options
+  const { stack, ceiling, machine } = setup
+  const expected: Record<Side, number> = { ceiling: WARM_UP_RATE, creates: WARM_UP_RATE }
+  const all: Measurement[] = []
+  for (let repeat = 0; repeat <= settings.repeat; repeat += 1) {
+    for (const side of SIDES) {
+      const step = stepOf({ side, repeat })
+      progress(`${step}: signing`, undefined)
+      const measurement = await measure({
+        side,
+        repeat,
+        order: orderOf(options, setup, { side, repeat }, expected[side]),
+        client,
+        watched: [
+          ...stack.processes(),
+          ...ceiling.processes(),
+          { name: 'client', pid: process.pid },
+        ],
+        cores: machine.cores,
+        opsUrl: stack.sandbox.ops_url,
+        progress: (now) => progress(step, now),
+      })
+      const { ratePerSecond } = measurement.result
+      expected[side] = repeat === 0 ? ratePerSecond : Math.max(expected[side], ratePerSecond)
+      all.push(measurement)
+    }
+  }
+  return all
 }
 
-/** `repeat` 0 is the warm-up. */
-async function measure(
-  { settings, client, progress }: BenchOptions,
-  { stack, ceiling, machine }: Measurable,
-  side: Side,
-  repeat: number,
-  fastest: Readonly<Record<Side, number>>,
-): Promise<Measured> {
-  const step = repeat === 0 ? `${side}, warm-up` : `${side} ${repeat}/${settings.repeat}`
+function orderOf(
+  { settings }: BenchOptions,
+  { stack, ceiling }: Setup,
+  { side, repeat }: Pick<WindowResult, 'side' | 'repeat'>,
+  expectedRate: number,
+): Order {
+  const { host, key_id, signing_secret } = stack.sandbox
   const measureMs = repeat === 0 ? WARM_UP_MS : settings.seconds * 1_000
-  const perSecond = settings.ratePerSecond ?? fastest[side] * SUPPLY_FACTOR
-  const watched = [
-    ...stack.processes(),
-    ...ceiling.processes(),
-    { name: 'client', pid: process.pid },
-  ]
-  const countersBefore = await countersOf(stack.sandbox.ops_url)
-  const moments: Moment[] = []
-  const note = (told: Note): void => {
-    if (told.kind === 'opened' || told.kind === 'closed') moments.push(usageNow(watched))
-    if (told.kind === 'progress') progress(step, told.progress)
-  }
-
-  progress(`${step}: signing`, undefined)
-  const outcome = await client.run(
-    {
-      scenario: {
-        kind: 'create_intents',
-        host: stack.sandbox.host,
-        keyId: stack.sandbox.key_id,
-        secret: stack.sandbox.signing_secret,
-        withIdempotencyKey: settings.withIdempotencyKey,
-      },
-      journeys: Math.ceil((perSecond * (LEAD_IN_MS + measureMs)) / 1_000) + settings.inFlight,
-      window: {
-        address: (side === 'ceiling' ? ceiling : stack).address,
-        lanes: settings.inFlight,
-        ratePerSecond: settings.ratePerSecond,
-        leadInMs: LEAD_IN_MS,
-        measureMs,
-      },
-    },
-    note,
-  )
-  const counters = await countersOf(stack.sandbox.ops_url)
-  const commands = counters.commands - countersBefore.commands
-  const commits = counters.commits - countersBefore.commits
-  const result = {
-    ...windowResult(side, repeat, outcome.tally, moments, machine),
-    ...(side === 'creates' && { perCommit: commands / commits }),
-  }
-  const faults = faultsOf(outcome.tally)
-  if (side === 'creates' && commands < outcome.tally.completed) {
-    faults.push(`${outcome.tally.completed} acknowledged, ${commands} decided`)
-  }
-  return { result, outcome, faults: faults.map((fault) => `${step}: ${fault}`) }
-}
-
-function windowResult(
-  side: Side,
-  repeat: number,
-  tally: Tally,
-  [opened, closed]: readonly Moment[],
-  { cores }: Machine,
-): WindowResult {
-  if (opened === undefined || closed === undefined) throw new Error('a window was not measured')
-  const { processes, elsewhereCpuMs } = usageBetween(opened, closed)
-  const { seconds, completedInWindow } = tally
-  const micros = (milliseconds: number): number => (milliseconds * 1_000) / completedInWindow
-  const perProcess = <T>(of: (usage: Usage) => T): Record<string, T> =>
-    Object.fromEntries(Object.entries(processes).map(([name, usage]) => [name, of(usage)]))
+  const perSecond = settings.ratePerSecond ?? expectedRate * SUPPLY_FACTOR
   return {
-    side,
-    repeat,
-    seconds,
-    ratePerSecond: completedInWindow / seconds,
-    latency: latencyMs(tally.latencies),
-    requests: { sent: tally.sent, answered: tally.answered },
-    journeys: { begun: tally.begun, completed: tally.completed },
-    errors: tally.failed,
-    cpuMicros: perProcess((usage) => ({
-      main: micros(usage.mainThreadCpuMs),
-      others: micros(usage.otherThreadsCpuMs),
-    })),
-    rssMiB: perProcess((usage) => usage.rssMiB),
-    elsewhere: elsewhereCpuMs / (seconds * 1_000 * cores),
+    scenario: {
+      kind: 'create_intents',
+      host,
+      keyId: key_id,
+      secret: signing_secret,
+      withIdempotencyKey: settings.withIdempotencyKey,
+    },
+    journeys: Math.ceil((perSecond * (LEAD_IN_MS + measureMs)) / 1_000) + settings.inFlight,
+    window: {
+      address: (side === 'ceiling' ? ceiling : stack).address,
+      lanes: settings.inFlight,
+      ratePerSecond: settings.ratePerSecond,
+      leadInMs: LEAD_IN_MS,
+      measureMs,
+    },
   }
 }
 
-function faultsOf(tally: Tally): string[] {
-  const faults = Object.entries(tally.failed).map(([code, count]) => `${count} × ${code}`)
-  if (tally.sent !== tally.answered) faults.push(`${tally.sent} sent, ${tally.answered} answered`)
-  if (tally.completedInWindow === 0) faults.push('nothing was measured')
-  if (tally.overdue > 0) faults.push(`${tally.overdue} were due and could not be sent`)
-  return faults
-}
+const stepOf = ({ side, repeat }: Pick<WindowResult, 'side' | 'repeat'>): string =>
+  repeat === 0 ? `${side}, warm-up` : `${side} ${repeat}`
 
-function summaryOf(counted: readonly Measured[], side: Side): SideSummary {
+function summaryOf(counted: readonly Measurement[], side: Side): SideSummary {
   const ofSide = counted.filter(({ result }) => result.side === side)
   return {
     ratePerSecond: median(ofSide.map(({ result }) => result.ratePerSecond)),
     latency: latencyMs(merged(ofSide.map(({ outcome }) => outcome.tally.latencies))),
+    cpuMicros: median(ofSide.map(({ result }) => cpuMicrosOfAll(result))),
   }
 }
 
-/** At most so many of them, from the first to the last. */
+const cpuMicrosOfAll = ({ cpuMicros }: WindowResult): number =>
+  Object.values(cpuMicros).reduce((sum, { main, others }) => sum + main + others, 0)
+
+/** At most so many of them, from all over. */
 function spread<T>(items: readonly T[], atMost: number): T[] {
-  const step = Math.max(1, items.length / atMost)
-  const picked = Math.min(items.length, atMost)
-  return Array.from({ length: picked }, (_, index) => items[Math.floor(index * step)]).filter(
-    (item) => item !== undefined,
+  const distance = Math.max(1, items.length / atMost)
+  return items.filter(
+    (_, index) => Math.floor(index / distance) > Math.floor((index - 1) / distance),
   )
 }

@@ -35,7 +35,9 @@ const IN_FLIGHT_MAX = 4_000
 const REPEAT_MAX = 100
 const RATE_MAX = 100_000
 
-class UsageError extends Error {}
+class UsageError extends Error {
+  override name = 'UsageError'
+}
 
 const results = join(projectRoot(), '.build', 'bench')
 const folder = join(results, `run-${process.pid}`)
@@ -123,7 +125,7 @@ const say = (line: string): void => {
 for (const signal of ['SIGINT', 'SIGTERM'] as const) {
   process.once(signal, () => void cleanUp().finally(() => process.exit(EXIT_INTERRUPTED)))
 }
-main()
+void main()
   .catch(async (error: unknown) => {
     await cleanUp()
     const usage = error instanceof UsageError

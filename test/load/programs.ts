@@ -1,7 +1,7 @@
 /**
  * The programs that are measured, each as its own process.
  *
- * Owns: their settings and their end. Does not own: the stack's start (support/stack).
+ * Owns: their settings and their end. Does not own: how a stack starts (operations/own_stack).
  *
  * L1. They run with default settings but for what is named here: neither `.env` nor the settings of
  *     the shell that starts the measurement reach them.
@@ -15,8 +15,8 @@ import { createInterface } from 'node:readline'
 import { projectRoot } from '../../src/base/protos.js'
 import { SETTINGS } from '../../src/base/settings.js'
 import { FILES } from '../../src/base/subjects.js'
+import { startOwnStack } from '../../src/operations/own_stack.js'
 import type { Sandbox } from '../../src/operations/sandbox.js'
-import { startStack, type RunningStack } from '../support/stack.js'
 import type { Watched } from './usage.js'
 
 export interface Programs {
@@ -47,48 +47,48 @@ const SETTINGS_OF_ALL = { ...DEFAULTS, ...FREE_PORTS, RATE_LIMIT: 'off' }
 
 /** `folder` is where they run and keep their data. */
 export function createPrograms(folder: string): Programs {
-  const ends: (() => Promise<unknown>)[] = []
+  const children: ChildProcess[] = []
 
   return {
     startStack: async () => {
       const dataDir = join(folder, 'data')
-      const starting = startStack({ dataDir, settings: SETTINGS_OF_ALL })
-      ends.push(() => starting.then((stack) => stack.stop()))
-      return stackOf(await starting)
+      const { process: supervisor, ready } = startOwnStack(dataDir, SETTINGS_OF_ALL)
+      children.push(supervisor)
+      const sandbox = await ready
+      return {
+        address: addressOf(sandbox.base_url),
+        sandbox,
+        dataDir,
+        processes: () => [watched('supervisor', supervisor), ...processesOf(dataDir)],
+      }
     },
     startCeiling: async ({ dataDir }) => {
       const main = join(projectRoot(), '.build/gateway/ceiling.js')
       const flags = ['--enable-source-maps', main, '--credentials', join(dataDir, FILES.sandbox)]
-      const child = spawn(process.execPath, flags, {
+      const ceiling = spawn(process.execPath, flags, {
         cwd: folder,
         env: { ...process.env, ...SETTINGS_OF_ALL },
         stdio: ['ignore', 'pipe', 'inherit'],
       })
-      ends.push(() => end(child))
-      const address = addressOf(await readyUrl(child))
-      return { address, processes: () => [{ name: 'ceiling', pid: child.pid ?? 0 }] }
+      children.push(ceiling)
+      const address = addressOf(await readyUrl(ceiling))
+      return { address, processes: () => [watched('ceiling', ceiling)] }
     },
     stop: async () => {
-      for (const stop of ends.splice(0).reverse()) await stop()
+      for (const child of children.splice(0).reverse()) await end(child)
     },
   }
 }
+
+const watched = (name: string, child: ChildProcess): Watched => ({ name, pid: child.pid ?? 0 })
 
 interface RunFile {
   readonly processes: Readonly<Record<string, { readonly pid: number }>>
 }
 
-function stackOf({ pid, baseUrl, sandbox, dataDir }: RunningStack): Stack {
-  return {
-    address: addressOf(baseUrl),
-    sandbox,
-    dataDir,
-    processes: () => {
-      const { processes } = JSON.parse(readFileSync(join(dataDir, 'run.json'), 'utf8')) as RunFile
-      const children = Object.entries(processes).map(([name, child]) => ({ name, pid: child.pid }))
-      return [{ name: 'supervisor', pid }, ...children]
-    },
-  }
+function processesOf(dataDir: string): Watched[] {
+  const { processes } = JSON.parse(readFileSync(join(dataDir, 'run.json'), 'utf8')) as RunFile
+  return Object.entries(processes).map(([name, { pid }]) => ({ name, pid }))
 }
 
 function addressOf(url: string): Running['address'] {

@@ -3,13 +3,17 @@
  *
  * Owns: columns and units. Does not own: the figures (bench).
  */
-import type { BenchResult, BenchSettings, Side, WindowResult } from './bench.js'
+import type { BenchResult, BenchSettings } from './bench.js'
 import { median } from './machine.js'
+import type { Side, WindowResult } from './measurement.js'
 
 const SIDE_NAMES: Readonly<Record<Side, string>> = {
   ceiling: 'ceiling (gateway alone)',
   creates: 'signed durable creates',
 }
+
+/** The kernel's own work for our connections is part of it. */
+const QUIET_BELOW = 0.15
 
 export function report(result: BenchResult): string {
   return [
@@ -52,7 +56,7 @@ function rates({ windows, summary }: BenchResult): string[] {
     tenth(window.latency.p99),
     tenth(window.latency.max),
     whole(window.requests.answered),
-    window.perCommit === undefined ? '' : whole(window.perCommit),
+    window.perCommit === 0 ? '' : whole(window.perCommit),
     percent(window.elsewhere),
   ])
   const medians = (['ceiling', 'creates'] as const).map((side) => {
@@ -64,7 +68,7 @@ function rates({ windows, summary }: BenchResult): string[] {
 }
 
 /** Medians over the windows of a side. */
-function cpu({ windows }: BenchResult): string[] {
+function cpu({ windows, summary }: BenchResult): string[] {
   const of = (side: Side): WindowResult[] => windows.filter((window) => window.side === side)
   const names = Object.keys(windows[0]?.cpuMicros ?? {})
   const cell = (side: Side, name: string, thread: 'main' | 'others'): string =>
@@ -83,6 +87,7 @@ function cpu({ windows }: BenchResult): string[] {
     ['CPU µs a request', 'ceiling', '', 'creates', '', 'RSS MiB'],
     ['', 'main', 'others', 'main', 'others', 'largest'],
     ...rows,
+    ['all together', tenth(summary.ceiling.cpuMicros), '', tenth(summary.creates.cpuMicros)],
   ])
 }
 
@@ -91,9 +96,13 @@ function verdict({ windows, ratio, readBack, settings, voidBecause }: BenchResul
     return ['VOID: these figures mean nothing.', ...voidBecause.map((reason) => `  ${reason}`)]
   }
   const answered = windows.reduce((sum, { requests }) => sum + requests.answered, 0)
+  const elsewhere = Math.max(...windows.map((window) => window.elsewhere))
   const checked = `${whole(answered)} answers, all 201; ${readBack} intents read back`
-  if (settings.ratePerSecond !== undefined) return [checked]
-  return [checked, `creates / ceiling = ${ratio.toFixed(2)}`]
+  return [
+    checked,
+    ...(elsewhere > QUIET_BELOW ? ['The machine was not quiet: the rates are too low.'] : []),
+    ...(settings.ratePerSecond === undefined ? [`creates / ceiling = ${ratio.toFixed(2)}`] : []),
+  ]
 }
 
 /** The first column to the left, the others to the right. */

@@ -78,7 +78,15 @@ void t.test('nothing is answered before its group is on disk', async (t) => {
   t.equal(found.intents.length, 1)
 })
 
-const NOTHING = { intents: [], payouts: [], beneficiaries: [], idempotency: [], usage: [] }
+const NOTHING = {
+  intents: [],
+  payouts: [],
+  beneficiaries: [],
+  idempotency: [],
+  usage: [],
+  fxQuotes: [],
+  discrepancies: [],
+}
 
 void t.test('a commit that fails answers nobody and stops the process', async (t) => {
   const world = await createWorld(t)

@@ -18,6 +18,8 @@ function groupOf<N extends TableName>(rows: { [K in N]: readonly Row<K>[] }): Gr
     nonces: null,
     noncesSeenAt: instant(9),
     noncesForgetBefore: null,
+    keyPrints: null,
+    keyPrintsFirst: 0,
   }
 }
 
@@ -46,6 +48,8 @@ void t.test('rows come back as they went in', async (t) => {
     beneficiaries: [],
     idempotency: [],
     usage: [],
+    fxQuotes: [],
+    discrepancies: [],
   })
   t.equal(found.intents.length, 1)
   t.same(JSON.parse(found.intents[0]!.context), anIntent('pi_2').context)

@@ -1,7 +1,7 @@
 /**
- * Payouts and intents by themselves: columns, states and the moments they have passed.
+ * Payouts and intents by themselves: columns, states, the moments they have passed, whose they are.
  *
- * S1. The lists of moments are the lives that DESIGN allows, each written out.
+ * S1. The lives are those that the design allows, each written out.
  */
 import { byQuery } from '../check.js'
 
@@ -25,8 +25,8 @@ export const columnsRepeatTheContext = byQuery({
                 context ->> 'confirmedAt')`,
 })
 
-/** The named moments that a context has, in this order, each with a blank after it. */
-const passed = (moments: readonly string[]): string =>
+/** The moments of a context that have passed, in this order, each with a blank after it. */
+const passed = (...moments: readonly string[]): string =>
   moments.map((at) => `iif(context ->> '${at}' IS NULL, '', '${at} ')`).join(' || ')
 
 export const statesFitTheirMoments = byQuery({
@@ -38,9 +38,9 @@ export const statesFitTheirMoments = byQuery({
       ('created',    'createdAt '),
       ('processing', 'createdAt processingAt '),
       ('completed',  'createdAt processingAt completedAt '),
+      ('reversed',   'createdAt processingAt completedAt reversedAt '),
       ('failed',     'createdAt processingAt failedAt '),
-      ('failed',     'createdAt failedAt '),
-      ('reversed',   'createdAt processingAt completedAt reversedAt ')),
+      ('failed',     'createdAt failedAt ')),
     intent_lives (state, moments) AS (VALUES
       ('created',    'createdAt '),
       ('authorized', 'createdAt confirmedAt '),
@@ -49,24 +49,20 @@ export const statesFitTheirMoments = byQuery({
       ('failed',     'createdAt confirmedAt failedAt '),
       ('cancelled',  'createdAt confirmedAt cancelledAt '),
       ('cancelled',  'createdAt cancelledAt '),
-      ('expired',    'createdAt expiredAt ')),
-    lived AS (
-      SELECT id, state, ${passed([
+      ('expired',    'createdAt expiredAt '))
+    SELECT id AS entity, state || ' after ' || moments AS found,
+           'the moments of one who is ' || state AS expected
+      FROM (SELECT id, state, ${passed(
         'createdAt',
         'processingAt',
         'completedAt',
         'failedAt',
         'reversedAt',
-      ])} AS moments,
-        (state, ${passed([
-          'createdAt',
-          'processingAt',
-          'completedAt',
-          'failedAt',
-          'reversedAt',
-        ])}) IN payout_lives AS fits FROM payouts
-      UNION ALL
-      SELECT id, state, ${passed([
+      )} AS moments FROM payouts)
+      WHERE (state, moments) NOT IN payout_lives
+    UNION ALL
+    SELECT id, state || ' after ' || moments, 'the moments of one who is ' || state
+      FROM (SELECT id, state, ${passed(
         'createdAt',
         'confirmedAt',
         'capturedAt',
@@ -74,6 +70,38 @@ export const statesFitTheirMoments = byQuery({
         'expiredAt',
         'cancelledAt',
         'refundedAt',
-      ])}, 0 FROM intents)
-    SELECT 1`,
+      )} AS moments FROM intents)
+      WHERE (state, moments) NOT IN intent_lives`,
+})
+
+export const openOnesHaveATimer = byQuery({
+  name: 'open_ones_have_a_timer',
+  sentence: 'Whatever has not ended has its next step on the calendar, or a reviewer who holds it.',
+  over: ['payouts', 'intents'],
+  broken: `
+    SELECT id AS entity, state || ' without due_at' AS found, 'a due_at' AS expected
+      FROM payouts WHERE state = 'processing' AND due_at IS NULL
+    UNION ALL
+    SELECT id, state || ' without due_at', 'a due_at'
+      FROM intents WHERE state IN ('created', 'authorized') AND due_at IS NULL`,
+})
+
+/** `{partner}_{environment}`; a partner's name has no underscore. */
+const partnerOf = (tenant: string): string => `substr(${tenant}, 1, instr(${tenant}, '_') - 1)`
+
+export const tenantsArePartners = byQuery({
+  name: 'tenants_are_partners',
+  sentence: 'Every entity belongs to a partner, and a payout goes to a beneficiary of its own tenant.',
+  over: ['payouts', 'intents'],
+  broken: `
+    SELECT id AS entity, tenant AS found, 'a tenant of a partner' AS expected
+      FROM payouts WHERE ${partnerOf('tenant')} NOT IN (SELECT id FROM partners)
+    UNION ALL
+    SELECT id, tenant, 'a tenant of a partner'
+      FROM intents WHERE ${partnerOf('tenant')} NOT IN (SELECT id FROM partners)
+    UNION ALL
+    SELECT p.id, coalesce(b.id || ' of ' || b.tenant, 'no beneficiary'),
+           (p.context ->> '$.beneficiary.id') || ' of ' || p.tenant
+      FROM payouts p LEFT JOIN beneficiaries b ON b.id = p.context ->> '$.beneficiary.id'
+      WHERE b.tenant IS NOT p.tenant`,
 })

@@ -6,9 +6,11 @@
 import type { TenantId } from '../../base/ids.js'
 import { currencyOf } from '../../money/currency.js'
 import { money, parsePositiveInt64, toWire } from '../../money/money.js'
-import { balanceOf, canDeposit, depositFunds } from '../books.js'
+import { balanceOf } from '../books.js'
 import type { Command } from '../command.js'
+import { canDeposit, depositFunds } from '../funds.js'
 import { answer, refuse, replay } from '../group.js'
+import { bindKey, boundTo } from '../idempotency.js'
 import { logAction, type Actor } from '../operator_log.js'
 import { idempotencyRowKey } from '../vault.js'
 
@@ -26,7 +28,7 @@ export function deposit(actor: Actor, tenant: TenantId, request: DepositRequest)
     name: 'deposit',
     needs: (needs) => needs.idempotency(rowKey),
     decide: (desk) => {
-      const known = desk.memory.idempotency.get(rowKey)
+      const known = boundTo(desk.memory, rowKey)
       if (known) {
         if (known.request_hash !== requestHash) return refuse('idempotency_conflict')
         return replay(JSON.parse(known.response ?? '') as object)
@@ -44,14 +46,7 @@ export function deposit(actor: Actor, tenant: TenantId, request: DepositRequest)
       logAction(desk, actor, 'deposit', `${tenant} ${depositId}`)
       const available = toWire(balanceOf(desk.memory, tenant, currency, 'prefund'))
       const view = { deposit_id: depositId, available }
-      const row = {
-        key: rowKey,
-        request_hash: requestHash,
-        entity: depositId,
-        response: JSON.stringify(view),
-      }
-      desk.memory.idempotency.put(rowKey, row, desk.group.number)
-      desk.group.stage('idempotency', rowKey, row)
+      bindKey(desk, rowKey, { requestHash, entity: depositId, response: JSON.stringify(view) })
       return answer(view)
     },
   }

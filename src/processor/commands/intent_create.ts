@@ -18,6 +18,7 @@ import type { CreateIntent__Output as CreateIntent } from '../../../protos/types
 import { stageIntent } from '../advance_intent.js'
 import type { Command, Desk } from '../command.js'
 import { answer, refuse, replay, type Answer } from '../group.js'
+import { bindKey, boundTo } from '../idempotency.js'
 import { idempotencyRowKey, type Vault } from '../vault.js'
 
 export function createIntent(tenant: TenantId, request: CreateIntent): Command {
@@ -37,9 +38,9 @@ export function createIntent(tenant: TenantId, request: CreateIntent): Command {
     },
 
     decide: (desk): Answer => {
-      const { memory, group } = desk
+      const { memory } = desk
       const requestHash = rowKey === null ? '' : hashOf(request)
-      const known = rowKey === null ? null : memory.idempotency.get(rowKey)
+      const known = rowKey === null ? null : boundTo(memory, rowKey)
       if (known) {
         if (known.request_hash !== requestHash) return refuse('idempotency_conflict')
         const first = memory.intents.get(known.entity)!
@@ -60,9 +61,7 @@ export function createIntent(tenant: TenantId, request: CreateIntent): Command {
       const live = memory.intentHost.begin(context)
       stageIntent(desk, live)
       if (rowKey !== null) {
-        const row = { key: rowKey, request_hash: requestHash, entity: context.id, response: null }
-        memory.idempotency.put(rowKey, row, group.number)
-        group.stage('idempotency', rowKey, row)
+        bindKey(desk, rowKey, { requestHash, entity: context.id, response: null })
       }
       return answer(viewOf(context, desk.vault))
     },
@@ -125,5 +124,5 @@ function hashOf(request: CreateIntent): string {
     kyc_attestation,
     sanctions_attestation,
   ])
-  return hash('sha256', text, 'base64url')
+  return hash('sha256', text, 'base64url').slice(0, 22)
 }

@@ -9,6 +9,7 @@ import { intentView } from '../../../actors/intent/view.js'
 import { advanceIntent } from '../advance_intent.js'
 import type { Command } from '../command.js'
 import { answer, refuse, replay } from '../group.js'
+import { bindKey, boundTo } from '../idempotency.js'
 import { idempotencyRowKey } from '../vault.js'
 import { needIntentAndUsage } from './intent_needs.js'
 
@@ -26,10 +27,10 @@ export function refundIntent(
       if (rowKey !== null) needs.idempotency(rowKey)
     },
     decide: (desk) => {
-      const { memory, group } = desk
+      const { memory } = desk
       const live = memory.intents.get(intentId)
       if (!live || live.context.tenant !== tenant) return refuse('payment_intent_not_found')
-      const known = rowKey === null ? null : memory.idempotency.get(rowKey)
+      const known = rowKey === null ? null : boundTo(memory, rowKey)
       if (known) {
         if (known.entity !== intentId) return refuse('idempotency_conflict')
         return replay(JSON.parse(known.response ?? '') as object)
@@ -42,9 +43,7 @@ export function refundIntent(
       const view = intentView(live.state, live.context)
       if (rowKey !== null) {
         const response = JSON.stringify(view)
-        const row = { key: rowKey, request_hash: intentId, entity: intentId, response }
-        memory.idempotency.put(rowKey, row, group.number)
-        group.stage('idempotency', rowKey, row)
+        bindKey(desk, rowKey, { requestHash: intentId, entity: intentId, response })
       }
       return answer(view)
     },

@@ -26,8 +26,9 @@ import { advancePayout, publishPayout, stagePayout } from '../advance_payout.js'
 import { canPostPayout, postPayout } from '../books.js'
 import type { Command, Desk } from '../command.js'
 import { answer, refuse, replay } from '../group.js'
+import { bindKey, boundTo } from '../idempotency.js'
 import { environmentOf } from '../memory.js'
-import { routeTo, type Route } from '../routes.js'
+import type { Route } from '../routes.js'
 import { idempotencyRowKey } from '../vault.js'
 import { beneficiaryRow, stageBeneficiary, type BeneficiaryRow } from './beneficiary_create.js'
 
@@ -47,9 +48,9 @@ export function createPayout(tenant: TenantId, request: CreatePayout): Command {
     },
 
     decide: (desk) => {
-      const { memory, group } = desk
+      const { memory } = desk
       const requestHash = desk.vault.hashRequest(hashedParts(request))
-      const known = memory.idempotency.get(rowKey)
+      const known = boundTo(memory, rowKey)
       if (known) {
         if (known.request_hash !== requestHash) return refuse('duplicate_payout')
         return replay(JSON.parse(known.response ?? '') as object)
@@ -68,9 +69,7 @@ export function createPayout(tenant: TenantId, request: CreatePayout): Command {
       else advancePayout(desk, live, { type: 'approve', at: desk.now, railUp: desk.railUp })
       const view = payoutView(live.state, live.context, desk.rules.brand)
       const response = JSON.stringify(view)
-      const row = { key: rowKey, request_hash: requestHash, entity: context.id, response }
-      memory.idempotency.put(rowKey, row, group.number)
-      group.stage('idempotency', rowKey, row)
+      bindKey(desk, rowKey, { requestHash, entity: context.id, response })
       return answer(view)
     },
   }
@@ -119,20 +118,23 @@ function check(desk: Desk, tenant: TenantId, request: CreatePayout): Checked {
   const amount = parsePositiveInt64(request.amount)
   if (amount === undefined || !/^[A-Z]{3}$/.test(request.currency)) return no('invalid_request')
   if (request.idempotency_key === '' || request.reference === '') return no('invalid_request')
+  if (isAbsent(request.beneficiary) === isAbsent(request.beneficiary_id)) {
+    return no('invalid_request')
+  }
 
   const found = beneficiaryOf(desk, tenant, request)
   if (found === null) return no('invalid_beneficiary')
   const { beneficiary, isNew } = found
   const currency = currencyOf(request.currency)
   if (currency === undefined || beneficiary.currency !== currency) return no('unsupported_currency')
-  const route = routeTo(beneficiary.destination_country, currency)
-  if (route === null) return no('unsupported_destination')
+  const route = desk.memory.routes.find(tenant, beneficiary.destination_country, currency)
+  if (!route?.enabled) return no('unsupported_destination')
   const fees = feesFor(amount, route.fees)
-  if (!fees.ok) return no('payout_limit_exceeded')
+  if (!fees.ok || !isWithin(route, amount)) return no('payout_limit_exceeded')
   const steer = environmentOf(tenant) === 'sandbox' ? request.reference : ''
   if (steer === 'sandbox:compliance') return no('compliance_rejected')
   if (steer === 'sandbox:risk') return no('risk_rejected')
-  const held = steer === 'sandbox:review'
+  const held = steer === 'sandbox:review' || isHeld(route, amount)
   const context = newContext(desk, tenant, request, { beneficiary, currency, route, fees, held })
   if (!canPostPayout(desk, context, 'payout_accepted')) return no('insufficient_balance')
   if (steer === 'sandbox:rail_unavailable' || desk.railDownForMs > RAIL_MISSED_AFTER_MS) {
@@ -140,6 +142,14 @@ function check(desk: Desk, tenant: TenantId, request: CreatePayout): Checked {
   }
   return { ok: true, beneficiary, isNew, context, held }
 }
+
+const isAbsent = (member: unknown): boolean => member === undefined || member === null
+
+const isHeld = ({ reviewFrom }: Route, amount: bigint): boolean =>
+  reviewFrom !== null && amount >= reviewFrom
+
+const isWithin = ({ amountMin, amountMax }: Route, amount: bigint): boolean =>
+  amount >= (amountMin ?? amount) && amount <= (amountMax ?? amount)
 
 function beneficiaryOf(
   desk: Desk,

@@ -4,16 +4,17 @@
  * N1. News must fit the instruction: amount, currency and destination. What does not fit, contradicts what is already
  *     known or comes for nobody is a discrepancy for a person to look at, never a transition.
  * N2. The same news again changes nothing. Everything is acknowledged, after the commit of what it caused.
- * N3. `returned` may overtake `executed`: then both transitions happen, in their order.
+ * N3. `returned` may overtake `executed`: then both happen, in their order, be they transitions or discrepancies.
  * N4. "Not found" counts only after the rail's finality window; then the same instruction is sent again.
  */
-import { hash } from 'node:crypto'
 import { plus, type Instant } from '../../base/clock.js'
+import type { TenantId } from '../../base/ids.js'
 import { publicRefusal } from '../../../actors/failure_texts.js'
 import type { Execution, RailReport } from '../../rails/rail.js'
 import { advanceIntent } from '../advance_intent.js'
 import { advancePayout } from '../advance_payout.js'
 import type { Command, Desk } from '../command.js'
+import { executionIn, recordDiscrepancy } from '../discrepancies.js'
 import { answer } from '../group.js'
 import type { LiveIntent, LivePayout } from '../memory.js'
 import { instructIntent, instructPayout } from '../orders.js'
@@ -21,11 +22,21 @@ import { needIntentAndUsage } from './intent_needs.js'
 
 const DONE = answer({})
 
+interface Expected {
+  readonly amount: bigint
+  readonly currency: string
+  readonly account: string
+}
+
 /** An intent or a payout, seen from the rail. */
 interface Instructed {
+  readonly tenant: TenantId
   readonly state: 'open' | 'paid' | 'returned' | 'ended'
   readonly handedOverAt: Instant | undefined
-  readonly expected: () => { amount: bigint; currency: string; account: string }
+  /** As the rail numbered the execution we know of; undefined when we know of none, or not from the rail. */
+  readonly transactionId: string | undefined
+  /** Null: nothing was ever instructed. */
+  readonly expected: () => Expected | null
   step(
     event:
       | { type: 'executed'; at: Instant; transactionId: string }
@@ -34,6 +45,12 @@ interface Instructed {
       | { type: 'recallRefused'; at: Instant }
       | { type: 'notFound'; at: Instant },
   ): void
+}
+
+/** Something a rail said, and why it does not fit. */
+interface Oddity {
+  readonly report: RailReport
+  readonly reason: string
 }
 
 export function railNews(report: RailReport, finalityWindowMs: number): Command {
@@ -48,9 +65,13 @@ export function railNews(report: RailReport, finalityWindowMs: number): Command 
       const about = isIntent
         ? ofIntent(desk, desk.memory.intents.get(report.id))
         : ofPayout(desk, desk.memory.payouts.get(report.id))
-      const oddity =
-        about === null ? 'unknown_instruction' : apply(desk, about, report, finalityWindowMs)
-      if (oddity !== null) recordDiscrepancy(desk, report, oddity)
+      const oddities =
+        about === null
+          ? [{ report, reason: 'unknown_instruction' }]
+          : apply(desk, about, report, finalityWindowMs)
+      for (const { report: odd, reason } of oddities) {
+        recordDiscrepancy(desk, about?.tenant ?? null, odd, reason)
+      }
       if (report.reportId !== null) {
         desk.group.orders.push({ kind: 'acknowledge', reportId: report.reportId })
       }
@@ -59,80 +80,100 @@ export function railNews(report: RailReport, finalityWindowMs: number): Command 
   }
 }
 
-/** Takes the news in, or names what is odd about it. */
+const FITS: readonly Oddity[] = []
+
+/** Takes the news in, or says what is odd about it. */
 function apply(
   desk: Desk,
   about: Instructed,
   report: RailReport,
   finalityWindowMs: number,
-): string | null {
+): readonly Oddity[] {
   const at = desk.now
+  const odd = (reason: string): readonly Oddity[] => [{ report, reason }]
   switch (report.status) {
     case 'accepted':
-      return null
+      return FITS
     case 'recall_refused':
       about.step({ type: 'recallRefused', at })
-      return null
+      return FITS
     case 'not_found':
-      if (about.state !== 'open')
-        return about.state === 'ended' ? null : 'not_found_after_execution'
-      if (about.handedOverAt === undefined) return null
+      if (about.state === 'ended') return FITS
+      if (about.state !== 'open') return odd('not_found_after_execution')
+      if (about.handedOverAt === undefined) return FITS
       if (at >= plus(about.handedOverAt, finalityWindowMs)) about.step({ type: 'notFound', at })
-      return null
+      return FITS
     case 'refused':
-      if (about.state === 'ended') return null
-      if (about.state !== 'open') return 'refused_after_execution'
+      if (about.state === 'ended') return FITS
+      if (about.state !== 'open') return odd('refused_after_execution')
       about.step({ type: 'refused', at, refusal: publicRefusal(report.refusal) })
-      return null
+      return FITS
     case 'executed':
-      if (!fits(about, report)) return 'execution_differs'
-      if (about.state === 'ended') return 'executed_after_end'
-      if (about.state === 'open') {
-        about.step({ type: 'executed', at, transactionId: report.transactionId })
-      }
-      return null
+      return applyExecution(about, report, at)
     case 'returned':
-      if (!fits(about, report)) return 'return_differs'
-      if (about.state === 'ended') return 'returned_after_end'
-      if (about.state === 'open') {
-        about.step({ type: 'executed', at, transactionId: report.transactionId })
-      }
-      if (about.state !== 'returned') about.step({ type: 'returned', at })
-      return null
+      return applyReturn(about, report, at)
   }
 }
 
+function applyExecution(
+  about: Instructed,
+  report: RailReport & { status: 'executed' },
+  at: Instant,
+): readonly Oddity[] {
+  const { transactionId } = report
+  if (!fits(about, report)) return [{ report, reason: 'execution_differs' }]
+  if (about.state === 'ended') return [{ report, reason: 'executed_after_end' }]
+  if (about.state === 'open') about.step({ type: 'executed', at, transactionId })
+  else if ((about.transactionId ?? transactionId) !== transactionId) {
+    return [{ report, reason: 'executed_again' }]
+  }
+  return FITS
+}
+
+function applyReturn(
+  about: Instructed,
+  report: RailReport & { status: 'returned' },
+  at: Instant,
+): readonly Oddity[] {
+  const { state } = about
+  const isPaid = state === 'paid' || state === 'returned'
+  const isFitting = fits(about, report)
+  if (isFitting && state !== 'ended') {
+    if (!isPaid) about.step({ type: 'executed', at, transactionId: report.transactionId })
+    if (state !== 'returned') about.step({ type: 'returned', at })
+    return FITS
+  }
+  const returned = { report, reason: isFitting ? 'returned_after_end' : 'return_differs' }
+  if (isPaid) return [returned]
+  const reason = isFitting ? 'executed_after_end' : 'execution_differs'
+  return [{ report: executionIn(report), reason }, returned]
+}
+
 function fits(about: Instructed, execution: Execution): boolean {
-  const { amount, currency, account } = about.expected()
+  const expected = about.expected()
   return (
-    execution.amount === amount &&
-    execution.currency === currency &&
-    execution.destinationAccount === account
+    expected !== null &&
+    execution.amount === expected.amount &&
+    execution.currency === expected.currency &&
+    execution.destinationAccount === expected.account
   )
 }
 
-/** One row for each odd piece of news, however often it comes. */
-function recordDiscrepancy(desk: Desk, report: RailReport, reason: string): void {
-  const id = `dis_${hash('sha256', `${report.id}\n${reason}\n${report.reportId}`, 'hex').slice(0, 26)}`
-  desk.group.stage('discrepancies', id, {
-    id,
-    entity: report.id,
-    reason,
-    report: { status: report.status, reportId: report.reportId },
-    at: desk.now,
-  })
-}
-
 function ofIntent(desk: Desk, live: LiveIntent | null | undefined): Instructed | null {
-  if (!live || live.context.scanned === undefined) return null
+  if (!live) return null
   return {
+    tenant: live.context.tenant,
     get state() {
       if (live.state === 'authorized') return 'open'
       if (live.state === 'captured') return 'paid'
       return live.state === 'refunded' ? 'returned' : 'ended'
     },
     handedOverAt: live.context.handedOverAt,
-    expected: () => expectedOf(instructIntent(desk, live.context)),
+    transactionId: live.context.transactionId,
+    expected: () =>
+      live.context.confirmation === undefined
+        ? null
+        : expectedOf(instructIntent(desk, live.context)),
     step: (event) => advanceIntent(desk, live, event),
   }
 }
@@ -140,12 +181,14 @@ function ofIntent(desk: Desk, live: LiveIntent | null | undefined): Instructed |
 function ofPayout(desk: Desk, live: LivePayout | null | undefined): Instructed | null {
   if (!live) return null
   return {
+    tenant: live.context.tenant,
     get state() {
       if (live.state === 'processing') return 'open'
       if (live.state === 'completed') return 'paid'
       return live.state === 'reversed' ? 'returned' : 'ended'
     },
     handedOverAt: live.context.handedOverAt,
+    transactionId: live.context.transactionId,
     expected: () => expectedOf(instructPayout(desk, live.context)),
     step: (event) => {
       if (event.type !== 'recallRefused') advancePayout(desk, live, event)
@@ -153,11 +196,7 @@ function ofPayout(desk: Desk, live: LivePayout | null | undefined): Instructed |
   }
 }
 
-function expectedOf(order: ReturnType<typeof instructIntent>): {
-  amount: bigint
-  currency: string
-  account: string
-} {
+function expectedOf(order: ReturnType<typeof instructIntent>): Expected {
   if (order.kind !== 'instruct') throw new Error('broken invariant: not an instruction')
   const { amount, currency, destination } = order.instruction
   return { amount, currency, account: destination.account }

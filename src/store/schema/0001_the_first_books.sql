@@ -37,10 +37,18 @@ CREATE TABLE payouts (
   tenant TEXT NOT NULL,
   state TEXT NOT NULL CHECK (state IN ('created', 'processing', 'completed', 'failed', 'reversed')),
   due_at INTEGER,
+  reference TEXT NOT NULL,
+  beneficiary TEXT NOT NULL,
   context TEXT NOT NULL
 ) STRICT, WITHOUT ROWID;
 CREATE INDEX payouts_due ON payouts (due_at) WHERE due_at IS NOT NULL;
+-- Ids grow with time, so each of these is also in the order of a list.
 CREATE INDEX payouts_of_tenant ON payouts (tenant, id);
+CREATE INDEX payouts_by_state ON payouts (tenant, state, id);
+CREATE INDEX payouts_by_reference ON payouts (tenant, reference, id);
+CREATE INDEX payouts_by_beneficiary ON payouts (tenant, beneficiary, id);
+-- Only a payout that waits for its review rests in `created`.
+CREATE INDEX payouts_held ON payouts (id) WHERE state = 'created';
 
 CREATE TABLE beneficiaries (
   id TEXT PRIMARY KEY,
@@ -55,20 +63,31 @@ CREATE TABLE beneficiaries (
   status TEXT NOT NULL CHECK (status IN ('active', 'disabled')),
   created_at INTEGER NOT NULL
 ) STRICT, WITHOUT ROWID;
+CREATE INDEX beneficiaries_of_tenant ON beneficiaries (tenant, id);
 
--- `key` is a digest of (tenant, operation, the caller's key). The row is never deleted.
+-- `key` is a digest of (tenant, operation, the caller's key). Rows are appended and never deleted. Where the row of a
+-- key lies is known in memory, from `idempotency_prints`: an index here would write a page for each new key.
 CREATE TABLE idempotency (
-  key TEXT PRIMARY KEY,
+  sequence INTEGER PRIMARY KEY,
+  key TEXT NOT NULL,
   request_hash TEXT NOT NULL,
   entity TEXT NOT NULL,
   response TEXT
-) STRICT, WITHOUT ROWID;
+) STRICT;
+
+-- The first 8 bytes of each new key of one commit; their rows have the sequences `first`, `first` + 1, …
+CREATE TABLE idempotency_prints (
+  first INTEGER PRIMARY KEY,
+  prints BLOB NOT NULL
+) STRICT;
 
 -- Double entry. A posting is the lines of one transition; they sum to zero in each currency.
+-- `tenant` is set where the account holds the partner's own money, which partners may list.
 CREATE TABLE ledger_entries (
   posting INTEGER NOT NULL,
   line INTEGER NOT NULL,
   account TEXT NOT NULL,
+  tenant TEXT,
   amount INTEGER NOT NULL CHECK (amount <> 0),
   balance INTEGER NOT NULL,
   plan TEXT NOT NULL,
@@ -77,6 +96,8 @@ CREATE TABLE ledger_entries (
   PRIMARY KEY (posting, line)
 ) STRICT, WITHOUT ROWID;
 CREATE INDEX ledger_entries_of_entity ON ledger_entries (entity);
+CREATE INDEX ledger_entries_of_tenant ON ledger_entries (tenant, posting, line)
+  WHERE tenant IS NOT NULL;
 
 CREATE TABLE ledger_accounts (
   id TEXT PRIMARY KEY,
@@ -126,15 +147,63 @@ CREATE TABLE rates (
   set_at INTEGER NOT NULL
 ) STRICT, WITHOUT ROWID;
 
+-- An offer to convert; `conversion` is null until it is taken. Offers that nobody took are deleted some time later.
+CREATE TABLE fx_quotes (
+  id TEXT PRIMARY KEY,
+  tenant TEXT NOT NULL,
+  sold_currency TEXT NOT NULL,
+  sold INTEGER NOT NULL CHECK (sold > 0),
+  bought_currency TEXT NOT NULL,
+  bought INTEGER NOT NULL CHECK (bought > 0),
+  expires_at INTEGER NOT NULL,
+  conversion TEXT
+) STRICT, WITHOUT ROWID;
+CREATE INDEX fx_quotes_open ON fx_quotes (expires_at) WHERE conversion IS NULL;
+
+-- Payout routes that operators have set; `tenant` is empty on the route of everybody else.
+CREATE TABLE routes (
+  tenant TEXT NOT NULL,
+  country TEXT NOT NULL,
+  currency TEXT NOT NULL,
+  enabled INTEGER NOT NULL CHECK (enabled IN (0, 1)),
+  platform_fixed INTEGER NOT NULL CHECK (platform_fixed >= 0),
+  platform_bps INTEGER NOT NULL CHECK (platform_bps >= 0),
+  rail_fixed INTEGER NOT NULL CHECK (rail_fixed >= 0),
+  handling TEXT NOT NULL CHECK (handling IN ('on_top', 'deducted')),
+  refund_fees_on_reversal INTEGER NOT NULL CHECK (refund_fees_on_reversal IN (0, 1)),
+  amount_min INTEGER CHECK (amount_min > 0),
+  amount_max INTEGER CHECK (amount_max > 0),
+  review_from INTEGER CHECK (review_from > 0),
+  PRIMARY KEY (tenant, country, currency)
+) STRICT, WITHOUT ROWID;
+
+-- `armed`: the balance is not below the threshold, so that falling below it is news.
+CREATE TABLE balance_alerts (
+  account TEXT PRIMARY KEY,
+  threshold INTEGER NOT NULL CHECK (threshold >= 0),
+  armed INTEGER NOT NULL CHECK (armed IN (0, 1))
+) STRICT, WITHOUT ROWID;
+
 -- News from a rail that did not fit what we know. Never a transition by itself.
+-- `plan`, `currency` and `amount` say what was posted to suspense, under this row's id; null: nothing.
 CREATE TABLE discrepancies (
   id TEXT PRIMARY KEY,
+  tenant TEXT,
   entity TEXT NOT NULL,
   reason TEXT NOT NULL,
   report TEXT NOT NULL,
+  plan TEXT CHECK (plan IN ('discrepancy_paid', 'discrepancy_returned')),
+  currency TEXT,
+  amount INTEGER CHECK (amount > 0),
   at INTEGER NOT NULL,
-  resolved_at INTEGER
+  resolved_at INTEGER,
+  settlement TEXT CHECK (settlement IN ('undo', 'keep')),
+  CHECK ((plan IS NULL) = (amount IS NULL) AND (plan IS NULL) = (currency IS NULL)),
+  CHECK ((resolved_at IS NULL) = (settlement IS NULL))
 ) STRICT, WITHOUT ROWID;
+CREATE INDEX discrepancies_open ON discrepancies (at, id) WHERE resolved_at IS NULL;
+CREATE INDEX discrepancies_resolved ON discrepancies (at, id) WHERE resolved_at IS NOT NULL;
+CREATE INDEX discrepancies_of_entity ON discrepancies (entity);
 
 CREATE TABLE operator_log (
   id INTEGER PRIMARY KEY,
@@ -142,8 +211,10 @@ CREATE TABLE operator_log (
   actor TEXT NOT NULL,
   reason TEXT NOT NULL,
   action TEXT NOT NULL,
-  subject TEXT NOT NULL
+  subject TEXT NOT NULL,
+  evidence TEXT
 ) STRICT;
+CREATE INDEX operator_log_of_subject ON operator_log (subject);
 
 -- The fingerprints of one commit's nonces, 8 bytes each. Rows older than the window are deleted.
 CREATE TABLE nonces (

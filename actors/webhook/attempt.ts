@@ -1,0 +1,84 @@
+/**
+ * One try of one delivery: its actor before and after, and the HTTP call between.
+ *
+ * Owns: which events the actor gets, the rows that follow. Does not own: when (webhook/pool), the call (webhook/sender).
+ *
+ * T1. The endpoint is taken as it is now: a new address or a new secret holds for the retries too.
+ */
+import { assert } from '../../src/base/assert.js'
+import type { Clock, Instant } from '../../src/base/clock.js'
+import type { Random } from '../../src/base/random.js'
+import { retryAt, type BackoffRules } from './backoff.js'
+import { openDelivery } from './delivery_actor.js'
+import type { DeliveryEvent } from './delivery_machine.js'
+import type { Endpoint } from './endpoint.js'
+import type { AttemptRow } from './rows.js'
+import type { Sender, SendOutcome } from './sender.js'
+import type { Delivery } from './store.js'
+
+export interface Tried {
+  readonly outcome: SendOutcome
+  /** The delivery as it is after the try. */
+  readonly delivery: Delivery
+  readonly attempt: AttemptRow
+}
+
+export interface AttemptOptions {
+  readonly sender: Pick<Sender, 'send'>
+  readonly backoff: BackoffRules
+  readonly clock: Clock
+  readonly random: Random
+}
+
+export async function tryDelivery(
+  { sender, backoff, clock, random }: AttemptOptions,
+  delivery: Delivery,
+  endpoint: Endpoint,
+): Promise<Tried> {
+  const actor = openDelivery(delivery.state, delivery.context)
+  const attempt: DeliveryEvent = { type: 'attempt', at: clock.now() }
+  actor.send(actor.getSnapshot().can(attempt) ? attempt : { type: 'probe' })
+  assert(actor.getSnapshot().value === 'delivering', 'only an open delivery is tried')
+
+  const { eventId, eventType, body } = delivery
+  const outcome = await sender.send({ endpoint, eventId, eventType, body })
+
+  const at = clock.now()
+  const next = retryAt(delivery.context.attempts + 1, at, backoff, random)
+  actor.send(eventOf(outcome, at, next))
+  const { value: state, context } = actor.getSnapshot()
+  const { status, reason, latencyMs, reply } = outcome
+  return {
+    outcome,
+    delivery: { ...delivery, state, context },
+    attempt: {
+      deliveryId: delivery.id,
+      number: context.tries,
+      at,
+      status,
+      reason,
+      latencyMs,
+      reply,
+    },
+  }
+}
+
+function eventOf({ kind, reason }: SendOutcome, at: Instant, next: Instant | null): DeliveryEvent {
+  switch (kind) {
+    case 'delivered':
+      return { type: 'succeeded', at }
+    case 'permanent':
+    case 'gone':
+      return { type: 'refused', at, reason }
+    case 'retry':
+      return { type: 'failed', at, retryAt: next, reason }
+  }
+}
+
+/** What becomes of a delivery whose endpoint was deleted. */
+export function abandonDelivery(delivery: Delivery, at: Instant): Delivery {
+  const actor = openDelivery(delivery.state, delivery.context)
+  actor.send({ type: 'abandon', at, reason: 'endpoint_deleted' })
+  const { value: state, context } = actor.getSnapshot()
+  return { ...delivery, state, context }
+}

@@ -1,0 +1,51 @@
+/**
+ * What an answer says about its endpoint.
+ *
+ * Owns: trust, breaker, the long memory of failures. Does not own: the delivery itself (webhook/delivery_machine).
+ *
+ * H1. Only failures in the sense of the schedule (5xx, network, timeout) open the breaker: a refusal is an answer.
+ * H2. Only a 2xx ends the time of failing. After five days without one the endpoint is to be disabled.
+ * H3. 410 asks for it at once.
+ */
+import { DAY, type Instant } from '../../src/base/clock.js'
+import type { EndpointId } from '../../src/base/ids.js'
+import { afterFailure, CLOSED } from './breaker.js'
+import type { Lane } from './lane.js'
+import type { SendOutcome } from './sender.js'
+
+const DISABLE_AFTER_FAILING_MS = 5 * DAY
+
+export type DisableReason = 'gone' | 'failing'
+
+export interface Verdict {
+  /** Rows to be kept over a restart. */
+  readonly failing: readonly { readonly endpointId: EndpointId; readonly since: Instant }[]
+  readonly recovered: readonly EndpointId[]
+  readonly disable: DisableReason | null
+}
+
+export function learn(
+  lane: Lane,
+  kind: SendOutcome['kind'],
+  now: Instant,
+  probeEveryMs: number,
+): Verdict {
+  lane.trust = kind === 'retry' ? 'suspect' : 'prompt'
+  lane.breaker = kind === 'retry' ? afterFailure(lane.breaker, now, probeEveryMs) : CLOSED
+  if (kind === 'delivered') return { failing: [], recovered: recover(lane), disable: null }
+  const began = lane.failingSince === null
+  const since = (lane.failingSince ??= now)
+  const tooLong = now - since >= DISABLE_AFTER_FAILING_MS
+  return {
+    failing: began ? [{ endpointId: lane.endpointId, since }] : [],
+    recovered: [],
+    disable: kind === 'gone' ? 'gone' : tooLong ? 'failing' : null,
+  }
+}
+
+/** Forgets that it was failing. @returns the row to remove, if there is one */
+export function recover(lane: Lane): readonly EndpointId[] {
+  if (lane.failingSince === null) return []
+  lane.failingSince = null
+  return [lane.endpointId]
+}

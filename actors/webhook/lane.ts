@@ -1,0 +1,89 @@
+/**
+ * A lane: the deliveries of one endpoint that are in memory, and what its last answers say about it.
+ *
+ * Owns: the lane's bounds and whether it may start another delivery. Does not own: whose turn it is (webhook/pool),
+ * rows on disk (webhook/store).
+ *
+ * L1. Memory holds a window of what is due; the rest is on disk and `dueOnDisk` is not later than the first of it.
+ * L2. `held` names every delivery that is in memory in any way, until its result is on disk: it is not loaded twice.
+ * L3. Trust: an endpoint that answered last time takes four at once, one that failed or is not known yet takes one.
+ */
+import type { Instant } from '../../src/base/clock.js'
+import type { DeliveryId, EndpointId } from '../../src/base/ids.js'
+import { CLOSED, isOpen, mayProbe, type Breaker } from './breaker.js'
+import type { Endpoint } from './endpoint.js'
+import { CONNECTIONS_PER_ENDPOINT } from './sender.js'
+import type { Delivery } from './store.js'
+
+export const LANE_MAX = 64
+
+export interface Lane {
+  readonly endpointId: EndpointId
+  /** As the directory told last; undefined before it did. */
+  endpoint: Endpoint | undefined
+  /** The endpoint is enabled, and we have not asked for it to be disabled. */
+  running: boolean
+  queue: Delivery[]
+  readonly held: Set<DeliveryId>
+  /** Let go while a load was under way: the load may have seen them as they were before. */
+  readonly releasedMeanwhile: Set<DeliveryId>
+  loading: boolean
+  dueOnDisk: Instant | null
+  inFlight: number
+  trust: 'unknown' | 'prompt' | 'suspect'
+  breaker: Breaker
+  failingSince: Instant | null
+  /** It stands in line for its turn. */
+  inLine: boolean
+}
+
+export const newLane = (endpointId: EndpointId, failingSince: Instant | null): Lane => ({
+  endpointId,
+  endpoint: undefined,
+  running: false,
+  queue: [],
+  held: new Set(),
+  releasedMeanwhile: new Set(),
+  loading: false,
+  dueOnDisk: null,
+  inFlight: 0,
+  trust: 'unknown',
+  breaker: CLOSED,
+  failingSince,
+  inLine: false,
+})
+
+/** May the first delivery of the queue leave now, as far as the endpoint is concerned? */
+export function mayStart(lane: Lane, now: Instant): boolean {
+  if (!lane.running || lane.queue.length === 0) return false
+  if (isOpen(lane.breaker)) return lane.inFlight === 0 && mayProbe(lane.breaker, now)
+  return lane.inFlight < (lane.trust === 'prompt' ? CONNECTIONS_PER_ENDPOINT : 1)
+}
+
+/** Is there something to fetch from disk, and a use for it? */
+export function mayLoad(lane: Lane, now: Instant): boolean {
+  if (!lane.running || lane.loading || lane.dueOnDisk === null) return false
+  if (isOpen(lane.breaker)) {
+    return lane.queue.length === 0 && lane.inFlight === 0 && mayProbe(lane.breaker, now)
+  }
+  return lane.dueOnDisk <= now && lane.queue.length <= LANE_MAX / 2
+}
+
+/** Notes that a delivery on disk is due then. */
+export function dueOnDisk(lane: Lane, at: Instant | null): void {
+  if (at !== null && (lane.dueOnDisk === null || at < lane.dueOnDisk)) lane.dueOnDisk = at
+}
+
+/** Leaves everything that has not begun to the disk, where it is anyway. */
+export function unload(lane: Lane): void {
+  for (const delivery of lane.queue) {
+    release(lane, delivery.id)
+    dueOnDisk(lane, delivery.context.dueAt)
+  }
+  lane.queue = []
+}
+
+export function release(lane: Lane, id: DeliveryId): void {
+  lane.held.delete(id)
+  if (lane.loading) lane.releasedMeanwhile.add(id)
+}

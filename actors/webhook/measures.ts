@@ -1,0 +1,67 @@
+/** The pool's metrics. */
+import { Counter, Gauge, Histogram, type Registry } from 'prom-client'
+import { SECOND } from '../../src/base/clock.js'
+import type { Tried } from './attempt.js'
+import type { Intake } from './consumer.js'
+import type { PoolState } from './pool.js'
+
+const AGES_S = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 5, 30, 120, 600, 3_600, 86_400]
+
+export interface Measures {
+  tried(tried: Tried): void
+}
+
+export interface Measured {
+  readonly counts: Intake['counts']
+  readonly pool: () => PoolState
+}
+
+export function registerMeasures(registry: Registry, { counts, pool }: Measured): Measures {
+  const registers = [registry]
+  const attempts = new Counter({
+    name: 'causeway_webhook_attempts_total',
+    help: 'Tries of deliveries by their outcome',
+    labelNames: ['outcome'],
+    registers,
+  })
+  const age = new Histogram({
+    name: 'causeway_webhook_delivered_age_seconds',
+    help: 'From the creation of an event to its 2xx',
+    buckets: AGES_S,
+    registers,
+  })
+  const count = (name: string, help: string, read: () => number): void => {
+    new Counter({
+      name,
+      help,
+      registers,
+      collect() {
+        this.reset()
+        this.inc(read())
+      },
+    })
+  }
+  const gauge = (name: string, help: string, read: () => number): void => {
+    new Gauge({
+      name,
+      help,
+      registers,
+      collect() {
+        this.set(read())
+      },
+    })
+  }
+  count('causeway_webhook_events_total', 'Events taken from the bus', () => counts.events)
+  count('causeway_webhook_duplicates_total', 'Events that came again', () => counts.duplicates)
+  count('causeway_webhook_poison_total', 'Messages set aside', () => counts.poison)
+  gauge('causeway_webhook_in_flight', 'Tries under way', () => pool().inFlight)
+  gauge('causeway_webhook_waiting', 'Due deliveries in memory', () => pool().waitingInMemory)
+  gauge('causeway_webhook_open_breakers', 'Endpoints left alone', () => pool().openBreakers)
+
+  return {
+    tried: ({ outcome, delivery, attempt }) => {
+      attempts.inc({ outcome: outcome.kind })
+      if (outcome.kind === 'delivered') age.observe((attempt.at - delivery.eventCreatedAt) / SECOND)
+    },
+  }
+}

@@ -1,0 +1,292 @@
+/**
+ * The pool: decides which delivery is tried next.
+ *
+ * Owns: lanes, turns, slots, loading from disk. Does not own: a single try (webhook/attempt), what an answer says about
+ * an endpoint (webhook/health), new events (webhook/consumer).
+ *
+ * P1. A dead endpoint delays nobody else. Endpoints that fail, and tries that take longer than a second, use slots of
+ *     their own; the prompt ones never wait for them.
+ * P2. Partners take turns, whatever they have waiting.
+ * P3. Memory is bounded by lanes and slots, not by what is due: everything is on disk before it is here.
+ * P4. A delivery leaves memory only after its result is on disk; a try whose result was not written is made again.
+ */
+import { assert } from '../../src/base/assert.js'
+import { instant, SECOND, type Clock } from '../../src/base/clock.js'
+import type { EndpointId } from '../../src/base/ids.js'
+import type { Logger } from '../../src/base/log.js'
+import { abandonDelivery, tryDelivery, type AttemptOptions, type Tried } from './attempt.js'
+import { scaled } from './backoff.js'
+import { CLOSED, isOpen, PROBE_EVERY_MS } from './breaker.js'
+import type { Endpoint } from './endpoint.js'
+import { createFairLine } from './fair_line.js'
+import { learn, recover, type DisableReason } from './health.js'
+import {
+  dueOnDisk,
+  LANE_MAX,
+  mayLoad,
+  mayStart,
+  newLane,
+  release,
+  unload,
+  type Lane,
+} from './lane.js'
+import type { Delivery, WebhookStore } from './store.js'
+
+const SLOTS_MAX = 64
+const PROMPT_WITHIN_MS = SECOND
+const LOOK_EVERY_MS = 50
+const ABANDON_PAGE = 256
+/** Tries under way get this long at a clean stop. */
+const STOP_WITHIN_MS = 3 * SECOND
+const EVER = instant(Number.MAX_SAFE_INTEGER)
+
+type Class = 'prompt' | 'slow'
+
+interface Flight {
+  readonly lane: Lane
+  readonly startedAt: number
+  slot: Class
+}
+
+export interface PoolOptions extends AttemptOptions {
+  readonly store: WebhookStore
+  readonly clock: Clock
+  readonly log: Logger
+  /** Told when an event may be settled. */
+  readonly settled: () => void
+  readonly disable: (endpointId: EndpointId, reason: DisableReason) => void
+  readonly tried: (tried: Tried) => void
+}
+
+export interface PoolState {
+  readonly inFlight: number
+  readonly waitingInMemory: number
+  readonly openBreakers: number
+}
+
+export interface WebhookPool {
+  /** Takes up what is on disk. */
+  start(): Promise<void>
+  /** Takes new deliveries, whose rows are on disk. */
+  deliver(deliveries: readonly Delivery[]): void
+  /** Takes what the directory tells. */
+  meet(endpoint: Endpoint): void
+  /** For metrics. */
+  state(): PoolState
+  stop(): Promise<void>
+}
+
+export function createPool(options: PoolOptions): WebhookPool {
+  const { store, clock, log, backoff } = options
+  const probeEveryMs = scaled(PROBE_EVERY_MS, backoff)
+  const lanes = new Map<EndpointId, Lane>()
+  const lines = { prompt: createFairLine(), slow: createFairLine() }
+  const used = { prompt: 0, slow: 0 }
+  const flights = new Set<Flight>()
+  let looking: NodeJS.Timeout | undefined
+  /** No further try begins. */
+  let stopping = false
+  /** What lands now was cut off by ourselves and says nothing. */
+  let closed = false
+  let allLanded: () => void = () => undefined
+
+  const laneOf = (id: EndpointId): Lane => {
+    let lane = lanes.get(id)
+    if (lane === undefined) lanes.set(id, (lane = newLane(id, null)))
+    return lane
+  }
+
+  const start = async (): Promise<void> => {
+    for (const [endpointId, since] of await store.failingSince()) {
+      laneOf(endpointId).failingSince = since
+    }
+    for (const { endpointId, dueAt } of await store.backlog()) dueOnDisk(laneOf(endpointId), dueAt)
+    looking = setInterval(look, LOOK_EVERY_MS)
+  }
+
+  const deliver = (deliveries: readonly Delivery[]): void => {
+    for (const delivery of deliveries) {
+      const lane = laneOf(delivery.endpointId)
+      const { dueAt } = delivery.context
+      assert(dueAt !== null, 'a new delivery is due')
+      const olderOnDisk = lane.dueOnDisk !== null && lane.dueOnDisk <= dueAt
+      if (!lane.running || isOpen(lane.breaker) || olderOnDisk || lane.queue.length >= LANE_MAX) {
+        dueOnDisk(lane, dueAt)
+      } else {
+        enqueue(lane, delivery)
+      }
+    }
+    startAll()
+  }
+
+  const enqueue = (lane: Lane, delivery: Delivery): void => {
+    lane.queue.push(delivery)
+    lane.held.add(delivery.id)
+    join(lane)
+  }
+
+  const join = (lane: Lane): void => {
+    if (lane.endpoint === undefined || !mayStart(lane, clock.now())) return
+    lines[classOf(lane)].join(lane, lane.endpoint.tenant)
+  }
+
+  const startAll = (): void => {
+    startClass('slow')
+    startClass('prompt')
+  }
+
+  const startClass = (slot: Class): void => {
+    while (used[slot] < SLOTS_MAX && !stopping) {
+      const lane = lines[slot].next()
+      if (lane === undefined) return
+      if (classOf(lane) === slot && mayStart(lane, clock.now())) startFirst(lane, slot)
+      join(lane)
+      if (mayLoad(lane, clock.now())) void load(lane)
+    }
+  }
+
+  const startFirst = (lane: Lane, slot: Class): void => {
+    const delivery = lane.queue.shift()
+    assert(delivery !== undefined && lane.endpoint !== undefined, 'a lane that may start can')
+    const flight: Flight = { lane, startedAt: clock.now(), slot }
+    flights.add(flight)
+    used[slot] += 1
+    lane.inFlight += 1
+    void tryDelivery(options, delivery, lane.endpoint).then((tried) => land(flight, tried))
+  }
+
+  const land = async (flight: Flight, tried: Tried): Promise<void> => {
+    const { lane } = flight
+    flights.delete(flight)
+    used[flight.slot] -= 1
+    lane.inFlight -= 1
+    if (flights.size === 0) allLanded()
+    if (closed) return // P4
+
+    const verdict = learn(lane, tried.outcome.kind, clock.now(), probeEveryMs)
+    if (verdict.disable !== null) halt(lane, verdict.disable)
+    if (isOpen(lane.breaker)) unload(lane)
+    join(lane)
+    startAll()
+
+    const { failing, recovered } = verdict
+    const { delivery, attempt } = tried
+    await store.commit({ deliveries: [delivery], attempts: [attempt], failing, recovered })
+    release(lane, delivery.id)
+    dueOnDisk(lane, delivery.context.dueAt)
+    if (delivery.context.dueAt === null) options.settled()
+    if (lane.endpoint?.status === 'deleted') void abandonAll(lane)
+    options.tried(tried)
+  }
+
+  const halt = (lane: Lane, reason: DisableReason): void => {
+    log.warn({ endpoint: lane.endpointId, reason }, 'endpoint to be disabled')
+    lane.running = false
+    unload(lane)
+    options.disable(lane.endpointId, reason)
+  }
+
+  const load = async (lane: Lane): Promise<void> => {
+    const now = clock.now()
+    // An open breaker wants one delivery to try: a due one, else the one that is due first.
+    const probing = isOpen(lane.breaker)
+    const limit = (probing ? 1 : LANE_MAX - lane.queue.length) + lane.held.size
+    lane.loading = true
+    lane.dueOnDisk = null
+    const rows = await store.due(lane.endpointId, probing ? EVER : now, limit)
+    const next = rows.length === limit ? now : await store.nextDue(lane.endpointId, now)
+    const fresh = rows.filter((row) => isOnDiskOnly(lane, row))
+    lane.loading = false
+    lane.releasedMeanwhile.clear()
+    dueOnDisk(lane, next)
+    if (!lane.running) {
+      dueOnDisk(lane, fresh[0]?.context.dueAt ?? null)
+      if (lane.endpoint?.status === 'deleted') void abandonAll(lane)
+      return
+    }
+    for (const delivery of fresh) enqueue(lane, delivery)
+    startAll()
+  }
+
+  const isOnDiskOnly = (lane: Lane, { id }: Delivery): boolean =>
+    !lane.held.has(id) && !lane.releasedMeanwhile.has(id)
+
+  /** Ends what a deleted endpoint has left; a try that is under way is ended when it lands. */
+  const abandonAll = async (lane: Lane): Promise<void> => {
+    if (lane.loading) return
+    lane.loading = true
+    lane.dueOnDisk = null
+    for (;;) {
+      lane.releasedMeanwhile.clear()
+      const rows = await store.due(lane.endpointId, EVER, ABANDON_PAGE + lane.held.size)
+      const left = rows.filter((row) => isOnDiskOnly(lane, row))
+      if (left.length === 0) break
+      await store.commit({ deliveries: left.map((row) => abandonDelivery(row, clock.now())) })
+      options.settled()
+    }
+    lane.loading = false
+    lane.releasedMeanwhile.clear()
+  }
+
+  const meet = (endpoint: Endpoint): void => {
+    const lane = laneOf(endpoint.id)
+    lane.endpoint = endpoint
+    lane.running = endpoint.status === 'enabled'
+    if (lane.running) {
+      join(lane)
+      startAll()
+      return
+    }
+    unload(lane)
+    // When it is enabled again it starts with a clean sheet.
+    lane.breaker = CLOSED
+    lane.trust = 'unknown'
+    const recovered = recover(lane)
+    if (recovered.length > 0) void store.commit({ recovered })
+    if (endpoint.status === 'deleted') void abandonAll(lane)
+  }
+
+  const look = (): void => {
+    const now = clock.now()
+    for (const flight of flights) {
+      if (flight.slot === 'prompt' && now - flight.startedAt > PROMPT_WITHIN_MS) makeSlow(flight)
+    }
+    for (const lane of lanes.values()) {
+      join(lane)
+      if (!stopping && mayLoad(lane, now)) void load(lane)
+    }
+    startAll()
+  }
+
+  const makeSlow = (flight: Flight): void => {
+    flight.slot = 'slow'
+    flight.lane.trust = 'suspect'
+    used.prompt -= 1
+    used.slow += 1
+  }
+
+  const stop = async (): Promise<void> => {
+    stopping = true
+    clearInterval(looking)
+    if (flights.size > 0) {
+      await new Promise<void>((resolve) => {
+        allLanded = resolve
+        setTimeout(resolve, STOP_WITHIN_MS)
+      })
+    }
+    closed = true
+  }
+
+  const state = (): PoolState => {
+    const all = [...lanes.values()]
+    return {
+      inFlight: flights.size,
+      waitingInMemory: all.reduce((sum, lane) => sum + lane.queue.length, 0),
+      openBreakers: all.filter((lane) => isOpen(lane.breaker)).length,
+    }
+  }
+
+  return { start, deliver, meet, state, stop }
+}
+
+const classOf = (lane: Lane): Class => (lane.trust === 'suspect' ? 'slow' : 'prompt')

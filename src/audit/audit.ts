@@ -1,0 +1,77 @@
+/**
+ * The audit: goes down the checklist until something is broken.
+ *
+ * A1. It is clean only when every check has run to its end. What can not be read is broken; what is
+ *     left out is named.
+ */
+import { SOURCES, type Books, type Source } from './books.js'
+import type { Broken, Check } from './check.js'
+import { CHECKLIST } from './checklist.js'
+import { timelineOf, type Moment } from './timeline.js'
+
+export interface Checked {
+  readonly name: string
+  readonly outcome: 'ok' | 'left out' | 'broken'
+  readonly rows: number
+  readonly ms: number
+}
+
+export interface Verdict {
+  readonly clean: boolean
+  readonly checks: readonly Checked[]
+  /** Databases that were not looked at: they are not there, or it was not asked for. */
+  readonly notAudited: readonly Source[]
+  readonly broken: BrokenInvariant | null
+}
+
+export interface BrokenInvariant extends Broken {
+  readonly name: string
+  readonly sentence: string
+  readonly timeline: readonly Moment[]
+}
+
+export interface AuditOptions {
+  /** Leave out what compares databases. */
+  readonly live: boolean
+  /** Milliseconds of a steady clock. */
+  readonly stopwatch: () => number
+  /** Told of each check when it is done. */
+  readonly tell: (checked: Checked) => void
+}
+
+export async function audit(books: Books, options: AuditOptions): Promise<Verdict> {
+  const audited = SOURCES.filter(
+    (source) => books.has(source) && (source === 'processor' || !options.live),
+  )
+  const notAudited = SOURCES.filter((source) => !audited.includes(source))
+  const checks: Checked[] = []
+
+  for (const check of CHECKLIST) {
+    const startedAt = options.stopwatch()
+    const isLeftOut = check.reads.some((source) => !audited.includes(source))
+    const { rows, broken } = isLeftOut ? NOT_LOOKED : await finding(check, books)
+    const outcome = broken !== null ? 'broken' : isLeftOut ? 'left out' : 'ok'
+    const ms = Math.round(options.stopwatch() - startedAt)
+    const checked: Checked = { name: check.name, outcome, rows, ms }
+    checks.push(checked)
+    options.tell(checked)
+    if (broken !== null) {
+      const { name, sentence } = check
+      const timeline = await timelineOf(books, broken.entity).catch(() => [])
+      return { clean: false, checks, notAudited, broken: { name, sentence, ...broken, timeline } }
+    }
+  }
+  return { clean: true, checks, notAudited, broken: null }
+}
+
+const NOT_LOOKED = { rows: 0, broken: null }
+
+/** A check that can not be carried out, on a damaged file for instance, has found something. */
+async function finding(check: Check, books: Books): ReturnType<Check['run']> {
+  try {
+    return await check.run(books)
+  } catch (error) {
+    const found = `could not be checked: ${error instanceof Error ? error.message : String(error)}`
+    return { rows: 0, broken: { entity: '', found, expected: 'rows that can be read' } }
+  }
+}

@@ -1,0 +1,97 @@
+/**
+ * The checklist: what is checked, in this order.
+ *
+ * From the files up: what is broken below makes what is above it doubtful, so the first thing that
+ * is broken is the one to look at.
+ */
+import type { Check } from './check.js'
+import { payoutAmountsAddUp, quotesFollowTheirRate, reservedIsUnderWay } from './checks/amounts.js'
+import {
+  deliveriesAreCounted,
+  deliveriesHaveNoGap,
+  poolTellsWhatHappened,
+  settledEventsHaveEnded,
+} from './checks/deliveries.js'
+import {
+  bodiesSayWhatHappened,
+  nothingElseIsTold,
+  sequencesHaveNoGap,
+  transitionsAreTold,
+} from './checks/events.js'
+import { filesAreWhole, textsAreJson } from './checks/files.js'
+import { keysLeadSomewhere, payoutsKeepTheirKey } from './checks/idempotency.js'
+import {
+  balancesRecompute,
+  nothingIsOverdrawn,
+  postingsSumToZero,
+  runningBalancesFollow,
+} from './checks/ledger.js'
+import { limitsCountConfirmations } from './checks/limits.js'
+import { intentsArePostedAsLived, payoutsArePostedAsLived } from './checks/paths.js'
+import { fundingIsPostedOnce, postingsHaveAnEntity } from './checks/postings.js'
+import {
+  cameBackIsGivenBack,
+  discrepanciesAreResolvedByName,
+  givenBackCameBack,
+  instructionsCameUnchanged,
+  instructionsWereOrdered,
+  neverPaid,
+  openPaidAtMostOnce,
+  paidExactlyOnce,
+  railLogIsThere,
+} from './checks/rail.js'
+import { accountsAreNotInClear, secretsAreSealed } from './checks/secrets.js'
+import {
+  columnsRepeatTheContext,
+  openOnesHaveATimer,
+  statesFitTheirMoments,
+  tenantsArePartners,
+} from './checks/snapshots.js'
+
+export const CHECKLIST: readonly Check[] = [
+  // The files.
+  filesAreWhole,
+  textsAreJson,
+  // The ledger by itself.
+  postingsSumToZero,
+  nothingIsOverdrawn,
+  runningBalancesFollow,
+  balancesRecompute,
+  // Payouts and intents by themselves.
+  columnsRepeatTheContext,
+  statesFitTheirMoments,
+  openOnesHaveATimer,
+  tenantsArePartners,
+  payoutAmountsAddUp,
+  quotesFollowTheirRate,
+  // What their lives left in the other tables.
+  postingsHaveAnEntity,
+  fundingIsPostedOnce,
+  payoutsArePostedAsLived,
+  intentsArePostedAsLived,
+  reservedIsUnderWay,
+  limitsCountConfirmations,
+  transitionsAreTold,
+  nothingElseIsTold,
+  sequencesHaveNoGap,
+  bodiesSayWhatHappened,
+  keysLeadSomewhere,
+  payoutsKeepTheirKey,
+  secretsAreSealed,
+  discrepanciesAreResolvedByName,
+  // The rail's own log.
+  railLogIsThere,
+  paidExactlyOnce,
+  neverPaid,
+  openPaidAtMostOnce,
+  instructionsWereOrdered,
+  instructionsCameUnchanged,
+  givenBackCameBack,
+  cameBackIsGivenBack,
+  accountsAreNotInClear,
+  // The webhook pool.
+  settledEventsHaveEnded,
+  deliveriesAreCounted,
+  deliveriesHaveNoGap,
+  poolTellsWhatHappened,
+]

@@ -1,0 +1,144 @@
+/**
+ * The webhook pool's books against the processor's: every event reached its end, or is on the way.
+ *
+ * D1. The pool's snapshot is the later one: what the processor holds settled must be settled there.
+ *     What the pool says of the processor is held against what the processor says by now.
+ * D2. The pool forgets settled events; only what is too young for that must be there.
+ */
+import { DAY } from '../../base/clock.js'
+import type { Books } from '../books.js'
+import { byQuery, type Broken, type Check } from '../check.js'
+
+/** The pool keeps every event at least this long. */
+const KEPT_MS = 8 * DAY
+
+export const settledEventsHaveEnded = byQuery({
+  name: 'settled_events_have_ended',
+  sentence: 'Each delivery of a settled event is delivered or dead, unless somebody has redriven it.',
+  reads: ['webhooks'],
+  over: ['main.events'],
+  broken: `
+    SELECT e.entity, e.id || ' is settled and unknown to the pool' AS found,
+           'its row in the pool' AS expected
+      FROM main.events e LEFT JOIN webhooks.events w ON w.id = e.id
+      WHERE e.settled_at IS NOT NULL AND e.created_at > :as_of - ${KEPT_MS} AND w.id IS NULL
+    UNION ALL
+    SELECT e.entity, e.id || ' is settled, its delivery ' || d.id || ' is ' || d.state,
+           'delivered or dead'
+      FROM webhooks.deliveries d JOIN main.events e ON e.id = d.event_id
+      WHERE d.due_at IS NOT NULL AND e.settled_at IS NOT NULL
+        AND d.context ->> 'tries' = d.context ->> 'attempts'
+        AND coalesce(d.context ->> 'dueAt', 0) <= e.settled_at`,
+})
+
+export const deliveriesAreCounted = byQuery({
+  name: 'deliveries_are_counted',
+  sentence: 'An event of the pool counts its open deliveries, and a delivered one was answered 2xx.',
+  reads: ['webhooks'],
+  over: ['webhooks.deliveries'],
+  broken: `
+    SELECT coalesce(e.entity, w.id) AS entity, w.id || ' counts ' || w.open || ' open' AS found,
+           (SELECT count(*) FROM webhooks.deliveries d
+             WHERE d.event_id = w.id AND d.due_at IS NOT NULL) || ' open' AS expected
+      FROM webhooks.events w LEFT JOIN main.events e ON e.id = w.id
+      WHERE w.open <> (SELECT count(*) FROM webhooks.deliveries d
+        WHERE d.event_id = w.id AND d.due_at IS NOT NULL)
+    UNION ALL
+    SELECT coalesce(e.entity, d.event_id), d.id || ' is delivered', 'an attempt answered 2xx'
+      FROM webhooks.deliveries d LEFT JOIN main.events e ON e.id = d.event_id
+      WHERE d.state = 'delivered' AND NOT EXISTS (SELECT 1 FROM webhooks.attempts a
+        WHERE a.delivery_id = d.id AND a.status BETWEEN 200 AND 299)
+    UNION ALL
+    SELECT coalesce(e.entity, d.event_id),
+           d.id || ' is due at ' || coalesce(d.due_at, 'no time'),
+           coalesce(d.context ->> 'dueAt', 'no time')
+      FROM webhooks.deliveries d LEFT JOIN main.events e ON e.id = d.event_id
+      WHERE d.due_at IS NOT d.context ->> 'dueAt'`,
+})
+
+/**
+ * Nobody writes down since when an endpoint wants a type of event. That it got an earlier one of the
+ * type shows that it did then.
+ */
+export const deliveriesHaveNoGap = byQuery({
+  name: 'deliveries_have_no_gap',
+  sentence: 'An endpoint that got earlier events of a type has a delivery of each later one.',
+  reads: ['webhooks'],
+  over: ['webhooks.events'],
+  broken: `
+    SELECT coalesce(p.entity, e.id) AS entity, e.id || ' without a delivery to ' || w.id AS found,
+           'a delivery, as of earlier events' AS expected
+      FROM webhooks.events e
+        JOIN main.webhook_endpoints w ON w.tenant = e.tenant
+        LEFT JOIN main.events p ON p.id = e.id
+      WHERE w.status <> 'deleted' AND w.created_at <= e.created_at
+        AND EXISTS (SELECT 1 FROM json_each(w.enabled_events) t
+          WHERE t.value = e.type OR t.value = '*' AND e.type <> 'payment_intent.authorized')
+        AND NOT EXISTS (SELECT 1 FROM webhooks.deliveries d
+          WHERE d.event_id = e.id AND d.endpoint_id = w.id)
+        AND EXISTS (SELECT 1 FROM webhooks.events b
+          JOIN webhooks.deliveries d ON d.event_id = b.id AND d.endpoint_id = w.id
+          WHERE b.tenant = e.tenant AND b.type = e.type AND b.position < e.position)`,
+})
+
+interface PoolEvent {
+  readonly position: number
+  readonly id: string
+  /** What must be the same in the processor's row. */
+  readonly told: string
+  readonly reported: number
+}
+
+const TOLD = 'json_array(id, tenant, type, sequence, created_at, body)'
+/** Of the pool's events those whose like is not in the processor's snapshot. */
+const UNLIKE = `
+  SELECT w.position, w.id, w.told, w.reported
+    FROM (SELECT position, id, reported, ${TOLD} AS told FROM webhooks.events) w
+      LEFT JOIN (SELECT id, settled_at, ${TOLD} AS told FROM main.events) e ON e.id = w.id
+    WHERE w.position > ? AND (e.told IS NOT w.told OR w.reported = 1 AND e.settled_at IS NULL)
+    ORDER BY w.position LIMIT ?`
+const BY_NOW = `
+  SELECT id, entity, settled_at AS settledAt, ${TOLD} AS told FROM events
+    WHERE id IN (SELECT value FROM json_each(?))`
+
+export const poolTellsWhatHappened: Check = {
+  name: 'pool_tells_what_happened',
+  sentence: 'What the pool delivers is what was published, and what it reported is settled.',
+  reads: ['webhooks'],
+  run: async (books) => {
+    const rows = await books.count('webhooks.events')
+    const unlike = books.pages<PoolEvent>(UNLIKE, [0], ({ position }) => [position])
+    for await (const page of unlike) {
+      const broken = await stillUnlike(books, page)
+      if (broken !== null) return { rows, broken }
+    }
+    return { rows, broken: null }
+  },
+}
+
+interface ProcessorEvent {
+  readonly id: string
+  readonly entity: string
+  readonly settledAt: number | null
+  readonly told: string
+}
+
+async function stillUnlike(books: Books, page: readonly PoolEvent[]): Promise<Broken | null> {
+  const ids = JSON.stringify(page.map(({ id }) => id))
+  const published = new Map<string, ProcessorEvent>()
+  for (const event of await books.byNow<ProcessorEvent>(BY_NOW, [ids])) {
+    published.set(event.id, event)
+  }
+  for (const { id, told, reported } of page) {
+    const event = published.get(id)
+    const entity = event?.entity ?? id
+    if (event?.told !== told) {
+      const expected = event === undefined ? 'an event that was published' : event.told
+      return { entity, found: `delivers ${told}`, expected }
+    }
+    if (reported === 1 && event.settledAt === null) {
+      return { entity, found: `${id} was reported and is open`, expected: 'settled' }
+    }
+  }
+  return null
+}

@@ -1,0 +1,100 @@
+/**
+ * Events: one for each public transition, numbered without a gap, and saying what happened.
+ */
+import { byQuery } from '../check.js'
+
+/** Each public transition, and the moment of its entity's context. */
+const PUBLIC_MOMENTS = `public_moments (type, moment) AS (VALUES
+  ('payout.created',            'createdAt'),
+  ('payout.processing',         'processingAt'),
+  ('payout.completed',          'completedAt'),
+  ('payout.failed',             'failedAt'),
+  ('payout.reversed',           'reversedAt'),
+  ('payment_intent.authorized', 'confirmedAt'),
+  ('payment_intent.captured',   'capturedAt'),
+  ('payment_intent.failed',     'failedAt'),
+  ('payment_intent.expired',    'expiredAt'),
+  ('payment_intent.cancelled',  'cancelledAt'),
+  ('payment_intent.refunded',   'refundedAt'))`
+
+const missingOf = (table: string, types: string): string => `
+  SELECT x.id AS entity,
+         coalesce(e.type || ' of ' || e.tenant || ' at ' || e.created_at, 'no event') AS found,
+         m.type || ' of ' || x.tenant || ' at ' || (x.context ->> m.moment) AS expected
+    FROM ${table} x CROSS JOIN public_moments m
+      LEFT JOIN events e ON e.entity = x.id AND e.type = m.type
+    WHERE m.type GLOB '${types}' AND x.context ->> m.moment IS NOT NULL
+      AND (e.tenant, e.created_at) IS NOT (x.tenant, x.context ->> m.moment)`
+
+export const transitionsAreTold = byQuery({
+  name: 'transitions_are_told',
+  sentence: 'Every public transition has an event of its tenant, at its moment.',
+  over: ['payouts', 'intents'],
+  broken: `WITH ${PUBLIC_MOMENTS}
+    ${missingOf('payouts', 'payout.*')}
+    UNION ALL ${missingOf('intents', 'payment_intent.*')}`,
+})
+
+export const nothingElseIsTold = byQuery({
+  name: 'nothing_else_is_told',
+  sentence: 'Every event tells a transition that has been, once.',
+  over: ['events'],
+  broken: `WITH ${PUBLIC_MOMENTS}
+    SELECT e.entity, e.type || ' (' || e.id || ')' AS found, 'a transition that has been' AS expected
+      FROM events e
+        LEFT JOIN public_moments m ON m.type = e.type
+        LEFT JOIN payouts p ON p.id = e.entity
+        LEFT JOIN intents i ON i.id = e.entity
+        LEFT JOIN webhook_endpoints w ON w.id = e.entity
+      WHERE CASE
+        WHEN e.type GLOB 'payout.*' THEN p.context ->> m.moment IS NULL
+        WHEN e.type GLOB 'payment_intent.*' THEN i.context ->> m.moment IS NULL
+        ELSE w.id IS NULL END
+    UNION ALL
+    SELECT entity, count(*) || ' × ' || type, '1 × ' || type
+      FROM events GROUP BY entity, type HAVING count(*) > 1`,
+})
+
+export const sequencesHaveNoGap = byQuery({
+  name: 'sequences_have_no_gap',
+  sentence: "A tenant's events count from 1 without a gap, in the order of their commits.",
+  over: ['events'],
+  broken: `
+    SELECT e.entity,
+           e.id || ' is ' || e.sequence || ' of ' || e.tenant || ' at position ' || e.position
+             AS found,
+           iif(e.sequence < 1, 'numbers from 1 on',
+             'number ' || (e.sequence - 1) || ' at an earlier position') AS expected
+      FROM events e LEFT JOIN events b ON b.tenant = e.tenant AND b.sequence = e.sequence - 1
+      WHERE e.sequence <> 1 AND (b.position IS NULL OR b.position >= e.position)`,
+})
+
+/** RFC 3339 with three digits of a second, as epoch milliseconds. */
+const epochMs = (text: string): string =>
+  `(unixepoch(${text}) * 1000 + CAST(substr(${text}, 21, 3) AS INTEGER))`
+
+export const bodiesSayWhatHappened = byQuery({
+  name: 'bodies_say_what_happened',
+  sentence: "An event's body has the row's id, type and time, and its entity's id, status and amounts.",
+  over: ['events'],
+  broken: `
+    SELECT e.entity, substr(e.body, 1, 200) AS found,
+           json_array(e.id, e.type, e.created_at, e.entity) || ' and its amounts' AS expected
+      FROM events e LEFT JOIN payouts p ON p.id = e.entity LEFT JOIN intents i ON i.id = e.entity
+      WHERE (e.body ->> 'id', e.body ->> 'webhook_event_id') IS NOT (e.id, e.id)
+        OR (e.body ->> 'type', e.body ->> 'webhook_event_type') IS NOT (e.type, e.type)
+        OR ${epochMs("e.body ->> 'created_at'")} IS NOT e.created_at
+        OR e.type GLOB 'payout.*'
+          AND (e.body ->> '$.data.payout.id', 'payout.' || (e.body ->> '$.data.payout.status'),
+               e.body ->> '$.data.payout.amount', e.body ->> '$.data.payout.total',
+               e.body ->> '$.data.payout.recipient_amount', e.body ->> '$.data.payout.currency')
+            IS NOT (e.entity, e.type, p.context ->> 'amount', p.context ->> 'total',
+                    p.context ->> 'recipientAmount', p.context ->> 'currency')
+        OR e.type GLOB 'payment_intent.*'
+          AND (e.body ->> '$.data.payment_intent.intent_id',
+               'payment_intent.' || (e.body ->> '$.data.payment_intent.status'),
+               e.body ->> '$.data.payment_intent.amount_usd_cents',
+               e.body ->> '$.data.payment_intent.quote.amount_usd_cents')
+            IS NOT (e.entity, e.type, i.context ->> 'amountCents',
+                    i.context ->> '$.scanned.quote.cents')`,
+})

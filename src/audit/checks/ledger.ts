@@ -1,0 +1,180 @@
+/**
+ * The ledger by itself: every sum and every balance worked out again from its entries.
+ *
+ * L1. The only number that is believed is an entry's amount. Sums are bigint, never SQL's.
+ */
+import type { Books } from '../books.js'
+import { amountOf, type Broken, type Check } from '../check.js'
+
+interface Entry {
+  readonly posting: number
+  readonly line: number
+  readonly account: string
+  readonly amount: bigint
+  /** The account's balance after it, as the books have it. */
+  readonly balance: bigint
+  readonly plan: string
+  readonly entity: string
+  readonly at: number
+}
+
+interface EntryRow extends Omit<Entry, 'amount' | 'balance'> {
+  readonly amount: string
+  readonly balance: string
+}
+
+const ENTRIES = `
+  SELECT posting, line, account, CAST(amount AS TEXT) AS amount, CAST(balance AS TEXT) AS balance,
+         plan, entity, at
+    FROM ledger_entries WHERE (posting, line) > (?, ?) ORDER BY posting, line LIMIT ?`
+
+/** All postings in their order, each with its lines. */
+async function* postings(books: Books): AsyncGenerator<readonly Entry[]> {
+  let lines: Entry[] = []
+  const rows = books.pages<EntryRow>(ENTRIES, [0, 0], ({ posting, line }) => [posting, line])
+  for await (const page of rows) {
+    for (const row of page) {
+      if (lines.length > 0 && lines[0]?.posting !== row.posting) {
+        yield lines
+        lines = []
+      }
+      lines.push({ ...row, amount: amountOf(row.amount), balance: amountOf(row.balance) })
+    }
+  }
+  if (lines.length > 0) yield lines
+}
+
+interface LedgerCheck {
+  readonly name: string
+  readonly sentence: string
+  /** A judge that is shown every posting, and asked once more at the end. */
+  readonly judge: (books: Books) => {
+    posting(lines: readonly Entry[]): Broken | null
+    end?(): Promise<Broken | null>
+  }
+}
+
+function overPostings({ name, sentence, judge }: LedgerCheck): Check {
+  return {
+    name,
+    sentence,
+    reads: [],
+    run: async (books) => {
+      const { posting, end } = judge(books)
+      let rows = 0
+      for await (const lines of postings(books)) {
+        rows += lines.length
+        const broken = posting(lines)
+        if (broken !== null) return { rows, broken }
+      }
+      return { rows, broken: (await end?.()) ?? null }
+    },
+  }
+}
+
+const currencyOf = (account: string): string => account.split(':')[1] ?? ''
+const kindOf = (account: string): string => account.split(':')[2] ?? ''
+
+function addTo(sums: Map<string, bigint>, key: string, amount: bigint): bigint {
+  const sum = (sums.get(key) ?? 0n) + amount
+  sums.set(key, sum)
+  return sum
+}
+
+export const postingsSumToZero = overPostings({
+  name: 'postings_sum_to_zero',
+  sentence: 'The lines of a posting sum to zero in each currency and are of one plan and entity.',
+  judge: () => ({
+    posting: (lines) => {
+      const sums = new Map<string, bigint>()
+      for (const { account, amount } of lines) addTo(sums, currencyOf(account), amount)
+      const [first] = lines
+      for (const { posting, plan, entity, at } of lines) {
+        if (plan !== first?.plan || entity !== first.entity || at !== first.at) {
+          const found = `posting ${posting} with lines of ${entity} and ${first?.entity}`
+          return { entity, found, expected: 'one plan, one entity, one instant' }
+        }
+      }
+      for (const [currency, sum] of sums) {
+        if (sum === 0n) continue
+        const found = `posting ${first?.posting} sums to ${currency} ${sum}`
+        return { entity: first?.entity ?? '', found, expected: `${currency} 0` }
+      }
+      return null
+    },
+  }),
+})
+
+export const nothingIsOverdrawn = overPostings({
+  name: 'nothing_is_overdrawn',
+  sentence: 'After no posting is less than nothing available (prefund) or reserved.',
+  judge: () => {
+    const sums = new Map<string, bigint>()
+    return {
+      posting: (lines) => {
+        for (const { account, amount } of lines) addTo(sums, account, amount)
+        for (const { account, posting, entity } of lines) {
+          const holdsMoney = ['prefund', 'reserved'].includes(kindOf(account))
+          const balance = sums.get(account) ?? 0n
+          if (!holdsMoney || balance >= 0n) continue
+          const found = `${account} at ${balance} after posting ${posting}`
+          return { entity, found, expected: `${account} at 0 or more` }
+        }
+        return null
+      },
+    }
+  },
+})
+
+export const runningBalancesFollow = overPostings({
+  name: 'running_balances_follow',
+  sentence: "The balance written beside an entry is the one before on its account plus its amount.",
+  judge: () => {
+    const sums = new Map<string, bigint>()
+    return {
+      posting: (lines) => {
+        for (const { account, amount, balance, posting, line, entity } of lines) {
+          const sum = addTo(sums, account, amount)
+          if (sum === balance) continue
+          const found = `${account} at ${balance} in posting ${posting} line ${line}`
+          return { entity, found, expected: `${account} at ${sum}` }
+        }
+        return null
+      },
+    }
+  },
+})
+
+const ACCOUNTS = `
+  SELECT id, CAST(balance AS TEXT) AS balance FROM ledger_accounts
+    WHERE id > ? ORDER BY id LIMIT ?`
+
+export const balancesRecompute = overPostings({
+  name: 'balances_recompute',
+  sentence: "An account's balance is the sum of its entries.",
+  judge: (books) => {
+    const sums = new Map<string, bigint>()
+    return {
+      posting: (lines) => {
+        for (const { account, amount } of lines) addTo(sums, account, amount)
+        return null
+      },
+      end: async () => {
+        const accounts = books.pages<{ id: string; balance: string }>(ACCOUNTS, [''], ({ id }) => [
+          id,
+        ])
+        for await (const page of accounts) {
+          for (const { id, balance } of page) {
+            const sum = sums.get(id) ?? 0n
+            sums.delete(id)
+            if (sum === amountOf(balance)) continue
+            return { entity: id, found: `a balance of ${balance}`, expected: `${sum}` }
+          }
+        }
+        const [missing] = sums
+        if (missing === undefined) return null
+        return { entity: missing[0], found: 'no account', expected: `a balance of ${missing[1]}` }
+      },
+    }
+  },
+})

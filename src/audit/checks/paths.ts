@@ -1,0 +1,248 @@
+/**
+ * The postings of every entity: those of the path it has gone, with its own amounts, and no other.
+ *
+ * P1. This is the accountant's page once more, in the auditor's own words.
+ * P2. What a person has posted about a discrepancy comes on top, in plans of its own.
+ */
+import type { Books } from '../books.js'
+import { amountOf, type Check } from '../check.js'
+
+interface Posting {
+  readonly plan: string
+  /** The moment it belongs to; null when the entity has not come that far. */
+  readonly at: number | null
+  readonly lines: readonly Line[]
+}
+/** Account kind, currency, signed amount. */
+type Line = readonly [string, string, bigint]
+
+interface PayoutRow {
+  readonly id: string
+  readonly tenant: string
+  readonly currency: string
+  readonly total: string
+  readonly recipient: string
+  readonly fee: string
+  readonly refundsFees: number
+  readonly createdAt: number
+  readonly completedAt: number | null
+  readonly failedAt: number | null
+  readonly reversedAt: number | null
+}
+
+const PAYOUTS = `
+  SELECT id, tenant, context ->> 'currency' AS currency, context ->> 'total' AS total,
+         context ->> 'recipientAmount' AS recipient, context ->> '$.fees.sum' AS fee,
+         context ->> 'refundFeesOnReversal' AS refundsFees, context ->> 'createdAt' AS createdAt,
+         context ->> 'completedAt' AS completedAt, context ->> 'failedAt' AS failedAt,
+         context ->> 'reversedAt' AS reversedAt
+    FROM payouts WHERE id > ? ORDER BY id LIMIT ?`
+
+function pathOfPayout(row: PayoutRow): Posting[] {
+  const [total, recipient, fee] = [row.total, row.recipient, row.fee].map(amountOf) as Triple
+  const refunded = row.refundsFees === 1 ? fee : 0n
+  const { currency } = row
+  return [
+    {
+      plan: 'payout_accepted',
+      at: row.createdAt,
+      lines: [
+        ['prefund', currency, -total],
+        ['reserved', currency, total],
+      ],
+    },
+    {
+      plan: 'payout_completed',
+      at: row.completedAt,
+      lines: [
+        ['reserved', currency, -total],
+        ['rail_clearing', currency, recipient],
+        ['fees', currency, fee],
+      ],
+    },
+    {
+      plan: 'payout_failed',
+      at: row.failedAt,
+      lines: [
+        ['reserved', currency, -total],
+        ['prefund', currency, total],
+      ],
+    },
+    {
+      plan: 'payout_reversed',
+      at: row.reversedAt,
+      lines: [
+        ['rail_clearing', currency, -recipient],
+        ['prefund', currency, recipient],
+        ['fees', currency, -refunded],
+        ['prefund', currency, refunded],
+      ],
+    },
+  ]
+}
+
+type Triple = readonly [bigint, bigint, bigint]
+
+interface IntentRow {
+  readonly id: string
+  readonly tenant: string
+  readonly currency: string | null
+  readonly cents: string | null
+  readonly local: string | null
+  readonly confirmedAt: number | null
+  readonly capturedAt: number | null
+  readonly failedAt: number | null
+  readonly cancelledAt: number | null
+  readonly refundedAt: number | null
+}
+
+const INTENTS = `
+  SELECT id, tenant, context ->> '$.scanned.quote.currency' AS currency,
+         CAST(context ->> '$.scanned.quote.cents' AS TEXT) AS cents,
+         context ->> '$.scanned.quote.localMinor' AS local,
+         context ->> 'confirmedAt' AS confirmedAt, context ->> 'capturedAt' AS capturedAt,
+         context ->> 'failedAt' AS failedAt, context ->> 'cancelledAt' AS cancelledAt,
+         context ->> 'refundedAt' AS refundedAt
+    FROM intents WHERE id > ? ORDER BY id LIMIT ?`
+
+function pathOfIntent(row: IntentRow): Posting[] {
+  if (row.confirmedAt === null) return [] // no money has moved, whatever ended it
+  const [cents, minor] = [amountOf(row.cents), amountOf(row.local)]
+  const local = row.currency ?? ''
+  const released: readonly Line[] = [
+    ['reserved', 'USD', -cents],
+    ['prefund', 'USD', cents],
+  ]
+  return [
+    {
+      plan: 'intent_confirmed',
+      at: row.confirmedAt,
+      lines: [
+        ['prefund', 'USD', -cents],
+        ['reserved', 'USD', cents],
+      ],
+    },
+    {
+      plan: 'intent_captured',
+      at: row.capturedAt,
+      lines: [
+        ['reserved', 'USD', -cents],
+        ['fx', 'USD', cents],
+        ['fx', local, -minor],
+        ['rail_clearing', local, minor],
+      ],
+    },
+    { plan: 'intent_failed', at: row.failedAt, lines: released },
+    { plan: 'intent_cancelled', at: row.cancelledAt, lines: released },
+    {
+      plan: 'intent_refunded',
+      at: row.refundedAt,
+      lines: [
+        ['rail_clearing', local, -minor],
+        ['fx', local, minor],
+        ['fx', 'USD', -cents],
+        ['prefund', 'USD', cents],
+      ],
+    },
+  ]
+}
+
+interface PathCheck<Row> {
+  readonly name: string
+  readonly sentence: string
+  readonly table: string
+  readonly select: string
+  readonly pathOf: (row: Row) => readonly Posting[]
+}
+
+function overPaths<Row extends { readonly id: string; readonly tenant: string }>({
+  name,
+  sentence,
+  table,
+  select,
+  pathOf,
+}: PathCheck<Row>): Check {
+  return {
+    name,
+    sentence,
+    reads: [],
+    run: async (books) => {
+      const rows = await books.count(table)
+      for await (const page of books.pages<Row>(select, [''], ({ id }) => [id])) {
+        const booked = await bookedFor(books, page)
+        for (const row of page) {
+          const found = booked.get(row.id) ?? NOTHING
+          const expected = pathInWords(row.tenant, pathOf(row))
+          if (found !== expected) return { rows, broken: { entity: row.id, found, expected } }
+        }
+      }
+      return { rows, broken: null }
+    },
+  }
+}
+
+interface BookedRow {
+  readonly entity: string
+  readonly posting: number
+  readonly plan: string
+  readonly at: number
+  readonly account: string
+  readonly amount: string
+}
+
+const BOOKED = `
+  SELECT entity, posting, plan, at, account, CAST(amount AS TEXT) AS amount FROM ledger_entries
+    WHERE entity IN (SELECT value FROM json_each(?)) AND plan NOT GLOB 'discrepancy_*'
+    ORDER BY entity, posting`
+
+const NOTHING = 'no posting'
+
+/** What the ledger has of each entity of a page, in the words of `pathInWords`. */
+async function bookedFor(
+  books: Books,
+  page: readonly { readonly id: string }[],
+): Promise<ReadonlyMap<string, string>> {
+  const rows = await books.all<BookedRow>(BOOKED, [JSON.stringify(page.map(({ id }) => id))])
+  const words = new Map<string, string>()
+  for (let start = 0; start < rows.length; ) {
+    const { entity, posting, plan, at } = rows[start]!
+    let end = start
+    while (rows[end]?.entity === entity && rows[end]?.posting === posting) end += 1
+    const lines = rows.slice(start, end).map(({ account, amount }) => `${account} ${amount}`)
+    const before = words.get(entity)
+    words.set(entity, (before === undefined ? '' : `${before}; `) + inWords(plan, at, lines))
+    start = end
+  }
+  return words
+}
+
+/** A part of zero makes no line. */
+function pathInWords(tenant: string, path: readonly Posting[]): string {
+  const words: string[] = []
+  for (const { plan, at, lines } of path) {
+    if (at === null) continue
+    const moved = lines.filter(([, , amount]) => amount !== 0n)
+    words.push(inWords(plan, at, moved.map(([kind, cur, n]) => `${tenant}:${cur}:${kind} ${n}`)))
+  }
+  return words.length === 0 ? NOTHING : words.join('; ')
+}
+
+/** Which line of a posting comes first says nothing. */
+const inWords = (plan: string, at: number, lines: readonly string[]): string =>
+  `${plan} at ${at}: ${[...lines].sort().join(', ')}`
+
+export const payoutsArePostedAsLived = overPaths<PayoutRow>({
+  name: 'payouts_are_posted_as_lived',
+  sentence: 'A payout has exactly the postings of its path, with its own amounts and moments.',
+  table: 'payouts',
+  select: PAYOUTS,
+  pathOf: pathOfPayout,
+})
+
+export const intentsArePostedAsLived = overPaths<IntentRow>({
+  name: 'intents_are_posted_as_lived',
+  sentence: 'An intent has exactly the postings of its path, with its quote and its moments.',
+  table: 'intents',
+  select: INTENTS,
+  pathOf: pathOfIntent,
+})

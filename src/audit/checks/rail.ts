@@ -1,0 +1,184 @@
+/**
+ * The rail's own log against the books: money left once where we say so, and nowhere else.
+ *
+ * R1. What does not fit is allowed only where a discrepancy row says that a person knows of it.
+ * R2. The rail's snapshot is the later one. What the processor has ended must be there; what the
+ *     rail has done since is not held against anybody.
+ */
+import type { Books } from '../books.js'
+import { byQuery, type Broken, type Check } from '../check.js'
+
+const isKnown = (id: string): string =>
+  `EXISTS (SELECT 1 FROM main.discrepancies d WHERE d.entity = ${id})`
+
+/** What was ordered for each entity. */
+const ORDERED = `ordered (id, state, amount, currency, purpose, transaction_id, account_end) AS (
+  SELECT id, state, context ->> 'recipientAmount', context ->> 'currency', 'payout',
+         context ->> 'transactionId', context ->> '$.beneficiary.accountLast4'
+    FROM payouts
+  UNION ALL
+  SELECT id, state, context ->> '$.scanned.quote.localMinor',
+         context ->> '$.scanned.quote.currency', 'qr_payment', context ->> 'transactionId',
+         substr(context ->> '$.scanned.destinationMasked', 5)
+    FROM intents)`
+
+const inWords = `i.state || ', executed ' || i.executions || ' times: ' || i.purpose || ' of '
+  || i.currency || ' ' || CAST(i.amount AS TEXT) || coalesce(' as ' || i.transaction_id, '')`
+
+export const railLogIsThere: Check = {
+  name: 'rail_log_is_there',
+  sentence: 'Once a payment was handed over, there is a log of the rail to hold it against.',
+  reads: [],
+  run: async (books) => {
+    const rows = (await books.count('payouts')) + (await books.count('intents'))
+    if (books.has('rail')) return { rows, broken: null }
+    const [handedOver] = await books.all<{ id: string }>(`
+      SELECT id FROM payouts WHERE context ->> 'handedOverAt' IS NOT NULL
+      UNION ALL
+      SELECT id FROM intents WHERE context ->> 'handedOverAt' IS NOT NULL LIMIT 1`)
+    if (handedOver === undefined) return { rows, broken: null }
+    const { id: entity } = handedOver
+    return { rows, broken: { entity, found: 'no rail.db', expected: "the rail's log" } }
+  },
+}
+
+export const paidExactlyOnce = byQuery({
+  name: 'paid_exactly_once',
+  sentence: 'What is completed, reversed, captured or refunded was executed once, as it was ordered.',
+  reads: ['rail'],
+  over: ['payouts', 'intents'],
+  broken: `WITH ${ORDERED}
+    SELECT o.id AS entity, coalesce(${inWords}, 'no instruction') AS found,
+           'executed 1 times: ' || o.purpose || ' of ' || o.currency || ' ' || o.amount
+             || coalesce(' as ' || o.transaction_id, ' under a number') AS expected
+      FROM ordered o LEFT JOIN rail.instructions i ON i.id = o.id
+      WHERE o.state IN ('completed', 'reversed', 'captured', 'refunded')
+        AND (i.executions, CAST(i.amount AS TEXT), i.currency, i.purpose, i.transaction_id)
+          IS NOT (1, o.amount, o.currency, o.purpose, coalesce(o.transaction_id, ''))
+        AND NOT ${isKnown('o.id')}`,
+})
+
+export const neverPaid = byQuery({
+  name: 'never_paid',
+  sentence: 'What is failed, cancelled or expired was never executed.',
+  reads: ['rail'],
+  over: ['payouts', 'intents'],
+  broken: `WITH ${ORDERED}
+    SELECT o.id AS entity, ${inWords} AS found, o.state || ', so executed 0 times' AS expected
+      FROM ordered o JOIN rail.instructions i ON i.id = o.id
+      WHERE o.state IN ('failed', 'cancelled', 'expired') AND i.executions <> 0
+        AND NOT ${isKnown('o.id')}`,
+})
+
+export const openPaidAtMostOnce = byQuery({
+  name: 'open_paid_at_most_once',
+  sentence: 'What is still open was executed at most once, and stands at the rail as it was ordered.',
+  reads: ['rail'],
+  over: ['payouts', 'intents'],
+  broken: `WITH ${ORDERED}
+    SELECT o.id AS entity, ${inWords} AS found,
+           'at most once ' || o.purpose || ' of ' || coalesce(o.currency || ' ' || o.amount, 'nothing')
+             AS expected
+      FROM ordered o JOIN rail.instructions i ON i.id = o.id
+      WHERE o.state IN ('created', 'processing', 'authorized')
+        AND i.received_at < :as_of
+        AND (i.executions > 1 OR (CAST(i.amount AS TEXT), i.currency, i.purpose)
+          IS NOT (o.amount, o.currency, o.purpose))
+        AND NOT ${isKnown('o.id')}`,
+})
+
+export const instructionsWereOrdered = byQuery({
+  name: 'instructions_were_ordered',
+  sentence: 'Every instruction at the rail was handed over by an entity, to the account it shows.',
+  reads: ['rail'],
+  over: ['rail.instructions'],
+  broken: `
+    SELECT i.id AS entity,
+           iif(p.id IS NULL AND t.id IS NULL, 'nobody', 'not handed over, or another account')
+             AS found,
+           'an entity that was handed over, to an account that ends alike' AS expected
+      FROM rail.instructions i
+        LEFT JOIN payouts p ON p.id = i.id LEFT JOIN intents t ON t.id = i.id
+      WHERE i.received_at < :as_of
+        AND (coalesce(p.context ->> 'handedOverAt', t.context ->> 'handedOverAt') IS NULL
+          OR NOT ${endsWith(
+            'i.account',
+            `coalesce(p.context ->> '$.beneficiary.accountLast4',
+                      substr(t.context ->> '$.scanned.destinationMasked', 5), '?')`,
+          )})
+        AND NOT ${isKnown('i.id')}`,
+})
+
+function endsWith(text: string, end: string): string {
+  return `(substr(${text}, length(${text}) - length(${end}) + 1) = ${end})`
+}
+
+export const instructionsCameUnchanged = byQuery({
+  name: 'instructions_came_unchanged',
+  sentence: 'No instruction was sent again with other content.',
+  reads: ['rail'],
+  over: ['rail.discrepancies'],
+  broken: `
+    SELECT r.instruction AS entity, 'other content at ' || r.at AS found, 'the same' AS expected
+      FROM rail.discrepancies r WHERE NOT ${isKnown('r.instruction')}`,
+})
+
+export const givenBackCameBack = byQuery({
+  name: 'given_back_came_back',
+  sentence: 'What is reversed or refunded has come back to the rail.',
+  reads: ['rail'],
+  over: ['payouts', 'intents'],
+  broken: `WITH ${ORDERED}
+    SELECT o.id AS entity, coalesce(${inWords}, 'no instruction') AS found, 'returned' AS expected
+      FROM ordered o LEFT JOIN rail.instructions i ON i.id = o.id
+      WHERE o.state IN ('reversed', 'refunded') AND i.state IS NOT 'returned'
+        AND NOT ${isKnown('o.id')}`,
+})
+
+/** Returned, and the news of it taken in, while the books of that instant have it paid. */
+const RETURNED = `
+  SELECT i.id FROM rail.instructions i
+    LEFT JOIN payouts p ON p.id = i.id LEFT JOIN intents t ON t.id = i.id
+    WHERE i.id > ? AND i.state = 'returned' AND i.report_id IS NULL
+      AND coalesce(p.state, t.state) NOT IN ('reversed', 'refunded')
+      AND NOT ${isKnown('i.id')}
+    ORDER BY i.id LIMIT ?`
+const STATES = `
+  SELECT id, state FROM payouts WHERE id IN (SELECT value FROM json_each(?1))
+  UNION ALL
+  SELECT id, state FROM intents WHERE id IN (SELECT value FROM json_each(?1))`
+
+/** The one check that asks the other way round, so it needs what the processor says after the rail. */
+export const cameBackIsGivenBack: Check = {
+  name: 'came_back_is_given_back',
+  sentence: 'Money that the rail has told us is back was booked back.',
+  reads: ['rail'],
+  run: async (books) => {
+    const rows = await books.count('rail.instructions')
+    for await (const page of books.pages<{ id: string }>(RETURNED, [''], ({ id }) => [id])) {
+      const broken = await stillPaid(books, page)
+      if (broken !== null) return { rows, broken }
+    }
+    return { rows, broken: null }
+  },
+}
+
+async function stillPaid(books: Books, page: readonly { id: string }[]): Promise<Broken | null> {
+  const ids = JSON.stringify(page.map(({ id }) => id))
+  const states = await books.byNow<{ id: string; state: string }>(STATES, [ids])
+  const wrong = states.find(({ state }) => state !== 'reversed' && state !== 'refunded')
+  if (wrong === undefined) return null
+  return { entity: wrong.id, found: `${wrong.state} here`, expected: 'returned, as at the rail' }
+}
+
+export const discrepanciesAreResolvedByName = byQuery({
+  name: 'discrepancies_are_resolved_by_name',
+  sentence: 'A discrepancy that was resolved has an entry in the operators’ log that names it.',
+  over: ['main.discrepancies'],
+  broken: `
+    SELECT d.entity, d.id || ' resolved at ' || d.resolved_at AS found,
+           'who did it and why, in operator_log' AS expected
+      FROM main.discrepancies d
+      WHERE d.resolved_at IS NOT NULL AND NOT EXISTS (SELECT 1 FROM operator_log o
+        WHERE o.at >= d.at AND (instr(o.subject, d.id) > 0 OR instr(o.subject, d.entity) > 0))`,
+})

@@ -1,0 +1,116 @@
+/**
+ * All that the books know of one entity, in the order of time.
+ *
+ * Owns: where to look. The subject is an intent's or a payout's id; of an account it shows the last
+ * entries, of a limit's counter the confirmations counted in it.
+ *
+ * T1. Sealed texts and account numbers are not shown: a timeline may be pasted anywhere.
+ */
+import type { Books, Source } from './books.js'
+
+export interface Moment {
+  /** Epoch milliseconds. */
+  readonly at: number
+  readonly source: string
+  readonly what: string
+}
+
+const ROWS_MAX = 200
+
+interface Place {
+  readonly source: string
+  readonly reads: Source
+  /** Selects `at` and `what` for the subject `?1`. */
+  readonly select: string
+}
+
+const momentsOf = (table: string): string => `
+  SELECT j.value AS at, j.key AS what FROM ${table} x, json_each(x.context) j
+    WHERE x.id = ?1 AND j.type = 'integer' AND j.key GLOB '*At'`
+
+const stateOf = (table: string): string => `
+  SELECT coalesce(due_at, context ->> 'createdAt') AS at,
+         state || iif(due_at IS NULL, ', nothing is due', ' now, due then') AS what
+    FROM ${table} WHERE id = ?1`
+
+const PLACES: readonly Place[] = [
+  { source: 'payout', reads: 'processor', select: momentsOf('payouts') },
+  { source: 'intent', reads: 'processor', select: momentsOf('intents') },
+  { source: 'payout', reads: 'processor', select: stateOf('payouts') },
+  { source: 'intent', reads: 'processor', select: stateOf('intents') },
+  {
+    source: 'ledger',
+    reads: 'processor',
+    select: `
+      SELECT at, 'posting ' || posting || '.' || line || ' ' || plan || ': ' || account || ' '
+                   || CAST(amount AS TEXT) || ' → ' || CAST(balance AS TEXT)
+                   || iif(entity = ?1, '', ' for ' || entity) AS what
+        FROM ledger_entries WHERE entity = ?1 OR account = ?1 ORDER BY posting DESC, line DESC`,
+  },
+  {
+    source: 'limit',
+    reads: 'processor',
+    select: `
+      SELECT confirmed_at AS at,
+             id || ' (' || state || ') ' || (context ->> '$.scanned.quote.localMinor') AS what
+        FROM intents
+        WHERE confirmed_at IS NOT NULL
+          AND ?1 IN (context ->> '$.confirmation.dayKey', context ->> '$.confirmation.monthKey')`,
+  },
+  {
+    source: 'event',
+    reads: 'processor',
+    select: `
+      SELECT created_at AS at, type || ' ' || id || ', number ' || sequence || ' of ' || tenant
+               || iif(settled_at IS NULL, ', open', ', settled at ' || settled_at) AS what
+        FROM main.events WHERE entity = ?1`,
+  },
+  {
+    source: 'discrepancy',
+    reads: 'processor',
+    select: `
+      SELECT at, id || ': ' || reason || iif(resolved_at IS NULL, ', open', ', resolved') AS what
+        FROM main.discrepancies WHERE entity = ?1`,
+  },
+  {
+    source: 'operator',
+    reads: 'processor',
+    select: `
+      SELECT at, action || ' ' || subject || ' by ' || actor || ': ' || reason AS what
+        FROM operator_log WHERE instr(subject, ?1) > 0`,
+  },
+  {
+    source: 'rail',
+    reads: 'rail',
+    select: `
+      SELECT received_at AS at, purpose || ' of ' || currency || ' ' || CAST(amount AS TEXT)
+               || ' received, now ' || state || ', executed ' || executions || ' times'
+               || coalesce(' as ' || transaction_id, '') || coalesce(', ' || refusal, '') AS what
+        FROM rail.instructions WHERE id = ?1
+      UNION ALL
+      SELECT at, 'came again with other content' FROM rail.discrepancies WHERE instruction = ?1`,
+  },
+  {
+    source: 'delivery',
+    reads: 'webhooks',
+    select: `
+      SELECT coalesce(d.due_at, d.context ->> 'endedAt') AS at,
+             d.id || ' of ' || e.type || ' to ' || d.endpoint_id || ': ' || d.state AS what
+        FROM main.events e JOIN webhooks.deliveries d ON d.event_id = e.id WHERE e.entity = ?1
+      UNION ALL
+      SELECT a.at, 'try ' || a.number || ' of ' || d.id || ': ' || coalesce(a.status, a.reason)
+        FROM main.events e JOIN webhooks.deliveries d ON d.event_id = e.id
+          JOIN webhooks.attempts a ON a.delivery_id = d.id WHERE e.entity = ?1`,
+  },
+]
+
+export async function timelineOf(books: Books, subject: string): Promise<readonly Moment[]> {
+  const moments: Moment[] = []
+  for (const { source, reads, select } of PLACES) {
+    if (subject === '' || !books.has(reads)) continue
+    const sql = `SELECT at, what FROM (${select}) LIMIT ${ROWS_MAX}`
+    const rows = await books.all<{ at: number; what: string }>(sql, [subject])
+    moments.push(...rows.map(({ at, what }) => ({ at, source, what })))
+  }
+  return moments.sort((one, other) => one.at - other.at)
+}
