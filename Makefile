@@ -13,7 +13,8 @@ TYPES := protos/types/.made
 BUILT := .build/.made
 PROTOS := $(wildcard protos/*.proto)
 SOURCES := $(shell find src actors gateway test -name '*.ts' 2>/dev/null)
-FOLDERS := $(shell find src actors gateway test -type d 2>/dev/null)
+# Without `test` itself, which is also the name of a target.
+FOLDERS := $(shell find src actors gateway test -mindepth 1 -type d 2>/dev/null)
 ESLINT := node_modules/.bin/eslint -c .eslint.config.mjs
 PRETTIER := node_modules/.bin/prettier --log-level warn
 

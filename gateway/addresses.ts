@@ -5,7 +5,7 @@
  *
  * Q1. An empty list restricts nobody. A block that can not be read matches nobody, and still
  *     restricts.
- * Q2. An IPv4 address that arrives mapped into IPv6 is the IPv4 address.
+ * Q2. An IPv4 address that is mapped into IPv6 is the IPv4 address, in a peer and in a block.
  */
 import ipaddr from 'ipaddr.js'
 
@@ -27,8 +27,18 @@ type Block = readonly [ipaddr.IPv4 | ipaddr.IPv6, number]
 
 /** `203.0.113.0/24`, or one address. */
 function blockOf(text: string): Block[] {
-  if (ipaddr.isValidCIDR(text)) return [ipaddr.parseCIDR(text)]
+  if (ipaddr.isValidCIDR(text)) return [unmapped(ipaddr.parseCIDR(text))]
   if (!ipaddr.isValid(text)) return []
   const address = ipaddr.process(text)
   return [[address, address.kind() === 'ipv4' ? 32 : 128]]
+}
+
+/** The first 96 bits of a mapped address only say that it is one. */
+const MAPPED_BITS = 96
+
+function unmapped([network, bits]: Block): Block {
+  const mapped = network instanceof ipaddr.IPv6 && network.isIPv4MappedAddress()
+  return mapped && bits >= MAPPED_BITS
+    ? [network.toIPv4Address(), bits - MAPPED_BITS]
+    : [network, bits]
 }

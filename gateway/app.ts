@@ -4,10 +4,11 @@
  * Owns: the route table. Does not own: the way of a call (call), what a route does (routes/).
  */
 import { PAYOUT_BODY_MAX_BYTES, SCAN_BODY_MAX_BYTES } from '../src/base/bounds.js'
+import { AUTHORIZATION } from './authenticate.js'
 import { serveCall, type CallOptions } from './call.js'
 import { IDEMPOTENCY_KEY } from './decode/idempotency_key.js'
-import type { Service } from './exchange.js'
-import { createRouter, get, post, type Destination } from './route.js'
+import { FORWARDED_FOR, type Service } from './exchange.js'
+import { createRouter, get, local, post, type AnyRoute, type Destination } from './route.js'
 import { balancesGet } from './routes/balances_get.js'
 import { beneficiariesCreate } from './routes/beneficiaries_create.js'
 import { intentsCancel } from './routes/intents_cancel.js'
@@ -22,6 +23,7 @@ import { intentsScan } from './routes/intents_scan.js'
 import { payoutsCancel } from './routes/payouts_cancel.js'
 import { payoutsCreate } from './routes/payouts_create.js'
 import { payoutsGet } from './routes/payouts_get.js'
+import { sandboxSignatureCheck } from './routes/sandbox_signature_check.js'
 import { webhookEndpointsCreate } from './routes/webhook_endpoints_create.js'
 import { webhookEndpointsList } from './routes/webhook_endpoints_list.js'
 
@@ -29,7 +31,7 @@ const SCAN = SCAN_BODY_MAX_BYTES
 const LARGE = PAYOUT_BODY_MAX_BYTES
 
 // prettier-ignore
-export const ROUTES = [
+export const ROUTES: readonly AnyRoute[] = [
   post('/v1/payment_intents',                           'hmac',            intentsCreate),
   get( '/v1/payment_intents/{intent_id}',               'hmac_or_session', intentsGet),
   post('/v1/payment_intents/{intent_id}/session',       'hmac',            intentsRemint),
@@ -46,6 +48,7 @@ export const ROUTES = [
   get( '/v1/balances',                                  'hmac',            balancesGet),
   post('/v1/webhook_endpoints',                         'hmac',            webhookEndpointsCreate),
   get( '/v1/webhook_endpoints',                         'hmac',            webhookEndpointsList),
+  local('/v1/sandbox/signature/check', sandboxSignatureCheck),
 ]
 
 export interface App {
@@ -60,6 +63,11 @@ export function createApp(options: CallOptions): App {
       find: createRouter(ROUTES),
       serve: (exchange, destination) => serveCall(options, exchange, destination),
     },
-    headers: new Set([IDEMPOTENCY_KEY, ...options.authenticator.headers]),
+    headers: new Set([
+      IDEMPOTENCY_KEY,
+      FORWARDED_FOR,
+      AUTHORIZATION,
+      ...Object.values(options.brandHeaders),
+    ]),
   }
 }

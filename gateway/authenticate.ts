@@ -17,6 +17,8 @@ import type { Clock } from '../src/base/clock.js'
 import { accepted, refused, type Outcome } from '../src/base/errors.js'
 import { partsOfTenant, tenantOf, type Environment, type TenantId } from '../src/base/ids.js'
 import type { SignedBy } from '../protos/types/causeway/v1/SignedBy.js'
+import type { BrandHeaders } from './brand_headers.js'
+import type { ClientAddress } from './client_address.js'
 import type { Directory } from './directory.js'
 import type { Exchange } from './exchange.js'
 import type { KnownPartner, Partners } from './partners.js'
@@ -37,15 +39,14 @@ export interface Caller {
 }
 
 export interface AuthenticateOptions {
-  readonly brand: string
+  readonly brandHeaders: BrandHeaders
+  readonly clientAddress: ClientAddress
   readonly directory: Directory
   readonly clock: Clock
   readonly onRefused: (reason: string) => void
 }
 
 export interface Authenticator {
-  /** Names of the headers it reads. */
-  readonly headers: readonly string[]
   /** Whether the request claims to be signed, rightly or not. */
   isSigned(exchange: Exchange): boolean
   /** `id` is the path's parameter, which a session token must name. */
@@ -57,12 +58,11 @@ export interface Authenticator {
   ): Outcome<Caller>
 }
 
-const AUTHORIZATION = 'authorization'
+export const AUTHORIZATION = 'authorization'
 const BEARER = /^bearer +([^ ]+)$/i
 
 export function createAuthenticator(options: AuthenticateOptions): Authenticator {
-  const { directory, clock } = options
-  const names = headerNames(options.brand)
+  const { directory, clock, clientAddress, brandHeaders: names } = options
 
   const fail = (reason: string): Outcome<Caller> => {
     options.onRefused(reason)
@@ -85,7 +85,8 @@ export function createAuthenticator(options: AuthenticateOptions): Authenticator
         signature: exchange.header(names.signature),
         environment,
         allowsAddress: (partner, of) =>
-          of === 'sandbox' || (partners.partner(partner)?.allowsAddress(exchange.peer()) ?? true),
+          of === 'sandbox' ||
+          (partners.partner(partner)?.allowsAddress(clientAddress(exchange)) ?? true),
       },
       partners.key,
       clock.now(),
@@ -157,7 +158,6 @@ export function createAuthenticator(options: AuthenticateOptions): Authenticator
   }
 
   return {
-    headers: [AUTHORIZATION, ...Object.values(names)],
     isSigned: (exchange) =>
       [names.keyId, names.timestamp, names.nonce, names.signature].some(
         (name) => exchange.header(name) !== undefined,
@@ -183,18 +183,6 @@ function partnerOf(
   const of = partsOfTenant(tenant)
   if (of.environment !== environment) return 'token_of_other_environment'
   return partners.partner(of.partner) ?? 'token_of_unknown_partner'
-}
-
-/** The brand is part of every header of ours. */
-function headerNames(brand: string) {
-  const prefix = `x-${brand.toLowerCase()}`
-  return {
-    keyId: `${prefix}-key-id`,
-    timestamp: `${prefix}-timestamp`,
-    nonce: `${prefix}-nonce`,
-    signature: `${prefix}-signature`,
-    package: `${prefix}-package`,
-  }
 }
 
 /** Other schemes are not ours to judge; a repeated header is, and fails. */

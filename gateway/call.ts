@@ -6,26 +6,33 @@
  * J1. Nobody learns about routes, bodies or states before he proved who he is, wherever a proof is
  *     asked for.
  * J2. A signature that verified burns its nonce, also when the call is refused here: `burn_only`.
- *     Only a call over its rate does not, as sparing the processor is the point of refusing it.
+ *     Only a call over a limit does not, as sparing the processor is the point of refusing it.
+ * J3. A command is in flight from its submission until it is settled, whether its client waits or
+ *     not.
  */
 import type { Command } from '../protos/types/causeway/v1/Command.js'
 import { ANSWER_WITHIN_MS } from '../src/base/bounds.js'
-import type { Instant } from '../src/base/clock.js'
+import type { Clock, Instant } from '../src/base/clock.js'
 import type { ErrorCode } from '../src/base/errors.js'
+import type { Environment } from '../src/base/ids.js'
 import type { Authenticator, Caller } from './authenticate.js'
+import type { BrandHeaders } from './brand_headers.js'
+import type { Directory } from './directory.js'
 import type { AnswerHeaders, Exchange } from './exchange.js'
 import type { Hosts } from './hosts.js'
+import type { InFlight, Limits } from './limits.js'
 import { knownCode } from './problem.js'
 import type { ProcessorClient, Waiting } from './processor_client.js'
-import type { RateLimit } from './rate_limit.js'
-import type { Destination, Handler } from './route.js'
+import { OK, type Destination, type Handler, type LocalHandler } from './route.js'
 
 export interface CallOptions {
+  readonly brandHeaders: BrandHeaders
   readonly hosts: Hosts
+  readonly limits: Limits
   readonly authenticator: Authenticator
-  readonly rateLimit: RateLimit
-  readonly defaultRatePerSecond: number
+  readonly directory: Directory
   readonly processor: ProcessorClient
+  readonly clock: Clock
 }
 
 export function serveCall(
@@ -33,62 +40,84 @@ export function serveCall(
   exchange: Exchange,
   destination: Destination,
 ): void {
-  const { authenticator, processor } = options
-  const { route, id, refusalHeaders } = destination
+  const { limits, authenticator, processor } = options
+  const waitAsSource = limits.source(exchange)
+  if (waitAsSource > 0) return refuseForNow(exchange, waitAsSource)
   const host = exchange.header('host')
   const environment = options.hosts(typeof host === 'string' ? host : '')
   if (environment === undefined) return exchange.refuse('not_found')
-  if (!route.ok && !authenticator.isSigned(exchange)) {
-    return exchange.refuse(route.code, refusalHeaders)
+  if (destination.kind === 'local') {
+    return answerHere(options, exchange, environment, destination.handler)
   }
-  const auth = route.ok ? route.value.auth : 'hmac'
-  const caller = authenticator.authenticate(exchange, auth, environment, id)
+  if (destination.kind === 'nowhere' && !authenticator.isSigned(exchange)) {
+    return exchange.refuse(destination.code, destination.headers)
+  }
+  const auth = destination.kind === 'nowhere' ? 'hmac' : destination.route.auth
+  const caller = authenticator.authenticate(exchange, auth, environment, destination.id)
   if (!caller.ok) return exchange.refuse(caller.code)
-  const waitSeconds = rateLimited(options, caller.value)
-  if (waitSeconds > 0) {
-    return exchange.refuse('rate_limited', [['Retry-After', String(waitSeconds)]])
+  const waitAsCaller = limits.caller(caller.value)
+  if (waitAsCaller > 0) return refuseForNow(exchange, waitAsCaller)
+
+  const call: Call = {
+    exchange,
+    caller: caller.value,
+    inFlight: limits.inFlight(caller.value.tenant),
   }
-  if (!route.ok) return turnAway(processor, exchange, caller.value, route.code, refusalHeaders)
-  const { handler } = route.value
+  if (destination.kind === 'nowhere') {
+    return turnAway(processor, call, destination.code, destination.headers)
+  }
+  const { handler } = destination.route
   const { sessionJti, receiptSubject } = caller.value
-  const operation = handler.decode({ exchange, id, sessionJti, receiptSubject })
-  if (!operation.ok) return turnAway(processor, exchange, caller.value, operation.code, [])
-  const command = commandOf(exchange, caller.value, operation.value)
-  processor.submit(command, new Answering(exchange, handler))
+  const operation = handler.decode({ exchange, id: destination.id, sessionJti, receiptSubject })
+  if (!operation.ok) return turnAway(processor, call, operation.code, [])
+  processor.submit(commandOf(call, operation.value), new Answering(call, handler))
+}
+
+const refuseForNow = (exchange: Exchange, seconds: number): void =>
+  exchange.refuse('rate_limited', [['Retry-After', String(seconds)]])
+
+function answerHere(
+  { directory, brandHeaders, clock }: CallOptions,
+  exchange: Exchange,
+  environment: Environment,
+  handler: LocalHandler,
+): void {
+  const partners = directory.partners()
+  if (partners === undefined) return exchange.refuse('configuration_error')
+  const now = clock.now()
+  const body = handler.answer({ exchange, environment, brandHeaders, partners, now })
+  if (body.ok) exchange.answer(OK.status, body.value)
+  else exchange.refuse(body.code)
+}
+
+/** A request whose caller is known. */
+interface Call {
+  readonly exchange: Exchange
+  readonly caller: Caller
+  readonly inFlight: InFlight
 }
 
 /** Refuses a caller who is known: after its nonce is burnt, if it has one. */
 function turnAway(
   processor: ProcessorClient,
-  exchange: Exchange,
-  caller: Caller,
+  call: Call,
   code: ErrorCode,
   headers: AnswerHeaders,
 ): void {
-  if (caller.signedBy === null) return exchange.refuse(code, headers)
-  const command = commandOf(exchange, caller, { burn_only: true })
-  processor.submit(command, new Burning(exchange, code, headers))
-}
-
-function rateLimited(options: CallOptions, { rateKey, ratePerSecond }: Caller): number {
-  const perSecond = ratePerSecond === 0 ? options.defaultRatePerSecond : ratePerSecond
-  return options.rateLimit(rateKey, perSecond)
+  if (call.caller.signedBy === null) return call.exchange.refuse(code, headers)
+  processor.submit(commandOf(call, { burn_only: true }), new Burning(call, code, headers))
 }
 
 /**
  * The operation is a fresh object of ours and becomes the command: a copy of it would cost a
  * microsecond.
  */
-function commandOf(
-  { requestId }: Exchange,
-  { tenant, signedBy }: Caller,
-  command: Command,
-): Command {
+function commandOf({ exchange, caller }: Call, command: Command): Command {
   command.ticket = 0
-  command.request_id = requestId
+  command.request_id = exchange.requestId
   command.budget_ms = ANSWER_WITHIN_MS
-  command.tenant = tenant
-  command.signed_by = signedBy
+  command.tenant = caller.tenant
+  command.signed_by = caller.signedBy
   return command
 }
 
@@ -96,15 +125,19 @@ function commandOf(
 class Answering implements Waiting {
   readonly startedAt: Instant
   private readonly exchange: Exchange
+  private readonly inFlight: InFlight
   private readonly handler: Handler
 
-  constructor(exchange: Exchange, handler: Handler) {
+  constructor({ exchange, inFlight }: Call, handler: Handler) {
     this.startedAt = exchange.startedAt
     this.exchange = exchange
+    this.inFlight = inFlight
     this.handler = handler
+    inFlight.count += 1
   }
 
   settle(code: string, body: string, replayed: boolean): void {
+    this.inFlight.count -= 1
     if (code !== '') return this.exchange.refuse(knownCode(code))
     const { status, headers } = this.handler.success(replayed)
     this.exchange.answer(status, body, headers)
@@ -115,17 +148,21 @@ class Answering implements Waiting {
 class Burning implements Waiting {
   readonly startedAt: Instant
   private readonly exchange: Exchange
+  private readonly inFlight: InFlight
   private readonly code: ErrorCode
   private readonly headers: AnswerHeaders
 
-  constructor(exchange: Exchange, code: ErrorCode, headers: AnswerHeaders) {
+  constructor({ exchange, inFlight }: Call, code: ErrorCode, headers: AnswerHeaders) {
     this.startedAt = exchange.startedAt
     this.exchange = exchange
+    this.inFlight = inFlight
     this.code = code
     this.headers = headers
+    inFlight.count += 1
   }
 
   settle(code: string): void {
+    this.inFlight.count -= 1
     if (code === '') this.exchange.refuse(this.code, this.headers)
     else this.exchange.refuse(knownCode(code))
   }

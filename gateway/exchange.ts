@@ -15,6 +15,7 @@
  * X6. Bodies in parts hold at most BUFFERED_MAX_BYTES together; a stranger can not fill the memory
  *     with them.
  * X7. A body has bodyWithinMs, then its answer has answerWithinMs; what is late is answered 504.
+ * X8. A header that comes twice has no value, except a list: its lines are one list (RFC 9110).
  */
 import { STATUS_CODES } from 'node:http'
 import uWS, {
@@ -32,6 +33,20 @@ import type { Logger } from '../src/base/log.js'
 import type { Random } from '../src/base/random.js'
 import { createDeadlines, type Deadlines, type Waits } from './deadlines.js'
 import { problemBody, problemStatus } from './problem.js'
+
+declare module 'uWebSockets.js' {
+  /** What its types leave out. */
+  interface TemplatedApp {
+    listen(
+      host: string,
+      port: number,
+      options: number,
+      cb: (listenSocket: us_listen_socket | false) => void,
+    ): TemplatedApp
+    /** `change` is 1 for a new connection and -1 for one that ended. */
+    filter(cb: (res: HttpResponse, change: number) => void): TemplatedApp
+  }
+}
 
 export interface Exchange {
   readonly requestId: RequestId
@@ -85,15 +100,19 @@ export interface HttpServerOptions<T extends Target> {
   readonly log: Logger
   /** `target` is undefined when the head itself was refused. */
   readonly observe: (exchange: Exchange, target: T | undefined, status: number) => void
+  /** Whether a new connection of this peer may stay. Left out: all may. */
+  readonly admits?: (peer: string) => boolean
+  /** Nobody else may listen on the port. Left out: several processes may share it. */
+  readonly exclusivePort?: boolean
   readonly bodyWithinMs?: number
   readonly answerWithinMs?: number
 }
 
 export interface HttpServer {
-  /**
-   * The port taken. Several processes may listen on one port; the kernel spreads the connections.
-   */
+  /** The port taken. Where several processes listen on one, the kernel spreads the connections. */
   listen(host: string, port: number): Promise<number>
+  /** The port taken; 0 before that. */
+  readonly port: number
   /** Takes no new connection, lets open requests finish for this long, then closes what is left. */
   close(withinMs: number): Promise<void>
 }
@@ -105,11 +124,16 @@ const HEADERS_MAX = 60
 const DISCARD_MAX_BYTES = 32 * 1024 * 1024
 /** A hundred of the largest bodies at once; one that comes in a single part is not buffered. */
 const BUFFERED_MAX_BYTES = 64 * 1024 * 1024
+/** What comes with a filter's call. */
+const OPENED = 1
+/** LIBUS_LISTEN_…, which uWS's types have as an enum and its module does not have. */
+const SHARED = 0
+const EXCLUSIVE = 1
 const NO_BODY = Buffer.alloc(0)
 const NO_HEADERS: AnswerHeaders = []
 
 export function createHttpServer<T extends Target>(options: HttpServerOptions<T>): HttpServer {
-  const { service, clock, log, tls } = options
+  const { service, clock, log, tls, admits = () => true, exclusivePort = false } = options
   const app = tls === undefined ? uWS.App() : secureApp(tls)
   const late = (exchange: OpenExchange<T>): void => {
     exchange.closing ||= !exchange.complete
@@ -170,17 +194,32 @@ export function createHttpServer<T extends Target>(options: HttpServerOptions<T>
     }
   }
 
+  const meet = (res: HttpResponse, change: number): void => {
+    if (change !== OPENED) return
+    try {
+      if (!admits(addressOf(res))) res.close()
+    } catch (error) {
+      log.error({ err: error }, 'a connection met a bug')
+    }
+  }
+
+  app.filter(meet)
   app.any('/*', begin)
   let socket: us_listen_socket | undefined
+  let taken = 0
   return {
     listen: (host, port) =>
       new Promise((resolve, reject) => {
-        app.listen(host, port, (listening) => {
+        app.listen(host, port, exclusivePort ? EXCLUSIVE : SHARED, (listening) => {
           if (listening === false) return reject(new Error(`${host}:${port} is taken or not ours`))
           socket = listening
-          resolve(uWS.us_socket_local_port(listening))
+          taken = uWS.us_socket_local_port(listening)
+          resolve(taken)
         })
       }),
+    get port() {
+      return taken
+    },
     close: async (withinMs) => {
       desk.stopping = true
       if (socket !== undefined) uWS.us_listen_socket_close(socket)
@@ -281,7 +320,11 @@ class OpenExchange<T extends Target> implements Exchange, Waits<OpenExchange<T>>
   private keep(name: string, value: string): void {
     const { keptHeaders } = this.desk
     if (!keptHeaders.has(name) && !FRAMING_HEADERS.has(name)) return
-    this.headers.set(name, this.headers.has(name) ? REPEATED : value)
+    const before = this.headers.get(name)
+    if (before === undefined) this.headers.set(name, value)
+    else if (typeof before === 'string' && LISTS.has(name))
+      this.headers.set(name, `${before},${value}`)
+    else this.headers.set(name, REPEATED)
   }
 
   /** X5. uWS takes the first of two lengths, and any word that ends in `chunked`. */
@@ -348,7 +391,7 @@ class OpenExchange<T extends Target> implements Exchange, Waits<OpenExchange<T>>
   }
 
   peer(): string {
-    return this.res === undefined ? '' : Buffer.from(this.res.getRemoteAddressAsText()).toString()
+    return this.res === undefined ? '' : addressOf(this.res)
   }
 
   refuse(code: ErrorCode, headers: AnswerHeaders = NO_HEADERS): void {
@@ -392,6 +435,12 @@ class OpenExchange<T extends Target> implements Exchange, Waits<OpenExchange<T>>
     if (desk.stopping && openRequests(desk) === 0) desk.drained()
   }
 }
+
+const addressOf = (res: HttpResponse): string =>
+  Buffer.from(res.getRemoteAddressAsText()).toString('latin1')
+
+export const FORWARDED_FOR = 'x-forwarded-for'
+const LISTS: ReadonlySet<string> = new Set([FORWARDED_FOR])
 
 const FRAMING_HEADERS: ReadonlySet<string> = new Set([
   'content-length',

@@ -8,14 +8,19 @@ import type { Clock } from '../src/base/clock.js'
 import type { Logger } from '../src/base/log.js'
 import type { Random } from '../src/base/random.js'
 import type { Settings } from '../src/base/settings.js'
+import { createAddressList, type AddressList } from './addresses.js'
 import { createApp } from './app.js'
 import { createAuthenticator } from './authenticate.js'
+import { brandHeaders } from './brand_headers.js'
+import { createClientAddress, sourceOf } from './client_address.js'
+import { createConnectionCap } from './connections.js'
 import type { Directory } from './directory.js'
 import { createHttpServer, type HttpServer, type TlsFiles } from './exchange.js'
 import { createHosts } from './hosts.js'
+import { openConnections } from './kernel_connections.js'
+import { CONNECTIONS_MAX, createLimits } from './limits.js'
 import type { Metrics } from './metrics.js'
 import type { ProcessorClient } from './processor_client.js'
-import { createRateLimit, unlimited } from './rate_limit.js'
 
 export interface GatewayParts {
   readonly settings: Settings
@@ -25,31 +30,51 @@ export interface GatewayParts {
   readonly clock: Clock
   readonly random: Random
   readonly log: Logger
-  /** Left out: the bounds of base/bounds. */
+  /** Left out: the bounds of base/bounds and of limits. */
   readonly bodyWithinMs?: number
   readonly answerWithinMs?: number
+  readonly connectionsMax?: number
 }
 
 export function createGateway(parts: GatewayParts): HttpServer {
   const { settings, directory, metrics, clock, log } = parts
+  const isProxy = proxiesOf(settings)
+  const clientAddress = createClientAddress(isProxy)
+  const headers = brandHeaders(settings.BRAND)
   const app = createApp({
+    brandHeaders: headers,
     hosts: createHosts(settings),
+    limits: createLimits({ settings, clientAddress, clock, onLimited: metrics.limited }),
     authenticator: createAuthenticator({
-      brand: settings.BRAND,
+      brandHeaders: headers,
+      clientAddress,
       directory,
       clock,
       onRefused: metrics.authenticationRefused,
     }),
-    rateLimit: settings.RATE_LIMIT === 'on' ? createRateLimit(clock) : unlimited,
-    defaultRatePerSecond: settings.RATE_LIMIT_PER_SECOND,
+    directory,
     processor: parts.processor,
+    clock,
   })
+  const staysWithinCap = createConnectionCap({
+    max: parts.connectionsMax ?? CONNECTIONS_MAX,
+    countOpen: () => openConnections(server.port),
+    log,
+  })
+  const admits = (peer: string): boolean => {
+    const admitted =
+      settings.RATE_LIMIT === 'off' || isProxy(peer) || staysWithinCap(sourceOf(peer))
+    if (!admitted) metrics.limited('connections')
+    return admitted
+  }
   const everyRequest = log.isLevelEnabled('debug')
-  return createHttpServer({
+  const server = createHttpServer({
     ...parts,
     service: app.service,
     keptHeaders: app.headers,
     tls: tlsOf(settings),
+    admits,
+    exclusivePort: settings.GATEWAYS === 1,
     observe: ({ requestId, startedAt }, target, status) => {
       const route = target?.name ?? 'refused_head'
       const elapsedMs = clock.now() - startedAt
@@ -59,7 +84,12 @@ export function createGateway(parts: GatewayParts): HttpServer {
       else if (status === 504) log.warn(record(), 'an answer came too late')
     },
   })
+  return server
 }
+
+/** An empty list of addresses holds all of them; no proxies are no proxies. */
+const proxiesOf = ({ TRUSTED_PROXIES }: Settings): AddressList =>
+  TRUSTED_PROXIES.length === 0 ? () => false : createAddressList(TRUSTED_PROXIES)
 
 const tlsOf = ({ TLS_CERT_FILE, TLS_KEY_FILE }: Settings): TlsFiles | undefined =>
   TLS_CERT_FILE === '' ? undefined : { certFile: TLS_CERT_FILE, keyFile: TLS_KEY_FILE }

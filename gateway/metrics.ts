@@ -10,11 +10,14 @@
  */
 import { createHistogram, type RecordableHistogram } from 'node:perf_hooks'
 import { collectDefaultMetrics, Counter, Gauge, Registry } from 'prom-client'
+import type { LimitName } from './limits.js'
 
 export interface Metrics {
   readonly registry: Registry
   readonly observe: (route: string, status: number, elapsedMs: number) => void
   readonly authenticationRefused: (reason: string) => void
+  /** A request or a connection was too many for this limit. */
+  readonly limited: (limit: LimitName | 'connections') => void
 }
 
 /** Read when somebody looks. */
@@ -35,6 +38,7 @@ export function createMetrics(gauges: Gauges): Metrics {
   const registry = new Registry()
   const routes = new Map<string, RouteMeter>()
   const refusals = new Map<string, number>()
+  const limited = new Map<string, number>()
   const registers = [registry]
   collectDefaultMetrics({ register: registry })
 
@@ -73,6 +77,16 @@ export function createMetrics(gauges: Gauges): Metrics {
       for (const [reason, count] of refusals) this.inc({ reason }, count)
     },
   })
+  new Counter({
+    name: 'gateway_limited_total',
+    help: 'Requests answered 429 and connections closed at once, by the limit they were above',
+    labelNames: ['limit'],
+    registers,
+    collect() {
+      this.reset()
+      for (const [limit, count] of limited) this.inc({ limit }, count)
+    },
+  })
   addGauge(registry, 'gateway_commands_in_flight', 'Commands the processor has not answered', () =>
     gauges.inFlight(),
   )
@@ -99,10 +113,13 @@ export function createMetrics(gauges: Gauges): Metrics {
       // The histogram starts at 1; a clock that is set back counts as no time.
       histogram.record(Math.max(1, elapsedMs))
     },
-    authenticationRefused: (reason) => {
-      refusals.set(reason, (refusals.get(reason) ?? 0) + 1)
-    },
+    authenticationRefused: (reason) => countIn(refusals, reason),
+    limited: (limit) => countIn(limited, limit),
   }
+}
+
+function countIn(counts: Map<string, number>, label: string): void {
+  counts.set(label, (counts.get(label) ?? 0) + 1)
 }
 
 function addGauge(registry: Registry, name: string, help: string, read: () => number): void {

@@ -13,7 +13,7 @@
  * T4. While there is no stream, and when IN_FLIGHT_MAX wait, a command is refused at once; nothing
  *     queues up here.
  * T5. A caller that throws harms no other one of its batch.
- * T6. A command that is never answered is forgotten long after its caller was told so.
+ * T6. A command that is never answered is settled as `timeout` long after its client was told so.
  */
 import type { ClientDuplexStream, Metadata } from '@grpc/grpc-js'
 import type { Command } from '../protos/types/causeway/v1/Command.js'
@@ -144,9 +144,10 @@ export function createProcessorClient(options: ProcessorClientOptions): StreamCl
 
   const forget = (): void => {
     const before = clock.now() - FORGOTTEN_AFTER_MS
-    for (const [ticket, { startedAt }] of waiting) {
-      if (startedAt > before) return
+    for (const [ticket, caller] of waiting) {
+      if (caller.startedAt > before) return
       waiting.delete(ticket)
+      tell(caller, 'timeout', '', false)
     }
   }
 

@@ -10,8 +10,12 @@
  */
 import type { Command } from '../protos/types/causeway/v1/Command.js'
 import { BODY_MAX_BYTES } from '../src/base/bounds.js'
-import { accepted, refused, type Outcome } from '../src/base/errors.js'
+import type { Instant } from '../src/base/clock.js'
+import type { ErrorCode, Outcome } from '../src/base/errors.js'
+import type { Environment } from '../src/base/ids.js'
+import type { BrandHeaders } from './brand_headers.js'
 import type { AnswerHeaders, Exchange, Target } from './exchange.js'
+import type { Partners } from './partners.js'
 
 /** How a caller proves who it is. `hmac_or_session`: a bearer decides when there is one. */
 export type Auth = 'hmac' | 'session' | 'hmac_or_session' | 'receipt'
@@ -56,6 +60,30 @@ export interface Route {
   readonly handler: Handler
 }
 
+/** What a route knows that the gateway answers by itself, to anybody. */
+export interface LocalInput {
+  readonly exchange: Exchange
+  readonly environment: Environment
+  readonly brandHeaders: BrandHeaders
+  readonly partners: Partners
+  readonly now: Instant
+}
+
+export interface LocalHandler {
+  /** The body of a 200, or the refusal. */
+  answer(input: LocalInput): Outcome<string>
+}
+
+export interface LocalRoute {
+  readonly method: 'POST'
+  readonly path: string
+  readonly auth: 'none'
+  readonly bodyMaxBytes: number
+  readonly handler: LocalHandler
+}
+
+export type AnyRoute = Route | LocalRoute
+
 const routeOf =
   (method: Route['method']) =>
   (path: string, auth: Auth, handler: Handler, bodyMaxBytes = BODY_MAX_BYTES): Route => ({
@@ -68,20 +96,29 @@ const routeOf =
 
 export const get = routeOf('GET')
 export const post = routeOf('POST')
+export const local = (path: string, handler: LocalHandler): LocalRoute => ({
+  method: 'POST',
+  path,
+  auth: 'none',
+  bodyMaxBytes: BODY_MAX_BYTES,
+  handler,
+})
 
 /** Where a request goes. */
-export interface Destination extends Target {
+export type Destination = Target & {
   /** For metrics: the route's pattern, never the path sent. */
   readonly name: string
-  /** Or why nothing is there. */
-  readonly route: Outcome<Route>
+  /** The path's parameter; empty when there is none. */
   readonly id: string
-  readonly refusalHeaders: AnswerHeaders
-}
+} & (
+    | { readonly kind: 'operation'; readonly route: Route }
+    | { readonly kind: 'local'; readonly handler: LocalHandler }
+    | { readonly kind: 'nowhere'; readonly code: ErrorCode; readonly headers: AnswerHeaders }
+  )
 
 export type Router = (method: string, path: string) => Destination
 
-export function createRouter(routes: readonly Route[]): Router {
+export function createRouter(routes: readonly AnyRoute[]): Router {
   const exact = new Map<string, Place>()
   const patterns = new Map<string, Place>()
   for (const entry of routes) {
@@ -105,7 +142,7 @@ export function createRouter(routes: readonly Route[]): Router {
 interface Place {
   readonly prefix: string
   readonly suffix: string
-  readonly routes: Map<string, Route>
+  readonly routes: Map<string, AnyRoute>
 }
 
 function placeOf(path: string): Place {
@@ -122,28 +159,29 @@ function parameterOf({ prefix, suffix }: Place, path: string): string | undefine
 function arrive({ routes }: Place, method: string, id: string): Destination {
   const found = routes.get(method)
   if (found === undefined) return wrongMethod([...routes.keys()].join(', '))
-  return {
-    name: `${found.method} ${found.path}`,
-    route: accepted(found),
-    id,
-    bodyMaxBytes: found.bodyMaxBytes,
-    refusesAsConflict: found.handler.refusesAsConflict ?? false,
-    refusalHeaders: [],
+  const { bodyMaxBytes } = found
+  const name = `${found.method} ${found.path}`
+  if (found.auth === 'none') {
+    const { handler } = found
+    return { kind: 'local', name, id, bodyMaxBytes, refusesAsConflict: false, handler }
   }
+  const refusesAsConflict = found.handler.refusesAsConflict ?? false
+  return { kind: 'operation', name, id, bodyMaxBytes, refusesAsConflict, route: found }
 }
 
-const NOWHERE: Destination = {
+const NOWHERE = {
+  kind: 'nowhere',
   name: 'unknown',
-  route: refused('not_found'),
   id: '',
   bodyMaxBytes: BODY_MAX_BYTES,
   refusesAsConflict: false,
-  refusalHeaders: [],
-}
+  code: 'not_found',
+  headers: [],
+} as const satisfies Destination
 
 const wrongMethod = (allowed: string): Destination => ({
   ...NOWHERE,
   name: 'wrong_method',
-  route: refused('method_not_allowed'),
-  refusalHeaders: [['Allow', allowed]],
+  code: 'method_not_allowed',
+  headers: [['Allow', allowed]],
 })

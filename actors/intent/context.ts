@@ -68,7 +68,8 @@ export interface IntentContext {
   readonly userId: string
   readonly amountCents: number
   readonly corridor: Corridor
-  readonly attestations: unknown
+  /** What the partner attested, as JSON text: kept as evidence, never read here. */
+  readonly attestations: string
   readonly createdAt: Instant
   readonly expiresAt: Instant
   /** The token minted at creation, so that a replay derives it again. `exp` in epoch seconds. */

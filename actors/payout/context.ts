@@ -56,7 +56,8 @@ export type PayoutEvent = { readonly at: Instant } & (
   | { readonly type: 'reject' }
   | { readonly type: 'wake'; readonly railUp: boolean }
   | { readonly type: 'notFound' }
-  | { readonly type: 'executed'; readonly transactionId: string }
+  /** Without a number when it is known from elsewhere than the rail's news. */
+  | { readonly type: 'executed'; readonly transactionId?: string }
   | { readonly type: 'refused'; readonly refusal: string }
   | { readonly type: 'returned' }
 )

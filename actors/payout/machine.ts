@@ -44,7 +44,11 @@ export const payoutMachine = setup({
     }),
     rememberTransaction: assign(({ event }) =>
       event.type === 'executed'
-        ? { transactionId: event.transactionId, completedAt: event.at, wakeAt: null }
+        ? {
+            ...(event.transactionId === undefined ? {} : { transactionId: event.transactionId }),
+            completedAt: event.at,
+            wakeAt: null,
+          }
         : {},
     ),
     rememberRefusal: assign(({ event }) =>

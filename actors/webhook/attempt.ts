@@ -1,7 +1,8 @@
 /**
  * One try of one delivery: its actor before and after, and the HTTP call between.
  *
- * Owns: which events the actor gets, the rows that follow. Does not own: when (webhook/pool), the call (webhook/sender).
+ * Owns: which events the actor gets, the rows that follow. Does not own: when (webhook/pool), the
+ * call (webhook/sender).
  *
  * T1. The endpoint is taken as it is now: a new address or a new secret holds for the retries too.
  */
@@ -36,8 +37,10 @@ export async function tryDelivery(
   endpoint: Endpoint,
 ): Promise<Tried> {
   const actor = openDelivery(delivery.state, delivery.context)
-  const attempt: DeliveryEvent = { type: 'attempt', at: clock.now() }
-  actor.send(actor.getSnapshot().can(attempt) ? attempt : { type: 'probe' })
+  const began = clock.now()
+  const { dueAt } = delivery.context
+  const isAhead = delivery.state === 'waiting' && dueAt !== null && dueAt > began
+  actor.send(isAhead ? { type: 'probe' } : { type: 'attempt', at: began })
   assert(actor.getSnapshot().value === 'delivering', 'only an open delivery is tried')
 
   const { eventId, eventType, body } = delivery

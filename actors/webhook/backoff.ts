@@ -1,8 +1,8 @@
 /**
  * When a failed delivery is tried again.
  *
- * B1. Twelve attempts within about two days, each pause 20 % longer or shorter by chance, so that a receiver that comes
- *     back does not meet all of them at once.
+ * B1. Twelve attempts within about two days, each pause 20 % longer or shorter by chance, so that a
+ *     receiver that comes back does not meet all of them at once.
  */
 import { HOUR, MINUTE, plus, SECOND, type Instant } from '../../src/base/clock.js'
 import type { Random } from '../../src/base/random.js'

@@ -1,7 +1,8 @@
 /**
  * The breaker of an endpoint: after failures in a row it is left alone, but for a try now and then.
  *
- * B1. Open: one try at a time, and none before `openUntil`. Closed: as many as the endpoint is trusted with.
+ * B1. Open: one try at a time, and none before `openUntil`. Closed: as many as the endpoint is
+ *     trusted with.
  * B2. Any answer that is not a failure closes it.
  * B3. What an open breaker holds back uses up no attempt.
  */

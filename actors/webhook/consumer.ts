@@ -1,14 +1,17 @@
 /**
  * From the bus into the pool's own books.
  *
- * Owns: which messages are new, which endpoints an event goes to, when a message is acknowledged. Does not own: the
- * bus (src/bus), sending (webhook/pool).
+ * Owns: which messages are new, which endpoints an event goes to, when a message is acknowledged.
+ * Does not own: the bus (src/bus), sending (webhook/pool).
  *
- * C1. A batch is one commit, and is acknowledged only after it: from then on the pool owns the deliveries.
- * C2. An event that is here already makes no second delivery, however often and under whatever message id it comes.
+ * C1. A batch is one commit, and is acknowledged only after it: from then on the pool owns the
+ *     deliveries.
+ * C2. An event that is here already makes no second delivery, however often and under whatever
+ *     message id it comes.
  * C3. A message that is no event of ours is set aside, kept, and never stops the others.
- * C4. Nothing is routed while the directory is out of step. An endpoint that becomes known a moment after an event that
- *     is meant for it gets that event still: batches and late endpoints take turns.
+ * C4. Nothing is routed while the directory is out of step. An endpoint that becomes known a moment
+ *     after an event that is meant for it gets that event still: batches and late endpoints take
+ *     turns.
  */
 import { createHash } from 'node:crypto'
 import { MINUTE, plus, type Clock, type Instant } from '../../src/base/clock.js'

@@ -1,14 +1,14 @@
 /**
  * The life of a delivery: one event to one endpoint.
  *
- * Owns: states, transitions, what a delivery remembers. Does not own: when the next attempt is (webhook/backoff), who
- * goes first (webhook/pool), HTTP, SQL, the clock.
+ * Owns: states, transitions, what a delivery remembers. Does not own: when the next attempt is
+ * (webhook/backoff), who goes first (webhook/pool), HTTP, SQL, the clock.
  *
  * M1. Flat and pure: no invoke, no after, no promise. Times come with the events.
- * M2. `delivering` is a state of memory only: an attempt whose end was not written down is made again, so a row rests
- *     in one of the other four.
- * M3. A probe is made ahead of the delivery's time to see whether the endpoint is back. When it fails nothing has
- *     changed: it used up no attempt.
+ * M2. `delivering` is a state of memory only: an attempt whose end was not written down is made
+ *     again, so a row rests in one of the other four.
+ * M3. A probe is made ahead of the delivery's time to see whether the endpoint is back. When it
+ *     fails nothing has changed: it used up no attempt.
  * M4. `dueAt` is null exactly in `delivering`'s two ends, `delivered` and `dead`.
  */
 import { assign, setup } from 'xstate'
@@ -89,7 +89,10 @@ export const deliveryMachine = setup({
         abandon: { target: 'dead', actions: ['end', 'rememberReason'] },
       },
     },
-    /** Waits for the receiver's answer. 2xx to delivered, 3xx and 4xx to dead, anything else back to waiting. */
+    /**
+     * Waits for the receiver's answer. 2xx to delivered, 3xx and 4xx to dead, anything else back to
+     * waiting.
+     */
     delivering: {
       on: {
         succeeded: { target: 'delivered', actions: ['countTry', 'end'] },
@@ -105,7 +108,10 @@ export const deliveryMachine = setup({
         ],
       },
     },
-    /** Waits for `dueAt`, or for a probe before it. Success to delivering, deletion of the endpoint to dead. */
+    /**
+     * Waits for `dueAt`, or for a probe before it. Success to delivering, deletion of the endpoint
+     * to dead.
+     */
     waiting: {
       on: {
         attempt: { guard: 'isDue', target: 'delivering' },
@@ -115,7 +121,10 @@ export const deliveryMachine = setup({
     },
     /** The receiver has answered 2xx. Waits for nothing. */
     delivered: { type: 'final' },
-    /** Will not be tried again by itself. Waits for an operator, whose redrive starts the schedule anew. */
+    /**
+     * Will not be tried again by itself. Waits for an operator, whose redrive starts the schedule
+     * anew.
+     */
     dead: { on: { redrive: { target: 'pending', actions: 'beginAnew' } } },
   },
 })

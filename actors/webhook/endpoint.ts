@@ -1,10 +1,12 @@
 /**
  * A webhook endpoint, as the pool needs to know it.
  *
- * Owns: which events it gets and which secret signs now. Does not own: where it comes from (webhook/endpoints).
+ * Owns: which events it gets and which secret signs now. Does not own: where it comes from
+ * (webhook/endpoints).
  *
  * W1. `*` stands for every event but those that are opt-in by name.
- * W2. An endpoint gets no event from before its creation. A disabled one gets its events later, a deleted one never.
+ * W2. An endpoint gets no event from before its creation. A disabled one gets its events later, a
+ *     deleted one never.
  */
 import type { SigningSecret } from '../../src/auth/signature.js'
 import type { Instant } from '../../src/base/clock.js'

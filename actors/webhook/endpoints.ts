@@ -1,10 +1,11 @@
 /**
  * The directory of webhook endpoints, streamed from the processor.
  *
- * Owns: the stream and its reopening, what was last known of each endpoint. Does not own: what an endpoint wants
- * (webhook/endpoint), the processor's side.
+ * Owns: the stream and its reopening, what was last known of each endpoint. Does not own: what an
+ * endpoint wants (webhook/endpoint), the processor's side.
  *
- * E1. In step: the stream is open and has told everything. Only then may an event be judged to have no endpoint.
+ * E1. In step: the stream is open and has told everything. Only then may an event be judged to have
+ *     no endpoint.
  * E2. What was known stays known while the stream is away: deliveries go on.
  */
 import type { ClientReadableStream } from '@grpc/grpc-js'

@@ -1,10 +1,13 @@
 /**
  * What an answer says about its endpoint.
  *
- * Owns: trust, breaker, the long memory of failures. Does not own: the delivery itself (webhook/delivery_machine).
+ * Owns: trust, breaker, the long memory of failures. Does not own: the delivery itself
+ * (webhook/delivery_machine).
  *
- * H1. Only failures in the sense of the schedule (5xx, network, timeout) open the breaker: a refusal is an answer.
- * H2. Only a 2xx ends the time of failing. After five days without one the endpoint is to be disabled.
+ * H1. Only failures in the sense of the schedule (5xx, network, timeout) open the breaker: a
+ *     refusal is an answer.
+ * H2. Only a 2xx ends the time of failing. After five days without one the endpoint is to be
+ *     disabled.
  * H3. 410 asks for it at once.
  */
 import { DAY, type Instant } from '../../src/base/clock.js'

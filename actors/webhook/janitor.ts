@@ -1,7 +1,8 @@
 /**
  * Removes what is long settled, a little at a time.
  *
- * J1. What may still come again stays: an event that is forgotten and comes again is delivered again.
+ * J1. What may still come again stays: an event that is forgotten and comes again is delivered
+ *     again.
  * J2. Dead letters stay longer than delivered events, because somebody may want them redriven.
  */
 import { DAY, MINUTE, plus, type Clock } from '../../src/base/clock.js'

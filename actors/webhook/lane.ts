@@ -1,12 +1,16 @@
 /**
- * A lane: the deliveries of one endpoint that are in memory, and what its last answers say about it.
+ * A lane: the deliveries of one endpoint that are in memory, and what its last answers say about
+ * it.
  *
- * Owns: the lane's bounds and whether it may start another delivery. Does not own: whose turn it is (webhook/pool),
- * rows on disk (webhook/store).
+ * Owns: the lane's bounds and whether it may start another delivery. Does not own: whose turn it is
+ * (webhook/pool), rows on disk (webhook/store).
  *
- * L1. Memory holds a window of what is due; the rest is on disk and `dueOnDisk` is not later than the first of it.
- * L2. `held` names every delivery that is in memory in any way, until its result is on disk: it is not loaded twice.
- * L3. Trust: an endpoint that answered last time takes four at once, one that failed or is not known yet takes one.
+ * L1. Memory holds a window of what is due; the rest is on disk and `dueOnDisk` is not later than
+ *     the first of it.
+ * L2. `held` names every delivery that is in memory in any way, until its result is on disk: it is
+ *     not loaded twice.
+ * L3. Trust: an endpoint that answered last time takes four at once, one that failed or is not
+ *     known yet takes one.
  */
 import type { Instant } from '../../src/base/clock.js'
 import type { DeliveryId, EndpointId } from '../../src/base/ids.js'

@@ -3,8 +3,8 @@
  *
  * Arguments: `--processor ADDRESS` (the processor's gRPC), `--nats URL`.
  *
- * Start: settings, store, sender, pool, directory, bus, intake. It serves when directory and bus are there. Stop: the
- * same backwards.
+ * Start: settings, store, sender, pool, directory, bus, intake. It serves when directory and bus
+ * are there. Stop: the same backwards.
  */
 import { parseArgs } from 'node:util'
 import { credentials } from '@grpc/grpc-js'

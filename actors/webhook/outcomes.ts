@@ -1,12 +1,13 @@
 /**
  * Tells the processor what became of events, and which endpoints must stop.
  *
- * Owns: reporting until it is confirmed. Does not own: when an event is settled (the store counts open deliveries), what
- * the processor does about it.
+ * Owns: reporting until it is confirmed. Does not own: when an event is settled (the store counts
+ * open deliveries), what the processor does about it.
  *
- * O1. An outcome stays unreported on disk until the processor has confirmed it, so neither side's restart loses one.
- * O2. A request to disable an endpoint is repeated until it is confirmed. A restart forgets it; the endpoint's next
- *     answer brings it up again.
+ * O1. An outcome stays unreported on disk until the processor has confirmed it, so neither side's
+ *     restart loses one.
+ * O2. A request to disable an endpoint is repeated until it is confirmed. A restart forgets it; the
+ *     endpoint's next answer brings it up again.
  */
 import type { EventOutcomesClient } from '../../protos/types/causeway/v1/EventOutcomes.js'
 import { plus, SECOND, type Clock } from '../../src/base/clock.js'

@@ -1,14 +1,16 @@
 /**
  * The pool: decides which delivery is tried next.
  *
- * Owns: lanes, turns, slots, loading from disk. Does not own: a single try (webhook/attempt), what an answer says about
- * an endpoint (webhook/health), new events (webhook/consumer).
+ * Owns: lanes, turns, slots, loading from disk. Does not own: a single try (webhook/attempt), what
+ * an answer says about an endpoint (webhook/health), new events (webhook/consumer).
  *
- * P1. A dead endpoint delays nobody else. Endpoints that fail, and tries that take longer than a second, use slots of
- *     their own; the prompt ones never wait for them.
+ * P1. A dead endpoint delays nobody else. Endpoints that fail, and tries that take longer than a
+ *     second, use slots of their own; the prompt ones never wait for them.
  * P2. Partners take turns, whatever they have waiting.
- * P3. Memory is bounded by lanes and slots, not by what is due: everything is on disk before it is here.
- * P4. A delivery leaves memory only after its result is on disk; a try whose result was not written is made again.
+ * P3. Memory is bounded by lanes and slots, not by what is due: everything is on disk before it is
+ *     here.
+ * P4. A delivery leaves memory only after its result is on disk; a try whose result was not written
+ *     is made again.
  */
 import { assert } from '../../src/base/assert.js'
 import { instant, SECOND, type Clock } from '../../src/base/clock.js'

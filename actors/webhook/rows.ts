@@ -1,11 +1,12 @@
 /**
  * What a commit of the pool changes, and how it becomes one SQL statement.
  *
- * Owns: the rows' shapes and the trigger that spreads one insert over all tables. Does not own: the tables themselves
- * (schema/*.sql), when to commit (webhook/store).
+ * Owns: the rows' shapes and the trigger that spreads one insert over all tables. Does not own: the
+ * tables themselves (schema/*.sql), when to commit (webhook/store).
  *
- * R1. A group is one INSERT into the view `commit_group`, one parameter a table, each a JSON array: SQLite makes one
- *     statement atomic, so there is one driver call, one transaction and one fsync a group.
+ * R1. A group is one INSERT into the view `commit_group`, one parameter a table, each a JSON array:
+ *     SQLite makes one statement atomic, so there is one driver call, one transaction and one
+ *     fsync a group.
  * R2. An event's count of open deliveries is counted anew in the commit that changes one of them.
  */
 import type { Instant } from '../../src/base/clock.js'

@@ -1,12 +1,13 @@
 /**
  * One signed POST to an endpoint.
  *
- * Owns: headers, signature, the connection, deadlines, how an answer is judged. Does not own: when to send
- * (webhook/pool), where it may go (webhook/target_guard).
+ * Owns: headers, signature, the connection, deadlines, how an answer is judged. Does not own: when
+ * to send (webhook/pool), where it may go (webhook/target_guard).
  *
  * S1. Every try has its own timestamp, nonce and signature over the same bytes.
  * S2. The status line is the answer. A body that is long, slow or broken changes nothing about it.
- * S3. Redirects are not followed, bodies are not decompressed, nothing of an answer but its first bytes is kept.
+ * S3. Redirects are not followed, bodies are not decompressed, nothing of an answer but its first
+ *     bytes is kept.
  * S4. No connection is shared between endpoints.
  * S5. `send` does not reject: what goes wrong on the way is an outcome.
  */

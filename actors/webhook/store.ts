@@ -1,12 +1,13 @@
 /**
  * The pool's own SQLite file: events, deliveries, attempts.
  *
- * Owns: the queue in front of the one writing connection, and every query. Does not own: rows' shapes (webhook/rows),
- * what to write (webhook/consumer, webhook/pool).
+ * Owns: the queue in front of the one writing connection, and every query. Does not own: rows'
+ * shapes (webhook/rows), what to write (webhook/consumer, webhook/pool).
  *
- * S1. One commit at a time. What is asked for while one is under way, or in the same turn, makes up the next one.
- * S2. `commit` resolves when its changes are on disk. It never rejects: a commit that fails has an unknown outcome, so
- *     nothing that waits for it may go on, and the process recovers from disk.
+ * S1. One commit at a time. What is asked for while one is under way, or in the same turn, makes up
+ *     the next one.
+ * S2. `commit` resolves when its changes are on disk. It never rejects: a commit that fails has an
+ *     unknown outcome, so nothing that waits for it may go on, and the process recovers from disk.
  * S3. Reads run on a connection of their own and see what is committed, nothing else.
  */
 import { join } from 'node:path'

@@ -3,12 +3,14 @@
  *
  * Owns: which URLs and which addresses are targets. Does not own: the connection (webhook/sender).
  *
- * G1. Only https and only addresses of the public internet, unless private targets are allowed (local work).
- * G2. Names are judged by what they resolve to at the moment of connecting, and the connection is made to the very
- *     addresses that were judged: a name that changes its mind in between gains nothing.
+ * G1. Only https and only addresses of the public internet, unless private targets are allowed
+ *     (local work).
+ * G2. Names are judged by what they resolve to at the moment of connecting, and the connection is
+ *     made to the very addresses that were judged: a name that changes its mind in between gains
+ *     nothing.
  * G3. One address that is not public refuses the name as a whole.
- * G4. Addresses in the URL are judged apart: no name is resolved for them. `URL` has brought `127.1`, `0x7f000001` and
- *     `2130706433` into one form before.
+ * G4. Addresses in the URL are judged apart: no name is resolved for them. `URL` has brought
+ *     `127.1`, `0x7f000001` and `2130706433` into one form before.
  */
 import { promises as dns, type LookupAddress, type LookupOptions } from 'node:dns'
 import { isIP, type LookupFunction } from 'node:net'
@@ -41,7 +43,7 @@ const GLOBAL_IPV6 = ipaddr.parseCIDR('2000::/3')
 
 /** Mapped and translated addresses are refused whatever they stand for: no receiver needs them. */
 export function isPublic(address: string): boolean {
-  if (!ipaddr.isValid(address)) return false
+  if (isIP(address) === 0) return false
   const parsed = ipaddr.parse(address)
   if (parsed.range() !== 'unicast') return false
   return parsed.kind() === 'ipv4' || parsed.match(GLOBAL_IPV6)
@@ -74,8 +76,8 @@ const DNS_TIMEOUT_MS = 2_000
 const DNS_TRIES = 2
 
 /**
- * Asks the name servers directly: the system's own resolution occupies a pool thread for as long as a dead name server
- * is silent, and four of those stop the database.
+ * Asks the name servers directly: the system's own resolution occupies a pool thread for as long as
+ * a dead name server is silent, and four of those stop the database.
  */
 export function nameServers(): Resolve {
   const resolver = new dns.Resolver({ timeout: DNS_TIMEOUT_MS, tries: DNS_TRIES })

@@ -57,7 +57,7 @@ export async function audit(books: Books, options: AuditOptions): Promise<Verdic
     options.tell(checked)
     if (broken !== null) {
       const { name, sentence } = check
-      const timeline = await timelineOf(books, broken.entity).catch(() => [])
+      const timeline = await timelineOf(books, broken.entity)
       return { clean: false, checks, notAudited, broken: { name, sentence, ...broken, timeline } }
     }
   }

@@ -54,9 +54,10 @@ export class NoBooks extends Error {
   override name = 'NoBooks'
 }
 
+/** Rows of a page. */
 const PAGE = 4_000
 
-export async function openBooks(folder: string, clock: Clock): Promise<Books> {
+export async function openBooks(folder: string, clock: Clock, page = PAGE): Promise<Books> {
   const fileOf = (source: Source): string => join(folder, FILE_OF[source])
   if (!existsSync(fileOf('processor'))) {
     throw new NoBooks(`there is no ${FILE_OF.processor} in ${folder}`)
@@ -77,7 +78,7 @@ export async function openBooks(folder: string, clock: Clock): Promise<Books> {
     asOf,
     has: (source) => present.includes(source),
     all: reader.all,
-    pages: (sql, first, cursorOf) => pages(reader, sql, first, cursorOf),
+    pages: (sql, first, cursorOf) => pages(reader, page, sql, first, cursorOf),
     count: async (table) => {
       const known = counts.get(table)
       if (known !== undefined) return known
@@ -105,16 +106,17 @@ async function takeSnapshots(reader: Database, sources: readonly Source[]): Prom
 
 async function* pages<Row>(
   reader: Database,
+  size: number,
   sql: string,
   first: readonly Bindable[],
   cursorOf: (row: Row) => readonly Bindable[],
 ): AsyncGenerator<readonly Row[]> {
   let cursor = first
   for (;;) {
-    const page = await reader.all<Row>(sql, [...cursor, PAGE])
+    const page = await reader.all<Row>(sql, [...cursor, size])
     if (page.length > 0) yield page
     const last = page.at(-1)
-    if (last === undefined || page.length < PAGE) return
+    if (last === undefined || page.length < size) return
     cursor = cursorOf(last)
   }
 }

@@ -19,7 +19,7 @@ import {
   transitionsAreTold,
 } from './checks/events.js'
 import { filesAreWhole, textsAreJson } from './checks/files.js'
-import { keysLeadSomewhere, payoutsKeepTheirKey } from './checks/idempotency.js'
+import { keysAreFoundAgain, keysLeadSomewhere, payoutsKeepTheirKey } from './checks/idempotency.js'
 import {
   balancesRecompute,
   nothingIsOverdrawn,
@@ -27,8 +27,17 @@ import {
   runningBalancesFollow,
 } from './checks/ledger.js'
 import { limitsCountConfirmations } from './checks/limits.js'
-import { intentsArePostedAsLived, payoutsArePostedAsLived } from './checks/paths.js'
-import { fundingIsPostedOnce, postingsHaveAnEntity } from './checks/postings.js'
+import {
+  discrepanciesArePosted,
+  intentsArePostedAsLived,
+  payoutsArePostedAsLived,
+} from './checks/paths.js'
+import {
+  conversionsFitTheirOffer,
+  depositsArePostedOnce,
+  entriesShowTheirOwner,
+  postingsHaveAnEntity,
+} from './checks/postings.js'
 import {
   cameBackIsGivenBack,
   discrepanciesAreResolvedByName,
@@ -66,9 +75,12 @@ export const CHECKLIST: readonly Check[] = [
   quotesFollowTheirRate,
   // What their lives left in the other tables.
   postingsHaveAnEntity,
-  fundingIsPostedOnce,
+  entriesShowTheirOwner,
+  depositsArePostedOnce,
+  conversionsFitTheirOffer,
   payoutsArePostedAsLived,
   intentsArePostedAsLived,
+  discrepanciesArePosted,
   reservedIsUnderWay,
   limitsCountConfirmations,
   transitionsAreTold,
@@ -77,6 +89,7 @@ export const CHECKLIST: readonly Check[] = [
   bodiesSayWhatHappened,
   keysLeadSomewhere,
   payoutsKeepTheirKey,
+  keysAreFoundAgain,
   secretsAreSealed,
   discrepanciesAreResolvedByName,
   // The rail's own log.

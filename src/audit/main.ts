@@ -44,9 +44,10 @@ async function open(folder: string): Promise<Books | undefined> {
   try {
     return await openBooks(folder, systemClock)
   } catch (error) {
-    if (!(error instanceof NoBooks)) throw error
-    process.stderr.write(`nothing to audit: ${error.message}\n`)
-    process.exitCode = NOTHING_AUDITED
+    const isMissing = error instanceof NoBooks
+    const why = error instanceof Error ? error.message : String(error)
+    process.stderr.write(`${isMissing ? 'nothing to audit' : 'can not be read'}: ${why}\n`)
+    process.exitCode = isMissing ? NOTHING_AUDITED : BROKEN
     return undefined
   }
 }

@@ -28,9 +28,9 @@ const momentsOf = (table: string): string => `
   SELECT j.value AS at, j.key AS what FROM ${table} x, json_each(x.context) j
     WHERE x.id = ?1 AND j.type = 'integer' AND j.key GLOB '*At'`
 
+/** At its last moment, which may be the one it waits for. */
 const stateOf = (table: string): string => `
-  SELECT coalesce(due_at, context ->> 'createdAt') AS at,
-         state || iif(due_at IS NULL, ', nothing is due', ' now, due then') AS what
+  SELECT (SELECT max(at) FROM (${momentsOf(table)})) AS at, 'is ' || state AS what
     FROM ${table} WHERE id = ?1`
 
 const PLACES: readonly Place[] = [
@@ -45,7 +45,10 @@ const PLACES: readonly Place[] = [
       SELECT at, 'posting ' || posting || '.' || line || ' ' || plan || ': ' || account || ' '
                    || CAST(amount AS TEXT) || ' → ' || CAST(balance AS TEXT)
                    || iif(entity = ?1, '', ' for ' || entity) AS what
-        FROM ledger_entries WHERE entity = ?1 OR account = ?1 ORDER BY posting DESC, line DESC`,
+        FROM ledger_entries
+        WHERE entity = ?1 OR account = ?1
+          OR entity IN (SELECT id FROM main.discrepancies WHERE entity = ?1)
+        ORDER BY posting DESC, line DESC`,
   },
   {
     source: 'limit',
@@ -76,7 +79,8 @@ const PLACES: readonly Place[] = [
     source: 'operator',
     reads: 'processor',
     select: `
-      SELECT at, action || ' ' || subject || ' by ' || actor || ': ' || reason AS what
+      SELECT at, action || ' ' || subject || ' by ' || actor || ': ' || reason
+               || coalesce(' (' || evidence || ')', '') AS what
         FROM operator_log WHERE instr(subject, ?1) > 0`,
   },
   {
@@ -109,8 +113,9 @@ export async function timelineOf(books: Books, subject: string): Promise<readonl
   for (const { source, reads, select } of PLACES) {
     if (subject === '' || !books.has(reads)) continue
     const sql = `SELECT at, what FROM (${select}) LIMIT ${ROWS_MAX}`
-    const rows = await books.all<{ at: number; what: string }>(sql, [subject])
-    moments.push(...rows.map(({ at, what }) => ({ at, source, what })))
+    // What the books can not tell, being damaged, is left out.
+    const rows = await books.all<Omit<Moment, 'source'>>(sql, [subject]).catch(() => [])
+    moments.push(...rows.map((row) => ({ ...row, at: row.at ?? 0, source })))
   }
   return moments.sort((one, other) => one.at - other.at)
 }

@@ -9,6 +9,7 @@
  * S3. The result is frozen and passed down; no other file reads `process.env`.
  */
 import { existsSync, readFileSync } from 'node:fs'
+import { isIP } from 'node:net'
 import { join, resolve } from 'node:path'
 import { parseEnv } from 'node:util'
 
@@ -62,7 +63,7 @@ const text = (
 
 const list = (
   fallback: string,
-  shape: RegExp,
+  shape: { test(item: string): boolean },
   allowed: string,
   about: string,
 ): Setting<readonly string[]> => ({
@@ -78,6 +79,16 @@ const list = (
   },
 })
 
+/** One address, or a block of them in CIDR form. */
+const ADDRESSES = {
+  test: (item: string): boolean => {
+    const [address = '', bits, more] = item.split('/')
+    const family = isIP(address)
+    if (family === 0 || more !== undefined) return false
+    if (bits === undefined) return true
+    return /^(0|[1-9][0-9]{0,2})$/.test(bits) && Number(bits) <= (family === 4 ? 32 : 128)
+  },
+}
 const PATH = /^[^\0]*$/
 const HOST = /^[a-z0-9.-]{1,253}$/
 
@@ -118,6 +129,18 @@ export const SETTINGS = {
     1_000_000,
     'requests a second a key, unless the partner has its own',
   ),
+  RATE_LIMIT_PER_ADDRESS: whole(
+    5_000,
+    1,
+    1_000_000,
+    'requests a second a client address, before authentication',
+  ),
+  TRUSTED_PROXIES: list(
+    '',
+    ADDRESSES,
+    'IP addresses and CIDR blocks',
+    'proxies before the gateway whose X-Forwarded-For is believed',
+  ),
   SANDBOX_HOSTS: list(
     'api.localhost',
     HOST,
@@ -150,6 +173,17 @@ export const SETTINGS = {
     'how long an equal payment of the same user counts as a duplicate',
   ),
   SPREAD_BPS: whole(0, 0, 5_000, 'spread on quotes, basis points'),
+  RATE_MAX_AGE_S: whole(0, 0, 31_536_000, 'age at which a rate is not used any more; 0: never'),
+  TH_LIMIT_TRANSACTION_THB: whole(50_000, 1, 10_000_000, 'most a user may pay at once, Thailand'),
+  TH_LIMIT_DAY_THB: whole(200_000, 1, 100_000_000, 'most a user may pay in a day, Thailand'),
+  TH_LIMIT_MONTH_THB: whole(
+    1_000_000,
+    1,
+    1_000_000_000,
+    'most a user may pay in a month, Thailand',
+  ),
+  TH_MINIMUM_SATANG: whole(100, 1, 1_000_000, 'least amount of a payment, Thailand'),
+  VN_MINIMUM_VND: whole(1_000, 1, 5_000_000, 'least amount of a payment, Vietnam'),
   RAIL_DELAY_MS: whole(250, 0, 600_000, 'how long the sandbox rail takes to pay'),
   WEBHOOK_ALLOW_PRIVATE: toggle(
     false,
@@ -157,7 +191,7 @@ export const SETTINGS = {
   ),
   WEBHOOK_MAX_ATTEMPTS: whole(12, 1, 12, 'tries before a delivery is dead-lettered'),
   WEBHOOK_BACKOFF_SCALE_PCT: whole(100, 0, 100, 'shrinks the retry schedule for tests, per cent'),
-  WARM_ACTORS: whole(50_000, 100, 1_000_000, 'actors kept in memory'),
+  WARM_ACTORS: whole(20_000, 100, 1_000_000, 'actors kept in memory'),
   LOG_LEVEL: oneOf(
     ['debug', 'info', 'warn', 'error', 'silent'],
     'info',

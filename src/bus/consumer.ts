@@ -1,19 +1,21 @@
 /**
  * The durable consumer, as something to pull batches from.
  *
- * Owns: pull requests, the few messages that wait for their reader, acknowledging. Does not own: the connection
- * (bus/nats), what a message means (bus/event_message).
+ * Owns: pull requests, the few messages that wait for their reader, acknowledging. Does not own:
+ * the connection (bus/nats), what a message means (bus/event_message).
  *
  * C1. Two batches at most wait for the reader; a slow reader leaves its messages in the stream.
  * C2. One pull is open at a time, and one that has not ended in time is given up for a new one.
- * C3. A message can be acknowledged only over the link it came by: after the stream was lost and made anew, the same
- *     numbers name other messages. What is dropped with a link comes again.
+ * C3. A message can be acknowledged only over the link it came by: after the stream was lost and
+ *     made anew, the same numbers name other messages. What is dropped with a link comes again.
  */
 import { SECOND } from '../base/clock.js'
 
 const BATCH_MAX = 512
 const PULL_EXPIRES_MS = 10 * SECOND
-/** Beyond its expiry, a pull whose end did not come is lost (half-open connection, server stopped). */
+/**
+ * Beyond its expiry, a pull whose end did not come is lost (half-open connection, server stopped).
+ */
 const PULL_LOST_AFTER_MS = PULL_EXPIRES_MS + 5 * SECOND
 const AGAIN_AFTER_MS = 250
 
@@ -21,12 +23,18 @@ export interface BusMessage {
   readonly subject: string
   header(name: string): string
   readonly payload: Uint8Array
-  /** Tells the stream that this message needs no further delivery. Without effect once its link is gone. */
+  /**
+   * Tells the stream that this message needs no further delivery. Without effect once its link is
+   * gone.
+   */
   ack(): void
 }
 
 export interface Consumer {
-  /** Waits for messages and takes all that are there, `BATCH_MAX` at most; none at all: the bus is closed. */
+  /**
+   * Waits for messages and takes all that are there, `BATCH_MAX` at most; none at all: the bus is
+   * closed.
+   */
   next(): Promise<readonly BusMessage[]>
 }
 

@@ -1,10 +1,11 @@
 /**
  * An event as a message on the bus, and back.
  *
- * Owns: which part of an event travels where (subject, headers, payload). Does not own: the names themselves
- * (base/subjects), the wire (bus/nats).
+ * Owns: which part of an event travels where (subject, headers, payload). Does not own: the names
+ * themselves (base/subjects), the wire (bus/nats).
  *
- * E1. The payload is the webhook body, byte for byte; nothing on the way parses and writes it again.
+ * E1. The payload is the webhook body, byte for byte; nothing on the way parses and writes it
+ *     again.
  * E2. A message that is not exactly an event of ours is told apart with a reason, never guessed at.
  */
 import { instant, type Instant } from '../base/clock.js'
@@ -28,7 +29,10 @@ export interface EventMessage {
   readonly payload: string
 }
 
-/** @param messageId what JetStream deduplicates by: the event's id, or one made from it to be stored again */
+/**
+ * @param messageId what JetStream deduplicates by: the event's id, or one made from it to be stored
+ * again
+ */
 export function toMessage(event: BusEvent, messageId: string): EventMessage {
   return {
     subject: eventSubject(event.tenant, event.type),

@@ -1,14 +1,16 @@
 /**
  * NATS JetStream: the one connection of a process to the bus.
  *
- * Owns: the connection and its return, the stream, the durable consumer, the wire. Does not own: windows and deadlines
- * (bus/publisher), pulling (bus/consumer), what an event means.
+ * Owns: the connection and its return, the stream, the durable consumer, the wire. Does not own:
+ * windows and deadlines (bus/publisher), pulling (bus/consumer), what an event means.
  *
  * N1. This is the only file that imports the driver, so that the driver can be replaced.
- * N2. The connection is tried for ever: a process starts, serves and stops the same whether the bus is there or not.
- * N3. The bus is up only while the stream (and for readers the consumer) is known to exist; what is missing is made
- *     again. A stream made anew has lost its messages, and the publisher is told.
- * N4. Limits retention: work-queue retention forgets what it has deduplicated when the server restarts.
+ * N2. The connection is tried for ever: a process starts, serves and stops the same whether the bus
+ *     is there or not.
+ * N3. The bus is up only while the stream (and for readers the consumer) is known to exist; what is
+ *     missing is made again. A stream made anew has lost its messages, and the publisher is told.
+ * N4. Limits retention: work-queue retention forgets what it has deduplicated when the server
+ *     restarts.
  */
 import {
   AckPolicy,
@@ -35,8 +37,11 @@ import { createPublisher, type Publisher } from './publisher.js'
 const RECONNECT_AFTER_MS = 500
 const STREAM_MAX_AGE_MS = 7 * DAY
 const DUPLICATE_WINDOW_MS = 2 * MINUTE
-/** Far longer than a reader takes for a batch, commit included. */
-const ACK_WAIT_MS = 30 * SECOND
+/**
+ * Far longer than a reader takes for a batch, commit included, and short for the one that comes
+ * after its crash.
+ */
+const ACK_WAIT_MS = 5 * SECOND
 const ACK_PENDING_MAX = 4_096
 const NO_RESPONDERS = 503
 const CONFLICT = 409
@@ -84,7 +89,10 @@ export function connectBus(options: BusOptions): Bus {
     }
   }
 
-  /** Until the driver gives the connection up, which it does only when told or when it is broken beyond repair. */
+  /**
+   * Until the driver gives the connection up, which it does only when told or when it is broken
+   * beyond repair.
+   */
   const serve = async (link: NatsConnection): Promise<void> => {
     if (closing) return link.close()
     const replies = createInbox()
@@ -106,7 +114,9 @@ export function connectBus(options: BusOptions): Bus {
     }
   }
 
-  /** Makes sure of stream and consumer, then opens both ends. One at a time; a lost link ends it. */
+  /**
+   * Makes sure of stream and consumer, then opens both ends. One at a time; a lost link ends it.
+   */
   const prepare = (link: NatsConnection, replies: string, pulls: string): void => {
     preparing ??= makeReady(link).then((created) => {
       preparing = undefined
@@ -184,7 +194,9 @@ export function connectBus(options: BusOptions): Bus {
   }
 }
 
-/** Connects once. The driver keeps the connection alive afterwards, at the same server, for ever. */
+/**
+ * Connects once. The driver keeps the connection alive afterwards, at the same server, for ever.
+ */
 function dial(url: string): Promise<NatsConnection> {
   const { protocol, host, username, password } = new URL(url)
   return connect({

@@ -1,17 +1,23 @@
 /**
  * Publishing with pipelined acknowledgements.
  *
- * Owns: the window of messages that are out and not acknowledged, and when one counts as not stored. Does not own: the
- * connection (bus/nats), what to do about an unknown outcome (processor/relay).
+ * Owns: the window of messages that are out and not acknowledged, and when one counts as not
+ * stored. Does not own: the connection (bus/nats), what to do about an unknown outcome
+ * (processor/relay).
  *
- * P1. A message is stored only when the stream says so. Silence, an error and a broken link all mean "not known".
+ * P1. A message is stored only when the stream says so. Silence, an error and a broken link all
+ *     mean "not known".
  * P2. Every promise settles: by its acknowledgement, at its deadline, or when the link goes.
- * P3. All acknowledgements come to one shared inbox: an awaited request for each message costs 16 times as much.
+ * P3. All acknowledgements come to one shared inbox: an awaited request for each message costs 16
+ *     times as much.
  */
 import { plus, SECOND, type Clock, type Instant } from '../base/clock.js'
 import { toMessage, type BusEvent, type EventMessage } from './event_message.js'
 
-/** Some 40 ms of a loaded server: enough to keep it busy, little enough to send again after an outage. */
+/**
+ * Some 40 ms of a loaded server: enough to keep it busy, little enough to send again after an
+ * outage.
+ */
 const UNCONFIRMED_MAX = 2_048
 const CONFIRMED_WITHIN_MS = 2 * SECOND
 const LOOK_EVERY_MS = 250
@@ -21,7 +27,9 @@ export interface Publisher {
   publish(event: BusEvent, messageId: string): Promise<boolean>
   /** How many more events may be published now; none while the bus is down. */
   room(): number
-  /** Called each time the bus comes up. `emptied`: the stream was made anew, what it held is gone. */
+  /**
+   * Called each time the bus comes up. `emptied`: the stream was made anew, what it held is gone.
+   */
   onUp(handler: (emptied: boolean) => void): void
 }
 

@@ -1,7 +1,7 @@
 /**
  * What a partner's user may pay in a corridor, in minor units of its currency.
  *
- * Vietnam: spec, Limits. Thailand and the minimums: our own choice, the spec gives none.
+ * Vietnam's limits: spec, Limits. Thailand's, and the minimums: our own choice, which settings may change.
  */
 import type { Corridor } from '../qr/corridor.js'
 
@@ -12,6 +12,7 @@ export interface Caps {
   readonly perMonth: bigint
 }
 
+/** As they are unless a setting says otherwise. */
 export const CAPS: Readonly<Record<Corridor, Caps>> = {
   th_promptpay: {
     minimum: 1_00n,

@@ -4,7 +4,7 @@
  * Owns: the connection and the deadline. Does not own: what the calls do (the processor's operator
  * service).
  */
-import { credentials, type Metadata, type ServiceError } from '@grpc/grpc-js'
+import { credentials, status, type Metadata, type ServiceError } from '@grpc/grpc-js'
 import type { CreatePartnerRequest } from '../../protos/types/causeway/v1/CreatePartnerRequest.js'
 import type { DepositDone__Output } from '../../protos/types/causeway/v1/DepositDone.js'
 import type { DepositRequest } from '../../protos/types/causeway/v1/DepositRequest.js'
@@ -51,7 +51,7 @@ export function connectOperator(sandbox: Sandbox, clock: Clock): OperatorClient 
         const deadline = clock.now() + ANSWER_WITHIN_MS
         call.call(service, request, metadata, { deadline }, (error, response) => {
           if (response !== undefined) resolve(response)
-          else reject(error ?? new Error('no answer'))
+          else reject(faultOf(error, sandbox))
         })
       })
 
@@ -63,4 +63,11 @@ export function connectOperator(sandbox: Sandbox, clock: Clock): OperatorClient 
     trialBalance: promised<TrialBalanceRequest, TrialBalanceReport__Output>(service.TrialBalance),
     close: () => service.close(),
   }
+}
+
+function faultOf(error: ServiceError | null, { grpc_address }: Sandbox): Error {
+  if (error?.code === status.UNAVAILABLE) {
+    return new Error(`Nothing answers at ${grpc_address}: is the stack running? (make run)`)
+  }
+  return new Error(error?.details ?? 'no answer')
 }

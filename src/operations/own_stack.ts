@@ -36,13 +36,18 @@ export function startOwnStack(
     stdio: ['ignore', 'pipe', 'pipe'],
   })
   let output = ''
+  const collect = (chunk: Buffer): void => {
+    output += chunk.toString()
+  }
+  child.stdout.on('data', collect)
+  child.stderr.on('data', collect)
   const ready = new Promise<Sandbox>((resolve, reject) => {
-    const collect = (chunk: Buffer): void => {
-      output += chunk.toString()
-      if (/^ready: /m.test(output)) resolve(readSandbox(join(dataDir, FILES.sandbox)))
+    const look = (): void => {
+      if (!/^ready: /m.test(output)) return
+      child.stdout.off('data', look)
+      resolve(readSandbox(join(dataDir, FILES.sandbox)))
     }
-    child.stdout.on('data', collect)
-    child.stderr.on('data', collect)
+    child.stdout.on('data', look)
     child.once('close', () => reject(new Error(output.trim())))
   })
   ready.catch(() => undefined) // whoever only waits for the end has no use for it

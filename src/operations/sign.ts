@@ -1,9 +1,9 @@
 /** Shows how a call is signed: for a partner who asks why theirs is refused. */
 import { readFileSync } from 'node:fs'
+import { readSettings } from '../base/settings.js'
 import type { Command } from './command.js'
 import { createPartner } from './partner.js'
 import { credentialsOf } from './sandbox.js'
-import { readSettings } from '../base/settings.js'
 
 export const sign: Command = {
   usage: 'sign METHOD PATH',

@@ -95,7 +95,8 @@ async function openHooks({ partner, narrator, clock, brand }: Cast): Promise<Hoo
   return {
     receiver,
     close: async () => {
-      await partner.request('DELETE', `/v1/webhook_endpoints/${id}`)
+      // When the service is gone, why it went is what must be told.
+      await partner.request('DELETE', `/v1/webhook_endpoints/${id}`).catch(() => undefined)
       await receiver.close()
     },
   }

@@ -8,6 +8,8 @@
 import type { Instant } from '../base/clock.js'
 import type { KeyId } from '../base/ids.js'
 import type { Random } from '../base/random.js'
+import type { Caps } from '../limits/caps.js'
+import type { Corridor } from '../qr/corridor.js'
 import type { Answer, Group, Lane, Reply } from './group.js'
 import type { Memory } from './memory.js'
 import type { Needs } from './needs.js'
@@ -36,6 +38,9 @@ export interface Rules {
   readonly reviewTtlMs: number
   readonly duplicateWindowMs: number
   readonly spreadBps: number
+  /** A rate set longer ago is not used; null: rates do not age. */
+  readonly rateMaxAgeMs: number | null
+  readonly caps: Readonly<Record<Corridor, Caps>>
 }
 
 export interface Command {

@@ -9,9 +9,14 @@ import {
   webhookSecretPlace,
   type EndpointEntry,
   type KeyEntry,
+  type Memory,
   type PartnerEntry,
 } from './memory.js'
-import { partsOfTenant } from '../base/ids.js'
+import { partsOfTenant, type TenantId } from '../base/ids.js'
+
+/** True also when there is no such partner. */
+export const isSuspended = (memory: Memory, tenant: TenantId): boolean =>
+  memory.partners.get(partsOfTenant(tenant).partner)?.suspended ?? true
 
 export function stagePartner({ memory, group }: Desk, partner: PartnerEntry): void {
   memory.partners.set(partner.id, partner)

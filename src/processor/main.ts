@@ -16,6 +16,7 @@ import { createLog } from '../base/log.js'
 import { systemRandom } from '../base/random.js'
 import { dataFile, readSettings, type Settings } from '../base/settings.js'
 import { FILES } from '../base/subjects.js'
+import { CAPS } from '../limits/caps.js'
 import { connectBus } from '../bus/nats.js'
 import { connectRail } from '../rails/client.js'
 import { openStore } from '../store/store.js'
@@ -24,6 +25,7 @@ import { railNews } from './commands/rail_news.js'
 import { loadMemory } from './memory.js'
 import { registerMeasures } from './measures.js'
 import { createPipeline } from './pipeline.js'
+import { createReader } from './query.js'
 import { createRailLink } from './rail_link.js'
 import { createRelay } from './relay.js'
 import { createServer } from './server.js'
@@ -111,7 +113,8 @@ rail.onReport((reports) => {
 const timers = createTimers({ clock, store, pipeline, log, pause })
 timers.start()
 
-const server = createServer({ clock, memory, pipeline, guard }, directory)
+const reader = createReader({ lists: store.lists, vault, brand: settings.BRAND }, log)
+const server = createServer({ clock, memory, pipeline, reader, guard }, directory)
 const grpcPort = await server.bind(`127.0.0.1:${settings.GRPC_PORT}`)
 if (args.listen !== undefined) await server.bind(args.listen)
 
@@ -142,5 +145,20 @@ function rulesOf(given: Settings): Rules {
     reviewTtlMs: given.REVIEW_TTL_S * SECOND,
     duplicateWindowMs: given.DUPLICATE_SCAN_WINDOW_S * SECOND,
     spreadBps: given.SPREAD_BPS,
+    rateMaxAgeMs: given.RATE_MAX_AGE_S === 0 ? null : given.RATE_MAX_AGE_S * SECOND,
+    caps: capsOf(given),
+  }
+}
+
+function capsOf(given: Settings): Rules['caps'] {
+  const satang = (baht: number): bigint => BigInt(baht) * 100n
+  return {
+    th_promptpay: {
+      minimum: BigInt(given.TH_MINIMUM_SATANG),
+      perTransaction: satang(given.TH_LIMIT_TRANSACTION_THB),
+      perDay: satang(given.TH_LIMIT_DAY_THB),
+      perMonth: satang(given.TH_LIMIT_MONTH_THB),
+    },
+    vn_vietqr: { ...CAPS.vn_vietqr, minimum: BigInt(given.VN_MINIMUM_VND) },
   }
 }

@@ -6,6 +6,12 @@ export interface Actor {
   readonly reason: string
 }
 
+const EVIDENCE_MAX = 2_000
+
+/** Says where it can be looked up. */
+export const isEvidence = (text: string): boolean =>
+  text.trim() !== '' && text.length <= EVIDENCE_MAX
+
 export function logAction(
   { group, now }: Desk,
   actor: Actor,

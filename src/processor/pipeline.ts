@@ -135,7 +135,7 @@ export function createPipeline(dependencies: PipelineDependencies): Pipeline {
   const decideOne = (work: Work, desk: Desk): void => {
     if (work.deadline !== null && desk.now > work.deadline) {
       measures.dropped += 1
-      return
+      return work.reply(refuse('timeout'))
     }
     measures.commands += 1
     const group = desk.group

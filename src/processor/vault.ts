@@ -11,6 +11,7 @@ import { createTokenKeys, type TokenKeys, type TokenSecret } from '../auth/token
 import { assert } from '../base/assert.js'
 import type { TenantId } from '../base/ids.js'
 import type { Random } from '../base/random.js'
+import { createCursors, type Cursors } from './cursor.js'
 
 export interface Vault {
   readonly tokenKeys: TokenKeys
@@ -26,6 +27,7 @@ export interface Vault {
   hashRequest(request: JsonValue): string
   /** Keyed likewise: stands for a text that must not be guessed from its digest. */
   digest(text: string): string
+  readonly cursors: Cursors
 }
 
 export function createVault(masters: MasterKeys, random: Random): Vault {
@@ -42,6 +44,7 @@ export function createVault(masters: MasterKeys, random: Random): Vault {
     sealSecret: (secret, place) => seal(secrets, secret, place),
     openSecret: (sealed, place) => opened(secrets, sealed, place),
     hashRequest: (request) => requestHash(hashKey, request).toString('base64url'),
+    cursors: createCursors(masters),
     digest: (text) => keyedHash(hashKey, text).toString('base64url'),
   }
 }

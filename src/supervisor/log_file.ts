@@ -43,14 +43,18 @@ function saidSince(path: string, start: number): string {
   } finally {
     closeSync(file)
   }
-  const lines = bytes.toString('utf8').split('\n').map(plainly)
-  const last = lines.findLast((line) => line !== '' && !isStackLine(line)) ?? ''
-  return last.slice(0, LAST_WORDS_MAX_CHARACTERS)
+  const last = bytes.toString('utf8').split('\n').findLast(isStatement) ?? ''
+  return plainly(last).slice(0, LAST_WORDS_MAX_CHARACTERS)
 }
 
-/** A JSON log line is reduced to its message and its error. */
+/** Node ends an uncaught error with indented details, its place, and its own version. */
+const isStatement = (line: string): boolean => /^(?!Node\.js v|file:|node:)[^\s}\])^]/.test(line)
+
+/** A JSON log line is reduced to its message and its error; a printed error to what it says. */
 function plainly(line: string): string {
-  if (!line.startsWith('{')) return line.trim().replace(/^(?:Uncaught )?Error: /, '')
+  const printed = /^(?:Uncaught )?\[?Error: (.*?)(?:\] \{)?$/.exec(line)
+  if (printed !== null) return printed[1] ?? ''
+  if (!line.startsWith('{')) return line.trim()
   try {
     const record = JSON.parse(line) as { msg?: string; err?: { message?: string } }
     return [record.msg, record.err?.message].filter((part) => part !== undefined).join(': ')
@@ -58,9 +62,6 @@ function plainly(line: string): string {
     return line
   }
 }
-
-/** Node ends an uncaught error with its stack and its version. */
-const isStackLine = (line: string): boolean => /^(at |Node\.js v|[}^])/.test(line)
 
 function statOf(path: string): Stats | undefined {
   return statSync(path, { throwIfNoEntry: false })

@@ -24,6 +24,16 @@ void t.test('blocks, single addresses and both families', (t) => {
   t.end()
 })
 
+void t.test('a block of mapped addresses is a block of IPv4 ones', (t) => {
+  const allows = createAddressList(['::ffff:203.0.113.0/120'])
+  t.equal(allows('203.0.113.255'), true)
+  t.equal(allows('::ffff:203.0.113.255'), true)
+  t.equal(allows('203.0.114.0'), false)
+  t.equal(createAddressList(['::/0'])('203.0.113.1'), false, 'all of IPv6 is none of IPv4')
+  t.equal(createAddressList(['0.0.0.0/0'])('::ffff:203.0.113.1'), true)
+  t.end()
+})
+
 void t.test('a block that can not be read lets nobody in', (t) => {
   const allows = createAddressList(['203.0.113.0/33', 'office'])
   t.equal(allows('203.0.113.1'), false)

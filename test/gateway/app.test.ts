@@ -5,6 +5,7 @@ import t from 'tap'
 import {
   bearer,
   beneficiaryBody,
+  bytesOf,
   call,
   createBody,
   createRequest,
@@ -16,6 +17,7 @@ import {
   remintBody,
   signedHeaders,
   snapshot,
+  statusOf,
   SUBJECT,
   TENANT,
   type Call,
@@ -363,17 +365,8 @@ void t.test('hosts: explicit lists name the environments, another host is nobody
     environment: { SANDBOX_HOSTS: 'sandbox.example', PRODUCTION_HOSTS: 'api.example,old.example' },
   })
   const on = async (host: string, keyId: string): Promise<number> => {
-    const { method, path, body = '' } = createRequest()
-    const headers = {
-      Host: host,
-      Connection: 'close',
-      'Content-Length': String(body.length),
-      ...signedHeaders({ method, path, body, keyId }),
-    }
-    const lines = Object.entries(headers).map(([name, value]) => `${name}: ${value}`)
-    const head = [`${method} ${path} HTTP/1.1`, ...lines, '', ''].join('\r\n')
-    const { text } = await exchangeBytes(gateway.port, head + body)
-    return Number(text.slice(9, 12))
+    const { text } = await exchangeBytes(gateway.port, bytesOf({ ...createRequest(), keyId }, host))
+    return statusOf(text)
   }
   t.equal(await on('sandbox.example', KEY_ID), 201)
   t.equal(await on('SANDBOX.example:8080', KEY_ID), 201)

@@ -8,9 +8,9 @@ import { createServer } from 'node:net'
 import { join } from 'node:path'
 import t, { type Test } from 'tap'
 import { projectRoot } from '../../src/base/protos.js'
-import { call, createRequest, snapshot } from './partner.js'
+import { bytesOf, call, createRequest, exchangeBytes, snapshot, statusOf } from './partner.js'
 import { eventually } from '../support/eventually.js'
-import { startStandIn } from './stand_in_processor.js'
+import { accept, refuseWith, startStandIn, type Script } from './stand_in_processor.js'
 
 const MAIN = join(projectRoot(), '.build', 'gateway', 'main.js')
 
@@ -76,21 +76,81 @@ void t.test(
   },
 )
 
-void t.test('several gateways share a port', async (t) => {
-  const standIn = await startStandIn({ snapshot: [snapshot()] })
+void t.test('several gateways share a port, and what is known of nonces and keys', async (t) => {
+  const standIn = await startStandIn({ snapshot: [snapshot()], script: eachNonceOnce() })
   t.teardown(() => standIn.stop())
-  const port = String(await freePort())
-  const flags = ['--processor', standIn.address]
-  const env = environment(t, { HTTP_PORT: port })
-  const children = [start(t, flags, env), start(t, flags, env)]
+  const port = await freePort()
+  const env = environment(t, { HTTP_PORT: String(port), GATEWAYS: '2' })
+  const opsPorts = [await freePort(), await freePort()]
+  const children = opsPorts.map((ops) =>
+    start(t, ['--processor', standIn.address, '--ops', `127.0.0.1:${ops}`], env),
+  )
   const told = await Promise.all(children.map(readyOf))
   t.same(
     told.map((each) => each.port),
-    [Number(port), Number(port)],
+    [port, port],
   )
+
+  const send = async (bytes: string): Promise<number> =>
+    statusOf((await exchangeBytes(port, bytes, 5_000)).text)
+  const twins = await Promise.all(
+    Array.from({ length: 20 }, () => {
+      const bytes = bytesOf(createRequest())
+      return Promise.all([send(bytes), send(bytes)])
+    }),
+  )
+  for (const pair of twins) t.same(pair.sort(), [201, 401], 'a nonce works once over both')
+  for (const ops of opsPorts) {
+    const metrics = await (await fetch(`http://127.0.0.1:${ops}/metrics`)).text()
+    t.match(metrics, /gateway_requests_total\{[^}]+\} [1-9]/, 'the kernel chose each of them')
+  }
+
+  standIn.tell(snapshot({ keys: [] }))
+  await eventually('both have forgotten the key', async () => {
+    const statuses = await Promise.all(
+      Array.from({ length: 10 }, () => send(bytesOf(createRequest()))),
+    )
+    return statuses.every((status) => status === 401)
+  })
+  standIn.tell(snapshot())
   children[0]?.kill('SIGTERM')
   await once(children[0]!, 'exit')
-  t.equal((await call(Number(port), createRequest())).status, 201, 'the other one goes on')
+  await eventually('the other one goes on', async () => {
+    return (await send(bytesOf(createRequest()))) === 201
+  })
+})
+
+/** As the processor does it. */
+function eachNonceOnce(): Script {
+  const seen = new Set<string>()
+  return (command) => {
+    const nonce = command.signed_by?.nonce.toString('hex') ?? ''
+    if (seen.has(nonce)) return refuseWith('authentication_failed')(command)
+    seen.add(nonce)
+    return accept(command)
+  }
+}
+
+void t.test('a gateway that is alone takes its port for itself, again after a kill', async (t) => {
+  const standIn = await startStandIn({ snapshot: [snapshot()] })
+  t.teardown(() => standIn.stop())
+  const port = await freePort()
+  const flags = ['--processor', standIn.address]
+  const env = environment(t, { HTTP_PORT: String(port) })
+  const first = start(t, flags, env)
+  await readyOf(first)
+  for (const GATEWAYS of ['1', '2']) {
+    const { status, stderr } = spawnSync(process.execPath, [MAIN, ...flags], {
+      env: { ...env, GATEWAYS },
+    })
+    t.equal(status, 1, `GATEWAYS=${GATEWAYS} beside it`)
+    t.match(stderr.toString(), `gateway: 127.0.0.1:${port} is taken or not ours\n`)
+  }
+  t.equal((await call(port, createRequest())).status, 201, 'a connection is kept open')
+  first.kill('SIGKILL')
+  await once(first, 'exit')
+  const { ready } = await readyOf(start(t, flags, env))
+  t.equal(ready, true)
 })
 
 void t.test('it refuses to start, in one sentence, where it must not', (t) => {

@@ -104,6 +104,21 @@ export async function call(port: number, request: Call): Promise<Answer> {
   return { status: response.status, headers: response.headers, text, json }
 }
 
+/** The bytes of a call over a connection of its own. */
+export function bytesOf(request: Call, host = 'api.localhost'): string {
+  const { method, path, body = '', headers = {}, unsigned = false } = request
+  const lines = Object.entries({
+    Host: host,
+    Connection: 'close',
+    'Content-Length': String(Buffer.byteLength(body)),
+    ...(unsigned ? {} : signedHeaders(request)),
+    ...headers,
+  }).map(([name, value]) => `${name}: ${value}\r\n`)
+  return `${method} ${path} HTTP/1.1\r\n${lines.join('')}\r\n${body}`
+}
+
+export const statusOf = (text: string): number => Number(text.slice(9, 12))
+
 /** Writes bytes and reads until the peer closes or nothing more comes for `quietMs`. */
 export function exchangeBytes(
   port: number,

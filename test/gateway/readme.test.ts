@@ -79,6 +79,7 @@ void t.test('the table of operations is the route table', (t) => {
     session: 'session token',
     hmac_or_session: 'signature or session token',
     receipt: 'receipt token',
+    none: 'none',
   }
   t.same(
     told,

@@ -12,7 +12,11 @@ const find = createRouter(ROUTES)
 void t.test('every route of the table is found at its own address', (t) => {
   for (const entry of ROUTES) {
     const destination = find(entry.method, entry.path.replace(/\{[a-z_]+\}/, 'some-id'))
-    t.same(destination.route, { ok: true, value: entry }, `${entry.method} ${entry.path}`)
+    t.match(
+      destination,
+      entry.auth === 'none' ? { kind: 'local' } : { kind: 'operation', route: entry },
+      `${entry.method} ${entry.path}`,
+    )
     t.equal(destination.id, entry.path.includes('{') ? 'some-id' : '')
     t.equal(destination.name, `${entry.method} ${entry.path}`)
   }
@@ -37,7 +41,7 @@ void t.test('addresses are matched as sent', (t) => {
     'v1/payouts',
   ]
   for (const path of cases) {
-    t.same(find('POST', path).route, { ok: false, code: 'not_found' }, path)
+    t.match(find('POST', path), { kind: 'nowhere', code: 'not_found' }, path)
   }
   t.equal(find('GET', '/v1/payouts/%2e%2e').id, '%2e%2e', 'a parameter is not decoded')
   t.equal(find('GET', '/v1/payouts/cancel').id, 'cancel')
@@ -47,8 +51,11 @@ void t.test('addresses are matched as sent', (t) => {
 void t.test('a wrong method is told which ones there are', (t) => {
   for (const method of ['PUT', 'get', 'HEAD', 'constructor', '']) {
     const destination = find(method, '/v1/webhook_endpoints')
-    t.same(destination.route, { ok: false, code: 'method_not_allowed' }, method)
-    t.same(destination.refusalHeaders, [['Allow', 'POST, GET']])
+    t.match(
+      destination,
+      { kind: 'nowhere', code: 'method_not_allowed', headers: [['Allow', 'POST, GET']] },
+      method,
+    )
   }
   t.equal(find('GET', '/v1/payouts').name, 'wrong_method', 'metrics get no text of a caller')
   t.equal(find('GET', '/x').name, 'unknown')

@@ -4,12 +4,12 @@
  */
 import type { Test } from 'tap'
 import { Metadata } from '@grpc/grpc-js'
-import { systemClock } from '../../src/base/clock.js'
+import { systemClock, type Clock } from '../../src/base/clock.js'
 import { createLog } from '../../src/base/log.js'
 import { systemRandom } from '../../src/base/random.js'
 import { readSettings } from '../../src/base/settings.js'
 import type { PartnerUpdate } from '../../protos/types/causeway/v1/PartnerUpdate.js'
-import { watchDirectory } from '../../gateway/directory.js'
+import { watchDirectory, type Directory } from '../../gateway/directory.js'
 import { createGateway } from '../../gateway/gateway.js'
 import { createMetrics } from '../../gateway/metrics.js'
 import { createProcessorClient, type ProcessorClient } from '../../gateway/processor_client.js'
@@ -20,6 +20,7 @@ export interface Running {
   readonly port: number
   readonly standIn: StandIn
   readonly processor: ProcessorClient
+  readonly directory: Directory
   readonly metrics: () => Promise<string>
 }
 
@@ -30,6 +31,9 @@ export interface RunningOptions {
   readonly waitUntilReady?: boolean
   readonly bodyWithinMs?: number
   readonly answerWithinMs?: number
+  readonly connectionsMax?: number
+  /** Left out: the machine's. */
+  readonly clock?: Clock
 }
 
 export async function startGateway(t: Test, options: RunningOptions = {}): Promise<Running> {
@@ -39,7 +43,7 @@ export async function startGateway(t: Test, options: RunningOptions = {}): Promi
   })
   const settings = readSettings({ LOG_LEVEL: 'silent', ...options.environment }, '')
   const log = createLog('gateway', settings)
-  const clock = systemClock
+  const clock = options.clock ?? systemClock
   const directory = watchDirectory(standIn.address, new Metadata(), log)
   const processor = createProcessorClient({
     address: standIn.address,
@@ -70,5 +74,5 @@ export async function startGateway(t: Test, options: RunningOptions = {}): Promi
   const port = await gateway.listen('127.0.0.1', 0)
   t.teardown(() => gateway.close(0))
   if (options.waitUntilReady ?? true) await Promise.all([directory.known, processor.opened])
-  return { port, standIn, processor, metrics: () => metrics.registry.metrics() }
+  return { port, standIn, processor, directory, metrics: () => metrics.registry.metrics() }
 }

@@ -32,12 +32,15 @@ export interface StandIn {
   script: Script
   /** Tells every subscriber. */
   tell(update: PartnerUpdate): void
+  /** Ends the directory's streams alone. */
+  breakDirectory(): void
   /** Breaks all streams, as a crash would, and stays away. */
   crash(): void
   stop(): void
 }
 
 export interface StandInOptions {
+  /** What each new subscriber is told first. */
   readonly snapshot: readonly PartnerUpdate[]
   readonly script?: Script
   /** To come back where another one was; else a free port. */
@@ -59,6 +62,10 @@ export async function startStandIn(options: StandInOptions): Promise<StandIn> {
     script: options.script ?? accept,
     tell: (update) => {
       for (const subscriber of subscribers) subscriber.write(update)
+    },
+    breakDirectory: () => {
+      for (const subscriber of subscribers) subscriber.end()
+      subscribers.clear()
     },
     crash: () => server.forceShutdown(),
     stop: () => server.forceShutdown(),

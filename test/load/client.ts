@@ -36,30 +36,31 @@ export type Note =
   | { readonly kind: 'finished'; readonly outcome: Outcome }
 
 export interface Client {
-  /** One order at a time. */
+  /** One order at a time. Rejects when the thread fails, or `tell` does. */
   run(order: Order, tell: (note: Note) => void): Promise<Outcome>
   stop(): Promise<void>
 }
 
 export function startClient(): Client {
   const thread = new Worker(new URL('./client_thread.js', import.meta.url))
-  const died = new Promise<never>((_, reject) => thread.once('error', reject))
-  died.catch(() => undefined) // whoever runs an order hears of it
-  const finished = (tell: (note: Note) => void): Promise<Outcome> =>
-    new Promise((resolve) => {
-      const listen = (note: Note): void => {
-        tell(note)
-        if (note.kind !== 'finished') return
-        thread.off('message', listen)
-        resolve(note.outcome)
-      }
-      thread.on('message', listen)
-    })
   return {
-    run: (order, tell) => {
-      thread.postMessage(order)
-      return Promise.race([finished(tell), died])
-    },
+    run: (order, tell) =>
+      new Promise((resolve, reject) => {
+        const listen = (note: Note): void => {
+          try {
+            tell(note)
+          } catch (error) {
+            reject(error instanceof Error ? error : new Error(String(error)))
+          }
+          if (note.kind !== 'finished') return
+          thread.off('message', listen)
+          thread.off('error', reject)
+          resolve(note.outcome)
+        }
+        thread.on('message', listen)
+        thread.on('error', reject)
+        thread.postMessage(order)
+      }),
     stop: async () => {
       await thread.terminate()
     },

@@ -19,7 +19,7 @@ import { systemClock } from '../../src/base/clock.js'
 import { projectRoot } from '../../src/base/protos.js'
 import { systemRandom } from '../../src/base/random.js'
 import { bench, type BenchSettings } from './bench.js'
-import { startClient } from './client.js'
+import { startClient, type Client } from './client.js'
 import type { Progress } from './load.js'
 import { createPrograms } from './programs.js'
 import { report } from './report.js'
@@ -42,16 +42,22 @@ class UsageError extends Error {
 const results = join(projectRoot(), '.build', 'bench')
 const folder = join(results, `run-${process.pid}`)
 const programs = createPrograms(folder)
+let client: Client | undefined
+let cleaning: Promise<void> | undefined
 
-async function cleanUp(): Promise<void> {
+/** The client goes first: it would take the end of the others for a failure. */
+async function clean(): Promise<void> {
+  await client?.stop()
   await programs.stop()
   rmSync(folder, { recursive: true, force: true })
 }
 
+const cleanUp = (): Promise<void> => (cleaning ??= clean())
+
 async function main(): Promise<number> {
   const settings = readFlags()
   mkdirSync(folder, { recursive: true })
-  const client = startClient()
+  client = startClient()
   let step = ''
   let before = 0
   const result = await bench({
@@ -68,7 +74,6 @@ async function main(): Promise<number> {
       before = progress?.completed ?? 0
     },
   })
-  await client.stop()
   await cleanUp()
   const file = join(results, `${result.startedAt.replaceAll(':', '')}.json`)
   writeFileSync(file, `${JSON.stringify(result, null, 2)}\n`)

@@ -145,7 +145,8 @@ void t.test('a command whose deadline has passed is never decided', async (t) =>
     },
   }
   const now = world.clock.now()
-  void bench.submit(counts, { deadline: plus(now, -1) })
+  const late = await bench.submit(counts, { deadline: plus(now, -1) })
+  t.equal(codeOf(late), 'timeout')
   await bench.submit(counts, { deadline: now })
   t.equal(decided, 1)
   t.equal(bench.pipeline.measures.dropped, 1)

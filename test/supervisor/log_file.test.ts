@@ -43,6 +43,17 @@ Node.js v20.20.2
   t.equal(logAfter(t.testdir(), crash), 'no such table')
 })
 
+t.test('an error with details too', async (t) => {
+  const crash = `[Error: SQLITE_ERROR: no such column: x] {
+  errno: 1,
+  code: 'SQLITE_ERROR'
+}
+
+Node.js v20.20.2
+`
+  t.equal(logAfter(t.testdir(), crash), 'SQLITE_ERROR: no such column: x')
+})
+
 t.test('what stood there before this run is not repeated', async (t) => {
   const folder = t.testdir({ 'a.log': 'of a former run\n' })
   t.equal(logAfter(folder, ''), '')

@@ -6,6 +6,7 @@
 import { join } from 'node:path'
 import type { Test } from 'tap'
 import { instant, type Clock, type Instant } from '../../src/base/clock.js'
+import { CAPS } from '../../src/limits/caps.js'
 import { createLog } from '../../src/base/log.js'
 import { tenantOf, type PartnerId, type TenantId } from '../../src/base/ids.js'
 import { systemRandom } from '../../src/base/random.js'
@@ -31,6 +32,8 @@ export const RULES: Rules = {
   reviewTtlMs: 259_200_000,
   duplicateWindowMs: 60_000,
   spreadBps: 0,
+  rateMaxAgeMs: null,
+  caps: CAPS,
 }
 
 export const DEMO: TenantId = tenantOf('demo' as PartnerId, 'sandbox')

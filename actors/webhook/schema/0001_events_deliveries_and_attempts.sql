@@ -1,4 +1,5 @@
--- The webhook pool's own books. An event is here once it has left the bus, until its outcome is long recorded.
+-- The webhook pool's own books. An event is here once it has left the bus, until its outcome is long
+-- recorded.
 
 CREATE TABLE events (
   position INTEGER PRIMARY KEY,

@@ -21,7 +21,8 @@ const PAYOUTS = `
 
 export const payoutAmountsAddUp: Check = {
   name: 'payout_amounts_add_up',
-  sentence: 'A total is what the recipient gets and the fees; the amount is one of total and gotten.',
+  sentence:
+    'A total is what the recipient gets and the fees; the amount is one of total and gotten.',
   reads: [],
   run: async (books) => {
     for await (const page of books.pages<PayoutRow>(PAYOUTS, [''], ({ id }) => [id])) {
@@ -124,11 +125,13 @@ const RESERVED = `
 
 export const reservedIsUnderWay: Check = {
   name: 'reserved_is_under_way',
-  sentence: 'Reserved is the sum of open payouts and authorized intents of its tenant and currency.',
+  sentence:
+    'Reserved is the sum of open payouts and authorized intents of its tenant and currency.',
   reads: [],
   run: async (books) => {
     const owed = new Map<string, bigint>()
-    const rows = (await addOpen(books, OPEN_PAYOUTS, owed)) + (await addOpen(books, OPEN_INTENTS, owed))
+    const rows =
+      (await addOpen(books, OPEN_PAYOUTS, owed)) + (await addOpen(books, OPEN_INTENTS, owed))
     for (const { id, balance } of await books.all<{ id: string; balance: string }>(RESERVED)) {
       const expected = owed.get(id) ?? 0n
       owed.delete(id)

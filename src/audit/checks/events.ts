@@ -49,6 +49,9 @@ export const nothingElseIsTold = byQuery({
       WHERE CASE
         WHEN e.type GLOB 'payout.*' THEN p.context ->> m.moment IS NULL
         WHEN e.type GLOB 'payment_intent.*' THEN i.context ->> m.moment IS NULL
+        WHEN e.type = 'balance.low' THEN NOT EXISTS (SELECT 1 FROM ledger_entries l
+          WHERE e.entity = l.account || '@' || l.posting
+            AND l.posting = CAST(substr(e.entity, instr(e.entity, '@') + 1) AS INTEGER))
         ELSE w.id IS NULL END
     UNION ALL
     SELECT entity, count(*) || ' × ' || type, '1 × ' || type
@@ -75,7 +78,8 @@ const epochMs = (text: string): string =>
 
 export const bodiesSayWhatHappened = byQuery({
   name: 'bodies_say_what_happened',
-  sentence: "An event's body has the row's id, type and time, and its entity's id, status and amounts.",
+  sentence:
+    "An event's body has the row's id, type and time, and its entity's id, status and amounts.",
   over: ['events'],
   broken: `
     SELECT e.entity, substr(e.body, 1, 200) AS found,

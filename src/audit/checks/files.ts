@@ -9,7 +9,7 @@ import { byQuery, type Check } from '../check.js'
 
 export const filesAreWhole: Check = {
   name: 'files_are_whole',
-  sentence: 'SQLite finds no damage in any database: pages, indexes, types and constraints.',
+  sentence: 'SQLite finds no damage in any database: in pages, rows and indexes.',
   reads: [],
   run: async (books: Books) => {
     let rows = 0

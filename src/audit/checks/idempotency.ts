@@ -1,7 +1,11 @@
 /**
  * Idempotency: the rows that keep a repeated request from moving money twice.
+ *
+ * I1. A key is looked for by the first eight bytes of its digest; what is not among these prints
+ *     counts as free. So a print that is lost is as bad as a row that is lost.
  */
-import { byQuery } from '../check.js'
+import type { Books } from '../books.js'
+import { byQuery, type Check, type Finding } from '../check.js'
 
 export const keysLeadSomewhere = byQuery({
   name: 'keys_lead_somewhere',
@@ -36,3 +40,61 @@ export const payoutsKeepTheirKey = byQuery({
         <> (SELECT count(*) FROM idempotency WHERE entity GLOB 'pout_*')
       GROUP BY p.id HAVING count(k.entity) <> 1`,
 })
+
+interface KeyRow {
+  readonly sequence: number
+  readonly key: string
+  readonly entity: string
+}
+
+const KEYS = `
+  SELECT sequence, key, entity FROM idempotency WHERE sequence > ? ORDER BY sequence LIMIT ?`
+const PRINTS = `
+  SELECT first, prints FROM idempotency_prints WHERE first > ? ORDER BY first LIMIT ?`
+const PRINT_BYTES = 8
+
+export const keysAreFoundAgain: Check = {
+  name: 'keys_are_found_again',
+  sentence: 'Kept requests count from 1 without a gap, and each has the print it is looked for by.',
+  reads: [],
+  run: async (books) => {
+    const prints = printsOf(books)
+    let rows = 0
+    const keys = books.pages<KeyRow>(KEYS, [0], ({ sequence }) => [sequence])
+    for await (const page of keys) {
+      for (const { sequence, key, entity } of page) {
+        rows += 1
+        const next = await prints.next()
+        const found = next.done === true ? 'no print' : `${next.value} at ${sequence}`
+        const expected = `${printOf(key)} at ${rows}`
+        if (found !== expected) return { rows, broken: { entity, found, expected } }
+      }
+    }
+    return afterTheLast(rows, (await prints.next()).done === true)
+  },
+}
+
+const afterTheLast = (rows: number, isEnd: boolean): Finding =>
+  isEnd
+    ? { rows, broken: null }
+    : { rows, broken: { entity: '', found: 'a further print', expected: `${rows} prints` } }
+
+/** The prints in the order of their sequences, in hex; a gap between two rows of them is one, too. */
+async function* printsOf(books: Books): AsyncGenerator<string> {
+  interface PrintsRow {
+    readonly first: number
+    readonly prints: Buffer
+  }
+  let next = 1
+  for await (const page of books.pages<PrintsRow>(PRINTS, [0], ({ first }) => [first])) {
+    for (const { first, prints } of page) {
+      for (; next < first; next++) yield 'nothing'
+      for (let at = 0; at < prints.length; at += PRINT_BYTES, next++) {
+        yield prints.toString('hex', at, at + PRINT_BYTES)
+      }
+    }
+  }
+}
+
+const printOf = (key: string): string =>
+  Buffer.from(key, 'base64url').toString('hex', 0, PRINT_BYTES)

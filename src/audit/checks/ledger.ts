@@ -128,7 +128,7 @@ export const nothingIsOverdrawn = overPostings({
 
 export const runningBalancesFollow = overPostings({
   name: 'running_balances_follow',
-  sentence: "The balance written beside an entry is the one before on its account plus its amount.",
+  sentence: 'The balance written beside an entry is the one before on its account plus its amount.',
   judge: () => {
     const sums = new Map<string, bigint>()
     return {

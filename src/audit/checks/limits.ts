@@ -37,7 +37,8 @@ const COUNTERS = `
 
 export const limitsCountConfirmations: Check = {
   name: 'limits_count_confirmations',
-  sentence: "A user's counters hold the confirmed amounts of that day and month, failed ones taken off.",
+  sentence:
+    "A user's counters hold the confirmed amounts of that day and month, failed ones taken off.",
   reads: [],
   run: async (books) => {
     const rows = await books.count('limit_usage')

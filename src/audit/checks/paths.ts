@@ -2,7 +2,6 @@
  * The postings of every entity: those of the path it has gone, with its own amounts, and no other.
  *
  * P1. This is the accountant's page once more, in the auditor's own words.
- * P2. What a person has posted about a discrepancy comes on top, in plans of its own.
  */
 import type { Books } from '../books.js'
 import { amountOf, type Check } from '../check.js'
@@ -39,7 +38,7 @@ const PAYOUTS = `
     FROM payouts WHERE id > ? ORDER BY id LIMIT ?`
 
 function pathOfPayout(row: PayoutRow): Posting[] {
-  const [total, recipient, fee] = [row.total, row.recipient, row.fee].map(amountOf) as Triple
+  const [total, recipient, fee] = [amountOf(row.total), amountOf(row.recipient), amountOf(row.fee)]
   const refunded = row.refundsFees === 1 ? fee : 0n
   const { currency } = row
   return [
@@ -80,8 +79,6 @@ function pathOfPayout(row: PayoutRow): Posting[] {
     },
   ]
 }
-
-type Triple = readonly [bigint, bigint, bigint]
 
 interface IntentRow {
   readonly id: string
@@ -147,6 +144,41 @@ function pathOfIntent(row: IntentRow): Posting[] {
   ]
 }
 
+interface DiscrepancyRow {
+  readonly id: string
+  readonly tenant: string
+  readonly plan: string | null
+  readonly currency: string
+  readonly amount: string | null
+  readonly at: number
+  readonly undoneAt: number | null
+}
+
+const DISCREPANCIES = `
+  SELECT id, coalesce(tenant, '') AS tenant, plan, coalesce(currency, '') AS currency,
+         CAST(amount AS TEXT) AS amount, at,
+         iif(settlement = 'undo', resolved_at, NULL) AS undoneAt
+    FROM main.discrepancies WHERE id > ? ORDER BY id LIMIT ?`
+
+/** Undone, it is posted the other way round. */
+function pathOfDiscrepancy({ plan, currency, amount, at, undoneAt }: DiscrepancyRow): Posting[] {
+  if (plan === null) return []
+  const minor = amountOf(amount)
+  const posting = (name: string, when: number | null): Posting => {
+    const left = name === 'discrepancy_paid' ? minor : -minor
+    return {
+      plan: name,
+      at: when,
+      lines: [
+        ['rail_clearing', currency, left],
+        ['suspense', currency, -left],
+      ],
+    }
+  }
+  const mirror = plan === 'discrepancy_paid' ? 'discrepancy_returned' : 'discrepancy_paid'
+  return [posting(plan, at), posting(mirror, undoneAt)]
+}
+
 interface PathCheck<Row> {
   readonly name: string
   readonly sentence: string
@@ -192,7 +224,7 @@ interface BookedRow {
 
 const BOOKED = `
   SELECT entity, posting, plan, at, account, CAST(amount AS TEXT) AS amount FROM ledger_entries
-    WHERE entity IN (SELECT value FROM json_each(?)) AND plan NOT GLOB 'discrepancy_*'
+    WHERE entity IN (SELECT value FROM json_each(?))
     ORDER BY entity, posting`
 
 const NOTHING = 'no posting'
@@ -204,7 +236,7 @@ async function bookedFor(
 ): Promise<ReadonlyMap<string, string>> {
   const rows = await books.all<BookedRow>(BOOKED, [JSON.stringify(page.map(({ id }) => id))])
   const words = new Map<string, string>()
-  for (let start = 0; start < rows.length; ) {
+  for (let start = 0; start < rows.length;) {
     const { entity, posting, plan, at } = rows[start]!
     let end = start
     while (rows[end]?.entity === entity && rows[end]?.posting === posting) end += 1
@@ -222,7 +254,13 @@ function pathInWords(tenant: string, path: readonly Posting[]): string {
   for (const { plan, at, lines } of path) {
     if (at === null) continue
     const moved = lines.filter(([, , amount]) => amount !== 0n)
-    words.push(inWords(plan, at, moved.map(([kind, cur, n]) => `${tenant}:${cur}:${kind} ${n}`)))
+    words.push(
+      inWords(
+        plan,
+        at,
+        moved.map(([kind, cur, n]) => `${tenant}:${cur}:${kind} ${n}`),
+      ),
+    )
   }
   return words.length === 0 ? NOTHING : words.join('; ')
 }
@@ -245,4 +283,12 @@ export const intentsArePostedAsLived = overPaths<IntentRow>({
   table: 'intents',
   select: INTENTS,
   pathOf: pathOfIntent,
+})
+
+export const discrepanciesArePosted = overPaths<DiscrepancyRow>({
+  name: 'discrepancies_are_posted',
+  sentence: 'A discrepancy about money has its entries in suspense, and their mirror once undone.',
+  table: 'main.discrepancies',
+  select: DISCREPANCIES,
+  pathOf: pathOfDiscrepancy,
 })

@@ -20,27 +20,64 @@ export const postingsHaveAnEntity = byQuery({
           (SELECT 1 FROM payouts p WHERE p.id = e.entity AND p.tenant = ${tenantOf('e.account')})
         WHEN e.plan GLOB 'intent_*' THEN EXISTS
           (SELECT 1 FROM intents i WHERE i.id = e.entity AND i.tenant = ${tenantOf('e.account')})
-        WHEN e.plan GLOB 'discrepancy_*' THEN EXISTS
-          (SELECT 1 FROM main.discrepancies d WHERE e.entity IN (d.id, d.entity))
+        WHEN e.plan GLOB 'discrepancy_*' THEN EXISTS (SELECT 1 FROM main.discrepancies d
+          WHERE d.id = e.entity AND d.tenant = ${tenantOf('e.account')})
         WHEN e.plan = 'deposit' THEN e.entity GLOB 'dep_*'
         WHEN e.plan = 'conversion' THEN e.entity GLOB 'fxc_*'
         ELSE 0 END`,
 })
 
-export const fundingIsPostedOnce = byQuery({
-  name: 'funding_is_posted_once',
-  sentence: 'A deposit moves funding to prefund, a conversion prefund to prefund, each of them once.',
+export const entriesShowTheirOwner = byQuery({
+  name: 'entries_show_their_owner',
+  sentence:
+    "An entry of a partner's own money (prefund, reserved) is listed for it, and no other is.",
   over: ['ledger_entries'],
   broken: `
-    WITH shapes (plan, shape) AS (VALUES
-      ('deposit',    'funding-, prefund+'),
-      ('conversion', 'prefund-, fx+, fx-, prefund+')),
-    funding AS (
-      SELECT entity, plan, count(DISTINCT ${tenantOf('account')}) AS tenants,
+    SELECT entity, 'posting ' || posting || ' on ' || account || ' for ' || coalesce(tenant, 'nobody')
+             AS found,
+           'its tenant on prefund and reserved, nobody else' AS expected
+      FROM ledger_entries
+      WHERE tenant IS NOT
+        iif(${kindOf('account')} IN ('prefund', 'reserved'), ${tenantOf('account')}, NULL)`,
+})
+
+export const depositsArePostedOnce = byQuery({
+  name: 'deposits_are_posted_once',
+  sentence: 'A deposit is one posting from funding to the prefund of one tenant.',
+  over: ['ledger_entries'],
+  broken: `
+    WITH deposits AS (
+      SELECT entity, count(DISTINCT ${tenantOf('account')}) AS tenants,
              group_concat(${kindOf('account')} || iif(amount < 0, '-', '+'), ', '
                           ORDER BY posting, line) AS shape
-        FROM ledger_entries WHERE plan IN ('deposit', 'conversion') GROUP BY entity, plan)
-    SELECT f.entity, f.shape || ' of ' || f.tenants AS found, s.shape || ' of 1' AS expected
-      FROM funding f JOIN shapes s ON s.plan = f.plan
-      WHERE f.shape <> s.shape OR f.tenants > 1`,
+        FROM ledger_entries WHERE plan = 'deposit' GROUP BY entity)
+    SELECT entity, shape || ' of ' || tenants AS found, 'funding-, prefund+ of 1' AS expected
+      FROM deposits WHERE shape <> 'funding-, prefund+' OR tenants > 1`,
+})
+
+const lineOf = (currency: string, kind: string, amount: string): string =>
+  `q.tenant || ':' || q.${currency} || ':${kind} ' || CAST(${amount} AS TEXT)`
+
+export const conversionsFitTheirOffer = byQuery({
+  name: 'conversions_fit_their_offer',
+  sentence: 'A conversion is posted once, with the amounts of the one offer that was taken for it.',
+  over: ['fx_quotes'],
+  broken: `
+    WITH taken AS (
+      SELECT q.conversion AS entity,
+             (SELECT group_concat(l.account || ' ' || CAST(l.amount AS TEXT), ', '
+                                  ORDER BY l.posting, l.line)
+               FROM ledger_entries l WHERE l.entity = q.conversion) AS found,
+             ${lineOf('sold_currency', 'prefund', '-q.sold')}
+               || ', ' || ${lineOf('sold_currency', 'fx', 'q.sold')}
+               || ', ' || ${lineOf('bought_currency', 'fx', '-q.bought')}
+               || ', ' || ${lineOf('bought_currency', 'prefund', 'q.bought')} AS expected
+        FROM fx_quotes q WHERE q.conversion IS NOT NULL)
+    SELECT entity, coalesce(found, 'no posting') AS found, expected FROM taken
+      WHERE found IS NOT expected
+    UNION ALL
+    SELECT entity, 'a conversion without an offer', 'an offer that was taken'
+      FROM ledger_entries
+      WHERE plan = 'conversion' AND line = 1
+        AND entity NOT IN (SELECT conversion FROM fx_quotes WHERE conversion IS NOT NULL)`,
 })

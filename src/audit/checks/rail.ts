@@ -1,15 +1,17 @@
 /**
  * The rail's own log against the books: money left once where we say so, and nowhere else.
  *
- * R1. What does not fit is allowed only where a discrepancy row says that a person knows of it.
+ * R1. What does not fit is allowed only where a person knows of it: there is a discrepancy, or an
+ *     operator has settled the payment by hand and said where the evidence lies.
  * R2. The rail's snapshot is the later one. What the processor has ended must be there; what the
  *     rail has done since is not held against anybody.
  */
 import type { Books } from '../books.js'
 import { byQuery, type Broken, type Check } from '../check.js'
 
-const isKnown = (id: string): string =>
-  `EXISTS (SELECT 1 FROM main.discrepancies d WHERE d.entity = ${id})`
+const isKnown = (id: string): string => `(
+  EXISTS (SELECT 1 FROM main.discrepancies odd WHERE odd.entity = ${id})
+  OR EXISTS (SELECT 1 FROM operator_log log WHERE log.subject = ${id} AND log.evidence IS NOT NULL))`
 
 /** What was ordered for each entity. */
 const ORDERED = `ordered (id, state, amount, currency, purpose, transaction_id, account_end) AS (
@@ -44,7 +46,8 @@ export const railLogIsThere: Check = {
 
 export const paidExactlyOnce = byQuery({
   name: 'paid_exactly_once',
-  sentence: 'What is completed, reversed, captured or refunded was executed once, as it was ordered.',
+  sentence:
+    'What is completed, reversed, captured or refunded was executed once, as it was ordered.',
   reads: ['rail'],
   over: ['payouts', 'intents'],
   broken: `WITH ${ORDERED}
@@ -72,7 +75,8 @@ export const neverPaid = byQuery({
 
 export const openPaidAtMostOnce = byQuery({
   name: 'open_paid_at_most_once',
-  sentence: 'What is still open was executed at most once, and stands at the rail as it was ordered.',
+  sentence:
+    'What is still open was executed at most once, and stands at the rail as it was ordered.',
   reads: ['rail'],
   over: ['payouts', 'intents'],
   broken: `WITH ${ORDERED}
@@ -173,12 +177,14 @@ async function stillPaid(books: Books, page: readonly { id: string }[]): Promise
 
 export const discrepanciesAreResolvedByName = byQuery({
   name: 'discrepancies_are_resolved_by_name',
-  sentence: 'A discrepancy that was resolved has an entry in the operators’ log that names it.',
+  sentence:
+    'Of a resolved discrepancy the operators’ log says who did it and where the evidence is.',
+  reads: [],
   over: ['main.discrepancies'],
   broken: `
     SELECT d.entity, d.id || ' resolved at ' || d.resolved_at AS found,
-           'who did it and why, in operator_log' AS expected
+           'who, why and the evidence, in operator_log' AS expected
       FROM main.discrepancies d
       WHERE d.resolved_at IS NOT NULL AND NOT EXISTS (SELECT 1 FROM operator_log o
-        WHERE o.at >= d.at AND (instr(o.subject, d.id) > 0 OR instr(o.subject, d.entity) > 0))`,
+        WHERE o.subject = d.id AND o.at = d.resolved_at AND o.evidence IS NOT NULL)`,
 })

@@ -13,7 +13,8 @@ const isSealed = (text: string): string =>
 
 export const secretsAreSealed = byQuery({
   name: 'secrets_are_sealed',
-  sentence: 'Signing secrets, webhook secrets and account numbers are sealed texts where they are kept.',
+  sentence:
+    'Signing secrets, webhook secrets and account numbers are sealed texts where they are kept.',
   over: ['signing_keys', 'webhook_endpoints', 'beneficiaries', 'payouts', 'intents'],
   broken: `
     SELECT id AS entity, 'a signing secret in clear' AS found, 'v1.… (sealed)' AS expected

@@ -10,11 +10,13 @@ export const columnsRepeatTheContext = byQuery({
   sentence: 'The columns an entity is found by say what its context says.',
   over: ['payouts', 'intents'],
   broken: `
-    SELECT id AS entity, json_array(id, tenant, due_at) AS found,
-           json_array(context ->> 'id', context ->> 'tenant', context ->> 'wakeAt') AS expected
+    SELECT id AS entity, json_array(id, tenant, due_at, reference, beneficiary) AS found,
+           json_array(context ->> 'id', context ->> 'tenant', context ->> 'wakeAt',
+                      context ->> 'reference', context ->> '$.beneficiary.id') AS expected
       FROM payouts
-      WHERE (id, tenant, due_at)
-        IS NOT (context ->> 'id', context ->> 'tenant', context ->> 'wakeAt')
+      WHERE (id, tenant, due_at, reference, beneficiary)
+        IS NOT (context ->> 'id', context ->> 'tenant', context ->> 'wakeAt',
+                context ->> 'reference', context ->> '$.beneficiary.id')
     UNION ALL
     SELECT id, json_array(id, tenant, due_at, confirmed_at),
            json_array(context ->> 'id', context ->> 'tenant', context ->> 'wakeAt',
@@ -91,7 +93,8 @@ const partnerOf = (tenant: string): string => `substr(${tenant}, 1, instr(${tena
 
 export const tenantsArePartners = byQuery({
   name: 'tenants_are_partners',
-  sentence: 'Every entity belongs to a partner, and a payout goes to a beneficiary of its own tenant.',
+  sentence:
+    'Every entity belongs to a partner, and a payout goes to a beneficiary of its own tenant.',
   over: ['payouts', 'intents'],
   broken: `
     SELECT id AS entity, tenant AS found, 'a tenant of a partner' AS expected

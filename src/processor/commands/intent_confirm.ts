@@ -8,7 +8,6 @@
 import { plus, type Instant } from '../../base/clock.js'
 import type { ErrorCode } from '../../base/errors.js'
 import { partsOfTenant, type TenantId } from '../../base/ids.js'
-import { CAPS } from '../../limits/caps.js'
 import { checkLimits, limitKeys } from '../../limits/usage.js'
 import type { ConfirmIntent__Output as ConfirmIntent } from '../../../protos/types/causeway/v1/ConfirmIntent.js'
 import type { IntentContext } from '../../../actors/intent/context.js'
@@ -90,7 +89,7 @@ function refusalOf(desk: Desk, live: LiveIntent, request: ConfirmIntent): ErrorC
   ) {
     return 'duplicate_scan'
   }
-  const caps = CAPS[context.corridor]
+  const caps = desk.rules.caps[context.corridor]
   const limit = checkLimits(caps, usedBy(desk, context), BigInt(quote.localMinor))
   if (limit !== 'within') return 'user_limit_exceeded'
   return canPostIntent(desk, context, 'intent_confirmed') ? null : 'insufficient_balance'

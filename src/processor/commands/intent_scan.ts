@@ -7,10 +7,10 @@
  */
 import { plus, type Instant } from '../../base/clock.js'
 import { newId, type QuoteId, type TenantId } from '../../base/ids.js'
-import { CAPS } from '../../limits/caps.js'
 import { checkLimits } from '../../limits/usage.js'
 import { currencyOf, type Currency } from '../../money/currency.js'
 import { parsePositiveInt64 } from '../../money/money.js'
+import type { Rate } from '../../money/rate.js'
 import { CORRIDORS, type Corridor } from '../../qr/corridor.js'
 import { bindAmount, readQr, type QrReading } from '../../qr/read.js'
 import { wireCodeOf } from '../../qr/reasons.js'
@@ -58,19 +58,19 @@ export function scanIntent(tenant: TenantId, request: ScanIntent, at: Instant): 
       if (!acknowledged && desk.memory.recentPayments.has(context, key, desk.now)) {
         return refuse('duplicate_scan')
       }
-      const caps = CAPS[context.corridor]
+      const caps = desk.rules.caps[context.corridor]
       if (bound.minor < caps.minimum) return refuse('amount_below_minimum')
       const used = usedBy(desk, context)
       if (checkLimits(caps, used, bound.minor) !== 'within') return refuse('user_limit_exceeded')
       const currency = localCurrency(context.corridor)
-      const rate = desk.memory.rates.get(currency)
-      if (rate === undefined) return refuse('configuration_error')
+      const rate = usableRate(desk, currency)
+      if (rate === null) return refuse('configuration_error')
       const quoted = makeQuote({
         id: newId<QuoteId>('quote', desk.now, desk.random),
         version: (context.scanned?.quote.version ?? 0) + 1,
         localMinor: bound.minor,
         currency,
-        rate: rate.rate,
+        rate,
         spreadBps: desk.rules.spreadBps,
         ceilingCents: context.amountCents,
         expiresAt: plus(desk.now, desk.rules.quoteTtlMs),
@@ -84,6 +84,15 @@ export function scanIntent(tenant: TenantId, request: ScanIntent, at: Instant): 
       return answer(scanView(live.state, live.context))
     },
   }
+}
+
+/** What an operator set, unless it is too old to be sold at. */
+function usableRate({ memory, rules, now }: Desk, currency: Currency): Rate | null {
+  const known = memory.rates.get(currency)
+  if (known === undefined) return null
+  const { rateMaxAgeMs } = rules
+  const isStale = rateMaxAgeMs !== null && now >= plus(known.setAt, rateMaxAgeMs)
+  return isStale ? null : known.rate
 }
 
 /** The door has checked that it is an int64 or absent; whether it can be an amount is judged here. */

@@ -8,14 +8,7 @@
  */
 import { plus } from '../../base/clock.js'
 import type { ErrorCode } from '../../base/errors.js'
-import {
-  isIdOf,
-  newId,
-  partsOfTenant,
-  type BeneficiaryId,
-  type PayoutId,
-  type TenantId,
-} from '../../base/ids.js'
+import { isIdOf, newId, type BeneficiaryId, type PayoutId, type TenantId } from '../../base/ids.js'
 import { currencyOf, type Currency } from '../../money/currency.js'
 import { feesFor } from '../../money/fees.js'
 import { parsePositiveInt64, toWire } from '../../money/money.js'
@@ -25,6 +18,7 @@ import { payoutView } from '../../../actors/payout/view.js'
 import { advancePayout, publishPayout, stagePayout } from '../advance_payout.js'
 import { canPostPayout, postPayout } from '../books.js'
 import type { Command, Desk } from '../command.js'
+import { isSuspended } from '../directory.js'
 import { answer, refuse, replay } from '../group.js'
 import { bindKey, boundTo } from '../idempotency.js'
 import { environmentOf } from '../memory.js'
@@ -113,8 +107,7 @@ const no = (code: ErrorCode): Checked => ({ ok: false, code })
 
 /** Shape, beneficiary, currency, destination, limits, compliance, risk, balance, rail: the first fault counts. */
 function check(desk: Desk, tenant: TenantId, request: CreatePayout): Checked {
-  const partner = desk.memory.partners.get(partsOfTenant(tenant).partner)
-  if (partner === undefined || partner.suspended) return no('partner_suspended')
+  if (isSuspended(desk.memory, tenant)) return no('partner_suspended')
   const amount = parsePositiveInt64(request.amount)
   if (amount === undefined || !/^[A-Z]{3}$/.test(request.currency)) return no('invalid_request')
   if (request.idempotency_key === '' || request.reference === '') return no('invalid_request')

@@ -1,50 +1,38 @@
 /**
  * The gateways' stream: batches of commands in, batches of replies out.
  *
- * Owns: which operation becomes which command. Does not own: authentication (the gateway did it), decisions.
+ * Owns: the stream. Does not own: authentication (the gateway did it), what an operation is (operations), decisions.
  *
  * X1. Replies released together leave in one message.
  * X2. A stream that ends takes its unanswered replies with it; the commands themselves are decided all the same.
  */
 import type { ServerDuplexStream } from '@grpc/grpc-js'
-import type { Command__Output as WireCommand } from '../../../protos/types/causeway/v1/Command.js'
 import type { CommandBatch__Output as CommandBatch } from '../../../protos/types/causeway/v1/CommandBatch.js'
 import type { ExchangeHandlers } from '../../../protos/types/causeway/v1/Exchange.js'
 import type { Reply as WireReply } from '../../../protos/types/causeway/v1/Reply.js'
 import type { ReplyBatch } from '../../../protos/types/causeway/v1/ReplyBatch.js'
 import { STREAM_BATCH_MAX } from '../../base/bounds.js'
-import { plus, type Clock, type Instant } from '../../base/clock.js'
+import { plus, type Clock } from '../../base/clock.js'
 import type { KeyId, TenantId } from '../../base/ids.js'
-import type { Command } from '../command.js'
-import { getBalances } from '../commands/balances_get.js'
-import { createBeneficiary } from '../commands/beneficiary_create.js'
-import { burnNonce, unknownOperation } from '../commands/nonce_burn.js'
-import { cancelIntent } from '../commands/intent_cancel.js'
-import { confirmIntent } from '../commands/intent_confirm.js'
-import { createIntent } from '../commands/intent_create.js'
-import { getIntent } from '../commands/intent_get.js'
-import { getReceipt, mintReceipt } from '../commands/intent_receipt.js'
-import { refundIntent } from '../commands/intent_refund.js'
-import { remintSession } from '../commands/intent_remint.js'
-import { scanIntent } from '../commands/intent_scan.js'
-import { createPayout } from '../commands/payout_create.js'
-import { cancelPayout, getPayout } from '../commands/payout_get.js'
-import { createWebhookEndpoint, listWebhookEndpoints } from '../commands/webhook_endpoint_create.js'
 import type { Answer } from '../group.js'
 import type { Pipeline } from '../pipeline.js'
+import type { Reader } from '../query.js'
 import type { Guard } from './guard.js'
+import { operationOf } from './operations.js'
 
 type Stream = ServerDuplexStream<CommandBatch, ReplyBatch>
 
 export interface ExchangeDependencies {
   readonly clock: Clock
   readonly pipeline: Pick<Pipeline, 'submit'>
+  readonly reader: Reader
   readonly guard: Guard
 }
 
 export function exchangeService({
   clock,
   pipeline,
+  reader,
   guard,
 }: ExchangeDependencies): ExchangeHandlers {
   const open = (stream: Stream): void => {
@@ -56,14 +44,19 @@ export function exchangeService({
     stream.on('data', (batch: CommandBatch) => {
       const now = clock.now()
       for (const wire of batch.commands) {
+        const { command, query } = operationOf(wire, now)
+        const reply = (answer: Answer): void => replies.add(wire.ticket, answer)
         pipeline.submit({
           lane: wire.tenant as TenantId,
-          command: commandOf(wire, now),
+          command,
           deadline: plus(now, wire.budget_ms),
           signedBy: wire.signed_by
             ? { keyId: wire.signed_by.key_id as KeyId, nonce: wire.signed_by.nonce }
             : null,
-          reply: (answer) => replies.add(wire.ticket, answer),
+          reply: (answer) => {
+            if (query === null || !answer.ok) reply(answer)
+            else void reader.run(query).then(reply)
+          },
         })
       }
     })
@@ -74,51 +67,6 @@ export function exchangeService({
     })
   }
   return { Open: open }
-}
-
-function commandOf(wire: WireCommand, now: Instant): Command {
-  const tenant = wire.tenant as TenantId
-  if (wire.burn_only) return burnNonce()
-  switch (wire.operation) {
-    case 'create_intent':
-      return createIntent(tenant, wire.create_intent!)
-    case 'get_intent':
-      return getIntent(tenant, wire.get_intent!.intent_id)
-    case 'scan_intent':
-      return scanIntent(tenant, wire.scan_intent!, now)
-    case 'confirm_intent':
-      return confirmIntent(tenant, wire.confirm_intent!, now)
-    case 'cancel_intent':
-      return cancelIntent(tenant, wire.cancel_intent!.intent_id)
-    case 'remint_session':
-      return remintSession(tenant, wire.remint_session!)
-    case 'mint_receipt_token':
-      return mintReceipt(tenant, wire.mint_receipt_token!.intent_id)
-    case 'get_receipt':
-      return getReceipt(tenant, wire.get_receipt!.intent_id, wire.get_receipt!.subject)
-    case 'refund_intent':
-      return refundIntent(
-        tenant,
-        wire.refund_intent!.intent_id,
-        wire.refund_intent!.idempotency_key ?? null,
-      )
-    case 'create_payout':
-      return createPayout(tenant, wire.create_payout!)
-    case 'get_payout':
-      return getPayout(tenant, wire.get_payout!.payout_id)
-    case 'cancel_payout':
-      return cancelPayout(tenant, wire.cancel_payout!.payout_id)
-    case 'create_beneficiary':
-      return createBeneficiary(tenant, wire.create_beneficiary!.beneficiary)
-    case 'get_balances':
-      return getBalances(tenant)
-    case 'create_webhook_endpoint':
-      return createWebhookEndpoint(tenant, wire.create_webhook_endpoint!)
-    case 'list_webhook_endpoints':
-      return listWebhookEndpoints(tenant)
-    default:
-      return unknownOperation() // of a newer gateway
-  }
 }
 
 interface GatheredReplies {

@@ -13,7 +13,8 @@ import { getIntent } from '../commands/intent_get.js'
 import { refundIntent } from '../commands/intent_refund.js'
 import { createPayout } from '../commands/payout_create.js'
 import { getPayout } from '../commands/payout_get.js'
-import { tenantIn, unary, type UnaryDependencies } from './unary.js'
+import { listPayouts } from '../queries/payout_list.js'
+import { tenantIn, unary, unaryQuery, type UnaryDependencies } from './unary.js'
 
 export function internalServices(dependencies: UnaryDependencies): {
   intents: PaymentIntentsHandlers
@@ -54,6 +55,10 @@ export function internalServices(dependencies: UnaryDependencies): {
       Get: unary(dependencies, ({ tenant, payout_id }) =>
         forTenant(tenant, (t) => getPayout(t, payout_id)),
       ),
+      List: unaryQuery(dependencies, ({ tenant: named, list }) => {
+        const tenant = tenantIn(dependencies.memory, named)
+        return tenant === null || list === null ? null : listPayouts(tenant, list)
+      }),
       Balances: unary(dependencies, ({ tenant }) => forTenant(tenant, (t) => getBalances(t))),
     },
   }

@@ -1,23 +1,20 @@
 /** The operators' service: every change is a command with an actor and a reason. */
-import type { Actor__Output as WireActor } from '../../../protos/types/causeway/v1/Actor.js'
 import type { EventOutcomesHandlers } from '../../../protos/types/causeway/v1/EventOutcomes.js'
 import type { OperatorHandlers } from '../../../protos/types/causeway/v1/Operator.js'
 import type { EndpointId } from '../../base/ids.js'
-import type { Command } from '../command.js'
+import { setBalanceAlert } from '../commands/balance_alert_set.js'
 import { deposit } from '../commands/deposit.js'
 import { ensureDemo } from '../commands/demo_ensure.js'
 import { settleEvents } from '../commands/events_settle.js'
 import { issueKey } from '../commands/key_issue.js'
 import { createPartner } from '../commands/partner_create.js'
 import { setRate } from '../commands/rate_set.js'
+import { listRoutes, setRoute } from '../commands/route_set.js'
 import { trialBalance } from '../commands/trial_balance.js'
 import { disableWebhookEndpoint } from '../commands/webhook_endpoint_disable.js'
-import type { Lane } from '../group.js'
-import type { Actor } from '../operator_log.js'
+import { by, internal } from './operator_calls.js'
+import { payoutCalls } from './operator_payouts.js'
 import { tenantIn, unary, type UnaryDependencies } from './unary.js'
-
-const internal = (command: Command | null): { lane: Lane; command: Command } | null =>
-  command === null ? null : { lane: 'internal', command }
 
 export function operatorService(dependencies: UnaryDependencies): OperatorHandlers {
   const { memory } = dependencies
@@ -41,6 +38,19 @@ export function operatorService(dependencies: UnaryDependencies): OperatorHandle
       const tenant = named ? tenantIn(memory, named) : undefined
       return internal(tenant === null ? null : trialBalance(tenant))
     }),
+    SetRoute: unary(dependencies, ({ actor, route }) => {
+      const tenant = route?.tenant ? tenantIn(memory, route.tenant) : undefined
+      if (route === null || tenant === null) return null
+      return internal(by(actor, (a) => setRoute(a, tenant ?? null, route)))
+    }),
+    ListRoutes: unary(dependencies, () => internal(listRoutes())),
+    SetBalanceAlert: unary(dependencies, ({ actor, tenant: named, currency, threshold }) => {
+      const tenant = tenantIn(memory, named)
+      return internal(
+        tenant === null ? null : by(actor, (a) => setBalanceAlert(a, tenant, currency, threshold)),
+      )
+    }),
+    ...payoutCalls(dependencies),
     EnsureDemo: unary(dependencies, () => internal(ensureDemo())),
   }
 }
@@ -56,10 +66,4 @@ export function eventOutcomesService(dependencies: UnaryDependencies): EventOutc
       internal(disableWebhookEndpoint(endpoint_id as EndpointId, reason)),
     ),
   }
-}
-
-/** No change without a name and a reason. */
-function by(given: WireActor | null, commandOf: (actor: Actor) => Command): Command | null {
-  if (given === null || given.name.trim() === '' || given.reason.trim() === '') return null
-  return commandOf({ name: given.name, reason: given.reason })
 }

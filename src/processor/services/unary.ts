@@ -1,7 +1,7 @@
 /**
  * One unary call as one command of the cycle.
  *
- * U1. Internal services take the same way as everybody: queue, decision, commit, answer.
+ * U1. Internal services take the same way as everybody: queue, decision, commit, answer. Only lists are read beside it.
  */
 import type { handleUnaryCall } from '@grpc/grpc-js'
 import { ANSWER_WITHIN_MS } from '../../base/bounds.js'
@@ -12,12 +12,14 @@ import type { Command } from '../command.js'
 import type { Lane } from '../group.js'
 import type { Memory } from '../memory.js'
 import type { Pipeline } from '../pipeline.js'
+import type { Query, Reader } from '../query.js'
 import { grpcError, type Guard } from './guard.js'
 
 export interface UnaryDependencies {
   readonly clock: Clock
   readonly memory: Memory
   readonly pipeline: Pick<Pipeline, 'submit'>
+  readonly reader: Reader
   readonly guard: Guard
 }
 
@@ -38,6 +40,22 @@ export function unary<Request, Response>(
         if (answer.ok) callback(null, answer.view as Response)
         else callback(grpcError(answer.code))
       },
+    })
+  }
+}
+
+/** Makes the handler of a call that reads a list; null refuses it as invalid. */
+export function unaryQuery<Request, Response>(
+  { reader, guard }: UnaryDependencies,
+  queryOf: (request: Request) => Query | null,
+): handleUnaryCall<Request, Response> {
+  return (call, callback) => {
+    if (!guard.admits(call.metadata)) return callback(guard.refusal())
+    const query = queryOf(call.request)
+    if (query === null) return callback(grpcError('invalid_request'))
+    void reader.run(query).then((answer) => {
+      if (answer.ok) callback(null, answer.view as Response)
+      else callback(grpcError(answer.code))
     })
   }
 }

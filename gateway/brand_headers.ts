@@ -1,0 +1,22 @@
+/**
+ * The headers that carry the brand's name, in lower case as the exchange keeps them.
+ */
+export interface BrandHeaders {
+  readonly keyId: string
+  readonly timestamp: string
+  readonly nonce: string
+  readonly signature: string
+  /** The app that a session call comes from. */
+  readonly package: string
+}
+
+export function brandHeaders(brand: string): BrandHeaders {
+  const prefix = `x-${brand.toLowerCase()}`
+  return {
+    keyId: `${prefix}-key-id`,
+    timestamp: `${prefix}-timestamp`,
+    nonce: `${prefix}-nonce`,
+    signature: `${prefix}-signature`,
+    package: `${prefix}-package`,
+  }
+}

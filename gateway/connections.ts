@@ -1,0 +1,70 @@
+/**
+ * How many connections a source may hold.
+ *
+ * Owns: counting, saying which new one is too many. Does not own: closing it (exchange), which
+ * addresses are one source (client_address).
+ *
+ * uWS tells that a connection has ended but not whose it was. So what is counted here is openings,
+ * which can only be too many; and when they come near the cap, the kernel is asked what is open.
+ *
+ * D1. A source never holds more than `max`; it is refused none while it holds less than half of
+ *     that and opens less than half of it in a second.
+ * D2. The kernel is asked at most once in ASK_AGAIN_MS and is not waited for.
+ * D3. Where the kernel does not tell, nobody is refused.
+ * D4. Sources that are gone are forgotten at the next count, which their number alone can cause.
+ */
+import type { Logger } from '../src/base/log.js'
+import { SECOND } from '../src/base/clock.js'
+
+/** Open connections by source. */
+export type OpenConnections = ReadonlyMap<string, number>
+
+export interface ConnectionCapOptions {
+  readonly max: number
+  readonly countOpen: () => Promise<OpenConnections>
+  readonly log: Logger
+}
+
+/** Whether one more connection of this source may stay. */
+export type ConnectionCap = (source: string) => boolean
+
+const ASK_AGAIN_MS = SECOND
+const SOURCES_MAX = 10_000
+
+export function createConnectionCap({ max, countOpen, log }: ConnectionCapOptions): ConnectionCap {
+  let opened = new Map<string, number>()
+  /** Opened since the kernel was asked; undefined while it is not being asked. */
+  let meanwhile: Map<string, number> | undefined
+  let resting = false
+  let off = false
+
+  const recount = async (): Promise<void> => {
+    if (meanwhile !== undefined || resting) return
+    const since = (meanwhile = new Map<string, number>())
+    try {
+      const counted = new Map(await countOpen())
+      for (const [source, count] of since) add(counted, source, count)
+      opened = counted
+    } catch (error) {
+      off = true
+      log.warn({ err: error }, 'connections are not capped: the kernel does not tell them')
+    }
+    meanwhile = undefined
+    resting = true
+    setTimeout(() => (resting = false), ASK_AGAIN_MS).unref()
+  }
+
+  return (source) => {
+    if (off) return true
+    const held = opened.get(source) ?? 0
+    if (held >= max / 2 || opened.size >= SOURCES_MAX) void recount()
+    if (held >= max) return false
+    add(opened, source, 1)
+    if (meanwhile !== undefined) add(meanwhile, source, 1)
+    return true
+  }
+}
+
+const add = (counts: Map<string, number>, source: string, count: number): void => {
+  counts.set(source, (counts.get(source) ?? 0) + count)
+}

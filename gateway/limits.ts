@@ -1,0 +1,79 @@
+/**
+ * The limits at the door, in the order in which a request meets them.
+ *
+ * Owns: how much each limit allows. Does not own: buckets and counts (rate_limit, connections), the
+ * refusals (call, exchange).
+ *
+ * I1. Each gateway has its own buckets and its own requests in flight: several gateways on one port
+ *     allow as many times as much.
+ * I2. RATE_LIMIT=off lifts every limit of this file.
+ */
+import type { Clock } from '../src/base/clock.js'
+import type { TenantId } from '../src/base/ids.js'
+import type { Settings } from '../src/base/settings.js'
+import type { Caller } from './authenticate.js'
+import { sourceOf, type ClientAddress } from './client_address.js'
+import type { Exchange } from './exchange.js'
+import { createRateLimit } from './rate_limit.js'
+
+/** More sockets than any proxy or backend of a partner holds open. */
+export const CONNECTIONS_MAX = 4_000
+/** Twice the default rate of a key: only a processor that lags lets so many wait. */
+export const IN_FLIGHT_MAX = 2_000
+
+/** The requests of one tenant that the processor has not answered. */
+export interface InFlight {
+  count: number
+}
+
+export type LimitName = 'address' | 'in_flight' | 'key'
+
+export interface Limits {
+  /** Before anybody is known. Seconds to wait; 0: the request passes. */
+  readonly source: (exchange: Exchange) => number
+  /** Once the caller is known, likewise. */
+  readonly caller: (caller: Caller) => number
+  readonly inFlight: (tenant: TenantId) => InFlight
+}
+
+export interface LimitsOptions {
+  readonly settings: Settings
+  readonly clientAddress: ClientAddress
+  readonly clock: Clock
+  readonly onLimited: (name: LimitName) => void
+}
+
+export function createLimits(options: LimitsOptions): Limits {
+  const { settings, clientAddress, onLimited } = options
+  const sources = createRateLimit(options.clock)
+  const keys = createRateLimit(options.clock)
+  const inFlight = createInFlight()
+
+  const limited = (name: LimitName, seconds: number): number => {
+    if (seconds > 0) onLimited(name)
+    return seconds
+  }
+  if (settings.RATE_LIMIT === 'off') return { source: () => 0, caller: () => 0, inFlight }
+  return {
+    source: (exchange) => {
+      const source = sourceOf(clientAddress(exchange))
+      return limited('address', sources(source, settings.RATE_LIMIT_PER_ADDRESS))
+    },
+    caller: ({ tenant, rateKey, ratePerSecond }) => {
+      if (inFlight(tenant).count >= IN_FLIGHT_MAX) return limited('in_flight', 1)
+      const perSecond = ratePerSecond === 0 ? settings.RATE_LIMIT_PER_SECOND : ratePerSecond
+      return limited('key', keys(rateKey, perSecond))
+    },
+    inFlight,
+  }
+}
+
+/** Tenants come from callers that were authenticated, so there are few. */
+function createInFlight(): (tenant: TenantId) => InFlight {
+  const tenants = new Map<TenantId, InFlight>()
+  return (tenant) => {
+    let inFlight = tenants.get(tenant)
+    if (inFlight === undefined) tenants.set(tenant, (inFlight = { count: 0 }))
+    return inFlight
+  }
+}

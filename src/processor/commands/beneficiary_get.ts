@@ -1,0 +1,17 @@
+/** Reads a beneficiary. What belongs to another tenant does not exist. */
+import type { TenantId } from '../../base/ids.js'
+import type { Command } from '../command.js'
+import { answer, refuse } from '../group.js'
+import { beneficiaryView } from './beneficiary_create.js'
+
+export function getBeneficiary(tenant: TenantId, id: string): Command {
+  return {
+    name: 'get_beneficiary',
+    needs: (needs) => needs.beneficiary(id),
+    decide: ({ memory }) => {
+      const row = memory.beneficiaries.get(id)
+      if (!row || row.tenant !== tenant) return refuse('beneficiary_not_found')
+      return answer(beneficiaryView(row))
+    },
+  }
+}

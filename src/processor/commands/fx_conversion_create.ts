@@ -1,0 +1,58 @@
+/**
+ * Takes an offer: sells from one of a tenant's balances and buys into the other.
+ *
+ * C1. The same key again with the same offer answers the first conversion again.
+ * C2. An offer is taken once. One that is over, or taken, answers as expired.
+ */
+import { PAYOUT_IDEMPOTENCY_KEY_MAX } from '../../base/bounds.js'
+import { toRfc3339 } from '../../base/clock.js'
+import type { TenantId } from '../../base/ids.js'
+import type { Currency } from '../../money/currency.js'
+import { money } from '../../money/money.js'
+import type { CreateFxConversion__Output as CreateFxConversion } from '../../../protos/types/causeway/v1/CreateFxConversion.js'
+import type { Command } from '../command.js'
+import { isSuspended } from '../directory.js'
+import { convertFunds, refusalOfConversion } from '../funds.js'
+import { answer, refuse, replay } from '../group.js'
+import { bindKey, boundTo } from '../idempotency.js'
+import { idempotencyRowKey } from '../vault.js'
+import { stageFxQuote, termsView } from './fx_quote_create.js'
+
+export function createFxConversion(tenant: TenantId, request: CreateFxConversion): Command {
+  const { quote_id: quoteId, idempotency_key: key } = request
+  const rowKey = idempotencyRowKey(tenant, 'create_fx_conversion', key)
+  return {
+    name: 'create_fx_conversion',
+    needs: (needs) => {
+      needs.idempotency(rowKey)
+      needs.fxQuote(quoteId)
+    },
+    decide: (desk) => {
+      const known = boundTo(desk.memory, rowKey)
+      if (known) {
+        if (known.request_hash !== quoteId) return refuse('idempotency_conflict')
+        return replay(JSON.parse(known.response ?? '') as object)
+      }
+      const isKey = key !== '' && [...key].length <= PAYOUT_IDEMPOTENCY_KEY_MAX
+      const quote = desk.memory.fxQuotes.get(quoteId)
+      if (!isKey || !quote || quote.tenant !== tenant) return refuse('invalid_request')
+      if (isSuspended(desk.memory, tenant)) return refuse('partner_suspended')
+      if (quote.conversion !== null || desk.now >= quote.expires_at) return refuse('quote_expired')
+      const terms = {
+        sold: money(quote.sold_currency as Currency, quote.sold),
+        bought: money(quote.bought_currency as Currency, quote.bought),
+      }
+      const refusal = refusalOfConversion(desk, tenant, terms)
+      if (refusal !== null) return refuse(refusal)
+
+      // From here on it must succeed.
+      const id = convertFunds(desk, tenant, terms)
+      stageFxQuote(desk, { ...quote, conversion: id })
+      const created = toRfc3339(desk.now)
+      const view = { id, quote_id: quoteId, ...termsView(quote), created_at: created }
+      const response = JSON.stringify(view)
+      bindKey(desk, rowKey, { requestHash: quoteId, entity: id, response })
+      return answer(view)
+    },
+  }
+}

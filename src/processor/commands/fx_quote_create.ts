@@ -1,0 +1,91 @@
+/**
+ * Offers a conversion between two of a tenant's balances.
+ *
+ * Q1. Both amounts are fixed by the offer; a rate that changes later does not reach it.
+ * Q2. What is bought rounds down; an offer of nothing is refused.
+ * Q3. No money moves here: whether there is enough is the conversion's question.
+ */
+import { instant, plus, SECOND, toRfc3339, type Instant } from '../../base/clock.js'
+import { newId, type TenantId } from '../../base/ids.js'
+import { currencyOf, USD, type Currency } from '../../money/currency.js'
+import { fitsInt64, parsePositiveInt64, toWire } from '../../money/money.js'
+import { applySpread, convert, type Rate } from '../../money/rate.js'
+import type { CreateFxQuote__Output as CreateFxQuote } from '../../../protos/types/causeway/v1/CreateFxQuote.js'
+import type { Row } from '../../store/tables.js'
+import type { Command, Desk } from '../command.js'
+import { isSuspended } from '../directory.js'
+import { answer, refuse } from '../group.js'
+import type { Memory } from '../memory.js'
+
+/** Long enough for a person to say yes, short enough for the rate to hold. */
+const OFFERED_FOR_MS = 60 * SECOND
+
+export function createFxQuote(tenant: TenantId, request: CreateFxQuote): Command {
+  return {
+    name: 'create_fx_quote',
+    needs: () => undefined,
+    decide: (desk) => {
+      if (isSuspended(desk.memory, tenant)) return refuse('partner_suspended')
+      const { sell_currency: sell, buy_currency: buy } = request
+      const sold = parsePositiveInt64(request.sell_amount)
+      if (sold === undefined || sell === buy) return refuse('invalid_request')
+      const from = currencyOf(sell)
+      const to = currencyOf(buy)
+      if (from === undefined || to === undefined) return refuse('unsupported_currency')
+      const rate = rateBetween(desk.memory, from, to)
+      if (rate === null) return refuse('unsupported_currency')
+      const bought = convert(sold, from, to, applySpread(rate, desk.rules.spreadBps))
+      if (bought === 0n || !fitsInt64(bought)) return refuse('invalid_request')
+
+      // From here on it must succeed.
+      const row: Row<'fxQuotes'> = {
+        id: newId('fxQuote', desk.now, desk.random),
+        tenant,
+        sold_currency: from,
+        sold,
+        bought_currency: to,
+        bought,
+        expires_at: plus(desk.now, OFFERED_FOR_MS),
+        conversion: null,
+      }
+      stageFxQuote(desk, row)
+      return answer(viewOf(row, desk.now))
+    },
+  }
+}
+
+export function stageFxQuote({ memory, group }: Desk, row: Row<'fxQuotes'>): void {
+  memory.fxQuotes.put(row.id, row, group.number)
+  group.stage('fxQuotes', row.id, row)
+}
+
+/** The amounts as both the offer and its conversion show them. */
+export const termsView = (row: Row<'fxQuotes'>): object => ({
+  sell_currency: row.sold_currency,
+  sell_amount: toWire(row.sold),
+  buy_currency: row.bought_currency,
+  buy_amount: toWire(row.bought),
+})
+
+const viewOf = (row: Row<'fxQuotes'>, now: Instant): object => ({
+  id: row.id,
+  ...termsView(row),
+  created_at: toRfc3339(now),
+  expires_at: toRfc3339(instant(row.expires_at)),
+})
+
+/** Major units of `to` for one of `from`, by way of the dollar; null when either has no rate. */
+function rateBetween(memory: Memory, from: Currency, to: Currency): Rate | null {
+  const ofFrom = rateOf(memory, from)
+  const ofTo = rateOf(memory, to)
+  if (ofFrom === null || ofTo === null) return null
+  return {
+    numerator: ofTo.numerator * ofFrom.denominator,
+    denominator: ofTo.denominator * ofFrom.numerator,
+  }
+}
+
+const rateOf = (memory: Memory, currency: Currency): Rate | null =>
+  currency === USD ? ONE : (memory.rates.get(currency)?.rate ?? null)
+
+const ONE: Rate = { numerator: 1n, denominator: 1n }

@@ -1,0 +1,64 @@
+/**
+ * An operator says what became of a payout, where the rail does not, or tells of it by other means.
+ *
+ * O1. Only a payout whose instruction is out has an unknown outcome; one that is not handed over is simply not paid.
+ * O2. It moves and posts as by the rail's own news. Where the evidence lies is kept with the actor and the reason; should
+ *     the rail speak differently later, that is a discrepancy.
+ */
+import type { PayoutEvent } from '../../../actors/payout/context.js'
+import { payoutView } from '../../../actors/payout/view.js'
+import { advancePayout } from '../advance_payout.js'
+import { canPostPayout } from '../books.js'
+import type { Command, Desk } from '../command.js'
+import { answer, refuse } from '../group.js'
+import { isEvidence, logAction, type Actor } from '../operator_log.js'
+
+/** Ends an unknown outcome. */
+export function resolvePayout(
+  actor: Actor,
+  payoutId: string,
+  { outcome, evidence }: { readonly outcome: string; readonly evidence: string },
+): Command {
+  return {
+    name: 'resolve_payout',
+    needs: (needs) => needs.payout(payoutId),
+    decide: (desk) => {
+      const event = eventOf(outcome, desk)
+      if (event === null || !isEvidence(evidence)) return refuse('invalid_request')
+      const live = desk.memory.payouts.get(payoutId)
+      if (!live) return refuse('payout_not_found')
+      const isOut = live.state === 'processing' && live.context.handedOverAt !== undefined
+      if (!isOut) return refuse('invalid_request')
+
+      // From here on it must succeed.
+      advancePayout(desk, live, event)
+      logAction(desk, actor, `resolve_payout_${outcome}`, payoutId, evidence)
+      return answer(payoutView(live.state, live.context, desk.rules.brand))
+    },
+  }
+}
+
+/** Takes back a completed payout whose money came back outside of the rail's news. */
+export function reversePayout(actor: Actor, payoutId: string, evidence: string): Command {
+  return {
+    name: 'reverse_payout',
+    needs: (needs) => needs.payout(payoutId),
+    decide: (desk) => {
+      if (!isEvidence(evidence)) return refuse('invalid_request')
+      const live = desk.memory.payouts.get(payoutId)
+      if (!live) return refuse('payout_not_found')
+      if (live.state !== 'completed') return refuse('invalid_request')
+      if (!canPostPayout(desk, live.context, 'payout_reversed')) return refuse('invalid_request')
+
+      // From here on it must succeed.
+      advancePayout(desk, live, { type: 'returned', at: desk.now })
+      logAction(desk, actor, 'reverse_payout', payoutId, evidence)
+      return answer(payoutView(live.state, live.context, desk.rules.brand))
+    },
+  }
+}
+
+function eventOf(outcome: string, { now }: Desk): PayoutEvent | null {
+  if (outcome === 'completed') return { type: 'executed', at: now }
+  return outcome === 'failed' ? { type: 'refused', at: now, refusal: 'rejected' } : null
+}

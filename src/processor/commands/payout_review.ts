@@ -1,0 +1,56 @@
+/**
+ * A reviewer's word on a held payout.
+ *
+ * R1. Approval looks again at what may have changed while the payout waited: its partner and its beneficiary. A payout
+ *     that is refused here stays held.
+ * R2. Fees, amounts and the account are those of its acceptance; the money has been reserved since then.
+ */
+import { payoutView } from '../../../actors/payout/view.js'
+import { advancePayout } from '../advance_payout.js'
+import type { Command } from '../command.js'
+import { isSuspended } from '../directory.js'
+import { answer, refuse } from '../group.js'
+import { logAction, type Actor } from '../operator_log.js'
+
+export function approvePayout(actor: Actor, payoutId: string): Command {
+  return {
+    name: 'approve_payout',
+    needs: (needs, memory) => {
+      needs.payout(payoutId)
+      const live = memory.payouts.get(payoutId)
+      if (live) needs.beneficiary(live.context.beneficiary.id)
+    },
+    decide: (desk) => {
+      const live = desk.memory.payouts.get(payoutId)
+      if (!live) return refuse('payout_not_found')
+      if (live.state !== 'created') return refuse('invalid_request')
+      const { beneficiary, tenant } = live.context
+      if (isSuspended(desk.memory, tenant)) return refuse('partner_suspended')
+      if (desk.memory.beneficiaries.get(beneficiary.id)?.status !== 'active') {
+        return refuse('invalid_beneficiary')
+      }
+
+      // From here on it must succeed.
+      advancePayout(desk, live, { type: 'approve', at: desk.now, railUp: desk.railUp })
+      logAction(desk, actor, 'approve_payout', payoutId)
+      return answer(payoutView(live.state, live.context, desk.rules.brand))
+    },
+  }
+}
+
+export function rejectPayout(actor: Actor, payoutId: string): Command {
+  return {
+    name: 'reject_payout',
+    needs: (needs) => needs.payout(payoutId),
+    decide: (desk) => {
+      const live = desk.memory.payouts.get(payoutId)
+      if (!live) return refuse('payout_not_found')
+      if (live.state !== 'created') return refuse('invalid_request')
+
+      // From here on it must succeed.
+      advancePayout(desk, live, { type: 'reject', at: desk.now })
+      logAction(desk, actor, 'reject_payout', payoutId)
+      return answer(payoutView(live.state, live.context, desk.rules.brand))
+    },
+  }
+}

@@ -1,0 +1,51 @@
+/**
+ * Play money: a sandbox partner credits its own balance. In production money comes from outside, by an operator's hand.
+ *
+ * D1. The same key again with the same deposit answers the first one again; without a key every call credits.
+ */
+import { toRfc3339 } from '../../base/clock.js'
+import type { TenantId } from '../../base/ids.js'
+import type { CreateDeposit__Output as CreateDeposit } from '../../../protos/types/causeway/v1/CreateDeposit.js'
+import { currencyOf } from '../../money/currency.js'
+import { money, parsePositiveInt64, toWire } from '../../money/money.js'
+import type { Command } from '../command.js'
+import { isSuspended } from '../directory.js'
+import { canDeposit, depositFunds } from '../funds.js'
+import { answer, refuse, replay } from '../group.js'
+import { bindKey, boundTo } from '../idempotency.js'
+import { environmentOf } from '../memory.js'
+import { idempotencyRowKey } from '../vault.js'
+
+export function depositPlayMoney(tenant: TenantId, request: CreateDeposit): Command {
+  const key = request.idempotency_key
+  const rowKey = key === undefined ? null : idempotencyRowKey(tenant, 'create_deposit', key)
+  const requestHash = `${request.currency} ${request.amount}`
+  return {
+    name: 'create_deposit',
+    needs: (needs) => {
+      if (rowKey !== null) needs.idempotency(rowKey)
+    },
+    decide: (desk) => {
+      if (environmentOf(tenant) !== 'sandbox' || key === '') return refuse('invalid_request')
+      const known = rowKey === null ? null : boundTo(desk.memory, rowKey)
+      if (known) {
+        if (known.request_hash !== requestHash) return refuse('idempotency_conflict')
+        return replay(JSON.parse(known.response ?? '') as object)
+      }
+      if (isSuspended(desk.memory, tenant)) return refuse('partner_suspended')
+      const currency = currencyOf(request.currency)
+      const amount = parsePositiveInt64(request.amount)
+      if (currency === undefined || amount === undefined) return refuse('invalid_request')
+      const funds = money(currency, amount)
+      if (!canDeposit(desk, tenant, funds)) return refuse('invalid_request')
+
+      // From here on it must succeed.
+      const id = depositFunds(desk, tenant, funds)
+      const view = { id, currency, amount: toWire(amount), created_at: toRfc3339(desk.now) }
+      if (rowKey !== null) {
+        bindKey(desk, rowKey, { requestHash, entity: id, response: JSON.stringify(view) })
+      }
+      return answer(view)
+    },
+  }
+}

@@ -1,0 +1,54 @@
+/**
+ * What moved a tenant's balances, newest first: the ledger's entries on its own two accounts.
+ *
+ * L1. An entry's number in the ledger counts everybody's postings, so it is not shown: the public id stands for it.
+ */
+import { instant, toRfc3339 } from '../../base/clock.js'
+import type { TenantId } from '../../base/ids.js'
+import { partsOf, type AccountKey } from '../../ledger/accounts.js'
+import { toWire } from '../../money/money.js'
+import type { EntryPlace } from '../../store/lists.js'
+import type { Row } from '../../store/tables.js'
+import { refuse } from '../group.js'
+import { answerPage, pageOf, type PageRequest } from '../page.js'
+import type { Query } from '../query.js'
+import type { Vault } from '../vault.js'
+
+export function listBalanceTransactions(tenant: TenantId, request: PageRequest): Query {
+  return {
+    name: 'list_balance_transactions',
+    run: async ({ lists, vault }) => {
+      const page = pageOf(vault, `balance_transactions ${tenant}`, request)
+      if (page === null) return refuse('invalid_request')
+      const below = page.after === null ? ABOVE_ALL : placeIn(page.after)
+      const rows = await lists.entries(tenant, below, page.limit + 1)
+      return answerPage(vault, page, rows, {
+        view: (row) => viewOf(row, vault),
+        positionOf,
+      })
+    },
+  }
+}
+
+const ABOVE_ALL: EntryPlace = { posting: Number.MAX_SAFE_INTEGER, line: 0 }
+
+const positionOf = ({ posting, line }: EntryPlace): string => `${posting}.${line}`
+
+function placeIn(position: string): EntryPlace {
+  const [posting, line] = position.split('.')
+  return { posting: Number(posting), line: Number(line) }
+}
+
+function viewOf(row: Row<'entries'>, vault: Vault): object {
+  const { currency, kind } = partsOf(row.account as AccountKey)
+  return {
+    id: `btx_${vault.digest(`entry ${positionOf(row)}`).slice(0, 22)}`,
+    currency,
+    amount: toWire(row.amount),
+    balance: toWire(row.balance),
+    account: kind === 'prefund' ? 'available' : 'reserved',
+    type: row.plan,
+    entity: row.entity,
+    created_at: toRfc3339(instant(row.at)),
+  }
+}

@@ -1,0 +1,30 @@
+/** Discrepancies of all tenants, those that wait or those that are settled, the oldest first. */
+import type { DiscrepancyPlace } from '../../store/lists.js'
+import { discrepancyView } from '../commands/discrepancy_resolve.js'
+import { refuse } from '../group.js'
+import { answerPage, pageOf, type PageRequest } from '../page.js'
+import type { Query } from '../query.js'
+
+export function listDiscrepancies(request: PageRequest & { readonly resolved: boolean }): Query {
+  const { resolved } = request
+  return {
+    name: 'list_discrepancies',
+    run: async ({ lists, vault }) => {
+      const page = pageOf(vault, `discrepancies ${resolved}`, request)
+      if (page === null) return refuse('invalid_request')
+      const after = page.after === null ? BEFORE_ALL : placeIn(page.after)
+      const rows = await lists.discrepancies(resolved, after, page.limit + 1)
+      return answerPage(vault, page, rows, {
+        view: discrepancyView,
+        positionOf: ({ at, id }) => `${at}.${id}`,
+      })
+    },
+  }
+}
+
+const BEFORE_ALL: DiscrepancyPlace = { at: 0, id: '' }
+
+function placeIn(position: string): DiscrepancyPlace {
+  const [at, id = ''] = position.split('.')
+  return { at: Number(at), id }
+}

@@ -1,0 +1,19 @@
+/**
+ * What all calls of operators have in common.
+ *
+ * O1. No change without a name and a reason.
+ */
+import type { Actor__Output as WireActor } from '../../../protos/types/causeway/v1/Actor.js'
+import type { Command } from '../command.js'
+import type { Lane } from '../group.js'
+import type { Actor } from '../operator_log.js'
+
+/** A command of the operators' own lane; null: the call is not valid. */
+export const internal = (command: Command | null): { lane: Lane; command: Command } | null =>
+  command === null ? null : { lane: 'internal', command }
+
+/** The command in the actor's name; null when nobody, or no reason, is named. */
+export function by(given: WireActor | null, commandOf: (actor: Actor) => Command): Command | null {
+  if (given === null || given.name.trim() === '' || given.reason.trim() === '') return null
+  return commandOf({ name: given.name, reason: given.reason })
+}

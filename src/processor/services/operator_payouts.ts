@@ -1,0 +1,40 @@
+/** The operators' calls about payouts: reviews, unknown outcomes, discrepancies. */
+import type { OperatorHandlers } from '../../../protos/types/causeway/v1/Operator.js'
+import { resolveDiscrepancy } from '../commands/discrepancy_resolve.js'
+import { resolvePayout, reversePayout } from '../commands/payout_resolve.js'
+import { approvePayout, rejectPayout } from '../commands/payout_review.js'
+import { listDiscrepancies } from '../queries/discrepancy_list.js'
+import { listHeldPayouts } from '../queries/held_payout_list.js'
+import { by, internal } from './operator_calls.js'
+import { unary, unaryQuery, type UnaryDependencies } from './unary.js'
+
+type Calls =
+  | 'ListHeldPayouts'
+  | 'ApprovePayout'
+  | 'RejectPayout'
+  | 'ResolvePayout'
+  | 'ReversePayout'
+  | 'ListDiscrepancies'
+  | 'ResolveDiscrepancy'
+
+export function payoutCalls(dependencies: UnaryDependencies): Pick<OperatorHandlers, Calls> {
+  return {
+    ListHeldPayouts: unaryQuery(dependencies, listHeldPayouts),
+    ApprovePayout: unary(dependencies, ({ actor, payout_id }) =>
+      internal(by(actor, (a) => approvePayout(a, payout_id))),
+    ),
+    RejectPayout: unary(dependencies, ({ actor, payout_id }) =>
+      internal(by(actor, (a) => rejectPayout(a, payout_id))),
+    ),
+    ResolvePayout: unary(dependencies, ({ actor, payout_id, ...found }) =>
+      internal(by(actor, (a) => resolvePayout(a, payout_id, found))),
+    ),
+    ReversePayout: unary(dependencies, ({ actor, payout_id, evidence }) =>
+      internal(by(actor, (a) => reversePayout(a, payout_id, evidence))),
+    ),
+    ListDiscrepancies: unaryQuery(dependencies, listDiscrepancies),
+    ResolveDiscrepancy: unary(dependencies, ({ actor, discrepancy_id, ...found }) =>
+      internal(by(actor, (a) => resolveDiscrepancy(a, discrepancy_id, found))),
+    ),
+  }
+}

@@ -1,0 +1,99 @@
+/** The program: what it prints, and how it ends. */
+import { spawnSync } from 'node:child_process'
+import { cpSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import t from 'tap'
+import type { Verdict } from '../../src/audit/audit.js'
+import { CHECKLIST } from '../../src/audit/checklist.js'
+import { projectRoot } from '../../src/base/protos.js'
+import { openDatabase } from '../../src/store/database.js'
+import { copyBooks, writeSmallBooks } from './small_books.js'
+
+const MAIN = join(projectRoot(), '.build/src/audit/main.js')
+
+const small = await writeSmallBooks(t)
+const run = (folder: string, ...flags: string[]) => {
+  const { status, stdout, stderr } = spawnSync(
+    process.execPath,
+    [MAIN, '--data-dir', folder, ...flags],
+    { encoding: 'utf8' },
+  )
+  return { status, out: stdout.trimEnd().split('\n'), err: stderr }
+}
+
+void t.test('clean', (t) => {
+  const { status, out, err } = run(small.folder)
+  t.equal(status, 0)
+  t.equal(err, '')
+  t.equal(out.length, CHECKLIST.length + 1)
+  for (const [place, { name }] of CHECKLIST.entries()) {
+    t.match(out[place], new RegExp(`^ok +${name} +\\(\\d+ rows, \\d+ ms\\)$`))
+  }
+  t.match(out.at(-1), new RegExp(`^audit clean: ${CHECKLIST.length} checks over \\d+ rows$`))
+  t.end()
+})
+
+void t.test('clean, beside a running stack', (t) => {
+  const { status, out } = run(small.folder, '--live')
+  t.equal(status, 0)
+  t.ok(out.includes('--      paid_exactly_once'))
+  t.ok(out.includes('not audited: rail.db'))
+  t.match(out.at(-1), / left out$/)
+  t.end()
+})
+
+void t.test('broken', async (t) => {
+  const folder = t.testdir()
+  copyBooks(small, folder)
+  const { failed } = small.payouts
+  const rail = await openDatabase(join(folder, 'rail.db'))
+  await rail.exec(`UPDATE instructions SET state = 'executed', executions = 1,
+    transaction_id = 'sbx_1' WHERE id = '${failed}'`)
+  await rail.close()
+
+  const { status, out } = run(folder)
+  t.equal(status, 1)
+  const text = out.join('\n')
+  t.match(text, /^BROKEN {2}never_paid/m)
+  t.match(text, `of        ${failed}`)
+  t.match(text, /found {5}executed, executed 1 times/)
+  t.match(text, /expected {2}failed, so executed 0 times/)
+  t.match(text, /^ {4}\d{4}-\d\d-\d\dT[\d:.]+Z {2}rail {8}payout of VND 12500000 received/m)
+
+  const json = run(folder, '--json')
+  t.equal(json.status, 1)
+  const verdict = JSON.parse(json.out.join('\n')) as Verdict
+  t.match(verdict, { clean: false, broken: { name: 'never_paid', entity: failed } })
+  t.ok((verdict.broken?.timeline.length ?? 0) > 5)
+})
+
+void t.test('nothing to audit', (t) => {
+  const { status, err } = run(t.testdir())
+  t.equal(status, 2)
+  t.match(err, /^nothing to audit: there is no processor.db/)
+  t.end()
+})
+
+void t.test('a file that is no database', (t) => {
+  const folder = t.testdir()
+  writeFileSync(join(folder, 'processor.db'), 'x'.repeat(9_000))
+  const { status, err } = run(folder)
+  t.equal(status, 1)
+  t.match(err, /^can not be read: /)
+  t.end()
+})
+
+void t.test('a stack that was killed: part of the books is in the write-ahead log', async (t) => {
+  const folder = t.testdir()
+  copyBooks(small, folder)
+  const writer = await openDatabase(join(folder, 'processor.db'))
+  await writer.exec("UPDATE ledger_accounts SET balance = 7 WHERE id = 'demo_sandbox:VND:fees'")
+  const killed = join(folder, 'killed')
+  for (const name of ['processor.db', 'processor.db-wal', 'rail.db', 'webhooks.db']) {
+    cpSync(join(folder, name), join(killed, name))
+  }
+  await writer.close()
+  const { status, out } = run(killed)
+  t.equal(status, 1)
+  t.match(out.join('\n'), /^BROKEN {2}balances_recompute/m)
+})

@@ -1,0 +1,272 @@
+/**
+ * Small books in which everything has happened once: lives of payouts and intents that the real
+ * processor, the real rail and the real store of the webhook pool have written.
+ */
+import { cpSync } from 'node:fs'
+import { join } from 'node:path'
+import type { Test } from 'tap'
+import { instant } from '../../src/base/clock.js'
+import {
+  newId,
+  type DeliveryId,
+  type EndpointId,
+  type EventId,
+  type IntentId,
+  type PayoutId,
+} from '../../src/base/ids.js'
+import { systemRandom } from '../../src/base/random.js'
+import { setBalanceAlert } from '../../src/processor/commands/balance_alert_set.js'
+import { createBeneficiary } from '../../src/processor/commands/beneficiary_create.js'
+import { deposit } from '../../src/processor/commands/deposit.js'
+import { resolveDiscrepancy } from '../../src/processor/commands/discrepancy_resolve.js'
+import { settleEvents } from '../../src/processor/commands/events_settle.js'
+import { createFxConversion } from '../../src/processor/commands/fx_conversion_create.js'
+import { createFxQuote } from '../../src/processor/commands/fx_quote_create.js'
+import { cancelIntent } from '../../src/processor/commands/intent_cancel.js'
+import { confirmIntent } from '../../src/processor/commands/intent_confirm.js'
+import { createIntent } from '../../src/processor/commands/intent_create.js'
+import { refundIntent } from '../../src/processor/commands/intent_refund.js'
+import { scanIntent } from '../../src/processor/commands/intent_scan.js'
+import { createPayout } from '../../src/processor/commands/payout_create.js'
+import { resolvePayout } from '../../src/processor/commands/payout_resolve.js'
+import { approvePayout } from '../../src/processor/commands/payout_review.js'
+import { createWebhookEndpoint } from '../../src/processor/commands/webhook_endpoint_create.js'
+import { newDelivery, type DeliveryContext } from '../../actors/webhook/delivery_machine.js'
+import type { AttemptRow, DeliveryRow } from '../../actors/webhook/rows.js'
+import { openWebhookStore } from '../../actors/webhook/store.js'
+import { openDatabase } from '../../src/store/database.js'
+import type { StoredEvent } from '../../src/store/store.js'
+import { anIntent, aPayout, promptPayQr } from '../support/requests.js'
+import { createWorld, DEMO, viewOf, type World } from '../support/world.js'
+import { openSmallBank, type SmallBank } from './small_bank.js'
+
+export interface SmallBooks {
+  /** The data folder. */
+  readonly folder: string
+  readonly world: World
+  readonly payouts: Readonly<Record<PayoutLife, PayoutId>>
+  readonly intents: Readonly<Record<IntentLife, IntentId>>
+}
+
+type PayoutLife =
+  | 'completed'
+  | 'failed'
+  | 'reversed'
+  | 'processing'
+  | 'held'
+  | 'approved'
+  | 'forgotten'
+  | 'byHand'
+  | 'notHandedOver'
+type IntentLife =
+  | 'created'
+  | 'authorized'
+  | 'notHandedOver'
+  | 'captured'
+  | 'refunded'
+  | 'failed'
+  | 'tooLate'
+  | 'expired'
+  | 'cancelled'
+  | 'cancelledLate'
+
+export async function writeSmallBooks(t: Test): Promise<SmallBooks> {
+  const world = await createWorld(t)
+  const folder = t.testdirName
+  const bank = await openSmallBank(world, join(folder, 'rail.db'))
+  const { id: endpoint } = viewOf<{ id: EndpointId }>(
+    await world.run(
+      createWebhookEndpoint(DEMO, { url: 'https://partner.test/hook', enabled_events: [] }),
+    ),
+  )
+  const payouts = await livePayouts(world, bank)
+  const intents = await liveIntents(world, bank)
+  await fund(world)
+  await bank.close()
+  await deliver(world, join(folder, 'webhooks.db'), endpoint)
+  await writeBack(join(folder, 'processor.db'))
+  return { folder, world, payouts, intents }
+}
+
+const ANNA = { name: 'anna', reason: 'ticket 7' }
+const EVIDENCE = 'statement of 21 November, line 4'
+
+async function fund(world: World): Promise<void> {
+  const [currency, amount] = ['THB', '9007199254740993'] // 2^53 + 1
+  await world.run(deposit(ANNA, DEMO, { currency, amount, idempotencyKey: 'wire-1' }))
+  const offer = { sell_currency: 'USD', sell_amount: '100000', buy_currency: 'VND' }
+  const { id } = viewOf<{ id: string }>(await world.run(createFxQuote(DEMO, offer)))
+  const taken = { quote_id: id, idempotency_key: 'convert-1' }
+  viewOf(await world.run(createFxConversion(DEMO, taken)))
+  await world.run(createFxQuote(DEMO, offer))
+}
+
+/** Everything out of the write-ahead log, so that the file alone is the database. */
+async function writeBack(file: string): Promise<void> {
+  const database = await openDatabase(file)
+  await database.all('PRAGMA wal_checkpoint(TRUNCATE)')
+  await database.close()
+}
+
+async function livePayouts(world: World, bank: SmallBank): Promise<SmallBooks['payouts']> {
+  let keys = 0
+  const pay = async (account: string, given = {}): Promise<PayoutId> => {
+    const beneficiary = { ...aPayout().beneficiary!, account_number: account }
+    const request = aPayout({ idempotency_key: `payout-${++keys}`, beneficiary, ...given })
+    const { id } = viewOf<{ id: PayoutId }>(await world.run(createPayout(DEMO, request)))
+    await bank.settle()
+    world.clock.pass(1_000)
+    return id
+  }
+  viewOf(await world.run(setBalanceAlert(ANNA, DEMO, 'VND', '990000000')))
+  const stored = viewOf<{ id: string }>(
+    await world.run(createBeneficiary(DEMO, aPayout().beneficiary!)),
+  )
+  const { beneficiary: _none, ...toStored } = aPayout({ beneficiary_id: stored.id })
+  const completed = viewOf<{ id: PayoutId }>(await world.run(createPayout(DEMO, toStored))).id
+  const failed = await pay('9990000001')
+  const reversed = await pay('0123450000')
+  await bank.tell({ kind: 'simulate', id: reversed, outcome: 'reversed' })
+  const processing = await pay('9990000008')
+  await contradict(world, processing)
+  const byHand = await pay('9990000008')
+  viewOf(await world.run(resolvePayout(ANNA, byHand, { outcome: 'completed', evidence: EVIDENCE })))
+  const review = { reference: 'sandbox:review' }
+  const [forgotten, approved] = [await pay('0123451111', review), await pay('0123454444', review)]
+  viewOf(await world.run(approvePayout(ANNA, approved)))
+  await bank.settle()
+  world.clock.pass(259_200_000)
+  await world.wake()
+  await bank.settle()
+  const held = await pay('0123452222', review)
+  world.setRail(false)
+  const notHandedOver = await pay('0123453333')
+  world.setRail(true)
+  return {
+    completed,
+    failed,
+    reversed,
+    processing,
+    held,
+    approved,
+    forgotten,
+    byHand,
+    notHandedOver,
+  }
+}
+
+/** Two odd words of the rail about one payout; a person has looked at the first. */
+async function contradict(world: World, id: PayoutId): Promise<void> {
+  const odd = { id, currency: 'VND', transactionId: 'TX', destinationAccount: '9990000008' }
+  for (const amount of [7n, 8n]) {
+    await world.news({ status: 'executed', reportId: null, amount, ...odd })
+  }
+  const [first] = [...world.memory().discrepancyIds]
+  viewOf(
+    await world.run(resolveDiscrepancy(ANNA, first!, { settlement: 'undo', evidence: EVIDENCE })),
+  )
+  world.clock.pass(1_000)
+}
+
+async function liveIntents(world: World, bank: SmallBank): Promise<SmallBooks['intents']> {
+  let amount = 36_000
+  const create = async (userId = 'user "ü" 1'): Promise<IntentId> => {
+    const request = anIntent({ partner_user_id: userId, idempotency_key: `intent-${++amount}` })
+    const view = viewOf<{ intent_id: IntentId }>(await world.run(createIntent(DEMO, request)))
+    world.clock.pass(1_000)
+    return view.intent_id
+  }
+  const scan = async (id: IntentId): Promise<IntentId> => {
+    const qr = { qr_payload: promptPayQr(), local_amount_minor_units: String(++amount) }
+    const request = { intent_id: id, session_jti: 'token', duplicate_confirmed: false, ...qr }
+    viewOf(await world.run(scanIntent(DEMO, request, world.clock.now())))
+    return id
+  }
+  const confirm = async (userId?: string): Promise<IntentId> => {
+    const id = await scan(await create(userId))
+    const request = { intent_id: id, session_jti: 'token', idempotency_key: `confirm-${id}` }
+    viewOf(await world.run(confirmIntent(DEMO, request, world.clock.now())))
+    await bank.settle()
+    return id
+  }
+
+  const [expired, cancelled] = [await scan(await create()), await create()]
+  await world.run(cancelIntent(DEMO, cancelled))
+  const captured = await confirm()
+  const refunded = await confirm()
+  await world.run(refundIntent(DEMO, refunded, 'refund-1'))
+  await bank.settle()
+  const failed = await confirm('maria+fail')
+  world.setRail(false)
+  const [cancelledLate, tooLate] = [await confirm(), await confirm()]
+  await world.run(cancelIntent(DEMO, cancelledLate))
+  world.clock.pass(1_800_000)
+  await world.wake()
+  const notHandedOver = await confirm()
+  world.setRail(true)
+  const authorized = await confirm('maria+unknown')
+  const created = await scan(await create())
+  return {
+    created,
+    authorized,
+    notHandedOver,
+    captured,
+    refunded,
+    failed,
+    tooLate,
+    expired,
+    cancelled,
+    cancelledLate,
+  }
+}
+
+/** The pool's part: all are delivered but the last ones, of which one is dead and one is waiting. */
+async function deliver(world: World, file: string, endpointId: EndpointId): Promise<void> {
+  const store = await openWebhookStore(file, (fault) => {
+    throw fault
+  })
+  const published = world.events.filter(({ type }) => type !== 'payment_intent.authorized')
+  const settled = published.slice(0, -1)
+  for (const event of world.events) {
+    const row = { ...event, id: event.id as EventId, receivedAt: event.createdAt }
+    await store.commit({ events: [row] })
+    if (!published.includes(event)) continue
+    const outcome = event === published.at(-1) ? 503 : event === published.at(-2) ? 404 : 200
+    await store.commit(delivery(event, endpointId, outcome))
+  }
+  const ids = settled.map(({ id }) => id as EventId)
+  world.clock.pass(1_000)
+  await world.run(settleEvents(ids))
+  await store.commit({ reported: ids })
+  await store.close()
+}
+
+function delivery(
+  event: StoredEvent,
+  endpointId: EndpointId,
+  status: 200 | 404 | 503,
+): { deliveries: DeliveryRow[]; attempts: AttemptRow[] } {
+  const at = event.createdAt
+  const id = newId<DeliveryId>('delivery', at, systemRandom())
+  const state = status === 200 ? 'delivered' : status === 404 ? 'dead' : 'waiting'
+  const context: DeliveryContext = {
+    ...newDelivery(at),
+    tries: 1,
+    attempts: status === 503 ? 1 : 0,
+    dueAt: status === 503 ? instant(at + 5_000) : null,
+    endedAt: status === 503 ? null : at,
+  }
+  const attempt = { number: 1, at, status, reason: '', latencyMs: 3, reply: '' }
+  return {
+    deliveries: [{ id, eventId: event.id as EventId, endpointId, state, context }],
+    attempts: [{ deliveryId: id, ...attempt }],
+  }
+}
+
+const BOOK_FILES = ['processor.db', 'rail.db', 'webhooks.db'] as const
+export type BookFile = (typeof BOOK_FILES)[number]
+
+/** A copy to plant things in. */
+export function copyBooks({ folder }: SmallBooks, to: string): void {
+  for (const file of BOOK_FILES) cpSync(join(folder, file), join(to, file))
+}

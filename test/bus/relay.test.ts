@@ -1,0 +1,240 @@
+import { mock } from 'node:test'
+import t, { type Test } from 'tap'
+import { instant, MINUTE, SECOND } from '../../src/base/clock.js'
+import { createLog } from '../../src/base/log.js'
+import { createRelay, type EventBus, type OutboxEvent } from '../../src/processor/relay.js'
+import { eventually } from '../support/eventually.js'
+import { createOutbox, someEvents } from './events.js'
+
+const log = createLog('test', { LOG_LEVEL: 'silent' })
+
+/** A bus held by hand: it takes what it is told to take. */
+function heldBus() {
+  const published: { readonly id: string; readonly messageId: string }[] = []
+  let open: (() => void)[] = []
+  let room = 2_000
+  let stores: (event: OutboxEvent) => boolean = () => true
+  let answersAtOnce = true
+  let up: (emptied: boolean) => void = () => undefined
+  const bus: EventBus = {
+    publish: (event, messageId) =>
+      new Promise((resolve) => {
+        published.push({ id: event.id, messageId })
+        const answer = (): void => resolve(stores(event))
+        if (answersAtOnce) answer()
+        else open.push(answer)
+      }),
+    room: () => Math.max(0, room - open.length),
+    onUp: (handler) => {
+      up = handler
+    },
+  }
+  return {
+    bus,
+    published,
+    ids: () => new Set(published.map(({ id }) => id)),
+    setRoom: (given: number) => {
+      room = given
+    },
+    storesOnly: (rule: (event: OutboxEvent) => boolean) => {
+      stores = rule
+    },
+    holdAnswers: () => {
+      answersAtOnce = false
+    },
+    answerAll: () => {
+      answersAtOnce = true
+      for (const answer of open.splice(0)) answer()
+      open = []
+    },
+    comeUp: (emptied: boolean) => up(emptied),
+  }
+}
+
+function aRelay(
+  t: Test,
+  held: ReturnType<typeof heldBus>,
+  outbox: ReturnType<typeof createOutbox>,
+) {
+  let now = Date.now()
+  const clock = { now: () => instant(now) }
+  const relay = createRelay({ bus: held.bus, openEvents: outbox.openEvents, clock, log })
+  t.teardown(() => relay.stop())
+  return {
+    relay,
+    now: clock.now,
+    advance: (ms: number) => {
+      now += ms
+    },
+    commit: (events: readonly OutboxEvent[]): void => {
+      outbox.commit(events)
+      relay.push(events)
+    },
+    upToDate: () => eventually('up to date', () => !relay.backlog().catchingUp),
+  }
+}
+
+void t.test('starts with what the outbox holds open, in order', async (t) => {
+  const held = heldBus()
+  const outbox = createOutbox()
+  const events = someEvents(1_200)
+  outbox.commit(events)
+  outbox.settle(events[3]!.id)
+  await aRelay(t, held, outbox).upToDate()
+  const open = events.filter((event) => event !== events[3])
+  t.same(
+    held.published,
+    open.map(({ id }) => ({ id, messageId: id })),
+  )
+})
+
+void t.test('memory is bounded: what does not fit is read again', async (t) => {
+  const held = heldBus()
+  const outbox = createOutbox()
+  const { relay, commit, upToDate } = aRelay(t, held, outbox)
+  await upToDate()
+  held.setRoom(0)
+  const events = someEvents(25_000)
+  for (let from = 0; from < events.length; from += 1_000) {
+    commit(events.slice(from, from + 1_000))
+    t.ok(relay.backlog().waiting <= 10_000)
+  }
+  t.equal(relay.backlog().catchingUp, true)
+  held.setRoom(2_000)
+  held.comeUp(false)
+  await upToDate()
+  t.equal(held.ids().size, 25_000)
+})
+
+void t.test('what waits in memory leaves when the bus comes up', async (t) => {
+  const held = heldBus()
+  const outbox = createOutbox()
+  const { commit, upToDate } = aRelay(t, held, outbox)
+  await upToDate()
+  held.setRoom(0)
+  commit(someEvents(100))
+  t.equal(held.published.length, 0)
+  const reads = outbox.reads()
+  held.setRoom(2_000)
+  held.comeUp(false)
+  t.equal(held.published.length, 100)
+  t.equal(outbox.reads(), reads)
+})
+
+void t.test('an unknown outcome is published again, with all behind it', async (t) => {
+  const held = heldBus()
+  const outbox = createOutbox()
+  const { commit, upToDate } = aRelay(t, held, outbox)
+  await upToDate()
+  const events = someEvents(50)
+  let failures = 3
+  held.storesOnly(({ position }) => position !== 20 || failures-- <= 0)
+  commit(events)
+  await eventually('published again', () => failures < 0)
+  await upToDate()
+  const last = held.published.slice(-31).map(({ id }) => id)
+  t.same(
+    last,
+    events.slice(19).map(({ id }) => id),
+  )
+})
+
+void t.test('events committed while it catches up are not missed', async (t) => {
+  const held = heldBus()
+  const outbox = createOutbox()
+  outbox.commit(someEvents(500))
+  held.holdAnswers()
+  const { relay, commit, upToDate } = aRelay(t, held, outbox)
+  await eventually('a page is out', () => held.published.length === 500)
+  for (let position = 501; position <= 600; position++) commit(someEvents(1, position))
+  t.equal(relay.backlog().waiting, 0, 'they are in the outbox')
+  held.answerAll()
+  await upToDate()
+  t.equal(held.ids().size, 600)
+  commit(someEvents(1, 601))
+  t.equal(held.ids().size, 601, 'and from here on they leave at once')
+})
+
+void t.test('an emptied bus gets everything that is still open', async (t) => {
+  const held = heldBus()
+  const outbox = createOutbox()
+  const { commit, upToDate } = aRelay(t, held, outbox)
+  await upToDate()
+  const events = someEvents(30)
+  commit(events)
+  await new Promise((resolve) => setImmediate(resolve))
+  for (const { id } of events.slice(0, 10)) outbox.settle(id)
+  held.published.length = 0
+  held.comeUp(true)
+  await upToDate()
+  t.same(held.ids(), new Set(events.slice(10).map(({ id }) => id)))
+})
+
+void t.test('an outbox that can not be read for a while is read later', async (t) => {
+  const held = heldBus()
+  const outbox = createOutbox()
+  outbox.commit(someEvents(5))
+  let broken = true
+  const relay = createRelay({
+    bus: held.bus,
+    openEvents: (after, limit) =>
+      broken ? Promise.reject(new Error('disk')) : outbox.openEvents(after, limit),
+    clock: { now: () => instant(Date.now()) },
+    log,
+  })
+  t.teardown(() => relay.stop())
+  await new Promise((resolve) => setImmediate(resolve))
+  t.equal(relay.backlog().catchingUp, true)
+  broken = false
+  await eventually('published', () => held.published.length === 5)
+})
+
+void t.test('an event that stays open is published anew after 1, 2, 4… minutes', async (t) => {
+  mock.timers.enable({ apis: ['setInterval'] })
+  t.teardown(() => mock.timers.reset())
+  const held = heldBus()
+  const outbox = createOutbox()
+  const { commit, advance, now, upToDate } = aRelay(t, held, outbox)
+  await upToDate()
+  const [open, settled] = someEvents(2, 1, now())
+  commit([open!, settled!])
+  await new Promise((resolve) => setImmediate(resolve))
+  outbox.settle(settled!.id)
+  held.published.length = 0
+  const swept: number[] = []
+  for (let seconds = 30; seconds <= 10 * 60; seconds += 30) {
+    advance(30 * SECOND)
+    const before = held.published.length
+    mock.timers.tick(30 * SECOND)
+    for (let turn = 0; turn < 5; turn++) await new Promise((resolve) => setImmediate(resolve))
+    if (held.published.length > before) swept.push(Math.round((seconds * SECOND) / MINUTE))
+  }
+  t.same(swept, [1, 2, 4, 8])
+  t.same(
+    held.published,
+    [1, 2, 3, 4].map((number) => ({ id: open!.id, messageId: `${open!.id}:sweep${number}` })),
+  )
+})
+
+void t.test('a sweep that was not stored is done again', async (t) => {
+  mock.timers.enable({ apis: ['setInterval'] })
+  t.teardown(() => mock.timers.reset())
+  const held = heldBus()
+  const outbox = createOutbox()
+  const { commit, advance, now, upToDate } = aRelay(t, held, outbox)
+  await upToDate()
+  commit(someEvents(1, 1, now()))
+  await new Promise((resolve) => setImmediate(resolve))
+  held.published.length = 0
+  const sweep = async (): Promise<void> => {
+    mock.timers.tick(30 * SECOND)
+    for (let turn = 0; turn < 5; turn++) await new Promise((resolve) => setImmediate(resolve))
+  }
+  advance(61 * SECOND)
+  held.storesOnly(() => false)
+  await sweep()
+  held.storesOnly(() => true)
+  await sweep()
+  await sweep()
+  t.equal(held.published.length, 2, 'until it is stored, and then no more')
+})

@@ -1,0 +1,157 @@
+/**
+ * The operator CLI and the demo as one types them, against a stack.
+ */
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { join } from 'node:path'
+import t, { type Test } from 'tap'
+import { projectRoot } from '../../src/base/protos.js'
+import type { Signed } from '../../src/operations/partner.js'
+import { eventually } from '../support/eventually.js'
+import { partnerOf } from '../support/partner.js'
+import { startStack } from '../support/stack.js'
+
+interface Ended {
+  readonly exitCode: number | null
+  readonly out: string
+  readonly err: string
+}
+
+function start(program: string, dataDir: string, args: readonly string[]) {
+  const main = join(projectRoot(), '.build/src/operations', program)
+  const child = spawn(process.execPath, [main, ...args], {
+    env: { ...process.env, DATA_DIR: dataDir },
+    stdio: ['ignore', 'pipe', 'pipe'],
+  })
+  const said = { out: '', err: '' }
+  child.stdout.on('data', (chunk: Buffer) => (said.out += chunk.toString()))
+  child.stderr.on('data', (chunk: Buffer) => (said.err += chunk.toString()))
+  const ended = once(child, 'close').then(([exitCode]): Ended => ({
+    exitCode: exitCode as number | null,
+    ...said,
+  }))
+  return { child, said, ended }
+}
+
+const run = (program: string, dataDir: string, args: readonly string[]): Promise<Ended> =>
+  start(program, dataDir, args).ended
+
+t.test('against a running stack', async (t) => {
+  const stack = await startStack({ dataDir: t.testdir() })
+  t.teardown(() => stack.stop())
+  const ops = (...args: string[]): Promise<Ended> => run('main.js', stack.dataDir, args)
+  const json = async (t: Test, ...args: string[]): Promise<Record<string, unknown>> => {
+    const { exitCode, out, err } = await ops(...args, '--json')
+    t.equal(exitCode, 0, err)
+    return JSON.parse(out) as Record<string, unknown>
+  }
+
+  await t.test('a new partner can sign at once, with the key it was shown', async (t) => {
+    const created = await json(t, 'partner', 'create', 'acme')
+    const key = created['sandbox_key'] as { key_id: string; secret: string }
+    t.match(key, { key_id: /^acme_sandbox_\d{4}q[1-4]$/, secret: /^sk_/ })
+    const acme = partnerOf(stack.sandbox, { keyId: key.key_id, secret: key.secret })
+    const balances = await eventually('the gateway knows the key', async () => {
+      const answer = await acme.request('GET', '/v1/balances')
+      return answer.status === 200 && answer
+    })
+    t.match(balances.body, { data: [{ currency: 'THB', available: '1000000000' }] })
+
+    const next = await json(t, 'key', 'issue', 'acme', 'sandbox')
+    t.not(next['key_id'], key.key_id)
+  })
+
+  await t.test('without play money', async (t) => {
+    await json(t, 'partner', 'create', 'frugal', '--no-funds')
+    const report = await json(t, 'trial-balance', 'frugal_sandbox')
+    t.strictSame(report, { lines: [], balanced: true })
+  })
+
+  await t.test('the same deposit is credited once', async (t) => {
+    const words = ['deposit', 'acme', 'sandbox', 'USD', '1,000.50', '--idempotency-key', 'dep-1']
+    const first = await json(t, ...words)
+    t.equal(first['available'], '1000100050')
+    t.strictSame(await json(t, ...words), first)
+    const { out } = await ops('trial-balance', 'acme_sandbox')
+    t.match(out, 'USD 10,001,000.50')
+    t.match(out, 'sum  USD 0.00')
+    t.match(out, 'The books balance.')
+  })
+
+  await t.test('rates', async (t) => {
+    t.strictSame(await json(t, 'rates', 'set', 'THB', '35.50'), { currency: 'THB', rate: '35.50' })
+    t.equal((await ops('rates', 'set', 'THB', '0')).exitCode, 1)
+  })
+
+  await t.test('a refusal is told by its code, exit code 1', async (t) => {
+    const { exitCode, err } = await ops('key', 'issue', 'nobody', 'sandbox')
+    t.equal(exitCode, 1)
+    t.match(err, 'invalid_request')
+  })
+
+  await t.test('what was typed wrong is told, exit code 2', async (t) => {
+    for (const [words, fault] of [
+      [['deposit', 'acme', 'sandbox', 'USD', '1.234'], '1.234 is no amount of USD'],
+      [['deposit', 'acme', 'sandbox', 'XYZ', '1'], 'XYZ is no currency'],
+      [['deposit', 'acme', 'sandbox'], 'usage: deposit PARTNER ENV CUR AMOUNT'],
+      [['deposit', 'acme', 'production', 'USD', '1'], 'needs --as NAME and --reason TEXT'],
+      [['trial-balance', 'acme'], 'acme is no tenant'],
+      [['listen', '--port', '70000'], '--port 70000 is no port'],
+      [['no', 'such'], 'There is no command "no such"'],
+      [['--no-such'], 'no-such'],
+    ] as const) {
+      const { exitCode, err } = await ops(...words)
+      t.equal(exitCode, 2, words.join(' '))
+      t.match(err, fault)
+    }
+  })
+
+  await t.test('sign shows what would be signed, and the service takes it', async (t) => {
+    const shown = await json(t, 'sign', 'GET', '/v1/balances')
+    const { canonical, headers } = shown as unknown as Signed
+    const [method, path, timestamp, nonce, hash, end] = canonical.split('\n')
+    t.strictSame([method, path, hash, end], ['GET', '/v1/balances', '', ''])
+    t.match(headers, { 'X-Service-Timestamp': timestamp, 'X-Service-Nonce': nonce })
+    const answer = await fetch(`${stack.baseUrl}/v1/balances`, { headers })
+    t.equal(answer.status, 200)
+  })
+
+  await t.test('listen prints what arrives and takes its endpoint back', async (t) => {
+    const { child, said, ended } = start('main.js', stack.dataDir, ['listen'])
+    t.teardown(() => child.kill('SIGKILL'))
+    await eventually('it listens', () => said.err.includes('listening at'))
+    const { exitCode } = await run('demo.js', stack.dataDir, [])
+    t.equal(exitCode, 0)
+    await eventually('it heard the payout', () => /payout\.completed .* valid/.test(said.out))
+    child.kill('SIGINT')
+    const { exitCode: ending, out } = await ended
+    t.equal(ending, 0)
+    t.match(out, /^\d+ events$/m)
+    t.notMatch(out, 'still registered')
+  })
+
+  await t.test('the demo can be told again and again', async (t) => {
+    const { exitCode, out, err } = await run('demo.js', stack.dataDir, [])
+    t.equal(exitCode, 0, err)
+    t.match(out, `On ${stack.baseUrl}, as partner demo`)
+    t.match(out, /payment_intent\.captured +evt_/)
+    t.match(out, /✓ all \d+ signatures are right/)
+    t.match(out, 'Everything went as it must.')
+    t.notMatch(out, '\u001b', 'no colours where nobody sees them')
+  })
+})
+
+t.test('where no stack runs', async (t) => {
+  const dataDir = t.testdir()
+  await t.test('commands say so', async (t) => {
+    const { exitCode, err } = await run('main.js', dataDir, ['trial-balance'])
+    t.equal(exitCode, 2)
+    t.match(err, `No stack has run with DATA_DIR=${dataDir}`)
+  })
+  await t.test('the demo starts one of its own', async (t) => {
+    const { exitCode, out, err } = await run('demo.js', dataDir, [])
+    t.equal(exitCode, 0, err)
+    t.match(out, 'the demo starts one of its own')
+    t.match(out, 'Everything went as it must.')
+  })
+})

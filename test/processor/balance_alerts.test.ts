@@ -1,0 +1,93 @@
+/** `balance.low`: once each time the balance falls below, and armed again above. */
+import { tenantOf, type PartnerId } from '../../src/base/ids.js'
+import { setBalanceAlert } from '../../src/processor/commands/balance_alert_set.js'
+import { createPayout } from '../../src/processor/commands/payout_create.js'
+import { depositPlayMoney } from '../../src/processor/commands/sandbox_deposit.js'
+import { codeOf, DEMO, viewOf, type World } from '../support/world.js'
+import { OPERATOR, operatorLog, pay, payout, tellTwice, type PayoutView } from './stories.js'
+
+const FUNDS = 1_000_000_000n
+/** Of `aPayout`. */
+const TOTAL = 12_533_300n
+const PRODUCTION = tenantOf('demo' as PartnerId, 'production')
+
+const set = async (world: World, threshold: bigint | string, currency = 'VND'): Promise<string> =>
+  codeOf(await world.run(setBalanceAlert(OPERATOR, DEMO, currency, String(threshold))))
+
+const credit = (world: World, amount: bigint): Promise<unknown> =>
+  world.run(depositPlayMoney(DEMO, { currency: 'VND', amount: String(amount) }))
+
+const alerts = (world: World): object[] =>
+  world.events
+    .filter(({ type }) => type === 'balance.low')
+    .map(({ body }) => (JSON.parse(body) as { data: { balance: object } }).data.balance)
+
+tellTwice({
+  'once below, and again after it was above': async (t, world) => {
+    await set(world, FUNDS - TOTAL)
+    await pay(world)
+    t.same(alerts(world), [], 'at the threshold is not below')
+    await pay(world)
+    t.same(alerts(world), [
+      {
+        currency: 'VND',
+        available: String(FUNDS - 2n * TOTAL),
+        reserved: String(2n * TOTAL),
+        threshold: String(FUNDS - TOTAL),
+      },
+    ])
+    const { id } = await pay(world)
+    t.equal(alerts(world).length, 1, 'it is told once')
+    await credit(world, TOTAL)
+    await pay(world)
+    t.equal(alerts(world).length, 1, 'still below')
+    await world.news({ status: 'refused', id, reportId: null, refusal: 'rejected' })
+    await credit(world, 2n * TOTAL)
+    await pay(world)
+    await pay(world)
+    t.equal(alerts(world).length, 2, 'armed by the money that came in')
+  },
+
+  'by one group of payouts': async (t, world) => {
+    await set(world, FUNDS - TOTAL)
+    const answers = await world.runAll([1, 2, 3].map(() => createPayout(DEMO, payout())))
+    t.equal(new Set(answers.map((answer) => viewOf<PayoutView>(answer).id)).size, 3)
+    t.equal(alerts(world).length, 1)
+  },
+
+  'a threshold above the balance': async (t, world) => {
+    await set(world, FUNDS + 5n)
+    await pay(world)
+    t.same(alerts(world), [], 'it was below already')
+    await credit(world, TOTAL + 5n)
+    await pay(world)
+    t.equal(alerts(world).length, 1)
+  },
+
+  'none, and taken back': async (t, world) => {
+    await pay(world)
+    await set(world, FUNDS - TOTAL)
+    await set(world, 0n)
+    await pay(world)
+    t.same(alerts(world), [])
+    for (const [threshold, currency] of [
+      ['-1', 'VND'],
+      ['1.5', 'VND'],
+      ['', 'VND'],
+      ['1', 'XXX'],
+    ] as const) {
+      t.equal(await set(world, threshold, currency), 'invalid_request')
+    }
+    t.match(await operatorLog(t), [
+      { action: 'set_balance_alert', subject: `demo_sandbox:VND:prefund ${FUNDS - TOTAL}` },
+      { subject: 'demo_sandbox:VND:prefund 0' },
+    ])
+  },
+
+  'of one tenant and one currency only': async (t, world) => {
+    await world.run(setBalanceAlert(OPERATOR, PRODUCTION, 'VND', String(FUNDS)))
+    await set(world, 999_999_999n, 'USD')
+    await pay(world)
+    t.same(alerts(world), [])
+  },
+})

@@ -1,0 +1,132 @@
+/** Beneficiaries: what they show, who sees them, and what disabling does. */
+import { tenantOf, type PartnerId } from '../../src/base/ids.js'
+import { createBeneficiary } from '../../src/processor/commands/beneficiary_create.js'
+import { disableBeneficiary } from '../../src/processor/commands/beneficiary_disable.js'
+import { getBeneficiary } from '../../src/processor/commands/beneficiary_get.js'
+import { createPayout } from '../../src/processor/commands/payout_create.js'
+import { listBeneficiaries } from '../../src/processor/queries/beneficiary_list.js'
+import type { NewBeneficiary__Output as NewBeneficiary } from '../../protos/types/causeway/v1/NewBeneficiary.js'
+import { aPayout } from '../support/requests.js'
+import { codeOf, DEMO, viewOf, type World } from '../support/world.js'
+import { balanceOf, executed, pay, payoutTo, read, readAll, see, tellTwice } from './stories.js'
+
+const OTHER = tenantOf('other' as PartnerId, 'sandbox')
+const PRODUCTION = tenantOf('demo' as PartnerId, 'production')
+
+interface BeneficiaryView {
+  readonly id: string
+  readonly status: string
+}
+
+const create = async (
+  world: World,
+  given: Partial<NewBeneficiary> = {},
+): Promise<BeneficiaryView> =>
+  viewOf<BeneficiaryView>(
+    await world.run(createBeneficiary(DEMO, { ...aPayout().beneficiary!, ...given })),
+  )
+
+tellTwice({
+  'a fault in any field': async (t, world) => {
+    const faults: readonly Partial<NewBeneficiary>[] = [
+      { type: 'wallet' },
+      { name: '' },
+      { name: '  ' },
+      { name: 'n'.repeat(257) },
+      { destination_country: 'vn' },
+      { destination_country: 'VNM' },
+      { currency: 'vnd' },
+      { currency: 'XXX' },
+      { bank_code: ' ' },
+      { bank_code: '1'.repeat(36) },
+      { account_number: '1234' },
+      { account_number: '1'.repeat(35) },
+      { account_number: '12 345' },
+      { account_number: '12345é' },
+    ]
+    for (const fault of faults) {
+      const given = { ...aPayout().beneficiary!, ...fault }
+      const code = codeOf(await world.run(createBeneficiary(DEMO, given)))
+      t.equal(code, 'invalid_beneficiary', JSON.stringify(fault))
+    }
+    t.same(await readAll(world, (page) => listBeneficiaries(DEMO, page)), [])
+  },
+
+  'the bounds themselves': async (t, world) => {
+    const good: readonly Partial<NewBeneficiary>[] = [
+      { name: ` ${'n'.repeat(256)} ` },
+      { name: '🙂'.repeat(256) },
+      { bank_code: '1'.repeat(35) },
+      { account_number: 'a2345' },
+      { account_number: '9'.repeat(34) },
+      { destination_country: 'DE', currency: 'KWD' },
+    ]
+    for (const given of good) t.match(await create(world, given), { status: 'active' })
+  },
+
+  read: async (t, world) => {
+    const made = await create(world)
+    t.same(viewOf(await world.run(getBeneficiary(DEMO, made.id))), made)
+    t.same(Object.keys(made), [
+      'id',
+      'type',
+      'name',
+      'destination_country',
+      'currency',
+      'bank_code',
+      'account_last4',
+      'status',
+      'created_at',
+    ])
+    for (const tenant of [OTHER, PRODUCTION]) {
+      t.equal(codeOf(await world.run(getBeneficiary(tenant, made.id))), 'beneficiary_not_found')
+    }
+    t.equal(codeOf(await world.run(getBeneficiary(DEMO, 'ben_x'))), 'beneficiary_not_found')
+  },
+
+  disabled: async (t, world) => {
+    const { id } = await create(world)
+    const running = viewOf<{ id: never }>(await world.run(createPayout(DEMO, payoutTo(id))))
+    const before = await balanceOf(world)
+    t.equal(codeOf(await world.run(disableBeneficiary(OTHER, id))), 'beneficiary_not_found')
+    t.match(viewOf(await world.run(disableBeneficiary(DEMO, id))), { id, status: 'disabled' })
+    t.match(viewOf(await world.run(disableBeneficiary(DEMO, id))), { id, status: 'disabled' })
+    t.match(viewOf(await world.run(getBeneficiary(DEMO, id))), { status: 'disabled' })
+    const refused = await world.run(createPayout(DEMO, payoutTo(id)))
+    t.equal(codeOf(refused), 'invalid_beneficiary')
+    t.same(await balanceOf(world), before, 'a refusal leaves no trace')
+    await world.news(executed(running.id))
+    t.match(await see(world, running.id), { status: 'completed' }, 'what runs keeps its copy')
+  },
+
+  'listed newest first': async (t, world) => {
+    const made: string[] = []
+    for (let i = 0; i < 7; i++) {
+      world.clock.pass(1)
+      made.unshift((await create(world, { name: `b${i}` })).id)
+    }
+    await world.run(disableBeneficiary(DEMO, made[3]!))
+    const listed = await readAll<BeneficiaryView>(world, (page) =>
+      listBeneficiaries(DEMO, { limit: 2, ...page }),
+    )
+    t.same(
+      listed.map(({ id }) => id),
+      made,
+    )
+    t.equal(listed[3]?.status, 'disabled')
+    t.same(await readAll(world, (page) => listBeneficiaries(OTHER, page)), [])
+    for (const limit of [0, 101]) {
+      const answer = await read(world, listBeneficiaries(DEMO, { limit }))
+      t.equal(codeOf(answer), 'invalid_request')
+    }
+  },
+
+  'made by a payout': async (t, world) => {
+    const paid = await pay(world)
+    const listed = await readAll<BeneficiaryView>(world, (page) => listBeneficiaries(DEMO, page))
+    t.same(
+      listed.map(({ id }) => id),
+      [paid.beneficiary.id],
+    )
+  },
+})

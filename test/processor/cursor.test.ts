@@ -1,0 +1,43 @@
+/** Cursors: opened where they were made and nowhere else, whatever the text. */
+import t from 'tap'
+import fc from 'fast-check'
+import type { MasterKey } from '../../src/auth/master_key.js'
+import { createCursors } from '../../src/processor/cursor.js'
+
+const key = (kid: string, byte: number): MasterKey => ({ kid, bytes: Buffer.alloc(32, byte) })
+const cursors = createCursors([key('k1', 1)])
+
+void t.test('what was made opens in its place only', () => {
+  fc.assert(
+    fc.property(
+      fc.string({ minLength: 1 }),
+      fc.string({ minLength: 1 }),
+      fc.string(),
+      (place, position, other) => {
+        const cursor = cursors.make(place, position)
+        const isOther = other !== place
+        return (
+          cursors.open(place, cursor) === position &&
+          (!isOther || cursors.open(other, cursor) === undefined)
+        )
+      },
+    ),
+  )
+  return Promise.resolve()
+})
+
+void t.test('one character changed is no cursor', (t) => {
+  const cursor = cursors.make('list', 'pout_01')
+  for (let at = 0; at < cursor.length; at++) {
+    const changed = cursor.slice(0, at) + (cursor[at] === 'A' ? 'B' : 'A') + cursor.slice(at + 1)
+    t.equal(cursors.open('list', changed), undefined, changed)
+  }
+  t.end()
+})
+
+void t.test('a key that was replaced still opens, a stranger key does not', (t) => {
+  const cursor = cursors.make('list', 'here')
+  t.equal(createCursors([key('k2', 2), key('k1', 1)]).open('list', cursor), 'here')
+  t.equal(createCursors([key('k2', 2)]).open('list', cursor), undefined)
+  t.end()
+})

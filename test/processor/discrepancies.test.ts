@@ -1,0 +1,233 @@
+/**
+ * What a rail says against our books: one row for each thing it says, and the money it tells of in suspense, however often
+ * and by whichever way it says so.
+ */
+import type { IntentId } from '../../src/base/ids.js'
+import { resolveDiscrepancy } from '../../src/processor/commands/discrepancy_resolve.js'
+import { cancelIntent } from '../../src/processor/commands/intent_cancel.js'
+import { createIntent } from '../../src/processor/commands/intent_create.js'
+import { depositPlayMoney } from '../../src/processor/commands/sandbox_deposit.js'
+import { listDiscrepancies } from '../../src/processor/queries/discrepancy_list.js'
+import { anIntent } from '../support/requests.js'
+import { codeOf, DEMO, viewOf, type World } from '../support/world.js'
+import {
+  accountOf,
+  balanceOf,
+  discrepanciesOf,
+  executed,
+  OPERATOR,
+  operatorLogOf,
+  pay,
+  read,
+  readAll,
+  see,
+  tellTwice,
+  type DiscrepancyView,
+} from './stories.js'
+
+const PAID = 12_500_000n
+const FUNDS = 1_000_000_000n
+const EVIDENCE = 'call with the bank, ticket 5'
+
+const suspense = (world: World): Promise<string> => accountOf(world, 'suspense')
+
+const settle = async (world: World, id: string, settlement: string, evidence = EVIDENCE) =>
+  world.run(resolveDiscrepancy(OPERATOR, id, { settlement, evidence }))
+
+async function failed(world: World) {
+  const { id } = await pay(world)
+  await world.news({ status: 'refused', id, reportId: 'r', refusal: 'rejected' })
+  return id
+}
+
+tellTwice({
+  'paid after it had failed': async (t, world) => {
+    const id = await failed(world)
+    const odd = executed(id)
+    await world.news(odd)
+    await world.news(odd)
+    await world.news({ ...odd, reportId: null })
+    await world.news({ ...odd, reportId: 'again' })
+    t.match(await discrepanciesOf(world), [
+      {
+        id: /^dis_/,
+        tenant: 'demo_sandbox',
+        entity: id,
+        reason: 'executed_after_end',
+        plan: 'discrepancy_paid',
+        currency: 'VND',
+        amount: String(PAID),
+        resolved_at: null,
+      },
+    ])
+    t.equal((await discrepanciesOf(world)).length, 1, 'news, answers and repetitions are one')
+    t.equal(await suspense(world), String(-PAID))
+    t.equal(await accountOf(world, 'rail_clearing'), String(PAID))
+    t.match(await see(world, id), { status: 'failed' })
+    t.same(await balanceOf(world), { available: String(FUNDS), reserved: '0' }, 'not the partner')
+    t.equal(world.orders.filter(({ kind }) => kind === 'acknowledge').length, 4)
+  },
+
+  'paid and returned after it had failed, in either order': async (t, world) => {
+    const [one, other] = [await failed(world), await failed(world)]
+    await world.news(executed(one))
+    await world.news(executed(one, { status: 'returned', reportId: 'back' }))
+    await world.news(executed(other, { status: 'returned', reportId: 'back' }))
+    t.equal(await suspense(world), '0')
+    await world.news(executed(other))
+    const found = await discrepanciesOf(world)
+    t.same(found.map(({ reason }) => reason).sort(), [
+      'executed_after_end',
+      'executed_after_end',
+      'returned_after_end',
+      'returned_after_end',
+    ])
+    t.equal(await suspense(world), '0', 'what came back is not missing')
+    t.equal(await accountOf(world, 'rail_clearing'), '0')
+  },
+
+  'another amount, currency or account': async (t, world) => {
+    const { id, total } = await pay(world)
+    await world.news(executed(id, { amount: PAID - 1n }))
+    await world.news(executed(id, { amount: 5n, currency: 'THB' }))
+    await world.news(executed(id, { destinationAccount: '0123456780' }))
+    await world.news(executed(id, { amount: 7n, currency: 'QQQ' }))
+    t.match(await see(world, id), { status: 'processing' }, 'never a transition')
+    t.equal((await balanceOf(world)).reserved, total, 'the reservation stands')
+    t.equal(await suspense(world), String(-(PAID - 1n) - PAID))
+    t.equal(await accountOf(world, 'suspense', 'THB'), '-5')
+    const found = await discrepanciesOf(world)
+    t.same(
+      found.map(({ reason, plan, amount }) => [reason, plan, amount]).sort(),
+      [
+        ['execution_differs', null, null],
+        ['execution_differs', 'discrepancy_paid', String(PAID - 1n)],
+        ['execution_differs', 'discrepancy_paid', String(PAID)],
+        ['execution_differs', 'discrepancy_paid', '5'],
+      ],
+      'a currency that is none can not be posted',
+    )
+    t.notMatch(JSON.stringify(found), '0123456780', 'no account number is kept')
+    await world.news(executed(id))
+    t.match(await see(world, id), { status: 'completed' }, 'the right news still counts')
+  },
+
+  'paid twice': async (t, world) => {
+    const { id } = await pay(world)
+    await world.news(executed(id))
+    await world.news(executed(id, { reportId: null }))
+    t.same(await discrepanciesOf(world), [], 'the same execution again is no news')
+    await world.news(executed(id, { transactionId: 'TX2' }))
+    t.match(await discrepanciesOf(world), [{ reason: 'executed_again', amount: String(PAID) }])
+    t.equal(await suspense(world), String(-PAID))
+  },
+
+  'returned with less': async (t, world) => {
+    const { id } = await pay(world)
+    await world.news(executed(id))
+    await world.news(executed(id, { status: 'returned', amount: PAID - 100n }))
+    t.match(await see(world, id), { status: 'completed' })
+    t.match(await discrepanciesOf(world), [
+      { reason: 'return_differs', plan: 'discrepancy_returned' },
+    ])
+    t.equal(await suspense(world), String(PAID - 100n), "it is there, and not the partner's yet")
+    const unknown = await pay(world)
+    await world.news(executed(unknown.id, { status: 'returned', amount: 3n }))
+    t.equal(await suspense(world), String(PAID - 100n), 'out and back again')
+    t.equal((await discrepanciesOf(world)).length, 3)
+  },
+
+  'words without money': async (t, world) => {
+    const { id } = await pay(world)
+    await world.news(executed(id))
+    await world.news({ status: 'refused', id, reportId: 'a', refusal: 'rejected' })
+    await world.news({ status: 'refused', id, reportId: null, refusal: 'rejected' })
+    await world.news({ status: 'not_found', id, reportId: null })
+    t.same((await discrepanciesOf(world)).map(({ reason, plan }) => [reason, plan]).sort(), [
+      ['not_found_after_execution', null],
+      ['refused_after_execution', null],
+    ])
+    t.equal(await suspense(world), '0')
+    t.match(await see(world, id), { status: 'completed' })
+  },
+
+  'for nobody': async (t, world) => {
+    await world.news(executed('pout_00000000000000000000000000' as never))
+    t.match(await discrepanciesOf(world), [
+      { reason: 'unknown_instruction', tenant: null, plan: null, amount: null },
+    ])
+    t.equal(await suspense(world), '0', "nobody's books are touched")
+  },
+
+  'for an intent that was never confirmed': async (t, world) => {
+    const made = await world.run(createIntent(DEMO, anIntent()))
+    const { intent_id: id } = viewOf<{ intent_id: IntentId }>(made)
+    await world.run(cancelIntent(DEMO, id))
+    await world.news(executed(id as never, { currency: 'THB', amount: 36_000n }))
+    t.match(await discrepanciesOf(world), [{ reason: 'execution_differs', entity: id }])
+    t.equal(await accountOf(world, 'suspense', 'THB'), '-36000')
+  },
+
+  'more than the books can hold': async (t, world) => {
+    const most = 2n ** 63n - 1n
+    const id = await failed(world)
+    await world.news(executed(id, { amount: most, transactionId: 'a' }))
+    t.equal(await suspense(world), String(-most))
+    await world.news(executed(id, { amount: most, transactionId: 'b' }))
+    await world.news(executed(id, { amount: most, transactionId: 'b' }))
+    t.same(
+      (await discrepanciesOf(world)).map(({ amount }) => amount).sort(),
+      [String(most), null],
+      'the row is there all the same',
+    )
+    t.equal(await suspense(world), String(-most))
+    await world.run(depositPlayMoney(DEMO, { currency: 'VND', amount: '1' }))
+  },
+
+  'undone, or kept': async (t, world) => {
+    const [one, other] = [await failed(world), await failed(world)]
+    await world.news(executed(one))
+    world.clock.pass(1)
+    await world.news(executed(other))
+    const [first, second] = await discrepanciesOf(world)
+    const undone = viewOf<DiscrepancyView>(await settle(world, first!.id, 'undo'))
+    t.match(undone, { id: first!.id, settlement: 'undo', resolved_at: /Z$/ })
+    t.equal(await suspense(world), String(-PAID), 'the mirror of its entries')
+    t.match(viewOf(await settle(world, second!.id, 'keep')), { settlement: 'keep' })
+    t.equal(await suspense(world), String(-PAID), 'the entries stand')
+    t.same(await discrepanciesOf(world), [])
+    const settled = await readAll<DiscrepancyView>(world, (page) =>
+      listDiscrepancies({ resolved: true, limit: 1, ...page }),
+    )
+    t.same(
+      settled.map(({ id }) => id),
+      [first!.id, second!.id],
+    )
+    t.match(await operatorLogOf(t, first!.id), [
+      { actor: 'ann', action: 'resolve_discrepancy_undo', evidence: EVIDENCE },
+    ])
+    t.equal(codeOf(await settle(world, first!.id, 'undo')), 'invalid_request', 'settled once')
+    await world.news(executed(one))
+    t.same(await discrepanciesOf(world), [], 'the same words again do not open it')
+    t.equal(await suspense(world), String(-PAID))
+  },
+
+  'settlements that are none': async (t, world) => {
+    const { id } = await pay(world)
+    await world.news(executed(id))
+    await world.news({ status: 'refused', id, reportId: 'a', refusal: 'rejected' })
+    const [odd] = await discrepanciesOf(world)
+    const cases: readonly (readonly [string, string, string, string])[] = [
+      ['dis_none', 'keep', EVIDENCE, 'not_found'],
+      [odd!.id, 'pay', EVIDENCE, 'invalid_request'],
+      [odd!.id, 'keep', '', 'invalid_request'],
+      [odd!.id, 'undo', EVIDENCE, 'invalid_request'],
+    ]
+    for (const [which, settlement, evidence, code] of cases) {
+      t.equal(codeOf(await settle(world, which, settlement, evidence)), code)
+    }
+    t.equal(codeOf(await settle(world, odd!.id, 'keep')), 'ok')
+    const none = await read(world, listDiscrepancies({ resolved: false, limit: 0 }))
+    t.equal(codeOf(none), 'invalid_request')
+  },
+})

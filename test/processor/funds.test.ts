@@ -1,0 +1,279 @@
+/** Money that comes in and money that changes its currency: deposits, quotes, conversions, and the list of what moved. */
+import t from 'tap'
+import fc from 'fast-check'
+import { tenantOf, type PartnerId, type TenantId } from '../../src/base/ids.js'
+import { deposit } from '../../src/processor/commands/deposit.js'
+import { createFxConversion } from '../../src/processor/commands/fx_conversion_create.js'
+import { createFxQuote } from '../../src/processor/commands/fx_quote_create.js'
+import { setRate } from '../../src/processor/commands/rate_set.js'
+import { depositPlayMoney } from '../../src/processor/commands/sandbox_deposit.js'
+import type { Answer } from '../../src/processor/group.js'
+import { listBalanceTransactions } from '../../src/processor/queries/balance_transaction_list.js'
+import { codeOf, createWorld, DEMO, viewOf, type World } from '../support/world.js'
+import {
+  accountOf,
+  balanceOf,
+  executed,
+  OPERATOR,
+  pay,
+  read,
+  readAll,
+  tellTwice,
+  type PageView,
+} from './stories.js'
+
+const PRODUCTION = tenantOf('demo' as PartnerId, 'production')
+const INT64_MAX = 2n ** 63n - 1n
+/** What may come into one currency: int64 less the room for captures. */
+const ROOM = INT64_MAX - 2n ** 53n
+
+interface Quote {
+  readonly id: string
+  readonly sell_amount: string
+  readonly buy_amount: string
+  readonly created_at: string
+  readonly expires_at: string
+}
+
+const credit = (world: World, currency: string, amount: string, key?: string): Promise<Answer> =>
+  world.run(
+    depositPlayMoney(DEMO, {
+      currency,
+      amount,
+      ...(key === undefined ? {} : { idempotency_key: key }),
+    }),
+  )
+
+const quote = (world: World, sell: string, amount: string, buy: string): Promise<Answer> =>
+  world.run(createFxQuote(DEMO, { sell_currency: sell, sell_amount: amount, buy_currency: buy }))
+
+const quoted = async (world: World, sell: string, amount: string, buy: string): Promise<Quote> =>
+  viewOf<Quote>(await quote(world, sell, amount, buy))
+
+const convert = (
+  world: World,
+  quoteId: string,
+  key: string,
+  tenant: TenantId = DEMO,
+): Promise<Answer> =>
+  world.run(createFxConversion(tenant, { quote_id: quoteId, idempotency_key: key }))
+
+tellTwice({
+  'play money, credited at once': async (t, world) => {
+    const first = viewOf(await credit(world, 'JPY', '500', 'k'))
+    t.match(first, { id: /^dep_/, currency: 'JPY', amount: '500', created_at: /Z$/ })
+    t.same(await balanceOf(world, 'JPY'), { available: '500', reserved: '0' })
+    const again = await credit(world, 'JPY', '500', 'k')
+    t.same([again.ok && again.replayed, viewOf(again)], [true, first])
+    t.equal(codeOf(await credit(world, 'JPY', '501', 'k')), 'idempotency_conflict')
+    t.same(await balanceOf(world, 'JPY'), { available: '500', reserved: '0' }, 'credited once')
+    await credit(world, 'JPY', '500')
+    await credit(world, 'JPY', '500')
+    t.same(await balanceOf(world, 'JPY'), { available: '1500', reserved: '0' }, 'without a key')
+  },
+
+  'deposits that are none': async (t, world) => {
+    for (const [currency, amount] of [
+      ['XXX', '1'],
+      ['jpy', '1'],
+      ['JPY', '0'],
+      ['JPY', '-1'],
+      ['JPY', '1.0'],
+      ['JPY', '1e3'],
+      ['JPY', '9223372036854775808'],
+    ] as const) {
+      t.equal(codeOf(await credit(world, currency, amount)), 'invalid_request', amount)
+    }
+    t.equal(codeOf(await credit(world, 'JPY', '1', '')), 'invalid_request', 'an empty key')
+    const real = depositPlayMoney(PRODUCTION, { currency: 'JPY', amount: '1' })
+    t.equal(codeOf(await world.run(real)), 'invalid_request', 'never in production')
+  },
+
+  'as much as the books have room for': async (t, world) => {
+    t.equal(codeOf(await credit(world, 'JPY', String(ROOM + 1n))), 'invalid_request')
+    t.equal(codeOf(await credit(world, 'JPY', String(ROOM))), 'ok')
+    t.equal(codeOf(await credit(world, 'JPY', '1')), 'invalid_request')
+    const byHand = { currency: 'JPY', amount: '1', idempotencyKey: 'k' }
+    t.equal(codeOf(await world.run(deposit(OPERATOR, DEMO, byHand))), 'invalid_request')
+  },
+
+  'quoted by way of the dollar, rounded down': async (t, world) => {
+    const cases: readonly (readonly [string, string, string, string])[] = [
+      ['USD', '100', 'THB', '3600'],
+      ['THB', '3600', 'USD', '100'],
+      ['THB', '3599', 'USD', '99'],
+      ['USD', '1', 'VND', '265'],
+      ['VND', '264', 'USD', '0'],
+      ['VND', '265', 'USD', '1'],
+      ['THB', '100', 'VND', '736'],
+      ['VND', '737', 'THB', '100'],
+      ['VND', '736', 'THB', '99'],
+    ]
+    for (const [sell, amount, buy, bought] of cases) {
+      const answer = await quote(world, sell, amount, buy)
+      if (bought === '0') t.equal(codeOf(answer), 'invalid_request', 'nothing is no offer')
+      else t.equal(viewOf<Quote>(answer).buy_amount, bought, `${sell} ${amount} in ${buy}`)
+    }
+    const { id, created_at, expires_at } = await quoted(world, 'USD', '100', 'THB')
+    t.match(id, /^fxq_/)
+    t.equal(Date.parse(expires_at) - Date.parse(created_at), 60_000)
+  },
+
+  'quotes that are none': async (t, world) => {
+    for (const [sell, amount, buy, code] of [
+      ['USD', '0', 'THB', 'invalid_request'],
+      ['USD', '-5', 'THB', 'invalid_request'],
+      ['USD', '1.5', 'THB', 'invalid_request'],
+      ['THB', '100', 'THB', 'invalid_request'],
+      ['USD', '9223372036854775807', 'VND', 'invalid_request'],
+      ['USD', '100', 'XXX', 'unsupported_currency'],
+      ['USD', '100', 'EUR', 'unsupported_currency'],
+      ['EUR', '100', 'USD', 'unsupported_currency'],
+    ] as const) {
+      t.equal(codeOf(await quote(world, sell, amount, buy)), code, `${sell} ${amount} ${buy}`)
+    }
+  },
+
+  converted: async (t, world) => {
+    const offer = await quoted(world, 'USD', '100', 'VND')
+    await world.run(setRate(OPERATOR, 'VND', '1'))
+    const first = await convert(world, offer.id, 'k')
+    const view = viewOf(first)
+    t.match(view, {
+      id: /^fxc_/,
+      quote_id: offer.id,
+      sell_currency: 'USD',
+      sell_amount: '100',
+      buy_currency: 'VND',
+      buy_amount: '26500',
+    })
+    t.same(await balanceOf(world, 'USD'), { available: '999999900', reserved: '0' })
+    t.same(await balanceOf(world), { available: '1000026500', reserved: '0' })
+    t.equal(await accountOf(world, 'fx'), '-26500')
+    const again = await convert(world, offer.id, 'k')
+    t.same([again.ok && again.replayed, viewOf(again)], [true, view])
+    t.equal(codeOf(await convert(world, offer.id, 'other')), 'quote_expired', 'taken once')
+    const second = await quoted(world, 'USD', '100', 'THB')
+    t.equal(codeOf(await convert(world, second.id, 'k')), 'idempotency_conflict')
+    t.equal(await accountOf(world, 'fx'), '-26500')
+  },
+
+  'twins in one group': async (t, world) => {
+    const { id } = await quoted(world, 'USD', '100', 'THB')
+    const command = (key: string): ReturnType<typeof createFxConversion> =>
+      createFxConversion(DEMO, { quote_id: id, idempotency_key: key })
+    const answers = await world.runAll([command('a'), command('a'), command('b')])
+    t.same(answers.map(codeOf), ['ok', 'ok', 'quote_expired'])
+    t.same(viewOf(answers[1]!), viewOf(answers[0]!))
+  },
+
+  'conversions that are none': async (t, world) => {
+    const offer = await quoted(world, 'USD', '100', 'THB')
+    t.equal(codeOf(await convert(world, offer.id, '')), 'invalid_request')
+    t.equal(codeOf(await convert(world, offer.id, 'k'.repeat(256))), 'invalid_request')
+    t.equal(codeOf(await convert(world, 'fxq_none', 'k')), 'invalid_request')
+    const stranger = await convert(world, offer.id, 'k', PRODUCTION)
+    t.equal(codeOf(stranger), 'invalid_request', 'the offer of another tenant')
+    world.clock.pass(59_999)
+    t.equal(codeOf(await convert(world, offer.id, 'in time')), 'ok')
+    const late = await quoted(world, 'USD', '100', 'THB')
+    world.clock.pass(60_000)
+    t.equal(codeOf(await convert(world, late.id, 'k')), 'quote_expired')
+    const dear = await quoted(world, 'USD', '1000000000', 'THB')
+    t.equal(codeOf(await convert(world, dear.id, 'k')), 'insufficient_balance')
+    t.equal(codeOf(await convert(world, dear.id, 'k')), 'insufficient_balance', 'the key is free')
+  },
+
+  'conversions leave room for captures': async (t, world) => {
+    await world.run(setRate(OPERATOR, 'JPY', '100'))
+    await credit(world, 'JPY', String(ROOM - 100n))
+    const tooMuch = await quoted(world, 'USD', '101', 'JPY')
+    t.equal(tooMuch.buy_amount, '101')
+    t.equal(codeOf(await convert(world, tooMuch.id, 'a')), 'invalid_request')
+    const fits = await quoted(world, 'USD', '100', 'JPY')
+    t.equal(codeOf(await convert(world, fits.id, 'b')), 'ok')
+    t.equal(codeOf(await credit(world, 'JPY', '1')), 'invalid_request', 'what was bought counts')
+    const back = await quoted(world, 'JPY', '100', 'USD')
+    t.equal(codeOf(await convert(world, back.id, 'c')), 'ok')
+    t.equal(codeOf(await credit(world, 'JPY', '100')), 'ok', 'and what is sold again does not')
+    t.equal(codeOf(await credit(world, 'JPY', '1')), 'invalid_request')
+  },
+
+  'what moved, newest first': async (t, world) => {
+    const before = await readAll<object>(world, (page) => listBalanceTransactions(DEMO, page))
+    const { id, total } = await pay(world)
+    await world.news(executed(id))
+    const offer = await quoted(world, 'VND', '26500', 'USD')
+    const { id: conversion } = viewOf<{ id: string }>(await convert(world, offer.id, 'k'))
+    const listed = await readAll<Record<string, string>>(world, (page) =>
+      listBalanceTransactions(DEMO, { limit: 2, ...page }),
+    )
+    const left = 1_000_000_000n - BigInt(total)
+    t.match(listed.slice(0, listed.length - before.length), [
+      { currency: 'USD', amount: '100', account: 'available', type: 'conversion' },
+      {
+        currency: 'VND',
+        amount: '-26500',
+        balance: String(left - 26_500n),
+        account: 'available',
+        entity: conversion,
+      },
+      { amount: `-${total}`, balance: '0', account: 'reserved', type: 'payout_completed' },
+      { amount: total, balance: total, account: 'reserved', type: 'payout_accepted', entity: id },
+      { amount: `-${total}`, balance: String(left), account: 'available', created_at: /Z$/ },
+    ])
+    t.same(listed.slice(listed.length - before.length), before)
+    t.equal(new Set(listed.map((each) => each['id'])).size, listed.length)
+    t.match(listed[0]?.['id'], /^btx_/)
+    const foreign = await read(world, listBalanceTransactions(PRODUCTION, {}))
+    t.same(viewOf(foreign), { data: [], next_cursor: null })
+    const first = await read(world, listBalanceTransactions(DEMO, { limit: 1 }))
+    const cursor = viewOf<PageView<unknown>>(first).next_cursor!
+    const borrowed = await read(world, listBalanceTransactions(PRODUCTION, { cursor }))
+    t.equal(codeOf(borrowed), 'invalid_request')
+  },
+})
+
+void t.test('no round trip makes money', async (t) => {
+  const world = await createWorld(t)
+  const currencies = ['USD', 'THB', 'VND']
+  await fc.assert(
+    fc.asyncProperty(
+      fc.bigInt({ min: 1n, max: 2n ** 60n }),
+      fc.constantFrom(...currencies),
+      fc.constantFrom(...currencies),
+      async (amount, sell, buy) => {
+        const there = await quote(world, sell, String(amount), buy)
+        if (!there.ok) return
+        const back = await quote(world, buy, viewOf<Quote>(there).buy_amount, sell)
+        if (!back.ok) return
+        t.ok(BigInt(viewOf<Quote>(back).buy_amount) <= amount)
+      },
+    ),
+  )
+})
+
+void t.test('an offer that nobody took does not stay for ever', async (t) => {
+  const world = await createWorld(t)
+  const { id } = await quoted(world, 'USD', '100', 'THB')
+  const taken = await quoted(world, 'USD', '100', 'THB')
+  await convert(world, taken.id, 'k')
+  world.clock.pass(3_600_000)
+  for (let i = 0; i < 130; i++) await credit(world, 'JPY', '1')
+  const found = await world.store.load({
+    intents: [],
+    payouts: [],
+    beneficiaries: [],
+    idempotency: [],
+    usage: [],
+    discrepancies: [],
+    fxQuotes: [id, taken.id],
+  })
+  t.same(
+    found.fxQuotes.map((row) => row.id),
+    [taken.id],
+  )
+  await world.rebuild()
+  t.equal(codeOf(await convert(world, id, 'late')), 'invalid_request')
+  t.equal(codeOf(await convert(world, taken.id, 'other')), 'quote_expired')
+})

@@ -1,0 +1,200 @@
+/** The list of payouts: every filter and every combination of them, pages, and cursors that are none. */
+import t from 'tap'
+import { instant, type Instant } from '../../src/base/clock.js'
+import { tenantOf, type PartnerId } from '../../src/base/ids.js'
+import { createPayout } from '../../src/processor/commands/payout_create.js'
+import { listPayouts } from '../../src/processor/queries/payout_list.js'
+import type { ListPayouts__Output as ListPayouts } from '../../protos/types/causeway/v1/ListPayouts.js'
+import { codeOf, createWorld, DEMO, viewOf, type World } from '../support/world.js'
+import {
+  executed,
+  pay,
+  payout,
+  payoutTo,
+  read,
+  readAll,
+  see,
+  type PageView,
+  type PayoutView,
+} from './stories.js'
+
+const OTHER = tenantOf('demo' as PartnerId, 'production')
+
+interface Made {
+  readonly id: string
+  readonly status: string
+  readonly reference: string
+  readonly beneficiary: string
+  readonly at: Instant
+}
+
+/** Twelve payouts, two a millisecond, of two beneficiaries, three references and four states; newest first. */
+async function makeAll(world: World): Promise<Made[]> {
+  const made: Made[] = []
+  const first = await pay(world, { amount: '100' })
+  const known = first.beneficiary.id
+  for (let i = 0; i < 12; i++) {
+    if (i % 2 === 0) world.clock.pass(1)
+    const isHeld = i % 6 === 5
+    const reference = isHeld ? 'sandbox:review' : `r${i % 3}`
+    const request = i % 3 === 0 ? payoutTo(known, { reference }) : payout({ reference })
+    const { id } = viewOf<PayoutView>(await world.run(createPayout(DEMO, request)))
+    if (i % 4 === 1) await world.news(executed(id, { transactionId: id }))
+    if (i % 4 === 2)
+      await world.news({ status: 'refused', id, reportId: null, refusal: 'rejected' })
+    const seen = await see(world, id)
+    const { status, beneficiary } = seen
+    made.push({ id, status, reference, beneficiary: beneficiary.id, at: world.clock.now() })
+  }
+  const { id, status, reference, beneficiary } = await see(world, first.id)
+  made.push({ id, status, reference, beneficiary: beneficiary.id, at: instant(made[0]!.at - 1) })
+  return made.sort((one, other) => (one.id < other.id ? 1 : -1))
+}
+
+function expected(made: readonly Made[], filter: ListPayouts): string[] {
+  const { status, reference, beneficiary_id: beneficiary } = filter
+  return made
+    .filter(
+      (each) =>
+        (status === undefined || each.status === status) &&
+        (reference === undefined || each.reference === reference) &&
+        (beneficiary === undefined || each.beneficiary === beneficiary) &&
+        (filter.created_after === undefined || each.at > Number(filter.created_after)) &&
+        (filter.created_before === undefined || each.at < Number(filter.created_before)),
+    )
+    .map(({ id }) => id)
+}
+
+void t.test('every combination of filters, in pages', async (t) => {
+  const world = await createWorld(t)
+  const made = await makeAll(world)
+  const times = made.map(({ at }) => at).sort()
+  const some = <T>(value: T): readonly (T | undefined)[] => [undefined, value]
+  let found = 0
+  for (const status of [undefined, 'created', 'processing', 'completed', 'failed', 'reversed']) {
+    for (const reference of [undefined, 'r0', 'r1', 'R1', '']) {
+      for (const beneficiary of some(made.at(-1)!.beneficiary)) {
+        for (const after of some(String(times[3]))) {
+          for (const before of some(String(times[10]))) {
+            const filter = {
+              ...(status === undefined ? {} : { status }),
+              ...(reference === undefined ? {} : { reference }),
+              ...(beneficiary === undefined ? {} : { beneficiary_id: beneficiary }),
+              ...(after === undefined ? {} : { created_after: after }),
+              ...(before === undefined ? {} : { created_before: before }),
+            }
+            const listed = await readAll<PayoutView>(world, (page) =>
+              listPayouts(DEMO, { ...filter, limit: 2, ...page }),
+            )
+            const ids = listed.map(({ id }) => id)
+            found += ids.length
+            t.same(ids, expected(made, filter), JSON.stringify(filter))
+          }
+        }
+      }
+    }
+  }
+  t.ok(found > 100, 'the filters leave something')
+})
+
+void t.test('what a page shows', async (t) => {
+  const world = await createWorld(t)
+  const made = await makeAll(world)
+  const all = viewOf<PageView<PayoutView>>(await read(world, listPayouts(DEMO, {})))
+  t.equal(all.data.length, made.length)
+  t.equal(all.next_cursor, null)
+  for (const shown of all.data) t.same(shown, await see(world, shown.id), 'as the payout itself')
+  const exact = await read(world, listPayouts(DEMO, { limit: made.length }))
+  t.equal(viewOf<PageView<PayoutView>>(exact).next_cursor, null, 'nothing behind the last one')
+  t.same(viewOf(await read(world, listPayouts(OTHER, {}))), { data: [], next_cursor: null })
+})
+
+void t.test('fifty unless told otherwise, a hundred at most', async (t) => {
+  const world = await createWorld(t)
+  await world.runAll(
+    Array.from({ length: 102 }, () => createPayout(DEMO, payout({ amount: '100' }))),
+  )
+  const size = async (limit?: number): Promise<number> => {
+    const request = limit === undefined ? {} : { limit }
+    return viewOf<PageView<unknown>>(await read(world, listPayouts(DEMO, request))).data.length
+  }
+  t.same([await size(), await size(1), await size(100)], [50, 1, 100])
+  for (const limit of [0, 101]) {
+    t.equal(codeOf(await read(world, listPayouts(DEMO, { limit }))), 'invalid_request')
+  }
+})
+
+void t.test('pages are stable while payouts arrive and change', async (t) => {
+  const world = await createWorld(t)
+  const made = await makeAll(world)
+  const seen: string[] = []
+  for (let cursor: { cursor?: string } = {}; ;) {
+    const answer = await read(world, listPayouts(DEMO, { limit: 3, ...cursor }))
+    const page = viewOf<PageView<PayoutView>>(answer)
+    seen.push(...page.data.map(({ id }) => id))
+    if (page.next_cursor === null) break
+    cursor = { cursor: page.next_cursor }
+    world.clock.pass(1)
+    await pay(world)
+  }
+  t.same(
+    seen,
+    made.map(({ id }) => id),
+    'none twice, none left out',
+  )
+})
+
+void t.test('filters that are none', async (t) => {
+  const world = await createWorld(t)
+  const cases: readonly ListPayouts[] = [
+    { status: 'held' },
+    { status: '' },
+    { reference: 'r'.repeat(256) },
+    { beneficiary_id: 'b'.repeat(129) },
+    { created_after: '5', created_before: '5' },
+    { created_after: '6', created_before: '5' },
+  ]
+  for (const request of cases) {
+    const answer = await read(world, listPayouts(DEMO, request))
+    t.equal(codeOf(answer), 'invalid_request', JSON.stringify(request))
+  }
+  const edges: readonly ListPayouts[] = [
+    { reference: '🙂'.repeat(255) },
+    { beneficiary_id: 'b'.repeat(128) },
+    { created_after: '-9223372036854775808' },
+    { created_before: '9223372036854775807' },
+    { created_after: '9223372036854775807' },
+  ]
+  for (const request of edges) {
+    t.equal(codeOf(await read(world, listPayouts(DEMO, request))), 'ok', JSON.stringify(request))
+  }
+})
+
+void t.test('a cursor of another list, or of nobody', async (t) => {
+  const world = await createWorld(t)
+  await makeAll(world)
+  const first = await read(world, listPayouts(DEMO, { limit: 1, status: 'processing' }))
+  const cursor = viewOf<PageView<unknown>>(first).next_cursor!
+  const [position = '', mac = ''] = cursor.split('.')
+  const codes = async (tenant: typeof DEMO, request: ListPayouts): Promise<string> =>
+    codeOf(await read(world, listPayouts(tenant, request)))
+  t.equal(await codes(DEMO, { cursor, limit: 7, status: 'processing' }), 'ok', 'any page size')
+  t.equal(await codes(DEMO, { cursor }), 'invalid_request', 'other filters')
+  t.equal(await codes(DEMO, { cursor, status: 'completed' }), 'invalid_request')
+  t.equal(await codes(OTHER, { cursor, status: 'processing' }), 'invalid_request', 'other tenant')
+  const forged = Buffer.from('pout_01').toString('base64url')
+  for (const text of [
+    '',
+    '.',
+    position,
+    `${position}.`,
+    `${forged}.${mac}`,
+    `${position}.${mac.slice(0, -1)}`,
+    `${position}.${'A'.repeat(22)}`,
+    `${cursor}=`,
+    ` ${cursor}`,
+    'x'.repeat(10_000),
+  ]) {
+    t.equal(await codes(DEMO, { cursor: text, status: 'processing' }), 'invalid_request', text)
+  }
+})

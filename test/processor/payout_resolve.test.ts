@@ -1,0 +1,92 @@
+/** Operators who know better: an unknown outcome ended with evidence, and a completed payout taken back. */
+import { resolvePayout, reversePayout } from '../../src/processor/commands/payout_resolve.js'
+import { codeOf, viewOf, type World } from '../support/world.js'
+import {
+  accountOf,
+  balanceOf,
+  discrepanciesOf,
+  executed,
+  OPERATOR,
+  operatorLogOf,
+  pay,
+  see,
+  tellTwice,
+  types,
+} from './stories.js'
+
+const TOTAL = 12_533_300n
+const FUNDS = 1_000_000_000n
+const EVIDENCE = 'bank statement of 21 November, line 12'
+
+const resolve = (world: World, id: string, outcome: string, evidence = EVIDENCE) =>
+  world.run(resolvePayout(OPERATOR, id, { outcome, evidence }))
+
+const reverse = (world: World, id: string, evidence = EVIDENCE) =>
+  world.run(reversePayout(OPERATOR, id, evidence))
+
+tellTwice({
+  'found paid': async (t, world) => {
+    const { id } = await pay(world)
+    const view = viewOf(await resolve(world, id, 'completed'))
+    t.match(view, { status: 'completed', rail: { transaction_id: null }, failure: null })
+    t.same(await balanceOf(world), { available: String(FUNDS - TOTAL), reserved: '0' })
+    t.equal(await accountOf(world, 'rail_clearing'), '12500000')
+    t.equal(types(world).at(-1), 'payout.completed')
+    t.match(await operatorLogOf(t, id), [
+      { actor: 'ann', reason: 'a test', action: 'resolve_payout_completed', evidence: EVIDENCE },
+    ])
+    await world.news(executed(id))
+    t.same(await discrepanciesOf(world), [], 'the rail says the same')
+    await world.news(executed(id, { status: 'returned', reportId: 'back' }))
+    t.match(await see(world, id), { status: 'reversed' })
+  },
+
+  'found unpaid': async (t, world) => {
+    const { id } = await pay(world)
+    const view = viewOf(await resolve(world, id, 'failed'))
+    t.match(view, { status: 'failed', failure: { code: 'rejected' } })
+    t.same(await balanceOf(world), { available: String(FUNDS), reserved: '0' })
+    t.match(await operatorLogOf(t, id), [{ action: 'resolve_payout_failed' }])
+    await world.news(executed(id))
+    t.match(await see(world, id), { status: 'failed' })
+    t.match(await discrepanciesOf(world), [{ reason: 'executed_after_end' }], 'the rail differs')
+    t.equal(await accountOf(world, 'suspense'), '-12500000')
+  },
+
+  'taken back': async (t, world) => {
+    const { id } = await pay(world)
+    t.equal(codeOf(await reverse(world, id)), 'invalid_request', 'not completed')
+    await world.news(executed(id))
+    t.match(viewOf(await reverse(world, id)), { status: 'reversed', reversed_at: /Z$/ })
+    t.same(await balanceOf(world), { available: String(FUNDS), reserved: '0' })
+    t.equal(await accountOf(world, 'rail_clearing'), '0')
+    t.equal(codeOf(await reverse(world, id)), 'invalid_request', 'once')
+    await world.news(executed(id, { status: 'returned', reportId: 'back' }))
+    t.same(await discrepanciesOf(world), [], 'the rail tells of the same money')
+    t.same(await balanceOf(world), { available: String(FUNDS), reserved: '0' })
+    t.match(await operatorLogOf(t, id), [{ action: 'reverse_payout', evidence: EVIDENCE }])
+  },
+
+  'nothing to resolve': async (t, world) => {
+    const { id } = await pay(world)
+    const held = await pay(world, { reference: 'sandbox:review' })
+    world.setRail(false)
+    const waiting = await pay(world)
+    const cases: readonly (readonly [string, string, string, string])[] = [
+      [id, 'reversed', EVIDENCE, 'invalid_request'],
+      [id, 'completed', ' ', 'invalid_request'],
+      [id, 'completed', 'e'.repeat(2_001), 'invalid_request'],
+      [held.id, 'completed', EVIDENCE, 'invalid_request'],
+      [waiting.id, 'failed', EVIDENCE, 'invalid_request'],
+      ['pout_x', 'completed', EVIDENCE, 'payout_not_found'],
+    ]
+    for (const [payoutId, outcome, evidence, code] of cases) {
+      t.equal(codeOf(await resolve(world, payoutId, outcome, evidence)), code)
+      t.same(await operatorLogOf(t, payoutId), [], 'what did not happen is not logged')
+    }
+    await world.news(executed(id))
+    t.equal(codeOf(await resolve(world, id, 'failed')), 'invalid_request', 'it is known')
+    t.equal(codeOf(await reverse(world, id, '')), 'invalid_request')
+    t.equal(codeOf(await reverse(world, 'pout_x')), 'payout_not_found')
+  },
+})

@@ -1,0 +1,151 @@
+/** Held payouts: what holds one, the reviewers' queue, and their word. */
+import { setRoute } from '../../src/processor/commands/route_set.js'
+import { approvePayout, rejectPayout } from '../../src/processor/commands/payout_review.js'
+import { createBeneficiary } from '../../src/processor/commands/beneficiary_create.js'
+import { disableBeneficiary } from '../../src/processor/commands/beneficiary_disable.js'
+import { stagePartner } from '../../src/processor/directory.js'
+import { answer } from '../../src/processor/group.js'
+import { listHeldPayouts } from '../../src/processor/queries/held_payout_list.js'
+import type { PartnerId } from '../../src/base/ids.js'
+import { aPayout } from '../support/requests.js'
+import { codeOf, DEMO, viewOf, type World } from '../support/world.js'
+import {
+  balanceOf,
+  OPERATOR,
+  operatorLogOf,
+  pay,
+  payoutTo,
+  read,
+  readAll,
+  see,
+  tellTwice,
+  types,
+  type PayoutView,
+} from './stories.js'
+import { createPayout } from '../../src/processor/commands/payout_create.js'
+import { aRoute } from './stories.js'
+
+const HELD = { reference: 'sandbox:review' }
+const FUNDS = { available: '1000000000', reserved: '0' }
+
+interface Held {
+  readonly tenant: string
+  readonly deadline: string
+  readonly payout: PayoutView
+}
+
+const queue = (world: World): Promise<Held[]> =>
+  readAll<Held>(world, (page) => listHeldPayouts({ limit: 2, ...page }))
+
+async function suspendDemo(world: World): Promise<void> {
+  await world.run({
+    name: 'suspend',
+    needs: () => undefined,
+    decide: (desk) => {
+      const demo = desk.memory.partners.get('demo' as PartnerId)!
+      stagePartner(desk, { ...demo, suspended: true })
+      return answer({})
+    },
+  })
+}
+
+tellTwice({
+  approved: async (t, world) => {
+    const { id, status, total } = await pay(world, HELD)
+    t.equal(status, 'created')
+    const reserved = await balanceOf(world)
+    t.equal(reserved.reserved, total, 'the money is set aside while it waits')
+    const approved = viewOf(await world.run(approvePayout(OPERATOR, id)))
+    t.match(approved, { id, status: 'processing', processing_at: /Z$/ })
+    t.same(
+      world.orders.map(({ kind }) => kind),
+      ['instruct'],
+    )
+    t.same(types(world), ['payout.created', 'payout.processing'])
+    t.same(await balanceOf(world), reserved)
+    t.equal(codeOf(await world.run(approvePayout(OPERATOR, id))), 'invalid_request', 'once')
+    t.equal(codeOf(await world.run(rejectPayout(OPERATOR, id))), 'invalid_request')
+    t.match(await operatorLogOf(t, id), [{ actor: 'ann', action: 'approve_payout' }])
+    world.clock.pass(259_200_000)
+    await world.wake()
+    t.match(await see(world, id), { status: 'processing' }, 'the deadline is over for it')
+  },
+
+  rejected: async (t, world) => {
+    const { id } = await pay(world, HELD)
+    const rejected = viewOf(await world.run(rejectPayout(OPERATOR, id)))
+    t.match(rejected, { status: 'failed', failure: { code: 'review_rejected', source: 'review' } })
+    t.same(await balanceOf(world), FUNDS, 'released, fees included')
+    t.same(world.orders, [])
+    t.same(types(world), ['payout.created', 'payout.failed'])
+    t.equal(codeOf(await world.run(approvePayout(OPERATOR, id))), 'invalid_request')
+    t.match(await operatorLogOf(t, id), [{ actor: 'ann', action: 'reject_payout' }])
+  },
+
+  'approved while the rail is away': async (t, world) => {
+    const { id } = await pay(world, HELD)
+    world.setRail(false)
+    t.equal(codeOf(await world.run(approvePayout(OPERATOR, id))), 'ok')
+    t.same(world.orders, [])
+    world.setRail(true)
+    await world.wake()
+    t.equal(world.orders[0]?.kind, 'instruct')
+  },
+
+  'not approved when something has changed': async (t, world) => {
+    const stored = await world.run(createBeneficiary(DEMO, aPayout().beneficiary!))
+    const { id: beneficiary } = viewOf<{ id: string }>(stored)
+    const { id } = viewOf<PayoutView>(
+      await world.run(createPayout(DEMO, payoutTo(beneficiary, HELD))),
+    )
+    const other = await pay(world, HELD)
+    await world.run(disableBeneficiary(DEMO, beneficiary))
+    t.equal(codeOf(await world.run(approvePayout(OPERATOR, id))), 'invalid_beneficiary')
+    t.match(await see(world, id), { status: 'created' }, 'it stays held')
+    await suspendDemo(world)
+    t.equal(codeOf(await world.run(approvePayout(OPERATOR, other.id))), 'partner_suspended')
+    t.equal(codeOf(await world.run(rejectPayout(OPERATOR, id))), 'ok', 'it can still be rejected')
+    t.same(await operatorLogOf(t, other.id), [])
+  },
+
+  'there is no such payout': async (t, world) => {
+    t.equal(codeOf(await world.run(approvePayout(OPERATOR, 'pout_x'))), 'payout_not_found')
+    t.equal(codeOf(await world.run(rejectPayout(OPERATOR, 'pout_x'))), 'payout_not_found')
+    const running = await pay(world)
+    t.equal(codeOf(await world.run(rejectPayout(OPERATOR, running.id))), 'invalid_request')
+  },
+
+  'the queue, the oldest first': async (t, world) => {
+    t.same(await queue(world), [])
+    const held: string[] = []
+    for (let i = 0; i < 5; i++) {
+      world.clock.pass(1)
+      held.push((await pay(world, HELD)).id)
+      await pay(world)
+    }
+    const [gone] = held.splice(1, 1)
+    await world.run(rejectPayout(OPERATOR, gone!))
+    const listed = await queue(world)
+    t.same(
+      listed.map(({ payout }) => payout.id),
+      held,
+    )
+    const [first] = listed
+    t.match(first, { tenant: 'demo_sandbox', payout: { status: 'created' } })
+    t.same(first?.payout, await see(world, held[0]!))
+    const created = Date.parse((first?.payout as unknown as { created_at: string }).created_at)
+    t.equal(Date.parse(first!.deadline) - created, 259_200_000)
+    t.equal(codeOf(await read(world, listHeldPayouts({ limit: 101 }))), 'invalid_request')
+  },
+
+  'from a threshold on': async (t, world) => {
+    const held = async (amount: string): Promise<boolean> =>
+      (await pay(world, { amount })).status === 'created'
+    t.notOk(await held('12500000'), 'no route holds anything by itself')
+    await world.run(setRoute(OPERATOR, DEMO, aRoute({ review_from: '1000000' })))
+    t.notOk(await held('999999'))
+    t.ok(await held('1000000'))
+    t.ok(await held('1000001'))
+    t.equal((await queue(world)).length, 2)
+  },
+})

@@ -1,0 +1,59 @@
+/** Outcomes by order, in the sandbox: the rail is told, and the payout moves by its news. */
+import { tenantOf, type PartnerId } from '../../src/base/ids.js'
+import { simulatePayout } from '../../src/processor/commands/payout_simulate.js'
+import { codeOf, DEMO, viewOf } from '../support/world.js'
+import { executed, pay, see, tellTwice, types } from './stories.js'
+
+const PRODUCTION = tenantOf('demo' as PartnerId, 'production')
+const OTHER = tenantOf('other' as PartnerId, 'sandbox')
+
+tellTwice({
+  'the rail is told, nothing else happens': async (t, world) => {
+    const { id } = await pay(world)
+    const before = await see(world, id)
+    for (const outcome of ['completed', 'failed', 'reversed']) {
+      const answer = await world.run(simulatePayout(DEMO, id, outcome))
+      t.same(viewOf(answer), before)
+      t.same(world.orders.at(-1), { kind: 'simulate', id, outcome })
+    }
+    t.same(await see(world, id), before)
+    t.same(types(world), ['payout.created', 'payout.processing'])
+  },
+
+  'what can still come': async (t, world) => {
+    const code = async (id: string, outcome: string): Promise<string> =>
+      codeOf(await world.run(simulatePayout(DEMO, id, outcome)))
+    const { id } = await pay(world)
+    await world.news(executed(id))
+    t.same(
+      [await code(id, 'completed'), await code(id, 'failed'), await code(id, 'reversed')],
+      ['invalid_request', 'invalid_request', 'ok'],
+    )
+    await world.news(executed(id, { status: 'returned' }))
+    t.equal(await code(id, 'reversed'), 'invalid_request')
+    const held = await pay(world, { reference: 'sandbox:review' })
+    t.equal(await code(held.id, 'completed'), 'invalid_request', 'the rail does not know it')
+    world.setRail(false)
+    const waiting = await pay(world)
+    t.equal(await code(waiting.id, 'completed'), 'invalid_request', 'not handed over yet')
+  },
+
+  'who may, and what': async (t, world) => {
+    const { id } = await pay(world)
+    for (const [tenant, payoutId, outcome, code] of [
+      [DEMO, id, 'processing', 'invalid_request'],
+      [DEMO, id, '', 'invalid_request'],
+      [PRODUCTION, id, 'completed', 'invalid_request'],
+      [OTHER, id, 'completed', 'payout_not_found'],
+      [DEMO, 'pout_x', 'completed', 'payout_not_found'],
+    ] as const) {
+      t.equal(codeOf(await world.run(simulatePayout(tenant, payoutId, outcome))), code)
+    }
+    world.setRail(false)
+    t.equal(codeOf(await world.run(simulatePayout(DEMO, id, 'completed'))), 'rail_unavailable')
+    t.same(
+      world.orders.map(({ kind }) => kind),
+      ['instruct'],
+    )
+  },
+})

@@ -1,0 +1,71 @@
+/** Lists: each walks one index in the order of its answer, whatever the filters. */
+import { join } from 'node:path'
+import t from 'tap'
+import type { TenantId } from '../../src/base/ids.js'
+import { openDatabase } from '../../src/store/database.js'
+import {
+  beneficiariesStatement,
+  discrepanciesStatement,
+  entriesStatement,
+  heldPayoutsStatement,
+  payoutsStatement,
+  type Statement,
+} from '../../src/store/lists.js'
+import { PROCESSOR_SCHEMA } from '../../src/store/store.js'
+
+const DEMO = 'demo_sandbox' as TenantId
+const RANGE = { tenant: DEMO, from: 'pout_1', below: 'pout_2' }
+
+const payouts: readonly (readonly [object, string])[] = [
+  [{}, 'of_tenant (tenant=? AND id>? AND id<?)'],
+  [{ state: 'failed' }, 'by_state (tenant=? AND state=? AND id>? AND id<?)'],
+  [{ reference: 'r' }, 'by_reference (tenant=? AND reference=? AND id>? AND id<?)'],
+  [{ beneficiary: 'b' }, 'by_beneficiary (tenant=? AND beneficiary=? AND id>? AND id<?)'],
+  [{ state: 'failed', reference: 'r' }, 'by_reference (tenant=? AND reference=?'],
+  [{ state: 'failed', beneficiary: 'b' }, 'by_beneficiary (tenant=? AND beneficiary=?'],
+  [{ reference: 'r', beneficiary: 'b' }, 'by_reference (tenant=? AND reference=?'],
+  [{ state: 'failed', reference: 'r', beneficiary: 'b' }, 'by_reference (tenant=? AND reference=?'],
+]
+const cases: readonly (readonly [string, Statement, string])[] = [
+  ...payouts.map(
+    ([filter, index]) =>
+      [
+        JSON.stringify(filter),
+        payoutsStatement({ ...RANGE, ...filter }, 51),
+        `payouts USING INDEX payouts_${index}`,
+      ] as const,
+  ),
+  ['held', heldPayoutsStatement('', 51), 'payouts USING INDEX payouts_held (id>?)'],
+  [
+    'beneficiaries',
+    beneficiariesStatement(DEMO, '~', 51),
+    'beneficiaries USING INDEX beneficiaries_of_tenant (tenant=? AND id<?)',
+  ],
+  [
+    'entries',
+    entriesStatement(DEMO, { posting: 9, line: 1 }, 51),
+    'ledger_entries USING INDEX ledger_entries_of_tenant (tenant=? AND (posting,line)<(?,?))',
+  ],
+  [
+    'open discrepancies',
+    discrepanciesStatement(false, { at: 0, id: '' }, 51),
+    'discrepancies USING INDEX discrepancies_open ((at,id)>(?,?))',
+  ],
+  [
+    'resolved discrepancies',
+    discrepanciesStatement(true, { at: 0, id: '' }, 51),
+    'discrepancies USING INDEX discrepancies_resolved ((at,id)>(?,?))',
+  ],
+]
+
+void t.test('no list scans, none sorts', async (t) => {
+  const database = await openDatabase(join(t.testdir(), 'processor.db'), {
+    migrations: PROCESSOR_SCHEMA,
+  })
+  t.teardown(() => database.close())
+  for (const [name, { sql, values }, expected] of cases) {
+    const plan = await database.all<{ detail: string }>(`EXPLAIN QUERY PLAN ${sql}`, values)
+    t.equal(plan.length, 1, `${name}: one step, no sorting`)
+    t.match(plan[0]?.detail, `SEARCH ${expected}`, name)
+  }
+})

@@ -1,0 +1,247 @@
+/**
+ * How the code is laid out, as rules that are checked.
+ *
+ * Owns: rules about files, imports and doors. Does not own: what the compiler, the linter and the
+ * formatter check.
+ *
+ * T1. Every rule has a sample here that breaks it: a rule that finds nothing is no rule.
+ */
+import { readdirSync, readFileSync } from 'node:fs'
+import { dirname, join, normalize } from 'node:path'
+import t from 'tap'
+import { projectRoot } from '../src/base/protos.js'
+
+const WIDTH_MAX = 100
+const BASE = 'src/base'
+const DATABASE = 'src/store/database.ts'
+
+/**
+ * Who may import whom. A room is a folder or one file of it; the longest name that fits a path is its
+ * room. Data flows one way: gateway, processor and webhook pool share contracts, never code of each
+ * other, and pure rules know nobody who does I/O.
+ */
+const ROOMS: Readonly<Record<string, readonly string[]>> = {
+  [BASE]: [],
+  'src/money': [BASE],
+  'src/auth': [BASE],
+  'src/qr': [BASE, 'src/money'],
+  'src/quotes': [BASE, 'src/money'],
+  'src/limits': [BASE, 'src/money', 'src/qr'],
+  'src/ledger': [BASE, 'src/money'],
+  actors: [BASE, 'src/money', 'src/ledger'],
+  'actors/intent': [BASE, 'src/money', 'src/ledger', 'src/qr', 'src/quotes', 'actors'],
+  'actors/payout': [BASE, 'src/money', 'src/ledger', 'actors'],
+  'actors/webhook': [BASE, 'src/auth', 'src/bus', DATABASE, 'protos/types'],
+  'src/bus': [BASE],
+  'src/rails': [BASE, 'src/money', 'protos/types'],
+  'src/rails/sandbox': [BASE, 'src/money', 'src/rails', DATABASE, 'protos/types'],
+  [DATABASE]: [BASE],
+  'src/store': [BASE, 'src/money', 'src/ledger', DATABASE],
+  'src/processor': [
+    ...[BASE, 'src/money', 'src/auth', 'src/qr', 'src/quotes', 'src/limits', 'src/ledger'],
+    ...['actors', 'actors/intent', 'actors/payout'],
+    ...['src/bus', 'src/rails', 'src/store', DATABASE, 'protos/types'],
+  ],
+  gateway: [BASE, 'src/money', 'src/auth', 'protos/types'],
+  'src/supervisor': [BASE, 'protos/types'],
+  'src/operations': [BASE, 'src/money', 'src/supervisor', 'protos/types'],
+  'src/audit': [BASE, 'src/money', DATABASE],
+  'protos/types': [],
+}
+
+/** Drivers and engines, each behind one door, so that it can be replaced there. */
+const DOORS: Readonly<Record<string, readonly string[]>> = {
+  'uWebSockets.js': ['gateway/exchange.ts'],
+  nats: ['src/bus/nats.ts'],
+  sqlite3: [DATABASE, 'src/supervisor/data_folder.ts'],
+  xstate: ['actors/'],
+}
+
+/** Time, chance and the environment, each with one reader; everybody else is given them. */
+const SOURCES_OF: readonly (readonly [pattern: RegExp, doors: readonly string[]])[] = [
+  [/\bDate\.now\b|\bnew Date\(\)/, ['src/base/clock.ts']],
+  [/\bMath\.random\b/, ['src/base/random.ts']],
+  [/\bprocess\.env\b/, ['src/base/settings.ts', 'src/supervisor/environment.ts']],
+]
+
+/** Spelt in two parts, so that this file keeps its own rule. */
+const MARKS = new RegExp(
+  ['TO' + 'DO', 'FIX' + 'ME', 'X' + 'XX', 'HA' + 'CK'].map((mark) => `\\b${mark}\\b`).join('|') +
+    ['@ts-' + 'ignore', 'eslint-' + 'disable'].map((mark) => `|${mark}`).join('') +
+    ['parse' + 'Float\\('].map((mark) => `|\\b${mark}`).join(''),
+)
+
+interface File {
+  /** From the project's root. */
+  readonly path: string
+  readonly text: string
+}
+type Rule = (file: File) => readonly string[]
+
+const isSource = (path: string): boolean => !path.startsWith('test/')
+const linesWhere = ({ text }: File, breaks: (line: string) => boolean): string[] =>
+  text.split('\n').flatMap((line, i) => (breaks(line) ? [`line ${i + 1}: ${line.trim()}`] : []))
+
+/** Generated names make long imports that nothing can wrap. */
+const narrow: Rule = (file) =>
+  linesWhere(file, (line) => line.length > WIDTH_MAX && !/^import .* from '.*'$/.test(line))
+
+const unmarked: Rule = (file) => linesWhere(file, (line) => MARKS.test(line))
+
+const introduced: Rule = ({ path, text }) =>
+  isSource(path) && !text.startsWith('/**') ? ['it does not open with what it owns'] : []
+
+const givenItsSources: Rule = (file) =>
+  isSource(file.path)
+    ? SOURCES_OF.flatMap(([pattern, doors]) =>
+        doors.includes(file.path) ? [] : linesWhere(file, (line) => pattern.test(line)),
+      )
+    : []
+
+const inwards: Rule = ({ path, text }) => {
+  const room = roomOf(path)
+  if (!isSource(path) || room === undefined) return []
+  return importsOf(text)
+    .filter((name) => name.startsWith('.'))
+    .map((name) => normalize(join(dirname(path), name)).replace(/\.js$/, '.ts'))
+    .filter((target) => !mayImport(room, target))
+    .map((target) => `${room} may not import ${target}`)
+}
+
+const throughDoors: Rule = ({ path, text }) =>
+  isSource(path)
+    ? importsOf(text)
+        .filter((name) => !(DOORS[name] ?? [path]).some((door) => path.startsWith(door)))
+        .map((name) => `${name} has its door elsewhere`)
+    : []
+
+function mayImport(room: string, target: string): boolean {
+  const other = roomOf(target)
+  return other !== undefined && (other === room || (ROOMS[room] ?? []).includes(other))
+}
+
+function roomOf(path: string): string | undefined {
+  return Object.keys(ROOMS)
+    .filter((room) => path === room || path.startsWith(`${room}/`))
+    .sort((one, other) => other.length - one.length)[0]
+}
+
+function importsOf(text: string): string[] {
+  const named = [...text.matchAll(/^(?:import|export|\})[^'\n]* from '([^']+)'/gm)]
+  const bare = [...text.matchAll(/^import '([^']+)'/gm)]
+  const late = [...text.matchAll(/\bimport\('([^']+)'\)/g)]
+  return [...named, ...bare, ...late].map(([, name = '']) => name)
+}
+
+interface Sample {
+  readonly breaks: readonly File[]
+  readonly keeps: readonly File[]
+}
+
+const file = (path: string, ...lines: string[]): File => ({ path, text: lines.join('\n') })
+
+const RULES: Readonly<Record<string, { rule: Rule; sample: Sample }>> = {
+  'lines are at most 100 columns wide': {
+    rule: narrow,
+    sample: {
+      breaks: [file('src/a.ts', `const a = '${'x'.repeat(100)}'`)],
+      keeps: [
+        file('src/a.ts', 'x'.repeat(100)),
+        file('src/a.ts', `import { A } from '${'x'.repeat(100)}'`),
+      ],
+    },
+  },
+  'nothing is left to do, nothing is silenced': {
+    rule: unmarked,
+    sample: {
+      breaks: [
+        file('src/a.ts', '// TO' + 'DO later'),
+        file('src/a.ts', '// eslint-' + 'disable-next-line'),
+        file('test/a.ts', '// @ts-' + 'ignore'),
+        file('src/a.ts', 'const amount = parse' + 'Float(text)'),
+      ],
+      keeps: [file('src/a.ts', '// what is left to the reader')],
+    },
+  },
+  'a source file opens with what it owns': {
+    rule: introduced,
+    sample: {
+      breaks: [file('src/a.ts', "import { a } from './b.js'")],
+      keeps: [file('src/a.ts', '/** Owns a. */'), file('test/a.test.ts', "import t from 'tap'")],
+    },
+  },
+  'time, chance and the environment are given': {
+    rule: givenItsSources,
+    sample: {
+      breaks: [
+        file('src/store/a.ts', 'const now = Date.now()'),
+        file('gateway/a.ts', 'const now = new Date()'),
+        file('actors/a.ts', 'const jitter = Math.random()'),
+        file('src/base/clock.ts', 'const port = process.env'),
+      ],
+      keeps: [
+        file('src/base/clock.ts', 'const now = Date.now()'),
+        file('src/store/a.ts', 'const at = new Date(given)'),
+        file('test/a.test.ts', 'const now = Date.now()'),
+      ],
+    },
+  },
+  'imports point inwards': {
+    rule: inwards,
+    sample: {
+      breaks: [
+        file('src/money/a.ts', "import { a } from '../store/store.js'"),
+        file('gateway/routes/a.ts', "import type { A } from '../../src/processor/a.js'"),
+        file('actors/webhook/a.ts', "import { a } from '../../src/store/store.js'"),
+        file('src/rails/client.ts', "import { a } from './sandbox/bank.js'"),
+        file('src/qr/a.ts', 'import {', '  a,', "} from '../ledger/plans.js'"),
+        file('src/base/a.ts', "const a = await import('../money/money.js')"),
+        file('src/operations/a.ts', "import { a } from '../../test/support/stack.js'"),
+        file('src/base/a.ts', "export { a } from '../money/money.js'"),
+      ],
+      keeps: [
+        file('src/processor/a.ts', "import { a } from '../../actors/intent/machine.js'"),
+        file('actors/webhook/a.ts', "import { a } from '../../src/store/database.js'"),
+        file('src/money/a.ts', "import { a } from './b.js'"),
+      ],
+    },
+  },
+  'a driver has one door': {
+    rule: throughDoors,
+    sample: {
+      breaks: [
+        file('gateway/app.ts', "import uWS from 'uWebSockets.js'"),
+        file('src/processor/relay.ts', "import { connect } from 'nats'"),
+        file('src/store/store.ts', "import sqlite from 'sqlite3'"),
+        file('src/processor/a.ts', "import { createActor } from 'xstate'"),
+      ],
+      keeps: [
+        file('gateway/exchange.ts', "import uWS from 'uWebSockets.js'"),
+        file('src/processor/main.ts', "import { Registry } from 'prom-client'"),
+      ],
+    },
+  },
+}
+
+const files = ['src', 'actors', 'gateway', 'test'].flatMap((folder) =>
+  readdirSync(join(projectRoot(), folder), { recursive: true, encoding: 'utf8' })
+    .filter((name) => name.endsWith('.ts'))
+    .map((name) => join(folder, name))
+    .map((path) => ({ path, text: readFileSync(join(projectRoot(), path), 'utf8') })),
+)
+
+t.ok(files.length > 50, 'there are files to look at')
+t.strictSame(
+  files.filter(({ path }) => isSource(path) && roomOf(path) === undefined).map(({ path }) => path),
+  [],
+  'every source file is in a room',
+)
+
+for (const [name, { rule, sample }] of Object.entries(RULES)) {
+  t.test(name, async (t) => {
+    for (const broken of sample.breaks) t.not(rule(broken).length, 0, `found: ${broken.text}`)
+    for (const kept of sample.keeps) t.strictSame(rule(kept), [], `kept: ${kept.text}`)
+    const faults = files.flatMap((one) => rule(one).map((fault) => `${one.path}: ${fault}`))
+    t.strictSame(faults, [])
+  })
+}

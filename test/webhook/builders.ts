@@ -1,0 +1,74 @@
+/** Builders of the pool's nouns: valid unless told otherwise. */
+import { signingKey } from '../../src/auth/signature.js'
+import { instant, systemClock, type Clock, type Instant } from '../../src/base/clock.js'
+import {
+  newId,
+  type DeliveryId,
+  type EndpointId,
+  type EventId,
+  type TenantId,
+} from '../../src/base/ids.js'
+import { systemRandom } from '../../src/base/random.js'
+import { newDelivery } from '../../actors/webhook/delivery_machine.js'
+import type { Endpoint } from '../../actors/webhook/endpoint.js'
+import type { EventRow } from '../../actors/webhook/rows.js'
+import type { Delivery } from '../../actors/webhook/store.js'
+
+const random = systemRandom()
+export const TENANT = 'demo_sandbox' as TenantId
+export const SECRET = 'whsec_0123456789'
+
+/** A clock that stands still until it is moved. */
+export function heldClock(start = 1_790_000_000_000): Clock & { advance(ms: number): void } {
+  let now = start
+  return {
+    now: () => instant(now),
+    advance: (ms) => {
+      now += ms
+    },
+  }
+}
+
+export const anEndpoint = (changes: Partial<Endpoint> = {}): Endpoint => ({
+  id: newId<EndpointId>('endpoint', systemClock.now(), random),
+  tenant: TENANT,
+  url: 'http://127.0.0.1:1/hook',
+  enabledEvents: ['*'],
+  status: 'enabled',
+  secrets: [{ keyId: 'whk_1', key: signingKey(SECRET), activeFrom: instant(0) }],
+  createdAt: instant(0),
+  ...changes,
+})
+
+export function anEventRow(changes: Partial<EventRow> = {}): EventRow {
+  const at = changes.receivedAt ?? systemClock.now()
+  const id = newId<EventId>('event', at, random)
+  const type = 'payout.completed'
+  return {
+    id,
+    tenant: TENANT,
+    type,
+    sequence: 1,
+    createdAt: at,
+    receivedAt: at,
+    body: JSON.stringify({ id, type, data: { note: 'đồng' } }),
+    ...changes,
+  }
+}
+
+export function aDelivery(
+  event: EventRow,
+  endpoint: Pick<Endpoint, 'id'>,
+  at: Instant = event.receivedAt,
+): Delivery {
+  return {
+    id: newId<DeliveryId>('delivery', at, random),
+    eventId: event.id,
+    endpointId: endpoint.id,
+    eventType: event.type,
+    eventCreatedAt: event.createdAt,
+    body: event.body,
+    state: 'pending',
+    context: newDelivery(at),
+  }
+}

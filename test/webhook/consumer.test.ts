@@ -1,0 +1,216 @@
+import { join } from 'node:path'
+import t, { type Test } from 'tap'
+import { headers as natsHeaders, connect } from 'nats'
+import { plus, systemClock } from '../../src/base/clock.js'
+import type { EndpointId } from '../../src/base/ids.js'
+import { createLog } from '../../src/base/log.js'
+import { systemRandom } from '../../src/base/random.js'
+import { EVENT_HEADERS } from '../../src/base/subjects.js'
+import { connectBus } from '../../src/bus/nats.js'
+import { openDatabase } from '../../src/store/database.js'
+import { createIntake } from '../../actors/webhook/consumer.js'
+import type { Endpoint } from '../../actors/webhook/endpoint.js'
+import { openWebhookStore, type Delivery } from '../../actors/webhook/store.js'
+import { anEvent, someEvents } from '../bus/events.js'
+import { eventually } from '../support/eventually.js'
+import { createNatsServer } from '../support/nats_server.js'
+import { anEndpoint } from './builders.js'
+
+const log = createLog('test', { LOG_LEVEL: 'silent' })
+const clock = systemClock
+
+/** A real bus and a real store, with the directory and the pool held by hand. */
+async function anIntake(t: Test, endpoints: Endpoint[]) {
+  const folder = t.testdir()
+  const server = await createNatsServer(folder)
+  await server.start()
+  t.teardown(() => server.kill())
+  const file = join(folder, 'webhooks.db')
+  const store = await openWebhookStore(file, (fault) => {
+    throw fault
+  })
+  const bus = connectBus({ url: server.url, consumes: true, ackWaitMs: 1_000, clock, log })
+  const delivered: Delivery[] = []
+  let inStep = true
+  let holding = false
+  let stepped: () => void = () => undefined
+  const intake = createIntake({
+    consumer: bus.consumer,
+    endpoints: {
+      ofTenant: (tenant) => endpoints.filter((endpoint) => endpoint.tenant === tenant),
+      inStep: async () => {
+        holding = !inStep
+        if (holding) await new Promise<void>((resolve) => (stepped = resolve))
+        return true
+      },
+    },
+    store,
+    deliver: (deliveries) => void delivered.push(...deliveries),
+    settled: () => undefined,
+    clock,
+    random: systemRandom(),
+    log,
+  })
+  const reading = intake.run()
+  t.teardown(async () => {
+    stepped()
+    await bus.close()
+    await reading
+    await intake.idle()
+    await store.close()
+  })
+  await eventually('bus up', () => bus.status() === 'up')
+  const reader = await openDatabase(file, { readOnly: true })
+  t.teardown(() => reader.close())
+  return {
+    server,
+    bus,
+    store,
+    intake,
+    delivered,
+    publish: async (event: Parameters<typeof bus.publisher.publish>[0], messageId = event.id) => {
+      t.ok(await bus.publisher.publish(event, messageId))
+    },
+    rows: <Row>(sql: string) => reader.all<Row>(sql),
+    hold: () => {
+      inStep = false
+    },
+    isHolding: () => holding,
+    release: () => {
+      inStep = true
+      stepped()
+    },
+  }
+}
+
+void t.test('an event becomes one delivery for each endpoint that wants it', async (t) => {
+  const [one, other] = [anEndpoint(), anEndpoint({ enabledEvents: ['payout.completed'] })]
+  const failures = anEndpoint({ enabledEvents: ['payout.failed'] })
+  const world = await anIntake(t, [one, other, failures])
+  const event = anEvent(1)
+  await world.publish(event)
+  await eventually('delivered', () => world.delivered.length === 2)
+  t.same(
+    world.delivered.map(({ endpointId }) => endpointId),
+    [one.id, other.id],
+  )
+  t.ok(world.delivered.every(({ body, eventId }) => body === event.body && eventId === event.id))
+  t.same(await world.store.due(one.id, clock.now(), 10), [world.delivered[0]])
+})
+
+void t.test('however often it comes, an event makes no second delivery', async (t) => {
+  const endpoint = anEndpoint()
+  const world = await anIntake(t, [endpoint])
+  const events = someEvents(50)
+  for (const event of events) await world.publish(event)
+  for (const round of [1, 2]) {
+    for (const event of events) await world.publish(event, `${event.id}:sweep${round}`)
+  }
+  await eventually('all seen', () => {
+    const { events: fresh, duplicates } = world.intake.counts
+    return fresh + duplicates === 150
+  })
+  t.same(world.intake.counts, { events: 50, duplicates: 100, poison: 0 })
+  t.equal(world.delivered.length, 50)
+  const [row] = await world.rows<{ n: number }>('SELECT count(*) AS n FROM deliveries')
+  t.equal(row?.n, 50)
+})
+
+void t.test('what is no event of ours is set aside, and the others go on', async (t) => {
+  const world = await anIntake(t, [anEndpoint()])
+  const link = await connect({
+    servers: `127.0.0.1:${world.server.port}`,
+    user: 'test',
+    pass: 'test-password',
+  })
+  t.teardown(() => link.close())
+  const event = anEvent(1)
+  const good = {
+    [EVENT_HEADERS.eventId]: event.id,
+    [EVENT_HEADERS.tenant]: event.tenant,
+    [EVENT_HEADERS.type]: event.type,
+    [EVENT_HEADERS.sequence]: '1',
+    [EVENT_HEADERS.createdAt]: '1790000000000',
+  }
+  const send = async (changes: Record<string, string>, payload: string | Uint8Array) => {
+    const fields = natsHeaders()
+    for (const [name, value] of Object.entries({ ...good, ...changes })) fields.append(name, value)
+    const to = 'causeway.events.demo_sandbox.payout.completed'
+    await link.jetstream().publish(to, payload, { headers: fields })
+  }
+  await link.jetstream().publish('causeway.events.bare', 'no headers at all')
+  await send({ [EVENT_HEADERS.eventId]: 'evt_short' }, event.body)
+  await send({ [EVENT_HEADERS.tenant]: 'demo' }, event.body)
+  await send({ [EVENT_HEADERS.type]: 'payout' }, event.body)
+  await send({ [EVENT_HEADERS.sequence]: '-1' }, event.body)
+  await send({ [EVENT_HEADERS.createdAt]: 'yesterday' }, event.body)
+  await send({}, '{"id":')
+  await send({}, '[]')
+  await send({}, new Uint8Array([0x7b, 0xff, 0x7d]))
+  await send({}, event.body.replace(event.id, 'evt_00000000000000000000000000'))
+  await send({}, event.body.replaceAll('payout.completed', 'payout.failed'))
+  await world.publish(anEvent(2))
+  await eventually('the good one', () => world.delivered.length === 1)
+  t.same(world.intake.counts, { events: 1, duplicates: 0, poison: 11 })
+  const rows = await world.rows<{ reason: string; times: number; payload_base64: string }>(
+    'SELECT reason, times, payload_base64 FROM poison',
+  )
+  // Six carry the same payload and are one row.
+  t.equal(
+    rows.reduce((sum, { times }) => sum + times, 0),
+    11,
+  )
+  t.ok(
+    rows.some(({ payload_base64 }) => payload_base64 === Buffer.from('{"id":').toString('base64')),
+  )
+  const manager = await link.jetstreamManager()
+  await eventually('all acknowledged', async () => {
+    const info = await manager.consumers.info('CAUSEWAY_EVENTS', 'webhook_pool')
+    return info.num_ack_pending === 0 && info.num_pending === 0
+  })
+})
+
+void t.test('nothing is routed while the directory is out of step', async (t) => {
+  const endpoints: Endpoint[] = []
+  const world = await anIntake(t, endpoints)
+  world.hold()
+  await world.publish(anEvent(1))
+  await world.publish(anEvent(2))
+  await eventually('a batch waits', () => world.isHolding())
+  endpoints.push(anEndpoint())
+  t.equal(world.intake.counts.events, 0)
+  world.release()
+  await eventually('delivered', () => world.delivered.length === 2)
+})
+
+void t.test('an endpoint that becomes known a moment too late misses nothing', async (t) => {
+  const endpoints: Endpoint[] = []
+  const world = await anIntake(t, endpoints)
+  const now = clock.now()
+  const before = anEvent(1, { createdAt: plus(now, -500) })
+  const after = anEvent(2, { createdAt: now })
+  const optIn = anEvent(3, { createdAt: now, type: 'payment_intent.authorized' })
+  for (const event of [before, after, optIn]) await world.publish(event)
+  await eventually('routed to nobody', () => world.intake.counts.events === 3)
+  t.equal(world.delivered.length, 0)
+
+  const endpoint = anEndpoint({ createdAt: plus(now, -100) })
+  endpoints.push(endpoint)
+  world.intake.meet(endpoint)
+  world.intake.meet(endpoint)
+  await world.intake.idle()
+  t.same(
+    world.delivered.map(({ eventId }) => eventId),
+    [after.id],
+  )
+  t.same(
+    await world.store.unreported(10),
+    [before.id, optIn.id],
+    'open again until it is delivered',
+  )
+
+  const old = anEndpoint({ id: 'we_old' as EndpointId, createdAt: plus(now, -3_600_000) })
+  world.intake.meet(old)
+  await world.intake.idle()
+  t.equal(world.delivered.length, 1, 'an endpoint known for long is not looked at')
+})

@@ -1,0 +1,48 @@
+import t from 'tap'
+import { signingKey } from '../../src/auth/signature.js'
+import { instant } from '../../src/base/clock.js'
+import type { TenantId } from '../../src/base/ids.js'
+import { secretAt, wants } from '../../actors/webhook/endpoint.js'
+import { anEndpoint, TENANT } from './builders.js'
+
+const event = (type: string, changes: { tenant?: TenantId; createdAt?: number } = {}) => ({
+  tenant: changes.tenant ?? TENANT,
+  type,
+  createdAt: instant(changes.createdAt ?? 100),
+})
+
+void t.test('which events an endpoint gets', (t) => {
+  const everything = anEndpoint()
+  t.ok(wants(everything, event('payout.created')))
+  t.ok(wants(everything, event('payment_intent.captured')))
+  t.notOk(wants(everything, event('payment_intent.authorized')), 'opt-in')
+  const optedIn = anEndpoint({ enabledEvents: ['*', 'payment_intent.authorized'] })
+  t.ok(wants(optedIn, event('payment_intent.authorized')))
+  const one = anEndpoint({ enabledEvents: ['payout.failed'] })
+  t.ok(wants(one, event('payout.failed')))
+  t.notOk(wants(one, event('payout.completed')))
+  t.notOk(wants(everything, event('payout.created', { tenant: 'demo_production' as TenantId })))
+  t.end()
+})
+
+void t.test('nothing from before its creation, and nothing once it is deleted', (t) => {
+  const endpoint = anEndpoint({ createdAt: instant(100) })
+  t.ok(wants(endpoint, event('payout.created', { createdAt: 100 })))
+  t.notOk(wants(endpoint, event('payout.created', { createdAt: 99 })))
+  t.notOk(wants(anEndpoint({ status: 'deleted' }), event('payout.created')))
+  t.ok(wants(anEndpoint({ status: 'disabled' }), event('payout.created')), 'held, not lost')
+  t.end()
+})
+
+void t.test('the newest secret whose time has come signs', (t) => {
+  const secret = (keyId: string, activeFrom: number) => ({
+    keyId,
+    key: signingKey(keyId),
+    activeFrom: instant(activeFrom),
+  })
+  const endpoint = anEndpoint({ secrets: [secret('old', 0), secret('new', 500)] })
+  t.equal(secretAt(endpoint, instant(499))?.keyId, 'old')
+  t.equal(secretAt(endpoint, instant(500))?.keyId, 'new')
+  t.equal(secretAt(anEndpoint({ secrets: [secret('future', 500)] }), instant(1)), undefined)
+  t.end()
+})

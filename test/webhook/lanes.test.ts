@@ -1,0 +1,148 @@
+import t from 'tap'
+import { DAY, instant, plus, SECOND } from '../../src/base/clock.js'
+import type { EndpointId, TenantId } from '../../src/base/ids.js'
+import { afterFailure, CLOSED, isOpen, mayProbe } from '../../actors/webhook/breaker.js'
+import { createFairLine } from '../../actors/webhook/fair_line.js'
+import { learn } from '../../actors/webhook/health.js'
+import {
+  dueOnDisk,
+  LANE_MAX,
+  mayLoad,
+  mayStart,
+  newLane,
+  release,
+  unload,
+  type Lane,
+} from '../../actors/webhook/lane.js'
+import { aDelivery, anEndpoint, anEventRow } from './builders.js'
+
+const NOW = instant(1_790_000_000_000)
+const PROBE_MS = 60 * SECOND
+
+function aLane(changes: Partial<Lane> = {}): Lane {
+  const endpoint = anEndpoint()
+  return { ...newLane(endpoint.id, null), endpoint, running: true, ...changes }
+}
+
+const someDeliveries = (count: number) =>
+  Array.from({ length: count }, () => aDelivery(anEventRow({ receivedAt: NOW }), anEndpoint()))
+
+void t.test('the breaker opens with the tenth failure in a row', (t) => {
+  let breaker = CLOSED
+  for (let failure = 1; failure <= 9; failure++) breaker = afterFailure(breaker, NOW, PROBE_MS)
+  t.notOk(isOpen(breaker))
+  breaker = afterFailure(breaker, NOW, PROBE_MS)
+  t.ok(isOpen(breaker))
+  t.notOk(mayProbe(breaker, plus(NOW, PROBE_MS - 1)))
+  t.ok(mayProbe(breaker, plus(NOW, PROBE_MS)))
+  breaker = afterFailure(breaker, plus(NOW, PROBE_MS), PROBE_MS)
+  t.notOk(mayProbe(breaker, plus(NOW, PROBE_MS)), 'the next probe is a minute later')
+  t.end()
+})
+
+void t.test('how many may be under way', (t) => {
+  const queue = someDeliveries(10)
+  const starts = (changes: Partial<Lane>): boolean => mayStart(aLane({ queue, ...changes }), NOW)
+  t.ok(starts({}))
+  t.notOk(starts({ queue: [] }))
+  t.notOk(starts({ running: false }))
+  t.notOk(starts({ inFlight: 1 }), 'not known yet: one')
+  t.ok(starts({ trust: 'prompt', inFlight: 3 }))
+  t.notOk(starts({ trust: 'prompt', inFlight: 4 }))
+  t.notOk(starts({ trust: 'suspect', inFlight: 1 }))
+  const open = { failures: 10, openUntil: NOW }
+  t.ok(starts({ breaker: open }))
+  t.notOk(starts({ breaker: open, inFlight: 1 }))
+  t.notOk(starts({ breaker: { failures: 10, openUntil: plus(NOW, 1) } }))
+  t.end()
+})
+
+void t.test('when to fetch from disk', (t) => {
+  const loads = (changes: Partial<Lane>): boolean =>
+    mayLoad(aLane({ dueOnDisk: NOW, ...changes }), NOW)
+  t.ok(loads({}))
+  t.notOk(loads({ dueOnDisk: null }))
+  t.notOk(loads({ dueOnDisk: plus(NOW, 1) }))
+  t.notOk(loads({ loading: true }))
+  t.notOk(loads({ running: false }))
+  t.notOk(loads({ queue: someDeliveries(LANE_MAX) }))
+  const open = { failures: 10, openUntil: NOW }
+  t.ok(loads({ breaker: open, dueOnDisk: plus(NOW, DAY) }), 'a probe may be ahead of its time')
+  t.notOk(loads({ breaker: open, inFlight: 1 }))
+  t.end()
+})
+
+void t.test('unloading leaves everything that has not begun to the disk', (t) => {
+  const queue = someDeliveries(3)
+  const lane = aLane({ queue, held: new Set(queue.map(({ id }) => id)), loading: true })
+  dueOnDisk(lane, plus(NOW, 5))
+  unload(lane)
+  t.same(lane.queue, [])
+  t.equal(lane.held.size, 0)
+  t.equal(lane.dueOnDisk, NOW, 'due as early as the first of them')
+  t.equal(lane.releasedMeanwhile.size, 3, 'a load under way must not bring them as they were')
+  lane.loading = false
+  release(lane, queue[0]!.id)
+  t.equal(lane.releasedMeanwhile.size, 3)
+  t.end()
+})
+
+void t.test('what an answer teaches', (t) => {
+  const lane = aLane()
+  t.same(learn(lane, 'retry', NOW, PROBE_MS), {
+    failing: [{ endpointId: lane.endpointId, since: NOW }],
+    recovered: [],
+    disable: null,
+  })
+  t.equal(lane.trust, 'suspect')
+  t.equal(lane.breaker.failures, 1)
+  t.same(learn(lane, 'permanent', plus(NOW, 1), PROBE_MS).failing, [], 'failing since the first')
+  t.equal(lane.trust, 'prompt', 'a refusal is an answer')
+  t.same(lane.breaker, CLOSED)
+  const recovered = learn(lane, 'delivered', plus(NOW, 2), PROBE_MS)
+  t.same(recovered, { failing: [], recovered: [lane.endpointId], disable: null })
+  t.same(learn(lane, 'delivered', plus(NOW, 3), PROBE_MS).recovered, [])
+  t.equal(learn(lane, 'gone', plus(NOW, 4), PROBE_MS).disable, 'gone')
+  t.end()
+})
+
+void t.test('five days without a 2xx are enough', (t) => {
+  const lane = aLane({ failingSince: NOW })
+  t.equal(learn(lane, 'retry', plus(NOW, 5 * DAY - 1), PROBE_MS).disable, null)
+  t.equal(learn(lane, 'permanent', plus(NOW, 5 * DAY), PROBE_MS).disable, 'failing')
+  const lucky = aLane({ failingSince: NOW })
+  learn(lucky, 'delivered', plus(NOW, 4 * DAY), PROBE_MS)
+  t.equal(learn(lucky, 'retry', plus(NOW, 6 * DAY), PROBE_MS).disable, null)
+  t.end()
+})
+
+void t.test('partners take turns whatever they have waiting', (t) => {
+  const line = createFairLine()
+  const lanes = (tenant: string, count: number): Lane[] =>
+    Array.from({ length: count }, (_, index) => {
+      const lane = newLane(`${tenant}${index}` as EndpointId, null)
+      line.join(lane, tenant as TenantId)
+      return lane
+    })
+  const big = lanes('big', 100)
+  const [small] = lanes('small', 1)
+  t.equal(line.next(), big[0])
+  t.equal(line.next(), small)
+  line.join(small!, 'small' as TenantId)
+  t.equal(line.next(), big[1], 'endpoints of a partner take turns too')
+  t.equal(line.next(), small)
+  const rest = Array.from({ length: 98 }, () => line.next())
+  t.same(new Set(rest), new Set(big.slice(2)))
+  t.equal(line.next(), undefined)
+  t.end()
+})
+
+void t.test('nobody stands in line twice', (t) => {
+  const line = createFairLine()
+  const lane = newLane('we_1' as EndpointId, null)
+  line.join(lane, 'a' as TenantId)
+  line.join(lane, 'a' as TenantId)
+  t.equal(line.next(), lane)
+  t.equal(line.next(), undefined)
+  t.end()
+})

@@ -1,0 +1,107 @@
+import t from 'tap'
+import { anEvent, someEvents } from '../bus/events.js'
+import { eventually } from '../support/eventually.js'
+import { aPoolWorld, distinct } from './pool_process.js'
+
+void t.test('an event reaches its endpoints, signed, and is settled', async (t) => {
+  const world = await aPoolWorld(t)
+  world.endpoint('/one?a=1')
+  world.endpoint('/two')
+  await world.start()
+  const event = anEvent(1)
+  await world.publish([event])
+  await eventually('settled', () => world.settled([event]))
+  t.same(world.got.map(({ path }) => path).sort(), ['/one?a=1', '/two'])
+  t.ok(
+    world.got.every(
+      ({ body, signed, eventId }) => body === event.body && signed && eventId === event.id,
+    ),
+  )
+  t.same([...world.processor.outcomes.values()], [1])
+  t.equal(await world.stop(), 0)
+})
+
+void t.test('without an endpoint an event is settled at once', async (t) => {
+  const world = await aPoolWorld(t)
+  await world.start()
+  const event = anEvent(1)
+  await world.publish([event])
+  await eventually('settled', () => world.settled([event]))
+})
+
+void t.test('a dead endpoint does not hold up the others', async (t) => {
+  const world = await aPoolWorld(t)
+  const dead = world.endpoint('/dead')
+  world.endpoint('/alive')
+  world.answers.set('/dead', 'silence')
+  await world.start()
+  const events = someEvents(300)
+  await world.publish(events)
+  await eventually('all at the healthy one', () => distinct(world.gotBy('/alive')) === 300)
+  t.equal(world.gotBy('/alive').length, 300, 'once each')
+  t.ok(world.gotBy('/dead').length <= 4, 'few at a time')
+  const [open] = await world.rows<{ n: number }>(
+    'SELECT count(*) AS n FROM deliveries WHERE endpoint_id = ? AND due_at IS NOT NULL',
+    [dead.id],
+  )
+  t.equal(open?.n, 300, 'nothing of the dead one is given up')
+  t.notOk(world.settled([events[0]!]))
+})
+
+void t.test(
+  '5xx is tried again until it is taken, with a new nonce over the same bytes',
+  async (t) => {
+    const world = await aPoolWorld(t)
+    world.endpoint('/moody')
+    world.answers.set('/moody', 503)
+    await world.start()
+    const event = anEvent(1)
+    await world.publish([event])
+    await eventually('three tries', () => world.got.length >= 3)
+    world.answers.set('/moody', 200)
+    await eventually('settled', () => world.settled([event]))
+    t.equal(new Set(world.got.map(({ nonce }) => nonce)).size, world.got.length)
+    t.equal(new Set(world.got.map(({ body }) => body)).size, 1)
+    t.ok(world.got.every(({ signed }) => signed))
+    const attempts = await world.rows<{ number: number; status: number; reason: string }>(
+      'SELECT number, status, reason FROM attempts ORDER BY number',
+    )
+    t.equal(attempts.length, world.got.length)
+    t.same(attempts[0], { number: 1, status: 503, reason: 'http_503' })
+    t.equal(attempts.at(-1)?.status, 200)
+  },
+)
+
+void t.test('4xx is dead at once, 5xx after the last attempt; both settle the event', async (t) => {
+  const world = await aPoolWorld(t)
+  world.endpoint('/no')
+  world.endpoint('/down')
+  world.answers.set('/no', 404)
+  world.answers.set('/down', 500)
+  await world.start({ WEBHOOK_MAX_ATTEMPTS: '3' })
+  const event = anEvent(1)
+  await world.publish([event])
+  await eventually('settled', () => world.settled([event]))
+  t.equal(world.gotBy('/no').length, 1)
+  t.equal(world.gotBy('/down').length, 3)
+  const rows = await world.rows<{ state: string; context: string }>(
+    'SELECT state, context FROM deliveries',
+  )
+  t.same(
+    rows.map(({ state }) => state),
+    ['dead', 'dead'],
+  )
+  const reasons = rows.map(({ context }) => (JSON.parse(context) as { reason: string }).reason)
+  t.same(reasons.sort(), ['http_404', 'http_500'])
+})
+
+void t.test('the schedule ends also behind an open breaker', async (t) => {
+  const world = await aPoolWorld(t)
+  world.endpoint('/down')
+  world.answers.set('/down', 500)
+  await world.start({ WEBHOOK_BACKOFF_SCALE_PCT: '0' })
+  const event = anEvent(1)
+  await world.publish([event])
+  await eventually('settled', () => world.settled([event]))
+  t.equal(world.got.length, 12)
+})

@@ -1,0 +1,47 @@
+import t from 'tap'
+import { systemClock } from '../../src/base/clock.js'
+import { createLog } from '../../src/base/log.js'
+import { createRelay } from '../../src/processor/relay.js'
+import { anEvent, createOutbox, someEvents } from '../bus/events.js'
+import { eventually } from '../support/eventually.js'
+import { aPoolWorld, distinct } from './pool_process.js'
+
+void t.test('the stream wiped while events wait in it: the relay sends them again', async (t) => {
+  const world = await aPoolWorld(t)
+  const outbox = createOutbox()
+  const log = createLog('test', { LOG_LEVEL: 'silent' })
+  const relay = createRelay({
+    bus: world.bus.publisher,
+    openEvents: outbox.openEvents,
+    clock: systemClock,
+    log,
+  })
+  t.teardown(() => relay.stop())
+  world.endpoint('/hook')
+  const events = someEvents(100)
+  outbox.commit(events)
+  relay.push(events)
+  await eventually('published', () => !relay.backlog().catchingUp && world.bus.status() === 'up')
+  await world.nats.kill()
+  world.nats.wipe()
+  await world.nats.start()
+  await world.start()
+  await eventually('all settled', () => world.settled(events))
+  t.equal(distinct(world.got), 100)
+})
+
+void t.test('the pool lives through kill -9 and a wipe of the bus', async (t) => {
+  const world = await aPoolWorld(t)
+  world.endpoint('/hook')
+  await world.start()
+  await world.publish([anEvent(1)])
+  await eventually('delivered', () => world.got.length === 1)
+  await world.nats.kill()
+  world.nats.wipe()
+  await world.nats.start()
+  const event = anEvent(2)
+  await eventually('published', async () =>
+    world.bus.publisher.room() > 0 ? world.bus.publisher.publish(event, event.id) : false,
+  )
+  await eventually('delivered', () => world.got.length === 2)
+})

@@ -1,0 +1,61 @@
+import t from 'tap'
+import { anEvent, someEvents } from '../bus/events.js'
+import { eventually } from '../support/eventually.js'
+import { aPoolWorld, distinct } from './pool_process.js'
+
+void t.test('a disabled endpoint holds its events; enabled again it gets them', async (t) => {
+  const world = await aPoolWorld(t)
+  const endpoint = world.endpoint('/hook', { status: 'disabled' })
+  const other = world.endpoint('/other')
+  await world.start()
+  const events = someEvents(100)
+  await world.publish(events)
+  await eventually('the other has all', () => distinct(world.gotBy('/other')) === 100)
+  t.equal(world.gotBy('/hook').length, 0)
+  world.processor.tell({ ...endpoint, status: 'enabled' })
+  await eventually('all settled', () => world.settled(events))
+  t.equal(distinct(world.gotBy('/hook')), 100)
+  t.ok(other.id)
+})
+
+void t.test('a deleted endpoint ends what it has left', async (t) => {
+  const world = await aPoolWorld(t)
+  const endpoint = world.endpoint('/hook')
+  world.answers.set('/hook', 503)
+  await world.start({ WEBHOOK_BACKOFF_SCALE_PCT: '100' })
+  const events = someEvents(300)
+  await world.publish(events)
+  await eventually('tried, and all are there', async () => {
+    const [row] = await world.rows<{ n: number }>('SELECT count(*) AS n FROM deliveries')
+    return row?.n === 300 && world.got.length > 0
+  })
+  world.processor.tell({ ...endpoint, status: 'deleted' })
+  await eventually('all settled', () => world.settled(events))
+  const states = await world.rows<{ state: string; n: number }>(
+    'SELECT state, count(*) AS n FROM deliveries GROUP BY state',
+  )
+  t.same(states, [{ state: 'dead', n: 300 }])
+})
+
+void t.test('410 asks for the endpoint to be disabled, until somebody has listened', async (t) => {
+  const world = await aPoolWorld(t)
+  const endpoint = world.endpoint('/gone')
+  world.answers.set('/gone', 410)
+  await world.start()
+  world.processor.refuse(true)
+  const event = anEvent(1)
+  await world.publish([event])
+  await eventually('tried', () => world.got.length === 1)
+  world.processor.refuse(false)
+  await eventually('disabled', () => world.processor.disabled.length > 0)
+  t.same(world.processor.disabled, [{ endpointId: endpoint.id, reason: 'gone' }])
+  await eventually('settled', () => world.settled([event]))
+  await world.publish([anEvent(2)])
+  await eventually('held', async () => {
+    const [row] = await world.rows<{ n: number }>(
+      "SELECT count(*) AS n FROM deliveries WHERE state = 'pending'",
+    )
+    return row?.n === 1
+  })
+  t.equal(world.got.length, 1)
+})

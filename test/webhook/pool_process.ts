@@ -1,0 +1,187 @@
+/**
+ * The webhook pool as a real process, with a real nats-server, a stand-in processor and a receiver
+ * of its own.
+ */
+import { fork, type ChildProcess } from 'node:child_process'
+import { createHash, createHmac } from 'node:crypto'
+import { once } from 'node:events'
+import { createServer, type IncomingMessage } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { join } from 'node:path'
+import type { Test } from 'tap'
+import type { Endpoint as WireEndpoint } from '../../protos/types/causeway/v1/Endpoint.js'
+import { systemClock } from '../../src/base/clock.js'
+import { newId, type EndpointId } from '../../src/base/ids.js'
+import { ensureInternalToken } from '../../src/base/internal_token.js'
+import { createLog } from '../../src/base/log.js'
+import { projectRoot } from '../../src/base/protos.js'
+import { systemRandom } from '../../src/base/random.js'
+import { readSettings } from '../../src/base/settings.js'
+import { connectBus, type Bus } from '../../src/bus/nats.js'
+import { openDatabase, type Bindable } from '../../src/store/database.js'
+import type { OutboxEvent } from '../../src/processor/relay.js'
+import { TENANT } from '../bus/events.js'
+import { eventually } from '../support/eventually.js'
+import { createNatsServer, type NatsServer } from '../support/nats_server.js'
+import { openStandInProcessor, type StandInProcessor } from './stand_in_processor.js'
+
+const SECRET = 'whsec_of_the_test'
+const MAIN = join(projectRoot(), '.build/actors/webhook/main.js')
+const random = systemRandom()
+
+export interface Got {
+  readonly path: string
+  readonly eventId: string
+  readonly body: string
+  readonly nonce: string
+  /** By the contract, computed here. */
+  readonly signed: boolean
+}
+
+/** At least once means: count what is different. */
+export const distinct = (got: readonly Got[]): number =>
+  new Set(got.map(({ eventId }) => eventId)).size
+
+export interface PoolWorld {
+  readonly nats: NatsServer
+  readonly processor: StandInProcessor
+  readonly bus: Bus
+  readonly got: Got[]
+  /** What the receiver answers at a path: a status, or nothing at all. Without an entry: 200. */
+  readonly answers: Map<string, number | 'silence'>
+  start(settings?: Readonly<Record<string, string>>): Promise<void>
+  stop(): Promise<number | null>
+  kill(): Promise<void>
+  /** An endpoint at the receiver, told to the pool. */
+  endpoint(path: string, changes?: WireEndpoint): WireEndpoint & { readonly id: string }
+  publish(events: readonly OutboxEvent[]): Promise<void>
+  rows<Row>(sql: string, parameters?: readonly Bindable[]): Promise<Row[]>
+  gotBy(path: string): Got[]
+  settled(events: readonly OutboxEvent[]): boolean
+}
+
+export async function aPoolWorld(t: Test): Promise<PoolWorld> {
+  const folder = t.testdir()
+  const nats = await createNatsServer(folder)
+  await nats.start()
+  const environment = { DATA_DIR: folder, LOG_LEVEL: 'error', NATS_URL: nats.url }
+  const token = ensureInternalToken(readSettings(environment, ''), random)
+  const processor = await openStandInProcessor(token)
+  const receiver = await openReceiver()
+  const log = createLog('test', { LOG_LEVEL: 'silent' })
+  const bus = connectBus({ url: nats.url, consumes: false, clock: systemClock, log })
+  let child: ChildProcess | undefined
+
+  const start = async (settings: Readonly<Record<string, string>> = {}): Promise<void> => {
+    child = fork(MAIN, ['--processor', processor.address], {
+      cwd: folder,
+      env: {
+        PATH: process.env.PATH,
+        ...environment,
+        WEBHOOK_ALLOW_PRIVATE: 'true',
+        WEBHOOK_BACKOFF_SCALE_PCT: '1',
+        ...settings,
+      },
+    })
+    const [message] = (await once(child, 'message')) as [unknown]
+    t.match(message, { ready: true })
+  }
+
+  const end = async (signal: NodeJS.Signals): Promise<number | null> => {
+    const running = child
+    child = undefined
+    if (running === undefined) return null
+    const ended = once(running, 'exit')
+    running.kill(signal)
+    const [code] = (await ended) as [number | null]
+    return code
+  }
+
+  t.teardown(async () => {
+    await end('SIGKILL')
+    await bus.close()
+    processor.close()
+    receiver.close()
+    await nats.kill()
+  })
+
+  return {
+    nats,
+    processor,
+    bus,
+    got: receiver.got,
+    answers: receiver.answers,
+    start,
+    stop: () => end('SIGTERM'),
+    kill: async () => void (await end('SIGKILL')),
+    endpoint: (path, changes = {}) => {
+      const endpoint = {
+        id: newId<EndpointId>('endpoint', systemClock.now(), random),
+        tenant: TENANT,
+        url: `${receiver.url}${path}`,
+        enabled_events: ['*'],
+        status: 'enabled',
+        secrets: [{ key_id: 'whk_1', secret: SECRET, active_from: '0' }],
+        created_at: '0',
+        ...changes,
+      }
+      processor.tell(endpoint)
+      return endpoint
+    },
+    publish: async (events) => {
+      await eventually('bus up', () => bus.publisher.room() > 0)
+      const stored = await Promise.all(
+        events.map((event) => bus.publisher.publish(event, event.id)),
+      )
+      if (!stored.every((each) => each)) throw new Error('not published')
+    },
+    rows: async <Row>(sql: string, parameters?: readonly Bindable[]) => {
+      const database = await openDatabase(join(folder, 'webhooks.db'), { readOnly: true })
+      const rows = await database.all<Row>(sql, parameters)
+      await database.close()
+      return rows
+    },
+    gotBy: (path) => receiver.got.filter((each) => each.path === path),
+    settled: (events) => events.every(({ id }) => processor.outcomes.has(`${id} settled`)),
+  }
+}
+
+async function openReceiver() {
+  const got: Got[] = []
+  const answers = new Map<string, number | 'silence'>()
+  const server = createServer((request, response) => {
+    const chunks: Buffer[] = []
+    request.on('data', (chunk: Buffer) => chunks.push(chunk))
+    request.on('end', () => {
+      const path = request.url ?? ''
+      got.push(verified(request, path, Buffer.concat(chunks)))
+      const answer = answers.get(path) ?? 200
+      if (answer !== 'silence') response.writeHead(answer).end()
+    })
+  })
+  server.listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  return {
+    got,
+    answers,
+    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    close: () => {
+      server.closeAllConnections()
+      server.close()
+    },
+  }
+}
+
+function verified({ headers }: IncomingMessage, path: string, body: Buffer): Got {
+  const header = (name: string): string => String(headers[`x-service-${name}`])
+  const hash = createHash('sha256').update(body).digest('hex')
+  const text = `POST\n${path}\n${header('timestamp')}\n${header('nonce')}\n${hash}\n`
+  const expected = createHmac('sha256', SECRET).update(text).digest('base64')
+  return {
+    path,
+    eventId: header('webhook-event-id'),
+    body: body.toString(),
+    nonce: header('nonce'),
+    signed: expected === header('signature'),
+  }
+}

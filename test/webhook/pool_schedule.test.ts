@@ -1,0 +1,183 @@
+import { join } from 'node:path'
+import t, { type Test } from 'tap'
+import { DAY, MINUTE, SECOND } from '../../src/base/clock.js'
+import type { TenantId } from '../../src/base/ids.js'
+import { createLog } from '../../src/base/log.js'
+import { systemRandom } from '../../src/base/random.js'
+import type { Endpoint } from '../../actors/webhook/endpoint.js'
+import { createPool } from '../../actors/webhook/pool.js'
+import type { Parcel, SendOutcome } from '../../actors/webhook/sender.js'
+import { openWebhookStore } from '../../actors/webhook/store.js'
+import { eventually } from '../support/eventually.js'
+import { aDelivery, anEndpoint, anEventRow, heldClock } from './builders.js'
+
+type Kind = SendOutcome['kind']
+
+/** The real pool and store under a held clock; the test answers for the receivers. */
+async function aPool(t: Test, answer: (parcel: Parcel) => Kind | 'silence') {
+  const clock = heldClock()
+  const file = join(t.testdir(), 'webhooks.db')
+  const store = await openWebhookStore(file, (fault) => {
+    throw fault
+  })
+  const inFlight = new Map<string, number>()
+  const most = new Map<string, number>()
+  const delivered: string[] = []
+  const tries: string[] = []
+  const disabled: string[] = []
+  let hangUp: () => void = () => undefined
+  const hangingUp = new Promise<void>((resolve) => (hangUp = resolve))
+
+  const send = async (parcel: Parcel): Promise<SendOutcome> => {
+    const { id } = parcel.endpoint
+    const now = (inFlight.get(id) ?? 0) + 1
+    inFlight.set(id, now)
+    most.set(id, Math.max(most.get(id) ?? 0, now))
+    tries.push(id)
+    const kind = answer(parcel)
+    await (kind === 'silence' ? hangingUp : new Promise((resolve) => setImmediate(resolve)))
+    inFlight.set(id, (inFlight.get(id) ?? 0) - 1)
+    return {
+      kind: kind === 'silence' ? 'retry' : kind,
+      status: null,
+      reason: kind,
+      latencyMs: 0,
+      reply: '',
+    }
+  }
+  const pool = createPool({
+    sender: { send },
+    store,
+    backoff: { attemptsMax: 12, scalePct: 100 },
+    clock,
+    random: systemRandom(),
+    log: createLog('test', { LOG_LEVEL: 'silent' }),
+    settled: () => undefined,
+    disable: (endpointId, reason) => void disabled.push(`${endpointId} ${reason}`),
+    tried: ({ outcome, delivery }) => {
+      if (outcome.kind === 'delivered') delivered.push(delivery.endpointId)
+    },
+  })
+  await pool.start()
+  t.teardown(async () => {
+    hangUp()
+    await pool.stop()
+    await store.close()
+  })
+
+  /** As the intake does: on disk first, then told to the pool. */
+  const give = async (endpoint: Endpoint, count: number): Promise<void> => {
+    const events = Array.from({ length: count }, () => anEventRow({ receivedAt: clock.now() }))
+    const deliveries = events.map((event) => aDelivery(event, endpoint))
+    await store.commit({ events, deliveries })
+    pool.deliver(deliveries)
+  }
+  const count = (list: readonly string[], endpoint: Endpoint): number =>
+    list.filter((id) => id === endpoint.id).length
+  return { clock, store, pool, give, most, delivered, tries, disabled, count }
+}
+
+const turns = async (count: number): Promise<void> => {
+  for (let turn = 0; turn < count; turn++) await new Promise((resolve) => setImmediate(resolve))
+}
+
+void t.test('hundreds of dead endpoints do not hold up a live one', async (t) => {
+  const live = anEndpoint({ tenant: 'live_sandbox' as TenantId })
+  const world = await aPool(t, ({ endpoint }) => (endpoint === live ? 'delivered' : 'silence'))
+  const dead = Array.from({ length: 300 }, () => anEndpoint())
+  for (const endpoint of [...dead, live]) world.pool.meet(endpoint)
+  for (const endpoint of dead) await world.give(endpoint, 3)
+  await world.give(live, 200)
+  await eventually('all of the live one', () => {
+    world.clock.advance(100)
+    return world.count(world.delivered, live) === 200
+  })
+  t.ok(Math.max(...dead.map(({ id }) => world.most.get(id) ?? 0)) <= 1, 'one try at a stranger')
+  t.ok((world.most.get(live.id) ?? 0) <= 4)
+  t.ok(world.pool.state().waitingInMemory <= 300 * 3)
+})
+
+void t.test('a backlog beyond memory is delivered from disk, each once', async (t) => {
+  const world = await aPool(t, () => 'delivered')
+  const endpoint = anEndpoint()
+  await world.give(endpoint, 1_000)
+  t.equal(world.pool.state().waitingInMemory, 0, 'nobody knows the endpoint yet')
+  world.pool.meet(endpoint)
+  await eventually('all delivered', () => world.delivered.length >= 1_000)
+  await turns(20)
+  t.equal(world.tries.length, 1_000)
+  t.equal(world.most.get(endpoint.id), 4)
+})
+
+void t.test('the breaker leaves a dead endpoint alone but for a probe a minute', async (t) => {
+  let answer: Kind = 'retry'
+  const world = await aPool(t, () => answer)
+  const endpoint = anEndpoint()
+  world.pool.meet(endpoint)
+  await world.give(endpoint, 50)
+  await eventually('ten tries', () => world.tries.length === 10)
+  await eventually('open', () => world.pool.state().openBreakers === 1)
+  world.clock.advance(MINUTE - SECOND)
+  await turns(200)
+  t.equal(world.tries.length, 10, 'due, and held back')
+  world.clock.advance(2 * SECOND)
+  await eventually('a probe', () => world.tries.length === 11)
+  await turns(200)
+  t.equal(world.tries.length, 11)
+  answer = 'delivered'
+  world.clock.advance(MINUTE)
+  await eventually('closed, and all delivered', () => world.delivered.length === 50)
+})
+
+void t.test('a probe ahead of its time uses up no attempt, and delivers when it can', async (t) => {
+  let answer: Kind = 'retry'
+  const world = await aPool(t, () => answer)
+  const endpoint = anEndpoint()
+  world.pool.meet(endpoint)
+  await world.give(endpoint, 1)
+  // Ten attempts by the schedule open the breaker; the eleventh is due half a day later.
+  await eventually('ten attempts', () => {
+    world.clock.advance(15 * MINUTE)
+    return world.tries.length >= 10
+  })
+  await eventually('open', () => world.pool.state().openBreakers === 1)
+  const context = async () => {
+    const far = world.clock.now() + 10 * DAY
+    const [row] = await world.store.due(endpoint.id, far as ReturnType<typeof world.clock.now>, 1)
+    return row?.context
+  }
+  const before = await eventually('written', async () => {
+    const now = await context()
+    return now?.attempts === 10 && now
+  })
+  world.clock.advance(MINUTE)
+  await eventually('a probe', () => world.tries.length === 11)
+  const after = await eventually('written', async () => {
+    const now = await context()
+    return now?.tries === 11 && now
+  })
+  t.same(after, { ...before, tries: 11 })
+  answer = 'delivered'
+  world.clock.advance(MINUTE)
+  await eventually('delivered by the next probe', () => world.delivered.length === 1)
+  t.equal(world.tries.length, 12)
+})
+
+void t.test('five days of failures disable the endpoint, and its events stay', async (t) => {
+  const world = await aPool(t, () => 'permanent')
+  const endpoint = anEndpoint()
+  world.pool.meet(endpoint)
+  await world.give(endpoint, 1)
+  await eventually('refused', async () => (await world.store.failingSince()).size === 1)
+  world.clock.advance(5 * DAY)
+  await world.give(endpoint, 1)
+  await eventually('disabled', () => world.disabled.length === 1)
+  t.same(world.disabled, [`${endpoint.id} failing`])
+  await world.give(endpoint, 3)
+  await turns(200)
+  t.equal(world.tries.length, 2)
+  world.pool.meet({ ...endpoint, status: 'disabled' })
+  world.pool.meet(endpoint)
+  await eventually('enabled again', () => world.tries.length === 5)
+  t.equal(world.disabled.length, 1, 'with a clean sheet')
+})

@@ -1,0 +1,304 @@
+import { createHash, createHmac } from 'node:crypto'
+import { once } from 'node:events'
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
+import { createServer as createTcpServer, type AddressInfo, type Socket } from 'node:net'
+import { gzipSync } from 'node:zlib'
+import t, { type Test } from 'tap'
+import { signingKey } from '../../src/auth/signature.js'
+import { instant, systemClock } from '../../src/base/clock.js'
+import { systemRandom } from '../../src/base/random.js'
+import { createSender, type Parcel, type Sender } from '../../actors/webhook/sender.js'
+import { systemNames, type Resolve } from '../../actors/webhook/target_guard.js'
+import { anEndpoint, SECRET } from './builders.js'
+
+interface Received {
+  readonly method: string
+  readonly url: string
+  readonly headers: IncomingMessage['headers']
+  readonly body: Buffer
+}
+
+type Answer = (response: ServerResponse, received: Received) => void
+
+/** A receiver that keeps what it got. */
+async function aReceiver(t: Test, answer: Answer) {
+  const received: Received[] = []
+  const server = createServer((request, response) => {
+    const chunks: Buffer[] = []
+    request.on('data', (chunk: Buffer) => chunks.push(chunk))
+    request.on('end', () => {
+      const { method = '', url = '', headers } = request
+      const got = { method, url, headers, body: Buffer.concat(chunks) }
+      received.push(got)
+      answer(response, got)
+    })
+  })
+  return { received, url: await listen(t, server) }
+}
+
+async function listen(t: Test, server: Server): Promise<string> {
+  server.listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  t.teardown(() => {
+    server.closeAllConnections()
+    server.close()
+  })
+  return `http://127.0.0.1:${(server.address() as AddressInfo).port}`
+}
+
+function aSender(
+  t: Test,
+  changes: { tryWithinMs?: number; allowPrivate?: boolean; resolve?: Resolve; brand?: string } = {},
+): Sender {
+  const { allowPrivate = true, resolve = systemNames, brand = 'Service', ...rest } = changes
+  const sender = createSender({
+    brand,
+    rules: { allowPrivate },
+    resolve,
+    clock: systemClock,
+    random: systemRandom(),
+    ...rest,
+  })
+  t.teardown(() => sender.close())
+  return sender
+}
+
+const aParcel = (url: string, changes: Partial<Parcel> = {}): Parcel => ({
+  endpoint: anEndpoint({ url }),
+  eventId: 'evt_1',
+  eventType: 'payout.completed',
+  body: '{"id":"evt_1","note":"ส่งเงิน ₫"}',
+  ...changes,
+})
+
+/** What a receiver does by the contract, written without the signer's code. */
+function verify({ method, url, headers, body }: Received, secret: string, brand = 'service') {
+  const header = (name: string): string => String(headers[`x-${brand}-${name}`])
+  const hash = createHash('sha256').update(body).digest('hex')
+  const lines = [method, url, header('timestamp'), header('nonce'), hash]
+  const text = lines.map((line) => line + '\n').join('')
+  const expected = createHmac('sha256', Buffer.from(secret, 'utf8')).update(text).digest('base64')
+  return {
+    signed: expected === header('signature'),
+    ageMs: Math.abs(Date.now() - Date.parse(header('timestamp'))),
+    nonce: header('nonce'),
+    keyId: header('key-id'),
+    id: header('webhook-event-id'),
+    type: header('webhook-event-type'),
+  }
+}
+
+void t.test('a delivery as its receiver sees it', async (t) => {
+  const { received, url } = await aReceiver(t, (response) => response.writeHead(204).end())
+  const sender = aSender(t)
+  const parcel = aParcel(`${url}/hooks/pay%20out?token=a%2Fb&x=1#fragment`)
+  const outcome = await sender.send(parcel)
+  t.match(outcome, { kind: 'delivered', status: 204, reply: '' })
+  const [first] = received
+  t.equal(first?.method, 'POST')
+  t.equal(first?.url, '/hooks/pay%20out?token=a%2Fb&x=1')
+  t.equal(first?.body.toString(), parcel.body, 'byte for byte')
+  t.equal(first?.headers['content-type'], 'application/json')
+  t.equal(first?.headers['content-length'], String(Buffer.byteLength(parcel.body)))
+  const seen = verify(first!, SECRET)
+  t.match(seen, { signed: true, keyId: 'whk_1', id: 'evt_1', type: 'payout.completed' })
+  t.match(seen.nonce, /^[0-9a-f]{64}$/)
+  t.ok(seen.ageMs < 60_000)
+  t.notOk(verify({ ...first!, url: '/hooks/pay%20out' }, SECRET).signed, 'the query is signed')
+  t.notOk(verify(first!, 'whsec_other').signed)
+})
+
+void t.test(
+  'every try has its own timestamp, nonce and signature over the same bytes',
+  async (t) => {
+    const { received, url } = await aReceiver(t, (response) => response.writeHead(500).end())
+    const sender = aSender(t)
+    const parcel = aParcel(url)
+    for (let tries = 0; tries < 3; tries++) await sender.send(parcel)
+    const seen = received.map((each) => verify(each, SECRET))
+    t.ok(seen.every(({ signed }) => signed))
+    t.equal(new Set(seen.map(({ nonce }) => nonce)).size, 3)
+    t.equal(new Set(received.map(({ body }) => body.toString('hex'))).size, 1)
+  },
+)
+
+void t.test('the brand names the headers', async (t) => {
+  const { received, url } = await aReceiver(t, (response) => response.end())
+  await aSender(t, { brand: 'Acme' }).send(aParcel(url))
+  t.ok(verify(received[0]!, SECRET, 'acme').signed)
+})
+
+void t.test('the secret that signs is the newest whose time has come', async (t) => {
+  const { received, url } = await aReceiver(t, (response) => response.end())
+  const secret = (keyId: string, text: string, activeFrom: number) => ({
+    keyId,
+    key: signingKey(text),
+    activeFrom: instant(activeFrom),
+  })
+  const future = Date.now() + 3_600_000
+  const secrets = [
+    secret('k1', 'whsec_1', 0),
+    secret('k2', 'whsec_2', 1_000),
+    secret('k3', 'whsec_3', future),
+  ]
+  const sender = aSender(t)
+  await sender.send(aParcel(url, { endpoint: anEndpoint({ url, secrets }) }))
+  t.match(verify(received[0]!, 'whsec_2'), { signed: true, keyId: 'k2' })
+  const none = await sender.send(aParcel(url, { endpoint: anEndpoint({ url, secrets: [] }) }))
+  t.match(none, { kind: 'retry', status: null, reason: 'no_active_secret' })
+  t.equal(received.length, 1, 'nothing leaves unsigned')
+})
+
+void t.test('how answers are judged', async (t) => {
+  const { url } = await aReceiver(t, (response, { url: path }) => {
+    response.writeHead(Number(path.slice(1)), { location: '/200' }).end('said')
+  })
+  const sender = aSender(t)
+  const table = {
+    delivered: [200, 201, 202, 204, 299],
+    permanent: [300, 301, 302, 303, 304, 307, 308, 400, 401, 403, 404, 405, 409, 413, 422, 429],
+    gone: [410],
+    retry: [500, 501, 502, 503, 504, 599],
+  }
+  for (const [kind, statuses] of Object.entries(table)) {
+    for (const status of statuses) {
+      const outcome = await sender.send(aParcel(`${url}/${status}`))
+      t.match(outcome, { kind, status, reason: `http_${status}` }, String(status))
+    }
+  }
+})
+
+void t.test('a redirect is not followed', async (t) => {
+  const { received, url } = await aReceiver(t, (response, { url: path }) => {
+    if (path === '/start') response.writeHead(307, { location: '/secret' }).end()
+    else response.writeHead(200).end()
+  })
+  t.match(await aSender(t).send(aParcel(`${url}/start`)), { kind: 'permanent', status: 307 })
+  t.same(
+    received.map(({ url: path }) => path),
+    ['/start'],
+  )
+})
+
+void t.test('silence ends at the deadline', async (t) => {
+  const { url } = await aReceiver(t, () => undefined)
+  const outcome = await aSender(t, { tryWithinMs: 200 }).send(aParcel(url))
+  t.match(outcome, { kind: 'retry', status: null, reason: 'timeout' })
+})
+
+void t.test('a body without end is cut, and changes nothing about the status', async (t) => {
+  const { url } = await aReceiver(t, (response, { url: path }) => {
+    response.writeHead(path === '/ok' ? 200 : 503)
+    const more = (): void => {
+      while (response.writable && response.write('x'.repeat(8_192)));
+    }
+    response.on('drain', more)
+    more()
+  })
+  const sender = aSender(t)
+  const ok = await sender.send(aParcel(`${url}/ok`))
+  t.match(ok, { kind: 'delivered', status: 200 })
+  t.equal(ok.reply.length, 4_096, 'only the first bytes are kept')
+  t.match(await sender.send(aParcel(`${url}/no`)), { kind: 'retry', status: 503 })
+})
+
+void t.test('a body that drips is cut at the deadline', async (t) => {
+  const { url } = await aReceiver(t, (response) => {
+    response.writeHead(200)
+    const drip = setInterval(() => response.write('.'), 20)
+    response.on('close', () => clearInterval(drip))
+  })
+  const outcome = await aSender(t, { tryWithinMs: 300 }).send(aParcel(url))
+  t.match(outcome, { kind: 'delivered', status: 200 })
+  t.match(outcome.reply, /^\.+$/)
+})
+
+void t.test('a compressed body stays as it is', async (t) => {
+  const { received, url } = await aReceiver(t, (response) => {
+    response.writeHead(200, { 'content-encoding': 'gzip' }).end(gzipSync('a'.repeat(1_000_000)))
+  })
+  const outcome = await aSender(t).send(aParcel(url))
+  t.equal(outcome.kind, 'delivered')
+  t.notMatch(outcome.reply, /aaaa/)
+  t.equal(received[0]?.headers['accept-encoding'], undefined)
+})
+
+/** A TCP server that says what it is told to and hangs up. */
+async function aRawServer(t: Test, talk: (socket: Socket) => void): Promise<string> {
+  const sockets = new Set<Socket>()
+  const server = createTcpServer((socket) => {
+    sockets.add(socket)
+    socket.on('error', () => undefined)
+    socket.once('data', () => talk(socket))
+  })
+  server.listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  t.teardown(() => {
+    for (const socket of sockets) socket.destroy()
+    server.close()
+  })
+  return `http://127.0.0.1:${(server.address() as AddressInfo).port}`
+}
+
+void t.test('broken peers are retried', async (t) => {
+  const sender = aSender(t, { tryWithinMs: 1_000 })
+  const talks: Record<string, (socket: Socket) => void> = {
+    'hangs up': (socket) => socket.destroy(),
+    resets: (socket) => socket.resetAndDestroy(),
+    'talks nonsense': (socket) => socket.end('hello\r\n\r\n'),
+    'headers without end': (socket) => {
+      socket.write('HTTP/1.1 200 OK\r\n')
+      const more = setInterval(() => socket.write(`x-${'y'.repeat(2_000)}: 1\r\n`), 1)
+      socket.on('close', () => clearInterval(more))
+    },
+  }
+  for (const [name, talk] of Object.entries(talks)) {
+    const outcome = await sender.send(aParcel(await aRawServer(t, talk)))
+    t.match(outcome, { kind: 'retry', status: null }, name)
+  }
+  const closed = createTcpServer().listen(0, '127.0.0.1')
+  await once(closed, 'listening')
+  const { port } = closed.address() as AddressInfo
+  closed.close()
+  const refused = await sender.send(aParcel(`http://127.0.0.1:${port}/`))
+  t.match(refused, { kind: 'retry', status: null, reason: 'ECONNREFUSED' })
+})
+
+void t.test('an answer that breaks off after its status counts as that status', async (t) => {
+  const url = await aRawServer(t, (socket) => {
+    socket.end('HTTP/1.1 200 OK\r\ncontent-length: 100\r\n\r\nshort')
+  })
+  t.match(await aSender(t).send(aParcel(url)), { kind: 'delivered', status: 200, reply: 'short' })
+})
+
+void t.test('private targets get nothing, by address or by name', async (t) => {
+  const { received, url } = await aReceiver(t, (response) => response.end())
+  const { port } = new URL(url)
+  const toLoopback: Resolve = () => Promise.resolve([{ address: '127.0.0.1', family: 4 }])
+  const sender = aSender(t, { allowPrivate: false, resolve: toLoopback })
+  const literal = await sender.send(aParcel(`https://127.0.0.1:${port}/`))
+  t.match(literal, { kind: 'permanent', reason: 'target_refused' })
+  const named = await sender.send(aParcel(`https://innocent.example:${port}/`))
+  t.match(named, { kind: 'retry', status: null, reason: 'target_refused' })
+  const plain = await sender.send(aParcel(`http://innocent.example:${port}/`))
+  t.match(plain, { kind: 'permanent', reason: 'target_refused' })
+  t.equal(received.length, 0)
+})
+
+void t.test('connections are kept for an endpoint, and not shared with another', async (t) => {
+  const ports = new Set<number | undefined>()
+  const server = createServer((request, response) => {
+    ports.add(request.socket.remotePort)
+    request.resume()
+    request.on('end', () => response.end())
+  })
+  const url = await listen(t, server)
+  const sender = aSender(t)
+  const [one, other] = [anEndpoint({ url }), anEndpoint({ url })]
+  await sender.send(aParcel(url, { endpoint: one }))
+  await new Promise((resolve) => setImmediate(resolve))
+  await sender.send(aParcel(url, { endpoint: one }))
+  t.equal(ports.size, 1)
+  await sender.send(aParcel(url, { endpoint: other }))
+  t.equal(ports.size, 2)
+})

@@ -1,0 +1,84 @@
+/**
+ * The processor as the webhook pool sees it: a directory of endpoints, and somebody who takes
+ * outcomes.
+ */
+import { Server, ServerCredentials, type ServerWritableStream } from '@grpc/grpc-js'
+import type { DirectoryHandlers } from '../../protos/types/causeway/v1/Directory.js'
+import type { Endpoint as WireEndpoint } from '../../protos/types/causeway/v1/Endpoint.js'
+import type { EndpointUpdate } from '../../protos/types/causeway/v1/EndpointUpdate.js'
+import type { EventOutcomesHandlers } from '../../protos/types/causeway/v1/EventOutcomes.js'
+import type { WatchRequest__Output as WatchRequest } from '../../protos/types/causeway/v1/WatchRequest.js'
+import type { ProtoGrpcType as DirectoryTypes } from '../../protos/types/directory.js'
+import type { ProtoGrpcType as WebhookTypes } from '../../protos/types/webhooks.js'
+import { hasBearer } from '../../src/base/internal_token.js'
+import { contracts } from '../../src/base/protos.js'
+
+export interface StandInProcessor {
+  readonly address: string
+  /** How often each event was reported, by its outcome. */
+  readonly outcomes: Map<string, number>
+  readonly disabled: { readonly endpointId: string; readonly reason: string }[]
+  /** Tells watchers, and whoever watches later. */
+  tell(endpoint: WireEndpoint): void
+  /** While it refuses, nothing is recorded. */
+  refuse(on: boolean): void
+  close(): void
+}
+
+export async function openStandInProcessor(token: string): Promise<StandInProcessor> {
+  const endpoints = new Map<string, WireEndpoint>()
+  const watchers = new Set<ServerWritableStream<WatchRequest, EndpointUpdate>>()
+  const outcomes = new Map<string, number>()
+  const disabled: { endpointId: string; reason: string }[] = []
+  let refusing = false
+
+  const directory: Pick<DirectoryHandlers, 'WatchEndpoints'> = {
+    WatchEndpoints: (stream) => {
+      if (!hasBearer(stream.metadata, token)) return void stream.destroy(new Error('who are you'))
+      watchers.add(stream)
+      stream.on('close', () => watchers.delete(stream))
+      stream.write({ endpoints: [...endpoints.values()], complete: true })
+    },
+  }
+  const recorder: EventOutcomesHandlers = {
+    Record: (call, answer) => {
+      if (refusing || !hasBearer(call.metadata, token)) return answer({ code: 14, details: 'no' })
+      for (const { event_id, outcome } of call.request.outcomes) {
+        const key = `${event_id} ${outcome}`
+        outcomes.set(key, (outcomes.get(key) ?? 0) + 1)
+      }
+      answer(null, { recorded: call.request.outcomes.length })
+    },
+    DisableEndpoint: (call, answer) => {
+      if (refusing || !hasBearer(call.metadata, token)) return answer({ code: 14, details: 'no' })
+      disabled.push({ endpointId: call.request.endpoint_id, reason: call.request.reason })
+      const known = endpoints.get(call.request.endpoint_id)
+      if (known !== undefined) tell({ ...known, status: 'disabled' })
+      answer(null, { recorded: 1 })
+    },
+  }
+
+  const tell = (endpoint: WireEndpoint): void => {
+    endpoints.set(endpoint.id ?? '', endpoint)
+    for (const watcher of watchers) watcher.write({ endpoints: [endpoint] })
+  }
+
+  const server = new Server()
+  server.addService(contracts<DirectoryTypes>().causeway.v1.Directory.service, directory)
+  server.addService(contracts<WebhookTypes>().causeway.v1.EventOutcomes.service, recorder)
+  const port = await new Promise<number>((resolve, reject) => {
+    server.bindAsync('127.0.0.1:0', ServerCredentials.createInsecure(), (fault, bound) =>
+      fault === null ? resolve(bound) : reject(fault),
+    )
+  })
+  return {
+    address: `127.0.0.1:${port}`,
+    outcomes,
+    disabled,
+    tell,
+    refuse: (on) => {
+      refusing = on
+    },
+    close: () => server.forceShutdown(),
+  }
+}

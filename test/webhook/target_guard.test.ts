@@ -1,0 +1,124 @@
+import type { LookupAddress } from 'node:dns'
+import t from 'tap'
+import {
+  guardedLookup,
+  isPublic,
+  judgeUrl,
+  TargetRefused,
+} from '../../actors/webhook/target_guard.js'
+
+const STRICT = { allowPrivate: false }
+const LENIENT = { allowPrivate: true }
+
+/** One address of each block that is not the public internet. */
+const PRIVATE = [
+  ...['0.0.0.0', '0.1.2.3', '10.0.0.1', '100.64.0.1', '100.127.255.255', '127.0.0.1', '127.9.9.9'],
+  ...['169.254.169.254', '172.16.0.1', '172.31.255.255', '192.0.0.1', '192.0.2.1', '192.88.99.1'],
+  ...['192.168.0.1', '198.18.0.1', '198.19.255.255', '198.51.100.1', '203.0.113.1', '224.0.0.1'],
+  ...['239.255.255.255', '240.0.0.1', '255.255.255.255'],
+  ...['::', '::1', 'fe80::1', 'fec0::1', 'fc00::1', 'fd12::1', 'ff02::1', '2001:db8::1'],
+  ...[
+    '3fff::1',
+    '100::1',
+    '2002:7f00:1::',
+    '2001::1',
+    '64:ff9b::7f00:1',
+    '64:ff9b:1::1',
+    '5f00::1',
+  ],
+  ...['::ffff:127.0.0.1', '::ffff:8.8.8.8', '::127.0.0.1', '::8.8.8.8', '4000::1'],
+]
+const PUBLIC = ['8.8.8.8', '1.1.1.1', '172.32.0.1', '100.128.0.1', '2606:4700::1111', '2a00::1']
+
+void t.test('addresses', (t) => {
+  for (const address of PRIVATE) t.notOk(isPublic(address), address)
+  for (const address of PUBLIC) t.ok(isPublic(address), address)
+  for (const nonsense of ['', 'localhost', '1.2.3', '1.2.3.4.5', '::g']) {
+    t.notOk(isPublic(nonsense), nonsense)
+  }
+  t.end()
+})
+
+void t.test('URLs, judged before any name is resolved', (t) => {
+  const refused = [
+    'http://example.com/',
+    'ftp://example.com/',
+    'https://user@example.com/',
+    'https://user:secret@example.com/',
+    ...PRIVATE.map((address) => `https://${address.includes(':') ? `[${address}]` : address}/`),
+    // Other spellings of 127.0.0.1 and 169.254.169.254.
+    ...['2130706433', '0x7f000001', '0177.0.0.1', '127.1', '0x7f.1', '2852039166', '127.0.0.1.'],
+  ].map((text) => (text.includes('/') ? text : `https://${text}/hook`))
+  for (const url of refused) t.equal(judgeUrl(url, STRICT).ok, false, url)
+  for (const url of ['', 'example.com', 'https://', 'https://[::1', 'https://1.2.3.4.5.6.7:x/']) {
+    t.same(judgeUrl(url, STRICT), { ok: false, reason: 'target_malformed' }, url)
+  }
+  const passed = [
+    'https://example.com/hook?a=1',
+    'https://example.com:8443/',
+    'https://8.8.8.8/',
+    'https://[2606:4700::1111]/',
+    'https://xn--exmple-cua.com/',
+  ]
+  for (const url of passed) t.equal(judgeUrl(url, STRICT).ok, true, url)
+  t.end()
+})
+
+void t.test(
+  'for local work http and private addresses pass, other schemes and passwords do not',
+  (t) => {
+    for (const url of ['http://127.0.0.1:9000/', 'http://localhost/', 'https://[::1]/']) {
+      t.equal(judgeUrl(url, LENIENT).ok, true, url)
+    }
+    for (const url of ['ftp://127.0.0.1/', 'file:///etc/passwd', 'http://a:b@127.0.0.1/']) {
+      t.equal(judgeUrl(url, LENIENT).ok, false, url)
+    }
+    t.end()
+  },
+)
+
+type Looked = { fault: Error | null; addresses: unknown }
+
+const look = (
+  answers: readonly string[],
+  rules = STRICT,
+  options: { all?: boolean } = { all: true },
+): Promise<Looked> =>
+  new Promise((resolve) => {
+    const found: LookupAddress[] = answers.map((address) => ({
+      address,
+      family: address.includes(':') ? 6 : 4,
+    }))
+    const lookup = guardedLookup(() => Promise.resolve(found), rules)
+    lookup('name.example', options, (fault, addresses) => resolve({ fault, addresses }))
+  })
+
+void t.test('names are judged by their addresses', async (t) => {
+  t.same((await look(['8.8.8.8'])).addresses, [{ address: '8.8.8.8', family: 4 }])
+  for (const address of PRIVATE) {
+    t.type((await look([address])).fault, TargetRefused, address)
+    t.type((await look(['8.8.8.8', address])).fault, TargetRefused, `public and ${address}`)
+  }
+  t.same((await look(['127.0.0.1'], LENIENT)).fault, null)
+  t.match((await look([])).fault, /has no address/)
+  const one = await look(['8.8.8.8', '1.1.1.1'], STRICT, {})
+  t.same(one, { fault: null, addresses: '8.8.8.8' }, 'asked for one address, gives one')
+})
+
+void t.test('a name that changes its mind is judged each time', async (t) => {
+  const answers = ['8.8.8.8', '127.0.0.1']
+  const lookup = guardedLookup(() => {
+    const address = answers.shift() ?? ''
+    return Promise.resolve([{ address, family: 4 }])
+  }, STRICT)
+  const ask = () =>
+    new Promise((resolve) => lookup('x.example', { all: true }, (fault) => resolve(fault)))
+  t.equal(await ask(), null)
+  t.type(await ask(), TargetRefused)
+})
+
+void t.test('a resolution that fails is passed on', async (t) => {
+  const lookup = guardedLookup(() => Promise.reject(new Error('ENOTFOUND')), STRICT)
+  const fault = await new Promise((resolve) => lookup('x', {}, (given) => resolve(given)))
+  t.match(fault, /ENOTFOUND/)
+})
