@@ -6,7 +6,7 @@
 MAKEFLAGS += --no-print-directory
 SHELL := /bin/sh
 .DEFAULT_GOAL := help
-.PHONY: help setup nats build run demo ops test check lint format types-check clean
+.PHONY: help setup nats build run demo ops audit test check lint format bench clean
 
 INSTALLED := node_modules/.installed
 TYPES := protos/types/.made
@@ -28,6 +28,9 @@ demo: setup nats build ## a QR payment and a payout from end to end, told step b
 ops: build ## the operator's commands: make ops ARGS="trial-balance"
 	@node .build/src/operations/main.js $(ARGS)
 
+audit: build ## check the books against the rail, the events and the ledger; reads only
+	@node .build/src/audit/main.js $(ARGS)
+
 ##@ Work on it
 test: ## the whole set-up, every check and every test; ends with "N passed, N failed"
 	@.make/test.sh
@@ -41,6 +44,9 @@ lint: $(INSTALLED) $(TYPES) ## the linter alone
 
 format: $(INSTALLED) ## lay out every file
 	@$(PRETTIER) --write .
+
+bench: setup build ## what it takes, beside the ceiling of the same machine (test/load)
+	@node .build/test/load/main.js bench $(ARGS)
 
 ##@ Parts of the above
 setup: $(INSTALLED) ## dependencies; the first time takes about two minutes

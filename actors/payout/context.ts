@@ -1,8 +1,10 @@
 /**
  * What a payout remembers, and the events that move it.
  *
- * X1. Plain JSON; what is not known yet is absent. Amounts are decimal text in minor units of `currency`.
- * X2. Fees and beneficiary are frozen at creation: later changes of routes or beneficiaries do not reach it.
+ * X1. Plain JSON; what is not known yet is absent. Amounts are decimal text in minor units of
+ *     `currency`.
+ * X2. Fees and beneficiary are frozen at creation: later changes of routes or beneficiaries do not
+ *     reach it.
  */
 import type { Instant } from '../../src/base/clock.js'
 import type { BeneficiaryId, PayoutId, TenantId } from '../../src/base/ids.js'

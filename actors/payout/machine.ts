@@ -1,12 +1,12 @@
 /**
  * The life of a payout.
  *
- * Owns: states, transitions, and what follows from each. Does not own: the checks before acceptance (the command), SQL,
- * the rail, the clock.
+ * Owns: states, transitions, and what follows from each. Does not own: the checks before acceptance
+ * (the command), SQL, the rail, the clock.
  *
  * M1. Flat and pure, as the intent's machine.
- * M2. `created` is public but short: an accepted payout passes it in the commit that creates it; only a payout held for
- *     review rests there.
+ * M2. `created` is public but short: an accepted payout passes it in the commit that creates it;
+ *     only a payout held for review rests there.
  * M3. Once handed over, only news from the rail ends it.
  */
 import { assign, emit, setup } from 'xstate'
@@ -90,7 +90,10 @@ export const payoutMachine = setup({
   context: ({ input }) => input,
   initial: 'created',
   states: {
-    /** Accepted and reserved. Waits for approval: at once, or by a reviewer until the review's deadline. */
+    /**
+     * Accepted and reserved. Waits for approval: at once, or by a reviewer until the review's
+     * deadline.
+     */
     created: {
       on: {
         approve: [

@@ -58,8 +58,11 @@ export const newDelivery = (at: Instant): DeliveryContext => ({
   reason: '',
 })
 
+/** What XState infers from; it holds nothing. */
+const types = {} as { context: DeliveryContext; events: DeliveryEvent; input: DeliveryContext }
+
 export const deliveryMachine = setup({
-  types: {} as { context: DeliveryContext; events: DeliveryEvent; input: DeliveryContext },
+  types,
   guards: {
     isDue: ({ context, event }) =>
       event.type === 'attempt' && context.dueAt !== null && event.at >= context.dueAt,

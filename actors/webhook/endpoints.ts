@@ -73,8 +73,8 @@ export function watchEndpoints({ client, token, log }: EndpointsOptions): Endpoi
   }
 
   const tenantMap = (tenant: TenantId): Map<EndpointId, Endpoint> => {
-    let endpoints = byTenant.get(tenant)
-    if (endpoints === undefined) byTenant.set(tenant, (endpoints = new Map()))
+    const endpoints = byTenant.get(tenant) ?? new Map<EndpointId, Endpoint>()
+    byTenant.set(tenant, endpoints)
     return endpoints
   }
 

@@ -18,6 +18,7 @@ const FILES = [
   'webhooks.proto',
   'rail.proto',
   'operator.proto',
+  'partners.proto',
 ]
 
 /** The repository's root: compiled code runs from `.build/`, sources from the tree itself. */

@@ -1,11 +1,15 @@
 /**
- * Runs one kind of machine: the actors' mailbox is the cycle, their memory is the shelf, their disk is the store.
+ * Runs one kind of machine: the actors' mailbox is the cycle, their memory is the shelf, their disk
+ * is the store.
  *
- * Owns: making, restoring and stepping XState actors. Does not own: what follows from a transition (processor/advance).
+ * Owns: making, restoring and stepping XState actors. Does not own: what follows from a transition
+ * (processor/advance).
  *
- * A1. A new entity is its machine's initial state with its own context; the actor object is made when its first event
- *     arrives, because making one costs ten times an event. A test holds the two ways equal.
- * A2. A restored actor behaves as the one that was kept: the snapshot is (state, context), all of it.
+ * A1. A new entity is its machine's initial state with its own context; the actor object is made
+ *     when its first event arrives, because making one costs ten times an event. A test holds the
+ *     two ways equal.
+ * A2. A restored actor behaves as the one that was kept: the snapshot is (state, context), all of
+ *     it.
  */
 import type { Consequence } from '../../actors/consequence.js'
 
@@ -33,7 +37,9 @@ export interface ActorHost<State extends string, Context, Event> {
   begin(context: Context): Live<State, Context, Event>
   restore(state: string, contextJson: string): Live<State, Context, Event>
   can(live: Live<State, Context, Event>, event: Event): boolean
-  /** Steps the actor and returns what follows, in order. The caller stages it or stops the process. */
+  /**
+   * Steps the actor and returns what follows, in order. The caller stages it or stops the process.
+   */
   send(live: Live<State, Context, Event>, event: Event): readonly Consequence[]
 }
 

@@ -1,7 +1,8 @@
 /**
  * Steps an intent and turns what follows into rows and orders of the same commit.
  *
- * V1. The caller has refused whatever can be refused; from here on it succeeds or the process stops.
+ * V1. The caller has refused whatever can be refused; from here on it succeeds or the process
+ *     stops.
  */
 import { assert, unreachable } from '../base/assert.js'
 import type { IntentEvent } from '../../actors/intent/context.js'

@@ -1,7 +1,8 @@
 /**
  * Steps a payout and turns what follows into rows and orders of the same commit.
  *
- * V1. The caller has refused whatever can be refused; from here on it succeeds or the process stops.
+ * V1. The caller has refused whatever can be refused; from here on it succeeds or the process
+ *     stops.
  */
 import { unreachable } from '../base/assert.js'
 import type { Consequence } from '../../actors/consequence.js'

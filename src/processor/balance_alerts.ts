@@ -1,10 +1,11 @@
 /**
  * Alerts on available balances.
  *
- * Owns: when `balance.low` is announced. Does not own: who sets a threshold (commands/balance_alert_set).
+ * Owns: when `balance.low` is announced. Does not own: who sets a threshold
+ * (commands/balance_alert_set).
  *
- * L1. An alert fires when the balance falls below its threshold, once; it is armed again when the balance is no longer
- *     below. Both are written in the commit of the posting that did it.
+ * L1. An alert fires when the balance falls below its threshold, once; it is armed again when the
+ *     balance is no longer below. Both are written in the commit of the posting that did it.
  */
 import { accountKey, partsOf, type AccountKey, type AccountKind } from '../ledger/accounts.js'
 import { toWire } from '../money/money.js'

@@ -1,8 +1,9 @@
 /**
  * Posting to the ledger, as part of a command.
  *
- * Owns: the amounts that an entity's plan is posted with, and staging balances and entries. Does not own: the plans and
- * the rules of balances (ledger), money that comes in or is set aside without a payment (processor/funds).
+ * Owns: the amounts that an entity's plan is posted with, and staging balances and entries. Does
+ * not own: the plans and the rules of balances (ledger), money that comes in or is set aside
+ * without a payment (processor/funds).
  *
  * B1. `can…` is asked among the refusals; after it the posting must succeed.
  */

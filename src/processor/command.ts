@@ -1,7 +1,8 @@
 /**
  * A command: what any caller wants done, in the one form the cycle takes.
  *
- * C1. `needs` names rows; it may be asked again after a load, when it can see more, until it names nothing new.
+ * C1. `needs` names rows; it may be asked again after a load, when it can see more, until it names
+ *     nothing new.
  * C2. `decide` is synchronous and reads nothing but its desk: same desk, same result.
  * C3. `decide` either changes nothing and refuses, or, past its last refusal, succeeds.
  */

@@ -1,9 +1,11 @@
 /**
  * Cursors of lists: where a page ended, as text that only we can make.
  *
- * Owns: their form, `position.mac`. Does not own: the keys' origin (auth/master_key), what a position means (queries).
+ * Owns: their form, `position.mac`. Does not own: the keys' origin (auth/master_key), what a
+ * position means (queries).
  *
- * C1. A cursor opens only for the list it was made for: the same operation, tenant and filters (`place`).
+ * C1. A cursor opens only for the list it was made for: the same operation, tenant and filters
+ *     (`place`).
  * C2. One that was altered, made elsewhere or spelt differently is none, whatever is wrong with it.
  */
 import { createHmac, createSecretKey, timingSafeEqual, type KeyObject } from 'node:crypto'

@@ -1,12 +1,13 @@
 /**
  * Discrepancies: what a rail said that does not fit our books.
  *
- * Owns: their identity, their rows and their entries in `suspense`. Does not own: what counts as odd
- * (commands/rail_news), how a person settles one (commands/discrepancy_resolve).
+ * Owns: their identity, their rows and their entries in `suspense`. Does not own: what counts as
+ * odd (commands/rail_news), how a person settles one (commands/discrepancy_resolve).
  *
- * D1. The same words about the same instruction are one discrepancy, however often and by whichever way they come.
- * D2. Words about money that moved are posted under the discrepancy's id, once. Where the posting does not fit, and where
- *     nobody knows whose instruction it was, the row alone stands.
+ * D1. The same words about the same instruction are one discrepancy, however often and by whichever
+ *     way they come.
+ * D2. Words about money that moved are posted under the discrepancy's id, once. Where the posting
+ *     does not fit, and where nobody knows whose instruction it was, the row alone stands.
  * D3. No account number is kept, nor anything that one could be guessed from.
  */
 import { hash } from 'node:crypto'

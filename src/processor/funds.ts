@@ -1,12 +1,13 @@
 /**
  * Money that comes in, changes its currency, or is set aside for a person to look at.
  *
- * Owns: the postings that belong to no payment, and the room they must leave. Does not own: the plans (ledger), posting
- * itself (processor/books).
+ * Owns: the postings that belong to no payment, and the room they must leave. Does not own: the
+ * plans (ledger), posting itself (processor/books).
  *
  * F1. `can…` and `refusalOf…` are asked among the refusals; after them the posting must succeed.
- * F2. What has come into a currency, from outside or from other currencies, stays within the floor of `funding`: beyond
- *     it captures, which no one can refuse, would find no room (ledger/accounts, A3).
+ * F2. What has come into a currency, from outside or from other currencies, stays within the floor
+ *     of `funding`: beyond it captures, which no one can refuse, would find no room
+ *     (ledger/accounts, A3).
  */
 import type { ErrorCode } from '../base/errors.js'
 import { newId, type TenantId } from '../base/ids.js'

@@ -1,5 +1,6 @@
 /**
- * One commit under construction: everything a run of commands changed, and everything that may leave once it is on disk.
+ * One commit under construction: everything a run of commands changed, and everything that may
+ * leave once it is on disk.
  *
  * Owns: gathering. Does not own: when it is committed or released (pipeline).
  *
@@ -30,7 +31,9 @@ type Rows = { readonly [N in TableName]: Map<string, Row<N>> }
 
 export interface Group {
   readonly number: number
-  /** Counts changes, so that a command that failed half-way is told from one that changed nothing. */
+  /**
+   * Counts changes, so that a command that failed half-way is told from one that changed nothing.
+   */
   changes: number
   readonly events: StoredEvent[]
   readonly orders: RailOrder[]

@@ -1,7 +1,8 @@
 /**
  * Idempotency keys: what was bound to one, and binding a new one.
  *
- * Owns: the rows' place in memory and in the group. Does not own: what a replay answers (each command).
+ * Owns: the rows' place in memory and in the group. Does not own: what a replay answers (each
+ * command).
  *
  * K1. A key is bound in the commit of what it stands for, or not at all: refusals bind nothing.
  * K2. Sequences follow the order of commits, so the prints of a group are of consecutive rows.

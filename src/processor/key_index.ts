@@ -1,14 +1,17 @@
 /**
  * Where the row of an idempotency key lies, for every key that was ever bound.
  *
- * Keys are chosen by callers, so an index on disk would touch a page of its own for each new key; and nearly every
- * lookup is of a key that is not there. Here a lookup is memory only, and the rows are appended in the order of commits.
+ * Keys are chosen by callers, so an index on disk would touch a page of its own for each new key;
+ * and nearly every lookup is of a key that is not there. Here a lookup is memory only, and the rows
+ * are appended in the order of commits.
  *
- * Owns: fingerprint → sequence number. Does not own: the rows (store), or whether a row is of the very same key (needs).
+ * Owns: fingerprint → sequence number. Does not own: the rows (store), or whether a row is of the
+ * very same key (needs).
  *
  * Size: 12 bytes a slot, 16 to 24 bytes a key; a million keys are some 20 MB.
  *
- * K1. A key that was added is always among the candidates of its fingerprint. Others may be too: the row decides.
+ * K1. A key that was added is always among the candidates of its fingerprint. Others may be too:
+ *     the row decides.
  * K2. No call does more than its own segment's work; growing needs no pause.
  */
 

@@ -1,10 +1,11 @@
 /**
  * What the processor knows without asking the disk.
  *
- * Owns: the warm rows, the books' balances, the directory, counters of positions. Does not own: changes to them
- * (commands, through processor/advance, books and directory).
+ * Owns: the warm rows, the books' balances, the directory, counters of positions. Does not own:
+ * changes to them (commands, through processor/advance, books and directory).
  *
- * N1. Memory is the newest truth: it includes what is staged and not committed. It is never older than the disk.
+ * N1. Memory is the newest truth: it includes what is staged and not committed. It is never older
+ *     than the disk.
  * N2. There is one writer. What memory knows to be absent is absent.
  */
 import { createNonceTable, type NonceTable } from '../auth/nonces.js'

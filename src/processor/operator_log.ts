@@ -1,4 +1,7 @@
-/** The operators' log: who did what to whom, why, and on what evidence. Written in the commit of the action. */
+/**
+ * The operators' log: who did what to whom, why, and on what evidence. Written in the commit of the
+ * action.
+ */
 import type { Desk } from './command.js'
 
 export interface Actor {

@@ -1,7 +1,8 @@
 /**
  * Orders to the rail, built from what an entity keeps.
  *
- * O1. The account number is opened here and nowhere else; it goes to the rail and into no row, log or event.
+ * O1. The account number is opened here and nowhere else; it goes to the rail and into no row, log
+ *     or event.
  * O2. The instruction's id is the entity's id: sent again, it is the same instruction.
  */
 import { assert } from '../base/assert.js'

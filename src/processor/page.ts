@@ -1,7 +1,8 @@
 /**
  * Pages: what a caller asks of a list, and the answer's shape.
  *
- * G1. A page reads one row more than it shows: whether there is a next page is known without counting.
+ * G1. A page reads one row more than it shows: whether there is a next page is known without
+ *     counting.
  */
 import { LIST_LIMIT_DEFAULT, LIST_LIMIT_MAX } from '../base/bounds.js'
 import { answer, type Answer } from './group.js'

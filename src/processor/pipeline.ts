@@ -1,15 +1,19 @@
 /**
  * The cycle: gather, prefetch, decide, stage, commit, release.
  *
- * Owns: the order of things. Does not own: what a command decides (commands/), the disk (store), the wire (services/).
+ * Owns: the order of things. Does not own: what a command decides (commands/), the disk (store),
+ * the wire (services/).
  *
- * P1. Nothing is answered, sent to the rail or published before the group it was decided in is on disk. A read decided
- *     on a staged change waits for that change's commit in the same way.
- * P2. Groups are committed in the order they were decided, one at a time; while one is under way the next gathers, so
- *     groups grow with load by themselves.
- * P3. A commit that fails has an unknown outcome: nothing of it is answered, and the process stops and recovers from disk.
- * P4. A command that throws before it changed anything is answered as an error; one that throws half-way stops the process.
- * P5. One batch at a time is prefetched and decided; eviction happens only between two of them (shelf, H3).
+ * P1. Nothing is answered, sent to the rail or published before the group it was decided in is on
+ *     disk. A read decided on a staged change waits for that change's commit in the same way.
+ * P2. Groups are committed in the order they were decided, one at a time; while one is under way
+ *     the next gathers, so groups grow with load by themselves.
+ * P3. A commit that fails has an unknown outcome: nothing of it is answered, and the process stops
+ *     and recovers from disk.
+ * P4. A command that throws before it changed anything is answered as an error; one that throws
+ *     half-way stops the process.
+ * P5. One batch at a time is prefetched and decided; eviction happens only between two of them
+ *     (shelf, H3).
  */
 import { newFingerprint } from '../auth/fingerprint.js'
 import { BATCH_MAX, GROUP_MAX, NONCE_WINDOW_MS, QUEUE_MAX, SLICE_MAX } from '../base/bounds.js'

@@ -3,8 +3,10 @@
  *
  * Owns: how queries run. Does not own: the SQL (store/lists), what a caller may see (queries/).
  *
- * Q1. A query sees what is committed, and nothing of what is under way. What was acknowledged before it began is in it.
- * Q2. Queries wait for one another, never commits for queries. Beyond a bound the next one is refused at once.
+ * Q1. A query sees what is committed, and nothing of what is under way. What was acknowledged
+ *     before it began is in it.
+ * Q2. Queries wait for one another, never commits for queries. Beyond a bound the next one is
+ *     refused at once.
  */
 import type { Logger } from '../base/log.js'
 import type { Lists } from '../store/lists.js'

@@ -1,8 +1,9 @@
 /**
  * Commands waiting to be decided, a lane a tenant.
  *
- * Q1. Bounded: a full queue says no at once. The cycle's own commands (timers, rail news) are never refused: they are
- *     bounded by their own sources, and refusing them would only make them come again.
+ * Q1. Bounded: a full queue says no at once. The cycle's own commands (timers, rail news) are never
+ *     refused: they are bounded by their own sources, and refusing them would only make them come
+ *     again.
  * Q2. Lanes take turns, so that no tenant fills a batch while another one waits.
  */
 import type { Lane } from './group.js'
@@ -36,7 +37,8 @@ export function createFairQueue<Item>(max: number): FairQueue<Item> {
       lanes.delete(lane)
       const served = waiting.length <= room ? waiting : waiting.splice(0, room)
       for (const item of served) taken.push(item)
-      if (served !== waiting) lanes.set(lane, waiting) // behind the others; this round comes back to it
+      // Behind the others; this round comes back to it.
+      if (served !== waiting) lanes.set(lane, waiting)
     }
     size -= taken.length
     return taken

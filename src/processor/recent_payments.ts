@@ -1,9 +1,11 @@
 /**
  * Payments of the last moments, to tell a duplicate scan.
  *
- * Owns: who paid what to whom within the window. Does not own: whether a duplicate is refused (commands).
+ * Owns: who paid what to whom within the window. Does not own: whether a duplicate is refused
+ * (commands).
  *
- * R1. An intent counts from its confirmation on, while it is authorized or captured; failed and cancelled ones leave.
+ * R1. An intent counts from its confirmation on, while it is authorized or captured; failed and
+ *     cancelled ones leave.
  * R2. Bounded by the window: entries that are over are swept as new ones come.
  */
 import { plus, type Instant } from '../base/clock.js'

@@ -1,11 +1,13 @@
 /**
  * Payout routes: which country and currency can be reached, on what terms, and within what bounds.
  *
- * Owns: the routes we ship, and which route holds for a tenant. Does not own: the arithmetic of fees (money/fees), the
- * rows (store).
+ * Owns: the routes we ship, and which route holds for a tenant. Does not own: the arithmetic of
+ * fees (money/fees), the rows (store).
  *
- * R1. A tenant's own route comes before the one that operators set for everybody, and that before the one we ship.
- * R2. A route's terms are frozen on each payout when it is accepted; a change here reaches only later ones.
+ * R1. A tenant's own route comes before the one that operators set for everybody, and that before
+ *     the one we ship.
+ * R2. A route's terms are frozen on each payout when it is accepted; a change here reaches only
+ *     later ones.
  */
 import type { TenantId } from '../base/ids.js'
 import { IDR, THB, VND, type Currency } from '../money/currency.js'

@@ -1,7 +1,8 @@
 /**
  * The processor's gRPC server: which services stand at which door.
  *
- * S1. Loopback TCP for internal services and operators, a Unix socket for our own processes; the same token at both.
+ * S1. Loopback TCP for internal services and operators, a Unix socket for our own processes; the
+ *     same token at both.
  * S2. Health is open, so that a supervisor needs no secret to ask it.
  */
 import { Server, ServerCredentials, type ServiceDefinition } from '@grpc/grpc-js'
@@ -10,6 +11,7 @@ import type { ProtoGrpcType as DirectoryProto } from '../../protos/types/directo
 import type { ProtoGrpcType as ExchangeProto } from '../../protos/types/exchange.js'
 import type { ProtoGrpcType as IntentsProto } from '../../protos/types/intents.js'
 import type { ProtoGrpcType as OperatorProto } from '../../protos/types/operator.js'
+import type { ProtoGrpcType as PartnersProto } from '../../protos/types/partners.js'
 import type { ProtoGrpcType as PayoutsProto } from '../../protos/types/payouts.js'
 import type { ProtoGrpcType as WebhooksProto } from '../../protos/types/webhooks.js'
 import { GRPC_MESSAGE_MAX_BYTES } from '../base/bounds.js'
@@ -19,12 +21,14 @@ import type { DirectoryService } from './services/directory.js'
 import { exchangeService } from './services/exchange.js'
 import { internalServices } from './services/internal.js'
 import { eventOutcomesService, operatorService } from './services/operator.js'
+import { partnerAdminService } from './services/partner_admin.js'
 import type { UnaryDependencies } from './services/unary.js'
 
 type Protos = DirectoryProto &
   ExchangeProto &
   IntentsProto &
   OperatorProto &
+  PartnersProto &
   PayoutsProto &
   WebhooksProto
 
@@ -57,6 +61,7 @@ export function createServer(
   add(v1.PaymentIntents, intents)
   add(v1.Payouts, payouts)
   add(v1.Operator, operatorService(dependencies))
+  add(v1.PartnerAdmin, partnerAdminService(dependencies))
   add(v1.EventOutcomes, eventOutcomesService(dependencies))
   new HealthImplementation({ '': 'SERVING' }).addToServer(server)
 

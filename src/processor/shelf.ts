@@ -1,12 +1,13 @@
 /**
  * Rows in memory, by key: the warm part of a table.
  *
- * Owns: what is held, what is known to be absent, and what may be dropped. Does not own: loading (pipeline) or the rows.
+ * Owns: what is held, what is known to be absent, and what may be dropped. Does not own: loading
+ * (pipeline) or the rows.
  *
  * H1. A row staged in a group stays until that group is committed: disk does not have it yet.
  * H2. What a prefetch brings never replaces what is held: memory is never older than disk.
- * H3. `evict` runs only between batches, when no prefetch is under way; else a prefetch could bring back a row that
- *     was committed and dropped while it read.
+ * H3. `evict` runs only between batches, when no prefetch is under way; else a prefetch could bring
+ *     back a row that was committed and dropped while it read.
  */
 export interface Shelf<V> {
   /** The row, null when there is none, undefined when it was not loaded. */

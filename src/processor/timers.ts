@@ -1,9 +1,11 @@
 /**
  * Wakes actors whose time has come.
  *
- * Owns: asking the store who is due, and submitting them. Does not own: what a wake-up does (commands/wake).
+ * Owns: asking the store who is due, and submitting them. Does not own: what a wake-up does
+ * (commands/wake).
  *
- * T1. A timer is a column of its actor's row (`due_at`), so it can not be lost, doubled or outlive a change.
+ * T1. A timer is a column of its actor's row (`due_at`), so it can not be lost, doubled or outlive
+ *     a change.
  * T2. An actor is submitted once at a time, however often the store names it.
  */
 import { SECOND, type Clock } from '../base/clock.js'

@@ -1,7 +1,8 @@
 /**
  * Keys in use by the processor: what it seals, opens, hashes and mints with.
  *
- * Owns: the binding of keys to purposes. Does not own: cryptography (auth), the master key's file (auth/master_key).
+ * Owns: the binding of keys to purposes. Does not own: cryptography (auth), the master key's file
+ * (auth/master_key).
  */
 import { createSecretKey, hash, type KeyObject } from 'node:crypto'
 import { keyedHash, requestHash, type JsonValue } from '../auth/digest.js'
@@ -17,7 +18,10 @@ export interface Vault {
   readonly tokenKeys: TokenKeys
   /** For the gateways, which verify. */
   readonly tokenSecrets: readonly TokenSecret[]
-  /** Account numbers. `place` is `table.column.rowid`; what is opened elsewhere than sealed is a bug. */
+  /**
+   * Account numbers. `place` is `table.column.rowid`; what is opened elsewhere than sealed is a
+   * bug.
+   */
   sealAccount(account: string, place: string): string
   openAccount(sealed: string, place: string): string
   /** Signing and webhook secrets. */
@@ -55,7 +59,9 @@ function opened(box: SecretBox, sealed: string, place: string): string {
   return text
 }
 
-/** 132 bits of a digest: the row key of a caller's idempotency key within its tenant and operation. */
+/**
+ * 132 bits of a digest: the row key of a caller's idempotency key within its tenant and operation.
+ */
 export function idempotencyRowKey(tenant: TenantId, operation: string, key: string): string {
   return hash('sha256', `${tenant}\n${operation}\n${key}`, 'base64url').slice(0, 22)
 }

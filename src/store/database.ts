@@ -1,14 +1,17 @@
 /**
  * One SQLite file behind promises.
  *
- * Owns: opening, pragmas, migrations, prepared statements, closing. Does not own: any table (its callers do).
+ * Owns: opening, pragmas, migrations, prepared statements, closing. Does not own: any table (its
+ * callers do).
  *
  * D1. This is the only file that imports the driver, so that the driver can be replaced.
- * D2. Statements of one connection run one after another. A caller that needs several statements in one transaction
- *     must be the only one that writes on that connection; our writers use one statement a commit instead.
+ * D2. Statements of one connection run one after another. A caller that needs several statements in
+ *     one transaction must be the only one that writes on that connection; our writers use one
+ *     statement a commit instead.
  * D3. A commit is on disk before its promise resolves (WAL, synchronous=FULL: one fsync a commit).
- * D4. The driver binds a bigint or undefined as NULL and rounds above 2^53: `Bindable` leaves both out. Amounts travel
- *     as decimal text, with CAST(? AS INTEGER) on the way in and CAST(x AS TEXT) on the way out.
+ * D4. The driver binds a bigint or undefined as NULL and rounds above 2^53: `Bindable` leaves both
+ *     out. Amounts travel as decimal text, with CAST(? AS INTEGER) on the way in and CAST(x AS
+ *     TEXT) on the way out.
  * D5. A file written by a newer version is refused, never read by guess.
  */
 import { readdirSync, readFileSync } from 'node:fs'

@@ -1,13 +1,16 @@
 /**
  * Lists: pages of committed rows, each walked along one index.
  *
- * Owns: the SQL of every list and the index it takes. Does not own: cursors, filters as callers write them, views
- * (processor/queries).
+ * Owns: the SQL of every list and the index it takes. Does not own: cursors, filters as callers
+ * write them, views (processor/queries).
  *
- * L1. A page costs what its own rows cost, however many there are: the index is named in the statement, and it yields
- *     rows in the order of the list. With several filters the one that is expected to leave the least takes its index.
- * L2. A connection runs one list at a time: a second one would only occupy a thread of the pool that commits need.
- * L3. Pages go by the last row's place, not by counting, so rows that arrive meanwhile shift nothing.
+ * L1. A page costs what its own rows cost, however many there are: the index is named in the
+ *     statement, and it yields rows in the order of the list. With several filters the one that is
+ *     expected to leave the least takes its index.
+ * L2. A connection runs one list at a time: a second one would only occupy a thread of the pool
+ *     that commits need.
+ * L3. Pages go by the last row's place, not by counting, so rows that arrive meanwhile shift
+ *     nothing.
  */
 import type { TenantId } from '../base/ids.js'
 import type { Bindable, Database } from './database.js'
@@ -56,6 +59,13 @@ export interface Lists {
     after: DiscrepancyPlace,
     limit: number,
   ): Promise<readonly Row<'discrepancies'>[]>
+  /** The operators' log, newest first: ids below this one. */
+  actions(below: number, limit: number): Promise<readonly LoggedAction[]>
+}
+
+export interface LoggedAction {
+  readonly id: number
+  readonly row: Row<'operatorLog'>
 }
 
 export function createLists(database: Database): Lists {
@@ -81,6 +91,10 @@ export function createLists(database: Database): Lists {
       const rows = await inTurn<StoredRow>(discrepanciesStatement(resolved, after, limit))
       return rows.map((row) => fromStored('discrepancies', row))
     },
+    actions: async (below, limit) => {
+      const rows = await inTurn<StoredRow & { id: number }>(actionsStatement(below, limit))
+      return rows.map((row) => ({ id: row.id, row: fromStored('operatorLog', row) }))
+    },
   }
 }
 
@@ -102,6 +116,12 @@ export function payoutsStatement(filter: PayoutFilter, limit: number): Statement
     values: [tenant, ...equal.map(([, value]) => value), from, below, limit],
   }
 }
+
+export const actionsStatement = (below: number, limit: number): Statement => ({
+  sql: `SELECT id, ${columnsOf('operatorLog')} FROM operator_log
+    WHERE id < ? ORDER BY id DESC LIMIT ?`,
+  values: [below, limit],
+})
 
 export const heldPayoutsStatement = (after: string, limit: number): Statement => ({
   sql: `SELECT id, tenant, state, context FROM payouts INDEXED BY payouts_held

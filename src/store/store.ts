@@ -1,12 +1,14 @@
 /**
  * The processor's store: what the cycle may ask of a disk.
  *
- * Owns: the port that the processor (and a simulated store) is written against, and its SQLite form.
- * Does not own: when to load, what to commit (processor/pipeline), the shape of rows (store/tables).
+ * Owns: the port that the processor (and a simulated store) is written against, and its SQLite
+ * form. Does not own: when to load, what to commit (processor/pipeline), the shape of rows
+ * (store/tables).
  *
- * S1. One writer connection does nothing but commits; prefetches and lists read on connections of their own.
- * S2. `commit` resolves only when the group is on disk. When it rejects, the outcome is unknown: the caller must stop
- *     and recover from disk (a failed fsync may still have kept the group).
+ * S1. One writer connection does nothing but commits; prefetches and lists read on connections of
+ *     their own.
+ * S2. `commit` resolves only when the group is on disk. When it rejects, the outcome is unknown:
+ *     the caller must stop and recover from disk (a failed fsync may still have kept the group).
  */
 import { join } from 'node:path'
 import type { Instant } from '../base/clock.js'

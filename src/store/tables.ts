@@ -1,13 +1,16 @@
 /**
  * The tables a commit writes, and how a whole group of commands becomes one SQL statement.
  *
- * Owns: the shape of every row, and the trigger that spreads one insert over all tables. Does not own: the schema's
- * tables and constraints (schema/*.sql) nor who may write what (processor).
+ * Owns: the shape of every row, and the trigger that spreads one insert over all tables. Does not
+ * own: the schema's tables and constraints (schema/*.sql) nor who may write what (processor).
  *
- * T1. A group is one INSERT into the view `commit_group`: one parameter a table, each a JSON array of rows. SQLite
- *     makes one statement atomic, so there is one driver call, one transaction and one fsync a group, however large.
- * T2. The order of a row's columns is the order of its `columns` list; `toRow` is the only place that relies on it.
- * T3. Int64 amounts are decimal text in JSON and on their way out, because numbers beyond 2^53 are rounded.
+ * T1. A group is one INSERT into the view `commit_group`: one parameter a table, each a JSON array
+ *     of rows. SQLite makes one statement atomic, so there is one driver call, one transaction and
+ *     one fsync a group, however large.
+ * T2. The order of a row's columns is the order of its `columns` list; `toRow` is the only place
+ *     that relies on it.
+ * T3. Int64 amounts are decimal text in JSON and on their way out, because numbers beyond 2^53 are
+ *     rounded.
  */
 
 type ColumnType = 'text' | 'integer' | 'int64' | 'json'
@@ -15,7 +18,10 @@ type ColumnType = 'text' | 'integer' | 'int64' | 'json'
 interface Table {
   readonly name: string
   readonly columns: Readonly<Record<string, ColumnType>>
-  /** Columns that name a row; a row that is there already takes all other columns anew. Append-only without. */
+  /**
+   * Columns that name a row; a row that is there already takes all other columns anew. Append-only
+   * without.
+   */
   readonly key?: readonly string[]
   /** Columns that never change: an update leaves them, and the indexes on them, alone. */
   readonly fixed?: readonly string[]
@@ -263,7 +269,7 @@ export function toJson<N extends TableName>(name: N, rows: Iterable<Row<N>>): st
   for (const row of rows) {
     const values = columns.map(([column, type]) => {
       const value: unknown = row[column as keyof Row<N>]
-      return type === 'int64' && value !== null ? String(value) : value
+      return type === 'int64' && typeof value === 'bigint' ? value.toString() : value
     })
     text += (text === '' ? '[' : ',') + JSON.stringify(values)
   }

@@ -39,7 +39,7 @@ async function readAll(
     const messages = await consumer.next()
     if (messages.length === 0) throw new Error(`closed, ${missing.size} events missing`)
     for (const message of messages) {
-      const read = read_(message)
+      const read = eventOf(message)
       seen.set(read.id, (seen.get(read.id) ?? 0) + 1)
       missing.delete(read.id)
       message.ack()
@@ -48,7 +48,7 @@ async function readAll(
   return seen
 }
 
-function read_(message: BusMessage) {
+function eventOf(message: BusMessage) {
   const read = fromMessage((name) => message.header(name), message.payload)
   if (!read.ok) throw new Error(read.reason)
   return read.event
@@ -63,7 +63,7 @@ void t.test('an event arrives as it was published, byte for byte', async (t) => 
   t.equal(await bus.publisher.publish(event!, event!.id), true)
   const [message] = await bus.consumer.next()
   const { position: _position, ...expected } = event!
-  t.same(read_(message!), expected)
+  t.same(eventOf(message!), expected)
   t.equal(Buffer.from(message!.payload).toString(), event!.body)
   t.equal(message!.subject, 'causeway.events.demo_sandbox.payout.completed')
 })
@@ -109,7 +109,7 @@ void t.test('what is not acknowledged by its reader comes again', async (t) => {
   while (taken < 3) {
     for (const message of await reader.consumer.next()) {
       taken += 1
-      if (read_(message).id === events[0]!.id) message.ack()
+      if (eventOf(message).id === events[0]!.id) message.ack()
     }
   }
   await reader.close()

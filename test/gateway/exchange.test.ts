@@ -8,7 +8,12 @@ import t, { type Test } from 'tap'
 import { systemClock } from '../../src/base/clock.js'
 import { createLog } from '../../src/base/log.js'
 import { systemRandom } from '../../src/base/random.js'
-import { createHttpServer, type Service, type Target } from '../../gateway/exchange.js'
+import {
+  createHttpServer,
+  FORWARDED_FOR,
+  type Service,
+  type Target,
+} from '../../gateway/exchange.js'
 import { exchangeBytes } from './partner.js'
 import { eventually } from '../support/eventually.js'
 
@@ -31,12 +36,14 @@ const echo: Service<Echo> = {
     const { method, query } = exchange
     const host = exchange.header('host')
     const kept = exchange.header('x-kept')
+    const forwarded = exchange.header(FORWARDED_FOR)
     const answer = {
       method,
       path,
       query,
       host,
       kept: typeof kept === 'symbol' ? 'repeated' : kept,
+      forwarded: typeof forwarded === 'symbol' ? 'repeated' : forwarded,
       body: exchange.body.toString(),
       peer: exchange.peer(),
     }
@@ -50,7 +57,7 @@ async function start(t: Test, withinMs = 5_000): Promise<number> {
   later.length = 0
   const server = createHttpServer({
     service: echo,
-    keptHeaders: new Set(['x-kept']),
+    keptHeaders: new Set(['x-kept', FORWARDED_FOR]),
     tls: undefined,
     clock: systemClock,
     random: systemRandom(),
@@ -100,6 +107,32 @@ void t.test('a header that comes twice is told apart from either value', async (
   )
   t.match(bodyIn(text), { kept: 'repeated' })
 })
+
+void t.test('a list may come in several lines, in their order', async (t) => {
+  const port = await start(t)
+  const lines = ['X-Forwarded-For: 203.0.113.1', 'x-forwarded-for: 10.0.0.1, 10.0.0.2']
+  const { text } = await exchangeBytes(
+    port,
+    head('GET /', ...lines, 'X-Forwarded-For: 10.0.0.3', 'Connection: close'),
+  )
+  t.match(bodyIn(text), { forwarded: '203.0.113.1,10.0.0.1, 10.0.0.2,10.0.0.3' })
+})
+
+void t.test('a PROXY protocol header changes no peer, wherever it stands', async (t) => {
+  const port = await start(t)
+  const first = Buffer.concat([proxyHeader('203.0.113.9'), Buffer.from(head('GET /a'))])
+  const second = Buffer.concat([proxyHeader('198.51.100.66'), Buffer.from(head('GET /b'))])
+  const { text } = await exchangeBytes(port, [Buffer.concat([first, second])])
+  const peers = [...text.matchAll(/"peer":"([^"]*)"/g)].map(([, peer]) => peer)
+  t.same(peers, ['127.0.0.1', '127.0.0.1'])
+})
+
+/** Version 2, TCP over IPv4 (haproxy.org, proxy-protocol.txt). */
+function proxyHeader(source: string): Buffer {
+  const addresses = [...source.split('.').map(Number), 127, 0, 0, 1, 0x12, 0x34, 0x1f, 0x90]
+  const signature = '\r\n\r\n\0\r\nQUIT\n'
+  return Buffer.from([...Buffer.from(signature), 0x21, 0x11, 0, addresses.length, ...addresses])
+}
 
 void t.test('framing that can be read in two ways ends the connection', async (t) => {
   const port = await start(t)

@@ -22,6 +22,26 @@ void t.test('a burst of one second passes, then one each time a token is there',
   t.end()
 })
 
+void t.test('a bucket that is still filling is not forgotten', (t) => {
+  const clock = heldClock()
+  const limit = createRateLimit(clock)
+  const drain = (key: string): void => {
+    while (limit(key, 10) === 0);
+  }
+  drain('a')
+  clock.set(1_000_950)
+  drain('a')
+  clock.set(1_001_000)
+  t.equal(limit('b', 10), 0)
+  clock.set(1_001_049)
+  t.equal(limit('a', 10), 0)
+  t.equal(limit('a', 10), 1, 'half a token and a tenth of a second, not a full bucket')
+  clock.set(1_003_050)
+  for (let i = 0; i < 10; i++) t.equal(limit('a', 10), 0)
+  t.equal(limit('a', 10), 1, 'never more than a full bucket')
+  t.end()
+})
+
 void t.test('a clock that is set back gives nothing and takes nothing', (t) => {
   const clock = heldClock()
   const limit = createRateLimit(clock)
@@ -33,11 +53,18 @@ void t.test('a clock that is set back gives nothing and takes nothing', (t) => {
   t.end()
 })
 
+/** Now and then a pause after which buckets are forgotten. */
+const longAtTimes = (pause: number): fc.Arbitrary<number> =>
+  fc.constant(pause > 295 ? pause * 10 : pause)
+
 void t.test('in any stretch of time no more pass than the rate and one burst', (t) => {
   fc.assert(
     fc.property(
       fc.integer({ min: 1, max: 50 }),
-      fc.array(fc.integer({ min: 0, max: 300 }), { minLength: 1, maxLength: 300 }),
+      fc.array(fc.integer({ min: 0, max: 300 }).chain(longAtTimes), {
+        minLength: 1,
+        maxLength: 300,
+      }),
       (perSecond, pauses) => {
         const clock = heldClock()
         const limit = createRateLimit(clock)

@@ -24,12 +24,14 @@ import type { ProtoGrpcType as ExchangeTypes } from '../../protos/types/exchange
 export type Script = (command: Command__Output) => readonly Reply[]
 
 export interface StandIn {
-  readonly address: string
+  address: string
   /** Every command that arrived, in order. */
   readonly commands: Command__Output[]
   /** How many commands came in each message. */
   readonly batches: number[]
   script: Script
+  /** Open streams of the directory. */
+  readonly subscribers: number
   /** Tells every subscriber. */
   tell(update: PartnerUpdate): void
   /** Ends the directory's streams alone. */
@@ -60,6 +62,9 @@ export async function startStandIn(options: StandInOptions): Promise<StandIn> {
     commands: [],
     batches: [],
     script: options.script ?? accept,
+    get subscribers() {
+      return subscribers.size
+    },
     tell: (update) => {
       for (const subscriber of subscribers) subscriber.write(update)
     },
@@ -90,8 +95,8 @@ export async function startStandIn(options: StandInOptions): Promise<StandIn> {
     },
     WatchEndpoints: (stream: DirectoryStream) => stream.end(),
   })
-  const port = await bind(server, options.address ?? '127.0.0.1:0')
-  return Object.assign(standIn, { address: `127.0.0.1:${port}` })
+  standIn.address = `127.0.0.1:${await bind(server, options.address ?? '127.0.0.1:0')}`
+  return standIn
 }
 
 function bind(server: Server, address: string): Promise<number> {

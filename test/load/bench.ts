@@ -62,7 +62,7 @@ export interface SideSummary {
   readonly ratePerSecond: number
   /** Of all requests of all its windows together. */
   readonly latency: LatencyMs
-  /** CPU time of a completed journey in all processes, client included: the median of its windows. */
+  /** CPU time of a completed journey in all processes, client included: the median of windows. */
   readonly cpuMicros: number
 }
 

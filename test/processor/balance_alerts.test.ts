@@ -74,7 +74,7 @@ tellTwice({
       ['-1', 'VND'],
       ['1.5', 'VND'],
       ['', 'VND'],
-      ['1', 'XXX'],
+      ['1', 'QQQ'],
     ] as const) {
       t.equal(await set(world, threshold, currency), 'invalid_request')
     }

@@ -36,7 +36,7 @@ tellTwice({
       { destination_country: 'vn' },
       { destination_country: 'VNM' },
       { currency: 'vnd' },
-      { currency: 'XXX' },
+      { currency: 'QQQ' },
       { bank_code: ' ' },
       { bank_code: '1'.repeat(36) },
       { account_number: '1234' },

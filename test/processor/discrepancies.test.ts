@@ -1,6 +1,6 @@
 /**
- * What a rail says against our books: one row for each thing it says, and the money it tells of in suspense, however often
- * and by whichever way it says so.
+ * What a rail says against our books: one row for each thing it says, and the money it tells of in
+ * suspense, however often and by whichever way it says so.
  */
 import type { IntentId } from '../../src/base/ids.js'
 import { resolveDiscrepancy } from '../../src/processor/commands/discrepancy_resolve.js'

@@ -1,4 +1,7 @@
-/** The doors for lists and the money calls: over the gateways' stream and as unary calls, against a real server. */
+/**
+ * The doors for lists and the money calls: over the gateways' stream and as unary calls, against a
+ * real server.
+ */
 import t, { type Test } from 'tap'
 import { credentials, type ServiceError } from '@grpc/grpc-js'
 import { contracts } from '../../src/base/protos.js'

@@ -1,4 +1,7 @@
-/** Money that comes in and money that changes its currency: deposits, quotes, conversions, and the list of what moved. */
+/**
+ * Money that comes in and money that changes its currency: deposits, quotes, conversions, and the
+ * list of what moved.
+ */
 import t from 'tap'
 import fc from 'fast-check'
 import { tenantOf, type PartnerId, type TenantId } from '../../src/base/ids.js'
@@ -74,7 +77,7 @@ tellTwice({
 
   'deposits that are none': async (t, world) => {
     for (const [currency, amount] of [
-      ['XXX', '1'],
+      ['QQQ', '1'],
       ['jpy', '1'],
       ['JPY', '0'],
       ['JPY', '-1'],
@@ -126,7 +129,7 @@ tellTwice({
       ['USD', '1.5', 'THB', 'invalid_request'],
       ['THB', '100', 'THB', 'invalid_request'],
       ['USD', '9223372036854775807', 'VND', 'invalid_request'],
-      ['USD', '100', 'XXX', 'unsupported_currency'],
+      ['USD', '100', 'QQQ', 'unsupported_currency'],
       ['USD', '100', 'EUR', 'unsupported_currency'],
       ['EUR', '100', 'USD', 'unsupported_currency'],
     ] as const) {

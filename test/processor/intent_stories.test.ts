@@ -1,5 +1,6 @@
 /**
- * The lives of an intent, each told twice: with its actor kept warm, and rebuilt from SQLite before every command.
+ * The lives of an intent, each told twice: with its actor kept warm, and rebuilt from SQLite before
+ * every command.
  */
 import t, { type Test } from 'tap'
 import { receiptSubject } from '../../src/auth/token.js'

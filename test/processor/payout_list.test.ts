@@ -1,4 +1,7 @@
-/** The list of payouts: every filter and every combination of them, pages, and cursors that are none. */
+/**
+ * The list of payouts: every filter and every combination of them, pages, and cursors that are
+ * none.
+ */
 import t from 'tap'
 import { instant, type Instant } from '../../src/base/clock.js'
 import { tenantOf, type PartnerId } from '../../src/base/ids.js'
@@ -28,7 +31,10 @@ interface Made {
   readonly at: Instant
 }
 
-/** Twelve payouts, two a millisecond, of two beneficiaries, three references and four states; newest first. */
+/**
+ * Twelve payouts, two a millisecond, of two beneficiaries, three references and four states; newest
+ * first.
+ */
 async function makeAll(world: World): Promise<Made[]> {
   const made: Made[] = []
   const first = await pay(world, { amount: '100' })

@@ -1,4 +1,7 @@
-/** Operators who know better: an unknown outcome ended with evidence, and a completed payout taken back. */
+/**
+ * Operators who know better: an unknown outcome ended with evidence, and a completed payout taken
+ * back.
+ */
 import { resolvePayout, reversePayout } from '../../src/processor/commands/payout_resolve.js'
 import { codeOf, viewOf, type World } from '../support/world.js'
 import {

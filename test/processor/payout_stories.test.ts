@@ -1,5 +1,6 @@
 /**
- * The lives of a payout, each told twice: with its actor kept warm, and rebuilt from SQLite before every command.
+ * The lives of a payout, each told twice: with its actor kept warm, and rebuilt from SQLite before
+ * every command.
  */
 import t, { type Test } from 'tap'
 import type { PayoutId } from '../../src/base/ids.js'

@@ -1,4 +1,6 @@
-/** Routes: which one holds, what its terms do to a payout, and that accepted payouts keep theirs. */
+/**
+ * Routes: which one holds, what its terms do to a payout, and that accepted payouts keep theirs.
+ */
 import { tenantOf, type PartnerId } from '../../src/base/ids.js'
 import { createPartner } from '../../src/processor/commands/partner_create.js'
 import { createPayout } from '../../src/processor/commands/payout_create.js'
@@ -126,7 +128,7 @@ tellTwice({
     for (const fault of [
       { country: 'VNM' },
       { country: 'vn' },
-      { currency: 'XXX' },
+      { currency: 'QQQ' },
       { platform_fixed: '-1' },
       { platform_fixed: '1.5' },
       { platform_fixed: '' },

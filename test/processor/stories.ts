@@ -1,6 +1,6 @@
 /**
- * Stories about money: each is told twice, with actors kept warm and rebuilt from SQLite before every command, and ends
- * with books that balance.
+ * Stories about money: each is told twice, with actors kept warm and rebuilt from SQLite before
+ * every command, and ends with books that balance.
  */
 import { join } from 'node:path'
 import t, { type Test } from 'tap'

@@ -1,4 +1,6 @@
-/** The one-statement commit: all or nothing, exact to the last unit, guarded by the schema itself. */
+/**
+ * The one-statement commit: all or nothing, exact to the last unit, guarded by the schema itself.
+ */
 import { join } from 'node:path'
 import t, { type Test } from 'tap'
 import { instant } from '../../src/base/clock.js'

@@ -1,7 +1,8 @@
 /**
  * Sets below which available balance a tenant is told (event `balance.low`); 0 sets none.
  *
- * A1. Falling below is the news: a threshold above the present balance fires only after the balance was above it.
+ * A1. Falling below is the news: a threshold above the present balance fires only after the balance
+ *     was above it.
  */
 import type { TenantId } from '../../base/ids.js'
 import { accountKey } from '../../ledger/accounts.js'

@@ -1,8 +1,10 @@
 /**
  * Creates a beneficiary.
  *
- * B1. The account number is sealed before it is staged; only its last four characters are ever shown.
- * B2. Any ISO country and currency can be stored: whether money can go there is a payout's question.
+ * B1. The account number is sealed before it is staged; only its last four characters are ever
+ *     shown.
+ * B2. Any ISO country and currency can be stored: whether money can go there is a payout's
+ *     question.
  */
 import { toRfc3339, instant } from '../../base/clock.js'
 import { newId, type BeneficiaryId, type TenantId } from '../../base/ids.js'

@@ -1,12 +1,13 @@
 /**
- * The sandbox's demo partner: made on first use, with play money and the sandbox's rates; afterwards only named.
+ * The sandbox's demo partner: made on first use, with play money and the sandbox's rates;
+ * afterwards only named.
  */
 import { tenantOf, type PartnerId } from '../../base/ids.js'
 import { currencyOf } from '../../money/currency.js'
 import { parseRate } from '../../money/rate.js'
 import type { Command, Desk } from '../command.js'
 import { answer } from '../group.js'
-import { keysOf } from './key_issue.js'
+import { keysOf, stageNewKey } from './key_issue.js'
 import { stageNewPartner } from './partner_create.js'
 
 const DEMO = 'demo' as PartnerId
@@ -26,7 +27,8 @@ export function ensureDemo(): Command {
         .filter((key) => key.revokedAt === null || key.revokedAt > desk.now)
         .sort((one, other) => (one.id < other.id ? -1 : 1))
         .at(-1)
-      const key = known ?? stageNewPartner(desk, DEMO, true)
+      const isThere = desk.memory.partners.has(DEMO)
+      const key = known ?? (isThere ? stageNewKey(desk, tenant) : stageNewPartner(desk, DEMO, true))
       return answer({ partner_id: DEMO, key_id: key.id, signing_secret: key.secret })
     },
   }

@@ -1,7 +1,8 @@
 /**
  * Credits a tenant's balance with money that arrived outside.
  *
- * D1. The same key again with the same deposit answers the first one again; with another it is a conflict.
+ * D1. The same key again with the same deposit answers the first one again; with another it is a
+ *     conflict.
  */
 import type { TenantId } from '../../base/ids.js'
 import { currencyOf } from '../../money/currency.js'

@@ -1,7 +1,8 @@
 /**
  * Settles a discrepancy: a person has found out what the rail's odd words were about.
  *
- * D1. `undo` posts the mirror of its entries: the money did not move after all, or has moved back. `keep` lets them stand.
+ * D1. `undo` posts the mirror of its entries: the money did not move after all, or has moved back.
+ *     `keep` lets them stand.
  * D2. It is settled once, by name, with a reason and with the place of the evidence.
  */
 import { instant, toRfc3339 } from '../../base/clock.js'

@@ -1,4 +1,7 @@
-/** Closes events whose deliveries have all been recorded by the webhook pool. Closing twice changes nothing. */
+/**
+ * Closes events whose deliveries have all been recorded by the webhook pool. Closing twice changes
+ * nothing.
+ */
 import type { Command } from '../command.js'
 import { answer } from '../group.js'
 

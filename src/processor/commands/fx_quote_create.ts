@@ -7,15 +7,15 @@
  */
 import { instant, plus, SECOND, toRfc3339, type Instant } from '../../base/clock.js'
 import { newId, type TenantId } from '../../base/ids.js'
-import { currencyOf, USD, type Currency } from '../../money/currency.js'
+import { currencyOf } from '../../money/currency.js'
 import { fitsInt64, parsePositiveInt64, toWire } from '../../money/money.js'
-import { applySpread, convert, type Rate } from '../../money/rate.js'
+import { applySpread, convert } from '../../money/rate.js'
 import type { CreateFxQuote__Output as CreateFxQuote } from '../../../protos/types/causeway/v1/CreateFxQuote.js'
 import type { Row } from '../../store/tables.js'
 import type { Command, Desk } from '../command.js'
 import { isSuspended } from '../directory.js'
 import { answer, refuse } from '../group.js'
-import type { Memory } from '../memory.js'
+import { rateBetween } from '../rates.js'
 
 /** Long enough for a person to say yes, short enough for the rate to hold. */
 const OFFERED_FOR_MS = 60 * SECOND
@@ -32,7 +32,7 @@ export function createFxQuote(tenant: TenantId, request: CreateFxQuote): Command
       const from = currencyOf(sell)
       const to = currencyOf(buy)
       if (from === undefined || to === undefined) return refuse('unsupported_currency')
-      const rate = rateBetween(desk.memory, from, to)
+      const rate = rateBetween(desk, from, to)
       if (rate === null) return refuse('unsupported_currency')
       const bought = convert(sold, from, to, applySpread(rate, desk.rules.spreadBps))
       if (bought === 0n || !fitsInt64(bought)) return refuse('invalid_request')
@@ -73,19 +73,3 @@ const viewOf = (row: Row<'fxQuotes'>, now: Instant): object => ({
   created_at: toRfc3339(now),
   expires_at: toRfc3339(instant(row.expires_at)),
 })
-
-/** Major units of `to` for one of `from`, by way of the dollar; null when either has no rate. */
-function rateBetween(memory: Memory, from: Currency, to: Currency): Rate | null {
-  const ofFrom = rateOf(memory, from)
-  const ofTo = rateOf(memory, to)
-  if (ofFrom === null || ofTo === null) return null
-  return {
-    numerator: ofTo.numerator * ofFrom.denominator,
-    denominator: ofTo.denominator * ofFrom.numerator,
-  }
-}
-
-const rateOf = (memory: Memory, currency: Currency): Rate | null =>
-  currency === USD ? ONE : (memory.rates.get(currency)?.rate ?? null)
-
-const ONE: Rate = { numerator: 1n, denominator: 1n }

@@ -1,4 +1,6 @@
-/** Cancels an intent whose instruction is not out yet: created, or authorized and not handed over. */
+/**
+ * Cancels an intent whose instruction is not out yet: created, or authorized and not handed over.
+ */
 import type { TenantId } from '../../base/ids.js'
 import { intentView } from '../../../actors/intent/view.js'
 import { advanceIntent } from '../advance_intent.js'

@@ -1,9 +1,12 @@
 /**
- * Confirms the bound quote: reserves the money, consumes the token, and hands the payment to the rail.
+ * Confirms the bound quote: reserves the money, consumes the token, and hands the payment to the
+ * rail.
  *
- * F1. At most one confirmation an intent. A replay is the same key again, with the first token or a re-minted one.
+ * F1. At most one confirmation an intent. A replay is the same key again, with the first token or a
+ *     re-minted one.
  * F2. A refused confirmation consumes neither token nor key.
- * F3. The user's limits and the balance are checked and used in the same step, so raced confirmations can not pass them.
+ * F3. The user's limits and the balance are checked and used in the same step, so raced
+ *     confirmations can not pass them.
  */
 import { plus, type Instant } from '../../base/clock.js'
 import type { ErrorCode } from '../../base/errors.js'

@@ -1,9 +1,11 @@
 /**
  * Creates a payment intent and the session token that goes with it.
  *
- * K1. The same key with the same request answers the first body again, byte for byte, whatever the intent is by then:
- *     everything in it is derived from what the intent has kept since its creation.
- * K2. No money moves here. Whether the attestations allow it is judged now, because they come with this request.
+ * K1. The same key with the same request answers the first body again, byte for byte, whatever the
+ *     intent is by then: everything in it is derived from what the intent has kept since its
+ *     creation.
+ * K2. No money moves here. Whether the attestations allow it is judged now, because they come with
+ *     this request.
  */
 import { hash } from 'node:crypto'
 import { mintSessionToken } from '../../auth/token.js'

@@ -1,4 +1,7 @@
-/** The rows that a step of a confirmed intent may touch: itself, and the limits its confirmation used. */
+/**
+ * The rows that a step of a confirmed intent may touch: itself, and the limits its confirmation
+ * used.
+ */
 import type { Memory } from '../memory.js'
 import type { Needs } from '../needs.js'
 

@@ -1,7 +1,8 @@
 /**
  * Receipt tokens, and the receipts they open.
  *
- * R1. A receipt token stands for a user of a tenant, not for an intent: it opens all receipts of that user.
+ * R1. A receipt token stands for a user of a tenant, not for an intent: it opens all receipts of
+ *     that user.
  * R2. Unknown, another partner's, another user's: one answer.
  */
 import { mintReceiptToken, receiptSubject } from '../../auth/token.js'

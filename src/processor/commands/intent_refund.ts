@@ -1,8 +1,9 @@
 /**
- * Asks for a captured payment's money back. A push payment can not be pulled: the intent stays captured until the rail
- * reports the money.
+ * Asks for a captured payment's money back. A push payment can not be pulled: the intent stays
+ * captured until the rail reports the money.
  *
- * R1. The same key again answers the first answer again; while a recall is under way another key is refused.
+ * R1. The same key again answers the first answer again; while a recall is under way another key is
+ *     refused.
  */
 import type { TenantId } from '../../base/ids.js'
 import { intentView } from '../../../actors/intent/view.js'

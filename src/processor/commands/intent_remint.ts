@@ -1,5 +1,6 @@
 /**
- * Mints a further session token for an intent that has not ended. Older tokens stay valid until they expire.
+ * Mints a further session token for an intent that has not ended. Older tokens stay valid until
+ * they expire.
  *
  * R1. Nothing of the intent changes: scan, quote and confirmation stay as they are.
  */

@@ -1,7 +1,8 @@
 /**
  * Binds a merchant's QR code and a quote to an intent.
  *
- * S1. The payload is parsed here and nowhere else; nothing that a client read out of it is believed.
+ * S1. The payload is parsed here and nowhere else; nothing that a client read out of it is
+ *     believed.
  * S2. A refused scan leaves the quote of the last good one bound.
  * S3. The session token is not consumed.
  */
@@ -10,7 +11,6 @@ import { newId, type QuoteId, type TenantId } from '../../base/ids.js'
 import { checkLimits } from '../../limits/usage.js'
 import { currencyOf, type Currency } from '../../money/currency.js'
 import { parsePositiveInt64 } from '../../money/money.js'
-import type { Rate } from '../../money/rate.js'
 import { CORRIDORS, type Corridor } from '../../qr/corridor.js'
 import { bindAmount, readQr, type QrReading } from '../../qr/read.js'
 import { wireCodeOf } from '../../qr/reasons.js'
@@ -24,6 +24,7 @@ import { answer, refuse } from '../group.js'
 import type { LiveIntent } from '../memory.js'
 import type { Needs } from '../needs.js'
 import { intentAccountPlace } from '../orders.js'
+import { usableRate } from '../rates.js'
 import type { Vault } from '../vault.js'
 import { needUserLimits, usedBy } from './user_limits.js'
 
@@ -86,16 +87,9 @@ export function scanIntent(tenant: TenantId, request: ScanIntent, at: Instant): 
   }
 }
 
-/** What an operator set, unless it is too old to be sold at. */
-function usableRate({ memory, rules, now }: Desk, currency: Currency): Rate | null {
-  const known = memory.rates.get(currency)
-  if (known === undefined) return null
-  const { rateMaxAgeMs } = rules
-  const isStale = rateMaxAgeMs !== null && now >= plus(known.setAt, rateMaxAgeMs)
-  return isStale ? null : known.rate
-}
-
-/** The door has checked that it is an int64 or absent; whether it can be an amount is judged here. */
+/**
+ * The door has checked that it is an int64 or absent; whether it can be an amount is judged here.
+ */
 function clientAmount(request: ScanIntent): bigint | null | 'invalid' {
   const given = request.local_amount_minor_units
   if (given === undefined || given === null) return null

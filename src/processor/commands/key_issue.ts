@@ -1,7 +1,8 @@
 /**
  * Issues a signing key to a tenant.
  *
- * K1. A new key takes the quarter after the tenant's newest one; the first takes the current quarter.
+ * K1. A new key takes the quarter after the tenant's newest one; the first takes the current
+ *     quarter.
  * K2. At most three keys are active. The older ones are revoked 14 days after a newer one came.
  * K3. The secret is shown in this answer only.
  */

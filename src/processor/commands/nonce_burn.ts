@@ -1,4 +1,7 @@
-/** Calls that do nothing but spend the nonce of their signature, in the cycle and with its next commit. */
+/**
+ * Calls that do nothing but spend the nonce of their signature, in the cycle and with its next
+ * commit.
+ */
 import type { Command } from '../command.js'
 import { answer, refuse, type Answer } from '../group.js'
 

@@ -2,7 +2,8 @@
  * Creates a partner with its first sandbox key.
  *
  * R1. The same name again is refused: a partner is made once.
- * R2. A sandbox partner starts with play money unless told otherwise; production starts with nothing.
+ * R2. A sandbox partner starts with play money unless told otherwise; production starts with
+ *     nothing.
  */
 import { tenantOf, type PartnerId } from '../../base/ids.js'
 import { isPartnerId } from '../../auth/request_shape.js'

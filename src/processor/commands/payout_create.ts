@@ -1,10 +1,11 @@
 /**
  * Accepts a payout: freezes its beneficiary and fees, reserves its total, and hands it to the rail.
  *
- * P1. The same key with the same input answers the first answer, byte for byte, whatever became of the payout, the
- *     beneficiary or the fees since. The key of a refused payout is not bound.
+ * P1. The same key with the same input answers the first answer, byte for byte, whatever became of
+ *     the payout, the beneficiary or the fees since. The key of a refused payout is not bound.
  * P2. Checks run in the order of `refusalOf`; a refusal leaves no trace.
- * P3. `created` and `processing` are two transitions with an event each, in one commit. A held payout stays `created`.
+ * P3. `created` and `processing` are two transitions with an event each, in one commit. A held
+ *     payout stays `created`.
  */
 import { plus } from '../../base/clock.js'
 import type { ErrorCode } from '../../base/errors.js'
@@ -105,7 +106,10 @@ type Checked =
 
 const no = (code: ErrorCode): Checked => ({ ok: false, code })
 
-/** Shape, beneficiary, currency, destination, limits, compliance, risk, balance, rail: the first fault counts. */
+/**
+ * Shape, beneficiary, currency, destination, limits, compliance, risk, balance, rail: the first
+ * fault counts.
+ */
 function check(desk: Desk, tenant: TenantId, request: CreatePayout): Checked {
   if (isSuspended(desk.memory, tenant)) return no('partner_suspended')
   const amount = parsePositiveInt64(request.amount)

@@ -1,9 +1,10 @@
 /**
  * An operator says what became of a payout, where the rail does not, or tells of it by other means.
  *
- * O1. Only a payout whose instruction is out has an unknown outcome; one that is not handed over is simply not paid.
- * O2. It moves and posts as by the rail's own news. Where the evidence lies is kept with the actor and the reason; should
- *     the rail speak differently later, that is a discrepancy.
+ * O1. Only a payout whose instruction is out has an unknown outcome; one that is not handed over is
+ *     simply not paid.
+ * O2. It moves and posts as by the rail's own news. Where the evidence lies is kept with the actor
+ *     and the reason; should the rail speak differently later, that is a discrepancy.
  */
 import type { PayoutEvent } from '../../../actors/payout/context.js'
 import { payoutView } from '../../../actors/payout/view.js'

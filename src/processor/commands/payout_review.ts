@@ -1,9 +1,10 @@
 /**
  * A reviewer's word on a held payout.
  *
- * R1. Approval looks again at what may have changed while the payout waited: its partner and its beneficiary. A payout
- *     that is refused here stays held.
- * R2. Fees, amounts and the account are those of its acceptance; the money has been reserved since then.
+ * R1. Approval looks again at what may have changed while the payout waited: its partner and its
+ *     beneficiary. A payout that is refused here stays held.
+ * R2. Fees, amounts and the account are those of its acceptance; the money has been reserved since
+ *     then.
  */
 import { payoutView } from '../../../actors/payout/view.js'
 import { advancePayout } from '../advance_payout.js'

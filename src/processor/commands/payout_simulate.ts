@@ -1,7 +1,8 @@
 /**
  * Forces the outcome of a sandbox payout.
  *
- * S1. Only the sandbox rail is told; the payout moves by the rail's news, as in earnest. The answer shows it as it was.
+ * S1. Only the sandbox rail is told; the payout moves by the rail's news, as in earnest. The answer
+ *     shows it as it was.
  * S2. An outcome that can not come any more is refused.
  */
 import type { TenantId } from '../../base/ids.js'

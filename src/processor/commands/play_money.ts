@@ -1,4 +1,7 @@
-/** What a new sandbox partner finds on its balances: USD 10,000,000.00, THB 10,000,000.00, VND 1,000,000,000. */
+/**
+ * What a new sandbox partner finds on its balances: USD 10,000,000.00, THB 10,000,000.00, VND
+ * 1,000,000,000.
+ */
 import { THB, USD, VND } from '../../money/currency.js'
 import { money, type Money } from '../../money/money.js'
 

@@ -1,11 +1,15 @@
 /**
  * News from the rail about one instruction.
  *
- * N1. News must fit the instruction: amount, currency and destination. What does not fit, contradicts what is already
- *     known or comes for nobody is a discrepancy for a person to look at, never a transition.
- * N2. The same news again changes nothing. Everything is acknowledged, after the commit of what it caused.
- * N3. `returned` may overtake `executed`: then both happen, in their order, be they transitions or discrepancies.
- * N4. "Not found" counts only after the rail's finality window; then the same instruction is sent again.
+ * N1. News must fit the instruction: amount, currency and destination. What does not fit,
+ *     contradicts what is already known or comes for nobody is a discrepancy for a person to look
+ *     at, never a transition.
+ * N2. The same news again changes nothing. Everything is acknowledged, after the commit of what it
+ *     caused.
+ * N3. `returned` may overtake `executed`: then both happen, in their order, be they transitions or
+ *     discrepancies.
+ * N4. "Not found" counts only after the rail's finality window; then the same instruction is sent
+ *     again.
  */
 import { plus, type Instant } from '../../base/clock.js'
 import type { TenantId } from '../../base/ids.js'
@@ -33,7 +37,10 @@ interface Instructed {
   readonly tenant: TenantId
   readonly state: 'open' | 'paid' | 'returned' | 'ended'
   readonly handedOverAt: Instant | undefined
-  /** As the rail numbered the execution we know of; undefined when we know of none, or not from the rail. */
+  /**
+   * As the rail numbered the execution we know of; undefined when we know of none, or not from the
+   * rail.
+   */
   readonly transactionId: string | undefined
   /** Null: nothing was ever instructed. */
   readonly expected: () => Expected | null

@@ -1,5 +1,6 @@
 /**
- * Sets a payout route, for one tenant or for everybody without a route of their own, and lists the routes.
+ * Sets a payout route, for one tenant or for everybody without a route of their own, and lists the
+ * routes.
  *
  * R1. A route is set as a whole. Payouts that are accepted keep the terms they were accepted with.
  */

@@ -1,7 +1,9 @@
 /**
- * Play money: a sandbox partner credits its own balance. In production money comes from outside, by an operator's hand.
+ * Play money: a sandbox partner credits its own balance. In production money comes from outside, by
+ * an operator's hand.
  *
- * D1. The same key again with the same deposit answers the first one again; without a key every call credits.
+ * D1. The same key again with the same deposit answers the first one again; without a key every
+ *     call credits.
  */
 import { toRfc3339 } from '../../base/clock.js'
 import type { TenantId } from '../../base/ids.js'

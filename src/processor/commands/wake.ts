@@ -1,7 +1,8 @@
 /**
  * A timer came: an actor wanted to be woken about now.
  *
- * W1. The actor's own `wakeAt` is the truth. A timer that is early, late or twice changes nothing and is done.
+ * W1. The actor's own `wakeAt` is the truth. A timer that is early, late or twice changes nothing
+ *     and is done.
  */
 import { advanceIntent } from '../advance_intent.js'
 import { advancePayout } from '../advance_payout.js'

@@ -2,7 +2,8 @@
  * Registers a webhook endpoint, and lists a tenant's endpoints.
  *
  * W1. The secret is shown in this answer only; at rest it is sealed.
- * W2. Which address may be called is the sender's question, at every call; here only the form is checked.
+ * W2. Which address may be called is the sender's question, at every call; here only the form is
+ *     checked.
  */
 import { ENDPOINTS_PER_TENANT_MAX } from '../../base/bounds.js'
 import { toRfc3339 } from '../../base/clock.js'

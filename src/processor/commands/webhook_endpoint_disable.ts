@@ -1,4 +1,7 @@
-/** Stops deliveries to an endpoint; its events are held, not dropped. Disabling twice changes nothing. */
+/**
+ * Stops deliveries to an endpoint; its events are held, not dropped. Disabling twice changes
+ * nothing.
+ */
 import type { EndpointId } from '../../base/ids.js'
 import type { Command } from '../command.js'
 import { stageEndpoint } from '../directory.js'

@@ -1,7 +1,8 @@
 /**
  * What moved a tenant's balances, newest first: the ledger's entries on its own two accounts.
  *
- * L1. An entry's number in the ledger counts everybody's postings, so it is not shown: the public id stands for it.
+ * L1. An entry's number in the ledger counts everybody's postings, so it is not shown: the public
+ *     id stands for it.
  */
 import { instant, toRfc3339 } from '../../base/clock.js'
 import type { TenantId } from '../../base/ids.js'

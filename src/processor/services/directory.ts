@@ -1,8 +1,10 @@
 /**
  * The directory streams: gateways learn partners and keys, the webhook pool learns endpoints.
  *
- * D1. A watcher gets everything first, then each change after its commit: a revocation reaches every gateway at once.
- * D2. A key whose revocation lies in the future is sent with its date; the gateway holds it to that.
+ * D1. A watcher gets everything first, then each change after its commit: a revocation reaches
+ *     every gateway at once.
+ * D2. A key whose revocation lies in the future is sent with its date; the gateway holds it to
+ *     that.
  */
 import type { ServerWritableStream } from '@grpc/grpc-js'
 import type { DirectoryHandlers } from '../../../protos/types/causeway/v1/Directory.js'

@@ -1,10 +1,12 @@
 /**
  * The gateways' stream: batches of commands in, batches of replies out.
  *
- * Owns: the stream. Does not own: authentication (the gateway did it), what an operation is (operations), decisions.
+ * Owns: the stream. Does not own: authentication (the gateway did it), what an operation is
+ * (operations), decisions.
  *
  * X1. Replies released together leave in one message.
- * X2. A stream that ends takes its unanswered replies with it; the commands themselves are decided all the same.
+ * X2. A stream that ends takes its unanswered replies with it; the commands themselves are decided
+ *     all the same.
  */
 import type { ServerDuplexStream } from '@grpc/grpc-js'
 import type { CommandBatch__Output as CommandBatch } from '../../../protos/types/causeway/v1/CommandBatch.js'

@@ -19,7 +19,10 @@ export function createGuard(token: string): Guard {
   }
 }
 
-/** A registry code as a gRPC error: its status, its text, and the code itself in the trailing metadata. */
+/**
+ * A registry code as a gRPC error: its status, its text, and the code itself in the trailing
+ * metadata.
+ */
 export function grpcError(code: ErrorCode): ServiceError {
   const { grpc, message, retryable } = ERRORS[code]
   const metadata = new Metadata()

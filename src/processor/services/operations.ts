@@ -1,7 +1,8 @@
 /**
  * The gateways' operations: which one becomes which command or query.
  *
- * O1. A query's call is burnt in the cycle first, like every signed call; the query runs when that is on disk.
+ * O1. A query's call is burnt in the cycle first, like every signed call; the query runs when that
+ *     is on disk.
  */
 import type { Command__Output as WireCommand } from '../../../protos/types/causeway/v1/Command.js'
 import type { Instant } from '../../base/clock.js'

@@ -1,7 +1,8 @@
 /**
  * One unary call as one command of the cycle.
  *
- * U1. Internal services take the same way as everybody: queue, decision, commit, answer. Only lists are read beside it.
+ * U1. Internal services take the same way as everybody: queue, decision, commit, answer. Only lists
+ *     are read beside it.
  */
 import type { handleUnaryCall } from '@grpc/grpc-js'
 import { ANSWER_WITHIN_MS } from '../../base/bounds.js'

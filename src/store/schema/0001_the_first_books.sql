@@ -65,8 +65,9 @@ CREATE TABLE beneficiaries (
 ) STRICT, WITHOUT ROWID;
 CREATE INDEX beneficiaries_of_tenant ON beneficiaries (tenant, id);
 
--- `key` is a digest of (tenant, operation, the caller's key). Rows are appended and never deleted. Where the row of a
--- key lies is known in memory, from `idempotency_prints`: an index here would write a page for each new key.
+-- `key` is a digest of (tenant, operation, the caller's key). Rows are appended and never deleted.
+-- Where the row of a key lies is known in memory, from `idempotency_prints`: an index here would
+-- write a page for each new key.
 CREATE TABLE idempotency (
   sequence INTEGER PRIMARY KEY,
   key TEXT NOT NULL,
@@ -75,7 +76,8 @@ CREATE TABLE idempotency (
   response TEXT
 ) STRICT;
 
--- The first 8 bytes of each new key of one commit; their rows have the sequences `first`, `first` + 1, …
+-- The first 8 bytes of each new key of one commit; their rows have the sequences `first`, `first` +
+-- 1, …
 CREATE TABLE idempotency_prints (
   first INTEGER PRIMARY KEY,
   prints BLOB NOT NULL
@@ -122,7 +124,8 @@ CREATE TABLE events (
 ) STRICT;
 CREATE INDEX events_open ON events (position) WHERE settled_at IS NULL;
 
--- What a partner's user has used of a limit, by period. `key` names tenant, user, corridor and period.
+-- What a partner's user has used of a limit, by period. `key` names tenant, user, corridor and
+-- period.
 CREATE TABLE limit_usage (
   key TEXT PRIMARY KEY,
   used INTEGER NOT NULL CHECK (used >= 0)
@@ -147,7 +150,8 @@ CREATE TABLE rates (
   set_at INTEGER NOT NULL
 ) STRICT, WITHOUT ROWID;
 
--- An offer to convert; `conversion` is null until it is taken. Offers that nobody took are deleted some time later.
+-- An offer to convert; `conversion` is null until it is taken. Offers that nobody took are deleted
+-- some time later.
 CREATE TABLE fx_quotes (
   id TEXT PRIMARY KEY,
   tenant TEXT NOT NULL,
@@ -184,8 +188,8 @@ CREATE TABLE balance_alerts (
   armed INTEGER NOT NULL CHECK (armed IN (0, 1))
 ) STRICT, WITHOUT ROWID;
 
--- News from a rail that did not fit what we know. Never a transition by itself.
--- `plan`, `currency` and `amount` say what was posted to suspense, under this row's id; null: nothing.
+-- News from a rail that did not fit what we know. Never a transition by itself. `plan`, `currency`
+-- and `amount` say what was posted to suspense, under this row's id; null: nothing.
 CREATE TABLE discrepancies (
   id TEXT PRIMARY KEY,
   tenant TEXT,

@@ -1,0 +1,59 @@
+/**
+ * Revokes a signing key at once, and lists a tenant's keys.
+ *
+ * K1. Revocation is final: no command gives a revoked key back.
+ */
+import { toRfc3339, type Instant } from '../../base/clock.js'
+import type { KeyId, TenantId } from '../../base/ids.js'
+import type { Command } from '../command.js'
+import { stageKey } from '../directory.js'
+import { answer, refuse } from '../group.js'
+import type { KeyEntry } from '../memory.js'
+import { logAction, type Actor } from '../operator_log.js'
+import { keysOf } from './key_issue.js'
+
+export function revokeKey(actor: Actor, keyId: string): Command {
+  return {
+    name: 'revoke_key',
+    needs: () => undefined,
+    decide: (desk) => {
+      const key = desk.memory.keys.get(keyId as KeyId)
+      if (key === undefined || statusOf(key, desk.now) === 'revoked') {
+        return refuse('invalid_request')
+      }
+
+      // From here on it must succeed.
+      const revoked = { ...key, revokedAt: desk.now }
+      stageKey(desk, revoked)
+      logAction(desk, actor, 'revoke_key', keyId)
+      return answer(keyView(revoked, desk.now))
+    },
+  }
+}
+
+export function listKeys(tenant: TenantId): Command {
+  return {
+    name: 'list_keys',
+    needs: () => undefined,
+    decide: ({ memory, now }) =>
+      answer({
+        data: keysOf(memory, tenant)
+          .sort((one, other) => (one.id < other.id ? -1 : 1))
+          .map((key) => keyView(key, now)),
+      }),
+  }
+}
+
+function statusOf({ revokedAt }: KeyEntry, now: Instant): 'active' | 'retiring' | 'revoked' {
+  if (revokedAt === null) return 'active'
+  return revokedAt > now ? 'retiring' : 'revoked'
+}
+
+function keyView(key: KeyEntry, now: Instant): object {
+  return {
+    key_id: key.id,
+    status: statusOf(key, now),
+    created_at: toRfc3339(key.createdAt),
+    ...(key.revokedAt === null ? {} : { revoked_at: toRfc3339(key.revokedAt) }),
+  }
+}

@@ -1,0 +1,21 @@
+/** What operators did, the newest first. */
+import { instant, toRfc3339 } from '../../base/clock.js'
+import { refuse } from '../group.js'
+import { answerPage, pageOf, type PageRequest } from '../page.js'
+import type { Query } from '../query.js'
+
+export function listActions(request: PageRequest): Query {
+  return {
+    name: 'list_actions',
+    run: async ({ lists, vault }) => {
+      const page = pageOf(vault, 'actions', request)
+      if (page === null) return refuse('invalid_request')
+      const below = page.after === null ? Number.MAX_SAFE_INTEGER : Number(page.after)
+      const rows = await lists.actions(below, page.limit + 1)
+      return answerPage(vault, page, rows, {
+        view: ({ row }) => ({ ...row, at: toRfc3339(instant(row.at)) }),
+        positionOf: ({ id }) => String(id),
+      })
+    },
+  }
+}

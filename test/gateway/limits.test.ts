@@ -1,0 +1,145 @@
+/**
+ * The limits at the door: each alone, and in front of a real gateway.
+ */
+import { connect } from 'node:net'
+import t from 'tap'
+import { instant } from '../../src/base/clock.js'
+import type { TenantId } from '../../src/base/ids.js'
+import { readSettings } from '../../src/base/settings.js'
+import type { Caller } from '../../gateway/authenticate.js'
+import type { Exchange } from '../../gateway/exchange.js'
+import { createLimits, IN_FLIGHT_MAX, type LimitName, type Limits } from '../../gateway/limits.js'
+import { eventually } from '../support/eventually.js'
+import { bytesOf, call, createRequest, SECRET, snapshot, TENANT } from './partner.js'
+import { startGateway } from './running_gateway.js'
+import { accept, silence } from './stand_in_processor.js'
+
+interface Held {
+  readonly limits: Limits
+  readonly names: LimitName[]
+}
+
+function limitsOf(environment: Record<string, string>): Held {
+  const names: LimitName[] = []
+  const limits = createLimits({
+    settings: readSettings(environment, ''),
+    clientAddress: (exchange) => exchange.peer(),
+    clock: { now: () => instant(1_000_000) },
+    onLimited: (name) => names.push(name),
+  })
+  return { limits, names }
+}
+
+const from = (peer: string): Exchange => ({ peer: () => peer }) as unknown as Exchange
+
+const caller = (tenant: string, rateKey: string, ratePerSecond = 0): Caller => ({
+  tenant: tenant as TenantId,
+  signedBy: null,
+  sessionJti: '',
+  receiptSubject: '',
+  rateKey,
+  ratePerSecond,
+})
+
+void t.test('each limit says which one it was, and refuses nobody else', (t) => {
+  const { limits, names } = limitsOf({ RATE_LIMIT_PER_ADDRESS: '2', RATE_LIMIT_PER_SECOND: '1' })
+  t.equal(limits.source(from('2001:db8::1')), 0)
+  t.equal(limits.source(from('2001:db8::2')), 0)
+  t.equal(limits.source(from('2001:db8::3')), 1, 'the network is one source')
+  t.equal(limits.source(from('2001:db9::1')), 0)
+  t.equal(limits.caller(caller('a', 'key 1')), 0)
+  t.equal(limits.caller(caller('a', 'key 1')), 1)
+  t.equal(limits.caller(caller('a', 'key 2')), 0)
+  t.equal(limits.caller(caller('a', 'key 3', 2)), 0)
+  t.equal(limits.caller(caller('a', 'key 3', 2)), 0, 'a rate of its own')
+  t.same(names, ['address', 'key'])
+
+  limits.inFlight('a' as TenantId).count = IN_FLIGHT_MAX
+  t.equal(limits.caller(caller('a', 'key 4')), 1)
+  t.equal(limits.caller(caller('b', 'key 5')), 0)
+  limits.inFlight('a' as TenantId).count -= 1
+  t.equal(limits.caller(caller('a', 'key 4')), 0, 'it had cost no token')
+  t.same(names, ['address', 'key', 'in_flight'])
+  t.end()
+})
+
+void t.test('RATE_LIMIT=off lifts them all', (t) => {
+  const { limits, names } = limitsOf({
+    RATE_LIMIT: 'off',
+    RATE_LIMIT_PER_ADDRESS: '1',
+    RATE_LIMIT_PER_SECOND: '1',
+  })
+  limits.inFlight('a' as TenantId).count = IN_FLIGHT_MAX
+  for (let i = 0; i < 5; i++) {
+    t.equal(limits.source(from('203.0.113.1')), 0)
+    t.equal(limits.caller(caller('a', 'key')), 0)
+  }
+  t.same(names, [])
+  t.end()
+})
+
+void t.test('a source over its rate is 429 before anybody asks who it is', async (t) => {
+  const gateway = await startGateway(t, { environment: { RATE_LIMIT_PER_ADDRESS: '3' } })
+  const strange = { ...createRequest(), unsigned: true }
+  const answers = await Promise.all([1, 2, 3, 4].map(() => call(gateway.port, strange)))
+  const over = answers.filter(({ status }) => status === 429)
+  t.equal(over.length, 1)
+  t.equal(over[0]?.headers.get('retry-after'), '1')
+  t.match(over[0]?.json, { error: { code: 'rate_limited' } })
+  t.equal((await call(gateway.port, createRequest())).status, 429, 'whoever shares the address')
+  t.match(await gateway.metrics(), 'gateway_limited_total{limit="address"} 2')
+})
+
+void t.test('behind a proxy each client has its own rate', async (t) => {
+  const gateway = await startGateway(t, {
+    environment: { RATE_LIMIT_PER_ADDRESS: '1', TRUSTED_PROXIES: '127.0.0.0/8' },
+  })
+  const as = async (client: string): Promise<number> => {
+    const headers = { 'X-Forwarded-For': client }
+    return (await call(gateway.port, { ...createRequest(), headers })).status
+  }
+  t.equal(await as('203.0.113.1'), 201)
+  t.equal(await as('203.0.113.2'), 201)
+  t.equal(await as('203.0.113.2'), 429)
+  t.equal(await as('198.51.100.1, 203.0.113.2'), 429, 'what a client writes is not believed')
+})
+
+void t.test('requests in flight: counted to the answer, whoever left', async (t) => {
+  const OTHER = 'umbrella_sandbox_2026q4'
+  const gateway = await startGateway(t, {
+    script: silence,
+    partners: {
+      ...snapshot({ rate_limit_per_second: 100_000 }),
+      partners: [
+        ...(snapshot({ rate_limit_per_second: 100_000 }).partners ?? []),
+        {
+          partner_id: 'umbrella',
+          keys: [{ key_id: OTHER, environment: 'sandbox', secret: SECRET, revoked_at: 0 }],
+        },
+      ],
+    },
+    environment: { RATE_LIMIT_PER_ADDRESS: '100000' },
+  })
+  const sockets = Array.from({ length: IN_FLIGHT_MAX }, () => {
+    const socket = connect(gateway.port, '127.0.0.1')
+    socket.on('error', () => undefined)
+    socket.write(bytesOf({ method: 'GET', path: '/v1/balances' }))
+    return socket
+  })
+  await eventually('all wait', () => gateway.standIn.commands.length === IN_FLIGHT_MAX)
+  const over = await call(gateway.port, createRequest())
+  t.equal(over.status, 429)
+  t.equal(over.headers.get('retry-after'), '1')
+
+  gateway.standIn.script = accept
+  t.equal((await call(gateway.port, { ...createRequest(), keyId: OTHER })).status, 201)
+  for (const socket of sockets) socket.destroy()
+  t.equal((await call(gateway.port, createRequest())).status, 429, 'their commands still wait')
+
+  const late = gateway.standIn.commands.filter(({ tenant }) => tenant === TENANT).flatMap(accept)
+  gateway.standIn.script = (command) => [...late.splice(0), ...accept(command)]
+  t.equal((await call(gateway.port, { ...createRequest(), keyId: OTHER })).status, 201)
+  await eventually('all are answered', () => gateway.processor.inFlight === 0)
+  t.equal((await call(gateway.port, createRequest())).status, 201)
+  t.match(await gateway.metrics(), 'gateway_limited_total{limit="in_flight"} 2')
+})

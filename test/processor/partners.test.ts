@@ -1,0 +1,138 @@
+/** Partners and keys, as operators change them: warm, and rebuilt from SQLite before every command. */
+import t, { type Test } from 'tap'
+import { plus } from '../../src/base/clock.js'
+import { tenantOf, type KeyId, type PartnerId } from '../../src/base/ids.js'
+import type { AccountKey } from '../../src/ledger/accounts.js'
+import { ensureDemo } from '../../src/processor/commands/demo_ensure.js'
+import { createIntent } from '../../src/processor/commands/intent_create.js'
+import { issueKey } from '../../src/processor/commands/key_issue.js'
+import { listKeys, revokeKey } from '../../src/processor/commands/key_revoke.js'
+import { changePartner, type PartnerChange } from '../../src/processor/commands/partner_change.js'
+import { createPartner } from '../../src/processor/commands/partner_create.js'
+import { listActions } from '../../src/processor/queries/action_list.js'
+import { createReader } from '../../src/processor/query.js'
+import { createLog } from '../../src/base/log.js'
+import { anIntent } from '../support/requests.js'
+import { codeOf, createWorld, DEMO, viewOf, type World } from '../support/world.js'
+
+const ADA = { name: 'ada', reason: 'ticket 7' }
+const DAY = 86_400_000
+
+const change = async (world: World, given: PartnerChange, partner = 'demo'): Promise<string> =>
+  codeOf(await world.run(changePartner(ADA, partner, given)))
+
+const keysOf = async (world: World): Promise<{ key_id: string; status: string }[]> =>
+  viewOf<{ data: { key_id: string; status: string }[] }>(await world.run(listKeys(DEMO))).data
+
+const stories: Record<string, (t: Test, world: World) => Promise<void>> = {
+  'a partner is made once, with its first key': async (t, world) => {
+    const made = viewOf<{ sandbox_key: { key_id: string; secret: string } }>(
+      await world.run(createPartner(ADA, 'acme', false)),
+    )
+    t.equal(made.sandbox_key.key_id, 'acme_sandbox_2026q4')
+    t.match(made.sandbox_key.secret, /^sk_[A-Za-z0-9_-]{43}$/)
+    t.equal(codeOf(await world.run(createPartner(ADA, 'acme', false))), 'invalid_request')
+    for (const name of ['a', 'Acme', 'ac me', 'ac_me', 'a:b', 'x'.repeat(33)]) {
+      t.equal(codeOf(await world.run(createPartner(ADA, name, false))), 'invalid_request', name)
+    }
+    const acme = tenantOf('acme' as PartnerId, 'sandbox')
+    t.equal(codeOf(await world.run(createIntent(acme, anIntent()))), 'ok')
+  },
+
+  'suspended, and back': async (t, world) => {
+    t.equal(await change(world, { kind: 'suspend' }), 'ok')
+    t.equal(codeOf(await world.run(createIntent(DEMO, anIntent()))), 'partner_suspended')
+    t.equal(await change(world, { kind: 'resume' }), 'ok')
+    t.equal(codeOf(await world.run(createIntent(DEMO, anIntent()))), 'ok')
+    t.equal(await change(world, { kind: 'suspend' }, 'nobody'), 'invalid_request')
+  },
+
+  corridors: async (t, world) => {
+    t.equal(await change(world, { kind: 'corridors', values: ['vn_vietqr'] }), 'ok')
+    t.equal(codeOf(await world.run(createIntent(DEMO, anIntent()))), 'corridor_not_enabled')
+    t.equal(await change(world, { kind: 'corridors', values: ['xx_other'] }), 'invalid_request')
+  },
+
+  'addresses, packages and rates are checked': async (t, world) => {
+    const lists: readonly [PartnerChange, string][] = [
+      [{ kind: 'allowed_ips', values: ['203.0.113.0/24', '2001:db8::/32'] }, 'ok'],
+      [{ kind: 'allowed_ips', values: [] }, 'ok'],
+      [{ kind: 'allowed_ips', values: ['203.0.113.7'] }, 'invalid_request'],
+      [{ kind: 'allowed_ips', values: ['203.0.113.0/33'] }, 'invalid_request'],
+      [{ kind: 'packages', values: ['com.example.app'] }, 'ok'],
+      [{ kind: 'packages', values: ['com example'] }, 'invalid_request'],
+      [{ kind: 'rate_limit', perSecond: 1_000_000 }, 'ok'],
+      [{ kind: 'rate_limit', perSecond: 1_000_001 }, 'invalid_request'],
+    ]
+    for (const [given, code] of lists) t.equal(await change(world, given), code, given.kind)
+    t.same(world.memory().partners.get('demo' as PartnerId)?.packages, ['com.example.app'])
+  },
+
+  'three keys, each of the next quarter': async (t, world) => {
+    for (const quarter of ['2027q1', '2027q2']) {
+      const { key_id } = viewOf<{ key_id: string }>(await world.run(issueKey(ADA, DEMO)))
+      t.equal(key_id, `demo_sandbox_${quarter}`)
+    }
+    t.equal(codeOf(await world.run(issueKey(ADA, DEMO))), 'signing_key_limit', 'a fourth')
+    t.same(
+      (await keysOf(world)).map(({ status }) => status),
+      ['retiring', 'retiring', 'active'],
+    )
+    world.clock.pass(14 * DAY)
+    t.same(
+      (await keysOf(world)).map(({ status }) => status),
+      ['revoked', 'revoked', 'active'],
+    )
+    t.equal(codeOf(await world.run(issueKey(ADA, DEMO))), 'ok')
+  },
+
+  'an older key is revoked 14 days after the first newer one': async (t, world) => {
+    await world.run(issueKey(ADA, DEMO))
+    const first = world.memory().keys.get('demo_sandbox_2026q4' as KeyId)
+    t.equal(first?.revokedAt, plus(world.clock.now(), 14 * DAY))
+    world.clock.pass(DAY)
+    await world.run(issueKey(ADA, DEMO))
+    const later = world.memory().keys.get('demo_sandbox_2026q4' as KeyId)
+    t.equal(later?.revokedAt, first?.revokedAt, 'a further key does not postpone it')
+  },
+
+  'revocation is final': async (t, world) => {
+    t.equal(codeOf(await world.run(revokeKey(ADA, 'demo_sandbox_2026q4'))), 'ok')
+    t.equal(codeOf(await world.run(revokeKey(ADA, 'demo_sandbox_2026q4'))), 'invalid_request')
+    t.equal(codeOf(await world.run(revokeKey(ADA, 'nobody_sandbox_2026q4'))), 'invalid_request')
+    t.same((await keysOf(world))[0]?.status, 'revoked')
+    const { key_id } = viewOf<{ key_id: string }>(await world.run(issueKey(ADA, DEMO)))
+    t.equal(key_id, 'demo_sandbox_2027q1', 'its quarter is not used again')
+    await world.run(revokeKey(ADA, key_id))
+    const before = world.memory().balances.get('demo_sandbox:USD:prefund' as AccountKey)
+    const demo = viewOf<{ key_id: string }>(await world.run(ensureDemo()))
+    t.equal(demo.key_id, 'demo_sandbox_2027q2', 'a start finds a key for the demo')
+    const after = world.memory().balances.get('demo_sandbox:USD:prefund' as AccountKey)
+    t.equal(after, before, 'and funds it once only')
+  },
+
+  'every action is kept with its actor and reason': async (t, world) => {
+    await change(world, { kind: 'suspend' })
+    await change(world, { kind: 'rate_limit', perSecond: 5 })
+    const { store, vault } = world
+    const log = createLog('test', { LOG_LEVEL: 'silent' })
+    const reader = createReader({ lists: store.lists, vault, brand: 'Service' }, log)
+    const first = viewOf<{ data: object[]; next_cursor: string }>(
+      await reader.run(listActions({ limit: 1 })),
+    )
+    t.match(first.data, [{ ...ADA, name: undefined, actor: 'ada', action: 'partner_rate_limit' }])
+    const second = viewOf<{ data: object[]; next_cursor: string | null }>(
+      await reader.run(listActions({ limit: 1, cursor: first.next_cursor })),
+    )
+    t.match(second.data, [{ actor: 'ada', reason: 'ticket 7', action: 'partner_suspend' }])
+    t.equal(second.next_cursor, null)
+  },
+}
+
+for (const [name, tell] of Object.entries(stories)) {
+  for (const rebuilt of [false, true]) {
+    void t.test(`${name}, ${rebuilt ? 'rebuilt' : 'warm'}`, async (t) => {
+      await tell(t, await createWorld(t, { rebuilt }))
+    })
+  }
+}

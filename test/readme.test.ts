@@ -1,0 +1,39 @@
+/** The front page tells the truth about settings and commands. */
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import t from 'tap'
+import { projectRoot } from '../src/base/protos.js'
+import { SETTINGS } from '../src/base/settings.js'
+
+const textOf = (file: string): string => readFileSync(join(projectRoot(), file), 'utf8')
+const readme = textOf('README.md')
+
+const row = (cells: readonly string[]): string => `| ${cells.join(' | ')} |`
+const settings = [
+  row(['name', 'default', 'allowed', 'what it is']),
+  '|---|---|---|---|',
+  ...Object.entries(SETTINGS).map(([name, { fallback, allowed, about }]) =>
+    row([`\`${name}\``, fallback === '' ? '' : `\`${fallback}\``, allowed, about]),
+  ),
+].join('\n')
+
+t.test('the table of settings is the one of src/base/settings.ts', async (t) => {
+  const [, table = ''] = readme.split(/<!-- settings -->\n|\n<!-- end -->/)
+  t.equal(table, settings)
+})
+
+t.test('every make target that is named exists', async (t) => {
+  const targets = new Set([...textOf('Makefile').matchAll(/^([a-z]+):/gm)].map(([, name]) => name))
+  const pages = [readme, ...['src/operations', 'gateway', 'protos', 'src', 'actors'].map(pageOf)]
+  const named = pages.flatMap((page) => [...page.matchAll(/(?:^|`)make ([a-z]+)/gm)])
+  t.ok(named.length > 5)
+  for (const [, name] of named) t.ok(targets.has(name), `make ${name}`)
+})
+
+t.test('every room and page that is named exists', async (t) => {
+  for (const [, path = ''] of readme.matchAll(/\]\(([^)]+)\)/g)) t.ok(textOf(path), path)
+})
+
+function pageOf(room: string): string {
+  return textOf(`${room}/README.md`)
+}
