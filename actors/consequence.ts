@@ -1,8 +1,9 @@
 /**
  * What follows from a transition, as data.
  *
- * A machine never acts: it emits consequences, and the processor turns them into rows of the same commit (postings,
- * events) or into orders that leave after it (rail). Wake-ups are not emitted: `wakeAt` in the context is the timer.
+ * A machine never acts: it emits consequences, and the processor turns them into rows of the same
+ * commit (postings, events) or into orders that leave after it (rail). Wake-ups are not emitted:
+ * `wakeAt` in the context is the timer.
  */
 import type { PlanName } from '../src/ledger/plans.js'
 

@@ -1,5 +1,6 @@
 /**
- * What the public is told about a failure: fixed texts by code. Nothing of the rail's own words gets out.
+ * What the public is told about a failure: fixed texts by code. Nothing of the rail's own words
+ * gets out.
  */
 import { toRfc3339, type Instant } from '../src/base/clock.js'
 

@@ -1,7 +1,8 @@
 /**
  * When to ask the rail about an instruction that is out and unanswered.
  *
- * An answer that does not come is an unknown outcome, never a failure: we ask, at growing intervals, until it is known.
+ * An answer that does not come is an unknown outcome, never a failure: we ask, at growing
+ * intervals, until it is known.
  */
 import { DAY, HOUR, MINUTE, SECOND, plus, type Instant } from '../src/base/clock.js'
 

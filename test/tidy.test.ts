@@ -16,9 +16,9 @@ const BASE = 'src/base'
 const DATABASE = 'src/store/database.ts'
 
 /**
- * Who may import whom. A room is a folder or one file of it; the longest name that fits a path is its
- * room. Data flows one way: gateway, processor and webhook pool share contracts, never code of each
- * other, and pure rules know nobody who does I/O.
+ * Who may import whom. A room is a folder or one file of it; the longest name that fits a path is
+ * its room. Data flows one way: gateway, processor and webhook pool share contracts, never code of
+ * each other, and pure rules know nobody who does I/O.
  */
 const ROOMS: Readonly<Record<string, readonly string[]>> = {
   [BASE]: [],

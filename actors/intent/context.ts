@@ -1,7 +1,8 @@
 /**
  * What an intent remembers, and the events that move it.
  *
- * X1. The context is plain JSON: it is the snapshot that SQLite keeps. What is not known yet is absent.
+ * X1. The context is plain JSON: it is the snapshot that SQLite keeps. What is not known yet is
+ *     absent.
  * X2. Amounts are USD cents as numbers, or decimal text in minor units of the local currency.
  * X3. The destination's account is sealed; only the order to the rail sees it in clear.
  */

@@ -1,12 +1,15 @@
 /**
  * The life of a payment intent.
  *
- * Owns: states, transitions, and what follows from each. Does not own: whether a command is allowed (the commands of the
- * processor check balances, limits and quotes first), SQL, the rail, the clock.
+ * Owns: states, transitions, and what follows from each. Does not own: whether a command is allowed
+ * (the commands of the processor check balances, limits and quotes first), SQL, the rail, the
+ * clock.
  *
- * M1. Flat and pure: no invoke, no after, no promise. The same snapshot and event give the same result.
+ * M1. Flat and pure: no invoke, no after, no promise. The same snapshot and event give the same
+ *     result.
  * M2. Once handed over, only news from the rail ends an intent: silence is an unknown outcome.
- * M3. An event a state does not name changes nothing; callers ask `can` first where that would be a surprise.
+ * M3. An event a state does not name changes nothing; callers ask `can` first where that would be a
+ *     surprise.
  * M4. `wake` is only sent when `wakeAt` has come.
  */
 import { assign, emit, setup } from 'xstate'
@@ -122,7 +125,9 @@ export const intentMachine = setup({
   context: ({ input }) => input,
   initial: 'created',
   states: {
-    /** Waits for a scan and the user's confirmation. Ends as cancelled or, at its deadline, expired. */
+    /**
+     * Waits for a scan and the user's confirmation. Ends as cancelled or, at its deadline, expired.
+     */
     created: {
       on: {
         scan: { actions: 'bindScan' },

@@ -101,7 +101,10 @@ export function receiptView(state: IntentState, context: IntentContext): object 
   }
 }
 
-/** The answer to a confirm, then and on every replay: the intent as it was when it became authorized. */
+/**
+ * The answer to a confirm, then and on every replay: the intent as it was when it became
+ * authorized.
+ */
 export function authorizedView(context: IntentContext): object {
   return upToAuthorized('authorized', context)
 }

@@ -9,7 +9,8 @@
  *     done must then be there, however busy the stack is.
  * B2. Nothing is written: the connection is read-only, the databases attached to it as well.
  * B3. A page is held at a time, however big a table is.
- * B4. Amounts are read as text (CAST(… AS TEXT)) and added up as bigint: the driver would round them.
+ * B4. Amounts are read as text (CAST(… AS TEXT)) and added up as bigint: as numbers they would be
+ *     rounded.
  */
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
@@ -35,7 +36,7 @@ export interface Books {
   all<Row>(sql: string, parameters?: readonly Bindable[]): Promise<Row[]>
   /**
    * All rows, a page after another. The query takes the cursor of the last row (`first` at first)
-   * and the size of a page as its parameters, and sorts by that cursor.
+   * and the size of a page as its parameters, and sorts by that cursor. No column is a blob.
    */
   pages<Row>(
     sql: string,
@@ -104,6 +105,9 @@ async function takeSnapshots(reader: Database, sources: readonly Source[]): Prom
   }
 }
 
+/**
+ * A page comes as one JSON text: that takes a quarter of what the driver takes for as many rows.
+ */
 async function* pages<Row>(
   reader: Database,
   size: number,
@@ -111,9 +115,14 @@ async function* pages<Row>(
   first: readonly Bindable[],
   cursorOf: (row: Row) => readonly Bindable[],
 ): AsyncGenerator<readonly Row[]> {
+  const [row] = await reader.all<object>(sql, [...first, 1])
+  if (row === undefined) return
+  const members = Object.keys(row).map((column) => `'${column}', ${column}`)
+  const asJson = `SELECT json_group_array(json_object(${members.join(', ')})) AS page FROM (${sql})`
   let cursor = first
   for (;;) {
-    const page = await reader.all<Row>(sql, [...cursor, size])
+    const [found] = await reader.all<{ page: string }>(asJson, [...cursor, size])
+    const page = JSON.parse(found?.page ?? '[]') as Row[]
     if (page.length > 0) yield page
     const last = page.at(-1)
     if (last === undefined || page.length < size) return

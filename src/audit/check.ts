@@ -4,7 +4,8 @@
  * Owns: the form all checks have. Does not own: the checks (checks/), their order (checklist).
  *
  * C1. A check looks at every row it is about, or says of which databases it has none.
- * C2. It names the first thing that is broken, what was found and what was expected; it mends nothing.
+ * C2. It names the first thing that is broken, what was found and what was expected; it mends
+ *     nothing.
  * C3. The rules are written down here anew, from the design, and not taken from the programs that
  *     keep the books: a mistake there shall not excuse itself.
  */
@@ -67,6 +68,3 @@ export function amountOf(text: string | null): bigint {
   if (text === null || !/^-?[0-9]+$/.test(text)) throw new Error(`${text} is no amount`)
   return BigInt(text)
 }
-
-export const sumOf = (amounts: readonly bigint[]): bigint =>
-  amounts.reduce((sum, amount) => sum + amount, 0n)

@@ -36,15 +36,23 @@ export const BODY_WITHIN_MS = 5 * SECOND
 
 /** Commands waiting to be decided. Beyond it the processor answers 503 at once rather than late. */
 export const QUEUE_MAX = 20_000
-/** Commands decided between two turns of the event loop: short enough for a low p99, long enough to amortise. */
+/**
+ * Commands decided between two turns of the event loop: short enough for a low p99, long enough to
+ * amortise.
+ */
 export const SLICE_MAX = 64
 /** Commands taken into one prefetch. */
 export const BATCH_MAX = 1_024
-/** Commands of one group of a commit; a tenant gets at most half of a batch while another one waits. */
+/**
+ * Commands of one group of a commit; a tenant gets at most half of a batch while another one waits.
+ */
 export const GROUP_MAX = 2_048
 /** Commands a gateway puts into one message. */
 export const STREAM_BATCH_MAX = 256
-/** gRPC message cap: a full batch of the largest payouts does not occur, one of usual size fits well. */
+/**
+ * gRPC message cap: a full batch of the largest payouts does not occur, one of usual size fits
+ * well.
+ */
 export const GRPC_MESSAGE_MAX_BYTES = 8 * 1024 * 1024
 
 export const ENDPOINTS_PER_TENANT_MAX = 16

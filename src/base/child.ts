@@ -64,6 +64,8 @@ export function childProcess(duties: ChildDuties): ChildProcess {
     if (!supervised) stop()
   })
   process.on('disconnect', () => stop())
+  // It may have gone while this process was still starting, before anybody listened.
+  if (supervised && !process.connected) stop()
   process.on('message', (message) => {
     if (isMetricsRequest(message)) void answerMetrics(message.metricsId, duties)
   })

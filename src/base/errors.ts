@@ -2,7 +2,8 @@
  * The error registry: every code a caller can see, in one place.
  *
  * Owns: code → HTTP status, gRPC status, retryability and the fixed public text.
- * Does not own: which check raises which code (the command that checks), nor the envelope's bytes (gateway).
+ * Does not own: which check raises which code (the command that checks), nor the envelope's bytes
+ * (gateway).
  *
  * E1. A code is never renamed and never reused for another meaning: callers branch on it.
  * E2. Texts are constant. Nothing of a request, a rail or an exception is ever part of one.
@@ -143,8 +144,8 @@ export const ERRORS = {
 export type ErrorCode = keyof typeof ERRORS
 
 /**
- * Codes whose HTTP status depends on the operation that raises them (spec: Errors, and the confirm rules).
- * Confirm answers its refusals as conflicts; a payout answers the same code as 422.
+ * Codes whose HTTP status depends on the operation that raises them (spec: Errors, and the confirm
+ * rules). Confirm answers its refusals as conflicts; a payout answers the same code as 422.
  */
 export const CONFLICT_ON_CONFIRM: ReadonlySet<ErrorCode> = new Set([
   'user_limit_exceeded',

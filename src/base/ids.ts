@@ -1,10 +1,11 @@
 /**
  * Identifiers.
  *
- * Owns: the branded id types, their prefixes and the one constructor. Does not own: secrets and token ids
- * (pure randomness, auth). An id is never a credential.
+ * Owns: the branded id types, their prefixes and the one constructor. Does not own: secrets and
+ * token ids (pure randomness, auth). An id is never a credential.
  *
- * I1. An id is `prefix_` + 26 Crockford base-32 characters: 48 bits of milliseconds, then 80 random bits.
+ * I1. An id is `prefix_` + 26 Crockford base-32 characters: 48 bits of milliseconds, then 80 random
+ *     bits.
  * I2. Ids of one prefix sort by their creation time, which keeps index pages local.
  * I3. Every id draws its own 80 bits; none is the previous one plus one.
  */
@@ -36,7 +37,9 @@ export type EventId = Branded<'event'>
 export type EndpointId = Branded<'endpoint'>
 export type DeliveryId = Branded<'delivery'>
 export type RequestId = Branded<'request'>
-/** An entity has at most one instruction at a rail, so the instruction carries the entity's own id. */
+/**
+ * An entity has at most one instruction at a rail, so the instruction carries the entity's own id.
+ */
 export type EffectId = IntentId | PayoutId
 export type PartnerId = Branded<'partner'>
 /** `{partner}_{environment}`: the boundary that every row and every query carries. */

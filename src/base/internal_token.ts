@@ -1,7 +1,8 @@
 /**
  * The token that lets our own processes and internal services call gRPC.
  *
- * Owns: its file, its metadata form and its comparison. Does not own: mTLS (the servers' credentials).
+ * Owns: its file, its metadata form and its comparison. Does not own: mTLS (the servers'
+ * credentials).
  *
  * T1. The file is 0600 and is made once, at the first start.
  * T2. Tokens are compared as digests in constant time.
@@ -14,7 +15,9 @@ import type { Random } from './random.js'
 import { dataFile, type Settings } from './settings.js'
 import { FILES } from './subjects.js'
 
-/** Makes the token file when there is none. The supervisor calls it before any other process starts. */
+/**
+ * Makes the token file when there is none. The supervisor calls it before any other process starts.
+ */
 export function ensureInternalToken(settings: Settings, random: Random): string {
   const file = dataFile(settings, FILES.internalToken)
   if (!existsSync(file)) {

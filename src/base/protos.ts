@@ -1,7 +1,8 @@
 /**
  * Loads the contracts of `protos/` once, and says where they lie.
  *
- * P1. int64 is a string on both sides, field names are those of the files: a message is the public JSON's twin.
+ * P1. int64 is a string on both sides, field names are those of the files: a message is the public
+ *     JSON's twin.
  */
 import { existsSync } from 'node:fs'
 import { dirname, join } from 'node:path'

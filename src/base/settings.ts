@@ -1,11 +1,14 @@
 /**
  * Settings: the only reader of the environment.
  *
- * Owns: every setting's name, default, allowed range and meaning; `.env`. Does not own: bounds that nobody may change
- * (base/bounds) nor what operators change while the service runs (rates, limits, routes: the store).
+ * Owns: every setting's name, default, allowed range and meaning; `.env`. Does not own: bounds that
+ * nobody may change (base/bounds) nor what operators change while the service runs (rates, limits,
+ * routes: the store).
  *
- * S1. A wrong value stops the start with the name, what was given and what is allowed; all faults are reported at once.
- * S2. Unknown names are refused in `.env`, where they can only be mistakes; the process environment has other tenants.
+ * S1. A wrong value stops the start with the name, what was given and what is allowed; all faults
+ *     are reported at once.
+ * S2. Unknown names are refused in `.env`, where they can only be mistakes; the process environment
+ *     has other tenants.
  * S3. The result is frozen and passed down; no other file reads `process.env`.
  */
 import { existsSync, readFileSync } from 'node:fs'

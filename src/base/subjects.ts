@@ -1,13 +1,16 @@
 /**
- * Names that are seen outside of a process: NATS subjects, the stream, files under DATA_DIR, sockets.
- * They are a contract between processes; a name is never reused for another meaning.
+ * Names that are seen outside of a process: NATS subjects, the stream, files under DATA_DIR,
+ * sockets. They are a contract between processes; a name is never reused for another meaning.
  */
 import type { TenantId } from './ids.js'
 
 /** One JetStream stream holds every event; it is transport, the events table is the truth. */
 export const EVENT_STREAM = 'CAUSEWAY_EVENTS'
 export const EVENT_SUBJECTS = 'causeway.events.>'
-/** The payload is the webhook body, byte for byte; what the pool needs beside it is in these headers. */
+/**
+ * The payload is the webhook body, byte for byte; what the pool needs beside it is in these
+ * headers.
+ */
 export const eventSubject = (tenant: TenantId, type: string): string =>
   `causeway.events.${tenant}.${type}`
 export const EVENT_HEADERS = {

@@ -14,8 +14,8 @@ import { accountKey, type AccountKey, type AccountKind } from './accounts.js'
 
 /**
  * What a line is made of.
- * total = recipient + fee; quote: US cents debited; local: paid to the merchant; amount: of a deposit
- * or of a discrepancy; sold, bought: of a conversion.
+ * total = recipient + fee; quote: US cents debited; local: paid to the merchant; amount: of a
+ * deposit or of a discrepancy; sold, bought: of a conversion.
  */
 type Part =
   'total' | 'recipient' | 'fee' | 'refundedFee' | 'quote' | 'local' | 'amount' | 'sold' | 'bought'

@@ -11,8 +11,8 @@ import { assert } from '../base/assert.js'
 export type Currency = string & { readonly __brand: 'Currency' }
 
 /**
- * Active codes as `ALPHA NUMERIC EXPONENT`, as of 2026. Funds codes, units of account, metals and test
- * codes are left out: nobody pays in them.
+ * Active codes as `ALPHA NUMERIC EXPONENT`, as of 2026. Funds codes, units of account, metals and
+ * test codes are left out: nobody pays in them.
  */
 const ISO_4217 = `
 AED 784 2|AFN 971 2|ALL 008 2|AMD 051 2|AOA 973 2|ARS 032 2|AUD 036 2|AWG 533 2|AZN 944 2|BAM 977 2

@@ -49,7 +49,7 @@ export interface Group {
   /** True when there is something to write. */
   hasRows(): boolean
   hasReplies(): boolean
-  toCommit(now: Instant, forgetNoncesBefore: Instant | null): CommittedGroup
+  toCommit(now: Instant, forgetBefore: Instant | null): CommittedGroup
   sendReplies(): void
 }
 
@@ -87,7 +87,7 @@ export function createGroup(number: number): Group {
     },
     hasRows: () => staged > 0 || prints.length > 0 || settledEvents.length > 0,
     hasReplies: () => replies.length > 0,
-    toCommit: (now, forgetNoncesBefore) => ({
+    toCommit: (now, forgetBefore) => ({
       rows: Object.fromEntries(
         TABLE_NAMES.map((name) => [name, rows[name].values()]),
       ) as unknown as CommittedGroup['rows'],
@@ -95,7 +95,7 @@ export function createGroup(number: number): Group {
       settledAt: now,
       nonces: prints.length === 0 ? null : packed(prints),
       noncesSeenAt: now,
-      noncesForgetBefore: forgetNoncesBefore,
+      forgetBefore,
       keyPrints: keyPrints.length === 0 ? null : packedKeyPrints(keyPrints),
       keyPrintsFirst: firstSequence(rows.idempotency.values()),
     }),

@@ -1,9 +1,11 @@
 /**
  * The processor: composition root.
  *
- * Arguments: `--rail ADDRESS` (the rail's gRPC), `--listen unix:PATH` (our own processes), `--nats URL`.
+ * Arguments: `--rail ADDRESS` (the rail's gRPC), `--listen unix:PATH` (our own processes), `--nats
+ * URL`.
  *
- * Start: settings, keys, store, memory, cycle, rail, relay, timers, doors. Stop: the same backwards.
+ * Start: settings, keys, store, memory, cycle, rail, relay, timers, doors. Stop: the same
+ * backwards.
  */
 import { existsSync } from 'node:fs'
 import { parseArgs } from 'node:util'

@@ -38,7 +38,8 @@ export interface Group {
   /** Fingerprints, 8 bytes each. */
   readonly nonces: Buffer | null
   readonly noncesSeenAt: Instant
-  readonly noncesForgetBefore: Instant | null
+  /** Nonces seen and offers expired before this are deleted, some at a time; null: none now. */
+  readonly forgetBefore: Instant | null
   /** Prints of newly bound idempotency keys, 8 bytes each, of consecutive sequences. */
   readonly keyPrints: Buffer | null
   readonly keyPrintsFirst: number
@@ -171,8 +172,8 @@ function parameter(group: Group, name: CommitParameter): string | number | Buffe
       return group.nonces
     case 'noncesSeenAt':
       return group.noncesSeenAt
-    case 'noncesForgetBefore':
-      return group.noncesForgetBefore
+    case 'forgetBefore':
+      return group.forgetBefore
     case 'keyPrints':
       return group.keyPrints
     case 'keyPrintsFirst':

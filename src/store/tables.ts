@@ -320,7 +320,7 @@ const PARAMETERS = [
   'settledAt',
   'nonces',
   'noncesSeenAt',
-  'noncesForgetBefore',
+  'forgetBefore',
   'keyPrints',
   'keyPrintsFirst',
 ] as const
@@ -338,11 +338,11 @@ export const COMMIT_VIEW = `
       SELECT NEW.noncesSeenAt, NEW.nonces WHERE NEW.nonces IS NOT NULL;
     INSERT INTO idempotency_prints (first, prints)
       SELECT NEW.keyPrintsFirst, NEW.keyPrints WHERE NEW.keyPrints IS NOT NULL;
-    DELETE FROM nonces WHERE NEW.noncesForgetBefore IS NOT NULL
-      AND id IN (SELECT id FROM nonces WHERE seen_at < NEW.noncesForgetBefore LIMIT 1000);
-    DELETE FROM fx_quotes WHERE NEW.noncesForgetBefore IS NOT NULL
+    DELETE FROM nonces WHERE NEW.forgetBefore IS NOT NULL
+      AND id IN (SELECT id FROM nonces WHERE seen_at < NEW.forgetBefore LIMIT 1000);
+    DELETE FROM fx_quotes WHERE NEW.forgetBefore IS NOT NULL
       AND id IN (SELECT id FROM fx_quotes
-        WHERE conversion IS NULL AND expires_at < NEW.noncesForgetBefore LIMIT 1000);
+        WHERE conversion IS NULL AND expires_at < NEW.forgetBefore LIMIT 1000);
   END;
 `
 export const COMMIT_STATEMENT = `INSERT INTO commit_group (${PARAMETERS.join(', ')})

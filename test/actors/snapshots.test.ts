@@ -1,4 +1,7 @@
-/** An actor that begins as a snapshot is the one XState would have made, and a restored one behaves as the kept one. */
+/**
+ * An actor that begins as a snapshot is the one XState would have made, and a restored one behaves
+ * as the kept one.
+ */
 import t from 'tap'
 import { createActor } from 'xstate'
 import type { IntentContext } from '../../actors/intent/context.js'

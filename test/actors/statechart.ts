@@ -1,7 +1,8 @@
 /**
  * Statecharts as Mermaid text, made from the machines themselves.
  *
- * Run by hand it writes them into `actors/README.md`; the test beside it holds the page to the machines.
+ * Run by hand it writes them into `actors/README.md`; the test beside it holds the page to the
+ * machines.
  */
 import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -9,10 +10,15 @@ import { pathToFileURL } from 'node:url'
 import { toDirectedGraph } from 'xstate/graph'
 import { intentMachine } from '../../actors/intent/machine.js'
 import { payoutMachine } from '../../actors/payout/machine.js'
+import { deliveryMachine } from '../../actors/webhook/delivery_machine.js'
 import { projectRoot } from '../../src/base/protos.js'
 
 export const PAGE = join(projectRoot(), 'actors/README.md')
-export const MACHINES = { intent: intentMachine, payout: payoutMachine }
+export const MACHINES = {
+  intent: intentMachine,
+  payout: payoutMachine,
+  delivery: deliveryMachine,
+}
 
 interface Graph {
   readonly children: readonly {

@@ -1,8 +1,8 @@
 /**
  * The audit finds nothing in books that were kept well, and each kind of damage under its own name.
  *
- * Every corruption is planted in a copy: one statement against one database, as a bug, a bad disk or
- * a hand in the file would leave it.
+ * Every corruption is planted in a copy: one statement against one database, as a bug, a bad disk
+ * or a hand in the file would leave it.
  */
 import { closeSync, openSync, readdirSync, readFileSync, rmSync, writeSync } from 'node:fs'
 import { join } from 'node:path'

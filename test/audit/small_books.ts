@@ -220,7 +220,9 @@ async function liveIntents(world: World, bank: SmallBank): Promise<SmallBooks['i
   }
 }
 
-/** The pool's part: all are delivered but the last ones, of which one is dead and one is waiting. */
+/**
+ * The pool's part: all are delivered but the last ones, of which one is dead and one is waiting.
+ */
 async function deliver(world: World, file: string, endpointId: EndpointId): Promise<void> {
   const store = await openWebhookStore(file, (fault) => {
     throw fault

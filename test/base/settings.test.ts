@@ -32,8 +32,19 @@ void t.test('a wrong value is refused with its name and what is allowed', async 
     [{ WEBHOOK_ALLOW_PRIVATE: '1' }, /true or false/],
     [{ SANDBOX_HOSTS: 'a.example,b_c' }, /SANDBOX_HOSTS/],
     [{ BRAND: 'service' }, /BRAND/],
+    [{ TRUSTED_PROXIES: '10.0.0.0/33' }, /TRUSTED_PROXIES=10\.0\.0\.0\/33 is not allowed: comma/],
+    [{ TRUSTED_PROXIES: '10.0.0.1,proxy' }, /TRUSTED_PROXIES/],
+    [{ TRUSTED_PROXIES: '10.0.0.0/8/8' }, /TRUSTED_PROXIES/],
+    [{ TRUSTED_PROXIES: '::1/129' }, /TRUSTED_PROXIES/],
+    [{ TRUSTED_PROXIES: '10.0/16' }, /TRUSTED_PROXIES/],
   ]
   for (const [environment, expected] of cases) t.match(faultsOf(environment), expected)
+})
+
+void t.test('proxies are addresses and blocks of both families', async (t) => {
+  const given = '10.0.0.1, 192.168.0.0/16,::1,fd00::/8,0.0.0.0/0'
+  const { TRUSTED_PROXIES } = readSettings({ TRUSTED_PROXIES: given }, NO_FILE)
+  t.same(TRUSTED_PROXIES, ['10.0.0.1', '192.168.0.0/16', '::1', 'fd00::/8', '0.0.0.0/0'])
 })
 
 void t.test('all faults are told at once', async (t) => {

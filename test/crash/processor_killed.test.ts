@@ -1,4 +1,7 @@
-/** The processor is killed again and again while clients pay: nothing acknowledged is lost, nothing is paid twice. */
+/**
+ * The processor is killed again and again while clients pay: nothing acknowledged is lost, nothing
+ * is paid twice.
+ */
 import { join } from 'node:path'
 import t from 'tap'
 import { FILES } from '../../src/base/subjects.js'

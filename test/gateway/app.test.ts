@@ -15,6 +15,7 @@ import {
   PRODUCTION_KEY_ID,
   receiptBearer,
   remintBody,
+  SECRET,
   signedHeaders,
   snapshot,
   statusOf,
@@ -22,6 +23,7 @@ import {
   TENANT,
   type Call,
 } from './partner.js'
+import { instant, type Clock } from '../../src/base/clock.js'
 import { eventually } from '../support/eventually.js'
 import { startGateway } from './running_gateway.js'
 import { accept, refuseWith, silence, startStandIn } from './stand_in_processor.js'
@@ -388,6 +390,78 @@ void t.test('production only: a call from an address that is not on the list is 
     const { status } = await call(gateway.port, production)
     return status === 201
   })
+})
+
+void t.test(
+  'behind a proxy the list is about the client, and only the proxy says who',
+  async (t) => {
+    const partners = snapshot({ allowed_ips: ['203.0.113.0/24', '2001:db8::/32'] })
+    const environment = { PRODUCTION_HOSTS: '127.0.0.1', TRUSTED_PROXIES: '127.0.0.1,10.0.0.0/8' }
+    const proxied = await startGateway(t, { partners, environment })
+    const direct = await startGateway(t, {
+      partners,
+      environment: { PRODUCTION_HOSTS: '127.0.0.1', TRUSTED_PROXIES: '192.0.2.1' },
+    })
+    const as = async (port: number, forwarded: string): Promise<number> => {
+      const headers = { 'X-Forwarded-For': forwarded }
+      const request = { ...createRequest(), keyId: PRODUCTION_KEY_ID, headers }
+      return (await call(port, request)).status
+    }
+    t.equal(await as(proxied.port, '203.0.113.9'), 201)
+    t.equal(await as(proxied.port, '::ffff:203.0.113.9'), 201)
+    t.equal(await as(proxied.port, '2001:db8::1, 10.1.2.3'), 201)
+    t.equal(await as(proxied.port, '203.0.113.9, 198.51.100.1'), 401)
+    t.equal(await as(proxied.port, '203.0.113.9, unknown'), 401)
+    t.equal(await as(direct.port, '203.0.113.9'), 401, 'the peer is no proxy')
+  },
+)
+
+void t.test('a scheduled revocation comes true at its moment, without any news', async (t) => {
+  let ahead = 0
+  const clock: Clock = { now: () => instant(Date.now() + ahead) }
+  const revoked_at = Date.now() + 60_000
+  const keys = [{ key_id: KEY_ID, environment: 'sandbox', secret: SECRET, revoked_at }]
+  const gateway = await startGateway(t, { clock, partners: snapshot({ keys }) })
+  const signedNow = (): Call => ({
+    ...createRequest(),
+    timestamp: new Date(clock.now()).toISOString(),
+  })
+  t.equal((await call(gateway.port, signedNow())).status, 201)
+  ahead = 60_000
+  t.equal((await call(gateway.port, signedNow())).status, 401)
+  t.match(await gateway.metrics(), 'refusals_total{reason="key_revoked"} 1')
+})
+
+void t.test('packages gate session calls and nothing else', async (t) => {
+  const gateway = await startGateway(t, { partners: snapshot({ packages: ['com.acme.app'] }) })
+  const path = `/v1/payment_intents/${INTENT}`
+  const withToken = (Authorization: string, app?: string): Record<string, string> =>
+    app === undefined ? { Authorization } : { Authorization, 'X-Service-Package': app }
+  const cases: readonly [Call, number][] = [
+    [{ method: 'GET', path, unsigned: true, headers: withToken(bearer(INTENT)) }, 401],
+    [{ method: 'GET', path, unsigned: true, headers: withToken(bearer(INTENT), 'com.eve') }, 401],
+    [
+      { method: 'GET', path, unsigned: true, headers: withToken(bearer(INTENT), 'COM.acme.app') },
+      401,
+    ],
+    [
+      { method: 'GET', path, unsigned: true, headers: withToken(bearer(INTENT), 'com.acme.app') },
+      200,
+    ],
+    [
+      {
+        method: 'GET',
+        path: `${path}/receipt`,
+        unsigned: true,
+        headers: withToken(receiptBearer()),
+      },
+      200,
+    ],
+    [{ method: 'GET', path }, 200],
+  ]
+  for (const [request, status] of cases) {
+    t.equal((await call(gateway.port, request)).status, status, JSON.stringify(request.headers))
+  }
 })
 
 void t.test('a key that an update no longer names is gone', async (t) => {

@@ -1,4 +1,6 @@
-/** A QR payment and a payout through the real thing: gateway, processor, rail, NATS, webhook pool. */
+/**
+ * A QR payment and a payout through the real thing: gateway, processor, rail, NATS, webhook pool.
+ */
 import t from 'tap'
 import { partnerOf } from '../support/partner.js'
 import { payByQr, payOut, untilStatus } from '../support/payments.js'

@@ -100,7 +100,9 @@ function verdict({ windows, ratio, readBack, settings, voidBecause }: BenchResul
   const checked = `${whole(answered)} answers, all 201; ${readBack} intents read back`
   return [
     checked,
-    ...(elsewhere > QUIET_BELOW ? ['The machine was not quiet: the rates are too low.'] : []),
+    ...(elsewhere > QUIET_BELOW
+      ? ['The machine was not quiet: neither the rates nor their ratio are to be trusted.']
+      : []),
     ...(settings.ratePerSecond === undefined ? [`creates / ceiling = ${ratio.toFixed(2)}`] : []),
   ]
 }

@@ -1,4 +1,6 @@
-/** Partners and keys, as operators change them: warm, and rebuilt from SQLite before every command. */
+/**
+ * Partners and keys, as operators change them: warm, and rebuilt from SQLite before every command.
+ */
 import t, { type Test } from 'tap'
 import { plus } from '../../src/base/clock.js'
 import { tenantOf, type KeyId, type PartnerId } from '../../src/base/ids.js'

@@ -19,7 +19,7 @@ function groupOf<N extends TableName>(rows: { [K in N]: readonly Row<K>[] }): Gr
     settledAt: instant(9),
     nonces: null,
     noncesSeenAt: instant(9),
-    noncesForgetBefore: null,
+    forgetBefore: null,
     keyPrints: null,
     keyPrintsFirst: 0,
   }

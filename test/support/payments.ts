@@ -1,7 +1,8 @@
 /**
  * Payments as a partner's backend and app make them, for tests against a running stack.
  *
- * Each step is repeated with the same key while the answer is lost or says "later", as a careful client does.
+ * Each step is repeated with the same key while the answer is lost or says "later", as a careful
+ * client does.
  */
 import { createRequire } from 'node:module'
 import type { Answer, Partner } from './partner.js'

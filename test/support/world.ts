@@ -1,5 +1,6 @@
 /**
- * A processor without its doors: the real cycle, machines, ledger and SQLite; the clock and the rail are held by hand.
+ * A processor without its doors: the real cycle, machines, ledger and SQLite; the clock and the
+ * rail are held by hand.
  *
  * Stories run in it twice: with actors kept warm, and rebuilt from SQLite before every command.
  */

@@ -2,21 +2,22 @@
  * Amounts that follow from others: fees and totals, quotes and their rates, what is reserved.
  */
 import type { Books } from '../books.js'
-import { amountOf, sumOf, type Broken, type Check } from '../check.js'
+import { amountOf, type Broken, type Check } from '../check.js'
 
 interface PayoutRow {
   readonly id: string
   readonly amount: string
   readonly recipient: string
   readonly total: string
-  readonly fees: string
+  readonly platform: string
+  readonly rail: string
+  readonly fee: string
 }
 
 const PAYOUTS = `
   SELECT id, context ->> 'amount' AS amount, context ->> 'recipientAmount' AS recipient,
-         context ->> 'total' AS total,
-         json_array(context ->> '$.fees.platform', context ->> '$.fees.rail',
-                    context ->> '$.fees.sum') AS fees
+         context ->> 'total' AS total, context ->> '$.fees.platform' AS platform,
+         context ->> '$.fees.rail' AS rail, context ->> '$.fees.sum' AS fee
     FROM payouts WHERE id > ? ORDER BY id LIMIT ?`
 
 export const payoutAmountsAddUp: Check = {
@@ -37,14 +38,14 @@ export const payoutAmountsAddUp: Check = {
 
 function faultOfPayout(row: PayoutRow): Broken | null {
   const [amount, recipient] = [amountOf(row.amount), amountOf(row.recipient)]
-  const [platform, rail, fee] = (JSON.parse(row.fees) as string[]).map(amountOf)
-  const total = sumOf([recipient, platform ?? 0n, rail ?? 0n])
-  const isSum = total === amountOf(row.total) && fee === total - recipient
+  const fee = amountOf(row.platform) + amountOf(row.rail)
+  const total = recipient + fee
+  const isSum = total === amountOf(row.total) && fee === amountOf(row.fee)
   if (isSum && (amount === total || amount === recipient)) return null
   return {
     entity: row.id,
-    found: `amount ${amount}, recipient ${recipient}, total ${row.total}, fees ${row.fees}`,
-    expected: `a total of ${total}`,
+    found: `amount ${amount}, recipient ${recipient}, fee ${row.fee}, total ${row.total}`,
+    expected: `fee ${fee}, total ${total}, and the amount that or the recipient's`,
   }
 }
 

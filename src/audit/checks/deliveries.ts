@@ -65,8 +65,8 @@ export const deliveriesAreCounted = byQuery({
 })
 
 /**
- * Nobody writes down since when an endpoint wants a type of event. That it got an earlier one of the
- * type shows that it did then.
+ * Nobody writes down since when an endpoint wants a type of event. That it got an earlier one of
+ * the type shows that it did then.
  */
 export const deliveriesHaveNoGap = byQuery({
   name: 'deliveries_have_no_gap',
@@ -99,7 +99,7 @@ interface PoolEvent {
   readonly reported: number
 }
 
-const TOLD = 'json_array(id, tenant, type, sequence, created_at, body)'
+const TOLD = "json_array(id, tenant, type, sequence, created_at, body) || ''"
 /** Of the pool's events those whose like is not in the processor's snapshot. */
 const UNLIKE = `
   SELECT w.position, w.id, w.told, w.reported

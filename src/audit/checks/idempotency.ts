@@ -50,8 +50,9 @@ interface KeyRow {
 const KEYS = `
   SELECT sequence, key, entity FROM idempotency WHERE sequence > ? ORDER BY sequence LIMIT ?`
 const PRINTS = `
-  SELECT first, prints FROM idempotency_prints WHERE first > ? ORDER BY first LIMIT ?`
+  SELECT first, lower(hex(prints)) AS prints FROM idempotency_prints WHERE first > ? ORDER BY first LIMIT ?`
 const PRINT_BYTES = 8
+const PRINT_DIGITS = 2 * PRINT_BYTES
 
 export const keysAreFoundAgain: Check = {
   name: 'keys_are_found_again',
@@ -79,18 +80,20 @@ const afterTheLast = (rows: number, isEnd: boolean): Finding =>
     ? { rows, broken: null }
     : { rows, broken: { entity: '', found: 'a further print', expected: `${rows} prints` } }
 
-/** The prints in the order of their sequences, in hex; a gap between two rows of them is one, too. */
+/**
+ * The prints in the order of their sequences, in hex; a gap between two rows of them is one, too.
+ */
 async function* printsOf(books: Books): AsyncGenerator<string> {
   interface PrintsRow {
     readonly first: number
-    readonly prints: Buffer
+    readonly prints: string
   }
   let next = 1
   for await (const page of books.pages<PrintsRow>(PRINTS, [0], ({ first }) => [first])) {
     for (const { first, prints } of page) {
       for (; next < first; next++) yield 'nothing'
-      for (let at = 0; at < prints.length; at += PRINT_BYTES, next++) {
-        yield prints.toString('hex', at, at + PRINT_BYTES)
+      for (let at = 0; at < prints.length; at += PRINT_DIGITS, next++) {
+        yield prints.slice(at, at + PRINT_DIGITS)
       }
     }
   }

@@ -72,6 +72,10 @@ function overPostings({ name, sentence, judge }: LedgerCheck): Check {
   }
 }
 
+/** What all lines of a posting have in common. */
+const headOf = ({ posting, account, plan, entity, at }: Entry): string =>
+  `posting ${posting} of ${account.split(':')[0]}, ${plan} for ${entity} at ${at}`
+
 const currencyOf = (account: string): string => account.split(':')[1] ?? ''
 const kindOf = (account: string): string => account.split(':')[2] ?? ''
 
@@ -83,17 +87,16 @@ function addTo(sums: Map<string, bigint>, key: string, amount: bigint): bigint {
 
 export const postingsSumToZero = overPostings({
   name: 'postings_sum_to_zero',
-  sentence: 'The lines of a posting sum to zero in each currency and are of one plan and entity.',
+  sentence: 'The lines of a posting are of one tenant and entity and sum to zero in each currency.',
   judge: () => ({
     posting: (lines) => {
       const sums = new Map<string, bigint>()
       for (const { account, amount } of lines) addTo(sums, currencyOf(account), amount)
       const [first] = lines
-      for (const { posting, plan, entity, at } of lines) {
-        if (plan !== first?.plan || entity !== first.entity || at !== first.at) {
-          const found = `posting ${posting} with lines of ${entity} and ${first?.entity}`
-          return { entity, found, expected: 'one plan, one entity, one instant' }
-        }
+      for (const line of lines) {
+        if (headOf(line) === headOf(first ?? line)) continue
+        const found = `${headOf(line)} beside ${headOf(first ?? line)}`
+        return { entity: line.entity, found, expected: 'one tenant, plan, entity and instant' }
       }
       for (const [currency, sum] of sums) {
         if (sum === 0n) continue

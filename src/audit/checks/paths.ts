@@ -3,7 +3,6 @@
  *
  * P1. This is the accountant's page once more, in the auditor's own words.
  */
-import type { Books } from '../books.js'
 import { amountOf, type Check } from '../check.js'
 
 interface Posting {
@@ -15,9 +14,26 @@ interface Posting {
 /** Account kind, currency, signed amount. */
 type Line = readonly [string, string, bigint]
 
-interface PayoutRow {
+interface BookedRow {
   readonly id: string
   readonly tenant: string
+  /** Its entries as JSON, in their order. */
+  readonly booked: string
+}
+type BookedEntry = readonly [
+  posting: number,
+  plan: string,
+  at: number,
+  account: string,
+  amount: string,
+]
+
+const BOOKED = `
+  (SELECT json_group_array(json_array(posting, plan, at, account, CAST(amount AS TEXT))
+                           ORDER BY posting, line)
+    FROM ledger_entries WHERE entity = x.id) || '' AS booked`
+
+interface PayoutRow extends BookedRow {
   readonly currency: string
   readonly total: string
   readonly recipient: string
@@ -34,8 +50,8 @@ const PAYOUTS = `
          context ->> 'recipientAmount' AS recipient, context ->> '$.fees.sum' AS fee,
          context ->> 'refundFeesOnReversal' AS refundsFees, context ->> 'createdAt' AS createdAt,
          context ->> 'completedAt' AS completedAt, context ->> 'failedAt' AS failedAt,
-         context ->> 'reversedAt' AS reversedAt
-    FROM payouts WHERE id > ? ORDER BY id LIMIT ?`
+         context ->> 'reversedAt' AS reversedAt, ${BOOKED}
+    FROM payouts x WHERE id > ? ORDER BY id LIMIT ?`
 
 function pathOfPayout(row: PayoutRow): Posting[] {
   const [total, recipient, fee] = [amountOf(row.total), amountOf(row.recipient), amountOf(row.fee)]
@@ -80,9 +96,7 @@ function pathOfPayout(row: PayoutRow): Posting[] {
   ]
 }
 
-interface IntentRow {
-  readonly id: string
-  readonly tenant: string
+interface IntentRow extends BookedRow {
   readonly currency: string | null
   readonly cents: string | null
   readonly local: string | null
@@ -99,8 +113,8 @@ const INTENTS = `
          context ->> '$.scanned.quote.localMinor' AS local,
          context ->> 'confirmedAt' AS confirmedAt, context ->> 'capturedAt' AS capturedAt,
          context ->> 'failedAt' AS failedAt, context ->> 'cancelledAt' AS cancelledAt,
-         context ->> 'refundedAt' AS refundedAt
-    FROM intents WHERE id > ? ORDER BY id LIMIT ?`
+         context ->> 'refundedAt' AS refundedAt, ${BOOKED}
+    FROM intents x WHERE id > ? ORDER BY id LIMIT ?`
 
 function pathOfIntent(row: IntentRow): Posting[] {
   if (row.confirmedAt === null) return [] // no money has moved, whatever ended it
@@ -144,9 +158,7 @@ function pathOfIntent(row: IntentRow): Posting[] {
   ]
 }
 
-interface DiscrepancyRow {
-  readonly id: string
-  readonly tenant: string
+interface DiscrepancyRow extends BookedRow {
   readonly plan: string | null
   readonly currency: string
   readonly amount: string | null
@@ -157,8 +169,8 @@ interface DiscrepancyRow {
 const DISCREPANCIES = `
   SELECT id, coalesce(tenant, '') AS tenant, plan, coalesce(currency, '') AS currency,
          CAST(amount AS TEXT) AS amount, at,
-         iif(settlement = 'undo', resolved_at, NULL) AS undoneAt
-    FROM main.discrepancies WHERE id > ? ORDER BY id LIMIT ?`
+         iif(settlement = 'undo', resolved_at, NULL) AS undoneAt, ${BOOKED}
+    FROM main.discrepancies x WHERE id > ? ORDER BY id LIMIT ?`
 
 /** Undone, it is posted the other way round. */
 function pathOfDiscrepancy({ plan, currency, amount, at, undoneAt }: DiscrepancyRow): Posting[] {
@@ -187,13 +199,8 @@ interface PathCheck<Row> {
   readonly pathOf: (row: Row) => readonly Posting[]
 }
 
-function overPaths<Row extends { readonly id: string; readonly tenant: string }>({
-  name,
-  sentence,
-  table,
-  select,
-  pathOf,
-}: PathCheck<Row>): Check {
+function overPaths<Row extends BookedRow>(check: PathCheck<Row>): Check {
+  const { name, sentence, table, select, pathOf } = check
   return {
     name,
     sentence,
@@ -201,9 +208,8 @@ function overPaths<Row extends { readonly id: string; readonly tenant: string }>
     run: async (books) => {
       const rows = await books.count(table)
       for await (const page of books.pages<Row>(select, [''], ({ id }) => [id])) {
-        const booked = await bookedFor(books, page)
         for (const row of page) {
-          const found = booked.get(row.id) ?? NOTHING
+          const found = bookedInWords(row.booked)
           const expected = pathInWords(row.tenant, pathOf(row))
           if (found !== expected) return { rows, broken: { entity: row.id, found, expected } }
         }
@@ -213,39 +219,26 @@ function overPaths<Row extends { readonly id: string; readonly tenant: string }>
   }
 }
 
-interface BookedRow {
-  readonly entity: string
-  readonly posting: number
-  readonly plan: string
-  readonly at: number
-  readonly account: string
-  readonly amount: string
-}
-
-const BOOKED = `
-  SELECT entity, posting, plan, at, account, CAST(amount AS TEXT) AS amount FROM ledger_entries
-    WHERE entity IN (SELECT value FROM json_each(?))
-    ORDER BY entity, posting`
-
 const NOTHING = 'no posting'
 
-/** What the ledger has of each entity of a page, in the words of `pathInWords`. */
-async function bookedFor(
-  books: Books,
-  page: readonly { readonly id: string }[],
-): Promise<ReadonlyMap<string, string>> {
-  const rows = await books.all<BookedRow>(BOOKED, [JSON.stringify(page.map(({ id }) => id))])
-  const words = new Map<string, string>()
-  for (let start = 0; start < rows.length;) {
-    const { entity, posting, plan, at } = rows[start]!
-    let end = start
-    while (rows[end]?.entity === entity && rows[end]?.posting === posting) end += 1
-    const lines = rows.slice(start, end).map(({ account, amount }) => `${account} ${amount}`)
-    const before = words.get(entity)
-    words.set(entity, (before === undefined ? '' : `${before}; `) + inWords(plan, at, lines))
-    start = end
+/** What the ledger has of an entity, in the words of `pathInWords`. */
+function bookedInWords(booked: string): string {
+  const words: string[] = []
+  const entries = JSON.parse(booked) as BookedEntry[]
+  for (let start = 0; start < entries.length;) {
+    const [posting, plan, at] = entries[start]!
+    const end = entries.findIndex((entry, place) => place > start && entry[0] !== posting)
+    const lines = entries.slice(start, end === -1 ? undefined : end)
+    words.push(
+      inWords(
+        plan,
+        at,
+        lines.map(([, , , account, amount]) => `${account} ${amount}`),
+      ),
+    )
+    start = end === -1 ? entries.length : end
   }
-  return words
+  return words.length === 0 ? NOTHING : words.join('; ')
 }
 
 /** A part of zero makes no line. */

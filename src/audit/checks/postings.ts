@@ -1,5 +1,6 @@
 /**
- * The postings seen from the ledger: each belongs to somebody, and money from outside comes in once.
+ * The postings seen from the ledger: each belongs to somebody, and money from outside comes in
+ * once.
  */
 import { byQuery } from '../check.js'
 
@@ -9,13 +10,13 @@ const kindOf = (account: string): string => `substr(${account}, instr(${account}
 
 export const postingsHaveAnEntity = byQuery({
   name: 'postings_have_an_entity',
-  sentence: 'Every entry belongs to an entity that is there, of the tenant of its account.',
+  sentence: 'Every posting belongs to an entity that is there, of the tenant of its accounts.',
   over: ['ledger_entries'],
   broken: `
     SELECT e.entity, e.plan || ' on ' || e.account AS found,
            'an entity of that tenant with such a plan' AS expected
       FROM ledger_entries e
-      WHERE NOT CASE
+      WHERE e.line = 1 AND NOT CASE
         WHEN e.plan GLOB 'payout_*' THEN EXISTS
           (SELECT 1 FROM payouts p WHERE p.id = e.entity AND p.tenant = ${tenantOf('e.account')})
         WHEN e.plan GLOB 'intent_*' THEN EXISTS

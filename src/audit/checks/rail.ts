@@ -152,7 +152,9 @@ const STATES = `
   UNION ALL
   SELECT id, state FROM intents WHERE id IN (SELECT value FROM json_each(?1))`
 
-/** The one check that asks the other way round, so it needs what the processor says after the rail. */
+/**
+ * The one check that asks the other way round, so it needs what the processor says after the rail.
+ */
 export const cameBackIsGivenBack: Check = {
   name: 'came_back_is_given_back',
   sentence: 'Money that the rail has told us is back was booked back.',

@@ -1,0 +1,219 @@
+/**
+ * The sandbox's help with signatures: what it tells, and what it never tells.
+ */
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import t from 'tap'
+import { REPEATED, type KnownKey } from '../../src/auth/verify.js'
+import { signingKey } from '../../src/auth/signature.js'
+import { instant, type Instant } from '../../src/base/clock.js'
+import { projectRoot } from '../../src/base/protos.js'
+import {
+  judgeSignature,
+  type CheckName,
+  type SignatureClaim,
+  type SignatureReport,
+} from '../../gateway/signature_check.js'
+import {
+  bytesOf,
+  call,
+  createRequest,
+  exchangeBytes,
+  KEY_ID,
+  PRODUCTION_KEY_ID,
+  SECRET,
+  signedHeaders,
+  statusOf,
+  type Call,
+} from './partner.js'
+import { startGateway } from './running_gateway.js'
+
+interface Vector {
+  readonly secret: string
+  readonly method: string
+  readonly path: string
+  readonly timestamp: string
+  readonly nonce: string
+  readonly body: string
+  readonly body_hash: string
+  readonly canonical_request: string
+  readonly signature: string
+}
+
+const GOLDEN = join(projectRoot(), 'test', 'golden', 'signatures.json')
+const { vectors } = JSON.parse(readFileSync(GOLDEN, 'utf8')) as { vectors: readonly Vector[] }
+const calls = vectors.filter(({ secret }) => secret.startsWith('sk_'))
+
+const claimOf = (vector: Vector, change: Partial<SignatureClaim> = {}): SignatureClaim => ({
+  method: vector.method,
+  path: vector.path,
+  bodyHash: vector.body_hash,
+  keyId: KEY_ID,
+  timestamp: vector.timestamp,
+  nonce: vector.nonce,
+  signature: vector.signature,
+  claimedBodyHash: undefined,
+  ...change,
+})
+
+const known =
+  (secret: string, revokedAt?: Instant) =>
+  (keyId: string): KnownKey | undefined =>
+    keyId === KEY_ID ? { secret: signingKey(secret), revokedAt } : undefined
+
+const failedIn = ({ checks }: SignatureReport): CheckName[] =>
+  checks.filter(({ result }) => result === 'failed').map(({ check }) => check)
+
+const notMadeIn = ({ checks }: SignatureReport): CheckName[] =>
+  checks.filter(({ result }) => result === 'not_made').map(({ check }) => check)
+
+void t.test('the published vectors pass, each over its own text', (t) => {
+  t.ok(calls.length >= 5)
+  for (const vector of calls) {
+    const now = instant(Date.parse(vector.timestamp))
+    const report = judgeSignature(claimOf(vector), known(vector.secret), now)
+    t.equal(report.valid, true, vector.path)
+    t.equal(report.canonical_request, vector.canonical_request)
+    t.equal(report.body_sha256, vector.body_hash)
+    t.same(notMadeIn(report), ['body_sha256'])
+  }
+  t.end()
+})
+
+const [vector] = calls
+if (vector === undefined) throw new Error('there are no vectors')
+const now = instant(Date.parse(vector.timestamp))
+const judged = (change: Partial<SignatureClaim>, at = now): SignatureReport =>
+  judgeSignature(claimOf(vector, change), known(vector.secret), at)
+
+void t.test('one fault fails one check', (t) => {
+  const cases: readonly [CheckName, Partial<SignatureClaim>][] = [
+    ['key_id_format', { keyId: undefined }],
+    ['key_id_format', { keyId: REPEATED }],
+    ['key_id_format', { keyId: 'acme' }],
+    ['timestamp_format', { timestamp: undefined }],
+    ['timestamp_format', { timestamp: '2026-11-21 04:35:40Z' }],
+    ['nonce_format', { nonce: vector.nonce.toUpperCase() }],
+    ['nonce_format', { nonce: REPEATED }],
+    ['signature_format', { signature: vector.signature.replace('=', '') }],
+    ['signature_format', { signature: undefined }],
+    ['body_sha256', { claimedBodyHash: '0'.repeat(64) }],
+    ['environment', { keyId: PRODUCTION_KEY_ID }],
+    ['signature', { keyId: 'nobody_sandbox_2026q4' }],
+    ['signature', { path: `${vector.path}/` }],
+    ['signature', { method: 'GET' }],
+    ['signature', { bodyHash: '' }],
+    ['signature', { nonce: 'ab'.repeat(32) }],
+  ]
+  for (const [check, change] of cases) {
+    const report = judged(change)
+    t.same(failedIn(report), [check], JSON.stringify(change))
+    t.equal(report.valid, false)
+    const help = report.checks.find((made) => made.check === check)?.help ?? ''
+    t.match(help, /^[A-Z].+\.$/s)
+  }
+  t.same(failedIn(judged({}, instant(now + 300_000))), [], 'the last millisecond of the window')
+  t.same(failedIn(judged({}, instant(now + 300_001))), ['timestamp_window'])
+  t.same(failedIn(judged({}, instant(now - 300_001))), ['timestamp_window'])
+  t.end()
+})
+
+void t.test('an unknown key and a wrong secret are told alike', (t) => {
+  const wrong = judgeSignature(claimOf(vector), known('sk_of_eve'), now)
+  const revoked = judgeSignature(claimOf(vector), known('sk_of_eve', instant(0)), now)
+  const unknown = judgeSignature(claimOf(vector), () => undefined, now)
+  t.same(failedIn(unknown), ['signature'])
+  t.same(unknown, wrong)
+  t.same(unknown, revoked, 'that a key is revoked is told to its holder only')
+  t.end()
+})
+
+void t.test('the holder of a revoked key is told so, from its time on', (t) => {
+  const at = (revokedAt: number): CheckName[] =>
+    failedIn(judgeSignature(claimOf(vector), known(vector.secret, instant(revokedAt)), now))
+  t.same(at(now + 1), [])
+  t.same(at(now), ['key_active'])
+  t.end()
+})
+
+void t.test('keys of production are not even looked up', (t) => {
+  const lookup = (keyId: string): undefined => {
+    t.fail(`${keyId} was looked up`)
+  }
+  judgeSignature(claimOf(vector, { keyId: PRODUCTION_KEY_ID }), lookup, now)
+  t.pass()
+  t.end()
+})
+
+const PATH = '/v1/sandbox/signature/check'
+const reportOf = (json: unknown): SignatureReport => json as SignatureReport
+
+void t.test('a request with signature headers is judged itself, as it arrived', async (t) => {
+  const gateway = await startGateway(t)
+  const good: Call = { method: 'POST', path: `${PATH}?not=signed`, body: 'any bytes' }
+  const passed = await call(gateway.port, good)
+  t.equal(passed.status, 200)
+  t.equal(reportOf(passed.json).valid, true)
+  const secret = await call(gateway.port, { ...good, secret: 'sk_of_eve' })
+  t.equal(secret.status, 200)
+  t.same(failedIn(reportOf(secret.json)), ['signature'])
+  t.notMatch(secret.text, SECRET)
+
+  const lines = bytesOf({ ...good, path: PATH }).replace(
+    /(X-Service-Nonce: .*\r\n)/,
+    (line) => line + line,
+  )
+  const { text } = await exchangeBytes(gateway.port, lines)
+  t.equal(statusOf(text), 200)
+  t.match(text, '{"check":"nonce_format","result":"failed"')
+  t.equal(gateway.standIn.commands.length, 0, 'no nonce is burnt')
+})
+
+void t.test('else the body describes a signature', async (t) => {
+  const gateway = await startGateway(t)
+  const { method, path, body = '' } = createRequest()
+  const headers = signedHeaders({ method, path, body })
+  const described = {
+    method,
+    path: `${path}?x=1`,
+    key_id: KEY_ID,
+    timestamp: headers['X-Service-Timestamp'],
+    nonce: headers['X-Service-Nonce'],
+    signature: headers['X-Service-Signature'],
+    body,
+  }
+  const ask = (asked: object): ReturnType<typeof call> =>
+    call(gateway.port, { method: 'POST', path: PATH, body: JSON.stringify(asked), unsigned: true })
+  const passed = await ask(described)
+  t.equal(passed.status, 200)
+  t.equal(reportOf(passed.json).valid, true)
+  const hash = reportOf(passed.json).body_sha256
+  const byHash = await ask({ ...described, body: undefined, body_sha256: hash })
+  t.equal(reportOf(byHash.json).valid, true)
+  const other = await ask({ ...described, body_sha256: '0'.repeat(64) })
+  t.same(failedIn(reportOf(other.json)), ['body_sha256'])
+  const withoutBody = await ask({ ...described, body: undefined })
+  t.same(failedIn(reportOf(withoutBody.json)), ['signature'])
+  t.match(reportOf(withoutBody.json).canonical_request, /\n\n$/)
+
+  for (const asked of [{}, { ...described, method: 'post' }, { ...described, secret: SECRET }]) {
+    const refused = await ask(asked)
+    t.equal(refused.status, 400)
+    t.match(refused.json, { error: { code: 'invalid_request' } })
+  }
+  t.equal(gateway.standIn.commands.length, 0)
+})
+
+void t.test('it is not there in production, nor before the directory', async (t) => {
+  const production = await startGateway(t, { environment: { PRODUCTION_HOSTS: '127.0.0.1' } })
+  for (const keyId of [KEY_ID, PRODUCTION_KEY_ID]) {
+    const answer = await call(production.port, { method: 'POST', path: PATH, keyId })
+    t.equal(answer.status, 400)
+    t.match(answer.json, { error: { code: 'invalid_request' } })
+  }
+  const early = await startGateway(t, {
+    partners: { complete: false },
+    waitUntilReady: false,
+  })
+  t.equal((await call(early.port, { method: 'POST', path: PATH })).status, 503)
+})
