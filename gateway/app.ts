@@ -5,6 +5,7 @@
  */
 import { PAYOUT_BODY_MAX_BYTES, SCAN_BODY_MAX_BYTES } from '../src/base/bounds.js'
 import { AUTHORIZATION } from './authenticate.js'
+import { namesOf } from './brand_headers.js'
 import { serveCall, type CallOptions } from './call.js'
 import { IDEMPOTENCY_KEY } from './decode/idempotency_key.js'
 import { FORWARDED_FOR, type Service } from './exchange.js'
@@ -64,10 +65,8 @@ export function createApp(options: CallOptions): App {
       serve: (exchange, destination) => serveCall(options, exchange, destination),
     },
     headers: new Set([
-      IDEMPOTENCY_KEY,
-      FORWARDED_FOR,
-      AUTHORIZATION,
-      ...Object.values(options.brandHeaders),
+      ...[IDEMPOTENCY_KEY, FORWARDED_FOR, AUTHORIZATION],
+      ...namesOf(options.brandHeaders),
     ]),
   }
 }

@@ -11,9 +11,9 @@
  *     in its own environment, and nothing else.
  */
 import { bodyHash } from '../src/auth/canonical.js'
-import { verifyReceiptToken, verifySessionToken } from '../src/auth/token.js'
+import { verifyReceiptToken, verifySessionToken, type TokenKeys } from '../src/auth/token.js'
 import { verifyRequest, type HeaderValue } from '../src/auth/verify.js'
-import type { Clock } from '../src/base/clock.js'
+import type { Clock, Instant } from '../src/base/clock.js'
 import { accepted, refused, type Outcome } from '../src/base/errors.js'
 import { partsOfTenant, tenantOf, type Environment, type TenantId } from '../src/base/ids.js'
 import type { SignedBy } from '../protos/types/causeway/v1/SignedBy.js'
@@ -59,137 +59,134 @@ export interface Authenticator {
 }
 
 export const AUTHORIZATION = 'authorization'
-const BEARER = /^bearer +([^ ]+)$/i
 
 export function createAuthenticator(options: AuthenticateOptions): Authenticator {
-  const { directory, clock, clientAddress, brandHeaders: names } = options
+  const { brandHeaders, directory, clock, onRefused } = options
 
-  const fail = (reason: string): Outcome<Caller> => {
-    options.onRefused(reason)
+  const verdict = (found: Caller | Reason): Outcome<Caller> => {
+    if (typeof found !== 'string') return accepted(found)
+    onRefused(found)
     return refused('authentication_failed')
-  }
-
-  const signed = (
-    exchange: Exchange,
-    environment: Environment,
-    partners: Partners,
-  ): Outcome<Caller> => {
-    const verdict = verifyRequest(
-      {
-        method: exchange.method,
-        path: exchange.path,
-        bodyHash: bodyHash(exchange.body),
-        keyId: exchange.header(names.keyId),
-        timestamp: exchange.header(names.timestamp),
-        nonce: exchange.header(names.nonce),
-        signature: exchange.header(names.signature),
-        environment,
-        allowsAddress: (partner, of) =>
-          of === 'sandbox' ||
-          (partners.partner(partner)?.allowsAddress(clientAddress(exchange)) ?? true),
-      },
-      partners.key,
-      clock.now(),
-    )
-    if (!verdict.ok) return fail(verdict.reason)
-    const { partner, keyId, nonce } = verdict
-    return accepted({
-      tenant: tenantOf(partner, environment),
-      signedBy: { key_id: keyId, nonce },
-      sessionJti: '',
-      receiptSubject: '',
-      rateKey: keyId,
-      ratePerSecond: partners.partner(partner)?.ratePerSecond ?? 0,
-    })
-  }
-
-  const session = (
-    exchange: Exchange,
-    environment: Environment,
-    id: string,
-    partners: Partners,
-  ): Outcome<Caller> => {
-    const token = tokenOf(exchange.header(AUTHORIZATION))
-    if (token === undefined) return fail('token_missing')
-    const keys = partners.tokenKeys()
-    if (keys === undefined) return refused('configuration_error')
-    const verdict = verifySessionToken(keys, token, clock.now())
-    if (!verdict.ok) return fail(`token_${verdict.reason}`)
-    const { intentId, tenant, jti } = verdict.claims
-    if (intentId !== id) return fail('token_of_other_intent')
-    const partner = partnerOf(tenant, environment, partners)
-    if (typeof partner === 'string') return fail(partner)
-    const app = exchange.header(names.package)
-    if (partner.packages.size > 0 && !(typeof app === 'string' && partner.packages.has(app))) {
-      return fail('package_not_allowed')
-    }
-    return accepted({
-      tenant,
-      signedBy: null,
-      sessionJti: jti,
-      receiptSubject: '',
-      rateKey: tenant,
-      ratePerSecond: partner.ratePerSecond,
-    })
-  }
-
-  const receipt = (
-    exchange: Exchange,
-    environment: Environment,
-    partners: Partners,
-  ): Outcome<Caller> => {
-    const token = tokenOf(exchange.header(AUTHORIZATION))
-    if (token === undefined) return fail('token_missing')
-    const keys = partners.tokenKeys()
-    if (keys === undefined) return refused('configuration_error')
-    const verdict = verifyReceiptToken(keys, token, clock.now())
-    if (!verdict.ok) return fail(`token_${verdict.reason}`)
-    const { tenant, subject } = verdict.claims
-    const partner = partnerOf(tenant, environment, partners)
-    if (typeof partner === 'string') return fail(partner)
-    return accepted({
-      tenant,
-      signedBy: null,
-      sessionJti: '',
-      receiptSubject: subject,
-      rateKey: tenant,
-      ratePerSecond: partner.ratePerSecond,
-    })
   }
 
   return {
     isSigned: (exchange) =>
-      [names.keyId, names.timestamp, names.nonce, names.signature].some(
+      [brandHeaders.keyId, brandHeaders.timestamp, brandHeaders.nonce, brandHeaders.signature].some(
         (name) => exchange.header(name) !== undefined,
       ),
     authenticate: (exchange, auth, environment, id) => {
       const partners = directory.partners()
       if (partners === undefined) return refused('configuration_error')
-      if (auth === 'receipt') return receipt(exchange, environment, partners)
-      const bySession = auth === 'session' || (auth === 'hmac_or_session' && mayHoldToken(exchange))
-      return bySession
-        ? session(exchange, environment, id, partners)
-        : signed(exchange, environment, partners)
+      const call: Call = { ...options, exchange, environment, partners, now: clock.now() }
+      const proof = auth === 'hmac_or_session' ? proofChosen(exchange) : auth
+      if (proof === 'hmac') return verdict(signedCaller(call))
+      const keys = partners.tokenKeys()
+      if (keys === undefined) return refused('configuration_error')
+      const token = tokenOf(exchange.header(AUTHORIZATION))
+      if (token === undefined) return verdict('token_missing')
+      if (proof === 'receipt') return verdict(receiptCaller(call, keys, token))
+      return verdict(sessionCaller(call, keys, token, id))
     },
   }
 }
 
-/** The partner that a token speaks for, or why it does not here. */
-function partnerOf(
-  tenant: TenantId,
-  environment: Environment,
-  partners: Partners,
-): KnownPartner | 'token_of_other_environment' | 'token_of_unknown_partner' {
+/** Why nobody was found (G1). */
+type Reason = string
+
+/** What all proofs are checked against. */
+interface Call {
+  readonly brandHeaders: BrandHeaders
+  readonly clientAddress: ClientAddress
+  readonly exchange: Exchange
+  readonly environment: Environment
+  readonly partners: Partners
+  readonly now: Instant
+}
+
+function signedCaller(call: Call): Caller | Reason {
+  const { brandHeaders: names, clientAddress, exchange, environment, partners } = call
+  const verdict = verifyRequest(
+    {
+      method: exchange.method,
+      path: exchange.path,
+      bodyHash: bodyHash(exchange.body),
+      keyId: exchange.header(names.keyId),
+      timestamp: exchange.header(names.timestamp),
+      nonce: exchange.header(names.nonce),
+      signature: exchange.header(names.signature),
+      environment,
+      allowsAddress: (partner, of) =>
+        of === 'sandbox' ||
+        (partners.partner(partner)?.allowsAddress(clientAddress(exchange)) ?? true),
+    },
+    partners.key,
+    call.now,
+  )
+  if (!verdict.ok) return verdict.reason
+  const { partner, keyId, nonce } = verdict
+  return {
+    tenant: tenantOf(partner, environment),
+    signedBy: { key_id: keyId, nonce },
+    sessionJti: '',
+    receiptSubject: '',
+    rateKey: keyId,
+    ratePerSecond: partners.partner(partner)?.ratePerSecond ?? 0,
+  }
+}
+
+function sessionCaller(call: Call, keys: TokenKeys, token: string, id: string): Caller | Reason {
+  const verdict = verifySessionToken(keys, token, call.now)
+  if (!verdict.ok) return `token_${verdict.reason}`
+  const { intentId, tenant, jti } = verdict.claims
+  if (intentId !== id) return 'token_of_other_intent'
+  const partner = partnerOf(call, tenant)
+  if (typeof partner === 'string') return partner
+  const app = call.exchange.header(call.brandHeaders.package)
+  const allowed = partner.packages.size === 0 || (isText(app) && partner.packages.has(app))
+  if (!allowed) return 'package_not_allowed'
+  return {
+    tenant,
+    signedBy: null,
+    sessionJti: jti,
+    receiptSubject: '',
+    rateKey: tenant,
+    ratePerSecond: partner.ratePerSecond,
+  }
+}
+
+function receiptCaller(call: Call, keys: TokenKeys, token: string): Caller | Reason {
+  const verdict = verifyReceiptToken(keys, token, call.now)
+  if (!verdict.ok) return `token_${verdict.reason}`
+  const { tenant, subject } = verdict.claims
+  const partner = partnerOf(call, tenant)
+  if (typeof partner === 'string') return partner
+  return {
+    tenant,
+    signedBy: null,
+    sessionJti: '',
+    receiptSubject: subject,
+    rateKey: tenant,
+    ratePerSecond: partner.ratePerSecond,
+  }
+}
+
+/** The partner that a token speaks for. */
+function partnerOf({ environment, partners }: Call, tenant: TenantId): KnownPartner | Reason {
   const of = partsOfTenant(tenant)
   if (of.environment !== environment) return 'token_of_other_environment'
   return partners.partner(of.partner) ?? 'token_of_unknown_partner'
 }
 
-/** Other schemes are not ours to judge; a repeated header is, and fails. */
-function mayHoldToken(exchange: Exchange): boolean {
+/** Other schemes than Bearer are not ours to judge; a repeated header is, and fails. */
+function proofChosen(exchange: Exchange): 'hmac' | 'session' {
   const header = exchange.header(AUTHORIZATION)
-  return typeof header === 'string' ? /^bearer\b/i.test(header) : header !== undefined
+  const holdsToken = isText(header) ? /^bearer\b/i.test(header) : header !== undefined
+  return holdsToken ? 'session' : 'hmac'
 }
 
+const BEARER = /^bearer +([^ ]+)$/i
+
 const tokenOf = (header: HeaderValue): string | undefined =>
-  typeof header === 'string' ? BEARER.exec(header)?.[1] : undefined
+  isText(header) ? BEARER.exec(header)?.[1] : undefined
+
+const isText = (value: HeaderValue): value is string => typeof value === 'string'

@@ -20,3 +20,6 @@ export function brandHeaders(brand: string): BrandHeaders {
     package: `${prefix}-package`,
   }
 }
+
+export const namesOf = (headers: BrandHeaders): readonly string[] =>
+  Object.values<string>({ ...headers })

@@ -27,8 +27,20 @@ export const instant = (epochMs: number): Instant => epochMs as Instant
 
 export const plus = (at: Instant, milliseconds: number): Instant => (at + milliseconds) as Instant
 
-/** RFC 3339 UTC with milliseconds, e.g. `2026-11-21T04:35:40.123Z`. */
-export const toRfc3339 = (at: Instant): string => new Date(at).toISOString()
+let lastInstant = Number.NaN
+let lastText = ''
+
+/**
+ * RFC 3339 UTC with milliseconds, e.g. `2026-11-21T04:35:40.123Z`. Under load many are asked for in
+ * one millisecond, so the last one is kept.
+ */
+export function toRfc3339(at: Instant): string {
+  if (at !== lastInstant) {
+    lastText = new Date(at).toISOString()
+    lastInstant = at
+  }
+  return lastText
+}
 
 /** Unix epoch seconds, rounded down. */
 export const toEpochSeconds = (at: Instant): number => Math.floor(at / SECOND)

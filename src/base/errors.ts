@@ -68,7 +68,7 @@ export const ERRORS = {
   user_mismatch: entry(403, 'PERMISSION_DENIED', 'The intent was created for another user.'),
   payment_intent_terminal: entry(409, 'FAILED_PRECONDITION', 'The payment intent has ended.'),
   quote_required: entry(409, 'FAILED_PRECONDITION', 'Scan a QR code before confirming.'),
-  quote_expired: entry(409, 'FAILED_PRECONDITION', 'The quote has expired. Scan again.'),
+  quote_expired: entry(409, 'FAILED_PRECONDITION', 'The quote has expired. Ask for a new one.'),
   quote_changed: entry(409, 'FAILED_PRECONDITION', 'Another quote is bound to the intent.'),
   already_confirmed: entry(409, 'FAILED_PRECONDITION', 'The payment is already confirmed.'),
   payment_intent_not_confirmable: entry(
