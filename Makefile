@@ -50,11 +50,13 @@ bench: setup build ## what it takes, beside the ceiling of the same machine (tes
 
 ##@ Parts of the above
 setup: $(INSTALLED) ## dependencies; the first time takes about two minutes
+	@:
 
 nats: ## nats-server, from PATH or from apt; nothing to do when NATS_URL is set
 	@.make/nats.sh
 
 build: $(BUILT) ## types of the protos, then JavaScript into .build/
+	@:
 
 clean: ## remove what was built; keeps node_modules and var
 	@rm -rf .build .tap protos/types

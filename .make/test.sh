@@ -27,17 +27,18 @@ echo '== tests'
 results=.tap/results.tap
 mkdir -p .tap
 rm -f "$results"
-# Redrawn lines are for terminals; anywhere else each file is told once.
-[ -t 1 ] || export CI=1
-node_modules/.bin/tap --reporter=base --output-file="$results" 2>&1
-exit_code=$?
+{
+  node_modules/.bin/tap --reporter=tap
+  echo "# tap ended with $?"
+} | tee "$results" | awk -f .make/tap.awk
+exit_code=$(sed -n 's/^# tap ended with //p' "$results" | tail -n 1)
 
 count() { sed -n "s/^# { total:.*[ ]$1: \([0-9]*\).*/\1/p" "$results" 2>/dev/null | tail -n 1; }
 passed=$(count pass)
 passed=${passed:-0}
 tests_failed=$(count fail)
 tests_failed=${tests_failed:-0}
-if [ "$exit_code" -ne 0 ] && [ "$tests_failed" -eq 0 ]; then
+if [ "${exit_code:-1}" -ne 0 ] && [ "$tests_failed" -eq 0 ]; then
   tests_failed=1
 fi
 failed=$((failed + tests_failed))

@@ -10,8 +10,15 @@ import { serveCall, type CallOptions } from './call.js'
 import { IDEMPOTENCY_KEY } from './decode/idempotency_key.js'
 import { FORWARDED_FOR, type Service } from './exchange.js'
 import { createRouter, get, local, post, type AnyRoute, type Destination } from './route.js'
+import { balanceTransactionsList } from './routes/balance_transactions_list.js'
 import { balancesGet } from './routes/balances_get.js'
 import { beneficiariesCreate } from './routes/beneficiaries_create.js'
+import { beneficiariesDisable } from './routes/beneficiaries_disable.js'
+import { beneficiariesGet } from './routes/beneficiaries_get.js'
+import { beneficiariesList } from './routes/beneficiaries_list.js'
+import { fundingDepositsCreate } from './routes/funding_deposits_create.js'
+import { fxConversionsCreate } from './routes/fx_conversions_create.js'
+import { fxQuotesCreate } from './routes/fx_quotes_create.js'
 import { intentsCancel } from './routes/intents_cancel.js'
 import { intentsConfirm } from './routes/intents_confirm.js'
 import { intentsCreate } from './routes/intents_create.js'
@@ -24,6 +31,8 @@ import { intentsScan } from './routes/intents_scan.js'
 import { payoutsCancel } from './routes/payouts_cancel.js'
 import { payoutsCreate } from './routes/payouts_create.js'
 import { payoutsGet } from './routes/payouts_get.js'
+import { payoutsList } from './routes/payouts_list.js'
+import { sandboxPayoutsSimulate } from './routes/sandbox_payouts_simulate.js'
 import { sandboxSignatureCheck } from './routes/sandbox_signature_check.js'
 import { webhookEndpointsCreate } from './routes/webhook_endpoints_create.js'
 import { webhookEndpointsList } from './routes/webhook_endpoints_list.js'
@@ -43,12 +52,21 @@ export const ROUTES: readonly AnyRoute[] = [
   post('/v1/payment_intents/{intent_id}/receipt_token', 'hmac',            intentsReceiptToken),
   get( '/v1/payment_intents/{intent_id}/receipt',       'receipt',         intentsReceipt),
   post('/v1/beneficiaries',                             'hmac',            beneficiariesCreate),
+  get( '/v1/beneficiaries',                             'hmac',            beneficiariesList),
+  get( '/v1/beneficiaries/{beneficiary_id}',            'hmac',            beneficiariesGet),
+  post('/v1/beneficiaries/{beneficiary_id}/disable',    'hmac',            beneficiariesDisable),
   post('/v1/payouts',                                   'hmac',            payoutsCreate, LARGE),
+  get( '/v1/payouts',                                   'hmac',            payoutsList),
   get( '/v1/payouts/{payout_id}',                       'hmac',            payoutsGet),
   post('/v1/payouts/{payout_id}/cancel',                'hmac',            payoutsCancel),
   get( '/v1/balances',                                  'hmac',            balancesGet),
+  get( '/v1/balance_transactions',                      'hmac',            balanceTransactionsList),
+  post('/v1/funding/deposits',                          'hmac',            fundingDepositsCreate),
+  post('/v1/fx/quotes',                                 'hmac',            fxQuotesCreate),
+  post('/v1/fx/conversions',                            'hmac',            fxConversionsCreate),
   post('/v1/webhook_endpoints',                         'hmac',            webhookEndpointsCreate),
   get( '/v1/webhook_endpoints',                         'hmac',            webhookEndpointsList),
+  post('/v1/sandbox/payouts/{payout_id}/simulate',      'hmac',            sandboxPayoutsSimulate),
   local('/v1/sandbox/signature/check', sandboxSignatureCheck),
 ]
 

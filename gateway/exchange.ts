@@ -307,7 +307,7 @@ class OpenExchange<T extends Target> implements Exchange, Waits<OpenExchange<T>>
     this.path = req.getUrl()
     // uWS gives undefined, against its types, when there is no question mark.
     this.query = req.getQuery() ?? ''
-    let bytes = this.path.length + this.query.length
+    let bytes = this.method.length + this.path.length + this.query.length
     let count = 0
     req.forEach((name, value) => {
       bytes += name.length + value.length
@@ -327,13 +327,17 @@ class OpenExchange<T extends Target> implements Exchange, Waits<OpenExchange<T>>
     else this.headers.set(name, REPEATED)
   }
 
-  /** X5. uWS takes the first of two lengths, and any word that ends in `chunked`. */
+  /**
+   * X5. uWS takes the first of two lengths and any word that ends in `chunked`, and it does not look
+   * at what ends a chunk: so nothing is read behind a body in chunks.
+   */
   private readFraming(): boolean {
     const length = this.header('content-length')
     const coding = this.header('transfer-encoding')
     if (this.header('host') === REPEATED) return false
     if (coding !== undefined) {
       this.bodyless = false
+      this.closing = true
       return coding === 'chunked' && length === undefined
     }
     if (length === undefined) return true

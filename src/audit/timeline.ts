@@ -42,13 +42,15 @@ const PLACES: readonly Place[] = [
     source: 'ledger',
     reads: 'processor',
     select: `
+      WITH entries AS (
+        SELECT * FROM ledger_entries
+          WHERE entity = ?1 OR account = ?1
+            OR entity IN (SELECT id FROM main.discrepancies WHERE entity = ?1)
+          ORDER BY posting DESC, line DESC LIMIT ${ROWS_MAX})
       SELECT at, 'posting ' || posting || '.' || line || ' ' || plan || ': ' || account || ' '
                    || CAST(amount AS TEXT) || ' → ' || CAST(balance AS TEXT)
                    || iif(entity = ?1, '', ' for ' || entity) AS what
-        FROM ledger_entries
-        WHERE entity = ?1 OR account = ?1
-          OR entity IN (SELECT id FROM main.discrepancies WHERE entity = ?1)
-        ORDER BY posting DESC, line DESC`,
+        FROM entries ORDER BY posting, line`,
   },
   {
     source: 'limit',

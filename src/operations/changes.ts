@@ -17,7 +17,7 @@ export const partnerCreate: Command = {
   usage: 'partner create NAME',
   about: 'a new partner with a sandbox key and play money (--no-funds: without)',
   run: async (context, [partner = '']) => {
-    const created = await context.operator.createPartner({
+    const created = await context.operator.call('CreatePartner', {
       actor: actorOf(context, SANDBOX),
       partner_id: partner,
       no_funds: context.flags['no-funds'] ?? false,
@@ -34,7 +34,7 @@ export const keyIssue: Command = {
   usage: 'key issue PARTNER ENV',
   about: 'a signing key of the next quarter; an older one ends in 14 days',
   run: async (context, [partner = '', environment = '']) => {
-    const issued = await context.operator.issueKey({
+    const issued = await context.operator.call('IssueKey', {
       actor: actorOf(context, environment),
       tenant: { partner_id: partner, environment },
     })
@@ -56,7 +56,7 @@ export const deposit: Command = {
     if (minor === undefined) throw new CommandFault(`${text} is no amount of ${currency}.`)
     const key = context.flags['idempotency-key'] ?? randomUUID()
     const done = await context.operator
-      .deposit({
+      .call('Deposit', {
         actor: actorOf(context, environment),
         tenant: { partner_id: partner, environment },
         currency,
@@ -82,7 +82,7 @@ export const ratesSet: Command = {
   about: 'how much of a currency one US dollar buys, e.g. rates set THB 36.00',
   run: async (context, [code = '', rate = '']) => {
     const currency = currencyNamed(code)
-    await context.operator.setRate({ actor: actorOf(context, SANDBOX), currency, rate })
+    await context.operator.call('SetRate', { actor: actorOf(context, SANDBOX), currency, rate })
     return { value: { currency, rate }, lines: [`1 USD = ${rate} ${currency} from now on`] }
   },
 }

@@ -221,7 +221,7 @@ async function hear(
 }
 
 async function readTheBooks({ operator, narrator }: Cast): Promise<void> {
-  const report = await operator.trialBalance({})
+  const report = await operator.call('TrialBalance', {})
   for (const [code, sum] of sumsOf(report.lines)) {
     if (sum !== 0n) throw new Broken(`the accounts in ${code} sum to ${sum}, not to zero`)
     const accounts = report.lines.filter(({ currency }) => currency === code).length

@@ -12,7 +12,10 @@ export const trialBalance: Command = {
   usage: 'trial-balance [PARTNER_ENV]',
   about: 'all accounts, e.g. of demo_sandbox, and whether the books balance',
   run: async ({ operator, paint }, [tenant]) => {
-    const report = await operator.trialBalance(tenant === undefined ? {} : requestFor(tenant))
+    const report = await operator.call(
+      'TrialBalance',
+      tenant === undefined ? {} : requestFor(tenant),
+    )
     const rows = report.lines.map(({ tenant: owner, account, currency, balance }) => [
       owner,
       account,

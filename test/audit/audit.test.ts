@@ -12,6 +12,7 @@ import { openBooks } from '../../src/audit/books.js'
 import { CHECKLIST } from '../../src/audit/checklist.js'
 import { reservedIsUnderWay } from '../../src/audit/checks/amounts.js'
 import { filesAreWhole } from '../../src/audit/checks/files.js'
+import { limitsAtOnce } from '../../src/audit/checks/limits.js'
 import { cameBackIsGivenBack, railLogIsThere } from '../../src/audit/checks/rail.js'
 import { instant, type Clock } from '../../src/base/clock.js'
 import { projectRoot } from '../../src/base/protos.js'
@@ -249,8 +250,8 @@ const CORRUPTIONS: readonly Planted[] = [
   },
   {
     what: 'an event of something that has not been',
-    sql: `INSERT INTO events SELECT 1000, 'evt_x', tenant, 1000, 'payout.failed', entity, created_at,
-            settled_at, body FROM events
+    sql: `INSERT INTO events SELECT 1000, 'evt_x', tenant, 1000, 'payout.failed', entity,
+            created_at, settled_at, body FROM events
             WHERE entity = '${payouts.completed}' AND type = 'payout.completed'`,
     breaks: 'nothing_else_is_told',
     of: payouts.completed,
@@ -262,7 +263,8 @@ const CORRUPTIONS: readonly Planted[] = [
   },
   {
     what: 'a gap in the sequence',
-    sql: 'UPDATE events SET sequence = sequence + 1 WHERE position = (SELECT max(position) FROM events)',
+    sql: `UPDATE events SET sequence = sequence + 1
+            WHERE position = (SELECT max(position) FROM events)`,
     breaks: 'sequences_have_no_gap',
   },
   {
@@ -476,7 +478,8 @@ const CORRUPTIONS: readonly Planted[] = [
     what: 'a delivery lost',
     file: 'webhooks.db',
     sql: `DELETE FROM deliveries WHERE event_id =
-            (SELECT id FROM events WHERE type = 'payout.created' ORDER BY position LIMIT 1 OFFSET 2)`,
+            (SELECT id FROM events WHERE type = 'payout.created'
+               ORDER BY position LIMIT 1 OFFSET 2)`,
     breaks: 'deliveries_have_no_gap',
   },
   {
@@ -524,7 +527,8 @@ for (const { what, file = 'processor.db', sql, breaks, of } of CORRUPTIONS) {
 
 void t.test('every check is shown to find something', (t) => {
   const shown = new Set(CORRUPTIONS.map(({ breaks }) => breaks))
-  for (const { name } of [filesAreWhole, railLogIsThere, reservedIsUnderWay]) shown.add(name) // in tests of their own
+  // These have tests of their own, below.
+  for (const { name } of [filesAreWhole, railLogIsThere, reservedIsUnderWay]) shown.add(name)
   t.same(
     CHECKLIST.map(({ name }) => name).filter((name) => !shown.has(name)),
     [],
@@ -585,9 +589,24 @@ void t.test('what a person knows of is no fault', async (t) => {
     `UPDATE discrepancies SET settlement = 'keep',
         resolved_at = 1795233600009 WHERE id = 'dis_1';
     INSERT INTO operator_log (at, actor, reason, action, subject, evidence)
-      VALUES (1795233600009, 'anna', 'paid back', 'resolve_discrepancy_keep', 'dis_1', 'receipt 4')`,
+      VALUES (1795233600009, 'anna', 'paid back', 'resolve', 'dis_1', 'receipt 4')`,
   )
   t.ok((await auditOf(folder)).clean, 'one that was resolved by name')
+})
+
+void t.test('counters compared one at a time', async (t) => {
+  const folder = t.testdir()
+  copyBooks(small, folder)
+  const findIn = async (): Promise<unknown> => {
+    const books = await openBooks(folder, afterwards, 2)
+    const { broken } = await limitsAtOnce(1).run(books)
+    await books.close()
+    return broken
+  }
+  t.equal(await findIn(), null)
+  const lost = '["demo_sandbox","maria+unknown","th_promptpay"] 2026-11'
+  await plant(folder, 'processor.db', `DELETE FROM limit_usage WHERE key = '${lost}'`)
+  t.match(await findIn(), { entity: lost, found: 'no counter' })
 })
 
 void t.test('what is reserved, by itself', async (t) => {

@@ -6,6 +6,7 @@ import { join } from 'node:path'
 import t from 'tap'
 import { FILES } from '../../src/base/subjects.js'
 import { openDatabase } from '../../src/store/database.js'
+import { auditOf } from '../support/audit.js'
 import { eventually } from '../support/eventually.js'
 import { partnerOf } from '../support/partner.js'
 import { payByQr, payOut, untilStatus } from '../support/payments.js'
@@ -71,4 +72,7 @@ t.test('kill -9 of the processor in the middle of payments', async (t) => {
     data.every(({ reserved }) => reserved === '0'),
     'nothing stays reserved',
   )
+
+  const { clean, report } = await auditOf(stack.dataDir)
+  t.ok(clean, report)
 })

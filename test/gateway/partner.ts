@@ -40,7 +40,7 @@ export const snapshot = (
 export interface Signed {
   readonly method: string
   readonly path: string
-  readonly body?: string
+  readonly body?: string | Buffer
   readonly keyId?: string
   readonly secret?: string
   readonly timestamp?: string
@@ -51,7 +51,7 @@ export function signedHeaders(request: Signed): Record<string, string> {
   const { method, path, body = '', keyId = KEY_ID, secret = SECRET } = request
   const timestamp = request.timestamp ?? new Date().toISOString()
   const nonce = request.nonce ?? randomBytes(32).toString('hex')
-  const hash = body === '' ? '' : createHash('sha256').update(body).digest('hex')
+  const hash = body.length === 0 ? '' : createHash('sha256').update(body).digest('hex')
   const canonical = [method, path.split('?')[0], timestamp, nonce, hash, ''].join('\n')
   return {
     'X-Service-Key-Id': keyId,
@@ -86,7 +86,8 @@ export interface Answer {
   readonly json: unknown
 }
 
-export interface Call extends Signed {
+export interface Call extends Omit<Signed, 'body'> {
+  readonly body?: string
   readonly headers?: Record<string, string>
   readonly unsigned?: boolean
 }

@@ -2,6 +2,7 @@
  * A QR payment and a payout through the real thing: gateway, processor, rail, NATS, webhook pool.
  */
 import t from 'tap'
+import { auditOf } from '../support/audit.js'
 import { partnerOf } from '../support/partner.js'
 import { payByQr, payOut, untilStatus } from '../support/payments.js'
 import { receiverOf } from '../support/receiver.js'
@@ -55,4 +56,7 @@ t.test('payments of both corridors and a payout, each with its webhooks', async 
   t.match(body, {
     data: [{ currency: 'THB' }, { currency: 'USD', reserved: '0' }, { currency: 'VND' }],
   })
+
+  const { clean, report } = await auditOf(stack.dataDir)
+  t.ok(clean, report)
 })

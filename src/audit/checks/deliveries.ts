@@ -84,7 +84,7 @@ export const deliveriesHaveNoGap = byQuery({
         JOIN main.webhook_endpoints w ON w.tenant = e.tenant
         JOIN reached r ON r.endpoint_id = w.id AND r.type = e.type
         LEFT JOIN main.events p ON p.id = e.id
-      WHERE w.status <> 'deleted' AND r.position < e.position
+      WHERE w.status <> 'deleted' AND w.created_at <= e.created_at AND r.position < e.position
         AND EXISTS (SELECT 1 FROM json_each(w.enabled_events) t
           WHERE t.value = e.type OR t.value = '*' AND e.type <> 'payment_intent.authorized')
         AND NOT EXISTS (SELECT 1 FROM webhooks.deliveries d

@@ -40,7 +40,8 @@ export const nothingElseIsTold = byQuery({
   sentence: 'Every event tells a transition that has been, once.',
   over: ['events'],
   broken: `WITH ${PUBLIC_MOMENTS}
-    SELECT e.entity, e.type || ' (' || e.id || ')' AS found, 'a transition that has been' AS expected
+    SELECT e.entity, e.type || ' (' || e.id || ')' AS found,
+           'a transition that has been' AS expected
       FROM events e
         LEFT JOIN public_moments m ON m.type = e.type
         LEFT JOIN payouts p ON p.id = e.entity

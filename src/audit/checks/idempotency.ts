@@ -50,7 +50,8 @@ interface KeyRow {
 const KEYS = `
   SELECT sequence, key, entity FROM idempotency WHERE sequence > ? ORDER BY sequence LIMIT ?`
 const PRINTS = `
-  SELECT first, lower(hex(prints)) AS prints FROM idempotency_prints WHERE first > ? ORDER BY first LIMIT ?`
+  SELECT first, lower(hex(prints)) AS prints FROM idempotency_prints
+    WHERE first > ? ORDER BY first LIMIT ?`
 const PRINT_BYTES = 8
 const PRINT_DIGITS = 2 * PRINT_BYTES
 

@@ -223,21 +223,17 @@ const NOTHING = 'no posting'
 
 /** What the ledger has of an entity, in the words of `pathInWords`. */
 function bookedInWords(booked: string): string {
-  const words: string[] = []
-  const entries = JSON.parse(booked) as BookedEntry[]
-  for (let start = 0; start < entries.length;) {
-    const [posting, plan, at] = entries[start]!
-    const end = entries.findIndex((entry, place) => place > start && entry[0] !== posting)
-    const lines = entries.slice(start, end === -1 ? undefined : end)
-    words.push(
-      inWords(
-        plan,
-        at,
-        lines.map(([, , , account, amount]) => `${account} ${amount}`),
-      ),
-    )
-    start = end === -1 ? entries.length : end
+  const postings = new Map<number, BookedEntry[]>()
+  for (const entry of JSON.parse(booked) as BookedEntry[]) {
+    const before = postings.get(entry[0])
+    if (before === undefined) postings.set(entry[0], [entry])
+    else before.push(entry)
   }
+  const words = [...postings.values()].map((entries) => {
+    const [, plan, at] = entries[0]!
+    const lines = entries.map(([, , , account, amount]) => `${account} ${amount}`)
+    return inWords(plan, at, lines)
+  })
   return words.length === 0 ? NOTHING : words.join('; ')
 }
 
@@ -247,13 +243,8 @@ function pathInWords(tenant: string, path: readonly Posting[]): string {
   for (const { plan, at, lines } of path) {
     if (at === null) continue
     const moved = lines.filter(([, , amount]) => amount !== 0n)
-    words.push(
-      inWords(
-        plan,
-        at,
-        moved.map(([kind, cur, n]) => `${tenant}:${cur}:${kind} ${n}`),
-      ),
-    )
+    const named = moved.map(([kind, currency, n]) => `${tenant}:${currency}:${kind} ${n}`)
+    words.push(inWords(plan, at, named))
   }
   return words.length === 0 ? NOTHING : words.join('; ')
 }

@@ -34,7 +34,8 @@ export const entriesShowTheirOwner = byQuery({
     "An entry of a partner's own money (prefund, reserved) is listed for it, and no other is.",
   over: ['ledger_entries'],
   broken: `
-    SELECT entity, 'posting ' || posting || ' on ' || account || ' for ' || coalesce(tenant, 'nobody')
+    SELECT entity,
+           'posting ' || posting || ' on ' || account || ' for ' || coalesce(tenant, 'nobody')
              AS found,
            'its tenant on prefund and reserved, nobody else' AS expected
       FROM ledger_entries

@@ -1,0 +1,16 @@
+/**
+ * POST /v1/sandbox/payouts/{payout_id}/simulate: forces an outcome, which comes later and as the
+ * rail's news. The processor refuses it for tenants of production.
+ */
+import { accepted } from '../../src/base/errors.js'
+import { readBody } from '../decode/body.js'
+import { ACCEPTED, type Handler } from '../route.js'
+import { checkSimulatePayout } from '../schemas/simulations.js'
+
+export const sandboxPayoutsSimulate: Handler = {
+  decode: ({ exchange, id }) => {
+    const body = readBody(exchange.body, checkSimulatePayout)
+    return body.ok ? accepted({ simulate_payout: { payout_id: id, ...body.value } }) : body
+  },
+  success: () => ACCEPTED,
+}

@@ -1,0 +1,46 @@
+/**
+ * Bodies of the funding routes: deposits and conversions.
+ *
+ * Owns: their shape. Does not own: which currencies exist and which have a rate (processor).
+ */
+import { checkOf } from '../decode/body.js'
+
+const currency = { type: 'string', pattern: '^[A-Z]{3}$' }
+const amount = { type: 'string', format: 'positive-int64' }
+
+export interface CreateDepositBody {
+  readonly currency: string
+  /** Minor units, like every amount here. */
+  readonly amount: string
+}
+
+export const checkCreateDeposit = checkOf<CreateDepositBody>({
+  type: 'object',
+  additionalProperties: false,
+  required: ['currency', 'amount'],
+  properties: { currency, amount },
+})
+
+export interface CreateFxQuoteBody {
+  readonly sell_currency: string
+  readonly sell_amount: string
+  readonly buy_currency: string
+}
+
+export const checkCreateFxQuote = checkOf<CreateFxQuoteBody>({
+  type: 'object',
+  additionalProperties: false,
+  required: ['sell_currency', 'sell_amount', 'buy_currency'],
+  properties: { sell_currency: currency, sell_amount: amount, buy_currency: currency },
+})
+
+export interface CreateFxConversionBody {
+  readonly quote_id: string
+}
+
+export const checkCreateFxConversion = checkOf<CreateFxConversionBody>({
+  type: 'object',
+  additionalProperties: false,
+  required: ['quote_id'],
+  properties: { quote_id: { type: 'string', minLength: 1 } },
+})

@@ -1,0 +1,93 @@
+/**
+ * Queries of the list routes (spec: List query parameters).
+ *
+ * Owns: their names and forms. Does not own: cursors, which only the processor reads.
+ */
+import type { ListPayouts } from '../../protos/types/causeway/v1/ListPayouts.js'
+import { REFERENCE_MAX } from '../../src/base/bounds.js'
+import { accepted, refused, type Outcome } from '../../src/base/errors.js'
+import { checkOf } from '../decode/body.js'
+import { isLater, momentOf, roundDown, roundUp, type Moment } from './moment.js'
+import { readQuery } from './query.js'
+
+interface PageQuery {
+  readonly limit?: string | undefined
+  readonly cursor?: string | undefined
+}
+
+/** A page as the processor is asked for it; what was left out is left to it. */
+export interface Page {
+  limit?: number
+  cursor?: string
+}
+
+const page = {
+  limit: { type: 'string', pattern: '^(?:[1-9][0-9]?|100)$' },
+  cursor: { type: 'string' },
+}
+
+const checkPage = checkOf<PageQuery>({
+  type: 'object',
+  additionalProperties: false,
+  properties: page,
+})
+
+export function readPage(query: string): Outcome<Page> {
+  const read = readQuery(query, checkPage)
+  return read.ok ? accepted(pageOf(read.value)) : read
+}
+
+const pageOf = ({ limit, cursor }: PageQuery): Page => ({
+  ...(limit === undefined ? {} : { limit: Number(limit) }),
+  ...(cursor === undefined ? {} : { cursor }),
+})
+
+interface PayoutsQuery extends PageQuery {
+  readonly status?: string
+  readonly reference?: string
+  readonly beneficiary_id?: string
+  /** Not read yet, like the next one: see `momentOf`. */
+  readonly created_after?: string
+  readonly created_before?: string
+}
+
+const STATUSES = ['created', 'processing', 'completed', 'failed', 'reversed']
+const BENEFICIARY_ID_MAX = 128
+
+const checkPayouts = checkOf<PayoutsQuery>({
+  type: 'object',
+  additionalProperties: false,
+  properties: {
+    ...page,
+    status: { enum: STATUSES },
+    reference: { type: 'string', maxLength: REFERENCE_MAX },
+    beneficiary_id: { type: 'string', maxLength: BENEFICIARY_ID_MAX },
+    created_after: { type: 'string' },
+    created_before: { type: 'string' },
+  },
+})
+
+export function readPayouts(query: string): Outcome<ListPayouts> {
+  const read = readQuery(query, checkPayouts)
+  if (!read.ok) return read
+  const { limit, cursor, created_after, created_before, ...filters } = read.value
+  const after = boundOf(created_after)
+  const before = boundOf(created_before)
+  if (!after.ok) return after
+  if (!before.ok) return before
+  if (after.value && before.value && !isLater(before.value, after.value)) {
+    return refused('invalid_request')
+  }
+  return accepted({
+    ...filters,
+    ...pageOf({ limit, cursor }),
+    ...(after.value && { created_after: roundDown(after.value) }),
+    ...(before.value && { created_before: roundUp(before.value) }),
+  })
+}
+
+function boundOf(text: string | undefined): Outcome<Moment | undefined> {
+  if (text === undefined) return accepted(undefined)
+  const moment = momentOf(text)
+  return moment === undefined ? refused('invalid_request') : accepted(moment)
+}

@@ -1,0 +1,46 @@
+/**
+ * All that came back over a connection, cut into answers.
+ *
+ * Two kinds there are: the gateway's, JSON of an announced length; and pages of uWebSockets.js's
+ * own, which it sends when it can not read a head, before it closes.
+ */
+export interface SeenAnswer {
+  readonly status: number
+  /** Undefined on a page of uWS's own. */
+  readonly json: unknown
+}
+
+/** Undefined when the bytes are neither, or go on behind the last answer. */
+export function answersIn(text: string): readonly SeenAnswer[] | undefined {
+  const answers: SeenAnswer[] = []
+  let rest = text.replaceAll(CONTINUE, '')
+  while (rest !== '') {
+    const status = Number(/^HTTP\/1\.1 ([0-9]{3}) /.exec(rest)?.[1] ?? Number.NaN)
+    const headEnd = rest.indexOf('\r\n\r\n')
+    if (Number.isNaN(status) || headEnd < 0) return undefined
+    const head = rest.slice(0, headEnd)
+    const body = rest.slice(headEnd + 4)
+    if (OWN_PAGE.test(body)) return [...answers, { status, json: undefined }]
+    const length = Number(/^content-length: ([0-9]+)$/im.exec(head)?.[1] ?? Number.NaN)
+    if (!/^content-type: application\/json$/im.test(head) || !(body.length >= length)) {
+      return undefined
+    }
+    answers.push({ status, json: JSON.parse(body.slice(0, length)) as unknown })
+    rest = body.slice(length)
+  }
+  return answers
+}
+
+const CONTINUE = 'HTTP/1.1 100 Continue\r\n\r\n'
+const OWN_PAGE = /^<h1>[A-Za-z ]+<\/h1>.*<i>uWebSockets\/20 Server<\/i>$/s
+
+/** The one form of every refusal. */
+export function isEnvelope(json: unknown): boolean {
+  if (!hasMembers(json, ['error'])) return false
+  const { error } = json as { error: unknown }
+  if (!hasMembers(error, ['code', 'message', 'request_id'])) return false
+  return Object.values(error as object).every((value) => typeof value === 'string')
+}
+
+const hasMembers = (value: unknown, names: readonly string[]): boolean =>
+  typeof value === 'object' && value !== null && Object.keys(value).join() === names.join()

@@ -1,0 +1,121 @@
+/**
+ * The corpus, all at once: each request gets an envelope or a closed connection, and harms nobody.
+ *
+ * It lasts as long as uWS waits for the end of a head, some twelve seconds.
+ */
+import { connect } from 'node:net'
+import t from 'tap'
+import { eventually } from '../support/eventually.js'
+import { answersIn, isEnvelope } from './answers.js'
+import { CORPUS, CREATED, type Entry } from './corpus.js'
+import { bytesOf, call, createRequest, exchangeBytes, statusOf } from './partner.js'
+import { startGateway } from './running_gateway.js'
+
+const ENDS_WITHIN_MS = 25_000
+const TRICKLE_EVERY_MS = 200
+
+/** What came until the connection ended; undefined when it did not. */
+function play(port: number, { parts, trickle }: Entry): Promise<string | undefined> {
+  return new Promise((resolve) => {
+    const socket = connect(port, '127.0.0.1')
+    let text = ''
+    const dripping = setInterval(() => {
+      if (trickle !== undefined) socket.write(trickle)
+    }, TRICKLE_EVERY_MS)
+    const finish = (ended: boolean): void => {
+      clearInterval(dripping)
+      clearTimeout(patience)
+      socket.destroy()
+      resolve(ended ? text : undefined)
+    }
+    const patience = setTimeout(() => finish(false), ENDS_WITHIN_MS)
+    socket.on('data', (chunk) => (text += chunk.toString('latin1')))
+    socket.on('error', () => undefined)
+    socket.on('close', () => finish(true))
+    for (const part of parts) socket.write(part)
+  })
+}
+
+void t.test('every request of the corpus gets one of its answers, and one only', async (t) => {
+  const gateway = await startGateway(t, { environment: { RATE_LIMIT: 'off' } })
+  const played = await Promise.all(
+    Object.entries(CORPUS).map(async ([what, entry]) => {
+      return { what, entry, text: await play(gateway.port, entry) }
+    }),
+  )
+  for (const { what, entry, text } of played) {
+    t.not(text, undefined, `${what}: its connection ends`)
+    const answers = answersIn(text ?? '')
+    t.ok(answers !== undefined && answers.length <= 1, `${what}: one answer at most`)
+    const { status, json } = answers?.[0] ?? { status: 0, json: undefined }
+    t.ok(entry.answers.includes(status), `${what}: ${status}, one of ${entry.answers.join()}`)
+    if (json !== undefined) t.equal(isEnvelope(json), status >= 400, `${what}: its form`)
+  }
+  const nonces = gateway.standIn.commands.map(({ signed_by }) => signed_by?.nonce.toString('hex'))
+  t.equal(new Set(nonces).size, nonces.length, 'nothing was read twice')
+  for (const { operation, create_intent } of gateway.standIn.commands) {
+    if (operation !== undefined) t.match(create_intent, CREATED, 'or otherwise than it was signed')
+  }
+  t.equal((await call(gateway.port, createRequest())).status, 201)
+  await eventually('nothing is left open', () => gateway.processor.inFlight === 0)
+})
+
+/** As many at a time as a partner's own client would open. */
+async function inParallel(count: number, step: (index: number) => Promise<void>): Promise<void> {
+  let next = 0
+  const worker = async (): Promise<void> => {
+    while (next < count) await step(next++)
+  }
+  await Promise.all(Array.from({ length: 32 }, worker))
+}
+
+void t.test('a client that leaves at any byte leaves nothing behind', async (t) => {
+  const gateway = await startGateway(t, { environment: { RATE_LIMIT: 'off' } })
+  const { length } = bytesOf(createRequest())
+  await inParallel(length - 1, async (index) => {
+    const bytes = bytesOf(createRequest()).slice(0, index + 1)
+    await new Promise<void>((resolve) => {
+      const socket = connect(gateway.port, '127.0.0.1')
+      socket.on('error', () => undefined)
+      socket.on('close', () => resolve())
+      socket.on('connect', () => {
+        socket.write(bytes, () => {
+          // Half of them hang up, the other half break off.
+          if (index % 2 === 0) socket.end(() => socket.destroy())
+          else socket.resetAndDestroy()
+        })
+      })
+    })
+  })
+  t.equal((await call(gateway.port, createRequest())).status, 201)
+  t.equal(gateway.standIn.commands.length, 1, 'no part of a request was taken for one')
+})
+
+void t.test('a request in two packets is the same request, or none', async (t) => {
+  const gateway = await startGateway(t, { environment: { RATE_LIMIT: 'off' } })
+  const whole = bytesOf(createRequest())
+  const lineEnds = whole.indexOf('\r\n') + 2
+  const otherwise: string[] = []
+  await inParallel(whole.length - 1, async (index) => {
+    const bytes = bytesOf(createRequest())
+    const cut = index + 1
+    const status = await new Promise<number>((resolve) => {
+      const socket = connect(gateway.port, '127.0.0.1', () => {
+        socket.setNoDelay(true)
+        socket.write(bytes.slice(0, cut), () => {
+          setTimeout(() => socket.write(bytes.slice(cut)), 5)
+        })
+      })
+      let text = ''
+      socket.on('data', (chunk) => (text += chunk.toString('latin1')))
+      socket.on('error', () => undefined)
+      socket.on('close', () => resolve(statusOf(text)))
+    })
+    // The parser wants the request line in one piece.
+    if (status !== 201 && !(cut < lineEnds && status === 505)) otherwise.push(`${cut}: ${status}`)
+  })
+  t.same(otherwise, [])
+  for (const { create_intent } of gateway.standIn.commands) t.match(create_intent, CREATED)
+  const { text } = await exchangeBytes(gateway.port, bytesOf(createRequest()), 2_000)
+  t.equal(statusOf(text), 201)
+})

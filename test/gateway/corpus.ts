@@ -1,0 +1,210 @@
+/**
+ * Requests that no client library sends, and what may become of each.
+ *
+ * Every one of them ends its connection by itself or is broken, so that a connection which stays
+ * open is a hang.
+ */
+import { bytesOf, createBody, createRequest, signedHeaders, type Call } from './partner.js'
+
+export interface Entry {
+  readonly parts: readonly (string | Buffer)[]
+  /** One of these is the answer; 0: the connection is closed without one. */
+  readonly answers: readonly number[]
+  /** This byte is written again and again after the parts. */
+  readonly trickle?: string
+}
+
+const create = createRequest()
+const path = create.path
+const body = create.body ?? ''
+const good = (): string => bytesOf(create)
+
+const entry = (bytes: string | Buffer, ...answers: number[]): Entry => ({
+  parts: [typeof bytes === 'string' ? Buffer.from(bytes, 'latin1') : bytes],
+  answers,
+})
+/** Refused by us, by uWS, or without a word. */
+const refused = (bytes: string | Buffer): Entry => entry(bytes, 0, 400, 505)
+
+/** A signed create with something else in the place of its first match. */
+const edited = (what: string | RegExp, by: string): string => good().replace(what, () => by)
+const withLine = (line: string): string => edited('Host:', `${line}\r\nHost:`)
+
+/** Signed over these very bytes, whatever text they are. */
+function signedBody(bytes: string | Buffer, to = path): Buffer {
+  const sent = Buffer.from(bytes)
+  const headers = {
+    ...signedHeaders({ method: 'POST', path: to, body: sent }),
+    'Idempotency-Key': 'k',
+    'Content-Length': String(sent.length),
+  }
+  const head = bytesOf({ method: 'POST', path: to, unsigned: true, headers })
+  return Buffer.concat([Buffer.from(head), sent])
+}
+
+/** The create's body with one value written in another way. */
+const json = (value: string, by: string): Buffer => signedBody(body.replace(value, () => by))
+
+const inChunks = (chunks: string): string =>
+  edited(/Content-Length: .*\r\n/, 'Transfer-Encoding: chunked\r\n').replace(body, () => chunks)
+const chunk = (text: string): string => `${text.length.toString(16)}\r\n${text}\r\n`
+
+const unsigned = (line: string, ...headers: string[]): string =>
+  [`${line} HTTP/1.1`, 'Host: api.localhost', 'Connection: close', ...headers, '', ''].join('\r\n')
+
+export const CORPUS: Readonly<Record<string, Entry>> = {
+  'a good one': entry(good(), 201),
+  'a good one in chunks': entry(
+    inChunks(`${chunk(body.slice(0, 9))}${chunk(body.slice(9))}0\r\n\r\n`),
+    201,
+  ),
+  'a good one that asks to go on': entry(withLine('Expect: 100-continue'), 201),
+  'a good one that offers another protocol': entry(withLine('Upgrade: websocket'), 201),
+
+  // Paths.
+  'dot segments': entry(unsigned('GET /v1/../v1/balances'), 404),
+  'a dot segment': entry(unsigned('GET /v1/./balances'), 404),
+  'encoded dot segments': entry(unsigned('GET /v1/%2e%2e/v1/balances'), 404),
+  'dot segments around a parameter': entry(unsigned('GET /v1/payouts/../balances'), 404),
+  'a parameter that is dots': entry(unsigned('GET /v1/payouts/..'), 401),
+  'a backslash': entry(unsigned('GET /v1\\balances'), 404),
+  'an encoded NUL': entry(unsigned('GET /v1/balances%00'), 404),
+  'NUL in the path': refused(unsigned('GET /v1/bal\0ances')),
+  'a byte beyond ASCII in the path': entry(unsigned('GET /v1/balances\xff'), 404),
+  'a fragment': entry(unsigned('GET /v1/balances#top'), 404),
+  'a path of 5,000 bytes': entry(unsigned(`GET /${'a'.repeat(5_000)}`), 404),
+  'a path of 9,000 bytes': refused(unsigned(`GET /${'a'.repeat(9_000)}`)),
+  'a path of 200,000 bytes': refused(unsigned(`GET /${'a'.repeat(200_000)}`)),
+  'a query of 9,000 bytes': refused(unsigned(`GET /?${'a'.repeat(9_000)}`)),
+  'an absolute address': refused(unsigned('GET http://api.localhost/v1/balances')),
+  'an absolute address elsewhere': refused(unsigned('GET http://evil.example/')),
+  'an authority': refused(unsigned('CONNECT api.localhost:443')),
+  'an asterisk': refused(unsigned('OPTIONS *')),
+
+  // Request lines.
+  'a method in lower case': entry(unsigned('get /v1/balances'), 405),
+  'a method of nobody': entry(unsigned('BREW /v1/balances'), 405),
+  'a method of 9,000 bytes': refused(unsigned(`${'A'.repeat(9_000)} /v1/balances`)),
+  'two spaces': refused(edited(`POST ${path}`, `POST  ${path}`)),
+  'tabs for spaces': refused(edited(`POST ${path} `, `POST\t${path}\t`)),
+  'HTTP/1.0': refused(edited('HTTP/1.1', 'HTTP/1.0')),
+  'HTTP/2.0': refused(edited('HTTP/1.1', 'HTTP/2.0')),
+  'no version': refused(`POST ${path}\r\n\r\n`),
+  'a preface of HTTP/2': refused('PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n'),
+  'TLS to a plain port': refused('\x16\x03\x01\x02\x00\x01\x00\x01\xfc\x03\x03'),
+  'an empty line first': refused(`\r\n${good()}`),
+
+  // Header lines.
+  'bare line feeds': refused(good().replaceAll('\r\n', '\n')),
+  'one bare line feed': refused(withLine('X-A: b\nX-C: d')),
+  'a bare carriage return': refused(withLine('X-A: b\rX-C: d')),
+  'NUL in a value': refused(withLine('X-A: b\0c')),
+  'NUL in a name': refused(withLine('X\0A: b')),
+  'a folded line': refused(withLine('X-A: b\r\n c')),
+  'a space before the colon': refused(withLine('X-A : b')),
+  'no colon': refused(withLine('X-A')),
+  'no host': refused(edited(/Host: .*\r\n/, '')),
+  'two hosts': refused(withLine('Host: evil.example')),
+  '70 headers': refused(withLine(Array.from({ length: 70 }, (_, i) => `H${i}: 1`).join('\r\n'))),
+  '200 headers': refused(withLine(Array.from({ length: 200 }, (_, i) => `H${i}: 1`).join('\r\n'))),
+  'a header of 9,000 bytes': refused(withLine(`X-A: ${'a'.repeat(9_000)}`)),
+  'a header of 300,000 bytes': entry(withLine(`X-A: ${'a'.repeat(300_000)}`), 0, 400, 431),
+  'a signature header twice': entry(withLine(`X-Service-Nonce: ${'ab'.repeat(32)}`), 401),
+  'a signature header in other case': entry(edited('X-Service-Key-Id', 'x-sErViCe-KeY-iD'), 201),
+
+  // Framing.
+  'two lengths': refused(withLine('Content-Length: 3')),
+  'two equal lengths': refused(withLine(`Content-Length: ${body.length}`)),
+  'a length and chunks': refused(withLine('Transfer-Encoding: chunked')),
+  'a length with a sign': refused(edited('Content-Length: ', 'Content-Length: +')),
+  'a length in hexadecimal': refused(edited(/Content-Length: .*\r\n/, 'Content-Length: 0x1\r\n')),
+  'a negative length': refused(edited('Content-Length: ', 'Content-Length: -')),
+  'a list of lengths': refused(edited(/Content-Length: (.*)\r\n/, 'Content-Length: 3, 3\r\n')),
+  'a length of 20 digits': refused(edited('Content-Length: ', `Content-Length: ${'9'.repeat(20)}`)),
+  'an empty length': refused(edited(/Content-Length: .*\r\n/, 'Content-Length: \r\n')),
+  'a length that is too short': refused(edited(/Content-Length: .*\r\n/, 'Content-Length: 3\r\n')),
+  identity: refused(inChunks(body).replace('chunked', 'identity')),
+  'two codings': refused(inChunks(chunk(body)).replace('chunked', 'gzip, chunked')),
+  'chunked twice': refused(inChunks(chunk(body)).replace('chunked', 'chunked, chunked')),
+  'a coding that ends in chunked': refused(inChunks(chunk(body)).replace('chunked', 'xchunked')),
+  'a coding in capitals': refused(inChunks(chunk(body)).replace('chunked', 'CHUNKED')),
+  'a chunk that is no number': refused(inChunks('zz\r\nab\r\n0\r\n\r\n')),
+  'a chunk with a sign': refused(inChunks('-1\r\nab\r\n0\r\n\r\n')),
+  'a chunk larger than all memory': refused(inChunks('ffffffffffffffff\r\nab\r\n0\r\n\r\n')),
+  'chunks with bare line feeds': entry(inChunks('2\nab\n0\n\n'), 401),
+  'a chunk larger than it says': entry(inChunks('1\r\nabcdef\r\n0\r\n\r\n'), 0, 400, 401, 504, 505),
+  'a chunk with an extension': entry(inChunks('2;a=b\r\nab\r\n0\r\n\r\n'), 0, 400, 401, 504, 505),
+  'a trailer': entry(inChunks(`${chunk(body)}0\r\nX-A: b\r\n\r\n`), 0, 201, 505),
+  'two in one packet': {
+    parts: [good().replace('close', 'keep-alive') + good()],
+    answers: [0, 201],
+  },
+
+  // Bodies.
+  'invalid UTF-8': entry(
+    signedBody(
+      Buffer.concat([Buffer.from('{"a":"'), Buffer.from([0xc3, 0x28]), Buffer.from('"}')]),
+    ),
+    400,
+  ),
+  'an overlong character': entry(signedBody(Buffer.from([0x7b, 0xc0, 0x80, 0x7d])), 400),
+  'a surrogate in UTF-8': entry(signedBody(Buffer.from([0x22, 0xed, 0xa0, 0x80, 0x22])), 400),
+  'a byte-order mark': entry(signedBody(`\ufeff${body}`), 400),
+  'half a surrogate pair': entry(json('user-1', '\\ud800'), 400),
+  'the other half': entry(json('user-1', '\\udc00x'), 400),
+  'half a pair as a name': entry(json('partner_user_id', '\\ud800'), 400),
+  'NUL in a text': entry(json('user-1', 'a\\u0000'), 400),
+  'NUL in the JSON': entry(json('user-1', 'a\0'), 400),
+  'a member twice': entry(json('{"partner', '{"amount_usd_cents":1,"partner'), 400),
+  'a member twice, once escaped': entry(
+    json('{"partner', '{"\\u0061mount_usd_cents":1,"partner'),
+    400,
+  ),
+  __proto__: entry(json('{"partner', '{"__proto__":{"a":1},"partner'), 400),
+  '__proto__, escaped': entry(json('{"partner', '{"\\u005f_proto__":{"a":1},"partner'), 400),
+  constructor: entry(json('{"partner', '{"constructor":{"prototype":{}},"partner'), 400),
+  'depth 33': entry(signedBody('['.repeat(33) + ']'.repeat(33)), 400),
+  'depth 16,000': entry(signedBody('['.repeat(16_000)), 400),
+  'depth 20,000': entry(signedBody('['.repeat(20_000), '/v1/payouts'), 400),
+  'depth 20,000, objects': entry(signedBody(`${'{"a":'.repeat(20_000)}1`, '/v1/payouts'), 400),
+  '1e2': entry(json('1250', '1e2'), 400),
+  '1E+2': entry(json('1250', '1E+2'), 400),
+  '1250.0': entry(json('1250', '1250.0'), 400),
+  '-0': entry(json('1250', '-0'), 400),
+  '1e400': entry(json('1250', '1e400'), 400),
+  'a number of 10,000 digits': entry(json('1250', '9'.repeat(10_000)), 400),
+  'a leading zero': entry(json('1250', '01250'), 400),
+  NaN: entry(json('1250', 'NaN'), 400),
+  'a comment': entry(json('{"partner', '{/**/"partner'), 400),
+  'a comma too many': entry(signedBody(body.replace(/}$/, ',}')), 400),
+  'two values': entry(signedBody(`${body}${body}`), 400),
+  'no value': entry(signedBody('   '), 400),
+  'a list': entry(signedBody(`[${body}]`), 400),
+  null: entry(signedBody('null'), 400),
+  'one byte too many': entry(signedBody(`${body}${' '.repeat(16 * 1024 - body.length + 1)}`), 413),
+  'all bytes that are allowed': entry(
+    signedBody(`${body}${' '.repeat(16 * 1024 - body.length)}`),
+    201,
+  ),
+  '20 MB': entry(signedBody(Buffer.alloc(20 * 1024 * 1024, ' ')), 413),
+  'a length of 1 TB': entry(
+    edited(/Content-Length: .*\r\n/, 'Content-Length: 1099511627776\r\n'),
+    413,
+  ),
+
+  // Slowness.
+  nothing: { parts: [''], answers: [0] },
+  'a head without an end': { parts: [good().slice(0, 200)], answers: [0] },
+  'a head that comes byte by byte': { parts: [good().slice(0, 200)], trickle: 'a', answers: [0] },
+  'a body without an end': { parts: [good().slice(0, -5)], answers: [504] },
+  'a body that never begins': { parts: [good().slice(0, -body.length)], answers: [504] },
+  'a body that comes byte by byte': {
+    parts: [edited(/Content-Length: .*\r\n/, 'Content-Length: 9999\r\n')],
+    trickle: ' ',
+    answers: [504],
+  },
+  'chunks without an end': { parts: [inChunks(chunk('a'))], trickle: '1\r\na\r\n', answers: [504] },
+}
+
+/** What a create says, for those who compare it with what arrived. */
+export const CREATED = createBody
