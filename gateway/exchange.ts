@@ -102,8 +102,6 @@ export interface HttpServerOptions<T extends Target> {
   readonly observe: (exchange: Exchange, target: T | undefined, status: number) => void
   /** Whether a new connection of this peer may stay. Left out: all may. */
   readonly admits?: (peer: string) => boolean
-  /** Nobody else may listen on the port. Left out: several processes may share it. */
-  readonly exclusivePort?: boolean
   readonly bodyWithinMs?: number
   readonly answerWithinMs?: number
 }
@@ -126,14 +124,11 @@ const DISCARD_MAX_BYTES = 32 * 1024 * 1024
 const BUFFERED_MAX_BYTES = 64 * 1024 * 1024
 /** What comes with a filter's call. */
 const OPENED = 1
-/** LIBUS_LISTEN_…, which uWS's types have as an enum and its module does not have. */
-const SHARED = 0
-const EXCLUSIVE = 1
 const NO_BODY = Buffer.alloc(0)
 const NO_HEADERS: AnswerHeaders = []
 
 export function createHttpServer<T extends Target>(options: HttpServerOptions<T>): HttpServer {
-  const { service, clock, log, tls, admits = () => true, exclusivePort = false } = options
+  const { service, clock, log, tls, admits = () => true } = options
   const app = tls === undefined ? uWS.App() : secureApp(tls)
   const late = (exchange: OpenExchange<T>): void => {
     exchange.closing ||= !exchange.complete
@@ -210,7 +205,8 @@ export function createHttpServer<T extends Target>(options: HttpServerOptions<T>
   return {
     listen: (host, port) =>
       new Promise((resolve, reject) => {
-        app.listen(host, port, exclusivePort ? EXCLUSIVE : SHARED, (listening) => {
+        // Shared, so that a restarted gateway takes its port while old connections linger on it.
+        app.listen(host, port, (listening) => {
           if (listening === false) return reject(new Error(`${host}:${port} is taken or not ours`))
           socket = listening
           taken = uWS.us_socket_local_port(listening)
@@ -328,7 +324,8 @@ class OpenExchange<T extends Target> implements Exchange, Waits<OpenExchange<T>>
   }
 
   /**
-   * X5. uWS takes the first of two lengths and any word that ends in `chunked`, and it does not look
+   * X5. uWS takes the first of two lengths and any word that ends in `chunked`, and it does not
+   *     look
    * at what ends a chunk: so nothing is read behind a body in chunks.
    */
   private readFraming(): boolean {

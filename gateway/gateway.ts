@@ -74,7 +74,6 @@ export function createGateway(parts: GatewayParts): HttpServer {
     keptHeaders: app.headers,
     tls: tlsOf(settings),
     admits,
-    exclusivePort: settings.GATEWAYS === 1,
     observe: ({ requestId, startedAt }, target, status) => {
       const route = target?.name ?? 'refused_head'
       const elapsedMs = clock.now() - startedAt

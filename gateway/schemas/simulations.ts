@@ -1,16 +1,17 @@
 /**
  * The body that forces a sandbox payout's outcome.
  */
-import { SIMULATED_OUTCOMES, type SimulatedOutcome } from '../../src/rails/rail.js'
 import { checkOf } from '../decode/body.js'
 
+const OUTCOMES = ['completed', 'failed', 'reversed'] as const
+
 export interface SimulatePayoutBody {
-  readonly outcome: SimulatedOutcome
+  readonly outcome: (typeof OUTCOMES)[number]
 }
 
 export const checkSimulatePayout = checkOf<SimulatePayoutBody>({
   type: 'object',
   additionalProperties: false,
   required: ['outcome'],
-  properties: { outcome: { enum: SIMULATED_OUTCOMES } },
+  properties: { outcome: { enum: OUTCOMES } },
 })

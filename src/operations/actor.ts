@@ -3,6 +3,7 @@
  *
  * W1. Where real money may be touched, both are given by hand. On a sandbox the system's user
  *     stands in.
+ * W2. A decision about somebody's payout is never without a reason.
  */
 import { userInfo } from 'node:os'
 import { CommandFault, type Context } from './command.js'
@@ -17,4 +18,16 @@ export function actorOf(
     }
   }
   return { name: flags.as ?? userInfo().username, reason: flags.reason ?? 'work on the sandbox' }
+}
+
+/** For decisions on a payout or a discrepancy, whichever environment it is of. */
+export function deciderOf(context: Pick<Context, 'flags' | 'servesProduction'>) {
+  if (context.flags.reason === undefined) throw new CommandFault('A decision needs --reason TEXT.')
+  return actorOf(context, 'sandbox')
+}
+
+/** Where it can be looked up later, e.g. a line of the bank's statement. */
+export function evidenceOf({ flags }: Pick<Context, 'flags'>): string {
+  if (flags.evidence === undefined) throw new CommandFault('It needs --evidence TEXT.')
+  return flags.evidence
 }

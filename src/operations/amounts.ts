@@ -3,8 +3,8 @@
  *
  * A1. More digits than the currency has are refused, never rounded.
  */
-import { exponentOf, type Currency } from '../money/currency.js'
-import { fitsInt64, formatMajor, type Money } from '../money/money.js'
+import { currencyOf, exponentOf, type Currency } from '../money/currency.js'
+import { fitsInt64, formatMajor, money, type Money } from '../money/money.js'
 
 /** `1000`, `1000.5`, `1,000.50` → minor units; undefined when it is no positive amount. */
 export function parseMajor(text: string, currency: Currency): bigint | undefined {
@@ -21,4 +21,10 @@ export function inWords(amount: Money): string {
   const [whole = '', fraction] = formatMajor(amount).split('.')
   const grouped = whole.replace(/[0-9](?=(?:[0-9]{3})+$)/g, '$&,')
   return fraction === undefined ? grouped : `${grouped}.${fraction}`
+}
+
+/** The same for what the wire carries: a code and minor units as text. */
+export function wireInWords(code: string, minor: string): string {
+  const currency = currencyOf(code)
+  return currency === undefined ? `${code} ${minor}` : inWords(money(currency, BigInt(minor)))
 }

@@ -87,6 +87,25 @@ export const ratesSet: Command = {
   },
 }
 
+export const balanceAlert: Command = {
+  usage: 'balance-alert PARTNER ENV CUR AMOUNT',
+  about: 'tell the partner (balance.low) when less than AMOUNT is available; 0: no alert',
+  run: async (context, [partner = '', environment = '', code = '', text = '']) => {
+    const currency = currencyNamed(code)
+    const minor = text === '0' ? 0n : parseMajor(text, currency)
+    if (minor === undefined) throw new CommandFault(`${text} is no amount of ${currency}.`)
+    const threshold = minor.toString()
+    await context.operator.call('SetBalanceAlert', {
+      actor: actorOf(context, environment),
+      tenant: { partner_id: partner, environment },
+      currency,
+      threshold,
+    })
+    const below = minor === 0n ? 'no alert' : `alert below ${inWords(money(currency, minor))}`
+    return { value: { currency, threshold }, lines: [`${partner} ${environment}: ${below}`] }
+  },
+}
+
 function currencyNamed(code: string): Currency {
   const currency = currencyOf(code)
   if (currency === undefined) throw new CommandFault(`${code} is no currency of ISO 4217.`)

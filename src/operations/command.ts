@@ -18,6 +18,9 @@ export class CommandFault extends Error {
 export interface Flags {
   readonly as?: string
   readonly reason?: string
+  readonly evidence?: string
+  readonly cursor?: string
+  readonly resolved?: boolean
   readonly body?: string
   readonly port?: string
   readonly 'forward-to'?: string

@@ -7,10 +7,19 @@
 import { parseArgs } from 'node:util'
 import { systemClock } from '../base/clock.js'
 import { readSettings } from '../base/settings.js'
-import { deposit, keyIssue, partnerCreate, ratesSet } from './changes.js'
+import { balanceAlert, deposit, keyIssue, partnerCreate, ratesSet } from './changes.js'
 import { CommandFault, type Command, type Flags } from './command.js'
+import { discrepancyList, discrepancyResolve } from './discrepancies.js'
 import { listen } from './listen.js'
 import { connectOperator } from './operator_client.js'
+import {
+  payoutApprove,
+  payoutReject,
+  payoutResolve,
+  payoutReverse,
+  payoutsHeld,
+} from './payouts.js'
+import { routesList, routesSet } from './routes.js'
 import { findSandbox } from './sandbox.js'
 import { sign } from './sign.js'
 import { paintFor, table } from './terminal.js'
@@ -21,6 +30,16 @@ const COMMANDS: readonly Command[] = [
   keyIssue,
   deposit,
   ratesSet,
+  routesList,
+  routesSet,
+  balanceAlert,
+  payoutsHeld,
+  payoutApprove,
+  payoutReject,
+  payoutResolve,
+  payoutReverse,
+  discrepancyList,
+  discrepancyResolve,
   trialBalance,
   listen,
   sign,
@@ -29,6 +48,9 @@ const COMMANDS: readonly Command[] = [
 const OPTIONS = {
   as: { type: 'string' },
   reason: { type: 'string' },
+  evidence: { type: 'string' },
+  cursor: { type: 'string' },
+  resolved: { type: 'boolean' },
   body: { type: 'string' },
   port: { type: 'string' },
   'forward-to': { type: 'string' },

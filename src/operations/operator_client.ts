@@ -4,7 +4,8 @@
  * Owns: the connection and the deadline. Does not own: what the calls do (the processor's operator
  * service), nor their messages (protos/operator.proto).
  */
-import { credentials, status, type MethodDefinition, type ServiceError } from '@grpc/grpc-js'
+import { credentials, status, type ServiceError } from '@grpc/grpc-js'
+import type { MethodDefinition } from '@grpc/proto-loader'
 import type { OperatorDefinition } from '../../protos/types/causeway/v1/Operator.js'
 import type { ProtoGrpcType } from '../../protos/types/operator.js'
 import { SECOND, type Clock } from '../base/clock.js'
@@ -40,9 +41,13 @@ export function connectOperator(sandbox: Sandbox, clock: Clock): OperatorClient 
   const metadata = bearer(sandbox.internal_token)
   return {
     call: <N extends Name>(name: N, request: RequestOf<N>) => {
-      const method: MethodDefinition<RequestOf<N>, object, object, AnswerOf<N>> = Operator.service[
-        name
-      ]
+      // The compiler sees the union of all methods here, not the one of this name.
+      const method = Operator.service[name] as unknown as MethodDefinition<
+        RequestOf<N>,
+        unknown,
+        unknown,
+        AnswerOf<N>
+      >
       const deadline = clock.now() + ANSWER_WITHIN_MS
       return new Promise<AnswerOf<N>>((resolve, reject) => {
         client.makeUnaryRequest(

@@ -10,9 +10,9 @@
  */
 import { randomUUID } from 'node:crypto'
 import { SECOND, toRfc3339, type Clock } from '../base/clock.js'
-import { THB, USD, VND, currencyOf } from '../money/currency.js'
+import { THB, USD, VND } from '../money/currency.js'
 import { money } from '../money/money.js'
-import { inWords } from './amounts.js'
+import { inWords, wireInWords } from './amounts.js'
 import type { Narrator } from './narrator.js'
 import type { OperatorClient } from './operator_client.js'
 import type { Answer, Partner } from './partner.js'
@@ -263,9 +263,7 @@ async function until({ clock }: Cast, what: string, look: () => Promise<boolean>
 
 const dollars = (cents: number): string => inWords(money(USD, BigInt(cents)))
 
-function inMajors(object: Fields, name: string): string {
-  const currency = currencyOf(String(object['currency'])) ?? USD
-  return inWords(money(currency, BigInt(String(object[name]))))
-}
+const inMajors = (object: Fields, name: string): string =>
+  wireInWords(String(object['currency']), String(object[name]))
 
 const shortened = (code: string): string => `${code.slice(0, 36)}…${code.slice(-8)}`

@@ -1,8 +1,6 @@
 /** The trial balance, as an accountant reads it: every account, every currency's sum. */
 import type { TrialBalanceLine__Output } from '../../protos/types/causeway/v1/TrialBalanceLine.js'
-import { currencyOf } from '../money/currency.js'
-import { money } from '../money/money.js'
-import { inWords } from './amounts.js'
+import { wireInWords } from './amounts.js'
 import { CommandFault, type Command } from './command.js'
 import { table } from './terminal.js'
 
@@ -19,13 +17,15 @@ export const trialBalance: Command = {
     const rows = report.lines.map(({ tenant: owner, account, currency, balance }) => [
       owner,
       account,
-      inMajors(currency, BigInt(balance)),
+      wireInWords(currency, balance),
     ])
     return {
       value: report,
       lines: [
         table([['tenant', 'account', 'balance'], ...rows], [2]),
-        ...sumsOf(report.lines).map(([currency, sum]) => `sum  ${inMajors(currency, sum)}`),
+        ...sumsOf(report.lines).map(
+          ([currency, sum]) => `sum  ${wireInWords(currency, sum.toString())}`,
+        ),
         report.balanced
           ? paint('good', 'The books balance.')
           : paint('bad', 'THE BOOKS DO NOT BALANCE.'),
@@ -49,9 +49,4 @@ export function sumsOf(lines: readonly TrialBalanceLine__Output[]): [string, big
     sums.set(currency, (sums.get(currency) ?? 0n) + BigInt(balance))
   }
   return [...sums]
-}
-
-function inMajors(code: string, minor: bigint): string {
-  const currency = currencyOf(code)
-  return currency === undefined ? `${code} ${minor}` : inWords(money(currency, minor))
 }

@@ -44,7 +44,7 @@ export async function planStack(
 ): Promise<Plan> {
   const sockets = openSocketFolder(data)
   const ports = {
-    http: await sharedPort(settings),
+    http: await gatewayPort(settings),
     grpc: settings.GRPC_PORT,
     nats: settings.NATS_PORT,
   }
@@ -109,8 +109,12 @@ export async function planStack(
   return { programs, ports, tidy: sockets.remove }
 }
 
-async function sharedPort({ HTTP_HOST, HTTP_PORT, GATEWAYS }: Settings): Promise<number> {
-  return HTTP_PORT === 0 && GATEWAYS > 1 ? freePort(HTTP_HOST) : HTTP_PORT
+/**
+ * Gateways take a port by its number, never "any": only then can several share it, and a restarted
+ * one have it again while old connections linger.
+ */
+async function gatewayPort({ HTTP_HOST, HTTP_PORT }: Settings): Promise<number> {
+  return HTTP_PORT === 0 ? freePort(HTTP_HOST) : HTTP_PORT
 }
 
 const gatewayNames = ({ GATEWAYS }: Settings): string[] =>

@@ -349,7 +349,7 @@ void t.test('without any proof an unknown address is 404 and a wrong method 405'
   t.equal(nowhere.status, 404)
   const wrong = await call(gateway.port, { method: 'PUT', path: '/v1/payouts', ...unsigned })
   t.equal(wrong.status, 405)
-  t.equal(wrong.headers.get('allow'), 'POST')
+  t.equal(wrong.headers.get('allow'), 'POST, GET')
   const head = await call(gateway.port, { method: 'HEAD', path: '/v1/balances', ...unsigned })
   t.equal(head.status, 405)
   t.equal(head.text, '')

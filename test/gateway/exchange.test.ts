@@ -171,6 +171,19 @@ void t.test('framing that can be read in two ways ends the connection', async (t
   }
 })
 
+void t.test('nothing is read behind a body in chunks', async (t) => {
+  const port = await start(t)
+  const first = head('POST /a', 'Transfer-Encoding: chunked') + chunked('hello')
+  const alone = await exchangeBytes(port, first)
+  t.same(statusesIn(alone.text), ['200'])
+  t.ok(alone.closed)
+  for (const bytes of [[first + head('GET /smuggled')], [first, head('GET /smuggled')]]) {
+    const { text, closed } = await exchangeBytes(port, bytes)
+    t.notMatch(text, 'smuggled')
+    t.ok(closed)
+  }
+})
+
 void t.test('heads that the parser itself gives up on get no success', async (t) => {
   const port = await start(t)
   const cases: Readonly<Record<string, string>> = {

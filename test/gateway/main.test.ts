@@ -9,6 +9,7 @@ import { join } from 'node:path'
 import t, { type Test } from 'tap'
 import { projectRoot } from '../../src/base/protos.js'
 import { bytesOf, call, createRequest, exchangeBytes, snapshot, statusOf } from './partner.js'
+import { certificateFiles } from './certificate.js'
 import { eventually } from '../support/eventually.js'
 import { accept, refuseWith, startStandIn, type Script } from './stand_in_processor.js'
 
@@ -150,6 +151,15 @@ void t.test('a gateway that is alone takes its port for itself, again after a ki
   first.kill('SIGKILL')
   await once(first, 'exit')
   const { ready } = await readyOf(start(t, flags, env))
+  t.equal(ready, true)
+})
+
+void t.test('with a certificate it may listen to the world', async (t) => {
+  const standIn = await startStandIn({ snapshot: [snapshot()] })
+  t.teardown(() => standIn.stop())
+  const files = certificateFiles(t)
+  const env = environment(t, { ...files, HTTP_HOST: '0.0.0.0' })
+  const { ready } = await readyOf(start(t, ['--processor', standIn.address], env))
   t.equal(ready, true)
 })
 

@@ -57,7 +57,7 @@ void t.test('a wrong method is told which ones there are', (t) => {
       method,
     )
   }
-  t.equal(find('GET', '/v1/payouts').name, 'wrong_method', 'metrics get no text of a caller')
+  t.equal(find('DELETE', '/v1/payouts').name, 'wrong_method', 'metrics get no text of a caller')
   t.equal(find('GET', '/x').name, 'unknown')
   t.end()
 })

@@ -2,49 +2,32 @@
  * The gateway over TLS, with a certificate of nobody that names localhost.
  */
 import { once } from 'node:events'
-import { writeFileSync } from 'node:fs'
+import { connect as connectPlain } from 'node:net'
 import { join } from 'node:path'
 import { connect, type ConnectionOptions, type TLSSocket } from 'node:tls'
-import t, { type Test } from 'tap'
+import t from 'tap'
+import { eventually } from '../support/eventually.js'
+import { CERTIFICATE, certificateFiles } from './certificate.js'
+import { bytesOf, createRequest, exchangeBytes, statusOf } from './partner.js'
 import { startGateway } from './running_gateway.js'
-
-const CERTIFICATE = `-----BEGIN CERTIFICATE-----
-MIIBmzCCAUGgAwIBAgIUCeDmuBZmsjz9AdDu6RfbCqToSnYwCgYIKoZIzj0EAwIw
-FDESMBAGA1UEAwwJbG9jYWxob3N0MCAXDTI2MTEyMTA1MzcwNVoYDzIxMjYxMDI4
-MDUzNzA1WjAUMRIwEAYDVQQDDAlsb2NhbGhvc3QwWTATBgcqhkjOPQIBBggqhkjO
-PQMBBwNCAAT61CJiH/ssnS+z7CJnWfJcbNYYYDDmN2M5cnZOYqg0Om8ZeMUMEs9c
-DjMAw3XrCIfIE7X1jDtCntw1aESneNDio28wbTAdBgNVHQ4EFgQUkZbKI9MNjxwx
-8rV9dPdxPnYzkIUwHwYDVR0jBBgwFoAUkZbKI9MNjxwx8rV9dPdxPnYzkIUwDwYD
-VR0TAQH/BAUwAwEB/zAaBgNVHREEEzARgglsb2NhbGhvc3SHBH8AAAEwCgYIKoZI
-zj0EAwIDSAAwRQIgU1YnjRtIUAXRkqnk5G0wDwLVI93Bhy53eN0WDkb1ErQCIQC8
-54jdGWTHfsmnrjlEwtDsV8oScz6cw3N6Sd0SNhCP/Q==
------END CERTIFICATE-----
-`
-const KEY = `-----BEGIN PRIVATE KEY-----
-MIGHAgEAMBMGByqGSM49AgEGCCqGSM49AwEHBG0wawIBAQQgmbeBWrRZxKH0/3gy
-71q4acPNlAoNHIdpVKkhgLLUrbGhRANCAAT61CJiH/ssnS+z7CJnWfJcbNYYYDDm
-N2M5cnZOYqg0Om8ZeMUMEs9cDjMAw3XrCIfIE7X1jDtCntw1aESneNDi
------END PRIVATE KEY-----
-`
-
-async function startSecure(t: Test): Promise<number> {
-  const folder = t.testdir({})
-  const certFile = join(folder, 'cert.pem')
-  const keyFile = join(folder, 'key.pem')
-  writeFileSync(certFile, CERTIFICATE)
-  writeFileSync(keyFile, KEY)
-  const { port } = await startGateway(t, {
-    environment: { TLS_CERT_FILE: certFile, TLS_KEY_FILE: keyFile },
-  })
-  return port
-}
 
 function secured(port: number, options: ConnectionOptions = {}): TLSSocket {
   return connect({ port, host: '127.0.0.1', ca: CERTIFICATE, ...options })
 }
 
+/** What comes back over TLS until the end. */
+async function answerTo(port: number, bytes: string): Promise<string> {
+  const socket = secured(port)
+  let text = ''
+  socket.on('data', (chunk) => (text += chunk.toString()))
+  socket.on('error', () => undefined)
+  socket.write(bytes)
+  await once(socket, 'close')
+  return text
+}
+
 void t.test('TLS 1.2 and later are spoken, older ones are not', async (t) => {
-  const port = await startSecure(t)
+  const { port } = await startGateway(t, { environment: certificateFiles(t) })
   for (const version of ['TLSv1.2', 'TLSv1.3'] as const) {
     const socket = secured(port, { minVersion: version, maxVersion: version })
     await once(socket, 'secureConnect')
@@ -54,13 +37,41 @@ void t.test('TLS 1.2 and later are spoken, older ones are not', async (t) => {
     t.match(answer.toString(), /^HTTP\/1\.1 404 /)
     socket.destroy()
   }
-  const old = secured(port, {
-    minVersion: 'TLSv1',
-    maxVersion: 'TLSv1.1',
-    // The client's own security level would refuse these before the server could.
-    ciphers: 'DEFAULT:@SECLEVEL=0',
+  for (const version of ['TLSv1', 'TLSv1.1'] as const) {
+    const old = secured(port, {
+      minVersion: version,
+      maxVersion: version,
+      // The client's own security level would refuse these before the server could.
+      ciphers: 'DEFAULT:@SECLEVEL=0',
+    })
+    await t.rejects(once(old, 'secureConnect'), { code: 'ERR_SSL_TLSV1_ALERT_PROTOCOL_VERSION' })
+  }
+})
+
+void t.test('a signed call is the same over TLS, and not without', async (t) => {
+  const { port, standIn } = await startGateway(t, { environment: certificateFiles(t) })
+  t.equal(statusOf(await answerTo(port, bytesOf(createRequest()))), 201)
+  t.equal(standIn.commands[0]?.operation, 'create_intent')
+  const { text } = await exchangeBytes(port, bytesOf(createRequest()), 2_000)
+  t.equal(text, '', 'plain HTTP gets no answer')
+  t.equal(standIn.commands.length, 1)
+})
+
+void t.test('the cap on connections counts those whose handshake never ends', async (t) => {
+  const environment = certificateFiles(t)
+  const { port } = await startGateway(t, { environment, connectionsMax: 6 })
+  const silent = Array.from({ length: 6 }, () => connectPlain(port, '127.0.0.1'))
+  t.teardown(() => {
+    for (const socket of silent) socket.destroy()
   })
-  await t.rejects(once(old, 'secureConnect'), { code: 'ERR_SSL_TLSV1_ALERT_PROTOCOL_VERSION' })
+  await Promise.all(silent.map((socket) => once(socket, 'connect')))
+  await eventually('one more is closed', async () => {
+    return (await answerTo(port, bytesOf(createRequest()))) === ''
+  })
+  for (const socket of silent) socket.destroy()
+  await eventually('there is room again', async () => {
+    return statusOf(await answerTo(port, bytesOf(createRequest()))) === 201
+  })
 })
 
 void t.test('files that are no certificate stop the start with their names', async (t) => {

@@ -33,7 +33,7 @@ export function createBeneficiary(tenant: TenantId, given: NewBeneficiary | null
 }
 
 const ACCOUNT = /^[A-Za-z0-9]{5,34}$/
-const NAME_MAX = 256
+const NAME_MAX = 255
 const BANK_CODE_MAX = 35
 
 /** The row of a new beneficiary, or null when something in it is not valid. */

@@ -1,0 +1,47 @@
+/**
+ * Commands about discrepancies: news from a rail that did not fit the books.
+ *
+ * Owns: showing them, passing a settlement on. Does not own: what a settlement posts (processor).
+ */
+import type { Discrepancy__Output } from '../../protos/types/causeway/v1/Discrepancy.js'
+import { deciderOf, evidenceOf } from './actor.js'
+import { wireInWords } from './amounts.js'
+import type { Command } from './command.js'
+import { page, table } from './terminal.js'
+
+export const discrepancyList: Command = {
+  usage: 'discrepancy list',
+  about: 'what waits for a decision, the oldest first (--resolved: what is settled, --cursor C)',
+  run: async ({ operator, flags }) => {
+    const list = await operator.call('ListDiscrepancies', {
+      ...page(flags.cursor),
+      resolved: flags.resolved ?? false,
+    })
+    const rows = list.data.map(rowOf)
+    const more = list.next_cursor === undefined ? [] : [`more: --cursor ${list.next_cursor}`]
+    return {
+      value: list,
+      lines: rows.length === 0 ? ['There are none.'] : [table(rows, [3]), ...more],
+    }
+  },
+}
+
+function rowOf(found: Discrepancy__Output): string[] {
+  const { id, entity, reason, currency, amount, created_at, settlement } = found
+  const money = currency === undefined || amount === undefined ? '' : wireInWords(currency, amount)
+  return [id, entity, reason, money, created_at, settlement ?? '']
+}
+
+export const discrepancyResolve: Command = {
+  usage: 'discrepancy resolve DISCREPANCY SETTLEMENT',
+  about: 'undo its entries, or keep them (--evidence TEXT)',
+  run: async (context, [discrepancy_id = '', settlement = '']) => {
+    const resolved = await context.operator.call('ResolveDiscrepancy', {
+      actor: deciderOf(context),
+      discrepancy_id,
+      settlement,
+      evidence: evidenceOf(context),
+    })
+    return { value: resolved, lines: [`${resolved.id}: ${resolved.settlement ?? settlement}`] }
+  },
+}

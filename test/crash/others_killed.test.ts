@@ -1,0 +1,7 @@
+/** Every other process is killed once while clients pay: the same must hold. */
+import t from 'tap'
+import { payWhileKilling } from './paying_clients.js'
+
+void t.test('kill -9 of the rail, NATS, the webhook pool and the gateway', (t) =>
+  payWhileKilling(t, ['rail', 'nats', 'webhooks', 'gateway']),
+)

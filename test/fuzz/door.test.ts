@@ -1,0 +1,26 @@
+/** A short run of the door's fuzzer, and proof that it reaches what it is after. */
+import t from 'tap'
+import { createChance } from './chance.js'
+import { attackDoor } from './door_attack.js'
+import { doorInput } from './door_input.js'
+
+void t.test('the door holds', async (t) => {
+  const { inputs, statuses, faults } = await attackDoor({ seed: Date.now() % 1e6, forMs: 2_000 })
+  t.same(faults, [])
+  t.ok(inputs > 50)
+  for (const status of [0, 200, 400, 401]) {
+    t.ok((statuses[status] ?? 0) > 0, `some got ${status}: ${JSON.stringify(statuses)}`)
+  }
+})
+
+void t.test('a seed and a number make the same input again', (t) => {
+  const make = (seed: number): string => {
+    const { packets, intentId } = doorInput(createChance(seed, 7), 7)
+    // Timestamps and what is signed over them are of the moment.
+    return `${intentId} ${packets.length} ${Buffer.concat(packets).subarray(0, 20).toString()}`
+  }
+  t.equal(make(1), make(1))
+  const others = new Set(Array.from({ length: 20 }, (_, seed) => make(seed)))
+  t.ok(others.size > 5)
+  t.end()
+})

@@ -1,0 +1,416 @@
+/**
+ * The routes around payouts: beneficiaries, lists, funding, conversions, simulation. What each
+ * sends to the processor, and what it refuses by itself.
+ */
+import fc from 'fast-check'
+import t, { type Test } from 'tap'
+import { REPEATED, type HeaderValue } from '../../src/auth/verify.js'
+import { instant } from '../../src/base/clock.js'
+import type { Outcome } from '../../src/base/errors.js'
+import type { RequestId } from '../../src/base/ids.js'
+import { ROUTES } from '../../gateway/app.js'
+import type { Exchange } from '../../gateway/exchange.js'
+import type { Operation } from '../../gateway/route.js'
+import { isLater, momentOf, roundDown, roundUp } from '../../gateway/schemas/moment.js'
+import { bytesOf, call, exchangeBytes, PRODUCTION_KEY_ID, statusOf, type Call } from './partner.js'
+import { startGateway } from './running_gateway.js'
+import { refuseWith } from './stand_in_processor.js'
+
+interface Given {
+  readonly query?: string
+  readonly body?: unknown
+  readonly key?: HeaderValue
+}
+type Decode = (given: Given) => Outcome<Operation>
+
+/** The decode of one route. A body that is a string is sent as it is. */
+function decodeOf(method: string, path: string): Decode {
+  const found = ROUTES.find((entry) => entry.method === method && entry.path === path)
+  if (found === undefined || found.auth === 'none') throw new Error(`no route ${method} ${path}`)
+  return ({ query = '', body, key }) => {
+    const text = typeof body === 'string' ? body : JSON.stringify(body)
+    const exchange: Exchange = {
+      requestId: 'req_1' as RequestId,
+      startedAt: instant(0),
+      method,
+      path,
+      query,
+      body: Buffer.from(body === undefined ? '' : text),
+      header: (name) => (name === 'idempotency-key' ? key : undefined),
+      peer: () => '127.0.0.1',
+      answer: () => undefined,
+      refuse: () => undefined,
+    }
+    return found.handler.decode({ exchange, id: 'the_id', sessionJti: '', receiptSubject: '' })
+  }
+}
+
+const INVALID = { ok: false, code: 'invalid_request' }
+
+/** What becomes of each query; null: it is refused. */
+function reads(
+  t: Test,
+  decode: Decode,
+  operation: keyof Operation,
+  queries: Readonly<Record<string, object | null>>,
+): void {
+  for (const [query, expected] of Object.entries(queries)) {
+    const value = { ok: true, value: { [operation]: expected } }
+    t.strictSame(decode({ query }), expected === null ? INVALID : value, `?${query}`)
+  }
+}
+
+function refusesBodies(
+  t: Test,
+  decode: Decode,
+  bodies: readonly unknown[],
+  given: Given = {},
+): void {
+  for (const body of bodies) t.same(decode({ ...given, body }), INVALID, JSON.stringify(body))
+}
+
+const DEPOSIT = { currency: 'THB', amount: '125000' }
+const FX_QUOTE = { sell_currency: 'USD', sell_amount: '10000', buy_currency: 'THB' }
+
+void t.test('each route sends its own operation and answers with its own status', async (t) => {
+  const gateway = await startGateway(t)
+  const body = (value: object): { body: string } => ({ body: JSON.stringify(value) })
+  const key = { headers: { 'Idempotency-Key': 'k' } }
+  const cases: readonly [Call, number, object][] = [
+    [
+      { method: 'GET', path: '/v1/beneficiaries/ben_1' },
+      200,
+      { get_beneficiary: { beneficiary_id: 'ben_1' } },
+    ],
+    [
+      { method: 'POST', path: '/v1/beneficiaries/ben_1/disable' },
+      200,
+      { disable_beneficiary: { beneficiary_id: 'ben_1' } },
+    ],
+    [
+      { method: 'GET', path: '/v1/beneficiaries?limit=7&cursor=a.b' },
+      200,
+      { list_beneficiaries: { limit: 7, cursor: 'a.b' } },
+    ],
+    [
+      {
+        method: 'GET',
+        path: '/v1/payouts?created_after=2026-11-21T04:35:40.1239Z&reference=%F0%9F%98%80',
+      },
+      200,
+      { list_payouts: { created_after: '1795235740123', status: undefined, reference: '😀' } },
+    ],
+    [
+      { method: 'GET', path: '/v1/balance_transactions?limit=100' },
+      200,
+      { list_balance_transactions: { limit: 100, cursor: undefined } },
+    ],
+    [
+      { method: 'POST', path: '/v1/funding/deposits', ...body(DEPOSIT) },
+      201,
+      { create_deposit: { ...DEPOSIT, idempotency_key: undefined } },
+    ],
+    [
+      { method: 'POST', path: '/v1/funding/deposits', ...body(DEPOSIT), ...key },
+      201,
+      { create_deposit: { ...DEPOSIT, idempotency_key: 'k' } },
+    ],
+    [
+      { method: 'POST', path: '/v1/fx/quotes', ...body(FX_QUOTE) },
+      201,
+      { create_fx_quote: FX_QUOTE },
+    ],
+    [
+      { method: 'POST', path: '/v1/fx/conversions', ...body({ quote_id: 'fxq_1' }), ...key },
+      201,
+      { create_fx_conversion: { quote_id: 'fxq_1', idempotency_key: 'k' } },
+    ],
+    [
+      {
+        method: 'POST',
+        path: '/v1/sandbox/payouts/pout_1/simulate',
+        ...body({ outcome: 'reversed' }),
+      },
+      202,
+      { simulate_payout: { payout_id: 'pout_1', outcome: 'reversed' } },
+    ],
+  ]
+  for (const [request, status, expected] of cases) {
+    const answer = await call(gateway.port, request)
+    t.equal(answer.status, status, `${request.method} ${request.path}`)
+    t.match(gateway.standIn.commands.at(-1), expected, `${request.method} ${request.path}`)
+  }
+  t.equal(gateway.standIn.commands.length, cases.length)
+})
+
+void t.test('a refused query burns its nonce and nothing else', async (t) => {
+  const gateway = await startGateway(t)
+  const path = '/v1/payouts?stauts=failed'
+  const answer = await call(gateway.port, { method: 'GET', path })
+  t.match(answer, { status: 400, json: { error: { code: 'invalid_request' } } })
+  t.match(gateway.standIn.commands, [{ burn_only: true, operation: undefined }])
+})
+
+void t.test('bytes beyond ASCII in a query are a 400', async (t) => {
+  const gateway = await startGateway(t)
+  const head = bytesOf({ method: 'GET', path: '/v1/payouts?reference=~' })
+  const bytes = Buffer.from(head.replace('~', 'é'), 'utf8')
+  const { text } = await exchangeBytes(gateway.port, bytes)
+  t.equal(statusOf(text), 400)
+})
+
+void t.test('what is for the sandbox only is refused as the processor says', async (t) => {
+  const environment = { SANDBOX_HOSTS: 'sandbox.example', PRODUCTION_HOSTS: '127.0.0.1' }
+  const gateway = await startGateway(t, { environment, script: refuseWith('invalid_request') })
+  const answer = await call(gateway.port, {
+    method: 'POST',
+    path: '/v1/sandbox/payouts/pout_1/simulate',
+    body: '{"outcome":"failed"}',
+    keyId: PRODUCTION_KEY_ID,
+  })
+  t.equal(answer.status, 400)
+  t.match(gateway.standIn.commands, [{ tenant: 'acme_production', operation: 'simulate_payout' }])
+})
+
+const PAGED = [
+  ['/v1/beneficiaries', 'list_beneficiaries'],
+  ['/v1/payouts', 'list_payouts'],
+  ['/v1/balance_transactions', 'list_balance_transactions'],
+] as const
+
+for (const [path, operation] of PAGED) {
+  void t.test(`pages of ${path}`, (t) => {
+    const decode = decodeOf('GET', path)
+    reads(t, decode, operation, {
+      '': {},
+      'limit=1': { limit: 1 },
+      'limit=100': { limit: 100 },
+      'cursor=': { cursor: '' },
+      'cursor=a%2Eb&limit=50': { limit: 50, cursor: 'a.b' },
+      'li%6Dit=3': { limit: 3 },
+      'cursor=a=b': { cursor: 'a=b' },
+      ...Object.fromEntries(
+        [
+          ...['limit', 'limit=', 'limit=0', 'limit=101', 'limit=-1', 'limit=1.5', 'limit=1e1'],
+          ...['limit=050', 'limit=+5', 'limit=%205', 'limit=5%0A', 'limit=0x5', 'limit=x'],
+          ...['limit=1&limit=1', 'limit=1&li%6Dit=1', 'cursor=a&cursor=b'],
+          ...['Limit=1', 'offset=1', 'limit[]=1', '__proto__=1', 'constructor=1'],
+          ...['&', '=', '=1', 'limit=1&', '&limit=1', 'limit=1&&cursor=a', 'limit=1;cursor=a'],
+          ...['cursor=%', 'cursor=%4', 'cursor=%zz', 'cursor=%u0041', 'curs%6=a', 'cursor=%00'],
+          ...['cursor=%80', 'cursor=%c0%af', 'cursor=%ed%a0%80', 'cursor=%f0%9f%98', 'cursor=é'],
+        ].map((query) => [query, null]),
+      ),
+    })
+    t.same(decode({ body: { a: 1 } }), INVALID, 'a body')
+    t.ok(decode({ body: {} }).ok, 'an empty body')
+    t.end()
+  })
+}
+
+void t.test('filters of payouts', (t) => {
+  const decode = decodeOf('GET', '/v1/payouts')
+  const chars = (count: number): string => 'x'.repeat(count)
+  const astral = (count: number): string => '😀'.repeat(count)
+  reads(t, decode, 'list_payouts', {
+    ...Object.fromEntries(
+      ['created', 'processing', 'completed', 'failed', 'reversed'].map((status) => [
+        `status=${status}`,
+        { status },
+      ]),
+    ),
+    'reference=invoice+7': { reference: 'invoice 7' },
+    'reference=invoice%207': { reference: 'invoice 7' },
+    'reference=a%2Bb%26c%3Dd': { reference: 'a+b&c=d' },
+    'reference=': { reference: '' },
+    [`reference=${chars(255)}`]: { reference: chars(255) },
+    [`reference=${encodeURIComponent(astral(255))}`]: { reference: astral(255) },
+    [`beneficiary_id=${encodeURIComponent(astral(128))}`]: { beneficiary_id: astral(128) },
+    'status=failed&reference=r&beneficiary_id=b&limit=2&cursor=c': {
+      status: 'failed',
+      reference: 'r',
+      beneficiary_id: 'b',
+      limit: 2,
+      cursor: 'c',
+    },
+    'status=': null,
+    'status=Failed': null,
+    'status=canceled': null,
+    'status=failed&status=failed': null,
+    [`reference=${chars(256)}`]: null,
+    [`reference=${encodeURIComponent(astral(256))}`]: null,
+    [`beneficiary_id=${chars(129)}`]: null,
+    [`beneficiary_id=${encodeURIComponent(astral(129))}`]: null,
+  })
+  t.end()
+})
+
+void t.test('moments of payouts: rounded outwards, compared as they were sent', (t) => {
+  const decode = decodeOf('GET', '/v1/payouts')
+  const at = Date.UTC(2026, 10, 21, 4, 35, 40, 123)
+  const moment = '2026-11-21T04:35:40'
+  const between = (after: string, before: string): string =>
+    `created_after=${moment}${after}&created_before=${moment}${before}`
+  reads(t, decode, 'list_payouts', {
+    [`created_after=${moment}.123Z`]: { created_after: at },
+    [`created_before=${moment}.123Z`]: { created_before: at },
+    [`created_after=${moment}.123999999Z`]: { created_after: at },
+    [`created_before=${moment}.123000001Z`]: { created_before: at + 1 },
+    [`created_after=${moment}.123%2B07:00`]: { created_after: at - 7 * 3_600_000 },
+    [`created_after=${moment}.123+07:00`]: { created_after: at - 7 * 3_600_000 },
+    [`created_before=${moment}.123-03:30`]: { created_before: at + 3.5 * 3_600_000 },
+    'created_after=1970-01-01T00:00:00%2B01:00': { created_after: -3_600_000 },
+    [between('.123Z', '.124Z')]: { created_after: at, created_before: at + 1 },
+    [between('.1231Z', '.1232Z')]: { created_after: at, created_before: at + 1 },
+    [between('%2B07:00', 'Z')]: {
+      created_after: at - 123 - 7 * 3_600_000,
+      created_before: at - 123,
+    },
+    [between('.123Z', '.123Z')]: null,
+    [between('.1232Z', '.1231Z')]: null,
+    [between('.1231Z', '.1231Z')]: null,
+    [between('.124Z', '.123Z')]: null,
+    [between('Z', '%2B07:00')]: null,
+    [`created_after=${moment}`]: null,
+    'created_after=2026-11-21': null,
+    'created_after=1795235740123': null,
+    'created_after=': null,
+    'created_before=2026-02-30T00:00:00Z': null,
+    'created_before=2026-11-21+04:35:40Z': null,
+    [`created_after=+${moment}Z`]: null,
+    [`created_after=${moment}.1234567891Z`]: null,
+    [`created_after=${moment}Z&created_after=${moment}Z`]: null,
+  })
+  t.end()
+})
+
+void t.test('a moment means what it says in every offset, and rounding encloses it', (t) => {
+  const fraction = fc.stringMatching(/^[0-9]{0,6}$/)
+  const offset = fc.integer({ min: -23 * 60 - 59, max: 23 * 60 + 59 })
+  const epochMs = fc.integer({ min: 2 * 86_400_000, max: Date.UTC(2100, 0) })
+  const two = (value: number): string => String(value).padStart(2, '0')
+  const textOf = (ms: number, finer: string, minutes: number): string => {
+    const local = new Date(ms + minutes * 60_000).toISOString().slice(0, -1)
+    const size = Math.abs(minutes)
+    const sign = minutes < 0 ? '-' : '+'
+    return `${local}${finer}${sign}${two(Math.floor(size / 60))}:${two(size % 60)}`
+  }
+  fc.assert(
+    fc.property(epochMs, fraction, offset, offset, (ms, finer, one, other) => {
+      const moment = momentOf(textOf(ms, finer, one))
+      const same = momentOf(textOf(ms, finer, other))
+      if (moment === undefined || same === undefined) return false
+      const isWhole = Number(finer) === 0
+      return (
+        roundDown(moment) === ms &&
+        roundUp(moment) === (isWhole ? ms : ms + 1) &&
+        !isLater(moment, same) &&
+        !isLater(same, moment)
+      )
+    }),
+  )
+  t.end()
+})
+
+void t.test('a filter survives the encoders that partners use', (t) => {
+  const decode = decodeOf('GET', '/v1/payouts')
+  const reference = fc
+    .string({ unit: 'grapheme', maxLength: 50 })
+    .filter((text) => !text.includes('\0') && [...text].length <= 255)
+  fc.assert(
+    fc.property(reference, (text) => {
+      const expected = { ok: true, value: { list_payouts: { reference: text } } }
+      const form = new URLSearchParams({ reference: text }).toString()
+      const component = `reference=${encodeURIComponent(text)}`
+      t.strictSame(decode({ query: form }), expected)
+      t.strictSame(decode({ query: component }), expected)
+    }),
+    { numRuns: 50 },
+  )
+  t.end()
+})
+
+void t.test('beneficiaries by their id take no body', (t) => {
+  const routes = [
+    ['GET', '/v1/beneficiaries/{beneficiary_id}'],
+    ['POST', '/v1/beneficiaries/{beneficiary_id}/disable'],
+  ] as const
+  for (const [method, path] of routes) {
+    const decode = decodeOf(method, path)
+    t.ok(decode({}).ok)
+    t.ok(decode({ body: {} }).ok)
+    t.ok(decode({ query: 'ignored=1' }).ok)
+    refusesBodies(t, decode, [{ a: 1 }, [], 'x'])
+  }
+  t.end()
+})
+
+void t.test('simulate', (t) => {
+  const decode = decodeOf('POST', '/v1/sandbox/payouts/{payout_id}/simulate')
+  for (const outcome of ['completed', 'failed', 'reversed']) {
+    t.strictSame(decode({ body: { outcome } }), {
+      ok: true,
+      value: { simulate_payout: { payout_id: 'the_id', outcome } },
+    })
+  }
+  refusesBodies(t, decode, [
+    undefined,
+    {},
+    '{',
+    [],
+    { outcome: 'created' },
+    { outcome: 'Failed' },
+    { outcome: null },
+    { outcome: ['failed'] },
+    { outcome: 'failed', reason: 'x' },
+  ])
+  t.end()
+})
+
+const NOT_AMOUNTS = ['0', '-1', '1.0', '01', '+1', '', ' 1', '9223372036854775808', 1, null]
+const NOT_CURRENCIES = ['', 'thb', 'TH', 'THBX', 'THB ', 7, null]
+
+void t.test('deposits', (t) => {
+  const decode = decodeOf('POST', '/v1/funding/deposits')
+  t.ok(decode({ body: { ...DEPOSIT, amount: '9223372036854775807' } }).ok)
+  t.ok(decode({ body: DEPOSIT, key: 'k'.repeat(255) }).ok)
+  for (const key of ['', 'k'.repeat(256), 'schlüssel', REPEATED] as const) {
+    t.same(decode({ body: DEPOSIT, key }), INVALID, `the key ${String(key)}`)
+  }
+  refusesBodies(t, decode, [
+    ...[undefined, {}, '{', [], { amount: '1' }, { currency: 'THB' }, { ...DEPOSIT, note: 'x' }],
+    ...NOT_AMOUNTS.map((amount) => ({ ...DEPOSIT, amount })),
+    ...NOT_CURRENCIES.map((currency) => ({ ...DEPOSIT, currency })),
+  ])
+  t.end()
+})
+
+void t.test('quotes and conversions', (t) => {
+  const quote = decodeOf('POST', '/v1/fx/quotes')
+  t.strictSame(quote({ body: FX_QUOTE }), { ok: true, value: { create_fx_quote: FX_QUOTE } })
+  refusesBodies(t, quote, [
+    ...[undefined, {}, '{', { ...FX_QUOTE, buy_amount: '1' }],
+    ...Object.keys(FX_QUOTE).map((name) => ({ ...FX_QUOTE, [name]: undefined })),
+    ...NOT_AMOUNTS.map((amount) => ({ ...FX_QUOTE, sell_amount: amount })),
+    ...NOT_CURRENCIES.map((currency) => ({ ...FX_QUOTE, sell_currency: currency })),
+    ...NOT_CURRENCIES.map((currency) => ({ ...FX_QUOTE, buy_currency: currency })),
+  ])
+
+  const conversion = decodeOf('POST', '/v1/fx/conversions')
+  const body = { quote_id: 'fxq_1' }
+  for (const key of ['k', 'k'.repeat(255)]) {
+    t.strictSame(conversion({ body, key }), {
+      ok: true,
+      value: { create_fx_conversion: { ...body, idempotency_key: key } },
+    })
+  }
+  for (const key of [undefined, '', 'k'.repeat(256), REPEATED] as const) {
+    t.same(conversion({ body, key }), INVALID, `the key ${String(key)}`)
+  }
+  refusesBodies(
+    t,
+    conversion,
+    [undefined, {}, '{', { quote_id: '' }, { quote_id: 1 }, { ...body, amount: '1' }],
+    { key: 'k' },
+  )
+  t.end()
+})

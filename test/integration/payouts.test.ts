@@ -1,0 +1,292 @@
+/**
+ * All around payouts through the real thing: beneficiaries, lists, forced outcomes, play money,
+ * conversions.
+ */
+import { writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { credentials } from '@grpc/grpc-js'
+import t from 'tap'
+import { bearer } from '../../src/base/internal_token.js'
+import { contracts } from '../../src/base/protos.js'
+import type { Sandbox } from '../../src/operations/sandbox.js'
+import type { KeyIssued__Output as KeyIssued } from '../../protos/types/causeway/v1/KeyIssued.js'
+import type { ProtoGrpcType } from '../../protos/types/operator.js'
+import { auditOf } from '../support/audit.js'
+import { partnerOf, type Answer, type Partner } from '../support/partner.js'
+import { payOut, untilStatus } from '../support/payments.js'
+import { aPayout } from '../support/requests.js'
+import { startStack } from '../support/stack.js'
+
+const PRODUCTION = 'api.production.localhost'
+const ID_OF_NONE = '01M7Y8R76ZBRBZPA32270W80C3'
+
+/** Where production is served, the master key is never made by itself. */
+const masterKeyFile = join(t.testdir(), 'master.key')
+writeFileSync(masterKeyFile, `k1:${'07'.repeat(32)}\n`, { mode: 0o600 })
+const stack = await startStack({
+  settings: {
+    RAIL_DELAY_MS: '50',
+    PRODUCTION_HOSTS: PRODUCTION,
+    MASTER_KEY_FILE: masterKeyFile,
+    WEBHOOK_ALLOW_PRIVATE: 'false',
+  },
+})
+t.teardown(() => stack.stop())
+const partner = partnerOf(stack.sandbox)
+const { beneficiary } = aPayout()
+
+const keyed = (key: string): { headers: Record<string, string> } => ({
+  headers: { 'Idempotency-Key': key },
+})
+const refusal = (status: number, code: string): object => ({ status, body: { error: { code } } })
+
+interface Page {
+  readonly data: readonly ({ readonly id: string } & Record<string, unknown>)[]
+  readonly next_cursor: string | null
+}
+async function pageAt(path: string): Promise<Page> {
+  const answer = await partner.request('GET', path)
+  if (answer.status !== 200) throw new Error(`${path}: ${answer.text}`)
+  return answer.body as Page
+}
+
+/** Follows the cursors of a list to its end. */
+async function wholeList(path: string): Promise<Page['data'][]> {
+  const pages: Page['data'][] = []
+  for (let cursor: string | null = ''; cursor !== null;) {
+    const page = await pageAt(cursor === '' ? path : `${path}&cursor=${cursor}`)
+    pages.push(page.data)
+    cursor = page.next_cursor
+  }
+  return pages
+}
+
+const idsOf = (rows: Page['data']): string[] => rows.map(({ id }) => id)
+
+async function availableOf(currency: string): Promise<bigint> {
+  const { data } = await pageAt('/v1/balances')
+  const row = data.find((one) => one['currency'] === currency)
+  return BigInt((row?.['available'] as string | undefined) ?? '0')
+}
+
+t.test('a beneficiary is stored, read, listed and disabled', async (t) => {
+  const ids: string[] = []
+  for (const name of ['one', 'two', 'three']) {
+    const created = await partner.request('POST', '/v1/beneficiaries', { ...beneficiary, name })
+    t.equal(created.status, 201)
+    ids.unshift((created.body as { id: string }).id)
+  }
+  const [newest = ''] = ids
+  const path = `/v1/beneficiaries/${newest}`
+  t.match(await partner.request('GET', path), {
+    status: 200,
+    body: { id: newest, name: 'three', status: 'active', account_last4: '6789' },
+  })
+  t.same((await wholeList('/v1/beneficiaries?limit=2')).map(idsOf), [ids.slice(0, 2), ids.slice(2)])
+
+  for (const attempt of ['first', 'again']) {
+    const disabled = await partner.request('POST', `${path}/disable`)
+    t.match(disabled, { status: 200, body: { id: newest, status: 'disabled' } }, attempt)
+  }
+  const { data } = await pageAt('/v1/beneficiaries?limit=1')
+  t.match(data, [{ id: newest, status: 'disabled' }])
+  const { amount, currency, reference } = aPayout()
+  const toDisabled = { amount, currency, reference, beneficiary_id: newest }
+  t.match(
+    await partner.request('POST', '/v1/payouts', toDisabled, keyed('to disabled')),
+    refusal(400, 'invalid_beneficiary'),
+  )
+  for (const [method, suffix] of [['GET', ''] as const, ['POST', '/disable'] as const]) {
+    t.match(
+      await partner.request(method, `/v1/beneficiaries/ben_${ID_OF_NONE}${suffix}`),
+      refusal(404, 'beneficiary_not_found'),
+    )
+  }
+})
+
+t.test('payouts are listed newest first, by every filter', async (t) => {
+  const ids: string[] = []
+  for (const reference of ['invoice 1', 'invoice+2 & ฿', 'invoice 3']) {
+    ids.unshift(await payOut(partner, `list ${ids.length}`, { reference }))
+  }
+  const [newest = '', middle = '', oldest = ''] = ids
+  for (const id of ids) await untilStatus(partner, `/v1/payouts/${id}`, 'completed')
+  const listed = async (query: string): Promise<string[]> =>
+    idsOf((await pageAt(`/v1/payouts?${query}`)).data)
+
+  t.same((await wholeList('/v1/payouts?limit=2')).map(idsOf), [[newest, middle], [oldest]])
+  t.same(await listed('status=completed'), ids)
+  t.same(await listed('status=failed'), [])
+  const exactly = new URLSearchParams({ reference: 'invoice+2 & ฿' }).toString()
+  t.same(await listed(exactly), [middle])
+  t.same(await listed('reference=invoice%201'), [oldest])
+  t.same(await listed('reference=invoice'), [], 'exactly, not by its beginning')
+
+  const { body } = await partner.request('GET', `/v1/payouts/${middle}`)
+  const payout = body as { created_at: string; beneficiary: { id: string } }
+  t.same((await pageAt(`/v1/payouts?${exactly}`)).data, [body], 'each in its full form')
+  t.same(await listed(`beneficiary_id=${payout.beneficiary.id}`), [middle])
+  t.same(await listed(`beneficiary_id=ben_${ID_OF_NONE}`), [])
+
+  const at = payout.created_at
+  t.same(await listed(`created_after=${at}`), [newest], 'its own moment is left out')
+  t.same(await listed(`created_before=${at}`), [oldest])
+  const finer = at.replace('Z', '1Z')
+  t.same(await listed(`created_before=${finer}`), [middle, oldest])
+  const before = new Date(Date.parse(at) - 1).toISOString()
+  t.same(await listed(`created_after=${before}&created_before=${finer}`), [middle])
+})
+
+t.test('a list refuses what is not its own', async (t) => {
+  const { next_cursor: cursor } = await pageAt('/v1/payouts?limit=1')
+  const moment = '2026-11-21T00:00:00Z'
+  const queries = [
+    ...['/v1/payouts?state=failed', '/v1/payouts?limit=1&limit=1', '/v1/payouts?reference=%ff'],
+    `/v1/payouts?created_after=${moment}&created_before=${moment}`,
+    `/v1/payouts?cursor=${cursor?.replace(/.$/, '!')}`,
+    `/v1/payouts?cursor=${cursor}&status=completed`,
+    `/v1/beneficiaries?cursor=${cursor}`,
+    `/v1/balance_transactions?cursor=${cursor}`,
+    ...['/v1/beneficiaries?status=active', '/v1/balance_transactions?limit=0'],
+  ]
+  for (const path of queries) {
+    t.match(await partner.request('GET', path), refusal(400, 'invalid_request'), path)
+  }
+  t.equal((await partner.request('GET', `/v1/payouts?cursor=${cursor}`)).status, 200)
+})
+
+const simulate = (by: Partner, id: string, outcome: string): Promise<Answer> =>
+  by.request('POST', `/v1/sandbox/payouts/${id}/simulate`, { outcome })
+
+/** At an account whose payouts wait for ever. */
+async function payOutStuck(key: string): Promise<string> {
+  const account_number = '9990000008'
+  const id = await payOut(partner, key, { beneficiary: { ...beneficiary!, account_number } })
+  await untilStatus(partner, `/v1/payouts/${id}`, 'processing')
+  return id
+}
+
+t.test('an outcome is forced, and comes as the news of the rail', async (t) => {
+  const paid = await payOutStuck('stuck, then paid')
+  t.match(await simulate(partner, paid, 'completed'), { status: 202, body: { id: paid } })
+  await untilStatus(partner, `/v1/payouts/${paid}`, 'completed')
+  t.match(await simulate(partner, paid, 'failed'), refusal(400, 'invalid_request'))
+  t.equal((await simulate(partner, paid, 'reversed')).status, 202)
+  await untilStatus(partner, `/v1/payouts/${paid}`, 'reversed')
+
+  const failed = await payOutStuck('stuck, then failed')
+  t.equal((await simulate(partner, failed, 'failed')).status, 202)
+  t.match(await untilStatus(partner, `/v1/payouts/${failed}`, 'failed'), { failed_at: /Z$/ })
+  t.same(idsOf((await pageAt('/v1/payouts?status=failed')).data), [failed])
+  t.match(await simulate(partner, `pout_${ID_OF_NONE}`, 'failed'), refusal(404, 'payout_not_found'))
+})
+
+t.test('a deposit is there at once, and once for a key', async (t) => {
+  const deposit = { currency: 'THB', amount: '125000' }
+  const create = (body: object, key: string): Promise<Answer> =>
+    partner.request('POST', '/v1/funding/deposits', body, keyed(key))
+  const before = await availableOf('THB')
+  const first = await create(deposit, 'deposit')
+  t.match(first, { status: 201, body: deposit })
+  t.equal(await availableOf('THB'), before + 125_000n)
+  const again = await create(deposit, 'deposit')
+  t.same([again.status, again.text], [201, first.text])
+  t.match(
+    await create({ ...deposit, amount: '1' }, 'deposit'),
+    refusal(409, 'idempotency_conflict'),
+  )
+  t.equal(await availableOf('THB'), before + 125_000n)
+  const { data } = await pageAt('/v1/balance_transactions?limit=1')
+  t.match(data, [{ currency: 'THB', amount: '125000', account: 'available' }])
+  t.match(data, [{ balance: String(before + 125_000n) }])
+
+  t.equal((await partner.request('POST', '/v1/funding/deposits', deposit)).status, 201)
+  t.equal(await availableOf('THB'), before + 250_000n, 'without a key every call credits')
+})
+
+t.test('a quote is taken once, and its conversion is repeated by its key', async (t) => {
+  const asked = { sell_currency: 'THB', sell_amount: '36000', buy_currency: 'USD' }
+  const quoted = await partner.request('POST', '/v1/fx/quotes', asked)
+  t.match(quoted, { status: 201, body: { ...asked, expires_at: /Z$/ } })
+  const { id, buy_amount } = quoted.body as { id: string; buy_amount: string }
+  t.ok(BigInt(buy_amount) > 0n)
+  const convert = (quote_id: string, key: string): Promise<Answer> =>
+    partner.request('POST', '/v1/fx/conversions', { quote_id }, keyed(key))
+
+  const [baht, dollars] = [await availableOf('THB'), await availableOf('USD')]
+  const first = await convert(id, 'convert')
+  t.match(first, { status: 201, body: { ...asked, quote_id: id, buy_amount } })
+  const again = await convert(id, 'convert')
+  t.same([again.status, again.text], [201, first.text])
+  t.match(await convert(id, 'convert once more'), refusal(409, 'quote_expired'))
+  t.match(await convert(`fxq_${ID_OF_NONE}`, 'convert'), refusal(409, 'idempotency_conflict'))
+  t.match(await convert(`fxq_${ID_OF_NONE}`, 'of none'), refusal(400, 'invalid_request'))
+  t.equal(await availableOf('THB'), baht - 36_000n)
+  t.equal(await availableOf('USD'), dollars + BigInt(buy_amount))
+
+  const tooMuch = { ...asked, sell_amount: '9000000000000000' }
+  const large = await partner.request('POST', '/v1/fx/quotes', tooMuch)
+  const { id: largeId } = large.body as { id: string }
+  t.match(await convert(largeId, 'too much'), refusal(422, 'insufficient_balance'))
+  const same = { ...asked, buy_currency: 'THB' }
+  t.match(await partner.request('POST', '/v1/fx/quotes', same), refusal(400, 'invalid_request'))
+  const unknown = { ...asked, buy_currency: 'ZZZ' }
+  t.match(
+    await partner.request('POST', '/v1/fx/quotes', unknown),
+    refusal(422, 'unsupported_currency'),
+  )
+})
+
+t.test('every movement is listed once, whatever the size of the pages', async (t) => {
+  const inOne = (await wholeList('/v1/balance_transactions?limit=100')).flat()
+  const inMany = await wholeList('/v1/balance_transactions?limit=7')
+  t.same(inMany.flat(), inOne)
+  t.ok(inMany.length > 1)
+  t.equal(new Set(idsOf(inOne)).size, inOne.length)
+  const sum = inOne
+    .filter(({ currency, account }) => currency === 'THB' && account === 'available')
+    .reduce((total, { amount }) => total + BigInt(amount as string), 0n)
+  t.equal(sum, await availableOf('THB'))
+})
+
+t.test('production has its own books, and nothing of the sandbox', async (t) => {
+  const { key_id, secret } = await productionKey(stack.sandbox)
+  const live = partnerOf(stack.sandbox, { keyId: key_id, secret, host: PRODUCTION })
+  for (const path of ['/v1/payouts', '/v1/beneficiaries', '/v1/balance_transactions']) {
+    const answer = await live.request('GET', path)
+    t.match(answer, { status: 200, body: { next_cursor: null } }, path)
+    t.same((answer.body as Page).data, [], path)
+  }
+  const [{ id } = { id: '' }] = (await pageAt('/v1/payouts?limit=1')).data
+  t.match(await simulate(live, id, 'reversed'), refusal(400, 'invalid_request'))
+  t.match(
+    await live.request('POST', '/v1/funding/deposits', { currency: 'THB', amount: '1' }),
+    refusal(400, 'invalid_request'),
+  )
+  const [{ id: known } = { id: '' }] = (await pageAt('/v1/beneficiaries?limit=1')).data
+  t.match(
+    await live.request('GET', `/v1/beneficiaries/${known}`),
+    refusal(404, 'beneficiary_not_found'),
+  )
+})
+
+t.test('the books bear all of it', async (t) => {
+  const { clean, report } = await auditOf(stack.dataDir)
+  t.ok(clean, report)
+})
+
+function productionKey({ grpc_address, internal_token, partner_id }: Sandbox): Promise<KeyIssued> {
+  const { Operator } = contracts<ProtoGrpcType>().causeway.v1
+  const operator = new Operator(grpc_address, credentials.createInsecure())
+  const request = {
+    actor: { name: 'test', reason: 'a key of production' },
+    tenant: { partner_id, environment: 'production' },
+  }
+  return new Promise((resolve, reject) => {
+    operator.IssueKey(request, bearer(internal_token), (error, key) => {
+      operator.close()
+      if (key === undefined) reject(error ?? new Error('no answer'))
+      else resolve(key)
+    })
+  })
+}
