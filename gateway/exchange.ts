@@ -324,9 +324,8 @@ class OpenExchange<T extends Target> implements Exchange, Waits<OpenExchange<T>>
   }
 
   /**
-   * X5. uWS takes the first of two lengths and any word that ends in `chunked`, and it does not
-   *     look
-   * at what ends a chunk: so nothing is read behind a body in chunks.
+   * X5. uWS takes the first of two lengths and any word that ends in `chunked`. It does not look at
+   *     what ends a chunk either, so nothing is read behind a body in chunks.
    */
   private readFraming(): boolean {
     const length = this.header('content-length')

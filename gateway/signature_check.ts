@@ -38,8 +38,8 @@ const HELP = {
   environment: 'The key is one of production and this is the sandbox.',
   timestamp_window: 'The timestamp is more than 5 minutes off. Compare it with server_time.',
   signature:
-    'No key of this id makes this signature over canonical_request. Compare that text with yours, ' +
-    'byte by byte. If they are equal, the secret or the key id is not the right one.',
+    'No key of this id makes this signature over canonical_request. Compare that text with ' +
+    'yours, byte by byte. If they are equal, the secret or the key id is not the right one.',
   key_active: 'The signature is right, but its key is revoked.',
 } as const
 

@@ -33,21 +33,21 @@ export function startOwnStack(
   const child = spawn(process.execPath, [main], {
     cwd: tmpdir(),
     env: readEnvironment().forChild({ ...FREE_PORTS, ...settings, DATA_DIR: dataDir }),
-    stdio: ['ignore', 'pipe', 'pipe'],
+    stdio: ['ignore', 'pipe', 'pipe', 'ipc'], // the last one ends it with us, however we end
   })
   let output = ''
   const collect = (chunk: Buffer): void => {
     output += chunk.toString()
   }
-  child.stdout.on('data', collect)
-  child.stderr.on('data', collect)
+  child.stdout?.on('data', collect)
+  child.stderr?.on('data', collect)
   const ready = new Promise<Sandbox>((resolve, reject) => {
     const look = (): void => {
       if (!/^ready: /m.test(output)) return
-      child.stdout.off('data', look)
+      child.stdout?.off('data', look)
       resolve(readSandbox(join(dataDir, FILES.sandbox)))
     }
-    child.stdout.on('data', look)
+    child.stdout?.on('data', look)
     child.once('close', () => reject(new Error(output.trim())))
   })
   ready.catch(() => undefined) // whoever only waits for the end has no use for it

@@ -19,8 +19,12 @@ export function advanceIntent(desk: Desk, live: LiveIntent, event: IntentEvent):
   const consequences = desk.memory.intentHost.send(live, event)
   if (live.context === before && consequences.length === 0) return
   for (const consequence of consequences) follow(desk, live, consequence)
+  if (!isPayment(live)) desk.memory.recentPayments.remove(live.context)
   stageIntent(desk, live)
 }
+
+/** Something that a further scan of the same code would pay twice. */
+const isPayment = ({ state }: LiveIntent): boolean => state === 'authorized' || state === 'captured'
 
 /** Keeps the actor's snapshot with the group under way. */
 export function stageIntent(desk: Desk, live: LiveIntent): void {
@@ -55,7 +59,6 @@ function follow(desk: Desk, live: LiveIntent, consequence: Consequence): void {
       desk.memory.recentPayments.add(context)
       return changeUsage(desk, live, 1n)
     case 'releaseLimits':
-      desk.memory.recentPayments.remove(context)
       return changeUsage(desk, live, -1n)
     default:
       return unreachable(consequence)

@@ -3,7 +3,8 @@
  *
  * Owns: signals and exit codes. Does not own: the stack (stack).
  *
- * M1. Ctrl-C, SIGTERM and a closed terminal stop everything in order and exit 0.
+ * M1. Ctrl-C, SIGTERM and a closed terminal stop everything in order and exit 0. So does the end of
+ *     a program that started it with a channel to it.
  * M2. What makes a start impossible is told in one sentence, exit 1.
  * M3. Files are for their owner alone, those of children too.
  */
@@ -32,12 +33,12 @@ async function main(): Promise<void> {
 
   let stopping: Promise<void> | undefined
   const stop = (): Promise<void> => (stopping ??= stack.stop().then(() => data.release()))
-  for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) {
-    process.on(signal, () => {
-      if (stopping === undefined) terminal.say('stopping …')
-      void stop().then(() => process.exit(0))
-    })
+  const stopAndExit = (): void => {
+    if (stopping === undefined) terminal.say('stopping …')
+    void stop().then(() => process.exit(0))
   }
+  for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, stopAndExit)
+  process.on('disconnect', stopAndExit)
 
   terminal.say(`Causeway, data in ${data.path}`)
   try {

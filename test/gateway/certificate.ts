@@ -3,7 +3,6 @@
  */
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import type { Test } from 'tap'
 
 export const CERTIFICATE = `-----BEGIN CERTIFICATE-----
 MIIBmzCCAUGgAwIBAgIUCeDmuBZmsjz9AdDu6RfbCqToSnYwCgYIKoZIzj0EAwIw
@@ -24,9 +23,8 @@ N2M5cnZOYqg0Om8ZeMUMEs9cDjMAw3XrCIfIE7X1jDtCntw1aESneNDi
 -----END PRIVATE KEY-----
 `
 
-/** Both as files, by the names of their settings. */
-export function certificateFiles(t: Test): { TLS_CERT_FILE: string; TLS_KEY_FILE: string } {
-  const folder = t.testdir({})
+/** Both as files in this folder, by the names of their settings. */
+export function certificateFiles(folder: string): Record<'TLS_CERT_FILE' | 'TLS_KEY_FILE', string> {
   const files = { TLS_CERT_FILE: join(folder, 'cert.pem'), TLS_KEY_FILE: join(folder, 'key.pem') }
   writeFileSync(files.TLS_CERT_FILE, CERTIFICATE)
   writeFileSync(files.TLS_KEY_FILE, KEY)

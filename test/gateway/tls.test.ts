@@ -16,18 +16,19 @@ function secured(port: number, options: ConnectionOptions = {}): TLSSocket {
 }
 
 /** What comes back over TLS until the end. */
-async function answerTo(port: number, bytes: string): Promise<string> {
-  const socket = secured(port)
-  let text = ''
-  socket.on('data', (chunk) => (text += chunk.toString()))
-  socket.on('error', () => undefined)
-  socket.write(bytes)
-  await once(socket, 'close')
-  return text
+function answerTo(port: number, bytes: string): Promise<string> {
+  return new Promise((resolve) => {
+    const socket = secured(port)
+    let text = ''
+    socket.on('data', (chunk) => (text += chunk.toString()))
+    socket.on('error', () => undefined)
+    socket.on('close', () => resolve(text))
+    socket.write(bytes)
+  })
 }
 
 void t.test('TLS 1.2 and later are spoken, older ones are not', async (t) => {
-  const { port } = await startGateway(t, { environment: certificateFiles(t) })
+  const { port } = await startGateway(t, { environment: certificateFiles(t.testdir({})) })
   for (const version of ['TLSv1.2', 'TLSv1.3'] as const) {
     const socket = secured(port, { minVersion: version, maxVersion: version })
     await once(socket, 'secureConnect')
@@ -49,7 +50,7 @@ void t.test('TLS 1.2 and later are spoken, older ones are not', async (t) => {
 })
 
 void t.test('a signed call is the same over TLS, and not without', async (t) => {
-  const { port, standIn } = await startGateway(t, { environment: certificateFiles(t) })
+  const { port, standIn } = await startGateway(t, { environment: certificateFiles(t.testdir({})) })
   t.equal(statusOf(await answerTo(port, bytesOf(createRequest()))), 201)
   t.equal(standIn.commands[0]?.operation, 'create_intent')
   const { text } = await exchangeBytes(port, bytesOf(createRequest()), 2_000)
@@ -58,7 +59,7 @@ void t.test('a signed call is the same over TLS, and not without', async (t) => 
 })
 
 void t.test('the cap on connections counts those whose handshake never ends', async (t) => {
-  const environment = certificateFiles(t)
+  const environment = certificateFiles(t.testdir({}))
   const { port } = await startGateway(t, { environment, connectionsMax: 6 })
   const silent = Array.from({ length: 6 }, () => connectPlain(port, '127.0.0.1'))
   t.teardown(() => {

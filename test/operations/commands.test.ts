@@ -51,6 +51,9 @@ const A_PAYOUT = {
 const run = (program: string, dataDir: string, args: readonly string[]): Promise<Ended> =>
   start(program, dataDir, args).ended
 
+// Many processes on a machine that may be busy.
+t.setTimeout(120_000)
+
 t.test('against a running stack', async (t) => {
   const stack = await startStack({ dataDir: t.testdir() })
   t.teardown(() => stack.stop())

@@ -8,9 +8,13 @@ import { createServer, type AddressInfo } from 'node:net'
 import { join } from 'node:path'
 import t, { type Test } from 'tap'
 import { systemClock } from '../../src/base/clock.js'
+import { projectRoot } from '../../src/base/protos.js'
 import { seeOffFormerRun, writeRunFile } from '../../src/supervisor/run_file.js'
 import { eventually } from '../support/eventually.js'
 import { startInVain, startStack, type RunningStack } from '../support/stack.js'
+
+// Many processes on a machine that may be busy.
+t.setTimeout(120_000)
 
 const PROCESSES = ['nats', 'rail', 'processor', 'webhooks', 'gateway']
 
@@ -28,6 +32,14 @@ const isAlive = (pid: number): boolean => {
     return false
   }
 }
+
+interface Run {
+  readonly supervisor: { readonly pid: number }
+  readonly processes: Readonly<Record<string, { readonly pid: number }>>
+}
+
+const runIn = (dataDir: string): Run =>
+  JSON.parse(readFileSync(join(dataDir, 'run.json'), 'utf8')) as Run
 
 const pidsOf = (stack: RunningStack): number[] => PROCESSES.map((name) => stack.pidOf(name))
 
@@ -145,6 +157,23 @@ t.test(
   },
 )
 
+t.test('a stack that a program started for itself ends with that program', async (t) => {
+  const dataDir = t.testdir()
+  const module = join(projectRoot(), '.build/src/operations/own_stack.js')
+  const program = `import { startOwnStack } from ${JSON.stringify(module)}
+    await startOwnStack(${JSON.stringify(dataDir)}).ready
+    console.log('up')`
+  const starter = spawn(process.execPath, ['--input-type=module', '-e', program])
+  const gone = once(starter, 'exit')
+  await once(starter.stdout, 'data')
+  const run = runIn(dataDir)
+  starter.kill('SIGKILL')
+  await gone
+  const pids = [run.supervisor, ...Object.values(run.processes)].map(({ pid }) => pid)
+  t.equal(pids.length, 1 + PROCESSES.length)
+  await eventually('no process is left', () => !pids.some(isAlive))
+})
+
 t.test('what makes a start impossible is told in one sentence', async (t) => {
   const one = async (settings: Readonly<Record<string, string>>, dataDir = t.testdir()) => {
     const { exitCode, output } = await startInVain(dataDir, settings)
@@ -193,10 +222,7 @@ t.test('stopping half-way through the start leaves nothing', async (t) => {
   const runFile = join(dataDir, 'run.json')
   const supervisor = await eventually('it has begun', () => {
     if (!existsSync(runFile)) return undefined
-    const run = JSON.parse(readFileSync(runFile, 'utf8')) as {
-      supervisor: { pid: number }
-      processes: Record<string, { pid: number }>
-    }
+    const run = runIn(dataDir)
     return 'rail' in run.processes ? run : undefined
   })
   process.kill(supervisor.supervisor.pid, 'SIGTERM')

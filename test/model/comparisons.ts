@@ -1,0 +1,131 @@
+/** What the system did against what the model expects; each throws where they differ. */
+import assert from 'node:assert/strict'
+import type { TenantId } from '../../src/base/ids.js'
+import { accountKey, type AccountKind } from '../../src/ledger/accounts.js'
+import { currencyOf, USD } from '../../src/money/currency.js'
+import type { Answer } from '../../src/processor/group.js'
+import type { RailOrder } from '../../src/rails/rail.js'
+import type { StoredEvent } from '../../src/store/store.js'
+import { CORRIDOR_FACTS } from './facts.js'
+import { mustLeaveBy, type Expectation, type Model, type ModelIntent } from './model.js'
+import { intentSeen } from './model_views.js'
+import type { Operation } from './operations.js'
+import type { SharedWorld } from './shared_world.js'
+
+export function compareAnswer(operation: Operation, expected: Expectation, answer: Answer): void {
+  const code = answer.ok ? 'ok' : answer.code
+  assert.equal(code, expected.code, `${operation.kind}: ${expected.code}, not ${code}`)
+  if (!answer.ok || expected.view === undefined) return
+  assert.deepEqual(withoutMessage(answer.view), expected.view())
+  if (expected.replayed === undefined) return
+  assert.equal(answer.replayed ?? false, expected.replayed, 'a replay says that it is one')
+  if (expected.replayed) assert.equal(JSON.stringify(answer.view), JSON.stringify(expected.view()))
+}
+
+export function compareIntent(intent: ModelIntent, answer: Answer): void {
+  assert.ok(answer.ok, 'an intent is found')
+  assert.deepEqual(withoutMessage(answer.view), intentSeen(intent)())
+}
+
+/** The texts of failures are for people: there must be one, and the model does not know which. */
+function withoutMessage(view: object): object {
+  const { failure } = view as { failure?: { message?: unknown } }
+  if (failure === undefined) return view
+  const { message, ...rest } = failure
+  assert.ok(typeof message === 'string' && message !== '', 'a failure has a text')
+  return { ...view, failure: rest }
+}
+
+/** @param before how many the life had told */
+export function compareEvents(model: Model, events: readonly StoredEvent[], before: number): void {
+  const seen = events.map(({ type, sequence, body, id }) => {
+    const { data, ...envelope } = JSON.parse(body) as { data: { payment_intent: object } }
+    assert.deepEqual(envelope, {
+      id,
+      type,
+      webhook_event_id: id,
+      webhook_event_type: type,
+      api_version: '2026-11-01',
+      created_at: new Date(model.now).toISOString(),
+    })
+    return { type, sequence, intent: withoutMessage(data.payment_intent) }
+  })
+  const wanted = model.events.map(({ type, view }, index) => ({
+    type,
+    sequence: before + index + 1,
+    intent: view(),
+  }))
+  assert.deepEqual(seen, wanted, 'each public transition has one event, in order')
+}
+
+export function compareOrders(model: Model, orders: readonly RailOrder[]): void {
+  const wanted = model.orders.map(({ kind, intent, reportId }) => {
+    if (kind === 'acknowledge') return { kind, reportId }
+    if (kind === 'query') return { kind, id: intent?.id }
+    if (kind === 'recall') return { kind, id: intent?.id, reason: 'refund' }
+    return { kind, instruction: instructionOf(intent!) }
+  })
+  assert.deepEqual(orders, wanted, 'the orders to the rail, in order')
+}
+
+function instructionOf(intent: ModelIntent): object {
+  const { code, minor } = intent.quotes.at(-1)!
+  const { scheme, country, currency } = CORRIDOR_FACTS[intent.corridor]
+  const [reference1, reference2] = code.references
+  return {
+    id: intent.id,
+    purpose: 'qr_payment',
+    amount: minor,
+    currency,
+    destination: {
+      scheme,
+      country,
+      bankCode: code.bankCode,
+      account: code.account,
+      accountType: code.accountType,
+      reference1,
+      reference2,
+      name: code.merchant.name,
+    },
+    reference: intent.id,
+    notAfter: mustLeaveBy(intent),
+    hint: '',
+  }
+}
+
+/**
+ * Odd news leaves a discrepancy, other news none; odd news that was heard before leaves no second.
+ */
+export function compareOddities(model: Model, shared: SharedWorld): void {
+  const fresh = new Set(shared.freshDiscrepancies.splice(0))
+  const odd = new Set(model.oddities.map((intent) => intent?.id ?? 'nobody'))
+  for (const id of fresh) {
+    const isOurs = model.intents.some((intent) => intent.id === id)
+    assert.ok(odd.has(isOurs ? id : 'nobody'), 'news that fits is no discrepancy')
+  }
+  for (const intent of model.oddities) {
+    if (intent === null) continue
+    assert.ok(shared.knownDiscrepancies.has(intent.id ?? ''), 'odd news is a discrepancy')
+  }
+}
+
+export function compareBalances(
+  model: Model,
+  tenant: TenantId,
+  balances: ReadonlyMap<string, bigint>,
+): void {
+  const balance = (currency: string, kind: AccountKind): bigint =>
+    balances.get(accountKey(tenant, currencyOf(currency) ?? USD, kind)) ?? 0n
+  assert.equal(balance('USD', 'prefund'), model.prefund, 'available')
+  assert.equal(balance('USD', 'reserved'), model.reserved, 'reserved')
+  assert.equal(balance('USD', 'fx'), model.usdOut, 'US dollars exchanged')
+  for (const currency of ['THB', 'VND'] as const) {
+    const paid = model.paidOut[currency]
+    assert.equal(balance(currency, 'fx'), -paid, `${currency} exchanged`)
+    const outside = balance(currency, 'rail_clearing') + balance(currency, 'suspense')
+    assert.equal(outside, paid, `${currency} paid out`)
+  }
+  const open = model.intents.filter(({ state }) => state === 'authorized')
+  const reserved = open.reduce((sum, { quotes }) => sum + BigInt(quotes.at(-1)!.cents), 0n)
+  assert.equal(model.reserved, reserved, 'reserved is what authorized intents cost')
+}

@@ -1,0 +1,139 @@
+/**
+ * The end of a life: everything that is open is brought to its end, and the books are read from the
+ * disk.
+ *
+ * Owns: what must hold of a life as a whole, judged on rows, events and orders rather than on
+ * answers.
+ */
+import assert from 'node:assert/strict'
+import { instant } from '../../src/base/clock.js'
+import { limitKeys } from '../../src/limits/usage.js'
+import { answer } from '../../src/processor/group.js'
+import { pass, restart, setRail, step, wakeDue, type Bench } from './bench.js'
+import { DAY, INTENT_LIVES } from './facts.js'
+import { newsOf } from './draws.js'
+import type { ModelState } from './model.js'
+
+/**
+ * Time runs out for what is not out; the rail has paid all the rest, and gives back what it was
+ * asked for.
+ */
+export async function endLife(bench: Bench): Promise<void> {
+  const { model } = bench
+  setRail(bench, false)
+  pass(bench, model.now + INTENT_LIVES)
+  await wakeDue(bench)
+  const open = model.intents.filter(({ state }) => state === 'authorized')
+  await step(
+    bench,
+    open.map((intent) => newsOf(intent, 'executed', 'last')),
+  )
+  const recalled = model.intents.filter(({ state, recall }) => {
+    return state === 'captured' && recall !== null && !recall.refused
+  })
+  await step(
+    bench,
+    recalled.map((intent) => newsOf(intent, 'returned', 'last')),
+  )
+  pass(bench, model.now + 400 * DAY)
+  await wakeDue(bench)
+}
+
+export async function auditLife(bench: Bench): Promise<void> {
+  await restart(bench)
+  auditStates(bench)
+  auditEntries(bench)
+  auditEvents(bench)
+  auditOrders(bench)
+  await auditUsage(bench)
+}
+
+function auditStates({ model }: Bench): void {
+  for (const { state, wakeAt } of model.intents) {
+    assert.ok(state !== 'created' && state !== 'authorized', 'everything has come to its end')
+    assert.equal(wakeAt, null, 'what has ended waits for nothing')
+  }
+  assert.equal(model.reserved, 0n)
+}
+
+const PLANS: Readonly<Record<ModelState, readonly string[]>> = {
+  created: [],
+  expired: [],
+  authorized: ['intent_confirmed'],
+  captured: ['intent_confirmed', 'intent_captured'],
+  refunded: ['intent_confirmed', 'intent_captured', 'intent_refunded'],
+  failed: ['intent_confirmed', 'intent_failed'],
+  cancelled: ['intent_confirmed', 'intent_cancelled'],
+}
+
+/** Each posting balances in each currency; each transition was posted once. */
+function auditEntries({ model, shared }: Bench): void {
+  const sums = new Map<string, bigint>()
+  const plans = new Map<string, Set<string>>()
+  for (const { posting, account, amount, entity, plan } of shared.entries) {
+    const key = `${posting} ${account.split(':')[1]}`
+    sums.set(key, (sums.get(key) ?? 0n) + amount)
+    plans.set(entity, (plans.get(entity) ?? new Set()).add(`${posting} ${plan}`))
+  }
+  for (const [key, sum] of sums) assert.equal(sum, 0n, `posting ${key} balances`)
+  for (const { id, state, confirmation } of model.intents) {
+    const posted = [...(plans.get(id ?? '') ?? [])].map((text) => text.split(' ')[1] ?? '')
+    const wanted = confirmation === null ? [] : PLANS[state]
+    assert.deepEqual(
+      posted.filter((plan) => plan.startsWith('intent_')),
+      wanted,
+    )
+  }
+}
+
+function auditEvents({ model, log }: Bench): void {
+  assert.deepEqual(
+    log.events.map(({ sequence }) => sequence),
+    log.events.map((_, index) => index + 1),
+    'sequences have no gap',
+  )
+  const told = log.events.map(({ type, body }) => {
+    const { data } = JSON.parse(body) as { data: { payment_intent: { intent_id: string } } }
+    return `${data.payment_intent.intent_id} ${type}`
+  })
+  const happened = model.intents.flatMap(({ id, moments }) =>
+    Object.keys(moments).map((state) => `${id} payment_intent.${state}`),
+  )
+  assert.deepEqual(told.sort(), happened.sort(), 'each public transition has exactly one event')
+}
+
+function auditOrders({ model, log }: Bench): void {
+  const instructions = new Map<string, Set<string>>()
+  for (const order of log.orders) {
+    if (order.kind !== 'instruct') continue
+    const { id, amount, ...rest } = order.instruction
+    const text = JSON.stringify([String(amount), rest])
+    instructions.set(id, (instructions.get(id) ?? new Set()).add(text))
+  }
+  for (const { id, state, confirmation } of model.intents) {
+    const count = instructions.get(id ?? '')?.size ?? 0
+    const mustNot = confirmation === null || state === 'cancelled' || state === 'expired'
+    assert.ok(count <= (mustNot ? 0 : 1), `${state}: ${count} different instructions`)
+  }
+}
+
+/** As the next payment would find it. */
+async function auditUsage({ model, shared, tenant }: Bench): Promise<void> {
+  const places = [...model.usage].map(([period, { user, corridor, at, used }]) => {
+    const keys = limitKeys(tenant, user, corridor, instant(at))
+    const isDay = period.split(' ')[2]?.length === 'yyyy-mm-dd'.length
+    return { key: isDay ? keys.day : keys.month, used, period }
+  })
+  const seen = new Map<string, bigint>()
+  await shared.runAll([
+    {
+      name: 'read_usage',
+      needs: (needs) => places.forEach(({ key }) => needs.usage(key)),
+      decide: ({ memory }) => {
+        for (const { key, period } of places) seen.set(period, memory.usage.get(key) ?? 0n)
+        return answer({})
+      },
+    },
+  ])
+  for (const { period, used } of places) assert.equal(seen.get(period), used, `used in ${period}`)
+}

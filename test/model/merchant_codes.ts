@@ -1,0 +1,142 @@
+/**
+ * Merchants' codes that the payers of the model scan, and what a right reading of each says.
+ *
+ * Owns: the codes, written by independent generators, and the readings, written by hand.
+ */
+import { createRequire } from 'node:module'
+import type { CorridorName } from './facts.js'
+
+const require = createRequire(import.meta.url)
+const { generate } = require('promptpay-js') as {
+  generate(fields: Readonly<Record<string, string>>): string
+}
+const { QRPay } = require('vietnam-qr-pay') as {
+  QRPay: { initVietQR(fields: Readonly<Record<string, string>>): { build(): string } }
+}
+
+export interface MerchantCode {
+  readonly payload: string
+  readonly corridor: CorridorName
+  readonly kind: 'static' | 'dynamic'
+  /** Minor units; null when the payer is asked. */
+  readonly amount: bigint | null
+  readonly merchant: { readonly name: string; readonly city: string; readonly mcc: string }
+  readonly accountType: string
+  readonly bankCode: string
+  readonly account: string
+  readonly references: readonly [string, string]
+  readonly masked: string
+}
+
+const NAMELESS = { name: '', city: '', mcc: '' }
+
+const promptPay = (method: string, mobile: string, amount: object = {}): string =>
+  generate({
+    method,
+    application: 'PROMPTPAY_CREDIT_TRANSFER',
+    mobileNumber: mobile,
+    currencyCode: '764',
+    countryCode: 'TH',
+    ...amount,
+  })
+
+const toMobile = (account: string): Omit<MerchantCode, 'payload' | 'kind' | 'amount'> => ({
+  corridor: 'th_promptpay',
+  merchant: NAMELESS,
+  accountType: 'mobile',
+  bankCode: '',
+  account,
+  references: ['', ''],
+  masked: `****${account.slice(-4)}`,
+})
+
+const toViet: Omit<MerchantCode, 'payload' | 'kind' | 'amount'> = {
+  corridor: 'vn_vietqr',
+  merchant: NAMELESS,
+  accountType: 'account',
+  bankCode: '970416',
+  account: '257678859',
+  references: ['', ''],
+  masked: '****8859',
+}
+
+const vietQr = (fields: Readonly<Record<string, string>> = {}): string =>
+  QRPay.initVietQR({ bankBin: '970416', bankNumber: '257678859', ...fields }).build()
+
+export const MERCHANT_CODES = {
+  thaiStatic: {
+    ...toMobile('0066812345678'),
+    payload: promptPay('QR_STATIC', '0066812345678'),
+    kind: 'static',
+    amount: null,
+  },
+  thaiOther: {
+    ...toMobile('0066899999999'),
+    payload: promptPay('QR_STATIC', '0066899999999'),
+    kind: 'static',
+    amount: null,
+  },
+  /** Pays whom `thaiStatic` pays. */
+  thaiDynamic: {
+    ...toMobile('0066812345678'),
+    payload: promptPay('QR_DYNAMIC', '0066812345678', { amount: '360.00' }),
+    kind: 'dynamic',
+    amount: 36_000n,
+  },
+  thaiBill: {
+    corridor: 'th_promptpay',
+    payload: generate({
+      method: 'QR_STATIC',
+      application: 'PROMPTPAY_BILL_PAYMENT',
+      billerID: '099400016550100',
+      reference1: 'REF1',
+      reference2: 'REF2',
+      currencyCode: '764',
+      countryCode: 'TH',
+      mcc: '5411',
+      merchantName: 'SHOP',
+      merchantCity: 'BANGKOK',
+    }),
+    kind: 'static',
+    amount: null,
+    merchant: { name: 'SHOP', city: 'BANGKOK', mcc: '5411' },
+    accountType: 'biller',
+    bankCode: '',
+    account: '099400016550100',
+    references: ['REF1', 'REF2'],
+    masked: '****0100',
+  },
+  vietStatic: { ...toViet, payload: vietQr(), kind: 'static', amount: null },
+  /** Pays whom `vietStatic` pays. */
+  vietDynamic: {
+    ...toViet,
+    payload: vietQr({ amount: '100000' }),
+    kind: 'dynamic',
+    amount: 100_000n,
+  },
+  /** Another purpose is another payment. */
+  vietPurpose: {
+    ...toViet,
+    payload: vietQr({ amount: '100000', purpose: 'Cam on' }),
+    kind: 'dynamic',
+    amount: 100_000n,
+    references: ['', 'Cam on'],
+  },
+} as const satisfies Record<string, MerchantCode>
+
+/** Codes that no corridor takes, with what is said of each. */
+export const BAD_CODES: Readonly<Record<string, string>> = {
+  '': 'qr_malformed',
+  'https://example.com/pay': 'qr_malformed',
+  [`${MERCHANT_CODES.thaiStatic.payload}\n`]: 'qr_malformed',
+  [MERCHANT_CODES.thaiStatic.payload.replace('812345678', '812345679')]: 'qr_checksum_invalid',
+  [vietQr({ service: 'QRCASH' })]: 'qr_scheme_unsupported',
+}
+
+/** A code of one corridor, scanned in the other. */
+export const WRONG_CORRIDOR = 'qr_scheme_unsupported'
+
+export const samePayee = (one: MerchantCode, other: MerchantCode): boolean =>
+  one.corridor === other.corridor &&
+  one.account === other.account &&
+  one.references.join('\n') === other.references.join('\n')

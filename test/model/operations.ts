@@ -1,0 +1,116 @@
+/**
+ * Operations on intents, with all that they name: the same value is run by the system and judged by
+ * the model.
+ */
+import type { CorridorName } from './facts.js'
+import type { MerchantCode } from './merchant_codes.js'
+import type { ModelIntent, ModelQuote } from './model.js'
+
+/** Who calls: the tenant whose intents these are, or another one. */
+export type Caller = 'owner' | 'stranger'
+
+export interface CreateOperation {
+  readonly kind: 'create'
+  readonly user: string
+  readonly cents: number
+  readonly corridor: CorridorName
+  readonly verified: boolean
+  readonly clean: boolean
+  readonly key: string | null
+}
+
+export interface ScanOperation {
+  readonly kind: 'scan'
+  readonly by: Caller
+  readonly intent: ModelIntent
+  readonly jti: string
+  /** Text: a code that no corridor takes. */
+  readonly code: MerchantCode | string
+  readonly amount: string | null
+  readonly acknowledged: boolean
+}
+
+export interface ConfirmOperation {
+  readonly kind: 'confirm'
+  readonly by: Caller
+  readonly intent: ModelIntent
+  readonly jti: string
+  readonly key: string | null
+  /** The quote whose id, and whose version, the caller names. */
+  readonly quoteId: ModelQuote | null
+  readonly quoteVersion: number | null
+}
+
+export interface RemintOperation {
+  readonly kind: 'remint'
+  readonly by: Caller
+  readonly intent: ModelIntent
+  readonly user: string
+  readonly verified: boolean
+  readonly clean: boolean
+}
+
+export interface RefundOperation {
+  readonly kind: 'refund'
+  readonly by: Caller
+  readonly intent: ModelIntent
+  readonly key: string | null
+}
+
+/** What names nothing but its intent. */
+export interface SimpleOperation {
+  readonly kind: 'get' | 'cancel' | 'mintReceipt'
+  readonly by: Caller
+  readonly intent: ModelIntent
+}
+
+export interface ReceiptOperation {
+  readonly kind: 'receipt'
+  readonly by: Caller
+  readonly intent: ModelIntent
+  readonly user: string
+}
+
+export interface WakeOperation {
+  readonly kind: 'wake'
+  readonly intent: ModelIntent
+}
+
+export interface RateOperation {
+  readonly kind: 'rate'
+  readonly currency: 'THB' | 'VND'
+  readonly rate: string
+}
+
+export type NewsStatus =
+  'accepted' | 'executed' | 'refused' | 'returned' | 'not_found' | 'recall_refused'
+
+export interface NewsOperation {
+  readonly kind: 'news'
+  /** Null: an instruction that nobody gave. */
+  readonly intent: ModelIntent | null
+  readonly status: NewsStatus
+  readonly execution: Execution
+  readonly refusal: string
+  readonly reportId: string | null
+}
+
+/** What the rail says it did. */
+export interface Execution {
+  readonly transactionId: string
+  readonly amount: bigint
+  readonly currency: string
+  readonly account: string
+}
+
+export type Operation =
+  | CreateOperation
+  | ScanOperation
+  | ConfirmOperation
+  | RemintOperation
+  | RefundOperation
+  | SimpleOperation
+  | ReceiptOperation
+  | WakeOperation
+  | RateOperation
+  | NewsOperation

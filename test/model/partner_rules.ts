@@ -1,0 +1,180 @@
+/** What a partner's backend may do to an intent: create, re-mint, cancel, refund, and look. */
+import { INTENT_LIVES, questionAt, RECEIPT_LIVES, REFUNDABLE_FOR, SESSION_LIVES } from './facts.js'
+import {
+  enter,
+  granted,
+  isOpen,
+  refused,
+  release,
+  type BoundKey,
+  type Expectation,
+  type Model,
+  type ModelIntent,
+} from './model.js'
+import { intentSeen, receiptSeen, timeText } from './model_views.js'
+import type {
+  CreateOperation,
+  ReceiptOperation,
+  RefundOperation,
+  RemintOperation,
+  SimpleOperation,
+} from './operations.js'
+
+const NOT_FOUND = refused('payment_intent_not_found')
+const seconds = (at: number): number => Math.floor(at / 1_000)
+
+export function expectCreate(model: Model, operation: CreateOperation): Expectation {
+  const { key, user, cents, corridor, verified, clean } = operation
+  const request = JSON.stringify([user, cents, corridor, verified, clean])
+  const bound = key === null ? undefined : model.createKeys.get(key)
+  if (bound !== undefined) {
+    if (bound.request !== request) return refused('idempotency_conflict')
+    return replayOf(bound)
+  }
+  if (!verified || !clean) return refused('attestation_not_satisfied')
+
+  const intent = newIntent(model, operation)
+  model.intents.push(intent)
+  const binding: BoundKey = { request, intent, answer: null }
+  if (key !== null) model.createKeys.set(key, binding)
+  const sessionEnds = seconds(model.now + SESSION_LIVES)
+  return {
+    code: 'ok',
+    replayed: false,
+    learn: (answer) => {
+      intent.id = String(answer.intent_id)
+      intent.jtis.push(jtiOf(String(answer.session_token), intent.id, sessionEnds))
+      binding.answer = JSON.stringify(answer)
+    },
+    view: () => ({
+      intent_id: intent.id,
+      status: 'created',
+      amount_usd_cents: cents,
+      corridor,
+      created_at: timeText(intent.createdAt),
+      session_token: (JSON.parse(binding.answer ?? '{}') as { session_token?: string })
+        .session_token,
+      session_expires_at: sessionEnds,
+    }),
+  }
+}
+
+/** The first answer of a key, in the order of its members too. */
+const replayOf = (bound: BoundKey): Expectation => ({
+  code: 'ok',
+  replayed: true,
+  view: () => JSON.parse(bound.answer ?? '{}') as object,
+})
+
+function newIntent({ now }: Model, { user, cents, corridor }: CreateOperation): ModelIntent {
+  return {
+    id: null,
+    jtis: [],
+    user,
+    cents,
+    corridor,
+    createdAt: now,
+    expiresAt: now + INTENT_LIVES,
+    state: 'created',
+    quotes: [],
+    confirmation: null,
+    handedOverAt: null,
+    asked: 0,
+    transactionId: null,
+    moments: {},
+    failure: null,
+    recall: null,
+    wakeAt: now + INTENT_LIVES,
+  }
+}
+
+/** The token's own id; fails when the token is not of this intent or ends at another time. */
+function jtiOf(token: string, intentId: string, expiresAt: number): string {
+  const payload = Buffer.from(token.split('.')[1] ?? '', 'base64url').toString()
+  const { jti, sub, exp } = JSON.parse(payload) as Readonly<Record<string, unknown>>
+  if (sub !== intentId || exp !== expiresAt || typeof jti !== 'string') {
+    throw new Error(`a token of another intent or time: ${payload}`)
+  }
+  return jti
+}
+
+export function expectRemint(model: Model, operation: RemintOperation): Expectation {
+  const { intent } = operation
+  if (operation.by === 'stranger') return NOT_FOUND
+  if (operation.user !== intent.user) return refused('user_mismatch')
+  if (!operation.verified || !operation.clean) return refused('attestation_not_satisfied')
+  if (intent.state !== 'authorized' && !isOpen(intent, model.now)) {
+    return refused('payment_intent_terminal')
+  }
+  const expiresAt = seconds(model.now + SESSION_LIVES)
+  let token = ''
+  return {
+    code: 'ok',
+    learn: (answer) => {
+      token = String(answer.session_token)
+      const jti = jtiOf(token, intent.id ?? '', expiresAt)
+      if (intent.jtis.includes(jti)) throw new Error('a token id is drawn twice')
+      intent.jtis.push(jti)
+    },
+    view: () => ({ intent_id: intent.id, session_token: token, session_expires_at: expiresAt }),
+  }
+}
+
+/** Only what is not paid and not on its way to be paid. */
+export function expectCancel(model: Model, { by, intent }: SimpleOperation): Expectation {
+  if (by === 'stranger') return NOT_FOUND
+  const isWaiting = intent.state === 'authorized' && intent.handedOverAt === null
+  if (!isWaiting && !isOpen(intent, model.now)) return refused('payment_intent_not_cancelable')
+  if (isWaiting) release(model, intent)
+  enter(model, intent, 'cancelled')
+  const view = intentSeen(intent)
+  model.events.push({ type: 'payment_intent.cancelled', intent, view })
+  return granted(view)
+}
+
+export function expectRefund(model: Model, { by, intent, key }: RefundOperation): Expectation {
+  if (by === 'stranger') return NOT_FOUND
+  const bound = key === null ? undefined : model.refundKeys.get(key)
+  if (bound !== undefined) {
+    return bound.intent === intent ? replayOf(bound) : refused('idempotency_conflict')
+  }
+  const capturedAt = intent.moments.captured ?? Number.NEGATIVE_INFINITY
+  const isUnderWay = intent.recall !== null && !intent.recall.refused
+  const isLate = model.now >= capturedAt + REFUNDABLE_FOR
+  if (intent.state !== 'captured' || isUnderWay || isLate) {
+    return refused('payment_intent_not_refundable')
+  }
+  intent.recall = { requestedAt: model.now, asked: 0, refused: false }
+  intent.wakeAt = questionAt(model.now, 0)
+  model.orders.push({ kind: 'recall', intent })
+  const binding: BoundKey = { request: '', intent, answer: null }
+  if (key !== null) model.refundKeys.set(key, binding)
+  return {
+    code: 'ok',
+    replayed: false,
+    learn: (answer) => (binding.answer = JSON.stringify(answer)),
+    view: intentSeen(intent),
+  }
+}
+
+export function expectGet({ by, intent }: SimpleOperation): Expectation {
+  return by === 'stranger' ? NOT_FOUND : granted(intentSeen(intent))
+}
+
+export function expectReceipt({ by, intent, user }: ReceiptOperation): Expectation {
+  if (by === 'stranger' || user !== intent.user) return NOT_FOUND
+  return granted(receiptSeen(intent))
+}
+
+export function expectReceiptToken(model: Model, { by }: SimpleOperation): Expectation {
+  if (by === 'stranger') return NOT_FOUND
+  let token: unknown
+  return {
+    code: 'ok',
+    learn: (answer) => (token = answer.receipt_token),
+    view: () => ({
+      receipt_token: token,
+      receipt_token_expires_at: seconds(model.now + RECEIPT_LIVES),
+    }),
+  }
+}

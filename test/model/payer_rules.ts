@@ -1,0 +1,105 @@
+/** What a payer's app may do to an intent: scan and confirm. */
+import { centsOf, CORRIDOR_FACTS, QUOTE_LIVES } from './facts.js'
+import { BAD_CODES, WRONG_CORRIDOR, type MerchantCode } from './merchant_codes.js'
+import {
+  boundQuote,
+  enter,
+  fitsLimits,
+  granted,
+  handOver,
+  isDuplicate,
+  isOpen,
+  refused,
+  reserve,
+  type Expectation,
+  type Model,
+  type ModelQuote,
+} from './model.js'
+import { intentSeen, scanSeen } from './model_views.js'
+import type { ConfirmOperation, ScanOperation } from './operations.js'
+
+const NOT_ADMITTED = refused('authentication_failed')
+
+export function expectScan(model: Model, operation: ScanOperation): Expectation {
+  const { intent, code } = operation
+  if (operation.by === 'stranger') return NOT_ADMITTED
+  if (intent.confirmation?.jti === operation.jti) return NOT_ADMITTED
+  if (!isOpen(intent, model.now)) return refused('payment_intent_not_scannable')
+  if (typeof code === 'string') return refused(BAD_CODES[code] ?? 'a code of the table')
+  if (code.corridor !== intent.corridor) return refused(WRONG_CORRIDOR)
+  const amount = amountOf(operation, code)
+  if (typeof amount === 'string') return refused(amount)
+
+  const facts = CORRIDOR_FACTS[intent.corridor]
+  if (!operation.acknowledged && isDuplicate(model, intent, code, amount)) {
+    return refused('duplicate_scan')
+  }
+  if (amount < facts.minimum) return refused('amount_below_minimum')
+  if (!fitsLimits(model, intent, amount)) return refused('user_limit_exceeded')
+  const cents = centsOf(amount, facts, model.rates[facts.currency])
+  if (cents > intent.cents) return refused('quote_exceeds_intent_amount')
+
+  const quote: ModelQuote = {
+    id: null,
+    version: intent.quotes.length + 1,
+    cents,
+    minor: amount,
+    expiresAt: model.now + QUOTE_LIVES,
+    acknowledged: operation.acknowledged,
+    code,
+  }
+  intent.quotes.push(quote)
+  return {
+    code: 'ok',
+    learn: (answer) => (quote.id = (answer.quote as { quote_id: string }).quote_id),
+    view: scanSeen(intent, quote),
+  }
+}
+
+/** The amount to pay, or the code of what is wrong with it. */
+function amountOf({ amount: given }: ScanOperation, { amount }: MerchantCode): bigint | string {
+  if (given !== null && BigInt(given) <= 0n) return 'local_amount_invalid'
+  if (amount === null) return given === null ? 'local_amount_required' : BigInt(given)
+  return given === null || BigInt(given) === amount ? amount : 'qr_amount_mismatch'
+}
+
+export function expectConfirm(model: Model, operation: ConfirmOperation): Expectation {
+  const { intent, jti, key } = operation
+  if (operation.by === 'stranger') return NOT_ADMITTED
+  const { confirmation } = intent
+  if (confirmation !== null) {
+    if (key !== null && confirmation.key === key) {
+      return { code: 'ok', replayed: true, view: confirmation.answer }
+    }
+    return confirmation.jti === jti ? NOT_ADMITTED : refused('already_confirmed')
+  }
+  const quote = boundQuote(intent)
+  const refusal = refusalOfConfirm(model, operation, quote)
+  if (refusal !== null || quote === null) return refused(refusal ?? 'quote_required')
+
+  enter(model, intent, 'authorized')
+  const answer = intentSeen(intent)
+  intent.confirmation = { jti, key, at: model.now, answer }
+  intent.wakeAt = model.now
+  reserve(model, intent, quote)
+  if (model.railUp) handOver(model, intent)
+  model.events.push({ type: 'payment_intent.authorized', intent, view: answer })
+  return granted(answer)
+}
+
+function refusalOfConfirm(
+  model: Model,
+  { intent, quoteId, quoteVersion }: ConfirmOperation,
+  quote: ModelQuote | null,
+): string | null {
+  if (!isOpen(intent, model.now)) return 'payment_intent_not_confirmable'
+  if (quote === null) return 'quote_required'
+  if (quoteId !== null && quoteId !== quote) return 'quote_changed'
+  if (quoteVersion !== null && quoteVersion !== quote.version) return 'quote_changed'
+  if (model.now >= quote.expiresAt) return 'quote_expired'
+  if (!quote.acknowledged && isDuplicate(model, intent, quote.code, quote.minor)) {
+    return 'duplicate_scan'
+  }
+  if (!fitsLimits(model, intent, quote.minor)) return 'user_limit_exceeded'
+  return model.prefund < BigInt(quote.cents) ? 'insufficient_balance' : null
+}

@@ -1,0 +1,151 @@
+/**
+ * Calls that meet in one group, in every order: confirm, cancel, the deadline, re-mint, a further
+ * scan, a second confirm.
+ *
+ * R1. Exactly one of confirm, cancel and expiry wins; while the rail is away a cancel may still
+ *     undo a confirm.
+ * R2. After a cancel nothing is debited, and nothing leaves for the rail.
+ */
+import t, { type Test } from 'tap'
+import { openBench, pass, setRail, step, type Bench } from './bench.js'
+import { auditLife, endLife } from './final_audit.js'
+import { INTENT_LIVES } from './facts.js'
+import { MERCHANT_CODES } from './merchant_codes.js'
+import type { ModelIntent } from './model.js'
+import type { Operation } from './operations.js'
+import { openSharedWorld } from './shared_world.js'
+
+const START = Date.UTC(2026, 10, 21, 3)
+
+const MOVES: Readonly<Record<string, (intent: ModelIntent) => Operation>> = {
+  confirm: (intent) => confirmation(intent, 0, 'a'),
+  confirmAgain: (intent) => confirmation(intent, 0, 'a'),
+  confirmOther: (intent) => confirmation(intent, 1, 'b'),
+  cancel: (intent) => ({ kind: 'cancel', by: 'owner', intent }),
+  deadline: (intent) => ({ kind: 'wake', intent }),
+  remint: (intent) => ({
+    kind: 'remint',
+    by: 'owner',
+    intent,
+    user: intent.user,
+    verified: true,
+    clean: true,
+  }),
+  rescan: (intent) => scan(intent, '72000'),
+}
+
+const confirmation = (intent: ModelIntent, token: number, key: string): Operation => ({
+  kind: 'confirm',
+  by: 'owner',
+  intent,
+  jti: intent.jtis[token] ?? '',
+  key,
+  quoteId: null,
+  quoteVersion: null,
+})
+
+const scan = (intent: ModelIntent, amount: string): Operation => ({
+  kind: 'scan',
+  by: 'owner',
+  intent,
+  jti: intent.jtis[0] ?? '',
+  code: MERCHANT_CODES.thaiStatic,
+  amount,
+  acknowledged: false,
+})
+
+const create = (user: string): Operation => ({
+  kind: 'create',
+  user,
+  cents: 5_000,
+  corridor: 'th_promptpay',
+  verified: true,
+  clean: true,
+  key: null,
+})
+
+const RACES = [
+  ['confirm', 'cancel', 'deadline', 'remint', 'rescan'],
+  ['confirm', 'confirmAgain', 'confirmOther', 'cancel', 'rescan'],
+]
+
+/** Milliseconds before the deadline; the rail. */
+const CIRCUMSTANCES = [
+  { name: 'in time', early: 1, railUp: true },
+  { name: 'in time, the rail away', early: 1, railUp: false },
+  { name: 'at the deadline', early: 0, railUp: true },
+]
+
+for (const moves of RACES) {
+  for (const { name, early, railUp } of CIRCUMSTANCES) {
+    void t.test(`${moves.join(', ')}; ${name}`, async (t) => {
+      const shared = await openSharedWorld(t)
+      const start = { at: START, prefund: 1_000_000_000n, nearly: 'none', left: 0n } as const
+      const bench = await openBench(shared, start)
+      const orders = ordersOf(moves)
+      const intents = await readyToConfirm(bench, orders.length)
+      setRail(bench, railUp)
+      pass(bench, START + INTENT_LIVES - early)
+      for (const [index, order] of orders.entries()) {
+        const intent = intents[index]!
+        await step(
+          bench,
+          order.map((move) => MOVES[move]!(intent)),
+        )
+        judgeOutcome(t, bench, intent, { order, early, railUp })
+      }
+      await endLife(bench)
+      await auditLife(bench)
+    })
+  }
+}
+
+/** Each of a user of its own, with two tokens and a quote that outlives it. */
+async function readyToConfirm(bench: Bench, count: number): Promise<readonly ModelIntent[]> {
+  const users = Array.from({ length: count }, (_, index) => `user ${index}`)
+  await step(bench, users.map(create))
+  pass(bench, START + INTENT_LIVES - 60_000)
+  const { intents } = bench.model
+  await step(
+    bench,
+    intents.map((intent) => scan(intent, '36000')),
+  )
+  await step(
+    bench,
+    intents.map((intent) => MOVES.remint!(intent)),
+  )
+  return intents
+}
+
+interface Race {
+  readonly order: readonly string[]
+  readonly early: number
+  readonly railUp: boolean
+}
+
+/** By what the system told and sent; that it is also what the model says, the bench has seen. */
+function judgeOutcome(t: Test, { log }: Bench, { id }: ModelIntent, race: Race): void {
+  const told = log.events
+    .filter(({ body }) => body.includes(`"${id}"`))
+    .map(({ type }) => type.replace('payment_intent.', ''))
+  const instructed = log.orders.filter(
+    (order) => order.kind === 'instruct' && order.instruction.id === id,
+  )
+  t.same(told, expectedOf(race), race.order.join(', '))
+  const wasPaid = told.length === 1 && told[0] === 'authorized' && race.railUp
+  t.equal(instructed.length, wasPaid ? 1 : 0)
+}
+
+function expectedOf({ order, early, railUp }: Race): readonly string[] {
+  if (early === 0) return order.includes('deadline') ? ['expired'] : []
+  const [winner] = order.filter((move) => move.startsWith('confirm') || move === 'cancel')
+  if (winner === 'cancel') return ['cancelled']
+  return railUp ? ['authorized'] : ['authorized', 'cancelled']
+}
+
+function ordersOf(moves: readonly string[]): readonly (readonly string[])[] {
+  if (moves.length < 2) return [moves]
+  return moves.flatMap((first, place) =>
+    ordersOf(moves.toSpliced(place, 1)).map((rest) => [first, ...rest]),
+  )
+}

@@ -1,0 +1,124 @@
+/** What time and the rail do to an intent. */
+import { CORRIDOR_FACTS, questionAt } from './facts.js'
+import {
+  enter,
+  granted,
+  handOver,
+  mustLeaveBy,
+  release,
+  type Expectation,
+  type Model,
+  type ModelIntent,
+} from './model.js'
+import { intentSeen } from './model_views.js'
+import type { NewsOperation } from './operations.js'
+
+const DONE = granted(() => ({}))
+
+/** Nobody's fault but the clock's: a wake-up that is early, late or twice changes nothing. */
+export function expectWake(model: Model, intent: ModelIntent): Expectation {
+  if (intent.wakeAt === null || intent.wakeAt > model.now) return DONE
+  if (intent.state === 'created') end(model, intent, 'expired')
+  else if (intent.state === 'captured') askAgainForMoney(model, intent)
+  else if (intent.handedOverAt !== null) askAgain(model, intent, intent.handedOverAt)
+  else if (model.now >= mustLeaveBy(intent)) fail(model, intent, 'rail_unavailable', 'service')
+  else if (model.railUp) handOver(model, intent)
+  else intent.wakeAt = model.now + 1_000
+  return DONE
+}
+
+function askAgain(model: Model, intent: ModelIntent, since: number): void {
+  intent.asked += 1
+  intent.wakeAt = questionAt(since, intent.asked)
+  model.orders.push({ kind: 'query', intent })
+}
+
+function askAgainForMoney(model: Model, intent: ModelIntent): void {
+  const recall = intent.recall!
+  recall.asked += 1
+  intent.wakeAt = questionAt(recall.requestedAt, recall.asked)
+  model.orders.push({ kind: 'recall', intent })
+}
+
+export function expectNews(model: Model, news: NewsOperation): Expectation {
+  const { intent, status, reportId } = news
+  if (intent === null) model.oddities.push(null)
+  else if (status === 'executed') onExecuted(model, intent, news)
+  else if (status === 'returned') onReturned(model, intent, news)
+  else if (status === 'refused') onRefused(model, intent, news.refusal)
+  else if (status === 'not_found') onNotFound(model, intent)
+  else if (status === 'recall_refused') onRecallRefused(intent)
+  if (reportId !== null) model.orders.push({ kind: 'acknowledge', intent: null, reportId })
+  return DONE
+}
+
+/** What was done is what was asked for, of an intent that asked for it. */
+function fits({ state, corridor, quotes }: ModelIntent, { execution }: NewsOperation): boolean {
+  const quote = quotes.at(-1)
+  return (
+    (state === 'authorized' || state === 'captured' || state === 'refunded') &&
+    execution.amount === quote?.minor &&
+    execution.currency === CORRIDOR_FACTS[corridor].currency &&
+    execution.account === quote.code.account
+  )
+}
+
+function onExecuted(model: Model, intent: ModelIntent, news: NewsOperation): void {
+  const { transactionId } = news.execution
+  if (!fits(intent, news)) model.oddities.push(intent)
+  else if (intent.state === 'authorized') capture(model, intent, transactionId)
+  else if (intent.transactionId !== transactionId) model.oddities.push(intent)
+}
+
+/** Money that is back was paid before, whether we were told or not. */
+function onReturned(model: Model, intent: ModelIntent, news: NewsOperation): void {
+  if (!fits(intent, news)) return void model.oddities.push(intent)
+  if (intent.state === 'authorized') capture(model, intent, news.execution.transactionId)
+  if (intent.state === 'refunded') return
+  const { cents, minor } = intent.quotes.at(-1)!
+  model.prefund += BigInt(cents)
+  model.usdOut -= BigInt(cents)
+  model.paidOut[CORRIDOR_FACTS[intent.corridor].currency] -= minor
+  end(model, intent, 'refunded')
+}
+
+function onRefused(model: Model, intent: ModelIntent, refusal: string): void {
+  if (intent.state === 'authorized') fail(model, intent, refusal, 'rail')
+  else if (intent.state === 'captured' || intent.state === 'refunded') model.oddities.push(intent)
+}
+
+/** The same instruction again: it never arrived, so it can not have been paid. */
+function onNotFound(model: Model, intent: ModelIntent): void {
+  const { state, handedOverAt } = intent
+  if (state === 'captured' || state === 'refunded') model.oddities.push(intent)
+  if (state !== 'authorized' || handedOverAt === null) return
+  model.orders.push({ kind: 'instruct', intent })
+}
+
+function onRecallRefused(intent: ModelIntent): void {
+  if (intent.state !== 'captured' || intent.recall === null || intent.recall.refused) return
+  intent.recall = { ...intent.recall, refused: true }
+  intent.wakeAt = null
+}
+
+function capture(model: Model, intent: ModelIntent, transactionId: string): void {
+  intent.transactionId = transactionId
+  const { cents, minor } = intent.quotes.at(-1)!
+  model.reserved -= BigInt(cents)
+  model.usdOut += BigInt(cents)
+  model.paidOut[CORRIDOR_FACTS[intent.corridor].currency] += minor
+  end(model, intent, 'captured')
+}
+
+function fail(model: Model, intent: ModelIntent, code: string, source: string): void {
+  release(model, intent)
+  intent.failure = { code, source, at: model.now }
+  end(model, intent, 'failed')
+}
+
+type Ending = 'captured' | 'failed' | 'expired' | 'refunded'
+
+function end(model: Model, intent: ModelIntent, state: Ending): void {
+  enter(model, intent, state)
+  model.events.push({ type: `payment_intent.${state}`, intent, view: intentSeen(intent) })
+}

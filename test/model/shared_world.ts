@@ -1,0 +1,87 @@
+/**
+ * A world that many lives share, one after another: opening SQLite for each would cost more than
+ * the life.
+ *
+ * W1. What a commit wrote of entries and discrepancies is seen as it went to the disk.
+ * W2. A cycle that stopped fails the life it stopped in, not the ones after it.
+ * W3. A life may begin before the one before it: a restart reads of recent payments only the life's
+ *     own.
+ */
+import type { Test } from 'tap'
+import type { TenantId } from '../../src/base/ids.js'
+import type { Command } from '../../src/processor/command.js'
+import type { Answer } from '../../src/processor/group.js'
+import type { Group, Store } from '../../src/store/store.js'
+import type { Row } from '../../src/store/tables.js'
+import { createWorld, type World } from '../support/world.js'
+
+export interface SharedWorld {
+  readonly world: World
+  readonly entries: Row<'entries'>[]
+  /** Whom discrepancies are about: since the last look, and ever. */
+  readonly freshDiscrepancies: string[]
+  readonly knownDiscrepancies: ReadonlySet<string>
+  runAll(commands: readonly Command[]): Promise<readonly Answer[]>
+  /** Begins a life; when the last one stopped the cycle, with a new one. */
+  begin(tenant: TenantId): Promise<void>
+}
+
+export async function openSharedWorld(t: Test): Promise<SharedWorld> {
+  const entries: Row<'entries'>[] = []
+  const freshDiscrepancies: string[] = []
+  const knownDiscrepancies = new Set<string>()
+  const knownIds = new Set<string>()
+  let current: TenantId | null = null
+  let stopped: string | null = null
+  let onStop: (reason: string) => void = () => undefined
+
+  const look = (group: Group): Group => {
+    const rows = {
+      ...group.rows,
+      entries: [...group.rows.entries],
+      discrepancies: [...group.rows.discrepancies],
+    }
+    entries.push(...rows.entries)
+    for (const { id, entity } of rows.discrepancies) {
+      if (!knownIds.has(id)) freshDiscrepancies.push(entity)
+      knownIds.add(id)
+      knownDiscrepancies.add(entity)
+    }
+    return { ...group, rows }
+  }
+
+  const world = await createWorld(t, {
+    store: (store: Store) => ({
+      ...store,
+      commit: (group) => store.commit(look(group)),
+      boot: async (recentSince) => {
+        const state = await store.boot(recentSince)
+        const recent = state.recentlyConfirmed.filter(({ tenant }) => tenant === current)
+        return { ...state, recentlyConfirmed: recent }
+      },
+    }),
+    onStop: (reason) => {
+      stopped = reason
+      onStop(reason)
+    },
+  })
+
+  return {
+    world,
+    entries,
+    freshDiscrepancies,
+    knownDiscrepancies,
+    runAll: (commands) =>
+      new Promise((resolve, reject) => {
+        onStop = (reason) => reject(new Error(`the cycle stopped: ${reason}`))
+        world.runAll(commands).then(resolve, reject)
+      }),
+    begin: async (tenant) => {
+      current = tenant
+      if (stopped !== null) await world.rebuild()
+      stopped = null
+      entries.length = 0
+      freshDiscrepancies.length = 0
+    },
+  }
+}

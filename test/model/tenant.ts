@@ -1,0 +1,70 @@
+/** A tenant of its own for each life, with its money and what its users have paid before. */
+import { instant } from '../../src/base/clock.js'
+import { tenantOf, type PartnerId } from '../../src/base/ids.js'
+import { limitKeys } from '../../src/limits/usage.js'
+import { currencyOf } from '../../src/money/currency.js'
+import { money } from '../../src/money/money.js'
+import { parseRate } from '../../src/money/rate.js'
+import type { Command, Desk } from '../../src/processor/command.js'
+import { stagePartner } from '../../src/processor/directory.js'
+import { depositFunds } from '../../src/processor/funds.js'
+import { answer } from '../../src/processor/group.js'
+import { usageOf, type Model } from './model.js'
+import { CORRIDOR_FACTS, type CorridorName } from './facts.js'
+
+export const USERS = ['anna', 'boonsri'] as const
+
+export interface Start {
+  readonly at: number
+  /** USD cents. */
+  readonly prefund: bigint
+  /** Which limit the first user has nearly used up, and how much of it is left. */
+  readonly nearly: 'none' | 'day' | 'month'
+  readonly left: bigint
+}
+
+/** Sets up both: the tenant in the system, and what the model must know of it. */
+export function openTenant(partner: PartnerId, start: Start, model: Model): Command {
+  return {
+    name: 'open_tenant',
+    needs: () => undefined,
+    decide: (desk) => {
+      const demo = desk.memory.partners.get('demo' as PartnerId)
+      if (demo === undefined) throw new Error('the demo partner is there')
+      stagePartner(desk, { ...demo, id: partner })
+      const tenant = tenantOf(partner, 'sandbox')
+      depositFunds(desk, tenant, money(currencyOf('USD')!, start.prefund))
+      for (const [currency, rate] of Object.entries(model.rates)) {
+        desk.memory.rates.set(currencyOf(currency)!, { rate: parseRate(rate)!, setAt: desk.now })
+        desk.group.stage('rates', currency, { currency, rate, set_at: desk.now })
+      }
+      for (const corridor of ['th_promptpay', 'vn_vietqr'] as const) {
+        useUp(desk, partner, corridor, start, model)
+      }
+      return answer({})
+    },
+  }
+}
+
+function useUp(
+  desk: Desk,
+  partner: PartnerId,
+  corridor: CorridorName,
+  { at, nearly, left }: Start,
+  model: Model,
+): void {
+  if (nearly === 'none') return
+  const { perDay, perMonth } = CORRIDOR_FACTS[corridor]
+  const [user] = USERS
+  const keys = limitKeys(tenantOf(partner, 'sandbox'), user, corridor, instant(at))
+  const [day, month] = usageOf(model, user, corridor, at)
+  day.used = nearly === 'day' ? perDay - left : 0n
+  month.used = nearly === 'month' ? perMonth - left : day.used
+  for (const [key, { used }] of [
+    [keys.day, day],
+    [keys.month, month],
+  ] as const) {
+    desk.memory.usage.put(key, used, desk.group.number)
+    desk.group.stage('usage', key, { key, used })
+  }
+}

@@ -1,0 +1,326 @@
+/**
+ * Where the lines are drawn: limits by local day and month, minimums, ceilings, rounding, and the
+ * last millisecond of everything that ends.
+ */
+import t from 'tap'
+import { accountKey } from '../../src/ledger/accounts.js'
+import { USD } from '../../src/money/currency.js'
+import { setRate } from '../../src/processor/commands/rate_set.js'
+import { codeOf, createWorld, DEMO, viewOf, type World } from '../support/world.js'
+import {
+  authorized,
+  beginLife,
+  captured,
+  INTENT_TTL,
+  QUOTE_TTL,
+  scanned,
+  waiting,
+  type Intent,
+  type Life,
+} from './intent_life.js'
+
+type CorridorName = 'th_promptpay' | 'vn_vietqr'
+
+const MINUTE = 60_000
+const DAY = 1_440 * MINUTE
+const UNASKED = { duplicate_confirmed: true }
+
+/** Scans and confirms a further intent of the user; the code of the first refusal. */
+async function pay(
+  world: World,
+  corridor: CorridorName,
+  user: string,
+  minor: number,
+): Promise<string> {
+  const life = await beginLife(world, { corridor, user })
+  return payWith(life, minor)
+}
+
+async function payWith(life: Life, minor: number): Promise<string> {
+  const scan = codeOf(await life.scan(String(minor), UNASKED))
+  return scan === 'ok' ? codeOf(await life.confirm()) : `scan: ${scan}`
+}
+
+void t.test('limits of a transaction, a day and a month', async (t) => {
+  const LIMITS = {
+    th_promptpay: { transaction: 5_000_000, day: 20_000_000, month: 100_000_000, least: 100 },
+    vn_vietqr: { transaction: 5_000_000, day: 10_000_000, month: 25_000_000, least: 1_000 },
+  } as const
+  for (const [name, { transaction, day, month, least }] of Object.entries(LIMITS)) {
+    const corridor = name as CorridorName
+    await t.test(name, async (t) => {
+      const world = await createWorld(t)
+      const paid = (minor: number, user = 'u'): Promise<string> => pay(world, corridor, user, minor)
+      const exceeded = 'scan: user_limit_exceeded'
+      world.clock.set(Date.UTC(2026, 10, 1, 3))
+
+      t.equal(await paid(least - 1), 'scan: amount_below_minimum')
+      t.equal(await paid(least), 'ok', 'the least')
+      t.equal(await paid(transaction + 1), exceeded, 'a transaction')
+      let left = day - least
+      for (; left > transaction; left -= transaction) t.equal(await paid(transaction), 'ok')
+      t.equal(await paid(left + 1), exceeded, 'a day')
+      t.equal(await paid(left), 'ok', 'all of a day')
+      t.equal(await paid(least), exceeded, 'nothing is left of the day')
+      t.equal(await paid(least, 'v'), 'ok', 'another user has a day of their own')
+
+      world.clock.set(Date.UTC(2026, 10, 1, 17) - 1)
+      t.equal(await paid(least), exceeded, 'the last millisecond of the local day')
+      for (left = month - day; left > 0;) {
+        world.clock.set(nextLocalDay(world.clock.now()))
+        for (let today = Math.min(day, left); today > 0; today -= transaction) {
+          const minor = Math.min(transaction, today)
+          t.equal(await paid(minor), 'ok', 'the next local day')
+          left -= minor
+        }
+      }
+      world.clock.set(nextLocalDay(world.clock.now()))
+      t.equal(await paid(least), exceeded, 'a month')
+      world.clock.set(Date.UTC(2026, 10, 30, 17) - 1)
+      t.equal(await paid(least), exceeded, 'the last millisecond of the local month')
+      world.clock.set(Date.UTC(2026, 10, 30, 17))
+      t.equal(await paid(transaction), 'ok', 'the next local month')
+    })
+  }
+})
+
+/** Midnight at UTC+7. */
+const nextLocalDay = (now: number): number =>
+  Math.floor((now + 420 * MINUTE) / DAY + 1) * DAY - 420 * MINUTE
+
+void t.test('a payment counts where it was confirmed, and is given back there', async (t) => {
+  const MIDNIGHT = Date.UTC(2026, 10, 30, 17)
+  const full = ['vn_vietqr', 'u', 5_000_000] as const
+
+  const usedUpBefore = async (t: Parameters<typeof createWorld>[0]): Promise<[World, Life]> => {
+    const world = await createWorld(t)
+    world.clock.set(MIDNIGHT - 10_000)
+    t.equal(await pay(world, ...full), 'ok')
+    const last = await beginLife(world, { corridor: 'vn_vietqr', user: 'u' })
+    viewOf(await last.scan('5000000', UNASKED))
+    return [world, last]
+  }
+
+  await t.test('scanned before midnight, confirmed after', async (t) => {
+    const [world, last] = await usedUpBefore(t)
+    world.clock.set(MIDNIGHT)
+    t.equal(codeOf(await last.confirm()), 'ok')
+    t.equal(await pay(world, ...full), 'ok', 'the second of the new day')
+    t.match(await pay(world, ...full), 'user_limit_exceeded', 'the third')
+  })
+  await t.test('refused after midnight', async (t) => {
+    const [world, last] = await usedUpBefore(t)
+    viewOf(await last.confirm())
+    world.clock.set(MIDNIGHT)
+    t.equal(await pay(world, ...full), 'ok')
+    await last.refused()
+    t.equal(await pay(world, ...full), 'ok')
+    t.match(await pay(world, ...full), 'user_limit_exceeded', 'nothing came back into the new day')
+    world.clock.set(MIDNIGHT - 1)
+    t.equal(await pay(world, ...full), 'ok', 'it came back into the old one')
+    t.match(await pay(world, ...full), 'user_limit_exceeded')
+  })
+  await t.test('cancelled before its hand-over', async (t) => {
+    const [world, last] = await usedUpBefore(t)
+    world.setRail(false)
+    viewOf(await last.confirm())
+    t.match(await pay(world, ...full), 'user_limit_exceeded')
+    viewOf(await last.cancel())
+    t.equal(await pay(world, ...full), 'ok')
+  })
+  await t.test('never handed over', async (t) => {
+    const [world, last] = await usedUpBefore(t)
+    world.clock.set(MIDNIGHT - 10 * MINUTE)
+    world.setRail(false)
+    viewOf(await last.confirm())
+    world.clock.pass(MINUTE)
+    await last.wake()
+    t.equal((await last.see()).status, 'failed')
+    t.equal(await pay(world, ...full), 'ok')
+  })
+  await t.test('a refund gives nothing back', async (t) => {
+    const [world, last] = await usedUpBefore(t)
+    viewOf(await last.confirm())
+    await last.executed()
+    await last.returned()
+    t.equal((await last.see()).status, 'refunded')
+    t.match(await pay(world, ...full), 'user_limit_exceeded')
+  })
+  await t.test('corridors have limits of their own', async (t) => {
+    const [world, last] = await usedUpBefore(t)
+    viewOf(await last.confirm())
+    t.equal(await pay(world, 'th_promptpay', 'u', 5_000_000), 'ok')
+  })
+})
+
+void t.test('cents of a quote are rounded up, and the ceiling is the intent', async (t) => {
+  const world = await createWorld(t)
+  const operator = { name: 'test', reason: 'rounding' }
+  for (const [corridor, rate, minor, cents] of [
+    ['th_promptpay', '36.00', 36_000, 1_000],
+    ['th_promptpay', '36.00', 36_001, 1_001],
+    ['th_promptpay', '36.00', 35_999, 1_000],
+    ['th_promptpay', '36.00', 100, 3],
+    ['th_promptpay', '35.123457', 36_000, 1_025],
+    ['th_promptpay', '33.333333', 100_000, 3_001],
+    ['th_promptpay', '0.01', 100, 10_000],
+    ['th_promptpay', '999999999999', 5_000_000, 1],
+    ['vn_vietqr', '26500', 26_500, 100],
+    ['vn_vietqr', '26500', 26_501, 101],
+    ['vn_vietqr', '26500', 1_000, 4],
+    ['vn_vietqr', '25999.7', 5_000_000, 19_231],
+    ['vn_vietqr', '26500.0000000001', 26_500, 100],
+    ['vn_vietqr', '26499.9999999999', 26_500, 101],
+  ] as const) {
+    const currency = corridor === 'th_promptpay' ? 'THB' : 'VND'
+    viewOf(await world.run(setRate(operator, currency, rate)))
+    const name = `${minor} at ${rate} is ${cents}`
+    const exact = await beginLife(world, { corridor, over: { amount_usd_cents: cents } })
+    const { quote } = viewOf<Intent>(await exact.scan(String(minor)))
+    t.match(quote, { amount_usd_cents: cents, local_amount_minor_units: String(minor) }, name)
+    const before = reserved(world)
+    viewOf(await exact.confirm())
+    t.equal(reserved(world) - before, BigInt(cents), 'the debit is the quote')
+    if (cents === 1) continue
+    const less = await beginLife(world, { corridor, over: { amount_usd_cents: cents - 1 } })
+    t.equal(codeOf(await less.scan(String(minor))), 'quote_exceeds_intent_amount', name)
+  }
+})
+
+const reserved = (world: World): bigint =>
+  world.memory().balances.get(accountKey(DEMO, USD, 'reserved')) ?? 0n
+
+void t.test('a rate that changes leaves bound quotes alone', async (t) => {
+  const world = await createWorld(t)
+  const life = await beginLife(world)
+  await scanned(life)
+  await world.run(setRate({ name: 'test', reason: 'dearer' }, 'THB', '18.00'))
+  t.match(viewOf<Intent>(await life.confirm()).quote, { amount_usd_cents: 1_000 })
+  const later = await life.another()
+  t.match(viewOf<Intent>(await later.scan('36001')).quote, { amount_usd_cents: 2_001 })
+})
+
+void t.test('the last millisecond', async (t) => {
+  const world = await createWorld(t)
+  const confirm = (life: Life): Promise<unknown> => life.confirm()
+  const paidBefore = async (life: Life): Promise<void> => authorized(await life.another())
+
+  const EDGES: readonly {
+    readonly name: string
+    readonly given: (life: Life) => Promise<unknown>
+    /** Milliseconds until it is over. */
+    readonly ends: number
+    readonly ask: (life: Life) => Promise<unknown>
+    readonly before: string
+    readonly after: string
+  }[] = [
+    {
+      name: 'a quote',
+      given: scanned,
+      ends: QUOTE_TTL,
+      ask: confirm,
+      before: 'ok',
+      after: 'quote_expired',
+    },
+    {
+      name: 'an intent, to scan',
+      given: (life) => life.get(),
+      ends: INTENT_TTL,
+      ask: (life) => life.scan(),
+      before: 'ok',
+      after: 'payment_intent_not_scannable',
+    },
+    {
+      name: 'an intent, to confirm',
+      given: async (life) => {
+        world.clock.pass(INTENT_TTL - MINUTE)
+        await scanned(life)
+      },
+      ends: MINUTE,
+      ask: confirm,
+      before: 'ok',
+      after: 'payment_intent_not_confirmable',
+    },
+    {
+      name: 'an intent, to cancel',
+      given: scanned,
+      ends: INTENT_TTL,
+      ask: (life) => life.cancel(),
+      before: 'ok',
+      after: 'payment_intent_not_cancelable',
+    },
+    {
+      name: 'an intent, to re-mint',
+      given: (life) => life.remint(),
+      ends: INTENT_TTL,
+      ask: (life) => life.remint(),
+      before: 'ok',
+      after: 'payment_intent_terminal',
+    },
+    {
+      name: 'an intent, to its timer',
+      given: scanned,
+      ends: INTENT_TTL,
+      ask: stateWhenWoken,
+      before: 'created',
+      after: 'expired',
+    },
+    {
+      name: 'a hand-over',
+      given: waiting,
+      ends: MINUTE,
+      ask: stateWhenWoken,
+      before: 'authorized',
+      after: 'failed',
+    },
+    {
+      name: 'a duplicate, at its scan',
+      given: paidBefore,
+      ends: MINUTE,
+      ask: (life) => life.scan(),
+      before: 'duplicate_scan',
+      after: 'ok',
+    },
+    {
+      name: 'a duplicate, at its confirmation',
+      given: async (life) => {
+        await scanned(life)
+        await paidBefore(life)
+      },
+      ends: MINUTE,
+      ask: confirm,
+      before: 'duplicate_scan',
+      after: 'ok',
+    },
+    {
+      name: 'a refund',
+      given: captured,
+      ends: 90 * DAY,
+      ask: (life) => life.refund(),
+      before: 'ok',
+      after: 'payment_intent_not_refundable',
+    },
+  ]
+  for (const { name, given, ends, ask, before, after } of EDGES) {
+    for (const [off, wanted] of [
+      [-1, before],
+      [0, after],
+      [1, after],
+    ] as const) {
+      const life = await beginLife(world)
+      await given(life)
+      world.clock.pass(ends + off)
+      t.equal(await said(ask(life)), wanted, `${name}, ${off} ms`)
+    }
+  }
+})
+
+async function stateWhenWoken(life: Life): Promise<string> {
+  await life.wake()
+  return (await life.see()).status
+}
+
+async function said(answer: Promise<unknown>): Promise<string> {
+  const given = await answer
+  return typeof given === 'string' ? given : codeOf(given as Parameters<typeof codeOf>[0])
+}
