@@ -9,7 +9,7 @@ import { namesOf } from './brand_headers.js'
 import { serveCall, type CallOptions } from './call.js'
 import { IDEMPOTENCY_KEY } from './decode/idempotency_key.js'
 import { FORWARDED_FOR, type Service } from './exchange.js'
-import { createRouter, get, local, post, type AnyRoute, type Destination } from './route.js'
+import { createRouter, get, local, post, remove, type AnyRoute, type Destination } from './route.js'
 import { balanceTransactionsList } from './routes/balance_transactions_list.js'
 import { balancesGet } from './routes/balances_get.js'
 import { beneficiariesCreate } from './routes/beneficiaries_create.js'
@@ -35,6 +35,7 @@ import { payoutsList } from './routes/payouts_list.js'
 import { sandboxPayoutsSimulate } from './routes/sandbox_payouts_simulate.js'
 import { sandboxSignatureCheck } from './routes/sandbox_signature_check.js'
 import { webhookEndpointsCreate } from './routes/webhook_endpoints_create.js'
+import { webhookEndpointsDelete } from './routes/webhook_endpoints_delete.js'
 import { webhookEndpointsList } from './routes/webhook_endpoints_list.js'
 
 const SCAN = SCAN_BODY_MAX_BYTES
@@ -66,6 +67,7 @@ export const ROUTES: readonly AnyRoute[] = [
   post('/v1/fx/conversions',                            'hmac',            fxConversionsCreate),
   post('/v1/webhook_endpoints',                         'hmac',            webhookEndpointsCreate),
   get( '/v1/webhook_endpoints',                         'hmac',            webhookEndpointsList),
+  remove('/v1/webhook_endpoints/{endpoint_id}',         'hmac',            webhookEndpointsDelete),
   post('/v1/sandbox/payouts/{payout_id}/simulate',      'hmac',            sandboxPayoutsSimulate),
   local('/v1/sandbox/signature/check', sandboxSignatureCheck),
 ]

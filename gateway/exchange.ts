@@ -35,15 +35,8 @@ import { createDeadlines, type Deadlines, type Waits } from './deadlines.js'
 import { problemBody, problemStatus } from './problem.js'
 
 declare module 'uWebSockets.js' {
-  /** What its types leave out. */
   interface TemplatedApp {
-    listen(
-      host: string,
-      port: number,
-      options: number,
-      cb: (listenSocket: us_listen_socket | false) => void,
-    ): TemplatedApp
-    /** `change` is 1 for a new connection and -1 for one that ended. */
+    /** Left out of its types. `change` is 1 for a new connection, -1 for one that ended. */
     filter(cb: (res: HttpResponse, change: number) => void): TemplatedApp
   }
 }

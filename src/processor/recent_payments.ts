@@ -4,8 +4,8 @@
  * Owns: who paid what to whom within the window. Does not own: whether a duplicate is refused
  * (commands).
  *
- * R1. An intent counts from its confirmation on, while it is authorized or captured; failed and
- *     cancelled ones leave.
+ * R1. An intent counts from its confirmation on, while it is authorized or captured; failed,
+ *     refunded and cancelled ones leave.
  * R2. Bounded by the window: entries that are over are swept as new ones come.
  */
 import { plus, type Instant } from '../base/clock.js'
@@ -43,9 +43,10 @@ export function createRecentPayments(windowMs: number): RecentPayments {
       if (scanned === undefined || confirmedAt === undefined || windowMs === 0) return
       sweep(confirmedAt)
       const key = keyOf(context, scanned.duplicateKey)
-      const entries = payments.get(key) ?? []
+      const over = plus(confirmedAt, -windowMs)
+      const recent = (payments.get(key) ?? []).filter(({ at }) => at > over)
       payments.delete(key)
-      payments.set(key, [...entries, { intentId: context.id, at: confirmedAt }])
+      payments.set(key, [...recent, { intentId: context.id, at: confirmedAt }])
     },
     remove: (context) => {
       if (context.scanned === undefined) return

@@ -252,7 +252,8 @@ async function readBootState(reader: Database, recentSince: Instant): Promise<Bo
     keyPrints: await reader.all('SELECT first, prints FROM idempotency_prints ORDER BY first'),
     nonces: await reader.all('SELECT seen_at, fingerprints FROM nonces ORDER BY id'),
     recentlyConfirmed: await reader.all(
-      'SELECT id, tenant, state, context FROM intents WHERE confirmed_at >= ?',
+      `SELECT id, tenant, state, context FROM intents
+       WHERE confirmed_at >= ? AND state IN ('authorized', 'captured')`,
       [recentSince],
     ),
   }

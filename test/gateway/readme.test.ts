@@ -8,8 +8,11 @@ import { promisify } from 'node:util'
 import t from 'tap'
 import { ERRORS } from '../../src/base/errors.js'
 import { projectRoot } from '../../src/base/protos.js'
+import { SETTINGS } from '../../src/base/settings.js'
 import { ROUTES } from '../../gateway/app.js'
-import { KEY_ID, SECRET } from './partner.js'
+import { CONNECTIONS_MAX, IN_FLIGHT_MAX } from '../../gateway/limits.js'
+import type { SignatureReport } from '../../gateway/signature_check.js'
+import { call, KEY_ID, SECRET } from './partner.js'
 import { startGateway } from './running_gateway.js'
 
 const GUIDE = readFileSync(join(projectRoot(), 'gateway', 'README.md'), 'utf8')
@@ -72,7 +75,7 @@ void t.test('the table of errors has every code, with its status and whether to 
 })
 
 void t.test('the table of operations is the route table', (t) => {
-  const rows = [...GUIDE.matchAll(/^\| (GET|POST) \| `([^`]+)` \| ([a-z ]+) \|/gm)]
+  const rows = [...GUIDE.matchAll(/^\| ([A-Z]+) \| `([^`]+)` \| ([a-z ]+) \|/gm)]
   const told = rows.map(([, method, path, proof]) => `${method} ${path}: ${proof}`)
   const proofs = {
     hmac: 'signature',
@@ -86,4 +89,47 @@ void t.test('the table of operations is the route table', (t) => {
     ROUTES.map(({ method, path, auth }) => `${method} ${path}: ${proofs[auth]}`),
   )
   t.end()
+})
+
+void t.test('the vectors are the published ones', (t) => {
+  const golden = join(projectRoot(), 'test', 'golden', 'signatures.json')
+  const { vectors } = JSON.parse(readFileSync(golden, 'utf8')) as { vectors: { name: string }[] }
+  const shown = JSON.parse(example('json')) as { name: string }[]
+  t.ok(shown.length > 1)
+  for (const each of shown) {
+    t.same(
+      each,
+      vectors.find(({ name }) => name === each.name),
+      each.name,
+    )
+  }
+  t.end()
+})
+
+void t.test('the limits are those of the code', (t) => {
+  const table = GUIDE.slice(GUIDE.indexOf('## Limits'), GUIDE.indexOf('**Source addresses.**'))
+  const figures = [...table.matchAll(/^\| ([0-9,]+) /gm)].map(([, figure]) => figure)
+  const told = [
+    SETTINGS.RATE_LIMIT_PER_SECOND.fallback,
+    IN_FLIGHT_MAX,
+    SETTINGS.RATE_LIMIT_PER_ADDRESS.fallback,
+    CONNECTIONS_MAX,
+  ]
+  t.same(
+    figures,
+    told.map((limit) => Number(limit).toLocaleString('en')),
+  )
+  t.end()
+})
+
+void t.test('the checks of a signature are all told, in their order', async (t) => {
+  const { port } = await startGateway(t)
+  const { json } = await call(port, { method: 'POST', path: '/v1/sandbox/signature/check' })
+  const { checks } = json as SignatureReport
+  const from = GUIDE.indexOf('| Check |')
+  const table = GUIDE.slice(from, GUIDE.indexOf('\n\n', from))
+  t.same(
+    [...table.matchAll(/^\| `([a-z0-9_]+)` \|/gm)].map(([, check]) => check),
+    checks.map(({ check }) => check),
+  )
 })

@@ -66,7 +66,7 @@ function isWebAddress(text: string): boolean {
   return /^https?:$/.test(protocol) && username === '' && password === '' && hash === ''
 }
 
-function endpointView(endpoint: EndpointEntry): object {
+export function endpointView(endpoint: EndpointEntry): object {
   return {
     id: endpoint.id,
     url: endpoint.url,

@@ -28,6 +28,7 @@ import { cancelPayout, getPayout } from '../commands/payout_get.js'
 import { simulatePayout } from '../commands/payout_simulate.js'
 import { depositPlayMoney } from '../commands/sandbox_deposit.js'
 import { createWebhookEndpoint, listWebhookEndpoints } from '../commands/webhook_endpoint_create.js'
+import { deleteWebhookEndpoint } from '../commands/webhook_endpoint_delete.js'
 import { listBalanceTransactions } from '../queries/balance_transaction_list.js'
 import { listBeneficiaries } from '../queries/beneficiary_list.js'
 import { listPayouts } from '../queries/payout_list.js'
@@ -108,6 +109,8 @@ function commandOf(wire: WireCommand, now: Instant): Command {
       return createFxConversion(tenant, wire.create_fx_conversion!)
     case 'create_webhook_endpoint':
       return createWebhookEndpoint(tenant, wire.create_webhook_endpoint!)
+    case 'delete_webhook_endpoint':
+      return deleteWebhookEndpoint(tenant, wire.delete_webhook_endpoint!.endpoint_id)
     case 'list_webhook_endpoints':
       return listWebhookEndpoints(tenant)
     default:
