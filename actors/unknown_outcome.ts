@@ -16,3 +16,15 @@ export function nextQuestionAt(handedOverAt: Instant, asked: number): Instant {
   if (scheduled !== undefined) return plus(handedOverAt, scheduled)
   return plus(handedOverAt, (asked - ASK_AFTER_MS.length + 1) * DAY)
 }
+
+/** How soon an entity whose instruction could not be handed over tries again. */
+export const HAND_OVER_AGAIN_MS = SECOND
+
+/** From here on the instruction is out, and the first question is on the calendar. */
+export const handedOver = (
+  at: Instant,
+): { readonly handedOverAt: Instant; readonly asked: number; readonly wakeAt: Instant } => ({
+  handedOverAt: at,
+  asked: 0,
+  wakeAt: nextQuestionAt(at, 0),
+})

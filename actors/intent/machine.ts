@@ -13,13 +13,10 @@
  * M4. `wake` is only sent when `wakeAt` has come.
  */
 import { assign, emit, setup } from 'xstate'
-import { DAY, SECOND, plus, type Instant } from '../../src/base/clock.js'
+import { DAY, plus } from '../../src/base/clock.js'
 import type { Consequence } from '../consequence.js'
-import { nextQuestionAt } from '../unknown_outcome.js'
+import { HAND_OVER_AGAIN_MS, handedOver, nextQuestionAt } from '../unknown_outcome.js'
 import type { IntentContext, IntentEvent } from './context.js'
-
-/** How soon an intent that could not be handed over tries again. */
-const HAND_OVER_AGAIN_MS = SECOND
 
 const REFUNDABLE_FOR_MS = 90 * DAY
 
@@ -199,11 +196,4 @@ export const intentMachine = setup({
     cancelled: { type: 'final' },
     refunded: { type: 'final' },
   },
-})
-
-/** From here on the instruction is out, and the first question is on the calendar. */
-const handedOver = (at: Instant): Partial<IntentContext> => ({
-  handedOverAt: at,
-  asked: 0,
-  wakeAt: nextQuestionAt(at, 0),
 })

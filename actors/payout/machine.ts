@@ -10,13 +10,10 @@
  * M3. Once handed over, only news from the rail ends it.
  */
 import { assign, emit, setup } from 'xstate'
-import { SECOND, plus, type Instant } from '../../src/base/clock.js'
+import { plus } from '../../src/base/clock.js'
 import type { Consequence } from '../consequence.js'
-import { nextQuestionAt } from '../unknown_outcome.js'
+import { HAND_OVER_AGAIN_MS, handedOver, nextQuestionAt } from '../unknown_outcome.js'
 import type { PayoutContext, PayoutEvent } from './context.js'
-
-/** How soon a payout that could not be handed over tries again. */
-const HAND_OVER_AGAIN_MS = SECOND
 
 const follows = (consequence: Consequence): Consequence => consequence
 
@@ -139,11 +136,4 @@ export const payoutMachine = setup({
     failed: { type: 'final' },
     reversed: { type: 'final' },
   },
-})
-
-/** From here on the instruction is out, and the first question is on the calendar. */
-const handedOver = (at: Instant): Partial<PayoutContext> => ({
-  handedOverAt: at,
-  asked: 0,
-  wakeAt: nextQuestionAt(at, 0),
 })

@@ -20,7 +20,7 @@ function answerTo(port: number, bytes: string): Promise<string> {
   return new Promise((resolve) => {
     const socket = secured(port)
     let text = ''
-    socket.on('data', (chunk) => (text += chunk.toString()))
+    socket.on('data', (chunk: Buffer) => (text += chunk.toString()))
     socket.on('error', () => undefined)
     socket.on('close', () => resolve(text))
     socket.write(bytes)
