@@ -6,7 +6,7 @@
 MAKEFLAGS += --no-print-directory
 SHELL := /bin/sh
 .DEFAULT_GOAL := help
-.PHONY: help setup nats build run demo ops audit test check lint format bench clean
+.PHONY: help setup nats build run demo ops audit test check lint format bench fuzz clean
 
 INSTALLED := node_modules/.installed
 TYPES := protos/types/.made
@@ -44,6 +44,9 @@ lint: $(INSTALLED) $(TYPES) ## the linter alone
 
 format: $(INSTALLED) ## lay out every file
 	@$(PRETTIER) --write .
+
+fuzz: build ## hostile bytes at the gateway's door: make fuzz BUDGET=30 (seconds)
+	@node .build/test/fuzz/door.js --seconds $(or $(BUDGET),30)
 
 bench: setup build ## what it takes, beside the ceiling of the same machine (test/load)
 	@node .build/test/load/main.js bench $(ARGS)

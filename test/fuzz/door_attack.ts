@@ -42,7 +42,7 @@ export interface AttackReport {
 
 const AT_A_TIME = 48
 /** A broken request may wait for bytes that never come. */
-const QUIET_MS = 60
+const QUIET_MS = 150
 const FAULTS_MAX = 20
 
 export async function attackDoor({ seed, forMs, only }: AttackOptions): Promise<AttackReport> {

@@ -475,7 +475,11 @@ void t.test('a key that an update no longer names is gone', async (t) => {
 })
 
 void t.test('the rate of a key: what is over it is 429 with a time to wait', async (t) => {
-  const gateway = await startGateway(t, { partners: snapshot({ rate_limit_per_second: 3 }) })
+  const now = instant(Date.now())
+  const gateway = await startGateway(t, {
+    partners: snapshot({ rate_limit_per_second: 3 }),
+    clock: { now: () => now },
+  })
   const answers = await Promise.all([1, 2, 3, 4].map(() => call(gateway.port, createRequest())))
   const statuses = answers.map(({ status }) => status).sort()
   t.same(statuses, [201, 201, 201, 429])
