@@ -5,8 +5,8 @@
  * Does not own: what is derived from the keys (`deriveKey` here names the purposes; the users are
  * elsewhere).
  *
- * G1. Each line is `kid:64 hex digits`. The first key is the current one; the others only open what
- *     they sealed.
+ * G1. Each line is `kid:64 hex digits`. The first key is the current one; the others open what
+ *     they sealed and verify the tokens they signed.
  * G2. The file is made once, 0600, complete or not at all; two processes that start together end up
  *     with one key.
  * G3. No message ever holds a part of a key.
@@ -64,7 +64,8 @@ export function loadMasterKeys(file: string, policy: MasterKeyPolicy, random: Ra
   if (!existsSync(file)) {
     if (!policy.create) {
       throw new Error(
-        `master key file ${file} is missing: restore it, nothing can be opened without`,
+        `master key file ${file} is missing: restore it, nothing can be opened without; before a ` +
+          'first start of production write one line, kid:64 hex digits, and chmod 600',
       )
     }
     createKeyFile(file, random)

@@ -6,10 +6,12 @@
  *
  * Size: 8 bytes a slot, at most 16 a nonce (it grows at 10 to 16): six million are 60 to 96 MB.
  *
- * M1. A fingerprint that was added is refused for `windowMs` at least, and one tick (`windowMs` /
- *     450) longer at most.
- * M2. Time never goes back here: an older `now` counts as the latest time seen, so a clock that is
- *     set back makes fingerprints live longer, never shorter.
+ * M1. A fingerprint that was added is refused for `windowMs` at least, and under steady calls one
+ *     tick (`windowMs` / 450) longer at most.
+ * M2. Time is counted here, not read: between two calls no more than STEP_TICKS pass, and none
+ *     while the clock shows less than before. So a clock that is set forward frees nothing early,
+ *     one that is set back makes fingerprints live longer, and so does a time without calls. A
+ *     clock that goes back by more than the window is not waited for: it was wrong before.
  * M3. At most `maxEntries` are kept. A full table refuses everything rather than forget: see
  *     `isFull`.
  * M4. No call does more than one segment's work, a 1,024th of the table: growing and forgetting
@@ -47,6 +49,8 @@ export interface NonceTable {
   load(prints: Buffer, at: Instant): void
   /** Lets the caller say that it is overloaded, before `add` refuses honest calls. */
   isFull(now: Instant): boolean
+  /** No fingerprint that is held was seen earlier, by the clock of then; infinite when none is. */
+  heldSince(): number
   /** Fingerprints held, those included that are over and not yet swept out. */
   readonly size: number
   readonly bytes: number
@@ -75,6 +79,8 @@ const STAMPS = 1_023
  */
 const WINDOW_TICKS = 450
 const SWEEP_TICKS = 75
+/** Less than what NONCE_KEPT_MS adds to the window: a jump of the clock eats that at most. */
+const STEP_TICKS = 15
 
 /** A segment grows when it is fuller than this; linear probing gets slow beyond. */
 const FILL_MAX = 0.8
@@ -95,22 +101,32 @@ interface Segment {
 export function createNonceTable(options: NonceTableOptions): NonceTable {
   const { salt, windowMs = NONCE_KEPT_MS, maxEntries = ENTRIES_MAX } = options
   const tickMs = windowMs / WINDOW_TICKS
+  const stepMs = STEP_TICKS * tickMs
   const segments: Segment[] = []
   for (let index = 0; index < SEGMENTS; index++) segments.push(newSegment())
   const loaded = newFingerprint()
-  /** The first time seen; ticks are counted from it, which keeps them small integers. */
-  let origin = Number.NaN
+  /** The earliest clock of each tick that is still in the window, by tick round and round. */
+  const clocks = new Float64Array(WINDOW_TICKS + 1).fill(Number.POSITIVE_INFINITY)
   let latest = Number.NEGATIVE_INFINITY
+  /** The time counted so far (M2). */
+  let elapsedMs = 0
   let tick = 0
   let cursor = 0
   let size = 0
   let bytes = SEGMENTS * SLOTS_MIN * SLOT_BYTES
 
   const advance = (now: Instant): void => {
-    if (now <= latest) return
-    if (latest === Number.NEGATIVE_INFINITY) origin = now
-    latest = now
-    tick = Math.floor((now - origin) / tickMs)
+    if (now === latest) return
+    const ahead = now - latest
+    if (ahead > 0 || ahead < -windowMs) latest = now
+    if (ahead > 0) elapsedMs += Math.min(ahead, stepMs)
+    const before = tick
+    tick = Math.floor(elapsedMs / tickMs)
+    for (let passed = before + 1; passed <= tick; passed++) {
+      clocks[passed % clocks.length] = Number.POSITIVE_INFINITY
+    }
+    const place = tick % clocks.length
+    clocks[place] = Math.min(clocks[place] as number, now)
   }
 
   /** While it is full, each question sweeps a segment: nothing else would, as nothing is added. */
@@ -167,6 +183,7 @@ export function createNonceTable(options: NonceTableOptions): NonceTable {
       }
     },
     isFull,
+    heldSince: () => Math.min(...clocks),
     get size() {
       return size
     },

@@ -55,6 +55,9 @@ export function seal(box: SecretBox, plaintext: string, place: string): string {
 const SEALED_SHAPE =
   /^v1\.([a-z0-9]{1,16})\.([A-Za-z0-9_-]{16})\.([A-Za-z0-9_-]*)\.([A-Za-z0-9_-]{21}[AQgw])$/
 
+/** The key that a text was sealed with; undefined when it is no sealed text. */
+export const kidOf = (sealed: string): string | undefined => SEALED_SHAPE.exec(sealed)?.[1]
+
 export function open(box: SecretBox, sealed: string, place: string): string | undefined {
   const [, kid = '', iv = '', text = '', tag = ''] = SEALED_SHAPE.exec(sealed) ?? []
   const key = box.keys.get(kid)

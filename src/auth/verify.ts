@@ -14,7 +14,7 @@
 import { TIMESTAMP_SKEW_MS } from '../base/bounds.js'
 import type { Instant } from '../base/clock.js'
 import type { Environment, KeyId, PartnerId } from '../base/ids.js'
-import { canonicalRequest } from './canonical.js'
+import { bodyHash, canonicalRequest } from './canonical.js'
 import { isNonce, parseKeyId, parseTimestamp } from './request_shape.js'
 import { isSignature, signatureMatches, signingKey, type SigningSecret } from './signature.js'
 
@@ -28,8 +28,8 @@ export interface SignedRequest {
   readonly method: string
   /** As received, without the query. */
   readonly path: string
-  /** Of auth/canonical `bodyHash`. */
-  readonly bodyHash: string
+  /** As received. It is hashed only for a call whose headers have their shapes. */
+  readonly body: Uint8Array
   readonly keyId: HeaderValue
   readonly timestamp: HeaderValue
   readonly nonce: HeaderValue
@@ -86,9 +86,10 @@ export function verifyRequest(
     return refused('headers_malformed')
   }
   const { partner, environment } = named
-  const { method, path, bodyHash } = request
+  const { method, path, body } = request
   const known = lookup(keyId)
-  const canonical = canonicalRequest({ method, path, timestamp, nonce, bodyHash })
+  const hash = bodyHash(body)
+  const canonical = canonicalRequest({ method, path, timestamp, nonce, bodyHash: hash })
   const matches = signatureMatches(known?.secret ?? NOBODYS_SECRET, canonical, signature)
 
   if (!request.allowsAddress(partner, environment)) return refused('address_not_allowed')

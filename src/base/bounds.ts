@@ -1,7 +1,7 @@
 /**
  * Bounds that nobody sets: each with its reason. What an operator may change is in base/settings.
  */
-import { MINUTE, SECOND } from './clock.js'
+import { DAY, HOUR, MINUTE, SECOND } from './clock.js'
 
 /** Spec, Limits. */
 export const AMOUNT_USD_CENTS_MAX = 100_000_000
@@ -18,6 +18,7 @@ export const TIMESTAMP_SKEW_MS = 5 * MINUTE
 export const NONCE_WINDOW_MS = 10 * MINUTE
 export const ACTIVE_KEYS_MAX = 3
 export const RECEIPT_TTL_S = 300
+export const SESSION_TTL_MAX_S = 900
 export const LIST_LIMIT_DEFAULT = 50
 export const LIST_LIMIT_MAX = 100
 
@@ -56,3 +57,18 @@ export const STREAM_BATCH_MAX = 256
 export const GRPC_MESSAGE_MAX_BYTES = 8 * 1024 * 1024
 
 export const ENDPOINTS_PER_TENANT_MAX = 16
+export const WEBHOOK_URL_MAX = 2_048
+export const ENDPOINT_DESCRIPTION_MAX = 500
+/** What a rotated webhook secret may wait before it signs. */
+export const SECRET_ACTIVE_AFTER_MS = HOUR
+export const SECRET_ACTIVE_AFTER_MAX_MS = 30 * DAY
+
+/** Questions to the webhook pools that wait for an answer; each may wait for seconds. */
+export const DESK_QUESTIONS_MAX = 64
+/** Less than a caller waits, so that he is told. */
+export const DESK_ANSWER_WITHIN_MS = 2 * SECOND
+/** Redriven for one question; what is left is asked for again. */
+export const REDRIVE_MAX = 5_000
+/** Texts of a page: one that reaches it ends early. Many such answers fit one message. */
+export const DESK_PAGE_BYTES = 256 * 1024
+export const EVENT_PAGE_BYTES = 512 * 1024

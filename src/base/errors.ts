@@ -39,8 +39,10 @@ const entry = (
   retryable = false,
 ): ErrorEntry => ({ http, grpc, retryable, message })
 
-export const ERRORS = {
-  // Every endpoint.
+type Entries = Readonly<Record<string, ErrorEntry>>
+
+/** Every operation. */
+const COMMON = {
   invalid_request: entry(400, 'INVALID_ARGUMENT', 'The request is not valid.'),
   authentication_failed: entry(401, 'UNAUTHENTICATED', 'Authentication failed.'),
   not_found: entry(404, 'NOT_FOUND', 'There is nothing at this address.'),
@@ -55,8 +57,10 @@ export const ERRORS = {
     'ALREADY_EXISTS',
     'The idempotency key was used with another request.',
   ),
+} as const satisfies Entries
 
-  // Payment intents.
+/** Payment intents. */
+const INTENTS = {
   payment_intent_not_found: entry(404, 'NOT_FOUND', 'No such payment intent.'),
   attestation_not_satisfied: entry(
     403,
@@ -96,8 +100,10 @@ export const ERRORS = {
     'FAILED_PRECONDITION',
     'The same code was paid a moment ago. Ask the user, then acknowledge.',
   ),
+} as const satisfies Entries
 
-  // Scan.
+/** What a scan can say besides. */
+const SCAN = {
   qr_malformed: entry(422, 'INVALID_ARGUMENT', 'The QR code can not be read.'),
   qr_checksum_invalid: entry(422, 'INVALID_ARGUMENT', 'The checksum of the QR code is wrong.'),
   qr_scheme_unsupported: entry(422, 'INVALID_ARGUMENT', 'The QR scheme is not supported here.'),
@@ -113,8 +119,10 @@ export const ERRORS = {
     'FAILED_PRECONDITION',
     'The quote is above the amount of the intent.',
   ),
+} as const satisfies Entries
 
-  // Payouts and the money beneath them.
+/** Payouts and the money beneath them, as partners meet them. */
+export const PAYOUT_ERRORS = {
   invalid_beneficiary: entry(400, 'INVALID_ARGUMENT', 'The beneficiary is not valid.'),
   beneficiary_not_found: entry(404, 'NOT_FOUND', 'No such beneficiary.'),
   unsupported_currency: entry(422, 'FAILED_PRECONDITION', 'The currency is not enabled.'),
@@ -127,19 +135,58 @@ export const ERRORS = {
   rail_unavailable: entry(422, 'FAILED_PRECONDITION', 'No route is available now.', true),
   payout_not_found: entry(404, 'NOT_FOUND', 'No such payout.'),
   payout_not_cancelable: entry(409, 'FAILED_PRECONDITION', 'The payout can not be cancelled.'),
+  outcome_not_possible: entry(409, 'FAILED_PRECONDITION', 'That outcome can not come any more.'),
+  fx_quote_not_found: entry(404, 'NOT_FOUND', 'No such conversion quote.'),
+  balance_limit_exceeded: entry(422, 'FAILED_PRECONDITION', 'A balance can not hold as much.'),
+} as const satisfies Entries
 
-  // Operators.
+/** Told to operators only. */
+const OPERATORS = {
+  partner_not_found: entry(404, 'NOT_FOUND', 'No such partner.'),
   signing_key_limit: entry(
     409,
     'RESOURCE_EXHAUSTED',
     'Three signing keys are active. Wait for one to be revoked.',
   ),
+  signing_key_not_found: entry(404, 'NOT_FOUND', 'No such signing key.'),
+  signing_key_revoked: entry(409, 'FAILED_PRECONDITION', 'The signing key is revoked for good.'),
+  payment_intent_not_at_rail: entry(
+    409,
+    'FAILED_PRECONDITION',
+    'The payment intent is not out at the rail.',
+  ),
+  payout_not_held: entry(409, 'FAILED_PRECONDITION', 'The payout does not wait for a review.'),
+  payout_not_at_rail: entry(409, 'FAILED_PRECONDITION', 'The payout is not out at the rail.'),
+  payout_not_completed: entry(409, 'FAILED_PRECONDITION', 'The payout is not completed.'),
+  discrepancy_not_found: entry(404, 'NOT_FOUND', 'No such discrepancy.'),
+  discrepancy_settled: entry(409, 'FAILED_PRECONDITION', 'The discrepancy is settled.'),
+  settlement_not_possible: entry(
+    409,
+    'FAILED_PRECONDITION',
+    'The discrepancy has no entries that could be settled so.',
+  ),
+} as const satisfies Entries
 
-  // Webhooks.
+/** Webhook endpoints and events. */
+const WEBHOOKS = {
   webhook_endpoint_not_found: entry(404, 'NOT_FOUND', 'No such webhook endpoint.'),
   webhook_endpoint_limit: entry(409, 'RESOURCE_EXHAUSTED', 'No further endpoint is allowed.'),
+  webhook_endpoint_disabled: entry(
+    409,
+    'FAILED_PRECONDITION',
+    'The webhook endpoint is disabled. Enable it first.',
+  ),
   event_not_found: entry(404, 'NOT_FOUND', 'No such event.'),
-} as const satisfies Record<string, ErrorEntry>
+} as const satisfies Entries
+
+export const ERRORS = {
+  ...COMMON,
+  ...INTENTS,
+  ...SCAN,
+  ...PAYOUT_ERRORS,
+  ...OPERATORS,
+  ...WEBHOOKS,
+} as const
 
 export type ErrorCode = keyof typeof ERRORS
 

@@ -9,7 +9,7 @@
  * I2. Ids of one prefix sort by their creation time, which keeps index pages local.
  * I3. Every id draws its own 80 bits; none is the previous one plus one.
  */
-import type { Instant } from './clock.js'
+import { instant, type Instant } from './clock.js'
 import type { Random } from './random.js'
 
 export const PREFIX = {
@@ -56,6 +56,15 @@ const RANDOM_BYTES = 10
 /** A new id of this kind. `at` orders it; `random` makes it unguessable enough to be unique. */
 export function newId<Id extends string>(kind: IdKind, at: Instant, random: Random): Id {
   return (PREFIX[kind] + timePart(at) + randomPart(random.bytes(RANDOM_BYTES))) as Id
+}
+
+/** 48 bits of milliseconds. */
+const LAST_INSTANT = 2 ** 48 - 1
+const NO_CHANCE: Random = { bytes: (count) => Buffer.alloc(count), fraction: () => 0 }
+
+/** Sorts before every id of this kind and moment, and behind those of earlier ones. */
+export function leastIdAt(kind: IdKind, at: number): string {
+  return newId(kind, instant(Math.min(Math.max(at, 0), LAST_INSTANT)), NO_CHANCE)
 }
 
 let lastInstant = -1

@@ -17,9 +17,12 @@ const FILES = [
   'exchange.proto',
   'directory.proto',
   'webhooks.proto',
+  'delivery_desk.proto',
+  'webhook_admin.proto',
   'rail.proto',
   'operator.proto',
   'partners.proto',
+  'reconciliation.proto',
 ]
 
 /** The repository's root: compiled code runs from `.build/`, sources from the tree itself. */

@@ -15,6 +15,7 @@ import { existsSync, readFileSync } from 'node:fs'
 import { isIP } from 'node:net'
 import { join, resolve } from 'node:path'
 import { parseEnv } from 'node:util'
+import { SESSION_TTL_MAX_S } from './bounds.js'
 
 interface Setting<T> {
   readonly fallback: string
@@ -159,7 +160,7 @@ export const SETTINGS = {
     'a path',
     'key file for secrets at rest; empty: DATA_DIR/master.key',
   ),
-  SESSION_TTL_S: whole(300, 60, 900, 'life of a session token, seconds'),
+  SESSION_TTL_S: whole(300, 60, SESSION_TTL_MAX_S, 'life of a session token, seconds'),
   QUOTE_TTL_S: whole(300, 10, 3_600, 'life of a quote, seconds'),
   INTENT_TTL_S: whole(1_800, 60, 86_400, 'time until an unconfirmed intent expires, seconds'),
   HANDOVER_TTL_S: whole(
@@ -188,6 +189,7 @@ export const SETTINGS = {
   TH_MINIMUM_SATANG: whole(100, 1, 1_000_000, 'least amount of a payment, Thailand'),
   VN_MINIMUM_VND: whole(1_000, 1, 5_000_000, 'least amount of a payment, Vietnam'),
   RAIL_DELAY_MS: whole(250, 0, 600_000, 'how long the sandbox rail takes to pay'),
+  WEBHOOK_POOLS: whole(1, 1, 8, 'webhook pool processes that share the deliveries'),
   WEBHOOK_ALLOW_PRIVATE: toggle(
     false,
     'deliver webhooks to http and to private addresses (local work only)',

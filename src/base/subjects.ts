@@ -34,3 +34,7 @@ export const FILES = {
   sandbox: 'sandbox.json',
   natsStore: 'nats',
 } as const
+
+/** Each webhook pool has a file of its own; pools count from 1. */
+export const webhookDatabase = (pool: number): string =>
+  pool === 1 ? FILES.webhookDatabase : `webhooks-${pool}.db`

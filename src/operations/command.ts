@@ -6,7 +6,7 @@
  * C2. What an operator did wrong is a CommandFault: its sentence is printed, exit code 2.
  */
 import type { Clock } from '../base/clock.js'
-import type { OperatorClient } from './operator_client.js'
+import type { OperatorClient, PartnerAdminClient, WebhookAdminClient } from './operator_client.js'
 import type { Sandbox } from './sandbox.js'
 import type { Paint } from './terminal.js'
 
@@ -22,16 +22,26 @@ export interface Flags {
   readonly cursor?: string
   readonly resolved?: boolean
   readonly body?: string
+  readonly header?: readonly string[]
+  readonly canonical?: string
+  readonly 'secret-file'?: string
   readonly port?: string
   readonly 'forward-to'?: string
+  readonly endpoint?: string
+  readonly since?: string
   readonly 'idempotency-key'?: string
   readonly 'no-funds'?: boolean
   readonly json?: boolean
+  readonly from?: string
+  readonly to?: string
+  readonly out?: string
 }
 
 export interface Context {
   readonly sandbox: Sandbox
   readonly operator: OperatorClient
+  readonly partners: PartnerAdminClient
+  readonly webhooks: WebhookAdminClient
   readonly clock: Clock
   readonly paint: Paint
   readonly flags: Flags
@@ -42,6 +52,10 @@ export interface Context {
 export interface Report {
   readonly value: object
   readonly lines: readonly string[]
+  /** 0 unless given. */
+  readonly exitCode?: number
+  /** The standard output holds something else: the report goes to the error output. */
+  readonly isAside?: boolean
 }
 
 export interface Command {

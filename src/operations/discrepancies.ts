@@ -34,7 +34,7 @@ function rowOf(found: Discrepancy__Output): string[] {
 
 export const discrepancyResolve: Command = {
   usage: 'discrepancy resolve DISCREPANCY SETTLEMENT',
-  about: 'undo its entries, or keep them (--evidence TEXT)',
+  about: 'keep, undo, charge_partner, credit_partner or write_off (--evidence TEXT)',
   run: async (context, [discrepancy_id = '', settlement = '']) => {
     const resolved = await context.operator.call('ResolveDiscrepancy', {
       actor: deciderOf(context),

@@ -3,6 +3,9 @@
  *
  * Owns: registering it with the demo partner, and taking it back. Does not own: verification
  * (receiver).
+ *
+ * L1. What is forwarded can be verified again: the path is that of the program behind, bytes and
+ *     headers are those that came, and the secret is shown.
  */
 import { request as send } from 'undici'
 import { readSettings } from '../base/settings.js'
@@ -25,17 +28,20 @@ export const listen: Command = {
     const brand = readSettings().BRAND
     const partner = createPartner(credentialsOf(sandbox, brand), clock)
     const secrets = new Map<string, string>()
+    const path = pathOf(flags['forward-to'])
     const receiver = await openReceiver({
       clock,
       brand,
       port: portOf(flags.port),
       secretOf: (keyId) => secrets.get(keyId),
       answer: (delivery) => forward(delivery, flags['forward-to']),
-      onDelivery: (delivery) => console.log(lineOf(delivery, context)),
+      onAnswered: (delivery, status) => console.log(lineOf(delivery, status, context)),
     })
-    const endpoint = await register(partner, `${receiver.url}/hooks`)
+    const url = receiver.url + path
+    const endpoint = await register(partner, url)
     secrets.set(endpoint.key_id, endpoint.secret)
-    console.error(`listening at ${receiver.url}/hooks as ${endpoint.id}; Ctrl-C ends it`)
+    console.error(`listening at ${url} as ${endpoint.id}; Ctrl-C ends it`)
+    console.error(`WEBHOOK_SECRETS='${JSON.stringify({ [endpoint.key_id]: endpoint.secret })}'`)
     await new Promise((resolve) => process.once('SIGINT', resolve))
     const gone = await partner.request('DELETE', `/v1/webhook_endpoints/${endpoint.id}`)
     await receiver.close()
@@ -53,6 +59,13 @@ function portOf(text = '0'): number {
   const port = /^[0-9]{1,5}$/.test(text) ? Number(text) : Number.NaN
   if (!(port <= 65_535)) throw new CommandFault(`--port ${text} is no port.`)
   return port
+}
+
+/** A webhook's signature covers the path with its query. */
+function pathOf(forwardTo = 'http://localhost/hooks'): string {
+  if (!URL.canParse(forwardTo)) throw new CommandFault(`--forward-to ${forwardTo} is no address.`)
+  const { pathname, search } = new URL(forwardTo)
+  return pathname + search
 }
 
 async function register(partner: Partner, url: string): Promise<CreatedEndpoint> {
@@ -76,10 +89,18 @@ async function forward({ body, headers }: Delivery, url: string | undefined): Pr
   }
 }
 
-function lineOf(delivery: Delivery, { flags, paint }: Context): string {
+function lineOf(delivery: Delivery, status: number, { flags, paint }: Context): string {
   const { eventId, eventType, verdict, body } = delivery
-  if (flags.json === true)
-    return JSON.stringify({ verdict, event: JSON.parse(body.toString()) as unknown })
+  if (flags.json === true) return JSON.stringify({ verdict, status, event: parsed(body) })
   const colour = verdict === 'valid' ? 'good' : verdict === 'duplicate' ? 'dim' : 'bad'
-  return `${eventType.padEnd(26)} ${eventId}  ${paint(colour, verdict)}`
+  return `${eventType.padEnd(26)} ${eventId}  ${paint(colour, verdict)}, answered ${status}`
+}
+
+/** Anybody may send anything to it. */
+function parsed(body: Buffer): unknown {
+  try {
+    return JSON.parse(body.toString())
+  } catch {
+    return null
+  }
 }

@@ -7,11 +7,24 @@
 import { parseArgs } from 'node:util'
 import { systemClock } from '../base/clock.js'
 import { readSettings } from '../base/settings.js'
+import { actions } from './actions.js'
 import { balanceAlert, deposit, keyIssue, partnerCreate, ratesSet } from './changes.js'
 import { CommandFault, type Command, type Flags } from './command.js'
 import { discrepancyList, discrepancyResolve } from './discrepancies.js'
+import { intentResolve, intentShow, unknownList } from './intents.js'
+import { keyList, keyRevoke } from './keys.js'
 import { listen } from './listen.js'
-import { connectOperator } from './operator_client.js'
+import { masterKeyList, masterKeyReencrypt } from './master_keys.js'
+import { connectOperator, connectPartnerAdmin, connectWebhookAdmin } from './operator_client.js'
+import {
+  partnerAllowIps,
+  partnerCorridors,
+  partnerList,
+  partnerPackages,
+  partnerRateLimit,
+  partnerResume,
+  partnerSuspend,
+} from './partners.js'
 import {
   payoutApprove,
   payoutReject,
@@ -19,15 +32,35 @@ import {
   payoutReverse,
   payoutsHeld,
 } from './payouts.js'
+import { reconcileStatement } from './reconcile.js'
 import { routesList, routesSet } from './routes.js'
 import { findSandbox } from './sandbox.js'
 import { sign } from './sign.js'
 import { paintFor, table } from './terminal.js'
 import { trialBalance } from './trial_balance.js'
+import { verify } from './verify.js'
+import {
+  webhooksDead,
+  webhooksDisable,
+  webhooksEnable,
+  webhooksEndpoints,
+  webhooksPoison,
+  webhooksRedrive,
+  webhooksStatus,
+} from './webhooks.js'
 
 const COMMANDS: readonly Command[] = [
   partnerCreate,
+  partnerList,
+  partnerSuspend,
+  partnerResume,
+  partnerAllowIps,
+  partnerPackages,
+  partnerCorridors,
+  partnerRateLimit,
   keyIssue,
+  keyList,
+  keyRevoke,
   deposit,
   ratesSet,
   routesList,
@@ -38,11 +71,26 @@ const COMMANDS: readonly Command[] = [
   payoutReject,
   payoutResolve,
   payoutReverse,
+  intentShow,
+  intentResolve,
+  unknownList,
   discrepancyList,
   discrepancyResolve,
   trialBalance,
+  reconcileStatement,
+  actions,
+  masterKeyList,
+  masterKeyReencrypt,
+  webhooksStatus,
+  webhooksEndpoints,
+  webhooksDead,
+  webhooksRedrive,
+  webhooksEnable,
+  webhooksDisable,
+  webhooksPoison,
   listen,
   sign,
+  verify,
 ]
 
 const OPTIONS = {
@@ -52,11 +100,19 @@ const OPTIONS = {
   cursor: { type: 'string' },
   resolved: { type: 'boolean' },
   body: { type: 'string' },
+  header: { type: 'string', multiple: true },
+  canonical: { type: 'string' },
+  'secret-file': { type: 'string' },
   port: { type: 'string' },
   'forward-to': { type: 'string' },
+  endpoint: { type: 'string' },
+  since: { type: 'string' },
   'idempotency-key': { type: 'string' },
   'no-funds': { type: 'boolean' },
   json: { type: 'boolean' },
+  from: { type: 'string' },
+  to: { type: 'string' },
+  out: { type: 'string' },
 } as const
 
 async function main(): Promise<void> {
@@ -68,11 +124,15 @@ async function main(): Promise<void> {
     throw new CommandFault(`No stack has run with DATA_DIR=${readSettings().DATA_DIR}: make run`)
   }
   const operator = connectOperator(sandbox, systemClock)
+  const partners = connectPartnerAdmin(sandbox, systemClock)
+  const webhooks = connectWebhookAdmin(sandbox, systemClock)
   try {
     const report = await command.run(
       {
         sandbox,
         operator,
+        partners,
+        webhooks,
         clock: systemClock,
         paint: paintFor(process.stdout),
         flags,
@@ -80,9 +140,14 @@ async function main(): Promise<void> {
       },
       args,
     )
-    console.log(flags.json === true ? JSON.stringify(report.value) : report.lines.join('\n'))
+    const told = flags.json === true ? JSON.stringify(report.value) : report.lines.join('\n')
+    if (report.isAside === true) console.error(told)
+    else console.log(told)
+    process.exitCode = report.exitCode ?? 0
   } finally {
     operator.close()
+    partners.close()
+    webhooks.close()
   }
 }
 

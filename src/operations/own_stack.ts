@@ -24,12 +24,16 @@ export interface OwnStack {
 
 const FREE_PORTS = { HTTP_PORT: '0', GRPC_PORT: '0', OPS_PORT: '0', NATS_PORT: '0' }
 
-/** It runs outside of the project's folder, so that nobody's `.env` takes part. */
+/**
+ * It runs outside of the project's folder, so that nobody's `.env` takes part.
+ * @param root another built checkout than this one
+ */
 export function startOwnStack(
   dataDir: string,
   settings: Readonly<Record<string, string>> = {},
+  root = projectRoot(),
 ): OwnStack {
-  const main = join(projectRoot(), '.build/src/supervisor/main.js')
+  const main = join(root, '.build/src/supervisor/main.js')
   const child = spawn(process.execPath, [main], {
     cwd: tmpdir(),
     env: readEnvironment().forChild({ ...FREE_PORTS, ...settings, DATA_DIR: dataDir }),

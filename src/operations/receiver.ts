@@ -45,7 +45,8 @@ export interface ReceiverOptions {
   readonly secretOf: (keyId: string) => string | undefined
   /** The status to answer with; 200 unless told otherwise. One that is not valid gets 401. */
   readonly answer?: (delivery: Delivery) => number | Promise<number>
-  readonly onDelivery?: (delivery: Delivery) => void
+  /** With the status it was answered with. */
+  readonly onAnswered?: (delivery: Delivery, status: number) => void
 }
 
 export interface Receiver {
@@ -68,11 +69,11 @@ export async function openReceiver(options: ReceiverOptions): Promise<Receiver> 
     const repeated = judged.verdict === 'valid' && events.has(judged.eventId)
     const delivery: Delivery = repeated ? { ...judged, verdict: 'duplicate' } : judged
     deliveries.push(delivery)
-    options.onDelivery?.(delivery)
     response.statusCode = await statusFor(delivery, options)
     const stored = response.statusCode < 300 && delivery.verdict === 'valid'
     if (stored) events.set(delivery.eventId, delivery)
     response.end()
+    options.onAnswered?.(delivery, response.statusCode)
   }
 
   const server = createServer((request, response) => {

@@ -6,9 +6,9 @@ import {
   writeFingerprint,
   type Fingerprint,
 } from '../../src/auth/fingerprint.js'
-import { createNonceTable, NONCE_KEPT_MS } from '../../src/auth/nonces.js'
+import { createNonceTable, NONCE_KEPT_MS, type NonceTable } from '../../src/auth/nonces.js'
 import { NONCE_WINDOW_MS } from '../../src/base/bounds.js'
-import { DAY, instant, plus } from '../../src/base/clock.js'
+import { DAY, instant, MINUTE, plus, SECOND, type Instant } from '../../src/base/clock.js'
 import type { TenantId } from '../../src/base/ids.js'
 
 const SALT = Buffer.alloc(32, 1)
@@ -28,11 +28,19 @@ const bytesOf = (prints: readonly Fingerprint[]): Buffer => {
   return bytes
 }
 
+/** Lets the time pass as calls do, each a moment after the one before it. */
+function pass(table: NonceTable, from: Instant, milliseconds: number, step = 10): Instant {
+  const to = plus(from, milliseconds)
+  for (let now = from; now < to; now = plus(now, step)) table.isFull(now)
+  table.isFull(to)
+  return to
+}
+
 void t.test('a nonce is refused for the whole window and free after it', (t) => {
   const at = (age: number): boolean => {
     const table = createNonceTable({ salt: SALT, windowMs: WINDOW_MS })
     t.ok(table.add(print(1, 2), START))
-    return table.add(print(1, 2), plus(START, age))
+    return table.add(print(1, 2), pass(table, START, age))
   }
   t.notOk(at(0))
   t.notOk(at(WINDOW_MS))
@@ -45,20 +53,21 @@ void t.test('the default window covers the promised ten minutes and what a call 
   for (const age of [0, NONCE_WINDOW_MS, NONCE_KEPT_MS]) {
     const table = createNonceTable({ salt: SALT })
     table.add(print(1, 2), START)
-    t.notOk(table.add(print(1, 2), plus(START, age)), `${age} ms`)
+    t.notOk(table.add(print(1, 2), pass(table, START, age, SECOND)), `${age} ms`)
   }
   const table = createNonceTable({ salt: SALT })
   table.add(print(1, 2), START)
-  t.ok(table.add(print(1, 2), plus(START, NONCE_KEPT_MS * (1 + 1 / 450) + 1)))
+  const over = pass(table, START, NONCE_KEPT_MS * (1 + 1 / 450) + 1, SECOND)
+  t.ok(table.add(print(1, 2), over))
   t.end()
 })
 
 void t.test('a second use after the window counts from then on', (t) => {
   const table = createNonceTable({ salt: SALT, windowMs: WINDOW_MS })
-  const again = plus(START, WINDOW_MS + 1)
   t.ok(table.add(print(1, 2), START))
+  const again = pass(table, START, WINDOW_MS + 1)
   t.ok(table.add(print(1, 2), again))
-  t.notOk(table.add(print(1, 2), plus(again, WINDOW_MS)))
+  t.notOk(table.add(print(1, 2), pass(table, again, WINDOW_MS)))
   t.end()
 })
 
@@ -103,14 +112,17 @@ const anyCall = fc.record({
 /** What the table must do, told with a Map that forgets nothing. */
 function createModel() {
   const seenAt = new Map<string, number>()
-  let latest = 0
+  let clock: number | undefined
+  let elapsed = 0
   return {
     add({ high, low }: Fingerprint, now: number): boolean {
-      latest = Math.max(latest, now)
+      const ahead = now - (clock ?? now)
+      elapsed += Math.min(Math.max(0, ahead), 15)
+      if (ahead > 0 || ahead < -WINDOW_MS || clock === undefined) clock = now
       const name = `${high} ${low}`
       const before = seenAt.get(name)
-      if (before !== undefined && latest - before <= WINDOW_MS) return false
-      seenAt.set(name, latest)
+      if (before !== undefined && elapsed - before <= WINDOW_MS) return false
+      seenAt.set(name, elapsed)
       return true
     },
   }
@@ -164,6 +176,48 @@ void t.test('a clock that is set back frees nothing, before and after a restart'
   t.end()
 })
 
+void t.test('a clock that jumps ahead frees nothing early, before and after a restart', (t) => {
+  const table = createNonceTable({ salt: SALT })
+  t.ok(table.add(print(1, 1), START))
+  const jumped = plus(START, DAY)
+  t.ok(table.add(print(2, 2), jumped))
+  t.notOk(table.add(print(1, 1), jumped))
+  const back = plus(START, MINUTE)
+  t.ok(table.add(print(3, 3), back))
+  t.notOk(table.add(print(1, 1), back), 'set right again')
+  t.ok(table.heldSince() <= START, 'its row is not deleted')
+
+  const restarted = createNonceTable({ salt: SALT })
+  restarted.load(bytesOf([print(1, 1)]), START)
+  restarted.load(bytesOf([print(2, 2)]), jumped)
+  restarted.load(bytesOf([print(3, 3)]), back)
+  for (const one of [print(1, 1), print(2, 2), print(3, 3)]) {
+    t.notOk(restarted.add(one, plus(back, SECOND)))
+  }
+  const over = pass(restarted, back, NONCE_KEPT_MS + 2 * SECOND, SECOND)
+  t.ok(restarted.add(print(1, 1), over), 'and it is forgotten when its time is over')
+  t.end()
+})
+
+void t.test('a stop of hours between two calls frees nothing', (t) => {
+  const table = createNonceTable({ salt: SALT })
+  t.ok(table.add(print(1, 1), START))
+  t.notOk(table.add(print(1, 1), plus(START, DAY)))
+  t.end()
+})
+
+void t.test('it tells since when it holds what it holds', (t) => {
+  const table = createNonceTable({ salt: SALT })
+  t.equal(table.heldSince(), Infinity)
+  table.add(print(1, 1), START)
+  t.equal(table.heldSince(), START)
+  const later = pass(table, START, NONCE_WINDOW_MS, SECOND)
+  t.equal(table.heldSince(), START)
+  pass(table, later, MINUTE, SECOND)
+  t.ok(table.heldSince() > START && table.heldSince() <= START + 2 * MINUTE)
+  t.end()
+})
+
 void t.test('a loaded table refuses exactly what the first one would', (t) => {
   const prints = Array.from({ length: 20_000 }, (_, index) => spread(index))
   const table = createNonceTable({ salt: SALT })
@@ -209,7 +263,8 @@ void t.test('memory comes back after a burst', (t) => {
   const table = createNonceTable({ salt: SALT, windowMs: WINDOW_MS })
   for (let index = 0; index < 100_000; index++) table.add(spread(index), START)
   const burst = table.bytes
-  for (let index = 0; index < 20_000; index++) table.add(spread(index), plus(START, 10_000))
+  const later = pass(table, START, 10_000)
+  for (let index = 0; index < 20_000; index++) table.add(spread(index), later)
   t.ok(table.bytes < burst / 2, `${table.bytes} of ${burst}`)
   t.end()
 })
@@ -224,7 +279,7 @@ void t.test('a full table refuses, says so, and recovers', (t) => {
   t.notOk(table.add(spread(100), START), 'nothing more')
   t.notOk(table.add(spread(0), START), 'and nothing is forgotten for it')
   t.equal(table.size, 100)
-  const later = plus(START, WINDOW_MS + 1)
+  const later = pass(table, START, WINDOW_MS + 1)
   let asked = 0
   while (table.isFull(later) && asked < 1_024) asked += 1
   t.notOk(table.isFull(later), `after ${asked} questions`)

@@ -2,7 +2,7 @@ import { createDecipheriv } from 'node:crypto'
 import fc from 'fast-check'
 import t from 'tap'
 import { deriveKey, type MasterKey } from '../../src/auth/master_key.js'
-import { createSecretBox, open, seal } from '../../src/auth/secret_box.js'
+import { createSecretBox, kidOf, open, seal } from '../../src/auth/secret_box.js'
 import { fixedRandom } from './fixed_random.js'
 
 const NEW: MasterKey = { kid: 'k2', bytes: Buffer.alloc(32, 2) }
@@ -98,6 +98,8 @@ void t.test('after a rotation old texts open, new ones are sealed with the new k
   t.equal(open(before, seal(BOX, 'sk_secret', PLACE), PLACE), undefined, 'key not known there')
   t.match(seal(BOX, 'sk_secret', PLACE), /^v1\.k2\./)
   t.equal(open(BOX, sealed.replace('.k1.', '.k2.'), PLACE), undefined)
+  t.equal(kidOf(sealed), 'k1', 'a text tells which key it needs')
+  for (const text of ['', 'sk_secret', sealed.slice(0, -1)]) t.equal(kidOf(text), undefined)
   t.end()
 })
 

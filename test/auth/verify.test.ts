@@ -29,7 +29,7 @@ type Unsigned = Omit<SignedRequest, 'signature'>
 const unsigned = (changes: Partial<Unsigned> = {}): Unsigned => ({
   method: 'POST',
   path: '/v1/payouts',
-  bodyHash: bodyHash(Buffer.from('{}')),
+  body: Buffer.from('{}'),
   keyId: KEY_ID,
   timestamp: toRfc3339(NOW),
   nonce: NONCE,
@@ -40,10 +40,13 @@ const unsigned = (changes: Partial<Unsigned> = {}): Unsigned => ({
 
 /** Signs what it is given, right or wrong. */
 function signedWith(request: Unsigned, secret = SECRET): SignedRequest {
-  const { method, path, bodyHash } = request
+  const { method, path, body } = request
   const timestamp = String(request.timestamp)
   const nonce = String(request.nonce)
-  const canonical = canonicalRequest({ method, path, timestamp, nonce, bodyHash })
+  const canonical = canonicalRequest({
+    ...{ method, path, timestamp, nonce },
+    bodyHash: bodyHash(body),
+  })
   return { ...request, signature: sign(secret, canonical) }
 }
 
@@ -60,7 +63,11 @@ void t.test('a signed call is who it says it is', (t) => {
     environment: 'sandbox',
     nonce: Buffer.from(NONCE, 'hex'),
   })
-  t.equal(outcome(signedWith(unsigned({ method: 'GET', bodyHash: '' }))), 'accepted', 'no body')
+  t.equal(
+    outcome(signedWith(unsigned({ method: 'GET', body: Buffer.alloc(0) }))),
+    'accepted',
+    'no body',
+  )
   const older = signedWith(unsigned({ keyId: 'demo_sandbox_2026q3' }))
   t.equal(outcome(older), 'accepted', 'an older key until its revocation')
   t.end()
@@ -78,7 +85,7 @@ void t.test('each check', (t) => {
     ],
     ['revoked now', signedWith(unsigned({ keyId: 'demo_sandbox_2026q2' })), 'key_revoked'],
     ['other secret', signedWith(unsigned(), signingKey('sk_other')), 'signature_mismatch'],
-    ['other body', { ...signedWith(unsigned()), bodyHash: '' }, 'signature_mismatch'],
+    ['other body', { ...signedWith(unsigned()), body: Buffer.alloc(0) }, 'signature_mismatch'],
   ]
   for (const [name, request, reason] of table) t.equal(outcome(request), reason, name)
   t.end()
@@ -160,6 +167,28 @@ void t.test('the address is judged for the partner and the environment that the 
   t.end()
 })
 
+void t.test('nothing is hashed for a call without the shapes', (t) => {
+  const { body: _, ...good } = signedWith(unsigned())
+  const wrong: Partial<SignedRequest>[] = [
+    { keyId: undefined },
+    { keyId: REPEATED },
+    { timestamp: '2026-11-21 04:35:40Z' },
+    { nonce: NONCE.toUpperCase() },
+    { signature: 'A'.repeat(43) },
+  ]
+  for (const change of wrong) {
+    const request = {
+      ...good,
+      ...change,
+      get body(): Uint8Array {
+        throw new Error('the body was asked for')
+      },
+    }
+    t.equal(outcome(request), 'headers_malformed')
+  }
+  t.end()
+})
+
 void t.test('whatever signed part is changed, the signature no longer fits', (t) => {
   const request = signedWith(unsigned())
   const changes: Partial<SignedRequest>[] = [
@@ -170,7 +199,7 @@ void t.test('whatever signed part is changed, the signature no longer fits', (t)
     { path: '/v1/payouts?limit=1' },
     { timestamp: toRfc3339(plus(NOW, 1)) },
     { nonce: NONCE.replace('0', '1') },
-    { bodyHash: bodyHash(Buffer.from('{} ')) },
+    { body: Buffer.from('{} ') },
   ]
   t.equal(outcome(request), 'accepted')
   for (const change of changes) {

@@ -1,0 +1,81 @@
+/**
+ * Commands about single intents, and about instructions of which nobody knows what became.
+ *
+ * Owns: reading what was typed and telling what became of it. Does not own: when a decision is
+ * allowed (the intent's machine).
+ */
+import type { IntentRecord__Output as IntentRecord } from '../../protos/types/causeway/v1/IntentRecord.js'
+import type { UnknownOutcome__Output as UnknownOutcome } from '../../protos/types/causeway/v1/UnknownOutcome.js'
+import { deciderOf, evidenceOf } from './actor.js'
+import { wireInWords } from './amounts.js'
+import type { Command } from './command.js'
+import { page, table } from './terminal.js'
+
+export const intentShow: Command = {
+  usage: 'intent show INTENT',
+  about: 'an intent and all that is written down about it',
+  run: async ({ operator }, [intent_id = '']) => {
+    const record = await operator.call('ShowIntent', { intent_id })
+    return { value: record, lines: linesOf(record) }
+  },
+}
+
+function linesOf(record: IntentRecord): string[] {
+  const { intent, timeline, handed_over_at: handedOver, transaction_id: transaction } = record
+  const facts = [
+    ['tenant', record.tenant],
+    ['user', record.partner_user_id],
+    ['corridor', intent?.corridor ?? ''],
+    ['ceiling', wireInWords('USD', String(intent?.amount_usd_cents ?? 0))],
+    ['merchant', record.merchant_name ?? ''],
+    ['destination', record.destination_masked ?? ''],
+    ['handed over', handedOver ?? ''],
+    ['rail number', transaction ?? ''],
+  ]
+  return [
+    `${intent?.intent_id}: ${intent?.status}`,
+    table(
+      facts.filter(([, fact]) => fact !== '').map(([name = '', fact = '']) => [`  ${name}`, fact]),
+      [],
+    ),
+    table(
+      timeline.map(({ at, kind, text }) => [at, kind, text]),
+      [],
+    ),
+  ]
+}
+
+export const intentResolve: Command = {
+  usage: 'intent resolve INTENT OUTCOME',
+  about: 'end an unknown outcome as captured or failed (--evidence TEXT)',
+  run: async (context, [intent_id = '', outcome = '']) => {
+    const intent = await context.operator.call('ResolveIntent', {
+      actor: deciderOf(context),
+      intent_id,
+      outcome,
+      evidence: evidenceOf(context),
+    })
+    return { value: intent, lines: [`${intent.intent_id}: ${intent.status}`] }
+  },
+}
+
+export const unknownList: Command = {
+  usage: 'unknown list',
+  about: 'what is out and unanswered, intents then payouts, the oldest first (--cursor C)',
+  run: async ({ operator, flags, paint }) => {
+    const list = await operator.call('ListUnknownOutcomes', page(flags.cursor))
+    const rows = list.data.map(rowOf)
+    const more = list.next_cursor === undefined ? [] : [`more: --cursor ${list.next_cursor}`]
+    const late = list.data.filter(({ over_24h }) => over_24h).length
+    const alarm = late === 0 ? [] : [paint('bad', `${late} of these for more than a day.`)]
+    return {
+      value: list,
+      lines: rows.length === 0 ? ['Nothing is unknown.'] : [table(rows, [2]), ...alarm, ...more],
+    }
+  },
+}
+
+function rowOf({ entity, tenant, currency, amount, ...when }: UnknownOutcome): string[] {
+  const asked = when.asked === 0 ? 'not asked yet' : `asked ${when.asked}×, ${when.last_asked_at}`
+  return [entity, tenant, wireInWords(currency, amount), `since ${when.since}`, asked]
+}

@@ -1,0 +1,47 @@
+/**
+ * Commands about signing keys that were issued.
+ *
+ * Owns: showing and revoking them. Does not own: issuing one (changes), what is allowed (the
+ * processor). No secret is shown here: nobody sees one a second time.
+ */
+import type { KeyRecord__Output as Key } from '../../protos/types/causeway/v1/KeyRecord.js'
+import { actorOf } from './actor.js'
+import { CommandFault, type Command } from './command.js'
+import { table } from './terminal.js'
+
+export const keyList: Command = {
+  usage: 'key list PARTNER ENV',
+  about: 'its signing keys, without secrets',
+  run: async ({ partners }, [partner_id = '', environment = '']) => {
+    const list = await partners.call('ListKeys', { tenant: { partner_id, environment } })
+    const rows = list.data.map(rowOf)
+    return {
+      value: list,
+      lines: [rows.length === 0 ? `${partner_id} has no key for ${environment}.` : table(rows, [])],
+    }
+  },
+}
+
+function rowOf({ key_id, status, created_at, revoked_at }: Key): string[] {
+  const end =
+    revoked_at === undefined ? '' : `${status === 'retiring' ? 'until' : 'at'} ${revoked_at}`
+  return [key_id, status, `issued ${created_at}`, end]
+}
+
+const KEY_ID = /^[a-z0-9-]{2,32}_(sandbox|production)_\d{4}q[1-4]$/
+
+export const keyRevoke: Command = {
+  usage: 'key revoke KEY',
+  about: 'end a signing key at once and for good',
+  run: async (context, [key_id = '']) => {
+    const environment = KEY_ID.exec(key_id)?.[1]
+    if (environment === undefined) {
+      throw new CommandFault(
+        `${key_id} is no key id: PARTNER_ENV_QUARTER, e.g. acme_sandbox_2026q4.`,
+      )
+    }
+    const actor = actorOf(context, environment)
+    const revoked = await context.partners.call('RevokeKey', { actor, key_id })
+    return { value: revoked, lines: [table([rowOf(revoked)], [])] }
+  },
+}

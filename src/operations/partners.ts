@@ -1,0 +1,131 @@
+/**
+ * Commands about what a partner may do.
+ *
+ * Owns: reading lists and rates as they are typed, showing partners. Does not own: creating one
+ * (changes), the rules (the processor).
+ *
+ * P1. A list replaces the one before it; `none` empties it.
+ */
+import ipaddr from 'ipaddr.js'
+import type { PartnerRecord__Output as Partner } from '../../protos/types/causeway/v1/PartnerRecord.js'
+import { CORRIDOR_NAMES, isCorridor } from '../qr/corridor.js'
+import { actorOf } from './actor.js'
+import { CommandFault, type Command, type Context, type Report } from './command.js'
+import { table } from './terminal.js'
+
+/** A partner's rules hold in both environments; the stack says whether real money is among them. */
+const actor = (context: Context): { name: string; reason: string } => actorOf(context, 'sandbox')
+
+export const partnerList: Command = {
+  usage: 'partner list',
+  about: 'all partners and what they may do',
+  run: async ({ partners }) => {
+    const list = await partners.call('List', {})
+    const head = ['partner', 'state', 'corridors', 'addresses', 'packages', 'requests/s', 'since']
+    return { value: list, lines: [table([head, ...list.data.map(rowOf)], [5])] }
+  },
+}
+
+function rowOf(partner: Partner): string[] {
+  const rate = partner.rate_limit_per_second
+  return [
+    partner.partner_id,
+    partner.suspended ? 'suspended' : 'active',
+    partner.corridors.join(' ') || 'none',
+    partner.allowed_ips.join(' ') || 'any',
+    partner.packages.join(' ') || 'any',
+    rate === 0 ? 'default' : String(rate),
+    partner.created_at.slice(0, 10),
+  ]
+}
+
+export const partnerSuspend: Command = {
+  usage: 'partner suspend NAME',
+  about: 'refuse new intents and payouts; what is under way goes on',
+  run: async (context, [partner_id = '']) =>
+    told(await context.partners.call('Suspend', { actor: actor(context), partner_id })),
+}
+
+export const partnerResume: Command = {
+  usage: 'partner resume NAME',
+  about: 'end a suspension',
+  run: async (context, [partner_id = '']) =>
+    told(await context.partners.call('Resume', { actor: actor(context), partner_id })),
+}
+
+export const partnerAllowIps: Command = {
+  usage: 'partner allow-ips NAME CIDRS',
+  about: 'source addresses of its signed calls in production, e.g. 203.0.113.0/24; none: any',
+  run: async (context, [partner_id = '', text = '']) => {
+    const values = listed(text, cidrFault)
+    const request = { actor: actor(context), partner_id, values }
+    return told(await context.partners.call('SetAllowedIps', request))
+  },
+}
+
+export const partnerPackages: Command = {
+  usage: 'partner packages NAME IDS',
+  about: 'app ids that its session tokens are taken from, comma-separated; none: any',
+  run: async (context, [partner_id = '', text = '']) => {
+    const values = listed(text, packageFault)
+    const request = { actor: actor(context), partner_id, values }
+    return told(await context.partners.call('SetPackages', request))
+  },
+}
+
+export const partnerCorridors: Command = {
+  usage: 'partner corridors NAME CORRIDORS',
+  about: `corridors it may use, of ${CORRIDOR_NAMES.join(', ')}; none: none`,
+  run: async (context, [partner_id = '', text = '']) => {
+    const values = listed(text, corridorFault)
+    const request = { actor: actor(context), partner_id, values }
+    return told(await context.partners.call('SetCorridors', request))
+  },
+}
+
+const RATE_MAX = 1_000_000
+
+export const partnerRateLimit: Command = {
+  usage: 'partner rate-limit NAME PER_SECOND',
+  about: 'requests a second each of its keys may make; 0: the default',
+  run: async (context, [partner_id = '', text = '']) => {
+    const per_second = /^\d{1,7}$/.test(text) ? Number(text) : Number.NaN
+    if (!(per_second <= RATE_MAX)) {
+      throw new CommandFault(`${text} is no rate: a whole number from 0 to ${RATE_MAX}.`)
+    }
+    const request = { actor: actor(context), partner_id, per_second }
+    return told(await context.partners.call('SetRateLimit', request))
+  },
+}
+
+const told = (partner: Partner): Report => ({
+  value: partner,
+  lines: [table([rowOf(partner)], [])],
+})
+
+/** @param faultOf what is wrong with one value; undefined: nothing */
+function listed(text: string, faultOf: (value: string) => string | undefined): string[] {
+  const values = text === 'none' ? [] : text.split(',').map((value) => value.trim())
+  for (const value of values) {
+    const fault = faultOf(value)
+    if (fault !== undefined) throw new CommandFault(fault)
+  }
+  return [...new Set(values)]
+}
+
+function cidrFault(value: string): string | undefined {
+  if (ipaddr.isValidCIDR(value)) return undefined
+  if (!ipaddr.isValid(value)) return `${value} is no CIDR block, e.g. 203.0.113.0/24 or none.`
+  const alone = `${value}/${ipaddr.parse(value).kind() === 'ipv4' ? 32 : 128}`
+  return `${value} has no prefix length: ${alone} is this address alone.`
+}
+
+const packageFault = (value: string): string | undefined =>
+  /^[A-Za-z0-9._-]{1,255}$/.test(value)
+    ? undefined
+    : `${value} is no app id: letters, digits, dots, hyphens and underscores.`
+
+const corridorFault = (value: string): string | undefined =>
+  isCorridor(value)
+    ? undefined
+    : `${value} is no corridor: there are ${CORRIDOR_NAMES.join(', ')}, and none.`

@@ -1,0 +1,162 @@
+/**
+ * `reconcile`: a rail's statement against our books, for operators and accountants.
+ *
+ * Owns: what is typed, where the findings go, what is said at the end and kept in the log. Does not
+ * own: the comparison (src/reconciliation).
+ *
+ * R1. Findings go to `--out FILE`, or to the standard output; then the rest is told on the error
+ *     output.
+ * R2. Something that does not match, or a line that can not be read, makes it end with 1.
+ */
+import { once } from 'node:events'
+import { createWriteStream } from 'node:fs'
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { basename, join } from 'node:path'
+import { finished } from 'node:stream/promises'
+import { DAY, instant, plus, type Instant } from '../base/clock.js'
+import { FINDINGS_HEAD, findingLine } from '../reconciliation/findings_csv.js'
+import type { Period } from '../reconciliation/movement.js'
+import { reconcile, type Outcome } from '../reconciliation/reconcile.js'
+import { NoStatement, openStatement, type StatementFile } from '../reconciliation/statement.js'
+import { STATUSES } from '../reconciliation/tally.js'
+import { openWorkbook } from '../reconciliation/workbook.js'
+import { actorOf } from './actor.js'
+import { wireInWords } from './amounts.js'
+import { CommandFault, type Command, type Context, type Flags, type Report } from './command.js'
+import { connectReconciliation } from './reconciliation_client.js'
+import { table } from './terminal.js'
+
+export const reconcileStatement: Command = {
+  usage: 'reconcile FILE',
+  about: "hold a rail's statement against the books (--from, --to; --out FILE for the findings)",
+  run: async (context, [file = '']) => {
+    const { flags } = context
+    if (flags.json === true && flags.out === undefined) {
+      throw new CommandFault('--json needs --out FILE for the findings.')
+    }
+    const period = periodIn(flags)
+    const statement = openStatement(file)
+    const outcome = await compared(context, period, statement)
+    return reportOf(outcome, flags)
+  },
+}
+
+async function compared(
+  context: Context,
+  period: Period,
+  statement: StatementFile,
+): Promise<Outcome> {
+  const books = connectReconciliation(context.sandbox, actorOf(context, 'sandbox'), context.clock)
+  const folder = await mkdtemp(join(tmpdir(), 'causeway-reconcile-'))
+  const findings = openFindings(context.flags.out)
+  try {
+    const workbook = await openWorkbook(join(folder, 'workbook.db'))
+    const outcome = await reconcile({
+      ...{ period, statement, books, workbook },
+      tell: (finding) => findings.write(findingLine(finding)),
+    })
+      .catch((error: unknown) => {
+        throw typedWrong(error) ? new CommandFault(`${statement.file}: ${error.message}`) : error
+      })
+      .finally(() => workbook.close())
+    await findings.close()
+    await books.conclude({
+      from: String(period.from),
+      to: String(period.to),
+      statement: `${basename(statement.file)} sha256 ${statement.digest()}`,
+      outcome: JSON.stringify(valueOf(outcome)),
+    })
+    return outcome
+  } finally {
+    books.close()
+    await rm(folder, { recursive: true, force: true })
+  }
+}
+
+/** The file that was named is not there, or is something else. */
+const typedWrong = (error: unknown): error is Error =>
+  error instanceof NoStatement || (error as { code?: unknown }).code === 'ENOENT'
+
+interface Findings {
+  write(text: string): Promise<void>
+  close(): Promise<void>
+}
+
+function openFindings(out: string | undefined): Findings {
+  const stream = out === undefined ? process.stdout : createWriteStream(out)
+  const failed = new Promise<never>((_resolve, reject) => stream.once('error', reject))
+  failed.catch(() => undefined) // told by the write that waits for it
+  const write = async (text: string): Promise<void> => {
+    if (!stream.write(text)) await Promise.race([once(stream, 'drain'), failed])
+  }
+  void write(FINDINGS_HEAD)
+  return {
+    write,
+    close: async () => {
+      if (out === undefined) return
+      stream.end()
+      await finished(stream)
+    },
+  }
+}
+
+/** `2026-11-21` is that day's beginning in UTC; a moment has its offset. */
+function momentIn(name: string, text: string | undefined): Instant {
+  const isDay = /^\d{4}-\d\d-\d\d$/.test(text ?? '')
+  const isMoment = /^\d{4}-\d\d-\d\dT[0-9:.]+(?:Z|[+-]\d\d:\d\d)$/.test(text ?? '')
+  const at = isDay || isMoment ? Date.parse(text ?? '') : Number.NaN
+  if (!(at >= 0)) throw new CommandFault(`It needs --${name} DAY, e.g. 2026-11-21.`)
+  return instant(at)
+}
+
+/** Without `--to` it is one day. */
+function periodIn({ from, to }: Flags): Period {
+  const begin = momentIn('from', from)
+  const end = to === undefined ? plus(begin, DAY) : momentIn('to', to)
+  if (end <= begin) throw new CommandFault('--to must be later than --from.')
+  return { from: begin, to: end }
+}
+
+const MISMATCHES = ['different', 'missing_here', 'missing_there'] as const
+
+const isClean = ({ tally, lines }: Outcome): boolean =>
+  lines.bad === 0 && MISMATCHES.every((status) => tally.count(status) === 0)
+
+/** Amounts are minor units, out less back. */
+function valueOf(outcome: Outcome): object {
+  const { tally, lines } = outcome
+  return {
+    clean: isClean(outcome),
+    lines,
+    counts: Object.fromEntries(STATUSES.map((status) => [status, tally.count(status)])),
+    sums: tally.rows().map(({ currency, status, stated, booked }) => ({
+      currency,
+      status,
+      stated: { lines: stated.lines, amount: stated.amount.toString() },
+      booked: { lines: booked.lines, amount: booked.amount.toString() },
+    })),
+  }
+}
+
+function reportOf(outcome: Outcome, { out }: Flags): Report {
+  const { tally, lines } = outcome
+  const head = ['currency', 'status', 'stated', 'amount', 'booked', 'amount']
+  const rows = tally
+    .rows()
+    .map(({ currency, status, stated, booked }) => [
+      ...[currency, status],
+      ...[String(stated.lines), wireInWords(currency, stated.amount.toString())],
+      ...[String(booked.lines), wireInWords(currency, booked.amount.toString())],
+    ])
+  return {
+    value: valueOf(outcome),
+    lines: [
+      table([head, ...rows], [2, 3, 4, 5]),
+      `${lines.good} lines read, ${lines.outside} of them outside the period; ${lines.bad} bad`,
+      isClean(outcome) ? 'Everything matches.' : 'NOT EVERYTHING MATCHES.',
+    ],
+    exitCode: isClean(outcome) ? 0 : 1,
+    isAside: out === undefined,
+  }
+}

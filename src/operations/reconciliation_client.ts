@@ -1,0 +1,82 @@
+/**
+ * Our books for a reconciliation, read from the processor.
+ *
+ * Owns: the connection, the stream and its end. Does not own: the comparison
+ * (src/reconciliation), the messages (protos/reconciliation.proto).
+ */
+import { credentials, status, type ServiceError } from '@grpc/grpc-js'
+import type { ConcludeRequest } from '../../protos/types/causeway/v1/ConcludeRequest.js'
+import type { Movement__Output as Movement } from '../../protos/types/causeway/v1/Movement.js'
+import type { MovementPage__Output as MovementPage } from '../../protos/types/causeway/v1/MovementPage.js'
+import type { ProtoGrpcType } from '../../protos/types/reconciliation.js'
+import { instant, SECOND, type Clock } from '../base/clock.js'
+import { bearer } from '../base/internal_token.js'
+import { contracts } from '../base/protos.js'
+import type { BookedMovement, MovementKind } from '../reconciliation/movement.js'
+import type { BookedSource } from '../reconciliation/reconcile.js'
+import type { Sandbox } from './sandbox.js'
+
+export interface ReconciliationClient extends BookedSource {
+  /** @throws Error with what a person should read when the call is refused or not answered */
+  conclude(request: ConcludeRequest): Promise<void>
+  close(): void
+}
+
+const ANSWER_WITHIN_MS = 10 * SECOND
+
+export function connectReconciliation(
+  { grpc_address, internal_token }: Sandbox,
+  actor: { readonly name: string; readonly reason: string },
+  clock: Clock,
+): ReconciliationClient {
+  const { Reconciliation } = contracts<ProtoGrpcType>().causeway.v1
+  const client = new Reconciliation(grpc_address, credentials.createInsecure())
+  const metadata = bearer(internal_token)
+  const soon = (): { deadline: number } => ({ deadline: clock.now() + ANSWER_WITHIN_MS })
+
+  return {
+    during: async function* ({ from, to }) {
+      const stream = client.Movements({ actor, from, to }, metadata)
+      try {
+        for await (const page of stream as AsyncIterable<MovementPage>) {
+          yield page.data.map(toBooked)
+        }
+      } catch (error) {
+        throw faultOf(error as ServiceError, grpc_address)
+      }
+    },
+    of: (instructions) =>
+      new Promise((resolve, reject) => {
+        const request = { instruction_ids: [...instructions] }
+        client.MovementsOf(request, metadata, soon(), (error, page) => {
+          if (page === undefined) reject(faultOf(error, grpc_address))
+          else resolve(page.data.map(toBooked))
+        })
+      }),
+    conclude: (request) =>
+      new Promise((resolve, reject) => {
+        client.Conclude({ ...request, actor }, metadata, soon(), (error) => {
+          if (error === null) resolve()
+          else reject(faultOf(error, grpc_address))
+        })
+      }),
+    close: () => client.close(),
+  }
+}
+
+const toBooked = (movement: Movement): BookedMovement => ({
+  id: movement.id,
+  instruction: movement.instruction_id,
+  movement: movement.movement as MovementKind,
+  currency: movement.currency,
+  amount: BigInt(movement.amount),
+  at: instant(Number(movement.booked_at)),
+  undone: movement.undone,
+})
+
+function faultOf(error: ServiceError | null, address: string): Error {
+  if (error?.code === status.UNAVAILABLE) {
+    return new Error(`Nothing answers at ${address}: is the stack running? (make run)`)
+  }
+  return new Error(error?.details ?? 'no answer')
+}

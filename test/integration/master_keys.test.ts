@@ -1,0 +1,126 @@
+/**
+ * A master key is replaced in a running business: its secrets are sealed anew, it leaves the file,
+ * and nobody outside notices.
+ */
+import { writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import t from 'tap'
+import { auditOf } from '../support/audit.js'
+import { eventually } from '../support/eventually.js'
+import { operatorCli } from '../support/operator_cli.js'
+import { partnerOf, type Answer, type Partner } from '../support/partner.js'
+import { receiverOf } from '../support/receiver.js'
+import { anIntent, aPayout } from '../support/requests.js'
+import { startInVain, startStack, type RunningStack } from '../support/stack.js'
+
+t.setTimeout(120_000)
+const folder = t.testdir()
+const dataDir = join(folder, 'data')
+const keyFile = join(folder, 'master.key')
+const settings = { MASTER_KEY_FILE: keyFile, RAIL_DELAY_MS: '20' }
+const OLD = `old:${'07'.repeat(32)}\n`
+const NEW = `new:${'09'.repeat(32)}\n`
+const ops = operatorCli(dataDir)
+
+async function startWith(keys: string): Promise<RunningStack> {
+  writeFileSync(keyFile, keys, { mode: 0o600 })
+  return startStack({ dataDir, settings })
+}
+
+const keyed = (key: string): { headers: Record<string, string> } => ({
+  headers: { 'Idempotency-Key': key },
+})
+const { beneficiary, amount, currency, reference } = aPayout({ amount: '125000' })
+const INTENT = anIntent()
+
+interface Paid {
+  readonly intent: Answer
+  readonly payout: Answer
+}
+/** The same calls with the same keys, whenever it is made. */
+async function pay(partner: Partner, beneficiaryId: string): Promise<Paid> {
+  const payout = { amount, currency, reference, beneficiary_id: beneficiaryId }
+  return {
+    intent: await partner.request('POST', '/v1/payment_intents', INTENT, keyed('intent')),
+    payout: await partner.request('POST', '/v1/payouts', payout, keyed('payout')),
+  }
+}
+
+t.test('the old key is replaced', async (t) => {
+  let stack = await startWith(OLD)
+  t.teardown(() => stack.stop())
+  const { key_id: keyId, signing_secret: secret } = stack.sandbox
+  const first = partnerOf(stack.sandbox)
+  const receiver = await receiverOf(first)
+  t.teardown(() => receiver.close())
+  const created = await first.request('POST', '/v1/beneficiaries', beneficiary)
+  const beneficiaryId = (created.body as { id: string }).id
+  const before = await pay(first, beneficiaryId)
+  t.match(before, { intent: { status: 201 }, payout: { status: 202 } })
+  const payoutId = (before.payout.body as { id: string }).id
+  await stack.stop()
+
+  stack = await startWith(NEW + OLD)
+  // A signing key, a webhook secret, a beneficiary and its payout.
+  t.match(await ops.json('master-key', 'list'), {
+    data: [
+      { kid: 'new', sealed: 0 },
+      { kid: 'old', sealed: 4 },
+    ],
+  })
+  await stack.stop()
+  writeFileSync(keyFile, NEW)
+  const early = await startInVain(dataDir, settings)
+  t.match(early.output, 'processor does not start: the master key file lacks old')
+
+  stack = await startWith(NEW + OLD)
+  const { out } = await ops('master-key', 'reencrypt', '--reason', 'a new year')
+  t.match(out, /^new +4 sealed +seals since /m)
+  t.match(out, /^old +0 sealed +empty: can be removed from the file from /m)
+  t.match((await ops('actions')).out, /reencrypt_done +new +a new year/)
+  await stack.stop()
+
+  stack = await startWith(NEW)
+  t.match(stack.logOf('processor'), 'session tokens they signed end now')
+  t.match((await ops('master-key', 'list')).out, /^old +0 sealed +removed$/m)
+  const partner = partnerOf(stack.sandbox, { keyId, secret })
+  const after = await pay(partner, beneficiaryId)
+  t.equal(after.intent.status, 201, 'the old signing secret signs')
+  t.equal(after.intent.text, before.intent.text, 'the intent is replayed with its token')
+  t.equal(after.payout.status, 200)
+  t.equal(after.payout.text, before.payout.text, 'and so is the payout')
+  const changed = { amount: '1', currency, reference, beneficiary_id: beneficiaryId }
+  const conflict = await partner.request('POST', '/v1/payouts', changed, keyed('payout'))
+  t.match(conflict, { status: 409, body: { error: { code: 'duplicate_payout' } } })
+
+  const more = { amount, currency, reference: 'later', beneficiary_id: beneficiaryId }
+  const later = await partner.request('POST', '/v1/payouts', more, keyed('later'))
+  t.equal(later.status, 202)
+  const laterId = (later.body as { id: string }).id
+  for (const id of [payoutId, laterId]) {
+    const completed = await receiver.until(
+      `${id} is told`,
+      ({ eventType, body }) => eventType === 'payout.completed' && body.includes(id),
+      30_000,
+    )
+    t.equal(completed.verdict, 'valid', 'signed with the webhook secret that was shown')
+  }
+
+  await eventually('all events are settled', async () => (await auditOf(dataDir)).clean, 15_000)
+})
+
+t.test('production starts with a key of its owner’s, which nobody else can read', async (t) => {
+  const elsewhere = join(t.testdir(), 'data')
+  const file = join(t.testdirName, 'own.key')
+  const production = {
+    ...{ MASTER_KEY_FILE: file, PRODUCTION_HOSTS: 'api.production.localhost' },
+    WEBHOOK_ALLOW_PRIVATE: 'false',
+  }
+  const missing = await startInVain(elsewhere, production)
+  t.not(missing.exitCode, 0)
+  t.match(missing.output, `processor does not start: master key file ${file} is missing`)
+  writeFileSync(file, OLD, { mode: 0o644 })
+  const open = await startInVain(elsewhere, production)
+  t.not(open.exitCode, 0)
+  t.match(open.output, `master key file ${file} is open to others (mode 644): chmod 600`)
+})

@@ -1,0 +1,269 @@
+/**
+ * What operators do with partners and keys, and how they help partners to sign, against a stack.
+ *
+ * The commands run in this process; a last test holds that the CLI has them.
+ */
+import { execFile } from 'node:child_process'
+import { writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import t from 'tap'
+import { systemClock } from '../../src/base/clock.js'
+import { actions } from '../../src/operations/actions.js'
+import { keyIssue, partnerCreate } from '../../src/operations/changes.js'
+import type { Command, Context, Flags, Report } from '../../src/operations/command.js'
+import { keyList, keyRevoke } from '../../src/operations/keys.js'
+import { masterKeyList, masterKeyReencrypt } from '../../src/operations/master_keys.js'
+import {
+  connectOperator,
+  connectPartnerAdmin,
+  connectWebhookAdmin,
+} from '../../src/operations/operator_client.js'
+import type { Signed } from '../../src/operations/partner.js'
+import {
+  partnerAllowIps,
+  partnerCorridors,
+  partnerList,
+  partnerPackages,
+  partnerRateLimit,
+  partnerResume,
+  partnerSuspend,
+} from '../../src/operations/partners.js'
+import { sign } from '../../src/operations/sign.js'
+import { verify } from '../../src/operations/verify.js'
+import { eventually } from '../support/eventually.js'
+import { operatorCli } from '../support/operator_cli.js'
+import { partnerOf } from '../support/partner.js'
+import { anIntent } from '../support/requests.js'
+import { startStack } from '../support/stack.js'
+
+const DAY_MS = 86_400_000
+
+t.setTimeout(120_000)
+const stack = await startStack({ dataDir: t.testdir() })
+t.teardown(() => stack.stop())
+const context: Omit<Context, 'flags'> = {
+  sandbox: stack.sandbox,
+  operator: connectOperator(stack.sandbox, systemClock),
+  partners: connectPartnerAdmin(stack.sandbox, systemClock),
+  webhooks: connectWebhookAdmin(stack.sandbox, systemClock),
+  clock: systemClock,
+  paint: (_style, text) => text,
+  servesProduction: false,
+}
+t.teardown(() => {
+  context.operator.close()
+  context.partners.close()
+  context.webhooks.close()
+})
+
+/** The words after the command's own. */
+const run = (command: Command, words = '', flags: Flags = {}): Promise<Report> =>
+  command.run({ ...context, flags }, words === '' ? [] : words.split(' '))
+const linesOf = async (...asked: Parameters<typeof run>): Promise<string> =>
+  (await run(...asked)).lines.join('\n')
+const valueOf = async (...asked: Parameters<typeof run>): Promise<Record<string, unknown>> =>
+  (await run(...asked)).value as Record<string, unknown>
+
+const created = await valueOf(partnerCreate, 'acme')
+const first = created['sandbox_key'] as { key_id: string; secret: string }
+
+interface Key {
+  readonly key_id: string
+  readonly status: string
+  readonly created_at: string
+  readonly revoked_at?: string
+}
+
+t.test('a partner’s rules are changed and listed', async (t) => {
+  const changes: readonly (readonly [Command, words: string, changed: object])[] = [
+    [partnerSuspend, 'acme', { suspended: true }],
+    [partnerResume, 'acme', { suspended: false }],
+    [
+      partnerAllowIps,
+      'acme 203.0.113.0/24,2001:db8::/32,203.0.113.0/24',
+      { allowed_ips: ['203.0.113.0/24', '2001:db8::/32'] },
+    ],
+    [partnerPackages, 'acme com.acme.pay', { packages: ['com.acme.pay'] }],
+    [partnerCorridors, 'acme vn_vietqr', { corridors: ['vn_vietqr'] }],
+    [partnerCorridors, 'acme none', { corridors: [] }],
+    [partnerRateLimit, 'acme 50', { rate_limit_per_second: 50 }],
+  ]
+  for (const [command, words, changed] of changes) {
+    t.match(await valueOf(command, words), { partner_id: 'acme', ...changed }, words)
+  }
+  const listed = await linesOf(partnerList)
+  t.match(listed, /^acme +active +none +203\.0\.113\.0\/24 2001:db8::\/32 +com\.acme\.pay +50 /m)
+  t.match(listed, /^demo +active +th_promptpay vn_vietqr +any +any +default /m)
+  t.match(await valueOf(partnerAllowIps, 'acme none'), { allowed_ips: [] })
+  t.match(await valueOf(partnerPackages, 'acme none'), { packages: [] })
+  await t.rejects(run(partnerSuspend, 'nobody'), /^partner_not_found/)
+})
+
+t.test('a suspension reaches the door', async (t) => {
+  const acme = partnerOf(stack.sandbox, { keyId: first.key_id, secret: first.secret })
+  const intent = { ...anIntent(), corridor: 'vn_vietqr' }
+  const answered = (status: number, code?: string): Promise<unknown> =>
+    eventually(`${status} ${code}`, async () => {
+      const answer = await acme.request('POST', '/v1/payment_intents', intent)
+      const { error } = answer.body as { error?: { code: string } }
+      return answer.status === status && error?.code === code
+    })
+  await run(partnerCorridors, 'acme vn_vietqr')
+  await run(partnerSuspend, 'acme')
+  await answered(403, 'partner_suspended')
+  await run(partnerResume, 'acme')
+  await answered(201)
+  t.pass()
+})
+
+t.test('keys: three at most, the older ones end in 14 days, revocation is final', async (t) => {
+  const issued = await valueOf(keyIssue, 'acme sandbox')
+  const [older, newer] = (await valueOf(keyList, 'acme sandbox'))['data'] as Key[]
+  t.match([older, newer], [{ status: 'retiring' }, { status: 'active' }])
+  const overlap = Date.parse(older?.revoked_at ?? '') - Date.parse(newer?.created_at ?? '')
+  t.equal(overlap, 14 * DAY_MS)
+  await run(keyIssue, 'acme sandbox')
+  const fourth = run(keyIssue, 'acme sandbox')
+  await t.rejects(fourth, /^signing_key_limit: Three signing keys are active\./)
+
+  const keyId = String(issued['key_id'])
+  const holder = partnerOf(stack.sandbox, { keyId, secret: String(issued['secret']) })
+  const status = async (): Promise<number> => (await holder.request('GET', '/v1/balances')).status
+  await eventually('the key is known', async () => (await status()) === 200)
+  t.match(await valueOf(keyRevoke, keyId), { key_id: keyId, status: 'revoked' })
+  await eventually('the key is refused', async () => (await status()) === 401)
+  await t.rejects(run(keyRevoke, keyId), /^signing_key_revoked/)
+  const listed = await linesOf(keyList, 'acme sandbox')
+  t.match(listed, new RegExp(`^${keyId} +revoked +issued \\S+ +at `, 'm'))
+  t.notMatch(listed, 'sk_')
+  const fifth = await valueOf(keyIssue, 'acme sandbox')
+  t.not(fifth['key_id'], keyId, 'a revoked key makes room, its id is not used again')
+  t.match(await linesOf(keyList, 'acme production'), 'acme has no key for production.')
+})
+
+t.test('what was done is kept with who and why', async (t) => {
+  await run(partnerRateLimit, 'acme 60', { as: 'ada', reason: 'ticket 7' })
+  const listed = await linesOf(actions)
+  t.match(listed.split('\n')[0], /^\S+Z +ada +partner_rate_limit +acme 60 +ticket 7$/)
+  const { data } = await valueOf(actions)
+  t.match(data, [{ actor: 'ada', reason: 'ticket 7', action: 'partner_rate_limit' }])
+})
+
+t.test('what was typed wrong is told', async (t) => {
+  const faults: readonly (readonly [Command, words: string, fault: string, Flags?])[] = [
+    [partnerAllowIps, 'acme 203.0.113.7', '203.0.113.7/32 is this address alone'],
+    [partnerAllowIps, 'acme 2001:db8::1', '2001:db8::1/128 is this address alone'],
+    [partnerAllowIps, 'acme 203.0.113.0/33', '203.0.113.0/33 is no CIDR block'],
+    [partnerPackages, 'acme com/acme', 'com/acme is no app id'],
+    [partnerCorridors, 'acme th_promptpay,xx', 'xx is no corridor: there are th_promptpay'],
+    [partnerRateLimit, 'acme 1000001', '1000001 is no rate: a whole number from 0 to 1000000'],
+    [partnerRateLimit, 'acme 1.5', '1.5 is no rate'],
+    [keyRevoke, 'acme', 'acme is no key id'],
+    [keyRevoke, 'acme_production_2026q4', 'A change of production needs --as NAME'],
+    [verify, 'GET /v1/balances', 'X is no header', { header: ['X'] }],
+    [verify, 'GET /v1/balances', 'nowhere.json', { body: 'nowhere.json' }],
+  ]
+  for (const [command, words, message, flags] of faults) {
+    const told = async (): Promise<Report> => run(command, words, flags)
+    await t.rejects(told(), { name: 'CommandFault', message: new RegExp(escaped(message)) }, words)
+  }
+})
+
+const escaped = (text: string): string => text.replace(/[.*+?^${}()|[\]\\]/g, '\\$&')
+
+t.test('one master key, and all is sealed with it', async (t) => {
+  const { data } = await valueOf(masterKeyList)
+  // The demo's key and the four of acme.
+  t.match(data, [{ kid: /^k[0-9a-f]{8}$/, in_file: true, sealed: 5 }])
+  t.equal((data as unknown[]).length, 1)
+  t.match(await linesOf(masterKeyReencrypt), /^k\w+ +5 sealed +seals since /)
+})
+
+t.test('a partner is helped to sign', async (t) => {
+  const body = join(t.testdir(), 'payout.json')
+  const canonicalFile = join(t.testdirName, 'canonical.txt')
+  writeFileSync(body, '{"amount":"1"}')
+  const path = '/v1/payouts'
+  const { canonical, headers } = (await run(sign, `POST ${path}`, { body })).value as Signed
+  const header = Object.entries(headers).map(([name, value]) => `${name}: ${value}`)
+  /** @param theirs the text that the partner says it signed */
+  const checked = async (theirs: string): Promise<{ text: string; report: Report }> => {
+    writeFileSync(canonicalFile, theirs)
+    const report = await run(verify, `POST ${path}`, { header, body, canonical: canonicalFile })
+    return { text: report.lines.join('\n'), report }
+  }
+
+  await t.test('its own call is right', async (t) => {
+    const { text, report } = await checked(canonical)
+    t.match(report, { value: { valid: true, signsTheirs: true }, exitCode: 0 })
+    t.match(text, 'This call is signed right.')
+    t.match(text, 'No difference to our text was found.')
+    t.match(text, `"${headers['X-Service-Nonce']}\\n"`)
+    t.notMatch(text, stack.sandbox.signing_secret)
+  })
+
+  await t.test('the first difference is shown', async (t) => {
+    const { text, report } = await checked(canonical.replace(path, `${path}?x=1`))
+    t.equal(report.exitCode, 0, 'the signature is that of the right text')
+    t.match(text, 'Their text does not make their signature')
+    t.match(text, 'The first difference is in line 2, column 12:')
+    t.match(text, '  theirs  "/v1/payouts?x=1\\n"\n  ours    "/v1/payouts\\n"\n')
+  })
+
+  await t.test('one byte more in the body, and the signature is of another text', async (t) => {
+    writeFileSync(body, '{"amount":"1"}\n')
+    const { text, report } = await checked(canonical)
+    t.match(report, { value: { valid: false, signsTheirs: true }, exitCode: 1 })
+    t.match(text, /signature +failed/)
+    t.match(text, 'Their text makes their signature: the secret is right.')
+    t.match(text, 'The first difference is in line 5, column ')
+    t.match(text, 'This call would be refused.')
+  })
+
+  await t.test('with the secret of another key', async (t) => {
+    const secret = join(t.testdir(), 'secret')
+    writeFileSync(secret, `${first.secret}\n`)
+    const acme = partnerOf(stack.sandbox, { keyId: first.key_id, secret: first.secret })
+    const given = Object.entries(acme.sign('GET', '/v1/balances', '').headers)
+    const flags = {
+      header: given.map(([name, value]) => `${name.toLowerCase()}:${value}`),
+      'secret-file': secret,
+    }
+    const asked = async (over: Flags): Promise<string> => linesOf(verify, 'GET /v1/balances', over)
+    const missing = `The secret of ${first.key_id} is needed`
+    await t.rejects(asked({ header: flags.header }), { message: new RegExp(missing) })
+    const right = await asked(flags)
+    t.match(right, 'This call is signed right.')
+    t.notMatch(right, first.secret)
+    const twice = await asked({ ...flags, header: [...flags.header, 'X-Service-Nonce: 1'] })
+    t.match(twice, /nonce_format +failed +There must be one nonce/)
+    t.match(twice, 'There is no text to sign')
+  })
+
+  await t.test('the curl line that sign prints works as it stands', async (t) => {
+    writeFileSync(body, JSON.stringify(anIntent()))
+    const shown = await linesOf(sign, 'POST /v1/payment_intents?a=b', { body })
+    const curl = shown.slice(shown.indexOf('curl '))
+    const answer = await new Promise<string>((resolve) => {
+      execFile('sh', ['-c', curl], (_error, said) => resolve(said))
+    })
+    t.match(answer, 'HTTP/1.1 201')
+  })
+})
+
+t.test('the CLI has all of these commands', async (t) => {
+  const ops = operatorCli(stack.dataDir)
+  const { out } = await ops()
+  for (const { usage } of [
+    ...[partnerList, partnerSuspend, partnerResume, partnerAllowIps, partnerPackages],
+    ...[partnerCorridors, partnerRateLimit, keyList, keyRevoke, actions],
+    ...[masterKeyList, masterKeyReencrypt, verify],
+  ]) {
+    t.match(out, `  ${usage} `)
+  }
+  const refused = await ops('verify', 'GET', '/', '--header', 'X-Service-Nonce: 1')
+  t.equal(refused.exitCode, 1)
+  t.match(refused.out, 'This call would be refused.')
+  const wrong = await ops('partner', 'rate-limit', 'acme', 'fast')
+  t.equal(wrong.exitCode, 2)
+})

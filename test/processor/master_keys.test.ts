@@ -1,0 +1,265 @@
+/**
+ * Master keys come and go: what they sealed, hashed and signed outlives them, and a start without
+ * one that is still needed is refused.
+ */
+import { join } from 'node:path'
+import t, { type Test } from 'tap'
+import type { MasterKey, MasterKeys } from '../../src/auth/master_key.js'
+import type { PayoutId } from '../../src/base/ids.js'
+import { systemRandom } from '../../src/base/random.js'
+import { approvePayout } from '../../src/processor/commands/payout_review.js'
+import { createBeneficiary } from '../../src/processor/commands/beneficiary_create.js'
+import { createIntent } from '../../src/processor/commands/intent_create.js'
+import { issueKey } from '../../src/processor/commands/key_issue.js'
+import { createPayout } from '../../src/processor/commands/payout_create.js'
+import { countSealed, resealSecrets } from '../../src/processor/commands/secrets_reseal.js'
+import { createWebhookEndpoint } from '../../src/processor/commands/webhook_endpoint_create.js'
+import { openKeyring } from '../../src/processor/keyring.js'
+import { listBalanceTransactions } from '../../src/processor/queries/balance_transaction_list.js'
+import { sealedSlice, type SealedSlice } from '../../src/processor/queries/sealed_slice.js'
+import { openDatabase } from '../../src/store/database.js'
+import { anIntent, aPayout } from '../support/requests.js'
+import { codeOf, createWorld, DEMO, MASTER, viewOf, type World } from '../support/world.js'
+import { beginLife } from './intent_life.js'
+import {
+  executed,
+  operatorLog,
+  OPERATOR,
+  payoutTo,
+  read,
+  see,
+  tellTwice,
+  type PayoutView,
+} from './stories.js'
+
+const OLD = MASTER
+const NEW: MasterKey = { kid: 'k2', bytes: Buffer.alloc(32, 9) }
+const MINUTE = 60_000
+
+interface SliceView {
+  readonly found: readonly { readonly kid: string; readonly sealed: number }[]
+  readonly keys: readonly Readonly<Record<string, unknown>>[]
+  readonly next_cursor?: string
+}
+
+const slice = async (world: World, isCount: boolean, cursor?: string): Promise<SealedSlice> =>
+  viewOf<SealedSlice>(await read(world, sealedSlice(isCount, cursor)))
+
+const reseal = async (world: World, cursor?: string): Promise<SliceView> =>
+  viewOf<SliceView>(await world.run(resealSecrets(OPERATOR, await slice(world, false, cursor))))
+
+/** @returns the keys as the last slice shows them */
+async function reencrypt(world: World): Promise<SliceView['keys']> {
+  for (let cursor: string | undefined; ;) {
+    const done = await reseal(world, cursor)
+    if (done.next_cursor === undefined) return done.keys
+    cursor = done.next_cursor
+  }
+}
+
+async function count(world: World): Promise<Record<string, number>> {
+  const counts: Record<string, number> = {}
+  for (let cursor: string | undefined; ;) {
+    const counted = countSealed(await slice(world, true, cursor))
+    const { found, next_cursor } = viewOf<SliceView>(await world.run(counted))
+    for (const { kid, sealed } of found) counts[kid] = (counts[kid] ?? 0) + sealed
+    if (next_cursor === undefined) return counts
+    cursor = next_cursor
+  }
+}
+
+/** Through the window in which a token of the old key may be alive. */
+async function rotate(world: World): Promise<void> {
+  await world.rebuildWith([NEW, OLD])
+  await reencrypt(world)
+  world.clock.pass(15 * MINUTE)
+  await world.rebuildWith([NEW])
+}
+
+const BENEFICIARY = aPayout().beneficiary ?? null
+const beneficiary = async (world: World): Promise<string> =>
+  viewOf<{ id: string }>(await world.run(createBeneficiary(DEMO, BENEFICIARY))).id
+
+const held = async (world: World, beneficiaryId: string): Promise<string> => {
+  const request = payoutTo(beneficiaryId, { reference: 'sandbox:review' })
+  return viewOf<PayoutView>(await world.run(createPayout(DEMO, request))).id
+}
+
+const accountsOf = (world: World): string[] =>
+  world.orders.flatMap((order) =>
+    order.kind === 'instruct' ? [order.instruction.destination.account] : [],
+  )
+
+/** Done to the file while the processor stands still. */
+async function plant(t: Test, sql: string): Promise<void> {
+  const database = await openDatabase(join(t.testdirName, 'processor.db'))
+  await database.exec(sql)
+  await database.close()
+}
+
+tellTwice({
+  'an older key can go when nothing is sealed with it': async (t, world) => {
+    const life = await beginLife(world)
+    viewOf(await life.scan())
+    const id = await held(world, await beneficiary(world))
+    const key = viewOf<{ secret: string }>(await world.run(issueKey(OPERATOR, DEMO)))
+    const request = { url: 'https://example.com/', enabled_events: [] }
+    const endpoint = viewOf<{ id: string; secret: string }>(
+      await world.run(createWebhookEndpoint(DEMO, request)),
+    )
+    // Two signing keys, a webhook secret, a beneficiary, its payout and a scanned intent.
+    t.same(await count(world), { k1: 6 })
+
+    await world.rebuildWith([NEW, OLD])
+    t.same(await count(world), { k1: 6 }, 'another key first seals nothing by itself')
+    const before = world.orders.length
+    const sequence = world.memory().lastPosition
+    const [first, second] = await reencrypt(world)
+    t.match(first, { kid: 'k2', in_file: true, sealing_since: '2026-11-21T03:00:00.000Z' })
+    const removable = { kid: 'k1', in_file: true, removable_from: '2026-11-21T03:15:00.000Z' }
+    t.match(second, removable, 'when the last token that it signed is over')
+    t.same(await count(world), { k2: 6 })
+    t.equal(world.orders.length, before, 'nothing is sent')
+    t.equal(world.memory().lastPosition, sequence, 'nor told')
+    t.same(
+      (await operatorLog(t)).slice(-2).map(({ action, subject }) => [action, subject]),
+      [
+        ['reencrypt_begun', 'k2'],
+        ['reencrypt_done', 'k2'],
+      ],
+    )
+
+    world.clock.pass(15 * MINUTE)
+    await world.rebuildWith([NEW])
+    viewOf(await world.run(approvePayout(OPERATOR, id)))
+    viewOf(await life.scan())
+    viewOf(await life.confirm())
+    t.same(accountsOf(world), ['0123456789', '0066812345678'], 'accounts open for the rail')
+    const secrets = [...world.memory().keys.values()].map(({ secret }) => secret)
+    t.ok(secrets.includes(key.secret), 'a signing secret is what it was')
+    const endpoints = [...world.memory().endpoints.values()]
+    t.match(endpoints, [{ id: endpoint.id, secrets: [{ secret: endpoint.secret }] }])
+  },
+
+  'what was answered is answered again, byte for byte': async (t, world) => {
+    const intent = anIntent({ idempotency_key: 'intent-1' })
+    const payout = aPayout({ idempotency_key: 'payout-1' })
+    const answers = async (): Promise<string[]> => [
+      JSON.stringify(viewOf(await world.run(createIntent(DEMO, intent)))),
+      JSON.stringify(viewOf(await world.run(createPayout(DEMO, payout)))),
+      JSON.stringify(viewOf(await read(world, listBalanceTransactions(DEMO, { limit: 100 })))),
+    ]
+    const first = await answers()
+    await rotate(world)
+    t.same(await answers(), first)
+    const other = createPayout(DEMO, { ...payout, reference: 'another' })
+    t.equal(codeOf(await world.run(other)), 'duplicate_payout')
+
+    t.same(
+      world.vault.tokenSecrets.map(({ kid }) => kid),
+      ['k2'],
+      'gateways believe no token of a key that left the file',
+    )
+    t.equal(world.vault.tokenKeys.current, 'k2')
+  },
+
+  'a walk that was broken off is begun again': async (t, world) => {
+    const beneficiaries = Array.from({ length: 450 }, () => createBeneficiary(DEMO, BENEFICIARY))
+    await world.runAll(beneficiaries)
+    await world.rebuildWith([NEW, OLD])
+    // A slice of signing keys, one of endpoints, and the first of beneficiaries.
+    let started = await reseal(world)
+    for (let i = 0; i < 2; i++) started = await reseal(world, started.next_cursor)
+    t.same(await count(world), { k2: 201, k1: 250 })
+
+    await world.rebuildWith([NEW, OLD])
+    await t.rejects(world.rebuildWith([NEW]), /lacks k1, which secrets are sealed with/)
+    const counted = await read(world, sealedSlice(true, started.next_cursor))
+    t.equal(codeOf(counted), 'invalid_request', 'no cursor of a walk that only counts')
+    await world.rebuildWith([OLD, NEW])
+    const turned = await read(world, sealedSlice(false, started.next_cursor))
+    t.equal(codeOf(turned), 'invalid_request', 'nor of one to another key')
+
+    await world.rebuildWith([NEW, OLD])
+    await reencrypt(world)
+    t.same(await count(world), { k2: 451 })
+    await reencrypt(world)
+    t.same(await count(world), { k2: 451 }, 'and again')
+  },
+
+  'a payout that copies its beneficiary meanwhile is not missed': async (t, world) => {
+    const known = await beneficiary(world)
+    await world.rebuildWith([NEW, OLD])
+    const copies: string[] = []
+    for (let cursor: string | undefined; ;) {
+      const seen = await slice(world, false, cursor)
+      copies.push(await held(world, known))
+      const done = viewOf<SliceView>(await world.run(resealSecrets(OPERATOR, seen)))
+      if (done.next_cursor === undefined) break
+      cursor = done.next_cursor
+    }
+    t.same(await count(world), { k2: 2 + copies.length })
+    await world.rebuildWith([NEW])
+    for (const id of copies) viewOf(await world.run(approvePayout(OPERATOR, id)))
+    t.same(
+      accountsOf(world),
+      copies.map(() => '0123456789'),
+    )
+  },
+
+  'an actor that is awake goes on with what was sealed anew': async (t, world) => {
+    const id = (await held(world, await beneficiary(world))) as PayoutId
+    await world.rebuildWith([NEW, OLD])
+    viewOf(await world.run(approvePayout(OPERATOR, id)))
+    await reencrypt(world)
+    await world.news(executed(id))
+    t.match(await see(world, id), { status: 'completed' })
+    t.same(await count(world), { k2: 3 })
+  },
+
+  'back to the older key': async (t, world) => {
+    await world.rebuildWith([NEW, OLD])
+    await reencrypt(world)
+    await world.rebuildWith([OLD, NEW])
+    viewOf(await world.run(issueKey(OPERATOR, DEMO)))
+    await t.rejects(world.rebuildWith([NEW]), /lacks k1/, 'it seals again')
+    const keys = await reencrypt(world)
+    t.match(keys, [{ kid: 'k1' }, { kid: 'k2', emptied_at: String }])
+    await world.rebuildWith([OLD])
+    t.same(await count(world), { k1: 2 })
+  },
+})
+
+void t.test('a key that goes while its tokens live is named', async (t) => {
+  const world = await createWorld(t)
+  await world.rebuildWith([NEW, OLD])
+  await reencrypt(world)
+  const cutOff = async (masters: MasterKeys): Promise<readonly string[]> =>
+    (await openKeyring(world.store, masters, systemRandom(), world.clock.now())).cutOff
+  t.same(await cutOff([NEW, OLD]), [])
+  world.clock.pass(15 * MINUTE - 1)
+  t.same(await cutOff([NEW]), ['k1'])
+  world.clock.pass(1)
+  t.same(await cutOff([NEW]), [])
+})
+
+void t.test('a key of the same name and other bytes is refused', async (t) => {
+  const world = await createWorld(t)
+  const changed: MasterKeys = [{ kid: 'k1', bytes: Buffer.alloc(32, 1) }]
+  await t.rejects(
+    world.rebuildWith(changed),
+    /master key k1 of the file is not the one that sealed/,
+  )
+  await world.rebuildWith([NEW, OLD])
+  await t.rejects(world.rebuildWith([NEW, ...changed]), /master key k1 of the file is not the one/)
+})
+
+void t.test('books that were kept before keys were noted need all their keys', async (t) => {
+  const world = await createWorld(t)
+  const payout = createPayout(DEMO, aPayout())
+  viewOf(await world.run(payout))
+  await plant(t, 'DELETE FROM master_keys; DELETE FROM lasting_keys;')
+  await world.rebuildWith([NEW, OLD])
+  t.match(await world.run(payout), { ok: true, replayed: true }, 'hashes are those of the oldest')
+  await t.rejects(world.rebuildWith([NEW]), /lacks k1/)
+})
