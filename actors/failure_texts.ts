@@ -10,7 +10,10 @@ interface FailureText {
   readonly retryable: boolean
 }
 
-const TEXTS: Readonly<Record<string, FailureText>> = {
+const REJECTED: FailureText = { message: 'The rail rejected the payment.', retryable: false }
+
+export const FAILURE_TEXTS: Readonly<Record<string, FailureText>> = {
+  rejected: REJECTED,
   account_closed: { message: 'The destination account is closed.', retryable: false },
   account_not_found: { message: 'There is no such destination account.', retryable: false },
   name_mismatch: { message: 'The name does not fit the account.', retryable: false },
@@ -19,12 +22,13 @@ const TEXTS: Readonly<Record<string, FailureText>> = {
   review_rejected: { message: 'The review did not approve the payout.', retryable: false },
   review_expired: { message: 'The review was not finished in time.', retryable: true },
   returned_by_bank: { message: 'The receiving bank sent the money back.', retryable: false },
+  not_carried_out: { message: 'The payment was not carried out.', retryable: true },
+  returned: { message: 'The money came back.', retryable: false },
 }
-const REJECTED: FailureText = { message: 'The rail rejected the payment.', retryable: false }
 
 /** Codes a rail may give as its reason; any other becomes `rejected`. */
 export function publicRefusal(refusal: string): string {
-  return Object.hasOwn(TEXTS, refusal) ? refusal : 'rejected'
+  return Object.hasOwn(FAILURE_TEXTS, refusal) ? refusal : 'rejected'
 }
 
 export function failureView(failure: {
@@ -32,7 +36,7 @@ export function failureView(failure: {
   readonly source: string
   readonly at: Instant
 }): object {
-  const { message, retryable } = TEXTS[failure.code] ?? REJECTED
+  const { message, retryable } = FAILURE_TEXTS[failure.code] ?? REJECTED
   return {
     code: failure.code,
     message,

@@ -7,6 +7,8 @@
 import { DAY, HOUR, MINUTE, SECOND, plus, type Instant } from '../src/base/clock.js'
 
 const ASK_AFTER_MS = [5 * SECOND, 15 * SECOND, MINUTE, 5 * MINUTE, 15 * MINUTE, HOUR, 6 * HOUR]
+/** From here on silence is an unknown outcome. */
+export const UNKNOWN_AFTER_MS = ASK_AFTER_MS[0]!
 /** From here on an operator is told. */
 export const ALARM_AFTER_MS = DAY
 
@@ -17,7 +19,7 @@ export function nextQuestionAt(handedOverAt: Instant, asked: number): Instant {
   return plus(handedOverAt, (asked - ASK_AFTER_MS.length + 1) * DAY)
 }
 
-/** How soon an entity whose instruction could not be handed over tries again. */
+/** How soon an entity tries again that could not be handed over, or not asked about: no rail. */
 export const HAND_OVER_AGAIN_MS = SECOND
 
 /** From here on the instruction is out, and the first question is on the calendar. */

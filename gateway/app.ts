@@ -9,13 +9,24 @@ import { namesOf } from './brand_headers.js'
 import { serveCall, type CallOptions } from './call.js'
 import { IDEMPOTENCY_KEY } from './decode/idempotency_key.js'
 import { FORWARDED_FOR, type Service } from './exchange.js'
-import { createRouter, get, local, post, remove, type AnyRoute, type Destination } from './route.js'
+import {
+  createRouter,
+  get,
+  local,
+  patch,
+  post,
+  remove,
+  type AnyRoute,
+  type Destination,
+} from './route.js'
 import { balanceTransactionsList } from './routes/balance_transactions_list.js'
 import { balancesGet } from './routes/balances_get.js'
 import { beneficiariesCreate } from './routes/beneficiaries_create.js'
 import { beneficiariesDisable } from './routes/beneficiaries_disable.js'
 import { beneficiariesGet } from './routes/beneficiaries_get.js'
 import { beneficiariesList } from './routes/beneficiaries_list.js'
+import { eventsList } from './routes/events_list.js'
+import { eventsResend } from './routes/events_resend.js'
 import { fundingDepositsCreate } from './routes/funding_deposits_create.js'
 import { fxConversionsCreate } from './routes/fx_conversions_create.js'
 import { fxQuotesCreate } from './routes/fx_quotes_create.js'
@@ -36,7 +47,15 @@ import { sandboxPayoutsSimulate } from './routes/sandbox_payouts_simulate.js'
 import { sandboxSignatureCheck } from './routes/sandbox_signature_check.js'
 import { webhookEndpointsCreate } from './routes/webhook_endpoints_create.js'
 import { webhookEndpointsDelete } from './routes/webhook_endpoints_delete.js'
+import { webhookEndpointsDeliveries } from './routes/webhook_endpoints_deliveries.js'
+import { webhookEndpointsDisable } from './routes/webhook_endpoints_disable.js'
+import { webhookEndpointsEnable } from './routes/webhook_endpoints_enable.js'
+import { webhookEndpointsGet } from './routes/webhook_endpoints_get.js'
 import { webhookEndpointsList } from './routes/webhook_endpoints_list.js'
+import { webhookEndpointsRecover } from './routes/webhook_endpoints_recover.js'
+import { webhookEndpointsRotateSecret } from './routes/webhook_endpoints_rotate_secret.js'
+import { webhookEndpointsTest } from './routes/webhook_endpoints_test.js'
+import { webhookEndpointsUpdate } from './routes/webhook_endpoints_update.js'
 
 const SCAN = SCAN_BODY_MAX_BYTES
 const LARGE = PAYOUT_BODY_MAX_BYTES
@@ -67,7 +86,17 @@ export const ROUTES: readonly AnyRoute[] = [
   post('/v1/fx/conversions',                            'hmac',            fxConversionsCreate),
   post('/v1/webhook_endpoints',                         'hmac',            webhookEndpointsCreate),
   get( '/v1/webhook_endpoints',                         'hmac',            webhookEndpointsList),
+  get( '/v1/webhook_endpoints/{endpoint_id}',           'hmac',            webhookEndpointsGet),
+  patch('/v1/webhook_endpoints/{endpoint_id}',          'hmac',            webhookEndpointsUpdate),
   remove('/v1/webhook_endpoints/{endpoint_id}',         'hmac',            webhookEndpointsDelete),
+  post('/v1/webhook_endpoints/{endpoint_id}/enable',    'hmac',            webhookEndpointsEnable),
+  post('/v1/webhook_endpoints/{endpoint_id}/disable',   'hmac',            webhookEndpointsDisable),
+  post('/v1/webhook_endpoints/{endpoint_id}/rotate_secret', 'hmac', webhookEndpointsRotateSecret),
+  post('/v1/webhook_endpoints/{endpoint_id}/test',      'hmac',            webhookEndpointsTest),
+  get( '/v1/webhook_endpoints/{endpoint_id}/deliveries', 'hmac', webhookEndpointsDeliveries),
+  post('/v1/webhook_endpoints/{endpoint_id}/recover',   'hmac',            webhookEndpointsRecover),
+  get( '/v1/events',                                    'hmac',            eventsList),
+  post('/v1/events/{event_id}/resend',                  'hmac',            eventsResend),
   post('/v1/sandbox/payouts/{payout_id}/simulate',      'hmac',            sandboxPayoutsSimulate),
   local('/v1/sandbox/signature/check', sandboxSignatureCheck),
 ]

@@ -10,7 +10,6 @@
  * G3. A session token opens its own intent and a receipt token the receipts of its own user, each
  *     in its own environment, and nothing else.
  */
-import { bodyHash } from '../src/auth/canonical.js'
 import { verifyReceiptToken, verifySessionToken, type TokenKeys } from '../src/auth/token.js'
 import { verifyRequest, type HeaderValue } from '../src/auth/verify.js'
 import type { Clock, Instant } from '../src/base/clock.js'
@@ -109,7 +108,7 @@ function signedCaller(call: Call): Caller | Reason {
     {
       method: exchange.method,
       path: exchange.path,
-      bodyHash: bodyHash(exchange.body),
+      body: exchange.body,
       keyId: exchange.header(names.keyId),
       timestamp: exchange.header(names.timestamp),
       nonce: exchange.header(names.nonce),

@@ -52,7 +52,7 @@ export interface Handler {
 }
 
 export interface Route {
-  readonly method: 'GET' | 'POST' | 'DELETE'
+  readonly method: 'GET' | 'POST' | 'PATCH' | 'DELETE'
   /** With the parameter as `{name}`. */
   readonly path: string
   readonly auth: Auth
@@ -96,6 +96,7 @@ const routeOf =
 
 export const get = routeOf('GET')
 export const post = routeOf('POST')
+export const patch = routeOf('PATCH')
 export const remove = routeOf('DELETE')
 export const local = (path: string, handler: LocalHandler): LocalRoute => ({
   method: 'POST',

@@ -52,6 +52,7 @@ export interface Confirmation {
 
 export interface IntentFailure {
   readonly code: string
+  /** `service`: it was never handed over, or an operator has it from elsewhere than the rail. */
   readonly source: 'rail' | 'service'
   readonly at: Instant
 }
@@ -99,8 +100,13 @@ export type IntentEvent = { readonly at: Instant } & (
   | { readonly type: 'wake'; readonly railUp: boolean }
   /** The rail has never heard of the instruction and, past its finality window, never will. */
   | { readonly type: 'notFound' }
-  | { readonly type: 'executed'; readonly transactionId: string }
-  | { readonly type: 'refused'; readonly refusal: string }
+  /** Without a number when it is known from elsewhere than the rail's news. */
+  | { readonly type: 'executed'; readonly transactionId?: string }
+  | {
+      readonly type: 'refused'
+      readonly refusal: string
+      readonly source?: IntentFailure['source']
+    }
   | { readonly type: 'recall' }
   | { readonly type: 'recallRefused' }
   | { readonly type: 'returned' }

@@ -7,10 +7,13 @@
  *
  * M1. Flat and pure: no invoke, no after, no promise. The same snapshot and event give the same
  *     result.
- * M2. Once handed over, only news from the rail ends an intent: silence is an unknown outcome.
+ * M2. Once handed over, only news ends an intent, the rail's or what a person found out: silence is
+ *     an unknown outcome.
  * M3. An event a state does not name changes nothing; callers ask `can` first where that would be a
  *     surprise.
  * M4. `wake` is only sent when `wakeAt` has come.
+ * M5. A question counts only when it can be put: while the rail is away it waits for the rail, not
+ *     for its next turn hours later.
  */
 import { assign, emit, setup } from 'xstate'
 import { DAY, plus } from '../../src/base/clock.js'
@@ -37,7 +40,13 @@ export const intentMachine = setup({
     mayRecall: ({ context, event }) =>
       (context.recall === undefined || context.recall.refused === true) &&
       event.at < plus(context.capturedAt!, REFUNDABLE_FOR_MS),
-    isHandedOver: ({ context }) => context.handedOverAt !== undefined,
+    canAsk: ({ context, event }) =>
+      context.handedOverAt !== undefined && 'railUp' in event && event.railUp,
+    canAskBack: ({ context, event }) =>
+      context.recall !== undefined &&
+      context.recall.refused !== true &&
+      'railUp' in event &&
+      event.railUp,
     canHandOver: ({ event }) => 'railUp' in event && event.railUp,
     isTooLate: ({ context, event }) =>
       event.type === 'wake' &&
@@ -64,14 +73,18 @@ export const intentMachine = setup({
     }),
     rememberTransaction: assign(({ event }) =>
       event.type === 'executed'
-        ? { transactionId: event.transactionId, capturedAt: event.at, wakeAt: null }
+        ? {
+            ...(event.transactionId === undefined ? {} : { transactionId: event.transactionId }),
+            capturedAt: event.at,
+            wakeAt: null,
+          }
         : {},
     ),
     rememberRefusal: assign(({ event }) =>
       event.type === 'refused'
         ? {
             failedAt: event.at,
-            failure: { code: event.refusal, source: 'rail' as const, at: event.at },
+            failure: { code: event.refusal, source: event.source ?? 'rail', at: event.at },
             wakeAt: null,
           }
         : {},
@@ -154,7 +167,7 @@ export const intentMachine = setup({
     authorized: {
       on: {
         wake: [
-          { guard: 'isHandedOver', actions: ['scheduleQuestion', 'query'] },
+          { guard: 'canAsk', actions: ['scheduleQuestion', 'query'] },
           {
             guard: 'isTooLate',
             target: 'failed',
@@ -183,7 +196,10 @@ export const intentMachine = setup({
     captured: {
       on: {
         recall: { guard: 'mayRecall', actions: ['rememberRecall', 'askBack'] },
-        wake: { guard: 'isRecalling', actions: ['scheduleRecall', 'askBack'] },
+        wake: [
+          { guard: 'canAskBack', actions: ['scheduleRecall', 'askBack'] },
+          { guard: 'isRecalling', actions: 'tryAgainSoon' },
+        ],
         recallRefused: { guard: 'isRecalling', actions: 'rememberRecallRefused' },
         returned: {
           target: 'refunded',

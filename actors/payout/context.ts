@@ -22,9 +22,12 @@ export interface FrozenBeneficiary {
   readonly country: string
 }
 
+/** Who says so; `service`: an operator, who has it from elsewhere than the rail. */
+export type FailureSource = 'rail' | 'review' | 'service'
+
 export interface PayoutFailure {
   readonly code: string
-  readonly source: 'rail' | 'review' | 'service'
+  readonly source: FailureSource
   readonly at: Instant
 }
 
@@ -60,6 +63,6 @@ export type PayoutEvent = { readonly at: Instant } & (
   | { readonly type: 'notFound' }
   /** Without a number when it is known from elsewhere than the rail's news. */
   | { readonly type: 'executed'; readonly transactionId?: string }
-  | { readonly type: 'refused'; readonly refusal: string }
-  | { readonly type: 'returned' }
+  | { readonly type: 'refused'; readonly refusal: string; readonly source?: FailureSource }
+  | { readonly type: 'returned'; readonly source?: FailureSource }
 )

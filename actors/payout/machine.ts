@@ -8,12 +8,19 @@
  * M2. `created` is public but short: an accepted payout passes it in the commit that creates it;
  *     only a payout held for review rests there.
  * M3. Once handed over, only news from the rail ends it.
+ * M4. A question that can not be put waits for the rail, as an intent's does (its M5).
  */
 import { assign, emit, setup } from 'xstate'
 import { plus } from '../../src/base/clock.js'
 import type { Consequence } from '../consequence.js'
 import { HAND_OVER_AGAIN_MS, handedOver, nextQuestionAt } from '../unknown_outcome.js'
-import type { PayoutContext, PayoutEvent } from './context.js'
+import type { PayoutContext, PayoutEvent, PayoutFailure } from './context.js'
+
+/** What the public is told of a return: the rail's word, or that of an operator who saw it. */
+function returnTold(event: PayoutEvent): PayoutFailure {
+  const source = event.type === 'returned' ? (event.source ?? 'rail') : 'rail'
+  return { code: source === 'rail' ? 'returned_by_bank' : 'returned', source, at: event.at }
+}
 
 const follows = (consequence: Consequence): Consequence => consequence
 
@@ -28,7 +35,8 @@ const types = {} as {
 export const payoutMachine = setup({
   types,
   guards: {
-    isHandedOver: ({ context }) => context.handedOverAt !== undefined,
+    canAsk: ({ context, event }) =>
+      context.handedOverAt !== undefined && 'railUp' in event && event.railUp,
     canHandOver: ({ event }) => 'railUp' in event && event.railUp,
   },
   actions: {
@@ -52,7 +60,7 @@ export const payoutMachine = setup({
       event.type === 'refused'
         ? {
             failedAt: event.at,
-            failure: { code: event.refusal, source: 'rail' as const, at: event.at },
+            failure: { code: event.refusal, source: event.source ?? 'rail', at: event.at },
             wakeAt: null,
           }
         : {},
@@ -68,7 +76,7 @@ export const payoutMachine = setup({
     })),
     rememberReturn: assign(({ event }) => ({
       reversedAt: event.at,
-      failure: { code: 'returned_by_bank', source: 'rail' as const, at: event.at },
+      failure: returnTold(event),
       wakeAt: null,
     })),
 
@@ -112,7 +120,7 @@ export const payoutMachine = setup({
     processing: {
       on: {
         wake: [
-          { guard: 'isHandedOver', actions: ['scheduleQuestion', 'query'] },
+          { guard: 'canAsk', actions: ['scheduleQuestion', 'query'] },
           { guard: 'canHandOver', actions: ['handOver', 'instruct'] },
           { actions: 'tryAgainSoon' },
         ],

@@ -10,7 +10,13 @@ import { assert } from '../../src/base/assert.js'
 import type { Clock, Instant } from '../../src/base/clock.js'
 import type { Random } from '../../src/base/random.js'
 import { retryAt, type BackoffRules } from './backoff.js'
-import { openDelivery } from './delivery_actor.js'
+import {
+  firstTry,
+  openDelivery,
+  snapshotOf,
+  stepDelivery,
+  type DeliverySnapshot,
+} from './delivery_actor.js'
 import type { DeliveryEvent } from './delivery_machine.js'
 import type { Endpoint } from './endpoint.js'
 import type { AttemptRow } from './rows.js'
@@ -36,20 +42,15 @@ export async function tryDelivery(
   delivery: Delivery,
   endpoint: Endpoint,
 ): Promise<Tried> {
-  const actor = openDelivery(delivery.state, delivery.context)
-  const began = clock.now()
-  const { dueAt } = delivery.context
-  const isAhead = delivery.state === 'waiting' && dueAt !== null && dueAt > began
-  actor.send(isAhead ? { type: 'probe' } : { type: 'attempt', at: began })
-  assert(actor.getSnapshot().value === 'delivering', 'only an open delivery is tried')
+  const delivering = begin(delivery, clock.now())
+  assert(delivering.value === 'delivering', 'only an open delivery is tried')
 
   const { eventId, eventType, body } = delivery
   const outcome = await sender.send({ endpoint, eventId, eventType, body })
 
   const at = clock.now()
   const next = retryAt(delivery.context.attempts + 1, at, backoff, random)
-  actor.send(eventOf(outcome, at, next))
-  const { value: state, context } = actor.getSnapshot()
+  const { value: state, context } = stepDelivery(delivering, eventOf(outcome, at, next))
   const { status, reason, latencyMs, reply } = outcome
   return {
     outcome,
@@ -64,6 +65,15 @@ export async function tryDelivery(
       reply,
     },
   }
+}
+
+function begin({ state, context }: Delivery, at: Instant): DeliverySnapshot {
+  if (state === 'pending') return firstTry(context)
+  const isAhead = context.dueAt !== null && context.dueAt > at
+  return stepDelivery(
+    snapshotOf(state, context),
+    isAhead ? { type: 'probe' } : { type: 'attempt', at },
+  )
 }
 
 function eventOf({ kind, reason }: SendOutcome, at: Instant, next: Instant | null): DeliveryEvent {

@@ -4,8 +4,9 @@
  * Owns: which messages are new, which endpoints an event goes to, when a message is acknowledged.
  * Does not own: the bus (src/bus), sending (webhook/pool).
  *
- * C1. A batch is one commit, and is acknowledged only after it: from then on the pool owns the
- *     deliveries.
+ * C1. A message is acknowledged after the commit that holds its event and deliveries: from then on
+ *     the pool owns them. Until then the stream does, so a first try need not wait for the disk: a
+ *     crash leads to another try at most.
  * C2. An event that is here already makes no second delivery, however often and under whatever
  *     message id it comes.
  * C3. A message that is no event of ours is set aside, kept, and never stops the others.
@@ -27,7 +28,7 @@ import type { Endpoints } from './endpoints.js'
 import type { EventRow, PoisonRow } from './rows.js'
 import type { Delivery, WebhookStore } from './store.js'
 
-/** How young an endpoint must be to have missed an event by a hair. */
+/** How young an endpoint, or what it wants, must be to have missed an event by a hair. */
 const LATE_ENDPOINT_MS = MINUTE
 /** Enough of a foreign message to see what it is. */
 const POISON_KEPT_BYTES = 16 * 1024
@@ -36,8 +37,8 @@ export interface IntakeOptions {
   readonly consumer: Consumer
   readonly endpoints: Pick<Endpoints, 'ofTenant' | 'inStep'>
   readonly store: Pick<WebhookStore, 'commit' | 'knownEvents' | 'eventsWithout'>
-  /** Takes deliveries whose rows are on disk. */
-  readonly deliver: (deliveries: readonly Delivery[]) => void
+  /** Takes deliveries whose rows are on disk once `stored` resolves. */
+  readonly deliver: (deliveries: readonly Delivery[], stored: Promise<void>) => void
   /** Told after a commit that may have settled events: some have no endpoint. */
   readonly settled: () => void
   readonly clock: Clock
@@ -48,8 +49,10 @@ export interface IntakeOptions {
 export interface Intake {
   /** Reads until the bus or the directory is closed. */
   run(): Promise<void>
-  /** Gives a young endpoint the events that came before it was known. */
+  /** Gives an endpoint the events that came before it, or what it wants, was known. */
   meet(endpoint: Endpoint): void
+  /** Does something to events or their deliveries while no batch and no late endpoint does. */
+  inTurn<T>(work: () => Promise<T>): Promise<T>
   /** For metrics. */
   readonly counts: { events: number; duplicates: number; poison: number }
   idle(): Promise<void>
@@ -60,16 +63,24 @@ type EventToRoute = Pick<BusEvent, 'type' | 'createdAt' | 'body'> & { readonly i
 export function createIntake(options: IntakeOptions): Intake {
   const { consumer, endpoints, store, clock, random, log } = options
   const counts = { events: 0, duplicates: 0, poison: 0 }
-  let turn: Promise<void> = Promise.resolve()
+  let turn: Promise<unknown> = Promise.resolve()
+  /** Resolves when all that was taken is on disk; how much that can be is bounded by the bus. */
+  let allStored: Promise<void> = Promise.resolve()
 
-  const inTurn = (work: () => Promise<void>): Promise<void> => (turn = turn.then(work))
+  const inTurn = <T>(work: () => Promise<T>): Promise<T> => nextTurn(() => allStored.then(work))
+
+  const nextTurn = <T>(work: () => Promise<T>): Promise<T> => {
+    const mine = turn.then(work)
+    turn = mine.catch(() => undefined)
+    return mine
+  }
 
   const run = async (): Promise<void> => {
     for (;;) {
       const messages = await consumer.next()
       if (messages.length === 0) return
       if (!(await endpoints.inStep())) return
-      await inTurn(() => take(messages))
+      await nextTurn(() => take(messages))
     }
   }
 
@@ -78,18 +89,24 @@ export function createIntake(options: IntakeOptions): Intake {
     const { events, poison } = sort(messages, now)
     const known = await store.knownEvents([...events.keys()])
     const fresh = [...events.values()].filter(({ id }) => !known.has(id))
-    const deliveries = fresh.flatMap((event) =>
-      [...endpoints.ofTenant(event.tenant)]
-        .filter((endpoint) => wants(endpoint, event))
-        .map((endpoint) => address(event, endpoint, now)),
-    )
-    await store.commit({ events: fresh, deliveries, poison, seenAgain: [...known] })
-    for (const message of messages) message.ack()
-    counts.events += fresh.length
-    counts.duplicates += messages.length - fresh.length - poison.length
-    counts.poison += poison.length
-    options.deliver(deliveries)
-    options.settled()
+    const deliveries = fresh.flatMap((event) => addressed(event, now))
+    const stored = store.commit({ events: fresh, deliveries, poison, seenAgain: [...known] })
+    options.deliver(deliveries, stored)
+    allStored = stored.then(() => {
+      for (const message of messages) message.ack()
+      counts.events += fresh.length
+      counts.duplicates += messages.length - fresh.length - poison.length
+      counts.poison += poison.length
+      options.settled()
+    })
+  }
+
+  const addressed = (event: EventRow, now: Instant): Delivery[] => {
+    const deliveries: Delivery[] = []
+    for (const endpoint of endpoints.ofTenant(event.tenant)) {
+      if (wants(endpoint, event)) deliveries.push(address(event, endpoint, now, random))
+    }
+    return deliveries
   }
 
   const sort = (messages: readonly BusMessage[], now: Instant) => {
@@ -107,34 +124,48 @@ export function createIntake(options: IntakeOptions): Intake {
     return { events, poison }
   }
 
-  const address = (event: EventToRoute, endpoint: Endpoint, now: Instant): Delivery => ({
-    id: newId<DeliveryId>('delivery', now, random),
+  const meet = (endpoint: Endpoint): void => {
+    const since = plus(clock.now(), -LATE_ENDPOINT_MS)
+    if (endpoint.enabledEventsSince < since) return
+    void inTurn(async () => {
+      const { id, tenant, enabledEventsSince: created } = endpoint
+      const missed = await store.eventsWithout(id, tenant, { received: since, created })
+      const now = clock.now()
+      const deliveries = missed
+        .filter((event) => wants(endpoint, { tenant, ...event }))
+        .map((event) => address(event, endpoint, now, random))
+      if (deliveries.length === 0) return
+      const stored = store.commit({ deliveries })
+      options.deliver(deliveries, stored)
+      await stored
+    })
+  }
+
+  const idle = async (): Promise<void> => {
+    await turn
+    await allStored
+  }
+
+  return { run, meet, inTurn, counts, idle }
+}
+
+/** A new delivery of an event. */
+export function address(
+  event: EventToRoute,
+  endpoint: Pick<Endpoint, 'id'>,
+  at: Instant,
+  random: Random,
+): Delivery {
+  return {
+    id: newId<DeliveryId>('delivery', at, random),
     eventId: event.id,
     endpointId: endpoint.id,
     eventType: event.type,
     eventCreatedAt: event.createdAt,
     body: event.body,
     state: 'pending',
-    context: newDelivery(now),
-  })
-
-  const meet = (endpoint: Endpoint): void => {
-    const since = plus(clock.now(), -LATE_ENDPOINT_MS)
-    if (endpoint.createdAt < since) return
-    void inTurn(async () => {
-      const { id, tenant, createdAt } = endpoint
-      const missed = await store.eventsWithout(id, tenant, { received: since, created: createdAt })
-      const now = clock.now()
-      const deliveries = missed
-        .filter(({ type, createdAt: at }) => wants(endpoint, { tenant, type, createdAt: at }))
-        .map((event) => address(event, endpoint, now))
-      if (deliveries.length === 0) return
-      await store.commit({ deliveries })
-      options.deliver(deliveries)
-    })
+    context: newDelivery(at),
   }
-
-  return { run, meet, counts, idle: async () => turn }
 }
 
 function setAside(message: BusMessage, reason: string, at: Instant): PoisonRow {

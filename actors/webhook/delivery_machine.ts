@@ -10,6 +10,8 @@
  * M3. A probe is made ahead of the delivery's time to see whether the endpoint is back. When it
  *     fails nothing has changed: it used up no attempt.
  * M4. `dueAt` is null exactly in `delivering`'s two ends, `delivered` and `dead`.
+ * M5. A redrive begins the schedule anew; tries go on counting. What waits for its first attempt,
+ *     or is under way, takes none.
  */
 import { assign, setup } from 'xstate'
 import type { Instant } from '../../src/base/clock.js'
@@ -46,6 +48,7 @@ export type DeliveryEvent =
     }
   /** The endpoint was deleted. */
   | { readonly type: 'abandon'; readonly at: Instant; readonly reason: string }
+  /** Somebody wants it delivered now. */
   | { readonly type: 'redrive'; readonly at: Instant }
 
 /** The context of a new delivery, due at once. */
@@ -113,21 +116,19 @@ export const deliveryMachine = setup({
     },
     /**
      * Waits for `dueAt`, or for a probe before it. Success to delivering, deletion of the endpoint
-     * to dead.
+     * to dead, redrive to pending.
      */
     waiting: {
       on: {
         attempt: { guard: 'isDue', target: 'delivering' },
         probe: { target: 'delivering', actions: 'startProbe' },
+        redrive: { target: 'pending', actions: 'beginAnew' },
         abandon: { target: 'dead', actions: ['end', 'rememberReason'] },
       },
     },
-    /** The receiver has answered 2xx. Waits for nothing. */
-    delivered: { type: 'final' },
-    /**
-     * Will not be tried again by itself. Waits for an operator, whose redrive starts the schedule
-     * anew.
-     */
+    /** The receiver has answered 2xx. Waits for nothing; a redrive sends it again. */
+    delivered: { on: { redrive: { target: 'pending', actions: 'beginAnew' } } },
+    /** Will not be tried again by itself. Waits for a redrive. */
     dead: { on: { redrive: { target: 'pending', actions: 'beginAnew' } } },
   },
 })

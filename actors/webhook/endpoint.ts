@@ -7,9 +7,11 @@
  * W1. `*` stands for every event but those that are opt-in by name.
  * W2. An endpoint gets no event from before its creation. A disabled one gets its events later, a
  *     deleted one never.
+ * W3. A test goes to the endpoint that it names and to no other.
  */
 import type { SigningSecret } from '../../src/auth/signature.js'
 import type { Instant } from '../../src/base/clock.js'
+import { OPT_IN_EVENTS, TEST_EVENT } from '../../src/base/event_types.js'
 import type { EndpointId, TenantId } from '../../src/base/ids.js'
 
 export interface Endpoint {
@@ -21,6 +23,8 @@ export interface Endpoint {
   /** Oldest first. */
   readonly secrets: readonly EndpointSecret[]
   readonly createdAt: Instant
+  /** What it wants is as it is since then. */
+  readonly enabledEventsSince: Instant
 }
 
 export interface EndpointSecret {
@@ -29,20 +33,25 @@ export interface EndpointSecret {
   readonly activeFrom: Instant
 }
 
-const OPT_IN: ReadonlySet<string> = new Set(['payment_intent.authorized'])
-
 export interface Announced {
   readonly tenant: TenantId
   readonly type: string
   readonly createdAt: Instant
+  readonly body: string
 }
 
 export function wants(endpoint: Endpoint, event: Announced): boolean {
   if (endpoint.status === 'deleted') return false
   if (endpoint.tenant !== event.tenant || endpoint.createdAt > event.createdAt) return false
+  if (event.type === TEST_EVENT) return endpoint.id === testedBy(event.body)
   const { enabledEvents } = endpoint
   if (enabledEvents.includes(event.type)) return true
-  return enabledEvents.includes('*') && !OPT_IN.has(event.type)
+  return enabledEvents.includes('*') && !OPT_IN_EVENTS.has(event.type)
+}
+
+function testedBy(body: string): string | undefined {
+  const { data } = JSON.parse(body) as { data?: { webhook_endpoint?: { id?: string } } }
+  return data?.webhook_endpoint?.id
 }
 
 /** The newest secret whose time has come. */

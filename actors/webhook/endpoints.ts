@@ -109,6 +109,7 @@ export function watchEndpoints({ client, token, log }: EndpointsOptions): Endpoi
 }
 
 function readEndpoint(wire: WireEndpoint): Endpoint {
+  const createdAt = instant(Number(wire.created_at))
   return {
     id: wire.id as EndpointId,
     tenant: wire.tenant as TenantId,
@@ -121,6 +122,7 @@ function readEndpoint(wire: WireEndpoint): Endpoint {
       key: signingKey(secret.secret),
       activeFrom: instant(Number(secret.active_from)),
     })),
-    createdAt: instant(Number(wire.created_at)),
+    createdAt,
+    enabledEventsSince: instant(Math.max(Number(wire.enabled_events_since), createdAt)),
   }
 }

@@ -9,11 +9,12 @@
  * H2. Only a 2xx ends the time of failing. After five days without one the endpoint is to be
  *     disabled.
  * H3. 410 asks for it at once.
+ * H4. An answer that comes late is an answer, but the next try is expected to be late as well.
  */
 import { DAY, type Instant } from '../../src/base/clock.js'
 import type { EndpointId } from '../../src/base/ids.js'
 import { afterFailure, CLOSED } from './breaker.js'
-import type { Lane } from './lane.js'
+import { suspect, trust, type Lane } from './lane.js'
 import type { SendOutcome } from './sender.js'
 
 const DISABLE_AFTER_FAILING_MS = 5 * DAY
@@ -32,8 +33,10 @@ export function learn(
   kind: SendOutcome['kind'],
   now: Instant,
   probeEveryMs: number,
+  late = false,
 ): Verdict {
-  lane.trust = kind === 'retry' ? 'suspect' : 'prompt'
+  if (kind === 'retry') suspect(lane)
+  else trust(lane, late)
   lane.breaker = kind === 'retry' ? afterFailure(lane.breaker, now, probeEveryMs) : CLOSED
   if (kind === 'delivered') return { failing: [], recovered: recover(lane), disable: null }
   const began = lane.failingSince === null

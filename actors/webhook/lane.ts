@@ -9,8 +9,8 @@
  *     the first of it.
  * L2. `held` names every delivery that is in memory in any way, until its result is on disk: it is
  *     not loaded twice.
- * L3. Trust: an endpoint that answered last time takes four at once, one that failed or is not
- *     known yet takes one.
+ * L3. An endpoint that is not known yet, or failed last time, takes one at a time. Each answer adds
+ *     one, up to four: one that comes back is not met by all that has waited for it.
  */
 import type { Instant } from '../../src/base/clock.js'
 import type { DeliveryId, EndpointId } from '../../src/base/ids.js'
@@ -34,6 +34,8 @@ export interface Lane {
   loading: boolean
   dueOnDisk: Instant | null
   inFlight: number
+  /** How many it takes at once (L3). */
+  allowed: number
   trust: 'unknown' | 'prompt' | 'suspect'
   breaker: Breaker
   failingSince: Instant | null
@@ -51,6 +53,7 @@ export const newLane = (endpointId: EndpointId, failingSince: Instant | null): L
   loading: false,
   dueOnDisk: null,
   inFlight: 0,
+  allowed: 1,
   trust: 'unknown',
   breaker: CLOSED,
   failingSince,
@@ -61,7 +64,32 @@ export const newLane = (endpointId: EndpointId, failingSince: Instant | null): L
 export function mayStart(lane: Lane, now: Instant): boolean {
   if (!lane.running || lane.queue.length === 0) return false
   if (isOpen(lane.breaker)) return lane.inFlight === 0 && mayProbe(lane.breaker, now)
-  return lane.inFlight < (lane.trust === 'prompt' ? CONNECTIONS_PER_ENDPOINT : 1)
+  return lane.inFlight < lane.allowed
+}
+
+/** It has answered, at once or late. */
+export function trust(lane: Lane, late: boolean): void {
+  lane.trust = late ? 'suspect' : 'prompt'
+  lane.allowed = Math.min(lane.allowed + 1, CONNECTIONS_PER_ENDPOINT)
+}
+
+/** It has failed, or takes its time. */
+export function suspect(lane: Lane): void {
+  lane.trust = 'suspect'
+  lane.allowed = 1
+}
+
+/** Nothing is known of it any more. */
+export function startAnew(lane: Lane): void {
+  lane.breaker = CLOSED
+  lane.trust = 'unknown'
+  lane.allowed = 1
+}
+
+/** May a new delivery wait in memory? Those that are due and on disk already go first. */
+export function mayTake(lane: Lane, { context }: Delivery): boolean {
+  if (!lane.running || isOpen(lane.breaker) || lane.queue.length >= LANE_MAX) return false
+  return lane.dueOnDisk === null || context.dueAt === null || lane.dueOnDisk > context.dueAt
 }
 
 /** Is there something to fetch from disk, and a use for it? */

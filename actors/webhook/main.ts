@@ -1,14 +1,16 @@
 /**
  * The webhook pool: composition root.
  *
- * Arguments: `--processor ADDRESS` (the processor's gRPC), `--nats URL`.
+ * Arguments: `--processor ADDRESS` (the processor's gRPC), `--nats URL`, `--number N` (which of
+ * several pools it is, from 1: each has its own books).
  *
- * Start: settings, store, sender, pool, directory, bus, intake. It serves when directory and bus
- * are there. Stop: the same backwards.
+ * Start: settings, store, sender, pool, directory, bus, intake, desk. It serves when directory and
+ * bus are there. Stop: the same backwards.
  */
 import { parseArgs } from 'node:util'
 import { credentials } from '@grpc/grpc-js'
 import { Registry } from 'prom-client'
+import type { ProtoGrpcType as DeskTypes } from '../../protos/types/delivery_desk.js'
 import type { ProtoGrpcType as DirectoryTypes } from '../../protos/types/directory.js'
 import type { ProtoGrpcType as WebhookTypes } from '../../protos/types/webhooks.js'
 import { GRPC_MESSAGE_MAX_BYTES } from '../../src/base/bounds.js'
@@ -19,17 +21,21 @@ import { createLog } from '../../src/base/log.js'
 import { contracts } from '../../src/base/protos.js'
 import { systemRandom } from '../../src/base/random.js'
 import { dataFile, readSettings } from '../../src/base/settings.js'
-import { FILES } from '../../src/base/subjects.js'
+import { webhookDatabase } from '../../src/base/subjects.js'
 import { connectBus } from '../../src/bus/nats.js'
+import { createClerk } from './clerk.js'
 import { createIntake } from './consumer.js'
+import { attendDesk } from './desk.js'
 import { watchEndpoints } from './endpoints.js'
 import { startJanitor } from './janitor.js'
 import { registerMeasures } from './measures.js'
 import { createOutcomes } from './outcomes.js'
 import { createPool } from './pool.js'
+import { createRedriver } from './redrive.js'
 import { createSender } from './sender.js'
 import { openWebhookStore } from './store.js'
 import { nameServers, systemNames } from './target_guard.js'
+import { openViews } from './views.js'
 
 /** The process must be started anew: what it holds in memory may differ from the disk. */
 const EXIT_RECOVER = 70
@@ -44,7 +50,11 @@ const CHANNEL = {
 }
 
 const { values: args } = parseArgs({
-  options: { processor: { type: 'string' }, nats: { type: 'string' } },
+  options: {
+    processor: { type: 'string' },
+    nats: { type: 'string' },
+    number: { type: 'string', default: '1' },
+  },
 })
 if (args.processor === undefined) throw new Error('--processor ADDRESS is missing')
 
@@ -55,10 +65,12 @@ const random = systemRandom()
 const token = readInternalToken(settings)
 const allowPrivate = settings.WEBHOOK_ALLOW_PRIVATE
 
-const store = await openWebhookStore(dataFile(settings, FILES.webhookDatabase), (fault) => {
+const books = dataFile(settings, webhookDatabase(Number(args.number)))
+const store = await openWebhookStore(books, (fault) => {
   log.fatal({ err: fault }, 'webhook store failed')
   log.flush(() => process.exit(EXIT_RECOVER))
 })
+const views = await openViews(books)
 const sender = createSender({
   brand: settings.BRAND,
   rules: { allowPrivate },
@@ -68,9 +80,11 @@ const sender = createSender({
 })
 const { Directory } = contracts<DirectoryTypes>().causeway.v1
 const { EventOutcomes } = contracts<WebhookTypes>().causeway.v1
+const { DeliveryDesk } = contracts<DeskTypes>().causeway.v1
 const insecure = credentials.createInsecure()
 const directory = new Directory(args.processor, insecure, CHANNEL)
 const recorder = new EventOutcomes(args.processor, insecure, CHANNEL)
+const deskClient = new DeliveryDesk(args.processor, insecure, CHANNEL)
 
 const registry = new Registry()
 const outcomes = createOutcomes({ client: recorder, token, store, clock, log })
@@ -90,7 +104,6 @@ const pool = createPool({
 })
 await pool.start()
 outcomes.wake()
-const janitor = startJanitor(store, clock)
 
 const endpoints = watchEndpoints({ client: directory, token, log })
 const bus = connectBus({ url: args.nats ?? settings.NATS_URL, consumes: true, clock, log })
@@ -98,7 +111,7 @@ const intake = createIntake({
   consumer: bus.consumer,
   endpoints,
   store,
-  deliver: (deliveries) => pool.deliver(deliveries),
+  deliver: (deliveries, stored) => pool.deliver(deliveries, stored),
   settled: () => outcomes.wake(),
   clock,
   random,
@@ -108,24 +121,40 @@ endpoints.onTold((endpoint) => {
   pool.meet(endpoint)
   intake.meet(endpoint)
 })
-const measures = registerMeasures(registry, { counts: intake.counts, pool: () => pool.state() })
+const measures = registerMeasures(registry, {
+  counts: intake.counts,
+  pool: () => pool.state(),
+  views,
+  clock,
+})
+const janitor = startJanitor(
+  { forget: (before) => intake.inTurn(() => store.forget(before)) },
+  clock,
+)
+const redriver = createRedriver({ views, store, pool, intake, endpoints, clock, random })
+const clerk = createClerk({ views, redriver, pool, clock, log })
+const desk = attendDesk({ client: deskClient, token, clerk, log })
 const reading = intake.run()
 
 const child = childProcess({
   metrics: () => registry.metrics(),
   stop: async () => {
     clearInterval(looking)
+    await desk.leave()
+    bus.consumer.close()
     endpoints.close()
-    await bus.close()
     await reading
     await intake.idle()
+    await bus.close()
     await pool.stop()
     await sender.close()
     await janitor.stop()
     await outcomes.stop()
+    await views.close()
     await store.close()
     directory.close()
     recorder.close()
+    deskClient.close()
   },
 })
 

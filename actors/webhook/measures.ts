@@ -1,9 +1,10 @@
 /** The pool's metrics. */
 import { Counter, Gauge, Histogram, type Registry } from 'prom-client'
-import { SECOND } from '../../src/base/clock.js'
+import { SECOND, type Clock } from '../../src/base/clock.js'
 import type { Tried } from './attempt.js'
 import type { Intake } from './consumer.js'
 import type { PoolState } from './pool.js'
+import type { Views } from './views.js'
 
 const AGES_S = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 5, 30, 120, 600, 3_600, 86_400]
 
@@ -14,9 +15,14 @@ export interface Measures {
 export interface Measured {
   readonly counts: Intake['counts']
   readonly pool: () => PoolState
+  readonly views: Pick<Views, 'counts' | 'oldestOpen'>
+  readonly clock: Clock
 }
 
-export function registerMeasures(registry: Registry, { counts, pool }: Measured): Measures {
+export function registerMeasures(
+  registry: Registry,
+  { counts, pool, views, clock }: Measured,
+): Measures {
   const registers = [registry]
   const attempts = new Counter({
     name: 'causeway_webhook_attempts_total',
@@ -41,15 +47,21 @@ export function registerMeasures(registry: Registry, { counts, pool }: Measured)
       },
     })
   }
-  const gauge = (name: string, help: string, read: () => number): void => {
+  const gauge = (name: string, help: string, read: () => number | Promise<number>): void => {
     new Gauge({
       name,
       help,
       registers,
-      collect() {
-        this.set(read())
+      async collect() {
+        this.set(await read())
       },
     })
+  }
+  const sumOf = async (kind: 'open' | 'dead'): Promise<number> =>
+    (await views.counts()).reduce((sum, endpoint) => sum + endpoint[kind], 0)
+  const oldestAge = async (): Promise<number> => {
+    const oldest = await views.oldestOpen()
+    return oldest === null ? 0 : (clock.now() - oldest) / SECOND
   }
   count('causeway_webhook_events_total', 'Events taken from the bus', () => counts.events)
   count('causeway_webhook_duplicates_total', 'Events that came again', () => counts.duplicates)
@@ -57,6 +69,9 @@ export function registerMeasures(registry: Registry, { counts, pool }: Measured)
   gauge('causeway_webhook_in_flight', 'Tries under way', () => pool().inFlight)
   gauge('causeway_webhook_waiting', 'Due deliveries in memory', () => pool().waitingInMemory)
   gauge('causeway_webhook_open_breakers', 'Endpoints left alone', () => pool().openBreakers)
+  gauge('causeway_webhook_backlog', 'Deliveries not made yet', () => sumOf('open'))
+  gauge('causeway_webhook_oldest_age_seconds', 'Age of the oldest event among them', oldestAge)
+  gauge('causeway_webhook_dead_letters', 'Deliveries given up', () => sumOf('dead'))
 
   return {
     tried: ({ outcome, delivery, attempt }) => {

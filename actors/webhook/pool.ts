@@ -7,14 +7,15 @@
  * P1. A dead endpoint delays nobody else. Endpoints that fail, and tries that take longer than a
  *     second, use slots of their own; the prompt ones never wait for them.
  * P2. Partners take turns, whatever they have waiting.
- * P3. Memory is bounded by lanes and slots, not by what is due: everything is on disk before it is
- *     here.
+ * P3. Memory is bounded by lanes and slots, not by what is due: the rest is on disk.
  * P4. A delivery leaves memory only after its result is on disk; a try whose result was not written
  *     is made again.
+ * P5. Whoever else changes deliveries has their lane to himself, and leaves alone what is in
+ *     memory.
  */
 import { assert } from '../../src/base/assert.js'
-import { instant, SECOND, type Clock } from '../../src/base/clock.js'
-import type { EndpointId } from '../../src/base/ids.js'
+import { instant, SECOND, type Clock, type Instant } from '../../src/base/clock.js'
+import type { DeliveryId, EndpointId } from '../../src/base/ids.js'
 import type { Logger } from '../../src/base/log.js'
 import { abandonDelivery, tryDelivery, type AttemptOptions, type Tried } from './attempt.js'
 import { scaled } from './backoff.js'
@@ -27,8 +28,11 @@ import {
   LANE_MAX,
   mayLoad,
   mayStart,
+  mayTake,
   newLane,
   release,
+  startAnew,
+  suspect,
   unload,
   type Lane,
 } from './lane.js'
@@ -41,6 +45,7 @@ const ABANDON_PAGE = 256
 /** Tries under way get this long at a clean stop. */
 const STOP_WITHIN_MS = 3 * SECOND
 const EVER = instant(Number.MAX_SAFE_INTEGER)
+const ON_DISK = Promise.resolve()
 
 type Class = 'prompt' | 'slow'
 
@@ -66,15 +71,32 @@ export interface PoolState {
   readonly openBreakers: number
 }
 
+export interface FailingEndpoint {
+  readonly endpointId: EndpointId
+  readonly since: Instant
+  readonly breakerOpen: boolean
+}
+
+/** @param rests false for what is in memory */
+export type Revival = (rests: (delivery: { id: DeliveryId }) => boolean) => Promise<Instant | null>
+
 export interface WebhookPool {
   /** Takes up what is on disk. */
   start(): Promise<void>
-  /** Takes new deliveries, whose rows are on disk. */
-  deliver(deliveries: readonly Delivery[]): void
+  /** Takes new deliveries, whose rows are on disk, or will be once `stored` resolves. */
+  deliver(deliveries: readonly Delivery[], stored?: Promise<void>): void
   /** Takes what the directory tells. */
   meet(endpoint: Endpoint): void
+  /**
+   * Has `work` change deliveries of an endpoint that rest on disk, and tries what is due at once,
+   * whatever the endpoint's last answers were. It returns when the first of them is due; null:
+   * nothing changed.
+   */
+  revive(endpointId: EndpointId, work: Revival): Promise<void>
   /** For metrics. */
   state(): PoolState
+  /** Endpoints that do nothing but fail. */
+  failing(): readonly FailingEndpoint[]
   stop(): Promise<void>
 }
 
@@ -106,19 +128,23 @@ export function createPool(options: PoolOptions): WebhookPool {
     looking = setInterval(look, LOOK_EVERY_MS)
   }
 
-  const deliver = (deliveries: readonly Delivery[]): void => {
+  const deliver = (deliveries: readonly Delivery[], stored = ON_DISK): void => {
     for (const delivery of deliveries) {
       const lane = laneOf(delivery.endpointId)
-      const { dueAt } = delivery.context
-      assert(dueAt !== null, 'a new delivery is due')
-      const olderOnDisk = lane.dueOnDisk !== null && lane.dueOnDisk <= dueAt
-      if (!lane.running || isOpen(lane.breaker) || olderOnDisk || lane.queue.length >= LANE_MAX) {
-        dueOnDisk(lane, dueAt)
-      } else {
-        enqueue(lane, delivery)
-      }
+      if (mayTake(lane, delivery)) enqueue(lane, delivery)
     }
     startAll()
+    void stored.then(() => leaveToDisk(deliveries))
+  }
+
+  /** What is not in memory is found on disk: not before it is there. */
+  const leaveToDisk = (deliveries: readonly Delivery[]): void => {
+    for (const { id, endpointId, context } of deliveries) {
+      const lane = laneOf(endpointId)
+      if (lane.held.has(id)) continue
+      dueOnDisk(lane, context.dueAt)
+      if (lane.endpoint?.status === 'deleted') void abandonAll(lane)
+    }
   }
 
   const enqueue = (lane: Lane, delivery: Delivery): void => {
@@ -165,7 +191,9 @@ export function createPool(options: PoolOptions): WebhookPool {
     if (flights.size === 0) allLanded()
     if (closed) return // P4
 
-    const verdict = learn(lane, tried.outcome.kind, clock.now(), probeEveryMs)
+    const now = clock.now()
+    const late = now - flight.startedAt > PROMPT_WITHIN_MS
+    const verdict = learn(lane, tried.outcome.kind, now, probeEveryMs, late)
     if (verdict.disable !== null) halt(lane, verdict.disable)
     if (isOpen(lane.breaker)) unload(lane)
     join(lane)
@@ -210,7 +238,7 @@ export function createPool(options: PoolOptions): WebhookPool {
     startAll()
   }
 
-  const isOnDiskOnly = (lane: Lane, { id }: Delivery): boolean =>
+  const isOnDiskOnly = (lane: Lane, { id }: { id: DeliveryId }): boolean =>
     !lane.held.has(id) && !lane.releasedMeanwhile.has(id)
 
   /** Ends what a deleted endpoint has left; a try that is under way is ended when it lands. */
@@ -230,6 +258,20 @@ export function createPool(options: PoolOptions): WebhookPool {
     lane.releasedMeanwhile.clear()
   }
 
+  const revive = async (endpointId: EndpointId, work: Revival): Promise<void> => {
+    const lane = laneOf(endpointId)
+    while (lane.loading) await new Promise((resolve) => setTimeout(resolve, 1))
+    lane.loading = true
+    const due = await work((delivery) => isOnDiskOnly(lane, delivery)).finally(() => {
+      lane.loading = false
+      lane.releasedMeanwhile.clear()
+    })
+    if (lane.endpoint?.status === 'deleted') return void abandonAll(lane)
+    lane.breaker = CLOSED
+    dueOnDisk(lane, due)
+    if (!stopping && mayLoad(lane, clock.now())) void load(lane)
+  }
+
   const meet = (endpoint: Endpoint): void => {
     const lane = laneOf(endpoint.id)
     lane.endpoint = endpoint
@@ -241,8 +283,7 @@ export function createPool(options: PoolOptions): WebhookPool {
     }
     unload(lane)
     // When it is enabled again it starts with a clean sheet.
-    lane.breaker = CLOSED
-    lane.trust = 'unknown'
+    startAnew(lane)
     const recovered = recover(lane)
     if (recovered.length > 0) void store.commit({ recovered })
     if (endpoint.status === 'deleted') void abandonAll(lane)
@@ -262,7 +303,7 @@ export function createPool(options: PoolOptions): WebhookPool {
 
   const makeSlow = (flight: Flight): void => {
     flight.slot = 'slow'
-    flight.lane.trust = 'suspect'
+    suspect(flight.lane)
     used.prompt -= 1
     used.slow += 1
   }
@@ -288,7 +329,14 @@ export function createPool(options: PoolOptions): WebhookPool {
     }
   }
 
-  return { start, deliver, meet, state, stop }
+  const failing = (): readonly FailingEndpoint[] =>
+    [...lanes.values()].flatMap(({ endpointId, failingSince, breaker }) =>
+      failingSince === null
+        ? []
+        : [{ endpointId, since: failingSince, breakerOpen: isOpen(breaker) }],
+    )
+
+  return { start, deliver, meet, revive, state, failing, stop }
 }
 
 const classOf = (lane: Lane): Class => (lane.trust === 'suspect' ? 'slow' : 'prompt')

@@ -7,7 +7,9 @@
  * R1. A group is one INSERT into the view `commit_group`, one parameter a table, each a JSON array:
  *     SQLite makes one statement atomic, so there is one driver call, one transaction and one
  *     fsync a group.
- * R2. An event's count of open deliveries is counted anew in the commit that changes one of them.
+ * R2. A delivery that changes several times within a group is written once, as it is at the end.
+ * R3. An event's count of open deliveries is counted anew in the commit that changes one of them,
+ *     unless it is new there and has none that is open.
  */
 import type { Instant } from '../../src/base/clock.js'
 import type { DeliveryId, EndpointId, EventId, TenantId } from '../../src/base/ids.js'
@@ -108,13 +110,14 @@ const ENCODE: Encode = {
 }
 
 const NAMES = Object.keys(ENCODE) as (keyof Changes)[]
+const COLUMNS = [...NAMES, 'recount']
 
 const place = (index: number): string => `value ->> '$[${index}]'`
 const places = (count: number): string =>
   Array.from({ length: count }, (_, i) => place(i)).join(', ')
 
 export const COMMIT_VIEW = `
-  CREATE TEMP VIEW commit_group AS SELECT ${NAMES.map((name) => `NULL AS ${name}`).join(', ')};
+  CREATE TEMP VIEW commit_group AS SELECT ${COLUMNS.map((name) => `NULL AS ${name}`).join(', ')};
   CREATE TEMP TRIGGER commit_group_spread INSTEAD OF INSERT ON commit_group BEGIN
     INSERT INTO events (id, tenant, type, sequence, created_at, received_at, body)
       SELECT ${places(7)} FROM json_each(NEW.events);
@@ -124,7 +127,7 @@ export const COMMIT_VIEW = `
         state = excluded.state, due_at = excluded.due_at, context = excluded.context;
     UPDATE events SET open = (
         SELECT count(*) FROM deliveries WHERE event_id = events.id AND due_at IS NOT NULL)
-      WHERE id IN (SELECT ${place(1)} FROM json_each(NEW.deliveries));
+      WHERE id IN (SELECT value FROM json_each(NEW.recount));
     INSERT INTO attempts (delivery_id, number, at, status, reason, latency_ms, reply)
       SELECT ${places(7)} FROM json_each(NEW.attempts);
     INSERT INTO poison
@@ -139,17 +142,40 @@ export const COMMIT_VIEW = `
       WHERE endpoint_id IN (SELECT value FROM json_each(NEW.recovered));
   END;
 `
-export const COMMIT_STATEMENT = `INSERT INTO commit_group (${NAMES.join(', ')})
-  VALUES (${NAMES.map(() => '?').join(', ')})`
+export const COMMIT_STATEMENT = `INSERT INTO commit_group (${COLUMNS.join(', ')})
+  VALUES (${COLUMNS.map(() => '?').join(', ')})`
 
 /** The parameters of one commit that holds all of these changes. */
-export const commitParameters = (group: readonly Changes[]): (string | null)[] =>
-  NAMES.map((name) => encode(group, name))
-
-function encode<K extends keyof Changes>(group: readonly Changes[], name: K): string | null {
-  const rows: unknown[] = []
-  for (const changes of group) {
-    for (const row of (changes[name] ?? []) as readonly Item<K>[]) rows.push(ENCODE[name](row))
-  }
-  return rows.length === 0 ? null : JSON.stringify(rows)
+export function commitParameters(group: readonly Changes[]): (string | null)[] {
+  const all = gathered(group)
+  return [...NAMES.map((name) => asJson(encoded(all, name))), asJson(toRecount(all))]
 }
+
+type Gathered = { readonly [K in keyof Required<Changes>]: readonly Item<K>[] }
+
+function gathered(group: readonly Changes[]): Gathered {
+  const all = Object.fromEntries(NAMES.map((name) => [name, gather(group, name)])) as unknown
+  const { deliveries, ...others } = all as Gathered
+  return { ...others, deliveries: [...new Map(deliveries.map((row) => [row.id, row])).values()] }
+}
+
+function gather<K extends keyof Changes>(group: readonly Changes[], name: K): readonly Item<K>[] {
+  const rows: Item<K>[] = []
+  for (const changes of group) {
+    for (const row of (changes[name] ?? []) as readonly Item<K>[]) rows.push(row)
+  }
+  return rows
+}
+
+const encoded = <K extends keyof Changes>(all: Gathered, name: K): readonly unknown[] =>
+  (all[name] as readonly Item<K>[]).map((row) => ENCODE[name](row))
+
+/** R3. */
+function toRecount({ events, deliveries }: Gathered): readonly EventId[] {
+  const settled = new Set(events.map(({ id }) => id))
+  for (const { eventId, context } of deliveries) if (context.dueAt !== null) settled.delete(eventId)
+  return [...new Set(deliveries.map(({ eventId }) => eventId))].filter((id) => !settled.has(id))
+}
+
+const asJson = (rows: readonly unknown[]): string | null =>
+  rows.length === 0 ? null : JSON.stringify(rows)

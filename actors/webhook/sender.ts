@@ -71,51 +71,47 @@ export interface SenderOptions {
 export function createSender(options: SenderOptions): Sender {
   const { brand, rules, clock, random, tryWithinMs = TRY_WITHIN_MS } = options
   const lookup = guardedLookup(options.resolve, rules)
+  const names = headerNames(brand)
   const pools = new Map<string, Pool>()
+  const targets = new WeakMap<Endpoint, Target>()
 
-  const send = async (parcel: Parcel): Promise<SendOutcome> => {
-    const began = clock.now()
-    const judged = judgeUrl(parcel.endpoint.url, rules)
-    if (!judged.ok) return unsent('permanent', judged.reason)
+  const send = (parcel: Parcel): Promise<SendOutcome> => {
+    const target = targetOf(parcel.endpoint)
+    if (!target.ok) return Promise.resolve(unsent('permanent', target.reason))
     const body = Buffer.from(parcel.body)
-    const headers = signedHeaders(parcel, judged.url, body)
-    if (headers === undefined) return unsent('retry', 'no_active_secret')
-    const answer = await exchange(poolOf(parcel.endpoint, judged.url), judged.url, headers, body)
-    return { ...judge(answer), latencyMs: clock.now() - began, reply: answer.reply }
+    const headers = signedHeaders(parcel, target.path, body)
+    if (headers === undefined) return Promise.resolve(unsent('retry', 'no_active_secret'))
+    return exchange(poolOf(target), target.path, headers, body)
   }
 
+  /** An endpoint that changes is told as another object. */
+  const targetOf = (endpoint: Endpoint): Target => {
+    let target = targets.get(endpoint)
+    if (target === undefined) targets.set(endpoint, (target = readTarget(endpoint, rules)))
+    return target
+  }
+
+  /** Names and values in turn. */
   const signedHeaders = (
     { endpoint, eventId, eventType }: Parcel,
-    url: URL,
+    path: string,
     body: Buffer,
-  ): Record<string, string> | undefined => {
+  ): string[] | undefined => {
     const now = clock.now()
     const secret = secretAt(endpoint, now)
     if (secret === undefined) return undefined
     const timestamp = toRfc3339(now)
     const nonce = newNonce(random)
-    const path = url.pathname + url.search
-    const text = canonicalRequest({
-      method: 'POST',
-      path,
-      timestamp,
-      nonce,
-      bodyHash: bodyHash(body),
-    })
-    return {
-      'content-type': 'application/json',
-      'user-agent': `${brand}-Webhooks`,
-      [`X-${brand}-Key-Id`]: secret.keyId,
-      [`X-${brand}-Timestamp`]: timestamp,
-      [`X-${brand}-Nonce`]: nonce,
-      [`X-${brand}-Signature`]: sign(secret.key, text),
-      [`X-${brand}-Webhook-Event-Id`]: eventId,
-      [`X-${brand}-Webhook-Event-Type`]: eventType,
-    }
+    const parts = { method: 'POST', path, timestamp, nonce, bodyHash: bodyHash(body) }
+    return [
+      ...['content-type', 'application/json', 'user-agent', names.userAgent],
+      ...[names.keyId, secret.keyId, names.timestamp, timestamp, names.nonce, nonce],
+      ...[names.signature, sign(secret.key, canonicalRequest(parts))],
+      ...[names.eventId, eventId, names.eventType, eventType],
+    ]
   }
 
-  const poolOf = (endpoint: Endpoint, { origin }: URL): Pool => {
-    const key = `${endpoint.id} ${origin}`
+  const poolOf = ({ key, origin }: Reachable): Pool => {
     const pool = pools.get(key) ?? openPool(origin)
     pools.delete(key)
     pools.set(key, pool)
@@ -144,17 +140,18 @@ export function createSender(options: SenderOptions): Sender {
 
   const exchange = (
     pool: Pool,
-    url: URL,
-    headers: Record<string, string>,
+    path: string,
+    headers: string[],
     body: Buffer,
-  ): Promise<Answer> =>
+  ): Promise<SendOutcome> =>
     new Promise((resolve) => {
+      const began = clock.now()
       const { handler, abort } = readAnswer((answer) => {
         clearTimeout(timer)
-        resolve(answer)
+        resolve(judge(answer, clock.now() - began))
       })
       const timer = setTimeout(() => abort('timeout'), tryWithinMs)
-      pool.dispatch({ method: 'POST', path: url.pathname + url.search, headers, body }, handler)
+      pool.dispatch({ method: 'POST', path, headers, body }, handler)
     })
 
   return {
@@ -172,6 +169,34 @@ const unsent = (kind: 'permanent' | 'retry', reason: string): SendOutcome => ({
   reason,
   latencyMs: 0,
   reply: '',
+})
+
+type Target = Reachable | { readonly ok: false; readonly reason: string }
+
+interface Reachable {
+  readonly ok: true
+  /** S4. */
+  readonly key: string
+  readonly origin: string
+  /** With the query. */
+  readonly path: string
+}
+
+function readTarget({ id, url }: Endpoint, rules: GuardRules): Target {
+  const judged = judgeUrl(url, rules)
+  if (!judged.ok) return judged
+  const { origin, pathname, search } = judged.url
+  return { ok: true, key: `${id} ${origin}`, origin, path: pathname + search }
+}
+
+const headerNames = (brand: string) => ({
+  userAgent: `${brand}-Webhooks`,
+  keyId: `X-${brand}-Key-Id`,
+  timestamp: `X-${brand}-Timestamp`,
+  nonce: `X-${brand}-Nonce`,
+  signature: `X-${brand}-Signature`,
+  eventId: `X-${brand}-Webhook-Event-Id`,
+  eventType: `X-${brand}-Webhook-Event-Type`,
 })
 
 interface Answer {
@@ -195,8 +220,8 @@ function readAnswer(report: (answer: Answer) => void): {
   const end = (fault: string): void => {
     if (over) return
     over = true
-    const reply = Buffer.concat(chunks).subarray(0, REPLY_KEPT_BYTES).toString('utf8')
-    report({ status, fault, reply })
+    const start = chunks.length === 1 ? chunks[0] : Buffer.concat(chunks)
+    report({ status, fault, reply: start?.toString('utf8', 0, REPLY_KEPT_BYTES) ?? '' })
   }
   const abort = (fault: string): void => {
     end(fault)
@@ -227,11 +252,13 @@ function faultName(error: Error): string {
   return error.name
 }
 
-function judge({ status, fault }: Answer): Pick<SendOutcome, 'kind' | 'status' | 'reason'> {
-  if (status === null) return { kind: 'retry', status, reason: fault }
-  const reason = `http_${status}`
-  if (status < 300) return { kind: 'delivered', status, reason }
-  if (status === 410) return { kind: 'gone', status, reason }
-  if (status < 500) return { kind: 'permanent', status, reason }
-  return { kind: 'retry', status, reason }
+function judge({ status, fault, reply }: Answer, latencyMs: number): SendOutcome {
+  const reason = status === null ? fault : `http_${status}`
+  return { kind: kindOf(status), status, reason, latencyMs, reply }
+}
+
+function kindOf(status: number | null): SendOutcome['kind'] {
+  if (status === null || status >= 500) return 'retry'
+  if (status < 300) return 'delivered'
+  return status === 410 ? 'gone' : 'permanent'
 }

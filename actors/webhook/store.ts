@@ -4,11 +4,13 @@
  * Owns: the queue in front of the one writing connection, and every query. Does not own: rows'
  * shapes (webhook/rows), what to write (webhook/consumer, webhook/pool).
  *
- * S1. One commit at a time. What is asked for while one is under way, or in the same turn, makes up
- *     the next one.
+ * S1. One commit at a time. What is asked for while one is under way, or within a moment, makes up
+ *     the next one: a commit costs as much as the rows of twenty deliveries, and no receiver waits
+ *     for it.
  * S2. `commit` resolves when its changes are on disk. It never rejects: a commit that fails has an
  *     unknown outcome, so nothing that waits for it may go on, and the process recovers from disk.
- * S3. Reads run on a connection of their own and see what is committed, nothing else.
+ * S3. Reads run on a connection of their own and see what is committed, nothing else; but an event
+ *     is known as soon as its commit is asked for.
  */
 import { join } from 'node:path'
 import type { Instant } from '../../src/base/clock.js'
@@ -16,6 +18,7 @@ import type { DeliveryId, EndpointId, EventId, TenantId } from '../../src/base/i
 import { projectRoot } from '../../src/base/protos.js'
 import { openDatabase, type Database } from '../../src/store/database.js'
 import type { DeliveryContext, DeliveryState } from './delivery_machine.js'
+import { createKnownEvents } from './known_events.js'
 import { COMMIT_STATEMENT, COMMIT_VIEW, commitParameters, type Changes } from './rows.js'
 
 /** A delivery with what sending it takes. */
@@ -32,7 +35,7 @@ export interface Delivery {
 
 export interface WebhookStore {
   commit(changes: Changes): Promise<void>
-  /** Which of these events are here already. */
+  /** Which of these events are here, or on their way. */
   knownEvents(ids: readonly EventId[]): Promise<ReadonlySet<EventId>>
   /** Open deliveries of an endpoint that are due by `until`, earliest first. */
   due(endpointId: EndpointId, until: Instant, limit: number): Promise<readonly Delivery[]>
@@ -57,19 +60,31 @@ export interface WebhookStore {
 export const WEBHOOK_SCHEMA = join(projectRoot(), 'actors/webhook/schema')
 const TRUNCATE = 'PRAGMA wal_checkpoint(TRUNCATE)'
 const FORGET_MAX = 1_000
+const GATHER_MS = 20
+const NONE: ReadonlySet<EventId> = new Set()
 
 /** @param broken told once when the disk fails; the process has to end */
 export async function openWebhookStore(
   file: string,
   broken: (fault: unknown) => void,
 ): Promise<WebhookStore> {
-  const writer = await openDatabase(file, { migrations: WEBHOOK_SCHEMA })
+  const writer = await openDatabase(file, { migrations: WEBHOOK_SCHEMA, sole: true })
   await writer.exec(COMMIT_VIEW)
   const reader = await openDatabase(file, { readOnly: true })
   const queue = createCommitQueue(writer, broken)
+  const reads = queries(reader)
+  const known = createKnownEvents(await reads.newestEvent())
   return {
-    commit: queue.commit,
-    ...queries(reader),
+    ...reads,
+    commit: (changes) => {
+      for (const { id } of changes.events ?? []) known.add(id)
+      return queue.commit(changes)
+    },
+    knownEvents: async (ids) => {
+      const unsure = ids.filter((id) => known.has(id) === undefined)
+      const onDisk = unsure.length === 0 ? NONE : await reads.eventsAmong(unsure)
+      return new Set(ids.filter((id) => known.has(id) === true || onDisk.has(id)))
+    },
     forget: (before) => writer.run(FORGET, [before.delivered, before.dead, FORGET_MAX]),
     close: async () => {
       await queue.idle()
@@ -82,25 +97,49 @@ export async function openWebhookStore(
 
 function createCommitQueue(writer: Database, broken: (fault: unknown) => void) {
   let gathered: { readonly changes: Changes; readonly done: () => void }[] = []
+  let gathering: NodeJS.Timeout | undefined
   let running: Promise<void> | undefined
+  let failed = false
 
   const commit = (changes: Changes): Promise<void> =>
     new Promise((done) => {
       gathered.push({ changes, done })
-      running ??= new Promise((resolve) => setImmediate(resolve)).then(commitAll).catch(broken)
+      gather()
     })
 
-  const commitAll = async (): Promise<void> => {
-    while (gathered.length > 0) {
-      const group = gathered
-      gathered = []
-      await writer.run(COMMIT_STATEMENT, commitParameters(group.map(({ changes }) => changes)))
-      for (const { done } of group) done()
-    }
-    running = undefined
+  const gather = (): void => {
+    if (running === undefined && !failed) gathering ??= setTimeout(begin, GATHER_MS)
   }
 
-  return { commit, idle: async (): Promise<void> => running }
+  const begin = (): void => {
+    clearTimeout(gathering)
+    gathering = undefined
+    running = commitGathered().catch(fail)
+  }
+
+  const commitGathered = async (): Promise<void> => {
+    const group = gathered
+    gathered = []
+    await writer.run(COMMIT_STATEMENT, commitParameters(group.map(({ changes }) => changes)))
+    running = undefined
+    for (const { done } of group) done()
+    if (gathered.length > 0) gather()
+  }
+
+  /** S2. */
+  const fail = (fault: unknown): void => {
+    failed = true
+    broken(fault)
+  }
+
+  const idle = async (): Promise<void> => {
+    while (!failed && (running !== undefined || gathered.length > 0)) {
+      if (running === undefined) begin()
+      await running
+    }
+  }
+
+  return { commit, idle }
 }
 
 interface DeliveryRecord {
@@ -116,7 +155,11 @@ interface DeliveryRecord {
 
 function queries(reader: Database) {
   return {
-    knownEvents: async (ids: readonly EventId[]) => {
+    newestEvent: async () => {
+      const [row] = await reader.all<{ id: EventId | null }>('SELECT max(id) AS id FROM events')
+      return row?.id ?? ''
+    },
+    eventsAmong: async (ids: readonly EventId[]): Promise<ReadonlySet<EventId>> => {
       const rows = await reader.all<{ id: EventId }>(
         'SELECT id FROM events WHERE id IN (SELECT value FROM json_each(?))',
         [JSON.stringify(ids)],

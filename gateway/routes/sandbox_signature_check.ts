@@ -5,13 +5,13 @@
  * A request with signature headers asks about itself; else its body describes a signature.
  */
 import { bodyHash } from '../../src/auth/canonical.js'
+import { judgeSignature, type SignatureClaim } from '../../src/auth/signature_check.js'
 import { accepted, refused, type Outcome } from '../../src/base/errors.js'
 import type { BrandHeaders } from '../brand_headers.js'
 import { readBody } from '../decode/body.js'
 import type { Exchange } from '../exchange.js'
 import type { LocalHandler } from '../route.js'
 import { checkSignatureCheck, type SignatureCheckBody } from '../schemas/sandbox.js'
-import { judgeSignature, type SignatureClaim } from '../signature_check.js'
 
 export const sandboxSignatureCheck: LocalHandler = {
   answer: ({ exchange, environment, brandHeaders, partners, now }) => {

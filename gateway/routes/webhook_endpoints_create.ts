@@ -1,6 +1,6 @@
 /**
- * POST /v1/webhook_endpoints: an address for events. The answer is the only one that shows its
- * secret.
+ * POST /v1/webhook_endpoints: an address for events. This answer shows its secret, and later only
+ * that of a rotation does.
  */
 import { accepted } from '../../src/base/errors.js'
 import { readBody } from '../decode/body.js'

@@ -21,7 +21,8 @@ export interface Page {
   cursor?: string
 }
 
-const page = {
+/** What every list takes. */
+export const page = {
   limit: { type: 'string', pattern: '^(?:[1-9][0-9]?|100)$' },
   cursor: { type: 'string' },
 }

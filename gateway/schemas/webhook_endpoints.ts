@@ -1,7 +1,8 @@
 /**
- * Bodies of the webhook endpoint routes.
+ * Bodies of the routes of webhook endpoints and events.
  */
-import { DESCRIPTION_MAX } from '../../src/base/bounds.js'
+import { ENDPOINT_DESCRIPTION_MAX, WEBHOOK_URL_MAX } from '../../src/base/bounds.js'
+import { EVENT_TYPES } from '../../src/base/event_types.js'
 import { checkOf } from '../decode/body.js'
 
 export interface CreateWebhookEndpointBody {
@@ -9,24 +10,65 @@ export interface CreateWebhookEndpointBody {
   readonly description?: string
   /** Left out or empty: every event that is not opt-in. */
   readonly enabled_events?: readonly string[]
+  readonly api_version?: string
 }
 
-const URL_MAX = 2_048
-/** More than there are event types. */
-const ENABLED_EVENTS_MAX = 32
+/** What is left out stays as it is. */
+export type UpdateWebhookEndpointBody = Partial<CreateWebhookEndpointBody>
+
+const members = {
+  url: { type: 'string', maxLength: WEBHOOK_URL_MAX, format: 'webhook-url' },
+  description: { type: 'string', maxLength: ENDPOINT_DESCRIPTION_MAX },
+  enabled_events: { type: 'array', uniqueItems: true, items: { enum: ['*', ...EVENT_TYPES] } },
+  // Which versions there are is the processor's to know.
+  api_version: { type: 'string', pattern: '^[0-9]{4}-[0-9]{2}-[0-9]{2}$' },
+}
 
 export const checkCreateWebhookEndpoint = checkOf<CreateWebhookEndpointBody>({
   type: 'object',
   additionalProperties: false,
   required: ['url'],
-  properties: {
-    url: { type: 'string', maxLength: URL_MAX, format: 'webhook-url' },
-    description: { type: 'string', maxLength: DESCRIPTION_MAX },
-    enabled_events: {
-      type: 'array',
-      maxItems: ENABLED_EVENTS_MAX,
-      uniqueItems: true,
-      items: { type: 'string', pattern: '^(?:\\*|(?:payout|payment_intent)\\.[a-z]{1,32})$' },
-    },
-  },
+  properties: members,
+})
+
+export const checkUpdateWebhookEndpoint = checkOf<UpdateWebhookEndpointBody>({
+  type: 'object',
+  additionalProperties: false,
+  minProperties: 1,
+  properties: members,
+})
+
+export interface RotateSecretBody {
+  /** Left out: in an hour. */
+  readonly activate_at?: string
+}
+
+export const checkRotateSecret = checkOf<RotateSecretBody>({
+  type: 'object',
+  additionalProperties: false,
+  properties: { activate_at: { type: 'string', format: 'date-time' } },
+})
+
+export interface RecoverBody {
+  readonly since: string
+}
+
+export const checkRecover = checkOf<RecoverBody>({
+  type: 'object',
+  additionalProperties: false,
+  required: ['since'],
+  properties: { since: { type: 'string', format: 'date-time' } },
+})
+
+export interface ResendEventBody {
+  /** Left out: each that got the event or wants it. */
+  readonly endpoint_id?: string
+}
+
+const ID_MAX = 128
+
+export const checkResendEvent = checkOf<ResendEventBody>({
+  type: 'object',
+  additionalProperties: false,
+  properties: { endpoint_id: { type: 'string', minLength: 1, maxLength: ID_MAX } },
 })

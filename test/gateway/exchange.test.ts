@@ -14,7 +14,7 @@ import {
   type Service,
   type Target,
 } from '../../gateway/exchange.js'
-import { exchangeBytes } from './partner.js'
+import { exchangeBytes, proxyHeader } from './partner.js'
 import { eventually } from '../support/eventually.js'
 
 const BODY_MAX = 1_000
@@ -126,13 +126,6 @@ void t.test('a PROXY protocol header changes no peer, wherever it stands', async
   const peers = [...text.matchAll(/"peer":"([^"]*)"/g)].map(([, peer]) => peer)
   t.same(peers, ['127.0.0.1', '127.0.0.1'])
 })
-
-/** Version 2, TCP over IPv4 (haproxy.org, proxy-protocol.txt). */
-function proxyHeader(source: string): Buffer {
-  const addresses = [...source.split('.').map(Number), 127, 0, 0, 1, 0x12, 0x34, 0x1f, 0x90]
-  const signature = '\r\n\r\n\0\r\nQUIT\n'
-  return Buffer.from([...Buffer.from(signature), 0x21, 0x11, 0, addresses.length, ...addresses])
-}
 
 void t.test('framing that can be read in two ways ends the connection', async (t) => {
   const port = await start(t)

@@ -148,7 +148,7 @@ const PROOFS: Readonly<Record<string, Proof>> = {
   'a fenced key from elsewhere': { ...signature({ keyId: FENCED_KEY_ID }), host: PRODUCTION },
   'a timestamp that is too old': signature({ timestamp: at(-301_000) }),
   'a timestamp that is too new': signature({ timestamp: at(360_000) }),
-  'a signature for another method': signature({ method: 'PATCH' }),
+  'a signature for another method': signature({ method: 'PUT' }),
   'a signature for another path': signature({ path: '/v1/other' }),
   'a signature for a body that did not come': signature({ body: '{}' }),
   'no key id': changed('X-Service-Key-Id', undefined),

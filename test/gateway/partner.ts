@@ -120,6 +120,13 @@ export function bytesOf(request: Call, host = 'api.localhost'): string {
 
 export const statusOf = (text: string): number => Number(text.slice(9, 12))
 
+/** A PROXY protocol header: version 2, TCP over IPv4 (haproxy.org, proxy-protocol.txt). */
+export function proxyHeader(source: string): Buffer {
+  const addresses = [...source.split('.').map(Number), 127, 0, 0, 1, 0x12, 0x34, 0x1f, 0x90]
+  const signature = '\r\n\r\n\0\r\nQUIT\n'
+  return Buffer.from([...Buffer.from(signature), 0x21, 0x11, 0, addresses.length, ...addresses])
+}
+
 /** Writes bytes and reads until the peer closes or nothing more comes for `quietMs`. */
 export function exchangeBytes(
   port: number,

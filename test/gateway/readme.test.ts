@@ -6,12 +6,14 @@ import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
 import t from 'tap'
+import { FAILURE_TEXTS } from '../../actors/failure_texts.js'
+import { PLANS } from '../../src/ledger/plans.js'
 import { ERRORS } from '../../src/base/errors.js'
 import { projectRoot } from '../../src/base/protos.js'
 import { SETTINGS } from '../../src/base/settings.js'
 import { ROUTES } from '../../gateway/app.js'
 import { CONNECTIONS_MAX, IN_FLIGHT_MAX } from '../../gateway/limits.js'
-import type { SignatureReport } from '../../gateway/signature_check.js'
+import type { SignatureReport } from '../../src/auth/signature_check.js'
 import { call, KEY_ID, SECRET } from './partner.js'
 import { startGateway } from './running_gateway.js'
 
@@ -71,6 +73,30 @@ void t.test('the table of errors has every code, with its status and whether to 
     ]),
   )
   t.same(told, registry)
+  t.end()
+})
+
+void t.test('the table of failures has every code, with its text', (t) => {
+  const rows = [...GUIDE.matchAll(/^\| `([a-z_]+)` \| (true|false) \| (.+) \|$/gm)]
+  t.same(
+    rows.map(([, code, retryable, message]) => [code, retryable, message]),
+    Object.entries(FAILURE_TEXTS).map(([code, { retryable, message }]) => [
+      code,
+      String(retryable),
+      message,
+    ]),
+  )
+  t.end()
+})
+
+void t.test('every movement of a balance is told', (t) => {
+  const from = GUIDE.indexOf('| Type | What moved |')
+  const table = GUIDE.slice(from, GUIDE.indexOf('\n\n', from))
+  const told = [...table.matchAll(/`([a-z]+_?[a-z]+)`(?=[,` a-z_]* \|)/g)].map(([, plan]) => plan)
+  const plans = Object.entries(PLANS)
+    .filter(([, lines]) => lines.some(([kind]) => kind === 'prefund' || kind === 'reserved'))
+    .map(([plan]) => plan)
+  t.same(told.sort(), plans.sort())
   t.end()
 })
 

@@ -13,7 +13,7 @@ import {
   type CheckName,
   type SignatureClaim,
   type SignatureReport,
-} from '../../gateway/signature_check.js'
+} from '../../src/auth/signature_check.js'
 import {
   bytesOf,
   call,

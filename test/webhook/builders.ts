@@ -37,6 +37,7 @@ export const anEndpoint = (changes: Partial<Endpoint> = {}): Endpoint => ({
   status: 'enabled',
   secrets: [{ keyId: 'whk_1', key: signingKey(SECRET), activeFrom: instant(0) }],
   createdAt: instant(0),
+  enabledEventsSince: changes.createdAt ?? instant(0),
   ...changes,
 })
 

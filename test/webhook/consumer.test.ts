@@ -34,6 +34,7 @@ async function anIntake(t: Test, endpoints: Endpoint[]) {
   let inStep = true
   let holding = false
   let stepped: () => void = () => undefined
+  let held: (() => void)[] | undefined
   const intake = createIntake({
     consumer: bus.consumer,
     endpoints: {
@@ -44,7 +45,13 @@ async function anIntake(t: Test, endpoints: Endpoint[]) {
         return true
       },
     },
-    store,
+    store: {
+      ...store,
+      commit: async (changes) => {
+        await store.commit(changes)
+        if (held !== undefined) await new Promise<void>((resolve) => held?.push(resolve))
+      },
+    },
     deliver: (deliveries) => void delivered.push(...deliveries),
     settled: () => undefined,
     clock,
@@ -60,6 +67,9 @@ async function anIntake(t: Test, endpoints: Endpoint[]) {
     await store.close()
   })
   await eventually('bus up', () => bus.status() === 'up')
+  const servers = `127.0.0.1:${server.port}`
+  const link = await connect({ servers, user: 'test', pass: 'test-password' })
+  t.teardown(() => link.close())
   const reader = await openDatabase(file, { readOnly: true })
   t.teardown(() => reader.close())
   return {
@@ -80,6 +90,19 @@ async function anIntake(t: Test, endpoints: Endpoint[]) {
       inStep = true
       stepped()
     },
+    /** Commits go to disk, and nobody is told. */
+    holdCommits: () => {
+      held = []
+    },
+    releaseCommits: () => {
+      for (const release of held ?? []) release()
+      held = undefined
+    },
+    link,
+    acknowledgements: async () => {
+      const manager = await link.jetstreamManager()
+      return manager.consumers.info('CAUSEWAY_EVENTS', 'webhook_pool')
+    },
   }
 }
 
@@ -95,7 +118,31 @@ void t.test('an event becomes one delivery for each endpoint that wants it', asy
     [one.id, other.id],
   )
   t.ok(world.delivered.every(({ body, eventId }) => body === event.body && eventId === event.id))
-  t.same(await world.store.due(one.id, clock.now(), 10), [world.delivered[0]])
+  await eventually('on disk', async () => {
+    const due = await world.store.due(one.id, clock.now(), 10)
+    return due.length > 0 && t.same(due, [world.delivered[0]])
+  })
+})
+
+void t.test('a message is acknowledged once its deliveries are on disk, not before', async (t) => {
+  const endpoint = anEndpoint()
+  const world = await anIntake(t, [endpoint])
+  world.holdCommits()
+  const event = anEvent(1)
+  await world.publish(event)
+  await eventually('handed over before it is on disk', () => world.delivered.length === 1)
+  await eventually(
+    'nobody acknowledges it, so it comes again',
+    async () => (await world.acknowledgements()).num_redelivered === 1,
+  )
+  t.equal((await world.acknowledgements()).num_ack_pending, 1)
+  world.releaseCommits()
+  await eventually(
+    'acknowledged',
+    async () => (await world.acknowledgements()).num_ack_pending === 0,
+  )
+  t.equal(world.delivered.length, 1, 'once, however often it came')
+  t.equal((await world.store.due(endpoint.id, clock.now(), 10)).length, 1)
 })
 
 void t.test('however often it comes, an event makes no second delivery', async (t) => {
@@ -118,12 +165,7 @@ void t.test('however often it comes, an event makes no second delivery', async (
 
 void t.test('what is no event of ours is set aside, and the others go on', async (t) => {
   const world = await anIntake(t, [anEndpoint()])
-  const link = await connect({
-    servers: `127.0.0.1:${world.server.port}`,
-    user: 'test',
-    pass: 'test-password',
-  })
-  t.teardown(() => link.close())
+  const { link } = world
   const event = anEvent(1)
   const good = {
     [EVENT_HEADERS.eventId]: event.id,
@@ -151,6 +193,7 @@ void t.test('what is no event of ours is set aside, and the others go on', async
   await send({}, event.body.replaceAll('payout.completed', 'payout.failed'))
   await world.publish(anEvent(2))
   await eventually('the good one', () => world.delivered.length === 1)
+  await eventually('on disk', () => world.intake.counts.events === 1)
   t.same(world.intake.counts, { events: 1, duplicates: 0, poison: 11 })
   const rows = await world.rows<{ reason: string; times: number; payload_base64: string }>(
     'SELECT reason, times, payload_base64 FROM poison',
@@ -163,9 +206,8 @@ void t.test('what is no event of ours is set aside, and the others go on', async
   t.ok(
     rows.some(({ payload_base64 }) => payload_base64 === Buffer.from('{"id":').toString('base64')),
   )
-  const manager = await link.jetstreamManager()
   await eventually('all acknowledged', async () => {
-    const info = await manager.consumers.info('CAUSEWAY_EVENTS', 'webhook_pool')
+    const info = await world.acknowledgements()
     return info.num_ack_pending === 0 && info.num_pending === 0
   })
 })

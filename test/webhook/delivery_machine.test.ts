@@ -48,8 +48,8 @@ const TABLE: Record<DeliveryState, Partial<Record<keyof typeof EVENTS, DeliveryS
     failed: 'waiting',
     failedLast: 'dead',
   },
-  waiting: { attempt: 'delivering', probe: 'delivering', abandon: 'dead' },
-  delivered: {},
+  waiting: { attempt: 'delivering', probe: 'delivering', abandon: 'dead', redrive: 'pending' },
+  delivered: { redrive: 'pending' },
   dead: { redrive: 'pending' },
 }
 

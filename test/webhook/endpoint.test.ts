@@ -5,10 +5,17 @@ import type { TenantId } from '../../src/base/ids.js'
 import { secretAt, wants } from '../../actors/webhook/endpoint.js'
 import { anEndpoint, TENANT } from './builders.js'
 
-const event = (type: string, changes: { tenant?: TenantId; createdAt?: number } = {}) => ({
-  tenant: changes.tenant ?? TENANT,
+interface Changes {
+  readonly tenant?: TenantId
+  readonly createdAt?: number
+  readonly data?: object
+}
+
+const event = (type: string, { tenant = TENANT, createdAt = 100, data = {} }: Changes = {}) => ({
+  tenant,
   type,
-  createdAt: instant(changes.createdAt ?? 100),
+  createdAt: instant(createdAt),
+  body: JSON.stringify({ type, data }),
 })
 
 void t.test('which events an endpoint gets', (t) => {
@@ -22,6 +29,16 @@ void t.test('which events an endpoint gets', (t) => {
   t.ok(wants(one, event('payout.failed')))
   t.notOk(wants(one, event('payout.completed')))
   t.notOk(wants(everything, event('payout.created', { tenant: 'demo_production' as TenantId })))
+  t.end()
+})
+
+void t.test('a test goes to the endpoint that it names, whatever that wants', (t) => {
+  const [one, other] = [anEndpoint({ enabledEvents: ['payout.failed'] }), anEndpoint()]
+  const test = event('webhook_endpoint.test', { data: { webhook_endpoint: { id: one.id } } })
+  t.ok(wants(one, test))
+  t.notOk(wants(other, test), 'not even who wants everything')
+  t.notOk(wants(other, event('webhook_endpoint.test')))
+  t.notOk(wants({ ...one, status: 'deleted' }, test))
   t.end()
 })
 

@@ -11,9 +11,11 @@ import {
   mayStart,
   newLane,
   release,
+  startAnew,
   unload,
   type Lane,
 } from '../../actors/webhook/lane.js'
+import type { SendOutcome } from '../../actors/webhook/sender.js'
 import { aDelivery, anEndpoint, anEventRow } from './builders.js'
 
 const NOW = instant(1_790_000_000_000)
@@ -47,9 +49,8 @@ void t.test('how many may be under way', (t) => {
   t.notOk(starts({ queue: [] }))
   t.notOk(starts({ running: false }))
   t.notOk(starts({ inFlight: 1 }), 'not known yet: one')
-  t.ok(starts({ trust: 'prompt', inFlight: 3 }))
-  t.notOk(starts({ trust: 'prompt', inFlight: 4 }))
-  t.notOk(starts({ trust: 'suspect', inFlight: 1 }))
+  t.ok(starts({ allowed: 4, inFlight: 3 }))
+  t.notOk(starts({ allowed: 4, inFlight: 4 }))
   const open = { failures: 10, openUntil: NOW }
   t.ok(starts({ breaker: open }))
   t.notOk(starts({ breaker: open, inFlight: 1 }))
@@ -103,6 +104,28 @@ void t.test('what an answer teaches', (t) => {
   t.same(recovered, { failing: [], recovered: [lane.endpointId], disable: null })
   t.same(learn(lane, 'delivered', plus(NOW, 3), PROBE_MS).recovered, [])
   t.equal(learn(lane, 'gone', plus(NOW, 4), PROBE_MS).disable, 'gone')
+  t.end()
+})
+
+void t.test('each answer allows one more at once, a failure takes it all back', (t) => {
+  const lane = aLane()
+  const allowed = (kind: SendOutcome['kind'], late = false): number => {
+    learn(lane, kind, NOW, PROBE_MS, late)
+    return lane.allowed
+  }
+  t.equal(lane.allowed, 1)
+  const answers = ['delivered', 'permanent', 'delivered', 'delivered', 'delivered'] as const
+  t.same(
+    answers.map((kind) => allowed(kind)),
+    [2, 3, 4, 4, 4],
+  )
+  t.equal(allowed('retry'), 1)
+  t.equal(allowed('delivered', true), 2)
+  t.equal(lane.trust, 'suspect', 'late again, most likely')
+  t.equal(allowed('delivered'), 3)
+  t.equal(lane.trust, 'prompt')
+  startAnew(lane)
+  t.match(lane, { allowed: 1, trust: 'unknown' })
   t.end()
 })
 

@@ -17,6 +17,7 @@ import { createLog } from '../../src/base/log.js'
 import { projectRoot } from '../../src/base/protos.js'
 import { systemRandom } from '../../src/base/random.js'
 import { readSettings } from '../../src/base/settings.js'
+import { webhookDatabase } from '../../src/base/subjects.js'
 import { connectBus, type Bus } from '../../src/bus/nats.js'
 import { openDatabase, type Bindable } from '../../src/store/database.js'
 import type { OutboxEvent } from '../../src/processor/relay.js'
@@ -36,6 +37,8 @@ export interface Got {
   readonly nonce: string
   /** By the contract, computed here. */
   readonly signed: boolean
+  /** What it was answered; 0: nothing. */
+  readonly status: number
 }
 
 /** At least once means: count what is different. */
@@ -49,14 +52,17 @@ export interface PoolWorld {
   readonly got: Got[]
   /** What the receiver answers at a path: a status, or nothing at all. Without an entry: 200. */
   readonly answers: Map<string, number | 'silence'>
-  start(settings?: Readonly<Record<string, string>>): Promise<void>
-  stop(): Promise<number | null>
-  kill(): Promise<void>
+  /** Pools go by their numbers; most worlds have one. */
+  start(settings?: Readonly<Record<string, string>>, pool?: number): Promise<void>
+  stop(pool?: number): Promise<number | null>
+  kill(pool?: number): Promise<void>
   /** An endpoint at the receiver, told to the pool. */
   endpoint(path: string, changes?: WireEndpoint): WireEndpoint & { readonly id: string }
   publish(events: readonly OutboxEvent[]): Promise<void>
-  rows<Row>(sql: string, parameters?: readonly Bindable[]): Promise<Row[]>
+  rows<Row>(sql: string, parameters?: readonly Bindable[], pool?: number): Promise<Row[]>
   gotBy(path: string): Got[]
+  /** The id of the endpoint at a path. */
+  endpointAt(path: string): string
   settled(events: readonly OutboxEvent[]): boolean
 }
 
@@ -70,10 +76,11 @@ export async function aPoolWorld(t: Test): Promise<PoolWorld> {
   const receiver = await openReceiver()
   const log = createLog('test', { LOG_LEVEL: 'silent' })
   const bus = connectBus({ url: nats.url, consumes: false, clock: systemClock, log })
-  let child: ChildProcess | undefined
+  const endpoints = new Map<string, string>()
+  const children = new Map<number, ChildProcess>()
 
-  const start = async (settings: Readonly<Record<string, string>> = {}): Promise<void> => {
-    child = fork(MAIN, ['--processor', processor.address], {
+  const start = async (settings: Readonly<Record<string, string>> = {}, pool = 1) => {
+    const child = fork(MAIN, ['--processor', processor.address, '--number', String(pool)], {
       cwd: folder,
       env: {
         PATH: process.env.PATH,
@@ -83,13 +90,14 @@ export async function aPoolWorld(t: Test): Promise<PoolWorld> {
         ...settings,
       },
     })
+    children.set(pool, child)
     const [message] = (await once(child, 'message')) as [unknown]
     t.match(message, { ready: true })
   }
 
-  const end = async (signal: NodeJS.Signals): Promise<number | null> => {
-    const running = child
-    child = undefined
+  const end = async (signal: NodeJS.Signals, pool: number): Promise<number | null> => {
+    const running = children.get(pool)
+    children.delete(pool)
     if (running === undefined) return null
     const ended = once(running, 'exit')
     running.kill(signal)
@@ -98,7 +106,7 @@ export async function aPoolWorld(t: Test): Promise<PoolWorld> {
   }
 
   t.teardown(async () => {
-    await end('SIGKILL')
+    await Promise.all([...children.keys()].map((pool) => end('SIGKILL', pool)))
     await bus.close()
     processor.close()
     receiver.close()
@@ -112,8 +120,8 @@ export async function aPoolWorld(t: Test): Promise<PoolWorld> {
     got: receiver.got,
     answers: receiver.answers,
     start,
-    stop: () => end('SIGTERM'),
-    kill: async () => void (await end('SIGKILL')),
+    stop: (pool = 1) => end('SIGTERM', pool),
+    kill: async (pool = 1) => void (await end('SIGKILL', pool)),
     endpoint: (path, changes = {}) => {
       const endpoint = {
         id: newId<EndpointId>('endpoint', systemClock.now(), random),
@@ -126,6 +134,7 @@ export async function aPoolWorld(t: Test): Promise<PoolWorld> {
         ...changes,
       }
       processor.tell(endpoint)
+      endpoints.set(path, endpoint.id)
       return endpoint
     },
     publish: async (events) => {
@@ -135,12 +144,13 @@ export async function aPoolWorld(t: Test): Promise<PoolWorld> {
       )
       if (!stored.every((each) => each)) throw new Error('not published')
     },
-    rows: async <Row>(sql: string, parameters?: readonly Bindable[]) => {
-      const database = await openDatabase(join(folder, 'webhooks.db'), { readOnly: true })
+    rows: async <Row>(sql: string, parameters?: readonly Bindable[], pool = 1) => {
+      const database = await openDatabase(join(folder, webhookDatabase(pool)), { readOnly: true })
       const rows = await database.all<Row>(sql, parameters)
       await database.close()
       return rows
     },
+    endpointAt: (path) => endpoints.get(path) ?? '',
     gotBy: (path) => receiver.got.filter((each) => each.path === path),
     settled: (events) => events.every(({ id }) => processor.outcomes.has(`${id} settled`)),
   }
@@ -154,8 +164,9 @@ async function openReceiver() {
     request.on('data', (chunk: Buffer) => chunks.push(chunk))
     request.on('end', () => {
       const path = request.url ?? ''
-      got.push(verified(request, path, Buffer.concat(chunks)))
       const answer = answers.get(path) ?? 200
+      const status = answer === 'silence' ? 0 : answer
+      got.push({ ...verified(request, path, Buffer.concat(chunks)), status })
       if (answer !== 'silence') response.writeHead(answer).end()
     })
   })
@@ -172,7 +183,7 @@ async function openReceiver() {
   }
 }
 
-function verified({ headers }: IncomingMessage, path: string, body: Buffer): Got {
+function verified({ headers }: IncomingMessage, path: string, body: Buffer): Omit<Got, 'status'> {
   const header = (name: string): string => String(headers[`x-service-${name}`])
   const hash = createHash('sha256').update(body).digest('hex')
   const text = `POST\n${path}\n${header('timestamp')}\n${header('nonce')}\n${hash}\n`

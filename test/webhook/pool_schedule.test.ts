@@ -13,8 +13,10 @@ import { aDelivery, anEndpoint, anEventRow, heldClock } from './builders.js'
 
 type Kind = SendOutcome['kind']
 
+const LATE_MS = 5 * SECOND
+
 /** The real pool and store under a held clock; the test answers for the receivers. */
-async function aPool(t: Test, answer: (parcel: Parcel) => Kind | 'silence') {
+async function aPool(t: Test, answer: (parcel: Parcel) => Kind | 'silence' | 'late') {
   const clock = heldClock()
   const file = join(t.testdir(), 'webhooks.db')
   const store = await openWebhookStore(file, (fault) => {
@@ -24,9 +26,14 @@ async function aPool(t: Test, answer: (parcel: Parcel) => Kind | 'silence') {
   const most = new Map<string, number>()
   const delivered: string[] = []
   const tries: string[] = []
+  /** How many were under way at the endpoint, this one included, when each try began. */
+  const atOnce: number[] = []
   const disabled: string[] = []
   let hangUp: () => void = () => undefined
-  const hangingUp = new Promise<void>((resolve) => (hangUp = resolve))
+  let hungUp = false
+  const hangingUp = new Promise<void>((resolve) => (hangUp = resolve)).then(() => {
+    hungUp = true
+  })
 
   const send = async (parcel: Parcel): Promise<SendOutcome> => {
     const { id } = parcel.endpoint
@@ -34,11 +41,16 @@ async function aPool(t: Test, answer: (parcel: Parcel) => Kind | 'silence') {
     inFlight.set(id, now)
     most.set(id, Math.max(most.get(id) ?? 0, now))
     tries.push(id)
+    atOnce.push(now)
     const kind = answer(parcel)
-    await (kind === 'silence' ? hangingUp : new Promise((resolve) => setImmediate(resolve)))
+    const began = clock.now()
+    if (kind === 'silence') await hangingUp
+    else if (kind === 'late')
+      await eventually('late', () => clock.now() > began + LATE_MS || hungUp)
+    else await new Promise((resolve) => setImmediate(resolve))
     inFlight.set(id, (inFlight.get(id) ?? 0) - 1)
     return {
-      kind: kind === 'silence' ? 'retry' : kind,
+      kind: kind === 'silence' ? 'retry' : kind === 'late' ? 'delivered' : kind,
       status: null,
       reason: kind,
       latencyMs: 0,
@@ -65,16 +77,17 @@ async function aPool(t: Test, answer: (parcel: Parcel) => Kind | 'silence') {
     await store.close()
   })
 
-  /** As the intake does: on disk first, then told to the pool. */
+  /** As the intake does: told to the pool while they go to disk. */
   const give = async (endpoint: Endpoint, count: number): Promise<void> => {
     const events = Array.from({ length: count }, () => anEventRow({ receivedAt: clock.now() }))
     const deliveries = events.map((event) => aDelivery(event, endpoint))
-    await store.commit({ events, deliveries })
-    pool.deliver(deliveries)
+    const stored = store.commit({ events, deliveries })
+    pool.deliver(deliveries, stored)
+    await stored
   }
   const count = (list: readonly string[], endpoint: Endpoint): number =>
     list.filter((id) => id === endpoint.id).length
-  return { clock, store, pool, give, most, delivered, tries, disabled, count }
+  return { clock, store, pool, give, most, delivered, tries, atOnce, disabled, count }
 }
 
 const turns = async (count: number): Promise<void> => {
@@ -86,7 +99,7 @@ void t.test('hundreds of dead endpoints do not hold up a live one', async (t) =>
   const world = await aPool(t, ({ endpoint }) => (endpoint === live ? 'delivered' : 'silence'))
   const dead = Array.from({ length: 300 }, () => anEndpoint())
   for (const endpoint of [...dead, live]) world.pool.meet(endpoint)
-  for (const endpoint of dead) await world.give(endpoint, 3)
+  await Promise.all(dead.map((endpoint) => world.give(endpoint, 3)))
   await world.give(live, 200)
   await eventually('all of the live one', () => {
     world.clock.advance(100)
@@ -95,6 +108,58 @@ void t.test('hundreds of dead endpoints do not hold up a live one', async (t) =>
   t.ok(Math.max(...dead.map(({ id }) => world.most.get(id) ?? 0)) <= 1, 'one try at a stranger')
   t.ok((world.most.get(live.id) ?? 0) <= 4)
   t.ok(world.pool.state().waitingInMemory <= 300 * 3)
+})
+
+void t.test('a dead, a late and a flapping one: the others wait for no time to pass', async (t) => {
+  let flaps = 0
+  const manners = new Map<string, () => Kind | 'silence' | 'late'>()
+  const world = await aPool(t, ({ endpoint }) => manners.get(endpoint.id)?.() ?? 'delivered')
+  const [dead, late, flapping, ...others] = Array.from({ length: 10 }, () => anEndpoint())
+  manners.set(dead!.id, () => 'retry')
+  manners.set(late!.id, () => 'late')
+  manners.set(flapping!.id, () => (flaps++ % 6 < 3 ? 'retry' : 'delivered'))
+  const all = [dead!, late!, flapping!, ...others]
+  for (const endpoint of all) world.pool.meet(endpoint)
+  await Promise.all(all.map((endpoint) => world.give(endpoint, 100)))
+  await eventually('the others have everything', () =>
+    others.every((endpoint) => world.count(world.delivered, endpoint) === 100),
+  )
+  t.equal(world.count(world.tries, dead!), 10, 'the breaker is open')
+  t.equal(world.count(world.tries, late!), 1)
+  t.ok(world.count(world.delivered, flapping!) < 100)
+})
+
+void t.test('hundreds that answer late keep out of the way of the prompt ones', async (t) => {
+  const live = anEndpoint({ tenant: 'live_sandbox' as TenantId })
+  const late = Array.from({ length: 100 }, () => anEndpoint())
+  const world = await aPool(t, ({ endpoint }) => (endpoint === live ? 'delivered' : 'late'))
+  for (const endpoint of [...late, live]) world.pool.meet(endpoint)
+  await Promise.all(late.map((endpoint) => world.give(endpoint, 1)))
+  await eventually('each has answered once', () => {
+    world.clock.advance(100)
+    return world.delivered.length === 100
+  })
+  await Promise.all(late.map((endpoint) => world.give(endpoint, 3)))
+  await world.give(live, 200)
+  await eventually('all of the live one', () => world.count(world.delivered, live) === 200)
+  t.equal(world.delivered.length, 300, 'while no time passes')
+})
+
+void t.test('one that comes back is met by one, then two, never by all', async (t) => {
+  let answer: Kind = 'retry'
+  const world = await aPool(t, () => answer)
+  const endpoint = anEndpoint()
+  world.pool.meet(endpoint)
+  await world.give(endpoint, 100)
+  await eventually('open', () => world.pool.state().openBreakers === 1)
+  answer = 'delivered'
+  const before = world.atOnce.length
+  world.clock.advance(MINUTE)
+  await eventually('all delivered', () => world.delivered.length === 100)
+  const back = world.atOnce.slice(before)
+  t.equal(back[0], 1, 'the probe alone')
+  t.ok(back[1]! <= 2 && back[2]! <= 2 && back[3]! <= 3, `then ${back.slice(1, 9).join()}`)
+  t.equal(Math.max(...back), 4)
 })
 
 void t.test('a backlog beyond memory is delivered from disk, each once', async (t) => {
@@ -180,4 +245,27 @@ void t.test('five days of failures disable the endpoint, and its events stay', a
   world.pool.meet(endpoint)
   await eventually('enabled again', () => world.tries.length === 5)
   t.equal(world.disabled.length, 1, 'with a clean sheet')
+})
+
+void t.test('what memory lets go before it is on disk is found there later', async (t) => {
+  const world = await aPool(t, () => 'delivered')
+  const endpoint = anEndpoint()
+  world.pool.meet(endpoint)
+  const events = Array.from({ length: 300 }, () => anEventRow({ receivedAt: world.clock.now() }))
+  const deliveries = events.map((event) => aDelivery(event, endpoint))
+  await world.store.commit({ events, deliveries: deliveries.slice(0, 1) })
+  let tell: () => void = () => undefined
+  world.pool.deliver(deliveries, new Promise((resolve) => (tell = resolve)))
+  world.pool.meet({ ...endpoint, status: 'disabled' })
+  await turns(20)
+  const before = world.tries.length
+  t.equal(before, 1, 'a stranger gets one')
+  world.pool.meet(endpoint)
+  await turns(20)
+  t.equal(world.tries.length, before, 'nothing is there yet')
+  await world.store.commit({ deliveries: deliveries.slice(before) })
+  tell()
+  await eventually('all delivered', () => world.tries.length >= 300)
+  await turns(20)
+  t.equal(world.tries.length, 300, 'once each')
 })

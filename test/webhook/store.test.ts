@@ -98,6 +98,42 @@ void t.test(
   },
 )
 
+void t.test('a delivery that ends before its first commit is written once', async (t) => {
+  const folder = t.testdir()
+  const store = await aStore(t, folder)
+  const event = anEventRow()
+  const [one, other] = [aDelivery(event, anEndpoint()), aDelivery(event, anEndpoint())]
+  await Promise.all([
+    store.commit({ events: [event], deliveries: [one, other] }),
+    store.commit({ deliveries: [ended(one, 'delivered')] }),
+  ])
+  t.same(await store.unreported(10), [], 'one is open')
+  t.same(await store.due(other.endpointId, plus(NOW, 1e12), 10), [other])
+  await store.commit({ deliveries: [ended(other, 'dead')] })
+  t.same(await store.unreported(10), [event.id])
+
+  const quick = anEventRow()
+  const delivery = aDelivery(quick, anEndpoint())
+  await Promise.all([
+    store.commit({ events: [quick], deliveries: [delivery] }),
+    store.commit({ deliveries: [ended(delivery, 'delivered')] }),
+  ])
+  t.same(await store.unreported(10), [event.id, quick.id])
+  const reader = await openDatabase(join(folder, 'webhooks.db'), { readOnly: true })
+  const states = await reader.all('SELECT state FROM deliveries WHERE event_id = ?', [quick.id])
+  t.same(states, [{ state: 'delivered' }])
+  await reader.close()
+})
+
+void t.test('an event is known as soon as its commit is asked for', async (t) => {
+  const store = await aStore(t)
+  const [event, later] = [anEventRow(), anEventRow()]
+  const stored = store.commit({ events: [event] })
+  t.same(await store.knownEvents([event.id, later.id]), new Set([event.id]))
+  await stored
+  t.same(await store.knownEvents([later.id, event.id]), new Set([event.id]))
+})
+
 void t.test('a commit that the disk refuses ends nothing well', async (t) => {
   const faults: unknown[] = []
   const store = await openWebhookStore(join(t.testdir(), 'webhooks.db'), (fault) =>
@@ -159,13 +195,15 @@ void t.test('only what is settled, reported and old is forgotten', async (t) => 
     ],
     reported: [done!.id, dead!.id, open!.id, young.id],
   })
-  const all = [done!, dead!, open!, unreported!, young].map(({ id }) => id)
-  const left = async () => [...(await store.knownEvents(all))].sort()
+  const reader = await openDatabase(join(folder, 'webhooks.db'), { readOnly: true })
+  const left = async () => {
+    const rows = await reader.all<{ id: EventId }>('SELECT id FROM events ORDER BY id')
+    return rows.map(({ id }) => id)
+  }
   t.equal(await store.forget({ delivered: plus(NOW, 500), dead: NOW }), 1)
   t.same(await left(), [dead!.id, open!.id, unreported!.id, young.id].sort())
   t.equal(await store.forget({ delivered: plus(NOW, 500), dead: plus(NOW, 500) }), 1)
   t.same(await left(), [open!.id, unreported!.id, young.id].sort())
-  const reader = await openDatabase(join(folder, 'webhooks.db'), { readOnly: true })
   t.same(await reader.all('SELECT * FROM attempts'), [], 'with its deliveries and attempts')
   t.equal((await reader.all('SELECT * FROM deliveries')).length, 1)
   await reader.close()

@@ -73,7 +73,7 @@ export function directoryService(memory: Memory, vault: Vault, guard: Guard): Di
 
 function admit(stream: PartnerWatcher | EndpointWatcher, guard: Guard): boolean {
   if (guard.admits(stream.metadata)) return true
-  stream.destroy(guard.refusal())
+  stream.emit('error', guard.refusal()) // to destroy it would tell nobody
   return false
 }
 
@@ -121,5 +121,6 @@ function wireEndpoint(endpoint: EndpointEntry): WireEndpoint {
       active_from: String(activeFrom),
     })),
     created_at: String(endpoint.createdAt),
+    enabled_events_since: String(endpoint.enabledEventsSince),
   }
 }

@@ -19,6 +19,7 @@ import type { KeyId, TenantId } from '../../base/ids.js'
 import type { Answer } from '../group.js'
 import type { Pipeline } from '../pipeline.js'
 import type { Reader } from '../query.js'
+import type { DeliveryDesk } from './delivery_desk.js'
 import type { Guard } from './guard.js'
 import { operationOf } from './operations.js'
 
@@ -29,6 +30,7 @@ export interface ExchangeDependencies {
   readonly pipeline: Pick<Pipeline, 'submit'>
   readonly reader: Reader
   readonly guard: Guard
+  readonly desk: DeliveryDesk
 }
 
 export function exchangeService({
@@ -36,17 +38,18 @@ export function exchangeService({
   pipeline,
   reader,
   guard,
+  desk,
 }: ExchangeDependencies): ExchangeHandlers {
   const open = (stream: Stream): void => {
     if (!guard.admits(stream.metadata)) {
-      stream.destroy(guard.refusal())
+      stream.emit('error', guard.refusal()) // to destroy it would tell nobody
       return
     }
     const replies = gatherReplies(stream)
     stream.on('data', (batch: CommandBatch) => {
       const now = clock.now()
       for (const wire of batch.commands) {
-        const { command, query } = operationOf(wire, now)
+        const { command, query } = operationOf(wire, now, desk)
         const reply = (answer: Answer): void => replies.add(wire.ticket, answer)
         pipeline.submit({
           lane: wire.tenant as TenantId,

@@ -4,6 +4,7 @@
 import type { PaymentIntentsHandlers } from '../../../protos/types/causeway/v1/PaymentIntents.js'
 import type { PayoutsHandlers } from '../../../protos/types/causeway/v1/Payouts.js'
 import type { Tenant__Output as Tenant } from '../../../protos/types/causeway/v1/Tenant.js'
+import { INTENT_IDEMPOTENCY_KEY_MAX, PARTNER_USER_ID_MAX } from '../../base/bounds.js'
 import type { TenantId } from '../../base/ids.js'
 import type { Command } from '../command.js'
 import { getBalances } from '../commands/balances_get.js'
@@ -15,6 +16,7 @@ import { createPayout } from '../commands/payout_create.js'
 import { getPayout } from '../commands/payout_get.js'
 import { listPayouts } from '../queries/payout_list.js'
 import { tenantIn, unary, unaryQuery, type UnaryDependencies } from './unary.js'
+import { listByUser } from './user_intents.js'
 
 export function internalServices(dependencies: UnaryDependencies): {
   intents: PaymentIntentsHandlers
@@ -32,7 +34,13 @@ export function internalServices(dependencies: UnaryDependencies): {
   return {
     intents: {
       Create: unary(dependencies, ({ tenant, intent }) =>
-        forTenant(tenant, (t) => (intent === null ? null : createIntent(t, intent))),
+        forTenant(tenant, (t) =>
+          intent !== null &&
+          isWithin(PARTNER_USER_ID_MAX, intent.partner_user_id) &&
+          isWithin(INTENT_IDEMPOTENCY_KEY_MAX, intent.idempotency_key)
+            ? createIntent(t, intent)
+            : null,
+        ),
       ),
       Get: unary(dependencies, ({ tenant, intent_id }) =>
         forTenant(tenant, (t) => getIntent(t, intent_id)),
@@ -42,11 +50,12 @@ export function internalServices(dependencies: UnaryDependencies): {
       ),
       Refund: unary(dependencies, ({ tenant, refund }) =>
         forTenant(tenant, (t) =>
-          refund === null
-            ? null
-            : refundIntent(t, refund.intent_id, refund.idempotency_key ?? null),
+          refund !== null && isWithin(INTENT_IDEMPOTENCY_KEY_MAX, refund.idempotency_key)
+            ? refundIntent(t, refund.intent_id, refund.idempotency_key ?? null)
+            : null,
         ),
       ),
+      ListByUser: listByUser(dependencies),
     },
     payouts: {
       Create: unary(dependencies, ({ tenant, payout }) =>
@@ -63,3 +72,7 @@ export function internalServices(dependencies: UnaryDependencies): {
     },
   }
 }
+
+/** From one code point on, where there is any text at all. */
+const isWithin = (most: number, text: string | undefined): boolean =>
+  text === undefined || (text !== '' && Array.from(text).length <= most)

@@ -22,28 +22,24 @@ import { getReceipt, mintReceipt } from '../commands/intent_receipt.js'
 import { refundIntent } from '../commands/intent_refund.js'
 import { remintSession } from '../commands/intent_remint.js'
 import { scanIntent } from '../commands/intent_scan.js'
-import { burnNonce, unknownOperation } from '../commands/nonce_burn.js'
+import { burnNonce } from '../commands/nonce_burn.js'
 import { createPayout } from '../commands/payout_create.js'
 import { cancelPayout, getPayout } from '../commands/payout_get.js'
 import { simulatePayout } from '../commands/payout_simulate.js'
 import { depositPlayMoney } from '../commands/sandbox_deposit.js'
-import { createWebhookEndpoint, listWebhookEndpoints } from '../commands/webhook_endpoint_create.js'
-import { deleteWebhookEndpoint } from '../commands/webhook_endpoint_delete.js'
 import { listBalanceTransactions } from '../queries/balance_transaction_list.js'
 import { listBeneficiaries } from '../queries/beneficiary_list.js'
 import { listPayouts } from '../queries/payout_list.js'
 import type { Query } from '../query.js'
+import type { DeliveryDesk } from './delivery_desk.js'
+import type { Operation } from './operation.js'
+import { webhookOperation } from './webhook_operations.js'
 
-/** What goes through the cycle, and what is read after it. */
-export interface Operation {
-  readonly command: Command
-  readonly query: Query | null
-}
-
-export function operationOf(wire: WireCommand, now: Instant): Operation {
+export function operationOf(wire: WireCommand, now: Instant, desk: DeliveryDesk): Operation {
   const query = wire.burn_only ? null : queryOf(wire)
   if (wire.burn_only || query !== null) return { command: burnNonce(), query }
-  return { command: commandOf(wire, now), query: null }
+  const command = commandOf(wire, now)
+  return command === null ? webhookOperation(wire, desk) : { command, query: null }
 }
 
 function queryOf(wire: WireCommand): Query | null {
@@ -60,7 +56,8 @@ function queryOf(wire: WireCommand): Query | null {
   }
 }
 
-function commandOf(wire: WireCommand, now: Instant): Command {
+/** Null: it is about webhooks, if anything. */
+function commandOf(wire: WireCommand, now: Instant): Command | null {
   const tenant = wire.tenant as TenantId
   switch (wire.operation) {
     case 'create_intent':
@@ -107,13 +104,7 @@ function commandOf(wire: WireCommand, now: Instant): Command {
       return createFxQuote(tenant, wire.create_fx_quote!)
     case 'create_fx_conversion':
       return createFxConversion(tenant, wire.create_fx_conversion!)
-    case 'create_webhook_endpoint':
-      return createWebhookEndpoint(tenant, wire.create_webhook_endpoint!)
-    case 'delete_webhook_endpoint':
-      return deleteWebhookEndpoint(tenant, wire.delete_webhook_endpoint!.endpoint_id)
-    case 'list_webhook_endpoints':
-      return listWebhookEndpoints(tenant)
     default:
-      return unknownOperation() // of a newer gateway
+      return null
   }
 }

@@ -11,8 +11,9 @@ import { createPartner } from '../commands/partner_create.js'
 import { setRate } from '../commands/rate_set.js'
 import { listRoutes, setRoute } from '../commands/route_set.js'
 import { trialBalance } from '../commands/trial_balance.js'
-import { disableWebhookEndpoint } from '../commands/webhook_endpoint_disable.js'
+import { disableWebhookEndpoint } from '../commands/webhook_endpoint_switch.js'
 import { by, internal } from './operator_calls.js'
+import { intentCalls } from './operator_intents.js'
 import { payoutCalls } from './operator_payouts.js'
 import { tenantIn, unary, type UnaryDependencies } from './unary.js'
 
@@ -51,6 +52,7 @@ export function operatorService(dependencies: UnaryDependencies): OperatorHandle
       )
     }),
     ...payoutCalls(dependencies),
+    ...intentCalls(dependencies),
     EnsureDemo: unary(dependencies, () => internal(ensureDemo())),
   }
 }

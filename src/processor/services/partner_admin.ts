@@ -5,6 +5,7 @@ import { listKeys, revokeKey } from '../commands/key_revoke.js'
 import { changePartner, listPartners } from '../commands/partner_change.js'
 import { listActions } from '../queries/action_list.js'
 import { by, internal } from './operator_calls.js'
+import { reencryptSecrets } from './secrets.js'
 import { tenantIn, unary, unaryQuery, type UnaryDependencies } from './unary.js'
 
 export function partnerAdminService(dependencies: UnaryDependencies): PartnerAdminHandlers {
@@ -34,6 +35,7 @@ export function partnerAdminService(dependencies: UnaryDependencies): PartnerAdm
     RevokeKey: unary(dependencies, ({ actor, key_id }) =>
       internal(by(actor, (a) => revokeKey(a, key_id))),
     ),
+    ReencryptSecrets: reencryptSecrets(dependencies),
     ListActions: unaryQuery(dependencies, listActions),
   }
 }

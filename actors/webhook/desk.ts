@@ -1,0 +1,80 @@
+/**
+ * Attends the processor's delivery desk.
+ *
+ * Owns: the stream and its reopening. Does not own: answers (webhook/clerk).
+ *
+ * D1. The pool comes to the processor, so nobody has to know where pools are, and a pool has no
+ *     door of its own.
+ * D2. A question is answered on the stream it came from; when that is gone nobody waits any more.
+ */
+import type { ClientDuplexStream } from '@grpc/grpc-js'
+import type { DeliveryDeskClient } from '../../protos/types/causeway/v1/DeliveryDesk.js'
+import type { DeskAnswer } from '../../protos/types/causeway/v1/DeskAnswer.js'
+import type { DeskQuestion__Output as DeskQuestion } from '../../protos/types/causeway/v1/DeskQuestion.js'
+import { SECOND } from '../../src/base/clock.js'
+import { bearer } from '../../src/base/internal_token.js'
+import type { Logger } from '../../src/base/log.js'
+import type { Clerk } from './clerk.js'
+
+const REOPEN_FIRST_MS = 100
+const REOPEN_MAX_MS = SECOND
+
+type Stream = ClientDuplexStream<DeskAnswer, DeskQuestion>
+
+export interface DeskOptions {
+  readonly client: DeliveryDeskClient
+  readonly token: string
+  readonly clerk: Clerk
+  readonly log: Logger
+}
+
+export interface AttendedDesk {
+  /** Takes no further question, and finishes those that are under way. */
+  leave(): Promise<void>
+}
+
+export function attendDesk({ client, token, clerk, log }: DeskOptions): AttendedDesk {
+  const underWay = new Set<Promise<void>>()
+  let stream: Stream | undefined
+  let reopening: NodeJS.Timeout | undefined
+  let reopenInMs = REOPEN_FIRST_MS
+  let left = false
+
+  const open = (): void => {
+    const opened = client.Attend(bearer(token))
+    stream = opened
+    opened.on('data', (question: DeskQuestion) => take(opened, question))
+    opened.on('error', (fault) => lose(opened, fault.message))
+    opened.on('end', () => lose(opened, 'ended by the processor'))
+  }
+
+  const take = (from: Stream, question: DeskQuestion): void => {
+    if (left) return
+    reopenInMs = REOPEN_FIRST_MS
+    const work = clerk(question)
+      .then((answer) => {
+        if (stream === from) from.write(answer)
+      })
+      .finally(() => underWay.delete(work))
+    underWay.add(work)
+  }
+
+  /** A stream tells of its end more than once. */
+  const lose = (lost: Stream, reason: string): void => {
+    if (stream !== lost || left) return
+    stream = undefined
+    log.debug({ reason }, 'delivery desk lost')
+    reopening = setTimeout(open, reopenInMs)
+    reopenInMs = Math.min(reopenInMs * 2, REOPEN_MAX_MS)
+  }
+
+  open()
+  return {
+    leave: async () => {
+      left = true
+      clearTimeout(reopening)
+      await Promise.all(underWay)
+      stream?.cancel()
+    },
+  }
+}

@@ -1,0 +1,13 @@
+/** POST /v1/events/{event_id}/resend: delivers it anew, to one endpoint or to all it is for. */
+import { accepted } from '../../src/base/errors.js'
+import { readOptionalBody } from '../decode/body.js'
+import { ACCEPTED, type Handler } from '../route.js'
+import { checkResendEvent } from '../schemas/webhook_endpoints.js'
+
+export const eventsResend: Handler = {
+  decode: ({ exchange, id }) => {
+    const body = readOptionalBody(exchange.body, checkResendEvent)
+    return body.ok ? accepted({ resend_event: { event_id: id, ...body.value } }) : body
+  },
+  success: () => ACCEPTED,
+}

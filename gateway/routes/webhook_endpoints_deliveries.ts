@@ -1,0 +1,16 @@
+/**
+ * GET /v1/webhook_endpoints/{endpoint_id}/deliveries: what became of its events, each with its
+ * tries.
+ */
+import { withoutBody } from '../decode/body.js'
+import { OK, type Handler } from '../route.js'
+import { readPage } from '../schemas/lists.js'
+
+export const webhookEndpointsDeliveries: Handler = {
+  decode: ({ exchange, id }) => {
+    const page = readPage(exchange.query)
+    if (!page.ok) return page
+    return withoutBody(exchange.body, { list_deliveries: { endpoint_id: id, ...page.value } })
+  },
+  success: () => OK,
+}

@@ -1,0 +1,20 @@
+/**
+ * POST /v1/webhook_endpoints/{endpoint_id}/rotate_secret: a new secret, shown here alone, which
+ * signs from a moment on.
+ */
+import { accepted } from '../../src/base/errors.js'
+import { readOptionalBody } from '../decode/body.js'
+import { OK, type Handler } from '../route.js'
+import { momentOf, roundUp } from '../schemas/moment.js'
+import { checkRotateSecret } from '../schemas/webhook_endpoints.js'
+
+export const webhookEndpointsRotateSecret: Handler = {
+  decode: ({ exchange, id }) => {
+    const body = readOptionalBody(exchange.body, checkRotateSecret)
+    if (!body.ok) return body
+    const at = momentOf(body.value.activate_at ?? '')
+    const activation = at === undefined ? {} : { activate_at: roundUp(at) }
+    return accepted({ rotate_webhook_secret: { endpoint_id: id, ...activation } })
+  },
+  success: () => OK,
+}

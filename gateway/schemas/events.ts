@@ -1,0 +1,31 @@
+/**
+ * The query of the list of events.
+ *
+ * Q1. Its place is the tenant's own number, which a partner can keep: no cursor of ours is needed.
+ */
+import type { ListEvents } from '../../protos/types/causeway/v1/ListEvents.js'
+import { accepted, type Outcome } from '../../src/base/errors.js'
+import { checkOf } from '../decode/body.js'
+import { page } from './lists.js'
+import { readQuery } from './query.js'
+
+interface EventsQuery {
+  readonly after?: string
+  readonly limit?: string
+}
+
+const checkEvents = checkOf<EventsQuery>({
+  type: 'object',
+  additionalProperties: false,
+  properties: {
+    after: { type: 'string', pattern: '^(?:0|[1-9][0-9]{0,14})$' },
+    limit: page.limit,
+  },
+})
+
+export function readEvents(query: string): Outcome<ListEvents> {
+  const read = readQuery(query, checkEvents)
+  if (!read.ok) return read
+  const { after = '0', limit } = read.value
+  return accepted({ after, ...(limit === undefined ? {} : { limit: Number(limit) }) })
+}

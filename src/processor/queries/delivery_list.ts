@@ -1,0 +1,74 @@
+/** What became of an endpoint's events: its deliveries, newest event first, with their tries. */
+import type { AttemptRecord__Output as AttemptRecord } from '../../../protos/types/causeway/v1/AttemptRecord.js'
+import type { DeliveryRecord__Output as DeliveryRecord } from '../../../protos/types/causeway/v1/DeliveryRecord.js'
+import { instant, toRfc3339 } from '../../base/clock.js'
+import type { TenantId } from '../../base/ids.js'
+import { mergePages, placeIn, positionOf } from '../delivery_pages.js'
+import { answer, refuse, type Answer } from '../group.js'
+import { pageOf, type Page, type PageRequest } from '../page.js'
+import type { Query } from '../query.js'
+import type { DeliveryDesk } from '../services/delivery_desk.js'
+import type { Vault } from '../vault.js'
+
+export function listDeliveries(
+  desk: DeliveryDesk,
+  tenant: TenantId,
+  request: PageRequest & { readonly endpoint_id: string },
+): Query {
+  const { endpoint_id: endpoint } = request
+  return {
+    name: 'list_deliveries',
+    run: async ({ vault }) => {
+      const page = pageOf(vault, `deliveries ${tenant} ${endpoint}`, request)
+      if (page === null) return refuse('invalid_request')
+      const found = await desk.askAll('deliveries', {
+        endpoint_id: endpoint,
+        below_event: placeIn(page.after).event,
+        limit: page.limit,
+      })
+      if (!found.ok) return refuse(found.code)
+      return answerDeliveries(vault, page, found.value, deliveryView)
+    },
+  }
+}
+
+/** A page may be shorter than was asked for and not be the last one. */
+export function answerDeliveries(
+  vault: Vault,
+  { place, limit }: Page,
+  pages: Parameters<typeof mergePages>[0],
+  view: (record: DeliveryRecord) => object,
+): Answer {
+  const { deliveries, more } = mergePages(pages, limit)
+  const last = deliveries.at(-1)
+  const next = more && last !== undefined ? vault.cursors.make(place, positionOf(last)) : null
+  return answer({ data: deliveries.map(view), next_cursor: next })
+}
+
+export const deliveryView = (record: DeliveryRecord): object => ({
+  ...briefView(record),
+  next_attempt_at: momentOrNull(record.due_at),
+  ended_at: momentOrNull(record.ended_at),
+  reason: record.reason === '' ? null : record.reason,
+  attempts: record.attempts.map(attemptView),
+})
+
+export const briefView = (record: DeliveryRecord): object => ({
+  id: record.id,
+  event_id: record.event_id,
+  event_type: record.event_type,
+  endpoint_id: record.endpoint_id,
+  status: record.state,
+})
+
+const attemptView = (attempt: AttemptRecord): object => ({
+  number: attempt.number,
+  at: toRfc3339(instant(Number(attempt.at))),
+  status: attempt.status ?? null,
+  reason: attempt.reason,
+  latency_ms: attempt.latency_ms,
+  reply: attempt.reply,
+})
+
+const momentOrNull = (at: string): string | null =>
+  at === '0' ? null : toRfc3339(instant(Number(at)))

@@ -1,0 +1,12 @@
+/**
+ * What a gateway asks for, as the processor runs it.
+ */
+import type { Command } from '../command.js'
+import type { Query } from '../query.js'
+
+export interface Operation {
+  /** Goes through the cycle. */
+  readonly command: Command
+  /** Read after the command is on disk; null: the command's answer is all. */
+  readonly query: Query | null
+}

@@ -1,0 +1,20 @@
+/** The operators' calls about intents, and about whatever has no known outcome. */
+import type { OperatorHandlers } from '../../../protos/types/causeway/v1/Operator.js'
+import { resolveIntent } from '../commands/intent_resolve.js'
+import { showIntent } from '../queries/intent_show.js'
+import { listUnknownOutcomes } from '../queries/unknown_outcome_list.js'
+import { by, internal } from './operator_calls.js'
+import { unary, unaryQuery, type UnaryDependencies } from './unary.js'
+
+type Calls = 'ListUnknownOutcomes' | 'ResolveIntent' | 'ShowIntent'
+
+export function intentCalls(dependencies: UnaryDependencies): Pick<OperatorHandlers, Calls> {
+  const { clock } = dependencies
+  return {
+    ListUnknownOutcomes: unaryQuery(dependencies, (page) => listUnknownOutcomes(page, clock.now())),
+    ResolveIntent: unary(dependencies, ({ actor, intent_id, ...found }) =>
+      internal(by(actor, (a) => resolveIntent(a, intent_id, found))),
+    ),
+    ShowIntent: unaryQuery(dependencies, ({ intent_id }) => showIntent(intent_id)),
+  }
+}

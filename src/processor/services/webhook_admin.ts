@@ -1,0 +1,72 @@
+/**
+ * The operators' calls about webhooks.
+ *
+ * O1. A redrive is kept in the operators' log before a pool hears of it: what was asked for is
+ *     known even when the answer gets lost.
+ */
+import type { handleUnaryCall } from '@grpc/grpc-js'
+import type { RedriveDone } from '../../../protos/types/causeway/v1/RedriveDone.js'
+import type { RedriveRequest__Output as RedriveRequest } from '../../../protos/types/causeway/v1/RedriveRequest.js'
+import type { WebhookAdminHandlers } from '../../../protos/types/causeway/v1/WebhookAdmin.js'
+import { instant, toRfc3339 } from '../../base/clock.js'
+import type { EndpointId } from '../../base/ids.js'
+import { noteAction } from '../commands/action_note.js'
+import { switchAnyEndpoint } from '../commands/webhook_endpoint_switch.js'
+import {
+  listAllEndpoints,
+  listDead,
+  listPoison,
+  redrive,
+  webhookStatus,
+} from '../queries/webhook_admin.js'
+import type { DeliveryDesk } from './delivery_desk.js'
+import { grpcError } from './guard.js'
+import { by, internal } from './operator_calls.js'
+import { unary, unaryQuery, type UnaryDependencies } from './unary.js'
+
+export function webhookAdminService(
+  dependencies: UnaryDependencies,
+  desk: DeliveryDesk,
+): WebhookAdminHandlers {
+  const { memory } = dependencies
+  return {
+    Status: unaryQuery(dependencies, () => webhookStatus(desk)),
+    ListEndpoints: unaryQuery(dependencies, () => listAllEndpoints(desk, memory)),
+    ListDead: unaryQuery(dependencies, (request) => listDead(desk, request)),
+    Redrive: loggedRedrive(dependencies, desk),
+    EnableEndpoint: unary(dependencies, ({ actor, endpoint_id }) =>
+      internal(by(actor, (a) => switchAnyEndpoint(a, endpoint_id, 'enabled'))),
+    ),
+    DisableEndpoint: unary(dependencies, ({ actor, endpoint_id }) =>
+      internal(by(actor, (a) => switchAnyEndpoint(a, endpoint_id, 'disabled'))),
+    ),
+    ListPoison: unaryQuery(dependencies, (request) => listPoison(desk, request)),
+  }
+}
+
+function loggedRedrive(
+  dependencies: UnaryDependencies,
+  desk: DeliveryDesk,
+): handleUnaryCall<RedriveRequest, RedriveDone> {
+  const { memory } = dependencies
+  const log = unary<RedriveRequest, RedriveDone>(dependencies, (request) =>
+    internal(by(request.actor, (a) => noteAction(a, noteOf(request)))),
+  )
+  const redrives = unaryQuery<RedriveRequest, RedriveDone>(dependencies, (request) =>
+    redrive(desk, request),
+  )
+  return (call, callback) => {
+    const { endpoint_id: id } = call.request
+    const isUnknown = id !== undefined && !memory.endpoints.has(id as EndpointId)
+    if (dependencies.guard.admits(call.metadata) && isUnknown) {
+      return callback(grpcError('webhook_endpoint_not_found'))
+    }
+    log(call, (fault) => (fault ? callback(fault) : redrives(call, callback)))
+  }
+}
+
+function noteOf({ delivery_id, endpoint_id, since }: RedriveRequest) {
+  const from = toRfc3339(instant(Number(since)))
+  const failed = `${endpoint_id ?? 'all endpoints'} since ${from}`
+  return { action: 'webhook_redrive', subject: delivery_id ?? failed }
+}

@@ -1,0 +1,73 @@
+/**
+ * The published signature vectors, sent to a gateway at the moment they were made for: each passes,
+ * and none does with one byte changed.
+ */
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import t, { type Test } from 'tap'
+import { instant, type Clock } from '../../src/base/clock.js'
+import { projectRoot } from '../../src/base/protos.js'
+import { bytesOf, exchangeBytes, KEY_ID, snapshot, statusOf } from './partner.js'
+import { startGateway } from './running_gateway.js'
+
+interface Vector {
+  readonly name: string
+  readonly secret: string
+  readonly method: string
+  readonly sent_path?: string
+  readonly path: string
+  readonly timestamp: string
+  readonly nonce: string
+  readonly body: string
+  readonly signature: string
+}
+
+const file = join(projectRoot(), 'test', 'golden', 'signatures.json')
+const { vectors } = JSON.parse(readFileSync(file, 'utf8')) as { vectors: readonly Vector[] }
+const calls = vectors.filter(({ secret }) => secret.startsWith('sk_'))
+
+/** The status, and the nonces that were burnt. */
+async function sent(t: Test, vector: Vector): Promise<readonly [status: number, burnt: string[]]> {
+  const { method, path, timestamp, nonce, body, signature, secret } = vector
+  const clock: Clock = { now: () => instant(Date.parse(timestamp)) }
+  const keys = [{ key_id: KEY_ID, environment: 'sandbox', secret, revoked_at: 0 }]
+  const gateway = await startGateway(t, { partners: snapshot({ keys }), clock })
+  const headers = {
+    'X-Service-Key-Id': KEY_ID,
+    'X-Service-Timestamp': timestamp,
+    'X-Service-Nonce': nonce,
+    'X-Service-Signature': signature,
+  }
+  const sentPath = vector.sent_path ?? path
+  const call = { method, path: sentPath, body, unsigned: true, headers }
+  const { text } = await exchangeBytes(gateway.port, bytesOf(call), 5_000)
+  const burnt = gateway.standIn.commands.map((command) => command.signed_by?.nonce.toString('hex'))
+  return [statusOf(text), burnt.map(String)]
+}
+
+void t.test('each of them proves who is calling', async (t) => {
+  t.ok(calls.some(({ sent_path }) => sent_path?.includes('?')))
+  t.ok(calls.some(({ path }) => path.includes('%')))
+  for (const vector of calls) {
+    const [status, burnt] = await sent(t, vector)
+    t.not(status, 401, vector.name)
+    t.same(burnt, [vector.nonce], vector.name)
+  }
+})
+
+void t.test('with one byte changed it proves nothing', async (t) => {
+  for (const vector of calls) {
+    const path = vector.path.replace('v1', 'v2')
+    const changes: readonly Partial<Vector>[] = [
+      { method: vector.method === 'GET' ? 'POST' : 'GET' },
+      { path, sent_path: path },
+      { timestamp: vector.timestamp.replace(':40', ':41') },
+      { nonce: vector.nonce.replace(/.$/, (last) => (last === '0' ? '1' : '0')) },
+      { body: `${vector.body} ` },
+    ]
+    for (const change of changes) {
+      const name = `${vector.name}: ${Object.keys(change)[0]}`
+      t.same(await sent(t, { ...vector, ...change }), [401, []], name)
+    }
+  }
+})

@@ -1,0 +1,212 @@
+/**
+ * The receivers of the partners' guide, as they stand there, against deliveries of the real pool
+ * and sender: what is genuine is taken and counts once, everything else is refused.
+ */
+import { spawn, spawnSync } from 'node:child_process'
+import { once } from 'node:events'
+import { readFileSync } from 'node:fs'
+import { createServer, type IncomingHttpHeaders } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { join } from 'node:path'
+import t, { type Test } from 'tap'
+import { signingKey } from '../../src/auth/signature.js'
+import { instant, MINUTE, plus, systemClock, type Clock } from '../../src/base/clock.js'
+import { projectRoot } from '../../src/base/protos.js'
+import { systemRandom } from '../../src/base/random.js'
+import type { Endpoint } from '../../actors/webhook/endpoint.js'
+import { createSender, type SendOutcome } from '../../actors/webhook/sender.js'
+import { systemNames } from '../../actors/webhook/target_guard.js'
+import { anEvent } from '../bus/events.js'
+import { eventually } from '../support/eventually.js'
+import { anEndpoint } from '../webhook/builders.js'
+import { aPoolWorld } from '../webhook/pool_process.js'
+
+const GUIDE = readFileSync(join(projectRoot(), 'gateway', 'README.md'), 'utf8')
+const SECRETS = { we_1_1: 'whsec_first', we_1_2: 'whsec_second' }
+const PATH = '/hooks?from=causeway&a=b%20c'
+
+function programOf(name: string): string {
+  const [, program] =
+    new RegExp(`<!-- receiver ${name} -->\n\n\`\`\`[a-z]+\n(.*?)\`\`\``, 's').exec(GUIDE) ?? []
+  if (program === undefined) throw new Error(`the guide has no receiver in ${name}`)
+  return program
+}
+
+/** Each reads its program from its standard input. */
+const RECEIVERS = [
+  { name: 'node', command: process.execPath, args: ['--input-type=module', '-'] },
+  { name: 'python', command: 'python3', args: ['-'] },
+] as const
+type Receiver = (typeof RECEIVERS)[number]
+
+const isMissing = ({ command }: Receiver): boolean => spawnSync(command, ['--version']).status !== 0
+
+interface Running {
+  readonly url: string
+  /** `type id` of each event it took. */
+  taken(): readonly string[]
+}
+
+async function run(t: Test, { name, command, args }: Receiver, secrets: object): Promise<Running> {
+  const child = spawn(command, args, {
+    env: { PATH: process.env['PATH'], PORT: '0', WEBHOOK_SECRETS: JSON.stringify(secrets) },
+    stdio: ['pipe', 'pipe', 'inherit'],
+  })
+  child.stdin.end(programOf(name))
+  t.teardown(async () => {
+    const ended = once(child, 'exit')
+    child.kill('SIGKILL')
+    await ended
+  })
+  let out = ''
+  child.stdout.on('data', (chunk: Buffer) => (out += chunk.toString()))
+  const port = await eventually('it listens', () => /^port (\d+)$/m.exec(out)?.[1])
+  return {
+    url: `http://127.0.0.1:${port}${PATH}`,
+    taken: () => out.trim().split('\n').slice(1),
+  }
+}
+
+interface Sending {
+  readonly clock?: Clock
+  readonly nonce?: Buffer
+  readonly endpoint?: Partial<Endpoint>
+}
+
+/** One event, as the pool's sender sends it. */
+async function send(
+  url: string,
+  event: ReturnType<typeof anEvent>,
+  given: Sending = {},
+): Promise<SendOutcome> {
+  const { clock = systemClock, nonce } = given
+  const random = systemRandom()
+  const sender = createSender({
+    brand: 'Service',
+    rules: { allowPrivate: true },
+    resolve: systemNames,
+    clock,
+    random: nonce === undefined ? random : { ...random, bytes: () => nonce },
+  })
+  const secrets = [keyed('we_1_1', SECRETS.we_1_1)]
+  const endpoint = anEndpoint({ url, secrets, ...given.endpoint })
+  const outcome = await sender.send({
+    endpoint,
+    eventId: event.id,
+    eventType: event.type,
+    body: event.body,
+  })
+  await sender.close()
+  return outcome
+}
+
+const keyed = (keyId: string, secret: string): Endpoint['secrets'][number] => ({
+  keyId,
+  key: signingKey(secret),
+  activeFrom: instant(0),
+})
+
+const clockOff = (milliseconds: number): Clock => ({
+  now: () => plus(systemClock.now(), milliseconds),
+})
+
+/** Headers of a genuine delivery that never reached its receiver. */
+async function intercepted(
+  t: Test,
+  event: ReturnType<typeof anEvent>,
+): Promise<IncomingHttpHeaders> {
+  let headers: IncomingHttpHeaders = {}
+  const server = createServer((request, response) => {
+    headers = request.headers
+    request.resume().on('end', () => response.end())
+  })
+  server.listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  const { port } = server.address() as AddressInfo
+  await send(`http://127.0.0.1:${port}${PATH}`, event)
+  server.closeAllConnections()
+  server.close()
+  return headers
+}
+
+async function post(url: string, headers: IncomingHttpHeaders, body: string): Promise<number> {
+  const own = Object.entries(headers).filter(([name]) => name.startsWith('x-service-'))
+  const answer = await fetch(url, {
+    method: 'POST',
+    headers: Object.fromEntries(own) as Record<string, string>,
+    body,
+  })
+  return answer.status
+}
+
+for (const receiver of RECEIVERS) {
+  const { name } = receiver
+  const skip = isMissing(receiver) && `${receiver.command} is not on this machine`
+
+  void t.test(`the receiver in ${name} takes what is genuine, once`, { skip }, async (t) => {
+    const { url, taken } = await run(t, receiver, SECRETS)
+    const [first, second] = [anEvent(1), anEvent(2)]
+    const line = ({ id, type }: typeof first): string => `${type} ${id}`
+    t.match(await send(url, first), { kind: 'delivered' })
+    t.match(await send(url, first), { kind: 'delivered' }, 'the same event again is answered 2xx')
+    const rotated = { secrets: [keyed('we_1_2', SECRETS.we_1_2)] }
+    t.match(await send(url, second, { endpoint: rotated }), { kind: 'delivered' })
+    const late = anEvent(3)
+    t.match(await send(url, late, { clock: clockOff(-4 * MINUTE) }), { kind: 'delivered' })
+    await eventually('it told of all', () => taken().length >= 3)
+    t.same(taken(), [line(first), line(second), line(late)])
+  })
+
+  void t.test(`the receiver in ${name} refuses the rest`, { skip }, async (t) => {
+    const { url, taken } = await run(t, receiver, SECRETS)
+    const event = anEvent(1)
+    const refused = { kind: 'permanent', status: 401 }
+    const nonce = Buffer.alloc(32, 7)
+    t.match(await send(url, event, { nonce }), { kind: 'delivered' })
+    t.match(await send(url, event, { nonce }), refused, 'a nonce seen before')
+    for (const minutes of [-6, 6]) {
+      const outcome = await send(url, event, { clock: clockOff(minutes * MINUTE) })
+      t.match(outcome, refused, `${minutes} minutes off`)
+    }
+    const wrong = { secrets: [keyed('we_1_1', 'whsec_other')] }
+    t.match(await send(url, event, { endpoint: wrong }), refused, 'another secret')
+    for (const keyId of ['we_1_9', '__proto__', '']) {
+      const unknown = { secrets: [keyed(keyId, SECRETS.we_1_1)] }
+      t.match(await send(url, event, { endpoint: unknown }), refused, `the key ${keyId}`)
+    }
+
+    const fresh = anEvent(2)
+    const headers = await intercepted(t, fresh)
+    t.equal(await post(url, headers, fresh.body.replace('→', '←')), 401, 'a body that was changed')
+    t.equal(await post(url, headers, ''), 401, 'no body')
+    t.equal(await post(`${url}&more=1`, headers, fresh.body), 401, 'another query')
+    const stamped = { ...headers, 'x-service-timestamp': 'yesterday' }
+    t.equal(await post(url, stamped, fresh.body), 401, 'no timestamp')
+    t.equal(await post(url, {}, fresh.body), 401, 'no signature')
+    t.equal(taken().length, 1, 'nothing of that counts')
+    t.equal(await post(url, headers, fresh.body), 204, 'and the genuine one is still taken')
+    t.equal(await post(url, headers, fresh.body), 401, 'but not twice under one nonce')
+  })
+}
+
+void t.test('the pool as a process delivers to both', async (t) => {
+  const world = await aPoolWorld(t)
+  const secret = 'whsec_of_the_test'
+  const running: Running[] = []
+  for (const receiver of RECEIVERS) {
+    if (!isMissing(receiver)) running.push(await run(t, receiver, { whk_1: secret }))
+  }
+  for (const { url } of running) world.endpoint('', { url })
+  await world.start()
+  const events = [anEvent(1), anEvent(2), anEvent(3)]
+  await world.publish(events)
+  await eventually('all settled', () => world.settled(events))
+  const states = await world.rows<{ state: string; n: number }>(
+    'SELECT state, count(*) AS n FROM deliveries GROUP BY state',
+  )
+  t.same(states, [{ state: 'delivered', n: 3 * running.length }])
+  for (const { taken } of running) {
+    await eventually('it told of all', () => new Set(taken()).size === 3)
+    t.equal(taken().length, 3)
+  }
+})

@@ -1,0 +1,48 @@
+/**
+ * The real relay over an outbox, in a world where its time runs thirty times as fast: every second
+ * it sweeps what has been open for two.
+ */
+import { mock } from 'node:test'
+import type { Test } from 'tap'
+import { instant, type Clock } from '../../src/base/clock.js'
+import { createLog } from '../../src/base/log.js'
+import { createRelay, type OutboxEvent, type Relay } from '../../src/processor/relay.js'
+import { createOutbox } from '../bus/events.js'
+import type { PoolWorld } from './pool_process.js'
+
+const FASTER = 30
+
+export interface FastRelay {
+  readonly clock: Clock
+  /** As the processor does: on disk first, then to the bus. */
+  commit(events: readonly OutboxEvent[]): void
+  readonly relay: Relay
+}
+
+export function aFastRelay(t: Test, { bus, processor }: PoolWorld): FastRelay {
+  const began = Date.now()
+  const clock = { now: () => instant(began + (Date.now() - began) * FASTER) }
+  const outbox = createOutbox()
+  const log = createLog('test', { LOG_LEVEL: 'silent' })
+  const openEvents = (after: number, limit: number): Promise<readonly OutboxEvent[]> => {
+    for (const outcome of processor.outcomes.keys()) outbox.settle(outcome.split(' ')[0] ?? '')
+    return outbox.openEvents(after, limit)
+  }
+
+  const interval = mock.method(globalThis, 'setInterval', (work: () => void, after: number) =>
+    setRealInterval(work, after / FASTER),
+  )
+  const relay = createRelay({ bus: bus.publisher, openEvents, clock, log })
+  interval.mock.restore()
+  t.teardown(() => relay.stop())
+  return {
+    clock,
+    relay,
+    commit: (events) => {
+      outbox.commit(events)
+      relay.push(events)
+    },
+  }
+}
+
+const setRealInterval = globalThis.setInterval

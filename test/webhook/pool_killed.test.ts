@@ -1,0 +1,93 @@
+/**
+ * Thousands of events while the pool is killed three times and the bus once, its store wiped. A
+ * verifier that knows only what was published says what must have become of each.
+ */
+import t, { type Test } from 'tap'
+import type { TenantId } from '../../src/base/ids.js'
+import type { OutboxEvent } from '../../src/processor/relay.js'
+import { anEvent } from '../bus/events.js'
+import { eventually } from '../support/eventually.js'
+import { aFastRelay } from './fast_relay.js'
+import { aPoolWorld, type PoolWorld } from './pool_process.js'
+
+const TENANTS = ['one_sandbox', 'two_sandbox', 'three_production'] as TenantId[]
+const PATHS = ['/prompt', '/moody'] as const
+const REFUSING = '/two_sandbox/moody'
+const EVENTS = 3_000
+const BURST = 100
+
+void t.test('every event is delivered or dead-lettered, and none is invented', async (t) => {
+  const world = await aPoolWorld(t)
+  for (const tenant of TENANTS) {
+    for (const path of PATHS) world.endpoint(`/${tenant}${path}`, { tenant })
+  }
+  world.answers.set(REFUSING, 404)
+  await world.start()
+  const { clock, commit } = aFastRelay(t, world)
+  const published: OutboxEvent[] = []
+  const publish = (count: number): void => {
+    for (let from = 0; from < count; from += BURST) {
+      const createdAt = clock.now()
+      const burst = Array.from({ length: BURST }, (_, index) => {
+        const position = published.length + index + 1
+        return anEvent(position, { tenant: TENANTS[position % 3]!, createdAt })
+      })
+      published.push(...burst)
+      commit(burst)
+    }
+  }
+  const moods = setInterval(() => {
+    const moody = `/three_production${PATHS[1]}`
+    world.answers.set(moody, world.answers.get(moody) === 503 ? 200 : 503)
+  }, 400)
+  t.teardown(() => clearInterval(moods))
+
+  for (const victim of ['pool', 'bus', 'pool', 'pool']) {
+    const before = world.got.length
+    publish(EVENTS / 5)
+    await eventually('some arrive', () => world.got.length > before + BURST)
+    if (victim === 'pool') {
+      await world.kill()
+      await world.start()
+    } else {
+      await world.nats.kill()
+      world.nats.wipe()
+      publish(EVENTS / 5)
+      await world.nats.start()
+    }
+  }
+  await eventually('all settled', () => world.settled(published), 60_000)
+  await verify(t, world, published)
+})
+
+interface DeliveryRow {
+  readonly event_id: string
+  readonly endpoint_id: string
+  readonly state: string
+}
+
+async function verify(t: Test, world: PoolWorld, published: readonly OutboxEvent[]): Promise<void> {
+  t.equal(published.length, EVENTS)
+  const byId = new Map(published.map((event) => [event.id, event]))
+  const invented = world.got.filter(({ eventId, path, body, signed }) => {
+    const event = byId.get(eventId)
+    return !signed || event?.body !== body || !path.startsWith(`/${event.tenant}/`)
+  })
+  t.same(invented, [], 'what arrived was published, for this partner, byte for byte')
+
+  const accepted = new Set(
+    world.got.filter(({ status }) => status === 200).map(({ eventId, path }) => eventId + path),
+  )
+  const rows = await world.rows<DeliveryRow>('SELECT event_id, endpoint_id, state FROM deliveries')
+  const states = new Map(rows.map((row) => [row.event_id + row.endpoint_id, row.state]))
+  t.equal(rows.length, EVENTS * PATHS.length, 'one delivery for each endpoint of its partner')
+  const wrong = published.flatMap(({ id, tenant }) =>
+    PATHS.map((path) => `/${tenant}${path}`).filter((path) => {
+      const state = states.get(id + world.endpointAt(path))
+      return path === REFUSING
+        ? state !== 'dead'
+        : state !== 'delivered' || !accepted.has(id + path)
+    }),
+  )
+  t.same(wrong, [])
+}

@@ -1,0 +1,47 @@
+/** Two pools, each with its own books, on one durable consumer. */
+import t from 'tap'
+import { someEvents } from '../bus/events.js'
+import { eventually } from '../support/eventually.js'
+import { aFastRelay } from './fast_relay.js'
+import { aPoolWorld, distinct } from './pool_process.js'
+
+const EVENTS = 'SELECT id FROM events'
+const OPEN = 'SELECT id FROM events WHERE open > 0'
+
+void t.test('they share the events: each is delivered once to each endpoint', async (t) => {
+  const world = await aPoolWorld(t)
+  world.endpoint('/one')
+  world.endpoint('/two')
+  await Promise.all([world.start({}, 1), world.start({}, 2)])
+  const events = someEvents(600)
+  for (let from = 0; from < 600; from += 50) await world.publish(events.slice(from, from + 50))
+  await eventually('all settled', () => world.settled(events), 30_000)
+  for (const path of ['/one', '/two']) {
+    t.equal(world.gotBy(path).length, 600, 'once each')
+    t.equal(distinct(world.gotBy(path)), 600)
+  }
+  const [first, second] = [await world.rows(EVENTS, [], 1), await world.rows(EVENTS, [], 2)]
+  t.equal(first.length + second.length, 600, 'an event is in the books of one of them')
+  t.ok(first.length > 0 && second.length > 0, 'and both have some')
+  t.equal(await world.stop(1), 0)
+  t.equal(await world.stop(2), 0)
+})
+
+void t.test('what a killed one has not settled the other delivers', async (t) => {
+  const world = await aPoolWorld(t)
+  world.endpoint('/hook')
+  world.answers.set('/hook', 503)
+  await Promise.all([world.start({}, 1), world.start({}, 2)])
+  const { clock, commit } = aFastRelay(t, world)
+  const events = someEvents(200, 1, clock.now())
+  commit(events)
+  const lost = await eventually('both hold some', async () => {
+    const [first, second] = [await world.rows(OPEN, [], 1), await world.rows(OPEN, [], 2)]
+    return first.length > 0 && first.length + second.length >= 200 && first.length
+  })
+  t.ok(lost > 0)
+  await world.kill(1)
+  world.answers.delete('/hook')
+  await eventually('all settled', () => world.settled(events), 30_000)
+  t.equal(distinct(world.got.filter(({ status }) => status === 200)), 200)
+})
