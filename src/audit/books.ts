@@ -11,11 +11,13 @@
  * B3. A page is held at a time, however big a table is.
  * B4. Amounts are read as text (CAST(… AS TEXT)) and added up as bigint: as numbers they would be
  *     rounded.
+ * B5. Where several webhook pools have shared the deliveries, none of their books tells of all:
+ *     they are not audited, and the verdict says so.
  */
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Clock, Instant } from '../base/clock.js'
-import { FILES } from '../base/subjects.js'
+import { FILES, webhookDatabase } from '../base/subjects.js'
 import { openDatabase, type Bindable, type Database } from '../store/database.js'
 
 /** A database and the schema its tables are found under in a query. */
@@ -64,7 +66,10 @@ export async function openBooks(folder: string, clock: Clock, page = PAGE): Prom
     throw new NoBooks(`there is no ${FILE_OF.processor} in ${folder}`)
   }
   const reader = await openDatabase(fileOf('processor'), { readOnly: true })
-  const present = SOURCES.filter((source) => existsSync(fileOf(source)))
+  const isShared = existsSync(join(folder, webhookDatabase(2)))
+  const present = SOURCES.filter(
+    (source) => existsSync(fileOf(source)) && !(source === 'webhooks' && isShared), // B5
+  )
   for (const source of present) {
     if (source !== 'processor') {
       await reader.run(`ATTACH DATABASE ? AS ${SCHEMAS[source]}`, [fileOf(source)])

@@ -49,13 +49,14 @@ import {
   paidExactlyOnce,
   railLogIsThere,
 } from './checks/rail.js'
-import { accountsAreNotInClear, secretsAreSealed } from './checks/secrets.js'
+import { accountsAreNotInClear, sealedWithKeptKeys, secretsAreSealed } from './checks/secrets.js'
 import {
   columnsRepeatTheContext,
   openOnesHaveATimer,
   statesFitTheirMoments,
   tenantsArePartners,
 } from './checks/snapshots.js'
+import { usersFindTheirIntents } from './checks/user_intents.js'
 
 export const CHECKLIST: readonly Check[] = [
   // The files.
@@ -90,7 +91,9 @@ export const CHECKLIST: readonly Check[] = [
   keysLeadSomewhere,
   payoutsKeepTheirKey,
   keysAreFoundAgain,
+  usersFindTheirIntents,
   secretsAreSealed,
+  sealedWithKeptKeys,
   discrepanciesAreResolvedByName,
   // The rail's own log.
   railLogIsThere,

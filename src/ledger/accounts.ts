@@ -15,7 +15,7 @@ export const ACCOUNT_KINDS = {
   reserved: 'set aside for payments under way',
   fees: 'what we earned',
   rail_clearing: 'what the rail paid out for us',
-  funding: 'what came in from outside, as a negative',
+  funding: 'what came in from outside or was ours to bear, as a negative',
   fx: 'between two currencies of one payment',
   suspense: 'what a person must look at',
 } as const

@@ -5,7 +5,8 @@
  * P2. Money of a payment moves prefund → reserved when it is accepted, and from there either out or
  *     back.
  * P3. What a rail did against our books waits in `suspense`, away from the partner's money, until a
- *     person settles it.
+ *     person settles it: more than was due went out (`paid`) or something came back (`returned`).
+ *     The partner takes it (`charged`, `credited`), or we do (`lost`, `gained`).
  */
 import { assert } from '../base/assert.js'
 import type { TenantId } from '../base/ids.js'
@@ -82,6 +83,22 @@ export const PLANS = {
   discrepancy_returned: [
     ['rail_clearing', '-', 'amount'],
     ['suspense', '+', 'amount'],
+  ],
+  discrepancy_charged: [
+    ['prefund', '-', 'amount'],
+    ['suspense', '+', 'amount'],
+  ],
+  discrepancy_credited: [
+    ['suspense', '-', 'amount'],
+    ['prefund', '+', 'amount'],
+  ],
+  discrepancy_lost: [
+    ['funding', '-', 'amount'],
+    ['suspense', '+', 'amount'],
+  ],
+  discrepancy_gained: [
+    ['suspense', '-', 'amount'],
+    ['funding', '+', 'amount'],
   ],
 } as const satisfies Record<string, readonly Line[]>
 

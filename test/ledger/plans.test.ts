@@ -80,6 +80,10 @@ void t.test('the books, plan by plan', (t) => {
     deposit: 'THB funding -50, THB prefund 50',
     discrepancy_paid: 'THB suspense -50, THB rail_clearing 50',
     discrepancy_returned: 'THB rail_clearing -50, THB suspense 50',
+    discrepancy_charged: 'THB prefund -50, THB suspense 50',
+    discrepancy_credited: 'THB suspense -50, THB prefund 50',
+    discrepancy_lost: 'THB funding -50, THB suspense 50',
+    discrepancy_gained: 'THB suspense -50, THB funding 50',
   }
   t.same(Object.keys(books).sort(), [...names].sort())
   for (const name of names) t.equal(asText(name, SMALL), books[name], name)
@@ -129,9 +133,25 @@ void t.test('a life that ends in nothing leaves nothing on the books', (t) => {
     ['intent_confirmed', 'intent_cancelled'],
     ['intent_confirmed', 'intent_captured', 'intent_refunded'],
     ['discrepancy_paid', 'discrepancy_returned'],
+    ['discrepancy_charged', 'discrepancy_credited'],
+    ['discrepancy_lost', 'discrepancy_gained'],
   ]
   for (const life of lives) {
     fc.assert(fc.property(amounts, (given) => Object.keys(effectOf(given, life)).length === 0))
+  }
+  t.end()
+})
+
+void t.test('what clears suspense leaves nothing in it', (t) => {
+  const suspense = accountKey(tenant, THB, 'suspense')
+  const lives: readonly (readonly PlanName[])[] = [
+    ['discrepancy_paid', 'discrepancy_charged'],
+    ['discrepancy_paid', 'discrepancy_lost'],
+    ['discrepancy_returned', 'discrepancy_credited'],
+    ['discrepancy_returned', 'discrepancy_gained'],
+  ]
+  for (const life of lives) {
+    fc.assert(fc.property(amounts, (given) => effectOf(given, life)[suspense] === undefined))
   }
   t.end()
 })

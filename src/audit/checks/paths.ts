@@ -163,32 +163,42 @@ interface DiscrepancyRow extends BookedRow {
   readonly currency: string
   readonly amount: string | null
   readonly at: number
-  readonly undoneAt: number | null
+  readonly settlement: string | null
+  readonly resolvedAt: number | null
 }
 
 const DISCREPANCIES = `
   SELECT id, coalesce(tenant, '') AS tenant, plan, coalesce(currency, '') AS currency,
-         CAST(amount AS TEXT) AS amount, at,
-         iif(settlement = 'undo', resolved_at, NULL) AS undoneAt, ${BOOKED}
+         CAST(amount AS TEXT) AS amount, at, settlement, resolved_at AS resolvedAt, ${BOOKED}
     FROM main.discrepancies x WHERE id > ? ORDER BY id LIMIT ?`
 
-/** Undone, it is posted the other way round. */
-function pathOfDiscrepancy({ plan, currency, amount, at, undoneAt }: DiscrepancyRow): Posting[] {
+/** What clears suspense, by the settlement and by what had been posted: a plan and its account. */
+const CLEARED: Readonly<Record<string, readonly [plan: string, account: string]>> = {
+  'undo discrepancy_paid': ['discrepancy_returned', 'rail_clearing'],
+  'undo discrepancy_returned': ['discrepancy_paid', 'rail_clearing'],
+  'charge_partner discrepancy_paid': ['discrepancy_charged', 'prefund'],
+  'credit_partner discrepancy_returned': ['discrepancy_credited', 'prefund'],
+  'write_off discrepancy_paid': ['discrepancy_lost', 'funding'],
+  'write_off discrepancy_returned': ['discrepancy_gained', 'funding'],
+}
+
+/** Into suspense, and, unless it is kept there, out of it at another account's cost or gain. */
+function pathOfDiscrepancy(row: DiscrepancyRow): Posting[] {
+  const { plan, currency, at, resolvedAt } = row
   if (plan === null) return []
-  const minor = amountOf(amount)
-  const posting = (name: string, when: number | null): Posting => {
-    const left = name === 'discrepancy_paid' ? minor : -minor
-    return {
-      plan: name,
-      at: when,
-      lines: [
-        ['rail_clearing', currency, left],
-        ['suspense', currency, -left],
-      ],
-    }
-  }
-  const mirror = plan === 'discrepancy_paid' ? 'discrepancy_returned' : 'discrepancy_paid'
-  return [posting(plan, at), posting(mirror, undoneAt)]
+  const out = plan === 'discrepancy_paid' ? amountOf(row.amount) : -amountOf(row.amount)
+  const posting = (name: string, when: number, account: string, left: bigint): Posting => ({
+    plan: name,
+    at: when,
+    lines: [
+      [account, currency, left],
+      ['suspense', currency, -left],
+    ],
+  })
+  const posted = posting(plan, at, 'rail_clearing', out)
+  const cleared = CLEARED[`${row.settlement} ${plan}`]
+  if (cleared === undefined || resolvedAt === null) return [posted]
+  return [posted, posting(cleared[0], resolvedAt, cleared[1], -out)]
 }
 
 interface PathCheck<Row> {
@@ -271,7 +281,7 @@ export const intentsArePostedAsLived = overPaths<IntentRow>({
 
 export const discrepanciesArePosted = overPaths<DiscrepancyRow>({
   name: 'discrepancies_are_posted',
-  sentence: 'A discrepancy about money has its entries in suspense, and their mirror once undone.',
+  sentence: 'A discrepancy about money has its entries in suspense, and those that clear it.',
   table: 'main.discrepancies',
   select: DISCREPANCIES,
   pathOf: pathOfDiscrepancy,

@@ -2,7 +2,8 @@
  * Secrets and account numbers: sealed at rest, and in no other text.
  *
  * S1. The rail's log knows the account numbers in clear; that is how they are looked for here.
- * S2. What a partner writes into texts of its own (references, metadata, names) is the partner's.
+ * S2. A master key that is noted as empty may be gone: what is sealed with it would be lost.
+ * S3. What a partner writes into texts of its own (references, metadata, names) is the partner's.
  */
 import { byQuery } from '../check.js'
 
@@ -34,6 +35,26 @@ export const secretsAreSealed = byQuery({
       FROM intents
       WHERE NOT ${isSealed("coalesce(context ->> '$.scanned.destination.sealedAccount', '')")}
         AND context ->> '$.scanned.quote.id' IS NOT NULL`,
+})
+
+const SEALED = `
+  SELECT id AS entity, sealed_secret AS text FROM signing_keys
+  UNION ALL
+  SELECT w.id, s.value ->> 'sealed' FROM webhook_endpoints w, json_each(w.secrets) s
+  UNION ALL SELECT id, sealed_account FROM beneficiaries
+  UNION ALL SELECT id, context ->> '$.beneficiary.sealedAccount' FROM payouts
+  UNION ALL SELECT id, context ->> '$.scanned.destination.sealedAccount' FROM intents
+  UNION ALL SELECT id, sealed FROM lasting_keys`
+
+export const sealedWithKeptKeys = byQuery({
+  name: 'sealed_with_kept_keys',
+  sentence: 'Every sealed text was sealed with a master key that is noted and not empty.',
+  over: ['master_keys', 'lasting_keys'],
+  broken: `
+    SELECT entity, 'sealed with ' || kid AS found, 'a master key that is kept' AS expected
+      FROM (SELECT entity, substr(text, 4, instr(substr(text, 4), '.') - 1) AS kid
+        FROM (${SEALED}) WHERE ${isSealed('text')})
+      WHERE kid NOT IN (SELECT kid FROM master_keys WHERE emptied_at IS NULL)`,
 })
 
 const PARTNERS_OWN = `

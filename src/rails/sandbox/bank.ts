@@ -100,6 +100,8 @@ function pendingEntry(instruction: Instruction, now: Instant): Entry {
     account: instruction.destination.account,
     content: contentOf(instruction),
     receivedAt: now,
+    executedAt: null,
+    returnedAt: null,
     state: 'pending',
     refusal: null,
     transactionId: null,
@@ -150,6 +152,7 @@ function execute(entry: Entry, { now, random }: Moment): Entry {
     state: 'executed',
     refusal: null,
     executions: entry.executions + 1,
+    executedAt: now,
     transactionId: `sbx_${random.bytes(12).toString('hex')}`,
     due: returnsByItself(entry) ? { at: plus(now, RETURNED_AFTER_MS), step: 'return' } : null,
     reportId: newId('report', now, random),
@@ -166,5 +169,6 @@ function refuse(entry: Entry, { now, random }: Moment): Entry {
 
 function giveBack(entry: Entry, { now, random }: Moment): Entry {
   assert(entry.state === 'executed', 'only an executed instruction is given back')
-  return { ...entry, state: 'returned', due: null, reportId: newId('report', now, random) }
+  const reportId = newId<string>('report', now, random)
+  return { ...entry, state: 'returned', returnedAt: now, due: null, reportId }
 }

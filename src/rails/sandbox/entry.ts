@@ -19,6 +19,9 @@ export interface Entry {
   /** See `contentOf`. */
   readonly content: string
   readonly receivedAt: Instant
+  /** When money moved out, and when it came back; null: it did not. */
+  readonly executedAt: Instant | null
+  readonly returnedAt: Instant | null
   readonly state: 'pending' | 'executed' | 'refused' | 'returned'
   /** While pending: the reason it will be refused with. */
   readonly refusal: Refusal | null

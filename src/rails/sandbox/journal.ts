@@ -46,7 +46,8 @@ export interface Journal {
 const SCHEMA = join(projectRoot(), 'src/rails/sandbox/schema')
 
 const SELECT = `SELECT id, purpose, CAST(amount AS TEXT) AS amount, currency, account, content,
-  received_at, state, refusal, transaction_id, executions, due_at, due_step, report_id
+  received_at, executed_at, returned_at, state, refusal, transaction_id, executions, due_at,
+  due_step, report_id
   FROM instructions`
 const FIND = `${SELECT} WHERE id IN (SELECT value FROM json_each(?))`
 const DUE = `${SELECT} WHERE due_at <= ? ORDER BY due_at LIMIT ?`
@@ -59,14 +60,15 @@ const WRITE_VIEW = `
     SELECT NULL AS entries, NULL AS acknowledged, NULL AS discrepancies;
   CREATE TEMP TRIGGER journal_group_spread INSTEAD OF INSERT ON journal_group BEGIN
     INSERT INTO instructions (id, purpose, amount, currency, account, content, received_at, state,
-        refusal, transaction_id, executions, due_at, due_step, report_id)
+        refusal, transaction_id, executions, due_at, due_step, report_id, executed_at, returned_at)
       SELECT value ->> 0, value ->> 1, CAST(value ->> 2 AS INTEGER), value ->> 3, value ->> 4,
         value ->> 5, value ->> 6, value ->> 7, value ->> 8, value ->> 9, value ->> 10,
-        value ->> 11, value ->> 12, value ->> 13
+        value ->> 11, value ->> 12, value ->> 13, value ->> 14, value ->> 15
       FROM json_each(NEW.entries) WHERE true
       ON CONFLICT (id) DO UPDATE SET state = excluded.state, refusal = excluded.refusal,
         transaction_id = excluded.transaction_id, executions = excluded.executions,
-        due_at = excluded.due_at, due_step = excluded.due_step, report_id = excluded.report_id;
+        due_at = excluded.due_at, due_step = excluded.due_step, report_id = excluded.report_id,
+        executed_at = excluded.executed_at, returned_at = excluded.returned_at;
     UPDATE instructions SET report_id = NULL
       WHERE report_id IN (SELECT value FROM json_each(NEW.acknowledged));
     INSERT INTO discrepancies (instruction, content, at)
@@ -84,6 +86,8 @@ interface Row {
   readonly account: string
   readonly content: string
   readonly received_at: Instant
+  readonly executed_at: Instant | null
+  readonly returned_at: Instant | null
   readonly state: Entry['state']
   readonly refusal: Refusal | null
   readonly transaction_id: string | null
@@ -94,7 +98,7 @@ interface Row {
 }
 
 export async function openJournal(file: string): Promise<Journal> {
-  const database = await openDatabase(file, { migrations: SCHEMA })
+  const database = await openDatabase(file, { migrations: SCHEMA, sole: true })
   await database.exec(WRITE_VIEW)
   const read = async (sql: string, parameters: readonly (string | number)[]): Promise<Entry[]> =>
     (await database.all<Row>(sql, parameters)).map(toEntry)
@@ -132,6 +136,8 @@ function toEntry(row: Row): Entry {
     account: row.account,
     content: row.content,
     receivedAt: row.received_at,
+    executedAt: row.executed_at,
+    returnedAt: row.returned_at,
     state: row.state,
     refusal: row.refusal,
     transactionId: row.transaction_id,
@@ -157,4 +163,6 @@ const toValues = (entry: Entry): readonly (string | number | null)[] => [
   entry.due?.at ?? null,
   entry.due?.step ?? null,
   entry.reportId,
+  entry.executedAt,
+  entry.returnedAt,
 ]

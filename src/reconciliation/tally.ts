@@ -1,0 +1,74 @@
+/**
+ * Counts and sums of a reconciliation, by currency and status.
+ *
+ * T1. What left counts as positive, what came back as negative, so a sum is what the rail has taken
+ *     from us or owes us.
+ * T2. Each side counts its own lines of the period only, so a side's statuses add up to what that
+ *     side says in all. A pair across the period's edge therefore counts on one side.
+ */
+import type { Finding, Status } from './compare.js'
+import { isIn, type BookedMovement, type Period, type StatementLine } from './movement.js'
+
+export interface Sum {
+  lines: number
+  amount: bigint
+}
+
+export interface Counted {
+  readonly currency: string
+  readonly status: Status
+  /** The statement's side, and ours. */
+  readonly stated: Sum
+  readonly booked: Sum
+}
+
+export interface Tally {
+  add(finding: Finding): void
+  /** By currency, then in the order of STATUSES. */
+  rows(): readonly Counted[]
+  count(status: Status): number
+}
+
+export const STATUSES = [
+  'matched',
+  'different',
+  'missing_here',
+  'missing_there',
+  'undone',
+] as const satisfies readonly Status[]
+
+export function createTally(period: Period): Tally {
+  const rows = new Map<string, Counted>()
+  const counts = new Map<Status, number>()
+
+  const rowOf = (currency: string, status: Status): Counted => {
+    const key = `${currency} ${STATUSES.indexOf(status)}`
+    const known = rows.get(key)
+    if (known !== undefined) return known
+    const row = { currency, status, stated: nothing(), booked: nothing() }
+    rows.set(key, row)
+    return row
+  }
+  const count = (sum: Sum, moved: StatementLine | BookedMovement): void => {
+    if (!isIn(period, moved.at)) return
+    sum.lines += 1
+    sum.amount += moved.movement === 'executed' ? moved.amount : -moved.amount
+  }
+
+  return {
+    add: (finding) => {
+      const { status } = finding
+      counts.set(status, (counts.get(status) ?? 0) + 1)
+      if ('stated' in finding) {
+        count(rowOf(finding.stated.currency, status).stated, finding.stated)
+      }
+      if ('booked' in finding) {
+        count(rowOf(finding.booked.currency, status).booked, finding.booked)
+      }
+    },
+    rows: () => [...rows].sort(([one], [other]) => (one < other ? -1 : 1)).map(([, row]) => row),
+    count: (status) => counts.get(status) ?? 0,
+  }
+}
+
+const nothing = (): Sum => ({ lines: 0, amount: 0n })

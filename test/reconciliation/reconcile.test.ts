@@ -1,0 +1,224 @@
+/** Every planted difference is found, and none is made up, across the edges of the period too. */
+import { readdirSync } from 'node:fs'
+import fc from 'fast-check'
+import t from 'tap'
+import { isIn, type BookedMovement } from '../../src/reconciliation/movement.js'
+import { instant } from '../../src/base/clock.js'
+import { booked, DAY_1, inWords, PERIOD, reconciled, stated, type Moved } from './sides.js'
+
+const HOUR = 3_600_000
+const NOON = DAY_1 + 12 * HOUR
+const moved = (given: Partial<Moved> = {}): Moved => ({
+  instruction: 'pout_1',
+  movement: 'executed',
+  currency: 'VND',
+  amount: 100n,
+  at: NOON,
+  ...given,
+})
+const back = (given: Partial<Moved> = {}): Moved => moved({ movement: 'returned', ...given })
+
+const PLANTS = ['none', 'not booked', 'not stated', 'amount', 'currency', 'movement'] as const
+type Plant = (typeof PLANTS)[number]
+
+interface Life {
+  readonly isReturned: boolean
+  readonly currency: string
+  readonly amount: bigint
+  /** Of the rail, from a day before the period to its end. */
+  readonly at: number
+  /** How much later each is booked; at most a day. */
+  readonly lags: readonly [number, number]
+  /** Which of its movements is planted in. */
+  readonly place: 0 | 1
+  readonly plant: Plant
+}
+
+const lives: fc.Arbitrary<Life[]> = fc.array(
+  fc.record({
+    isReturned: fc.boolean(),
+    currency: fc.constantFrom('VND', 'THB', 'USD'),
+    amount: fc.bigInt({ min: 1n, max: 2n ** 63n - 2n }),
+    at: fc.integer({ min: DAY_1 - 24 * HOUR, max: DAY_1 + 24 * HOUR - 1 }),
+    lags: fc.tuple(fc.integer({ min: 0, max: 24 * HOUR }), fc.integer({ min: 0, max: 24 * HOUR })),
+    place: fc.constantFrom(0 as const, 1 as const),
+    plant: fc.constantFrom(...PLANTS),
+  }),
+  { maxLength: 40 },
+)
+
+interface Side {
+  readonly lines: string[]
+  readonly books: BookedMovement[]
+  readonly expected: string[]
+}
+
+/** Puts a life on both sides, and what has to be found of it. */
+function live(life: Life, place: number, { lines, books, expected }: Side): void {
+  const instruction = `pout_${place}`
+  const kinds = life.isReturned ? (['executed', 'returned'] as const) : (['executed'] as const)
+  for (const [index, movement] of kinds.entries()) {
+    const ours = moved({ instruction, movement, currency: life.currency, amount: life.amount })
+    const at = { rail: life.at, booked: life.at + life.lags[index]! }
+    const isHere = kinds.length === 1 || index === life.place
+    // Turned round beside another movement it could be taken for that one.
+    const isTurned = life.plant === 'movement' && kinds.length === 2
+    const plant = isHere && !isTurned ? life.plant : 'none'
+    if (plant !== 'not booked') books.push(booked({ ...ours, at: at.booked }))
+    if (plant !== 'not stated') lines.push(stated({ ...changed(ours, plant), at: at.rail }))
+    const finding = findingOf(
+      plant,
+      isIn(PERIOD, instant(at.rail)),
+      isIn(PERIOD, instant(at.booked)),
+    )
+    const told = finding?.startsWith('missing_there') === true ? ours : changed(ours, plant)
+    if (finding !== null) expected.push(finding.replace('*', `${instruction} ${told.movement}`))
+  }
+}
+
+function changed(ours: Moved, plant: Plant): Moved {
+  if (plant === 'amount') return { ...ours, amount: ours.amount + 1n }
+  if (plant === 'currency') return { ...ours, currency: 'JPY' }
+  return plant === 'movement' ? { ...ours, movement: 'returned' } : ours
+}
+
+function findingOf(plant: Plant, isLineDue: boolean, isBookingDue: boolean): string | null {
+  if (plant === 'none') return null
+  if (plant === 'not booked') return isLineDue ? 'missing_here *' : null
+  if (plant === 'not stated') return isBookingDue ? 'missing_there *' : null
+  if (plant !== 'movement') return isLineDue || isBookingDue ? `different * ${plant}` : null
+  if (isLineDue && isBookingDue) return 'different * movement'
+  if (isLineDue) return 'missing_here *'
+  return isBookingDue ? 'missing_there *' : null
+}
+
+void t.test('any lives with any differences', async (t) => {
+  t.testdir()
+  const order = fc.array(fc.nat(), { minLength: 100, maxLength: 100 })
+  await fc.assert(
+    fc.asyncProperty(lives, order, fc.integer({ min: 0, max: 40 }), async (given, keys, badAt) => {
+      const side: Side = { lines: [], books: [], expected: [] }
+      for (const [place, life] of given.entries()) live(life, place, side)
+      const sorted = side.lines
+        .map((line, place) => ({ line, key: keys[place] ?? 0 }))
+        .sort((one, other) => one.key - other.key)
+        .map(({ line }) => line)
+      const at = Math.min(badAt, sorted.length)
+      const lines = [...sorted.slice(0, at), 'nonsense\r\n', ...sorted.slice(at)]
+      const { findings, badLines, tally, lines: counted } = await reconciled(t, lines, side.books)
+      t.same(inWords(findings), side.expected.sort())
+      t.same(
+        badLines.map(({ line }) => line),
+        [at + 2],
+      )
+      t.equal(counted.good + counted.bad, lines.length, 'every line is counted')
+      sumsAreWhole(t, side, tally.rows(), counted.good - counted.outside)
+    }),
+    { numRuns: 60 },
+  )
+  t.same(
+    readdirSync(t.testdirName).filter((name) => !name.endsWith('.csv')),
+    [],
+    'no workbook is left behind',
+  )
+})
+
+type Rows = Awaited<ReturnType<typeof reconciled>>['tally'] extends { rows(): infer R } ? R : never
+
+/** The statuses of a side add up to all that this side says of the period. */
+function sumsAreWhole(
+  t: { equal(found: unknown, wanted: unknown): boolean },
+  { books }: Side,
+  rows: Rows,
+  statedLines: number,
+): void {
+  const lines = rows.reduce((sum, { stated }) => sum + stated.lines, 0)
+  t.equal(lines, statedLines)
+  for (const currency of ['VND', 'THB', 'USD']) {
+    const ours = books.filter((one) => one.currency === currency && isIn(PERIOD, one.at))
+    const net = ours.reduce(
+      (sum, { movement, amount }) => sum + (movement === 'executed' ? amount : -amount),
+      0n,
+    )
+    const told = rows
+      .filter((row) => row.currency === currency)
+      .reduce((sum, row) => sum + row.booked.amount, 0n)
+    t.equal(told, net)
+  }
+}
+
+void t.test('more than one difference of an instruction', async (t) => {
+  t.testdir()
+  const cases: readonly (readonly [
+    string,
+    readonly Moved[],
+    readonly BookedMovement[],
+    string[],
+  ])[] = [
+    ['stated twice', [moved(), moved()], [booked(moved())], ['missing_here pout_1 executed']],
+    [
+      'booked twice',
+      [moved()],
+      [booked(moved()), booked(moved())],
+      ['missing_there pout_1 executed'],
+    ],
+    [
+      'paid twice, as we know',
+      [moved(), moved()],
+      [booked(moved()), booked(moved({ at: NOON + 48 * HOUR }))],
+      [],
+    ],
+    [
+      'turned round beside its return',
+      [back(), back()],
+      [booked(moved()), booked(back())],
+      ['different pout_1 returned movement'],
+    ],
+    [
+      'its return stated, and not booked',
+      [moved({ at: NOON - 24 * HOUR }), back()],
+      [booked(moved({ at: NOON - 24 * HOUR }))],
+      ['missing_here pout_1 returned'],
+    ],
+    [
+      'two things at once',
+      [moved({ amount: 1n, currency: 'THB' })],
+      [booked(moved())],
+      ['different pout_1 executed currency amount'],
+    ],
+    ['undone, and not stated', [], [booked(moved(), true)], ['undone pout_1 executed']],
+    [
+      'undone, and stated both ways',
+      [moved(), back()],
+      [booked(moved(), true), booked(back(), true)],
+      [],
+    ],
+    [
+      'undone, and stated with another amount',
+      [moved({ amount: 1n })],
+      [booked(moved(), true)],
+      ['missing_here pout_1 executed', 'undone pout_1 executed'],
+    ],
+  ]
+  for (const [what, statement, books, expected] of cases) {
+    const { findings } = await reconciled(t, statement.map(stated), books)
+    t.same(inWords(findings), expected, what)
+  }
+})
+
+void t.test('many lines, and many of one instruction', async (t) => {
+  t.testdir()
+  const many = Array.from({ length: 7_000 }, (_, i) =>
+    moved({ instruction: `pout_${i % 2 === 0 ? 'same' : i}`, amount: BigInt(i + 1) }),
+  )
+  const books = many.map((one) => booked(one))
+  const odd = moved({ instruction: 'pout_odd', amount: 5n })
+  const { findings, tally, lines } = await reconciled(
+    t,
+    [...many.reverse(), odd].map(stated),
+    books,
+  )
+  t.same(inWords(findings), ['missing_here pout_odd executed'])
+  t.equal(tally.count('matched'), 7_000)
+  t.same(lines, { good: 7_001, bad: 0, outside: 0 })
+})

@@ -1,0 +1,82 @@
+/** A statement is read line by line; what can not be understood is named by its number. */
+import { hash } from 'node:crypto'
+import { join } from 'node:path'
+import t, { type Test } from 'tap'
+import { NoStatement, openStatement, type Read } from '../../src/reconciliation/statement.js'
+
+const HEAD = 'time,transaction_id,instruction_id,movement,currency,amount'
+const GOOD = '2026-11-21T03:00:00.5Z,TX1,pout_1,executed,VND,12500000'
+
+async function readAll(t: Test, text: string | Buffer): Promise<Read[]> {
+  const statement = openStatement(join(t.testdir({ 'statement.csv': text }), 'statement.csv'))
+  const found: Read[] = []
+  for await (const read of statement.lines()) found.push(read)
+  t.equal(statement.digest(), hash('sha256', text), 'of the bytes of the file')
+  return found
+}
+
+void t.test('a good line, however it is written', async (t) => {
+  const good = {
+    good: {
+      line: 2,
+      instruction: 'pout_1',
+      movement: 'executed',
+      currency: 'VND',
+      amount: 12_500_000n,
+      transactionId: 'TX1',
+      at: Date.UTC(2026, 10, 21, 3, 0, 0, 500),
+    },
+  }
+  const columns = 'AMOUNT,note, currency,movement,instruction_id,transaction_id,time'
+  for (const [text, why] of [
+    [`${HEAD}\n${GOOD}`, 'without an end'],
+    [`${HEAD}\r\n${GOOD}\r\n`, 'with the ends of RFC 4180'],
+    [`\ufeff${HEAD}\n${GOOD}\n`, 'with a byte order mark'],
+    [`${HEAD}\n"${GOOD.replaceAll(',', '","')}"\n`, 'quoted'],
+    [
+      `${columns}\n12500000,"a ""b"", c",VND,executed,pout_1,TX1,2026-11-21T10:00:00.5+07:00\n`,
+      'other order, further columns, an offset',
+    ],
+  ] as const) {
+    t.same(await readAll(t, text), [good], why)
+  }
+})
+
+void t.test('bad lines, each with its number', async (t) => {
+  const bad: readonly (readonly [string, RegExp])[] = [
+    [GOOD.replace('12500000', '125.00'), /amount/],
+    [GOOD.replace('12500000', '-5'), /amount/],
+    [GOOD.replace('12500000', '0'), /amount/],
+    [GOOD.replace('12500000', '9223372036854775808'), /amount/],
+    [GOOD.replace('VND', 'vnd'), /currency/],
+    [GOOD.replace('executed', 'paid'), /executed or returned/],
+    [GOOD.replace('pout_1', ''), /instruction/],
+    [GOOD.replace('pout_1', 'a b'), /instruction/],
+    [GOOD.replace('T03', ' 03'), /time/],
+    [GOOD.replace('2026-11-21', '2026-13-21'), /time/],
+    [GOOD.replace('Z', ''), /time/],
+    ['"', /quotes/],
+    ['nothing', /time/],
+    [`${GOOD}${'x'.repeat(200_000)}`, /too long/],
+  ]
+  const lines = bad.flatMap(([line]) => [line, GOOD])
+  const found = await readAll(t, [HEAD, ...lines, ''].join('\n'))
+  t.equal(found.length, lines.length)
+  for (const [place, [line, fault]] of bad.entries()) {
+    t.match(found[2 * place], { bad: { line: 2 + 2 * place, fault } }, line.slice(0, 80))
+    t.match(found[2 * place + 1], { good: { line: 3 + 2 * place } }, 'the next one is read')
+  }
+})
+
+void t.test('empty lines say nothing, but they are counted', async (t) => {
+  t.match(await readAll(t, `${HEAD}\n\n${GOOD}\n\n`), [{ good: { line: 3 } }])
+  t.same(await readAll(t, `${HEAD}\n`), [])
+})
+
+void t.test('a file without the columns is no statement', async (t) => {
+  for (const text of ['', 'a,b', HEAD.replace('amount', 'sum'), '\u0000', '"']) {
+    const file = join(t.testdir({ 's.csv': text }), 's.csv')
+    await t.rejects(openStatement(file).lines().next(), NoStatement, text)
+  }
+  await t.rejects(openStatement(join(t.testdir(), 'none.csv')).lines().next(), { code: 'ENOENT' })
+})
