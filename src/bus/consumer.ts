@@ -32,10 +32,12 @@ export interface BusMessage {
 
 export interface Consumer {
   /**
-   * Waits for messages and takes all that are there, `BATCH_MAX` at most; none at all: the bus is
+   * Waits for messages and takes all that are there, `BATCH_MAX` at most; none at all: it is
    * closed.
    */
   next(): Promise<readonly BusMessage[]>
+  /** Takes nothing more. What was taken can still be acknowledged. */
+  close(): void
 }
 
 export interface PullRequest {
@@ -52,7 +54,6 @@ export interface ConsumerEnd {
   deliver(message: BusMessage): void
   /** A pull ended without (all of) its messages. */
   ended(number: number, how: 'expired' | 'failed'): void
-  close(): void
 }
 
 export function createConsumer(): ConsumerEnd {
@@ -111,6 +112,7 @@ export function createConsumer(): ConsumerEnd {
   }
 
   const attach = (link: (request: PullRequest) => void): void => {
+    if (closed) return
     pull = link
     pullMore()
   }
@@ -128,5 +130,5 @@ export function createConsumer(): ConsumerEnd {
     handOver()
   }
 
-  return { consumer: { next }, attach, detach, deliver, ended, close }
+  return { consumer: { next, close }, attach, detach, deliver, ended }
 }

@@ -75,7 +75,8 @@ export function fromMessage(header: (name: string) => string, payload: Uint8Arra
   return {
     ok: true,
     event: {
-      id: id as EventId,
+      // The header's id is cut from the text of all headers, and would keep it in memory.
+      id: body.id as EventId,
       tenant: tenant as TenantId,
       type,
       sequence: Number(sequence),

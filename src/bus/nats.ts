@@ -185,7 +185,7 @@ export function connectBus(options: BusOptions): Bus {
     close: async () => {
       closing = true
       const wasUp = up
-      consumer.close()
+      consumer.consumer.close()
       down('closing')
       if (wasUp) await flushed(connection)
       await connection?.close()

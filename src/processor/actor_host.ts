@@ -37,6 +37,8 @@ export interface ActorHost<State extends string, Context, Event> {
   begin(context: Context): Live<State, Context, Event>
   restore(state: string, contextJson: string): Live<State, Context, Event>
   can(live: Live<State, Context, Event>, event: Event): boolean
+  /** Changes what the entity keeps, not what happens to it. The actor is made anew from it. */
+  amend(live: Live<State, Context, Event>, context: Context): void
   /**
    * Steps the actor and returns what follows, in order. The caller stages it or stops the process.
    */
@@ -62,6 +64,10 @@ export function createActorHost<State extends string, Context, Event>(
       actor: null,
     }),
     can: (live, event) => actorOf(live).getSnapshot().can(event),
+    amend: (live, context) => {
+      live.context = context
+      live.actor = null
+    },
     send: (live, event) => {
       emitted = []
       const actor = actorOf(live)

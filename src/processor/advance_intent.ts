@@ -47,7 +47,7 @@ function follow(desk: Desk, live: LiveIntent, consequence: Consequence): void {
     case 'post':
       return postIntent(desk, context, consequence.plan)
     case 'publish':
-      return publishEvent(desk, context.tenant, context.id, consequence.event, {
+      return void publishEvent(desk, context.tenant, context.id, consequence.event, {
         payment_intent: intentView(state, context),
       })
     case 'instruct':

@@ -62,5 +62,6 @@ export function stageEndpoint({ memory, group, vault }: Desk, endpoint: Endpoint
       activeFrom,
     })),
     created_at: endpoint.createdAt,
+    enabled_events_since: endpoint.enabledEventsSince,
   })
 }

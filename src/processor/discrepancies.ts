@@ -17,7 +17,7 @@ import { money, toWire, type Money } from '../money/money.js'
 import type { RailReport } from '../rails/rail.js'
 import type { Row } from '../store/tables.js'
 import type { Desk } from './command.js'
-import { canSuspend, suspend, type SuspensePlan } from './funds.js'
+import { refusalOfSuspense, suspend, type SuspensePlan } from './funds.js'
 
 /** What a return says between the lines: the instruction was executed before. */
 export const executionIn = (report: RailReport & { status: 'returned' }): RailReport => ({
@@ -68,7 +68,7 @@ function postingOf(
   if (currency === undefined) return null
   const amount = money(currency, report.amount)
   const plan = report.status === 'executed' ? 'discrepancy_paid' : 'discrepancy_returned'
-  return canSuspend(desk, tenant, plan, amount) ? { plan, amount } : null
+  return refusalOfSuspense(desk, tenant, plan, amount) === null ? { plan, amount } : null
 }
 
 function idOf(report: RailReport): string {

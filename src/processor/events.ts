@@ -6,7 +6,9 @@
  */
 import { toRfc3339 } from '../base/clock.js'
 import { newId, type EventId, type TenantId } from '../base/ids.js'
+import type { StoredEvent } from '../store/store.js'
 import type { Desk } from './command.js'
+import type { Memory } from './memory.js'
 
 /** The shape of event bodies, dated by when it was fixed. */
 export const API_VERSION = '2026-11-01'
@@ -18,10 +20,10 @@ export function publishEvent(
   entity: string,
   type: string,
   data: object,
-): void {
+): StoredEvent {
   const { memory, group, now, random } = desk
   const id = newId<EventId>('event', now, random)
-  const sequence = (memory.sequences.get(tenant) ?? 0) + 1
+  const sequence = nextSequence(memory, tenant)
   memory.sequences.set(tenant, sequence)
   memory.lastPosition += 1
   const position = memory.lastPosition
@@ -44,5 +46,11 @@ export function publishEvent(
     created_at: now,
     body,
   })
-  group.events.push({ position, id, tenant, type, sequence, createdAt: now, body })
+  const event = { position, id, tenant, type, sequence, createdAt: now, body }
+  group.events.push(event)
+  return event
 }
+
+/** The number that the tenant's next event will have. */
+export const nextSequence = (memory: Memory, tenant: TenantId): number =>
+  (memory.sequences.get(tenant) ?? 0) + 1

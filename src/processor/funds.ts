@@ -43,7 +43,7 @@ export function refusalOfConversion(
   const outcome = tryLines(desk, linesOf('conversion', tenant, { sold, bought }))
   if (!outcome.ok && outcome.reason === 'insufficient_balance') return 'insufficient_balance'
   const fits = hasRoom(desk, tenant, bought.currency, { funding: 0n, fx: bought.minor })
-  return outcome.ok && fits ? null : 'invalid_request'
+  return outcome.ok && fits ? null : 'balance_limit_exceeded'
 }
 
 /** Posts a conversion and returns its id. */
@@ -53,15 +53,22 @@ export function convertFunds(desk: Desk, tenant: TenantId, { sold, bought }: Con
   return id
 }
 
-/** The two ways into `suspense`; each is the mirror of the other. */
-export type SuspensePlan = Extract<PlanName, 'discrepancy_paid' | 'discrepancy_returned'>
+/** The ways into `suspense` and out of it. */
+export type SuspensePlan = Extract<PlanName, `discrepancy_${string}`>
 
-export const canSuspend = (
+/** Why the plan can not be posted now; null when it can. */
+export function refusalOfSuspense(
   desk: Desk,
   tenant: TenantId,
   plan: SuspensePlan,
   amount: Money,
-): boolean => tryLines(desk, linesOf(plan, tenant, { amount })).ok
+): ErrorCode | null {
+  const outcome = tryLines(desk, linesOf(plan, tenant, { amount }))
+  if (!outcome.ok && outcome.reason === 'insufficient_balance') return 'insufficient_balance'
+  const funding = plan === 'discrepancy_lost' ? amount.minor : 0n
+  const fits = hasRoom(desk, tenant, amount.currency, { funding, fx: 0n })
+  return outcome.ok && (funding === 0n || fits) ? null : 'balance_limit_exceeded'
+}
 
 export function suspend(
   desk: Desk,

@@ -27,6 +27,15 @@ export const refuse = (code: ErrorCode): Answer => ({ ok: false, code })
 
 export type Reply = (answer: Answer) => void
 
+/** One intent among those of its user. */
+export interface UserIntent {
+  readonly number: number
+  readonly id: string
+  readonly print: KeyPrint
+  /** The number of the same user's intent before it; 0: there is none. */
+  readonly before: number
+}
+
 type Rows = { readonly [N in TableName]: Map<string, Row<N>> }
 
 export interface Group {
@@ -45,6 +54,8 @@ export interface Group {
   addNonce(print: Fingerprint): void
   /** Of a key that was bound; called in the order of their sequences. */
   addKeyPrint(print: KeyPrint): void
+  /** Of an intent that was created; called in the order of their numbers. */
+  addUserIntent(intent: UserIntent): void
   addReply(reply: Reply, answer: Answer): void
   /** True when there is something to write. */
   hasRows(): boolean
@@ -60,6 +71,9 @@ export function createGroup(number: number): Group {
   const prints: Fingerprint[] = []
   const settledEvents: string[] = []
   const keyPrints: KeyPrint[] = []
+  const userPrints: KeyPrint[] = []
+  let userLinks = ''
+  let userFirst = 0
   let staged = 0
 
   const group: Group = {
@@ -81,6 +95,12 @@ export function createGroup(number: number): Group {
     addKeyPrint: (print) => {
       keyPrints.push(print)
     },
+    addUserIntent: ({ number, id, print, before }) => {
+      if (userPrints.length === 0) userFirst = number
+      else userLinks += ','
+      userLinks += `["${id}",${before}]`
+      userPrints.push(print)
+    },
     addReply: (reply, given) => {
       replies.push(reply)
       answers.push(given)
@@ -98,6 +118,9 @@ export function createGroup(number: number): Group {
       forgetBefore,
       keyPrints: keyPrints.length === 0 ? null : packedKeyPrints(keyPrints),
       keyPrintsFirst: firstSequence(rows.idempotency.values()),
+      userPrints: userPrints.length === 0 ? null : packedKeyPrints(userPrints),
+      userLinks: `[${userLinks}]`,
+      userFirst,
     }),
     sendReplies: () => {
       for (let i = 0; i < replies.length; i++) replies[i]!(answers[i]!)

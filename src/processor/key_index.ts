@@ -1,5 +1,6 @@
 /**
- * Where the row of an idempotency key lies, for every key that was ever bound.
+ * Where the row of an idempotency key lies, for every key that was ever bound; and in an index of
+ * its own, which intent of a user is the last (user_intents).
  *
  * Keys are chosen by callers, so an index on disk would touch a page of its own for each new key;
  * and nearly every lookup is of a key that is not there. Here a lookup is memory only, and the rows
@@ -13,6 +14,7 @@
  * K1. A key that was added is always among the candidates of its fingerprint. Others may be too:
  *     the row decides.
  * K2. No call does more than its own segment's work; growing needs no pause.
+ * K3. `exchange` keeps one sequence a fingerprint. An index is used with it, or with `add`.
  */
 
 /** 64 bits of a key's digest. */
@@ -25,6 +27,8 @@ export interface KeyIndex {
   add(print: KeyPrint, sequence: number): void
   /** Sequence numbers of the rows that may be of this key; nearly always none or one. */
   candidates(print: KeyPrint): readonly number[]
+  /** Puts it in the place of the one that was there and returns that; undefined: none was. */
+  exchange(print: KeyPrint, sequence: number): number | undefined
   readonly size: number
   readonly bytes: number
 }
@@ -46,12 +50,25 @@ export function createKeyIndex(): KeyIndex {
   const segments: Segment[] = Array.from({ length: SEGMENTS }, () => newSegment(FIRST_SLOTS))
   let size = 0
 
+  const add = ({ high, low }: KeyPrint, sequence: number): void => {
+    const segment = segments[high >>> 22]!
+    if (segment.used >= (segment.words.length / SLOT_WORDS) * FULL) grow(segment)
+    put(segment, high, low, sequence + 1)
+    size += 1
+  }
+
   return {
-    add: ({ high, low }, sequence) => {
-      const segment = segments[high >>> 22]!
-      if (segment.used >= (segment.words.length / SLOT_WORDS) * FULL) grow(segment)
-      put(segment, high, low, sequence + 1)
-      size += 1
+    add,
+    exchange: (print, sequence) => {
+      const { words } = segments[print.high >>> 22]!
+      const at = placeOf(words, print)
+      const stored = words[at + 2]!
+      if (stored === 0) {
+        add(print, sequence)
+        return undefined
+      }
+      words[at + 2] = sequence + 1
+      return stored - 1
     },
     candidates: ({ high, low }) => {
       const { words } = segments[high >>> 22]!
@@ -77,6 +94,16 @@ const newSegment = (slots: number): Segment => ({
   words: new Uint32Array(slots * SLOT_WORDS),
   used: 0,
 })
+
+/** Of the slot with this print, or of the empty one where it is to be. */
+function placeOf(words: Uint32Array, { high, low }: KeyPrint): number {
+  const slots = words.length / SLOT_WORDS
+  for (let slot = (low >>> 0) % slots; ; slot = slot + 1 === slots ? 0 : slot + 1) {
+    const at = slot * SLOT_WORDS
+    if (words[at + 2] === 0) return at
+    if (words[at] === high >>> 0 && words[at + 1] === low >>> 0) return at
+  }
+}
 
 function put(segment: Segment, high: number, low: number, stored: number): void {
   const { words } = segment

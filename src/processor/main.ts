@@ -24,6 +24,7 @@ import { connectRail } from '../rails/client.js'
 import { openStore } from '../store/store.js'
 import type { Rules } from './command.js'
 import { railNews } from './commands/rail_news.js'
+import { openKeyring } from './keyring.js'
 import { loadMemory } from './memory.js'
 import { registerMeasures } from './measures.js'
 import { createPipeline } from './pipeline.js'
@@ -34,6 +35,7 @@ import { createServer } from './server.js'
 import { directoryService } from './services/directory.js'
 import { createGuard } from './services/guard.js'
 import { createTimers } from './timers.js'
+import { createUnknownWatch } from './unknown_watch.js'
 import { createVault } from './vault.js'
 
 /** The process must be started anew: what it holds in memory may differ from the disk. */
@@ -66,8 +68,12 @@ const masters = loadMasterKeys(
   },
   random,
 )
-const vault = createVault(masters, random)
 const store = await openStore(dataFile(settings, FILES.processorDatabase))
+const keyring = await openKeyring(store, masters, random, clock.now())
+if (keyring.cutOff.length > 0) {
+  log.warn({ master_keys: keyring.cutOff }, 'removed early: session tokens they signed end now')
+}
+const vault = createVault(keyring, random)
 const memory = await loadMemory(store, vault, clock.now(), {
   warmActors: settings.WARM_ACTORS,
   duplicateWindowMs: settings.DUPLICATE_SCAN_WINDOW_S * SECOND,
@@ -114,6 +120,8 @@ rail.onReport((reports) => {
 })
 const timers = createTimers({ clock, store, pipeline, log, pause })
 timers.start()
+const unknownWatch = createUnknownWatch({ clock, lists: store.lists, log })
+unknownWatch.start()
 
 const reader = createReader({ lists: store.lists, vault, brand: settings.BRAND }, log)
 const server = createServer({ clock, memory, pipeline, reader, guard }, directory)
@@ -121,12 +129,13 @@ const grpcPort = await server.bind(`127.0.0.1:${settings.GRPC_PORT}`)
 if (args.listen !== undefined) await server.bind(args.listen)
 
 const registry = new Registry()
-registerMeasures(registry, { pipeline, memory })
+registerMeasures(registry, { pipeline, memory, unknownWatch })
 const child = childProcess({
   metrics: () => registry.metrics(),
   stop: async () => {
     await server.close()
     await timers.stop()
+    await unknownWatch.stop()
     await rail.close()
     await pipeline.idle()
     await relay.stop()

@@ -2,13 +2,18 @@
 import { Counter, Gauge, type Registry } from 'prom-client'
 import type { Memory } from './memory.js'
 import type { Pipeline } from './pipeline.js'
+import { COUNTED_MAX, type UnknownWatch } from './unknown_watch.js'
 
 interface Measured {
   readonly pipeline: Pick<Pipeline, 'measures'>
   readonly memory: Memory
+  readonly unknownWatch: Pick<UnknownWatch, 'overdue'>
 }
 
-export function registerMeasures(registry: Registry, { pipeline, memory }: Measured): void {
+export function registerMeasures(
+  registry: Registry,
+  { pipeline, memory, unknownWatch }: Measured,
+): void {
   const { measures } = pipeline
   const counter = (name: string, help: string, read: () => number): void => {
     new Counter({
@@ -43,4 +48,15 @@ export function registerMeasures(registry: Registry, { pipeline, memory }: Measu
   gauge('causeway_warm_intents', 'Intents in memory', () => memory.intents.size)
   gauge('causeway_warm_payouts', 'Payouts in memory', () => memory.payouts.size)
   gauge('causeway_nonces', 'Nonces remembered', () => memory.nonces.size)
+  new Gauge({
+    name: 'causeway_unknown_outcomes',
+    help: `Instructions whose outcome is unknown for so long, up to ${COUNTED_MAX}`,
+    labelNames: ['entity', 'age'],
+    registers: [registry],
+    collect() {
+      const { intents, payouts } = unknownWatch.overdue()
+      this.set({ entity: 'payment_intent', age: 'over_24h' }, intents)
+      this.set({ entity: 'payout', age: 'over_24h' }, payouts)
+    },
+  })
 }

@@ -24,6 +24,7 @@ import type { PayoutContext, PayoutEvent, PayoutState } from '../../actors/payou
 import { createActorHost, type ActorHost, type Live } from './actor_host.js'
 import { createKeyIndex, printsIn, type KeyIndex } from './key_index.js'
 import { createRecentPayments, type RecentPayments } from './recent_payments.js'
+import { createUserPrinter, type UserPrinter } from './user_print.js'
 import { createRouteTable, routeOf, type RouteTable } from './routes.js'
 import { createShelf, type Shelf } from './shelf.js'
 import type { Vault } from './vault.js'
@@ -55,6 +56,7 @@ export interface EndpointEntry {
   readonly url: string
   readonly description: string
   readonly enabledEvents: readonly string[]
+  readonly enabledEventsSince: Instant
   readonly apiVersion: string
   readonly status: 'enabled' | 'disabled' | 'deleted'
   readonly disabledReason: string
@@ -79,6 +81,8 @@ export interface Memory {
   readonly discrepancies: Shelf<Row<'discrepancies'>>
   /** All there ever were: they are few, and every piece of odd news asks for its own. */
   readonly discrepancyIds: Set<string>
+  /** By kid. */
+  readonly masterKeys: Map<string, Row<'masterKeys'>>
   readonly partners: Map<PartnerId, PartnerEntry>
   readonly keys: Map<KeyId, KeyEntry>
   readonly endpoints: Map<EndpointId, EndpointEntry>
@@ -92,9 +96,13 @@ export interface Memory {
   readonly recentPayments: RecentPayments
   readonly nonces: NonceTable
   readonly keyIndex: KeyIndex
+  /** The number of each user's last intent. */
+  readonly userIndex: KeyIndex
+  readonly printOfUser: UserPrinter
   lastPosting: number
   lastPosition: number
   lastKeySequence: number
+  lastIntentNumber: number
 }
 
 const BOUND_OF_SMALL_ROWS = 50_000
@@ -113,6 +121,7 @@ export async function loadMemory(
 ): Promise<Memory> {
   const boot = await store.boot(plus(now, -duplicateWindowMs))
   const memory = emptyMemory(boot.nonceSalt, warmActors, duplicateWindowMs)
+  for (const row of boot.masterKeys) memory.masterKeys.set(row.kid, row)
   for (const row of boot.partners) memory.partners.set(row.id as PartnerId, partnerEntry(row))
   for (const row of boot.signingKeys) {
     memory.keys.set(row.id as KeyId, {
@@ -161,6 +170,7 @@ function emptyMemory(salt: Buffer, warmActors: number, duplicateWindowMs: number
     fxQuotes: createShelf({ max: BOUND_OF_SMALL_ROWS }),
     discrepancies: createShelf({ max: BOUND_OF_SMALL_ROWS }),
     discrepancyIds: new Set(),
+    masterKeys: new Map(),
     partners: new Map(),
     keys: new Map(),
     endpoints: new Map(),
@@ -172,9 +182,12 @@ function emptyMemory(salt: Buffer, warmActors: number, duplicateWindowMs: number
     recentPayments: createRecentPayments(duplicateWindowMs),
     nonces: createNonceTable({ salt }),
     keyIndex: createKeyIndex(),
+    userIndex: createKeyIndex(),
+    printOfUser: createUserPrinter(salt),
     lastPosting: 0,
     lastPosition: 0,
     lastKeySequence: 0,
+    lastIntentNumber: 0,
   }
 }
 
@@ -189,6 +202,12 @@ function takeCounters(memory: Memory, boot: BootState): void {
     for (const [offset, print] of printsIn(prints).entries()) {
       memory.keyIndex.add(print, first + offset)
       memory.lastKeySequence = first + offset
+    }
+  }
+  for (const { first, prints } of boot.userPrints) {
+    for (const [offset, print] of printsIn(prints).entries()) {
+      memory.userIndex.exchange(print, first + offset)
+      memory.lastIntentNumber = first + offset
     }
   }
 }
@@ -236,6 +255,7 @@ function endpointEntry(row: Row<'endpoints'>, vault: Vault): EndpointEntry {
     url: row.url,
     description: row.description,
     enabledEvents: row.enabled_events as string[],
+    enabledEventsSince: instant(row.enabled_events_since),
     apiVersion: row.api_version,
     status: row.status as EndpointEntry['status'],
     disabledReason: row.disabled_reason,

@@ -36,13 +36,22 @@ export function answerPage<R>(
   vault: Vault,
   { place, limit }: Page,
   rows: readonly R[],
-  { view, positionOf }: { view: (row: R) => object; positionOf: (row: NoInfer<R>) => string },
+  {
+    view,
+    positionOf,
+    shows = () => true,
+  }: {
+    view: (row: R) => object
+    positionOf: (row: NoInfer<R>) => string
+    /** Rows that are walked past are of the page, but not in it. */
+    shows?: (row: NoInfer<R>) => boolean
+  },
 ): Answer {
   const shown = rows.slice(0, limit)
   const last = shown.at(-1)
   const next = rows.length > limit && last !== undefined ? positionOf(last) : null
   return answer({
-    data: shown.map(view),
+    data: shown.filter(shows).map(view),
     next_cursor: next === null ? null : vault.cursors.make(place, next),
   })
 }

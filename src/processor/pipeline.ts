@@ -17,9 +17,8 @@
  */
 import { newFingerprint } from '../auth/fingerprint.js'
 import { BATCH_MAX, GROUP_MAX, NONCE_WINDOW_MS, QUEUE_MAX, SLICE_MAX } from '../base/bounds.js'
-import { plus, type Clock, type Instant } from '../base/clock.js'
+import { instant, type Clock, type Instant } from '../base/clock.js'
 import type { ErrorCode } from '../base/errors.js'
-import type { TenantId } from '../base/ids.js'
 import type { Logger } from '../base/log.js'
 import type { Random } from '../base/random.js'
 import type { RailOrder } from '../rails/rail.js'
@@ -143,8 +142,8 @@ export function createPipeline(dependencies: PipelineDependencies): Pipeline {
     }
     measures.commands += 1
     const group = desk.group
-    const nonceFault = work.signedBy === null ? null : burnNonce(work, desk)
-    if (nonceFault !== null) return group.addReply(work.reply, refuse(nonceFault))
+    const fault = work.signedBy === null ? null : signatureFault(work.signedBy, work, desk)
+    if (fault !== null) return group.addReply(work.reply, refuse(fault))
     const before = group.changes
     try {
       group.addReply(work.reply, work.command.decide(desk))
@@ -155,11 +154,21 @@ export function createPipeline(dependencies: PipelineDependencies): Pipeline {
     }
   }
 
-  /** A full table must not make honest calls look like replays. */
-  const burnNonce = (work: Work, desk: Desk): ErrorCode | null => {
+  /**
+   * Burns the nonce, or says why the call goes no further. Its gateway may not have heard yet that
+   * the key is revoked. A full table must not make honest calls look like replays.
+   */
+  const signatureFault = (
+    { keyId, nonce }: NonNullable<Work['signedBy']>,
+    { lane }: Work,
+    desk: Desk,
+  ): ErrorCode | null => {
     const { nonces } = memory
+    const key = memory.keys.get(keyId)
+    if (key === undefined || key.tenant !== lane) return 'authentication_failed'
+    if (key.revokedAt !== null && key.revokedAt <= desk.now) return 'authentication_failed'
     if (nonces.isFull(desk.now)) return 'configuration_error'
-    nonces.fingerprint(work.lane as TenantId, work.signedBy!.nonce, print)
+    nonces.fingerprint(key.tenant, nonce, print)
     if (!nonces.add(print, desk.now)) return 'authentication_failed'
     desk.group.addNonce(print)
     return null
@@ -191,9 +200,14 @@ export function createPipeline(dependencies: PipelineDependencies): Pipeline {
     release(group)
   }
 
-  /** Old nonce rows are deleted with some commits, a bounded number at a time. */
+  /**
+   * Old nonce rows are deleted with some commits, a bounded number at a time: none that the table
+   * still holds, whatever the clock did meanwhile.
+   */
   const forgetNoncesBefore = (now: Instant): Instant | null =>
-    measures.commits % 64 === 0 ? plus(now, -2 * NONCE_WINDOW_MS) : null
+    measures.commits % 64 === 0
+      ? instant(Math.min(now - 2 * NONCE_WINDOW_MS, memory.nonces.heldSince()))
+      : null
 
   const release = (group: Group): void => {
     group.sendReplies()

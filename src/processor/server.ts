@@ -7,29 +7,38 @@
  */
 import { Server, ServerCredentials, type ServiceDefinition } from '@grpc/grpc-js'
 import { HealthImplementation } from 'grpc-health-check'
+import type { ProtoGrpcType as DeskProto } from '../../protos/types/delivery_desk.js'
 import type { ProtoGrpcType as DirectoryProto } from '../../protos/types/directory.js'
 import type { ProtoGrpcType as ExchangeProto } from '../../protos/types/exchange.js'
 import type { ProtoGrpcType as IntentsProto } from '../../protos/types/intents.js'
 import type { ProtoGrpcType as OperatorProto } from '../../protos/types/operator.js'
 import type { ProtoGrpcType as PartnersProto } from '../../protos/types/partners.js'
 import type { ProtoGrpcType as PayoutsProto } from '../../protos/types/payouts.js'
+import type { ProtoGrpcType as ReconciliationProto } from '../../protos/types/reconciliation.js'
+import type { ProtoGrpcType as WebhookAdminProto } from '../../protos/types/webhook_admin.js'
 import type { ProtoGrpcType as WebhooksProto } from '../../protos/types/webhooks.js'
 import { GRPC_MESSAGE_MAX_BYTES } from '../base/bounds.js'
 import { HOUR, MINUTE, SECOND } from '../base/clock.js'
 import { contracts } from '../base/protos.js'
+import { deliveryDeskService } from './services/delivery_desk.js'
 import type { DirectoryService } from './services/directory.js'
 import { exchangeService } from './services/exchange.js'
 import { internalServices } from './services/internal.js'
 import { eventOutcomesService, operatorService } from './services/operator.js'
 import { partnerAdminService } from './services/partner_admin.js'
+import { reconciliationService } from './services/reconciliation.js'
 import type { UnaryDependencies } from './services/unary.js'
+import { webhookAdminService } from './services/webhook_admin.js'
 
-type Protos = DirectoryProto &
+type Protos = DeskProto &
+  DirectoryProto &
   ExchangeProto &
   IntentsProto &
   OperatorProto &
   PartnersProto &
   PayoutsProto &
+  ReconciliationProto &
+  WebhookAdminProto &
   WebhooksProto
 
 export interface ProcessorServer {
@@ -56,13 +65,17 @@ export function createServer(
   const add = (service: { service: ServiceDefinition }, handlers: object): void =>
     server.addService(service.service, handlers as Parameters<Server['addService']>[1])
   const { intents, payouts } = internalServices(dependencies)
-  add(v1.Exchange, exchangeService(dependencies))
+  const desk = deliveryDeskService(dependencies.guard)
+  add(v1.Exchange, exchangeService({ ...dependencies, desk }))
   add(v1.Directory, directory.handlers)
   add(v1.PaymentIntents, intents)
   add(v1.Payouts, payouts)
   add(v1.Operator, operatorService(dependencies))
   add(v1.PartnerAdmin, partnerAdminService(dependencies))
+  add(v1.Reconciliation, reconciliationService(dependencies))
   add(v1.EventOutcomes, eventOutcomesService(dependencies))
+  add(v1.DeliveryDesk, desk.handlers)
+  add(v1.WebhookAdmin, webhookAdminService(dependencies, desk))
   new HealthImplementation({ '': 'SERVING' }).addToServer(server)
 
   return {

@@ -13,12 +13,20 @@
  *     out. Amounts travel as decimal text, with CAST(? AS INTEGER) on the way in and CAST(x AS
  *     TEXT) on the way out.
  * D5. A file written by a newer version is refused, never read by guess.
+ * D6. A file that is opened `sole` has one writer. Its lock is an exclusive transaction on an empty
+ *     file beside it: the system drops it with the process, so none is ever stale, and readers do
+ *     not meet it.
  */
 import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import sqlite3 from 'sqlite3'
 
 export type Bindable = string | number | Buffer | null
+
+export interface Statement {
+  readonly sql: string
+  readonly values: readonly Bindable[]
+}
 
 export interface Database {
   /** Runs one statement; resolves with the number of changed rows. */
@@ -34,6 +42,8 @@ export interface OpenOptions {
   /** Numbered `.sql` files, applied in order, each in one transaction. */
   readonly migrations?: string
   readonly readOnly?: boolean
+  /** Refuses a file that somebody else has opened so. */
+  readonly sole?: boolean
 }
 
 const PRAGMAS = `
@@ -56,9 +66,39 @@ const READ_PRAGMAS = `
   PRAGMA cache_size = -65536;
 `
 
+/** A process that was killed may still be on its way out. */
+const LOCK = `
+  PRAGMA busy_timeout = 2000;
+  BEGIN EXCLUSIVE;
+`
+
 export async function openDatabase(file: string, options: OpenOptions = {}): Promise<Database> {
-  const connection = await connect(file, options.readOnly === true)
-  const database = promises(connection)
+  const lock = options.sole === true ? await lockOf(file) : undefined
+  try {
+    const database = await opened(file, options)
+    if (lock === undefined) return database
+    return { ...database, close: () => database.close().finally(() => lock.close()) }
+  } catch (error) {
+    await lock?.close()
+    throw error
+  }
+}
+
+/** Held until it is closed. */
+async function lockOf(file: string): Promise<Database> {
+  const lock = promises(await connect(`${file}.lock`, false))
+  try {
+    await lock.exec(LOCK)
+    return lock
+  } catch (error) {
+    await lock.close()
+    if ((error as { code?: string }).code !== 'SQLITE_BUSY') throw error
+    throw new Error(`${file} is in use by another process: stop that one first`)
+  }
+}
+
+async function opened(file: string, options: OpenOptions): Promise<Database> {
+  const database = promises(await connect(file, options.readOnly === true))
   await database.exec(options.readOnly === true ? READ_PRAGMAS : PRAGMAS)
   if (options.migrations !== undefined) await migrate(database, file, options.migrations)
   return database

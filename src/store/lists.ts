@@ -12,10 +12,14 @@
  * L3. Pages go by the last row's place, not by counting, so rows that arrive meanwhile shift
  *     nothing.
  */
+import type { Instant } from '../base/clock.js'
 import type { TenantId } from '../base/ids.js'
-import type { Bindable, Database } from './database.js'
-import type { ActorRow } from './store.js'
-import { columnsOf, fromStored, type Row, type StoredRow } from './tables.js'
+import type { Database, Statement } from './database.js'
+import { readIntentFile, type IntentFile } from './intent_file.js'
+import { sealedStatement, type SealedRow, type SealedTable } from './sealed.js'
+import { unknownStatement, type UnknownKind } from './unknown_outcomes.js'
+import { userIntentsStatement, type UserIntentRow } from './user_intents.js'
+import { columnsOf, fromStored, type ActorRow, type Row, type StoredRow } from './tables.js'
 
 export interface PayoutFilter {
   readonly tenant: TenantId
@@ -40,9 +44,37 @@ export interface DiscrepancyPlace {
   readonly id: string
 }
 
+/** Where something that the rail moved stands among the others. */
+export interface MovementPlace {
+  readonly at: number
+  readonly posting: number
+}
+
+/** An entry on the rail's own account. A posting has at most one. */
+export interface RailMovement extends MovementPlace {
+  /** Of the rail: the entity's id, of a discrepancy's entries as well. */
+  readonly instruction: string
+  readonly currency: string
+  /** Positive: it went out. */
+  readonly amount: bigint
+  /** 1: a discrepancy's, which was undone. */
+  readonly undone: 0 | 1
+}
+
 export interface Lists {
   /** Newest first. */
   payouts(filter: PayoutFilter, limit: number): Promise<readonly ActorRow[]>
+  /** One user's intents, newest first, from this number on back (processor/user_intents). */
+  intentsOfUser(from: number, limit: number): Promise<readonly UserIntentRow[]>
+  /** What was handed to the rail by then and has no outcome, of all tenants, by id. */
+  unknownOutcomes(
+    kind: UnknownKind,
+    by: Instant,
+    after: string,
+    limit: number,
+  ): Promise<readonly ActorRow[]>
+  /** The entity and what lies in the other tables about it; undefined: there is none. */
+  intentFile(id: string): Promise<IntentFile | undefined>
   /** Those that wait for their review, of all tenants, the oldest first. */
   heldPayouts(after: string, limit: number): Promise<readonly ActorRow[]>
   /** Newest first. */
@@ -59,8 +91,26 @@ export interface Lists {
     after: DiscrepancyPlace,
     limit: number,
   ): Promise<readonly Row<'discrepancies'>[]>
+  /** What the rail moved and was booked before `to`, the oldest first. */
+  movements(after: MovementPlace, to: number, limit: number): Promise<readonly RailMovement[]>
+  /** All that was ever booked of these instructions. */
+  movementsOf(instructions: readonly string[]): Promise<readonly RailMovement[]>
+  /** Rows that may hold sealed texts, by id. */
+  sealed(table: SealedTable, after: string, limit: number): Promise<readonly SealedRow[]>
+  /** A tenant's events behind a number, in their order. */
+  events(tenant: TenantId, after: number, limit: number): Promise<readonly ListedEvent[]>
+  event(tenant: TenantId, id: string): Promise<ListedEvent | undefined>
   /** The operators' log, newest first: ids below this one. */
   actions(below: number, limit: number): Promise<readonly LoggedAction[]>
+}
+
+export interface ListedEvent {
+  readonly id: string
+  readonly type: string
+  readonly sequence: number
+  readonly createdAt: Instant
+  readonly settledAt: Instant | null
+  readonly body: string
 }
 
 export interface LoggedAction {
@@ -79,6 +129,9 @@ export function createLists(database: Database): Lists {
   return {
     payouts: (filter, limit) => inTurn(payoutsStatement(filter, limit)),
     heldPayouts: (after, limit) => inTurn(heldPayoutsStatement(after, limit)),
+    intentsOfUser: (from, limit) => inTurn(userIntentsStatement(from, limit)),
+    unknownOutcomes: (kind, by, after, limit) => inTurn(unknownStatement(kind, by, after, limit)),
+    intentFile: (id) => readIntentFile(inTurn, id),
     beneficiaries: async (tenant, below, limit) => {
       const rows = await inTurn<StoredRow>(beneficiariesStatement(tenant, below, limit))
       return rows.map((row) => fromStored('beneficiaries', row))
@@ -91,16 +144,18 @@ export function createLists(database: Database): Lists {
       const rows = await inTurn<StoredRow>(discrepanciesStatement(resolved, after, limit))
       return rows.map((row) => fromStored('discrepancies', row))
     },
+    movements: async (after, to, limit) =>
+      (await inTurn<StoredMovement>(movementsStatement(after, to, limit))).map(toMovement),
+    movementsOf: async (instructions) =>
+      (await inTurn<StoredMovement>(movementsOfStatement(instructions))).map(toMovement),
+    sealed: (table, after, limit) => inTurn(sealedStatement(table, after, limit)),
+    events: (tenant, after, limit) => inTurn(eventsStatement(tenant, after, limit)),
+    event: async (tenant, id) => (await inTurn<ListedEvent>(eventStatement(tenant, id)))[0],
     actions: async (below, limit) => {
       const rows = await inTurn<StoredRow & { id: number }>(actionsStatement(below, limit))
       return rows.map((row) => ({ id: row.id, row: fromStored('operatorLog', row) }))
     },
   }
-}
-
-export interface Statement {
-  readonly sql: string
-  readonly values: readonly Bindable[]
 }
 
 export function payoutsStatement(filter: PayoutFilter, limit: number): Statement {
@@ -121,6 +176,20 @@ export const actionsStatement = (below: number, limit: number): Statement => ({
   sql: `SELECT id, ${columnsOf('operatorLog')} FROM operator_log
     WHERE id < ? ORDER BY id DESC LIMIT ?`,
   values: [below, limit],
+})
+
+const EVENT = 'id, type, sequence, created_at AS createdAt, settled_at AS settledAt, body'
+
+/** Its index is the one behind the uniqueness of a tenant's numbers. */
+export const eventsStatement = (tenant: TenantId, after: number, limit: number): Statement => ({
+  sql: `SELECT ${EVENT} FROM events
+    WHERE tenant = ? AND sequence > ? ORDER BY sequence LIMIT ?`,
+  values: [tenant, after, limit],
+})
+
+export const eventStatement = (tenant: TenantId, id: string): Statement => ({
+  sql: `SELECT ${EVENT} FROM events WHERE id = ? AND tenant = ?`,
+  values: [id, tenant],
 })
 
 export const heldPayoutsStatement = (after: string, limit: number): Statement => ({
@@ -159,4 +228,38 @@ export const discrepanciesStatement = (
     WHERE resolved_at IS ${resolved ? 'NOT NULL' : 'NULL'} AND (at, id) > (?, ?)
     ORDER BY at, id LIMIT ?`,
   values: [at, id, limit],
+})
+
+type StoredMovement = Omit<RailMovement, 'amount'> & { readonly amount: string }
+const toMovement = (row: StoredMovement): RailMovement => ({ ...row, amount: BigInt(row.amount) })
+
+/** `{tenant}:{currency}:rail_clearing`; the index of the rail's entries has the same condition. */
+const OF_RAIL = "e.account GLOB '*:rail_clearing'"
+const MOVEMENT = `e.at, e.posting, coalesce(d.entity, e.entity) AS instruction,
+  substr(e.account, instr(e.account, ':') + 1, 3) AS currency, CAST(e.amount AS TEXT) AS amount,
+  coalesce(d.settlement = 'undo', 0) AS undone`
+
+export const movementsStatement = (
+  { at, posting }: MovementPlace,
+  to: number,
+  limit: number,
+): Statement => ({
+  sql: `SELECT ${MOVEMENT} FROM ledger_entries e INDEXED BY ledger_entries_of_rail
+    LEFT JOIN discrepancies d ON d.id = e.entity
+    WHERE ${OF_RAIL} AND (e.at, e.posting) > (?, ?) AND e.at < ?
+    ORDER BY e.at, e.posting LIMIT ?`,
+  values: [at, posting, to, limit],
+})
+
+export const movementsOfStatement = (instructions: readonly string[]): Statement => ({
+  sql: `WITH named (id) AS (SELECT value FROM json_each(?)),
+    booked (entity) AS (
+      SELECT id FROM named
+      UNION SELECT d.id FROM named
+        JOIN discrepancies d INDEXED BY discrepancies_of_entity ON d.entity = named.id)
+    SELECT ${MOVEMENT} FROM booked
+      JOIN ledger_entries e INDEXED BY ledger_entries_of_entity ON e.entity = booked.entity
+      LEFT JOIN discrepancies d ON d.id = e.entity
+      WHERE ${OF_RAIL} ORDER BY e.at, e.posting`,
+  values: [JSON.stringify(instructions)],
 })

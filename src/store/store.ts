@@ -24,6 +24,7 @@ import {
   fromStored,
   TABLES,
   toJson,
+  type ActorRow,
   type CommitParameter,
   type Row,
   type StoredRow,
@@ -43,6 +44,11 @@ export interface Group {
   /** Prints of newly bound idempotency keys, 8 bytes each, of consecutive sequences. */
   readonly keyPrints: Buffer | null
   readonly keyPrintsFirst: number
+  /** Of newly created intents, of consecutive numbers: prints of their users, 8 bytes each. */
+  readonly userPrints: Buffer | null
+  /** JSON: of each its id and the number of the same user's intent before it, or 0. */
+  readonly userLinks: string
+  readonly userFirst: number
 }
 
 /** Keys of rows that a batch of commands needs and memory does not hold. */
@@ -55,14 +61,6 @@ export interface Wanted {
   readonly usage: readonly string[]
   readonly fxQuotes: readonly string[]
   readonly discrepancies: readonly string[]
-}
-
-export interface ActorRow {
-  readonly id: string
-  readonly tenant: TenantId
-  readonly state: string
-  /** JSON. */
-  readonly context: string
 }
 
 export interface Found {
@@ -85,8 +83,15 @@ export interface StoredEvent {
   readonly body: string
 }
 
+/** What must be known before anything can be opened. */
+export interface KeyRows {
+  readonly masterKeys: readonly Row<'masterKeys'>[]
+  readonly lastingKeys: readonly Row<'lastingKeys'>[]
+}
+
 /** What memory must know before the first command. */
 export interface BootState {
+  readonly masterKeys: readonly Row<'masterKeys'>[]
   readonly partners: readonly Row<'partners'>[]
   readonly signingKeys: readonly Row<'signingKeys'>[]
   /** Lasting and secret: fingerprints of stored nonces depend on it. */
@@ -101,11 +106,13 @@ export interface BootState {
   readonly lastPosting: number
   readonly lastPosition: number
   readonly keyPrints: readonly { readonly first: number; readonly prints: Buffer }[]
+  readonly userPrints: readonly { readonly first: number; readonly prints: Buffer }[]
   readonly nonces: readonly { readonly seen_at: Instant; readonly fingerprints: Buffer }[]
   readonly recentlyConfirmed: readonly ActorRow[]
 }
 
 export interface Store {
+  keyRows(): Promise<KeyRows>
   boot(recentSince: Instant): Promise<BootState>
   load(wanted: Wanted): Promise<Found>
   commit(group: Group): Promise<void>
@@ -122,7 +129,7 @@ const NEW_NONCE_SALT = `INSERT OR IGNORE INTO meta (name, value)
 const TRUNCATE = 'PRAGMA wal_checkpoint(TRUNCATE)'
 
 export async function openStore(file: string): Promise<Store> {
-  const writer = await openDatabase(file, { migrations: PROCESSOR_SCHEMA })
+  const writer = await openDatabase(file, { migrations: PROCESSOR_SCHEMA, sole: true })
   await writer.exec(COMMIT_VIEW)
   await writer.run(NEW_NONCE_SALT)
   const reader = await openDatabase(file, { readOnly: true })
@@ -130,6 +137,10 @@ export async function openStore(file: string): Promise<Store> {
   const listing = await openDatabase(file, { readOnly: true })
 
   return {
+    keyRows: async () => ({
+      masterKeys: await everyRow(background, 'masterKeys'),
+      lastingKeys: await everyRow(background, 'lastingKeys'),
+    }),
     boot: (recentSince) => readBootState(background, recentSince),
     load: (wanted) => load(reader, wanted),
     commit: async (group) => {
@@ -178,6 +189,12 @@ function parameter(group: Group, name: CommitParameter): string | number | Buffe
       return group.keyPrints
     case 'keyPrintsFirst':
       return group.keyPrintsFirst
+    case 'userPrints':
+      return group.userPrints
+    case 'userLinks':
+      return group.userLinks
+    case 'userFirst':
+      return group.userFirst
     default:
       return toJson(name, group.rows[name])
   }
@@ -222,11 +239,12 @@ async function load(reader: Database, wanted: Wanted): Promise<Found> {
   return { intents, payouts, beneficiaries, idempotency, usage, fxQuotes, discrepancies }
 }
 
+async function everyRow<N extends TableName>(reader: Database, name: N): Promise<Row<N>[]> {
+  const rows = await reader.all<StoredRow>(`SELECT ${columnsOf(name)} FROM ${TABLES[name].name}`)
+  return rows.map((row) => fromStored(name, row))
+}
+
 async function readBootState(reader: Database, recentSince: Instant): Promise<BootState> {
-  const everyRow = async <N extends TableName>(name: N): Promise<Row<N>[]> => {
-    const rows = await reader.all<StoredRow>(`SELECT ${columnsOf(name)} FROM ${TABLES[name].name}`)
-    return rows.map((row) => fromStored(name, row))
-  }
   const [last] = await reader.all<{ posting: number; position: number }>(
     `SELECT (SELECT coalesce(max(posting), 0) FROM ledger_entries) AS posting,
             (SELECT coalesce(max(position), 0) FROM events) AS position`,
@@ -235,13 +253,14 @@ async function readBootState(reader: Database, recentSince: Instant): Promise<Bo
     "SELECT value FROM meta WHERE name = 'nonce_salt'",
   )
   return {
-    partners: await everyRow('partners'),
-    endpoints: await everyRow('endpoints'),
-    signingKeys: await everyRow('signingKeys'),
+    masterKeys: await everyRow(reader, 'masterKeys'),
+    partners: await everyRow(reader, 'partners'),
+    endpoints: await everyRow(reader, 'endpoints'),
+    signingKeys: await everyRow(reader, 'signingKeys'),
     nonceSalt: Buffer.from(salt?.value ?? '', 'hex'),
-    rates: await everyRow('rates'),
-    routes: await everyRow('routes'),
-    balanceAlerts: await everyRow('balanceAlerts'),
+    rates: await everyRow(reader, 'rates'),
+    routes: await everyRow(reader, 'routes'),
+    balanceAlerts: await everyRow(reader, 'balanceAlerts'),
     discrepancies: await reader.all('SELECT id FROM discrepancies'),
     accounts: await reader.all('SELECT id, CAST(balance AS TEXT) AS balance FROM ledger_accounts'),
     sequences: await reader.all(
@@ -250,6 +269,7 @@ async function readBootState(reader: Database, recentSince: Instant): Promise<Bo
     lastPosting: last?.posting ?? 0,
     lastPosition: last?.position ?? 0,
     keyPrints: await reader.all('SELECT first, prints FROM idempotency_prints ORDER BY first'),
+    userPrints: await reader.all('SELECT first, prints FROM intent_users ORDER BY first'),
     nonces: await reader.all('SELECT seen_at, fingerprints FROM nonces ORDER BY id'),
     recentlyConfirmed: await reader.all(
       `SELECT id, tenant, state, context FROM intents

@@ -12,6 +12,7 @@
  * T3. Int64 amounts are decimal text in JSON and on their way out, because numbers beyond 2^53 are
  *     rounded.
  */
+import type { TenantId } from '../base/ids.js'
 
 type ColumnType = 'text' | 'integer' | 'int64' | 'json'
 
@@ -157,6 +158,7 @@ export const TABLES = {
       disabled_reason: 'text',
       secrets: 'json',
       created_at: 'integer',
+      enabled_events_since: 'integer',
     },
   },
   rates: {
@@ -218,6 +220,16 @@ export const TABLES = {
       settlement: 'text',
     },
   },
+  masterKeys: {
+    name: 'master_keys',
+    key: ['kid'],
+    columns: { kid: 'text', sealing_since: 'integer', emptied_at: 'integer' },
+  },
+  lastingKeys: {
+    name: 'lasting_keys',
+    key: ['id'],
+    columns: { id: 'text', sealed: 'text' },
+  },
   operatorLog: {
     name: 'operator_log',
     columns: {
@@ -249,6 +261,7 @@ type Nullable = {
   fxQuotes: 'conversion'
   routes: 'amount_min' | 'amount_max' | 'review_from'
   discrepancies: 'tenant' | 'plan' | 'currency' | 'amount' | 'resolved_at' | 'settlement'
+  masterKeys: 'sealing_since' | 'emptied_at'
   operatorLog: 'evidence'
 }
 type NullableOf<N extends TableName> = N extends keyof Nullable ? Nullable[N] : never
@@ -281,6 +294,15 @@ export function columnsOf(name: TableName): string {
   return Object.entries<ColumnType>(TABLES[name].columns)
     .map(([column, type]) => (type === 'int64' ? `CAST(${column} AS TEXT) AS ${column}` : column))
     .join(', ')
+}
+
+/** An actor as it is stored, and what finds its host. */
+export interface ActorRow {
+  readonly id: string
+  readonly tenant: TenantId
+  readonly state: string
+  /** JSON. */
+  readonly context: string
 }
 
 /** What the driver makes of a row of `columnsOf`. */
@@ -323,6 +345,9 @@ const PARAMETERS = [
   'forgetBefore',
   'keyPrints',
   'keyPrintsFirst',
+  'userPrints',
+  'userLinks',
+  'userFirst',
 ] as const
 export type CommitParameter = (typeof PARAMETERS)[number]
 
@@ -338,6 +363,8 @@ export const COMMIT_VIEW = `
       SELECT NEW.noncesSeenAt, NEW.nonces WHERE NEW.nonces IS NOT NULL;
     INSERT INTO idempotency_prints (first, prints)
       SELECT NEW.keyPrintsFirst, NEW.keyPrints WHERE NEW.keyPrints IS NOT NULL;
+    INSERT INTO intent_users (first, prints, links)
+      SELECT NEW.userFirst, NEW.userPrints, NEW.userLinks WHERE NEW.userPrints IS NOT NULL;
     DELETE FROM nonces WHERE NEW.forgetBefore IS NOT NULL
       AND id IN (SELECT id FROM nonces WHERE seen_at < NEW.forgetBefore LIMIT 1000);
     DELETE FROM fx_quotes WHERE NEW.forgetBefore IS NOT NULL

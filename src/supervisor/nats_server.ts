@@ -39,7 +39,7 @@ export function natsServer(
   return {
     program: (port) => {
       rmSync(portsFolder, { recursive: true, force: true })
-      mkdirSync(portsFolder, { mode: 0o700 })
+      mkdirSync(portsFolder, { mode: 0o700, recursive: true }) // all of it may have been removed
       const text = configurationText(port, password, data.folder(FILES.natsStore), portsFolder)
       writeFileSync(configuration, text, { mode: 0o600 })
       return {

@@ -17,6 +17,8 @@ const STOP_WITHIN_MS = 10 * SECOND
 const READY_WITHIN_MS = 120 * SECOND
 const METRICS_WITHIN_MS = 2 * SECOND
 const LOOK_EVERY_MS = 20
+/** Where a program that does not talk to us has its end of the pipe. */
+const LIFELINE = 3
 
 export interface Program {
   readonly command: string
@@ -69,9 +71,10 @@ export function run(program: Program, logPath: string): Run {
 function endOf(child: ChildProcess): Promise<string> {
   return new Promise((resolve) => {
     child.once('error', (error) => resolve(error.message))
-    child.once('exit', (code, signal) =>
-      resolve(signal === null ? `exit code ${code}` : `signal ${signal}`),
-    )
+    child.once('exit', (code, signal) => {
+      child.stdio[LIFELINE]?.destroy() // nobody reads it, so it would not notice its end
+      resolve(signal === null ? `exit code ${code}` : `signal ${signal}`)
+    })
   })
 }
 

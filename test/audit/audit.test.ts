@@ -201,6 +201,18 @@ const CORRUPTIONS: readonly Planted[] = [
     breaks: 'discrepancies_are_posted',
   },
   {
+    what: 'a credit to the partner that was posted at our cost',
+    sql: `UPDATE ledger_entries SET plan = 'discrepancy_gained'
+            WHERE plan = 'discrepancy_credited'`,
+    breaks: 'discrepancies_are_posted',
+  },
+  {
+    what: 'a loss that is said to be the charge of the partner',
+    sql: `UPDATE discrepancies SET settlement = 'charge_partner'
+            WHERE settlement = 'write_off' AND plan = 'discrepancy_paid'`,
+    breaks: 'discrepancies_are_posted',
+  },
+  {
     what: 'a discrepancy undone and not posted back',
     sql: `UPDATE discrepancies SET settlement = 'undo', resolved_at = at WHERE resolved_at IS NULL`,
     breaks: 'discrepancies_are_posted',
@@ -262,6 +274,16 @@ const CORRUPTIONS: readonly Planted[] = [
     breaks: 'nothing_else_is_told',
   },
   {
+    what: 'a test that names another number',
+    sql: "UPDATE events SET entity = entity || '0' WHERE type = 'webhook_endpoint.test'",
+    breaks: 'nothing_else_is_told',
+  },
+  {
+    what: 'an event of no known type',
+    sql: "UPDATE events SET type = 'payment.made' WHERE type = 'webhook_endpoint.test'",
+    breaks: 'nothing_else_is_told',
+  },
+  {
     what: 'a gap in the sequence',
     sql: `UPDATE events SET sequence = sequence + 1
             WHERE position = (SELECT max(position) FROM events)`,
@@ -315,6 +337,23 @@ const CORRUPTIONS: readonly Planted[] = [
     breaks: 'keys_are_found_again',
   },
   {
+    what: 'an intent linked to none before it',
+    sql: `UPDATE intent_users SET links = json_set(links, '$[0][1]', 0)
+            WHERE links ->> '$[0][1]' = (SELECT max(links ->> '$[0][1]') FROM intent_users)`,
+    breaks: 'users_find_their_intents',
+  },
+  {
+    what: 'the link of the last intent lost',
+    sql: 'DELETE FROM intent_users WHERE first = (SELECT max(first) FROM intent_users)',
+    breaks: 'users_find_their_intents',
+  },
+  {
+    what: "a bit of a user's print changed",
+    sql: `UPDATE intent_users SET prints = zeroblob(length(prints))
+            WHERE first = (SELECT max(links ->> '$[0][1]') FROM intent_users)`,
+    breaks: 'users_find_their_intents',
+  },
+  {
     what: 'a kept answer about another payout',
     sql: `UPDATE idempotency SET entity = '${payouts.failed}'
             WHERE entity = '${payouts.completed}'`,
@@ -330,6 +369,17 @@ const CORRUPTIONS: readonly Planted[] = [
     what: 'a signing secret in clear',
     sql: "UPDATE signing_keys SET sealed_secret = 'sk_0123456789'",
     breaks: 'secrets_are_sealed',
+  },
+  {
+    what: 'a beneficiary that was not sealed anew',
+    sql: `UPDATE beneficiaries SET sealed_account = replace(sealed_account, 'v1.k1.', 'v1.k0.');
+          INSERT INTO master_keys VALUES ('k0', NULL, 1);`,
+    breaks: 'sealed_with_kept_keys',
+  },
+  {
+    what: 'a master key of which nothing is noted',
+    sql: 'DELETE FROM master_keys',
+    breaks: 'sealed_with_kept_keys',
   },
   {
     what: 'a webhook secret in clear',
@@ -409,7 +459,8 @@ const CORRUPTIONS: readonly Planted[] = [
     file: 'rail.db',
     sql: `INSERT INTO instructions SELECT '${payouts.notHandedOver}', purpose, amount, currency,
             '0123453333', content, received_at, state, refusal, transaction_id, executions, due_at,
-            due_step, report_id FROM instructions WHERE id = '${payouts.processing}'`,
+            due_step, report_id, executed_at, returned_at
+            FROM instructions WHERE id = '${payouts.processing}'`,
     breaks: 'instructions_were_ordered',
     of: payouts.notHandedOver,
   },
@@ -645,8 +696,8 @@ void t.test('what happens during the audit is not held against anybody', async (
     'rail.db',
     `INSERT INTO instructions SELECT
     'pout_00000000000000000000000000', purpose, amount, currency, account, content,
-    ${afterwards.now()}, state, refusal, transaction_id, executions, due_at, due_step, report_id
-    FROM instructions WHERE id = '${payouts.processing}'`,
+    ${afterwards.now()}, state, refusal, transaction_id, executions, due_at, due_step, report_id,
+    executed_at, returned_at FROM instructions WHERE id = '${payouts.processing}'`,
   )
   await plant(
     folder,

@@ -31,6 +31,7 @@ import { createPayout } from '../../src/processor/commands/payout_create.js'
 import { resolvePayout } from '../../src/processor/commands/payout_resolve.js'
 import { approvePayout } from '../../src/processor/commands/payout_review.js'
 import { createWebhookEndpoint } from '../../src/processor/commands/webhook_endpoint_create.js'
+import { testWebhookEndpoint } from '../../src/processor/commands/webhook_endpoint_test.js'
 import { newDelivery, type DeliveryContext } from '../../actors/webhook/delivery_machine.js'
 import type { AttemptRow, DeliveryRow } from '../../actors/webhook/rows.js'
 import { openWebhookStore } from '../../actors/webhook/store.js'
@@ -80,6 +81,7 @@ export async function writeSmallBooks(t: Test): Promise<SmallBooks> {
     ),
   )
   const payouts = await livePayouts(world, bank)
+  viewOf(await world.run(testWebhookEndpoint(DEMO, endpoint)))
   const intents = await liveIntents(world, bank)
   await fund(world)
   await bank.close()
@@ -155,16 +157,30 @@ async function livePayouts(world: World, bank: SmallBank): Promise<SmallBooks['p
   }
 }
 
-/** Two odd words of the rail about one payout; a person has looked at the first. */
+/**
+ * Odd words of the rail about one payout, settled in every way but one, which waits. A return that
+ * comes by itself is two discrepancies: out, and back.
+ */
 async function contradict(world: World, id: PayoutId): Promise<void> {
   const odd = { id, currency: 'VND', transactionId: 'TX', destinationAccount: '9990000008' }
-  for (const amount of [7n, 8n]) {
-    await world.news({ status: 'executed', reportId: null, amount, ...odd })
+  const heard = [
+    { status: 'executed', amount: 7n, ways: ['undo'] },
+    { status: 'executed', amount: 8n, ways: [] },
+    { status: 'executed', amount: 9n, ways: ['charge_partner'] },
+    { status: 'executed', amount: 10n, ways: ['write_off'] },
+    { status: 'returned', amount: 11n, ways: ['keep', 'credit_partner'] },
+    { status: 'returned', amount: 12n, ways: ['undo', 'write_off'] },
+  ] as const
+  for (const { status, amount, ways } of heard) {
+    const before = world.memory().discrepancyIds.size
+    await world.news({ status, reportId: null, amount, ...odd })
+    const ids = [...world.memory().discrepancyIds].slice(before)
+    for (const [place, settlement] of ways.entries()) {
+      world.clock.pass(1_000)
+      const told = { settlement, evidence: EVIDENCE }
+      viewOf(await world.run(resolveDiscrepancy(ANNA, ids[place]!, told)))
+    }
   }
-  const [first] = [...world.memory().discrepancyIds]
-  viewOf(
-    await world.run(resolveDiscrepancy(ANNA, first!, { settlement: 'undo', evidence: EVIDENCE })),
-  )
   world.clock.pass(1_000)
 }
 

@@ -7,6 +7,7 @@ import { resolveDiscrepancy } from '../../src/processor/commands/discrepancy_res
 import { cancelIntent } from '../../src/processor/commands/intent_cancel.js'
 import { createIntent } from '../../src/processor/commands/intent_create.js'
 import { depositPlayMoney } from '../../src/processor/commands/sandbox_deposit.js'
+import { listBalanceTransactions } from '../../src/processor/queries/balance_transaction_list.js'
 import { listDiscrepancies } from '../../src/processor/queries/discrepancy_list.js'
 import { anIntent } from '../support/requests.js'
 import { codeOf, DEMO, viewOf, type World } from '../support/world.js'
@@ -206,10 +207,78 @@ tellTwice({
     t.match(await operatorLogOf(t, first!.id), [
       { actor: 'ann', action: 'resolve_discrepancy_undo', evidence: EVIDENCE },
     ])
-    t.equal(codeOf(await settle(world, first!.id, 'undo')), 'invalid_request', 'settled once')
+    t.equal(codeOf(await settle(world, first!.id, 'undo')), 'discrepancy_settled', 'once')
     await world.news(executed(one))
     t.same(await discrepanciesOf(world), [], 'the same words again do not open it')
     t.equal(await suspense(world), String(-PAID))
+  },
+
+  'paid too much, at the charge of the partner or of us': async (t, world) => {
+    const [theirs, ours] = [await failed(world), await failed(world)]
+    await world.news(executed(theirs))
+    world.clock.pass(1)
+    await world.news(executed(ours))
+    const [first, second] = await discrepanciesOf(world)
+    t.equal(codeOf(await settle(world, first!.id, 'credit_partner')), 'settlement_not_possible')
+    t.match(viewOf(await settle(world, first!.id, 'charge_partner')), {
+      settlement: 'charge_partner',
+    })
+    t.equal((await balanceOf(world)).available, String(FUNDS - PAID))
+    t.equal(await suspense(world), String(-PAID), 'the other one')
+    const funded = BigInt(await accountOf(world, 'funding'))
+    t.match(viewOf(await settle(world, second!.id, 'write_off')), { settlement: 'write_off' })
+    t.equal(await suspense(world), '0')
+    t.equal(await accountOf(world, 'funding'), String(funded - PAID), 'our own money')
+    t.equal((await balanceOf(world)).available, String(FUNDS - PAID), "not the partner's")
+    t.match(await operatorLogOf(t, first!.id), [
+      { actor: 'ann', action: 'resolve_discrepancy_charge_partner', evidence: EVIDENCE },
+    ])
+    for (const { id } of [first!, second!]) {
+      t.equal(codeOf(await settle(world, id, 'undo')), 'discrepancy_settled')
+    }
+  },
+
+  'come back by itself, to the credit of the partner or of us': async (t, world) => {
+    for (const amount of [PAID - 100n, PAID - 200n]) {
+      const { id } = await pay(world)
+      await world.news(executed(id))
+      await world.news(executed(id, { status: 'returned', amount }))
+      world.clock.pass(1)
+    }
+    const [first, second] = await discrepanciesOf(world)
+    const { available } = await balanceOf(world)
+    const funded = BigInt(await accountOf(world, 'funding'))
+    t.equal(codeOf(await settle(world, first!.id, 'charge_partner')), 'settlement_not_possible')
+    t.equal(codeOf(await settle(world, first!.id, 'keep')), 'ok')
+    t.equal(codeOf(await settle(world, first!.id, 'credit_partner')), 'ok', 'what was kept')
+    t.equal((await balanceOf(world)).available, String(BigInt(available) + PAID - 100n))
+    t.equal(codeOf(await settle(world, second!.id, 'write_off')), 'ok')
+    t.equal(await accountOf(world, 'funding'), String(funded + PAID - 200n))
+    t.equal(await suspense(world), '0')
+    t.equal((await operatorLogOf(t, first!.id)).length, 2, 'kept, then credited')
+    const [moved] = viewOf<{ data: object[] }>(
+      await read(world, listBalanceTransactions(DEMO, { limit: 1 })),
+    ).data
+    t.match(moved, { type: 'discrepancy_credited', entity: first!.id, account: 'available' })
+  },
+
+  'charged to a partner who has not as much': async (t, world) => {
+    const id = await failed(world)
+    await world.news(executed(id, { amount: FUNDS + 1n }))
+    const [odd] = await discrepanciesOf(world)
+    t.equal(codeOf(await settle(world, odd!.id, 'charge_partner')), 'insufficient_balance')
+    t.equal((await discrepanciesOf(world)).length, 1, 'it still waits')
+    await world.run(depositPlayMoney(DEMO, { currency: 'VND', amount: '1' }))
+    t.equal(codeOf(await settle(world, odd!.id, 'charge_partner')), 'ok')
+    t.same(await balanceOf(world), { available: '0', reserved: '0' })
+  },
+
+  'more than can be written off': async (t, world) => {
+    const id = await failed(world)
+    await world.news(executed(id, { amount: 2n ** 63n - 1n }))
+    const [odd] = await discrepanciesOf(world)
+    t.equal(codeOf(await settle(world, odd!.id, 'write_off')), 'balance_limit_exceeded')
+    t.equal(codeOf(await settle(world, odd!.id, 'undo')), 'ok')
   },
 
   'settlements that are none': async (t, world) => {
@@ -218,15 +287,18 @@ tellTwice({
     await world.news({ status: 'refused', id, reportId: 'a', refusal: 'rejected' })
     const [odd] = await discrepanciesOf(world)
     const cases: readonly (readonly [string, string, string, string])[] = [
-      ['dis_none', 'keep', EVIDENCE, 'not_found'],
+      ['dis_none', 'keep', EVIDENCE, 'discrepancy_not_found'],
       [odd!.id, 'pay', EVIDENCE, 'invalid_request'],
       [odd!.id, 'keep', '', 'invalid_request'],
-      [odd!.id, 'undo', EVIDENCE, 'invalid_request'],
+      ...['undo', 'charge_partner', 'credit_partner', 'write_off'].map(
+        (way) => [odd!.id, way, EVIDENCE, 'settlement_not_possible'] as const,
+      ),
     ]
     for (const [which, settlement, evidence, code] of cases) {
       t.equal(codeOf(await settle(world, which, settlement, evidence)), code)
     }
     t.equal(codeOf(await settle(world, odd!.id, 'keep')), 'ok')
+    t.equal(codeOf(await settle(world, odd!.id, 'keep')), 'discrepancy_settled')
     const none = await read(world, listDiscrepancies({ resolved: false, limit: 0 }))
     t.equal(codeOf(none), 'invalid_request')
   },

@@ -231,7 +231,7 @@ void t.test('operators review, set and settle', async (t) => {
   const rejected = await call((done) =>
     operator.RejectPayout({ actor: OPERATOR, payout_id }, token, done as never),
   )
-  t.equal(rejected.code, 'invalid_request')
+  t.equal(rejected.code, 'payout_not_held')
   const odd = await call<object>((done) => operator.ListDiscrepancies({}, token, done as never))
   t.match(odd.answer, { data: [] })
   const settled = await call((done) =>
@@ -241,7 +241,7 @@ void t.test('operators review, set and settle', async (t) => {
       done as never,
     ),
   )
-  t.equal(settled.code, 'not_found')
+  t.equal(settled.code, 'discrepancy_not_found')
 })
 
 void t.test('operators set routes and alerts', async (t) => {

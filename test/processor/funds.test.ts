@@ -93,11 +93,11 @@ tellTwice({
   },
 
   'as much as the books have room for': async (t, world) => {
-    t.equal(codeOf(await credit(world, 'JPY', String(ROOM + 1n))), 'invalid_request')
+    t.equal(codeOf(await credit(world, 'JPY', String(ROOM + 1n))), 'balance_limit_exceeded')
     t.equal(codeOf(await credit(world, 'JPY', String(ROOM))), 'ok')
-    t.equal(codeOf(await credit(world, 'JPY', '1')), 'invalid_request')
+    t.equal(codeOf(await credit(world, 'JPY', '1')), 'balance_limit_exceeded')
     const byHand = { currency: 'JPY', amount: '1', idempotencyKey: 'k' }
-    t.equal(codeOf(await world.run(deposit(OPERATOR, DEMO, byHand))), 'invalid_request')
+    t.equal(codeOf(await world.run(deposit(OPERATOR, DEMO, byHand))), 'balance_limit_exceeded')
   },
 
   'quoted by way of the dollar, rounded down': async (t, world) => {
@@ -174,9 +174,9 @@ tellTwice({
     const offer = await quoted(world, 'USD', '100', 'THB')
     t.equal(codeOf(await convert(world, offer.id, '')), 'invalid_request')
     t.equal(codeOf(await convert(world, offer.id, 'k'.repeat(256))), 'invalid_request')
-    t.equal(codeOf(await convert(world, 'fxq_none', 'k')), 'invalid_request')
+    t.equal(codeOf(await convert(world, 'fxq_none', 'k')), 'fx_quote_not_found')
     const stranger = await convert(world, offer.id, 'k', PRODUCTION)
-    t.equal(codeOf(stranger), 'invalid_request', 'the offer of another tenant')
+    t.equal(codeOf(stranger), 'fx_quote_not_found', 'the offer of another tenant')
     world.clock.pass(59_999)
     t.equal(codeOf(await convert(world, offer.id, 'in time')), 'ok')
     const late = await quoted(world, 'USD', '100', 'THB')
@@ -192,14 +192,18 @@ tellTwice({
     await credit(world, 'JPY', String(ROOM - 100n))
     const tooMuch = await quoted(world, 'USD', '101', 'JPY')
     t.equal(tooMuch.buy_amount, '101')
-    t.equal(codeOf(await convert(world, tooMuch.id, 'a')), 'invalid_request')
+    t.equal(codeOf(await convert(world, tooMuch.id, 'a')), 'balance_limit_exceeded')
     const fits = await quoted(world, 'USD', '100', 'JPY')
     t.equal(codeOf(await convert(world, fits.id, 'b')), 'ok')
-    t.equal(codeOf(await credit(world, 'JPY', '1')), 'invalid_request', 'what was bought counts')
+    t.equal(
+      codeOf(await credit(world, 'JPY', '1')),
+      'balance_limit_exceeded',
+      'what was bought counts',
+    )
     const back = await quoted(world, 'JPY', '100', 'USD')
     t.equal(codeOf(await convert(world, back.id, 'c')), 'ok')
     t.equal(codeOf(await credit(world, 'JPY', '100')), 'ok', 'and what is sold again does not')
-    t.equal(codeOf(await credit(world, 'JPY', '1')), 'invalid_request')
+    t.equal(codeOf(await credit(world, 'JPY', '1')), 'balance_limit_exceeded')
   },
 
   'what moved, newest first': async (t, world) => {
@@ -277,6 +281,6 @@ void t.test('an offer that nobody took does not stay for ever', async (t) => {
     [taken.id],
   )
   await world.rebuild()
-  t.equal(codeOf(await convert(world, id, 'late')), 'invalid_request')
+  t.equal(codeOf(await convert(world, id, 'late')), 'fx_quote_not_found')
   t.equal(codeOf(await convert(world, taken.id, 'other')), 'quote_expired')
 })

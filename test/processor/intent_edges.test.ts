@@ -2,7 +2,7 @@
  * Where the lines are drawn: limits by local day and month, minimums, ceilings, rounding, and the
  * last millisecond of everything that ends.
  */
-import t from 'tap'
+import t, { type Test } from 'tap'
 import { accountKey } from '../../src/ledger/accounts.js'
 import { USD } from '../../src/money/currency.js'
 import { setRate } from '../../src/processor/commands/rate_set.js'
@@ -12,6 +12,7 @@ import {
   beginLife,
   captured,
   INTENT_TTL,
+  openTenant,
   QUOTE_TTL,
   scanned,
   waiting,
@@ -84,6 +85,42 @@ void t.test('limits of a transaction, a day and a month', async (t) => {
   }
 })
 
+void t.test('what confirmations of one group race for is given out once', async (t) => {
+  /** As many lives, each scanned while nothing is paid, and then confirmed all at once. */
+  const raced = async (world: World, lives: readonly Life[]): Promise<string[]> => {
+    const answers = await world.runAll(lives.map(({ calls }) => calls.confirm()))
+    return answers.map(codeOf)
+  }
+  const begun = async (first: Life, count: number, given: object): Promise<Life[]> => {
+    const lives = [first]
+    while (lives.length < count) lives.push(await first.another())
+    for (const life of lives) viewOf(await life.scan('5000000', given))
+    return lives
+  }
+  const refused = (code: string, from: number): string[] =>
+    Array.from({ length: 6 }, (_, i) => (i < from ? 'ok' : code))
+
+  await t.test('a day of a user', async (t) => {
+    const world = await createWorld(t)
+    const lives = await begun(await beginLife(world, { corridor: 'vn_vietqr' }), 6, UNASKED)
+    t.same(await raced(world, lives), refused('user_limit_exceeded', 2))
+  })
+  await t.test('the money of a partner', async (t) => {
+    const world = await createWorld(t)
+    const tenant = await openTenant(world, 'poor', {}, 4n * 138_889n - 1n)
+    const lives: Life[] = []
+    for (let i = 0; i < 6; i++) lives.push(await beginLife(world, { tenant }))
+    for (const life of lives) viewOf(await life.scan('5000000'))
+    t.same(await raced(world, lives), refused('insufficient_balance', 3))
+    t.ok((await world.trialBalance()).balanced)
+  })
+  await t.test('being the first of duplicates', async (t) => {
+    const world = await createWorld(t)
+    const lives = await begun(await beginLife(world), 6, {})
+    t.same(await raced(world, lives), refused('duplicate_scan', 1))
+  })
+})
+
 /** Midnight at UTC+7. */
 const nextLocalDay = (now: number): number =>
   Math.floor((now + 420 * MINUTE) / DAY + 1) * DAY - 420 * MINUTE
@@ -92,7 +129,7 @@ void t.test('a payment counts where it was confirmed, and is given back there', 
   const MIDNIGHT = Date.UTC(2026, 10, 30, 17)
   const full = ['vn_vietqr', 'u', 5_000_000] as const
 
-  const usedUpBefore = async (t: Parameters<typeof createWorld>[0]): Promise<[World, Life]> => {
+  const usedUpBefore = async (t: Test): Promise<[World, Life]> => {
     const world = await createWorld(t)
     world.clock.set(MIDNIGHT - 10_000)
     t.equal(await pay(world, ...full), 'ok')

@@ -77,6 +77,17 @@ const at = (
 ): Row[] =>
   Object.entries(given).map(([name, given]) => ({ name, ...(given && { given }), ...row }))
 
+const CLOSING = 'closing'
+/** Asked while the partner of that name is suspended. */
+const suspended =
+  (ask: Row['ask']): Row['ask'] =>
+  async (life) => {
+    await openTenant(life.world, CLOSING, { suspended: true })
+    const answer = await ask(life)
+    await openTenant(life.world, CLOSING, {})
+    return answer
+  }
+
 const ENDED = { captured, failed, refunded, cancelled, expired } as const
 
 function table(endpoint: string, rows: (world: World) => readonly Row[] | Promise<Row[]>): void {
@@ -195,14 +206,31 @@ void t.test('create', async (t) => {
   }
 })
 
-table('re-mint', () => {
+table('re-mint', async (world) => {
   const ask = (life: Life): Promise<Answer> => life.remint()
+  const terminal = refusal('payment_intent_terminal', 409)
+  const closing = { tenant: await openTenant(world, CLOSING, {}, 100_000n) }
   return [
     { name: 'created', ask, ...becomes('created') },
     { name: 'scanned', given: scanned, ask, ...becomes('created') },
     { name: 'waiting for the rail', given: waiting, ask, ...becomes('authorized') },
     { name: 'handed over', given: authorized, ask, ...becomes('authorized') },
-    ...at({ ...ENDED, overdue }, { ask, ...refusal('payment_intent_terminal', 409) }),
+    ...at({ ...ENDED, overdue }, { ask, ...terminal }),
+    { name: 'suspended', options: closing, ask: suspended(ask), ...SUSPENDED },
+    {
+      name: 'suspended, and paid already',
+      options: closing,
+      given: authorized,
+      ask: suspended(ask),
+      ...becomes('authorized'),
+    },
+    {
+      name: 'terminal, before suspended',
+      options: closing,
+      given: cancelled,
+      ask: suspended(ask),
+      ...terminal,
+    },
     { name: 'unknown', ask: (life) => life.as(UNKNOWN).remint(), ...NOT_FOUND },
     { name: "another tenant's", ask: (life) => life.as(STRANGER).remint(), ...NOT_FOUND },
     {
@@ -281,7 +309,8 @@ const usedUp = async (life: Life): Promise<void> => {
   }
 }
 
-table('scan', () => {
+table('scan', async (world) => {
+  const closing = { tenant: await openTenant(world, CLOSING, {}) }
   const qr = (payload: string, amount: string | null = '36000'): Row['ask'] => {
     return (life) => life.scan(amount, { qr_payload: payload })
   }
@@ -316,6 +345,19 @@ table('scan', () => {
       given: cancelled,
       ask: qr('', '0'),
       ...unscannable,
+    },
+    {
+      name: 'the state, before suspended',
+      options: closing,
+      given: cancelled,
+      ask: suspended(qr(thai())),
+      ...unscannable,
+    },
+    {
+      name: 'suspended, before the code',
+      options: closing,
+      ask: suspended(qr('', '0')),
+      ...SUSPENDED,
     },
     ...BAD_CODES.map(([name, payload, code]) => ({
       name: `a code ${name}`,
@@ -420,12 +462,6 @@ table('confirm', async (world) => {
       await then(life)
     }
   }
-  const suspend = async (life: Life): Promise<Answer> => {
-    await openTenant(world, 'closing', { suspended: true })
-    const answer = await life.confirm(OTHER_QUOTE)
-    await openTenant(world, 'closing', {})
-    return answer
-  }
   return [
     { name: 'scanned', given: scanned, ask, ...becomes('authorized') },
     {
@@ -489,8 +525,8 @@ table('confirm', async (world) => {
     },
     {
       name: 'suspended, before all that follows',
-      options: { tenant: await openTenant(world, 'closing', {}) },
-      ask: suspend,
+      options: { tenant: await openTenant(world, CLOSING, {}) },
+      ask: suspended((life) => life.confirm(OTHER_QUOTE)),
       ...SUSPENDED,
     },
     ...at({ cancelled, expired }, { ask, ...unconfirmable }),

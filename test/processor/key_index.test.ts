@@ -34,6 +34,28 @@ void t.test('what was not added is not found', async (t) => {
   t.same(index.candidates({ high: 1, low: 1 }), [5])
 })
 
+void t.test('an exchange keeps the last one, and tells the one before', async () => {
+  fc.assert(
+    fc.property(
+      fc.array(fc.record({ high: fc.oneof(word, fc.constant(7)), low: fc.nat({ max: 40 }) })),
+      (prints) => {
+        const index = createKeyIndex()
+        const model = new Map<string, number>()
+        return prints.every((print, sequence) => {
+          const key = `${print.high} ${print.low}`
+          const before = model.get(key)
+          model.set(key, sequence)
+          return (
+            index.exchange(print, sequence) === before &&
+            index.candidates(print).join() === String(sequence) &&
+            index.size === model.size
+          )
+        })
+      },
+    ),
+  )
+})
+
 void t.test('16 to 24 bytes a key', async (t) => {
   const index = createKeyIndex()
   for (let i = 0; i < 300_000; i++) {

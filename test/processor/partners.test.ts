@@ -46,7 +46,7 @@ const stories: Record<string, (t: Test, world: World) => Promise<void>> = {
     t.equal(codeOf(await world.run(createIntent(DEMO, anIntent()))), 'partner_suspended')
     t.equal(await change(world, { kind: 'resume' }), 'ok')
     t.equal(codeOf(await world.run(createIntent(DEMO, anIntent()))), 'ok')
-    t.equal(await change(world, { kind: 'suspend' }, 'nobody'), 'invalid_request')
+    t.equal(await change(world, { kind: 'suspend' }, 'nobody'), 'partner_not_found')
   },
 
   corridors: async (t, world) => {
@@ -100,8 +100,9 @@ const stories: Record<string, (t: Test, world: World) => Promise<void>> = {
 
   'revocation is final': async (t, world) => {
     t.equal(codeOf(await world.run(revokeKey(ADA, 'demo_sandbox_2026q4'))), 'ok')
-    t.equal(codeOf(await world.run(revokeKey(ADA, 'demo_sandbox_2026q4'))), 'invalid_request')
-    t.equal(codeOf(await world.run(revokeKey(ADA, 'nobody_sandbox_2026q4'))), 'invalid_request')
+    t.equal(codeOf(await world.run(revokeKey(ADA, 'demo_sandbox_2026q4'))), 'signing_key_revoked')
+    const unknown = await world.run(revokeKey(ADA, 'nobody_sandbox_2026q4'))
+    t.equal(codeOf(unknown), 'signing_key_not_found')
     t.same((await keysOf(world))[0]?.status, 'revoked')
     const { key_id } = viewOf<{ key_id: string }>(await world.run(issueKey(ADA, DEMO)))
     t.equal(key_id, 'demo_sandbox_2027q1', 'its quarter is not used again')

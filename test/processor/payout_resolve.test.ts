@@ -47,7 +47,10 @@ tellTwice({
   'found unpaid': async (t, world) => {
     const { id } = await pay(world)
     const view = viewOf(await resolve(world, id, 'failed'))
-    t.match(view, { status: 'failed', failure: { code: 'rejected' } })
+    t.match(view, {
+      status: 'failed',
+      failure: { code: 'not_carried_out', source: 'service', retryable: true },
+    })
     t.same(await balanceOf(world), { available: String(FUNDS), reserved: '0' })
     t.match(await operatorLogOf(t, id), [{ action: 'resolve_payout_failed' }])
     await world.news(executed(id))
@@ -58,12 +61,16 @@ tellTwice({
 
   'taken back': async (t, world) => {
     const { id } = await pay(world)
-    t.equal(codeOf(await reverse(world, id)), 'invalid_request', 'not completed')
+    t.equal(codeOf(await reverse(world, id)), 'payout_not_completed')
     await world.news(executed(id))
-    t.match(viewOf(await reverse(world, id)), { status: 'reversed', reversed_at: /Z$/ })
+    t.match(viewOf(await reverse(world, id)), {
+      status: 'reversed',
+      reversed_at: /Z$/,
+      failure: { code: 'returned', message: 'The money came back.', source: 'service' },
+    })
     t.same(await balanceOf(world), { available: String(FUNDS), reserved: '0' })
     t.equal(await accountOf(world, 'rail_clearing'), '0')
-    t.equal(codeOf(await reverse(world, id)), 'invalid_request', 'once')
+    t.equal(codeOf(await reverse(world, id)), 'payout_not_completed', 'once')
     await world.news(executed(id, { status: 'returned', reportId: 'back' }))
     t.same(await discrepanciesOf(world), [], 'the rail tells of the same money')
     t.same(await balanceOf(world), { available: String(FUNDS), reserved: '0' })
@@ -79,8 +86,8 @@ tellTwice({
       [id, 'reversed', EVIDENCE, 'invalid_request'],
       [id, 'completed', ' ', 'invalid_request'],
       [id, 'completed', 'e'.repeat(2_001), 'invalid_request'],
-      [held.id, 'completed', EVIDENCE, 'invalid_request'],
-      [waiting.id, 'failed', EVIDENCE, 'invalid_request'],
+      [held.id, 'completed', EVIDENCE, 'payout_not_at_rail'],
+      [waiting.id, 'failed', EVIDENCE, 'payout_not_at_rail'],
       ['pout_x', 'completed', EVIDENCE, 'payout_not_found'],
     ]
     for (const [payoutId, outcome, evidence, code] of cases) {
@@ -88,7 +95,7 @@ tellTwice({
       t.same(await operatorLogOf(t, payoutId), [], 'what did not happen is not logged')
     }
     await world.news(executed(id))
-    t.equal(codeOf(await resolve(world, id, 'failed')), 'invalid_request', 'it is known')
+    t.equal(codeOf(await resolve(world, id, 'failed')), 'payout_not_at_rail', 'it is known')
     t.equal(codeOf(await reverse(world, id, '')), 'invalid_request')
     t.equal(codeOf(await reverse(world, 'pout_x')), 'payout_not_found')
   },

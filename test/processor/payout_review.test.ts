@@ -63,8 +63,8 @@ tellTwice({
     )
     t.same(types(world), ['payout.created', 'payout.processing'])
     t.same(await balanceOf(world), reserved)
-    t.equal(codeOf(await world.run(approvePayout(OPERATOR, id))), 'invalid_request', 'once')
-    t.equal(codeOf(await world.run(rejectPayout(OPERATOR, id))), 'invalid_request')
+    t.equal(codeOf(await world.run(approvePayout(OPERATOR, id))), 'payout_not_held', 'once')
+    t.equal(codeOf(await world.run(rejectPayout(OPERATOR, id))), 'payout_not_held')
     t.match(await operatorLogOf(t, id), [{ actor: 'ann', action: 'approve_payout' }])
     world.clock.pass(259_200_000)
     await world.wake()
@@ -78,7 +78,7 @@ tellTwice({
     t.same(await balanceOf(world), FUNDS, 'released, fees included')
     t.same(world.orders, [])
     t.same(types(world), ['payout.created', 'payout.failed'])
-    t.equal(codeOf(await world.run(approvePayout(OPERATOR, id))), 'invalid_request')
+    t.equal(codeOf(await world.run(approvePayout(OPERATOR, id))), 'payout_not_held')
     t.match(await operatorLogOf(t, id), [{ actor: 'ann', action: 'reject_payout' }])
   },
 
@@ -112,7 +112,7 @@ tellTwice({
     t.equal(codeOf(await world.run(approvePayout(OPERATOR, 'pout_x'))), 'payout_not_found')
     t.equal(codeOf(await world.run(rejectPayout(OPERATOR, 'pout_x'))), 'payout_not_found')
     const running = await pay(world)
-    t.equal(codeOf(await world.run(rejectPayout(OPERATOR, running.id))), 'invalid_request')
+    t.equal(codeOf(await world.run(rejectPayout(OPERATOR, running.id))), 'payout_not_held')
   },
 
   'the queue, the oldest first': async (t, world) => {

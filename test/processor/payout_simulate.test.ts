@@ -27,15 +27,15 @@ tellTwice({
     await world.news(executed(id))
     t.same(
       [await code(id, 'completed'), await code(id, 'failed'), await code(id, 'reversed')],
-      ['invalid_request', 'invalid_request', 'ok'],
+      ['outcome_not_possible', 'outcome_not_possible', 'ok'],
     )
     await world.news(executed(id, { status: 'returned' }))
-    t.equal(await code(id, 'reversed'), 'invalid_request')
+    t.equal(await code(id, 'reversed'), 'outcome_not_possible')
     const held = await pay(world, { reference: 'sandbox:review' })
-    t.equal(await code(held.id, 'completed'), 'invalid_request', 'the rail does not know it')
+    t.equal(await code(held.id, 'completed'), 'outcome_not_possible', 'the rail does not know it')
     world.setRail(false)
     const waiting = await pay(world)
-    t.equal(await code(waiting.id, 'completed'), 'invalid_request', 'not handed over yet')
+    t.equal(await code(waiting.id, 'completed'), 'outcome_not_possible', 'not handed over yet')
   },
 
   'who may, and what': async (t, world) => {

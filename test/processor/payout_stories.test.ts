@@ -3,6 +3,7 @@
  * every command.
  */
 import t, { type Test } from 'tap'
+import { HOUR } from '../../src/base/clock.js'
 import type { PayoutId } from '../../src/base/ids.js'
 import type { RailOrder, RailReport } from '../../src/rails/rail.js'
 import { getBalances } from '../../src/processor/commands/balances_get.js'
@@ -122,6 +123,20 @@ const stories: Record<string, (t: Test, world: World) => Promise<void>> = {
       t.equal(world.orders.at(-1)?.kind, 'query')
       t.equal(world.orders.length, before + 1)
     }
+  },
+
+  'asked about when the rail is back': async (t, world) => {
+    await pay(world)
+    world.setRail(false)
+    world.clock.pass(HOUR)
+    for (let again = 0; again < 3; again++) {
+      await world.wake()
+      world.clock.pass(1_000)
+    }
+    t.same(kinds(world.orders), ['instruct'], 'nobody is there to be asked')
+    world.setRail(true)
+    await world.wake()
+    t.same(kinds(world.orders), ['instruct', 'query'], 'and not an hour later')
   },
 
   'replayed byte for byte': async (t, world) => {

@@ -1,9 +1,11 @@
 /** The cycle's promises: what is released when, and what happens when a part of it breaks. */
 import t from 'tap'
-import { plus } from '../../src/base/clock.js'
+import { DAY, MINUTE, plus } from '../../src/base/clock.js'
+import { tenantOf, type KeyId, type PartnerId } from '../../src/base/ids.js'
 import type { Command, Work } from '../../src/processor/command.js'
 import { createIntent } from '../../src/processor/commands/intent_create.js'
 import { getIntent } from '../../src/processor/commands/intent_get.js'
+import { revokeKey } from '../../src/processor/commands/key_revoke.js'
 import { answer, type Answer } from '../../src/processor/group.js'
 import { createPipeline, type Pipeline } from '../../src/processor/pipeline.js'
 import { createLog } from '../../src/base/log.js'
@@ -156,10 +158,7 @@ void t.test(
   'a nonce is good for one call, whatever became of it, and after a restart',
   async (t) => {
     const world = await createWorld(t)
-    const signedBy = {
-      keyId: 'demo_sandbox_2026q4',
-      nonce: Buffer.alloc(32, 5),
-    } as Work['signedBy']
+    const signedBy = signedWith(5)
     const bench = benchOf(world, world.store)
     const [one, twin] = await Promise.all([
       bench.submit(getIntent(DEMO, 'pi_none'), { signedBy }),
@@ -174,3 +173,47 @@ void t.test(
     )
   },
 )
+
+void t.test('a nonce stays spent whatever the clock does, also after a restart', async (t) => {
+  const world = await createWorld(t)
+  const signedBy = signedWith(5)
+  const send = (nonce: Work['signedBy'] = signedBy): Promise<Answer> =>
+    benchOf(world, world.store).submit(getIntent(DEMO, 'pi_none'), { signedBy: nonce })
+  const startedAt = world.clock.now()
+  t.equal(codeOf(await send()), 'payment_intent_not_found')
+
+  world.clock.pass(DAY)
+  // The first commit of a pipeline is one that deletes old rows.
+  t.equal(codeOf(await send(signedWith(6))), 'payment_intent_not_found')
+  await world.rebuild()
+  t.equal(codeOf(await send(signedWith(7))), 'payment_intent_not_found')
+  world.clock.set(plus(startedAt, MINUTE))
+  t.equal(codeOf(await send()), 'authentication_failed', 'set right again')
+  await world.rebuild()
+  t.equal(codeOf(await send()), 'authentication_failed', 'and started again')
+})
+
+void t.test('a key that is revoked is refused though its gateway let it pass', async (t) => {
+  const world = await createWorld(t)
+  const bench = benchOf(world, world.store)
+  const send = async (nonce: number, over: Partial<Work> = {}): Promise<string> => {
+    const signedBy = signedWith(nonce)
+    return codeOf(await bench.submit(createIntent(DEMO, anIntent()), { signedBy, ...over }))
+  }
+  t.equal(await send(1), 'ok')
+  t.equal(await send(2, { lane: tenantOf('other' as PartnerId, 'sandbox') }), REFUSED)
+  t.equal(await send(2, { signedBy: { ...signedWith(2), keyId: 'nobody' as KeyId } }), REFUSED)
+  t.equal(await send(2), 'ok', 'none of them used the nonce up')
+
+  const revoked = revokeKey({ name: 'ada', reason: 'ticket 7' }, signedWith(0).keyId)
+  const [, late] = await Promise.all([bench.submit(revoked), send(3)])
+  t.equal(late, REFUSED, 'behind the revocation in its own group')
+  t.equal(await send(4), REFUSED)
+})
+
+const REFUSED = 'authentication_failed'
+
+const signedWith = (nonce: number): NonNullable<Work['signedBy']> => ({
+  keyId: 'demo_sandbox_2026q4' as KeyId,
+  nonce: Buffer.alloc(32, nonce),
+})

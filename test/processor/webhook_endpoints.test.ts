@@ -1,13 +1,29 @@
 /** Webhook endpoints as a partner keeps them: warm, and rebuilt before every command. */
 import t from 'tap'
-import { tenantOf, type PartnerId } from '../../src/base/ids.js'
-import {
-  createWebhookEndpoint,
-  listWebhookEndpoints,
-} from '../../src/processor/commands/webhook_endpoint_create.js'
+import { plus, toRfc3339 } from '../../src/base/clock.js'
+import { tenantOf, type EndpointId, type PartnerId } from '../../src/base/ids.js'
+import { createPayout } from '../../src/processor/commands/payout_create.js'
+import { createWebhookEndpoint } from '../../src/processor/commands/webhook_endpoint_create.js'
 import { deleteWebhookEndpoint } from '../../src/processor/commands/webhook_endpoint_delete.js'
+import {
+  getWebhookEndpoint,
+  listWebhookEndpoints,
+} from '../../src/processor/commands/webhook_endpoint_get.js'
+import { nameWebhookEndpoint } from '../../src/processor/commands/webhook_endpoint_named.js'
+import {
+  disableWebhookEndpoint,
+  switchAnyEndpoint,
+  switchWebhookEndpoint,
+} from '../../src/processor/commands/webhook_endpoint_switch.js'
+import { testWebhookEndpoint } from '../../src/processor/commands/webhook_endpoint_test.js'
+import { updateWebhookEndpoint } from '../../src/processor/commands/webhook_endpoint_update.js'
+import { rotateWebhookSecret } from '../../src/processor/commands/webhook_secret_rotate.js'
+import { listEvents } from '../../src/processor/queries/event_list.js'
+import { aPayout } from '../support/requests.js'
 import { codeOf, createWorld, DEMO, viewOf } from '../support/world.js'
+import { operatorLogOf, read } from './stories.js'
 
+const ANNA = { name: 'anna', reason: 'ticket 7' }
 const STRANGER = tenantOf('acme' as PartnerId, 'sandbox')
 const request = (
   url = 'https://example.com/hooks?a=b',
@@ -51,3 +67,231 @@ for (const rebuilt of [false, true]) {
     }
   })
 }
+
+type View = Record<string, unknown> & { readonly id: string; readonly key_id: string }
+const HOUR_MS = 3_600_000
+
+for (const rebuilt of [false, true]) {
+  const how = rebuilt ? 'rebuilt' : 'warm'
+
+  void t.test(`what a change names changes, the rest stays, ${how}`, async (t) => {
+    const world = await createWorld(t, { rebuilt })
+    const made = viewOf<View>(await world.run(createWebhookEndpoint(DEMO, request())))
+    const get = async (): Promise<View> =>
+      viewOf(await world.run(getWebhookEndpoint(DEMO, made.id)))
+    const { secret: _shownOnce, ...shown } = made
+    t.same(await get(), shown)
+    t.match(shown, {
+      ...{ description: '', enabled_events: ['*'], api_version: '2026-11-01', status: 'enabled' },
+      ...{ disabled_reason: null, key_id: `${made.id}_1`, created_at: /Z$/ },
+    })
+    const change = (given: object) =>
+      world.run(
+        updateWebhookEndpoint(DEMO, { endpoint_id: made.id, enabled_events: null, ...given }),
+      )
+    world.clock.pass(1_000)
+    const url = 'http://127.0.0.1:8/new'
+    t.same(viewOf(await change({ url })), { ...shown, url })
+    const described = { ...shown, url, description: 'orders' }
+    t.same(viewOf(await change({ description: 'orders' })), described)
+    const filter = { types: ['payout.failed', 'balance.low'] }
+    t.same(viewOf(await change({ enabled_events: filter })), {
+      ...described,
+      enabled_events: filter.types,
+    })
+    t.match(viewOf(await change({ enabled_events: { types: [] } })), { enabled_events: ['*'] })
+    for (const wrong of [
+      { url: 'ftp://x/' },
+      { url: `https://x/${'a'.repeat(2_048)}` },
+      { description: 'x'.repeat(501) },
+      { api_version: '2026-11-02' },
+      { enabled_events: { types: ['payout.paid'] } },
+      { enabled_events: { types: ['*', '*'] } },
+    ]) {
+      t.equal(codeOf(await change(wrong)), 'invalid_request', JSON.stringify(wrong).slice(0, 60))
+    }
+    t.same(await get(), described)
+  })
+
+  void t.test(`production is called over TLS alone, ${how}`, async (t) => {
+    const world = await createWorld(t, { rebuilt })
+    const live = tenantOf('demo' as PartnerId, 'production')
+    const http = 'http://example.com/hooks'
+    t.equal(codeOf(await world.run(createWebhookEndpoint(live, request(http)))), 'invalid_request')
+    const made = viewOf<View>(await world.run(createWebhookEndpoint(live, request())))
+    const change = { endpoint_id: made.id, enabled_events: null, url: http }
+    t.equal(codeOf(await world.run(updateWebhookEndpoint(live, change))), 'invalid_request')
+  })
+
+  void t.test(`a new secret signs from its moment on, ${how}`, async (t) => {
+    const world = await createWorld(t, { rebuilt })
+    const made = viewOf<View>(await world.run(createWebhookEndpoint(DEMO, request())))
+    const get = async (): Promise<View> =>
+      viewOf(await world.run(getWebhookEndpoint(DEMO, made.id)))
+    const rotate = (activate_at?: number) =>
+      world.run(
+        rotateWebhookSecret(DEMO, {
+          endpoint_id: made.id,
+          ...(activate_at === undefined ? {} : { activate_at: String(activate_at) }),
+        }),
+      )
+    const inAnHour = toRfc3339(plus(world.clock.now(), HOUR_MS))
+    const second = viewOf<View>(await rotate())
+    t.match(second, { key_id: `${made.id}_2`, secret: /^whsec_/, activate_at: inAnHour })
+    t.not(second['secret'], made['secret'])
+    const waits = { key_id: `${made.id}_1`, next_key: { key_id: second.key_id } }
+    t.match(await get(), waits)
+    world.clock.pass(HOUR_MS - 1)
+    t.match(await get(), waits)
+    world.clock.pass(1)
+    t.match(await get(), { key_id: second.key_id, next_key: undefined })
+
+    const third = viewOf<View>(await rotate(world.clock.now() + 10))
+    const fourth = viewOf<View>(await rotate(0))
+    t.same([third.key_id, fourth.key_id], [`${made.id}_3`, `${made.id}_4`])
+    t.match(await get(), { key_id: fourth.key_id, next_key: undefined }, 'the past means now')
+    const secrets = world.memory().endpoints.get(made.id as EndpointId)?.secrets
+    t.same(
+      secrets?.map(({ keyId }) => keyId),
+      [second.key_id, fourth.key_id],
+      'the one that never signed is gone',
+    )
+    const tooFar = world.clock.now() + 30 * 24 * HOUR_MS + 1
+    t.equal(codeOf(await rotate(tooFar)), 'invalid_request')
+  })
+
+  void t.test(`a disabled endpoint keeps the first reason, ${how}`, async (t) => {
+    const world = await createWorld(t, { rebuilt })
+    const { id } = viewOf<View>(await world.run(createWebhookEndpoint(DEMO, request())))
+    const byPartner = (to: 'enabled' | 'disabled') => world.run(switchWebhookEndpoint(DEMO, id, to))
+    const byPool = (reason: string) => world.run(disableWebhookEndpoint(id as EndpointId, reason))
+    const off = (reason: string) => ({ status: 'disabled', disabled_reason: reason })
+    t.match(viewOf(await byPartner('disabled')), off('by_partner'))
+    t.same(viewOf(await byPool('gone')), { recorded: 0 })
+    t.match(viewOf(await byPartner('disabled')), off('by_partner'))
+    t.equal(codeOf(await world.run(testWebhookEndpoint(DEMO, id))), 'webhook_endpoint_disabled')
+    t.match(viewOf(await byPartner('enabled')), { status: 'enabled', disabled_reason: null })
+    t.same(viewOf(await byPool('gone')), { recorded: 1 })
+    t.match(viewOf(await byPartner('disabled')), off('gone'))
+    await world.run(switchAnyEndpoint(ANNA, id, 'enabled'))
+    await world.run(switchAnyEndpoint(ANNA, id, 'disabled'))
+    t.match(viewOf(await world.run(getWebhookEndpoint(DEMO, id))), off('by_operator'))
+    t.match(await operatorLogOf(t, id), [
+      { ...{ actor: 'anna', reason: 'ticket 7' }, action: 'webhook_endpoint_enabled' },
+      { action: 'webhook_endpoint_disabled' },
+    ])
+  })
+
+  void t.test(`a test is an event of the tenant, and can be repeated, ${how}`, async (t) => {
+    const world = await createWorld(t, { rebuilt })
+    const { id } = viewOf<View>(await world.run(createWebhookEndpoint(DEMO, request())))
+    const test = async () =>
+      viewOf<{ sequence: number; event: object }>(await world.run(testWebhookEndpoint(DEMO, id)))
+    const [first, second] = [await test(), await test()]
+    t.match(first, {
+      sequence: 1,
+      event: {
+        type: 'webhook_endpoint.test',
+        api_version: '2026-11-01',
+        data: { webhook_endpoint: { id, status: 'enabled', secret: undefined } },
+      },
+    })
+    t.equal(second.sequence, 2)
+    t.same(
+      world.events.map(({ body }) => body),
+      [first, second].map(({ event }) => JSON.stringify(event)),
+      'the answer shows what is delivered',
+    )
+  })
+
+  void t.test(`a stranger, a deleted one, one that never was: the same, ${how}`, async (t) => {
+    const world = await createWorld(t, { rebuilt })
+    const make = async (): Promise<string> =>
+      viewOf<View>(await world.run(createWebhookEndpoint(DEMO, request()))).id
+    const [theirs, deleted] = [await make(), await make()]
+    await world.run(deleteWebhookEndpoint(DEMO, deleted))
+    for (const [tenant, id] of [
+      [STRANGER, theirs],
+      [tenantOf('demo' as PartnerId, 'production'), theirs],
+      [DEMO, deleted],
+      [DEMO, 'we_00000000000000000000000000'],
+      [DEMO, ''],
+    ] as const) {
+      for (const command of [
+        getWebhookEndpoint(tenant, id),
+        nameWebhookEndpoint(tenant, id),
+        updateWebhookEndpoint(tenant, { endpoint_id: id, enabled_events: null, url: 'ftp://x' }),
+        deleteWebhookEndpoint(tenant, id),
+        switchWebhookEndpoint(tenant, id, 'enabled'),
+        switchWebhookEndpoint(tenant, id, 'disabled'),
+        rotateWebhookSecret(tenant, { endpoint_id: id }),
+        testWebhookEndpoint(tenant, id),
+      ]) {
+        t.equal(codeOf(await world.run(command)), 'webhook_endpoint_not_found', command.name)
+      }
+    }
+    t.equal(
+      codeOf(await world.run(switchAnyEndpoint(ANNA, deleted, 'enabled'))),
+      'webhook_endpoint_not_found',
+    )
+    t.equal(world.events.length, 0)
+  })
+}
+
+void t.test('events by their numbers: pages without a gap, of the tenant alone', async (t) => {
+  const world = await createWorld(t)
+  const make = async (tenant: typeof DEMO): Promise<string> =>
+    viewOf<View>(await world.run(createWebhookEndpoint(tenant, request()))).id
+  const [ours, theirs] = [await make(DEMO), await make(STRANGER)]
+  for (let i = 0; i < 7; i++) await world.run(testWebhookEndpoint(DEMO, ours))
+  await world.run(testWebhookEndpoint(STRANGER, theirs))
+  interface Page {
+    readonly data: readonly { readonly sequence: number; readonly event: object }[]
+    readonly next_after: number
+    readonly has_more: boolean
+  }
+  const page = async (after: number, limit?: number): Promise<Page> =>
+    viewOf(await read(world, listEvents(DEMO, { after: String(after), ...(limit && { limit }) })))
+  const numbers = ({ data }: Page): number[] => data.map(({ sequence }) => sequence)
+  const first = await page(0, 3)
+  t.same(numbers(first), [1, 2, 3])
+  t.match(first, { next_after: 3, has_more: true })
+  t.match(await page(3, 4), { next_after: 7, has_more: false })
+  t.same(numbers(await page(5)), [6, 7])
+  t.match(await page(7), { data: [], next_after: 7, has_more: false }, 'ask again later')
+  t.match(await page(99), { data: [], next_after: 99 })
+  t.same(
+    (await page(0)).data.map(({ event }) => JSON.stringify(event)),
+    world.events.slice(0, 7).map(({ body }) => body),
+  )
+  for (const wrong of [{ limit: 0 }, { limit: 101 }, { after: '-1' }]) {
+    const answer = await read(world, listEvents(DEMO, { after: '0', ...wrong }))
+    t.equal(codeOf(answer), 'invalid_request')
+  }
+  t.equal((await world.store.lists.event(STRANGER, world.events[0]!.id))?.id, undefined)
+  t.equal((await world.store.lists.event(DEMO, world.events[0]!.id))?.sequence, 1)
+})
+
+void t.test('a page of large events ends early', async (t) => {
+  const world = await createWorld(t)
+  const metadata = Object.fromEntries(
+    Array.from({ length: 50 }, (_, i) => [`key ${i}`.padEnd(100, '.'), 'ส'.repeat(500)]),
+  )
+  for (let i = 0; i < 6; i++) {
+    viewOf(await world.run(createPayout(DEMO, aPayout({ idempotency_key: `${i}`, metadata }))))
+  }
+  const seen: number[] = []
+  let pages = 0
+  for (let after = '0', more = true; more; pages += 1) {
+    const page = viewOf<{ data: { sequence: number }[]; next_after: number; has_more: boolean }>(
+      await read(world, listEvents(DEMO, { after })),
+    )
+    seen.push(...page.data.map(({ sequence }) => sequence))
+    ;[after, more] = [String(page.next_after), page.has_more]
+  }
+  t.same(
+    seen,
+    Array.from({ length: 12 }, (_, i) => i + 1),
+  )
+  t.ok(pages > 1)
+})

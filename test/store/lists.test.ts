@@ -2,14 +2,17 @@
 import { join } from 'node:path'
 import t from 'tap'
 import type { TenantId } from '../../src/base/ids.js'
-import { openDatabase } from '../../src/store/database.js'
+import { openDatabase, type Statement } from '../../src/store/database.js'
 import {
   beneficiariesStatement,
   discrepanciesStatement,
   entriesStatement,
+  eventsStatement,
+  eventStatement,
   heldPayoutsStatement,
+  movementsOfStatement,
+  movementsStatement,
   payoutsStatement,
-  type Statement,
 } from '../../src/store/lists.js'
 import { PROCESSOR_SCHEMA } from '../../src/store/store.js'
 
@@ -47,6 +50,12 @@ const cases: readonly (readonly [string, Statement, string])[] = [
     'ledger_entries USING INDEX ledger_entries_of_tenant (tenant=? AND (posting,line)<(?,?))',
   ],
   [
+    'events',
+    eventsStatement(DEMO, 7, 51),
+    'events USING INDEX sqlite_autoindex_events_2 (tenant=? AND sequence>?)',
+  ],
+  ['event', eventStatement(DEMO, 'evt_1'), 'events USING INDEX sqlite_autoindex_events_1 (id=?)'],
+  [
     'open discrepancies',
     discrepanciesStatement(false, { at: 0, id: '' }, 51),
     'discrepancies USING INDEX discrepancies_open ((at,id)>(?,?))',
@@ -68,4 +77,22 @@ void t.test('no list scans, none sorts', async (t) => {
     t.equal(plan.length, 1, `${name}: one step, no sorting`)
     t.match(plan[0]?.detail, `SEARCH ${expected}`, name)
   }
+})
+
+void t.test('what the rail moved is found along the entries alone', async (t) => {
+  const database = await openDatabase(join(t.testdir(), 'processor.db'), {
+    migrations: PROCESSOR_SCHEMA,
+  })
+  t.teardown(() => database.close())
+  const planOf = async ({ sql, values }: Statement): Promise<string> => {
+    const plan = await database.all<{ detail: string }>(`EXPLAIN QUERY PLAN ${sql}`, values)
+    return plan.map(({ detail }) => detail).join('\n')
+  }
+  const period = await planOf(movementsStatement({ at: 1, posting: 2 }, 9, 51))
+  t.match(period, 'SEARCH e USING INDEX ledger_entries_of_rail ((at,posting)>(?,?) AND at<?)')
+  t.notMatch(period, /SCAN|TEMP B-TREE/)
+  const named = await planOf(movementsOfStatement(['pout_1']))
+  t.match(named, 'SEARCH e USING INDEX ledger_entries_of_entity (entity=?)')
+  t.match(named, 'discrepancies_of_entity (entity=?)')
+  t.notMatch(named, /SCAN (?:e|d)\b/)
 })

@@ -22,6 +22,9 @@ function groupOf<N extends TableName>(rows: { [K in N]: readonly Row<K>[] }): Gr
     forgetBefore: null,
     keyPrints: null,
     keyPrintsFirst: 0,
+    userPrints: null,
+    userLinks: '[]',
+    userFirst: 0,
   }
 }
 
@@ -121,12 +124,28 @@ void t.test('what was committed is there after the file is opened again', async 
 })
 
 void t.test('a file of a newer version is refused', async (t) => {
-  const { store, file } = await opened(t)
+  const file = join(t.testdir(), 'processor.db')
+  const store = await openStore(file)
+  await store.close()
   const raw = await openDatabase(file)
   await raw.exec('PRAGMA user_version = 99')
   await raw.close()
   await t.rejects(openStore(file), /newer version/)
-  t.ok(store)
+  await t.rejects(openStore(file), /newer version/, 'and is not locked by the refusal')
+})
+
+void t.test('a file has one writer, and as many readers as like', async (t) => {
+  const file = join(t.testdir(), 'processor.db')
+  const store = await openStore(file)
+  await t.rejects(openStore(file), /processor\.db is in use by another process/)
+  const reader = await openDatabase(file, { readOnly: true })
+  await store.commit(groupOf({ intents: [anIntent('pi_1')] }))
+  t.same(await reader.all('SELECT id FROM intents'), [{ id: 'pi_1' }])
+  await reader.close()
+  await store.close()
+  const next = await openStore(file)
+  t.same(await next.due('intents', instant(9e12), 1), ['pi_1'], 'the next one has it')
+  await next.close()
 })
 
 void t.test('a value the driver would turn into NULL does not compile', async (t) => {

@@ -12,6 +12,7 @@ import { currencyOf } from '../../money/currency.js'
 import type { NewBeneficiary__Output as NewBeneficiary } from '../../../protos/types/causeway/v1/NewBeneficiary.js'
 import type { Row } from '../../store/tables.js'
 import type { Command, Desk } from '../command.js'
+import { isSuspended } from '../directory.js'
 import { answer, refuse } from '../group.js'
 import { beneficiaryAccountPlace } from '../orders.js'
 
@@ -22,6 +23,7 @@ export function createBeneficiary(tenant: TenantId, given: NewBeneficiary | null
     name: 'create_beneficiary',
     needs: () => undefined,
     decide: (desk) => {
+      if (isSuspended(desk.memory, tenant)) return refuse('partner_suspended')
       const row = given === null ? null : beneficiaryRow(desk, tenant, given)
       if (row === null) return refuse('invalid_beneficiary')
 

@@ -40,7 +40,7 @@ export function deposit(actor: Actor, tenant: TenantId, request: DepositRequest)
         return refuse('invalid_request')
       }
       const funds = money(currency, amount)
-      if (!canDeposit(desk, tenant, funds)) return refuse('invalid_request')
+      if (!canDeposit(desk, tenant, funds)) return refuse('balance_limit_exceeded')
 
       // From here on it must succeed.
       const depositId = depositFunds(desk, tenant, funds)

@@ -1,18 +1,21 @@
 /**
  * Settles a discrepancy: a person has found out what the rail's odd words were about.
  *
- * D1. `undo` posts the mirror of its entries: the money did not move after all, or has moved back.
- *     `keep` lets them stand.
- * D2. It is settled once, by name, with a reason and with the place of the evidence.
+ * D1. `keep` lets its entries stand in suspense. Every other way takes them out: by their mirror,
+ *     because the money did not move after all or has moved back (`undo`); at the partner's charge
+ *     or to its credit; or at our own loss or gain (`write_off`).
+ * D2. It is settled once; only what was kept may be cleared later. Each time by name, with a reason
+ *     and with the place of the evidence.
  */
 import { instant, toRfc3339 } from '../../base/clock.js'
+import type { ErrorCode } from '../../base/errors.js'
 import type { TenantId } from '../../base/ids.js'
 import type { Currency } from '../../money/currency.js'
 import { money, toWire, type Money } from '../../money/money.js'
 import type { Row } from '../../store/tables.js'
-import type { Command } from '../command.js'
+import type { Command, Desk } from '../command.js'
 import { stageDiscrepancy } from '../discrepancies.js'
-import { canSuspend, suspend, type SuspensePlan } from '../funds.js'
+import { refusalOfSuspense, suspend, type SuspensePlan } from '../funds.js'
 import { answer, refuse } from '../group.js'
 import { isEvidence, logAction, type Actor } from '../operator_log.js'
 
@@ -21,46 +24,64 @@ export interface Settlement {
   readonly evidence: string
 }
 
+/** How each way is posted, by what had been posted to suspense; null: it has no such way. */
+const WAYS = {
+  keep: null,
+  undo: { paid: 'discrepancy_returned', returned: 'discrepancy_paid' },
+  charge_partner: { paid: 'discrepancy_charged', returned: null },
+  credit_partner: { paid: null, returned: 'discrepancy_credited' },
+  write_off: { paid: 'discrepancy_lost', returned: 'discrepancy_gained' },
+} as const satisfies Record<string, Record<'paid' | 'returned', SuspensePlan | null> | null>
+type Way = keyof typeof WAYS
+
 export function resolveDiscrepancy(
   actor: Actor,
   id: string,
-  { settlement, evidence }: Settlement,
+  { settlement: way, evidence }: Settlement,
 ): Command {
   return {
     name: 'resolve_discrepancy',
     needs: (needs) => needs.discrepancy(id),
     decide: (desk) => {
-      const isKnownWay = settlement === 'undo' || settlement === 'keep'
-      if (!isKnownWay || !isEvidence(evidence)) return refuse('invalid_request')
+      if (!isWay(way) || !isEvidence(evidence)) return refuse('invalid_request')
       const row = desk.memory.discrepancies.get(id)
-      if (!row) return refuse('not_found')
-      if (row.resolved_at !== null) return refuse('invalid_request')
-      const mirror = settlement === 'undo' ? mirrorOf(row) : null
-      const canUndo = mirror !== null && canSuspend(desk, mirror.tenant, mirror.plan, mirror.amount)
-      if (settlement === 'undo' && !canUndo) return refuse('invalid_request')
+      if (!row) return refuse('discrepancy_not_found')
+      const isKept = row.settlement === 'keep' && way !== 'keep'
+      if (row.settlement !== null && !isKept) return refuse('discrepancy_settled')
+      const clearing = clearingOf(row, way)
+      const refusal = way === 'keep' ? null : refusalOf(desk, clearing)
+      if (refusal !== null) return refuse(refusal)
 
       // From here on it must succeed.
-      if (mirror !== null) suspend(desk, mirror.tenant, { ...mirror, entity: id })
-      const settled = { ...row, resolved_at: desk.now, settlement }
+      if (clearing !== null) suspend(desk, clearing.tenant, { ...clearing, entity: id })
+      const settled = { ...row, resolved_at: desk.now, settlement: way }
       stageDiscrepancy(desk, settled)
-      logAction(desk, actor, `resolve_discrepancy_${settlement}`, id, evidence)
+      logAction(desk, actor, `resolve_discrepancy_${way}`, id, evidence)
       return answer(discrepancyView(settled))
     },
   }
 }
 
-/** What takes its entries back; null when it has none. */
-function mirrorOf({ tenant, plan, currency, amount }: Row<'discrepancies'>): {
+const isWay = (text: string): text is Way => Object.hasOwn(WAYS, text)
+
+interface Clearing {
   readonly tenant: TenantId
   readonly plan: SuspensePlan
   readonly amount: Money
-} | null {
+}
+
+/** What takes its entries out of suspense; null when it has none, or none of that kind. */
+function clearingOf(row: Row<'discrepancies'>, way: Way): Clearing | null {
+  const { tenant, currency, amount } = row
   if (tenant === null || currency === null || amount === null) return null
-  return {
-    tenant: tenant as TenantId,
-    plan: plan === 'discrepancy_paid' ? 'discrepancy_returned' : 'discrepancy_paid',
-    amount: money(currency as Currency, amount),
-  }
+  const plan = WAYS[way]?.[row.plan === 'discrepancy_paid' ? 'paid' : 'returned'] ?? null
+  if (plan === null) return null
+  return { tenant: tenant as TenantId, plan, amount: money(currency as Currency, amount) }
+}
+
+function refusalOf(desk: Desk, clearing: Clearing | null): ErrorCode | null {
+  if (clearing === null) return 'settlement_not_possible'
+  return refusalOfSuspense(desk, clearing.tenant, clearing.plan, clearing.amount)
 }
 
 export function discrepancyView(row: Row<'discrepancies'>): object {

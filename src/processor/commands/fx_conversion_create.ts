@@ -35,7 +35,8 @@ export function createFxConversion(tenant: TenantId, request: CreateFxConversion
       }
       const isKey = key !== '' && [...key].length <= PAYOUT_IDEMPOTENCY_KEY_MAX
       const quote = desk.memory.fxQuotes.get(quoteId)
-      if (!isKey || !quote || quote.tenant !== tenant) return refuse('invalid_request')
+      if (!isKey) return refuse('invalid_request')
+      if (!quote || quote.tenant !== tenant) return refuse('fx_quote_not_found')
       if (isSuspended(desk.memory, tenant)) return refuse('partner_suspended')
       if (quote.conversion !== null || desk.now >= quote.expires_at) return refuse('quote_expired')
       const terms = {

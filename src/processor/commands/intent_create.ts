@@ -21,6 +21,7 @@ import { stageIntent } from '../advance_intent.js'
 import type { Command, Desk } from '../command.js'
 import { answer, refuse, replay, type Answer } from '../group.js'
 import { bindKey, boundTo } from '../idempotency.js'
+import { linkIntent } from '../user_intents.js'
 import { idempotencyRowKey, type Vault } from '../vault.js'
 
 export function createIntent(tenant: TenantId, request: CreateIntent): Command {
@@ -63,6 +64,7 @@ export function createIntent(tenant: TenantId, request: CreateIntent): Command {
       const context = newContext(desk, tenant, request, request.corridor, attestations)
       const live = memory.intentHost.begin(context)
       stageIntent(desk, live)
+      linkIntent(desk, context)
       if (rowKey !== null) {
         bindKey(desk, rowKey, { requestHash, entity: context.id, response: null })
       }

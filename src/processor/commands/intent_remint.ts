@@ -3,6 +3,7 @@
  * they expire.
  *
  * R1. Nothing of the intent changes: scan, quote and confirmation stay as they are.
+ * R2. A suspended partner gets tokens only for what is paid already, so that its app sees the end.
  */
 import { mintSessionToken } from '../../auth/token.js'
 import { newTokenId } from '../../auth/secrets.js'
@@ -10,6 +11,7 @@ import { plus, toEpochSeconds } from '../../base/clock.js'
 import type { TenantId } from '../../base/ids.js'
 import type { RemintSession__Output as RemintSession } from '../../../protos/types/causeway/v1/RemintSession.js'
 import type { Command } from '../command.js'
+import { isSuspended } from '../directory.js'
 import { answer, refuse } from '../group.js'
 
 export function remintSession(tenant: TenantId, request: RemintSession): Command {
@@ -25,6 +27,9 @@ export function remintSession(tenant: TenantId, request: RemintSession): Command
       if (request.sanctions_attestation?.clean !== true) return refuse('attestation_not_satisfied')
       const isOpen = live.state === 'authorized' || (live.state === 'created' && now < expiresAt)
       if (!isOpen) return refuse('payment_intent_terminal')
+      if (live.state === 'created' && isSuspended(memory, tenant)) {
+        return refuse('partner_suspended')
+      }
 
       // From here on it must succeed.
       const exp = toEpochSeconds(plus(now, rules.sessionTtlMs))

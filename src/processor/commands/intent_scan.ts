@@ -20,6 +20,7 @@ import type { Scanned } from '../../../actors/intent/context.js'
 import { scanView } from '../../../actors/intent/view.js'
 import { advanceIntent } from '../advance_intent.js'
 import type { Command, Desk } from '../command.js'
+import { isSuspended } from '../directory.js'
 import { answer, refuse } from '../group.js'
 import type { LiveIntent } from '../memory.js'
 import type { Needs } from '../needs.js'
@@ -47,6 +48,7 @@ export function scanIntent(tenant: TenantId, request: ScanIntent, at: Instant): 
       if (live.state !== 'created' || desk.now >= context.expiresAt) {
         return refuse('payment_intent_not_scannable')
       }
+      if (isSuspended(desk.memory, tenant)) return refuse('partner_suspended')
 
       const read = readQr(request.qr_payload, context.corridor)
       if (!read.ok) return refuse(wireCodeOf(read.reason))

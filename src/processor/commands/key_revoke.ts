@@ -18,9 +18,8 @@ export function revokeKey(actor: Actor, keyId: string): Command {
     needs: () => undefined,
     decide: (desk) => {
       const key = desk.memory.keys.get(keyId as KeyId)
-      if (key === undefined || statusOf(key, desk.now) === 'revoked') {
-        return refuse('invalid_request')
-      }
+      if (key === undefined) return refuse('signing_key_not_found')
+      if (statusOf(key, desk.now) === 'revoked') return refuse('signing_key_revoked')
 
       // From here on it must succeed.
       const revoked = { ...key, revokedAt: desk.now }

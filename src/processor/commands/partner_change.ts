@@ -31,7 +31,8 @@ export function changePartner(actor: Actor, partnerId: string, change: PartnerCh
     needs: () => undefined,
     decide: (desk) => {
       const partner = desk.memory.partners.get(partnerId as PartnerId)
-      const changed = partner === undefined ? null : applied(partner, change)
+      if (partner === undefined) return refuse('partner_not_found')
+      const changed = applied(partner, change)
       if (changed === null) return refuse('invalid_request')
 
       // From here on it must succeed.

@@ -7,6 +7,14 @@
  * P3. `created` and `processing` are two transitions with an event each, in one commit. A held
  *     payout stays `created`.
  */
+import {
+  DESCRIPTION_MAX,
+  METADATA_KEY_MAX,
+  METADATA_PAIRS_MAX,
+  METADATA_VALUE_MAX,
+  PAYOUT_IDEMPOTENCY_KEY_MAX,
+  REFERENCE_MAX,
+} from '../../base/bounds.js'
 import { plus } from '../../base/clock.js'
 import type { ErrorCode } from '../../base/errors.js'
 import { isIdOf, newId, type BeneficiaryId, type PayoutId, type TenantId } from '../../base/ids.js'
@@ -30,7 +38,8 @@ import { beneficiaryRow, stageBeneficiary, type BeneficiaryRow } from './benefic
 /** A rail that is away for less is expected back before anybody notices. */
 const RAIL_MISSED_AFTER_MS = 10_000
 
-export function createPayout(tenant: TenantId, request: CreatePayout): Command {
+export function createPayout(tenant: TenantId, given: CreatePayout): Command {
+  const request = trimmed(given)
   const rowKey = idempotencyRowKey(tenant, 'create_payout', request.idempotency_key)
   const beneficiaryId = request.beneficiary_id ?? null
 
@@ -68,6 +77,15 @@ export function createPayout(tenant: TenantId, request: CreatePayout): Command {
       return answer(view)
     },
   }
+}
+
+/** Blanks around texts say nothing: a request with them is the same as one without. */
+function trimmed(given: CreatePayout): CreatePayout {
+  const { beneficiary: inline, ...request } = given
+  const reference = given.reference.trim()
+  if (!inline) return { ...request, reference }
+  const beneficiary = { ...inline, name: inline.name.trim(), bank_code: inline.bank_code.trim() }
+  return { ...request, reference, beneficiary }
 }
 
 /** What makes two requests the same: the validated body, trimmed and with its defaults. */
@@ -113,11 +131,7 @@ const no = (code: ErrorCode): Checked => ({ ok: false, code })
 function check(desk: Desk, tenant: TenantId, request: CreatePayout): Checked {
   if (isSuspended(desk.memory, tenant)) return no('partner_suspended')
   const amount = parsePositiveInt64(request.amount)
-  if (amount === undefined || !/^[A-Z]{3}$/.test(request.currency)) return no('invalid_request')
-  if (request.idempotency_key === '' || request.reference === '') return no('invalid_request')
-  if (isAbsent(request.beneficiary) === isAbsent(request.beneficiary_id)) {
-    return no('invalid_request')
-  }
+  if (amount === undefined || !isShaped(request)) return no('invalid_request')
 
   const found = beneficiaryOf(desk, tenant, request)
   if (found === null) return no('invalid_beneficiary')
@@ -127,7 +141,7 @@ function check(desk: Desk, tenant: TenantId, request: CreatePayout): Checked {
   const route = desk.memory.routes.find(tenant, beneficiary.destination_country, currency)
   if (!route?.enabled) return no('unsupported_destination')
   const fees = feesFor(amount, route.fees)
-  if (!fees.ok || !isWithin(route, amount)) return no('payout_limit_exceeded')
+  if (!fees.ok || !isAllowed(route, amount)) return no('payout_limit_exceeded')
   const steer = environmentOf(tenant) === 'sandbox' ? request.reference : ''
   if (steer === 'sandbox:compliance') return no('compliance_rejected')
   if (steer === 'sandbox:risk') return no('risk_rejected')
@@ -140,12 +154,34 @@ function check(desk: Desk, tenant: TenantId, request: CreatePayout): Checked {
   return { ok: true, beneficiary, isNew, context, held }
 }
 
+/** The gateway has looked at all this; internal services come here without it. */
+function isShaped(request: CreatePayout): boolean {
+  const pairs = Object.entries(request.metadata)
+  return (
+    /^[A-Z]{3}$/.test(request.currency) &&
+    isAbsent(request.beneficiary) !== isAbsent(request.beneficiary_id) &&
+    request.idempotency_key !== '' &&
+    isWithin(request.idempotency_key, PAYOUT_IDEMPOTENCY_KEY_MAX) &&
+    request.reference !== '' &&
+    isWithin(request.reference, REFERENCE_MAX) &&
+    isWithin(request.description ?? '', DESCRIPTION_MAX) &&
+    pairs.length <= METADATA_PAIRS_MAX &&
+    pairs.every(
+      ([key, value]) => isWithin(key, METADATA_KEY_MAX) && isWithin(value, METADATA_VALUE_MAX),
+    )
+  )
+}
+
+/** Code points; a text of at most as many units has no more of them. */
+const isWithin = (text: string, most: number): boolean =>
+  text.length <= most || [...text].length <= most
+
 const isAbsent = (member: unknown): boolean => member === undefined || member === null
 
 const isHeld = ({ reviewFrom }: Route, amount: bigint): boolean =>
   reviewFrom !== null && amount >= reviewFrom
 
-const isWithin = ({ amountMin, amountMax }: Route, amount: bigint): boolean =>
+const isAllowed = ({ amountMin, amountMax }: Route, amount: bigint): boolean =>
   amount >= (amountMin ?? amount) && amount <= (amountMax ?? amount)
 
 function beneficiaryOf(

@@ -29,7 +29,7 @@ export function resolvePayout(
       const live = desk.memory.payouts.get(payoutId)
       if (!live) return refuse('payout_not_found')
       const isOut = live.state === 'processing' && live.context.handedOverAt !== undefined
-      if (!isOut) return refuse('invalid_request')
+      if (!isOut) return refuse('payout_not_at_rail')
 
       // From here on it must succeed.
       advancePayout(desk, live, event)
@@ -48,11 +48,13 @@ export function reversePayout(actor: Actor, payoutId: string, evidence: string):
       if (!isEvidence(evidence)) return refuse('invalid_request')
       const live = desk.memory.payouts.get(payoutId)
       if (!live) return refuse('payout_not_found')
-      if (live.state !== 'completed') return refuse('invalid_request')
-      if (!canPostPayout(desk, live.context, 'payout_reversed')) return refuse('invalid_request')
+      if (live.state !== 'completed') return refuse('payout_not_completed')
+      if (!canPostPayout(desk, live.context, 'payout_reversed')) {
+        return refuse('balance_limit_exceeded')
+      }
 
       // From here on it must succeed.
-      advancePayout(desk, live, { type: 'returned', at: desk.now })
+      advancePayout(desk, live, { type: 'returned', at: desk.now, source: 'service' })
       logAction(desk, actor, 'reverse_payout', payoutId, evidence)
       return answer(payoutView(live.state, live.context, desk.rules.brand))
     },
@@ -61,5 +63,6 @@ export function reversePayout(actor: Actor, payoutId: string, evidence: string):
 
 function eventOf(outcome: string, { now }: Desk): PayoutEvent | null {
   if (outcome === 'completed') return { type: 'executed', at: now }
-  return outcome === 'failed' ? { type: 'refused', at: now, refusal: 'rejected' } : null
+  if (outcome !== 'failed') return null
+  return { type: 'refused', at: now, refusal: 'not_carried_out', source: 'service' }
 }

@@ -24,7 +24,7 @@ export function approvePayout(actor: Actor, payoutId: string): Command {
     decide: (desk) => {
       const live = desk.memory.payouts.get(payoutId)
       if (!live) return refuse('payout_not_found')
-      if (live.state !== 'created') return refuse('invalid_request')
+      if (live.state !== 'created') return refuse('payout_not_held')
       const { beneficiary, tenant } = live.context
       if (isSuspended(desk.memory, tenant)) return refuse('partner_suspended')
       if (desk.memory.beneficiaries.get(beneficiary.id)?.status !== 'active') {
@@ -46,7 +46,7 @@ export function rejectPayout(actor: Actor, payoutId: string): Command {
     decide: (desk) => {
       const live = desk.memory.payouts.get(payoutId)
       if (!live) return refuse('payout_not_found')
-      if (live.state !== 'created') return refuse('invalid_request')
+      if (live.state !== 'created') return refuse('payout_not_held')
 
       // From here on it must succeed.
       advancePayout(desk, live, { type: 'reject', at: desk.now })

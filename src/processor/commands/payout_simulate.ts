@@ -23,7 +23,7 @@ export function simulatePayout(tenant: TenantId, payoutId: string, outcomeText: 
       }
       const live = memory.payouts.get(payoutId)
       if (!live || live.context.tenant !== tenant) return refuse('payout_not_found')
-      if (!canCome(outcome, live)) return refuse('invalid_request')
+      if (!canCome(outcome, live)) return refuse('outcome_not_possible')
       if (!railUp) return refuse('rail_unavailable')
 
       // From here on it must succeed.

@@ -39,7 +39,7 @@ export function depositPlayMoney(tenant: TenantId, request: CreateDeposit): Comm
       const amount = parsePositiveInt64(request.amount)
       if (currency === undefined || amount === undefined) return refuse('invalid_request')
       const funds = money(currency, amount)
-      if (!canDeposit(desk, tenant, funds)) return refuse('invalid_request')
+      if (!canDeposit(desk, tenant, funds)) return refuse('balance_limit_exceeded')
 
       // From here on it must succeed.
       const id = depositFunds(desk, tenant, funds)

@@ -4,13 +4,12 @@
  * L1. Ids grow with time, so a bound in time is a bound of ids.
  */
 import { REFERENCE_MAX } from '../../base/bounds.js'
-import { instant, plus, type Instant } from '../../base/clock.js'
-import { newId, type TenantId } from '../../base/ids.js'
+import { leastIdAt, type TenantId } from '../../base/ids.js'
 import type { PayoutContext, PayoutState } from '../../../actors/payout/context.js'
 import { payoutView } from '../../../actors/payout/view.js'
 import type { ListPayouts__Output as ListPayouts } from '../../../protos/types/causeway/v1/ListPayouts.js'
 import type { PayoutFilter } from '../../store/lists.js'
-import type { ActorRow } from '../../store/store.js'
+import type { ActorRow } from '../../store/tables.js'
 import { refuse } from '../group.js'
 import { answerPage, pageOf } from '../page.js'
 import type { Query } from '../query.js'
@@ -60,18 +59,10 @@ function filterOf(tenant: TenantId, request: ListPayouts): PayoutFilter | null {
     ...(status === undefined ? {} : { state: status }),
     ...(reference === undefined ? {} : { reference }),
     ...(beneficiary === undefined ? {} : { beneficiary }),
-    from: after === null ? '' : leastIdAt(plus(instant(after), 1)),
-    below: before === null ? ABOVE_ALL : leastIdAt(instant(before)),
+    from: after === null ? '' : leastIdAt('payout', after + 1),
+    below: before === null ? ABOVE_ALL : leastIdAt('payout', before),
   }
 }
 
 /** Sorts behind every id. */
 const ABOVE_ALL = '~'
-/** Ids hold 48 bits of milliseconds. */
-const LAST_INSTANT = 2 ** 48 - 1
-const NO_CHANCE = { bytes: (count: number): Buffer => Buffer.alloc(count), fraction: () => 0 }
-
-/** Sorts before every id of this moment, and behind those of earlier ones. */
-function leastIdAt(at: Instant): string {
-  return newId('payout', instant(Math.min(Math.max(at, 0), LAST_INSTANT)), NO_CHANCE)
-}

@@ -1,0 +1,27 @@
+/**
+ * Keeps in the operators' log what somebody did that changes nothing here, a reconciliation for
+ * instance.
+ */
+import type { Command } from '../command.js'
+import { answer, refuse } from '../group.js'
+import { isEvidence, logAction, type Actor } from '../operator_log.js'
+
+export interface NotedAction {
+  readonly action: string
+  readonly subject: string
+  readonly evidence?: string
+}
+
+export function noteAction(actor: Actor, { action, subject, evidence }: NotedAction): Command {
+  return {
+    name: 'note_action',
+    needs: () => undefined,
+    decide: (desk) => {
+      if (evidence !== undefined && !isEvidence(evidence)) return refuse('invalid_request')
+
+      // From here on it must succeed.
+      logAction(desk, actor, action, subject, evidence ?? null)
+      return answer({})
+    },
+  }
+}

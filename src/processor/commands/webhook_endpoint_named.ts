@@ -1,0 +1,16 @@
+/** Is there this endpoint? Spends the nonce of a call whose answer only the webhook pools know. */
+import type { TenantId } from '../../base/ids.js'
+import type { Command } from '../command.js'
+import { answer, refuse } from '../group.js'
+import { endpointOf } from '../webhook_endpoints.js'
+
+export function nameWebhookEndpoint(tenant: TenantId, id: string): Command {
+  return {
+    name: 'name_webhook_endpoint',
+    needs: () => undefined,
+    decide: ({ memory }) =>
+      endpointOf(memory, tenant, id) === undefined
+        ? refuse('webhook_endpoint_not_found')
+        : answer({}),
+  }
+}

@@ -1,0 +1,85 @@
+/**
+ * Stops and resumes deliveries to an endpoint.
+ *
+ * S1. A disabled endpoint holds its events, it does not lose them: they come when it is enabled.
+ * S2. Twice changes nothing: the first reason stays.
+ */
+import type { EndpointId, TenantId } from '../../base/ids.js'
+import type { Command, Desk } from '../command.js'
+import { stageEndpoint } from '../directory.js'
+import { answer, refuse } from '../group.js'
+import type { EndpointEntry, Memory } from '../memory.js'
+import { logAction, type Actor } from '../operator_log.js'
+import { endpointOf, endpointView } from '../webhook_endpoints.js'
+
+export type Switch = { readonly to: 'enabled' } | { readonly to: 'disabled'; readonly why: string }
+
+/** The partner's own switch. */
+export function switchWebhookEndpoint(
+  tenant: TenantId,
+  id: string,
+  to: 'enabled' | 'disabled',
+): Command {
+  return {
+    name: 'switch_webhook_endpoint',
+    needs: () => undefined,
+    decide: (desk) => {
+      const endpoint = endpointOf(desk.memory, tenant, id)
+      if (endpoint === undefined) return refuse('webhook_endpoint_not_found')
+
+      // From here on it must succeed.
+      const { after } = turned(desk, endpoint, { to, why: 'by_partner' })
+      return answer(endpointView(after, desk.now))
+    },
+  }
+}
+
+/** The operators' switch. */
+export function switchAnyEndpoint(actor: Actor, id: string, to: 'enabled' | 'disabled'): Command {
+  return {
+    name: 'switch_any_endpoint',
+    needs: () => undefined,
+    decide: (desk) => {
+      const endpoint = anyEndpoint(desk.memory, id)
+      if (endpoint === undefined) return refuse('webhook_endpoint_not_found')
+
+      // From here on it must succeed.
+      const { after } = turned(desk, endpoint, { to, why: 'by_operator' })
+      logAction(desk, actor, `webhook_endpoint_${to}`, id)
+      return answer({ endpoint_id: id, status: after.status })
+    },
+  }
+}
+
+/** The pool's, when an endpoint must get no more. */
+export function disableWebhookEndpoint(id: EndpointId, reason: string): Command {
+  return {
+    name: 'disable_webhook_endpoint',
+    needs: () => undefined,
+    decide: (desk) => {
+      const endpoint = desk.memory.endpoints.get(id)
+      if (endpoint === undefined) return refuse('webhook_endpoint_not_found')
+      if (endpoint.status === 'deleted') return answer({ recorded: 0 })
+
+      // From here on it must succeed.
+      const { changed } = turned(desk, endpoint, { to: 'disabled', why: reason })
+      return answer({ recorded: changed ? 1 : 0 })
+    },
+  }
+}
+
+const anyEndpoint = (memory: Memory, id: string): EndpointEntry | undefined => {
+  const endpoint = memory.endpoints.get(id as EndpointId)
+  return endpoint?.status === 'deleted' ? undefined : endpoint
+}
+
+function turned(
+  desk: Desk,
+  endpoint: EndpointEntry,
+  { to, why }: { readonly to: 'enabled' | 'disabled'; readonly why: string },
+): { readonly after: EndpointEntry; readonly changed: boolean } {
+  if (endpoint.status === to) return { after: endpoint, changed: false }
+  const after = { ...endpoint, status: to, disabledReason: to === 'disabled' ? why : '' }
+  stageEndpoint(desk, after)
+  return { after, changed: true }
+}

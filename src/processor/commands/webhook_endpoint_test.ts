@@ -1,0 +1,30 @@
+/**
+ * Sends an event to one endpoint, the way all events go, so that a partner sees them arrive.
+ *
+ * T1. The event is one of the tenant's sequence like any other, but only the endpoint that it names
+ *     gets it.
+ */
+import { TEST_EVENT } from '../../base/event_types.js'
+import type { TenantId } from '../../base/ids.js'
+import type { Command } from '../command.js'
+import { nextSequence, publishEvent } from '../events.js'
+import { answer, refuse } from '../group.js'
+import { eventView } from '../queries/event_list.js'
+import { endpointOf, endpointView } from '../webhook_endpoints.js'
+
+export function testWebhookEndpoint(tenant: TenantId, id: string): Command {
+  return {
+    name: 'test_webhook_endpoint',
+    needs: () => undefined,
+    decide: (desk) => {
+      const endpoint = endpointOf(desk.memory, tenant, id)
+      if (endpoint === undefined) return refuse('webhook_endpoint_not_found')
+      if (endpoint.status === 'disabled') return refuse('webhook_endpoint_disabled')
+
+      // From here on it must succeed.
+      const entity = `${id}@${nextSequence(desk.memory, tenant)}`
+      const data = { webhook_endpoint: endpointView(endpoint, desk.now) }
+      return answer(eventView(publishEvent(desk, tenant, entity, TEST_EVENT, data)))
+    },
+  }
+}

@@ -1,0 +1,60 @@
+/**
+ * Gives an endpoint a new secret, which signs from a moment on.
+ *
+ * R1. Until then the present secret signs; receivers tell the two by the key id.
+ * R2. One that waits for its moment is replaced: a lost answer is asked for again.
+ * R3. A key id is never used again.
+ */
+import { SECRET_ACTIVE_AFTER_MAX_MS, SECRET_ACTIVE_AFTER_MS } from '../../base/bounds.js'
+import { instant, plus, toRfc3339, type Instant } from '../../base/clock.js'
+import type { TenantId } from '../../base/ids.js'
+import { newWebhookSecret } from '../../auth/secrets.js'
+import type { RotateWebhookSecret__Output as RotateWebhookSecret } from '../../../protos/types/causeway/v1/RotateWebhookSecret.js'
+import type { Command } from '../command.js'
+import { stageEndpoint } from '../directory.js'
+import { answer, refuse } from '../group.js'
+import type { EndpointEntry } from '../memory.js'
+import { endpointOf, endpointView, signingSecretOf } from '../webhook_endpoints.js'
+
+export function rotateWebhookSecret(tenant: TenantId, request: RotateWebhookSecret): Command {
+  return {
+    name: 'rotate_webhook_secret',
+    needs: () => undefined,
+    decide: (desk) => {
+      const { now } = desk
+      const endpoint = endpointOf(desk.memory, tenant, request.endpoint_id)
+      if (endpoint === undefined) return refuse('webhook_endpoint_not_found')
+      const activeFrom = activationOf(request, now)
+      if (activeFrom > plus(now, SECRET_ACTIVE_AFTER_MAX_MS)) return refuse('invalid_request')
+
+      // From here on it must succeed.
+      const signing = signingSecretOf(endpoint, now)
+      const fresh = {
+        keyId: nextKeyId(endpoint),
+        secret: newWebhookSecret(desk.random),
+        activeFrom,
+      }
+      const rotated: EndpointEntry = {
+        ...endpoint,
+        secrets: signing === undefined ? [fresh] : [signing, fresh],
+      }
+      stageEndpoint(desk, rotated)
+      return answer({
+        ...endpointView(rotated, now),
+        key_id: fresh.keyId,
+        secret: fresh.secret,
+        activate_at: toRfc3339(activeFrom),
+      })
+    },
+  }
+}
+
+function activationOf({ activate_at: asked }: RotateWebhookSecret, now: Instant): Instant {
+  if (asked === undefined) return plus(now, SECRET_ACTIVE_AFTER_MS)
+  return instant(Math.max(Number(asked), now))
+}
+
+function nextKeyId({ id, secrets }: EndpointEntry): string {
+  const last = secrets.at(-1)?.keyId ?? `${id}_0`
+  return `${id}_${Number(last.slice(id.length + 1)) + 1}`
+}

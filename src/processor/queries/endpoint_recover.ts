@@ -1,0 +1,24 @@
+/** Has everything that failed since a moment tried again, at one endpoint. */
+import type { RecoverWebhookEndpoint__Output as RecoverWebhookEndpoint } from '../../../protos/types/causeway/v1/RecoverWebhookEndpoint.js'
+import { REDRIVE_MAX } from '../../base/bounds.js'
+import { instant, toRfc3339 } from '../../base/clock.js'
+import { answer, refuse } from '../group.js'
+import type { Query } from '../query.js'
+import type { DeliveryDesk } from '../services/delivery_desk.js'
+
+export function recoverEndpoint(desk: DeliveryDesk, request: RecoverWebhookEndpoint): Query {
+  const { endpoint_id, since } = request
+  return {
+    name: 'recover_endpoint',
+    run: async () => {
+      const done = await desk.askAll('redrive', { endpoint_id, since, limit: REDRIVE_MAX })
+      if (!done.ok) return refuse(done.code)
+      return answer({
+        endpoint_id,
+        since: toRfc3339(instant(Number(since))),
+        redriven: done.value.reduce((sum, { redriven }) => sum + redriven, 0),
+        has_more: done.value.some(({ more }) => more),
+      })
+    },
+  }
+}

@@ -1,0 +1,44 @@
+/**
+ * A tenant's events by their numbers: for those who would rather ask than be told, and for those
+ * who were not reachable.
+ *
+ * E1. Numbers have no gap and are committed in their order, so whoever goes on from the last one
+ *     misses none, also while new ones arrive.
+ * E2. An event is shown as it is delivered, the same members in the same order.
+ */
+import { EVENT_PAGE_BYTES, LIST_LIMIT_DEFAULT, LIST_LIMIT_MAX } from '../../base/bounds.js'
+import type { TenantId } from '../../base/ids.js'
+import type { ListEvents__Output as ListEvents } from '../../../protos/types/causeway/v1/ListEvents.js'
+import { answer, refuse } from '../group.js'
+import type { Query } from '../query.js'
+
+export function listEvents(tenant: TenantId, request: ListEvents): Query {
+  return {
+    name: 'list_events',
+    run: async ({ lists }) => {
+      const limit = request.limit ?? LIST_LIMIT_DEFAULT
+      const after = Number(request.after)
+      const isValid = limit >= 1 && limit <= LIST_LIMIT_MAX && Number.isSafeInteger(after)
+      if (!isValid || after < 0) return refuse('invalid_request')
+      const rows = await lists.events(tenant, after, limit + 1)
+      const shown = firstOf(rows.slice(0, limit))
+      return answer({
+        data: shown.map(eventView),
+        next_after: shown.at(-1)?.sequence ?? after,
+        has_more: shown.length < rows.length,
+      })
+    },
+  }
+}
+
+/** As many as an answer may hold, and at least one. */
+function firstOf<E extends { readonly body: string }>(rows: readonly E[]): readonly E[] {
+  let bytes = 0
+  const fit = rows.findIndex(({ body }) => (bytes += Buffer.byteLength(body)) > EVENT_PAGE_BYTES)
+  return fit === -1 ? rows : rows.slice(0, Math.max(fit, 1))
+}
+
+export const eventView = ({ sequence, body }: { sequence: number; body: string }): object => ({
+  sequence,
+  event: JSON.parse(body) as object,
+})

@@ -1,0 +1,56 @@
+/**
+ * Has an event delivered anew.
+ *
+ * R1. The pool that knows the event does it; when none does, one of them takes the event from the
+ *     outbox.
+ * R2. What is under way, or not tried yet, is left alone: asked for twice, it is sent once.
+ */
+import type { DeskEvent } from '../../../protos/types/causeway/v1/DeskEvent.js'
+import type { Resent__Output as Resent } from '../../../protos/types/causeway/v1/Resent.js'
+import type { ResendEvent__Output as ResendEvent } from '../../../protos/types/causeway/v1/ResendEvent.js'
+import { accepted, type Outcome } from '../../base/errors.js'
+import type { TenantId } from '../../base/ids.js'
+import type { ListedEvent } from '../../store/lists.js'
+import { mergePages } from '../delivery_pages.js'
+import { answer, refuse } from '../group.js'
+import type { Query } from '../query.js'
+import type { DeliveryDesk } from '../services/delivery_desk.js'
+import { briefView } from './delivery_list.js'
+
+export function resendEvent(desk: DeliveryDesk, tenant: TenantId, request: ResendEvent): Query {
+  return {
+    name: 'resend_event',
+    run: async ({ lists }) => {
+      const event = await lists.event(tenant, request.event_id)
+      if (event === undefined) return refuse('event_not_found')
+      const asked = { event: deskEvent(tenant, event), endpoint_id: request.endpoint_id ?? '' }
+      const resent = await askWhoKnows(desk, asked)
+      if (!resent.ok) return refuse(resent.code)
+      const pages = resent.value.map(({ deliveries }) => ({ deliveries, more: false }))
+      const { deliveries } = mergePages(pages, Number.POSITIVE_INFINITY)
+      return answer({ event_id: event.id, deliveries: deliveries.map(briefView) })
+    },
+  }
+}
+
+async function askWhoKnows(
+  desk: DeliveryDesk,
+  asked: { readonly event: DeskEvent; readonly endpoint_id: string },
+): Promise<Outcome<readonly Resent[]>> {
+  const answers = await desk.askAll('resend', { ...asked, take: desk.attending === 1 })
+  if (!answers.ok) return answers
+  const known = answers.value.filter((each) => each.known)
+  if (known.length > 0) return accepted(known)
+  const taken = await desk.askOne('resend', { ...asked, take: true })
+  return taken.ok ? accepted([taken.value]) : taken
+}
+
+const deskEvent = (tenant: TenantId, event: ListedEvent): DeskEvent => ({
+  id: event.id,
+  tenant,
+  type: event.type,
+  sequence: event.sequence,
+  created_at: event.createdAt,
+  body: event.body,
+  settled: event.settledAt !== null,
+})

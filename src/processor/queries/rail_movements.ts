@@ -1,0 +1,55 @@
+/**
+ * What we booked as moved by the rail: the entries on its account, with the instruction of each.
+ *
+ * M1. An entry's number in the ledger never changes, so it identifies the movement whenever it is
+ *     read.
+ */
+import type { Movement } from '../../../protos/types/causeway/v1/Movement.js'
+import { toWire } from '../../money/money.js'
+import type { MovementPlace, RailMovement } from '../../store/lists.js'
+import { answer, refuse } from '../group.js'
+import type { Query } from '../query.js'
+
+/** Rows of a page: some milliseconds of the reading connection, so that other lists get turns. */
+export const MOVEMENTS_OF_A_PAGE = 1_000
+/** Instructions of one question. */
+export const INSTRUCTIONS_MAX = 500
+
+export interface MovementsView {
+  readonly data: readonly Movement[]
+  /** Where the next page begins; null: this was the last one. */
+  readonly next: MovementPlace | null
+}
+
+export function railMovements(after: MovementPlace, to: number): Query {
+  return {
+    name: 'rail_movements',
+    run: async ({ lists }) => {
+      const rows = await lists.movements(after, to, MOVEMENTS_OF_A_PAGE)
+      const next = rows.length < MOVEMENTS_OF_A_PAGE ? null : (rows.at(-1) ?? null)
+      return answer({ data: rows.map(movementView), next } satisfies MovementsView)
+    },
+  }
+}
+
+export function railMovementsOf(instructions: readonly string[]): Query {
+  return {
+    name: 'rail_movements_of',
+    run: async ({ lists }) => {
+      if (instructions.length === 0 || instructions.length > INSTRUCTIONS_MAX) {
+        return refuse('invalid_request')
+      }
+      return answer({ data: (await lists.movementsOf(instructions)).map(movementView) })
+    },
+  }
+}
+
+const movementView = (row: RailMovement): Movement => ({
+  id: String(row.posting),
+  instruction_id: row.instruction,
+  movement: row.amount > 0n ? 'executed' : 'returned',
+  currency: row.currency,
+  amount: toWire(row.amount > 0n ? row.amount : -row.amount),
+  booked_at: String(row.at),
+  undone: row.undone === 1,
+})

@@ -1,0 +1,86 @@
+/**
+ * A slice of all that is sealed: which rows, and with which master keys.
+ *
+ * S1. Slices are chained by cursors that only we make, for the master key that seals now and for
+ *     one way of walking: who comes to the last slice has seen every one.
+ * S2. A slice is of one table: payouts are read only after all beneficiaries are sealed anew, so
+ *     that none copies an older text behind the walk (store/sealed, W1).
+ */
+import { kidOf } from '../../auth/secret_box.js'
+import {
+  isSealedTable,
+  SEALED_TABLES,
+  type SealedRow,
+  type SealedTable,
+} from '../../store/sealed.js'
+import { answer, refuse } from '../group.js'
+import type { Query } from '../query.js'
+
+export interface SealedSlice {
+  readonly isFirst: boolean
+  readonly table: SealedTable
+  /** Of rows with something that is sealed with another master key than the first. */
+  readonly ids: readonly string[]
+  /** Sealed texts of the slice, by master key. */
+  readonly counts: ReadonlyMap<string, number>
+  /** Absent: this was the last one. */
+  readonly nextCursor: string | undefined
+}
+
+/** Where a slice begins: behind this row. */
+interface Place {
+  readonly table: SealedTable
+  readonly after: string
+}
+
+/** Sealing these anew takes the cycle some ten milliseconds. */
+const RESEALED_AT_ONCE = 200
+/** Only read, beside the cycle. */
+const COUNTED_AT_ONCE = 2_000
+
+export function sealedSlice(isCount: boolean, cursor: string | undefined): Query {
+  return {
+    name: 'sealed_slice',
+    run: async ({ lists, vault }) => {
+      const list = `sealed ${isCount ? 'counted' : 'resealed'} ${vault.sealingKid}`
+      const given = cursor === undefined ? undefined : vault.cursors.open(list, cursor)
+      if (cursor !== undefined && given === undefined) return refuse('invalid_request')
+      const { table, after } = placeOf(given ?? '')
+      const limit = isCount ? COUNTED_AT_ONCE : RESEALED_AT_ONCE
+      const rows = await lists.sealed(table, after, limit)
+      const next = rows.length < limit ? tableAfter(table) : { table, after: rows.at(-1)!.id }
+      const slice: SealedSlice = {
+        isFirst: cursor === undefined,
+        table,
+        ids: rows.filter(isOther(vault.sealingKid)).map(({ id }) => id),
+        counts: countsOf(rows),
+        nextCursor: next && vault.cursors.make(list, `${next.table} ${next.after}`),
+      }
+      return answer(slice)
+    },
+  }
+}
+
+function placeOf(position: string): Place {
+  const [table = '', after = ''] = position.split(' ')
+  return isSealedTable(table) ? { table, after } : { table: SEALED_TABLES[0]!, after: '' }
+}
+
+function tableAfter(table: SealedTable): Place | undefined {
+  const next = SEALED_TABLES[SEALED_TABLES.indexOf(table) + 1]
+  return next && { table: next, after: '' }
+}
+
+const kidsOf = ({ sealed }: SealedRow): string[] =>
+  (sealed?.split(' ') ?? []).map((text) => kidOf(text) ?? '')
+
+const isOther =
+  (sealing: string) =>
+  (row: SealedRow): boolean =>
+    kidsOf(row).some((kid) => kid !== sealing)
+
+function countsOf(rows: readonly SealedRow[]): Map<string, number> {
+  const counts = new Map<string, number>()
+  for (const kid of rows.flatMap(kidsOf)) counts.set(kid, (counts.get(kid) ?? 0) + 1)
+  return counts
+}

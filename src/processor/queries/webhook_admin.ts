@@ -1,0 +1,136 @@
+/** What operators ask of the webhook pools. Figures of several pools are added up. */
+import type { EndpointHealth__Output as EndpointHealth } from '../../../protos/types/causeway/v1/EndpointHealth.js'
+import type { DeliveryRecord__Output as DeliveryRecord } from '../../../protos/types/causeway/v1/DeliveryRecord.js'
+import type { PoisonRecord__Output as PoisonRecord } from '../../../protos/types/causeway/v1/PoisonRecord.js'
+import type { RedriveRequest__Output as RedriveRequest } from '../../../protos/types/causeway/v1/RedriveRequest.js'
+import { LIST_LIMIT_DEFAULT, LIST_LIMIT_MAX, REDRIVE_MAX } from '../../base/bounds.js'
+import { instant, toRfc3339 } from '../../base/clock.js'
+import { placeIn } from '../delivery_pages.js'
+import { answer, refuse } from '../group.js'
+import type { Memory } from '../memory.js'
+import { pageOf, type PageRequest } from '../page.js'
+import type { Query } from '../query.js'
+import type { DeliveryDesk } from '../services/delivery_desk.js'
+import { answerDeliveries } from './delivery_list.js'
+
+const moment = (at: string | number): string => toRfc3339(instant(Number(at)))
+const sum = (numbers: readonly number[]): number => numbers.reduce((all, each) => all + each, 0)
+
+export const webhookStatus = (desk: DeliveryDesk): Query => ({
+  name: 'webhook_status',
+  run: async () => {
+    const told = await desk.askAll('status', {})
+    if (!told.ok) return refuse(told.code)
+    const endpoints = told.value.flatMap((pool) => pool.endpoints)
+    const oldest = told.value.map((pool) => Number(pool.oldest_open_at)).filter((at) => at > 0)
+    const broken = endpoints.filter((endpoint) => endpoint.breaker_open)
+    return answer({
+      pools: told.value.length,
+      in_flight: sum(told.value.map((pool) => pool.in_flight)),
+      open: sum(endpoints.map((endpoint) => endpoint.open)),
+      dead: sum(endpoints.map((endpoint) => endpoint.dead)),
+      poison: sum(told.value.map((pool) => pool.poison)),
+      ...(oldest.length === 0 ? {} : { oldest_open_at: moment(Math.min(...oldest)) }),
+      open_breakers: [...new Set(broken.map((endpoint) => endpoint.endpoint_id))],
+    })
+  },
+})
+
+export const listAllEndpoints = (desk: DeliveryDesk, memory: Memory): Query => ({
+  name: 'list_all_endpoints',
+  run: async () => {
+    const told = await desk.askAll('status', {})
+    const health = told.ok ? told.value.flatMap((pool) => pool.endpoints) : []
+    const there = [...memory.endpoints.values()].filter(({ status }) => status !== 'deleted')
+    return answer({
+      data: there.map(({ id, tenant, url, status, disabledReason }) => ({
+        ...{ id, tenant, url, status, disabled_reason: disabledReason },
+        ...(told.ok
+          ? { fare: fareOf(health.filter(({ endpoint_id }) => endpoint_id === id)) }
+          : {}),
+      })),
+    })
+  },
+})
+
+function fareOf(health: readonly EndpointHealth[]): object {
+  const failing = health.map((each) => Number(each.failing_since)).filter((since) => since > 0)
+  return {
+    open: sum(health.map((each) => each.open)),
+    dead: sum(health.map((each) => each.dead)),
+    breaker_open: health.some((each) => each.breaker_open),
+    ...(failing.length === 0 ? {} : { failing_since: moment(Math.min(...failing)) }),
+  }
+}
+
+export const listDead = (
+  desk: DeliveryDesk,
+  request: PageRequest & { readonly endpoint_id?: string },
+): Query => ({
+  name: 'list_dead',
+  run: async ({ vault }) => {
+    const endpoint = request.endpoint_id ?? ''
+    const page = pageOf(vault, `dead ${endpoint}`, request)
+    if (page === null) return refuse('invalid_request')
+    const place = placeIn(page.after)
+    const found = await desk.askAll('deliveries', {
+      endpoint_id: endpoint,
+      dead_only: true,
+      below_event: place.event,
+      below_endpoint: place.endpoint,
+      limit: page.limit,
+    })
+    if (!found.ok) return refuse(found.code)
+    return answerDeliveries(vault, page, found.value, deadLetter)
+  },
+})
+
+const deadLetter = (record: DeliveryRecord): object => ({
+  id: record.id,
+  tenant: record.tenant,
+  endpoint_id: record.endpoint_id,
+  event_id: record.event_id,
+  event_type: record.event_type,
+  reason: record.reason,
+  ended_at: moment(record.ended_at),
+  tries: record.attempts.at(-1)?.number ?? 0,
+})
+
+export const redrive = (desk: DeliveryDesk, request: RedriveRequest): Query => ({
+  name: 'redrive',
+  run: async () => {
+    const { delivery_id, endpoint_id, since } = request
+    const done = await desk.askAll('redrive', {
+      ...(delivery_id === undefined ? {} : { delivery_id }),
+      ...(endpoint_id === undefined ? {} : { endpoint_id }),
+      ...{ since, limit: REDRIVE_MAX },
+    })
+    if (!done.ok) return refuse(done.code)
+    const isKnown = delivery_id === undefined || done.value.some(({ known }) => known)
+    if (!isKnown) return refuse('not_found')
+    return answer({
+      redriven: sum(done.value.map((each) => each.redriven)),
+      more: done.value.some((each) => each.more),
+    })
+  },
+})
+
+export const listPoison = (desk: DeliveryDesk, { limit }: { readonly limit?: number }): Query => ({
+  name: 'list_poison',
+  run: async () => {
+    const size = limit ?? LIST_LIMIT_DEFAULT
+    if (size < 1 || size > LIST_LIMIT_MAX) return refuse('invalid_request')
+    const found = await desk.askAll('poison', { limit: size })
+    if (!found.ok) return refuse(found.code)
+    const latest = found.value
+      .flatMap((pool) => pool.messages)
+      .sort((one, other) => Number(other.last_seen) - Number(one.last_seen))
+    return answer({ data: latest.slice(0, size).map(poisonMessage) })
+  },
+})
+
+const poisonMessage = (record: PoisonRecord): object => ({
+  ...record,
+  first_seen: moment(record.first_seen),
+  last_seen: moment(record.last_seen),
+})

@@ -1,0 +1,160 @@
+/** Operators who know better than the rail: an intent's unknown outcome ended with evidence. */
+import { resolveIntent } from '../../src/processor/commands/intent_resolve.js'
+import { showIntent } from '../../src/processor/queries/intent_show.js'
+import type { Answer } from '../../src/processor/group.js'
+import { codeOf, viewOf, type World } from '../support/world.js'
+import {
+  authorized,
+  beginLife,
+  captured,
+  expired,
+  refunded,
+  scanned,
+  waiting,
+  type Stage,
+} from './intent_life.js'
+import {
+  accountOf,
+  balanceOf,
+  discrepanciesOf,
+  OPERATOR,
+  operatorLogOf,
+  read,
+  tellTwice,
+  types,
+} from './stories.js'
+
+const FUNDS = 1_000_000_000n
+const QUOTE = 1_000n
+const EVIDENCE = 'bank statement of 21 November, line 12'
+
+const resolve = (world: World, id: string, outcome: string, evidence = EVIDENCE): Promise<Answer> =>
+  world.run(resolveIntent(OPERATOR, id, { outcome, evidence }))
+
+tellTwice({
+  'found paid': async (t, world) => {
+    const life = await beginLife(world)
+    await authorized(life)
+    t.match(viewOf(await resolve(world, life.id, 'captured')), {
+      status: 'captured',
+      captured_at: /Z$/,
+    })
+    t.same(await balanceOf(world, 'USD'), { available: String(FUNDS - QUOTE), reserved: '0' })
+    t.equal(await accountOf(world, 'rail_clearing', 'THB'), '36000')
+    t.equal(types(world).at(-1), 'payment_intent.captured')
+    t.match(await operatorLogOf(t, life.id), [
+      { actor: 'ann', reason: 'a test', action: 'resolve_intent_captured', evidence: EVIDENCE },
+    ])
+    await life.executed()
+    t.same(await discrepanciesOf(world), [], 'the rail says the same')
+    t.equal(types(world).length, 2, 'it is told once')
+    await life.returned()
+    t.match(await life.see(), { status: 'refunded' })
+  },
+
+  'found paid, and the rail refuses': async (t, world) => {
+    const life = await beginLife(world)
+    await authorized(life)
+    viewOf(await resolve(world, life.id, 'captured'))
+    await life.refused()
+    t.match(await life.see(), { status: 'captured' })
+    t.match(await discrepanciesOf(world), [{ reason: 'refused_after_execution', plan: null }])
+  },
+
+  'found unpaid': async (t, world) => {
+    const life = await beginLife(world)
+    await authorized(life)
+    t.match(viewOf(await resolve(world, life.id, 'failed')), {
+      status: 'failed',
+      failure: { code: 'not_carried_out', source: 'service', retryable: true },
+    })
+    t.same(await balanceOf(world, 'USD'), { available: String(FUNDS), reserved: '0' })
+    t.match(await operatorLogOf(t, life.id), [{ action: 'resolve_intent_failed' }])
+    await life.refused()
+    t.same(await discrepanciesOf(world), [], 'the rail says the same')
+  },
+
+  'what it used of the limits is free again': async (t, world) => {
+    const knowing = { duplicate_confirmed: true }
+    const first = await beginLife(world, { corridor: 'vn_vietqr' })
+    const second = await first.another()
+    for (const life of [first, second]) {
+      viewOf(await life.scan('5000000', knowing))
+      viewOf(await life.confirm())
+    }
+    const third = await first.another()
+    t.equal(codeOf(await third.scan('5000000', knowing)), 'user_limit_exceeded')
+    viewOf(await resolve(world, second.id, 'failed'))
+    t.equal(codeOf(await third.scan('5000000', knowing)), 'ok')
+  },
+
+  'found unpaid, and the rail has paid': async (t, world) => {
+    const life = await beginLife(world)
+    await authorized(life)
+    viewOf(await resolve(world, life.id, 'failed'))
+    await life.executed()
+    t.match(await life.see(), { status: 'failed' })
+    const [found] = await discrepanciesOf(world)
+    t.match(found, { reason: 'executed_after_end', plan: 'discrepancy_paid', amount: '36000' })
+    t.equal(await accountOf(world, 'suspense', 'THB'), '-36000')
+
+    const file = viewOf<{ timeline: { kind: string; text: string }[] }>(
+      await read(world, showIntent(life.id)),
+    )
+    const told = file.timeline.map(({ kind, text }) => `${kind} ${text}`)
+    t.match(told.at(-1), `discrepancy ${found?.id}: executed_after_end, open`)
+    t.ok(told.includes(`action resolve_intent_failed by ann: a test (${EVIDENCE})`))
+  },
+
+  'nothing to resolve': async (t, world) => {
+    const stages: Readonly<Record<string, Stage>> = { captured, refunded, expired, scanned }
+    for (const [name, stage] of Object.entries({ ...stages, waiting })) {
+      const life = await beginLife(world)
+      await stage(life)
+      const before = await life.see()
+      const code = codeOf(await resolve(world, life.id, 'failed'))
+      t.equal(code, 'payment_intent_not_at_rail', name)
+      t.same(await life.see(), before)
+    }
+    const { id, ...life } = await beginLife(world)
+    await authorized({ id, ...life })
+    for (const [intent, outcome, evidence, code] of [
+      [id, 'refunded', EVIDENCE, 'invalid_request'],
+      [id, 'toString', EVIDENCE, 'invalid_request'],
+      [id, 'captured', ' ', 'invalid_request'],
+      [id, 'captured', 'e'.repeat(2_001), 'invalid_request'],
+      ['pi_x', 'captured', EVIDENCE, 'payment_intent_not_found'],
+      ['pi_x', '', EVIDENCE, 'invalid_request'],
+    ] as const) {
+      t.equal(codeOf(await resolve(world, intent, outcome, evidence)), code)
+      t.same(await operatorLogOf(t, intent), [], 'what did not happen is not logged')
+    }
+    t.match(await life.see(), { status: 'authorized' })
+  },
+
+  'shown with all that is written down': async (t, world) => {
+    const life = await beginLife(world)
+    await refunded(life)
+    const file = viewOf<{ timeline: { at: string; kind: string; text: string }[] }>(
+      await read(world, showIntent(life.id)),
+    )
+    t.match(file, {
+      tenant: 'demo_sandbox',
+      partner_user_id: life.user,
+      intent: await life.see(),
+      destination_masked: '****5678',
+      transaction_id: 'TX1',
+      handed_over_at: /Z$/,
+    })
+    t.same(file.timeline.map(({ kind, text }) => [kind, text.split(/[ :]/)[0]]).slice(0, 2), [
+      ['entry', 'intent_confirmed'],
+      ['entry', 'intent_confirmed'],
+    ])
+    t.same(
+      file.timeline.filter(({ kind }) => kind === 'event').map(({ text }) => text.split(' ')[0]),
+      ['payment_intent.authorized', 'payment_intent.captured', 'payment_intent.refunded'],
+    )
+    t.notMatch(JSON.stringify(file), '0066812345678')
+    t.equal(codeOf(await read(world, showIntent('pi_x'))), 'payment_intent_not_found')
+  },
+})

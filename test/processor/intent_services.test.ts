@@ -1,0 +1,251 @@
+/**
+ * What internal services and operators may ask about intents, as unary calls to a real server: each
+ * call's answer, and each of its refusals with the code in its status.
+ */
+import t, { type Test } from 'tap'
+import { credentials, status, type ServiceError } from '@grpc/grpc-js'
+import { contracts } from '../../src/base/protos.js'
+import { bearer } from '../../src/base/internal_token.js'
+import { createLog } from '../../src/base/log.js'
+import { createReader } from '../../src/processor/query.js'
+import { createServer } from '../../src/processor/server.js'
+import { directoryService } from '../../src/processor/services/directory.js'
+import { createGuard } from '../../src/processor/services/guard.js'
+import type { OperatorClient } from '../../protos/types/causeway/v1/Operator.js'
+import type { PaymentIntentsClient } from '../../protos/types/causeway/v1/PaymentIntents.js'
+import type { ProtoGrpcType as IntentsProto } from '../../protos/types/intents.js'
+import type { ProtoGrpcType as OperatorProto } from '../../protos/types/operator.js'
+import { anIntent } from '../support/requests.js'
+import { createWorld, RULES, type World } from '../support/world.js'
+import { authorized, beginLife, captured, type Life } from './intent_life.js'
+import { OPERATOR } from './stories.js'
+
+const TOKEN = 'it_test'
+const TENANT = { partner_id: 'demo', environment: 'sandbox' }
+const EVIDENCE = 'line 12'
+
+interface Doors {
+  readonly world: World
+  readonly intents: PaymentIntentsClient
+  readonly operator: OperatorClient
+}
+
+async function openDoors(t: Test): Promise<Doors> {
+  const world = await createWorld(t)
+  const guard = createGuard(TOKEN)
+  const memory = world.memory()
+  const log = createLog('test', { LOG_LEVEL: 'silent' })
+  const server = createServer(
+    {
+      clock: world.clock,
+      memory,
+      pipeline: { submit: ({ command, reply }) => void world.run(command).then(reply) },
+      reader: createReader(
+        { lists: world.store.lists, vault: world.vault, brand: RULES.brand },
+        log,
+      ),
+      guard,
+    },
+    directoryService(memory, world.vault, guard),
+  )
+  const port = await server.bind('127.0.0.1:0')
+  const { PaymentIntents, Operator } = contracts<IntentsProto & OperatorProto>().causeway.v1
+  const at = [`127.0.0.1:${port}`, credentials.createInsecure()] as const
+  const [intents, operator] = [new PaymentIntents(...at), new Operator(...at)]
+  t.teardown(async () => {
+    intents.close()
+    operator.close()
+    await server.close()
+  })
+  return { world, intents, operator }
+}
+
+type Done = (error: ServiceError | null, answer?: object) => void
+
+/** The answer of one unary call, or its refusal as the caller meets it. */
+const call = (start: (done: Done) => unknown): Promise<object> =>
+  new Promise((resolve) => {
+    start((error, answer) => {
+      if (error === null) return resolve(answer ?? {})
+      const { code, details, metadata } = error
+      resolve({ status: status[code], details, code: metadata.get('causeway-error')[0] })
+    })
+  })
+
+const refusal = (name: keyof typeof status, code: string): object => ({
+  status: name,
+  code,
+  details: new RegExp(`^${code}: .`),
+})
+const INVALID = refusal('INVALID_ARGUMENT', 'invalid_request')
+const NOT_FOUND = refusal('NOT_FOUND', 'payment_intent_not_found')
+const CONFLICT = refusal('ALREADY_EXISTS', 'idempotency_conflict')
+
+const META = bearer(TOKEN)
+const UNKNOWN = 'pi_00000000000000000000000000'
+
+void t.test('create', async (t) => {
+  const { intents } = await openDoors(t)
+  const create = (over: object = {}, tenant: object | undefined = TENANT): Promise<object> =>
+    call((done) =>
+      intents.Create({ ...(tenant && { tenant }), intent: { ...anIntent(), ...over } }, META, done),
+    )
+  const created = await create({ idempotency_key: 'k' })
+  t.match(created, {
+    intent_id: /^pi_/,
+    status: 'created',
+    amount_usd_cents: 5_000,
+    corridor: 'th_promptpay',
+    created_at: /Z$/,
+    session_token: /^ey/,
+    session_expires_at: /^[0-9]{10}$/,
+  })
+  t.same(await create({ idempotency_key: 'k' }), created, 'the same again')
+  t.match(await create({ idempotency_key: 'k', amount_usd_cents: 1 }), CONFLICT)
+
+  const { kyc_attestation: kyc, sanctions_attestation: sanctions } = anIntent()
+  const unsatisfied = refusal('PERMISSION_DENIED', 'attestation_not_satisfied')
+  for (const [what, over, expected] of [
+    ['not verified', { kyc_attestation: { ...kyc, verified: false } }, unsatisfied],
+    ['not clean', { sanctions_attestation: { ...sanctions, clean: false } }, unsatisfied],
+    ['nothing attested', { kyc_attestation: null }, unsatisfied],
+    ['no amount', { amount_usd_cents: 0 }, INVALID],
+    ['an amount too high', { amount_usd_cents: 100_000_001 }, INVALID],
+    ['no such corridor', { corridor: 'sg_paynow' }, INVALID],
+    ['no user', { partner_user_id: '' }, INVALID],
+    ['a user of 257 characters', { partner_user_id: '😀'.repeat(257) }, INVALID],
+    ['an empty key', { idempotency_key: '' }, INVALID],
+    ['a key of 257 characters', { idempotency_key: 'k'.repeat(257) }, INVALID],
+  ] as const) {
+    t.match(await create(over), expected, what)
+  }
+  t.match(await create({ partner_user_id: '😀'.repeat(256) }), { status: 'created' })
+  t.match(await create({}, { ...TENANT, partner_id: 'nobody' }), INVALID)
+  t.match(await create({}, { ...TENANT, environment: 'moon' }), INVALID)
+  t.match(await call((done) => intents.Create({ tenant: TENANT }, META, done)), INVALID)
+})
+
+void t.test('get, cancel and refund', async (t) => {
+  const { world, intents } = await openDoors(t)
+  const get = (intent_id: string, tenant = TENANT): Promise<object> =>
+    call((done) => intents.Get({ tenant, intent_id }, META, done))
+  const cancel = (intent_id: string, tenant = TENANT): Promise<object> =>
+    call((done) => intents.Cancel({ tenant, intent_id }, META, done))
+  const refund = (intent_id: string, idempotency_key?: string): Promise<object> =>
+    call((done) =>
+      intents.Refund(
+        {
+          tenant: TENANT,
+          refund: { intent_id, ...(idempotency_key === undefined ? {} : { idempotency_key }) },
+        },
+        META,
+        done,
+      ),
+    )
+  const at = async (stage: (life: Life) => Promise<void>): Promise<Life> => {
+    const life = await beginLife(world)
+    await stage(life)
+    return life
+  }
+
+  const paid = await at(captured)
+  t.match(await get(paid.id), {
+    intent_id: paid.id,
+    status: 'captured',
+    captured_at: /Z$/,
+    quote: { amount_usd_cents: 1_000, local_amount_minor_units: '36000', local_currency: '764' },
+  })
+  const production = { ...TENANT, environment: 'production' }
+  t.match(await get(paid.id, production), NOT_FOUND, 'of the other environment')
+  t.match(await get(UNKNOWN), NOT_FOUND)
+
+  const fresh = await at(() => Promise.resolve())
+  t.match(await cancel(fresh.id, production), NOT_FOUND)
+  t.match(await cancel(fresh.id), { status: 'cancelled', cancelled_at: /Z$/ })
+  const uncancelable = refusal('FAILED_PRECONDITION', 'payment_intent_not_cancelable')
+  t.match(await cancel(fresh.id), uncancelable)
+  t.match(await cancel(paid.id), uncancelable)
+
+  t.match(await refund(fresh.id), refusal('FAILED_PRECONDITION', 'payment_intent_not_refundable'))
+  const requested = { status: 'captured', refund: { status: 'requested' } }
+  t.match(await refund(paid.id, 'r'), requested)
+  t.match(await refund(paid.id, 'r'), requested, 'the same again')
+  t.match(await refund((await at(captured)).id, 'r'), CONFLICT)
+  t.match(await refund(UNKNOWN), NOT_FOUND)
+  t.match(await refund(paid.id, ''), INVALID)
+  await paid.returned()
+  t.match(await get(paid.id), { status: 'refunded', refund: { status: 'done' } })
+})
+
+void t.test("a user's intents", async (t) => {
+  const { world, intents } = await openDoors(t)
+  const list = (over: object = {}): Promise<object> =>
+    call((done) =>
+      intents.ListByUser({ tenant: TENANT, partner_user_id: 'ann', ...over }, META, done),
+    )
+  t.same(await list(), { data: [] })
+  const ids: string[] = []
+  for (let i = 0; i < 3; i++) ids.unshift((await beginLife(world, { user: 'ann' })).id)
+  const page = (await list({ limit: 2 })) as { next_cursor: string; data: object[] }
+  t.match(page.data, [{ intent_id: ids[0] }, { intent_id: ids[1] }])
+  const rest = await list({ cursor: page.next_cursor })
+  t.match(rest, { data: [{ intent_id: ids[2], status: 'created', amount_usd_cents: 100_000_000 }] })
+  t.notOk('next_cursor' in rest, 'that was all')
+  t.match(await list({ partner_user_id: 'bob', cursor: page.next_cursor }), INVALID)
+  t.match(await list({ partner_user_id: '' }), INVALID)
+  t.match(await list({ limit: 101 }), INVALID)
+  t.match(await list({ tenant: { ...TENANT, partner_id: 'nobody' } }), INVALID)
+})
+
+void t.test('operators: what is unknown, one intent, and its end', async (t) => {
+  const { world, operator } = await openDoors(t)
+  const life = await beginLife(world)
+  await authorized(life)
+  world.clock.pass(5_000)
+  t.match(await call((done) => operator.ListUnknownOutcomes({}, META, done)), {
+    data: [{ entity: life.id, tenant: 'demo_sandbox', currency: 'THB', amount: '36000' }],
+  })
+  t.match(await call((done) => operator.ListUnknownOutcomes({ limit: 0 }, META, done)), INVALID)
+
+  const resolve = (over: object = {}): Promise<object> =>
+    call((done) =>
+      operator.ResolveIntent(
+        {
+          actor: OPERATOR,
+          intent_id: life.id,
+          outcome: 'captured',
+          evidence: EVIDENCE,
+          ...over,
+        },
+        META,
+        done,
+      ),
+    )
+  t.match(await resolve({ actor: { ...OPERATOR, reason: ' ' } }), INVALID, 'without a reason')
+  t.match(await resolve({ evidence: '' }), INVALID)
+  t.match(await resolve({ intent_id: UNKNOWN }), NOT_FOUND)
+  t.match(await resolve(), { intent_id: life.id, status: 'captured' })
+  t.match(await resolve(), refusal('FAILED_PRECONDITION', 'payment_intent_not_at_rail'))
+
+  const show = (intent_id: string): Promise<object> =>
+    call((done) => operator.ShowIntent({ intent_id }, META, done))
+  const record = (await show(life.id)) as { timeline: { kind: string; text: string }[] }
+  t.match(record, { tenant: 'demo_sandbox', partner_user_id: life.user, handed_over_at: /Z$/ })
+  const text = `resolve_intent_captured by ann: a test (${EVIDENCE})`
+  t.ok(record.timeline.some((moment) => moment.kind === 'action' && moment.text === text))
+  t.match(await show(UNKNOWN), NOT_FOUND)
+})
+
+void t.test('without the token', async (t) => {
+  const { intents, operator } = await openDoors(t)
+  const refused = refusal('UNAUTHENTICATED', 'authentication_failed')
+  for (const start of [
+    (done: Done) => intents.Get({ tenant: TENANT, intent_id: UNKNOWN }, done),
+    (done: Done) => intents.ListByUser({ tenant: TENANT, partner_user_id: 'a' }, done),
+    (done: Done) => operator.ShowIntent({ intent_id: UNKNOWN }, bearer('it_other'), done),
+    (done: Done) => operator.ListUnknownOutcomes({}, done),
+    (done: Done) => operator.ResolveIntent({}, done),
+  ]) {
+    t.match(await call(start), refused)
+  }
+})

@@ -1,0 +1,107 @@
+/**
+ * Payouts of every size and kind of money: the largest that the books can hold, currencies of any
+ * number of digits, and money that is not theirs.
+ */
+import { createPayout } from '../../src/processor/commands/payout_create.js'
+import { setRoute } from '../../src/processor/commands/route_set.js'
+import { depositPlayMoney } from '../../src/processor/commands/sandbox_deposit.js'
+import { codeOf, DEMO, viewOf, type World } from '../support/world.js'
+import {
+  accountOf,
+  aRoute,
+  balanceOf,
+  executed,
+  OPERATOR,
+  payout,
+  see,
+  tellTwice,
+  type PayoutView,
+} from './stories.js'
+
+/** As much as can come in: int64 less the room for captures. */
+const ROOM = 2n ** 63n - 1n - 2n ** 53n
+const FREE = { platform_fixed: '0', platform_bps: 0, rail_fixed: '0' }
+
+async function open(
+  world: World,
+  [country, currency]: readonly [string, string],
+  terms = FREE,
+): Promise<void> {
+  const route = aRoute({ country, currency, ...terms })
+  viewOf(await world.run(setRoute(OPERATOR, DEMO, route)))
+}
+
+const to = ([country, currency]: readonly [string, string], amount: string) => {
+  const inline = { ...payout().beneficiary!, destination_country: country, currency }
+  return payout({ amount, currency, beneficiary: inline })
+}
+const JAPAN = ['JP', 'JPY'] as const
+const KUWAIT = ['KW', 'KWD'] as const
+
+tellTwice({
+  'all there can be, out and back': async (t, world) => {
+    await open(world, JAPAN)
+    const deposit = { currency: 'JPY', amount: String(ROOM) }
+    viewOf(await world.run(depositPlayMoney(DEMO, deposit)))
+    t.equal(
+      codeOf(await world.run(createPayout(DEMO, to(JAPAN, '9223372036854775808')))),
+      'invalid_request',
+    )
+    for (const amount of ['9223372036854775807', String(ROOM + 1n)]) {
+      const code = codeOf(await world.run(createPayout(DEMO, to(JAPAN, amount))))
+      t.equal(code, 'insufficient_balance', amount)
+    }
+    const made = await world.run(createPayout(DEMO, to(JAPAN, String(ROOM))))
+    const { id, total } = viewOf<PayoutView>(made)
+    t.equal(total, String(ROOM))
+    t.same(await balanceOf(world, 'JPY'), { available: '0', reserved: String(ROOM) })
+    await world.news(executed(id, { amount: ROOM, currency: 'JPY' }))
+    t.equal(await accountOf(world, 'rail_clearing', 'JPY'), String(ROOM))
+    await world.news(executed(id, { amount: ROOM, currency: 'JPY', status: 'returned' }))
+    t.match(await see(world, id), { status: 'reversed' })
+    t.same(await balanceOf(world, 'JPY'), { available: String(ROOM), reserved: '0' })
+  },
+
+  'minor units are those of the currency, and fees round up to them': async (t, world) => {
+    const terms = { platform_fixed: '3', platform_bps: 33, rail_fixed: '2' }
+    const cases = [
+      [JAPAN, '1001', '9'], // 3 + ceil(3.3033) + 2 yen
+      [KUWAIT, '1234567', '4080'], // 3 + ceil(4074.0711) + 2 fils
+      [['VN', 'VND'] as const, '125000', '418'],
+      [['TH', 'THB'] as const, '100', '6'],
+    ] as const
+    for (const [place, amount, fee] of cases) {
+      await open(world, place, terms)
+      await world.run(depositPlayMoney(DEMO, { currency: place[1], amount: '99999999' }))
+      const made = viewOf<PayoutView & { recipient_amount: string }>(
+        await world.run(createPayout(DEMO, to(place, amount))),
+      )
+      t.equal(made.fee, fee, place[1])
+      t.equal(made.total, String(BigInt(amount) + BigInt(fee)))
+      t.equal(made.recipient_amount, amount)
+    }
+  },
+
+  'another currency never funds it': async (t, world) => {
+    await open(world, KUWAIT)
+    await world.run(depositPlayMoney(DEMO, { currency: 'JPY', amount: String(ROOM) }))
+    await world.run(depositPlayMoney(DEMO, { currency: 'KWD', amount: '999' }))
+    const code = async (amount: string): Promise<string> =>
+      codeOf(await world.run(createPayout(DEMO, to(KUWAIT, amount))))
+    t.equal(await code('1000'), 'insufficient_balance')
+    t.equal(await code('999'), 'ok')
+  },
+
+  'blanks around its texts make no other request': async (t, world) => {
+    const request = payout()
+    const first = viewOf(await world.run(createPayout(DEMO, request)))
+    const { name, bank_code, ...inline } = request.beneficiary!
+    const beneficiary = { ...inline, name: ` ${name} `, bank_code: `${bank_code} ` }
+    const reference = `\t${request.reference} `
+    const again = await world.run(createPayout(DEMO, { ...request, reference, beneficiary }))
+    t.ok(again.ok && again.replayed)
+    t.same(viewOf(again), first)
+    const other = { ...request, beneficiary: { ...beneficiary, name: 'Nguyen Van B' } }
+    t.equal(codeOf(await world.run(createPayout(DEMO, other))), 'duplicate_payout')
+  },
+})

@@ -1,0 +1,108 @@
+/**
+ * What we booked of the rail's movements: all of it once, page by page, each under its instruction.
+ */
+import { noteAction } from '../../src/processor/commands/action_note.js'
+import { resolveDiscrepancy } from '../../src/processor/commands/discrepancy_resolve.js'
+import { railNews } from '../../src/processor/commands/rail_news.js'
+import {
+  MOVEMENTS_OF_A_PAGE,
+  railMovements,
+  railMovementsOf,
+  type MovementsView,
+} from '../../src/processor/queries/rail_movements.js'
+import { codeOf, viewOf, type World } from '../support/world.js'
+import {
+  accountOf,
+  discrepanciesOf,
+  executed,
+  OPERATOR,
+  operatorLogOf,
+  pay,
+  read,
+  tellTwice,
+} from './stories.js'
+
+const EVIDENCE = 'statement of 21 November, line 4'
+
+async function booked(world: World, from = 0, to = Number.MAX_SAFE_INTEGER) {
+  const found = []
+  let after: MovementsView['next'] = { at: from, posting: -1 }
+  while (after !== null) {
+    const page: MovementsView = viewOf(await read(world, railMovements(after, to)))
+    found.push(...page.data)
+    after = page.next
+  }
+  return found
+}
+
+const of = async (world: World, ...ids: string[]) =>
+  viewOf<MovementsView>(await read(world, railMovementsOf(ids))).data
+
+tellTwice({
+  'out and back, of payouts and of discrepancies': async (t, world) => {
+    const { id } = await pay(world)
+    const beganAt = world.clock.now()
+    await world.news(executed(id))
+    world.clock.pass(10)
+    await world.news(executed(id, { transactionId: 'TX2', amount: 5n, reportId: 'odd' }))
+    world.clock.pass(10)
+    await world.news(executed(id, { status: 'returned', reportId: 'back' }))
+    const [odd] = await discrepanciesOf(world)
+    world.clock.pass(10)
+    const told = { settlement: 'undo', evidence: EVIDENCE }
+    viewOf(await world.run(resolveDiscrepancy(OPERATOR, odd!.id, told)))
+
+    const all = await booked(world)
+    t.match(all, [
+      { movement: 'executed', amount: '12500000', undone: false, booked_at: String(beganAt) },
+      { movement: 'executed', amount: '5', undone: true },
+      { movement: 'returned', amount: '12500000', undone: false },
+      { movement: 'returned', amount: '5', undone: true },
+    ])
+    t.ok(
+      all.every(({ instruction_id }) => instruction_id === id),
+      "the rail's own word for it",
+    )
+    t.same(await of(world, id), all)
+    t.same(await booked(world, beganAt + 10, beganAt + 20), all.slice(1, 2), 'half open')
+    t.same(await of(world, 'pout_none'), [])
+    t.equal(await accountOf(world, 'rail_clearing'), '0')
+  },
+
+  'settled toward the partner, it is no movement of the rail': async (t, world) => {
+    const { id } = await pay(world)
+    await world.news(executed(id, { amount: 5n }))
+    const before = await booked(world)
+    const [odd] = await discrepanciesOf(world)
+    const told = { settlement: 'charge_partner', evidence: EVIDENCE }
+    viewOf(await world.run(resolveDiscrepancy(OPERATOR, odd!.id, told)))
+    t.same(await booked(world), before)
+    t.match(before, [{ amount: '5', undone: false }])
+  },
+
+  'questions that are none, and notes': async (t, world) => {
+    const many = Array.from({ length: 501 }, String)
+    for (const ids of [[], many]) {
+      t.equal(codeOf(await read(world, railMovementsOf(ids))), 'invalid_request')
+    }
+    const note = { action: 'reconcile', subject: 'a day', evidence: ' ' }
+    t.equal(codeOf(await world.run(noteAction(OPERATOR, note))), 'invalid_request')
+    viewOf(await world.run(noteAction(OPERATOR, { ...note, evidence: 'all is well' })))
+    t.match(await operatorLogOf(t, 'a day'), [{ actor: 'ann', action: 'reconcile' }])
+  },
+})
+
+tellTwice({
+  'more than a page': async (t, world) => {
+    const { id } = await pay(world)
+    const reports = Array.from({ length: MOVEMENTS_OF_A_PAGE + 1 }, (_, i) =>
+      executed(id, { amount: BigInt(i + 1), transactionId: `TX${i}` }),
+    )
+    await world.runAll(reports.map((report) => railNews(report, 0)))
+    const amounts = (await booked(world)).map(({ amount }) => Number(amount))
+    t.same(
+      amounts,
+      reports.map((_, i) => i + 1),
+    )
+  },
+})

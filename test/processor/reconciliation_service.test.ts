@@ -1,0 +1,81 @@
+/** The stream of movements: it goes at the reader's pace, and a reader who leaves makes room. */
+import { Writable } from 'node:stream'
+import type { ServerWritableStream, ServiceError } from '@grpc/grpc-js'
+import t from 'tap'
+import type { MovementPage } from '../../protos/types/causeway/v1/MovementPage.js'
+import type { MovementsRequest__Output as MovementsRequest } from '../../protos/types/causeway/v1/MovementsRequest.js'
+import { GrpcStatus } from '../../src/base/errors.js'
+import { bearer } from '../../src/base/internal_token.js'
+import { answer } from '../../src/processor/group.js'
+import { createGuard } from '../../src/processor/services/guard.js'
+import { reconciliationService } from '../../src/processor/services/reconciliation.js'
+import { createWorld } from '../support/world.js'
+import { eventually } from '../support/eventually.js'
+
+/** As many pages as anybody takes. */
+const ENDLESS = answer({ data: [{ id: '1' }], next: { at: 1, posting: 1 } })
+
+/** A call whose reader takes the first page, and nothing more until `read`. */
+function slowCall() {
+  const held: (() => void)[] = []
+  const faults: ServiceError[] = []
+  let pages = 0
+  const sink = new Writable({
+    objectMode: true,
+    highWaterMark: 1,
+    write: (_page, _encoding, done) => {
+      pages += 1
+      held.push(done)
+    },
+  })
+  sink.on('error', (error) => faults.push(error as unknown as ServiceError))
+  const request = { actor: { name: 'ann', reason: 'a test' }, from: '0', to: '9' }
+  const call = Object.assign(sink, { metadata: bearer('token'), request, cancelled: false })
+  return {
+    call: call as unknown as ServerWritableStream<MovementsRequest, MovementPage>,
+    faults,
+    pages: () => pages,
+    read: () => held.shift()?.(),
+    leave: () => {
+      call.cancelled = true
+      call.emit('cancelled')
+    },
+  }
+}
+
+t.test('one page waits for its reader, four readers are enough', async (t) => {
+  const world = await createWorld(t)
+  let reads = 0
+  const { Movements } = reconciliationService({
+    clock: world.clock,
+    memory: world.memory(),
+    guard: createGuard('token'),
+    pipeline: { submit: ({ reply }) => reply(answer({})) },
+    reader: {
+      run: async () => {
+        reads += 1
+        return ENDLESS
+      },
+    },
+  })
+  const open = () => {
+    const slow = slowCall()
+    Movements(slow.call)
+    return slow
+  }
+  const four = [open(), open(), open(), open()]
+  await eventually('each has its first page', async () => four.every(({ pages }) => pages() === 1))
+  t.equal(reads, 4, 'nothing is read ahead')
+  four[0]!.read()
+  await eventually('the next page', async () => four[0]!.pages() === 2)
+  t.equal(reads, 5)
+
+  t.match(open().faults, [{ code: GrpcStatus.RESOURCE_EXHAUSTED }])
+  four[1]!.leave()
+  const next = await eventually('there is room', async () => {
+    const slow = open()
+    return slow.faults.length === 0 && slow
+  })
+  await eventually('it reads', async () => next.pages() === 1)
+  for (const slow of [...four, next]) slow.leave()
+})

@@ -1,0 +1,158 @@
+/** What is out and unanswered: listed, counted after a day, told once. */
+import { join } from 'node:path'
+import t from 'tap'
+import { Registry } from 'prom-client'
+import { DAY, MINUTE, SECOND } from '../../src/base/clock.js'
+import type { Logger } from '../../src/base/log.js'
+import { registerMeasures } from '../../src/processor/measures.js'
+import { listUnknownOutcomes } from '../../src/processor/queries/unknown_outcome_list.js'
+import { createUnknownWatch } from '../../src/processor/unknown_watch.js'
+import { openDatabase } from '../../src/store/database.js'
+import { unknownStatement } from '../../src/store/unknown_outcomes.js'
+import { codeOf, createWorld, type World } from '../support/world.js'
+import { authorized, beginLife, captured, scanned, waiting } from './intent_life.js'
+import { executed, pay, read, readAll, tellTwice } from './stories.js'
+
+interface Unknown {
+  readonly entity: string
+  readonly over_24h: boolean
+}
+
+const unknown = (world: World, limit = 100): Promise<Unknown[]> =>
+  readAll<Unknown>(world, (page) => listUnknownOutcomes({ limit, ...page }, world.clock.now()))
+
+const entities = async (world: World, limit?: number): Promise<string[]> =>
+  (await unknown(world, limit)).map(({ entity }) => entity)
+
+tellTwice({
+  'listed from the first question on, until it is known': async (t, world) => {
+    const life = await beginLife(world)
+    await authorized(life)
+    const payout = await pay(world)
+    const [since] = [new Date(world.clock.now()).toISOString()]
+    world.clock.pass(5 * SECOND - 1)
+    t.same(await unknown(world), [], 'a rail may take a moment')
+    world.clock.pass(1)
+    await world.wake()
+    const common = { tenant: 'demo_sandbox', since, asked: 1, over_24h: false }
+    t.same(await unknown(world), [
+      {
+        ...common,
+        entity: life.id,
+        currency: 'THB',
+        amount: '36000',
+        last_asked_at: '2026-11-21T03:00:05.000Z',
+        next_question_at: '2026-11-21T03:00:15.000Z',
+      },
+      {
+        ...common,
+        entity: payout.id,
+        currency: 'VND',
+        amount: '12500000',
+        last_asked_at: '2026-11-21T03:00:05.000Z',
+        next_question_at: '2026-11-21T03:00:15.000Z',
+      },
+    ])
+    world.clock.pass(DAY - 5 * SECOND - 1)
+    t.same(
+      (await unknown(world)).map(({ over_24h }) => over_24h),
+      [false, false],
+    )
+    world.clock.pass(1)
+    t.same(
+      (await unknown(world)).map(({ over_24h }) => over_24h),
+      [true, true],
+    )
+    await life.executed()
+    t.same(await entities(world), [payout.id])
+    await world.news(executed(payout.id))
+    t.same(await unknown(world), [])
+  },
+
+  'nothing else is': async (t, world) => {
+    for (const stage of [scanned, captured, waiting]) await stage(await beginLife(world))
+    await pay(world, { reference: 'sandbox:review' })
+    world.setRail(false)
+    await pay(world)
+    world.clock.pass(MINUTE)
+    t.same(await unknown(world), [])
+  },
+})
+
+void t.test('pages go from intents to payouts without a gap', async (t) => {
+  const world = await createWorld(t)
+  const expected: string[] = []
+  for (let i = 0; i < 3; i++) {
+    const life = await beginLife(world)
+    await authorized(life)
+    expected.push(life.id)
+    world.clock.pass(1)
+  }
+  for (let i = 0; i < 2; i++) {
+    expected.push((await pay(world)).id)
+    world.clock.pass(1)
+  }
+  world.clock.pass(MINUTE)
+  for (const limit of [1, 2, 3, 4, 5, 6]) t.same(await entities(world, limit), expected, `${limit}`)
+  for (const page of [{ limit: 0 }, { cursor: 'x' }]) {
+    const query = listUnknownOutcomes(page, world.clock.now())
+    t.equal(codeOf(await read(world, query)), 'invalid_request')
+  }
+})
+
+void t.test('after a day: a measure, and one line in the log', async (t) => {
+  const world = await createWorld(t)
+  const lines: object[] = []
+  const log = { warn: (facts: object) => lines.push(facts) } as unknown as Logger
+  const { lists } = world.store
+  const watch = createUnknownWatch({ clock: world.clock, lists, log })
+  const registry = new Registry()
+  registerMeasures(registry, {
+    pipeline: {
+      measures: { commands: 0, commits: 0, dropped: 0, refusedFull: 0, waiting: () => 0 },
+    },
+    memory: world.memory(),
+    unknownWatch: watch,
+  })
+  const measured = async (): Promise<string[]> => {
+    await watch.look()
+    return [...(await registry.metrics()).matchAll(/^causeway_unknown_outcomes{.*$/gm)].map(
+      ([line]) => line,
+    )
+  }
+  const counted = (intents: number, payouts: number): string[] => [
+    `causeway_unknown_outcomes{entity="payment_intent",age="over_24h"} ${intents}`,
+    `causeway_unknown_outcomes{entity="payout",age="over_24h"} ${payouts}`,
+  ]
+
+  const life = await beginLife(world)
+  await authorized(life)
+  world.clock.pass(DAY / 2)
+  const payout = await pay(world)
+  world.clock.pass(DAY / 2 - 1)
+  t.same(await measured(), counted(0, 0))
+  t.same(lines, [])
+  world.clock.pass(1)
+  t.same(await measured(), counted(1, 0))
+  t.same(await measured(), counted(1, 0))
+  t.same(lines, [{ entity: life.id, tenant: 'demo_sandbox', since: '2026-11-21T03:00:00.000Z' }])
+  world.clock.pass(DAY / 2)
+  t.same(await measured(), counted(1, 1))
+  await life.executed()
+  t.same(await measured(), counted(0, 1))
+  t.match(lines, [{ entity: life.id }, { entity: payout.id }], 'one line each')
+})
+
+void t.test('both kinds are found by an index of what is under way', async (t) => {
+  const world = await createWorld(t)
+  const file = await openDatabase(join(t.testdirName, 'processor.db'), { readOnly: true })
+  t.teardown(() => file.close())
+  for (const kind of ['intents', 'payouts'] as const) {
+    const { sql, values } = unknownStatement(kind, world.clock.now(), '', 10)
+    const plan = await file.all<{ detail: string }>(`EXPLAIN QUERY PLAN ${sql}`, values)
+    t.same(
+      plan.map(({ detail }) => detail),
+      [`SEARCH ${kind} USING INDEX ${kind}_under_way (id>? AND id<?)`],
+    )
+  }
+})

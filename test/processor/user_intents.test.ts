@@ -1,0 +1,154 @@
+/**
+ * The intents of one user, newest first: whoever else creates meanwhile, across commits and
+ * restarts.
+ */
+import { join } from 'node:path'
+import t from 'tap'
+import fc from 'fast-check'
+import type { TenantId } from '../../src/base/ids.js'
+import { createIntent } from '../../src/processor/commands/intent_create.js'
+import {
+  findUserIntents,
+  type FoundIntents,
+} from '../../src/processor/commands/user_intents_find.js'
+import type { Memory } from '../../src/processor/memory.js'
+import type { PageRequest } from '../../src/processor/page.js'
+import { listUserIntents } from '../../src/processor/queries/user_intent_list.js'
+import type { Query } from '../../src/processor/query.js'
+import { openDatabase } from '../../src/store/database.js'
+import { userIntentsStatement } from '../../src/store/user_intents.js'
+import { anIntent } from '../support/requests.js'
+import { codeOf, createWorld, DEMO, viewOf, type World } from '../support/world.js'
+import { beginLife, cancelled, openTenant } from './intent_life.js'
+import { read, readAll, type PageView } from './stories.js'
+
+interface Listed {
+  readonly intent_id: string
+  readonly status: string
+}
+
+const create = (user: string) => createIntent(DEMO, anIntent({ partner_user_id: user }))
+
+async function queryOf(
+  world: World,
+  user: string,
+  tenant: TenantId = DEMO,
+): Promise<(page: PageRequest) => Query> {
+  const { last } = viewOf<FoundIntents>(await world.run(findUserIntents(tenant, user)))
+  return (page) => listUserIntents(tenant, user, page, last)
+}
+
+async function idsOf(world: World, user: string, limit = 2, tenant = DEMO): Promise<string[]> {
+  const query = await queryOf(world, user, tenant)
+  const all = await readAll<Listed>(world, (page) => query({ limit, ...page }))
+  return all.map(({ intent_id }) => intent_id)
+}
+
+/** Who creates in which commit, and whether the processor starts anew before it. */
+const commits = fc.array(
+  fc.record({
+    users: fc.array(fc.nat({ max: 3 }), { minLength: 1, maxLength: 8 }),
+    restarts: fc.boolean(),
+  }),
+  { minLength: 1, maxLength: 8 },
+)
+
+void t.test('whatever the order of creates, commits and restarts', async (t) => {
+  const world = await createWorld(t)
+  let runs = 0
+  await fc.assert(
+    fc.asyncProperty(commits, fc.integer({ min: 1, max: 4 }), async (plan, limit) => {
+      runs += 1
+      const nameOf = (user: number): string => `${user} of ${runs}`
+      const expected = new Map<string, string[]>()
+      for (const { users, restarts } of plan) {
+        if (restarts) await world.rebuild()
+        const answers = await world.runAll(users.map((user) => create(nameOf(user))))
+        for (const [i, user] of users.entries()) {
+          const { intent_id } = viewOf<Listed>(answers[i]!)
+          expected.set(nameOf(user), [intent_id, ...(expected.get(nameOf(user)) ?? [])])
+        }
+      }
+      for (const [user, ids] of expected) {
+        t.same(await idsOf(world, user, limit), ids)
+      }
+    }),
+    { numRuns: 15 },
+  )
+})
+
+void t.test('nobody, and nobody else', async (t) => {
+  const world = await createWorld(t)
+  const acme = await openTenant(world, 'acme', {})
+  const life = await beginLife(world, { user: 'ann' })
+  const theirs = await beginLife(world, { user: 'ann', tenant: acme })
+  t.same(await idsOf(world, 'ann'), [life.id], 'the same name with another partner')
+  t.same(await idsOf(world, 'ann', 2, acme), [theirs.id])
+  t.same(await idsOf(world, 'an'), [])
+  t.same(await idsOf(world, 'Ann'), [])
+})
+
+void t.test('as they are now, in the form of a get', async (t) => {
+  const world = await createWorld(t)
+  const life = await beginLife(world)
+  await cancelled(life)
+  const { data } = viewOf<PageView<Listed>>(
+    await read(world, (await queryOf(world, life.user))({})),
+  )
+  t.same(data, [await life.see()])
+  t.equal(data[0]?.status, 'cancelled')
+})
+
+void t.test('users whose prints are alike are told apart', async (t) => {
+  const world = await createWorld(t)
+  const memory = world.memory() as { -readonly [Member in keyof Memory]: Memory[Member] }
+  memory.printOfUser = () => ({ high: 1, low: 1 })
+  const ids: Record<string, string[]> = { ann: [], bob: [] }
+  for (const user of ['ann', 'bob', 'bob', 'ann', 'bob']) {
+    ids[user]!.unshift((await beginLife(world, { user })).id)
+  }
+  t.same(await idsOf(world, 'ann'), ids['ann'])
+  t.same(await idsOf(world, 'bob', 1), ids['bob'])
+})
+
+void t.test('a page walks by keys, whatever else there is', async (t) => {
+  await createWorld(t)
+  const file = await openDatabase(join(t.testdirName, 'processor.db'), { readOnly: true })
+  t.teardown(() => file.close())
+  const { sql, values } = userIntentsStatement(9, 51)
+  const plan = await file.all<{ detail: string }>(`EXPLAIN QUERY PLAN ${sql}`, values)
+  t.same(
+    plan.map(({ detail }) => detail).filter((detail) => /SCAN (?!c$|CONSTANT)|B-TREE/.test(detail)),
+    [],
+  )
+  t.equal(plan.filter(({ detail }) => detail.startsWith('SEARCH')).length, 3)
+})
+
+void t.test('pages', async (t) => {
+  const world = await createWorld(t)
+  const answers = await world.runAll(Array.from({ length: 101 }, () => create('ann')))
+  const newest = answers.map((one) => viewOf<Listed>(one).intent_id).reverse()
+  const query = await queryOf(world, 'ann')
+  const page = async (request: PageRequest): Promise<PageView<Listed>> =>
+    viewOf(await read(world, query(request)))
+
+  const first = await page({})
+  t.equal(first.data.length, 50)
+  const all = await page({ limit: 100 })
+  t.same(
+    all.data.map(({ intent_id }) => intent_id),
+    newest.slice(0, 100),
+  )
+  const last = await page({ limit: 100, cursor: all.next_cursor! })
+  t.same([last.data[0]?.intent_id, last.next_cursor], [newest[100], null])
+
+  await world.run(create('ann'))
+  const cursor = first.next_cursor!
+  t.equal((await page({ cursor })).data[0]?.intent_id, newest[50], 'new ones shift nothing')
+
+  const other = await queryOf(world, 'bob')
+  for (const request of [{ limit: 0 }, { limit: 101 }, { cursor: `${cursor}x` }, { cursor: '' }]) {
+    t.equal(codeOf(await read(world, query(request))), 'invalid_request', JSON.stringify(request))
+  }
+  t.equal(codeOf(await read(world, other({ cursor }))), 'invalid_request', "another user's")
+})
