@@ -6,7 +6,8 @@
 MAKEFLAGS += --no-print-directory
 SHELL := /bin/sh
 .DEFAULT_GOAL := help
-.PHONY: help setup nats build run demo ops audit test check lint format bench fuzz clean
+.PHONY: help setup nats build run demo ops audit statement test check lint format bench fuzz sim chaos \
+	load soak spike bench-scale bench-compare seed clean
 
 INSTALLED := node_modules/.installed
 TYPES := protos/types/.made
@@ -17,6 +18,10 @@ SOURCES := $(shell find src actors gateway test -name '*.ts' 2>/dev/null)
 FOLDERS := $(shell find src actors gateway test -mindepth 1 -type d 2>/dev/null)
 ESLINT := node_modules/.bin/eslint -c .eslint.config.mjs
 PRETTIER := node_modules/.bin/prettier --log-level warn
+LOAD := node .build/test/load/main.js
+# A variable as a flag, when it is set.
+with = $(if $($(1)),--$(2) $($(1)))
+LOAD_FLAGS = $(call with,SCENARIO,scenario) $(call with,GATEWAYS,gateways) $(call with,CLIENTS,clients) $(ARGS)
 
 ##@ Use it
 run: setup nats build ## start everything; Ctrl-C stops it
@@ -30,6 +35,9 @@ ops: build ## the operator's commands: make ops ARGS="trial-balance"
 
 audit: build ## check the books against the rail, the events and the ledger; reads only
 	@node .build/src/audit/main.js $(ARGS)
+
+statement: build ## the sandbox bank's statement: make statement ARGS="--from DAY --to DAY --out FILE"
+	@node .build/src/rails/sandbox/statement_main.js $(ARGS)
 
 ##@ Work on it
 test: ## the whole set-up, every check and every test; ends with "N passed, N failed"
@@ -45,11 +53,37 @@ lint: $(INSTALLED) $(TYPES) ## the linter alone
 format: $(INSTALLED) ## lay out every file
 	@$(PRETTIER) --write .
 
-fuzz: build ## hostile bytes at the gateway's door: make fuzz BUDGET=30 (seconds)
+fuzz: build ## hostile bytes at the gateway's door and in QR codes: make fuzz BUDGET=30 (seconds each)
 	@node .build/test/fuzz/door.js --seconds $(or $(BUDGET),30)
+	@node .build/test/fuzz/qr.js --seconds $(or $(BUDGET),30)
 
-bench: setup build ## what it takes, beside the ceiling of the same machine (test/load)
-	@node .build/test/load/main.js bench $(ARGS)
+sim: build ## faults in every order, by seed: make sim, make sim SEED=1 STEPS=1500
+	@node .build/test/simulation/main.js $(call with,SEED,seed) $(call with,RUNS,runs) $(call with,STEPS,steps) $(ARGS)
+
+chaos: setup nats build ## kills, frozen processes and full disks under load: make chaos DURATION=60 SEED=1
+	@node .build/test/crash/chaos.js $(call with,DURATION,duration) $(call with,SEED,seed)
+
+##@ Measure it (test/load; a page with plots goes to .build/load)
+bench: setup nats build ## every scenario beside its ceiling; SCENARIO= picks some
+	@$(LOAD) bench $(call with,DURATION,seconds) $(LOAD_FLAGS)
+
+bench-scale: setup nats build ## reads of 10,000 and of 1,000,000 payments; starts with 100,000 live ones
+	@$(LOAD) scale $(call with,BOOKS,books) $(LOAD_FLAGS)
+
+bench-compare: setup nats build ## two revisions in turn: make bench-compare BASE=main (REV=HEAD)
+	@.make/bench_compare.sh "$(BASE)" "$(or $(REV),HEAD)" $(call with,DURATION,seconds) $(LOAD_FLAGS)
+
+load: setup nats build ## at a rate: make load SCENARIO=mixed RATE=200 DURATION=30 RUNNING=1
+	@$(LOAD) load $(call with,RATE,rate) $(call with,DURATION,seconds) $(if $(RUNNING),--running) $(LOAD_FLAGS)
+
+soak: setup nats build ## a steady load for 30 minutes (DURATION=1800): what grows?
+	@$(LOAD) soak $(call with,RATE,rate) $(call with,DURATION,seconds) $(LOAD_FLAGS)
+
+spike: setup nats build ## ten times the capacity for 5 seconds: what is refused, how soon is it over?
+	@$(LOAD) spike $(call with,DURATION,seconds) $(LOAD_FLAGS)
+
+seed: setup build ## a past in an empty DATA_DIR: make seed COUNT=1000000 WHAT=payouts LIVE=1000
+	@node --max-semi-space-size=64 .build/test/load/seed.js $(call with,COUNT,count) $(call with,WHAT,what) $(call with,LIVE,live)
 
 ##@ Parts of the above
 setup: $(INSTALLED) ## dependencies; the first time takes about two minutes

@@ -44,7 +44,11 @@ const ROOMS: Readonly<Record<string, readonly string[]>> = {
   ],
   gateway: [BASE, 'src/money', 'src/auth', 'protos/types'],
   'src/supervisor': [BASE, 'protos/types'],
-  'src/operations': [BASE, 'src/money', 'src/supervisor', 'protos/types'],
+  'src/reconciliation': [BASE, 'src/money', DATABASE],
+  'src/operations': [
+    ...[BASE, 'src/money', 'src/auth', 'src/qr'],
+    ...['src/supervisor', 'src/reconciliation', 'protos/types'],
+  ],
   'src/audit': [BASE, 'src/money', DATABASE],
   'protos/types': [],
 }

@@ -170,7 +170,7 @@ t.test('an outcome is forced, and comes as the news of the rail', async (t) => {
   const paid = await payOutStuck('stuck, then paid')
   t.match(await simulate(partner, paid, 'completed'), { status: 202, body: { id: paid } })
   await untilStatus(partner, `/v1/payouts/${paid}`, 'completed')
-  t.match(await simulate(partner, paid, 'failed'), refusal(400, 'invalid_request'))
+  t.match(await simulate(partner, paid, 'failed'), refusal(409, 'outcome_not_possible'))
   t.equal((await simulate(partner, paid, 'reversed')).status, 202)
   await untilStatus(partner, `/v1/payouts/${paid}`, 'reversed')
 
@@ -220,7 +220,7 @@ t.test('a quote is taken once, and its conversion is repeated by its key', async
   t.same([again.status, again.text], [201, first.text])
   t.match(await convert(id, 'convert once more'), refusal(409, 'quote_expired'))
   t.match(await convert(`fxq_${ID_OF_NONE}`, 'convert'), refusal(409, 'idempotency_conflict'))
-  t.match(await convert(`fxq_${ID_OF_NONE}`, 'of none'), refusal(400, 'invalid_request'))
+  t.match(await convert(`fxq_${ID_OF_NONE}`, 'of none'), refusal(404, 'fx_quote_not_found'))
   t.equal(await availableOf('THB'), baht - 36_000n)
   t.equal(await availableOf('USD'), dollars + BigInt(buy_amount))
 

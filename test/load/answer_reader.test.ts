@@ -1,11 +1,11 @@
 import fc from 'fast-check'
 import t from 'tap'
-import { createAnswerReader, type Reading } from './answer_reader.js'
+import { createAnswerReader, type AnswerReading } from './answer_reader.js'
 
 const answer = (body: string, head = 'HTTP/1.1 201 Created\r\nContent-Type: application/json') =>
   Buffer.from(`${head}\r\nContent-Length: ${Buffer.byteLength(body)}\r\n\r\n${body}`)
 
-const plain = (reading: Reading) =>
+const plain = (reading: AnswerReading) =>
   typeof reading === 'string' ? reading : { ...reading, body: reading.body.toString() }
 
 t.test('reads an answer that comes in one piece, and the next one after it', (t) => {

@@ -1,174 +1,210 @@
 /**
- * The benchmark: signed durable creates against the ceiling, in one run.
+ * The benchmark: every scenario beside its ceiling, in one run.
  *
- * Owns: the order of the windows, the supply, the summary, what makes a run void. Does not own: one
- * window (measurement), how it is told (report).
+ * Owns: which sides take turns, the supply, the findings, what makes a run void. Does not own: one
+ * window (measurement), webhooks (bench_webhooks), how it is told (report).
  *
- * B1. Ceiling and creates take turns, so that a machine that gets slower or faster does so for
- *     both.
- * B2. Both get requests of the same kind, signed by the same key, from the same client.
+ * B1. The sides take turns, so that a machine that gets slower or faster does so for all of them.
+ * B2. All sides get requests of the same kind, signed alike, from the same client.
  * B3. A run is void, whatever its figures, unless every request of every window, warm-up included,
- *     was answered 201, the processor counted as many, what was acknowledged can be read back, and
- *     the data was on a disk.
+ *     was answered as it should, all counts add up, the audit is clean, what was acknowledged can
+ *     be read back, and the data was on a disk.
+ * B4. Each scenario has a stack of its own, so none inherits another one's rows.
  */
-import { toRfc3339, type Clock } from '../../src/base/clock.js'
+import type { Clock } from '../../src/base/clock.js'
 import type { Random } from '../../src/base/random.js'
 import type { Client, Order } from './client.js'
-import { latencyMs, merged, type LatencyMs } from './latency.js'
-import type { Progress } from './load.js'
-import { describeMachine, median, type Machine } from './machine.js'
-import { measure, type Measurement, type Side, type WindowResult } from './measurement.js'
+import { median, type Machine } from './machine.js'
+import { measure, type Measurement, type PulseResult, type WindowResult } from './measurement.js'
 import type { Programs, Running, Stack } from './programs.js'
 import { readBack } from './read_back.js'
+import { finding, type Finding, type Section, type Target } from './result.js'
+import { SCENARIOS, type ScenarioName } from './scenarios.js'
+import { ONE_RECEIVER, openSite, type Site } from './site.js'
 
 export interface BenchSettings {
-  readonly seconds: number
+  readonly scenarios: readonly ScenarioName[]
+  /** Of each window's measured part, and of the lead-in before it. */
+  readonly measureMs: number
+  readonly leadInMs: number
+  readonly warmUpMs: number
   /** Connections, each with one request out at most. */
   readonly inFlight: number
-  /** Pairs of windows. */
+  /** Turns of every side. */
   readonly repeat: number
   /** Open loop at this rate; undefined: closed loop. */
   readonly ratePerSecond: number | undefined
   readonly withIdempotencyKey: boolean
+  readonly gateways: number
 }
 
 export interface BenchOptions {
   readonly settings: BenchSettings
-  /** Where the programs keep their data. */
-  readonly folder: string
+  readonly machine: Machine
   readonly programs: Programs
   readonly client: Client
   readonly clock: Clock
   readonly random: Random
-  readonly progress: (step: string, progress: Progress | undefined) => void
+  readonly progress: (step: string, pulse: PulseResult | undefined) => void
 }
 
-export interface BenchResult {
-  readonly startedAt: string
-  readonly machine: Machine
-  readonly settings: BenchSettings
-  readonly windows: readonly WindowResult[]
-  readonly summary: Readonly<Record<Side, SideSummary>>
-  /** Creates to ceiling, by the medians of the rates. */
-  readonly ratio: number
-  /** Intents that were asked for after the load. */
-  readonly readBack: number
-  /** Empty, or why these figures mean nothing. */
+export interface BenchPart {
+  readonly sections: readonly Section[]
   readonly voidBecause: readonly string[]
 }
 
-export interface SideSummary {
-  /** The median of its windows. */
-  readonly ratePerSecond: number
-  /** Of all requests of all its windows together. */
-  readonly latency: LatencyMs
-  /** CPU time of a completed journey in all processes, client included: the median of windows. */
-  readonly cpuMicros: number
+/** DESIGN figures; the rates are for two quiet cores. */
+const TARGETS: Partial<Record<ScenarioName, Target>> = {
+  creates: { atLeast: 15_000 },
+  lifecycle: { atLeast: 1_500 },
+  payouts: { atLeast: 2_000 },
 }
-
-const LEAD_IN_MS = 1_000
-const WARM_UP_MS = 3_000
-/** More than the client can send. */
-const WARM_UP_RATE = 50_000
-/** A later window is seldom faster by more; if it is, the supply ends it early. */
-const SUPPLY_FACTOR = 1.4
+const RATIO_TARGETS: Partial<Record<ScenarioName, Target>> = { creates: { atLeast: 0.8 } }
+/** Signed ahead of the first window; then as much as the one before has shown to be used. */
+const FIRST_RATE = 5_000
+/** A later window is seldom faster by more; if it is, the client signs while it sends. */
+const SUPPLY_FACTOR = 1.3
 const READ_BACK_MAX = 100
-const SIDES: readonly Side[] = ['ceiling', 'creates']
 
-interface Setup {
+interface Side {
+  readonly name: 'ceiling' | 'service' | 'baseline'
   readonly stack: Stack
-  readonly ceiling: Running
-  readonly machine: Machine
+  readonly running: Running
+  readonly awaitsWebhooks: boolean
 }
 
-export async function bench(options: BenchOptions): Promise<BenchResult> {
-  const { settings, programs, clock, progress } = options
-  const startedAt = toRfc3339(clock.now())
-  progress('starting the stack', undefined)
-  const stack = await programs.startStack()
-  const ceiling = await programs.startCeiling(stack)
-  const machine = describeMachine(options.folder)
+export async function benchScenario(
+  options: BenchOptions,
+  scenario: ScenarioName,
+): Promise<BenchPart> {
+  const { programs, client, settings, progress } = options
+  progress(`${scenario}: starting the stack`, undefined)
+  const stack = await programs.startStack({
+    settings: { GATEWAYS: String(settings.gateways) },
+  })
+  const site = await openSite(stack, client, ONE_RECEIVER)
+  const sides = await sidesOf(scenario, stack, programs)
 
-  const all = await takeTurns(options, { stack, ceiling, machine })
-  progress('reading back', undefined)
-  const creates = all.filter(({ result }) => result.side === 'creates')
-  const samples = creates.flatMap(({ outcome }) => outcome.samples)
-  const asked = spread(samples, READ_BACK_MAX)
-  const missing = await readBack(asked, { ...options, sandbox: stack.sandbox })
+  const all = await takeTurns(options, scenario, site, sides)
+  progress(`${scenario}: adding up`, undefined)
+  const reckoning = await site.settle()
+  const missing = await readBackSome(options, stack, all)
+  await site.close()
+  await stack.stop()
 
   const counted = all.filter(({ result }) => result.repeat > 0)
-  const summary = { ceiling: summaryOf(counted, 'ceiling'), creates: summaryOf(counted, 'creates') }
+  const windows = counted.map(({ result }) => result)
+  const faults = [
+    ...all.flatMap(({ faults: found, result }) =>
+      found.map((fault) => `${stepOf(result)}: ${fault}`),
+    ),
+    ...missing,
+    ...reckoning.faults,
+  ]
+  const section: Section = {
+    title: SCENARIOS[scenario],
+    scenario,
+    windows,
+    findings: findingsOf(scenario, windows, settings),
+    reckoning,
+  }
   return {
-    startedAt,
-    machine,
-    settings,
-    windows: counted.map(({ result }) => result),
-    summary,
-    ratio: summary.creates.ratePerSecond / summary.ceiling.ratePerSecond,
-    readBack: asked.length,
+    sections: [section],
     voidBecause: [
-      ...(machine.fileSystem === 'tmpfs' ? ['the data is not on a disk'] : []),
-      ...all.flatMap(({ faults, result }) => faults.map((fault) => `${stepOf(result)}: ${fault}`)),
-      ...missing,
+      ...(options.machine.fileSystem === 'tmpfs' ? ['the data is not on a disk'] : []),
+      ...faults.map((fault) => `${scenario}: ${fault}`),
     ],
   }
 }
 
-/** The first pair is the warm-up. */
-async function takeTurns(options: BenchOptions, setup: Setup): Promise<Measurement[]> {
+async function sidesOf(
+  scenario: ScenarioName,
+  stack: Stack,
+  programs: Programs,
+): Promise<readonly Side[]> {
+  const ceiling = await programs.startCeiling(stack)
+  const sides: Side[] = [
+    { name: 'ceiling', stack, running: ceiling, awaitsWebhooks: false },
+    { name: 'service', stack, running: stack, awaitsWebhooks: true },
+  ]
+  if (scenario !== 'creates') return sides
+  const baseline = await programs.startBaseline()
+  return [...sides, { name: 'baseline', stack: baseline, running: baseline, awaitsWebhooks: false }]
+}
+
+/** The first round is the warm-up. */
+async function takeTurns(
+  options: BenchOptions,
+  scenario: ScenarioName,
+  site: Site,
+  sides: readonly Side[],
+): Promise<Measurement[]> {
   const { settings, client, progress } = options
-  const { stack, ceiling, machine } = setup
-  const expected: Record<Side, number> = { ceiling: WARM_UP_RATE, creates: WARM_UP_RATE }
+  const { cores } = options.machine
+  const expected = new Map<string, number>()
   const all: Measurement[] = []
   for (let repeat = 0; repeat <= settings.repeat; repeat += 1) {
-    for (const side of SIDES) {
-      const step = stepOf({ side, repeat })
-      progress(`${step}: signing`, undefined)
+    for (const side of sides) {
+      const step = stepOf({ side: side.name, repeat })
+      progress(`${scenario}, ${step}: signing`, undefined)
+      const rate = expected.get(side.name) ?? FIRST_RATE
       const measurement = await measure({
-        side,
+        side: side.name,
         repeat,
-        order: orderOf(options, setup, { side, repeat }, expected[side]),
+        order: orderOf(options, scenario, site, side, { repeat, rate }),
         client,
-        watched: [
-          ...stack.processes(),
-          ...ceiling.processes(),
-          { name: 'client', pid: process.pid },
-        ],
-        cores: machine.cores,
-        opsUrl: stack.sandbox.ops_url,
-        progress: (now) => progress(step, now),
+        watched: watchedBy(sides),
+        cores,
+        opsUrl: side.stack.sandbox.ops_url,
+        receiver: side.awaitsWebhooks ? site.receiver : undefined,
+        strict: true,
+        tell: (pulse) => progress(`${scenario}, ${step}`, pulse),
       })
+      if (side.name === 'service') site.took(measurement.outcome)
       const { ratePerSecond } = measurement.result
-      expected[side] = repeat === 0 ? ratePerSecond : Math.max(expected[side], ratePerSecond)
+      expected.set(side.name, Math.max(rate, ratePerSecond))
       all.push(measurement)
     }
   }
   return all
 }
 
+/** The baseline's two processes under names of their own. */
+function watchedBy(sides: readonly Side[]): { name: string; pid: number }[] {
+  const all = sides.flatMap(({ name, running }) =>
+    running.processes().map((one) => ({
+      ...one,
+      name: name === 'baseline' ? `baseline ${one.name}` : one.name,
+    })),
+  )
+  return [...all, { name: 'client', pid: process.pid }]
+}
+
 function orderOf(
   { settings }: BenchOptions,
-  { stack, ceiling }: Setup,
-  { side, repeat }: Pick<WindowResult, 'side' | 'repeat'>,
-  expectedRate: number,
+  scenario: ScenarioName,
+  site: Site,
+  { stack, running, awaitsWebhooks }: Side,
+  { repeat, rate }: { readonly repeat: number; readonly rate: number },
 ): Order {
-  const { host, key_id, signing_secret } = stack.sandbox
-  const measureMs = repeat === 0 ? WARM_UP_MS : settings.seconds * 1_000
-  const perSecond = settings.ratePerSecond ?? expectedRate * SUPPLY_FACTOR
+  const { withIdempotencyKey, leadInMs, inFlight, ratePerSecond } = settings
+  const measureMs = repeat === 0 ? settings.warmUpMs : settings.measureMs
+  const perSecond = ratePerSecond ?? rate * SUPPLY_FACTOR
+  const { host, key_id: keyId, signing_secret: secret } = stack.sandbox
   return {
     scenario: {
-      kind: 'create_intents',
+      ...site.orderOf(scenario, { withIdempotencyKey, awaitsWebhooks }),
       host,
-      keyId: key_id,
-      secret: signing_secret,
-      withIdempotencyKey: settings.withIdempotencyKey,
+      keyId,
+      secret,
     },
-    journeys: Math.ceil((perSecond * (LEAD_IN_MS + measureMs)) / 1_000) + settings.inFlight,
+    journeys: Math.ceil((perSecond * (leadInMs + measureMs)) / 1_000) + inFlight,
+    lasts: true,
     window: {
-      address: (side === 'ceiling' ? ceiling : stack).address,
-      lanes: settings.inFlight,
-      ratePerSecond: settings.ratePerSecond,
-      leadInMs: LEAD_IN_MS,
+      address: running.address,
+      lanes: inFlight,
+      schedule: ratePerSecond === undefined ? undefined : [{ ms: Infinity, ratePerSecond }],
+      leadInMs,
       measureMs,
     },
   }
@@ -177,17 +213,38 @@ function orderOf(
 const stepOf = ({ side, repeat }: Pick<WindowResult, 'side' | 'repeat'>): string =>
   repeat === 0 ? `${side}, warm-up` : `${side} ${repeat}`
 
-function summaryOf(counted: readonly Measurement[], side: Side): SideSummary {
-  const ofSide = counted.filter(({ result }) => result.side === side)
-  return {
-    ratePerSecond: median(ofSide.map(({ result }) => result.ratePerSecond)),
-    latency: latencyMs(merged(ofSide.map(({ outcome }) => outcome.tally.latencies))),
-    cpuMicros: median(ofSide.map(({ result }) => cpuMicrosOfAll(result))),
+/** In a closed loop; at a given rate all sides are as fast. */
+function findingsOf(
+  scenario: ScenarioName,
+  windows: readonly WindowResult[],
+  { ratePerSecond }: BenchSettings,
+): Finding[] {
+  if (ratePerSecond !== undefined) return []
+  const rate = (side: Side['name']): number | undefined => {
+    const ofSide = windows.filter((window) => window.side === side)
+    return ofSide.length === 0 ? undefined : median(ofSide.map((window) => window.ratePerSecond))
   }
+  const service = rate('service') ?? 0
+  const ceiling = rate('ceiling')
+  const baseline = rate('baseline')
+  return [
+    finding('rate', service, '/s', TARGETS[scenario]),
+    ...(ceiling === undefined
+      ? []
+      : [finding('service / ceiling', service / ceiling, '', RATIO_TARGETS[scenario])]),
+    ...(baseline === undefined ? [] : [finding('service / baseline', service / baseline, '×')]),
+  ]
 }
 
-const cpuMicrosOfAll = ({ cpuMicros }: WindowResult): number =>
-  Object.values(cpuMicros).reduce((sum, { main, others }) => sum + main + others, 0)
+async function readBackSome(
+  { clock, random }: BenchOptions,
+  { sandbox }: Stack,
+  all: readonly Measurement[],
+): Promise<string[]> {
+  const ofService = all.filter(({ result }) => result.side === 'service')
+  const samples = ofService.flatMap(({ outcome }) => outcome.acknowledged.samples)
+  return readBack(spread(samples, READ_BACK_MAX), { sandbox, clock, random })
+}
 
 /** At most so many of them, from all over. */
 function spread<T>(items: readonly T[], atMost: number): T[] {

@@ -1,27 +1,37 @@
-/** The client's thread: signs the supply, runs the window, tells how it went. */
+/** A client's thread: signs the supply, runs the window, tells how it went. */
 import { parentPort } from 'node:worker_threads'
 import { systemClock } from '../../src/base/clock.js'
 import { systemRandom } from '../../src/base/random.js'
-import type { Note, Order, Outcome } from './client.js'
-import { createIntents } from './create_intents.js'
-import { runWindow } from './load.js'
+import type { Note, Order, Outcome, ThreadOrder } from './client.js'
+import { runWindow, type News } from './load.js'
+import { createScenario } from './scenarios.js'
 
 const tell = (note: Note): void => parentPort?.postMessage(note)
 const random = systemRandom()
+let listening: (news: News) => void = () => undefined
 
-async function run({ scenario: order, journeys, window }: Order): Promise<Outcome> {
-  const scenario = createIntents({ ...order, lanes: window.lanes, clock: systemClock, random })
+async function run({ scenario: order, journeys, lasts, window }: Order): Promise<Outcome> {
+  const { lanes } = window
+  const scenario = createScenario({ ...order, lanes, clock: systemClock, random })
   scenario.prepare(journeys)
-  tell({ kind: 'signed' })
+  if (lasts) scenario.last()
   const tally = await runWindow(window, scenario, {
+    begun: () => tell({ kind: 'begun' }),
     opened: () => tell({ kind: 'opened' }),
     closed: () => tell({ kind: 'closed' }),
-    progress: (progress) => tell({ kind: 'progress', progress }),
+    pulse: (pulse) => tell({ kind: 'pulse', pulse }),
+    news: (listen) => {
+      listening = listen
+    },
   })
-  return { tally, samples: scenario.samples() }
+  return { tally, acknowledged: scenario.acknowledged() }
 }
 
 /** A failure ends the thread, which whoever gave the order hears. */
-parentPort?.on('message', (order: Order) => {
-  void run(order).then((outcome) => tell({ kind: 'finished', outcome }))
+parentPort?.on('message', (message: ThreadOrder) => {
+  if (message.kind === 'news_from') {
+    message.port.on('message', (news: News) => listening(news))
+    return
+  }
+  void run(message.order).then((outcome) => tell({ kind: 'finished', outcome }))
 })

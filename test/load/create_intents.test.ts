@@ -1,5 +1,4 @@
 import t from 'tap'
-import { bodyHash } from '../../src/auth/canonical.js'
 import { signingKey } from '../../src/auth/signature.js'
 import { verifyRequest } from '../../src/auth/verify.js'
 import { instant } from '../../src/base/clock.js'
@@ -49,7 +48,7 @@ t.test('the service accepts what it makes', (t) => {
       {
         method: 'POST',
         path: '/v1/payment_intents',
-        bodyHash: bodyHash(body),
+        body,
         keyId: headers.get('x-service-key-id'),
         timestamp: headers.get('x-service-timestamp'),
         nonce: headers.get('x-service-nonce'),
@@ -77,6 +76,17 @@ t.test('no two requests are alike, and the supply ends', (t) => {
   t.end()
 })
 
+t.test('a supply that lasts signs on, each time anew', (t) => {
+  const creates = scenario()
+  creates.prepare(1)
+  creates.last()
+  const nonces = Array.from({ length: 50 }, () =>
+    taken(creates.begin(0)).headers.get('x-service-nonce'),
+  )
+  t.equal(new Set(nonces).size, 50)
+  t.end()
+})
+
 t.test('without a key there is no such header', (t) => {
   const creates = scenario(false)
   creates.prepare(1)
@@ -92,7 +102,7 @@ t.test('201 completes, anything else fails under its status and code', (t) => {
     creates.proceed(0, { status, body: Buffer.from(body) })
   t.same(answer(201, '{"intent_id":"pi_1"}'), { kind: 'completed' })
   t.same(answer(201, '{"intent_id":"pi_2"}'), { kind: 'completed' })
-  t.same(creates.samples(), ['pi_1'])
+  t.same(creates.acknowledged(), { intents: 2, payouts: 0, samples: ['pi_1'] })
   t.same(answer(503, '{"error":{"code":"configuration_error"}}'), {
     kind: 'failed',
     code: '503 configuration_error',

@@ -3,11 +3,12 @@ import { createServer, type RequestListener } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import t, { type Test } from 'tap'
 import { latencyMs } from './latency.js'
-import { runWindow, type Tally, type Window } from './load.js'
-import { COMPLETED, unexpected, type Scenario } from './scenario.js'
+import { runWindow, type News, type Pulse, type Tally, type Watch, type Window } from './load.js'
+import { COMPLETED, NOTHING_ACKNOWLEDGED, unexpected, WAITING, type Scenario } from './scenario.js'
 
 const LANES = 8
-const QUIET = { opened: () => undefined, closed: () => undefined, progress: () => undefined }
+const NOTHING = (): void => undefined
+const QUIET: Watch = { begun: NOTHING, opened: NOTHING, closed: NOTHING, pulse: NOTHING }
 const REQUEST = Buffer.from('GET / HTTP/1.1\r\nHost: test\r\n\r\n')
 
 async function serve(t: Test, listener: RequestListener): Promise<Window> {
@@ -21,7 +22,7 @@ async function serve(t: Test, listener: RequestListener): Promise<Window> {
   return {
     address: { host: '127.0.0.1', port },
     lanes: LANES,
-    ratePerSecond: undefined,
+    schedule: undefined,
     leadInMs: 20,
     measureMs: 200,
   }
@@ -31,12 +32,17 @@ async function serve(t: Test, listener: RequestListener): Promise<Window> {
 function single(supply = Infinity): Scenario {
   let left = supply
   return {
-    prepare: () => undefined,
+    prepare: NOTHING,
+    last: NOTHING,
     begin: () => (left-- > 0 ? REQUEST : undefined),
     proceed: (_lane, answer) => (answer.status === 200 ? COMPLETED : unexpected(answer)),
-    samples: () => [],
+    hear: () => undefined,
+    abandon: NOTHING,
+    acknowledged: () => NOTHING_ACKNOWLEDGED,
   }
 }
+
+const at = (ratePerSecond: number): Window['schedule'] => [{ ms: Infinity, ratePerSecond }]
 
 const failures = ({ failed }: Tally): number =>
   Object.values(failed).reduce((sum, count) => sum + count, 0)
@@ -57,10 +63,11 @@ t.test('a closed loop keeps every lane busy and forgets nothing', async (t) => {
   const told: string[] = []
   const tally = await runWindow(window, single(), {
     ...QUIET,
-    opened: () => told.push('opened'),
-    closed: () => told.push('closed'),
+    begun: () => void told.push('begun'),
+    opened: () => void told.push('opened'),
+    closed: () => void told.push('closed'),
   })
-  t.same(told, ['opened', 'closed'])
+  t.same(told, ['begun', 'opened', 'closed'])
   t.equal(most, LANES)
   t.equal(tally.sent, asked)
   t.equal(tally.answered, asked)
@@ -136,7 +143,7 @@ t.test('when the server is gone the window ends', async (t) => {
   const window: Window = {
     address: { host: '127.0.0.1', port },
     lanes: LANES,
-    ratePerSecond: undefined,
+    schedule: undefined,
     leadInMs: 1,
     measureMs: 60_000,
   }
@@ -170,7 +177,7 @@ t.test('an open loop times a stall as the callers would feel it', async (t) => {
   const window = await serve(t, (_request, response) => {
     setTimeout(() => response.end('{}'), Math.max(0, stalledUntil - performance.now()))
   })
-  const tally = await runWindow({ ...window, ratePerSecond: 400, measureMs: 400 }, single(), {
+  const tally = await runWindow({ ...window, schedule: at(400), measureMs: 400 }, single(), {
     ...QUIET,
     opened: () => {
       stalledUntil = performance.now() + 150
@@ -188,6 +195,70 @@ t.test('an open loop that can not be kept says so', async (t) => {
   const window = await serve(t, (_request, response) => {
     setTimeout(() => response.end('{}'), 100)
   })
-  const tally = await runWindow({ ...window, ratePerSecond: 2_000 }, single(), QUIET, 100)
+  const tally = await runWindow({ ...window, schedule: at(2_000) }, single(), QUIET, 100)
   t.ok(tally.overdue > 100)
+})
+
+t.test('whoever has patience gives up, and is counted', async (t) => {
+  const window = await serve(t, (_request, response) => {
+    setTimeout(() => response.end('{}'), 100)
+  })
+  const schedule = at(1_000)
+  const tally = await runWindow({ ...window, schedule, patienceMs: 50 }, single(), QUIET)
+  t.ok(tally.givenUp > 50)
+  t.equal(tally.overdue, 0)
+  t.equal(tally.completed, tally.begun)
+})
+
+t.test('the rate follows the stretches of the schedule', async (t) => {
+  const window = await serve(t, (_request, response) => response.end('{}'))
+  const pulses: Pulse[] = []
+  const schedule = [
+    { ms: 200, ratePerSecond: 100 },
+    { ms: Infinity, ratePerSecond: 1_000 },
+  ]
+  const tally = await runWindow(
+    { ...window, schedule, leadInMs: 200, measureMs: 300, pulseMs: 50 },
+    single(),
+    { ...QUIET, pulse: (pulse) => void pulses.push(pulse) },
+  )
+  t.ok(tally.begun >= 310 && tally.begun <= 330, `${tally.begun} of 320`)
+  const told = pulses.reduce((sum, { completed }) => sum + completed, 0)
+  t.ok(told > 100 && told <= tally.completed, 'pulses tell what was completed until the end')
+  const times = pulses.map((pulse) => pulse.at)
+  t.same(
+    times,
+    times.toSorted((one, other) => one - other),
+  )
+})
+
+t.test('a journey that waits for news ends with it, and is timed until it', async (t) => {
+  const window = await serve(t, (_request, response) => response.end('{}'))
+  let listen: (news: News) => void = NOTHING
+  const tell = (lane: number): void => {
+    const entities = [String(lane)]
+    setTimeout(() => listen({ at: performance.timeOrigin + performance.now(), entities }), 20)
+  }
+  const tally = await runWindow(
+    window,
+    {
+      ...single(),
+      proceed: (lane) => {
+        tell(lane)
+        return WAITING
+      },
+      hear: Number,
+    },
+    { ...QUIET, news: (listener) => (listen = listener) },
+  )
+  t.ok(tally.completed > LANES, 'lanes go on')
+  t.equal(tally.completed, tally.begun)
+  t.ok(latencyMs(tally.latencies).p50 >= 18, '20 ms, less what timers are early')
+})
+
+t.test('news that never comes fails its journey', async (t) => {
+  const window = await serve(t, (_request, response) => response.end('{}'))
+  const tally = await runWindow(window, { ...single(), proceed: () => WAITING }, QUIET, 50)
+  t.equal(tally.answered, LANES)
+  t.same(tally.failed, { no_webhook: LANES })
 })

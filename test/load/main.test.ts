@@ -4,18 +4,20 @@ import t from 'tap'
 import { projectRoot } from '../../src/base/protos.js'
 
 const MAIN = join(projectRoot(), '.build/test/load/main.js')
+const SEED = join(projectRoot(), '.build/test/load/seed.js')
 
-const wrong: readonly (readonly string[])[] = [
-  [],
-  ['everything'],
-  ['bench', '--secnds', '1'],
-  ['bench', '--seconds', '0'],
-  ['bench', '--rate', '1e9'],
+const wrong: readonly (readonly [program: string, ...flags: string[]])[] = [
+  [MAIN],
+  [MAIN, 'bench', '--secnds', '1'],
+  [MAIN, 'load', '--rate', '1e9'],
+  [MAIN, 'soak', '--scenario', 'creates,reads'],
+  [MAIN, 'compare', '--base', '/tmp'],
+  [SEED, '--what', 'partners'],
 ]
 
-for (const flags of wrong) {
-  const { status, stdout, stderr } = spawnSync(process.execPath, [MAIN, ...flags])
-  t.equal(status, 2, `main ${flags.join(' ')}`)
+for (const [program, ...flags] of wrong) {
+  const { status, stdout, stderr } = spawnSync(process.execPath, [program, ...flags])
+  t.equal(status, 2, flags.join(' '))
   t.equal(stdout.toString(), '', 'nothing was started')
   t.match(stderr.toString(), /^UsageError: ./)
 }

@@ -9,6 +9,7 @@
  *     that begins late, because all connections are busy or the client is, is still timed from when
  *     it was due.
  * P3. After `end(at)` nothing is due that was not due before `at`.
+ * P4. Whoever has patience gives up when no connection came free in that time, and is counted.
  *
  * Times are milliseconds of one monotonic clock.
  */
@@ -19,7 +20,15 @@ export interface Pace {
   take(now: number): number | undefined
   /** How many are due and not taken. */
   overdue(now: number): number
+  /** How many have given up (P4). */
+  readonly givenUp: number
   end(at: number): void
+}
+
+/** A stretch of an open loop. */
+export interface Stretch {
+  readonly ms: number
+  readonly ratePerSecond: number
 }
 
 export function closedLoop(): Pace {
@@ -28,32 +37,62 @@ export function closedLoop(): Pace {
     needsTicks: false,
     take: (now) => (now < endsAt ? now : undefined),
     overdue: () => 0,
+    givenUp: 0,
     end: (at) => {
       endsAt = at
     },
   }
 }
 
-export function openLoop(startsAt: number, ratePerSecond: number): Pace {
-  const distance = 1_000 / ratePerSecond
+/** The last stretch lasts until the end. */
+export function openLoop(
+  startsAt: number,
+  stretches: readonly Stretch[],
+  patienceMs = Infinity,
+): Pace {
+  const dueAt = scheduleOf(startsAt, stretches)
   let taken = 0
+  let givenUp = 0
   let endsAt = Infinity
-  const dueAt = (index: number): number => startsAt + index * distance
+  const isDue = (at: number, now: number): boolean => at <= now && at < endsAt
   return {
     needsTicks: true,
     take: (now) => {
-      const at = dueAt(taken)
-      if (at > now || at >= endsAt) return undefined
-      taken += 1
-      return at
+      for (;;) {
+        const at = dueAt(taken)
+        if (!isDue(at, now)) return undefined
+        taken += 1
+        if (now - at <= patienceMs) return at
+        givenUp += 1
+      }
     },
     overdue: (now) => {
       let due = 0
-      while (dueAt(taken + due) <= now && dueAt(taken + due) < endsAt) due += 1
+      while (isDue(dueAt(taken + due), now)) due += 1
       return due
+    },
+    get givenUp() {
+      return givenUp
     },
     end: (at) => {
       endsAt = at
     },
+  }
+}
+
+/** When each journey is due. */
+function scheduleOf(startsAt: number, stretches: readonly Stretch[]): (index: number) => number {
+  const plan: { first: number; from: number; distance: number }[] = []
+  let first = 0
+  let from = startsAt
+  for (const { ms, ratePerSecond } of stretches) {
+    plan.unshift({ first, from, distance: 1_000 / ratePerSecond })
+    first += Math.round((ms * ratePerSecond) / 1_000)
+    from += ms
+  }
+  return (index) => {
+    const stretch = plan.find((one) => index >= one.first)
+    if (stretch === undefined) throw new Error('an open loop has a stretch')
+    return stretch.from + (index - stretch.first) * stretch.distance
   }
 }

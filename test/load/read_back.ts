@@ -1,8 +1,8 @@
 /**
  * After the load: is it there?
  *
- * Owns: asking the stack, as a partner and as an operator, for what it acknowledged. Does not own:
- * the audit of the books (test/audit), nor what a crash would have left (make chaos).
+ * Owns: asking the stack, as a partner, for what it acknowledged. Does not own: counting all of it
+ * (accounts).
  */
 import type { Clock } from '../../src/base/clock.js'
 import { toRfc3339 } from '../../src/base/clock.js'
@@ -47,28 +47,4 @@ export async function readBack(
     if (!isThere) faults.push(`${id} was acknowledged and is now: ${response.status}`)
   }
   return faults
-}
-
-export interface Counters {
-  /** Commands that the processor decided. */
-  readonly commands: number
-  /** Its commits, an fsync each. */
-  readonly commits: number
-}
-
-export async function countersOf(opsUrl: string): Promise<Counters> {
-  const text = await (await fetch(`${opsUrl}/metrics`)).text()
-  return {
-    commands: sampleOf(text, 'causeway_commands_total'),
-    commits: sampleOf(text, 'causeway_commits_total'),
-  }
-}
-
-/** The first sample of a metric, whatever its labels. */
-export function sampleOf(exposition: string, metric: string): number {
-  const line = exposition
-    .split('\n')
-    .find((text) => text.startsWith(`${metric} `) || text.startsWith(`${metric}{`))
-  if (line === undefined) throw new Error(`there is no metric ${metric}`)
-  return Number(line.slice(line.lastIndexOf(' ') + 1))
 }

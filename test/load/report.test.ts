@@ -1,93 +1,57 @@
 import t from 'tap'
-import type { BenchResult } from './bench.js'
-import type { WindowResult } from './measurement.js'
+import { pageOf } from './page.js'
 import { report } from './report.js'
+import { aRun, aSection, aWindow } from './results.js'
+import { finding } from './result.js'
 
-const latency = { count: 1_000, mean: 20, p50: 18.04, p90: 30, p99: 40.06, p999: 50, max: 61.2 }
-
-const aWindow = (given: Partial<WindowResult>): WindowResult => ({
-  side: 'ceiling',
-  repeat: 1,
-  seconds: 10,
-  ratePerSecond: 20_000,
-  latency,
-  requests: { sent: 200_000, answered: 200_000 },
-  journeys: { begun: 200_000, completed: 200_000 },
-  errors: {},
-  perCommit: 0,
-  cpuMicros: { gateway: { main: 0, others: 0 }, client: { main: 0.1, others: 14 } },
-  rssMiB: { gateway: 80, client: 150 },
-  elsewhere: 0.02,
-  ...given,
-})
-
-const aResult = (given: Partial<BenchResult> = {}): BenchResult => ({
-  startedAt: '2026-11-21T05:30:12.000Z',
-  machine: {
-    cpu: 'a processor',
-    cores: 2,
-    memoryMiB: 8_000,
-    node: 'v20.20.2',
-    kernel: '6.1',
-    fileSystem: 'ext4',
-    fsyncMicros: 400,
-  },
-  settings: {
-    seconds: 10,
-    inFlight: 512,
-    repeat: 1,
-    ratePerSecond: undefined,
-    withIdempotencyKey: true,
-  },
-  windows: [
-    aWindow({}),
-    aWindow({
-      side: 'creates',
-      ratePerSecond: 15_000,
-      perCommit: 90,
-      cpuMicros: { gateway: { main: 27.3, others: 1 }, client: { main: 0.1, others: 12 } },
-      rssMiB: { gateway: 113, client: 160 },
-    }),
-  ],
-  summary: {
-    ceiling: { ratePerSecond: 20_000, latency, cpuMicros: 36.4 },
-    creates: { ratePerSecond: 15_000, latency, cpuMicros: 80.2 },
-  },
-  ratio: 0.75,
-  readBack: 100,
-  voidBecause: [],
-  ...given,
-})
-
-t.test('a run is told with its machine, its settings, its windows and the ratio', (t) => {
-  const text = report(aResult())
-  t.match(text, /2026-11-21T05:30:12/)
+t.test('a run is told with its machine, its settings, its windows and its findings', (t) => {
+  const text = report(aRun())
+  t.match(text, /bench, 2026-11-21T05:30:12/)
   t.match(text, /a processor, 2 cores.*v20\.20\.2/)
-  t.match(text, /closed loop, 512 in flight; 1 × 10 s/)
-  t.match(text, /creates 1 +15,000 +18\.0 +40\.1 +61\.2 +200,000 +90 +2 %/)
+  t.match(text, /closed loop, 512 in flight/)
+  t.match(text, /service 1 +15,000 +18\.0 +40\.1 +61\.2 +199,990 +10 +90\.0 +2 %/)
+  t.match(text, /service 1: 10 × 503 configuration_error/)
   t.match(text, /gateway +0\.0 +0\.0 +27\.3 +1\.0 +113/)
-  t.match(text, /all together +36\.4 +80\.2\n/)
-  t.match(text, /400,000 answers, all 201; 100 intents read back/)
-  t.match(text, /creates \/ ceiling = 0\.75$/)
-  t.notMatch(text, /not quiet/)
+  t.match(text, /rate +15,000 \/s +target: at least 15,000 \/s, met/)
+  t.match(text, /service \/ ceiling +0\.75 +target: at least 0\.8, NOT met/)
+  t.match(text, /accepted = there +10 +10 +adds up\n/)
+  t.match(text, /Everything adds up\.$/)
   t.end()
 })
 
-t.test('a void run has reasons and no ratio', (t) => {
-  const text = report(aResult({ voidBecause: ['creates 1: 3 × 503 configuration_error'] }))
-  t.match(text, /VOID.*\n {2}creates 1: 3 × 503 configuration_error/)
-  t.notMatch(text, /ceiling =/)
-  t.end()
-})
-
-t.test('at a given rate both sides are as fast: there is no ratio', (t) => {
-  const text = report(aResult({ settings: { ...aResult().settings, ratePerSecond: 5_000 } }))
-  t.match(text, /open loop, 5000\/s on at most 512 connections/)
-  t.notMatch(text, /ceiling =/)
+t.test('a void run says so and why', (t) => {
+  const text = report(aRun({ voidBecause: ['creates, service 1: 3 × 503'] }))
+  t.match(text, /void: these figures mean nothing\.\n {2}creates, service 1: 3 × 503$/)
   t.end()
 })
 
 t.test('a busy machine is told', (t) => {
-  t.match(report(aResult({ windows: [aWindow({ elsewhere: 0.4 })] })), /not quiet/)
+  const busy = aSection({ windows: [aWindow({ elsewhere: 0.4 })] })
+  t.match(report(aRun({ sections: [busy] })), /not quiet/)
+  t.end()
+})
+
+t.test('what never happened is told as never', (t) => {
+  const section = aSection({ findings: [finding('recovered after', Infinity, 'ms')] })
+  t.match(report(aRun({ sections: [section] })), /recovered after +never$/m)
+  t.end()
+})
+
+t.test('the page is one file: it holds its plots and asks the network for nothing', (t) => {
+  const page = pageOf(aRun({ voidBecause: ['<b> & "more"'] }))
+  t.notMatch(page, /https?:|src=|url\(|@import/)
+  t.equal(page.match(/<svg /g)?.length, page.match(/<\/svg>/g)?.length)
+  for (const title of ['Throughput', 'Latency by share', 'Commit group size', 'CPU by process']) {
+    t.match(page, `<figcaption>${title}`)
+  }
+  t.match(page, '&lt;b> &amp; &quot;more&quot;')
+  t.notMatch(page, /NaN|undefined|Infinity/)
+  t.end()
+})
+
+t.test('a section in which nothing was completed has a page, too', (t) => {
+  const nothing = aWindow({ pulses: [], samples: [], curve: [] })
+  const page = pageOf(aRun({ sections: [aSection({ windows: [nothing] })] }))
+  t.notMatch(page, /NaN|undefined|Infinity/)
   t.end()
 })

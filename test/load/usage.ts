@@ -1,13 +1,13 @@
 /**
  * What processes use, read from /proc.
  *
- * Owns: CPU time and memory at one moment, and the difference of two. Does not own: which processes
- * there are.
+ * Owns: CPU time, memory and open files at one moment, and the difference of two. Does not own:
+ * which processes there are, when to look (sampler).
  *
  * U1. Linux counts in ticks of 10 ms; over windows of seconds that is exact enough.
  * U2. A process's main thread, where its JavaScript runs, is told apart from its other threads.
  */
-import { readFileSync } from 'node:fs'
+import { readdirSync, readFileSync } from 'node:fs'
 
 export interface Watched {
   readonly name: string
@@ -49,6 +49,10 @@ export function usageNow(watched: readonly Watched[]): Moment {
   }
 }
 
+/** Files, sockets and all else a process has open. */
+export const openHandles = ({ name, pid }: Watched): number =>
+  reading(name, pid, () => readdirSync(`/proc/${pid}/fd`).length)
+
 export function usageBetween(before: Moment, after: Moment): Difference {
   const processes: Record<string, Usage> = {}
   let ours = 0
@@ -69,17 +73,20 @@ export function usageBetween(before: Moment, after: Moment): Difference {
 }
 
 function processNow({ name, pid }: Watched): ProcessMoment {
-  const read = (file: string): string => {
-    try {
-      return readFileSync(`/proc/${pid}/${file}`, 'utf8')
-    } catch (cause) {
-      throw new Error(`the ${name} (process ${pid}) has ended`, { cause })
-    }
-  }
+  const read = (file: string): string =>
+    reading(name, pid, () => readFileSync(`/proc/${pid}/${file}`, 'utf8'))
   return {
     mainThreadCpuMs: taskCpuMs(read(`task/${pid}/stat`)),
     cpuMs: taskCpuMs(read('stat')),
     rssMiB: Number(/^VmRSS:\s+([0-9]+) kB$/m.exec(read('status'))?.[1] ?? 0) / 1_024,
+  }
+}
+
+function reading<T>(name: string, pid: number, read: () => T): T {
+  try {
+    return read()
+  } catch (cause) {
+    throw new Error(`the ${name} (process ${pid}) has ended`, { cause })
   }
 }
 

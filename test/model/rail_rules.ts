@@ -18,12 +18,14 @@ const DONE = granted(() => ({}))
 /** Nobody's fault but the clock's: a wake-up that is early, late or twice changes nothing. */
 export function expectWake(model: Model, intent: ModelIntent): Expectation {
   if (intent.wakeAt === null || intent.wakeAt > model.now) return DONE
+  const outSince = intent.handedOverAt
   if (intent.state === 'created') end(model, intent, 'expired')
+  else if (outSince === null && model.now >= mustLeaveBy(intent)) {
+    fail(model, intent, 'rail_unavailable', 'service')
+  } else if (!model.railUp) intent.wakeAt = model.now + 1_000
   else if (intent.state === 'captured') askAgainForMoney(model, intent)
-  else if (intent.handedOverAt !== null) askAgain(model, intent, intent.handedOverAt)
-  else if (model.now >= mustLeaveBy(intent)) fail(model, intent, 'rail_unavailable', 'service')
-  else if (model.railUp) handOver(model, intent)
-  else intent.wakeAt = model.now + 1_000
+  else if (outSince !== null) askAgain(model, intent, outSince)
+  else handOver(model, intent)
   return DONE
 }
 

@@ -7,12 +7,13 @@ export async function eventually<T>(
   what: string,
   look: () => T | undefined | false | Promise<T | undefined | false>,
   withinMs = 15_000,
+  everyMs = LOOK_EVERY_MS,
 ): Promise<T> {
   const deadline = performance.now() + withinMs
   for (;;) {
     const found = await look()
     if (found !== undefined && found !== false) return found
     if (performance.now() > deadline) throw new Error(`did not come true in time: ${what}`)
-    await new Promise((resolve) => setTimeout(resolve, LOOK_EVERY_MS))
+    await new Promise((resolve) => setTimeout(resolve, everyMs))
   }
 }

@@ -13,6 +13,8 @@ export interface NatsServer {
   /** With the password in it. */
   readonly url: string
   readonly port: number
+  /** Of the running process. */
+  pid(): number
   start(): Promise<void>
   /** kill -9. */
   kill(): Promise<void>
@@ -63,6 +65,7 @@ export async function createNatsServer(folder: string): Promise<NatsServer> {
   return {
     url: `nats://test:${PASSWORD}@127.0.0.1:${port}`,
     port,
+    pid: () => server?.pid ?? 0,
     start,
     kill,
     freeze: () => server?.kill('SIGSTOP'),

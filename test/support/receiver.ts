@@ -12,6 +12,8 @@ export type { Delivery, Receiver } from '../../src/operations/receiver.js'
 
 export interface TestReceiver extends Receiver {
   readonly endpointId: string
+  /** Takes what this key signs, besides those it has. */
+  trust(keyId: string, secret: string): void
   /** Resolves with the first delivery that fits. */
   until(what: string, fits: (delivery: Delivery) => boolean, withinMs?: number): Promise<Delivery>
 }
@@ -43,6 +45,7 @@ export async function receiverOf(
   return {
     ...receiver,
     endpointId: endpoint.id,
+    trust: (keyId, secret) => void secrets.set(keyId, secret),
     until: (what, fits, withinMs) =>
       eventually(what, () => receiver.deliveries.find(fits), withinMs),
   }

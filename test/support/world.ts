@@ -10,16 +10,17 @@ import { instant, type Clock, type Instant } from '../../src/base/clock.js'
 import { CAPS } from '../../src/limits/caps.js'
 import { createLog } from '../../src/base/log.js'
 import { tenantOf, type PartnerId, type TenantId } from '../../src/base/ids.js'
-import { systemRandom } from '../../src/base/random.js'
-import type { MasterKey } from '../../src/auth/master_key.js'
+import { systemRandom, type Random } from '../../src/base/random.js'
+import type { MasterKey, MasterKeys } from '../../src/auth/master_key.js'
 import type { RailOrder, RailReport } from '../../src/rails/rail.js'
 import { openStore, type Store, type StoredEvent } from '../../src/store/store.js'
-import type { Command, Rules } from '../../src/processor/command.js'
+import type { Command, Rules, Work } from '../../src/processor/command.js'
 import { railNews } from '../../src/processor/commands/rail_news.js'
 import { wakeIntent, wakePayout } from '../../src/processor/commands/wake.js'
 import { ensureDemo } from '../../src/processor/commands/demo_ensure.js'
 import { trialBalance } from '../../src/processor/commands/trial_balance.js'
 import type { Answer } from '../../src/processor/group.js'
+import { openKeyring } from '../../src/processor/keyring.js'
 import { loadMemory, type Memory } from '../../src/processor/memory.js'
 import { createPipeline, type Pipeline } from '../../src/processor/pipeline.js'
 import { createVault, type Vault } from '../../src/processor/vault.js'
@@ -38,6 +39,8 @@ export const RULES: Rules = {
 }
 
 export const DEMO: TenantId = tenantOf('demo' as PartnerId, 'sandbox')
+/** The one in the key file at first. */
+export const MASTER: MasterKey = { kid: 'k1', bytes: Buffer.alloc(32, 7) }
 const STARTED_AT = Date.UTC(2026, 10, 21, 3, 0, 0)
 
 export interface World {
@@ -48,6 +51,8 @@ export interface World {
   readonly orders: RailOrder[]
   memory(): Memory
   setRail(up: boolean): void
+  /** As any door of the processor does it. */
+  submit(work: Work): void
   run(command: Command): Promise<Answer>
   /** Submits all of them in one turn, so that they meet in one group. */
   runAll(commands: readonly Command[]): Promise<Answer[]>
@@ -56,6 +61,8 @@ export interface World {
   news(report: RailReport): Promise<void>
   /** Throws memory away and reads it from disk, as after a crash. */
   rebuild(): Promise<void>
+  /** The same, with another key file. */
+  rebuildWith(masters: MasterKeys): Promise<void>
   trialBalance(): Promise<{ balanced: boolean; lines: readonly { account: string }[] }>
   close(): Promise<void>
 }
@@ -65,19 +72,27 @@ export interface WorldOptions {
   readonly rebuilt?: boolean
   /** Wraps the store, to make it fail. */
   readonly store?: (store: Store) => Store
-  readonly onStop?: (reason: string) => void
+  readonly onStop?: (reason: string, error: unknown) => void
+  /** Instead of the system's. */
+  readonly random?: Random
+  /** Instead of a turn of the event loop. */
+  readonly turn?: () => Promise<void>
 }
 
-export async function createWorld(t: Test, options: WorldOptions = {}): Promise<World> {
-  const file = join(t.testdir(), 'processor.db')
+/** What gives a world its folder, and ends it: a test, as a rule. */
+export type Home = Pick<Test, 'testdir' | 'teardown'>
+
+export async function createWorld(home: Home, options: WorldOptions = {}): Promise<World> {
+  const file = join(home.testdir(), 'processor.db')
   const clock = heldClock()
-  const random = systemRandom()
-  const master: MasterKey = { kid: 'k1', bytes: Buffer.alloc(32, 7) }
-  const vault = createVault([master], random)
+  const random = options.random ?? systemRandom()
   const events: StoredEvent[] = []
   const orders: RailOrder[] = []
   const opened = await openStore(file)
   const store = options.store?.(opened) ?? opened
+  const openVault = async (masters: MasterKeys): Promise<Vault> =>
+    createVault(await openKeyring(opened, masters, random, clock.now()), random)
+  let vault = await openVault([MASTER])
   let railUp = true
   let memory: Memory
   let pipeline: Pipeline
@@ -95,7 +110,7 @@ export async function createWorld(t: Test, options: WorldOptions = {}): Promise<
       vault,
       rules: RULES,
       log: createLog('test', { LOG_LEVEL: 'silent' }),
-      turn: () => new Promise((resolve) => setImmediate(resolve)),
+      turn: options.turn ?? (() => new Promise((resolve) => setImmediate(resolve))),
       rail: {
         up: () => railUp,
         downForMs: () => 0,
@@ -105,7 +120,7 @@ export async function createWorld(t: Test, options: WorldOptions = {}): Promise<
       directoryChanged: () => undefined,
       stop: (reason, error) => {
         if (options.onStop === undefined) throw new Error(reason, { cause: error })
-        options.onStop(reason)
+        options.onStop(reason, error)
       },
     })
   }
@@ -123,12 +138,15 @@ export async function createWorld(t: Test, options: WorldOptions = {}): Promise<
   await rebuild()
   const world: World = {
     clock,
-    vault,
+    get vault() {
+      return vault
+    },
     store,
     events,
     orders,
     memory: () => memory,
     setRail: (up) => (railUp = up),
+    submit: (work) => pipeline.submit(work),
     run,
     runAll: async (commands) => {
       if (options.rebuilt === true) await rebuild()
@@ -140,6 +158,10 @@ export async function createWorld(t: Test, options: WorldOptions = {}): Promise<
     },
     news: async (report) => void (await run(railNews(report, 0))),
     rebuild,
+    rebuildWith: async (masters) => {
+      vault = await openVault(masters)
+      await rebuild()
+    },
     trialBalance: async () => {
       const answer = await run(trialBalance(undefined))
       if (!answer.ok) throw new Error('no trial balance')
@@ -150,7 +172,7 @@ export async function createWorld(t: Test, options: WorldOptions = {}): Promise<
       await store.close()
     },
   }
-  t.teardown(world.close)
+  home.teardown(world.close)
   await run(ensureDemo())
   return world
 }

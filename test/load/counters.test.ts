@@ -1,5 +1,5 @@
 import t from 'tap'
-import { sampleOf } from './read_back.js'
+import { sampleOf } from './counters.js'
 
 const EXPOSITION = `# HELP causeway_commits_total Groups committed, one fsync each
 # TYPE causeway_commits_total counter

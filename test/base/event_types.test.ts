@@ -1,0 +1,44 @@
+/** The registry of event types: complete, and told to partners. */
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import t from 'tap'
+import { EVENT_TYPES, isEventFilter, OPT_IN_EVENTS } from '../../src/base/event_types.js'
+import { projectRoot } from '../../src/base/protos.js'
+
+const textOf = (file: string): string => readFileSync(join(projectRoot(), file), 'utf8')
+
+void t.test('whatever is published is in it', (t) => {
+  const sources = [
+    'actors/intent/machine.ts',
+    'actors/payout/machine.ts',
+    'src/processor/balance_alerts.ts',
+    'src/processor/commands/payout_create.ts',
+  ]
+  const named = /'((?:payment_intent|payout|balance)\.[a-z_]+)'/g
+  const published = sources.flatMap((file) =>
+    [...textOf(file).matchAll(named)].map(([, type]) => type),
+  )
+  t.ok(published.length > 10)
+  for (const type of published) t.ok(isEventFilter([type ?? '']), String(type))
+  t.end()
+})
+
+void t.test('partners are told all of them, and which must be asked for', (t) => {
+  const guide = textOf('gateway/README.md')
+  const rows = [...guide.matchAll(/^\| `([a-z_]+\.[a-z_]+)` \| (.*) \|$/gm)]
+  t.same(
+    rows.map(([, type]) => type),
+    EVENT_TYPES,
+  )
+  const optIn = rows.filter(([, , about]) => about?.includes('opt-in')).map(([, type]) => type)
+  t.same(optIn, [...OPT_IN_EVENTS])
+  t.end()
+})
+
+void t.test('filters', (t) => {
+  t.ok(isEventFilter(['*', 'payout.created']))
+  for (const wrong of [['payout.*'], ['payout.created', 'payout.created'], [''], ['toString']]) {
+    t.notOk(isEventFilter(wrong), wrong.join(' '))
+  }
+  t.end()
+})

@@ -1,0 +1,42 @@
+/**
+ * The sandbox bank's books, by hand: what its rules never do by themselves.
+ *
+ * A payment that the bank disowns looks as if it had never been paid, so a recall of it is refused.
+ */
+import { join } from 'node:path'
+import { FILES } from '../../src/base/subjects.js'
+import { openDatabase } from '../../src/store/database.js'
+
+export interface Bank {
+  disown(id: string): Promise<void>
+  /** As it was before. */
+  own(id: string): Promise<void>
+  close(): Promise<void>
+}
+
+export async function openBank(dataDir: string): Promise<Bank> {
+  const books = await openDatabase(join(dataDir, FILES.railDatabase))
+  const transactions = new Map<string, string>()
+  return {
+    disown: async (id) => {
+      const [row] = await books.all<{ transaction_id: string }>(
+        `SELECT transaction_id FROM instructions WHERE id = ? AND state = 'executed'`,
+        [id],
+      )
+      transactions.set(id, row?.transaction_id ?? '')
+      await books.run(
+        `UPDATE instructions SET state = 'pending', executions = 0, transaction_id = NULL
+         WHERE id = ?`,
+        [id],
+      )
+    },
+    own: async (id) => {
+      await books.run(
+        `UPDATE instructions SET state = 'executed', executions = 1, transaction_id = ?
+         WHERE id = ?`,
+        [transactions.get(id) ?? '', id],
+      )
+    },
+    close: () => books.close(),
+  }
+}

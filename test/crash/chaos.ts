@@ -1,0 +1,69 @@
+/**
+ * Everything goes wrong while payments go on: `make chaos DURATION=60 SEED=1`, or `node
+ * .build/test/crash/chaos.js --duration 60 --seed 1`.
+ *
+ * Tells what it did, and how many payments were lost or doubled by it: ends with 1 unless it was
+ * none.
+ *
+ * The seed decides what goes wrong in which order and what is paid; when things happen is up to the
+ * machine.
+ */
+import { randomInt } from 'node:crypto'
+import { parseArgs } from 'node:util'
+import { createChance } from '../fuzz/chance.js'
+import { partnerOf } from '../support/partner.js'
+import { receiverOf } from '../support/receiver.js'
+import { tendStack, type TendedStack } from '../support/tended_stack.js'
+import { startPayers } from './payers.js'
+import { reckon, type Reckoning } from './reckoning.js'
+import { pause, TROUBLES } from './troubles.js'
+
+const { values } = parseArgs({
+  options: { duration: { type: 'string', default: '60' }, seed: { type: 'string' } },
+})
+const seconds = Number(values.duration)
+const seed = values.seed === undefined ? randomInt(1_000_000_000) : Number(values.seed)
+
+const PAYERS = 10
+const CALM_MS = 1_500
+const WRONG_LINES = 20
+const say = (line: string): void => console.log(line)
+
+say(`chaos for ${seconds} s. Again: make chaos DURATION=${seconds} SEED=${seed}`)
+const stack = await tendStack({ RAIL_DELAY_MS: '100', RATE_LIMIT: 'off' })
+const partner = partnerOf(stack.sandbox)
+const receiver = await receiverOf(partner)
+const payers = startPayers(partner, PAYERS, (payer) => createChance(seed, payer + 1))
+const troubles = await makeTrouble(stack)
+await payers.stop()
+const reckoning = await reckon(stack.dataDir, partner, receiver, payers)
+await receiver.close()
+await stack.stop()
+tell(reckoning)
+
+async function makeTrouble(on: TendedStack): Promise<ReadonlyMap<string, number>> {
+  const chance = createChance(seed, 0)
+  const done = new Map<string, number>()
+  const until = performance.now() + seconds * 1_000
+  while (performance.now() < until) {
+    await pause(chance.int(2 * CALM_MS))
+    const trouble = chance.pick(TROUBLES)
+    say(`  ${trouble.name}`)
+    await trouble.cause(on, chance)
+    done.set(trouble.name, (done.get(trouble.name) ?? 0) + 1)
+  }
+  return done
+}
+
+function tell({ lost, doubled, events, executions, audit, clean }: Reckoning): void {
+  const times = [...troubles.values()].reduce((sum, count) => sum + count, 0)
+  say(`troubles: ${times}`)
+  for (const [name, count] of troubles) say(`${String(count).padStart(8)}  ${name}`)
+  say(`payments: ${payers.payments.length} acknowledged, ${payers.gaveUp()} given up`)
+  say(`the rail paid ${executions}; ${events} events were delivered`)
+  for (const line of [...lost, ...doubled].slice(0, WRONG_LINES)) say(`  ${line}`)
+  say(audit)
+  say(`${lost.length} lost, ${doubled.length} doubled`)
+  const isProof = times > 0 && payers.payments.length > 0
+  if (lost.length + doubled.length > 0 || !clean || !isProof) process.exitCode = 1
+}

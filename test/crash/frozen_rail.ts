@@ -1,0 +1,43 @@
+/**
+ * A rail that neither answers nor hangs up: what was handed to it is of unknown outcome, through a
+ * kill of the processor too. When it moves again it must refuse what came too late.
+ */
+import type { Test } from 'tap'
+import { eventually } from '../support/eventually.js'
+import type { TendedStack } from '../support/tended_stack.js'
+import { FROZEN_STORY, PAYOUT_STORIES, type Story } from './stories.js'
+import type { Told } from './telling.js'
+
+export interface FrozenRail {
+  readonly stack: TendedStack
+  readonly begin: (telling: string, stories: Readonly<Record<string, Story>>) => Told[]
+}
+
+/** Longer than a payment may take on its way to the rail. */
+const FROZEN_FOR_MS = 11_000
+
+export async function frozenRail(t: Test, { stack, begin }: FrozenRail): Promise<void> {
+  const [intent, payout] = begin('the rail frozen', {
+    'unknown, then refused': FROZEN_STORY,
+    completed: PAYOUT_STORIES['completed']!,
+  })
+  const step = (told: Told | undefined, index: number): Promise<unknown> =>
+    told?.story.steps[index]?.(told.hand) ?? Promise.resolve()
+  await step(intent, 0)
+  await step(intent, 1)
+
+  const rail = stack.pidOf('rail')
+  process.kill(rail, 'SIGSTOP')
+  const thawAt = performance.now() + FROZEN_FOR_MS
+  await step(intent, 2)
+  await step(payout, 0)
+  await intent?.hand.until('authorized', ({ status }) => status === 'authorized')
+  await stack.kill('processor')
+  await payout?.hand.until('processing', ({ status }) => status === 'processing')
+  await eventually('it was long enough', () => performance.now() > thawAt)
+  process.kill(rail, 'SIGCONT')
+
+  await step(intent, 3)
+  await step(payout, 2)
+  t.pass('the intent is refused, the payout is paid')
+}

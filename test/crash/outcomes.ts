@@ -1,0 +1,79 @@
+/**
+ * What came of a story's entities, with nothing in it that differs from telling to telling: ids,
+ * times and tokens are replaced by their kinds.
+ *
+ * Owns: reading an outcome where it can be seen: the API, the events, the ledger, the rail's
+ * journal and the partner's webhook receiver. Does not own: what it must be (stories).
+ */
+import { join } from 'node:path'
+import { FILES } from '../../src/base/subjects.js'
+import { openDatabase } from '../../src/store/database.js'
+import type { Partner } from '../support/partner.js'
+import { insist } from '../support/payments.js'
+import type { TestReceiver } from '../support/receiver.js'
+
+export interface Outcome {
+  readonly status: string
+  readonly projection: string
+  readonly events: readonly { readonly type: string; readonly body: string }[]
+  /** Ledger entries: plan, account, amount. */
+  readonly entries: readonly string[]
+  /** Null: the rail was never told. */
+  readonly executions: number | null
+  /** Types of the events that reached the receiver, each as often as it came. */
+  readonly received: readonly string[]
+}
+
+export interface Witnesses {
+  readonly dataDir: string
+  readonly partner: Partner
+  readonly receiver: TestReceiver
+}
+
+export async function outcomesOf(
+  { dataDir, partner, receiver }: Witnesses,
+  entities: readonly string[],
+): Promise<Outcome[]> {
+  const books = await openDatabase(join(dataDir, FILES.processorDatabase), { readOnly: true })
+  const rail = await openDatabase(join(dataDir, FILES.railDatabase), { readOnly: true })
+  const outcomes: Outcome[] = []
+  for (const id of entities) {
+    const room = id.startsWith('pi_') ? 'payment_intents' : 'payouts'
+    const { text, body } = await insist(() => partner.request('GET', `/v1/${room}/${id}`))
+    const events = await books.all<{ type: string; body: string }>(
+      'SELECT type, body FROM events WHERE entity = ? ORDER BY position',
+      [id],
+    )
+    const entries = await books.all<{ entry: string }>(
+      `SELECT plan || ' ' || account || ' ' || CAST(amount AS TEXT) AS entry
+       FROM ledger_entries WHERE entity = ? ORDER BY posting, line`,
+      [id],
+    )
+    const [instruction] = await rail.all<{ executions: number }>(
+      'SELECT executions FROM instructions WHERE id = ?',
+      [id],
+    )
+    outcomes.push({
+      status: (body as { status: string }).status,
+      projection: anonymous(text),
+      events: events.map((event) => ({ type: event.type, body: anonymous(event.body) })),
+      entries: entries.map(({ entry }) => entry),
+      executions: instruction?.executions ?? null,
+      received: receiver.deliveries
+        .filter((delivery) => delivery.body.includes(id))
+        .map(({ eventType }) => eventType)
+        .sort(),
+    })
+  }
+  await books.close()
+  await rail.close()
+  return outcomes
+}
+
+/** A scan that had to be repeated binds a later version of its quote. */
+const anonymous = (text: string): string =>
+  text
+    .replace(/"([a-z]+)_[0-9A-HJKMNP-TV-Z]{26}"/g, '"$1"')
+    .replace(/"[0-9-]{10}T[0-9:.]+Z"/g, '"time"')
+    .replace(/"sbx_[0-9a-f]+"/g, '"transaction"')
+    .replace(/("quote_version"|"expires_at"):[0-9]+/g, '$1:0')

@@ -1,0 +1,92 @@
+/**
+ * Payers and partners without end: each pays, by QR or out, and pays again, and remembers all that
+ * it was answered.
+ *
+ * Owns: what is paid and how it must end. Does not own: what goes wrong meanwhile (troubles).
+ */
+import type { Chance } from '../fuzz/chance.js'
+import type { Partner } from '../support/partner.js'
+import { payByQr, payOut } from '../support/payments.js'
+import { aPayout } from '../support/requests.js'
+
+export interface Payment {
+  readonly id: string
+  /** The status it must come to. */
+  readonly ends: string
+}
+
+export interface Payers {
+  /** Acknowledged ones. */
+  readonly payments: readonly Payment[]
+  /** Payments that nobody answered for half a minute: they may be there or not. */
+  gaveUp(): number
+  /** Resolves when all have finished what they began. */
+  stop(): Promise<void>
+}
+
+/** The endings of users, at the sandbox bank. */
+const BY_QR = { '': 'captured', '+fail': 'failed', '+unknown': 'captured' } as const
+const ACCOUNTS = {
+  '0123456789': 'completed',
+  '9990000002': 'failed',
+  '9990000005': 'reversed',
+  '9990000006': 'completed',
+  '9990000007': 'failed',
+} as const
+
+type Method = (key: string) => Promise<Payment>
+
+export function startPayers(
+  partner: Partner,
+  count: number,
+  chanceOf: (payer: number) => Chance,
+): Payers {
+  const payments: Payment[] = []
+  let gaveUp = 0
+  let stopping = false
+
+  const byQr =
+    (ending: keyof typeof BY_QR): Method =>
+    async (key) => {
+      const over = { partner_user_id: `user ${key}${ending}` }
+      const { id } = await payByQr(partner, key, over)
+      return { id, ends: BY_QR[ending] }
+    }
+  const out =
+    (account_number: keyof typeof ACCOUNTS): Method =>
+    async (key) => {
+      const beneficiary = { ...aPayout().beneficiary, account_number }
+      return { id: await payOut(partner, key, { beneficiary }), ends: ACCOUNTS[account_number] }
+    }
+  /** The usual ones more often. */
+  const methods: readonly Method[] = [
+    ...Array.from({ length: 4 }, () => byQr('')),
+    ...Array.from({ length: 4 }, () => out('0123456789')),
+    byQr('+fail'),
+    byQr('+unknown'),
+    out('9990000002'),
+    out('9990000005'),
+    out('9990000006'),
+    out('9990000007'),
+  ]
+
+  const pay = async (payer: number): Promise<void> => {
+    const chance = chanceOf(payer)
+    for (let number = 1; !stopping; number++) {
+      try {
+        payments.push(await chance.pick(methods)(`payer ${payer}, payment ${number}`))
+      } catch {
+        gaveUp += 1
+      }
+    }
+  }
+  const all = Promise.all(Array.from({ length: count }, (_, payer) => pay(payer)))
+  return {
+    payments,
+    gaveUp: () => gaveUp,
+    stop: async () => {
+      stopping = true
+      await all
+    },
+  }
+}

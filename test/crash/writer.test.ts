@@ -1,0 +1,91 @@
+/**
+ * The one writer of the processor's file: a second one is refused, and a first one that can not
+ * write any more stops and recovers.
+ */
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { join } from 'node:path'
+import t from 'tap'
+import { projectRoot } from '../../src/base/protos.js'
+import { FILES } from '../../src/base/subjects.js'
+import { openDatabase } from '../../src/store/database.js'
+import { createChance } from '../fuzz/chance.js'
+import { auditOf } from '../support/audit.js'
+import { partnerOf, type Answer } from '../support/partner.js'
+import { insist, payByQr, payOut, untilStatus } from '../support/payments.js'
+import { anIntent } from '../support/requests.js'
+import { tendStack } from '../support/tended_stack.js'
+import { fullDisk } from './troubles.js'
+
+const stack = await tendStack({ RAIL_DELAY_MS: '50' })
+t.teardown(() => stack.stop())
+const partner = partnerOf(stack.sandbox)
+
+/** A processor as somebody would start it by hand. */
+async function secondProcessor(): Promise<{ exitCode: number | null; output: string }> {
+  const main = join(projectRoot(), '.build/src/processor/main.js')
+  const child = spawn(
+    process.execPath,
+    [main, '--rail', 'unix:/nowhere', '--nats', 'nats://127.0.0.1:1'],
+    {
+      cwd: stack.dataDir,
+      env: { PATH: process.env['PATH'], DATA_DIR: stack.dataDir, GRPC_PORT: '0' },
+      stdio: ['ignore', 'pipe', 'pipe'],
+    },
+  )
+  let output = ''
+  for (const stream of [child.stdout, child.stderr]) {
+    stream.on('data', (chunk: Buffer) => (output += chunk.toString()))
+  }
+  const [exitCode] = (await once(child, 'close')) as [number | null]
+  return { exitCode, output }
+}
+
+t.test('a second processor on the same folder is refused', async (t) => {
+  const { exitCode, output } = await secondProcessor()
+  t.equal(exitCode, 1)
+  t.match(output, /processor\.db is in use by another process: stop that one first/)
+  await stack.kill('processor')
+  t.equal((await secondProcessor()).exitCode, 1, 'the next one holds it, and not the dead one')
+  const id = await payOut(partner, 'after a kill')
+  t.ok(await untilStatus(partner, `/v1/payouts/${id}`, 'completed'))
+})
+
+const KEYS = Array.from({ length: 40 }, (_, number) => `disk ${number}`)
+
+t.test('a disk that is full', async (t) => {
+  await payByQr(partner, 'before')
+  const create = (key: string): Promise<Answer> =>
+    partner.request('POST', '/v1/payment_intents', anIntent({ partner_user_id: key }), {
+      headers: { 'Idempotency-Key': key },
+    })
+  const before = stack.output().length
+  const answers: (Answer | undefined)[] = []
+  const trouble = fullDisk.cause(stack, createChance(1, 1))
+  for (const key of KEYS) answers.push(await create(key).catch(() => undefined))
+  await trouble
+
+  t.match(stack.output().slice(before), /processor ended \(exit code 70/)
+  t.match(stack.logOf('processor'), /a commit failed; its outcome is unknown/)
+  const refused = answers.filter((answer) => answer?.status === 503)
+  t.ok(refused.length > 0, 'it is said that it can not be done now')
+  t.match(refused[0]?.body, { error: { code: 'configuration_error' } })
+  t.ok(answers.every((answer) => answer?.status === 503 || answer?.status === 201))
+
+  for (const [index, key] of KEYS.entries()) {
+    const again = await insist(() => create(key))
+    t.equal(again.status, 201)
+    const first = answers[index]
+    if (first?.status === 201) t.equal(again.text, first.text, 'what was granted is there')
+  }
+  const books = await openDatabase(join(stack.dataDir, FILES.processorDatabase), {
+    readOnly: true,
+  })
+  const [row] = await books.all<{ n: number }>(
+    `SELECT count(*) AS n FROM intents WHERE context ->> 'userId' LIKE 'disk %'`,
+  )
+  await books.close()
+  t.equal(row?.n, KEYS.length, 'nothing is there twice')
+  const { clean, report } = await auditOf(stack.dataDir)
+  t.ok(clean, report)
+})

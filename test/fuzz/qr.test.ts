@@ -1,0 +1,66 @@
+/** A short run of the reader's fuzzer by fixed seeds, and proof that it finds what it is after. */
+import t from 'tap'
+import { readQr } from '../../src/qr/read.js'
+import { rejected, type QrReason } from '../../src/qr/reasons.js'
+import { attackQr } from './qr_attack.js'
+
+const INPUTS = 4_000
+const fewer = (index: number): boolean => index < INPUTS
+
+void t.test('the reader holds', (t) => {
+  const verdicts = new Set<string>()
+  for (const seed of [1, 20_261_121]) {
+    const report = attackQr({ seed, goesOn: fewer })
+    t.same(report.faults, [])
+    t.equal(report.inputs, INPUTS)
+    t.ok((report.verdicts['read'] ?? 0) > INPUTS / 50, 'some get all the way')
+    for (const verdict of Object.keys(report.verdicts)) verdicts.add(verdict)
+  }
+  t.ok(verdicts.size > 25, `it gets far: ${[...verdicts].join(', ')}`)
+  t.end()
+})
+
+void t.test('a seed and a number make the same input again', (t) => {
+  const alone = (only: number): object => attackQr({ seed: 3, only, goesOn: fewer }).verdicts
+  t.same(alone(7), alone(7))
+  t.equal(attackQr({ seed: 3, only: 7, goesOn: fewer }).inputs, 1)
+  t.end()
+})
+
+void t.test('each promise can be broken', (t) => {
+  let reads = 0
+  const readers: Readonly<Record<string, typeof readQr>> = {
+    'it threw': (payload, corridor) => {
+      if (payload.includes('😀')) throw new Error('a bug')
+      return readQr(payload, corridor)
+    },
+    'touches for': (payload, corridor) => {
+      for (const _ of payload) payload.slice(0)
+      return readQr(payload, corridor)
+    },
+    'read again': (payload, corridor) =>
+      reads++ % 2 === 0 ? readQr(payload, corridor) : rejected('payload_empty'),
+    'a reason of no table': () => rejected('no_such' as QrReason),
+    'says more': (payload) => ({ ...rejected('payload_charset'), payload }),
+    'masked as': (payload, corridor) => {
+      const read = readQr(payload, corridor)
+      if (!read.ok) return read
+      const { destination } = read.reading
+      return { ok: true, reading: { ...read.reading, destinationMasked: destination.account } }
+    },
+    'not there': (payload, corridor) => {
+      const read = readQr(payload, corridor)
+      if (!read.ok) return read
+      const destination = { ...read.reading.destination, account: '00000000000000000000' }
+      return { ok: true, reading: { ...read.reading, destination } }
+    },
+  }
+  for (const [what, read] of Object.entries(readers)) {
+    const { faults } = attackQr({ seed: 5, goesOn: (index) => index < 500, read })
+    t.ok(
+      faults.some((fault) => fault.includes(what)),
+      what,
+    )
+  }
+  t.end()
+})

@@ -1,0 +1,106 @@
+/**
+ * Fuzzes the reader of QR codes: spoilt codes are read for as long as it is told.
+ *
+ * Owns: reading and watching. Does not own: the inputs (qr_input), the command line (qr).
+ *
+ * What must hold, whatever is read:
+ * R1. An answer, never an exception: a reading, or a reason of the table and nothing else.
+ * R2. The work is linear in the length of the code. It is counted, not timed.
+ * R3. Read again, it is read the same.
+ * R4. Whoever is paid, and how much, stands in the code; no more than the end of an account is
+ *     shown, and less than half of it.
+ */
+import { ERRORS } from '../../src/base/errors.js'
+import { bindAmount, readQr, type QrOutcome, type QrReading } from '../../src/qr/read.js'
+import { wireCodeOf } from '../../src/qr/reasons.js'
+import { charactersTouched } from '../qr/effort.js'
+import { createChance } from './chance.js'
+import { qrInput, type QrInput } from './qr_input.js'
+
+export interface QrAttackOptions {
+  readonly seed: number
+  /** Asked before each input; it ends when that says so. */
+  readonly goesOn: (index: number) => boolean
+  /** Plays this input alone, to look at it. */
+  readonly only?: number
+  readonly read?: typeof readQr
+}
+
+export interface QrAttackReport {
+  readonly inputs: number
+  /** How often each verdict was given: `read`, or the reason. */
+  readonly verdicts: Readonly<Record<string, number>>
+  /** Each names the input that broke a promise; the same seed and number make it again. */
+  readonly faults: readonly string[]
+}
+
+const FAULTS_MAX = 20
+/** Times each character is looked at, templates in templates included, and what none costs. */
+const TOUCHES_EACH = 12
+const TOUCHES_ALWAYS = 64
+
+export function attackQr(options: QrAttackOptions): QrAttackReport {
+  const { seed, goesOn, only, read = readQr } = options
+  const verdicts: Record<string, number> = {}
+  const faults: string[] = []
+  let index = only ?? 0
+  do {
+    const input = qrInput(createChance(seed, index))
+    const { verdict, fault } = play(input, read)
+    verdicts[verdict] = (verdicts[verdict] ?? 0) + 1
+    if (fault !== undefined && faults.length < FAULTS_MAX) {
+      faults.push(`seed ${seed}, input ${index}: ${fault}: ${JSON.stringify(input)}`)
+    }
+    index += 1
+  } while (only === undefined && goesOn(index))
+  return { inputs: index - (only ?? 0), verdicts, faults }
+}
+
+interface Played {
+  readonly verdict: string
+  readonly fault?: string | undefined
+}
+
+function play({ payload, corridor }: QrInput, read: typeof readQr): Played {
+  let outcome: QrOutcome | undefined
+  let touched = 0
+  try {
+    touched = charactersTouched(() => (outcome = read(payload, corridor)))
+  } catch (error) {
+    return { verdict: 'thrown', fault: `it threw ${String(error)}` }
+  }
+  if (outcome === undefined) return { verdict: 'nothing', fault: 'no answer' }
+  const verdict = outcome.ok ? 'read' : outcome.reason
+  if (touched > TOUCHES_EACH * payload.length + TOUCHES_ALWAYS) {
+    return { verdict, fault: `${touched} touches for ${payload.length} characters` }
+  }
+  if (textOf(read(payload, corridor)) !== textOf(outcome)) {
+    return { verdict, fault: 'read again, it is another' }
+  }
+  const fault = outcome.ok ? faultOf(outcome.reading, payload) : faultOfRefusal(outcome)
+  return { verdict, fault }
+}
+
+const textOf = (value: object): string =>
+  JSON.stringify(value, (_member, part: unknown) => (typeof part === 'bigint' ? `${part}n` : part))
+
+function faultOfRefusal(refusal: QrOutcome & { ok: false }): string | undefined {
+  if (Object.keys(refusal).join() !== 'ok,reason') return 'a refusal says more than its reason'
+  return Object.hasOwn(ERRORS, wireCodeOf(refusal.reason)) ? undefined : 'a reason of no table'
+}
+
+function faultOf(reading: QrReading, payload: string): string | undefined {
+  const { destination, destinationMasked, embeddedAmountMinor: minor, merchant } = reading
+  const { account, bankCode, reference1, reference2 } = destination
+  const told = [account, bankCode, reference1, reference2, merchant.name, merchant.city]
+  if (told.some((text) => !payload.includes(text))) return 'something is told that is not there'
+  const shown = destinationMasked.slice(4)
+  const hidesEnough = shown.length <= 4 && 2 * shown.length <= account.length
+  if (!destinationMasked.startsWith('****') || !account.endsWith(shown) || !hidesEnough) {
+    return `masked as ${destinationMasked}`
+  }
+  if (minor !== null && (minor <= 0n || minor >= 10n ** 15n)) return `an amount of ${minor}`
+  const bound = bindAmount(reading, 7n)
+  const isBound = minor === null || minor === 7n ? bound.ok && bound.minor === 7n : !bound.ok
+  return isBound ? undefined : 'a caller overrules the code'
+}

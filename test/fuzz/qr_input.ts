@@ -1,0 +1,153 @@
+/**
+ * One input of the QR fuzzer: a collected code taken apart, spoilt and put together again.
+ *
+ * Owns: what is read. Does not own: reading it, and what must hold then (qr_attack).
+ *
+ * Lengths and checksum are made right again for most inputs, or none would get past them; the
+ * others are spoilt after that.
+ */
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { projectRoot } from '../../src/base/protos.js'
+import { CORRIDOR_NAMES, type Corridor } from '../../src/qr/corridor.js'
+import { field, sealed } from '../qr/payloads.js'
+import type { Chance } from './chance.js'
+
+export interface QrInput {
+  readonly corridor: Corridor
+  readonly payload: string
+}
+
+interface Vector {
+  readonly corridor: Corridor
+  readonly payload: string
+}
+
+const { vectors: VECTORS } = JSON.parse(
+  readFileSync(join(projectRoot(), 'test/qr/vectors.json'), 'utf8'),
+) as { vectors: readonly Vector[] }
+
+/** An object of a code: its value is text, or objects again. */
+interface Node {
+  id: string
+  value: string | Node[]
+}
+
+export function qrInput(chance: Chance): QrInput {
+  const vector = chance.pick(VECTORS)
+  const corridor = chance.once(8) ? chance.pick(CORRIDOR_NAMES) : vector.corridor
+  if (chance.once(6)) return { corridor, payload: spoilt(vector.payload, chance) }
+  const nodes = chance.once(10) ? randomNodes(chance, 3) : nodesOf(vector.payload)
+  const root = nodes.filter(({ id }) => id !== '63')
+  for (let times = chance.int(4); times >= 0; times--) change(root, chance)
+  const whole = sealed(written(root))
+  return { corridor, payload: chance.once(8) ? spoilt(whole, chance) : whole }
+}
+
+/** By a hand of its own, which takes what it can and leaves the rest. */
+function nodesOf(text: string, depth = 0): Node[] {
+  const nodes: Node[] = []
+  const characters = Array.from(text)
+  for (let at = 0; at + 4 <= characters.length;) {
+    const length = Number(characters.slice(at + 2, at + 4).join(''))
+    if (!Number.isInteger(length)) return nodes
+    const id = characters.slice(at, at + 2).join('')
+    const value = characters.slice(at + 4, at + 4 + length).join('')
+    const inner = isTemplate(id, depth) ? nodesOf(value, depth + 1) : []
+    nodes.push({ id, value: written(inner) === value && value !== '' ? inner : value })
+    at += 4 + length
+  }
+  return nodes
+}
+
+const isTemplate = (id: string, depth: number): boolean =>
+  depth === 0 ? (id >= '26' && id <= '51') || id === '62' || id === '64' : id === '01' && depth < 3
+
+const written = (nodes: readonly Node[]): string =>
+  nodes
+    .map(({ id, value }) => field(id, typeof value === 'string' ? value : written(value)))
+    .join('')
+
+const IDS = ['00', '01', '02', '03', '04', '08', '26', '29', '30', '38', '51', '52', '53', '54']
+const MORE_IDS = ['55', '56', '57', '58', '59', '60', '62', '63', '64', '80', '99', '9x', '  ']
+const VALUES = [
+  ...[
+    '01',
+    '11',
+    '12',
+    '764',
+    '704',
+    '840',
+    'TH',
+    'VN',
+    'th',
+    '0',
+    '00',
+    '-1',
+    '1.',
+    '.5',
+    '1.234',
+  ],
+  ...['100.00', '1e3', '9999999999999', '99999999999999', '02', '03', 'A000000677010111'],
+  ...[
+    'A000000677010112',
+    'A000000727',
+    'QRIBFTTA',
+    'QRIBFTTC',
+    'QRPUSH',
+    '0066812345678',
+    '970416',
+  ],
+  ...['123456789012345', '1234', '5'.repeat(99), 'x'.repeat(99), "';--", '${a}', '%s'],
+  ...['กรุงเทพ', 'é', 'e\u0301', '😀'],
+]
+/** What no code may hold, or what other readers take for digits. */
+const HOSTILE = [' ', '\u202e', '\ufeff', '\0', '\u2028', '\ud800', '١٢٣', '０１', '\r\n']
+
+const aValue = (chance: Chance): string => chance.pick(chance.once(8) ? HOSTILE : VALUES)
+
+function change(nodes: Node[], chance: Chance): void {
+  // The first one says that it is a code at all, so it is mostly left alone.
+  const at = Math.max(chance.int(nodes.length + 1), chance.once(8) ? 0 : 1)
+  const node = nodes[at]
+  if (node === undefined) return void nodes.push(randomNode(chance, 1))
+  if (typeof node.value !== 'string' && node.value.length > 0 && !chance.once(3)) {
+    return change(node.value, chance)
+  }
+  chance.pick<() => unknown>([
+    () => nodes.splice(at, 1),
+    () => nodes.splice(chance.int(nodes.length), 0, structuredClone(node)),
+    () => nodes.push(...nodes.splice(at).reverse()),
+    () => (node.id = chance.pick([...IDS, ...MORE_IDS])),
+    () => (node.value = aValue(chance)),
+    () => (node.value = spoilt(typeof node.value === 'string' ? node.value : '', chance)),
+    () => (node.value = digits(chance, 1 + chance.int(45))),
+    () => nodes.splice(at, 0, randomNode(chance, 2)),
+  ])()
+}
+
+const digits = (chance: Chance, length: number): string =>
+  Array.from({ length }, () => chance.int(10)).join('')
+
+function randomNode(chance: Chance, depth: number): Node {
+  const id = chance.once(3) ? digits(chance, 2) : chance.pick([...IDS, ...MORE_IDS])
+  return {
+    id,
+    value: depth > 0 && chance.once(2) ? randomNodes(chance, depth - 1) : aValue(chance),
+  }
+}
+
+const randomNodes = (chance: Chance, depth: number): Node[] =>
+  Array.from({ length: 1 + chance.int(6) }, () => randomNode(chance, depth))
+
+/** Some characters taken out, put in or doubled. */
+function spoilt(text: string, chance: Chance): string {
+  let spoiling = text
+  for (let times = chance.int(3); times >= 0; times--) {
+    const from = chance.int(spoiling.length + 1)
+    const to = chance.once(2) ? from : from + chance.int(8)
+    const piece = chance.once(3) ? spoiling.slice(from, to).repeat(2) : aValue(chance)
+    spoiling = spoiling.slice(0, from) + (chance.once(4) ? '' : piece) + spoiling.slice(to)
+  }
+  return spoiling
+}

@@ -1,0 +1,331 @@
+/**
+ * Every route of payment intents through the real thing, once: what each answers to the last
+ * member, and what stands in no log afterwards.
+ */
+import { execFile } from 'node:child_process'
+import { readdirSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import t, { type Test } from 'tap'
+import { projectRoot } from '../../src/base/protos.js'
+import { auditOf } from '../support/audit.js'
+import { eventually } from '../support/eventually.js'
+import { partnerOf, type Answer, type Partner } from '../support/partner.js'
+import { insist, payOut, untilStatus, vietQr } from '../support/payments.js'
+import { receiverOf } from '../support/receiver.js'
+import { anIntent, promptPayQr } from '../support/requests.js'
+import { startStack, type RunningStack } from '../support/stack.js'
+
+// A rail that takes its time, a restart in between, and a machine that may be busy.
+t.setTimeout(120_000)
+
+const PATH = '/v1/payment_intents'
+const MOBILE = '0066812345678'
+const VIET_ACCOUNT = '257678859'
+const PAYOUT_ACCOUNT = '0123456789'
+const UNKNOWN = 'pi_00000000000000000000000000'
+
+interface Created {
+  readonly intent_id: string
+  readonly session_token: string
+}
+
+/** What must not be written down anywhere in clear. */
+const secrets = new Set([MOBILE, MOBILE.slice(4), VIET_ACCOUNT, PAYOUT_ACCOUNT])
+const secret = (text: string): string => {
+  secrets.add(text)
+  return text
+}
+
+/** The body of an answer that has this status and exactly these members. */
+function bodyOf(
+  t: Test,
+  answer: Answer,
+  status: number,
+  members: readonly string[],
+): Record<string, unknown> {
+  t.equal(answer.status, status, answer.text)
+  t.match(answer.headers['x-request-id'], /^req_/)
+  const body = answer.body as Record<string, unknown>
+  t.same(Object.keys(body).sort(), [...members].sort(), 'exactly its members')
+  return body
+}
+
+function refusedAs(t: Test, answer: Answer, status: number, code: string): void {
+  const { error } = bodyOf(t, answer, status, ['error']) as { error: Record<string, unknown> }
+  t.same(Object.keys(error).sort(), ['code', 'message', 'request_id'])
+  t.equal(error['code'], code)
+  t.equal(error['request_id'], answer.headers['x-request-id'])
+}
+
+const SIX = ['intent_id', 'status', 'amount_usd_cents', 'corridor', 'created_at']
+const QUOTED = [...SIX, 'quote']
+const AUTHORIZED = [...QUOTED, 'authorized_at']
+const RECEIPT = [
+  ...['intent_id', 'status', 'amount_usd_cents', 'corridor', 'created_at', 'local_amount'],
+  ...['local_amount_minor_units', 'local_currency', 'merchant_name', 'destination_masked'],
+]
+
+async function create(
+  partner: Partner,
+  user: string,
+  over: object = {},
+  key?: string,
+): Promise<Answer> {
+  const body = { ...anIntent(), partner_user_id: user, ...over }
+  const headers = key === undefined ? {} : { 'Idempotency-Key': key }
+  const answer = await insist(() => partner.request('POST', PATH, body, { headers }))
+  const { session_token } = answer.body as Partial<Created>
+  if (session_token !== undefined) secret(session_token)
+  return answer
+}
+
+async function receiptOf(partner: Partner, id: string, of = id): Promise<Answer> {
+  const minted = await partner.request('POST', `${PATH}/${of}/receipt_token`)
+  const { receipt_token } = minted.body as { receipt_token: string }
+  return partner.session(secret(receipt_token)).request('GET', `${PATH}/${id}/receipt`)
+}
+
+const HEADERS_OF_KEY = (key: string): { headers: Record<string, string> } => ({
+  headers: { 'Idempotency-Key': key },
+})
+
+void t.test('the routes of payment intents', async (t) => {
+  const stack = await startStack({ settings: { RAIL_DELAY_MS: '1000', LOG_LEVEL: 'debug' } })
+  t.teardown(() => stack.stop())
+  const partner = partnerOf(stack.sandbox)
+  const receiver = await receiverOf(partner)
+  t.teardown(() => receiver.close())
+  secrets.add(stack.sandbox.signing_secret).add(stack.sandbox.internal_token)
+
+  const silent = await slowPayment(partner)
+  await t.test('from its creation to the refund', (t) => wholeLife(t, stack, partner))
+  await t.test('ends without money', (t) => otherEnds(t, partner))
+  await t.test('an unknown outcome is found and resolved', (t) => unknown(t, stack, silent))
+  await t.test('each end is told by webhook, once', async (t) => {
+    const wanted = ['captured', 'refunded', 'failed', 'cancelled', 'captured']
+    await eventually('all ends are told', () => receiver.events.size >= wanted.length)
+    t.same(
+      [...receiver.events.values()].map(({ eventType }) => eventType).sort(),
+      wanted.map((end) => `payment_intent.${end}`).sort(),
+    )
+    t.ok(receiver.deliveries.every(({ verdict }) => verdict === 'valid' || verdict === 'duplicate'))
+  })
+  await untilStatus(partner, `/v1/payouts/${await payOut(partner, 'a payout')}`, 'completed')
+  await t.test('nothing secret is in a log', (t) => notLogged(t, stack))
+  const { clean, report } = await auditOf(stack.dataDir)
+  t.ok(clean, report)
+})
+
+/** The bank takes ten times longer over it. */
+async function slowPayment(partner: Partner): Promise<string> {
+  const created = (await create(partner, 'slow+slow')).body as Created
+  const app = partner.session(created.session_token)
+  const path = `${PATH}/${created.intent_id}`
+  await app.request('POST', `${path}/scan`, { qr_payload: secret(vietQr('200000')) })
+  await app.request('POST', `${path}/scan`, {
+    qr_payload: secret(promptPayQr()),
+    local_amount_minor_units: '36000',
+  })
+  const confirmed = await app.request('POST', `${path}/confirm`)
+  if (confirmed.status !== 200) throw new Error(confirmed.text)
+  return created.intent_id
+}
+
+async function wholeLife(t: Test, stack: RunningStack, partner: Partner): Promise<void> {
+  const body = { corridor: 'vn_vietqr' }
+  const first = await create(partner, 'ann', body, 'create 1')
+  const created = bodyOf(t, first, 201, [...SIX, 'session_token', 'session_expires_at'])
+  t.match(created, {
+    intent_id: /^pi_[0-9A-Z]{26}$/,
+    status: 'created',
+    amount_usd_cents: 5_000,
+    corridor: 'vn_vietqr',
+    created_at: /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/,
+    session_expires_at: Number,
+  })
+  const id = String(created['intent_id'])
+  const path = `${PATH}/${id}`
+  const call = (what: string, ...rest: [body?: unknown, extra?: object]): Promise<Answer> =>
+    partner.request('POST', `${path}/${what}`, ...rest)
+
+  stack.kill('processor')
+  await stack.untilServing()
+  const again = await create(partner, 'ann', body, 'create 1')
+  t.same([again.status, again.text], [201, first.text], 'after a restart, to the byte')
+  const other = await create(partner, 'ann', { ...body, amount_usd_cents: 1 }, 'create 1')
+  refusedAs(t, other, 409, 'idempotency_conflict')
+
+  const { partner_user_id: _user, ...rest } = anIntent()
+  refusedAs(t, await call('session', { partner_user_id: 'ann' }), 400, 'invalid_request')
+  const { kyc_attestation, sanctions_attestation } = rest
+  const attested = { partner_user_id: 'ann', kyc_attestation, sanctions_attestation }
+  refusedAs(t, await call('session', { ...attested, partner_user_id: 'x' }), 403, 'user_mismatch')
+  const reminted = bodyOf(t, await call('session', attested), 200, [
+    ...['intent_id', 'session_token', 'session_expires_at'],
+  ])
+  const app = partner.session(secret(String(reminted['session_token'])))
+  t.match(bodyOf(t, await app.request('GET', path), 200, SIX), { status: 'created' })
+  bodyOf(t, await partner.request('GET', path), 200, SIX)
+  refusedAs(t, await app.request('GET', `${PATH}/${UNKNOWN}`), 401, 'authentication_failed')
+
+  const scan = (given: object): Promise<Answer> => app.request('POST', `${path}/scan`, given)
+  const payload = secret(vietQr('500000'))
+  const qr = { qr_payload: payload }
+  for (const [given, status, code] of [
+    [{ qr_payload: secret(`${payload}\n`) }, 422, 'qr_malformed'],
+    [{ qr_payload: secret(promptPayQr()) }, 422, 'qr_scheme_unsupported'],
+    [{ ...qr, local_amount_minor_units: '500001' }, 422, 'qr_amount_mismatch'],
+    [{ ...qr, local_amount_minor_units: 0 }, 400, 'invalid_request'],
+    [{ ...qr, local_amount_minor_units: '5e5' }, 400, 'invalid_request'],
+    [{ ...qr, more: 1 }, 400, 'invalid_request'],
+  ] as const) {
+    refusedAs(t, await scan(given), status, code)
+  }
+  refusedAs(t, await app.request('POST', `${path}/confirm`), 409, 'quote_required')
+  const scanned = bodyOf(t, await scan({ ...qr, local_amount_minor_units: 500_000 }), 200, [
+    ...['intent_id', 'status', 'merchant', 'qr_kind', 'quote'],
+  ])
+  t.match(scanned, { intent_id: id, status: 'created', qr_kind: 'dynamic' })
+  t.strictSame(
+    Object.entries(scanned['merchant'] as object).map(([name, of]) => [name, typeof of]),
+    [...['scheme', 'name', 'city', 'country', 'mcc'].map((name) => [name, 'string'])],
+  )
+  const { quote_id, expires_at, ...quote } = scanned['quote'] as Record<string, unknown>
+  t.strictSame(quote, {
+    quote_version: 1,
+    amount_usd_cents: 1_887,
+    local_amount_minor_units: '500000',
+    local_currency: '704',
+  })
+  t.match([quote_id, String(expires_at)], [/^qt_/, /^[0-9]{13}$/])
+  t.match((await scan(qr)).body, { quote: { quote_version: 2 } }, 'a further scan')
+
+  const pending = bodyOf(t, await receiptOf(partner, id), 200, RECEIPT)
+  t.match(pending, { status: 'pending', local_amount: '500000', destination_masked: '****8859' })
+
+  const confirm = (key: string, given?: object): Promise<Answer> =>
+    app.request('POST', `${path}/confirm`, given, HEADERS_OF_KEY(key))
+  refusedAs(t, await confirm('c', { quote_version: 1 }), 409, 'quote_changed')
+  refusedAs(t, await call('confirm'), 401, 'authentication_failed')
+  const confirmed = await confirm('c', { quote_version: 2 })
+  t.match(bodyOf(t, confirmed, 200, AUTHORIZED), { status: 'authorized' })
+  t.equal((await confirm('c')).text, confirmed.text, 'the same key again')
+  refusedAs(t, await confirm('d'), 401, 'authentication_failed')
+  refusedAs(t, await scan(qr), 401, 'authentication_failed')
+  refusedAs(t, await call('cancel'), 409, 'payment_intent_not_cancelable')
+
+  await untilStatus(partner, path, 'captured')
+  const captured = [...AUTHORIZED, 'captured_at']
+  bodyOf(t, await app.request('GET', path), 200, captured)
+  const receipt = bodyOf(t, await receiptOf(partner, id), 200, [...RECEIPT, 'captured_at'])
+  t.match(receipt, { status: 'captured', amount_usd_cents: 1_887, captured_at: /Z$/ })
+  const fresh = secret(
+    String(((await call('session', attested)).body as Partial<Created>).session_token),
+  )
+  t.equal(fresh, 'undefined', 'a captured intent gets no more tokens')
+  secrets.delete(fresh)
+
+  const refund = (key: string): Promise<Answer> => call('refund', undefined, HEADERS_OF_KEY(key))
+  const asked = await refund('r')
+  t.match(bodyOf(t, asked, 202, [...captured, 'refund']), {
+    status: 'captured',
+    refund: { status: 'requested', amount_usd_cents: 1_887 },
+  })
+  t.equal((await refund('r')).text, asked.text, 'the same key again')
+  await untilStatus(partner, path, 'refunded')
+  t.equal((await refund('r')).text, asked.text, 'later, too')
+  refusedAs(t, await refund('s'), 409, 'payment_intent_not_refundable')
+  refusedAs(t, await call('session', attested), 409, 'payment_intent_terminal')
+  bodyOf(t, await partner.request('GET', path), 200, [...captured, 'refund', 'refunded_at'])
+  const back = bodyOf(t, await receiptOf(partner, id), 200, [...RECEIPT, 'refund'])
+  t.match(back, { status: 'refunded', refund: { amount_usd_cents: 1_887, refunded_at: /Z$/ } })
+}
+
+async function otherEnds(t: Test, partner: Partner): Promise<void> {
+  const { intent_id: id } = (await create(partner, 'bob')).body as Created
+  const cancelled = await partner.request('POST', `${PATH}/${id}/cancel`)
+  t.match(bodyOf(t, cancelled, 200, [...SIX, 'cancelled_at']), { status: 'cancelled' })
+  t.match(bodyOf(t, await receiptOf(partner, id), 200, RECEIPT), {
+    status: 'failed',
+    local_amount: '0',
+    merchant_name: '',
+    destination_masked: '',
+  })
+  const minted = await partner.request('POST', `${PATH}/${id}/receipt_token`)
+  bodyOf(t, minted, 200, ['receipt_token', 'receipt_token_expires_at'])
+  refusedAs(
+    t,
+    await partner.request('POST', `${PATH}/${UNKNOWN}/receipt_token`),
+    404,
+    'payment_intent_not_found',
+  )
+
+  const { intent_id: poor, session_token } = (await create(partner, 'carl+fail')).body as Created
+  const app = partner.session(session_token)
+  const qr = { qr_payload: secret(promptPayQr()) }
+  const scan = `${PATH}/${poor}/scan`
+  refusedAs(t, await app.request('POST', scan, qr), 422, 'local_amount_required')
+  t.equal(
+    (await app.request('POST', scan, { ...qr, local_amount_minor_units: '36000' })).status,
+    200,
+  )
+  await app.request('POST', `${PATH}/${poor}/confirm`, {})
+  const failed = await untilStatus(partner, `${PATH}/${poor}`, 'failed')
+  t.same(Object.keys(failed as object).sort(), [...AUTHORIZED, 'failed_at', 'failure'].sort())
+  t.match(bodyOf(t, await receiptOf(partner, poor), 200, RECEIPT), { status: 'failed' })
+
+  const strange = await receiptOf(partner, poor, id)
+  refusedAs(t, strange, 404, 'payment_intent_not_found')
+  const none = await receiptOf(partner, UNKNOWN, id)
+  const without = ({ text, headers }: Answer): string =>
+    text.replaceAll(String(headers['x-request-id']), '')
+  t.equal(without(strange), without(none), "another user's and nobody's are the same")
+}
+
+async function unknown(t: Test, stack: RunningStack, id: string): Promise<void> {
+  const ops = (...args: string[]): Promise<string> =>
+    new Promise((resolve, reject) => {
+      const main = join(projectRoot(), '.build/src/operations/main.js')
+      const env = { ...process.env, DATA_DIR: stack.dataDir }
+      execFile(process.execPath, [main, ...args], { env }, (error, stdout, stderr) => {
+        if (error === null) resolve(stdout)
+        else reject(new Error(stderr))
+      })
+    })
+  const listed = await eventually('it is listed', async () => {
+    const told = await ops('unknown', 'list')
+    return told.includes(id) && told
+  })
+  t.match(listed, new RegExp(`${id} +demo_sandbox +THB 360\\.00 +since .*Z +(asked \\d|not asked)`))
+  const resolve = ['intent', 'resolve', id, 'captured', '--reason', 'bank confirmed']
+  await t.rejects(ops(...resolve), /It needs --evidence TEXT\./)
+  await t.rejects(ops(...resolve.slice(0, 4), '--evidence', 'x'), /needs --reason TEXT/)
+  const resolved = await ops(...resolve, '--evidence', 'statement line 8')
+  t.equal(resolved.trim(), `${id}: captured`)
+  t.match(await ops('unknown', 'list'), 'Nothing is unknown.')
+  const shown = await ops('intent', 'show', id)
+  t.match(shown, `${id}: captured`)
+  t.match(shown, /entry +intent_captured: demo_sandbox:THB:rail_clearing 36000/)
+  t.match(shown, 'bank confirmed (statement line 8)')
+  t.match(shown, '****5678')
+  await t.rejects(ops('intent', 'show', UNKNOWN), /payment_intent_not_found/)
+  const metrics = await (await fetch(`${stack.sandbox.ops_url}/metrics`)).text()
+  for (const entity of ['payment_intent', 'payout']) {
+    const labels = `entity="${entity}",age="over_24h",process="processor"`
+    t.ok(metrics.includes(`causeway_unknown_outcomes{${labels}} 0`), entity)
+  }
+}
+
+async function notLogged(t: Test, stack: RunningStack): Promise<void> {
+  const folder = join(stack.dataDir, 'logs')
+  const names = readdirSync(folder)
+  const logs = names.map((name) => [name, readFileSync(join(folder, name), 'utf8')] as const)
+  t.ok(
+    logs.some(([, log]) => log.includes('"level":20')),
+    'they are told everything',
+  )
+  const leaks = [...logs, ['the supervisor', stack.output()] as const].flatMap(([name, log]) =>
+    [...secrets].filter((one) => log.includes(one)).map((one) => `${one} in ${name}`),
+  )
+  t.same(leaks, [])
+}

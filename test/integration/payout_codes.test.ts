@@ -1,0 +1,245 @@
+/**
+ * Every code that a payout, or the money beneath it, can be refused with, over the real thing; then
+ * the promises of `POST /v1/payouts` that only a crowd can break.
+ */
+import { credentials, status, type ServiceError } from '@grpc/grpc-js'
+import t, { type Test } from 'tap'
+import type { PartnerCreated__Output as PartnerCreated } from '../../protos/types/causeway/v1/PartnerCreated.js'
+import type { RouteList__Output as RouteList } from '../../protos/types/causeway/v1/RouteList.js'
+import type { ProtoGrpcType as OperatorProto } from '../../protos/types/operator.js'
+import type { ProtoGrpcType as PartnersProto } from '../../protos/types/partners.js'
+import type { ProtoGrpcType as PayoutsProto } from '../../protos/types/payouts.js'
+import type { PAYOUT_ERRORS } from '../../src/base/errors.js'
+import { ERRORS, GrpcStatus, type ErrorCode } from '../../src/base/errors.js'
+import { bearer } from '../../src/base/internal_token.js'
+import { contracts } from '../../src/base/protos.js'
+import { auditOf } from '../support/audit.js'
+import { eventually } from '../support/eventually.js'
+import { partnerOf, type Answer, type Partner } from '../support/partner.js'
+import { payOut, untilStatus } from '../support/payments.js'
+import { aPayout } from '../support/requests.js'
+import { startStack } from '../support/stack.js'
+
+// Many processes on a machine that may be busy.
+t.setTimeout(120_000)
+const stack = await startStack({ settings: { RAIL_DELAY_MS: '20' } })
+t.teardown(() => stack.stop())
+const demo = partnerOf(stack.sandbox)
+
+const { v1 } = contracts<OperatorProto & PartnersProto & PayoutsProto>().causeway
+const address = stack.sandbox.grpc_address
+const operator = new v1.Operator(address, credentials.createInsecure())
+const admin = new v1.PartnerAdmin(address, credentials.createInsecure())
+const internal = new v1.Payouts(address, credentials.createInsecure())
+t.teardown(() => [operator, admin, internal].forEach((client) => client.close()))
+const token = bearer(stack.sandbox.internal_token)
+const actor = { name: 'ann', reason: 'a test' }
+const DEMO = { partner_id: 'demo', environment: 'sandbox' }
+
+type Reply<Message> = (error: ServiceError | null, message?: Message) => void
+const asked = <Message>(call: (reply: Reply<Message>) => unknown): Promise<Message> =>
+  new Promise((resolve, reject) =>
+    call((error, message) =>
+      message === undefined ? reject(error ?? new Error('no answer')) : resolve(message),
+    ),
+  )
+
+const { beneficiary } = aPayout()
+const NOBODYS = '01M7Y8R76ZBRBZPA32270W80C3'
+
+let keys = 0
+function create(by: Partner, given: object = {}, key = `key ${++keys}`): Promise<Answer> {
+  const { amount, currency, reference } = aPayout({ amount: '125000' })
+  const body = { amount, currency, reference, beneficiary, ...given }
+  return by.request('POST', '/v1/payouts', body, { headers: { 'Idempotency-Key': key } })
+}
+const post = (path: string, body?: object, key?: string): Promise<Answer> =>
+  demo.request('POST', path, body, key === undefined ? {} : { headers: { 'Idempotency-Key': key } })
+
+const inUsd = { ...beneficiary!, destination_country: 'US', currency: 'USD' }
+const completed = await payOut(demo, 'the completed one')
+await untilStatus(demo, `/v1/payouts/${completed}`, 'completed')
+
+type Code = keyof typeof PAYOUT_ERRORS | 'invalid_request' | 'idempotency_conflict'
+/** A code that is added to the registry does not compile without its case here. */
+const CASES: Readonly<Record<Code, () => Promise<Answer>>> = {
+  invalid_request: () => create(demo, { amount: '125000.00' }),
+  invalid_beneficiary: () =>
+    create(demo, { beneficiary: { ...beneficiary!, account_number: '1' } }),
+  beneficiary_not_found: () => demo.request('GET', `/v1/beneficiaries/ben_${NOBODYS}`),
+  unsupported_currency: () => create(demo, { currency: 'THB' }),
+  unsupported_destination: () => create(demo, { currency: 'USD', beneficiary: inUsd }),
+  payout_limit_exceeded: () => create(demo, { amount: '9223372036854775807' }),
+  insufficient_balance: () => create(demo, { amount: '9000000000000000000' }),
+  duplicate_payout: () => create(demo, { reference: 'another' }, 'the completed one'),
+  compliance_rejected: () => create(demo, { reference: 'sandbox:compliance' }),
+  risk_rejected: () => create(demo, { reference: 'sandbox:risk' }),
+  rail_unavailable: () => create(demo, { reference: 'sandbox:rail_unavailable' }),
+  payout_not_found: () => demo.request('GET', `/v1/payouts/pout_${NOBODYS}`),
+  payout_not_cancelable: () => post(`/v1/payouts/${completed}/cancel`),
+  outcome_not_possible: () =>
+    post(`/v1/sandbox/payouts/${completed}/simulate`, { outcome: 'failed' }),
+  fx_quote_not_found: () => post('/v1/fx/conversions', { quote_id: `fxq_${NOBODYS}` }, 'fx'),
+  balance_limit_exceeded: () =>
+    post('/v1/funding/deposits', { currency: 'VND', amount: '9223372036854775807' }),
+  idempotency_conflict: async () => {
+    await post('/v1/funding/deposits', { currency: 'JPY', amount: '1' }, 'deposit')
+    return post('/v1/funding/deposits', { currency: 'JPY', amount: '2' }, 'deposit')
+  },
+}
+
+/** Its status is the registry's, and its envelope has three members. */
+function expectRefusal(t: Test, answer: Answer, code: ErrorCode): void {
+  const { http, message } = ERRORS[code]
+  const request_id = answer.headers['x-request-id']
+  t.same([answer.status, answer.body], [http, { error: { code, message, request_id } }], code)
+}
+
+t.test('every code of the registry has its case, and leaves no trace', async (t) => {
+  const books = async (): Promise<string[]> => [
+    (await demo.request('GET', '/v1/payouts')).text,
+    (await demo.request('GET', '/v1/beneficiaries')).text,
+    (await demo.request('GET', '/v1/balances')).text,
+  ]
+  await CASES.idempotency_conflict()
+  const before = await books()
+  for (const code of Object.keys(CASES) as Code[]) expectRefusal(t, await CASES[code](), code)
+  t.same(await books(), before)
+})
+
+t.test('a suspended partner', async (t) => {
+  await asked((reply) => admin.Suspend({ actor, partner_id: 'demo' }, token, reply))
+  expectRefusal(t, await create(demo), 'partner_suspended')
+  const path = `/v1/payouts/${completed}`
+  t.equal((await demo.request('GET', path)).status, 200, 'it may look')
+  await asked((reply) => admin.Resume({ actor, partner_id: 'demo' }, token, reply))
+  t.equal((await create(demo)).status, 202)
+})
+
+t.test('over gRPC the code is in the status', async (t) => {
+  const payout = aPayout({ idempotency_key: 'over gRPC', amount: '125000' })
+  const made = await asked<{ id: string; total: string }>((reply) =>
+    internal.Create({ tenant: DEMO, payout }, token, reply),
+  )
+  const again = await asked((reply) => internal.Create({ tenant: DEMO, payout }, token, reply))
+  t.same(again, made, 'the same key, the same answer')
+  t.match(
+    await asked((reply) => internal.Get({ tenant: DEMO, payout_id: made.id }, token, reply)),
+    { id: made.id, amount: '125000', beneficiary: { account_last4: '6789' } },
+  )
+  t.match(
+    await asked((reply) => internal.List({ tenant: DEMO, list: { limit: 1 } }, token, reply)),
+    { data: [{ id: made.id }] },
+  )
+  const { data } = await asked<{ data: { currency: string }[] }>((reply) =>
+    internal.Balances({ tenant: DEMO }, token, reply),
+  )
+  t.ok(data.some(({ currency }) => currency === 'VND'))
+
+  const long = (length: number): string => '🙂'.repeat(length)
+  const pairs = Array.from({ length: 51 }, (_, i) => [`k${i}`, ''] as const)
+  const faults: readonly (readonly [object, ErrorCode])[] = [
+    [{ amount: '-1' }, 'invalid_request'],
+    [{ reference: '  ' }, 'invalid_request'],
+    [{ reference: long(256) }, 'invalid_request'],
+    [{ description: long(501) }, 'invalid_request'],
+    [{ metadata: { [long(101)]: '' } }, 'invalid_request'],
+    [{ metadata: { k: long(501) } }, 'invalid_request'],
+    [{ metadata: Object.fromEntries(pairs) }, 'invalid_request'],
+    [{ idempotency_key: long(256) }, 'invalid_request'],
+    [{ beneficiary_id: `ben_${NOBODYS}` }, 'invalid_request'],
+    [{ beneficiary: { ...beneficiary, bank_code: ' ' } }, 'invalid_beneficiary'],
+    [{ reference: 'sandbox:risk' }, 'risk_rejected'],
+    [{ idempotency_key: 'over gRPC', amount: '1' }, 'duplicate_payout'],
+    [{ amount: '9000000000000000000' }, 'insufficient_balance'],
+  ]
+  for (const [fault, code] of faults) {
+    const other = { ...payout, idempotency_key: `fault ${++keys}`, ...fault }
+    const refused = asked((reply) => internal.Create({ tenant: DEMO, payout: other }, token, reply))
+    const error = (await refused.catch((caught: unknown) => caught)) as ServiceError
+    t.equal(error.code, GrpcStatus[ERRORS[code].grpc], JSON.stringify(fault).slice(0, 60))
+    t.same(error.metadata.get('causeway-error'), [code])
+    t.match(error.details, code)
+  }
+  const bounds = { reference: ` ${long(255)} `, description: long(500), metadata: { k: long(500) } }
+  const most = { ...payout, ...bounds, idempotency_key: long(255) }
+  t.match(await asked((reply) => internal.Create({ tenant: DEMO, payout: most }, token, reply)), {
+    reference: long(255),
+  })
+  const unnamed = asked((reply) => internal.Get({ payout_id: made.id }, token, reply))
+  await t.rejects(unnamed, { code: status.INVALID_ARGUMENT })
+})
+
+t.test('twins: one is new, the others are replays of the same bytes', async (t) => {
+  const body = { description: 'once' }
+  const answers = await Promise.all(Array.from({ length: 20 }, () => create(demo, body, 'twins')))
+  const replayed = answers.map(({ headers }) => headers['idempotent-replayed']).sort()
+  t.same(replayed, ['false', ...Array.from({ length: 19 }, () => 'true')])
+  for (const answer of answers) {
+    const isReplay = answer.headers['idempotent-replayed'] === 'true'
+    t.equal(answer.status, isReplay ? 200 : 202)
+    t.equal(answer.text, answers[0]!.text)
+  }
+})
+
+t.test('a replay is the first answer, whatever has changed since', async (t) => {
+  const first = await create(demo, {}, 'kept')
+  const { id } = first.body as { id: string }
+  await untilStatus(demo, `/v1/payouts/${id}`, 'completed')
+  const { data } = await asked<RouteList>((reply) => operator.ListRoutes({}, token, reply))
+  const vietnam = data.find(({ country }) => country === 'VN')!
+  const route = { ...vietnam, rail_fixed: '9', handling: 'deducted', amount_max: '10' }
+  await asked((reply) => operator.SetRoute({ actor, route }, token, reply))
+  t.equal((await create(demo)).status, 422, 'it would be refused now')
+  const again = await create(demo, {}, 'kept')
+  t.same([again.status, again.headers['idempotent-replayed']], [200, 'true'])
+  t.equal(again.text, first.text)
+  await asked((reply) => operator.SetRoute({ actor, route: vietnam }, token, reply))
+})
+
+t.test('two hundred at once drain a balance, and no more than fit', async (t) => {
+  const made = await asked<PartnerCreated>((reply) =>
+    operator.CreatePartner({ actor, partner_id: 'drained', no_funds: true }, token, reply),
+  )
+  const { key_id: keyId = '', secret = '' } = made.sandbox_key ?? {}
+  const drained = partnerOf(stack.sandbox, { keyId, secret })
+  const tenant = { partner_id: 'drained', environment: 'sandbox' }
+  const TOTAL = 133_550n // 125,000; 5,000 + 20 bps for the platform, 3,300 for the rail
+  const FIT = 73n
+  const amount = (FIT * TOTAL + TOTAL - 1n).toString()
+  const deposit = { actor, tenant, currency: 'VND', amount, idempotency_key: 'd' }
+  await asked((reply) => operator.Deposit(deposit, token, reply))
+  await eventually(
+    'the gateway knows the key',
+    async () => (await drained.request('GET', '/v1/balances')).status === 200,
+  )
+  const stuck = { beneficiary: { ...beneficiary!, account_number: '9990000008' } }
+  const answers = await Promise.all(Array.from({ length: 200 }, () => create(drained, stuck)))
+  const accepted = answers.filter(({ status }) => status === 202)
+  t.equal(accepted.length, Number(FIT))
+  t.match(accepted[0]?.body, { total: TOTAL.toString() })
+  for (const refused of answers.filter(({ status }) => status !== 202)) {
+    expectRefusal(t, refused, 'insufficient_balance')
+  }
+  const { body } = await drained.request('GET', '/v1/balances')
+  t.same(body, {
+    data: [
+      {
+        currency: 'VND',
+        available: (TOTAL - 1n).toString(),
+        reserved: (FIT * TOTAL).toString(),
+      },
+    ],
+  })
+})
+
+t.test('the books bear all of it', async (t) => {
+  const { clean, report } = await auditOf(stack.dataDir)
+  t.ok(clean, report)
+})
+
+t.test('what it depends on is away', async (t) => {
+  stack.kill('processor')
+  expectRefusal(t, await create(demo), 'configuration_error')
+  t.ok(await eventually('it is back', async () => (await create(demo)).status === 202, 30_000))
+})

@@ -1,0 +1,52 @@
+/** The sandbox bank's statement: what moved in a period, once for each way it went. */
+import { join } from 'node:path'
+import t from 'tap'
+import { openDatabase } from '../../src/store/database.js'
+import { openJournal } from '../../src/rails/sandbox/journal.js'
+import { statementOf } from '../../src/rails/sandbox/statement.js'
+
+const HEAD = 'time,transaction_id,instruction_id,movement,currency,amount'
+const MOST = '9223372036854775807'
+const at = (ms: number): string => new Date(ms).toISOString()
+
+const INSERT = `INSERT INTO instructions (id, purpose, amount, currency, account, content,
+  received_at, state, refusal, transaction_id, executions, executed_at, returned_at)`
+
+t.test('the lines of a period', async (t) => {
+  const file = join(t.testdir(), 'rail.db')
+  await (await openJournal(file)).close()
+  const journal = await openDatabase(file)
+  t.teardown(() => journal.close())
+  await journal.exec(`${INSERT} VALUES
+    ('pout_1', 'payout', ${MOST}, 'VND', '1', 'c', 1, 'executed', NULL, 'TX1', 1, 10, NULL),
+    ('pout_2', 'payout', 5, 'THB', '2', 'c', 2, 'returned', NULL, 'TX2', 1, 19, 20),
+    ('pout_3', 'payout', 6, 'THB', '3', 'c', 3, 'refused', 'rejected', NULL, 0, NULL, NULL),
+    ('pout_4', 'payout', 7, 'THB', '4', 'c', 4, 'pending', NULL, NULL, 0, NULL, NULL)`)
+  const statement = async (from: number, to: number): Promise<string[]> => {
+    let text = ''
+    for await (const page of statementOf(journal, from, to)) text += page
+    return text.split('\r\n')
+  }
+  const one = `${at(10)},TX1,pout_1,executed,VND,${MOST}`
+  const out = `${at(19)},TX2,pout_2,executed,THB,5`
+  const back = `${at(20)},TX2,pout_2,returned,THB,5`
+  t.same(await statement(0, 100), [HEAD, one, out, back, ''])
+  t.same(await statement(10, 20), [HEAD, one, out, ''], 'its end is left out')
+  t.same(await statement(11, 19), [HEAD, ''])
+  t.same(await statement(20, 21), [HEAD, back, ''])
+})
+
+t.test('more than a page', async (t) => {
+  const file = join(t.testdir(), 'rail.db')
+  await (await openJournal(file)).close()
+  const journal = await openDatabase(file)
+  t.teardown(() => journal.close())
+  await journal.exec(`
+    WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 10001)
+    ${INSERT}
+    SELECT 'pout_' || i, 'payout', i, 'VND', '1', 'c', 1, 'executed', NULL, 'TX', 1, i, NULL FROM n
+  `)
+  let lines = 0
+  for await (const page of statementOf(journal, 0, 20_000)) lines += page.split('\r\n').length - 1
+  t.equal(lines, 1 + 10_001)
+})

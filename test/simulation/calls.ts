@@ -1,0 +1,142 @@
+/**
+ * Single calls of partners, payers and operators, and what must hold of each answer.
+ *
+ * Owns: the calls. Does not own: whose turn it is (workload), the partner's memory (knowledge).
+ */
+import assert from 'node:assert/strict'
+import type { Instant } from '../../src/base/clock.js'
+import type { Command } from '../../src/processor/command.js'
+import { cancelIntent } from '../../src/processor/commands/intent_cancel.js'
+import { confirmIntent } from '../../src/processor/commands/intent_confirm.js'
+import { createIntent } from '../../src/processor/commands/intent_create.js'
+import { getIntent } from '../../src/processor/commands/intent_get.js'
+import { refundIntent } from '../../src/processor/commands/intent_refund.js'
+import { remintSession } from '../../src/processor/commands/intent_remint.js'
+import { scanIntent } from '../../src/processor/commands/intent_scan.js'
+import { createPayout } from '../../src/processor/commands/payout_create.js'
+import { getPayout } from '../../src/processor/commands/payout_get.js'
+import { resolvePayout } from '../../src/processor/commands/payout_resolve.js'
+import { approvePayout, rejectPayout } from '../../src/processor/commands/payout_review.js'
+import { depositPlayMoney } from '../../src/processor/commands/sandbox_deposit.js'
+import type { Answer } from '../../src/processor/group.js'
+import type { Chance } from '../fuzz/chance.js'
+import { thai, vietnamese } from '../qr/payloads.js'
+import { DEMO } from '../support/world.js'
+import {
+  jtiIn,
+  remember,
+  see,
+  type AnyWish,
+  type IntentWish,
+  type PayoutWish,
+  type Remembered,
+  type View,
+} from './knowledge.js'
+
+/** A call on its way, and what the caller makes of its answer; none comes when it is lost. */
+export interface Call {
+  readonly command: Command
+  readonly heard: (answer: Answer) => void
+}
+
+/** A wish that was granted, and where it is to be found. */
+export type Known<Wish extends AnyWish> = Wish & { readonly id: string }
+
+const OPERATOR = { name: 'ann', reason: 'a simulation' }
+const AMOUNTS = ['36000', '36000', '100', '4999999', '5000001'] as const
+
+const call = (command: Command, granted: (view: View) => void = () => undefined): Call => ({
+  command,
+  heard: (answer) => {
+    if (answer.ok) granted(answer.view as View)
+  },
+})
+const shown = (wish: AnyWish) => (view: View) => see(wish, String(view['status']))
+
+/** For the first time, or again. */
+export function askFor(wish: AnyWish): Call {
+  wish.asked += 1
+  const heard = (answer: Answer): void => {
+    const view = remember(wish.creation, answer)
+    if (view === null) return
+    wish.id = String(view['intent_id'] ?? view['id'])
+    see(wish, String(view['status']))
+    if (wish.kind === 'intent') wish.tokens.push(jtiIn(view['session_token']))
+  }
+  const command =
+    wish.kind === 'intent' ? createIntent(DEMO, wish.request) : createPayout(DEMO, wish.request)
+  return { command, heard }
+}
+
+/** Something else, under the key of a wish that was granted. */
+export function misuseKeyOf(wish: AnyWish): Call {
+  const command =
+    wish.kind === 'intent'
+      ? createIntent(DEMO, { ...wish.request, amount_usd_cents: 7 })
+      : createPayout(DEMO, { ...wish.request, amount: '7' })
+  return { command, heard: (answer) => assert.ok(!answer.ok, 'a bound key takes nothing else') }
+}
+
+export function scan(wish: Known<IntentWish>, chance: Chance, now: Instant): Call {
+  const isThai = wish.request.corridor === 'th_promptpay'
+  const request = {
+    intent_id: wish.id,
+    session_jti: chance.pick(wish.tokens),
+    qr_payload: isThai ? thai() : vietnamese(),
+    duplicate_confirmed: chance.once(3),
+    local_amount_minor_units: chance.pick(AMOUNTS),
+  }
+  return call(scanIntent(DEMO, request, now), shown(wish))
+}
+
+export function confirm(wish: Known<IntentWish>, chance: Chance, now: Instant): Call {
+  const isKeyed = !chance.once(5)
+  const request = {
+    intent_id: wish.id,
+    session_jti: chance.pick(wish.tokens),
+    ...(isKeyed ? { idempotency_key: 'confirm' } : {}),
+  }
+  const command = confirmIntent(DEMO, request, now)
+  const granted = (): void => {
+    if (wish.status === 'created') see(wish, 'authorized')
+  }
+  if (!isKeyed) return call(command, granted)
+  const heard = (answer: Answer): void => {
+    if (remember(wish.confirmation, answer) !== null) granted()
+  }
+  return { command, heard }
+}
+
+export const refund = (wish: Known<IntentWish>): Call => ({
+  command: refundIntent(DEMO, wish.id, `refund ${wish.id}`),
+  heard: (answer) => void remember(wish.refund, answer),
+})
+
+export function remint(wish: Known<IntentWish>): Call {
+  const { partner_user_id, kyc_attestation, sanctions_attestation } = wish.request
+  const request = { intent_id: wish.id, partner_user_id, kyc_attestation, sanctions_attestation }
+  return call(remintSession(DEMO, request), (view) => {
+    wish.tokens.push(jtiIn(view['session_token']))
+  })
+}
+
+export const cancel = (wish: Known<IntentWish>): Call =>
+  call(cancelIntent(DEMO, wish.id), shown(wish))
+
+export const look = (wish: Known<AnyWish>): Call =>
+  call(wish.kind === 'intent' ? getIntent(DEMO, wish.id) : getPayout(DEMO, wish.id), shown(wish))
+
+export function review(wish: Known<PayoutWish>, chance: Chance): Call {
+  const decide = chance.once(3) ? rejectPayout : approvePayout
+  return call(decide(OPERATOR, wish.id), shown(wish))
+}
+
+export function settle(payoutId: string, chance: Chance): Call {
+  const word = { outcome: chance.pick(['completed', 'failed']), evidence: 'statement' }
+  return call(resolvePayout(OPERATOR, payoutId, word))
+}
+
+export const deposit = (key: string, made: Remembered): Call => ({
+  command: depositPlayMoney(DEMO, { currency: 'VND', amount: '50000000', idempotency_key: key }),
+  heard: (answer) => void remember(made, answer),
+})

@@ -1,0 +1,62 @@
+/**
+ * The way of an event: relay, bus and pool as the processor needs them, with a bus that goes away.
+ *
+ * Owns: what is on its way, what the pool has, what it has still to report. Does not own: the
+ * outbox.
+ *
+ * B1. An event counts once for the pool, however often it comes, and its bytes never change.
+ */
+import assert from 'node:assert/strict'
+import type { StoredEvent } from '../../src/store/store.js'
+import type { Chance } from '../fuzz/chance.js'
+
+export interface FaultyBus {
+  readonly isUp: boolean
+  /** All that ever arrived, by id. */
+  readonly pool: ReadonlyMap<string, StoredEvent>
+  onTheWay(): number
+  /** Those whose outcome the processor may not have recorded. */
+  unreported(): readonly string[]
+  publish(events: readonly StoredEvent[]): void
+  /** One event arrives. */
+  deliver(): void
+  reported(ids: readonly string[]): void
+  cut(): void
+  join(): void
+}
+
+export function createFaultyBus(chance: Chance): FaultyBus {
+  const pool = new Map<string, StoredEvent>()
+  const unreported = new Set<string>()
+  let onTheWay: StoredEvent[] = []
+  let isUp = true
+  return {
+    get isUp() {
+      return isUp
+    },
+    pool,
+    onTheWay: () => onTheWay.length,
+    unreported: () => [...unreported],
+    publish: (events) => {
+      if (isUp) onTheWay.push(...events)
+    },
+    deliver: () => {
+      const [event] = onTheWay.splice(chance.int(onTheWay.length), 1)
+      if (event === undefined) return
+      const known = pool.get(event.id)
+      if (known !== undefined) assert.deepEqual(event, known, 'an event never changes')
+      pool.set(event.id, event)
+      unreported.add(event.id)
+    },
+    reported: (ids) => {
+      for (const id of ids) unreported.delete(id)
+    },
+    cut: () => {
+      isUp = false
+      onTheWay = []
+    },
+    join: () => {
+      isUp = true
+    },
+  }
+}

@@ -1,0 +1,30 @@
+/**
+ * Which faults a seed has, and how often: some have all of them, some a few, some none.
+ *
+ * Each rate is "once in so many chances"; 0 is never.
+ */
+import type { Chance } from '../fuzz/chance.js'
+import type { WireFaults } from './faulty_rail.js'
+
+export interface Swarm {
+  readonly wire: WireFaults
+  /** Of a commit. */
+  readonly commitFails: number
+  /** Of a step. */
+  readonly crash: number
+  readonly railCut: number
+  readonly busCut: number
+  readonly leap: number
+}
+
+export function drawSwarm(chance: Chance): Swarm {
+  const rate = (...often: readonly number[]): number => (chance.once(3) ? 0 : chance.pick(often))
+  return {
+    wire: { loss: rate(4, 20), repeat: rate(3, 10), lie: rate(10, 40) },
+    commitFails: rate(10, 30),
+    crash: rate(60, 200),
+    railCut: rate(60, 150),
+    busCut: rate(60, 150),
+    leap: rate(80, 300),
+  }
+}

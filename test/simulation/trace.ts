@@ -1,0 +1,27 @@
+/** What happened, line by line: its digest, and how often each kind of thing happened. */
+import { createHash } from 'node:crypto'
+
+export interface Trace {
+  say(what: string): void
+  /** Counted, not told. */
+  count(what: string): void
+  readonly counts: ReadonlyMap<string, number>
+  digest(): string
+}
+
+export function createTrace(now: () => number, tell: (line: string) => void): Trace {
+  const hash = createHash('sha256')
+  const counts = new Map<string, number>()
+  let lines = 0
+  return {
+    say: (what) => {
+      lines += 1
+      const line = `${lines} ${now()} ${what}`
+      hash.update(`${line}\n`)
+      tell(line)
+    },
+    count: (what) => void counts.set(what, (counts.get(what) ?? 0) + 1),
+    counts,
+    digest: () => hash.copy().digest('hex'),
+  }
+}

@@ -1,0 +1,143 @@
+/**
+ * What partners, payers and operators do, one call at a time, drawn by chance.
+ *
+ * Owns: the wishes and whose turn it is. Does not own: the calls (calls), when they are made
+ * (simulation).
+ *
+ * L1. Small spaces: few users, few amounts, keys used again, so that calls meet.
+ * L2. Calls that make no sense are made too; what they are refused with is the business of other
+ *     tests.
+ */
+import type { Instant } from '../../src/base/clock.js'
+import type { Chance } from '../fuzz/chance.js'
+import { anIntent, aPayout } from '../support/requests.js'
+import {
+  askFor,
+  cancel,
+  confirm,
+  deposit,
+  look,
+  misuseKeyOf,
+  refund,
+  remint,
+  review,
+  scan,
+  settle,
+  type Call,
+  type Known,
+} from './calls.js'
+import type { AnyWish, IntentWish, PayoutWish, Remembered } from './knowledge.js'
+
+export interface Workload {
+  readonly intents: readonly IntentWish[]
+  readonly payouts: readonly PayoutWish[]
+  next(now: Instant): Call
+  /** An operator ends what the rail never will. */
+  settle(payoutId: string): Call
+  readonly settledByHand: ReadonlySet<string>
+}
+
+const USERS = ['user-1', 'user-2', 'user-1+fail', 'user-2+unknown', 'user-3+slow'] as const
+const CORRIDORS = ['th_promptpay', 'vn_vietqr'] as const
+const ACCOUNTS = ['0123456789', '0123456789', ...[1, 5, 6, 7, 8].map((n) => `999000000${n}`)]
+const PAYOUT_AMOUNTS = ['125000', '125000', '12500000', '400000000'] as const
+const REFERENCES = ['invoice', 'invoice', 'invoice', 'sandbox:review'] as const
+const DEPOSIT_KEYS = 20
+/** Of intents, whose marks are their amounts. */
+const FIRST_MARK = 1_000_000
+const RECENT = 6
+
+export function createWorkload(chance: Chance): Workload {
+  const intents: IntentWish[] = []
+  const payouts: PayoutWish[] = []
+  const deposits = new Map<string, Remembered>()
+  const settledByHand = new Set<string>()
+
+  const beginIntent = (): Call => {
+    const wish = newIntent(chance, intents.length + 1)
+    intents.push(wish)
+    return askFor(wish)
+  }
+  const beginPayout = (): Call => {
+    const wish = newPayout(chance, payouts.length + 1)
+    payouts.push(wish)
+    return askFor(wish)
+  }
+  /** As after a timeout, or by mistake; sometimes with something else under the same key. */
+  const repeat = (): Call => {
+    const keyed = (wish: AnyWish): boolean => wish.key !== null
+    const recent = [...intents.filter(keyed).slice(-RECENT), ...payouts.slice(-RECENT)]
+    if (recent.length === 0) return beginIntent()
+    const wish = chance.pick<AnyWish>(recent)
+    return wish.creation.answer !== null && chance.once(4) ? misuseKeyOf(wish) : askFor(wish)
+  }
+  const putMoneyIn = (): Call => {
+    const key = `deposit ${chance.int(DEPOSIT_KEYS)}`
+    const made = deposits.get(key) ?? { answer: null }
+    deposits.set(key, made)
+    return deposit(key, made)
+  }
+  /** About a wish that was granted, mostly a recent one. */
+  const about =
+    <Wish extends AnyWish>(
+      wishes: readonly Wish[],
+      make: (wish: Known<Wish>, chance: Chance, now: Instant) => Call,
+    ) =>
+    (now: Instant): Call => {
+      const known = wishes.filter((wish): wish is Known<Wish> => wish.id !== null)
+      if (known.length === 0) return beginIntent()
+      return make(chance.pick(chance.once(5) ? known : known.slice(-RECENT)), chance, now)
+    }
+
+  const kinds: readonly (readonly [weight: number, make: (now: Instant) => Call])[] = [
+    [10, beginIntent],
+    [10, beginPayout],
+    [8, repeat],
+    [16, about(intents, scan)],
+    [16, about(intents, confirm)],
+    [3, about(intents, cancel)],
+    [3, about(intents, remint)],
+    [6, about(intents, refund)],
+    [4, about(intents, look)],
+    [4, about(payouts, look)],
+    [4, about(payouts, review)],
+    [2, putMoneyIn],
+  ]
+  const drawn = kinds.flatMap(([weight, make]) => Array.from({ length: weight }, () => make))
+  return {
+    intents,
+    payouts,
+    settledByHand,
+    next: (now) => chance.pick(drawn)(now),
+    settle: (payoutId) => {
+      settledByHand.add(payoutId)
+      return settle(payoutId, chance)
+    },
+  }
+}
+
+function newIntent(chance: Chance, number: number): IntentWish {
+  const key = chance.once(5) ? null : `intent ${number}`
+  const request = anIntent({
+    partner_user_id: chance.pick(USERS),
+    amount_usd_cents: FIRST_MARK + number,
+    corridor: chance.pick(CORRIDORS),
+    ...(key === null ? {} : { idempotency_key: key }),
+  })
+  const unheard = { creation: { answer: null }, asked: 0, id: null, status: null }
+  const later = { tokens: [], confirmation: { answer: null }, refund: { answer: null } }
+  return { kind: 'intent', mark: String(FIRST_MARK + number), key, request, ...unheard, ...later }
+}
+
+function newPayout(chance: Chance, number: number): PayoutWish {
+  const key = `payout ${number}`
+  const request = aPayout({
+    idempotency_key: key,
+    amount: chance.pick(PAYOUT_AMOUNTS),
+    beneficiary: { ...aPayout().beneficiary!, account_number: chance.pick(ACCOUNTS) },
+    reference: chance.pick(REFERENCES),
+    description: key,
+  })
+  const unheard = { creation: { answer: null }, asked: 0, id: null, status: null }
+  return { kind: 'payout', mark: key, key, request, ...unheard }
+}

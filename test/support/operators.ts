@@ -1,0 +1,87 @@
+/**
+ * The operators' side of a stack under test: partners and keys over gRPC, each call a promise.
+ */
+import { credentials } from '@grpc/grpc-js'
+import type { Credentials } from '../../src/operations/partner.js'
+import type { Sandbox } from '../../src/operations/sandbox.js'
+import type { Environment } from '../../src/base/ids.js'
+import { bearer } from '../../src/base/internal_token.js'
+import { contracts } from '../../src/base/protos.js'
+import type { KeyIssued__Output as KeyIssued } from '../../protos/types/causeway/v1/KeyIssued.js'
+import type { PartnerCreated__Output as PartnerCreated } from '../../protos/types/causeway/v1/PartnerCreated.js'
+import type { ProtoGrpcType as OperatorTypes } from '../../protos/types/operator.js'
+import type { ProtoGrpcType as PartnerTypes } from '../../protos/types/partners.js'
+
+export type Key = Pick<Credentials, 'keyId' | 'secret'>
+
+export interface Operators {
+  /** With play money in the sandbox. @returns its first key there */
+  createPartner(partnerId: string): Promise<Key>
+  issueKey(partnerId: string, environment: Environment): Promise<Key>
+  revokeKey(keyId: string): Promise<void>
+  suspend(partnerId: string): Promise<void>
+  resume(partnerId: string): Promise<void>
+  setAllowedIps(partnerId: string, values: string[]): Promise<void>
+  setPackages(partnerId: string, values: string[]): Promise<void>
+  setRateLimit(partnerId: string, perSecond: number): Promise<void>
+  close(): void
+}
+
+const actor = { name: 'test', reason: 'a test of the door' }
+
+export function operatorsOf({ grpc_address, internal_token }: Sandbox): Operators {
+  const v1 = { ...contracts<OperatorTypes>().causeway.v1, ...contracts<PartnerTypes>().causeway.v1 }
+  const operator = new v1.Operator(grpc_address, credentials.createInsecure())
+  const admin = new v1.PartnerAdmin(grpc_address, credentials.createInsecure())
+  const metadata = bearer(internal_token)
+  const keyOf = ({ key_id, secret }: KeyIssued): Key => ({ keyId: key_id, secret })
+  return {
+    createPartner: async (partner_id) => {
+      const made = await answerOf<PartnerCreated>((done) =>
+        operator.CreatePartner({ actor, partner_id }, metadata, done),
+      )
+      return keyOf(made.sandbox_key as KeyIssued)
+    },
+    issueKey: async (partner_id, environment) => {
+      const tenant = { partner_id, environment }
+      return keyOf(
+        await answerOf<KeyIssued>((done) => operator.IssueKey({ actor, tenant }, metadata, done)),
+      )
+    },
+    revokeKey: async (key_id) => {
+      await answerOf((done) => admin.RevokeKey({ actor, key_id }, metadata, done))
+    },
+    suspend: async (partner_id) => {
+      await answerOf((done) => admin.Suspend({ actor, partner_id }, metadata, done))
+    },
+    resume: async (partner_id) => {
+      await answerOf((done) => admin.Resume({ actor, partner_id }, metadata, done))
+    },
+    setAllowedIps: async (partner_id, values) => {
+      await answerOf((done) => admin.SetAllowedIps({ actor, partner_id, values }, metadata, done))
+    },
+    setPackages: async (partner_id, values) => {
+      await answerOf((done) => admin.SetPackages({ actor, partner_id, values }, metadata, done))
+    },
+    setRateLimit: async (partner_id, per_second) => {
+      await answerOf((done) =>
+        admin.SetRateLimit({ actor, partner_id, per_second }, metadata, done),
+      )
+    },
+    close: () => {
+      operator.close()
+      admin.close()
+    },
+  }
+}
+
+type Done<T> = (error: Error | null, answer?: T) => void
+
+function answerOf<T>(call: (done: Done<T>) => unknown): Promise<T> {
+  return new Promise((resolve, reject) => {
+    call((error, answer) => {
+      if (answer === undefined) reject(error ?? new Error('no answer'))
+      else resolve(answer)
+    })
+  })
+}

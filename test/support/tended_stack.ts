@@ -1,0 +1,118 @@
+/**
+ * A whole stack that the test itself looks after, for tests that kill its processes again and
+ * again.
+ *
+ * Owns: the supervisor's own code in this process, with a clock so fast that every run counts as a
+ * long one: what is killed comes back at once, however often. Does not own: the supervisor as a
+ * command (support/stack).
+ */
+import { readFileSync } from 'node:fs'
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { instant, systemClock, type Clock } from '../../src/base/clock.js'
+import { systemRandom } from '../../src/base/random.js'
+import { readSettings, SETTINGS } from '../../src/base/settings.js'
+import { FILES } from '../../src/base/subjects.js'
+import { isServing, readSandbox, type Sandbox } from '../../src/operations/sandbox.js'
+import { openDataFolder } from '../../src/supervisor/data_folder.js'
+import { readEnvironment, type Environment } from '../../src/supervisor/environment.js'
+import { createStack, RUN_FILE } from '../../src/supervisor/stack.js'
+import { eventually } from './eventually.js'
+
+export type Victim = 'nats' | 'rail' | 'processor' | 'webhooks' | 'gateway'
+
+export interface TendedStack {
+  readonly sandbox: Sandbox
+  readonly dataDir: string
+  pidOf(victim: Victim): number
+  /** kill -9; resolves when all processes serve again. */
+  kill(victim: Victim): Promise<void>
+  /** Another process has taken the place of this one, and all serve. */
+  untilAnew(victim: Victim, formerPid: number): Promise<void>
+  /** What a supervisor would have printed so far. */
+  output(): string
+  logOf(victim: Victim): string
+  stop(): Promise<void>
+}
+
+const FREE_PORTS = { HTTP_PORT: '0', GRPC_PORT: '0', OPS_PORT: '0', NATS_PORT: '0' }
+const SERVING_WITHIN_MS = 60_000
+
+export async function tendStack(
+  settings: Readonly<Record<string, string>> = {},
+): Promise<TendedStack> {
+  const dataDir = await mkdtemp(join(tmpdir(), 'causeway-test-'))
+  const data = await openDataFolder(dataDir)
+  const lines: string[] = []
+  const say = (line: string): void => void lines.push(line)
+  const stack = await createStack({
+    environment: environmentOf({ ...FREE_PORTS, ...settings, DATA_DIR: dataDir }),
+    data,
+    clock: fastClock(),
+    random: systemRandom(),
+    terminal: { say, up: say, trouble: say },
+  })
+  await stack.start()
+  const sandbox = readSandbox(data.file(FILES.sandbox))
+  const pidOf = (victim: Victim): number => pidIn(data.file(RUN_FILE), victim)
+  const untilAnew = async (victim: Victim, formerPid: number): Promise<void> => {
+    await eventually(
+      `${victim} serves again`,
+      async () => pidOf(victim) !== formerPid && (await isServing(sandbox)),
+      SERVING_WITHIN_MS,
+    )
+  }
+
+  return {
+    sandbox,
+    dataDir,
+    pidOf,
+    kill: async (victim) => {
+      const killed = pidOf(victim)
+      process.kill(killed, 'SIGKILL')
+      await untilAnew(victim, killed)
+    },
+    untilAnew,
+    output: () => lines.join('\n'),
+    logOf: (victim) => readFileSync(join(dataDir, 'logs', `${victim}.log`), 'utf8'),
+    stop: async () => {
+      await stack.stop()
+      await data.release()
+      await rm(dataDir, { recursive: true, force: true })
+    },
+  }
+}
+
+/** Every setting is named, so that nobody's `.env` takes part. */
+function environmentOf(given: Readonly<Record<string, string>>): Environment {
+  const own = readEnvironment()
+  const fallbacks = Object.entries(SETTINGS).map(([name, { fallback }]) => [name, fallback])
+  const variables = {
+    ...own.forChild({}),
+    ...(Object.fromEntries(fallbacks) as Record<string, string>),
+    WEBHOOK_ALLOW_PRIVATE: 'true',
+    ...given,
+  }
+  return {
+    settings: readSettings(variables),
+    forChild: (settings) => ({ ...variables, ...settings }),
+    find: own.find,
+  }
+}
+
+const TIMES_AS_FAST = 1_000
+
+function fastClock(): Clock {
+  const start = systemClock.now()
+  return { now: () => instant(start + (systemClock.now() - start) * TIMES_AS_FAST) }
+}
+
+function pidIn(runFile: string, name: string): number {
+  const { processes } = JSON.parse(readFileSync(runFile, 'utf8')) as {
+    processes: Readonly<Record<string, { readonly pid: number }>>
+  }
+  const found = processes[name]?.pid
+  if (found === undefined) throw new Error(`no process ${name} in ${runFile}`)
+  return found
+}
