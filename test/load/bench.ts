@@ -13,14 +13,19 @@
  */
 import type { Clock } from '../../src/base/clock.js'
 import type { Random } from '../../src/base/random.js'
-import type { Client, Order } from './client.js'
-import { median, type Machine } from './machine.js'
-import { measure, type Measurement, type PulseResult, type WindowResult } from './measurement.js'
-import type { Programs, Running, Stack } from './programs.js'
-import { readBack } from './read_back.js'
-import { finding, type Finding, type Section, type Target } from './result.js'
-import { SCENARIOS, type ScenarioName } from './scenarios.js'
-import { ONE_RECEIVER, openSite, type Site } from './site.js'
+import type { Client, Order } from './client/client.js'
+import { median, type Machine } from './measures/machine.js'
+import {
+  measure,
+  type Measurement,
+  type PulseResult,
+  type WindowResult,
+} from './measures/measurement.js'
+import type { Programs, Running, Stack } from './site/programs.js'
+import { readBack } from './site/read_back.js'
+import { finding, type Finding, type Section, type Target } from './report/result.js'
+import { SCENARIOS, type ScenarioName } from './scenarios/scenarios.js'
+import { ONE_RECEIVER, openSite, type Site } from './site/site.js'
 
 export interface BenchSettings {
   readonly scenarios: readonly ScenarioName[]

@@ -10,11 +10,11 @@
  *     more beside one endpoint that never answers and one that takes two seconds.
  */
 import type { BenchOptions, BenchPart } from './bench.js'
-import { measure, type Measurement } from './measurement.js'
-import type { EndpointPlan, Manner } from './receiver.js'
-import { finding, type Finding, type Section } from './result.js'
-import { SCENARIOS } from './scenarios.js'
-import { openSite, type Site } from './site.js'
+import { measure, type Measurement } from './measures/measurement.js'
+import type { EndpointPlan, Manner } from './site/receiver.js'
+import { finding, type Finding, type Section } from './report/result.js'
+import { SCENARIOS } from './scenarios/scenarios.js'
+import { openSite, type Site } from './site/site.js'
 
 const ENDPOINTS = 10
 const DELIVERIES_A_PAYOUT = 3 * ENDPOINTS

@@ -15,16 +15,22 @@ import { readSettings } from '../../src/base/settings.js'
 import { findSandbox, isServing } from '../../src/operations/sandbox.js'
 import { benchScenario, type BenchOptions, type BenchPart, type BenchSettings } from './bench.js'
 import { benchWebhooks } from './bench_webhooks.js'
-import type { Client } from './client.js'
+import type { Client } from './client/client.js'
 import { compare } from './compare.js'
 import { UsageError, type Flags } from './flags.js'
-import type { Machine } from './machine.js'
-import type { PulseResult } from './measurement.js'
+import type { Machine } from './measures/machine.js'
+import type { PulseResult } from './measures/measurement.js'
 import { soak, steadyLoad, type OpenLoadPart } from './open_load.js'
-import { addressOf, processesOf, type LoadSettings, type Programs, type Stack } from './programs.js'
-import type { RunResult } from './result.js'
+import {
+  addressOf,
+  processesOf,
+  type LoadSettings,
+  type Programs,
+  type Stack,
+} from './site/programs.js'
+import type { RunResult } from './report/result.js'
 import { scale } from './scale.js'
-import type { ScenarioName } from './scenarios.js'
+import type { ScenarioName } from './scenarios/scenarios.js'
 import { spike } from './spike.js'
 
 export interface Tools {

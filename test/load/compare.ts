@@ -9,11 +9,11 @@
  *     worth.
  */
 import type { BenchOptions, BenchPart } from './bench.js'
-import { median } from './machine.js'
-import { measure, type Measurement } from './measurement.js'
-import { finding, type Finding, type Section } from './result.js'
-import type { ScenarioName } from './scenarios.js'
-import { ONE_RECEIVER, openSite, type Site } from './site.js'
+import { median } from './measures/machine.js'
+import { measure, type Measurement } from './measures/measurement.js'
+import { finding, type Finding, type Section } from './report/result.js'
+import type { ScenarioName } from './scenarios/scenarios.js'
+import { ONE_RECEIVER, openSite, type Site } from './site/site.js'
 
 /** Built checkouts. */
 export interface Roots {

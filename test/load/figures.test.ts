@@ -1,11 +1,11 @@
 import t from 'tap'
-import { linesOf, type Counts } from './accounts.js'
+import { linesOf, type Counts } from './site/accounts.js'
 import { spikeFindings } from './spike.js'
-import { createAwaited } from './awaited.js'
-import { createMixture } from './mixture.js'
-import { aWindow } from './results.js'
-import { COMPLETED, NOTHING_ACKNOWLEDGED, type Scenario } from './scenario.js'
-import { slopeOf, slopesOf } from './slopes.js'
+import { createAwaited } from './scenarios/awaited.js'
+import { createMixture } from './scenarios/mixture.js'
+import { aWindow } from './report/results.js'
+import { COMPLETED, NOTHING_ACKNOWLEDGED, type Scenario } from './scenarios/scenario.js'
+import { slopeOf, slopesOf } from './measures/slopes.js'
 
 const NONE: Counts = {
   intents: {},

@@ -4,7 +4,7 @@
  * Owns: reading and bounding them. Does not own: what they mean to a command.
  */
 import { parseArgs } from 'node:util'
-import { isScenario, SCENARIOS, type ScenarioName } from './scenarios.js'
+import { isScenario, SCENARIOS, type ScenarioName } from './scenarios/scenarios.js'
 
 export class UsageError extends Error {
   override name = 'UsageError'

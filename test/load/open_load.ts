@@ -9,15 +9,20 @@
  * O2. Refusals and callers who gave up are results here, not faults. The run is void when counts do
  *     not add up or the audit is not clean.
  */
-import type { Client } from './client.js'
-import type { Machine } from './machine.js'
-import { measure, type Measurement, type PulseResult, type WindowResult } from './measurement.js'
-import type { Stretch } from './pace.js'
-import type { Stack } from './programs.js'
-import { finding, type Finding, type Section } from './result.js'
-import { SCENARIOS, type ScenarioName } from './scenarios.js'
-import { ONE_RECEIVER, openSite, type Site } from './site.js'
-import { slopesOf } from './slopes.js'
+import type { Client } from './client/client.js'
+import type { Machine } from './measures/machine.js'
+import {
+  measure,
+  type Measurement,
+  type PulseResult,
+  type WindowResult,
+} from './measures/measurement.js'
+import type { Stretch } from './client/pace.js'
+import type { Stack } from './site/programs.js'
+import { finding, type Finding, type Section } from './report/result.js'
+import { SCENARIOS, type ScenarioName } from './scenarios/scenarios.js'
+import { ONE_RECEIVER, openSite, type Site } from './site/site.js'
+import { slopesOf } from './measures/slopes.js'
 
 export interface OpenLoadOptions {
   readonly scenario: ScenarioName

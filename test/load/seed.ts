@@ -14,7 +14,7 @@ import { readSettings } from '../../src/base/settings.js'
 import { FILES } from '../../src/base/subjects.js'
 import { openDatabase } from '../../src/store/database.js'
 import { readFlags, UsageError, type Flags } from './flags.js'
-import { livePast } from './past.js'
+import { livePast } from './past/past.js'
 
 const EXIT_USAGE = 2
 const COUNT_MAX = 100_000_000

@@ -3,12 +3,12 @@
  *
  * Owns: the three stretches and what is looked for in them. Does not own: the load (open_load).
  */
-import { median } from './machine.js'
-import type { PulseResult, WindowResult } from './measurement.js'
+import { median } from './measures/machine.js'
+import type { PulseResult, WindowResult } from './measures/measurement.js'
 import { onSite, ride, type OpenLoadOptions, type OpenLoadPart } from './open_load.js'
-import type { Stack } from './programs.js'
-import { finding, type Finding } from './result.js'
-import type { Site } from './site.js'
+import type { Stack } from './site/programs.js'
+import { finding, type Finding } from './report/result.js'
+import type { Site } from './site/site.js'
 
 export interface Spike {
   /** Undefined: what a closed loop reaches just before, which is also the warm-up. */

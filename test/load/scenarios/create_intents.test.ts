@@ -1,0 +1,113 @@
+import t from 'tap'
+import { signingKey } from '../../../src/auth/signature.js'
+import { verifyRequest } from '../../../src/auth/verify.js'
+import { instant } from '../../../src/base/clock.js'
+import { systemRandom } from '../../../src/base/random.js'
+import { checkCreateIntent } from '../../../gateway/schemas/intents.js'
+import { readBody } from '../../../gateway/decode/body.js'
+import { createIntents } from './create_intents.js'
+
+const NOW = instant(Date.UTC(2026, 10, 21, 4, 35, 40, 123))
+const SECRET = 'sk_of_the_load'
+const KEY_ID = 'demo_sandbox_2026q4'
+
+const scenario = (withIdempotencyKey = true) =>
+  createIntents({
+    host: 'api.localhost',
+    keyId: KEY_ID,
+    secret: SECRET,
+    withIdempotencyKey,
+    lanes: 2,
+    clock: { now: () => NOW },
+    random: systemRandom(),
+  })
+
+function taken(request: Buffer | undefined) {
+  const text = request?.toString() ?? ''
+  const [head = '', body = ''] = text.split('\r\n\r\n')
+  const [line = '', ...headers] = head.split('\r\n')
+  const pairs = headers.map((header) => header.split(': '))
+  return {
+    line,
+    body: Buffer.from(body),
+    headers: new Map(pairs.map(([name = '', value = '']) => [name.toLowerCase(), value])),
+  }
+}
+
+t.test('the service accepts what it makes', (t) => {
+  const creates = scenario()
+  creates.prepare(3)
+  for (const lane of [0, 1, 0]) {
+    const { line, headers, body } = taken(creates.begin(lane))
+    t.equal(line, 'POST /v1/payment_intents HTTP/1.1')
+    t.equal(headers.get('host'), 'api.localhost')
+    t.equal(headers.get('content-length'), String(body.length))
+    t.match(headers.get('idempotency-key'), /^[0-9a-f]{32}$/)
+    t.ok(readBody(body, checkCreateIntent).ok)
+    const verdict = verifyRequest(
+      {
+        method: 'POST',
+        path: '/v1/payment_intents',
+        body,
+        keyId: headers.get('x-service-key-id'),
+        timestamp: headers.get('x-service-timestamp'),
+        nonce: headers.get('x-service-nonce'),
+        signature: headers.get('x-service-signature'),
+        environment: 'sandbox',
+        allowsAddress: () => true,
+      },
+      (id) => (id === KEY_ID ? { secret: signingKey(SECRET), revokedAt: undefined } : undefined),
+      NOW,
+    )
+    t.ok(verdict.ok)
+  }
+  t.end()
+})
+
+t.test('no two requests are alike, and the supply ends', (t) => {
+  const creates = scenario()
+  creates.prepare(100)
+  const requests = Array.from({ length: 100 }, () => taken(creates.begin(0)))
+  for (const header of ['x-service-nonce', 'x-service-signature', 'idempotency-key']) {
+    t.equal(new Set(requests.map(({ headers }) => headers.get(header))).size, 100, header)
+  }
+  t.equal(new Set(requests.map(({ body }) => body.toString())).size, 100)
+  t.equal(creates.begin(0), undefined)
+  t.end()
+})
+
+t.test('a supply that lasts signs on, each time anew', (t) => {
+  const creates = scenario()
+  creates.prepare(1)
+  creates.last()
+  const nonces = Array.from({ length: 50 }, () =>
+    taken(creates.begin(0)).headers.get('x-service-nonce'),
+  )
+  t.equal(new Set(nonces).size, 50)
+  t.end()
+})
+
+t.test('without a key there is no such header', (t) => {
+  const creates = scenario(false)
+  creates.prepare(1)
+  const { headers, body } = taken(creates.begin(1))
+  t.notOk(headers.has('idempotency-key'))
+  t.equal(headers.get('content-length'), String(body.length))
+  t.end()
+})
+
+t.test('201 completes, anything else fails under its status and code', (t) => {
+  const creates = scenario()
+  const answer = (status: number, body: string) =>
+    creates.proceed(0, { status, body: Buffer.from(body) })
+  t.same(answer(201, '{"intent_id":"pi_1"}'), { kind: 'completed' })
+  t.same(answer(201, '{"intent_id":"pi_2"}'), { kind: 'completed' })
+  t.same(creates.acknowledged(), { intents: 2, payouts: 0, samples: ['pi_1'] })
+  t.same(answer(503, '{"error":{"code":"configuration_error"}}'), {
+    kind: 'failed',
+    code: '503 configuration_error',
+  })
+  t.same(answer(200, '{"intent_id":"pi_3"}'), { kind: 'failed', code: '200' })
+  t.same(answer(502, '<html>'), { kind: 'failed', code: '502' })
+  t.end()
+})
