@@ -7,7 +7,7 @@
  * M1. Flat and pure, as the intent's machine.
  * M2. `created` is public but short: an accepted payout passes it in the commit that creates it;
  *     only a payout held for review rests there.
- * M3. Once handed over, only news from the rail ends it.
+ * M3. Once handed over, only news ends it, as an intent (its M2).
  * M4. A question that can not be put waits for the rail, as an intent's does (its M5).
  */
 import { assign, emit, setup } from 'xstate'

@@ -10,7 +10,7 @@
  *     much as the two steps, so they are done on the snapshot; that of a first try under way is the
  *     same for all but its context.
  */
-import { createActor, type SnapshotFrom } from 'xstate'
+import { createActor, type ActorScope, type SnapshotFrom } from 'xstate'
 import { instant } from '../../src/base/clock.js'
 import {
   deliveryMachine,
@@ -52,7 +52,7 @@ export const firstTry = (context: DeliveryContext): DeliverySnapshot =>
 /** The machine starts, stops and emits nothing (M1), so that one scope serves all. */
 const self = createActor(deliveryMachine, { input: newDelivery(instant(0)) })
 const nothing = (): void => undefined
-const SCOPE: Parameters<typeof deliveryMachine.transition>[2] = {
+const SCOPE: ActorScope<DeliverySnapshot, DeliveryEvent> = {
   self,
   id: self.id,
   sessionId: self.sessionId,

@@ -11,29 +11,49 @@
  * B3. A page is held at a time, however big a table is.
  * B4. Amounts are read as text (CAST(… AS TEXT)) and added up as bigint: as numbers they would be
  *     rounded.
- * B5. Where several webhook pools have shared the deliveries, none of their books tells of all:
- *     they are not audited, and the verdict says so.
+ * B5. Each webhook pool has books of its own. A query about `:pool` is asked of one after another;
+ *     what only all of them together can tell names them all.
  */
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Clock, Instant } from '../base/clock.js'
-import { FILES, webhookDatabase } from '../base/subjects.js'
+import { FILES, webhookDatabase, WEBHOOK_POOLS_MAX } from '../base/subjects.js'
 import { openDatabase, type Bindable, type Database } from '../store/database.js'
 
-/** A database and the schema its tables are found under in a query. */
-export const SCHEMAS = { processor: 'main', rail: 'rail', webhooks: 'webhooks' } as const
-export type Source = keyof typeof SCHEMAS
-export const SOURCES = Object.keys(SCHEMAS) as readonly Source[]
-
-export const FILE_OF: Readonly<Record<Source, string>> = {
+export const FILE_OF = {
   processor: FILES.processorDatabase,
   rail: FILES.railDatabase,
+  /** Of the first pool, which is always there. */
   webhooks: FILES.webhookDatabase,
+} as const
+export type Source = keyof typeof FILE_OF
+export const SOURCES = Object.keys(FILE_OF) as readonly Source[]
+
+export interface BookFile {
+  readonly source: Source
+  readonly file: string
+  /** What its tables are found under in a query. */
+  readonly schema: string
 }
+
+/** All there can be: ten, and SQLite opens eleven at once. */
+const BOOK_FILES: readonly BookFile[] = [
+  { source: 'processor', file: FILE_OF.processor, schema: 'main' },
+  { source: 'rail', file: FILE_OF.rail, schema: 'rail' },
+  ...Array.from({ length: WEBHOOK_POOLS_MAX }, (_, index) => ({
+    source: 'webhooks' as const,
+    file: webhookDatabase(index + 1),
+    schema: `pool_${index + 1}`,
+  })),
+]
 
 export interface Books {
   /** Just before the first snapshot: a later time stamp belongs to what is not in the books yet. */
   readonly asOf: Instant
+  /** Those that are there. */
+  readonly files: readonly BookFile[]
+  /** The schemas of the webhook pools. */
+  readonly pools: readonly string[]
   has(source: Source): boolean
   all<Row>(sql: string, parameters?: readonly Bindable[]): Promise<Row[]>
   /**
@@ -61,28 +81,25 @@ export class NoBooks extends Error {
 const PAGE = 4_000
 
 export async function openBooks(folder: string, clock: Clock, page = PAGE): Promise<Books> {
-  const fileOf = (source: Source): string => join(folder, FILE_OF[source])
-  if (!existsSync(fileOf('processor'))) {
-    throw new NoBooks(`there is no ${FILE_OF.processor} in ${folder}`)
+  const files = BOOK_FILES.filter(({ file }) => existsSync(join(folder, file)))
+  const has = (source: Source): boolean => files.some((each) => each.source === source)
+  if (!has('processor')) throw new NoBooks(`there is no ${FILE_OF.processor} in ${folder}`)
+  const ofProcessor = join(folder, FILE_OF.processor)
+  const reader = await openDatabase(ofProcessor, { readOnly: true })
+  for (const { source, file, schema } of files) {
+    if (source === 'processor') continue
+    await reader.run(`ATTACH DATABASE ? AS ${schema}`, [join(folder, file)])
   }
-  const reader = await openDatabase(fileOf('processor'), { readOnly: true })
-  const isShared = existsSync(join(folder, webhookDatabase(2)))
-  const present = SOURCES.filter(
-    (source) => existsSync(fileOf(source)) && !(source === 'webhooks' && isShared), // B5
-  )
-  for (const source of present) {
-    if (source !== 'processor') {
-      await reader.run(`ATTACH DATABASE ? AS ${SCHEMAS[source]}`, [fileOf(source)])
-    }
-  }
-  const live = await openDatabase(fileOf('processor'), { readOnly: true })
+  const live = await openDatabase(ofProcessor, { readOnly: true })
   const asOf = clock.now()
-  await takeSnapshots(reader, present)
+  await takeSnapshots(reader, files)
   const counts = new Map<string, number>()
 
   return {
     asOf,
-    has: (source) => present.includes(source),
+    files,
+    pools: files.filter(({ source }) => source === 'webhooks').map(({ schema }) => schema),
+    has,
     all: reader.all,
     pages: (sql, first, cursorOf) => pages(reader, page, sql, first, cursorOf),
     count: async (table) => {
@@ -103,12 +120,14 @@ export async function openBooks(folder: string, clock: Clock, page = PAGE): Prom
 }
 
 /** A deferred transaction takes the snapshot of a database at the first look into it. */
-async function takeSnapshots(reader: Database, sources: readonly Source[]): Promise<void> {
+async function takeSnapshots(reader: Database, files: readonly BookFile[]): Promise<void> {
   await reader.exec('BEGIN')
-  for (const source of sources) {
-    await reader.all(`SELECT count(*) FROM ${SCHEMAS[source]}.sqlite_schema`)
-  }
+  for (const { schema } of files) await reader.all(`SELECT count(*) FROM ${schema}.sqlite_schema`)
 }
+
+/** B5. The query as it is asked of each pool; one that names no `:pool` is asked once. */
+export const inEachPool = (sql: string, { pools }: Pick<Books, 'pools'>): readonly string[] =>
+  sql.includes(':pool') ? pools.map((pool) => sql.replaceAll(':pool', pool)) : [sql]
 
 /**
  * A page comes as one JSON text: that takes a quarter of what the driver takes for as many rows.

@@ -9,7 +9,7 @@
  * C3. The rules are written down here anew, from the design, and not taken from the programs that
  *     keep the books: a mistake there shall not excuse itself.
  */
-import type { Books, Source } from './books.js'
+import { inEachPool, type Books, type Source } from './books.js'
 
 export interface Check {
   readonly name: string
@@ -39,8 +39,11 @@ interface QueryCheck {
   readonly reads?: readonly Source[]
   /** Tables whose rows it looks at. */
   readonly over: readonly string[]
-  /** Selects `entity`, `found` and `expected` of what is broken. `:as_of` is the books' instant. */
-  readonly broken: string
+  /**
+   * Selects `entity`, `found` and `expected` of what is broken. `:as_of` is the books' instant,
+   * `:pool` one webhook pool after another.
+   */
+  readonly broken: string | ((books: Pick<Books, 'pools'>) => string)
 }
 
 /** A check that one query decides. */
@@ -50,16 +53,22 @@ export function byQuery({ name, sentence, reads = [], over, broken }: QueryCheck
     sentence,
     reads,
     run: async (books) => {
-      const sql = `SELECT * FROM (${broken.replaceAll(':as_of', String(books.asOf))}) LIMIT 1`
-      const [first] = await books.all<Broken>(sql)
-      return { rows: await rowsOf(books, over), broken: first ?? null }
+      const text = typeof broken === 'string' ? broken : broken(books)
+      const rows = await rowsOf(books, over)
+      for (const sql of inEachPool(text.replaceAll(':as_of', String(books.asOf)), books)) {
+        const [first] = await books.all<Broken>(`SELECT * FROM (${sql}) LIMIT 1`)
+        if (first !== undefined) return { rows, broken: first }
+      }
+      return { rows, broken: null }
     },
   }
 }
 
 export async function rowsOf(books: Books, tables: readonly string[]): Promise<number> {
   let rows = 0
-  for (const table of tables) rows += await books.count(table)
+  for (const table of tables.flatMap((each) => inEachPool(each, books))) {
+    rows += await books.count(table)
+  }
   return rows
 }
 

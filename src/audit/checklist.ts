@@ -105,7 +105,7 @@ export const CHECKLIST: readonly Check[] = [
   givenBackCameBack,
   cameBackIsGivenBack,
   accountsAreNotInClear,
-  // The webhook pool.
+  // The webhook pools.
   settledEventsHaveEnded,
   deliveriesAreCounted,
   deliveriesHaveNoGap,

@@ -6,7 +6,7 @@
  *
  * T1. Sealed texts and account numbers are not shown: a timeline may be pasted anywhere.
  */
-import type { Books, Source } from './books.js'
+import { inEachPool, type Books, type Source } from './books.js'
 
 export interface Moment {
   /** Epoch milliseconds. */
@@ -20,7 +20,7 @@ const ROWS_MAX = 200
 interface Place {
   readonly source: string
   readonly reads: Source
-  /** Selects `at` and `what` for the subject `?1`. */
+  /** Selects `at` and `what` for the subject `?1`; `:pool` is one webhook pool after another. */
   readonly select: string
 }
 
@@ -102,11 +102,11 @@ const PLACES: readonly Place[] = [
     select: `
       SELECT coalesce(d.due_at, d.context ->> 'endedAt') AS at,
              d.id || ' of ' || e.type || ' to ' || d.endpoint_id || ': ' || d.state AS what
-        FROM main.events e JOIN webhooks.deliveries d ON d.event_id = e.id WHERE e.entity = ?1
+        FROM main.events e JOIN :pool.deliveries d ON d.event_id = e.id WHERE e.entity = ?1
       UNION ALL
       SELECT a.at, 'try ' || a.number || ' of ' || d.id || ': ' || coalesce(a.status, a.reason)
-        FROM main.events e JOIN webhooks.deliveries d ON d.event_id = e.id
-          JOIN webhooks.attempts a ON a.delivery_id = d.id WHERE e.entity = ?1`,
+        FROM main.events e JOIN :pool.deliveries d ON d.event_id = e.id
+          JOIN :pool.attempts a ON a.delivery_id = d.id WHERE e.entity = ?1`,
   },
 ]
 
@@ -114,10 +114,11 @@ export async function timelineOf(books: Books, subject: string): Promise<readonl
   const moments: Moment[] = []
   for (const { source, reads, select } of PLACES) {
     if (subject === '' || !books.has(reads)) continue
-    const sql = `SELECT at, what FROM (${select}) LIMIT ${ROWS_MAX}`
-    // What the books can not tell, being damaged, is left out.
-    const rows = await books.all<Omit<Moment, 'source'>>(sql, [subject]).catch(() => [])
-    moments.push(...rows.map((row) => ({ ...row, at: row.at ?? 0, source })))
+    for (const sql of inEachPool(`SELECT at, what FROM (${select}) LIMIT ${ROWS_MAX}`, books)) {
+      // What the books can not tell, being damaged, is left out.
+      const rows = await books.all<Omit<Moment, 'source'>>(sql, [subject]).catch(() => [])
+      moments.push(...rows.map((row) => ({ ...row, at: row.at ?? 0, source })))
+    }
   }
   return moments.sort((one, other) => one.at - other.at)
 }

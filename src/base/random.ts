@@ -27,7 +27,8 @@ export function systemRandom(): Random {
       randomFillSync(block)
       used = 0
     }
-    const drawn = Buffer.from(block.subarray(used, used + count))
+    const drawn = Buffer.allocUnsafe(count)
+    block.copy(drawn, 0, used, used + count)
     block.fill(0, used, used + count)
     used += count
     return drawn

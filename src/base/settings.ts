@@ -16,6 +16,7 @@ import { isIP } from 'node:net'
 import { join, resolve } from 'node:path'
 import { parseEnv } from 'node:util'
 import { SESSION_TTL_MAX_S } from './bounds.js'
+import { WEBHOOK_POOLS_MAX } from './subjects.js'
 
 interface Setting<T> {
   readonly fallback: string
@@ -189,7 +190,7 @@ export const SETTINGS = {
   TH_MINIMUM_SATANG: whole(100, 1, 1_000_000, 'least amount of a payment, Thailand'),
   VN_MINIMUM_VND: whole(1_000, 1, 5_000_000, 'least amount of a payment, Vietnam'),
   RAIL_DELAY_MS: whole(250, 0, 600_000, 'how long the sandbox rail takes to pay'),
-  WEBHOOK_POOLS: whole(1, 1, 8, 'webhook pool processes that share the deliveries'),
+  WEBHOOK_POOLS: whole(1, 1, WEBHOOK_POOLS_MAX, 'webhook pool processes that share the deliveries'),
   WEBHOOK_ALLOW_PRIVATE: toggle(
     false,
     'deliver webhooks to http and to private addresses (local work only)',

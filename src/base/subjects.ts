@@ -35,6 +35,8 @@ export const FILES = {
   natsStore: 'nats',
 } as const
 
+export const WEBHOOK_POOLS_MAX = 8
+
 /** Each webhook pool has a file of its own; pools count from 1. */
 export const webhookDatabase = (pool: number): string =>
   pool === 1 ? FILES.webhookDatabase : `webhooks-${pool}.db`

@@ -17,7 +17,7 @@ import { cameBackIsGivenBack, railLogIsThere } from '../../src/audit/checks/rail
 import { instant, type Clock } from '../../src/base/clock.js'
 import { projectRoot } from '../../src/base/protos.js'
 import { openDatabase } from '../../src/store/database.js'
-import { copyBooks, writeSmallBooks, type BookFile } from './small_books.js'
+import { copyBooks, copySharedBooks, writeSmallBooks, type BookFile } from './small_books.js'
 
 const small = await writeSmallBooks(t)
 const { payouts, intents } = small
@@ -573,6 +573,79 @@ for (const { what, file = 'processor.db', sql, breaks, of } of CORRUPTIONS) {
     t.equal(broken?.name, breaks, `${broken?.found} instead of ${broken?.expected}`)
     if (of !== undefined) t.equal(broken?.entity, of)
     t.same(checks.at(-1), { name: breaks, outcome: 'broken', rows: checks.at(-1)?.rows, ms: 0 })
+  })
+}
+
+const BOTH_HAVE = '(SELECT min(position) FROM events WHERE position % 3 = 2)'
+const ONLY_THE_SECOND_HAS = '(SELECT min(position) FROM events WHERE position % 3 = 0)'
+/** An event that both have, its delivery tried in vain before it was settled. */
+const WAITS = `
+  UPDATE deliveries SET state = 'waiting', due_at = ${afterwards.now()},
+    context = json_set(context, '$.dueAt', ${afterwards.now()}, '$.tries', 1, '$.attempts', 1)
+    WHERE event_id = (SELECT id FROM events WHERE position = ${BOTH_HAVE});
+  UPDATE events SET open = 1 WHERE position = ${BOTH_HAVE}`
+
+void t.test('two pools: what one has done with may be lost or open in the other', async (t) => {
+  for (const file of ['webhooks.db', 'webhooks-2.db'] as const) {
+    const folder = t.testdir()
+    await copySharedBooks(small, folder)
+    for (const sql of ['', WAITS, `DELETE FROM events WHERE position = ${BOTH_HAVE}`]) {
+      await plant(folder, file, sql)
+      const { broken, notAudited, checks } = await auditOf(folder, 3)
+      t.equal(broken, null, file)
+      t.same(notAudited, [])
+      t.ok(checks.every(({ outcome }) => outcome === 'ok'))
+    }
+  }
+})
+
+interface PlantedInTwo extends Omit<Planted, 'file'> {
+  readonly files: readonly BookFile[]
+}
+
+const OF_TWO_POOLS: readonly PlantedInTwo[] = [
+  {
+    what: 'a settled event that both pools have lost',
+    files: ['webhooks.db', 'webhooks-2.db'],
+    sql: `DELETE FROM events WHERE position = ${BOTH_HAVE}`,
+    breaks: 'settled_events_have_ended',
+  },
+  {
+    what: 'an event settled while its delivery waits in both pools',
+    files: ['webhooks.db', 'webhooks-2.db'],
+    sql: WAITS,
+    breaks: 'settled_events_have_ended',
+  },
+  {
+    what: 'an open delivery that the second pool does not count',
+    files: ['webhooks-2.db'],
+    sql: `${WAITS}; UPDATE events SET open = 0`,
+    breaks: 'deliveries_are_counted',
+  },
+  {
+    what: 'a delivery that the second pool has lost',
+    files: ['webhooks-2.db'],
+    sql: `DELETE FROM deliveries WHERE event_id =
+            (SELECT id FROM events WHERE type = 'payout.created'
+               ORDER BY position LIMIT 1 OFFSET 2)`,
+    breaks: 'deliveries_have_no_gap',
+  },
+  {
+    what: 'a body that the second pool has changed',
+    files: ['webhooks-2.db'],
+    sql: `UPDATE events SET body = body || ' ' WHERE position = ${ONLY_THE_SECOND_HAS}`,
+    breaks: 'pool_tells_what_happened',
+  },
+]
+
+for (const { what, files, sql, breaks } of OF_TWO_POOLS) {
+  void t.test(`found: ${what}`, async (t) => {
+    const folder = t.testdir()
+    await copySharedBooks(small, folder)
+    for (const file of files) await plant(folder, file, sql)
+    const { broken } = await auditOf(folder, 3)
+    t.equal(broken?.name, breaks, `${broken?.found} instead of ${broken?.expected}`)
+    t.ok(broken?.timeline.some(({ source }) => source === 'event'))
   })
 }
 

@@ -282,9 +282,21 @@ function delivery(
 }
 
 const BOOK_FILES = ['processor.db', 'rail.db', 'webhooks.db'] as const
-export type BookFile = (typeof BOOK_FILES)[number]
+const SECOND_POOL = 'webhooks-2.db'
+export type BookFile = (typeof BOOK_FILES)[number] | typeof SECOND_POOL
 
 /** A copy to plant things in. */
 export function copyBooks({ folder }: SmallBooks, to: string): void {
   for (const file of BOOK_FILES) cpSync(join(folder, file), join(to, file))
+}
+
+/** A copy as two pools would have kept it: of three events each has one, and both have the third. */
+export async function copySharedBooks(small: SmallBooks, to: string): Promise<void> {
+  copyBooks(small, to)
+  cpSync(join(to, 'webhooks.db'), join(to, SECOND_POOL))
+  for (const [place, file] of ['webhooks.db', SECOND_POOL].entries()) {
+    const pool = await openDatabase(join(to, file))
+    await pool.run('DELETE FROM events WHERE position % 3 = ?', [place])
+    await pool.close()
+  }
 }

@@ -128,7 +128,7 @@ export async function setBus(stage: Stage, up: boolean): Promise<void> {
   await sweep(stage)
 }
 
-/** Publishes what the outbox holds open, as a relay does when it starts and when the bus is back. */
+/** Publishes what the outbox holds open, as a relay does at its start and when the bus is back. */
 async function sweep({ bus, mortal }: Stage): Promise<void> {
   bus.publish(await mortal.world.store.openEvents(0, EVERY_EVENT))
 }

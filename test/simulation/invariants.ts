@@ -57,8 +57,8 @@ export interface Witness {
   checkWishes(wishes: readonly AnyWish[]): Promise<void>
   rows(): Promise<readonly Row[]>
   /**
-   * The auditor, over the processor's books and, at the end, the bank's. Before, a lie may have come
-   * whose truth is still on its way.
+   * The auditor, over the processor's books and, at the end, the bank's. Before, a lie may have
+   * come whose truth is still on its way.
    */
   audit(rail: FaultyRail, isEnd: boolean): Promise<void>
   /** Ids that a person must look at. */

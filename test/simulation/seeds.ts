@@ -19,7 +19,7 @@ export interface SeedsOptions {
 /** What is told of a failed run: the end of its trace. */
 const LAST_LINES = 60
 
-/** @returns how often each thing happened; null when a run failed, which is told how to have again */
+/** @returns how often each thing happened; null: a run failed, and it was told how to repeat it */
 export async function simulateSeeds(options: SeedsOptions): Promise<Told['counts'] | null> {
   const { first, runs, steps, tell } = options
   const total = new Map<string, number>()

@@ -1,15 +1,18 @@
 /**
- * The webhook pool's books against the processor's: every event reached its end, or is on the way.
+ * The webhook pools' books against the processor's: every event reached its end, or is on the way.
  *
- * D1. The pool's snapshot is the later one: what the processor holds settled must be settled there.
- *     What the pool says of the processor is held against what the processor says by now.
- * D2. The pool forgets settled events; only what is too young for that must be there.
+ * D1. A pool's snapshot is the later one: what the processor holds settled must be settled there.
+ *     What a pool says of the processor is held against what the processor says by now.
+ * D2. A pool forgets settled events; only what is too young for that must be there.
+ * D3. Where there are several, an event may have come to more than one of them, and each delivers
+ *     it: that is at least once. One of them that has done with it is enough; what each has written
+ *     must be right all the same.
  */
 import { DAY } from '../../base/clock.js'
-import type { Books } from '../books.js'
-import { byQuery, type Broken, type Check } from '../check.js'
+import { inEachPool, type Books } from '../books.js'
+import { byQuery, rowsOf, type Broken, type Check } from '../check.js'
 
-/** The pool keeps every event at least this long. */
+/** A pool keeps every event at least this long. */
 const KEPT_MS = 8 * DAY
 
 /**
@@ -17,8 +20,11 @@ const KEPT_MS = 8 * DAY
  * attempts; one for an endpoint that became known a moment late was made, or tried first, later.
  */
 const WAS_OPEN = `d.due_at IS NOT NULL AND d.context ->> 'tries' = d.context ->> 'attempts'
-  AND coalesce((SELECT min(a.at) FROM webhooks.attempts a WHERE a.delivery_id = d.id),
+  AND coalesce((SELECT min(a.at) FROM :pool.attempts a WHERE a.delivery_id = d.id),
                d.context ->> 'dueAt') <= e.settled_at`
+
+const HAS_ENDED = `EXISTS (SELECT 1 FROM :pool.events w WHERE w.id = e.id)
+  AND NOT EXISTS (SELECT 1 FROM :pool.deliveries d WHERE d.event_id = e.id AND ${WAS_OPEN})`
 
 export const settledEventsHaveEnded = byQuery({
   name: 'settled_events_have_ended',
@@ -26,41 +32,43 @@ export const settledEventsHaveEnded = byQuery({
     'Each delivery of a settled event is delivered or dead, unless somebody has redriven it.',
   reads: ['webhooks'],
   over: ['main.events'],
-  broken: `
+  broken: (books) => `
     SELECT e.entity, e.id || ' is settled and unknown to the pool' AS found,
            'its row in the pool' AS expected
-      FROM main.events e LEFT JOIN webhooks.events w ON w.id = e.id
-      WHERE e.settled_at IS NOT NULL AND e.created_at > :as_of - ${KEPT_MS} AND w.id IS NULL
+      FROM main.events e
+        ${inEachPool('LEFT JOIN :pool.events ON :pool.events.id = e.id', books).join(' ')}
+      WHERE e.settled_at IS NOT NULL AND e.created_at > :as_of - ${KEPT_MS}
+        AND ${inEachPool(':pool.events.id IS NULL', books).join(' AND ')}
     UNION ALL
     SELECT e.entity, e.id || ' is settled, its delivery ' || d.id || ' is ' || d.state,
            'delivered or dead'
-      FROM webhooks.deliveries d JOIN main.events e ON e.id = d.event_id
-      WHERE e.settled_at IS NOT NULL AND ${WAS_OPEN}`,
+      FROM :pool.deliveries d JOIN main.events e ON e.id = d.event_id
+      WHERE e.settled_at IS NOT NULL AND ${WAS_OPEN}
+        AND NOT (${inEachPool(HAS_ENDED, books).join(' OR ')})`,
 })
 
 export const deliveriesAreCounted = byQuery({
   name: 'deliveries_are_counted',
-  sentence:
-    'An event of the pool counts its open deliveries, and a delivered one was answered 2xx.',
+  sentence: 'An event of a pool counts its open deliveries, and a delivered one was answered 2xx.',
   reads: ['webhooks'],
-  over: ['webhooks.deliveries'],
+  over: [':pool.deliveries'],
   broken: `
     SELECT coalesce(e.entity, w.id) AS entity, w.id || ' counts ' || w.open || ' open' AS found,
-           (SELECT count(*) FROM webhooks.deliveries d
+           (SELECT count(*) FROM :pool.deliveries d
              WHERE d.event_id = w.id AND d.due_at IS NOT NULL) || ' open' AS expected
-      FROM webhooks.events w LEFT JOIN main.events e ON e.id = w.id
-      WHERE w.open <> (SELECT count(*) FROM webhooks.deliveries d
+      FROM :pool.events w LEFT JOIN main.events e ON e.id = w.id
+      WHERE w.open <> (SELECT count(*) FROM :pool.deliveries d
         WHERE d.event_id = w.id AND d.due_at IS NOT NULL)
     UNION ALL
     SELECT coalesce(e.entity, d.event_id), d.id || ' is delivered', 'an attempt answered 2xx'
-      FROM webhooks.deliveries d LEFT JOIN main.events e ON e.id = d.event_id
-      WHERE d.state = 'delivered' AND NOT EXISTS (SELECT 1 FROM webhooks.attempts a
+      FROM :pool.deliveries d LEFT JOIN main.events e ON e.id = d.event_id
+      WHERE d.state = 'delivered' AND NOT EXISTS (SELECT 1 FROM :pool.attempts a
         WHERE a.delivery_id = d.id AND a.status BETWEEN 200 AND 299)
     UNION ALL
     SELECT coalesce(e.entity, d.event_id),
            d.id || ' is due at ' || coalesce(d.due_at, 'no time'),
            coalesce(d.context ->> 'dueAt', 'no time')
-      FROM webhooks.deliveries d LEFT JOIN main.events e ON e.id = d.event_id
+      FROM :pool.deliveries d LEFT JOIN main.events e ON e.id = d.event_id
       WHERE d.due_at IS NOT d.context ->> 'dueAt'`,
 })
 
@@ -73,15 +81,15 @@ export const deliveriesHaveNoGap = byQuery({
   name: 'deliveries_have_no_gap',
   sentence: 'An endpoint that got earlier events of a type has a delivery of each later one.',
   reads: ['webhooks'],
-  over: ['webhooks.events'],
+  over: [':pool.events'],
   broken: `
     WITH reached (endpoint_id, type, position) AS MATERIALIZED (
       SELECT d.endpoint_id, e.type, min(e.position)
-        FROM webhooks.deliveries d JOIN webhooks.events e ON e.id = d.event_id
+        FROM :pool.deliveries d JOIN :pool.events e ON e.id = d.event_id
         GROUP BY d.endpoint_id, e.type)
     SELECT coalesce(p.entity, e.id) AS entity, e.id || ' without a delivery to ' || w.id AS found,
            'a delivery, as of earlier events' AS expected
-      FROM webhooks.events e
+      FROM :pool.events e
         JOIN main.webhook_endpoints w ON w.tenant = e.tenant
         JOIN reached r ON r.endpoint_id = w.id AND r.type = e.type
         LEFT JOIN main.events p ON p.id = e.id
@@ -90,7 +98,7 @@ export const deliveriesHaveNoGap = byQuery({
         AND (p.settled_at IS NULL OR e.received_at <= p.settled_at)
         AND EXISTS (SELECT 1 FROM json_each(w.enabled_events) t
           WHERE t.value = e.type OR t.value = '*' AND e.type <> 'payment_intent.authorized')
-        AND NOT EXISTS (SELECT 1 FROM webhooks.deliveries d
+        AND NOT EXISTS (SELECT 1 FROM :pool.deliveries d
           WHERE d.event_id = e.id AND d.endpoint_id = w.id)`,
 })
 
@@ -103,10 +111,10 @@ interface PoolEvent {
 }
 
 const TOLD = "json_array(id, tenant, type, sequence, created_at, body) || ''"
-/** Of the pool's events those whose like is not in the processor's snapshot. */
+/** Of a pool's events those whose like is not in the processor's snapshot. */
 const UNLIKE = `
   SELECT w.position, w.id, w.told, w.reported
-    FROM (SELECT position, id, reported, ${TOLD} AS told FROM webhooks.events) w
+    FROM (SELECT position, id, reported, ${TOLD} AS told FROM :pool.events) w
       LEFT JOIN (SELECT id, settled_at, ${TOLD} AS told FROM main.events) e ON e.id = w.id
     WHERE w.position > ? AND (e.told IS NOT w.told OR w.reported = 1 AND e.settled_at IS NULL)
     ORDER BY w.position LIMIT ?`
@@ -116,14 +124,15 @@ const BY_NOW = `
 
 export const poolTellsWhatHappened: Check = {
   name: 'pool_tells_what_happened',
-  sentence: 'What the pool delivers is what was published, and what it reported is settled.',
+  sentence: 'What a pool delivers is what was published, and what it reported is settled.',
   reads: ['webhooks'],
   run: async (books) => {
-    const rows = await books.count('webhooks.events')
-    const unlike = books.pages<PoolEvent>(UNLIKE, [0], ({ position }) => [position])
-    for await (const page of unlike) {
-      const broken = await stillUnlike(books, page)
-      if (broken !== null) return { rows, broken }
+    const rows = await rowsOf(books, [':pool.events'])
+    for (const sql of inEachPool(UNLIKE, books)) {
+      for await (const page of books.pages<PoolEvent>(sql, [0], ({ position }) => [position])) {
+        const broken = await stillUnlike(books, page)
+        if (broken !== null) return { rows, broken }
+      }
     }
     return { rows, broken: null }
   },

@@ -4,7 +4,7 @@
  * F1. These come first: an index that has lost a row, or a context that is no JSON, makes every
  *     other answer doubtful.
  */
-import { SCHEMAS, SOURCES, type Books } from '../books.js'
+import type { Books } from '../books.js'
 import { byQuery, type Check } from '../check.js'
 
 export const filesAreWhole: Check = {
@@ -13,14 +13,14 @@ export const filesAreWhole: Check = {
   reads: [],
   run: async (books: Books) => {
     let rows = 0
-    for (const source of SOURCES.filter((each) => books.has(each))) {
+    for (const { file, schema } of books.files) {
       const [first] = await books.all<{ integrity_check: string }>(
-        `PRAGMA ${SCHEMAS[source]}.integrity_check(1)`,
+        `PRAGMA ${schema}.integrity_check(1)`,
       )
       rows += 1
       const found = first?.integrity_check ?? 'no answer'
       if (found !== 'ok') {
-        return { rows, broken: { entity: '', found: `${source}: ${found}`, expected: 'ok' } }
+        return { rows, broken: { entity: '', found: `${file}: ${found}`, expected: 'ok' } }
       }
     }
     return { rows, broken: null }

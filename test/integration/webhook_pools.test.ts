@@ -1,0 +1,152 @@
+/**
+ * Two webhook pools share the events: a partner sees one service, also while one of them is killed.
+ */
+import { join } from 'node:path'
+import t from 'tap'
+import { webhookDatabase } from '../../src/base/subjects.js'
+import { openDatabase } from '../../src/store/database.js'
+import { auditOf } from '../support/audit.js'
+import { eventually } from '../support/eventually.js'
+import { partnerOf } from '../support/partner.js'
+import { payByQr, payOut } from '../support/payments.js'
+import { receiverOf, type TestReceiver } from '../support/receiver.js'
+import { startStack } from '../support/stack.js'
+
+const PAGE = 20
+const OF_A_PAYOUT = ['payout.completed', 'payout.created', 'payout.processing']
+const OF_AN_INTENT = ['payment_intent.captured']
+
+interface Listed {
+  readonly data: readonly {
+    readonly event_id: string
+    readonly status: string
+    readonly attempts: readonly unknown[]
+  }[]
+  readonly next_cursor: string | null
+}
+interface Told {
+  readonly type: string
+  readonly data: {
+    readonly payout?: { readonly id: string }
+    readonly payment_intent?: { readonly intent_id: string }
+  }
+}
+
+t.setTimeout(100_000)
+const settings = { RAIL_DELAY_MS: '20', WEBHOOK_POOLS: '2' }
+const stack = await startStack({ dataDir: t.testdir(), settings })
+t.teardown(() => stack.stop())
+const partner = partnerOf(stack.sandbox)
+const receivers = [await receiverOf(partner), await receiverOf(partner)] as const
+t.teardown(() => Promise.all(receivers.map((receiver) => receiver.close())))
+
+/** What a receiver must be told: `entity type`. */
+const due = new Set<string>()
+let payments = 0
+
+async function payAll(count: number): Promise<void> {
+  const one = async (): Promise<void> => {
+    const key = `pools ${++payments}`
+    const payout = await payOut(partner, key)
+    for (const type of OF_A_PAYOUT) due.add(`${payout} ${type}`)
+    const { id } = await payByQr(partner, key)
+    for (const type of OF_AN_INTENT) due.add(`${id} ${type}`)
+  }
+  await Promise.all(Array.from({ length: count }, one))
+}
+
+function toldTo({ events }: TestReceiver): Set<string> {
+  const all = [...events.values()].map(({ body }) => JSON.parse(body.toString()) as Told)
+  return new Set(
+    all.map(({ type, data }) => `${data.payout?.id ?? data.payment_intent?.intent_id} ${type}`),
+  )
+}
+
+const untilAllAreTold = async (): Promise<void> => {
+  for (const receiver of receivers) {
+    await eventually('all are told', () => {
+      const told = toldTo(receiver)
+      return [...due].every((each) => told.has(each))
+    })
+  }
+}
+
+async function deliveriesOf({ endpointId }: TestReceiver): Promise<Listed['data']> {
+  const all: Listed['data'][number][] = []
+  for (let cursor = ''; ;) {
+    const path = `/v1/webhook_endpoints/${endpointId}/deliveries?limit=${PAGE}${cursor}`
+    const { data, next_cursor } = (await partner.request('GET', path)).body as Listed
+    all.push(...data)
+    if (next_cursor === null) return all
+    cursor = `&cursor=${next_cursor}`
+  }
+}
+
+/** Ids of the events in a pool's own books. */
+async function eventsOf(pool: number): Promise<readonly string[]> {
+  const books = await openDatabase(join(stack.dataDir, webhookDatabase(pool)), { readOnly: true })
+  const rows = await books.all<{ id: string }>(
+    "SELECT id FROM events WHERE type <> 'payment_intent.authorized'",
+  )
+  await books.close()
+  return rows.map(({ id }) => id)
+}
+
+void t.test('what both have delivered is one list, and either sends again', async (t) => {
+  await payAll(8)
+  const shares = await eventually('both have a share', async () => {
+    const both = [await eventsOf(1), await eventsOf(2)] as const
+    if (both.every((ids) => ids.length > 0)) return both
+    await payAll(1)
+    return false
+  })
+  await untilAllAreTold()
+  for (const receiver of receivers) {
+    const listed = await eventually('all are delivered', async () => {
+      const all = await deliveriesOf(receiver)
+      return all.length === due.size && all.every(({ status }) => status === 'delivered') && all
+    })
+    const ids = listed.map((each) => each.event_id)
+    t.same(ids, [...ids].sort().reverse(), 'the newest first')
+    t.same(new Set(ids), new Set([...(await eventsOf(1)), ...(await eventsOf(2))]))
+    t.ok(shares.every((share) => share.some((id) => ids.includes(id))))
+  }
+
+  const [first] = receivers
+  for (const [id = ''] of shares) {
+    const resend = `/v1/events/${id}/resend`
+    const { status } = await partner.request('POST', resend, { endpoint_id: first.endpointId })
+    t.equal(status, 202)
+    await first.until(
+      'it again',
+      ({ eventId, verdict }) => eventId === id && verdict === 'duplicate',
+    )
+    await eventually('both tries are listed', async () => {
+      const found = (await deliveriesOf(first)).find(({ event_id }) => event_id === id)
+      return found?.status === 'delivered' && found.attempts.length === 2
+    })
+  }
+})
+
+void t.test('one is killed while events flow: all are delivered, the books agree', async (t) => {
+  const paying = payAll(10)
+  const before = toldTo(receivers[0]).size
+  await eventually('some are told', () => toldTo(receivers[0]).size > before + 3)
+  stack.kill('webhooks-2')
+  await paying
+  await untilAllAreTold()
+  await stack.untilServing()
+  for (const receiver of receivers) {
+    t.same(toldTo(receiver), due, 'and nothing else')
+    t.ok(receiver.deliveries.every(({ verdict }) => verdict !== 'wrong signature'))
+    await eventually('all are listed as delivered', async () => {
+      const all = await deliveriesOf(receiver)
+      return all.length === due.size && all.every(({ status }) => status === 'delivered')
+    })
+  }
+  t.equal(await stack.stop(), 0)
+  const { clean, report } = await auditOf(stack.dataDir)
+  t.ok(clean, report)
+  t.match(report, /^ok +settled_events_have_ended/m)
+  t.notMatch(report, 'not audited')
+})
