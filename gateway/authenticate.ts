@@ -60,7 +60,7 @@ export interface Authenticator {
 export const AUTHORIZATION = 'authorization'
 
 export function createAuthenticator(options: AuthenticateOptions): Authenticator {
-  const { brandHeaders, directory, clock, onRefused } = options
+  const { brandHeaders, clientAddress, directory, clock, onRefused } = options
 
   const verdict = (found: Caller | Reason): Outcome<Caller> => {
     if (typeof found !== 'string') return accepted(found)
@@ -76,7 +76,8 @@ export function createAuthenticator(options: AuthenticateOptions): Authenticator
     authenticate: (exchange, auth, environment, id) => {
       const partners = directory.partners()
       if (partners === undefined) return refused('configuration_error')
-      const call: Call = { ...options, exchange, environment, partners, now: clock.now() }
+      const now = clock.now()
+      const call: Call = { brandHeaders, clientAddress, exchange, environment, partners, now }
       const proof = auth === 'hmac_or_session' ? proofChosen(exchange) : auth
       if (proof === 'hmac') return verdict(signedCaller(call))
       const keys = partners.tokenKeys()

@@ -127,7 +127,7 @@ export function createRouter(routes: readonly AnyRoute[]): Router {
     const places = entry.path.includes('{') ? patterns : exact
     let place = places.get(entry.path)
     if (place === undefined) places.set(entry.path, (place = placeOf(entry.path)))
-    place.routes.set(entry.method, entry)
+    place.routes.set(entry.method, destinationOf(entry))
   }
   return (method, path) => {
     const place = exact.get(path)
@@ -144,7 +144,8 @@ export function createRouter(routes: readonly AnyRoute[]): Router {
 interface Place {
   readonly prefix: string
   readonly suffix: string
-  readonly routes: Map<string, AnyRoute>
+  /** By method; without the parameter. */
+  readonly routes: Map<string, Destination>
 }
 
 function placeOf(path: string): Place {
@@ -161,14 +162,18 @@ function parameterOf({ prefix, suffix }: Place, path: string): string | undefine
 function arrive({ routes }: Place, method: string, id: string): Destination {
   const found = routes.get(method)
   if (found === undefined) return wrongMethod([...routes.keys()].join(', '))
-  const { bodyMaxBytes } = found
-  const name = `${found.method} ${found.path}`
-  if (found.auth === 'none') {
-    const { handler } = found
-    return { kind: 'local', name, id, bodyMaxBytes, refusesAsConflict: false, handler }
+  return id === '' ? found : { ...found, id }
+}
+
+function destinationOf(entry: AnyRoute): Destination {
+  const { bodyMaxBytes } = entry
+  const name = `${entry.method} ${entry.path}`
+  if (entry.auth === 'none') {
+    const { handler } = entry
+    return { kind: 'local', name, id: '', bodyMaxBytes, refusesAsConflict: false, handler }
   }
-  const refusesAsConflict = found.handler.refusesAsConflict ?? false
-  return { kind: 'operation', name, id, bodyMaxBytes, refusesAsConflict, route: found }
+  const refusesAsConflict = entry.handler.refusesAsConflict ?? false
+  return { kind: 'operation', name, id: '', bodyMaxBytes, refusesAsConflict, route: entry }
 }
 
 const NOWHERE = {

@@ -13,15 +13,16 @@
  *     whatever it says.
  * K5. A token verifies while now < exp.
  */
-import { createHmac, createSecretKey, hash, timingSafeEqual, type KeyObject } from 'node:crypto'
+import { hash } from 'node:crypto'
 import { assert } from '../base/assert.js'
 import { SECOND, type Instant } from '../base/clock.js'
 import type { IntentId, TenantId } from '../base/ids.js'
+import { createMac, sameText, type Mac } from './mac.js'
 import type { TokenId } from './secrets.js'
 
 export interface TokenKey {
   readonly kid: string
-  readonly key: KeyObject
+  readonly mac: Mac
   /** First segment of every token of this key, with its dot. */
   readonly header: string
 }
@@ -42,7 +43,7 @@ export interface TokenSecret {
 export function createTokenKeys(secrets: readonly TokenSecret[]): TokenKeys {
   const keys = secrets.map(({ kid, secret }) => {
     const header = `${base64url(`{"alg":"HS256","kid":${JSON.stringify(kid)},"typ":"JWT"}`)}.`
-    return { kid, key: createSecretKey(secret), header }
+    return { kid, mac: createMac(secret), header }
   })
   const [current] = keys
   assert(current !== undefined, 'there is a token key')
@@ -116,11 +117,8 @@ function signed(keys: TokenKeys, kid: string, payload: string): string {
   const key = keys.byKid.get(kid)
   assert(key !== undefined, 'a token key is kept while a stored answer was signed with it')
   const input = key.header + base64url(payload)
-  return `${input}.${mac(key, input).toString('base64url')}`
+  return `${input}.${key.mac(input, 'base64url')}`
 }
-
-const mac = (key: TokenKey, input: string): Buffer =>
-  createHmac('sha256', key.key).update(input).digest()
 
 const base64url = (text: string): string => Buffer.from(text).toString('base64url')
 
@@ -142,8 +140,9 @@ function verified<Claims extends { readonly expiresAt: number }>(
   }
   const key = keys.byHeader.get(header)
   if (key === undefined) return refused('key_unknown')
-  const given = Buffer.from(signature, 'base64url')
-  if (!timingSafeEqual(mac(key, header + payload), given)) return refused('signature_mismatch')
+  if (!sameText(key.mac(header + payload, 'base64url'), signature)) {
+    return refused('signature_mismatch')
+  }
   const claims = readPayload(Buffer.from(payload, 'base64url').toString('utf8'))
   if (claims === undefined) return refused('malformed')
   if (now >= claims.expiresAt * SECOND) return refused('expired')

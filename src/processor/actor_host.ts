@@ -3,7 +3,7 @@
  * is the store.
  *
  * Owns: making, restoring and stepping XState actors. Does not own: what follows from a transition
- * (processor/advance).
+ * (processor/advance_intent, processor/advance_payout).
  *
  * A1. A new entity is its machine's initial state with its own context; the actor object is made
  *     when its first event arrives, because making one costs ten times an event. A test holds the

@@ -128,13 +128,14 @@ function grow(segment: Segment): void {
   segment.used = bigger.used
 }
 
+const PRINT_BYTES = 8
+const decoded = Buffer.alloc(PRINT_BYTES)
+
 /** The print of a row key, which is itself the text of a digest (base64url). */
 export function printOf(rowKey: string): KeyPrint {
-  const bytes = Buffer.from(rowKey.slice(0, 11), 'base64url')
-  return { high: bytes.readUInt32LE(0), low: bytes.readUInt32LE(4) }
+  decoded.write(rowKey, 0, PRINT_BYTES, 'base64url')
+  return { high: decoded.readUInt32LE(0), low: decoded.readUInt32LE(4) }
 }
-
-const PRINT_BYTES = 8
 
 /** How prints lie on disk. */
 export function packedKeyPrints(prints: readonly KeyPrint[]): Buffer {

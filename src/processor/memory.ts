@@ -106,6 +106,8 @@ export interface Memory {
 }
 
 const BOUND_OF_SMALL_ROWS = 50_000
+/** Each create binds a key and few come again, so most rows only make their shelf slow. */
+const BOUND_OF_BOUND_KEYS = 4_096
 
 export interface MemoryOptions {
   readonly warmActors: number
@@ -165,7 +167,7 @@ function emptyMemory(salt: Buffer, warmActors: number, duplicateWindowMs: number
       isEnded: ({ state }) => state !== 'created' && state !== 'processing',
     }),
     beneficiaries: createShelf({ max: BOUND_OF_SMALL_ROWS }),
-    idempotency: createShelf({ max: BOUND_OF_SMALL_ROWS }),
+    idempotency: createShelf({ max: BOUND_OF_BOUND_KEYS }),
     usage: createShelf({ max: BOUND_OF_SMALL_ROWS }),
     fxQuotes: createShelf({ max: BOUND_OF_SMALL_ROWS }),
     discrepancies: createShelf({ max: BOUND_OF_SMALL_ROWS }),

@@ -4,7 +4,8 @@
  * Owns: opening, pragmas, migrations, prepared statements, closing. Does not own: any table (its
  * callers do).
  *
- * D1. This is the only file that imports the driver, so that the driver can be replaced.
+ * D1. Only this file and the supervisor's lock (supervisor/data_folder) import the driver, so that
+ *     it can be replaced.
  * D2. Statements of one connection run one after another. A caller that needs several statements in
  *     one transaction must be the only one that writes on that connection; our writers use one
  *     statement a commit instead.
@@ -46,6 +47,11 @@ export interface OpenOptions {
   readonly sole?: boolean
 }
 
+/**
+ * A writer's cache is small: SQLite looks through all of it in each commit that splits a page (it
+ * gives siblings a number beyond the file's end while it sorts them, then drops what lies beyond).
+ * What is not in it the system has.
+ */
 const PRAGMAS = `
   PRAGMA journal_mode = WAL;
   PRAGMA synchronous = FULL;
@@ -55,7 +61,7 @@ const PRAGMAS = `
   PRAGMA cell_size_check = ON;
   PRAGMA secure_delete = FAST;
   PRAGMA temp_store = MEMORY;
-  PRAGMA cache_size = -65536;
+  PRAGMA cache_size = -8192;
   PRAGMA journal_size_limit = 67108864;
   PRAGMA wal_autocheckpoint = 4000;
 `

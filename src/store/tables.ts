@@ -277,16 +277,14 @@ export const TABLE_NAMES = Object.keys(TABLES) as readonly TableName[]
 
 /** The rows of one table as the JSON text that `commit_group` takes. */
 export function toJson<N extends TableName>(name: N, rows: Iterable<Row<N>>): string | null {
-  const columns = Object.entries<ColumnType>(TABLES[name].columns)
-  let text = ''
-  for (const row of rows) {
-    const values = columns.map(([column, type]) => {
-      const value: unknown = row[column as keyof Row<N>]
-      return type === 'int64' && typeof value === 'bigint' ? value.toString() : value
-    })
-    text += (text === '' ? '[' : ',') + JSON.stringify(values)
-  }
-  return text === '' ? null : text + ']'
+  const columns = Object.keys(TABLES[name].columns) as (keyof Row<N>)[]
+  const values = Array.from(rows, (row) =>
+    columns.map((column): unknown => {
+      const value: unknown = row[column]
+      return typeof value === 'bigint' ? value.toString() : value
+    }),
+  )
+  return values.length === 0 ? null : JSON.stringify(values)
 }
 
 /** Columns of a SELECT whose rows `fromStored` reads. */
@@ -318,18 +316,22 @@ export function fromStored<N extends TableName>(name: N, stored: StoredRow): Row
   return Object.fromEntries(values) as Row<N>
 }
 
-/** SQL that reads a column out of the JSON row `value` at its place. */
+/** SQL that reads a column out of the row `value` at its place. */
 function fromJson(type: ColumnType, place: number): string {
   const path = `value ->> '$[${place}]'`
   return type === 'int64' ? `CAST(${path} AS INTEGER)` : path
 }
 
+/**
+ * `jsonb_each` gives the rows parsed. `json_each` would write each one out as text, to be parsed
+ * again.
+ */
 function spread(table: Table, parameter: string): string {
   const columns = Object.entries(table.columns)
   const names = columns.map(([name]) => name)
   const values = columns.map(([, type], place) => fromJson(type, place))
   const insert = `INSERT INTO ${table.name} (${names.join(', ')})
-    SELECT ${values.join(', ')} FROM json_each(NEW.${parameter}) WHERE true`
+    SELECT ${values.join(', ')} FROM jsonb_each(NEW.${parameter}) WHERE true`
   if (table.key === undefined) return `${insert};`
   const kept = [...table.key, ...(table.fixed ?? [])]
   const updates = names.filter((name) => !kept.includes(name)).map((n) => `${n} = excluded.${n}`)
