@@ -87,6 +87,6 @@ function listenOps(ops: Server, address: string): Promise<void> {
 }
 
 main().catch((error: unknown) => {
-  process.stderr.write(`gateway: ${error instanceof Error ? error.message : String(error)}\n`)
+  process.stderr.write(`${error instanceof Error ? error.message : String(error)}\n`)
   process.exit(1)
 })

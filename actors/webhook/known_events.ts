@@ -2,7 +2,7 @@
  * Which events the pool has taken already, as far as memory can tell.
  *
  * Owns: the recent ids and how far back they reach. Does not own: the events on disk
- * (webhook/store), what a repetition means (webhook/consumer).
+ * (webhook/store), what a repetition means (webhook/intake).
  *
  * K1. An id above `horizon` is here exactly when it is remembered: what was on disk at the start is
  *     not above it, what came since is remembered, and it rises over what is forgotten.

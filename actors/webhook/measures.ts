@@ -2,7 +2,7 @@
 import { Counter, Gauge, Histogram, type Registry } from 'prom-client'
 import { SECOND, type Clock } from '../../src/base/clock.js'
 import type { Tried } from './attempt.js'
-import type { Intake } from './consumer.js'
+import type { Intake } from './intake.js'
 import type { PoolState } from './pool.js'
 import type { Views } from './views.js'
 

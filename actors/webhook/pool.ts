@@ -2,7 +2,7 @@
  * The pool: decides which delivery is tried next.
  *
  * Owns: lanes, turns, slots, loading from disk. Does not own: a single try (webhook/attempt), what
- * an answer says about an endpoint (webhook/health), new events (webhook/consumer).
+ * an answer says about an endpoint (webhook/health), new events (webhook/intake).
  *
  * P1. A dead endpoint delays nobody else. Endpoints that fail, and tries that take longer than a
  *     second, use slots of their own; the prompt ones never wait for them.

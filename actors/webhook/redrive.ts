@@ -13,7 +13,7 @@
 import { instant, type Clock, type Instant } from '../../src/base/clock.js'
 import { newId, type EndpointId } from '../../src/base/ids.js'
 import type { Random } from '../../src/base/random.js'
-import { address, type Intake } from './consumer.js'
+import { address, type Intake } from './intake.js'
 import { openDelivery } from './delivery_actor.js'
 import { wants, type Endpoint } from './endpoint.js'
 import type { Endpoints } from './endpoints.js'

@@ -2,7 +2,7 @@
  * The pool's own SQLite file: events, deliveries, attempts.
  *
  * Owns: the queue in front of the one writing connection, and every query. Does not own: rows'
- * shapes (webhook/rows), what to write (webhook/consumer, webhook/pool).
+ * shapes (webhook/rows), what to write (webhook/intake, webhook/pool).
  *
  * S1. One commit at a time. What is asked for while one is under way, or within a moment, makes up
  *     the next one: a commit costs as much as the rows of twenty deliveries, and no receiver waits

@@ -5,8 +5,8 @@
  * windows and deadlines (bus/publisher), pulling (bus/consumer), what an event means.
  *
  * N1. This is the only file that imports the driver, so that the driver can be replaced.
- * N2. The connection is tried for ever: a process starts, serves and stops the same whether the bus
- *     is there or not.
+ * N2. The connection is tried for ever, and nothing here waits for it: whether a process serves
+ *     without the bus is its own rule.
  * N3. The bus is up only while the stream (and for readers the consumer) is known to exist; what is
  *     missing is made again. A stream made anew has lost its messages, and the publisher is told.
  * N4. Limits retention: work-queue retention forgets what it has deduplicated when the server

@@ -5,11 +5,14 @@
  * processor).
  */
 import { randomUUID } from 'node:crypto'
+import { isPartnerId } from '../auth/request_shape.js'
 import { currencyOf, type Currency } from '../money/currency.js'
 import { money } from '../money/money.js'
+import { parseRate } from '../money/rate.js'
 import { actorOf } from './actor.js'
 import { inWords, parseMajor } from './amounts.js'
 import { CommandFault, type Command } from './command.js'
+import { isPartner, tenantNamed } from './tenant.js'
 
 const SANDBOX = 'sandbox'
 
@@ -17,6 +20,10 @@ export const partnerCreate: Command = {
   usage: 'partner create NAME',
   about: 'a new partner with a sandbox key and play money (--no-funds: without)',
   run: async (context, [partner = '']) => {
+    if (!isPartnerId(partner)) {
+      throw new CommandFault(`${partner} is no name: 2 to 32 of a to z, 0 to 9 and the hyphen.`)
+    }
+    if (await isPartner(context, partner)) throw new CommandFault(`${partner} exists already.`)
     const created = await context.operator.call('CreatePartner', {
       actor: actorOf(context, SANDBOX),
       partner_id: partner,
@@ -34,10 +41,9 @@ export const keyIssue: Command = {
   usage: 'key issue PARTNER ENV',
   about: 'a signing key of the next quarter; an older one ends in 14 days',
   run: async (context, [partner = '', environment = '']) => {
-    const issued = await context.operator.call('IssueKey', {
-      actor: actorOf(context, environment),
-      tenant: { partner_id: partner, environment },
-    })
+    const tenant = await tenantNamed(context, partner, environment)
+    const actor = actorOf(context, environment)
+    const issued = await context.operator.call('IssueKey', { actor, tenant })
     return { value: issued, lines: keyLines(issued.key_id, issued.secret) }
   },
 }
@@ -54,11 +60,12 @@ export const deposit: Command = {
     const currency = currencyNamed(code)
     const minor = parseMajor(text, currency)
     if (minor === undefined) throw new CommandFault(`${text} is no amount of ${currency}.`)
+    const tenant = await tenantNamed(context, partner, environment)
     const key = context.flags['idempotency-key'] ?? randomUUID()
     const done = await context.operator
       .call('Deposit', {
         actor: actorOf(context, environment),
-        tenant: { partner_id: partner, environment },
+        tenant,
         currency,
         amount: minor.toString(),
         idempotency_key: key,
@@ -82,6 +89,7 @@ export const ratesSet: Command = {
   about: 'how much of a currency one US dollar buys, e.g. rates set THB 36.00',
   run: async (context, [code = '', rate = '']) => {
     const currency = currencyNamed(code)
+    if (parseRate(rate) === undefined) throw new CommandFault(`${rate} is no rate, e.g. 36.00.`)
     await context.operator.call('SetRate', { actor: actorOf(context, SANDBOX), currency, rate })
     return { value: { currency, rate }, lines: [`1 USD = ${rate} ${currency} from now on`] }
   },
@@ -97,7 +105,7 @@ export const balanceAlert: Command = {
     const threshold = minor.toString()
     await context.operator.call('SetBalanceAlert', {
       actor: actorOf(context, environment),
-      tenant: { partner_id: partner, environment },
+      tenant: await tenantNamed(context, partner, environment),
       currency,
       threshold,
     })

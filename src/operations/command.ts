@@ -14,6 +14,12 @@ export class CommandFault extends Error {
   override name = 'CommandFault'
 }
 
+/** @throws CommandFault when it is none of them */
+export function choiceOf(text: string, choices: readonly string[]): string {
+  if (choices.includes(text)) return text
+  throw new CommandFault(`${text} is none of: ${choices.join(', ')}.`)
+}
+
 /** The options of all commands; each reads its own. */
 export interface Flags {
   readonly as?: string

@@ -6,7 +6,7 @@
 import type { Discrepancy__Output } from '../../protos/types/causeway/v1/Discrepancy.js'
 import { deciderOf, evidenceOf } from './actor.js'
 import { wireInWords } from './amounts.js'
-import type { Command } from './command.js'
+import { choiceOf, type Command } from './command.js'
 import { page, table } from './terminal.js'
 
 export const discrepancyList: Command = {
@@ -32,6 +32,8 @@ function rowOf(found: Discrepancy__Output): string[] {
   return [id, entity, reason, money, created_at, settlement ?? '']
 }
 
+const SETTLEMENTS = ['keep', 'undo', 'charge_partner', 'credit_partner', 'write_off']
+
 export const discrepancyResolve: Command = {
   usage: 'discrepancy resolve DISCREPANCY SETTLEMENT',
   about: 'keep, undo, charge_partner, credit_partner or write_off (--evidence TEXT)',
@@ -39,7 +41,7 @@ export const discrepancyResolve: Command = {
     const resolved = await context.operator.call('ResolveDiscrepancy', {
       actor: deciderOf(context),
       discrepancy_id,
-      settlement,
+      settlement: choiceOf(settlement, SETTLEMENTS),
       evidence: evidenceOf(context),
     })
     return { value: resolved, lines: [`${resolved.id}: ${resolved.settlement ?? settlement}`] }

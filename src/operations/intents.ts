@@ -8,7 +8,7 @@ import type { IntentRecord__Output as IntentRecord } from '../../protos/types/ca
 import type { UnknownOutcome__Output as UnknownOutcome } from '../../protos/types/causeway/v1/UnknownOutcome.js'
 import { deciderOf, evidenceOf } from './actor.js'
 import { wireInWords } from './amounts.js'
-import type { Command } from './command.js'
+import { choiceOf, type Command } from './command.js'
 import { page, table } from './terminal.js'
 
 export const intentShow: Command = {
@@ -52,7 +52,7 @@ export const intentResolve: Command = {
     const intent = await context.operator.call('ResolveIntent', {
       actor: deciderOf(context),
       intent_id,
-      outcome,
+      outcome: choiceOf(outcome, ['captured', 'failed']),
       evidence: evidenceOf(context),
     })
     return { value: intent, lines: [`${intent.intent_id}: ${intent.status}`] }

@@ -7,13 +7,15 @@
 import type { KeyRecord__Output as Key } from '../../protos/types/causeway/v1/KeyRecord.js'
 import { actorOf } from './actor.js'
 import { CommandFault, type Command } from './command.js'
+import { tenantNamed } from './tenant.js'
 import { table } from './terminal.js'
 
 export const keyList: Command = {
   usage: 'key list PARTNER ENV',
   about: 'its signing keys, without secrets',
   run: async ({ partners }, [partner_id = '', environment = '']) => {
-    const list = await partners.call('ListKeys', { tenant: { partner_id, environment } })
+    const tenant = await tenantNamed({ partners }, partner_id, environment)
+    const list = await partners.call('ListKeys', { tenant })
     const rows = list.data.map(rowOf)
     return {
       value: list,

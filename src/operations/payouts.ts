@@ -8,7 +8,7 @@ import type { HeldPayout__Output as HeldPayout } from '../../protos/types/causew
 import type { Payout__Output as Payout } from '../../protos/types/causeway/v1/Payout.js'
 import { deciderOf, evidenceOf } from './actor.js'
 import { wireInWords } from './amounts.js'
-import type { Command, Report } from './command.js'
+import { choiceOf, type Command, type Report } from './command.js'
 import { page, table } from './terminal.js'
 
 export const payoutsHeld: Command = {
@@ -53,7 +53,7 @@ export const payoutResolve: Command = {
       await context.operator.call('ResolvePayout', {
         actor: deciderOf(context),
         payout_id,
-        outcome,
+        outcome: choiceOf(outcome, ['completed', 'failed']),
         evidence: evidenceOf(context),
       }),
     ),

@@ -1,7 +1,7 @@
 /** Shows how a call is signed: for a partner who asks why theirs is refused. */
 import { readFileSync } from 'node:fs'
 import { readSettings } from '../base/settings.js'
-import type { Command } from './command.js'
+import { CommandFault, type Command } from './command.js'
 import { createPartner } from './partner.js'
 import { credentialsOf } from './sandbox.js'
 
@@ -9,6 +9,7 @@ export const sign: Command = {
   usage: 'sign METHOD PATH',
   about: 'the text a signature covers, its headers and a curl line (--body FILE)',
   run: ({ sandbox, clock, flags }, [method = '', path = '']) => {
+    if (!path.startsWith('/')) throw new CommandFault(`${path} is no path, e.g. /v1/balances.`)
     const body = flags.body === undefined ? '' : readFileSync(flags.body, 'utf8')
     const partner = createPartner(credentialsOf(sandbox, readSettings().BRAND), clock)
     const { canonical, headers } = partner.sign(method, path, body)

@@ -2,6 +2,7 @@
 import type { TrialBalanceLine__Output } from '../../protos/types/causeway/v1/TrialBalanceLine.js'
 import { wireInWords } from './amounts.js'
 import { CommandFault, type Command } from './command.js'
+import { tenantNamed } from './tenant.js'
 import { table } from './terminal.js'
 
 const ENVIRONMENT = /^(.+)_(sandbox|production)$/
@@ -9,10 +10,11 @@ const ENVIRONMENT = /^(.+)_(sandbox|production)$/
 export const trialBalance: Command = {
   usage: 'trial-balance [PARTNER_ENV]',
   about: 'all accounts, e.g. of demo_sandbox, and whether the books balance',
-  run: async ({ operator, paint }, [tenant]) => {
+  run: async ({ operator, partners, paint }, [text]) => {
+    const named = text === undefined ? undefined : parted(text)
     const report = await operator.call(
       'TrialBalance',
-      tenant === undefined ? {} : requestFor(tenant),
+      named === undefined ? {} : { tenant: await tenantNamed({ partners }, ...named) },
     )
     const rows = report.lines.map(({ tenant: owner, account, currency, balance }) => [
       owner,
@@ -34,12 +36,12 @@ export const trialBalance: Command = {
   },
 }
 
-function requestFor(text: string) {
-  const [, partner_id, environment] = ENVIRONMENT.exec(text) ?? []
-  if (partner_id === undefined || environment === undefined) {
+function parted(text: string): [partner: string, environment: string] {
+  const [, partner, environment] = ENVIRONMENT.exec(text) ?? []
+  if (partner === undefined || environment === undefined) {
     throw new CommandFault(`${text} is no tenant: write it like demo_sandbox.`)
   }
-  return { tenant: { partner_id, environment } }
+  return [partner, environment]
 }
 
 /** Summed here once more, so that the reader need not believe `balanced`. */

@@ -7,8 +7,8 @@
  *     exclusive SQLite transaction on a file of its own: the system drops it with the process, so
  *     that none is ever stale, and it holds between containers that share a volume.
  */
-import { accessSync, constants, mkdirSync, statSync } from 'node:fs'
-import { join, resolve } from 'node:path'
+import { accessSync, constants, existsSync, mkdirSync, statSync } from 'node:fs'
+import { dirname, join, resolve } from 'node:path'
 import sqlite from 'sqlite3'
 import { CannotStart, sayOf } from './cannot_start.js'
 
@@ -40,7 +40,7 @@ export async function openDataFolder(given: string): Promise<DataFolder> {
 
 function makeFolder(path: string, given: string): void {
   try {
-    mkdirSync(path, { recursive: true, mode: 0o700 })
+    makeWithParents(path)
     if (!statSync(path).isDirectory()) throw new Error('it is not a folder')
     accessSync(path, constants.R_OK | constants.W_OK | constants.X_OK)
   } catch (error) {
@@ -48,6 +48,13 @@ function makeFolder(path: string, given: string): void {
       `DATA_DIR=${given} can not be used (${sayOf(error)}): choose a folder you may write to.`,
     )
   }
+}
+
+/** Where no folder can be made (/proc), mkdirSync's own `recursive` tries for ever. */
+function makeWithParents(path: string): void {
+  if (existsSync(path)) return
+  makeWithParents(dirname(path))
+  mkdirSync(path, { mode: 0o700 })
 }
 
 function lock(path: string, given: string): Promise<() => Promise<void>> {

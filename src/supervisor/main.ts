@@ -14,6 +14,7 @@ import { SettingsError } from '../base/settings.js'
 import { CannotStart } from './cannot_start.js'
 import { openDataFolder } from './data_folder.js'
 import { readEnvironment } from './environment.js'
+import { refuseSilentNats } from './given_nats.js'
 import { refuseTakenPorts } from './ports.js'
 import { seeOffFormerRun } from './run_file.js'
 import { createStack, RUN_FILE } from './stack.js'
@@ -29,6 +30,7 @@ async function main(): Promise<void> {
   const data = await openDataFolder(environment.settings.DATA_DIR)
   await seeOffFormerRun(data.file(RUN_FILE), clock, terminal.say)
   await refuseTakenPorts(environment.settings)
+  await refuseSilentNats(environment.settings)
   const stack = await createStack({ environment, data, clock, random: systemRandom(), terminal })
 
   let stopping: Promise<void> | undefined

@@ -3,7 +3,9 @@
  *
  * `--seed N` repeats a run's inputs; with `--only I` the one of that number is played alone.
  */
+import { randomInt } from 'node:crypto'
 import { parseArgs } from 'node:util'
+import { numberFlag } from '../support/number_flag.js'
 import { attackDoor } from './door_attack.js'
 
 const { values } = parseArgs({
@@ -13,12 +15,13 @@ const { values } = parseArgs({
     only: { type: 'string' },
   },
 })
-const seed = Number(values.seed ?? Date.now() % 1_000_000)
-console.log(`seed ${seed}, ${values.seconds} s`)
+const seconds = numberFlag('seconds', values.seconds)
+const seed = values.seed === undefined ? randomInt(1_000_000) : numberFlag('seed', values.seed)
+console.log(`seed ${seed}, ${seconds} s`)
 const { inputs, statuses, faults } = await attackDoor({
   seed,
-  forMs: Number(values.seconds) * 1_000,
-  ...(values.only === undefined ? {} : { only: Number(values.only) }),
+  forMs: seconds * 1_000,
+  ...(values.only === undefined ? {} : { only: numberFlag('only', values.only) }),
 })
 console.log(`${inputs} inputs; answers by status (0: none):`, statuses)
 for (const fault of faults) console.log(fault)

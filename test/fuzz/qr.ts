@@ -3,7 +3,9 @@
  *
  * `--seed N` repeats a run's inputs; with `--only I` the one of that number is played alone.
  */
+import { randomInt } from 'node:crypto'
 import { parseArgs } from 'node:util'
+import { numberFlag } from '../support/number_flag.js'
 import { attackQr } from './qr_attack.js'
 
 const { values } = parseArgs({
@@ -13,13 +15,14 @@ const { values } = parseArgs({
     only: { type: 'string' },
   },
 })
-const seed = Number(values.seed ?? Date.now() % 1_000_000)
-const until = performance.now() + Number(values.seconds) * 1_000
-console.log(`seed ${seed}, ${values.seconds} s`)
+const seconds = numberFlag('seconds', values.seconds)
+const seed = values.seed === undefined ? randomInt(1_000_000) : numberFlag('seed', values.seed)
+const until = performance.now() + seconds * 1_000
+console.log(`seed ${seed}, ${seconds} s`)
 const { inputs, verdicts, faults } = attackQr({
   seed,
   goesOn: () => performance.now() < until,
-  ...(values.only === undefined ? {} : { only: Number(values.only) }),
+  ...(values.only === undefined ? {} : { only: numberFlag('only', values.only) }),
 })
 console.log(`${inputs} codes; by verdict:`, verdicts)
 for (const fault of faults) console.log(fault)

@@ -98,7 +98,7 @@ t.test('against a running stack', async (t) => {
 
   await t.test('rates', async (t) => {
     t.strictSame(await json(t, 'rates', 'set', 'THB', '35.50'), { currency: 'THB', rate: '35.50' })
-    t.equal((await ops('rates', 'set', 'THB', '0')).exitCode, 1)
+    t.match(await ops('rates', 'set', 'THB', '0'), { exitCode: 2, err: /0 is no rate/ })
   })
 
   await t.test('a route is set in the form in which it is listed', async (t) => {
@@ -152,15 +152,16 @@ t.test('against a running stack', async (t) => {
   })
 
   await t.test('a refusal is told by its code, exit code 1', async (t) => {
-    const { exitCode, err } = await ops('key', 'issue', 'nobody', 'sandbox')
+    const { exitCode, err } = await ops('intent', 'show', 'pi_nobody')
     t.equal(exitCode, 1)
-    t.match(err, 'invalid_request')
+    t.match(err, 'payment_intent_not_found')
   })
 
   await t.test('what was typed wrong is told, exit code 2', async (t) => {
     for (const [words, fault] of [
       [['deposit', 'acme', 'sandbox', 'USD', '1.234'], '1.234 is no amount of USD'],
       [['deposit', 'acme', 'sandbox', 'XYZ', '1'], 'XYZ is no currency'],
+      [['deposit', 'acme', 'test', 'USD', '1'], 'test is no environment: sandbox or production'],
       [['deposit', 'acme', 'sandbox'], 'usage: deposit PARTNER ENV CUR AMOUNT'],
       [['deposit', 'acme', 'production', 'USD', '1'], 'needs --as NAME and --reason TEXT'],
       [['trial-balance', 'acme'], 'acme is no tenant'],

@@ -198,6 +198,15 @@ t.test('what makes a start impossible is told in one sentence', async (t) => {
     const folder = t.testdir({ file: '' })
     t.match(await one({}, join(folder, 'file')), 'can not be used')
   })
+  await t.test('a DATA_DIR that can not be made', async (t) => {
+    t.match(await one({}, '/proc/nowhere/books'), '/proc/nowhere/books can not be used')
+  })
+  await t.test('a nats-server that is not there', async (t) => {
+    const url = 'nats://user:word@127.0.0.1:1'
+    const told = await one({ NATS_URL: url })
+    t.match(told, 'Nothing answers at NATS_URL, 127.0.0.1:1')
+    t.notMatch(told, 'word')
+  })
   await t.test('a setting that is not allowed', async (t) => {
     t.match(await one({ GATEWAYS: '99' }), 'GATEWAYS=99 is not allowed')
   })

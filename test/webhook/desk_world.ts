@@ -18,7 +18,7 @@ import {
 } from '../../src/processor/services/delivery_desk.js'
 import type { ListedEvent } from '../../src/store/lists.js'
 import { createClerk } from '../../actors/webhook/clerk.js'
-import { createIntake, type Intake } from '../../actors/webhook/consumer.js'
+import { createIntake, type Intake } from '../../actors/webhook/intake.js'
 import { attendDesk, type AttendedDesk } from '../../actors/webhook/desk.js'
 import type { Endpoint } from '../../actors/webhook/endpoint.js'
 import { createPool, type WebhookPool } from '../../actors/webhook/pool.js'

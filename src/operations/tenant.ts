@@ -1,0 +1,35 @@
+/**
+ * A partner in one environment, as commands name it.
+ *
+ * Owns: saying what is wrong with a name before the processor calls the whole request invalid. Does
+ * not own: what is allowed (the processor).
+ */
+import { CommandFault, type Context } from './command.js'
+
+export interface NamedTenant {
+  readonly partner_id: string
+  readonly environment: string
+}
+
+/** @throws CommandFault when there is no such environment or no such partner */
+export async function tenantNamed(
+  { partners }: Pick<Context, 'partners'>,
+  partner: string,
+  environment: string,
+): Promise<NamedTenant> {
+  if (environment !== 'sandbox' && environment !== 'production') {
+    throw new CommandFault(`${environment} is no environment: sandbox or production.`)
+  }
+  if (!(await isPartner({ partners }, partner))) {
+    throw new CommandFault(`There is no partner ${partner}: see \`partner list\`.`)
+  }
+  return { partner_id: partner, environment }
+}
+
+export async function isPartner(
+  { partners }: Pick<Context, 'partners'>,
+  name: string,
+): Promise<boolean> {
+  const { data } = await partners.call('List', {})
+  return data.some(({ partner_id }) => partner_id === name)
+}

@@ -1,0 +1,70 @@
+/**
+ * The partners' guide on a real stack: whoever only copies its programs has paid, paid out, and
+ * verified a webhook. Its codes to scan are such codes.
+ */
+import { execFile, spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { promisify } from 'node:util'
+import t from 'tap'
+import { projectRoot } from '../../src/base/protos.js'
+import { readQr } from '../../src/qr/read.js'
+import { isCorridor } from '../../src/qr/corridor.js'
+import { freePort } from '../../src/supervisor/ports.js'
+import { eventually } from '../support/eventually.js'
+import { startStack } from '../support/stack.js'
+
+const GUIDE = readFileSync(join(projectRoot(), 'gateway', 'README.md'), 'utf8')
+const run = promisify(execFile)
+
+/** The first program after this text. */
+function programAfter(mark: string): string {
+  const from = GUIDE.indexOf(mark)
+  const [, program] = /```js\n(.*?)```/s.exec(from < 0 ? '' : GUIDE.slice(from)) ?? []
+  if (program === undefined) throw new Error(`the guide has no program after ${mark}`)
+  return program
+}
+
+t.setTimeout(120_000)
+
+void t.test('its programs, in their order', async (t) => {
+  const stack = await startStack()
+  t.teardown(() => stack.stop())
+  const port = await freePort('127.0.0.1')
+  const parts = ['## Quick start', '<!-- first payment -->', '<!-- first webhook -->']
+  const whole = parts.map(programAfter).join('\n').replace('127.0.0.1:3000', `127.0.0.1:${port}`)
+  const folder = t.testdir({
+    'create.mjs': whole,
+    'receiver.mjs': programAfter('<!-- receiver node -->'),
+  })
+
+  const env = { PATH: process.env['PATH'], SANDBOX: join(stack.dataDir, 'sandbox.json') }
+  const { stdout } = await run(process.execPath, [join(folder, 'create.mjs')], { env })
+  for (const said of [/^201 /m, /200 authorized/, /status: 'captured'/, /202 processing/]) {
+    t.match(stdout, said)
+  }
+  t.match(stdout, /status: 'completed'/)
+
+  const [, secrets = ''] = /^WEBHOOK_SECRETS='(.*)' node receiver\.mjs$/m.exec(stdout) ?? []
+  const receiver = spawn(process.execPath, [join(folder, 'receiver.mjs')], {
+    env: { PORT: String(port), WEBHOOK_SECRETS: secrets },
+  })
+  t.teardown(async () => {
+    const ended = once(receiver, 'exit')
+    receiver.kill('SIGKILL')
+    await ended
+  })
+  let told = ''
+  receiver.stdout.on('data', (chunk: Buffer) => (told += chunk.toString()))
+  await eventually('the test arrives', () => /^webhook_endpoint\.test evt_/m.test(told), 60_000)
+})
+
+void t.test('its codes', (t) => {
+  const rows = [...GUIDE.matchAll(/^\| `([a-z_]+)` \| [^`]*`(000201[^`]+)` \|$/gm)]
+  t.equal(rows.length, 2)
+  for (const [, corridor = '', code = ''] of rows) {
+    t.ok(isCorridor(corridor) && readQr(code, corridor).ok, corridor)
+  }
+  t.end()
+})
