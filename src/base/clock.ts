@@ -2,7 +2,7 @@
  * Time as a type.
  *
  * Owns: the only reading of the machine's clock, instants, and their one text form.
- * Does not own: timers (processor/timers) or any policy about durations (base/bounds,
+ * Does not own: timers (processor/background/timers) or any policy about durations (base/bounds,
  * base/settings).
  *
  * C1. An Instant is whole epoch milliseconds. Nothing else in the code is called a time.

@@ -3,7 +3,7 @@
  *
  * Owns: the window of messages that are out and not acknowledged, and when one counts as not
  * stored. Does not own: the connection (bus/nats), what to do about an unknown outcome
- * (processor/relay).
+ * (processor/background/relay).
  *
  * P1. A message is stored only when the stream says so. Silence, an error and a broken link all
  *     mean "not known".

@@ -1,8 +1,8 @@
 /** The processor's metrics, read when they are asked for. */
 import { Counter, Gauge, type Registry } from 'prom-client'
-import type { Memory } from './memory.js'
-import type { Pipeline } from './pipeline.js'
-import { COUNTED_MAX, type UnknownWatch } from './unknown_watch.js'
+import type { Memory } from './memory/memory.js'
+import type { Pipeline } from './cycle/pipeline.js'
+import { COUNTED_MAX, type UnknownWatch } from './background/unknown_watch.js'
 
 interface Measured {
   readonly pipeline: Pick<Pipeline, 'measures'>

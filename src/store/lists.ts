@@ -64,7 +64,7 @@ export interface RailMovement extends MovementPlace {
 export interface Lists {
   /** Newest first. */
   payouts(filter: PayoutFilter, limit: number): Promise<readonly ActorRow[]>
-  /** One user's intents, newest first, from this number on back (processor/user_intents). */
+  /** One user's intents, newest first, from this number on back. */
   intentsOfUser(from: number, limit: number): Promise<readonly UserIntentRow[]>
   /** What was handed to the rail by then and has no outcome, of all tenants, by id. */
   unknownOutcomes(

@@ -2,7 +2,7 @@
  * Where sealed texts lie, and walking them.
  *
  * Owns: the tables and columns that hold secrets and account numbers. Does not own: what is sealed
- * in them (processor), the lasting keys (processor/keyring seals them anew at every start).
+ * in them (processor), the lasting keys (processor/keys seals them anew at every start).
  *
  * W1. Beneficiaries come before payouts, which copy their beneficiary's sealed text: once the
  *     former are sealed anew, no new payout is sealed with an older key.

@@ -2,7 +2,7 @@
  * The processor's store: what the cycle may ask of a disk.
  *
  * Owns: the port that the processor (and a simulated store) is written against, and its SQLite
- * form. Does not own: when to load, what to commit (processor/pipeline), the shape of rows
+ * form. Does not own: when to load, what to commit (processor/cycle/pipeline), the shape of rows
  * (store/tables).
  *
  * S1. One writer connection does nothing but commits; prefetches and lists read on connections of
@@ -32,7 +32,7 @@ import {
 } from './tables.js'
 
 /** Everything one group of commands changes. Keyed tables hold the last row of each key. */
-export interface Group {
+export interface GroupRows {
   readonly rows: { readonly [N in TableName]: Iterable<Row<N>> }
   readonly settledEvents: readonly string[]
   readonly settledAt: Instant
@@ -115,7 +115,7 @@ export interface Store {
   keyRows(): Promise<KeyRows>
   boot(recentSince: Instant): Promise<BootState>
   load(wanted: Wanted): Promise<Found>
-  commit(group: Group): Promise<void>
+  commit(group: GroupRows): Promise<void>
   /** Ids of actors whose time has come, earliest first. */
   due(kind: 'intents' | 'payouts', now: Instant, limit: number): Promise<readonly string[]>
   openEvents(afterPosition: number, limit: number): Promise<readonly StoredEvent[]>
@@ -173,7 +173,7 @@ export async function openStore(file: string): Promise<Store> {
   }
 }
 
-function parameter(group: Group, name: CommitParameter): string | number | Buffer | null {
+function parameter(group: GroupRows, name: CommitParameter): string | number | Buffer | null {
   switch (name) {
     case 'settledEvents':
       return group.settledEvents.length === 0 ? null : JSON.stringify(group.settledEvents)

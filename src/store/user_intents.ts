@@ -1,8 +1,8 @@
 /**
  * One user's intents, walked from the newest back.
  *
- * Owns: the SQL of a walk. Does not own: where it begins (processor/user_intents), whose an intent
- * is when two users share a print.
+ * Owns: the SQL of a walk. Does not own: where it begins (processor/changes), whose an intent is
+ * when two users share a print.
  */
 import type { Statement } from './database.js'
 import type { ActorRow } from './tables.js'

@@ -290,7 +290,7 @@ export function copyBooks({ folder }: SmallBooks, to: string): void {
   for (const file of BOOK_FILES) cpSync(join(folder, file), join(to, file))
 }
 
-  /** A copy as two pools would keep it: each has one of three events, and both have the third. */
+/** A copy as two pools would keep it: each has one of three events, and both have the third. */
 export async function copySharedBooks(small: SmallBooks, to: string): Promise<void> {
   copyBooks(small, to)
   cpSync(join(to, 'webhooks.db'), join(to, SECOND_POOL))

@@ -11,7 +11,7 @@ void t.test('whatever is published is in it', (t) => {
   const sources = [
     'actors/intent/machine.ts',
     'actors/payout/machine.ts',
-    'src/processor/balance_alerts.ts',
+    'src/processor/changes/balance_alerts.ts',
     'src/processor/commands/payout_create.ts',
   ]
   const named = /'((?:payment_intent|payout|balance)\.[a-z_]+)'/g

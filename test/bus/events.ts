@@ -2,7 +2,7 @@
 import { instant, systemClock, type Instant } from '../../src/base/clock.js'
 import { newId, type EventId, type TenantId } from '../../src/base/ids.js'
 import { systemRandom } from '../../src/base/random.js'
-import type { OutboxEvent } from '../../src/processor/relay.js'
+import type { OutboxEvent } from '../../src/processor/background/relay.js'
 
 const random = systemRandom()
 export const TENANT = 'demo_sandbox' as TenantId

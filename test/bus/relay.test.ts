@@ -2,7 +2,11 @@ import { mock } from 'node:test'
 import t, { type Test } from 'tap'
 import { instant, MINUTE, SECOND } from '../../src/base/clock.js'
 import { createLog } from '../../src/base/log.js'
-import { createRelay, type EventBus, type OutboxEvent } from '../../src/processor/relay.js'
+import {
+  createRelay,
+  type EventBus,
+  type OutboxEvent,
+} from '../../src/processor/background/relay.js'
 import { eventually } from '../support/eventually.js'
 import { createOutbox, someEvents } from './events.js'
 

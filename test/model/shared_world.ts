@@ -9,9 +9,9 @@
  */
 import type { Test } from 'tap'
 import type { TenantId } from '../../src/base/ids.js'
-import type { Command } from '../../src/processor/command.js'
-import type { Answer } from '../../src/processor/group.js'
-import type { Group, Store } from '../../src/store/store.js'
+import type { Command } from '../../src/processor/cycle/command.js'
+import type { Answer } from '../../src/processor/cycle/group.js'
+import type { GroupRows, Store } from '../../src/store/store.js'
 import type { Row } from '../../src/store/tables.js'
 import { createWorld, type World } from '../support/world.js'
 
@@ -35,7 +35,7 @@ export async function openSharedWorld(t: Test): Promise<SharedWorld> {
   let stopped: string | null = null
   let onStop: (reason: string) => void = () => undefined
 
-  const look = (group: Group): Group => {
+  const look = (group: GroupRows): GroupRows => {
     const rows = {
       ...group.rows,
       entries: [...group.rows.entries],

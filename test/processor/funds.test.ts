@@ -10,7 +10,7 @@ import { createFxConversion } from '../../src/processor/commands/fx_conversion_c
 import { createFxQuote } from '../../src/processor/commands/fx_quote_create.js'
 import { setRate } from '../../src/processor/commands/rate_set.js'
 import { depositPlayMoney } from '../../src/processor/commands/sandbox_deposit.js'
-import type { Answer } from '../../src/processor/group.js'
+import type { Answer } from '../../src/processor/cycle/group.js'
 import { listBalanceTransactions } from '../../src/processor/queries/balance_transaction_list.js'
 import { codeOf, createWorld, DEMO, viewOf, type World } from '../support/world.js'
 import {

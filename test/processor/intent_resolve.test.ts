@@ -1,7 +1,7 @@
 /** Operators who know better than the rail: an intent's unknown outcome ended with evidence. */
 import { resolveIntent } from '../../src/processor/commands/intent_resolve.js'
 import { showIntent } from '../../src/processor/queries/intent_show.js'
-import type { Answer } from '../../src/processor/group.js'
+import type { Answer } from '../../src/processor/cycle/group.js'
 import { codeOf, viewOf, type World } from '../support/world.js'
 import {
   authorized,

@@ -1,7 +1,7 @@
 import { hash } from 'node:crypto'
 import t from 'tap'
 import fc from 'fast-check'
-import { createKeyIndex, printOf } from '../../src/processor/key_index.js'
+import { createKeyIndex, printOf } from '../../src/processor/memory/key_index.js'
 
 const word = fc.integer({ min: 0, max: 2 ** 32 - 1 })
 

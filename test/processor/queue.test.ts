@@ -1,6 +1,6 @@
 import t from 'tap'
 import type { TenantId } from '../../src/base/ids.js'
-import { createFairQueue } from '../../src/processor/queue.js'
+import { createFairQueue } from '../../src/processor/cycle/queue.js'
 
 const [A, B] = ['a_sandbox' as TenantId, 'b_sandbox' as TenantId]
 

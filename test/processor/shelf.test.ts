@@ -1,5 +1,5 @@
 import t from 'tap'
-import { createShelf } from '../../src/processor/shelf.js'
+import { createShelf } from '../../src/processor/memory/shelf.js'
 
 void t.test('what is staged stays until it is committed', async (t) => {
   const shelf = createShelf<number>({ max: 1 })

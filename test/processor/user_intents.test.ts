@@ -11,10 +11,10 @@ import {
   findUserIntents,
   type FoundIntents,
 } from '../../src/processor/commands/user_intents_find.js'
-import type { Memory } from '../../src/processor/memory.js'
-import type { PageRequest } from '../../src/processor/page.js'
+import type { Memory } from '../../src/processor/memory/memory.js'
+import type { PageRequest } from '../../src/processor/queries/page.js'
 import { listUserIntents } from '../../src/processor/queries/user_intent_list.js'
-import type { Query } from '../../src/processor/query.js'
+import type { Query } from '../../src/processor/queries/query.js'
 import { openDatabase } from '../../src/store/database.js'
 import { userIntentsStatement } from '../../src/store/user_intents.js'
 import { anIntent } from '../support/requests.js'

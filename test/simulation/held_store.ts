@@ -3,7 +3,7 @@
  *
  * Owns: when the store answers, and the fate of each commit. Does not own: SQLite.
  */
-import type { Group, Store } from '../../src/store/store.js'
+import type { GroupRows, Store } from '../../src/store/store.js'
 import type { Scheduler } from './scheduler.js'
 
 /** `lost`: reported as failed, and not on disk; `kept`: reported as failed, and on disk. */
@@ -17,9 +17,9 @@ export interface HeldStore extends Store {
 }
 
 export function holdStore(store: Store, scheduler: Scheduler, fateOf: () => Fate): HeldStore {
-  let underWay: Group | null = null
+  let underWay: GroupRows | null = null
 
-  const write = async (group: Group): Promise<void> => {
+  const write = async (group: GroupRows): Promise<void> => {
     const fate = fateOf()
     underWay = null
     if (fate !== 'lost') await store.commit(group)

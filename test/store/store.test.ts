@@ -5,14 +5,14 @@ import { join } from 'node:path'
 import t, { type Test } from 'tap'
 import { instant } from '../../src/base/clock.js'
 import { openDatabase } from '../../src/store/database.js'
-import { openStore, type Group, type Store } from '../../src/store/store.js'
+import { openStore, type GroupRows, type Store } from '../../src/store/store.js'
 import { TABLE_NAMES, type Row, type TableName } from '../../src/store/tables.js'
 
 const NO_ROWS = Object.fromEntries(
   TABLE_NAMES.map((name) => [name, []]),
-) as unknown as Group['rows']
+) as unknown as GroupRows['rows']
 
-function groupOf<N extends TableName>(rows: { [K in N]: readonly Row<K>[] }): Group {
+function groupOf<N extends TableName>(rows: { [K in N]: readonly Row<K>[] }): GroupRows {
   return {
     rows: { ...NO_ROWS, ...rows },
     settledEvents: [],

@@ -6,7 +6,7 @@ import { mock } from 'node:test'
 import type { Test } from 'tap'
 import { instant, type Clock } from '../../src/base/clock.js'
 import { createLog } from '../../src/base/log.js'
-import { createRelay, type OutboxEvent, type Relay } from '../../src/processor/relay.js'
+import { createRelay, type OutboxEvent, type Relay } from '../../src/processor/background/relay.js'
 import { createOutbox } from '../bus/events.js'
 import type { PoolWorld } from './pool_process.js'
 

@@ -1,7 +1,7 @@
 import t from 'tap'
 import { systemClock } from '../../src/base/clock.js'
 import { createLog } from '../../src/base/log.js'
-import { createRelay } from '../../src/processor/relay.js'
+import { createRelay } from '../../src/processor/background/relay.js'
 import { anEvent, createOutbox, someEvents } from '../bus/events.js'
 import { eventually } from '../support/eventually.js'
 import { aPoolWorld, distinct } from './pool_process.js'

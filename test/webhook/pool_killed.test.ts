@@ -4,7 +4,7 @@
  */
 import t, { type Test } from 'tap'
 import type { TenantId } from '../../src/base/ids.js'
-import type { OutboxEvent } from '../../src/processor/relay.js'
+import type { OutboxEvent } from '../../src/processor/background/relay.js'
 import { anEvent } from '../bus/events.js'
 import { eventually } from '../support/eventually.js'
 import { aFastRelay } from './fast_relay.js'

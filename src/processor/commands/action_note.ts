@@ -2,9 +2,9 @@
  * Keeps in the operators' log what somebody did that changes nothing here, a reconciliation for
  * instance.
  */
-import type { Command } from '../command.js'
-import { answer, refuse } from '../group.js'
-import { isEvidence, logAction, type Actor } from '../operator_log.js'
+import type { Command } from '../cycle/command.js'
+import { answer, refuse } from '../cycle/group.js'
+import { isEvidence, logAction, type Actor } from '../changes/operator_log.js'
 
 export interface NotedAction {
   readonly action: string

@@ -8,11 +8,11 @@ import type { TenantId } from '../../base/ids.js'
 import { accountKey } from '../../ledger/accounts.js'
 import { currencyOf } from '../../money/currency.js'
 import { parseInt64, toWire } from '../../money/money.js'
-import { stageAlert } from '../balance_alerts.js'
-import { balanceOf } from '../books.js'
-import type { Command } from '../command.js'
-import { answer, refuse } from '../group.js'
-import { logAction, type Actor } from '../operator_log.js'
+import { stageAlert } from '../changes/balance_alerts.js'
+import { balanceOf } from '../changes/books.js'
+import type { Command } from '../cycle/command.js'
+import { answer, refuse } from '../cycle/group.js'
+import { logAction, type Actor } from '../changes/operator_log.js'
 
 /** @param thresholdText minor units */
 export function setBalanceAlert(

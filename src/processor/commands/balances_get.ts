@@ -2,8 +2,8 @@
 import type { TenantId } from '../../base/ids.js'
 import { partsOf } from '../../ledger/accounts.js'
 import { toWire } from '../../money/money.js'
-import type { Command } from '../command.js'
-import { answer } from '../group.js'
+import type { Command } from '../cycle/command.js'
+import { answer } from '../cycle/group.js'
 
 export function getBalances(tenant: TenantId): Command {
   return {

@@ -11,10 +11,10 @@ import { newId, type BeneficiaryId, type TenantId } from '../../base/ids.js'
 import { currencyOf } from '../../money/currency.js'
 import type { NewBeneficiary__Output as NewBeneficiary } from '../../../protos/types/causeway/v1/NewBeneficiary.js'
 import type { Row } from '../../store/tables.js'
-import type { Command, Desk } from '../command.js'
-import { isSuspended } from '../directory.js'
-import { answer, refuse } from '../group.js'
-import { beneficiaryAccountPlace } from '../orders.js'
+import type { Command, Desk } from '../cycle/command.js'
+import { isSuspended } from '../memory/directory.js'
+import { answer, refuse } from '../cycle/group.js'
+import { beneficiaryAccountPlace } from '../changes/orders.js'
 
 export type BeneficiaryRow = Row<'beneficiaries'>
 

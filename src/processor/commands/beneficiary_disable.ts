@@ -3,8 +3,8 @@
  * keep their frozen copy. Disabling twice changes nothing.
  */
 import type { TenantId } from '../../base/ids.js'
-import type { Command } from '../command.js'
-import { answer, refuse } from '../group.js'
+import type { Command } from '../cycle/command.js'
+import { answer, refuse } from '../cycle/group.js'
 import { beneficiaryView, stageBeneficiary } from './beneficiary_create.js'
 
 export function disableBeneficiary(tenant: TenantId, id: string): Command {

@@ -1,7 +1,7 @@
 /** Reads a beneficiary. What belongs to another tenant does not exist. */
 import type { TenantId } from '../../base/ids.js'
-import type { Command } from '../command.js'
-import { answer, refuse } from '../group.js'
+import type { Command } from '../cycle/command.js'
+import { answer, refuse } from '../cycle/group.js'
 import { beneficiaryView } from './beneficiary_create.js'
 
 export function getBeneficiary(tenant: TenantId, id: string): Command {

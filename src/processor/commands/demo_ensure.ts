@@ -5,8 +5,8 @@
 import { tenantOf, type PartnerId } from '../../base/ids.js'
 import { currencyOf } from '../../money/currency.js'
 import { parseRate } from '../../money/rate.js'
-import type { Command, Desk } from '../command.js'
-import { answer } from '../group.js'
+import type { Command, Desk } from '../cycle/command.js'
+import { answer } from '../cycle/group.js'
 import { keysOf, stageNewKey } from './key_issue.js'
 import { stageNewPartner } from './partner_create.js'
 

@@ -7,13 +7,13 @@
 import type { TenantId } from '../../base/ids.js'
 import { currencyOf } from '../../money/currency.js'
 import { money, parsePositiveInt64, toWire } from '../../money/money.js'
-import { balanceOf } from '../books.js'
-import type { Command } from '../command.js'
-import { canDeposit, depositFunds } from '../funds.js'
-import { answer, refuse, replay } from '../group.js'
-import { bindKey, boundTo } from '../idempotency.js'
-import { logAction, type Actor } from '../operator_log.js'
-import { idempotencyRowKey } from '../vault.js'
+import { balanceOf } from '../changes/books.js'
+import type { Command } from '../cycle/command.js'
+import { canDeposit, depositFunds } from '../changes/funds.js'
+import { answer, refuse, replay } from '../cycle/group.js'
+import { bindKey, boundTo } from '../cycle/idempotency.js'
+import { logAction, type Actor } from '../changes/operator_log.js'
+import { idempotencyRowKey } from '../keys/vault.js'
 
 export interface DepositRequest {
   readonly currency: string

@@ -13,11 +13,11 @@ import type { TenantId } from '../../base/ids.js'
 import type { Currency } from '../../money/currency.js'
 import { money, toWire, type Money } from '../../money/money.js'
 import type { Row } from '../../store/tables.js'
-import type { Command, Desk } from '../command.js'
-import { stageDiscrepancy } from '../discrepancies.js'
-import { refusalOfSuspense, suspend, type SuspensePlan } from '../funds.js'
-import { answer, refuse } from '../group.js'
-import { isEvidence, logAction, type Actor } from '../operator_log.js'
+import type { Command, Desk } from '../cycle/command.js'
+import { stageDiscrepancy } from '../changes/discrepancies.js'
+import { refusalOfSuspense, suspend, type SuspensePlan } from '../changes/funds.js'
+import { answer, refuse } from '../cycle/group.js'
+import { isEvidence, logAction, type Actor } from '../changes/operator_log.js'
 
 export interface Settlement {
   readonly settlement: string

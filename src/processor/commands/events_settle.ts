@@ -2,8 +2,8 @@
  * Closes events whose deliveries have all been recorded by the webhook pool. Closing twice changes
  * nothing.
  */
-import type { Command } from '../command.js'
-import { answer } from '../group.js'
+import type { Command } from '../cycle/command.js'
+import { answer } from '../cycle/group.js'
 
 export function settleEvents(ids: readonly string[]): Command {
   return {

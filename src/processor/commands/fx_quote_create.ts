@@ -12,10 +12,10 @@ import { fitsInt64, parsePositiveInt64, toWire } from '../../money/money.js'
 import { applySpread, convert } from '../../money/rate.js'
 import type { CreateFxQuote__Output as CreateFxQuote } from '../../../protos/types/causeway/v1/CreateFxQuote.js'
 import type { Row } from '../../store/tables.js'
-import type { Command, Desk } from '../command.js'
-import { isSuspended } from '../directory.js'
-import { answer, refuse } from '../group.js'
-import { rateBetween } from '../rates.js'
+import type { Command, Desk } from '../cycle/command.js'
+import { isSuspended } from '../memory/directory.js'
+import { answer, refuse } from '../cycle/group.js'
+import { rateBetween } from '../memory/rates.js'
 
 /** Long enough for a person to say yes, short enough for the rate to hold. */
 const OFFERED_FOR_MS = 60 * SECOND

@@ -17,12 +17,12 @@ import { isCorridor, type Corridor } from '../../qr/corridor.js'
 import { createdView } from '../../../actors/intent/view.js'
 import type { IntentContext } from '../../../actors/intent/context.js'
 import type { CreateIntent__Output as CreateIntent } from '../../../protos/types/causeway/v1/CreateIntent.js'
-import { stageIntent } from '../advance_intent.js'
-import type { Command, Desk } from '../command.js'
-import { answer, refuse, replay, type Answer } from '../group.js'
-import { bindKey, boundTo } from '../idempotency.js'
-import { linkIntent } from '../user_intents.js'
-import { idempotencyRowKey, type Vault } from '../vault.js'
+import { stageIntent } from '../changes/advance_intent.js'
+import type { Command, Desk } from '../cycle/command.js'
+import { answer, refuse, replay, type Answer } from '../cycle/group.js'
+import { bindKey, boundTo } from '../cycle/idempotency.js'
+import { linkIntent } from '../changes/user_intents.js'
+import { idempotencyRowKey, type Vault } from '../keys/vault.js'
 
 export function createIntent(tenant: TenantId, request: CreateIntent): Command {
   const rowKey =

@@ -1,8 +1,8 @@
 /** Reads an intent. What belongs to another tenant does not exist. */
 import type { TenantId } from '../../base/ids.js'
 import { intentView } from '../../../actors/intent/view.js'
-import type { Command } from '../command.js'
-import { answer, refuse } from '../group.js'
+import type { Command } from '../cycle/command.js'
+import { answer, refuse } from '../cycle/group.js'
 
 export function getIntent(tenant: TenantId, intentId: string): Command {
   return {

@@ -2,8 +2,8 @@
  * The rows that a step of a confirmed intent may touch: itself, and the limits its confirmation
  * used.
  */
-import type { Memory } from '../memory.js'
-import type { Needs } from '../needs.js'
+import type { Memory } from '../memory/memory.js'
+import type { Needs } from '../cycle/needs.js'
 
 export function needIntentAndUsage(needs: Needs, memory: Memory, intentId: string): void {
   needs.intent(intentId)

@@ -10,8 +10,8 @@ import { RECEIPT_TTL_S } from '../../base/bounds.js'
 import { toEpochSeconds } from '../../base/clock.js'
 import type { TenantId } from '../../base/ids.js'
 import { receiptView } from '../../../actors/intent/view.js'
-import type { Command } from '../command.js'
-import { answer, refuse } from '../group.js'
+import type { Command } from '../cycle/command.js'
+import { answer, refuse } from '../cycle/group.js'
 
 export function mintReceipt(tenant: TenantId, intentId: string): Command {
   return {

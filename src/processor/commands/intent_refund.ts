@@ -7,11 +7,11 @@
  */
 import type { TenantId } from '../../base/ids.js'
 import { intentView } from '../../../actors/intent/view.js'
-import { advanceIntent } from '../advance_intent.js'
-import type { Command } from '../command.js'
-import { answer, refuse, replay } from '../group.js'
-import { bindKey, boundTo } from '../idempotency.js'
-import { idempotencyRowKey } from '../vault.js'
+import { advanceIntent } from '../changes/advance_intent.js'
+import type { Command } from '../cycle/command.js'
+import { answer, refuse, replay } from '../cycle/group.js'
+import { bindKey, boundTo } from '../cycle/idempotency.js'
+import { idempotencyRowKey } from '../keys/vault.js'
 import { needIntentAndUsage } from './intent_needs.js'
 
 export function refundIntent(

@@ -10,9 +10,9 @@ import { newTokenId } from '../../auth/secrets.js'
 import { plus, toEpochSeconds } from '../../base/clock.js'
 import type { TenantId } from '../../base/ids.js'
 import type { RemintSession__Output as RemintSession } from '../../../protos/types/causeway/v1/RemintSession.js'
-import type { Command } from '../command.js'
-import { isSuspended } from '../directory.js'
-import { answer, refuse } from '../group.js'
+import type { Command } from '../cycle/command.js'
+import { isSuspended } from '../memory/directory.js'
+import { answer, refuse } from '../cycle/group.js'
 
 export function remintSession(tenant: TenantId, request: RemintSession): Command {
   return {

@@ -9,10 +9,10 @@
  */
 import type { IntentEvent } from '../../../actors/intent/context.js'
 import { intentView } from '../../../actors/intent/view.js'
-import { advanceIntent } from '../advance_intent.js'
-import type { Command, Desk } from '../command.js'
-import { answer, refuse } from '../group.js'
-import { isEvidence, logAction, type Actor } from '../operator_log.js'
+import { advanceIntent } from '../changes/advance_intent.js'
+import type { Command, Desk } from '../cycle/command.js'
+import { answer, refuse } from '../cycle/group.js'
+import { isEvidence, logAction, type Actor } from '../changes/operator_log.js'
 import { needIntentAndUsage } from './intent_needs.js'
 
 export function resolveIntent(

@@ -17,11 +17,11 @@ import {
 import { ACTIVE_KEYS_MAX } from '../../base/bounds.js'
 import { DAY, plus, type Instant } from '../../base/clock.js'
 import { partsOfTenant, type TenantId } from '../../base/ids.js'
-import type { Command, Desk } from '../command.js'
-import { stageKey } from '../directory.js'
-import { answer, refuse } from '../group.js'
-import type { KeyEntry, Memory } from '../memory.js'
-import { logAction, type Actor } from '../operator_log.js'
+import type { Command, Desk } from '../cycle/command.js'
+import { stageKey } from '../memory/directory.js'
+import { answer, refuse } from '../cycle/group.js'
+import type { KeyEntry, Memory } from '../memory/memory.js'
+import { logAction, type Actor } from '../changes/operator_log.js'
 
 const OVERLAP_MS = 14 * DAY
 

@@ -5,11 +5,11 @@
  */
 import { toRfc3339, type Instant } from '../../base/clock.js'
 import type { KeyId, TenantId } from '../../base/ids.js'
-import type { Command } from '../command.js'
-import { stageKey } from '../directory.js'
-import { answer, refuse } from '../group.js'
-import type { KeyEntry } from '../memory.js'
-import { logAction, type Actor } from '../operator_log.js'
+import type { Command } from '../cycle/command.js'
+import { stageKey } from '../memory/directory.js'
+import { answer, refuse } from '../cycle/group.js'
+import type { KeyEntry } from '../memory/memory.js'
+import { logAction, type Actor } from '../changes/operator_log.js'
 import { keysOf } from './key_issue.js'
 
 export function revokeKey(actor: Actor, keyId: string): Command {

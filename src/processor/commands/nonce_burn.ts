@@ -2,8 +2,8 @@
  * Calls that do nothing but spend the nonce of their signature, in the cycle and with its next
  * commit.
  */
-import type { Command } from '../command.js'
-import { answer, refuse, type Answer } from '../group.js'
+import type { Command } from '../cycle/command.js'
+import { answer, refuse, type Answer } from '../cycle/group.js'
 
 const constant = (name: string, given: Answer): Command => ({
   name,

@@ -8,11 +8,11 @@ import ipaddr from 'ipaddr.js'
 import { toRfc3339 } from '../../base/clock.js'
 import type { PartnerId } from '../../base/ids.js'
 import { isCorridor, type Corridor } from '../../qr/corridor.js'
-import type { Command } from '../command.js'
-import { stagePartner } from '../directory.js'
-import { answer, refuse } from '../group.js'
-import type { PartnerEntry } from '../memory.js'
-import { logAction, type Actor } from '../operator_log.js'
+import type { Command } from '../cycle/command.js'
+import { stagePartner } from '../memory/directory.js'
+import { answer, refuse } from '../cycle/group.js'
+import type { PartnerEntry } from '../memory/memory.js'
+import { logAction, type Actor } from '../changes/operator_log.js'
 
 /** One change; null when what is asked for is not valid. */
 export type PartnerChange =

@@ -1,8 +1,8 @@
 /** Reads a payout, and answers the cancellation that is never possible. */
 import type { TenantId } from '../../base/ids.js'
 import { payoutView } from '../../../actors/payout/view.js'
-import type { Command } from '../command.js'
-import { answer, refuse } from '../group.js'
+import type { Command } from '../cycle/command.js'
+import { answer, refuse } from '../cycle/group.js'
 
 export function getPayout(tenant: TenantId, payoutId: string): Command {
   return {

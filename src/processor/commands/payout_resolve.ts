@@ -8,11 +8,11 @@
  */
 import type { PayoutEvent } from '../../../actors/payout/context.js'
 import { payoutView } from '../../../actors/payout/view.js'
-import { advancePayout } from '../advance_payout.js'
-import { canPostPayout } from '../books.js'
-import type { Command, Desk } from '../command.js'
-import { answer, refuse } from '../group.js'
-import { isEvidence, logAction, type Actor } from '../operator_log.js'
+import { advancePayout } from '../changes/advance_payout.js'
+import { canPostPayout } from '../changes/books.js'
+import type { Command, Desk } from '../cycle/command.js'
+import { answer, refuse } from '../cycle/group.js'
+import { isEvidence, logAction, type Actor } from '../changes/operator_log.js'
 
 /** Ends an unknown outcome. */
 export function resolvePayout(

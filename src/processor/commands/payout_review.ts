@@ -7,11 +7,11 @@
  *     then.
  */
 import { payoutView } from '../../../actors/payout/view.js'
-import { advancePayout } from '../advance_payout.js'
-import type { Command } from '../command.js'
-import { isSuspended } from '../directory.js'
-import { answer, refuse } from '../group.js'
-import { logAction, type Actor } from '../operator_log.js'
+import { advancePayout } from '../changes/advance_payout.js'
+import type { Command } from '../cycle/command.js'
+import { isSuspended } from '../memory/directory.js'
+import { answer, refuse } from '../cycle/group.js'
+import { logAction, type Actor } from '../changes/operator_log.js'
 
 export function approvePayout(actor: Actor, payoutId: string): Command {
   return {

@@ -8,9 +8,9 @@
 import type { TenantId } from '../../base/ids.js'
 import { SIMULATED_OUTCOMES, type SimulatedOutcome } from '../../rails/rail.js'
 import { payoutView } from '../../../actors/payout/view.js'
-import type { Command } from '../command.js'
-import { answer, refuse } from '../group.js'
-import { environmentOf, type LivePayout } from '../memory.js'
+import type { Command } from '../cycle/command.js'
+import { answer, refuse } from '../cycle/group.js'
+import { environmentOf, type LivePayout } from '../memory/memory.js'
 
 export function simulatePayout(tenant: TenantId, payoutId: string, outcomeText: string): Command {
   return {

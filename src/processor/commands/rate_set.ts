@@ -1,9 +1,9 @@
 /** Sets what one US dollar is worth in a local currency. Quotes already bound keep their rate. */
 import { currencyOf } from '../../money/currency.js'
 import { parseRate } from '../../money/rate.js'
-import type { Command } from '../command.js'
-import { answer, refuse } from '../group.js'
-import { logAction, type Actor } from '../operator_log.js'
+import type { Command } from '../cycle/command.js'
+import { answer, refuse } from '../cycle/group.js'
+import { logAction, type Actor } from '../changes/operator_log.js'
 
 export function setRate(actor: Actor, currencyText: string, rateText: string): Command {
   return {

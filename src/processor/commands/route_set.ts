@@ -8,10 +8,10 @@ import { partsOfTenant, type TenantId } from '../../base/ids.js'
 import { currencyOf } from '../../money/currency.js'
 import { parseInt64, parsePositiveInt64, toWire } from '../../money/money.js'
 import type { Route__Output as WireRoute } from '../../../protos/types/causeway/v1/Route.js'
-import type { Command } from '../command.js'
-import { answer, refuse } from '../group.js'
-import { logAction, type Actor } from '../operator_log.js'
-import { routeRow, type Route } from '../routes.js'
+import type { Command } from '../cycle/command.js'
+import { answer, refuse } from '../cycle/group.js'
+import { logAction, type Actor } from '../changes/operator_log.js'
+import { routeRow, type Route } from '../memory/routes.js'
 
 /** @param tenant null: everybody without a route of their own */
 export function setRoute(actor: Actor, tenant: TenantId | null, given: WireRoute): Command {

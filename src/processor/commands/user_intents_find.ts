@@ -3,9 +3,9 @@
  * intent it names is on disk.
  */
 import type { TenantId } from '../../base/ids.js'
-import type { Command } from '../command.js'
-import { answer } from '../group.js'
-import { lastIntentOf } from '../user_intents.js'
+import type { Command } from '../cycle/command.js'
+import { answer } from '../cycle/group.js'
+import { lastIntentOf } from '../changes/user_intents.js'
 
 export interface FoundIntents {
   /** The number of the last one; 0: there is none. */

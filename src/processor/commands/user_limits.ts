@@ -5,8 +5,8 @@ import { ANSWER_WITHIN_MS } from '../../base/bounds.js'
 import { plus, type Instant } from '../../base/clock.js'
 import { limitKeys } from '../../limits/usage.js'
 import type { IntentContext } from '../../../actors/intent/context.js'
-import type { Desk } from '../command.js'
-import type { Needs } from '../needs.js'
+import type { Desk } from '../cycle/command.js'
+import type { Needs } from '../cycle/needs.js'
 
 /** Also the keys of the moment a command may be decided at, should midnight fall in between. */
 export function needUserLimits(needs: Needs, context: IntentContext, at: Instant): void {

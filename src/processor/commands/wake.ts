@@ -4,10 +4,10 @@
  * W1. The actor's own `wakeAt` is the truth. A timer that is early, late or twice changes nothing
  *     and is done.
  */
-import { advanceIntent } from '../advance_intent.js'
-import { advancePayout } from '../advance_payout.js'
-import type { Command } from '../command.js'
-import { answer } from '../group.js'
+import { advanceIntent } from '../changes/advance_intent.js'
+import { advancePayout } from '../changes/advance_payout.js'
+import type { Command } from '../cycle/command.js'
+import { answer } from '../cycle/group.js'
 import { needIntentAndUsage } from './intent_needs.js'
 
 const DONE = answer({})

@@ -8,18 +8,18 @@ import { ENDPOINTS_PER_TENANT_MAX } from '../../base/bounds.js'
 import { newId, type EndpointId, type TenantId } from '../../base/ids.js'
 import { newWebhookSecret } from '../../auth/secrets.js'
 import type { CreateWebhookEndpoint__Output as CreateWebhookEndpoint } from '../../../protos/types/causeway/v1/CreateWebhookEndpoint.js'
-import type { Command } from '../command.js'
-import { stageEndpoint } from '../directory.js'
-import { API_VERSION } from '../events.js'
-import { answer, refuse } from '../group.js'
-import type { EndpointEntry } from '../memory.js'
+import type { Command } from '../cycle/command.js'
+import { stageEndpoint } from '../memory/directory.js'
+import { API_VERSION } from '../changes/events.js'
+import { answer, refuse } from '../cycle/group.js'
+import type { EndpointEntry } from '../memory/memory.js'
 import {
   areValid,
   endpointsOf,
   endpointView,
   filterOf,
   type EndpointTerms,
-} from '../webhook_endpoints.js'
+} from '../changes/webhook_endpoints.js'
 
 export function createWebhookEndpoint(tenant: TenantId, request: CreateWebhookEndpoint): Command {
   return {

@@ -4,10 +4,10 @@
  * D1. The row stays, marked: deliveries of the past refer to it.
  */
 import type { TenantId } from '../../base/ids.js'
-import type { Command } from '../command.js'
-import { stageEndpoint } from '../directory.js'
-import { answer, refuse } from '../group.js'
-import { endpointOf, endpointView } from '../webhook_endpoints.js'
+import type { Command } from '../cycle/command.js'
+import { stageEndpoint } from '../memory/directory.js'
+import { answer, refuse } from '../cycle/group.js'
+import { endpointOf, endpointView } from '../changes/webhook_endpoints.js'
 
 export function deleteWebhookEndpoint(tenant: TenantId, id: string): Command {
   return {

@@ -1,8 +1,8 @@
 /** Is there this endpoint? Spends the nonce of a call whose answer only the webhook pools know. */
 import type { TenantId } from '../../base/ids.js'
-import type { Command } from '../command.js'
-import { answer, refuse } from '../group.js'
-import { endpointOf } from '../webhook_endpoints.js'
+import type { Command } from '../cycle/command.js'
+import { answer, refuse } from '../cycle/group.js'
+import { endpointOf } from '../changes/webhook_endpoints.js'
 
 export function nameWebhookEndpoint(tenant: TenantId, id: string): Command {
   return {

@@ -5,12 +5,12 @@
  * S2. Twice changes nothing: the first reason stays.
  */
 import type { EndpointId, TenantId } from '../../base/ids.js'
-import type { Command, Desk } from '../command.js'
-import { stageEndpoint } from '../directory.js'
-import { answer, refuse } from '../group.js'
-import type { EndpointEntry, Memory } from '../memory.js'
-import { logAction, type Actor } from '../operator_log.js'
-import { endpointOf, endpointView } from '../webhook_endpoints.js'
+import type { Command, Desk } from '../cycle/command.js'
+import { stageEndpoint } from '../memory/directory.js'
+import { answer, refuse } from '../cycle/group.js'
+import type { EndpointEntry, Memory } from '../memory/memory.js'
+import { logAction, type Actor } from '../changes/operator_log.js'
+import { endpointOf, endpointView } from '../changes/webhook_endpoints.js'
 
 export type Switch = { readonly to: 'enabled' } | { readonly to: 'disabled'; readonly why: string }
 

@@ -6,11 +6,11 @@
  */
 import { TEST_EVENT } from '../../base/event_types.js'
 import type { TenantId } from '../../base/ids.js'
-import type { Command } from '../command.js'
-import { nextSequence, publishEvent } from '../events.js'
-import { answer, refuse } from '../group.js'
+import type { Command } from '../cycle/command.js'
+import { nextSequence, publishEvent } from '../changes/events.js'
+import { answer, refuse } from '../cycle/group.js'
 import { eventView } from '../queries/event_list.js'
-import { endpointOf, endpointView } from '../webhook_endpoints.js'
+import { endpointOf, endpointView } from '../changes/webhook_endpoints.js'
 
 export function testWebhookEndpoint(tenant: TenantId, id: string): Command {
   return {

@@ -5,16 +5,16 @@
  */
 import type { UpdateWebhookEndpoint__Output as UpdateWebhookEndpoint } from '../../../protos/types/causeway/v1/UpdateWebhookEndpoint.js'
 import type { TenantId } from '../../base/ids.js'
-import type { Command } from '../command.js'
-import { stageEndpoint } from '../directory.js'
-import { answer, refuse } from '../group.js'
+import type { Command } from '../cycle/command.js'
+import { stageEndpoint } from '../memory/directory.js'
+import { answer, refuse } from '../cycle/group.js'
 import {
   areValid,
   endpointOf,
   endpointView,
   filterOf,
   type EndpointTerms,
-} from '../webhook_endpoints.js'
+} from '../changes/webhook_endpoints.js'
 
 export function updateWebhookEndpoint(tenant: TenantId, request: UpdateWebhookEndpoint): Command {
   return {

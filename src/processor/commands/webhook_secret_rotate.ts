@@ -10,11 +10,11 @@ import { instant, plus, toRfc3339, type Instant } from '../../base/clock.js'
 import type { TenantId } from '../../base/ids.js'
 import { newWebhookSecret } from '../../auth/secrets.js'
 import type { RotateWebhookSecret__Output as RotateWebhookSecret } from '../../../protos/types/causeway/v1/RotateWebhookSecret.js'
-import type { Command } from '../command.js'
-import { stageEndpoint } from '../directory.js'
-import { answer, refuse } from '../group.js'
-import type { EndpointEntry } from '../memory.js'
-import { endpointOf, endpointView, signingSecretOf } from '../webhook_endpoints.js'
+import type { Command } from '../cycle/command.js'
+import { stageEndpoint } from '../memory/directory.js'
+import { answer, refuse } from '../cycle/group.js'
+import type { EndpointEntry } from '../memory/memory.js'
+import { endpointOf, endpointView, signingSecretOf } from '../changes/webhook_endpoints.js'
 
 export function rotateWebhookSecret(tenant: TenantId, request: RotateWebhookSecret): Command {
   return {

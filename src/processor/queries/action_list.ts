@@ -1,8 +1,8 @@
 /** What operators did, the newest first. */
 import { instant, toRfc3339 } from '../../base/clock.js'
-import { refuse } from '../group.js'
-import { answerPage, pageOf, type PageRequest } from '../page.js'
-import type { Query } from '../query.js'
+import { refuse } from '../cycle/group.js'
+import { answerPage, pageOf, type PageRequest } from './page.js'
+import type { Query } from './query.js'
 
 export function listActions(request: PageRequest): Query {
   return {

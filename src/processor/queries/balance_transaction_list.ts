@@ -10,10 +10,10 @@ import { partsOf, type AccountKey } from '../../ledger/accounts.js'
 import { toWire } from '../../money/money.js'
 import type { EntryPlace } from '../../store/lists.js'
 import type { Row } from '../../store/tables.js'
-import { refuse } from '../group.js'
-import { answerPage, pageOf, type PageRequest } from '../page.js'
-import type { Query } from '../query.js'
-import type { Vault } from '../vault.js'
+import { refuse } from '../cycle/group.js'
+import { answerPage, pageOf, type PageRequest } from './page.js'
+import type { Query } from './query.js'
+import type { Vault } from '../keys/vault.js'
 
 export function listBalanceTransactions(tenant: TenantId, request: PageRequest): Query {
   return {

@@ -1,9 +1,9 @@
 /** A tenant's beneficiaries, disabled ones among them, newest first. */
 import type { TenantId } from '../../base/ids.js'
 import { beneficiaryView } from '../commands/beneficiary_create.js'
-import { refuse } from '../group.js'
-import { answerPage, pageOf, type PageRequest } from '../page.js'
-import type { Query } from '../query.js'
+import { refuse } from '../cycle/group.js'
+import { answerPage, pageOf, type PageRequest } from './page.js'
+import type { Query } from './query.js'
 
 /** Sorts behind every id. */
 const ABOVE_ALL = '~'

@@ -3,12 +3,12 @@ import type { AttemptRecord__Output as AttemptRecord } from '../../../protos/typ
 import type { DeliveryRecord__Output as DeliveryRecord } from '../../../protos/types/causeway/v1/DeliveryRecord.js'
 import { instant, toRfc3339 } from '../../base/clock.js'
 import type { TenantId } from '../../base/ids.js'
-import { mergePages, placeIn, positionOf } from '../delivery_pages.js'
-import { answer, refuse, type Answer } from '../group.js'
-import { pageOf, type Page, type PageRequest } from '../page.js'
-import type { Query } from '../query.js'
+import { mergePages, placeIn, positionOf } from './delivery_pages.js'
+import { answer, refuse, type Answer } from '../cycle/group.js'
+import { pageOf, type Page, type PageRequest } from './page.js'
+import type { Query } from './query.js'
 import type { DeliveryDesk } from '../services/delivery_desk.js'
-import type { Vault } from '../vault.js'
+import type { Vault } from '../keys/vault.js'
 
 export function listDeliveries(
   desk: DeliveryDesk,

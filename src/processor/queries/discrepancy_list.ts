@@ -1,9 +1,9 @@
 /** Discrepancies of all tenants, those that wait or those that are settled, the oldest first. */
 import type { DiscrepancyPlace } from '../../store/lists.js'
 import { discrepancyView } from '../commands/discrepancy_resolve.js'
-import { refuse } from '../group.js'
-import { answerPage, pageOf, type PageRequest } from '../page.js'
-import type { Query } from '../query.js'
+import { refuse } from '../cycle/group.js'
+import { answerPage, pageOf, type PageRequest } from './page.js'
+import type { Query } from './query.js'
 
 export function listDiscrepancies(request: PageRequest & { readonly resolved: boolean }): Query {
   const { resolved } = request

@@ -2,8 +2,8 @@
 import type { RecoverWebhookEndpoint__Output as RecoverWebhookEndpoint } from '../../../protos/types/causeway/v1/RecoverWebhookEndpoint.js'
 import { REDRIVE_MAX } from '../../base/bounds.js'
 import { instant, toRfc3339 } from '../../base/clock.js'
-import { answer, refuse } from '../group.js'
-import type { Query } from '../query.js'
+import { answer, refuse } from '../cycle/group.js'
+import type { Query } from './query.js'
 import type { DeliveryDesk } from '../services/delivery_desk.js'
 
 export function recoverEndpoint(desk: DeliveryDesk, request: RecoverWebhookEndpoint): Query {

@@ -9,8 +9,8 @@
 import { EVENT_PAGE_BYTES, LIST_LIMIT_DEFAULT, LIST_LIMIT_MAX } from '../../base/bounds.js'
 import type { TenantId } from '../../base/ids.js'
 import type { ListEvents__Output as ListEvents } from '../../../protos/types/causeway/v1/ListEvents.js'
-import { answer, refuse } from '../group.js'
-import type { Query } from '../query.js'
+import { answer, refuse } from '../cycle/group.js'
+import type { Query } from './query.js'
 
 export function listEvents(tenant: TenantId, request: ListEvents): Query {
   return {

@@ -11,9 +11,9 @@ import type { ResendEvent__Output as ResendEvent } from '../../../protos/types/c
 import { accepted, type Outcome } from '../../base/errors.js'
 import type { TenantId } from '../../base/ids.js'
 import type { ListedEvent } from '../../store/lists.js'
-import { mergePages } from '../delivery_pages.js'
-import { answer, refuse } from '../group.js'
-import type { Query } from '../query.js'
+import { mergePages } from './delivery_pages.js'
+import { answer, refuse } from '../cycle/group.js'
+import type { Query } from './query.js'
 import type { DeliveryDesk } from '../services/delivery_desk.js'
 import { briefView } from './delivery_list.js'
 

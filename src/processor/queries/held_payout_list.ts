@@ -2,9 +2,9 @@
 import { toRfc3339 } from '../../base/clock.js'
 import type { PayoutContext } from '../../../actors/payout/context.js'
 import { payoutView } from '../../../actors/payout/view.js'
-import { refuse } from '../group.js'
-import { answerPage, pageOf, type PageRequest } from '../page.js'
-import type { Query } from '../query.js'
+import { refuse } from '../cycle/group.js'
+import { answerPage, pageOf, type PageRequest } from './page.js'
+import type { Query } from './query.js'
 
 export function listHeldPayouts(request: PageRequest): Query {
   return {

@@ -9,8 +9,8 @@ import { toWire } from '../../money/money.js'
 import type { IntentContext, IntentState } from '../../../actors/intent/context.js'
 import { intentView } from '../../../actors/intent/view.js'
 import type { IntentFile } from '../../store/intent_file.js'
-import { answer, refuse } from '../group.js'
-import type { Query } from '../query.js'
+import { answer, refuse } from '../cycle/group.js'
+import type { Query } from './query.js'
 
 export function showIntent(intentId: string): Query {
   return {

@@ -10,9 +10,9 @@ import { payoutView } from '../../../actors/payout/view.js'
 import type { ListPayouts__Output as ListPayouts } from '../../../protos/types/causeway/v1/ListPayouts.js'
 import type { PayoutFilter } from '../../store/lists.js'
 import type { ActorRow } from '../../store/tables.js'
-import { refuse } from '../group.js'
-import { answerPage, pageOf } from '../page.js'
-import type { Query } from '../query.js'
+import { refuse } from '../cycle/group.js'
+import { answerPage, pageOf } from './page.js'
+import type { Query } from './query.js'
 
 export function listPayouts(tenant: TenantId, request: ListPayouts): Query {
   return {

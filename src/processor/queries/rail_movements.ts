@@ -7,8 +7,8 @@
 import type { Movement } from '../../../protos/types/causeway/v1/Movement.js'
 import { toWire } from '../../money/money.js'
 import type { MovementPlace, RailMovement } from '../../store/lists.js'
-import { answer, refuse } from '../group.js'
-import type { Query } from '../query.js'
+import { answer, refuse } from '../cycle/group.js'
+import type { Query } from './query.js'
 
 /** Rows of a page: some milliseconds of the reading connection, so that other lists get turns. */
 export const MOVEMENTS_OF_A_PAGE = 1_000

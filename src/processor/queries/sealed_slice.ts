@@ -13,8 +13,8 @@ import {
   type SealedRow,
   type SealedTable,
 } from '../../store/sealed.js'
-import { answer, refuse } from '../group.js'
-import type { Query } from '../query.js'
+import { answer, refuse } from '../cycle/group.js'
+import type { Query } from './query.js'
 
 export interface SealedSlice {
   readonly isFirst: boolean

@@ -12,9 +12,9 @@ import {
   UNKNOWN_AFTER_MS,
 } from '../../../actors/unknown_outcome.js'
 import type { ActorRow } from '../../store/tables.js'
-import { refuse } from '../group.js'
-import { answerPage, pageOf, type PageRequest } from '../page.js'
-import type { Query } from '../query.js'
+import { refuse } from '../cycle/group.js'
+import { answerPage, pageOf, type PageRequest } from './page.js'
+import type { Query } from './query.js'
 
 export function listUnknownOutcomes(request: PageRequest, now: Instant): Query {
   return {

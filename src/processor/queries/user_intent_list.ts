@@ -3,9 +3,9 @@ import type { TenantId } from '../../base/ids.js'
 import type { IntentContext, IntentState } from '../../../actors/intent/context.js'
 import { intentView } from '../../../actors/intent/view.js'
 import type { UserIntentRow } from '../../store/user_intents.js'
-import { refuse } from '../group.js'
-import { answerPage, pageOf, type PageRequest } from '../page.js'
-import type { Query } from '../query.js'
+import { refuse } from '../cycle/group.js'
+import { answerPage, pageOf, type PageRequest } from './page.js'
+import type { Query } from './query.js'
 
 /** @param last the number of the user's last intent that is on disk; 0: there is none */
 export function listUserIntents(

@@ -14,8 +14,8 @@ import type { Partner as WirePartner } from '../../../protos/types/causeway/v1/P
 import type { PartnerUpdate } from '../../../protos/types/causeway/v1/PartnerUpdate.js'
 import type { WatchRequest__Output as WatchRequest } from '../../../protos/types/causeway/v1/WatchRequest.js'
 import { partsOfTenant, type EndpointId, type PartnerId } from '../../base/ids.js'
-import type { EndpointEntry, Memory, PartnerEntry } from '../memory.js'
-import type { Vault } from '../vault.js'
+import type { EndpointEntry, Memory, PartnerEntry } from '../memory/memory.js'
+import type { Vault } from '../keys/vault.js'
 import type { Guard } from './guard.js'
 
 type PartnerWatcher = ServerWritableStream<WatchRequest, PartnerUpdate>

@@ -6,7 +6,7 @@ import type { PayoutsHandlers } from '../../../protos/types/causeway/v1/Payouts.
 import type { Tenant__Output as Tenant } from '../../../protos/types/causeway/v1/Tenant.js'
 import { INTENT_IDEMPOTENCY_KEY_MAX, PARTNER_USER_ID_MAX } from '../../base/bounds.js'
 import type { TenantId } from '../../base/ids.js'
-import type { Command } from '../command.js'
+import type { Command } from '../cycle/command.js'
 import { getBalances } from '../commands/balances_get.js'
 import { cancelIntent } from '../commands/intent_cancel.js'
 import { createIntent } from '../commands/intent_create.js'

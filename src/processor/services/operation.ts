@@ -1,8 +1,8 @@
 /**
  * What a gateway asks for, as the processor runs it.
  */
-import type { Command } from '../command.js'
-import type { Query } from '../query.js'
+import type { Command } from '../cycle/command.js'
+import type { Query } from '../queries/query.js'
 
 export interface Operation {
   /** Goes through the cycle. */

@@ -4,9 +4,9 @@
  * O1. No change without a name and a reason.
  */
 import type { Actor__Output as WireActor } from '../../../protos/types/causeway/v1/Actor.js'
-import type { Command } from '../command.js'
-import type { Lane } from '../group.js'
-import type { Actor } from '../operator_log.js'
+import type { Command } from '../cycle/command.js'
+import type { Lane } from '../cycle/group.js'
+import type { Actor } from '../changes/operator_log.js'
 
 /** A command of the operators' own lane; null: the call is not valid. */
 export const internal = (command: Command | null): { lane: Lane; command: Command } | null =>

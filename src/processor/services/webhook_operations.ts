@@ -6,7 +6,7 @@
  */
 import type { Command__Output as WireCommand } from '../../../protos/types/causeway/v1/Command.js'
 import type { TenantId } from '../../base/ids.js'
-import type { Command } from '../command.js'
+import type { Command } from '../cycle/command.js'
 import { burnNonce, unknownOperation } from '../commands/nonce_burn.js'
 import { createWebhookEndpoint } from '../commands/webhook_endpoint_create.js'
 import { deleteWebhookEndpoint } from '../commands/webhook_endpoint_delete.js'

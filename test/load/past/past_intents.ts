@@ -3,7 +3,7 @@
  */
 import { MINUTE, SECOND } from '../../../src/base/clock.js'
 import type { IntentId } from '../../../src/base/ids.js'
-import type { Command } from '../../../src/processor/command.js'
+import type { Command } from '../../../src/processor/cycle/command.js'
 import { cancelIntent } from '../../../src/processor/commands/intent_cancel.js'
 import { confirmIntent } from '../../../src/processor/commands/intent_confirm.js'
 import { createIntent } from '../../../src/processor/commands/intent_create.js'

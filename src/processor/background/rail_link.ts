@@ -1,0 +1,16 @@
+/** The rail as the cycle sees it: the port, and for how long it has been out of reach. */
+import type { Clock, Instant } from '../../base/clock.js'
+import type { Rail } from '../../rails/rail.js'
+
+export interface RailLink extends Rail {
+  /** Milliseconds since the link was lost; 0 while it is up. */
+  downForMs(): number
+}
+
+export function createRailLink(rail: Rail, clock: Clock): RailLink {
+  let downSince: Instant | null = rail.up() ? null : clock.now()
+  rail.onLink((up) => {
+    downSince = up ? null : (downSince ?? clock.now())
+  })
+  return { ...rail, downForMs: () => (downSince === null ? 0 : clock.now() - downSince) }
+}

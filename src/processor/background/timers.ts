@@ -1,0 +1,78 @@
+/**
+ * Wakes actors whose time has come.
+ *
+ * Owns: asking the store who is due, and submitting them. Does not own: what a wake-up does
+ * (commands/wake).
+ *
+ * T1. A timer is a column of its actor's row (`due_at`), so it can not be lost, doubled or outlive
+ *     a change.
+ * T2. An actor is submitted once at a time, however often the store names it.
+ */
+import { SECOND, type Clock } from '../../base/clock.js'
+import type { Logger } from '../../base/log.js'
+import type { Store } from '../../store/store.js'
+import type { Command } from '../cycle/command.js'
+import { wakeIntent, wakePayout } from '../commands/wake.js'
+import type { Pipeline } from '../cycle/pipeline.js'
+
+/** How late a timer may be. */
+const LOOK_EVERY_MS = SECOND / 4
+const BATCH = 1_000
+
+export interface Timers {
+  start(): void
+  stop(): Promise<void>
+}
+
+export interface TimersDependencies {
+  readonly clock: Clock
+  readonly store: Pick<Store, 'due'>
+  readonly pipeline: Pick<Pipeline, 'submit'>
+  readonly log: Logger
+  /** Resolves after so many milliseconds. */
+  readonly pause: (milliseconds: number) => Promise<void>
+}
+
+export function createTimers({ clock, store, pipeline, log, pause }: TimersDependencies): Timers {
+  const underWay = new Set<string>()
+  let running = false
+  let loop: Promise<void> = Promise.resolve()
+
+  const submit = (id: string, command: Command): void => {
+    if (underWay.has(id)) return
+    underWay.add(id)
+    pipeline.submit({
+      lane: 'internal',
+      command,
+      deadline: null,
+      signedBy: null,
+      reply: () => underWay.delete(id),
+    })
+  }
+
+  const look = async (): Promise<void> => {
+    const now = clock.now()
+    const intents = await store.due('intents', now, BATCH)
+    const payouts = await store.due('payouts', now, BATCH)
+    for (const id of intents) submit(id, wakeIntent(id))
+    for (const id of payouts) submit(id, wakePayout(id))
+  }
+
+  const run = async (): Promise<void> => {
+    while (running) {
+      await look().catch((error: unknown) => log.error({ err: error }, 'looking for due actors'))
+      await pause(LOOK_EVERY_MS)
+    }
+  }
+
+  return {
+    start: () => {
+      running = true
+      loop = run()
+    },
+    stop: () => {
+      running = false
+      return loop
+    },
+  }
+}

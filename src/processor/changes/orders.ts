@@ -1,0 +1,78 @@
+/**
+ * Orders to the rail, built from what an entity keeps.
+ *
+ * O1. The account number is opened here and nowhere else; it goes to the rail and into no row, log
+ *     or event.
+ * O2. The instruction's id is the entity's id: sent again, it is the same instruction.
+ */
+import { assert } from '../../base/assert.js'
+import { CORRIDORS } from '../../qr/corridor.js'
+import type { Destination, RailOrder } from '../../rails/rail.js'
+import type { IntentContext } from '../../../actors/intent/context.js'
+import type { PayoutContext } from '../../../actors/payout/context.js'
+import type { Desk } from '../cycle/command.js'
+import { environmentOf } from '../memory/memory.js'
+
+export const intentAccountPlace = (intentId: string): string => `intents.account.${intentId}`
+export const beneficiaryAccountPlace = (id: string): string => `beneficiaries.sealed_account.${id}`
+
+export function instructIntent({ vault }: Desk, context: IntentContext): RailOrder {
+  const { scanned, confirmation, corridor } = context
+  assert(scanned !== undefined && confirmation !== undefined, 'an instruction has a confirmation')
+  const { destination, quote, merchant } = scanned
+  return {
+    kind: 'instruct',
+    instruction: {
+      id: context.id,
+      purpose: 'qr_payment',
+      amount: BigInt(quote.localMinor),
+      currency: quote.currency,
+      destination: {
+        scheme: destination.scheme,
+        country: CORRIDORS[corridor].country,
+        bankCode: destination.bankCode,
+        account: vault.openAccount(destination.sealedAccount, intentAccountPlace(context.id)),
+        accountType: destination.accountType,
+        reference1: destination.reference1,
+        reference2: destination.reference2,
+        name: merchant.name,
+      } as Destination,
+      reference: context.id,
+      notAfter: confirmation.notAfter,
+      hint: sandboxHint(context.tenant, /\+[a-z]+$/.exec(context.userId)?.[0] ?? ''),
+    },
+  }
+}
+
+export function instructPayout({ vault }: Desk, context: PayoutContext): RailOrder {
+  const { beneficiary } = context
+  return {
+    kind: 'instruct',
+    instruction: {
+      id: context.id,
+      purpose: 'payout',
+      amount: BigInt(context.recipientAmount),
+      currency: context.currency,
+      destination: {
+        scheme: 'bank_account',
+        country: beneficiary.country,
+        bankCode: beneficiary.bankCode,
+        account: vault.openAccount(
+          beneficiary.sealedAccount,
+          beneficiaryAccountPlace(beneficiary.id),
+        ),
+        accountType: '',
+        reference1: '',
+        reference2: '',
+        name: beneficiary.name,
+      },
+      reference: context.reference,
+      notAfter: null,
+      hint: sandboxHint(context.tenant, context.reference),
+    },
+  }
+}
+
+/** How a partner steers the sandbox rail. Production says nothing. */
+const sandboxHint = (tenant: IntentContext['tenant'], hint: string): string =>
+  environmentOf(tenant) === 'sandbox' ? hint : ''

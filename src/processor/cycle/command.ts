@@ -1,0 +1,62 @@
+/**
+ * A command: what any caller wants done, in the one form the cycle takes.
+ *
+ * C1. `needs` names rows; it may be asked again after a load, when it can see more, until it names
+ *     nothing new.
+ * C2. `decide` is synchronous and reads nothing but its desk: same desk, same result.
+ * C3. `decide` either changes nothing and refuses, or, past its last refusal, succeeds.
+ */
+import type { Instant } from '../../base/clock.js'
+import type { KeyId } from '../../base/ids.js'
+import type { Random } from '../../base/random.js'
+import type { Caps } from '../../limits/caps.js'
+import type { Corridor } from '../../qr/corridor.js'
+import type { Answer, Group, Lane, Reply } from './group.js'
+import type { Memory } from '../memory/memory.js'
+import type { Needs } from './needs.js'
+import type { Vault } from '../keys/vault.js'
+
+/** All that a decision may look at, and the group that takes its changes. */
+export interface Desk {
+  readonly now: Instant
+  readonly random: Random
+  readonly railUp: boolean
+  /** How long the rail has been out of reach, milliseconds; 0 while it is up. */
+  readonly railDownForMs: number
+  readonly memory: Memory
+  readonly group: Group
+  readonly vault: Vault
+  readonly rules: Rules
+}
+
+/** Settings that decisions depend on. */
+export interface Rules {
+  readonly brand: string
+  readonly sessionTtlMs: number
+  readonly quoteTtlMs: number
+  readonly intentTtlMs: number
+  readonly handOverTtlMs: number
+  readonly reviewTtlMs: number
+  readonly duplicateWindowMs: number
+  readonly spreadBps: number
+  /** A rate set longer ago is not used; null: rates do not age. */
+  readonly rateMaxAgeMs: number | null
+  readonly caps: Readonly<Record<Corridor, Caps>>
+}
+
+export interface Command {
+  /** For logs and metrics. */
+  readonly name: string
+  needs(needs: Needs, memory: Memory): void
+  decide(desk: Desk): Answer
+}
+
+/** A command on its way: who waits for it, until when, and how the caller proved who it is. */
+export interface Work {
+  readonly lane: Lane
+  readonly command: Command
+  /** Dropped undecided after this; null: never. */
+  readonly deadline: Instant | null
+  readonly signedBy: { readonly keyId: KeyId; readonly nonce: Buffer } | null
+  readonly reply: Reply
+}

@@ -1,0 +1,80 @@
+/**
+ * The rows a batch of commands asks for. What memory holds already is not asked for again.
+ */
+import type { Found, Wanted } from '../../store/store.js'
+import { printOf } from '../memory/key_index.js'
+import type { Memory } from '../memory/memory.js'
+
+export interface Needs {
+  intent(id: string): void
+  payout(id: string): void
+  beneficiary(id: string): void
+  idempotency(key: string): void
+  usage(key: string): void
+  fxQuote(id: string): void
+  discrepancy(id: string): void
+}
+
+export interface NeedsOfBatch extends Needs {
+  isEmpty(): boolean
+  wanted(): Wanted
+  /** Puts what was found on the shelves, and that the rest does not exist. */
+  learn(found: Found): void
+}
+
+export function createNeeds(memory: Memory): NeedsOfBatch {
+  const intents = new Set<string>()
+  const payouts = new Set<string>()
+  const beneficiaries = new Set<string>()
+  /** Row keys by the sequences that may be theirs. */
+  const idempotency = new Map<string, readonly number[]>()
+  const usage = new Set<string>()
+  const fxQuotes = new Set<string>()
+  const discrepancies = new Set<string>()
+  const all = [intents, payouts, beneficiaries, idempotency, usage, fxQuotes, discrepancies]
+  return {
+    intent: (id) => void (memory.intents.get(id) === undefined && intents.add(id)),
+    payout: (id) => void (memory.payouts.get(id) === undefined && payouts.add(id)),
+    beneficiary: (id) => void (memory.beneficiaries.get(id) === undefined && beneficiaries.add(id)),
+    idempotency: (key) => {
+      if (memory.idempotency.get(key) !== undefined) return
+      const candidates = memory.keyIndex.candidates(printOf(key))
+      if (candidates.length > 0) idempotency.set(key, candidates)
+    },
+    usage: (key) => void (memory.usage.get(key) === undefined && usage.add(key)),
+    fxQuote: (id) => void (memory.fxQuotes.get(id) === undefined && fxQuotes.add(id)),
+    discrepancy: (id) => void (memory.discrepancies.get(id) === undefined && discrepancies.add(id)),
+    isEmpty: () => all.every((keys) => keys.size === 0),
+    wanted: () => ({
+      intents: [...intents],
+      payouts: [...payouts],
+      beneficiaries: [...beneficiaries],
+      idempotency: [...idempotency.values()].flat(),
+      usage: [...usage],
+      fxQuotes: [...fxQuotes],
+      discrepancies: [...discrepancies],
+    }),
+    learn: (found) => {
+      for (const row of found.intents) {
+        memory.intents.learn(row.id, memory.intentHost.restore(row.state, row.context))
+      }
+      for (const row of found.payouts) {
+        memory.payouts.learn(row.id, memory.payoutHost.restore(row.state, row.context))
+      }
+      for (const row of found.beneficiaries) memory.beneficiaries.learn(row.id, row)
+      for (const row of found.idempotency) {
+        if (idempotency.has(row.key)) memory.idempotency.learn(row.key, row)
+      }
+      for (const row of found.usage) memory.usage.learn(row.key, BigInt(row.used))
+      for (const row of found.fxQuotes) memory.fxQuotes.learn(row.id, row)
+      for (const row of found.discrepancies) memory.discrepancies.learn(row.id, row)
+      for (const id of intents) memory.intents.learn(id, null)
+      for (const id of payouts) memory.payouts.learn(id, null)
+      for (const id of beneficiaries) memory.beneficiaries.learn(id, null)
+      for (const key of idempotency.keys()) memory.idempotency.learn(key, null)
+      for (const key of usage) memory.usage.learn(key, null)
+      for (const id of fxQuotes) memory.fxQuotes.learn(id, null)
+      for (const id of discrepancies) memory.discrepancies.learn(id, null)
+    },
+  }
+}

@@ -1,0 +1,251 @@
+/**
+ * The cycle: gather, prefetch, decide, stage, commit, release.
+ *
+ * Owns: the order of things. Does not own: what a command decides (commands/), the disk (store),
+ * the wire (services/).
+ *
+ * P1. Nothing is answered, sent to the rail or published before the group it was decided in is on
+ *     disk. A read decided on a staged change waits for that change's commit in the same way.
+ * P2. Groups are committed in the order they were decided, one at a time; while one is under way
+ *     the next gathers, so groups grow with load by themselves.
+ * P3. A commit that fails has an unknown outcome: nothing of it is answered, and the process stops
+ *     and recovers from disk.
+ * P4. A command that throws before it changed anything is answered as an error; one that throws
+ *     half-way stops the process.
+ * P5. One batch at a time is prefetched and decided; eviction happens only between two of them
+ *     (shelf, H3).
+ */
+import { newFingerprint } from '../../auth/fingerprint.js'
+import { BATCH_MAX, GROUP_MAX, NONCE_WINDOW_MS, QUEUE_MAX, SLICE_MAX } from '../../base/bounds.js'
+import { instant, type Clock, type Instant } from '../../base/clock.js'
+import type { ErrorCode } from '../../base/errors.js'
+import type { Logger } from '../../base/log.js'
+import type { Random } from '../../base/random.js'
+import type { RailOrder } from '../../rails/rail.js'
+import type { Store, StoredEvent } from '../../store/store.js'
+import type { Desk, Rules, Work } from './command.js'
+import { createGroup, refuse, type Group } from './group.js'
+import { evict, type Memory } from '../memory/memory.js'
+import { createNeeds } from './needs.js'
+import { createFairQueue } from './queue.js'
+import type { Vault } from '../keys/vault.js'
+
+export interface PipelineDependencies {
+  readonly clock: Clock
+  readonly random: Random
+  readonly store: Store
+  readonly memory: Memory
+  readonly vault: Vault
+  readonly rules: Rules
+  readonly log: Logger
+  /** Gives the event loop a turn. */
+  readonly turn: () => Promise<void>
+  readonly rail: { up(): boolean; downForMs(): number; send(orders: readonly RailOrder[]): void }
+  /** Takes committed events, in order. */
+  readonly publish: (events: readonly StoredEvent[]) => void
+  /** Told which directory entries a commit changed. */
+  readonly directoryChanged: (partners: ReadonlySet<string>, endpoints: ReadonlySet<string>) => void
+  /** Stops the process at once; called when memory can no longer be trusted. */
+  readonly stop: (reason: string, error: unknown) => void
+}
+
+export interface Pipeline {
+  /** Takes a command in, or answers 503 at once when there is no room. */
+  submit(work: Work): void
+  /** Resolves when all that was submitted has been released. */
+  idle(): Promise<void>
+  readonly measures: PipelineMeasures
+}
+
+export interface PipelineMeasures {
+  commands: number
+  commits: number
+  dropped: number
+  refusedFull: number
+  waiting(): number
+}
+
+export function createPipeline(dependencies: PipelineDependencies): Pipeline {
+  const { clock, store, memory, log, turn } = dependencies
+  const queue = createFairQueue<Work>(QUEUE_MAX)
+  let gathering = createGroup(1)
+  let committedGroup = 0
+  let deciding = false
+  let committing = false
+  let stopped = false
+  let idleWaiters: (() => void)[] = []
+  const print = newFingerprint()
+  const measures: PipelineMeasures = {
+    commands: 0,
+    commits: 0,
+    dropped: 0,
+    refusedFull: 0,
+    waiting: () => queue.size,
+  }
+
+  const submit = (work: Work): void => {
+    if (stopped) return
+    if (!queue.add(work.lane, work)) {
+      measures.refusedFull += 1
+      work.reply(refuse('configuration_error'))
+      return
+    }
+    if (!deciding) void decideAll().catch((error: unknown) => stop('the cycle broke', error))
+  }
+
+  const decideAll = async (): Promise<void> => {
+    deciding = true
+    await turn() // whatever else this turn of the event loop brings joins the batch
+    while (queue.size > 0 && !stopped) {
+      evict(memory, committedGroup)
+      const batch = queue.take(BATCH_MAX)
+      await prefetch(batch)
+      for (let start = 0; start < batch.length && !stopped; start += SLICE_MAX) {
+        if (gathering.changes > GROUP_MAX) await groupHasRoom()
+        decideSlice(batch, start, Math.min(start + SLICE_MAX, batch.length))
+        startCommit()
+        await turn()
+      }
+    }
+    deciding = false
+    settleIdle()
+  }
+
+  const prefetch = async (batch: readonly Work[]): Promise<void> => {
+    for (;;) {
+      const needs = createNeeds(memory)
+      for (const work of batch) work.command.needs(needs, memory)
+      if (needs.isEmpty()) return
+      needs.learn(await store.load(needs.wanted()))
+    }
+  }
+
+  const decideSlice = (batch: readonly Work[], start: number, end: number): void => {
+    const now = clock.now()
+    const desk: Desk = {
+      now,
+      random: dependencies.random,
+      railUp: dependencies.rail.up(),
+      railDownForMs: dependencies.rail.downForMs(),
+      memory,
+      group: gathering,
+      vault: dependencies.vault,
+      rules: dependencies.rules,
+    }
+    for (let i = start; i < end && !stopped; i++) decideOne(batch[i]!, desk)
+  }
+
+  const decideOne = (work: Work, desk: Desk): void => {
+    if (work.deadline !== null && desk.now > work.deadline) {
+      measures.dropped += 1
+      return work.reply(refuse('timeout'))
+    }
+    measures.commands += 1
+    const group = desk.group
+    const fault = work.signedBy === null ? null : signatureFault(work.signedBy, work, desk)
+    if (fault !== null) return group.addReply(work.reply, refuse(fault))
+    const before = group.changes
+    try {
+      group.addReply(work.reply, work.command.decide(desk))
+    } catch (error) {
+      if (group.changes !== before) return stop(`${work.command.name} failed half-way`, error)
+      log.error({ err: error, command: work.command.name }, 'a command failed')
+      group.addReply(work.reply, refuse('internal_error'))
+    }
+  }
+
+  /**
+   * Burns the nonce, or says why the call goes no further. Its gateway may not have heard yet that
+   * the key is revoked. A full table must not make honest calls look like replays.
+   */
+  const signatureFault = (
+    { keyId, nonce }: NonNullable<Work['signedBy']>,
+    { lane }: Work,
+    desk: Desk,
+  ): ErrorCode | null => {
+    const { nonces } = memory
+    const key = memory.keys.get(keyId)
+    if (key === undefined || key.tenant !== lane) return 'authentication_failed'
+    if (key.revokedAt !== null && key.revokedAt <= desk.now) return 'authentication_failed'
+    if (nonces.isFull(desk.now)) return 'configuration_error'
+    nonces.fingerprint(key.tenant, nonce, print)
+    if (!nonces.add(print, desk.now)) return 'authentication_failed'
+    desk.group.addNonce(print)
+    return null
+  }
+
+  let roomWaiter: (() => void) | null = null
+  const groupHasRoom = (): Promise<void> =>
+    new Promise((resolve) => {
+      roomWaiter = () => {
+        roomWaiter = null
+        resolve()
+      }
+    })
+
+  const startCommit = (): void => {
+    if (committing || stopped) return
+    if (!gathering.hasRows() && !gathering.hasReplies()) return
+    const group = gathering
+    gathering = createGroup(group.number + 1)
+    committing = true
+    void commit(group).then(
+      () => {
+        committing = false
+        startCommit()
+        settleIdle()
+      },
+      (error: unknown) => stop('a commit failed; its outcome is unknown', error),
+    )
+  }
+
+  const commit = async (group: Group): Promise<void> => {
+    if (group.hasRows()) {
+      const now = clock.now()
+      await store.commit(group.toCommit(now, forgetNoncesBefore(now)))
+      measures.commits += 1
+    }
+    committedGroup = group.number
+    release(group)
+  }
+
+  /**
+   * Old nonce rows are deleted with some commits, a bounded number at a time: none that the table
+   * still holds, whatever the clock did meanwhile.
+   */
+  const forgetNoncesBefore = (now: Instant): Instant | null =>
+    measures.commits % 64 === 0
+      ? instant(Math.min(now - 2 * NONCE_WINDOW_MS, memory.nonces.heldSince()))
+      : null
+
+  const release = (group: Group): void => {
+    group.sendReplies()
+    if (group.orders.length > 0) dependencies.rail.send(group.orders)
+    if (group.events.length > 0) dependencies.publish(group.events)
+    if (group.changedPartners.size + group.changedEndpoints.size > 0) {
+      dependencies.directoryChanged(group.changedPartners, group.changedEndpoints)
+    }
+    roomWaiter?.()
+  }
+
+  const stop = (reason: string, error: unknown): void => {
+    if (stopped) return
+    stopped = true
+    dependencies.stop(reason, error)
+  }
+
+  const isIdle = (): boolean => !deciding && !committing && queue.size === 0
+  const settleIdle = (): void => {
+    if (!isIdle()) return
+    const waiters = idleWaiters
+    idleWaiters = []
+    for (const resolve of waiters) resolve()
+  }
+
+  return {
+    submit,
+    idle: () =>
+      isIdle() ? Promise.resolve() : new Promise((resolve) => void idleWaiters.push(resolve)),
+    measures,
+  }
+}

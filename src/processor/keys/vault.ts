@@ -1,0 +1,77 @@
+/**
+ * Keys in use by the processor: what it seals, opens, hashes and mints with.
+ *
+ * Owns: the binding of keys to purposes. Does not own: cryptography (auth), the master key's file
+ * (auth/master_key), which keys there are (keyring).
+ */
+import { createSecretKey, hash, type KeyObject } from 'node:crypto'
+import { keyedHash, requestHash, type JsonValue } from '../../auth/digest.js'
+import { createSecretBox, open, seal, type SecretBox } from '../../auth/secret_box.js'
+import { createTokenKeys, type TokenKeys, type TokenSecret } from '../../auth/token.js'
+import { assert } from '../../base/assert.js'
+import type { TenantId } from '../../base/ids.js'
+import type { Random } from '../../base/random.js'
+import { createCursors, type Cursors } from '../queries/cursor.js'
+import type { Keyring } from './keyring.js'
+
+export interface Vault {
+  /** The master key that seals. */
+  readonly sealingKid: string
+  /** Of all master keys in the file. */
+  readonly masterKids: readonly string[]
+  readonly tokenKeys: TokenKeys
+  /** For the gateways, which verify: those of master keys in the file. */
+  readonly tokenSecrets: readonly TokenSecret[]
+  /**
+   * Account numbers. `place` is `table.column.rowid`; what is opened elsewhere than sealed is a
+   * bug.
+   */
+  sealAccount(account: string, place: string): string
+  openAccount(sealed: string, place: string): string
+  /** The same, sealed with the first master key. */
+  resealAccount(sealed: string, place: string): string
+  /** Signing and webhook secrets. */
+  sealSecret(secret: string, place: string): string
+  openSecret(sealed: string, place: string): string
+  /** Keyed, because it covers account numbers. */
+  hashRequest(request: JsonValue): string
+  /** Keyed likewise: stands for a text that must not be guessed from its digest. */
+  digest(text: string): string
+  readonly cursors: Cursors
+}
+
+export function createVault(keyring: Keyring, random: Random): Vault {
+  const { masters, tokenSecrets } = keyring
+  const masterKids = masters.map(({ kid }) => kid)
+  const accounts = createSecretBox(masters, 'accounts', random)
+  const secrets = createSecretBox(masters, 'secrets', random)
+  const hashKey: KeyObject = createSecretKey(keyring.hashKey)
+  const openAccount = (sealed: string, place: string): string => opened(accounts, sealed, place)
+  return {
+    sealingKid: masters[0].kid,
+    masterKids,
+    tokenKeys: createTokenKeys(tokenSecrets),
+    tokenSecrets: tokenSecrets.filter(({ kid }) => masterKids.includes(kid)),
+    sealAccount: (account, place) => seal(accounts, account, place),
+    openAccount,
+    resealAccount: (sealed, place) => seal(accounts, openAccount(sealed, place), place),
+    sealSecret: (secret, place) => seal(secrets, secret, place),
+    openSecret: (sealed, place) => opened(secrets, sealed, place),
+    hashRequest: (request) => requestHash(hashKey, request).toString('base64url'),
+    cursors: createCursors(masters),
+    digest: (text) => keyedHash(hashKey, text).toString('base64url'),
+  }
+}
+
+function opened(box: SecretBox, sealed: string, place: string): string {
+  const text = open(box, sealed, place)
+  assert(text !== undefined, `what is sealed at ${place} opens with the master key`)
+  return text
+}
+
+/**
+ * 132 bits of a digest: the row key of a caller's idempotency key within its tenant and operation.
+ */
+export function idempotencyRowKey(tenant: TenantId, operation: string, key: string): string {
+  return hash('sha256', `${tenant}\n${operation}\n${key}`, 'base64url').slice(0, 22)
+}

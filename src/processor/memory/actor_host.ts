@@ -1,0 +1,81 @@
+/**
+ * Runs one kind of machine: the actors' mailbox is the cycle, their memory is the shelf, their disk
+ * is the store.
+ *
+ * Owns: making, restoring and stepping XState actors. Does not own: what follows from a transition
+ * (changes/advance_intent, changes/advance_payout).
+ *
+ * A1. A new entity is its machine's initial state with its own context; the actor object is made
+ *     when its first event arrives, because making one costs ten times an event. A test holds the
+ *     two ways equal.
+ * A2. A restored actor behaves as the one that was kept: the snapshot is (state, context), all of
+ *     it.
+ */
+import type { Consequence } from '../../../actors/consequence.js'
+
+/** What the host needs of an XState actor. */
+export interface RunningActor<State extends string, Context, Event> {
+  send(event: Event): void
+  getSnapshot(): { readonly value: State; readonly context: Context; can(event: Event): boolean }
+}
+
+/** Makes the actor of a snapshot; `collect` takes what its transitions emit. */
+export type OpenActor<State extends string, Context, Event> = (
+  state: State,
+  context: Context,
+  collect: (consequence: Consequence) => void,
+) => RunningActor<State, Context, Event>
+
+/** An entity as the processor holds it. */
+export interface Live<State extends string, Context, Event> {
+  state: State
+  context: Context
+  actor: RunningActor<State, Context, Event> | null
+}
+
+export interface ActorHost<State extends string, Context, Event> {
+  begin(context: Context): Live<State, Context, Event>
+  restore(state: string, contextJson: string): Live<State, Context, Event>
+  can(live: Live<State, Context, Event>, event: Event): boolean
+  /** Changes what the entity keeps, not what happens to it. The actor is made anew from it. */
+  amend(live: Live<State, Context, Event>, context: Context): void
+  /**
+   * Steps the actor and returns what follows, in order. The caller stages it or stops the process.
+   */
+  send(live: Live<State, Context, Event>, event: Event): readonly Consequence[]
+}
+
+export function createActorHost<State extends string, Context, Event>(
+  initial: State,
+  open: OpenActor<State, Context, Event>,
+): ActorHost<State, Context, Event> {
+  let emitted: Consequence[] = []
+  const collect = (consequence: Consequence): void => {
+    emitted.push(consequence)
+  }
+  const actorOf = (live: Live<State, Context, Event>): RunningActor<State, Context, Event> =>
+    (live.actor ??= open(live.state, live.context, collect))
+
+  return {
+    begin: (context) => ({ state: initial, context, actor: null }),
+    restore: (state, contextJson) => ({
+      state: state as State,
+      context: JSON.parse(contextJson) as Context,
+      actor: null,
+    }),
+    can: (live, event) => actorOf(live).getSnapshot().can(event),
+    amend: (live, context) => {
+      live.context = context
+      live.actor = null
+    },
+    send: (live, event) => {
+      emitted = []
+      const actor = actorOf(live)
+      actor.send(event)
+      const snapshot = actor.getSnapshot()
+      live.state = snapshot.value
+      live.context = snapshot.context
+      return emitted
+    },
+  }
+}

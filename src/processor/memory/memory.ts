@@ -1,0 +1,271 @@
+/**
+ * What the processor knows without asking the disk.
+ *
+ * Owns: the warm rows, the books' balances, the directory, counters of positions. Does not own:
+ * changes to them (commands, through changes/ and directory).
+ *
+ * N1. Memory is the newest truth: it includes what is staged and not committed. It is never older
+ *     than the disk.
+ * N2. There is one writer. What memory knows to be absent is absent.
+ */
+import { createNonceTable, type NonceTable } from '../../auth/nonces.js'
+import { instant, plus, type Instant } from '../../base/clock.js'
+import type { EndpointId, Environment, KeyId, PartnerId, TenantId } from '../../base/ids.js'
+import type { AccountKey } from '../../ledger/accounts.js'
+import { currencyOf, type Currency } from '../../money/currency.js'
+import { parseRate, type Rate } from '../../money/rate.js'
+import type { Corridor } from '../../qr/corridor.js'
+import type { BootState, Store } from '../../store/store.js'
+import type { Row } from '../../store/tables.js'
+import { openIntent } from '../../../actors/intent/actor.js'
+import type { IntentContext, IntentEvent, IntentState } from '../../../actors/intent/context.js'
+import { openPayout } from '../../../actors/payout/actor.js'
+import type { PayoutContext, PayoutEvent, PayoutState } from '../../../actors/payout/context.js'
+import { createActorHost, type ActorHost, type Live } from './actor_host.js'
+import { createKeyIndex, printsIn, type KeyIndex } from './key_index.js'
+import { createRecentPayments, type RecentPayments } from './recent_payments.js'
+import { createUserPrinter, type UserPrinter } from './user_print.js'
+import { createRouteTable, routeOf, type RouteTable } from './routes.js'
+import { createShelf, type Shelf } from './shelf.js'
+import type { Vault } from '../keys/vault.js'
+
+export type LiveIntent = Live<IntentState, IntentContext, IntentEvent>
+export type LivePayout = Live<PayoutState, PayoutContext, PayoutEvent>
+
+export interface PartnerEntry {
+  readonly id: PartnerId
+  readonly suspended: boolean
+  readonly allowedIps: readonly string[]
+  readonly packages: readonly string[]
+  readonly corridors: readonly Corridor[]
+  readonly rateLimitPerSecond: number
+  readonly createdAt: Instant
+}
+
+export interface KeyEntry {
+  readonly id: KeyId
+  readonly tenant: TenantId
+  readonly secret: string
+  readonly createdAt: Instant
+  readonly revokedAt: Instant | null
+}
+
+export interface EndpointEntry {
+  readonly id: EndpointId
+  readonly tenant: TenantId
+  readonly url: string
+  readonly description: string
+  readonly enabledEvents: readonly string[]
+  readonly enabledEventsSince: Instant
+  readonly apiVersion: string
+  readonly status: 'enabled' | 'disabled' | 'deleted'
+  readonly disabledReason: string
+  /** Oldest first. */
+  readonly secrets: readonly {
+    readonly keyId: string
+    readonly secret: string
+    readonly activeFrom: Instant
+  }[]
+  readonly createdAt: Instant
+}
+
+export interface Memory {
+  readonly intentHost: ActorHost<IntentState, IntentContext, IntentEvent>
+  readonly payoutHost: ActorHost<PayoutState, PayoutContext, PayoutEvent>
+  readonly intents: Shelf<LiveIntent>
+  readonly payouts: Shelf<LivePayout>
+  readonly beneficiaries: Shelf<Row<'beneficiaries'>>
+  readonly idempotency: Shelf<Row<'idempotency'>>
+  readonly usage: Shelf<bigint>
+  readonly fxQuotes: Shelf<Row<'fxQuotes'>>
+  readonly discrepancies: Shelf<Row<'discrepancies'>>
+  /** All there ever were: they are few, and every piece of odd news asks for its own. */
+  readonly discrepancyIds: Set<string>
+  /** By kid. */
+  readonly masterKeys: Map<string, Row<'masterKeys'>>
+  readonly partners: Map<PartnerId, PartnerEntry>
+  readonly keys: Map<KeyId, KeyEntry>
+  readonly endpoints: Map<EndpointId, EndpointEntry>
+  readonly rates: Map<Currency, { readonly rate: Rate; readonly setAt: Instant }>
+  /** Those that operators have set. */
+  readonly routes: RouteTable
+  readonly balances: Map<AccountKey, bigint>
+  readonly balanceAlerts: Map<AccountKey, Row<'balanceAlerts'>>
+  /** The last event sequence of each tenant. */
+  readonly sequences: Map<TenantId, number>
+  readonly recentPayments: RecentPayments
+  readonly nonces: NonceTable
+  readonly keyIndex: KeyIndex
+  /** The number of each user's last intent. */
+  readonly userIndex: KeyIndex
+  readonly printOfUser: UserPrinter
+  lastPosting: number
+  lastPosition: number
+  lastKeySequence: number
+  lastIntentNumber: number
+}
+
+const BOUND_OF_SMALL_ROWS = 50_000
+/** Each create binds a key and few come again, so most rows only make their shelf slow. */
+const BOUND_OF_BOUND_KEYS = 4_096
+
+export interface MemoryOptions {
+  readonly warmActors: number
+  readonly duplicateWindowMs: number
+}
+
+/** Reads what the first command needs. Actors and idempotency keys come when they are asked for. */
+export async function loadMemory(
+  store: Store,
+  vault: Vault,
+  now: Instant,
+  { warmActors, duplicateWindowMs }: MemoryOptions,
+): Promise<Memory> {
+  const boot = await store.boot(plus(now, -duplicateWindowMs))
+  const memory = emptyMemory(boot.nonceSalt, warmActors, duplicateWindowMs)
+  for (const row of boot.masterKeys) memory.masterKeys.set(row.kid, row)
+  for (const row of boot.partners) memory.partners.set(row.id as PartnerId, partnerEntry(row))
+  for (const row of boot.signingKeys) {
+    memory.keys.set(row.id as KeyId, {
+      id: row.id as KeyId,
+      tenant: row.tenant as TenantId,
+      secret: vault.openSecret(row.sealed_secret, signingSecretPlace(row.id)),
+      createdAt: instant(row.created_at),
+      revokedAt: row.revoked_at === null ? null : instant(row.revoked_at),
+    })
+  }
+  for (const row of boot.endpoints) {
+    memory.endpoints.set(row.id as EndpointId, endpointEntry(row, vault))
+  }
+  for (const row of boot.rates) {
+    const currency = currencyOf(row.currency)
+    const rate = parseRate(row.rate)
+    if (currency === undefined || rate === undefined) throw new Error(`bad rate ${row.currency}`)
+    memory.rates.set(currency, { rate, setAt: instant(row.set_at) })
+  }
+  for (const row of boot.routes) memory.routes.set(routeOf(row))
+  for (const row of boot.balanceAlerts) memory.balanceAlerts.set(row.account as AccountKey, row)
+  for (const { id } of boot.discrepancies) memory.discrepancyIds.add(id)
+  takeCounters(memory, boot)
+  for (const row of boot.recentlyConfirmed) {
+    const live = memory.intentHost.restore(row.state, row.context)
+    memory.recentPayments.add(live.context)
+  }
+  return memory
+}
+
+function emptyMemory(salt: Buffer, warmActors: number, duplicateWindowMs: number): Memory {
+  return {
+    intentHost: createActorHost<IntentState, IntentContext, IntentEvent>('created', openIntent),
+    payoutHost: createActorHost<PayoutState, PayoutContext, PayoutEvent>('created', openPayout),
+    intents: createShelf({
+      max: warmActors,
+      isEnded: ({ state }) => state !== 'created' && state !== 'authorized',
+    }),
+    payouts: createShelf({
+      max: warmActors,
+      isEnded: ({ state }) => state !== 'created' && state !== 'processing',
+    }),
+    beneficiaries: createShelf({ max: BOUND_OF_SMALL_ROWS }),
+    idempotency: createShelf({ max: BOUND_OF_BOUND_KEYS }),
+    usage: createShelf({ max: BOUND_OF_SMALL_ROWS }),
+    fxQuotes: createShelf({ max: BOUND_OF_SMALL_ROWS }),
+    discrepancies: createShelf({ max: BOUND_OF_SMALL_ROWS }),
+    discrepancyIds: new Set(),
+    masterKeys: new Map(),
+    partners: new Map(),
+    keys: new Map(),
+    endpoints: new Map(),
+    rates: new Map(),
+    routes: createRouteTable(),
+    balances: new Map(),
+    balanceAlerts: new Map(),
+    sequences: new Map(),
+    recentPayments: createRecentPayments(duplicateWindowMs),
+    nonces: createNonceTable({ salt }),
+    keyIndex: createKeyIndex(),
+    userIndex: createKeyIndex(),
+    printOfUser: createUserPrinter(salt),
+    lastPosting: 0,
+    lastPosition: 0,
+    lastKeySequence: 0,
+    lastIntentNumber: 0,
+  }
+}
+
+function takeCounters(memory: Memory, boot: BootState): void {
+  for (const { id, balance } of boot.accounts)
+    memory.balances.set(id as AccountKey, BigInt(balance))
+  for (const { tenant, sequence } of boot.sequences) memory.sequences.set(tenant, sequence)
+  for (const { seen_at, fingerprints } of boot.nonces) memory.nonces.load(fingerprints, seen_at)
+  memory.lastPosting = boot.lastPosting
+  memory.lastPosition = boot.lastPosition
+  for (const { first, prints } of boot.keyPrints) {
+    for (const [offset, print] of printsIn(prints).entries()) {
+      memory.keyIndex.add(print, first + offset)
+      memory.lastKeySequence = first + offset
+    }
+  }
+  for (const { first, prints } of boot.userPrints) {
+    for (const [offset, print] of printsIn(prints).entries()) {
+      memory.userIndex.exchange(print, first + offset)
+      memory.lastIntentNumber = first + offset
+    }
+  }
+}
+
+/** Between batches only (shelf, H3). */
+export function evict(memory: Memory, committedGroup: number): void {
+  memory.intents.evict(committedGroup)
+  memory.payouts.evict(committedGroup)
+  memory.beneficiaries.evict(committedGroup)
+  memory.idempotency.evict(committedGroup)
+  memory.usage.evict(committedGroup)
+  memory.fxQuotes.evict(committedGroup)
+  memory.discrepancies.evict(committedGroup)
+}
+
+export const signingSecretPlace = (keyId: string): string => `signing_keys.sealed_secret.${keyId}`
+export const webhookSecretPlace = (keyId: string): string => `webhook_endpoints.secrets.${keyId}`
+export const environmentOf = (tenant: TenantId): Environment =>
+  tenant.endsWith('_production') ? 'production' : 'sandbox'
+
+function partnerEntry(row: Row<'partners'>): PartnerEntry {
+  return {
+    id: row.id as PartnerId,
+    suspended: row.suspended === 1,
+    allowedIps: row.allowed_ips as string[],
+    packages: row.packages as string[],
+    corridors: row.corridors as Corridor[],
+    rateLimitPerSecond: row.rate_limit_per_second,
+    createdAt: instant(row.created_at),
+  }
+}
+
+/** How a webhook secret lies in its row. */
+export interface SealedWebhookSecret {
+  readonly keyId: string
+  readonly sealed: string
+  readonly activeFrom: Instant
+}
+
+function endpointEntry(row: Row<'endpoints'>, vault: Vault): EndpointEntry {
+  const sealed = row.secrets as readonly SealedWebhookSecret[]
+  return {
+    id: row.id as EndpointId,
+    tenant: row.tenant as TenantId,
+    url: row.url,
+    description: row.description,
+    enabledEvents: row.enabled_events as string[],
+    enabledEventsSince: instant(row.enabled_events_since),
+    apiVersion: row.api_version,
+    status: row.status as EndpointEntry['status'],
+    disabledReason: row.disabled_reason,
+    secrets: sealed.map(({ keyId, sealed, activeFrom }) => ({
+      keyId,
+      secret: vault.openSecret(sealed, webhookSecretPlace(keyId)),
+      activeFrom,
+    })),
+    createdAt: instant(row.created_at),
+  }
+}

@@ -1,0 +1,48 @@
+/**
+ * Cursors of lists: where a page ended, as text that only we can make.
+ *
+ * Owns: their form, `position.mac`. Does not own: the keys' origin (auth/master_key), what a
+ * position means (queries).
+ *
+ * C1. A cursor opens only for the list it was made for: the same operation, tenant and filters
+ *     (`place`).
+ * C2. One that was altered, made elsewhere or spelt differently is none, whatever is wrong with it.
+ */
+import { createHmac, createSecretKey, timingSafeEqual, type KeyObject } from 'node:crypto'
+import { deriveKey, type MasterKeys } from '../../auth/master_key.js'
+
+export interface Cursors {
+  make(place: string, position: string): string
+  /** The position, or undefined. */
+  open(place: string, cursor: string): string | undefined
+}
+
+const CURSOR_MAX = 512
+/** 16 bytes of the mac are 22 characters. */
+const CURSOR_SHAPE = /^([A-Za-z0-9_-]+)\.([A-Za-z0-9_-]{22})$/
+const MAC_BYTES = 16
+
+/** The first key makes cursors, every key opens them. */
+export function createCursors(masters: MasterKeys): Cursors {
+  const keys = masters.map((master) => createSecretKey(deriveKey(master, 'cursor')))
+  return {
+    make: (place, position) => {
+      const text = Buffer.from(position).toString('base64url')
+      return `${text}.${mac(keys[0]!, place, text).toString('base64url')}`
+    },
+    open: (place, cursor) => {
+      if (cursor.length > CURSOR_MAX) return undefined
+      const [, text = '', given = ''] = CURSOR_SHAPE.exec(cursor) ?? []
+      const bytes = Buffer.from(given, 'base64url')
+      if (bytes.length !== MAC_BYTES || bytes.toString('base64url') !== given) return undefined
+      const isOurs = keys.some((key) => timingSafeEqual(mac(key, place, text), bytes))
+      return isOurs ? Buffer.from(text, 'base64url').toString() : undefined
+    },
+  }
+}
+
+const mac = (key: KeyObject, place: string, text: string): Buffer =>
+  createHmac('sha256', key)
+    .update(JSON.stringify([place, text]))
+    .digest()
+    .subarray(0, MAC_BYTES)

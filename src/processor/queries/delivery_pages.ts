@@ -1,0 +1,49 @@
+/**
+ * Deliveries as several pools tell of them, as one list.
+ *
+ * Owns: merging pages, places in the list. Does not own: asking (services/delivery_desk), views.
+ *
+ * P1. Newest event first; the place of a delivery is its event, then its endpoint.
+ * P2. A page of one pool says nothing about what is behind its end. What others have behind that
+ *     waits for the next page, so that nothing is passed over.
+ * P3. A delivery that two pools made is shown once, as the later one has it.
+ */
+import type { DeliveryRecord__Output as DeliveryRecord } from '../../../protos/types/causeway/v1/DeliveryRecord.js'
+
+export interface DeliveryPage {
+  readonly deliveries: readonly DeliveryRecord[]
+  /** There is more behind the last one. */
+  readonly more: boolean
+}
+
+export function mergePages(pages: readonly DeliveryPage[], limit: number): DeliveryPage {
+  const ends = pages.filter(({ more }) => more).map(({ deliveries }) => deliveries.at(-1))
+  const all = new Map<string, DeliveryRecord>()
+  for (const record of pages.flatMap(({ deliveries }) => deliveries)) {
+    const place = positionOf(record)
+    const other = all.get(place)
+    if (other === undefined || other.id < record.id) all.set(place, record)
+  }
+  const told = [...all.values()]
+    .filter((record) => ends.every((end) => end === undefined || compare(record, end) <= 0))
+    .sort(compare)
+  return { deliveries: told.slice(0, limit), more: ends.length > 0 || told.length > limit }
+}
+
+/** Negative: `one` comes first. */
+function compare(one: DeliveryRecord, other: DeliveryRecord): number {
+  if (one.event_id !== other.event_id) return one.event_id > other.event_id ? -1 : 1
+  if (one.endpoint_id === other.endpoint_id) return 0
+  return one.endpoint_id > other.endpoint_id ? -1 : 1
+}
+
+export const positionOf = ({ event_id, endpoint_id }: DeliveryRecord): string =>
+  `${event_id} ${endpoint_id}`
+
+/** Sorts behind every id. */
+const ABOVE_ALL = '~'
+
+export function placeIn(position: string | null): { event: string; endpoint: string } {
+  const [event = '', endpoint = ''] = (position ?? `${ABOVE_ALL} `).split(' ')
+  return { event, endpoint }
+}

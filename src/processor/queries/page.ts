@@ -1,0 +1,57 @@
+/**
+ * Pages: what a caller asks of a list, and the answer's shape.
+ *
+ * G1. A page reads one row more than it shows: whether there is a next page is known without
+ *     counting.
+ */
+import { LIST_LIMIT_DEFAULT, LIST_LIMIT_MAX } from '../../base/bounds.js'
+import { answer, type Answer } from '../cycle/group.js'
+import type { Vault } from '../keys/vault.js'
+
+/** As it comes from the wire. */
+export interface PageRequest {
+  readonly limit?: number
+  readonly cursor?: string
+}
+
+export interface Page {
+  /** Which list: operation, tenant and filters. */
+  readonly place: string
+  readonly limit: number
+  /** Where the page before ended; null: at the beginning. */
+  readonly after: string | null
+}
+
+/** The page, or null when the limit or the cursor is none of this list. */
+export function pageOf(vault: Vault, place: string, { limit, cursor }: PageRequest): Page | null {
+  const size = limit ?? LIST_LIMIT_DEFAULT
+  if (size < 1 || size > LIST_LIMIT_MAX) return null
+  if (cursor === undefined) return { place, limit: size, after: null }
+  const after = vault.cursors.open(place, cursor)
+  return after === undefined ? null : { place, limit: size, after }
+}
+
+/** @param rows one more than the page's limit where there are as many */
+export function answerPage<R>(
+  vault: Vault,
+  { place, limit }: Page,
+  rows: readonly R[],
+  {
+    view,
+    positionOf,
+    shows = () => true,
+  }: {
+    view: (row: R) => object
+    positionOf: (row: NoInfer<R>) => string
+    /** Rows that are walked past are of the page, but not in it. */
+    shows?: (row: NoInfer<R>) => boolean
+  },
+): Answer {
+  const shown = rows.slice(0, limit)
+  const last = shown.at(-1)
+  const next = rows.length > limit && last !== undefined ? positionOf(last) : null
+  return answer({
+    data: shown.filter(shows).map(view),
+    next_cursor: next === null ? null : vault.cursors.make(place, next),
+  })
+}
