@@ -7,7 +7,7 @@ MAKEFLAGS += --no-print-directory
 SHELL := /bin/sh
 .DEFAULT_GOAL := help
 .PHONY: help setup nats build run demo ops audit statement test check lint format bench fuzz sim chaos \
-	load soak spike bench-scale bench-compare seed clean
+	load soak spike bench-scale bench-pool bench-compare seed clean
 
 INSTALLED := node_modules/.installed
 TYPES := protos/types/.made
@@ -69,6 +69,9 @@ bench: setup nats build ## every scenario beside its ceiling; SCENARIO= picks so
 
 bench-scale: setup nats build ## reads of 10,000 and of 1,000,000 payments; starts with 100,000 live ones
 	@$(LOAD) scale $(call with,BOOKS,books) $(LOAD_FLAGS)
+
+bench-pool: setup nats build ## the webhook pool alone; ARGS=--isolation: beside a dead, a slow and a flapping endpoint
+	@node .build/test/load/deliveries/deliveries_main.js $(call with,RATE,rate) $(call with,DURATION,seconds) $(ARGS)
 
 bench-compare: setup nats build ## two revisions in turn: make bench-compare BASE=main (REV=HEAD)
 	@.make/bench_compare.sh "$(BASE)" "$(or $(REV),HEAD)" $(call with,DURATION,seconds) $(LOAD_FLAGS)
