@@ -1,5 +1,5 @@
 /**
- * Bodies of the payment-intent routes (spec: Payment intents, Limits).
+ * Bodies of the payment-intent routes (README.md, Payment intents).
  */
 import { AMOUNT_USD_CENTS_MAX, PARTNER_USER_ID_MAX, QR_PAYLOAD_MAX } from '../../src/base/bounds.js'
 import { checkOf } from '../decode/body.js'

@@ -1,5 +1,5 @@
 /**
- * Queries of the list routes (spec: List query parameters).
+ * Queries of the list routes (README.md, Operations: Lists).
  *
  * Owns: their names and forms. Does not own: cursors, which only the processor reads.
  */

@@ -1,5 +1,5 @@
 /**
- * Bodies of the beneficiary and payout routes (spec: Beneficiary, Create payout body, Limits).
+ * Bodies of the beneficiary and payout routes (README.md, Payouts).
  *
  * A fault inside a beneficiary has its own code, wherever the beneficiary stands, so it is checked
  * apart.

@@ -3,7 +3,7 @@
  */
 import { DAY, HOUR, MINUTE, SECOND } from './clock.js'
 
-/** Spec, Limits. */
+/** What partners are promised: gateway/README.md. */
 export const AMOUNT_USD_CENTS_MAX = 100_000_000
 export const PARTNER_USER_ID_MAX = 256
 export const INTENT_IDEMPOTENCY_KEY_MAX = 256

@@ -191,8 +191,8 @@ export const ERRORS = {
 export type ErrorCode = keyof typeof ERRORS
 
 /**
- * Codes whose HTTP status depends on the operation that raises them (spec: Errors, and the confirm
- * rules). Confirm answers its refusals as conflicts; a payout answers the same code as 422.
+ * Codes whose HTTP status depends on the operation that raises them (gateway/README.md, Errors).
+ * Confirm answers its refusals as conflicts; a payout answers the same code as 422.
  */
 export const CONFLICT_ON_CONFIRM: ReadonlySet<ErrorCode> = new Set([
   'user_limit_exceeded',

@@ -7,8 +7,8 @@
  *
  * S1. A wrong value stops the start with the name, what was given and what is allowed; all faults
  *     are reported at once.
- * S2. Unknown names are refused in `.env`, where they can only be mistakes; the process environment
- *     has other tenants.
+ * S2. Unknown names and lines that set nothing are refused in `.env`, where they can only be
+ *     mistakes; the process environment has other tenants.
  * S3. The result is frozen and passed down; no other file reads `process.env`.
  */
 import { existsSync, readFileSync } from 'node:fs'
@@ -218,8 +218,7 @@ export function readSettings(
   environment: Readonly<Record<string, string | undefined>> = process.env,
   dotEnvFile = '.env',
 ): Settings {
-  const fromFile = existsSync(dotEnvFile) ? parseEnv(readFileSync(dotEnvFile, 'utf8')) : {}
-  const faults: string[] = []
+  const { values: fromFile, faults } = readDotEnv(dotEnvFile)
   for (const name of Object.keys(fromFile)) {
     if (!Object.hasOwn(SETTINGS, name)) faults.push(`${name} in ${dotEnvFile} is not a setting`)
   }
@@ -235,6 +234,26 @@ export function readSettings(
   faults.push(...contradictions(settings))
   if (faults.length > 0) throw new SettingsError(faults.join('\n'))
   return Object.freeze(settings)
+}
+
+/**
+ * What the file sets, and which of its lines set nothing. Each is read alone: Node takes a line
+ * without `=` for a part of the next one's name, or leaves it out.
+ */
+export function readDotEnv(file: string): {
+  readonly values: Readonly<Record<string, string | undefined>>
+  readonly faults: string[]
+} {
+  const lines = existsSync(file) ? readFileSync(file, 'utf8').split('\n') : []
+  const values: Record<string, string | undefined> = {}
+  const faults: string[] = []
+  for (const [i, line] of lines.map((text) => text.trim()).entries()) {
+    if (line === '' || line.startsWith('#')) continue
+    const set = parseEnv(line)
+    if (Object.keys(set).length > 0) Object.assign(values, set)
+    else faults.push(`Line ${i + 1} of ${file} is not NAME=value: ${line}`)
+  }
+  return { values, faults }
 }
 
 /** Values that are fine alone and wrong together. */

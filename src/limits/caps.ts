@@ -1,8 +1,8 @@
 /**
  * What a partner's user may pay in a corridor, in minor units of its currency.
  *
- * Vietnam's limits: spec, Limits. Thailand's, and the minimums: our own choice, which settings may
- * change.
+ * Vietnam's limits are the law's and fixed. Thailand's, and the minimums: our own choice, which
+ * settings may change.
  */
 import type { Corridor } from '../qr/corridor.js'
 

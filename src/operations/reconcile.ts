@@ -5,11 +5,11 @@
  * own: the comparison (src/reconciliation).
  *
  * R1. Findings go to `--out FILE`, or to the standard output; then the rest is told on the error
- *     output.
+ *     output. Nothing is written before the statement has proved to be one.
  * R2. Something that does not match, or a line that can not be read, makes it end with 1.
  */
 import { once } from 'node:events'
-import { createWriteStream } from 'node:fs'
+import { createWriteStream, statSync } from 'node:fs'
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { basename, join } from 'node:path'
@@ -36,10 +36,17 @@ export const reconcileStatement: Command = {
       throw new CommandFault('--json needs --out FILE for the findings.')
     }
     const period = periodIn(flags)
-    const statement = openStatement(file)
+    const statement = statementAt(file)
     const outcome = await compared(context, period, statement)
     return reportOf(outcome, flags)
   },
+}
+
+function statementAt(file: string): StatementFile {
+  const found = statSync(file, { throwIfNoEntry: false })
+  if (found === undefined) throw new CommandFault(`There is no file ${file}.`)
+  if (found.isDirectory()) throw new CommandFault(`${file} is a folder, not a statement.`)
+  return openStatement(file)
 }
 
 async function compared(
@@ -49,7 +56,7 @@ async function compared(
 ): Promise<Outcome> {
   const books = connectReconciliation(context.sandbox, actorOf(context, 'sandbox'), context.clock)
   const folder = await mkdtemp(join(tmpdir(), 'causeway-reconcile-'))
-  const findings = openFindings(context.flags.out)
+  const findings = findingsTo(context.flags.out)
   try {
     const workbook = await openWorkbook(join(folder, 'workbook.db'))
     const outcome = await reconcile({
@@ -57,7 +64,8 @@ async function compared(
       tell: (finding) => findings.write(findingLine(finding)),
     })
       .catch((error: unknown) => {
-        throw typedWrong(error) ? new CommandFault(`${statement.file}: ${error.message}`) : error
+        if (!(error instanceof NoStatement)) throw error
+        throw new CommandFault(`${statement.file}: ${error.message}`)
       })
       .finally(() => workbook.close())
     await findings.close()
@@ -74,13 +82,16 @@ async function compared(
   }
 }
 
-/** The file that was named is not there, or is something else. */
-const typedWrong = (error: unknown): error is Error =>
-  error instanceof NoStatement || (error as { code?: unknown }).code === 'ENOENT'
-
 interface Findings {
   write(text: string): Promise<void>
   close(): Promise<void>
+}
+
+/** Opened by the first finding, or at the end. */
+function findingsTo(out: string | undefined): Findings {
+  let opened: Findings | undefined
+  const open = (): Findings => (opened ??= openFindings(out))
+  return { write: (text) => open().write(text), close: () => open().close() }
 }
 
 function openFindings(out: string | undefined): Findings {

@@ -1,13 +1,15 @@
 /**
  * Commands about payout routes: which countries and currencies, at which terms.
  *
- * Owns: showing routes and reading one from a file. Does not own: what a route may say (processor).
+ * Owns: showing routes and setting one. Does not own: the file it is read from (route_file), what a
+ * route may say (processor).
  */
-import { readFileSync } from 'node:fs'
-import type { Route, Route__Output } from '../../protos/types/causeway/v1/Route.js'
+import type { Route__Output } from '../../protos/types/causeway/v1/Route.js'
 import { actorOf } from './actor.js'
 import { wireInWords } from './amounts.js'
-import { CommandFault, type Command } from './command.js'
+import type { Command } from './command.js'
+import { readRoute } from './route_file.js'
+import { tenantNamed } from './tenant.js'
 import { table } from './terminal.js'
 
 export const routesList: Command = {
@@ -39,18 +41,11 @@ export const routesSet: Command = {
   usage: 'routes set FILE',
   about: 'a whole route, as JSON in the form of one of `routes list --json`',
   run: async (context, [file = '']) => {
-    const given = routeIn(file)
-    const actor = actorOf(context, given.tenant?.environment ?? 'sandbox')
+    const given = readRoute(file)
+    const { tenant } = given
+    if (tenant) await tenantNamed(context, tenant.partner_id, tenant.environment)
+    const actor = actorOf(context, tenant?.environment ?? 'sandbox')
     const route = await context.operator.call('SetRoute', { actor, route: given })
     return { value: route, lines: [table([rowOf(route)], [])] }
   },
-}
-
-function routeIn(file: string): Route {
-  try {
-    return JSON.parse(readFileSync(file, 'utf8')) as Route
-  } catch (error) {
-    const why = error instanceof Error ? error.message : String(error)
-    throw new CommandFault(`No route can be read from ${file}: ${why}`)
-  }
 }

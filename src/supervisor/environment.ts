@@ -9,10 +9,9 @@
  * E2. Secrets reach children by environment, never by argument: arguments are for every user to
  *     see.
  */
-import { existsSync, readFileSync } from 'node:fs'
+import { existsSync } from 'node:fs'
 import { delimiter, join } from 'node:path'
-import { parseEnv } from 'node:util'
-import { readSettings, type SettingName, type Settings } from '../base/settings.js'
+import { readDotEnv, readSettings, type SettingName, type Settings } from '../base/settings.js'
 
 const DOT_ENV = '.env'
 
@@ -40,7 +39,7 @@ export function readEnvironment(): Environment {
 
 function isGiven(name: SettingName): boolean {
   if (process.env[name] !== undefined) return true
-  return existsSync(DOT_ENV) && parseEnv(readFileSync(DOT_ENV, 'utf8'))[name] !== undefined
+  return readDotEnv(DOT_ENV).values[name] !== undefined
 }
 
 /** Servers are often installed where only root's PATH looks. */

@@ -77,6 +77,24 @@ void t.test(
   },
 )
 
+void t.test('a line of .env that sets nothing is refused with its number', async (t) => {
+  const good = '# a = comment\n\n  # another\nexport HTTP_PORT=1234\r\n\t\nGRPC_PORT = "5" # why\n'
+  const bad = 'HTTP_PORT 80\nGRPC_PORT=5\n\n=7\nBRAND: Acme'
+  const folder = t.testdir({ good, bad })
+  const settings = readSettings({}, join(folder, 'good'))
+  t.equal(settings.HTTP_PORT, 1234)
+  t.equal(settings.GRPC_PORT, 5)
+  const file = join(folder, 'bad')
+  t.equal(
+    faultsOf({}, file),
+    [
+      `Line 1 of ${file} is not NAME=value: HTTP_PORT 80`,
+      `Line 4 of ${file} is not NAME=value: =7`,
+      `Line 5 of ${file} is not NAME=value: BRAND: Acme`,
+    ].join('\n'),
+  )
+})
+
 void t.test('every default is an allowed value and says what it is about', async (t) => {
   for (const [name, setting] of Object.entries(SETTINGS)) {
     t.not(setting.read(setting.fallback), undefined, name)

@@ -11,6 +11,7 @@
 import { randomInt } from 'node:crypto'
 import { parseArgs } from 'node:util'
 import { createChance } from '../fuzz/chance.js'
+import { numberFlag } from '../support/number_flag.js'
 import { partnerOf } from '../support/partner.js'
 import { receiverOf } from '../support/receiver.js'
 import { tendStack, type TendedStack } from '../support/tended_stack.js'
@@ -21,8 +22,8 @@ import { pause, TROUBLES } from './troubles.js'
 const { values } = parseArgs({
   options: { duration: { type: 'string', default: '60' }, seed: { type: 'string' } },
 })
-const seconds = Number(values.duration)
-const seed = values.seed === undefined ? randomInt(1_000_000_000) : Number(values.seed)
+const seconds = numberFlag('duration', values.duration)
+const seed = values.seed === undefined ? randomInt(1_000_000_000) : numberFlag('seed', values.seed)
 
 const PAYERS = 10
 const CALM_MS = 1_500

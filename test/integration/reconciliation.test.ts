@@ -178,12 +178,25 @@ t.test('other periods, and what is typed wrong', async (t) => {
     ['reconcile', file],
     [...other, '--to', '2019-01-01'],
     [...other, '--json'],
-    ['reconcile', join(folder, 'none.csv'), '--from', '2020-01-01'],
-    ['reconcile', join(stack.dataDir, 'run.json'), '--from', '2020-01-01'],
   ]) {
     t.equal((await run('operations/main.js', args)).exitCode, 2, args.join(' '))
   }
   t.equal((await run('rails/sandbox/statement_main.js', [])).exitCode, 2)
+})
+
+t.test('without a statement nothing is written', async (t) => {
+  const out = join(folder, 'of_yesterday.csv')
+  writeFileSync(out, 'findings')
+  const none = join(folder, 'none.csv')
+  for (const [given, fault] of [
+    [none, `There is no file ${none}.\n`],
+    [folder, `${folder} is a folder, not a statement.\n`],
+    [join(stack.dataDir, 'run.json'), /first line does not name the columns .+\n$/],
+  ] as const) {
+    t.match(await reconcile(given), { exitCode: 2, out: '', err: fault })
+    t.match(await reconcile(given, '--out', out), { exitCode: 2, out: '', err: fault })
+  }
+  t.equal(readFileSync(out, 'utf8'), 'findings')
 })
 
 t.test('who reads and concludes is kept', async (t) => {

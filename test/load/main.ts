@@ -93,7 +93,8 @@ void main()
   .catch(async (error: unknown) => {
     await cleanUp()
     const usage = error instanceof UsageError
-    process.stderr.write(`${usage || !(error instanceof Error) ? String(error) : error.stack}\n`)
+    const failure = error instanceof Error ? error.stack : String(error)
+    process.stderr.write(`${usage ? error.message : failure}\n`)
     return usage ? EXIT_USAGE : EXIT_FAILED
   })
   .then((code) => process.exit(code))

@@ -81,6 +81,6 @@ const say = (line: string): void => {
 
 await main().catch((error: unknown) => {
   if (!(error instanceof UsageError)) throw error
-  process.stderr.write(`${String(error)}\n`)
+  process.stderr.write(`${error.message}\n`)
   process.exitCode = EXIT_USAGE
 })

@@ -109,6 +109,17 @@ t.test('against a running stack', async (t) => {
     writeFileSync(file, JSON.stringify(dearer))
     t.match(await json(t, 'routes', 'set', file), dearer)
     t.match((await ops('routes', 'list')).out, 'rail VND 7,000')
+
+    for (const [given, fault] of [
+      [{ ...dearer, handling: null }, /^\S+route.json: handling is missing\.\n$/],
+      [
+        { ...dearer, tenant: { partner_id: 'nobody', environment: 'sandbox' } },
+        /^There is no partner nobody/,
+      ],
+    ] as const) {
+      writeFileSync(file, JSON.stringify(given))
+      t.match(await ops('routes', 'set', file), { exitCode: 2, out: '', err: fault })
+    }
   })
 
   await t.test('held payouts are seen and decided', async (t) => {

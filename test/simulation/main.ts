@@ -7,6 +7,7 @@
  */
 import { randomInt } from 'node:crypto'
 import { parseArgs } from 'node:util'
+import { numberFlag } from '../support/number_flag.js'
 import { simulateSeeds } from './seeds.js'
 
 const { values } = parseArgs({
@@ -20,9 +21,9 @@ const { values } = parseArgs({
 const say = (line: string): void => console.log(line)
 
 const counts = await simulateSeeds({
-  first: values.seed === undefined ? randomInt(1_000_000_000) : Number(values.seed),
-  runs: Number(values.runs ?? (values.seed === undefined ? '50' : '1')),
-  steps: Number(values.steps),
+  first: values.seed === undefined ? randomInt(1_000_000_000) : numberFlag('seed', values.seed),
+  runs: numberFlag('runs', values.runs ?? (values.seed === undefined ? '50' : '1')),
+  steps: numberFlag('steps', values.steps),
   tell: say,
   ...(values.trace ? { trace: say } : {}),
 })

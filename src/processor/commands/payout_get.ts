@@ -16,7 +16,7 @@ export function getPayout(tenant: TenantId, payoutId: string): Command {
   }
 }
 
-/** Spec, States: always a conflict; an unknown payout is not found. */
+/** Always a conflict: no payout can be cancelled. An unknown one is not found. */
 export function cancelPayout(tenant: TenantId, payoutId: string): Command {
   return {
     name: 'cancel_payout',
