@@ -11,8 +11,9 @@
  *     not loaded twice.
  * L3. An endpoint that is not known yet, or failed last time, takes one at a time. Each answer adds
  *     one, up to four: one that comes back is not met by all that has waited for it.
+ * L4. Tries leave at the endpoint's rate at most; a second's worth may leave at once.
  */
-import type { Instant } from '../../src/base/clock.js'
+import { SECOND, type Instant } from '../../src/base/clock.js'
 import type { DeliveryId, EndpointId } from '../../src/base/ids.js'
 import { CLOSED, isOpen, mayProbe, type Breaker } from './breaker.js'
 import type { Endpoint } from './endpoint.js'
@@ -20,6 +21,7 @@ import { CONNECTIONS_PER_ENDPOINT } from './sender.js'
 import type { Delivery } from './store.js'
 
 export const LANE_MAX = 64
+const BURST_MS = SECOND
 
 export interface Lane {
   readonly endpointId: EndpointId
@@ -36,6 +38,10 @@ export interface Lane {
   inFlight: number
   /** How many it takes at once (L3). */
   allowed: number
+  /** Between two tries in the long run; 0: as fast as it answers (L4). */
+  readonly gapMs: number
+  /** Up to here the tries so far have used its rate. */
+  spentUntil: number
   trust: 'unknown' | 'prompt' | 'suspect'
   breaker: Breaker
   failingSince: Instant | null
@@ -43,7 +49,11 @@ export interface Lane {
   inLine: boolean
 }
 
-export const newLane = (endpointId: EndpointId, failingSince: Instant | null): Lane => ({
+export const newLane = (
+  endpointId: EndpointId,
+  failingSince: Instant | null,
+  gapMs: number,
+): Lane => ({
   endpointId,
   endpoint: undefined,
   running: false,
@@ -54,6 +64,8 @@ export const newLane = (endpointId: EndpointId, failingSince: Instant | null): L
   dueOnDisk: null,
   inFlight: 0,
   allowed: 1,
+  gapMs,
+  spentUntil: 0,
   trust: 'unknown',
   breaker: CLOSED,
   failingSince,
@@ -64,7 +76,12 @@ export const newLane = (endpointId: EndpointId, failingSince: Instant | null): L
 export function mayStart(lane: Lane, now: Instant): boolean {
   if (!lane.running || lane.queue.length === 0) return false
   if (isOpen(lane.breaker)) return lane.inFlight === 0 && mayProbe(lane.breaker, now)
-  return lane.inFlight < lane.allowed
+  return lane.inFlight < lane.allowed && lane.spentUntil + lane.gapMs - now <= BURST_MS
+}
+
+/** A try leaves now. */
+export function spend(lane: Lane, now: Instant): void {
+  lane.spentUntil = Math.max(lane.spentUntil, now) + lane.gapMs
 }
 
 /** It has answered, at once or late. */

@@ -91,6 +91,7 @@ const outcomes = createOutcomes({ client: recorder, token, store, clock, log })
 const pool = createPool({
   sender,
   store,
+  ratePerSecond: settings.RATE_LIMIT === 'off' ? null : settings.WEBHOOK_RATE_PER_SECOND,
   backoff: {
     attemptsMax: settings.WEBHOOK_MAX_ATTEMPTS,
     scalePct: settings.WEBHOOK_BACKOFF_SCALE_PCT,

@@ -31,6 +31,7 @@ import {
   mayTake,
   newLane,
   release,
+  spend,
   startAnew,
   suspect,
   unload,
@@ -57,6 +58,8 @@ interface Flight {
 
 export interface PoolOptions extends AttemptOptions {
   readonly store: WebhookStore
+  /** Tries a second at one endpoint; null: no bound. */
+  readonly ratePerSecond: number | null
   readonly clock: Clock
   readonly log: Logger
   /** Told when an event may be settled. */
@@ -107,6 +110,7 @@ export function createPool(options: PoolOptions): WebhookPool {
   const lines = { prompt: createFairLine(), slow: createFairLine() }
   const used = { prompt: 0, slow: 0 }
   const flights = new Set<Flight>()
+  const gapMs = options.ratePerSecond === null ? 0 : SECOND / options.ratePerSecond
   let looking: NodeJS.Timeout | undefined
   /** No further try begins. */
   let stopping = false
@@ -116,7 +120,7 @@ export function createPool(options: PoolOptions): WebhookPool {
 
   const laneOf = (id: EndpointId): Lane => {
     let lane = lanes.get(id)
-    if (lane === undefined) lanes.set(id, (lane = newLane(id, null)))
+    if (lane === undefined) lanes.set(id, (lane = newLane(id, null, gapMs)))
     return lane
   }
 
@@ -176,10 +180,12 @@ export function createPool(options: PoolOptions): WebhookPool {
   const startFirst = (lane: Lane, slot: Class): void => {
     const delivery = lane.queue.shift()
     assert(delivery !== undefined && lane.endpoint !== undefined, 'a lane that may start can')
-    const flight: Flight = { lane, startedAt: clock.now(), slot }
+    const now = clock.now()
+    const flight: Flight = { lane, startedAt: now, slot }
     flights.add(flight)
     used[slot] += 1
     lane.inFlight += 1
+    spend(lane, now)
     void tryDelivery(options, delivery, lane.endpoint).then((tried) => land(flight, tried))
   }
 

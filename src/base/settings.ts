@@ -195,6 +195,12 @@ export const SETTINGS = {
     false,
     'deliver webhooks to http and to private addresses (local work only)',
   ),
+  WEBHOOK_RATE_PER_SECOND: whole(
+    1_000,
+    1,
+    100_000,
+    'webhooks a second to one endpoint, of each pool',
+  ),
   WEBHOOK_MAX_ATTEMPTS: whole(12, 1, 12, 'tries before a delivery is dead-lettered'),
   WEBHOOK_BACKOFF_SCALE_PCT: whole(100, 0, 100, 'shrinks the retry schedule for tests, per cent'),
   WARM_ACTORS: whole(20_000, 100, 1_000_000, 'actors kept in memory'),

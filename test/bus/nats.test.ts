@@ -135,7 +135,7 @@ void t.test('a server that stands still: the outcome is not known after two seco
   await server.start()
   const bus = aBus(t, server, false)
   await isUp(bus)
-  server.freeze()
+  await server.freeze()
   const [event] = someEvents(1)
   t.equal(await bus.publisher.publish(event!, event!.id), false)
   server.thaw()

@@ -5,9 +5,10 @@
  */
 import { spawn, type ChildProcess } from 'node:child_process'
 import { once } from 'node:events'
-import { rmSync } from 'node:fs'
+import { readdirSync, readFileSync, rmSync } from 'node:fs'
 import { createServer, type AddressInfo } from 'node:net'
 import { join } from 'node:path'
+import { eventually } from './eventually.js'
 
 export interface NatsServer {
   /** With the password in it. */
@@ -18,8 +19,8 @@ export interface NatsServer {
   start(): Promise<void>
   /** kill -9. */
   kill(): Promise<void>
-  /** SIGSTOP and SIGCONT: the peer that neither answers nor hangs up. */
-  freeze(): void
+  /** SIGSTOP and SIGCONT: the peer that neither answers nor hangs up. It stands when this resolves. */
+  freeze(): Promise<void>
   thaw(): void
   /** Removes all that it stored; only while it is not running. */
   wipe(): void
@@ -68,11 +69,22 @@ export async function createNatsServer(folder: string): Promise<NatsServer> {
     pid: () => server?.pid ?? 0,
     start,
     kill,
-    freeze: () => server?.kill('SIGSTOP'),
+    freeze: async () => {
+      const pid = server?.pid ?? 0
+      server?.kill('SIGSTOP')
+      await eventually('all its threads stand', () => threadStates(pid).every((s) => s === 'T'))
+    },
     thaw: () => server?.kill('SIGCONT'),
     wipe: () => rmSync(store, { recursive: true, force: true }),
   }
 }
+
+/** One letter a thread (proc(5), `stat`): a signal stops them one after the other. */
+const threadStates = (pid: number): readonly string[] =>
+  readdirSync(`/proc/${pid}/task`).map((thread) => {
+    const stat = readFileSync(`/proc/${pid}/task/${thread}/stat`, 'latin1')
+    return stat.charAt(stat.lastIndexOf(')') + 2)
+  })
 
 export async function freePort(): Promise<number> {
   const server = createServer().listen(0, '127.0.0.1')

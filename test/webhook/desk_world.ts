@@ -94,6 +94,7 @@ export async function aDeskWorld(t: Test): Promise<DeskWorld> {
     const views = await openViews(file)
     const sent: Parcel[] = []
     const pool = createPool({
+      ratePerSecond: null,
       sender: { send: (parcel) => (sent.push(parcel), send(parcel)) },
       store,
       backoff: { attemptsMax: 12, scalePct: 100 },

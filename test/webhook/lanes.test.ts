@@ -11,6 +11,7 @@ import {
   mayStart,
   newLane,
   release,
+  spend,
   startAnew,
   unload,
   type Lane,
@@ -23,7 +24,7 @@ const PROBE_MS = 60 * SECOND
 
 function aLane(changes: Partial<Lane> = {}): Lane {
   const endpoint = anEndpoint()
-  return { ...newLane(endpoint.id, null), endpoint, running: true, ...changes }
+  return { ...newLane(endpoint.id, null, 0), endpoint, running: true, ...changes }
 }
 
 const someDeliveries = (count: number) =>
@@ -39,6 +40,21 @@ void t.test('the breaker opens with the tenth failure in a row', (t) => {
   t.ok(mayProbe(breaker, plus(NOW, PROBE_MS)))
   breaker = afterFailure(breaker, plus(NOW, PROBE_MS), PROBE_MS)
   t.notOk(mayProbe(breaker, plus(NOW, PROBE_MS)), 'the next probe is a minute later')
+  t.end()
+})
+
+void t.test("an endpoint is called at its rate; a second's worth may leave at once", (t) => {
+  const lane = aLane({ queue: someDeliveries(1), gapMs: 100 })
+  const leave = (at: number): number => {
+    let left = 0
+    for (; mayStart(lane, instant(at)) && left < 100; left += 1) spend(lane, instant(at))
+    return left
+  }
+  t.equal(leave(NOW), 10)
+  t.equal(leave(NOW + 99), 0)
+  t.equal(leave(NOW + 100), 1)
+  t.equal(leave(NOW + 700), 6)
+  t.equal(leave(NOW + 60_000), 10, 'no more is saved up')
   t.end()
 })
 
@@ -143,7 +159,7 @@ void t.test('partners take turns whatever they have waiting', (t) => {
   const line = createFairLine()
   const lanes = (tenant: string, count: number): Lane[] =>
     Array.from({ length: count }, (_, index) => {
-      const lane = newLane(`${tenant}${index}` as EndpointId, null)
+      const lane = newLane(`${tenant}${index}` as EndpointId, null, 0)
       line.join(lane, tenant as TenantId)
       return lane
     })
@@ -162,7 +178,7 @@ void t.test('partners take turns whatever they have waiting', (t) => {
 
 void t.test('nobody stands in line twice', (t) => {
   const line = createFairLine()
-  const lane = newLane('we_1' as EndpointId, null)
+  const lane = newLane('we_1' as EndpointId, null, 0)
   line.join(lane, 'a' as TenantId)
   line.join(lane, 'a' as TenantId)
   t.equal(line.next(), lane)

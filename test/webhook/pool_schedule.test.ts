@@ -16,7 +16,11 @@ type Kind = SendOutcome['kind']
 const LATE_MS = 5 * SECOND
 
 /** The real pool and store under a held clock; the test answers for the receivers. */
-async function aPool(t: Test, answer: (parcel: Parcel) => Kind | 'silence' | 'late') {
+async function aPool(
+  t: Test,
+  answer: (parcel: Parcel) => Kind | 'silence' | 'late',
+  ratePerSecond: number | null = null,
+) {
   const clock = heldClock()
   const file = join(t.testdir(), 'webhooks.db')
   const store = await openWebhookStore(file, (fault) => {
@@ -58,6 +62,7 @@ async function aPool(t: Test, answer: (parcel: Parcel) => Kind | 'silence' | 'la
     }
   }
   const pool = createPool({
+    ratePerSecond,
     sender: { send },
     store,
     backoff: { attemptsMax: 12, scalePct: 100 },
@@ -109,6 +114,29 @@ void t.test('hundreds of dead endpoints do not hold up a live one', async (t) =>
   t.ok((world.most.get(live.id) ?? 0) <= 4)
   t.ok(world.pool.state().waitingInMemory <= 300 * 3)
 })
+
+void t.test(
+  'an endpoint gets no more a second than its rate, and nothing is lost by it',
+  async (t) => {
+    const world = await aPool(t, () => 'delivered', 20)
+    const [one, other] = [anEndpoint(), anEndpoint()]
+    for (const endpoint of [one, other]) world.pool.meet(endpoint)
+    await Promise.all([world.give(one, 60), world.give(other, 10)])
+    const has = (endpoint: Endpoint, count: number) => (): boolean =>
+      world.count(world.delivered, endpoint) >= count
+    await eventually('a second of it', has(one, 20))
+    await eventually('the other has all', has(other, 10))
+    t.equal(world.count(world.tries, one), 20)
+    world.clock.advance(500)
+    await eventually('half a second more', has(one, 30))
+    t.equal(world.count(world.tries, one), 30)
+    await eventually('all', () => {
+      world.clock.advance(50)
+      return has(one, 60)()
+    })
+    t.equal(world.count(world.tries, one), 60)
+  },
+)
 
 void t.test('a dead, a late and a flapping one: the others wait for no time to pass', async (t) => {
   let flaps = 0

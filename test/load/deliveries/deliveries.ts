@@ -174,7 +174,12 @@ async function openWorld(settings: DeliveriesSettings, folder: string): Promise<
   mkdirSync(folder, { recursive: true })
   const nats = await createNatsServer(folder)
   await nats.start()
-  const environment = { DATA_DIR: folder, LOG_LEVEL: 'error', NATS_URL: nats.url }
+  const environment = {
+    DATA_DIR: folder,
+    LOG_LEVEL: 'error',
+    NATS_URL: nats.url,
+    RATE_LIMIT: 'off',
+  }
   const token = ensureInternalToken(readSettings(environment, ''), random)
   const processor = await openStandInProcessor(token)
   const receivers = await startReceivers(settings.endpoints)
