@@ -19,7 +19,7 @@ export interface NatsServer {
   start(): Promise<void>
   /** kill -9. */
   kill(): Promise<void>
-  /** SIGSTOP and SIGCONT: the peer that neither answers nor hangs up. It stands when this resolves. */
+  /** SIGSTOP and SIGCONT: the peer that neither answers nor hangs up. It stands once resolved. */
   freeze(): Promise<void>
   thaw(): void
   /** Removes all that it stored; only while it is not running. */
