@@ -55,7 +55,8 @@ export const partnerResume: Command = {
 
 export const partnerAllowIps: Command = {
   usage: 'partner allow-ips NAME CIDRS',
-  about: 'source addresses of its signed calls in production, e.g. 203.0.113.0/24; none: any',
+  about:
+    'source addresses of its signed calls in production, e.g. 203.0.113.0/24; none: everywhere',
   run: async (context, [partner_id = '', text = '']) => {
     const values = listed(text, cidrFault)
     const request = { actor: actor(context), partner_id, values }
@@ -65,7 +66,7 @@ export const partnerAllowIps: Command = {
 
 export const partnerPackages: Command = {
   usage: 'partner packages NAME IDS',
-  about: 'app ids that its session tokens are taken from, comma-separated; none: any',
+  about: 'app ids that its session tokens are taken from, comma-separated; none: every app',
   run: async (context, [partner_id = '', text = '']) => {
     const values = listed(text, packageFault)
     const request = { actor: actor(context), partner_id, values }

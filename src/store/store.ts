@@ -73,7 +73,9 @@ export interface Found {
   readonly discrepancies: readonly Row<'discrepancies'>[]
 }
 
+/** An event that is on disk. */
 export interface StoredEvent {
+  /** Grows in the order of commits. */
   readonly position: number
   readonly id: string
   readonly tenant: TenantId

@@ -2,12 +2,12 @@
 import { instant, systemClock, type Instant } from '../../src/base/clock.js'
 import { newId, type EventId, type TenantId } from '../../src/base/ids.js'
 import { systemRandom } from '../../src/base/random.js'
-import type { OutboxEvent } from '../../src/processor/background/relay.js'
+import type { StoredEvent } from '../../src/store/store.js'
 
 const random = systemRandom()
 export const TENANT = 'demo_sandbox' as TenantId
 
-export function anEvent(position: number, changes: Partial<OutboxEvent> = {}): OutboxEvent {
+export function anEvent(position: number, changes: Partial<StoredEvent> = {}): StoredEvent {
   const createdAt = changes.createdAt ?? systemClock.now()
   const id = newId<EventId>('event', createdAt, random)
   const type = changes.type ?? 'payout.completed'
@@ -20,18 +20,18 @@ export const someEvents = (count: number, from = 1, createdAt: Instant = instant
 
 /** What the events table is to the relay. */
 export function createOutbox() {
-  const events: OutboxEvent[] = []
+  const events: StoredEvent[] = []
   const settled = new Set<string>()
   let reads = 0
   return {
-    commit: (added: readonly OutboxEvent[]): void => {
+    commit: (added: readonly StoredEvent[]): void => {
       events.push(...added)
     },
     settle: (id: string): void => {
       settled.add(id)
     },
     reads: () => reads,
-    openEvents: (after: number, limit: number): Promise<readonly OutboxEvent[]> => {
+    openEvents: (after: number, limit: number): Promise<readonly StoredEvent[]> => {
       reads += 1
       const open = events.filter((event) => event.position > after && !settled.has(event.id))
       return Promise.resolve(open.slice(0, limit))

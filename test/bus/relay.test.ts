@@ -2,11 +2,8 @@ import { mock } from 'node:test'
 import t, { type Test } from 'tap'
 import { instant, MINUTE, SECOND } from '../../src/base/clock.js'
 import { createLog } from '../../src/base/log.js'
-import {
-  createRelay,
-  type EventBus,
-  type OutboxEvent,
-} from '../../src/processor/background/relay.js'
+import { createRelay, type EventBus } from '../../src/processor/background/relay.js'
+import type { StoredEvent } from '../../src/store/store.js'
 import { eventually } from '../support/eventually.js'
 import { createOutbox, someEvents } from './events.js'
 
@@ -17,7 +14,7 @@ function heldBus() {
   const published: { readonly id: string; readonly messageId: string }[] = []
   let open: (() => void)[] = []
   let room = 2_000
-  let stores: (event: OutboxEvent) => boolean = () => true
+  let stores: (event: StoredEvent) => boolean = () => true
   let answersAtOnce = true
   let up: (emptied: boolean) => void = () => undefined
   const bus: EventBus = {
@@ -40,7 +37,7 @@ function heldBus() {
     setRoom: (given: number) => {
       room = given
     },
-    storesOnly: (rule: (event: OutboxEvent) => boolean) => {
+    storesOnly: (rule: (event: StoredEvent) => boolean) => {
       stores = rule
     },
     holdAnswers: () => {
@@ -70,7 +67,7 @@ function aRelay(
     advance: (ms: number) => {
       now += ms
     },
-    commit: (events: readonly OutboxEvent[]): void => {
+    commit: (events: readonly StoredEvent[]): void => {
       outbox.commit(events)
       relay.push(events)
     },

@@ -4,6 +4,7 @@
  */
 import t, { type Test } from 'tap'
 import { Client } from 'undici'
+import { auditOf } from '../support/audit.js'
 import { anIntent, aPayout } from '../support/requests.js'
 import { eventually } from '../support/eventually.js'
 import {
@@ -250,4 +251,9 @@ t.test('over its rate a key is told how long to wait, and its nonce is not spent
     return answer.status !== 429 && answer
   })
   t.equal(later.status, 200, 'the very same bytes')
+})
+
+t.test('the books are in order', async (t) => {
+  const { clean, report } = await auditOf(stack.dataDir)
+  t.ok(clean, report)
 })

@@ -6,6 +6,7 @@
  */
 import t from 'tap'
 import { bytesOf, exchangeBytes, proxyHeader, statusOf } from '../gateway/partner.js'
+import { auditOf } from '../support/audit.js'
 import { eventually } from '../support/eventually.js'
 import { anIntent, aPayout } from '../support/requests.js'
 import {
@@ -317,4 +318,9 @@ t.test('a suspended partner starts nothing new, and what is under way goes on', 
     const { status, text } = await send(bare, ownProof(each, party, subject))
     t.equal(status, each.success, `${each.name}, resumed: ${text}`)
   }
+})
+
+t.test('the books are in order', async (t) => {
+  const { clean, report } = await auditOf(door.stack.dataDir)
+  t.ok(clean, report)
 })

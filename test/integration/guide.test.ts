@@ -12,6 +12,7 @@ import { projectRoot } from '../../src/base/protos.js'
 import { readQr } from '../../src/qr/read.js'
 import { isCorridor } from '../../src/qr/corridor.js'
 import { freePort } from '../../src/supervisor/ports.js'
+import { auditOf } from '../support/audit.js'
 import { eventually } from '../support/eventually.js'
 import { startStack } from '../support/stack.js'
 
@@ -58,6 +59,9 @@ void t.test('its programs, in their order', async (t) => {
   let told = ''
   receiver.stdout.on('data', (chunk: Buffer) => (told += chunk.toString()))
   await eventually('the test arrives', () => /^webhook_endpoint\.test evt_/m.test(told), 60_000)
+
+  const { clean, report } = await auditOf(stack.dataDir)
+  t.ok(clean, report)
 })
 
 void t.test('its codes', (t) => {

@@ -14,6 +14,7 @@ import { csvCells } from '../../src/base/csv.js'
 import { bearer } from '../../src/base/internal_token.js'
 import { contracts, projectRoot } from '../../src/base/protos.js'
 import { openDatabase } from '../../src/store/database.js'
+import { auditOf } from '../support/audit.js'
 import { partnerOf } from '../support/partner.js'
 import { payByQr, payOut, untilStatus } from '../support/payments.js'
 import { aPayout } from '../support/requests.js'
@@ -255,4 +256,9 @@ t.test('over gRPC', async (t) => {
   })
   t.match(await ask([]), { code: INVALID_ARGUMENT })
   t.match(await ask(Array.from({ length: 501 }, String)), { code: INVALID_ARGUMENT })
+})
+
+t.test('the books are in order', async (t) => {
+  const { clean, report } = await auditOf(stack.dataDir)
+  t.ok(clean, report)
 })

@@ -1,16 +1,10 @@
 /** Builders of the pool's nouns: valid unless told otherwise. */
 import { signingKey } from '../../src/auth/signature.js'
 import { instant, systemClock, type Clock, type Instant } from '../../src/base/clock.js'
-import {
-  newId,
-  type DeliveryId,
-  type EndpointId,
-  type EventId,
-  type TenantId,
-} from '../../src/base/ids.js'
+import { newId, type EndpointId, type EventId, type TenantId } from '../../src/base/ids.js'
 import { systemRandom } from '../../src/base/random.js'
-import { newDelivery } from '../../actors/webhook/delivery_machine.js'
 import type { Endpoint } from '../../actors/webhook/endpoint.js'
+import { address } from '../../actors/webhook/intake.js'
 import type { EventRow } from '../../actors/webhook/rows.js'
 import type { Delivery } from '../../actors/webhook/store.js'
 
@@ -57,19 +51,8 @@ export function anEventRow(changes: Partial<EventRow> = {}): EventRow {
   }
 }
 
-export function aDelivery(
+export const aDelivery = (
   event: EventRow,
   endpoint: Pick<Endpoint, 'id'>,
   at: Instant = event.receivedAt,
-): Delivery {
-  return {
-    id: newId<DeliveryId>('delivery', at, random),
-    eventId: event.id,
-    endpointId: endpoint.id,
-    eventType: event.type,
-    eventCreatedAt: event.createdAt,
-    body: event.body,
-    state: 'pending',
-    context: newDelivery(at),
-  }
-}
+): Delivery => address(event, endpoint, at, random)

@@ -6,7 +6,8 @@ import { mock } from 'node:test'
 import type { Test } from 'tap'
 import { instant, type Clock } from '../../src/base/clock.js'
 import { createLog } from '../../src/base/log.js'
-import { createRelay, type OutboxEvent, type Relay } from '../../src/processor/background/relay.js'
+import { createRelay, type Relay } from '../../src/processor/background/relay.js'
+import type { StoredEvent } from '../../src/store/store.js'
 import { createOutbox } from '../bus/events.js'
 import type { PoolWorld } from './pool_process.js'
 
@@ -15,7 +16,7 @@ const FASTER = 30
 export interface FastRelay {
   readonly clock: Clock
   /** As the processor does: on disk first, then to the bus. */
-  commit(events: readonly OutboxEvent[]): void
+  commit(events: readonly StoredEvent[]): void
   readonly relay: Relay
 }
 
@@ -24,7 +25,7 @@ export function aFastRelay(t: Test, { bus, processor }: PoolWorld): FastRelay {
   const clock = { now: () => instant(began + (Date.now() - began) * FASTER) }
   const outbox = createOutbox()
   const log = createLog('test', { LOG_LEVEL: 'silent' })
-  const openEvents = (after: number, limit: number): Promise<readonly OutboxEvent[]> => {
+  const openEvents = (after: number, limit: number): Promise<readonly StoredEvent[]> => {
     for (const outcome of processor.outcomes.keys()) outbox.settle(outcome.split(' ')[0] ?? '')
     return outbox.openEvents(after, limit)
   }

@@ -4,7 +4,7 @@
  */
 import t, { type Test } from 'tap'
 import type { TenantId } from '../../src/base/ids.js'
-import type { OutboxEvent } from '../../src/processor/background/relay.js'
+import type { StoredEvent } from '../../src/store/store.js'
 import { anEvent } from '../bus/events.js'
 import { eventually } from '../support/eventually.js'
 import { aFastRelay } from './fast_relay.js'
@@ -24,7 +24,7 @@ void t.test('every event is delivered or dead-lettered, and none is invented', a
   world.answers.set(REFUSING, 404)
   await world.start()
   const { clock, commit } = aFastRelay(t, world)
-  const published: OutboxEvent[] = []
+  const published: StoredEvent[] = []
   const publish = (count: number): void => {
     for (let from = 0; from < count; from += BURST) {
       const createdAt = clock.now()
@@ -66,7 +66,7 @@ interface DeliveryRow {
   readonly state: string
 }
 
-async function verify(t: Test, world: PoolWorld, published: readonly OutboxEvent[]): Promise<void> {
+async function verify(t: Test, world: PoolWorld, published: readonly StoredEvent[]): Promise<void> {
   t.equal(published.length, EVENTS)
   const byId = new Map(published.map((event) => [event.id, event]))
   const invented = world.got.filter(({ eventId, path, body, signed }) => {

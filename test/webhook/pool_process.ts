@@ -20,7 +20,7 @@ import { readSettings } from '../../src/base/settings.js'
 import { webhookDatabase } from '../../src/base/subjects.js'
 import { connectBus, type Bus } from '../../src/bus/nats.js'
 import { openDatabase, type Bindable } from '../../src/store/database.js'
-import type { OutboxEvent } from '../../src/processor/background/relay.js'
+import type { StoredEvent } from '../../src/store/store.js'
 import { TENANT } from '../bus/events.js'
 import { eventually } from '../support/eventually.js'
 import { createNatsServer, type NatsServer } from '../support/nats_server.js'
@@ -58,12 +58,12 @@ export interface PoolWorld {
   kill(pool?: number): Promise<void>
   /** An endpoint at the receiver, told to the pool. */
   endpoint(path: string, changes?: WireEndpoint): WireEndpoint & { readonly id: string }
-  publish(events: readonly OutboxEvent[]): Promise<void>
+  publish(events: readonly StoredEvent[]): Promise<void>
   rows<Row>(sql: string, parameters?: readonly Bindable[], pool?: number): Promise<Row[]>
   gotBy(path: string): Got[]
   /** The id of the endpoint at a path. */
   endpointAt(path: string): string
-  settled(events: readonly OutboxEvent[]): boolean
+  settled(events: readonly StoredEvent[]): boolean
 }
 
 export async function aPoolWorld(t: Test): Promise<PoolWorld> {

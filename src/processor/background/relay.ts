@@ -16,8 +16,8 @@
  *     message id: the stream may have lost it, and its window would drop an id it knows.
  */
 import { MINUTE, SECOND, type Clock, type Instant } from '../../base/clock.js'
-import type { TenantId } from '../../base/ids.js'
 import type { Logger } from '../../base/log.js'
+import type { StoredEvent } from '../../store/store.js'
 
 /** Events that wait for the bus in memory: some seconds of full load. */
 const WAITING_MAX = 10_000
@@ -30,21 +30,10 @@ const SWEEP_OLDER_THAN_MS = MINUTE
 /** Pages of one sweep; with more events open than that, a round takes several sweeps. */
 const SWEEP_PAGES_MAX = 20
 
-export interface OutboxEvent {
-  /** Grows in the order of commits. */
-  readonly position: number
-  readonly id: string
-  readonly tenant: TenantId
-  readonly type: string
-  readonly sequence: number
-  readonly createdAt: Instant
-  readonly body: string
-}
-
 /** What the relay asks of a bus. */
 export interface EventBus {
   /** True when the bus holds the event, false when that is not known. Never rejects. */
-  publish(event: OutboxEvent, messageId: string): Promise<boolean>
+  publish(event: StoredEvent, messageId: string): Promise<boolean>
   /** How many more events it takes now; none while it is down. */
   room(): number
   /** Called each time it comes up. `emptied`: it has lost what it held. */
@@ -54,14 +43,14 @@ export interface EventBus {
 export interface RelayOptions {
   readonly bus: EventBus
   /** Events behind a position whose outcome is not recorded, in order. */
-  readonly openEvents: (afterPosition: number, limit: number) => Promise<readonly OutboxEvent[]>
+  readonly openEvents: (afterPosition: number, limit: number) => Promise<readonly StoredEvent[]>
   readonly clock: Clock
   readonly log: Logger
 }
 
 export interface Relay {
   /** Takes events whose commit is on disk, in order. */
-  push(events: readonly OutboxEvent[]): void
+  push(events: readonly StoredEvent[]): void
   /** For metrics: how many wait in memory, and whether the outbox is being read. */
   backlog(): { readonly waiting: number; readonly catchingUp: boolean }
   stop(): Promise<void>
@@ -69,7 +58,7 @@ export interface Relay {
 
 /** Starts with what the outbox holds open. */
 export function createRelay({ bus, openEvents, clock, log }: RelayOptions): Relay {
-  let waiting: OutboxEvent[] = []
+  let waiting: StoredEvent[] = []
   /** While catching up: all up to here is in the stream or has its outcome. */
   let cursor = 0
   let lastPushed = 0
@@ -78,7 +67,7 @@ export function createRelay({ bus, openEvents, clock, log }: RelayOptions): Rela
   let stopped = false
   const backOff = createBackOff()
 
-  const push = (events: readonly OutboxEvent[]): void => {
+  const push = (events: readonly StoredEvent[]): void => {
     const last = events.at(-1)
     if (last === undefined) return
     lastPushed = last.position
@@ -129,7 +118,7 @@ export function createRelay({ bus, openEvents, clock, log }: RelayOptions): Rela
     }
   }
 
-  const read = (after: number): Promise<readonly OutboxEvent[] | undefined> =>
+  const read = (after: number): Promise<readonly StoredEvent[] | undefined> =>
     openEvents(after, PAGE_MAX).catch((fault: unknown) => {
       log.error({ fault: String(fault) }, 'outbox not readable')
       return undefined
@@ -137,8 +126,8 @@ export function createRelay({ bus, openEvents, clock, log }: RelayOptions): Rela
 
   /** Publishes a page once there is room for all of it. True when the stream holds every one. */
   const publishAll = async (
-    page: readonly OutboxEvent[],
-    messageId: (event: OutboxEvent) => string,
+    page: readonly StoredEvent[],
+    messageId: (event: StoredEvent) => string,
   ): Promise<boolean> => {
     if (bus.room() < page.length) return false
     const stored = await Promise.all(page.map((event) => bus.publish(event, messageId(event))))
@@ -171,10 +160,10 @@ export function createRelay({ bus, openEvents, clock, log }: RelayOptions): Rela
 }
 
 interface SweeperOptions {
-  readonly read: (after: number) => Promise<readonly OutboxEvent[] | undefined>
+  readonly read: (after: number) => Promise<readonly StoredEvent[] | undefined>
   readonly publishAll: (
-    events: readonly OutboxEvent[],
-    messageId: (event: OutboxEvent) => string,
+    events: readonly StoredEvent[],
+    messageId: (event: StoredEvent) => string,
   ) => Promise<boolean>
   readonly clock: Clock
 }
@@ -218,7 +207,7 @@ function createSweeper({ read, publishAll, clock }: SweeperOptions) {
 }
 
 /** 0 for a young event, then 1, 2, 3… from 1, 2, 4… minutes on. */
-function sweepNumber(event: OutboxEvent, at: Instant): number {
+function sweepNumber(event: StoredEvent, at: Instant): number {
   const age = at - event.createdAt
   return age < SWEEP_OLDER_THAN_MS ? 0 : 1 + Math.floor(Math.log2(age / SWEEP_OLDER_THAN_MS))
 }
