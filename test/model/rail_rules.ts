@@ -19,8 +19,9 @@ const DONE = granted(() => ({}))
 export function expectWake(model: Model, intent: ModelIntent): Expectation {
   if (intent.wakeAt === null || intent.wakeAt > model.now) return DONE
   const outSince = intent.handedOverAt
+  const left = outSince !== null || intent.state === 'captured'
   if (intent.state === 'created') end(model, intent, 'expired')
-  else if (outSince === null && model.now >= mustLeaveBy(intent)) {
+  else if (!left && model.now >= mustLeaveBy(intent)) {
     fail(model, intent, 'rail_unavailable', 'service')
   } else if (!model.railUp) intent.wakeAt = model.now + 1_000
   else if (intent.state === 'captured') askAgainForMoney(model, intent)
