@@ -6,7 +6,7 @@
 MAKEFLAGS += --no-print-directory
 SHELL := /bin/sh
 .DEFAULT_GOAL := help
-.PHONY: help setup nats build run demo ops audit statement test check lint format bench fuzz sim chaos \
+.PHONY: help setup nats build run demo ops audit statement test check lint format bench fuzz sim lives chaos \
 	load soak spike bench-scale bench-pool bench-compare seed clean
 
 INSTALLED := node_modules/.installed
@@ -59,6 +59,9 @@ fuzz: build ## hostile bytes at the gateway's door and in QR codes: make fuzz BU
 
 sim: build ## faults in every order, by seed: make sim, make sim SEED=1 STEPS=1500
 	@node .build/test/simulation/main.js $(call with,SEED,seed) $(call with,RUNS,runs) $(call with,STEPS,steps) $(ARGS)
+
+lives: build ## intents against the reference model: make lives RUNS=5000 SEED=1 ARGS=--rebuilt
+	@node .build/test/model/main.js $(call with,RUNS,runs) $(call with,SEED,seed) $(ARGS)
 
 chaos: setup nats build ## kills, frozen processes and full disks under load: make chaos DURATION=60 SEED=1
 	@node .build/test/crash/chaos.js $(call with,DURATION,duration) $(call with,SEED,seed)

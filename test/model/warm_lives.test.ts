@@ -1,8 +1,8 @@
 /**
- * Lives of intents against the reference model, with the actors kept in memory. A failure prints
- * its seed S: `node .build/test/model/main.js --seed S` tells it again.
+ * Lives of intents against the reference model, with the actors kept in memory; always the same
+ * ones, `make lives` tells others.
  */
 import t from 'tap'
 import { tellVolumes } from './volumes.js'
 
-tellVolumes(t, { runs: 1_600, rebuilt: false, within: 20_000 })
+tellVolumes(t, { runs: 1_600, rebuilt: false, seed: 20_261_101, within: 20_000 })
