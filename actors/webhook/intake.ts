@@ -113,7 +113,7 @@ export function createIntake(options: IntakeOptions): Intake {
     const events = new Map<EventId, EventRow>()
     const poison: PoisonRow[] = []
     for (const message of messages) {
-      const read = fromMessage((name) => message.header(name), message.payload)
+      const read = fromMessage(message)
       if (read.ok) {
         events.set(read.event.id, { ...read.event, receivedAt: now })
       } else {

@@ -1,28 +1,25 @@
 /**
- * Keyed hashes: what must be compared later but not be readable from the database.
+ * The hash of a request: what must be compared later but not be readable from the database.
  *
- * Owns: the blind hash of a text and the hash of a request. Does not own: the keys
- * (auth/master_key), the stored idempotency record (store).
+ * Owns: the one text that equal requests have, and its hash. Does not own: the key
+ * (auth/master_key), the hash itself (mac), the stored idempotency record (store).
  *
  * J1. Requests that are equal as JSON values hash alike whatever the order of their members (RFC
  *     8785).
  * J2. The value is a plain JSON tree that was validated before: no undefined, no bigint, no number
  *     beyond a double.
  */
-import { createHmac, type KeyObject } from 'node:crypto'
-
-/** HMAC-SHA256, 32 bytes. Plain SHA-256 of an account number could be searched through. */
-export function keyedHash(key: KeyObject, text: string): Buffer {
-  return createHmac('sha256', key).update(text).digest()
-}
+import type { Mac } from './mac.js'
 
 export type JsonValue =
   string | number | boolean | null | readonly JsonValue[] | { readonly [name: string]: JsonValue }
 
-/** The hash that says whether an idempotency key comes with the same request again. */
-export function requestHash(key: KeyObject, value: JsonValue): Buffer {
-  return keyedHash(key, canonicalJson(value))
-}
+/**
+ * Says whether an idempotency key comes with the same request again. Keyed, because a plain digest
+ * of a request with an account number could be searched through.
+ */
+export const requestHash = (mac: Mac, value: JsonValue): string =>
+  mac(canonicalJson(value), 'base64url')
 
 /**
  * RFC 8785. JavaScript's own texts of numbers and strings are those of the RFC, and its sort orders

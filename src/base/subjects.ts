@@ -7,20 +7,21 @@ import type { TenantId } from './ids.js'
 /** One JetStream stream holds every event; it is transport, the events table is the truth. */
 export const EVENT_STREAM = 'CAUSEWAY_EVENTS'
 export const EVENT_SUBJECTS = 'causeway.events.>'
-/**
- * The payload is the webhook body, byte for byte; what the pool needs beside it is in these
- * headers.
- */
+const EVENT_SUBJECT_PREFIX = 'causeway.events.'
+/** The payload is the webhook body, byte for byte, which names the event. */
 export const eventSubject = (tenant: TenantId, type: string): string =>
-  `causeway.events.${tenant}.${type}`
+  `${EVENT_SUBJECT_PREFIX}${tenant}.${type}`
+/** What `eventSubject` was made of, unchecked. */
+export function partsOfEventSubject(subject: string): { tenant: string; type: string } {
+  const [tenant = '', ...type] = subject.slice(EVENT_SUBJECT_PREFIX.length).split('.')
+  return { tenant, type: type.join('.') }
+}
+/** Few: the driver writes and reads each one by itself. */
 export const EVENT_HEADERS = {
-  /** JetStream deduplicates by it; the event's id. */
+  /** JetStream deduplicates by it: the event's id, or one made from it. */
   id: 'Nats-Msg-Id',
-  eventId: 'Causeway-Event-Id',
-  tenant: 'Causeway-Tenant',
-  type: 'Causeway-Type',
+  /** The one fact about an event that is not in its body. */
   sequence: 'Causeway-Sequence',
-  createdAt: 'Causeway-Created-At',
 } as const
 export const WEBHOOK_CONSUMER = 'webhook_pool'
 

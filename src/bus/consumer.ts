@@ -10,6 +10,7 @@
  *     made anew, the same numbers name other messages. What is dropped with a link comes again.
  */
 import { SECOND } from '../base/clock.js'
+import type { ReceivedMessage } from './event_message.js'
 
 const BATCH_MAX = 512
 const PULL_EXPIRES_MS = 10 * SECOND
@@ -19,10 +20,7 @@ const PULL_EXPIRES_MS = 10 * SECOND
 const PULL_LOST_AFTER_MS = PULL_EXPIRES_MS + 5 * SECOND
 const AGAIN_AFTER_MS = 250
 
-export interface BusMessage {
-  readonly subject: string
-  header(name: string): string
-  readonly payload: Uint8Array
+export interface BusMessage extends ReceivedMessage {
   /**
    * Tells the stream that this message needs no further delivery. Without effect once its link is
    * gone.

@@ -10,7 +10,7 @@
  */
 import { instant, type Instant } from '../base/clock.js'
 import { isIdOf, type EventId, type TenantId } from '../base/ids.js'
-import { EVENT_HEADERS, eventSubject } from '../base/subjects.js'
+import { EVENT_HEADERS, eventSubject, partsOfEventSubject } from '../base/subjects.js'
 
 export interface BusEvent {
   readonly id: string
@@ -38,14 +38,18 @@ export function toMessage(event: BusEvent, messageId: string): EventMessage {
     subject: eventSubject(event.tenant, event.type),
     headers: [
       [EVENT_HEADERS.id, messageId],
-      [EVENT_HEADERS.eventId, event.id],
-      [EVENT_HEADERS.tenant, event.tenant],
-      [EVENT_HEADERS.type, event.type],
       [EVENT_HEADERS.sequence, String(event.sequence)],
-      [EVENT_HEADERS.createdAt, String(event.createdAt)],
     ],
     payload: event.body,
   }
+}
+
+/** A message as it comes from the bus. */
+export interface ReceivedMessage {
+  readonly subject: string
+  readonly payload: Uint8Array
+  /** Empty when it is not there. */
+  header(name: string): string
 }
 
 export type ReadEvent =
@@ -55,32 +59,31 @@ export type ReadEvent =
 const WHOLE_NUMBER = /^[0-9]{1,15}$/
 const TENANT = /^[a-z0-9-]{2,32}_(sandbox|production)$/
 const EVENT_TYPE = /^[a-z_]{1,64}(\.[a-z_]{1,64})+$/
+const MOMENT = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/
 /** A byte order mark is a byte of the body like any other, so it is not taken off. */
 const UTF8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true })
 
-export function fromMessage(header: (name: string) => string, payload: Uint8Array): ReadEvent {
-  const id = header(EVENT_HEADERS.eventId)
-  const tenant = header(EVENT_HEADERS.tenant)
-  const type = header(EVENT_HEADERS.type)
-  const sequence = header(EVENT_HEADERS.sequence)
-  const createdAt = header(EVENT_HEADERS.createdAt)
-  if (!isIdOf('event', id)) return poison('event id missing or malformed')
-  if (!TENANT.test(tenant)) return poison('tenant missing or malformed')
-  if (!EVENT_TYPE.test(type)) return poison('event type missing or malformed')
+export function fromMessage(message: ReceivedMessage): ReadEvent {
+  const { tenant, type } = partsOfEventSubject(message.subject)
+  const sequence = message.header(EVENT_HEADERS.sequence)
+  if (!TENANT.test(tenant)) return poison('the subject names no tenant')
+  if (!EVENT_TYPE.test(type)) return poison('the subject names no type of event')
   if (!WHOLE_NUMBER.test(sequence)) return poison('sequence missing or malformed')
-  if (!WHOLE_NUMBER.test(createdAt)) return poison('creation time missing or malformed')
-  const body = readBody(payload)
+  const body = readBody(message.payload)
   if (body === undefined) return poison('payload is not a JSON object in UTF-8')
-  if (body.id !== id || body.type !== type) return poison('payload and headers differ')
+  const { id } = body
+  const createdAt = momentOf(body.createdAt)
+  if (typeof id !== 'string' || !isIdOf('event', id)) return poison('event id missing or malformed')
+  if (createdAt === undefined) return poison('creation time missing or malformed')
+  if (body.type !== type) return poison('payload and subject differ')
   return {
     ok: true,
     event: {
-      // The header's id is cut from the text of all headers, and would keep it in memory.
-      id: body.id as EventId,
+      id: id as EventId,
       tenant: tenant as TenantId,
       type,
       sequence: Number(sequence),
-      createdAt: instant(Number(createdAt)),
+      createdAt,
       body: body.text,
     },
   }
@@ -88,14 +91,26 @@ export function fromMessage(header: (name: string) => string, payload: Uint8Arra
 
 const poison = (reason: string): ReadEvent => ({ ok: false, reason })
 
-function readBody(payload: Uint8Array): { text: string; id: unknown; type: unknown } | undefined {
+interface Body {
+  readonly text: string
+  readonly id: unknown
+  readonly type: unknown
+  readonly createdAt: unknown
+}
+
+function readBody(payload: Uint8Array): Body | undefined {
   try {
     const text = UTF8.decode(payload)
     const body: unknown = JSON.parse(text)
     if (typeof body !== 'object' || body === null || Array.isArray(body)) return undefined
-    const { id, type } = body as { readonly id?: unknown; readonly type?: unknown }
-    return { text, id, type }
+    const { id, type, created_at: createdAt } = body as Readonly<Record<string, unknown>>
+    return { text, id, type, createdAt }
   } catch {
     return undefined
   }
+}
+
+function momentOf(text: unknown): Instant | undefined {
+  const at = typeof text === 'string' && MOMENT.test(text) ? Date.parse(text) : NaN
+  return Number.isNaN(at) ? undefined : instant(at)
 }

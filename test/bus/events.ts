@@ -1,5 +1,5 @@
 /** Events as the processor would commit them, and an outbox that stands in for its table. */
-import { instant, systemClock, type Instant } from '../../src/base/clock.js'
+import { instant, systemClock, toRfc3339, type Instant } from '../../src/base/clock.js'
 import { newId, type EventId, type TenantId } from '../../src/base/ids.js'
 import { systemRandom } from '../../src/base/random.js'
 import type { StoredEvent } from '../../src/store/store.js'
@@ -11,7 +11,13 @@ export function anEvent(position: number, changes: Partial<StoredEvent> = {}): S
   const createdAt = changes.createdAt ?? systemClock.now()
   const id = newId<EventId>('event', createdAt, random)
   const type = changes.type ?? 'payout.completed'
-  const body = JSON.stringify({ id, type, webhook_event_id: id, data: { note: 'ส่งเงิน → ₫' } })
+  const body = JSON.stringify({
+    id,
+    type,
+    webhook_event_id: id,
+    created_at: toRfc3339(createdAt),
+    data: { note: 'ส่งเงิน → ₫' },
+  })
   return { position, id, tenant: TENANT, type, sequence: position, createdAt, body, ...changes }
 }
 

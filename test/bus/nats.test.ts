@@ -49,7 +49,7 @@ async function readAll(
 }
 
 function eventOf(message: BusMessage) {
-  const read = fromMessage((name) => message.header(name), message.payload)
+  const read = fromMessage(message)
   if (!read.ok) throw new Error(read.reason)
   return read.event
 }

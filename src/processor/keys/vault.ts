@@ -4,8 +4,9 @@
  * Owns: the binding of keys to purposes. Does not own: cryptography (auth), the master key's file
  * (auth/master_key), which keys there are (keyring).
  */
-import { createSecretKey, hash, type KeyObject } from 'node:crypto'
-import { keyedHash, requestHash, type JsonValue } from '../../auth/digest.js'
+import { hash } from 'node:crypto'
+import { requestHash, type JsonValue } from '../../auth/digest.js'
+import { createMac } from '../../auth/mac.js'
 import { createSecretBox, open, seal, type SecretBox } from '../../auth/secret_box.js'
 import { createTokenKeys, type TokenKeys, type TokenSecret } from '../../auth/token.js'
 import { assert } from '../../base/assert.js'
@@ -40,13 +41,16 @@ export interface Vault {
   readonly cursors: Cursors
 }
 
+/** Accounts whose orders are under way, and more. */
+const OPENED_MAX = 10_000
+
 export function createVault(keyring: Keyring, random: Random): Vault {
   const { masters, tokenSecrets } = keyring
   const masterKids = masters.map(({ kid }) => kid)
   const accounts = createSecretBox(masters, 'accounts', random)
   const secrets = createSecretBox(masters, 'secrets', random)
-  const hashKey: KeyObject = createSecretKey(keyring.hashKey)
-  const openAccount = (sealed: string, place: string): string => opened(accounts, sealed, place)
+  const mac = createMac(keyring.hashKey)
+  const openAccount = remembering((sealed, place) => opened(accounts, sealed, place))
   return {
     sealingKid: masters[0].kid,
     masterKids,
@@ -57,9 +61,24 @@ export function createVault(keyring: Keyring, random: Random): Vault {
     resealAccount: (sealed, place) => seal(accounts, openAccount(sealed, place), place),
     sealSecret: (secret, place) => seal(secrets, secret, place),
     openSecret: (sealed, place) => opened(secrets, sealed, place),
-    hashRequest: (request) => requestHash(hashKey, request).toString('base64url'),
+    hashRequest: (request) => requestHash(mac, request),
     cursors: createCursors(masters),
-    digest: (text) => keyedHash(hashKey, text).toString('base64url'),
+    digest: (text) => mac(text, 'base64url'),
+  }
+}
+
+type Open = (sealed: string, place: string) => string
+
+/** An account is opened for its order, and again soon for the news of it. */
+function remembering(open: Open): Open {
+  const known = new Map<string, { readonly place: string; readonly text: string }>()
+  return (sealed, place) => {
+    const found = known.get(sealed)
+    if (found?.place === place) return found.text
+    const text = open(sealed, place)
+    if (known.size >= OPENED_MAX) known.clear()
+    known.set(sealed, { place, text })
+    return text
   }
 }
 
