@@ -10,8 +10,17 @@
  *     two ways equal.
  * A2. A restored actor behaves as the one that was kept: the snapshot is (state, context), all of
  *     it.
+ * A3. An entity that waits for nothing lets its actor object go: it has five kilobytes, and no
+ *     event is likely.
  */
+import type { Instant } from '../../base/clock.js'
 import type { Consequence } from '../../../actors/consequence.js'
+
+/** What every kind of entity keeps. */
+export interface WithTimer {
+  /** Null: it waits for nothing. */
+  readonly wakeAt: Instant | null
+}
 
 /** What the host needs of an XState actor. */
 export interface RunningActor<State extends string, Context, Event> {
@@ -45,7 +54,7 @@ export interface ActorHost<State extends string, Context, Event> {
   send(live: Live<State, Context, Event>, event: Event): readonly Consequence[]
 }
 
-export function createActorHost<State extends string, Context, Event>(
+export function createActorHost<State extends string, Context extends WithTimer, Event>(
   initial: State,
   open: OpenActor<State, Context, Event>,
 ): ActorHost<State, Context, Event> {
@@ -75,6 +84,7 @@ export function createActorHost<State extends string, Context, Event>(
       const snapshot = actor.getSnapshot()
       live.state = snapshot.value
       live.context = snapshot.context
+      if (live.context.wakeAt === null) live.actor = null
       return emitted
     },
   }
