@@ -1,25 +1,26 @@
 /**
  * Lists: pages of committed rows, each walked along one index.
  *
- * Owns: the SQL of every list and the index it takes. Does not own: cursors, filters as callers
- * write them, views (processor/queries).
+ * Owns: the SQL of every list and the index it takes. Does not own: whose turn it is
+ * (reading_line), how rows travel (page_text); cursors, filters as callers write them, views
+ * (processor/queries).
  *
  * L1. A page costs what its own rows cost, however many there are: the index is named in the
  *     statement, and it yields rows in the order of the list. With several filters the one that is
  *     expected to leave the least takes its index.
- * L2. A connection runs one list at a time: a second one would only occupy a thread of the pool
- *     that commits need.
- * L3. Pages go by the last row's place, not by counting, so rows that arrive meanwhile shift
+ * L2. Pages go by the last row's place, not by counting, so rows that arrive meanwhile shift
  *     nothing.
  */
 import type { Instant } from '../base/clock.js'
 import type { TenantId } from '../base/ids.js'
 import type { Database, Statement } from './database.js'
 import { readIntentFile, type IntentFile } from './intent_file.js'
+import { asText, NO_ROWS, rowsOf, type Columns } from './page_text.js'
+import { createReadingLine, type Asker, type ReadingLine } from './reading_line.js'
 import { sealedStatement, type SealedRow, type SealedTable } from './sealed.js'
 import { unknownStatement, type UnknownKind } from './unknown_outcomes.js'
-import { userIntentsStatement, type UserIntentRow } from './user_intents.js'
-import { columnsOf, fromStored, type ActorRow, type Row, type StoredRow } from './tables.js'
+import { USER_INTENT, userIntentsStatement, type UserIntent } from './user_intents.js'
+import { columnsOf, fromStored, TABLES, type ActorRow, type Row, type StoredRow } from './tables.js'
 
 export interface PayoutFilter {
   readonly tenant: TenantId
@@ -61,11 +62,26 @@ export interface RailMovement extends MovementPlace {
   readonly undone: 0 | 1
 }
 
+/** An actor as it is shown. */
+export interface ListedActor {
+  readonly state: string
+  /** Parsed. */
+  readonly context: unknown
+}
+
+/** Rows that are parsed when they are wanted: the same text is the same rows. */
+export interface UnreadRows<R> {
+  readonly text: string
+  parsed(): readonly R[]
+}
+
 export interface Lists {
+  /** The same lists, read in this lane and while they are awaited; they throw NotAwaited. */
+  inLine(asker: Asker): Lists
   /** Newest first. */
-  payouts(filter: PayoutFilter, limit: number): Promise<readonly ActorRow[]>
+  payouts(filter: PayoutFilter, limit: number): Promise<UnreadRows<ListedActor>>
   /** One user's intents, newest first, from this number on back. */
-  intentsOfUser(from: number, limit: number): Promise<readonly UserIntentRow[]>
+  intentsOfUser(from: number, limit: number): Promise<readonly UserIntent[]>
   /** What was handed to the rail by then and has no outcome, of all tenants, by id. */
   unknownOutcomes(
     kind: UnknownKind,
@@ -98,7 +114,7 @@ export interface Lists {
   /** Rows that may hold sealed texts, by id. */
   sealed(table: SealedTable, after: string, limit: number): Promise<readonly SealedRow[]>
   /** A tenant's events behind a number, in their order. */
-  events(tenant: TenantId, after: number, limit: number): Promise<readonly ListedEvent[]>
+  events(tenant: TenantId, after: number, limit: number): Promise<readonly EventInPage[]>
   event(tenant: TenantId, id: string): Promise<ListedEvent | undefined>
   /** The operators' log, newest first: ids below this one. */
   actions(below: number, limit: number): Promise<readonly LoggedAction[]>
@@ -113,50 +129,61 @@ export interface ListedEvent {
   readonly body: string
 }
 
+export interface EventInPage {
+  readonly sequence: number
+  /** JSON. */
+  readonly body: string
+}
+
 export interface LoggedAction {
   readonly id: number
   readonly row: Row<'operatorLog'>
 }
 
-export function createLists(database: Database): Lists {
-  let lastTurn: Promise<unknown> = Promise.resolve()
-  const inTurn = <R>({ sql, values }: Statement): Promise<R[]> => {
-    const turn = lastTurn.then(() => database.all<R>(sql, values))
-    lastTurn = turn.catch(() => undefined)
-    return turn
+/** Who reads for the service itself, or for its operators. */
+const OURSELVES: Asker = { lane: 'internal', isAwaited: () => true }
+
+export const createLists = (database: Pick<Database, 'all'>): Lists =>
+  listsIn(createReadingLine(database), OURSELVES)
+
+function listsIn(line: ReadingLine, asker: Asker): Lists {
+  const read = <R>(statement: Statement): Promise<R[]> => line.read<R>(asker, statement)
+  const unread = async <R>(statement: Statement, columns: Columns): Promise<UnreadRows<R>> => {
+    const [row] = await read<{ page: string | null }>(asText(statement, columns))
+    const text = row?.page ?? NO_ROWS
+    return { text, parsed: () => rowsOf<R>(text, columns) }
   }
+  const pageOf = async <R>(statement: Statement, columns: Columns): Promise<readonly R[]> =>
+    (await unread<R>(statement, columns)).parsed()
 
   return {
-    payouts: (filter, limit) => inTurn(payoutsStatement(filter, limit)),
-    heldPayouts: (after, limit) => inTurn(heldPayoutsStatement(after, limit)),
-    intentsOfUser: (from, limit) => inTurn(userIntentsStatement(from, limit)),
-    unknownOutcomes: (kind, by, after, limit) => inTurn(unknownStatement(kind, by, after, limit)),
-    intentFile: (id) => readIntentFile(inTurn, id),
-    beneficiaries: async (tenant, below, limit) => {
-      const rows = await inTurn<StoredRow>(beneficiariesStatement(tenant, below, limit))
-      return rows.map((row) => fromStored('beneficiaries', row))
-    },
-    entries: async (tenant, below, limit) => {
-      const rows = await inTurn<StoredRow>(entriesStatement(tenant, below, limit))
-      return rows.map((row) => fromStored('entries', row))
-    },
+    inLine: (other) => listsIn(line, other),
+    payouts: (filter, limit) => unread(payoutsStatement(filter, limit), LISTED_ACTOR),
+    heldPayouts: (after, limit) => read(heldPayoutsStatement(after, limit)),
+    intentsOfUser: (from, limit) => pageOf(userIntentsStatement(from, limit), USER_INTENT),
+    unknownOutcomes: (kind, by, after, limit) => read(unknownStatement(kind, by, after, limit)),
+    intentFile: (id) => readIntentFile(read, id),
+    beneficiaries: (tenant, below, limit) =>
+      pageOf(beneficiariesStatement(tenant, below, limit), TABLES.beneficiaries.columns),
+    entries: (tenant, below, limit) =>
+      pageOf(entriesStatement(tenant, below, limit), TABLES.entries.columns),
     discrepancies: async (resolved, after, limit) => {
-      const rows = await inTurn<StoredRow>(discrepanciesStatement(resolved, after, limit))
+      const rows = await read<StoredRow>(discrepanciesStatement(resolved, after, limit))
       return rows.map((row) => fromStored('discrepancies', row))
     },
-    movements: async (after, to, limit) =>
-      (await inTurn<StoredMovement>(movementsStatement(after, to, limit))).map(toMovement),
-    movementsOf: async (instructions) =>
-      (await inTurn<StoredMovement>(movementsOfStatement(instructions))).map(toMovement),
-    sealed: (table, after, limit) => inTurn(sealedStatement(table, after, limit)),
-    events: (tenant, after, limit) => inTurn(eventsStatement(tenant, after, limit)),
-    event: async (tenant, id) => (await inTurn<ListedEvent>(eventStatement(tenant, id)))[0],
+    movements: (after, to, limit) => pageOf(movementsStatement(after, to, limit), RAIL_MOVEMENT),
+    movementsOf: (instructions) => pageOf(movementsOfStatement(instructions), RAIL_MOVEMENT),
+    sealed: (table, after, limit) => read(sealedStatement(table, after, limit)),
+    events: (tenant, after, limit) => read(eventsStatement(tenant, after, limit)),
+    event: async (tenant, id) => (await read<ListedEvent>(eventStatement(tenant, id)))[0],
     actions: async (below, limit) => {
-      const rows = await inTurn<StoredRow & { id: number }>(actionsStatement(below, limit))
+      const rows = await read<StoredRow & { id: number }>(actionsStatement(below, limit))
       return rows.map((row) => ({ id: row.id, row: fromStored('operatorLog', row) }))
     },
   }
 }
+
+const LISTED_ACTOR = { state: 'text', context: 'json' } as const
 
 export function payoutsStatement(filter: PayoutFilter, limit: number): Statement {
   const { tenant, state, reference, beneficiary, from, below } = filter
@@ -166,7 +193,7 @@ export function payoutsStatement(filter: PayoutFilter, limit: number): Statement
   const index = `payouts_${equal[0] === undefined ? 'of_tenant' : `by_${equal[0][0]}`}`
   const conditions = ['tenant = ?', ...equal.map(([column]) => `${column} = ?`)]
   return {
-    sql: `SELECT id, tenant, state, context FROM payouts INDEXED BY ${index}
+    sql: `SELECT state, context FROM payouts INDEXED BY ${index}
       WHERE ${conditions.join(' AND ')} AND id >= ? AND id < ? ORDER BY id DESC LIMIT ?`,
     values: [tenant, ...equal.map(([, value]) => value), from, below, limit],
   }
@@ -178,17 +205,16 @@ export const actionsStatement = (below: number, limit: number): Statement => ({
   values: [below, limit],
 })
 
-const EVENT = 'id, type, sequence, created_at AS createdAt, settled_at AS settledAt, body'
-
 /** Its index is the one behind the uniqueness of a tenant's numbers. */
 export const eventsStatement = (tenant: TenantId, after: number, limit: number): Statement => ({
-  sql: `SELECT ${EVENT} FROM events
+  sql: `SELECT sequence, body FROM events
     WHERE tenant = ? AND sequence > ? ORDER BY sequence LIMIT ?`,
   values: [tenant, after, limit],
 })
 
 export const eventStatement = (tenant: TenantId, id: string): Statement => ({
-  sql: `SELECT ${EVENT} FROM events WHERE id = ? AND tenant = ?`,
+  sql: `SELECT id, type, sequence, created_at AS createdAt, settled_at AS settledAt, body
+    FROM events WHERE id = ? AND tenant = ?`,
   values: [id, tenant],
 })
 
@@ -230,8 +256,14 @@ export const discrepanciesStatement = (
   values: [at, id, limit],
 })
 
-type StoredMovement = Omit<RailMovement, 'amount'> & { readonly amount: string }
-const toMovement = (row: StoredMovement): RailMovement => ({ ...row, amount: BigInt(row.amount) })
+const RAIL_MOVEMENT = {
+  at: 'integer',
+  posting: 'integer',
+  instruction: 'text',
+  currency: 'text',
+  amount: 'int64',
+  undone: 'integer',
+} as const
 
 /** `{tenant}:{currency}:rail_clearing`; the index of the rail's entries has the same condition. */
 const OF_RAIL = "e.account GLOB '*:rail_clearing'"

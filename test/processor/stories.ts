@@ -10,9 +10,10 @@ import type { RailReport } from '../../src/rails/rail.js'
 import { getBalances } from '../../src/processor/commands/balances_get.js'
 import { createPayout } from '../../src/processor/commands/payout_create.js'
 import { getPayout } from '../../src/processor/commands/payout_get.js'
-import type { Answer } from '../../src/processor/cycle/group.js'
+import { answer, type Answer } from '../../src/processor/cycle/group.js'
 import { listDiscrepancies } from '../../src/processor/queries/discrepancy_list.js'
 import { createReader, type Query } from '../../src/processor/queries/query.js'
+import { objectOf } from '../../src/processor/queries/written_view.js'
 import { openDatabase } from '../../src/store/database.js'
 import type { CreatePayout__Output as CreatePayout } from '../../protos/types/causeway/v1/CreatePayout.js'
 import type { Route__Output as WireRoute } from '../../protos/types/causeway/v1/Route.js'
@@ -104,11 +105,17 @@ export interface PageView<Item> {
   readonly next_cursor: string | null
 }
 
-export const read = (world: World, query: Query): Promise<Answer> =>
+/** As the doors have it: it may be written already. */
+export const readWritten = (world: World, query: Query): Promise<Answer> =>
   createReader(
     { lists: world.store.lists, vault: world.vault, brand: RULES.brand },
     createLog('test', { LOG_LEVEL: 'silent' }),
   ).run(query)
+
+export const read = async (world: World, query: Query): Promise<Answer> => {
+  const told = await readWritten(world, query)
+  return told.ok ? answer(objectOf(told.view)) : told
+}
 
 /** All pages of a list, one after the other. */
 export async function readAll<Item>(

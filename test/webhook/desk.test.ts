@@ -39,10 +39,11 @@ interface ListView {
 
 const cursors = createCursors([{ kid: 'k1', bytes: Buffer.alloc(32, 7) }])
 const outbox = new Map<string, ListedEvent>()
+const lists = { event: (_tenant: string, id: string) => Promise.resolve(outbox.get(id)) }
 const reading = {
   vault: { cursors },
   brand: 'Service',
-  lists: { event: (_tenant: string, id: string) => Promise.resolve(outbox.get(id)) },
+  lists: { inLine: () => lists },
 } as unknown as Reading
 const reader = createReader(reading, createLog('test', { LOG_LEVEL: 'silent' }))
 const ask = async <View>(query: Query): Promise<View> => viewOf<View>(await reader.run(query))
@@ -235,7 +236,7 @@ void t.test('what failed since a moment is tried again at once, by both', async 
 
   const recover = (from: Instant, endpoint_id: string = endpoint.id) =>
     ask<{ redriven: number; has_more: boolean }>(
-      recoverEndpoint(world.desk, { endpoint_id, since: String(from) }),
+      recoverEndpoint(world.desk, TENANT, { endpoint_id, since: String(from) }),
     )
   world.replies.set(endpoint.id, 'delivered')
   t.match(await recover(since), { redriven: 6, has_more: false })
@@ -282,7 +283,7 @@ void t.test('what waits is tried at once too, and its breaker is closed', async 
   t.match(told, { pools: 2, open: 15, dead: 0, poison: 0, open_breakers: [endpoint.id] })
   world.replies.set(endpoint.id, 'delivered')
   const { redriven } = await ask<{ redriven: number }>(
-    recoverEndpoint(world.desk, { endpoint_id: endpoint.id, since: '0' }),
+    recoverEndpoint(world.desk, TENANT, { endpoint_id: endpoint.id, since: '0' }),
   )
   t.equal(redriven, 10, 'those that were tried')
   await until('delivered', 15)
@@ -299,7 +300,7 @@ void t.test('what is under way is left alone', async (t) => {
   world.clock.advance(7_000)
   await eventually('its second try is under way', () => pools[0].sent.length === 2)
   const since = { endpoint_id: endpoint.id, since: '0' }
-  t.match(await ask(recoverEndpoint(world.desk, since)), { redriven: 0 })
+  t.match(await ask(recoverEndpoint(world.desk, TENANT, since)), { redriven: 0 })
   const [{ id }] = (await list(world, endpoint.id)).data as [DeliveryView]
   const one = await ask(redrive(world.desk, { actor: null, since: '0', delivery_id: id }))
   t.match(one, { redriven: 0 })
@@ -328,7 +329,7 @@ void t.test('a redrive meets tries, loads and results without harm', async (t) =
   world.replies.set(endpoint.id, 'retry')
   await pools[0].give(world.someEvents(200), [endpoint])
   const recover = () =>
-    ask<object>(recoverEndpoint(world.desk, { endpoint_id: endpoint.id, since: '0' }))
+    ask<object>(recoverEndpoint(world.desk, TENANT, { endpoint_id: endpoint.id, since: '0' }))
   for (let round = 0; round < 10; round++) {
     await Promise.all([recover(), recover()])
     world.clock.advance(5_000)

@@ -18,6 +18,7 @@ import type { Vault } from '../keys/vault.js'
 export function listBalanceTransactions(tenant: TenantId, request: PageRequest): Query {
   return {
     name: 'list_balance_transactions',
+    lane: tenant,
     run: async ({ lists, vault }) => {
       const page = pageOf(vault, `balance_transactions ${tenant}`, request)
       if (page === null) return refuse('invalid_request')

@@ -11,6 +11,7 @@ const ABOVE_ALL = '~'
 export function listBeneficiaries(tenant: TenantId, request: PageRequest): Query {
   return {
     name: 'list_beneficiaries',
+    lane: tenant,
     run: async ({ lists, vault }) => {
       const page = pageOf(vault, `beneficiaries ${tenant}`, request)
       if (page === null) return refuse('invalid_request')

@@ -18,6 +18,7 @@ export function listDeliveries(
   const { endpoint_id: endpoint } = request
   return {
     name: 'list_deliveries',
+    lane: tenant,
     run: async ({ vault }) => {
       const page = pageOf(vault, `deliveries ${tenant} ${endpoint}`, request)
       if (page === null) return refuse('invalid_request')

@@ -2,14 +2,20 @@
 import type { RecoverWebhookEndpoint__Output as RecoverWebhookEndpoint } from '../../../protos/types/causeway/v1/RecoverWebhookEndpoint.js'
 import { REDRIVE_MAX } from '../../base/bounds.js'
 import { instant, toRfc3339 } from '../../base/clock.js'
+import type { TenantId } from '../../base/ids.js'
 import { answer, refuse } from '../cycle/group.js'
 import type { Query } from './query.js'
 import type { DeliveryDesk } from '../services/delivery_desk.js'
 
-export function recoverEndpoint(desk: DeliveryDesk, request: RecoverWebhookEndpoint): Query {
+export function recoverEndpoint(
+  desk: DeliveryDesk,
+  tenant: TenantId,
+  request: RecoverWebhookEndpoint,
+): Query {
   const { endpoint_id, since } = request
   return {
     name: 'recover_endpoint',
+    lane: tenant,
     run: async () => {
       const done = await desk.askAll('redrive', { endpoint_id, since, limit: REDRIVE_MAX })
       if (!done.ok) return refuse(done.code)

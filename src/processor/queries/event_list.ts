@@ -4,17 +4,20 @@
  *
  * E1. Numbers have no gap and are committed in their order, so whoever goes on from the last one
  *     misses none, also while new ones arrive.
- * E2. An event is shown as it is delivered, the same members in the same order.
+ * E2. An event is shown as it is delivered: the stored text itself.
  */
 import { EVENT_PAGE_BYTES, LIST_LIMIT_DEFAULT, LIST_LIMIT_MAX } from '../../base/bounds.js'
 import type { TenantId } from '../../base/ids.js'
 import type { ListEvents__Output as ListEvents } from '../../../protos/types/causeway/v1/ListEvents.js'
+import type { EventInPage } from '../../store/lists.js'
 import { answer, refuse } from '../cycle/group.js'
 import type { Query } from './query.js'
+import { WrittenView } from './written_view.js'
 
 export function listEvents(tenant: TenantId, request: ListEvents): Query {
   return {
     name: 'list_events',
+    lane: tenant,
     run: async ({ lists }) => {
       const limit = request.limit ?? LIST_LIMIT_DEFAULT
       const after = Number(request.after)
@@ -22,19 +25,22 @@ export function listEvents(tenant: TenantId, request: ListEvents): Query {
       if (!isValid || after < 0) return refuse('invalid_request')
       const rows = await lists.events(tenant, after, limit + 1)
       const shown = firstOf(rows.slice(0, limit))
-      return answer({
-        data: shown.map(eventView),
-        next_after: shown.at(-1)?.sequence ?? after,
-        has_more: shown.length < rows.length,
-      })
+      const data = shown.map(({ sequence, body }) => `{"sequence":${sequence},"event":${body}}`)
+      const nextAfter = shown.at(-1)?.sequence ?? after
+      const hasMore = shown.length < rows.length
+      return answer(
+        new WrittenView(
+          `{"data":[${data.join()}],"next_after":${nextAfter},"has_more":${hasMore}}`,
+        ),
+      )
     },
   }
 }
 
 /** As many as an answer may hold, and at least one. */
-function firstOf<E extends { readonly body: string }>(rows: readonly E[]): readonly E[] {
+function firstOf(rows: readonly EventInPage[]): readonly EventInPage[] {
   let bytes = 0
-  const fit = rows.findIndex(({ body }) => (bytes += Buffer.byteLength(body)) > EVENT_PAGE_BYTES)
+  const fit = rows.findIndex((row) => (bytes += Buffer.byteLength(row.body)) > EVENT_PAGE_BYTES)
   return fit === -1 ? rows : rows.slice(0, Math.max(fit, 1))
 }
 

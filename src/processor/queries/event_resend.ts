@@ -20,6 +20,7 @@ import { briefView } from './delivery_list.js'
 export function resendEvent(desk: DeliveryDesk, tenant: TenantId, request: ResendEvent): Query {
   return {
     name: 'resend_event',
+    lane: tenant,
     run: async ({ lists }) => {
       const event = await lists.event(tenant, request.event_id)
       if (event === undefined) return refuse('event_not_found')

@@ -15,6 +15,7 @@ import type { Query } from './query.js'
 export function showIntent(intentId: string): Query {
   return {
     name: 'show_intent',
+    lane: 'internal',
     run: async ({ lists }) => {
       const file = await lists.intentFile(intentId)
       return file === undefined ? refuse('payment_intent_not_found') : answer(viewOf(file))

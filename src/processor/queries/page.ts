@@ -32,26 +32,31 @@ export function pageOf(vault: Vault, place: string, { limit, cursor }: PageReque
 }
 
 /** @param rows one more than the page's limit where there are as many */
-export function answerPage<R>(
+export const answerPage = <R>(
+  vault: Vault,
+  page: Page,
+  rows: readonly R[],
+  shape: Shape<R>,
+): Answer => answer(pageView(vault, page, rows, shape))
+
+export interface Shape<R> {
+  view(row: R): object
+  positionOf(row: NoInfer<R>): string
+  /** Rows that are walked past are of the page, but not in it. */
+  shows?(row: NoInfer<R>): boolean
+}
+
+export function pageView<R>(
   vault: Vault,
   { place, limit }: Page,
   rows: readonly R[],
-  {
-    view,
-    positionOf,
-    shows = () => true,
-  }: {
-    view: (row: R) => object
-    positionOf: (row: NoInfer<R>) => string
-    /** Rows that are walked past are of the page, but not in it. */
-    shows?: (row: NoInfer<R>) => boolean
-  },
-): Answer {
+  { view, positionOf, shows = () => true }: Shape<R>,
+): object {
   const shown = rows.slice(0, limit)
   const last = shown.at(-1)
   const next = rows.length > limit && last !== undefined ? positionOf(last) : null
-  return answer({
+  return {
     data: shown.filter(shows).map(view),
     next_cursor: next === null ? null : vault.cursors.make(place, next),
-  })
+  }
 }

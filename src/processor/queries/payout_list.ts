@@ -2,38 +2,44 @@
  * A tenant's payouts, newest first, by any filters of the contract.
  *
  * L1. Ids grow with time, so a bound in time is a bound of ids.
+ * L2. Partners poll the first page; those behind a cursor are walked once, and not kept.
  */
 import { REFERENCE_MAX } from '../../base/bounds.js'
 import { leastIdAt, type TenantId } from '../../base/ids.js'
 import type { PayoutContext, PayoutState } from '../../../actors/payout/context.js'
 import { payoutView } from '../../../actors/payout/view.js'
 import type { ListPayouts__Output as ListPayouts } from '../../../protos/types/causeway/v1/ListPayouts.js'
-import type { PayoutFilter } from '../../store/lists.js'
-import type { ActorRow } from '../../store/tables.js'
-import { refuse } from '../cycle/group.js'
-import { answerPage, pageOf } from './page.js'
+import type { ListedActor, PayoutFilter } from '../../store/lists.js'
+import { answer, refuse } from '../cycle/group.js'
+import { pageOf, pageView, type Shape } from './page.js'
 import type { Query } from './query.js'
+import { WrittenView } from './written_view.js'
 
 export function listPayouts(tenant: TenantId, request: ListPayouts): Query {
   return {
     name: 'list_payouts',
-    run: async ({ lists, vault, brand }) => {
+    lane: tenant,
+    run: async ({ lists, vault, brand, knownPages }) => {
       const filter = filterOf(tenant, request)
       if (filter === null) return refuse('invalid_request')
       const page = pageOf(vault, `payouts ${JSON.stringify(filter)}`, request)
       if (page === null) return refuse('invalid_request')
       const below = page.after ?? filter.below
       const rows = await lists.payouts({ ...filter, below }, page.limit + 1)
-      return answerPage(vault, page, rows, {
-        view: (row) => viewOfRow(row, brand),
-        positionOf: ({ id }) => id,
-      })
+      const write = (): string => JSON.stringify(pageView(vault, page, rows.parsed(), shape(brand)))
+      const isFirst = page.after === null
+      const list = `${page.place} ${page.limit}`
+      return answer(new WrittenView(isFirst ? knownPages.page(list, rows.text, write) : write()))
     },
   }
 }
 
-export const viewOfRow = ({ state, context }: ActorRow, brand: string): object =>
-  payoutView(state as PayoutState, JSON.parse(context) as PayoutContext, brand)
+const shape = (brand: string): Shape<ListedActor> => ({
+  view: ({ state, context }) => payoutView(state as PayoutState, contextOf(context), brand),
+  positionOf: ({ context }) => contextOf(context).id,
+})
+
+const contextOf = (context: unknown): PayoutContext => context as PayoutContext
 
 const STATUSES: ReadonlySet<string> = new Set<PayoutState>([
   'created',

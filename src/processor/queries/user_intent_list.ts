@@ -2,7 +2,7 @@
 import type { TenantId } from '../../base/ids.js'
 import type { IntentContext, IntentState } from '../../../actors/intent/context.js'
 import { intentView } from '../../../actors/intent/view.js'
-import type { UserIntentRow } from '../../store/user_intents.js'
+import type { UserIntent } from '../../store/user_intents.js'
 import { refuse } from '../cycle/group.js'
 import { answerPage, pageOf, type PageRequest } from './page.js'
 import type { Query } from './query.js'
@@ -16,6 +16,7 @@ export function listUserIntents(
 ): Query {
   return {
     name: 'list_user_intents',
+    lane: tenant,
     run: async ({ lists, vault }) => {
       const page = pageOf(vault, `user_intents ${JSON.stringify([tenant, userId])}`, request)
       if (page === null) return refuse('invalid_request')
@@ -30,8 +31,8 @@ export function listUserIntents(
   }
 }
 
-const opened = ({ state, context, before }: UserIntentRow) => ({
+const opened = ({ state, context, before }: UserIntent) => ({
   state: state as IntentState,
-  context: JSON.parse(context) as IntentContext,
+  context: context as IntentContext,
   before,
 })

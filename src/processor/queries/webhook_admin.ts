@@ -18,6 +18,7 @@ const sum = (numbers: readonly number[]): number => numbers.reduce((all, each) =
 
 export const webhookStatus = (desk: DeliveryDesk): Query => ({
   name: 'webhook_status',
+  lane: 'internal',
   run: async () => {
     const told = await desk.askAll('status', {})
     if (!told.ok) return refuse(told.code)
@@ -38,6 +39,7 @@ export const webhookStatus = (desk: DeliveryDesk): Query => ({
 
 export const listAllEndpoints = (desk: DeliveryDesk, memory: Memory): Query => ({
   name: 'list_all_endpoints',
+  lane: 'internal',
   run: async () => {
     const told = await desk.askAll('status', {})
     const health = told.ok ? told.value.flatMap((pool) => pool.endpoints) : []
@@ -68,6 +70,7 @@ export const listDead = (
   request: PageRequest & { readonly endpoint_id?: string },
 ): Query => ({
   name: 'list_dead',
+  lane: 'internal',
   run: async ({ vault }) => {
     const endpoint = request.endpoint_id ?? ''
     const page = pageOf(vault, `dead ${endpoint}`, request)
@@ -98,6 +101,7 @@ const deadLetter = (record: DeliveryRecord): object => ({
 
 export const redrive = (desk: DeliveryDesk, request: RedriveRequest): Query => ({
   name: 'redrive',
+  lane: 'internal',
   run: async () => {
     const { delivery_id, endpoint_id, since } = request
     const done = await desk.askAll('redrive', {
@@ -117,6 +121,7 @@ export const redrive = (desk: DeliveryDesk, request: RedriveRequest): Query => (
 
 export const listPoison = (desk: DeliveryDesk, { limit }: { readonly limit?: number }): Query => ({
   name: 'list_poison',
+  lane: 'internal',
   run: async () => {
     const size = limit ?? LIST_LIMIT_DEFAULT
     if (size < 1 || size > LIST_LIMIT_MAX) return refuse('invalid_request')

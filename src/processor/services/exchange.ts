@@ -14,11 +14,12 @@ import type { ExchangeHandlers } from '../../../protos/types/causeway/v1/Exchang
 import type { Reply as WireReply } from '../../../protos/types/causeway/v1/Reply.js'
 import type { ReplyBatch } from '../../../protos/types/causeway/v1/ReplyBatch.js'
 import { STREAM_BATCH_MAX } from '../../base/bounds.js'
-import { plus, type Clock } from '../../base/clock.js'
+import { plus, type Clock, type Instant } from '../../base/clock.js'
 import type { KeyId, TenantId } from '../../base/ids.js'
 import type { Answer } from '../cycle/group.js'
 import type { Pipeline } from '../cycle/pipeline.js'
 import type { Reader } from '../queries/query.js'
+import { jsonOf } from '../queries/written_view.js'
 import type { DeliveryDesk } from './delivery_desk.js'
 import type { Guard } from './guard.js'
 import { operationOf } from './operations.js'
@@ -46,21 +47,23 @@ export function exchangeService({
       return
     }
     const replies = gatherReplies(stream)
+    const isAwaited = (deadline: Instant): boolean => replies.isOpen() && clock.now() <= deadline
     stream.on('data', (batch: CommandBatch) => {
       const now = clock.now()
       for (const wire of batch.commands) {
         const { command, query } = operationOf(wire, now, desk)
+        const deadline = plus(now, wire.budget_ms)
         const reply = (answer: Answer): void => replies.add(wire.ticket, answer)
         pipeline.submit({
           lane: wire.tenant as TenantId,
           command,
-          deadline: plus(now, wire.budget_ms),
+          deadline,
           signedBy: wire.signed_by
             ? { keyId: wire.signed_by.key_id as KeyId, nonce: wire.signed_by.nonce }
             : null,
           reply: (answer) => {
             if (query === null || !answer.ok) reply(answer)
-            else void reader.run(query).then(reply)
+            else void reader.run(query, () => isAwaited(deadline)).then(reply)
           },
         })
       }
@@ -75,6 +78,7 @@ export function exchangeService({
 }
 
 interface GatheredReplies {
+  isOpen(): boolean
   add(ticket: number, answer: Answer): void
   end(): void
 }
@@ -93,6 +97,7 @@ function gatherReplies(stream: Stream): GatheredReplies {
   }
 
   return {
+    isOpen: () => isOpen,
     add: (ticket, answer) => {
       if (!isOpen) return
       if (waiting.length === 0) queueMicrotask(flush)
@@ -107,5 +112,5 @@ function gatherReplies(stream: Stream): GatheredReplies {
 
 function toWire(ticket: number, answer: Answer): WireReply {
   if (!answer.ok) return { ticket, code: answer.code }
-  return { ticket, body: JSON.stringify(answer.view), replayed: answer.replayed ?? false }
+  return { ticket, body: jsonOf(answer.view), replayed: answer.replayed ?? false }
 }

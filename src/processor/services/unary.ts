@@ -14,6 +14,7 @@ import type { Lane } from '../cycle/group.js'
 import type { Memory } from '../memory/memory.js'
 import type { Pipeline } from '../cycle/pipeline.js'
 import type { Query, Reader } from '../queries/query.js'
+import { objectOf } from '../queries/written_view.js'
 import { grpcError, type Guard } from './guard.js'
 
 export interface UnaryDependencies {
@@ -54,10 +55,12 @@ export function unaryQuery<Request, Response>(
     if (!guard.admits(call.metadata)) return callback(guard.refusal())
     const query = queryOf(call.request)
     if (query === null) return callback(grpcError('invalid_request'))
-    void reader.run(query).then((answer) => {
-      if (answer.ok) callback(null, answer.view as Response)
-      else callback(grpcError(answer.code))
-    })
+    void reader
+      .run(query, () => !call.cancelled)
+      .then((answer) => {
+        if (answer.ok) callback(null, objectOf(answer.view) as Response)
+        else callback(grpcError(answer.code))
+      })
   }
 }
 

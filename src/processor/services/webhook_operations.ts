@@ -33,7 +33,7 @@ export function webhookOperation(wire: WireCommand, desk: DeliveryDesk): Operati
     }
     case 'recover_webhook_endpoint': {
       const { endpoint_id } = wire.recover_webhook_endpoint!
-      const query = recoverEndpoint(desk, wire.recover_webhook_endpoint!)
+      const query = recoverEndpoint(desk, tenant, wire.recover_webhook_endpoint!)
       return { command: nameWebhookEndpoint(tenant, endpoint_id), query }
     }
     case 'resend_event': {
