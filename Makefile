@@ -7,7 +7,7 @@ MAKEFLAGS += --no-print-directory
 SHELL := /bin/sh
 .DEFAULT_GOAL := help
 .PHONY: help setup nats build run demo ops audit statement test check lint format bench fuzz sim lives chaos \
-	load soak spike bench-scale bench-pool bench-compare seed clean
+	load soak spike profile bench-scale bench-pool bench-compare seed clean
 
 INSTALLED := node_modules/.installed
 TYPES := protos/types/.made
@@ -70,7 +70,7 @@ chaos: setup nats build ## kills, frozen processes and full disks under load: ma
 bench: setup nats build ## every scenario beside its ceiling; SCENARIO= picks some
 	@$(LOAD) bench $(call with,DURATION,seconds) $(LOAD_FLAGS)
 
-bench-scale: setup nats build ## reads of 10,000 and of 1,000,000 payments; starts with 100,000 live ones
+bench-scale: setup nats build ## reads and writes with books of 10,000 and of 1,000,000; starts with 100,000 live ones
 	@$(LOAD) scale $(call with,BOOKS,books) $(LOAD_FLAGS)
 
 bench-pool: setup nats build ## the webhook pool alone; ARGS=--isolation: beside a dead, a slow and a flapping endpoint
@@ -87,6 +87,9 @@ soak: setup nats build ## a steady load for 30 minutes (DURATION=1800): what gro
 
 spike: setup nats build ## ten times the capacity for 5 seconds: what is refused, how soon is it over?
 	@$(LOAD) spike $(call with,DURATION,seconds) $(LOAD_FLAGS)
+
+profile: setup nats build ## which stage takes how long: make profile SCENARIO=payouts DURATION=10
+	@$(LOAD) profile $(call with,RATE,rate) $(call with,DURATION,seconds) $(LOAD_FLAGS)
 
 seed: setup build ## a past in an empty DATA_DIR: make seed COUNT=1000000 WHAT=payouts LIVE=1000
 	@node --max-semi-space-size=64 .build/test/load/seed.js $(call with,COUNT,count) $(call with,WHAT,what) $(call with,LIVE,live)

@@ -88,7 +88,7 @@ export async function benchScenario(
     settings: { GATEWAYS: String(settings.gateways) },
   })
   const site = await openSite(stack, client, ONE_RECEIVER)
-  const sides = await sidesOf(scenario, stack, programs)
+  const sides = await sidesOf(scenario, stack, options)
 
   const all = await takeTurns(options, scenario, site, sides)
   progress(`${scenario}: adding up`, undefined)
@@ -125,9 +125,9 @@ export async function benchScenario(
 async function sidesOf(
   scenario: ScenarioName,
   stack: Stack,
-  programs: Programs,
+  { programs, settings }: BenchOptions,
 ): Promise<readonly Side[]> {
-  const ceiling = await programs.startCeiling(stack)
+  const ceiling = await programs.startCeiling(stack, settings.gateways)
   const sides: Side[] = [
     { name: 'ceiling', stack, running: ceiling, awaitsWebhooks: false },
     { name: 'service', stack, running: stack, awaitsWebhooks: true },

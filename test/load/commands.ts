@@ -2,7 +2,7 @@
  * What the load tool can be asked for.
  *
  * Owns: each command's flags and their defaults. Does not own: what it measures (bench,
- * bench_webhooks, open_load, compare, scale).
+ * bench_webhooks, open_load, compare, scale, profile).
  *
  * C1. All flags are read before anything is started.
  * C2. With `--quick` every step is taken for a moment only, as tests need it; no figure of it means
@@ -28,6 +28,8 @@ import {
   type Programs,
   type Stack,
 } from './site/programs.js'
+import { profile } from './profile/profile.js'
+import { revision } from './profile/revision.js'
 import type { RunResult } from './report/result.js'
 import { scale } from './scale.js'
 import type { ScenarioName } from './scenarios/scenarios.js'
@@ -52,6 +54,7 @@ export interface Plan {
 export const VALUES = [
   ...['scenario', 'rate', 'seconds', 'in-flight', 'repeat', 'clients', 'gateways', 'out'],
   ...['capacity', 'factor', 'base', 'head', 'small', 'large', 'live', 'books'],
+  'every-micros',
 ]
 export const SWITCHES = ['without-key', 'running', 'quick']
 
@@ -71,6 +74,10 @@ const IN_FLIGHT = 512
 const QUICK_IN_FLIGHT = 16
 /** As many connections as the gateway takes from one address, but some. */
 const SPIKE_IN_FLIGHT = 3_000
+const PROFILE_EVERY_MICROS = 500
+const PROFILE_EVERY_MICROS_MAX = 100_000
+/** Payouts a second: a closed loop would create far more than can be delivered. */
+const PROFILE_RATES: Partial<Record<ScenarioName, number>> = { webhooks: 100 }
 const LEAD_IN_MS = 1_000
 const WARM_UP_MS = 3_000
 const QUICK_MS = 200
@@ -93,8 +100,10 @@ export function planOf(flags: Flags): Plan {
       return planSpike(flags, common)
     case 'scale':
       return planScale(flags, common)
+    case 'profile':
+      return planProfile(flags, common)
     default:
-      throw new UsageError('a command is one of bench, load, soak, spike, compare, scale')
+      throw new UsageError('a command is one of bench, load, soak, spike, compare, scale, profile')
   }
 }
 
@@ -293,26 +302,57 @@ function planScale(flags: Flags, common: Common): Plan {
     large: flags.whole('large', quick ? 2_000 : 1_000_000, ROWS_MAX),
     live: flags.whole('live', quick ? 200 : 100_000, ROWS_MAX),
   }
+  const books = flags.text('books')
+  const windowMs = quick ? QUICK_MS : 1_000 * flags.whole('seconds', 2, BENCH_SECONDS_MAX)
+  const repeat = flags.whole('repeat', quick ? 1 : 4, REPEAT_MAX)
+  const inFlight = flags.whole('in-flight', 8, IN_FLIGHT_MAX)
   return {
     kind: 'scale',
     clients: common.clients,
     settings: {
       load:
-        `reads of ${sizes.small.toLocaleString('en-US')} and of ` +
-        `${sizes.large.toLocaleString('en-US')} intents and payouts, one kind after the other`,
+        `reads, then writes of ${sizes.small.toLocaleString('en-US')} and of ` +
+        `${sizes.large.toLocaleString('en-US')} intents and payouts; closed loop, ` +
+        `${inFlight} reads in flight; ${repeat} turns a side`,
       programs: programsInWords(common.clients, common.gateways),
     },
     run: (tools) =>
       scale({
         ...tools,
         ...sizes,
-        folder: resolve(flags.text('books') ?? tools.folder),
+        ...{ gateways: common.gateways, repeat, inFlight, windowMs },
+        kept: books === undefined ? undefined : resolve(books),
         scratch: tools.folder,
         clock: systemClock,
-        windowMs: quick ? QUICK_MS : 2_000,
-        repeat: flags.whole('repeat', quick ? 1 : 3, REPEAT_MAX),
-        inFlight: flags.whole('in-flight', 8, IN_FLIGHT_MAX),
       }),
+  }
+}
+
+function planProfile(flags: Flags, common: Common): Plan {
+  const [scenario = 'creates', ...more] = flags.scenarios(['creates'])
+  if (more.length > 0) throw new UsageError('--scenario is one here')
+  const quick = flags.has('quick')
+  const settings = {
+    scenario,
+    gateways: common.gateways,
+    measureMs: quick ? 5 * QUICK_MS : 1_000 * flags.whole('seconds', 10, BENCH_SECONDS_MAX),
+    leadInMs: quick ? QUICK_MS : LEAD_IN_MS,
+    warmUpMs: quick ? QUICK_MS : WARM_UP_MS,
+    inFlight: flags.whole('in-flight', quick ? QUICK_IN_FLIGHT : IN_FLIGHT, IN_FLIGHT_MAX),
+    ratePerSecond: flags.wholeIfGiven('rate', RATE_MAX) ?? PROFILE_RATES[scenario],
+    everyMicros: flags.whole('every-micros', PROFILE_EVERY_MICROS, PROFILE_EVERY_MICROS_MAX),
+  }
+  const { ratePerSecond, inFlight, measureMs } = settings
+  const loop = ratePerSecond === undefined ? 'closed loop' : `${ratePerSecond}/s`
+  return {
+    kind: 'profile',
+    clients: common.clients,
+    settings: {
+      load: `${scenario}, ${loop}, ${inFlight} connections, ${measureMs / 1_000} s`,
+      programs: programsInWords(common.clients, common.gateways),
+      revision: revision(),
+    },
+    run: (tools) => profile({ ...tools, ...settings }),
   }
 }
 

@@ -11,6 +11,7 @@ const wrong: readonly (readonly [program: string, ...flags: string[]])[] = [
   [MAIN, 'bench', '--secnds', '1'],
   [MAIN, 'load', '--rate', '1e9'],
   [MAIN, 'soak', '--scenario', 'creates,reads'],
+  [MAIN, 'profile', '--scenario', 'creates,reads'],
   [MAIN, 'compare', '--base', '/tmp'],
   [SEED, '--what', 'partners'],
 ]

@@ -4,8 +4,8 @@
  * Owns: exit codes, what is left behind, the line that tells how far it is. Does not own: flags
  * (commands), what is measured.
  *
- * node .build/test/load/main.js bench | load | soak | spike | compare | scale, with the flags of
- * README.md.
+ * node .build/test/load/main.js bench | load | soak | spike | compare | scale | profile, with the
+ * flags of README.md.
  *
  * Exit codes: 0 measured, 1 failed, 2 wrong flags, 3 void (measured, but the figures mean nothing),
  * 130 interrupted.

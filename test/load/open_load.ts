@@ -22,7 +22,7 @@ import type { Stack } from './site/programs.js'
 import { finding, type Finding, type Section } from './report/result.js'
 import { SCENARIOS, type ScenarioName } from './scenarios/scenarios.js'
 import { ONE_RECEIVER, openSite, type Site } from './site/site.js'
-import { slopesOf } from './measures/slopes.js'
+import { growthFindings } from './measures/slopes.js'
 
 export interface OpenLoadOptions {
   readonly scenario: ScenarioName
@@ -85,10 +85,7 @@ export async function soak(
       measureMs: seconds * 1_000,
       everyMs: Math.min(SOAK_EVERY_MS, (seconds * 1_000) / SOAK_LOOKS_MIN),
     })
-    const growth = slopesOf(result.samples).flatMap(({ name, rssMiBPerHour, handlesPerHour }) => [
-      finding(`${name}: memory`, rssMiBPerHour, 'MiB/h'),
-      finding(`${name}: open files`, handlesPerHour, '/h'),
-    ])
+    const growth = growthFindings(result.samples)
     return { windows: [result], findings: [...loadFindings(result, ratePerSecond), ...growth] }
   })
 }

@@ -1,203 +1,200 @@
 /**
  * Does it stay as it is when the books grow?
  *
- * Owns: the same reads of small and of large books, and starts with many live actors. Does not own:
- * making the books (past).
+ * Owns: the same reads and the same writes on small and on large books, and starts with many live
+ * actors. Does not own: the books (scale_books), what is compared of the turns (scale_findings).
  *
- * Z1. Two stacks run at a time, and each kind of read takes turns between them, so that a drift of
- *     the machine falls on both.
- * Z2. What is read is spread over all of the books: most of it is not in memory.
+ * Z1. Two stacks run at a time and take turns with each kind of journey, in the order small, large,
+ *     large, small …, so that a drift of the machine, and code that is still being compiled, fall
+ *     on both. Before the first turn that counts, every kind has had a turn on both.
+ * Z2. What is read is spread over all of the books, far more than the processes keep in memory.
+ * Z3. Writes come last, and a turn of them is so many journeys, not so many seconds: the small
+ *     books would not stay small beside a fast service. All of them must be found in the books
+ *     afterwards.
  */
-import { existsSync, readFileSync } from 'node:fs'
-import { join } from 'node:path'
-import type { Clock } from '../../src/base/clock.js'
 import type { BenchPart } from './bench.js'
-import type { Client } from './client/client.js'
-import { latencyMs, merged } from './client/latency.js'
-import { median, type Machine } from './measures/machine.js'
-import { measure, type Measurement, type PulseResult } from './measures/measurement.js'
-import { livePast } from './past/past.js'
-import type { Programs, Stack } from './site/programs.js'
+import { median } from './measures/machine.js'
+import { measure, type Measurement } from './measures/measurement.js'
+import { booksOf, openBooks, type Books, type ScaleOptions } from './scale_books.js'
+import { memoryFindings, READY_WITHIN, readFindings, writeFindings } from './scale_findings.js'
 import { readsOf } from './scenarios/reads.js'
-import { finding, type Finding, type Section } from './report/result.js'
-import type { Stock } from './scenarios/stock.js'
+import type { ScenarioName } from './scenarios/scenarios.js'
+import { finding, type Section } from './report/result.js'
 
-export interface ScaleOptions {
-  /** Where books to read are made; those that are there are used again. */
-  readonly folder: string
-  /** Where live ones are made: they would grow old. */
-  readonly scratch: string
-  /** Intents, and as many payouts. */
-  readonly small: number
-  readonly large: number
-  /** Actors that are live at a start. */
-  readonly live: number
-  readonly windowMs: number
-  readonly repeat: number
-  readonly inFlight: number
-  readonly machine: Machine
-  readonly programs: Programs
-  readonly client: Client
-  readonly clock: Clock
-  readonly progress: (step: string, pulse: PulseResult | undefined) => void
+/** One kind of journey. */
+interface Kind {
+  readonly name: string
+  readonly scenario: ScenarioName
+  readonly onlyRead?: string
+  /** Undefined: as many as the window takes. */
+  readonly journeys: number | undefined
+  /** What one of them is called. */
+  readonly noun: string
 }
 
-const LATENCY_WITHIN = { atMost: 1.2 }
-const RSS_WITHIN = { atMost: 512 }
-const READY_WITHIN = { atMost: 3 }
 const LEAD_IN_MS = 200
+const WARM_UP_SHARE = 1 / 3
 const SIGNED_AHEAD_RATE = 5_000
+/** So that commits have groups; what is under way at a turn's end must be few of its journeys. */
+const WRITES_IN_FLIGHT = 32
+const IN_FLIGHT_SHARE = 1 / 4
+/** However slow the machine is, a turn of writes ends by its number. */
+const WRITES_WITHIN_MS = 120_000
+/** A turn of them may be over in half a second. */
+const WRITES_LOOKED_AT_MS = 100
 const STARTS = 3
 
-interface Books {
-  readonly name: string
-  readonly stack: Stack
-  readonly stock: Stock
-}
-
 export async function scale(options: ScaleOptions): Promise<BenchPart> {
-  const small = await open(options, 'small', options.small)
-  const large = await open(options, 'large', options.large)
+  const small = await openBooks(options, 'small', options.small)
+  const large = await openBooks(options, 'large', options.large)
+  const reads = readsOf(large.stock).map(({ name }): Kind => ({
+    name,
+    scenario: 'reads',
+    onlyRead: name,
+    journeys: undefined,
+    noun: 'read',
+  }))
   const sections: Section[] = []
   const faults: string[] = []
-  for (const { name } of readsOf(large.stock)) {
-    const measured = await readInTurns(options, name, [small, large])
-    faults.push(...measured.flatMap(({ faults: found }) => found))
-    sections.push(sectionOf(name, measured))
+  for (const kinds of [reads, writesOf(options.small)]) {
+    const measured = await compareKinds(options, kinds, [small, large])
+    sections.push(...measured.sections)
+    faults.push(...measured.voidBecause)
   }
   sections.push(memorySection(sections))
-  await small.stack.stop()
-  await large.stack.stop()
+  for (const books of [small, large]) {
+    options.progress(`adding up the ${books.name} books`, undefined)
+    const reckoning = await books.settle()
+    const title = `what was written to the ${books.name} books`
+    sections.push({ title, scenario: 'mixed', windows: [], findings: [], reckoning })
+    faults.push(...reckoning.faults.map((fault) => `${books.name}: ${fault}`))
+    await books.close()
+  }
   sections.push(await restarts(options))
   return { sections, voidBecause: faults }
 }
 
-async function open(options: ScaleOptions, name: string, count: number): Promise<Books> {
-  const { dataDir, stock } = await booksOf(options, name, { count, live: 0 })
-  options.progress(`starting on the ${name} books`, undefined)
-  return { name, stack: await options.programs.startStack({ dataDir }), stock }
-}
-
-async function booksOf(
-  { folder, scratch, clock, progress }: ScaleOptions,
-  name: string,
-  { count, live }: { readonly count: number; readonly live: number },
-): Promise<{ readonly dataDir: string; readonly stock: Stock }> {
-  const dataDir = join(live > 0 ? scratch : folder, `${name}-${count}`)
-  const file = join(dataDir, 'seed.json')
-  if (existsSync(file)) {
-    return { dataDir, stock: JSON.parse(readFileSync(file, 'utf8')) as Stock }
-  }
-  progress(`making the ${name} books`, undefined)
-  const stock = await livePast({
-    folder: dataDir,
-    count,
-    what: ['payouts', 'intents'],
-    live,
-    now: clock.now(),
-    tell: () => undefined,
+/** Few enough to leave the small books small, enough for their CPU time to be told in ticks. */
+function writesOf(small: number): readonly Kind[] {
+  const of = (scenario: ScenarioName, noun: string, share: number): Kind => ({
+    name: `${noun}s`,
+    scenario,
+    journeys: Math.ceil(small * share),
+    noun,
   })
-  return { dataDir, stock }
+  return [
+    of('creates', 'create', 1 / 2),
+    of('payouts', 'payout', 1 / 20),
+    of('lifecycle', 'QR payment', 1 / 20),
+  ]
 }
 
-/** The first turn of each is the warm-up. */
-async function readInTurns(
+/** A warm-up of all kinds, then all turns of one kind after the other. */
+async function compareKinds(
   options: ScaleOptions,
-  read: string,
-  books: readonly Books[],
-): Promise<Measurement[]> {
-  const all: Measurement[] = []
-  for (let repeat = 0; repeat <= options.repeat; repeat += 1) {
-    for (const one of books) {
-      const measurement = await readOnce(options, read, one, repeat)
-      if (repeat > 0) all.push(measurement)
-    }
+  kinds: readonly Kind[],
+  books: readonly [Books, Books],
+): Promise<BenchPart> {
+  const sections: Section[] = []
+  const voidBecause: string[] = []
+  const play = async (kind: Kind, one: Books, repeat: number): Promise<Measurement> => {
+    const measurement = await playTurn(options, kind, one, repeat)
+    const turn = `${kind.name}, ${one.name} ${repeat}`
+    voidBecause.push(...measurement.faults.map((fault) => `${turn}: ${fault}`))
+    return measurement
   }
-  return all
+  for (const kind of kinds) {
+    for (const one of books) await play(kind, one, 0)
+  }
+  for (const kind of kinds) {
+    const turns: Measurement[] = []
+    for (let repeat = 1; repeat <= options.repeat; repeat += 1) {
+      for (const one of repeat % 2 === 1 ? books : books.toReversed()) {
+        turns.push(await play(kind, one, repeat))
+      }
+    }
+    sections.push(sectionOf(kind, turns))
+  }
+  return { sections, voidBecause }
 }
 
-function readOnce(
+async function playTurn(
   { windowMs, inFlight, client, machine, progress }: ScaleOptions,
-  read: string,
-  { name, stack, stock }: Books,
+  kind: Kind,
+  books: Books,
   repeat: number,
 ): Promise<Measurement> {
-  const { host, key_id: keyId, signing_secret: secret } = stack.sandbox
-  const scenario = {
-    name: 'reads' as const,
-    onlyRead: read,
-    withIdempotencyKey: false,
-    awaitsWebhooks: false,
-  }
-  return measure({
-    side: name,
+  const { name: side, stack, receiver } = books
+  const isWrite = kind.journeys !== undefined
+  const measureMs = repeat === 0 ? Math.ceil(windowMs * WARM_UP_SHARE) : windowMs
+  const measurement = await measure({
+    side,
     repeat,
     order: {
-      scenario: { ...scenario, host, keyId, secret, stock },
-      journeys: Math.ceil((SIGNED_AHEAD_RATE * windowMs) / 1_000),
-      lasts: true,
+      scenario: orderOf(kind, books),
+      journeys: kind.journeys ?? Math.ceil((SIGNED_AHEAD_RATE * measureMs) / 1_000),
+      lasts: !isWrite,
       window: {
         address: stack.address,
-        lanes: inFlight,
+        lanes: kind.journeys === undefined ? inFlight : writersOf(kind.journeys),
         schedule: undefined,
-        leadInMs: LEAD_IN_MS,
-        measureMs: windowMs,
+        leadInMs: isWrite ? 0 : LEAD_IN_MS,
+        measureMs: isWrite ? WRITES_WITHIN_MS : measureMs,
       },
     },
     client,
     watched: [...stack.processes(), { name: 'client', pid: process.pid }],
     cores: machine.cores,
     opsUrl: stack.sandbox.ops_url,
-    receiver: undefined,
+    receiver: isWrite ? receiver : undefined,
     strict: true,
-    tell: (pulse) => progress(`${read}, ${name} ${repeat}`, pulse),
+    ...(isWrite ? { everyMs: WRITES_LOOKED_AT_MS } : {}),
+    tell: (pulse) => progress(`${kind.name}, ${side} ${repeat}`, pulse),
   })
+  books.took(measurement.outcome)
+  return measurement
 }
 
-function sectionOf(read: string, measured: readonly Measurement[]): Section {
-  const of = (name: string): readonly Measurement[] =>
-    measured.filter(({ result }) => result.side === name)
-  const latency = (name: string) =>
-    latencyMs(merged(of(name).map(({ outcome }) => outcome.tally.latencies)))
-  const [small, large] = [latency('small'), latency('large')]
-  const findings: readonly Finding[] = [
-    finding('p50, small', small.p50, 'ms'),
-    finding('p99, small', small.p99, 'ms'),
-    finding('p50, large / small', large.p50 / small.p50, ''),
-    finding('p99, large / small', large.p99 / small.p99, '', LATENCY_WITHIN),
-  ]
+const writersOf = (journeys: number): number =>
+  Math.min(WRITES_IN_FLIGHT, Math.ceil(journeys * IN_FLIGHT_SHARE))
+
+const orderOf = ({ scenario, onlyRead }: Kind, { stack, stock }: Books) => {
+  const { host, key_id: keyId, signing_secret: secret } = stack.sandbox
   return {
-    title: `read: ${read}`,
-    scenario: 'reads',
-    windows: measured.map(({ result }) => result),
-    findings,
+    ...{ name: scenario, host, keyId, secret, stock },
+    withIdempotencyKey: true,
+    awaitsWebhooks: true,
+    ...(onlyRead === undefined ? {} : { onlyRead }),
+  }
+}
+
+function sectionOf(
+  { name, scenario, journeys, noun }: Kind,
+  turns: readonly Measurement[],
+): Section {
+  const windows = turns.map(({ result }) => result)
+  const isWrite = journeys !== undefined
+  return {
+    title: isWrite ? `write: ${journeys.toLocaleString('en-US')} ${name} a turn` : `read: ${name}`,
+    scenario,
+    windows,
+    findings: isWrite ? writeFindings(windows, noun) : readFindings(windows),
     reckoning: undefined,
   }
 }
 
-function memorySection(sections: readonly Section[]): Section {
-  const largest = (side: string): number =>
-    Math.max(
-      ...sections
-        .flatMap(({ windows }) => windows.filter((window) => window.side === side))
-        .map(({ rssMiB }) => rssMiB['processor'] ?? 0),
-    )
-  return {
-    title: 'memory of the processor while it is read',
-    scenario: 'reads',
-    windows: [],
-    findings: [
-      finding('small', largest('small'), 'MiB'),
-      finding('large', largest('large'), 'MiB', RSS_WITHIN),
-    ],
-    reckoning: undefined,
-  }
-}
+const memorySection = (sections: readonly Section[]): Section => ({
+  title: 'memory of the processor, the largest seen',
+  scenario: 'mixed',
+  windows: [],
+  findings: memoryFindings(sections.flatMap(({ windows }) => windows)),
+  reckoning: undefined,
+})
 
 /** From the start of the supervisor until all processes serve. */
 async function restarts(options: ScaleOptions): Promise<Section> {
-  const { live, programs, progress } = options
-  const { dataDir } = await booksOf(options, 'live', { count: live, live })
+  const { live, scratch, programs, progress } = options
+  const { dataDir } = await booksOf(options, scratch, 'live', { count: live, live })
   const seconds: number[] = []
   for (let start = 1; start <= STARTS; start += 1) {
     progress(`start ${start} of ${STARTS} with live actors`, undefined)
@@ -208,7 +205,7 @@ async function restarts(options: ScaleOptions): Promise<Section> {
   }
   return {
     title: `starts with ${live.toLocaleString('en-US')} live actors`,
-    scenario: 'reads',
+    scenario: 'mixed',
     windows: [],
     findings: [
       finding('ready after, median', median(seconds), 's', READY_WITHIN),

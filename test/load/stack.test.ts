@@ -47,7 +47,7 @@ t.test('the command leaves its figures and its page, and no data behind', (t) =>
   const out = join(t.testdir(), 'out')
   mkdirSync(out)
   const main = join(projectRoot(), '.build/test/load/main.js')
-  const flags = ['bench', '--quick', '--scenario', 'creates', '--out', out]
+  const flags = ['bench', '--quick', '--scenario', 'creates', '--gateways', '2', '--out', out]
   const { status, stdout, stderr } = spawnSync(process.execPath, [main, ...flags])
   t.equal(status, 0, stdout.toString() + stderr.toString())
   t.match(stdout.toString(), /service 1 .*\n.*baseline 1 /)
@@ -59,6 +59,9 @@ t.test('the command leaves its figures and its page, and no data behind', (t) =>
     section?.findings.map(({ name }) => name),
     ['rate', 'service / ceiling', 'service / baseline'],
   )
+  const watched = Object.keys(section?.windows[0]?.cpuMicros ?? {})
+  const gateways = watched.filter((name) => /^(ceiling|gateway)/.test(name)).sort()
+  t.same(gateways, ['ceiling-1', 'ceiling-2', 'gateway-1', 'gateway-2'], 'each side has two')
   t.match(section?.reckoning?.audit, /^audit clean/)
   rmSync(out, { recursive: true })
   t.end()

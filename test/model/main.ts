@@ -1,6 +1,6 @@
 /**
- * A longer run: `make lives`, or `node .build/test/model/main.js [--runs N] [--seed S] [--rebuilt]`.
- * Without a seed each world draws its own; a failure prints the seed that tells it again.
+ * A longer run: `make lives`, with `--runs N`, `--seed S`, `--rebuilt`. Without a seed each world
+ * draws its own; a failure prints the seed that tells it again.
  */
 import { parseArgs } from 'node:util'
 import t from 'tap'

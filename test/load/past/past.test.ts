@@ -10,6 +10,7 @@ import { livePast } from './past.js'
 
 const COUNT = 240
 const LIVE = 40
+const PAGE = 20
 
 t.test('a past is as if it had been lived', async (t) => {
   const folder = join(t.testdir(), 'data')
@@ -30,6 +31,8 @@ t.test('a past is as if it had been lived', async (t) => {
   t.equal(events.open, 0)
   t.equal(stock.intents.length, COUNT)
   t.equal(new Set(stock.payouts).size, COUNT)
+  const small = 10_000
+  t.ok(small / new Set(stock.references).size >= PAGE, 'small books fill a page of each, too')
   t.ok(existsSync(join(folder, FILES.masterKey)))
 
   const database = await openDatabase(join(folder, FILES.processorDatabase), { readOnly: true })

@@ -21,7 +21,8 @@ export interface PastPayouts {
 /** The first beneficiaries; after them three whom the rail refuses, and one it never answers. */
 export const PAYEES = 200
 const REFUSED = 3
-const REFERENCES = 1_000
+/** So few that each of them fills a page of a list, also in books of 10,000. */
+const REFERENCES = 400
 const REFUSED_EVERY = 25
 const RETURNED_EVERY = 50
 const AMOUNT = 100_000

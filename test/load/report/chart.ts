@@ -21,8 +21,10 @@ export interface Chart {
 
 export interface Series {
   readonly name: string
-  /** From 1 to 8. */
+  /** From 1 to 10. */
   readonly colour: number
+  /** Of several that share a colour, the further ones are paler. */
+  readonly paleness?: number
   readonly dashed?: boolean
   /** Pieces that are not joined. */
   readonly pieces: readonly Piece[]
@@ -74,8 +76,9 @@ export const escaped = (text: string): string =>
 
 function legend(series: readonly Series[]): string {
   const items = series.map(
-    ({ name, colour, dashed }) =>
-      `<span><i class="${dashed === true ? 'dashed' : ''}" style="--c:var(--c${colour})"></i>` +
+    ({ name, colour, dashed, paleness }) =>
+      `<span><i class="${dashed === true ? 'dashed' : ''}" style="--c:var(--c${colour});` +
+      `opacity:${opacity(paleness)}"></i>` +
       `${escaped(name)}</span>`,
   )
   return `<div class="legend">${items.join('')}</div>`
@@ -112,10 +115,13 @@ const verticalTicks = (chart: Chart): string[] =>
     )
   })
 
-function line(chart: Chart, { name, colour, dashed, pieces }: Series): string {
+const opacity = (paleness = 0): string => (0.6 ** paleness).toFixed(2)
+
+function line(chart: Chart, { name, colour, dashed, paleness, pieces }: Series): string {
   const path = pieces.map((piece) => pathOf(chart, piece)).join('')
   return (
-    `<path class="line${dashed === true ? ' dashed' : ''}" style="stroke:var(--c${colour})" ` +
+    `<path class="line${dashed === true ? ' dashed' : ''}" style="stroke:var(--c${colour});` +
+    `opacity:${opacity(paleness)}" ` +
     `d="${path}"><title>${escaped(name)}</title></path>`
   )
 }
@@ -143,7 +149,7 @@ function stack(series: readonly Series[]): readonly Series[] {
 
 /** From the top of the one below to its own top. */
 function areas(chart: Chart, stacked: readonly Series[]): string[] {
-  return stacked.map(({ name, colour, pieces }, index) => {
+  return stacked.map(({ name, colour, paleness, pieces }, index) => {
     const below = stacked[index - 1]?.pieces
     const path = pieces.map((piece, place) => {
       const floor = below?.[place] ?? piece.map(([x]): readonly [number, number] => [x, 0])
@@ -151,7 +157,8 @@ function areas(chart: Chart, stacked: readonly Series[]): string[] {
       return piece.length === 0 ? '' : `${pathOf(chart, piece)}${back}Z`
     })
     return (
-      `<path class="area" style="fill:var(--c${colour})" d="${path.join('')}">` +
+      `<path class="area" style="fill:var(--c${colour});opacity:${opacity(paleness)}" ` +
+      `d="${path.join('')}">` +
       `<title>${escaped(name)}</title></path>`
     )
   })

@@ -5,12 +5,14 @@
  * words (report).
  *
  * W1. The page is one file and asks the network for nothing.
+ * W2. Several sections have an overview; the plots of many are folded, so that the figures can be
+ *     compared.
  */
 import type { Reckoning } from '../site/accounts.js'
 import { drawChart, escaped } from './chart.js'
 import { STYLE } from './page_style.js'
 import { plotsOf } from './plots.js'
-import { targetText, valueText } from './report.js'
+import { NOT_QUIET, targetText, valueText, wasQuiet } from './report.js'
 import { isMet, isVoid, type Finding, type RunResult, type Section } from './result.js'
 
 export function pageOf(result: RunResult): string {
@@ -30,7 +32,9 @@ export function pageOf(result: RunResult): string {
 ${facts(result)}
 </header>
 ${isVoid(result) ? voidNote(result) : ''}
-${result.sections.map(sectionOf).join('\n')}
+${wasQuiet(result) ? '' : `<aside>${NOT_QUIET}</aside>`}
+${result.sections.length > 1 ? overview(result) : ''}
+${result.sections.map((section, index) => sectionOf(section, index, result)).join('\n')}
 </body>
 </html>
 `
@@ -54,22 +58,49 @@ const voidNote = ({ voidBecause }: RunResult): string =>
     .map((reason) => `<li>${escaped(reason)}</li>`)
     .join('')}</ul></aside>`
 
-const sectionOf = (section: Section): string => `<section>
-<h2>${escaped(section.scenario)}</h2>
-<p>${escaped(section.title)}</p>
+/** Every figure that has a target. */
+function overview(result: RunResult): string {
+  const rows = result.sections.flatMap((section, index) =>
+    section.findings
+      .filter((found) => found.target !== undefined)
+      .map((found) => {
+        const met = isMet(found) === true
+        const cells = [found.name, valueText(found), targetText(found), met ? 'met' : 'not met']
+        const link = `<td><a href="#s${index}">${escaped(headingOf(section, result))}</a></td>`
+        const others = cells.map((text) => `<td>${escaped(text)}</td>`).join('')
+        return `<tr class="${met ? 'met' : 'missed'}">${link}${others}</tr>`
+      }),
+  )
+  return rows.length === 0 ? '' : `<table class="overview">${rows.join('')}</table>`
+}
+
+/** Sections of `scale` are of one scenario, many of them. */
+const headingOf = ({ title, scenario }: Section, { kind }: RunResult): string =>
+  kind === 'scale' ? title : scenario
+
+const sectionOf = (section: Section, index: number, result: RunResult): string => `<section>
+<h2 id="s${index}">${escaped(headingOf(section, result))}</h2>
+${result.kind === 'scale' ? '' : `<p>${escaped(section.title)}</p>`}
 <div class="tiles">${section.findings.map(tile).join('')}</div>
-<div class="plots">${plots(section)}</div>
+${section.windows.length === 0 ? '' : folded(plots(section), result)}
 ${section.reckoning === undefined ? '' : reckoningOf(section.reckoning)}
 </section>`
 
 const plots = (section: Section): string =>
-  section.windows.length === 0 ? '' : plotsOf(section).map(drawChart).join('\n')
+  `<div class="plots">${plotsOf(section).map(drawChart).join('\n')}</div>`
+
+const UNFOLDED_MAX = 8
+
+const folded = (drawn: string, { sections }: RunResult): string =>
+  sections.length <= UNFOLDED_MAX
+    ? drawn
+    : `<details><summary>over time</summary>${drawn}</details>`
 
 function tile(found: Finding): string {
   const met = isMet(found)
   const mark = met === undefined ? '' : met ? 'met' : 'missed'
   const target =
-    met === undefined ? '' : `<em>${escaped(targetText(found))}: ${met ? 'met' : 'not met'}</em>`
+    met === undefined ? '' : `<em>${escaped(targetText(found))}, ${met ? 'met' : 'not met'}</em>`
   return `<div class="tile ${mark}"><span>${escaped(found.name)}</span><b>${escaped(
     valueText(found),
   )}</b>${target}</div>`

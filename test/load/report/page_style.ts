@@ -1,7 +1,7 @@
 /**
  * The style of a page of results: light or dark, as its reader's system is.
  *
- * Colours are variables, `--c1` to `--c8` those of the plots.
+ * Colours are variables, `--c1` to `--c10` those of the plots.
  */
 export const STYLE = `
 :root {
@@ -9,6 +9,7 @@ export const STYLE = `
   --band: #eef1f6; --good: #0f7b46; --bad: #b3261e;
   --c1: #2563eb; --c2: #d97706; --c3: #0d9668; --c4: #d6336c;
   --c5: #7c3aed; --c6: #0891b2; --c7: #6d8a12; --c8: #8a94a6;
+  --c9: #92603a; --c10: #3b4658;
 }
 @media (prefers-color-scheme: dark) {
   :root {
@@ -16,6 +17,7 @@ export const STYLE = `
     --band: #20252e; --good: #4ade80; --bad: #f87171;
     --c1: #6ea8fe; --c2: #fbb24c; --c3: #43d3a0; --c4: #ff7aa8;
     --c5: #b794ff; --c6: #4fd1ed; --c7: #b7d957; --c8: #7d8797;
+    --c9: #d3a27a; --c10: #d5dbe6;
   }
 }
 * { box-sizing: border-box }
@@ -26,6 +28,7 @@ body {
 }
 h1 { margin: 0; font-size: 26px; font-weight: 400 }
 h2 { margin: 44px 0 0; font-size: 20px }
+h2 + .tiles { margin-top: 12px }
 header p, section > p { margin: 0 0 14px; color: var(--quiet) }
 dl { display: grid; grid-template-columns: max-content 1fr; gap: 2px 16px; margin: 0 }
 dt { color: var(--quiet) }
@@ -79,6 +82,12 @@ rect.band.even { fill: var(--band) }
 table { border-collapse: collapse; font-variant-numeric: tabular-nums }
 td { padding: 3px 22px 3px 0; border-bottom: 1px solid var(--edge) }
 td:nth-child(2), td:nth-child(3) { text-align: right }
+table.overview { margin-top: 24px }
+.overview td:nth-child(2) { text-align: left }
+tr.met td:last-child { color: var(--good) }
+a { color: inherit }
+details { margin: 14px 0 }
+summary { cursor: pointer; color: var(--quiet) }
 pre { margin: 12px 0 0; color: var(--quiet); white-space: pre-wrap; font-size: 13px }
 @media (max-width: 620px) { body { padding: 16px } .plots { grid-template-columns: 1fr } }
 `

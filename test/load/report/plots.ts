@@ -20,10 +20,10 @@ const COLOUR_OF_PROCESS: Readonly<Record<string, number>> = {
   nats: 5,
   client: 8,
   ceiling: 6,
-  'baseline gateway': 6,
-  'baseline processor': 7,
+  'baseline gateway': 7,
+  'baseline processor': 9,
 }
-const OTHER_COLOUR = 7
+const OTHER_COLOUR = 10
 /** Sides of other names take the colours after these, in their order. */
 const COLOUR_OF_SIDE: Readonly<Record<string, number>> = {
   service: 1,
@@ -170,8 +170,11 @@ function processNames({ placed }: Timeline): readonly string[] {
   return names.toSorted((one, other) => placeOf(one) - placeOf(other))
 }
 
-const colourOf = (name: string): number =>
-  COLOUR_OF_PROCESS[name.replace(/-[0-9]+$/, '')] ?? OTHER_COLOUR
+/** The second of a kind is paler than the first. */
+function shadeOf(name: string): Pick<Series, 'colour' | 'paleness'> {
+  const [, kind = name, number = '1'] = /^(.*)-([0-9]+)$/.exec(name) ?? []
+  return { colour: COLOUR_OF_PROCESS[kind] ?? OTHER_COLOUR, paleness: Number(number) - 1 }
+}
 
 function processSeries(
   timeline: Timeline,
@@ -179,7 +182,7 @@ function processSeries(
 ): readonly Series[] {
   return processNames(timeline).map((name) => ({
     name,
-    colour: colourOf(name),
+    ...shadeOf(name),
     pieces: ofSamples(timeline, (sample) => of(sample)[name] ?? 0),
   }))
 }

@@ -6,6 +6,7 @@
 import type { Reckoning } from '../site/accounts.js'
 import { median } from '../measures/machine.js'
 import type { WindowResult } from '../measures/measurement.js'
+import { profileLines } from '../profile/tables.js'
 import { isMet, isVoid, type Finding, type RunResult, type Section } from './result.js'
 
 /** The kernel's own work for our connections is part of it. */
@@ -13,7 +14,9 @@ const QUIET_BELOW = 0.15
 
 export function report(result: RunResult): string {
   const { sections, kind } = result
-  const lines = sections.flatMap((section) => sectionLines(section, kind !== 'scale'))
+  const lines = sections.flatMap((section) =>
+    sectionLines(section, kind !== 'scale' || section.scenario !== 'reads'),
+  )
   return [...heading(result), ...lines, '', ...verdict(result)].join('\n')
 }
 
@@ -29,16 +32,15 @@ function heading({ kind, startedAt, machine, settings }: RunResult): string[] {
 
 /** @param withCpu what each process used, for each side */
 function sectionLines(section: Section, withCpu: boolean): string[] {
-  const { windows } = section
-  return [
-    '',
-    section.title,
-    '',
-    ...(windows.length === 0 ? [] : [...windowLines(windows), '']),
-    ...(windows.length === 0 || !withCpu ? [] : [...cpuLines(windows), '']),
-    ...section.findings.map(findingLine),
-    ...(section.reckoning === undefined ? [] : ['', ...reckoningLines(section.reckoning)]),
+  const { title, windows, findings, profile, reckoning } = section
+  const parts = [
+    windows.length === 0 ? [] : windowLines(windows),
+    windows.length === 0 || !withCpu ? [] : cpuLines(windows),
+    findings.map(findingLine),
+    profile === undefined ? [] : profileLines(profile),
+    reckoning === undefined ? [] : reckoningLines(reckoning),
   ]
+  return ['', title, ...parts.flatMap((lines) => (lines.length === 0 ? [] : ['', ...lines]))]
 }
 
 function windowLines(windows: readonly WindowResult[]): string[] {
@@ -107,8 +109,15 @@ export function findingLine(found: Finding): string {
 
 export function valueText({ value, unit }: Finding): string {
   if (value === Infinity) return 'never'
-  const shown = Math.abs(value) >= 100 ? whole(value) : value.toFixed(2)
-  return `${shown} ${unit}`.trim()
+  if (Number.isNaN(value)) return 'none'
+  return `${shown(value)} ${unit}`.trim()
+}
+
+/** A trace of something must not look like nothing. */
+function shown(value: number): string {
+  if (Math.abs(value) >= 100) return whole(value)
+  const isTrace = Math.abs(value) < 0.005 && Math.abs(value) > 1e-6
+  return isTrace ? shortly(Number(value.toPrecision(1)), 6) : value.toFixed(2)
 }
 
 export function targetText({ target, unit }: Finding): string {
@@ -117,8 +126,8 @@ export function targetText({ target, unit }: Finding): string {
   return `target: ${[...atLeast, ...atMost].join(' and ')} ${unit}`.trim()
 }
 
-const shortly = (value: number): string =>
-  value.toLocaleString('en-US', { maximumFractionDigits: 2 })
+const shortly = (value: number, maximumFractionDigits = 2): string =>
+  value.toLocaleString('en-US', { maximumFractionDigits })
 
 function reckoningLines({ lines, audit }: Reckoning): string[] {
   const rows = lines.map(({ what, left, right, holds }) => [
@@ -137,12 +146,14 @@ function verdict(result: RunResult): string[] {
       ...result.voidBecause.map((reason) => `  ${reason}`),
     ]
   }
-  const windows = result.sections.flatMap((section) => section.windows)
-  const elsewhere = Math.max(0, ...windows.map((window) => window.elsewhere))
-  return elsewhere > QUIET_BELOW
-    ? ['The machine was not quiet: neither the rates nor their ratios are to be trusted.']
-    : ['Everything adds up.']
+  return [wasQuiet(result) ? 'Everything adds up.' : NOT_QUIET]
 }
+
+export const NOT_QUIET =
+  'The machine was not quiet: neither the rates nor their ratios are to be trusted.'
+
+export const wasQuiet = ({ sections }: RunResult): boolean =>
+  sections.every(({ windows }) => windows.every(({ elsewhere }) => elsewhere <= QUIET_BELOW))
 
 /** The first column to the left, the others to the right. */
 function table(rows: readonly (readonly string[])[]): string[] {

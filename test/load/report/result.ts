@@ -7,10 +7,11 @@
 import type { Reckoning } from '../site/accounts.js'
 import type { Machine } from '../measures/machine.js'
 import type { WindowResult } from '../measures/measurement.js'
+import type { JourneyProfile } from '../profile/journey_profile.js'
 import type { ScenarioName } from '../scenarios/scenarios.js'
 
 export interface RunResult {
-  readonly kind: 'bench' | 'load' | 'soak' | 'spike' | 'compare' | 'scale'
+  readonly kind: 'bench' | 'load' | 'soak' | 'spike' | 'compare' | 'scale' | 'profile'
   readonly startedAt: string
   readonly machine: Machine
   /** What the run was asked for, as a line of text each. */
@@ -28,6 +29,8 @@ export interface Section {
   readonly findings: readonly Finding[]
   /** Undefined where nothing was acknowledged that could be counted. */
   readonly reckoning: Reckoning | undefined
+  /** Left out where none was taken. */
+  readonly profile?: JourneyProfile
 }
 
 /** A figure that the run was made for. */

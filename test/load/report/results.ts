@@ -25,6 +25,7 @@ export const aWindow = (given: Partial<WindowResult> = {}): WindowResult => ({
     [99, 40],
   ],
   refusals: LATENCY,
+  refusalsFromDue: LATENCY,
   requests: { sent: 200_000, answered: 200_000 },
   journeys: { begun: 200_000, completed: 200_000, overdue: 0, givenUp: 0 },
   errors: {},
@@ -42,6 +43,8 @@ export const aWindow = (given: Partial<WindowResult> = {}): WindowResult => ({
     p90: 30,
     p99: 40,
     max: 61,
+    p99FromSent: 40,
+    ownDelay: 2,
   })),
   samples: [1_000, 2_000].map((at) => ({
     at,

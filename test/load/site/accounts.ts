@@ -80,17 +80,24 @@ export async function countsOf(dataDir: string): Promise<Counts> {
   const of = (table: string): string =>
     `SELECT state AS name, count(*) AS n FROM ${table} GROUP BY state`
   const { processorDatabase, webhookDatabase, railDatabase } = FILES
+  const told = await byState(
+    processorDatabase,
+    'SELECT tenant AS name, max(sequence) AS n FROM events GROUP BY tenant',
+  )
   const events = await byState(
     processorDatabase,
     `SELECT iif(settled_at IS NULL, 'open', 'settled') AS name, count(*) AS n
-       FROM events GROUP BY 1`,
+       FROM events WHERE ${upTo(told)} GROUP BY 1`,
   )
   return {
     intents: await byState(processorDatabase, of('intents')),
     payouts: await byState(processorDatabase, of('payouts')),
     events: { settled: events['settled'] ?? 0, open: events['open'] ?? 0 },
     poolEvents: sum(
-      await byState(webhookDatabase, "SELECT 'all' AS name, count(*) AS n FROM events"),
+      await byState(
+        webhookDatabase,
+        `SELECT 'all' AS name, count(*) AS n FROM events WHERE ${upTo(told)}`,
+      ),
     ),
     deliveries: await byState(webhookDatabase, of('deliveries')),
     deliveredTo: await byState(webhookDatabase, byEndpoint("state = 'delivered'")),
@@ -103,6 +110,12 @@ export async function countsOf(dataDir: string): Promise<Counts> {
     ),
   }
 }
+
+/** Intents expire while we count: events that come meanwhile are left out on both sides. */
+const upTo = (told: ByState): string =>
+  ['false', ...Object.entries(told).map(([tenant, last]) => sequencesTo(tenant, last))].join(' OR ')
+const sequencesTo = (tenant: string, last: number): string =>
+  `(tenant = '${tenant}' AND sequence <= ${last})`
 
 const byEndpoint = (which: string): string =>
   `SELECT endpoint_id AS name, count(*) AS n FROM deliveries WHERE ${which} GROUP BY endpoint_id`

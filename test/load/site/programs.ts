@@ -17,12 +17,13 @@ import { SETTINGS, type SettingName } from '../../../src/base/settings.js'
 import { FILES } from '../../../src/base/subjects.js'
 import { startOwnStack } from '../../../src/operations/own_stack.js'
 import { readSandbox, type Sandbox } from '../../../src/operations/sandbox.js'
+import { freePort } from '../../../src/supervisor/ports.js'
 import type { Watched } from '../measures/usage.js'
 
 export interface Programs {
   startStack(options?: StackOptions): Promise<Stack>
-  /** Of the stack's gateway, for the stack's partner. */
-  startCeiling(stack: Stack): Promise<Running>
+  /** As many as the stack has gateways, for the stack's partner. */
+  startCeiling(stack: Stack, gateways?: number): Promise<Running>
   /** The same gateway and processor with unary calls and a commit for each. */
   startBaseline(): Promise<Stack>
   /** The last one started ends first. */
@@ -37,6 +38,8 @@ export interface StackOptions {
   readonly dataDir?: string
   /** A built checkout of another revision. */
   readonly root?: string
+  /** What each of its Node processes is given beside its own flags. */
+  readonly nodeOptions?: string
 }
 
 export interface Running {
@@ -94,8 +97,9 @@ export function createPrograms(folder: string): Programs {
       settings = {},
       dataDir = join(folder, `data-${++stacks}`),
       root,
+      nodeOptions = '',
     } = {}) => {
-      const given = { ...SETTINGS_OF_ALL, ...settings }
+      const given = { ...SETTINGS_OF_ALL, ...settings, NODE_OPTIONS: nodeOptions }
       const { process: supervisor, ready } = startOwnStack(dataDir, given, root)
       children.push(supervisor)
       const sandbox = await ready
@@ -107,10 +111,15 @@ export function createPrograms(folder: string): Programs {
         stop: () => end(supervisor),
       }
     },
-    startCeiling: async ({ dataDir }) => {
-      const ceiling = start('gateway/ceiling.js', ['--credentials', join(dataDir, FILES.sandbox)])
-      const address = addressOf(await readyUrl(ceiling))
-      return { address, processes: () => [watched('ceiling', ceiling)] }
+    startCeiling: async ({ dataDir }, gateways = 1) => {
+      const port = await freePort('127.0.0.1')
+      const flags = ['--credentials', join(dataDir, FILES.sandbox), '--port', String(port)]
+      const ceilings = Array.from({ length: gateways }, () => start('gateway/ceiling.js', flags))
+      const urls = await Promise.all(ceilings.map(readyUrl))
+      return {
+        address: addressOf(urls[0] ?? ''),
+        processes: () => ceilings.map((one, at) => watched(numbered('ceiling', at, gateways), one)),
+      }
     },
     startBaseline: async () => {
       const dataDir = join(folder, `baseline-${++stacks}`)
@@ -134,6 +143,10 @@ export function createPrograms(folder: string): Programs {
     },
   }
 }
+
+/** As the supervisor names several of a kind. */
+const numbered = (name: string, index: number, of: number): string =>
+  of === 1 ? name : `${name}-${index + 1}`
 
 const watched = (name: string, child: ChildProcess): Watched => ({ name, pid: child.pid ?? 0 })
 
