@@ -6,7 +6,7 @@
 import { PAYOUT_BODY_MAX_BYTES, SCAN_BODY_MAX_BYTES } from '../src/base/bounds.js'
 import { AUTHORIZATION } from './authenticate.js'
 import { namesOf } from './brand_headers.js'
-import { serveCall, type CallOptions } from './call.js'
+import { serveCall, turnsAway, type CallOptions } from './call.js'
 import { IDEMPOTENCY_KEY } from './decode/idempotency_key.js'
 import { FORWARDED_FOR, type Service } from './exchange.js'
 import {
@@ -111,6 +111,7 @@ export function createApp(options: CallOptions): App {
   return {
     service: {
       find: createRouter(ROUTES),
+      turnsAway: (exchange, destination) => turnsAway(options, exchange, destination),
       serve: (exchange, destination) => serveCall(options, exchange, destination),
     },
     headers: new Set([

@@ -9,6 +9,7 @@
  *     Only a call over a limit does not, as sparing the processor is the point of refusing it.
  * J3. A command is in flight from its submission until it is settled, whether its client waits or
  *     not.
+ * J4. What is too much whoever asks is refused before the body is read, where that can be.
  */
 import type { Command } from '../protos/types/causeway/v1/Command.js'
 import { ANSWER_WITHIN_MS } from '../src/base/bounds.js'
@@ -35,14 +36,29 @@ export interface CallOptions {
   readonly clock: Clock
 }
 
+/** Before anybody is known. False: it is to be served. */
+export function turnsAway(
+  { limits }: CallOptions,
+  exchange: Exchange,
+  { kind }: Destination,
+): boolean {
+  if (kind !== 'local' && limits.overload(exchange.startedAt)) {
+    exchange.refuse('configuration_error', RETRY_SOON)
+    return true
+  }
+  const waitAsSource = limits.source(exchange)
+  if (waitAsSource > 0) refuseForNow(exchange, waitAsSource)
+  return waitAsSource > 0
+}
+
+const RETRY_SOON: AnswerHeaders = [['Retry-After', '1']]
+
 export function serveCall(
   options: CallOptions,
   exchange: Exchange,
   destination: Destination,
 ): void {
   const { limits, authenticator, processor } = options
-  const waitAsSource = limits.source(exchange)
-  if (waitAsSource > 0) return refuseForNow(exchange, waitAsSource)
   const host = exchange.header('host')
   const environment = options.hosts(typeof host === 'string' ? host : '')
   if (environment === undefined) return exchange.refuse('not_found')
@@ -62,6 +78,7 @@ export function serveCall(
     exchange,
     caller: caller.value,
     inFlight: limits.inFlight(caller.value.tenant),
+    queue: limits.queue,
   }
   if (destination.kind === 'nowhere') {
     return turnAway(processor, call, destination.code, destination.headers)
@@ -95,6 +112,7 @@ interface Call {
   readonly exchange: Exchange
   readonly caller: Caller
   readonly inFlight: InFlight
+  readonly queue: Limits['queue']
 }
 
 /** Refuses a caller who is known: after its nonce is burnt, if it has one. */
@@ -126,18 +144,22 @@ class Answering implements Waiting {
   readonly startedAt: Instant
   private readonly exchange: Exchange
   private readonly inFlight: InFlight
+  private readonly queue: Limits['queue']
   private readonly handler: Handler
 
-  constructor({ exchange, inFlight }: Call, handler: Handler) {
+  constructor({ exchange, inFlight, queue }: Call, handler: Handler) {
     this.startedAt = exchange.startedAt
     this.exchange = exchange
     this.inFlight = inFlight
+    this.queue = queue
     this.handler = handler
     inFlight.count += 1
+    if (handler.waitsBesideCycle !== true) queue.enter()
   }
 
   settle(code: string, body: string, replayed: boolean): void {
     this.inFlight.count -= 1
+    if (this.handler.waitsBesideCycle !== true) this.queue.leave()
     if (code !== '') return this.exchange.refuse(knownCode(code))
     const { status, headers } = this.handler.success(replayed)
     this.exchange.answer(status, body, headers)
@@ -149,20 +171,24 @@ class Burning implements Waiting {
   readonly startedAt: Instant
   private readonly exchange: Exchange
   private readonly inFlight: InFlight
+  private readonly queue: Limits['queue']
   private readonly code: ErrorCode
   private readonly headers: AnswerHeaders
 
-  constructor({ exchange, inFlight }: Call, code: ErrorCode, headers: AnswerHeaders) {
+  constructor({ exchange, inFlight, queue }: Call, code: ErrorCode, headers: AnswerHeaders) {
     this.startedAt = exchange.startedAt
     this.exchange = exchange
     this.inFlight = inFlight
+    this.queue = queue
     this.code = code
     this.headers = headers
     inFlight.count += 1
+    queue.enter()
   }
 
   settle(code: string): void {
     this.inFlight.count -= 1
+    this.queue.leave()
     if (code === '') this.exchange.refuse(this.code, this.headers)
     else this.exchange.refuse(knownCode(code))
   }

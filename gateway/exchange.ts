@@ -16,6 +16,8 @@
  *     with them.
  * X7. A body has bodyWithinMs, then its answer has answerWithinMs; what is late is answered 504.
  * X8. A header that comes twice has no value, except a list: its lines are one list (RFC 9110).
+ * X9. What is turned away is answered before its body is read; uWS takes the rest of it from the
+ *     connection, which can be used again. A body in chunks or above its cap is read first.
  */
 import { STATUS_CODES } from 'node:http'
 import uWS, {
@@ -72,6 +74,8 @@ export interface Target {
 
 export interface Service<T extends Target> {
   find(method: string, path: string): T
+  /** Asked once, with the body unread where X9 allows it. True: it was refused. */
+  turnsAway(exchange: Exchange, target: T): boolean
   /** Called once the body is complete. Synchronous; the answer may come later. */
   serve(exchange: Exchange, target: T): void
 }
@@ -146,6 +150,8 @@ export function createHttpServer<T extends Target>(options: HttpServerOptions<T>
       }
       const target = service.find(exchange.method, exchange.path)
       exchange.target = target
+      exchange.oversized = exchange.declaredBytes > target.bodyMaxBytes
+      if (!exchange.mustBeRead() && service.turnsAway(exchange, target)) return
       if (exchange.bodyless) return serve(exchange, target)
       receiveBody(exchange, res, target)
     })
@@ -153,7 +159,6 @@ export function createHttpServer<T extends Target>(options: HttpServerOptions<T>
 
   const receiveBody = (exchange: OpenExchange<T>, res: HttpResponse, target: T): void => {
     desk.reading.add(exchange)
-    exchange.oversized = exchange.declaredBytes > target.bodyMaxBytes
     if (exchange.declaredBytes > DISCARD_MAX_BYTES) {
       exchange.closing = true
       return exchange.refuse('payload_too_large')
@@ -168,6 +173,7 @@ export function createHttpServer<T extends Target>(options: HttpServerOptions<T>
   const serve = (exchange: OpenExchange<T>, target: T): void => {
     exchange.complete = true
     desk.reading.delete(exchange)
+    if (exchange.mustBeRead() && service.turnsAway(exchange, target)) return
     desk.answering.add(exchange)
     service.serve(exchange, target)
     exchange.body = NO_BODY
@@ -334,6 +340,11 @@ class OpenExchange<T extends Target> implements Exchange, Waits<OpenExchange<T>>
     this.declaredBytes = Number(length)
     this.bodyless = this.declaredBytes === 0
     return true
+  }
+
+  /** See X9. */
+  mustBeRead(): boolean {
+    return this.oversized || (this.declaredBytes === 0 && !this.bodyless)
   }
 
   /** Takes the next part of the body. True when the body is complete and within its cap. */

@@ -1,20 +1,23 @@
 /**
  * The limits at the door, in the order in which a request meets them.
  *
- * Owns: how much each limit allows. Does not own: buckets and counts (rate_limit, connections), the
- * refusals (call, exchange).
+ * Owns: how much each limit allows. Does not own: buckets and counts (rate_limit, connections,
+ * standing_queue), the refusals (call, exchange).
  *
  * I1. Each gateway has its own buckets and its own requests in flight: several gateways on one port
  *     allow as many times as much.
  * I2. RATE_LIMIT=off lifts every limit of this file.
+ * I3. What is asked of a caller who is not known costs next to nothing: refusing has to be far
+ *     cheaper than serving.
  */
-import type { Clock } from '../src/base/clock.js'
+import type { Clock, Instant } from '../src/base/clock.js'
 import type { TenantId } from '../src/base/ids.js'
 import type { Settings } from '../src/base/settings.js'
 import type { Caller } from './authenticate.js'
 import { sourceOf, type ClientAddress } from './client_address.js'
 import type { Exchange } from './exchange.js'
 import { createRateLimit } from './rate_limit.js'
+import { createStandingQueue, type StandingQueue } from './standing_queue.js'
 
 /** More sockets than any proxy or backend of a partner holds open. */
 export const CONNECTIONS_MAX = 4_000
@@ -26,14 +29,17 @@ export interface InFlight {
   count: number
 }
 
-export type LimitName = 'address' | 'in_flight' | 'key'
+export type LimitName = 'standing_queue' | 'address' | 'in_flight' | 'key'
 
 export interface Limits {
+  /** Whether too many wait for the processor already, whoever asks. */
+  readonly overload: (now: Instant) => boolean
   /** Before anybody is known. Seconds to wait; 0: the request passes. */
   readonly source: (exchange: Exchange) => number
   /** Once the caller is known, likewise. */
   readonly caller: (caller: Caller) => number
   readonly inFlight: (tenant: TenantId) => InFlight
+  readonly queue: Pick<StandingQueue, 'enter' | 'leave'>
 }
 
 export interface LimitsOptions {
@@ -48,13 +54,21 @@ export function createLimits(options: LimitsOptions): Limits {
   const sources = createRateLimit(options.clock)
   const keys = createRateLimit(options.clock)
   const inFlight = createInFlight()
+  const queue = createStandingQueue()
 
   const limited = (name: LimitName, seconds: number): number => {
     if (seconds > 0) onLimited(name)
     return seconds
   }
-  if (settings.RATE_LIMIT === 'off') return { source: () => 0, caller: () => 0, inFlight }
+  if (settings.RATE_LIMIT === 'off') {
+    return { overload: () => false, source: () => 0, caller: () => 0, inFlight, queue }
+  }
   return {
+    overload: (now) => {
+      if (!queue.refuses(now)) return false
+      onLimited('standing_queue')
+      return true
+    },
     source: (exchange) => {
       const source = sourceOf(clientAddress(exchange))
       return limited('address', sources(source, settings.RATE_LIMIT_PER_ADDRESS))
@@ -65,6 +79,7 @@ export function createLimits(options: LimitsOptions): Limits {
       return limited('key', keys(rateKey, perSecond))
     },
     inFlight,
+    queue,
   }
 }
 

@@ -79,7 +79,7 @@ export function createMetrics(gauges: Gauges): Metrics {
   })
   new Counter({
     name: 'gateway_limited_total',
-    help: 'Requests answered 429 and connections closed at once, by the limit they were above',
+    help: 'Requests refused and connections closed at once, by the limit they were above',
     labelNames: ['limit'],
     registers,
     collect() {

@@ -49,6 +49,8 @@ export interface Handler {
   success(replayed: boolean): Success
   /** Left out: false. See problem. */
   readonly refusesAsConflict?: boolean
+  /** Left out: false. Its answer is waited for beside the processor's cycle, as lists are. */
+  readonly waitsBesideCycle?: boolean
 }
 
 export interface Route {

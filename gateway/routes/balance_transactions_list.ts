@@ -9,4 +9,5 @@ export const balanceTransactionsList: Handler = {
     return page.ok ? withoutBody(exchange.body, { list_balance_transactions: page.value }) : page
   },
   success: () => OK,
+  waitsBesideCycle: true,
 }

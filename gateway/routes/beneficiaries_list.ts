@@ -9,4 +9,5 @@ export const beneficiariesList: Handler = {
     return page.ok ? withoutBody(exchange.body, { list_beneficiaries: page.value }) : page
   },
   success: () => OK,
+  waitsBesideCycle: true,
 }

@@ -9,4 +9,5 @@ export const eventsList: Handler = {
     return list.ok ? withoutBody(exchange.body, { list_events: list.value }) : list
   },
   success: () => OK,
+  waitsBesideCycle: true,
 }

@@ -10,4 +10,5 @@ export const eventsResend: Handler = {
     return body.ok ? accepted({ resend_event: { event_id: id, ...body.value } }) : body
   },
   success: () => ACCEPTED,
+  waitsBesideCycle: true,
 }

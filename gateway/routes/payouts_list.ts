@@ -9,4 +9,5 @@ export const payoutsList: Handler = {
     return list.ok ? withoutBody(exchange.body, { list_payouts: list.value }) : list
   },
   success: () => OK,
+  waitsBesideCycle: true,
 }

@@ -13,4 +13,5 @@ export const webhookEndpointsDeliveries: Handler = {
     return withoutBody(exchange.body, { list_deliveries: { endpoint_id: id, ...page.value } })
   },
   success: () => OK,
+  waitsBesideCycle: true,
 }

@@ -15,4 +15,5 @@ export const webhookEndpointsRecover: Handler = {
     return accepted({ recover_webhook_endpoint: { endpoint_id: id, since: from } })
   },
   success: () => ACCEPTED,
+  waitsBesideCycle: true,
 }

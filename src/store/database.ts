@@ -65,11 +65,12 @@ const PRAGMAS = `
   PRAGMA journal_size_limit = 67108864;
   PRAGMA wal_autocheckpoint = 4000;
 `
+/** A reader looks at a page or two of what was written last, which the system has as well. */
 const READ_PRAGMAS = `
   PRAGMA query_only = ON;
   PRAGMA busy_timeout = 5000;
   PRAGMA temp_store = MEMORY;
-  PRAGMA cache_size = -65536;
+  PRAGMA cache_size = -16384;
 `
 
 /** A process that was killed may still be on its way out. */

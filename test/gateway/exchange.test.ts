@@ -30,6 +30,11 @@ interface Echo extends Target {
 const later: (() => void)[] = []
 const echo: Service<Echo> = {
   find: (_method, path) => ({ path, bodyMaxBytes: BODY_MAX, refusesAsConflict: false }),
+  turnsAway: (exchange, { path }) => {
+    if (path !== '/away') return false
+    exchange.refuse('rate_limited')
+    return true
+  },
   serve: (exchange, { path }) => {
     if (path === '/throw') throw new Error('a bug')
     if (path === '/never') return
@@ -346,6 +351,48 @@ void t.test('requests in one packet are answered in order, or the connection end
     answered.length === 0 || answered[0] === '/later',
     'the second is never answered in the place of the first',
   )
+})
+
+/** Each part is sent when the one before is answered. */
+async function answersTo(port: number, parts: readonly string[]): Promise<string[]> {
+  const socket = connect(port, '127.0.0.1')
+  let text = ''
+  socket.on('error', () => undefined)
+  socket.on('data', (chunk) => (text += chunk.toString('latin1')))
+  const answers = (): string[] => text.split('HTTP/1.1 ').slice(1)
+  for (const [index, part] of parts.entries()) {
+    socket.write(part)
+    await eventually('an answer', () => answers().length > index)
+  }
+  socket.destroy()
+  return answers()
+}
+
+void t.test('turned away: the body is dropped, the connection goes on', async (t) => {
+  const port = await start(t)
+  const smuggled = head('GET /smuggled')
+  const away = head('POST /away', `Content-Length: ${smuggled.length}`)
+  for (const parts of [
+    [away, smuggled + head('GET /next')],
+    [away + smuggled.slice(0, 20), smuggled.slice(20) + head('GET /next')],
+    [away + smuggled, head('GET /next')],
+    [head('GET /away'), head('GET /next')],
+  ]) {
+    const [first, second, ...more] = await answersTo(port, parts)
+    t.match(first, /^429 /)
+    t.match(second, /^200 [^]*"path":"\/next"/)
+    t.same(more, [])
+  }
+})
+
+void t.test('turned away: chunks are read first, a body above its cap is a 413', async (t) => {
+  const port = await start(t)
+  const inChunks = head('POST /away', 'Transfer-Encoding: chunked') + chunked('abc')
+  const read = await exchangeBytes(port, inChunks)
+  t.same(statusesIn(read.text), ['429'])
+  t.ok(read.closed)
+  const large = head('POST /away', `Content-Length: ${BODY_MAX + 1}`) + 'x'.repeat(BODY_MAX + 1)
+  t.same(statusesIn((await exchangeBytes(port, large)).text), ['413'])
 })
 
 void t.test('stopping: open requests finish, new connections are refused', async (t) => {

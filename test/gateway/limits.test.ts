@@ -11,6 +11,7 @@ import type { Exchange } from '../../gateway/exchange.js'
 import { createLimits, IN_FLIGHT_MAX, type LimitName, type Limits } from '../../gateway/limits.js'
 import { eventually } from '../support/eventually.js'
 import { bytesOf, call, createRequest, SECRET, snapshot, TENANT } from './partner.js'
+import { STANDING_MAX, STANDING_MS } from '../../gateway/standing_queue.js'
 import { startGateway } from './running_gateway.js'
 import { accept, silence } from './stand_in_processor.js'
 
@@ -19,15 +20,23 @@ interface Held {
   readonly names: LimitName[]
 }
 
+const NOW = instant(1_000_000)
+
 function limitsOf(environment: Record<string, string>): Held {
   const names: LimitName[] = []
   const limits = createLimits({
     settings: readSettings(environment, ''),
     clientAddress: (exchange) => exchange.peer(),
-    clock: { now: () => instant(1_000_000) },
+    clock: { now: () => NOW },
     onLimited: (name) => names.push(name),
   })
   return { limits, names }
+}
+
+/** A queue that stands, and is asked for more. */
+function overload({ queue, overload }: Limits): void {
+  for (let i = 0; i < STANDING_MAX; i++) queue.enter()
+  for (const looks of [2, 1]) overload(instant(NOW - looks * STANDING_MS))
 }
 
 const from = (peer: string): Exchange => ({ peer: () => peer }) as unknown as Exchange
@@ -60,6 +69,10 @@ void t.test('each limit says which one it was, and refuses nobody else', (t) => 
   limits.inFlight('a' as TenantId).count -= 1
   t.equal(limits.caller(caller('a', 'key 4')), 0, 'it had cost no token')
   t.same(names, ['address', 'key', 'in_flight'])
+
+  overload(limits)
+  t.ok(limits.overload(NOW))
+  t.same(names, ['address', 'key', 'in_flight', 'standing_queue'])
   t.end()
 })
 
@@ -74,6 +87,8 @@ void t.test('RATE_LIMIT=off lifts them all', (t) => {
     t.equal(limits.source(from('203.0.113.1')), 0)
     t.equal(limits.caller(caller('a', 'key')), 0)
   }
+  overload(limits)
+  t.notOk(limits.overload(NOW))
   t.same(names, [])
   t.end()
 })
@@ -127,6 +142,7 @@ void t.test('requests in flight: counted to the answer, whoever left', async (t)
       ],
     },
     environment: { RATE_LIMIT_PER_ADDRESS: '100000' },
+    clock: standing(),
   })
   const sockets = Array.from({ length: IN_FLIGHT_MAX }, () => {
     const socket = connect(gateway.port, '127.0.0.1')

@@ -83,6 +83,8 @@ t.test('a spike is told by what was refused, given up and how soon it was over',
     p90: 1,
     p99,
     max: 1,
+    p99FromSent: p99 / 2,
+    ownDelay: p99 / 10,
   })
   const pulses = [
     ...[pulse(250, 10), pulse(500, 10), pulse(750, 12)],
@@ -94,8 +96,12 @@ t.test('a spike is told by what was refused, given up and how soon it was over',
   t.equal(value('asked for in the spike'), 500)
   t.equal(value('refused at once'), 0.5)
   t.equal(value('gave up waiting for a connection'), 0.3)
-  t.equal(value('p99 before'), 10)
-  t.equal(value('p99 of the accepted in the spike'), 90)
+  t.equal(value('p99 before, from due'), 10)
+  t.equal(value('p99 before, from sent'), 5)
+  t.equal(value('p99 of the accepted, from due, at worst'), 90)
+  t.equal(value('p99 of the accepted, from sent, at worst'), 45)
+  t.equal(value('p99 of the accepted, from sent, median'), 42.5)
+  t.equal(value('of it the client itself, median'), 8.5)
   t.equal(value('recovered after'), 750)
   t.end()
 })

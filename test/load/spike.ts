@@ -50,8 +50,7 @@ export async function spike(
     })
     const from = options.leadInMs + calmMs
     const findings = spikeFindings(result, { from, to: from + spikeMs }, capacity)
-    const quick = result.refusals.p99
-    return { windows: [result], findings: [...findings, finding('refusals, p99', quick, 'ms')] }
+    return { windows: [result], findings: [...findings, ...refusalFindings(result)] }
   })
 }
 
@@ -64,6 +63,11 @@ async function capacityOf(options: OpenLoadOptions, site: Site, plan: Spike): Pr
   })
   return result.ratePerSecond
 }
+
+const refusalFindings = ({ refusals, refusalsFromDue }: WindowResult): Finding[] => [
+  finding('p99 of the refused, from due', refusalsFromDue.p99, 'ms'),
+  finding('p99 of the refused, from sent', refusals.p99, 'ms'),
+]
 
 /** Twice as slow as before is still recovering. */
 const RECOVERED_FACTOR = 2
@@ -83,8 +87,11 @@ export function spikeFindings(
   const refused = sum(during, ({ failedPerSecond }) => failedPerSecond)
   const givenUp = sum(during, ({ givenUpPerSecond }) => givenUpPerSecond)
   const due = Math.max(1, accepted + refused + givenUp)
-  const worst = (some: readonly PulseResult[]): number => Math.max(0, ...some.map(({ p99 }) => p99))
-  const calm = medianOf(before.map(({ p99 }) => p99).filter((p99) => p99 > 0))
+  const fromDue = ({ p99 }: PulseResult): number => p99
+  const fromSent = ({ p99FromSent }: PulseResult): number => p99FromSent
+  const ownDelay = (pulse: PulseResult): number => pulse.ownDelay
+  const worst = (of: (pulse: PulseResult) => number): number => Math.max(0, ...during.map(of))
+  const calm = typical(before, fromDue)
   const recovered = within(to, Infinity).find(
     ({ failedPerSecond, givenUpPerSecond, p99 }) =>
       failedPerSecond + givenUpPerSecond === 0 && p99 <= RECOVERED_FACTOR * calm,
@@ -95,12 +102,18 @@ export function spikeFindings(
     finding('accepted in the spike', accepted / Math.max(1, during.length), '/s'),
     finding('refused at once', refused / due, ''),
     finding('gave up waiting for a connection', givenUp / due, ''),
-    finding('p99 before', calm, 'ms'),
-    finding('p99 of the accepted in the spike', worst(during), 'ms'),
+    finding('p99 before, from due', calm, 'ms'),
+    finding('p99 before, from sent', typical(before, fromSent), 'ms'),
+    finding('p99 of the accepted, from due, at worst', worst(fromDue), 'ms'),
+    finding('p99 of the accepted, from sent, at worst', worst(fromSent), 'ms'),
+    finding('p99 of the accepted, from sent, median', typical(during, fromSent), 'ms'),
+    finding('of it the client itself, median', typical(during, ownDelay), 'ms'),
     finding('recovered after', recovered === undefined ? Infinity : recovered.at - to, 'ms'),
   ]
 }
 
-function medianOf(values: readonly number[]): number {
+/** The median of the pulses in which anything was completed. */
+function typical(pulses: readonly PulseResult[], of: (pulse: PulseResult) => number): number {
+  const values = pulses.map(of).filter((value) => value > 0)
   return values.length === 0 ? 0 : median(values)
 }

@@ -158,6 +158,8 @@ const together = ({ at }: Pulse, all: readonly Pulse[]): Pulse => ({
   failed: sumOf(all, ({ failed }) => failed),
   givenUp: sumOf(all, ({ givenUp }) => givenUp),
   latencies: merged(all.map(({ latencies }) => latencies)),
+  latenciesFromSent: merged(all.map(({ latenciesFromSent }) => latenciesFromSent)),
+  ownDelay: Math.max(...all.map(({ ownDelay }) => ownDelay)),
 })
 
 function addUp(outcomes: readonly Outcome[]): Tally {
@@ -183,6 +185,7 @@ function addUp(outcomes: readonly Outcome[]): Tally {
     completedInWindow: sumOf(tallies, ({ completedInWindow }) => completedInWindow),
     latencies: merged(tallies.map(({ latencies }) => latencies)),
     refusals: merged(tallies.map(({ refusals }) => refusals)),
+    refusalsFromDue: merged(tallies.map(({ refusalsFromDue }) => refusalsFromDue)),
   }
 }
 

@@ -238,6 +238,27 @@ t.test('the rate follows the stretches of the schedule', async (t) => {
   )
 })
 
+t.test('the wait for a connection is told apart from the wait for the answer', async (t) => {
+  let asked = 0
+  const window = await serve(t, (_request, response) => {
+    response.statusCode = ++asked % 2 === 0 ? 200 : 503
+    setTimeout(() => response.end('{}'), 10)
+  })
+  const pulses: Pulse[] = []
+  const tally = await runWindow({ ...window, schedule: at(4_000), pulseMs: 40 }, single(), {
+    ...QUIET,
+    pulse: (pulse) => void pulses.push(pulse),
+  })
+  const connectionMs = 20
+  t.ok(latencyMs(tally.refusals).p50 >= 8, '10 ms, less what timers are early')
+  t.equal(tally.refusals.count, tally.refusalsFromDue.count)
+  t.ok(latencyMs(tally.refusalsFromDue).mean > latencyMs(tally.refusals).mean + connectionMs)
+  const last = pulses.at(-1)
+  t.ok(last !== undefined && last.ownDelay > 0)
+  t.ok(latencyMs(last!.latenciesFromSent).p50 >= 8)
+  t.ok(latencyMs(last!.latencies).mean > latencyMs(last!.latenciesFromSent).mean + connectionMs)
+})
+
 t.test('a journey that waits for news ends with it, and is timed until it', async (t) => {
   const window = await serve(t, (_request, response) => response.end('{}'))
   let listen: (news: News) => void = NOTHING

@@ -12,8 +12,10 @@
  * W3. Failed journeys have no latency: a fast refusal must not look like a fast service. How long
  *     a refusal took is kept apart.
  * W4. A journey that waits for a webhook ends at the instant at which the webhook was received.
+ * W5. From due to sent is the caller's own wait for a connection, from sent on the service's: both
+ *     are told of the journeys that were completed and of those that were refused.
  */
-import { performance, type RecordableHistogram } from 'node:perf_hooks'
+import { monitorEventLoopDelay, performance, type RecordableHistogram } from 'node:perf_hooks'
 import type { Answer } from './answer_reader.js'
 import { connect, type Connection } from './connection.js'
 import { createLatencies, createRoughLatencies, recordMs } from './latency.js'
@@ -56,6 +58,10 @@ export interface Pulse {
   readonly givenUp: number
   /** Of the completed journeys, each from when it was due. */
   readonly latencies: RecordableHistogram
+  /** Likewise, each from when its first request was sent. */
+  readonly latenciesFromSent: RecordableHistogram
+  /** How late the client itself came to send and to read, 99th percentile, milliseconds. */
+  readonly ownDelay: number
 }
 
 /** Webhooks that were received at one instant (epoch milliseconds with their fraction). */
@@ -79,13 +85,15 @@ export interface Tally {
   readonly seconds: number
   readonly completedInWindow: number
   readonly latencies: RecordableHistogram
-  /** From sending to the refusal. */
+  /** From sending to the refusal, and from when the journey was due. */
   readonly refusals: RecordableHistogram
+  readonly refusalsFromDue: RecordableHistogram
 }
 
 /** Longer than the gateway takes to answer that it can not answer. */
 const DRAIN_MS = 10_000
 const PULSE_MS = 1_000
+const NANOS_PER_MS = 1_000_000
 /** How late an open loop may notice that a journey is due; it is part of the latency. */
 const TICK_MS = 1
 
@@ -102,7 +110,12 @@ export async function runWindow(
   const ticks = pace.needsTicks
     ? setInterval(() => load.fill(performance.now()), TICK_MS)
     : undefined
-  const pulses = startPulses(window.pulseMs ?? PULSE_MS, () => watch.pulse(load.pulse(startedAt)))
+  const delays = monitorEventLoopDelay({ resolution: TICK_MS })
+  delays.enable()
+  const pulses = startPulses(window.pulseMs ?? PULSE_MS, () => {
+    watch.pulse(load.pulse(startedAt, delays.percentile(99) / NANOS_PER_MS))
+    delays.reset()
+  })
   watch.begun()
   watch.news?.((news) => load.hear(news))
   load.start(pace)
@@ -114,6 +127,7 @@ export async function runWindow(
   load.finish()
   watch.closed()
   clearInterval(pulses)
+  delays.disable()
   await within(drainMs, load.drained)
 
   clearInterval(ticks)
@@ -143,6 +157,8 @@ interface Lane {
   /** A journey is under way; `waiting`: nothing of it is out, it ends with news. */
   state: 'idle' | 'asking' | 'waiting'
   dueAt: number
+  /** Of the journey's first request, and of its last. */
+  begunAt: number
   sentAt: number
 }
 
@@ -157,8 +173,10 @@ class Load {
   private readonly failed = new Map<string, number>()
   private readonly latencies = createLatencies()
   private readonly refusals = createLatencies()
+  private readonly refusalsFromDue = createLatencies()
   private pulsed = { completed: 0, failed: 0, givenUp: 0 }
   private sincePulse = createRoughLatencies()
+  private sincePulseFromSent = createRoughLatencies()
   private pace: Pace = closedLoop()
   private sent = 0
   private answered = 0
@@ -188,6 +206,7 @@ class Load {
         connection: undefined,
         state: 'idle',
         dueAt: 0,
+        begunAt: 0,
         sentAt: 0,
       }
       await this.open(lane)
@@ -239,6 +258,7 @@ class Load {
     lane.state = 'asking'
     lane.dueAt = dueAt
     this.send(lane, request)
+    lane.begunAt = lane.sentAt
   }
 
   private send(lane: Lane, request: Buffer): void {
@@ -257,7 +277,10 @@ class Load {
       return
     }
     const now = performance.now()
-    if (next.kind === 'failed') recordMs(this.refusals, now - lane.sentAt)
+    if (next.kind === 'failed') {
+      recordMs(this.refusals, now - lane.sentAt)
+      recordMs(this.refusalsFromDue, now - lane.dueAt)
+    }
     this.endAndGoOn(lane, next, now)
   }
 
@@ -287,6 +310,7 @@ class Load {
     }
     this.completed += 1
     recordMs(this.sincePulse, now - lane.dueAt)
+    recordMs(this.sincePulseFromSent, now - lane.begunAt)
     if (now >= this.measuredFrom && now < this.measuredTo) this.completedInWindow += 1
     if (lane.dueAt >= this.measuredFrom && lane.dueAt < this.measuredTo) {
       recordMs(this.latencies, now - lane.dueAt)
@@ -328,11 +352,13 @@ class Load {
     if (this.exhausted || this.pace.overdue(now) === 0) this.settle()
   }
 
-  pulse(startedAt: number): Pulse {
+  pulse(startedAt: number, ownDelay: number): Pulse {
     const latencies = this.sincePulse
+    const latenciesFromSent = this.sincePulseFromSent
     const { completed, failed, givenUp } = this.pulsed
     const now = { completed: this.completed, failed: this.failures, givenUp: this.pace.givenUp }
     this.sincePulse = createRoughLatencies()
+    this.sincePulseFromSent = createRoughLatencies()
     this.pulsed = now
     return {
       at: performance.now() - startedAt,
@@ -340,6 +366,8 @@ class Load {
       failed: now.failed - failed,
       givenUp: now.givenUp - givenUp,
       latencies,
+      latenciesFromSent,
+      ownDelay,
     }
   }
 
@@ -351,7 +379,7 @@ class Load {
       const code = lane.state === 'waiting' ? 'no_webhook' : 'unanswered'
       if (lane.state !== 'idle') this.end(lane, { kind: 'failed', code }, now)
     }
-    const { sent, answered, begun, completed, completedInWindow, latencies, refusals } = this
+    const { sent, answered, begun, completed, completedInWindow, latencies } = this
     const seconds = (this.measuredTo - this.measuredFrom) / 1_000
     return {
       sent,
@@ -364,7 +392,8 @@ class Load {
       seconds,
       completedInWindow,
       latencies,
-      refusals,
+      refusals: this.refusals,
+      refusalsFromDue: this.refusalsFromDue,
     }
   }
 }

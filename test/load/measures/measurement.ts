@@ -21,8 +21,9 @@ export interface WindowResult {
   readonly ratePerSecond: number
   readonly latency: LatencyMs
   readonly curve: LatencyCurve
-  /** How long refusals took. */
+  /** How long refusals took from sent, and from due. */
   readonly refusals: LatencyMs
+  readonly refusalsFromDue: LatencyMs
   readonly requests: { readonly sent: number; readonly answered: number }
   readonly journeys: Journeys
   readonly errors: Readonly<Record<string, number>>
@@ -58,6 +59,10 @@ export interface PulseResult {
   readonly p90: number
   readonly p99: number
   readonly max: number
+  /** From sent; the others are from due. */
+  readonly p99FromSent: number
+  /** Of the client itself, 99th percentile: it is part of all of them. */
+  readonly ownDelay: number
 }
 
 export interface CpuMicros {
@@ -137,7 +142,8 @@ export async function measure(turn: Turn): Promise<Measurement> {
   return { result, outcome, faults: faultsOf(outcome.tally, turn.strict) }
 }
 
-function pulseResult({ at, completed, failed, givenUp, latencies }: Pulse, before: number) {
+function pulseResult(pulse: Pulse, before: number): PulseResult {
+  const { at, completed, failed, givenUp, latencies, latenciesFromSent, ownDelay } = pulse
   const perSecond = (count: number): number => (count * 1_000) / (at - before)
   const { p50, p90, p99, max } = latencyMs(latencies)
   return {
@@ -149,6 +155,8 @@ function pulseResult({ at, completed, failed, givenUp, latencies }: Pulse, befor
     p90,
     p99,
     max,
+    p99FromSent: latencyMs(latenciesFromSent).p99,
+    ownDelay,
   }
 }
 
@@ -178,6 +186,7 @@ function resultOf(
     latency: latencyMs(tally.latencies),
     curve: curveOf(tally.latencies),
     refusals: latencyMs(tally.refusals),
+    refusalsFromDue: latencyMs(tally.refusalsFromDue),
     requests: { sent: tally.sent, answered: tally.answered },
     journeys: { begun, completed, overdue, givenUp },
     errors: tally.failed,

@@ -1,0 +1,104 @@
+/**
+ * The queue of commands that the processor has not answered: is it a burst, or does it stand?
+ *
+ * Owns: how many may wait, by how the queue has moved. Does not own: what is refused and how
+ * (limits, call), what waits beside the cycle, such as lists: that is not told here.
+ *
+ * Q1. A queue stands when it was longer than STANDING_MAX for STANDING_MS, so a burst after quiet
+ *     of up to BURST_MAX is taken whole. It is shed when it stands and, for as long again, more is
+ *     asked than answered or it is twice as long.
+ * Q2. Callers who wait for each answer before they ask again are taken as well, however slow the
+ *     processor is: those on STANDING_MAX connections always, more as long as answers keep coming.
+ * Q3. While it is shed, as many may wait as are answered in TARGET_MS, whatever the pace is. That
+ *     ends when next to nothing had to be refused for SHED_MS. Who goes on without heeding
+ *     `Retry-After` is served at full pace even so, though not at every try.
+ * Q4. A request that finds the queue short costs one comparison. There is no timer: whoever would
+ *     make a long queue longer looks at it.
+ */
+import { instant, type Instant } from '../src/base/clock.js'
+
+/** Twice the connections of a large backend's pool, half of what one partner may have waiting. */
+export const STANDING_MAX = 1_000
+/** A request of each connection that one source may have: no burst is larger. */
+export const BURST_MAX = 4_000
+/** A burst arrives in it, and many groups are committed in it, pauses for garbage included. */
+export const STANDING_MS = 100
+/** Longer than any pause of a process, or the flood would seem to be over in one. */
+export const SHED_MS = 500
+/**
+ * In a flood answers are read once for each round through all connections, some 30 ms: with fewer
+ * waiting than are answered in that, the processor would idle.
+ */
+export const TARGET_MS = 40
+/** Two slices of the cycle: one is decided while the other is on its way. */
+export const WAITING_MIN = 128
+/** Of what is answered: asked beyond it is more than groups of answers that come late. */
+const EXCESS_SHARE = 0.1
+
+export interface StandingQueue {
+  enter(): void
+  leave(): void
+  /** Whether one more is too many. Asked once for each that would enter. */
+  refuses(now: Instant): boolean
+}
+
+/** `long`: it may be a burst. */
+type State = 'short' | 'long' | 'standing' | 'shed'
+
+export function createStandingQueue(): StandingQueue {
+  let state: State = 'short'
+  let waiting = 0
+  let mayWait = STANDING_MAX
+  let since = instant(0)
+  /** Since then. What was asked while fewer waited than may is not counted. */
+  let asked = 0
+  let answered = 0
+  let refusedAt = since
+
+  const isTooMany = (now: Instant): boolean => {
+    // A clock that is set back only starts another look.
+    if (state === 'short') turn('long', now)
+    else if (now < since) turn(state, now)
+    else if (now - since >= lookAfterMs()) turn(nextState(now), now)
+    asked += 1
+    if (waiting < (state === 'shed' ? mayWait : BURST_MAX)) return false
+    refusedAt = now
+    return true
+  }
+
+  const lookAfterMs = (): number => (state === 'shed' ? SHED_MS : STANDING_MS)
+
+  const nextState = (now: Instant): State => {
+    if (state === 'long') return 'standing'
+    const bearable = answered * EXCESS_SHARE
+    if (state === 'standing') {
+      return asked - answered > bearable || waiting > 2 * STANDING_MAX ? 'shed' : 'standing'
+    }
+    return asked > bearable && now - refusedAt < SHED_MS ? 'shed' : 'short'
+  }
+
+  const turn = (to: State, now: Instant): void => {
+    if (to === 'shed' && now > since) {
+      const inTarget = (answered * TARGET_MS) / (now - since)
+      mayWait = Math.min(STANDING_MAX, Math.max(WAITING_MIN, inTarget))
+    } else if (to !== 'shed') {
+      mayWait = STANDING_MAX
+    }
+    state = to
+    since = now
+    asked = 0
+    answered = 0
+  }
+
+  return {
+    enter: () => {
+      waiting += 1
+    },
+    leave: () => {
+      waiting -= 1
+      answered += 1
+      if (waiting === STANDING_MAX - 1 && state !== 'shed') state = 'short'
+    },
+    refuses: (now) => waiting >= mayWait && isTooMany(now),
+  }
+}

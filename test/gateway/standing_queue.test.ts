@@ -1,0 +1,255 @@
+/**
+ * The rule by which a queue is shed, with a hand-held clock, and a real gateway in front of a
+ * processor that does not keep up.
+ */
+import fc from 'fast-check'
+import { connect } from 'node:net'
+import t, { type Test } from 'tap'
+import { instant, type Clock } from '../../src/base/clock.js'
+import {
+  BURST_MAX,
+  createStandingQueue,
+  SHED_MS,
+  STANDING_MAX,
+  STANDING_MS,
+  TARGET_MS,
+  WAITING_MIN,
+} from '../../gateway/standing_queue.js'
+import { eventually } from '../support/eventually.js'
+import { bytesOf, call, createRequest, snapshot, type Call } from './partner.js'
+import { startGateway, type Running } from './running_gateway.js'
+import { accept } from './stand_in_processor.js'
+
+/** A processor that answers so many a millisecond, in order, behind the queue. */
+function simulation() {
+  const queue = createStandingQueue()
+  const enteredAt: number[] = []
+  let now = 1_000_000
+  let owed = 0
+  return {
+    get waiting() {
+      return enteredAt.length
+    },
+    /** How many were refused. */
+    ask: (count: number): number => {
+      let refused = 0
+      for (let i = 0; i < count; i++) {
+        if (queue.refuses(instant(now))) refused += 1
+        else {
+          queue.enter()
+          enteredAt.push(now)
+        }
+      }
+      return refused
+    },
+    /** A millisecond later: how long those waited who were answered in it. */
+    answer: (perMs: number): number[] => {
+      now += 1
+      owed = Math.min(owed + perMs, enteredAt.length)
+      const answered = enteredAt.splice(0, Math.floor(owed))
+      owed -= answered.length
+      for (const _ of answered) queue.leave()
+      return answered.map((at) => now - at)
+    },
+    setBack: (ms: number) => {
+      now -= ms
+    },
+  }
+}
+
+void t.test('the largest burst there can be is served whole', (t) => {
+  const world = simulation()
+  t.equal(world.ask(BURST_MAX), 0)
+  t.equal(world.ask(10), 10, 'and no more')
+  t.end()
+})
+
+void t.test('a burst after quiet is served whole, and what comes with it', (t) => {
+  const world = simulation()
+  t.equal(world.ask(2_000), 0)
+  let refused = 0
+  for (let ms = 0; ms < 1_000; ms++) {
+    world.answer(10)
+    refused += world.ask(5)
+  }
+  t.equal(refused, 0)
+  t.end()
+})
+
+void t.test('every burst may take its time to arrive, not only the first one', (t) => {
+  const world = simulation()
+  for (const burst of ['first', 'second']) {
+    let refused = world.ask(STANDING_MAX)
+    for (let ms = 0; ms < 1.5 * STANDING_MS; ms++) {
+      refused += world.ask(6)
+      world.answer(1)
+    }
+    t.equal(refused, 0, burst)
+    while (world.waiting > 0) world.answer(10)
+  }
+  t.end()
+})
+
+void t.test('a flood is shed soon, then waits are short at any pace', (t) => {
+  for (const perMs of [0.5, 2, 4, 16]) {
+    const world = simulation()
+    let sheds = Infinity
+    let longest = 0
+    for (let ms = 0; ms < 6_000; ms++) {
+      if (world.ask(10 * perMs) > 0) sheds = Math.min(sheds, ms)
+      const waits = world.answer(perMs)
+      if (ms >= 5_000) longest = Math.max(longest, ...waits)
+    }
+    const reached = STANDING_MAX / (9 * perMs)
+    t.ok(sheds <= reached + 3 * STANDING_MS, `${perMs}/ms: shed after ${sheds} ms`)
+    t.ok(longest <= 2 * Math.max(TARGET_MS, WAITING_MIN / perMs), `${perMs}/ms: ${longest} ms`)
+  }
+  t.end()
+})
+
+void t.test('nothing is refused any more as soon as the flood is over', (t) => {
+  const world = simulation()
+  for (let ms = 0; ms < 2_000; ms++) {
+    world.ask(40)
+    world.answer(4)
+  }
+  t.ok(world.ask(40) > 0)
+  let last = 0
+  for (let ms = 0; ms < 2 * SHED_MS; ms++) {
+    world.answer(4)
+    if (world.ask(2) > 0) last = ms
+  }
+  t.ok(last < 100, `the last one ${last} ms after its end`)
+  t.equal(world.ask(STANDING_MAX - world.waiting), 0, 'as many may wait as before')
+  t.end()
+})
+
+void t.test('callers who wait for each answer are never refused', (t) => {
+  const pauses = fc.array(fc.nat(60), { minLength: 1, maxLength: 40 })
+  fc.assert(
+    fc.property(fc.integer({ min: 1, max: STANDING_MAX }), pauses, (connections, pauses) => {
+      const world = simulation()
+      let refused = world.ask(connections)
+      for (const pause of pauses) {
+        // Answers come late and all at once, or a few at a time.
+        for (let ms = 0; ms < pause * 10; ms++) world.answer(0)
+        for (let ms = 0; ms < pause; ms++) refused += world.ask(world.answer(pause).length)
+      }
+      return refused === 0
+    }),
+  )
+  t.end()
+})
+
+void t.test('more of them than that, while answers keep coming', (t) => {
+  const world = simulation()
+  let refused = world.ask(1_900)
+  for (let ms = 0; ms < 5_000; ms++) refused += world.ask(world.answer(1).length)
+  t.equal(refused, 0)
+  t.end()
+})
+
+void t.test('a load a little above the capacity is shed, too', (t) => {
+  const world = simulation()
+  let most = 0
+  for (let ms = 0; ms < 60_000; ms++) {
+    world.ask(ms % 20 === 0 ? 5 : 4)
+    world.answer(4)
+    most = Math.max(most, world.waiting)
+  }
+  t.ok(most < 2 * STANDING_MAX + STANDING_MS, `at most ${most} wait`)
+  t.end()
+})
+
+void t.test('a clock that is set back keeps nobody out and lets no flood in', (t) => {
+  const world = simulation()
+  world.ask(2 * STANDING_MAX)
+  world.setBack(3_600_000)
+  for (let ms = 0; ms < 2 * STANDING_MS; ms++) {
+    world.ask(40)
+    world.answer(4)
+  }
+  t.ok(world.ask(1) > 0)
+  world.setBack(3_600_000)
+  for (let ms = 0; ms < 2_000; ms++) {
+    world.answer(4)
+    world.ask(2)
+  }
+  t.equal(world.ask(1), 0)
+  t.end()
+})
+
+interface Stuck {
+  readonly gateway: Running
+  readonly clock: Clock
+  readonly pass: (ms: number) => void
+}
+
+/** A gateway whose processor answers nothing, with as many requests as may stand. */
+async function stuckGateway(t: Test, request: Call): Promise<Stuck> {
+  let now = Date.now()
+  const clock: Clock = { now: () => instant(now) }
+  const gateway = await startGateway(t, {
+    script: () => [],
+    partners: snapshot({ rate_limit_per_second: 100_000 }),
+    environment: { RATE_LIMIT_PER_ADDRESS: '100000' },
+    clock,
+  })
+  for (let i = 0; i < STANDING_MAX; i++) {
+    const socket = connect(gateway.port, '127.0.0.1')
+    socket.on('error', () => undefined)
+    socket.write(bytesOf(request))
+    t.teardown(() => socket.destroy())
+  }
+  await eventually('all wait', () => gateway.standIn.commands.length === STANDING_MAX)
+  return { gateway, clock, pass: (ms) => (now += ms) }
+}
+
+void t.test('a processor that is stuck is spared, and callers are told at once', async (t) => {
+  const { gateway, clock, pass } = await stuckGateway(t, { method: 'GET', path: '/v1/balances' })
+  const { commands } = gateway.standIn
+  const early = call(gateway.port, createRequest())
+  await eventually('a longer queue is borne', () => commands.length === STANDING_MAX + 1)
+  pass(STANDING_MS)
+  const second = call(gateway.port, createRequest())
+  await eventually('so is one that stands', () => commands.length === STANDING_MAX + 2)
+  pass(STANDING_MS)
+  const over = await call(gateway.port, createRequest())
+  t.equal(over.status, 503)
+  t.equal(over.headers.get('retry-after'), '1')
+  t.match(over.json, { error: { code: 'configuration_error', request_id: /^req_/ } })
+  const stranger = await call(gateway.port, { ...createRequest(), unsigned: true })
+  t.equal(stranger.status, 503, 'whoever asks')
+  t.equal(commands.length, STANDING_MAX + 2)
+  t.match(await gateway.metrics(), 'gateway_limited_total{limit="standing_queue"} 2')
+
+  const checked = await call(gateway.port, {
+    method: 'POST',
+    path: '/v1/sandbox/signature/check',
+    body: '{}',
+    unsigned: true,
+  })
+  t.not(checked.status, 503, 'what needs no processor is answered')
+
+  const held = commands.flatMap(accept)
+  gateway.standIn.script = (command) => [...held.splice(0), ...accept(command)]
+  gateway.processor.submit(
+    { get_balances: {} },
+    { startedAt: clock.now(), settle: () => undefined },
+  )
+  t.same([(await early).status, (await second).status], [201, 201])
+  const next = await call(gateway.port, createRequest())
+  t.equal(next.status, 201, 'as soon as the queue is gone')
+})
+
+void t.test('lists wait beside the cycle and shed nobody', async (t) => {
+  const { gateway, pass } = await stuckGateway(t, { method: 'GET', path: '/v1/payouts' })
+  const { standIn, port } = gateway
+  for (const more of [1, 2]) {
+    void call(port, createRequest()).catch(() => undefined)
+    await eventually('it waits, too', () => standIn.commands.length === STANDING_MAX + more)
+    pass(STANDING_MS)
+  }
+  standIn.script = accept
+  t.equal((await call(port, createRequest())).status, 201)
+})
