@@ -127,7 +127,11 @@ export const SETTINGS = {
     'the word in X-…-Key-Id and fee_details',
   ),
   GATEWAYS: whole(1, 1, 16, 'gateway processes on one port'),
-  RATE_LIMIT: oneOf(['on', 'off'], 'on', 'off lifts every rate, in-flight and connection cap'),
+  RATE_LIMIT: oneOf(
+    ['on', 'off'],
+    'on',
+    'off lifts every rate, in-flight and connection cap, and sheds no queue',
+  ),
   RATE_LIMIT_PER_SECOND: whole(
     1_000,
     1,
