@@ -4,12 +4,12 @@
  * Owns: which messages are new, which endpoints an event goes to, when a message is acknowledged.
  * Does not own: the bus (src/bus), sending (webhook/pool).
  *
- * C1. A message is acknowledged after the commit that holds its event and deliveries: from then on
+ * C1. A message is acknowledged after the commit that holds its events and deliveries: from then on
  *     the pool owns them. Until then the stream does, so a first try need not wait for the disk: a
  *     crash leads to another try at most.
  * C2. An event that is here already makes no second delivery, however often and under whatever
  *     message id it comes.
- * C3. A message that is no event of ours is set aside, kept, and never stops the others.
+ * C3. A message that is not events of ours is set aside, kept, and never stops the others.
  * C4. Nothing is routed while the directory is out of step. An endpoint that becomes known a moment
  *     after an event that is meant for it gets that event still: batches and late endpoints take
  *     turns.
@@ -86,7 +86,7 @@ export function createIntake(options: IntakeOptions): Intake {
 
   const take = async (messages: readonly BusMessage[]): Promise<void> => {
     const now = clock.now()
-    const { events, poison } = sort(messages, now)
+    const { events, arrived, poison } = sort(messages, now)
     const known = await store.knownEvents([...events.keys()])
     const fresh = [...events.values()].filter(({ id }) => !known.has(id))
     const deliveries = fresh.flatMap((event) => addressed(event, now))
@@ -95,7 +95,7 @@ export function createIntake(options: IntakeOptions): Intake {
     allStored = stored.then(() => {
       for (const message of messages) message.ack()
       counts.events += fresh.length
-      counts.duplicates += messages.length - fresh.length - poison.length
+      counts.duplicates += arrived - fresh.length
       counts.poison += poison.length
       options.settled()
     })
@@ -112,16 +112,18 @@ export function createIntake(options: IntakeOptions): Intake {
   const sort = (messages: readonly BusMessage[], now: Instant) => {
     const events = new Map<EventId, EventRow>()
     const poison: PoisonRow[] = []
+    let arrived = 0
     for (const message of messages) {
       const read = fromMessage(message)
-      if (read.ok) {
-        events.set(read.event.id, { ...read.event, receivedAt: now })
-      } else {
+      if (!read.ok) {
         log.error({ subject: message.subject, reason: read.reason }, 'message set aside')
         poison.push(setAside(message, read.reason, now))
+        continue
       }
+      arrived += read.events.length
+      for (const event of read.events) events.set(event.id, { ...event, receivedAt: now })
     }
-    return { events, poison }
+    return { events, arrived, poison }
   }
 
   const meet = (endpoint: Endpoint): void => {

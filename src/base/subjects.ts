@@ -8,20 +8,16 @@ import type { TenantId } from './ids.js'
 export const EVENT_STREAM = 'CAUSEWAY_EVENTS'
 export const EVENT_SUBJECTS = 'causeway.events.>'
 const EVENT_SUBJECT_PREFIX = 'causeway.events.'
-/** The payload is the webhook body, byte for byte, which names the event. */
-export const eventSubject = (tenant: TenantId, type: string): string =>
-  `${EVENT_SUBJECT_PREFIX}${tenant}.${type}`
+/** Of a message with some of a tenant's events. */
+export const eventSubject = (tenant: TenantId): string => `${EVENT_SUBJECT_PREFIX}${tenant}`
 /** What `eventSubject` was made of, unchecked. */
-export function partsOfEventSubject(subject: string): { tenant: string; type: string } {
-  const [tenant = '', ...type] = subject.slice(EVENT_SUBJECT_PREFIX.length).split('.')
-  return { tenant, type: type.join('.') }
-}
+export const tenantIn = (subject: string): string => subject.slice(EVENT_SUBJECT_PREFIX.length)
 /** Few: the driver writes and reads each one by itself. */
 export const EVENT_HEADERS = {
-  /** JetStream deduplicates by it: the event's id, or one made from it. */
+  /** JetStream deduplicates by it. */
   id: 'Nats-Msg-Id',
-  /** The one fact about an event that is not in its body. */
-  sequence: 'Causeway-Sequence',
+  /** Of each event, with blanks between: what its body does not say. */
+  sequences: 'Causeway-Sequences',
 } as const
 export const WEBHOOK_CONSUMER = 'webhook_pool'
 

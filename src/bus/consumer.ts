@@ -12,7 +12,8 @@
 import { SECOND } from '../base/clock.js'
 import type { ReceivedMessage } from './event_message.js'
 
-const BATCH_MAX = 512
+/** Messages; each has up to sixteen events, and a reader commits a batch at a time. */
+const BATCH_MAX = 64
 const PULL_EXPIRES_MS = 10 * SECOND
 /**
  * Beyond its expiry, a pull whose end did not come is lost (half-open connection, server stopped).

@@ -1,16 +1,16 @@
 /**
- * An event as a message on the bus, and back.
+ * Events as a message on the bus, and back.
  *
  * Owns: which part of an event travels where (subject, headers, payload). Does not own: the names
- * themselves (base/subjects), the wire (bus/nats).
+ * themselves (base/subjects), which events travel together (bus/publisher), the wire (bus/nats).
  *
- * E1. The payload is the webhook body, byte for byte; nothing on the way parses and writes it
- *     again.
- * E2. A message that is not exactly an event of ours is told apart with a reason, never guessed at.
+ * E1. The payload is the webhook bodies, byte for byte, one a line: JSON text as it is made here
+ *     has no line breaks. Nothing on the way parses and writes one again.
+ * E2. A message that is not exactly events of ours is told apart with a reason, never guessed at.
  */
 import { instant, type Instant } from '../base/clock.js'
 import { isIdOf, type EventId, type TenantId } from '../base/ids.js'
-import { EVENT_HEADERS, eventSubject, partsOfEventSubject } from '../base/subjects.js'
+import { EVENT_HEADERS, eventSubject, tenantIn } from '../base/subjects.js'
 
 export interface BusEvent {
   readonly id: string
@@ -29,18 +29,19 @@ export interface EventMessage {
   readonly payload: string
 }
 
-/**
- * @param messageId what JetStream deduplicates by: the event's id, or one made from it to be stored
- * again
- */
-export function toMessage(event: BusEvent, messageId: string): EventMessage {
+/** @param messageId what JetStream deduplicates by */
+export function toMessage(
+  tenant: TenantId,
+  events: readonly BusEvent[],
+  messageId: string,
+): EventMessage {
   return {
-    subject: eventSubject(event.tenant, event.type),
+    subject: eventSubject(tenant),
     headers: [
       [EVENT_HEADERS.id, messageId],
-      [EVENT_HEADERS.sequence, String(event.sequence)],
+      [EVENT_HEADERS.sequences, events.map(({ sequence }) => sequence).join(' ')],
     ],
-    payload: event.body,
+    payload: events.map(({ body }) => body).join('\n'),
   }
 }
 
@@ -52,65 +53,78 @@ export interface ReceivedMessage {
   header(name: string): string
 }
 
-export type ReadEvent =
-  | { readonly ok: true; readonly event: BusEvent & { readonly id: EventId } }
+export type ReceivedEvent = BusEvent & { readonly id: EventId }
+
+export type ReadEvents =
+  | { readonly ok: true; readonly events: readonly ReceivedEvent[] }
   | { readonly ok: false; readonly reason: string }
 
-const WHOLE_NUMBER = /^[0-9]{1,15}$/
 const TENANT = /^[a-z0-9-]{2,32}_(sandbox|production)$/
+const SEQUENCES = /^[0-9]{1,15}( [0-9]{1,15})*$/
 const EVENT_TYPE = /^[a-z_]{1,64}(\.[a-z_]{1,64})+$/
 const MOMENT = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/
+const LINE_FEED = 0x0a
 /** A byte order mark is a byte of the body like any other, so it is not taken off. */
 const UTF8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true })
 
-export function fromMessage(message: ReceivedMessage): ReadEvent {
-  const { tenant, type } = partsOfEventSubject(message.subject)
-  const sequence = message.header(EVENT_HEADERS.sequence)
+export function fromMessage(message: ReceivedMessage): ReadEvents {
+  const tenant = tenantIn(message.subject)
   if (!TENANT.test(tenant)) return poison('the subject names no tenant')
-  if (!EVENT_TYPE.test(type)) return poison('the subject names no type of event')
-  if (!WHOLE_NUMBER.test(sequence)) return poison('sequence missing or malformed')
-  const body = readBody(message.payload)
-  if (body === undefined) return poison('payload is not a JSON object in UTF-8')
-  const { id } = body
-  const createdAt = momentOf(body.createdAt)
-  if (typeof id !== 'string' || !isIdOf('event', id)) return poison('event id missing or malformed')
-  if (createdAt === undefined) return poison('creation time missing or malformed')
-  if (body.type !== type) return poison('payload and subject differ')
-  return {
-    ok: true,
-    event: {
-      id: id as EventId,
-      tenant: tenant as TenantId,
-      type,
-      sequence: Number(sequence),
-      createdAt,
-      body: body.text,
-    },
+  const sequences = message.header(EVENT_HEADERS.sequences)
+  if (!SEQUENCES.test(sequences)) return poison('sequences missing or malformed')
+  const numbers = sequences.split(' ')
+  const lines = linesOf(message.payload)
+  if (lines.length !== numbers.length) return poison('not as many bodies as sequences')
+  const events: ReceivedEvent[] = []
+  for (const [index, line] of lines.entries()) {
+    const event = eventOf(tenant as TenantId, Number(numbers[index]), line)
+    if (typeof event === 'string') return poison(event)
+    events.push(event)
   }
+  return { ok: true, events }
 }
 
-const poison = (reason: string): ReadEvent => ({ ok: false, reason })
+const poison = (reason: string): ReadEvents => ({ ok: false, reason })
 
-interface Body {
-  readonly text: string
-  readonly id: unknown
-  readonly type: unknown
-  readonly createdAt: unknown
+/** As bytes: a part of a text would keep all of it in memory for as long as it waits. */
+function linesOf(payload: Uint8Array): Uint8Array[] {
+  const lines: Uint8Array[] = []
+  let start = 0
+  for (let end = payload.indexOf(LINE_FEED); end >= 0; end = payload.indexOf(LINE_FEED, start)) {
+    lines.push(payload.subarray(start, end))
+    start = end + 1
+  }
+  lines.push(payload.subarray(start))
+  return lines
 }
 
-function readBody(payload: Uint8Array): Body | undefined {
+/** The event, or why it is none. */
+function eventOf(tenant: TenantId, sequence: number, line: Uint8Array): ReceivedEvent | string {
+  const body = textOf(line)
+  if (body === undefined) return 'a body is not UTF-8'
+  const { id, type, created_at: moment } = membersOf(body)
+  if (typeof id !== 'string' || !isIdOf('event', id)) return 'event id missing or malformed'
+  if (typeof type !== 'string' || !EVENT_TYPE.test(type)) return 'event type missing or malformed'
+  const createdAt = typeof moment === 'string' && MOMENT.test(moment) ? Date.parse(moment) : NaN
+  if (Number.isNaN(createdAt)) return 'creation time missing or malformed'
+  return { id: id as EventId, tenant, type, sequence, createdAt: instant(createdAt), body }
+}
+
+function textOf(bytes: Uint8Array): string | undefined {
   try {
-    const text = UTF8.decode(payload)
-    const body: unknown = JSON.parse(text)
-    if (typeof body !== 'object' || body === null || Array.isArray(body)) return undefined
-    const { id, type, created_at: createdAt } = body as Readonly<Record<string, unknown>>
-    return { text, id, type, createdAt }
+    return UTF8.decode(bytes)
   } catch {
     return undefined
   }
 }
 
-function momentOf(text: unknown): Instant | undefined {
-  const at = typeof text === 'string' && MOMENT.test(text) ? Date.parse(text) : NaN
-  return Number.isNaN(at) ? undefined : instant(at)
+/** None of what is no JSON object. */
+function membersOf(body: string): Readonly<Record<string, unknown>> {
+  try {
+    const value: unknown = JSON.parse(body)
+    const isObject = typeof value === 'object' && value !== null && !Array.isArray(value)
+    return isObject ? (value as Readonly<Record<string, unknown>>) : {}
+  } catch {
+    return {}
+  }
 }

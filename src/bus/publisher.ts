@@ -1,17 +1,22 @@
 /**
  * Publishing with pipelined acknowledgements.
  *
- * Owns: the window of messages that are out and not acknowledged, and when one counts as not
- * stored. Does not own: the connection (bus/nats), what to do about an unknown outcome
- * (processor/background/relay).
+ * Owns: which events travel together, the window of those that are out and not acknowledged, and
+ * when one counts as not stored. Does not own: the connection (bus/nats), what to do about an
+ * unknown outcome (processor/background/relay).
  *
  * P1. A message is stored only when the stream says so. Silence, an error and a broken link all
  *     mean "not known".
  * P2. Every promise settles: by its acknowledgement, at its deadline, or when the link goes.
  * P3. All acknowledgements come to one shared inbox: an awaited request for each message costs 16
  *     times as much.
+ * P4. A tenant's events of one turn of the event loop travel in one message: to the server and to
+ *     both drivers a message costs far more than an event.
+ * P5. What is published anew travels alone, so that an event which makes a message unreadable can
+ *     hold up others only once.
  */
 import { plus, SECOND, type Clock, type Instant } from '../base/clock.js'
+import type { TenantId } from '../base/ids.js'
 import { toMessage, type BusEvent, type EventMessage } from './event_message.js'
 
 /**
@@ -19,6 +24,10 @@ import { toMessage, type BusEvent, type EventMessage } from './event_message.js'
  * outage.
  */
 const UNCONFIRMED_MAX = 2_048
+/** Beyond it another event adds little to the gain, and much to what comes again after a crash. */
+const TOGETHER_MAX = 16
+/** Far below what a server takes, a mebibyte by default, whatever the characters are. */
+const TOGETHER_MAX_CHARACTERS = 64 * 1024
 const CONFIRMED_WITHIN_MS = 2 * SECOND
 const LOOK_EVERY_MS = 250
 
@@ -44,14 +53,27 @@ export interface PublisherEnd {
   answer(ticket: number, stored: boolean): void
 }
 
+/** Events that travel together. */
+interface Bundle {
+  readonly tenant: TenantId
+  readonly messageId: string
+  readonly events: BusEvent[]
+  readonly settles: ((stored: boolean) => void)[]
+  characters: number
+}
+
 interface Unconfirmed {
   readonly deadline: Instant
-  readonly settle: (stored: boolean) => void
+  readonly bundle: Bundle
 }
 
 export function createPublisher(clock: Clock): PublisherEnd {
+  /** Of this turn. */
+  const bundles = new Map<TenantId, Bundle>()
   /** In the order of their deadlines. */
   const unconfirmed = new Map<number, Unconfirmed>()
+  /** Events in both. */
+  let out = 0
   let send: SendMessage | undefined
   let lastTicket = 0
   let upHandler: (emptied: boolean) => void = () => undefined
@@ -59,21 +81,51 @@ export function createPublisher(clock: Clock): PublisherEnd {
 
   const publish = (event: BusEvent, messageId: string): Promise<boolean> =>
     new Promise((settle) => {
-      if (send === undefined || unconfirmed.size >= UNCONFIRMED_MAX) return settle(false)
-      lastTicket += 1
-      unconfirmed.set(lastTicket, { deadline: plus(clock.now(), CONFIRMED_WITHIN_MS), settle })
-      try {
-        send(toMessage(event, messageId), lastTicket)
-      } catch {
-        answer(lastTicket, false)
-      }
+      if (send === undefined || out >= UNCONFIRMED_MAX) return settle(false)
+      out += 1
+      const bundle = bundleFor(event, messageId)
+      bundle.events.push(event)
+      bundle.settles.push(settle)
+      bundle.characters += event.body.length
+      if (messageId !== event.id) leave(bundle)
     })
+
+  const bundleFor = ({ id, tenant, body }: BusEvent, messageId: string): Bundle => {
+    const made: Bundle = { tenant, messageId, events: [], settles: [], characters: 0 }
+    if (messageId !== id) return made
+    const bundle = bundles.get(tenant)
+    if (bundle !== undefined && hasRoomFor(bundle, body)) return bundle
+    if (bundle !== undefined) leave(bundle)
+    else if (bundles.size === 0) queueMicrotask(leaveAll)
+    bundles.set(tenant, made)
+    return made
+  }
+
+  const leaveAll = (): void => {
+    const all = [...bundles.values()]
+    bundles.clear()
+    for (const bundle of all) leave(bundle)
+  }
+
+  const leave = (bundle: Bundle): void => {
+    const { tenant, events } = bundle
+    lastTicket += 1
+    unconfirmed.set(lastTicket, { deadline: plus(clock.now(), CONFIRMED_WITHIN_MS), bundle })
+    try {
+      send?.(toMessage(tenant, events, idOf(bundle)), lastTicket)
+      if (send === undefined) answer(lastTicket, false)
+    } catch {
+      answer(lastTicket, false)
+    }
+  }
 
   const answer = (ticket: number, stored: boolean): void => {
     const waiting = unconfirmed.get(ticket)
     if (waiting === undefined) return
     unconfirmed.delete(ticket)
-    waiting.settle(stored)
+    const { settles } = waiting.bundle
+    out -= settles.length
+    for (const settle of settles) settle(stored)
   }
 
   const giveUpOverdue = (): void => {
@@ -99,10 +151,17 @@ export function createPublisher(clock: Clock): PublisherEnd {
 
   const publisher: Publisher = {
     publish,
-    room: () => (send === undefined ? 0 : UNCONFIRMED_MAX - unconfirmed.size),
+    room: () => (send === undefined ? 0 : UNCONFIRMED_MAX - out),
     onUp: (handler) => {
       upHandler = handler
     },
   }
   return { publisher, attach, detach, answer }
 }
+
+const hasRoomFor = ({ events, characters }: Bundle, body: string): boolean =>
+  events.length < TOGETHER_MAX && characters + body.length <= TOGETHER_MAX_CHARACTERS
+
+/** Other events under the id of the first one would be dropped with it. */
+const idOf = ({ messageId, events }: Bundle): string =>
+  events.length === 1 ? messageId : `${messageId}+${events.length - 1}`

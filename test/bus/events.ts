@@ -11,15 +11,19 @@ export function anEvent(position: number, changes: Partial<StoredEvent> = {}): S
   const createdAt = changes.createdAt ?? systemClock.now()
   const id = newId<EventId>('event', createdAt, random)
   const type = changes.type ?? 'payout.completed'
-  const body = JSON.stringify({
-    id,
-    type,
-    webhook_event_id: id,
-    created_at: toRfc3339(createdAt),
-    data: { note: 'ส่งเงิน → ₫' },
-  })
+  const body = oneLine({ id, type, createdAt, note: 'ส่งเงิน → ₫' })
   return { position, id, tenant: TENANT, type, sequence: position, createdAt, body, ...changes }
 }
+
+/** A webhook body. */
+export const oneLine = (event: Pick<StoredEvent, 'id' | 'type' | 'createdAt'> & { note: string }) =>
+  JSON.stringify({
+    id: event.id,
+    type: event.type,
+    webhook_event_id: event.id,
+    created_at: toRfc3339(event.createdAt),
+    data: { note: event.note },
+  })
 
 export const someEvents = (count: number, from = 1, createdAt: Instant = instant(Date.now())) =>
   Array.from({ length: count }, (_, index) => anEvent(from + index, { createdAt }))

@@ -1,5 +1,6 @@
 import t, { type Test } from 'tap'
 import { systemClock } from '../../src/base/clock.js'
+import type { TenantId } from '../../src/base/ids.js'
 import { createLog } from '../../src/base/log.js'
 import type { Consumer, BusMessage } from '../../src/bus/consumer.js'
 import { fromMessage } from '../../src/bus/event_message.js'
@@ -7,7 +8,7 @@ import { connectBus, type Bus } from '../../src/bus/nats.js'
 import { createRelay } from '../../src/processor/background/relay.js'
 import { eventually } from '../support/eventually.js'
 import { createNatsServer, type NatsServer } from '../support/nats_server.js'
-import { createOutbox, someEvents } from './events.js'
+import { anEvent, createOutbox, oneLine, someEvents } from './events.js'
 
 const log = createLog('test', { LOG_LEVEL: 'silent' })
 
@@ -39,19 +40,20 @@ async function readAll(
     const messages = await consumer.next()
     if (messages.length === 0) throw new Error(`closed, ${missing.size} events missing`)
     for (const message of messages) {
-      const read = eventOf(message)
-      seen.set(read.id, (seen.get(read.id) ?? 0) + 1)
-      missing.delete(read.id)
+      for (const { id } of eventsOf(message)) {
+        seen.set(id, (seen.get(id) ?? 0) + 1)
+        missing.delete(id)
+      }
       message.ack()
     }
   }
   return seen
 }
 
-function eventOf(message: BusMessage) {
+function eventsOf(message: BusMessage) {
   const read = fromMessage(message)
   if (!read.ok) throw new Error(read.reason)
-  return read.event
+  return read.events
 }
 
 void t.test('an event arrives as it was published, byte for byte', async (t) => {
@@ -63,9 +65,35 @@ void t.test('an event arrives as it was published, byte for byte', async (t) => 
   t.equal(await bus.publisher.publish(event!, event!.id), true)
   const [message] = await bus.consumer.next()
   const { position: _position, ...expected } = event!
-  t.same(eventOf(message!), expected)
+  t.same(eventsOf(message!), [expected])
   t.equal(Buffer.from(message!.payload).toString(), event!.body)
-  t.equal(message!.subject, 'causeway.events.demo_sandbox.payout.completed')
+  t.equal(message!.subject, 'causeway.events.demo_sandbox')
+})
+
+void t.test('events of one turn travel together, those of another tenant apart', async (t) => {
+  const server = await aServer(t)
+  await server.start()
+  const bus = aBus(t, server, true)
+  await isUp(bus)
+  const other = { tenant: 'acme_sandbox' as TenantId }
+  const events = [anEvent(1), anEvent(2, other), anEvent(3), anEvent(4, other), anEvent(7)]
+  const anew = anEvent(5)
+  const last = anEvent(8)
+  const large = { ...last, body: oneLine({ ...last, note: 'ก'.repeat(70_000) }) }
+  const published = events.map((event) => bus.publisher.publish(event, event.id))
+  published.push(bus.publisher.publish(anew, `${anew.id}:sweep1`))
+  published.push(bus.publisher.publish(large, large.id))
+  t.same(await Promise.all(published), Array(7).fill(true))
+  const messages: number[][] = []
+  while (messages.flat().length < 7) {
+    for (const message of await bus.consumer.next()) {
+      const read = eventsOf(message)
+      const first = [...events, anew, large].find(({ id }) => id === read[0]?.id)
+      t.ok(read.every(({ tenant }) => tenant === first?.tenant))
+      messages.push(read.map(({ sequence }) => sequence))
+    }
+  }
+  t.same(messages.sort(), [[1, 3, 7], [2, 4], [5], [8]])
 })
 
 void t.test('many are out at once, all are acknowledged, twins are dropped', async (t) => {
@@ -78,8 +106,8 @@ void t.test('many are out at once, all are acknowledged, twins are dropped', asy
   t.equal(bus.publisher.room(), 2_048 - 1_500)
   t.ok((await Promise.all(first)).every((stored) => stored))
   t.equal(bus.publisher.room(), 2_048)
-  const again = events.slice(0, 10).map((event) => bus.publisher.publish(event, event.id))
-  t.same(await Promise.all(again), Array(10).fill(true), 'a twin is known to be stored')
+  const again = events.slice(0, 16).map((event) => bus.publisher.publish(event, event.id))
+  t.same(await Promise.all(again), Array(16).fill(true), 'a twin is known to be stored')
   const seen = await readAll(
     bus.consumer,
     events.map(({ id }) => id),
@@ -104,12 +132,12 @@ void t.test('what is not acknowledged by its reader comes again', async (t) => {
   const reader = open(server, true)
   await isUp(reader)
   const events = someEvents(3)
-  await Promise.all(events.map((event) => reader.publisher.publish(event, event.id)))
+  for (const event of events) await reader.publisher.publish(event, event.id)
   let taken = 0
   while (taken < 3) {
     for (const message of await reader.consumer.next()) {
       taken += 1
-      if (eventOf(message).id === events[0]!.id) message.ack()
+      if (eventsOf(message)[0]?.id === events[0]!.id) message.ack()
     }
   }
   await reader.close()

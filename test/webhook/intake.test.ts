@@ -167,25 +167,24 @@ void t.test('what is no event of ours is set aside, and the others go on', async
   const world = await anIntake(t, [anEndpoint()])
   const { link } = world
   const event = anEvent(1)
-  const type = 'payout.completed'
   const send = async (
     payload: string | Uint8Array,
-    { to = `demo_sandbox.${type}`, sequence = '1' } = {},
+    { tenant = 'demo_sandbox', sequences = '1' } = {},
   ) => {
     const fields = natsHeaders()
-    fields.append(EVENT_HEADERS.sequence, sequence)
-    await link.jetstream().publish(`causeway.events.${to}`, payload, { headers: fields })
+    fields.append(EVENT_HEADERS.sequences, sequences)
+    await link.jetstream().publish(`causeway.events.${tenant}`, payload, { headers: fields })
   }
   await link.jetstream().publish('causeway.events.bare', 'no headers at all')
-  await send(event.body, { to: `demo.${type}` })
-  await send(event.body, { to: 'demo_sandbox.payout' })
-  await send(event.body, { to: 'demo_sandbox.payout.failed' })
-  await send(event.body, { sequence: '-1' })
+  await send(event.body, { tenant: 'demo' })
+  await send(event.body, { tenant: 'demo_sandbox.payout' })
+  await send(event.body, { sequences: '-1' })
+  await send(event.body, { sequences: '1 2' })
   await send('{"id":')
   await send('[]')
   await send(new Uint8Array([0x7b, 0xff, 0x7d]))
   await send(event.body.replaceAll(event.id, 'evt_short'))
-  await send(event.body.replaceAll(type, 'payout.failed'))
+  await send(event.body.replaceAll('payout.completed', 'payout'))
   await send(event.body.replace(/"created_at":"[^"]*"/, '"created_at":"yesterday"'))
   await world.publish(anEvent(2))
   await eventually('the good one', () => world.delivered.length === 1)
