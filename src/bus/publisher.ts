@@ -111,9 +111,9 @@ export function createPublisher(clock: Clock): PublisherEnd {
     const { tenant, events } = bundle
     lastTicket += 1
     unconfirmed.set(lastTicket, { deadline: plus(clock.now(), CONFIRMED_WITHIN_MS), bundle })
+    if (send === undefined) return answer(lastTicket, false) // the link went within the turn
     try {
-      send?.(toMessage(tenant, events, idOf(bundle)), lastTicket)
-      if (send === undefined) answer(lastTicket, false)
+      send(toMessage(tenant, events, idOf(bundle)), lastTicket)
     } catch {
       answer(lastTicket, false)
     }

@@ -41,16 +41,13 @@ export interface Vault {
   readonly cursors: Cursors
 }
 
-/** Accounts whose orders are under way, and more. */
-const OPENED_MAX = 10_000
-
 export function createVault(keyring: Keyring, random: Random): Vault {
   const { masters, tokenSecrets } = keyring
   const masterKids = masters.map(({ kid }) => kid)
   const accounts = createSecretBox(masters, 'accounts', random)
   const secrets = createSecretBox(masters, 'secrets', random)
   const mac = createMac(keyring.hashKey)
-  const openAccount = remembering((sealed, place) => opened(accounts, sealed, place))
+  const openAccount = (sealed: string, place: string): string => opened(accounts, sealed, place)
   return {
     sealingKid: masters[0].kid,
     masterKids,
@@ -64,21 +61,6 @@ export function createVault(keyring: Keyring, random: Random): Vault {
     hashRequest: (request) => requestHash(mac, request),
     cursors: createCursors(masters),
     digest: (text) => mac(text, 'base64url'),
-  }
-}
-
-type Open = (sealed: string, place: string) => string
-
-/** An account is opened for its order, and again soon for the news of it. */
-function remembering(open: Open): Open {
-  const known = new Map<string, { readonly place: string; readonly text: string }>()
-  return (sealed, place) => {
-    const found = known.get(sealed)
-    if (found?.place === place) return found.text
-    const text = open(sealed, place)
-    if (known.size >= OPENED_MAX) known.clear()
-    known.set(sealed, { place, text })
-    return text
   }
 }
 
