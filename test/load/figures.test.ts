@@ -14,10 +14,9 @@ const NONE: Counts = {
   poolEvents: 0,
   deliveries: {},
   deliveredTo: {},
-  openTo: {},
   executed: 0,
 }
-const PROMPT = { id: 'we_1', manner: 'prompt' } as const
+const ENDPOINT = { id: 'we_1' }
 const AFTER: Counts = {
   ...NONE,
   intents: { created: 3, captured: 2 },
@@ -31,7 +30,7 @@ const AFTER: Counts = {
 const CLAIMS = {
   acknowledged: { intents: 5, payouts: 5, samples: [] },
   unknown: 0,
-  endpoints: [PROMPT],
+  endpoints: [ENDPOINT],
   seen: [{ came: 6, answered: 5, faults: 0 }],
 }
 

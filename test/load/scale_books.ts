@@ -73,7 +73,7 @@ export async function openBooks(
   const stack = await programs.startStack({ dataDir, settings: { GATEWAYS: String(gateways) } })
   const receiver = await startReceiver()
   client.hearFrom(receiver.ports(client.threads))
-  const before = await untilQuiet(dataDir, [])
+  const before = await untilQuiet(dataDir)
   const endpoints = await receiver.register(stack.sandbox, ONE_RECEIVER)
   let acknowledged: Acknowledged = NOTHING_ACKNOWLEDGED
 
@@ -87,7 +87,7 @@ export async function openBooks(
       }
     },
     settle: async () => {
-      const after = await untilQuiet(dataDir, endpoints)
+      const after = await untilQuiet(dataDir)
       const claims: Claims = { acknowledged, unknown: 0, endpoints, seen: await receiver.seen() }
       const lines = linesOf(before, after, claims)
       const faults = lines.filter(({ holds }) => !holds).map(({ what }) => `${what}: not so`)

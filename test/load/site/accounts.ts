@@ -27,7 +27,6 @@ export interface Counts {
   readonly deliveries: ByState
   /** By endpoint. */
   readonly deliveredTo: ByState
-  readonly openTo: ByState
   /** Instructions that the rail has carried out. */
   readonly executed: number
 }
@@ -100,8 +99,7 @@ export async function countsOf(dataDir: string): Promise<Counts> {
       ),
     ),
     deliveries: await byState(webhookDatabase, of('deliveries')),
-    deliveredTo: await byState(webhookDatabase, byEndpoint("state = 'delivered'")),
-    openTo: await byState(webhookDatabase, byEndpoint('due_at IS NOT NULL')),
+    deliveredTo: await byState(webhookDatabase, DELIVERED_TO),
     executed: sum(
       await byState(
         railDatabase,
@@ -117,30 +115,24 @@ const upTo = (told: ByState): string =>
 const sequencesTo = (tenant: string, last: number): string =>
   `(tenant = '${tenant}' AND sequence <= ${last})`
 
-const byEndpoint = (which: string): string =>
-  `SELECT endpoint_id AS name, count(*) AS n FROM deliveries WHERE ${which} GROUP BY endpoint_id`
+const DELIVERED_TO = `SELECT endpoint_id AS name, count(*) AS n
+   FROM deliveries WHERE state = 'delivered' GROUP BY endpoint_id`
 
 async function grouped(database: Database, sql: string): Promise<ByState> {
   const rows = await database.all<{ name: string; n: number }>(sql)
   return Object.fromEntries(rows.map(({ name, n }) => [name, n]))
 }
 
-/**
- * Until payments have ended and their webhooks are delivered, but those to endpoints that keep them
- * waiting; or nothing moves any more.
- */
-export async function untilQuiet(dataDir: string, endpoints: readonly Endpoint[]): Promise<Counts> {
+/** Until payments have ended and their webhooks are delivered; or nothing moves any more. */
+export async function untilQuiet(dataDir: string): Promise<Counts> {
   const deadline = performance.now() + QUIET_WITHIN_MS
-  const prompt = endpoints.filter(({ manner }) => manner === 'prompt').map(({ id }) => id)
-  const allPrompt = prompt.length === endpoints.length
   let before = ''
   let since = performance.now()
   for (;;) {
     const counts = await countsOf(dataDir)
-    const { intents, payouts, events, poolEvents, openTo } = counts
+    const { intents, payouts, events } = counts
     const underWay = (intents['authorized'] ?? 0) + (payouts['processing'] ?? 0)
-    const known = allPrompt ? events.open === 0 : events.open + events.settled === poolEvents
-    if (underWay + sum(openTo, prompt) === 0 && known) return counts
+    if (underWay + events.open === 0) return counts
     const now = performance.now()
     const text = JSON.stringify(counts)
     if (text !== before) since = now
@@ -154,10 +146,9 @@ export async function untilQuiet(dataDir: string, endpoints: readonly Endpoint[]
 export async function reckon(
   dataDir: string,
   before: Counts,
-  endpoints: readonly Endpoint[],
   claims: () => Promise<Claims>,
 ): Promise<Reckoning> {
-  const after = await untilQuiet(dataDir, endpoints)
+  const after = await untilQuiet(dataDir)
   const lines = linesOf(before, after, await claims())
   const broken = lines
     .filter(({ holds }) => !holds)
@@ -206,18 +197,13 @@ export function linesOf(before: Counts, after: Counts, claims: Claims): Line[] {
       sum(deliveries),
       sum(deliveries, ['delivered', 'dead', ...OPEN_DELIVERY]),
     ),
-    ...endpoints.map(({ id, manner }, index): Line => {
-      const delivered = after.deliveredTo[id] ?? 0
-      const answered = seen[index]?.answered ?? 0
-      // An answer may be on its way, or have come too late: then it will be asked for again.
-      const holds = manner === 'prompt' ? delivered === answered : delivered <= answered
-      return {
-        what: `delivered = answered, endpoint ${index + 1}`,
-        left: delivered,
-        right: answered,
-        holds,
-      }
-    }),
+    ...endpoints.map(({ id }, index) =>
+      equal(
+        `delivered = answered, endpoint ${index + 1}`,
+        after.deliveredTo[id] ?? 0,
+        seen[index]?.answered ?? 0,
+      ),
+    ),
     equal(
       'wrong signatures at receivers',
       seen.reduce((all, { faults }) => all + faults, 0),

@@ -12,7 +12,7 @@ import { createPartner } from '../../../src/operations/partner.js'
 import { credentialsOf, type Sandbox } from '../../../src/operations/sandbox.js'
 import type { LatencyMs } from '../client/latency.js'
 
-/** `slow` answers after two seconds, `dead` takes everything and never answers. */
+/** `slow` answers after two seconds, `dead` takes everything and never answers: while they are ill. */
 export type Manner = 'prompt' | 'slow' | 'dead'
 
 export interface EndpointPlan {
@@ -23,7 +23,6 @@ export interface EndpointPlan {
 
 export interface Endpoint {
   readonly id: string
-  readonly manner: Manner
 }
 
 /** What an endpoint saw. */
@@ -47,6 +46,8 @@ export type Span = 'sample' | 'window'
 
 export type ReceiverOrder =
   | { readonly kind: 'serve'; readonly endpoints: readonly ServedEndpoint[] }
+  | { readonly kind: 'fall_ill' }
+  | { readonly kind: 'recover' }
   | { readonly kind: 'tell'; readonly ports: readonly MessagePort[] }
   | { readonly kind: 'seen' }
   | { readonly kind: 'arrivals'; readonly of: Span }
@@ -68,6 +69,10 @@ export interface Receiver {
   register(sandbox: Sandbox, plans: readonly EndpointPlan[]): Promise<readonly Endpoint[]>
   /** Ports at which clients hear of every payment that has ended. */
   ports(clients: number): readonly MessagePort[]
+  /** From now on each endpoint has its manner; before, all are prompt. */
+  fallIll(): void
+  /** As after a restart: what hung is cut off. */
+  recover(): void
   /** By endpoint, in the order in which they were registered. */
   seen(): Promise<readonly Seen[]>
   arrivals(of: Span): Promise<Arrivals>
@@ -108,6 +113,8 @@ export async function startReceiver(): Promise<Receiver> {
       thread.postMessage({ kind: 'tell', ports: ours } satisfies ReceiverOrder, ours)
       return channels.map(({ port2 }) => port2)
     },
+    fallIll: () => thread.postMessage({ kind: 'fall_ill' } satisfies ReceiverOrder),
+    recover: () => thread.postMessage({ kind: 'recover' } satisfies ReceiverOrder),
     seen: () =>
       inTurn(async () => {
         const answer = await ask({ kind: 'seen' })
@@ -153,7 +160,7 @@ async function registerAll(
     })
     if (answer.status !== 201) throw new Error(`no endpoint: ${answer.status} ${answer.text}`)
     const { id, secret } = answer.body as { id: string; secret: string }
-    all.push({ endpoint: { id, manner }, served: { path, manner, secret } })
+    all.push({ endpoint: { id }, served: { path, manner, secret } })
   }
   return all
 }

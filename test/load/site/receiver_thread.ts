@@ -40,6 +40,9 @@ const SLOW_MS = 2_000
 const VERIFY_EVERY = 16
 
 const endpoints = new Map<string, Served>()
+let ill = false
+/** Those whose delivery a dead endpoint has taken. */
+const hanging = new Set<Socket>()
 let clients: readonly MessagePort[] = []
 const arrivals = { sample: createLatencies(), window: createLatencies() }
 let news: string[] = []
@@ -52,6 +55,7 @@ function serve(socket: Socket): void {
   const reader = createMessageReader(REQUEST)
   socket.setNoDelay(true)
   socket.on('error', () => socket.destroy())
+  socket.on('close', () => hanging.delete(socket))
   socket.on('data', (chunk) => {
     const message = reader.read(chunk)
     if (message === 'incomplete') return
@@ -65,7 +69,8 @@ function receive(socket: Socket, endpoint: Served, message: Message): void {
   const { head, body } = message
   endpoint.came += 1
   if (endpoint.came % VERIFY_EVERY === 0 && !isSigned(endpoint, message)) endpoint.faults += 1
-  if (endpoint.manner === 'dead') return
+  const manner = ill ? endpoint.manner : 'prompt'
+  if (manner === 'dead') return void hanging.add(socket)
   const text = body.toString('utf8')
   const answer = (): void => {
     const event = EVENT.exec(head)?.[1] ?? ''
@@ -73,7 +78,7 @@ function receive(socket: Socket, endpoint: Served, message: Message): void {
     endpoint.events.add(event)
     socket.write(OK)
   }
-  if (endpoint.manner === 'slow') return void setTimeout(answer, SLOW_MS)
+  if (manner === 'slow') return void setTimeout(answer, SLOW_MS)
   answer()
   const age = now() - createdAt(text)
   recordMs(arrivals.sample, age)
@@ -130,6 +135,13 @@ parentPort?.on('message', (order: ReceiverOrder) => {
         })
       }
       return say({ kind: 'served' })
+    case 'fall_ill':
+      ill = true
+      return
+    case 'recover':
+      ill = false
+      for (const socket of hanging) socket.destroy()
+      return hanging.clear()
     case 'tell':
       clients = order.ports
       return

@@ -52,7 +52,7 @@ export async function openSite(
   const receiver = await startReceiver()
   client.hearFrom(receiver.ports(client.threads))
   const stock = await layIn(stack.sandbox)
-  const before = await untilQuiet(stack.dataDir, [])
+  const before = await untilQuiet(stack.dataDir)
   const endpoints = await receiver.register(stack.sandbox, plans)
   let acknowledged: Acknowledged = NOTHING_ACKNOWLEDGED
   let unknown = 0
@@ -71,10 +71,10 @@ export async function openSite(
       unknown += LOST.reduce((sum, code) => sum + (tally.failed[code] ?? 0), 0)
     },
     quiet: async () => {
-      await untilQuiet(stack.dataDir, endpoints)
+      await untilQuiet(stack.dataDir)
     },
     settle: () =>
-      reckon(stack.dataDir, before, endpoints, async () => {
+      reckon(stack.dataDir, before, async () => {
         const seen = await receiver.seen()
         return { acknowledged, unknown, endpoints, seen }
       }),
