@@ -246,6 +246,17 @@ async function everyRow<N extends TableName>(reader: Database, name: N): Promise
   return rows.map((row) => fromStored(name, row))
 }
 
+/** From tenant to tenant, a look each: to group them would be to look at every event there is. */
+const LAST_SEQUENCES = `
+  WITH RECURSIVE tenants (tenant) AS (
+    SELECT min(tenant) FROM events
+    UNION ALL
+    SELECT (SELECT min(tenant) FROM events WHERE tenant > tenants.tenant)
+    FROM tenants WHERE tenant IS NOT NULL)
+  SELECT tenant,
+         (SELECT max(sequence) FROM events WHERE events.tenant = tenants.tenant) AS sequence
+  FROM tenants WHERE tenant IS NOT NULL`
+
 async function readBootState(reader: Database, recentSince: Instant): Promise<BootState> {
   const [last] = await reader.all<{ posting: number; position: number }>(
     `SELECT (SELECT coalesce(max(posting), 0) FROM ledger_entries) AS posting,
@@ -265,9 +276,7 @@ async function readBootState(reader: Database, recentSince: Instant): Promise<Bo
     balanceAlerts: await everyRow(reader, 'balanceAlerts'),
     discrepancies: await reader.all('SELECT id FROM discrepancies'),
     accounts: await reader.all('SELECT id, CAST(balance AS TEXT) AS balance FROM ledger_accounts'),
-    sequences: await reader.all(
-      'SELECT tenant, max(sequence) AS sequence FROM events GROUP BY tenant',
-    ),
+    sequences: await reader.all(LAST_SEQUENCES),
     lastPosting: last?.posting ?? 0,
     lastPosition: last?.position ?? 0,
     keyPrints: await reader.all('SELECT first, prints FROM idempotency_prints ORDER BY first'),

@@ -353,6 +353,11 @@ const PARAMETERS = [
 ] as const
 export type CommitParameter = (typeof PARAMETERS)[number]
 
+/** More than come between two commits that forget. */
+const FORGOTTEN_AT_ONCE = 256
+/** By number, so by age: a look for old ones is not one at all that are there. */
+const OLDEST_NONCES = `SELECT id, seen_at FROM nonces ORDER BY id LIMIT ${FORGOTTEN_AT_ONCE}`
+
 /** Run once on the writer's connection: the view and its trigger live in that connection only. */
 export const COMMIT_VIEW = `
   CREATE TEMP VIEW commit_group AS
@@ -368,10 +373,10 @@ export const COMMIT_VIEW = `
     INSERT INTO intent_users (first, prints, links)
       SELECT NEW.userFirst, NEW.userPrints, NEW.userLinks WHERE NEW.userPrints IS NOT NULL;
     DELETE FROM nonces WHERE NEW.forgetBefore IS NOT NULL
-      AND id IN (SELECT id FROM nonces WHERE seen_at < NEW.forgetBefore LIMIT 1000);
+      AND id IN (SELECT id FROM (${OLDEST_NONCES}) WHERE seen_at < NEW.forgetBefore);
     DELETE FROM fx_quotes WHERE NEW.forgetBefore IS NOT NULL
       AND id IN (SELECT id FROM fx_quotes
-        WHERE conversion IS NULL AND expires_at < NEW.forgetBefore LIMIT 1000);
+        WHERE conversion IS NULL AND expires_at < NEW.forgetBefore LIMIT ${FORGOTTEN_AT_ONCE});
   END;
 `
 export const COMMIT_STATEMENT = `INSERT INTO commit_group (${PARAMETERS.join(', ')})

@@ -7,7 +7,8 @@
  * Z1. Two stacks run at a time and take turns with each kind of journey, in the order small, large,
  *     large, small …, so that a drift of the machine, and code that is still being compiled, fall
  *     on both. Before the first turn that counts, every kind has had a turn on both.
- * Z2. What is read is spread over all of the books, far more than the processes keep in memory.
+ * Z2. What is read is spread over all of the books, far more than the processes keep in memory;
+ *     the system has it in its own (scale_books, K4).
  * Z3. Writes come last, and a turn of them is so many journeys, not so many seconds: the small
  *     books would not stay small beside a fast service. All of them must be found in the books
  *     afterwards.
@@ -107,6 +108,7 @@ async function compareKinds(
     for (const one of books) await play(kind, one, 0)
   }
   for (const kind of kinds) {
+    for (const one of books) await one.bringIn()
     const turns: Measurement[] = []
     for (let repeat = 1; repeat <= options.repeat; repeat += 1) {
       for (const one of repeat % 2 === 1 ? books : books.toReversed()) {

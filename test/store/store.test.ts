@@ -4,6 +4,7 @@
 import { join } from 'node:path'
 import t, { type Test } from 'tap'
 import { instant } from '../../src/base/clock.js'
+import type { TenantId } from '../../src/base/ids.js'
 import { openDatabase } from '../../src/store/database.js'
 import { openStore, type GroupRows, type Store } from '../../src/store/store.js'
 import { TABLE_NAMES, type Row, type TableName } from '../../src/store/tables.js'
@@ -76,6 +77,67 @@ void t.test('int64 is exact on its way in and out', async (t) => {
   await store.commit(groupOf({ usage: [{ key: 'k', used: most }] }))
   const { accounts } = await store.boot(instant(0))
   t.same(accounts, [{ id: 'demo_sandbox:VND:prefund', balance: String(most) }])
+})
+
+void t.test('old nonces go, the oldest first and some at a time', async (t) => {
+  const { store } = await opened(t)
+  const kept = async (): Promise<number[]> =>
+    (await store.boot(instant(0))).nonces.map(({ seen_at: seenAt }) => seenAt)
+  const commit = (seenAt: number, forgetBefore: number | null = null): Promise<void> =>
+    store.commit({
+      ...groupOf({}),
+      nonces: Buffer.alloc(8, seenAt),
+      noncesSeenAt: instant(seenAt),
+      forgetBefore: forgetBefore === null ? null : instant(forgetBefore),
+    })
+  for (const seenAt of [1, 2, 3]) await commit(seenAt)
+  await commit(4, 3)
+  t.same(await kept(), [3, 4])
+
+  for (let seenAt = 5; seenAt <= 400; seenAt += 1) await commit(seenAt)
+  await commit(401, 400)
+  const left = await kept()
+  t.ok(left.length > 1 && left.length < 399, 'a commit is not held up by all of them')
+  t.same(
+    left,
+    [...left].sort((a, b) => a - b),
+  )
+  t.equal(left.at(-1), 401)
+
+  for (let i = 0; i < 300; i += 1) await commit(1_000)
+  await commit(2, 500)
+  await commit(1_001, 500)
+  t.ok((await kept()).includes(2), 'nor by a look at more than the oldest')
+})
+
+void t.test('the last sequence of each tenant is known at a start', async (t) => {
+  const { store } = await opened(t)
+  t.same((await store.boot(instant(0))).sequences, [])
+  const event = (tenant: TenantId, sequence: number, position: number): Row<'events'> => ({
+    ...{ position, tenant, sequence },
+    id: `evt_${position}`,
+    type: 'payout.failed',
+    entity: `pout_${position}`,
+    created_at: 1,
+    body: '{}',
+  })
+  const [first, second, third] = ['a_sandbox', 'b_production', 'b_sandbox'] as TenantId[]
+  await store.commit(
+    groupOf({
+      events: [
+        event(third!, 1, 1),
+        event(first!, 1, 2),
+        event(first!, 2, 3),
+        event(second!, 1, 4),
+        event(first!, 3, 5),
+      ],
+    }),
+  )
+  t.same((await store.boot(instant(0))).sequences, [
+    { tenant: first, sequence: 3 },
+    { tenant: second, sequence: 1 },
+    { tenant: third, sequence: 1 },
+  ])
 })
 
 void t.test('a group is all or nothing', async (t) => {
