@@ -24,12 +24,14 @@ import type { Hosts } from './hosts.js'
 import type { InFlight, Limits } from './limits.js'
 import { knownCode } from './problem.js'
 import type { ProcessorClient, Waiting } from './processor_client.js'
+import type { Refusals } from './refusals.js'
 import { OK, type Destination, type Handler, type LocalHandler } from './route.js'
 
 export interface CallOptions {
   readonly brandHeaders: BrandHeaders
   readonly hosts: Hosts
   readonly limits: Limits
+  readonly refusals: Refusals
   readonly authenticator: Authenticator
   readonly directory: Directory
   readonly processor: ProcessorClient
@@ -38,16 +40,16 @@ export interface CallOptions {
 
 /** Before anybody is known. False: it is to be served. */
 export function turnsAway(
-  { limits }: CallOptions,
+  { limits, refusals }: CallOptions,
   exchange: Exchange,
   { kind }: Destination,
 ): boolean {
   if (kind !== 'local' && limits.overload(exchange.startedAt)) {
-    exchange.refuse('configuration_error', RETRY_SOON)
+    refusals.add(() => exchange.refuse('configuration_error', RETRY_SOON))
     return true
   }
   const waitAsSource = limits.source(exchange)
-  if (waitAsSource > 0) refuseForNow(exchange, waitAsSource)
+  if (waitAsSource > 0) refuseForNow(refusals, exchange, waitAsSource)
   return waitAsSource > 0
 }
 
@@ -58,7 +60,7 @@ export function serveCall(
   exchange: Exchange,
   destination: Destination,
 ): void {
-  const { limits, authenticator, processor } = options
+  const { limits, refusals, authenticator, processor } = options
   const host = exchange.header('host')
   const environment = options.hosts(typeof host === 'string' ? host : '')
   if (environment === undefined) return exchange.refuse('not_found')
@@ -72,7 +74,7 @@ export function serveCall(
   const caller = authenticator.authenticate(exchange, auth, environment, destination.id)
   if (!caller.ok) return exchange.refuse(caller.code)
   const waitAsCaller = limits.caller(caller.value)
-  if (waitAsCaller > 0) return refuseForNow(exchange, waitAsCaller)
+  if (waitAsCaller > 0) return refuseForNow(refusals, exchange, waitAsCaller)
 
   const call: Call = {
     exchange,
@@ -90,8 +92,8 @@ export function serveCall(
   processor.submit(commandOf(call, operation.value), new Answering(call, handler))
 }
 
-const refuseForNow = (exchange: Exchange, seconds: number): void =>
-  exchange.refuse('rate_limited', [['Retry-After', String(seconds)]])
+const refuseForNow = (refusals: Refusals, exchange: Exchange, seconds: number): void =>
+  refusals.add(() => exchange.refuse('rate_limited', [['Retry-After', String(seconds)]]))
 
 function answerHere(
   { directory, brandHeaders, clock }: CallOptions,

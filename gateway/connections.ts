@@ -9,7 +9,8 @@
  *
  * D1. A source never holds more than `max`; it is refused none while it holds less than half of
  *     that and opens less than half of it in a second.
- * D2. The kernel is asked at most once in ASK_AGAIN_MS and is not waited for.
+ * D2. The kernel is asked at most once in ASK_AGAIN_MS and is not waited for. While somebody is at
+ *     the cap it is asked as often as that: whoever lets go is not refused by an old count.
  * D3. Where the kernel does not tell, nobody is refused.
  * D4. Sources that are gone are forgotten at the next count, which their number alone can cause.
  */
@@ -51,7 +52,12 @@ export function createConnectionCap({ max, countOpen, log }: ConnectionCapOption
     }
     meanwhile = undefined
     resting = true
-    setTimeout(() => (resting = false), ASK_AGAIN_MS).unref()
+    setTimeout(rested, ASK_AGAIN_MS).unref()
+  }
+
+  const rested = (): void => {
+    resting = false
+    if (!off && Math.max(...opened.values()) >= max) void recount()
   }
 
   return (source) => {

@@ -74,7 +74,7 @@ export interface Target {
 
 export interface Service<T extends Target> {
   find(method: string, path: string): T
-  /** Asked once, with the body unread where X9 allows it. True: it was refused. */
+  /** Asked once, with the body unread where X9 allows it. True: it is refused, now or soon. */
   turnsAway(exchange: Exchange, target: T): boolean
   /** Called once the body is complete. Synchronous; the answer may come later. */
   serve(exchange: Exchange, target: T): void
@@ -151,7 +151,7 @@ export function createHttpServer<T extends Target>(options: HttpServerOptions<T>
       const target = service.find(exchange.method, exchange.path)
       exchange.target = target
       exchange.oversized = exchange.declaredBytes > target.bodyMaxBytes
-      if (!exchange.mustBeRead() && service.turnsAway(exchange, target)) return
+      if (!exchange.mustBeRead() && isTurnedAway(exchange, target)) return
       if (exchange.bodyless) return serve(exchange, target)
       receiveBody(exchange, res, target)
     })
@@ -173,10 +173,16 @@ export function createHttpServer<T extends Target>(options: HttpServerOptions<T>
   const serve = (exchange: OpenExchange<T>, target: T): void => {
     exchange.complete = true
     desk.reading.delete(exchange)
-    if (exchange.mustBeRead() && service.turnsAway(exchange, target)) return
+    if (exchange.mustBeRead() && isTurnedAway(exchange, target)) return
     desk.answering.add(exchange)
     service.serve(exchange, target)
     exchange.body = NO_BODY
+  }
+
+  const isTurnedAway = (exchange: OpenExchange<T>, target: T): boolean => {
+    const turnedAway = service.turnsAway(exchange, target)
+    if (turnedAway && !exchange.answered) desk.answering.add(exchange)
+    return turnedAway
   }
 
   const guarded = (exchange: OpenExchange<T>, step: () => void): void => {

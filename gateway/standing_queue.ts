@@ -25,11 +25,8 @@ export const BURST_MAX = 4_000
 export const STANDING_MS = 100
 /** Longer than any pause of a process, or the flood would seem to be over in one. */
 export const SHED_MS = 500
-/**
- * In a flood answers are read once for each round through all connections, some 30 ms: with fewer
- * waiting than are answered in that, the processor would idle.
- */
-export const TARGET_MS = 40
+/** Two groups, as a flood leaves them: with fewer waiting the processor would idle. */
+export const TARGET_MS = 15
 /** Two slices of the cycle: one is decided while the other is on its way. */
 export const WAITING_MIN = 128
 /** Of what is answered: asked beyond it is more than groups of answers that come late. */

@@ -34,6 +34,24 @@ void t.test('connections that ended do not count once the kernel was asked', asy
   await eventually('it was asked again', () => cap('a'))
 })
 
+void t.test('who lets go of all of them is not refused by an old count', async (t) => {
+  let open = new Map([['a', 4]])
+  let asked = 0
+  const countOpen = (): Promise<OpenConnections> => {
+    asked += 1
+    return Promise.resolve(open)
+  }
+  const cap = createConnectionCap({ max: 4, countOpen, log })
+  for (let i = 0; i < 4; i++) t.equal(cap('a'), true)
+  await setImmediatePassed()
+  t.equal(cap('a'), false)
+  open = new Map()
+  const before = asked
+  await eventually('it is asked again by itself', () => asked > before)
+  await setImmediatePassed()
+  t.equal(cap('a'), true, 'at the first try')
+})
+
 void t.test('whatever opens and ends, no source ever holds more than the cap', async (t) => {
   const MAX = 6
   await fc.assert(

@@ -25,14 +25,15 @@ interface Echo extends Target {
 
 /**
  * Answers with what it was given; `/throw` throws, `/never` never answers, `/later` answers when
- * told.
+ * told, as `/away_later` is turned away.
  */
 const later: (() => void)[] = []
 const echo: Service<Echo> = {
   find: (_method, path) => ({ path, bodyMaxBytes: BODY_MAX, refusesAsConflict: false }),
   turnsAway: (exchange, { path }) => {
-    if (path !== '/away') return false
-    exchange.refuse('rate_limited')
+    if (path === '/away') exchange.refuse('rate_limited')
+    else if (path === '/away_later') later.push(() => exchange.refuse('rate_limited'))
+    else return false
     return true
   },
   serve: (exchange, { path }) => {
@@ -385,6 +386,39 @@ void t.test('turned away: the body is dropped, the connection goes on', async (t
   }
 })
 
+void t.test('turned away later: a body that comes meanwhile is dropped as well', async (t) => {
+  const port = await start(t)
+  const smuggled = head('GET /smuggled')
+  const away = head('POST /away_later', `Content-Length: ${smuggled.length}`)
+  for (const split of [0, 20, smuggled.length]) {
+    later.length = 0
+    const socket = connect(port, '127.0.0.1').setNoDelay()
+    let text = ''
+    socket.on('data', (chunk) => (text += chunk.toString()))
+    socket.write(away + smuggled.slice(0, split))
+    await eventually('the head arrived', () => later.length === 1)
+    socket.write(smuggled.slice(split))
+    await eventually('the body arrived', () => socket.bytesWritten >= away.length + smuggled.length)
+    t.equal(text, '')
+    later[0]?.()
+    await eventually('it is refused', () => text.endsWith('}'))
+    socket.write(head('GET /next'))
+    await eventually('the next is answered', () => text.includes('"path":"/next"'))
+    t.same(text.match(/HTTP\/1\.1 [0-9]{3}/g), ['HTTP/1.1 429', 'HTTP/1.1 200'])
+    socket.destroy()
+  }
+})
+
+void t.test('turned away later: a client that has left, or never hears of it', async (t) => {
+  const port = await start(t, 200)
+  const gone = connect(port, '127.0.0.1', () => gone.write(head('GET /away_later')))
+  await eventually('it arrived', () => later.length === 1)
+  gone.resetAndDestroy()
+  const { text } = await exchangeBytes(port, head('GET /away_later'), 2_000)
+  t.same(statusesIn(text), ['504'], 'nobody is forgotten')
+  for (const refuse of later) refuse()
+})
+
 void t.test('turned away: chunks are read first, a body above its cap is a 413', async (t) => {
   const port = await start(t)
   const inChunks = head('POST /away', 'Transfer-Encoding: chunked') + chunked('abc')
@@ -408,13 +442,18 @@ void t.test('stopping: open requests finish, new connections are refused', async
   later.length = 0
   const port = await server.listen('127.0.0.1', 0)
   const open = exchangeBytes(port, head('GET /later'), 2_000)
-  await eventually('a request is open', () => later.length === 1)
+  const away = exchangeBytes(port, head('GET /away_later'), 2_000)
+  await eventually('two requests are open', () => later.length === 2)
   const closing = server.close(5_000)
   const refused = await exchangeBytes(port, head('GET /'))
   t.same(statusesIn(refused.text), [])
-  later[0]?.()
+  for (const respond of later) respond()
   await closing
-  const { text, closed } = await open
-  t.same(statusesIn(text), ['200'])
-  t.ok(closed)
+  for (const [one, status] of [
+    [await open, '200'],
+    [await away, '429'],
+  ] as const) {
+    t.same(statusesIn(one.text), [status])
+    t.ok(one.closed)
+  }
 })

@@ -12,7 +12,7 @@ import { createPartner } from '../../../src/operations/partner.js'
 import { credentialsOf, type Sandbox } from '../../../src/operations/sandbox.js'
 import type { LatencyMs } from '../client/latency.js'
 
-/** `slow` answers after two seconds, `dead` takes everything and never answers: while they are ill. */
+/** While they are ill, `slow` answers after two seconds, `dead` takes everything and never does. */
 export type Manner = 'prompt' | 'slow' | 'dead'
 
 export interface EndpointPlan {

@@ -1,0 +1,57 @@
+import t from 'tap'
+import { systemClock } from '../../src/base/clock.js'
+import { AT_ONCE_MAX, createRefusals, PER_SECOND, WAITING_MAX } from '../../gateway/refusals.js'
+
+void t.test('refusals are answered in their order, later, and at a pace', async (t) => {
+  const refusals = createRefusals(systemClock)
+  const answered: number[] = []
+  const count = 4 * AT_ONCE_MAX
+  const began = performance.now()
+  const last = new Promise<void>((resolve) => {
+    for (let i = 0; i < count; i += 1) {
+      refusals.add(() => {
+        answered.push(i)
+        if (i === count - 1) resolve()
+      })
+    }
+  })
+  t.same(answered, [], 'none within the turn that brought it')
+  await last
+  const took = performance.now() - began
+  t.ok(took >= ((count - 2 * AT_ONCE_MAX) * 1_000) / PER_SECOND, `they took ${took} ms`)
+  t.same(
+    answered,
+    Array.from({ length: count }, (_, i) => i),
+  )
+})
+
+void t.test('one that comes after quiet is answered soon', async (t) => {
+  const refusals = createRefusals(systemClock)
+  for (let round = 0; round < 3; round += 1) {
+    await new Promise<void>((resolve) => refusals.add(resolve))
+  }
+  t.pass('every time')
+})
+
+void t.test('a clock that is set back holds nobody up', async (t) => {
+  let now = systemClock.now()
+  const refusals = createRefusals({ now: () => now })
+  const answered = [1, 2, 3].map(() => new Promise<void>((resolve) => refusals.add(resolve)))
+  now = (now - 60_000) as typeof now
+  await Promise.all(answered)
+  t.pass('all were answered')
+})
+
+void t.test('no more wait than may', async (t) => {
+  const refusals = createRefusals(systemClock)
+  let answered = 0
+  const last = new Promise<void>((resolve) => {
+    for (let i = 1; i < WAITING_MAX; i += 1) refusals.add(() => (answered += 1))
+    refusals.add(resolve)
+  })
+  t.equal(answered, 0)
+  refusals.add(() => (answered += 1))
+  t.equal(answered, 1, 'one more is answered at once')
+  await last
+  t.equal(answered, WAITING_MAX)
+})
