@@ -11,17 +11,20 @@
 import type { Statement } from './database.js'
 
 /** By name, as the list's statement gives them. Text that is JSON is `json`. */
-export type Columns = Readonly<Record<string, 'text' | 'integer' | 'int64' | 'json'>>
+export type Columns = Readonly<Record<string, 'text' | 'integer' | 'int64' | 'json' | 'blob'>>
 
 export function asText({ sql, values }: Statement, columns: Columns): Statement {
-  const cells = Object.entries(columns).map(([name, type]) =>
-    type === 'json' ? name : `json_quote(${name})`,
-  )
+  const cells = Object.entries(columns).map(([name, type]) => cellOf(name, type))
   return {
     sql: `SELECT '[' || group_concat('[' || ${cells.join(" || ',' || ")} || ']') || ']' AS page
       FROM (${sql})`,
     values,
   }
+}
+
+function cellOf(name: string, type: Columns[string]): string {
+  if (type === 'json') return name
+  return type === 'blob' ? `json_quote(hex(${name}))` : `json_quote(${name})`
 }
 
 /** What SQLite gives of no rows is NULL. */
@@ -31,10 +34,12 @@ export const NO_ROWS = '[]'
 export function rowsOf<R>(page: string, columns: Columns): R[] {
   const names = Object.keys(columns)
   const amounts = names.filter((name) => columns[name] === 'int64')
+  const blobs = names.filter((name) => columns[name] === 'blob')
   return (JSON.parse(page) as unknown[][]).map((cells) => {
     const row: Record<string, unknown> = {}
     for (let i = 0; i < names.length; i++) row[names[i]!] = cells[i]
     for (const name of amounts) row[name] = amountIn(row[name])
+    for (const name of blobs) row[name] = Buffer.from(row[name] as string, 'hex')
     return row as R
   })
 }

@@ -17,6 +17,13 @@ import { projectRoot } from '../base/protos.js'
 import { openDatabase, type Database } from './database.js'
 import { createLists, type Lists } from './lists.js'
 import {
+  readKeyPrints,
+  readNonces,
+  readUserPrints,
+  type StoredNonces,
+  type StoredPrints,
+} from './stored_prints.js'
+import {
   columnsOf,
   COMMIT_PARAMETERS,
   COMMIT_STATEMENT,
@@ -107,9 +114,9 @@ export interface BootState {
   readonly sequences: readonly { readonly tenant: TenantId; readonly sequence: number }[]
   readonly lastPosting: number
   readonly lastPosition: number
-  readonly keyPrints: readonly { readonly first: number; readonly prints: Buffer }[]
-  readonly userPrints: readonly { readonly first: number; readonly prints: Buffer }[]
-  readonly nonces: readonly { readonly seen_at: Instant; readonly fingerprints: Buffer }[]
+  readonly keyPrints: readonly StoredPrints[]
+  readonly userPrints: readonly StoredPrints[]
+  readonly nonces: readonly StoredNonces[]
   readonly recentlyConfirmed: readonly ActorRow[]
 }
 
@@ -279,9 +286,9 @@ async function readBootState(reader: Database, recentSince: Instant): Promise<Bo
     sequences: await reader.all(LAST_SEQUENCES),
     lastPosting: last?.posting ?? 0,
     lastPosition: last?.position ?? 0,
-    keyPrints: await reader.all('SELECT first, prints FROM idempotency_prints ORDER BY first'),
-    userPrints: await reader.all('SELECT first, prints FROM intent_users ORDER BY first'),
-    nonces: await reader.all('SELECT seen_at, fingerprints FROM nonces ORDER BY id'),
+    keyPrints: await readKeyPrints(reader),
+    userPrints: await readUserPrints(reader),
+    nonces: await readNonces(reader),
     recentlyConfirmed: await reader.all(
       `SELECT id, tenant, state, context FROM intents
        WHERE confirmed_at >= ? AND state IN ('authorized', 'captured')`,

@@ -13,6 +13,7 @@
  *     rounded.
  */
 import type { TenantId } from '../base/ids.js'
+import { OLDEST_NONCES } from './stored_prints.js'
 
 type ColumnType = 'text' | 'integer' | 'int64' | 'json'
 
@@ -353,11 +354,6 @@ const PARAMETERS = [
 ] as const
 export type CommitParameter = (typeof PARAMETERS)[number]
 
-/** More than come between two commits that forget. */
-const FORGOTTEN_AT_ONCE = 256
-/** By number, so by age: a look for old ones is not one at all that are there. */
-const OLDEST_NONCES = `SELECT id, seen_at FROM nonces ORDER BY id LIMIT ${FORGOTTEN_AT_ONCE}`
-
 /** Run once on the writer's connection: the view and its trigger live in that connection only. */
 export const COMMIT_VIEW = `
   CREATE TEMP VIEW commit_group AS
@@ -376,7 +372,7 @@ export const COMMIT_VIEW = `
       AND id IN (SELECT id FROM (${OLDEST_NONCES}) WHERE seen_at < NEW.forgetBefore);
     DELETE FROM fx_quotes WHERE NEW.forgetBefore IS NOT NULL
       AND id IN (SELECT id FROM fx_quotes
-        WHERE conversion IS NULL AND expires_at < NEW.forgetBefore LIMIT ${FORGOTTEN_AT_ONCE});
+        WHERE conversion IS NULL AND expires_at < NEW.forgetBefore LIMIT 1000);
   END;
 `
 export const COMMIT_STATEMENT = `INSERT INTO commit_group (${PARAMETERS.join(', ')})

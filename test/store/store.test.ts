@@ -110,6 +110,28 @@ void t.test('old nonces go, the oldest first and some at a time', async (t) => {
   t.ok((await kept()).includes(2), 'nor by a look at more than the oldest')
 })
 
+void t.test('all stored nonces are known at a start, in their order', async (t) => {
+  const { store, file } = await opened(t)
+  t.same((await store.boot(instant(0))).nonces, [])
+  const FIRST = 700
+  const COUNT = 2_500
+  const raw = await openDatabase(file)
+  await raw.run(
+    `WITH RECURSIVE n (i) AS (SELECT 0 UNION ALL SELECT i + 1 FROM n WHERE i + 1 < ?)
+     INSERT INTO nonces (id, seen_at, fingerprints)
+     SELECT i + ?, i % 1000, CAST(printf('%08d', i) AS BLOB) FROM n`,
+    [COUNT, FIRST],
+  )
+  await raw.close()
+  t.same(
+    (await store.boot(instant(0))).nonces,
+    Array.from({ length: COUNT }, (_, i) => ({
+      seen_at: i % 1_000,
+      fingerprints: Buffer.from(String(i).padStart(8, '0')),
+    })),
+  )
+})
+
 void t.test('the last sequence of each tenant is known at a start', async (t) => {
   const { store } = await opened(t)
   t.same((await store.boot(instant(0))).sequences, [])
