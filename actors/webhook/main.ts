@@ -129,7 +129,7 @@ const measures = registerMeasures(registry, {
   clock,
 })
 const janitor = startJanitor(
-  { forget: (before) => intake.inTurn(() => store.forget(before)) },
+  { forget: (before, behind) => intake.inTurn(() => store.forget(before, behind)) },
   clock,
 )
 const redriver = createRedriver({ views, store, pool, intake, endpoints, clock, random })

@@ -52,14 +52,34 @@ export interface WebhookStore {
     tenant: TenantId,
     since: { readonly received: Instant; readonly created: Instant },
   ): Promise<readonly { id: EventId; type: string; createdAt: Instant; body: string }[]>
-  /** Removes a bounded number of settled and reported events. @returns how many */
-  forget(before: { readonly delivered: Instant; readonly dead: Instant }): Promise<number>
+  /** Looks at the next events in the order they were received, and removes what is over. */
+  forget(before: KeptSince, behind: Place): Promise<Forgotten>
   close(): Promise<void>
+}
+
+/** What was received earlier is over: settled events, and also those with a dead delivery. */
+export interface KeptSince {
+  readonly delivered: Instant
+  readonly dead: Instant
+}
+
+/** A place in the order of receipt, behind an event. */
+export interface Place {
+  readonly receivedAt: Instant
+  readonly position: number
+}
+
+export interface Forgotten {
+  readonly removed: number
+  /** Behind the last one that was looked at. */
+  readonly upTo: Place
+  /** There were no more to look at. */
+  readonly isEnd: boolean
 }
 
 export const WEBHOOK_SCHEMA = join(projectRoot(), 'actors/webhook/schema')
 const TRUNCATE = 'PRAGMA wal_checkpoint(TRUNCATE)'
-const FORGET_MAX = 1_000
+const LOOKED_AT_ONCE = 1_000
 const GATHER_MS = 20
 const NONE: ReadonlySet<EventId> = new Set()
 
@@ -85,7 +105,12 @@ export async function openWebhookStore(
       const onDisk = unsure.length === 0 ? NONE : await reads.eventsAmong(unsure)
       return new Set(ids.filter((id) => known.has(id) === true || onDisk.has(id)))
     },
-    forget: (before) => writer.run(FORGET, [before.delivered, before.dead, FORGET_MAX]),
+    forget: async (before, behind) => {
+      const rows = await reads.oldest(before, behind)
+      const over = rows.filter(({ isOver }) => isOver === 1).map(({ position }) => position)
+      const removed = over.length === 0 ? 0 : await writer.run(REMOVE, [JSON.stringify(over)])
+      return { removed, upTo: rows.at(-1) ?? behind, isEnd: rows.length < LOOKED_AT_ONCE }
+    },
     close: async () => {
       await queue.idle()
       await reader.close()
@@ -195,6 +220,16 @@ function queries(reader: Database) {
       )
       return rows.map(({ id }) => id)
     },
+    /** A dead delivery may still be redriven, so its event stays longer. */
+    oldest: (before: KeptSince, behind: Place) =>
+      reader.all<Place & { isOver: 0 | 1 }>(
+        `SELECT received_at AS receivedAt, position, open = 0 AND reported = 1 AND (
+           received_at < ? OR NOT EXISTS (
+             SELECT 1 FROM deliveries WHERE event_id = events.id AND state = 'dead')) AS isOver
+         FROM events WHERE (received_at, position) > (?, ?) AND received_at < ?
+         ORDER BY received_at, position LIMIT ?`,
+        [before.dead, behind.receivedAt, behind.position, before.delivered, LOOKED_AT_ONCE],
+      ),
     failingSince: async () => {
       const rows = await reader.all<{ endpointId: EndpointId; since: Instant }>(
         'SELECT endpoint_id AS endpointId, since FROM failing_endpoints',
@@ -215,11 +250,8 @@ function queries(reader: Database) {
   }
 }
 
-/** A dead delivery may still be redriven, so its event stays longer. */
-const FORGET = `
-  DELETE FROM events WHERE position IN (
-    SELECT position FROM events
-    WHERE received_at < ? AND open = 0 AND reported = 1 AND (received_at < ? OR NOT EXISTS (
-      SELECT 1 FROM deliveries WHERE event_id = events.id AND state = 'dead'))
-    ORDER BY received_at LIMIT ?)
+/** What was taken up again since it was looked at stays. */
+const REMOVE = `
+  DELETE FROM events
+  WHERE position IN (SELECT value FROM json_each(?)) AND open = 0 AND reported = 1
 `

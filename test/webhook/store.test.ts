@@ -200,9 +200,13 @@ void t.test('only what is settled, reported and old is forgotten', async (t) => 
     const rows = await reader.all<{ id: EventId }>('SELECT id FROM events ORDER BY id')
     return rows.map(({ id }) => id)
   }
-  t.equal(await store.forget({ delivered: plus(NOW, 500), dead: NOW }), 1)
+  const oldest = { receivedAt: instant(0), position: 0 }
+  const first = await store.forget({ delivered: plus(NOW, 500), dead: NOW }, oldest)
+  t.match(first, { removed: 1, isEnd: true })
   t.same(await left(), [dead!.id, open!.id, unreported!.id, young.id].sort())
-  t.equal(await store.forget({ delivered: plus(NOW, 500), dead: plus(NOW, 500) }), 1)
+  const before = { delivered: plus(NOW, 500), dead: plus(NOW, 500) }
+  t.match(await store.forget(before, first.upTo), { removed: 0, isEnd: true, upTo: first.upTo })
+  t.match(await store.forget(before, oldest), { removed: 1, isEnd: true })
   t.same(await left(), [open!.id, unreported!.id, young.id].sort())
   t.same(await reader.all('SELECT * FROM attempts'), [], 'with its deliveries and attempts')
   t.equal((await reader.all('SELECT * FROM deliveries')).length, 1)
