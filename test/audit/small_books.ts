@@ -5,7 +5,7 @@
 import { cpSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Test } from 'tap'
-import { instant } from '../../src/base/clock.js'
+import { instant, type Clock } from '../../src/base/clock.js'
 import {
   newId,
   type DeliveryId,
@@ -279,6 +279,11 @@ function delivery(
     deliveries: [{ id, eventId: event.id as EventId, endpointId, state, context }],
     attempts: [{ deliveryId: id, ...attempt }],
   }
+}
+
+/** The time of an auditor, who comes after all that has happened. */
+export function afterwards({ world }: SmallBooks): Clock {
+  return { now: () => instant(world.clock.now() + 1) }
 }
 
 const BOOK_FILES = ['processor.db', 'rail.db', 'webhooks.db'] as const

@@ -34,6 +34,10 @@ export function answersIn(text: string): readonly SeenAnswer[] | undefined {
 const CONTINUE = 'HTTP/1.1 100 Continue\r\n\r\n'
 const OWN_PAGE = /^<h1>[A-Za-z ]+<\/h1>.*<i>uWebSockets\/20 Server<\/i>$/s
 
+/** What a refusal says. */
+export const errorOf = (json: unknown): { code: string; message: string; request_id: string } =>
+  (json as { error: { code: string; message: string; request_id: string } }).error
+
 /** The one form of every refusal. */
 export function isEnvelope(json: unknown): boolean {
   if (!hasMembers(json, ['error'])) return false

@@ -243,3 +243,15 @@ export const expired: Stage = async (life) => {
   await overdue(life)
   await life.wake()
 }
+
+/** The same user has just paid 360 baht to the same merchant. */
+export const paidBefore: Stage = async (life) => authorized(await life.another())
+
+/** A user who has paid all that a day allows. */
+export const usedUp: Stage = async (life) => {
+  for (const number of [1, 2, 3, 4]) {
+    const other = await life.another()
+    viewOf(await other.scan('5000000', { duplicate_confirmed: number > 1 }))
+    viewOf(await other.confirm())
+  }
+}

@@ -1,0 +1,59 @@
+/** Events that are lost, made up, out of order, or that say something else. */
+import type { Corruptions } from '../corruption.js'
+
+export const events: Corruptions = ({ payouts, intents }) => [
+  {
+    what: 'an event lost',
+    sql: `DELETE FROM events WHERE entity = '${payouts.reversed}' AND type = 'payout.reversed'`,
+    breaks: 'transitions_are_told',
+    of: payouts.reversed,
+  },
+  {
+    what: 'an event of something that has not been',
+    sql: `INSERT INTO events SELECT 1000, 'evt_x', tenant, 1000, 'payout.failed', entity,
+            created_at, settled_at, body FROM events
+            WHERE entity = '${payouts.completed}' AND type = 'payout.completed'`,
+    breaks: 'nothing_else_is_told',
+    of: payouts.completed,
+  },
+  {
+    what: 'a low balance that has not been',
+    sql: "UPDATE events SET entity = 'demo_sandbox:VND:prefund@99999' WHERE type = 'balance.low'",
+    breaks: 'nothing_else_is_told',
+  },
+  {
+    what: 'a test that names another number',
+    sql: "UPDATE events SET entity = entity || '0' WHERE type = 'webhook_endpoint.test'",
+    breaks: 'nothing_else_is_told',
+  },
+  {
+    what: 'an event of no known type',
+    sql: "UPDATE events SET type = 'payment.made' WHERE type = 'webhook_endpoint.test'",
+    breaks: 'nothing_else_is_told',
+  },
+  {
+    what: 'a gap in the sequence',
+    sql: `UPDATE events SET sequence = sequence + 1
+            WHERE position = (SELECT max(position) FROM events)`,
+    breaks: 'sequences_have_no_gap',
+  },
+  {
+    what: 'an event published after its successor',
+    sql: 'UPDATE events SET position = position + 1000 WHERE sequence = 3',
+    breaks: 'sequences_have_no_gap',
+  },
+  {
+    what: 'another amount in the body of an event',
+    sql: `UPDATE events SET body = json_set(body, '$.data.payout.amount', '1')
+            WHERE entity = '${payouts.failed}' AND type = 'payout.failed'`,
+    breaks: 'bodies_say_what_happened',
+    of: payouts.failed,
+  },
+  {
+    what: 'the time in the body of an event',
+    sql: `UPDATE events SET body = json_set(body, '$.created_at', '2026-11-21T03:00:00.001Z')
+            WHERE entity = '${intents.expired}'`,
+    breaks: 'bodies_say_what_happened',
+    of: intents.expired,
+  },
+]

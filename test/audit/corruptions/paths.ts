@@ -1,0 +1,40 @@
+/** Postings that do not fit what a payout, an intent or a discrepancy has been through. */
+import type { Corruptions } from '../corruption.js'
+
+export const paths: Corruptions = ({ payouts, intents }) => [
+  {
+    what: 'a discrepancy of another amount than posted',
+    sql: 'UPDATE discrepancies SET amount = amount + 1 WHERE resolved_at IS NULL',
+    breaks: 'discrepancies_are_posted',
+  },
+  {
+    what: 'a credit to the partner that was posted at our cost',
+    sql: `UPDATE ledger_entries SET plan = 'discrepancy_gained'
+            WHERE plan = 'discrepancy_credited'`,
+    breaks: 'discrepancies_are_posted',
+  },
+  {
+    what: 'a loss that is said to be the charge of the partner',
+    sql: `UPDATE discrepancies SET settlement = 'charge_partner'
+            WHERE settlement = 'write_off' AND plan = 'discrepancy_paid'`,
+    breaks: 'discrepancies_are_posted',
+  },
+  {
+    what: 'a discrepancy undone and not posted back',
+    sql: `UPDATE discrepancies SET settlement = 'undo', resolved_at = at WHERE resolved_at IS NULL`,
+    breaks: 'discrepancies_are_posted',
+  },
+  {
+    what: 'a posting moved to another payout',
+    sql: `UPDATE ledger_entries SET entity = '${payouts.processing}'
+            WHERE entity = '${payouts.failed}' AND plan = 'payout_failed'`,
+    breaks: 'payouts_are_posted_as_lived',
+  },
+  {
+    what: 'a posting under another plan',
+    sql: `UPDATE ledger_entries SET plan = 'intent_failed'
+            WHERE entity = '${intents.cancelledLate}' AND plan = 'intent_cancelled'`,
+    breaks: 'intents_are_posted_as_lived',
+    of: intents.cancelledLate,
+  },
+]

@@ -1,0 +1,106 @@
+/** What the rail has paid, against what was ordered, booked and settled by hand. */
+import type { Corruptions } from '../corruption.js'
+
+export const rail: Corruptions = ({ payouts, intents }) => [
+  {
+    what: 'a second execution',
+    file: 'rail.db',
+    sql: `UPDATE instructions SET executions = 2 WHERE id = '${payouts.completed}'`,
+    breaks: 'paid_exactly_once',
+  },
+  {
+    what: 'a discrepancy resolved by nobody',
+    sql: `UPDATE discrepancies SET settlement = 'keep', resolved_at = at WHERE resolved_at IS NULL`,
+    breaks: 'discrepancies_are_resolved_by_name',
+    of: payouts.processing,
+  },
+  {
+    what: 'a payment that the rail does not know',
+    file: 'rail.db',
+    sql: `DELETE FROM instructions WHERE id = '${payouts.completed}'`,
+    breaks: 'paid_exactly_once',
+    of: payouts.completed,
+  },
+  {
+    what: 'a payment that the rail has not executed',
+    file: 'rail.db',
+    sql: `UPDATE instructions SET state = 'pending', executions = 0, transaction_id = NULL
+            WHERE id = '${intents.captured}'`,
+    breaks: 'paid_exactly_once',
+    of: intents.captured,
+  },
+  {
+    what: 'a payment of another amount',
+    file: 'rail.db',
+    sql: `UPDATE instructions SET amount = amount + 1 WHERE id = '${payouts.completed}'`,
+    breaks: 'paid_exactly_once',
+    of: payouts.completed,
+  },
+  {
+    what: 'a payment in another currency',
+    file: 'rail.db',
+    sql: `UPDATE instructions SET currency = 'USD' WHERE id = '${intents.refunded}'`,
+    breaks: 'paid_exactly_once',
+    of: intents.refunded,
+  },
+  {
+    what: 'a failed payout that was paid',
+    file: 'rail.db',
+    sql: `UPDATE instructions SET state = 'executed', executions = 1, transaction_id = 'sbx_1'
+            WHERE id = '${payouts.failed}'`,
+    breaks: 'never_paid',
+    of: payouts.failed,
+  },
+  {
+    what: 'an open payment of another amount',
+    file: 'rail.db',
+    sql: `UPDATE instructions SET amount = amount * 10 WHERE id = '${intents.authorized}'`,
+    breaks: 'open_paid_at_most_once',
+    of: intents.authorized,
+  },
+  {
+    what: 'a payment that nobody ordered',
+    file: 'rail.db',
+    sql: `UPDATE instructions SET id = 'pout_00000000000000000000000000'
+            WHERE id = '${payouts.processing}'`,
+    breaks: 'instructions_were_ordered',
+  },
+  {
+    what: 'an instruction that was not handed over',
+    file: 'rail.db',
+    sql: `INSERT INTO instructions SELECT '${payouts.notHandedOver}', purpose, amount, currency,
+            '0123453333', content, received_at, state, refusal, transaction_id, executions, due_at,
+            due_step, report_id, executed_at, returned_at
+            FROM instructions WHERE id = '${payouts.processing}'`,
+    breaks: 'instructions_were_ordered',
+    of: payouts.notHandedOver,
+  },
+  {
+    what: 'a payment to another account',
+    file: 'rail.db',
+    sql: `UPDATE instructions SET account = '0123456780' WHERE id = '${payouts.completed}'`,
+    breaks: 'instructions_were_ordered',
+    of: payouts.completed,
+  },
+  {
+    what: 'an instruction that came with other content',
+    file: 'rail.db',
+    sql: `INSERT INTO discrepancies VALUES ('${payouts.completed}', 'digest', 1795233600000)`,
+    breaks: 'instructions_came_unchanged',
+    of: payouts.completed,
+  },
+  {
+    what: 'a refund that never came back',
+    file: 'rail.db',
+    sql: `UPDATE instructions SET state = 'executed' WHERE id = '${intents.refunded}'`,
+    breaks: 'given_back_came_back',
+    of: intents.refunded,
+  },
+  {
+    what: 'a return that was not booked',
+    file: 'rail.db',
+    sql: `UPDATE instructions SET state = 'returned' WHERE id = '${payouts.completed}'`,
+    breaks: 'came_back_is_given_back',
+    of: payouts.completed,
+  },
+]

@@ -1,0 +1,43 @@
+/** Rows of payouts and intents that contradict themselves: columns, moments, timers, owners. */
+import { setIn, type Corruptions } from '../corruption.js'
+
+export const snapshots: Corruptions = ({ payouts, intents }) => [
+  {
+    what: 'a timer moved',
+    sql: `UPDATE payouts SET due_at = due_at + 1 WHERE id = '${payouts.processing}'`,
+    breaks: 'columns_repeat_the_context',
+    of: payouts.processing,
+  },
+  {
+    what: 'an entity given to another tenant',
+    sql: `UPDATE intents SET tenant = 'other_sandbox' WHERE id = '${intents.captured}'`,
+    breaks: 'columns_repeat_the_context',
+    of: intents.captured,
+  },
+  {
+    what: 'a state without its moment',
+    sql: `UPDATE payouts SET state = 'completed' WHERE id = '${payouts.processing}'`,
+    breaks: 'states_fit_their_moments',
+    of: payouts.processing,
+  },
+  {
+    what: 'a moment without its state',
+    sql: setIn('intents', intents.authorized, '$.capturedAt', '1795233600000'),
+    breaks: 'states_fit_their_moments',
+    of: intents.authorized,
+  },
+  {
+    what: 'a timer lost',
+    sql: `UPDATE intents SET due_at = NULL, context = json_set(context, '$.wakeAt', NULL)
+            WHERE id = '${intents.authorized}'`,
+    breaks: 'open_ones_have_a_timer',
+    of: intents.authorized,
+  },
+  {
+    what: 'a beneficiary given to another tenant',
+    sql: `UPDATE beneficiaries SET tenant = 'demo_production' WHERE id =
+            (SELECT context ->> '$.beneficiary.id' FROM payouts WHERE id = '${payouts.failed}')`,
+    breaks: 'tenants_are_partners',
+    of: payouts.failed,
+  },
+]

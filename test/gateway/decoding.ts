@@ -1,0 +1,82 @@
+/**
+ * The decode of a route without its gateway, and tables of bodies that it takes or refuses.
+ */
+import type { Test } from 'tap'
+import type { HeaderValue } from '../../src/auth/verify.js'
+import { instant } from '../../src/base/clock.js'
+import type { ErrorCode, Outcome } from '../../src/base/errors.js'
+import type { RequestId } from '../../src/base/ids.js'
+import { ROUTES } from '../../gateway/app.js'
+import type { Exchange } from '../../gateway/exchange.js'
+import type { Operation } from '../../gateway/route.js'
+
+export type Decode = (body: unknown, headers?: Record<string, HeaderValue>) => Outcome<Operation>
+
+/** The decode of one route. A body that is a string is sent as it is. */
+export function decodeOf(method: string, path: string): Decode {
+  const found = ROUTES.find((entry) => entry.method === method && entry.path === path)
+  if (found === undefined || found.auth === 'none') throw new Error(`no route ${method} ${path}`)
+  return (body, headers = {}) => {
+    const text = typeof body === 'string' ? body : JSON.stringify(body)
+    const exchange: Exchange = {
+      requestId: 'req_1' as RequestId,
+      startedAt: instant(0),
+      method,
+      path,
+      query: '',
+      body: Buffer.from(body === undefined ? '' : text),
+      header: (name) => headers[name],
+      peer: () => '127.0.0.1',
+      answer: () => undefined,
+      refuse: () => undefined,
+    }
+    return found.handler.decode({
+      exchange,
+      id: 'the_id',
+      sessionJti: 'jti',
+      receiptSubject: 'subject',
+    })
+  }
+}
+
+export const chars = (count: number): string => 'x'.repeat(count)
+export const astral = (count: number): string => '😀'.repeat(count)
+
+export function refuses(
+  t: Test,
+  decode: Decode,
+  bodies: Readonly<Record<string, unknown>>,
+  code: ErrorCode = 'invalid_request',
+  headers: Record<string, HeaderValue> = {},
+): void {
+  for (const [what, body] of Object.entries(bodies)) {
+    t.same(decode(body, headers), { ok: false, code }, what)
+  }
+}
+
+export function takes(
+  t: Test,
+  decode: Decode,
+  bodies: Readonly<Record<string, unknown>>,
+  headers: Record<string, HeaderValue> = {},
+): void {
+  for (const [what, body] of Object.entries(bodies)) t.ok(decode(body, headers).ok, what)
+}
+
+/** Each member missing, null, of another type; one member too many. */
+export function brokenShapes(body: object, wrongType: unknown): Record<string, unknown> {
+  const cases: Record<string, unknown> = {
+    'no body': undefined,
+    'not JSON': '{',
+    'a list': [body],
+    'a text': '"x"',
+    null: null,
+    'one member too many': { ...body, extra: 1 },
+  }
+  for (const name of Object.keys(body)) {
+    cases[`without ${name}`] = { ...body, [name]: undefined }
+    cases[`${name} null`] = { ...body, [name]: null }
+    cases[`${name} of another type`] = { ...body, [name]: wrongType }
+  }
+  return cases
+}

@@ -1,0 +1,19 @@
+/** The end before the rail has it. */
+import type { Answer } from '../../../src/processor/cycle/group.js'
+import { authorized, overdue, scanned, waiting, type Life } from '../intent_life.js'
+import { at, becomes, ENDED, NOT_FOUND, refusal, STRANGER, UNKNOWN, type Table } from './row.js'
+
+export const cancel: Table = () => {
+  const ask = (life: Life): Promise<Answer> => life.cancel()
+  return [
+    { name: 'created', ask, ...becomes('cancelled') },
+    { name: 'scanned', given: scanned, ask, ...becomes('cancelled') },
+    { name: 'waiting for the rail', given: waiting, ask, ...becomes('cancelled') },
+    ...at(
+      { authorized, ...ENDED, overdue },
+      { ask, ...refusal('payment_intent_not_cancelable', 409) },
+    ),
+    { name: 'unknown', ask: (life) => life.as(UNKNOWN).cancel(), ...NOT_FOUND },
+    { name: "another tenant's", ask: (life) => life.as(STRANGER).cancel(), ...NOT_FOUND },
+  ]
+}

@@ -1,0 +1,80 @@
+/**
+ * One row of the tables of the intent commands: what came before, what is asked, the code, and the
+ * state afterwards.
+ *
+ * Owns: rows, and what several tables say in the same words. Does not own: how a row is checked
+ * (intent_tables.test.ts), nor lives and their stages (intent_life.ts).
+ */
+import type { ErrorCode } from '../../../src/base/errors.js'
+import type { TenantId } from '../../../src/base/ids.js'
+import type { Answer } from '../../../src/processor/cycle/group.js'
+import { anIntent } from '../../support/requests.js'
+import type { World } from '../../support/world.js'
+import {
+  cancelled,
+  captured,
+  expired,
+  failed,
+  openTenant,
+  refunded,
+  type Life,
+  type LifeOptions,
+} from '../intent_life.js'
+
+export interface Refusal {
+  readonly code: ErrorCode
+  readonly status: number
+}
+export interface Success {
+  readonly code: 'ok'
+  /** The state afterwards. */
+  readonly then: string
+}
+
+export type Row = (Refusal | Success) & {
+  readonly name: string
+  readonly options?: LifeOptions
+  /** What came before. */
+  readonly given?: (life: Life) => unknown
+  readonly ask: (life: Life) => Promise<Answer>
+}
+
+export type Table = (world: World) => readonly Row[] | Promise<readonly Row[]>
+
+export const refusal = (code: ErrorCode, status: number): Refusal => ({ code, status })
+export const becomes = (then: string): Success => ({ code: 'ok', then })
+
+export const UNAUTHENTICATED = refusal('authentication_failed', 401)
+export const NOT_FOUND = refusal('payment_intent_not_found', 404)
+export const INVALID = refusal('invalid_request', 400)
+export const UNSATISFIED = refusal('attestation_not_satisfied', 403)
+export const SUSPENDED = refusal('partner_suspended', 403)
+export const CONFLICT = refusal('idempotency_conflict', 409)
+
+export const UNKNOWN = { id: 'pi_00000000000000000000000000' }
+export const STRANGER = { tenant: 'other_sandbox' as TenantId }
+export const ANOTHER_TOKEN = { session_jti: 'token-2' }
+export const UNVERIFIED = { kyc_attestation: { ...anIntent().kyc_attestation!, verified: false } }
+export const UNCLEAN = {
+  sanctions_attestation: { ...anIntent().sanctions_attestation!, clean: false },
+}
+
+/** The same question at several stages. */
+export const at = (
+  given: Readonly<Record<string, Row['given']>>,
+  row: Omit<Refusal & Row, 'name' | 'given'>,
+): Row[] =>
+  Object.entries(given).map(([name, given]) => ({ name, ...(given && { given }), ...row }))
+
+export const CLOSING = 'closing'
+/** Asked while the partner of that name is suspended. */
+export const suspended =
+  (ask: Row['ask']): Row['ask'] =>
+  async (life) => {
+    await openTenant(life.world, CLOSING, { suspended: true })
+    const answer = await ask(life)
+    await openTenant(life.world, CLOSING, {})
+    return answer
+  }
+
+export const ENDED = { captured, failed, refunded, cancelled, expired } as const

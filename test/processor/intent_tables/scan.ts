@@ -1,0 +1,197 @@
+/**
+ * A scanned code: which are read, and in which order the code, the amount, duplicates, limits and
+ * the price are told.
+ */
+import type { ErrorCode } from '../../../src/base/errors.js'
+import { currencyOf } from '../../../src/money/currency.js'
+import type { Command } from '../../../src/processor/cycle/command.js'
+import { setRate } from '../../../src/processor/commands/rate_set.js'
+import { sealed, thai, vietnamese } from '../../qr/payloads.js'
+import { viewOf } from '../../support/world.js'
+import {
+  authorized,
+  cancelled,
+  captured,
+  openTenant,
+  overdue,
+  paidBefore,
+  scanned,
+  usedUp,
+  waiting,
+} from '../intent_life.js'
+import {
+  ANOTHER_TOKEN,
+  at,
+  becomes,
+  CLOSING,
+  ENDED,
+  refusal,
+  STRANGER,
+  suspended,
+  SUSPENDED,
+  UNAUTHENTICATED,
+  UNKNOWN,
+  type Row,
+  type Table,
+} from './row.js'
+
+/** A good code under another checksum. */
+const DAMAGED = thai().replace(/.{4}$/, (checksum) => (checksum === '0000' ? '0001' : '0000'))
+const BAD_CODES: readonly (readonly [name: string, payload: string, code: ErrorCode])[] = [
+  ['empty', '', 'qr_malformed'],
+  ['not a payment', 'https://example.com', 'qr_malformed'],
+  ['a line end', `${thai()}\n`, 'qr_malformed'],
+  ['a length too long', sealed('000201010299'), 'qr_malformed'],
+  ['damaged', DAMAGED, 'qr_checksum_invalid'],
+  ['cut short', thai().slice(0, -1), 'qr_checksum_invalid'],
+  ['of the other corridor', vietnamese(), 'qr_scheme_unsupported'],
+  ['with a fee on top', thai(['55', '02'], ['56', '1.00']), 'qr_scheme_unsupported'],
+  ['of another country', thai(['58', 'VN']), 'qr_country_mismatch'],
+  ['in another currency', thai(['53', '840']), 'qr_currency_mismatch'],
+  ['of no amount', thai(['54', '0']), 'qr_malformed'],
+  ['dynamic without an amount', thai(['01', '12']), 'qr_malformed'],
+]
+
+/** With nothing but a rate missing. */
+const rateless =
+  (ask: Row['ask']): Row['ask'] =>
+  async (life) => {
+    const { rates } = life.world.memory()
+    const currency = currencyOf('THB')!
+    const rate = rates.get(currency)!
+    rates.delete(currency)
+    const answer = await ask(life)
+    rates.set(currency, rate)
+    return answer
+  }
+
+const MINUTE = 60_000
+/** At the last moment of a rate's age, or just before it. */
+const aged =
+  (beyond: number, ask: Row['ask']): Row['ask'] =>
+  async (life) => {
+    const { world } = life
+    const operator = { name: 'test', reason: 'age' }
+    viewOf(await world.run(setRate(operator, 'THB', '36.00')))
+    world.clock.pass(MINUTE + beyond)
+    return ask({ ...life, scan: (amount) => world.run(underRules(life.calls.scan(amount))) })
+  }
+
+const underRules = (command: Command): Command => ({
+  ...command,
+  decide: (desk) => command.decide({ ...desk, rules: { ...desk.rules, rateMaxAgeMs: MINUTE } }),
+})
+
+export const scan: Table = async (world) => {
+  const closing = { tenant: await openTenant(world, CLOSING, {}) }
+  const qr = (payload: string, amount: string | null = '36000'): Row['ask'] => {
+    return (life) => life.scan(amount, { qr_payload: payload })
+  }
+  const dynamic = thai(['01', '12'], ['54', '360.00'])
+  const small = { over: { amount_usd_cents: 1 } }
+  const duplicate = refusal('duplicate_scan', 409)
+  const limited = refusal('user_limit_exceeded', 422)
+  const unscannable = refusal('payment_intent_not_scannable', 409)
+  const required = refusal('local_amount_required', 422)
+  const wrongAmount = refusal('local_amount_invalid', 422)
+  const mismatch = refusal('qr_amount_mismatch', 422)
+  const low = refusal('amount_below_minimum', 422)
+  const unpriced = refusal('configuration_error', 503)
+  const dear = refusal('quote_exceeds_intent_amount', 422)
+  return [
+    { name: 'static', ask: qr(thai()), ...becomes('created') },
+    { name: 'dynamic', ask: qr(dynamic, null), ...becomes('created') },
+    { name: 'dynamic, with its amount', ask: qr(dynamic), ...becomes('created') },
+    { name: 'once more', given: scanned, ask: qr(thai(), '72000'), ...becomes('created') },
+    { name: 'unknown', ask: (life) => life.as(UNKNOWN).scan(), ...UNAUTHENTICATED },
+    { name: "another tenant's", ask: (life) => life.as(STRANGER).scan(), ...UNAUTHENTICATED },
+    ...at(
+      { 'a consumed token, before the state': authorized, 'a consumed token, captured': captured },
+      { ask: (life) => life.scan(), ...UNAUTHENTICATED },
+    ),
+    ...at(
+      { waiting, authorized, ...ENDED, overdue },
+      { ask: (life) => life.scan('36000', ANOTHER_TOKEN), ...unscannable },
+    ),
+    {
+      name: 'the state, before the code',
+      given: cancelled,
+      ask: qr('', '0'),
+      ...unscannable,
+    },
+    {
+      name: 'the state, before suspended',
+      options: closing,
+      given: cancelled,
+      ask: suspended(qr(thai())),
+      ...unscannable,
+    },
+    {
+      name: 'suspended, before the code',
+      options: closing,
+      ask: suspended(qr('', '0')),
+      ...SUSPENDED,
+    },
+    ...BAD_CODES.map(([name, payload, code]) => ({
+      name: `a code ${name}`,
+      given: scanned,
+      ask: qr(payload),
+      ...refusal(code, 422),
+    })),
+    { name: 'the code, before the amount', ask: qr('', '0'), ...refusal('qr_malformed', 422) },
+    { name: 'an amount of nothing', given: scanned, ask: qr(thai(), '0'), ...wrongAmount },
+    { name: 'a negative amount', ask: qr(thai(), '-36000'), ...wrongAmount },
+    { name: 'no amount', given: scanned, ask: qr(thai(), null), ...required },
+    { name: 'another amount', given: scanned, ask: qr(dynamic, '36001'), ...mismatch },
+    {
+      name: 'another amount, before a duplicate',
+      given: paidBefore,
+      ask: qr(dynamic, '50'),
+      ...mismatch,
+    },
+    { name: 'a duplicate', given: paidBefore, ask: qr(thai()), ...duplicate },
+    { name: 'a duplicate by another code', given: paidBefore, ask: qr(dynamic), ...duplicate },
+    {
+      name: 'a duplicate, acknowledged',
+      given: paidBefore,
+      ask: (life) => life.scan('36000', { duplicate_confirmed: true }),
+      ...becomes('created'),
+    },
+    {
+      name: 'a duplicate, before the limits',
+      given: usedUp,
+      ask: qr(thai(), '5000000'),
+      ...duplicate,
+    },
+    { name: 'below the minimum', given: scanned, ask: qr(thai(), '99'), ...low },
+    {
+      name: 'below the minimum, before the limits',
+      given: usedUp,
+      ask: qr(thai(), '99'),
+      ...low,
+    },
+    { name: 'above a transaction', given: scanned, ask: qr(thai(), '5000001'), ...limited },
+    { name: 'above the day', given: usedUp, ask: qr(thai(), '100'), ...limited },
+    { name: 'the limits, before the rate', ask: rateless(qr(thai(), '5000001')), ...limited },
+    {
+      name: 'the limits, before the ceiling',
+      options: small,
+      ask: qr(thai(), '5000001'),
+      ...limited,
+    },
+    { name: 'no rate', given: scanned, ask: rateless(qr(thai())), ...unpriced },
+    { name: 'a rate that is old', ask: aged(0, (life) => life.scan()), ...unpriced },
+    {
+      name: 'a rate that is nearly old',
+      ask: aged(-1, (life) => life.scan()),
+      ...becomes('created'),
+    },
+    {
+      name: 'no rate, before the ceiling',
+      options: small,
+      ask: rateless(qr(thai())),
+      ...unpriced,
+    },
+    { name: 'above the ceiling', options: small, ask: qr(thai()), ...dear },
+  ]
+}
