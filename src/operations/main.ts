@@ -140,7 +140,7 @@ async function main(): Promise<void> {
       },
       args,
     )
-    const told = flags.json === true ? JSON.stringify(report.value) : report.lines.join('\n')
+    const told = flags.json === true ? jsonOf(report.value) : report.lines.join('\n')
     if (report.isAside === true) console.error(told)
     else console.log(told)
     process.exitCode = report.exitCode ?? 0
@@ -150,6 +150,13 @@ async function main(): Promise<void> {
     webhooks.close()
   }
 }
+
+/** Without the marks `_name: 'name'`, by which the contracts' loader says that `name` is there. */
+const jsonOf = (value: object): string =>
+  JSON.stringify(value, (name, member: unknown) => (member === markedBy(name) ? undefined : member))
+
+const markedBy = (name: string): string | undefined =>
+  name.startsWith('_') ? name.slice(1) : undefined
 
 function typed(): { flags: Flags; words: readonly string[] } {
   try {

@@ -8,12 +8,13 @@
  */
 import { readFileSync } from 'node:fs'
 import type { Route } from '../../protos/types/causeway/v1/Route.js'
+import { isCountry } from '../money/country.js'
 import { currencyOf } from '../money/currency.js'
 import { parseInt64, parsePositiveInt64 } from '../money/money.js'
 import { CommandFault } from './command.js'
 import type { NamedTenant } from './tenant.js'
 
-/** Those with an underscore say that an optional one is there; a listed route has them. */
+/** Those with an underscore only say that an optional one is there; no file has them. */
 type MemberName = Exclude<keyof Route, `_${string}`>
 
 interface Member {
@@ -37,7 +38,7 @@ const BPS_MAX = 10_000
 
 const MEMBERS: Readonly<Record<MemberName, Member>> = {
   tenant: { mustBe: 'a partner_id and an environment', mayBeMissing: true, fits: isTenant },
-  country: text('two capital letters', (value) => /^[A-Z]{2}$/.test(value)),
+  country: text('a country of ISO 3166', isCountry),
   currency: text('a currency of ISO 4217', (value) => currencyOf(value) !== undefined),
   enabled: TOGGLE,
   platform_fixed: FEE,
@@ -97,5 +98,5 @@ const membersWrong = (given: Json): string[] =>
 
 const strangers = (given: Json): string[] =>
   Object.keys(given)
-    .filter((name) => !Object.hasOwn(MEMBERS, name.replace(/^_/, '')))
+    .filter((name) => !Object.hasOwn(MEMBERS, name))
     .map((name) => `${name} is no member of a route`)

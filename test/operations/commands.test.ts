@@ -105,9 +105,9 @@ t.test('against a running stack', async (t) => {
     const { data } = await json(t, 'routes', 'list')
     const vietnam = (data as Record<string, unknown>[]).find(({ country }) => country === 'VN')
     const file = join(t.testdir(), 'route.json')
-    const dearer = { ...vietnam, rail_fixed: '7000' }
+    const dearer = { ...vietnam, rail_fixed: '7000', amount_max: '9000000000' }
     writeFileSync(file, JSON.stringify(dearer))
-    t.match(await json(t, 'routes', 'set', file), dearer)
+    t.strictSame(await json(t, 'routes', 'set', file), dearer, 'with no member but its own')
     t.match((await ops('routes', 'list')).out, 'rail VND 7,000')
 
     for (const [given, fault] of [

@@ -35,6 +35,7 @@ tellTwice({
       { name: 'n'.repeat(257) },
       { destination_country: 'vn' },
       { destination_country: 'VNM' },
+      { destination_country: 'XX' },
       { currency: 'vnd' },
       { currency: 'QQQ' },
       { bank_code: ' ' },

@@ -128,6 +128,7 @@ tellTwice({
     for (const fault of [
       { country: 'VNM' },
       { country: 'vn' },
+      { country: 'XX' },
       { currency: 'QQQ' },
       { platform_fixed: '-1' },
       { platform_fixed: '1.5' },

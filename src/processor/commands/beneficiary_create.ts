@@ -8,6 +8,7 @@
  */
 import { toRfc3339, instant } from '../../base/clock.js'
 import { newId, type BeneficiaryId, type TenantId } from '../../base/ids.js'
+import { isCountry } from '../../money/country.js'
 import { currencyOf } from '../../money/currency.js'
 import type { NewBeneficiary__Output as NewBeneficiary } from '../../../protos/types/causeway/v1/NewBeneficiary.js'
 import type { Row } from '../../store/tables.js'
@@ -50,7 +51,7 @@ export function beneficiaryRow(
     given.type === 'bank_account' &&
     name !== '' &&
     [...name].length <= NAME_MAX &&
-    /^[A-Z]{2}$/.test(given.destination_country) &&
+    isCountry(given.destination_country) &&
     currencyOf(given.currency) !== undefined &&
     bankCode !== '' &&
     bankCode.length <= BANK_CODE_MAX &&

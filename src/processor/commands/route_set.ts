@@ -5,6 +5,7 @@
  * R1. A route is set as a whole. Payouts that are accepted keep the terms they were accepted with.
  */
 import { partsOfTenant, type TenantId } from '../../base/ids.js'
+import { isCountry } from '../../money/country.js'
 import { currencyOf } from '../../money/currency.js'
 import { parseInt64, parsePositiveInt64, toWire } from '../../money/money.js'
 import type { Route__Output as WireRoute } from '../../../protos/types/causeway/v1/Route.js'
@@ -51,7 +52,7 @@ function routeIn(tenant: TenantId | null, given: WireRoute): Route | null {
   const amountMin = boundIn(given.amount_min)
   const amountMax = boundIn(given.amount_max)
   const reviewFrom = boundIn(given.review_from)
-  if (!/^[A-Z]{2}$/.test(country) || currency === undefined) return null
+  if (!isCountry(country) || currency === undefined) return null
   if (platformFixed === undefined || railFixed === undefined) return null
   if (given.platform_bps > BPS_MAX || (handling !== 'on_top' && handling !== 'deducted'))
     return null
