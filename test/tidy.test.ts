@@ -14,6 +14,7 @@ import { projectRoot } from '../src/base/protos.js'
 const WIDTH_MAX = 100
 const BASE = 'src/base'
 const DATABASE = 'src/store/database.ts'
+const CHECKPOINTS = 'src/store/checkpoints.ts'
 
 /**
  * Who may import whom. A room is a folder or one file of it; the longest name that fits a path is
@@ -35,7 +36,8 @@ const ROOMS: Readonly<Record<string, readonly string[]>> = {
   'src/bus': [BASE],
   'src/rails': [BASE, 'src/money', 'protos/types'],
   'src/rails/sandbox': [BASE, 'src/money', 'src/rails', DATABASE, 'protos/types'],
-  [DATABASE]: [BASE],
+  [DATABASE]: [BASE, CHECKPOINTS],
+  [CHECKPOINTS]: [],
   'src/store': [BASE, 'src/money', 'src/ledger', DATABASE],
   'src/processor': [
     ...[BASE, 'src/money', 'src/auth', 'src/qr', 'src/quotes', 'src/limits', 'src/ledger'],

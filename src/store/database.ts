@@ -2,7 +2,7 @@
  * One SQLite file behind promises.
  *
  * Owns: opening, pragmas, migrations, prepared statements, closing. Does not own: any table (its
- * callers do).
+ * callers do), when the WAL is copied (checkpoints).
  *
  * D1. Only this file and the supervisor's lock (supervisor/data_folder) import the driver, so that
  *     it can be replaced.
@@ -17,10 +17,13 @@
  * D6. A file that is opened `sole` has one writer. Its lock is an exclusive transaction on an empty
  *     file beside it: the system drops it with the process, so none is ever stale, and readers do
  *     not meet it.
+ * D7. A file that is gone or empty is not made anew while its WAL holds something: SQLite would
+ *     delete that, and what is in it may be nowhere else.
  */
-import { readdirSync, readFileSync } from 'node:fs'
+import { readdirSync, readFileSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import sqlite3 from 'sqlite3'
+import { CHECKPOINT_PRAGMAS, createCheckpoints } from './checkpoints.js'
 
 export type Bindable = string | number | Buffer | null
 
@@ -83,11 +86,32 @@ export async function openDatabase(file: string, options: OpenOptions = {}): Pro
   const lock = options.sole === true ? await lockOf(file) : undefined
   try {
     const database = await opened(file, options)
-    if (lock === undefined) return database
-    return { ...database, close: () => database.close().finally(() => lock.close()) }
+    return lock === undefined ? database : await writerOf(file, database, lock)
   } catch (error) {
     await lock?.close()
     throw error
+  }
+}
+
+async function writerOf(file: string, database: Database, lock: Database): Promise<Database> {
+  const connection = promises(await connect(file, false))
+  await connection.exec(PRAGMAS + CHECKPOINT_PRAGMAS)
+  const checkpoints = createCheckpoints(connection)
+  return {
+    ...database,
+    run: async (sql, parameters) => {
+      const changed = await database.run(sql, parameters)
+      checkpoints.committed()
+      return changed
+    },
+    close: async () => {
+      try {
+        await checkpoints.close()
+        await database.close()
+      } finally {
+        await lock.close()
+      }
+    },
   }
 }
 
@@ -105,11 +129,16 @@ async function lockOf(file: string): Promise<Database> {
 }
 
 async function opened(file: string, options: OpenOptions): Promise<Database> {
+  if (sizeOf(file) === 0 && sizeOf(`${file}-wal`) > 0) {
+    throw new Error(`${file} is gone or empty, but not ${file}-wal: bring it back, or move both`)
+  }
   const database = promises(await connect(file, options.readOnly === true))
   await database.exec(options.readOnly === true ? READ_PRAGMAS : PRAGMAS)
   if (options.migrations !== undefined) await migrate(database, file, options.migrations)
   return database
 }
+
+const sizeOf = (file: string): number => statSync(file, { throwIfNoEntry: false })?.size ?? 0
 
 function connect(file: string, readOnly: boolean): Promise<sqlite3.Database> {
   const mode = readOnly ? sqlite3.OPEN_READONLY : sqlite3.OPEN_READWRITE | sqlite3.OPEN_CREATE

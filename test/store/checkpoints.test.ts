@@ -1,0 +1,53 @@
+/** Checkpoints beside the writer: they come by themselves, one at a time, and may fail. */
+import { statSync } from 'node:fs'
+import { join } from 'node:path'
+import t from 'tap'
+import { createCheckpoints } from '../../src/store/checkpoints.js'
+import { openDatabase } from '../../src/store/database.js'
+import { eventually } from '../support/eventually.js'
+
+const PAGE_BYTES = 4_096
+const COMMITS = 64
+
+void t.test('what was committed gets into the file while the writer goes on', async (t) => {
+  const file = join(t.testdir(), 'some.db')
+  const database = await openDatabase(file, { sole: true })
+  await database.exec('CREATE TABLE pages (number INTEGER PRIMARY KEY, bytes BLOB)')
+  for (let i = 1; i <= COMMITS; i += 1) {
+    await database.run('INSERT INTO pages VALUES (?, randomblob(?))', [i, PAGE_BYTES])
+  }
+  // Far fewer pages than SQLite itself would begin a checkpoint at.
+  await eventually('the file holds half of it', () => statSync(file).size > 32 * PAGE_BYTES)
+  const rows = await database.all<{ n: number }>('SELECT count(*) AS n FROM pages')
+  t.same(rows, [{ n: COMMITS }])
+  await database.close()
+  t.notOk(statSync(`${file}-wal`, { throwIfNoEntry: false }), 'and all of it at the end')
+})
+
+void t.test('one at a time; one that fails is followed by the next', async (t) => {
+  const ends: ((error?: Error) => void)[] = []
+  const checkpoints = createCheckpoints({
+    exec: () =>
+      new Promise((resolve, reject) => {
+        ends.push((error) => (error === undefined ? resolve() : reject(error)))
+      }),
+    close: () => Promise.resolve(),
+  })
+  const commit = (times: number): void => {
+    for (let i = 0; i < times; i += 1) checkpoints.committed()
+  }
+  commit(10 * COMMITS)
+  t.equal(ends.length, 1)
+  ends[0]?.(new Error('the disk is full'))
+  await eventually('another begins', () => {
+    commit(1)
+    return ends.length === 2
+  })
+  commit(10 * COMMITS)
+  t.equal(ends.length, 2)
+  let closed = false
+  const closing = checkpoints.close().then(() => (closed = true))
+  t.equal(closed, false, 'the end waits for the one that runs')
+  ends[1]?.()
+  await closing
+})
