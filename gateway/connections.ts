@@ -57,7 +57,8 @@ export function createConnectionCap({ max, countOpen, log }: ConnectionCapOption
 
   const rested = (): void => {
     resting = false
-    if (!off && Math.max(...opened.values()) >= max) void recount()
+    if (off) return
+    for (const held of opened.values()) if (held >= max) return void recount()
   }
 
   return (source) => {

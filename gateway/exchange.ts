@@ -429,7 +429,7 @@ class OpenExchange<T extends Target> implements Exchange, Waits<OpenExchange<T>>
       res.writeHeader('Cache-Control', 'no-store')
       res.writeHeader('X-Request-Id', this.requestId)
       for (const [name, value] of headers) res.writeHeader(name, value)
-      if (this.method === 'HEAD') res.endWithoutBody(Buffer.byteLength(body), closing)
+      if (this.method === 'HEAD') endHead(res, Buffer.byteLength(body), closing)
       else res.end(body, closing)
     })
     this.desk.observe(this, this.target, status)
@@ -444,6 +444,13 @@ class OpenExchange<T extends Target> implements Exchange, Waits<OpenExchange<T>>
     desk.answering.delete(this)
     if (desk.stopping && openRequests(desk) === 0) desk.drained()
   }
+}
+
+/** Told a length, uWS waits for a body of it, and would end the connection at the next request. */
+function endHead(res: HttpResponse, length: number, closing: boolean): void {
+  if (closing) return void res.endWithoutBody(length, closing)
+  res.writeHeader('Content-Length', String(length))
+  res.endWithoutBody()
 }
 
 const addressOf = (res: HttpResponse): string =>

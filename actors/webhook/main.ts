@@ -137,6 +137,13 @@ const clerk = createClerk({ views, redriver, pool, clock, log })
 const desk = attendDesk({ client: deskClient, token, clerk, log })
 const reading = intake.run()
 
+const looking = setInterval(() => {
+  if (bus.status() === 'down' || !endpoints.isInStep()) return
+  clearInterval(looking)
+  child.ready()
+  log.info('serving')
+}, LOOK_EVERY_MS)
+
 const child = childProcess({
   metrics: () => registry.metrics(),
   stop: async () => {
@@ -158,10 +165,3 @@ const child = childProcess({
     deskClient.close()
   },
 })
-
-const looking = setInterval(() => {
-  if (bus.status() === 'down' || !endpoints.isInStep()) return
-  clearInterval(looking)
-  child.ready()
-  log.info('serving')
-}, LOOK_EVERY_MS)

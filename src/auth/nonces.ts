@@ -51,6 +51,8 @@ export interface NonceTable {
   isFull(now: Instant): boolean
   /** No fingerprint that is held was seen earlier, by the clock of then; infinite when none is. */
   heldSince(): number
+  /** None was seen later, by the clock of then. It does not end before a clock is set right. */
+  heldUntil(): number
   /** Fingerprints held, those included that are over and not yet swept out. */
   readonly size: number
   readonly bytes: number
@@ -108,6 +110,8 @@ export function createNonceTable(options: NonceTableOptions): NonceTable {
   /** The earliest clock of each tick that is still in the window, by tick round and round. */
   const clocks = new Float64Array(WINDOW_TICKS + 1).fill(Number.POSITIVE_INFINITY)
   let latest = Number.NEGATIVE_INFINITY
+  /** When the clock last went back by more than the window; infinite when it never did. */
+  let setBackAt = Number.POSITIVE_INFINITY
   /** The time counted so far (M2). */
   let elapsedMs = 0
   let tick = 0
@@ -118,6 +122,7 @@ export function createNonceTable(options: NonceTableOptions): NonceTable {
   const advance = (now: Instant): void => {
     if (now === latest) return
     const ahead = now - latest
+    if (ahead < -windowMs) setBackAt = tick
     if (ahead > 0 || ahead < -windowMs) latest = now
     if (ahead > 0) elapsedMs += Math.min(ahead, stepMs)
     const before = tick
@@ -184,6 +189,8 @@ export function createNonceTable(options: NonceTableOptions): NonceTable {
     },
     isFull,
     heldSince: () => Math.min(...clocks),
+    heldUntil: () =>
+      tick - setBackAt > WINDOW_TICKS ? latest + windowMs : Number.POSITIVE_INFINITY,
     get size() {
       return size
     },

@@ -23,6 +23,7 @@ import {
   nanos,
   RetentionPolicy,
   StorageType,
+  type ConnectionOptions,
   type JetStreamManager,
   type Msg,
   type NatsConnection,
@@ -198,12 +199,8 @@ export function connectBus(options: BusOptions): Bus {
  * Connects once. The driver keeps the connection alive afterwards, at the same server, for ever.
  */
 function dial(url: string): Promise<NatsConnection> {
-  const { protocol, host, username, password } = new URL(url)
   return connect({
-    servers: `${protocol}//${host}`,
-    ...(username === ''
-      ? {}
-      : { user: decodeURIComponent(username), pass: decodeURIComponent(password) }),
+    ...serverAt(url),
     timeout: 3 * SECOND,
     maxReconnectAttempts: -1,
     reconnectTimeWait: RECONNECT_AFTER_MS,
@@ -214,6 +211,25 @@ function dial(url: string): Promise<NatsConnection> {
     ignoreAuthErrorAbort: true,
     noAsyncTraces: true,
   })
+}
+
+function serverAt(url: string): ConnectionOptions {
+  const { protocol, host, username, password } = new URL(url)
+  const servers = `${protocol}//${host}`
+  if (username === '') return { servers }
+  return { servers, user: decodeURIComponent(username), pass: decodeURIComponent(password) }
+}
+
+/** Whether this server still tells of the stream, be it that there is none. */
+export async function streamAnswers(url: string, withinMs: number): Promise<boolean> {
+  try {
+    const link = await connect({ ...serverAt(url), reconnect: false, timeout: withinMs })
+    const told = link.request(`$JS.API.STREAM.INFO.${EVENT_STREAM}`, '', { timeout: withinMs })
+    await told.finally(() => void link.close().catch(() => undefined))
+    return true
+  } catch {
+    return false
+  }
 }
 
 /** @returns when the stream was created: a new time is a new, empty stream */

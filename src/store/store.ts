@@ -48,6 +48,8 @@ export interface GroupRows {
   readonly noncesSeenAt: Instant
   /** Nonces seen and offers expired before this are deleted, some at a time; null: none now. */
   readonly forgetBefore: Instant | null
+  /** And nonces seen after this: their clock was wrong. */
+  readonly forgetAfter: number
   /** Prints of newly bound idempotency keys, 8 bytes each, of consecutive sequences. */
   readonly keyPrints: Buffer | null
   readonly keyPrintsFirst: number
@@ -194,6 +196,8 @@ function parameter(group: GroupRows, name: CommitParameter): string | number | B
       return group.noncesSeenAt
     case 'forgetBefore':
       return group.forgetBefore
+    case 'forgetAfter':
+      return group.forgetAfter
     case 'keyPrints':
       return group.keyPrints
     case 'keyPrintsFirst':

@@ -346,6 +346,7 @@ const PARAMETERS = [
   'nonces',
   'noncesSeenAt',
   'forgetBefore',
+  'forgetAfter',
   'keyPrints',
   'keyPrintsFirst',
   'userPrints',
@@ -369,7 +370,8 @@ export const COMMIT_VIEW = `
     INSERT INTO intent_users (first, prints, links)
       SELECT NEW.userFirst, NEW.userPrints, NEW.userLinks WHERE NEW.userPrints IS NOT NULL;
     DELETE FROM nonces WHERE NEW.forgetBefore IS NOT NULL
-      AND id IN (SELECT id FROM (${OLDEST_NONCES}) WHERE seen_at < NEW.forgetBefore);
+      AND id IN (SELECT id FROM (${OLDEST_NONCES})
+        WHERE seen_at < NEW.forgetBefore OR seen_at > NEW.forgetAfter);
     DELETE FROM fx_quotes WHERE NEW.forgetBefore IS NOT NULL
       AND id IN (SELECT id FROM fx_quotes
         WHERE conversion IS NULL AND expires_at < NEW.forgetBefore LIMIT 1000);

@@ -10,11 +10,14 @@
  *     as long each time, 10 s at most. A run of half a minute forgives what was before.
  * K3. Nothing is started again once the stack is stopping: Ctrl-C reaches nats-server directly, and
  *     it may be gone before its turn.
+ * K4. What can not even be started again, as when the disk is full, is tried again likewise.
+ * K5. What runs and does not answer any more is killed, which is an end like any other.
  */
 import type { ReadyInfo } from '../base/child.js'
 import { SECOND, type Clock } from '../base/clock.js'
 import { CannotStart } from './cannot_start.js'
 import { run, type Program, type Run } from './program.js'
+import { ASK_EVERY_MS, askOften } from './pulse.js'
 
 const RESTART_AFTER_MIN_MS = 200
 const RESTART_AFTER_MAX_MS = 10 * SECOND
@@ -26,6 +29,7 @@ export interface KeeperOptions {
   readonly program: () => Program
   readonly logPath: string
   readonly clock: Clock
+  readonly askEveryMs?: number
   readonly isStopping: () => boolean
   /** It serves; the first time and after each restart. */
   readonly onReady: (info: ReadyInfo, startedAnew: boolean) => void
@@ -45,6 +49,7 @@ export interface Keeper {
 
 export function keep(options: KeeperOptions): Keeper {
   const { name, program, logPath, clock, isStopping, onReady, onLost } = options
+  const { askEveryMs = ASK_EVERY_MS } = options
   let current: Run | undefined
   let isReady = false
   let restarts = 0
@@ -66,11 +71,20 @@ export function keep(options: KeeperOptions): Keeper {
     const since = clock.now()
     isReady = true
     onReady(info, anew)
+    let isSilent = false
+    const stopAsking = ask(served, info, () => {
+      isSilent = true
+      served.kill()
+    })
     void served.ended.then((how) => {
+      stopAsking()
       if (clock.now() - since > FORGIVEN_AFTER_MS) againAfterMs = RESTART_AFTER_MIN_MS
-      lost(reasonOf(how, served))
+      lost(isSilent ? 'it does not answer any more' : reasonOf(how, served))
     })
   }
+
+  const ask = ({ answers }: Run, info: ReadyInfo, onSilent: () => void): (() => void) =>
+    answers === undefined ? () => undefined : askOften(() => answers(info), onSilent, askEveryMs)
 
   const lost = (why: string): void => {
     isReady = false
@@ -82,12 +96,21 @@ export function keep(options: KeeperOptions): Keeper {
 
   const startAgain = async (): Promise<void> => {
     restarts += 1
-    const next = run(program(), logPath)
+    const next = runOrFault()
+    if (typeof next === 'string') return lost(next)
     current = next
     const outcome = await next.started
     if (outcome.ready) return serve(next, outcome.info, true)
     await next.stop()
     lost(outcome.why)
+  }
+
+  const runOrFault = (): Run | string => {
+    try {
+      return run(program(), logPath)
+    } catch (error) {
+      return error instanceof Error ? error.message : String(error)
+    }
   }
 
   return {

@@ -36,7 +36,8 @@ export function openLogFile(path: string): LogFile {
 function saidSince(path: string, start: number): string {
   const size = statOf(path)?.size ?? 0
   const from = Math.max(start, size - LAST_WORDS_BYTES)
-  const bytes = Buffer.alloc(Math.max(0, size - from))
+  if (from >= size) return ''
+  const bytes = Buffer.alloc(size - from)
   const file = openSync(path, 'r')
   try {
     readSync(file, bytes, 0, bytes.length, from)

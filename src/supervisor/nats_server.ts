@@ -7,18 +7,23 @@
  * N2. It is no child that knows us, so a shell beside it watches a pipe that closes with the
  *     supervisor: when we are killed, it is stopped. The shell becomes the server, so that the
  *     process we know is the server itself.
+ * N3. A server that could not write, because the disk was full, may stand still for good: it runs,
+ *     takes connections, and answers nothing about its streams. So it is asked.
  */
 import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import type { ReadyInfo } from '../base/child.js'
+import { SECOND } from '../base/clock.js'
 import type { Random } from '../base/random.js'
 import { FILES } from '../base/subjects.js'
+import { streamAnswers } from '../bus/nats.js'
 import type { DataFolder } from './data_folder.js'
 import type { Program } from './program.js'
 
 const USER = 'causeway'
 const PASSWORD_FILE = 'nats.password'
 const CONFIGURATION_FILE = 'nats.conf'
+const ANSWER_WITHIN_MS = 5 * SECOND
 const STOP_WITH_US = '(read -r _ <&3; kill -TERM $$ 2>/dev/null) & exec "$0" --config "$1"'
 
 export interface NatsServer {
@@ -36,6 +41,7 @@ export function natsServer(
   const password = ensurePassword(data.file(PASSWORD_FILE), random)
   const portsFolder = join(data.folder(FILES.natsStore), 'ports')
   const configuration = data.file(CONFIGURATION_FILE)
+  const url = (port: number): string => `nats://${USER}:${password}@127.0.0.1:${port}`
   return {
     program: (port) => {
       rmSync(portsFolder, { recursive: true, force: true })
@@ -47,9 +53,10 @@ export function natsServer(
         arguments: ['-c', STOP_WITH_US, binary, configuration],
         environment,
         serves: (pid) => portsOf(join(portsFolder, `nats-server_${pid}.ports`)),
+        answers: (info) => streamAnswers(url(Number(info['port'])), ANSWER_WITHIN_MS),
       }
     },
-    url: (port) => `nats://${USER}:${password}@127.0.0.1:${port}`,
+    url,
   }
 }
 

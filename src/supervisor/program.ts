@@ -26,6 +26,8 @@ export interface Program {
   readonly environment: NodeJS.ProcessEnv
   /** Our own programs say that they serve; at others we have to look. */
   readonly serves: 'says' | ((pid: number) => ReadyInfo | undefined)
+  /** Whether it still works. Left out where running means working. Never rejects. */
+  readonly answers?: (info: ReadyInfo) => Promise<boolean>
 }
 
 export type Start =
@@ -40,7 +42,10 @@ export interface Run {
   readonly ended: Promise<string>
   /** What it wrote last. */
   lastWords(): string
+  readonly answers: Program['answers'] | undefined
   metrics(): Promise<string>
+  /** At once, without its help. */
+  kill(): void
   stop(): Promise<void>
 }
 
@@ -63,6 +68,8 @@ export function run(program: Program, logPath: string): Run {
     started: startOf(program, child, ended, lastWords),
     ended,
     lastWords,
+    answers: program.answers,
+    kill: () => void child.kill('SIGKILL'),
     metrics: program.serves === 'says' ? metricsOf(child) : () => Promise.resolve(''),
     stop: () => stop(child, ended),
   }

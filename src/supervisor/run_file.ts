@@ -9,8 +9,10 @@
  * R2. Processes of a former run stop by themselves when their supervisor is gone. The next run
  *     waits for them, since two writers must never meet, and kills what is still there after ten
  *     seconds.
+ * R3. What can not be read tells of no process: the machine went down while it was written. Writers
+ *     lock their files besides.
  */
-import { existsSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
+import { readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
 import { plus, SECOND, type Clock } from '../base/clock.js'
 
 const LEAVE_WITHIN_MS = 10 * SECOND
@@ -44,9 +46,7 @@ export async function seeOffFormerRun(
   clock: Clock,
   tell: (line: string) => void,
 ): Promise<void> {
-  if (!existsSync(file)) return
-  const { processes } = JSON.parse(readFileSync(file, 'utf8')) as RunFile
-  const left = Object.entries(processes).filter(([, former]) => isThere(former))
+  const left = formerRun(file).filter(([, former]) => isThere(former))
   if (left.length > 0) {
     tell(`waiting for the former run to end: ${left.map(([name]) => name).join(', ')}`)
   }
@@ -58,6 +58,16 @@ export async function seeOffFormerRun(
     }
   }
   removeRunFile(file)
+}
+
+/** See R3. */
+function formerRun(file: string): readonly (readonly [name: string, process: Process])[] {
+  try {
+    const { processes } = JSON.parse(readFileSync(file, 'utf8')) as RunFile
+    return Object.entries(processes)
+  } catch {
+    return []
+  }
 }
 
 const processOf = (pid: number): Process => ({ pid, started: startOf(pid) })

@@ -66,10 +66,15 @@ export async function createStack(options: StackOptions): Promise<Stack> {
     })
   }
 
+  /** A full disk keeps the file as it was; that must not end what still runs. */
   const recordRun = (): void => {
     const pids = new Map<string, number>()
     for (const { name, pid } of keepers) if (pid !== undefined) pids.set(name, pid)
-    writeRunFile(data.file(RUN_FILE), pids)
+    try {
+      writeRunFile(data.file(RUN_FILE), pids)
+    } catch (error) {
+      terminal.trouble(`${RUN_FILE} can not be written (${String(error)})`)
+    }
   }
 
   const start = async (): Promise<void> => {

@@ -218,6 +218,25 @@ void t.test('it tells since when it holds what it holds', (t) => {
   t.end()
 })
 
+void t.test('it tells until when, once nothing is held of a clock that was ahead', (t) => {
+  const table = createNonceTable({ salt: SALT })
+  table.add(print(1, 1), plus(START, DAY))
+  const jumpedAgain = plus(START, -DAY)
+  const restarted = createNonceTable({ salt: SALT })
+  restarted.load(bytesOf([print(1, 1)]), plus(START, DAY))
+  for (const one of [table, restarted]) {
+    t.equal(one.heldUntil(), Infinity)
+    const right = pass(one, START, NONCE_WINDOW_MS, SECOND)
+    t.equal(one.heldUntil(), Infinity, 'it is still held')
+    t.notOk(one.add(print(1, 1), right))
+    const over = pass(one, right, MINUTE, SECOND)
+    t.equal(one.heldUntil(), over + NONCE_KEPT_MS)
+    one.isFull(jumpedAgain)
+    t.equal(one.heldUntil(), Infinity, 'the next time likewise')
+  }
+  t.end()
+})
+
 void t.test('a loaded table refuses exactly what the first one would', (t) => {
   const prints = Array.from({ length: 20_000 }, (_, index) => spread(index))
   const table = createNonceTable({ salt: SALT })

@@ -4,7 +4,7 @@ import type { TenantId } from '../../src/base/ids.js'
 import { createLog } from '../../src/base/log.js'
 import type { Consumer, BusMessage } from '../../src/bus/consumer.js'
 import { fromMessage } from '../../src/bus/event_message.js'
-import { connectBus, type Bus } from '../../src/bus/nats.js'
+import { connectBus, streamAnswers, type Bus } from '../../src/bus/nats.js'
 import { createRelay } from '../../src/processor/background/relay.js'
 import { eventually } from '../support/eventually.js'
 import { createNatsServer, type NatsServer } from '../support/nats_server.js'
@@ -261,4 +261,19 @@ void t.test('while all is well the outbox is not read', async (t) => {
   )
   t.equal(seen.size, 5_000)
   t.equal(outbox.reads(), reads)
+})
+
+void t.test('a server that stands still is told from one that works', async (t) => {
+  const server = await aServer(t)
+  await server.start()
+  t.ok(await streamAnswers(server.url, 2_000), 'there is no stream yet')
+  const bus = aBus(t, server, true)
+  await isUp(bus)
+  t.ok(await streamAnswers(server.url, 2_000))
+  await server.freeze()
+  t.notOk(await streamAnswers(server.url, 200))
+  server.thaw()
+  t.ok(await streamAnswers(server.url, 2_000))
+  await server.kill()
+  t.notOk(await streamAnswers(server.url, 2_000))
 })

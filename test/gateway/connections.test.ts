@@ -52,6 +52,19 @@ void t.test('who lets go of all of them is not refused by an old count', async (
   t.equal(cap('a'), true, 'at the first try')
 })
 
+void t.test('more sources than a call takes arguments', async (t) => {
+  let asked = 0
+  const countOpen = (): Promise<OpenConnections> => {
+    asked += 1
+    const sources = Array.from({ length: 300_000 }, (_, i): [string, number] => [`s${i}`, 1])
+    return Promise.resolve(new Map([...sources, ['a', 4]]))
+  }
+  const cap = createConnectionCap({ max: 4, countOpen, log })
+  for (let i = 0; i < 4; i++) cap('a')
+  await eventually('it is asked again by itself', () => asked > 1)
+  t.equal(cap('a'), false)
+})
+
 void t.test('whatever opens and ends, no source ever holds more than the cap', async (t) => {
   const MAX = 6
   await fc.assert(

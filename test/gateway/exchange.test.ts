@@ -386,6 +386,25 @@ void t.test('turned away: the body is dropped, the connection goes on', async (t
   }
 })
 
+void t.test(
+  'a HEAD is answered with the length of a body, and its connection goes on',
+  async (t) => {
+    const port = await start(t)
+    const paths = ['/a', '/away']
+    const heads = await answersTo(
+      port,
+      paths.flatMap((path) => [head(`HEAD ${path}`), head(`GET ${path}`)]),
+    )
+    for (const [index, status] of ['200', '200', '429', '429'].entries()) {
+      const [fields = '', body] = (heads[index] ?? '').split('\r\n\r\n')
+      t.equal(fields.slice(0, 3), status)
+      t.equal(fields.match(/content-length/gi)?.length, 1)
+      if (index % 2 === 0) t.equal(body, '')
+      else t.match(fields, `Content-Length: ${String(body?.length)}`)
+    }
+  },
+)
+
 void t.test('turned away later: a body that comes meanwhile is dropped as well', async (t) => {
   const port = await start(t)
   const smuggled = head('GET /smuggled')

@@ -1,6 +1,7 @@
 /** The cycle's promises: what is released when, and what happens when a part of it breaks. */
 import t from 'tap'
-import { DAY, MINUTE, plus } from '../../src/base/clock.js'
+import { NONCE_WINDOW_MS } from '../../src/base/bounds.js'
+import { DAY, MINUTE, plus, SECOND, type Instant } from '../../src/base/clock.js'
 import { tenantOf, type KeyId, type PartnerId } from '../../src/base/ids.js'
 import type { Command, Work } from '../../src/processor/cycle/command.js'
 import { createIntent } from '../../src/processor/commands/intent_create.js'
@@ -191,6 +192,17 @@ void t.test('a nonce stays spent whatever the clock does, also after a restart',
   t.equal(codeOf(await send()), 'authentication_failed', 'set right again')
   await world.rebuild()
   t.equal(codeOf(await send()), 'authentication_failed', 'and started again')
+
+  const kept = async (): Promise<Instant[]> =>
+    (await world.store.boot(startedAt)).nonces.map(({ seen_at: seenAt }) => seenAt)
+  const isAhead = (seenAt: Instant): boolean => seenAt > world.clock.now()
+  t.ok((await kept()).some(isAhead))
+  const calls = (2 * NONCE_WINDOW_MS) / (20 * SECOND)
+  for (let nonce = 8; nonce < 8 + calls; nonce += 1) {
+    world.clock.pass(20 * SECOND)
+    t.equal(codeOf(await send(signedWith(nonce))), 'payment_intent_not_found')
+  }
+  t.notOk((await kept()).some(isAhead), 'rows of the clock that was ahead go with the others')
 })
 
 void t.test('a key that is revoked is refused though its gateway let it pass', async (t) => {

@@ -1,6 +1,7 @@
 /**
  * The one-statement commit: all or nothing, exact to the last unit, guarded by the schema itself.
  */
+import { copyFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import t, { type Test } from 'tap'
 import { instant } from '../../src/base/clock.js'
@@ -21,6 +22,7 @@ function groupOf<N extends TableName>(rows: { [K in N]: readonly Row<K>[] }): Gr
     nonces: null,
     noncesSeenAt: instant(9),
     forgetBefore: null,
+    forgetAfter: Infinity,
     keyPrints: null,
     keyPrintsFirst: 0,
     userPrints: null,
@@ -83,12 +85,17 @@ void t.test('old nonces go, the oldest first and some at a time', async (t) => {
   const { store } = await opened(t)
   const kept = async (): Promise<number[]> =>
     (await store.boot(instant(0))).nonces.map(({ seen_at: seenAt }) => seenAt)
-  const commit = (seenAt: number, forgetBefore: number | null = null): Promise<void> =>
+  const commit = (
+    seenAt: number,
+    forgetBefore: number | null = null,
+    forgetAfter = Infinity,
+  ): Promise<void> =>
     store.commit({
       ...groupOf({}),
       nonces: Buffer.alloc(8, seenAt),
       noncesSeenAt: instant(seenAt),
       forgetBefore: forgetBefore === null ? null : instant(forgetBefore),
+      forgetAfter,
     })
   for (const seenAt of [1, 2, 3]) await commit(seenAt)
   await commit(4, 3)
@@ -108,6 +115,10 @@ void t.test('old nonces go, the oldest first and some at a time', async (t) => {
   await commit(2, 500)
   await commit(1_001, 500)
   t.ok((await kept()).includes(2), 'nor by a look at more than the oldest')
+
+  await commit(600, 500, 999)
+  await commit(601, 500, 999)
+  t.same(await kept(), [600, 601], 'unless those were seen by a clock that was wrong')
 })
 
 void t.test('all stored nonces are known at a start, in their order', async (t) => {
@@ -205,6 +216,21 @@ void t.test('what was committed is there after the file is opened again', async 
   t.same(boot.nonces, [{ seen_at: 9, fingerprints: Buffer.alloc(16, 1) }])
   t.same(boot.nonceSalt, salt, 'or stored nonces would mean nothing')
   t.equal(salt.length, 32)
+})
+
+void t.test('a file that is gone or empty does not take its WAL along', async (t) => {
+  const { store, file } = await opened(t)
+  await store.commit(groupOf({ intents: [anIntent('pi_1')] }))
+  const copy = `${file}.copy`
+  copyFileSync(`${file}-wal`, `${copy}-wal`)
+  const refused = /copy is gone or empty, but not .*copy-wal/
+  await t.rejects(openStore(copy), refused)
+  writeFileSync(copy, '')
+  await t.rejects(openStore(copy), refused)
+  copyFileSync(file, copy)
+  const brought = await openStore(copy)
+  t.same(await brought.due('intents', instant(9), 9), ['pi_1'])
+  await brought.close()
 })
 
 void t.test('a file of a newer version is refused', async (t) => {

@@ -3,6 +3,7 @@ import {
   appendFileSync,
   closeSync,
   existsSync,
+  rmSync,
   statSync,
   writeFileSync,
   truncateSync,
@@ -22,6 +23,14 @@ function logAfter(folder: string, text: string): string {
 
 t.test('the last line of plain text', async (t) => {
   t.equal(logAfter(t.testdir(), 'one\ntwo\n'), 'two')
+})
+
+t.test('a file that was taken away says nothing', async (t) => {
+  const path = join(t.testdir(), 'a.log')
+  const log = openLogFile(path)
+  rmSync(path)
+  t.equal(log.lastWords(), '')
+  log.close()
 })
 
 t.test('a JSON line is reduced to what it says', async (t) => {

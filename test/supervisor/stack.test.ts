@@ -3,7 +3,15 @@
  */
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { existsSync, readFileSync, statSync, writeFileSync } from 'node:fs'
+import {
+  existsSync,
+  mkdirSync,
+  readFileSync,
+  rmdirSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs'
 import { createServer, type AddressInfo } from 'node:net'
 import { join } from 'node:path'
 import t, { type Test } from 'tap'
@@ -107,6 +115,22 @@ t.test('a process that is killed comes back at the same place', async (t) => {
   t.equal(answer.status, 401, 'the gateway answers at its first address')
 })
 
+t.test('what the supervisor can not write does not end it', async (t) => {
+  const dataDir = t.testdir()
+  const stack = await startStack({ dataDir })
+  t.teardown(() => stack.stop())
+  const natsPid = stack.pidOf('nats')
+  mkdirSync(join(dataDir, 'run.json.new'))
+  rmSync(join(dataDir, 'nats.conf'))
+  mkdirSync(join(dataDir, 'nats.conf'))
+  process.kill(natsPid, 'SIGKILL')
+  await eventually('it is told', () => /nats ended \(EISDIR/.test(stack.output()))
+  rmdirSync(join(dataDir, 'nats.conf'))
+  await eventually('nats came back', () => stack.output().includes('nats serves again'))
+  await stack.untilServing()
+  t.match(stack.output(), 'run.json can not be written (Error: EISDIR')
+})
+
 t.test('two gateways share one port', async (t) => {
   const stack = await aStack(t, { GATEWAYS: '2' })
   t.not(stack.pidOf('gateway-1'), stack.pidOf('gateway-2'))
@@ -156,6 +180,15 @@ t.test(
     t.strictSame(told, ['waiting for the former run to end: a'])
   },
 )
+
+t.test('a run file that a power cut left incomplete stops nobody', async (t) => {
+  const file = join(t.testdir(), 'run.json')
+  for (const text of ['', '{ "supervisor": {', 'null']) {
+    writeFileSync(file, text)
+    await seeOffFormerRun(file, systemClock, () => t.fail('nobody is waited for'))
+    t.notOk(existsSync(file))
+  }
+})
 
 t.test('a stack that a program started for itself ends with that program', async (t) => {
   const dataDir = t.testdir()

@@ -38,6 +38,12 @@ export interface UserIntent {
 
 type Rows = { readonly [N in TableName]: Map<string, Row<N>> }
 
+/** What a commit may delete: see GroupRows. */
+export interface Forgetting {
+  readonly before: Instant
+  readonly after: number
+}
+
 export interface Group {
   readonly number: number
   /**
@@ -60,7 +66,7 @@ export interface Group {
   /** True when there is something to write. */
   hasRows(): boolean
   hasReplies(): boolean
-  toCommit(now: Instant, forgetBefore: Instant | null): GroupRows
+  toCommit(now: Instant, forget: Forgetting | null): GroupRows
   sendReplies(): void
 }
 
@@ -106,7 +112,7 @@ export function createGroup(number: number): Group {
     },
     hasRows: () => staged > 0 || prints.length > 0 || settledEvents.length > 0,
     hasReplies: () => replies.length > 0,
-    toCommit: (now, forgetBefore) => ({
+    toCommit: (now, forget) => ({
       rows: Object.fromEntries(
         TABLE_NAMES.map((name) => [name, rows[name].values()]),
       ) as unknown as GroupRows['rows'],
@@ -114,7 +120,8 @@ export function createGroup(number: number): Group {
       settledAt: now,
       nonces: prints.length === 0 ? null : packed(prints),
       noncesSeenAt: now,
-      forgetBefore,
+      forgetBefore: forget?.before ?? null,
+      forgetAfter: forget?.after ?? Number.POSITIVE_INFINITY,
       keyPrints: keyPrints.length === 0 ? null : packedKeyPrints(keyPrints),
       keyPrintsFirst: firstSequence(rows.idempotency.values()),
       userPrints: userPrints.length === 0 ? null : packedKeyPrints(userPrints),

@@ -24,7 +24,7 @@ import type { Random } from '../../base/random.js'
 import type { RailOrder } from '../../rails/rail.js'
 import type { Store, StoredEvent } from '../../store/store.js'
 import type { Desk, Rules, Work } from './command.js'
-import { createGroup, refuse, type Group } from './group.js'
+import { createGroup, refuse, type Forgetting, type Group } from './group.js'
 import { evict, type Memory } from '../memory/memory.js'
 import { createNeeds } from './needs.js'
 import { createFairQueue } from './queue.js'
@@ -202,7 +202,7 @@ export function createPipeline(dependencies: PipelineDependencies): Pipeline {
   const commit = async (group: Group): Promise<void> => {
     if (group.hasRows()) {
       const now = clock.now()
-      await store.commit(group.toCommit(now, forgetNoncesBefore(now)))
+      await store.commit(group.toCommit(now, forgetting(now)))
       measures.commits += 1
     }
     committedGroup = group.number
@@ -211,12 +211,15 @@ export function createPipeline(dependencies: PipelineDependencies): Pipeline {
 
   /**
    * Old nonce rows are deleted with some commits, a bounded number at a time: none that the table
-   * still holds, whatever the clock did meanwhile.
+   * still holds, whatever the clock did meanwhile. Rows of a clock that was ahead go as well: only
+   * the oldest are looked at, and those would stand before all that come later.
    */
-  const forgetNoncesBefore = (now: Instant): Instant | null =>
-    measures.commits % 64 === 0
-      ? instant(Math.min(now - 2 * NONCE_WINDOW_MS, memory.nonces.heldSince()))
-      : null
+  const forgetting = (now: Instant): Forgetting | null => {
+    if (measures.commits % 64 !== 0) return null
+    const { nonces } = memory
+    const before = instant(Math.min(now - 2 * NONCE_WINDOW_MS, nonces.heldSince()))
+    return { before, after: nonces.heldUntil() }
+  }
 
   const release = (group: Group): void => {
     group.sendReplies()

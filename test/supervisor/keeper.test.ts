@@ -1,0 +1,48 @@
+/** A program that runs and no longer works: found out, ended, started again. */
+import { join } from 'node:path'
+import t from 'tap'
+import { systemClock } from '../../src/base/clock.js'
+import { keep } from '../../src/supervisor/keeper.js'
+import { eventually } from '../support/eventually.js'
+
+t.test('a program that goes silent is started again, one that pauses is not', async (t) => {
+  const lost: string[] = []
+  let stopping = false
+  let asked = 0
+  /** Whether the question of this number is answered. */
+  let answersTo = (number: number): boolean => number % 3 === 0
+  const keeper = keep({
+    name: 'sleeper',
+    program: () => ({
+      command: '/bin/sleep',
+      arguments: ['60'],
+      environment: process.env,
+      serves: () => ({}),
+      answers: () => Promise.resolve(answersTo(++asked)),
+    }),
+    logPath: join(t.testdir(), 'sleeper.log'),
+    clock: systemClock,
+    askEveryMs: 5,
+    isStopping: () => stopping,
+    onReady: () => undefined,
+    onLost: (why) => void lost.push(why),
+  })
+  await keeper.start()
+  const { pid } = keeper
+  await eventually('it was asked often', () => asked >= 12)
+  t.same([keeper.pid, lost], [pid, []], 'two questions without an answer are a pause')
+
+  answersTo = () => false
+  await eventually('it is lost', () => lost.length === 1)
+  answersTo = () => true
+  t.same(lost, ['it does not answer any more'])
+  await eventually('it serves again', () => keeper.isReady && keeper.pid !== pid)
+  t.equal(keeper.restarts, 1)
+
+  process.kill(keeper.pid ?? 0, 'SIGKILL')
+  await eventually('it is lost again', () => lost.length === 2)
+  t.same(lost[1], 'signal SIGKILL', 'what was before is forgotten')
+  await eventually('it serves', () => keeper.isReady && keeper.restarts === 2)
+  stopping = true
+  await keeper.stop()
+})
