@@ -7,7 +7,7 @@ import { openDatabase } from '../../src/store/database.js'
 import { eventually } from '../support/eventually.js'
 
 const PAGE_BYTES = 4_096
-const COMMITS = 64
+const COMMITS = 192
 
 void t.test('what was committed gets into the file while the writer goes on', async (t) => {
   const file = join(t.testdir(), 'some.db')
