@@ -16,7 +16,7 @@
  *     with them.
  * X7. A body has bodyWithinMs, then its answer has answerWithinMs; what is late is answered 504.
  * X8. A header that comes twice has no value, except a list: its lines are one list (RFC 9110).
- * X9. What is turned away is answered before its body is read; uWS takes the rest of it from the
+ * X9. What is turned away is answered, now or soon, without its body; uWS takes that from the
  *     connection, which can be used again. A body in chunks or above its cap is read first.
  */
 import { STATUS_CODES } from 'node:http'

@@ -26,6 +26,7 @@ export function startJanitor(
   let sweeping: Promise<void> = Promise.resolve()
   let place = OLDEST
   let begunAt = clock.now()
+  let stopped = false
 
   const sweep = async (): Promise<void> => {
     const now = clock.now()
@@ -34,11 +35,11 @@ export function startJanitor(
       place = OLDEST
       begunAt = now
     }
-    for (let isEnd = false; !isEnd;) {
-      const looked = await store.forget(before, place)
+    let looked
+    do {
+      looked = await store.forget(before, place)
       place = looked.upTo
-      isEnd = looked.isEnd
-    }
+    } while (!looked.isEnd && !stopped)
   }
 
   const timer = setInterval(() => {
@@ -48,6 +49,7 @@ export function startJanitor(
   return {
     stop: async (): Promise<void> => {
       clearInterval(timer)
+      stopped = true
       await sweeping
     },
   }

@@ -7,6 +7,8 @@
  *     own, which copies thousands of pages and waits for two fsyncs in the midst of a commit, then
  *     finds little left.
  * C2. One at a time. One that fails is no loss: the writer's own meets what is wrong, in a commit.
+ * C3. SQLite before 3.51.3 may lose pages when one connection begins the WAL anew while another one
+ *     checkpoints (sqlite.org/wal.html#walresetbug). A test holds the driver to a later one.
  */
 export const CHECKPOINT_PRAGMAS = `
   PRAGMA wal_autocheckpoint = 0;

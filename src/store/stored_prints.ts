@@ -5,8 +5,8 @@
  * Owns: reading all of them at a start, and which nonces a commit looks at to forget. Does not own:
  * what they mean (auth/nonces, processor/memory), when a commit forgets (processor/cycle/pipeline).
  *
- * T1. Rows are numbered in the order of their commits. Nonces are deleted from their lowest number
- *     on, the others never.
+ * T1. Rows are numbered in the order of their commits. Nonces are deleted from among the lowest
+ *     numbers, the others never.
  * T2. There may be as many rows as there were commits, so they are read as pages of text, and never
  *     looked through by time.
  */

@@ -24,6 +24,14 @@ void t.test('what was committed gets into the file while the writer goes on', as
   t.notOk(statSync(`${file}-wal`, { throwIfNoEntry: false }), 'and all of it at the end')
 })
 
+void t.test('the driver has a SQLite in which a writer and a checkpoint may meet', async (t) => {
+  const database = await openDatabase(join(t.testdir(), 'some.db'))
+  t.teardown(() => database.close())
+  const [row] = await database.all<{ version: string }>('SELECT sqlite_version() AS version')
+  const [major = 0, minor = 0, patch = 0] = (row?.version ?? '').split('.').map(Number)
+  t.ok(major * 1e6 + minor * 1e3 + patch >= 3_051_003, `it is ${row?.version}`)
+})
+
 void t.test('one at a time; one that fails is followed by the next', async (t) => {
   const ends: ((error?: Error) => void)[] = []
   const checkpoints = createCheckpoints({
