@@ -162,6 +162,6 @@ export function createPublisher(clock: Clock): PublisherEnd {
 const hasRoomFor = ({ events, characters }: Bundle, body: string): boolean =>
   events.length < TOGETHER_MAX && characters + body.length <= TOGETHER_MAX_CHARACTERS
 
-/** Other events under the id of the first one would be dropped with it. */
-const idOf = ({ messageId, events }: Bundle): string =>
-  events.length === 1 ? messageId : `${messageId}+${events.length - 1}`
+/** Of exactly these events: the stream drops others that come under an id it knows. */
+const idOf = ({ messageId, events: [, ...others] }: Bundle): string =>
+  [messageId, ...others.map(({ sequence }) => sequence)].join('+')

@@ -115,6 +115,20 @@ void t.test('many are out at once, all are acknowledged, twins are dropped', asy
   t.same([...seen.values()], Array(1_500).fill(1))
 })
 
+void t.test('a message is a twin only of one with the same events', async (t) => {
+  const server = await aServer(t)
+  await server.start()
+  const bus = aBus(t, server, true)
+  await isUp(bus)
+  const [first, settled, last] = someEvents(3)
+  const together = (...events: (typeof first)[]) =>
+    Promise.all(events.map((event) => bus.publisher.publish(event!, event!.id)))
+  t.same(await together(first, settled), [true, true])
+  t.same(await together(first, last), [true, true], 'as when the outbox is read again')
+  const seen = await readAll(bus.consumer, [first!.id, settled!.id, last!.id])
+  t.equal(seen.get(last!.id), 1)
+})
+
 void t.test('beyond the window nothing is sent', async (t) => {
   const server = await aServer(t)
   await server.start()
