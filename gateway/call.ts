@@ -161,7 +161,7 @@ class Answering implements Waiting {
 
   settle(code: string, body: string, replayed: boolean): void {
     this.inFlight.count -= 1
-    if (this.handler.waitsBesideCycle !== true) this.queue.leave()
+    if (this.handler.waitsBesideCycle !== true) this.queue.leave(this.startedAt)
     if (code !== '') return this.exchange.refuse(knownCode(code))
     const { status, headers } = this.handler.success(replayed)
     this.exchange.answer(status, body, headers)
@@ -190,7 +190,7 @@ class Burning implements Waiting {
 
   settle(code: string): void {
     this.inFlight.count -= 1
-    this.queue.leave()
+    this.queue.leave(this.startedAt)
     if (code === '') this.exchange.refuse(this.code, this.headers)
     else this.exchange.refuse(knownCode(code))
   }

@@ -54,7 +54,7 @@ export function createLimits(options: LimitsOptions): Limits {
   const sources = createRateLimit(options.clock)
   const keys = createRateLimit(options.clock)
   const inFlight = createInFlight()
-  const queue = createStandingQueue()
+  const queue = createStandingQueue(options.clock)
 
   const limited = (name: LimitName, seconds: number): number => {
     if (seconds > 0) onLimited(name)

@@ -9,13 +9,15 @@
  *     asked than answered or it is twice as long.
  * Q2. Callers who wait for each answer before they ask again are taken as well, however slow the
  *     processor is: those on STANDING_MAX connections always, more as long as answers keep coming.
- * Q3. While it is shed, as many may wait as are answered in TARGET_MS, whatever the pace is. That
- *     ends when next to nothing had to be refused for SHED_MS. Who goes on without heeding
- *     `Retry-After` is served at full pace even so, though not at every try.
- * Q4. A request that finds the queue short costs one comparison. There is no timer: whoever would
- *     make a long queue longer looks at it.
+ * Q3. While it is shed, as many may wait as are answered in twice the time that an answer takes
+ *     while it is short, whatever the pace is: who is accepted in a flood hardly notices it, and a
+ *     slow disk still gets groups as large as it needs. That ends when next to nothing had to be
+ *     refused for SHED_MS. Who goes on without heeding `Retry-After` is served at full pace even so,
+ *     though not at every try.
+ * Q4. A request that finds the queue short costs one comparison, its answer one look at the clock.
+ *     There is no timer: whoever would make a long queue longer looks at it.
  */
-import { instant, type Instant } from '../src/base/clock.js'
+import { instant, type Clock, type Instant } from '../src/base/clock.js'
 
 /** Twice the connections of a large backend's pool, half of what one partner may have waiting. */
 export const STANDING_MAX = 1_000
@@ -25,16 +27,20 @@ export const BURST_MAX = 4_000
 export const STANDING_MS = 100
 /** Longer than any pause of a process, or the flood would seem to be over in one. */
 export const SHED_MS = 500
-/** Two groups, as a flood leaves them: with fewer waiting the processor would idle. */
-export const TARGET_MS = 15
-/** Two slices of the cycle: one is decided while the other is on its way. */
-export const WAITING_MIN = 128
+/** Twice what an answer usually takes, within these bounds. */
+export const TARGET_MIN_MS = 8
+export const TARGET_MAX_MS = 40
+/** A slice of the cycle: with fewer waiting the processor would idle. */
+export const WAITING_MIN = 64
+/** What is usual is the mean of so many answers, older ones weighing ever less. */
+const USUAL_OF = 512
 /** Of what is answered: asked beyond it is more than groups of answers that come late. */
 const EXCESS_SHARE = 0.1
 
 export interface StandingQueue {
   enter(): void
-  leave(): void
+  /** `since`: the request's own beginning. */
+  leave(since: Instant): void
   /** Whether one more is too many. Asked once for each that would enter. */
   refuses(now: Instant): boolean
 }
@@ -42,8 +48,9 @@ export interface StandingQueue {
 /** `long`: it may be a burst. */
 type State = 'short' | 'long' | 'standing' | 'shed'
 
-export function createStandingQueue(): StandingQueue {
+export function createStandingQueue(clock: Clock): StandingQueue {
   let state: State = 'short'
+  let usualMs = TARGET_MIN_MS / 2
   let waiting = 0
   let mayWait = STANDING_MAX
   let since = instant(0)
@@ -76,7 +83,8 @@ export function createStandingQueue(): StandingQueue {
 
   const turn = (to: State, now: Instant): void => {
     if (to === 'shed' && now > since) {
-      const inTarget = (answered * TARGET_MS) / (now - since)
+      const targetMs = Math.min(TARGET_MAX_MS, Math.max(TARGET_MIN_MS, 2 * usualMs))
+      const inTarget = (answered * targetMs) / (now - since)
       mayWait = Math.min(STANDING_MAX, Math.max(WAITING_MIN, inTarget))
     } else if (to !== 'shed') {
       mayWait = STANDING_MAX
@@ -91,10 +99,11 @@ export function createStandingQueue(): StandingQueue {
     enter: () => {
       waiting += 1
     },
-    leave: () => {
+    leave: (since) => {
       waiting -= 1
       answered += 1
-      if (waiting === STANDING_MAX - 1 && state !== 'shed') state = 'short'
+      if (state === 'short') usualMs += (clock.now() - since - usualMs) / USUAL_OF
+      else if (waiting === STANDING_MAX - 1 && state !== 'shed') state = 'short'
     },
     refuses: (now) => waiting >= mayWait && isTooMany(now),
   }

@@ -12,7 +12,7 @@ import {
   SHED_MS,
   STANDING_MAX,
   STANDING_MS,
-  TARGET_MS,
+  TARGET_MAX_MS,
   WAITING_MIN,
 } from '../../gateway/standing_queue.js'
 import { eventually } from '../support/eventually.js'
@@ -22,7 +22,7 @@ import { accept } from './stand_in_processor.js'
 
 /** A processor that answers so many a millisecond, in order, behind the queue. */
 function simulation() {
-  const queue = createStandingQueue()
+  const queue = createStandingQueue({ now: () => instant(now) })
   const enteredAt: number[] = []
   let now = 1_000_000
   let owed = 0
@@ -48,7 +48,7 @@ function simulation() {
       owed = Math.min(owed + perMs, enteredAt.length)
       const answered = enteredAt.splice(0, Math.floor(owed))
       owed -= answered.length
-      for (const _ of answered) queue.leave()
+      for (const at of answered) queue.leave(instant(at))
       return answered.map((at) => now - at)
     },
     setBack: (ms: number) => {
@@ -102,8 +102,41 @@ void t.test('a flood is shed soon, then waits are short at any pace', (t) => {
     }
     const reached = STANDING_MAX / (9 * perMs)
     t.ok(sheds <= reached + 3 * STANDING_MS, `${perMs}/ms: shed after ${sheds} ms`)
-    t.ok(longest <= 2 * Math.max(TARGET_MS, WAITING_MIN / perMs), `${perMs}/ms: ${longest} ms`)
+    t.ok(longest <= 2 * Math.max(TARGET_MAX_MS, WAITING_MIN / perMs), `${perMs}/ms: ${longest} ms`)
   }
+  t.end()
+})
+
+void t.test('who is accepted in a flood waits as long as usual', (t) => {
+  const world = simulation()
+  for (let ms = 0; ms < 1_000; ms++) {
+    world.ask(5)
+    world.answer(10)
+  }
+  let longest = 0
+  for (let ms = 0; ms < 3_000; ms++) {
+    world.ask(100)
+    const waits = world.answer(10)
+    if (ms >= 2_000) longest = Math.max(longest, ...waits)
+  }
+  t.ok(longest > 0 && longest <= 20, `${longest} ms`)
+  t.end()
+})
+
+void t.test('a disk that takes its time for each group gets large groups in a flood, too', (t) => {
+  const world = simulation()
+  const SYNC_MS = 16
+  const GROUP_MAX = 256
+  let group = 0
+  let answered = 0
+  for (let ms = 0; ms < 8_000; ms++) {
+    world.ask(ms < 3_000 ? 6 : 160)
+    const done = world.answer(ms % SYNC_MS === 0 ? group : 0).length
+    if (ms % SYNC_MS === 0) group = Math.min(GROUP_MAX, world.waiting)
+    if (ms >= 5_000) answered += done
+  }
+  const capacity = GROUP_MAX / SYNC_MS
+  t.ok(answered / 3_000 >= 0.9 * capacity, `${answered / 3_000} of ${capacity} a millisecond`)
   t.end()
 })
 
