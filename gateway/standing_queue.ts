@@ -12,8 +12,8 @@
  * Q3. While it is shed, as many may wait as are answered in twice the time that an answer takes
  *     while it is short, whatever the pace is: who is accepted in a flood hardly notices it, and a
  *     slow disk still gets groups as large as it needs. That ends when next to nothing had to be
- *     refused for SHED_MS. Who goes on without heeding `Retry-After` is served at full pace even so,
- *     though not at every try.
+ *     refused for SHED_MS. Who goes on without heeding `Retry-After` is served at full pace even
+ *     so, though not at every try.
  * Q4. A request that finds the queue short costs one comparison, its answer one look at the clock.
  *     There is no timer: whoever would make a long queue longer looks at it.
  */
@@ -32,8 +32,8 @@ export const TARGET_MIN_MS = 8
 export const TARGET_MAX_MS = 40
 /** A slice of the cycle: with fewer waiting the processor would idle. */
 export const WAITING_MIN = 64
-/** What is usual is the mean of so many answers, older ones weighing ever less. */
-const USUAL_OF = 512
+/** The mean of so many answers is usual. A burst or the first of a flood are far fewer. */
+const USUAL_OF = 16_384
 /** Of what is answered: asked beyond it is more than groups of answers that come late. */
 const EXCESS_SHARE = 0.1
 
@@ -95,6 +95,10 @@ export function createStandingQueue(clock: Clock): StandingQueue {
     answered = 0
   }
 
+  const learn = (tookMs: number): void => {
+    usualMs += (Math.min(tookMs, TARGET_MAX_MS) - usualMs) / USUAL_OF
+  }
+
   return {
     enter: () => {
       waiting += 1
@@ -102,7 +106,7 @@ export function createStandingQueue(clock: Clock): StandingQueue {
     leave: (since) => {
       waiting -= 1
       answered += 1
-      if (state === 'short') usualMs += (clock.now() - since - usualMs) / USUAL_OF
+      if (state === 'short') learn(clock.now() - since)
       else if (waiting === STANDING_MAX - 1 && state !== 'shed') state = 'short'
     },
     refuses: (now) => waiting >= mayWait && isTooMany(now),
