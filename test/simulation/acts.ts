@@ -30,6 +30,7 @@ export function call(stage: Stage, { command, heard }: Call): void {
   const nonce = spent?.nonce ?? Buffer.from(Array.from({ length: 32 }, () => chance.int(256)))
   const take = (answer: Answer): void => {
     trace.say(`${command.name}: ${answer.ok ? JSON.stringify(answer.view) : answer.code}`)
+    if (answer.ok) trace.count(`granted: ${command.name}`)
     const isTimeout = !answer.ok && answer.code === 'timeout'
     if (spent === undefined) {
       if (!isTimeout) nonces.push({ nonce, at })
@@ -107,7 +108,7 @@ async function collect({ mortal, witness, rail, bus, trace }: Stage): Promise<vo
 
 /** At the disk: everything that was ever answered is there, and the books are in order. */
 export async function look({ witness, workload, rail }: Stage, isEnd = false): Promise<void> {
-  await witness.checkWishes([...workload.intents, ...workload.payouts])
+  await witness.checkKnown(workload)
   await witness.audit(rail, isEnd)
 }
 

@@ -17,7 +17,6 @@ import { createPayout } from '../../src/processor/commands/payout_create.js'
 import { getPayout } from '../../src/processor/commands/payout_get.js'
 import { resolvePayout } from '../../src/processor/commands/payout_resolve.js'
 import { approvePayout, rejectPayout } from '../../src/processor/commands/payout_review.js'
-import { depositPlayMoney } from '../../src/processor/commands/sandbox_deposit.js'
 import type { Answer } from '../../src/processor/cycle/group.js'
 import type { Chance } from '../fuzz/chance.js'
 import { thai, vietnamese } from '../qr/payloads.js'
@@ -29,7 +28,6 @@ import {
   type AnyWish,
   type IntentWish,
   type PayoutWish,
-  type Remembered,
   type View,
 } from './knowledge.js'
 
@@ -56,9 +54,11 @@ const shown = (wish: AnyWish) => (view: View) => see(wish, String(view['status']
 /** For the first time, or again. */
 export function askFor(wish: AnyWish): Call {
   wish.asked += 1
+  const isTooLate = wish.kind === 'payout' && wish.asked === 1 && wish.to?.disabled === true
   const heard = (answer: Answer): void => {
     const view = remember(wish.creation, answer)
     if (view === null) return
+    assert.ok(!isTooLate, 'nothing new goes to a disabled beneficiary')
     wish.id = String(view['intent_id'] ?? view['id'])
     see(wish, String(view['status']))
     if (wish.kind === 'intent') wish.tokens.push(jtiIn(view['session_token']))
@@ -135,8 +135,3 @@ export function settle(payoutId: string, chance: Chance): Call {
   const word = { outcome: chance.pick(['completed', 'failed']), evidence: 'statement' }
   return call(resolvePayout(OPERATOR, payoutId, word))
 }
-
-export const deposit = (key: string, made: Remembered): Call => ({
-  command: depositPlayMoney(DEMO, { currency: 'VND', amount: '50000000', idempotency_key: key }),
-  heard: (answer) => void remember(made, answer),
-})

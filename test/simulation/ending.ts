@@ -60,8 +60,7 @@ const PAID = ['captured', 'refunded', 'completed', 'reversed']
 
 export async function checkTheEnd(stage: Stage): Promise<void> {
   const { workload, witness, rail, mortal, bus } = stage
-  const wishes = [...workload.intents, ...workload.payouts]
-  await witness.checkWishes(wishes)
+  await witness.checkKnown(workload)
   for (const row of await witness.rows()) {
     const { id, state } = row
     assert.ok(isOver(state) || PAID.includes(state), `${id} has come to its end, not ${state}`)

@@ -18,7 +18,7 @@ import { openDatabase } from '../../src/store/database.js'
 import type { StoredEvent } from '../../src/store/store.js'
 import type { FaultyBus } from './faulty_bus.js'
 import type { FaultyRail } from './faulty_rail.js'
-import { see, type AnyWish } from './knowledge.js'
+import { see, type AnyWish, type Offer, type PartnerMemory, type Saved } from './knowledge.js'
 
 /** Each currency of a tenant sums to zero; nobody's money is overdrawn. */
 export function checkBalances({ balances }: Memory): void {
@@ -54,7 +54,7 @@ export interface Witness {
   /** What left the processor was on disk before. */
   checkLeft(orders: readonly RailOrder[], events: readonly StoredEvent[]): Promise<void>
   /** Everything that was ever answered is there, and nothing twice. */
-  checkWishes(wishes: readonly AnyWish[]): Promise<void>
+  checkKnown(memory: PartnerMemory): Promise<void>
   rows(): Promise<readonly Row[]>
   /**
    * The auditor, over the processor's books and, at the end, the bank's. Before, a lie may have
@@ -77,6 +77,15 @@ const ROWS = `
   UNION ALL
   SELECT id, state, context ->> 'description', context ->> 'handedOverAt', 0 FROM payouts`
 
+/** Of a beneficiary its status, of an offer its conversion. */
+interface Fate {
+  readonly id: string
+  readonly fate: string
+}
+
+const BENEFICIARIES = 'SELECT id, status AS fate FROM beneficiaries'
+const CONVERTED = 'SELECT id, conversion AS fate FROM fx_quotes WHERE conversion IS NOT NULL'
+
 const NEXT_DUE = `SELECT min(at) AS at FROM (
   SELECT min(due_at) AS at FROM intents UNION ALL SELECT min(due_at) FROM payouts)`
 
@@ -96,10 +105,12 @@ export async function openWitness(folder: string, clock: Clock): Promise<Witness
       const known = new Set(await events())
       for (const { id } of told) assert.ok(known.has(id), 'an event is on disk before it is told')
     },
-    checkWishes: async (wishes) => {
+    checkKnown: async ({ intents, payouts, saved, offers }) => {
       const byMark = new Map<string, Row[]>()
       for (const row of await rows()) byMark.set(row.mark, [...(byMark.get(row.mark) ?? []), row])
-      for (const wish of wishes) checkWish(wish, byMark.get(wish.mark) ?? [])
+      for (const wish of [...intents, ...payouts]) checkWish(wish, byMark.get(wish.mark) ?? [])
+      checkSaved(saved, await disk.all<Fate>(BENEFICIARIES))
+      checkTaken(offers, await disk.all<Fate>(CONVERTED))
     },
     rows,
     audit: async (rail, isEnd) => {
@@ -140,6 +151,24 @@ function checkWish(wish: AnyWish, rows: readonly Row[]): void {
     assert.equal(row?.id, wish.id, `${name} was answered and is there`)
   assert.ok(rows.length <= (wish.key === null ? wish.asked : 1), `${name} is there once`)
   if (row !== undefined && wish.creation.answer !== null) see(wish, row.state)
+}
+
+function checkSaved(saved: readonly Saved[], rows: readonly Fate[]): void {
+  const fates = new Map(rows.map(({ id, fate }) => [id, fate]))
+  for (const { id, disabled } of saved) {
+    const fate = fates.get(id)
+    assert.ok(disabled ? fate === 'disabled' : fate !== undefined, `${id} is ${fate}`)
+  }
+}
+
+/** The audit sees to it that each of these has one posting. */
+function checkTaken(offers: readonly Offer[], rows: readonly Fate[]): void {
+  const fates = new Map(rows.map(({ id, fate }) => [id, fate]))
+  for (const { id, conversion } of offers) {
+    if (conversion.answer === null) continue
+    const { id: told } = JSON.parse(conversion.answer) as { id: string }
+    assert.equal(fates.get(id), told, `${id} was taken once`)
+  }
 }
 
 async function writeRailBooks(folder: string, { entries, discrepancies }: FaultyRail) {

@@ -30,13 +30,37 @@ interface Wish<Kind extends string, Request> {
   status: string | null
 }
 
+/** A beneficiary that was saved. */
+export interface Saved {
+  readonly id: string
+  /** Its end was answered. */
+  disabled: boolean
+}
+
+/** Of one currency for another. */
+export interface Offer {
+  readonly id: string
+  readonly conversion: Remembered
+}
+
 export interface IntentWish extends Wish<'intent', CreateIntent> {
   readonly tokens: string[]
   readonly confirmation: Remembered
   readonly refund: Remembered
 }
-export type PayoutWish = Wish<'payout', CreatePayout>
+export interface PayoutWish extends Wish<'payout', CreatePayout> {
+  /** A saved beneficiary; null: the request bears one of its own. */
+  readonly to: Saved | null
+}
 export type AnyWish = IntentWish | PayoutWish
+
+/** All that the partner knows. */
+export interface PartnerMemory {
+  readonly intents: readonly IntentWish[]
+  readonly payouts: readonly PayoutWish[]
+  readonly saved: readonly Saved[]
+  readonly offers: readonly Offer[]
+}
 
 const NEXT: Readonly<Record<string, readonly string[]>> = {
   'intent created': ['authorized', 'captured', 'failed', 'expired', 'cancelled', 'refunded'],

@@ -25,6 +25,10 @@ const MUST_HAPPEN = [
   'news: refused',
   'news: returned',
   'order: recall',
+  'granted: create_beneficiary',
+  'granted: disable_beneficiary',
+  'granted: create_fx_quote',
+  'granted: create_fx_conversion',
 ]
 
 t.test('fixed seeds hold', async (t) => {

@@ -15,7 +15,6 @@ import {
   askFor,
   cancel,
   confirm,
-  deposit,
   look,
   misuseKeyOf,
   refund,
@@ -26,11 +25,18 @@ import {
   type Call,
   type Known,
 } from './calls.js'
-import type { AnyWish, IntentWish, PayoutWish, Remembered } from './knowledge.js'
+import { ask, deposit, disable, save, take } from './funds.js'
+import type {
+  AnyWish,
+  IntentWish,
+  Offer,
+  PartnerMemory,
+  PayoutWish,
+  Remembered,
+  Saved,
+} from './knowledge.js'
 
-export interface Workload {
-  readonly intents: readonly IntentWish[]
-  readonly payouts: readonly PayoutWish[]
+export interface Workload extends PartnerMemory {
   next(now: Instant): Call
   /** An operator ends what the rail never will. */
   settle(payoutId: string): Call
@@ -50,6 +56,8 @@ const RECENT = 6
 export function createWorkload(chance: Chance): Workload {
   const intents: IntentWish[] = []
   const payouts: PayoutWish[] = []
+  const saved: Saved[] = []
+  const offers: Offer[] = []
   const deposits = new Map<string, Remembered>()
   const settledByHand = new Set<string>()
 
@@ -59,7 +67,8 @@ export function createWorkload(chance: Chance): Workload {
     return askFor(wish)
   }
   const beginPayout = (): Call => {
-    const wish = newPayout(chance, payouts.length + 1)
+    const to = saved.length > 0 && chance.once(3) ? chance.pick(saved.slice(-RECENT)) : null
+    const wish = newPayout(chance, payouts.length + 1, to)
     payouts.push(wish)
     return askFor(wish)
   }
@@ -76,6 +85,16 @@ export function createWorkload(chance: Chance): Workload {
     const made = deposits.get(key) ?? { answer: null }
     deposits.set(key, made)
     return deposit(key, made)
+  }
+  const saveOne = (): Call => save(chance.pick(ACCOUNTS), saved)
+  const disableOne = (): Call => {
+    if (saved.length === 0) return saveOne()
+    return disable(chance.pick(saved.slice(-RECENT)))
+  }
+  const askForRate = (): Call => ask(chance, offers)
+  const takeOne = (): Call => {
+    if (offers.length === 0) return askForRate()
+    return take(chance.pick(offers.slice(-RECENT)), chance)
   }
   /** About a wish that was granted, mostly a recent one. */
   const about =
@@ -102,11 +121,17 @@ export function createWorkload(chance: Chance): Workload {
     [4, about(payouts, look)],
     [4, about(payouts, review)],
     [2, putMoneyIn],
+    [3, saveOne],
+    [1, disableOne],
+    [2, askForRate],
+    [4, takeOne],
   ]
   const drawn = kinds.flatMap(([weight, make]) => Array.from({ length: weight }, () => make))
   return {
     intents,
     payouts,
+    saved,
+    offers,
     settledByHand,
     next: (now) => chance.pick(drawn)(now),
     settle: (payoutId) => {
@@ -129,15 +154,19 @@ function newIntent(chance: Chance, number: number): IntentWish {
   return { kind: 'intent', mark: String(FIRST_MARK + number), key, request, ...unheard, ...later }
 }
 
-function newPayout(chance: Chance, number: number): PayoutWish {
+function newPayout(chance: Chance, number: number, to: Saved | null): PayoutWish {
   const key = `payout ${number}`
-  const request = aPayout({
+  const { beneficiary: inline, ...form } = aPayout()
+  const request = {
+    ...form,
     idempotency_key: key,
     amount: chance.pick(PAYOUT_AMOUNTS),
-    beneficiary: { ...aPayout().beneficiary!, account_number: chance.pick(ACCOUNTS) },
     reference: chance.pick(REFERENCES),
     description: key,
-  })
+    ...(to === null
+      ? { beneficiary: { ...inline!, account_number: chance.pick(ACCOUNTS) } }
+      : { beneficiary_id: to.id }),
+  }
   const unheard = { creation: { answer: null }, asked: 0, id: null, status: null }
-  return { kind: 'payout', mark: key, key, request, ...unheard }
+  return { kind: 'payout', mark: key, key, request, to, ...unheard }
 }
