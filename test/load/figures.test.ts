@@ -100,6 +100,7 @@ t.test('a spike is told by what was refused, given up and how soon it was over',
   t.equal(value('p99 of the accepted, from due, at worst'), 90)
   t.equal(value('p99 of the accepted, from sent, at worst'), 45)
   t.equal(value('p99 of the accepted, from sent, median'), 42.5)
+  t.equal(value('in times of that before'), 8.5)
   t.equal(value('of it the client itself, median'), 8.5)
   t.equal(value('recovered after'), 750)
   t.end()

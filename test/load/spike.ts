@@ -69,8 +69,9 @@ const refusalFindings = ({ refusals, refusalsFromDue }: WindowResult): Finding[]
   finding('p99 of the refused, from sent', refusals.p99, 'ms'),
 ]
 
-/** Twice as slow as before is still recovering. */
-const RECOVERED_FACTOR = 2
+/** Twice as slow as before is no longer as before. */
+const BEARABLE_FACTOR = 2
+const RECOVERED_WITHIN_MS = 5_000
 
 export function spikeFindings(
   { pulses }: WindowResult,
@@ -92,9 +93,11 @@ export function spikeFindings(
   const ownDelay = (pulse: PulseResult): number => pulse.ownDelay
   const worst = (of: (pulse: PulseResult) => number): number => Math.max(0, ...during.map(of))
   const calm = typical(before, fromDue)
+  const calmFromSent = typical(before, fromSent)
+  const floodFromSent = typical(during, fromSent)
   const recovered = within(to, Infinity).find(
     ({ failedPerSecond, givenUpPerSecond, p99 }) =>
-      failedPerSecond + givenUpPerSecond === 0 && p99 <= RECOVERED_FACTOR * calm,
+      failedPerSecond + givenUpPerSecond === 0 && p99 <= BEARABLE_FACTOR * calm,
   )
   return [
     finding('capacity', capacity, '/s'),
@@ -103,12 +106,17 @@ export function spikeFindings(
     finding('refused at once', refused / due, ''),
     finding('gave up waiting for a connection', givenUp / due, ''),
     finding('p99 before, from due', calm, 'ms'),
-    finding('p99 before, from sent', typical(before, fromSent), 'ms'),
+    finding('p99 before, from sent', calmFromSent, 'ms'),
     finding('p99 of the accepted, from due, at worst', worst(fromDue), 'ms'),
     finding('p99 of the accepted, from sent, at worst', worst(fromSent), 'ms'),
-    finding('p99 of the accepted, from sent, median', typical(during, fromSent), 'ms'),
+    finding('p99 of the accepted, from sent, median', floodFromSent, 'ms'),
+    finding('in times of that before', floodFromSent / calmFromSent, '×', {
+      atMost: BEARABLE_FACTOR,
+    }),
     finding('of it the client itself, median', typical(during, ownDelay), 'ms'),
-    finding('recovered after', recovered === undefined ? Infinity : recovered.at - to, 'ms'),
+    finding('recovered after', recovered === undefined ? Infinity : recovered.at - to, 'ms', {
+      atMost: RECOVERED_WITHIN_MS,
+    }),
   ]
 }
 

@@ -82,6 +82,7 @@ const GATEWAY: Table = {
   'gateway/app.ts': 'route and hand over',
   'gateway/call.ts': 'route and hand over',
   'gateway/call.ts#settle': 'answer',
+  'gateway/call.ts#accepted': 'answer',
   'gateway/deadlines.ts': 'deadlines',
   'gateway/limits.ts': 'limits and authenticate',
   'gateway/standing_queue.ts': 'limits and authenticate',
