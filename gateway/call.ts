@@ -24,14 +24,14 @@ import type { Hosts } from './hosts.js'
 import type { InFlight, Limits } from './limits.js'
 import { knownCode } from './problem.js'
 import type { ProcessorClient, Waiting } from './processor_client.js'
-import type { Refusals } from './refusals.js'
+import type { PacedRefusals } from './paced_refusals.js'
 import { OK, type Destination, type Handler, type LocalHandler } from './route.js'
 
 export interface CallOptions {
   readonly brandHeaders: BrandHeaders
   readonly hosts: Hosts
   readonly limits: Limits
-  readonly refusals: Refusals
+  readonly pacedRefusals: PacedRefusals
   readonly authenticator: Authenticator
   readonly directory: Directory
   readonly processor: ProcessorClient
@@ -40,16 +40,16 @@ export interface CallOptions {
 
 /** Before anybody is known. False: it is to be served. */
 export function turnsAway(
-  { limits, refusals }: CallOptions,
+  { limits, pacedRefusals }: CallOptions,
   exchange: Exchange,
   { kind }: Destination,
 ): boolean {
   if (kind !== 'local' && limits.overload(exchange.startedAt)) {
-    refusals.add(() => exchange.refuse('configuration_error', RETRY_SOON))
+    pacedRefusals.add(() => exchange.refuse('configuration_error', RETRY_SOON))
     return true
   }
   const waitAsSource = limits.source(exchange)
-  if (waitAsSource > 0) refuseForNow(refusals, exchange, waitAsSource)
+  if (waitAsSource > 0) refuseForNow(pacedRefusals, exchange, waitAsSource)
   return waitAsSource > 0
 }
 
@@ -60,7 +60,7 @@ export function serveCall(
   exchange: Exchange,
   destination: Destination,
 ): void {
-  const { limits, refusals, authenticator, processor } = options
+  const { limits, pacedRefusals, authenticator, processor } = options
   const host = exchange.header('host')
   const environment = options.hosts(typeof host === 'string' ? host : '')
   if (environment === undefined) return exchange.refuse('not_found')
@@ -74,7 +74,7 @@ export function serveCall(
   const caller = authenticator.authenticate(exchange, auth, environment, destination.id)
   if (!caller.ok) return exchange.refuse(caller.code)
   const waitAsCaller = limits.caller(caller.value)
-  if (waitAsCaller > 0) return refuseForNow(refusals, exchange, waitAsCaller)
+  if (waitAsCaller > 0) return refuseForNow(pacedRefusals, exchange, waitAsCaller)
 
   const call: Call = {
     exchange,
@@ -83,17 +83,17 @@ export function serveCall(
     queue: limits.queue,
   }
   if (destination.kind === 'nowhere') {
-    return turnAway(processor, call, destination.code, destination.headers)
+    return burnAndRefuse(processor, call, destination.code, destination.headers)
   }
   const { handler } = destination.route
   const { sessionJti, receiptSubject } = caller.value
   const operation = handler.decode({ exchange, id: destination.id, sessionJti, receiptSubject })
-  if (!operation.ok) return turnAway(processor, call, operation.code, [])
+  if (!operation.ok) return burnAndRefuse(processor, call, operation.code, [])
   processor.submit(commandOf(call, operation.value), new Answering(call, handler))
 }
 
-const refuseForNow = (refusals: Refusals, exchange: Exchange, seconds: number): void =>
-  refusals.add(() => exchange.refuse('rate_limited', [['Retry-After', String(seconds)]]))
+const refuseForNow = (paced: PacedRefusals, exchange: Exchange, seconds: number): void =>
+  paced.add(() => exchange.refuse('rate_limited', [['Retry-After', String(seconds)]]))
 
 function answerHere(
   { directory, brandHeaders, clock }: CallOptions,
@@ -118,7 +118,7 @@ interface Call {
 }
 
 /** Refuses a caller who is known: after its nonce is burnt, if it has one. */
-function turnAway(
+function burnAndRefuse(
   processor: ProcessorClient,
   call: Call,
   code: ErrorCode,
@@ -141,57 +141,60 @@ function commandOf({ exchange, caller }: Call, command: Command): Command {
   return command
 }
 
-/** Waits for the outcome of an operation. */
-class Answering implements Waiting {
+/** What both kinds of command have in common: they are in flight until they are settled (J3). */
+abstract class CommandInFlight implements Waiting {
   readonly startedAt: Instant
-  private readonly exchange: Exchange
+  protected readonly exchange: Exchange
   private readonly inFlight: InFlight
-  private readonly queue: Limits['queue']
-  private readonly handler: Handler
+  /** Null: its answer is waited for beside the processor's cycle. */
+  private readonly queue: Limits['queue'] | null
 
-  constructor({ exchange, inFlight, queue }: Call, handler: Handler) {
+  constructor({ exchange, inFlight }: Call, queue: Limits['queue'] | null) {
     this.startedAt = exchange.startedAt
     this.exchange = exchange
     this.inFlight = inFlight
     this.queue = queue
-    this.handler = handler
     inFlight.count += 1
-    if (handler.waitsBesideCycle !== true) queue.enter()
+    if (queue !== null) queue.enter()
   }
 
   settle(code: string, body: string, replayed: boolean): void {
     this.inFlight.count -= 1
-    if (this.handler.waitsBesideCycle !== true) this.queue.leave(this.startedAt)
-    if (code !== '') return this.exchange.refuse(knownCode(code))
+    if (this.queue !== null) this.queue.leave(this.startedAt)
+    if (code === '') this.accepted(body, replayed)
+    else this.exchange.refuse(knownCode(code))
+  }
+
+  protected abstract accepted(body: string, replayed: boolean): void
+}
+
+/** Waits for the outcome of an operation. */
+class Answering extends CommandInFlight {
+  private readonly handler: Handler
+
+  constructor(call: Call, handler: Handler) {
+    super(call, handler.waitsBesideCycle === true ? null : call.queue)
+    this.handler = handler
+  }
+
+  protected accepted(body: string, replayed: boolean): void {
     const { status, headers } = this.handler.success(replayed)
     this.exchange.answer(status, body, headers)
   }
 }
 
 /** Waits for a nonce to be burnt, then refuses. A nonce that was seen before goes first. */
-class Burning implements Waiting {
-  readonly startedAt: Instant
-  private readonly exchange: Exchange
-  private readonly inFlight: InFlight
-  private readonly queue: Limits['queue']
+class Burning extends CommandInFlight {
   private readonly code: ErrorCode
   private readonly headers: AnswerHeaders
 
-  constructor({ exchange, inFlight, queue }: Call, code: ErrorCode, headers: AnswerHeaders) {
-    this.startedAt = exchange.startedAt
-    this.exchange = exchange
-    this.inFlight = inFlight
-    this.queue = queue
+  constructor(call: Call, code: ErrorCode, headers: AnswerHeaders) {
+    super(call, call.queue)
     this.code = code
     this.headers = headers
-    inFlight.count += 1
-    queue.enter()
   }
 
-  settle(code: string): void {
-    this.inFlight.count -= 1
-    this.queue.leave(this.startedAt)
-    if (code === '') this.exchange.refuse(this.code, this.headers)
-    else this.exchange.refuse(knownCode(code))
+  protected accepted(): void {
+    this.exchange.refuse(this.code, this.headers)
   }
 }

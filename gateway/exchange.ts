@@ -131,7 +131,7 @@ export function createHttpServer<T extends Target>(options: HttpServerOptions<T>
     exchange.closing ||= !exchange.complete
     exchange.refuse(exchange.oversized ? 'payload_too_large' : 'timeout')
   }
-  const desk: Desk<T> = {
+  const server: ServerState<T> = {
     ...options,
     reading: createDeadlines(options.bodyWithinMs ?? BODY_WITHIN_MS, clock, late),
     answering: createDeadlines(options.answerWithinMs ?? ANSWER_WITHIN_MS, clock, late),
@@ -141,7 +141,7 @@ export function createHttpServer<T extends Target>(options: HttpServerOptions<T>
   }
 
   const begin = (res: HttpResponse, req: HttpRequest): void => {
-    const exchange = new OpenExchange(desk, res)
+    const exchange = new OpenExchange(server, res)
     res.onAborted(() => exchange.leave())
     guarded(exchange, () => {
       if (!exchange.readHead(req)) {
@@ -158,7 +158,7 @@ export function createHttpServer<T extends Target>(options: HttpServerOptions<T>
   }
 
   const receiveBody = (exchange: OpenExchange<T>, res: HttpResponse, target: T): void => {
-    desk.reading.add(exchange)
+    server.reading.add(exchange)
     if (exchange.declaredBytes > DISCARD_MAX_BYTES) {
       exchange.closing = true
       return exchange.refuse('payload_too_large')
@@ -172,16 +172,16 @@ export function createHttpServer<T extends Target>(options: HttpServerOptions<T>
 
   const serve = (exchange: OpenExchange<T>, target: T): void => {
     exchange.complete = true
-    desk.reading.delete(exchange)
+    server.reading.delete(exchange)
     if (exchange.mustBeRead() && isTurnedAway(exchange, target)) return
-    desk.answering.add(exchange)
+    server.answering.add(exchange)
     service.serve(exchange, target)
     exchange.body = NO_BODY
   }
 
   const isTurnedAway = (exchange: OpenExchange<T>, target: T): boolean => {
     const turnedAway = service.turnsAway(exchange, target)
-    if (turnedAway && !exchange.answered) desk.answering.add(exchange)
+    if (turnedAway && !exchange.answered) server.answering.add(exchange)
     return turnedAway
   }
 
@@ -222,13 +222,13 @@ export function createHttpServer<T extends Target>(options: HttpServerOptions<T>
       return taken
     },
     close: async (withinMs) => {
-      desk.stopping = true
+      server.stopping = true
       if (socket !== undefined) uWS.us_listen_socket_close(socket)
       socket = undefined
-      await drained(desk, withinMs)
+      await drained(server, withinMs)
       app.close()
-      desk.reading.stop()
-      desk.answering.stop()
+      server.reading.stop()
+      server.answering.stop()
     },
   }
 }
@@ -243,7 +243,7 @@ function secureApp({ certFile, keyFile }: TlsFiles): TemplatedApp {
 }
 
 /** What the exchanges of one server share. */
-interface Desk<T extends Target> extends HttpServerOptions<T> {
+interface ServerState<T extends Target> extends HttpServerOptions<T> {
   readonly reading: Deadlines<OpenExchange<T>>
   readonly answering: Deadlines<OpenExchange<T>>
   bufferedBytes: number
@@ -252,14 +252,14 @@ interface Desk<T extends Target> extends HttpServerOptions<T> {
   drained: () => void
 }
 
-const openRequests = <T extends Target>(desk: Desk<T>): number =>
-  desk.reading.size + desk.answering.size
+const openRequests = <T extends Target>(server: ServerState<T>): number =>
+  server.reading.size + server.answering.size
 
-function drained<T extends Target>(desk: Desk<T>, withinMs: number): Promise<void> {
+function drained<T extends Target>(server: ServerState<T>, withinMs: number): Promise<void> {
   return new Promise((resolve) => {
-    if (openRequests(desk) === 0) return resolve()
+    if (openRequests(server) === 0) return resolve()
     const patience = setTimeout(resolve, withinMs)
-    desk.drained = () => {
+    server.drained = () => {
       clearTimeout(patience)
       resolve()
     }
@@ -292,14 +292,14 @@ class OpenExchange<T extends Target> implements Exchange, Waits<OpenExchange<T>>
   private receivedBytes = 0
   private kept: Buffer = NO_BODY
   private readonly headers = new Map<string, string | typeof REPEATED>()
-  private readonly desk: Desk<T>
+  private readonly server: ServerState<T>
   private res: HttpResponse | undefined
 
-  constructor(desk: Desk<T>, res: HttpResponse) {
-    this.desk = desk
+  constructor(server: ServerState<T>, res: HttpResponse) {
+    this.server = server
     this.res = res
-    this.startedAt = desk.clock.now()
-    this.requestId = newId('request', this.startedAt, desk.random)
+    this.startedAt = server.clock.now()
+    this.requestId = newId('request', this.startedAt, server.random)
   }
 
   /** Copies the head. False when it is too large or its framing is ambiguous. */
@@ -319,7 +319,7 @@ class OpenExchange<T extends Target> implements Exchange, Waits<OpenExchange<T>>
   }
 
   private keep(name: string, value: string): void {
-    const { keptHeaders } = this.desk
+    const { keptHeaders } = this.server
     if (!keptHeaders.has(name) && !FRAMING_HEADERS.has(name)) return
     const before = this.headers.get(name)
     if (before === undefined) this.headers.set(name, value)
@@ -382,7 +382,7 @@ class OpenExchange<T extends Target> implements Exchange, Waits<OpenExchange<T>>
       this.kept.copy(roomier)
       this.keepIn(roomier)
     }
-    if (this.desk.bufferedBytes > BUFFERED_MAX_BYTES) {
+    if (this.server.bufferedBytes > BUFFERED_MAX_BYTES) {
       this.closing = true
       this.refuse('configuration_error')
       return false
@@ -392,7 +392,7 @@ class OpenExchange<T extends Target> implements Exchange, Waits<OpenExchange<T>>
   }
 
   private keepIn(buffer: Buffer): void {
-    this.desk.bufferedBytes += buffer.length - this.kept.length
+    this.server.bufferedBytes += buffer.length - this.kept.length
     this.kept = buffer
   }
 
@@ -412,7 +412,7 @@ class OpenExchange<T extends Target> implements Exchange, Waits<OpenExchange<T>>
   answer(status: number, body: string, headers: AnswerHeaders = NO_HEADERS): void {
     if (this.res === undefined || this.answered) return
     this.answered = true
-    this.closing ||= this.desk.stopping
+    this.closing ||= this.server.stopping
     // A closing answer takes a turn of its own: while uWS still reads a packet, it would serve what
     // else is in it.
     if (this.closing) setImmediate(() => this.write(status, body, headers))
@@ -432,17 +432,17 @@ class OpenExchange<T extends Target> implements Exchange, Waits<OpenExchange<T>>
       if (this.method === 'HEAD') endHead(res, Buffer.byteLength(body), closing)
       else res.end(body, closing)
     })
-    this.desk.observe(this, this.target, status)
+    this.server.observe(this, this.target, status)
   }
 
   /** Answered or aborted: `res` is not touched again. */
   leave(): void {
-    const { desk } = this
+    const { server } = this
     this.res = undefined
     this.keepIn(NO_BODY)
-    desk.reading.delete(this)
-    desk.answering.delete(this)
-    if (desk.stopping && openRequests(desk) === 0) desk.drained()
+    server.reading.delete(this)
+    server.answering.delete(this)
+    if (server.stopping && openRequests(server) === 0) server.drained()
   }
 }
 

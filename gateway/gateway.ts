@@ -21,7 +21,7 @@ import { openConnections } from './kernel_connections.js'
 import { CONNECTIONS_MAX, createLimits } from './limits.js'
 import type { Metrics } from './metrics.js'
 import type { ProcessorClient } from './processor_client.js'
-import { createRefusals } from './refusals.js'
+import { createPacedRefusals } from './paced_refusals.js'
 
 export interface GatewayParts {
   readonly settings: Settings
@@ -45,7 +45,7 @@ export function createGateway(parts: GatewayParts): HttpServer {
   const app = createApp({
     brandHeaders: headers,
     hosts: createHosts(settings),
-    refusals: createRefusals(clock),
+    pacedRefusals: createPacedRefusals(clock),
     limits: createLimits({ settings, clientAddress, clock, onLimited: metrics.limited }),
     authenticator: createAuthenticator({
       brandHeaders: headers,

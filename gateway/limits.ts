@@ -22,7 +22,7 @@ import { createStandingQueue, type StandingQueue } from './standing_queue.js'
 /** More sockets than any proxy or backend of a partner holds open. */
 export const CONNECTIONS_MAX = 4_000
 /** Twice the default rate of a key: only a processor that lags lets so many wait. */
-export const IN_FLIGHT_MAX = 2_000
+export const TENANT_IN_FLIGHT_MAX = 2_000
 
 /** The requests of one tenant that the processor has not answered. */
 export interface InFlight {
@@ -74,7 +74,7 @@ export function createLimits(options: LimitsOptions): Limits {
       return limited('address', sources(source, settings.RATE_LIMIT_PER_ADDRESS))
     },
     caller: ({ tenant, rateKey, ratePerSecond }) => {
-      if (inFlight(tenant).count >= IN_FLIGHT_MAX) return limited('in_flight', 1)
+      if (inFlight(tenant).count >= TENANT_IN_FLIGHT_MAX) return limited('in_flight', 1)
       const perSecond = ratePerSecond === 0 ? settings.RATE_LIMIT_PER_SECOND : ratePerSecond
       return limited('key', keys(rateKey, perSecond))
     },

@@ -28,7 +28,7 @@ export const STANDING_MS = 100
 /** Longer than any pause of a process, or the flood would seem to be over in one. */
 export const SHED_MS = 500
 /** Twice what an answer usually takes, within these bounds. */
-export const TARGET_MIN_MS = 8
+const TARGET_MIN_MS = 8
 export const TARGET_MAX_MS = 40
 /** A slice of the cycle: with fewer waiting the processor would idle. */
 export const WAITING_MIN = 64

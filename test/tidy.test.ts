@@ -25,7 +25,7 @@ const ROOMS: Readonly<Record<string, readonly string[]>> = {
   [BASE]: [],
   'src/money': [BASE],
   'src/auth': [BASE],
-  'src/qr': [BASE, 'src/money'],
+  'src/qr': [BASE],
   'src/quotes': [BASE, 'src/money'],
   'src/limits': [BASE, 'src/money', 'src/qr'],
   'src/ledger': [BASE, 'src/money'],
@@ -34,11 +34,11 @@ const ROOMS: Readonly<Record<string, readonly string[]>> = {
   'actors/payout': [BASE, 'src/money', 'src/ledger', 'actors'],
   'actors/webhook': [BASE, 'src/auth', 'src/bus', DATABASE, 'protos/types'],
   'src/bus': [BASE],
-  'src/rails': [BASE, 'src/money', 'protos/types'],
-  'src/rails/sandbox': [BASE, 'src/money', 'src/rails', DATABASE, 'protos/types'],
+  'src/rails': [BASE, 'protos/types'],
+  'src/rails/sandbox': [BASE, 'src/rails', DATABASE, 'protos/types'],
   [DATABASE]: [BASE, CHECKPOINTS],
   [CHECKPOINTS]: [],
-  'src/store': [BASE, 'src/money', 'src/ledger', DATABASE],
+  'src/store': [BASE, DATABASE],
   'src/processor': [
     ...[BASE, 'src/money', 'src/auth', 'src/qr', 'src/quotes', 'src/limits', 'src/ledger'],
     ...['actors', 'actors/intent', 'actors/payout'],
@@ -51,7 +51,7 @@ const ROOMS: Readonly<Record<string, readonly string[]>> = {
     ...[BASE, 'src/money', 'src/auth', 'src/qr'],
     ...['src/supervisor', 'src/reconciliation', 'protos/types'],
   ],
-  'src/audit': [BASE, 'src/money', DATABASE],
+  'src/audit': [BASE, DATABASE],
   'protos/types': [],
 }
 

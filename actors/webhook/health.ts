@@ -28,12 +28,18 @@ export interface Verdict {
   readonly disable: DisableReason | null
 }
 
+/** As far as it says something about its endpoint. */
+export interface LaneAnswer {
+  readonly kind: SendOutcome['kind']
+  /** It took longer than a prompt one does. */
+  readonly late: boolean
+}
+
 export function learn(
   lane: Lane,
-  kind: SendOutcome['kind'],
+  { kind, late }: LaneAnswer,
   now: Instant,
   probeEveryMs: number,
-  late = false,
 ): Verdict {
   if (kind === 'retry') suspect(lane)
   else trust(lane, late)

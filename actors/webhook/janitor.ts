@@ -8,7 +8,7 @@
  *     a million events that are held for a disabled endpoint are not looked at each time.
  */
 import { DAY, HOUR, instant, MINUTE, plus, type Clock } from '../../src/base/clock.js'
-import type { Place, WebhookStore } from './store.js'
+import type { ReceiptPlace, WebhookStore } from './store.js'
 
 /** Longer than any message can lie in the stream. */
 const DELIVERED_KEPT_MS = 8 * DAY
@@ -16,7 +16,7 @@ const DEAD_KEPT_MS = 30 * DAY
 const SWEEP_EVERY_MS = MINUTE
 const BEGIN_ANEW_EVERY_MS = HOUR
 
-const OLDEST: Place = { receivedAt: instant(0), position: 0 }
+const OLDEST: ReceiptPlace = { receivedAt: instant(0), position: 0 }
 
 export function startJanitor(
   store: Pick<WebhookStore, 'forget'>,

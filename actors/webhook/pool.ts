@@ -199,7 +199,7 @@ export function createPool(options: PoolOptions): WebhookPool {
 
     const now = clock.now()
     const late = now - flight.startedAt > PROMPT_WITHIN_MS
-    const verdict = learn(lane, tried.outcome.kind, now, probeEveryMs, late)
+    const verdict = learn(lane, { kind: tried.outcome.kind, late }, now, probeEveryMs)
     if (verdict.disable !== null) halt(lane, verdict.disable)
     if (isOpen(lane.breaker)) unload(lane)
     join(lane)

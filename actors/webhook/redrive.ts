@@ -10,8 +10,8 @@
  *     forgotten between a look and a commit.
  * R4. Pages are short, so that the pool's own commits go between them.
  */
-import { instant, type Clock, type Instant } from '../../src/base/clock.js'
-import { newId, type EndpointId } from '../../src/base/ids.js'
+import type { Clock, Instant } from '../../src/base/clock.js'
+import { leastIdAt, type EndpointId } from '../../src/base/ids.js'
 import type { Random } from '../../src/base/random.js'
 import { address, type Intake } from './intake.js'
 import { openDelivery } from './delivery_actor.js'
@@ -69,7 +69,7 @@ export function createRedriver(options: RedriverOptions): Redriver {
 
   const failed: Redriver['failed'] = async (endpointId, since, limit) => {
     const ids = endpointId === undefined ? await views.failedEndpoints() : [endpointId]
-    const from = newId('event', instant(Math.min(since, LAST_INSTANT)), NO_CHANCE)
+    const from = leastIdAt('event', since)
     let redriven = 0
     for (const id of ids) {
       let page: FailedPage | undefined = { above: from, size: PAGE_MAX }
@@ -180,8 +180,3 @@ function redriven(row: DeliveryView, at: Instant): readonly DeliveryView[] {
   const { value: state, context } = actor.getSnapshot()
   return [{ ...row, state, context }]
 }
-
-/** Ids hold 48 bits of milliseconds. */
-const LAST_INSTANT = 2 ** 48 - 1
-/** An id made with it sorts before every other one of its moment. */
-const NO_CHANCE = { bytes: (count: number): Buffer => Buffer.alloc(count), fraction: () => 0 }

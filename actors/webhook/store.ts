@@ -53,7 +53,7 @@ export interface WebhookStore {
     since: { readonly received: Instant; readonly created: Instant },
   ): Promise<readonly { id: EventId; type: string; createdAt: Instant; body: string }[]>
   /** Looks at the next events in the order they were received, and removes what is over. */
-  forget(before: KeptSince, behind: Place): Promise<Forgotten>
+  forget(before: KeptSince, behind: ReceiptPlace): Promise<Looked>
   close(): Promise<void>
 }
 
@@ -63,16 +63,16 @@ export interface KeptSince {
   readonly dead: Instant
 }
 
-/** A place in the order of receipt, behind an event. */
-export interface Place {
+/** A place in the order of receipt: behind an event. */
+export interface ReceiptPlace {
   readonly receivedAt: Instant
   readonly position: number
 }
 
-export interface Forgotten {
-  readonly removed: number
+/** How far a look came. */
+export interface Looked {
   /** Behind the last one that was looked at. */
-  readonly upTo: Place
+  readonly upTo: ReceiptPlace
   /** There were no more to look at. */
   readonly isEnd: boolean
 }
@@ -108,8 +108,8 @@ export async function openWebhookStore(
     forget: async (before, behind) => {
       const rows = await reads.oldest(before, behind)
       const over = rows.filter(({ isOver }) => isOver === 1).map(({ position }) => position)
-      const removed = over.length === 0 ? 0 : await writer.run(REMOVE, [JSON.stringify(over)])
-      return { removed, upTo: rows.at(-1) ?? behind, isEnd: rows.length < LOOKED_AT_ONCE }
+      if (over.length > 0) await writer.run(REMOVE, [JSON.stringify(over)])
+      return { upTo: rows.at(-1) ?? behind, isEnd: rows.length < LOOKED_AT_ONCE }
     },
     close: async () => {
       await queue.idle()
@@ -167,16 +167,8 @@ function createCommitQueue(writer: Database, broken: (fault: unknown) => void) {
   return { commit, idle }
 }
 
-interface DeliveryRecord {
-  readonly id: DeliveryId
-  readonly eventId: EventId
-  readonly endpointId: EndpointId
-  readonly eventType: string
-  readonly eventCreatedAt: Instant
-  readonly body: string
-  readonly state: DeliveryState
-  readonly context: string
-}
+/** As it lies in the tables. */
+type StoredDelivery = Omit<Delivery, 'context'> & { readonly context: string }
 
 function queries(reader: Database) {
   return {
@@ -192,7 +184,7 @@ function queries(reader: Database) {
       return new Set(rows.map(({ id }) => id))
     },
     due: async (endpointId: EndpointId, until: Instant, limit: number) => {
-      const rows = await reader.all<DeliveryRecord>(
+      const rows = await reader.all<StoredDelivery>(
         `SELECT d.id, d.event_id AS eventId, d.endpoint_id AS endpointId, e.type AS eventType,
            e.created_at AS eventCreatedAt, e.body, d.state, d.context
          FROM deliveries AS d JOIN events AS e ON e.id = d.event_id
@@ -221,8 +213,8 @@ function queries(reader: Database) {
       return rows.map(({ id }) => id)
     },
     /** A dead delivery may still be redriven, so its event stays longer. */
-    oldest: (before: KeptSince, behind: Place) =>
-      reader.all<Place & { isOver: 0 | 1 }>(
+    oldest: (before: KeptSince, behind: ReceiptPlace) =>
+      reader.all<ReceiptPlace & { isOver: 0 | 1 }>(
         `SELECT received_at AS receivedAt, position, open = 0 AND reported = 1 AND (
            received_at < ? OR NOT EXISTS (
              SELECT 1 FROM deliveries WHERE event_id = events.id AND state = 'dead')) AS isOver

@@ -11,26 +11,20 @@
  *     whether there is more.
  */
 import type { Instant } from '../../src/base/clock.js'
-import type { DeliveryId, EndpointId, EventId, TenantId } from '../../src/base/ids.js'
+import type { DeliveryId, EndpointId, TenantId } from '../../src/base/ids.js'
 import { openDatabase, type Database } from '../../src/store/database.js'
-import type { DeliveryContext, DeliveryState } from './delivery_machine.js'
-import type { DeliveryRow } from './rows.js'
+import type { DeliveryContext } from './delivery_machine.js'
+import type { AttemptRow, DeliveryRow } from './rows.js'
 
 export interface DeliveryView extends DeliveryRow {
   readonly tenant: TenantId
   readonly eventType: string
 }
 
-export interface AttemptView {
-  readonly number: number
-  readonly at: Instant
-  readonly status: number | null
-  readonly reason: string
-  readonly latencyMs: number
-  readonly reply: string
-}
+export type AttemptView = Omit<AttemptRow, 'deliveryId'>
 
-export interface Place {
+/** A place in the order of V2: behind a delivery. */
+export interface DeliveryPlace {
   readonly eventId: string
   readonly endpointId: string
 }
@@ -60,7 +54,7 @@ export interface Views {
     limit: number,
   ): Promise<readonly DeliveryView[]>
   /** Dead ones of all endpoints below a place, newest first. */
-  dead(below: Place, limit: number): Promise<readonly DeliveryView[]>
+  dead(below: DeliveryPlace, limit: number): Promise<readonly DeliveryView[]>
   delivery(id: string): Promise<DeliveryView | undefined>
   ofEvent(eventId: string): Promise<readonly DeliveryView[]>
   /** Those that wait after a failure, or are dead, above an event, the oldest first. */
@@ -88,15 +82,8 @@ const DELIVERY = `
 const WITH_EVENT = 'JOIN events AS e ON e.id = d.event_id'
 const FAILED = "state IN ('waiting', 'dead')"
 
-interface DeliveryRecord {
-  readonly id: DeliveryId
-  readonly eventId: EventId
-  readonly endpointId: EndpointId
-  readonly state: DeliveryState
-  readonly context: string
-  readonly tenant: TenantId
-  readonly eventType: string
-}
+/** As it lies in the tables. */
+type StoredDelivery = Omit<DeliveryView, 'context'> & { readonly context: string }
 
 export async function openViews(file: string): Promise<Views> {
   const reader = await openDatabase(file, { readOnly: true })
@@ -108,7 +95,7 @@ function deliveriesIn(reader: Database) {
     rest: string,
     values: readonly (string | number)[],
   ): Promise<DeliveryView[]> => {
-    const rows = await reader.all<DeliveryRecord>(`${DELIVERY} ${rest}`, values)
+    const rows = await reader.all<StoredDelivery>(`${DELIVERY} ${rest}`, values)
     return rows.map((row) => ({ ...row, context: JSON.parse(row.context) as DeliveryContext }))
   }
 
@@ -121,7 +108,7 @@ function deliveriesIn(reader: Database) {
          ORDER BY d.event_id DESC LIMIT ?`,
         [endpointId, belowEvent, limit],
       ),
-    dead: ({ eventId, endpointId }: Place, limit: number) =>
+    dead: ({ eventId, endpointId }: DeliveryPlace, limit: number) =>
       deliveries(
         `INDEXED BY deliveries_dead ${WITH_EVENT}
          WHERE d.state = 'dead' AND (d.event_id, d.endpoint_id) < (?, ?)

@@ -2,7 +2,7 @@
  * The auditor: composition root.
  *
  * `[--data-dir DIR] [--json] [--live]`. Exit code 0: clean; 1: something is broken, and what;
- * 2: there was nothing to audit.
+ * 2: there was nothing to audit, or an argument is none.
  * It reads the databases of DIR (the setting DATA_DIR) and no program that writes them; a running
  * stack may go on meanwhile. `--live` leaves out what compares the databases with each other.
  */
@@ -17,13 +17,7 @@ import { checkLine, conclusion } from './report.js'
 const BROKEN = 1
 const NOTHING_AUDITED = 2
 
-const { values: args } = parseArgs({
-  options: {
-    'data-dir': { type: 'string' },
-    json: { type: 'boolean', default: false },
-    live: { type: 'boolean', default: false },
-  },
-})
+const args = typed()
 const say = (text: string): void => void process.stdout.write(`${text}\n`)
 
 const books = await open(resolve(args['data-dir'] ?? readSettings().DATA_DIR))
@@ -38,6 +32,20 @@ if (books !== undefined) {
   say(args.json ? JSON.stringify(verdict) : conclusion(verdict))
   await books.close()
   if (!verdict.clean) process.exitCode = BROKEN
+}
+
+function typed() {
+  const options = {
+    'data-dir': { type: 'string' },
+    json: { type: 'boolean', default: false },
+    live: { type: 'boolean', default: false },
+  } as const
+  try {
+    return parseArgs({ options }).values
+  } catch {
+    process.stderr.write('usage: [--data-dir DIR] [--json] [--live]\n')
+    process.exit(NOTHING_AUDITED)
+  }
 }
 
 async function open(folder: string): Promise<Books | undefined> {

@@ -22,6 +22,10 @@ export const SESSION_TTL_MAX_S = 900
 export const LIST_LIMIT_DEFAULT = 50
 export const LIST_LIMIT_MAX = 100
 
+/** What operators can give a partner: requests a second of a key, basis points of a fee. */
+export const PARTNER_RATE_MAX = 1_000_000
+export const FEE_BPS_MAX = 10_000
+
 /** A scan holds at most 4,096 code points, each up to 12 bytes when escaped as a surrogate pair. */
 export const SCAN_BODY_MAX_BYTES = 64 * 1024
 /** 50 metadata pairs of 600 code points, escaped, reach some 360 KB. */

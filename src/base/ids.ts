@@ -49,7 +49,7 @@ export type KeyId = Branded<'key'>
 
 export type Environment = 'sandbox' | 'production'
 
-export const ALPHABET = '0123456789ABCDEFGHJKMNPQRSTVWXYZ'
+const ALPHABET = '0123456789ABCDEFGHJKMNPQRSTVWXYZ'
 const TIME_CHARACTERS = 10
 const RANDOM_BYTES = 10
 
@@ -61,6 +61,9 @@ export function newId<Id extends string>(kind: IdKind, at: Instant, random: Rand
 /** 48 bits of milliseconds. */
 const LAST_INSTANT = 2 ** 48 - 1
 const NO_CHANCE: Random = { bytes: (count) => Buffer.alloc(count), fraction: () => 0 }
+
+/** Sorts behind every id of any kind. */
+export const BEHIND_ALL_IDS = '~'
 
 /** Sorts before every id of this kind and moment, and behind those of earlier ones. */
 export function leastIdAt(kind: IdKind, at: number): string {
@@ -121,3 +124,6 @@ export function partsOfTenant(tenant: TenantId): { partner: PartnerId; environme
     environment: tenant.slice(cut + 1) as Environment,
   }
 }
+
+export const environmentOf = (tenant: TenantId): Environment =>
+  tenant.endsWith('_production') ? 'production' : 'sandbox'

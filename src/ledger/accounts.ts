@@ -5,6 +5,8 @@
  * A2. `prefund` and `reserved` hold somebody's money and can never be overdrawn.
  * A3. Money comes in through `funding`, which stops short of int64. So the postings that follow and
  *     can not be refused, because a rail has moved the money already, find room on every account.
+ * A4. `suspense` takes what a rail says against our books, be it the wildest number. Its bounds
+ *     keep that from taking the room of A3.
  */
 import type { TenantId } from '../base/ids.js'
 import type { Currency } from '../money/currency.js'
@@ -36,12 +38,21 @@ export function partsOf(account: AccountKey): {
   return { tenant: tenant as TenantId, currency: currency as Currency, kind: kind as AccountKind }
 }
 
-/** Kept for captures, which bring local money into the books: a billion of the largest payments. */
+/**
+ * Kept for captures, which bring local money into the books: a billion of the largest payments, and
+ * as much again for what stands in suspense.
+ */
 const HEADROOM = 2n ** 53n
+const SUSPENSE_MOST = HEADROOM / 2n
 
 /** The least balance of an account. */
 export function floorOf(account: AccountKey): bigint {
   const { kind } = partsOf(account)
   if (kind === 'prefund' || kind === 'reserved') return 0n
+  if (kind === 'suspense') return -SUSPENSE_MOST
   return kind === 'funding' ? HEADROOM - INT64_MAX : INT64_MIN
 }
+
+/** The greatest balance of an account. */
+export const ceilingOf = (account: AccountKey): bigint =>
+  partsOf(account).kind === 'suspense' ? SUSPENSE_MOST : INT64_MAX

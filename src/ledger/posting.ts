@@ -1,12 +1,11 @@
 /**
  * Whether lines can be posted, and the balances afterwards. Pure.
  *
- * L1. No account passes int64 or goes below its floor (ledger/accounts, A2 and A3).
+ * L1. No account leaves its bounds (ledger/accounts, A2 to A4).
  * L2. All lines of a posting are judged together: what counts is each account's balance after all
  *     of them.
  */
-import { INT64_MAX } from '../money/money.js'
-import { floorOf, type AccountKey } from './accounts.js'
+import { ceilingOf, floorOf, type AccountKey } from './accounts.js'
 import type { PostingLine } from './plans.js'
 
 export type PostingOutcome =
@@ -31,7 +30,7 @@ export function post(
     if (balance < floor) {
       return { ok: false, reason: floor === 0n ? 'insufficient_balance' : 'overflow', account }
     }
-    if (balance > INT64_MAX) return { ok: false, reason: 'overflow', account }
+    if (balance > ceilingOf(account)) return { ok: false, reason: 'overflow', account }
   }
   return { ok: true, after }
 }

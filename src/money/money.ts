@@ -1,12 +1,12 @@
 /**
  * Money: an amount in minor units and its currency.
  *
- * Owns: arithmetic, the bounds of int64, the wire form. Does not own: rates (money/rate), fees
- * (money/fees).
+ * Owns: the bounds of int64, the wire form, what people read. Does not own: sums (ledger), rates
+ * (money/rate), fees (money/fees).
  *
  * M1. Amounts are bigint inside and decimal text on every wire. A `number` is only ever US cents of
  *     an intent.
- * M2. Two currencies never meet in one operation.
+ * M2. Only the ledger adds amounts up, account by account, and an account has one currency.
  */
 import { assert } from '../base/assert.js'
 import { exponentOf, type Currency } from './currency.js'
@@ -22,28 +22,6 @@ export const INT64_MIN = -9_223_372_036_854_775_808n
 export const fitsInt64 = (value: bigint): boolean => value >= INT64_MIN && value <= INT64_MAX
 
 export const money = (currency: Currency, minor: bigint): Money => ({ currency, minor })
-
-export function add(one: Money, other: Money): Money {
-  assertSame(one, other)
-  return money(one.currency, one.minor + other.minor)
-}
-
-export function subtract(one: Money, other: Money): Money {
-  assertSame(one, other)
-  return money(one.currency, one.minor - other.minor)
-}
-
-export const negate = (one: Money): Money => money(one.currency, -one.minor)
-
-/** Negative, zero or positive, as sorting wants it. */
-export function compare(one: Money, other: Money): number {
-  assertSame(one, other)
-  return one.minor < other.minor ? -1 : Number(one.minor > other.minor)
-}
-
-function assertSame(one: Money, other: Money): void {
-  assert(one.currency === other.currency, 'two currencies never meet in one operation')
-}
 
 const INT64_SHAPE = /^(?:0|-?[1-9][0-9]{0,18})$/
 

@@ -6,7 +6,7 @@
  * R2. Every rounding is named: what a payer owes rounds up, what a partner receives rounds down.
  */
 import { assert } from '../base/assert.js'
-import { exponentOf, USD, type Currency } from './currency.js'
+import { exponentOf, type Currency } from './currency.js'
 
 /** One unit (1 USD, unless said otherwise) = numerator / denominator. Both positive. */
 export interface Rate {
@@ -26,12 +26,11 @@ export function parseRate(text: string): Rate | undefined {
   return numerator === 0n ? undefined : { numerator, denominator: 10n ** BigInt(fraction.length) }
 }
 
-/** Exact decimal text of a rate of parseRate or applySpread: the denominators are powers of ten. */
-export function rateToText({ numerator, denominator }: Rate): string {
-  const places = denominator.toString().length - 1
-  const digits = numerator.toString().padStart(places + 1, '0')
-  const whole = digits.slice(0, digits.length - places)
-  return places === 0 ? whole : `${whole}.${digits.slice(-places)}`
+/** The text that a rate was read from. */
+export function rateText({ numerator, denominator }: Rate): string {
+  const decimals = String(denominator).length - 1
+  const digits = String(numerator).padStart(decimals + 1, '0')
+  return decimals === 0 ? digits : `${digits.slice(0, -decimals)}.${digits.slice(-decimals)}`
 }
 
 /** The customer's rate: `bps` basis points less of the local currency for a dollar. */
@@ -45,11 +44,6 @@ export function centsFor(localMinor: bigint, currency: Currency, rate: Rate): bi
   const dividend = localMinor * CENTS * rate.denominator
   const divisor = rate.numerator * 10n ** BigInt(exponentOf(currency))
   return roundUp(dividend, divisor)
-}
-
-/** Local minor units that US cents buy, rounded down. */
-export function localFor(cents: bigint, currency: Currency, rate: Rate): bigint {
-  return convert(cents, USD, currency, rate)
 }
 
 /**

@@ -1,19 +1,16 @@
 /** Shows what operators did: who, what, why, and on what evidence. */
 import type { Action__Output as Action } from '../../protos/types/causeway/v1/Action.js'
 import type { Command } from './command.js'
-import { page, table } from './terminal.js'
+import { page, pageLines } from './page.js'
 
 export const actions: Command = {
   usage: 'actions',
   about: 'what operators did, the newest first (--cursor C: the next page)',
   run: async ({ partners, flags }) => {
     const list = await partners.call('ListActions', page(flags.cursor))
-    const more = list.next_cursor === undefined ? [] : [`more: --cursor ${list.next_cursor}`]
     const rows = list.data.map(rowOf)
-    return {
-      value: list,
-      lines: rows.length === 0 ? ['Nobody has done anything yet.'] : [table(rows, []), ...more],
-    }
+    const listing = { rows, toTheRight: [], empty: 'Nobody has done anything yet.' }
+    return { value: list, lines: pageLines(listing, list.next_cursor) }
   },
 }
 

@@ -8,10 +8,15 @@
 import { userInfo } from 'node:os'
 import { CommandFault, type Context } from './command.js'
 
+export interface Actor {
+  readonly name: string
+  readonly reason: string
+}
+
 export function actorOf(
   { flags, servesProduction }: Pick<Context, 'flags' | 'servesProduction'>,
   environment: string,
-): { name: string; reason: string } {
+): Actor {
   if (servesProduction || environment === 'production') {
     if (flags.as === undefined || flags.reason === undefined) {
       throw new CommandFault('A change of production needs --as NAME and --reason TEXT.')
@@ -21,7 +26,7 @@ export function actorOf(
 }
 
 /** For decisions on a payout or a discrepancy, whichever environment it is of. */
-export function deciderOf(context: Pick<Context, 'flags' | 'servesProduction'>) {
+export function deciderOf(context: Pick<Context, 'flags' | 'servesProduction'>): Actor {
   if (context.flags.reason === undefined) throw new CommandFault('A decision needs --reason TEXT.')
   return actorOf(context, 'sandbox')
 }

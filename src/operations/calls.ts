@@ -16,7 +16,7 @@ import { SECOND, type Clock } from '../base/clock.js'
 import { bearer } from '../base/internal_token.js'
 import type { Sandbox } from './sandbox.js'
 
-const ANSWER_WITHIN_MS = 10 * SECOND
+export const ANSWER_WITHIN_MS = 10 * SECOND
 
 /** The names of a generated definition, without the index signature that it inherits. */
 type NameIn<Definition> = keyof {
@@ -32,7 +32,7 @@ type AnswerOf<Method> =
     : never
 
 export interface Calls<Definition> {
-  /** @throws Error with what a person should read when the call is refused or not answered */
+  /** @throws Refused, or Error when it is not answered; both with what a person should read */
   call<N extends NameIn<Definition>>(
     name: N,
     request: RequestOf<Definition[N]>,
@@ -73,7 +73,7 @@ export function callsTo<Definition>(
           metadata,
           { deadline },
           (error, answer) => {
-            if (answer === undefined) reject(faultOf(error, sandbox))
+            if (answer === undefined) reject(faultOf(error, sandbox.grpc_address))
             else resolve(answer)
           },
         )
@@ -83,9 +83,23 @@ export function callsTo<Definition>(
   }
 }
 
-function faultOf(error: ServiceError | null, { grpc_address }: Sandbox): Error {
-  if (error?.code === status.UNAVAILABLE) {
-    return new Error(`Nothing answers at ${grpc_address}: is the stack running? (make run)`)
+/** The service said no. */
+export class Refused extends Error {
+  override name = 'Refused'
+  readonly code: string
+
+  constructor(code: string, message: string) {
+    super(message)
+    this.code = code
   }
-  return new Error(error?.details ?? 'no answer')
+}
+
+/** What a person should read of a call that failed. */
+export function faultOf(error: ServiceError | null, address: string): Error {
+  if (error?.code === status.UNAVAILABLE) {
+    return new Error(`Nothing answers at ${address}: is the stack running? (make run)`)
+  }
+  const [code] = error?.metadata.get('causeway-error') ?? []
+  const told = error?.details ?? 'no answer'
+  return code === undefined ? new Error(told) : new Refused(String(code), told)
 }

@@ -13,6 +13,7 @@ import { actorOf } from './actor.js'
 import { inWords, parseMajor } from './amounts.js'
 import { CommandFault, type Command } from './command.js'
 import { isPartner, tenantNamed } from './tenant.js'
+import { table } from './terminal.js'
 
 const SANDBOX = 'sandbox'
 
@@ -92,6 +93,20 @@ export const ratesSet: Command = {
     if (parseRate(rate) === undefined) throw new CommandFault(`${rate} is no rate, e.g. 36.00.`)
     await context.operator.call('SetRate', { actor: actorOf(context, SANDBOX), currency, rate })
     return { value: { currency, rate }, lines: [`1 USD = ${rate} ${currency} from now on`] }
+  },
+}
+
+export const ratesList: Command = {
+  usage: 'rates list',
+  about: 'how much of each currency one US dollar buys, and since when',
+  run: async ({ operator }) => {
+    const list = await operator.call('ListRates', {})
+    const rows = list.data.map(({ currency, rate, set_at, is_too_old }) => [
+      currency,
+      rate,
+      `since ${set_at}${is_too_old ? ', too old to be sold at' : ''}`,
+    ])
+    return { value: list, lines: [rows.length === 0 ? 'There are none.' : table(rows, [1])] }
   },
 }
 

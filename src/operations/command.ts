@@ -5,6 +5,7 @@
  *     one of them.
  * C2. What an operator did wrong is a CommandFault: its sentence is printed, exit code 2.
  */
+import { readFileSync } from 'node:fs'
 import type { Clock } from '../base/clock.js'
 import type { OperatorClient, PartnerAdminClient, WebhookAdminClient } from './operator_client.js'
 import type { Sandbox } from './sandbox.js'
@@ -18,6 +19,15 @@ export class CommandFault extends Error {
 export function choiceOf(text: string, choices: readonly string[]): string {
   if (choices.includes(text)) return text
   throw new CommandFault(`${text} is none of: ${choices.join(', ')}.`)
+}
+
+/** @throws CommandFault when the file can not be read */
+export function bytesIn(file: string): Buffer {
+  try {
+    return readFileSync(file)
+  } catch (error) {
+    throw new CommandFault(error instanceof Error ? error.message : String(error))
+  }
 }
 
 /** The options of all commands; each reads its own. */
@@ -41,6 +51,7 @@ export interface Flags {
   readonly from?: string
   readonly to?: string
   readonly out?: string
+  readonly help?: boolean
 }
 
 export interface Context {

@@ -7,7 +7,7 @@ import type { Discrepancy__Output } from '../../protos/types/causeway/v1/Discrep
 import { deciderOf, evidenceOf } from './actor.js'
 import { wireInWords } from './amounts.js'
 import { choiceOf, type Command } from './command.js'
-import { page, table } from './terminal.js'
+import { page, pageLines } from './page.js'
 
 export const discrepancyList: Command = {
   usage: 'discrepancy list',
@@ -18,11 +18,8 @@ export const discrepancyList: Command = {
       resolved: flags.resolved ?? false,
     })
     const rows = list.data.map(rowOf)
-    const more = list.next_cursor === undefined ? [] : [`more: --cursor ${list.next_cursor}`]
-    return {
-      value: list,
-      lines: rows.length === 0 ? ['There are none.'] : [table(rows, [3]), ...more],
-    }
+    const listing = { rows, toTheRight: [3], empty: 'There are none.' }
+    return { value: list, lines: pageLines(listing, list.next_cursor) }
   },
 }
 

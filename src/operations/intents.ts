@@ -9,7 +9,8 @@ import type { UnknownOutcome__Output as UnknownOutcome } from '../../protos/type
 import { deciderOf, evidenceOf } from './actor.js'
 import { wireInWords } from './amounts.js'
 import { choiceOf, type Command } from './command.js'
-import { page, table } from './terminal.js'
+import { page, pageLines } from './page.js'
+import { table } from './terminal.js'
 
 export const intentShow: Command = {
   usage: 'intent show INTENT',
@@ -65,13 +66,10 @@ export const unknownList: Command = {
   run: async ({ operator, flags, paint }) => {
     const list = await operator.call('ListUnknownOutcomes', page(flags.cursor))
     const rows = list.data.map(rowOf)
-    const more = list.next_cursor === undefined ? [] : [`more: --cursor ${list.next_cursor}`]
     const late = list.data.filter(({ over_24h }) => over_24h).length
     const alarm = late === 0 ? [] : [paint('bad', `${late} of these for more than a day.`)]
-    return {
-      value: list,
-      lines: rows.length === 0 ? ['Nothing is unknown.'] : [table(rows, [2]), ...alarm, ...more],
-    }
+    const listing = { rows, toTheRight: [2], empty: 'Nothing is unknown.' }
+    return { value: list, lines: [...pageLines(listing, list.next_cursor), ...alarm] }
   },
 }
 

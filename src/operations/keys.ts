@@ -5,6 +5,7 @@
  * processor). No secret is shown here: nobody sees one a second time.
  */
 import type { KeyRecord__Output as Key } from '../../protos/types/causeway/v1/KeyRecord.js'
+import { parseKeyId } from '../auth/request_shape.js'
 import { actorOf } from './actor.js'
 import { CommandFault, type Command } from './command.js'
 import { tenantNamed } from './tenant.js'
@@ -30,13 +31,11 @@ function rowOf({ key_id, status, created_at, revoked_at }: Key): string[] {
   return [key_id, status, `issued ${created_at}`, end]
 }
 
-const KEY_ID = /^[a-z0-9-]{2,32}_(sandbox|production)_\d{4}q[1-4]$/
-
 export const keyRevoke: Command = {
   usage: 'key revoke KEY',
   about: 'end a signing key at once and for good',
   run: async (context, [key_id = '']) => {
-    const environment = KEY_ID.exec(key_id)?.[1]
+    const environment = parseKeyId(key_id)?.environment
     if (environment === undefined) {
       throw new CommandFault(
         `${key_id} is no key id: PARTNER_ENV_QUARTER, e.g. acme_sandbox_2026q4.`,

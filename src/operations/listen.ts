@@ -8,7 +8,6 @@
  *     headers are those that came, and the secret is shown.
  */
 import { request as send } from 'undici'
-import { readSettings } from '../base/settings.js'
 import { CommandFault, type Command, type Context } from './command.js'
 import { createPartner, type Partner } from './partner.js'
 import { credentialsOf } from './sandbox.js'
@@ -25,7 +24,10 @@ export const listen: Command = {
   about: 'print webhooks of the demo partner (--port N, --forward-to URL) until Ctrl-C',
   run: async (context) => {
     const { sandbox, clock, flags } = context
-    const brand = readSettings().BRAND
+    if (context.servesProduction) {
+      throw new CommandFault('A stack that serves production delivers nothing to this machine.')
+    }
+    const { brand } = sandbox
     const partner = createPartner(credentialsOf(sandbox, brand), clock)
     const secrets = new Map<string, string>()
     const path = pathOf(flags['forward-to'])
@@ -69,7 +71,13 @@ function pathOf(forwardTo = 'http://localhost/hooks'): string {
 }
 
 async function register(partner: Partner, url: string): Promise<CreatedEndpoint> {
-  const created = await partner.request('POST', '/v1/webhook_endpoints', { url })
+  const created = await partner
+    .request('POST', '/v1/webhook_endpoints', { url })
+    .catch((error: unknown) => {
+      throw new Error('The gateway does not answer: is the stack running? (make run)', {
+        cause: error,
+      })
+    })
   if (created.status !== 201) {
     throw new CommandFault(`The endpoint was refused: ${created.status} ${created.text}`)
   }

@@ -8,7 +8,7 @@ import { parseArgs } from 'node:util'
 import { systemClock } from '../base/clock.js'
 import { readSettings } from '../base/settings.js'
 import { actions } from './actions.js'
-import { balanceAlert, deposit, keyIssue, partnerCreate, ratesSet } from './changes.js'
+import { balanceAlert, deposit, keyIssue, partnerCreate, ratesList, ratesSet } from './changes.js'
 import { CommandFault, type Command, type Flags } from './command.js'
 import { discrepancyList, discrepancyResolve } from './discrepancies.js'
 import { intentResolve, intentShow, unknownList } from './intents.js'
@@ -62,6 +62,7 @@ const COMMANDS: readonly Command[] = [
   keyList,
   keyRevoke,
   deposit,
+  ratesList,
   ratesSet,
   routesList,
   routesSet,
@@ -113,11 +114,14 @@ const OPTIONS = {
   from: { type: 'string' },
   to: { type: 'string' },
   out: { type: 'string' },
+  help: { type: 'boolean', short: 'h' },
 } as const
 
 async function main(): Promise<void> {
   const { flags, words } = typed()
-  if (words.length === 0) return console.log(usage())
+  if (words.length === 0) return console.log(usage(COMMANDS))
+  if (words[0] === 'help') return console.log(usage(commandsUnder(words.slice(1))))
+  if (flags.help === true) return console.log(usage(commandsUnder(words)))
   const { command, args } = find(words)
   const sandbox = findSandbox()
   if (sandbox === undefined) {
@@ -136,7 +140,7 @@ async function main(): Promise<void> {
         clock: systemClock,
         paint: paintFor(process.stdout),
         flags,
-        servesProduction: readSettings().PRODUCTION_HOSTS.length > 0,
+        servesProduction: sandbox.serves_production,
       },
       args,
     )
@@ -163,7 +167,10 @@ function typed(): { flags: Flags; words: readonly string[] } {
     const { values, positionals } = parseArgs({ options: OPTIONS, allowPositionals: true })
     return { flags: values, words: positionals }
   } catch (error) {
-    throw new CommandFault(error instanceof Error ? error.message : String(error))
+    if (!(error instanceof Error)) throw error
+    // What follows is Node's advice on words that begin with a hyphen.
+    const [fault = ''] = error.message.split('. To specify', 1)
+    throw new CommandFault(`${fault}. See --help.`)
   }
 }
 
@@ -171,7 +178,7 @@ function typed(): { flags: Flags; words: readonly string[] } {
 function find(words: readonly string[]): { command: Command; args: readonly string[] } {
   for (const command of COMMANDS) {
     const parts = command.usage.split(' ')
-    const names = parts.filter((part) => /^[a-z-]+$/.test(part))
+    const names = namesOf(command)
     if (!names.every((name, i) => words[i] === name)) continue
     const args = words.slice(names.length)
     const most = parts.length - names.length
@@ -179,20 +186,38 @@ function find(words: readonly string[]): { command: Command; args: readonly stri
     if (args.length >= least && args.length <= most) return { command, args }
     throw new CommandFault(`usage: ${command.usage}`)
   }
-  throw new CommandFault(`There is no command "${words.join(' ')}".\n\n${usage()}`)
+  throw new CommandFault(
+    `There is no command "${words.join(' ')}".\n\n${usage(commandsUnder(words))}`,
+  )
 }
 
-const usage = (): string =>
+const namesOf = ({ usage }: Command): string[] =>
+  usage.split(' ').filter((part) => /^[a-z-]+$/.test(part))
+
+/** Those that begin with as many of the words as any does. */
+function commandsUnder(words: readonly string[]): readonly Command[] {
+  for (let length = words.length; length > 0; length -= 1) {
+    const first = words.slice(0, length)
+    const under = COMMANDS.filter((command) => {
+      const names = namesOf(command)
+      return first.every((word, i) => word === names[i])
+    })
+    if (under.length > 0) return under
+  }
+  return COMMANDS
+}
+
+const usage = (commands: readonly Command[]): string =>
   [
     'usage: make ops ARGS="COMMAND …"',
     '',
     table(
-      COMMANDS.map((command) => [`  ${command.usage}`, command.about]),
+      commands.map((command) => [`  ${command.usage}`, command.about]),
       [],
     ),
     '',
     'Every change: --as NAME --reason TEXT (must be given for production).',
-    'Every command: --json for machines.',
+    'Every command: --json for machines, --help.',
   ].join('\n')
 
 main().catch((error: unknown) => {

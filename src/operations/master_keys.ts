@@ -7,9 +7,10 @@
  * M1. The walk may be broken off and begun again at any time; what is done stays done.
  */
 import type { MasterKeyRecord__Output as MasterKey } from '../../protos/types/causeway/v1/MasterKeyRecord.js'
-import { actorOf } from './actor.js'
+import { actorOf, type Actor } from './actor.js'
 import type { Command, Context, Report } from './command.js'
-import { page, table } from './terminal.js'
+import { page } from './page.js'
+import { table } from './terminal.js'
 
 export const masterKeyList: Command = {
   usage: 'master-key list',
@@ -34,7 +35,7 @@ interface Walked {
 
 async function walk(
   { partners }: Context,
-  request: { actor: { name: string; reason: string } } | { count_only: true },
+  request: { actor: Actor } | { count_only: true },
 ): Promise<Walked> {
   const counts = new Map<string, number>()
   let cursor: string | undefined

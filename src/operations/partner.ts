@@ -55,9 +55,9 @@ export function createPartner(credentials: Credentials, clock: Clock): Partner {
   const sign = (method: string, path: string, bodyText: string, extra: Extra = {}): Signed => {
     const timestamp = extra.timestamp ?? toRfc3339(clock.now())
     const nonce = extra.nonce ?? randomBytes(32).toString('hex')
-    const path_ = path.split('?', 1)[0] ?? ''
+    const signedPath = path.split('?', 1)[0] ?? ''
     const hash = bodyText === '' ? '' : createHash('sha256').update(bodyText).digest('hex')
-    const canonical = [method, path_, timestamp, nonce, hash, ''].join('\n')
+    const canonical = [method, signedPath, timestamp, nonce, hash, ''].join('\n')
     const header = (name: string): string => `X-${credentials.brand}-${name}`
     return {
       canonical,
@@ -77,12 +77,12 @@ export function createPartner(credentials: Credentials, clock: Clock): Partner {
     request: (method, path, body, extra = {}) => {
       const text = textOf(body)
       const { headers } = sign(method, path, text, extra)
-      return call(credentials, method, path, text, { ...headers, ...extra.headers })
+      return call(credentials, method, path, { text, headers: { ...headers, ...extra.headers } })
     },
     session: (token) => ({
       request: (method, path, body, extra = {}) => {
         const headers = { authorization: `Bearer ${token}`, ...extra.headers }
-        return call(credentials, method, path, textOf(body), headers)
+        return call(credentials, method, path, { text: textOf(body), headers })
       },
     }),
   }
@@ -95,8 +95,7 @@ async function call(
   { baseUrl, host }: Credentials,
   method: string,
   path: string,
-  text: string,
-  headers: Readonly<Record<string, string>>,
+  { text, headers }: { readonly text: string; readonly headers: Signed['headers'] },
 ): Promise<Answer> {
   const contentType = text === '' ? {} : { 'content-type': 'application/json' }
   const answer = await send(`${baseUrl}${path}`, {

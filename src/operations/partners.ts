@@ -8,13 +8,14 @@
  */
 import ipaddr from 'ipaddr.js'
 import type { PartnerRecord__Output as Partner } from '../../protos/types/causeway/v1/PartnerRecord.js'
+import { PARTNER_RATE_MAX } from '../base/bounds.js'
 import { CORRIDOR_NAMES, isCorridor } from '../qr/corridor.js'
-import { actorOf } from './actor.js'
+import { actorOf, type Actor } from './actor.js'
 import { CommandFault, type Command, type Context, type Report } from './command.js'
 import { table } from './terminal.js'
 
 /** A partner's rules hold in both environments; the stack says whether real money is among them. */
-const actor = (context: Context): { name: string; reason: string } => actorOf(context, 'sandbox')
+const actor = (context: Context): Actor => actorOf(context, 'sandbox')
 
 export const partnerList: Command = {
   usage: 'partner list',
@@ -84,15 +85,13 @@ export const partnerCorridors: Command = {
   },
 }
 
-const RATE_MAX = 1_000_000
-
 export const partnerRateLimit: Command = {
   usage: 'partner rate-limit NAME PER_SECOND',
   about: 'requests a second each of its keys may make; 0: the default',
   run: async (context, [partner_id = '', text = '']) => {
     const per_second = /^\d{1,7}$/.test(text) ? Number(text) : Number.NaN
-    if (!(per_second <= RATE_MAX)) {
-      throw new CommandFault(`${text} is no rate: a whole number from 0 to ${RATE_MAX}.`)
+    if (!(per_second <= PARTNER_RATE_MAX)) {
+      throw new CommandFault(`${text} is no rate: a whole number from 0 to ${PARTNER_RATE_MAX}.`)
     }
     const request = { actor: actor(context), partner_id, per_second }
     return told(await context.partners.call('SetRateLimit', request))

@@ -9,7 +9,7 @@ import type { Payout__Output as Payout } from '../../protos/types/causeway/v1/Pa
 import { deciderOf, evidenceOf } from './actor.js'
 import { wireInWords } from './amounts.js'
 import { choiceOf, type Command, type Report } from './command.js'
-import { page, table } from './terminal.js'
+import { page, pageLines } from './page.js'
 
 export const payoutsHeld: Command = {
   usage: 'payout held',
@@ -17,11 +17,8 @@ export const payoutsHeld: Command = {
   run: async ({ operator, flags }) => {
     const list = await operator.call('ListHeldPayouts', page(flags.cursor))
     const rows = list.data.map(heldRow)
-    const more = list.next_cursor === undefined ? [] : [`more: --cursor ${list.next_cursor}`]
-    return {
-      value: list,
-      lines: rows.length === 0 ? ['Nothing is held.'] : [table(rows, [2]), ...more],
-    }
+    const listing = { rows, toTheRight: [2], empty: 'Nothing is held.' }
+    return { value: list, lines: pageLines(listing, list.next_cursor) }
   },
 }
 

@@ -4,16 +4,18 @@
  * Owns: the connection, the stream and its end. Does not own: the comparison
  * (src/reconciliation), the messages (protos/reconciliation.proto).
  */
-import { credentials, status, type ServiceError } from '@grpc/grpc-js'
+import { credentials, type ServiceError } from '@grpc/grpc-js'
 import type { ConcludeRequest } from '../../protos/types/causeway/v1/ConcludeRequest.js'
 import type { Movement__Output as Movement } from '../../protos/types/causeway/v1/Movement.js'
 import type { MovementPage__Output as MovementPage } from '../../protos/types/causeway/v1/MovementPage.js'
 import type { ProtoGrpcType } from '../../protos/types/reconciliation.js'
-import { instant, SECOND, type Clock } from '../base/clock.js'
+import { instant, type Clock } from '../base/clock.js'
 import { bearer } from '../base/internal_token.js'
 import { contracts } from '../base/protos.js'
 import type { BookedMovement, MovementKind } from '../reconciliation/movement.js'
 import type { BookedSource } from '../reconciliation/reconcile.js'
+import type { Actor } from './actor.js'
+import { ANSWER_WITHIN_MS, faultOf } from './calls.js'
 import type { Sandbox } from './sandbox.js'
 
 export interface ReconciliationClient extends BookedSource {
@@ -22,11 +24,9 @@ export interface ReconciliationClient extends BookedSource {
   close(): void
 }
 
-const ANSWER_WITHIN_MS = 10 * SECOND
-
 export function connectReconciliation(
   { grpc_address, internal_token }: Sandbox,
-  actor: { readonly name: string; readonly reason: string },
+  actor: Actor,
   clock: Clock,
 ): ReconciliationClient {
   const { Reconciliation } = contracts<ProtoGrpcType>().causeway.v1
@@ -73,10 +73,3 @@ const toBooked = (movement: Movement): BookedMovement => ({
   at: instant(Number(movement.booked_at)),
   undone: movement.undone,
 })
-
-function faultOf(error: ServiceError | null, address: string): Error {
-  if (error?.code === status.UNAVAILABLE) {
-    return new Error(`Nothing answers at ${address}: is the stack running? (make run)`)
-  }
-  return new Error(error?.details ?? 'no answer')
-}

@@ -8,6 +8,7 @@
  */
 import { readFileSync } from 'node:fs'
 import type { Route } from '../../protos/types/causeway/v1/Route.js'
+import { FEE_BPS_MAX } from '../base/bounds.js'
 import { isCountry } from '../money/country.js'
 import { currencyOf } from '../money/currency.js'
 import { parseInt64, parsePositiveInt64 } from '../money/money.js'
@@ -34,7 +35,6 @@ const BOUND: Member = {
   ...text('minor units in quotes, above 0', (value) => parsePositiveInt64(value) !== undefined),
   mayBeMissing: true,
 }
-const BPS_MAX = 10_000
 
 const MEMBERS: Readonly<Record<MemberName, Member>> = {
   tenant: { mustBe: 'a partner_id and an environment', mayBeMissing: true, fits: isTenant },
@@ -43,8 +43,8 @@ const MEMBERS: Readonly<Record<MemberName, Member>> = {
   enabled: TOGGLE,
   platform_fixed: FEE,
   platform_bps: {
-    mustBe: `a whole number from 0 to ${BPS_MAX}`,
-    fits: (value) => Number.isInteger(value) && Number(value) >= 0 && Number(value) <= BPS_MAX,
+    mustBe: `a whole number from 0 to ${FEE_BPS_MAX}`,
+    fits: (value) => Number.isInteger(value) && Number(value) >= 0 && Number(value) <= FEE_BPS_MAX,
   },
   rail_fixed: FEE,
   handling: text('on_top or deducted', (value) => value === 'on_top' || value === 'deducted'),

@@ -14,6 +14,8 @@ export interface Sandbox {
   readonly grpc_address: string
   readonly internal_token: string
   readonly ops_url: string
+  readonly brand: string
+  readonly serves_production: boolean
   readonly environment: string
   readonly partner_id: string
   readonly key_id: string

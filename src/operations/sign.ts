@@ -1,7 +1,5 @@
 /** Shows how a call is signed: for a partner who asks why theirs is refused. */
-import { readFileSync } from 'node:fs'
-import { readSettings } from '../base/settings.js'
-import { CommandFault, type Command } from './command.js'
+import { bytesIn, CommandFault, type Command } from './command.js'
 import { createPartner } from './partner.js'
 import { credentialsOf } from './sandbox.js'
 
@@ -10,8 +8,8 @@ export const sign: Command = {
   about: 'the text a signature covers, its headers and a curl line (--body FILE)',
   run: ({ sandbox, clock, flags }, [method = '', path = '']) => {
     if (!path.startsWith('/')) throw new CommandFault(`${path} is no path, e.g. /v1/balances.`)
-    const body = flags.body === undefined ? '' : readFileSync(flags.body, 'utf8')
-    const partner = createPartner(credentialsOf(sandbox, readSettings().BRAND), clock)
+    const body = flags.body === undefined ? '' : bytesIn(flags.body).toString()
+    const partner = createPartner(credentialsOf(sandbox, sandbox.brand), clock)
     const { canonical, headers } = partner.sign(method, path, body)
     const data = flags.body === undefined ? [] : [`--data-binary @${flags.body}`]
     const curl = [

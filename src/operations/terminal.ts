@@ -24,7 +24,3 @@ export function table(rows: readonly (readonly string[])[], toTheRight: readonly
     toTheRight.includes(i) ? cell.padStart(widths[i] ?? 0) : cell.padEnd(widths[i] ?? 0)
   return rows.map((row) => row.map(pad).join('  ').trimEnd()).join('\n')
 }
-
-/** What a list is asked with. */
-export const page = (cursor: string | undefined): { cursor?: string } =>
-  cursor === undefined ? {} : { cursor }

@@ -8,14 +8,19 @@
  * V2. The stack is not asked: whether the key is active, and whether the nonce was used, is not
  *     known here.
  */
-import { readFileSync } from 'node:fs'
 import { bodyHash } from '../auth/canonical.js'
 import { parseKeyId } from '../auth/request_shape.js'
 import { judgeSignature, type SignatureReport } from '../auth/signature_check.js'
 import { signatureMatches, signingKey, type SigningSecret } from '../auth/signature.js'
 import { REPEATED, type HeaderValue } from '../auth/verify.js'
-import { readSettings } from '../base/settings.js'
-import { CommandFault, type Command, type Context, type Flags, type Report } from './command.js'
+import {
+  bytesIn,
+  CommandFault,
+  type Command,
+  type Context,
+  type Flags,
+  type Report,
+} from './command.js'
 import { firstDifference, shown, type FirstDifference } from './first_difference.js'
 import { table } from './terminal.js'
 
@@ -27,8 +32,8 @@ export const verify: Command = {
   about:
     "check a partner's signature (--header 'NAME: VALUE' …, --body, --canonical, --secret-file)",
   run: (context, [method = '', path = '']) => {
-    const { flags, clock } = context
-    const headers = signatureHeaders(flags)
+    const { flags, clock, sandbox } = context
+    const headers = signatureHeaders(flags, sandbox.brand)
     const keyId = typeof headers.keyId === 'string' ? headers.keyId : ''
     const secret = secretOf(context, keyId)
     const report = judgeSignature(
@@ -57,7 +62,7 @@ interface Comparison {
 
 type SignatureHeaders = Readonly<Record<'keyId' | 'timestamp' | 'nonce' | 'signature', HeaderValue>>
 
-function signatureHeaders({ header = [] }: Flags): SignatureHeaders {
+function signatureHeaders({ header = [] }: Flags, brand: string): SignatureHeaders {
   const values = new Map<string, HeaderValue>()
   for (const text of header) {
     const [, name, value] = /^([^\s:]+):\s*(.*?)\s*$/.exec(text) ?? []
@@ -65,8 +70,7 @@ function signatureHeaders({ header = [] }: Flags): SignatureHeaders {
     const key = name.toLowerCase()
     values.set(key, values.has(key) ? REPEATED : value)
   }
-  const named = (name: string): HeaderValue =>
-    values.get(`x-${readSettings().BRAND}-${name}`.toLowerCase())
+  const named = (name: string): HeaderValue => values.get(`x-${brand}-${name}`.toLowerCase())
   return {
     keyId: named('Key-Id'),
     timestamp: named('Timestamp'),
@@ -86,14 +90,6 @@ function secretOf({ flags, sandbox }: Context, keyId: string): SigningSecret {
     )
   if (keyId === '' || keyId === sandbox.key_id) return signingKey(sandbox.signing_secret)
   throw new CommandFault(`The secret of ${keyId} is needed: --secret-file FILE.`)
-}
-
-function bytesIn(file: string): Buffer {
-  try {
-    return readFileSync(file)
-  } catch (error) {
-    throw new CommandFault(error instanceof Error ? error.message : String(error))
-  }
 }
 
 function comparison(

@@ -9,8 +9,10 @@ import type { EndpointOverview__Output as EndpointOverview } from '../../protos/
 import type { PoisonMessage__Output as PoisonMessage } from '../../protos/types/causeway/v1/PoisonMessage.js'
 import { SECOND } from '../base/clock.js'
 import { deciderOf } from './actor.js'
+import { Refused } from './calls.js'
 import { CommandFault, type Command, type Context, type Report } from './command.js'
-import { page, table } from './terminal.js'
+import { page, pageLines } from './page.js'
+import { table } from './terminal.js'
 
 export const webhooksStatus: Command = {
   usage: 'webhooks status',
@@ -62,11 +64,8 @@ export const webhooksDead: Command = {
   run: async ({ webhooks, flags }) => {
     const list = await webhooks.call('ListDead', { ...endpointIn(flags), ...page(flags.cursor) })
     const rows = list.data.map(deadRow)
-    const more = list.next_cursor === undefined ? [] : [`more: --cursor ${list.next_cursor}`]
-    return {
-      value: list,
-      lines: rows.length === 0 ? ['There are none.'] : [table(rows, []), ...more],
-    }
+    const listing = { rows, toTheRight: [], empty: 'There are none.' }
+    return { value: list, lines: pageLines(listing, list.next_cursor) }
   },
 }
 
@@ -88,15 +87,26 @@ export const webhooksRedrive: Command = {
     if ((delivery === undefined) !== isBroad) {
       throw new CommandFault('Name a delivery, or --endpoint E or --since TIME or both of these.')
     }
-    const done = await context.webhooks.call('Redrive', {
-      actor: deciderOf(context),
-      ...(delivery === undefined ? {} : { delivery_id: delivery }),
-      ...endpointIn(flags),
-      since: momentOf(flags.since),
-    })
-    const again = done.more ? ['There are more: repeat it.'] : []
-    return { value: done, lines: [`${done.redriven} will be tried again`, ...again] }
+    const done = await context.webhooks
+      .call('Redrive', {
+        actor: deciderOf(context),
+        ...(delivery === undefined ? {} : { delivery_id: delivery }),
+        ...endpointIn(flags),
+        since: momentOf(flags.since),
+      })
+      .catch((error: unknown) => {
+        const isUnknown = error instanceof Refused && error.code === 'not_found'
+        throw isUnknown ? new Refused(error.code, `There is no delivery ${delivery}.`) : error
+      })
+    return { value: done, lines: redriveLines(done.redriven, done.more) }
   },
+}
+
+function redriveLines(redriven: number, more: boolean): string[] {
+  if (redriven === 0) {
+    return ['Nothing to try again: what is under way or of a deleted endpoint is left alone.']
+  }
+  return [`${redriven} will be tried again`, ...(more ? ['There are more: repeat it.'] : [])]
 }
 
 function momentOf(text: string | undefined): number {

@@ -16,13 +16,12 @@ import { SECOND, systemClock } from '../base/clock.js'
 import { readInternalToken } from '../base/internal_token.js'
 import { createLog } from '../base/log.js'
 import { systemRandom } from '../base/random.js'
-import { dataFile, readSettings, type Settings } from '../base/settings.js'
+import { dataFile, readSettings } from '../base/settings.js'
 import { FILES } from '../base/subjects.js'
-import { CAPS } from '../limits/caps.js'
 import { connectBus } from '../bus/nats.js'
 import { connectRail } from '../rails/client.js'
 import { openStore } from '../store/store.js'
-import type { Rules } from './cycle/command.js'
+import { rulesOf } from './cycle/rules.js'
 import { railNews } from './commands/rail_news.js'
 import { openKeyring } from './keys/keyring.js'
 import { loadMemory } from './memory/memory.js'
@@ -145,31 +144,3 @@ const child = childProcess({
 })
 child.ready({ port: grpcPort })
 log.info({ port: grpcPort }, 'serving')
-
-function rulesOf(given: Settings): Rules {
-  return {
-    brand: given.BRAND,
-    sessionTtlMs: given.SESSION_TTL_S * SECOND,
-    quoteTtlMs: given.QUOTE_TTL_S * SECOND,
-    intentTtlMs: given.INTENT_TTL_S * SECOND,
-    handOverTtlMs: given.HANDOVER_TTL_S * SECOND,
-    reviewTtlMs: given.REVIEW_TTL_S * SECOND,
-    duplicateWindowMs: given.DUPLICATE_SCAN_WINDOW_S * SECOND,
-    spreadBps: given.SPREAD_BPS,
-    rateMaxAgeMs: given.RATE_MAX_AGE_S === 0 ? null : given.RATE_MAX_AGE_S * SECOND,
-    caps: capsOf(given),
-  }
-}
-
-function capsOf(given: Settings): Rules['caps'] {
-  const satang = (baht: number): bigint => BigInt(baht) * 100n
-  return {
-    th_promptpay: {
-      minimum: BigInt(given.TH_MINIMUM_SATANG),
-      perTransaction: satang(given.TH_LIMIT_TRANSACTION_THB),
-      perDay: satang(given.TH_LIMIT_DAY_THB),
-      perMonth: satang(given.TH_LIMIT_MONTH_THB),
-    },
-    vn_vietqr: { ...CAPS.vn_vietqr, minimum: BigInt(given.VN_MINIMUM_VND) },
-  }
-}

@@ -66,7 +66,7 @@ export function createServer(
     server.addService(service.service, handlers as Parameters<Server['addService']>[1])
   const { intents, payouts } = internalServices(dependencies)
   const desk = deliveryDeskService(dependencies.guard)
-  add(v1.Exchange, exchangeService({ ...dependencies, desk }))
+  add(v1.Exchange, exchangeService({ ...dependencies, pools: desk }))
   add(v1.Directory, directory.handlers)
   add(v1.PaymentIntents, intents)
   add(v1.Payouts, payouts)

@@ -138,13 +138,11 @@ export type RailReport =
   /** Final: not executed, and never will be under this id. */
   | (About & { readonly status: 'refused'; readonly refusal: Refusal })
   /**
-   * It was executed, and the money came back: by the recipient's bank or after a recall. May
-   * overtake `executed`.
+   * It was executed, and the money came back: by the recipient's bank or after a recall. It names
+   * the execution, as that was numbered. May overtake `executed`.
    */
   | (About & Execution & { readonly status: 'returned' })
   /** The rail does not know the id; final only after the finality window. */
   | (About & { readonly status: 'not_found' })
   /** The money stays where it is; the instruction's own outcome is unchanged. */
   | (About & { readonly status: 'recall_refused' })
-
-export type ReportStatus = RailReport['status']

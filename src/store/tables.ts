@@ -355,6 +355,9 @@ const PARAMETERS = [
 ] as const
 export type CommitParameter = (typeof PARAMETERS)[number]
 
+/** Of expired offers: what is left waits for the next commit that forgets. */
+const OFFERS_FORGOTTEN_AT_ONCE = 1_000
+
 /** Run once on the writer's connection: the view and its trigger live in that connection only. */
 export const COMMIT_VIEW = `
   CREATE TEMP VIEW commit_group AS
@@ -374,7 +377,8 @@ export const COMMIT_VIEW = `
         WHERE seen_at < NEW.forgetBefore OR seen_at > NEW.forgetAfter);
     DELETE FROM fx_quotes WHERE NEW.forgetBefore IS NOT NULL
       AND id IN (SELECT id FROM fx_quotes
-        WHERE conversion IS NULL AND expires_at < NEW.forgetBefore LIMIT 1000);
+        WHERE conversion IS NULL AND expires_at < NEW.forgetBefore
+        LIMIT ${OFFERS_FORGOTTEN_AT_ONCE});
   END;
 `
 export const COMMIT_STATEMENT = `INSERT INTO commit_group (${PARAMETERS.join(', ')})

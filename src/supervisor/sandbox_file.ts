@@ -24,6 +24,10 @@ export interface Sandbox {
   readonly grpc_address: string
   readonly internal_token: string
   readonly ops_url: string
+  /** The word in the names of the signature headers. */
+  readonly brand: string
+  /** Real money is among what operators change here. */
+  readonly serves_production: boolean
   readonly environment: 'sandbox'
   readonly partner_id: string
   readonly key_id: string
@@ -32,7 +36,13 @@ export interface Sandbox {
 
 export type Addresses = Pick<
   Sandbox,
-  'base_url' | 'host' | 'grpc_address' | 'internal_token' | 'ops_url'
+  | 'base_url'
+  | 'host'
+  | 'grpc_address'
+  | 'internal_token'
+  | 'ops_url'
+  | 'brand'
+  | 'serves_production'
 >
 
 export async function writeSandboxFile(

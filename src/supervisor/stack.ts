@@ -141,6 +141,8 @@ const addresses = (
   grpc_address: `127.0.0.1:${ports.grpc}`,
   internal_token: token,
   ops_url: opsUrl,
+  brand: settings.BRAND,
+  serves_production: settings.PRODUCTION_HOSTS.length > 0,
 })
 
 /** A path as one would type it here. */

@@ -153,6 +153,18 @@ void t.test('what a person knows of is no fault', async (t) => {
   t.ok((await auditOf(folder)).clean, 'one that was resolved by name')
 })
 
+void t.test('an account number that its partner wrote elsewhere is no fault', async (t) => {
+  const folder = t.testdir()
+  copyBooks(small, folder)
+  const own = `'$.metadata.account', '0123456789', '$.description', '0123456789'`
+  await plant(
+    folder,
+    'processor.db',
+    `UPDATE payouts SET context = json_set(context, ${own}) WHERE id = '${payouts.completed}'`,
+  )
+  t.equal((await auditOf(folder)).broken, null)
+})
+
 void t.test('counters compared one at a time', async (t) => {
   const folder = t.testdir()
   copyBooks(small, folder)
@@ -175,6 +187,7 @@ void t.test('what is reserved, by itself', async (t) => {
   await plant(folder, 'processor.db', `UPDATE payouts SET state = 'failed' WHERE ${held}`)
   const books = await openBooks(folder, clock)
   const { broken } = await reservedIsUnderWay.run(books)
+  t.ok(CHECKLIST.includes(reservedIsUnderWay))
   t.match(broken, { entity: 'demo_sandbox:VND:reserved', found: '37599900', expected: '0' })
   await books.close()
 })

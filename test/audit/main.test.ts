@@ -71,6 +71,7 @@ void t.test('nothing to audit', (t) => {
   const { status, err } = run(t.testdir())
   t.equal(status, 2)
   t.match(err, /^nothing to audit: there is no processor.db/)
+  t.strictSame(run(t.testdir(), '--help').err, 'usage: [--data-dir DIR] [--json] [--live]\n')
   t.end()
 })
 

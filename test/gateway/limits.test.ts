@@ -8,7 +8,12 @@ import type { TenantId } from '../../src/base/ids.js'
 import { readSettings } from '../../src/base/settings.js'
 import type { Caller } from '../../gateway/authenticate.js'
 import type { Exchange } from '../../gateway/exchange.js'
-import { createLimits, IN_FLIGHT_MAX, type LimitName, type Limits } from '../../gateway/limits.js'
+import {
+  createLimits,
+  TENANT_IN_FLIGHT_MAX,
+  type LimitName,
+  type Limits,
+} from '../../gateway/limits.js'
 import { eventually } from '../support/eventually.js'
 import { bytesOf, call, createRequest, SECRET, snapshot, TENANT } from './partner.js'
 import { STANDING_MAX, STANDING_MS } from '../../gateway/standing_queue.js'
@@ -63,7 +68,7 @@ void t.test('each limit says which one it was, and refuses nobody else', (t) => 
   t.equal(limits.caller(caller('a', 'key 3', 2)), 0, 'a rate of its own')
   t.same(names, ['address', 'key'])
 
-  limits.inFlight('a' as TenantId).count = IN_FLIGHT_MAX
+  limits.inFlight('a' as TenantId).count = TENANT_IN_FLIGHT_MAX
   t.equal(limits.caller(caller('a', 'key 4')), 1)
   t.equal(limits.caller(caller('b', 'key 5')), 0)
   limits.inFlight('a' as TenantId).count -= 1
@@ -82,7 +87,7 @@ void t.test('RATE_LIMIT=off lifts them all', (t) => {
     RATE_LIMIT_PER_ADDRESS: '1',
     RATE_LIMIT_PER_SECOND: '1',
   })
-  limits.inFlight('a' as TenantId).count = IN_FLIGHT_MAX
+  limits.inFlight('a' as TenantId).count = TENANT_IN_FLIGHT_MAX
   for (let i = 0; i < 5; i++) {
     t.equal(limits.source(from('203.0.113.1')), 0)
     t.equal(limits.caller(caller('a', 'key')), 0)
@@ -144,13 +149,13 @@ void t.test('requests in flight: counted to the answer, whoever left', async (t)
     environment: { RATE_LIMIT_PER_ADDRESS: '100000' },
     clock: standing(),
   })
-  const sockets = Array.from({ length: IN_FLIGHT_MAX }, () => {
+  const sockets = Array.from({ length: TENANT_IN_FLIGHT_MAX }, () => {
     const socket = connect(gateway.port, '127.0.0.1')
     socket.on('error', () => undefined)
     socket.write(bytesOf({ method: 'GET', path: '/v1/balances' }))
     return socket
   })
-  await eventually('all wait', () => gateway.standIn.commands.length === IN_FLIGHT_MAX)
+  await eventually('all wait', () => gateway.standIn.commands.length === TENANT_IN_FLIGHT_MAX)
   const over = await call(gateway.port, createRequest())
   t.equal(over.status, 429)
   t.equal(over.headers.get('retry-after'), '1')

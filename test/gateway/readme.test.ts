@@ -12,7 +12,7 @@ import { ERRORS } from '../../src/base/errors.js'
 import { projectRoot } from '../../src/base/protos.js'
 import { SETTINGS } from '../../src/base/settings.js'
 import { ROUTES } from '../../gateway/app.js'
-import { CONNECTIONS_MAX, IN_FLIGHT_MAX } from '../../gateway/limits.js'
+import { CONNECTIONS_MAX, TENANT_IN_FLIGHT_MAX } from '../../gateway/limits.js'
 import type { SignatureReport } from '../../src/auth/signature_check.js'
 import { call, KEY_ID, SECRET } from './partner.js'
 import { startGateway } from './running_gateway.js'
@@ -137,7 +137,7 @@ void t.test('the limits are those of the code', (t) => {
   const figures = [...table.matchAll(/^\| ([0-9,]+) /gm)].map(([, figure]) => figure)
   const told = [
     SETTINGS.RATE_LIMIT_PER_SECOND.fallback,
-    IN_FLIGHT_MAX,
+    TENANT_IN_FLIGHT_MAX,
     SETTINGS.RATE_LIMIT_PER_ADDRESS.fallback,
     CONNECTIONS_MAX,
   ]

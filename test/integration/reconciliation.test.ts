@@ -182,7 +182,11 @@ t.test('other periods, and what is typed wrong', async (t) => {
   ]) {
     t.equal((await run('operations/main.js', args)).exitCode, 2, args.join(' '))
   }
-  t.equal((await run('rails/sandbox/statement_main.js', [])).exitCode, 2)
+  for (const args of [[], ['--help'], ['--from', '2020-01-01', 'more']]) {
+    const { exitCode, err } = await run('rails/sandbox/statement_main.js', args)
+    t.equal(exitCode, 2)
+    t.equal(err, 'usage: --from DAY [--to DAY] [--out FILE]\n')
+  }
 })
 
 t.test('without a statement nothing is written', async (t) => {

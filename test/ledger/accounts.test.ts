@@ -3,6 +3,7 @@ import { tenantOf, type Environment, type PartnerId } from '../../src/base/ids.j
 import {
   ACCOUNT_KINDS,
   accountKey,
+  ceilingOf,
   floorOf,
   partsOf,
   type AccountKind,
@@ -39,16 +40,22 @@ void t.test('a key names its tenant, currency and kind, and nothing else has it'
   t.end()
 })
 
-void t.test('somebody’s money can not be overdrawn, and funding stops short of int64', (t) => {
-  const floors = Object.fromEntries(kinds.map((k) => [k, floorOf(accountKey(demo, USD, k))]))
-  t.strictSame(floors, {
-    prefund: 0n,
-    reserved: 0n,
-    fees: INT64_MIN,
-    rail_clearing: INT64_MIN,
-    funding: 2n ** 53n - INT64_MAX,
-    fx: INT64_MIN,
-    suspense: INT64_MIN,
-  })
-  t.end()
-})
+void t.test(
+  'somebody’s money can not be overdrawn; funding and suspense stop short of int64',
+  (t) => {
+    const floors = Object.fromEntries(kinds.map((k) => [k, floorOf(accountKey(demo, USD, k))]))
+    t.strictSame(floors, {
+      prefund: 0n,
+      reserved: 0n,
+      fees: INT64_MIN,
+      rail_clearing: INT64_MIN,
+      funding: 2n ** 53n - INT64_MAX,
+      fx: INT64_MIN,
+      suspense: -(2n ** 52n),
+    })
+    const ceilings = new Set(kinds.map((k) => ceilingOf(accountKey(demo, USD, k))))
+    t.same([...ceilings], [INT64_MAX, 2n ** 52n])
+    t.equal(ceilingOf(accountKey(demo, USD, 'suspense')), 2n ** 52n)
+    t.end()
+  },
+)

@@ -67,7 +67,9 @@ void t.test('the ends of int64', (t) => {
     ['fees', INT64_MAX, 1n, 'overflow'],
     ['fx', INT64_MIN + 1n, -1n, null],
     ['fx', INT64_MIN, -1n, 'overflow'],
-    ['suspense', 0n, -1n, null],
+    ['suspense', 1n - 2n ** 52n, -1n, null],
+    ['suspense', -(2n ** 52n), -1n, 'overflow'],
+    ['suspense', 2n ** 52n, 1n, 'overflow'],
     ['prefund', INT64_MAX, 1n, 'overflow'],
     ['prefund', 0n, -1n, 'insufficient_balance'],
     ['reserved', INT64_MAX, -INT64_MAX, null],
@@ -111,6 +113,7 @@ void t.test('whatever is posted on whatever books, the result keeps the rules', 
         const balance = expected.get(account)
         if (balance === undefined) return false
         if (reason === 'insufficient_balance') return isGuarded(account) && balance < 0n
+        if (account === on('suspense')) return balance > 2n ** 52n || balance < -(2n ** 52n)
         return !fitsInt64(balance) || (account === on('funding') && balance < 0n)
       }
       posted += 1

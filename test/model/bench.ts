@@ -12,7 +12,7 @@
 import assert from 'node:assert/strict'
 import { instant } from '../../src/base/clock.js'
 import { tenantOf, type PartnerId, type TenantId } from '../../src/base/ids.js'
-import type { Answer } from '../../src/processor/cycle/group.js'
+import type { Answer } from '../../src/processor/cycle/answer.js'
 import type { RailOrder } from '../../src/rails/rail.js'
 import type { StoredEvent } from '../../src/store/store.js'
 import {

@@ -8,7 +8,7 @@
 import assert from 'node:assert/strict'
 import { instant } from '../../src/base/clock.js'
 import { limitKeys } from '../../src/limits/usage.js'
-import { answer } from '../../src/processor/cycle/group.js'
+import { answer } from '../../src/processor/cycle/answer.js'
 import { pass, restart, setRail, step, wakeDue, type Bench } from './bench.js'
 import { DAY, INTENT_LIVES } from './facts.js'
 import { newsOf } from './draws.js'

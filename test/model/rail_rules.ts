@@ -76,7 +76,9 @@ function onExecuted(model: Model, intent: ModelIntent, news: NewsOperation): voi
 /** Money that is back was paid before, whether we were told or not. */
 function onReturned(model: Model, intent: ModelIntent, news: NewsOperation): void {
   if (!fits(intent, news)) return void model.oddities.push(intent)
-  if (intent.state === 'authorized') capture(model, intent, news.execution.transactionId)
+  const { transactionId } = news.execution
+  if (intent.state === 'authorized') capture(model, intent, transactionId)
+  if (intent.transactionId !== transactionId) return void model.oddities.push(intent)
   if (intent.state === 'refunded') return
   const { cents, minor } = intent.quotes.at(-1)!
   model.prefund += BigInt(cents)

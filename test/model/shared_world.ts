@@ -10,7 +10,7 @@
 import type { Test } from 'tap'
 import type { TenantId } from '../../src/base/ids.js'
 import type { Command } from '../../src/processor/cycle/command.js'
-import type { Answer } from '../../src/processor/cycle/group.js'
+import type { Answer } from '../../src/processor/cycle/answer.js'
 import type { GroupRows, Store } from '../../src/store/store.js'
 import type { Row } from '../../src/store/tables.js'
 import { createWorld, type World } from '../support/world.js'

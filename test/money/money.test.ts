@@ -2,17 +2,13 @@ import fc from 'fast-check'
 import t from 'tap'
 import { currencyOf, IDR, THB, USD, VND } from '../../src/money/currency.js'
 import {
-  add,
-  compare,
   fitsInt64,
   formatMajor,
   INT64_MAX,
   INT64_MIN,
   money,
-  negate,
   parseInt64,
   parsePositiveInt64,
-  subtract,
   toWholeUnits,
   toWire,
   usdCents,
@@ -72,19 +68,6 @@ void t.test('a positive amount is an int64 above zero', (t) => {
   )
   t.equal(parsePositiveInt64('0'), undefined)
   t.equal(parsePositiveInt64('125000.00'), undefined)
-  t.end()
-})
-
-void t.test('arithmetic stays in its currency', (t) => {
-  t.same(add(money(THB, 5n), money(THB, 7n)), money(THB, 12n))
-  t.same(subtract(money(THB, 5n), money(THB, 7n)), money(THB, -2n))
-  t.same(negate(money(VND, 3n)), money(VND, -3n))
-  t.equal(compare(money(USD, 1n), money(USD, 2n)), -1)
-  t.equal(compare(money(USD, 2n), money(USD, 1n)), 1)
-  t.equal(compare(money(USD, 2n), money(USD, 2n)), 0)
-  for (const mix of [add, subtract, compare]) {
-    t.throws(() => mix(money(THB, 1n), money(USD, 1n)), /two currencies/)
-  }
   t.end()
 })
 

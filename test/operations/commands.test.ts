@@ -4,7 +4,7 @@
 import { spawn } from 'node:child_process'
 import { randomUUID } from 'node:crypto'
 import { once } from 'node:events'
-import { writeFileSync } from 'node:fs'
+import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import t, { type Test } from 'tap'
 import { projectRoot } from '../../src/base/protos.js'
@@ -19,10 +19,10 @@ interface Ended {
   readonly err: string
 }
 
-function start(program: string, dataDir: string, args: readonly string[]) {
+function start(program: string, dataDir: string, args: readonly string[], settings = {}) {
   const main = join(projectRoot(), '.build/src/operations', program)
   const child = spawn(process.execPath, [main, ...args], {
-    env: { ...process.env, DATA_DIR: dataDir },
+    env: { ...process.env, ...settings, DATA_DIR: dataDir },
     stdio: ['ignore', 'pipe', 'pipe'],
   })
   const said = { out: '', err: '' }
@@ -99,6 +99,10 @@ t.test('against a running stack', async (t) => {
   await t.test('rates', async (t) => {
     t.strictSame(await json(t, 'rates', 'set', 'THB', '35.50'), { currency: 'THB', rate: '35.50' })
     t.match(await ops('rates', 'set', 'THB', '0'), { exitCode: 2, err: /0 is no rate/ })
+    const { data } = await json(t, 'rates', 'list')
+    const baht = (data as { currency: string }[]).find(({ currency }) => currency === 'THB')
+    t.match(baht, { rate: '35.50', set_at: /Z$/, is_too_old: false })
+    t.match((await ops('rates', 'list')).out, /^THB +35\.50 {2}since \d{4}-\S+Z$/m)
   })
 
   await t.test('a route is set in the form in which it is listed', async (t) => {
@@ -166,6 +170,23 @@ t.test('against a running stack', async (t) => {
     const { exitCode, err } = await ops('intent', 'show', 'pi_nobody')
     t.equal(exitCode, 1)
     t.match(err, 'payment_intent_not_found')
+    const redrive = await ops('webhooks', 'redrive', 'dlv_nobody', '--reason', 'mended')
+    t.match(redrive, { exitCode: 1, err: 'There is no delivery dlv_nobody.' })
+  })
+
+  await t.test('what the stack serves decides, not where a command is typed', async (t) => {
+    const dataDir = t.testdir()
+    const file = readFileSync(join(stack.dataDir, 'sandbox.json'), 'utf8')
+    const production = { ...(JSON.parse(file) as object), serves_production: true, brand: 'Acme' }
+    writeFileSync(join(dataDir, 'sandbox.json'), JSON.stringify(production))
+    const suspend = await run('main.js', dataDir, ['partner', 'suspend', 'acme'])
+    t.match(suspend, { exitCode: 2, err: 'needs --as NAME and --reason TEXT' })
+    t.match((await run('main.js', dataDir, ['sign', 'GET', '/v1/x'])).out, 'X-Acme-Nonce: ')
+    const listen = await run('main.js', dataDir, ['listen'])
+    t.match(listen, { exitCode: 2, err: 'delivers nothing to this machine' })
+    const demo = await start('demo.js', dataDir, [], { PRODUCTION_HOSTS: 'api.example' }).ended
+    t.equal(demo.exitCode, 0, demo.err)
+    t.match(demo.out, 'What runs here serves production, so the demo starts one of its own')
   })
 
   await t.test('what was typed wrong is told, exit code 2', async (t) => {
@@ -178,7 +199,8 @@ t.test('against a running stack', async (t) => {
       [['trial-balance', 'acme'], 'acme is no tenant'],
       [['listen', '--port', '70000'], '--port 70000 is no port'],
       [['no', 'such'], 'There is no command "no such"'],
-      [['--no-such'], 'no-such'],
+      [['--no-such'], /^Unknown option '--no-such'. See --help.\n$/],
+      [['sign', 'GET', '/v1/x', '--body', 'no_such.json'], 'no_such.json'],
     ] as const) {
       const { exitCode, err } = await ops(...words)
       t.equal(exitCode, 2, words.join(' '))
@@ -226,6 +248,25 @@ t.test('where no stack runs', async (t) => {
     const { exitCode, err } = await run('main.js', dataDir, ['trial-balance'])
     t.equal(exitCode, 2)
     t.match(err, `No stack has run with DATA_DIR=${dataDir}`)
+  })
+  await t.test('help is there, of what was named', async (t) => {
+    for (const [words, first, most] of [
+      [['--help'], 'partner create NAME', 99],
+      [['help'], 'partner create NAME', 99],
+      [['payout', '-h'], 'payout held', 5],
+      [['help', 'payout', 'held'], 'payout held', 1],
+      [['deposit', 'acme', '--help'], 'deposit PARTNER ENV CUR AMOUNT', 1],
+    ] as const) {
+      const { exitCode, out, err } = await run('main.js', dataDir, words)
+      t.strictSame({ exitCode, err }, { exitCode: 0, err: '' }, words.join(' '))
+      const commands = out.split('\n').filter((line) => line.startsWith('  '))
+      t.match(commands[0], `  ${first}  `)
+      t.ok(commands.length <= most, `${commands.length} commands for ${words.join(' ')}`)
+    }
+    const { exitCode, err } = await run('main.js', dataDir, ['payout', 'show', 'pout_1'])
+    t.equal(exitCode, 2)
+    t.match(err, /^There is no command "payout show pout_1"\.\n\nusage: .*\n\n {2}payout held /)
+    t.notMatch(err, 'partner create')
   })
   await t.test('the demo starts one of its own', async (t) => {
     const { exitCode, out, err } = await run('demo.js', dataDir, [])

@@ -40,6 +40,8 @@ tellTwice({
       { currency: 'QQQ' },
       { bank_code: ' ' },
       { bank_code: '1'.repeat(36) },
+      { name: 'Nguyen\tVan A' },
+      { bank_code: '970\n436' },
       { account_number: '1234' },
       { account_number: '1'.repeat(35) },
       { account_number: '12 345' },
@@ -83,6 +85,8 @@ tellTwice({
       t.equal(codeOf(await world.run(getBeneficiary(tenant, made.id))), 'beneficiary_not_found')
     }
     t.equal(codeOf(await world.run(getBeneficiary(DEMO, 'ben_x'))), 'beneficiary_not_found')
+    const byOther = await world.run(createPayout(PRODUCTION, payoutTo(made.id)))
+    t.equal(codeOf(byOther), 'invalid_beneficiary', 'nor paid by another')
   },
 
   disabled: async (t, world) => {

@@ -28,6 +28,8 @@ import {
 
 const PAID = 12_500_000n
 const FUNDS = 1_000_000_000n
+/** As much as may stand in suspense. */
+const MOST = 2n ** 52n
 const EVIDENCE = 'call with the bank, ticket 5'
 
 const suspense = (world: World): Promise<string> => accountOf(world, 'suspense')
@@ -123,6 +125,26 @@ tellTwice({
     t.equal(await suspense(world), String(-PAID))
   },
 
+  'paid twice, and one of them returned': async (t, world) => {
+    const { id, total } = await pay(world)
+    await world.news(executed(id))
+    await world.news(executed(id, { transactionId: 'TX2' }))
+    await world.news(executed(id, { status: 'returned', transactionId: 'TX2' }))
+    t.match(await see(world, id), { status: 'completed' }, 'the recipient still has what was due')
+    t.equal((await balanceOf(world)).available, String(FUNDS - BigInt(total)))
+    const reasons = async () => (await discrepanciesOf(world)).map(({ reason }) => reason).sort()
+    t.same(await reasons(), ['executed_again', 'returned_again'])
+    t.equal(await suspense(world), '0')
+    await world.news(executed(id, { status: 'returned', transactionId: 'TX3' }))
+    t.equal((await reasons()).length, 4, 'out and back again')
+    await world.news(executed(id, { status: 'returned' }))
+    t.match(await see(world, id), { status: 'reversed' })
+    t.equal((await balanceOf(world)).available, String(FUNDS))
+    await world.news(executed(id, { status: 'returned', transactionId: 'TX4' }))
+    t.equal((await reasons()).length, 6, 'after its own return as well')
+    t.equal(await suspense(world), '0')
+  },
+
   'returned with less': async (t, world) => {
     const { id } = await pay(world)
     await world.news(executed(id))
@@ -170,19 +192,31 @@ tellTwice({
   },
 
   'more than the books can hold': async (t, world) => {
-    const most = 2n ** 63n - 1n
     const id = await failed(world)
-    await world.news(executed(id, { amount: most, transactionId: 'a' }))
-    t.equal(await suspense(world), String(-most))
-    await world.news(executed(id, { amount: most, transactionId: 'b' }))
-    await world.news(executed(id, { amount: most, transactionId: 'b' }))
+    await world.news(executed(id, { amount: MOST, transactionId: 'a' }))
+    t.equal(await suspense(world), String(-MOST))
+    await world.news(executed(id, { amount: 1n, transactionId: 'b' }))
+    await world.news(executed(id, { amount: 1n, transactionId: 'b' }))
     t.same(
       (await discrepanciesOf(world)).map(({ amount }) => amount).sort(),
-      [String(most), null],
+      [String(MOST), null],
       'the row is there all the same',
     )
-    t.equal(await suspense(world), String(-most))
+    t.equal(await suspense(world), String(-MOST))
     await world.run(depositPlayMoney(DEMO, { currency: 'VND', amount: '1' }))
+  },
+
+  'the wildest amounts leave room for what can not be refused': async (t, world) => {
+    const { id } = await pay(world)
+    for (const amount of [2n ** 63n - 1n, MOST]) {
+      await world.news(executed(id, { amount }))
+      await world.news(executed(id, { amount, status: 'returned' }))
+      await world.news(executed(id, { amount, transactionId: 'again' }))
+    }
+    await world.news(executed(id))
+    t.match(await see(world, id), { status: 'completed' })
+    await world.news(executed(id, { status: 'returned' }))
+    t.match(await see(world, id), { status: 'reversed' })
   },
 
   'undone, or kept': async (t, world) => {
@@ -275,7 +309,10 @@ tellTwice({
 
   'more than can be written off': async (t, world) => {
     const id = await failed(world)
-    await world.news(executed(id, { amount: 2n ** 63n - 1n }))
+    await world.news(executed(id, { amount: MOST }))
+    const most = 2n ** 63n - 1n - 2n ** 53n - FUNDS
+    const deposited = depositPlayMoney(DEMO, { currency: 'VND', amount: String(most) })
+    t.equal(codeOf(await world.run(deposited)), 'ok')
     const [odd] = await discrepanciesOf(world)
     t.equal(codeOf(await settle(world, odd!.id, 'write_off')), 'balance_limit_exceeded')
     t.equal(codeOf(await settle(world, odd!.id, 'undo')), 'ok')

@@ -10,7 +10,7 @@ import { createFxConversion } from '../../src/processor/commands/fx_conversion_c
 import { createFxQuote } from '../../src/processor/commands/fx_quote_create.js'
 import { setRate } from '../../src/processor/commands/rate_set.js'
 import { depositPlayMoney } from '../../src/processor/commands/sandbox_deposit.js'
-import type { Answer } from '../../src/processor/cycle/group.js'
+import type { Answer } from '../../src/processor/cycle/answer.js'
 import { listBalanceTransactions } from '../../src/processor/queries/balance_transaction_list.js'
 import { codeOf, createWorld, DEMO, viewOf, type World } from '../support/world.js'
 import {
@@ -73,6 +73,18 @@ tellTwice({
     await credit(world, 'JPY', '500')
     await credit(world, 'JPY', '500')
     t.same(await balanceOf(world, 'JPY'), { available: '1500', reserved: '0' }, 'without a key')
+  },
+
+  'by hand, once for a key': async (t, world) => {
+    const byHand = (given: object): Promise<Answer> => {
+      const request = { currency: 'JPY', amount: '500', idempotencyKey: 'k', ...given }
+      return world.run(deposit(OPERATOR, DEMO, request))
+    }
+    const first = viewOf(await byHand({}))
+    t.same(viewOf(await byHand({})), first)
+    t.equal(codeOf(await byHand({ amount: '501' })), 'idempotency_conflict')
+    t.equal(codeOf(await byHand({ currency: 'KWD' })), 'idempotency_conflict')
+    t.same(await balanceOf(world, 'JPY'), { available: '500', reserved: '0' })
   },
 
   'deposits that are none': async (t, world) => {

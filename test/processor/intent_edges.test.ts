@@ -5,7 +5,8 @@
 import t, { type Test } from 'tap'
 import { accountKey } from '../../src/ledger/accounts.js'
 import { USD } from '../../src/money/currency.js'
-import { setRate } from '../../src/processor/commands/rate_set.js'
+import { listRates, setRate } from '../../src/processor/commands/rate_set.js'
+import type { Desk } from '../../src/processor/cycle/command.js'
 import { codeOf, createWorld, DEMO, viewOf, type World } from '../support/world.js'
 import {
   authorized,
@@ -235,6 +236,21 @@ void t.test('a rate that changes leaves bound quotes alone', async (t) => {
   t.match(viewOf<Intent>(await life.confirm()).quote, { amount_usd_cents: 1_000 })
   const later = await life.another()
   t.match(viewOf<Intent>(await later.scan('36001')).quote, { amount_usd_cents: 2_001 })
+})
+
+void t.test('a listed rate is as it was set, and too old when nothing is sold at it', async (t) => {
+  const world = await createWorld(t)
+  const listed = async (): Promise<object> => {
+    const command = listRates()
+    const decide = (desk: Desk) =>
+      command.decide({ ...desk, rules: { ...desk.rules, rateMaxAgeMs: 60_000 } })
+    return viewOf(await world.run({ ...command, decide }))
+  }
+  await world.run(setRate({ name: 'test', reason: 'dearer' }, 'THB', '18.00'))
+  world.clock.pass(59_999)
+  t.match(await listed(), { data: [{ currency: 'THB', rate: '18.00', is_too_old: false }] })
+  world.clock.pass(1)
+  t.match(await listed(), { data: [{ currency: 'THB', is_too_old: true }] })
 })
 
 void t.test('the last millisecond', async (t) => {

@@ -1,7 +1,7 @@
 /** Operators who know better than the rail: an intent's unknown outcome ended with evidence. */
 import { resolveIntent } from '../../src/processor/commands/intent_resolve.js'
 import { showIntent } from '../../src/processor/queries/intent_show.js'
-import type { Answer } from '../../src/processor/cycle/group.js'
+import type { Answer } from '../../src/processor/cycle/answer.js'
 import { codeOf, viewOf, type World } from '../support/world.js'
 import {
   authorized,
@@ -10,6 +10,7 @@ import {
   expired,
   refunded,
   scanned,
+  THAI,
   waiting,
   type Stage,
 } from './intent_life.js'
@@ -17,6 +18,7 @@ import {
   accountOf,
   balanceOf,
   discrepanciesOf,
+  executed,
   OPERATOR,
   operatorLogOf,
   read,
@@ -48,6 +50,10 @@ tellTwice({
     await life.executed()
     t.same(await discrepanciesOf(world), [], 'the rail says the same')
     t.equal(types(world).length, 2, 'it is told once')
+    const { currency, account: destinationAccount } = THAI
+    const other = { transactionId: 'TX2', amount: 36_000n, currency, destinationAccount }
+    await world.news(executed(life.id as never, other))
+    t.match(await discrepanciesOf(world), [{ reason: 'executed_again', amount: '36000' }])
     await life.returned()
     t.match(await life.see(), { status: 'refunded' })
   },

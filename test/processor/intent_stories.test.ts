@@ -14,7 +14,7 @@ import { getReceipt } from '../../src/processor/commands/intent_receipt.js'
 import { refundIntent } from '../../src/processor/commands/intent_refund.js'
 import { remintSession } from '../../src/processor/commands/intent_remint.js'
 import { scanIntent } from '../../src/processor/commands/intent_scan.js'
-import type { Answer } from '../../src/processor/cycle/group.js'
+import type { Answer } from '../../src/processor/cycle/answer.js'
 import { anIntent, promptPayQr } from '../support/requests.js'
 import { codeOf, createWorld, DEMO, viewOf, type World } from '../support/world.js'
 

@@ -3,11 +3,11 @@ import { EventEmitter } from 'node:events'
 import t from 'tap'
 import { Metadata } from '@grpc/grpc-js'
 import { instant } from '../../src/base/clock.js'
-import { answer } from '../../src/processor/cycle/group.js'
+import { answer } from '../../src/processor/cycle/answer.js'
 import type { Memory } from '../../src/processor/memory/memory.js'
 import { listHeldPayouts } from '../../src/processor/queries/held_payout_list.js'
 import type { Reader } from '../../src/processor/queries/query.js'
-import type { DeliveryDesk } from '../../src/processor/services/delivery_desk.js'
+import type { WebhookPools } from '../../src/processor/queries/webhook_pools.js'
 import { exchangeService } from '../../src/processor/services/exchange.js'
 import type { Guard } from '../../src/processor/services/guard.js'
 import { unaryQuery } from '../../src/processor/services/unary.js'
@@ -29,7 +29,7 @@ function heldDoors() {
     memory: {} as Memory,
     reader,
     guard: { admits: () => true } as unknown as Guard,
-    desk: {} as DeliveryDesk,
+    pools: {} as WebhookPools,
   } as Parameters<typeof exchangeService>[0] & Parameters<typeof unaryQuery>[0]
   return { asked, dependencies, at: (moment: number) => void (now = instant(moment)) }
 }

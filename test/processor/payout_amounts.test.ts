@@ -62,6 +62,26 @@ tellTwice({
     t.same(await balanceOf(world, 'JPY'), { available: String(ROOM), reserved: '0' })
   },
 
+  'back without its fees, where the route keeps them': async (t, world) => {
+    const fees = { platform_fixed: '5', platform_bps: 0, rail_fixed: '2' }
+    await world.run(depositPlayMoney(DEMO, { currency: 'JPY', amount: '10000' }))
+    const cases = [
+      ['on_top', 1_000n, '9993'],
+      ['deducted', 993n, '9986'],
+    ] as const
+    for (const [handling, amount, available] of cases) {
+      const terms = { ...fees, handling, refund_fees_on_reversal: false }
+      await open(world, JAPAN, terms)
+      const { id } = viewOf<PayoutView>(await world.run(createPayout(DEMO, to(JAPAN, '1000'))))
+      await world.news(executed(id, { amount, currency: 'JPY' }))
+      await world.news(executed(id, { amount, currency: 'JPY', status: 'returned' }))
+      t.match(await see(world, id), { status: 'reversed' })
+      t.same(await balanceOf(world, 'JPY'), { available, reserved: '0' }, handling)
+    }
+    t.equal(await accountOf(world, 'fees', 'JPY'), '14')
+    t.equal(await accountOf(world, 'rail_clearing', 'JPY'), '0')
+  },
+
   'minor units are those of the currency, and fees round up to them': async (t, world) => {
     const terms = { platform_fixed: '3', platform_bps: 33, rail_fixed: '2' }
     const cases = [

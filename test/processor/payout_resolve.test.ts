@@ -40,8 +40,23 @@ tellTwice({
     ])
     await world.news(executed(id))
     t.same(await discrepanciesOf(world), [], 'the rail says the same')
+    t.match(await see(world, id), { rail: { transaction_id: 'TX1' } }, 'and has its number')
     await world.news(executed(id, { status: 'returned', reportId: 'back' }))
     t.match(await see(world, id), { status: 'reversed' })
+  },
+
+  'found paid, and paid once more': async (t, world) => {
+    const [one, other] = [await pay(world), await pay(world)]
+    for (const { id } of [one, other]) await resolve(world, id, 'completed')
+    await world.news(executed(one.id))
+    await world.news(executed(one.id, { transactionId: 'TX2' }))
+    t.match(await discrepanciesOf(world), [{ reason: 'executed_again', entity: one.id }])
+    await world.news(executed(other.id, { status: 'returned' }))
+    t.match(await see(world, other.id), { status: 'reversed', rail: { transaction_id: 'TX1' } })
+    await world.news(executed(other.id))
+    await world.news(executed(other.id, { transactionId: 'TX2' }))
+    t.equal((await discrepanciesOf(world)).length, 2)
+    t.equal(await accountOf(world, 'rail_clearing'), '37500000', 'once as due, twice too much')
   },
 
   'found unpaid': async (t, world) => {

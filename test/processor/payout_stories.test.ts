@@ -145,8 +145,20 @@ const stories: Record<string, (t: Test, world: World) => Promise<void>> = {
     const again = await world.run(createPayout(DEMO, aPayout()))
     t.ok(again.ok && again.replayed)
     t.equal(JSON.stringify(viewOf(again)), JSON.stringify(first))
-    const other = await world.run(createPayout(DEMO, aPayout({ amount: '12500001' })))
-    t.equal(codeOf(other), 'duplicate_payout')
+    const inline = aPayout().beneficiary!
+    const changes = [
+      { amount: '12500001' },
+      { reference: 'invoice 2' },
+      { description: 'of May' },
+      { metadata: { order: '1' } },
+      { beneficiary: { ...inline, name: 'Nguyen Van B' } },
+      { beneficiary: { ...inline, bank_code: '970437' } },
+      { beneficiary: { ...inline, account_number: '0123456780' } },
+    ]
+    for (const change of changes) {
+      const other = await world.run(createPayout(DEMO, aPayout(change)))
+      t.equal(codeOf(other), 'duplicate_payout', JSON.stringify(change))
+    }
     t.same(kinds(world.orders), ['instruct', 'acknowledge'], 'one instruction')
   },
 
@@ -176,6 +188,9 @@ const stories: Record<string, (t: Test, world: World) => Promise<void>> = {
     const cases: readonly [object, string][] = [
       [{ amount: '0', reference: 'sandbox:risk' }, 'invalid_request'],
       [{ amount: '1.0' }, 'invalid_request'],
+      [{ reference: 'invoice\t1' }, 'invalid_request'],
+      [{ reference: 'invoice\u007f1' }, 'invalid_request'],
+      [{ beneficiary: { ...inline, name: 'Nguyen\nVan A' } }, 'invalid_beneficiary'],
       [{ beneficiary: { ...inline, account_number: '12' } }, 'invalid_beneficiary'],
       [{ currency: 'THB' }, 'unsupported_currency'],
       [{ currency: 'USD', beneficiary: { ...inline, currency: 'USD' } }, 'unsupported_destination'],

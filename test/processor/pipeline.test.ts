@@ -7,7 +7,7 @@ import type { Command, Work } from '../../src/processor/cycle/command.js'
 import { createIntent } from '../../src/processor/commands/intent_create.js'
 import { getIntent } from '../../src/processor/commands/intent_get.js'
 import { revokeKey } from '../../src/processor/commands/key_revoke.js'
-import { answer, type Answer } from '../../src/processor/cycle/group.js'
+import { answer, type Answer } from '../../src/processor/cycle/answer.js'
 import { createPipeline, type Pipeline } from '../../src/processor/cycle/pipeline.js'
 import { createLog } from '../../src/base/log.js'
 import { systemRandom } from '../../src/base/random.js'
@@ -105,6 +105,18 @@ void t.test('a commit that fails answers nobody and stops the process', async (t
   void bench.submit(getIntent(DEMO, 'pi_x')).then(() => (answered = true))
   await turns(50)
   t.notOk(answered, 'a stopped cycle takes nothing in')
+})
+
+void t.test('a key is known after more others than memory holds', async (t) => {
+  const world = await createWorld(t)
+  const create = (key: string) => createIntent(DEMO, anIntent({ idempotency_key: key }))
+  const first = viewOf(await world.run(create('first')))
+  const others = Array.from({ length: 4_200 }, (_, i) => create(`other ${i}`))
+  await world.runAll(others)
+  const again = await world.run(create('first'))
+  t.ok(world.memory().idempotency.size < others.length, 'its row had to be read again')
+  t.ok(again.ok && again.replayed)
+  t.same(viewOf(again), first)
 })
 
 void t.test('many commands, one commit', async (t) => {

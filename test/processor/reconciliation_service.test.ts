@@ -6,7 +6,7 @@ import type { MovementPage } from '../../protos/types/causeway/v1/MovementPage.j
 import type { MovementsRequest__Output as MovementsRequest } from '../../protos/types/causeway/v1/MovementsRequest.js'
 import { GrpcStatus } from '../../src/base/errors.js'
 import { bearer } from '../../src/base/internal_token.js'
-import { answer } from '../../src/processor/cycle/group.js'
+import { answer } from '../../src/processor/cycle/answer.js'
 import { createGuard } from '../../src/processor/services/guard.js'
 import { reconciliationService } from '../../src/processor/services/reconciliation.js'
 import { createWorld } from '../support/world.js'

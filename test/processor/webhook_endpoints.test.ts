@@ -18,7 +18,7 @@ import {
 import { testWebhookEndpoint } from '../../src/processor/commands/webhook_endpoint_test.js'
 import { updateWebhookEndpoint } from '../../src/processor/commands/webhook_endpoint_update.js'
 import { rotateWebhookSecret } from '../../src/processor/commands/webhook_secret_rotate.js'
-import type { Answer } from '../../src/processor/cycle/group.js'
+import type { Answer } from '../../src/processor/cycle/answer.js'
 import { listEvents } from '../../src/processor/queries/event_list.js'
 import { jsonOf } from '../../src/processor/queries/written_view.js'
 import { aPayout } from '../support/requests.js'

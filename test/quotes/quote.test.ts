@@ -3,9 +3,9 @@ import t from 'tap'
 import { AMOUNT_USD_CENTS_MAX } from '../../src/base/bounds.js'
 import { instant } from '../../src/base/clock.js'
 import type { QuoteId } from '../../src/base/ids.js'
-import { THB, VND, type Currency } from '../../src/money/currency.js'
+import { THB, USD, VND, type Currency } from '../../src/money/currency.js'
 import { INT64_MAX } from '../../src/money/money.js'
-import { applySpread, localFor, parseRate, type Rate } from '../../src/money/rate.js'
+import { applySpread, convert, parseRate, type Rate } from '../../src/money/rate.js'
 import { makeQuote, type QuoteTerms } from '../../src/quotes/quote.js'
 
 function rateOf(text: string): Rate {
@@ -82,9 +82,9 @@ void t.test('any local amount is either quoted in full or refused, never cut', (
       const given = { localMinor, currency, ceilingCents: max, spreadBps: bps }
       const made = makeQuote(terms({ ...given, rate: rateOf(text) }))
       const lowered = applySpread(rateOf(text), bps)
-      if (!made.ok) return localFor(BigInt(max), currency, lowered) < localMinor
+      if (!made.ok) return convert(BigInt(max), USD, currency, lowered) < localMinor
       const { cents, localMinor: kept } = made.quote
-      const bought = localFor(BigInt(cents), currency, lowered)
+      const bought = convert(BigInt(cents), USD, currency, lowered)
       return cents >= 1 && cents <= max && kept === `${localMinor}` && bought >= localMinor
     }),
   )

@@ -10,7 +10,7 @@
 import assert from 'node:assert/strict'
 import type { CreateIntent__Output as CreateIntent } from '../../protos/types/causeway/v1/CreateIntent.js'
 import type { CreatePayout__Output as CreatePayout } from '../../protos/types/causeway/v1/CreatePayout.js'
-import type { Answer } from '../../src/processor/cycle/group.js'
+import type { Answer } from '../../src/processor/cycle/answer.js'
 
 /** The first answer to a call; null while nobody has heard one. */
 export interface Remembered {

@@ -1,12 +1,14 @@
 /** A program that runs and no longer works: found out, ended, started again. */
 import { join } from 'node:path'
 import t from 'tap'
-import { systemClock } from '../../src/base/clock.js'
+import { plus, SECOND, systemClock } from '../../src/base/clock.js'
 import { keep } from '../../src/supervisor/keeper.js'
 import { eventually } from '../support/eventually.js'
 
 t.test('a program that goes silent is started again, one that pauses is not', async (t) => {
   const lost: string[] = []
+  const pauses: number[] = []
+  let aheadMs = 0
   let stopping = false
   let asked = 0
   /** Whether the question of this number is answered. */
@@ -21,11 +23,14 @@ t.test('a program that goes silent is started again, one that pauses is not', as
       answers: () => Promise.resolve(answersTo(++asked)),
     }),
     logPath: join(t.testdir(), 'sleeper.log'),
-    clock: systemClock,
+    clock: { now: () => plus(systemClock.now(), aheadMs) },
     askEveryMs: 5,
     isStopping: () => stopping,
     onReady: () => undefined,
-    onLost: (why) => void lost.push(why),
+    onLost: (why, againAfterMs) => {
+      lost.push(why)
+      pauses.push(againAfterMs)
+    },
   })
   await keeper.start()
   const { pid } = keeper
@@ -43,6 +48,11 @@ t.test('a program that goes silent is started again, one that pauses is not', as
   await eventually('it is lost again', () => lost.length === 2)
   t.same(lost[1], 'signal SIGKILL', 'what was before is forgotten')
   await eventually('it serves', () => keeper.isReady && keeper.restarts === 2)
+
+  aheadMs = 31 * SECOND
+  process.kill(keeper.pid ?? 0, 'SIGKILL')
+  await eventually('it serves once more', () => keeper.isReady && keeper.restarts === 3)
+  t.same(pauses, [200, 400, 200], 'twice as long each time, until it served for half a minute')
   stopping = true
   await keeper.stop()
 })

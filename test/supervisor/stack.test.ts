@@ -94,8 +94,13 @@ t.test('a second start keeps the credentials', async (t) => {
   const dataDir = t.testdir()
   const first = await startStack({ dataDir })
   await first.stop()
-  const second = await startStack({ dataDir })
+  t.match(first.sandbox, { brand: 'Service', serves_production: false })
+  const second = await startStack({
+    dataDir,
+    settings: { BRAND: 'Acme', PRODUCTION_HOSTS: 'api.example', WEBHOOK_ALLOW_PRIVATE: 'false' },
+  })
   t.teardown(() => second.stop())
+  t.match(second.sandbox, { brand: 'Acme', serves_production: true })
   t.equal(second.sandbox.signing_secret, first.sandbox.signing_secret)
   t.equal(second.sandbox.internal_token, first.sandbox.internal_token)
 })

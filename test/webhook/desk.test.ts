@@ -5,7 +5,7 @@ import type { DeliveryRecord__Output as DeliveryRecord } from '../../protos/type
 import { instant, plus, type Instant } from '../../src/base/clock.js'
 import type { EndpointId } from '../../src/base/ids.js'
 import { createLog } from '../../src/base/log.js'
-import { createCursors } from '../../src/processor/queries/cursor.js'
+import { createCursors } from '../../src/processor/keys/cursors.js'
 import { mergePages, type DeliveryPage } from '../../src/processor/queries/delivery_pages.js'
 import { createReader, type Query, type Reading } from '../../src/processor/queries/query.js'
 import { listDeliveries } from '../../src/processor/queries/delivery_list.js'

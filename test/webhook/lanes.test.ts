@@ -3,7 +3,7 @@ import { DAY, instant, plus, SECOND } from '../../src/base/clock.js'
 import type { EndpointId, TenantId } from '../../src/base/ids.js'
 import { afterFailure, CLOSED, isOpen, mayProbe } from '../../actors/webhook/breaker.js'
 import { createFairLine } from '../../actors/webhook/fair_line.js'
-import { learn } from '../../actors/webhook/health.js'
+import { learn, type LaneAnswer } from '../../actors/webhook/health.js'
 import {
   dueOnDisk,
   LANE_MAX,
@@ -104,29 +104,35 @@ void t.test('unloading leaves everything that has not begun to the disk', (t) =>
   t.end()
 })
 
+const promptly = (kind: SendOutcome['kind']): LaneAnswer => ({ kind, late: false })
+
 void t.test('what an answer teaches', (t) => {
   const lane = aLane()
-  t.same(learn(lane, 'retry', NOW, PROBE_MS), {
+  t.same(learn(lane, promptly('retry'), NOW, PROBE_MS), {
     failing: [{ endpointId: lane.endpointId, since: NOW }],
     recovered: [],
     disable: null,
   })
   t.equal(lane.trust, 'suspect')
   t.equal(lane.breaker.failures, 1)
-  t.same(learn(lane, 'permanent', plus(NOW, 1), PROBE_MS).failing, [], 'failing since the first')
+  t.same(
+    learn(lane, promptly('permanent'), plus(NOW, 1), PROBE_MS).failing,
+    [],
+    'failing since the first',
+  )
   t.equal(lane.trust, 'prompt', 'a refusal is an answer')
   t.same(lane.breaker, CLOSED)
-  const recovered = learn(lane, 'delivered', plus(NOW, 2), PROBE_MS)
+  const recovered = learn(lane, promptly('delivered'), plus(NOW, 2), PROBE_MS)
   t.same(recovered, { failing: [], recovered: [lane.endpointId], disable: null })
-  t.same(learn(lane, 'delivered', plus(NOW, 3), PROBE_MS).recovered, [])
-  t.equal(learn(lane, 'gone', plus(NOW, 4), PROBE_MS).disable, 'gone')
+  t.same(learn(lane, promptly('delivered'), plus(NOW, 3), PROBE_MS).recovered, [])
+  t.equal(learn(lane, promptly('gone'), plus(NOW, 4), PROBE_MS).disable, 'gone')
   t.end()
 })
 
 void t.test('each answer allows one more at once, a failure takes it all back', (t) => {
   const lane = aLane()
   const allowed = (kind: SendOutcome['kind'], late = false): number => {
-    learn(lane, kind, NOW, PROBE_MS, late)
+    learn(lane, { kind, late }, NOW, PROBE_MS)
     return lane.allowed
   }
   t.equal(lane.allowed, 1)
@@ -147,11 +153,11 @@ void t.test('each answer allows one more at once, a failure takes it all back', 
 
 void t.test('five days without a 2xx are enough', (t) => {
   const lane = aLane({ failingSince: NOW })
-  t.equal(learn(lane, 'retry', plus(NOW, 5 * DAY - 1), PROBE_MS).disable, null)
-  t.equal(learn(lane, 'permanent', plus(NOW, 5 * DAY), PROBE_MS).disable, 'failing')
+  t.equal(learn(lane, promptly('retry'), plus(NOW, 5 * DAY - 1), PROBE_MS).disable, null)
+  t.equal(learn(lane, promptly('permanent'), plus(NOW, 5 * DAY), PROBE_MS).disable, 'failing')
   const lucky = aLane({ failingSince: NOW })
-  learn(lucky, 'delivered', plus(NOW, 4 * DAY), PROBE_MS)
-  t.equal(learn(lucky, 'retry', plus(NOW, 6 * DAY), PROBE_MS).disable, null)
+  learn(lucky, promptly('delivered'), plus(NOW, 4 * DAY), PROBE_MS)
+  t.equal(learn(lucky, promptly('retry'), plus(NOW, 6 * DAY), PROBE_MS).disable, null)
   t.end()
 })
 

@@ -1,8 +1,8 @@
 /**
  * Discrepancies: what a rail said that does not fit our books.
  *
- * Owns: their identity, their rows and their entries in `suspense`. Does not own: what counts as
- * odd (commands/rail_news), how a person settles one (commands/discrepancy_resolve).
+ * Owns: their identity, their rows and entries in `suspense`, how operators see them. Does not own:
+ * what counts as odd (commands/rail_news), how a person settles one (commands/discrepancy_resolve).
  *
  * D1. The same words about the same instruction are one discrepancy, however often and by whichever
  *     way they come.
@@ -11,6 +11,7 @@
  * D3. No account number is kept, nor anything that one could be guessed from.
  */
 import { hash } from 'node:crypto'
+import { instant, toRfc3339 } from '../../base/clock.js'
 import type { TenantId } from '../../base/ids.js'
 import { currencyOf } from '../../money/currency.js'
 import { money, toWire, type Money } from '../../money/money.js'
@@ -100,5 +101,22 @@ function wordsOf(report: RailReport): object {
     amount: toWire(report.amount),
     currency: report.currency,
     account_last4: report.destinationAccount.slice(-4),
+  }
+}
+
+/** For operators. */
+export function discrepancyView(row: Row<'discrepancies'>): object {
+  return {
+    id: row.id,
+    tenant: row.tenant,
+    entity: row.entity,
+    reason: row.reason,
+    report: JSON.stringify(row.report),
+    plan: row.plan,
+    currency: row.currency,
+    amount: row.amount === null ? null : toWire(row.amount),
+    created_at: toRfc3339(instant(row.at)),
+    resolved_at: row.resolved_at === null ? null : toRfc3339(instant(row.resolved_at)),
+    settlement: row.settlement,
   }
 }

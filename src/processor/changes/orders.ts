@@ -11,7 +11,7 @@ import type { Destination, RailOrder } from '../../rails/rail.js'
 import type { IntentContext } from '../../../actors/intent/context.js'
 import type { PayoutContext } from '../../../actors/payout/context.js'
 import type { Desk } from '../cycle/command.js'
-import { environmentOf } from '../memory/memory.js'
+import { environmentOf } from '../../base/ids.js'
 
 export const intentAccountPlace = (intentId: string): string => `intents.account.${intentId}`
 export const beneficiaryAccountPlace = (id: string): string => `beneficiaries.sealed_account.${id}`

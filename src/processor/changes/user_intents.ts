@@ -19,7 +19,7 @@ export function linkIntent({ memory, group }: Desk, { id, tenant, userId }: Inte
   const number = memory.lastIntentNumber
   const print = memory.printOfUser(tenant, userId)
   const before = memory.userIndex.exchange(print, number) ?? 0
-  group.addUserIntent({ number, id, print, before })
+  group.addIntentLink({ number, id, print, before })
 }
 
 /** The number of the user's last intent; 0: there is none. */

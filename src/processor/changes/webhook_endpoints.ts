@@ -11,9 +11,11 @@
 import { ENDPOINT_DESCRIPTION_MAX, WEBHOOK_URL_MAX } from '../../base/bounds.js'
 import { toRfc3339, type Instant } from '../../base/clock.js'
 import { isEventFilter } from '../../base/event_types.js'
-import type { EndpointId, TenantId } from '../../base/ids.js'
+import { type EndpointId, type TenantId, environmentOf } from '../../base/ids.js'
+import { isWithin } from '../../base/text.js'
 import { API_VERSION } from './events.js'
-import { environmentOf, type EndpointEntry, type Memory } from '../memory/memory.js'
+import type { EndpointEntry } from '../memory/directory_entries.js'
+import type { Memory } from '../memory/memory.js'
 
 export function endpointOf(
   memory: Memory,
@@ -39,7 +41,7 @@ export interface EndpointTerms {
 
 export const areValid = (tenant: TenantId, terms: EndpointTerms): boolean =>
   isWebAddress(terms.url, environmentOf(tenant) === 'production') &&
-  [...terms.description].length <= ENDPOINT_DESCRIPTION_MAX &&
+  isWithin(terms.description, ENDPOINT_DESCRIPTION_MAX) &&
   isEventFilter(terms.enabledEvents) &&
   terms.apiVersion === API_VERSION
 

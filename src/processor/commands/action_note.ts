@@ -3,7 +3,7 @@
  * instance.
  */
 import type { Command } from '../cycle/command.js'
-import { answer, refuse } from '../cycle/group.js'
+import { answer, refuse } from '../cycle/answer.js'
 import { isEvidence, logAction, type Actor } from '../changes/operator_log.js'
 
 export interface NotedAction {

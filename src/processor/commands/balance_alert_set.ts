@@ -11,7 +11,7 @@ import { parseInt64, toWire } from '../../money/money.js'
 import { stageAlert } from '../changes/balance_alerts.js'
 import { balanceOf } from '../changes/books.js'
 import type { Command } from '../cycle/command.js'
-import { answer, refuse } from '../cycle/group.js'
+import { answer, refuse } from '../cycle/answer.js'
 import { logAction, type Actor } from '../changes/operator_log.js'
 
 /** @param thresholdText minor units */

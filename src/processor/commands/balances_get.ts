@@ -3,7 +3,7 @@ import type { TenantId } from '../../base/ids.js'
 import { partsOf } from '../../ledger/accounts.js'
 import { toWire } from '../../money/money.js'
 import type { Command } from '../cycle/command.js'
-import { answer } from '../cycle/group.js'
+import { answer } from '../cycle/answer.js'
 
 export function getBalances(tenant: TenantId): Command {
   return {

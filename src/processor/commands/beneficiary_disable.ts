@@ -4,8 +4,8 @@
  */
 import type { TenantId } from '../../base/ids.js'
 import type { Command } from '../cycle/command.js'
-import { answer, refuse } from '../cycle/group.js'
-import { beneficiaryView, stageBeneficiary } from './beneficiary_create.js'
+import { answer, refuse } from '../cycle/answer.js'
+import { beneficiaryView, stageBeneficiary } from '../changes/beneficiaries.js'
 
 export function disableBeneficiary(tenant: TenantId, id: string): Command {
   return {

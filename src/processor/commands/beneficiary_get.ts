@@ -1,8 +1,8 @@
 /** Reads a beneficiary. What belongs to another tenant does not exist. */
 import type { TenantId } from '../../base/ids.js'
 import type { Command } from '../cycle/command.js'
-import { answer, refuse } from '../cycle/group.js'
-import { beneficiaryView } from './beneficiary_create.js'
+import { answer, refuse } from '../cycle/answer.js'
+import { beneficiaryView } from '../changes/beneficiaries.js'
 
 export function getBeneficiary(tenant: TenantId, id: string): Command {
   return {

@@ -6,7 +6,7 @@ import { tenantOf, type PartnerId } from '../../base/ids.js'
 import { currencyOf } from '../../money/currency.js'
 import { parseRate } from '../../money/rate.js'
 import type { Command, Desk } from '../cycle/command.js'
-import { answer } from '../cycle/group.js'
+import { answer } from '../cycle/answer.js'
 import { keysOf, stageNewKey } from './key_issue.js'
 import { stageNewPartner } from './partner_create.js'
 

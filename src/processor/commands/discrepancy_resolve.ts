@@ -7,16 +7,15 @@
  * D2. It is settled once; only what was kept may be cleared later. Each time by name, with a reason
  *     and with the place of the evidence.
  */
-import { instant, toRfc3339 } from '../../base/clock.js'
 import type { ErrorCode } from '../../base/errors.js'
 import type { TenantId } from '../../base/ids.js'
 import type { Currency } from '../../money/currency.js'
-import { money, toWire, type Money } from '../../money/money.js'
+import { money, type Money } from '../../money/money.js'
 import type { Row } from '../../store/tables.js'
 import type { Command, Desk } from '../cycle/command.js'
-import { stageDiscrepancy } from '../changes/discrepancies.js'
+import { discrepancyView, stageDiscrepancy } from '../changes/discrepancies.js'
 import { refusalOfSuspense, suspend, type SuspensePlan } from '../changes/funds.js'
-import { answer, refuse } from '../cycle/group.js'
+import { answer, refuse } from '../cycle/answer.js'
 import { isEvidence, logAction, type Actor } from '../changes/operator_log.js'
 
 export interface Settlement {
@@ -82,20 +81,4 @@ function clearingOf(row: Row<'discrepancies'>, way: Way): Clearing | null {
 function refusalOf(desk: Desk, clearing: Clearing | null): ErrorCode | null {
   if (clearing === null) return 'settlement_not_possible'
   return refusalOfSuspense(desk, clearing.tenant, clearing.plan, clearing.amount)
-}
-
-export function discrepancyView(row: Row<'discrepancies'>): object {
-  return {
-    id: row.id,
-    tenant: row.tenant,
-    entity: row.entity,
-    reason: row.reason,
-    report: JSON.stringify(row.report),
-    plan: row.plan,
-    currency: row.currency,
-    amount: row.amount === null ? null : toWire(row.amount),
-    created_at: toRfc3339(instant(row.at)),
-    resolved_at: row.resolved_at === null ? null : toRfc3339(instant(row.resolved_at)),
-    settlement: row.settlement,
-  }
 }

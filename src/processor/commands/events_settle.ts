@@ -3,7 +3,7 @@
  * nothing.
  */
 import type { Command } from '../cycle/command.js'
-import { answer } from '../cycle/group.js'
+import { answer } from '../cycle/answer.js'
 
 export function settleEvents(ids: readonly string[]): Command {
   return {

@@ -7,13 +7,14 @@
 import { PAYOUT_IDEMPOTENCY_KEY_MAX } from '../../base/bounds.js'
 import { toRfc3339 } from '../../base/clock.js'
 import type { TenantId } from '../../base/ids.js'
+import { isWithin } from '../../base/text.js'
 import type { Currency } from '../../money/currency.js'
 import { money } from '../../money/money.js'
 import type { CreateFxConversion__Output as CreateFxConversion } from '../../../protos/types/causeway/v1/CreateFxConversion.js'
 import type { Command } from '../cycle/command.js'
-import { isSuspended } from '../memory/directory.js'
+import { isSuspended } from '../changes/directory.js'
 import { convertFunds, refusalOfConversion } from '../changes/funds.js'
-import { answer, refuse, replay } from '../cycle/group.js'
+import { answer, refuse, replay } from '../cycle/answer.js'
 import { bindKey, boundTo } from '../cycle/idempotency.js'
 import { idempotencyRowKey } from '../keys/vault.js'
 import { stageFxQuote, termsView } from './fx_quote_create.js'
@@ -33,7 +34,7 @@ export function createFxConversion(tenant: TenantId, request: CreateFxConversion
         if (known.request_hash !== quoteId) return refuse('idempotency_conflict')
         return replay(JSON.parse(known.response ?? '') as object)
       }
-      const isKey = key !== '' && [...key].length <= PAYOUT_IDEMPOTENCY_KEY_MAX
+      const isKey = key !== '' && isWithin(key, PAYOUT_IDEMPOTENCY_KEY_MAX)
       const quote = desk.memory.fxQuotes.get(quoteId)
       if (!isKey) return refuse('invalid_request')
       if (!quote || quote.tenant !== tenant) return refuse('fx_quote_not_found')

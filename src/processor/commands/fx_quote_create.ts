@@ -13,8 +13,8 @@ import { applySpread, convert } from '../../money/rate.js'
 import type { CreateFxQuote__Output as CreateFxQuote } from '../../../protos/types/causeway/v1/CreateFxQuote.js'
 import type { Row } from '../../store/tables.js'
 import type { Command, Desk } from '../cycle/command.js'
-import { isSuspended } from '../memory/directory.js'
-import { answer, refuse } from '../cycle/group.js'
+import { isSuspended } from '../changes/directory.js'
+import { answer, refuse } from '../cycle/answer.js'
 import { rateBetween } from '../memory/rates.js'
 
 /** Long enough for a person to say yes, short enough for the rate to hold. */

@@ -5,7 +5,7 @@ import type { TenantId } from '../../base/ids.js'
 import { intentView } from '../../../actors/intent/view.js'
 import { advanceIntent } from '../changes/advance_intent.js'
 import type { Command } from '../cycle/command.js'
-import { answer, refuse } from '../cycle/group.js'
+import { answer, refuse } from '../cycle/answer.js'
 import { needIntentAndUsage } from './intent_needs.js'
 
 export function cancelIntent(tenant: TenantId, intentId: string): Command {

@@ -2,7 +2,7 @@
 import type { TenantId } from '../../base/ids.js'
 import { intentView } from '../../../actors/intent/view.js'
 import type { Command } from '../cycle/command.js'
-import { answer, refuse } from '../cycle/group.js'
+import { answer, refuse } from '../cycle/answer.js'
 
 export function getIntent(tenant: TenantId, intentId: string): Command {
   return {

@@ -11,7 +11,7 @@ import { toEpochSeconds } from '../../base/clock.js'
 import type { TenantId } from '../../base/ids.js'
 import { receiptView } from '../../../actors/intent/view.js'
 import type { Command } from '../cycle/command.js'
-import { answer, refuse } from '../cycle/group.js'
+import { answer, refuse } from '../cycle/answer.js'
 
 export function mintReceipt(tenant: TenantId, intentId: string): Command {
   return {

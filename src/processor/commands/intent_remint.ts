@@ -11,8 +11,8 @@ import { plus, toEpochSeconds } from '../../base/clock.js'
 import type { TenantId } from '../../base/ids.js'
 import type { RemintSession__Output as RemintSession } from '../../../protos/types/causeway/v1/RemintSession.js'
 import type { Command } from '../cycle/command.js'
-import { isSuspended } from '../memory/directory.js'
-import { answer, refuse } from '../cycle/group.js'
+import { isSuspended } from '../changes/directory.js'
+import { answer, refuse } from '../cycle/answer.js'
 
 export function remintSession(tenant: TenantId, request: RemintSession): Command {
   return {

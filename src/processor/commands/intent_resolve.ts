@@ -11,7 +11,7 @@ import type { IntentEvent } from '../../../actors/intent/context.js'
 import { intentView } from '../../../actors/intent/view.js'
 import { advanceIntent } from '../changes/advance_intent.js'
 import type { Command, Desk } from '../cycle/command.js'
-import { answer, refuse } from '../cycle/group.js'
+import { answer, refuse } from '../cycle/answer.js'
 import { isEvidence, logAction, type Actor } from '../changes/operator_log.js'
 import { needIntentAndUsage } from './intent_needs.js'
 

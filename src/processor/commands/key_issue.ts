@@ -18,9 +18,10 @@ import { ACTIVE_KEYS_MAX } from '../../base/bounds.js'
 import { DAY, plus, type Instant } from '../../base/clock.js'
 import { partsOfTenant, type TenantId } from '../../base/ids.js'
 import type { Command, Desk } from '../cycle/command.js'
-import { stageKey } from '../memory/directory.js'
-import { answer, refuse } from '../cycle/group.js'
-import type { KeyEntry, Memory } from '../memory/memory.js'
+import { stageKey } from '../changes/directory.js'
+import { answer, refuse } from '../cycle/answer.js'
+import type { KeyEntry } from '../memory/directory_entries.js'
+import type { Memory } from '../memory/memory.js'
 import { logAction, type Actor } from '../changes/operator_log.js'
 
 const OVERLAP_MS = 14 * DAY

@@ -6,9 +6,9 @@
 import { toRfc3339, type Instant } from '../../base/clock.js'
 import type { KeyId, TenantId } from '../../base/ids.js'
 import type { Command } from '../cycle/command.js'
-import { stageKey } from '../memory/directory.js'
-import { answer, refuse } from '../cycle/group.js'
-import type { KeyEntry } from '../memory/memory.js'
+import { stageKey } from '../changes/directory.js'
+import { answer, refuse } from '../cycle/answer.js'
+import type { KeyEntry } from '../memory/directory_entries.js'
 import { logAction, type Actor } from '../changes/operator_log.js'
 import { keysOf } from './key_issue.js'
 

@@ -3,7 +3,7 @@
  * commit.
  */
 import type { Command } from '../cycle/command.js'
-import { answer, refuse, type Answer } from '../cycle/group.js'
+import { answer, refuse, type Answer } from '../cycle/answer.js'
 
 const constant = (name: string, given: Answer): Command => ({
   name,

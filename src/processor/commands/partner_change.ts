@@ -5,13 +5,14 @@
  * P2. A suspended partner starts nothing new; what is under way goes on to its end.
  */
 import ipaddr from 'ipaddr.js'
+import { PARTNER_RATE_MAX } from '../../base/bounds.js'
 import { toRfc3339 } from '../../base/clock.js'
 import type { PartnerId } from '../../base/ids.js'
 import { isCorridor, type Corridor } from '../../qr/corridor.js'
 import type { Command } from '../cycle/command.js'
-import { stagePartner } from '../memory/directory.js'
-import { answer, refuse } from '../cycle/group.js'
-import type { PartnerEntry } from '../memory/memory.js'
+import { stagePartner } from '../changes/directory.js'
+import { answer, refuse } from '../cycle/answer.js'
+import type { PartnerEntry } from '../memory/directory_entries.js'
 import { logAction, type Actor } from '../changes/operator_log.js'
 
 /** One change; null when what is asked for is not valid. */
@@ -21,7 +22,6 @@ export type PartnerChange =
   | { readonly kind: 'rate_limit'; readonly perSecond: number }
 
 const VALUES_MAX = 256
-const RATE_MAX = 1_000_000
 /** Bundle identifiers and application ids: reverse host names. */
 const PACKAGE = /^[A-Za-z0-9._-]{1,255}$/
 
@@ -57,7 +57,7 @@ function applied(partner: PartnerEntry, change: PartnerChange): PartnerEntry | n
     case 'resume':
       return { ...partner, suspended: change.kind === 'suspend' }
     case 'rate_limit':
-      return change.perSecond <= RATE_MAX
+      return change.perSecond <= PARTNER_RATE_MAX
         ? { ...partner, rateLimitPerSecond: change.perSecond }
         : null
     case 'allowed_ips':

@@ -2,7 +2,7 @@
 import type { TenantId } from '../../base/ids.js'
 import { payoutView } from '../../../actors/payout/view.js'
 import type { Command } from '../cycle/command.js'
-import { answer, refuse } from '../cycle/group.js'
+import { answer, refuse } from '../cycle/answer.js'
 
 export function getPayout(tenant: TenantId, payoutId: string): Command {
   return {

@@ -11,7 +11,7 @@ import { payoutView } from '../../../actors/payout/view.js'
 import { advancePayout } from '../changes/advance_payout.js'
 import { canPostPayout } from '../changes/books.js'
 import type { Command, Desk } from '../cycle/command.js'
-import { answer, refuse } from '../cycle/group.js'
+import { answer, refuse } from '../cycle/answer.js'
 import { isEvidence, logAction, type Actor } from '../changes/operator_log.js'
 
 /** Ends an unknown outcome. */

@@ -9,8 +9,8 @@
 import { payoutView } from '../../../actors/payout/view.js'
 import { advancePayout } from '../changes/advance_payout.js'
 import type { Command } from '../cycle/command.js'
-import { isSuspended } from '../memory/directory.js'
-import { answer, refuse } from '../cycle/group.js'
+import { isSuspended } from '../changes/directory.js'
+import { answer, refuse } from '../cycle/answer.js'
 import { logAction, type Actor } from '../changes/operator_log.js'
 
 export function approvePayout(actor: Actor, payoutId: string): Command {

@@ -5,12 +5,12 @@
  *     shows it as it was.
  * S2. An outcome that can not come any more is refused.
  */
-import type { TenantId } from '../../base/ids.js'
+import { type TenantId, environmentOf } from '../../base/ids.js'
 import { SIMULATED_OUTCOMES, type SimulatedOutcome } from '../../rails/rail.js'
 import { payoutView } from '../../../actors/payout/view.js'
 import type { Command } from '../cycle/command.js'
-import { answer, refuse } from '../cycle/group.js'
-import { environmentOf, type LivePayout } from '../memory/memory.js'
+import { answer, refuse } from '../cycle/answer.js'
+import type { LivePayout } from '../memory/memory.js'
 
 export function simulatePayout(tenant: TenantId, payoutId: string, outcomeText: string): Command {
   return {

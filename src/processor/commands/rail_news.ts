@@ -7,19 +7,20 @@
  * N2. The same news again changes nothing. Everything is acknowledged, after the commit of what it
  *     caused.
  * N3. `returned` may overtake `executed`: then both happen, in their order, be they transitions or
- *     discrepancies.
+ *     discrepancies. What comes back of another execution than the one we know is not ours to book
+ *     back. The execution that a person vouched for is the first one that the rail numbers.
  * N4. "Not found" counts only after the rail's finality window; then the same instruction is sent
  *     again.
  */
 import { plus, type Instant } from '../../base/clock.js'
-import type { TenantId } from '../../base/ids.js'
+import { PREFIX, type TenantId } from '../../base/ids.js'
 import { publicRefusal } from '../../../actors/failure_texts.js'
 import type { Execution, RailReport } from '../../rails/rail.js'
-import { advanceIntent } from '../changes/advance_intent.js'
-import { advancePayout } from '../changes/advance_payout.js'
+import { advanceIntent, stageIntent } from '../changes/advance_intent.js'
+import { advancePayout, stagePayout } from '../changes/advance_payout.js'
 import type { Command, Desk } from '../cycle/command.js'
 import { executionIn, recordDiscrepancy } from '../changes/discrepancies.js'
-import { answer } from '../cycle/group.js'
+import { answer } from '../cycle/answer.js'
 import type { LiveIntent, LivePayout } from '../memory/memory.js'
 import { instructIntent, instructPayout } from '../changes/orders.js'
 import { needIntentAndUsage } from './intent_needs.js'
@@ -52,6 +53,8 @@ interface Instructed {
       | { type: 'recallRefused'; at: Instant }
       | { type: 'notFound'; at: Instant },
   ): void
+  /** Keeps the number of an execution that was known from elsewhere. */
+  number(transactionId: string): void
 }
 
 /** Something a rail said, and why it does not fit. */
@@ -61,7 +64,7 @@ interface Oddity {
 }
 
 export function railNews(report: RailReport, finalityWindowMs: number): Command {
-  const isIntent = report.id.startsWith('pi_')
+  const isIntent = report.id.startsWith(PREFIX.intent)
   return {
     name: 'rail_news',
     needs: (needs, memory) => {
@@ -131,9 +134,8 @@ function applyExecution(
   if (!fits(about, report)) return [{ report, reason: 'execution_differs' }]
   if (about.state === 'ended') return [{ report, reason: 'executed_after_end' }]
   if (about.state === 'open') about.step({ type: 'executed', at, transactionId })
-  else if ((about.transactionId ?? transactionId) !== transactionId) {
-    return [{ report, reason: 'executed_again' }]
-  }
+  else if (isAnother(about, report)) return [{ report, reason: 'executed_again' }]
+  else if (about.transactionId === undefined) about.number(transactionId)
   return FITS
 }
 
@@ -144,17 +146,25 @@ function applyReturn(
 ): readonly Oddity[] {
   const { state } = about
   const isPaid = state === 'paid' || state === 'returned'
+  const isKnown = isPaid && !isAnother(about, report)
   const isFitting = fits(about, report)
-  if (isFitting && state !== 'ended') {
-    if (!isPaid) about.step({ type: 'executed', at, transactionId: report.transactionId })
+  if (isFitting && (isKnown || state === 'open')) {
+    const { transactionId } = report
+    if (!isPaid) about.step({ type: 'executed', at, transactionId })
+    else if (about.transactionId === undefined) about.number(transactionId)
     if (state !== 'returned') about.step({ type: 'returned', at })
     return FITS
   }
-  const returned = { report, reason: isFitting ? 'returned_after_end' : 'return_differs' }
-  if (isPaid) return [returned]
-  const reason = isFitting ? 'executed_after_end' : 'execution_differs'
+  const when = isPaid ? 'again' : 'after_end'
+  const returned = { report, reason: isFitting ? `returned_${when}` : 'return_differs' }
+  if (isKnown) return [returned]
+  const reason = isFitting ? `executed_${when}` : 'execution_differs'
   return [{ report: executionIn(report), reason }, returned]
 }
+
+/** Of a payment whose execution we know: it is told of another one. */
+const isAnother = (about: Instructed, { transactionId }: Execution): boolean =>
+  (about.transactionId ?? transactionId) !== transactionId
 
 function fits(about: Instructed, execution: Execution): boolean {
   const expected = about.expected()
@@ -182,6 +192,10 @@ function ofIntent(desk: Desk, live: LiveIntent | null | undefined): Instructed |
         ? null
         : expectedOf(instructIntent(desk, live.context)),
     step: (event) => advanceIntent(desk, live, event),
+    number: (transactionId) => {
+      desk.memory.intentHost.amend(live, { ...live.context, transactionId })
+      stageIntent(desk, live)
+    },
   }
 }
 
@@ -199,6 +213,10 @@ function ofPayout(desk: Desk, live: LivePayout | null | undefined): Instructed |
     expected: () => expectedOf(instructPayout(desk, live.context)),
     step: (event) => {
       if (event.type !== 'recallRefused') advancePayout(desk, live, event)
+    },
+    number: (transactionId) => {
+      desk.memory.payoutHost.amend(live, { ...live.context, transactionId })
+      stagePayout(desk, live)
     },
   }
 }

@@ -4,13 +4,14 @@
  *
  * R1. A route is set as a whole. Payouts that are accepted keep the terms they were accepted with.
  */
+import { FEE_BPS_MAX } from '../../base/bounds.js'
 import { partsOfTenant, type TenantId } from '../../base/ids.js'
 import { isCountry } from '../../money/country.js'
 import { currencyOf } from '../../money/currency.js'
 import { parseInt64, parsePositiveInt64, toWire } from '../../money/money.js'
 import type { Route__Output as WireRoute } from '../../../protos/types/causeway/v1/Route.js'
 import type { Command } from '../cycle/command.js'
-import { answer, refuse } from '../cycle/group.js'
+import { answer, refuse } from '../cycle/answer.js'
 import { logAction, type Actor } from '../changes/operator_log.js'
 import { routeRow, type Route } from '../memory/routes.js'
 
@@ -41,8 +42,6 @@ export function listRoutes(): Command {
   }
 }
 
-const BPS_MAX = 10_000
-
 /** The route, or null when something in it is not valid. */
 function routeIn(tenant: TenantId | null, given: WireRoute): Route | null {
   const { country, handling } = given
@@ -54,7 +53,7 @@ function routeIn(tenant: TenantId | null, given: WireRoute): Route | null {
   const reviewFrom = boundIn(given.review_from)
   if (!isCountry(country) || currency === undefined) return null
   if (platformFixed === undefined || railFixed === undefined) return null
-  if (given.platform_bps > BPS_MAX || (handling !== 'on_top' && handling !== 'deducted'))
+  if (given.platform_bps > FEE_BPS_MAX || (handling !== 'on_top' && handling !== 'deducted'))
     return null
   if (amountMin === undefined || amountMax === undefined || reviewFrom === undefined) return null
   if (amountMin !== null && amountMax !== null && amountMin > amountMax) return null

@@ -6,16 +6,15 @@
  *     call credits.
  */
 import { toRfc3339 } from '../../base/clock.js'
-import type { TenantId } from '../../base/ids.js'
+import { type TenantId, environmentOf } from '../../base/ids.js'
 import type { CreateDeposit__Output as CreateDeposit } from '../../../protos/types/causeway/v1/CreateDeposit.js'
 import { currencyOf } from '../../money/currency.js'
 import { money, parsePositiveInt64, toWire } from '../../money/money.js'
 import type { Command } from '../cycle/command.js'
-import { isSuspended } from '../memory/directory.js'
+import { isSuspended } from '../changes/directory.js'
 import { canDeposit, depositFunds } from '../changes/funds.js'
-import { answer, refuse, replay } from '../cycle/group.js'
+import { answer, refuse, replay } from '../cycle/answer.js'
 import { bindKey, boundTo } from '../cycle/idempotency.js'
-import { environmentOf } from '../memory/memory.js'
 import { idempotencyRowKey } from '../keys/vault.js'
 
 export function depositPlayMoney(tenant: TenantId, request: CreateDeposit): Command {

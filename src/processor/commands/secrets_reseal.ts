@@ -12,14 +12,14 @@ import type { SealedTable } from '../../store/sealed.js'
 import { stagePayout } from '../changes/advance_payout.js'
 import { stageIntent } from '../changes/advance_intent.js'
 import type { Command, Desk } from '../cycle/command.js'
-import { stageEndpoint, stageKey } from '../memory/directory.js'
-import { answer } from '../cycle/group.js'
+import { stageEndpoint, stageKey } from '../changes/directory.js'
+import { answer } from '../cycle/answer.js'
 import { masterKeyViews } from '../keys/master_key_view.js'
 import type { Needs } from '../cycle/needs.js'
 import { logAction, type Actor } from '../changes/operator_log.js'
 import { beneficiaryAccountPlace, intentAccountPlace } from '../changes/orders.js'
 import type { SealedSlice } from '../queries/sealed_slice.js'
-import { stageBeneficiary } from './beneficiary_create.js'
+import { stageBeneficiary } from '../changes/beneficiaries.js'
 
 export function resealSecrets(actor: Actor, slice: SealedSlice): Command {
   return {

@@ -4,7 +4,7 @@
  */
 import type { TenantId } from '../../base/ids.js'
 import type { Command } from '../cycle/command.js'
-import { answer } from '../cycle/group.js'
+import { answer } from '../cycle/answer.js'
 import { lastIntentOf } from '../changes/user_intents.js'
 
 export interface FoundIntents {

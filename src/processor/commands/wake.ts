@@ -7,7 +7,7 @@
 import { advanceIntent } from '../changes/advance_intent.js'
 import { advancePayout } from '../changes/advance_payout.js'
 import type { Command } from '../cycle/command.js'
-import { answer } from '../cycle/group.js'
+import { answer } from '../cycle/answer.js'
 import { needIntentAndUsage } from './intent_needs.js'
 
 const DONE = answer({})

@@ -9,10 +9,10 @@ import { newId, type EndpointId, type TenantId } from '../../base/ids.js'
 import { newWebhookSecret } from '../../auth/secrets.js'
 import type { CreateWebhookEndpoint__Output as CreateWebhookEndpoint } from '../../../protos/types/causeway/v1/CreateWebhookEndpoint.js'
 import type { Command } from '../cycle/command.js'
-import { stageEndpoint } from '../memory/directory.js'
+import { stageEndpoint } from '../changes/directory.js'
 import { API_VERSION } from '../changes/events.js'
-import { answer, refuse } from '../cycle/group.js'
-import type { EndpointEntry } from '../memory/memory.js'
+import { answer, refuse } from '../cycle/answer.js'
+import type { EndpointEntry } from '../memory/directory_entries.js'
 import {
   areValid,
   endpointsOf,

@@ -5,8 +5,8 @@
  */
 import type { TenantId } from '../../base/ids.js'
 import type { Command } from '../cycle/command.js'
-import { stageEndpoint } from '../memory/directory.js'
-import { answer, refuse } from '../cycle/group.js'
+import { stageEndpoint } from '../changes/directory.js'
+import { answer, refuse } from '../cycle/answer.js'
 import { endpointOf, endpointView } from '../changes/webhook_endpoints.js'
 
 export function deleteWebhookEndpoint(tenant: TenantId, id: string): Command {

@@ -1,7 +1,7 @@
 /** One webhook endpoint, or all of a tenant. */
 import type { TenantId } from '../../base/ids.js'
 import type { Command } from '../cycle/command.js'
-import { answer, refuse } from '../cycle/group.js'
+import { answer, refuse } from '../cycle/answer.js'
 import { endpointOf, endpointsOf, endpointView } from '../changes/webhook_endpoints.js'
 
 export function getWebhookEndpoint(tenant: TenantId, id: string): Command {

@@ -6,13 +6,12 @@
  */
 import type { EndpointId, TenantId } from '../../base/ids.js'
 import type { Command, Desk } from '../cycle/command.js'
-import { stageEndpoint } from '../memory/directory.js'
-import { answer, refuse } from '../cycle/group.js'
-import type { EndpointEntry, Memory } from '../memory/memory.js'
+import { stageEndpoint } from '../changes/directory.js'
+import { answer, refuse } from '../cycle/answer.js'
+import type { EndpointEntry } from '../memory/directory_entries.js'
+import type { Memory } from '../memory/memory.js'
 import { logAction, type Actor } from '../changes/operator_log.js'
 import { endpointOf, endpointView } from '../changes/webhook_endpoints.js'
-
-export type Switch = { readonly to: 'enabled' } | { readonly to: 'disabled'; readonly why: string }
 
 /** The partner's own switch. */
 export function switchWebhookEndpoint(

@@ -8,8 +8,7 @@ import { TEST_EVENT } from '../../base/event_types.js'
 import type { TenantId } from '../../base/ids.js'
 import type { Command } from '../cycle/command.js'
 import { nextSequence, publishEvent } from '../changes/events.js'
-import { answer, refuse } from '../cycle/group.js'
-import { eventView } from '../queries/event_list.js'
+import { answer, refuse } from '../cycle/answer.js'
 import { endpointOf, endpointView } from '../changes/webhook_endpoints.js'
 
 export function testWebhookEndpoint(tenant: TenantId, id: string): Command {
@@ -28,3 +27,9 @@ export function testWebhookEndpoint(tenant: TenantId, id: string): Command {
     },
   }
 }
+
+/** As a list of events shows it. */
+const eventView = ({ sequence, body }: { sequence: number; body: string }): object => ({
+  sequence,
+  event: JSON.parse(body) as object,
+})

@@ -6,8 +6,8 @@
 import type { UpdateWebhookEndpoint__Output as UpdateWebhookEndpoint } from '../../../protos/types/causeway/v1/UpdateWebhookEndpoint.js'
 import type { TenantId } from '../../base/ids.js'
 import type { Command } from '../cycle/command.js'
-import { stageEndpoint } from '../memory/directory.js'
-import { answer, refuse } from '../cycle/group.js'
+import { stageEndpoint } from '../changes/directory.js'
+import { answer, refuse } from '../cycle/answer.js'
 import {
   areValid,
   endpointOf,

@@ -11,9 +11,9 @@ import type { TenantId } from '../../base/ids.js'
 import { newWebhookSecret } from '../../auth/secrets.js'
 import type { RotateWebhookSecret__Output as RotateWebhookSecret } from '../../../protos/types/causeway/v1/RotateWebhookSecret.js'
 import type { Command } from '../cycle/command.js'
-import { stageEndpoint } from '../memory/directory.js'
-import { answer, refuse } from '../cycle/group.js'
-import type { EndpointEntry } from '../memory/memory.js'
+import { stageEndpoint } from '../changes/directory.js'
+import { answer, refuse } from '../cycle/answer.js'
+import type { EndpointEntry } from '../memory/directory_entries.js'
 import { endpointOf, endpointView, signingSecretOf } from '../changes/webhook_endpoints.js'
 
 export function rotateWebhookSecret(tenant: TenantId, request: RotateWebhookSecret): Command {

@@ -9,11 +9,12 @@
 import type { Instant } from '../../base/clock.js'
 import type { KeyId } from '../../base/ids.js'
 import type { Random } from '../../base/random.js'
-import type { Caps } from '../../limits/caps.js'
-import type { Corridor } from '../../qr/corridor.js'
-import type { Answer, Group, Lane, Reply } from './group.js'
+import type { Answer, Reply } from './answer.js'
+import type { Lane } from './queue.js'
+import type { Group } from './group.js'
 import type { Memory } from '../memory/memory.js'
 import type { Needs } from './needs.js'
+import type { Rules } from './rules.js'
 import type { Vault } from '../keys/vault.js'
 
 /** All that a decision may look at, and the group that takes its changes. */
@@ -27,21 +28,6 @@ export interface Desk {
   readonly group: Group
   readonly vault: Vault
   readonly rules: Rules
-}
-
-/** Settings that decisions depend on. */
-export interface Rules {
-  readonly brand: string
-  readonly sessionTtlMs: number
-  readonly quoteTtlMs: number
-  readonly intentTtlMs: number
-  readonly handOverTtlMs: number
-  readonly reviewTtlMs: number
-  readonly duplicateWindowMs: number
-  readonly spreadBps: number
-  /** A rate set longer ago is not used; null: rates do not age. */
-  readonly rateMaxAgeMs: number | null
-  readonly caps: Readonly<Record<Corridor, Caps>>
 }
 
 export interface Command {

@@ -9,26 +9,14 @@
  */
 import { FINGERPRINT_BYTES, writeFingerprint, type Fingerprint } from '../../auth/fingerprint.js'
 import type { Instant } from '../../base/clock.js'
-import type { ErrorCode } from '../../base/errors.js'
-import type { TenantId } from '../../base/ids.js'
 import type { RailOrder } from '../../rails/rail.js'
 import type { GroupRows, StoredEvent } from '../../store/store.js'
+import type { Answer, Reply } from './answer.js'
 import { packedKeyPrints, type KeyPrint } from '../memory/key_index.js'
 import { TABLE_NAMES, type Row, type TableName } from '../../store/tables.js'
 
-/** What a command answers: the public view of what it did, or the name of its refusal. */
-export type Answer =
-  | { readonly ok: true; readonly view: object; readonly replayed?: boolean }
-  | { readonly ok: false; readonly code: ErrorCode }
-
-export const answer = (view: object): Answer => ({ ok: true, view })
-export const replay = (view: object): Answer => ({ ok: true, view, replayed: true })
-export const refuse = (code: ErrorCode): Answer => ({ ok: false, code })
-
-export type Reply = (answer: Answer) => void
-
 /** One intent among those of its user. */
-export interface UserIntent {
+export interface IntentLink {
   readonly number: number
   readonly id: string
   readonly print: KeyPrint
@@ -61,7 +49,7 @@ export interface Group {
   /** Of a key that was bound; called in the order of their sequences. */
   addKeyPrint(print: KeyPrint): void
   /** Of an intent that was created; called in the order of their numbers. */
-  addUserIntent(intent: UserIntent): void
+  addIntentLink(intent: IntentLink): void
   addReply(reply: Reply, answer: Answer): void
   /** True when there is something to write. */
   hasRows(): boolean
@@ -101,7 +89,7 @@ export function createGroup(number: number): Group {
     addKeyPrint: (print) => {
       keyPrints.push(print)
     },
-    addUserIntent: ({ number, id, print, before }) => {
+    addIntentLink: ({ number, id, print, before }) => {
       if (userPrints.length === 0) userFirst = number
       userLinks.push([id, before])
       userPrints.push(print)
@@ -146,6 +134,3 @@ function firstSequence(bound: Iterable<Row<'idempotency'>>): number {
   for (const { sequence } of bound) return sequence
   return 0
 }
-
-/** The tenant a queue lane belongs to; operators and the cycle's own commands have none. */
-export type Lane = TenantId | 'internal'

@@ -23,8 +23,10 @@ import type { Logger } from '../../base/log.js'
 import type { Random } from '../../base/random.js'
 import type { RailOrder } from '../../rails/rail.js'
 import type { Store, StoredEvent } from '../../store/store.js'
-import type { Desk, Rules, Work } from './command.js'
-import { createGroup, refuse, type Forgetting, type Group } from './group.js'
+import type { Rules } from './rules.js'
+import type { Desk, Work } from './command.js'
+import { refuse } from './answer.js'
+import { createGroup, type Forgetting, type Group } from './group.js'
 import { evict, type Memory } from '../memory/memory.js'
 import { createNeeds } from './needs.js'
 import { createFairQueue } from './queue.js'
@@ -64,6 +66,9 @@ export interface PipelineMeasures {
   refusedFull: number
   waiting(): number
 }
+
+/** Often enough to keep up: a commit that forgets takes more rows than these bring. */
+const FORGET_EVERY_COMMITS = 64
 
 export function createPipeline(dependencies: PipelineDependencies): Pipeline {
   const { clock, store, memory, log, turn } = dependencies
@@ -215,7 +220,7 @@ export function createPipeline(dependencies: PipelineDependencies): Pipeline {
    * the oldest are looked at, and those would stand before all that come later.
    */
   const forgetting = (now: Instant): Forgetting | null => {
-    if (measures.commits % 64 !== 0) return null
+    if (measures.commits % FORGET_EVERY_COMMITS !== 0) return null
     const { nonces } = memory
     const before = instant(Math.min(now - 2 * NONCE_WINDOW_MS, nonces.heldSince()))
     return { before, after: nonces.heldUntil() }

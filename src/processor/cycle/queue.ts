@@ -6,7 +6,10 @@
  *     again.
  * Q2. Lanes take turns, so that no tenant fills a batch while another one waits.
  */
-import type { Lane } from './group.js'
+import type { TenantId } from '../../base/ids.js'
+
+/** The tenant it belongs to; operators and the cycle's own commands have none. */
+export type Lane = TenantId | 'internal'
 
 export interface FairQueue<Item> {
   /** False when there is no room. */

@@ -12,7 +12,7 @@ import { createTokenKeys, type TokenKeys, type TokenSecret } from '../../auth/to
 import { assert } from '../../base/assert.js'
 import type { TenantId } from '../../base/ids.js'
 import type { Random } from '../../base/random.js'
-import { createCursors, type Cursors } from '../queries/cursor.js'
+import { createCursors, type Cursors } from './cursors.js'
 import type { Keyring } from './keyring.js'
 
 export interface Vault {

@@ -1,8 +1,8 @@
 /**
  * What the processor knows without asking the disk.
  *
- * Owns: the warm rows, the books' balances, the directory, counters of positions. Does not own:
- * changes to them (commands, through changes/ and directory).
+ * Owns: the warm rows, the books' balances, the directory, counters of positions; filling them at
+ * a start. Does not own: changes to them (commands, through changes/).
  *
  * N1. Memory is the newest truth: it includes what is staged and not committed. It is never older
  *     than the disk.
@@ -10,11 +10,10 @@
  */
 import { createNonceTable, type NonceTable } from '../../auth/nonces.js'
 import { instant, plus, type Instant } from '../../base/clock.js'
-import type { EndpointId, Environment, KeyId, PartnerId, TenantId } from '../../base/ids.js'
+import type { EndpointId, KeyId, PartnerId, TenantId } from '../../base/ids.js'
 import type { AccountKey } from '../../ledger/accounts.js'
 import { currencyOf, type Currency } from '../../money/currency.js'
 import { parseRate, type Rate } from '../../money/rate.js'
-import type { Corridor } from '../../qr/corridor.js'
 import type { BootState, Store } from '../../store/store.js'
 import type { Row } from '../../store/tables.js'
 import { openIntent } from '../../../actors/intent/actor.js'
@@ -22,6 +21,14 @@ import type { IntentContext, IntentEvent, IntentState } from '../../../actors/in
 import { openPayout } from '../../../actors/payout/actor.js'
 import type { PayoutContext, PayoutEvent, PayoutState } from '../../../actors/payout/context.js'
 import { createActorHost, type ActorHost, type Live } from './actor_host.js'
+import {
+  endpointEntry,
+  keyEntry,
+  partnerEntry,
+  type EndpointEntry,
+  type KeyEntry,
+  type PartnerEntry,
+} from './directory_entries.js'
 import { createKeyIndex, printsIn, type KeyIndex } from './key_index.js'
 import { createRecentPayments, type RecentPayments } from './recent_payments.js'
 import { createUserPrinter, type UserPrinter } from './user_print.js'
@@ -31,43 +38,6 @@ import type { Vault } from '../keys/vault.js'
 
 export type LiveIntent = Live<IntentState, IntentContext, IntentEvent>
 export type LivePayout = Live<PayoutState, PayoutContext, PayoutEvent>
-
-export interface PartnerEntry {
-  readonly id: PartnerId
-  readonly suspended: boolean
-  readonly allowedIps: readonly string[]
-  readonly packages: readonly string[]
-  readonly corridors: readonly Corridor[]
-  readonly rateLimitPerSecond: number
-  readonly createdAt: Instant
-}
-
-export interface KeyEntry {
-  readonly id: KeyId
-  readonly tenant: TenantId
-  readonly secret: string
-  readonly createdAt: Instant
-  readonly revokedAt: Instant | null
-}
-
-export interface EndpointEntry {
-  readonly id: EndpointId
-  readonly tenant: TenantId
-  readonly url: string
-  readonly description: string
-  readonly enabledEvents: readonly string[]
-  readonly enabledEventsSince: Instant
-  readonly apiVersion: string
-  readonly status: 'enabled' | 'disabled' | 'deleted'
-  readonly disabledReason: string
-  /** Oldest first. */
-  readonly secrets: readonly {
-    readonly keyId: string
-    readonly secret: string
-    readonly activeFrom: Instant
-  }[]
-  readonly createdAt: Instant
-}
 
 export interface Memory {
   readonly intentHost: ActorHost<IntentState, IntentContext, IntentEvent>
@@ -125,15 +95,7 @@ export async function loadMemory(
   const memory = emptyMemory(boot.nonceSalt, warmActors, duplicateWindowMs)
   for (const row of boot.masterKeys) memory.masterKeys.set(row.kid, row)
   for (const row of boot.partners) memory.partners.set(row.id as PartnerId, partnerEntry(row))
-  for (const row of boot.signingKeys) {
-    memory.keys.set(row.id as KeyId, {
-      id: row.id as KeyId,
-      tenant: row.tenant as TenantId,
-      secret: vault.openSecret(row.sealed_secret, signingSecretPlace(row.id)),
-      createdAt: instant(row.created_at),
-      revokedAt: row.revoked_at === null ? null : instant(row.revoked_at),
-    })
-  }
+  for (const row of boot.signingKeys) memory.keys.set(row.id as KeyId, keyEntry(row, vault))
   for (const row of boot.endpoints) {
     memory.endpoints.set(row.id as EndpointId, endpointEntry(row, vault))
   }
@@ -146,7 +108,8 @@ export async function loadMemory(
   for (const row of boot.routes) memory.routes.set(routeOf(row))
   for (const row of boot.balanceAlerts) memory.balanceAlerts.set(row.account as AccountKey, row)
   for (const { id } of boot.discrepancies) memory.discrepancyIds.add(id)
-  takeCounters(memory, boot)
+  loadBooks(memory, boot)
+  loadPrints(memory, boot)
   for (const row of boot.recentlyConfirmed) {
     const live = memory.intentHost.restore(row.state, row.context)
     memory.recentPayments.add(live.context)
@@ -193,13 +156,16 @@ function emptyMemory(salt: Buffer, warmActors: number, duplicateWindowMs: number
   }
 }
 
-function takeCounters(memory: Memory, boot: BootState): void {
+function loadBooks(memory: Memory, boot: BootState): void {
   for (const { id, balance } of boot.accounts)
     memory.balances.set(id as AccountKey, BigInt(balance))
   for (const { tenant, sequence } of boot.sequences) memory.sequences.set(tenant, sequence)
-  for (const { seen_at, fingerprints } of boot.nonces) memory.nonces.load(fingerprints, seen_at)
   memory.lastPosting = boot.lastPosting
   memory.lastPosition = boot.lastPosition
+}
+
+function loadPrints(memory: Memory, boot: BootState): void {
+  for (const { seen_at, fingerprints } of boot.nonces) memory.nonces.load(fingerprints, seen_at)
   for (const { first, prints } of boot.keyPrints) {
     for (const [offset, print] of printsIn(prints).entries()) {
       memory.keyIndex.add(print, first + offset)
@@ -223,49 +189,4 @@ export function evict(memory: Memory, committedGroup: number): void {
   memory.usage.evict(committedGroup)
   memory.fxQuotes.evict(committedGroup)
   memory.discrepancies.evict(committedGroup)
-}
-
-export const signingSecretPlace = (keyId: string): string => `signing_keys.sealed_secret.${keyId}`
-export const webhookSecretPlace = (keyId: string): string => `webhook_endpoints.secrets.${keyId}`
-export const environmentOf = (tenant: TenantId): Environment =>
-  tenant.endsWith('_production') ? 'production' : 'sandbox'
-
-function partnerEntry(row: Row<'partners'>): PartnerEntry {
-  return {
-    id: row.id as PartnerId,
-    suspended: row.suspended === 1,
-    allowedIps: row.allowed_ips as string[],
-    packages: row.packages as string[],
-    corridors: row.corridors as Corridor[],
-    rateLimitPerSecond: row.rate_limit_per_second,
-    createdAt: instant(row.created_at),
-  }
-}
-
-/** How a webhook secret lies in its row. */
-export interface SealedWebhookSecret {
-  readonly keyId: string
-  readonly sealed: string
-  readonly activeFrom: Instant
-}
-
-function endpointEntry(row: Row<'endpoints'>, vault: Vault): EndpointEntry {
-  const sealed = row.secrets as readonly SealedWebhookSecret[]
-  return {
-    id: row.id as EndpointId,
-    tenant: row.tenant as TenantId,
-    url: row.url,
-    description: row.description,
-    enabledEvents: row.enabled_events as string[],
-    enabledEventsSince: instant(row.enabled_events_since),
-    apiVersion: row.api_version,
-    status: row.status as EndpointEntry['status'],
-    disabledReason: row.disabled_reason,
-    secrets: sealed.map(({ keyId, sealed, activeFrom }) => ({
-      keyId,
-      secret: vault.openSecret(sealed, webhookSecretPlace(keyId)),
-      activeFrom,
-    })),
-    createdAt: instant(row.created_at),
-  }
 }

@@ -1,6 +1,6 @@
 /** What operators did, the newest first. */
 import { instant, toRfc3339 } from '../../base/clock.js'
-import { refuse } from '../cycle/group.js'
+import { refuse } from '../cycle/answer.js'
 import { answerPage, pageOf, type PageRequest } from './page.js'
 import type { Query } from './query.js'
 

@@ -4,14 +4,14 @@ import type { DeliveryRecord__Output as DeliveryRecord } from '../../../protos/t
 import { instant, toRfc3339 } from '../../base/clock.js'
 import type { TenantId } from '../../base/ids.js'
 import { mergePages, placeIn, positionOf } from './delivery_pages.js'
-import { answer, refuse, type Answer } from '../cycle/group.js'
+import { answer, refuse, type Answer } from '../cycle/answer.js'
 import { pageOf, type Page, type PageRequest } from './page.js'
 import type { Query } from './query.js'
-import type { DeliveryDesk } from '../services/delivery_desk.js'
+import type { WebhookPools } from './webhook_pools.js'
 import type { Vault } from '../keys/vault.js'
 
 export function listDeliveries(
-  desk: DeliveryDesk,
+  pools: WebhookPools,
   tenant: TenantId,
   request: PageRequest & { readonly endpoint_id: string },
 ): Query {
@@ -22,7 +22,7 @@ export function listDeliveries(
     run: async ({ vault }) => {
       const page = pageOf(vault, `deliveries ${tenant} ${endpoint}`, request)
       if (page === null) return refuse('invalid_request')
-      const found = await desk.askAll('deliveries', {
+      const found = await pools.askAll('deliveries', {
         endpoint_id: endpoint,
         below_event: placeIn(page.after).event,
         limit: page.limit,

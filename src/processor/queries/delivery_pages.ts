@@ -8,6 +8,7 @@
  *     waits for the next page, so that nothing is passed over.
  * P3. A delivery that two pools made is shown once, as the later one has it.
  */
+import { BEHIND_ALL_IDS } from '../../base/ids.js'
 import type { DeliveryRecord__Output as DeliveryRecord } from '../../../protos/types/causeway/v1/DeliveryRecord.js'
 
 export interface DeliveryPage {
@@ -40,10 +41,7 @@ function compare(one: DeliveryRecord, other: DeliveryRecord): number {
 export const positionOf = ({ event_id, endpoint_id }: DeliveryRecord): string =>
   `${event_id} ${endpoint_id}`
 
-/** Sorts behind every id. */
-const ABOVE_ALL = '~'
-
 export function placeIn(position: string | null): { event: string; endpoint: string } {
-  const [event = '', endpoint = ''] = (position ?? `${ABOVE_ALL} `).split(' ')
+  const [event = '', endpoint = ''] = (position ?? `${BEHIND_ALL_IDS} `).split(' ')
   return { event, endpoint }
 }

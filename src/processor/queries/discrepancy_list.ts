@@ -1,7 +1,7 @@
 /** Discrepancies of all tenants, those that wait or those that are settled, the oldest first. */
 import type { DiscrepancyPlace } from '../../store/lists.js'
-import { discrepancyView } from '../commands/discrepancy_resolve.js'
-import { refuse } from '../cycle/group.js'
+import { discrepancyView } from '../changes/discrepancies.js'
+import { refuse } from '../cycle/answer.js'
 import { answerPage, pageOf, type PageRequest } from './page.js'
 import type { Query } from './query.js'
 

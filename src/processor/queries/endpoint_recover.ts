@@ -3,12 +3,12 @@ import type { RecoverWebhookEndpoint__Output as RecoverWebhookEndpoint } from '.
 import { REDRIVE_MAX } from '../../base/bounds.js'
 import { instant, toRfc3339 } from '../../base/clock.js'
 import type { TenantId } from '../../base/ids.js'
-import { answer, refuse } from '../cycle/group.js'
+import { answer, refuse } from '../cycle/answer.js'
 import type { Query } from './query.js'
-import type { DeliveryDesk } from '../services/delivery_desk.js'
+import type { WebhookPools } from './webhook_pools.js'
 
 export function recoverEndpoint(
-  desk: DeliveryDesk,
+  pools: WebhookPools,
   tenant: TenantId,
   request: RecoverWebhookEndpoint,
 ): Query {
@@ -17,7 +17,7 @@ export function recoverEndpoint(
     name: 'recover_endpoint',
     lane: tenant,
     run: async () => {
-      const done = await desk.askAll('redrive', { endpoint_id, since, limit: REDRIVE_MAX })
+      const done = await pools.askAll('redrive', { endpoint_id, since, limit: REDRIVE_MAX })
       if (!done.ok) return refuse(done.code)
       return answer({
         endpoint_id,

@@ -10,7 +10,7 @@ import { EVENT_PAGE_BYTES, LIST_LIMIT_DEFAULT, LIST_LIMIT_MAX } from '../../base
 import type { TenantId } from '../../base/ids.js'
 import type { ListEvents__Output as ListEvents } from '../../../protos/types/causeway/v1/ListEvents.js'
 import type { EventInPage } from '../../store/lists.js'
-import { answer, refuse } from '../cycle/group.js'
+import { answer, refuse } from '../cycle/answer.js'
 import type { Query } from './query.js'
 import { WrittenView } from './written_view.js'
 
@@ -43,8 +43,3 @@ function firstOf(rows: readonly EventInPage[]): readonly EventInPage[] {
   const fit = rows.findIndex((row) => (bytes += Buffer.byteLength(row.body)) > EVENT_PAGE_BYTES)
   return fit === -1 ? rows : rows.slice(0, Math.max(fit, 1))
 }
-
-export const eventView = ({ sequence, body }: { sequence: number; body: string }): object => ({
-  sequence,
-  event: JSON.parse(body) as object,
-})

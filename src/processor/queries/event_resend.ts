@@ -12,12 +12,12 @@ import { accepted, type Outcome } from '../../base/errors.js'
 import type { TenantId } from '../../base/ids.js'
 import type { ListedEvent } from '../../store/lists.js'
 import { mergePages } from './delivery_pages.js'
-import { answer, refuse } from '../cycle/group.js'
+import { answer, refuse } from '../cycle/answer.js'
 import type { Query } from './query.js'
-import type { DeliveryDesk } from '../services/delivery_desk.js'
+import type { WebhookPools } from './webhook_pools.js'
 import { briefView } from './delivery_list.js'
 
-export function resendEvent(desk: DeliveryDesk, tenant: TenantId, request: ResendEvent): Query {
+export function resendEvent(pools: WebhookPools, tenant: TenantId, request: ResendEvent): Query {
   return {
     name: 'resend_event',
     lane: tenant,
@@ -25,7 +25,7 @@ export function resendEvent(desk: DeliveryDesk, tenant: TenantId, request: Resen
       const event = await lists.event(tenant, request.event_id)
       if (event === undefined) return refuse('event_not_found')
       const asked = { event: deskEvent(tenant, event), endpoint_id: request.endpoint_id ?? '' }
-      const resent = await askWhoKnows(desk, asked)
+      const resent = await askWhoKnows(pools, asked)
       if (!resent.ok) return refuse(resent.code)
       const pages = resent.value.map(({ deliveries }) => ({ deliveries, more: false }))
       const { deliveries } = mergePages(pages, Number.POSITIVE_INFINITY)
@@ -35,14 +35,14 @@ export function resendEvent(desk: DeliveryDesk, tenant: TenantId, request: Resen
 }
 
 async function askWhoKnows(
-  desk: DeliveryDesk,
+  pools: WebhookPools,
   asked: { readonly event: DeskEvent; readonly endpoint_id: string },
 ): Promise<Outcome<readonly Resent[]>> {
-  const answers = await desk.askAll('resend', { ...asked, take: desk.attending === 1 })
+  const answers = await pools.askAll('resend', { ...asked, take: pools.attending === 1 })
   if (!answers.ok) return answers
   const known = answers.value.filter((each) => each.known)
   if (known.length > 0) return accepted(known)
-  const taken = await desk.askOne('resend', { ...asked, take: true })
+  const taken = await pools.askOne('resend', { ...asked, take: true })
   return taken.ok ? accepted([taken.value]) : taken
 }
 

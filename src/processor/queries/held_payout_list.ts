@@ -2,7 +2,7 @@
 import { toRfc3339 } from '../../base/clock.js'
 import type { PayoutContext } from '../../../actors/payout/context.js'
 import { payoutView } from '../../../actors/payout/view.js'
-import { refuse } from '../cycle/group.js'
+import { refuse } from '../cycle/answer.js'
 import { answerPage, pageOf, type PageRequest } from './page.js'
 import type { Query } from './query.js'
 

@@ -9,7 +9,7 @@ import { toWire } from '../../money/money.js'
 import type { IntentContext, IntentState } from '../../../actors/intent/context.js'
 import { intentView } from '../../../actors/intent/view.js'
 import type { IntentFile } from '../../store/intent_file.js'
-import { answer, refuse } from '../cycle/group.js'
+import { answer, refuse } from '../cycle/answer.js'
 import type { Query } from './query.js'
 
 export function showIntent(intentId: string): Query {

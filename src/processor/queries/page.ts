@@ -5,7 +5,7 @@
  *     counting.
  */
 import { LIST_LIMIT_DEFAULT, LIST_LIMIT_MAX } from '../../base/bounds.js'
-import { answer, type Answer } from '../cycle/group.js'
+import { answer, type Answer } from '../cycle/answer.js'
 import type { Vault } from '../keys/vault.js'
 
 /** As it comes from the wire. */

@@ -5,12 +5,13 @@
  * L2. Partners poll the first page; those behind a cursor are walked once, and not kept.
  */
 import { REFERENCE_MAX } from '../../base/bounds.js'
-import { leastIdAt, type TenantId } from '../../base/ids.js'
+import { BEHIND_ALL_IDS, leastIdAt, type TenantId } from '../../base/ids.js'
+import { isWithin } from '../../base/text.js'
 import type { PayoutContext, PayoutState } from '../../../actors/payout/context.js'
 import { payoutView } from '../../../actors/payout/view.js'
 import type { ListPayouts__Output as ListPayouts } from '../../../protos/types/causeway/v1/ListPayouts.js'
 import type { ListedActor, PayoutFilter } from '../../store/lists.js'
-import { answer, refuse } from '../cycle/group.js'
+import { answer, refuse } from '../cycle/answer.js'
 import { pageOf, pageView, type Shape } from './page.js'
 import type { Query } from './query.js'
 import { WrittenView } from './written_view.js'
@@ -56,8 +57,8 @@ function filterOf(tenant: TenantId, request: ListPayouts): PayoutFilter | null {
   const before = request.created_before === undefined ? null : Number(request.created_before)
   const isValid =
     (status === undefined || STATUSES.has(status)) &&
-    [...(reference ?? '')].length <= REFERENCE_MAX &&
-    [...(beneficiary ?? '')].length <= BENEFICIARY_MAX &&
+    isWithin(reference ?? '', REFERENCE_MAX) &&
+    isWithin(beneficiary ?? '', BENEFICIARY_MAX) &&
     (after === null || before === null || before > after)
   if (!isValid) return null
   return {
@@ -66,9 +67,6 @@ function filterOf(tenant: TenantId, request: ListPayouts): PayoutFilter | null {
     ...(reference === undefined ? {} : { reference }),
     ...(beneficiary === undefined ? {} : { beneficiary }),
     from: after === null ? '' : leastIdAt('payout', after + 1),
-    below: before === null ? ABOVE_ALL : leastIdAt('payout', before),
+    below: before === null ? BEHIND_ALL_IDS : leastIdAt('payout', before),
   }
 }
-
-/** Sorts behind every id. */
-const ABOVE_ALL = '~'

@@ -7,7 +7,7 @@
 import type { Movement } from '../../../protos/types/causeway/v1/Movement.js'
 import { toWire } from '../../money/money.js'
 import type { MovementPlace, RailMovement } from '../../store/lists.js'
-import { answer, refuse } from '../cycle/group.js'
+import { answer, refuse } from '../cycle/answer.js'
 import type { Query } from './query.js'
 
 /** Rows of a page: some milliseconds of the reading connection, so that other lists get turns. */

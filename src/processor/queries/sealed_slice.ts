@@ -13,7 +13,7 @@ import {
   type SealedRow,
   type SealedTable,
 } from '../../store/sealed.js'
-import { answer, refuse } from '../cycle/group.js'
+import { answer, refuse } from '../cycle/answer.js'
 import type { Query } from './query.js'
 
 export interface SealedSlice {

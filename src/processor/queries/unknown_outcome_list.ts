@@ -12,7 +12,7 @@ import {
   UNKNOWN_AFTER_MS,
 } from '../../../actors/unknown_outcome.js'
 import type { ActorRow } from '../../store/tables.js'
-import { refuse } from '../cycle/group.js'
+import { refuse } from '../cycle/answer.js'
 import { answerPage, pageOf, type PageRequest } from './page.js'
 import type { Query } from './query.js'
 

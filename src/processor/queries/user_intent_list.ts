@@ -3,7 +3,7 @@ import type { TenantId } from '../../base/ids.js'
 import type { IntentContext, IntentState } from '../../../actors/intent/context.js'
 import { intentView } from '../../../actors/intent/view.js'
 import type { UserIntent } from '../../store/user_intents.js'
-import { refuse } from '../cycle/group.js'
+import { refuse } from '../cycle/answer.js'
 import { answerPage, pageOf, type PageRequest } from './page.js'
 import type { Query } from './query.js'
 

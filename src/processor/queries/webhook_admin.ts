@@ -6,21 +6,21 @@ import type { RedriveRequest__Output as RedriveRequest } from '../../../protos/t
 import { LIST_LIMIT_DEFAULT, LIST_LIMIT_MAX, REDRIVE_MAX } from '../../base/bounds.js'
 import { instant, toRfc3339 } from '../../base/clock.js'
 import { placeIn } from './delivery_pages.js'
-import { answer, refuse } from '../cycle/group.js'
+import { answer, refuse } from '../cycle/answer.js'
 import type { Memory } from '../memory/memory.js'
 import { pageOf, type PageRequest } from './page.js'
 import type { Query } from './query.js'
-import type { DeliveryDesk } from '../services/delivery_desk.js'
+import type { WebhookPools } from './webhook_pools.js'
 import { answerDeliveries } from './delivery_list.js'
 
 const moment = (at: string | number): string => toRfc3339(instant(Number(at)))
 const sum = (numbers: readonly number[]): number => numbers.reduce((all, each) => all + each, 0)
 
-export const webhookStatus = (desk: DeliveryDesk): Query => ({
+export const webhookStatus = (pools: WebhookPools): Query => ({
   name: 'webhook_status',
   lane: 'internal',
   run: async () => {
-    const told = await desk.askAll('status', {})
+    const told = await pools.askAll('status', {})
     if (!told.ok) return refuse(told.code)
     const endpoints = told.value.flatMap((pool) => pool.endpoints)
     const oldest = told.value.map((pool) => Number(pool.oldest_open_at)).filter((at) => at > 0)
@@ -37,11 +37,11 @@ export const webhookStatus = (desk: DeliveryDesk): Query => ({
   },
 })
 
-export const listAllEndpoints = (desk: DeliveryDesk, memory: Memory): Query => ({
+export const listAllEndpoints = (pools: WebhookPools, memory: Memory): Query => ({
   name: 'list_all_endpoints',
   lane: 'internal',
   run: async () => {
-    const told = await desk.askAll('status', {})
+    const told = await pools.askAll('status', {})
     const health = told.ok ? told.value.flatMap((pool) => pool.endpoints) : []
     const there = [...memory.endpoints.values()].filter(({ status }) => status !== 'deleted')
     return answer({
@@ -66,7 +66,7 @@ function fareOf(health: readonly EndpointHealth[]): object {
 }
 
 export const listDead = (
-  desk: DeliveryDesk,
+  pools: WebhookPools,
   request: PageRequest & { readonly endpoint_id?: string },
 ): Query => ({
   name: 'list_dead',
@@ -76,7 +76,7 @@ export const listDead = (
     const page = pageOf(vault, `dead ${endpoint}`, request)
     if (page === null) return refuse('invalid_request')
     const place = placeIn(page.after)
-    const found = await desk.askAll('deliveries', {
+    const found = await pools.askAll('deliveries', {
       endpoint_id: endpoint,
       dead_only: true,
       below_event: place.event,
@@ -99,12 +99,12 @@ const deadLetter = (record: DeliveryRecord): object => ({
   tries: record.attempts.at(-1)?.number ?? 0,
 })
 
-export const redrive = (desk: DeliveryDesk, request: RedriveRequest): Query => ({
+export const redrive = (pools: WebhookPools, request: RedriveRequest): Query => ({
   name: 'redrive',
   lane: 'internal',
   run: async () => {
     const { delivery_id, endpoint_id, since } = request
-    const done = await desk.askAll('redrive', {
+    const done = await pools.askAll('redrive', {
       ...(delivery_id === undefined ? {} : { delivery_id }),
       ...(endpoint_id === undefined ? {} : { endpoint_id }),
       ...{ since, limit: REDRIVE_MAX },
@@ -119,13 +119,13 @@ export const redrive = (desk: DeliveryDesk, request: RedriveRequest): Query => (
   },
 })
 
-export const listPoison = (desk: DeliveryDesk, { limit }: { readonly limit?: number }): Query => ({
+export const listPoison = (pools: WebhookPools, { limit }: { readonly limit?: number }): Query => ({
   name: 'list_poison',
   lane: 'internal',
   run: async () => {
     const size = limit ?? LIST_LIMIT_DEFAULT
     if (size < 1 || size > LIST_LIMIT_MAX) return refuse('invalid_request')
-    const found = await desk.askAll('poison', { limit: size })
+    const found = await pools.askAll('poison', { limit: size })
     if (!found.ok) return refuse(found.code)
     const latest = found.value
       .flatMap((pool) => pool.messages)

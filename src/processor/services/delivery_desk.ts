@@ -1,5 +1,5 @@
 /**
- * The delivery desk: what the processor asks the webhook pools.
+ * The delivery desk, where the webhook pools attend and are asked.
  *
  * Owns: the pools' streams, questions under way, gathering answers. Does not own: what is asked
  * (queries/), the pools' side (actors/webhook/desk).
@@ -15,26 +15,10 @@ import type { DeskAnswer__Output as DeskAnswer } from '../../../protos/types/cau
 import type { DeskQuestion } from '../../../protos/types/causeway/v1/DeskQuestion.js'
 import { DESK_ANSWER_WITHIN_MS, DESK_QUESTIONS_MAX } from '../../base/bounds.js'
 import { accepted, isErrorCode, refused, type ErrorCode, type Outcome } from '../../base/errors.js'
-import type { Guard } from './guard.js'
+import type { Answered, Question, Subject, WebhookPools } from '../queries/webhook_pools.js'
+import { admitsStream, type Guard } from './guard.js'
 
-/** A question and its answer have the same name. */
-export type Subject = Exclude<keyof DeskQuestion & keyof DeskAnswer, 'number'>
-export type Question<S extends Subject> = NonNullable<DeskQuestion[S]>
-export type Answered<S extends Subject> = NonNullable<DeskAnswer[S]>
-
-export interface DeliveryDesk {
-  /** How many pools attend. */
-  readonly attending: number
-  /** What each pool answers. */
-  askAll<S extends Subject>(
-    subject: S,
-    question: Question<S>,
-  ): Promise<Outcome<readonly Answered<S>[]>>
-  /** What one of them answers. */
-  askOne<S extends Subject>(subject: S, question: Question<S>): Promise<Outcome<Answered<S>>>
-}
-
-export interface DeliveryDeskService extends DeliveryDesk {
+export interface DeliveryDeskService extends WebhookPools {
   readonly handlers: DeliveryDeskHandlers
 }
 
@@ -54,10 +38,7 @@ export function deliveryDeskService(
   let lastNumber = 0
 
   const attend = (stream: Stream): void => {
-    if (!guard.admits(stream.metadata)) {
-      stream.emit('error', guard.refusal()) // to destroy it would tell nobody
-      return
-    }
+    if (!admitsStream(guard, stream)) return
     pools.add(stream)
     stream.on('data', (answer: DeskAnswer) => take(stream, answer))
     stream.on('error', () => leave(stream))

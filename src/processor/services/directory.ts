@@ -14,9 +14,10 @@ import type { Partner as WirePartner } from '../../../protos/types/causeway/v1/P
 import type { PartnerUpdate } from '../../../protos/types/causeway/v1/PartnerUpdate.js'
 import type { WatchRequest__Output as WatchRequest } from '../../../protos/types/causeway/v1/WatchRequest.js'
 import { partsOfTenant, type EndpointId, type PartnerId } from '../../base/ids.js'
-import type { EndpointEntry, Memory, PartnerEntry } from '../memory/memory.js'
+import type { EndpointEntry, PartnerEntry } from '../memory/directory_entries.js'
+import type { Memory } from '../memory/memory.js'
 import type { Vault } from '../keys/vault.js'
-import type { Guard } from './guard.js'
+import { admitsStream, type Guard } from './guard.js'
 
 type PartnerWatcher = ServerWritableStream<WatchRequest, PartnerUpdate>
 type EndpointWatcher = ServerWritableStream<WatchRequest, EndpointUpdate>
@@ -32,7 +33,7 @@ export function directoryService(memory: Memory, vault: Vault, guard: Guard): Di
   const endpointWatchers = new Set<EndpointWatcher>()
 
   const watchPartners = (stream: PartnerWatcher): void => {
-    if (!admit(stream, guard)) return
+    if (!admitsStream(guard, stream)) return
     keepWhileOpen(stream, partnerWatchers)
     stream.write({
       partners: [...memory.partners.values()].map((partner) => wirePartner(memory, partner)),
@@ -45,7 +46,7 @@ export function directoryService(memory: Memory, vault: Vault, guard: Guard): Di
   }
 
   const watchEndpoints = (stream: EndpointWatcher): void => {
-    if (!admit(stream, guard)) return
+    if (!admitsStream(guard, stream)) return
     keepWhileOpen(stream, endpointWatchers)
     stream.write({ endpoints: [...memory.endpoints.values()].map(wireEndpoint), complete: true })
   }
@@ -69,12 +70,6 @@ export function directoryService(memory: Memory, vault: Vault, guard: Guard): Di
       }
     },
   }
-}
-
-function admit(stream: PartnerWatcher | EndpointWatcher, guard: Guard): boolean {
-  if (guard.admits(stream.metadata)) return true
-  stream.emit('error', guard.refusal()) // to destroy it would tell nobody
-  return false
 }
 
 function keepWhileOpen<Stream extends PartnerWatcher | EndpointWatcher>(

@@ -16,12 +16,12 @@ import type { ReplyBatch } from '../../../protos/types/causeway/v1/ReplyBatch.js
 import { STREAM_BATCH_MAX } from '../../base/bounds.js'
 import { plus, type Clock, type Instant } from '../../base/clock.js'
 import type { KeyId, TenantId } from '../../base/ids.js'
-import type { Answer } from '../cycle/group.js'
+import type { Answer } from '../cycle/answer.js'
 import type { Pipeline } from '../cycle/pipeline.js'
 import type { Reader } from '../queries/query.js'
 import { jsonOf } from '../queries/written_view.js'
-import type { DeliveryDesk } from './delivery_desk.js'
-import type { Guard } from './guard.js'
+import type { WebhookPools } from '../queries/webhook_pools.js'
+import { admitsStream, type Guard } from './guard.js'
 import { operationOf } from './operations.js'
 
 type Stream = ServerDuplexStream<CommandBatch, ReplyBatch>
@@ -31,7 +31,7 @@ export interface ExchangeDependencies {
   readonly pipeline: Pick<Pipeline, 'submit'>
   readonly reader: Reader
   readonly guard: Guard
-  readonly desk: DeliveryDesk
+  readonly pools: WebhookPools
 }
 
 export function exchangeService({
@@ -39,19 +39,16 @@ export function exchangeService({
   pipeline,
   reader,
   guard,
-  desk,
+  pools,
 }: ExchangeDependencies): ExchangeHandlers {
   const open = (stream: Stream): void => {
-    if (!guard.admits(stream.metadata)) {
-      stream.emit('error', guard.refusal()) // to destroy it would tell nobody
-      return
-    }
+    if (!admitsStream(guard, stream)) return
     const replies = gatherReplies(stream)
     const isAwaited = (deadline: Instant): boolean => replies.isOpen() && clock.now() <= deadline
     stream.on('data', (batch: CommandBatch) => {
       const now = clock.now()
       for (const wire of batch.commands) {
-        const { command, query } = operationOf(wire, now, desk)
+        const { command, query } = operationOf(wire, now, pools)
         const deadline = plus(now, wire.budget_ms)
         const reply = (answer: Answer): void => replies.add(wire.ticket, answer)
         pipeline.submit({

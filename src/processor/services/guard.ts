@@ -19,6 +19,24 @@ export function createGuard(token: string): Guard {
   }
 }
 
+/** The part of a gRPC stream that a refusal uses. */
+interface RefusableStream {
+  readonly metadata: Metadata
+  emit(event: 'error', error: ServiceError): boolean
+}
+
+/** True, or the stream is refused and has ended. */
+export function admitsStream(guard: Guard, stream: RefusableStream): boolean {
+  if (guard.admits(stream.metadata)) return true
+  endStream(stream, 'authentication_failed')
+  return false
+}
+
+/** grpc-js sends the status of an error that the stream emits; to destroy it would tell nobody. */
+export function endStream(stream: RefusableStream, code: ErrorCode): void {
+  stream.emit('error', grpcError(code))
+}
+
 /**
  * A registry code as a gRPC error: its status, its text, and the code itself in the trailing
  * metadata.

@@ -6,6 +6,7 @@ import type { PayoutsHandlers } from '../../../protos/types/causeway/v1/Payouts.
 import type { Tenant__Output as Tenant } from '../../../protos/types/causeway/v1/Tenant.js'
 import { INTENT_IDEMPOTENCY_KEY_MAX, PARTNER_USER_ID_MAX } from '../../base/bounds.js'
 import type { TenantId } from '../../base/ids.js'
+import { isWithin } from '../../base/text.js'
 import type { Command } from '../cycle/command.js'
 import { getBalances } from '../commands/balances_get.js'
 import { cancelIntent } from '../commands/intent_cancel.js'
@@ -36,8 +37,8 @@ export function internalServices(dependencies: UnaryDependencies): {
       Create: unary(dependencies, ({ tenant, intent }) =>
         forTenant(tenant, (t) =>
           intent !== null &&
-          isWithin(PARTNER_USER_ID_MAX, intent.partner_user_id) &&
-          isWithin(INTENT_IDEMPOTENCY_KEY_MAX, intent.idempotency_key)
+          isLeftOutOrWithin(intent.partner_user_id, PARTNER_USER_ID_MAX) &&
+          isLeftOutOrWithin(intent.idempotency_key, INTENT_IDEMPOTENCY_KEY_MAX)
             ? createIntent(t, intent)
             : null,
         ),
@@ -50,7 +51,7 @@ export function internalServices(dependencies: UnaryDependencies): {
       ),
       Refund: unary(dependencies, ({ tenant, refund }) =>
         forTenant(tenant, (t) =>
-          refund !== null && isWithin(INTENT_IDEMPOTENCY_KEY_MAX, refund.idempotency_key)
+          refund !== null && isLeftOutOrWithin(refund.idempotency_key, INTENT_IDEMPOTENCY_KEY_MAX)
             ? refundIntent(t, refund.intent_id, refund.idempotency_key ?? null)
             : null,
         ),
@@ -73,6 +74,6 @@ export function internalServices(dependencies: UnaryDependencies): {
   }
 }
 
-/** From one code point on, where there is any text at all. */
-const isWithin = (most: number, text: string | undefined): boolean =>
-  text === undefined || (text !== '' && Array.from(text).length <= most)
+/** Left out, or a text that says something. */
+const isLeftOutOrWithin = (text: string | undefined, most: number): boolean =>
+  text === undefined || (text !== '' && isWithin(text, most))

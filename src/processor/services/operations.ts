@@ -31,15 +31,15 @@ import { listBalanceTransactions } from '../queries/balance_transaction_list.js'
 import { listBeneficiaries } from '../queries/beneficiary_list.js'
 import { listPayouts } from '../queries/payout_list.js'
 import type { Query } from '../queries/query.js'
-import type { DeliveryDesk } from './delivery_desk.js'
+import type { WebhookPools } from '../queries/webhook_pools.js'
 import type { Operation } from './operation.js'
 import { webhookOperation } from './webhook_operations.js'
 
-export function operationOf(wire: WireCommand, now: Instant, desk: DeliveryDesk): Operation {
+export function operationOf(wire: WireCommand, now: Instant, pools: WebhookPools): Operation {
   const query = wire.burn_only ? null : queryOf(wire)
   if (wire.burn_only || query !== null) return { command: burnNonce(), query }
   const command = commandOf(wire, now)
-  return command === null ? webhookOperation(wire, desk) : { command, query: null }
+  return command === null ? webhookOperation(wire, pools) : { command, query: null }
 }
 
 function queryOf(wire: WireCommand): Query | null {

@@ -8,7 +8,7 @@ import { ensureDemo } from '../commands/demo_ensure.js'
 import { settleEvents } from '../commands/events_settle.js'
 import { issueKey } from '../commands/key_issue.js'
 import { createPartner } from '../commands/partner_create.js'
-import { setRate } from '../commands/rate_set.js'
+import { listRates, setRate } from '../commands/rate_set.js'
 import { listRoutes, setRoute } from '../commands/route_set.js'
 import { trialBalance } from '../commands/trial_balance.js'
 import { disableWebhookEndpoint } from '../commands/webhook_endpoint_switch.js'
@@ -35,6 +35,7 @@ export function operatorService(dependencies: UnaryDependencies): OperatorHandle
     SetRate: unary(dependencies, ({ actor, currency, rate }) =>
       internal(by(actor, (a) => setRate(a, currency, rate))),
     ),
+    ListRates: unary(dependencies, () => internal(listRates())),
     TrialBalance: unary(dependencies, ({ tenant: named }) => {
       const tenant = named ? tenantIn(memory, named) : undefined
       return internal(tenant === null ? null : trialBalance(tenant))

@@ -14,16 +14,14 @@ import type { ConcludeRequest__Output as Conclude } from '../../../protos/types/
 import type { MovementPage } from '../../../protos/types/causeway/v1/MovementPage.js'
 import type { MovementsRequest__Output as MovementsRequest } from '../../../protos/types/causeway/v1/MovementsRequest.js'
 import type { ReconciliationHandlers } from '../../../protos/types/causeway/v1/Reconciliation.js'
-import { ANSWER_WITHIN_MS } from '../../base/bounds.js'
-import { instant, plus, toRfc3339 } from '../../base/clock.js'
+import { instant, toRfc3339 } from '../../base/clock.js'
 import type { ErrorCode } from '../../base/errors.js'
 import type { Command } from '../cycle/command.js'
 import { noteAction } from '../commands/action_note.js'
-import type { Answer } from '../cycle/group.js'
 import { railMovements, railMovementsOf, type MovementsView } from '../queries/rail_movements.js'
-import { grpcError } from './guard.js'
+import { admitsStream, endStream } from './guard.js'
 import { by, internal } from './operator_calls.js'
-import { unary, unaryQuery, type UnaryDependencies } from './unary.js'
+import { decided, unary, unaryQuery, type UnaryDependencies } from './unary.js'
 
 type Stream = ServerWritableStream<MovementsRequest, MovementPage>
 
@@ -36,13 +34,13 @@ export function reconciliationService(dependencies: UnaryDependencies): Reconcil
   let open = 0
 
   const movements = async (stream: Stream): Promise<void> => {
-    if (!guard.admits(stream.metadata)) return end(stream, 'authentication_failed')
-    if (open >= STREAMS_MAX) return end(stream, 'rate_limited')
+    if (!admitsStream(guard, stream)) return
+    if (open >= STREAMS_MAX) return endStream(stream, 'rate_limited')
     open += 1
     try {
       const fault = await send(dependencies, stream)
       if (fault === null) stream.end()
-      else end(stream, fault)
+      else endStream(stream, fault)
     } finally {
       open -= 1
     }
@@ -71,7 +69,7 @@ async function send(dependencies: UnaryDependencies, stream: Stream): Promise<Er
   const subject = period?.name ?? ''
   const note = by(actor, (a) => noteAction(a, { action: 'read_movements', subject }))
   if (period === null || note === null) return 'invalid_request'
-  const noted = await decided(dependencies, note)
+  const noted = await decided(dependencies, { lane: 'internal', command: note })
   if (!noted.ok) return noted.code
 
   let after: MovementsView['next'] = { at: period.from, posting: -1 }
@@ -96,13 +94,6 @@ function periodIn({ from, to }: { readonly from: string; readonly to: string }):
   return { from: first, to: end, name }
 }
 
-function decided({ clock, pipeline }: UnaryDependencies, command: Command): Promise<Answer> {
-  return new Promise((reply) => {
-    const deadline = plus(clock.now(), ANSWER_WITHIN_MS)
-    pipeline.submit({ lane: 'internal', command, deadline, signedBy: null, reply })
-  })
-}
-
 /** The reader has room again, or has gone. */
 async function taken(stream: Stream): Promise<void> {
   const gone = new AbortController()
@@ -112,9 +103,4 @@ async function taken(stream: Stream): Promise<void> {
   await once(stream, 'drain', { signal: gone.signal }).catch(() => undefined)
   stream.off('cancelled', leave)
   stream.off('close', leave)
-}
-
-/** grpc-js sends the status of an error that the stream emits. */
-function end(stream: Stream, code: ErrorCode): void {
-  stream.emit('error', grpcError(code))
 }

@@ -9,8 +9,9 @@ import { ANSWER_WITHIN_MS } from '../../base/bounds.js'
 import { plus, type Clock } from '../../base/clock.js'
 import { tenantOf, type PartnerId, type TenantId } from '../../base/ids.js'
 import type { Tenant__Output as Tenant } from '../../../protos/types/causeway/v1/Tenant.js'
+import type { Answer } from '../cycle/answer.js'
 import type { Command } from '../cycle/command.js'
-import type { Lane } from '../cycle/group.js'
+import type { Lane } from '../cycle/queue.js'
 import type { Memory } from '../memory/memory.js'
 import type { Pipeline } from '../cycle/pipeline.js'
 import type { Query, Reader } from '../queries/query.js'
@@ -44,6 +45,17 @@ export function unary<Request, Response>(
       },
     })
   }
+}
+
+/** The answer of a command that is a part of its call. */
+export function decided(
+  { clock, pipeline }: Pick<UnaryDependencies, 'clock' | 'pipeline'>,
+  work: { readonly lane: Lane; readonly command: Command },
+): Promise<Answer> {
+  return new Promise((reply) => {
+    const deadline = plus(clock.now(), ANSWER_WITHIN_MS)
+    pipeline.submit({ ...work, deadline, signedBy: null, reply })
+  })
 }
 
 /** Makes the handler of a call that reads a list; null refuses it as invalid. */

@@ -4,33 +4,26 @@
 import type { handleUnaryCall } from '@grpc/grpc-js'
 import type { ListUserIntentsCall__Output as Call } from '../../../protos/types/causeway/v1/ListUserIntentsCall.js'
 import type { PaymentIntentList } from '../../../protos/types/causeway/v1/PaymentIntentList.js'
-import { ANSWER_WITHIN_MS } from '../../base/bounds.js'
-import { plus } from '../../base/clock.js'
 import { findUserIntents, type FoundIntents } from '../commands/user_intents_find.js'
 import { listUserIntents } from '../queries/user_intent_list.js'
 import { grpcError } from './guard.js'
-import { tenantIn, unaryQuery, type UnaryDependencies } from './unary.js'
+import { decided, tenantIn, unaryQuery, type UnaryDependencies } from './unary.js'
 
 export function listByUser(
   dependencies: UnaryDependencies,
 ): handleUnaryCall<Call, PaymentIntentList> {
-  const { clock, memory, pipeline, guard } = dependencies
+  const { memory, guard } = dependencies
   return (call, callback) => {
     if (!guard.admits(call.metadata)) return callback(guard.refusal())
     const { tenant: named, partner_user_id: userId, ...page } = call.request
     const tenant = tenantIn(memory, named)
     if (tenant === null || userId === '') return callback(grpcError('invalid_request'))
-    pipeline.submit({
-      lane: tenant,
-      command: findUserIntents(tenant, userId),
-      deadline: plus(clock.now(), ANSWER_WITHIN_MS),
-      signedBy: null,
-      reply: (found) => {
-        if (!found.ok) return callback(grpcError(found.code))
-        const { last } = found.view as FoundIntents
-        const query = listUserIntents(tenant, userId, page, last)
-        unaryQuery<Call, PaymentIntentList>(dependencies, () => query)(call, callback)
-      },
+    const command = findUserIntents(tenant, userId)
+    void decided(dependencies, { lane: tenant, command }).then((found) => {
+      if (!found.ok) return callback(grpcError(found.code))
+      const { last } = found.view as FoundIntents
+      const query = listUserIntents(tenant, userId, page, last)
+      unaryQuery<Call, PaymentIntentList>(dependencies, () => query)(call, callback)
     })
   }
 }

@@ -19,41 +19,41 @@ import {
   redrive,
   webhookStatus,
 } from '../queries/webhook_admin.js'
-import type { DeliveryDesk } from './delivery_desk.js'
+import type { WebhookPools } from '../queries/webhook_pools.js'
 import { grpcError } from './guard.js'
 import { by, internal } from './operator_calls.js'
 import { unary, unaryQuery, type UnaryDependencies } from './unary.js'
 
 export function webhookAdminService(
   dependencies: UnaryDependencies,
-  desk: DeliveryDesk,
+  pools: WebhookPools,
 ): WebhookAdminHandlers {
   const { memory } = dependencies
   return {
-    Status: unaryQuery(dependencies, () => webhookStatus(desk)),
-    ListEndpoints: unaryQuery(dependencies, () => listAllEndpoints(desk, memory)),
-    ListDead: unaryQuery(dependencies, (request) => listDead(desk, request)),
-    Redrive: loggedRedrive(dependencies, desk),
+    Status: unaryQuery(dependencies, () => webhookStatus(pools)),
+    ListEndpoints: unaryQuery(dependencies, () => listAllEndpoints(pools, memory)),
+    ListDead: unaryQuery(dependencies, (request) => listDead(pools, request)),
+    Redrive: loggedRedrive(dependencies, pools),
     EnableEndpoint: unary(dependencies, ({ actor, endpoint_id }) =>
       internal(by(actor, (a) => switchAnyEndpoint(a, endpoint_id, 'enabled'))),
     ),
     DisableEndpoint: unary(dependencies, ({ actor, endpoint_id }) =>
       internal(by(actor, (a) => switchAnyEndpoint(a, endpoint_id, 'disabled'))),
     ),
-    ListPoison: unaryQuery(dependencies, (request) => listPoison(desk, request)),
+    ListPoison: unaryQuery(dependencies, (request) => listPoison(pools, request)),
   }
 }
 
 function loggedRedrive(
   dependencies: UnaryDependencies,
-  desk: DeliveryDesk,
+  pools: WebhookPools,
 ): handleUnaryCall<RedriveRequest, RedriveDone> {
   const { memory } = dependencies
   const log = unary<RedriveRequest, RedriveDone>(dependencies, (request) =>
     internal(by(request.actor, (a) => noteAction(a, noteOf(request)))),
   )
   const redrives = unaryQuery<RedriveRequest, RedriveDone>(dependencies, (request) =>
-    redrive(desk, request),
+    redrive(pools, request),
   )
   return (call, callback) => {
     const { endpoint_id: id } = call.request

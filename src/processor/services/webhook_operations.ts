@@ -20,25 +20,25 @@ import { listDeliveries } from '../queries/delivery_list.js'
 import { recoverEndpoint } from '../queries/endpoint_recover.js'
 import { listEvents } from '../queries/event_list.js'
 import { resendEvent } from '../queries/event_resend.js'
-import type { DeliveryDesk } from './delivery_desk.js'
+import type { WebhookPools } from '../queries/webhook_pools.js'
 import type { Operation } from './operation.js'
 
-export function webhookOperation(wire: WireCommand, desk: DeliveryDesk): Operation {
+export function webhookOperation(wire: WireCommand, pools: WebhookPools): Operation {
   const tenant = wire.tenant as TenantId
   switch (wire.operation) {
     case 'list_deliveries': {
       const { endpoint_id } = wire.list_deliveries!
-      const query = listDeliveries(desk, tenant, wire.list_deliveries!)
+      const query = listDeliveries(pools, tenant, wire.list_deliveries!)
       return { command: nameWebhookEndpoint(tenant, endpoint_id), query }
     }
     case 'recover_webhook_endpoint': {
       const { endpoint_id } = wire.recover_webhook_endpoint!
-      const query = recoverEndpoint(desk, tenant, wire.recover_webhook_endpoint!)
+      const query = recoverEndpoint(pools, tenant, wire.recover_webhook_endpoint!)
       return { command: nameWebhookEndpoint(tenant, endpoint_id), query }
     }
     case 'resend_event': {
       const { endpoint_id } = wire.resend_event!
-      const query = resendEvent(desk, tenant, wire.resend_event!)
+      const query = resendEvent(pools, tenant, wire.resend_event!)
       const command =
         endpoint_id === undefined ? burnNonce() : nameWebhookEndpoint(tenant, endpoint_id)
       return { command, query }

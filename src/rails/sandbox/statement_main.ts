@@ -16,16 +16,30 @@ import { statementOf } from './statement.js'
 
 const TYPED_WRONG = 2
 
-const { values: args } = parseArgs({
-  options: { from: { type: 'string' }, to: { type: 'string' }, out: { type: 'string' } },
-})
+const USAGE = 'usage: --from DAY [--to DAY] [--out FILE]'
+
+const args = typed()
 const from = Date.parse(args.from ?? '')
 const to = args.to === undefined ? Number.MAX_SAFE_INTEGER : Date.parse(args.to)
 const file = dataFile(readSettings(), FILES.railDatabase)
 
-if (Number.isNaN(from) || !(to > from)) give('usage: --from DAY [--to DAY] [--out FILE]')
+if (Number.isNaN(from) || !(to > from)) give(USAGE)
 else if (!existsSync(file)) give(`there is no ${file}`)
 else await write()
+
+/** What is no argument of ours counts as if nothing was given, so that the usage is told. */
+function typed(): { readonly from?: string; readonly to?: string; readonly out?: string } {
+  const options = {
+    from: { type: 'string' },
+    to: { type: 'string' },
+    out: { type: 'string' },
+  } as const
+  try {
+    return parseArgs({ options }).values
+  } catch {
+    return {}
+  }
+}
 
 async function write(): Promise<void> {
   const journal = await openDatabase(file, { readOnly: true })

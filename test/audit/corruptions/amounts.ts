@@ -9,6 +9,23 @@ export const amounts: Corruptions = ({ payouts, intents }) => [
     of: payouts.completed,
   },
   {
+    what: 'a total that is no number',
+    sql: setIn('payouts', payouts.held, '$.total', "'much'"),
+    breaks: 'payout_amounts_add_up',
+  },
+  {
+    what: 'a total changed by one',
+    sql: setIn('payouts', payouts.held, '$.total', "'12533301'"),
+    breaks: 'payout_amounts_add_up',
+    of: payouts.held,
+  },
+  {
+    what: 'a quote above what the intent allows',
+    sql: setIn('intents', intents.created, '$.amountCents', '1'),
+    breaks: 'quotes_follow_their_rate',
+    of: intents.created,
+  },
+  {
     what: 'a cent too much in a quote',
     sql: setIn('intents', intents.created, '$.scanned.quote.cents', '1003'),
     breaks: 'quotes_follow_their_rate',

@@ -32,6 +32,19 @@ export const deliveries: Corruptions = ({ payouts }) => [
     breaks: 'deliveries_are_counted',
   },
   {
+    what: 'a delivery whose attempt was refused',
+    file: 'webhooks.db',
+    sql: `UPDATE attempts SET status = 500 WHERE delivery_id =
+            (SELECT min(delivery_id) FROM attempts WHERE status = 200)`,
+    breaks: 'deliveries_are_counted',
+  },
+  {
+    what: 'a delivery due at another time',
+    file: 'webhooks.db',
+    sql: 'UPDATE deliveries SET due_at = due_at + 1 WHERE due_at IS NOT NULL',
+    breaks: 'deliveries_are_counted',
+  },
+  {
     what: 'a delivery lost',
     file: 'webhooks.db',
     sql: `DELETE FROM deliveries WHERE event_id =

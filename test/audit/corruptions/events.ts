@@ -9,6 +9,12 @@ export const events: Corruptions = ({ payouts, intents }) => [
     of: payouts.reversed,
   },
   {
+    what: 'an event of another moment',
+    sql: `UPDATE events SET created_at = created_at + 1 WHERE entity = '${intents.refunded}'`,
+    breaks: 'transitions_are_told',
+    of: intents.refunded,
+  },
+  {
     what: 'an event of something that has not been',
     sql: `INSERT INTO events SELECT 1000, 'evt_x', tenant, 1000, 'payout.failed', entity,
             created_at, settled_at, body FROM events
@@ -48,6 +54,21 @@ export const events: Corruptions = ({ payouts, intents }) => [
             WHERE entity = '${payouts.failed}' AND type = 'payout.failed'`,
     breaks: 'bodies_say_what_happened',
     of: payouts.failed,
+  },
+  {
+    what: 'another state in the body of an event',
+    sql: `UPDATE events SET body = json_set(body, '$.data.payout.status', 'completed')
+            WHERE entity = '${payouts.failed}' AND type = 'payout.failed'`,
+    breaks: 'bodies_say_what_happened',
+    of: payouts.failed,
+  },
+  {
+    what: 'another price in the body of an event',
+    sql: `UPDATE events
+            SET body = json_set(body, '$.data.payment_intent.quote.amount_usd_cents', 1)
+            WHERE entity = '${intents.captured}' AND type = 'payment_intent.captured'`,
+    breaks: 'bodies_say_what_happened',
+    of: intents.captured,
   },
   {
     what: 'the time in the body of an event',

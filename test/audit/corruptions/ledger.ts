@@ -34,6 +34,13 @@ export const ledger: Corruptions = ({ payouts, intents }) => [
     of: payouts.completed,
   },
   {
+    what: 'money released before it was reserved',
+    sql: `UPDATE ledger_entries SET posting = posting + 1000
+            WHERE entity = '${payouts.reversed}' AND plan = 'payout_accepted'`,
+    breaks: 'nothing_is_overdrawn',
+    of: payouts.reversed,
+  },
+  {
     what: 'a running balance changed by one',
     sql: `UPDATE ledger_entries SET balance = balance + 1
             WHERE entity = '${payouts.reversed}' AND plan = 'payout_reversed' AND line = 1`,

@@ -31,6 +31,13 @@ export const paths: Corruptions = ({ payouts, intents }) => [
     breaks: 'payouts_are_posted_as_lived',
   },
   {
+    what: 'a posting of another moment',
+    sql: `UPDATE ledger_entries SET at = at + 1
+            WHERE entity = '${payouts.completed}' AND plan = 'payout_completed'`,
+    breaks: 'payouts_are_posted_as_lived',
+    of: payouts.completed,
+  },
+  {
     what: 'a posting under another plan',
     sql: `UPDATE ledger_entries SET plan = 'intent_failed'
             WHERE entity = '${intents.cancelledLate}' AND plan = 'intent_cancelled'`,

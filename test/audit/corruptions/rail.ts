@@ -44,6 +44,13 @@ export const rail: Corruptions = ({ payouts, intents }) => [
     of: intents.refunded,
   },
   {
+    what: 'a payment under another number',
+    file: 'rail.db',
+    sql: `UPDATE instructions SET transaction_id = 'sbx_1' WHERE id = '${intents.captured}'`,
+    breaks: 'paid_exactly_once',
+    of: intents.captured,
+  },
+  {
     what: 'a failed payout that was paid',
     file: 'rail.db',
     sql: `UPDATE instructions SET state = 'executed', executions = 1, transaction_id = 'sbx_1'
@@ -55,6 +62,13 @@ export const rail: Corruptions = ({ payouts, intents }) => [
     what: 'an open payment of another amount',
     file: 'rail.db',
     sql: `UPDATE instructions SET amount = amount * 10 WHERE id = '${intents.authorized}'`,
+    breaks: 'open_paid_at_most_once',
+    of: intents.authorized,
+  },
+  {
+    what: 'an open payment executed twice',
+    file: 'rail.db',
+    sql: `UPDATE instructions SET executions = 2 WHERE id = '${intents.authorized}'`,
     breaks: 'open_paid_at_most_once',
     of: intents.authorized,
   },

@@ -9,6 +9,12 @@ export const snapshots: Corruptions = ({ payouts, intents }) => [
     of: payouts.processing,
   },
   {
+    what: 'a timer of an intent moved',
+    sql: `UPDATE intents SET due_at = due_at + 1 WHERE id = '${intents.created}'`,
+    breaks: 'columns_repeat_the_context',
+    of: intents.created,
+  },
+  {
     what: 'an entity given to another tenant',
     sql: `UPDATE intents SET tenant = 'other_sandbox' WHERE id = '${intents.captured}'`,
     breaks: 'columns_repeat_the_context',
@@ -32,6 +38,21 @@ export const snapshots: Corruptions = ({ payouts, intents }) => [
             WHERE id = '${intents.authorized}'`,
     breaks: 'open_ones_have_a_timer',
     of: intents.authorized,
+  },
+  {
+    what: 'a timer lost, of a payout',
+    sql: `UPDATE payouts SET due_at = NULL, context = json_set(context, '$.wakeAt', NULL)
+            WHERE id = '${payouts.processing}'`,
+    breaks: 'open_ones_have_a_timer',
+    of: payouts.processing,
+  },
+  {
+    what: 'an intent of nobody',
+    sql: `UPDATE intents SET tenant = 'nobody_sandbox',
+            context = json_set(context, '$.tenant', 'nobody_sandbox')
+            WHERE id = '${intents.expired}'`,
+    breaks: 'tenants_are_partners',
+    of: intents.expired,
   },
   {
     what: 'a beneficiary given to another tenant',

@@ -130,7 +130,8 @@ t.test('the table names code that is there', (t) => {
     const [path = '', name] = place.split('#')
     if (!t.ok(existsSync(join(root, path)), path) || name === undefined) continue
     if (!path.endsWith('.ts')) continue
-    const declared = new RegExp(`(const |function |^ +(private )?)${name}( =|[(:<])`, 'm')
+    const before = '(const |function |^ +(private |protected )?)'
+    const declared = new RegExp(`${before}${name}( =|[(:<])`, 'm')
     t.match(readFileSync(join(root, path), 'utf8'), declared, place)
   }
   t.end()

@@ -1,5 +1,5 @@
 /** The end before the rail has it. */
-import type { Answer } from '../../../src/processor/cycle/group.js'
+import type { Answer } from '../../../src/processor/cycle/answer.js'
 import { authorized, overdue, scanned, waiting, type Life } from '../intent_life.js'
 import { at, becomes, ENDED, NOT_FOUND, refusal, STRANGER, UNKNOWN, type Table } from './row.js'
 

@@ -1,7 +1,7 @@
 /**
  * The confirmation: tokens and keys, the bound quote, and what may have changed since the scan.
  */
-import type { Answer } from '../../../src/processor/cycle/group.js'
+import type { Answer } from '../../../src/processor/cycle/answer.js'
 import { viewOf } from '../../support/world.js'
 import {
   authorized,

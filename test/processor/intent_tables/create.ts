@@ -6,7 +6,7 @@
 import type { Test } from 'tap'
 import type { TenantId } from '../../../src/base/ids.js'
 import { createIntent } from '../../../src/processor/commands/intent_create.js'
-import type { Answer } from '../../../src/processor/cycle/group.js'
+import type { Answer } from '../../../src/processor/cycle/answer.js'
 import { problemStatus } from '../../../gateway/problem.js'
 import { anIntent } from '../../support/requests.js'
 import { codeOf, createWorld, DEMO, viewOf, type World } from '../../support/world.js'

@@ -1,5 +1,5 @@
 /** The recall of a captured payment, and its keys. */
-import type { Answer } from '../../../src/processor/cycle/group.js'
+import type { Answer } from '../../../src/processor/cycle/answer.js'
 import { viewOf } from '../../support/world.js'
 import { authorized, captured, scanned, waiting, type Life } from '../intent_life.js'
 import {

@@ -1,5 +1,5 @@
 /** Another session token: for the same user, attested anew, until the payment has ended. */
-import type { Answer } from '../../../src/processor/cycle/group.js'
+import type { Answer } from '../../../src/processor/cycle/answer.js'
 import {
   authorized,
   cancelled,

@@ -7,7 +7,7 @@
  */
 import type { ErrorCode } from '../../../src/base/errors.js'
 import type { TenantId } from '../../../src/base/ids.js'
-import type { Answer } from '../../../src/processor/cycle/group.js'
+import type { Answer } from '../../../src/processor/cycle/answer.js'
 import { anIntent } from '../../support/requests.js'
 import type { World } from '../../support/world.js'
 import {

@@ -1,9 +1,14 @@
 import t from 'tap'
 import { systemClock } from '../../src/base/clock.js'
-import { AT_ONCE_MAX, createRefusals, PER_SECOND, WAITING_MAX } from '../../gateway/refusals.js'
+import {
+  AT_ONCE_MAX,
+  createPacedRefusals,
+  PER_SECOND,
+  WAITING_MAX,
+} from '../../gateway/paced_refusals.js'
 
 void t.test('refusals are answered in their order, later, and at a pace', async (t) => {
-  const refusals = createRefusals(systemClock)
+  const refusals = createPacedRefusals(systemClock)
   const answered: number[] = []
   const count = 4 * AT_ONCE_MAX
   const began = performance.now()
@@ -26,7 +31,7 @@ void t.test('refusals are answered in their order, later, and at a pace', async 
 })
 
 void t.test('one that comes after quiet is answered soon', async (t) => {
-  const refusals = createRefusals(systemClock)
+  const refusals = createPacedRefusals(systemClock)
   for (let round = 0; round < 3; round += 1) {
     await new Promise<void>((resolve) => refusals.add(resolve))
   }
@@ -35,7 +40,7 @@ void t.test('one that comes after quiet is answered soon', async (t) => {
 
 void t.test('a clock that is set back holds nobody up', async (t) => {
   let now = systemClock.now()
-  const refusals = createRefusals({ now: () => now })
+  const refusals = createPacedRefusals({ now: () => now })
   const answered = [1, 2, 3].map(() => new Promise<void>((resolve) => refusals.add(resolve)))
   now = (now - 60_000) as typeof now
   await Promise.all(answered)
@@ -43,7 +48,7 @@ void t.test('a clock that is set back holds nobody up', async (t) => {
 })
 
 void t.test('no more wait than may', async (t) => {
-  const refusals = createRefusals(systemClock)
+  const refusals = createPacedRefusals(systemClock)
   let answered = 0
   const last = new Promise<void>((resolve) => {
     for (let i = 1; i < WAITING_MAX; i += 1) refusals.add(() => (answered += 1))

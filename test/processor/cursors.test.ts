@@ -2,7 +2,7 @@
 import t from 'tap'
 import fc from 'fast-check'
 import type { MasterKey } from '../../src/auth/master_key.js'
-import { createCursors } from '../../src/processor/queries/cursor.js'
+import { createCursors } from '../../src/processor/keys/cursors.js'
 
 const key = (kid: string, byte: number): MasterKey => ({ kid, bytes: Buffer.alloc(32, byte) })
 const cursors = createCursors([key('k1', 1)])

@@ -12,18 +12,18 @@ import type { Clock } from '../src/base/clock.js'
 
 /** To read and to refuse so many takes a tenth of a core. */
 export const PER_SECOND = 10_000
-export const EVERY_MS = 5
+const EVERY_MS = 5
 /** What came first has waited for less than a second. */
 export const WAITING_MAX = 8_000
 /** What a pause of the process has held up is not answered in one turn. */
 export const AT_ONCE_MAX = PER_SECOND / 20
 
-export interface Refusals {
+export interface PacedRefusals {
   /** `answer` is called once, as a rule later. */
   add(answer: () => void): void
 }
 
-export function createRefusals(clock: Clock): Refusals {
+export function createPacedRefusals(clock: Clock): PacedRefusals {
   const waiting: (() => void)[] = []
   let since = clock.now()
 

@@ -1,0 +1,82 @@
+/**
+ * Beneficiaries: what their commands, and payouts to new ones, have in common.
+ *
+ * Owns: which values are valid, the row, its place in memory and in the group, the public view.
+ * Does not own: the changes (commands/beneficiary_*, commands/payout_create).
+ *
+ * B1. The account number is sealed before it is staged; only its last four characters are ever
+ *     shown.
+ * B2. Name and bank code have the form that a rail reads: an instruction with others would never be
+ *     answered.
+ */
+import { toRfc3339, instant } from '../../base/clock.js'
+import { newId, type BeneficiaryId, type TenantId } from '../../base/ids.js'
+import { isWithin } from '../../base/text.js'
+import { isCountry } from '../../money/country.js'
+import { currencyOf } from '../../money/currency.js'
+import { isText } from '../../rails/forms.js'
+import type { NewBeneficiary__Output as NewBeneficiary } from '../../../protos/types/causeway/v1/NewBeneficiary.js'
+import type { Row } from '../../store/tables.js'
+import type { Desk } from '../cycle/command.js'
+import { beneficiaryAccountPlace } from './orders.js'
+
+export type BeneficiaryRow = Row<'beneficiaries'>
+
+const ACCOUNT = /^[A-Za-z0-9]{5,34}$/
+const NAME_MAX = 255
+const BANK_CODE_MAX = 35
+
+/** The row of a new beneficiary, or null when something in it is not valid. */
+export function beneficiaryRow(
+  { now, random, vault }: Desk,
+  tenant: TenantId,
+  given: NewBeneficiary,
+): BeneficiaryRow | null {
+  const name = given.name.trim()
+  const bankCode = given.bank_code.trim()
+  const isValid =
+    given.type === 'bank_account' &&
+    name !== '' &&
+    isWithin(name, NAME_MAX) &&
+    isText(name) &&
+    isCountry(given.destination_country) &&
+    currencyOf(given.currency) !== undefined &&
+    bankCode !== '' &&
+    bankCode.length <= BANK_CODE_MAX &&
+    isText(bankCode) &&
+    ACCOUNT.test(given.account_number)
+  if (!isValid) return null
+  const id = newId<BeneficiaryId>('beneficiary', now, random)
+  return {
+    id,
+    tenant,
+    type: given.type,
+    name,
+    destination_country: given.destination_country,
+    currency: given.currency,
+    bank_code: bankCode,
+    account_last4: given.account_number.slice(-4),
+    sealed_account: vault.sealAccount(given.account_number, beneficiaryAccountPlace(id)),
+    status: 'active',
+    created_at: now,
+  }
+}
+
+export function stageBeneficiary({ memory, group }: Desk, row: BeneficiaryRow): void {
+  memory.beneficiaries.put(row.id, row, group.number)
+  group.stage('beneficiaries', row.id, row)
+}
+
+export function beneficiaryView(row: BeneficiaryRow): object {
+  return {
+    id: row.id,
+    type: row.type,
+    name: row.name,
+    destination_country: row.destination_country,
+    currency: row.currency,
+    bank_code: row.bank_code,
+    account_last4: row.account_last4,
+    status: row.status,
+    created_at: toRfc3339(instant(row.created_at)),
+  }
+}

@@ -1,0 +1,49 @@
+/**
+ * Rules: what the settings say about decisions, in the units that decisions use.
+ */
+import { SECOND } from '../../base/clock.js'
+import type { Settings } from '../../base/settings.js'
+import { CAPS, type Caps } from '../../limits/caps.js'
+import type { Corridor } from '../../qr/corridor.js'
+
+export interface Rules {
+  readonly brand: string
+  readonly sessionTtlMs: number
+  readonly quoteTtlMs: number
+  readonly intentTtlMs: number
+  readonly handOverTtlMs: number
+  readonly reviewTtlMs: number
+  readonly duplicateWindowMs: number
+  readonly spreadBps: number
+  /** A rate set longer ago is not used; null: rates do not age. */
+  readonly rateMaxAgeMs: number | null
+  readonly caps: Readonly<Record<Corridor, Caps>>
+}
+
+export function rulesOf(given: Settings): Rules {
+  return {
+    brand: given.BRAND,
+    sessionTtlMs: given.SESSION_TTL_S * SECOND,
+    quoteTtlMs: given.QUOTE_TTL_S * SECOND,
+    intentTtlMs: given.INTENT_TTL_S * SECOND,
+    handOverTtlMs: given.HANDOVER_TTL_S * SECOND,
+    reviewTtlMs: given.REVIEW_TTL_S * SECOND,
+    duplicateWindowMs: given.DUPLICATE_SCAN_WINDOW_S * SECOND,
+    spreadBps: given.SPREAD_BPS,
+    rateMaxAgeMs: given.RATE_MAX_AGE_S === 0 ? null : given.RATE_MAX_AGE_S * SECOND,
+    caps: capsOf(given),
+  }
+}
+
+function capsOf(given: Settings): Rules['caps'] {
+  const satang = (baht: number): bigint => BigInt(baht) * 100n
+  return {
+    th_promptpay: {
+      minimum: BigInt(given.TH_MINIMUM_SATANG),
+      perTransaction: satang(given.TH_LIMIT_TRANSACTION_THB),
+      perDay: satang(given.TH_LIMIT_DAY_THB),
+      perMonth: satang(given.TH_LIMIT_MONTH_THB),
+    },
+    vn_vietqr: { ...CAPS.vn_vietqr, minimum: BigInt(given.VN_MINIMUM_VND) },
+  }
+}
