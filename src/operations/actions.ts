@@ -1,11 +1,12 @@
 /** Shows what operators did: who, what, why, and on what evidence. */
 import type { Action__Output as Action } from '../../protos/types/causeway/v1/Action.js'
 import type { Command } from './command.js'
-import { page, pageLines } from './page.js'
+import { PAGE, page, pageLines } from './page.js'
 
 export const actions: Command = {
   usage: 'actions',
   about: 'what operators did, the newest first (--cursor C: the next page)',
+  options: PAGE,
   run: async ({ partners, flags }) => {
     const list = await partners.call('ListActions', page(flags.cursor))
     const rows = list.data.map(rowOf)

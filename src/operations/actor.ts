@@ -8,6 +8,9 @@
 import { userInfo } from 'node:os'
 import { CommandFault, type Context } from './command.js'
 
+/** What every change takes. */
+export const CHANGE = ['as', 'reason'] as const
+
 export interface Actor {
   readonly name: string
   readonly reason: string

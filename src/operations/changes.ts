@@ -9,7 +9,7 @@ import { isPartnerId } from '../auth/request_shape.js'
 import { currencyOf, type Currency } from '../money/currency.js'
 import { money } from '../money/money.js'
 import { parseRate } from '../money/rate.js'
-import { actorOf } from './actor.js'
+import { actorOf, CHANGE } from './actor.js'
 import { inWords, parseMajor } from './amounts.js'
 import { CommandFault, type Command } from './command.js'
 import { isPartner, tenantNamed } from './tenant.js'
@@ -20,6 +20,7 @@ const SANDBOX = 'sandbox'
 export const partnerCreate: Command = {
   usage: 'partner create NAME',
   about: 'a new partner with a sandbox key and play money (--no-funds: without)',
+  options: [...CHANGE, 'no-funds'],
   run: async (context, [partner = '']) => {
     if (!isPartnerId(partner)) {
       throw new CommandFault(`${partner} is no name: 2 to 32 of a to z, 0 to 9 and the hyphen.`)
@@ -41,6 +42,7 @@ export const partnerCreate: Command = {
 export const keyIssue: Command = {
   usage: 'key issue PARTNER ENV',
   about: 'a signing key of the next quarter; an older one ends in 14 days',
+  options: CHANGE,
   run: async (context, [partner = '', environment = '']) => {
     const tenant = await tenantNamed(context, partner, environment)
     const actor = actorOf(context, environment)
@@ -56,7 +58,8 @@ const keyLines = (id = '', secret = ''): string[] => [
 
 export const deposit: Command = {
   usage: 'deposit PARTNER ENV CUR AMOUNT',
-  about: 'credit a prefund; AMOUNT in major units, e.g. 1000.50',
+  about: 'credit a prefund; AMOUNT in major units, e.g. 1000.50 (--idempotency-key K)',
+  options: [...CHANGE, 'idempotency-key'],
   run: async (context, [partner = '', environment = '', code = '', text = '']) => {
     const currency = currencyNamed(code)
     const minor = parseMajor(text, currency)
@@ -88,6 +91,7 @@ export const deposit: Command = {
 export const ratesSet: Command = {
   usage: 'rates set CUR RATE',
   about: 'how much of a currency one US dollar buys, e.g. rates set THB 36.00',
+  options: CHANGE,
   run: async (context, [code = '', rate = '']) => {
     const currency = currencyNamed(code)
     if (parseRate(rate) === undefined) throw new CommandFault(`${rate} is no rate, e.g. 36.00.`)
@@ -113,6 +117,7 @@ export const ratesList: Command = {
 export const balanceAlert: Command = {
   usage: 'balance-alert PARTNER ENV CUR AMOUNT',
   about: 'tell the partner (balance.low) when less than AMOUNT is available; 0: no alert',
+  options: CHANGE,
   run: async (context, [partner = '', environment = '', code = '', text = '']) => {
     const currency = currencyNamed(code)
     const minor = text === '0' ? 0n : parseMajor(text, currency)

@@ -4,6 +4,7 @@
  * C1. A command answers with a value for machines (`--json`) and with lines for people; main prints
  *     one of them.
  * C2. What an operator did wrong is a CommandFault: its sentence is printed, exit code 2.
+ * C3. A command reads no option but those it names, and those of every command.
  */
 import { readFileSync } from 'node:fs'
 import type { Clock } from '../base/clock.js'
@@ -30,7 +31,7 @@ export function bytesIn(file: string): Buffer {
   }
 }
 
-/** The options of all commands; each reads its own. */
+/** The options of all commands. */
 export interface Flags {
   readonly as?: string
   readonly reason?: string
@@ -53,6 +54,8 @@ export interface Flags {
   readonly out?: string
   readonly help?: boolean
 }
+
+export type Option = keyof Flags
 
 export interface Context {
   readonly sandbox: Sandbox
@@ -79,5 +82,7 @@ export interface Command {
   /** The words that call it, then its arguments: `deposit PARTNER ENV CUR AMOUNT`. */
   readonly usage: string
   readonly about: string
+  /** Those it takes beside the ones of every command. */
+  readonly options?: readonly Option[]
   run(context: Context, args: readonly string[]): Promise<Report>
 }

@@ -4,14 +4,15 @@
  * Owns: showing them, passing a settlement on. Does not own: what a settlement posts (processor).
  */
 import type { Discrepancy__Output } from '../../protos/types/causeway/v1/Discrepancy.js'
-import { deciderOf, evidenceOf } from './actor.js'
+import { CHANGE, deciderOf, evidenceOf } from './actor.js'
 import { wireInWords } from './amounts.js'
 import { choiceOf, type Command } from './command.js'
-import { page, pageLines } from './page.js'
+import { PAGE, page, pageLines } from './page.js'
 
 export const discrepancyList: Command = {
   usage: 'discrepancy list',
   about: 'what waits for a decision, the oldest first (--resolved: what is settled, --cursor C)',
+  options: [...PAGE, 'resolved'],
   run: async ({ operator, flags }) => {
     const list = await operator.call('ListDiscrepancies', {
       ...page(flags.cursor),
@@ -34,6 +35,7 @@ const SETTLEMENTS = ['keep', 'undo', 'charge_partner', 'credit_partner', 'write_
 export const discrepancyResolve: Command = {
   usage: 'discrepancy resolve DISCREPANCY SETTLEMENT',
   about: 'keep, undo, charge_partner, credit_partner or write_off (--evidence TEXT)',
+  options: [...CHANGE, 'evidence'],
   run: async (context, [discrepancy_id = '', settlement = '']) => {
     const resolved = await context.operator.call('ResolveDiscrepancy', {
       actor: deciderOf(context),

@@ -6,11 +6,11 @@
  */
 import type { IntentRecord__Output as IntentRecord } from '../../protos/types/causeway/v1/IntentRecord.js'
 import type { UnknownOutcome__Output as UnknownOutcome } from '../../protos/types/causeway/v1/UnknownOutcome.js'
-import { deciderOf, evidenceOf } from './actor.js'
+import { CHANGE, deciderOf, evidenceOf } from './actor.js'
 import { wireInWords } from './amounts.js'
 import { choiceOf, type Command } from './command.js'
-import { page, pageLines } from './page.js'
-import { table } from './terminal.js'
+import { PAGE, page, pageLines } from './page.js'
+import { recordLines, type Fact } from './record.js'
 
 export const intentShow: Command = {
   usage: 'intent show INTENT',
@@ -23,7 +23,7 @@ export const intentShow: Command = {
 
 function linesOf(record: IntentRecord): string[] {
   const { intent, timeline, handed_over_at: handedOver, transaction_id: transaction } = record
-  const facts = [
+  const facts: Fact[] = [
     ['tenant', record.tenant],
     ['user', record.partner_user_id],
     ['corridor', intent?.corridor ?? ''],
@@ -33,22 +33,13 @@ function linesOf(record: IntentRecord): string[] {
     ['handed over', handedOver ?? ''],
     ['rail number', transaction ?? ''],
   ]
-  return [
-    `${intent?.intent_id}: ${intent?.status}`,
-    table(
-      facts.filter(([, fact]) => fact !== '').map(([name = '', fact = '']) => [`  ${name}`, fact]),
-      [],
-    ),
-    table(
-      timeline.map(({ at, kind, text }) => [at, kind, text]),
-      [],
-    ),
-  ]
+  return recordLines(`${intent?.intent_id}: ${intent?.status}`, facts, timeline)
 }
 
 export const intentResolve: Command = {
   usage: 'intent resolve INTENT OUTCOME',
   about: 'end an unknown outcome as captured or failed (--evidence TEXT)',
+  options: [...CHANGE, 'evidence'],
   run: async (context, [intent_id = '', outcome = '']) => {
     const intent = await context.operator.call('ResolveIntent', {
       actor: deciderOf(context),
@@ -63,6 +54,7 @@ export const intentResolve: Command = {
 export const unknownList: Command = {
   usage: 'unknown list',
   about: 'what is out and unanswered, intents then payouts, the oldest first (--cursor C)',
+  options: PAGE,
   run: async ({ operator, flags, paint }) => {
     const list = await operator.call('ListUnknownOutcomes', page(flags.cursor))
     const rows = list.data.map(rowOf)

@@ -6,7 +6,7 @@
  */
 import type { KeyRecord__Output as Key } from '../../protos/types/causeway/v1/KeyRecord.js'
 import { parseKeyId } from '../auth/request_shape.js'
-import { actorOf } from './actor.js'
+import { actorOf, CHANGE } from './actor.js'
 import { CommandFault, type Command } from './command.js'
 import { tenantNamed } from './tenant.js'
 import { table } from './terminal.js'
@@ -34,6 +34,7 @@ function rowOf({ key_id, status, created_at, revoked_at }: Key): string[] {
 export const keyRevoke: Command = {
   usage: 'key revoke KEY',
   about: 'end a signing key at once and for good',
+  options: CHANGE,
   run: async (context, [key_id = '']) => {
     const environment = parseKeyId(key_id)?.environment
     if (environment === undefined) {

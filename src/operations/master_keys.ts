@@ -7,7 +7,7 @@
  * M1. The walk may be broken off and begun again at any time; what is done stays done.
  */
 import type { MasterKeyRecord__Output as MasterKey } from '../../protos/types/causeway/v1/MasterKeyRecord.js'
-import { actorOf, type Actor } from './actor.js'
+import { actorOf, CHANGE, type Actor } from './actor.js'
 import type { Command, Context, Report } from './command.js'
 import { page } from './page.js'
 import { table } from './terminal.js'
@@ -21,6 +21,7 @@ export const masterKeyList: Command = {
 export const masterKeyReencrypt: Command = {
   usage: 'master-key reencrypt',
   about: 'seal all secrets with the first master key; may be broken off and repeated',
+  options: CHANGE,
   run: async (context) => {
     await walk(context, { actor: actorOf(context, 'sandbox') })
     return reportOf(await walk(context, { count_only: true }))

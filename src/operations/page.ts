@@ -3,6 +3,9 @@
  */
 import { table } from './terminal.js'
 
+/** What every list takes. */
+export const PAGE = ['cursor'] as const
+
 /** What a list is asked with. */
 export const page = (cursor: string | undefined): { cursor?: string } =>
   cursor === undefined ? {} : { cursor }

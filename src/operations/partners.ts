@@ -10,7 +10,7 @@ import ipaddr from 'ipaddr.js'
 import type { PartnerRecord__Output as Partner } from '../../protos/types/causeway/v1/PartnerRecord.js'
 import { PARTNER_RATE_MAX } from '../base/bounds.js'
 import { CORRIDOR_NAMES, isCorridor } from '../qr/corridor.js'
-import { actorOf, type Actor } from './actor.js'
+import { actorOf, CHANGE, type Actor } from './actor.js'
 import { CommandFault, type Command, type Context, type Report } from './command.js'
 import { table } from './terminal.js'
 
@@ -43,6 +43,7 @@ function rowOf(partner: Partner): string[] {
 export const partnerSuspend: Command = {
   usage: 'partner suspend NAME',
   about: 'refuse new intents and payouts; what is under way goes on',
+  options: CHANGE,
   run: async (context, [partner_id = '']) =>
     told(await context.partners.call('Suspend', { actor: actor(context), partner_id })),
 }
@@ -50,6 +51,7 @@ export const partnerSuspend: Command = {
 export const partnerResume: Command = {
   usage: 'partner resume NAME',
   about: 'end a suspension',
+  options: CHANGE,
   run: async (context, [partner_id = '']) =>
     told(await context.partners.call('Resume', { actor: actor(context), partner_id })),
 }
@@ -58,6 +60,7 @@ export const partnerAllowIps: Command = {
   usage: 'partner allow-ips NAME CIDRS',
   about:
     'source addresses of its signed calls in production, e.g. 203.0.113.0/24; none: everywhere',
+  options: CHANGE,
   run: async (context, [partner_id = '', text = '']) => {
     const values = listed(text, cidrFault)
     const request = { actor: actor(context), partner_id, values }
@@ -68,6 +71,7 @@ export const partnerAllowIps: Command = {
 export const partnerPackages: Command = {
   usage: 'partner packages NAME IDS',
   about: 'app ids that its session tokens are taken from, comma-separated; none: every app',
+  options: CHANGE,
   run: async (context, [partner_id = '', text = '']) => {
     const values = listed(text, packageFault)
     const request = { actor: actor(context), partner_id, values }
@@ -78,6 +82,7 @@ export const partnerPackages: Command = {
 export const partnerCorridors: Command = {
   usage: 'partner corridors NAME CORRIDORS',
   about: `corridors it may use, of ${CORRIDOR_NAMES.join(', ')}; none: none`,
+  options: CHANGE,
   run: async (context, [partner_id = '', text = '']) => {
     const values = listed(text, corridorFault)
     const request = { actor: actor(context), partner_id, values }
@@ -88,6 +93,7 @@ export const partnerCorridors: Command = {
 export const partnerRateLimit: Command = {
   usage: 'partner rate-limit NAME PER_SECOND',
   about: 'requests a second each of its keys may make; 0: the default',
+  options: CHANGE,
   run: async (context, [partner_id = '', text = '']) => {
     const per_second = /^\d{1,7}$/.test(text) ? Number(text) : Number.NaN
     if (!(per_second <= PARTNER_RATE_MAX)) {

@@ -1,19 +1,54 @@
 /**
- * Commands about single payouts: those that wait for a person, and those whose end a person knows.
+ * Commands about single payouts: one that is looked at, those that wait for a person, and those
+ * whose end a person knows.
  *
  * Owns: reading what was typed and telling what became of it. Does not own: when a decision is
  * allowed (the payout's machine).
  */
 import type { HeldPayout__Output as HeldPayout } from '../../protos/types/causeway/v1/HeldPayout.js'
 import type { Payout__Output as Payout } from '../../protos/types/causeway/v1/Payout.js'
-import { deciderOf, evidenceOf } from './actor.js'
+import type { PayoutRecord__Output as PayoutRecord } from '../../protos/types/causeway/v1/PayoutRecord.js'
+import { CHANGE, deciderOf, evidenceOf } from './actor.js'
 import { wireInWords } from './amounts.js'
 import { choiceOf, type Command, type Report } from './command.js'
-import { page, pageLines } from './page.js'
+import { PAGE, page, pageLines } from './page.js'
+import { recordLines, type Fact } from './record.js'
+
+export const payoutShow: Command = {
+  usage: 'payout show PAYOUT',
+  about: 'a payout and all that is written down about it',
+  run: async ({ operator }, [payout_id = '']) => {
+    const record = await operator.call('ShowPayout', { payout_id })
+    return { value: record, lines: linesOf(record) }
+  },
+}
+
+function linesOf({ tenant, payout, timeline, ...record }: PayoutRecord): string[] {
+  if (payout === null) return [tenant]
+  const { currency, beneficiary, rail, failure } = payout
+  const money = (minor: string): string => wireInWords(currency, minor)
+  const fees = Object.entries(payout.fee_details).map(([whose, fee]) => `${whose} ${money(fee)}`)
+  const facts: Fact[] = [
+    ['tenant', tenant],
+    ['reference', payout.reference],
+    ['amount', money(payout.amount)],
+    ['fee', `${money(payout.fee)} (${fees.join(', ')})`],
+    ['total', money(payout.total)],
+    ['recipient gets', money(payout.recipient_amount)],
+    ['beneficiary', `${beneficiary?.id} ${beneficiary?.name} ****${beneficiary?.account_last4}`],
+    ['handed over', record.handed_over_at ?? ''],
+    ['asked', record.asked === undefined ? '' : `${record.asked}×`],
+    ['rail number', rail?.transaction_id ?? ''],
+    ['failure', failure ? `${failure.code} (${failure.source}): ${failure.message}` : ''],
+    ['next due', record.next_due_at ?? ''],
+  ]
+  return recordLines(`${payout.id}: ${payout.status}`, facts, timeline)
+}
 
 export const payoutsHeld: Command = {
   usage: 'payout held',
   about: 'payouts that wait for a review, the oldest first (--cursor C: the next page)',
+  options: PAGE,
   run: async ({ operator, flags }) => {
     const list = await operator.call('ListHeldPayouts', page(flags.cursor))
     const rows = list.data.map(heldRow)
@@ -31,6 +66,7 @@ function heldRow({ tenant, deadline, payout }: HeldPayout): string[] {
 export const payoutApprove: Command = {
   usage: 'payout approve PAYOUT',
   about: 'let a held payout go',
+  options: CHANGE,
   run: async (context, [payout_id = '']) =>
     told(await context.operator.call('ApprovePayout', { actor: deciderOf(context), payout_id })),
 }
@@ -38,6 +74,7 @@ export const payoutApprove: Command = {
 export const payoutReject: Command = {
   usage: 'payout reject PAYOUT',
   about: 'fail a held payout; its money is available again',
+  options: CHANGE,
   run: async (context, [payout_id = '']) =>
     told(await context.operator.call('RejectPayout', { actor: deciderOf(context), payout_id })),
 }
@@ -45,6 +82,7 @@ export const payoutReject: Command = {
 export const payoutResolve: Command = {
   usage: 'payout resolve PAYOUT OUTCOME',
   about: 'end an unknown outcome as completed or failed (--evidence TEXT)',
+  options: [...CHANGE, 'evidence'],
   run: async (context, [payout_id = '', outcome = '']) =>
     told(
       await context.operator.call('ResolvePayout', {
@@ -59,6 +97,7 @@ export const payoutResolve: Command = {
 export const payoutReverse: Command = {
   usage: 'payout reverse PAYOUT',
   about: 'the money of a completed payout came back (--evidence TEXT)',
+  options: [...CHANGE, 'evidence'],
   run: async (context, [payout_id = '']) =>
     told(
       await context.operator.call('ReversePayout', {

@@ -21,7 +21,7 @@ import { reconcile, type Outcome } from '../reconciliation/reconcile.js'
 import { NoStatement, openStatement, type StatementFile } from '../reconciliation/statement.js'
 import { STATUSES } from '../reconciliation/tally.js'
 import { openWorkbook } from '../reconciliation/workbook.js'
-import { actorOf } from './actor.js'
+import { actorOf, CHANGE } from './actor.js'
 import { wireInWords } from './amounts.js'
 import { CommandFault, type Command, type Context, type Flags, type Report } from './command.js'
 import { connectReconciliation } from './reconciliation_client.js'
@@ -30,6 +30,7 @@ import { table } from './terminal.js'
 export const reconcileStatement: Command = {
   usage: 'reconcile FILE',
   about: "hold a rail's statement against the books (--from, --to; --out FILE for the findings)",
+  options: [...CHANGE, 'from', 'to', 'out'],
   run: async (context, [file = '']) => {
     const { flags } = context
     if (flags.json === true && flags.out === undefined) {

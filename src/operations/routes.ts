@@ -5,7 +5,7 @@
  * route may say (processor).
  */
 import type { Route__Output } from '../../protos/types/causeway/v1/Route.js'
-import { actorOf } from './actor.js'
+import { actorOf, CHANGE } from './actor.js'
 import { wireInWords } from './amounts.js'
 import type { Command } from './command.js'
 import { readRoute } from './route_file.js'
@@ -40,6 +40,7 @@ function rowOf(route: Route__Output): string[] {
 export const routesSet: Command = {
   usage: 'routes set FILE',
   about: 'a whole route, as JSON in the form of one of `routes list --json`',
+  options: CHANGE,
   run: async (context, [file = '']) => {
     const given = readRoute(file)
     const { tenant } = given

@@ -6,6 +6,7 @@ import { credentialsOf } from './sandbox.js'
 export const sign: Command = {
   usage: 'sign METHOD PATH',
   about: 'the text a signature covers, its headers and a curl line (--body FILE)',
+  options: ['body'],
   run: ({ sandbox, clock, flags }, [method = '', path = '']) => {
     if (!path.startsWith('/')) throw new CommandFault(`${path} is no path, e.g. /v1/balances.`)
     const body = flags.body === undefined ? '' : bytesIn(flags.body).toString()

@@ -31,6 +31,7 @@ export const verify: Command = {
   usage: 'verify METHOD PATH',
   about:
     "check a partner's signature (--header 'NAME: VALUE' …, --body, --canonical, --secret-file)",
+  options: ['header', 'body', 'canonical', 'secret-file'],
   run: (context, [method = '', path = '']) => {
     const { flags, clock, sandbox } = context
     const headers = signatureHeaders(flags, sandbox.brand)

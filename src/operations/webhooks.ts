@@ -8,10 +8,10 @@ import type { DeadLetter__Output as DeadLetter } from '../../protos/types/causew
 import type { EndpointOverview__Output as EndpointOverview } from '../../protos/types/causeway/v1/EndpointOverview.js'
 import type { PoisonMessage__Output as PoisonMessage } from '../../protos/types/causeway/v1/PoisonMessage.js'
 import { SECOND } from '../base/clock.js'
-import { deciderOf } from './actor.js'
+import { CHANGE, deciderOf } from './actor.js'
 import { Refused } from './calls.js'
 import { CommandFault, type Command, type Context, type Report } from './command.js'
-import { page, pageLines } from './page.js'
+import { PAGE, page, pageLines } from './page.js'
 import { table } from './terminal.js'
 
 export const webhooksStatus: Command = {
@@ -61,6 +61,7 @@ function endpointRow({ id, tenant, url, status, disabled_reason, fare }: Endpoin
 export const webhooksDead: Command = {
   usage: 'webhooks dead',
   about: 'dead letters, the newest first (--endpoint E, --cursor C: the next page)',
+  options: [...PAGE, 'endpoint'],
   run: async ({ webhooks, flags }) => {
     const list = await webhooks.call('ListDead', { ...endpointIn(flags), ...page(flags.cursor) })
     const rows = list.data.map(deadRow)
@@ -81,6 +82,7 @@ const deadRow = (dead: DeadLetter): string[] => [
 export const webhooksRedrive: Command = {
   usage: 'webhooks redrive [DELIVERY]',
   about: 'try again: one delivery, or what failed (--endpoint E, --since TIME, or both)',
+  options: [...CHANGE, 'endpoint', 'since'],
   run: async (context, [delivery]) => {
     const { flags } = context
     const isBroad = flags.endpoint !== undefined || flags.since !== undefined
@@ -125,12 +127,14 @@ const endpointIn = ({ endpoint }: Context['flags']): { endpoint_id?: string } =>
 export const webhooksEnable: Command = {
   usage: 'webhooks enable ENDPOINT',
   about: 'deliver what it holds, and what comes',
+  options: CHANGE,
   run: (context, [endpoint = '']) => turn(context, 'EnableEndpoint', endpoint),
 }
 
 export const webhooksDisable: Command = {
   usage: 'webhooks disable ENDPOINT',
   about: 'hold its events until it is enabled',
+  options: CHANGE,
   run: (context, [endpoint = '']) => turn(context, 'DisableEndpoint', endpoint),
 }
 

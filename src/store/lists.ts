@@ -14,7 +14,7 @@
 import type { Instant } from '../base/clock.js'
 import type { TenantId } from '../base/ids.js'
 import type { Database, Statement } from './database.js'
-import { readIntentFile, type IntentFile } from './intent_file.js'
+import { readEntityFile, type EntityFile, type EntityKind } from './entity_file.js'
 import { asText, NO_ROWS, rowsOf, type Columns } from './page_text.js'
 import { createReadingLine, type Asker, type ReadingLine } from './reading_line.js'
 import { sealedStatement, type SealedRow, type SealedTable } from './sealed.js'
@@ -90,7 +90,7 @@ export interface Lists {
     limit: number,
   ): Promise<readonly ActorRow[]>
   /** The entity and what lies in the other tables about it; undefined: there is none. */
-  intentFile(id: string): Promise<IntentFile | undefined>
+  entityFile(kind: EntityKind, id: string): Promise<EntityFile | undefined>
   /** Those that wait for their review, of all tenants, the oldest first. */
   heldPayouts(after: string, limit: number): Promise<readonly ActorRow[]>
   /** Newest first. */
@@ -162,7 +162,7 @@ function listsIn(line: ReadingLine, asker: Asker): Lists {
     heldPayouts: (after, limit) => read(heldPayoutsStatement(after, limit)),
     intentsOfUser: (from, limit) => pageOf(userIntentsStatement(from, limit), USER_INTENT),
     unknownOutcomes: (kind, by, after, limit) => read(unknownStatement(kind, by, after, limit)),
-    intentFile: (id) => readIntentFile(read, id),
+    entityFile: (kind, id) => readEntityFile(read, kind, id),
     beneficiaries: (tenant, below, limit) =>
       pageOf(beneficiariesStatement(tenant, below, limit), TABLES.beneficiaries.columns),
     entries: (tenant, below, limit) =>

@@ -52,7 +52,7 @@ const run = (program: string, dataDir: string, args: readonly string[]): Promise
   start(program, dataDir, args).ended
 
 // Many processes on a machine that may be busy.
-t.setTimeout(120_000)
+t.setTimeout(180_000)
 
 t.test('against a running stack', async (t) => {
   const stack = await startStack({ dataDir: t.testdir() })
@@ -154,6 +154,21 @@ t.test('against a running stack', async (t) => {
       const { body } = await demo.request('GET', `/v1/payouts/${good}`)
       return (body as { status: string }).status === 'completed'
     })
+    const { out: shown } = await ops('payout', 'show', good)
+    t.match(shown, `${good}: completed\n  tenant          demo_sandbox\n`)
+    t.match(shown, /^ {2}fee +VND 14,500 \(service VND 7,500, rail VND 7,000\)$/m)
+    t.match(shown, /^ {2}total +VND 1,264,500$/m)
+    t.match(shown, /^ {2}beneficiary +ben_\w+ Nguyen Thi Lan \*\*\*\*4567$/m)
+    t.match(shown, /^ {2}handed over +\S+Z\n {2}asked +\d×\n {2}rail number +\S+$/m)
+    t.match(shown, /Z +event +payout\.completed evt_\w+, sequence \d+, (open|settled at \S+Z)$/m)
+    t.match(shown, /Z +action +approve_payout by \S+: known supplier$/m)
+    t.notMatch(shown, A_PAYOUT.beneficiary.account_number)
+    t.match((await ops('payout', 'show', bad)).out, /^ {2}failure +review_rejected \(review\): /m)
+    const record = await json(t, 'payout', 'show', good)
+    t.match(record, { tenant: 'demo_sandbox', payout: { id: good, status: 'completed' } })
+    t.notOk(Object.keys(record).some((name) => name.startsWith('_')))
+    t.match(await ops('payout', 'show', 'pout_nobody'), { exitCode: 1, err: /^payout_not_found/ })
+
     const reverse = ['payout', 'reverse', good, '--reason', 'came back']
     t.match((await ops(...reverse)).err, 'It needs --evidence TEXT.')
     const reversed = await json(t, ...reverse, '--evidence', 'statement line 7')
@@ -199,6 +214,10 @@ t.test('against a running stack', async (t) => {
       [['trial-balance', 'acme'], 'acme is no tenant'],
       [['listen', '--port', '70000'], '--port 70000 is no port'],
       [['no', 'such'], 'There is no command "no such"'],
+      [
+        ['payout', 'held', '--reason', 'r'],
+        /^This command takes no --reason\.\nusage: payout held /,
+      ],
       [['--no-such'], /^Unknown option '--no-such'. See --help.\n$/],
       [['sign', 'GET', '/v1/x', '--body', 'no_such.json'], 'no_such.json'],
     ] as const) {
@@ -253,7 +272,7 @@ t.test('where no stack runs', async (t) => {
     for (const [words, first, most] of [
       [['--help'], 'partner create NAME', 99],
       [['help'], 'partner create NAME', 99],
-      [['payout', '-h'], 'payout held', 5],
+      [['payout', '-h'], 'payout held', 6],
       [['help', 'payout', 'held'], 'payout held', 1],
       [['deposit', 'acme', '--help'], 'deposit PARTNER ENV CUR AMOUNT', 1],
     ] as const) {
@@ -263,9 +282,9 @@ t.test('where no stack runs', async (t) => {
       t.match(commands[0], `  ${first}  `)
       t.ok(commands.length <= most, `${commands.length} commands for ${words.join(' ')}`)
     }
-    const { exitCode, err } = await run('main.js', dataDir, ['payout', 'show', 'pout_1'])
+    const { exitCode, err } = await run('main.js', dataDir, ['payout', 'see', 'pout_1'])
     t.equal(exitCode, 2)
-    t.match(err, /^There is no command "payout show pout_1"\.\n\nusage: .*\n\n {2}payout held /)
+    t.match(err, /^There is no command "payout see pout_1"\.\n\nusage: .*\n\n {2}payout held /)
     t.notMatch(err, 'partner create')
   })
   await t.test('the demo starts one of its own', async (t) => {

@@ -243,6 +243,7 @@ void t.test('without the token', async (t) => {
     (done: Done) => intents.Get({ tenant: TENANT, intent_id: UNKNOWN }, done),
     (done: Done) => intents.ListByUser({ tenant: TENANT, partner_user_id: 'a' }, done),
     (done: Done) => operator.ShowIntent({ intent_id: UNKNOWN }, bearer('it_other'), done),
+    (done: Done) => operator.ShowPayout({ payout_id: 'pout_x' }, done),
     (done: Done) => operator.ListUnknownOutcomes({}, done),
     (done: Done) => operator.ResolveIntent({}, done),
   ]) {

@@ -4,6 +4,12 @@ import t from 'tap'
 import type { TenantId } from '../../src/base/ids.js'
 import { openDatabase, type Statement } from '../../src/store/database.js'
 import {
+  actionsOnSubjects,
+  discrepanciesOfEntity,
+  entriesOfEntities,
+  eventsOfEntity,
+} from '../../src/store/entity_file.js'
+import {
   beneficiariesStatement,
   discrepanciesStatement,
   entriesStatement,
@@ -95,4 +101,25 @@ void t.test('what the rail moved is found along the entries alone', async (t) =>
   t.match(named, 'SEARCH e USING INDEX ledger_entries_of_entity (entity=?)')
   t.match(named, 'discrepancies_of_entity (entity=?)')
   t.notMatch(named, /SCAN (?:e|d)\b/)
+})
+
+void t.test('no part of an entity’s file scans its table', async (t) => {
+  const database = await openDatabase(join(t.testdir(), 'processor.db'), {
+    migrations: PROCESSOR_SCHEMA,
+  })
+  t.teardown(() => database.close())
+  const ids = ['pout_1', 'dis_1']
+  for (const [{ sql, values }, expected] of [
+    [eventsOfEntity('pout_1'), 'events USING INDEX sqlite_autoindex_events_3 (entity=?)'],
+    [
+      discrepanciesOfEntity('pout_1'),
+      'discrepancies USING INDEX discrepancies_of_entity (entity=?)',
+    ],
+    [entriesOfEntities(ids), 'ledger_entries USING INDEX ledger_entries_of_entity (entity=?)'],
+    [actionsOnSubjects(ids), 'operator_log USING INDEX operator_log_of_subject (subject=?)'],
+  ] as const) {
+    const plan = await database.all<{ detail: string }>(`EXPLAIN QUERY PLAN ${sql}`, values)
+    t.equal(plan[0]?.detail, `SEARCH ${expected}`)
+    t.notMatch(plan.map(({ detail }) => detail).join('\n'), /SCAN (?!json_each)/)
+  }
 })

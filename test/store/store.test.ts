@@ -200,8 +200,12 @@ void t.test('one event for one transition, by the schema', async (t) => {
   await store.commit(groupOf({ events: [event(1, 'evt_1')] }))
   await t.rejects(store.commit(groupOf({ events: [event(2, 'evt_2')] })), /UNIQUE/)
   t.equal((await store.openEvents(0, 10)).length, 1)
-  await store.commit({ ...groupOf({}), settledEvents: ['evt_1'] })
+  for (const settledAt of [instant(9), instant(10)]) {
+    await store.commit({ ...groupOf({}), settledEvents: ['evt_1'], settledAt })
+  }
   t.same(await store.openEvents(0, 10), [])
+  const settled = await store.lists.event('demo_sandbox' as TenantId, 'evt_1')
+  t.equal(settled?.settledAt, 9, 'once')
 })
 
 void t.test('what was committed is there after the file is opened again', async (t) => {

@@ -22,7 +22,7 @@ import { eventually } from '../support/eventually.js'
 import { startInVain, startStack, type RunningStack } from '../support/stack.js'
 
 // Many processes on a machine that may be busy.
-t.setTimeout(120_000)
+t.setTimeout(180_000)
 
 const PROCESSES = ['nats', 'rail', 'processor', 'webhooks', 'gateway']
 

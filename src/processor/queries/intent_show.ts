@@ -4,27 +4,27 @@
  * S1. No account number beyond its mask, no token, no payload: what is shown may be pasted
  *     anywhere.
  */
-import { instant, toRfc3339 } from '../../base/clock.js'
-import { toWire } from '../../money/money.js'
+import { toRfc3339 } from '../../base/clock.js'
 import type { IntentContext, IntentState } from '../../../actors/intent/context.js'
 import { intentView } from '../../../actors/intent/view.js'
-import type { IntentFile } from '../../store/intent_file.js'
+import type { EntityFile } from '../../store/entity_file.js'
 import { answer, refuse } from '../cycle/answer.js'
 import type { Query } from './query.js'
+import { timelineOf } from './timeline.js'
 
 export function showIntent(intentId: string): Query {
   return {
     name: 'show_intent',
     lane: 'internal',
     run: async ({ lists }) => {
-      const file = await lists.intentFile(intentId)
+      const file = await lists.entityFile('intents', intentId)
       return file === undefined ? refuse('payment_intent_not_found') : answer(viewOf(file))
     },
   }
 }
 
-function viewOf(file: IntentFile): object {
-  const { tenant, state, context: json } = file.intent
+function viewOf(file: EntityFile): object {
+  const { tenant, state, context: json } = file.entity
   const context = JSON.parse(json) as IntentContext
   const { userId, scanned, transactionId, handedOverAt } = context
   return {
@@ -37,37 +37,4 @@ function viewOf(file: IntentFile): object {
     handed_over_at: handedOverAt === undefined ? undefined : toRfc3339(handedOverAt),
     timeline: timelineOf(file),
   }
-}
-
-interface Moment {
-  readonly at: number
-  readonly kind: 'event' | 'entry' | 'action' | 'discrepancy'
-  readonly text: string
-}
-
-/** What is of one moment stays in this order. */
-function timelineOf({ events, entries, discrepancies, actions }: IntentFile): object[] {
-  const moments: Moment[] = [
-    ...actions.map(({ at, actor, action, reason, evidence }): Moment => {
-      const where = evidence === null ? '' : ` (${evidence})`
-      return { at, kind: 'action', text: `${action} by ${actor}: ${reason}${where}` }
-    }),
-    ...entries.map(({ at, plan, account, amount, balance }): Moment => {
-      const text = `${plan}: ${account} ${toWire(amount)}, balance ${toWire(balance)}`
-      return { at, kind: 'entry', text }
-    }),
-    ...events.map(({ created_at: at, type, id }): Moment => ({
-      at,
-      kind: 'event',
-      text: `${type} ${id}`,
-    })),
-    ...discrepancies.map(({ at, id, reason, settlement }): Moment => ({
-      at,
-      kind: 'discrepancy',
-      text: `${id}: ${reason}, ${settlement ?? 'open'}`,
-    })),
-  ]
-  return moments
-    .sort((one, other) => one.at - other.at)
-    .map(({ at, ...rest }) => ({ at: toRfc3339(instant(at)), ...rest }))
 }

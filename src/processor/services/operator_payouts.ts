@@ -1,15 +1,17 @@
-/** The operators' calls about payouts: reviews, unknown outcomes, discrepancies. */
+/** The operators' calls about payouts: one shown, reviews, unknown outcomes, discrepancies. */
 import type { OperatorHandlers } from '../../../protos/types/causeway/v1/Operator.js'
 import { resolveDiscrepancy } from '../commands/discrepancy_resolve.js'
 import { resolvePayout, reversePayout } from '../commands/payout_resolve.js'
 import { approvePayout, rejectPayout } from '../commands/payout_review.js'
 import { listDiscrepancies } from '../queries/discrepancy_list.js'
 import { listHeldPayouts } from '../queries/held_payout_list.js'
+import { showPayout } from '../queries/payout_show.js'
 import { by, internal } from './operator_calls.js'
 import { unary, unaryQuery, type UnaryDependencies } from './unary.js'
 
 type Calls =
   | 'ListHeldPayouts'
+  | 'ShowPayout'
   | 'ApprovePayout'
   | 'RejectPayout'
   | 'ResolvePayout'
@@ -20,6 +22,7 @@ type Calls =
 export function payoutCalls(dependencies: UnaryDependencies): Pick<OperatorHandlers, Calls> {
   return {
     ListHeldPayouts: unaryQuery(dependencies, listHeldPayouts),
+    ShowPayout: unaryQuery(dependencies, ({ payout_id }) => showPayout(payout_id)),
     ApprovePayout: unary(dependencies, ({ actor, payout_id }) =>
       internal(by(actor, (a) => approvePayout(a, payout_id))),
     ),

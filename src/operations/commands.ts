@@ -1,0 +1,86 @@
+/** All commands of operators, in the order in which the help lists them. */
+import { actions } from './actions.js'
+import { balanceAlert, deposit, keyIssue, partnerCreate, ratesList, ratesSet } from './changes.js'
+import type { Command } from './command.js'
+import { discrepancyList, discrepancyResolve } from './discrepancies.js'
+import { intentResolve, intentShow, unknownList } from './intents.js'
+import { keyList, keyRevoke } from './keys.js'
+import { listen } from './listen.js'
+import { masterKeyList, masterKeyReencrypt } from './master_keys.js'
+import {
+  partnerAllowIps,
+  partnerCorridors,
+  partnerList,
+  partnerPackages,
+  partnerRateLimit,
+  partnerResume,
+  partnerSuspend,
+} from './partners.js'
+import {
+  payoutApprove,
+  payoutReject,
+  payoutResolve,
+  payoutReverse,
+  payoutShow,
+  payoutsHeld,
+} from './payouts.js'
+import { reconcileStatement } from './reconcile.js'
+import { routesList, routesSet } from './routes.js'
+import { sign } from './sign.js'
+import { trialBalance } from './trial_balance.js'
+import { verify } from './verify.js'
+import {
+  webhooksDead,
+  webhooksDisable,
+  webhooksEnable,
+  webhooksEndpoints,
+  webhooksPoison,
+  webhooksRedrive,
+  webhooksStatus,
+} from './webhooks.js'
+
+export const COMMANDS: readonly Command[] = [
+  partnerCreate,
+  partnerList,
+  partnerSuspend,
+  partnerResume,
+  partnerAllowIps,
+  partnerPackages,
+  partnerCorridors,
+  partnerRateLimit,
+  keyIssue,
+  keyList,
+  keyRevoke,
+  deposit,
+  ratesList,
+  ratesSet,
+  routesList,
+  routesSet,
+  balanceAlert,
+  payoutsHeld,
+  payoutShow,
+  payoutApprove,
+  payoutReject,
+  payoutResolve,
+  payoutReverse,
+  intentShow,
+  intentResolve,
+  unknownList,
+  discrepancyList,
+  discrepancyResolve,
+  trialBalance,
+  reconcileStatement,
+  actions,
+  masterKeyList,
+  masterKeyReencrypt,
+  webhooksStatus,
+  webhooksEndpoints,
+  webhooksDead,
+  webhooksRedrive,
+  webhooksEnable,
+  webhooksDisable,
+  webhooksPoison,
+  listen,
+  sign,
+  verify,
+]

@@ -1,0 +1,146 @@
+/** A payout as operators see it: how it stands with the rail, and all that is written about it. */
+import { resolveDiscrepancy } from '../../src/processor/commands/discrepancy_resolve.js'
+import { settleEvents } from '../../src/processor/commands/events_settle.js'
+import { approvePayout } from '../../src/processor/commands/payout_review.js'
+import { resolvePayout } from '../../src/processor/commands/payout_resolve.js'
+import { showIntent } from '../../src/processor/queries/intent_show.js'
+import { showPayout } from '../../src/processor/queries/payout_show.js'
+import { codeOf, viewOf, type World } from '../support/world.js'
+import { authorized, beginLife } from './intent_life.js'
+import { discrepanciesOf, executed, OPERATOR, pay, read, see, tellTwice } from './stories.js'
+
+const EVIDENCE = 'statement line 12'
+const MINUTE_MS = 60_000
+const NOTHING_OF_THE_RAIL = { handed_over_at: undefined, asked: undefined }
+
+interface RecordView {
+  readonly handed_over_at?: string
+  readonly asked?: number
+  readonly next_due_at?: string
+  readonly timeline: readonly {
+    readonly at: string
+    readonly kind: string
+    readonly text: string
+  }[]
+}
+
+const show = async (world: World, id: string): Promise<RecordView> =>
+  viewOf<RecordView>(await read(world, showPayout(id)))
+
+const told = ({ timeline }: Pick<RecordView, 'timeline'>, kind: string): string[] =>
+  timeline.filter((moment) => moment.kind === kind).map(({ text }) => text)
+
+const at = (world: World, afterMs: number): string =>
+  new Date(world.clock.now() + afterMs).toISOString()
+
+tellTwice({
+  'paid and returned': async (t, world) => {
+    const { id } = await pay(world)
+    await world.news(executed(id))
+    await world.run(settleEvents([world.events[0]!.id]))
+    const settledAt = at(world, 0)
+    world.clock.pass(MINUTE_MS)
+    await world.news(executed(id, { status: 'returned', reportId: 'back' }))
+    const record = await show(world, id)
+    t.match(record, {
+      tenant: 'demo_sandbox',
+      payout: { ...(await see(world, id)), status: 'reversed' },
+      handed_over_at: settledAt,
+      asked: 0,
+    })
+    t.equal(record.next_due_at, undefined, 'nothing is due any more')
+    const [created, processing, completed, reversed] = world.events.map((event) => event.id)
+    t.same(told(record, 'event'), [
+      `payout.created ${created}, sequence 1, settled at ${settledAt}`,
+      `payout.processing ${processing}, sequence 2, open`,
+      `payout.completed ${completed}, sequence 3, open`,
+      `payout.reversed ${reversed}, sequence 4, open`,
+    ])
+    t.same(
+      told(record, 'entry').map((text) => text.split(', ')[0]),
+      [
+        'payout_accepted: demo_sandbox:VND:prefund -12533300',
+        'payout_accepted: demo_sandbox:VND:reserved 12533300',
+        'payout_completed: demo_sandbox:VND:reserved -12533300',
+        'payout_completed: demo_sandbox:VND:rail_clearing 12500000',
+        'payout_completed: demo_sandbox:VND:fees 33300',
+        'payout_reversed: demo_sandbox:VND:rail_clearing -12500000',
+        'payout_reversed: demo_sandbox:VND:prefund 12500000',
+        'payout_reversed: demo_sandbox:VND:fees -33300',
+        'payout_reversed: demo_sandbox:VND:prefund 33300',
+      ],
+    )
+    const times = record.timeline.map((moment) => moment.at)
+    t.same(times, [...times].sort(), 'in the order of time')
+    t.notMatch(JSON.stringify(record), '0123456789')
+    const members = ['asked', 'handed_over_at', 'next_due_at', 'payout', 'tenant', 'timeline']
+    t.same(Object.keys(record).sort(), members, 'and nothing that is sealed')
+    t.match(record, { payout: { beneficiary: { account_last4: '6789' } } })
+  },
+
+  'waits for its review, then for the rail': async (t, world) => {
+    const { id } = await pay(world, { reference: 'sandbox:review' })
+    const held = await show(world, id)
+    t.match(held, { payout: { status: 'created' }, next_due_at: at(world, 259_200_000) })
+    t.match(held, NOTHING_OF_THE_RAIL)
+    world.setRail(false)
+    await world.run(approvePayout(OPERATOR, id))
+    const queued = await show(world, id)
+    t.match(queued, { payout: { status: 'processing' }, next_due_at: at(world, 0) })
+    t.match(queued, NOTHING_OF_THE_RAIL)
+    t.same(told(queued, 'action'), ['approve_payout by ann: a test'])
+  },
+
+  'out and unanswered, then refused': async (t, world) => {
+    const { id } = await pay(world)
+    const handed_over_at = at(world, 0)
+    for (const [asked, passes, next] of [
+      [1, 5_000, 10_000],
+      [2, 10_000, 45_000],
+    ] as const) {
+      world.clock.pass(passes)
+      await world.wake()
+      const next_due_at = at(world, next)
+      t.match(await show(world, id), { handed_over_at, asked, next_due_at })
+    }
+    await world.news({ status: 'refused', id, reportId: 'no', refusal: 'account_closed' })
+    const refused = await show(world, id)
+    t.match(refused, { payout: { failure: { code: 'account_closed', source: 'rail' } }, asked: 2 })
+    t.equal(refused.next_due_at, undefined)
+  },
+
+  'a discrepancy, and how it was settled': async (t, world) => {
+    const { id } = await pay(world)
+    await world.run(resolvePayout(OPERATOR, id, { outcome: 'failed', evidence: EVIDENCE }))
+    await world.news(executed(id))
+    const [found] = await discrepanciesOf(world)
+    t.same(told(await show(world, id), 'discrepancy'), [`${found?.id}: executed_after_end, open`])
+    await world.run(
+      resolveDiscrepancy(OPERATOR, found!.id, { settlement: 'undo', evidence: EVIDENCE }),
+    )
+    const record = await show(world, id)
+    t.same(told(record, 'discrepancy'), [`${found?.id}: executed_after_end, undo`])
+    t.same(told(record, 'action'), [
+      `resolve_payout_failed by ann: a test (${EVIDENCE})`,
+      `resolve_discrepancy_undo ${found?.id} by ann: a test (${EVIDENCE})`,
+    ])
+    const suspended = told(record, 'entry').filter((text) => text.includes(':suspense '))
+    t.same(suspended, [
+      `discrepancy_paid ${found?.id}: demo_sandbox:VND:suspense -12500000, balance -12500000`,
+      `discrepancy_returned ${found?.id}: demo_sandbox:VND:suspense 12500000, balance 0`,
+    ])
+  },
+
+  'each is its own': async (t, world) => {
+    const [{ id }, other] = [await pay(world), await pay(world)]
+    await world.news(executed(other.id))
+    t.equal(told(await show(world, id), 'event').length, 2)
+    t.equal(codeOf(await read(world, showPayout('pout_x'))), 'payout_not_found')
+    const life = await beginLife(world)
+    await authorized(life)
+    t.equal(codeOf(await read(world, showPayout(life.id))), 'payout_not_found')
+    t.equal(codeOf(await read(world, showIntent(id))), 'payment_intent_not_found')
+    const intent = viewOf<RecordView>(await read(world, showIntent(life.id)))
+    t.match(told(intent, 'event'), [/^payment_intent\.authorized evt_\S+, sequence \d+, open$/])
+  },
+})
