@@ -10,7 +10,7 @@
  */
 import type { Clock } from '../src/base/clock.js'
 
-/** To read and to refuse so many takes a tenth of a core. */
+/** To read and to refuse so many takes a quarter of a core. */
 export const PER_SECOND = 10_000
 const EVERY_MS = 5
 /** What came first has waited for less than a second. */
