@@ -1,7 +1,9 @@
+import { connect } from 'nats'
 import t, { type Test } from 'tap'
 import { systemClock } from '../../src/base/clock.js'
 import type { TenantId } from '../../src/base/ids.js'
 import { createLog } from '../../src/base/log.js'
+import { EVENT_STREAM, EVENT_SUBJECTS } from '../../src/base/subjects.js'
 import type { Consumer, BusMessage } from '../../src/bus/consumer.js'
 import { fromMessage } from '../../src/bus/event_message.js'
 import { connectBus, streamAnswers, type Bus } from '../../src/bus/nats.js'
@@ -138,6 +140,21 @@ void t.test('beyond the window nothing is sent', async (t) => {
     someEvents(2_050).map((event) => bus.publisher.publish(event, event.id)),
   )
   t.equal(outcomes.filter((stored) => stored).length, 2_048)
+})
+
+void t.test('what the stream refuses is not stored', async (t) => {
+  const server = await aServer(t)
+  await server.start()
+  const link = await connect({ port: server.port, user: 'test', pass: 'test-password' })
+  const { streams } = await link.jetstreamManager()
+  await streams.add({ name: EVENT_STREAM, subjects: [EVENT_SUBJECTS], max_msg_size: 2_000 })
+  await link.close()
+  const bus = aBus(t, server, false)
+  await isUp(bus)
+  const [small, other] = someEvents(2)
+  const large = { ...other!, body: oneLine({ ...other!, note: 'x'.repeat(2_000) }) }
+  t.equal(await bus.publisher.publish(large, large.id), false)
+  t.equal(await bus.publisher.publish(small!, small!.id), true)
 })
 
 void t.test('what is not acknowledged by its reader comes again', async (t) => {

@@ -43,6 +43,7 @@ function heldBus() {
     holdAnswers: () => {
       answersAtOnce = false
     },
+    answerOne: (place: number) => open.splice(place, 1)[0]?.(),
     answerAll: () => {
       answersAtOnce = true
       for (const answer of open.splice(0)) answer()
@@ -140,21 +141,48 @@ void t.test('an unknown outcome is published again, with all behind it', async (
   )
 })
 
-void t.test('events committed while it catches up are not missed', async (t) => {
+void t.test('an earlier event turns out to be missing while a page is out', async (t) => {
   const held = heldBus()
   const outbox = createOutbox()
-  outbox.commit(someEvents(500))
+  const { commit, upToDate } = aRelay(t, held, outbox)
+  await upToDate()
   held.holdAnswers()
-  const { relay, commit, upToDate } = aRelay(t, held, outbox)
-  await eventually('a page is out', () => held.published.length === 500)
-  for (let position = 501; position <= 600; position++) commit(someEvents(1, position))
-  t.equal(relay.backlog().waiting, 0, 'they are in the outbox')
+  held.storesOnly(() => false)
+  const [first, second] = someEvents(2)
+  commit([first!, second!])
+  held.answerOne(1)
+  await eventually('the second is out again', () => held.published.length === 3)
+  held.answerOne(0)
+  held.storesOnly(() => true)
   held.answerAll()
   await upToDate()
-  t.equal(held.ids().size, 600)
-  commit(someEvents(1, 601))
-  t.equal(held.ids().size, 601, 'and from here on they leave at once')
+  t.same(
+    held.published.slice(2).map(({ id }) => id),
+    [second!.id, first!.id, second!.id],
+  )
 })
+
+for (const [page, count] of [
+  ['a full page', 500],
+  ['the last page', 10],
+] as const) {
+  void t.test(`events committed while ${page} is out are not missed`, async (t) => {
+    const held = heldBus()
+    const outbox = createOutbox()
+    outbox.commit(someEvents(count))
+    held.holdAnswers()
+    const { relay, commit, upToDate } = aRelay(t, held, outbox)
+    await eventually('it is out', () => held.published.length === count)
+    for (let more = 1; more <= 100; more++) commit(someEvents(1, count + more))
+    t.equal(relay.backlog().waiting, 0, 'they are in the outbox')
+    t.equal(held.published.length, count, 'behind those that are out')
+    held.answerAll()
+    await upToDate()
+    t.equal(held.ids().size, count + 100)
+    commit(someEvents(1, count + 101))
+    t.equal(held.ids().size, count + 101, 'and from here on they leave at once')
+  })
+}
 
 void t.test('an emptied bus gets everything that is still open', async (t) => {
   const held = heldBus()

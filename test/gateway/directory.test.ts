@@ -25,6 +25,8 @@ void t.test('nothing is known before a snapshot is complete', async (t) => {
   t.teardown(() => standIn.stop())
   const directory = watch(t, standIn.address)
   await eventually('it subscribed', () => standIn.subscribers > 0)
+  standIn.breakDirectory()
+  await eventually('it read to the end and subscribed again', () => standIn.subscribers > 0)
   t.equal(directory.partners(), undefined)
   t.equal(directory.fresh, false)
   standIn.tell({ complete: true })

@@ -3,13 +3,15 @@
  * every command.
  */
 import t, { type Test } from 'tap'
-import { HOUR } from '../../src/base/clock.js'
+import { HOUR, SECOND } from '../../src/base/clock.js'
 import type { PayoutId } from '../../src/base/ids.js'
 import type { RailOrder, RailReport } from '../../src/rails/rail.js'
 import { getBalances } from '../../src/processor/commands/balances_get.js'
 import { createBeneficiary } from '../../src/processor/commands/beneficiary_create.js'
 import { createPayout } from '../../src/processor/commands/payout_create.js'
 import { cancelPayout, getPayout } from '../../src/processor/commands/payout_get.js'
+import { railNews } from '../../src/processor/commands/rail_news.js'
+import { wakePayout } from '../../src/processor/commands/wake.js'
 import { aPayout } from '../support/requests.js'
 import { codeOf, createWorld, DEMO, viewOf, type World } from '../support/world.js'
 
@@ -105,6 +107,7 @@ const stories: Record<string, (t: Test, world: World) => Promise<void>> = {
     world.setRail(false)
     const { id } = await pay(world)
     t.same(world.orders, [])
+    t.same(types(world), ['payout.created', 'payout.processing'])
     world.setRail(true)
     await world.wake()
     t.same(kinds(world.orders), ['instruct'])
@@ -123,6 +126,29 @@ const stories: Record<string, (t: Test, world: World) => Promise<void>> = {
       t.equal(world.orders.at(-1)?.kind, 'query')
       t.equal(world.orders.length, before + 1)
     }
+  },
+
+  'handed over again when the rail knows nothing of it': async (t, world) => {
+    const { id } = await pay(world)
+    const ask = () => world.run(railNews({ status: 'not_found', id, reportId: null }, SECOND))
+    world.clock.pass(SECOND - 1)
+    await ask()
+    t.same(kinds(world.orders), ['instruct'], 'it may not know yet')
+    world.clock.pass(1)
+    await ask()
+    t.same(kinds(world.orders), ['instruct', 'instruct'])
+    t.same(world.orders[1], world.orders[0], 'as the same instruction')
+    t.match(await see(world, id), { status: 'processing' })
+  },
+
+  'woken too early': async (t, world) => {
+    const { id } = await pay(world)
+    await world.run(wakePayout(id))
+    t.same(kinds(world.orders), ['instruct'])
+    const held = await pay(world, { idempotency_key: 'key-2', reference: 'sandbox:review' })
+    world.clock.pass(259_200_000 - 1)
+    await world.run(wakePayout(held.id))
+    t.match(await see(world, held.id), { status: 'created' })
   },
 
   'asked about when the rail is back': async (t, world) => {

@@ -1,5 +1,6 @@
 /** The cycle's promises: what is released when, and what happens when a part of it breaks. */
 import t from 'tap'
+import { createNonceTable } from '../../src/auth/nonces.js'
 import { NONCE_WINDOW_MS } from '../../src/base/bounds.js'
 import { DAY, MINUTE, plus, SECOND, type Instant } from '../../src/base/clock.js'
 import { tenantOf, type KeyId, type PartnerId } from '../../src/base/ids.js'
@@ -22,13 +23,13 @@ interface Bench {
 }
 
 /** A pipeline over a world's memory, with a store and a clock of the test's own. */
-function benchOf(world: World, store: Store): Bench {
+function benchOf(world: World, store: Store, memory = world.memory()): Bench {
   const stops: string[] = []
   const pipeline = createPipeline({
     clock: world.clock,
     random: systemRandom(),
     store,
-    memory: world.memory(),
+    memory,
     vault: world.vault,
     rules: RULES,
     log: createLog('test', { LOG_LEVEL: 'silent' }),
@@ -233,6 +234,19 @@ void t.test('a key that is revoked is refused though its gateway let it pass', a
   const [, late] = await Promise.all([bench.submit(revoked), send(3)])
   t.equal(late, REFUSED, 'behind the revocation in its own group')
   t.equal(await send(4), REFUSED)
+  t.equal(world.memory().nonces.size, 2, 'nor does a revoked key use one up')
+})
+
+void t.test('no honest call looks like a replay because the nonces are too many', async (t) => {
+  const world = await createWorld(t)
+  const nonces = createNonceTable({ salt: Buffer.alloc(32), maxEntries: 1 })
+  const bench = benchOf(world, world.store, { ...world.memory(), nonces })
+  const codes = []
+  for (const nonce of [1, 2]) {
+    const signedBy = signedWith(nonce)
+    codes.push(codeOf(await bench.submit(createIntent(DEMO, anIntent()), { signedBy })))
+  }
+  t.same(codes, ['ok', 'configuration_error'])
 })
 
 const REFUSED = 'authentication_failed'

@@ -91,16 +91,20 @@ for (const rebuilt of [false, true]) {
       world.run(
         updateWebhookEndpoint(DEMO, { endpoint_id: made.id, enabled_events: null, ...given }),
       )
+    const since = () => world.memory().endpoints.get(made.id as EndpointId)?.enabledEventsSince
+    const createdAt = world.clock.now()
     world.clock.pass(1_000)
     const url = 'http://127.0.0.1:8/new'
     t.same(viewOf(await change({ url })), { ...shown, url })
     const described = { ...shown, url, description: 'orders' }
     t.same(viewOf(await change({ description: 'orders' })), described)
+    t.equal(since(), createdAt)
     const filter = { types: ['payout.failed', 'balance.low'] }
     t.same(viewOf(await change({ enabled_events: filter })), {
       ...described,
       enabled_events: filter.types,
     })
+    t.equal(since(), world.clock.now(), 'wanted from now on')
     t.match(viewOf(await change({ enabled_events: { types: [] } })), { enabled_events: ['*'] })
     for (const wrong of [
       { url: 'ftp://x/' },
@@ -152,6 +156,7 @@ for (const rebuilt of [false, true]) {
     const fourth = viewOf<View>(await rotate(0))
     t.same([third.key_id, fourth.key_id], [`${made.id}_3`, `${made.id}_4`])
     t.match(await get(), { key_id: fourth.key_id, next_key: undefined }, 'the past means now')
+    t.equal(fourth['activate_at'], toRfc3339(world.clock.now()))
     const secrets = world.memory().endpoints.get(made.id as EndpointId)?.secrets
     t.same(
       secrets?.map(({ keyId }) => keyId),

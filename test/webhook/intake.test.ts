@@ -2,7 +2,7 @@ import { join } from 'node:path'
 import t, { type Test } from 'tap'
 import { headers as natsHeaders, connect } from 'nats'
 import { plus, systemClock } from '../../src/base/clock.js'
-import type { EndpointId } from '../../src/base/ids.js'
+import type { EndpointId, EventId } from '../../src/base/ids.js'
 import { createLog } from '../../src/base/log.js'
 import { systemRandom } from '../../src/base/random.js'
 import { EVENT_HEADERS } from '../../src/base/subjects.js'
@@ -161,6 +161,18 @@ void t.test('however often it comes, an event makes no second delivery', async (
   t.equal(world.delivered.length, 50)
   const [row] = await world.rows<{ n: number }>('SELECT count(*) AS n FROM deliveries')
   t.equal(row?.n, 50)
+})
+
+void t.test('what comes again was not heard of as settled, and is reported again', async (t) => {
+  const world = await anIntake(t, [])
+  const event = anEvent(1)
+  await world.publish(event)
+  await eventually('on disk', () => world.intake.counts.events === 1)
+  await world.store.commit({ reported: [event.id as EventId] })
+  t.same(await world.store.unreported(10), [])
+  await world.publish(event, `${event.id}:sweep1`)
+  await eventually('seen again', () => world.intake.counts.duplicates === 1)
+  t.same(await world.store.unreported(10), [event.id])
 })
 
 void t.test('what is no event of ours is set aside, and the others go on', async (t) => {

@@ -5,7 +5,7 @@ import type { TenantId } from '../../src/base/ids.js'
 import { createLog } from '../../src/base/log.js'
 import { systemRandom } from '../../src/base/random.js'
 import type { Endpoint } from '../../actors/webhook/endpoint.js'
-import { createPool } from '../../actors/webhook/pool.js'
+import { createPool, type FailingEndpoint, type PoolOptions } from '../../actors/webhook/pool.js'
 import type { Parcel, SendOutcome } from '../../actors/webhook/sender.js'
 import { openWebhookStore } from '../../actors/webhook/store.js'
 import { eventually } from '../support/eventually.js'
@@ -61,7 +61,7 @@ async function aPool(
       reply: '',
     }
   }
-  const pool = createPool({
+  const options: PoolOptions = {
     ratePerSecond,
     sender: { send },
     store,
@@ -74,13 +74,22 @@ async function aPool(
     tried: ({ outcome, delivery }) => {
       if (outcome.kind === 'delivered') delivered.push(delivery.endpointId)
     },
-  })
+  }
+  const pool = createPool(options)
   await pool.start()
   t.teardown(async () => {
     hangUp()
     await pool.stop()
     await store.close()
   })
+
+  /** What a pool knows that starts over the same store. */
+  const failingAnew = async (): Promise<readonly FailingEndpoint[]> => {
+    const other = createPool(options)
+    await other.start()
+    await other.stop()
+    return other.failing()
+  }
 
   /** As the intake does: told to the pool while they go to disk. */
   const give = async (endpoint: Endpoint, count: number): Promise<void> => {
@@ -92,7 +101,7 @@ async function aPool(
   }
   const count = (list: readonly string[], endpoint: Endpoint): number =>
     list.filter((id) => id === endpoint.id).length
-  return { clock, store, pool, give, most, delivered, tries, atOnce, disabled, count }
+  return { clock, store, pool, failingAnew, give, most, delivered, tries, atOnce, disabled, count }
 }
 
 const turns = async (count: number): Promise<void> => {
@@ -262,6 +271,8 @@ void t.test('five days of failures disable the endpoint, and its events stay', a
   world.pool.meet(endpoint)
   await world.give(endpoint, 1)
   await eventually('refused', async () => (await world.store.failingSince()).size === 1)
+  t.equal(world.pool.failing().length, 1)
+  t.same(await world.failingAnew(), world.pool.failing(), 'known after a restart')
   world.clock.advance(5 * DAY)
   await world.give(endpoint, 1)
   await eventually('disabled', () => world.disabled.length === 1)

@@ -1,0 +1,69 @@
+/** What counts as stored: only what the stream has confirmed, in time, over the same link. */
+import { mock } from 'node:test'
+import t, { type Test } from 'tap'
+import { instant, SECOND } from '../../src/base/clock.js'
+import { createPublisher } from '../../src/bus/publisher.js'
+import { anEvent } from './events.js'
+
+/** One event that is out, over a link held by hand. */
+async function oneOut(t: Test) {
+  mock.timers.enable({ apis: ['setInterval'] })
+  t.teardown(() => mock.timers.reset())
+  let now = 0
+  const tickets: number[] = []
+  const end = createPublisher({ now: () => instant(now) })
+  t.teardown(() => end.detach())
+  end.attach((_message, ticket) => void tickets.push(ticket), false)
+  const room = end.publisher.room()
+  const event = anEvent(1)
+  let stored: boolean | undefined
+  void end.publisher.publish(event, event.id).then((outcome) => (stored = outcome))
+  await turn()
+  t.equal(end.publisher.room(), room - 1)
+  return {
+    end,
+    ticket: tickets[0]!,
+    /** Undefined while nobody knows. */
+    stored: () => stored,
+    isRoomBack: () => end.publisher.room() === room,
+    pass: async (milliseconds: number): Promise<void> => {
+      now += milliseconds
+      mock.timers.tick(milliseconds)
+      await turn()
+    },
+  }
+}
+
+const turn = (): Promise<void> => new Promise((resolve) => setImmediate(resolve))
+
+void t.test('as the stream answers', async (t) => {
+  for (const outcome of [true, false]) {
+    const { end, ticket, stored, isRoomBack } = await oneOut(t)
+    end.answer(ticket + 1, !outcome)
+    await turn()
+    t.equal(stored(), undefined, 'another ticket')
+    end.answer(ticket, outcome)
+    await turn()
+    t.equal(stored(), outcome)
+    t.ok(isRoomBack())
+    mock.timers.reset()
+  }
+})
+
+void t.test('silence is no answer, two seconds of it mean not known', async (t) => {
+  const { end, ticket, stored, isRoomBack, pass } = await oneOut(t)
+  await pass(2 * SECOND - 250)
+  t.equal(stored(), undefined)
+  await pass(250)
+  t.equal(stored(), false)
+  end.answer(ticket, true)
+  t.ok(isRoomBack(), 'given back once')
+})
+
+void t.test('a link that goes takes its answers with it', async (t) => {
+  const { end, stored } = await oneOut(t)
+  end.detach()
+  await turn()
+  t.equal(stored(), false)
+  t.equal(end.publisher.room(), 0)
+})
