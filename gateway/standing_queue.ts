@@ -39,8 +39,8 @@ const EXCESS_SHARE = 0.1
 
 export interface StandingQueue {
   enter(): void
-  /** `since`: the request's own beginning. */
-  leave(since: Instant): void
+  /** `startedAt`: the request's own beginning. */
+  leave(startedAt: Instant): void
   /** Whether one more is too many. Asked once for each that would enter. */
   refuses(now: Instant): boolean
 }
@@ -103,10 +103,10 @@ export function createStandingQueue(clock: Clock): StandingQueue {
     enter: () => {
       waiting += 1
     },
-    leave: (since) => {
+    leave: (startedAt) => {
       waiting -= 1
       answered += 1
-      if (state === 'short') learn(clock.now() - since)
+      if (state === 'short') learn(clock.now() - startedAt)
       else if (waiting === STANDING_MAX - 1 && state !== 'shed') state = 'short'
     },
     refuses: (now) => waiting >= mayWait && isTooMany(now),

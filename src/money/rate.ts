@@ -26,11 +26,12 @@ export function parseRate(text: string): Rate | undefined {
   return numerator === 0n ? undefined : { numerator, denominator: 10n ** BigInt(fraction.length) }
 }
 
-/** The text that a rate was read from. */
-export function rateText({ numerator, denominator }: Rate): string {
-  const decimals = String(denominator).length - 1
-  const digits = String(numerator).padStart(decimals + 1, '0')
-  return decimals === 0 ? digits : `${digits.slice(0, -decimals)}.${digits.slice(-decimals)}`
+/** Exact decimal text of a rate of parseRate or applySpread: the denominators are powers of ten. */
+export function rateToText({ numerator, denominator }: Rate): string {
+  const places = denominator.toString().length - 1
+  const digits = numerator.toString().padStart(places + 1, '0')
+  const whole = digits.slice(0, digits.length - places)
+  return places === 0 ? whole : `${whole}.${digits.slice(-places)}`
 }
 
 /** The customer's rate: `bps` basis points less of the local currency for a dollar. */

@@ -15,7 +15,7 @@ import {
   centsFor,
   convert,
   parseRate,
-  rateText as textOf,
+  rateToText,
   roundUp,
   type Rate,
 } from '../../src/money/rate.js'
@@ -69,13 +69,15 @@ void t.test('a rate is exact, also after a spread', (t) => {
       return (
         numerator === BigInt(whole + fraction) &&
         denominator === 10n ** BigInt(fraction.length) &&
-        textOf({ numerator, denominator }) === text
+        rateToText({ numerator, denominator }) === text
       )
     }),
   )
   const lowered = applySpread(rateOf('36.00'), 100)
   t.same(lowered, { numerator: 35_640_000n, denominator: 1_000_000n })
+  t.equal(rateToText(lowered), '35.640000')
   t.same(applySpread(rateOf('0.5'), 0), { numerator: 50_000n, denominator: 100_000n })
+  t.equal(rateToText(applySpread(rateOf('0.5'), 0)), '0.50000')
   t.end()
 })
 

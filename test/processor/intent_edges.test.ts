@@ -5,7 +5,8 @@
 import t, { type Test } from 'tap'
 import { accountKey } from '../../src/ledger/accounts.js'
 import { USD } from '../../src/money/currency.js'
-import { listRates, setRate } from '../../src/processor/commands/rate_set.js'
+import { setRate } from '../../src/processor/commands/rate_set.js'
+import { listRates } from '../../src/processor/commands/rates_list.js'
 import type { Desk } from '../../src/processor/cycle/command.js'
 import { codeOf, createWorld, DEMO, viewOf, type World } from '../support/world.js'
 import {

@@ -3,6 +3,7 @@ import { setRoute } from '../../src/processor/commands/route_set.js'
 import { approvePayout, rejectPayout } from '../../src/processor/commands/payout_review.js'
 import { createBeneficiary } from '../../src/processor/commands/beneficiary_create.js'
 import { disableBeneficiary } from '../../src/processor/commands/beneficiary_disable.js'
+import { stageBeneficiary, type BeneficiaryRow } from '../../src/processor/changes/beneficiaries.js'
 import { stagePartner } from '../../src/processor/changes/directory.js'
 import { answer } from '../../src/processor/cycle/answer.js'
 import { listHeldPayouts } from '../../src/processor/queries/held_payout_list.js'
@@ -48,6 +49,17 @@ async function suspendDemo(world: World): Promise<void> {
     },
   })
 }
+
+/** As older books may hold it. */
+const restore = (world: World, id: string, fault: Partial<BeneficiaryRow>): Promise<unknown> =>
+  world.run({
+    name: 'restore',
+    needs: (needs) => needs.beneficiary(id),
+    decide: (desk) => {
+      stageBeneficiary(desk, { ...desk.memory.beneficiaries.get(id)!, ...fault })
+      return answer({})
+    },
+  })
 
 tellTwice({
   approved: async (t, world) => {
@@ -106,6 +118,25 @@ tellTwice({
     t.equal(codeOf(await world.run(approvePayout(OPERATOR, other.id))), 'partner_suspended')
     t.equal(codeOf(await world.run(rejectPayout(OPERATOR, id))), 'ok', 'it can still be rejected')
     t.same(await operatorLogOf(t, other.id), [])
+  },
+
+  'nothing is paid to what no rail can read, though it was stored once': async (t, world) => {
+    for (const fault of [{ name: 'Nguyen\tVan A' }, { bank_code: '970\n436' }]) {
+      const stored = await world.run(createBeneficiary(DEMO, aPayout().beneficiary!))
+      const { id: beneficiary } = viewOf<{ id: string }>(stored)
+      const held = viewOf<PayoutView>(
+        await world.run(createPayout(DEMO, payoutTo(beneficiary, HELD))),
+      )
+      const before = await balanceOf(world, 'VND')
+      await restore(world, beneficiary, fault)
+      t.equal(codeOf(await world.run(approvePayout(OPERATOR, held.id))), 'invalid_beneficiary')
+      t.match(await see(world, held.id), { status: 'created' }, 'it stays held')
+      const next = createPayout(DEMO, payoutTo(beneficiary, { idempotency_key: 'next' }))
+      t.equal(codeOf(await world.run(next)), 'invalid_beneficiary')
+      t.same(await balanceOf(world, 'VND'), before)
+      t.equal(codeOf(await world.run(rejectPayout(OPERATOR, held.id))), 'ok')
+    }
+    t.same(world.orders, [])
   },
 
   'there is no such payout': async (t, world) => {

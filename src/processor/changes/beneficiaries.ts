@@ -1,13 +1,14 @@
 /**
  * Beneficiaries: what their commands, and payouts to new ones, have in common.
  *
- * Owns: which values are valid, the row, its place in memory and in the group, the public view.
+ * Owns: which values are valid, who can be paid, the row, its place in memory and in the group, the
+ * public view.
  * Does not own: the changes (commands/beneficiary_*, commands/payout_create).
  *
  * B1. The account number is sealed before it is staged; only its last four characters are ever
  *     shown.
  * B2. Name and bank code have the form that a rail reads: an instruction with others would never be
- *     answered.
+ *     answered. That is asked of what is stored as well, before money is reserved or let go.
  */
 import { toRfc3339, instant } from '../../base/clock.js'
 import { newId, type BeneficiaryId, type TenantId } from '../../base/ids.js'
@@ -38,12 +39,11 @@ export function beneficiaryRow(
     given.type === 'bank_account' &&
     name !== '' &&
     isWithin(name, NAME_MAX) &&
-    isText(name) &&
     isCountry(given.destination_country) &&
     currencyOf(given.currency) !== undefined &&
     bankCode !== '' &&
     bankCode.length <= BANK_CODE_MAX &&
-    isText(bankCode) &&
+    isReadable({ name, bank_code: bankCode }) &&
     ACCOUNT.test(given.account_number)
   if (!isValid) return null
   const id = newId<BeneficiaryId>('beneficiary', now, random)
@@ -61,6 +61,13 @@ export function beneficiaryRow(
     created_at: now,
   }
 }
+
+const isReadable = (row: Pick<BeneficiaryRow, 'name' | 'bank_code'>): boolean =>
+  isText(row.name) && isText(row.bank_code)
+
+/** Of one that is stored. */
+export const takesPayouts = (row: BeneficiaryRow): boolean =>
+  row.status === 'active' && isReadable(row)
 
 export function stageBeneficiary({ memory, group }: Desk, row: BeneficiaryRow): void {
   memory.beneficiaries.put(row.id, row, group.number)

@@ -11,7 +11,7 @@
 import { ENDPOINT_DESCRIPTION_MAX, WEBHOOK_URL_MAX } from '../../base/bounds.js'
 import { toRfc3339, type Instant } from '../../base/clock.js'
 import { isEventFilter } from '../../base/event_types.js'
-import { type EndpointId, type TenantId, environmentOf } from '../../base/ids.js'
+import { environmentOf, type EndpointId, type TenantId } from '../../base/ids.js'
 import { isWithin } from '../../base/text.js'
 import { API_VERSION } from './events.js'
 import type { EndpointEntry } from '../memory/directory_entries.js'

@@ -17,15 +17,15 @@ import {
 } from '../../base/bounds.js'
 import { plus } from '../../base/clock.js'
 import type { ErrorCode } from '../../base/errors.js'
-import { isWithin } from '../../base/text.js'
 import {
+  environmentOf,
   isIdOf,
   newId,
   type BeneficiaryId,
   type PayoutId,
   type TenantId,
-  environmentOf,
 } from '../../base/ids.js'
+import { isWithin } from '../../base/text.js'
 import { currencyOf, type Currency } from '../../money/currency.js'
 import { feesFor } from '../../money/fees.js'
 import { parsePositiveInt64, toWire } from '../../money/money.js'
@@ -41,7 +41,12 @@ import { answer, refuse, replay } from '../cycle/answer.js'
 import { bindKey, boundTo } from '../cycle/idempotency.js'
 import type { Route } from '../memory/routes.js'
 import { idempotencyRowKey } from '../keys/vault.js'
-import { beneficiaryRow, stageBeneficiary, type BeneficiaryRow } from '../changes/beneficiaries.js'
+import {
+  beneficiaryRow,
+  stageBeneficiary,
+  takesPayouts,
+  type BeneficiaryRow,
+} from '../changes/beneficiaries.js'
 
 /** A rail that is away for less is expected back before anybody notices. */
 const RAIL_MISSED_AFTER_MS = 10_000
@@ -207,7 +212,7 @@ function beneficiaryOf(
   const id = request.beneficiary_id ?? ''
   if (!isIdOf('beneficiary', id)) return null
   const known = desk.memory.beneficiaries.get(id)
-  if (!known || known.tenant !== tenant || known.status !== 'active') return null
+  if (!known || known.tenant !== tenant || !takesPayouts(known)) return null
   return { beneficiary: known, isNew: false }
 }
 

@@ -8,6 +8,7 @@
  */
 import { payoutView } from '../../../actors/payout/view.js'
 import { advancePayout } from '../changes/advance_payout.js'
+import { takesPayouts } from '../changes/beneficiaries.js'
 import type { Command } from '../cycle/command.js'
 import { isSuspended } from '../changes/directory.js'
 import { answer, refuse } from '../cycle/answer.js'
@@ -27,9 +28,8 @@ export function approvePayout(actor: Actor, payoutId: string): Command {
       if (live.state !== 'created') return refuse('payout_not_held')
       const { beneficiary, tenant } = live.context
       if (isSuspended(desk.memory, tenant)) return refuse('partner_suspended')
-      if (desk.memory.beneficiaries.get(beneficiary.id)?.status !== 'active') {
-        return refuse('invalid_beneficiary')
-      }
+      const known = desk.memory.beneficiaries.get(beneficiary.id)
+      if (!known || !takesPayouts(known)) return refuse('invalid_beneficiary')
 
       // From here on it must succeed.
       advancePayout(desk, live, { type: 'approve', at: desk.now, railUp: desk.railUp })

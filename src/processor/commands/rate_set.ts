@@ -1,14 +1,9 @@
-/**
- * What one US dollar is worth in local currencies: set, and listed. Quotes already bound keep their
- * rate.
- */
-import { toRfc3339 } from '../../base/clock.js'
+/** Sets what one US dollar is worth in a local currency. Quotes already bound keep their rate. */
 import { currencyOf } from '../../money/currency.js'
-import { parseRate, rateText as textOf } from '../../money/rate.js'
+import { parseRate } from '../../money/rate.js'
 import type { Command } from '../cycle/command.js'
 import { answer, refuse } from '../cycle/answer.js'
 import { logAction, type Actor } from '../changes/operator_log.js'
-import { usableRate } from '../memory/rates.js'
 
 export function setRate(actor: Actor, currencyText: string, rateText: string): Command {
   return {
@@ -25,21 +20,5 @@ export function setRate(actor: Actor, currencyText: string, rateText: string): C
       logAction(desk, actor, 'set_rate', `${currency} ${rateText}`)
       return answer({})
     },
-  }
-}
-
-export function listRates(): Command {
-  return {
-    name: 'list_rates',
-    needs: () => undefined,
-    decide: (desk) =>
-      answer({
-        data: [...desk.memory.rates].map(([currency, { rate, setAt }]) => ({
-          currency,
-          rate: textOf(rate),
-          set_at: toRfc3339(setAt),
-          is_too_old: usableRate(desk, currency) === null,
-        })),
-      }),
   }
 }
