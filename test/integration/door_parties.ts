@@ -12,6 +12,7 @@ import { Client } from 'undici'
 import { ENDPOINTS_PER_TENANT_MAX } from '../../src/base/bounds.js'
 import type { Environment } from '../../src/base/ids.js'
 import { operatorsOf, type Key, type Operators } from '../support/operators.js'
+import { ownFolder } from '../support/own_folder.js'
 import { partnerOf, type Answer, type Partner } from '../support/partner.js'
 import { payByQr, untilStatus } from '../support/payments.js'
 import { anIntent, aPayout, promptPayQr } from '../support/requests.js'
@@ -65,7 +66,7 @@ export interface Door {
 }
 
 export async function openDoor(t: Test, settings: Record<string, string> = {}): Promise<Door> {
-  const masterKeyFile = join(t.testdir(), 'master.key')
+  const masterKeyFile = join(ownFolder(t), 'master.key')
   writeFileSync(masterKeyFile, `k1:${MASTER_KEY.toString('hex')}\n`, { mode: 0o600 })
   const stack = await startStack({
     settings: {

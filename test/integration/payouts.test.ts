@@ -12,6 +12,7 @@ import type { Sandbox } from '../../src/operations/sandbox.js'
 import type { KeyIssued__Output as KeyIssued } from '../../protos/types/causeway/v1/KeyIssued.js'
 import type { ProtoGrpcType } from '../../protos/types/operator.js'
 import { auditOf } from '../support/audit.js'
+import { ownFolder } from '../support/own_folder.js'
 import { partnerOf, type Answer, type Partner } from '../support/partner.js'
 import { payOut, untilStatus } from '../support/payments.js'
 import { aPayout } from '../support/requests.js'
@@ -21,7 +22,7 @@ const PRODUCTION = 'api.production.localhost'
 const ID_OF_NONE = '01M7Y8R76ZBRBZPA32270W80C3'
 
 /** Where production is served, the master key is never made by itself. */
-const masterKeyFile = join(t.testdir(), 'master.key')
+const masterKeyFile = join(ownFolder(t), 'master.key')
 writeFileSync(masterKeyFile, `k1:${'07'.repeat(32)}\n`, { mode: 0o600 })
 const stack = await startStack({
   settings: {

@@ -15,6 +15,7 @@ import { bearer } from '../../src/base/internal_token.js'
 import { contracts, projectRoot } from '../../src/base/protos.js'
 import { openDatabase } from '../../src/store/database.js'
 import { auditOf } from '../support/audit.js'
+import { ownFolder } from '../support/own_folder.js'
 import { partnerOf } from '../support/partner.js'
 import { payByQr, payOut, untilStatus } from '../support/payments.js'
 import { aPayout } from '../support/requests.js'
@@ -24,7 +25,7 @@ import { startStack } from '../support/stack.js'
 t.setTimeout(120_000)
 const stack = await startStack({ settings: { RAIL_DELAY_MS: '20' } })
 t.teardown(() => stack.stop())
-const folder = t.testdir()
+const folder = ownFolder(t)
 const partner = partnerOf(stack.sandbox)
 
 interface Ended {

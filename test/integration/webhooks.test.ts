@@ -12,6 +12,7 @@ import { auditOf } from '../support/audit.js'
 import { eventually } from '../support/eventually.js'
 import { operatorCli } from '../support/operator_cli.js'
 import { operatorsOf } from '../support/operators.js'
+import { ownFolder } from '../support/own_folder.js'
 import { partnerOf, type Answer } from '../support/partner.js'
 import { payOut } from '../support/payments.js'
 import { receiverOf, type Delivery, type TestReceiver } from '../support/receiver.js'
@@ -35,7 +36,7 @@ interface EventPage {
 
 // One stack for all; each story leaves its endpoints as they are.
 t.setTimeout(170_000)
-const stack = await startStack({ dataDir: t.testdir(), settings: { RAIL_DELAY_MS: '20' } })
+const stack = await startStack({ dataDir: ownFolder(t), settings: { RAIL_DELAY_MS: '20' } })
 t.teardown(() => stack.stop())
 const partner = partnerOf(stack.sandbox)
 const ops = operatorCli(stack.dataDir)

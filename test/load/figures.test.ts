@@ -90,7 +90,8 @@ t.test('a spike is told by what was refused, given up and how soon it was over',
     ...[pulse(1_000, 80, 100, 250, 150), pulse(1_250, 90, 100, 250, 150)],
     ...[pulse(1_500, 40, 100, 0, 10), pulse(1_750, 30), pulse(2_000, 15)],
   ]
-  const findings = spikeFindings(aWindow({ pulses }), { from: 750, to: 1_250 }, 200)
+  const stretches = [11, 88, 40].map((p99) => ({ ...aWindow().latency, p99 }))
+  const findings = spikeFindings(aWindow({ pulses, stretches }), { from: 750, to: 1_250 }, 200)
   const value = (name: string) => findings.find((one) => one.name === name)?.value
   t.equal(value('asked for in the spike'), 500)
   t.equal(value('refused at once'), 0.5)
@@ -101,6 +102,9 @@ t.test('a spike is told by what was refused, given up and how soon it was over',
   t.equal(value('p99 of the accepted, from sent, at worst'), 45)
   t.equal(value('p99 of the accepted, from sent, median'), 42.5)
   t.equal(value('in times of that before'), 8.5)
+  t.equal(value('p99 of all before, from sent'), 11)
+  t.equal(value('p99 of all accepted, from sent'), 88)
+  t.equal(value('in times of all before'), 8)
   t.equal(value('of it the client itself, median'), 8.5)
   t.equal(value('recovered after'), 750)
   t.end()

@@ -12,11 +12,12 @@ import { openBooks, type ScaleOptions } from './scale_books.js'
 import { memoryFindings, readFindings, writeFindings } from './scale_findings.js'
 import { countsOf } from './site/accounts.js'
 import { createPrograms } from './site/programs.js'
+import { ownFolder } from '../support/own_folder.js'
 
 const COUNT = 40
 
 t.test('kept books are as they were, whatever a run writes to its copy', async (t) => {
-  const [kept, scratch] = [join(t.testdir(), 'kept'), join(t.testdir(), 'scratch')]
+  const [kept, scratch] = [join(ownFolder(t), 'kept'), join(ownFolder(t), 'scratch')]
   const programs = createPrograms(scratch)
   const client = startClient()
   t.teardown(async () => {
@@ -26,7 +27,7 @@ t.test('kept books are as they were, whatever a run writes to its copy', async (
   const options: ScaleOptions = {
     ...{ kept, scratch, programs, client, clock: systemClock },
     ...{ small: COUNT, large: COUNT, live: 1, windowMs: 100, repeat: 1, inFlight: 1, gateways: 1 },
-    machine: describeMachine(t.testdir()),
+    machine: describeMachine(ownFolder(t)),
     progress: () => undefined,
   }
   const books = await openBooks(options, 'small', COUNT)

@@ -74,7 +74,7 @@ const BEARABLE_FACTOR = 2
 const RECOVERED_WITHIN_MS = 5_000
 
 export function spikeFindings(
-  { pulses }: WindowResult,
+  { pulses, stretches: [allBefore, allDuring] }: WindowResult,
   { from, to }: { readonly from: number; readonly to: number },
   capacity: number,
 ): Finding[] {
@@ -95,6 +95,8 @@ export function spikeFindings(
   const calm = typical(before, fromDue)
   const calmFromSent = typical(before, fromSent)
   const floodFromSent = typical(during, fromSent)
+  const allCalm = allBefore?.p99 ?? 0
+  const allFlood = allDuring?.p99 ?? 0
   const recovered = within(to, Infinity).find(
     ({ failedPerSecond, givenUpPerSecond, p99 }) =>
       failedPerSecond + givenUpPerSecond === 0 && p99 <= BEARABLE_FACTOR * calm,
@@ -113,6 +115,9 @@ export function spikeFindings(
     finding('in times of that before', floodFromSent / calmFromSent, '×', {
       atMost: BEARABLE_FACTOR,
     }),
+    finding('p99 of all before, from sent', allCalm, 'ms'),
+    finding('p99 of all accepted, from sent', allFlood, 'ms'),
+    finding('in times of all before', allFlood / allCalm, '×'),
     finding('of it the client itself, median', typical(during, ownDelay), 'ms'),
     finding('recovered after', recovered === undefined ? Infinity : recovered.at - to, 'ms', {
       atMost: RECOVERED_WITHIN_MS,

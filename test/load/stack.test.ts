@@ -9,9 +9,10 @@ import { steadyLoad, type OpenLoadOptions } from './open_load.js'
 import { createPrograms } from './site/programs.js'
 import type { RunResult } from './report/result.js'
 import { spike } from './spike.js'
+import { ownFolder } from '../support/own_folder.js'
 
 t.test('counts add up after a mixture of all, with several clients and gateways', async (t) => {
-  const folder = t.testdir()
+  const folder = ownFolder(t)
   const programs = createPrograms(folder)
   const client = startClient(2)
   t.teardown(async () => {
@@ -41,10 +42,13 @@ t.test('counts add up after a mixture of all, with several clients and gateways'
   const plan = { capacityPerSecond: 50, factor: 10, calmMs: 300, spikeMs: 300, afterMs: 300 }
   const surge = await spike({ ...options, scenario: 'creates' }, stack, plan)
   t.same(surge.voidBecause, [])
+  const stretches = surge.section.windows[0]?.stretches ?? []
+  const [before = 0, during = 0, after = 0] = stretches.map(({ count }) => count)
+  t.ok(before > 0 && during > 2 * before && after > 0, 'each stretch has its own latencies')
 })
 
 t.test('the command leaves its figures and its page, and no data behind', (t) => {
-  const out = join(t.testdir(), 'out')
+  const out = join(ownFolder(t), 'out')
   mkdirSync(out)
   const main = join(projectRoot(), '.build/test/load/main.js')
   const flags = ['bench', '--quick', '--scenario', 'creates', '--gateways', '2', '--out', out]

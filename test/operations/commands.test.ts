@@ -10,6 +10,7 @@ import t, { type Test } from 'tap'
 import { projectRoot } from '../../src/base/protos.js'
 import type { Signed } from '../../src/operations/partner.js'
 import { eventually } from '../support/eventually.js'
+import { ownFolder } from '../support/own_folder.js'
 import { partnerOf } from '../support/partner.js'
 import { startStack } from '../support/stack.js'
 
@@ -55,7 +56,7 @@ const run = (program: string, dataDir: string, args: readonly string[]): Promise
 t.setTimeout(180_000)
 
 t.test('against a running stack', async (t) => {
-  const stack = await startStack({ dataDir: t.testdir() })
+  const stack = await startStack({ dataDir: ownFolder(t) })
   t.teardown(() => stack.stop())
   const ops = (...args: string[]): Promise<Ended> => run('main.js', stack.dataDir, args)
   const json = async (t: Test, ...args: string[]): Promise<Record<string, unknown>> => {
@@ -108,7 +109,7 @@ t.test('against a running stack', async (t) => {
   await t.test('a route is set in the form in which it is listed', async (t) => {
     const { data } = await json(t, 'routes', 'list')
     const vietnam = (data as Record<string, unknown>[]).find(({ country }) => country === 'VN')
-    const file = join(t.testdir(), 'route.json')
+    const file = join(ownFolder(t), 'route.json')
     const dearer = { ...vietnam, rail_fixed: '7000', amount_max: '9000000000' }
     writeFileSync(file, JSON.stringify(dearer))
     t.strictSame(await json(t, 'routes', 'set', file), dearer, 'with no member but its own')
@@ -190,7 +191,7 @@ t.test('against a running stack', async (t) => {
   })
 
   await t.test('what the stack serves decides, not where a command is typed', async (t) => {
-    const dataDir = t.testdir()
+    const dataDir = ownFolder(t)
     const file = readFileSync(join(stack.dataDir, 'sandbox.json'), 'utf8')
     const production = { ...(JSON.parse(file) as object), serves_production: true, brand: 'Acme' }
     writeFileSync(join(dataDir, 'sandbox.json'), JSON.stringify(production))
@@ -262,7 +263,7 @@ t.test('against a running stack', async (t) => {
 })
 
 t.test('where no stack runs', async (t) => {
-  const dataDir = t.testdir()
+  const dataDir = ownFolder(t)
   await t.test('commands say so', async (t) => {
     const { exitCode, err } = await run('main.js', dataDir, ['trial-balance'])
     t.equal(exitCode, 2)

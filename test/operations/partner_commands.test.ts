@@ -32,6 +32,7 @@ import { sign } from '../../src/operations/sign.js'
 import { verify } from '../../src/operations/verify.js'
 import { eventually } from '../support/eventually.js'
 import { operatorCli } from '../support/operator_cli.js'
+import { ownFolder } from '../support/own_folder.js'
 import { partnerOf } from '../support/partner.js'
 import { anIntent } from '../support/requests.js'
 import { startStack } from '../support/stack.js'
@@ -39,7 +40,7 @@ import { startStack } from '../support/stack.js'
 const DAY_MS = 86_400_000
 
 t.setTimeout(120_000)
-const stack = await startStack({ dataDir: t.testdir() })
+const stack = await startStack({ dataDir: ownFolder(t) })
 t.teardown(() => stack.stop())
 const context: Omit<Context, 'flags'> = {
   sandbox: stack.sandbox,
@@ -185,7 +186,7 @@ t.test('one master key, and all is sealed with it', async (t) => {
 })
 
 t.test('a partner is helped to sign', async (t) => {
-  const body = join(t.testdir(), 'payout.json')
+  const body = join(ownFolder(t), 'payout.json')
   const canonicalFile = join(t.testdirName, 'canonical.txt')
   writeFileSync(body, '{"amount":"1"}')
   const path = '/v1/payouts'
@@ -226,7 +227,7 @@ t.test('a partner is helped to sign', async (t) => {
   })
 
   await t.test('with the secret of another key', async (t) => {
-    const secret = join(t.testdir(), 'secret')
+    const secret = join(ownFolder(t), 'secret')
     writeFileSync(secret, `${first.secret}\n`)
     const acme = partnerOf(stack.sandbox, { keyId: first.key_id, secret: first.secret })
     const given = Object.entries(acme.sign('GET', '/v1/balances', '').headers)

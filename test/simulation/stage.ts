@@ -6,6 +6,7 @@
  */
 import type { Random } from '../../src/base/random.js'
 import { createChance, type Chance } from '../fuzz/chance.js'
+import { ownFolder } from '../support/own_folder.js'
 import type { Home } from '../support/world.js'
 import { createFaultyBus, type FaultyBus } from './faulty_bus.js'
 import { createFaultyRail, type FaultyRail } from './faulty_rail.js'
@@ -47,7 +48,7 @@ export async function setStage({ seed, home, tell }: StageOptions): Promise<Stag
   const chance = chanceOf(0)
   const swarm = drawSwarm(chanceOf(1))
   const random = randomBy(chanceOf(2))
-  const folder = home.testdir()
+  const folder = ownFolder(home)
   let faulty = false
   const happens = (times: number): boolean => faulty && times > 0 && chance.once(times)
 

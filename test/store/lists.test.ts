@@ -21,6 +21,7 @@ import {
   payoutsStatement,
 } from '../../src/store/lists.js'
 import { PROCESSOR_SCHEMA } from '../../src/store/store.js'
+import { ownFolder } from '../support/own_folder.js'
 
 const DEMO = 'demo_sandbox' as TenantId
 const RANGE = { tenant: DEMO, from: 'pout_1', below: 'pout_2' }
@@ -74,7 +75,7 @@ const cases: readonly (readonly [string, Statement, string])[] = [
 ]
 
 void t.test('no list scans, none sorts', async (t) => {
-  const database = await openDatabase(join(t.testdir(), 'processor.db'), {
+  const database = await openDatabase(join(ownFolder(t), 'processor.db'), {
     migrations: PROCESSOR_SCHEMA,
   })
   t.teardown(() => database.close())
@@ -86,7 +87,7 @@ void t.test('no list scans, none sorts', async (t) => {
 })
 
 void t.test('what the rail moved is found along the entries alone', async (t) => {
-  const database = await openDatabase(join(t.testdir(), 'processor.db'), {
+  const database = await openDatabase(join(ownFolder(t), 'processor.db'), {
     migrations: PROCESSOR_SCHEMA,
   })
   t.teardown(() => database.close())
@@ -104,7 +105,7 @@ void t.test('what the rail moved is found along the entries alone', async (t) =>
 })
 
 void t.test('no part of an entity’s file scans its table', async (t) => {
-  const database = await openDatabase(join(t.testdir(), 'processor.db'), {
+  const database = await openDatabase(join(ownFolder(t), 'processor.db'), {
     migrations: PROCESSOR_SCHEMA,
   })
   t.teardown(() => database.close())

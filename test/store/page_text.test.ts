@@ -4,6 +4,7 @@ import t from 'tap'
 import fc from 'fast-check'
 import { openDatabase } from '../../src/store/database.js'
 import { asText, NO_ROWS, rowsOf } from '../../src/store/page_text.js'
+import { ownFolder } from '../support/own_folder.js'
 
 const COLUMNS = {
   id: 'integer',
@@ -35,7 +36,7 @@ const thing = fc.record({
 })
 
 void t.test('whatever is stored', async (t) => {
-  const database = await openDatabase(join(t.testdir(), 'things.db'))
+  const database = await openDatabase(join(ownFolder(t), 'things.db'))
   t.teardown(() => database.close())
   await database.exec(`CREATE TABLE things (id INTEGER PRIMARY KEY, name TEXT NOT NULL, note TEXT,
     amount INTEGER NOT NULL, spent INTEGER, body TEXT NOT NULL) STRICT`)

@@ -9,6 +9,7 @@ import type { TenantId } from '../../src/base/ids.js'
 import { openDatabase } from '../../src/store/database.js'
 import { openStore, type GroupRows, type Store } from '../../src/store/store.js'
 import { TABLE_NAMES, type Row, type TableName } from '../../src/store/tables.js'
+import { ownFolder } from '../support/own_folder.js'
 
 const NO_ROWS = Object.fromEntries(
   TABLE_NAMES.map((name) => [name, []]),
@@ -32,7 +33,7 @@ function groupOf<N extends TableName>(rows: { [K in N]: readonly Row<K>[] }): Gr
 }
 
 async function opened(t: Test): Promise<{ store: Store; file: string }> {
-  const file = join(t.testdir(), 'processor.db')
+  const file = join(ownFolder(t), 'processor.db')
   const store = await openStore(file)
   t.teardown(() => store.close())
   return { store, file }
@@ -209,7 +210,7 @@ void t.test('one event for one transition, by the schema', async (t) => {
 })
 
 void t.test('what was committed is there after the file is opened again', async (t) => {
-  const file = join(t.testdir(), 'processor.db')
+  const file = join(ownFolder(t), 'processor.db')
   const first = await openStore(file)
   const salt = (await first.boot(instant(0))).nonceSalt
   await first.commit({ ...groupOf({ intents: [anIntent('pi_1')] }), nonces: Buffer.alloc(16, 1) })
@@ -238,7 +239,7 @@ void t.test('a file that is gone or empty does not take its WAL along', async (t
 })
 
 void t.test('a file of a newer version is refused', async (t) => {
-  const file = join(t.testdir(), 'processor.db')
+  const file = join(ownFolder(t), 'processor.db')
   const store = await openStore(file)
   await store.close()
   const raw = await openDatabase(file)
@@ -249,7 +250,7 @@ void t.test('a file of a newer version is refused', async (t) => {
 })
 
 void t.test('a file has one writer, and as many readers as like', async (t) => {
-  const file = join(t.testdir(), 'processor.db')
+  const file = join(ownFolder(t), 'processor.db')
   const store = await openStore(file)
   await t.rejects(openStore(file), /processor\.db is in use by another process/)
   const reader = await openDatabase(file, { readOnly: true })
@@ -263,7 +264,7 @@ void t.test('a file has one writer, and as many readers as like', async (t) => {
 })
 
 void t.test('a value the driver would turn into NULL does not compile', async (t) => {
-  const database = await openDatabase(join(t.testdir(), 'x.db'))
+  const database = await openDatabase(join(ownFolder(t), 'x.db'))
   t.teardown(() => database.close())
   // @ts-expect-error a bigint would be bound as NULL
   await database.all('SELECT ? AS x', [5n])

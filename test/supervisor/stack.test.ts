@@ -19,6 +19,7 @@ import { systemClock } from '../../src/base/clock.js'
 import { projectRoot } from '../../src/base/protos.js'
 import { seeOffFormerRun, writeRunFile } from '../../src/supervisor/run_file.js'
 import { eventually } from '../support/eventually.js'
+import { ownFolder } from '../support/own_folder.js'
 import { startInVain, startStack, type RunningStack } from '../support/stack.js'
 
 // Many processes on a machine that may be busy.
@@ -27,7 +28,7 @@ t.setTimeout(180_000)
 const PROCESSES = ['nats', 'rail', 'processor', 'webhooks', 'gateway']
 
 async function aStack(t: Test, settings: Readonly<Record<string, string>> = {}) {
-  const stack = await startStack({ dataDir: t.testdir(), settings })
+  const stack = await startStack({ dataDir: ownFolder(t), settings })
   t.teardown(() => stack.stop())
   return stack
 }
@@ -57,7 +58,7 @@ const readyz = async ({ sandbox }: RunningStack): Promise<{ status: number; body
 }
 
 t.test('everything comes up, tells where it is, and ends without a trace', async (t) => {
-  const dataDir = t.testdir()
+  const dataDir = ownFolder(t)
   const stack = await startStack({ dataDir })
   const { sandbox } = stack
   t.match(stack.output(), `ready: ${sandbox.base_url}\n`)
@@ -91,7 +92,7 @@ t.test('everything comes up, tells where it is, and ends without a trace', async
 })
 
 t.test('a second start keeps the credentials', async (t) => {
-  const dataDir = t.testdir()
+  const dataDir = ownFolder(t)
   const first = await startStack({ dataDir })
   await first.stop()
   t.match(first.sandbox, { brand: 'Service', serves_production: false })
@@ -121,7 +122,7 @@ t.test('a process that is killed comes back at the same place', async (t) => {
 })
 
 t.test('what the supervisor can not write does not end it', async (t) => {
-  const dataDir = t.testdir()
+  const dataDir = ownFolder(t)
   const stack = await startStack({ dataDir })
   t.teardown(() => stack.stop())
   const natsPid = stack.pidOf('nats')
@@ -146,7 +147,7 @@ t.test('two gateways share one port', async (t) => {
 })
 
 t.test('a killed supervisor takes its processes along, and the next start waits', async (t) => {
-  const dataDir = t.testdir()
+  const dataDir = ownFolder(t)
   const stack = await startStack({ dataDir })
   const pids = pidsOf(stack)
   await stack.stop('SIGKILL')
@@ -158,7 +159,7 @@ t.test('a killed supervisor takes its processes along, and the next start waits'
 t.test(
   'a former process that does not leave is killed, a stranger with its id is not',
   async (t) => {
-    const file = join(t.testdir(), 'run.json')
+    const file = join(ownFolder(t), 'run.json')
     const stubborn = spawn('/bin/sh', ['-c', 'trap "" TERM; while :; do sleep 1; done'])
     const stranger = spawn('/bin/sleep', ['60'])
     t.teardown(() => stranger.kill())
@@ -187,7 +188,7 @@ t.test(
 )
 
 t.test('a run file that a power cut left incomplete stops nobody', async (t) => {
-  const file = join(t.testdir(), 'run.json')
+  const file = join(ownFolder(t), 'run.json')
   for (const text of ['', '{ "supervisor": {', 'null']) {
     writeFileSync(file, text)
     await seeOffFormerRun(file, systemClock, () => t.fail('nobody is waited for'))
@@ -196,7 +197,7 @@ t.test('a run file that a power cut left incomplete stops nobody', async (t) => 
 })
 
 t.test('a stack that a program started for itself ends with that program', async (t) => {
-  const dataDir = t.testdir()
+  const dataDir = ownFolder(t)
   const module = join(projectRoot(), '.build/src/operations/own_stack.js')
   const program = `import { startOwnStack } from ${JSON.stringify(module)}
     await startOwnStack(${JSON.stringify(dataDir)}).ready
@@ -213,7 +214,7 @@ t.test('a stack that a program started for itself ends with that program', async
 })
 
 t.test('what makes a start impossible is told in one sentence', async (t) => {
-  const one = async (settings: Readonly<Record<string, string>>, dataDir = t.testdir()) => {
+  const one = async (settings: Readonly<Record<string, string>>, dataDir = ownFolder(t)) => {
     const { exitCode, output } = await startInVain(dataDir, settings)
     t.equal(exitCode, 1)
     t.equal(output.trimEnd().split('\n').length, 1, output)
@@ -264,7 +265,7 @@ t.test('a program that does not start: its own sentence, and nothing is left', a
 })
 
 t.test('stopping half-way through the start leaves nothing', async (t) => {
-  const dataDir = t.testdir()
+  const dataDir = ownFolder(t)
   const starting = startInVain(dataDir, {})
   const runFile = join(dataDir, 'run.json')
   const supervisor = await eventually('it has begun', () => {

@@ -25,6 +25,7 @@ import { openKeyring } from '../../src/processor/keys/keyring.js'
 import { loadMemory, type Memory } from '../../src/processor/memory/memory.js'
 import { createPipeline, type Pipeline } from '../../src/processor/cycle/pipeline.js'
 import { createVault, type Vault } from '../../src/processor/keys/vault.js'
+import { ownFolder } from './own_folder.js'
 
 export const RULES: Rules = {
   brand: 'Service',
@@ -84,7 +85,7 @@ export interface WorldOptions {
 export type Home = Pick<Test, 'testdir' | 'teardown'>
 
 export async function createWorld(home: Home, options: WorldOptions = {}): Promise<World> {
-  const file = join(home.testdir(), 'processor.db')
+  const file = join(ownFolder(home), 'processor.db')
   const clock = heldClock()
   const random = options.random ?? systemRandom()
   const events: StoredEvent[] = []

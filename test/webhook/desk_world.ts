@@ -28,6 +28,7 @@ import type { Parcel, SendOutcome } from '../../actors/webhook/sender.js'
 import { openWebhookStore, type WebhookStore } from '../../actors/webhook/store.js'
 import { openViews, type Views } from '../../actors/webhook/views.js'
 import { eventually } from '../support/eventually.js'
+import { ownFolder } from '../support/own_folder.js'
 import { aDelivery, anEventRow, heldClock } from './builders.js'
 
 const TOKEN = 'it_desk'
@@ -65,7 +66,7 @@ export interface DeskWorld {
 
 export async function aDeskWorld(t: Test): Promise<DeskWorld> {
   const clock = heldClock()
-  const place = t.testdir()
+  const place = ownFolder(t)
   const desk = deliveryDeskService(createGuard(TOKEN))
   const address = await serve(t, desk)
   const endpoints = new Map<EndpointId, Endpoint>()

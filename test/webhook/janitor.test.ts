@@ -6,6 +6,7 @@ import { startJanitor } from '../../actors/webhook/janitor.js'
 import { openWebhookStore, type Looked } from '../../actors/webhook/store.js'
 import { openDatabase } from '../../src/store/database.js'
 import { eventually } from '../support/eventually.js'
+import { ownFolder } from '../support/own_folder.js'
 import { aDelivery, anEndpoint, anEventRow } from './builders.js'
 
 const NOW = instant(1_790_000_000_000)
@@ -14,7 +15,7 @@ const stop = (fault: unknown): void => {
 }
 
 void t.test('a sweep goes on where the last one ended, and begins anew each hour', async (t) => {
-  const file = join(t.testdir(), 'webhooks.db')
+  const file = join(ownFolder(t), 'webhooks.db')
   const store = await openWebhookStore(file, stop)
   t.teardown(() => store.close())
   const row = (agoMs: number) => anEventRow({ receivedAt: plus(NOW, -agoMs) })

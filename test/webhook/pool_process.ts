@@ -24,6 +24,7 @@ import type { StoredEvent } from '../../src/store/store.js'
 import { TENANT } from '../bus/events.js'
 import { eventually } from '../support/eventually.js'
 import { createNatsServer, type NatsServer } from '../support/nats_server.js'
+import { ownFolder } from '../support/own_folder.js'
 import { openStandInProcessor, type StandInProcessor } from './stand_in_processor.js'
 
 const SECRET = 'whsec_of_the_test'
@@ -67,7 +68,7 @@ export interface PoolWorld {
 }
 
 export async function aPoolWorld(t: Test): Promise<PoolWorld> {
-  const folder = t.testdir()
+  const folder = ownFolder(t)
   const nats = await createNatsServer(folder)
   await nats.start()
   const environment = { DATA_DIR: folder, LOG_LEVEL: 'error', NATS_URL: nats.url }

@@ -9,6 +9,7 @@ import { createPool, type FailingEndpoint, type PoolOptions } from '../../actors
 import type { Parcel, SendOutcome } from '../../actors/webhook/sender.js'
 import { openWebhookStore } from '../../actors/webhook/store.js'
 import { eventually } from '../support/eventually.js'
+import { ownFolder } from '../support/own_folder.js'
 import { aDelivery, anEndpoint, anEventRow, heldClock } from './builders.js'
 
 type Kind = SendOutcome['kind']
@@ -22,7 +23,7 @@ async function aPool(
   ratePerSecond: number | null = null,
 ) {
   const clock = heldClock()
-  const file = join(t.testdir(), 'webhooks.db')
+  const file = join(ownFolder(t), 'webhooks.db')
   const store = await openWebhookStore(file, (fault) => {
     throw fault
   })

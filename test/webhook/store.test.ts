@@ -5,6 +5,7 @@ import type { EndpointId, EventId } from '../../src/base/ids.js'
 import { openDatabase } from '../../src/store/database.js'
 import { openWebhookStore, type Delivery, type WebhookStore } from '../../actors/webhook/store.js'
 import { aDelivery, anEndpoint, anEventRow, TENANT } from './builders.js'
+import { ownFolder } from '../support/own_folder.js'
 
 const NOW = instant(1_790_000_000_000)
 
@@ -12,7 +13,7 @@ const stop = (fault: unknown): void => {
   throw fault
 }
 
-async function aStore(t: Test, folder = t.testdir()): Promise<WebhookStore> {
+async function aStore(t: Test, folder = ownFolder(t)): Promise<WebhookStore> {
   const store = await openWebhookStore(join(folder, 'webhooks.db'), stop)
   t.teardown(() => store.close())
   return store
@@ -25,7 +26,7 @@ const ended = (delivery: Delivery, state: 'delivered' | 'dead'): Delivery => ({
 })
 
 void t.test('a new opening finds what was committed', async (t) => {
-  const folder = t.testdir()
+  const folder = ownFolder(t)
   const event = anEventRow({ receivedAt: NOW })
   const endpoint = anEndpoint()
   const delivery = aDelivery(event, endpoint)
@@ -99,7 +100,7 @@ void t.test(
 )
 
 void t.test('a delivery that ends before its first commit is written once', async (t) => {
-  const folder = t.testdir()
+  const folder = ownFolder(t)
   const store = await aStore(t, folder)
   const event = anEventRow()
   const [one, other] = [aDelivery(event, anEndpoint()), aDelivery(event, anEndpoint())]
@@ -136,7 +137,7 @@ void t.test('an event is known as soon as its commit is asked for', async (t) =>
 
 void t.test('a commit that the disk refuses ends nothing well', async (t) => {
   const faults: unknown[] = []
-  const store = await openWebhookStore(join(t.testdir(), 'webhooks.db'), (fault) =>
+  const store = await openWebhookStore(join(ownFolder(t), 'webhooks.db'), (fault) =>
     faults.push(fault),
   )
   const delivery = aDelivery(anEventRow(), anEndpoint())
@@ -168,7 +169,7 @@ void t.test('the events that a late endpoint has missed', async (t) => {
 })
 
 void t.test('only what is settled, reported and old is forgotten', async (t) => {
-  const folder = t.testdir()
+  const folder = ownFolder(t)
   const store = await aStore(t, folder)
   const old = { receivedAt: NOW }
   const [done, dead, open, unreported] = [1, 2, 3, 4].map(() => anEventRow(old))
@@ -215,7 +216,7 @@ void t.test('only what is settled, reported and old is forgotten', async (t) => 
 })
 
 void t.test('the schema refuses rows that can not be', async (t) => {
-  const folder = t.testdir()
+  const folder = ownFolder(t)
   const store = await aStore(t, folder)
   const event = anEventRow()
   const delivery = aDelivery(event, anEndpoint())

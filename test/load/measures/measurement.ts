@@ -7,7 +7,13 @@
  * come from a look a second (sampler).
  */
 import type { Client, Order, Outcome } from '../client/client.js'
-import { curveOf, latencyMs, type LatencyCurve, type LatencyMs } from '../client/latency.js'
+import {
+  createLatencies,
+  curveOf,
+  latencyMs,
+  type LatencyCurve,
+  type LatencyMs,
+} from '../client/latency.js'
 import type { Pulse, Tally, Window } from '../client/load.js'
 import type { Arrivals, Receiver } from '../site/receiver.js'
 import { createSampler, type Sample } from './sampler.js'
@@ -21,6 +27,8 @@ export interface WindowResult {
   readonly ratePerSecond: number
   readonly latency: LatencyMs
   readonly curve: LatencyCurve
+  /** Latencies from sent, of each stretch of the schedule as a whole. */
+  readonly stretches: readonly LatencyMs[]
   /** How long refusals took from sent, and from due. */
   readonly refusals: LatencyMs
   readonly refusalsFromDue: LatencyMs
@@ -108,6 +116,7 @@ export async function measure(turn: Turn): Promise<Measurement> {
   const everyMs = turn.everyMs ?? lookEvery(turn.order.window)
   const moments: Moment[] = []
   const pulses: PulseResult[] = []
+  const stretches = createStretches(turn.order.window)
   let arrivals: Promise<Arrivals> | undefined
   const sampler = createSampler({
     everyMs: Math.max(everyMs, SAMPLE_MIN_MS),
@@ -127,6 +136,7 @@ export async function measure(turn: Turn): Promise<Measurement> {
     pulse: (pulse) => {
       const result = pulseResult(pulse, pulses.at(-1)?.at ?? 0)
       pulses.push(result)
+      stretches.add(pulse)
       turn.tell(result)
     },
   })
@@ -136,6 +146,7 @@ export async function measure(turn: Turn): Promise<Measurement> {
     ...resultOf(turn, outcome.tally, moments),
     arrivals: await arrivals,
     perCommit: perCommitOf(samples),
+    stretches: stretches.latencies(),
     pulses,
     samples,
   }
@@ -160,6 +171,20 @@ function pulseResult(pulse: Pulse, before: number): PulseResult {
   }
 }
 
+/** A pulse is of the stretch in which it ends. */
+function createStretches({ schedule = [] }: Window) {
+  let endsAt = 0
+  const stretches = schedule.map(({ ms }) => {
+    endsAt += ms
+    return { endsAt, latencies: createLatencies() }
+  })
+  return {
+    add: ({ at, latenciesFromSent }: Pulse): void =>
+      stretches.find((stretch) => at <= stretch.endsAt)?.latencies.add(latenciesFromSent),
+    latencies: (): LatencyMs[] => stretches.map(({ latencies }) => latencyMs(latencies)),
+  }
+}
+
 function perCommitOf(samples: readonly Sample[]): number {
   const sum = (of: (sample: Sample) => number): number =>
     samples.reduce((total, sample) => total + of(sample), 0)
@@ -171,7 +196,7 @@ function resultOf(
   { side, repeat, cores }: Turn,
   tally: Tally,
   [opened, closed]: readonly Moment[],
-): Omit<WindowResult, 'arrivals' | 'perCommit' | 'pulses' | 'samples'> {
+): Omit<WindowResult, 'arrivals' | 'perCommit' | 'stretches' | 'pulses' | 'samples'> {
   if (opened === undefined || closed === undefined) throw new Error('a window was not measured')
   const { processes, elsewhereCpuMs } = usageBetween(opened, closed)
   const { seconds, completedInWindow, begun, completed, overdue, givenUp } = tally

@@ -24,6 +24,7 @@ export const aWindow = (given: Partial<WindowResult> = {}): WindowResult => ({
     [50, 18],
     [99, 40],
   ],
+  stretches: [],
   refusals: LATENCY,
   refusalsFromDue: LATENCY,
   requests: { sent: 200_000, answered: 200_000 },
