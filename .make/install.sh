@@ -13,17 +13,32 @@ missing() {
 }
 
 command -v node >/dev/null || missing 'node is missing: install Node.js 20.12 or newer (https://nodejs.org).'
-node -e 'const [a, b] = process.versions.node.split(".").map(Number)
-process.exit(a > 20 || (a === 20 && b >= 12) ? 0 : 1)' ||
-  missing "Node.js $(node -v) is too old: install 20.12 or newer (https://nodejs.org)."
+# uWebSockets.js comes compiled: for some versions of Node alone, and from 22 on with a newer glibc.
+node -e '
+const { node } = process.versions
+const [major, minor] = node.split(".").map(Number)
+const refuse = (why) => {
+  console.error(`Node.js ${node} ${why} (https://nodejs.org).`)
+  process.exit(1)
+}
+if (major < 20 || (major === 20 && minor < 12)) refuse("is too old: install 20.12 or newer")
+if (![20, 21, 22, 24, 25].includes(major)) refuse("has no build of uWebSockets.js: install 20, 22 or 24")
+if (major > 21 && process.platform === "linux") {
+  const glibc = process.report.getReport().header.glibcVersionRuntime
+  const [edition, revision] = (glibc ?? "0.0").split(".").map(Number)
+  if (edition < 2 || (edition === 2 && revision < 38)) {
+    const here = glibc ?? "another libc"
+    refuse(`needs glibc 2.38 for uWebSockets.js, here is ${here}: install Node.js 20, or use a newer system`)
+  }
+}' || exit 1
 command -v npm >/dev/null || missing 'npm is missing: it comes with Node.js, or: apt-get install npm'
 
 loads() {
-  node -e 'require("sqlite3"); require("uWebSockets.js")' >/dev/null 2>&1
+  node -e 'require("sqlite3"); require("uWebSockets.js")'
 }
 
 # Somebody ran `npm ci` by hand: npm writes this file last, when all is there.
-if [ node_modules/.package-lock.json -nt package-lock.json ] && loads; then
+if [ node_modules/.package-lock.json -nt package-lock.json ] && loads 2>/dev/null; then
   exit 0
 fi
 
