@@ -9,6 +9,7 @@
 import { readFileSync } from 'node:fs'
 import type { Clock } from '../base/clock.js'
 import type { OperatorClient, PartnerAdminClient, WebhookAdminClient } from './operator_client.js'
+import type { Flags, Option } from './options.js'
 import type { Sandbox } from './sandbox.js'
 import type { Paint } from './terminal.js'
 
@@ -30,32 +31,6 @@ export function bytesIn(file: string): Buffer {
     throw new CommandFault(error instanceof Error ? error.message : String(error))
   }
 }
-
-/** The options of all commands. */
-export interface Flags {
-  readonly as?: string
-  readonly reason?: string
-  readonly evidence?: string
-  readonly cursor?: string
-  readonly resolved?: boolean
-  readonly body?: string
-  readonly header?: readonly string[]
-  readonly canonical?: string
-  readonly 'secret-file'?: string
-  readonly port?: string
-  readonly 'forward-to'?: string
-  readonly endpoint?: string
-  readonly since?: string
-  readonly 'idempotency-key'?: string
-  readonly 'no-funds'?: boolean
-  readonly json?: boolean
-  readonly from?: string
-  readonly to?: string
-  readonly out?: string
-  readonly help?: boolean
-}
-
-export type Option = keyof Flags
 
 export interface Context {
   readonly sandbox: Sandbox

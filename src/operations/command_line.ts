@@ -1,39 +1,17 @@
 /**
  * What was typed: a command with its arguments and options, or a question for help.
  *
- * Owns: which options there are, how words become a command, what is told when they do not. Does
- * not own: the commands.
+ * Owns: how words become a command, what is told when they do not. Does not own: the commands, the
+ * options (options).
  *
  * L1. An option that the command does not read is refused: it was meant to change something, and
  *     would not.
  */
 import { parseArgs } from 'node:util'
-import { CommandFault, type Command, type Flags, type Option } from './command.js'
+import { CommandFault, type Command } from './command.js'
 import { COMMANDS } from './commands.js'
+import { OPTIONS, type Flags, type Option } from './options.js'
 import { table } from './terminal.js'
-
-const OPTIONS = {
-  as: { type: 'string' },
-  reason: { type: 'string' },
-  evidence: { type: 'string' },
-  cursor: { type: 'string' },
-  resolved: { type: 'boolean' },
-  body: { type: 'string' },
-  header: { type: 'string', multiple: true },
-  canonical: { type: 'string' },
-  'secret-file': { type: 'string' },
-  port: { type: 'string' },
-  'forward-to': { type: 'string' },
-  endpoint: { type: 'string' },
-  since: { type: 'string' },
-  'idempotency-key': { type: 'string' },
-  'no-funds': { type: 'boolean' },
-  json: { type: 'boolean' },
-  from: { type: 'string' },
-  to: { type: 'string' },
-  out: { type: 'string' },
-  help: { type: 'boolean', short: 'h' },
-} as const
 
 export type Typed =
   | { readonly help: string }

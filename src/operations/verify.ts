@@ -13,15 +13,9 @@ import { parseKeyId } from '../auth/request_shape.js'
 import { judgeSignature, type SignatureReport } from '../auth/signature_check.js'
 import { signatureMatches, signingKey, type SigningSecret } from '../auth/signature.js'
 import { REPEATED, type HeaderValue } from '../auth/verify.js'
-import {
-  bytesIn,
-  CommandFault,
-  type Command,
-  type Context,
-  type Flags,
-  type Report,
-} from './command.js'
+import { bytesIn, CommandFault, type Command, type Context, type Report } from './command.js'
 import { firstDifference, shown, type FirstDifference } from './first_difference.js'
+import type { Flags } from './options.js'
 import { table } from './terminal.js'
 
 /** Not asked here (V2), or right by itself: the key's own environment is the one asked for. */
