@@ -11,7 +11,6 @@ import { systemClock } from '../../src/base/clock.js'
 import { actions } from '../../src/operations/actions.js'
 import { keyIssue, partnerCreate } from '../../src/operations/changes.js'
 import type { Command, Context, Report } from '../../src/operations/command.js'
-import type { Flags } from '../../src/operations/options.js'
 import { keyList, keyRevoke } from '../../src/operations/keys.js'
 import { masterKeyList, masterKeyReencrypt } from '../../src/operations/master_keys.js'
 import {
@@ -19,6 +18,7 @@ import {
   connectPartnerAdmin,
   connectWebhookAdmin,
 } from '../../src/operations/operator_client.js'
+import type { Flags } from '../../src/operations/options.js'
 import type { Signed } from '../../src/operations/partner.js'
 import {
   partnerAllowIps,
