@@ -13,6 +13,7 @@ void t.test('what it accepts it reads as JSON.parse does', (t) => {
     '{"a":"\\ud83d\\ude00 \\u00e9 é 😀"}',
     '{"e":"1e5 1.5 : :","E":true}',
     '{"a\\u003a":1}',
+    '{"\\\\a":"\\\\","\\\\\\\\":["\\\\"]}',
     '9007199254740993',
     '"x"',
   ]) {
@@ -37,6 +38,9 @@ void t.test('what it refuses', (t) => {
     'an empty name twice': '{"":1,"":2}',
     __proto__: '{"__proto__":{"a":1}}',
     'escaped __proto__': '{"\\u005f_proto__":"x"}',
+    'a backslash for a name': '{"\\\\":1}',
+    'an escaped one': '{"x":{"\\u005c" :1}}',
+    'an escaped one in capitals': '{"\\u005C":1}',
     'an exponent': '{"a":1e2}',
     'an upper-case exponent': '{"a":1E2}',
     'a fraction': '{"a":100.0}',
@@ -70,8 +74,8 @@ interface Written {
 }
 
 const name = fc.oneof(
-  fc.constantFrom('a', 'b', '', ':', '{"a":1}', '"', '\\', 'e1', '1e5'),
-  fc.string({ maxLength: 4 }),
+  fc.constantFrom('a', 'b', '', ':', '{"a":1}', '"', '\\\\', 'e1', '1e5'),
+  fc.string({ maxLength: 4 }).filter((text) => text !== '\\'),
 )
 /** A name with every character escaped or none: one name, two spellings. */
 function spelt(text: string, escaped: boolean): string {
