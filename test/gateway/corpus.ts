@@ -23,8 +23,12 @@ const entry = (bytes: string | Buffer, ...answers: number[]): Entry => ({
   parts: [typeof bytes === 'string' ? Buffer.from(bytes, 'latin1') : bytes],
   answers,
 })
-/** Refused by us, by uWS (whose builds for Node 20 and later differ in it), or without a word. */
-const refused = (bytes: string | Buffer): Entry => entry(bytes, 0, 400, 431, 505)
+/** Up to Node 21 uWS's build is an older one; without a setting the later take heads of 4 KiB. */
+const IS_OLDER_UWS = Number(process.versions.modules) <= 120
+const later = (answer: number): readonly number[] => (IS_OLDER_UWS ? [] : [answer])
+
+/** Refused by us, by uWS, or without a word. */
+const refused = (bytes: string | Buffer): Entry => entry(bytes, 0, 400, 505, ...later(431))
 
 /** A signed create with something else in the place of its first match. */
 const edited = (what: string | RegExp, by: string): string => good().replace(what, () => by)
@@ -72,7 +76,7 @@ export const CORPUS: Readonly<Record<string, Entry>> = {
   'NUL in the path': refused(unsigned('GET /v1/bal\0ances')),
   'a byte beyond ASCII in the path': entry(unsigned('GET /v1/balances\xff'), 404),
   'a fragment': entry(unsigned('GET /v1/balances#top'), 404),
-  'a path of 5,000 bytes': entry(unsigned(`GET /${'a'.repeat(5_000)}`), 404, 431),
+  'a path of 5,000 bytes': entry(unsigned(`GET /${'a'.repeat(5_000)}`), IS_OLDER_UWS ? 404 : 431),
   'a path of 9,000 bytes': refused(unsigned(`GET /${'a'.repeat(9_000)}`)),
   'a path of 200,000 bytes': refused(unsigned(`GET /${'a'.repeat(200_000)}`)),
   'a query of 9,000 bytes': refused(unsigned(`GET /?${'a'.repeat(9_000)}`)),
@@ -124,7 +128,7 @@ export const CORPUS: Readonly<Record<string, Entry>> = {
   'an empty length': refused(edited(/Content-Length: .*\r\n/, 'Content-Length: \r\n')),
   'a length that is too short': entry(
     edited(/Content-Length: .*\r\n/, 'Content-Length: 3\r\n'),
-    ...[0, 400, 401, 505],
+    ...[0, 400, 505, ...later(401)],
   ),
   identity: refused(inChunks(body).replace('chunked', 'identity')),
   'two codings': refused(inChunks(chunk(body)).replace('chunked', 'gzip, chunked')),
