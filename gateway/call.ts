@@ -10,13 +10,15 @@
  * J3. A command is in flight from its submission until it is settled, whether its client waits or
  *     not.
  * J4. What is too much whoever asks is refused before the body is read, where that can be.
+ * J5. What has to wait for its turn waits before anybody is asked who he is; the processor has as
+ *     much time for it as is left then.
  */
 import type { Command } from '../protos/types/causeway/v1/Command.js'
-import { ANSWER_WITHIN_MS } from '../src/base/bounds.js'
 import type { Clock, Instant } from '../src/base/clock.js'
 import type { ErrorCode } from '../src/base/errors.js'
 import type { Environment } from '../src/base/ids.js'
 import type { Authenticator, Caller } from './authenticate.js'
+import type { Backlog } from './backlog.js'
 import type { BrandHeaders } from './brand_headers.js'
 import type { Directory } from './directory.js'
 import type { AnswerHeaders, Exchange } from './exchange.js'
@@ -31,6 +33,7 @@ export interface CallOptions {
   readonly brandHeaders: BrandHeaders
   readonly hosts: Hosts
   readonly limits: Limits
+  readonly backlog: Backlog
   readonly pacedRefusals: PacedRefusals
   readonly authenticator: Authenticator
   readonly directory: Directory
@@ -40,12 +43,17 @@ export interface CallOptions {
 
 /** Before anybody is known. False: it is to be served. */
 export function turnsAway(
-  { limits, pacedRefusals }: CallOptions,
+  { limits, backlog, pacedRefusals }: CallOptions,
   exchange: Exchange,
   { kind }: Destination,
 ): boolean {
-  if (kind !== 'local' && limits.overload(exchange.startedAt)) {
-    pacedRefusals.add(() => exchange.refuse('configuration_error', RETRY_SOON))
+  const verdict = kind === 'local' ? 'passes' : limits.overload(exchange.startedAt)
+  if (verdict !== 'passes') {
+    const tooMany = verdict === 'flood' ? [...backlog.drop(), exchange] : [exchange]
+    for (const one of tooMany) {
+      limits.shed()
+      pacedRefusals.add(() => one.refuse('configuration_error', RETRY_SOON))
+    }
     return true
   }
   const waitAsSource = limits.source(exchange)
@@ -60,7 +68,7 @@ export function serveCall(
   exchange: Exchange,
   destination: Destination,
 ): void {
-  const { limits, pacedRefusals, authenticator, processor } = options
+  const { authenticator, backlog, brandHeaders } = options
   const host = exchange.header('host')
   const environment = options.hosts(typeof host === 'string' ? host : '')
   if (environment === undefined) return exchange.refuse('not_found')
@@ -70,6 +78,19 @@ export function serveCall(
   if (destination.kind === 'nowhere' && !authenticator.isSigned(exchange)) {
     return exchange.refuse(destination.code, destination.headers)
   }
+  if (!backlog.mustHold()) return serveInTurn(options, exchange, destination, environment)
+  const keyId = exchange.header(brandHeaders.keyId)
+  const lane = typeof keyId === 'string' ? keyId : ''
+  backlog.hold(exchange, lane, () => serveInTurn(options, exchange, destination, environment))
+}
+
+function serveInTurn(
+  options: CallOptions,
+  exchange: Exchange,
+  destination: Exclude<Destination, { kind: 'local' }>,
+  environment: Environment,
+): void {
+  const { limits, backlog, pacedRefusals, authenticator, processor } = options
   const auth = destination.kind === 'nowhere' ? 'hmac' : destination.route.auth
   const caller = authenticator.authenticate(exchange, auth, environment, destination.id)
   if (!caller.ok) return exchange.refuse(caller.code)
@@ -80,7 +101,7 @@ export function serveCall(
     exchange,
     caller: caller.value,
     inFlight: limits.inFlight(caller.value.tenant),
-    queue: limits.queue,
+    backlog,
   }
   if (destination.kind === 'nowhere') {
     return burnAndRefuse(processor, call, destination.code, destination.headers)
@@ -114,7 +135,7 @@ interface Call {
   readonly exchange: Exchange
   readonly caller: Caller
   readonly inFlight: InFlight
-  readonly queue: Limits['queue']
+  readonly backlog: Backlog
 }
 
 /** Refuses a caller who is known: after its nonce is burnt, if it has one. */
@@ -135,7 +156,7 @@ function burnAndRefuse(
 function commandOf({ exchange, caller }: Call, command: Command): Command {
   command.ticket = 0
   command.request_id = exchange.requestId
-  command.budget_ms = ANSWER_WITHIN_MS
+  command.budget_ms = exchange.timeLeft()
   command.tenant = caller.tenant
   command.signed_by = caller.signedBy
   return command
@@ -147,20 +168,20 @@ abstract class CommandInFlight implements Waiting {
   protected readonly exchange: Exchange
   private readonly inFlight: InFlight
   /** Null: its answer is waited for beside the processor's cycle. */
-  private readonly queue: Limits['queue'] | null
+  private readonly backlog: Backlog | null
 
-  constructor({ exchange, inFlight }: Call, queue: Limits['queue'] | null) {
+  constructor({ exchange, inFlight }: Call, backlog: Backlog | null) {
     this.startedAt = exchange.startedAt
     this.exchange = exchange
     this.inFlight = inFlight
-    this.queue = queue
+    this.backlog = backlog
     inFlight.count += 1
-    if (queue !== null) queue.enter()
+    if (backlog !== null) backlog.sent()
   }
 
   settle(code: string, body: string, replayed: boolean): void {
     this.inFlight.count -= 1
-    if (this.queue !== null) this.queue.leave(this.startedAt)
+    if (this.backlog !== null) this.backlog.answered(this.startedAt)
     if (code === '') this.accepted(body, replayed)
     else this.exchange.refuse(knownCode(code))
   }
@@ -173,7 +194,7 @@ class Answering extends CommandInFlight {
   private readonly handler: Handler
 
   constructor(call: Call, handler: Handler) {
-    super(call, handler.waitsBesideCycle === true ? null : call.queue)
+    super(call, handler.waitsBesideCycle === true ? null : call.backlog)
     this.handler = handler
   }
 
@@ -189,7 +210,7 @@ class Burning extends CommandInFlight {
   private readonly headers: AnswerHeaders
 
   constructor(call: Call, code: ErrorCode, headers: AnswerHeaders) {
-    super(call, call.queue)
+    super(call, call.backlog)
     this.code = code
     this.headers = headers
   }

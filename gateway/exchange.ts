@@ -9,11 +9,11 @@
  *     a second answer finds nothing to write to.
  * X2. All that is needed of a head is copied before the callback returns: uWS frees it then.
  * X3. `body` may be uWS's own memory. It is readable only while `serve` runs, and `serve` is
- *     synchronous.
+ *     synchronous. What is postponed keeps a copy.
  * X4. No callback lets an exception out: uWS would end the process.
  * X5. A head that two readers could frame differently is refused and its connection closed.
- * X6. Bodies in parts hold at most BUFFERED_MAX_BYTES together; a stranger can not fill the memory
- *     with them.
+ * X6. Bodies in parts, and those of what is postponed, hold at most BUFFERED_MAX_BYTES together;
+ *     a stranger can not fill the memory with them.
  * X7. A body has bodyWithinMs, then its answer has answerWithinMs; what is late is answered 504.
  * X8. A header that comes twice has no value, except a list: its lines are one list (RFC 9110).
  * X9. What is turned away is answered, now or soon, without its body; uWS takes that from the
@@ -58,6 +58,13 @@ export interface Exchange {
   header(name: string): HeaderValue
   /** The peer's address as text; readable while `serve` runs. */
   peer(): string
+  /** Milliseconds until its answer is late; 1 at least. */
+  timeLeft(): number
+  /**
+   * How to go on with `serve` at another time; that does nothing when the request is answered by
+   * then or its client has gone. Undefined: there is no room for its body (X6).
+   */
+  postpone(goOn: () => void): (() => void) | undefined
   /** Does nothing when the request is answered already or its client has gone. */
   answer(status: number, body: string, headers?: AnswerHeaders): void
   refuse(code: ErrorCode, headers?: AnswerHeaders): void
@@ -143,7 +150,7 @@ export function createHttpServer<T extends Target>(options: HttpServerOptions<T>
   const begin = (res: HttpResponse, req: HttpRequest): void => {
     const exchange = new OpenExchange(server, res)
     res.onAborted(() => exchange.leave())
-    guarded(exchange, () => {
+    exchange.attempt(() => {
       if (!exchange.readHead(req)) {
         exchange.closing = true
         return exchange.refuse('invalid_request')
@@ -164,7 +171,7 @@ export function createHttpServer<T extends Target>(options: HttpServerOptions<T>
       return exchange.refuse('payload_too_large')
     }
     res.onData((chunk, isLast) => {
-      guarded(exchange, () => {
+      exchange.attempt(() => {
         if (exchange.receive(chunk, isLast, target.bodyMaxBytes)) serve(exchange, target)
       })
     })
@@ -183,15 +190,6 @@ export function createHttpServer<T extends Target>(options: HttpServerOptions<T>
     const turnedAway = service.turnsAway(exchange, target)
     if (turnedAway && !exchange.answered) server.answering.add(exchange)
     return turnedAway
-  }
-
-  const guarded = (exchange: OpenExchange<T>, step: () => void): void => {
-    try {
-      step()
-    } catch (error) {
-      log.error({ request_id: exchange.requestId, err: error }, 'a request met a bug')
-      exchange.refuse('internal_error')
-    }
   }
 
   const meet = (res: HttpResponse, change: number): void => {
@@ -302,6 +300,16 @@ class OpenExchange<T extends Target> implements Exchange, Waits<OpenExchange<T>>
     this.requestId = newId('request', this.startedAt, server.random)
   }
 
+  /** A step of the request's way (X4). */
+  attempt(step: () => void): void {
+    try {
+      step()
+    } catch (error) {
+      this.server.log.error({ request_id: this.requestId, err: error }, 'a request met a bug')
+      this.refuse('internal_error')
+    }
+  }
+
   /** Copies the head. False when it is too large or its framing is ambiguous. */
   readHead(req: HttpRequest): boolean {
     this.method = req.getCaseSensitiveMethod()
@@ -394,6 +402,25 @@ class OpenExchange<T extends Target> implements Exchange, Waits<OpenExchange<T>>
   private keepIn(buffer: Buffer): void {
     this.server.bufferedBytes += buffer.length - this.kept.length
     this.kept = buffer
+  }
+
+  postpone(goOn: () => void): (() => void) | undefined {
+    if (this.kept === NO_BODY) {
+      if (this.server.bufferedBytes + this.body.length > BUFFERED_MAX_BYTES) return undefined
+      this.keepIn(Buffer.from(this.body))
+      this.body = this.kept
+    }
+    const { body } = this
+    return () => {
+      if (this.res === undefined || this.answered) return
+      this.body = body
+      this.attempt(goOn)
+      this.body = NO_BODY
+    }
+  }
+
+  timeLeft(): number {
+    return Math.max(1, this.due - this.server.clock.now())
   }
 
   header(name: string): HeaderValue {

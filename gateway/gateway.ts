@@ -11,6 +11,7 @@ import type { Settings } from '../src/base/settings.js'
 import { createAddressList, type AddressList } from './addresses.js'
 import { createApp } from './app.js'
 import { createAuthenticator } from './authenticate.js'
+import { createBacklog } from './backlog.js'
 import { brandHeaders } from './brand_headers.js'
 import { createClientAddress, sourceOf } from './client_address.js'
 import { createConnectionCap } from './connections.js'
@@ -42,11 +43,15 @@ export function createGateway(parts: GatewayParts): HttpServer {
   const isProxy = proxiesOf(settings)
   const clientAddress = createClientAddress(isProxy)
   const headers = brandHeaders(settings.BRAND)
+  const limits = createLimits({ settings, clientAddress, clock, onLimited: metrics.limited })
+  const backlog = createBacklog(limits.queue)
+  metrics.watchHeld(() => backlog.size)
   const app = createApp({
     brandHeaders: headers,
     hosts: createHosts(settings),
     pacedRefusals: createPacedRefusals(clock),
-    limits: createLimits({ settings, clientAddress, clock, onLimited: metrics.limited }),
+    limits,
+    backlog,
     authenticator: createAuthenticator({
       brandHeaders: headers,
       clientAddress,

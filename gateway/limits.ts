@@ -17,7 +17,7 @@ import type { Caller } from './authenticate.js'
 import { sourceOf, type ClientAddress } from './client_address.js'
 import type { Exchange } from './exchange.js'
 import { createRateLimit } from './rate_limit.js'
-import { createStandingQueue, type StandingQueue } from './standing_queue.js'
+import { createStandingQueue, type StandingQueue, type Verdict } from './standing_queue.js'
 
 /** More sockets than any proxy or backend of a partner holds open. */
 export const CONNECTIONS_MAX = 4_000
@@ -33,13 +33,15 @@ export type LimitName = 'standing_queue' | 'address' | 'in_flight' | 'key'
 
 export interface Limits {
   /** Whether too many wait for the processor already, whoever asks. */
-  readonly overload: (now: Instant) => boolean
+  readonly overload: (now: Instant) => Verdict
+  /** One is refused for it. */
+  readonly shed: () => void
   /** Before anybody is known. Seconds to wait; 0: the request passes. */
   readonly source: (exchange: Exchange) => number
   /** Once the caller is known, likewise. */
   readonly caller: (caller: Caller) => number
   readonly inFlight: (tenant: TenantId) => InFlight
-  readonly queue: Pick<StandingQueue, 'enter' | 'leave'>
+  readonly queue: Omit<StandingQueue, 'verdict'>
 }
 
 export interface LimitsOptions {
@@ -60,15 +62,13 @@ export function createLimits(options: LimitsOptions): Limits {
     if (seconds > 0) onLimited(name)
     return seconds
   }
+  const shed = (): void => onLimited('standing_queue')
   if (settings.RATE_LIMIT === 'off') {
-    return { overload: () => false, source: () => 0, caller: () => 0, inFlight, queue }
+    return { overload: () => 'passes', shed, source: () => 0, caller: () => 0, inFlight, queue }
   }
   return {
-    overload: (now) => {
-      if (!queue.refuses(now)) return false
-      onLimited('standing_queue')
-      return true
-    },
+    overload: queue.verdict,
+    shed,
     source: (exchange) => {
       const source = sourceOf(clientAddress(exchange))
       return limited('address', sources(source, settings.RATE_LIMIT_PER_ADDRESS))

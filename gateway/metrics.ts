@@ -18,6 +18,8 @@ export interface Metrics {
   readonly authenticationRefused: (reason: string) => void
   /** A request or a connection was too many for this limit. */
   readonly limited: (limit: LimitName | 'connections') => void
+  /** Where the number of calls that are held is read. */
+  readonly watchHeld: (count: () => number) => void
 }
 
 /** Read when somebody looks. */
@@ -39,6 +41,7 @@ export function createMetrics(gauges: Gauges): Metrics {
   const routes = new Map<string, RouteMeter>()
   const refusals = new Map<string, number>()
   const limited = new Map<string, number>()
+  let held = (): number => 0
   const registers = [registry]
   collectDefaultMetrics({ register: registry })
 
@@ -90,6 +93,12 @@ export function createMetrics(gauges: Gauges): Metrics {
   addGauge(registry, 'gateway_commands_in_flight', 'Commands the processor has not answered', () =>
     gauges.inFlight(),
   )
+  addGauge(
+    registry,
+    'gateway_calls_held',
+    'Calls that wait here until the processor has room',
+    () => held(),
+  )
   addGauge(registry, 'gateway_stream_open', '1 while the processor can be reached', () =>
     Number(gauges.streamOpen()),
   )
@@ -115,6 +124,9 @@ export function createMetrics(gauges: Gauges): Metrics {
     },
     authenticationRefused: (reason) => countIn(refusals, reason),
     limited: (limit) => countIn(limited, limit),
+    watchHeld: (count) => {
+      held = count
+    },
   }
 }
 

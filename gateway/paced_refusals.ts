@@ -10,11 +10,11 @@
  */
 import type { Clock } from '../src/base/clock.js'
 
-/** To read and to refuse so many takes a quarter of a core. */
-export const PER_SECOND = 10_000
+/** To read and to refuse so many takes a fifth of a core. */
+export const PER_SECOND = 7_500
 const EVERY_MS = 5
-/** What came first has waited for less than a second. */
-export const WAITING_MAX = 8_000
+/** What came first has waited for a second. */
+export const WAITING_MAX = PER_SECOND
 /** What a pause of the process has held up is not answered in one turn. */
 export const AT_ONCE_MAX = PER_SECOND / 20
 

@@ -2,32 +2,35 @@
  * The queue of commands that the processor has not answered: is it a burst, or does it stand?
  *
  * Owns: how many may wait, by how the queue has moved. Does not own: what is refused and how
- * (limits, call), what waits beside the cycle, such as lists: that is not told here.
+ * (limits, call), whose turn it is (backlog), what waits beside the cycle, such as lists: that is
+ * not told here.
  *
  * Q1. A queue stands when it was longer than STANDING_MAX for STANDING_MS, so a burst after quiet
  *     of up to BURST_MAX is taken whole. It is shed when it stands and, for as long again, more is
  *     asked than answered or it is twice as long.
- * Q2. Callers who wait for each answer before they ask again are taken as well, however slow the
+ * Q2. More than BURST_MAX within STANDING_MS is a flood. It is shed at once, and who is held is
+ *     refused with it: served late, they would be the slowest of all that is accepted.
+ * Q3. Callers who wait for each answer before they ask again are taken as well, however slow the
  *     processor is: those on STANDING_MAX connections always, more as long as answers keep coming.
- * Q3. While it is shed, as many may wait as are answered in twice the time that an answer takes
- *     while it is short, whatever the pace is: who is accepted in a flood hardly notices it, and a
- *     slow disk still gets groups as large as it needs. That ends when next to nothing had to be
- *     refused for SHED_MS. Who goes on without heeding `Retry-After` is served at full pace even
+ * Q4. While it is shed, as many may wait as are answered in half again the time that an answer
+ *     takes while it is short, whatever the pace is: who is accepted in a flood hardly notices it,
+ *     and a slow disk still gets groups as large as it needs. That ends when next to nothing had to
+ *     be refused for SHED_MS. Who goes on without heeding `Retry-After` is served at full pace even
  *     so, though not at every try.
- * Q4. A request that finds the queue short costs one comparison, its answer one look at the clock.
+ * Q5. A request that finds the queue short costs one comparison, its answer one look at the clock.
  *     There is no timer: whoever would make a long queue longer looks at it.
  */
 import { instant, type Clock, type Instant } from '../src/base/clock.js'
 
 /** Twice the connections of a large backend's pool, half of what one partner may have waiting. */
 export const STANDING_MAX = 1_000
-/** A request of each connection that one source may have: no burst is larger. */
-export const BURST_MAX = 4_000
+/** What one partner may have waiting. */
+export const BURST_MAX = 2 * STANDING_MAX
 /** A burst arrives in it, and many groups are committed in it, pauses for garbage included. */
 export const STANDING_MS = 100
 /** Longer than any pause of a process, or the flood would seem to be over in one. */
 export const SHED_MS = 500
-/** Twice what an answer usually takes, within these bounds. */
+/** Half again what an answer usually takes, within these bounds. */
 const TARGET_MIN_MS = 8
 export const TARGET_MAX_MS = 40
 /** A slice of the cycle: with fewer waiting the processor would idle. */
@@ -37,21 +40,30 @@ const USUAL_OF = 16_384
 /** Of what is answered: asked beyond it is more than groups of answers that come late. */
 const EXCESS_SHARE = 0.1
 
+/** `flood`: refused, and so are all that are held. */
+export type Verdict = 'passes' | 'refused' | 'flood'
+
 export interface StandingQueue {
+  /** The processor has one more. */
   enter(): void
-  /** `startedAt`: the request's own beginning. */
+  /** It is answered. `startedAt`: the request's own beginning. */
   leave(startedAt: Instant): void
-  /** Whether one more is too many. Asked once for each that would enter. */
-  refuses(now: Instant): boolean
+  /** One more is held in the gateway. */
+  hold(): void
+  /** So many are not any more. */
+  release(count: number): void
+  /** Whether one more is too many. Asked once for each that would enter or be held. */
+  verdict(now: Instant): Verdict
 }
 
-/** `long`: it may be a burst. */
-type State = 'short' | 'long' | 'standing' | 'shed'
+/** `long`: it may be a burst. `flooded`: shed, and not yet known how much is answered meanwhile. */
+type State = 'short' | 'long' | 'standing' | 'flooded' | 'shed'
 
 export function createStandingQueue(clock: Clock): StandingQueue {
   let state: State = 'short'
   let usualMs = TARGET_MIN_MS / 2
-  let waiting = 0
+  let entered = 0
+  let held = 0
   let mayWait = STANDING_MAX
   let since = instant(0)
   /** Since then. What was asked while fewer waited than may is not counted. */
@@ -59,37 +71,46 @@ export function createStandingQueue(clock: Clock): StandingQueue {
   let answered = 0
   let refusedAt = since
 
-  const isTooMany = (now: Instant): boolean => {
+  const judge = (now: Instant): Verdict => {
     // A clock that is set back only starts another look.
-    if (state === 'short') turn('long', now)
-    else if (now < since) turn(state, now)
-    else if (now - since >= lookAfterMs()) turn(nextState(now), now)
+    if (state === 'short') turn('long', now, STANDING_MAX)
+    else if (now < since) turn(state, now, mayWait)
+    else if (now - since >= lookAfterMs()) look(now)
     asked += 1
-    if (waiting < (state === 'shed' ? mayWait : BURST_MAX)) return false
+    if (entered + held < (isShed() ? mayWait : BURST_MAX)) return 'passes'
     refusedAt = now
-    return true
+    if (state !== 'long') return 'refused'
+    turn('flooded', now, entered / 2)
+    return 'flood'
   }
+
+  const isShed = (): boolean => state === 'flooded' || state === 'shed'
 
   const lookAfterMs = (): number => (state === 'shed' ? SHED_MS : STANDING_MS)
 
+  const look = (now: Instant): void => {
+    const to = nextState(now)
+    turn(to, now, to === 'shed' ? answeredInTime(now) : STANDING_MAX)
+  }
+
   const nextState = (now: Instant): State => {
     if (state === 'long') return 'standing'
+    if (state === 'flooded') return 'shed'
     const bearable = answered * EXCESS_SHARE
     if (state === 'standing') {
-      return asked - answered > bearable || waiting > 2 * STANDING_MAX ? 'shed' : 'standing'
+      return asked - answered > bearable || entered + held >= BURST_MAX ? 'shed' : 'standing'
     }
     return asked > bearable && now - refusedAt < SHED_MS ? 'shed' : 'short'
   }
 
-  const turn = (to: State, now: Instant): void => {
-    if (to === 'shed' && now > since) {
-      const targetMs = Math.min(TARGET_MAX_MS, Math.max(TARGET_MIN_MS, 2 * usualMs))
-      const inTarget = (answered * targetMs) / (now - since)
-      mayWait = Math.min(STANDING_MAX, Math.max(WAITING_MIN, inTarget))
-    } else if (to !== 'shed') {
-      mayWait = STANDING_MAX
-    }
+  const answeredInTime = (now: Instant): number => {
+    const targetMs = Math.min(TARGET_MAX_MS, Math.max(TARGET_MIN_MS, 1.5 * usualMs))
+    return (answered * targetMs) / (now - since)
+  }
+
+  const turn = (to: State, now: Instant, many: number): void => {
     state = to
+    mayWait = Math.min(STANDING_MAX, Math.max(WAITING_MIN, many))
     since = now
     asked = 0
     answered = 0
@@ -101,14 +122,20 @@ export function createStandingQueue(clock: Clock): StandingQueue {
 
   return {
     enter: () => {
-      waiting += 1
+      entered += 1
     },
     leave: (startedAt) => {
-      waiting -= 1
+      entered -= 1
       answered += 1
       if (state === 'short') learn(clock.now() - startedAt)
-      else if (waiting === STANDING_MAX - 1 && state !== 'shed') state = 'short'
+      else if (!isShed() && entered + held < STANDING_MAX) state = 'short'
     },
-    refuses: (now) => waiting >= mayWait && isTooMany(now),
+    hold: () => {
+      held += 1
+    },
+    release: (count) => {
+      held -= count
+    },
+    verdict: (now) => (entered + held < mayWait ? 'passes' : judge(now)),
   }
 }

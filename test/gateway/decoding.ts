@@ -27,6 +27,8 @@ export function decodeOf(method: string, path: string): Decode {
       body: Buffer.from(body === undefined ? '' : text),
       header: (name) => headers[name],
       peer: () => '127.0.0.1',
+      timeLeft: () => 1,
+      postpone: () => undefined,
       answer: () => undefined,
       refuse: () => undefined,
     }

@@ -38,6 +38,8 @@ function decodeOf(method: string, path: string): Decode {
       body: Buffer.from(body === undefined ? '' : text),
       header: (name) => (name === 'idempotency-key' ? key : undefined),
       peer: () => '127.0.0.1',
+      timeLeft: () => 1,
+      postpone: () => undefined,
       answer: () => undefined,
       refuse: () => undefined,
     }

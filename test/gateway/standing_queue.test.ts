@@ -6,6 +6,7 @@ import fc from 'fast-check'
 import { connect } from 'node:net'
 import t, { type Test } from 'tap'
 import { instant, type Clock } from '../../src/base/clock.js'
+import { ROOM_MIN } from '../../gateway/backlog.js'
 import {
   BURST_MAX,
   createStandingQueue,
@@ -14,19 +15,24 @@ import {
   STANDING_MS,
   TARGET_MAX_MS,
   WAITING_MIN,
+  type Verdict,
 } from '../../gateway/standing_queue.js'
 import { eventually } from '../support/eventually.js'
 import { bytesOf, call, createRequest, snapshot, type Call } from './partner.js'
 import { startGateway, type Running } from './running_gateway.js'
 import { accept } from './stand_in_processor.js'
 
+const NOW = instant(1_000_000)
+
 /** A processor that answers so many a millisecond, in order, behind the queue. */
 function simulation() {
   const queue = createStandingQueue({ now: () => instant(now) })
   const enteredAt: number[] = []
+  const verdicts = new Set<Verdict>()
   let now = 1_000_000
   let owed = 0
   return {
+    verdicts,
     get waiting() {
       return enteredAt.length
     },
@@ -34,7 +40,9 @@ function simulation() {
     ask: (count: number): number => {
       let refused = 0
       for (let i = 0; i < count; i++) {
-        if (queue.refuses(instant(now))) refused += 1
+        const verdict = queue.verdict(instant(now))
+        verdicts.add(verdict)
+        if (verdict !== 'passes') refused += 1
         else {
           queue.enter()
           enteredAt.push(now)
@@ -61,6 +69,31 @@ void t.test('the largest burst there can be is served whole', (t) => {
   const world = simulation()
   t.equal(world.ask(BURST_MAX), 0)
   t.equal(world.ask(10), 10, 'and no more')
+  t.end()
+})
+
+void t.test('what is larger than that is a flood, and known as one at once', (t) => {
+  const queue = createStandingQueue({ now: () => NOW })
+  const verdicts: Verdict[] = []
+  for (let i = 0; i < 100; i++) queue.enter()
+  for (let i = 100; i <= BURST_MAX + 1; i++) {
+    const verdict = queue.verdict(NOW)
+    verdicts.push(verdict)
+    if (verdict === 'passes') queue.hold()
+    else if (verdict === 'flood') queue.release(i - 100)
+  }
+  t.same(verdicts.slice(-2), ['flood', 'refused'], 'once; the processor has enough for now')
+  t.ok(verdicts.slice(0, -2).every((verdict) => verdict === 'passes'))
+  t.end()
+})
+
+void t.test('a processor that pauses is not mistaken for one', (t) => {
+  const world = simulation()
+  for (let ms = 0; ms < 600; ms++) {
+    world.ask(7)
+    world.answer(0)
+  }
+  t.notOk(world.verdicts.has('flood'))
   t.end()
 })
 
@@ -219,7 +252,7 @@ interface Stuck {
 }
 
 /** A gateway whose processor answers nothing, with as many requests as may stand. */
-async function stuckGateway(t: Test, request: Call): Promise<Stuck> {
+async function stuckGateway(t: Test, request: Call, hasRoomFor: number): Promise<Stuck> {
   let now = Date.now()
   const clock: Clock = { now: () => instant(now) }
   const gateway = await startGateway(t, {
@@ -234,18 +267,26 @@ async function stuckGateway(t: Test, request: Call): Promise<Stuck> {
     socket.write(bytesOf(request))
     t.teardown(() => socket.destroy())
   }
-  await eventually('all wait', () => gateway.standIn.commands.length === STANDING_MAX)
+  await eventually('the processor has its part', () =>
+    isHolding(gateway, hasRoomFor, STANDING_MAX - hasRoomFor),
+  )
   return { gateway, clock, pass: (ms) => (now += ms) }
 }
 
+async function isHolding({ standIn, metrics }: Running, sent: number, held: number) {
+  return standIn.commands.length === sent && (await metrics()).includes(`_calls_held ${held}\n`)
+}
+
 void t.test('a processor that is stuck is spared, and callers are told at once', async (t) => {
-  const { gateway, clock, pass } = await stuckGateway(t, { method: 'GET', path: '/v1/balances' })
+  const request = { method: 'GET', path: '/v1/balances' }
+  const { gateway, clock, pass } = await stuckGateway(t, request, ROOM_MIN)
+  const held = STANDING_MAX - ROOM_MIN
   const { commands } = gateway.standIn
   const early = call(gateway.port, createRequest())
-  await eventually('a longer queue is borne', () => commands.length === STANDING_MAX + 1)
+  await eventually('a longer queue is borne', () => isHolding(gateway, ROOM_MIN, held + 1))
   pass(STANDING_MS)
   const second = call(gateway.port, createRequest())
-  await eventually('so is one that stands', () => commands.length === STANDING_MAX + 2)
+  await eventually('so is one that stands', () => isHolding(gateway, ROOM_MIN, held + 2))
   pass(STANDING_MS)
   const over = await call(gateway.port, createRequest())
   t.equal(over.status, 503)
@@ -253,7 +294,7 @@ void t.test('a processor that is stuck is spared, and callers are told at once',
   t.match(over.json, { error: { code: 'configuration_error', request_id: /^req_/ } })
   const stranger = await call(gateway.port, { ...createRequest(), unsigned: true })
   t.equal(stranger.status, 503, 'whoever asks')
-  t.equal(commands.length, STANDING_MAX + 2)
+  t.ok(await isHolding(gateway, ROOM_MIN, held + 2), 'nothing of them was kept')
   t.match(await gateway.metrics(), 'gateway_limited_total{limit="standing_queue"} 2')
 
   const checked = await call(gateway.port, {
@@ -264,8 +305,8 @@ void t.test('a processor that is stuck is spared, and callers are told at once',
   })
   t.not(checked.status, 503, 'what needs no processor is answered')
 
-  const held = commands.flatMap(accept)
-  gateway.standIn.script = (command) => [...held.splice(0), ...accept(command)]
+  const sent = commands.flatMap(accept)
+  gateway.standIn.script = (command) => [...sent.splice(0), ...accept(command)]
   gateway.processor.submit(
     { get_balances: {} },
     { startedAt: clock.now(), settle: () => undefined },
@@ -276,7 +317,8 @@ void t.test('a processor that is stuck is spared, and callers are told at once',
 })
 
 void t.test('lists wait beside the cycle and shed nobody', async (t) => {
-  const { gateway, pass } = await stuckGateway(t, { method: 'GET', path: '/v1/payouts' })
+  const request = { method: 'GET', path: '/v1/payouts' }
+  const { gateway, pass } = await stuckGateway(t, request, STANDING_MAX)
   const { standIn, port } = gateway
   for (const more of [1, 2]) {
     void call(port, createRequest()).catch(() => undefined)

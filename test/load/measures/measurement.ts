@@ -103,7 +103,7 @@ export interface Turn {
 }
 
 /** A look of the sampler takes some milliseconds of every process. */
-const SAMPLE_MIN_MS = 100
+const SAMPLE_MIN_MS = 500
 /** Short windows are looked at more often, so that there is something to see. */
 const LOOKS_MIN = 8
 const LOOK_MAX_MS = 1_000

@@ -1,0 +1,124 @@
+/**
+ * Calls that are held in the gateway until the processor has room for them.
+ *
+ * Owns: how many commands the processor has at a time, whose turn it is next. Does not own: how
+ * many may be held, when they are too many (standing_queue), what they are then told (call).
+ *
+ * B1. The processor gets ROOM_MIN commands, and one more for each GROWS_AFTER that it answers while
+ *     calls are held: callers who wait for answers soon fill its pipeline, and of a flood it has
+ *     little when that is noticed. Once it has next to nothing to do, it gets as few as before.
+ * B2. A call is held before it is looked at, as that is what costs: nothing of it was used when it
+ *     is refused, neither its nonce nor its key of idempotency.
+ * B3. Lanes take turns, in each of them who came first goes first. So a partner with a thousand
+ *     calls delays another one's single call by one.
+ * B4. In its turn a call is served as if it came now. One that was answered meanwhile, as it was
+ *     late, or whose client has gone, is not.
+ */
+import { SLICE_MAX } from '../src/base/bounds.js'
+import type { Instant } from '../src/base/clock.js'
+import type { Exchange } from './exchange.js'
+import type { StandingQueue } from './standing_queue.js'
+
+/** A slice of the cycle, and a group of a commit meanwhile. */
+export const ROOM_MIN = 2 * SLICE_MAX
+/** More do not make groups cheaper. */
+export const ROOM_MAX = 1_024
+export const GROWS_AFTER = 4
+const NEXT_TO_NOTHING = SLICE_MAX / 2
+
+export interface Backlog {
+  /** Whether there are calls before the next one. */
+  mustHold(): boolean
+  /** `serve` runs when its turn comes. `lane`: whoever it says it is. */
+  hold(exchange: Exchange, lane: string, serve: () => void): void
+  /** The processor has a command. */
+  sent(): void
+  /** It is answered. `startedAt`: the request's own beginning. */
+  answered(startedAt: Instant): void
+  /** All that are held. They will not be served. */
+  drop(): Exchange[]
+  readonly size: number
+}
+
+interface Held {
+  readonly exchange: Exchange
+  readonly serve: () => void
+}
+
+export function createBacklog(queue: Omit<StandingQueue, 'verdict'>): Backlog {
+  /** None of them is empty; the first one is next. */
+  const lanes = new Map<string, Held[]>()
+  let size = 0
+  /** With its fraction. */
+  let room = ROOM_MIN
+  let taken = 0
+  let goesOn = false
+
+  const hasRoom = (): boolean => taken + 1 <= room
+
+  const goOnSoon = (): void => {
+    if (goesOn || size === 0) return
+    goesOn = true
+    // Behind all answers of one message, so that the commands of this turn travel in one, too.
+    queueMicrotask(goOn)
+  }
+
+  const goOn = (): void => {
+    for (let some = SLICE_MAX; some > 0 && size > 0 && hasRoom(); some -= 1) {
+      const { serve } = next()
+      queue.release(1)
+      serve()
+    }
+    goesOn = size > 0 && hasRoom()
+    // These were refused: whoever comes is not kept waiting by all the others.
+    if (goesOn) setImmediate(goOn)
+  }
+
+  const next = (): Held => {
+    for (const [name, lane] of lanes) {
+      const held = lane.shift()
+      lanes.delete(name)
+      if (held === undefined) continue
+      if (lane.length > 0) lanes.set(name, lane)
+      size -= 1
+      return held
+    }
+    throw new Error('nothing is held')
+  }
+
+  return {
+    mustHold: () => size > 0 || !hasRoom(),
+    hold: (exchange, lane, serve) => {
+      const postponed = exchange.postpone(serve)
+      if (postponed === undefined) return serve()
+      const held = { exchange, serve: postponed }
+      const before = lanes.get(lane)
+      if (before === undefined) lanes.set(lane, [held])
+      else before.push(held)
+      size += 1
+      queue.hold()
+    },
+    sent: () => {
+      taken += 1
+      queue.enter()
+    },
+    answered: (startedAt) => {
+      taken -= 1
+      queue.leave(startedAt)
+      if (size > 0) room = Math.min(ROOM_MAX, room + 1 / GROWS_AFTER)
+      else if (taken < NEXT_TO_NOTHING) room = ROOM_MIN
+      goOnSoon()
+    },
+    drop: () => {
+      const dropped = [...lanes.values()].flatMap((lane) => lane.map(({ exchange }) => exchange))
+      queue.release(size)
+      lanes.clear()
+      size = 0
+      room = ROOM_MIN
+      return dropped
+    },
+    get size() {
+      return size
+    },
+  }
+}

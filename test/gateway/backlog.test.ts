@@ -1,0 +1,256 @@
+/**
+ * Whose turn it is, alone and in a real gateway whose processor answers when it is told to.
+ */
+import { connect, type Socket } from 'node:net'
+import t, { type Test } from 'tap'
+import { ANSWER_WITHIN_MS } from '../../src/base/bounds.js'
+import { instant } from '../../src/base/clock.js'
+import { createBacklog, GROWS_AFTER, ROOM_MAX, ROOM_MIN } from '../../gateway/backlog.js'
+import type { Exchange } from '../../gateway/exchange.js'
+import { BURST_MAX, createStandingQueue } from '../../gateway/standing_queue.js'
+import { eventually } from '../support/eventually.js'
+import { bytesOf, createBody, createRequest, SECRET, snapshot, statusOf } from './partner.js'
+import { startGateway, type Running, type RunningOptions } from './running_gateway.js'
+import { accept, silence } from './stand_in_processor.js'
+
+const NOW = instant(1_000_000)
+const EXCHANGE = { postpone: (goOn: () => void) => goOn } as unknown as Exchange
+const WITHOUT_ROOM = { postpone: () => undefined } as unknown as Exchange
+
+function turns() {
+  const backlog = createBacklog(createStandingQueue({ now: () => NOW }))
+  const served: string[] = []
+  return {
+    backlog,
+    served,
+    ask: (name: string, { lane = 'a', exchange = EXCHANGE, isRefused = false } = {}): void => {
+      const serve = (): void => {
+        served.push(name)
+        if (!isRefused) backlog.sent()
+      }
+      if (backlog.mustHold()) backlog.hold(exchange, lane, serve)
+      else serve()
+    },
+    /** So many are answered, and whose turn it is then goes on. */
+    answer: async (count: number): Promise<void> => {
+      for (let i = 0; i < count; i += 1) backlog.answered(NOW)
+      await new Promise(setImmediate)
+    },
+  }
+}
+
+void t.test(
+  'the processor gets what it has room for, the others come in their order',
+  async (t) => {
+    const { backlog, served, ask, answer } = turns()
+    const names = Array.from({ length: ROOM_MIN + 5 }, (_, i) => `call ${i}`)
+    for (const name of names) ask(name)
+    t.same(served, names.slice(0, ROOM_MIN))
+    t.equal(backlog.size, 5)
+    await answer(2)
+    t.same(served, names.slice(0, ROOM_MIN + 2))
+    ask('late')
+    await answer(10)
+    t.same(served, [...names, 'late'], 'nobody overtakes')
+    t.equal(backlog.size, 0)
+  },
+)
+
+void t.test('lanes take turns', async (t) => {
+  const { served, ask, answer } = turns()
+  for (let i = 0; i < ROOM_MIN; i += 1) ask('first')
+  for (const name of ['a1', 'a2', 'a3', 'a4']) ask(name)
+  ask('b1', { lane: 'b' })
+  ask('b2', { lane: 'b' })
+  ask('c1', { lane: 'c' })
+  await answer(10)
+  t.same(served.slice(ROOM_MIN), ['a1', 'b1', 'c1', 'a2', 'b2', 'a3', 'a4'])
+})
+
+void t.test('the room grows while calls are held, and is small again after quiet', async (t) => {
+  const { backlog, served, ask, answer } = turns()
+  let answered = 0
+  const taken = (): number => served.length - answered
+  const answerOne = async (): Promise<void> => {
+    answered += 1
+    await answer(1)
+  }
+  for (let i = 0; i < ROOM_MIN + ROOM_MAX; i += 1) ask('first')
+  t.equal(taken(), ROOM_MIN)
+  while (answered < ROOM_MIN) await answerOne()
+  t.equal(taken(), ROOM_MIN + ROOM_MIN / GROWS_AFTER, 'one more for some answers')
+  while (answered < 2 * GROWS_AFTER * ROOM_MAX) {
+    ask('next')
+    await answerOne()
+  }
+  t.equal(taken(), ROOM_MAX, 'as far as it may')
+  while (taken() > 0) await answerOne()
+  t.equal(backlog.size, 0)
+  for (let i = 0; i < ROOM_MIN + 1; i += 1) ask('after')
+  t.equal(taken(), ROOM_MIN)
+})
+
+void t.test('calls that are refused in their turn keep nobody waiting', async () => {
+  const { served, ask, answer } = turns()
+  for (let i = 0; i < ROOM_MIN; i += 1) ask('first')
+  for (let i = 0; i < 10 * ROOM_MIN; i += 1) ask('refused', { isRefused: true })
+  ask('last')
+  await answer(1)
+  await eventually('their turns come without another answer', () => served.at(-1) === 'last')
+})
+
+void t.test('a call whose body finds no room is served at once', (t) => {
+  const { backlog, served, ask } = turns()
+  for (let i = 0; i < ROOM_MIN; i += 1) ask('first')
+  ask('held')
+  ask('large', { exchange: WITHOUT_ROOM })
+  t.equal(served.at(-1), 'large')
+  t.equal(backlog.size, 1)
+  t.end()
+})
+
+void t.test('who is dropped is told, and not served', async (t) => {
+  const { backlog, served, ask, answer } = turns()
+  for (let i = 0; i < ROOM_MIN; i += 1) ask('first')
+  for (const lane of ['a', 'b', 'a']) ask('dropped', { lane })
+  t.same(backlog.drop(), [EXCHANGE, EXCHANGE, EXCHANGE])
+  t.equal(backlog.size, 0)
+  await answer(ROOM_MIN)
+  t.notOk(served.includes('dropped'))
+  ask('next')
+  t.equal(served.at(-1), 'next')
+})
+
+const OTHER = 'umbrella_sandbox_2026q4'
+const { partners = [] } = snapshot({ rate_limit_per_second: 100_000 })
+const PARTNERS = {
+  ...snapshot(),
+  partners: [
+    ...partners,
+    {
+      partner_id: 'umbrella',
+      keys: [{ key_id: OTHER, environment: 'sandbox', secret: SECRET, revoked_at: 0 }],
+    },
+  ],
+}
+
+interface Asked {
+  readonly socket: Socket
+  /** The answer's status; 0 before it came. */
+  readonly status: () => number
+}
+
+const userBody = (user: string): string => JSON.stringify({ ...createBody, partner_user_id: user })
+
+/** A gateway whose processor has as much as it has room for and answers nothing yet. */
+async function busyGateway(t: Test, options: RunningOptions = {}) {
+  const gateway = await startGateway(t, {
+    script: silence,
+    partners: PARTNERS,
+    environment: { RATE_LIMIT_PER_ADDRESS: '100000' },
+    ...options,
+  })
+  const send = (bytes: readonly string[]): Asked => {
+    const socket = connect(gateway.port, '127.0.0.1')
+    let text = ''
+    socket.on('error', () => undefined)
+    socket.on('data', (chunk) => (text += chunk.toString('latin1')))
+    for (const part of bytes) socket.write(part)
+    t.teardown(() => socket.destroy())
+    return { socket, status: () => (text === '' ? 0 : statusOf(text)) }
+  }
+  const ask = (user: string, keyId?: string): Asked =>
+    send([bytesOf({ ...createRequest(), body: userBody(user), ...(keyId && { keyId }) })])
+  const first = Array.from({ length: ROOM_MIN }, () => ask('first'))
+  await eventually('it has them', () => gateway.standIn.commands.length === ROOM_MIN)
+  return { gateway, send, ask, first }
+}
+
+const holds = (gateway: Running, count: number): Promise<boolean> =>
+  eventually(`${count} are held`, async () =>
+    (await gateway.metrics()).includes(`gateway_calls_held ${count}\n`),
+  )
+
+/** The processor answers what it has, and from then on whatever comes. */
+function wake({ standIn, processor }: Running): void {
+  const sent = standIn.commands.flatMap(accept)
+  standIn.script = (command) => [...sent.splice(0), ...accept(command)]
+  processor.submit({ get_balances: {} }, { startedAt: NOW, settle: () => undefined })
+}
+
+const usersOf = ({ standIn }: Running): (string | undefined)[] =>
+  standIn.commands
+    .slice(ROOM_MIN)
+    .flatMap(({ create_intent: intent }) =>
+      intent === null || intent === undefined ? [] : [intent.partner_user_id],
+    )
+
+void t.test('held calls are served whole, keys in turn', async (t) => {
+  const { gateway, ask, send } = await busyGateway(t)
+  const calls: Asked[] = []
+  for (const [user, key] of [['a 1'], ['a 2'], ['b 1', OTHER]] as const) {
+    calls.push(ask(user, key))
+    await holds(gateway, calls.length)
+  }
+  const inParts = bytesOf({ ...createRequest(), body: userBody('in parts') })
+  calls.push(send([inParts.slice(0, -40), inParts.slice(-40)]))
+  await holds(gateway, calls.length)
+  wake(gateway)
+  await eventually('all are answered', () => calls.every(({ status }) => status() === 201))
+  t.same(usersOf(gateway), ['a 1', 'b 1', 'a 2', 'in parts'])
+})
+
+void t.test('nobody acts for a client who has gone, or was told that it is late', async (t) => {
+  const { gateway, ask, first } = await busyGateway(t, { answerWithinMs: 1_500 })
+  const gone = ask('gone')
+  await holds(gateway, 1)
+  gone.socket.destroy()
+  const late = ask('late')
+  await holds(gateway, 2)
+  await eventually('it is late', () => late.status() === 504)
+  t.ok(first.every(({ status }) => status() === 504))
+  const next = ask('in time')
+  await holds(gateway, 3)
+  wake(gateway)
+  await eventually('it is answered', () => next.status() === 201)
+  t.same(usersOf(gateway), ['in time'])
+  await holds(gateway, 0)
+})
+
+void t.test('the processor is told how much time is left', async (t) => {
+  let now = Date.now()
+  const clock = { now: () => instant(now) }
+  const { gateway, ask } = await busyGateway(t, { clock })
+  const held = ask('held')
+  await holds(gateway, 1)
+  now += 2_000
+  wake(gateway)
+  await eventually('it is answered', () => held.status() === 201)
+  t.same(gateway.standIn.commands[0]?.budget_ms, ANSWER_WITHIN_MS)
+  t.same(gateway.standIn.commands.at(-1)?.budget_ms, ANSWER_WITHIN_MS - 2_000)
+})
+
+void t.test('a flood is refused with all that are held, nothing of which is used up', async (t) => {
+  let standsAt: number | undefined = Date.now()
+  const clock = { now: () => instant(standsAt ?? Date.now()) }
+  const { gateway, ask, first } = await busyGateway(t, { clock })
+  const held = Array.from({ length: BURST_MAX - ROOM_MIN }, () => ask('held'))
+  await holds(gateway, held.length)
+  t.ok(held.every(({ status }) => status() === 0))
+  const over = ask('one too many')
+  await holds(gateway, 0)
+  standsAt = undefined
+  await eventually('all are told', () => [...held, over].every(({ status }) => status() === 503))
+  t.match(await gateway.metrics(), `{limit="standing_queue"} ${held.length + 1}\n`)
+  wake(gateway)
+  await eventually('the others are served', () => first.every(({ status }) => status() === 201))
+  t.same(usersOf(gateway), [])
+})
+
+void t.test('who is held when the processor goes is told so, too', async (t) => {
+  const { gateway, ask } = await busyGateway(t)
+  const held = Array.from({ length: 3 * ROOM_MIN }, () => ask('held'))
+  await holds(gateway, held.length)
+  gateway.standIn.crash()
+  await eventually('all are told', () => held.every(({ status }) => status() === 503))
+})
