@@ -117,7 +117,7 @@ export function spikeFindings(
     }),
     finding('p99 of all before, from sent', allCalm, 'ms'),
     finding('p99 of all accepted, from sent', allFlood, 'ms'),
-    finding('in times of all before', allFlood / allCalm, '×'),
+    finding('in times of all before', allFlood / allCalm, '×', { atMost: BEARABLE_FACTOR }),
     finding('of it the client itself, median', typical(during, ownDelay), 'ms'),
     finding('recovered after', recovered === undefined ? Infinity : recovered.at - to, 'ms', {
       atMost: RECOVERED_WITHIN_MS,
