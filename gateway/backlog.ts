@@ -10,7 +10,7 @@
  * B2. A call is held before it is looked at, as that is what costs: nothing of it was used when it
  *     is refused, neither its nonce nor its key of idempotency.
  * B3. Lanes take turns, in each of them who came first goes first. So a partner with a thousand
- *     calls delays another one's single call by one.
+ *     calls delays another one's single call by one. Calls with a token are one lane.
  * B4. In its turn a call is served as if it came now. One that was answered meanwhile, as it was
  *     late, or whose client has gone, is not.
  */

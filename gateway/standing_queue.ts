@@ -95,12 +95,12 @@ export function createStandingQueue(clock: Clock): StandingQueue {
 
   const nextState = (now: Instant): State => {
     if (state === 'long') return 'standing'
-    if (state === 'flooded') return 'shed'
     const bearable = answered * EXCESS_SHARE
     if (state === 'standing') {
       return asked - answered > bearable || entered + held >= BURST_MAX ? 'shed' : 'standing'
     }
-    return asked > bearable && now - refusedAt < SHED_MS ? 'shed' : 'short'
+    if (now - refusedAt >= SHED_MS) return 'short'
+    return state === 'flooded' || asked > bearable ? 'shed' : 'short'
   }
 
   const answeredInTime = (now: Instant): number => {

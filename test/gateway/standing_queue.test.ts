@@ -87,6 +87,35 @@ void t.test('what is larger than that is a flood, and known as one at once', (t)
   t.end()
 })
 
+void t.test('one that ended at once is forgotten by the next burst', (t) => {
+  const world = simulation()
+  t.ok(world.ask(2 * BURST_MAX) > 0)
+  for (let ms = 0; ms < 2 * SHED_MS; ms++) world.answer(10)
+  t.equal(world.waiting, 0)
+  t.equal(world.ask(BURST_MAX), 0)
+  t.end()
+})
+
+void t.test('after quiet every burst is served whole, whatever was before', (t) => {
+  const steps = fc.array(fc.record({ asked: fc.nat(3_000), perMs: fc.nat(30), ms: fc.nat(300) }))
+  fc.assert(
+    fc.property(steps, fc.integer({ min: 1, max: BURST_MAX }), (steps, burst) => {
+      const world = simulation()
+      for (const { asked, perMs, ms } of steps) {
+        world.ask(asked)
+        for (let i = 0; i < ms; i++) {
+          world.ask(asked % 40)
+          world.answer(perMs)
+        }
+      }
+      while (world.waiting > 0) world.answer(10)
+      for (let ms = 0; ms < SHED_MS; ms++) world.answer(10)
+      return world.ask(burst) === 0
+    }),
+  )
+  t.end()
+})
+
 void t.test('a processor that pauses is not mistaken for one', (t) => {
   const world = simulation()
   for (let ms = 0; ms < 600; ms++) {
