@@ -1,8 +1,8 @@
 /**
  * Calls that are held in the gateway until the processor has room for them.
  *
- * Owns: how many commands the processor has at a time, whose turn it is next. Does not own: how
- * many may be held, when they are too many (standing_queue), what they are then told (call).
+ * Owns: how many commands the processor may have at a time, whose turn it is next. Does not own:
+ * counting them, how many may be held (standing_queue), what they are told then (call).
  *
  * B1. The processor gets ROOM_MIN commands, and one more for each GROWS_AFTER that it answers while
  *     calls are held: callers who wait for answers soon fill its pipeline, and of a flood it has
@@ -10,7 +10,7 @@
  * B2. A call is held before it is looked at, as that is what costs: nothing of it was used when it
  *     is refused, neither its nonce nor its key of idempotency.
  * B3. Lanes take turns, in each of them who came first goes first. So a partner with a thousand
- *     calls delays another one's single call by one. Calls with a token are one lane.
+ *     calls delays another one's single call by one.
  * B4. In its turn a call is served as if it came now. One that was answered meanwhile, as it was
  *     late, or whose client has gone, is not.
  */
@@ -29,7 +29,7 @@ const NEXT_TO_NOTHING = SLICE_MAX / 2
 export interface Backlog {
   /** Whether there are calls before the next one. */
   mustHold(): boolean
-  /** `serve` runs when its turn comes. `lane`: whoever it says it is. */
+  /** `serve` runs when its turn comes. `lane`: the key that it names, not proven yet. */
   hold(exchange: Exchange, lane: string, serve: () => void): void
   /** The processor has a command. */
   sent(): void
@@ -37,7 +37,6 @@ export interface Backlog {
   answered(startedAt: Instant): void
   /** All that are held. They will not be served. */
   drop(): Exchange[]
-  readonly size: number
 }
 
 interface Held {
@@ -48,28 +47,24 @@ interface Held {
 export function createBacklog(queue: Omit<StandingQueue, 'verdict'>): Backlog {
   /** None of them is empty; the first one is next. */
   const lanes = new Map<string, Held[]>()
-  let size = 0
   /** With its fraction. */
   let room = ROOM_MIN
-  let taken = 0
   let goesOn = false
 
-  const hasRoom = (): boolean => taken + 1 <= room
+  const hasRoom = (): boolean => queue.entered + 1 <= room
 
   const goOnSoon = (): void => {
-    if (goesOn || size === 0) return
+    if (goesOn || queue.held === 0) return
     goesOn = true
     // Behind all answers of one message, so that the commands of this turn travel in one, too.
     queueMicrotask(goOn)
   }
 
   const goOn = (): void => {
-    for (let some = SLICE_MAX; some > 0 && size > 0 && hasRoom(); some -= 1) {
-      const { serve } = next()
-      queue.release(1)
-      serve()
+    for (let some = SLICE_MAX; some > 0 && queue.held > 0 && hasRoom(); some -= 1) {
+      next().serve()
     }
-    goesOn = size > 0 && hasRoom()
+    goesOn = queue.held > 0 && hasRoom()
     // These were refused: whoever comes is not kept waiting by all the others.
     if (goesOn) setImmediate(goOn)
   }
@@ -80,14 +75,14 @@ export function createBacklog(queue: Omit<StandingQueue, 'verdict'>): Backlog {
       lanes.delete(name)
       if (held === undefined) continue
       if (lane.length > 0) lanes.set(name, lane)
-      size -= 1
+      queue.release(1)
       return held
     }
     throw new Error('nothing is held')
   }
 
   return {
-    mustHold: () => size > 0 || !hasRoom(),
+    mustHold: () => queue.held > 0 || !hasRoom(),
     hold: (exchange, lane, serve) => {
       const postponed = exchange.postpone(serve)
       if (postponed === undefined) return serve()
@@ -95,30 +90,21 @@ export function createBacklog(queue: Omit<StandingQueue, 'verdict'>): Backlog {
       const before = lanes.get(lane)
       if (before === undefined) lanes.set(lane, [held])
       else before.push(held)
-      size += 1
       queue.hold()
     },
-    sent: () => {
-      taken += 1
-      queue.enter()
-    },
+    sent: queue.enter,
     answered: (startedAt) => {
-      taken -= 1
       queue.leave(startedAt)
-      if (size > 0) room = Math.min(ROOM_MAX, room + 1 / GROWS_AFTER)
-      else if (taken < NEXT_TO_NOTHING) room = ROOM_MIN
+      if (queue.held > 0) room = Math.min(ROOM_MAX, room + 1 / GROWS_AFTER)
+      else if (queue.entered < NEXT_TO_NOTHING) room = ROOM_MIN
       goOnSoon()
     },
     drop: () => {
       const dropped = [...lanes.values()].flatMap((lane) => lane.map(({ exchange }) => exchange))
-      queue.release(size)
+      queue.release(queue.held)
       lanes.clear()
-      size = 0
       room = ROOM_MIN
       return dropped
-    },
-    get size() {
-      return size
     },
   }
 }

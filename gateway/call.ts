@@ -10,8 +10,9 @@
  * J3. A command is in flight from its submission until it is settled, whether its client waits or
  *     not.
  * J4. What is too much whoever asks is refused before the body is read, where that can be.
- * J5. What has to wait for its turn waits before anybody is asked who he is; the processor has as
- *     much time for it as is left then.
+ * J5. What has to wait for its turn waits before its signature is looked at; the processor has as
+ *     much time for it as is left then. Who names no key of ours does not wait: a stranger is
+ *     refused at once and can not fill the line, and there are no long lines of tokens.
  */
 import type { Command } from '../protos/types/causeway/v1/Command.js'
 import type { Clock, Instant } from '../src/base/clock.js'
@@ -68,7 +69,7 @@ export function serveCall(
   exchange: Exchange,
   destination: Destination,
 ): void {
-  const { authenticator, backlog, brandHeaders } = options
+  const { authenticator, backlog, brandHeaders, directory } = options
   const host = exchange.header('host')
   const environment = options.hosts(typeof host === 'string' ? host : '')
   if (environment === undefined) return exchange.refuse('not_found')
@@ -78,10 +79,10 @@ export function serveCall(
   if (destination.kind === 'nowhere' && !authenticator.isSigned(exchange)) {
     return exchange.refuse(destination.code, destination.headers)
   }
-  if (!backlog.mustHold()) return serveInTurn(options, exchange, destination, environment)
-  const keyId = exchange.header(brandHeaders.keyId)
-  const lane = typeof keyId === 'string' ? keyId : ''
-  backlog.hold(exchange, lane, () => serveInTurn(options, exchange, destination, environment))
+  const serve = (): void => serveInTurn(options, exchange, destination, environment)
+  const lane = backlog.mustHold() ? exchange.header(brandHeaders.keyId) : undefined
+  if (typeof lane !== 'string' || directory.partners()?.key(lane) === undefined) return serve()
+  backlog.hold(exchange, lane, serve)
 }
 
 function serveInTurn(

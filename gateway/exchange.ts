@@ -408,12 +408,10 @@ class OpenExchange<T extends Target> implements Exchange, Waits<OpenExchange<T>>
     if (this.kept === NO_BODY) {
       if (this.server.bufferedBytes + this.body.length > BUFFERED_MAX_BYTES) return undefined
       this.keepIn(Buffer.from(this.body))
-      this.body = this.kept
     }
-    const { body } = this
     return () => {
       if (this.res === undefined || this.answered) return
-      this.body = body
+      this.body = this.kept.subarray(0, this.receivedBytes)
       this.attempt(goOn)
       this.body = NO_BODY
     }

@@ -44,14 +44,13 @@ export function createGateway(parts: GatewayParts): HttpServer {
   const clientAddress = createClientAddress(isProxy)
   const headers = brandHeaders(settings.BRAND)
   const limits = createLimits({ settings, clientAddress, clock, onLimited: metrics.limited })
-  const backlog = createBacklog(limits.queue)
-  metrics.watchHeld(() => backlog.size)
+  metrics.watchHeld(() => limits.queue.held)
   const app = createApp({
     brandHeaders: headers,
     hosts: createHosts(settings),
     pacedRefusals: createPacedRefusals(clock),
     limits,
-    backlog,
+    backlog: createBacklog(limits.queue),
     authenticator: createAuthenticator({
       brandHeaders: headers,
       clientAddress,

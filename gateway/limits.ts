@@ -21,7 +21,7 @@ import { createStandingQueue, type StandingQueue, type Verdict } from './standin
 
 /** More sockets than any proxy or backend of a partner holds open. */
 export const CONNECTIONS_MAX = 4_000
-/** Twice the default rate of a key: only a processor that lags lets so many wait. */
+/** Twice the default rate of a key. Lists reach it; of others the processor has fewer (backlog). */
 export const TENANT_IN_FLIGHT_MAX = 2_000
 
 /** The requests of one tenant that the processor has not answered. */

@@ -44,6 +44,10 @@ const EXCESS_SHARE = 0.1
 export type Verdict = 'passes' | 'refused' | 'flood'
 
 export interface StandingQueue {
+  /** Commands that the processor has. */
+  readonly entered: number
+  /** Calls that are held in the gateway. */
+  readonly held: number
   /** The processor has one more. */
   enter(): void
   /** It is answered. `startedAt`: the request's own beginning. */
@@ -121,6 +125,12 @@ export function createStandingQueue(clock: Clock): StandingQueue {
   }
 
   return {
+    get entered() {
+      return entered
+    },
+    get held() {
+      return held
+    },
     enter: () => {
       entered += 1
     },

@@ -2,12 +2,14 @@
  * Whose turn it is, alone and in a real gateway whose processor answers when it is told to.
  */
 import { connect, type Socket } from 'node:net'
+import { setFlagsFromString } from 'node:v8'
+import { runInNewContext } from 'node:vm'
 import t, { type Test } from 'tap'
 import { ANSWER_WITHIN_MS } from '../../src/base/bounds.js'
 import { instant } from '../../src/base/clock.js'
 import { createBacklog, GROWS_AFTER, ROOM_MAX, ROOM_MIN } from '../../gateway/backlog.js'
 import type { Exchange } from '../../gateway/exchange.js'
-import { BURST_MAX } from '../../gateway/standing_queue.js'
+import { BURST_MAX, createStandingQueue } from '../../gateway/standing_queue.js'
 import { eventually } from '../support/eventually.js'
 import { bytesOf, createBody, createRequest, SECRET, snapshot, statusOf } from './partner.js'
 import { startGateway, type Running, type RunningOptions } from './running_gateway.js'
@@ -18,19 +20,13 @@ const EXCHANGE = { postpone: (goOn: () => void) => goOn } as unknown as Exchange
 const WITHOUT_ROOM = { postpone: () => undefined } as unknown as Exchange
 
 function turns() {
-  let held = 0
-  const backlog = createBacklog({
-    enter: () => undefined,
-    leave: () => undefined,
-    hold: () => (held += 1),
-    release: (count) => (held -= count),
-  })
+  const queue = createStandingQueue({ now: () => NOW })
+  const backlog = createBacklog(queue)
   const served: string[] = []
   return {
+    queue,
     backlog,
     served,
-    /** What the queue was told. */
-    counted: (): number => held,
     ask: (name: string, { lane = 'a', exchange = EXCHANGE, isRefused = false } = {}): void => {
       const serve = (): void => {
         served.push(name)
@@ -48,17 +44,17 @@ function turns() {
 }
 
 void t.test('the processor gets what it has room for, the others in their order', async (t) => {
-  const { backlog, served, ask, answer, counted } = turns()
+  const { queue, served, ask, answer } = turns()
   const names = Array.from({ length: ROOM_MIN + 5 }, (_, i) => `call ${i}`)
   for (const name of names) ask(name)
   t.same(served, names.slice(0, ROOM_MIN))
-  t.same([backlog.size, counted()], [5, 5])
+  t.equal(queue.held, 5)
   await answer(2)
   t.same(served, names.slice(0, ROOM_MIN + 2))
   ask('late')
   await answer(10)
   t.same(served, [...names, 'late'], 'nobody overtakes')
-  t.equal(backlog.size, 0)
+  t.equal(queue.held, 0)
 })
 
 void t.test('lanes take turns', async (t) => {
@@ -73,7 +69,7 @@ void t.test('lanes take turns', async (t) => {
 })
 
 void t.test('the room grows while calls are held, and is small again after quiet', async (t) => {
-  const { backlog, served, ask, answer } = turns()
+  const { queue, served, ask, answer } = turns()
   let answered = 0
   const taken = (): number => served.length - answered
   const answerOne = async (): Promise<void> => {
@@ -90,7 +86,7 @@ void t.test('the room grows while calls are held, and is small again after quiet
   }
   t.equal(taken(), ROOM_MAX, 'as far as it may')
   while (taken() > 0) await answerOne()
-  t.equal(backlog.size, 0)
+  t.equal(queue.held, 0)
   for (let i = 0; i < ROOM_MIN + 1; i += 1) ask('after')
   t.equal(taken(), ROOM_MIN)
 })
@@ -105,21 +101,21 @@ void t.test('calls that are refused in their turn keep nobody waiting', async ()
 })
 
 void t.test('a call whose body finds no room is served at once', (t) => {
-  const { backlog, served, ask } = turns()
+  const { queue, served, ask } = turns()
   for (let i = 0; i < ROOM_MIN; i += 1) ask('first')
   ask('held')
   ask('large', { exchange: WITHOUT_ROOM })
   t.equal(served.at(-1), 'large')
-  t.equal(backlog.size, 1)
+  t.equal(queue.held, 1)
   t.end()
 })
 
 void t.test('who is dropped is told, and not served', async (t) => {
-  const { backlog, served, ask, answer, counted } = turns()
+  const { queue, backlog, served, ask, answer } = turns()
   for (let i = 0; i < ROOM_MIN; i += 1) ask('first')
   for (const lane of ['a', 'b', 'a']) ask('dropped', { lane })
   t.same(backlog.drop(), [EXCHANGE, EXCHANGE, EXCHANGE])
-  t.same([backlog.size, counted()], [0, 0])
+  t.equal(queue.held, 0)
   await answer(ROOM_MIN)
   t.notOk(served.includes('dropped'))
   ask('next')
@@ -181,6 +177,13 @@ function wake({ standIn, processor }: Running): void {
   const sent = standIn.commands.flatMap(accept)
   standIn.script = (command) => [...sent.splice(0), ...accept(command)]
   processor.submit({ get_balances: {} }, { startedAt: NOW, settle: () => undefined })
+}
+
+/** Bytes, after a collection. */
+function bodiesInMemory(): number {
+  setFlagsFromString('--expose-gc')
+  runInNewContext('gc()')
+  return process.memoryUsage().arrayBuffers
 }
 
 const usersOf = ({ standIn }: Running): (string | undefined)[] =>
@@ -250,6 +253,33 @@ void t.test('a flood is refused with all that are held, nothing of which is used
   wake(gateway)
   await eventually('the others are served', () => first.every(({ status }) => status() === 201))
   t.same(usersOf(gateway), [])
+})
+
+void t.test('strangers do not wait in the line', async (t) => {
+  const { gateway, ask, send } = await busyGateway(t)
+  const strangers = [
+    ask('unknown key', 'nobody_sandbox_2026q4'),
+    send([bytesOf({ ...createRequest(), unsigned: true })]),
+    send([bytesOf({ ...createRequest(), unsigned: true, headers: { Authorization: 'Bearer x' } })]),
+  ]
+  await eventually('all are told', () => strangers.every(({ status }) => status() === 401))
+  await holds(gateway, 0)
+})
+
+void t.test('the body of a client who has gone is not kept', async (t) => {
+  const { gateway, send } = await busyGateway(t)
+  const body = JSON.stringify({ reference: 'x'.repeat(500_000) })
+  const before = bodiesInMemory()
+  const rounds = 3
+  const each = 40
+  for (let round = 1; round <= rounds; round += 1) {
+    const calls = Array.from({ length: each }, () =>
+      send([bytesOf({ method: 'POST', path: '/v1/payouts', body })]),
+    )
+    await holds(gateway, round * each)
+    for (const { socket } of calls) socket.destroy()
+  }
+  await eventually('they are gone', () => bodiesInMemory() - before < each * body.length)
 })
 
 void t.test('who is held when the processor goes is told so, too', async (t) => {
