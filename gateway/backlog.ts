@@ -17,6 +17,7 @@
 import { SLICE_MAX } from '../src/base/bounds.js'
 import type { Instant } from '../src/base/clock.js'
 import type { Exchange } from './exchange.js'
+import type { Lane } from './lanes.js'
 import type { StandingQueue } from './standing_queue.js'
 
 /** A slice of the cycle, and a group of a commit meanwhile. */
@@ -29,13 +30,13 @@ const NEXT_TO_NOTHING = SLICE_MAX / 2
 export interface Backlog {
   /** Whether there are calls before the next one. */
   mustHold(): boolean
-  /** `serve` runs when its turn comes. `lane`: the key that it names, not proven yet. */
-  hold(exchange: Exchange, lane: string, serve: () => void): void
+  /** `serve` runs when its turn comes. */
+  hold(exchange: Exchange, lane: Lane, serve: () => void): void
   /** The processor has a command. */
-  sent(): void
+  sent(lane: Lane): void
   /** It is answered. `startedAt`: the request's own beginning. */
-  answered(startedAt: Instant): void
-  /** All that are held. They will not be served. */
+  answered(lane: Lane, startedAt: Instant): void
+  /** All that are held in the lanes that flood. They will not be served. */
   drop(): Exchange[]
 }
 
@@ -46,7 +47,7 @@ interface Held {
 
 export function createBacklog(queue: Omit<StandingQueue, 'verdict'>): Backlog {
   /** None of them is empty; the first one is next. */
-  const lanes = new Map<string, Held[]>()
+  const lanes = new Map<Lane, Held[]>()
   /** With its fraction. */
   let room = ROOM_MIN
   let goesOn = false
@@ -70,12 +71,12 @@ export function createBacklog(queue: Omit<StandingQueue, 'verdict'>): Backlog {
   }
 
   const next = (): Held => {
-    for (const [name, lane] of lanes) {
-      const held = lane.shift()
-      lanes.delete(name)
+    for (const [lane, line] of lanes) {
+      const held = line.shift()
+      lanes.delete(lane)
       if (held === undefined) continue
-      if (lane.length > 0) lanes.set(name, lane)
-      queue.release(1)
+      if (line.length > 0) lanes.set(lane, line)
+      queue.release(lane)
       return held
     }
     throw new Error('nothing is held')
@@ -87,24 +88,29 @@ export function createBacklog(queue: Omit<StandingQueue, 'verdict'>): Backlog {
       const postponed = exchange.postpone(serve)
       if (postponed === undefined) return serve()
       const held = { exchange, serve: postponed }
-      const before = lanes.get(lane)
-      if (before === undefined) lanes.set(lane, [held])
-      else before.push(held)
-      queue.hold()
+      const line = lanes.get(lane)
+      if (line === undefined) lanes.set(lane, [held])
+      else line.push(held)
+      queue.hold(lane)
     },
     sent: queue.enter,
-    answered: (startedAt) => {
-      queue.leave(startedAt)
+    answered: (lane, startedAt) => {
+      queue.leave(lane, startedAt)
       if (queue.held > 0) room = Math.min(ROOM_MAX, room + 1 / GROWS_AFTER)
       else if (queue.entered < NEXT_TO_NOTHING) room = ROOM_MIN
       goOnSoon()
     },
     drop: () => {
-      const dropped = [...lanes.values()].flatMap((lane) => lane.map(({ exchange }) => exchange))
-      queue.release(queue.held)
-      lanes.clear()
+      // Found first, as each that goes changes the share of the others.
+      const flooding = [...lanes].filter(([lane]) => queue.floods(lane))
       room = ROOM_MIN
-      return dropped
+      return flooding.flatMap(([lane, line]) => {
+        lanes.delete(lane)
+        return line.map(({ exchange }) => {
+          queue.release(lane)
+          return exchange
+        })
+      })
     },
   }
 }

@@ -24,6 +24,7 @@ import type { BrandHeaders } from './brand_headers.js'
 import type { Directory } from './directory.js'
 import type { AnswerHeaders, Exchange } from './exchange.js'
 import type { Hosts } from './hosts.js'
+import type { Lane, Lanes } from './lanes.js'
 import type { InFlight, Limits } from './limits.js'
 import { knownCode } from './problem.js'
 import type { ProcessorClient, Waiting } from './processor_client.js'
@@ -34,6 +35,7 @@ export interface CallOptions {
   readonly brandHeaders: BrandHeaders
   readonly hosts: Hosts
   readonly limits: Limits
+  readonly lanes: Lanes
   readonly backlog: Backlog
   readonly pacedRefusals: PacedRefusals
   readonly authenticator: Authenticator
@@ -44,11 +46,12 @@ export interface CallOptions {
 
 /** Before anybody is known. False: it is to be served. */
 export function turnsAway(
-  { limits, backlog, pacedRefusals }: CallOptions,
+  { limits, lanes, backlog, pacedRefusals }: CallOptions,
   exchange: Exchange,
   { kind }: Destination,
 ): boolean {
-  const verdict = kind === 'local' ? 'passes' : limits.overload(exchange.startedAt)
+  const laneOf = (): Lane => lanes(exchange)
+  const verdict = kind === 'local' ? 'passes' : limits.overload(exchange.startedAt, laneOf)
   if (verdict !== 'passes') {
     const tooMany = verdict === 'flood' ? [...backlog.drop(), exchange] : [exchange]
     for (const one of tooMany) {
@@ -69,7 +72,7 @@ export function serveCall(
   exchange: Exchange,
   destination: Destination,
 ): void {
-  const { authenticator, backlog, brandHeaders, directory } = options
+  const { authenticator, backlog, lanes } = options
   const host = exchange.header('host')
   const environment = options.hosts(typeof host === 'string' ? host : '')
   if (environment === undefined) return exchange.refuse('not_found')
@@ -79,10 +82,10 @@ export function serveCall(
   if (destination.kind === 'nowhere' && !authenticator.isSigned(exchange)) {
     return exchange.refuse(destination.code, destination.headers)
   }
-  const serve = (): void => serveInTurn(options, exchange, destination, environment)
-  const lane = backlog.mustHold() ? exchange.header(brandHeaders.keyId) : undefined
-  if (typeof lane !== 'string' || directory.partners()?.key(lane) === undefined) return serve()
-  backlog.hold(exchange, lane, serve)
+  const lane = lanes(exchange)
+  const serve = (): void => serveInTurn(options, exchange, destination, environment, lane)
+  if (lane.of === 'key' && backlog.mustHold()) backlog.hold(exchange, lane, serve)
+  else serve()
 }
 
 function serveInTurn(
@@ -90,6 +93,7 @@ function serveInTurn(
   exchange: Exchange,
   destination: Exclude<Destination, { kind: 'local' }>,
   environment: Environment,
+  lane: Lane,
 ): void {
   const { limits, backlog, pacedRefusals, authenticator, processor } = options
   const auth = destination.kind === 'nowhere' ? 'hmac' : destination.route.auth
@@ -102,6 +106,7 @@ function serveInTurn(
     exchange,
     caller: caller.value,
     inFlight: limits.inFlight(caller.value.tenant),
+    lane,
     backlog,
   }
   if (destination.kind === 'nowhere') {
@@ -136,6 +141,7 @@ interface Call {
   readonly exchange: Exchange
   readonly caller: Caller
   readonly inFlight: InFlight
+  readonly lane: Lane
   readonly backlog: Backlog
 }
 
@@ -168,21 +174,23 @@ abstract class CommandInFlight implements Waiting {
   readonly startedAt: Instant
   protected readonly exchange: Exchange
   private readonly inFlight: InFlight
+  private readonly lane: Lane
   /** Null: its answer is waited for beside the processor's cycle. */
   private readonly backlog: Backlog | null
 
-  constructor({ exchange, inFlight }: Call, backlog: Backlog | null) {
+  constructor({ exchange, inFlight, lane }: Call, backlog: Backlog | null) {
     this.startedAt = exchange.startedAt
     this.exchange = exchange
     this.inFlight = inFlight
+    this.lane = lane
     this.backlog = backlog
     inFlight.count += 1
-    if (backlog !== null) backlog.sent()
+    if (backlog !== null) backlog.sent(lane)
   }
 
   settle(code: string, body: string, replayed: boolean): void {
     this.inFlight.count -= 1
-    if (this.backlog !== null) this.backlog.answered(this.startedAt)
+    if (this.backlog !== null) this.backlog.answered(this.lane, this.startedAt)
     if (code === '') this.accepted(body, replayed)
     else this.exchange.refuse(knownCode(code))
   }

@@ -19,6 +19,7 @@ import type { Directory } from './directory.js'
 import { createHttpServer, type HttpServer, type TlsFiles } from './exchange.js'
 import { createHosts } from './hosts.js'
 import { openConnections } from './kernel_connections.js'
+import { createLanes } from './lanes.js'
 import { CONNECTIONS_MAX, createLimits } from './limits.js'
 import type { Metrics } from './metrics.js'
 import type { ProcessorClient } from './processor_client.js'
@@ -50,6 +51,7 @@ export function createGateway(parts: GatewayParts): HttpServer {
     hosts: createHosts(settings),
     pacedRefusals: createPacedRefusals(clock),
     limits,
+    lanes: createLanes(headers, directory),
     backlog: createBacklog(limits.queue),
     authenticator: createAuthenticator({
       brandHeaders: headers,

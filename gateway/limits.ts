@@ -10,14 +10,14 @@
  * I3. What is asked of a caller who is not known costs next to nothing: refusing has to be far
  *     cheaper than serving.
  */
-import type { Clock, Instant } from '../src/base/clock.js'
+import type { Clock } from '../src/base/clock.js'
 import type { TenantId } from '../src/base/ids.js'
 import type { Settings } from '../src/base/settings.js'
 import type { Caller } from './authenticate.js'
 import { sourceOf, type ClientAddress } from './client_address.js'
 import type { Exchange } from './exchange.js'
 import { createRateLimit } from './rate_limit.js'
-import { createStandingQueue, type StandingQueue, type Verdict } from './standing_queue.js'
+import { createStandingQueue, type StandingQueue } from './standing_queue.js'
 
 /** More sockets than any proxy or backend of a partner holds open. */
 export const CONNECTIONS_MAX = 4_000
@@ -33,7 +33,7 @@ export type LimitName = 'standing_queue' | 'address' | 'in_flight' | 'key'
 
 export interface Limits {
   /** Whether too many wait for the processor already, whoever asks. */
-  readonly overload: (now: Instant) => Verdict
+  readonly overload: StandingQueue['verdict']
   /** One is refused for it. */
   readonly shed: () => void
   /** Before anybody is known. Seconds to wait; 0: the request passes. */

@@ -1,15 +1,16 @@
 /**
  * The queue of commands that the processor has not answered: is it a burst, or does it stand?
  *
- * Owns: how many may wait, by how the queue has moved. Does not own: what is refused and how
- * (limits, call), whose turn it is (backlog), what waits beside the cycle, such as lists: that is
- * not told here.
+ * Owns: how many may wait, by how the queue has moved and in which lane. Does not own: what is
+ * refused and how (limits, call), whose turn it is (backlog), what waits beside the cycle, such as
+ * lists: that is not told here.
  *
  * Q1. A queue stands when it was longer than STANDING_MAX for STANDING_MS, so a burst after quiet
  *     of up to BURST_MAX is taken whole. It is shed when it stands and, for as long again, more is
  *     asked than answered or it is twice as long.
- * Q2. More than BURST_MAX within STANDING_MS is a flood. It is shed at once, and who is held is
- *     refused with it: served late, they would be the slowest of all that is accepted.
+ * Q2. More than BURST_MAX within STANDING_MS is a flood. It is shed at once, and who is held in a
+ *     lane that is part of it is refused with it: served late, they would be the slowest of all
+ *     that is accepted.
  * Q3. Callers who wait for each answer before they ask again are taken as well, however slow the
  *     processor is: those on STANDING_MAX connections always, more as long as answers keep coming.
  * Q4. While it is shed, as many may wait as are answered in half again the time that an answer
@@ -17,10 +18,13 @@
  *     and a slow disk still gets groups as large as it needs. That ends when next to nothing had to
  *     be refused for SHED_MS. Who goes on without heeding `Retry-After` is served at full pace even
  *     so, though not at every try.
- * Q5. A request that finds the queue short costs one comparison, its answer one look at the clock.
+ * Q5. A lane with less than half of its even share is no part of it: it is neither dropped nor
+ *     refused. So one partner's flood does not shed the others. Strangers have no share.
+ * Q6. A request that finds the queue short costs one comparison, its answer one look at the clock.
  *     There is no timer: whoever would make a long queue longer looks at it.
  */
 import { instant, type Clock, type Instant } from '../src/base/clock.js'
+import type { Lane } from './lanes.js'
 
 /** Twice the connections of a large backend's pool, half of what one partner may have waiting. */
 export const STANDING_MAX = 1_000
@@ -40,7 +44,7 @@ const USUAL_OF = 16_384
 /** Of what is answered: asked beyond it is more than groups of answers that come late. */
 const EXCESS_SHARE = 0.1
 
-/** `flood`: refused, and so are all that are held. */
+/** `flood`: refused, and so are all that are held in the lanes that flood. */
 export type Verdict = 'passes' | 'refused' | 'flood'
 
 export interface StandingQueue {
@@ -49,15 +53,17 @@ export interface StandingQueue {
   /** Calls that are held in the gateway. */
   readonly held: number
   /** The processor has one more. */
-  enter(): void
+  enter(lane: Lane): void
   /** It is answered. `startedAt`: the request's own beginning. */
-  leave(startedAt: Instant): void
+  leave(lane: Lane, startedAt: Instant): void
   /** One more is held in the gateway. */
-  hold(): void
-  /** So many are not any more. */
-  release(count: number): void
+  hold(lane: Lane): void
+  /** It is not any more. */
+  release(lane: Lane): void
   /** Whether one more is too many. Asked once for each that would enter or be held. */
-  verdict(now: Instant): Verdict
+  verdict(now: Instant, laneOf: () => Lane): Verdict
+  /** Whether the lane has its part in a flood. */
+  floods(lane: Lane): boolean
 }
 
 /** `long`: it may be a burst. `flooded`: shed, and not yet known how much is answered meanwhile. */
@@ -68,6 +74,8 @@ export function createStandingQueue(clock: Clock): StandingQueue {
   let usualMs = TARGET_MIN_MS / 2
   let entered = 0
   let held = 0
+  /** In which somebody waits. */
+  let lanes = 0
   let mayWait = STANDING_MAX
   let since = instant(0)
   /** Since then. What was asked while fewer waited than may is not counted. */
@@ -75,18 +83,22 @@ export function createStandingQueue(clock: Clock): StandingQueue {
   let answered = 0
   let refusedAt = since
 
-  const judge = (now: Instant): Verdict => {
+  const judge = (now: Instant, lane: Lane): Verdict => {
     // A clock that is set back only starts another look.
     if (state === 'short') turn('long', now, STANDING_MAX)
     else if (now < since) turn(state, now, mayWait)
     else if (now - since >= lookAfterMs()) look(now)
     asked += 1
     if (entered + held < (isShed() ? mayWait : BURST_MAX)) return 'passes'
+    if (hasLittle(lane, mayWait)) return 'passes'
     refusedAt = now
     if (state !== 'long') return 'refused'
     turn('flooded', now, entered / 2)
     return 'flood'
   }
+
+  const hasLittle = ({ of, waiting }: Lane, many: number): boolean =>
+    of !== 'strangers' && waiting < many / (lanes + (waiting === 0 ? 1 : 0)) / 2
 
   const isShed = (): boolean => state === 'flooded' || state === 'shed'
 
@@ -124,6 +136,16 @@ export function createStandingQueue(clock: Clock): StandingQueue {
     usualMs += (Math.min(tookMs, TARGET_MAX_MS) - usualMs) / USUAL_OF
   }
 
+  const add = (lane: Lane): void => {
+    if (lane.waiting === 0) lanes += 1
+    lane.waiting += 1
+  }
+
+  const take = (lane: Lane): void => {
+    lane.waiting -= 1
+    if (lane.waiting === 0) lanes -= 1
+  }
+
   return {
     get entered() {
       return entered
@@ -131,21 +153,26 @@ export function createStandingQueue(clock: Clock): StandingQueue {
     get held() {
       return held
     },
-    enter: () => {
+    enter: (lane) => {
+      add(lane)
       entered += 1
     },
-    leave: (startedAt) => {
+    leave: (lane, startedAt) => {
+      take(lane)
       entered -= 1
       answered += 1
       if (state === 'short') learn(clock.now() - startedAt)
       else if (!isShed() && entered + held < STANDING_MAX) state = 'short'
     },
-    hold: () => {
+    hold: (lane) => {
+      add(lane)
       held += 1
     },
-    release: (count) => {
-      held -= count
+    release: (lane) => {
+      take(lane)
+      held -= 1
     },
-    verdict: (now) => (entered + held < mayWait ? 'passes' : judge(now)),
+    verdict: (now, laneOf) => (entered + held < mayWait ? 'passes' : judge(now, laneOf())),
+    floods: (lane) => !hasLittle(lane, STANDING_MAX),
   }
 }

@@ -9,6 +9,7 @@ import { ANSWER_WITHIN_MS } from '../../src/base/bounds.js'
 import { instant } from '../../src/base/clock.js'
 import { createBacklog, GROWS_AFTER, ROOM_MAX, ROOM_MIN } from '../../gateway/backlog.js'
 import type { Exchange } from '../../gateway/exchange.js'
+import { createLane, type Lane } from '../../gateway/lanes.js'
 import { BURST_MAX, createStandingQueue } from '../../gateway/standing_queue.js'
 import { eventually } from '../support/eventually.js'
 import { bytesOf, createBody, createRequest, SECRET, snapshot, statusOf } from './partner.js'
@@ -23,21 +24,25 @@ function turns() {
   const queue = createStandingQueue({ now: () => NOW })
   const backlog = createBacklog(queue)
   const served: string[] = []
+  const a = createLane('key')
+  const sentBy: Lane[] = []
   return {
     queue,
     backlog,
     served,
-    ask: (name: string, { lane = 'a', exchange = EXCHANGE, isRefused = false } = {}): void => {
+    ask: (name: string, { lane = a, exchange = EXCHANGE, isRefused = false } = {}): void => {
       const serve = (): void => {
         served.push(name)
-        if (!isRefused) backlog.sent()
+        if (isRefused) return
+        backlog.sent(lane)
+        sentBy.push(lane)
       }
       if (backlog.mustHold()) backlog.hold(exchange, lane, serve)
       else serve()
     },
     /** So many are answered, and whose turn it is then goes on. */
     answer: async (count: number): Promise<void> => {
-      for (let i = 0; i < count; i += 1) backlog.answered(NOW)
+      for (const lane of sentBy.splice(0, count)) backlog.answered(lane, NOW)
       await new Promise(setImmediate)
     },
   }
@@ -61,9 +66,10 @@ void t.test('lanes take turns', async (t) => {
   const { served, ask, answer } = turns()
   for (let i = 0; i < ROOM_MIN; i += 1) ask('first')
   for (const name of ['a1', 'a2', 'a3', 'a4']) ask(name)
-  ask('b1', { lane: 'b' })
-  ask('b2', { lane: 'b' })
-  ask('c1', { lane: 'c' })
+  const b = createLane('key')
+  ask('b1', { lane: b })
+  ask('b2', { lane: b })
+  ask('c1', { lane: createLane('key') })
   await answer(10)
   t.same(served.slice(ROOM_MIN), ['a1', 'b1', 'c1', 'a2', 'b2', 'a3', 'a4'])
 })
@@ -110,14 +116,17 @@ void t.test('a call whose body finds no room is served at once', (t) => {
   t.end()
 })
 
-void t.test('who is dropped is told, and not served', async (t) => {
+void t.test('who floods is dropped and told, and not served', async (t) => {
   const { queue, backlog, served, ask, answer } = turns()
   for (let i = 0; i < ROOM_MIN; i += 1) ask('first')
-  for (const lane of ['a', 'b', 'a']) ask('dropped', { lane })
-  t.same(backlog.drop(), [EXCHANGE, EXCHANGE, EXCHANGE])
-  t.equal(queue.held, 0)
+  const lanes = [createLane('key'), createLane('key')]
+  for (let i = 0; i < BURST_MAX / 2; i += 1) for (const lane of lanes) ask('dropped', { lane })
+  const few = createLane('key')
+  for (const name of ['few 1', 'few 2']) ask(name, { lane: few })
+  t.equal(backlog.drop().length, BURST_MAX)
+  t.equal(queue.held, 2, 'those of a lane with little stay')
   await answer(ROOM_MIN)
-  t.notOk(served.includes('dropped'))
+  t.same(served.slice(ROOM_MIN), ['few 1', 'few 2'])
   ask('next')
   t.equal(served.at(-1), 'next')
 })
@@ -253,6 +262,23 @@ void t.test('a flood is refused with all that are held, nothing of which is used
   wake(gateway)
   await eventually('the others are served', () => first.every(({ status }) => status() === 201))
   t.same(usersOf(gateway), [])
+})
+
+void t.test('one partner floods, and another one is served', async (t) => {
+  const standsAt = Date.now()
+  const clock = { now: () => instant(standsAt) }
+  const { gateway, ask } = await busyGateway(t, { clock })
+  const early = ask('early', OTHER)
+  await holds(gateway, 1)
+  for (let i = ROOM_MIN + 1; i < BURST_MAX; i += 1) ask('flood')
+  await holds(gateway, BURST_MAX - ROOM_MIN)
+  ask('one too many')
+  await holds(gateway, 1)
+  const late = ask('late', OTHER)
+  await holds(gateway, 2)
+  wake(gateway)
+  await eventually('both are answered', () => [early, late].every((one) => one.status() === 201))
+  t.same(usersOf(gateway), ['early', 'late'])
 })
 
 void t.test('strangers do not wait in the line', async (t) => {

@@ -8,6 +8,7 @@ import type { TenantId } from '../../src/base/ids.js'
 import { readSettings } from '../../src/base/settings.js'
 import type { Caller } from '../../gateway/authenticate.js'
 import type { Exchange } from '../../gateway/exchange.js'
+import { createLane } from '../../gateway/lanes.js'
 import {
   createLimits,
   TENANT_IN_FLIGHT_MAX,
@@ -38,10 +39,12 @@ function limitsOf(environment: Record<string, string>): Held {
   return { limits, names }
 }
 
+const LANE = createLane('key')
+
 /** A queue that stands, and is asked for more. */
 function overload({ queue, overload }: Limits): void {
-  for (let i = 0; i < STANDING_MAX; i++) queue.enter()
-  for (const looks of [2, 1]) overload(instant(NOW - looks * STANDING_MS))
+  for (let i = 0; i < STANDING_MAX; i++) queue.enter(LANE)
+  for (const looks of [2, 1]) overload(instant(NOW - looks * STANDING_MS), () => LANE)
 }
 
 const from = (peer: string): Exchange => ({ peer: () => peer }) as unknown as Exchange
@@ -76,7 +79,7 @@ void t.test('each limit says which one it was, and refuses nobody else', (t) => 
   t.same(names, ['address', 'key', 'in_flight'])
 
   overload(limits)
-  t.equal(limits.overload(NOW), 'refused')
+  t.equal(limits.overload(NOW, () => LANE), 'refused')
   limits.shed()
   t.same(names, ['address', 'key', 'in_flight', 'standing_queue'])
   t.end()
@@ -94,7 +97,7 @@ void t.test('RATE_LIMIT=off lifts them all', (t) => {
     t.equal(limits.caller(caller('a', 'key')), 0)
   }
   overload(limits)
-  t.equal(limits.overload(NOW), 'passes')
+  t.equal(limits.overload(NOW, () => LANE), 'passes')
   t.same(names, [])
   t.end()
 })

@@ -7,6 +7,7 @@ import { connect } from 'node:net'
 import t, { type Test } from 'tap'
 import { instant, type Clock } from '../../src/base/clock.js'
 import { ROOM_MIN } from '../../gateway/backlog.js'
+import { createLane, type Lane } from '../../gateway/lanes.js'
 import {
   BURST_MAX,
   createStandingQueue,
@@ -27,25 +28,26 @@ const NOW = instant(1_000_000)
 /** A processor that answers so many a millisecond, in order, behind the queue. */
 function simulation() {
   const queue = createStandingQueue({ now: () => instant(now) })
-  const enteredAt: number[] = []
+  const usual = createLane('key')
+  const waiting: { readonly at: number; readonly lane: Lane }[] = []
   const verdicts = new Set<Verdict>()
   let now = 1_000_000
   let owed = 0
   return {
     verdicts,
     get waiting() {
-      return enteredAt.length
+      return waiting.length
     },
     /** How many were refused. */
-    ask: (count: number): number => {
+    ask: (count: number, lane = usual): number => {
       let refused = 0
       for (let i = 0; i < count; i++) {
-        const verdict = queue.verdict(instant(now))
+        const verdict = queue.verdict(instant(now), () => lane)
         verdicts.add(verdict)
         if (verdict !== 'passes') refused += 1
         else {
-          queue.enter()
-          enteredAt.push(now)
+          queue.enter(lane)
+          waiting.push({ at: now, lane })
         }
       }
       return refused
@@ -53,11 +55,11 @@ function simulation() {
     /** A millisecond later: how long those waited who were answered in it. */
     answer: (perMs: number): number[] => {
       now += 1
-      owed = Math.min(owed + perMs, enteredAt.length)
-      const answered = enteredAt.splice(0, Math.floor(owed))
+      owed = Math.min(owed + perMs, waiting.length)
+      const answered = waiting.splice(0, Math.floor(owed))
       owed -= answered.length
-      for (const at of answered) queue.leave(instant(at))
-      return answered.map((at) => now - at)
+      for (const { at, lane } of answered) queue.leave(lane, instant(at))
+      return answered.map(({ at }) => now - at)
     },
     setBack: (ms: number) => {
       now -= ms
@@ -74,16 +76,74 @@ void t.test('the largest burst there can be is served whole', (t) => {
 
 void t.test('what is larger than that is a flood, and known as one at once', (t) => {
   const queue = createStandingQueue({ now: () => NOW })
+  const lane = createLane('key')
   const verdicts: Verdict[] = []
-  for (let i = 0; i < 100; i++) queue.enter()
+  for (let i = 0; i < 100; i++) queue.enter(lane)
   for (let i = 100; i <= BURST_MAX + 1; i++) {
-    const verdict = queue.verdict(NOW)
+    const verdict = queue.verdict(NOW, () => lane)
     verdicts.push(verdict)
-    if (verdict === 'passes') queue.hold()
-    else if (verdict === 'flood') queue.release(i - 100)
+    if (verdict === 'passes') queue.hold(lane)
+    else if (verdict === 'flood') while (queue.held > 0) queue.release(lane)
   }
   t.same(verdicts.slice(-2), ['flood', 'refused'], 'once; the processor has enough for now')
   t.ok(verdicts.slice(0, -2).every((verdict) => verdict === 'passes'))
+  t.end()
+})
+
+void t.test('a flood in one lane sheds nobody in the others', (t) => {
+  const flood = createLane('key')
+  const modest = [createLane('key'), createLane('key'), createLane('apps')]
+  const strangers = createLane('strangers')
+  const world = simulation()
+  for (let gone = 0; gone < 100; gone++) world.ask(1, createLane('key'))
+  world.answer(100)
+  let refused = 0
+  let innocent = 0
+  let strange = 0
+  for (let ms = 0; ms < 4_000; ms++) {
+    refused += world.ask(40, flood)
+    // Nothing drops what this processor has already, which takes it some time.
+    const isModest = ms >= 1_000 && ms % 10 === 0
+    if (isModest) for (const lane of modest) innocent += world.ask(2, lane)
+    if (isModest) strange += world.ask(1, strangers)
+    world.answer(4)
+  }
+  t.equal(innocent, 0)
+  t.ok(refused > 0.8 * 36 * 4_000, 'it is shed itself')
+  t.ok(strange > 0, 'and so are strangers, who could be anybody')
+  t.end()
+})
+
+void t.test('lanes that share a flood are shed alike, and add little to what waits', (t) => {
+  const lanes = Array.from({ length: 10 }, () => createLane('key'))
+  const world = simulation()
+  let most = 0
+  for (let ms = 0; ms < 4_000; ms++) {
+    for (const lane of lanes) world.ask(4, lane)
+    world.answer(4)
+    if (ms >= 2_000) most = Math.max(most, world.waiting)
+  }
+  const alone = simulation()
+  let usual = 0
+  for (let ms = 0; ms < 4_000; ms++) {
+    alone.ask(40)
+    alone.answer(4)
+    if (ms >= 2_000) usual = Math.max(usual, alone.waiting)
+  }
+  t.ok(most <= 1.5 * usual, `${most} wait at most, ${usual} of one lane`)
+  t.end()
+})
+
+void t.test('whoever asks, there is an end', (t) => {
+  const asks = fc.array(fc.tuple(fc.nat(9), fc.nat(600)), { maxLength: 60 })
+  fc.assert(
+    fc.property(asks, (asks) => {
+      const lanes = Array.from({ length: 10 }, () => createLane('key'))
+      const world = simulation()
+      for (const [index, count] of asks) world.ask(count, lanes[index])
+      return world.waiting <= BURST_MAX + STANDING_MAX / 2
+    }),
+  )
   t.end()
 })
 

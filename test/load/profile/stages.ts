@@ -87,6 +87,7 @@ const GATEWAY: Table = {
   'gateway/limits.ts': 'limits and authenticate',
   'gateway/standing_queue.ts': 'limits and authenticate',
   'gateway/backlog.ts': 'limits and authenticate',
+  'gateway/lanes.ts': 'limits and authenticate',
   'gateway/rate_limit.ts': 'limits and authenticate',
   'gateway/addresses.ts': 'limits and authenticate',
   'gateway/client_address.ts': 'limits and authenticate',
