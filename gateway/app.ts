@@ -8,7 +8,8 @@ import { AUTHORIZATION } from './authenticate.js'
 import { namesOf } from './brand_headers.js'
 import { serveCall, turnsAway, type CallOptions } from './call.js'
 import { IDEMPOTENCY_KEY } from './decode/idempotency_key.js'
-import { FORWARDED_FOR, type Service } from './exchange.js'
+import { FORWARDED_FOR } from './head.js'
+import type { Service } from './http_server.js'
 import {
   createRouter,
   get,

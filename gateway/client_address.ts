@@ -16,7 +16,8 @@
 import { isIP } from 'node:net'
 import ipaddr from 'ipaddr.js'
 import type { AddressList } from './addresses.js'
-import { FORWARDED_FOR, type Exchange } from './exchange.js'
+import type { Exchange } from './exchange.js'
+import { FORWARDED_FOR } from './head.js'
 
 /** Empty: unknown. */
 export type ClientAddress = (exchange: Exchange) => string

@@ -57,7 +57,7 @@ const ROOMS: Readonly<Record<string, readonly string[]>> = {
 
 /** Drivers and engines, each behind one door, so that it can be replaced there. */
 const DOORS: Readonly<Record<string, readonly string[]>> = {
-  'uWebSockets.js': ['gateway/exchange.ts'],
+  'uWebSockets.js': ['gateway/http_server.ts', 'gateway/exchange.ts'],
   nats: ['src/bus/nats.ts'],
   sqlite3: [DATABASE, 'src/supervisor/data_folder.ts'],
   xstate: ['actors/'],
@@ -222,7 +222,7 @@ const RULES: Readonly<Record<string, { rule: Rule; sample: Sample }>> = {
         file('src/processor/a.ts', "import { createActor } from 'xstate'"),
       ],
       keeps: [
-        file('gateway/exchange.ts', "import uWS from 'uWebSockets.js'"),
+        file('gateway/http_server.ts', "import uWS from 'uWebSockets.js'"),
         file('src/processor/main.ts', "import { Registry } from 'prom-client'"),
       ],
     },

@@ -79,7 +79,10 @@ void t.test('each limit says which one it was, and refuses nobody else', (t) => 
   t.same(names, ['address', 'key', 'in_flight'])
 
   overload(limits)
-  t.equal(limits.overload(NOW, () => LANE), 'refused')
+  t.equal(
+    limits.overload(NOW, () => LANE),
+    'refused',
+  )
   limits.shed()
   t.same(names, ['address', 'key', 'in_flight', 'standing_queue'])
   t.end()
@@ -97,7 +100,10 @@ void t.test('RATE_LIMIT=off lifts them all', (t) => {
     t.equal(limits.caller(caller('a', 'key')), 0)
   }
   overload(limits)
-  t.equal(limits.overload(NOW, () => LANE), 'passes')
+  t.equal(
+    limits.overload(NOW, () => LANE),
+    'passes',
+  )
   t.same(names, [])
   t.end()
 })

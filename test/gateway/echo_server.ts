@@ -1,0 +1,99 @@
+/**
+ * A server that tells what it was given, and HTTP as clients send it when they are broken, slow or
+ * hostile: raw bytes, because no client library sends these.
+ */
+import type { Test } from 'tap'
+import { systemClock } from '../../src/base/clock.js'
+import { createLog } from '../../src/base/log.js'
+import { systemRandom } from '../../src/base/random.js'
+import type { Target } from '../../gateway/exchange.js'
+import { FORWARDED_FOR } from '../../gateway/head.js'
+import { createHttpServer, type HttpServer, type Service } from '../../gateway/http_server.js'
+
+export const BODY_MAX = 1_000
+export const LARGE = 1_000_000
+
+interface Echo extends Target {
+  readonly path: string
+}
+
+/** Answers that are still to be given. */
+export const later: (() => void)[] = []
+
+/**
+ * Answers with what it was given; `/throw` throws, `/never` never answers, `/later` answers when
+ * told, as `/away_later` is turned away; `/too_late` tells then what is left of the body; `/large`
+ * takes a megabyte.
+ */
+const echo: Service<Echo> = {
+  find: (_method, path) => ({
+    path,
+    bodyMaxBytes: path === '/large' ? LARGE : BODY_MAX,
+    refusesAsConflict: false,
+  }),
+  turnsAway: (exchange, { path }) => {
+    if (path === '/away') exchange.refuse('rate_limited')
+    else if (path === '/away_later') later.push(() => exchange.refuse('rate_limited'))
+    else return false
+    return true
+  },
+  serve: (exchange, { path }) => {
+    if (path === '/throw') throw new Error('a bug')
+    if (path === '/never') return
+    if (path === '/too_late') {
+      later.push(() => exchange.answer(200, JSON.stringify({ body: exchange.body.toString() })))
+      return
+    }
+    const { method, query } = exchange
+    const host = exchange.header('host')
+    const kept = exchange.header('x-kept')
+    const forwarded = exchange.header(FORWARDED_FOR)
+    const answer = {
+      method,
+      path,
+      query,
+      host,
+      kept: typeof kept === 'symbol' ? 'repeated' : kept,
+      forwarded: typeof forwarded === 'symbol' ? 'repeated' : forwarded,
+      body: exchange.body.toString(),
+      peer: exchange.peer(),
+    }
+    const respond = (): void => exchange.answer(200, JSON.stringify(answer))
+    if (path === '/later') later.push(respond)
+    else respond()
+  },
+}
+
+export const createEchoServer = (withinMs: number): HttpServer =>
+  createHttpServer({
+    service: echo,
+    keptHeaders: new Set(['x-kept', FORWARDED_FOR]),
+    tls: undefined,
+    clock: systemClock,
+    random: systemRandom(),
+    log: createLog('test', { LOG_LEVEL: 'silent' }),
+    observe: () => undefined,
+    bodyWithinMs: withinMs,
+    answerWithinMs: withinMs,
+  })
+
+/** Its port. */
+export async function startEcho(t: Test, withinMs = 5_000): Promise<number> {
+  later.length = 0
+  const server = createEchoServer(withinMs)
+  const port = await server.listen('127.0.0.1', 0)
+  t.teardown(() => server.close(0))
+  return port
+}
+
+export const head = (line: string, ...headers: string[]): string =>
+  [`${line} HTTP/1.1`, 'Host: api.localhost', ...headers, '', ''].join('\r\n')
+
+export const chunked = (text: string): string =>
+  `${text === '' ? '' : `${text.length.toString(16)}\r\n${text}\r\n`}0\r\n\r\n`
+
+export const statusesIn = (text: string): string[] =>
+  [...text.matchAll(/^HTTP\/1\.1 ([0-9]{3})/gm)].map(([, status]) => status ?? '')
+
+export const bodyIn = (text: string): unknown =>
+  JSON.parse(text.slice(text.indexOf('\r\n\r\n') + 4))

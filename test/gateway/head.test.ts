@@ -1,0 +1,120 @@
+/**
+ * Heads, and where a request ends and the next one begins.
+ */
+import t from 'tap'
+import { bodyIn, chunked, head, startEcho, statusesIn } from './echo_server.js'
+import { exchangeBytes, proxyHeader } from './partner.js'
+
+void t.test('a request is copied as it was sent', async (t) => {
+  const port = await startEcho(t)
+  const headers = ['X-Kept: one', 'X-Dropped: two', 'Content-Length: 5', 'Connection: close']
+  const sent = head('POST /a%2Fb//c/?x=%20&y', ...headers)
+  const { text } = await exchangeBytes(port, `${sent}hello`)
+  t.same(bodyIn(text), {
+    method: 'POST',
+    path: '/a%2Fb//c/',
+    query: 'x=%20&y',
+    host: 'api.localhost',
+    kept: 'one',
+    body: 'hello',
+    peer: '127.0.0.1',
+  })
+  t.match(text, /\r\nX-Request-Id: req_[0-9A-Z]{26}\r\n/)
+})
+
+void t.test('a header that comes twice is told apart from either value', async (t) => {
+  const port = await startEcho(t)
+  const { text } = await exchangeBytes(
+    port,
+    head('GET /', 'X-Kept: one', 'x-kept: one', 'Connection: close'),
+  )
+  t.match(bodyIn(text), { kept: 'repeated' })
+})
+
+void t.test('a list may come in several lines, in their order', async (t) => {
+  const port = await startEcho(t)
+  const lines = ['X-Forwarded-For: 203.0.113.1', 'x-forwarded-for: 10.0.0.1, 10.0.0.2']
+  const { text } = await exchangeBytes(
+    port,
+    head('GET /', ...lines, 'X-Forwarded-For: 10.0.0.3', 'Connection: close'),
+  )
+  t.match(bodyIn(text), { forwarded: '203.0.113.1,10.0.0.1, 10.0.0.2,10.0.0.3' })
+})
+
+void t.test('a PROXY protocol header changes no peer, wherever it stands', async (t) => {
+  const port = await startEcho(t)
+  const first = Buffer.concat([proxyHeader('203.0.113.9'), Buffer.from(head('GET /a'))])
+  const second = Buffer.concat([proxyHeader('198.51.100.66'), Buffer.from(head('GET /b'))])
+  const { text } = await exchangeBytes(port, [Buffer.concat([first, second])])
+  const peers = [...text.matchAll(/"peer":"([^"]*)"/g)].map(([, peer]) => peer)
+  t.same(peers, ['127.0.0.1', '127.0.0.1'])
+})
+
+void t.test('framing that can be read in two ways ends the connection', async (t) => {
+  const port = await startEcho(t)
+  const length = (value: string | number): string => `Content-Length: ${value}`
+  const coding = (value: string): string => `Transfer-Encoding: ${value}`
+  const framed = (body: string, ...headers: string[]): string => head('POST /', ...headers) + body
+  const cases: Readonly<Record<string, string>> = {
+    'two lengths': framed('abc', length(3), length(4)),
+    'two equal lengths': framed('abc', length(3), length(3)),
+    'a length and chunks': framed(chunked(''), length(3), coding('chunked')),
+    'chunks and a length': framed(chunked(''), coding('chunked'), length(3)),
+    'a coding that ends in chunked': framed(chunked(''), coding('xchunked')),
+    'two codings': framed(chunked(''), coding('gzip, chunked')),
+    identity: framed('abc', coding('identity')),
+    'a length that is no number': framed('abc', length('3x')),
+    'a length with a sign': framed('abc', length('+3')),
+    'a negative length': framed('abc', length(-3)),
+    'a length in a list': framed('abc', length('3, 3')),
+    'two hosts': head('GET /', 'Host: evil.example'),
+    'HTTP/1.0': 'GET / HTTP/1.0\r\nHost: api.localhost\r\n\r\n',
+    'an absolute address': head('GET http://api.localhost/'),
+    'more headers than any client sends': head(
+      'GET /',
+      ...Array.from({ length: 70 }, (_, i) => `H${i}: 1`),
+    ),
+    'more bytes of headers': head('GET /', `X-Long: ${'a'.repeat(9_000)}`),
+  }
+  for (const [what, bytes] of Object.entries(cases)) {
+    for (const following of ['', head('GET /smuggled')]) {
+      const { text, closed } = await exchangeBytes(port, bytes + following)
+      t.ok(closed, `${what}: closed`)
+      t.notMatch(text, 'smuggled', `${what}: what follows is not read as a request`)
+      t.notMatch(text, /^HTTP\/1\.1 2/m, `${what}: refused`)
+      t.ok(statusesIn(text).length <= 1, `${what}: one answer`)
+    }
+  }
+})
+
+void t.test('nothing is read behind a body in chunks', async (t) => {
+  const port = await startEcho(t)
+  const first = head('POST /a', 'Transfer-Encoding: chunked') + chunked('hello')
+  const alone = await exchangeBytes(port, first)
+  t.same(statusesIn(alone.text), ['200'])
+  t.ok(alone.closed)
+  for (const bytes of [[first + head('GET /smuggled')], [first, head('GET /smuggled')]]) {
+    const { text, closed } = await exchangeBytes(port, bytes)
+    t.notMatch(text, 'smuggled')
+    t.ok(closed)
+  }
+})
+
+void t.test('heads that the parser itself gives up on get no success', async (t) => {
+  const port = await startEcho(t)
+  const cases: Readonly<Record<string, string>> = {
+    'a folded header': 'GET / HTTP/1.1\r\nHost: a\r\n b\r\n\r\n',
+    'a space before the colon': 'GET / HTTP/1.1\r\nHost : a\r\n\r\n',
+    'NUL in a value': 'GET / HTTP/1.1\r\nHost: a\0b\r\n\r\n',
+    'bare line feeds': 'GET / HTTP/1.1\nHost: a\n\n',
+    'no host': 'GET / HTTP/1.1\r\n\r\n',
+    'no version': 'GET /\r\n\r\n',
+    'TLS to a plain port': '\x16\x03\x01\x02\x00\x01\x00\x01\xfc\x03\x03',
+  }
+  for (const [what, bytes] of Object.entries(cases)) {
+    const { text } = await exchangeBytes(port, Buffer.from(bytes, 'latin1'))
+    t.notMatch(text, /^HTTP\/1\.1 2/m, what)
+  }
+  const alive = await exchangeBytes(port, head('GET /', 'Connection: close'))
+  t.same(statusesIn(alive.text), ['200'])
+})
