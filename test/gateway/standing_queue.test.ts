@@ -1,12 +1,9 @@
 /**
- * The rule by which a queue is shed, with a hand-held clock, and a real gateway in front of a
- * processor that does not keep up.
+ * The rule by which a queue is shed, with a hand-held clock.
  */
 import fc from 'fast-check'
-import { connect } from 'node:net'
-import t, { type Test } from 'tap'
-import { instant, type Clock } from '../../src/base/clock.js'
-import { ROOM_MIN } from '../../gateway/backlog.js'
+import t from 'tap'
+import { instant } from '../../src/base/clock.js'
 import { createLane, type Lane } from '../../gateway/lanes.js'
 import {
   BURST_MAX,
@@ -18,10 +15,6 @@ import {
   WAITING_MIN,
   type Verdict,
 } from '../../gateway/standing_queue.js'
-import { eventually } from '../support/eventually.js'
-import { bytesOf, call, createRequest, snapshot, type Call } from './partner.js'
-import { startGateway, type Running } from './running_gateway.js'
-import { accept } from './stand_in_processor.js'
 
 const NOW = instant(1_000_000)
 
@@ -332,88 +325,4 @@ void t.test('a clock that is set back keeps nobody out and lets no flood in', (t
   }
   t.equal(world.ask(1), 0)
   t.end()
-})
-
-interface Stuck {
-  readonly gateway: Running
-  readonly clock: Clock
-  readonly pass: (ms: number) => void
-}
-
-/** A gateway whose processor answers nothing, with as many requests as may stand. */
-async function stuckGateway(t: Test, request: Call, hasRoomFor: number): Promise<Stuck> {
-  let now = Date.now()
-  const clock: Clock = { now: () => instant(now) }
-  const gateway = await startGateway(t, {
-    script: () => [],
-    partners: snapshot({ rate_limit_per_second: 100_000 }),
-    environment: { RATE_LIMIT_PER_ADDRESS: '100000' },
-    clock,
-  })
-  for (let i = 0; i < STANDING_MAX; i++) {
-    const socket = connect(gateway.port, '127.0.0.1')
-    socket.on('error', () => undefined)
-    socket.write(bytesOf(request))
-    t.teardown(() => socket.destroy())
-  }
-  await eventually('the processor has its part', () =>
-    isHolding(gateway, hasRoomFor, STANDING_MAX - hasRoomFor),
-  )
-  return { gateway, clock, pass: (ms) => (now += ms) }
-}
-
-async function isHolding({ standIn, metrics }: Running, sent: number, held: number) {
-  return standIn.commands.length === sent && (await metrics()).includes(`_calls_held ${held}\n`)
-}
-
-void t.test('a processor that is stuck is spared, and callers are told at once', async (t) => {
-  const request = { method: 'GET', path: '/v1/balances' }
-  const { gateway, clock, pass } = await stuckGateway(t, request, ROOM_MIN)
-  const held = STANDING_MAX - ROOM_MIN
-  const { commands } = gateway.standIn
-  const early = call(gateway.port, createRequest())
-  await eventually('a longer queue is borne', () => isHolding(gateway, ROOM_MIN, held + 1))
-  pass(STANDING_MS)
-  const second = call(gateway.port, createRequest())
-  await eventually('so is one that stands', () => isHolding(gateway, ROOM_MIN, held + 2))
-  pass(STANDING_MS)
-  const over = await call(gateway.port, createRequest())
-  t.equal(over.status, 503)
-  t.equal(over.headers.get('retry-after'), '1')
-  t.match(over.json, { error: { code: 'configuration_error', request_id: /^req_/ } })
-  const stranger = await call(gateway.port, { ...createRequest(), unsigned: true })
-  t.equal(stranger.status, 503, 'whoever asks')
-  t.ok(await isHolding(gateway, ROOM_MIN, held + 2), 'nothing of them was kept')
-  t.match(await gateway.metrics(), 'gateway_limited_total{limit="standing_queue"} 2')
-
-  const checked = await call(gateway.port, {
-    method: 'POST',
-    path: '/v1/sandbox/signature/check',
-    body: '{}',
-    unsigned: true,
-  })
-  t.not(checked.status, 503, 'what needs no processor is answered')
-
-  const sent = commands.flatMap(accept)
-  gateway.standIn.script = (command) => [...sent.splice(0), ...accept(command)]
-  gateway.processor.submit(
-    { get_balances: {} },
-    { startedAt: clock.now(), settle: () => undefined },
-  )
-  t.same([(await early).status, (await second).status], [201, 201])
-  const next = await call(gateway.port, createRequest())
-  t.equal(next.status, 201, 'as soon as the queue is gone')
-})
-
-void t.test('lists wait beside the cycle and shed nobody', async (t) => {
-  const request = { method: 'GET', path: '/v1/payouts' }
-  const { gateway, pass } = await stuckGateway(t, request, STANDING_MAX)
-  const { standIn, port } = gateway
-  for (const more of [1, 2]) {
-    void call(port, createRequest()).catch(() => undefined)
-    await eventually('it waits, too', () => standIn.commands.length === STANDING_MAX + more)
-    pass(STANDING_MS)
-  }
-  standIn.script = accept
-  t.equal((await call(port, createRequest())).status, 201)
 })

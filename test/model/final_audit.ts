@@ -11,7 +11,7 @@ import { limitKeys } from '../../src/limits/usage.js'
 import { answer } from '../../src/processor/cycle/answer.js'
 import { pass, restart, setRail, step, wakeDue, type Bench } from './bench.js'
 import { DAY, INTENT_LIVES } from './facts.js'
-import { newsOf } from './draws.js'
+import { newsOf } from './payments.js'
 import type { ModelState } from './model.js'
 
 /**

@@ -3,26 +3,17 @@
  * model says.
  *
  * Owns: the commands fast-check puts in a row, and the run of one life. Does not own: what
- * operations mean (draws), how the two sides are compared (bench), the last look at the books
+ * operations mean (draw), how the two sides are compared (bench), the last look at the books
  * (final_audit).
  */
 import fc from 'fast-check'
 import { openBench, pass, restart, setRail, step, wakeDue, type Bench } from './bench.js'
-import {
-  confirmOf,
-  createOf,
-  draws,
-  newsOf,
-  payments,
-  pick,
-  picked,
-  scanAgain,
-  scanOf,
-  type Draw,
-} from './draws.js'
+import { pick, picked, type Draw } from './draw.js'
+import { draws } from './draws.js'
 import { auditLife, endLife } from './final_audit.js'
 import type { Model } from './model.js'
 import { instantOf, moments } from './moments.js'
+import { confirmOf, createOf, newsOf, payments, scanAgain, scanOf } from './payments.js'
 import type { SharedWorld } from './shared_world.js'
 import type { Start } from './tenant.js'
 

@@ -9,7 +9,8 @@
  */
 import { Worker, type MessagePort } from 'node:worker_threads'
 import { merged } from './latency.js'
-import type { Pulse, Tally, Window } from './load.js'
+import type { Pulse, Tally } from './load.js'
+import type { Window } from './window.js'
 import { NOTHING_ACKNOWLEDGED, type Acknowledged } from '../scenarios/scenario.js'
 import type { ScenarioOrder } from '../scenarios/scenarios.js'
 

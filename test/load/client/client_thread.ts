@@ -3,7 +3,8 @@ import { parentPort } from 'node:worker_threads'
 import { systemClock } from '../../../src/base/clock.js'
 import { systemRandom } from '../../../src/base/random.js'
 import type { Note, Order, Outcome, ThreadOrder } from './client.js'
-import { runWindow, type News } from './load.js'
+import type { News } from './load.js'
+import { runWindow } from './window.js'
 import { createScenario } from '../scenarios/scenarios.js'
 
 const tell = (note: Note): void => parentPort?.postMessage(note)

@@ -1,8 +1,8 @@
 /**
- * One window of load: connects, leads in, measures, drains.
+ * The journeys of one window: which one runs on which connection, counting and timing.
  *
- * Owns: which journey runs on which connection, counting and timing. Does not own: schedules
- * (pace), requests and judgement (scenario).
+ * Owns: the connections and the counts. Does not own: when the window begins and ends (window),
+ * schedules (pace), requests and judgement (scenario).
  *
  * W1. sent = answered + unanswered, begun = completed + failed, due = begun + given up + overdue:
  *     nothing that was due or sent is forgotten.
@@ -15,38 +15,17 @@
  * W5. From due to sent is the caller's own wait for a connection, from sent on the service's: both
  *     are told of the journeys that were completed and of those that were refused.
  */
-import { monitorEventLoopDelay, performance, type RecordableHistogram } from 'node:perf_hooks'
+import { performance, type RecordableHistogram } from 'node:perf_hooks'
 import type { Answer } from './answer_reader.js'
 import { connect, type Connection } from './connection.js'
 import { createLatencies, createRoughLatencies, recordMs } from './latency.js'
-import { closedLoop, openLoop, type Pace, type Stretch } from './pace.js'
+import { closedLoop, type Pace } from './pace.js'
 import { COMPLETED, type JourneyEnd, type Scenario } from '../scenarios/scenario.js'
 
-export interface Window {
+export interface Target {
   readonly address: { readonly host: string; readonly port: number }
   /** Connections, each with one request out at most. */
   readonly lanes: number
-  /** Open loop, beginning with the lead-in; undefined: closed loop. */
-  readonly schedule: readonly Stretch[] | undefined
-  /** Of the distance between two journeys: how much later the first one is due. */
-  readonly shift?: number
-  /** Callers give up who got no connection in this time. */
-  readonly patienceMs?: number
-  readonly leadInMs: number
-  readonly measureMs: number
-  readonly pulseMs?: number
-}
-
-export interface Watch {
-  /** All connections are open. */
-  readonly begun: () => void
-  /** The measured part begins and ends. */
-  readonly opened: () => void
-  readonly closed: () => void
-  /** Each `pulseMs`, from the start of the lead-in to the end of the measured part. */
-  readonly pulse: (pulse: Pulse) => void
-  /** Brings news to the load, as long as it runs. */
-  readonly news?: (listen: (news: News) => void) => void
 }
 
 /** What happened since the pulse before. */
@@ -90,67 +69,6 @@ export interface Tally {
   readonly refusalsFromDue: RecordableHistogram
 }
 
-/** Longer than the gateway takes to answer that it can not answer. */
-const DRAIN_MS = 10_000
-const PULSE_MS = 1_000
-const NANOS_PER_MS = 1_000_000
-/** How late an open loop may notice that a journey is due; it is part of the latency. */
-const TICK_MS = 1
-
-export async function runWindow(
-  window: Window,
-  scenario: Scenario,
-  watch: Watch,
-  drainMs = DRAIN_MS,
-): Promise<Tally> {
-  const load = new Load(window, scenario)
-  await load.connect()
-  const startedAt = performance.now()
-  const pace = paceOf(window, startedAt)
-  const ticks = pace.needsTicks
-    ? setInterval(() => load.fill(performance.now()), TICK_MS)
-    : undefined
-  const delays = monitorEventLoopDelay({ resolution: TICK_MS })
-  delays.enable()
-  const pulses = startPulses(window.pulseMs ?? PULSE_MS, () => {
-    watch.pulse(load.pulse(startedAt, delays.percentile(99) / NANOS_PER_MS))
-    delays.reset()
-  })
-  watch.begun()
-  watch.news?.((news) => load.hear(news))
-  load.start(pace)
-
-  await within(window.leadInMs, load.usedUp)
-  load.measure()
-  watch.opened()
-  await within(window.measureMs, load.usedUp)
-  load.finish()
-  watch.closed()
-  clearInterval(pulses)
-  delays.disable()
-  await within(drainMs, load.drained)
-
-  clearInterval(ticks)
-  return load.close()
-}
-
-/** A late pulse takes the place of the next one: the rate of a millisecond says nothing. */
-function startPulses(everyMs: number, pulse: () => void): NodeJS.Timeout {
-  let last = performance.now()
-  return setInterval(() => {
-    const now = performance.now()
-    if (now - last < everyMs / 2) return
-    last = now
-    pulse()
-  }, everyMs)
-}
-
-function paceOf({ schedule, shift = 0, patienceMs }: Window, startedAt: number): Pace {
-  const [first] = schedule ?? []
-  if (schedule === undefined || first === undefined) return closedLoop()
-  return openLoop(startedAt + (shift * 1_000) / first.ratePerSecond, schedule, patienceMs)
-}
-
 interface Lane {
   readonly index: number
   connection: Connection | undefined
@@ -162,11 +80,11 @@ interface Lane {
   sentAt: number
 }
 
-class Load {
+export class Load {
   /** The supply or the connections: there is nothing left to go on with. */
   readonly usedUp: Promise<void>
   readonly drained: Promise<void>
-  private readonly window: Window
+  private readonly target: Target
   private readonly scenario: Scenario
   private readonly lanes: Lane[] = []
   private readonly idle: Lane[] = []
@@ -191,8 +109,8 @@ class Load {
   private stop: () => void = () => undefined
   private settle: () => void = () => undefined
 
-  constructor(window: Window, scenario: Scenario) {
-    this.window = window
+  constructor(target: Target, scenario: Scenario) {
+    this.target = target
     this.scenario = scenario
     this.usedUp = new Promise((resolve) => (this.stop = resolve))
     this.drained = new Promise((resolve) => (this.settle = resolve))
@@ -200,7 +118,7 @@ class Load {
 
   /** One after the other: a burst would overflow the listener's backlog. */
   async connect(): Promise<void> {
-    for (let index = 0; index < this.window.lanes; index += 1) {
+    for (let index = 0; index < this.target.lanes; index += 1) {
       const lane: Lane = {
         index,
         connection: undefined,
@@ -215,7 +133,7 @@ class Load {
   }
 
   private async open(lane: Lane): Promise<void> {
-    lane.connection = await connect(this.window.address, {
+    lane.connection = await connect(this.target.address, {
       answered: (answer) => this.receive(lane, answer),
       lost: (reason) => this.lose(lane, reason),
     })
@@ -396,15 +314,4 @@ class Load {
       refusalsFromDue: this.refusalsFromDue,
     }
   }
-}
-
-/** Resolves at the event, or after the time without it. */
-function within(milliseconds: number, event: Promise<void>): Promise<void> {
-  return new Promise((resolve) => {
-    const timer = setTimeout(resolve, milliseconds)
-    void event.then(() => {
-      clearTimeout(timer)
-      resolve()
-    })
-  })
 }

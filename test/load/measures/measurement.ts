@@ -14,7 +14,8 @@ import {
   type LatencyCurve,
   type LatencyMs,
 } from '../client/latency.js'
-import type { Pulse, Tally, Window } from '../client/load.js'
+import type { Pulse, Tally } from '../client/load.js'
+import type { Window } from '../client/window.js'
 import type { Arrivals, Receiver } from '../site/receiver.js'
 import { createSampler, type Sample } from './sampler.js'
 import { usageBetween, usageNow, type Moment, type Usage, type Watched } from './usage.js'

@@ -3,7 +3,8 @@ import { createServer, type RequestListener } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import t, { type Test } from 'tap'
 import { latencyMs } from './latency.js'
-import { runWindow, type News, type Pulse, type Tally, type Watch, type Window } from './load.js'
+import type { News, Pulse, Tally } from './load.js'
+import { runWindow, type Watch, type Window } from './window.js'
 import {
   COMPLETED,
   NOTHING_ACKNOWLEDGED,

@@ -1,0 +1,78 @@
+/**
+ * A payment that nothing of its own refuses, and the operations of its way.
+ */
+import fc from 'fast-check'
+import { tokenOf } from './draw.js'
+import type { CorridorName } from './facts.js'
+import type { Model, ModelIntent } from './model.js'
+import { executionOf } from './news_draws.js'
+import type { Operation } from './operations.js'
+import { amountFor, amounts, codeFor } from './scan_draws.js'
+import { USERS } from './tenant.js'
+
+export const payments = fc.record({
+  user: fc.constantFrom(...USERS),
+  corridor: fc.constantFrom<CorridorName>('th_promptpay', 'vn_vietqr'),
+  code: fc.record({ of: fc.constant('corridor' as const), n: fc.nat(3) }),
+  amount: amounts,
+  acknowledged: fc.boolean(),
+  outcome: fc.constantFrom('unknown', 'executed', 'executed', 'refused'),
+})
+export type Payment = typeof payments extends fc.Arbitrary<infer Drawn> ? Drawn : never
+
+export const createOf = (
+  { user, corridor }: Pick<ModelIntent, 'user' | 'corridor'>,
+  cents = 100_000_000,
+): Operation => ({
+  kind: 'create',
+  user,
+  corridor,
+  cents,
+  verified: true,
+  clean: true,
+  key: null,
+})
+
+export function scanOf(payment: Payment, intent: ModelIntent, model: Model): Operation {
+  const code = codeFor(payment.code, intent.corridor)
+  return {
+    kind: 'scan',
+    by: 'owner',
+    intent,
+    jti: tokenOf(intent, 0),
+    code,
+    amount: amountFor(payment.amount, intent, code, model),
+    acknowledged: payment.acknowledged,
+  }
+}
+
+/** The same code for the same amount once more, as by a payer who is not sure that it worked. */
+export function scanAgain(paid: ModelIntent, intent: ModelIntent): Operation {
+  const { code, minor } = paid.quotes.at(-1)!
+  const jti = tokenOf(intent, 0)
+  const amount = minor.toString()
+  return { kind: 'scan', by: 'owner', intent, jti, code, amount, acknowledged: false }
+}
+
+export const newsOf = (
+  intent: ModelIntent,
+  status: 'executed' | 'refused' | 'returned',
+  reportId: string,
+): Operation => ({
+  kind: 'news',
+  intent,
+  status,
+  execution: executionOf(intent, intent.transactionId ?? 'TX1'),
+  refusal: 'rejected',
+  reportId,
+})
+
+export const confirmOf = (intent: ModelIntent): Operation => ({
+  kind: 'confirm',
+  by: 'owner',
+  intent,
+  jti: tokenOf(intent, 0),
+  key: null,
+  quoteId: null,
+  quoteVersion: null,
+})
