@@ -1,5 +1,5 @@
 /**
- * The headers that carry the brand's name, in lower case as the exchange keeps them.
+ * The headers that carry the brand's name, in lower case as heads keep them.
  */
 export interface BrandHeaders {
   readonly keyId: string

@@ -9,7 +9,7 @@
  *     Only a call over a limit does not, as sparing the processor is the point of refusing it.
  * J3. A command is in flight from its submission until it is settled, whether its client waits or
  *     not.
- * J4. What is too much whoever asks is refused before the body is read, where that can be.
+ * J4. What is too much is refused before the body is read, where nobody has to be known for it.
  * J5. What has to wait for its turn waits before its signature is looked at; the processor has as
  *     much time for it as is left then. Who names no key of ours does not wait: a stranger is
  *     refused at once and can not fill the line, and there are no long lines of tokens.

@@ -1,7 +1,7 @@
 /**
  * How many connections a source may hold.
  *
- * Owns: counting, saying which new one is too many. Does not own: closing it (exchange), which
+ * Owns: counting, saying which new one is too many. Does not own: closing it (http_server), which
  * addresses are one source (client_address).
  *
  * uWS tells that a connection has ended but not whose it was. So what is counted here is openings,

@@ -7,7 +7,7 @@
  *
  * W1. No callback lets an exception out: uWS would end the process.
  * W2. A connection ends with its answer when it is not certain where the next request begins: its
- *     head was refused, or its body is above its cap, late, or comes in chunks.
+ *     head was refused, or its body is above its cap, late, without room, or in chunks.
  * W3. A body has bodyWithinMs, then its answer has answerWithinMs; what is late is answered 504.
  * W4. What is turned away is answered, now or soon, without its body; uWS takes that from the
  *     connection, which can be used again. A body in chunks or above its cap is read first.

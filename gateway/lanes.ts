@@ -1,12 +1,13 @@
 /**
  * Lanes: in whose name a request waits, before he has proved who he is.
  *
- * Owns: finding a request's lane. Does not own: what waits in one (standing_queue, backlog), proofs
- * (authenticate).
+ * Owns: finding a request's lane. Does not own: counting in it (standing_queue), turns (backlog),
+ * proofs (authenticate).
  *
  * L1. Every key that is known has a lane, all apps with their tokens share one, strangers another.
- * L2. A lane is claimed, not proven: who names another one's key takes some of its turns, and
- *     nothing from anybody else.
+ * L2. A lane is claimed, not proven: who names another one's key takes of its turns and of its
+ *     share, and makes all shares smaller where it would be idle. Nobody is let in by it.
+ * L3. While others are shed, an answer may tell that a key is known: ids of keys are no secret.
  */
 import { AUTHORIZATION } from './authenticate.js'
 import type { BrandHeaders } from './brand_headers.js'
@@ -15,13 +16,16 @@ import type { Exchange } from './exchange.js'
 
 export interface Lane {
   readonly of: 'key' | 'apps' | 'strangers'
-  /** Calls that are held and commands that the processor has. The standing queue counts it. */
+  /** Calls that are held and commands in the processor's cycle. */
   waiting: number
+  /** Let in beyond what may wait since the queue's look of that number, and not answered yet. */
+  exempt: number
+  look: number
 }
 
 export type Lanes = (exchange: Exchange) => Lane
 
-export const createLane = (of: Lane['of']): Lane => ({ of, waiting: 0 })
+export const createLane = (of: Lane['of']): Lane => ({ of, waiting: 0, exempt: 0, look: 0 })
 
 export function createLanes(brandHeaders: BrandHeaders, directory: Directory): Lanes {
   const byKey = new Map<string, Lane>()

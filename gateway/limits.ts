@@ -32,7 +32,7 @@ export interface InFlight {
 export type LimitName = 'standing_queue' | 'address' | 'in_flight' | 'key'
 
 export interface Limits {
-  /** Whether too many wait for the processor already, whoever asks. */
+  /** Whether too many wait for the processor already. */
   readonly overload: StandingQueue['verdict']
   /** One is refused for it. */
   readonly shed: () => void

@@ -2,7 +2,7 @@
  * The one stream to the processor.
  *
  * Owns: batching, tickets, the stream's life. Does not own: what commands say, deadlines of
- * requests (exchange).
+ * requests (http_server).
  *
  * T1. The commands of one turn of the event loop travel in one message: a message costs far more
  *     than a command.

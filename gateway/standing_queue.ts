@@ -18,8 +18,10 @@
  *     and a slow disk still gets groups as large as it needs. That ends when next to nothing had to
  *     be refused for SHED_MS. Who goes on without heeding `Retry-After` is served at full pace even
  *     so, though not at every try.
- * Q5. A lane with less than half of its even share is no part of it: it is neither dropped nor
- *     refused. So one partner's flood does not shed the others. Strangers have no share.
+ * Q5. A lane with less than half of an even share of what may wait has no part in it: it is neither
+ *     dropped nor refused, so one key's flood does not shed the others. Whom that lets in counts
+ *     until he is answered, and who never becomes a command until the next look: a stranger with
+ *     a borrowed name soon finds its share used. Strangers have none. WAITING_MAX is the end.
  * Q6. A request that finds the queue short costs one comparison, its answer one look at the clock.
  *     There is no timer: whoever would make a long queue longer looks at it.
  */
@@ -41,6 +43,8 @@ export const TARGET_MAX_MS = 40
 export const WAITING_MIN = 64
 /** The mean of so many answers is usual. A burst or the first of a flood are far fewer. */
 const USUAL_OF = 16_384
+/** Whoever they are: many lanes with little each are many. */
+const WAITING_MAX = BURST_MAX + STANDING_MAX / 2
 /** Of what is answered: asked beyond it is more than groups of answers that come late. */
 const EXCESS_SHARE = 0.1
 
@@ -78,6 +82,7 @@ export function createStandingQueue(clock: Clock): StandingQueue {
   let lanes = 0
   let mayWait = STANDING_MAX
   let since = instant(0)
+  let looks = 0
   /** Since then. What was asked while fewer waited than may is not counted. */
   let asked = 0
   let answered = 0
@@ -88,17 +93,26 @@ export function createStandingQueue(clock: Clock): StandingQueue {
     if (state === 'short') turn('long', now, STANDING_MAX)
     else if (now < since) turn(state, now, mayWait)
     else if (now - since >= lookAfterMs()) look(now)
+    const waiting = entered + held
+    const isTooMany = waiting >= (isShed() ? mayWait : BURST_MAX)
+    if (isTooMany && waiting < WAITING_MAX && hasLittle(lane, mayWait)) {
+      lane.exempt += 1
+      return 'passes'
+    }
     asked += 1
-    if (entered + held < (isShed() ? mayWait : BURST_MAX)) return 'passes'
-    if (hasLittle(lane, mayWait)) return 'passes'
+    if (!isTooMany) return 'passes'
     refusedAt = now
     if (state !== 'long') return 'refused'
     turn('flooded', now, entered / 2)
     return 'flood'
   }
 
-  const hasLittle = ({ of, waiting }: Lane, many: number): boolean =>
-    of !== 'strangers' && waiting < many / (lanes + (waiting === 0 ? 1 : 0)) / 2
+  const hasLittle = (lane: Lane, many: number): boolean => {
+    if (lane.look !== looks) lane.exempt = 0
+    lane.look = looks
+    const shares = lanes + (lane.waiting === 0 ? 1 : 0)
+    return lane.of !== 'strangers' && Math.max(lane.waiting, lane.exempt) < many / shares / 2
+  }
 
   const isShed = (): boolean => state === 'flooded' || state === 'shed'
 
@@ -128,6 +142,7 @@ export function createStandingQueue(clock: Clock): StandingQueue {
     state = to
     mayWait = Math.min(STANDING_MAX, Math.max(WAITING_MIN, many))
     since = now
+    looks += 1
     asked = 0
     answered = 0
   }
@@ -159,6 +174,7 @@ export function createStandingQueue(clock: Clock): StandingQueue {
     },
     leave: (lane, startedAt) => {
       take(lane)
+      if (lane.exempt > 0) lane.exempt -= 1
       entered -= 1
       answered += 1
       if (state === 'short') learn(clock.now() - startedAt)

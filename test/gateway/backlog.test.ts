@@ -12,7 +12,14 @@ import type { Exchange } from '../../gateway/exchange.js'
 import { createLane, type Lane } from '../../gateway/lanes.js'
 import { BURST_MAX, createStandingQueue } from '../../gateway/standing_queue.js'
 import { eventually } from '../support/eventually.js'
-import { bytesOf, createBody, createRequest, SECRET, snapshot, statusOf } from './partner.js'
+import {
+  bytesOf,
+  createBody,
+  createRequest,
+  OTHER_KEY_ID,
+  statusOf,
+  twoPartners,
+} from './partner.js'
 import { startGateway, type Running, type RunningOptions } from './running_gateway.js'
 import { accept, silence } from './stand_in_processor.js'
 
@@ -131,19 +138,6 @@ void t.test('who floods is dropped and told, and not served', async (t) => {
   t.equal(served.at(-1), 'next')
 })
 
-const OTHER = 'umbrella_sandbox_2026q4'
-const { partners = [] } = snapshot({ rate_limit_per_second: 100_000 })
-const PARTNERS = {
-  ...snapshot(),
-  partners: [
-    ...partners,
-    {
-      partner_id: 'umbrella',
-      keys: [{ key_id: OTHER, environment: 'sandbox', secret: SECRET, revoked_at: 0 }],
-    },
-  ],
-}
-
 interface Asked {
   readonly socket: Socket
   /** The answer's status; 0 before it came. */
@@ -156,7 +150,7 @@ const userBody = (user: string): string => JSON.stringify({ ...createBody, partn
 async function busyGateway(t: Test, options: RunningOptions = {}) {
   const gateway = await startGateway(t, {
     script: silence,
-    partners: PARTNERS,
+    partners: twoPartners(),
     environment: { RATE_LIMIT_PER_ADDRESS: '100000' },
     ...options,
   })
@@ -205,7 +199,7 @@ const usersOf = ({ standIn }: Running): (string | undefined)[] =>
 void t.test('held calls are served whole, keys in turn', async (t) => {
   const { gateway, ask, send } = await busyGateway(t)
   const calls: Asked[] = []
-  for (const [user, key] of [['a 1'], ['a 2'], ['b 1', OTHER]] as const) {
+  for (const [user, key] of [['a 1'], ['a 2'], ['b 1', OTHER_KEY_ID]] as const) {
     calls.push(ask(user, key))
     await holds(gateway, calls.length)
   }
@@ -268,13 +262,13 @@ void t.test('one partner floods, and another one is served', async (t) => {
   const standsAt = Date.now()
   const clock = { now: () => instant(standsAt) }
   const { gateway, ask } = await busyGateway(t, { clock })
-  const early = ask('early', OTHER)
+  const early = ask('early', OTHER_KEY_ID)
   await holds(gateway, 1)
   for (let i = ROOM_MIN + 1; i < BURST_MAX; i += 1) ask('flood')
   await holds(gateway, BURST_MAX - ROOM_MIN)
   ask('one too many')
   await holds(gateway, 1)
-  const late = ask('late', OTHER)
+  const late = ask('late', OTHER_KEY_ID)
   await holds(gateway, 2)
   wake(gateway)
   await eventually('both are answered', () => [early, late].every((one) => one.status() === 201))

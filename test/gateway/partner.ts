@@ -37,6 +37,18 @@ export const snapshot = (
   complete: true,
 })
 
+export const OTHER_KEY_ID = 'umbrella_sandbox_2026q4'
+
+/** The directory with another partner beside that one, and no rate to speak of. */
+export function twoPartners(): PartnerUpdate {
+  const alone = snapshot({ rate_limit_per_second: 100_000 })
+  const key = { key_id: OTHER_KEY_ID, environment: 'sandbox', secret: SECRET, revoked_at: 0 }
+  return {
+    ...alone,
+    partners: [...(alone.partners ?? []), { partner_id: 'umbrella', keys: [key] }],
+  }
+}
+
 export interface Signed {
   readonly method: string
   readonly path: string

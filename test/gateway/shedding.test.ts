@@ -7,7 +7,15 @@ import { instant, type Clock } from '../../src/base/clock.js'
 import { ROOM_MIN } from '../../gateway/backlog.js'
 import { STANDING_MAX, STANDING_MS } from '../../gateway/standing_queue.js'
 import { eventually } from '../support/eventually.js'
-import { bytesOf, call, createRequest, snapshot, type Call } from './partner.js'
+import {
+  bearer,
+  bytesOf,
+  call,
+  createRequest,
+  OTHER_KEY_ID,
+  twoPartners,
+  type Call,
+} from './partner.js'
 import { startGateway, type Running } from './running_gateway.js'
 import { accept } from './stand_in_processor.js'
 
@@ -23,7 +31,7 @@ async function stuckGateway(t: Test, request: Call, hasRoomFor: number): Promise
   const clock: Clock = { now: () => instant(now) }
   const gateway = await startGateway(t, {
     script: () => [],
-    partners: snapshot({ rate_limit_per_second: 100_000 }),
+    partners: twoPartners(),
     environment: { RATE_LIMIT_PER_ADDRESS: '100000' },
     clock,
   })
@@ -59,9 +67,17 @@ void t.test('a processor that is stuck is spared, and callers are told at once',
   t.equal(over.headers.get('retry-after'), '1')
   t.match(over.json, { error: { code: 'configuration_error', request_id: /^req_/ } })
   const stranger = await call(gateway.port, { ...createRequest(), unsigned: true })
-  t.equal(stranger.status, 503, 'whoever asks')
+  t.equal(stranger.status, 503, 'so is a stranger')
   t.ok(await isHolding(gateway, ROOM_MIN, held + 2), 'nothing of them was kept')
   t.match(await gateway.metrics(), 'gateway_limited_total{limit="standing_queue"} 2')
+
+  const other = call(gateway.port, { ...createRequest(), keyId: OTHER_KEY_ID })
+  await eventually('another key is held', () => isHolding(gateway, ROOM_MIN, held + 3))
+  const intent = 'pi_01KAJ0V8X0ABCDEFGHJKMNPQRS'
+  const path = `/v1/payment_intents/${intent}`
+  const authorization = { Authorization: bearer(intent) }
+  const app = call(gateway.port, { method: 'GET', path, unsigned: true, headers: authorization })
+  await eventually('an app goes ahead', () => isHolding(gateway, ROOM_MIN + 1, held + 3))
 
   const checked = await call(gateway.port, {
     method: 'POST',
@@ -77,7 +93,8 @@ void t.test('a processor that is stuck is spared, and callers are told at once',
     { get_balances: {} },
     { startedAt: clock.now(), settle: () => undefined },
   )
-  t.same([(await early).status, (await second).status], [201, 201])
+  t.same([(await early).status, (await second).status, (await other).status], [201, 201, 201])
+  t.not((await app).status, 503)
   const next = await call(gateway.port, createRequest())
   t.equal(next.status, 201, 'as soon as the queue is gone')
 })
