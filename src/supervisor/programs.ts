@@ -1,5 +1,5 @@
 /**
- * Which programs a stack has, in the order of their start, and how they find one another.
+ * Which programs a stack has, who needs whom, and how they find one another.
  *
  * Owns: command lines, sockets and ports. Does not own: running them (keeper).
  *
@@ -43,7 +43,8 @@ export interface PlannedProgram {
 }
 
 export interface Plan {
-  readonly programs: readonly PlannedProgram[]
+  /** In the order of their start; those of one stage do not need each other. */
+  readonly stages: readonly (readonly PlannedProgram[])[]
   /** Known once the programs serve. */
   readonly ports: { http: number; grpc: number; nats: number }
   /** Removes what only lives as long as the run. */
@@ -84,21 +85,32 @@ export async function planStack(
   const rail = sockets.address('rail')
   const processor = sockets.address('processor')
 
-  const programs: PlannedProgram[] = [
+  const outside: PlannedProgram[] = [
     {
       name: 'rail',
       program: () => own('src/rails/sandbox/main.js', 'rail', '--listen', rail),
       learn: () => 'the sandbox of a bank network',
     },
-    {
-      name: 'processor',
-      program: () =>
-        own('src/processor/main.js', 'processor', '--rail', rail, '--listen', processor),
+  ]
+  if (nats !== undefined) {
+    outside.unshift({
+      name: 'nats',
+      program: () => nats.program(ports.nats),
       learn: (info) => {
-        ports.grpc = portOf(info)
-        return `gRPC on 127.0.0.1:${ports.grpc}`
+        ports.nats = portOf(info)
+        return `on 127.0.0.1:${ports.nats}`
       },
+    })
+  }
+  const middle: PlannedProgram = {
+    name: 'processor',
+    program: () => own('src/processor/main.js', 'processor', '--rail', rail, '--listen', processor),
+    learn: (info) => {
+      ports.grpc = portOf(info)
+      return `gRPC on 127.0.0.1:${ports.grpc}`
     },
+  }
+  const edges: PlannedProgram[] = [
     ...named('webhooks', settings.WEBHOOK_POOLS).map((name, index) => ({
       name,
       program: () => own(POOL, undefined, '--processor', processor, '--number', String(index + 1)),
@@ -113,17 +125,7 @@ export async function planStack(
       },
     })),
   ]
-  if (nats !== undefined) {
-    programs.unshift({
-      name: 'nats',
-      program: () => nats.program(ports.nats),
-      learn: (info) => {
-        ports.nats = portOf(info)
-        return `on 127.0.0.1:${ports.nats}`
-      },
-    })
-  }
-  return { programs, ports, tidy: sockets.remove }
+  return { stages: [outside, [middle], edges], ports, tidy: sockets.remove }
 }
 
 /**

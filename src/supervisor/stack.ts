@@ -1,5 +1,5 @@
 /**
- * The whole stack: started in order, kept, stopped in the reverse order.
+ * The whole stack: started in stages, kept, stopped in the reverse order.
  *
  * Owns: that order, and the files that describe a run. Does not own: a single process (keeper).
  *
@@ -42,7 +42,8 @@ export async function createStack(options: StackOptions): Promise<Stack> {
   const { environment, data, clock, terminal } = options
   const { settings } = environment
   const plan = await planStack(environment, data, ownNats(options))
-  const keepers = plan.programs.map((planned) => keeperOf(planned))
+  const stages = plan.stages.map((stage) => stage.map((planned) => keeperOf(planned)))
+  const keepers = stages.flat()
   let stopping = false
   let started = false
   let ops: OpsServer | undefined
@@ -84,11 +85,11 @@ export async function createStack(options: StackOptions): Promise<Stack> {
       () => keepers,
       () => started,
     )
-    for (const keeper of keepers) {
+    for (const stage of stages) {
       if (stopping) return
-      const serving = keeper.start()
+      const serving = stage.map((keeper) => keeper.start())
       recordRun()
-      await serving
+      await Promise.all(serving)
     }
     await announce(token, ops.url)
   }
