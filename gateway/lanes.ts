@@ -1,5 +1,5 @@
 /**
- * Lanes: in whose name a request waits, before he has proved who he is.
+ * Lanes: in whose name a request waits, before anybody has proved who he is.
  *
  * Owns: finding a request's lane. Does not own: counting in it (standing_queue), turns (backlog),
  * proofs (authenticate).

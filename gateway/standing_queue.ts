@@ -96,7 +96,8 @@ export function createStandingQueue(clock: Clock): StandingQueue {
     const waiting = entered + held
     const isTooMany = waiting >= (isShed() ? mayWait : BURST_MAX)
     if (isTooMany && waiting < WAITING_MAX && hasLittle(lane, mayWait)) {
-      lane.exempt += 1
+      lane.exempt = exemptOf(lane) + 1
+      lane.look = looks
       return 'passes'
     }
     asked += 1
@@ -108,11 +109,11 @@ export function createStandingQueue(clock: Clock): StandingQueue {
   }
 
   const hasLittle = (lane: Lane, many: number): boolean => {
-    if (lane.look !== looks) lane.exempt = 0
-    lane.look = looks
     const shares = lanes + (lane.waiting === 0 ? 1 : 0)
-    return lane.of !== 'strangers' && Math.max(lane.waiting, lane.exempt) < many / shares / 2
+    return lane.of !== 'strangers' && Math.max(lane.waiting, exemptOf(lane)) < many / shares / 2
   }
+
+  const exemptOf = ({ exempt, look }: Lane): number => (look === looks ? exempt : 0)
 
   const isShed = (): boolean => state === 'flooded' || state === 'shed'
 
