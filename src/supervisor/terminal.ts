@@ -7,7 +7,7 @@ import { SECOND, type Clock } from '../base/clock.js'
 
 export interface Terminal {
   say(line: string): void
-  /** A process came up: its name, where it is, how long that took. */
+  /** A process came up: its name, where it is, how long after the start of all. */
   up(name: string, where: string): void
   trouble(line: string): void
 }
@@ -16,17 +16,12 @@ const NAME_WIDTH = 12
 const WHERE_WIDTH = 40
 
 export function createTerminal(clock: Clock): Terminal {
-  let last = clock.now()
-  const sinceLast = (): string => {
-    const now = clock.now()
-    const seconds = (now - last) / SECOND
-    last = now
-    return `${seconds.toFixed(1)} s`
-  }
+  const startedAt = clock.now()
+  const elapsed = (): string => `${((clock.now() - startedAt) / SECOND).toFixed(1)} s`
   return {
     say: (line) => console.log(line),
     up: (name, where) =>
-      console.log(`  ${name.padEnd(NAME_WIDTH)}${where.padEnd(WHERE_WIDTH)}${sinceLast()}`),
+      console.log(`  ${name.padEnd(NAME_WIDTH)}${where.padEnd(WHERE_WIDTH)}${elapsed()}`),
     trouble: (line) => console.error(line),
   }
 }
