@@ -16,7 +16,7 @@ import type { ReadyInfo } from '../base/child.js'
 import { SECOND } from '../base/clock.js'
 import type { Random } from '../base/random.js'
 import { FILES } from '../base/subjects.js'
-import { streamAnswers } from '../bus/nats.js'
+import { streamProbe } from '../bus/nats.js'
 import type { DataFolder } from './data_folder.js'
 import type { Program } from './program.js'
 
@@ -48,12 +48,16 @@ export function natsServer(
       mkdirSync(portsFolder, { mode: 0o700, recursive: true }) // all of it may have been removed
       const text = configurationText(port, password, data.folder(FILES.natsStore), portsFolder)
       writeFileSync(configuration, text, { mode: 0o600 })
+      let probe: (() => Promise<boolean>) | undefined
       return {
         command: '/bin/sh',
         arguments: ['-c', STOP_WITH_US, binary, configuration],
         environment,
         serves: (pid) => portsOf(join(portsFolder, `nats-server_${pid}.ports`)),
-        answers: (info) => streamAnswers(url(Number(info['port'])), ANSWER_WITHIN_MS),
+        answers: (info) => {
+          probe ??= streamProbe(url(Number(info['port'])), ANSWER_WITHIN_MS)
+          return probe()
+        },
       }
     },
     url,

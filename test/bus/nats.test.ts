@@ -6,7 +6,7 @@ import { createLog } from '../../src/base/log.js'
 import { EVENT_STREAM, EVENT_SUBJECTS } from '../../src/base/subjects.js'
 import type { Consumer, BusMessage } from '../../src/bus/consumer.js'
 import { fromMessage } from '../../src/bus/event_message.js'
-import { connectBus, streamAnswers, type Bus } from '../../src/bus/nats.js'
+import { connectBus, streamProbe, type Bus } from '../../src/bus/nats.js'
 import { createRelay } from '../../src/processor/background/relay.js'
 import { eventually } from '../support/eventually.js'
 import { createNatsServer, type NatsServer } from '../support/nats_server.js'
@@ -298,14 +298,31 @@ void t.test('while all is well the outbox is not read', async (t) => {
 void t.test('a server that stands still is told from one that works', async (t) => {
   const server = await aServer(t)
   await server.start()
-  t.ok(await streamAnswers(server.url, 2_000), 'there is no stream yet')
+  const answers = streamProbe(server.url, 500)
+  t.ok(await answers(), 'there is no stream yet')
   const bus = aBus(t, server, true)
   await isUp(bus)
-  t.ok(await streamAnswers(server.url, 2_000))
+  t.ok(await answers())
   await server.freeze()
-  t.notOk(await streamAnswers(server.url, 200))
+  t.notOk(await answers())
+  t.notOk(await answers(), 'nor on a new connection')
   server.thaw()
-  t.ok(await streamAnswers(server.url, 2_000))
+  t.ok(await answers())
   await server.kill()
-  t.notOk(await streamAnswers(server.url, 2_000))
+  t.notOk(await answers())
+  await server.start()
+  await eventually('an answer on a new connection', answers)
 })
+
+void t.test('a server is asked on one connection, however often', async (t) => {
+  const server = await aServer(t)
+  await server.start()
+  const answers = streamProbe(server.url, 2_000)
+  await answers()
+  const before = openSockets()
+  for (let times = 0; times < 5; times++) t.ok(await answers())
+  t.equal(openSockets(), before)
+})
+
+const openSockets = (): number =>
+  process.getActiveResourcesInfo().filter((kind) => kind === 'TCPSocketWrap').length

@@ -75,11 +75,11 @@ export interface Memory {
   lastIntentNumber: number
 }
 
-const BOUND_OF_SMALL_ROWS = 50_000
 /** Each create binds a key and few come again, so most rows only make their shelf slow. */
 const BOUND_OF_BOUND_KEYS = 4_096
 
 export interface MemoryOptions {
+  /** Of intents and of payouts; and no more rows of a kind beside them. */
   readonly warmActors: number
   readonly duplicateWindowMs: number
 }
@@ -129,11 +129,11 @@ function emptyMemory(salt: Buffer, warmActors: number, duplicateWindowMs: number
       max: warmActors,
       isEnded: ({ state }) => state !== 'created' && state !== 'processing',
     }),
-    beneficiaries: createShelf({ max: BOUND_OF_SMALL_ROWS }),
+    beneficiaries: createShelf({ max: warmActors }),
     idempotency: createShelf({ max: BOUND_OF_BOUND_KEYS }),
-    usage: createShelf({ max: BOUND_OF_SMALL_ROWS }),
-    fxQuotes: createShelf({ max: BOUND_OF_SMALL_ROWS }),
-    discrepancies: createShelf({ max: BOUND_OF_SMALL_ROWS }),
+    usage: createShelf({ max: warmActors }),
+    fxQuotes: createShelf({ max: warmActors }),
+    discrepancies: createShelf({ max: warmActors }),
     discrepancyIds: new Set(),
     masterKeys: new Map(),
     partners: new Map(),
