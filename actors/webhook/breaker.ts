@@ -4,7 +4,8 @@
  * B1. Open: one try at a time, and none before `openUntil`. Closed: as many as the endpoint is
  *     trusted with.
  * B2. Any answer that is not a failure closes it.
- * B3. What an open breaker holds back uses up no attempt.
+ * B3. No pause is longer than PROBE_EVERY_MS. One that seems to be is over: the clock was set back.
+ * B4. What an open breaker holds back uses up no attempt.
  */
 import { MINUTE, plus, type Instant } from '../../src/base/clock.js'
 
@@ -26,6 +27,6 @@ export function afterFailure({ failures }: Breaker, now: Instant, probeEveryMs: 
 
 export const isOpen = ({ openUntil }: Breaker): boolean => openUntil !== null
 
-/** Open, and its pause is over. */
+/** Open, and its pause is over (B3). */
 export const mayProbe = ({ openUntil }: Breaker, now: Instant): boolean =>
-  openUntil !== null && now >= openUntil
+  openUntil !== null && (now >= openUntil || openUntil > plus(now, PROBE_EVERY_MS))

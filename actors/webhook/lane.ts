@@ -11,7 +11,8 @@
  *     not loaded twice.
  * L3. An endpoint that is not known yet, or failed last time, takes one at a time. Each answer adds
  *     one, up to four: one that comes back is not met by all that has waited for it.
- * L4. Tries leave at the endpoint's rate at most; a second's worth may leave at once.
+ * L4. Tries leave at the endpoint's rate at most; a second's worth may leave at once. The next
+ *     one waits for a second at most, also when the clock is set back.
  */
 import { SECOND, type Instant } from '../../src/base/clock.js'
 import type { DeliveryId, EndpointId } from '../../src/base/ids.js'
@@ -76,6 +77,8 @@ export const newLane = (
 export function mayStart(lane: Lane, now: Instant): boolean {
   if (!lane.running || lane.queue.length === 0) return false
   if (isOpen(lane.breaker)) return lane.inFlight === 0 && mayProbe(lane.breaker, now)
+  // More than a burst is never spent ahead, except by a clock that is set back since.
+  lane.spentUntil = Math.min(lane.spentUntil, now + BURST_MS)
   return lane.inFlight < lane.allowed && lane.spentUntil + lane.gapMs - now <= BURST_MS
 }
 

@@ -279,6 +279,8 @@ export function createPool(options: PoolOptions): WebhookPool {
   }
 
   const meet = (endpoint: Endpoint): void => {
+    // The start has made a lane for whatever is open on disk.
+    if (endpoint.status === 'deleted' && !lanes.has(endpoint.id)) return
     const lane = laneOf(endpoint.id)
     lane.endpoint = endpoint
     lane.running = endpoint.status === 'enabled'

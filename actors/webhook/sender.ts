@@ -182,11 +182,11 @@ interface Reachable {
   readonly path: string
 }
 
-function readTarget({ id, url }: Endpoint, rules: GuardRules): Target {
-  const judged = judgeUrl(url, rules)
+function readTarget(endpoint: Endpoint, rules: GuardRules): Target {
+  const judged = judgeUrl(endpoint, rules)
   if (!judged.ok) return judged
   const { origin, pathname, search } = judged.url
-  return { ok: true, key: `${id} ${origin}`, origin, path: pathname + search }
+  return { ok: true, key: `${endpoint.id} ${origin}`, origin, path: pathname + search }
 }
 
 const headerNames = (brand: string) => ({
@@ -205,6 +205,9 @@ interface Answer {
   readonly fault: string
   readonly reply: string
 }
+
+/** What comes before it (102, 103) promises an answer and is none. RFC 9110, 15.2. */
+const FINAL_STATUS = 200
 
 /** Collects an answer up to its cap, and ends early when told. Reports once. */
 function readAnswer(report: (answer: Answer) => void): {
@@ -233,7 +236,7 @@ function readAnswer(report: (answer: Answer) => void): {
       if (over) given.abort(new Error('given up before it began'))
     },
     onResponseStart: (_controller, given) => {
-      status = given
+      if (given >= FINAL_STATUS) status = given
     },
     onResponseData: (_controller, chunk) => {
       received += chunk.length

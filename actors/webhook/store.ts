@@ -77,7 +77,7 @@ export interface Looked {
   readonly isEnd: boolean
 }
 
-export const WEBHOOK_SCHEMA = join(projectRoot(), 'actors/webhook/schema')
+const WEBHOOK_SCHEMA = join(projectRoot(), 'actors/webhook/schema')
 const TRUNCATE = 'PRAGMA wal_checkpoint(TRUNCATE)'
 const LOOKED_AT_ONCE = 1_000
 const GATHER_MS = 20

@@ -3,8 +3,8 @@
  *
  * Owns: which URLs and which addresses are targets. Does not own: the connection (webhook/sender).
  *
- * G1. Only https and only addresses of the public internet, unless private targets are allowed
- *     (local work).
+ * G1. Only addresses of the public internet, unless private targets are allowed (local work); and
+ *     only https, but for endpoints of the sandbox and where private targets are allowed.
  * G2. Names are judged by what they resolve to at the moment of connecting, and the connection is
  *     made to the very addresses that were judged: a name that changes its mind in between gains
  *     nothing.
@@ -15,20 +15,28 @@
 import { promises as dns, type LookupAddress, type LookupOptions } from 'node:dns'
 import { isIP, type LookupFunction } from 'node:net'
 import ipaddr from 'ipaddr.js'
+import { environmentOf, type TenantId } from '../../src/base/ids.js'
 
 export interface GuardRules {
   readonly allowPrivate: boolean
+}
+
+/** Of an endpoint. */
+export interface Target {
+  readonly url: string
+  readonly tenant: TenantId
 }
 
 export type JudgedUrl =
   | { readonly ok: true; readonly url: URL }
   | { readonly ok: false; readonly reason: 'target_malformed' | 'target_refused' }
 
-export function judgeUrl(text: string, { allowPrivate }: GuardRules): JudgedUrl {
+export function judgeUrl({ url: text, tenant }: Target, { allowPrivate }: GuardRules): JudgedUrl {
   if (!URL.canParse(text)) return { ok: false, reason: 'target_malformed' }
   const url = new URL(text)
+  const allowPlain = allowPrivate || environmentOf(tenant) === 'sandbox'
   if (url.username !== '' || url.password !== '') return { ok: false, reason: 'target_refused' }
-  if (url.protocol !== 'https:' && !(allowPrivate && url.protocol === 'http:')) {
+  if (url.protocol !== 'https:' && !(allowPlain && url.protocol === 'http:')) {
     return { ok: false, reason: 'target_refused' }
   }
   const host = url.hostname.replace(/^\[(.*)\]$/, '$1')

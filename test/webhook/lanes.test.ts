@@ -1,5 +1,5 @@
 import t from 'tap'
-import { DAY, instant, plus, SECOND } from '../../src/base/clock.js'
+import { DAY, HOUR, instant, plus, SECOND } from '../../src/base/clock.js'
 import type { EndpointId, TenantId } from '../../src/base/ids.js'
 import { afterFailure, CLOSED, isOpen, mayProbe } from '../../actors/webhook/breaker.js'
 import { createFairLine } from '../../actors/webhook/fair_line.js'
@@ -55,6 +55,27 @@ void t.test("an endpoint is called at its rate; a second's worth may leave at on
   t.equal(leave(NOW + 100), 1)
   t.equal(leave(NOW + 700), 6)
   t.equal(leave(NOW + 60_000), 10, 'no more is saved up')
+  t.end()
+})
+
+void t.test('a clock that is set back stops neither the tries nor the probes', (t) => {
+  const before = instant(NOW + HOUR)
+  const lane = aLane({ queue: someDeliveries(1), gapMs: 100 })
+  while (mayStart(lane, before)) spend(lane, before)
+  t.notOk(mayStart(lane, NOW), 'its rate is spent')
+  let left = 0
+  for (let at = NOW; at <= NOW + SECOND; at = plus(at, 50)) {
+    for (; mayStart(lane, at); left += 1) spend(lane, at)
+  }
+  t.equal(left, 10, 'it goes on at its rate')
+
+  const failed = afterFailure({ ...CLOSED, failures: 9 }, before, PROBE_MS)
+  Object.assign(lane, { breaker: failed, dueOnDisk: plus(before, DAY) })
+  t.ok(mayStart(lane, NOW), 'one probe')
+  t.ok(mayLoad({ ...lane, queue: [] }, NOW))
+  lane.breaker = afterFailure(lane.breaker, NOW, PROBE_MS)
+  t.notOk(mayStart(lane, plus(NOW, PROBE_MS - 1)))
+  t.ok(mayStart(lane, plus(NOW, PROBE_MS)), 'the next one a minute later')
   t.end()
 })
 

@@ -246,6 +246,8 @@ void t.test('broken peers are retried', async (t) => {
     'hangs up': (socket) => socket.destroy(),
     resets: (socket) => socket.resetAndDestroy(),
     'talks nonsense': (socket) => socket.end('hello\r\n\r\n'),
+    'is processing, and gone': (socket) => socket.end('HTTP/1.1 102 Processing\r\n\r\n'),
+    'gives hints, and stays silent': (socket) => socket.write('HTTP/1.1 103 Early Hints\r\n\r\n'),
     'headers without end': (socket) => {
       socket.write('HTTP/1.1 200 OK\r\n')
       const more = setInterval(() => socket.write(`x-${'y'.repeat(2_000)}: 1\r\n`), 1)
@@ -262,6 +264,13 @@ void t.test('broken peers are retried', async (t) => {
   closed.close()
   const refused = await sender.send(aParcel(`http://127.0.0.1:${port}/`))
   t.match(refused, { kind: 'retry', status: null, reason: 'ECONNREFUSED' })
+})
+
+void t.test('what comes before the answer is not the answer', async (t) => {
+  const url = await aRawServer(t, (socket) => {
+    socket.end('HTTP/1.1 103 Early Hints\r\n\r\nHTTP/1.1 410 Gone\r\ncontent-length: 0\r\n\r\n')
+  })
+  t.match(await aSender(t).send(aParcel(url)), { kind: 'gone', status: 410 })
 })
 
 void t.test('an answer that breaks off after its status counts as that status', async (t) => {
@@ -281,7 +290,7 @@ void t.test('private targets get nothing, by address or by name', async (t) => {
   const named = await sender.send(aParcel(`https://innocent.example:${port}/`))
   t.match(named, { kind: 'retry', status: null, reason: 'target_refused' })
   const plain = await sender.send(aParcel(`http://innocent.example:${port}/`))
-  t.match(plain, { kind: 'permanent', reason: 'target_refused' })
+  t.match(plain, { kind: 'retry', status: null, reason: 'target_refused' })
   t.equal(received.length, 0)
 })
 

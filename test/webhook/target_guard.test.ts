@@ -1,5 +1,6 @@
 import type { LookupAddress } from 'node:dns'
 import t from 'tap'
+import { tenantOf, type PartnerId } from '../../src/base/ids.js'
 import {
   guardedLookup,
   isPublic,
@@ -7,6 +8,8 @@ import {
   TargetRefused,
 } from '../../actors/webhook/target_guard.js'
 
+const PRODUCTION = tenantOf('acme' as PartnerId, 'production')
+const SANDBOX = tenantOf('acme' as PartnerId, 'sandbox')
 const STRICT = { allowPrivate: false }
 const LENIENT = { allowPrivate: true }
 
@@ -49,9 +52,13 @@ void t.test('URLs, judged before any name is resolved', (t) => {
     // Other spellings of 127.0.0.1 and 169.254.169.254.
     ...['2130706433', '0x7f000001', '0177.0.0.1', '127.1', '0x7f.1', '2852039166', '127.0.0.1.'],
   ].map((text) => (text.includes('/') ? text : `https://${text}/hook`))
-  for (const url of refused) t.equal(judgeUrl(url, STRICT).ok, false, url)
+  for (const url of refused) t.equal(judgeUrl({ url, tenant: PRODUCTION }, STRICT).ok, false, url)
   for (const url of ['', 'example.com', 'https://', 'https://[::1', 'https://1.2.3.4.5.6.7:x/']) {
-    t.same(judgeUrl(url, STRICT), { ok: false, reason: 'target_malformed' }, url)
+    t.same(
+      judgeUrl({ url, tenant: PRODUCTION }, STRICT),
+      { ok: false, reason: 'target_malformed' },
+      url,
+    )
   }
   const passed = [
     'https://example.com/hook?a=1',
@@ -60,7 +67,14 @@ void t.test('URLs, judged before any name is resolved', (t) => {
     'https://[2606:4700::1111]/',
     'https://xn--exmple-cua.com/',
   ]
-  for (const url of passed) t.equal(judgeUrl(url, STRICT).ok, true, url)
+  for (const url of passed) t.equal(judgeUrl({ url, tenant: PRODUCTION }, STRICT).ok, true, url)
+  t.end()
+})
+
+void t.test('for the sandbox http passes, and private addresses do not', (t) => {
+  t.equal(judgeUrl({ url: 'http://example.com/', tenant: SANDBOX }, STRICT).ok, true)
+  t.equal(judgeUrl({ url: 'http://127.0.0.1/', tenant: SANDBOX }, STRICT).ok, false)
+  t.equal(judgeUrl({ url: 'ftp://example.com/', tenant: SANDBOX }, STRICT).ok, false)
   t.end()
 })
 
@@ -68,10 +82,10 @@ void t.test(
   'for local work http and private addresses pass, other schemes and passwords do not',
   (t) => {
     for (const url of ['http://127.0.0.1:9000/', 'http://localhost/', 'https://[::1]/']) {
-      t.equal(judgeUrl(url, LENIENT).ok, true, url)
+      t.equal(judgeUrl({ url, tenant: PRODUCTION }, LENIENT).ok, true, url)
     }
     for (const url of ['ftp://127.0.0.1/', 'file:///etc/passwd', 'http://a:b@127.0.0.1/']) {
-      t.equal(judgeUrl(url, LENIENT).ok, false, url)
+      t.equal(judgeUrl({ url, tenant: PRODUCTION }, LENIENT).ok, false, url)
     }
     t.end()
   },
