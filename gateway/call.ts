@@ -116,7 +116,8 @@ function serveInTurn(
   const { sessionJti, receiptSubject } = caller.value
   const operation = handler.decode({ exchange, id: destination.id, sessionJti, receiptSubject })
   if (!operation.ok) return burnAndRefuse(processor, call, operation.code, [])
-  processor.submit(commandOf(call, operation.value), new Answering(call, handler))
+  const command = commandOf(call, operation.value)
+  processor.submit(command, new Answering(call, handler), exchange.body.length)
 }
 
 const refuseForNow = (paced: PacedRefusals, exchange: Exchange, seconds: number): void =>
@@ -162,7 +163,6 @@ function burnAndRefuse(
  */
 function commandOf({ exchange, caller }: Call, command: Command): Command {
   command.ticket = 0
-  command.request_id = exchange.requestId
   command.budget_ms = exchange.timeLeft()
   command.tenant = caller.tenant
   command.signed_by = caller.signedBy

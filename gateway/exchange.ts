@@ -21,7 +21,7 @@ import type { Random } from '../src/base/random.js'
 import type { Waits } from './deadlines.js'
 import { Head } from './head.js'
 import { problemBody, problemStatus } from './problem.js'
-import { ReceivedBody, type BodyMemory } from './received_body.js'
+import { ReceivedBody, type BodyMemory, type Sender } from './received_body.js'
 
 export interface Exchange {
   readonly requestId: RequestId
@@ -34,7 +34,7 @@ export interface Exchange {
   readonly body: Buffer
   /** By lower-case name; only names that the server was told to keep. */
   header(name: string): HeaderValue
-  /** The peer's address as text; readable while `serve` runs. */
+  /** The peer's address as text; readable until it is answered. */
   peer(): string
   /** Milliseconds until its answer is late; 1 at least. */
   timeLeft(): number
@@ -58,10 +58,12 @@ export interface Target {
 }
 
 /** What the exchanges of one server share. */
-export interface Shared<T extends Target> extends BodyMemory {
+export interface Shared<T extends Target> {
   readonly clock: Clock
   readonly random: Random
   readonly log: Logger
+  readonly bodies: BodyMemory
+  readonly sourceOf: (exchange: Exchange) => string
   readonly observe: (exchange: Exchange, target: T | undefined, status: number) => void
   /** It is answered, or its client has gone. */
   readonly ended: (exchange: OpenExchange<T>) => void
@@ -74,7 +76,7 @@ export const DISCARD_MAX_BYTES = 32 * 1024 * 1024
 const NO_HEADERS: AnswerHeaders = []
 
 /** Its fields are the server's; what others see of it is `Exchange`. */
-export class OpenExchange<T extends Target> implements Exchange, Waits<OpenExchange<T>> {
+export class OpenExchange<T extends Target> implements Exchange, Sender, Waits<OpenExchange<T>> {
   readonly requestId: RequestId
   readonly startedAt: Instant
   readonly head = new Head()
@@ -95,7 +97,7 @@ export class OpenExchange<T extends Target> implements Exchange, Waits<OpenExcha
   constructor(shared: Shared<T>, res: HttpResponse) {
     this.shared = shared
     this.res = res
-    this.received = new ReceivedBody(shared)
+    this.received = new ReceivedBody(shared.bodies, this)
     this.startedAt = shared.clock.now()
     this.requestId = newId('request', this.startedAt, shared.random)
   }
@@ -171,6 +173,10 @@ export class OpenExchange<T extends Target> implements Exchange, Waits<OpenExcha
 
   peer(): string {
     return this.res === undefined ? '' : addressOf(this.res)
+  }
+
+  source(): string {
+    return this.shared.sourceOf(this)
   }
 
   refuse(code: ErrorCode, headers: AnswerHeaders = NO_HEADERS): void {

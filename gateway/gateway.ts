@@ -81,6 +81,7 @@ export function createGateway(parts: GatewayParts): HttpServer {
     service: app.service,
     keptHeaders: app.headers,
     tls: tlsOf(settings),
+    sourceOf: (exchange) => sourceOf(clientAddress(exchange)),
     admits,
     observe: ({ requestId, startedAt }, target, status) => {
       const route = target?.name ?? 'refused_head'

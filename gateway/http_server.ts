@@ -31,6 +31,7 @@ import {
   type Shared,
   type Target,
 } from './exchange.js'
+import { BodyMemory } from './received_body.js'
 
 declare module 'uWebSockets.js' {
   interface TemplatedApp {
@@ -64,6 +65,10 @@ export interface HttpServerOptions<T extends Target> {
   readonly log: Logger
   /** `target` is undefined when the head itself was refused. */
   readonly observe: (exchange: Exchange, target: T | undefined, status: number) => void
+  /** Whose share of the memory for bodies a request's body takes. */
+  readonly sourceOf: (exchange: Exchange) => string
+  /** Left out: memory of its own. */
+  readonly bodies?: BodyMemory
   /** Whether a new connection of this peer may stay. Left out: all may. */
   readonly admits?: (peer: string) => boolean
   readonly bodyWithinMs?: number
@@ -100,7 +105,7 @@ export function createHttpServer<T extends Target>(options: HttpServerOptions<T>
       answering.delete(exchange)
       if (shared.stopping && isDrained()) drained()
     },
-    bufferedBytes: 0,
+    bodies: options.bodies ?? new BodyMemory(),
     stopping: false,
   }
 

@@ -4,8 +4,8 @@
  * Owns: batching, tickets, the stream's life. Does not own: what commands say, deadlines of
  * requests (http_server).
  *
- * T1. The commands of one turn of the event loop travel in one message: a message costs far more
- *     than a command.
+ * T1. The commands of one turn of the event loop travel in one message, as far as it may hold them:
+ *     a message costs far more than a command. One above gRPC's cap would break the stream (T3).
  * T2. A ticket is never used again while its command waits, so a late answer can not reach another
  *     caller.
  * T3. When the stream breaks, all that wait are told `configuration_error` at once: their outcome
@@ -20,7 +20,12 @@ import type { Command } from '../protos/types/causeway/v1/Command.js'
 import type { CommandBatch } from '../protos/types/causeway/v1/CommandBatch.js'
 import type { ReplyBatch__Output } from '../protos/types/causeway/v1/ReplyBatch.js'
 import type { ProtoGrpcType } from '../protos/types/exchange.js'
-import { ANSWER_WITHIN_MS, QUEUE_MAX, STREAM_BATCH_MAX } from '../src/base/bounds.js'
+import {
+  ANSWER_WITHIN_MS,
+  QUEUE_MAX,
+  STREAM_BATCH_MAX,
+  STREAM_BATCH_MAX_BYTES,
+} from '../src/base/bounds.js'
 import { SECOND, type Clock, type Instant } from '../src/base/clock.js'
 import type { Logger } from '../src/base/log.js'
 import { contracts } from '../src/base/protos.js'
@@ -37,8 +42,12 @@ export interface Waiting {
 }
 
 export interface ProcessorClient {
-  /** Takes the command over and gives it its ticket. */
-  submit(command: Command, waiting: Waiting): void
+  /**
+   * Takes the command over and gives it its ticket.
+   *
+   * @param bodyBytes of the body that the command was read from; its texts take no more
+   */
+  submit(command: Command, waiting: Waiting, bodyBytes?: number): void
   readonly open: boolean
   readonly inFlight: number
 }
@@ -71,19 +80,22 @@ export function createProcessorClient(options: ProcessorClientOptions): StreamCl
   const waiting = new Map<number, Waiting>()
   let stream: Stream | undefined
   let batch: Command[] = []
+  let batchBytes = 0
   let lastTicket = 0
   let closed = false
   let reopening: NodeJS.Timeout | undefined
   let announce = (): void => undefined
   const opened = new Promise<void>((resolve) => (announce = resolve))
 
-  const submit = (command: Command, caller: Waiting): void => {
+  const submit = (command: Command, caller: Waiting, bodyBytes = 0): void => {
     if (stream === undefined || waiting.size >= IN_FLIGHT_MAX) {
       return caller.settle('configuration_error', '', false)
     }
     command.ticket = nextTicket()
     waiting.set(command.ticket, caller)
+    if (batchBytes + bodyBytes > STREAM_BATCH_MAX_BYTES) flush()
     batch.push(command)
+    batchBytes += bodyBytes
     if (batch.length === 1) setImmediate(flush)
     else if (batch.length === STREAM_BATCH_MAX) flush()
   }
@@ -98,6 +110,7 @@ export function createProcessorClient(options: ProcessorClientOptions): StreamCl
     if (batch.length === 0 || stream === undefined) return
     stream.write({ commands: batch })
     batch = []
+    batchBytes = 0
   }
 
   const take = ({ replies }: ReplyBatch__Output): void => {
@@ -135,6 +148,7 @@ export function createProcessorClient(options: ProcessorClientOptions): StreamCl
   const broken = (details: string): void => {
     stream = undefined
     batch = []
+    batchBytes = 0
     const callers = [...waiting.values()]
     waiting.clear()
     if (!closed) log.warn({ details, unanswered: callers.length }, 'the processor stream broke')

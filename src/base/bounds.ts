@@ -11,6 +11,9 @@ export const PAYOUT_IDEMPOTENCY_KEY_MAX = 255
 export const QR_PAYLOAD_MAX = 4_096
 export const REFERENCE_MAX = 255
 export const DESCRIPTION_MAX = 500
+export const BENEFICIARY_NAME_MAX = 255
+export const BANK_CODE_MAX = 35
+export const ACCOUNT_NUMBER = /^[A-Za-z0-9]{5,34}$/
 export const METADATA_PAIRS_MAX = 50
 export const METADATA_KEY_MAX = 100
 export const METADATA_VALUE_MAX = 500
@@ -52,15 +55,31 @@ export const BATCH_MAX = 1_024
  * Commands of one group of a commit; a tenant gets at most half of a batch while another one waits.
  */
 export const GROUP_MAX = 2_048
-/** Commands a gateway puts into one message. */
+/** Commands a gateway puts into one message, and replies the processor does. */
 export const STREAM_BATCH_MAX = 256
 /**
- * gRPC message cap: a full batch of the largest payouts does not occur, one of usual size fits
- * well.
+ * Bytes of bodies in such a message: a batch of usual ones takes a fraction of it, a body beyond it
+ * travels alone. What else commands hold comes of their heads, 256 times 8 KiB at most.
+ */
+export const STREAM_BATCH_MAX_BYTES = 2 * 1024 * 1024
+/**
+ * gRPC message cap. A message above it ends its call, and the gateways' stream is the call of all
+ * partners. So what goes into one message is bounded far below: batches by the bound above, pages
+ * by the one below.
  */
 export const GRPC_MESSAGE_MAX_BYTES = 8 * 1024 * 1024
+/**
+ * Bytes of the rows of a page: one that would grow beyond it ends early. A payout with all its
+ * metadata takes up to 180 KB, and internal callers take no more than gRPC's usual 4 MiB at once.
+ */
+export const PAGE_BYTES = 512 * 1024
+
+/** Instructions of one question about what the rail has moved. */
+export const INSTRUCTIONS_ASKED_MAX = 500
 
 export const ENDPOINTS_PER_TENANT_MAX = 16
+/** Enough for a test suite that makes its own each time and runs every six minutes. */
+export const ENDPOINTS_MADE_A_DAY_MAX = 256
 export const WEBHOOK_URL_MAX = 2_048
 export const ENDPOINT_DESCRIPTION_MAX = 500
 /** What a rotated webhook secret may wait before it signs. */
@@ -73,6 +92,5 @@ export const DESK_QUESTIONS_MAX = 64
 export const DESK_ANSWER_WITHIN_MS = 2 * SECOND
 /** Redriven for one question; what is left is asked for again. */
 export const REDRIVE_MAX = 5_000
-/** Texts of a page: one that reaches it ends early. Many such answers fit one message. */
+/** Texts of a pool's page: one that reaches it ends early. */
 export const DESK_PAGE_BYTES = 256 * 1024
-export const EVENT_PAGE_BYTES = 512 * 1024

@@ -12,11 +12,13 @@ import type { Exchange } from '../../gateway/exchange.js'
 import { createLane, type Lane } from '../../gateway/lanes.js'
 import { BURST_MAX, createStandingQueue } from '../../gateway/standing_queue.js'
 import { eventually } from '../support/eventually.js'
+import { largestMetadata } from '../support/requests.js'
 import {
   bytesOf,
   createBody,
   createRequest,
   OTHER_KEY_ID,
+  payoutBody,
   statusOf,
   twoPartners,
 } from './partner.js'
@@ -300,6 +302,19 @@ void t.test('the body of a client who has gone is not kept', async (t) => {
     for (const { socket } of calls) socket.destroy()
   }
   await eventually('they are gone', () => bodiesInMemory() - before < each * body.length)
+})
+
+void t.test('the longest ones that are held leave in messages that gRPC takes', async (t) => {
+  const { gateway, send } = await busyGateway(t)
+  const body = JSON.stringify({ ...payoutBody, metadata: largestMetadata('🙂') })
+  const calls = Array.from({ length: 50 }, (_, i) => {
+    const headers = { 'Idempotency-Key': `key ${i}` }
+    return send([bytesOf({ method: 'POST', path: '/v1/payouts', body, headers })])
+  })
+  await holds(gateway, calls.length)
+  wake(gateway)
+  await eventually('all are answered', () => calls.every(({ status }) => status() !== 0))
+  t.ok(calls.every(({ status }) => status() === 202))
 })
 
 void t.test('who is held when the processor goes is told so, too', async (t) => {

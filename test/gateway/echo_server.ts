@@ -9,6 +9,7 @@ import { systemRandom } from '../../src/base/random.js'
 import type { Target } from '../../gateway/exchange.js'
 import { FORWARDED_FOR } from '../../gateway/head.js'
 import { createHttpServer, type HttpServer, type Service } from '../../gateway/http_server.js'
+import { BodyMemory } from '../../gateway/received_body.js'
 
 export const BODY_MAX = 1_000
 export const LARGE = 1_000_000
@@ -64,23 +65,32 @@ const echo: Service<Echo> = {
   },
 }
 
-export const createEchoServer = (withinMs: number): HttpServer =>
+export const createEchoServer = (withinMs: number, bodies = new BodyMemory()): HttpServer =>
   createHttpServer({
     service: echo,
     keptHeaders: new Set(['x-kept', FORWARDED_FOR]),
+    sourceOf: (exchange) => {
+      const forwarded = exchange.header(FORWARDED_FOR)
+      return typeof forwarded === 'string' ? forwarded : exchange.peer()
+    },
     tls: undefined,
     clock: systemClock,
     random: systemRandom(),
     log: createLog('test', { LOG_LEVEL: 'silent' }),
     observe: () => undefined,
+    bodies,
     bodyWithinMs: withinMs,
     answerWithinMs: withinMs,
   })
 
 /** Its port. */
-export async function startEcho(t: Test, withinMs = 5_000): Promise<number> {
+export async function startEcho(
+  t: Test,
+  withinMs = 5_000,
+  bodies = new BodyMemory(),
+): Promise<number> {
   later.length = 0
-  const server = createEchoServer(withinMs)
+  const server = createEchoServer(withinMs, bodies)
   const port = await server.listen('127.0.0.1', 0)
   t.teardown(() => server.close(0))
   return port

@@ -32,7 +32,6 @@ function directory() {
         keys: [key(KEY_ID), key(PRODUCTION_KEY_ID)],
         allowed_ips: [],
         packages: [],
-        suspended: false,
         rate_limit_per_second: 0,
       },
     ],

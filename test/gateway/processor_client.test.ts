@@ -1,5 +1,6 @@
 import t, { type Test } from 'tap'
 import { Metadata } from '@grpc/grpc-js'
+import { STREAM_BATCH_MAX_BYTES } from '../../src/base/bounds.js'
 import { systemClock, type Instant } from '../../src/base/clock.js'
 import { createLog } from '../../src/base/log.js'
 import {
@@ -8,6 +9,7 @@ import {
   type Waiting,
 } from '../../gateway/processor_client.js'
 import { eventually } from '../support/eventually.js'
+import { aPayout, largestMetadata } from '../support/requests.js'
 import { accept, silence, startStandIn } from './stand_in_processor.js'
 
 const log = createLog('test', { LOG_LEVEL: 'silent' })
@@ -46,17 +48,40 @@ void t.test(
     const client = connectTo(t, standIn.address)
     await client.opened
     const callers = Array.from({ length: 300 }, () => waiting())
-    callers.forEach((caller, i) =>
-      client.submit({ request_id: `req_${i}`, get_balances: {} }, caller),
-    )
+    callers.forEach((caller, i) => client.submit({ tenant: `${i}`, get_balances: {} }, caller))
     await eventually('all are answered', () => client.inFlight === 0)
     callers.forEach(({ outcomes }, i) => {
-      t.same(outcomes, [JSON.stringify({ operation: 'get_balances', request_id: `req_${i}` })])
+      t.match(
+        outcomes.map((body) => JSON.parse(body) as object),
+        [{ tenant: `${i}` }],
+      )
     })
     t.same(standIn.batches, [256, 44])
     t.equal(new Set(standIn.commands.map(({ ticket }) => ticket)).size, 300)
   },
 )
+
+void t.test('long commands travel in messages that gRPC takes', async (t) => {
+  const standIn = await startStandIn({ snapshot: [] })
+  t.teardown(() => standIn.stop())
+  const client = connectTo(t, standIn.address)
+  await client.opened
+  const callers = Array.from({ length: 70 }, () => waiting())
+  const create_payout = aPayout({ metadata: largestMetadata('🙂') })
+  const bytes = Buffer.byteLength(JSON.stringify(create_payout))
+  for (const caller of callers) client.submit({ create_payout }, caller, bytes)
+  await eventually('all are answered', () => client.inFlight === 0)
+  for (const { outcomes } of callers) t.match(outcomes, [/create_payout/])
+  t.ok(Math.max(...standIn.batches) * bytes <= STREAM_BATCH_MAX_BYTES)
+
+  standIn.batches.length = 0
+  const half = STREAM_BATCH_MAX_BYTES / 2
+  for (const size of [half, half, 1, 2 * STREAM_BATCH_MAX_BYTES, 0, 1]) {
+    client.submit({ get_balances: {} }, waiting(), size)
+  }
+  await eventually('all are answered', () => client.inFlight === 0)
+  t.same(standIn.batches, [2, 1, 1, 2], 'the longest one alone')
+})
 
 void t.test('without a stream nothing waits', async (t) => {
   const standIn = await startStandIn({ snapshot: [], script: silence })

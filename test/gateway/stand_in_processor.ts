@@ -109,11 +109,11 @@ function bind(server: Server, address: string): Promise<number> {
 }
 
 /**
- * Answers with the command's operation and request id as JSON, so that a test sees whose answer it
- * got.
+ * Answers with the command's operation, tenant and ticket as JSON, so that a test sees whose answer
+ * it got.
  */
-export const accept: Script = ({ ticket, operation = 'none', request_id }) => [
-  { ticket, code: '', body: JSON.stringify({ operation, request_id }), replayed: false },
+export const accept: Script = ({ ticket, operation = 'none', tenant }) => [
+  { ticket, code: '', body: JSON.stringify({ operation, tenant, ticket }), replayed: false },
 ]
 
 export const refuseWith =

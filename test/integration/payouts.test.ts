@@ -15,7 +15,7 @@ import { auditOf } from '../support/audit.js'
 import { ownFolder } from '../support/own_folder.js'
 import { partnerOf, type Answer, type Partner } from '../support/partner.js'
 import { payOut, untilStatus } from '../support/payments.js'
-import { aPayout } from '../support/requests.js'
+import { aPayout, largestMetadata } from '../support/requests.js'
 import { startStack } from '../support/stack.js'
 
 const PRODUCTION = 'api.production.localhost'
@@ -248,6 +248,24 @@ t.test('every movement is listed once, whatever the size of the pages', async (t
     .filter(({ currency, account }) => currency === 'THB' && account === 'available')
     .reduce((total, { amount }) => total + BigInt(amount as string), 0n)
   t.equal(sum, await availableOf('THB'))
+})
+
+t.test('pages of the longest payouts end early, and other calls go on', async (t) => {
+  const reference = 'the longest'
+  const { amount, currency } = aPayout({ amount: '125000' })
+  const longest = { amount, currency, beneficiary, reference, metadata: largestMetadata() }
+  const ids: string[] = []
+  for (let i = 0; i < 50; i++) {
+    const made = await partner.request('POST', '/v1/payouts', longest, keyed(`longest ${i}`))
+    ids.unshift((made.body as { id: string }).id)
+  }
+  const query = new URLSearchParams({ reference, limit: '100' }).toString()
+  const list = wholeList(`/v1/payouts?${query}`)
+  const gets = ids.map((id) => partner.request('GET', `/v1/payouts/${id}`))
+  for (const { status } of await Promise.all(gets)) t.equal(status, 200)
+  const pages = await list
+  t.ok(pages.length > 1)
+  t.same(idsOf(pages.flat()), ids)
 })
 
 t.test('production has its own books, and nothing of the sandbox', async (t) => {

@@ -4,6 +4,7 @@
  */
 import t, { type Test } from 'tap'
 import { credentials, type ServiceError } from '@grpc/grpc-js'
+import { STREAM_BATCH_MAX, STREAM_BATCH_MAX_BYTES } from '../../src/base/bounds.js'
 import { contracts } from '../../src/base/protos.js'
 import { bearer } from '../../src/base/internal_token.js'
 import { createLog } from '../../src/base/log.js'
@@ -21,6 +22,7 @@ import type { ReplyBatch__Output as ReplyBatch } from '../../protos/types/causew
 import type { ProtoGrpcType as ExchangeProto } from '../../protos/types/exchange.js'
 import type { ProtoGrpcType as OperatorProto } from '../../protos/types/operator.js'
 import type { ProtoGrpcType as PayoutsProto } from '../../protos/types/payouts.js'
+import { largestMetadata } from '../support/requests.js'
 import { createWorld, DEMO, RULES } from '../support/world.js'
 import { aRoute, OPERATOR, payout } from './stories.js'
 
@@ -32,6 +34,10 @@ const TENANT = { partner_id: 'demo', environment: 'sandbox' }
 interface Doors {
   /** One command over the stream, in the demo partner's name. */
   send(command: Command): Promise<Reply>
+  /** So many of them in one message. */
+  sendAll(commands: readonly Command[]): Promise<Reply[]>
+  /** The replies of each message. */
+  readonly batches: Reply[][]
   readonly payouts: PayoutsClient
   readonly operator: OperatorClient
 }
@@ -75,10 +81,14 @@ async function openDoors(t: Test): Promise<Doors> {
   ]
   const stream = exchange.Open(bearer(TOKEN))
   const waiting = new Map<number, (reply: Reply) => void>()
+  const batches: Reply[][] = []
   stream.on('data', ({ replies }: ReplyBatch) => {
+    batches.push(replies)
     for (const reply of replies) waiting.get(reply.ticket)?.(reply)
   })
-  stream.on('error', () => undefined)
+  stream.on('error', ({ message }: Error) => {
+    for (const [ticket, tell] of waiting) tell({ ticket, code: message, body: '', replayed: false })
+  })
   t.teardown(async () => {
     stream.end()
     for (const client of [exchange, operator, payouts]) client.close()
@@ -86,13 +96,24 @@ async function openDoors(t: Test): Promise<Doors> {
     await pipeline.idle()
   })
   let ticket = 0
-  const send = (command: Command): Promise<Reply> =>
-    new Promise((resolve) => {
-      ticket += 1
-      waiting.set(ticket, resolve)
-      stream.write({ commands: [{ ticket, tenant: DEMO, budget_ms: 5_000, ...command }] })
+  const sendAll = (commands: readonly Command[]): Promise<Reply[]> => {
+    const first = ticket + 1
+    ticket += commands.length
+    const answered = commands.map(
+      (_, i) => new Promise<Reply>((resolve) => waiting.set(first + i, resolve)),
+    )
+    stream.write({
+      commands: commands.map((command, i) => ({
+        ticket: first + i,
+        tenant: DEMO,
+        budget_ms: 5_000,
+        ...command,
+      })),
     })
-  return { send, payouts, operator }
+    return Promise.all(answered)
+  }
+  const send = async (command: Command): Promise<Reply> => (await sendAll([command]))[0]!
+  return { send, sendAll, batches, payouts, operator }
 }
 
 interface Outcome<Answer> {
@@ -111,6 +132,25 @@ const call = <Answer>(
       resolve({ answer, code })
     })
   })
+
+interface WirePage<Row> {
+  readonly data: readonly Row[]
+  readonly next_cursor?: string
+}
+
+/** All pages of a list, one after the other. */
+async function allOf<Row>(
+  ask: (page: { cursor?: string }, done: (error: ServiceError | null) => void) => unknown,
+): Promise<Row[]> {
+  const rows: Row[] = []
+  for (let page: { cursor?: string } = {}; ;) {
+    const { answer } = await call<WirePage<Row>>((done) => ask(page, done))
+    if (answer === undefined) throw new Error('refused')
+    rows.push(...answer.data)
+    if (answer.next_cursor === undefined) return rows
+    page = { cursor: answer.next_cursor }
+  }
+}
 
 interface Body {
   readonly id: string
@@ -165,6 +205,47 @@ void t.test('a list sees what was acknowledged before it', async (t) => {
     const { data } = bodyOf(await send({ list_payouts: {} }))
     t.equal(data.length, i)
   }
+})
+
+void t.test('replies that are released together leave in messages that gRPC takes', async (t) => {
+  const { send, sendAll, batches } = await openDoors(t)
+  const { id } = bodyOf(await send({ create_payout: payout({ metadata: largestMetadata() }) }))
+  batches.length = 0
+  await sendAll(Array.from({ length: 2 * STREAM_BATCH_MAX }, () => ({ get_balances: {} })))
+  t.ok(Math.max(...batches.map(({ length }) => length)) <= STREAM_BATCH_MAX)
+
+  batches.length = 0
+  const long = Array.from({ length: 60 }, () => ({ get_payout: { payout_id: id } }))
+  const replies = await sendAll(long)
+  t.same([...new Set(replies.map(({ code }) => code))], [''])
+  const bytesOf = (batch: Reply[]): number =>
+    batch.reduce((sum, { body }) => sum + Buffer.byteLength(body), 0)
+  t.ok(Math.max(...batches.map(bytesOf)) <= STREAM_BATCH_MAX_BYTES)
+})
+
+void t.test('callers with a usual channel read lists of the longest payouts', async (t) => {
+  const { sendAll, payouts, operator } = await openDoors(t)
+  const metadata = largestMetadata('🙂')
+  const held = Array.from({ length: 40 }, () => ({
+    create_payout: payout({ amount: '100', reference: 'sandbox:review', metadata }),
+  }))
+  const ids = (await sendAll(held)).map((reply) => bodyOf(reply).id)
+  const token = bearer(TOKEN)
+  const listed = await allOf<{ id: string }>((page, done) =>
+    payouts.List({ tenant: TENANT, list: { limit: 100, ...page } }, token, done),
+  )
+  const waiting = await allOf<{ payout: { id: string } }>((page, done) =>
+    operator.ListHeldPayouts({ limit: 100, ...page }, token, done),
+  )
+  const oldestFirst = ids.toSorted()
+  t.same(
+    listed.map(({ id }) => id),
+    oldestFirst.toReversed(),
+  )
+  t.same(
+    waiting.map(({ payout: { id } }) => id),
+    oldestFirst,
+  )
 })
 
 void t.test('more lists at once than there is room for', async (t) => {

@@ -2,9 +2,11 @@
  * Partners and keys, as operators change them: warm, and rebuilt from SQLite before every command.
  */
 import t, { type Test } from 'tap'
+import { PAGE_BYTES } from '../../src/base/bounds.js'
 import { plus } from '../../src/base/clock.js'
 import { tenantOf, type KeyId, type PartnerId } from '../../src/base/ids.js'
 import type { AccountKey } from '../../src/ledger/accounts.js'
+import { noteAction } from '../../src/processor/commands/action_note.js'
 import { ensureDemo } from '../../src/processor/commands/demo_ensure.js'
 import { createIntent } from '../../src/processor/commands/intent_create.js'
 import { issueKey } from '../../src/processor/commands/key_issue.js'
@@ -16,6 +18,7 @@ import { createReader } from '../../src/processor/queries/query.js'
 import { createLog } from '../../src/base/log.js'
 import { anIntent } from '../support/requests.js'
 import { codeOf, createWorld, DEMO, viewOf, type World } from '../support/world.js'
+import { read, type LoggedAction, type PageView } from './stories.js'
 
 const ADA = { name: 'ada', reason: 'ticket 7' }
 const DAY = 86_400_000
@@ -129,6 +132,21 @@ const stories: Record<string, (t: Test, world: World) => Promise<void>> = {
     )
     t.match(second.data, [{ actor: 'ada', reason: 'ticket 7', action: 'partner_suspend' }])
     t.equal(second.next_cursor, null)
+  },
+
+  'a page of long reasons ends early': async (t, world) => {
+    const reason = 'x'.repeat(PAGE_BYTES / 2 - 1_000)
+    const subjects = ['three', 'two', 'one']
+    for (const subject of subjects.toReversed()) {
+      await world.run(noteAction({ ...ADA, reason }, { action: 'note', subject }))
+    }
+    const first = viewOf<PageView<LoggedAction>>(await read(world, listActions({})))
+    const cursor = first.next_cursor!
+    const second = viewOf<PageView<LoggedAction>>(await read(world, listActions({ cursor })))
+    t.same(
+      [first, second].map(({ data }) => data.map(({ subject }) => subject)),
+      [subjects.slice(0, 2), subjects.slice(2)],
+    )
   },
 }
 

@@ -3,11 +3,14 @@
  * none.
  */
 import t from 'tap'
+import { PAGE_BYTES } from '../../src/base/bounds.js'
 import { instant, type Instant } from '../../src/base/clock.js'
 import { tenantOf, type PartnerId } from '../../src/base/ids.js'
 import { createPayout } from '../../src/processor/commands/payout_create.js'
 import { listPayouts } from '../../src/processor/queries/payout_list.js'
+import { jsonOf } from '../../src/processor/queries/written_view.js'
 import type { ListPayouts__Output as ListPayouts } from '../../protos/types/causeway/v1/ListPayouts.js'
+import { largestMetadata } from '../support/requests.js'
 import { codeOf, createWorld, DEMO, viewOf, type World } from '../support/world.js'
 import {
   executed,
@@ -16,6 +19,7 @@ import {
   payoutTo,
   read,
   readAll,
+  readWritten,
   see,
   type PageView,
   type PayoutView,
@@ -149,6 +153,29 @@ void t.test('pages are stable while payouts arrive and change', async (t) => {
     'none twice, none left out',
   )
 })
+
+void t.test(
+  'a page of long payouts ends early, and the pages behind it leave none out',
+  async (t) => {
+    const world = await createWorld(t)
+    const metadata = largestMetadata()
+    const made: string[] = []
+    for (let i = 0; i < 16; i++) {
+      world.clock.pass(1)
+      made.unshift((await pay(world, { amount: '100', ...(i % 5 === 0 ? {} : { metadata }) })).id)
+    }
+    const first = await readWritten(world, listPayouts(DEMO, { limit: 100 }))
+    t.ok(Buffer.byteLength(jsonOf(viewOf(first))) < 2 * PAGE_BYTES)
+    for (const limit of [2, 100]) {
+      const all = await readAll<PayoutView>(world, (page) => listPayouts(DEMO, { limit, ...page }))
+      t.same(
+        all.map(({ id }) => id),
+        made,
+        `${limit} at a time`,
+      )
+    }
+  },
+)
 
 void t.test('filters that are none', async (t) => {
   const world = await createWorld(t)

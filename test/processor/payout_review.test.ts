@@ -8,7 +8,7 @@ import { stagePartner } from '../../src/processor/changes/directory.js'
 import { answer } from '../../src/processor/cycle/answer.js'
 import { listHeldPayouts } from '../../src/processor/queries/held_payout_list.js'
 import type { PartnerId } from '../../src/base/ids.js'
-import { aPayout } from '../support/requests.js'
+import { aPayout, largestMetadata } from '../support/requests.js'
 import { codeOf, DEMO, viewOf, type World } from '../support/world.js'
 import {
   balanceOf,
@@ -21,6 +21,7 @@ import {
   see,
   tellTwice,
   types,
+  type PageView,
   type PayoutView,
 } from './stories.js'
 import { createPayout } from '../../src/processor/commands/payout_create.js'
@@ -167,6 +168,21 @@ tellTwice({
     const created = Date.parse((first?.payout as unknown as { created_at: string }).created_at)
     t.equal(Date.parse(first!.deadline) - created, 259_200_000)
     t.equal(codeOf(await read(world, listHeldPayouts({ limit: 101 }))), 'invalid_request')
+  },
+
+  'a page of long payouts ends early': async (t, world) => {
+    const held: string[] = []
+    for (let i = 0; i < 4; i++) {
+      world.clock.pass(1)
+      held.push((await pay(world, { ...HELD, metadata: largestMetadata() })).id)
+    }
+    const pages = [await read(world, listHeldPayouts({}))]
+    const { next_cursor: cursor } = viewOf<PageView<Held>>(pages[0]!)
+    pages.push(await read(world, listHeldPayouts({ cursor: cursor! })))
+    t.same(
+      pages.flatMap((page) => viewOf<PageView<Held>>(page).data.map(({ payout }) => payout.id)),
+      held,
+    )
   },
 
   'from a threshold on': async (t, world) => {

@@ -1,5 +1,6 @@
 /** Builders of requests, one a noun: valid unless told otherwise. */
 import { createRequire } from 'node:module'
+import { METADATA_KEY_MAX, METADATA_PAIRS_MAX, METADATA_VALUE_MAX } from '../../src/base/bounds.js'
 import type { CreateIntent__Output as CreateIntent } from '../../protos/types/causeway/v1/CreateIntent.js'
 import type { CreatePayout__Output as CreatePayout } from '../../protos/types/causeway/v1/CreatePayout.js'
 
@@ -37,6 +38,18 @@ export function aPayout(given: Partial<CreatePayout> = {}): CreatePayout {
     ...given,
   }
 }
+
+/** As much of it as a payout takes. As JSON, this character is the longest of all. */
+export const largestMetadata = (character = '\u0001'): Record<string, string> =>
+  Object.fromEntries(
+    Array.from({ length: METADATA_PAIRS_MAX }, (_, i) => {
+      const number = String(i).padStart(2, '0')
+      return [
+        number + character.repeat(METADATA_KEY_MAX - number.length),
+        character.repeat(METADATA_VALUE_MAX),
+      ]
+    }),
+  )
 
 /** A static PromptPay code of a mobile number, made by an independent generator. */
 export const promptPayQr = (mobile = '0066812345678'): string =>

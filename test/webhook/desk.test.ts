@@ -2,6 +2,7 @@
 import fc from 'fast-check'
 import t, { type Test } from 'tap'
 import type { DeliveryRecord__Output as DeliveryRecord } from '../../protos/types/causeway/v1/DeliveryRecord.js'
+import { PAGE_BYTES } from '../../src/base/bounds.js'
 import { instant, plus, type Instant } from '../../src/base/clock.js'
 import type { EndpointId } from '../../src/base/ids.js'
 import { createLog } from '../../src/base/log.js'
@@ -128,6 +129,25 @@ void t.test('a page of long replies ends early and says that there is more', asy
   const first = await list(world, 'we_quiet' as EndpointId, { limit: 100 })
   t.ok(first.data.length < 50 && first.next_cursor !== null, String(first.data.length))
   t.equal((await allOf(world, 'we_quiet' as EndpointId, 100)).length, 100)
+})
+
+void t.test('so does one that is long as JSON only', async (t) => {
+  const { world, endpoint, pools } = await twoPools(t)
+  const id = 'we_control' as EndpointId
+  for (const [i, { give, store, views }] of pools.entries()) {
+    await give(world.someEvents(30), [{ ...endpoint, id }])
+    const rows = await views.ofEndpoint(id, '~', false, 30)
+    await store.commit({
+      attempts: rows.map((row) => ({
+        deliveryId: row.id,
+        ...{ number: 1, at: world.clock.now(), status: 500, reason: `http_50${i}`, latencyMs: 1 },
+        reply: '\u0001'.repeat(4_096),
+      })),
+    })
+  }
+  const first = await list(world, id, { limit: 100 })
+  t.ok(JSON.stringify(first.data).length < PAGE_BYTES + 1_000)
+  t.equal(new Set(idsOf(await allOf(world, id, 100))).size, 60)
 })
 
 void t.test('merged pages pass over nothing, however pools hold the rows', (t) => {

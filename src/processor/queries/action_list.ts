@@ -1,13 +1,13 @@
 /** What operators did, the newest first. */
 import { instant, toRfc3339 } from '../../base/clock.js'
 import { refuse } from '../cycle/answer.js'
-import { answerPage, pageOf, type PageRequest } from './page.js'
+import { answerPage, jsonBytes, pageOf, type PageRequest } from './page.js'
 import type { Query } from './query.js'
 
 export function listActions(request: PageRequest): Query {
   return {
     name: 'list_actions',
-    lane: 'internal',
+    lane: 'ours',
     run: async ({ lists, vault }) => {
       const page = pageOf(vault, 'actions', request)
       if (page === null) return refuse('invalid_request')
@@ -16,6 +16,8 @@ export function listActions(request: PageRequest): Query {
       return answerPage(vault, page, rows, {
         view: ({ row }) => ({ ...row, at: toRfc3339(instant(row.at)) }),
         positionOf: ({ id }) => String(id),
+        // Reasons are as long as people make them.
+        bytesOf: ({ row }) => jsonBytes(row),
       })
     },
   }

@@ -5,7 +5,7 @@ import { instant, toRfc3339 } from '../../base/clock.js'
 import type { TenantId } from '../../base/ids.js'
 import { mergePages, placeIn, positionOf } from './delivery_pages.js'
 import { answer, refuse, type Answer } from '../cycle/answer.js'
-import { pageOf, type Page, type PageRequest } from './page.js'
+import { firstOf, jsonBytes, pageOf, type Page, type PageRequest } from './page.js'
 import type { Query } from './query.js'
 import type { WebhookPools } from './webhook_pools.js'
 import type { Vault } from '../keys/vault.js'
@@ -41,9 +41,13 @@ export function answerDeliveries(
   view: (record: DeliveryRecord) => object,
 ): Answer {
   const { deliveries, more } = mergePages(pages, limit)
-  const last = deliveries.at(-1)
-  const next = more && last !== undefined ? vault.cursors.make(place, positionOf(last)) : null
-  return answer({ data: deliveries.map(view), next_cursor: next })
+  const data = firstOf(deliveries.map(view), jsonBytes)
+  const last = deliveries[data.length - 1]
+  const hasNext = (more || data.length < deliveries.length) && last !== undefined
+  return answer({
+    data,
+    next_cursor: hasNext ? vault.cursors.make(place, positionOf(last)) : null,
+  })
 }
 
 export const deliveryView = (record: DeliveryRecord): object => ({

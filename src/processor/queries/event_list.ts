@@ -6,11 +6,11 @@
  *     misses none, also while new ones arrive.
  * E2. An event is shown as it is delivered: the stored text itself.
  */
-import { EVENT_PAGE_BYTES, LIST_LIMIT_DEFAULT, LIST_LIMIT_MAX } from '../../base/bounds.js'
+import { LIST_LIMIT_DEFAULT, LIST_LIMIT_MAX } from '../../base/bounds.js'
 import type { TenantId } from '../../base/ids.js'
 import type { ListEvents__Output as ListEvents } from '../../../protos/types/causeway/v1/ListEvents.js'
-import type { EventInPage } from '../../store/lists.js'
 import { answer, refuse } from '../cycle/answer.js'
+import { firstOf } from './page.js'
 import type { Query } from './query.js'
 import { WrittenView } from './written_view.js'
 
@@ -24,7 +24,7 @@ export function listEvents(tenant: TenantId, request: ListEvents): Query {
       const isValid = limit >= 1 && limit <= LIST_LIMIT_MAX && Number.isSafeInteger(after)
       if (!isValid || after < 0) return refuse('invalid_request')
       const rows = await lists.events(tenant, after, limit + 1)
-      const shown = firstOf(rows.slice(0, limit))
+      const shown = firstOf(rows.slice(0, limit), ({ body }) => Buffer.byteLength(body))
       const data = shown.map(({ sequence, body }) => `{"sequence":${sequence},"event":${body}}`)
       const nextAfter = shown.at(-1)?.sequence ?? after
       const hasMore = shown.length < rows.length
@@ -35,11 +35,4 @@ export function listEvents(tenant: TenantId, request: ListEvents): Query {
       )
     },
   }
-}
-
-/** As many as an answer may hold, and at least one. */
-function firstOf(rows: readonly EventInPage[]): readonly EventInPage[] {
-  let bytes = 0
-  const fit = rows.findIndex((row) => (bytes += Buffer.byteLength(row.body)) > EVENT_PAGE_BYTES)
-  return fit === -1 ? rows : rows.slice(0, Math.max(fit, 1))
 }

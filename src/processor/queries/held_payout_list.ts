@@ -9,7 +9,7 @@ import type { Query } from './query.js'
 export function listHeldPayouts(request: PageRequest): Query {
   return {
     name: 'list_held_payouts',
-    lane: 'internal',
+    lane: 'ours',
     run: async ({ lists, vault, brand }) => {
       const page = pageOf(vault, 'held_payouts', request)
       if (page === null) return refuse('invalid_request')
@@ -24,6 +24,7 @@ export function listHeldPayouts(request: PageRequest): Query {
           }
         },
         positionOf: ({ id }) => id,
+        bytesOf: ({ context }) => Buffer.byteLength(context),
       })
     },
   }

@@ -15,7 +15,7 @@ import { timelineOf } from './timeline.js'
 export function showIntent(intentId: string): Query {
   return {
     name: 'show_intent',
-    lane: 'internal',
+    lane: 'ours',
     run: async ({ lists }) => {
       const file = await lists.entityFile('intents', intentId)
       return file === undefined ? refuse('payment_intent_not_found') : answer(viewOf(file))

@@ -3,8 +3,10 @@
  *
  * G1. A page reads one row more than it shows: whether there is a next page is known without
  *     counting.
+ * G2. A page of long rows ends early, behind its first row at the earliest. The next one begins
+ *     behind the last row that it shows.
  */
-import { LIST_LIMIT_DEFAULT, LIST_LIMIT_MAX } from '../../base/bounds.js'
+import { LIST_LIMIT_DEFAULT, LIST_LIMIT_MAX, PAGE_BYTES } from '../../base/bounds.js'
 import { answer, type Answer } from '../cycle/answer.js'
 import type { Vault } from '../keys/vault.js'
 
@@ -44,19 +46,30 @@ export interface Shape<R> {
   positionOf(row: NoInfer<R>): string
   /** Rows that are walked past are of the page, but not in it. */
   shows?(row: NoInfer<R>): boolean
+  /** What a row takes, near enough. Left out: a hundred of them are far below PAGE_BYTES. */
+  bytesOf?(row: NoInfer<R>): number
 }
 
 export function pageView<R>(
   vault: Vault,
   { place, limit }: Page,
   rows: readonly R[],
-  { view, positionOf, shows = () => true }: Shape<R>,
+  { view, positionOf, shows = () => true, bytesOf = () => 0 }: Shape<R>,
 ): object {
-  const shown = rows.slice(0, limit)
+  const shown = firstOf(rows.slice(0, limit), bytesOf)
   const last = shown.at(-1)
-  const next = rows.length > limit && last !== undefined ? positionOf(last) : null
+  const next = rows.length > shown.length && last !== undefined ? positionOf(last) : null
   return {
     data: shown.filter(shows).map(view),
     next_cursor: next === null ? null : vault.cursors.make(place, next),
   }
 }
+
+/** As many rows as a page may hold, and at least one. */
+export function firstOf<R>(rows: readonly R[], bytesOf: (row: R) => number): readonly R[] {
+  let bytes = 0
+  const end = rows.findIndex((row) => (bytes += bytesOf(row)) > PAGE_BYTES)
+  return end === -1 ? rows : rows.slice(0, Math.max(end, 1))
+}
+
+export const jsonBytes = (value: object): number => Buffer.byteLength(JSON.stringify(value))

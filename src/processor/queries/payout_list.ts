@@ -12,7 +12,7 @@ import { payoutView } from '../../../actors/payout/view.js'
 import type { ListPayouts__Output as ListPayouts } from '../../../protos/types/causeway/v1/ListPayouts.js'
 import type { ListedActor, PayoutFilter } from '../../store/lists.js'
 import { answer, refuse } from '../cycle/answer.js'
-import { pageOf, pageView, type Shape } from './page.js'
+import { jsonBytes, pageOf, pageView, type Shape } from './page.js'
 import type { Query } from './query.js'
 import { WrittenView } from './written_view.js'
 
@@ -38,6 +38,8 @@ export function listPayouts(tenant: TenantId, request: ListPayouts): Query {
 const shape = (brand: string): Shape<ListedActor> => ({
   view: ({ state, context }) => payoutView(state as PayoutState, contextOf(context), brand),
   positionOf: ({ context }) => contextOf(context).id,
+  // All else of a payout takes some KB at most.
+  bytesOf: ({ context }) => jsonBytes(contextOf(context).metadata),
 })
 
 const contextOf = (context: unknown): PayoutContext => context as PayoutContext

@@ -16,7 +16,7 @@ import { timelineOf } from './timeline.js'
 export function showPayout(payoutId: string): Query {
   return {
     name: 'show_payout',
-    lane: 'internal',
+    lane: 'ours',
     run: async ({ lists, brand }) => {
       const file = await lists.entityFile('payouts', payoutId)
       return file === undefined ? refuse('payout_not_found') : answer(viewOf(file, brand))

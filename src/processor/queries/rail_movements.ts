@@ -5,6 +5,7 @@
  *     read.
  */
 import type { Movement } from '../../../protos/types/causeway/v1/Movement.js'
+import { INSTRUCTIONS_ASKED_MAX } from '../../base/bounds.js'
 import { toWire } from '../../money/money.js'
 import type { MovementPlace, RailMovement } from '../../store/lists.js'
 import { answer, refuse } from '../cycle/answer.js'
@@ -12,8 +13,6 @@ import type { Query } from './query.js'
 
 /** Rows of a page: some milliseconds of the reading connection, so that other lists get turns. */
 export const MOVEMENTS_OF_A_PAGE = 1_000
-/** Instructions of one question. */
-export const INSTRUCTIONS_MAX = 500
 
 export interface MovementsView {
   readonly data: readonly Movement[]
@@ -24,7 +23,7 @@ export interface MovementsView {
 export function railMovements(after: MovementPlace, to: number): Query {
   return {
     name: 'rail_movements',
-    lane: 'internal',
+    lane: 'ours',
     run: async ({ lists }) => {
       const rows = await lists.movements(after, to, MOVEMENTS_OF_A_PAGE)
       const next = rows.length < MOVEMENTS_OF_A_PAGE ? null : (rows.at(-1) ?? null)
@@ -36,9 +35,9 @@ export function railMovements(after: MovementPlace, to: number): Query {
 export function railMovementsOf(instructions: readonly string[]): Query {
   return {
     name: 'rail_movements_of',
-    lane: 'internal',
+    lane: 'ours',
     run: async ({ lists }) => {
-      if (instructions.length === 0 || instructions.length > INSTRUCTIONS_MAX) {
+      if (instructions.length === 0 || instructions.length > INSTRUCTIONS_ASKED_MAX) {
         return refuse('invalid_request')
       }
       return answer({ data: (await lists.movementsOf(instructions)).map(movementView) })

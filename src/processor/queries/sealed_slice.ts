@@ -41,7 +41,7 @@ const COUNTED_AT_ONCE = 2_000
 export function sealedSlice(isCount: boolean, cursor: string | undefined): Query {
   return {
     name: 'sealed_slice',
-    lane: 'internal',
+    lane: 'ours',
     run: async ({ lists, vault }) => {
       const list = `sealed ${isCount ? 'counted' : 'resealed'} ${vault.sealingKid}`
       const given = cursor === undefined ? undefined : vault.cursors.open(list, cursor)

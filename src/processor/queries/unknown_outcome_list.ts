@@ -19,7 +19,7 @@ import type { Query } from './query.js'
 export function listUnknownOutcomes(request: PageRequest, now: Instant): Query {
   return {
     name: 'list_unknown_outcomes',
-    lane: 'internal',
+    lane: 'ours',
     run: async ({ lists, vault }) => {
       const page = pageOf(vault, 'unknown_outcomes', request)
       if (page === null) return refuse('invalid_request')

@@ -18,7 +18,7 @@ const sum = (numbers: readonly number[]): number => numbers.reduce((all, each) =
 
 export const webhookStatus = (pools: WebhookPools): Query => ({
   name: 'webhook_status',
-  lane: 'internal',
+  lane: 'ours',
   run: async () => {
     const told = await pools.askAll('status', {})
     if (!told.ok) return refuse(told.code)
@@ -39,7 +39,7 @@ export const webhookStatus = (pools: WebhookPools): Query => ({
 
 export const listAllEndpoints = (pools: WebhookPools, memory: Memory): Query => ({
   name: 'list_all_endpoints',
-  lane: 'internal',
+  lane: 'ours',
   run: async () => {
     const told = await pools.askAll('status', {})
     const health = told.ok ? told.value.flatMap((pool) => pool.endpoints) : []
@@ -70,7 +70,7 @@ export const listDead = (
   request: PageRequest & { readonly endpoint_id?: string },
 ): Query => ({
   name: 'list_dead',
-  lane: 'internal',
+  lane: 'ours',
   run: async ({ vault }) => {
     const endpoint = request.endpoint_id ?? ''
     const page = pageOf(vault, `dead ${endpoint}`, request)
@@ -101,7 +101,7 @@ const deadLetter = (record: DeliveryRecord): object => ({
 
 export const redrive = (pools: WebhookPools, request: RedriveRequest): Query => ({
   name: 'redrive',
-  lane: 'internal',
+  lane: 'ours',
   run: async () => {
     const { delivery_id, endpoint_id, since } = request
     const done = await pools.askAll('redrive', {
@@ -121,7 +121,7 @@ export const redrive = (pools: WebhookPools, request: RedriveRequest): Query => 
 
 export const listPoison = (pools: WebhookPools, { limit }: { readonly limit?: number }): Query => ({
   name: 'list_poison',
-  lane: 'internal',
+  lane: 'ours',
   run: async () => {
     const size = limit ?? LIST_LIMIT_DEFAULT
     if (size < 1 || size > LIST_LIMIT_MAX) return refuse('invalid_request')

@@ -4,7 +4,8 @@
  * Owns: the stream. Does not own: authentication (the gateway did it), what an operation is
  * (operations), decisions.
  *
- * X1. Replies released together leave in one message.
+ * X1. Replies released together leave in one message, as far as it may hold them: gRPC's cap is
+ *     never met, whatever the partners wrote.
  * X2. A stream that ends takes its unanswered replies with it; the commands themselves are decided
  *     all the same.
  */
@@ -13,7 +14,7 @@ import type { CommandBatch__Output as CommandBatch } from '../../../protos/types
 import type { ExchangeHandlers } from '../../../protos/types/causeway/v1/Exchange.js'
 import type { Reply as WireReply } from '../../../protos/types/causeway/v1/Reply.js'
 import type { ReplyBatch } from '../../../protos/types/causeway/v1/ReplyBatch.js'
-import { STREAM_BATCH_MAX } from '../../base/bounds.js'
+import { STREAM_BATCH_MAX, STREAM_BATCH_MAX_BYTES } from '../../base/bounds.js'
 import { plus, type Clock, type Instant } from '../../base/clock.js'
 import type { KeyId, TenantId } from '../../base/ids.js'
 import type { Answer } from '../cycle/answer.js'
@@ -74,6 +75,9 @@ export function exchangeService({
   return { Open: open }
 }
 
+/** A UTF-16 unit takes no more than this in UTF-8. */
+const BYTES_A_UNIT = 3
+
 interface GatheredReplies {
   isOpen(): boolean
   add(ticket: number, answer: Answer): void
@@ -82,23 +86,26 @@ interface GatheredReplies {
 
 function gatherReplies(stream: Stream): GatheredReplies {
   let waiting: WireReply[] = []
+  let bytes = 0
   let isOpen = true
 
   const flush = (): void => {
     if (!isOpen || waiting.length === 0) return
-    const replies = waiting
+    stream.write({ replies: waiting })
     waiting = []
-    for (let start = 0; start < replies.length; start += STREAM_BATCH_MAX) {
-      stream.write({ replies: replies.slice(start, start + STREAM_BATCH_MAX) })
-    }
+    bytes = 0
   }
 
   return {
     isOpen: () => isOpen,
     add: (ticket, answer) => {
       if (!isOpen) return
+      const reply = toWire(ticket, answer)
+      const size = (reply.body?.length ?? 0) * BYTES_A_UNIT
+      if (waiting.length === STREAM_BATCH_MAX || bytes + size > STREAM_BATCH_MAX_BYTES) flush()
       if (waiting.length === 0) queueMicrotask(flush)
-      waiting.push(toWire(ticket, answer))
+      waiting.push(reply)
+      bytes += size
     },
     end: () => {
       isOpen = false

@@ -1,0 +1,66 @@
+/** Pages of rows of any length. */
+import fc from 'fast-check'
+import t from 'tap'
+import { LIST_LIMIT_MAX, PAGE_BYTES } from '../../src/base/bounds.js'
+import { createCursors } from '../../src/processor/keys/cursors.js'
+import type { Vault } from '../../src/processor/keys/vault.js'
+import { pageOf, pageView } from '../../src/processor/queries/page.js'
+import type { PageView } from './stories.js'
+
+const cursors = createCursors([{ kid: 'k1', bytes: Buffer.alloc(32, 7) }])
+const vault = { cursors } as unknown as Vault
+
+interface Sized {
+  readonly at: number
+  readonly bytes: number
+}
+
+/** All pages, one after the other. */
+function pagesOf(rows: readonly Sized[], limit: number): (readonly Sized[])[] {
+  const pages: (readonly Sized[])[] = []
+  for (let asked: { cursor?: string } = {}; ;) {
+    const page = pageOf(vault, 'sized', { limit, ...asked })!
+    const from = page.after === null ? 0 : Number(page.after) + 1
+    const { data, next_cursor } = pageView(vault, page, rows.slice(from, from + limit + 1), {
+      view: (row) => row,
+      positionOf: ({ at }) => String(at),
+      bytesOf: ({ bytes }) => bytes,
+    }) as PageView<Sized>
+    pages.push(data)
+    if (next_cursor === null) return pages
+    asked = { cursor: next_cursor }
+  }
+}
+
+const sum = (rows: readonly Sized[]): number => rows.reduce((all, { bytes }) => all + bytes, 0)
+
+void t.test('every row is on one page, and no page ends before it must', (t) => {
+  const size = fc.oneof(fc.nat(100), fc.nat(2 * PAGE_BYTES))
+  fc.assert(
+    fc.property(
+      fc.array(size, { maxLength: 30 }),
+      fc.integer({ min: 1, max: 10 }),
+      (sizes, limit) => {
+        const rows = sizes.map((bytes, at) => ({ at, bytes }))
+        const pages = pagesOf(rows, limit)
+        t.same(pages.flat(), rows)
+        for (const [i, page] of pages.entries()) {
+          t.ok(page.length === 1 || sum(page) <= PAGE_BYTES)
+          const next = pages[i + 1]?.slice(0, 1)
+          if (next === undefined) continue
+          t.ok(page.length === limit || sum([...page, ...next]) > PAGE_BYTES)
+        }
+      },
+    ),
+  )
+  t.end()
+})
+
+void t.test('rows that fill a page to its last byte', (t) => {
+  const rows = [PAGE_BYTES - 1, 1, 0, 1].map((bytes, at) => ({ at, bytes }))
+  t.same(
+    pagesOf(rows, LIST_LIMIT_MAX).map(({ length }) => length),
+    [3, 1],
+  )
+  t.end()
+})
