@@ -117,7 +117,6 @@ partners.apply({
   partners: [
     {
       partner_id: credentials.partner_id,
-      suspended: false,
       keys: [
         {
           key_id: credentials.key_id,

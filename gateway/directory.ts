@@ -41,7 +41,7 @@ export function watchDirectory(address: string, metadata: Metadata, log: Logger)
 
   const subscribe = (): void => {
     const filling = createPartners()
-    const stream = client.WatchPartners({ watcher: `gateway ${process.pid}` }, metadata)
+    const stream = client.WatchPartners({}, metadata)
     stream.on('data', (update: PartnerUpdate__Output) => {
       filling.apply(update)
       if (!update.complete) return

@@ -7,6 +7,7 @@
  * E1. In step: the stream is open and has told everything. Only then may an event be judged to have
  *     no endpoint.
  * E2. What was known stays known while the stream is away: deliveries go on.
+ * E3. A deleted endpoint is told on each time, and not kept: no event looks at it again.
  */
 import type { ClientReadableStream } from '@grpc/grpc-js'
 import type { DirectoryClient } from '../../protos/types/causeway/v1/Directory.js'
@@ -23,6 +24,7 @@ const REOPEN_FIRST_MS = 100
 const REOPEN_MAX_MS = SECOND
 
 export interface Endpoints {
+  /** Neither this nor `ofTenant` has deleted ones. */
   get(id: EndpointId): Endpoint | undefined
   ofTenant(tenant: TenantId): Iterable<Endpoint>
   /** Waits until it is in step (E1): true; false when it was closed meanwhile. */
@@ -51,7 +53,7 @@ export function watchEndpoints({ client, token, log }: EndpointsOptions): Endpoi
   let handler: (endpoint: Endpoint) => void = () => undefined
 
   const open = (): void => {
-    const opened = client.WatchEndpoints({ watcher: 'webhook pool' }, bearer(token))
+    const opened = client.WatchEndpoints({}, bearer(token))
     stream = opened
     opened.on('data', (update: EndpointUpdate) => take(update))
     opened.on('error', (fault) => lose(opened, fault.message))
@@ -62,8 +64,8 @@ export function watchEndpoints({ client, token, log }: EndpointsOptions): Endpoi
     reopenInMs = REOPEN_FIRST_MS
     for (const wire of update.endpoints) {
       const endpoint = readEndpoint(wire)
-      known.set(endpoint.id, endpoint)
-      tenantMap(endpoint.tenant).set(endpoint.id, endpoint)
+      if (endpoint.status === 'deleted') forget(endpoint)
+      else keep(endpoint)
       handler(endpoint)
     }
     if (!update.complete) return
@@ -72,10 +74,16 @@ export function watchEndpoints({ client, token, log }: EndpointsOptions): Endpoi
     for (const resolve of waiting.splice(0)) resolve(true)
   }
 
-  const tenantMap = (tenant: TenantId): Map<EndpointId, Endpoint> => {
+  const keep = (endpoint: Endpoint): void => {
+    const { id, tenant } = endpoint
     const endpoints = byTenant.get(tenant) ?? new Map<EndpointId, Endpoint>()
-    byTenant.set(tenant, endpoints)
-    return endpoints
+    known.set(id, endpoint)
+    byTenant.set(tenant, endpoints.set(id, endpoint))
+  }
+
+  const forget = ({ id, tenant }: Endpoint): void => {
+    known.delete(id)
+    byTenant.get(tenant)?.delete(id)
   }
 
   /** A stream tells of its end more than once. */

@@ -14,6 +14,7 @@ import { issueKey } from '../../src/processor/commands/key_issue.js'
 import { createPayout } from '../../src/processor/commands/payout_create.js'
 import { countSealed, resealSecrets } from '../../src/processor/commands/secrets_reseal.js'
 import { createWebhookEndpoint } from '../../src/processor/commands/webhook_endpoint_create.js'
+import { deleteWebhookEndpoint } from '../../src/processor/commands/webhook_endpoint_delete.js'
 import { openKeyring } from '../../src/processor/keys/keyring.js'
 import { listBalanceTransactions } from '../../src/processor/queries/balance_transaction_list.js'
 import { sealedSlice, type SealedSlice } from '../../src/processor/queries/sealed_slice.js'
@@ -139,6 +140,19 @@ tellTwice({
     t.ok(secrets.includes(key.secret), 'a signing secret is what it was')
     const endpoints = [...world.memory().endpoints.values()]
     t.match(endpoints, [{ id: endpoint.id, secrets: [{ secret: endpoint.secret }] }])
+  },
+
+  "a webhook endpoint deleted long ago is in nobody's way": async (t, world) => {
+    const request = { url: 'https://example.com/', enabled_events: [] }
+    const make = async (): Promise<string> =>
+      viewOf<{ id: string }>(await world.run(createWebhookEndpoint(DEMO, request))).id
+    const [bare, withSecret] = [await make(), await make()]
+    viewOf(await world.run(deleteWebhookEndpoint(DEMO, bare)))
+    await plant(t, `UPDATE webhook_endpoints SET status = 'deleted' WHERE id = '${withSecret}'`)
+    world.clock.pass(60 * 24 * 60 * MINUTE)
+    await rotate(world)
+    // The partner's signing key, and the secret of before.
+    t.same(await count(world), { k2: 2 })
   },
 
   'what was answered is answered again, byte for byte': async (t, world) => {

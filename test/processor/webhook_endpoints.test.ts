@@ -1,5 +1,6 @@
 /** Webhook endpoints as a partner keeps them: warm, and rebuilt before every command. */
 import t, { type Test } from 'tap'
+import { ENDPOINTS_MADE_A_DAY_MAX } from '../../src/base/bounds.js'
 import { plus, toRfc3339 } from '../../src/base/clock.js'
 import { tenantOf, type EndpointId, type PartnerId } from '../../src/base/ids.js'
 import { createPayout } from '../../src/processor/commands/payout_create.js'
@@ -25,6 +26,7 @@ import { aPayout } from '../support/requests.js'
 import { codeOf, createWorld, DEMO, viewOf } from '../support/world.js'
 import { operatorLogOf, readWritten } from './stories.js'
 
+const HOUR_MS = 3_600_000
 const ANNA = { name: 'anna', reason: 'ticket 7' }
 const STRANGER = tenantOf('acme' as PartnerId, 'sandbox')
 const request = (
@@ -70,8 +72,54 @@ for (const rebuilt of [false, true]) {
   })
 }
 
+for (const rebuilt of [false, true]) {
+  const how = rebuilt ? 'rebuilt' : 'warm'
+
+  void t.test(`making and deleting has an end, ${how}`, async (t) => {
+    const world = await createWorld(t, { rebuilt })
+    const add = (tenant = DEMO) => world.run(createWebhookEndpoint(tenant, request()))
+    const addAndDelete = async (): Promise<string> => {
+      const { id } = viewOf<{ id: string }>(await add())
+      return codeOf(await world.run(deleteWebhookEndpoint(DEMO, id)))
+    }
+    const codes = new Set<string>()
+    for (let i = 0; i < ENDPOINTS_MADE_A_DAY_MAX; i++) codes.add(await addAndDelete())
+    t.same([...codes], ['ok'])
+    t.equal(codeOf(await add()), 'webhook_endpoint_limit')
+    t.equal(codeOf(await add(STRANGER)), 'ok', 'others are not held back')
+    world.clock.pass(24 * HOUR_MS - 1)
+    t.equal(codeOf(await add()), 'webhook_endpoint_limit')
+    world.clock.pass(1)
+    t.equal(await addAndDelete(), 'ok')
+  })
+}
+
+void t.test('a start knows the deleted ones of the last weeks, without secrets', async (t) => {
+  const world = await createWorld(t)
+  const make = async (): Promise<EndpointId> => {
+    world.clock.pass(1)
+    return viewOf<View>(await world.run(createWebhookEndpoint(DEMO, request()))).id as EndpointId
+  }
+  const [kept, old, young] = [await make(), await make(), await make()]
+  const deletes = async (id: EndpointId): Promise<View> =>
+    viewOf(await world.run(deleteWebhookEndpoint(DEMO, id)))
+  t.match(await deletes(old), { key_id: `${old}_1` }, 'the answer shows it as it was')
+  world.clock.pass(30 * 24 * HOUR_MS)
+  await deletes(young)
+  const known = async (): Promise<EndpointId[]> => {
+    await world.rebuild()
+    return world
+      .memory()
+      .endpoints.ofTenant(DEMO)
+      .map(({ id }) => id)
+  }
+  t.same(await known(), [kept, old, young])
+  world.clock.pass(1)
+  t.same(await known(), [kept, young])
+  t.match(world.memory().endpoints.get(young), { status: 'deleted', secrets: [] })
+})
+
 type View = Record<string, unknown> & { readonly id: string; readonly key_id: string }
-const HOUR_MS = 3_600_000
 
 for (const rebuilt of [false, true]) {
   const how = rebuilt ? 'rebuilt' : 'warm'
@@ -174,11 +222,11 @@ for (const rebuilt of [false, true]) {
     const byPool = (reason: string) => world.run(disableWebhookEndpoint(id as EndpointId, reason))
     const off = (reason: string) => ({ status: 'disabled', disabled_reason: reason })
     t.match(viewOf(await byPartner('disabled')), off('by_partner'))
-    t.same(viewOf(await byPool('gone')), { recorded: 0 })
+    t.same(viewOf(await byPool('gone')), {})
     t.match(viewOf(await byPartner('disabled')), off('by_partner'))
     t.equal(codeOf(await world.run(testWebhookEndpoint(DEMO, id))), 'webhook_endpoint_disabled')
     t.match(viewOf(await byPartner('enabled')), { status: 'enabled', disabled_reason: null })
-    t.same(viewOf(await byPool('gone')), { recorded: 1 })
+    t.same(viewOf(await byPool('gone')), {})
     t.match(viewOf(await byPartner('disabled')), off('gone'))
     await world.run(switchAnyEndpoint(ANNA, id, 'enabled'))
     await world.run(switchAnyEndpoint(ANNA, id, 'disabled'))

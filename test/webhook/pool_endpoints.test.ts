@@ -1,5 +1,5 @@
 import t from 'tap'
-import { anEvent, someEvents } from '../bus/events.js'
+import { anEvent, someEvents, TENANT } from '../bus/events.js'
 import { eventually } from '../support/eventually.js'
 import { aPoolWorld, distinct } from './pool_process.js'
 
@@ -36,6 +36,29 @@ void t.test('a deleted endpoint ends what it has left', async (t) => {
   )
   t.same(states, [{ state: 'dead', n: 300 }])
 })
+
+for (const away of ['cut off', 'stopped'] as const) {
+  void t.test(`a pool that was ${away} learns later what was deleted`, async (t) => {
+    const world = await aPoolWorld(t)
+    const { id } = world.endpoint('/hook', { status: 'disabled' })
+    world.endpoint('/other')
+    await world.start()
+    const events = someEvents(20)
+    await world.publish(events)
+    await eventually('the other has all', () => distinct(world.gotBy('/other')) === 20)
+    if (away === 'stopped') await world.stop()
+    else world.processor.cut()
+    world.processor.tell({ id, tenant: TENANT, status: 'deleted' })
+    if (away === 'stopped') await world.start()
+    await eventually('all settled', () => world.settled(events))
+    const states = await world.rows<{ state: string; n: number }>(
+      'SELECT state, count(*) AS n FROM deliveries WHERE endpoint_id = ? GROUP BY state',
+      [id],
+    )
+    t.same(states, [{ state: 'dead', n: 20 }])
+    t.equal(world.gotBy('/hook').length, 0)
+  })
+}
 
 void t.test('410 asks for the endpoint to be disabled, until somebody has listened', async (t) => {
   const world = await aPoolWorld(t)

@@ -20,6 +20,8 @@ export interface StandInProcessor {
   readonly disabled: { readonly endpointId: string; readonly reason: string }[]
   /** Tells watchers, and whoever watches later. */
   tell(endpoint: WireEndpoint): void
+  /** Ends the watchers' streams: what is told until they are back, they find then. */
+  cut(): void
   /** While it refuses, nothing is recorded. */
   refuse(on: boolean): void
   close(): void
@@ -37,7 +39,8 @@ export async function openStandInProcessor(token: string): Promise<StandInProces
       if (!hasBearer(stream.metadata, token)) return void stream.destroy(new Error('who are you'))
       watchers.add(stream)
       stream.on('close', () => watchers.delete(stream))
-      stream.write({ endpoints: [...endpoints.values()], complete: true })
+      for (const endpoint of endpoints.values()) stream.write({ endpoints: [endpoint] })
+      stream.write({ endpoints: [], complete: true })
     },
   }
   const recorder: EventOutcomesHandlers = {
@@ -47,14 +50,14 @@ export async function openStandInProcessor(token: string): Promise<StandInProces
         const key = `${event_id} ${outcome}`
         outcomes.set(key, (outcomes.get(key) ?? 0) + 1)
       }
-      answer(null, { recorded: call.request.outcomes.length })
+      answer(null, {})
     },
     DisableEndpoint: (call, answer) => {
       if (refusing || !hasBearer(call.metadata, token)) return answer({ code: 14, details: 'no' })
       disabled.push({ endpointId: call.request.endpoint_id, reason: call.request.reason })
       const known = endpoints.get(call.request.endpoint_id)
       if (known !== undefined) tell({ ...known, status: 'disabled' })
-      answer(null, { recorded: 1 })
+      answer(null, {})
     },
   }
 
@@ -76,6 +79,10 @@ export async function openStandInProcessor(token: string): Promise<StandInProces
     outcomes,
     disabled,
     tell,
+    cut: () => {
+      for (const watcher of watchers) watcher.end()
+      watchers.clear()
+    },
     refuse: (on) => {
       refusing = on
     },

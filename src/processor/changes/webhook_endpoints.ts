@@ -27,9 +27,7 @@ export function endpointOf(
 }
 
 export const endpointsOf = (memory: Memory, tenant: TenantId): EndpointEntry[] =>
-  [...memory.endpoints.values()].filter(
-    (endpoint) => endpoint.tenant === tenant && endpoint.status !== 'deleted',
-  )
+  memory.endpoints.ofTenant(tenant).filter(({ status }) => status !== 'deleted')
 
 /** What a partner can set. */
 export interface EndpointTerms {

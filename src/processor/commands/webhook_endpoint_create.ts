@@ -3,8 +3,11 @@
  *
  * W1. The secret is shown in this answer and in that of a rotation, nowhere else; at rest it is
  *     sealed.
+ * W2. A deleted endpoint makes room for another one, but not without end: its row stays, and pools
+ *     are told of it for a while. So those made within a day are bounded, deleted or not.
  */
-import { ENDPOINTS_PER_TENANT_MAX } from '../../base/bounds.js'
+import { ENDPOINTS_MADE_A_DAY_MAX, ENDPOINTS_PER_TENANT_MAX } from '../../base/bounds.js'
+import { DAY, plus, type Instant } from '../../base/clock.js'
 import { newId, type EndpointId, type TenantId } from '../../base/ids.js'
 import { newWebhookSecret } from '../../auth/secrets.js'
 import type { CreateWebhookEndpoint__Output as CreateWebhookEndpoint } from '../../../protos/types/causeway/v1/CreateWebhookEndpoint.js'
@@ -13,6 +16,7 @@ import { stageEndpoint } from '../changes/directory.js'
 import { API_VERSION } from '../changes/events.js'
 import { answer, refuse } from '../cycle/answer.js'
 import type { EndpointEntry } from '../memory/directory_entries.js'
+import type { Memory } from '../memory/memory.js'
 import {
   areValid,
   endpointsOf,
@@ -33,9 +37,7 @@ export function createWebhookEndpoint(tenant: TenantId, request: CreateWebhookEn
         apiVersion: request.api_version ?? API_VERSION,
       }
       if (!areValid(tenant, terms)) return refuse('invalid_request')
-      if (endpointsOf(desk.memory, tenant).length >= ENDPOINTS_PER_TENANT_MAX) {
-        return refuse('webhook_endpoint_limit')
-      }
+      if (!hasRoom(desk.memory, tenant, desk.now)) return refuse('webhook_endpoint_limit')
 
       // From here on it must succeed.
       const id = newId<EndpointId>('endpoint', desk.now, desk.random)
@@ -54,4 +56,13 @@ export function createWebhookEndpoint(tenant: TenantId, request: CreateWebhookEn
       return answer({ ...endpointView(entry, desk.now), secret })
     },
   }
+}
+
+function hasRoom(memory: Memory, tenant: TenantId, now: Instant): boolean {
+  const since = plus(now, -DAY)
+  const made = memory.endpoints.ofTenant(tenant).filter(({ createdAt }) => createdAt > since)
+  return (
+    endpointsOf(memory, tenant).length < ENDPOINTS_PER_TENANT_MAX &&
+    made.length < ENDPOINTS_MADE_A_DAY_MAX
+  )
 }

@@ -27,7 +27,7 @@ export function switchWebhookEndpoint(
       if (endpoint === undefined) return refuse('webhook_endpoint_not_found')
 
       // From here on it must succeed.
-      const { after } = turned(desk, endpoint, { to, why: 'by_partner' })
+      const after = turned(desk, endpoint, { to, why: 'by_partner' })
       return answer(endpointView(after, desk.now))
     },
   }
@@ -43,7 +43,7 @@ export function switchAnyEndpoint(actor: Actor, id: string, to: 'enabled' | 'dis
       if (endpoint === undefined) return refuse('webhook_endpoint_not_found')
 
       // From here on it must succeed.
-      const { after } = turned(desk, endpoint, { to, why: 'by_operator' })
+      const after = turned(desk, endpoint, { to, why: 'by_operator' })
       logAction(desk, actor, `webhook_endpoint_${to}`, id)
       return answer({ endpoint_id: id, status: after.status })
     },
@@ -58,11 +58,11 @@ export function disableWebhookEndpoint(id: EndpointId, reason: string): Command 
     decide: (desk) => {
       const endpoint = desk.memory.endpoints.get(id)
       if (endpoint === undefined) return refuse('webhook_endpoint_not_found')
-      if (endpoint.status === 'deleted') return answer({ recorded: 0 })
+      if (endpoint.status === 'deleted') return answer({})
 
       // From here on it must succeed.
-      const { changed } = turned(desk, endpoint, { to: 'disabled', why: reason })
-      return answer({ recorded: changed ? 1 : 0 })
+      turned(desk, endpoint, { to: 'disabled', why: reason })
+      return answer({})
     },
   }
 }
@@ -76,9 +76,9 @@ function turned(
   desk: Desk,
   endpoint: EndpointEntry,
   { to, why }: { readonly to: 'enabled' | 'disabled'; readonly why: string },
-): { readonly after: EndpointEntry; readonly changed: boolean } {
-  if (endpoint.status === to) return { after: endpoint, changed: false }
+): EndpointEntry {
+  if (endpoint.status === to) return endpoint
   const after = { ...endpoint, status: to, disabledReason: to === 'disabled' ? why : '' }
   stageEndpoint(desk, after)
-  return { after, changed: true }
+  return after
 }

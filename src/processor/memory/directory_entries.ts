@@ -31,6 +31,10 @@ export interface KeyEntry {
   readonly revokedAt: Instant | null
 }
 
+/** One whose revocation is still to come is. */
+export const isActiveKey = ({ revokedAt }: KeyEntry, now: Instant): boolean =>
+  revokedAt === null || revokedAt > now
+
 export interface EndpointEntry {
   readonly id: EndpointId
   readonly tenant: TenantId

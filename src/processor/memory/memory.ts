@@ -9,7 +9,7 @@
  * N2. There is one writer. What memory knows to be absent is absent.
  */
 import { createNonceTable, type NonceTable } from '../../auth/nonces.js'
-import { instant, plus, type Instant } from '../../base/clock.js'
+import { DAY, instant, plus, type Instant } from '../../base/clock.js'
 import type { EndpointId, KeyId, PartnerId, TenantId } from '../../base/ids.js'
 import type { AccountKey } from '../../ledger/accounts.js'
 import { currencyOf, type Currency } from '../../money/currency.js'
@@ -25,10 +25,10 @@ import {
   endpointEntry,
   keyEntry,
   partnerEntry,
-  type EndpointEntry,
   type KeyEntry,
   type PartnerEntry,
 } from './directory_entries.js'
+import { createEndpointTable, type EndpointTable } from './endpoint_table.js'
 import { createKeyIndex, printsIn, type KeyIndex } from './key_index.js'
 import { createRecentPayments, type RecentPayments } from './recent_payments.js'
 import { createUserPrinter, type UserPrinter } from './user_print.js'
@@ -38,6 +38,11 @@ import type { Vault } from '../keys/vault.js'
 
 export type LiveIntent = Live<IntentState, IntentContext, IntentEvent>
 export type LivePayout = Live<PayoutState, PayoutContext, PayoutEvent>
+
+export interface KnownRate {
+  readonly rate: Rate
+  readonly setAt: Instant
+}
 
 export interface Memory {
   readonly intentHost: ActorHost<IntentState, IntentContext, IntentEvent>
@@ -55,9 +60,11 @@ export interface Memory {
   readonly masterKeys: Map<string, Row<'masterKeys'>>
   readonly partners: Map<PartnerId, PartnerEntry>
   readonly keys: Map<KeyId, KeyEntry>
-  readonly endpoints: Map<EndpointId, EndpointEntry>
-  readonly rates: Map<Currency, { readonly rate: Rate; readonly setAt: Instant }>
+  /** Not those that were deleted long before the start. */
+  readonly endpoints: EndpointTable
   /** Those that operators have set. */
+  readonly rates: Map<Currency, KnownRate>
+  /** Those we ship among them. */
   readonly routes: RouteTable
   readonly balances: Map<AccountKey, bigint>
   readonly balanceAlerts: Map<AccountKey, Row<'balanceAlerts'>>
@@ -76,7 +83,10 @@ export interface Memory {
 }
 
 /** Each create binds a key and few come again, so most rows only make their shelf slow. */
-const BOUND_OF_BOUND_KEYS = 4_096
+const WARM_KEYS_MAX = 4_096
+
+/** A pool that was away for longer has lost its events as well, which lie on the bus for days. */
+const DELETED_ENDPOINT_KNOWN_MS = 30 * DAY
 
 export interface MemoryOptions {
   /** Of intents and of payouts; and no more rows of a kind beside them. */
@@ -91,7 +101,8 @@ export async function loadMemory(
   now: Instant,
   { warmActors, duplicateWindowMs }: MemoryOptions,
 ): Promise<Memory> {
-  const boot = await store.boot(plus(now, -duplicateWindowMs))
+  const recentSince = plus(now, -duplicateWindowMs)
+  const boot = await store.boot(recentSince, plus(now, -DELETED_ENDPOINT_KNOWN_MS))
   const memory = emptyMemory(boot.nonceSalt, warmActors, duplicateWindowMs)
   for (const row of boot.masterKeys) memory.masterKeys.set(row.kid, row)
   for (const row of boot.partners) memory.partners.set(row.id as PartnerId, partnerEntry(row))
@@ -112,7 +123,7 @@ export async function loadMemory(
   loadPrints(memory, boot)
   for (const row of boot.recentlyConfirmed) {
     const live = memory.intentHost.restore(row.state, row.context)
-    memory.recentPayments.add(live.context)
+    if (!live.isDamaged) memory.recentPayments.add(live.context)
   }
   return memory
 }
@@ -130,7 +141,7 @@ function emptyMemory(salt: Buffer, warmActors: number, duplicateWindowMs: number
       isEnded: ({ state }) => state !== 'created' && state !== 'processing',
     }),
     beneficiaries: createShelf({ max: warmActors }),
-    idempotency: createShelf({ max: BOUND_OF_BOUND_KEYS }),
+    idempotency: createShelf({ max: WARM_KEYS_MAX }),
     usage: createShelf({ max: warmActors }),
     fxQuotes: createShelf({ max: warmActors }),
     discrepancies: createShelf({ max: warmActors }),
@@ -138,7 +149,7 @@ function emptyMemory(salt: Buffer, warmActors: number, duplicateWindowMs: number
     masterKeys: new Map(),
     partners: new Map(),
     keys: new Map(),
-    endpoints: new Map(),
+    endpoints: createEndpointTable(),
     rates: new Map(),
     routes: createRouteTable(),
     balances: new Map(),

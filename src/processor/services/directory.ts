@@ -5,6 +5,10 @@
  *     every gateway at once.
  * D2. A key whose revocation lies in the future is sent with its date; the gateway holds it to
  *     that.
+ * D3. No message outgrows what its receiver takes, however much there is to tell. All chunks of a
+ *     run are written in one go, so that no change comes between; only the last one is complete.
+ * D4. Of a deleted endpoint only that is told: a pool which missed it has deliveries to abandon.
+ *     Memory knows those of the last weeks, and a tenant can make only so many a day.
  */
 import type { ServerWritableStream } from '@grpc/grpc-js'
 import type { DirectoryHandlers } from '../../../protos/types/causeway/v1/Directory.js'
@@ -17,6 +21,7 @@ import { partsOfTenant, type EndpointId, type PartnerId } from '../../base/ids.j
 import type { EndpointEntry, PartnerEntry } from '../memory/directory_entries.js'
 import type { Memory } from '../memory/memory.js'
 import type { Vault } from '../keys/vault.js'
+import { chunked } from './chunks.js'
 import { admitsStream, type Guard } from './guard.js'
 
 type PartnerWatcher = ServerWritableStream<WatchRequest, PartnerUpdate>
@@ -35,20 +40,22 @@ export function directoryService(memory: Memory, vault: Vault, guard: Guard): Di
   const watchPartners = (stream: PartnerWatcher): void => {
     if (!admitsStream(guard, stream)) return
     keepWhileOpen(stream, partnerWatchers)
-    stream.write({
-      partners: [...memory.partners.values()].map((partner) => wirePartner(memory, partner)),
-      token_keys: vault.tokenSecrets.map(({ kid, secret }) => ({
-        kid,
-        secret: Buffer.from(secret),
-      })),
-      complete: true,
-    })
+    const partners = [...memory.partners.values()].map((partner) => wirePartner(memory, partner))
+    const token_keys = vault.tokenSecrets.map(({ kid, secret }) => ({
+      kid,
+      secret: Buffer.from(secret),
+    }))
+    for (const { entries, isLast } of chunked(partners)) {
+      stream.write({ partners: entries, token_keys, complete: isLast })
+    }
   }
 
   const watchEndpoints = (stream: EndpointWatcher): void => {
     if (!admitsStream(guard, stream)) return
     keepWhileOpen(stream, endpointWatchers)
-    stream.write({ endpoints: [...memory.endpoints.values()].map(wireEndpoint), complete: true })
+    for (const { entries, isLast } of chunked([...memory.endpoints.values()].map(wireEndpoint))) {
+      stream.write({ endpoints: entries, complete: isLast })
+    }
   }
 
   return {
@@ -59,14 +66,18 @@ export function directoryService(memory: Memory, vault: Vault, guard: Guard): Di
           .map((id) => memory.partners.get(id as PartnerId))
           .filter((partner) => partner !== undefined)
           .map((partner) => wirePartner(memory, partner))
-        for (const watcher of partnerWatchers) watcher.write({ partners })
+        for (const { entries } of chunked(partners)) {
+          for (const watcher of partnerWatchers) watcher.write({ partners: entries })
+        }
       }
       if (endpointIds.size > 0) {
         const endpoints = [...endpointIds]
           .map((id) => memory.endpoints.get(id as EndpointId))
           .filter((endpoint) => endpoint !== undefined)
           .map(wireEndpoint)
-        for (const watcher of endpointWatchers) watcher.write({ endpoints })
+        for (const { entries } of chunked(endpoints)) {
+          for (const watcher of endpointWatchers) watcher.write({ endpoints: entries })
+        }
       }
     },
   }
@@ -89,7 +100,6 @@ function wirePartner(memory: Memory, partner: PartnerEntry): WirePartner {
   )
   return {
     partner_id: partner.id,
-    suspended: partner.suspended,
     keys: keys.map((key) => ({
       key_id: key.id,
       environment: partsOfTenant(key.tenant).environment,
@@ -103,12 +113,15 @@ function wirePartner(memory: Memory, partner: PartnerEntry): WirePartner {
 }
 
 function wireEndpoint(endpoint: EndpointEntry): WireEndpoint {
+  if (endpoint.status === 'deleted') {
+    const { id, tenant, status } = endpoint // D4
+    return { id, tenant, status }
+  }
   return {
     id: endpoint.id,
     tenant: endpoint.tenant,
     url: endpoint.url,
     enabled_events: [...endpoint.enabledEvents],
-    api_version: endpoint.apiVersion,
     status: endpoint.status,
     secrets: endpoint.secrets.map(({ keyId, secret, activeFrom }) => ({
       key_id: keyId,
