@@ -1,5 +1,5 @@
 /**
- * Settings: the only reader of the environment.
+ * Settings: what the environment and `.env` say.
  *
  * Owns: every setting's name, default, allowed range and meaning; `.env`. Does not own: bounds that
  * nobody may change (base/bounds) nor what operators change while the service runs (rates, limits,
@@ -9,7 +9,8 @@
  *     are reported at once.
  * S2. Unknown names and lines that set nothing are refused in `.env`, where they can only be
  *     mistakes; the process environment has other tenants.
- * S3. The result is frozen and passed down; no other file reads `process.env`.
+ * S3. The result is frozen and passed down; only `supervisor/environment.ts` reads `process.env`
+ *     besides.
  */
 import { existsSync, readFileSync } from 'node:fs'
 import { isIP } from 'node:net'
@@ -101,7 +102,7 @@ export const SETTINGS = {
   HTTP_HOST: text(
     '127.0.0.1',
     /^[0-9a-fA-F.:]+$|^localhost$/,
-    'an IP address',
+    'an IP address or localhost',
     'address the gateway listens on',
   ),
   HTTP_PORT: whole(8080, 0, 65_535, 'port of the partner API; 0 takes a free one'),
@@ -236,7 +237,8 @@ export function readSettings(
   for (const [name, setting] of Object.entries(SETTINGS)) {
     const given = environment[name] ?? fromFile[name] ?? setting.fallback
     const value = setting.read(given)
-    if (value === undefined) faults.push(`${name}=${given} is not allowed: ${setting.allowed}`)
+    if (value === undefined)
+      faults.push(`${name}=${told(name, given)} is not allowed: ${setting.allowed}`)
     values[name] = value
   }
   if (faults.length > 0) throw new SettingsError(faults.join('\n'))
@@ -261,10 +263,13 @@ export function readDotEnv(file: string): {
     if (line === '' || line.startsWith('#')) continue
     const set = parseEnv(line)
     if (Object.keys(set).length > 0) Object.assign(values, set)
-    else faults.push(`Line ${i + 1} of ${file} is not NAME=value: ${line}`)
+    else faults.push(`Line ${i + 1} of ${file} is not NAME=value`)
   }
   return { values, faults }
 }
+
+/** An address of NATS may hold a password. */
+const told = (name: string, given: string): string => (name === 'NATS_URL' ? '…' : given)
 
 /** Values that are fine alone and wrong together. */
 function contradictions(settings: Settings): string[] {

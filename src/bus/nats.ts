@@ -215,9 +215,11 @@ function dial(url: string): Promise<NatsConnection> {
 
 function serverAt(url: string): ConnectionOptions {
   const { protocol, host, username, password } = new URL(url)
-  const servers = `${protocol}//${host}`
-  if (username === '') return { servers }
-  return { servers, user: decodeURIComponent(username), pass: decodeURIComponent(password) }
+  // The driver does not read the scheme, and without this it talks in clear to whoever answers.
+  const secured = protocol === 'tls:' ? { tls: {} } : {}
+  const to = { servers: `${protocol}//${host}`, ...secured }
+  if (username === '') return to
+  return { ...to, user: decodeURIComponent(username), pass: decodeURIComponent(password) }
 }
 
 /**

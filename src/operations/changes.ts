@@ -100,6 +100,8 @@ export const ratesSet: Command = {
   },
 }
 
+const ageOf = (isTooOld: boolean): string => (isTooOld ? ', too old to be sold at' : '')
+
 export const ratesList: Command = {
   usage: 'rates list',
   about: 'how much of each currency one US dollar buys, and since when',
@@ -108,7 +110,7 @@ export const ratesList: Command = {
     const rows = list.data.map(({ currency, rate, set_at, is_too_old }) => [
       currency,
       rate,
-      `since ${set_at}${is_too_old ? ', too old to be sold at' : ''}`,
+      set_at === '' ? 'shipped, for the sandbox alone' : `since ${set_at}${ageOf(is_too_old)}`,
     ])
     return { value: list, lines: [rows.length === 0 ? 'There are none.' : table(rows, [1])] }
   },

@@ -48,11 +48,13 @@ export const listen: Command = {
     await new Promise((resolve) => process.once('SIGINT', resolve))
     const gone = await partner.request('DELETE', `/v1/webhook_endpoints/${endpoint.id}`)
     await receiver.close()
+    const isGone = gone.status < 300
     return {
+      exitCode: isGone ? 0 : 1,
       value: { endpoint_id: endpoint.id, events: receiver.events.size },
       lines: [
         `${receiver.events.size} events`,
-        ...(gone.status < 300 ? [] : [`${endpoint.id} is still registered (${gone.status})`]),
+        ...(isGone ? [] : [`${endpoint.id} is still registered (${gone.status})`]),
       ],
     }
   },

@@ -22,10 +22,11 @@ export interface OwnStack {
   output(): string
 }
 
-const FREE_PORTS = { HTTP_PORT: '0', GRPC_PORT: '0', OPS_PORT: '0', NATS_PORT: '0' }
+export const FREE_PORTS = { HTTP_PORT: '0', GRPC_PORT: '0', OPS_PORT: '0', NATS_PORT: '0' }
 
 /**
- * It runs outside of the project's folder, so that nobody's `.env` takes part.
+ * It runs outside of the project's folder: only where webhooks may go is taken from the caller's
+ * `.env`.
  * @param root another built checkout than this one
  */
 export function startOwnStack(

@@ -23,6 +23,7 @@ export const trialBalance: Command = {
     ])
     return {
       value: report,
+      exitCode: report.balanced ? 0 : 1,
       lines: [
         table([['tenant', 'account', 'balance'], ...rows], [2]),
         ...sumsOf(report.lines).map(

@@ -4,8 +4,8 @@
  * Arguments: `--rail ADDRESS` (the rail's gRPC), `--listen unix:PATH` (our own processes), `--nats
  * URL`.
  *
- * Start: settings, keys, store, memory, cycle, rail, relay, timers, doors. Stop: the same
- * backwards.
+ * Start: settings, master keys, store, vault, memory, bus, relay, rail, cycle, timers, doors. Stop:
+ * doors, timers, rail, cycle, relay, bus, store.
  */
 import { existsSync } from 'node:fs'
 import { parseArgs } from 'node:util'
@@ -109,7 +109,7 @@ rail.onReport((reports) => {
   const { finalityWindowMs } = rail.describe()
   for (const report of reports) {
     pipeline.submit({
-      lane: 'internal',
+      lane: 'ours',
       command: railNews(report, finalityWindowMs),
       deadline: null,
       signedBy: null,
@@ -128,7 +128,7 @@ const grpcPort = await server.bind(`127.0.0.1:${settings.GRPC_PORT}`)
 if (args.listen !== undefined) await server.bind(args.listen)
 
 const registry = new Registry()
-registerMeasures(registry, { pipeline, memory, unknownWatch })
+registerMeasures(registry, { pipeline, memory, relay, timers, unknownWatch })
 const child = childProcess({
   metrics: () => registry.metrics(),
   stop: async () => {

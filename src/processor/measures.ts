@@ -2,17 +2,21 @@
 import { Counter, Gauge, type Registry } from 'prom-client'
 import type { Memory } from './memory/memory.js'
 import type { Pipeline } from './cycle/pipeline.js'
+import type { Relay } from './background/relay.js'
+import type { Timers } from './background/timers.js'
 import { COUNTED_MAX, type UnknownWatch } from './background/unknown_watch.js'
 
 interface Measured {
   readonly pipeline: Pick<Pipeline, 'measures'>
   readonly memory: Memory
+  readonly relay: Pick<Relay, 'backlog'>
   readonly unknownWatch: Pick<UnknownWatch, 'overdue'>
+  readonly timers: Pick<Timers, 'setAside'>
 }
 
 export function registerMeasures(
   registry: Registry,
-  { pipeline, memory, unknownWatch }: Measured,
+  { pipeline, memory, relay, timers, unknownWatch }: Measured,
 ): void {
   const { measures } = pipeline
   const counter = (name: string, help: string, read: () => number): void => {
@@ -47,7 +51,16 @@ export function registerMeasures(
   gauge('causeway_waiting', 'Commands waiting to be decided', () => measures.waiting())
   gauge('causeway_warm_intents', 'Intents in memory', () => memory.intents.size)
   gauge('causeway_warm_payouts', 'Payouts in memory', () => memory.payouts.size)
+  gauge('causeway_set_aside', 'Actors that can not be woken', () => timers.setAside)
   gauge('causeway_nonces', 'Nonces remembered', () => memory.nonces.size)
+  gauge(
+    'causeway_relay_backlog',
+    'Events in memory that the bus has not taken',
+    () => relay.backlog().waiting,
+  )
+  gauge('causeway_relay_catching_up', '1 while the bus is fed from the outbox', () =>
+    Number(relay.backlog().catchingUp),
+  )
   new Gauge({
     name: 'causeway_unknown_outcomes',
     help: `Instructions whose outcome is unknown for so long, up to ${COUNTED_MAX}`,

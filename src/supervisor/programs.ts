@@ -32,6 +32,11 @@ export const NODE_FLAGS: Readonly<Record<string, readonly string[]>> = {
 }
 
 const GATEWAY = 'gateway/main.js'
+/** There is no other rail in the box, and who serves production must know. */
+const RAIL_IN_WORDS = {
+  sandbox: 'the sandbox of a bank network',
+  production: 'the sandbox of a bank network: no real money moves, not in production either',
+}
 /** Bytes of a request's head: by itself uWS takes fewer for Node 22 and later. */
 const HEAD_MAX = { UWS_HTTP_MAX_HEADERS_SIZE: '8192' }
 
@@ -89,7 +94,7 @@ export async function planStack(
     {
       name: 'rail',
       program: () => own('src/rails/sandbox/main.js', 'rail', '--listen', rail),
-      learn: () => 'the sandbox of a bank network',
+      learn: () => RAIL_IN_WORDS[settings.PRODUCTION_HOSTS.length > 0 ? 'production' : 'sandbox'],
     },
   ]
   if (nats !== undefined) {

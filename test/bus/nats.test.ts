@@ -324,5 +324,13 @@ void t.test('a server is asked on one connection, however often', async (t) => {
   t.equal(openSockets(), before)
 })
 
+void t.test('where TLS is asked for, nothing is told to a server without it', async (t) => {
+  const server = await aServer(t)
+  await server.start()
+  const address = server.url.replace('nats://', 'tls://')
+  t.notOk(await streamProbe(address, 2_000)())
+  t.ok(await streamProbe(server.url, 2_000)())
+})
+
 const openSockets = (): number =>
   process.getActiveResourcesInfo().filter((kind) => kind === 'TCPSocketWrap').length

@@ -134,6 +134,19 @@ tellTwice({
     t.equal(Date.parse(expires_at) - Date.parse(created_at), 60_000)
   },
 
+  'rates that we ship are for the sandbox, those that operators set for both': async (t, world) => {
+    const real = createFxQuote(PRODUCTION, {
+      sell_currency: 'USD',
+      sell_amount: '100',
+      buy_currency: 'THB',
+    })
+    t.equal(codeOf(await world.run(real)), 'unsupported_currency')
+    t.equal((await quoted(world, 'USD', '100', 'THB')).buy_amount, '3600')
+    await world.run(setRate(OPERATOR, 'THB', '35.00'))
+    t.equal(viewOf<Quote>(await world.run(real)).buy_amount, '3500')
+    t.equal((await quoted(world, 'USD', '100', 'THB')).buy_amount, '3500')
+  },
+
   'quotes that are none': async (t, world) => {
     for (const [sell, amount, buy, code] of [
       ['USD', '0', 'THB', 'invalid_request'],

@@ -67,6 +67,16 @@ tellTwice({
     t.match(await discrepanciesOf(world), [{ reason: 'refused_after_execution', plan: null }])
   },
 
+  'asked of the rail once more': async (t, world) => {
+    for (const outcome of ['captured', 'failed']) {
+      const life = await beginLife(world)
+      await authorized(life)
+      world.orders.length = 0
+      await resolve(world, life.id, outcome)
+      t.same(world.orders, [{ kind: 'query', id: life.id }])
+    }
+  },
+
   'found unpaid': async (t, world) => {
     const life = await beginLife(world)
     await authorized(life)

@@ -59,6 +59,26 @@ tellTwice({
     t.equal(await accountOf(world, 'rail_clearing'), '37500000', 'once as due, twice too much')
   },
 
+  'asked of the rail once more': async (t, world) => {
+    const [paid, unpaid] = [await pay(world), await pay(world)]
+    for (const [id, outcome] of [
+      [paid.id, 'completed'],
+      [unpaid.id, 'failed'],
+    ] as const) {
+      world.orders.length = 0
+      await resolve(world, id, outcome)
+      t.same(world.orders, [{ kind: 'query', id }])
+    }
+    await world.news(executed(paid.id, { status: 'not_found' }))
+    t.match(await discrepanciesOf(world), [{ reason: 'not_found_after_execution' }])
+    await world.news(executed(unpaid.id))
+    const differ = await discrepanciesOf(world)
+    t.match(
+      differ.find(({ entity }) => entity === unpaid.id),
+      { reason: 'executed_after_end' },
+    )
+  },
+
   'found unpaid': async (t, world) => {
     const { id } = await pay(world)
     const view = viewOf(await resolve(world, id, 'failed'))

@@ -21,6 +21,7 @@ import {
 } from './stories.js'
 
 const ACME = tenantOf('acme' as PartnerId, 'sandbox')
+const PRODUCTION = tenantOf('demo' as PartnerId, 'production')
 
 const set = async (world: World, tenant: typeof DEMO | null, given = {}): Promise<string> =>
   codeOf(await world.run(setRoute(OPERATOR, tenant, aRoute(given))))
@@ -109,6 +110,14 @@ tellTwice({
       codeOf(await world.run(createPayout(DEMO, payout(request))))
     t.equal(await code(), 'unsupported_destination')
     await set(world, DEMO, { country: 'JP', currency: 'JPY' })
+    t.equal(await code(), 'insufficient_balance')
+  },
+
+  'the shipped ones are for the sandbox': async (t, world) => {
+    const code = async (): Promise<string> =>
+      codeOf(await world.run(createPayout(PRODUCTION, payout())))
+    t.equal(await code(), 'unsupported_destination')
+    await set(world, null)
     t.equal(await code(), 'insufficient_balance')
   },
 

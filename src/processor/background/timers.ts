@@ -7,6 +7,8 @@
  * T1. A timer is a column of its actor's row (`due_at`), so it can not be lost, doubled or outlive
  *     a change.
  * T2. An actor is submitted once at a time, however often the store names it.
+ * T3. One that can not be woken, as its row is damaged, is left alone until a restart: it is told,
+ *     and all others go on.
  */
 import { SECOND, type Clock } from '../../base/clock.js'
 import type { Logger } from '../../base/log.js'
@@ -20,6 +22,8 @@ const LOOK_EVERY_MS = SECOND / 4
 const BATCH = 1_000
 
 export interface Timers {
+  /** Those that can not be woken. */
+  readonly setAside: number
   start(): void
   stop(): Promise<void>
 }
@@ -35,6 +39,7 @@ export interface TimersDependencies {
 
 export function createTimers({ clock, store, pipeline, log, pause }: TimersDependencies): Timers {
   const underWay = new Set<string>()
+  let setAside = 0
   let running = false
   let loop: Promise<void> = Promise.resolve()
 
@@ -42,11 +47,15 @@ export function createTimers({ clock, store, pipeline, log, pause }: TimersDepen
     if (underWay.has(id)) return
     underWay.add(id)
     pipeline.submit({
-      lane: 'internal',
+      lane: 'ours',
       command,
       deadline: null,
       signedBy: null,
-      reply: () => underWay.delete(id),
+      reply: (answer) => {
+        if (answer.ok || answer.code !== 'internal_error') return void underWay.delete(id)
+        setAside += 1
+        log.error({ entity: id }, 'it can not be woken, and is left alone until a restart')
+      },
     })
   }
 
@@ -66,6 +75,9 @@ export function createTimers({ clock, store, pipeline, log, pause }: TimersDepen
   }
 
   return {
+    get setAside() {
+      return setAside
+    },
     start: () => {
       running = true
       loop = run()

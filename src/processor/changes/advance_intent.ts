@@ -16,6 +16,7 @@ import { instructIntent } from './orders.js'
 
 export function advanceIntent(desk: Desk, live: LiveIntent, event: IntentEvent): void {
   const before = live.context
+  desk.memory.intentHost.open(live)
   desk.group.changes += 1 // memory changes from here on: what throws now stops the process
   const consequences = desk.memory.intentHost.send(live, event)
   if (live.context === before && consequences.length === 0) return

@@ -16,6 +16,7 @@ import { instructPayout } from './orders.js'
 
 export function advancePayout(desk: Desk, live: LivePayout, event: PayoutEvent): void {
   const before = live.context
+  desk.memory.payoutHost.open(live)
   desk.group.changes += 1 // memory changes from here on: what throws now stops the process
   const consequences = desk.memory.payoutHost.send(live, event)
   if (live.context === before && consequences.length === 0) return

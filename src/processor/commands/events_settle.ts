@@ -11,7 +11,7 @@ export function settleEvents(ids: readonly string[]): Command {
     needs: () => undefined,
     decide: ({ group }) => {
       for (const id of ids) group.settledEvents.push(id)
-      return answer({ recorded: ids.length })
+      return answer({})
     },
   }
 }

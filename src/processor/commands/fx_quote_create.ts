@@ -32,7 +32,7 @@ export function createFxQuote(tenant: TenantId, request: CreateFxQuote): Command
       const from = currencyOf(sell)
       const to = currencyOf(buy)
       if (from === undefined || to === undefined) return refuse('unsupported_currency')
-      const rate = rateBetween(desk, from, to)
+      const rate = rateBetween(desk, tenant, from, to)
       if (rate === null) return refuse('unsupported_currency')
       const bought = convert(sold, from, to, applySpread(rate, desk.rules.spreadBps))
       if (bought === 0n || !fitsInt64(bought)) return refuse('invalid_request')

@@ -54,14 +54,12 @@ export function createIntent(tenant: TenantId, request: CreateIntent): Command {
       if (!isWellFormed(request)) return refuse('invalid_request')
       const partner = memory.partners.get(partsOfTenant(tenant).partner)
       if (partner === undefined || partner.suspended) return refuse('partner_suspended')
-      if (!isCorridor(request.corridor) || !partner.corridors.includes(request.corridor)) {
-        return refuse('corridor_not_enabled')
-      }
+      if (!partner.corridors.includes(request.corridor)) return refuse('corridor_not_enabled')
       if (request.kyc_attestation?.verified !== true) return refuse('attestation_not_satisfied')
       if (request.sanctions_attestation?.clean !== true) return refuse('attestation_not_satisfied')
 
       // From here on it must succeed.
-      const context = newContext(desk, tenant, request, request.corridor, attestations)
+      const context = newContext(desk, tenant, request, attestations)
       const live = memory.intentHost.begin(context)
       stageIntent(desk, live)
       linkIntent(desk, context)
@@ -76,8 +74,7 @@ export function createIntent(tenant: TenantId, request: CreateIntent): Command {
 function newContext(
   { now, random, rules, vault }: Desk,
   tenant: TenantId,
-  request: CreateIntent,
-  corridor: Corridor,
+  request: WellFormed,
   attestations: string,
 ): IntentContext {
   const expiresAt = plus(now, rules.intentTtlMs)
@@ -86,7 +83,7 @@ function newContext(
     tenant,
     userId: request.partner_user_id,
     amountCents: request.amount_usd_cents,
-    corridor,
+    corridor: request.corridor,
     attestations,
     createdAt: now,
     expiresAt,
@@ -110,8 +107,10 @@ function viewOf(context: IntentContext, vault: Vault): object {
   return createdView(context, token)
 }
 
+type WellFormed = CreateIntent & { corridor: Corridor }
+
 /** The gateway has checked the whole shape; internal callers are held to what money depends on. */
-function isWellFormed(request: CreateIntent): boolean {
+function isWellFormed(request: CreateIntent): request is WellFormed {
   return (
     request.partner_user_id !== '' &&
     request.amount_usd_cents >= 1 &&

@@ -3,7 +3,8 @@
  * they expire.
  *
  * R1. Nothing of the intent changes: scan, quote and confirmation stay as they are.
- * R2. A suspended partner gets tokens only for what is paid already, so that its app sees the end.
+ * R2. A suspended partner gets tokens only for what is confirmed already, so that its app sees the
+ *     end.
  */
 import { mintSessionToken } from '../../auth/token.js'
 import { newTokenId } from '../../auth/secrets.js'

@@ -66,7 +66,7 @@ export function scanIntent(tenant: TenantId, request: ScanIntent, at: Instant): 
       const used = usedBy(desk, context)
       if (checkLimits(caps, used, bound.minor) !== 'within') return refuse('user_limit_exceeded')
       const currency = localCurrency(context.corridor)
-      const rate = usableRate(desk, currency)
+      const rate = usableRate(desk, context.tenant, currency)
       if (rate === null) return refuse('configuration_error')
       const quoted = makeQuote({
         id: newId<QuoteId>('quote', desk.now, desk.random),

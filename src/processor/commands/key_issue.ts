@@ -15,12 +15,12 @@ import {
   type Quarter,
 } from '../../auth/request_shape.js'
 import { ACTIVE_KEYS_MAX } from '../../base/bounds.js'
-import { DAY, plus, type Instant } from '../../base/clock.js'
+import { DAY, plus } from '../../base/clock.js'
 import { partsOfTenant, type TenantId } from '../../base/ids.js'
 import type { Command, Desk } from '../cycle/command.js'
 import { stageKey } from '../changes/directory.js'
 import { answer, refuse } from '../cycle/answer.js'
-import type { KeyEntry } from '../memory/directory_entries.js'
+import { isActiveKey, type KeyEntry } from '../memory/directory_entries.js'
 import type { Memory } from '../memory/memory.js'
 import { logAction, type Actor } from '../changes/operator_log.js'
 
@@ -31,7 +31,7 @@ export function issueKey(actor: Actor, tenant: TenantId): Command {
     name: 'issue_key',
     needs: () => undefined,
     decide: (desk) => {
-      const active = keysOf(desk.memory, tenant).filter((key) => isActive(key, desk.now))
+      const active = keysOf(desk.memory, tenant).filter((key) => isActiveKey(key, desk.now))
       if (active.length >= ACTIVE_KEYS_MAX) return refuse('signing_key_limit')
 
       // From here on it must succeed.
@@ -67,6 +67,3 @@ export function stageNewKey(desk: Desk, tenant: TenantId): KeyEntry {
 
 export const keysOf = (memory: Memory, tenant: TenantId): KeyEntry[] =>
   [...memory.keys.values()].filter((key) => key.tenant === tenant)
-
-const isActive = (key: KeyEntry, now: Instant): boolean =>
-  key.revokedAt === null || key.revokedAt > now

@@ -8,7 +8,7 @@ import type { KeyId, TenantId } from '../../base/ids.js'
 import type { Command } from '../cycle/command.js'
 import { stageKey } from '../changes/directory.js'
 import { answer, refuse } from '../cycle/answer.js'
-import type { KeyEntry } from '../memory/directory_entries.js'
+import { isActiveKey, type KeyEntry } from '../memory/directory_entries.js'
 import { logAction, type Actor } from '../changes/operator_log.js'
 import { keysOf } from './key_issue.js'
 
@@ -43,9 +43,9 @@ export function listKeys(tenant: TenantId): Command {
   }
 }
 
-function statusOf({ revokedAt }: KeyEntry, now: Instant): 'active' | 'retiring' | 'revoked' {
-  if (revokedAt === null) return 'active'
-  return revokedAt > now ? 'retiring' : 'revoked'
+function statusOf(key: KeyEntry, now: Instant): 'active' | 'retiring' | 'revoked' {
+  if (!isActiveKey(key, now)) return 'revoked'
+  return key.revokedAt === null ? 'active' : 'retiring'
 }
 
 function keyView(key: KeyEntry, now: Instant): object {

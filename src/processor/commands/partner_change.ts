@@ -15,7 +15,7 @@ import { answer, refuse } from '../cycle/answer.js'
 import type { PartnerEntry } from '../memory/directory_entries.js'
 import { logAction, type Actor } from '../changes/operator_log.js'
 
-/** One change; null when what is asked for is not valid. */
+/** One change. */
 export type PartnerChange =
   | { readonly kind: 'suspend' | 'resume' }
   | { readonly kind: 'allowed_ips' | 'packages' | 'corridors'; readonly values: readonly string[] }

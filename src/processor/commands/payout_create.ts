@@ -3,7 +3,7 @@
  *
  * P1. The same key with the same input answers the first answer, byte for byte, whatever became of
  *     the payout, the beneficiary or the fees since. The key of a refused payout is not bound.
- * P2. Checks run in the order of `refusalOf`; a refusal leaves no trace.
+ * P2. Checks run in the order of `check`; a refusal leaves no trace.
  * P3. `created` and `processing` are two transitions with an event each, in one commit. A held
  *     payout stays `created`.
  */

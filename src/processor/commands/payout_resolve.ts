@@ -4,7 +4,8 @@
  * O1. Only a payout whose instruction is out has an unknown outcome; one that is not handed over is
  *     simply not paid.
  * O2. It moves and posts as by the rail's own news. Where the evidence lies is kept with the actor
- *     and the reason; should the rail speak differently later, that is a discrepancy.
+ *     and the reason. The rail is asked once more, as nothing else would ask it from now on: should
+ *     it speak differently, now or later, that is a discrepancy.
  */
 import type { PayoutEvent } from '../../../actors/payout/context.js'
 import { payoutView } from '../../../actors/payout/view.js'
@@ -33,6 +34,7 @@ export function resolvePayout(
 
       // From here on it must succeed.
       advancePayout(desk, live, event)
+      desk.group.orders.push({ kind: 'query', id: live.context.id })
       logAction(desk, actor, `resolve_payout_${outcome}`, payoutId, evidence)
       return answer(payoutView(live.state, live.context, desk.rules.brand))
     },

@@ -14,7 +14,6 @@
  */
 import { plus, type Instant } from '../../base/clock.js'
 import { PREFIX, type TenantId } from '../../base/ids.js'
-import { publicRefusal } from '../../../actors/failure_texts.js'
 import type { Execution, RailReport } from '../../rails/rail.js'
 import { advanceIntent, stageIntent } from '../changes/advance_intent.js'
 import { advancePayout, stagePayout } from '../changes/advance_payout.js'
@@ -116,7 +115,7 @@ function apply(
     case 'refused':
       if (about.state === 'ended') return FITS
       if (about.state !== 'open') return odd('refused_after_execution')
-      about.step({ type: 'refused', at, refusal: publicRefusal(report.refusal) })
+      about.step({ type: 'refused', at, refusal: report.refusal })
       return FITS
     case 'executed':
       return applyExecution(about, report, at)

@@ -3,20 +3,24 @@ import { toRfc3339 } from '../../base/clock.js'
 import { rateToText } from '../../money/rate.js'
 import type { Command } from '../cycle/command.js'
 import { answer } from '../cycle/answer.js'
-import { usableRate } from '../memory/rates.js'
+import { isTooOld, SHIPPED_RATES } from '../memory/rates.js'
 
 export function listRates(): Command {
   return {
     name: 'list_rates',
     needs: () => undefined,
-    decide: (desk) =>
-      answer({
-        data: [...desk.memory.rates].map(([currency, { rate, setAt }]) => ({
-          currency,
-          rate: rateToText(rate),
-          set_at: toRfc3339(setAt),
-          is_too_old: usableRate(desk, currency) === null,
-        })),
-      }),
+    decide: (desk) => {
+      const { rates } = desk.memory
+      const set = [...rates].map(([currency, known]) => ({
+        currency,
+        rate: rateToText(known.rate),
+        set_at: toRfc3339(known.setAt),
+        is_too_old: isTooOld(desk, known),
+      }))
+      const shipped = [...SHIPPED_RATES]
+        .filter(([currency]) => !rates.has(currency))
+        .map(([currency, rate]) => ({ currency, rate: rateToText(rate) }))
+      return answer({ data: [...set, ...shipped] })
+    },
   }
 }

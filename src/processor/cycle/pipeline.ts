@@ -27,6 +27,7 @@ import type { Rules } from './rules.js'
 import type { Desk, Work } from './command.js'
 import { refuse } from './answer.js'
 import { createGroup, type Forgetting, type Group } from './group.js'
+import { isActiveKey } from '../memory/directory_entries.js'
 import { evict, type Memory } from '../memory/memory.js'
 import { createNeeds } from './needs.js'
 import { createFairQueue } from './queue.js'
@@ -119,7 +120,13 @@ export function createPipeline(dependencies: PipelineDependencies): Pipeline {
   const prefetch = async (batch: readonly Work[]): Promise<void> => {
     for (;;) {
       const needs = createNeeds(memory)
-      for (const work of batch) work.command.needs(needs, memory)
+      for (const { command } of batch) {
+        try {
+          command.needs(needs, memory)
+        } catch (error) {
+          log.error({ err: error, command: command.name }, 'a command does not know what it needs')
+        }
+      }
       if (needs.isEmpty()) return
       needs.learn(await store.load(needs.wanted()))
     }
@@ -171,7 +178,7 @@ export function createPipeline(dependencies: PipelineDependencies): Pipeline {
     const { nonces } = memory
     const key = memory.keys.get(keyId)
     if (key === undefined || key.tenant !== lane) return 'authentication_failed'
-    if (key.revokedAt !== null && key.revokedAt <= desk.now) return 'authentication_failed'
+    if (!isActiveKey(key, desk.now)) return 'authentication_failed'
     if (nonces.isFull(desk.now)) return 'configuration_error'
     nonces.fingerprint(key.tenant, nonce, print)
     if (!nonces.add(print, desk.now)) return 'authentication_failed'

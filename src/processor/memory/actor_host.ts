@@ -12,6 +12,8 @@
  *     it.
  * A3. An entity that waits for nothing lets its actor object go: it has five kilobytes, and no
  *     event is likely.
+ * A4. A damaged snapshot harms its own entity alone: whoever touches it throws, and nothing has
+ *     changed by then.
  */
 import type { Instant } from '../../base/clock.js'
 import type { Consequence } from '../../../actors/consequence.js'
@@ -40,12 +42,16 @@ export interface Live<State extends string, Context, Event> {
   state: State
   context: Context
   actor: RunningActor<State, Context, Event> | null
+  /** Its context can not be read, and throws. */
+  readonly isDamaged?: true
 }
 
 export interface ActorHost<State extends string, Context, Event> {
   begin(context: Context): Live<State, Context, Event>
   restore(state: string, contextJson: string): Live<State, Context, Event>
   can(live: Live<State, Context, Event>, event: Event): boolean
+  /** Makes the actor if there is none. @throws when the snapshot is not of its machine */
+  open(live: Live<State, Context, Event>): void
   /** Changes what the entity keeps, not what happens to it. The actor is made anew from it. */
   amend(live: Live<State, Context, Event>, context: Context): void
   /**
@@ -67,12 +73,9 @@ export function createActorHost<State extends string, Context extends WithTimer,
 
   return {
     begin: (context) => ({ state: initial, context, actor: null }),
-    restore: (state, contextJson) => ({
-      state: state as State,
-      context: JSON.parse(contextJson) as Context,
-      actor: null,
-    }),
+    restore: (state, contextJson) => restored(state as State, contextJson),
     can: (live, event) => actorOf(live).getSnapshot().can(event),
+    open: (live) => void actorOf(live),
     amend: (live, context) => {
       live.context = context
       live.actor = null
@@ -87,5 +90,23 @@ export function createActorHost<State extends string, Context extends WithTimer,
       if (live.context.wakeAt === null) live.actor = null
       return emitted
     },
+  }
+}
+
+function restored<State extends string, Context, Event>(
+  state: State,
+  contextJson: string,
+): Live<State, Context, Event> {
+  try {
+    return { state, context: JSON.parse(contextJson) as Context, actor: null }
+  } catch {
+    return {
+      state,
+      get context(): Context {
+        throw new Error('the snapshot is damaged')
+      },
+      actor: null,
+      isDamaged: true,
+    }
   }
 }

@@ -1,27 +1,47 @@
 /**
  * Rates as they may be sold at now.
  *
- * Owns: whether a rate is too old. Does not own: setting rates (commands/rate_set), the arithmetic
- * (money/rate).
+ * Owns: the rates we ship, and whether a rate is too old. Does not own: setting rates
+ * (commands/rate_set), the arithmetic (money/rate).
+ *
+ * R1. A rate that operators set comes before the one we ship.
+ * R2. What we ship is for the sandbox: production sells at nothing that nobody has set.
  */
 import { plus } from '../../base/clock.js'
-import { USD, type Currency } from '../../money/currency.js'
+import { environmentOf, type TenantId } from '../../base/ids.js'
+import { THB, USD, VND, type Currency } from '../../money/currency.js'
 import type { Rate } from '../../money/rate.js'
 import type { Desk } from '../cycle/command.js'
+import type { KnownRate } from './memory.js'
 
-/** What an operator set for a dollar, unless it is too old; null when there is none to sell at. */
-export function usableRate({ memory, rules, now }: Desk, currency: Currency): Rate | null {
-  const known = memory.rates.get(currency)
-  if (known === undefined) return null
+/** Of a dollar. */
+export const SHIPPED_RATES: ReadonlyMap<Currency, Rate> = new Map([
+  [THB, { numerator: 36_00n, denominator: 100n }],
+  [VND, { numerator: 26_500n, denominator: 1n }],
+])
+
+/** What a dollar is sold at to this tenant; null when it is sold at nothing, or its rate is old. */
+export function usableRate(desk: Desk, tenant: TenantId, currency: Currency): Rate | null {
+  const known = desk.memory.rates.get(currency)
+  if (known !== undefined) return isTooOld(desk, known) ? null : known.rate
+  if (environmentOf(tenant) === 'production') return null
+  return SHIPPED_RATES.get(currency) ?? null
+}
+
+export function isTooOld({ rules, now }: Desk, { setAt }: KnownRate): boolean {
   const { rateMaxAgeMs } = rules
-  const isStale = rateMaxAgeMs !== null && now >= plus(known.setAt, rateMaxAgeMs)
-  return isStale ? null : known.rate
+  return rateMaxAgeMs !== null && now >= plus(setAt, rateMaxAgeMs)
 }
 
 /** Major units of `to` for one of `from`, by way of the dollar; null when either has no rate. */
-export function rateBetween(desk: Desk, from: Currency, to: Currency): Rate | null {
-  const ofFrom = from === USD ? ONE : usableRate(desk, from)
-  const ofTo = to === USD ? ONE : usableRate(desk, to)
+export function rateBetween(
+  desk: Desk,
+  tenant: TenantId,
+  from: Currency,
+  to: Currency,
+): Rate | null {
+  const ofFrom = from === USD ? ONE : usableRate(desk, tenant, from)
+  const ofTo = to === USD ? ONE : usableRate(desk, tenant, to)
   if (ofFrom === null || ofTo === null) return null
   return {
     numerator: ofTo.numerator * ofFrom.denominator,

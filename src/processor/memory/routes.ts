@@ -5,11 +5,11 @@
  * fees (money/fees), the rows (store).
  *
  * R1. A tenant's own route comes before the one that operators set for everybody, and that before
- *     the one we ship.
+ *     the one we ship. What we ship is for the sandbox: production pays nowhere that nobody set.
  * R2. A route's terms are frozen on each payout when it is accepted; a change here reaches only
  *     later ones.
  */
-import type { TenantId } from '../../base/ids.js'
+import { environmentOf, type TenantId } from '../../base/ids.js'
 import { IDR, THB, VND, type Currency } from '../../money/currency.js'
 import type { FeeSchedule } from '../../money/fees.js'
 import type { Row } from '../../store/tables.js'
@@ -74,10 +74,12 @@ export function createRouteTable(): RouteTable {
   for (const route of SHIPPED) set(route)
   return {
     set,
-    find: (tenant, country, currency) =>
-      routes.get(keyOf(tenant, country, currency)) ??
-      routes.get(keyOf(null, country, currency)) ??
-      null,
+    find: (tenant, country, currency) => {
+      const own = routes.get(keyOf(tenant, country, currency))
+      const found = own ?? routes.get(keyOf(null, country, currency))
+      if (found === undefined) return null
+      return SHIPPED.includes(found) && environmentOf(tenant) === 'production' ? null : found
+    },
     all: () => [...routes.values()],
   }
 }

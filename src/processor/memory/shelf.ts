@@ -39,7 +39,9 @@ export function createShelf<V>({ max, isEnded = () => false }: ShelfOptions<V>):
   const get = (key: string): V | null | undefined => slots.get(key)?.value
 
   const learn = (key: string, value: V | null): void => {
-    if (!slots.has(key)) slots.set(key, { value, group: 0 })
+    if (slots.has(key)) return
+    slots.set(key, { value, group: 0 })
+    if (value !== null && isEnded(value)) ended.add(key)
   }
 
   const put = (key: string, value: V, group: number): void => {

@@ -3,6 +3,7 @@
  * the price are told.
  */
 import type { ErrorCode } from '../../../src/base/errors.js'
+import { tenantOf, type PartnerId } from '../../../src/base/ids.js'
 import { currencyOf } from '../../../src/money/currency.js'
 import type { Command } from '../../../src/processor/cycle/command.js'
 import { setRate } from '../../../src/processor/commands/rate_set.js'
@@ -52,6 +53,10 @@ const BAD_CODES: readonly (readonly [name: string, payload: string, code: ErrorC
   ['dynamic without an amount', thai(['01', '12']), 'qr_malformed'],
 ]
 
+/** Where none is shipped. */
+const PRODUCTION = tenantOf('demo' as PartnerId, 'production')
+const OPERATOR = { name: 'test', reason: 'a test' }
+
 /** With nothing but a rate missing. */
 const rateless =
   (ask: Row['ask']): Row['ask'] =>
@@ -71,8 +76,7 @@ const aged =
   (beyond: number, ask: Row['ask']): Row['ask'] =>
   async (life) => {
     const { world } = life
-    const operator = { name: 'test', reason: 'age' }
-    viewOf(await world.run(setRate(operator, 'THB', '36.00')))
+    viewOf(await world.run(setRate(OPERATOR, 'THB', '36.00')))
     world.clock.pass(MINUTE + beyond)
     return ask({ ...life, scan: (amount) => world.run(underRules(life.calls.scan(amount))) })
   }
@@ -83,6 +87,8 @@ const underRules = (command: Command): Command => ({
 })
 
 export const scan: Table = async (world) => {
+  viewOf(await world.run(setRate(OPERATOR, 'THB', '36.00')))
+  const real = { tenant: PRODUCTION }
   const closing = { tenant: await openTenant(world, CLOSING, {}) }
   const qr = (payload: string, amount: string | null = '36000'): Row['ask'] => {
     return (life) => life.scan(amount, { qr_payload: payload })
@@ -179,7 +185,13 @@ export const scan: Table = async (world) => {
       ask: qr(thai(), '5000001'),
       ...limited,
     },
-    { name: 'no rate', given: scanned, ask: rateless(qr(thai())), ...unpriced },
+    {
+      name: 'no rate',
+      options: real,
+      given: scanned,
+      ask: rateless(qr(thai())),
+      ...unpriced,
+    },
     { name: 'a rate that is old', ask: aged(0, (life) => life.scan()), ...unpriced },
     {
       name: 'a rate that is nearly old',
@@ -188,7 +200,7 @@ export const scan: Table = async (world) => {
     },
     {
       name: 'no rate, before the ceiling',
-      options: small,
+      options: { ...real, ...small },
       ask: rateless(qr(thai())),
       ...unpriced,
     },
