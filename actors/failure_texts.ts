@@ -26,11 +26,6 @@ export const FAILURE_TEXTS: Readonly<Record<string, FailureText>> = {
   returned: { message: 'The money came back.', retryable: false },
 }
 
-/** Codes a rail may give as its reason; any other becomes `rejected`. */
-export function publicRefusal(refusal: string): string {
-  return Object.hasOwn(FAILURE_TEXTS, refusal) ? refusal : 'rejected'
-}
-
 export function failureView(failure: {
   readonly code: string
   readonly source: string

@@ -19,7 +19,7 @@ export interface RawHead {
   forEach(header: (name: string, value: string) => void): void
 }
 
-/** Node's own servers allow as much; our partners need a tenth. */
+/** Half of what Node's own servers take; our partners need a tenth of it. */
 const HEAD_MAX_BYTES = 8 * 1024
 const HEADERS_MAX = 60
 

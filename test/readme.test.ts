@@ -8,6 +8,8 @@ import { SETTINGS } from '../src/base/settings.js'
 const textOf = (file: string): string => readFileSync(join(projectRoot(), file), 'utf8')
 const readme = textOf('README.md')
 
+const ROOMS = ['src/operations', 'gateway', 'protos', 'src', 'actors', 'test/load']
+
 const row = (cells: readonly string[]): string => `| ${cells.join(' | ')} |`
 const settings = [
   row(['name', 'default', 'allowed', 'what it is']),
@@ -23,9 +25,11 @@ t.test('the table of settings is the one of src/base/settings.ts', async (t) => 
 })
 
 t.test('every make target that is named exists', async (t) => {
-  const targets = new Set([...textOf('Makefile').matchAll(/^([a-z]+):/gm)].map(([, name]) => name))
-  const pages = [readme, ...['src/operations', 'gateway', 'protos', 'src', 'actors'].map(pageOf)]
-  const named = pages.flatMap((page) => [...page.matchAll(/(?:^|`)make ([a-z]+)/gm)])
+  const targets = new Set(
+    [...textOf('Makefile').matchAll(/^([a-z][a-z-]*):/gm)].map(([, name]) => name),
+  )
+  const pages = [readme, ...ROOMS.map(pageOf)]
+  const named = pages.flatMap((page) => [...page.matchAll(/(?:^|`)make ([a-z][a-z-]*)/gm)])
   t.ok(named.length > 5)
   for (const [, name] of named) t.ok(targets.has(name), `make ${name}`)
 })

@@ -55,7 +55,7 @@ const ROOMS: Readonly<Record<string, readonly string[]>> = {
   'protos/types': [],
 }
 
-/** Drivers and engines, each behind one door, so that it can be replaced there. */
+/** Drivers and engines, each behind its doors, so that it can be replaced there. */
 const DOORS: Readonly<Record<string, readonly string[]>> = {
   'uWebSockets.js': ['gateway/http_server.ts', 'gateway/exchange.ts'],
   nats: ['src/bus/nats.ts'],
@@ -63,7 +63,7 @@ const DOORS: Readonly<Record<string, readonly string[]>> = {
   xstate: ['actors/'],
 }
 
-/** Time, chance and the environment, each with one reader; everybody else is given them. */
+/** Time, chance and the environment, each with its readers; everybody else is given them. */
 const SOURCES_OF: readonly (readonly [pattern: RegExp, doors: readonly string[]])[] = [
   [/\bDate\.now\b|\bnew Date\(\)/, ['src/base/clock.ts']],
   [/\bMath\.random\b/, ['src/base/random.ts']],
@@ -212,7 +212,7 @@ const RULES: Readonly<Record<string, { rule: Rule; sample: Sample }>> = {
       ],
     },
   },
-  'a driver has one door': {
+  'a driver has its doors': {
     rule: throughDoors,
     sample: {
       breaks: [

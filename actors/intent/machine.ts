@@ -47,6 +47,7 @@ export const intentMachine = setup({
       context.recall.refused !== true &&
       'railUp' in event &&
       event.railUp,
+    isNotHandedOver: ({ context }) => context.handedOverAt === undefined,
     canHandOver: ({ event }) => 'railUp' in event && event.railUp,
     isTooLate: ({ context, event }) =>
       event.type === 'wake' &&
@@ -186,7 +187,7 @@ export const intentMachine = setup({
           actions: ['rememberRefusal', 'releaseFailed', 'releaseLimits', 'publishFailed'],
         },
         cancel: {
-          guard: ({ context }) => context.handedOverAt === undefined,
+          guard: 'isNotHandedOver',
           target: 'cancelled',
           actions: ['markCancelled', 'releaseCancelled', 'releaseLimits', 'publishCancelled'],
         },

@@ -133,7 +133,7 @@ export function scanView(state: IntentState, context: IntentContext): object {
   }
 }
 
-export function quoteView(quote: Quote): QuoteView {
+function quoteView(quote: Quote): QuoteView {
   return {
     quote_id: quote.id,
     quote_version: quote.version,

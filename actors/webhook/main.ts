@@ -4,8 +4,9 @@
  * Arguments: `--processor ADDRESS` (the processor's gRPC), `--nats URL`, `--number N` (which of
  * several pools it is, from 1: each has its own books).
  *
- * Start: settings, store, sender, pool, directory, bus, intake, desk. It serves when directory and
- * bus are there. Stop: the same backwards.
+ * Start: settings, store, sender, outcomes, pool, directory, bus, intake, janitor, desk. It serves
+ * when directory and bus are there. Stop: desk, directory, intake, bus, pool, sender, janitor,
+ * outcomes, store.
  */
 import { parseArgs } from 'node:util'
 import { credentials } from '@grpc/grpc-js'

@@ -5,6 +5,9 @@
  * apart.
  */
 import {
+  ACCOUNT_NUMBER,
+  BANK_CODE_MAX,
+  BENEFICIARY_NAME_MAX,
   DESCRIPTION_MAX,
   METADATA_KEY_MAX,
   METADATA_PAIRS_MAX,
@@ -21,9 +24,6 @@ export interface BeneficiaryBody {
   readonly bank_code: string
 }
 
-const BENEFICIARY_NAME_MAX = 255
-const BANK_CODE_MAX = 35
-
 export const checkBeneficiary = checkOf<BeneficiaryBody>(
   {
     type: 'object',
@@ -34,7 +34,7 @@ export const checkBeneficiary = checkOf<BeneficiaryBody>(
       name: { type: 'string', maxLength: BENEFICIARY_NAME_MAX, pattern: '\\S' },
       destination_country: { type: 'string', pattern: '^[A-Z]{2}$' },
       currency: { type: 'string', pattern: '^[A-Z]{3}$' },
-      account_number: { type: 'string', pattern: '^[A-Za-z0-9]{5,34}$' },
+      account_number: { type: 'string', pattern: ACCOUNT_NUMBER.source },
       bank_code: { type: 'string', maxLength: BANK_CODE_MAX, pattern: '\\S' },
     },
   },

@@ -1,8 +1,7 @@
 /**
  * The token that lets our own processes and internal services call gRPC.
  *
- * Owns: its file, its metadata form and its comparison. Does not own: mTLS (the servers'
- * credentials).
+ * Owns: its file, its metadata form and its comparison.
  *
  * T1. The file is 0600 and is made once, at the first start.
  * T2. Tokens are compared as digests in constant time.

@@ -9,7 +9,7 @@ import type { Settings } from './settings.js'
 
 export type { Logger } from 'pino'
 
-const REDACTED = [
+const SECRETS = [
   'authorization',
   'session_token',
   'receipt_token',
@@ -17,11 +17,6 @@ const REDACTED = [
   'qr_payload',
   'secret',
   'signing_secret',
-  '*.authorization',
-  '*.session_token',
-  '*.account_number',
-  '*.qr_payload',
-  '*.secret',
 ]
 
 export function createLog(process_: string, settings: Pick<Settings, 'LOG_LEVEL'>): Logger {
@@ -29,7 +24,7 @@ export function createLog(process_: string, settings: Pick<Settings, 'LOG_LEVEL'
     {
       level: settings.LOG_LEVEL,
       base: { process: process_ },
-      redact: REDACTED,
+      redact: SECRETS.flatMap((name) => [name, `*.${name}`]),
       timestamp: pino.stdTimeFunctions.isoTime,
     },
     pino.destination({ sync: false }),

@@ -1,6 +1,7 @@
 /**
- * Names that are seen outside of a process: NATS subjects, the stream, files under DATA_DIR,
- * sockets. They are a contract between processes; a name is never reused for another meaning.
+ * Names that are seen outside of a process: NATS subjects, the stream, and the files under DATA_DIR
+ * that others than their owner know. They are a contract; a name is never reused for another
+ * meaning.
  */
 import type { TenantId } from './ids.js'
 
@@ -32,6 +33,7 @@ export const FILES = {
   natsStore: 'nats',
 } as const
 
+/** So many of these files there can be; the audit looks for all of them. */
 export const WEBHOOK_POOLS_MAX = 8
 
 /** Each webhook pool has a file of its own; pools count from 1. */

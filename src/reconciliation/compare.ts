@@ -12,7 +12,7 @@
  */
 import { isIn, type BookedMovement, type Period, type StatementLine } from './movement.js'
 
-export const DIFFERENCES = ['movement', 'currency', 'amount'] as const
+const DIFFERENCES = ['movement', 'currency', 'amount'] as const
 export type Difference = (typeof DIFFERENCES)[number]
 
 export type Finding =

@@ -11,6 +11,7 @@
  * R2. Every line of the file is counted: as good, as bad, or as outside the period.
  * R3. Memory is bounded, however long either side is.
  */
+import { INSTRUCTIONS_ASKED_MAX } from '../base/bounds.js'
 import { compare, type Finding, type Sides } from './compare.js'
 import { isIn, type BookedMovement, type Period } from './movement.js'
 import type { BadLine, StatementFile } from './statement.js'
@@ -21,10 +22,9 @@ import type { Workbook } from './workbook.js'
 export interface BookedSource {
   /** Booked in the period. */
   during(period: Period): AsyncIterable<readonly BookedMovement[]>
-  /** Booked of these instructions at any time; at most INSTRUCTIONS_AT_ONCE of them. */
+  /** Booked of these instructions at any time; at most INSTRUCTIONS_ASKED_MAX of them. */
   of(instructions: readonly string[]): Promise<readonly BookedMovement[]>
 }
-export const INSTRUCTIONS_AT_ONCE = 500
 
 export interface Reconciliation {
   readonly period: Period
@@ -96,8 +96,8 @@ async function withOtherDays(
     .filter(([, sides]) => compare(sides, period).some(isUnmatchedLine))
     .map(([instruction]) => instruction)
   const completed = new Map(page)
-  for (let start = 0; start < asked.length; start += INSTRUCTIONS_AT_ONCE) {
-    const some = asked.slice(start, start + INSTRUCTIONS_AT_ONCE)
+  for (let start = 0; start < asked.length; start += INSTRUCTIONS_ASKED_MAX) {
+    const some = asked.slice(start, start + INSTRUCTIONS_ASKED_MAX)
     const found = await books.of(some)
     for (const instruction of some) {
       const booked = found.filter((booking) => booking.instruction === instruction)

@@ -141,7 +141,7 @@ export interface LoggedAction {
 }
 
 /** Who reads for the service itself, or for its operators. */
-const OURSELVES: Asker = { lane: 'internal', isAwaited: () => true }
+const OURSELVES: Asker = { lane: 'ours', isAwaited: () => true }
 
 export const createLists = (database: Pick<Database, 'all'>): Lists =>
   listsIn(createReadingLine(database), OURSELVES)
@@ -199,7 +199,7 @@ export function payoutsStatement(filter: PayoutFilter, limit: number): Statement
   }
 }
 
-export const actionsStatement = (below: number, limit: number): Statement => ({
+const actionsStatement = (below: number, limit: number): Statement => ({
   sql: `SELECT id, ${columnsOf('operatorLog')} FROM operator_log
     WHERE id < ? ORDER BY id DESC LIMIT ?`,
   values: [below, limit],

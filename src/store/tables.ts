@@ -7,8 +7,8 @@
  * T1. A group is one INSERT into the view `commit_group`: one parameter a table, each a JSON array
  *     of rows. SQLite makes one statement atomic, so there is one driver call, one transaction and
  *     one fsync a group, however large.
- * T2. The order of a row's columns is the order of its `columns` list; `toRow` is the only place
- *     that relies on it.
+ * T2. The order of a row's columns is the order of its `columns` list: `toJson` writes and `spread`
+ *     reads by it, and so do `asText` and `rowsOf` (page_text) with a list's.
  * T3. Int64 amounts are decimal text in JSON and on their way out, because numbers beyond 2^53 are
  *     rounded.
  */

@@ -60,7 +60,7 @@ export async function attackDoor({ seed, forMs, only }: AttackOptions): Promise<
   }
   standIn.script = (command) => {
     const what = unproven(command, sent)
-    if (what !== undefined) fault(String(command.request_id), what)
+    if (what !== undefined) fault(nameOf(command), what)
     return accept(command)
   }
   const attack = async (): Promise<void> => {
@@ -142,6 +142,12 @@ function judged(text: string): readonly [status: number, fault: string | undefin
 interface Sent {
   readonly byNonce: Map<string, DoorInput>
   readonly byIntent: Map<string, DoorInput>
+}
+
+/** What holds the number of its input: the nonce or, where none was signed, the operation. */
+function nameOf(command: Command__Output): string {
+  const { operation = 'burn_only', signed_by } = command
+  return signed_by?.nonce.toString('hex') ?? JSON.stringify(command[operation])
 }
 
 /** How a command breaks D3. */

@@ -4,24 +4,16 @@
 import { fork, spawnSync, type ChildProcess } from 'node:child_process'
 import { once } from 'node:events'
 import { writeFileSync } from 'node:fs'
-import { createServer } from 'node:net'
 import { join } from 'node:path'
 import t, { type Test } from 'tap'
 import { projectRoot } from '../../src/base/protos.js'
+import { freePort } from '../../src/supervisor/ports.js'
 import { bytesOf, call, createRequest, exchangeBytes, snapshot, statusOf } from './partner.js'
 import { certificateFiles } from './certificate.js'
 import { eventually } from '../support/eventually.js'
 import { accept, refuseWith, startStandIn, type Script } from './stand_in_processor.js'
 
 const MAIN = join(projectRoot(), '.build', 'gateway', 'main.js')
-
-async function freePort(): Promise<number> {
-  const server = createServer().listen(0, '127.0.0.1')
-  await once(server, 'listening')
-  const address = server.address()
-  server.close()
-  return typeof address === 'object' && address !== null ? address.port : 0
-}
 
 function environment(t: Test, more: Record<string, string> = {}): NodeJS.ProcessEnv {
   const folder = t.testdir({})
@@ -50,7 +42,7 @@ void t.test(
   async (t) => {
     const standIn = await startStandIn({ snapshot: [snapshot()] })
     t.teardown(() => standIn.stop())
-    const opsPort = await freePort()
+    const opsPort = await freePort('127.0.0.1')
     const ops = `127.0.0.1:${opsPort}`
     const child = start(t, ['--processor', standIn.address, '--ops', ops], environment(t))
     const { ready, port } = await readyOf(child)
@@ -80,9 +72,9 @@ void t.test(
 void t.test('several gateways share a port, and what is known of nonces and keys', async (t) => {
   const standIn = await startStandIn({ snapshot: [snapshot()], script: eachNonceOnce() })
   t.teardown(() => standIn.stop())
-  const port = await freePort()
+  const port = await freePort('127.0.0.1')
   const env = environment(t, { HTTP_PORT: String(port), GATEWAYS: '2' })
-  const opsPorts = [await freePort(), await freePort()]
+  const opsPorts = [await freePort('127.0.0.1'), await freePort('127.0.0.1')]
   const children = opsPorts.map((ops) =>
     start(t, ['--processor', standIn.address, '--ops', `127.0.0.1:${ops}`], env),
   )
@@ -136,7 +128,7 @@ void t.test('a gateway has its port again after a kill', async (t) => {
   const standIn = await startStandIn({ snapshot: [snapshot()] })
   t.teardown(() => standIn.stop())
   const flags = ['--processor', standIn.address]
-  const env = environment(t, { HTTP_PORT: String(await freePort()) })
+  const env = environment(t, { HTTP_PORT: String(await freePort('127.0.0.1')) })
   const first = start(t, flags, env)
   const { port } = await readyOf(first)
   t.equal((await call(port, createRequest())).status, 201, 'a connection is kept open')

@@ -30,12 +30,20 @@ void t.test('refusals are answered in their order, later, and at a pace', async 
   )
 })
 
-void t.test('one that comes after quiet is answered soon', async (t) => {
+void t.test('each one that comes after quiet is answered, later and once', async (t) => {
   const refusals = createPacedRefusals(systemClock)
-  for (let round = 0; round < 3; round += 1) {
-    await new Promise<void>((resolve) => refusals.add(resolve))
+  const answered: number[] = []
+  for (const round of [1, 2, 3]) {
+    const before = answered.length
+    await new Promise<void>((resolve) => {
+      refusals.add(() => {
+        answered.push(round)
+        resolve()
+      })
+      t.equal(answered.length, before, 'not within the turn that brought it')
+    })
   }
-  t.pass('every time')
+  t.same(answered, [1, 2, 3])
 })
 
 void t.test('a clock that is set back holds nobody up', async (t) => {

@@ -57,8 +57,8 @@ function refusedAs(t: Test, answer: Answer, status: number, code: string): void 
   t.equal(error['request_id'], answer.headers['x-request-id'])
 }
 
-const SIX = ['intent_id', 'status', 'amount_usd_cents', 'corridor', 'created_at']
-const QUOTED = [...SIX, 'quote']
+const ALWAYS = ['intent_id', 'status', 'amount_usd_cents', 'corridor', 'created_at']
+const QUOTED = [...ALWAYS, 'quote']
 const AUTHORIZED = [...QUOTED, 'authorized_at']
 const RECEIPT = [
   ...['intent_id', 'status', 'amount_usd_cents', 'corridor', 'created_at', 'local_amount'],
@@ -136,7 +136,7 @@ async function slowPayment(partner: Partner): Promise<string> {
 async function wholeLife(t: Test, stack: RunningStack, partner: Partner): Promise<void> {
   const body = { corridor: 'vn_vietqr' }
   const first = await create(partner, 'ann', body, 'create 1')
-  const created = bodyOf(t, first, 201, [...SIX, 'session_token', 'session_expires_at'])
+  const created = bodyOf(t, first, 201, [...ALWAYS, 'session_token', 'session_expires_at'])
   t.match(created, {
     intent_id: /^pi_[0-9A-Z]{26}$/,
     status: 'created',
@@ -166,8 +166,8 @@ async function wholeLife(t: Test, stack: RunningStack, partner: Partner): Promis
     ...['intent_id', 'session_token', 'session_expires_at'],
   ])
   const app = partner.session(secret(String(reminted['session_token'])))
-  t.match(bodyOf(t, await app.request('GET', path), 200, SIX), { status: 'created' })
-  bodyOf(t, await partner.request('GET', path), 200, SIX)
+  t.match(bodyOf(t, await app.request('GET', path), 200, ALWAYS), { status: 'created' })
+  bodyOf(t, await partner.request('GET', path), 200, ALWAYS)
   refusedAs(t, await app.request('GET', `${PATH}/${UNKNOWN}`), 401, 'authentication_failed')
 
   const scan = (given: object): Promise<Answer> => app.request('POST', `${path}/scan`, given)
@@ -246,7 +246,7 @@ async function wholeLife(t: Test, stack: RunningStack, partner: Partner): Promis
 async function otherEnds(t: Test, partner: Partner): Promise<void> {
   const { intent_id: id } = (await create(partner, 'bob')).body as Created
   const cancelled = await partner.request('POST', `${PATH}/${id}/cancel`)
-  t.match(bodyOf(t, cancelled, 200, [...SIX, 'cancelled_at']), { status: 'cancelled' })
+  t.match(bodyOf(t, cancelled, 200, [...ALWAYS, 'cancelled_at']), { status: 'cancelled' })
   t.match(bodyOf(t, await receiptOf(partner, id), 200, RECEIPT), {
     status: 'failed',
     local_amount: '0',

@@ -2,8 +2,10 @@ import fc from 'fast-check'
 import t from 'tap'
 import { HOUR, instant } from '../../src/base/clock.js'
 import { tenantOf, type PartnerId, type TenantId } from '../../src/base/ids.js'
-import { CAPS, type Caps } from '../../src/limits/caps.js'
+import { readSettings } from '../../src/base/settings.js'
+import type { Caps } from '../../src/limits/caps.js'
 import { checkLimits, limitKeys, periodsOf } from '../../src/limits/usage.js'
+import { rulesOf } from '../../src/processor/cycle/rules.js'
 import { CORRIDOR_NAMES, type Corridor } from '../../src/qr/corridor.js'
 
 const at = (text: string) => instant(Date.parse(text))
@@ -46,6 +48,8 @@ void t.test('a day is in its month, and lasts 24 hours', (t) => {
   t.end()
 })
 
+/** As they are unless a setting says otherwise. */
+const CAPS = rulesOf(readSettings({}, '')).caps
 const vietnam = CAPS.vn_vietqr
 const thailand = CAPS.th_promptpay
 

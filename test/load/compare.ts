@@ -106,7 +106,7 @@ function play(
 }
 
 /** Of each pair of neighbours; then their median, least and greatest. */
-export function ratiosOf(all: readonly Measurement[], pairs: number): Finding[] {
+function ratiosOf(all: readonly Measurement[], pairs: number): Finding[] {
   const cpuOf = ({ result }: Measurement): number =>
     Object.values(result.cpuMicros).reduce((sum, { main, others }) => sum + main + others, 0)
   const figures: readonly (readonly [string, (of: Measurement) => number])[] = [

@@ -82,7 +82,7 @@ export function nextMidnight(at: number, ofMonth: boolean): number {
 }
 
 /** A rate's decimal text as a fraction. */
-export function fractionOf(text: string): readonly [numerator: bigint, denominator: bigint] {
+function fractionOf(text: string): readonly [numerator: bigint, denominator: bigint] {
   const [whole = '', decimals = ''] = text.split('.')
   return [BigInt(whole + decimals), 10n ** BigInt(decimals.length)]
 }

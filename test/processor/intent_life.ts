@@ -28,7 +28,7 @@ import { anIntent } from '../support/requests.js'
 import { DEMO, viewOf, type World } from '../support/world.js'
 
 export const THAI = { payload: thai(), account: '0066812345678', currency: 'THB' } as const
-export const VIET = { payload: vietnamese(), account: '257678859', currency: 'VND' } as const
+const VIET = { payload: vietnamese(), account: '257678859', currency: 'VND' } as const
 
 export type Intent = Readonly<Record<string, unknown>> & {
   readonly intent_id: IntentId

@@ -71,7 +71,7 @@ void t.test('a unary list is awaited until its call is cancelled', (t) => {
   const { asked, dependencies } = heldDoors()
   const call = { metadata: new Metadata(), request: {}, cancelled: false }
   unaryQuery(dependencies, () => listHeldPayouts({}))(call as never, () => undefined)
-  t.equal(asked[0]?.lane, 'internal')
+  t.equal(asked[0]?.lane, 'ours')
   t.equal(asked[0]?.isAwaited(), true)
   call.cancelled = true
   t.equal(asked[0]?.isAwaited(), false)

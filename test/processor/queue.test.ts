@@ -24,7 +24,7 @@ void t.test('a full queue refuses, but never the cycle itself', async (t) => {
   t.ok(queue.add(A, 1))
   t.ok(queue.add(B, 2))
   t.notOk(queue.add(A, 3))
-  t.ok(queue.add('internal', 4))
+  t.ok(queue.add('ours', 4))
   t.same(new Set(queue.take(10)), new Set([1, 2, 4]))
   t.same(queue.take(10), [])
 })

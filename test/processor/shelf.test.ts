@@ -31,4 +31,8 @@ void t.test('ended rows leave first', async (t) => {
   shelf.evict(1)
   t.equal(shelf.get('done'), undefined)
   t.equal(shelf.get('old'), 'open')
+  shelf.learn('read', 'ended')
+  shelf.evict(1)
+  t.equal(shelf.get('read'), undefined, 'also when it had ended before it was read')
+  t.equal(shelf.get('old'), 'open')
 })

@@ -112,6 +112,8 @@ void t.test('after a day: a measure, and one line in the log', async (t) => {
       measures: { commands: 0, commits: 0, dropped: 0, refusedFull: 0, waiting: () => 0 },
     },
     memory: world.memory(),
+    timers: { setAside: 0 },
+    relay: { backlog: () => ({ waiting: 0, catchingUp: false }) },
     unknownWatch: watch,
   })
   const measured = async (): Promise<string[]> => {

@@ -55,14 +55,14 @@ export function hear({ rail, mortal, trace, odd }: Stage): void {
   const takenIn = (): void => {
     if (rail.differs(report)) odd.add(report.id)
   }
-  mortal.submit(railNews(report, 0), takenIn, { lane: 'internal' })
+  mortal.submit(railNews(report, 0), takenIn, { lane: 'ours' })
 }
 
 /** The pool tells what it has delivered. */
 export function report({ bus, mortal, trace }: Stage): void {
   const ids = bus.unreported()
   trace.say(`settled: ${ids.length}`)
-  mortal.submit(settleEvents(ids), () => bus.reported(ids), { lane: 'internal' })
+  mortal.submit(settleEvents(ids), () => bus.reported(ids), { lane: 'ours' })
 }
 
 /** Something in the processor goes on. */

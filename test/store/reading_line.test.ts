@@ -37,7 +37,7 @@ void t.test('whoever has a thousand waiting delays another one by a page', async
   const { read } = createReadingLine(connection)
   const busy = Array.from({ length: 900 }, (_, i) => read(awaited('busy'), statement(`busy ${i}`)))
   const one = read(awaited('quiet'), statement('quiet'))
-  const ours = read(awaited('internal'), statement('ours'))
+  const ours = read(awaited('ours'), statement('ours'))
   for (let ended = 0; ended < 902; ended++) await connection.end()
   t.same(connection.begun.slice(0, 5), ['busy 0', 'busy 1', 'quiet', 'ours', 'busy 2'])
   t.same(

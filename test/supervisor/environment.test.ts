@@ -2,6 +2,9 @@
 import t from 'tap'
 import { readEnvironment } from '../../src/supervisor/environment.js'
 
+// Where there is no `.env` of a developer's.
+process.chdir(t.testdir())
+
 const allowsPrivate = (given: Readonly<Record<string, string>>): boolean => {
   for (const name of ['PRODUCTION_HOSTS', 'WEBHOOK_ALLOW_PRIVATE']) delete process.env[name]
   Object.assign(process.env, given)

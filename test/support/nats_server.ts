@@ -6,8 +6,8 @@
 import { spawn, type ChildProcess } from 'node:child_process'
 import { once } from 'node:events'
 import { readdirSync, readFileSync, rmSync } from 'node:fs'
-import { createServer, type AddressInfo } from 'node:net'
 import { join } from 'node:path'
+import { freePort } from '../../src/supervisor/ports.js'
 import { eventually } from './eventually.js'
 
 export interface NatsServer {
@@ -30,7 +30,7 @@ const PASSWORD = 'test-password'
 const READY = 'Server is ready'
 
 export async function createNatsServer(folder: string): Promise<NatsServer> {
-  const port = await freePort()
+  const port = await freePort('127.0.0.1')
   const store = join(folder, 'store')
   let server: ChildProcess | undefined
 
@@ -85,12 +85,3 @@ const threadStates = (pid: number): readonly string[] =>
     const stat = readFileSync(`/proc/${pid}/task/${thread}/stat`, 'latin1')
     return stat.charAt(stat.lastIndexOf(')') + 2)
   })
-
-export async function freePort(): Promise<number> {
-  const server = createServer().listen(0, '127.0.0.1')
-  await once(server, 'listening')
-  const { port } = server.address() as AddressInfo
-  server.close()
-  await once(server, 'close')
-  return port
-}

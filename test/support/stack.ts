@@ -79,7 +79,7 @@ interface RunFile {
   readonly processes: Readonly<Record<string, { readonly pid: number }>>
 }
 
-function pidIn(runFile: string, name: string): number {
+export function pidIn(runFile: string, name: string): number {
   const found = existsSync(runFile)
     ? (JSON.parse(readFileSync(runFile, 'utf8')) as RunFile).processes[name]?.pid
     : undefined

@@ -14,11 +14,13 @@ import { instant, systemClock, type Clock } from '../../src/base/clock.js'
 import { systemRandom } from '../../src/base/random.js'
 import { readSettings, SETTINGS } from '../../src/base/settings.js'
 import { FILES } from '../../src/base/subjects.js'
+import { FREE_PORTS } from '../../src/operations/own_stack.js'
 import { isServing, readSandbox, type Sandbox } from '../../src/operations/sandbox.js'
 import { openDataFolder } from '../../src/supervisor/data_folder.js'
 import { readEnvironment, type Environment } from '../../src/supervisor/environment.js'
 import { createStack, RUN_FILE } from '../../src/supervisor/stack.js'
 import { eventually } from './eventually.js'
+import { pidIn } from './stack.js'
 
 export type Victim = 'nats' | 'rail' | 'processor' | 'webhooks' | 'gateway'
 
@@ -36,7 +38,6 @@ export interface TendedStack {
   stop(): Promise<void>
 }
 
-const FREE_PORTS = { HTTP_PORT: '0', GRPC_PORT: '0', OPS_PORT: '0', NATS_PORT: '0' }
 const SERVING_WITHIN_MS = 60_000
 
 export async function tendStack(
@@ -106,13 +107,4 @@ const TIMES_AS_FAST = 1_000
 function fastClock(): Clock {
   const start = systemClock.now()
   return { now: () => instant(start + (systemClock.now() - start) * TIMES_AS_FAST) }
-}
-
-function pidIn(runFile: string, name: string): number {
-  const { processes } = JSON.parse(readFileSync(runFile, 'utf8')) as {
-    processes: Readonly<Record<string, { readonly pid: number }>>
-  }
-  const found = processes[name]?.pid
-  if (found === undefined) throw new Error(`no process ${name} in ${runFile}`)
-  return found
 }

@@ -7,14 +7,14 @@
 import { join } from 'node:path'
 import type { Test } from 'tap'
 import { instant, type Clock, type Instant } from '../../src/base/clock.js'
-import { CAPS } from '../../src/limits/caps.js'
 import { createLog } from '../../src/base/log.js'
 import { tenantOf, type PartnerId, type TenantId } from '../../src/base/ids.js'
 import { systemRandom, type Random } from '../../src/base/random.js'
+import { readSettings } from '../../src/base/settings.js'
 import type { MasterKey, MasterKeys } from '../../src/auth/master_key.js'
 import type { RailOrder, RailReport } from '../../src/rails/rail.js'
 import { openStore, type Store, type StoredEvent } from '../../src/store/store.js'
-import type { Rules } from '../../src/processor/cycle/rules.js'
+import { rulesOf, type Rules } from '../../src/processor/cycle/rules.js'
 import type { Command, Work } from '../../src/processor/cycle/command.js'
 import { railNews } from '../../src/processor/commands/rail_news.js'
 import { wakeIntent, wakePayout } from '../../src/processor/commands/wake.js'
@@ -37,7 +37,7 @@ export const RULES: Rules = {
   duplicateWindowMs: 60_000,
   spreadBps: 0,
   rateMaxAgeMs: null,
-  caps: CAPS,
+  caps: rulesOf(readSettings({}, '')).caps,
 }
 
 export const DEMO: TenantId = tenantOf('demo' as PartnerId, 'sandbox')

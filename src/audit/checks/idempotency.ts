@@ -17,8 +17,6 @@ export const keysLeadSomewhere = byQuery({
       WHERE NOT CASE substr(k.entity, 1, instr(k.entity, '_'))
         WHEN 'pi_' THEN EXISTS (SELECT 1 FROM intents WHERE id = k.entity)
         WHEN 'pout_' THEN EXISTS (SELECT 1 FROM payouts WHERE id = k.entity)
-        WHEN 'ben_' THEN EXISTS (SELECT 1 FROM beneficiaries WHERE id = k.entity)
-        WHEN 'we_' THEN EXISTS (SELECT 1 FROM webhook_endpoints WHERE id = k.entity)
         WHEN 'dep_' THEN EXISTS (SELECT 1 FROM ledger_entries WHERE entity = k.entity)
         WHEN 'fxc_' THEN EXISTS (SELECT 1 FROM ledger_entries WHERE entity = k.entity)
         ELSE 0 END

@@ -36,7 +36,7 @@ export const usersFindTheirIntents: Check = {
   run: async (books) => {
     const lasts = new Map<string, { readonly number: number; readonly print: string }>()
     let rows = 0
-    let firstLinked: string | null = null
+    let firstLinked: string | undefined
     const pages = books.pages<LinkRow>(LINKS, [0, -1], ({ first, place }) => [first, place])
     for await (const page of pages) {
       for (const { first, place, id, before, print, user } of page) {
@@ -54,8 +54,11 @@ export const usersFindTheirIntents: Check = {
   },
 }
 
-/** Intents of the time before there were links have none. */
-async function since(books: Books, firstLinked: string | null): Promise<number> {
+/**
+ * Intents of the time before there were links have none. When that was, the first link tells:
+ * without any, all of them lack theirs.
+ */
+async function since(books: Books, firstLinked = ''): Promise<number> {
   const [row] = await books.all<{ n: number }>(
     'SELECT count(*) AS n FROM intents WHERE substr(id, 1, ?) >= substr(?, 1, ?)',
     [TIME_LENGTH, firstLinked, TIME_LENGTH],

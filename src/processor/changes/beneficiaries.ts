@@ -10,6 +10,7 @@
  * B2. Name and bank code have the form that a rail reads: an instruction with others would never be
  *     answered. That is asked of what is stored as well, before money is reserved or let go.
  */
+import { ACCOUNT_NUMBER, BANK_CODE_MAX, BENEFICIARY_NAME_MAX } from '../../base/bounds.js'
 import { toRfc3339, instant } from '../../base/clock.js'
 import { newId, type BeneficiaryId, type TenantId } from '../../base/ids.js'
 import { isWithin } from '../../base/text.js'
@@ -23,10 +24,6 @@ import { beneficiaryAccountPlace } from './orders.js'
 
 export type BeneficiaryRow = Row<'beneficiaries'>
 
-const ACCOUNT = /^[A-Za-z0-9]{5,34}$/
-const NAME_MAX = 255
-const BANK_CODE_MAX = 35
-
 /** The row of a new beneficiary, or null when something in it is not valid. */
 export function beneficiaryRow(
   { now, random, vault }: Desk,
@@ -38,13 +35,13 @@ export function beneficiaryRow(
   const isValid =
     given.type === 'bank_account' &&
     name !== '' &&
-    isWithin(name, NAME_MAX) &&
+    isWithin(name, BENEFICIARY_NAME_MAX) &&
     isCountry(given.destination_country) &&
     currencyOf(given.currency) !== undefined &&
     bankCode !== '' &&
-    bankCode.length <= BANK_CODE_MAX &&
+    isWithin(bankCode, BANK_CODE_MAX) &&
     isReadable({ name, bank_code: bankCode }) &&
-    ACCOUNT.test(given.account_number)
+    ACCOUNT_NUMBER.test(given.account_number)
   if (!isValid) return null
   const id = newId<BeneficiaryId>('beneficiary', now, random)
   return {

@@ -1,15 +1,15 @@
 /**
  * Commands waiting to be decided, a lane a tenant.
  *
- * Q1. Bounded: a full queue says no at once. The cycle's own commands (timers, rail news) are never
- *     refused: they are bounded by their own sources, and refusing them would only make them come
- *     again.
+ * Q1. Bounded: a full queue says no at once. Our own commands (timers, rail news, operators,
+ *     outcomes) are never refused: they are bounded by their own sources, and refusing them would
+ *     only make them come again.
  * Q2. Lanes take turns, so that no tenant fills a batch while another one waits.
  */
 import type { TenantId } from '../../base/ids.js'
 
-/** The tenant it belongs to; operators and the cycle's own commands have none. */
-export type Lane = TenantId | 'internal'
+/** The tenant it belongs to; our own commands, and operators', have none. */
+export type Lane = TenantId | 'ours'
 
 export interface FairQueue<Item> {
   /** False when there is no room. */
@@ -23,7 +23,7 @@ export function createFairQueue<Item>(max: number): FairQueue<Item> {
   let size = 0
 
   const add = (lane: Lane, item: Item): boolean => {
-    if (size >= max && lane !== 'internal') return false
+    if (size >= max && lane !== 'ours') return false
     const waiting = lanes.get(lane)
     if (waiting === undefined) lanes.set(lane, [item])
     else waiting.push(item)

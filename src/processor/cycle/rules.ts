@@ -3,7 +3,7 @@
  */
 import { SECOND } from '../../base/clock.js'
 import type { Settings } from '../../base/settings.js'
-import { CAPS, type Caps } from '../../limits/caps.js'
+import { VIETNAM_CAPS, type Caps } from '../../limits/caps.js'
 import type { Corridor } from '../../qr/corridor.js'
 
 export interface Rules {
@@ -44,6 +44,6 @@ function capsOf(given: Settings): Rules['caps'] {
       perDay: satang(given.TH_LIMIT_DAY_THB),
       perMonth: satang(given.TH_LIMIT_MONTH_THB),
     },
-    vn_vietqr: { ...CAPS.vn_vietqr, minimum: BigInt(given.VN_MINIMUM_VND) },
+    vn_vietqr: { ...VIETNAM_CAPS, minimum: BigInt(given.VN_MINIMUM_VND) },
   }
 }

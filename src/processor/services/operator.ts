@@ -1,4 +1,4 @@
-/** The operators' service: every change is a command with an actor and a reason. */
+/** The operators' service: every change but EnsureDemo is a command with an actor and a reason. */
 import type { EventOutcomesHandlers } from '../../../protos/types/causeway/v1/EventOutcomes.js'
 import type { OperatorHandlers } from '../../../protos/types/causeway/v1/Operator.js'
 import type { EndpointId } from '../../base/ids.js'
@@ -13,7 +13,7 @@ import { listRates } from '../commands/rates_list.js'
 import { listRoutes, setRoute } from '../commands/route_set.js'
 import { trialBalance } from '../commands/trial_balance.js'
 import { disableWebhookEndpoint } from '../commands/webhook_endpoint_switch.js'
-import { by, internal } from './operator_calls.js'
+import { by, ours } from './operator_calls.js'
 import { intentCalls } from './operator_intents.js'
 import { payoutCalls } from './operator_payouts.js'
 import { tenantIn, unary, type UnaryDependencies } from './unary.js'
@@ -22,40 +22,40 @@ export function operatorService(dependencies: UnaryDependencies): OperatorHandle
   const { memory } = dependencies
   return {
     CreatePartner: unary(dependencies, ({ actor, partner_id, no_funds }) =>
-      internal(by(actor, (a) => createPartner(a, partner_id, !no_funds))),
+      ours(by(actor, (a) => createPartner(a, partner_id, !no_funds))),
     ),
     IssueKey: unary(dependencies, ({ actor, tenant: named }) => {
       const tenant = tenantIn(memory, named)
-      return internal(tenant === null ? null : by(actor, (a) => issueKey(a, tenant)))
+      return ours(tenant === null ? null : by(actor, (a) => issueKey(a, tenant)))
     }),
     Deposit: unary(dependencies, ({ actor, tenant: named, currency, amount, idempotency_key }) => {
       const tenant = tenantIn(memory, named)
       const request = { currency, amount, idempotencyKey: idempotency_key }
-      return internal(tenant === null ? null : by(actor, (a) => deposit(a, tenant, request)))
+      return ours(tenant === null ? null : by(actor, (a) => deposit(a, tenant, request)))
     }),
     SetRate: unary(dependencies, ({ actor, currency, rate }) =>
-      internal(by(actor, (a) => setRate(a, currency, rate))),
+      ours(by(actor, (a) => setRate(a, currency, rate))),
     ),
-    ListRates: unary(dependencies, () => internal(listRates())),
+    ListRates: unary(dependencies, () => ours(listRates())),
     TrialBalance: unary(dependencies, ({ tenant: named }) => {
       const tenant = named ? tenantIn(memory, named) : undefined
-      return internal(tenant === null ? null : trialBalance(tenant))
+      return ours(tenant === null ? null : trialBalance(tenant))
     }),
     SetRoute: unary(dependencies, ({ actor, route }) => {
       const tenant = route?.tenant ? tenantIn(memory, route.tenant) : undefined
       if (route === null || tenant === null) return null
-      return internal(by(actor, (a) => setRoute(a, tenant ?? null, route)))
+      return ours(by(actor, (a) => setRoute(a, tenant ?? null, route)))
     }),
-    ListRoutes: unary(dependencies, () => internal(listRoutes())),
+    ListRoutes: unary(dependencies, () => ours(listRoutes())),
     SetBalanceAlert: unary(dependencies, ({ actor, tenant: named, currency, threshold }) => {
       const tenant = tenantIn(memory, named)
-      return internal(
+      return ours(
         tenant === null ? null : by(actor, (a) => setBalanceAlert(a, tenant, currency, threshold)),
       )
     }),
     ...payoutCalls(dependencies),
     ...intentCalls(dependencies),
-    EnsureDemo: unary(dependencies, () => internal(ensureDemo())),
+    EnsureDemo: unary(dependencies, () => ours(ensureDemo())),
   }
 }
 
@@ -64,10 +64,10 @@ export function eventOutcomesService(dependencies: UnaryDependencies): EventOutc
   return {
     Record: unary(dependencies, ({ outcomes }) => {
       const settled = outcomes.filter(({ outcome }) => outcome === 'settled')
-      return internal(settleEvents(settled.map(({ event_id }) => event_id)))
+      return ours(settleEvents(settled.map(({ event_id }) => event_id)))
     }),
     DisableEndpoint: unary(dependencies, ({ endpoint_id, reason }) =>
-      internal(disableWebhookEndpoint(endpoint_id as EndpointId, reason)),
+      ours(disableWebhookEndpoint(endpoint_id as EndpointId, reason)),
     ),
   }
 }

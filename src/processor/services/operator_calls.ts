@@ -1,16 +1,16 @@
 /**
  * What all calls of operators have in common.
  *
- * O1. No change without a name and a reason.
+ * O1. No change but EnsureDemo without a name and a reason.
  */
 import type { Actor__Output as WireActor } from '../../../protos/types/causeway/v1/Actor.js'
 import type { Command } from '../cycle/command.js'
 import type { Lane } from '../cycle/queue.js'
 import type { Actor } from '../changes/operator_log.js'
 
-/** A command of the operators' own lane; null: the call is not valid. */
-export const internal = (command: Command | null): { lane: Lane; command: Command } | null =>
-  command === null ? null : { lane: 'internal', command }
+/** A command of our own lane; null: the call is not valid. */
+export const ours = (command: Command | null): { lane: Lane; command: Command } | null =>
+  command === null ? null : { lane: 'ours', command }
 
 /** The command in the actor's name; null when nobody, or no reason, is named. */
 export function by(given: WireActor | null, commandOf: (actor: Actor) => Command): Command | null {

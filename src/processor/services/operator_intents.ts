@@ -3,7 +3,7 @@ import type { OperatorHandlers } from '../../../protos/types/causeway/v1/Operato
 import { resolveIntent } from '../commands/intent_resolve.js'
 import { showIntent } from '../queries/intent_show.js'
 import { listUnknownOutcomes } from '../queries/unknown_outcome_list.js'
-import { by, internal } from './operator_calls.js'
+import { by, ours } from './operator_calls.js'
 import { unary, unaryQuery, type UnaryDependencies } from './unary.js'
 
 type Calls = 'ListUnknownOutcomes' | 'ResolveIntent' | 'ShowIntent'
@@ -13,7 +13,7 @@ export function intentCalls(dependencies: UnaryDependencies): Pick<OperatorHandl
   return {
     ListUnknownOutcomes: unaryQuery(dependencies, (page) => listUnknownOutcomes(page, clock.now())),
     ResolveIntent: unary(dependencies, ({ actor, intent_id, ...found }) =>
-      internal(by(actor, (a) => resolveIntent(a, intent_id, found))),
+      ours(by(actor, (a) => resolveIntent(a, intent_id, found))),
     ),
     ShowIntent: unaryQuery(dependencies, ({ intent_id }) => showIntent(intent_id)),
   }

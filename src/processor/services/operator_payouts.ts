@@ -6,7 +6,7 @@ import { approvePayout, rejectPayout } from '../commands/payout_review.js'
 import { listDiscrepancies } from '../queries/discrepancy_list.js'
 import { listHeldPayouts } from '../queries/held_payout_list.js'
 import { showPayout } from '../queries/payout_show.js'
-import { by, internal } from './operator_calls.js'
+import { by, ours } from './operator_calls.js'
 import { unary, unaryQuery, type UnaryDependencies } from './unary.js'
 
 type Calls =
@@ -24,20 +24,20 @@ export function payoutCalls(dependencies: UnaryDependencies): Pick<OperatorHandl
     ListHeldPayouts: unaryQuery(dependencies, listHeldPayouts),
     ShowPayout: unaryQuery(dependencies, ({ payout_id }) => showPayout(payout_id)),
     ApprovePayout: unary(dependencies, ({ actor, payout_id }) =>
-      internal(by(actor, (a) => approvePayout(a, payout_id))),
+      ours(by(actor, (a) => approvePayout(a, payout_id))),
     ),
     RejectPayout: unary(dependencies, ({ actor, payout_id }) =>
-      internal(by(actor, (a) => rejectPayout(a, payout_id))),
+      ours(by(actor, (a) => rejectPayout(a, payout_id))),
     ),
     ResolvePayout: unary(dependencies, ({ actor, payout_id, ...found }) =>
-      internal(by(actor, (a) => resolvePayout(a, payout_id, found))),
+      ours(by(actor, (a) => resolvePayout(a, payout_id, found))),
     ),
     ReversePayout: unary(dependencies, ({ actor, payout_id, evidence }) =>
-      internal(by(actor, (a) => reversePayout(a, payout_id, evidence))),
+      ours(by(actor, (a) => reversePayout(a, payout_id, evidence))),
     ),
     ListDiscrepancies: unaryQuery(dependencies, listDiscrepancies),
     ResolveDiscrepancy: unary(dependencies, ({ actor, discrepancy_id, ...found }) =>
-      internal(by(actor, (a) => resolveDiscrepancy(a, discrepancy_id, found))),
+      ours(by(actor, (a) => resolveDiscrepancy(a, discrepancy_id, found))),
     ),
   }
 }

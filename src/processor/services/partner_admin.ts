@@ -4,36 +4,36 @@ import type { SetPartnerListRequest__Output as SetList } from '../../../protos/t
 import { listKeys, revokeKey } from '../commands/key_revoke.js'
 import { changePartner, listPartners } from '../commands/partner_change.js'
 import { listActions } from '../queries/action_list.js'
-import { by, internal } from './operator_calls.js'
+import { by, ours } from './operator_calls.js'
 import { reencryptSecrets } from './secrets.js'
 import { tenantIn, unary, unaryQuery, type UnaryDependencies } from './unary.js'
 
 export function partnerAdminService(dependencies: UnaryDependencies): PartnerAdminHandlers {
   const setList =
     (kind: 'allowed_ips' | 'packages' | 'corridors') =>
-    ({ actor, partner_id, values }: SetList): ReturnType<typeof internal> =>
-      internal(by(actor, (a) => changePartner(a, partner_id, { kind, values })))
+    ({ actor, partner_id, values }: SetList): ReturnType<typeof ours> =>
+      ours(by(actor, (a) => changePartner(a, partner_id, { kind, values })))
 
   return {
-    List: unary(dependencies, () => internal(listPartners())),
+    List: unary(dependencies, () => ours(listPartners())),
     Suspend: unary(dependencies, ({ actor, partner_id }) =>
-      internal(by(actor, (a) => changePartner(a, partner_id, { kind: 'suspend' }))),
+      ours(by(actor, (a) => changePartner(a, partner_id, { kind: 'suspend' }))),
     ),
     Resume: unary(dependencies, ({ actor, partner_id }) =>
-      internal(by(actor, (a) => changePartner(a, partner_id, { kind: 'resume' }))),
+      ours(by(actor, (a) => changePartner(a, partner_id, { kind: 'resume' }))),
     ),
     SetAllowedIps: unary(dependencies, setList('allowed_ips')),
     SetPackages: unary(dependencies, setList('packages')),
     SetCorridors: unary(dependencies, setList('corridors')),
     SetRateLimit: unary(dependencies, ({ actor, partner_id, per_second: perSecond }) =>
-      internal(by(actor, (a) => changePartner(a, partner_id, { kind: 'rate_limit', perSecond }))),
+      ours(by(actor, (a) => changePartner(a, partner_id, { kind: 'rate_limit', perSecond }))),
     ),
     ListKeys: unary(dependencies, ({ tenant: named }) => {
       const tenant = tenantIn(dependencies.memory, named)
-      return internal(tenant === null ? null : listKeys(tenant))
+      return ours(tenant === null ? null : listKeys(tenant))
     }),
     RevokeKey: unary(dependencies, ({ actor, key_id }) =>
-      internal(by(actor, (a) => revokeKey(a, key_id))),
+      ours(by(actor, (a) => revokeKey(a, key_id))),
     ),
     ReencryptSecrets: reencryptSecrets(dependencies),
     ListActions: unaryQuery(dependencies, listActions),

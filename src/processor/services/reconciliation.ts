@@ -20,7 +20,7 @@ import type { Command } from '../cycle/command.js'
 import { noteAction } from '../commands/action_note.js'
 import { railMovements, railMovementsOf, type MovementsView } from '../queries/rail_movements.js'
 import { admitsStream, endStream } from './guard.js'
-import { by, internal } from './operator_calls.js'
+import { by, ours } from './operator_calls.js'
 import { decided, unary, unaryQuery, type UnaryDependencies } from './unary.js'
 
 type Stream = ServerWritableStream<MovementsRequest, MovementPage>
@@ -51,7 +51,7 @@ export function reconciliationService(dependencies: UnaryDependencies): Reconcil
     MovementsOf: unaryQuery(dependencies, ({ instruction_ids }) =>
       railMovementsOf(instruction_ids),
     ),
-    Conclude: unary(dependencies, (request) => internal(conclusion(request))),
+    Conclude: unary(dependencies, (request) => ours(conclusion(request))),
   }
 }
 
@@ -69,7 +69,7 @@ async function send(dependencies: UnaryDependencies, stream: Stream): Promise<Er
   const subject = period?.name ?? ''
   const note = by(actor, (a) => noteAction(a, { action: 'read_movements', subject }))
   if (period === null || note === null) return 'invalid_request'
-  const noted = await decided(dependencies, { lane: 'internal', command: note })
+  const noted = await decided(dependencies, { lane: 'ours', command: note })
   if (!noted.ok) return noted.code
 
   let after: MovementsView['next'] = { at: period.from, posting: -1 }

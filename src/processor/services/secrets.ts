@@ -8,7 +8,7 @@ import type { SealedSlice as WireSlice } from '../../../protos/types/causeway/v1
 import { countSealed, resealSecrets } from '../commands/secrets_reseal.js'
 import { sealedSlice, type SealedSlice } from '../queries/sealed_slice.js'
 import { grpcError } from './guard.js'
-import { by, internal } from './operator_calls.js'
+import { by, ours } from './operator_calls.js'
 import { unary, type UnaryDependencies } from './unary.js'
 
 export function reencryptSecrets(
@@ -22,7 +22,7 @@ export function reencryptSecrets(
       if (!found.ok) return callback(grpcError(found.code))
       const slice = found.view as SealedSlice
       const command = count_only ? countSealed(slice) : by(actor, (a) => resealSecrets(a, slice))
-      unary<Request, WireSlice>(dependencies, () => internal(command))(call, callback)
+      unary<Request, WireSlice>(dependencies, () => ours(command))(call, callback)
     })
   }
 }

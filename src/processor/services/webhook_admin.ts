@@ -21,7 +21,7 @@ import {
 } from '../queries/webhook_admin.js'
 import type { WebhookPools } from '../queries/webhook_pools.js'
 import { grpcError } from './guard.js'
-import { by, internal } from './operator_calls.js'
+import { by, ours } from './operator_calls.js'
 import { unary, unaryQuery, type UnaryDependencies } from './unary.js'
 
 export function webhookAdminService(
@@ -35,10 +35,10 @@ export function webhookAdminService(
     ListDead: unaryQuery(dependencies, (request) => listDead(pools, request)),
     Redrive: loggedRedrive(dependencies, pools),
     EnableEndpoint: unary(dependencies, ({ actor, endpoint_id }) =>
-      internal(by(actor, (a) => switchAnyEndpoint(a, endpoint_id, 'enabled'))),
+      ours(by(actor, (a) => switchAnyEndpoint(a, endpoint_id, 'enabled'))),
     ),
     DisableEndpoint: unary(dependencies, ({ actor, endpoint_id }) =>
-      internal(by(actor, (a) => switchAnyEndpoint(a, endpoint_id, 'disabled'))),
+      ours(by(actor, (a) => switchAnyEndpoint(a, endpoint_id, 'disabled'))),
     ),
     ListPoison: unaryQuery(dependencies, (request) => listPoison(pools, request)),
   }
@@ -50,7 +50,7 @@ function loggedRedrive(
 ): handleUnaryCall<RedriveRequest, RedriveDone> {
   const { memory } = dependencies
   const log = unary<RedriveRequest, RedriveDone>(dependencies, (request) =>
-    internal(by(request.actor, (a) => noteAction(a, noteOf(request)))),
+    ours(by(request.actor, (a) => noteAction(a, noteOf(request)))),
   )
   const redrives = unaryQuery<RedriveRequest, RedriveDone>(dependencies, (request) =>
     redrive(pools, request),

@@ -18,7 +18,7 @@ import { createGroup } from './group.js'
 import type { Journal } from './journal.js'
 
 /** Orders, and due steps, of one write: they share an fsync and do not hold up answers for long. */
-const GROUP_MAX = 2_048
+const ORDERS_MAX = 2_048
 const UNACKNOWLEDGED_PAGE = 1_024
 
 export interface CycleOptions {
@@ -98,7 +98,7 @@ export function createCycle(options: CycleOptions): Cycle {
 
   function gather(): readonly Taken[] {
     let orders = 0
-    const end = waiting.findIndex((taken) => (orders += taken.orders.length) > GROUP_MAX)
+    const end = waiting.findIndex((taken) => (orders += taken.orders.length) > ORDERS_MAX)
     const count = end === -1 ? waiting.length : Math.max(end, 1)
     const batch = waiting.slice(0, count)
     waiting = waiting.slice(count)
@@ -132,8 +132,8 @@ export function createCycle(options: CycleOptions): Cycle {
   async function takeDue(): Promise<readonly Entry[]> {
     if (!isDue()) return []
     const now = clock.now()
-    const [due, next] = await Promise.all([journal.due(now, GROUP_MAX), journal.nextDueAt(now)])
-    nextDueAt = due.length === GROUP_MAX ? now : next
+    const [due, next] = await Promise.all([journal.due(now, ORDERS_MAX), journal.nextDueAt(now)])
+    nextDueAt = due.length === ORDERS_MAX ? now : next
     return due
   }
 

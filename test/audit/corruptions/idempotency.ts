@@ -9,6 +9,12 @@ export const idempotency: Corruptions = ({ payouts, intents }) => [
     breaks: 'keys_lead_somewhere',
   },
   {
+    what: 'a kept request for what is made without a key',
+    sql: `UPDATE idempotency SET entity = (SELECT id FROM beneficiaries)
+            WHERE entity = '${intents.created}'`,
+    breaks: 'keys_lead_somewhere',
+  },
+  {
     what: 'a kept request lost, of an intent',
     sql: `DELETE FROM idempotency WHERE entity = '${intents.created}'`,
     breaks: 'keys_are_found_again',

@@ -14,6 +14,11 @@ export const userIntents: Corruptions = () => [
     breaks: 'users_find_their_intents',
   },
   {
+    what: 'all links lost',
+    sql: 'DELETE FROM intent_users',
+    breaks: 'users_find_their_intents',
+  },
+  {
     what: "a bit of a user's print changed",
     sql: `UPDATE intent_users SET prints = zeroblob(length(prints))
             WHERE first = (SELECT max(links ->> '$[0][1]') FROM intent_users)`,

@@ -63,7 +63,7 @@ export function readsOf({ intents, payouts, beneficiaries, references }: Stock):
 }
 
 /** Journeys of one kind of read. */
-export function createRead({ target, texts }: Read, options: ReadsOptions): Scenario {
+function createRead({ target, texts }: Read, options: ReadsOptions): Scenario {
   let next = 0
   const supply = createSupply(
     {

@@ -15,7 +15,7 @@ import { createInterface } from 'node:readline'
 import { projectRoot } from '../../../src/base/protos.js'
 import { SETTINGS, type SettingName } from '../../../src/base/settings.js'
 import { FILES } from '../../../src/base/subjects.js'
-import { startOwnStack } from '../../../src/operations/own_stack.js'
+import { FREE_PORTS, startOwnStack } from '../../../src/operations/own_stack.js'
 import { readSandbox, type Sandbox } from '../../../src/operations/sandbox.js'
 import { freePort } from '../../../src/supervisor/ports.js'
 import type { Watched } from '../measures/usage.js'
@@ -63,7 +63,6 @@ export interface Stack extends Running {
 const DEFAULTS = Object.fromEntries(
   Object.entries(SETTINGS).map(([name, { fallback }]) => [name, fallback]),
 )
-const FREE_PORTS = { HTTP_PORT: '0', GRPC_PORT: '0', OPS_PORT: '0', NATS_PORT: '0' }
 /**
  * No limit is on, receivers are on this machine, and the bank pays at once: what it takes is not
  * ours.
