@@ -11,7 +11,7 @@
  *     the caller must stop and recover from disk (a failed fsync may still have kept the group).
  */
 import { join } from 'node:path'
-import { instant, type Instant } from '../base/clock.js'
+import type { Instant } from '../base/clock.js'
 import type { TenantId } from '../base/ids.js'
 import { projectRoot } from '../base/protos.js'
 import { openDatabase, type Database } from './database.js'
@@ -107,7 +107,6 @@ export interface BootState {
   readonly signingKeys: readonly Row<'signingKeys'>[]
   /** Lasting and secret: fingerprints of stored nonces depend on it. */
   readonly nonceSalt: Buffer
-  /** Without those that were deleted long ago. */
   readonly endpoints: readonly Row<'endpoints'>[]
   readonly rates: readonly Row<'rates'>[]
   readonly routes: readonly Row<'routes'>[]
@@ -125,8 +124,7 @@ export interface BootState {
 
 export interface Store {
   keyRows(): Promise<KeyRows>
-  /** @param deletedSince webhook endpoints deleted before are left out; absent: none is */
-  boot(recentSince: Instant, deletedSince?: Instant): Promise<BootState>
+  boot(recentSince: Instant): Promise<BootState>
   load(wanted: Wanted): Promise<Found>
   commit(group: GroupRows): Promise<void>
   /** Ids of actors whose time has come, earliest first. */
@@ -139,7 +137,6 @@ export interface Store {
 export const PROCESSOR_SCHEMA = join(projectRoot(), 'src/store/schema')
 const NEW_NONCE_SALT = `INSERT OR IGNORE INTO meta (name, value)
   VALUES ('nonce_salt', hex(randomblob(32)))`
-const EVER = instant(0)
 const TRUNCATE = 'PRAGMA wal_checkpoint(TRUNCATE)'
 
 export async function openStore(file: string): Promise<Store> {
@@ -155,8 +152,7 @@ export async function openStore(file: string): Promise<Store> {
       masterKeys: await everyRow(background, 'masterKeys'),
       lastingKeys: await everyRow(background, 'lastingKeys'),
     }),
-    boot: (recentSince, deletedSince = EVER) =>
-      readBootState(background, recentSince, deletedSince),
+    boot: (recentSince) => readBootState(background, recentSince),
     load: (wanted) => load(reader, wanted),
     commit: async (group) => {
       await writer.run(
@@ -256,14 +252,8 @@ async function load(reader: Database, wanted: Wanted): Promise<Found> {
   return { intents, payouts, beneficiaries, idempotency, usage, fxQuotes, discrepancies }
 }
 
-async function everyRow<N extends TableName>(
-  reader: Database,
-  name: N,
-  where = '',
-  values: readonly number[] = [],
-): Promise<Row<N>[]> {
-  const sql = `SELECT ${columnsOf(name)} FROM ${TABLES[name].name} ${where}`
-  const rows = await reader.all<StoredRow>(sql, values)
+async function everyRow<N extends TableName>(reader: Database, name: N): Promise<Row<N>[]> {
+  const rows = await reader.all<StoredRow>(`SELECT ${columnsOf(name)} FROM ${TABLES[name].name}`)
   return rows.map((row) => fromStored(name, row))
 }
 
@@ -278,18 +268,7 @@ const LAST_SEQUENCES = `
          (SELECT max(sequence) FROM events WHERE events.tenant = tenants.tenant) AS sequence
   FROM tenants WHERE tenant IS NOT NULL`
 
-/**
- * A deleted endpoint wants nothing since it was deleted. One with secrets is always known: they
- * may have to be sealed anew.
- */
-const STILL_KNOWN = `WHERE status <> 'deleted' OR enabled_events_since >= ? OR secrets <> '[]'
-  ORDER BY id`
-
-async function readBootState(
-  reader: Database,
-  recentSince: Instant,
-  deletedSince: Instant,
-): Promise<BootState> {
+async function readBootState(reader: Database, recentSince: Instant): Promise<BootState> {
   const [last] = await reader.all<{ posting: number; position: number }>(
     `SELECT (SELECT coalesce(max(posting), 0) FROM ledger_entries) AS posting,
             (SELECT coalesce(max(position), 0) FROM events) AS position`,
@@ -300,7 +279,7 @@ async function readBootState(
   return {
     masterKeys: await everyRow(reader, 'masterKeys'),
     partners: await everyRow(reader, 'partners'),
-    endpoints: await everyRow(reader, 'endpoints', STILL_KNOWN, [deletedSince]),
+    endpoints: await everyRow(reader, 'endpoints'),
     signingKeys: await everyRow(reader, 'signingKeys'),
     nonceSalt: Buffer.from(salt?.value ?? '', 'hex'),
     rates: await everyRow(reader, 'rates'),

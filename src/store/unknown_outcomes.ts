@@ -5,6 +5,7 @@
  * (actors/unknown_outcome).
  *
  * U1. Only what is under way is in the index, so a page costs what is unknown, not what there is.
+ * U2. A damaged row is passed over: it would hide all others.
  */
 import { plus, type Instant } from '../base/clock.js'
 import { leastIdAt } from '../base/ids.js'
@@ -26,6 +27,7 @@ export const unknownStatement = (
 ): Statement => ({
   sql: `SELECT id, tenant, state, context FROM ${kind} INDEXED BY ${kind}_under_way
     WHERE state = '${UNDER_WAY[kind].state}' AND id > ? AND id < ?
-      AND context ->> 'handedOverAt' <= ? ORDER BY id LIMIT ?`,
+      AND CASE WHEN json_valid(context) THEN context ->> 'handedOverAt' END <= ?
+    ORDER BY id LIMIT ?`,
   values: [after, leastIdAt(UNDER_WAY[kind].id, plus(by, 1)), by, limit],
 })

@@ -54,8 +54,8 @@ export async function openSharedWorld(t: Test): Promise<SharedWorld> {
     store: (store: Store) => ({
       ...store,
       commit: (group) => store.commit(look(group)),
-      boot: async (recentSince, deletedSince) => {
-        const state = await store.boot(recentSince, deletedSince)
+      boot: async (recentSince) => {
+        const state = await store.boot(recentSince)
         const recent = state.recentlyConfirmed.filter(({ tenant }) => tenant === current)
         return { ...state, recentlyConfirmed: recent }
       },

@@ -94,29 +94,15 @@ for (const rebuilt of [false, true]) {
   })
 }
 
-void t.test('a start knows the deleted ones of the last weeks, without secrets', async (t) => {
+void t.test('a start knows the deleted ones, without secrets', async (t) => {
   const world = await createWorld(t)
-  const make = async (): Promise<EndpointId> => {
-    world.clock.pass(1)
-    return viewOf<View>(await world.run(createWebhookEndpoint(DEMO, request()))).id as EndpointId
-  }
-  const [kept, old, young] = [await make(), await make(), await make()]
-  const deletes = async (id: EndpointId): Promise<View> =>
-    viewOf(await world.run(deleteWebhookEndpoint(DEMO, id)))
-  t.match(await deletes(old), { key_id: `${old}_1` }, 'the answer shows it as it was')
-  world.clock.pass(30 * 24 * HOUR_MS)
-  await deletes(young)
-  const known = async (): Promise<EndpointId[]> => {
-    await world.rebuild()
-    return world
-      .memory()
-      .endpoints.ofTenant(DEMO)
-      .map(({ id }) => id)
-  }
-  t.same(await known(), [kept, old, young])
-  world.clock.pass(1)
-  t.same(await known(), [kept, young])
-  t.match(world.memory().endpoints.get(young), { status: 'deleted', secrets: [] })
+  const { id } = viewOf<View>(await world.run(createWebhookEndpoint(DEMO, request())))
+  const answer = viewOf<View>(await world.run(deleteWebhookEndpoint(DEMO, id)))
+  t.match(answer, { key_id: `${id}_1` }, 'the answer shows it as it was')
+  world.clock.pass(365 * 24 * HOUR_MS)
+  await world.rebuild()
+  const found = world.memory().endpoints.get(id as EndpointId)
+  t.match(found, { status: 'deleted', secrets: [] })
 })
 
 type View = Record<string, unknown> & { readonly id: string; readonly key_id: string }

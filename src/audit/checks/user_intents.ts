@@ -55,12 +55,13 @@ export const usersFindTheirIntents: Check = {
 }
 
 /**
- * Intents of the time before there were links have none. When that was, the first link tells:
- * without any, all of them lack theirs.
+ * Intents of the time before there were links have none. When that was, the first link tells, or
+ * the mark that was made when there was none yet.
  */
 async function since(books: Books, firstLinked = ''): Promise<number> {
   const [row] = await books.all<{ n: number }>(
-    'SELECT count(*) AS n FROM intents WHERE substr(id, 1, ?) >= substr(?, 1, ?)',
+    `SELECT count(*) AS n FROM intents WHERE substr(id, 1, ?) >= substr(?, 1, ?)
+      AND id > coalesce((SELECT value FROM meta WHERE name = 'unlinked_to'), '')`,
     [TIME_LENGTH, firstLinked, TIME_LENGTH],
   )
   return row?.n ?? 0

@@ -61,8 +61,9 @@ export function createTimers({ clock, store, pipeline, log, pause }: TimersDepen
 
   const look = async (): Promise<void> => {
     const now = clock.now()
-    const intents = await store.due('intents', now, BATCH)
-    const payouts = await store.due('payouts', now, BATCH)
+    const atMost = BATCH + setAside // those stay due for ever, and come first
+    const intents = await store.due('intents', now, atMost)
+    const payouts = await store.due('payouts', now, atMost)
     for (const id of intents) submit(id, wakeIntent(id))
     for (const id of payouts) submit(id, wakePayout(id))
   }

@@ -4,8 +4,8 @@
  * O1. Only an intent whose instruction is out has an unknown outcome; one that is not handed over
  *     is cancelled, or fails by itself.
  * O2. It moves, posts and gives back limits as by the rail's own news. Where the evidence lies is
- *     kept with the actor and the reason. The rail is asked once more, as nothing else would ask it
- *     from now on: should it speak differently, now or later, that is a discrepancy.
+ *     kept with the actor and the reason. A rail in reach is asked once more, as nothing else would
+ *     ask it from now on: should it speak differently, now or later, that is a discrepancy.
  */
 import type { IntentEvent } from '../../../actors/intent/context.js'
 import { intentView } from '../../../actors/intent/view.js'

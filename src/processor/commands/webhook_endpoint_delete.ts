@@ -2,7 +2,6 @@
  * Takes a webhook endpoint away, for good. What it has not received yet is not delivered to it.
  *
  * D1. The row stays, marked: deliveries of the past refer to it. Its secrets go.
- * D2. It wants nothing since now; by that moment a start knows which ones it can leave on disk.
  */
 import type { TenantId } from '../../base/ids.js'
 import type { Command } from '../cycle/command.js'
@@ -20,7 +19,7 @@ export function deleteWebhookEndpoint(tenant: TenantId, id: string): Command {
 
       // From here on it must succeed.
       const deleted = { ...endpoint, status: 'deleted' } as const
-      stageEndpoint(desk, { ...deleted, secrets: [], enabledEventsSince: desk.now })
+      stageEndpoint(desk, { ...deleted, secrets: [] })
       return answer(endpointView(deleted, desk.now))
     },
   }

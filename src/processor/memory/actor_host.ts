@@ -12,8 +12,8 @@
  *     it.
  * A3. An entity that waits for nothing lets its actor object go: it has five kilobytes, and no
  *     event is likely.
- * A4. A damaged snapshot harms its own entity alone: whoever touches it throws, and nothing has
- *     changed by then.
+ * A4. In the cycle a damaged snapshot harms its own entity alone: a command that touches it throws,
+ *     and nothing has changed by then.
  */
 import type { Instant } from '../../base/clock.js'
 import type { Consequence } from '../../../actors/consequence.js'

@@ -9,7 +9,7 @@
  * N2. There is one writer. What memory knows to be absent is absent.
  */
 import { createNonceTable, type NonceTable } from '../../auth/nonces.js'
-import { DAY, instant, plus, type Instant } from '../../base/clock.js'
+import { instant, plus, type Instant } from '../../base/clock.js'
 import type { EndpointId, KeyId, PartnerId, TenantId } from '../../base/ids.js'
 import type { AccountKey } from '../../ledger/accounts.js'
 import { currencyOf, type Currency } from '../../money/currency.js'
@@ -60,7 +60,7 @@ export interface Memory {
   readonly masterKeys: Map<string, Row<'masterKeys'>>
   readonly partners: Map<PartnerId, PartnerEntry>
   readonly keys: Map<KeyId, KeyEntry>
-  /** Not those that were deleted long before the start. */
+  /** Deleted ones among them. */
   readonly endpoints: EndpointTable
   /** Those that operators have set. */
   readonly rates: Map<Currency, KnownRate>
@@ -85,9 +85,6 @@ export interface Memory {
 /** Each create binds a key and few come again, so most rows only make their shelf slow. */
 const WARM_KEYS_MAX = 4_096
 
-/** A pool that was away for longer has lost its events as well, which lie on the bus for days. */
-const DELETED_ENDPOINT_KNOWN_MS = 30 * DAY
-
 export interface MemoryOptions {
   /** Of intents and of payouts; and no more rows of a kind beside them. */
   readonly warmActors: number
@@ -101,8 +98,7 @@ export async function loadMemory(
   now: Instant,
   { warmActors, duplicateWindowMs }: MemoryOptions,
 ): Promise<Memory> {
-  const recentSince = plus(now, -duplicateWindowMs)
-  const boot = await store.boot(recentSince, plus(now, -DELETED_ENDPOINT_KNOWN_MS))
+  const boot = await store.boot(plus(now, -duplicateWindowMs))
   const memory = emptyMemory(boot.nonceSalt, warmActors, duplicateWindowMs)
   for (const row of boot.masterKeys) memory.masterKeys.set(row.kid, row)
   for (const row of boot.partners) memory.partners.set(row.id as PartnerId, partnerEntry(row))

@@ -7,8 +7,8 @@
  *     that.
  * D3. No message outgrows what its receiver takes, however much there is to tell. All chunks of a
  *     run are written in one go, so that no change comes between; only the last one is complete.
- * D4. Of a deleted endpoint only that is told: a pool which missed it has deliveries to abandon.
- *     Memory knows those of the last weeks, and a tenant can make only so many a day.
+ * D4. Of a deleted endpoint only that is told: a pool that comes back, however late, has deliveries
+ *     to abandon. A tenant can make only so many a day.
  */
 import type { ServerWritableStream } from '@grpc/grpc-js'
 import type { DirectoryHandlers } from '../../../protos/types/causeway/v1/Directory.js'

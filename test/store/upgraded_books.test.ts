@@ -1,0 +1,50 @@
+/** What becomes of books that were written by a version before. */
+import { cpSync, mkdirSync, readdirSync } from 'node:fs'
+import { join } from 'node:path'
+import t, { type Test } from 'tap'
+import { openDatabase, type Database } from '../../src/store/database.js'
+import { PROCESSOR_SCHEMA } from '../../src/store/store.js'
+import { ownFolder } from '../support/own_folder.js'
+
+/** Books as they were before `migration`, filled by this SQL and opened by today's version. */
+async function upgraded(t: Test, migration: string, filled: string): Promise<Database> {
+  const folder = ownFolder(t)
+  const before = join(folder, 'schema')
+  mkdirSync(before)
+  const old = readdirSync(PROCESSOR_SCHEMA).filter((name) => name < migration)
+  for (const name of old) cpSync(join(PROCESSOR_SCHEMA, name), join(before, name))
+  const file = join(folder, 'processor.db')
+  const first = await openDatabase(file, { migrations: before })
+  await first.exec(filled)
+  await first.close()
+  const database = await openDatabase(file, { migrations: PROCESSOR_SCHEMA })
+  t.teardown(() => database.close())
+  return database
+}
+
+void t.test('rates that no operator set are no rates of the books', async (t) => {
+  const books = await upgraded(
+    t,
+    '0006',
+    `INSERT INTO rates (currency, rate, set_at) VALUES ('THB', '36.00', 1), ('VND', '26500', 1);
+     INSERT INTO operator_log (at, actor, reason, action, subject)
+       VALUES (1, 'ann', 'a test', 'set_rate', 'VND 26500'),
+         (2, 'ann', 'a test', 'set_route', 'THB 36.00')`,
+  )
+  const rates = await books.all('SELECT currency, rate FROM rates')
+  t.match(rates, [{ currency: 'VND', rate: '26500' }])
+})
+
+const INTENTS = `INSERT INTO intents (id, tenant, state, context)
+  VALUES ('pi_1', 'demo_sandbox', 'expired', '{}'), ('pi_2', 'demo_sandbox', 'expired', '{}')`
+const MARK = "SELECT value FROM meta WHERE name = 'unlinked_to'"
+
+void t.test('intents of before they were linked are told from those that lost it', async (t) => {
+  const unlinked = await upgraded(t, '0003', INTENTS)
+  t.match(await unlinked.all(MARK), [{ value: 'pi_2' }])
+  const fresh = await upgraded(t, '0003', '')
+  t.match(await fresh.all(MARK), [{ value: '' }])
+  const link = "INSERT INTO intent_users (first, prints, links) VALUES (1, x'00', '[]')"
+  const linked = await upgraded(t, '0007', `${INTENTS}; ${link}`)
+  t.match(await linked.all(MARK), [{ value: '' }], 'its links tell')
+})
