@@ -35,7 +35,7 @@ const GATEWAY = 'gateway/main.js'
 /** There is no other rail in the box, and who serves production must know. */
 const RAIL_IN_WORDS = {
   sandbox: 'the sandbox of a bank network',
-  production: 'the sandbox of a bank network: no real money moves, not in production either',
+  production: 'the sandbox: no real money is moved',
 }
 /** Bytes of a request's head: by itself uWS takes fewer for Node 22 and later. */
 const HEAD_MAX = { UWS_HTTP_MAX_HEADERS_SIZE: '8192' }
