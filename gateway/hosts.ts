@@ -10,23 +10,19 @@
  *     nobody's.
  */
 import type { Environment } from '../src/base/ids.js'
-import { SETTINGS, type Settings } from '../src/base/settings.js'
+import { hasDefaultHosts, type Settings } from '../src/base/settings.js'
 
 export type Hosts = (host: string) => Environment | undefined
 
 export function createHosts(settings: Pick<Settings, 'SANDBOX_HOSTS' | 'PRODUCTION_HOSTS'>): Hosts {
   const sandbox = new Set(settings.SANDBOX_HOSTS)
   const production = new Set(settings.PRODUCTION_HOSTS)
-  const otherwise = areDefaults(settings) ? 'sandbox' : undefined
+  const otherwise = hasDefaultHosts(settings) ? 'sandbox' : undefined
   return (host) => {
     const name = nameOf(host)
     if (production.has(name)) return 'production'
     return sandbox.has(name) ? 'sandbox' : otherwise
   }
 }
-
-const areDefaults = (settings: Pick<Settings, 'SANDBOX_HOSTS' | 'PRODUCTION_HOSTS'>): boolean =>
-  settings.SANDBOX_HOSTS.join() === SETTINGS.SANDBOX_HOSTS.fallback &&
-  settings.PRODUCTION_HOSTS.join() === SETTINGS.PRODUCTION_HOSTS.fallback
 
 const nameOf = (host: string): string => host.replace(/:[0-9]*$/, '').toLowerCase()

@@ -49,11 +49,20 @@ export function judgeUrl({ url: text, tenant }: Target, { allowPrivate }: GuardR
 /** IPv6 outside of this block is translation, local or not assigned. */
 const GLOBAL_IPV6 = ipaddr.parseCIDR('2000::/3')
 
+/**
+ * Unicast, and nobody's receiver: the platform address of Azure's hosts, which answers for their
+ * virtual machines, and the former 6bone, which was given back (RFC 3701).
+ */
+const NOT_PUBLIC = [ipaddr.parseCIDR('168.63.129.16/32'), ipaddr.parseCIDR('3ffe::/16')]
+
 /** Mapped and translated addresses are refused whatever they stand for: no receiver needs them. */
 export function isPublic(address: string): boolean {
   if (isIP(address) === 0) return false
   const parsed = ipaddr.parse(address)
   if (parsed.range() !== 'unicast') return false
+  const isBarred = ([block, bits]: (typeof NOT_PUBLIC)[number]): boolean =>
+    parsed.kind() === block.kind() && parsed.match(block, bits)
+  if (NOT_PUBLIC.some(isBarred)) return false
   return parsed.kind() === 'ipv4' || parsed.match(GLOBAL_IPV6)
 }
 

@@ -285,6 +285,13 @@ function contradictions(settings: Settings): string[] {
   return faults
 }
 
+/** Nobody has named the hosts of this stack. */
+export const hasDefaultHosts = (
+  settings: Pick<Settings, 'SANDBOX_HOSTS' | 'PRODUCTION_HOSTS'>,
+): boolean =>
+  settings.SANDBOX_HOSTS.join() === SETTINGS.SANDBOX_HOSTS.fallback &&
+  settings.PRODUCTION_HOSTS.join() === SETTINGS.PRODUCTION_HOSTS.fallback
+
 /** A file under the data folder, absolute. */
 export const dataFile = (settings: Settings, name: string): string =>
   join(resolve(settings.DATA_DIR), name)

@@ -4,14 +4,22 @@
  * Owns: the one default that differs under a supervisor, and the variables of children. Does not
  * own: the settings themselves (base/settings).
  *
- * E1. Webhooks may go to private addresses, as local work needs, unless somebody said otherwise or
- *     serves production hosts.
+ * E1. Unless WEBHOOK_ALLOW_PRIVATE is set, webhooks may go to private addresses only while nothing
+ *     but local work is possible: the gateway listens on loopback, nobody has named its hosts, and
+ *     no proxy stands before it.
  * E2. Secrets reach children by environment, never by argument: arguments are for every user to
  *     see.
  */
 import { existsSync } from 'node:fs'
+import { isIPv4 } from 'node:net'
 import { delimiter, join } from 'node:path'
-import { readDotEnv, readSettings, type SettingName, type Settings } from '../base/settings.js'
+import {
+  hasDefaultHosts,
+  readDotEnv,
+  readSettings,
+  type SettingName,
+  type Settings,
+} from '../base/settings.js'
 
 const DOT_ENV = '.env'
 
@@ -25,10 +33,9 @@ export interface Environment {
 
 export function readEnvironment(): Environment {
   const asGiven = readSettings()
-  const privateTargets =
-    isGiven('WEBHOOK_ALLOW_PRIVATE') || asGiven.PRODUCTION_HOSTS.length > 0
-      ? asGiven.WEBHOOK_ALLOW_PRIVATE
-      : true
+  const privateTargets = isGiven('WEBHOOK_ALLOW_PRIVATE')
+    ? asGiven.WEBHOOK_ALLOW_PRIVATE
+    : isLocalWork(asGiven)
   const ours = { ...process.env, WEBHOOK_ALLOW_PRIVATE: String(privateTargets) }
   return {
     settings: readSettings(ours),
@@ -36,6 +43,15 @@ export function readEnvironment(): Environment {
     find: (program) => findProgram(program, process.env['PATH'] ?? ''),
   }
 }
+
+/** Only programs of this machine reach the stack, as far as its settings say. */
+const isLocalWork = (settings: Settings): boolean =>
+  isLoopback(settings.HTTP_HOST) &&
+  hasDefaultHosts(settings) &&
+  settings.TRUSTED_PROXIES.length === 0
+
+const isLoopback = (host: string): boolean =>
+  host === 'localhost' || host === '::1' || (isIPv4(host) && host.startsWith('127.'))
 
 function isGiven(name: SettingName): boolean {
   if (process.env[name] !== undefined) return true

@@ -5,8 +5,13 @@ import { readEnvironment } from '../../src/supervisor/environment.js'
 // Where there is no `.env` of a developer's.
 process.chdir(t.testdir())
 
+const DECIDING = [
+  ...['HTTP_HOST', 'SANDBOX_HOSTS', 'PRODUCTION_HOSTS', 'TRUSTED_PROXIES'],
+  'WEBHOOK_ALLOW_PRIVATE',
+]
+
 const allowsPrivate = (given: Readonly<Record<string, string>>): boolean => {
-  for (const name of ['PRODUCTION_HOSTS', 'WEBHOOK_ALLOW_PRIVATE']) delete process.env[name]
+  for (const name of DECIDING) delete process.env[name]
   Object.assign(process.env, given)
   const { settings, forChild } = readEnvironment()
   t.equal(forChild({})['WEBHOOK_ALLOW_PRIVATE'], String(settings.WEBHOOK_ALLOW_PRIVATE))
@@ -16,6 +21,15 @@ const allowsPrivate = (given: Readonly<Record<string, string>>): boolean => {
 void t.test('private targets of webhooks', (t) => {
   t.equal(allowsPrivate({}), true)
   t.equal(allowsPrivate({ WEBHOOK_ALLOW_PRIVATE: 'false' }), false)
+  for (const HTTP_HOST of ['127.0.0.1', '127.0.0.9', '::1', 'localhost']) {
+    t.equal(allowsPrivate({ HTTP_HOST }), true, HTTP_HOST)
+  }
+  for (const HTTP_HOST of ['0.0.0.0', '::', '10.0.0.7', '192.0.2.1', '2001:db8::127.0.0.1']) {
+    t.equal(allowsPrivate({ HTTP_HOST }), false, HTTP_HOST)
+    t.equal(allowsPrivate({ HTTP_HOST, WEBHOOK_ALLOW_PRIVATE: 'true' }), true, 'as was said')
+  }
+  t.equal(allowsPrivate({ SANDBOX_HOSTS: 'sandbox.causeway.test' }), false)
   t.equal(allowsPrivate({ PRODUCTION_HOSTS: 'api.causeway.test' }), false)
+  t.equal(allowsPrivate({ TRUSTED_PROXIES: '10.0.0.0/8' }), false, 'a proxy serves strangers')
   t.end()
 })

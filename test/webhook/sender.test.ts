@@ -202,6 +202,36 @@ void t.test('a body without end is cut, and changes nothing about the status', a
   t.match(await sender.send(aParcel(`${url}/no`)), { kind: 'retry', status: 503 })
 })
 
+void t.test('a body is read up to 16 KiB, and its connection given up beyond', async (t) => {
+  const ports: (number | undefined)[] = []
+  const server = createServer((request, response) => {
+    ports.push(request.socket.remotePort)
+    const [, bytes, end] = (request.url ?? '').split('/')
+    request.resume().on('end', () => {
+      response.writeHead(200)
+      response.write('x'.repeat(Number(bytes)))
+      if (end === 'whole') response.end()
+    })
+  })
+  const url = await listen(t, server)
+  const sender = aSender(t, { tryWithinMs: 20_000 })
+  const endpoint = anEndpoint()
+  const latencyOf = async (path: string): Promise<number> => {
+    const outcome = await sender.send(aParcel('', { endpoint: { ...endpoint, url: url + path } }))
+    t.match(outcome, { kind: 'delivered', status: 200 }, path)
+    await new Promise((resolve) => setImmediate(resolve))
+    return outcome.latencyMs
+  }
+  await latencyOf(`/${16 * 1024}/whole`)
+  await latencyOf(`/${16 * 1024}/whole`)
+  t.equal(ports[1], ports[0], 'one that fits leaves its connection usable')
+  await latencyOf(`/${16 * 1024 + 1}/whole`)
+  await latencyOf('/0/whole')
+  t.not(ports[3], ports[2], 'one byte more ends it')
+  const latency = await latencyOf(`/${16 * 1024 + 1}/and_no_end`)
+  t.ok(latency < 20_000, 'what comes after the cap is not waited for')
+})
+
 void t.test('a body that drips is cut at the deadline', async (t) => {
   const { url } = await aReceiver(t, (response) => {
     response.writeHead(200)
