@@ -1,7 +1,7 @@
 # Causeway. `make` alone lists what there is.
 #
 # Owns: the verbs people type. Does not own: how the processes start and stop (src/supervisor), nor the
-# steps that need more than a line of shell (.make/).
+# steps that need more than a line of shell (src/scripts/).
 
 MAKEFLAGS += --no-print-directory
 SHELL := /bin/sh
@@ -16,7 +16,7 @@ PROTOS := $(wildcard protos/*.proto)
 SOURCES := $(shell find src actors gateway test -name '*.ts' 2>/dev/null)
 # Without `test` itself, which is also the name of a target.
 FOLDERS := $(shell find src actors gateway test -mindepth 1 -type d 2>/dev/null)
-ESLINT := node_modules/.bin/eslint -c .eslint.config.mjs
+ESLINT := node_modules/.bin/eslint
 PRETTIER := node_modules/.bin/prettier --log-level warn
 LOAD := node .build/test/load/main.js
 # A variable as a flag, when it is set.
@@ -40,8 +40,8 @@ statement: build ## the sandbox bank's statement: make statement ARGS="--from DA
 	@node .build/src/rails/sandbox/statement_main.js $(ARGS)
 
 ##@ Work on it
-test: ## the whole set-up, every check and every test; ends with "N passed, N failed"
-	@.make/test.sh
+test: ## the whole set-up, every check and every test; ONLY="qr/ money/" picks some; ends with "N passed, N failed"
+	@src/scripts/test.sh $(ONLY)
 
 check: build lint ## types, lint, formatting, house rules
 	@$(PRETTIER) --check .
@@ -77,7 +77,7 @@ bench-pool: setup nats build ## the webhook pool alone; ARGS=--isolation: beside
 	@node .build/test/load/deliveries/deliveries_main.js $(call with,RATE,rate) $(call with,DURATION,seconds) $(ARGS)
 
 bench-compare: setup nats build ## two revisions in turn: make bench-compare BASE=main (REV=HEAD)
-	@.make/bench_compare.sh "$(BASE)" "$(or $(REV),HEAD)" $(call with,DURATION,seconds) $(LOAD_FLAGS)
+	@src/scripts/bench_compare.sh "$(BASE)" "$(or $(REV),HEAD)" $(call with,DURATION,seconds) $(LOAD_FLAGS)
 
 load: setup nats build ## at a rate: make load SCENARIO=mixed RATE=200 DURATION=30 RUNNING=1
 	@$(LOAD) load $(call with,RATE,rate) $(call with,DURATION,seconds) $(if $(RUNNING),--running) $(LOAD_FLAGS)
@@ -99,26 +99,26 @@ setup: $(INSTALLED) ## dependencies; the first time takes about two minutes
 	@:
 
 nats: ## nats-server, from PATH or from apt; nothing to do when NATS_URL is set
-	@.make/nats.sh
+	@src/scripts/nats.sh
 
 build: $(BUILT) ## types of the protos, then JavaScript into .build/
 	@:
 
 clean: ## remove what was built; keeps node_modules and var
-	@rm -rf .build .tap protos/types
+	@rm -rf .build protos/types
 
 help: ## this list
-	@awk -f .make/help.awk $(MAKEFILE_LIST)
+	@awk -f src/scripts/help.awk $(MAKEFILE_LIST)
 
 $(INSTALLED): package-lock.json
-	@.make/install.sh
+	@src/scripts/install.sh
 	@touch $@
 
 $(TYPES): $(PROTOS) $(INSTALLED)
-	@.make/types.sh
+	@src/scripts/types.sh
 	@touch $@
 
 # The folders are there because a file that was removed changes its folder only.
 $(BUILT): $(SOURCES) $(FOLDERS) $(TYPES) tsconfig.json
-	@.make/build.sh
+	@src/scripts/build.sh
 	@touch $@

@@ -14,7 +14,7 @@ import { receiverOf } from '../support/receiver.js'
 import { anIntent, aPayout } from '../support/requests.js'
 import { startInVain, startStack, type RunningStack } from '../support/stack.js'
 
-t.setTimeout(120_000)
+t.setTimeout(0)
 const folder = ownFolder(t)
 const dataDir = join(folder, 'data')
 const keyFile = join(folder, 'master.key')

@@ -33,7 +33,7 @@ interface Told {
   }
 }
 
-t.setTimeout(100_000)
+t.setTimeout(0)
 const settings = { RAIL_DELAY_MS: '20', WEBHOOK_POOLS: '2' }
 const stack = await startStack({ dataDir: ownFolder(t), settings })
 t.teardown(() => stack.stop())

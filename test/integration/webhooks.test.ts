@@ -35,7 +35,7 @@ interface EventPage {
 }
 
 // One stack for all; each story leaves its endpoints as they are.
-t.setTimeout(170_000)
+t.setTimeout(0)
 const stack = await startStack({ dataDir: ownFolder(t), settings: { RAIL_DELAY_MS: '20' } })
 t.teardown(() => stack.stop())
 const partner = partnerOf(stack.sandbox)

@@ -1,7 +1,8 @@
 /**
  * Two revisions against each other.
  *
- * Owns: whose turn it is, and the ratios. Does not own: building them (.make/bench_compare.sh).
+ * Owns: whose turn it is, and the ratios. Does not own: building them
+ * (src/scripts/bench_compare.sh).
  *
  * A1. Each turn is a fresh stack with a warm-up; base and head take turns in the order base head
  *     head base …, so that a drift of the machine falls on both.

@@ -4,7 +4,7 @@
 # sqlite3 is compiled from its own source: no prebuilt binary is asked for, so nothing waits for a download
 # that a closed network never answers. npm's output goes to a file; a line tells how long it has been at it.
 set -eu
-cd "$(dirname "$0")/.."
+cd "$(dirname "$0")/../.."
 log=npm-install.log
 
 missing() {

@@ -1,7 +1,7 @@
 #!/bin/sh
 # Compiles everything into .build/, and takes out what has no source any more: a removed test must not run.
 set -eu
-cd "$(dirname "$0")/.."
+cd "$(dirname "$0")/../.."
 node_modules/.bin/tsc -p .
 find .build -name '*.js' | while read -r compiled; do
   source=${compiled#.build/}

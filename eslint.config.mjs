@@ -14,7 +14,7 @@ const tapRuns = [{ from: 'package', name: 'PromiseWithSubtest', package: '@tapjs
 const without = (property) => ['error', ...doors.filter((door) => door.property !== property)]
 
 export default defineConfig(
-  { ignores: ['.build/', '.tap/', 'node_modules/', 'protos/types/', 'var/', '.eslint.config.mjs'] },
+  { ignores: ['.build/', '.tap/', 'node_modules/', 'protos/types/', 'var/', 'eslint.config.mjs'] },
   {
     files: ['**/*.ts'],
     extends: [tseslint.configs.recommendedTypeChecked],

@@ -1,7 +1,7 @@
 #!/bin/sh
 # Generates the TypeScript types of the contracts.
 set -eu
-cd "$(dirname "$0")/.."
+cd "$(dirname "$0")/../.."
 rm -rf protos/types
 # The files by name without their folder, as protos import one another.
 # shellcheck disable=SC2046

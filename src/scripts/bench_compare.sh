@@ -2,7 +2,7 @@
 # Builds two revisions in folders of their own and measures them in turn: bench_compare.sh BASE HEAD [flag…]
 # The tool that measures is this checkout's, for both.
 set -eu
-cd "$(dirname "$0")/.."
+cd "$(dirname "$0")/../.."
 if [ -z "${1:-}" ] || [ -z "${2:-}" ]; then
   echo 'Which revision is the base? make bench-compare BASE=v1 (REV=HEAD is the other one)' >&2
   exit 2
@@ -26,7 +26,7 @@ checkout() {
   mkdir "$root"
   git archive "$commit" | tar -x -C "$root"
   ln -s "$PWD/node_modules" "$root/node_modules"
-  (cd "$root" && .make/types.sh && node_modules/.bin/tsc -p .)
+  (cd "$root" && "$([ -d src/scripts ] && echo src/scripts || echo .make)/types.sh" && node_modules/.bin/tsc -p .)
 }
 
 checkout base "$base"

@@ -1,0 +1,76 @@
+/** The jobs of a test run: every compiled test file, the linter and the formatter. */
+import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { join, relative } from 'node:path'
+import { projectRoot } from '../../src/base/protos.js'
+
+const BUILT = join(projectRoot(), '.build')
+const DURATIONS_FILE = join(BUILT, 'test_durations.json')
+
+/** Seconds, on a machine that has no durations of its own yet: these start first. */
+const USUALLY_LONG: Readonly<Record<string, number>> = {
+  'test/crash': 60,
+  'test/supervisor/stack': 40,
+  'test/operations': 40,
+  'test/load/stack': 30,
+  'test/model': 25,
+  'test/integration': 20,
+  'test/simulation': 15,
+}
+
+export interface Job {
+  readonly name: string
+  readonly command: string
+  readonly arguments: readonly string[]
+  /** A test writes TAP; a check only has its exit code. */
+  readonly kind: 'test' | 'check'
+}
+
+type Durations = Readonly<Record<string, number>>
+
+/** Checks first, since they find most mistakes; then tests, the longest first. */
+export function listJobs(only: readonly string[]): readonly Job[] {
+  const durations = readDurations()
+  const expected = (name: string): number => durations[name] ?? usual(name)
+  const tests = readdirSync(join(BUILT, 'test'), { recursive: true, encoding: 'utf8' })
+    .filter((file) => file.endsWith('.test.js'))
+    .map((file): Job => {
+      const path = join(BUILT, 'test', file)
+      const name = relative(BUILT, path).replace(/\.test\.js$/, '')
+      return {
+        name,
+        command: process.execPath,
+        arguments: ['--enable-source-maps', path],
+        kind: 'test',
+      }
+    })
+    .sort((one, other) => expected(other.name) - expected(one.name))
+  if (only.length > 0) return tests.filter(({ name }) => only.some((part) => name.includes(part)))
+  return [
+    check('lint', 'eslint', '.'),
+    ...tests,
+    check('formatting', 'prettier', '--log-level', 'warn', '--check', '.'),
+  ]
+}
+
+const check = (name: string, tool: string, ...args: string[]): Job => ({
+  name,
+  command: join(projectRoot(), 'node_modules/.bin', tool),
+  arguments: args,
+  kind: 'check',
+})
+
+function usual(name: string): number {
+  const folder = Object.keys(USUALLY_LONG).find((prefix) => name.startsWith(prefix))
+  return folder === undefined ? 1 : (USUALLY_LONG[folder] ?? 1)
+}
+
+function readDurations(): Durations {
+  if (!existsSync(DURATIONS_FILE)) return {}
+  return JSON.parse(readFileSync(DURATIONS_FILE, 'utf8')) as Durations
+}
+
+/** Keeps what this run measured for the order of the next. */
+export function recordDurations(measured: ReadonlyMap<string, number>): void {
+  const durations = { ...readDurations(), ...Object.fromEntries(measured) }
+  writeFileSync(DURATIONS_FILE, `${JSON.stringify(durations, null, 1)}\n`)
+}

@@ -1,0 +1,103 @@
+/**
+ * Runs one job in a process group of its own.
+ *
+ * - A job that prints nothing for too long is ended, and told so: no file has a limit in seconds.
+ * - A job that leaves a process behind has failed; what it left is ended.
+ */
+import { spawn } from 'node:child_process'
+import { mkdirSync, writeFileSync } from 'node:fs'
+import { dirname, join } from 'node:path'
+import { projectRoot } from '../../src/base/protos.js'
+import { eventually } from '../support/eventually.js'
+import { patience } from '../support/patience.js'
+import type { Job } from './jobs.js'
+import { readTap } from './tap_result.js'
+
+const OUTPUTS = join(projectRoot(), '.build/test_output')
+/** Silence, counted as on an idle machine. */
+const SILENT_MAX_MS = 180_000
+const LOOK_EVERY_MS = 250
+const GONE_WITHIN_MS = 5_000
+
+export interface JobResult {
+  readonly passed: number
+  readonly failures: readonly string[]
+  readonly seconds: number
+}
+
+export async function runJob(job: Job): Promise<JobResult> {
+  const startedAt = performance.now()
+  const child = spawn(job.command, job.arguments, {
+    cwd: projectRoot(),
+    detached: true,
+    stdio: ['ignore', 'pipe', 'pipe'],
+    env: { ...process.env, TAP_TIMEOUT: '0', NO_COLOR: '1' },
+  })
+  const group = child.pid ?? 0
+  const tap = readTap()
+  let output = ''
+  let silence = patience(SILENT_MAX_MS)
+  let wasSilent = false
+  const watch = setInterval(() => {
+    if (!silence.isOver()) return
+    wasSilent = true
+    signalGroup(group, 'SIGKILL')
+  }, LOOK_EVERY_MS)
+  for (const stream of [child.stdout, child.stderr]) {
+    stream.setEncoding('utf8').on('data', (text: string) => {
+      silence = patience(SILENT_MAX_MS)
+      output += text
+      if (stream === child.stdout && job.kind === 'test') tap.write(text)
+    })
+  }
+  const exit = await new Promise<string>((resolve) => {
+    child.on('error', (error) => resolve(error.message))
+    child.on('close', (code, signal) => resolve(String(signal ?? code)))
+  })
+  clearInterval(watch)
+
+  const failures: string[] = []
+  let passed = 0
+  if (job.kind === 'test') {
+    const result = await tap.end()
+    passed = result.passed
+    failures.push(...result.failures)
+  }
+  if (wasSilent) failures.push(`    ended: no output for ${SILENT_MAX_MS / 1_000} s`)
+  if (exit !== '0' && failures.length === 0) failures.push(`    exit ${exit}\n${lastLines(output)}`)
+  if (!(await isGone(group))) {
+    failures.push('    it left a process behind')
+    signalGroup(group, 'SIGKILL')
+  }
+  if (failures.length > 0) keepOutput(job.name, output)
+  return { passed, failures, seconds: (performance.now() - startedAt) / 1_000 }
+}
+
+/** @returns whether there was a process to signal */
+function signalGroup(group: number, signal: NodeJS.Signals | 0): boolean {
+  try {
+    process.kill(-group, signal)
+    return true
+  } catch {
+    return false
+  }
+}
+
+async function isGone(group: number): Promise<boolean> {
+  const gone = eventually('the group has ended', () => !signalGroup(group, 0), GONE_WITHIN_MS, 50)
+  return gone.catch(() => false)
+}
+
+const lastLines = (text: string): string =>
+  text
+    .trimEnd()
+    .split('\n')
+    .slice(-40)
+    .map((line) => `    ${line}`)
+    .join('\n')
+
+function keepOutput(name: string, output: string): void {
+  const file = join(OUTPUTS, `${name}.txt`)
+  mkdirSync(dirname(file), { recursive: true })
+  writeFileSync(file, output)
+}

@@ -1,0 +1,56 @@
+/** What a test file reports as TAP: assertions at every depth, failures with their diagnosis. */
+import { inspect } from 'node:util'
+import { Parser, type Result } from 'tap-parser'
+
+const DIAGNOSIS_LINES_MAX = 60
+
+export interface TapResult {
+  /** Assertions that passed; the closing line of a subtest is none. */
+  readonly passed: number
+  /** One text for each assertion that failed, and for an output that ends too early. */
+  readonly failures: readonly string[]
+}
+
+export interface TapReader {
+  write(text: string): void
+  /** Resolves when the whole output is read. */
+  end(): Promise<TapResult>
+}
+
+export function readTap(): TapReader {
+  let passed = 0
+  const failures: string[] = []
+  let finish: () => void
+  const finished = new Promise<void>((resolve) => (finish = resolve))
+  const parser = new Parser((results) => {
+    if (!results.ok && failures.length === 0) failures.push('the output ends too early')
+    finish()
+  })
+  parser.on('pass', (result: Result) => {
+    if (result.closingTestPoint !== true) passed += 1
+  })
+  parser.on('fail', (result: Result) => {
+    if (result.closingTestPoint !== true) failures.push(diagnosisOf(result))
+  })
+  return {
+    write: (text) => void parser.write(text),
+    end: async () => {
+      parser.end()
+      await finished
+      return { passed, failures }
+    },
+  }
+}
+
+function diagnosisOf({ fullname, diag }: Result): string {
+  const lines = [`not ok: ${fullname}`]
+  const { diff, stack, source: _source, ...rest } = (diag ?? {}) as Record<string, unknown>
+  if (Object.keys(rest).length > 0) lines.push(inspect(rest, { depth: 4, breakLength: 100 }))
+  for (const text of [diff, stack]) if (typeof text === 'string') lines.push(text.trimEnd())
+  return lines
+    .join('\n')
+    .split('\n')
+    .slice(0, DIAGNOSIS_LINES_MAX)
+    .map((line) => `    ${line}`)
+    .join('\n')
+}
