@@ -34,6 +34,8 @@ import {
 import { BodyMemory } from './received_body.js'
 
 declare module 'uWebSockets.js' {
+  /** Left out of its types. This key switches the header `uWebSockets` off, for the process. */
+  function _cfg(key: '999999990007'): void
   interface TemplatedApp {
     /** Left out of its types. `change` is 1 for a new connection, -1 for one that ended. */
     filter(cb: (res: HttpResponse, change: number) => void): TemplatedApp
@@ -83,6 +85,8 @@ export interface HttpServer {
   /** Takes no new connection, lets open requests finish for this long, then closes what is left. */
   close(withinMs: number): Promise<void>
 }
+
+uWS._cfg('999999990007')
 
 /** What comes with a filter's call. */
 const OPENED = 1
