@@ -21,6 +21,7 @@ import type { Environment } from '../src/base/ids.js'
 import type { Authenticator, Caller } from './authenticate.js'
 import type { Backlog } from './backlog.js'
 import type { BrandHeaders } from './brand_headers.js'
+import { repeatKey } from './decode/idempotency_key.js'
 import type { Directory } from './directory.js'
 import type { AnswerHeaders, Exchange } from './exchange.js'
 import type { Hosts } from './hosts.js'
@@ -99,6 +100,9 @@ function serveInTurn(
   const auth = destination.kind === 'nowhere' ? 'hmac' : destination.route.auth
   const caller = authenticator.authenticate(exchange, auth, environment, destination.id)
   if (!caller.ok) return exchange.refuse(caller.code)
+  const keyMaxLength =
+    destination.kind === 'operation' ? destination.route.handler.keyMaxLength : undefined
+  if (keyMaxLength !== undefined) repeatKey(exchange, keyMaxLength)
   const waitAsCaller = limits.caller(caller.value)
   if (waitAsCaller > 0) return refuseForNow(pacedRefusals, exchange, waitAsCaller)
 

@@ -46,6 +46,8 @@ export interface Exchange {
   /** Does nothing when the request is answered already or its client has gone. */
   answer(status: number, body: string, headers?: AnswerHeaders): void
   refuse(code: ErrorCode, headers?: AnswerHeaders): void
+  /** The answer repeats this header of the request, unless it is a 401: those are all alike. */
+  repeat(name: string, value: string): void
 }
 
 export type AnswerHeaders = readonly (readonly [name: string, value: string])[]
@@ -93,6 +95,7 @@ export class OpenExchange<T extends Target> implements Exchange, Sender, Waits<O
   later: OpenExchange<T> | undefined
   private readonly shared: Shared<T>
   private res: HttpResponse | undefined
+  private repeated: readonly [name: string, value: string] | undefined
 
   constructor(shared: Shared<T>, res: HttpResponse) {
     this.shared = shared
@@ -184,6 +187,10 @@ export class OpenExchange<T extends Target> implements Exchange, Sender, Waits<O
     this.answer(status, problemBody(code, this.requestId), headers)
   }
 
+  repeat(name: string, value: string): void {
+    this.repeated = [name, value]
+  }
+
   answer(status: number, body: string, headers: AnswerHeaders = NO_HEADERS): void {
     if (this.res === undefined || this.answered) return
     this.answered = true
@@ -195,7 +202,7 @@ export class OpenExchange<T extends Target> implements Exchange, Sender, Waits<O
   }
 
   private write(status: number, body: string, headers: AnswerHeaders): void {
-    const { res, closing } = this
+    const { res, closing, repeated } = this
     if (res === undefined) return
     this.leave()
     res.cork(() => {
@@ -204,6 +211,7 @@ export class OpenExchange<T extends Target> implements Exchange, Sender, Waits<O
       res.writeHeader('Cache-Control', 'no-store')
       res.writeHeader('X-Request-Id', this.requestId)
       for (const [name, value] of headers) res.writeHeader(name, value)
+      if (repeated !== undefined && status !== 401) res.writeHeader(...repeated)
       if (this.method === 'HEAD') endHead(res, Buffer.byteLength(body), closing)
       else res.end(body, closing)
     })

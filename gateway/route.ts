@@ -51,6 +51,8 @@ export interface Handler {
   readonly refusesAsConflict?: boolean
   /** Left out: false. Its answer is waited for beside the processor's cycle, as lists are. */
   readonly waitsBesideCycle?: boolean
+  /** It reads the Idempotency-Key: the longest one that it takes. Left out: it reads none. */
+  readonly keyMaxLength?: number
 }
 
 export interface Route {

@@ -3,11 +3,12 @@
  *
  * Owns: its length and its alphabet. Does not own: what is replayed (processor).
  *
- * H1. Printable ASCII. The HTTP parser drops other bytes at a value's ends, which would make two
- *     keys one.
+ * H1. Printable ASCII. The HTTP parser drops bytes from 0x80 on at a value's ends before anything
+ *     of ours sees them, which makes two such keys one: answers repeat the key that was understood.
  */
 import { REPEATED, type HeaderValue } from '../../src/auth/verify.js'
 import { accepted, refused, type Outcome } from '../../src/base/errors.js'
+import type { Exchange } from '../exchange.js'
 
 export const IDEMPOTENCY_KEY = 'idempotency-key'
 
@@ -21,4 +22,13 @@ export function requiredKey(header: HeaderValue, maxLength: number): Outcome<str
 
 export function optionalKey(header: HeaderValue, maxLength: number): Outcome<string | undefined> {
   return header === undefined ? accepted(undefined) : requiredKey(header, maxLength)
+}
+
+/**
+ * Tells the caller the key as it arrived here. Only a valid key is repeated, so the answer's header
+ * holds printable ASCII and nothing else.
+ */
+export function repeatKey(exchange: Exchange, maxLength: number): void {
+  const key = optionalKey(exchange.header(IDEMPOTENCY_KEY), maxLength)
+  if (key.ok && key.value !== undefined) exchange.repeat('Idempotency-Key', key.value)
 }

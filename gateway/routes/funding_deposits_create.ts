@@ -23,4 +23,5 @@ export const fundingDepositsCreate: Handler = {
     })
   },
   success: () => CREATED,
+  keyMaxLength: PAYOUT_IDEMPOTENCY_KEY_MAX,
 }

@@ -15,4 +15,5 @@ export const fxConversionsCreate: Handler = {
     return accepted({ create_fx_conversion: { ...body.value, idempotency_key: key.value } })
   },
   success: () => CREATED,
+  keyMaxLength: PAYOUT_IDEMPOTENCY_KEY_MAX,
 }

@@ -25,5 +25,6 @@ export const intentsConfirm: Handler = {
     })
   },
   success: () => OK,
+  keyMaxLength: INTENT_IDEMPOTENCY_KEY_MAX,
   refusesAsConflict: true,
 }

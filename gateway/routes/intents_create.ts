@@ -24,4 +24,5 @@ export const intentsCreate: Handler = {
     return accepted({ create_intent: intent })
   },
   success: () => CREATED,
+  keyMaxLength: INTENT_IDEMPOTENCY_KEY_MAX,
 }

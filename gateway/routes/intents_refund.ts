@@ -19,4 +19,5 @@ export const intentsRefund: Handler = {
     })
   },
   success: () => ACCEPTED,
+  keyMaxLength: INTENT_IDEMPOTENCY_KEY_MAX,
 }

@@ -27,6 +27,7 @@ export const payoutsCreate: Handler = {
     return payout.ok ? accepted({ create_payout: payout.value }) : payout
   },
   success: (replayed) => (replayed ? REPLAYED : NEW),
+  keyMaxLength: PAYOUT_IDEMPOTENCY_KEY_MAX,
 }
 
 /** The body's shape comes before what is inside of its beneficiary. */

@@ -31,6 +31,7 @@ export function decodeOf(method: string, path: string): Decode {
       postpone: () => undefined,
       answer: () => undefined,
       refuse: () => undefined,
+      repeat: () => undefined,
     }
     return found.handler.decode({
       exchange,
@@ -39,6 +40,14 @@ export function decodeOf(method: string, path: string): Decode {
       receiptSubject: 'subject',
     })
   }
+}
+
+/** The headers that a route asks for when it decodes a request that has none. */
+export function headersRead(method: string, path: string): string[] {
+  const read: string[] = []
+  const headers = new Proxy({}, { get: (_, name) => void read.push(String(name)) })
+  decodeOf(method, path)('{}', headers)
+  return read
 }
 
 export const chars = (count: number): string => 'x'.repeat(count)

@@ -42,6 +42,7 @@ function decodeOf(method: string, path: string): Decode {
       postpone: () => undefined,
       answer: () => undefined,
       refuse: () => undefined,
+      repeat: () => undefined,
     }
     return found.handler.decode({ exchange, id: 'the_id', sessionJti: '', receiptSubject: '' })
   }

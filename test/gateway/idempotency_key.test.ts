@@ -1,0 +1,151 @@
+/**
+ * The answer's `Idempotency-Key`: the key as the gateway understood it, on every answer to a known
+ * caller, so that a client sees when the HTTP parser has changed it.
+ */
+import t from 'tap'
+import { instant } from '../../src/base/clock.js'
+import { ROUTES } from '../../gateway/app.js'
+import { IDEMPOTENCY_KEY } from '../../gateway/decode/idempotency_key.js'
+import { headersRead } from './decoding.js'
+import {
+  bearer,
+  bytesOf,
+  call,
+  createRequest,
+  exchangeBytes,
+  payoutBody,
+  snapshot,
+  type Call,
+} from './partner.js'
+import { startGateway } from './running_gateway.js'
+import { refuseWith, silence } from './stand_in_processor.js'
+
+const INTENT = 'pi_01M7Y8R76ZBRBZPA32270W80C3'
+const withKey = { headers: { 'Idempotency-Key': 'order 17' } }
+const session = {
+  unsigned: true,
+  headers: { Authorization: bearer(INTENT), ...withKey.headers },
+}
+
+const KEYED: readonly Call[] = [
+  { ...createRequest(), ...withKey },
+  { method: 'POST', path: `/v1/payment_intents/${INTENT}/confirm`, ...session },
+  { method: 'POST', path: `/v1/payment_intents/${INTENT}/refund`, ...withKey },
+  { method: 'POST', path: '/v1/payouts', body: JSON.stringify(payoutBody), ...withKey },
+  {
+    method: 'POST',
+    path: '/v1/funding/deposits',
+    body: '{"currency":"USD","amount":"100"}',
+    ...withKey,
+  },
+  { method: 'POST', path: '/v1/fx/conversions', body: '{"quote_id":"fxq_1"}', ...withKey },
+]
+const payout = (headers: Record<string, string>): Call => ({
+  method: 'POST',
+  path: '/v1/payouts',
+  body: JSON.stringify(payoutBody),
+  headers,
+})
+
+/** Of the raw answer; undefined: there is none. */
+const keyIn = (text: string): string | undefined =>
+  /^idempotency-key: (.*)\r$/im.exec(text.split('\r\n\r\n', 1).join())?.[1]
+
+void t.test('every route that reads a key repeats it, and no other route does', async (t) => {
+  const gateway = await startGateway(t)
+  for (const request of KEYED) {
+    const answer = await call(gateway.port, request)
+    t.ok(answer.status < 300, `${request.path} ${answer.status}`)
+    t.equal(answer.headers.get(IDEMPOTENCY_KEY), 'order 17', request.path)
+    const { Authorization } = request.headers as { Authorization?: string }
+    const without = Authorization === undefined ? {} : { Authorization }
+    const keyless = await call(gateway.port, { ...request, headers: without })
+    t.equal(keyless.headers.get(IDEMPOTENCY_KEY), null, `${request.path} without a key`)
+  }
+  const other = await call(gateway.port, { method: 'GET', path: '/v1/balances', ...withKey })
+  t.equal(other.status, 200)
+  t.equal(other.headers.get(IDEMPOTENCY_KEY), null)
+})
+
+void t.test('the routes above are all that read the header', (t) => {
+  const paths = ROUTES.filter(
+    ({ method, path, auth }) =>
+      auth !== 'none' && headersRead(method, path).includes(IDEMPOTENCY_KEY),
+  ).map(({ path }) => path.replace('{intent_id}', INTENT))
+  t.same(paths.sort(), KEYED.map(({ path }) => path).sort())
+  t.end()
+})
+
+void t.test('keys that the parser makes one are told to be one', async (t) => {
+  const gateway = await startGateway(t)
+  for (const sent of ['inv-é', 'inv-ü', 'ÿinv-', ' inv-\t']) {
+    for (const encoding of ['latin1', 'utf8'] as const) {
+      const bytes = Buffer.from(bytesOf(payout({ 'Idempotency-Key': sent })), encoding)
+      const { text } = await exchangeBytes(gateway.port, bytes)
+      t.match(text, /^HTTP\/1\.1 202 /, `${sent} ${encoding}`)
+      t.equal(keyIn(text), 'inv-', `${sent} ${encoding}`)
+      t.match(gateway.standIn.commands.at(-1), { create_payout: { idempotency_key: 'inv-' } })
+    }
+  }
+})
+
+void t.test('a key that is refused is not repeated, whatever is in it', async (t) => {
+  const gateway = await startGateway(t)
+  const refused = ['a\tb', 'inv-é-1', 'x'.repeat(256), 'a\x7f', 'é']
+  for (const key of refused) {
+    const bytes = Buffer.from(bytesOf(payout({ 'Idempotency-Key': key })), 'latin1')
+    const { text } = await exchangeBytes(gateway.port, bytes)
+    t.match(text, /^HTTP\/1\.1 400 /, JSON.stringify(key.slice(0, 20)))
+    t.equal(keyIn(text), undefined, JSON.stringify(key.slice(0, 20)))
+  }
+  const twice = bytesOf(payout({ 'Idempotency-Key': 'a', 'idempotency-key': 'b' }))
+  const { text } = await exchangeBytes(gateway.port, twice)
+  t.match(text, /^HTTP\/1\.1 400 /)
+  t.equal(keyIn(text), undefined)
+})
+
+void t.test('refusals of a known caller repeat the key', async (t) => {
+  const gateway = await startGateway(t, { answerWithinMs: 100 })
+  const keyOf = async (request: Call): Promise<[number, string | null]> => {
+    const { status, headers } = await call(gateway.port, request)
+    return [status, headers.get(IDEMPOTENCY_KEY)]
+  }
+  const good = payout(withKey.headers)
+  t.same(await keyOf({ ...good, body: '{' }), [400, 'order 17'])
+  for (const [code, status] of [
+    ['duplicate_payout', 409],
+    ['insufficient_balance', 422],
+    ['configuration_error', 503],
+  ] as const) {
+    gateway.standIn.script = refuseWith(code)
+    t.same(await keyOf(good), [status, 'order 17'])
+  }
+  gateway.standIn.script = silence
+  t.same(await keyOf(good), [504, 'order 17'])
+})
+
+void t.test('so does a 429 over the rate of its key', async (t) => {
+  const now = instant(Date.now())
+  const gateway = await startGateway(t, {
+    partners: snapshot({ rate_limit_per_second: 1 }),
+    clock: { now: () => now },
+  })
+  await call(gateway.port, payout(withKey.headers))
+  const over = await call(gateway.port, payout(withKey.headers))
+  t.equal(over.status, 429)
+  t.equal(over.headers.get(IDEMPOTENCY_KEY), 'order 17')
+})
+
+void t.test('a 401 never repeats it: all of them look the same', async (t) => {
+  const gateway = await startGateway(t)
+  const good = payout(withKey.headers)
+  const namesOf = async (request: Call): Promise<string[]> => {
+    const { status, headers } = await call(gateway.port, request)
+    t.equal(status, 401)
+    return [...headers.keys()]
+  }
+  const badSignature = await namesOf({ ...good, secret: 'sk_of_eve' })
+  gateway.standIn.script = refuseWith('authentication_failed')
+  t.same(await namesOf(good), badSignature, 'the signature is right, the nonce was seen')
+  t.notOk(badSignature.includes(IDEMPOTENCY_KEY))
+})
