@@ -16,6 +16,7 @@ import type { TenantId } from '../base/ids.js'
 import { projectRoot } from '../base/protos.js'
 import { openDatabase, type Database } from './database.js'
 import { createLists, type Lists } from './lists.js'
+import { progressQueries, readProgress, type Progress, type ProgressQueries } from './progress.js'
 import {
   readKeyPrints,
   readNonces,
@@ -120,6 +121,8 @@ export interface BootState {
   readonly userPrints: readonly StoredPrints[]
   readonly nonces: readonly StoredNonces[]
   readonly recentlyConfirmed: readonly ActorRow[]
+  readonly epoch: number
+  readonly lastBatch: number
 }
 
 export interface Store {
@@ -131,12 +134,16 @@ export interface Store {
   due(kind: 'intents' | 'payouts', now: Instant, limit: number): Promise<readonly string[]>
   openEvents(afterPosition: number, limit: number): Promise<readonly StoredEvent[]>
   readonly lists: Lists
+  readonly marks: ProgressQueries
+  /** Begins the epoch behind `above` and behind the present one. Not beside a commit. */
+  raiseEpoch(above: number): Promise<void>
   close(): Promise<void>
 }
 
 export const PROCESSOR_SCHEMA = join(projectRoot(), 'src/store/schema')
 const NEW_NONCE_SALT = `INSERT OR IGNORE INTO meta (name, value)
   VALUES ('nonce_salt', hex(randomblob(32)))`
+const RAISE_EPOCH = 'UPDATE owner SET epoch = ?'
 const TRUNCATE = 'PRAGMA wal_checkpoint(TRUNCATE)'
 
 export async function openStore(file: string): Promise<Store> {
@@ -146,19 +153,25 @@ export async function openStore(file: string): Promise<Store> {
   const reader = await openDatabase(file, { readOnly: true })
   const background = await openDatabase(file, { readOnly: true })
   const listing = await openDatabase(file, { readOnly: true })
+  let progress: Progress = await readProgress(background)
 
   return {
     keyRows: async () => ({
       masterKeys: await everyRow(background, 'masterKeys'),
       lastingKeys: await everyRow(background, 'lastingKeys'),
     }),
-    boot: (recentSince) => readBootState(background, recentSince),
+    boot: async (recentSince) => {
+      const { epoch, lastBatch } = progress
+      return { ...(await readBootState(background, recentSince)), epoch, lastBatch }
+    },
     load: (wanted) => load(reader, wanted),
     commit: async (group) => {
+      const next = { ...progress, lastBatch: progress.lastBatch + 1 }
       await writer.run(
         COMMIT_STATEMENT,
-        COMMIT_PARAMETERS.map((name) => parameter(group, name)),
+        COMMIT_PARAMETERS.map((name) => parameter(group, next, name)),
       )
+      progress = next
     },
     due: async (kind, now, limit) => {
       const rows = await background.all<{ id: string }>(
@@ -174,6 +187,12 @@ export async function openStore(file: string): Promise<Store> {
         [afterPosition, limit],
       ),
     lists: createLists(listing),
+    marks: progressQueries(background, () => progress),
+    raiseEpoch: async (above) => {
+      const epoch = Math.max(above, progress.epoch) + 1
+      await writer.run(RAISE_EPOCH, [epoch])
+      progress = { ...progress, epoch }
+    },
     close: async () => {
       await listing.close()
       await reader.close()
@@ -184,8 +203,16 @@ export async function openStore(file: string): Promise<Store> {
   }
 }
 
-function parameter(group: GroupRows, name: CommitParameter): string | number | Buffer | null {
+function parameter(
+  group: GroupRows,
+  { epoch, lastBatch }: Progress,
+  name: CommitParameter,
+): string | number | Buffer | null {
   switch (name) {
+    case 'epoch':
+      return epoch
+    case 'batch':
+      return lastBatch
     case 'settledEvents':
       return group.settledEvents.length === 0 ? null : JSON.stringify(group.settledEvents)
     case 'settledAt':
@@ -268,7 +295,10 @@ const LAST_SEQUENCES = `
          (SELECT max(sequence) FROM events WHERE events.tenant = tenants.tenant) AS sequence
   FROM tenants WHERE tenant IS NOT NULL`
 
-async function readBootState(reader: Database, recentSince: Instant): Promise<BootState> {
+async function readBootState(
+  reader: Database,
+  recentSince: Instant,
+): Promise<Omit<BootState, 'epoch' | 'lastBatch'>> {
   const [last] = await reader.all<{ posting: number; position: number }>(
     `SELECT (SELECT coalesce(max(posting), 0) FROM ledger_entries) AS posting,
             (SELECT coalesce(max(position), 0) FROM events) AS position`,

@@ -9,6 +9,8 @@
  *     one fsync a group, however large.
  * T2. The order of a row's columns is the order of its `columns` list: `toJson` writes and `spread`
  *     reads by it, and so do `asText` and `rowsOf` (page_text) with a list's.
+ * - A commit is the next batch of its epoch, or it is refused: two owners, or an owner and a file
+ *   that was replaced beneath it, cannot both go on.
  * T3. Int64 amounts are decimal text in JSON and on their way out, because numbers beyond 2^53 are
  *     rounded.
  */
@@ -231,6 +233,11 @@ export const TABLES = {
     key: ['id'],
     columns: { id: 'text', sealed: 'text' },
   },
+  acceptedLosses: {
+    name: 'accepted_losses',
+    key: ['kind', 'id'],
+    columns: { kind: 'text', id: 'text', at: 'integer' },
+  },
   operatorLog: {
     name: 'operator_log',
     columns: {
@@ -341,6 +348,8 @@ function spread(table: Table, parameter: string): string {
 
 const PARAMETERS = [
   ...TABLE_NAMES,
+  'epoch',
+  'batch',
   'settledEvents',
   'settledAt',
   'nonces',
@@ -363,6 +372,9 @@ export const COMMIT_VIEW = `
   CREATE TEMP VIEW commit_group AS
     SELECT ${PARAMETERS.map((name) => `NULL AS ${name}`).join(', ')};
   CREATE TEMP TRIGGER commit_group_spread INSTEAD OF INSERT ON commit_group BEGIN
+    UPDATE owner SET last_batch = NEW.batch
+      WHERE epoch = NEW.epoch AND last_batch = NEW.batch - 1;
+    SELECT RAISE(ABORT, 'these books are at another batch or epoch') WHERE changes() = 0;
     ${TABLE_NAMES.map((name) => spread(TABLES[name], name)).join('\n    ')}
     UPDATE events SET settled_at = NEW.settledAt
       WHERE id IN (SELECT value FROM json_each(NEW.settledEvents)) AND settled_at IS NULL;

@@ -186,6 +186,29 @@ void t.test('a group is all or nothing', async (t) => {
   await t.rejects(store.commit(groupOf({ intents: [anIntent('pi_1', 'paid')] })), /CHECK/)
 })
 
+void t.test('commits are numbered, and one that does not follow is refused', async (t) => {
+  const { store, file } = await opened(t)
+  const { booksId } = store.marks.progress()
+  t.same(store.marks.progress(), { booksId, epoch: 1, lastBatch: 0 })
+  await store.commit(groupOf({ intents: [anIntent('pi_1')] }))
+  await t.rejects(store.commit(groupOf({ intents: [anIntent('pi_2', 'paid')] })), /CHECK/)
+  await store.commit(groupOf({ intents: [anIntent('pi_2')] }))
+  t.match(await store.boot(instant(0)), { epoch: 1, lastBatch: 2 }, 'a refused one has no number')
+  const raw = await openDatabase(file)
+  t.teardown(() => raw.close())
+  const elsewhere = /these books are at another batch or epoch/
+  for (const change of ['epoch = epoch + 1', 'last_batch = last_batch + 1']) {
+    await raw.run(`UPDATE owner SET ${change}`)
+    await t.rejects(store.commit(groupOf({ intents: [anIntent('pi_3')] })), elsewhere, change)
+    await raw.run('UPDATE owner SET epoch = 1, last_batch = 2')
+  }
+  t.same(await store.due('intents', instant(99), 10), ['pi_1', 'pi_2'], 'nothing of it is there')
+  await store.raiseEpoch(4)
+  await store.commit(groupOf({ intents: [anIntent('pi_3')] }))
+  t.same(store.marks.progress(), { booksId, epoch: 5, lastBatch: 3 })
+  t.same(await raw.all('SELECT epoch, last_batch FROM owner'), [{ epoch: 5, last_batch: 3 }])
+})
+
 void t.test('one event for one transition, by the schema', async (t) => {
   const { store } = await opened(t)
   const event = (position: number, id: string): Row<'events'> => ({

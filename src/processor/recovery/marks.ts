@@ -1,0 +1,105 @@
+/**
+ * Whether the books went back in time: what others know of them, held against what they contain.
+ *
+ * Owns: the judgement and its words, and which marks the books are behind. Does not own: where
+ * marks come from (high-water file, bus, webhook pools, rail), what follows (main, pipeline).
+ *
+ * - A mark is a lower bound. Each names something that left this process after its commit was on
+ *   disk, so books that do not contain it are an older copy, or lost a part of themselves.
+ * - What an operator accepted as lost is no longer held against the books.
+ */
+import { toRfc3339, instant } from '../../base/clock.js'
+import type { Progress, ProgressQueries } from '../../store/progress.js'
+
+/** What a source says the books must contain. */
+export type Mark =
+  | { readonly kind: 'high_water'; readonly source: string; readonly progress: Progress }
+  /** The newest event that the bus or a webhook pool has. */
+  | { readonly kind: 'event'; readonly source: string; readonly id: string }
+  /** The newest instruction that a rail has. */
+  | { readonly kind: 'instruction'; readonly source: string; readonly id: string }
+
+export type Judgement =
+  | { readonly kind: 'contained' }
+  /** `reason`: one sentence without its full stop: what is behind what, and by how much. */
+  | { readonly kind: 'behind'; readonly mark: Mark; readonly reason: string }
+
+const CONTAINED: Judgement = { kind: 'contained' }
+
+export interface Marks {
+  /** Judges a mark and remembers it when the books are behind it. */
+  judge(mark: Mark): Promise<Judgement>
+  /** All that the books were found behind of, the latest of each source. */
+  behind(): readonly Extract<Judgement, { kind: 'behind' }>[]
+}
+
+export function createMarks(books: ProgressQueries): Marks {
+  const behind = new Map<string, Extract<Judgement, { kind: 'behind' }>>()
+  return {
+    judge: async (mark) => {
+      const reason = await reasonOf(mark, books)
+      if (reason === null) return CONTAINED
+      const judgement = { kind: 'behind', mark, reason } as const
+      behind.set(mark.source, judgement)
+      return judgement
+    },
+    behind: () => [...behind.values()],
+  }
+}
+
+/** What to do about it, behind the reason. */
+export const ADVICE =
+  'put the newest copy of the books back, or start with RECOVERY=yes and follow "Books that are ' +
+  `behind" in the operators' guide`
+
+function reasonOf(mark: Mark, books: ProgressQueries): Promise<string | null> {
+  switch (mark.kind) {
+    case 'high_water':
+      return Promise.resolve(highWaterReason(mark.source, mark.progress, books.progress()))
+    case 'event':
+      return eventReason(mark.source, mark.id, books)
+    case 'instruction':
+      return instructionReason(mark.source, mark.id, books)
+  }
+}
+
+function highWaterReason(source: string, mark: Progress, books: Progress): string | null {
+  if (mark.booksId !== books.booksId) {
+    return `the books are not those of ${source}, which had come to commit ${mark.lastBatch}`
+  }
+  if (mark.epoch < books.epoch) return null
+  if (mark.epoch > books.epoch) {
+    return `the books are in epoch ${books.epoch}, behind epoch ${mark.epoch} of ${source}`
+  }
+  const missing = mark.lastBatch - books.lastBatch
+  if (missing <= 0) return null
+  const commits = missing === 1 ? '1 commit' : `${missing} commits`
+  return `the books end ${commits} behind ${source} (${books.lastBatch} < ${mark.lastBatch})`
+}
+
+async function eventReason(
+  source: string,
+  id: string,
+  books: ProgressQueries,
+): Promise<string | null> {
+  if (await books.hasEvent(id)) return null
+  const accepted = (await books.acceptedLosses('event')).at(-1)
+  if (accepted !== undefined && id <= accepted) return null
+  return `${source} has event ${id}, which the books do not; ${await newestOf(books)}`
+}
+
+async function instructionReason(
+  source: string,
+  id: string,
+  books: ProgressQueries,
+): Promise<string | null> {
+  if (await books.hasInstruction(id)) return null
+  if ((await books.acceptedLosses('instruction')).includes(id)) return null
+  return `${source} has instruction ${id}, which the books never sent; ${await newestOf(books)}`
+}
+
+async function newestOf(books: ProgressQueries): Promise<string> {
+  const newest = await books.newestEvent()
+  if (newest === null) return 'they have no event yet'
+  return `their newest event is of ${toRfc3339(instant(newest.createdAt))}`
+}

@@ -1,0 +1,74 @@
+/** When the high-water mark is written, and what it says. */
+import t from 'tap'
+import { createLog } from '../../../src/base/log.js'
+import { createHighWater, readHighWater } from '../../../src/processor/recovery/high_water.js'
+import type { Progress } from '../../../src/store/progress.js'
+
+const log = createLog('test', { LOG_LEVEL: 'silent' })
+const at = (lastBatch: number): Progress => ({ booksId: 'b', epoch: 1, lastBatch })
+const turn = (): Promise<void> => new Promise((resolve) => setImmediate(resolve))
+
+function held() {
+  const written: (Progress | undefined)[] = []
+  const pauses: (() => void)[] = []
+  const failing = { is: false }
+  const mark = createHighWater({
+    write: (text) => {
+      if (failing.is) return Promise.reject(new Error('disk full'))
+      written.push(readHighWater(text))
+      return Promise.resolve()
+    },
+    pause: () => new Promise((resolve) => void pauses.push(resolve)),
+    log,
+  })
+  const passASecond = async (): Promise<void> => {
+    pauses.shift()?.()
+    await turn()
+  }
+  return { mark, written, failing, passASecond }
+}
+
+void t.test('it is written once a second at most, and then says the newest commit', async (t) => {
+  const { mark, written, passASecond } = held()
+  for (let batch = 1; batch <= 5; batch++) mark.committed(at(batch))
+  await turn()
+  t.same(written, [at(1)])
+  await passASecond()
+  t.same(written, [at(1), at(5)])
+  await passASecond()
+  t.equal(written.length, 2, 'nothing new')
+  mark.committed(at(6))
+  await turn()
+  t.same(written.at(-1), at(6))
+})
+
+void t.test('a clean stop writes the last commit, and it stays the last', async (t) => {
+  const { mark, written, passASecond } = held()
+  mark.committed(at(1))
+  mark.committed(at(2))
+  await mark.stop()
+  t.same(written, [at(1), at(2)])
+  mark.committed(at(3))
+  await passASecond()
+  t.equal(written.length, 2)
+})
+
+void t.test('a mark that cannot be written stops nothing', async (t) => {
+  const { mark, written, failing, passASecond } = held()
+  failing.is = true
+  mark.committed(at(1))
+  await turn()
+  failing.is = false
+  mark.committed(at(2))
+  await passASecond()
+  t.same(written, [at(2)])
+})
+
+void t.test('what is no mark says nothing', (t) => {
+  t.equal(readHighWater(''), undefined)
+  t.equal(readHighWater('{"books":"b","epo'), undefined)
+  t.equal(readHighWater('null'), undefined)
+  t.equal(readHighWater('{"books":"b","epoch":1,"batch":"2"}'), undefined)
+  t.same(readHighWater('{"books":"b","epoch":1,"batch":2}'), at(2))
+  t.end()
+})

@@ -1,0 +1,75 @@
+/** Which marks the books are behind, and in which words that is said. */
+import { join } from 'node:path'
+import t, { type Test } from 'tap'
+import { createMarks, type Mark, type Marks } from '../../../src/processor/recovery/marks.js'
+import { openDatabase } from '../../../src/store/database.js'
+import { openStore, type Store } from '../../../src/store/store.js'
+import { ownFolder } from '../../support/own_folder.js'
+
+async function opened(t: Test, filled = ''): Promise<{ store: Store; marks: Marks }> {
+  const file = join(ownFolder(t), 'processor.db')
+  const store = await openStore(file)
+  t.teardown(() => store.close())
+  const raw = await openDatabase(file)
+  await raw.exec(filled)
+  await raw.close()
+  return { store, marks: createMarks(store.marks) }
+}
+
+async function reason(marks: Marks, mark: Mark): Promise<string | null> {
+  const judgement = await marks.judge(mark)
+  return judgement.kind === 'behind' ? judgement.reason : null
+}
+
+void t.test('a high-water mark ahead of the books', async (t) => {
+  const { store, marks } = await opened(t)
+  const books = store.marks.progress()
+  const mark = (over: Partial<typeof books>): Mark => ({
+    kind: 'high_water',
+    source: 'high_water.json',
+    progress: { ...books, ...over },
+  })
+  t.equal(await reason(marks, mark({})), null, 'equal')
+  t.match(await reason(marks, mark({ lastBatch: 1 })), /end 1 commit behind .*\(0 < 1\)/)
+  t.match(await reason(marks, mark({ epoch: 2 })), /in epoch 1, behind epoch 2 of high_water/)
+  t.match(await reason(marks, mark({ booksId: 'other' })), /not those of high_water\.json/)
+  t.equal(marks.behind().length, 1, 'one a source')
+  await store.raiseEpoch(7)
+  t.equal(await reason(marks, mark({ epoch: 7, lastBatch: 900 })), null, 'a later epoch')
+})
+
+const EVENT = `INSERT INTO events (position, id, tenant, sequence, type, entity, created_at, body)
+  VALUES (1, 'evt_1', 'demo_sandbox', 1, 'payout.failed', 'pout_1', 0, '{}');`
+
+void t.test('an event that the books do not have', async (t) => {
+  const event = (id: string): Mark => ({ kind: 'event', source: 'the bus', id })
+  const none = await opened(t)
+  t.match(await reason(none.marks, event('evt_1')), /the bus has event evt_1.*no event yet/)
+  const { marks } = await opened(t, EVENT)
+  t.equal(await reason(marks, event('evt_1')), null)
+  t.match(await reason(marks, event('evt_2')), /newest event is of 1970-01-01T00:00:00\.000Z/)
+  const accepted = "INSERT INTO accepted_losses (kind, id, at) VALUES ('event', 'evt_4', 1);"
+  const released = await opened(t, EVENT + accepted)
+  for (const lost of ['evt_2', 'evt_4']) t.equal(await reason(released.marks, event(lost)), null)
+  t.match(await reason(released.marks, event('evt_5')), /evt_5/, 'lost since then')
+})
+
+void t.test('an instruction that the books did not submit', async (t) => {
+  const instruction = (id: string): Mark => ({ kind: 'instruction', source: 'rail sandbox', id })
+  const { marks } = await opened(
+    t,
+    `INSERT INTO intents (id, tenant, state, context) VALUES
+       ('pi_0', 'demo_sandbox', 'created', '{}'),
+       ('pi_1', 'demo_sandbox', 'captured', '{"handedOverAt":5}'),
+       ('pi_2', 'demo_sandbox', 'captured', '{"damaged');
+     INSERT INTO payouts (id, tenant, state, reference, beneficiary, context) VALUES
+       ('pout_1', 'demo_sandbox', 'completed', '', '', '{"handedOverAt":5}');
+     INSERT INTO accepted_losses (kind, id, at) VALUES ('instruction', 'pout_7', 1)`,
+  )
+  for (const known of ['pi_1', 'pi_2', 'pout_1', 'pout_7']) {
+    t.equal(await reason(marks, instruction(known)), null, known)
+  }
+  t.match(await reason(marks, instruction('pi_0')), /never sent/, 'created is not submitted')
+  t.match(await reason(marks, instruction('pout_2')), /rail sandbox has instruction pout_2/)
+  t.match(await reason(marks, instruction('pout_8')), /pout_8/, 'exactly what was accepted')
+})
