@@ -14,8 +14,10 @@
  * B4. In its turn a call is served as if it came now. One that was answered meanwhile, as it was
  *     late, or whose client has gone, is not.
  */
+import { assert } from '../src/base/assert.js'
 import { SLICE_MAX } from '../src/base/bounds.js'
 import type { Instant } from '../src/base/clock.js'
+import { createFairQueue } from '../src/base/fair_queue.js'
 import type { Exchange } from './exchange.js'
 import type { Lane } from './lanes.js'
 import type { StandingQueue } from './standing_queue.js'
@@ -42,12 +44,12 @@ export interface Backlog {
 
 interface Held {
   readonly exchange: Exchange
+  readonly lane: Lane
   readonly serve: () => void
 }
 
 export function createBacklog(queue: Omit<StandingQueue, 'verdict'>): Backlog {
-  /** None of them is empty; the first one is next. */
-  const lanes = new Map<Lane, Held[]>()
+  const waiting = createFairQueue<Lane, Held>()
   /** With its fraction. */
   let room = ROOM_MIN
   let goesOn = false
@@ -71,15 +73,10 @@ export function createBacklog(queue: Omit<StandingQueue, 'verdict'>): Backlog {
   }
 
   const next = (): Held => {
-    for (const [lane, line] of lanes) {
-      const held = line.shift()
-      lanes.delete(lane)
-      if (held === undefined) continue
-      if (line.length > 0) lanes.set(lane, line)
-      queue.release(lane)
-      return held
-    }
-    throw new Error('nothing is held')
+    const held = waiting.next()
+    assert(held !== undefined, 'a request is held')
+    queue.release(held.lane)
+    return held
   }
 
   return {
@@ -87,10 +84,7 @@ export function createBacklog(queue: Omit<StandingQueue, 'verdict'>): Backlog {
     hold: (exchange, lane, serve) => {
       const postponed = exchange.postpone(serve)
       if (postponed === undefined) return serve()
-      const held = { exchange, serve: postponed }
-      const line = lanes.get(lane)
-      if (line === undefined) lanes.set(lane, [held])
-      else line.push(held)
+      waiting.add(lane, { exchange, lane, serve: postponed })
       queue.hold(lane)
     },
     sent: queue.enter,
@@ -102,15 +96,14 @@ export function createBacklog(queue: Omit<StandingQueue, 'verdict'>): Backlog {
     },
     drop: () => {
       // Found first, as each that goes changes the share of the others.
-      const flooding = [...lanes].filter(([lane]) => queue.floods(lane))
+      const flooding = waiting.keys().filter((lane) => queue.floods(lane))
       room = ROOM_MIN
-      return flooding.flatMap(([lane, line]) => {
-        lanes.delete(lane)
-        return line.map(({ exchange }) => {
+      return flooding.flatMap((lane) =>
+        waiting.removeAll(lane).map(({ exchange }) => {
           queue.release(lane)
           return exchange
-        })
-      })
+        }),
+      )
     },
   }
 }

@@ -46,7 +46,7 @@ export interface Lane {
   trust: 'unknown' | 'prompt' | 'suspect'
   breaker: Breaker
   failingSince: Instant | null
-  /** It stands in line for its turn. */
+  /** It waits for its turn: it is in a queue once. */
   inLine: boolean
 }
 

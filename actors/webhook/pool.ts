@@ -15,13 +15,13 @@
  */
 import { assert } from '../../src/base/assert.js'
 import { instant, SECOND, type Clock, type Instant } from '../../src/base/clock.js'
-import type { DeliveryId, EndpointId } from '../../src/base/ids.js'
+import { createFairQueue } from '../../src/base/fair_queue.js'
+import type { DeliveryId, EndpointId, TenantId } from '../../src/base/ids.js'
 import type { Logger } from '../../src/base/log.js'
 import { abandonDelivery, tryDelivery, type AttemptOptions, type Tried } from './attempt.js'
 import { scaled } from './backoff.js'
 import { CLOSED, isOpen, PROBE_EVERY_MS } from './breaker.js'
 import type { Endpoint } from './endpoint.js'
-import { createFairLine } from './fair_line.js'
 import { learn, recover, type DisableReason } from './health.js'
 import {
   dueOnDisk,
@@ -107,7 +107,10 @@ export function createPool(options: PoolOptions): WebhookPool {
   const { store, clock, log, backoff } = options
   const probeEveryMs = scaled(PROBE_EVERY_MS, backoff)
   const lanes = new Map<EndpointId, Lane>()
-  const lines = { prompt: createFairLine(), slow: createFairLine() }
+  const waiting = {
+    prompt: createFairQueue<TenantId, Lane>(),
+    slow: createFairQueue<TenantId, Lane>(),
+  }
   const used = { prompt: 0, slow: 0 }
   const flights = new Set<Flight>()
   const gapMs = options.ratePerSecond === null ? 0 : SECOND / options.ratePerSecond
@@ -159,7 +162,9 @@ export function createPool(options: PoolOptions): WebhookPool {
 
   const join = (lane: Lane): void => {
     if (lane.endpoint === undefined || !mayStart(lane, clock.now())) return
-    lines[classOf(lane)].join(lane, lane.endpoint.tenant)
+    if (lane.inLine) return
+    lane.inLine = true
+    waiting[classOf(lane)].add(lane.endpoint.tenant, lane)
   }
 
   const startAll = (): void => {
@@ -169,8 +174,9 @@ export function createPool(options: PoolOptions): WebhookPool {
 
   const startClass = (slot: Class): void => {
     while (used[slot] < SLOTS_MAX && !stopping) {
-      const lane = lines[slot].next()
+      const lane = waiting[slot].next()
       if (lane === undefined) return
+      lane.inLine = false
       if (classOf(lane) === slot && mayStart(lane, clock.now())) startFirst(lane, slot)
       join(lane)
       if (mayLoad(lane, clock.now())) void load(lane)

@@ -11,6 +11,7 @@
  *     read while they become an answer.
  * R4. What nobody awaits any more when its turn comes is not read.
  */
+import { createFairQueue, type FairQueue } from '../base/fair_queue.js'
 import type { Database, Statement } from './database.js'
 
 /** Who stands in the line. */
@@ -34,12 +35,11 @@ interface Waiting {
 }
 
 export function createReadingLine(database: Pick<Database, 'all'>): ReadingLine {
-  /** In the order of their turns. */
-  const lanes = new Map<string, Waiting[]>()
+  const queue = createFairQueue<string, Waiting>()
   let isReading = false
 
   const startNext = (): void => {
-    const next = nextIn(lanes)
+    const next = nextAwaited(queue)
     isReading = next !== undefined
     if (next === undefined) return
     const { sql, values } = next.statement
@@ -59,25 +59,17 @@ export function createReadingLine(database: Pick<Database, 'all'>): ReadingLine 
     read: (asker, statement) =>
       new Promise((resolve, reject) => {
         const waiting: Waiting = { asker, statement, resolve, reject }
-        const lane = lanes.get(asker.lane)
-        if (lane === undefined) lanes.set(asker.lane, [waiting])
-        else lane.push(waiting)
+        queue.add(asker.lane, waiting)
         if (!isReading) startNext()
       }),
   }
 }
 
-/** The first that is awaited still; its lane goes behind the others. */
-function nextIn(lanes: Map<string, Waiting[]>): Waiting | undefined {
-  for (const [name, lane] of lanes) {
-    lanes.delete(name)
-    for (let next = lane.shift(); next !== undefined; next = lane.shift()) {
-      if (next.asker.isAwaited()) {
-        if (lane.length > 0) lanes.set(name, lane)
-        return next
-      }
-      next.reject(new NotAwaited('nobody awaits it any more'))
-    }
+/** The first that is still awaited; one that is not uses its turn up. */
+function nextAwaited(queue: FairQueue<string, Waiting>): Waiting | undefined {
+  for (let next = queue.next(); next !== undefined; next = queue.next()) {
+    if (next.asker.isAwaited()) return next
+    next.reject(new NotAwaited('nobody awaits it any more'))
   }
   return undefined
 }

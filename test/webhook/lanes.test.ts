@@ -1,8 +1,6 @@
 import t from 'tap'
 import { DAY, HOUR, instant, plus, SECOND } from '../../src/base/clock.js'
-import type { EndpointId, TenantId } from '../../src/base/ids.js'
 import { afterFailure, CLOSED, isOpen, mayProbe } from '../../actors/webhook/breaker.js'
-import { createFairLine } from '../../actors/webhook/fair_line.js'
 import { learn, type LaneAnswer } from '../../actors/webhook/health.js'
 import {
   dueOnDisk,
@@ -179,36 +177,5 @@ void t.test('five days without a 2xx are enough', (t) => {
   const lucky = aLane({ failingSince: NOW })
   learn(lucky, promptly('delivered'), plus(NOW, 4 * DAY), PROBE_MS)
   t.equal(learn(lucky, promptly('retry'), plus(NOW, 6 * DAY), PROBE_MS).disable, null)
-  t.end()
-})
-
-void t.test('partners take turns whatever they have waiting', (t) => {
-  const line = createFairLine()
-  const lanes = (tenant: string, count: number): Lane[] =>
-    Array.from({ length: count }, (_, index) => {
-      const lane = newLane(`${tenant}${index}` as EndpointId, null, 0)
-      line.join(lane, tenant as TenantId)
-      return lane
-    })
-  const big = lanes('big', 100)
-  const [small] = lanes('small', 1)
-  t.equal(line.next(), big[0])
-  t.equal(line.next(), small)
-  line.join(small!, 'small' as TenantId)
-  t.equal(line.next(), big[1], 'endpoints of a partner take turns too')
-  t.equal(line.next(), small)
-  const rest = Array.from({ length: 98 }, () => line.next())
-  t.same(new Set(rest), new Set(big.slice(2)))
-  t.equal(line.next(), undefined)
-  t.end()
-})
-
-void t.test('nobody stands in line twice', (t) => {
-  const line = createFairLine()
-  const lane = newLane('we_1' as EndpointId, null, 0)
-  line.join(lane, 'a' as TenantId)
-  line.join(lane, 'a' as TenantId)
-  t.equal(line.next(), lane)
-  t.equal(line.next(), undefined)
   t.end()
 })

@@ -7,10 +7,9 @@
  * C3. `decide` either changes nothing and refuses, or, past its last refusal, succeeds.
  */
 import type { Instant } from '../../base/clock.js'
-import type { KeyId } from '../../base/ids.js'
+import type { KeyId, TenantId } from '../../base/ids.js'
 import type { Random } from '../../base/random.js'
 import type { Answer, Reply } from './answer.js'
-import type { Lane } from './queue.js'
 import type { Group } from './group.js'
 import type { Memory } from '../memory/memory.js'
 import type { Needs } from './needs.js'
@@ -36,6 +35,13 @@ export interface Command {
   needs(needs: Needs, memory: Memory): void
   decide(desk: Desk): Answer
 }
+
+/**
+ * Whose turn a command takes: its tenant's, or that of our own commands (timers, rail reports,
+ * operators, outcomes). Ours are never refused for a full queue: their sources are bounded, and
+ * would send them again.
+ */
+export type Lane = TenantId | 'ours'
 
 /** A command on its way: who waits for it, until when, and how the caller proved who it is. */
 export interface Work {

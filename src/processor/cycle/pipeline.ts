@@ -18,19 +18,19 @@
 import { newFingerprint } from '../../auth/fingerprint.js'
 import { BATCH_MAX, GROUP_MAX, NONCE_WINDOW_MS, QUEUE_MAX, SLICE_MAX } from '../../base/bounds.js'
 import { instant, type Clock, type Instant } from '../../base/clock.js'
+import { createFairQueue } from '../../base/fair_queue.js'
 import type { ErrorCode } from '../../base/errors.js'
 import type { Logger } from '../../base/log.js'
 import type { Random } from '../../base/random.js'
 import type { RailOrder } from '../../rails/rail.js'
 import type { Store, StoredEvent } from '../../store/store.js'
 import type { Rules } from './rules.js'
-import type { Desk, Work } from './command.js'
+import type { Desk, Lane, Work } from './command.js'
 import { refuse } from './answer.js'
 import { createGroup, type Forgetting, type Group } from './group.js'
 import { isActiveKey } from '../memory/directory_entries.js'
 import { evict, type Memory } from '../memory/memory.js'
 import { createNeeds } from './needs.js'
-import { createFairQueue } from './queue.js'
 import type { Vault } from '../keys/vault.js'
 
 export interface PipelineDependencies {
@@ -73,7 +73,7 @@ const FORGET_EVERY_COMMITS = 64
 
 export function createPipeline(dependencies: PipelineDependencies): Pipeline {
   const { clock, store, memory, log, turn } = dependencies
-  const queue = createFairQueue<Work>(QUEUE_MAX)
+  const queue = createFairQueue<Lane, Work>()
   let gathering = createGroup(1)
   let committedGroup = 0
   let deciding = false
@@ -91,11 +91,12 @@ export function createPipeline(dependencies: PipelineDependencies): Pipeline {
 
   const submit = (work: Work): void => {
     if (stopped) return
-    if (!queue.add(work.lane, work)) {
+    if (queue.size >= QUEUE_MAX && work.lane !== 'ours') {
       measures.refusedFull += 1
       work.reply(refuse('configuration_error'))
       return
     }
+    queue.add(work.lane, work)
     if (!deciding) void decideAll().catch((error: unknown) => stop('the cycle broke', error))
   }
 

@@ -16,7 +16,7 @@ import type { Logger } from '../../base/log.js'
 import type { Lists } from '../../store/lists.js'
 import { NotAwaited } from '../../store/reading_line.js'
 import { refuse, type Answer } from '../cycle/answer.js'
-import type { Lane } from '../cycle/queue.js'
+import type { Lane } from '../cycle/command.js'
 import type { Vault } from '../keys/vault.js'
 import { createKnownPages, type KnownPages } from './known_pages.js'
 

@@ -5,7 +5,7 @@
  */
 import type { Actor__Output as WireActor } from '../../../protos/types/causeway/v1/Actor.js'
 import type { Command } from '../cycle/command.js'
-import type { Lane } from '../cycle/queue.js'
+import type { Lane } from '../cycle/command.js'
 import type { Actor } from '../changes/operator_log.js'
 
 /** A command of our own lane; null: the call is not valid. */

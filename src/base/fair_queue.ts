@@ -1,0 +1,69 @@
+/**
+ * A queue in which keys (tenants, partners, API keys) take turns.
+ *
+ * - Items of one key leave in the order in which they came.
+ * - A key with a thousand items delays the single item of another key by one turn.
+ * - Unbounded: who adds decides how many may wait.
+ */
+export interface FairQueue<Key, Item> {
+  readonly size: number
+  add(key: Key, item: Item): void
+  /** The next item; its key goes behind the others. */
+  next(): Item | undefined
+  /** At most `max` items, from each key in turn an even share. */
+  take(max: number): Item[]
+  /** The keys that have items, the next one first. */
+  keys(): Key[]
+  /** Takes out all items of a key. */
+  removeAll(key: Key): Item[]
+}
+
+export function createFairQueue<Key, Item>(): FairQueue<Key, Item> {
+  /** In the order of turns; none of them is empty. A Map moves a key to the end cheaply. */
+  const waiting = new Map<Key, Item[]>()
+  let size = 0
+
+  return {
+    get size() {
+      return size
+    },
+    add: (key, item) => {
+      const items = waiting.get(key)
+      if (items === undefined) waiting.set(key, [item])
+      else items.push(item)
+      size += 1
+    },
+    next: () => {
+      for (const [key, items] of waiting) {
+        const item = items.shift()
+        waiting.delete(key)
+        if (items.length > 0) waiting.set(key, items)
+        size -= 1
+        return item
+      }
+      return undefined
+    },
+    take: (max) => {
+      const taken: Item[] = []
+      const share = Math.max(1, Math.floor(max / Math.max(1, waiting.size)))
+      for (const [key, items] of waiting) {
+        const room = Math.min(share, max - taken.length)
+        if (room === 0) break
+        waiting.delete(key)
+        const leaving = items.length <= room ? items : items.splice(0, room)
+        for (const item of leaving) taken.push(item)
+        // Behind the others; this loop comes back to it.
+        if (leaving !== items) waiting.set(key, items)
+      }
+      size -= taken.length
+      return taken
+    },
+    keys: () => [...waiting.keys()],
+    removeAll: (key) => {
+      const items = waiting.get(key) ?? []
+      waiting.delete(key)
+      size -= items.length
+      return items
+    },
+  }
+}

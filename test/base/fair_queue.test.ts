@@ -1,0 +1,75 @@
+import fc from 'fast-check'
+import t from 'tap'
+import { createFairQueue } from '../../src/base/fair_queue.js'
+
+void t.test('no key fills a batch while another waits', (t) => {
+  const queue = createFairQueue<string, string>()
+  for (let i = 0; i < 500; i++) queue.add('a', `a${i}`)
+  queue.add('b', 'b0')
+  const batch = queue.take(10)
+  t.equal(batch.length, 10)
+  t.ok(batch.includes('b0'))
+  t.same(
+    batch.filter((item) => item !== 'b0'),
+    Array.from({ length: 9 }, (_, i) => `a${i}`),
+    'in order',
+  )
+  t.equal(queue.size, 491)
+  t.end()
+})
+
+void t.test('keys take turns, one item each', (t) => {
+  const queue = createFairQueue<string, string>()
+  for (const item of ['a1', 'a2', 'a3']) queue.add('a', item)
+  queue.add('b', 'b1')
+  const order = Array.from({ length: 5 }, () => queue.next())
+  t.same(order, ['a1', 'b1', 'a2', 'a3', undefined])
+  t.end()
+})
+
+void t.test('a key can be emptied', (t) => {
+  const queue = createFairQueue<string, number>()
+  queue.add('a', 1)
+  queue.add('b', 2)
+  queue.add('a', 3)
+  t.same(queue.keys(), ['a', 'b'])
+  t.same(queue.removeAll('a'), [1, 3])
+  t.same(queue.removeAll('a'), [])
+  t.equal(queue.size, 1)
+  t.same(queue.take(5), [2])
+  t.same(queue.keys(), [])
+  t.end()
+})
+
+void t.test('every item leaves once, in the order of its key', (t) => {
+  const step = fc.oneof(
+    fc.record({ add: fc.constantFrom('a', 'b', 'c') }),
+    fc.record({ take: fc.integer({ min: 0, max: 5 }) }),
+    fc.constant({ next: true }),
+  )
+  fc.assert(
+    fc.property(fc.array(step, { maxLength: 200 }), (steps) => {
+      const queue = createFairQueue<string, { key: string; number: number }>()
+      const left: { key: string; number: number }[] = []
+      let number = 0
+      for (const one of steps) {
+        if ('add' in one) queue.add(one.add, { key: one.add, number: (number += 1) })
+        else if ('take' in one) left.push(...queue.take(one.take))
+        else left.push(...[queue.next()].filter((item) => item !== undefined))
+      }
+      left.push(...queue.take(1_000))
+      const numbersOf = (key: string): number[] =>
+        left.filter((item) => item.key === key).map((item) => item.number)
+      return (
+        left.length === number &&
+        queue.size === 0 &&
+        ['a', 'b', 'c'].every((key) => {
+          const numbers = numbersOf(key)
+          return numbers.every((one, i) => i === 0 || one > numbers[i - 1]!)
+        })
+      )
+    }),
+  )
+  t.pass('held for all drawn sequences')
+  t.end()
+})
