@@ -40,6 +40,7 @@ export function intentView(state: IntentState, context: IntentContext): object {
   return {
     ...upToAuthorized(state, context),
     ...moment('captured_at', context.capturedAt),
+    ...(context.capturedAt === undefined ? {} : { captured_amount_usd_cents: debitOf(context) }),
     ...moment('failed_at', context.failedAt),
     ...moment('expired_at', context.expiredAt),
     ...moment('cancelled_at', context.cancelledAt),
@@ -51,13 +52,17 @@ export function intentView(state: IntentState, context: IntentContext): object {
   }
 }
 
+/** What a confirm set aside and a capture debited, in USD cents: the bound quote. */
+const debitOf = ({ scanned }: IntentContext): number => scanned?.quote.cents ?? 0
+
 /** A return by the bank, which nobody asked for, counts as requested when it came. */
-function refundView({ recall, refundedAt, capturedAt, scanned }: IntentContext): object {
+function refundView(context: IntentContext): object {
+  const { recall, refundedAt, capturedAt } = context
   const status = refundedAt !== undefined ? 'done' : recall?.refused ? 'refused' : 'requested'
   const requestedAt = recall?.requestedAt ?? refundedAt ?? capturedAt
   return {
     status,
-    amount_usd_cents: scanned?.quote.cents ?? 0,
+    amount_usd_cents: debitOf(context),
     ...moment('requested_at', requestedAt),
     ...moment('refunded_at', refundedAt),
   }
@@ -73,6 +78,9 @@ const RECEIPT_STATUS: Readonly<Record<IntentState, string>> = {
   cancelled: 'failed',
 }
 
+/** States whose receipt shows an amount: the money is set aside or was debited. */
+const HAS_DEBIT: ReadonlySet<IntentState> = new Set(['authorized', 'captured', 'refunded'])
+
 /** The authoritative receipt. Before a scan the merchant's part is empty. */
 export function receiptView(state: IntentState, context: IntentContext): object {
   const { scanned } = context
@@ -81,7 +89,7 @@ export function receiptView(state: IntentState, context: IntentContext): object 
   return {
     intent_id: context.id,
     status: RECEIPT_STATUS[state],
-    amount_usd_cents: scanned?.quote.cents ?? context.amountCents,
+    amount_usd_cents: HAS_DEBIT.has(state) ? debitOf(context) : 0,
     corridor: context.corridor,
     local_amount: currency === undefined ? '0' : toWholeUnits(money(currency, minor)),
     local_amount_minor_units: minor.toString(),
@@ -93,7 +101,7 @@ export function receiptView(state: IntentState, context: IntentContext): object 
     ...(state === 'refunded'
       ? {
           refund: {
-            amount_usd_cents: scanned?.quote.cents ?? 0,
+            amount_usd_cents: debitOf(context),
             ...moment('refunded_at', context.refundedAt),
           },
         }

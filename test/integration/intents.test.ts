@@ -217,7 +217,7 @@ async function wholeLife(t: Test, stack: RunningStack, partner: Partner): Promis
   refusedAs(t, await call('cancel'), 409, 'payment_intent_not_cancelable')
 
   await untilStatus(partner, path, 'captured')
-  const captured = [...AUTHORIZED, 'captured_at']
+  const captured = [...AUTHORIZED, 'captured_at', 'captured_amount_usd_cents']
   bodyOf(t, await app.request('GET', path), 200, captured)
   const receipt = bodyOf(t, await receiptOf(partner, id), 200, [...RECEIPT, 'captured_at'])
   t.match(receipt, { status: 'captured', amount_usd_cents: 1_887, captured_at: /Z$/ })

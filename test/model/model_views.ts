@@ -55,6 +55,7 @@ function afterwards({ moments, failure, recall, quotes }: ModelIntent): object {
   const status = moments.refunded !== undefined ? 'done' : isRefused ? 'refused' : 'requested'
   return {
     ...moment('captured_at', moments.captured),
+    ...(moments.captured === undefined ? {} : { captured_amount_usd_cents: quotes.at(-1)?.cents }),
     ...moment('failed_at', moments.failed),
     ...moment('expired_at', moments.expired),
     ...moment('cancelled_at', moments.cancelled),
@@ -103,6 +104,17 @@ const RECEIPT_STATUS: Readonly<Record<ModelState, string>> = {
   cancelled: 'failed',
 }
 
+/** States whose receipt shows the money that is set aside or gone. */
+const HAS_DEBIT: Readonly<Record<ModelState, boolean>> = {
+  created: false,
+  authorized: true,
+  captured: true,
+  refunded: true,
+  failed: false,
+  expired: false,
+  cancelled: false,
+}
+
 export function receiptSeen(intent: ModelIntent): View {
   const { state, moments, corridor } = intent
   const { numeric, fraction } = CORRIDOR_FACTS[corridor]
@@ -110,7 +122,7 @@ export function receiptSeen(intent: ModelIntent): View {
   const minor = quote?.minor ?? 0n
   const seen = {
     status: RECEIPT_STATUS[state],
-    amount_usd_cents: quote?.cents ?? intent.cents,
+    amount_usd_cents: HAS_DEBIT[state] ? quote?.cents : 0,
     corridor,
     local_amount: String(minor / fraction),
     local_amount_minor_units: String(minor),

@@ -153,6 +153,7 @@ void t.test('get, cancel and refund', async (t) => {
     intent_id: paid.id,
     status: 'captured',
     captured_at: /Z$/,
+    captured_amount_usd_cents: 1_000,
     quote: { amount_usd_cents: 1_000, local_amount_minor_units: '36000', local_currency: '764' },
   })
   const production = { ...TENANT, environment: 'production' }

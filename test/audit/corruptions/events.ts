@@ -71,6 +71,22 @@ export const events: Corruptions = ({ payouts, intents }) => [
     of: intents.captured,
   },
   {
+    what: 'another debit in the body of an event',
+    sql: `UPDATE events
+            SET body = json_set(body, '$.data.payment_intent.captured_amount_usd_cents', 1)
+            WHERE entity = '${intents.captured}' AND type = 'payment_intent.captured'`,
+    breaks: 'bodies_say_what_happened',
+    of: intents.captured,
+  },
+  {
+    what: 'a debit in an event before the capture',
+    sql: `UPDATE events SET body = json_set(body, '$.data.payment_intent.captured_amount_usd_cents',
+                                           body -> '$.data.payment_intent.quote.amount_usd_cents')
+            WHERE entity = '${intents.captured}' AND type = 'payment_intent.authorized'`,
+    breaks: 'bodies_say_what_happened',
+    of: intents.captured,
+  },
+  {
     what: 'the time in the body of an event',
     sql: `UPDATE events SET body = json_set(body, '$.created_at', '2026-11-21T03:00:00.001Z')
             WHERE entity = '${intents.expired}'`,

@@ -1,0 +1,86 @@
+/**
+ * What each state says about money: the ceiling that was asked for, what was debited, and the
+ * receipt's amount.
+ */
+import t from 'tap'
+import { createWorld, viewOf } from '../support/world.js'
+import {
+  authorized,
+  beginLife,
+  cancelled,
+  captured,
+  expired,
+  failed,
+  refunded,
+  scanned,
+  type Stage,
+} from './intent_life.js'
+
+const CEILING = 100_000_000
+const QUOTE = 1_000
+
+interface Seen {
+  readonly status: string
+  readonly amount_usd_cents: number
+  readonly captured_amount_usd_cents?: number
+  readonly captured_at?: string
+}
+
+/** Per stage: the intent's state, what was debited and what the receipt shows. */
+const STAGES: Readonly<Record<string, readonly [Stage, string, number | undefined, number]>> = {
+  'just created': [async () => undefined, 'created', undefined, 0],
+  scanned: [scanned, 'created', undefined, 0],
+  authorized: [authorized, 'authorized', undefined, QUOTE],
+  captured: [captured, 'captured', QUOTE, QUOTE],
+  refunded: [refunded, 'refunded', QUOTE, QUOTE],
+  failed: [failed, 'failed', undefined, 0],
+  cancelled: [cancelled, 'cancelled', undefined, 0],
+  'cancelled after a scan': [
+    async (life) => {
+      await scanned(life)
+      await cancelled(life)
+    },
+    'cancelled',
+    undefined,
+    0,
+  ],
+  expired: [expired, 'expired', undefined, 0],
+  'expired after a scan': [
+    async (life) => {
+      await scanned(life)
+      await expired(life)
+    },
+    'expired',
+    undefined,
+    0,
+  ],
+}
+
+for (const [name, [stage, status, debit, receipt]] of Object.entries(STAGES)) {
+  void t.test(name, async (t) => {
+    const world = await createWorld(t)
+    const life = await beginLife(world, { over: { amount_usd_cents: CEILING } })
+    await stage(life)
+    const events = world.events.map(
+      ({ body }) => (JSON.parse(body) as { data: { payment_intent: Seen } }).data.payment_intent,
+    )
+    for (const seen of [viewOf<Seen>(await life.get()), ...events]) {
+      t.equal(seen.amount_usd_cents, CEILING)
+      const isCaptured = seen.captured_at !== undefined
+      t.equal(seen.captured_amount_usd_cents, isCaptured ? QUOTE : undefined, seen.status)
+    }
+    t.match(viewOf(await life.get()), { status })
+    t.equal(viewOf<Seen>(await life.get()).captured_amount_usd_cents, debit)
+    t.equal(viewOf<Seen>(await life.receipt()).amount_usd_cents, receipt)
+  })
+}
+
+void t.test('the answers to a refund say what was debited, replayed ones too', async (t) => {
+  const world = await createWorld(t)
+  const life = await beginLife(world)
+  await captured(life)
+  const first = viewOf<Seen>(await life.refund('key'))
+  t.equal(first.captured_amount_usd_cents, QUOTE)
+  await life.returned()
+  t.same(viewOf(await life.refund('key')), first)
+})
