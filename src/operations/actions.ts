@@ -5,7 +5,7 @@ import { PAGE, page, pageLines } from './page.js'
 
 export const actions: Command = {
   usage: 'actions',
-  about: 'what operators did, the newest first (--cursor C: the next page)',
+  about: 'actions of operators, the newest first',
   options: PAGE,
   run: async ({ partners, flags }) => {
     const list = await partners.call('ListActions', page(flags.cursor))

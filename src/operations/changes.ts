@@ -19,7 +19,7 @@ const SANDBOX = 'sandbox'
 
 export const partnerCreate: Command = {
   usage: 'partner create NAME',
-  about: 'a new partner with a sandbox key and play money (--no-funds: without)',
+  about: 'create a partner with a sandbox key and test funds',
   options: [...CHANGE, 'no-funds'],
   run: async (context, [partner = '']) => {
     if (!isPartnerId(partner)) {
@@ -58,7 +58,7 @@ const keyLines = (id = '', secret = ''): string[] => [
 
 export const deposit: Command = {
   usage: 'deposit PARTNER ENV CUR AMOUNT',
-  about: 'credit a prefund; AMOUNT in major units, e.g. 1000.50 (--idempotency-key K)',
+  about: 'credit a prefund; AMOUNT in major units, e.g. 1000.50',
   options: [...CHANGE, 'idempotency-key'],
   run: async (context, [partner = '', environment = '', code = '', text = '']) => {
     const currency = currencyNamed(code)

@@ -1,103 +1,148 @@
 /**
- * What was typed: a command with its arguments and options, or a question for help.
+ * The operator's command line: words to a command with its arguments and options, or help.
  *
- * Owns: how words become a command, what is told when they do not. Does not own: the commands, the
+ * Owns: building commander's program from the list of commands. Does not own: the commands, the
  * options (options).
  *
- * L1. An option that the command does not read is refused: it was meant to change something, and
- *     would not.
+ * - An option that the command does not read is refused: it was meant to change something and
+ *   would not.
  */
-import { parseArgs } from 'node:util'
+import { Argument, Command as Program, CommanderError, Option as ProgramOption } from 'commander'
 import { CommandFault, type Command } from './command.js'
 import { COMMANDS } from './commands.js'
 import { OPTIONS, type Flags, type Option } from './options.js'
-import { table } from './terminal.js'
 
 export type Typed =
   | { readonly help: string }
   | { readonly command: Command; readonly args: readonly string[]; readonly flags: Flags }
 
-/** @throws CommandFault when it is none of our commands, or not as it is used */
+const HELP_FOOTER = `
+Every change: --as NAME --reason TEXT (required for production).
+Every command: --json for machines, --help.`
+
+/** Commands whose first word stands for a group of commands. */
+const GROUPS: Readonly<Record<string, string>> = {
+  partner: 'partners: create, list, suspend, what they may do',
+  key: 'signing keys of partners',
+  rates: 'exchange rates',
+  routes: 'payout routes',
+  payout: 'payouts: look up, review, resolve, reverse',
+  intent: 'payment intents: look up, resolve',
+  unknown: 'instructions without a final outcome',
+  discrepancy: 'differences between the rail and the ledger',
+  'master-key': 'master keys and what is encrypted under them',
+  webhooks: 'webhook endpoints, deliveries and dead letters',
+}
+
+/** @throws CommandFault when it is not one of our commands, or not used as its help says */
 export function readCommandLine(typed: readonly string[]): Typed {
-  const { flags, words } = parsed(typed)
-  if (words.length === 0) return { help: usage(COMMANDS) }
-  if (words[0] === 'help') return { help: usage(commandsUnder(words.slice(1))) }
-  if (flags.help === true) return { help: usage(commandsUnder(words)) }
-  const { command, args } = find(words)
-  checkOptions(command, flags)
-  return { command, args, flags }
-}
-
-function parsed(typed: readonly string[]): { flags: Flags; words: readonly string[] } {
+  const { program, printed, chosen, refusedBy } = createProgram()
   try {
-    const { values, positionals } = parseArgs({
-      args: [...typed],
-      options: OPTIONS,
-      allowPositionals: true,
-    })
-    return { flags: values, words: positionals }
+    program.parse(typed.length === 0 ? ['--help'] : [...typed], { from: 'user' })
   } catch (error) {
-    if (!(error instanceof Error)) throw error
-    // What follows is Node's advice on words that begin with a hyphen.
-    const [fault = ''] = error.message.split('. To specify', 1)
-    throw new CommandFault(`${fault}. See --help.`)
+    if (!(error instanceof CommanderError)) throw error
+    if (error.exitCode === 0) return { help: printed() }
+    if (error.code === 'commander.help') throw new CommandFault(printed())
+    throw new CommandFault(`${error.message.replace(/^error: /, '')}\n${usageOf(refusedBy())}`)
   }
+  const found = chosen()
+  if (found === undefined) throw new CommandFault(program.helpInformation())
+  return found
 }
 
-/** The command whose words come first, with as many arguments as its usage asks for. */
-function find(words: readonly string[]): { command: Command; args: readonly string[] } {
+function createProgram(): {
+  readonly program: Program
+  printed(): string
+  chosen(): Typed | undefined
+  /** The command at which reading ended. */
+  refusedBy(): Program
+} {
+  let text = ''
+  let chosen: Typed | undefined
+  let last: Program
+  const settle = (program: Program): Program =>
+    program
+      .exitOverride((error) => {
+        last = program
+        throw error
+      })
+      .configureOutput({
+        writeOut: (part) => (text += part),
+        writeErr: (part) => (text += part),
+        outputError: () => undefined,
+        getOutHelpWidth: () => 100,
+        getErrHelpWidth: () => 100,
+      })
+      .configureHelp({ showGlobalOptions: false })
+      .helpOption('-h, --help', 'this help')
+  const program = settle(new Program('make ops ARGS="…"'))
+    .usage('COMMAND')
+    .description('Commands for operators of the running stack.')
+    .helpCommand('help [command]', 'help for a command')
+    .addHelpText('after', HELP_FOOTER)
+  const groups = new Map<string, Program>()
   for (const command of COMMANDS) {
-    const parts = command.usage.split(' ')
     const names = namesOf(command)
-    if (!names.every((name, i) => words[i] === name)) continue
-    const args = words.slice(names.length)
-    const most = parts.length - names.length
-    const least = parts.filter((part) => /^[A-Z_]+$/.test(part)).length
-    if (args.length >= least && args.length <= most) return { command, args }
-    throw new CommandFault(usageOf(command))
+    const name = names.at(-1) ?? ''
+    const [first = ''] = names
+    const parent = names.length === 1 ? program : groupOf(program, groups, first, settle)
+    const leaf = settle(parent.command(name)).description(command.about)
+    for (const part of argumentsOf(command)) leaf.addArgument(part)
+    const options = [...(command.options ?? []), 'json'] as const
+    for (const option of options) leaf.addOption(programOption(option))
+    leaf.action(() => {
+      const args = leaf.processedArgs.filter((arg: unknown) => typeof arg === 'string')
+      chosen = { command, args, flags: flagsIn(leaf) }
+    })
   }
-  throw new CommandFault(
-    `There is no command "${words.join(' ')}".\n\n${usage(commandsUnder(words))}`,
-  )
+  return { program, printed: () => text.trimEnd(), chosen: () => chosen, refusedBy: () => last }
 }
 
-function checkOptions(command: Command, flags: Flags): void {
-  const taken = optionsOf(command)
-  const stray = (Object.keys(flags) as Option[]).find((option) => !taken.includes(option))
-  if (stray === undefined) return
-  throw new CommandFault(`This command takes no --${stray}.\n${usageOf(command)}`)
+function usageOf(program: Program): string {
+  const names: string[] = []
+  for (let at: Program | null = program; at?.parent; at = at.parent) names.unshift(at.name())
+  return ['usage:', ...names, program.usage()].join(' ')
 }
 
-const usageOf = (command: Command): string =>
-  ['usage:', command.usage, ...optionsOf(command).map((option) => `[--${option}]`)].join(' ')
-
-const optionsOf = ({ options = [] }: Command): readonly Option[] => [...options, 'json']
+function groupOf(
+  program: Program,
+  groups: Map<string, Program>,
+  name: string,
+  settle: (program: Program) => Program,
+): Program {
+  let group = groups.get(name)
+  if (group === undefined) {
+    group = settle(program.command(name)).description(GROUPS[name] ?? '')
+    groups.set(name, group)
+  }
+  return group
+}
 
 const namesOf = ({ usage }: Command): string[] =>
   usage.split(' ').filter((part) => /^[a-z-]+$/.test(part))
 
-/** Those that begin with as many of the words as any does. */
-function commandsUnder(words: readonly string[]): readonly Command[] {
-  for (let length = words.length; length > 0; length -= 1) {
-    const first = words.slice(0, length)
-    const under = COMMANDS.filter((command) => {
-      const names = namesOf(command)
-      return first.every((word, i) => word === names[i])
-    })
-    if (under.length > 0) return under
-  }
-  return COMMANDS
+/** `NAME` must be given, `[NAME]` may be. */
+const argumentsOf = ({ usage }: Command): Argument[] =>
+  usage
+    .split(' ')
+    .filter((part) => !/^[a-z-]+$/.test(part))
+    .map((part) => new Argument(part.startsWith('[') ? part : `<${part}>`))
+
+function programOption(name: Option): ProgramOption {
+  const spec: { value?: string; about: string; many?: boolean } = OPTIONS[name]
+  const flags = spec.value === undefined ? `--${name}` : `--${name} <${spec.value}>`
+  const option = new ProgramOption(flags, spec.about)
+  if (spec.many === true) option.argParser((text, before: string[] = []) => [...before, text])
+  return option
 }
 
-const usage = (commands: readonly Command[]): string =>
-  [
-    'usage: make ops ARGS="COMMAND …"',
-    '',
-    table(
-      commands.map((command) => [`  ${command.usage}`, command.about]),
-      [],
-    ),
-    '',
-    'Every change: --as NAME --reason TEXT (must be given for production).',
-    'Every command: --json for machines, --help.',
-  ].join('\n')
+/** What was given, under the names of our options; commander has its own spelling. */
+function flagsIn(leaf: Program): Flags {
+  const given: Record<string, unknown> = {}
+  for (const option of leaf.options) {
+    const value: unknown = leaf.getOptionValue(option.attributeName())
+    const name = (option.long ?? '').slice(2)
+    if (option.negate ? value === false : value !== undefined) given[name] = option.negate || value
+  }
+  return given
+}

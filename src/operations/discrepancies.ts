@@ -11,7 +11,7 @@ import { PAGE, page, pageLines } from './page.js'
 
 export const discrepancyList: Command = {
   usage: 'discrepancy list',
-  about: 'what waits for a decision, the oldest first (--resolved: what is settled, --cursor C)',
+  about: 'discrepancies that wait for a decision, the oldest first',
   options: [...PAGE, 'resolved'],
   run: async ({ operator, flags }) => {
     const list = await operator.call('ListDiscrepancies', {
@@ -34,7 +34,7 @@ const SETTLEMENTS = ['keep', 'undo', 'charge_partner', 'credit_partner', 'write_
 
 export const discrepancyResolve: Command = {
   usage: 'discrepancy resolve DISCREPANCY SETTLEMENT',
-  about: 'keep, undo, charge_partner, credit_partner or write_off (--evidence TEXT)',
+  about: 'settle one: keep, undo, charge_partner, credit_partner or write_off',
   options: [...CHANGE, 'evidence'],
   run: async (context, [discrepancy_id = '', settlement = '']) => {
     const resolved = await context.operator.call('ResolveDiscrepancy', {

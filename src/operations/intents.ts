@@ -38,7 +38,7 @@ function linesOf(record: IntentRecord): string[] {
 
 export const intentResolve: Command = {
   usage: 'intent resolve INTENT OUTCOME',
-  about: 'end an unknown outcome as captured or failed (--evidence TEXT)',
+  about: 'end an unknown outcome as captured or failed',
   options: [...CHANGE, 'evidence'],
   run: async (context, [intent_id = '', outcome = '']) => {
     const intent = await context.operator.call('ResolveIntent', {
@@ -53,7 +53,7 @@ export const intentResolve: Command = {
 
 export const unknownList: Command = {
   usage: 'unknown list',
-  about: 'what is out and unanswered, intents then payouts, the oldest first (--cursor C)',
+  about: 'instructions without a final outcome, intents then payouts, the oldest first',
   options: PAGE,
   run: async ({ operator, flags, paint }) => {
     const list = await operator.call('ListUnknownOutcomes', page(flags.cursor))

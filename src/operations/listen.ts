@@ -21,7 +21,7 @@ interface CreatedEndpoint {
 
 export const listen: Command = {
   usage: 'listen',
-  about: 'print webhooks of the demo partner (--port N, --forward-to URL) until Ctrl-C',
+  about: 'print the webhooks of the demo partner until Ctrl-C',
   options: ['port', 'forward-to'],
   run: async (context) => {
     const { sandbox, clock, flags } = context

@@ -1,38 +1,45 @@
 /**
- * The options of all commands of operators.
+ * The options of all operator commands: name, value, meaning.
  *
- * Owns: their names and kinds. Does not own: which command reads which (each command's own list).
+ * Does not own: which command takes which (each command's own list).
  */
 export const OPTIONS = {
-  as: { type: 'string' },
-  reason: { type: 'string' },
-  evidence: { type: 'string' },
-  cursor: { type: 'string' },
-  resolved: { type: 'boolean' },
-  body: { type: 'string' },
-  header: { type: 'string', multiple: true },
-  canonical: { type: 'string' },
-  'secret-file': { type: 'string' },
-  port: { type: 'string' },
-  'forward-to': { type: 'string' },
-  endpoint: { type: 'string' },
-  since: { type: 'string' },
-  'idempotency-key': { type: 'string' },
-  'no-funds': { type: 'boolean' },
-  json: { type: 'boolean' },
-  from: { type: 'string' },
-  to: { type: 'string' },
-  out: { type: 'string' },
-  help: { type: 'boolean', short: 'h' },
-} as const
+  as: { value: 'NAME', about: 'who does it, for the action log' },
+  reason: { value: 'TEXT', about: 'why, for the action log' },
+  evidence: { value: 'TEXT', about: 'what proves it: a statement line, a ticket' },
+  cursor: { value: 'CURSOR', about: 'continue a list: the next_cursor of the page before' },
+  resolved: { about: 'resolved ones instead of open ones' },
+  body: { value: 'FILE', about: 'the request body, byte for byte' },
+  header: { value: 'NAME:VALUE', about: 'a request header; repeat it for each', many: true },
+  canonical: { value: 'FILE', about: 'the canonical request as the partner built it' },
+  'secret-file': { value: 'FILE', about: 'a file that holds the signing secret' },
+  port: { value: 'PORT', about: 'port of the local receiver' },
+  'forward-to': { value: 'URL', about: 'also post each webhook to this address' },
+  endpoint: { value: 'ENDPOINT', about: 'only this webhook endpoint' },
+  since: { value: 'MOMENT', about: 'only what happened at or after this moment' },
+  'idempotency-key': { value: 'KEY', about: 'the same key again does nothing a second time' },
+  'no-funds': { about: 'without the test funds of a new sandbox partner' },
+  json: { about: 'print JSON for machines' },
+  from: { value: 'DAY', about: 'first day of the period' },
+  to: { value: 'DAY', about: 'first day after the period' },
+  out: { value: 'FILE', about: 'write the findings to this file' },
+} as const satisfies Record<string, OptionSpec>
+
+interface OptionSpec {
+  /** Placeholder of its value; an option without one is a switch. */
+  readonly value?: string
+  readonly about: string
+  /** May be given several times. */
+  readonly many?: boolean
+}
 
 export type Option = keyof typeof OPTIONS
 
-type ValueOf<Kind> = Kind extends { type: 'boolean' }
-  ? boolean
-  : Kind extends { multiple: true }
-    ? readonly string[]
-    : string
+type ValueOf<Spec> = Spec extends { many: true }
+  ? readonly string[]
+  : Spec extends { value: string }
+    ? string
+    : boolean
 
 /** What was given. */
 export type Flags = { readonly [Name in Option]?: ValueOf<(typeof OPTIONS)[Name]> }

@@ -16,7 +16,7 @@ import { recordLines, type Fact } from './record.js'
 
 export const payoutShow: Command = {
   usage: 'payout show PAYOUT',
-  about: 'a payout and all that is written down about it',
+  about: 'a payout: details and history',
   run: async ({ operator }, [payout_id = '']) => {
     const record = await operator.call('ShowPayout', { payout_id })
     return { value: record, lines: linesOf(record) }
@@ -47,7 +47,7 @@ function linesOf({ tenant, payout, timeline, ...record }: PayoutRecord): string[
 
 export const payoutsHeld: Command = {
   usage: 'payout held',
-  about: 'payouts that wait for a review, the oldest first (--cursor C: the next page)',
+  about: 'payouts held for review, the oldest first',
   options: PAGE,
   run: async ({ operator, flags }) => {
     const list = await operator.call('ListHeldPayouts', page(flags.cursor))
@@ -65,7 +65,7 @@ function heldRow({ tenant, deadline, payout }: HeldPayout): string[] {
 
 export const payoutApprove: Command = {
   usage: 'payout approve PAYOUT',
-  about: 'let a held payout go',
+  about: 'approve a held payout',
   options: CHANGE,
   run: async (context, [payout_id = '']) =>
     told(await context.operator.call('ApprovePayout', { actor: deciderOf(context), payout_id })),
@@ -81,7 +81,7 @@ export const payoutReject: Command = {
 
 export const payoutResolve: Command = {
   usage: 'payout resolve PAYOUT OUTCOME',
-  about: 'end an unknown outcome as completed or failed (--evidence TEXT)',
+  about: 'end an unknown outcome as completed or failed',
   options: [...CHANGE, 'evidence'],
   run: async (context, [payout_id = '', outcome = '']) =>
     told(
@@ -96,7 +96,7 @@ export const payoutResolve: Command = {
 
 export const payoutReverse: Command = {
   usage: 'payout reverse PAYOUT',
-  about: 'the money of a completed payout came back (--evidence TEXT)',
+  about: 'record that the money of a completed payout came back',
   options: [...CHANGE, 'evidence'],
   run: async (context, [payout_id = '']) =>
     told(

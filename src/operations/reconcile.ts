@@ -30,7 +30,7 @@ import { table } from './terminal.js'
 
 export const reconcileStatement: Command = {
   usage: 'reconcile FILE',
-  about: "hold a rail's statement against the books (--from, --to; --out FILE for the findings)",
+  about: "reconcile a rail's statement with the ledger",
   options: [...CHANGE, 'from', 'to', 'out'],
   run: async (context, [file = '']) => {
     const { flags } = context

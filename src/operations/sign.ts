@@ -5,7 +5,7 @@ import { credentialsOf } from './sandbox.js'
 
 export const sign: Command = {
   usage: 'sign METHOD PATH',
-  about: 'the text a signature covers, its headers and a curl line (--body FILE)',
+  about: 'show the canonical request, its signature headers and a curl line',
   options: ['body'],
   run: ({ sandbox, clock, flags }, [method = '', path = '']) => {
     if (!path.startsWith('/')) throw new CommandFault(`${path} is no path, e.g. /v1/balances.`)

@@ -23,8 +23,7 @@ const LEFT_OUT = ['key_active', 'environment', 'body_sha256']
 
 export const verify: Command = {
   usage: 'verify METHOD PATH',
-  about:
-    "check a partner's signature (--header 'NAME: VALUE' …, --body, --canonical, --secret-file)",
+  about: "explain whether and why a partner's signature verifies",
   options: ['header', 'body', 'canonical', 'secret-file'],
   run: (context, [method = '', path = '']) => {
     const { flags, clock, sandbox } = context

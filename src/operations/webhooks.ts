@@ -60,7 +60,7 @@ function endpointRow({ id, tenant, url, status, disabled_reason, fare }: Endpoin
 
 export const webhooksDead: Command = {
   usage: 'webhooks dead',
-  about: 'dead letters, the newest first (--endpoint E, --cursor C: the next page)',
+  about: 'dead letters, the newest first',
   options: [...PAGE, 'endpoint'],
   run: async ({ webhooks, flags }) => {
     const list = await webhooks.call('ListDead', { ...endpointIn(flags), ...page(flags.cursor) })
@@ -81,7 +81,7 @@ const deadRow = (dead: DeadLetter): string[] => [
 
 export const webhooksRedrive: Command = {
   usage: 'webhooks redrive [DELIVERY]',
-  about: 'try again: one delivery, or what failed (--endpoint E, --since TIME, or both)',
+  about: 'try again: one delivery, or those of --endpoint, --since, or both',
   options: [...CHANGE, 'endpoint', 'since'],
   run: async (context, [delivery]) => {
     const { flags } = context
