@@ -68,6 +68,21 @@ export const STREAM_BATCH_MAX_BYTES = 2 * 1024 * 1024
  * by the one below.
  */
 export const GRPC_MESSAGE_MAX_BYTES = 8 * 1024 * 1024
+/** A request of one message. The largest payout takes some 180 KB, a report of outcomes less. */
+export const GRPC_UNARY_MESSAGE_MAX_BYTES = 1024 * 1024
+/** The name of a service; these requests need no token. */
+export const GRPC_HEALTH_MESSAGE_MAX_BYTES = 4 * 1024
+/** Health calls that are open at once, watching ones too. */
+export const GRPC_HEALTH_CALLS_MAX = 64
+/** A caller sends a whole request at once; one that takes longer is stalled or hostile. */
+export const GRPC_REQUEST_WITHIN_MS = 5 * SECOND
+/** Requests under way to us: more than one read of a busy connection brings. */
+export const GRPC_INCOMPLETE_MAX = 1_024
+export const GRPC_INCOMPLETE_MAX_BYTES = 32 * 1024 * 1024
+/** Calls of one connection; a caller's further calls wait at its side. */
+export const GRPC_STREAMS_MAX = 256
+/** Internal services keep one connection each. */
+export const GRPC_CONNECTIONS_MAX = 256
 /**
  * Bytes of the rows of a page: one that would grow beyond it ends early. A payout with all its
  * metadata takes up to 180 KB, and internal callers take no more than gRPC's usual 4 MiB at once.

@@ -5,7 +5,7 @@
  *     same token at both.
  * S2. Health is open, so that a supervisor needs no secret to ask it.
  */
-import { Server, ServerCredentials, type ServiceDefinition } from '@grpc/grpc-js'
+import type { Server, ServiceDefinition } from '@grpc/grpc-js'
 import { HealthImplementation } from 'grpc-health-check'
 import type { ProtoGrpcType as DeskProto } from '../../protos/types/delivery_desk.js'
 import type { ProtoGrpcType as DirectoryProto } from '../../protos/types/directory.js'
@@ -17,12 +17,13 @@ import type { ProtoGrpcType as PayoutsProto } from '../../protos/types/payouts.j
 import type { ProtoGrpcType as ReconciliationProto } from '../../protos/types/reconciliation.js'
 import type { ProtoGrpcType as WebhookAdminProto } from '../../protos/types/webhook_admin.js'
 import type { ProtoGrpcType as WebhooksProto } from '../../protos/types/webhooks.js'
-import { GRPC_MESSAGE_MAX_BYTES } from '../base/bounds.js'
 import { HOUR, MINUTE, SECOND } from '../base/clock.js'
+import { createGrpcServer } from '../base/grpc_server.js'
 import { contracts } from '../base/protos.js'
 import { deliveryDeskService } from './services/delivery_desk.js'
 import type { DirectoryService } from './services/directory.js'
 import { exchangeService } from './services/exchange.js'
+import { grpcError } from './services/guard.js'
 import { internalServices } from './services/internal.js'
 import { eventOutcomesService, operatorService } from './services/operator.js'
 import { partnerAdminService } from './services/partner_admin.js'
@@ -53,12 +54,15 @@ export function createServer(
   dependencies: UnaryDependencies,
   directory: DirectoryService,
 ): ProcessorServer {
-  const server = new Server({
-    'grpc.max_concurrent_streams': 1_000,
-    'grpc.max_receive_message_length': GRPC_MESSAGE_MAX_BYTES,
-    'grpc.max_connection_idle_ms': HOUR,
-    'grpc.keepalive_time_ms': MINUTE,
-    'grpc.keepalive_timeout_ms': 20 * SECOND,
+  const { server, bind, close } = createGrpcServer({
+    token: dependencies.guard.token,
+    refusal: grpcError('authentication_failed'),
+    tooSlow: grpcError('timeout'),
+    options: {
+      'grpc.max_connection_idle_ms': HOUR,
+      'grpc.keepalive_time_ms': MINUTE,
+      'grpc.keepalive_timeout_ms': 20 * SECOND,
+    },
   })
   const { causeway } = contracts<Protos>()
   const v1 = causeway.v1
@@ -78,24 +82,5 @@ export function createServer(
   add(v1.WebhookAdmin, webhookAdminService(dependencies, desk))
   new HealthImplementation({ '': 'SERVING' }).addToServer(server)
 
-  return {
-    bind: (address) =>
-      new Promise((resolve, reject) => {
-        server.bindAsync(address, ServerCredentials.createInsecure(), (error, port) => {
-          if (error === null) resolve(port)
-          else reject(new Error(`can not listen on ${address}: ${error.message}`))
-        })
-      }),
-    close: () =>
-      new Promise((resolve) => {
-        const force = setTimeout(() => {
-          server.forceShutdown()
-          resolve()
-        }, CLOSE_WITHIN_MS)
-        server.tryShutdown(() => {
-          clearTimeout(force)
-          resolve()
-        })
-      }),
-  }
+  return { bind, close: () => close(CLOSE_WITHIN_MS) }
 }

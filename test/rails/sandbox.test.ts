@@ -1,4 +1,5 @@
 /** The sandbox rail with its journal and the real client, over a socket, in one process. */
+import { connect, type IncomingHttpHeaders } from 'node:http2'
 import { join } from 'node:path'
 import { Client, credentials, type ServiceError } from '@grpc/grpc-js'
 import { service } from 'grpc-health-check'
@@ -274,6 +275,24 @@ void t.test('nobody speaks without the token', async (t) => {
   }
   await aLinkedListener(t, address)
   t.equal(stranger.up(), false)
+})
+
+void t.test('a request without the token is ended before its message is read', async (t) => {
+  const { address } = await aRail(t, shortFolder(t), { address: '127.0.0.1:0' })
+  const session = connect(`http://${address}`)
+  t.teardown(() => session.destroy())
+  for (const method of ['Describe', 'Link']) {
+    const head = { ':method': 'POST', 'content-type': 'application/grpc', te: 'trailers' }
+    const path = { ':path': `/causeway.rail.v1.Rail/${method}` }
+    const stream = session.request({ ...head, ...path }, { endStream: false })
+    const closed = new Promise((resolve) => stream.on('close', resolve))
+    stream.write(Buffer.from([0, 0, 0x70, 0, 0])) // 7 MiB are announced
+    const headers = await new Promise<IncomingHttpHeaders>((resolve) => {
+      stream.on('response', resolve)
+    })
+    t.equal(headers['grpc-status'], '16')
+    await closed
+  }
 })
 
 void t.test('health is open', async (t) => {

@@ -8,12 +8,14 @@ import { ERRORS, GrpcStatus, type ErrorCode } from '../../base/errors.js'
 import { hasBearer } from '../../base/internal_token.js'
 
 export interface Guard {
+  readonly token: string
   admits(metadata: Metadata): boolean
   refusal(): ServiceError
 }
 
 export function createGuard(token: string): Guard {
   return {
+    token,
     admits: (metadata) => hasBearer(metadata, token),
     refusal: () => grpcError('authentication_failed'),
   }

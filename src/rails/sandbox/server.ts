@@ -8,13 +8,12 @@
  * S2. News goes to the newest link; a link that opens later is told all that is unacknowledged.
  */
 import { rmSync } from 'node:fs'
-import { Server, ServerCredentials, status } from '@grpc/grpc-js'
+import { status } from '@grpc/grpc-js'
 import { HealthImplementation } from 'grpc-health-check'
 import type { RailHandlers } from '../../../protos/types/causeway/rail/v1/Rail.js'
 import type { ProtoGrpcType } from '../../../protos/types/rail.js'
-import { GRPC_MESSAGE_MAX_BYTES } from '../../base/bounds.js'
 import { SECOND, type Clock } from '../../base/clock.js'
-import { hasBearer } from '../../base/internal_token.js'
+import { createGrpcServer, type GrpcServer } from '../../base/grpc_server.js'
 import type { Logger } from '../../base/log.js'
 import { contracts } from '../../base/protos.js'
 import type { Random } from '../../base/random.js'
@@ -61,9 +60,8 @@ export async function startSandboxRail(options: SandboxRailOptions): Promise<San
   })
   let closing = false
 
-  const server = createGrpcServer({
-    Describe: (call, callback) => {
-      if (!hasBearer(call.metadata, token)) return callback(REFUSED)
+  const server = serve(token, {
+    Describe: (_call, callback) => {
       callback(null, {
         name: DESCRIPTION.name,
         finality_window_ms: DESCRIPTION.finalityWindowMs,
@@ -76,7 +74,6 @@ export async function startSandboxRail(options: SandboxRailOptions): Promise<San
   return { address, close }
 
   function openLink(call: Call): void {
-    if (!hasBearer(call.metadata, token)) return endWith(call, REFUSED.code, REFUSED.details)
     if (closing) return endWith(call, status.UNAVAILABLE, 'stopping')
     const onClose = (): void => {
       links.delete(link)
@@ -92,39 +89,25 @@ export async function startSandboxRail(options: SandboxRailOptions): Promise<San
     for (const link of links) link.stopReading()
     await cycle.stop()
     await Promise.all([...links].map((link) => link.finish()))
-    await shutDown(server)
+    await server.close(SHUT_DOWN_WITHIN_MS)
   }
 }
 
 const REFUSED = { code: status.UNAUTHENTICATED, details: 'authentication failed' }
+const TOO_SLOW = { code: status.DEADLINE_EXCEEDED, details: 'the request did not come in time' }
 
-function createGrpcServer(handlers: RailHandlers): Server {
-  const server = new Server({ 'grpc.max_receive_message_length': GRPC_MESSAGE_MAX_BYTES })
-  server.addService(contracts<ProtoGrpcType>().causeway.rail.v1.Rail.service, handlers)
+function serve(token: string, handlers: RailHandlers): GrpcServer {
+  const served = createGrpcServer({ token, refusal: REFUSED, tooSlow: TOO_SLOW })
+  served.server.addService(contracts<ProtoGrpcType>().causeway.rail.v1.Rail.service, handlers)
   const serving = { '': 'SERVING', 'causeway.rail.v1.Rail': 'SERVING' } as const
-  new HealthImplementation(serving).addToServer(server)
-  return server
+  new HealthImplementation(serving).addToServer(served.server)
+  return served
 }
 
 /** A socket file that a killed process left behind is taken away. */
-function bind(server: Server, address: string): Promise<string> {
+async function bind(server: GrpcServer, address: string): Promise<string> {
   const isSocket = address.startsWith('unix:')
   if (isSocket) rmSync(address.slice('unix:'.length), { force: true })
-  return new Promise((resolve, reject) => {
-    server.bindAsync(address, ServerCredentials.createInsecure(), (error, port) => {
-      if (error !== null) reject(new Error(`can not listen on ${address}: ${error.message}`))
-      else resolve(isSocket ? address : address.replace(/\d+$/, String(port)))
-    })
-  })
-}
-
-async function shutDown(server: Server): Promise<void> {
-  const quiet = new Promise<void>((resolve) => {
-    server.tryShutdown(() => resolve())
-  })
-  const deadline = new Promise<void>((resolve) => {
-    setTimeout(resolve, SHUT_DOWN_WITHIN_MS).unref()
-  })
-  await Promise.race([quiet, deadline])
-  server.forceShutdown()
+  const port = await server.bind(address)
+  return isSocket ? address : address.replace(/\d+$/, String(port))
 }

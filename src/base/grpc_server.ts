@@ -1,0 +1,292 @@
+/**
+ * A gRPC server that callers without the token cannot fill: what a call may cost before it is
+ * complete.
+ *
+ * - The token is judged on the metadata, before a message is read. Only health needs none.
+ * - A request of one message is bounded in bytes and in time until it is complete; all incomplete
+ *   requests together are bounded too, and beyond that the oldest is ended.
+ * - A call that is refused or ended is also reset, so that nothing of it stays in memory.
+ * - TCP connections are bounded. The oldest that never carried the token makes room for a new one.
+ */
+import { createServer as createListener, type AddressInfo, type Socket } from 'node:net'
+import { constants, type ServerHttp2Stream } from 'node:http2'
+import {
+  Server,
+  ServerCredentials,
+  ServerInterceptingCall,
+  status,
+  type ServerInterceptingCallInterface,
+  type ServerInterceptor,
+  type ServerOptions,
+  type StatusObject,
+} from '@grpc/grpc-js'
+import {
+  GRPC_CONNECTIONS_MAX,
+  GRPC_HEALTH_CALLS_MAX,
+  GRPC_HEALTH_MESSAGE_MAX_BYTES,
+  GRPC_INCOMPLETE_MAX,
+  GRPC_INCOMPLETE_MAX_BYTES,
+  GRPC_MESSAGE_MAX_BYTES,
+  GRPC_REQUEST_WITHIN_MS,
+  GRPC_STREAMS_MAX,
+  GRPC_UNARY_MESSAGE_MAX_BYTES,
+} from './bounds.js'
+import { hasBearer } from './internal_token.js'
+
+export interface GrpcServer {
+  /** For the services; it is bound and closed by the members below. */
+  readonly server: Server
+  /** Binds an address (`host:port` or `unix:path`); resolves with the port, 0 for a socket. */
+  bind(address: string): Promise<number>
+  /** Lets calls end, for so long at most. */
+  close(withinMs: number): Promise<void>
+}
+
+export type CallEnd = Pick<StatusObject, 'code' | 'details'> & Partial<StatusObject>
+
+export interface GrpcServerOptions {
+  readonly token: string
+  /** How a call without the token ends. */
+  readonly refusal: CallEnd
+  /** How a request ends that is not complete in time. */
+  readonly tooSlow: CallEnd
+  readonly options?: ServerOptions
+}
+
+export function createGrpcServer({
+  token,
+  refusal,
+  tooSlow,
+  options,
+}: GrpcServerOptions): GrpcServer {
+  const connections = createConnections()
+  const incomplete = createIncompleteRequests(tooSlow)
+  const healthCalls = new Set<ServerInterceptingCallInterface>()
+
+  const guard: ServerInterceptor = ({ path, requestStream }, call) => {
+    const isHealth = path.startsWith(HEALTH)
+    return new ServerInterceptingCall(call, {
+      start: (next) =>
+        next({
+          onReceiveMetadata: (metadata, pass) => {
+            const isKnown = hasBearer(metadata, token)
+            if (!isKnown && !isHealth) return end(call, refusal)
+            if (isKnown) connections.trust(call)
+            if (isHealth) admitHealthCall(call)
+            if (!requestStream) incomplete.add(call, isHealth)
+            pass(metadata)
+          },
+          onReceiveHalfClose: (pass) => {
+            incomplete.remove(call)
+            pass()
+          },
+          onCancel: () => {
+            incomplete.remove(call)
+            healthCalls.delete(call)
+          },
+        }),
+    })
+  }
+
+  const admitHealthCall = (call: ServerInterceptingCallInterface): void => {
+    const [oldest] = healthCalls
+    if (oldest !== undefined && healthCalls.size >= GRPC_HEALTH_CALLS_MAX) {
+      healthCalls.delete(oldest)
+      end(oldest, TOO_MANY)
+    }
+    healthCalls.add(call)
+  }
+
+  const server = new Server({
+    'grpc.max_concurrent_streams': GRPC_STREAMS_MAX,
+    'grpc.max_receive_message_length': GRPC_MESSAGE_MAX_BYTES,
+    ...options,
+    interceptors: [guard],
+  })
+  return {
+    server,
+    bind: (address) =>
+      address.startsWith('unix:') ? bindSocket(server, address) : connections.bind(server, address),
+    close: (withinMs) =>
+      new Promise((resolve) => {
+        connections.stopListening()
+        const force = setTimeout(() => {
+          server.forceShutdown()
+          resolve()
+        }, withinMs)
+        server.tryShutdown(() => {
+          clearTimeout(force)
+          resolve()
+        })
+      }),
+  }
+}
+
+const HEALTH = '/grpc.health.v1.Health/'
+const TOO_MANY = { code: status.RESOURCE_EXHAUSTED, details: 'Too many requests at once' }
+
+/** As grpc-js itself says it. */
+const tooLarge = (bytes: number, most: number): CallEnd => ({
+  code: status.RESOURCE_EXHAUSTED,
+  details: `Received message larger than max (${bytes} vs ${most})`,
+})
+
+/** The rest of the request is not waited for. */
+function end(call: ServerInterceptingCallInterface, how: CallEnd): void {
+  call.sendStatus(how)
+  streamOf(call).close(constants.NGHTTP2_NO_ERROR)
+}
+
+/** grpc-js gives no other way to count a request's bytes or to reset its stream. */
+const streamOf = (call: ServerInterceptingCallInterface): ServerHttp2Stream =>
+  (call as unknown as { readonly stream: ServerHttp2Stream }).stream
+
+interface IncompleteRequests {
+  add(call: ServerInterceptingCallInterface, isHealth: boolean): void
+  remove(call: ServerInterceptingCallInterface): void
+}
+
+/** A message starts with a byte of flags and four of its length. */
+const PREFIX_BYTES = 5
+
+/** Requests of one message that have not arrived as a whole, the oldest first. */
+function createIncompleteRequests(tooSlow: CallEnd): IncompleteRequests {
+  interface Request {
+    readonly timer: NodeJS.Timeout
+    prefix: Buffer
+    bytes: number
+  }
+  const requests = new Map<ServerInterceptingCallInterface, Request>()
+  let bytes = 0
+
+  const add = (call: ServerInterceptingCallInterface, isHealth: boolean): void => {
+    // What has arrived by then is read before the call is ended, also after a pause of ours.
+    const timer = setTimeout(() => setImmediate(cut, call, tooSlow), GRPC_REQUEST_WITHIN_MS)
+    const request = { timer, prefix: Buffer.alloc(0), bytes: 0 }
+    requests.set(call, request)
+    shed()
+    const most = isHealth ? GRPC_HEALTH_MESSAGE_MAX_BYTES : GRPC_UNARY_MESSAGE_MAX_BYTES
+    streamOf(call).on('data', (chunk: Buffer) => take(call, request, chunk, most))
+  }
+
+  const take = (
+    call: ServerInterceptingCallInterface,
+    request: Request,
+    chunk: Buffer,
+    most: number,
+  ): void => {
+    if (!requests.has(call)) return
+    request.bytes += chunk.length
+    bytes += chunk.length
+    if (request.prefix.length < PREFIX_BYTES) {
+      const head = chunk.subarray(0, PREFIX_BYTES - request.prefix.length)
+      request.prefix = Buffer.concat([request.prefix, head])
+    }
+    const isAnnounced = request.prefix.length === PREFIX_BYTES
+    const size = Math.max(
+      isAnnounced ? request.prefix.readUInt32BE(1) : 0,
+      request.bytes - PREFIX_BYTES,
+    )
+    if (size > most) cut(call, tooLarge(size, most))
+    else shed()
+  }
+
+  const shed = (): void => {
+    while (requests.size > GRPC_INCOMPLETE_MAX || bytes > GRPC_INCOMPLETE_MAX_BYTES) {
+      const [oldest] = requests.keys()
+      if (oldest === undefined) return
+      cut(oldest, TOO_MANY)
+    }
+  }
+
+  const cut = (call: ServerInterceptingCallInterface, how: CallEnd): void => {
+    if (remove(call)) end(call, how)
+  }
+
+  const remove = (call: ServerInterceptingCallInterface): boolean => {
+    const request = requests.get(call)
+    if (request === undefined) return false
+    clearTimeout(request.timer)
+    bytes -= request.bytes
+    return requests.delete(call)
+  }
+
+  return { add, remove }
+}
+
+interface Connections {
+  bind(server: Server, address: string): Promise<number>
+  /** This call's connection belongs to a caller that knows the token. */
+  trust(call: ServerInterceptingCallInterface): void
+  stopListening(): void
+}
+
+function createConnections(): Connections {
+  interface Connection {
+    readonly socket: Socket
+    isTrusted: boolean
+  }
+  const open = new Map<string, Connection>()
+  const stops: (() => void)[] = []
+
+  const admit = (socket: Socket): boolean => {
+    if (open.size >= GRPC_CONNECTIONS_MAX) {
+      const oldest = [...open].find(([, { isTrusted }]) => !isTrusted)
+      if (oldest === undefined) return false
+      open.delete(oldest[0])
+      oldest[1].socket.destroy()
+    }
+    const peer = peerOf(socket)
+    const connection = { socket, isTrusted: false }
+    open.set(peer, connection)
+    socket.on('close', () => {
+      if (open.get(peer) === connection) open.delete(peer)
+    })
+    return true
+  }
+
+  return {
+    bind: (server, address) => {
+      const cut = address.lastIndexOf(':')
+      const host = address.slice(0, cut).replace(/^\[(.*)\]$/, '$1')
+      const port = Number(address.slice(cut + 1))
+      const injector = server.createConnectionInjector(ServerCredentials.createInsecure())
+      const listener = createListener({ noDelay: true }, (socket) => {
+        if (admit(socket)) injector.injectConnection(socket)
+        else socket.destroy()
+      })
+      stops.push(() => listener.close())
+      return new Promise((resolve, reject) => {
+        listener.once('error', (error) => reject(cannotListen(address, error)))
+        listener.listen(port, host, () => resolve((listener.address() as AddressInfo).port))
+      })
+    },
+    trust: (call) => {
+      const connection = open.get(peerOf(call.getConnectionInfo()))
+      if (connection !== undefined) connection.isTrusted = true
+    },
+    stopListening: () => {
+      for (const stop of stops) stop()
+    },
+  }
+}
+
+const peerOf = ({
+  remoteAddress = '',
+  remotePort = 0,
+}: {
+  readonly remoteAddress?: string | undefined
+  readonly remotePort?: number | undefined
+}): string => `${remoteAddress} ${remotePort}`
+
+function bindSocket(server: Server, address: string): Promise<number> {
+  return new Promise((resolve, reject) => {
+    server.bindAsync(address, ServerCredentials.createInsecure(), (error, port) => {
+      if (error === null) resolve(port)
+      else reject(cannotListen(address, error))
+    })
+  })
+}
+
+const cannotListen = (address: string, error: Error): Error =>
+  new Error(`can not listen on ${address}: ${error.message}`)

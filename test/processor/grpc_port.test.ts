@@ -1,0 +1,238 @@
+/**
+ * What the gRPC port costs us: requests that never end, too large or too slow, with the token and
+ * without it, take no memory and keep nobody waiting.
+ */
+import { fork, type ChildProcess } from 'node:child_process'
+import { once } from 'node:events'
+import { connect as connectTcp } from 'node:net'
+import { connect, type ClientHttp2Session, type ClientHttp2Stream } from 'node:http2'
+import { join } from 'node:path'
+import { credentials, status } from '@grpc/grpc-js'
+import t, { type Test } from 'tap'
+import type { ReplyBatch__Output as ReplyBatch } from '../../protos/types/causeway/v1/ReplyBatch.js'
+import type { ProtoGrpcType as ExchangeProto } from '../../protos/types/exchange.js'
+import type { ProtoGrpcType as IntentsProto } from '../../protos/types/intents.js'
+import { GRPC_CONNECTIONS_MAX, GRPC_UNARY_MESSAGE_MAX_BYTES } from '../../src/base/bounds.js'
+import { bearer } from '../../src/base/internal_token.js'
+import { contracts, projectRoot } from '../../src/base/protos.js'
+
+const TOKEN = 'it_ours'
+const MIB = 1024 * 1024
+const GROWTH_MAX = 64 * MIB
+const REQUESTS = 300
+const SESSIONS = 3
+const BODY = Buffer.alloc(7_900_000)
+const CREATE = '/causeway.v1.PaymentIntents/Create'
+const CHECK = '/grpc.health.v1.Health/Check'
+
+interface Port {
+  readonly address: string
+  readonly url: string
+  rss(): Promise<number>
+  /** A call with the token is answered. */
+  answers(): Promise<boolean>
+}
+
+async function openPort(t: Test): Promise<Port> {
+  const script = join(projectRoot(), '.build/test/processor/grpc_port_process.js')
+  const child = fork(script, [TOKEN])
+  t.teardown(() => child.kill('SIGKILL'))
+  const { port } = await told<{ port: number }>(child)
+  const { PaymentIntents } = contracts<IntentsProto>().causeway.v1
+  const address = `127.0.0.1:${port}`
+  const client = new PaymentIntents(address, credentials.createInsecure())
+  t.teardown(() => client.close())
+  const call = { tenant: { partner_id: 'demo', environment: 'sandbox' }, intent_id: 'pi_1' }
+  return {
+    address,
+    url: `http://${address}`,
+    rss: async () => {
+      child.send('rss')
+      return (await told<{ rss: number }>(child)).rss
+    },
+    answers: () =>
+      new Promise((resolve) => {
+        const deadline = Date.now() + 5_000
+        client.Get(call, bearer(TOKEN), { deadline }, (fault) =>
+          resolve(fault?.code === status.NOT_FOUND),
+        )
+      }),
+  }
+}
+
+async function told<Message>(child: ChildProcess): Promise<Message> {
+  const [message] = (await once(child, 'message')) as [Message]
+  return message
+}
+
+interface Unfinished {
+  readonly stream: ClientHttp2Stream
+  /** The gRPC status of its answer. */
+  readonly answered: Promise<status>
+  readonly closed: Promise<unknown>
+}
+
+/** Announces a message of `size` bytes, sends these of them, and never ends. */
+function unfinished(
+  session: ClientHttp2Session,
+  { path = CREATE, token = '', size = BODY.length + 100, sent = BODY },
+): Unfinished {
+  const stream = session.request(
+    {
+      ':method': 'POST',
+      ':path': path,
+      'content-type': 'application/grpc',
+      te: 'trailers',
+      ...(token === '' ? {} : { authorization: `Bearer ${token}` }),
+    },
+    { endStream: false },
+  )
+  stream.on('error', () => undefined)
+  const answered = new Promise<status>((resolve) => {
+    stream.on('response', (headers) => resolve(Number(headers['grpc-status']) as status))
+  })
+  const prefix = Buffer.alloc(5)
+  prefix.writeUInt32BE(size, 1)
+  stream.write(prefix)
+  stream.write(sent)
+  stream.resume()
+  return { stream, answered, closed: new Promise((resolve) => stream.on('close', resolve)) }
+}
+
+function openSession(t: Test, url: string): ClientHttp2Session {
+  const session = connect(url, { maxSessionMemory: 10_000 })
+  session.on('error', () => undefined)
+  t.teardown(() => session.destroy())
+  return session
+}
+
+for (const [who, token, code] of [
+  ['strangers', '', status.UNAUTHENTICATED],
+  ['a caller with the token', TOKEN, status.RESOURCE_EXHAUSTED],
+] as const) {
+  for (const path of [CREATE, CHECK]) {
+    void t.test(`${who}: ${REQUESTS} requests that never end, ${path}`, async (t) => {
+      const port = await openPort(t)
+      t.ok(await port.answers())
+      const before = await port.rss()
+      const sessions = Array.from({ length: SESSIONS }, () => openSession(t, port.url))
+      const requests = Array.from({ length: REQUESTS }, (_, i) =>
+        unfinished(sessions[i % SESSIONS]!, { path, token }),
+      )
+      t.ok(await port.answers(), 'others are answered meanwhile')
+      const codes = await Promise.all(requests.map(({ answered }) => answered))
+      t.same([...new Set(codes)], [path === CHECK ? status.RESOURCE_EXHAUSTED : code])
+      await Promise.all(requests.map(({ closed }) => closed))
+      const growth = (await port.rss()) - before
+      t.ok(growth < GROWTH_MAX, `grew by ${Math.round(growth / MIB)} MiB`)
+      t.ok(await port.answers())
+    })
+  }
+}
+
+void t.test('requests of a permitted size that never end are bounded together', async (t) => {
+  const port = await openPort(t)
+  t.ok(await port.answers())
+  const before = await port.rss()
+  const session = openSession(t, port.url)
+  const size = GRPC_UNARY_MESSAGE_MAX_BYTES
+  const sent = Buffer.alloc(size - 1)
+  const requests = Array.from({ length: 200 }, () =>
+    unfinished(session, { token: TOKEN, size, sent }),
+  )
+  t.ok(await port.answers(), 'others are answered meanwhile')
+  const codes = await Promise.all(requests.map(({ answered }) => answered))
+  const slow = codes.filter((code) => code === status.DEADLINE_EXCEEDED)
+  t.ok(slow.length > 0 && slow.length <= 32, `${slow.length} had room until their time was over`)
+  t.equal(codes.filter((code) => code === status.RESOURCE_EXHAUSTED).length, 200 - slow.length)
+  const growth = (await port.rss()) - before
+  t.ok(growth < 2 * GROWTH_MAX, `grew by ${Math.round(growth / MIB)} MiB`)
+})
+
+void t.test('a request that does not end in time is ended, one of each kind', async (t) => {
+  const port = await openPort(t)
+  const session = openSession(t, port.url)
+  const sent = Buffer.alloc(3)
+  const requests = [
+    unfinished(session, { token: TOKEN, size: 10, sent }),
+    unfinished(session, { path: CHECK, size: 10, sent }),
+    unfinished(session, { path: '/grpc.health.v1.Health/Watch', size: 10, sent }),
+    unfinished(session, {
+      ...{ path: '/causeway.v1.Reconciliation/Movements', token: TOKEN, size: 10, sent },
+    }),
+  ]
+  for (const { answered, closed } of requests) {
+    t.equal(await answered, status.DEADLINE_EXCEEDED)
+    await closed
+  }
+})
+
+void t.test('unary requests are bounded, and those within the bound are not', async (t) => {
+  const port = await openPort(t)
+  const { PaymentIntents } = contracts<IntentsProto>().causeway.v1
+  const client = new PaymentIntents(port.address, credentials.createInsecure())
+  t.teardown(() => client.close())
+  const tenant = { partner_id: 'demo', environment: 'sandbox' }
+  const codeOf = (bytes: number): Promise<number | undefined> =>
+    new Promise((resolve) => {
+      client.Get({ tenant, intent_id: 'x'.repeat(bytes) }, bearer(TOKEN), (fault) =>
+        resolve(fault?.code),
+      )
+    })
+  t.equal(await codeOf(GRPC_UNARY_MESSAGE_MAX_BYTES - 100), status.NOT_FOUND)
+  t.equal(await codeOf(GRPC_UNARY_MESSAGE_MAX_BYTES + 1), status.RESOURCE_EXHAUSTED)
+})
+
+void t.test("the gateways' stream takes its large batches, and only with the token", async (t) => {
+  const port = await openPort(t)
+  const { Exchange } = contracts<ExchangeProto>().causeway.v1
+  const client = new Exchange(port.address, credentials.createInsecure())
+  t.teardown(() => client.close())
+  const scan = { intent_id: 'pi_1', qr_payload: 'x'.repeat(7 * MIB), session_jti: 'j' }
+  const batch = { commands: [{ ticket: 1, tenant: 'demo_sandbox', budget_ms: 5_000, scan }] }
+
+  const stream = client.Open(bearer(TOKEN))
+  const [{ replies }] = await new Promise<[ReplyBatch]>((resolve, reject) => {
+    stream.on('data', (reply: ReplyBatch) => resolve([reply]))
+    stream.on('error', reject)
+    stream.write(batch)
+  })
+  t.match(replies, [{ ticket: 1, code: 'payment_intent_not_found' }])
+  stream.end()
+
+  const stranger = client.Open(bearer('it_theirs'))
+  stranger.on('error', () => undefined)
+  stranger.on('data', () => t.fail('nothing is told'))
+  stranger.write(batch)
+  const end = await new Promise<{ code: number }>((resolve) => stranger.on('status', resolve))
+  t.equal(end.code, status.UNAUTHENTICATED)
+})
+
+void t.test('idle connections of strangers do not keep others out', async (t) => {
+  const port = await openPort(t)
+  t.ok(await port.answers())
+  const host = { host: '127.0.0.1', port: Number(new URL(port.url).port) }
+  const idle = Array.from({ length: GRPC_CONNECTIONS_MAX + 20 }, () => connectTcp(host))
+  t.teardown(() => idle.forEach((socket) => socket.destroy()))
+  let closed = 0
+  await new Promise<void>((resolve) => {
+    for (const socket of idle) {
+      socket.on('error', () => undefined)
+      socket.resume()
+      socket.on('close', () => {
+        closed += 1
+        if (closed === 20) resolve()
+      })
+    }
+  })
+  t.ok(await port.answers(), 'the connection that carried the token is still there')
+  const { PaymentIntents } = contracts<IntentsProto>().causeway.v1
+  const another = new PaymentIntents(port.address, credentials.createInsecure(), {
+    'grpc.use_local_subchannel_pool': 1,
+  })
+  t.teardown(() => another.close())
+  const fault = await new Promise<{ code: number } | null>((resolve) => {
+    another.Get({ tenant: null, intent_id: '' }, bearer(TOKEN), (error) => resolve(error))
+  })
+  t.equal(fault?.code, status.INVALID_ARGUMENT, 'a newcomer gets a connection')
+})

@@ -1,0 +1,27 @@
+/**
+ * The processor's gRPC server in a process of its own, so that its memory can be measured. Every
+ * command that reaches it is refused as not found. Tells its port, then its RSS whenever asked.
+ */
+import { systemClock } from '../../src/base/clock.js'
+import { createServer } from '../../src/processor/server.js'
+import { createGuard } from '../../src/processor/services/guard.js'
+import type { Work } from '../../src/processor/cycle/command.js'
+
+const [token = ''] = process.argv.slice(2)
+const nothing = {} as never
+const unheard = (): void => undefined
+const server = createServer(
+  {
+    clock: systemClock,
+    memory: { partners: new Map([['demo', {}]]) } as never,
+    pipeline: {
+      submit: ({ reply }: Work) => reply({ ok: false, code: 'payment_intent_not_found' }),
+    },
+    reader: nothing,
+    guard: createGuard(token),
+  },
+  { handlers: { WatchPartners: unheard, WatchEndpoints: unheard }, changed: unheard },
+)
+process.on('message', () => process.send?.({ rss: process.memoryUsage().rss }))
+process.on('disconnect', () => process.exit(0))
+process.send?.({ port: await server.bind('127.0.0.1:0') })
