@@ -89,7 +89,7 @@ function unfinished(
   )
   stream.on('error', () => undefined)
   const answered = new Promise<status>((resolve) => {
-    stream.on('response', (headers) => resolve(Number(headers['grpc-status']) as status))
+    stream.on('response', (headers) => resolve(Number(headers['grpc-status'])))
   })
   const prefix = Buffer.alloc(5)
   prefix.writeUInt32BE(size, 1)
