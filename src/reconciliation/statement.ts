@@ -1,16 +1,19 @@
 /**
- * A rail's statement: a CSV file, one movement a line.
+ * A rail's statement: a CSV file, one movement a record.
  *
- * Owns: the columns, reading the file. Does not own: what is made of its lines (reconcile).
+ * Owns: the columns, reading the file (csv-parse). Does not own: what is made of its records
+ * (reconcile).
  *
- * S1. The first line names the columns, in any order; columns of other names are left alone.
- * S2. A line that can not be understood is handed on with its number and with what is wrong, never
- *     left out.
- * S3. A piece of the file is in memory at a time, however long the file or one of its lines is.
+ * - The first record names the columns, in any order; columns of other names are ignored. Cells are
+ *   separated by commas or, as the header shows, by semicolons.
+ * - A record that cannot be understood is reported with its line number and the reason, never left
+ *   out. A quote that does not close, or a record that is too long, takes what follows with it, and
+ *   says so.
+ * - A piece of the file is in memory at a time.
  */
 import { createHash } from 'node:crypto'
-import { createReadStream } from 'node:fs'
-import { csvCells } from '../base/csv.js'
+import { closeSync, createReadStream, openSync, readSync } from 'node:fs'
+import { parse, type CsvError, type Info } from 'csv-parse'
 import { instant } from '../base/clock.js'
 import { parsePositiveInt64 } from '../money/money.js'
 import { MOVEMENTS, type StatementLine } from './movement.js'
@@ -50,13 +53,15 @@ export function openStatement(file: string): StatementFile {
   return {
     file,
     lines: async function* () {
-      const texts = linesOf(createReadStream(file), (bytes) => hash.update(bytes))
-      const first = await texts.next()
-      const places = placesIn(first.done === true ? '' : (first.value.text ?? ''))
-      for await (const { line, text } of texts) {
-        if (text !== '')
-          yield text === null ? bad(line, 'it is too long') : read(line, text, places)
+      let places: Places | undefined
+      const early: BadLine[] = []
+      for await (const record of recordsOf(file, (bytes) => hash.update(bytes))) {
+        if ('fault' in record) early.push(record)
+        else if (places === undefined) places = placesIn(record.cells)
+        else yield read(record, places)
+        if (places !== undefined) for (const bad of early.splice(0)) yield { bad }
       }
+      if (places === undefined) placesIn([])
     },
     digest: () => hash.copy().digest('hex'),
   }
@@ -64,9 +69,11 @@ export function openStatement(file: string): StatementFile {
 
 const bad = (line: number, fault: string): Read => ({ bad: { line, fault } })
 
-/** Where each column is, by the first line. */
-function placesIn(header: string): Readonly<Record<Column, number>> {
-  const names = (csvCells(header) ?? []).map((name) => name.trim().toLowerCase())
+type Places = Readonly<Record<Column, number>>
+
+/** Where each column is, by the first record. */
+function placesIn(header: readonly string[]): Places {
+  const names = header.map((name) => name.trim().toLowerCase())
   const places = STATEMENT_COLUMNS.map((column) => [column, names.indexOf(column)] as const)
   const missing = places.filter(([, place]) => place === -1).map(([column]) => column)
   if (missing.length > 0) {
@@ -78,9 +85,7 @@ function placesIn(header: string): Readonly<Record<Column, number>> {
 const ID = /^[\x21-\x7e]{1,128}$/
 const TIME = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d{1,9})?(?:Z|[+-]\d\d:\d\d)$/
 
-function read(line: number, text: string, places: Readonly<Record<Column, number>>): Read {
-  const cells = csvCells(text)
-  if (cells === null) return bad(line, 'its quotes do not match')
+function read({ line, cells }: CsvRecord, places: Places): Read {
   const cell = (column: Column): string => (cells[places[column]] ?? '').trim()
   const at = TIME.test(cell('time')) ? Date.parse(cell('time')) : Number.NaN
   const movement = MOVEMENTS.find((known) => known === cell('movement'))
@@ -103,39 +108,67 @@ function read(line: number, text: string, places: Readonly<Record<Column, number
   }
 }
 
-interface Line {
+interface CsvRecord {
+  /** Where it ends, from 1. */
   readonly line: number
-  /** Null: it is too long. */
-  readonly text: string | null
+  readonly cells: readonly string[]
 }
 
-/** Many times the longest line of sense. */
-const LINE_MAX = 64 * 1024
+/** Many times the longest record that makes sense. */
+const RECORD_MAX = 64 * 1024
 
-/** Lines without their ends, numbered from 1; a byte order mark is no part of the first. */
-async function* linesOf(
-  chunks: AsyncIterable<Buffer>,
+const FAULTS: Readonly<Record<string, string>> = {
+  CSV_QUOTE_NOT_CLOSED: 'its quotes do not match; what follows is not read',
+  CSV_MAX_RECORD_SIZE: 'it is too long; what follows is not read',
+  CSV_INVALID_CLOSING_QUOTE: 'its quotes do not match',
+  INVALID_OPENING_QUOTE: 'its quotes do not match',
+}
+
+/** Faults of a piece of the file come before its good records. */
+async function* recordsOf(
+  file: string,
   onBytes: (bytes: Buffer) => void,
-): AsyncGenerator<Line> {
-  const decoder = new TextDecoder()
-  let line = 0
-  let rest = ''
-  let isTooLong = false
-  const next = (text: string): Line => {
-    const whole = isTooLong ? null : text.replace(/\r$/, '')
-    isTooLong = false
-    line += 1
-    return { line, text: whole }
+): AsyncGenerator<CsvRecord | BadLine> {
+  const faults: BadLine[] = []
+  const parser = parse({
+    bom: true,
+    delimiter: delimiterOf(file),
+    info: true,
+    max_record_size: RECORD_MAX,
+    relax_column_count: true,
+    skip_empty_lines: true,
+    skip_records_with_error: true,
+    on_skip: (error) => {
+      if (error !== undefined) faults.push(faultOf(error))
+    },
+  })
+  const bytes = createReadStream(file)
+  bytes.on('data', (chunk) => onBytes(chunk as Buffer))
+  bytes.on('error', (error) => parser.destroy(error))
+  bytes.pipe(parser)
+  type Parsed = { readonly info: Info; readonly record: readonly string[] }
+  for await (const { info, record } of parser as AsyncIterable<Parsed>) {
+    yield* faults.splice(0)
+    yield { line: info.lines, cells: record }
   }
-  for await (const chunk of chunks) {
-    onBytes(chunk)
-    const texts = (rest + decoder.decode(chunk, { stream: true })).split('\n')
-    rest = texts.pop() ?? ''
-    for (const text of texts) yield next(text)
-    if (rest.length > LINE_MAX) {
-      isTooLong = true
-      rest = ''
-    }
+  yield* faults
+}
+
+const faultOf = (error: CsvError): BadLine => ({
+  line: Number(error['lines']),
+  fault: FAULTS[error.code] ?? error.message,
+})
+
+const HEADER_PEEK_BYTES = 4_096
+
+/** European spreadsheets write semicolons: the header decides. */
+function delimiterOf(file: string): ',' | ';' {
+  const start = Buffer.alloc(HEADER_PEEK_BYTES)
+  const descriptor = openSync(file, 'r')
+  try {
+    const [header = ''] = start.toString('utf8', 0, readSync(descriptor, start)).split('\n', 1)
+    return header.split(';').length > header.split(',').length ? ';' : ','
+  } finally {
+    closeSync(descriptor)
   }
-  if (rest !== '' || isTooLong) yield next(rest)
 }

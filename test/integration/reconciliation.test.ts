@@ -7,10 +7,10 @@ import { once } from 'node:events'
 import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { credentials, status, type ServiceError } from '@grpc/grpc-js'
+import { parse } from 'csv-parse/sync'
 import t, { type Test } from 'tap'
 import type { ProtoGrpcType } from '../../protos/types/reconciliation.js'
 import type { MovementPage__Output as MovementPage } from '../../protos/types/causeway/v1/MovementPage.js'
-import { csvCells } from '../../src/base/csv.js'
 import { bearer } from '../../src/base/internal_token.js'
 import { contracts, projectRoot } from '../../src/base/protos.js'
 import { openDatabase } from '../../src/store/database.js'
@@ -81,11 +81,7 @@ const exported = await run('rails/sandbox/statement_main.js', [
 ])
 t.equal(exported.exitCode, 0, exported.err)
 const lines = readFileSync(file, 'utf8').split('\r\n').slice(0, -1)
-const findings = ({ out }: Ended): string[][] =>
-  out
-    .split('\r\n')
-    .slice(1, -1)
-    .map((line) => [...(csvCells(line) ?? [])])
+const findings = ({ out }: Ended): string[][] => parse(out).slice(1)
 
 t.test('the statement of the bank is clean', async (t) => {
   t.equal(lines.length, 1 + 5, 'two of the reversed one, nothing of the failed and the open one')

@@ -7,6 +7,8 @@ import { NoStatement, openStatement, type Read } from '../../src/reconciliation/
 const HEAD = 'time,transaction_id,instruction_id,movement,currency,amount'
 const GOOD = '2026-11-21T03:00:00.5Z,TX1,pout_1,executed,VND,12500000'
 
+const lineOf = (read: Read): number => ('good' in read ? read.good.line : read.bad.line)
+
 async function readAll(t: Test, text: string | Buffer): Promise<Read[]> {
   const statement = openStatement(join(t.testdir({ 'statement.csv': text }), 'statement.csv'))
   const found: Read[] = []
@@ -33,6 +35,7 @@ void t.test('a good line, however it is written', async (t) => {
     [`${HEAD}\r\n${GOOD}\r\n`, 'with the ends of RFC 4180'],
     [`\ufeff${HEAD}\n${GOOD}\n`, 'with a byte order mark'],
     [`${HEAD}\n"${GOOD.replaceAll(',', '","')}"\n`, 'quoted'],
+    [`${HEAD}\n${GOOD}\n`.replaceAll(',', ';'), 'with semicolons'],
     [
       `${columns}\n12500000,"a ""b"", c",VND,executed,pout_1,TX1,2026-11-21T10:00:00.5+07:00\n`,
       'other order, further columns, an offset',
@@ -55,16 +58,35 @@ void t.test('bad lines, each with its number', async (t) => {
     [GOOD.replace('T03', ' 03'), /time/],
     [GOOD.replace('2026-11-21', '2026-13-21'), /time/],
     [GOOD.replace('Z', ''), /time/],
-    ['"', /quotes/],
+    ['a"b', /quotes/],
     ['nothing', /time/],
-    [`${GOOD}${'x'.repeat(200_000)}`, /too long/],
   ]
   const lines = bad.flatMap(([line]) => [line, GOOD])
-  const found = await readAll(t, [HEAD, ...lines, ''].join('\n'))
+  const found = (await readAll(t, [HEAD, ...lines, ''].join('\n'))).sort(
+    (one, other) => lineOf(one) - lineOf(other),
+  )
   t.equal(found.length, lines.length)
   for (const [place, [line, fault]] of bad.entries()) {
     t.match(found[2 * place], { bad: { line: 2 + 2 * place, fault } }, line.slice(0, 80))
     t.match(found[2 * place + 1], { good: { line: 3 + 2 * place } }, 'the next one is read')
+  }
+})
+
+void t.test('a break inside quotes belongs to its record', async (t) => {
+  const text = `note,${HEAD}\n"two\nlines",${GOOD}\nx,${GOOD}\n`
+  t.match(await readAll(t, text), [{ good: { line: 3 } }, { good: { line: 4 } }])
+})
+
+void t.test('what cannot be read to its end is reported, with what follows', async (t) => {
+  for (const [line, fault] of [
+    ['"', /quotes do not match; what follows is not read/],
+    [`"a"b,${GOOD}`, /quotes do not match/],
+    [`${GOOD}${'x'.repeat(200_000)}`, /too long; what follows is not read/],
+  ] as const) {
+    const found = await readAll(t, [HEAD, GOOD, line, GOOD, GOOD].join('\n'))
+    const bad = found.filter((read) => 'bad' in read)
+    t.equal(found.length - bad.length, 1, 'the one before it')
+    t.match(bad[0], { bad: { fault } })
   }
 })
 
