@@ -1,21 +1,15 @@
 /**
  * Formats of texts inside bodies, by the name that schemas give them.
  *
- * Owns: which texts are instants, integers, reachable addresses. Does not own: what they mean to a
- * payment.
+ * Owns: which texts are integers and reachable addresses. Does not own: which are moments
+ * (base/date_time), what they mean to a payment.
  *
  * O1. A regular expression goes first: JavaScript's own parsers take far more than the contract
  *     does.
  */
-import { parseTimestamp } from '../../src/auth/request_shape.js'
+import { parseDateTime } from '../../src/base/date_time.js'
 
-const DATE_TIME = /^([^Z+]{19,29})(?:Z|[+-]([01][0-9]|2[0-3]):[0-5][0-9])$/
-
-/** RFC 3339 with `Z` or an offset, of a day that the calendar has. */
-export function isDateTime(text: string): boolean {
-  const parts = DATE_TIME.exec(text)
-  return parts !== null && parseTimestamp(`${parts[1]}Z`) !== undefined
-}
+export const isDateTime = (text: string): boolean => parseDateTime(text) !== undefined
 
 const INTEGER = /^(?:0|-?[1-9][0-9]{0,18})$/
 const INT64_MAX = 2n ** 63n - 1n

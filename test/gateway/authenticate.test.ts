@@ -28,6 +28,22 @@ import { refuseWith } from './stand_in_processor.js'
 
 const INTENT = 'pi_01M7Y8R76ZBRBZPA32270W80C3'
 
+void t.test('every form of UTC signs as it was sent', async (t) => {
+  const gateway = await startGateway(t)
+  for (const utc of ['Z', 'z', '+00:00', '-00:00']) {
+    const timestamp = new Date().toISOString().replace('Z', utc)
+    const answer = await call(gateway.port, { ...createRequest(), timestamp })
+    t.equal(answer.status, 201, timestamp)
+    const signed = { ...createRequest(), path: '/v1/sandbox/signature/check', timestamp }
+    const check = await call(gateway.port, signed)
+    t.match(check.json, { valid: true, canonical_request: `\n${timestamp}\n` }, timestamp)
+    const altered = { ...signedHeaders({ ...createRequest(), timestamp }) }
+    altered['X-Service-Timestamp'] = timestamp.replace(utc, utc === 'Z' ? 'z' : 'Z')
+    const other = { ...createRequest(), unsigned: true, headers: altered }
+    t.equal((await call(gateway.port, other)).status, 401, 'another text of the same moment')
+  }
+})
+
 void t.test(
   'every failed authentication is one and the same 401, and reaches nobody',
   async (t) => {
@@ -66,6 +82,10 @@ void t.test(
       'too new': { ...create, timestamp: at(301_000) },
       'a day that does not exist': { ...create, timestamp: '2026-02-30T00:00:00Z' },
       'a timestamp with an offset': { ...create, timestamp: at(0).replace('Z', '+07:00') },
+      'a lower-case t': { ...create, timestamp: at(0).replace('T', 't') },
+      'an offset without a colon': { ...create, timestamp: at(0).replace('Z', '+0000') },
+      'a timestamp without seconds': { ...create, timestamp: `${at(0).slice(0, 16)}Z` },
+      'a timestamp without an offset': { ...create, timestamp: at(0).slice(0, -1) },
       'an upper-case nonce': { ...create, nonce: 'AB'.repeat(32) },
       'a short nonce': { ...create, nonce: 'ab'.repeat(31) },
       'a signature that is not base64': changed('X-Service-Signature', '*'.repeat(44)),
