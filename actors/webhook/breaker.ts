@@ -5,12 +5,15 @@
  *     trusted with.
  * B2. Any answer that is not a failure closes it.
  * B3. No pause is longer than PROBE_EVERY_MS. One that seems to be is over: the clock was set back.
- * B4. What an open breaker holds back uses up no attempt.
+ * B4. The pause is short while nothing has ever listened there: a refused connection costs little,
+ *     and the receiver of a new endpoint is often started after it.
+ * B5. What an open breaker holds back uses up no attempt.
  */
-import { MINUTE, plus, type Instant } from '../../src/base/clock.js'
+import { MINUTE, plus, SECOND, type Instant } from '../../src/base/clock.js'
 
 const OPEN_AFTER_FAILURES = 10
 export const PROBE_EVERY_MS = MINUTE
+export const PROBE_UNHEARD_EVERY_MS = 5 * SECOND
 
 export interface Breaker {
   readonly failures: number

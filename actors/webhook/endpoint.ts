@@ -7,11 +7,12 @@
  * W1. `*` stands for every event but those that are opt-in by name.
  * W2. An endpoint gets no event from before its creation. A disabled one gets its events later, a
  *     deleted one never.
- * W3. A test goes to the endpoint that it names and to no other.
+ * W3. A test goes to the endpoint that it names and to no other; that an endpoint was disabled goes
+ *     to the others.
  */
 import type { SigningSecret } from '../../src/auth/signature.js'
 import type { Instant } from '../../src/base/clock.js'
-import { OPT_IN_EVENTS, TEST_EVENT } from '../../src/base/event_types.js'
+import { DISABLED_EVENT, OPT_IN_EVENTS, TEST_EVENT } from '../../src/base/event_types.js'
 import type { EndpointId, TenantId } from '../../src/base/ids.js'
 
 export interface Endpoint {
@@ -25,6 +26,8 @@ export interface Endpoint {
   readonly createdAt: Instant
   /** What it wants is as it is since then. */
   readonly enabledEventsSince: Instant
+  /** When somebody last wanted its breaker closed. */
+  readonly breakerResetAt: Instant
 }
 
 export interface EndpointSecret {
@@ -43,13 +46,14 @@ export interface Announced {
 export function wants(endpoint: Endpoint, event: Announced): boolean {
   if (endpoint.status === 'deleted') return false
   if (endpoint.tenant !== event.tenant || endpoint.createdAt > event.createdAt) return false
-  if (event.type === TEST_EVENT) return endpoint.id === testedBy(event.body)
+  if (event.type === TEST_EVENT) return endpoint.id === endpointIn(event.body)
+  if (event.type === DISABLED_EVENT && endpoint.id === endpointIn(event.body)) return false
   const { enabledEvents } = endpoint
   if (enabledEvents.includes(event.type)) return true
   return enabledEvents.includes('*') && !OPT_IN_EVENTS.has(event.type)
 }
 
-function testedBy(body: string): string | undefined {
+function endpointIn(body: string): string | undefined {
   const { data } = JSON.parse(body) as { data?: { webhook_endpoint?: { id?: string } } }
   return data?.webhook_endpoint?.id
 }

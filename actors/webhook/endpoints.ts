@@ -132,5 +132,6 @@ function readEndpoint(wire: WireEndpoint): Endpoint {
     })),
     createdAt,
     enabledEventsSince: instant(Math.max(Number(wire.enabled_events_since), createdAt)),
+    breakerResetAt: instant(Number(wire.breaker_reset_at)),
   }
 }

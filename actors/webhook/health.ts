@@ -9,7 +9,9 @@
  * H2. Only a 2xx ends the time of failing. After five days without one the endpoint is to be
  *     disabled.
  * H3. 410 asks for it at once.
- * H4. An answer that comes late is an answer, but the next try is expected to be late as well.
+ * H4. Refused connections of an endpoint that has never answered, as far as this process knows,
+ *     pause it for seconds only.
+ * H5. An answer that comes late is an answer, but the next try is expected to be late as well.
  */
 import { DAY, type Instant } from '../../src/base/clock.js'
 import type { EndpointId } from '../../src/base/ids.js'
@@ -31,16 +33,28 @@ export interface Verdict {
 /** As far as it says something about its endpoint. */
 export interface LaneAnswer {
   readonly kind: SendOutcome['kind']
+  readonly status: SendOutcome['status']
+  readonly reason: SendOutcome['reason']
   /** It took longer than a prompt one does. */
   readonly late: boolean
 }
 
+/** Between two tries at an endpoint whose breaker is open. */
+export interface ProbePauses {
+  readonly everyMs: number
+  /** Nothing has ever answered there, and connections are refused. */
+  readonly unheardEveryMs: number
+}
+
 export function learn(
   lane: Lane,
-  { kind, late }: LaneAnswer,
+  { kind, status, reason, late }: LaneAnswer,
   now: Instant,
-  probeEveryMs: number,
+  probes: ProbePauses,
 ): Verdict {
+  if (status !== null) lane.hasAnswered = true
+  const isUnheard = !lane.hasAnswered && reason === 'ECONNREFUSED'
+  const probeEveryMs = isUnheard ? probes.unheardEveryMs : probes.everyMs
   if (kind === 'retry') suspect(lane)
   else trust(lane, late)
   lane.breaker = kind === 'retry' ? afterFailure(lane.breaker, now, probeEveryMs) : CLOSED

@@ -45,6 +45,8 @@ export interface Lane {
   spentUntil: number
   trust: 'unknown' | 'prompt' | 'suspect'
   breaker: Breaker
+  /** Some status came from it, as it is registered now and as far as this process knows. */
+  hasAnswered: boolean
   failingSince: Instant | null
   /** It waits for its turn: it is in a queue once. */
   inLine: boolean
@@ -69,6 +71,7 @@ export const newLane = (
   spentUntil: 0,
   trust: 'unknown',
   breaker: CLOSED,
+  hasAnswered: false,
   failingSince,
   inLine: false,
 })
@@ -102,6 +105,7 @@ export function suspect(lane: Lane): void {
 /** Nothing is known of it any more. */
 export function startAnew(lane: Lane): void {
   lane.breaker = CLOSED
+  lane.hasAnswered = false
   lane.trust = 'unknown'
   lane.allowed = 1
 }

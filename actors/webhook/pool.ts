@@ -20,9 +20,9 @@ import type { DeliveryId, EndpointId, TenantId } from '../../src/base/ids.js'
 import type { Logger } from '../../src/base/log.js'
 import { abandonDelivery, tryDelivery, type AttemptOptions, type Tried } from './attempt.js'
 import { scaled } from './backoff.js'
-import { CLOSED, isOpen, PROBE_EVERY_MS } from './breaker.js'
+import { CLOSED, isOpen, PROBE_EVERY_MS, PROBE_UNHEARD_EVERY_MS } from './breaker.js'
 import type { Endpoint } from './endpoint.js'
-import { learn, recover, type DisableReason } from './health.js'
+import { learn, recover, type DisableReason, type ProbePauses } from './health.js'
 import {
   dueOnDisk,
   LANE_MAX,
@@ -105,7 +105,10 @@ export interface WebhookPool {
 
 export function createPool(options: PoolOptions): WebhookPool {
   const { store, clock, log, backoff } = options
-  const probeEveryMs = scaled(PROBE_EVERY_MS, backoff)
+  const probes: ProbePauses = {
+    everyMs: scaled(PROBE_EVERY_MS, backoff),
+    unheardEveryMs: scaled(PROBE_UNHEARD_EVERY_MS, backoff),
+  }
   const lanes = new Map<EndpointId, Lane>()
   const waiting = {
     prompt: createFairQueue<TenantId, Lane>(),
@@ -205,7 +208,7 @@ export function createPool(options: PoolOptions): WebhookPool {
 
     const now = clock.now()
     const late = now - flight.startedAt > PROMPT_WITHIN_MS
-    const verdict = learn(lane, { kind: tried.outcome.kind, late }, now, probeEveryMs)
+    const verdict = learn(lane, { ...tried.outcome, late }, now, probes)
     if (verdict.disable !== null) halt(lane, verdict.disable)
     if (isOpen(lane.breaker)) unload(lane)
     join(lane)
@@ -288,7 +291,9 @@ export function createPool(options: PoolOptions): WebhookPool {
     // The start has made a lane for whatever is open on disk.
     if (endpoint.status === 'deleted' && !lanes.has(endpoint.id)) return
     const lane = laneOf(endpoint.id)
+    const before = lane.endpoint
     lane.endpoint = endpoint
+    if (before !== undefined) takeChange(lane, before, endpoint)
     lane.running = endpoint.status === 'enabled'
     if (lane.running) {
       join(lane)
@@ -301,6 +306,11 @@ export function createPool(options: PoolOptions): WebhookPool {
     const recovered = recover(lane)
     if (recovered.length > 0) void store.commit({ recovered })
     if (endpoint.status === 'deleted') void abandonAll(lane)
+  }
+
+  const takeChange = (lane: Lane, before: Endpoint, after: Endpoint): void => {
+    if (after.url !== before.url) lane.hasAnswered = false
+    if (after.breakerResetAt !== before.breakerResetAt) lane.breaker = CLOSED
   }
 
   const look = (): void => {

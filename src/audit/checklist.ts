@@ -14,6 +14,7 @@ import {
 } from './checks/deliveries.js'
 import {
   bodiesSayWhatHappened,
+  disablingsHaveEvents,
   nothingElseIsTold,
   sequencesHaveNoGap,
   transitionsAreTold,
@@ -86,6 +87,7 @@ export const CHECKLIST: readonly Check[] = [
   limitsCountConfirmations,
   transitionsAreTold,
   nothingElseIsTold,
+  disablingsHaveEvents,
   sequencesHaveNoGap,
   bodiesSayWhatHappened,
   keysLeadSomewhere,

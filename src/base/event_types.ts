@@ -10,6 +10,9 @@
 /** Goes to the one endpoint that it names, whatever that endpoint has asked for. */
 export const TEST_EVENT = 'webhook_endpoint.test'
 
+/** Goes to the other endpoints of its partner. */
+export const DISABLED_EVENT = 'webhook_endpoint.disabled'
+
 export const EVENT_TYPES = [
   'payment_intent.authorized',
   'payment_intent.captured',
@@ -23,6 +26,7 @@ export const EVENT_TYPES = [
   'payout.failed',
   'payout.reversed',
   'balance.low',
+  DISABLED_EVENT,
   TEST_EVENT,
 ] as const
 

@@ -162,6 +162,9 @@ export const TABLES = {
       secrets: 'json',
       created_at: 'integer',
       enabled_events_since: 'integer',
+      times_disabled: 'integer',
+      disabled_at: 'integer',
+      breaker_reset_at: 'integer',
     },
   },
   rates: {
@@ -264,6 +267,7 @@ type Nullable = {
   intents: 'due_at' | 'confirmed_at'
   payouts: 'due_at'
   signingKeys: 'revoked_at'
+  endpoints: 'disabled_at'
   idempotency: 'response'
   entries: 'tenant'
   fxQuotes: 'conversion'

@@ -31,6 +31,7 @@ import { createPayout } from '../../src/processor/commands/payout_create.js'
 import { resolvePayout } from '../../src/processor/commands/payout_resolve.js'
 import { approvePayout } from '../../src/processor/commands/payout_review.js'
 import { createWebhookEndpoint } from '../../src/processor/commands/webhook_endpoint_create.js'
+import { switchWebhookEndpoint } from '../../src/processor/commands/webhook_endpoint_switch.js'
 import { testWebhookEndpoint } from '../../src/processor/commands/webhook_endpoint_test.js'
 import { newDelivery, type DeliveryContext } from '../../actors/webhook/delivery_machine.js'
 import type { AttemptRow, DeliveryRow } from '../../actors/webhook/rows.js'
@@ -82,6 +83,9 @@ export async function writeSmallBooks(t: Test): Promise<SmallBooks> {
   )
   const payouts = await livePayouts(world, bank)
   viewOf(await world.run(testWebhookEndpoint(DEMO, endpoint)))
+  for (const to of ['disabled', 'enabled', 'disabled', 'enabled'] as const) {
+    viewOf(await world.run(switchWebhookEndpoint(DEMO, endpoint, to)))
+  }
   const intents = await liveIntents(world, bank)
   await fund(world)
   await bank.close()
@@ -243,7 +247,8 @@ async function deliver(world: World, file: string, endpointId: EndpointId): Prom
   const store = await openWebhookStore(file, (fault) => {
     throw fault
   })
-  const published = world.events.filter(({ type }) => type !== 'payment_intent.authorized')
+  const unwanted = ['payment_intent.authorized', 'webhook_endpoint.disabled']
+  const published = world.events.filter(({ type }) => !unwanted.includes(type))
   const settled = published.slice(0, -1)
   for (const event of world.events) {
     const row = { ...event, id: event.id as EventId, receivedAt: event.createdAt }

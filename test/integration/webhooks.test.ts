@@ -156,6 +156,16 @@ void t.test('disabled it holds its events, enabled it gets them', async (t) => {
     ...{ status: 'disabled', disabled_reason: 'by_partner' },
   })
   t.match(await partner.request('POST', at(mine, '/test')), { status: 409 })
+  const shown = (await partner.request('GET', at(mine))).body
+  const told = await other.until(
+    'the other is told',
+    ({ eventType, body }) =>
+      eventType === 'webhook_endpoint.disabled' && body.includes(mine.endpointId),
+  )
+  const event = JSON.parse(told.body.toString()) as { data: object }
+  t.same([told.verdict, event.data], ['valid', { webhook_endpoint: shown }])
+  const feed = (await partner.request('GET', '/v1/events?after=0&limit=100')).body
+  t.ok(JSON.stringify(feed).includes(told.body.toString()), 'the list of events has it too')
   const payout = await pay()
   await other.until('the other has it', isOf(payout, 'payout.completed'))
   await eventually('all are held', async () => (await listed(mine)).data.length === 3)

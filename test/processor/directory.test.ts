@@ -39,6 +39,9 @@ const anEndpoint = (i: number, changes: Partial<EndpointEntry> = {}): EndpointEn
   apiVersion: '2026-11-01',
   status: 'enabled',
   disabledReason: '',
+  timesDisabled: 0,
+  disabledAt: null,
+  breakerResetAt: instant(7),
   secrets: [{ keyId: `we_${i}_1`, secret: 'whsec_of_the_test', activeFrom: instant(5) }],
   createdAt: instant(5),
   ...changes,
@@ -125,6 +128,7 @@ void t.test('a pool learns thousands of endpoints, and what changes meanwhile', 
     url: anEndpoint(2).url,
     secrets: [{ keyId: 'we_2_1', activeFrom: 5 }],
     enabledEventsSince: 5,
+    breakerResetAt: 7,
   })
 })
 

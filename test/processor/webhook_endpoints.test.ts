@@ -223,6 +223,60 @@ for (const rebuilt of [false, true]) {
     ])
   })
 
+  void t.test(`each time that it is disabled is an event, ${how}`, async (t) => {
+    const world = await createWorld(t, { rebuilt })
+    const { id } = viewOf<View>(await world.run(createWebhookEndpoint(DEMO, request())))
+    const get = async (): Promise<View> => viewOf(await world.run(getWebhookEndpoint(DEMO, id)))
+    const changes: readonly (readonly [string, () => Promise<unknown>])[] = [
+      ['by_partner', () => world.run(switchWebhookEndpoint(DEMO, id, 'disabled'))],
+      ['by_operator', () => world.run(switchAnyEndpoint(ANNA, id, 'disabled'))],
+      ['gone', () => world.run(disableWebhookEndpoint(id as EndpointId, 'gone'))],
+    ]
+    for (const [place, [reason, disable]] of changes.entries()) {
+      world.clock.pass(1_000)
+      await disable()
+      await disable()
+      t.equal(world.events.length, place + 1, 'twice is told once')
+      const shown = await get()
+      t.match(shown, { status: 'disabled', disabled_reason: reason, secret: undefined })
+      const { tenant, type, sequence, body } = world.events[place]!
+      t.same([tenant, type, sequence], [DEMO, 'webhook_endpoint.disabled', place + 1])
+      t.same((JSON.parse(body) as { data: object }).data, { webhook_endpoint: shown })
+      await world.run(switchWebhookEndpoint(DEMO, id, 'enabled'))
+    }
+    const entry = world.memory().endpoints.get(id as EndpointId)
+    t.match(entry, { timesDisabled: 3, disabledAt: world.clock.now() })
+    await world.run(deleteWebhookEndpoint(DEMO, id))
+    t.equal(world.events.length, 3)
+  })
+
+  void t.test(`a test, a change and enabling close its breaker, ${how}`, async (t) => {
+    const world = await createWorld(t, { rebuilt })
+    const { id } = viewOf<View>(await world.run(createWebhookEndpoint(DEMO, request())))
+    let last = 0
+    const reset = (): boolean => {
+      const at = world.memory().endpoints.get(id as EndpointId)?.breakerResetAt ?? 0
+      const isLater = at > last
+      last = at
+      return isLater
+    }
+    reset()
+    const change = { endpoint_id: id, enabled_events: null, description: 'orders' }
+    for (const [what, command] of [
+      ['test', () => testWebhookEndpoint(DEMO, id)],
+      ['change', () => updateWebhookEndpoint(DEMO, change)],
+      ['enable', () => switchWebhookEndpoint(DEMO, id, 'enabled')],
+      ['enable by an operator', () => switchAnyEndpoint(ANNA, id, 'enabled')],
+      ['test', () => testWebhookEndpoint(DEMO, id)],
+    ] as const) {
+      viewOf(await world.run(command()))
+      t.ok(reset(), `${what}, though no time has passed`)
+    }
+    await world.run(getWebhookEndpoint(DEMO, id))
+    await world.run(rotateWebhookSecret(DEMO, { endpoint_id: id }))
+    t.notOk(reset())
+  })
+
   void t.test(`a test is an event of the tenant, and can be repeated, ${how}`, async (t) => {
     const world = await createWorld(t, { rebuilt })
     const { id } = viewOf<View>(await world.run(createWebhookEndpoint(DEMO, request())))

@@ -32,6 +32,7 @@ export const anEndpoint = (changes: Partial<Endpoint> = {}): Endpoint => ({
   secrets: [{ keyId: 'whk_1', key: signingKey(SECRET), activeFrom: instant(0) }],
   createdAt: instant(0),
   enabledEventsSince: changes.createdAt ?? instant(0),
+  breakerResetAt: instant(0),
   ...changes,
 })
 

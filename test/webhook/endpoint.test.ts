@@ -42,6 +42,16 @@ void t.test('a test goes to the endpoint that it names, whatever that wants', (t
   t.end()
 })
 
+void t.test('that an endpoint was disabled goes to the others', (t) => {
+  const [one, other] = [anEndpoint(), anEndpoint()]
+  const narrow = anEndpoint({ enabledEvents: ['payout.failed'] })
+  const told = event('webhook_endpoint.disabled', { data: { webhook_endpoint: { id: one.id } } })
+  t.notOk(wants(one, told), 'also when it is enabled again')
+  t.ok(wants(other, told))
+  t.notOk(wants(narrow, told))
+  t.end()
+})
+
 void t.test('nothing from before its creation, and nothing once it is deleted', (t) => {
   const endpoint = anEndpoint({ createdAt: instant(100) })
   t.ok(wants(endpoint, event('payout.created', { createdAt: 100 })))

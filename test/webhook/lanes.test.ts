@@ -19,6 +19,7 @@ import { aDelivery, anEndpoint, anEventRow } from './builders.js'
 
 const NOW = instant(1_790_000_000_000)
 const PROBE_MS = 60 * SECOND
+const PROBES = { everyMs: PROBE_MS, unheardEveryMs: 5 * SECOND }
 
 function aLane(changes: Partial<Lane> = {}): Lane {
   const endpoint = anEndpoint()
@@ -123,11 +124,17 @@ void t.test('unloading leaves everything that has not begun to the disk', (t) =>
   t.end()
 })
 
-const promptly = (kind: SendOutcome['kind']): LaneAnswer => ({ kind, late: false })
+const answered = (kind: SendOutcome['kind'], late = false): LaneAnswer => ({
+  kind,
+  status: kind === 'delivered' ? 200 : 503,
+  reason: '',
+  late,
+})
+const promptly = (kind: SendOutcome['kind']): LaneAnswer => answered(kind)
 
 void t.test('what an answer teaches', (t) => {
   const lane = aLane()
-  t.same(learn(lane, promptly('retry'), NOW, PROBE_MS), {
+  t.same(learn(lane, promptly('retry'), NOW, PROBES), {
     failing: [{ endpointId: lane.endpointId, since: NOW }],
     recovered: [],
     disable: null,
@@ -135,23 +142,49 @@ void t.test('what an answer teaches', (t) => {
   t.equal(lane.trust, 'suspect')
   t.equal(lane.breaker.failures, 1)
   t.same(
-    learn(lane, promptly('permanent'), plus(NOW, 1), PROBE_MS).failing,
+    learn(lane, promptly('permanent'), plus(NOW, 1), PROBES).failing,
     [],
     'failing since the first',
   )
   t.equal(lane.trust, 'prompt', 'a refusal is an answer')
   t.same(lane.breaker, CLOSED)
-  const recovered = learn(lane, promptly('delivered'), plus(NOW, 2), PROBE_MS)
+  const recovered = learn(lane, promptly('delivered'), plus(NOW, 2), PROBES)
   t.same(recovered, { failing: [], recovered: [lane.endpointId], disable: null })
-  t.same(learn(lane, promptly('delivered'), plus(NOW, 3), PROBE_MS).recovered, [])
-  t.equal(learn(lane, promptly('gone'), plus(NOW, 4), PROBE_MS).disable, 'gone')
+  t.same(learn(lane, promptly('delivered'), plus(NOW, 3), PROBES).recovered, [])
+  t.equal(learn(lane, promptly('gone'), plus(NOW, 4), PROBES).disable, 'gone')
+  t.end()
+})
+
+void t.test('where nothing has ever listened the breaker stays open for seconds', (t) => {
+  const refused = { kind: 'retry', status: null, reason: 'ECONNREFUSED', late: false } as const
+  const failTenTimes = (lane: Lane, answer: LaneAnswer): void => {
+    for (let i = 0; i < 10; i++) learn(lane, answer, NOW, PROBES)
+  }
+  const pauseOf = ({ breaker }: Lane): number => (breaker.openUntil ?? NOW) - NOW
+  const lane = aLane()
+  failTenTimes(lane, refused)
+  t.equal(pauseOf(lane), 5 * SECOND)
+  learn(lane, { ...refused, reason: 'timeout' }, NOW, PROBES)
+  t.equal(pauseOf(lane), PROBE_MS, 'silence costs a slot, a refusal nothing')
+  learn(lane, refused, NOW, PROBES)
+  t.equal(pauseOf(lane), 5 * SECOND)
+  learn(lane, promptly('delivered'), NOW, PROBES)
+  failTenTimes(lane, refused)
+  t.equal(pauseOf(lane), PROBE_MS, 'one that has listened is known to be down')
+  startAnew(lane)
+  failTenTimes(lane, refused)
+  t.equal(pauseOf(lane), 5 * SECOND)
+  const failed = aLane()
+  failTenTimes(failed, promptly('retry'))
+  failTenTimes(failed, refused)
+  t.equal(pauseOf(failed), PROBE_MS, 'a 503 is an answer')
   t.end()
 })
 
 void t.test('each answer allows one more at once, a failure takes it all back', (t) => {
   const lane = aLane()
   const allowed = (kind: SendOutcome['kind'], late = false): number => {
-    learn(lane, { kind, late }, NOW, PROBE_MS)
+    learn(lane, answered(kind, late), NOW, PROBES)
     return lane.allowed
   }
   t.equal(lane.allowed, 1)
@@ -172,10 +205,10 @@ void t.test('each answer allows one more at once, a failure takes it all back', 
 
 void t.test('five days without a 2xx are enough', (t) => {
   const lane = aLane({ failingSince: NOW })
-  t.equal(learn(lane, promptly('retry'), plus(NOW, 5 * DAY - 1), PROBE_MS).disable, null)
-  t.equal(learn(lane, promptly('permanent'), plus(NOW, 5 * DAY), PROBE_MS).disable, 'failing')
+  t.equal(learn(lane, promptly('retry'), plus(NOW, 5 * DAY - 1), PROBES).disable, null)
+  t.equal(learn(lane, promptly('permanent'), plus(NOW, 5 * DAY), PROBES).disable, 'failing')
   const lucky = aLane({ failingSince: NOW })
-  learn(lucky, promptly('delivered'), plus(NOW, 4 * DAY), PROBE_MS)
-  t.equal(learn(lucky, promptly('retry'), plus(NOW, 6 * DAY), PROBE_MS).disable, null)
+  learn(lucky, promptly('delivered'), plus(NOW, 4 * DAY), PROBES)
+  t.equal(learn(lucky, promptly('retry'), plus(NOW, 6 * DAY), PROBES).disable, null)
   t.end()
 })

@@ -19,7 +19,7 @@ const LATE_MS = 5 * SECOND
 /** The real pool and store under a held clock; the test answers for the receivers. */
 async function aPool(
   t: Test,
-  answer: (parcel: Parcel) => Kind | 'silence' | 'late',
+  answer: (parcel: Parcel) => Kind | 'silence' | 'late' | 'refused',
   ratePerSecond: number | null = null,
 ) {
   const clock = heldClock()
@@ -55,9 +55,10 @@ async function aPool(
     else await new Promise((resolve) => setImmediate(resolve))
     inFlight.set(id, (inFlight.get(id) ?? 0) - 1)
     return {
-      kind: kind === 'silence' ? 'retry' : kind === 'late' ? 'delivered' : kind,
+      kind:
+        kind === 'silence' || kind === 'refused' ? 'retry' : kind === 'late' ? 'delivered' : kind,
       status: null,
-      reason: kind,
+      reason: kind === 'refused' ? 'ECONNREFUSED' : kind,
       latencyMs: 0,
       reply: '',
     }
@@ -231,6 +232,47 @@ void t.test('the breaker leaves a dead endpoint alone but for a probe a minute',
   world.clock.advance(MINUTE)
   await eventually('closed, and all delivered', () => world.delivered.length === 50)
 })
+
+void t.test('a receiver that is started after its endpoint is found within seconds', async (t) => {
+  let answer: Kind | 'refused' = 'refused'
+  const world = await aPool(t, () => answer)
+  const endpoint = anEndpoint()
+  world.pool.meet(endpoint)
+  await world.give(endpoint, 50)
+  await eventually('open', () => world.pool.state().openBreakers === 1)
+  const before = world.tries.length
+  world.clock.advance(5 * SECOND)
+  await eventually('a probe', () => world.tries.length === before + 1)
+  await eventually('open again', () => world.pool.state().inFlight === 0)
+  answer = 'delivered'
+  world.clock.advance(5 * SECOND)
+  await eventually('closed', () => world.pool.state().openBreakers === 0)
+})
+
+for (const change of ['told again', 'reset', 'given another address'] as const) {
+  void t.test(`an open breaker of an endpoint that is ${change}`, async (t) => {
+    let answer: Kind | 'refused' = 'retry'
+    const world = await aPool(t, () => answer)
+    const endpoint = anEndpoint()
+    world.pool.meet(endpoint)
+    await world.give(endpoint, 50)
+    await eventually('open', () => world.pool.state().openBreakers === 1)
+    await eventually('none under way', () => world.pool.state().inFlight === 0)
+    const before = world.tries.length
+    answer = 'delivered'
+    const reset = { ...endpoint, breakerResetAt: world.clock.now() }
+    if (change === 'told again') {
+      world.pool.meet({ ...endpoint })
+      await turns(200)
+      t.equal(world.pool.state().openBreakers, 1, 'nothing has changed')
+      t.equal(world.tries.length, before)
+      return
+    }
+    world.pool.meet(change === 'reset' ? reset : { ...reset, url: 'http://127.0.0.1:1/new' })
+    t.equal(world.pool.state().openBreakers, 0)
+    await eventually('what has not been tried is', () => world.delivered.length >= 40)
+  })
+}
 
 void t.test('a probe ahead of its time uses up no attempt, and delivers when it can', async (t) => {
   let answer: Kind = 'retry'

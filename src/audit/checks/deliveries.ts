@@ -74,8 +74,8 @@ export const deliveriesAreCounted = byQuery({
 
 /**
  * That an endpoint got an earlier event of a type, and has the same filter since, shows that it
- * wants the type. A test goes to one endpoint; what a pool took after it was settled was asked for,
- * by one endpoint as well.
+ * wants the type. A test goes to one endpoint, that one was disabled goes to the others; what a
+ * pool took after it was settled was asked for, by one endpoint as well.
  */
 export const deliveriesHaveNoGap = byQuery({
   name: 'deliveries_have_no_gap',
@@ -95,6 +95,8 @@ export const deliveriesHaveNoGap = byQuery({
         LEFT JOIN main.events p ON p.id = e.id
       WHERE w.status <> 'deleted' AND w.enabled_events_since <= e.created_at
         AND r.position < e.position AND e.type <> 'webhook_endpoint.test'
+        AND (e.type <> 'webhook_endpoint.disabled'
+          OR (e.body ->> '$.data.webhook_endpoint.id') IS NOT w.id)
         AND (p.settled_at IS NULL OR e.received_at <= p.settled_at)
         AND EXISTS (SELECT 1 FROM json_each(w.enabled_events) t
           WHERE t.value = e.type OR t.value = '*' AND e.type <> 'payment_intent.authorized')

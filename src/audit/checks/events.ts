@@ -54,7 +54,7 @@ export const nothingElseIsTold = byQuery({
         WHEN e.type = 'balance.low' THEN NOT EXISTS (SELECT 1 FROM ledger_entries l
           WHERE e.entity = l.account || '@' || l.posting
             AND l.posting = CAST(substr(e.entity, instr(e.entity, '@') + 1) AS INTEGER))
-        WHEN e.type = 'webhook_endpoint.test'
+        WHEN e.type IN ('webhook_endpoint.test', 'webhook_endpoint.disabled')
           THEN w.id IS NULL OR (e.body ->> '$.data.webhook_endpoint.id') IS NOT w.id
         ELSE TRUE END
     UNION ALL
@@ -74,6 +74,32 @@ export const sequencesHaveNoGap = byQuery({
              'number ' || (e.sequence - 1) || ' at an earlier position') AS expected
       FROM events e LEFT JOIN events b ON b.tenant = e.tenant AND b.sequence = e.sequence - 1
       WHERE e.sequence <> 1 AND (b.position IS NULL OR b.position >= e.position)`,
+})
+
+/** A moment of 0 is one before there were such events. */
+export const disablingsHaveEvents = byQuery({
+  name: 'disablings_have_events',
+  sentence: 'Each time that a webhook endpoint was disabled has its event, which tells the reason.',
+  over: ['webhook_endpoints'],
+  broken: `
+    WITH told (id, times, last) AS MATERIALIZED (
+      SELECT substr(entity, 1, instr(entity, '@') - 1), count(*), max(position)
+        FROM events WHERE type = 'webhook_endpoint.disabled' GROUP BY 1)
+    SELECT w.id AS entity,
+           coalesce(t.times, 0) || ' events, the last at ' || coalesce(e.created_at, 'no time')
+             || coalesce(': ' || (e.body ->> '$.data.webhook_endpoint.disabled_reason'), '')
+             AS found,
+           w.times_disabled || ' events, the last at '
+             || coalesce(nullif(w.disabled_at, 0), 'no time')
+             || iif(w.disabled_reason = '', '', ': ' || w.disabled_reason) AS expected
+      FROM webhook_endpoints w
+        LEFT JOIN told t ON t.id = w.id
+        LEFT JOIN events e ON e.position = t.last
+      WHERE (coalesce(t.times, 0), e.created_at)
+            IS NOT (w.times_disabled, nullif(w.disabled_at, 0))
+        OR w.status = 'disabled' AND (w.disabled_at IS NULL
+          OR e.position IS NOT NULL
+            AND (e.body ->> '$.data.webhook_endpoint.disabled_reason') IS NOT w.disabled_reason)`,
 })
 
 /** RFC 3339 with three digits of a second, as epoch milliseconds. */
@@ -99,6 +125,8 @@ export const bodiesSayWhatHappened = byQuery({
                e.body ->> '$.data.payout.recipient_amount', e.body ->> '$.data.payout.currency')
             IS NOT (e.entity, e.type, p.context ->> 'amount', p.context ->> 'total',
                     p.context ->> 'recipientAmount', p.context ->> 'currency')
+        OR e.type = 'webhook_endpoint.disabled'
+          AND (e.body ->> '$.data.webhook_endpoint.status') IS NOT 'disabled'
         OR e.type GLOB 'payment_intent.*'
           AND (e.body ->> '$.data.payment_intent.intent_id',
                'payment_intent.' || (e.body ->> '$.data.payment_intent.status'),

@@ -9,7 +9,7 @@
  *     checked, and that production is called over TLS.
  */
 import { ENDPOINT_DESCRIPTION_MAX, WEBHOOK_URL_MAX } from '../../base/bounds.js'
-import { toRfc3339, type Instant } from '../../base/clock.js'
+import { instant, toRfc3339, type Instant } from '../../base/clock.js'
 import { isEventFilter } from '../../base/event_types.js'
 import { environmentOf, type EndpointId, type TenantId } from '../../base/ids.js'
 import { isWithin } from '../../base/text.js'
@@ -53,6 +53,12 @@ function isWebAddress(text: string, tlsOnly: boolean): boolean {
   const isKnown = protocol === 'https:' || (protocol === 'http:' && !tlsOnly)
   return isKnown && username === '' && password === '' && hash === ''
 }
+
+/** Has the pools try it at once, whatever its last answers were. The moment never repeats. */
+export const withBreakerReset = (endpoint: EndpointEntry, now: Instant): EndpointEntry => ({
+  ...endpoint,
+  breakerResetAt: instant(Math.max(now, endpoint.breakerResetAt + 1)),
+})
 
 /** The newest secret whose time has come. */
 export const signingSecretOf = ({ secrets }: EndpointEntry, now: Instant) =>

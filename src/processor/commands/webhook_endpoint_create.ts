@@ -49,6 +49,9 @@ export function createWebhookEndpoint(tenant: TenantId, request: CreateWebhookEn
         enabledEventsSince: desk.now,
         status: 'enabled',
         disabledReason: '',
+        timesDisabled: 0,
+        disabledAt: null,
+        breakerResetAt: desk.now,
         secrets: [{ keyId: `${id}_1`, secret, activeFrom: desk.now }],
         createdAt: desk.now,
       }

@@ -2,16 +2,20 @@
  * Stops and resumes deliveries to an endpoint.
  *
  * S1. A disabled endpoint holds its events, it does not lose them: they come when it is enabled.
- * S2. Twice changes nothing: the first reason stays.
+ * S2. Twice changes nothing: the first reason stays. Enabling closes the breaker, every time.
+ * S3. Each change to disabled has its event in the same commit, for the other endpoints of the
+ *     tenant and its list of events.
  */
+import { DISABLED_EVENT } from '../../base/event_types.js'
 import type { EndpointId, TenantId } from '../../base/ids.js'
 import type { Command, Desk } from '../cycle/command.js'
 import { stageEndpoint } from '../changes/directory.js'
+import { nextSequence, publishEvent } from '../changes/events.js'
 import { answer, refuse } from '../cycle/answer.js'
 import type { EndpointEntry } from '../memory/directory_entries.js'
 import type { Memory } from '../memory/memory.js'
 import { logAction, type Actor } from '../changes/operator_log.js'
-import { endpointOf, endpointView } from '../changes/webhook_endpoints.js'
+import { endpointOf, endpointView, withBreakerReset } from '../changes/webhook_endpoints.js'
 
 /** The partner's own switch. */
 export function switchWebhookEndpoint(
@@ -77,8 +81,29 @@ function turned(
   endpoint: EndpointEntry,
   { to, why }: { readonly to: 'enabled' | 'disabled'; readonly why: string },
 ): EndpointEntry {
-  if (endpoint.status === to) return endpoint
-  const after = { ...endpoint, status: to, disabledReason: to === 'disabled' ? why : '' }
+  return to === 'enabled' ? enabled(desk, endpoint) : disabled(desk, endpoint, why)
+}
+
+function enabled(desk: Desk, endpoint: EndpointEntry): EndpointEntry {
+  const reset = withBreakerReset(endpoint, desk.now)
+  const after = { ...reset, status: 'enabled', disabledReason: '' } as const
   stageEndpoint(desk, after)
+  return after
+}
+
+function disabled(desk: Desk, endpoint: EndpointEntry, why: string): EndpointEntry {
+  if (endpoint.status === 'disabled') return endpoint
+  const after = {
+    ...endpoint,
+    status: 'disabled',
+    disabledReason: why,
+    timesDisabled: endpoint.timesDisabled + 1,
+    disabledAt: desk.now,
+  } as const
+  stageEndpoint(desk, after)
+  const { id, tenant } = endpoint
+  const entity = `${id}@${nextSequence(desk.memory, tenant)}`
+  const data = { webhook_endpoint: endpointView(after, desk.now) }
+  publishEvent(desk, tenant, entity, DISABLED_EVENT, data)
   return after
 }

@@ -3,13 +3,15 @@
  *
  * T1. The event is one of the tenant's sequence like any other, but only the endpoint that it names
  *     gets it.
+ * T2. It closes the endpoint's breaker: whoever asks for a test has a receiver that listens.
  */
 import { TEST_EVENT } from '../../base/event_types.js'
 import type { TenantId } from '../../base/ids.js'
 import type { Command } from '../cycle/command.js'
+import { stageEndpoint } from '../changes/directory.js'
 import { nextSequence, publishEvent } from '../changes/events.js'
 import { answer, refuse } from '../cycle/answer.js'
-import { endpointOf, endpointView } from '../changes/webhook_endpoints.js'
+import { endpointOf, endpointView, withBreakerReset } from '../changes/webhook_endpoints.js'
 
 export function testWebhookEndpoint(tenant: TenantId, id: string): Command {
   return {
@@ -21,6 +23,7 @@ export function testWebhookEndpoint(tenant: TenantId, id: string): Command {
       if (endpoint.status === 'disabled') return refuse('webhook_endpoint_disabled')
 
       // From here on it must succeed.
+      stageEndpoint(desk, withBreakerReset(endpoint, desk.now))
       const entity = `${id}@${nextSequence(desk.memory, tenant)}`
       const data = { webhook_endpoint: endpointView(endpoint, desk.now) }
       return answer(eventView(publishEvent(desk, tenant, entity, TEST_EVENT, data)))

@@ -1,5 +1,5 @@
 /**
- * Changes where events go and which. What is left out stays.
+ * Changes where events go and which. What is left out stays. It closes the endpoint's breaker.
  *
  * U1. A filter holds for events from its change on; those on their way meanwhile may go by either.
  */
@@ -13,6 +13,7 @@ import {
   endpointOf,
   endpointView,
   filterOf,
+  withBreakerReset,
   type EndpointTerms,
 } from '../changes/webhook_endpoints.js'
 
@@ -34,7 +35,8 @@ export function updateWebhookEndpoint(tenant: TenantId, request: UpdateWebhookEn
 
       // From here on it must succeed.
       const enabledEventsSince = filter ? desk.now : endpoint.enabledEventsSince
-      const updated = { ...endpoint, ...terms, enabledEventsSince }
+      const changed = { ...endpoint, ...terms, enabledEventsSince }
+      const updated = withBreakerReset(changed, desk.now)
       stageEndpoint(desk, updated)
       return answer(endpointView(updated, desk.now))
     },

@@ -45,6 +45,12 @@ export interface EndpointEntry {
   readonly apiVersion: string
   readonly status: 'enabled' | 'disabled' | 'deleted'
   readonly disabledReason: string
+  /** Each time has its event; those before there were such events are not counted. */
+  readonly timesDisabled: number
+  /** The last time; 0: before there were such events. */
+  readonly disabledAt: Instant | null
+  /** Pools close their breaker for it when this moment changes. */
+  readonly breakerResetAt: Instant
   /** Oldest first. */
   readonly secrets: readonly {
     readonly keyId: string
@@ -116,6 +122,9 @@ export const endpointEntry = (row: Row<'endpoints'>, vault: Vault): EndpointEntr
     activeFrom,
   })),
   createdAt: instant(row.created_at),
+  timesDisabled: row.times_disabled,
+  disabledAt: row.disabled_at === null ? null : instant(row.disabled_at),
+  breakerResetAt: instant(row.breaker_reset_at),
 })
 
 export const endpointRow = (endpoint: EndpointEntry, vault: Vault): Row<'endpoints'> => ({
@@ -134,4 +143,7 @@ export const endpointRow = (endpoint: EndpointEntry, vault: Vault): Row<'endpoin
   })),
   created_at: endpoint.createdAt,
   enabled_events_since: endpoint.enabledEventsSince,
+  times_disabled: endpoint.timesDisabled,
+  disabled_at: endpoint.disabledAt,
+  breaker_reset_at: endpoint.breakerResetAt,
 })

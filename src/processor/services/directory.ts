@@ -130,5 +130,6 @@ function wireEndpoint(endpoint: EndpointEntry): WireEndpoint {
     })),
     created_at: String(endpoint.createdAt),
     enabled_events_since: String(endpoint.enabledEventsSince),
+    breaker_reset_at: String(endpoint.breakerResetAt),
   }
 }

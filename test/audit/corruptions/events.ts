@@ -33,6 +33,38 @@ export const events: Corruptions = ({ payouts, intents }) => [
     breaks: 'nothing_else_is_told',
   },
   {
+    what: 'a disabled endpoint that is another one in its event',
+    sql: `UPDATE events SET body = json_set(body, '$.data.webhook_endpoint.id', 'we_x')
+            WHERE type = 'webhook_endpoint.disabled'`,
+    breaks: 'nothing_else_is_told',
+  },
+  {
+    what: 'an endpoint disabled without an event',
+    sql: "UPDATE webhook_endpoints SET status = 'disabled', disabled_at = NULL, times_disabled = 0",
+    breaks: 'disablings_have_events',
+  },
+  {
+    what: 'an endpoint disabled once more than it was told',
+    sql: 'UPDATE webhook_endpoints SET times_disabled = times_disabled + 1',
+    breaks: 'disablings_have_events',
+  },
+  {
+    what: 'an endpoint disabled at another moment',
+    sql: 'UPDATE webhook_endpoints SET disabled_at = disabled_at + 1',
+    breaks: 'disablings_have_events',
+  },
+  {
+    what: 'an endpoint disabled for another reason',
+    sql: "UPDATE webhook_endpoints SET status = 'disabled', disabled_reason = 'gone'",
+    breaks: 'disablings_have_events',
+  },
+  {
+    what: 'a disabled endpoint that is enabled in its event',
+    sql: `UPDATE events SET body = json_set(body, '$.data.webhook_endpoint.status', 'enabled')
+            WHERE type = 'webhook_endpoint.disabled'`,
+    breaks: 'bodies_say_what_happened',
+  },
+  {
     what: 'an event of no known type',
     sql: "UPDATE events SET type = 'payment.made' WHERE type = 'webhook_endpoint.test'",
     breaks: 'nothing_else_is_told',
