@@ -6,7 +6,7 @@
 MAKEFLAGS += --no-print-directory
 SHELL := /bin/sh
 .DEFAULT_GOAL := help
-.PHONY: help setup nats build run demo ops audit statement test check lint format bench fuzz sim lives chaos \
+.PHONY: help setup nats build run demo ops audit statement test check lint format bench fuzz sim lives chaos freeze \
 	load soak spike profile bench-scale bench-pool bench-compare seed clean
 
 INSTALLED := node_modules/.installed
@@ -65,6 +65,9 @@ lives: build ## intents against the reference model: make lives RUNS=5000 SEED=1
 
 chaos: setup nats build ## kills, frozen processes and full disks under load: make chaos DURATION=60 SEED=1
 	@node .build/test/crash/chaos.js $(call with,DURATION,duration) $(call with,SEED,seed)
+
+freeze: setup nats build ## a DATA_DIR of this revision that later ones must open: make freeze NAME=1.0.0 (test/golden)
+	@node .build/test/golden/freeze.js $(call with,NAME,name)
 
 ##@ Measure it (test/load; a page with plots goes to .build/load)
 bench: setup nats build ## every scenario beside its ceiling; SCENARIO= picks some

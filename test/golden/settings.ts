@@ -1,0 +1,12 @@
+/** The settings of a stack that makes or opens a frozen DATA_DIR. */
+
+/** Webhooks go to this machine, which a stack with production hosts refuses. */
+export const SANDBOX_SETTINGS = { WEBHOOK_ALLOW_PRIVATE: 'true' }
+
+export const PRODUCTION_HOST = 'api.production.localhost'
+/** The second tenant lives at the sandbox rail as well. */
+export const PRODUCTION_SETTINGS = {
+  PRODUCTION_HOSTS: PRODUCTION_HOST,
+  WEBHOOK_ALLOW_PRIVATE: 'false',
+  ALLOW_SANDBOX_RAIL_IN_PRODUCTION: 'yes',
+}
