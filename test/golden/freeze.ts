@@ -4,9 +4,9 @@
  * Owns: bringing a stack into every state, in three runs. Does not own: the form (frozen), checking
  * one (golden.test).
  *
- * - Timers are short here (intents and reviews a minute, submission five seconds) and the archive is
- *   made after the last of them is due: what becomes of an open entity never depends on when the
- *   test runs.
+ * - Timers are short here (intents and reviews a minute, submission five seconds) and the archive
+ *   is made after the last of them is due: what becomes of an open entity never depends on when
+ *   the test runs.
  * - Endpoints end with an address where nothing listens; the test gives them its own.
  * - Run 1: the sandbox, to settled states. Run 2: a production tenant. Run 3: the sandbox again,
  *   stopped while the rail and the bus stand still.

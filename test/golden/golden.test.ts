@@ -1,6 +1,6 @@
 /**
- * Every frozen DATA_DIR, opened by this revision: what was kept is answered as it was, what was open
- * ends once, and the books are in order.
+ * Every frozen DATA_DIR, opened by this revision: what was kept is answered as it was, what was
+ * open ends once, and the books are in order.
  *
  * Compared: settled entities, lists, kept answers and secrets, all of which no clock changes.
  * Members that are new may be there. Not compared: deliveries and offers to convert, which are
