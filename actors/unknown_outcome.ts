@@ -19,6 +19,16 @@ export function nextQuestionAt(handedOverAt: Instant, asked: number): Instant {
   return plus(handedOverAt, (asked - ASK_AFTER_MS.length + 1) * DAY)
 }
 
+/**
+ * The instant of the next inquiry about a payment that an operator resolved at `resolvedAt`; null:
+ * no further one. The rail in reach is asked in the commit of the resolve; the timer asks again what
+ * a crash lost, at three times the age each, for a day.
+ */
+export function nextInquiryAfterResolve(resolvedAt: Instant, now: Instant): Instant | null {
+  const age = Math.max(now - resolvedAt, ASK_AFTER_MS[0]! / 3)
+  return age >= DAY ? null : plus(resolvedAt, Math.ceil(age * 3))
+}
+
 /** How soon an entity tries again that could not be handed over, or not asked about: no rail. */
 export const HAND_OVER_AGAIN_MS = SECOND
 

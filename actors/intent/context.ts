@@ -89,6 +89,10 @@ export interface IntentContext {
   readonly refundedAt?: Instant
   readonly failure?: IntentFailure
   readonly recall?: Recall
+  /** When the rail refused a recall, the last time. */
+  readonly refundFailedAt?: Instant
+  /** How many recalls the rail has refused, each told by one event; absent: none. */
+  readonly refundsFailed?: number
   /** When this intent wants to be woken; null when nothing is due. */
   readonly wakeAt: Instant | null
 }
@@ -110,4 +114,6 @@ export type IntentEvent = { readonly at: Instant } & (
   | { readonly type: 'recall' }
   | { readonly type: 'recallRefused' }
   | { readonly type: 'returned' }
+  /** The rail has said how it stands: the inquiry after a resolve is answered. */
+  | { readonly type: 'answered' }
 )

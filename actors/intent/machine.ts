@@ -8,7 +8,7 @@
  * M1. Flat and pure: no invoke, no after, no promise. The same snapshot and event give the same
  *     result.
  * M2. Once handed over, only news ends an intent, the rail's or what a person found out: silence is
- *     an unknown outcome.
+ *     an unknown outcome. What a person found out is asked of the rail until it answers.
  * M3. An event a state does not name changes nothing; callers ask `can` first where that would be a
  *     surprise.
  * M4. `wake` is only sent when `wakeAt` has come.
@@ -18,7 +18,12 @@
 import { assign, emit, setup } from 'xstate'
 import { DAY, plus } from '../../src/base/clock.js'
 import type { Consequence } from '../consequence.js'
-import { HAND_OVER_AGAIN_MS, handedOver, nextQuestionAt } from '../unknown_outcome.js'
+import {
+  HAND_OVER_AGAIN_MS,
+  handedOver,
+  nextInquiryAfterResolve,
+  nextQuestionAt,
+} from '../unknown_outcome.js'
 import type { IntentContext, IntentEvent } from './context.js'
 
 const REFUNDABLE_FOR_MS = 90 * DAY
@@ -37,6 +42,8 @@ export const intentMachine = setup({
   types,
   guards: {
     isRecalling: ({ context }) => context.recall !== undefined && context.recall.refused !== true,
+    isNotRecalling: ({ context }) =>
+      context.recall === undefined || context.recall.refused === true,
     mayRecall: ({ context, event }) =>
       (context.recall === undefined || context.recall.refused === true) &&
       event.at < plus(context.capturedAt!, REFUNDABLE_FOR_MS),
@@ -77,7 +84,8 @@ export const intentMachine = setup({
         ? {
             ...(event.transactionId === undefined ? {} : { transactionId: event.transactionId }),
             capturedAt: event.at,
-            wakeAt: null,
+            wakeAt:
+              event.transactionId === undefined ? nextInquiryAfterResolve(event.at, event.at) : null,
           }
         : {},
     ),
@@ -86,7 +94,8 @@ export const intentMachine = setup({
         ? {
             failedAt: event.at,
             failure: { code: event.refusal, source: event.source ?? 'rail', at: event.at },
-            wakeAt: null,
+            wakeAt:
+              event.source === 'service' ? nextInquiryAfterResolve(event.at, event.at) : null,
           }
         : {},
     ),
@@ -106,10 +115,16 @@ export const intentMachine = setup({
         wakeAt: nextQuestionAt(requestedAt, asked + 1),
       }
     }),
-    rememberRecallRefused: assign(({ context }) => ({
+    rememberRecallRefused: assign(({ context, event }) => ({
       recall: { ...context.recall!, refused: true },
+      refundFailedAt: event.at,
+      refundsFailed: (context.refundsFailed ?? 0) + 1,
       wakeAt: null,
     })),
+    scheduleInquiry: assign(({ context, event }) => ({
+      wakeAt: nextInquiryAfterResolve(context.capturedAt ?? context.failedAt!, event.at),
+    })),
+    clearTimer: assign({ wakeAt: null }),
     markExpired: assign(({ event }) => ({ expiredAt: event.at, wakeAt: null })),
     markCancelled: assign(({ event }) => ({ cancelledAt: event.at, wakeAt: null })),
     markRefunded: assign(({ event }) => ({ refundedAt: event.at, wakeAt: null })),
@@ -130,6 +145,7 @@ export const intentMachine = setup({
     publishExpired: emit(follows({ type: 'publish', event: 'payment_intent.expired' })),
     publishCancelled: emit(follows({ type: 'publish', event: 'payment_intent.cancelled' })),
     publishRefunded: emit(follows({ type: 'publish', event: 'payment_intent.refunded' })),
+    publishRefundFailed: emit(follows({ type: 'publish', event: 'payment_intent.refund_failed' })),
   },
 }).createMachine({
   id: 'intent',
@@ -200,15 +216,30 @@ export const intentMachine = setup({
         wake: [
           { guard: 'canAskBack', actions: ['scheduleRecall', 'askBack'] },
           { guard: 'isRecalling', actions: 'tryAgainSoon' },
+          { guard: 'canAsk', actions: ['scheduleInquiry', 'query'] },
+          { actions: 'tryAgainSoon' },
         ],
-        recallRefused: { guard: 'isRecalling', actions: 'rememberRecallRefused' },
+        answered: { guard: 'isNotRecalling', actions: 'clearTimer' },
+        recallRefused: {
+          guard: 'isRecalling',
+          actions: ['rememberRecallRefused', 'publishRefundFailed'],
+        },
         returned: {
           target: 'refunded',
           actions: ['markRefunded', 'giveBack', 'publishRefunded'],
         },
       },
     },
-    failed: { type: 'final' },
+    /** The money is released. Has a timer only while the inquiry after a resolve is unanswered. */
+    failed: {
+      on: {
+        wake: [
+          { guard: 'canAsk', actions: ['scheduleInquiry', 'query'] },
+          { actions: 'tryAgainSoon' },
+        ],
+        answered: { actions: 'clearTimer' },
+      },
+    },
     expired: { type: 'final' },
     cancelled: { type: 'final' },
     refunded: { type: 'final' },

@@ -65,6 +65,7 @@ function refundView(context: IntentContext): object {
     amount_usd_cents: debitOf(context),
     ...moment('requested_at', requestedAt),
     ...moment('refunded_at', refundedAt),
+    ...(status === 'refused' ? moment('failed_at', context.refundFailedAt) : {}),
   }
 }
 

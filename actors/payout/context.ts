@@ -65,4 +65,6 @@ export type PayoutEvent = { readonly at: Instant } & (
   | { readonly type: 'executed'; readonly transactionId?: string }
   | { readonly type: 'refused'; readonly refusal: string; readonly source?: FailureSource }
   | { readonly type: 'returned'; readonly source?: FailureSource }
+  /** The rail has said how it stands: the inquiry after a resolve is answered. */
+  | { readonly type: 'answered' }
 )

@@ -13,7 +13,12 @@
 import { assign, emit, setup } from 'xstate'
 import { plus } from '../../src/base/clock.js'
 import type { Consequence } from '../consequence.js'
-import { HAND_OVER_AGAIN_MS, handedOver, nextQuestionAt } from '../unknown_outcome.js'
+import {
+  HAND_OVER_AGAIN_MS,
+  handedOver,
+  nextInquiryAfterResolve,
+  nextQuestionAt,
+} from '../unknown_outcome.js'
 import type { PayoutContext, PayoutEvent, PayoutFailure } from './context.js'
 
 /** What the public is told of a return: the rail's word, or that of an operator who saw it. */
@@ -52,7 +57,8 @@ export const payoutMachine = setup({
         ? {
             ...(event.transactionId === undefined ? {} : { transactionId: event.transactionId }),
             completedAt: event.at,
-            wakeAt: null,
+            wakeAt:
+              event.transactionId === undefined ? nextInquiryAfterResolve(event.at, event.at) : null,
           }
         : {},
     ),
@@ -61,7 +67,8 @@ export const payoutMachine = setup({
         ? {
             failedAt: event.at,
             failure: { code: event.refusal, source: event.source ?? 'rail', at: event.at },
-            wakeAt: null,
+            wakeAt:
+              event.source === 'service' ? nextInquiryAfterResolve(event.at, event.at) : null,
           }
         : {},
     ),
@@ -74,6 +81,10 @@ export const payoutMachine = setup({
       },
       wakeAt: null,
     })),
+    scheduleInquiry: assign(({ context, event }) => ({
+      wakeAt: nextInquiryAfterResolve(context.completedAt ?? context.failedAt!, event.at),
+    })),
+    clearTimer: assign({ wakeAt: null }),
     rememberReturn: assign(({ event }) => ({
       reversedAt: event.at,
       failure: returnTold(event),
@@ -132,16 +143,33 @@ export const payoutMachine = setup({
         refused: { target: 'failed', actions: ['rememberRefusal', 'release', 'publishFailed'] },
       },
     },
-    /** Delivered. Waits for nothing; the bank may still return it. */
+    /**
+     * Delivered. Has a timer only while the inquiry after a resolve is unanswered; the bank may
+     * still return it.
+     */
     completed: {
       on: {
+        wake: [
+          { guard: 'canAsk', actions: ['scheduleInquiry', 'query'] },
+          { actions: 'tryAgainSoon' },
+        ],
+        answered: { actions: 'clearTimer' },
         returned: {
           target: 'reversed',
           actions: ['rememberReturn', 'giveBack', 'publishReversed'],
         },
       },
     },
-    failed: { type: 'final' },
+    /** The money is released. Has a timer as a completed one. */
+    failed: {
+      on: {
+        wake: [
+          { guard: 'canAsk', actions: ['scheduleInquiry', 'query'] },
+          { actions: 'tryAgainSoon' },
+        ],
+        answered: { actions: 'clearTimer' },
+      },
+    },
     reversed: { type: 'final' },
   },
 })

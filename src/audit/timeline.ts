@@ -33,6 +33,9 @@ const stateOf = (table: string): string => `
   SELECT (SELECT max(at) FROM (${momentsOf(table)})) AS at, 'is ' || state AS what
     FROM ${table} WHERE id = ?1`
 
+/** Of the subject itself, or of `{subject}@{number}`; `A` follows `@`. */
+const isOf = (entity: string): string => `${entity} >= ?1 AND ${entity} < ?1 || 'A'`
+
 const PLACES: readonly Place[] = [
   { source: 'payout', reads: 'processor', select: momentsOf('payouts') },
   { source: 'intent', reads: 'processor', select: momentsOf('intents') },
@@ -68,7 +71,7 @@ const PLACES: readonly Place[] = [
     select: `
       SELECT created_at AS at, type || ' ' || id || ', number ' || sequence || ' of ' || tenant
                || iif(settled_at IS NULL, ', open', ', settled at ' || settled_at) AS what
-        FROM main.events WHERE entity = ?1`,
+        FROM main.events WHERE ${isOf('entity')}`,
   },
   {
     source: 'discrepancy',
@@ -102,11 +105,11 @@ const PLACES: readonly Place[] = [
     select: `
       SELECT coalesce(d.due_at, d.context ->> 'endedAt') AS at,
              d.id || ' of ' || e.type || ' to ' || d.endpoint_id || ': ' || d.state AS what
-        FROM main.events e JOIN :pool.deliveries d ON d.event_id = e.id WHERE e.entity = ?1
+        FROM main.events e JOIN :pool.deliveries d ON d.event_id = e.id WHERE ${isOf('e.entity')}
       UNION ALL
       SELECT a.at, 'try ' || a.number || ' of ' || d.id || ': ' || coalesce(a.status, a.reason)
         FROM main.events e JOIN :pool.deliveries d ON d.event_id = e.id
-          JOIN :pool.attempts a ON a.delivery_id = d.id WHERE e.entity = ?1`,
+          JOIN :pool.attempts a ON a.delivery_id = d.id WHERE ${isOf('e.entity')}`,
   },
 ]
 

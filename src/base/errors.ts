@@ -155,6 +155,11 @@ const OPERATORS = {
     'FAILED_PRECONDITION',
     'The payment intent is not out at the rail.',
   ),
+  payment_intent_not_captured: entry(
+    409,
+    'FAILED_PRECONDITION',
+    'The payment intent is not captured.',
+  ),
   payout_not_held: entry(409, 'FAILED_PRECONDITION', 'The payout does not wait for a review.'),
   payout_not_at_rail: entry(409, 'FAILED_PRECONDITION', 'The payout is not out at the rail.'),
   payout_not_completed: entry(409, 'FAILED_PRECONDITION', 'The payout is not completed.'),

@@ -20,6 +20,7 @@ export const EVENT_TYPES = [
   'payment_intent.expired',
   'payment_intent.cancelled',
   'payment_intent.refunded',
+  'payment_intent.refund_failed',
   'payout.created',
   'payout.processing',
   'payout.completed',

@@ -3,7 +3,7 @@ import { actions } from './actions.js'
 import { balanceAlert, deposit, keyIssue, partnerCreate, ratesList, ratesSet } from './changes.js'
 import type { Command } from './command.js'
 import { discrepancyList, discrepancyResolve } from './discrepancies.js'
-import { intentResolve, intentShow, unknownList } from './intents.js'
+import { intentResolve, intentReverse, intentShow, unknownList } from './intents.js'
 import { keyList, keyRevoke } from './keys.js'
 import { listen } from './listen.js'
 import { masterKeyList, masterKeyReencrypt } from './master_keys.js'
@@ -65,6 +65,7 @@ export const COMMANDS: readonly Command[] = [
   payoutReverse,
   intentShow,
   intentResolve,
+  intentReverse,
   unknownList,
   discrepancyList,
   discrepancyResolve,

@@ -5,10 +5,11 @@
  * allowed (the intent's machine).
  */
 import type { IntentRecord__Output as IntentRecord } from '../../protos/types/causeway/v1/IntentRecord.js'
+import type { PaymentIntent__Output as PaymentIntent } from '../../protos/types/causeway/v1/PaymentIntent.js'
 import type { UnknownOutcome__Output as UnknownOutcome } from '../../protos/types/causeway/v1/UnknownOutcome.js'
 import { CHANGE, deciderOf, evidenceOf } from './actor.js'
 import { wireInWords } from './amounts.js'
-import { choiceOf, type Command } from './command.js'
+import { choiceOf, type Command, type Report } from './command.js'
 import { PAGE, page, pageLines } from './page.js'
 import { recordLines, type Fact } from './record.js'
 
@@ -38,22 +39,41 @@ function linesOf(record: IntentRecord): string[] {
 
 export const intentResolve: Command = {
   usage: 'intent resolve INTENT OUTCOME',
-  about: 'end an unknown outcome as captured or failed',
+  about: 'end an unknown outcome as captured or failed; a recall as refund_failed',
   options: [...CHANGE, 'evidence'],
   run: async (context, [intent_id = '', outcome = '']) => {
     const intent = await context.operator.call('ResolveIntent', {
       actor: deciderOf(context),
       intent_id,
-      outcome: choiceOf(outcome, ['captured', 'failed']),
+      outcome: choiceOf(outcome, ['captured', 'failed', 'refund_failed']),
       evidence: evidenceOf(context),
     })
-    return { value: intent, lines: [`${intent.intent_id}: ${intent.status}`] }
+    return told(intent)
   },
+}
+
+export const intentReverse: Command = {
+  usage: 'intent reverse INTENT',
+  about: 'the money of a captured intent came back',
+  options: [...CHANGE, 'evidence'],
+  run: async (context, [intent_id = '']) =>
+    told(
+      await context.operator.call('ReverseIntent', {
+        actor: deciderOf(context),
+        intent_id,
+        evidence: evidenceOf(context),
+      }),
+    ),
+}
+
+function told(intent: PaymentIntent): Report {
+  const refund = intent.refund ? `, refund ${intent.refund.status}` : ''
+  return { value: intent, lines: [`${intent.intent_id}: ${intent.status}${refund}`] }
 }
 
 export const unknownList: Command = {
   usage: 'unknown list',
-  about: 'instructions without a final outcome, intents then payouts, the oldest first',
+  about: 'what the rail has not answered: intents, payouts, recalls, the oldest first',
   options: PAGE,
   run: async ({ operator, flags, paint }) => {
     const list = await operator.call('ListUnknownOutcomes', page(flags.cursor))
@@ -65,7 +85,7 @@ export const unknownList: Command = {
   },
 }
 
-function rowOf({ entity, tenant, currency, amount, ...when }: UnknownOutcome): string[] {
+function rowOf({ entity, tenant, currency, amount, kind, ...when }: UnknownOutcome): string[] {
   const asked = when.asked === 0 ? 'not asked yet' : `asked ${when.asked}×, ${when.last_asked_at}`
-  return [entity, tenant, wireInWords(currency, amount), `since ${when.since}`, asked]
+  return [entity, tenant, wireInWords(currency, amount), kind, `since ${when.since}`, asked]
 }

@@ -67,9 +67,10 @@ export function registerMeasures(
     labelNames: ['entity', 'age'],
     registers: [registry],
     collect() {
-      const { intents, payouts } = unknownWatch.overdue()
+      const { intents, payouts, recalls } = unknownWatch.overdue()
       this.set({ entity: 'payment_intent', age: 'over_24h' }, intents)
       this.set({ entity: 'payout', age: 'over_24h' }, payouts)
+      this.set({ entity: 'recall', age: 'over_24h' }, recalls)
     },
   })
 }

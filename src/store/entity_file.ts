@@ -63,10 +63,13 @@ export async function readEntityFile(
   }
 }
 
-/** Its index is the one behind the uniqueness of an entity's types. */
+/**
+ * Its index is the one behind the uniqueness of an entity's types. Events that may come again have
+ * the entity `{id}@{number}`; `A` follows `@`.
+ */
 export const eventsOfEntity = (id: string): Statement => ({
   sql: `SELECT id, type, sequence, created_at AS at, settled_at AS settledAt FROM events
-    WHERE entity = ? ORDER BY position LIMIT ${ROWS_MAX}`,
+    WHERE entity >= ?1 AND entity < ?1 || 'A' ORDER BY position LIMIT ${ROWS_MAX}`,
   values: [id],
 })
 

@@ -66,6 +66,7 @@ type IntentLife =
   | 'notHandedOver'
   | 'captured'
   | 'refunded'
+  | 'refundFailed'
   | 'failed'
   | 'tooLate'
   | 'expired'
@@ -216,6 +217,13 @@ async function liveIntents(world: World, bank: SmallBank): Promise<SmallBooks['i
   const refunded = await confirm()
   await world.run(refundIntent(DEMO, refunded, 'refund-1'))
   await bank.settle()
+  const refundFailed = await confirm()
+  for (const key of ['refund-2', 'refund-3']) {
+    viewOf(await world.run(refundIntent(DEMO, refundFailed, key)))
+    world.orders.length = 0 // the bank refuses both
+    world.clock.pass(1_000)
+    await world.news({ status: 'recall_refused', id: refundFailed, reportId: null })
+  }
   const failed = await confirm('maria+fail')
   world.setRail(false)
   const [cancelledLate, tooLate] = [await confirm(), await confirm()]
@@ -232,6 +240,7 @@ async function liveIntents(world: World, bank: SmallBank): Promise<SmallBooks['i
     notHandedOver,
     captured,
     refunded,
+    refundFailed,
     failed,
     tooLate,
     expired,

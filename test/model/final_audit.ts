@@ -29,7 +29,7 @@ export async function endLife(bench: Bench): Promise<void> {
     open.map((intent) => newsOf(intent, 'executed', 'last')),
   )
   const recalled = model.intents.filter(({ state, recall }) => {
-    return state === 'captured' && recall !== null && !recall.refused
+    return state === 'captured' && recall !== null && recall.refusedAt === null
   })
   await step(
     bench,
@@ -96,9 +96,10 @@ function auditEvents({ model, log }: Bench): void {
     const { data } = JSON.parse(body) as { data: { payment_intent: { intent_id: string } } }
     return `${data.payment_intent.intent_id} ${type}`
   })
-  const happened = model.intents.flatMap(({ id, moments }) =>
-    Object.keys(moments).map((state) => `${id} payment_intent.${state}`),
-  )
+  const happened = model.intents.flatMap(({ id, moments, refundsFailed }) => [
+    ...Object.keys(moments).map((state) => `${id} payment_intent.${state}`),
+    ...Array.from({ length: refundsFailed }, () => `${id} payment_intent.refund_failed`),
+  ])
   assert.deepEqual(told.sort(), happened.sort(), 'each public transition has exactly one event')
 }
 

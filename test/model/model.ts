@@ -62,7 +62,9 @@ export interface ModelIntent {
   transactionId: string | null
   readonly moments: Partial<Record<Exclude<ModelState, 'created'>, number>>
   failure: { readonly code: string; readonly source: string; readonly at: number } | null
-  recall: { readonly requestedAt: number; asked: number; refused: boolean } | null
+  recall: { readonly requestedAt: number; asked: number; refusedAt: number | null } | null
+  /** Recalls that the rail refused. */
+  refundsFailed: number
   wakeAt: number | null
 }
 

@@ -51,7 +51,8 @@ export function intentSeen(intent: ModelIntent, state: ModelState = intent.state
 
 function afterwards({ moments, failure, recall, quotes }: ModelIntent): object {
   const requestedAt = recall?.requestedAt ?? moments.refunded
-  const isRefused = recall?.refused === true
+  const refusedAt = recall?.refusedAt ?? undefined
+  const isRefused = moments.refunded === undefined && refusedAt !== undefined
   const status = moments.refunded !== undefined ? 'done' : isRefused ? 'refused' : 'requested'
   return {
     ...moment('captured_at', moments.captured),
@@ -78,6 +79,7 @@ function afterwards({ moments, failure, recall, quotes }: ModelIntent): object {
             amount_usd_cents: quotes.at(-1)?.cents,
             ...moment('requested_at', requestedAt),
             ...moment('refunded_at', moments.refunded),
+            ...(isRefused ? moment('failed_at', refusedAt) : {}),
           },
         }),
   }

@@ -84,6 +84,7 @@ function newIntent({ now }: Model, { user, cents, corridor }: CreateOperation): 
     moments: {},
     failure: null,
     recall: null,
+    refundsFailed: 0,
     wakeAt: now + INTENT_LIVES,
   }
 }
@@ -139,12 +140,12 @@ export function expectRefund(model: Model, { by, intent, key }: RefundOperation)
     return bound.intent === intent ? replayOf(bound) : refused('idempotency_conflict')
   }
   const capturedAt = intent.moments.captured ?? Number.NEGATIVE_INFINITY
-  const isUnderWay = intent.recall !== null && !intent.recall.refused
+  const isUnderWay = intent.recall !== null && intent.recall.refusedAt === null
   const isLate = model.now >= capturedAt + REFUNDABLE_FOR
   if (intent.state !== 'captured' || isUnderWay || isLate) {
     return refused('payment_intent_not_refundable')
   }
-  intent.recall = { requestedAt: model.now, asked: 0, refused: false }
+  intent.recall = { requestedAt: model.now, asked: 0, refusedAt: null }
   intent.wakeAt = questionAt(model.now, 0)
   model.orders.push({ kind: 'recall', intent })
   const binding: BoundKey = { request: '', intent, answer: null }

@@ -50,7 +50,7 @@ export function expectNews(model: Model, news: NewsOperation): Expectation {
   else if (status === 'returned') onReturned(model, intent, news)
   else if (status === 'refused') onRefused(model, intent, news.refusal)
   else if (status === 'not_found') onNotFound(model, intent)
-  else if (status === 'recall_refused') onRecallRefused(intent)
+  else if (status === 'recall_refused') onRecallRefused(model, intent)
   if (reportId !== null) model.orders.push({ kind: 'acknowledge', intent: null, reportId })
   return DONE
 }
@@ -100,10 +100,14 @@ function onNotFound(model: Model, intent: ModelIntent): void {
   model.orders.push({ kind: 'instruct', intent })
 }
 
-function onRecallRefused(intent: ModelIntent): void {
-  if (intent.state !== 'captured' || intent.recall === null || intent.recall.refused) return
-  intent.recall = { ...intent.recall, refused: true }
+function onRecallRefused(model: Model, intent: ModelIntent): void {
+  const { state, recall } = intent
+  if (state !== 'captured' || recall === null || recall.refusedAt !== null) return
+  intent.recall = { ...recall, refusedAt: model.now }
+  intent.refundsFailed += 1
   intent.wakeAt = null
+  const view = intentSeen(intent)
+  model.events.push({ type: 'payment_intent.refund_failed', intent, view })
 }
 
 function capture(model: Model, intent: ModelIntent, transactionId: string): void {

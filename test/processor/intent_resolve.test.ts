@@ -1,5 +1,6 @@
 /** Operators who know better than the rail: an intent's unknown outcome ended with evidence. */
-import { resolveIntent } from '../../src/processor/commands/intent_resolve.js'
+import { DAY, HOUR, MINUTE, plus, SECOND, type Instant } from '../../src/base/clock.js'
+import { resolveIntent, reverseIntent } from '../../src/processor/commands/intent_resolve.js'
 import { showIntent } from '../../src/processor/queries/intent_show.js'
 import type { Answer } from '../../src/processor/cycle/answer.js'
 import { codeOf, viewOf, type World } from '../support/world.js'
@@ -32,6 +33,11 @@ const EVIDENCE = 'bank statement of 21 November, line 12'
 
 const resolve = (world: World, id: string, outcome: string, evidence = EVIDENCE): Promise<Answer> =>
   world.run(resolveIntent(OPERATOR, id, { outcome, evidence }))
+
+const reverse = (world: World, id: string, evidence = EVIDENCE): Promise<Answer> =>
+  world.run(reverseIntent(OPERATOR, id, evidence))
+
+const at = (world: World, ms: number): Instant => plus(world.clock.now(), ms)
 
 tellTwice({
   'found paid': async (t, world) => {
@@ -75,6 +81,93 @@ tellTwice({
       await resolve(world, life.id, outcome)
       t.same(world.orders, [{ kind: 'query', id: life.id }])
     }
+  },
+
+  'asked of the rail again after a crash, until it answers': async (t, world) => {
+    for (const outcome of ['captured', 'failed']) {
+      const life = await beginLife(world)
+      await authorized(life)
+      await resolve(world, life.id, outcome)
+      await world.rebuild()
+      world.orders.length = 0
+      world.clock.pass(5_000)
+      await world.wake()
+      t.same(world.orders, [{ kind: 'query', id: life.id }], outcome)
+      world.setRail(false)
+      world.clock.pass(HOUR)
+      await world.wake()
+      world.setRail(true)
+      world.orders.length = 0
+      world.clock.pass(SECOND)
+      await world.wake()
+      t.same(world.orders, [{ kind: 'query', id: life.id }], 'as soon as the rail is back')
+      await world.news({ status: 'accepted', id: life.id, reportId: null })
+      t.not(await world.store.due('intents', at(world, DAY), 10), [], 'that is no answer')
+      if (outcome === 'captured') await life.executed()
+      else await life.refused()
+      world.orders.length = 0
+      world.clock.pass(30 * DAY)
+      await world.wake()
+      t.same(world.orders, [], 'answered')
+      t.match(await life.see(), { status: outcome })
+    }
+    t.same(await discrepanciesOf(world), [])
+  },
+
+  'asked of a silent rail for a day, then no more': async (t, world) => {
+    const life = await beginLife(world)
+    await authorized(life)
+    await resolve(world, life.id, 'failed')
+    world.orders.length = 0
+    for (let minute = 0; minute < 3 * 24 * 60; minute += 5) {
+      world.clock.pass(5 * MINUTE)
+      await world.wake()
+    }
+    t.ok(world.orders.length > 5 && world.orders.length < 12, `${world.orders.length} inquiries`)
+    t.same(await world.store.due('intents', at(world, 400 * DAY), 10), [])
+  },
+
+  'a recall that the rail does not answer': async (t, world) => {
+    const life = await beginLife(world)
+    await captured(life)
+    const early = codeOf(await resolve(world, life.id, 'refund_failed'))
+    t.equal(early, 'payment_intent_not_at_rail', 'nobody has asked for it back')
+    viewOf(await life.refund())
+    t.match(viewOf(await resolve(world, life.id, 'refund_failed')), {
+      status: 'captured',
+      refund: { status: 'refused', failed_at: /Z$/ },
+    })
+    t.equal(types(world).at(-1), 'payment_intent.refund_failed')
+    t.match(await operatorLogOf(t, life.id), [{ action: 'resolve_intent_refund_failed' }])
+    const again = codeOf(await resolve(world, life.id, 'refund_failed'))
+    t.equal(again, 'payment_intent_not_at_rail', 'once')
+  },
+
+  'money that came back outside of the rail': async (t, world) => {
+    const life = await beginLife(world)
+    await authorized(life)
+    t.equal(codeOf(await reverse(world, life.id)), 'payment_intent_not_captured')
+    await life.executed()
+    viewOf(await life.refund())
+    t.equal(codeOf(await reverse(world, life.id, ' ')), 'invalid_request')
+    t.equal(codeOf(await reverse(world, 'pi_x')), 'payment_intent_not_found')
+    t.match(viewOf(await reverse(world, life.id)), {
+      status: 'refunded',
+      refunded_at: /Z$/,
+      refund: { status: 'done' },
+    })
+    t.same(await balanceOf(world, 'USD'), { available: String(FUNDS), reserved: '0' })
+    t.equal(await accountOf(world, 'rail_clearing', 'THB'), '0')
+    t.equal(types(world).at(-1), 'payment_intent.refunded')
+    t.equal(codeOf(await reverse(world, life.id)), 'payment_intent_not_captured', 'once')
+    await life.returned()
+    t.same(await discrepanciesOf(world), [], 'the rail tells of the same money')
+    t.same(await balanceOf(world, 'USD'), { available: String(FUNDS), reserved: '0' })
+    t.match(await operatorLogOf(t, life.id), [{ action: 'reverse_intent', evidence: EVIDENCE }])
+    world.orders.length = 0
+    world.clock.pass(DAY)
+    await world.wake()
+    t.same(world.orders, [], 'the recall is over')
   },
 
   'found unpaid': async (t, world) => {

@@ -14,7 +14,7 @@ void t.test('the relay: what waits, and whether the outbox is read', async (t) =
     memory: world.memory(),
     timers: { setAside: 0 },
     relay: { backlog: () => backlog },
-    unknownWatch: { overdue: () => ({ intents: 0, payouts: 0 }) },
+    unknownWatch: { overdue: () => ({ intents: 0, payouts: 0, recalls: 0 }) },
   })
   const measured = async (): Promise<string[]> =>
     (await registry.metrics()).split('\n').filter((line) => line.startsWith('causeway_relay_'))

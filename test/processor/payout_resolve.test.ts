@@ -2,6 +2,7 @@
  * Operators who know better: an unknown outcome ended with evidence, and a completed payout taken
  * back.
  */
+import { DAY } from '../../src/base/clock.js'
 import { resolvePayout, reversePayout } from '../../src/processor/commands/payout_resolve.js'
 import { codeOf, viewOf, type World } from '../support/world.js'
 import {
@@ -110,6 +111,26 @@ tellTwice({
     t.same(await discrepanciesOf(world), [], 'the rail tells of the same money')
     t.same(await balanceOf(world), { available: String(FUNDS), reserved: '0' })
     t.match(await operatorLogOf(t, id), [{ action: 'reverse_payout', evidence: EVIDENCE }])
+  },
+
+  'asked of the rail again after a crash, until it answers': async (t, world) => {
+    for (const outcome of ['completed', 'failed']) {
+      const { id } = await pay(world)
+      await resolve(world, id, outcome)
+      await world.rebuild()
+      world.orders.length = 0
+      world.clock.pass(5_000)
+      await world.wake()
+      t.same(world.orders, [{ kind: 'query', id }], outcome)
+      if (outcome === 'completed') await world.news(executed(id))
+      else await world.news({ status: 'not_found', id, reportId: null })
+      world.orders.length = 0
+      world.clock.pass(30 * DAY)
+      await world.wake()
+      t.same(world.orders, [], 'answered')
+      t.match(await see(world, id), { status: outcome })
+    }
+    t.same(await discrepanciesOf(world), [])
   },
 
   'nothing to resolve': async (t, world) => {

@@ -9,7 +9,7 @@ import { listUnknownOutcomes } from '../../src/processor/queries/unknown_outcome
 import { createUnknownWatch } from '../../src/processor/background/unknown_watch.js'
 import { openDatabase } from '../../src/store/database.js'
 import { unknownStatement } from '../../src/store/unknown_outcomes.js'
-import { codeOf, createWorld, type World } from '../support/world.js'
+import { codeOf, createWorld, viewOf, type World } from '../support/world.js'
 import { authorized, beginLife, captured, scanned, waiting } from './intent_life.js'
 import { executed, pay, read, readAll, tellTwice } from './stories.js'
 
@@ -34,7 +34,13 @@ tellTwice({
     t.same(await unknown(world), [], 'a rail may take a moment')
     world.clock.pass(1)
     await world.wake()
-    const common = { tenant: 'demo_sandbox', since, asked: 1, over_24h: false }
+    const common = {
+      tenant: 'demo_sandbox',
+      since,
+      asked: 1,
+      over_24h: false,
+      kind: 'instruction',
+    }
     t.same(await unknown(world), [
       {
         ...common,
@@ -69,6 +75,41 @@ tellTwice({
     t.same(await unknown(world), [])
   },
 
+  'a recall without an answer is listed as well': async (t, world) => {
+    const life = await beginLife(world)
+    await captured(life)
+    world.clock.pass(MINUTE)
+    viewOf(await life.refund())
+    const since = new Date(world.clock.now()).toISOString()
+    world.clock.pass(5 * SECOND - 1)
+    t.same(await unknown(world), [])
+    world.clock.pass(1)
+    await world.wake()
+    t.same(await unknown(world), [
+      {
+        entity: life.id,
+        tenant: 'demo_sandbox',
+        currency: 'THB',
+        amount: '36000',
+        since,
+        asked: 1,
+        last_asked_at: '2026-11-21T03:01:05.000Z',
+        next_question_at: '2026-11-21T03:01:15.000Z',
+        over_24h: false,
+        kind: 'recall',
+      },
+    ])
+    world.clock.pass(DAY)
+    t.match(await unknown(world), [{ entity: life.id, over_24h: true }])
+    await life.recallRefused()
+    t.same(await unknown(world), [])
+    viewOf(await life.refund())
+    world.clock.pass(MINUTE)
+    t.same(await entities(world), [life.id], 'the next recall, too')
+    await life.returned()
+    t.same(await unknown(world), [])
+  },
+
   'nothing else is': async (t, world) => {
     for (const stage of [scanned, captured, waiting]) await stage(await beginLife(world))
     await pay(world, { reference: 'sandbox:review' })
@@ -79,7 +120,7 @@ tellTwice({
   },
 })
 
-void t.test('pages go from intents to payouts without a gap', async (t) => {
+void t.test('pages go from intents to payouts to recalls without a gap', async (t) => {
   const world = await createWorld(t)
   const expected: string[] = []
   for (let i = 0; i < 3; i++) {
@@ -92,8 +133,15 @@ void t.test('pages go from intents to payouts without a gap', async (t) => {
     expected.push((await pay(world)).id)
     world.clock.pass(1)
   }
+  for (let i = 0; i < 2; i++) {
+    const life = await beginLife(world)
+    await captured(life)
+    viewOf(await life.refund())
+    expected.push(life.id)
+    world.clock.pass(1)
+  }
   world.clock.pass(MINUTE)
-  for (const limit of [1, 2, 3, 4, 5, 6]) t.same(await entities(world, limit), expected, `${limit}`)
+  for (const limit of [1, 2, 3, 4, 5, 6, 7, 8]) t.same(await entities(world, limit), expected, `${limit}`)
   for (const page of [{ limit: 0 }, { cursor: 'x' }]) {
     const query = listUnknownOutcomes(page, world.clock.now())
     t.equal(codeOf(await read(world, query)), 'invalid_request')
@@ -122,9 +170,10 @@ void t.test('after a day: a measure, and one line in the log', async (t) => {
       ([line]) => line,
     )
   }
-  const counted = (intents: number, payouts: number): string[] => [
+  const counted = (intents: number, payouts: number, recalls = 0): string[] => [
     `causeway_unknown_outcomes{entity="payment_intent",age="over_24h"} ${intents}`,
     `causeway_unknown_outcomes{entity="payout",age="over_24h"} ${payouts}`,
+    `causeway_unknown_outcomes{entity="recall",age="over_24h"} ${recalls}`,
   ]
 
   const life = await beginLife(world)
@@ -143,18 +192,30 @@ void t.test('after a day: a measure, and one line in the log', async (t) => {
   await life.executed()
   t.same(await measured(), counted(0, 1))
   t.match(lines, [{ entity: life.id }, { entity: payout.id }], 'one line each')
+  viewOf(await life.refund())
+  world.clock.pass(DAY)
+  t.same(await measured(), counted(0, 1, 1))
+  t.same(await measured(), counted(0, 1, 1))
+  t.match(lines, [{}, {}, { entity: life.id, since: '2026-11-22T15:00:00.000Z' }])
+  await life.recallRefused()
+  t.same(await measured(), counted(0, 1, 0))
 })
 
-void t.test('both kinds are found by an index of what is under way', async (t) => {
+void t.test('each kind is found by an index of what is under way', async (t) => {
   const world = await createWorld(t)
   const file = await openDatabase(join(t.testdirName, 'processor.db'), { readOnly: true })
   t.teardown(() => file.close())
-  for (const kind of ['intents', 'payouts'] as const) {
+  const indexes = {
+    intents: 'intents USING INDEX intents_under_way',
+    payouts: 'payouts USING INDEX payouts_under_way',
+    recalls: 'intents USING INDEX intents_captured_due',
+  } as const
+  for (const kind of ['intents', 'payouts', 'recalls'] as const) {
     const { sql, values } = unknownStatement(kind, world.clock.now(), '', 10)
     const plan = await file.all<{ detail: string }>(`EXPLAIN QUERY PLAN ${sql}`, values)
     t.same(
       plan.map(({ detail }) => detail),
-      [`SEARCH ${kind} USING INDEX ${kind}_under_way (id>? AND id<?)`],
+      [`SEARCH ${indexes[kind]} (id>? AND id<?)`],
     )
   }
 })

@@ -17,6 +17,13 @@ const PUBLIC_MOMENTS = `public_moments (type, moment) AS (VALUES
   ('payment_intent.cancelled',  'cancelledAt'),
   ('payment_intent.refunded',   'refundedAt'))`
 
+/** A refund can fail more than once: its events are of `{intent}@{number}`, from 1 on. */
+const REFUND_FAILED = 'payment_intent.refund_failed'
+const subjectOf = (event: string): string => `iif(${event}.type = '${REFUND_FAILED}',
+  substr(${event}.entity, 1, instr(${event}.entity, '@') - 1), ${event}.entity)`
+const numberOf = (event: string): string =>
+  `CAST(substr(${event}.entity, instr(${event}.entity, '@') + 1) AS INTEGER)`
+
 const missingOf = (table: string, types: string): string => `
   SELECT x.id AS entity,
          coalesce(e.type || ' of ' || e.tenant || ' at ' || e.created_at, 'no event') AS found,
@@ -32,7 +39,15 @@ export const transitionsAreTold = byQuery({
   over: ['payouts', 'intents'],
   broken: `WITH ${PUBLIC_MOMENTS}
     ${missingOf('payouts', 'payout.*')}
-    UNION ALL ${missingOf('intents', 'payment_intent.*')}`,
+    UNION ALL ${missingOf('intents', 'payment_intent.*')}
+    UNION ALL
+    SELECT x.id, coalesce(e.type || ' of ' || e.tenant || ' at ' || e.created_at, 'no event'),
+           '${REFUND_FAILED} ' || (x.context ->> 'refundsFailed') || ' of ' || x.tenant || ' at '
+             || coalesce(x.context ->> 'refundFailedAt', 'no moment')
+      FROM intents x LEFT JOIN events e ON e.type = '${REFUND_FAILED}'
+        AND e.entity = x.id || '@' || (x.context ->> 'refundsFailed')
+      WHERE coalesce(x.context ->> 'refundsFailed', x.context ->> 'refundFailedAt') IS NOT NULL
+        AND (e.tenant, e.created_at) IS NOT (x.tenant, x.context ->> 'refundFailedAt')`,
 })
 
 export const nothingElseIsTold = byQuery({
@@ -45,11 +60,17 @@ export const nothingElseIsTold = byQuery({
       FROM events e
         LEFT JOIN public_moments m ON m.type = e.type
         LEFT JOIN payouts p ON p.id = e.entity
-        LEFT JOIN intents i ON i.id = e.entity
+        LEFT JOIN intents i ON i.id = ${subjectOf('e')}
         LEFT JOIN webhook_endpoints w
           ON w.tenant = e.tenant AND w.id || '@' || e.sequence = e.entity
       WHERE CASE
         WHEN e.type GLOB 'payout.*' THEN p.context ->> m.moment IS NULL
+        WHEN e.type = '${REFUND_FAILED}' THEN NOT coalesce(
+          e.entity = i.id || '@' || ${numberOf('e')}
+            AND ${numberOf('e')} BETWEEN 1 AND i.context ->> 'refundsFailed'
+            AND (${numberOf('e')} = 1 OR EXISTS (SELECT 1 FROM events b WHERE b.type = e.type
+              AND b.entity = i.id || '@' || (${numberOf('e')} - 1) AND b.position < e.position)),
+          FALSE)
         WHEN e.type GLOB 'payment_intent.*' THEN i.context ->> m.moment IS NULL
         WHEN e.type = 'balance.low' THEN NOT EXISTS (SELECT 1 FROM ledger_entries l
           WHERE e.entity = l.account || '@' || l.posting
@@ -115,7 +136,7 @@ export const bodiesSayWhatHappened = byQuery({
   broken: `
     SELECT e.entity, substr(e.body, 1, 200) AS found,
            json_array(e.id, e.type, e.created_at, e.entity) || ' and its amounts' AS expected
-      FROM events e LEFT JOIN payouts p ON p.id = e.entity LEFT JOIN intents i ON i.id = e.entity
+      FROM events e LEFT JOIN payouts p ON p.id = e.entity LEFT JOIN intents i ON i.id = ${subjectOf('e')}
       WHERE (e.body ->> 'id', e.body ->> 'webhook_event_id') IS NOT (e.id, e.id)
         OR (e.body ->> 'type', e.body ->> 'webhook_event_type') IS NOT (e.type, e.type)
         OR ${epochMs("e.body ->> 'created_at'")} IS NOT e.created_at
@@ -129,11 +150,15 @@ export const bodiesSayWhatHappened = byQuery({
           AND (e.body ->> '$.data.webhook_endpoint.status') IS NOT 'disabled'
         OR e.type GLOB 'payment_intent.*'
           AND (e.body ->> '$.data.payment_intent.intent_id',
-               'payment_intent.' || (e.body ->> '$.data.payment_intent.status'),
+               e.body ->> '$.data.payment_intent.status',
                e.body ->> '$.data.payment_intent.amount_usd_cents',
                e.body ->> '$.data.payment_intent.quote.amount_usd_cents')
-            IS NOT (e.entity, e.type, i.context ->> 'amountCents',
-                    i.context ->> '$.scanned.quote.cents')
+            IS NOT (${subjectOf('e')},
+                    iif(e.type = '${REFUND_FAILED}', 'captured',
+                        replace(e.type, 'payment_intent.', '')),
+                    i.context ->> 'amountCents', i.context ->> '$.scanned.quote.cents')
+        OR e.type = '${REFUND_FAILED}'
+          AND e.body ->> '$.data.payment_intent.refund.status' IS NOT 'refused'
         OR e.body ->> '$.data.payment_intent.captured_amount_usd_cents' IS NOT NULL
           AND (e.body ->> '$.data.payment_intent.captured_amount_usd_cents')
             IS NOT iif(e.body ->> '$.data.payment_intent.captured_at' IS NULL, NULL,

@@ -62,10 +62,10 @@ const PARTNERS_OWN = `
   'reference2'`
 
 /** Texts of which one value is exactly the account number that the rail was told. */
-const inClear = (table: string, key: string, text: string): string => `
+const inClear = (table: string, isOf: string, text: string): string => `
   SELECT i.id AS entity, 'an account number in ${table}.${text}' AS found,
          'no account number in clear' AS expected
-    FROM rail.instructions i JOIN ${table} t ON t.${key} = i.id
+    FROM rail.instructions i JOIN ${table} t ON ${isOf}
     WHERE instr(t.${text}, '"' || i.account || '"') > 0
       AND EXISTS (SELECT 1 FROM json_tree(t.${text}) v
         WHERE v.atom = i.account AND v.key NOT IN (${PARTNERS_OWN})
@@ -77,7 +77,7 @@ export const accountsAreNotInClear = byQuery({
   reads: ['rail'],
   over: ['rail.instructions'],
   broken: `
-    ${inClear('payouts', 'id', 'context')}
-    UNION ALL ${inClear('intents', 'id', 'context')}
-    UNION ALL ${inClear('events', 'entity', 'body')}`,
+    ${inClear('payouts', 't.id = i.id', 'context')}
+    UNION ALL ${inClear('intents', 't.id = i.id', 'context')}
+    UNION ALL ${inClear('events', "t.entity >= i.id AND t.entity < i.id || 'A'", 'body')}`,
 })

@@ -1,5 +1,5 @@
 /**
- * Tells operators of instructions whose outcome has been unknown for a day.
+ * Tells operators of instructions and recalls that the rail has not answered for a day.
  *
  * Owns: looking for them, how many there are, a line in the log for each. Does not own: asking the
  * rail (the machines, by their timers), ending one by hand (commands/intent_resolve,
@@ -7,12 +7,13 @@
  *
  * W1. One line each while the process lives; a restart tells of what is unknown still.
  */
-import { MINUTE, plus, toRfc3339, type Clock, type Instant } from '../../base/clock.js'
+import { MINUTE, plus, toRfc3339, type Clock } from '../../base/clock.js'
 import type { Logger } from '../../base/log.js'
 import { ALARM_AFTER_MS } from '../../../actors/unknown_outcome.js'
 import type { Lists } from '../../store/lists.js'
 import type { ActorRow } from '../../store/tables.js'
 import type { UnknownKind } from '../../store/unknown_outcomes.js'
+import { unansweredOf } from '../queries/unknown_outcome_list.js'
 
 export interface UnknownWatch {
   start(): void
@@ -33,19 +34,29 @@ const LOOK_EVERY_MS = MINUTE
 export const COUNTED_MAX = 1_000
 
 export function createUnknownWatch({ clock, lists, log }: UnknownWatchDependencies): UnknownWatch {
-  let counts: Readonly<Record<UnknownKind, number>> = { intents: 0, payouts: 0 }
+  let counts: Readonly<Record<UnknownKind, number>> = { intents: 0, payouts: 0, recalls: 0 }
   let told: ReadonlySet<string> = new Set()
   let timer: NodeJS.Timeout | undefined
   let looking: Promise<void> = Promise.resolve()
 
   const look = async (): Promise<void> => {
     const by = plus(clock.now(), -ALARM_AFTER_MS)
-    const intents = await lists.unknownOutcomes('intents', by, '', COUNTED_MAX)
-    const payouts = await lists.unknownOutcomes('payouts', by, '', COUNTED_MAX)
-    const found = [...intents, ...payouts]
-    for (const row of found) if (!told.has(row.id)) log.warn(factsOf(row), ALARM)
-    told = new Set(found.map(({ id }) => id))
-    counts = { intents: intents.length, payouts: payouts.length }
+    const names = new Set<string>()
+    const lookFor = async (kind: UnknownKind): Promise<number> => {
+      const rows = await lists.unknownOutcomes(kind, by, '', COUNTED_MAX)
+      for (const row of rows) {
+        const name = `${kind} ${row.id}`
+        names.add(name)
+        if (!told.has(name)) log.warn(factsOf(kind, row), ALARM[kind])
+      }
+      return rows.length
+    }
+    counts = {
+      intents: await lookFor('intents'),
+      payouts: await lookFor('payouts'),
+      recalls: await lookFor('recalls'),
+    }
+    told = names
   }
 
   const lookAgain = (): void => {
@@ -66,9 +77,13 @@ export function createUnknownWatch({ clock, lists, log }: UnknownWatchDependenci
   }
 }
 
-const ALARM = 'the outcome is unknown for a day: find out, then resolve it'
+const UNKNOWN = 'the outcome is unknown for a day: find out, then resolve it'
+const ALARM: Readonly<Record<UnknownKind, string>> = {
+  intents: UNKNOWN,
+  payouts: UNKNOWN,
+  recalls: 'the rail has not answered the recall for a day: find out, then reverse or resolve it',
+}
 
-function factsOf({ id, tenant, context }: ActorRow): object {
-  const { handedOverAt } = JSON.parse(context) as { handedOverAt: Instant }
-  return { entity: id, tenant, since: toRfc3339(handedOverAt) }
+function factsOf(kind: UnknownKind, { id, tenant, context }: ActorRow): object {
+  return { entity: id, tenant, since: toRfc3339(unansweredOf(kind, context).since) }
 }

@@ -5,7 +5,7 @@
  *     stops.
  */
 import { assert, unreachable } from '../../base/assert.js'
-import type { IntentEvent } from '../../../actors/intent/context.js'
+import type { IntentContext, IntentEvent } from '../../../actors/intent/context.js'
 import { intentView } from '../../../actors/intent/view.js'
 import type { Consequence } from '../../../actors/consequence.js'
 import { postIntent } from './books.js'
@@ -48,9 +48,13 @@ function follow(desk: Desk, live: LiveIntent, consequence: Consequence): void {
     case 'post':
       return postIntent(desk, context, consequence.plan)
     case 'publish':
-      return void publishEvent(desk, context.tenant, context.id, consequence.event, {
-        payment_intent: intentView(state, context),
-      })
+      return void publishEvent(
+        desk,
+        context.tenant,
+        subjectOf(context, consequence.event),
+        consequence.event,
+        { payment_intent: intentView(state, context) },
+      )
     case 'instruct':
       return void desk.group.orders.push(instructIntent(desk, context))
     case 'query':
@@ -66,6 +70,10 @@ function follow(desk: Desk, live: LiveIntent, consequence: Consequence): void {
       return unreachable(consequence)
   }
 }
+
+/** A refund can fail more than once, and the schema keeps one event of a type for each subject. */
+const subjectOf = ({ id, refundsFailed }: IntentContext, event: string): string =>
+  event === 'payment_intent.refund_failed' ? `${id}@${refundsFailed}` : id
 
 /** Counts the confirmed amount into, or out of, the periods that the confirmation named. */
 function changeUsage({ memory, group }: Desk, live: LiveIntent, sign: 1n | -1n): void {

@@ -1,6 +1,6 @@
 /**
  * Asks for a captured payment's money back. A push payment can not be pulled: the intent stays
- * captured until the rail reports the money.
+ * captured until the rail reports the money. After a refused recall a further request is a new one.
  *
  * R1. The same key again answers the first answer again; while a recall is under way another key is
  *     refused.

@@ -1,20 +1,24 @@
 /**
- * An operator says what became of an intent's payment, where the rail does not.
+ * An operator says what became of an intent's payment or of its recall, where the rail does not, or
+ * tells by other means.
  *
  * O1. Only an intent whose instruction is out has an unknown outcome; one that is not handed over
  *     is cancelled, or fails by itself.
  * O2. It moves, posts and gives back limits as by the rail's own news. Where the evidence lies is
- *     kept with the actor and the reason. A rail in reach is asked once more, as nothing else would
- *     ask it from now on: should it speak differently, now or later, that is a discrepancy.
+ *     kept with the actor and the reason. The rail is asked once more, and again by the timer until
+ *     it answers: should it speak differently, now or later, that is a discrepancy.
  */
 import type { IntentEvent } from '../../../actors/intent/context.js'
 import { intentView } from '../../../actors/intent/view.js'
 import { advanceIntent } from '../changes/advance_intent.js'
+import { canPostIntent } from '../changes/books.js'
 import type { Command, Desk } from '../cycle/command.js'
 import { answer, refuse } from '../cycle/answer.js'
 import { isEvidence, logAction, type Actor } from '../changes/operator_log.js'
+import type { LiveIntent } from '../memory/memory.js'
 import { needIntentAndUsage } from './intent_needs.js'
 
+/** Ends an unknown outcome: of the payment (`captured`, `failed`) or of a recall (`refund_failed`). */
 export function resolveIntent(
   actor: Actor,
   intentId: string,
@@ -28,20 +32,49 @@ export function resolveIntent(
       if (event === null || !isEvidence(evidence)) return refuse('invalid_request')
       const live = desk.memory.intents.get(intentId)
       if (!live) return refuse('payment_intent_not_found')
-      const isOut = live.state === 'authorized' && live.context.handedOverAt !== undefined
-      if (!isOut) return refuse('payment_intent_not_at_rail')
+      if (!isUnanswered(live, event)) return refuse('payment_intent_not_at_rail')
 
       // From here on it must succeed.
       advanceIntent(desk, live, event)
-      desk.group.orders.push({ kind: 'query', id: live.context.id })
+      if (event.type !== 'recallRefused') {
+        desk.group.orders.push({ kind: 'query', id: live.context.id })
+      }
       logAction(desk, actor, `resolve_intent_${outcome}`, intentId, evidence)
       return answer(intentView(live.state, live.context))
     },
   }
 }
 
+/** Takes back a captured payment whose money came back outside of the rail's news. */
+export function reverseIntent(actor: Actor, intentId: string, evidence: string): Command {
+  return {
+    name: 'reverse_intent',
+    needs: (needs, memory) => needIntentAndUsage(needs, memory, intentId),
+    decide: (desk) => {
+      if (!isEvidence(evidence)) return refuse('invalid_request')
+      const live = desk.memory.intents.get(intentId)
+      if (!live) return refuse('payment_intent_not_found')
+      if (live.state !== 'captured') return refuse('payment_intent_not_captured')
+      if (!canPostIntent(desk, live.context, 'intent_refunded')) {
+        return refuse('balance_limit_exceeded')
+      }
+
+      // From here on it must succeed.
+      advanceIntent(desk, live, { type: 'returned', at: desk.now })
+      logAction(desk, actor, 'reverse_intent', intentId, evidence)
+      return answer(intentView(live.state, live.context))
+    },
+  }
+}
+
+function isUnanswered({ state, context }: LiveIntent, { type }: IntentEvent): boolean {
+  if (type !== 'recallRefused') return state === 'authorized' && context.handedOverAt !== undefined
+  return state === 'captured' && context.recall !== undefined && context.recall.refused !== true
+}
+
 function eventOf(outcome: string, { now }: Desk): IntentEvent | null {
   if (outcome === 'captured') return { type: 'executed', at: now }
+  if (outcome === 'refund_failed') return { type: 'recallRefused', at: now }
   if (outcome !== 'failed') return null
   return { type: 'refused', at: now, refusal: 'not_carried_out', source: 'service' }
 }

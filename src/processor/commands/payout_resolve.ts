@@ -4,8 +4,8 @@
  * O1. Only a payout whose instruction is out has an unknown outcome; one that is not handed over is
  *     simply not paid.
  * O2. It moves and posts as by the rail's own news. Where the evidence lies is kept with the actor
- *     and the reason. A rail in reach is asked once more, as nothing else would ask it from now on:
- *     should it speak differently, now or later, that is a discrepancy.
+ *     and the reason. The rail is asked once more, and again by the timer until it answers: should
+ *     it speak differently, now or later, that is a discrepancy.
  */
 import type { PayoutEvent } from '../../../actors/payout/context.js'
 import { payoutView } from '../../../actors/payout/view.js'

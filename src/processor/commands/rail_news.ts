@@ -11,6 +11,8 @@
  *     back. The execution that a person vouched for is the first one that the rail numbers.
  * N4. "Not found" counts only after the rail's finality window; then the same instruction is sent
  *     again.
+ * N5. Whatever the rail says of a payment that an operator resolved answers the status inquiry
+ *     about it.
  */
 import { plus, type Instant } from '../../base/clock.js'
 import { PREFIX, type TenantId } from '../../base/ids.js'
@@ -50,8 +52,11 @@ interface Instructed {
       | { type: 'refused'; at: Instant; refusal: string }
       | { type: 'returned'; at: Instant }
       | { type: 'recallRefused'; at: Instant }
-      | { type: 'notFound'; at: Instant },
+      | { type: 'notFound'; at: Instant }
+      | { type: 'answered'; at: Instant },
   ): void
+  /** An operator ended it, and the rail has not said yet how it stands. */
+  isInquiredAbout(): boolean
   /** Keeps the number of an execution that was known from elsewhere. */
   number(transactionId: string): void
 }
@@ -78,6 +83,9 @@ export function railNews(report: RailReport, finalityWindowMs: number): Command 
         about === null
           ? [{ report, reason: 'unknown_instruction' }]
           : apply(desk, about, report, finalityWindowMs)
+      if (report.status !== 'accepted' && about?.isInquiredAbout()) {
+        about.step({ type: 'answered', at: desk.now })
+      }
       for (const { report: odd, reason } of oddities) {
         recordDiscrepancy(desk, about?.tenant ?? null, odd, reason)
       }
@@ -191,6 +199,8 @@ function ofIntent(desk: Desk, live: LiveIntent | null | undefined): Instructed |
         ? null
         : expectedOf(instructIntent(desk, live.context)),
     step: (event) => advanceIntent(desk, live, event),
+    isInquiredAbout: () =>
+      live.context.wakeAt !== null && (live.state === 'captured' || live.state === 'failed'),
     number: (transactionId) => {
       desk.memory.intentHost.amend(live, { ...live.context, transactionId })
       stageIntent(desk, live)
@@ -213,6 +223,8 @@ function ofPayout(desk: Desk, live: LivePayout | null | undefined): Instructed |
     step: (event) => {
       if (event.type !== 'recallRefused') advancePayout(desk, live, event)
     },
+    isInquiredAbout: () =>
+      live.context.wakeAt !== null && (live.state === 'completed' || live.state === 'failed'),
     number: (transactionId) => {
       desk.memory.payoutHost.amend(live, { ...live.context, transactionId })
       stagePayout(desk, live)

@@ -1,5 +1,5 @@
 /**
- * Instructions that are out and were asked about in vain, of all tenants: intents, then payouts,
+ * What the rail was told and has not answered, of all tenants: intents, then payouts, then recalls,
  * each kind the oldest first.
  */
 import { plus, toRfc3339, type Instant } from '../../base/clock.js'
@@ -11,10 +11,21 @@ import {
   nextQuestionAt,
   UNKNOWN_AFTER_MS,
 } from '../../../actors/unknown_outcome.js'
+import type { Lists } from '../../store/lists.js'
 import type { ActorRow } from '../../store/tables.js'
+import type { UnknownKind } from '../../store/unknown_outcomes.js'
 import { refuse } from '../cycle/answer.js'
 import { answerPage, pageOf, type PageRequest } from './page.js'
 import type { Query } from './query.js'
+
+const KINDS: readonly UnknownKind[] = ['intents', 'payouts', 'recalls']
+/** Where a recall stands in the list: an intent's id does not say that it is one. */
+const RECALL = 'recall '
+
+interface Found {
+  readonly kind: UnknownKind
+  readonly row: ActorRow
+}
 
 export function listUnknownOutcomes(request: PageRequest, now: Instant): Query {
   return {
@@ -24,57 +35,76 @@ export function listUnknownOutcomes(request: PageRequest, now: Instant): Query {
       const page = pageOf(vault, 'unknown_outcomes', request)
       if (page === null) return refuse('invalid_request')
       const by = plus(now, -UNKNOWN_AFTER_MS)
-      const after = page.after ?? ''
-      const isPastIntents = after.startsWith(PREFIX.payout)
-      const intents = isPastIntents
-        ? []
-        : await lists.unknownOutcomes('intents', by, after, page.limit + 1)
-      const missing = page.limit + 1 - intents.length
-      const payouts =
-        missing === 0
-          ? []
-          : await lists.unknownOutcomes('payouts', by, isPastIntents ? after : '', missing)
-      return answerPage(vault, page, [...intents, ...payouts], {
-        view: (row) => viewOf(row, now),
-        positionOf: ({ id }) => id,
+      const found = await rowsFrom(lists, placeOf(page.after ?? ''), by, page.limit + 1)
+      return answerPage(vault, page, found, {
+        view: (each) => viewOf(each, now),
+        positionOf: ({ kind, row }) => (kind === 'recalls' ? `${RECALL}${row.id}` : row.id),
       })
     },
   }
 }
 
-function viewOf({ id, tenant, context: json }: ActorRow, now: Instant): object {
-  const { asked, wakeAt, ...instruction } = outOf(id, json)
-  const since = instruction.handedOverAt
+interface Place {
+  readonly kind: UnknownKind
+  readonly after: string
+}
+
+function placeOf(position: string): Place {
+  if (position.startsWith(RECALL)) return { kind: 'recalls', after: position.slice(RECALL.length) }
+  return { kind: position.startsWith(PREFIX.payout) ? 'payouts' : 'intents', after: position }
+}
+
+async function rowsFrom(
+  lists: Pick<Lists, 'unknownOutcomes'>,
+  { kind: first, after }: Place,
+  by: Instant,
+  limit: number,
+): Promise<readonly Found[]> {
+  const found: Found[] = []
+  for (const kind of KINDS.slice(KINDS.indexOf(first))) {
+    if (found.length === limit) break
+    const from = kind === first ? after : ''
+    const rows = await lists.unknownOutcomes(kind, by, from, limit - found.length)
+    found.push(...rows.map((row) => ({ kind, row })))
+  }
+  return found
+}
+
+function viewOf({ kind, row: { id, tenant, context: json } }: Found, now: Instant): object {
+  const { since, asked, wakeAt, currency, amount } = unansweredOf(kind, json)
   return {
     entity: id,
     tenant,
-    currency: instruction.currency,
-    amount: instruction.amount,
+    currency,
+    amount,
     since: toRfc3339(since),
     asked,
     last_asked_at: asked === 0 ? '' : toRfc3339(nextQuestionAt(since, asked - 1)),
     next_question_at: wakeAt === null ? '' : toRfc3339(wakeAt),
     over_24h: now >= plus(since, ALARM_AFTER_MS),
+    kind: kind === 'recalls' ? 'recall' : 'instruction',
   }
 }
 
-interface Out {
-  readonly handedOverAt: Instant
+interface Unanswered {
+  readonly since: Instant
   readonly asked: number
   readonly wakeAt: Instant | null
+  /** What the rail was told to pay. */
   readonly currency: string
   readonly amount: string
 }
 
-/** What the rail was told to pay. */
-function outOf(id: string, json: string): Out {
-  const context = JSON.parse(json) as IntentContext | PayoutContext
-  const { handedOverAt, asked = 0, wakeAt } = context
-  if (handedOverAt === undefined) throw new Error(`broken invariant: ${id} is not handed over`)
-  if ('fees' in context) {
-    const { currency, recipientAmount: amount } = context
-    return { handedOverAt, asked, wakeAt, currency, amount }
+/** @param json a context that the store has found to be of this kind */
+export function unansweredOf(kind: UnknownKind, json: string): Unanswered {
+  if (kind === 'payouts') {
+    const { handedOverAt, asked = 0, ...context } = JSON.parse(json) as PayoutContext
+    const { wakeAt, currency, recipientAmount: amount } = context
+    return { since: handedOverAt!, asked, wakeAt, currency, amount }
   }
-  const { quote } = context.scanned!
-  return { handedOverAt, asked, wakeAt, currency: quote.currency, amount: quote.localMinor }
+  const { handedOverAt, recall, scanned, wakeAt, ...context } = JSON.parse(json) as IntentContext
+  const { currency, localMinor: amount } = scanned!.quote
+  return kind === 'recalls'
+    ? { since: recall!.requestedAt, asked: recall!.asked, wakeAt, currency, amount }
+    : { since: handedOverAt!, asked: context.asked ?? 0, wakeAt, currency, amount }
 }

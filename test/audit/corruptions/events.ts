@@ -23,6 +23,40 @@ export const events: Corruptions = ({ payouts, intents }) => [
     of: payouts.completed,
   },
   {
+    what: 'a failed refund that nobody was told of',
+    sql: `DELETE FROM events WHERE entity = '${intents.refundFailed}@2'`,
+    breaks: 'transitions_are_told',
+    of: intents.refundFailed,
+  },
+  {
+    what: 'a failed refund told at another moment',
+    sql: `UPDATE events SET created_at = created_at + 1
+            WHERE entity = '${intents.refundFailed}@2'`,
+    breaks: 'transitions_are_told',
+    of: intents.refundFailed,
+  },
+  {
+    what: 'the first of two failed refunds that nobody was told of',
+    sql: `DELETE FROM events WHERE entity = '${intents.refundFailed}@1'`,
+    breaks: 'nothing_else_is_told',
+    of: `${intents.refundFailed}@2`,
+  },
+  {
+    what: 'a failed refund that has not been',
+    sql: `INSERT INTO events SELECT 1000, 'evt_x', tenant, 1000, type,
+            '${intents.captured}@1', created_at, settled_at, body FROM events
+            WHERE entity = '${intents.refundFailed}@1'`,
+    breaks: 'nothing_else_is_told',
+    of: `${intents.captured}@1`,
+  },
+  {
+    what: 'a failed refund told as done',
+    sql: `UPDATE events SET body = json_set(body, '$.data.payment_intent.refund.status', 'done')
+            WHERE entity = '${intents.refundFailed}@1'`,
+    breaks: 'bodies_say_what_happened',
+    of: `${intents.refundFailed}@1`,
+  },
+  {
     what: 'a low balance that has not been',
     sql: "UPDATE events SET entity = 'demo_sandbox:VND:prefund@99999' WHERE type = 'balance.low'",
     breaks: 'nothing_else_is_told',
