@@ -85,7 +85,9 @@ export const intentMachine = setup({
             ...(event.transactionId === undefined ? {} : { transactionId: event.transactionId }),
             capturedAt: event.at,
             wakeAt:
-              event.transactionId === undefined ? nextInquiryAfterResolve(event.at, event.at) : null,
+              event.transactionId === undefined
+                ? nextInquiryAfterResolve(event.at, event.at)
+                : null,
           }
         : {},
     ),
@@ -94,8 +96,7 @@ export const intentMachine = setup({
         ? {
             failedAt: event.at,
             failure: { code: event.refusal, source: event.source ?? 'rail', at: event.at },
-            wakeAt:
-              event.source === 'service' ? nextInquiryAfterResolve(event.at, event.at) : null,
+            wakeAt: event.source === 'service' ? nextInquiryAfterResolve(event.at, event.at) : null,
           }
         : {},
     ),

@@ -58,7 +58,9 @@ export const payoutMachine = setup({
             ...(event.transactionId === undefined ? {} : { transactionId: event.transactionId }),
             completedAt: event.at,
             wakeAt:
-              event.transactionId === undefined ? nextInquiryAfterResolve(event.at, event.at) : null,
+              event.transactionId === undefined
+                ? nextInquiryAfterResolve(event.at, event.at)
+                : null,
           }
         : {},
     ),
@@ -67,8 +69,7 @@ export const payoutMachine = setup({
         ? {
             failedAt: event.at,
             failure: { code: event.refusal, source: event.source ?? 'rail', at: event.at },
-            wakeAt:
-              event.source === 'service' ? nextInquiryAfterResolve(event.at, event.at) : null,
+            wakeAt: event.source === 'service' ? nextInquiryAfterResolve(event.at, event.at) : null,
           }
         : {},
     ),

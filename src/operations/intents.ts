@@ -87,5 +87,5 @@ export const unknownList: Command = {
 
 function rowOf({ entity, tenant, currency, amount, kind, ...when }: UnknownOutcome): string[] {
   const asked = when.asked === 0 ? 'not asked yet' : `asked ${when.asked}×, ${when.last_asked_at}`
-  return [entity, tenant, wireInWords(currency, amount), kind, `since ${when.since}`, asked]
+  return [entity, tenant, wireInWords(currency, amount), `since ${when.since}`, asked, kind]
 }

@@ -101,7 +101,7 @@ void t.test('the routes of payment intents', async (t) => {
   await t.test('ends without money', (t) => otherEnds(t, partner))
   await t.test('an unknown outcome is found and resolved', (t) => unknown(t, stack, partner))
   await t.test('each end is told by webhook, once', async (t) => {
-    const wanted = ['captured', 'refunded', 'failed', 'cancelled', 'captured']
+    const wanted = ['captured', 'refunded', 'failed', 'cancelled', 'captured', 'refunded']
     await eventually('all ends are told', () => receiver.events.size >= wanted.length)
     t.same(
       [...receiver.events.values()].map(({ eventType }) => eventType).sort(),
@@ -308,14 +308,17 @@ async function unknown(t: Test, stack: RunningStack, partner: Partner): Promise<
   const resolved = await ops(...resolve, '--evidence', 'statement line 8')
   t.equal(resolved.trim(), `${id}: captured`)
   t.match(await ops('unknown', 'list'), 'Nothing is unknown.')
+  const reverse = ['intent', 'reverse', id, '--reason', 'came back', '--evidence', 'line 9']
+  t.equal((await ops(...reverse)).trim(), `${id}: refunded, refund done`)
   const shown = await ops('intent', 'show', id)
-  t.match(shown, `${id}: captured`)
+  t.match(shown, `${id}: refunded`)
   t.match(shown, /entry +intent_captured: demo_sandbox:THB:rail_clearing 36000/)
   t.match(shown, 'bank confirmed (statement line 8)')
+  t.match(shown, 'reverse_intent by')
   t.match(shown, '****5678')
   await t.rejects(ops('intent', 'show', UNKNOWN), /payment_intent_not_found/)
   const metrics = await (await fetch(`${stack.sandbox.ops_url}/metrics`)).text()
-  for (const entity of ['payment_intent', 'payout']) {
+  for (const entity of ['payment_intent', 'payout', 'recall']) {
     const labels = `entity="${entity}",age="over_24h",process="processor"`
     t.ok(metrics.includes(`causeway_unknown_outcomes{${labels}} 0`), entity)
   }

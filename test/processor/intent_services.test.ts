@@ -228,6 +228,19 @@ void t.test('operators: what is unknown, one intent, and its end', async (t) => 
   t.match(await resolve(), { intent_id: life.id, status: 'captured' })
   t.match(await resolve(), refusal('FAILED_PRECONDITION', 'payment_intent_not_at_rail'))
 
+  const reverse = (over: object = {}): Promise<object> =>
+    call((done) =>
+      operator.ReverseIntent(
+        { actor: OPERATOR, intent_id: life.id, evidence: EVIDENCE, ...over },
+        META,
+        done,
+      ),
+    )
+  t.match(await reverse({ actor: { ...OPERATOR, reason: ' ' } }), INVALID, 'without a reason')
+  t.match(await reverse({ intent_id: UNKNOWN }), NOT_FOUND)
+  t.match(await reverse(), { intent_id: life.id, status: 'refunded', refund: { status: 'done' } })
+  t.match(await reverse(), refusal('FAILED_PRECONDITION', 'payment_intent_not_captured'))
+
   const show = (intent_id: string): Promise<object> =>
     call((done) => operator.ShowIntent({ intent_id }, META, done))
   const record = (await show(life.id)) as { timeline: { kind: string; text: string }[] }
@@ -247,6 +260,7 @@ void t.test('without the token', async (t) => {
     (done: Done) => operator.ShowPayout({ payout_id: 'pout_x' }, done),
     (done: Done) => operator.ListUnknownOutcomes({}, done),
     (done: Done) => operator.ResolveIntent({}, done),
+    (done: Done) => operator.ReverseIntent({}, done),
   ]) {
     t.match(await call(start), refused)
   }

@@ -141,7 +141,8 @@ void t.test('pages go from intents to payouts to recalls without a gap', async (
     world.clock.pass(1)
   }
   world.clock.pass(MINUTE)
-  for (const limit of [1, 2, 3, 4, 5, 6, 7, 8]) t.same(await entities(world, limit), expected, `${limit}`)
+  for (const limit of [1, 2, 3, 4, 5, 6, 7, 8])
+    t.same(await entities(world, limit), expected, `${limit}`)
   for (const page of [{ limit: 0 }, { cursor: 'x' }]) {
     const query = listUnknownOutcomes(page, world.clock.now())
     t.equal(codeOf(await read(world, query)), 'invalid_request')

@@ -107,10 +107,16 @@ export function confirm(wish: Known<IntentWish>, chance: Chance, now: Instant): 
   return { command, heard }
 }
 
-export const refund = (wish: Known<IntentWish>): Call => ({
-  command: refundIntent(DEMO, wish.id, `refund ${wish.id}`),
-  heard: (answer) => void remember(wish.refund, answer),
-})
+/** Under one key, so that its answer is the same for ever; or without, as after a refused recall. */
+export function refund(wish: Known<IntentWish>, chance: Chance): Call {
+  if (wish.refund.answer !== null && chance.once(2)) {
+    return call(refundIntent(DEMO, wish.id, null), shown(wish))
+  }
+  return {
+    command: refundIntent(DEMO, wish.id, `refund ${wish.id}`),
+    heard: (answer) => void remember(wish.refund, answer),
+  }
+}
 
 export function remint(wish: Known<IntentWish>): Call {
   const { partner_user_id, kyc_attestation, sanctions_attestation } = wish.request
