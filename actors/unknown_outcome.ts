@@ -21,8 +21,8 @@ export function nextQuestionAt(handedOverAt: Instant, asked: number): Instant {
 
 /**
  * The instant of the next inquiry about a payment that an operator resolved at `resolvedAt`; null:
- * no further one. The rail in reach is asked in the commit of the resolve; the timer asks again what
- * a crash lost, at three times the age each, for a day.
+ * no further one. The first inquiry leaves with the resolve; a timer repeats it, each time at three
+ * times the age, for a day.
  */
 export function nextInquiryAfterResolve(resolvedAt: Instant, now: Instant): Instant | null {
   const age = Math.max(now - resolvedAt, ASK_AFTER_MS[0]! / 3)

@@ -107,7 +107,7 @@ export function confirm(wish: Known<IntentWish>, chance: Chance, now: Instant): 
   return { command, heard }
 }
 
-/** Under one key, so that its answer is the same for ever; or without, as after a refused recall. */
+/** Under one key, whose answer never changes; or without one, as after a refused recall. */
 export function refund(wish: Known<IntentWish>, chance: Chance): Call {
   if (wish.refund.answer !== null && chance.once(2)) {
     return call(refundIntent(DEMO, wish.id, null), shown(wish))

@@ -136,7 +136,8 @@ export const bodiesSayWhatHappened = byQuery({
   broken: `
     SELECT e.entity, substr(e.body, 1, 200) AS found,
            json_array(e.id, e.type, e.created_at, e.entity) || ' and its amounts' AS expected
-      FROM events e LEFT JOIN payouts p ON p.id = e.entity LEFT JOIN intents i ON i.id = ${subjectOf('e')}
+      FROM events e LEFT JOIN payouts p ON p.id = e.entity
+        LEFT JOIN intents i ON i.id = ${subjectOf('e')}
       WHERE (e.body ->> 'id', e.body ->> 'webhook_event_id') IS NOT (e.id, e.id)
         OR (e.body ->> 'type', e.body ->> 'webhook_event_type') IS NOT (e.type, e.type)
         OR ${epochMs("e.body ->> 'created_at'")} IS NOT e.created_at

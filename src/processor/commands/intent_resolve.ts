@@ -18,7 +18,7 @@ import { isEvidence, logAction, type Actor } from '../changes/operator_log.js'
 import type { LiveIntent } from '../memory/memory.js'
 import { needIntentAndUsage } from './intent_needs.js'
 
-/** Ends an unknown outcome: of the payment (`captured`, `failed`) or of a recall (`refund_failed`). */
+/** Ends an unknown outcome: of a payment (`captured`, `failed`), of a recall (`refund_failed`). */
 export function resolveIntent(
   actor: Actor,
   intentId: string,
