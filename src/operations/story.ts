@@ -17,7 +17,7 @@ import type { Narrator } from './narrator.js'
 import type { OperatorClient } from './operator_client.js'
 import type { Answer, Partner } from './partner.js'
 import { openReceiver, type Receiver } from './receiver.js'
-import { promptPayCode, vietQrCode } from './shop_codes.js'
+import { promptPayCode, vietQrCode } from './sample_qr.js'
 import { sumsOf } from './trial_balance.js'
 
 const HAPPENS_WITHIN_MS = 30 * SECOND

@@ -1,58 +1,60 @@
 /**
- * The file that a process writes its log to.
+ * The log file of a process, written by the supervisor from what the process prints.
  *
- * Owns: its opening, its bound, and reading what a process said last. Does not own: what is logged.
+ * Owns: the file, its rotation, the last line for people. Does not own: what is logged.
  *
- * L1. A file above its bound is kept as `.old` at the next start of its process; with the one
- *     before it, that is all a process ever keeps.
+ * - A file that reaches its bound becomes `.1`, and the former `.1` goes: at most two files a
+ *   process.
+ * - A file that cannot be written, as on a full disk, loses lines and stops nothing.
  */
-import { closeSync, openSync, readSync, renameSync, statSync, type Stats } from 'node:fs'
+import { basename, dirname } from 'node:path'
+import { createStream } from 'rotating-file-stream'
 
 /** Some hundred thousand lines. */
-const KEEP_BYTES = 64 * 1024 * 1024
-const LAST_WORDS_BYTES = 16 * 1024
-const LAST_WORDS_MAX_CHARACTERS = 400
+const FILE_MAX = '64M'
+const TAIL_CHARACTERS = 16 * 1024
+const LAST_LINE_MAX_CHARACTERS = 400
 
 export interface LogFile {
-  /** For a child's stdout and stderr. */
-  readonly descriptor: number
-  /** Its last line since it was opened, as a person would say it; empty when there is none. */
-  lastWords(): string
-  close(): void
+  write(text: string): void
+  /** The last statement of this run in plain words; empty when there is none. */
+  lastLine(): string
+  /** Resolves when everything is written. */
+  close(): Promise<void>
 }
 
 export function openLogFile(path: string): LogFile {
-  const before = statOf(path)
-  if (before !== undefined && before.size > KEEP_BYTES) renameSync(path, `${path}.old`)
-  const descriptor = openSync(path, 'a', 0o600)
-  const start = statOf(path)?.size ?? 0
+  const stream = createStream(basename(path), {
+    path: dirname(path),
+    size: FILE_MAX,
+    rotate: 1,
+    initialRotation: true,
+    mode: 0o600,
+  })
+  stream.on('error', () => undefined)
+  let tail = ''
   return {
-    descriptor,
-    lastWords: () => saidSince(path, start),
-    close: () => closeSync(descriptor),
+    write: (text) => {
+      tail = (tail + text).slice(-TAIL_CHARACTERS)
+      stream.write(text)
+    },
+    lastLine: () => {
+      const last = tail.split('\n').findLast(isStatement) ?? ''
+      return inPlainWords(last).slice(0, LAST_LINE_MAX_CHARACTERS)
+    },
+    close: () =>
+      new Promise((resolve) => {
+        stream.on('error', () => resolve())
+        stream.end(() => resolve())
+      }),
   }
-}
-
-function saidSince(path: string, start: number): string {
-  const size = statOf(path)?.size ?? 0
-  const from = Math.max(start, size - LAST_WORDS_BYTES)
-  if (from >= size) return ''
-  const bytes = Buffer.alloc(size - from)
-  const file = openSync(path, 'r')
-  try {
-    readSync(file, bytes, 0, bytes.length, from)
-  } finally {
-    closeSync(file)
-  }
-  const last = bytes.toString('utf8').split('\n').findLast(isStatement) ?? ''
-  return plainly(last).slice(0, LAST_WORDS_MAX_CHARACTERS)
 }
 
 /** Node ends an uncaught error with indented details, its place, and its own version. */
 const isStatement = (line: string): boolean => /^(?!Node\.js v|file:|node:)[^\s}\])^]/.test(line)
 
-/** A JSON log line is reduced to its message and its error; a printed error to what it says. */
-function plainly(line: string): string {
+/** A JSON log line is reduced to its message and its error, a printed error to its message. */
+function inPlainWords(line: string): string {
   const printed = /^(?:Uncaught )?\[?Error: (.*?)(?:\] \{)?$/.exec(line)
   if (printed !== null) return printed[1] ?? ''
   if (!line.startsWith('{')) return line.trim()
@@ -62,8 +64,4 @@ function plainly(line: string): string {
   } catch {
     return line
   }
-}
-
-function statOf(path: string): Stats | undefined {
-  return statSync(path, { throwIfNoEntry: false })
 }

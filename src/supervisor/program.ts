@@ -53,16 +53,14 @@ export function run(program: Program, logPath: string): Run {
   const log = openLogFile(logPath)
   const child = spawn(program.command, program.arguments, {
     env: program.environment,
-    stdio: [
-      'ignore',
-      log.descriptor,
-      log.descriptor,
-      program.serves === 'says' ? 'ipc' : 'pipe', // the pipe closes with us: a lifeline
-    ],
+    // The last pipe closes with us: a lifeline.
+    stdio: ['ignore', 'pipe', 'pipe', program.serves === 'says' ? 'ipc' : 'pipe'],
   })
-  log.close()
-  const ended = endOf(child)
-  const lastWords = (): string => log.lastWords()
+  for (const output of [child.stdout, child.stderr]) {
+    output?.setEncoding('utf8').on('data', (text: string) => log.write(text))
+  }
+  const ended = endOf(child).then((how) => log.close().then(() => how))
+  const lastWords = (): string => log.lastLine()
   return {
     pid: child.pid,
     started: startOf(program, child, ended, lastWords),
@@ -78,10 +76,12 @@ export function run(program: Program, logPath: string): Run {
 function endOf(child: ChildProcess): Promise<string> {
   return new Promise((resolve) => {
     child.once('error', (error) => resolve(error.message))
-    child.once('exit', (code, signal) => {
-      child.stdio[LIFELINE]?.destroy() // nobody reads it, so it would not notice its end
-      resolve(signal === null ? `exit code ${code}` : `signal ${signal}`)
-    })
+    // Nobody reads it, so it would not notice its end.
+    child.once('exit', () => child.stdio[LIFELINE]?.destroy())
+    // All that it printed is read.
+    child.once('close', (code, signal) =>
+      resolve(signal === null ? `exit code ${code}` : `signal ${signal}`),
+    )
   })
 }
 

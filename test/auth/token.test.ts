@@ -1,5 +1,6 @@
 import { createHmac } from 'node:crypto'
 import fc from 'fast-check'
+import { jwtVerify, SignJWT } from 'jose'
 import t from 'tap'
 import type { TokenId } from '../../src/auth/secrets.js'
 import {
@@ -234,3 +235,29 @@ void t.test('any user id makes a receipt token that verifies and fits a header',
   t.notMatch(mintReceiptToken(KEYS, RECEIPT), /user-1/)
   t.end()
 })
+
+void t.test(
+  'a public library reads our tokens, and we read those it makes as we would',
+  async (t) => {
+    const token = mintSessionToken(KEYS, 'new', SESSION)
+    const { payload, protectedHeader } = await jwtVerify(token, SECRET, {
+      algorithms: ['HS256'],
+      audience: 'service-session',
+      currentDate: new Date(NOW),
+    })
+    t.same({ payload, protectedHeader }, { payload: PAYLOAD, protectedHeader: HEADER })
+    await t.rejects(jwtVerify(token, OLD_SECRET), { code: 'ERR_JWS_SIGNATURE_VERIFICATION_FAILED' })
+    await t.rejects(
+      jwtVerify(token, SECRET, { currentDate: new Date(EXPIRES_AT * 1_000) }),
+      { code: 'ERR_JWT_EXPIRED' },
+      'it ends when we say',
+    )
+
+    const theirs = await new SignJWT(PAYLOAD).setProtectedHeader(HEADER).sign(SECRET)
+    t.same(verifySessionToken(KEYS, theirs, NOW), { ok: true, claims: SESSION })
+    const unsafe = await new SignJWT(PAYLOAD)
+      .setProtectedHeader({ alg: 'HS512' })
+      .sign(Buffer.alloc(64, 1))
+    t.match(verifySessionToken(KEYS, unsafe, NOW), { ok: false })
+  },
+)

@@ -1,44 +1,29 @@
-/** What a process said last, as the supervisor repeats it. */
-import {
-  appendFileSync,
-  closeSync,
-  existsSync,
-  rmSync,
-  statSync,
-  writeFileSync,
-  truncateSync,
-} from 'node:fs'
+/** What a process prints is in its log file, and the supervisor repeats its last line. */
+import { existsSync, readFileSync, statSync, truncateSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import t from 'tap'
+import { projectRoot } from '../../src/base/protos.js'
 import { openLogFile } from '../../src/supervisor/log_file.js'
+import { run } from '../../src/supervisor/program.js'
 
-function logAfter(folder: string, text: string): string {
-  const path = join(folder, 'a.log')
-  const log = openLogFile(path)
-  appendFileSync(path, text)
-  const words = log.lastWords()
-  closeSync(log.descriptor)
-  return words
+async function lastLineOf(folder: string, ...texts: string[]): Promise<string> {
+  const log = openLogFile(join(folder, 'a.log'))
+  for (const text of texts) log.write(text)
+  await log.close()
+  return log.lastLine()
 }
 
 t.test('the last line of plain text', async (t) => {
-  t.equal(logAfter(t.testdir(), 'one\ntwo\n'), 'two')
+  t.equal(await lastLineOf(t.testdir(), 'one\ntw', 'o\n'), 'two')
+  t.equal(await lastLineOf(t.testdir()), '')
 })
 
-t.test('a file that was taken away says nothing', async (t) => {
-  const path = join(t.testdir(), 'a.log')
-  const log = openLogFile(path)
-  rmSync(path)
-  t.equal(log.lastWords(), '')
-  log.close()
+t.test('a JSON line is reduced to its message and error', async (t) => {
+  const line = '{"level":60,"msg":"the journal cannot be written","err":{"message":"disk full"}}\n'
+  t.equal(await lastLineOf(t.testdir(), line), 'the journal cannot be written: disk full')
 })
 
-t.test('a JSON line is reduced to what it says', async (t) => {
-  const line = '{"level":60,"msg":"the journal can not be written","err":{"message":"disk full"}}\n'
-  t.equal(logAfter(t.testdir(), line), 'the journal can not be written: disk full')
-})
-
-t.test('an uncaught error is told by its message, not by its stack', async (t) => {
+t.test('an uncaught error is reduced to its message', async (t) => {
   const crash = `file:///main.js:3
     throw new Error('no such table')
           ^
@@ -49,31 +34,63 @@ Error: no such table
 
 Node.js v20.20.2
 `
-  t.equal(logAfter(t.testdir(), crash), 'no such table')
-})
-
-t.test('an error with details too', async (t) => {
-  const crash = `[Error: SQLITE_ERROR: no such column: x] {
+  t.equal(await lastLineOf(t.testdir(), crash), 'no such table')
+  const detailed = `[Error: SQLITE_ERROR: no such column: x] {
   errno: 1,
   code: 'SQLITE_ERROR'
 }
 
 Node.js v20.20.2
 `
-  t.equal(logAfter(t.testdir(), crash), 'SQLITE_ERROR: no such column: x')
+  t.equal(await lastLineOf(t.testdir(), detailed), 'SQLITE_ERROR: no such column: x')
 })
 
-t.test('what stood there before this run is not repeated', async (t) => {
+t.test('lines of a former run stay in the file and are not repeated', async (t) => {
   const folder = t.testdir({ 'a.log': 'of a former run\n' })
-  t.equal(logAfter(folder, ''), '')
+  t.equal(await lastLineOf(folder), '')
+  await lastLineOf(folder, 'new\n')
+  t.equal(readFileSync(join(folder, 'a.log'), 'utf8'), 'of a former run\nnew\n')
 })
 
-t.test('a file above its bound is put aside', async (t) => {
+t.test('a file above its bound is rotated', async (t) => {
   const path = join(t.testdir(), 'a.log')
   writeFileSync(path, '')
   truncateSync(path, 65 * 1024 * 1024)
   const log = openLogFile(path)
-  closeSync(log.descriptor)
-  t.equal(statSync(path).size, 0)
-  t.ok(existsSync(`${path}.old`))
+  log.write('new\n')
+  await log.close()
+  t.equal(readFileSync(path, 'utf8'), 'new\n')
+  t.equal(statSync(path).mode & 0o077, 0, 'for its owner alone')
+  t.ok(existsSync(`${path}.1`))
+})
+
+t.test('a folder that is gone stops nothing', async (t) => {
+  const log = openLogFile(join(t.testdir(), 'no', 'such', 'a.log'))
+  log.write('lost\n')
+  await log.close()
+  t.equal(log.lastLine(), 'lost')
+})
+
+t.test('the last lines before an exit are kept', async (t) => {
+  const path = join(t.testdir(), 'a.log')
+  const script = `
+    import { createLog } from '${join(projectRoot(), '.build/src/base/log.js')}'
+    const log = createLog('a', { LOG_LEVEL: 'info' })
+    for (let i = 0; i < 20000; i++) log.info({ i }, 'a line')
+    log.fatal('the end')
+    process.exit(3)`
+  const ended = run(
+    {
+      command: process.execPath,
+      arguments: ['--input-type=module', '-e', script],
+      environment: {},
+      serves: () => undefined,
+    },
+    path,
+  )
+  t.equal(await ended.ended, 'exit code 3')
+  const lines = readFileSync(path, 'utf8').trimEnd().split('\n')
+  t.equal(lines.length, 20_001)
+  t.match(JSON.parse(lines.at(-2) ?? ''), { i: 19_999 })
+  t.equal(ended.lastWords(), 'the end')
 })

@@ -6,7 +6,7 @@
  *
  * Q1. No payment is a duplicate of another: a user who comes back pays another amount.
  */
-import { promptPayCode } from '../../../src/operations/shop_codes.js'
+import { promptPayCode } from '../../../src/operations/sample_qr.js'
 import type { Answer } from '../client/answer_reader.js'
 import { createAwaited } from './awaited.js'
 import {
