@@ -62,6 +62,8 @@ export function readQr(payload: string, corridor: Corridor): QrOutcome {
   if (!additionalData.ok) return additionalData
   const otherLanguage = walk(root.get('64') ?? '')
   if (!otherLanguage.ok) return otherLanguage
+  const hasName = otherLanguage.value.objects.has('01')
+  if (root.has('64') && !hasName) return rejected('language_name_missing')
   const kind = kindOf(root)
   if (kind === 'dynamic' && amount.value === null) return rejected('dynamic_amount_missing')
 

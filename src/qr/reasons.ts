@@ -49,6 +49,9 @@ const WIRE_CODES = {
   /** The merchant demands a fee on top: paying without it underpays, with it breaks the amount. */
   fee_unsupported: 'qr_scheme_unsupported',
 
+  /** The language template without the name that it is there for. */
+  language_name_missing: 'qr_malformed',
+
   amount_malformed: 'qr_malformed',
   amount_decimals: 'qr_malformed',
   amount_zero: 'qr_malformed',

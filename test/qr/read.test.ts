@@ -118,6 +118,13 @@ t.test('objects are well formed, in the root and in the templates that are used'
     ],
     ['additional data overruns', thai(['62', '0105a']), 'tlv_truncated'],
     ['language overruns', thai(['64', '0105a']), 'tlv_truncated'],
+    ['language without a name', thai(['64', fields(['00', 'th'])]), 'language_name_missing'],
+    [
+      'language without a name, beside a name',
+      thai(['59', 'SHOP'], ['64', fields(['00', 'th'], ['02', 'BANGKOK'])]),
+      'language_name_missing',
+    ],
+    ['language with a name', thai(['64', fields(['00', 'th'], ['01', 'x'])]), 'ok'],
     ['80 to 99 hold anything', thai(['81', '0048'], ['87', 'CLASSIC'], ['99', '0000']), 'ok'],
     ['65 to 79 hold anything', thai(['70', 'abc']), 'ok'],
     ['02 to 25 hold anything', thai(['02', '4000123456789'], ['15', '5300']), 'ok'],

@@ -30,6 +30,7 @@ const CODES: Readonly<Record<QrReason, string>> = {
   mcc_invalid: 'qr_malformed',
   fee_inconsistent: 'qr_malformed',
   fee_unsupported: 'qr_scheme_unsupported',
+  language_name_missing: 'qr_malformed',
   amount_malformed: 'qr_malformed',
   amount_decimals: 'qr_malformed',
   amount_zero: 'qr_malformed',
