@@ -104,7 +104,7 @@ export async function sendOver(connection: Client, request: DoorRequest): Promis
     body: body ?? null,
   })
   const text = await answer.body.text()
-  const { date: _, 'x-request-id': __, ...same } = answer.headers
+  const { date: _, 'x-request-id': __, 'idempotency-key': ___, ...same } = answer.headers
   const parsed = JSON.parse(text) as { error?: { code?: string } }
   const anonymous = text.replace(/req_[0-9A-Z]{26}/, 'req')
   return {
