@@ -13,7 +13,6 @@
  *     whatever it says.
  * K5. A token verifies while now < exp.
  */
-import { hash } from 'node:crypto'
 import { assert } from '../base/assert.js'
 import { SECOND, type Instant } from '../base/clock.js'
 import type { IntentId, TenantId } from '../base/ids.js'
@@ -83,12 +82,12 @@ export function mintReceiptToken(keys: TokenKeys, claims: ReceiptClaims): string
 }
 
 /**
- * Whom a receipt token is for. A digest of the partner's user id: of fixed length whatever the id,
- * and the token tells nobody who holds it what the id is. JSON text, because UTF-8 maps all lone
+ * Whom a receipt token is for. A MAC of the partner's user id: of fixed length whatever the id, and
+ * nobody who holds the token can test a guess of the id. JSON text, because UTF-8 maps all lone
  * surrogates to one character.
  */
-export function receiptSubject(partnerUserId: string): string {
-  return hash('sha256', JSON.stringify(partnerUserId), 'base64url')
+export function receiptSubject(mac: Mac, partnerUserId: string): string {
+  return mac(`receipt_subject\n${JSON.stringify(partnerUserId)}`, 'base64url')
 }
 
 export type TokenRefusal = 'malformed' | 'key_unknown' | 'signature_mismatch' | 'expired'

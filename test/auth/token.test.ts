@@ -1,7 +1,8 @@
-import { createHmac } from 'node:crypto'
+import { createHash, createHmac } from 'node:crypto'
 import fc from 'fast-check'
 import { jwtVerify, SignJWT } from 'jose'
 import t from 'tap'
+import { createMac } from '../../src/auth/mac.js'
 import type { TokenId } from '../../src/auth/secrets.js'
 import {
   createTokenKeys,
@@ -31,9 +32,10 @@ const SESSION: SessionClaims = {
   jti: 'AAECAwQFBgcICQoLDA0ODw' as TokenId,
   expiresAt: EXPIRES_AT,
 }
+const MAC = createMac(Buffer.alloc(32, 9))
 const RECEIPT: ReceiptClaims = {
   tenant: 'demo_sandbox' as TenantId,
-  subject: receiptSubject('user-1'),
+  subject: receiptSubject(MAC, 'user-1'),
   expiresAt: EXPIRES_AT,
 }
 
@@ -225,13 +227,17 @@ void t.test('every token we mint verifies to what went in, and is short', (t) =>
 void t.test('any user id makes a receipt token that verifies and fits a header', (t) => {
   const ids = ['u', '"\\', ...['\u0000', '🙂', '\ud800'].map((one) => one.repeat(256))]
   for (const id of ids) {
-    const claims = { ...RECEIPT, subject: receiptSubject(id) }
+    const claims = { ...RECEIPT, subject: receiptSubject(MAC, id) }
     const token = mintReceiptToken(KEYS, claims)
     t.same(verifyReceiptToken(KEYS, token, NOW), { ok: true, claims })
     t.ok(token.length < 400)
   }
-  t.not(receiptSubject('\ud800'), receiptSubject('\ud801'), 'lone surrogates stay different')
-  t.not(receiptSubject('user'), receiptSubject('User'))
+  const subject = (id: string): string => receiptSubject(MAC, id)
+  t.not(subject('\ud800'), subject('\ud801'), 'lone surrogates stay different')
+  t.not(subject('user'), subject('User'))
+  t.not(subject('user'), receiptSubject(createMac(Buffer.alloc(32, 8)), 'user'), 'it is keyed')
+  const bare = createHash('sha256').update(JSON.stringify('user')).digest('base64url')
+  t.not(subject('user'), bare, 'no digest that anybody can make')
   t.notMatch(mintReceiptToken(KEYS, RECEIPT), /user-1/)
   t.end()
 })

@@ -64,7 +64,8 @@ export async function openBench(
 /** Runs them in one group. */
 export async function step(bench: Bench, operations: readonly Operation[]): Promise<void> {
   const { model, tenant, shared } = bench
-  const commands = operations.map((operation) => commandOf(tenant, operation, model.now))
+  const { vault } = shared.world
+  const commands = operations.map((operation) => commandOf(tenant, operation, model.now, vault))
   const expected = operations.map((operation) => judge(model, operation))
   if (bench.rebuilt) await shared.world.rebuild()
   const answers = await shared.runAll(commands)
@@ -102,8 +103,9 @@ function touchedBy(model: Model, operations: readonly Operation[]): ReadonlySet<
 
 async function lookAt(bench: Bench, intents: ReadonlySet<ModelIntent>): Promise<void> {
   const { model, tenant, shared } = bench
+  const { vault } = shared.world
   const gets = [...intents].map((intent): SimpleOperation => ({ kind: 'get', by: 'owner', intent }))
-  const answers = await shared.runAll(gets.map((get) => commandOf(tenant, get, model.now)))
+  const answers = await shared.runAll(gets.map((get) => commandOf(tenant, get, model.now, vault)))
   for (const [index, answer] of answers.entries()) compareIntent(gets[index]!.intent, answer)
 }
 

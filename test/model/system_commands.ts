@@ -1,5 +1,4 @@
 /** Operations as the processor's commands. */
-import { receiptSubject } from '../../src/auth/token.js'
 import { unreachable } from '../../src/base/assert.js'
 import { instant } from '../../src/base/clock.js'
 import type { IntentId, TenantId } from '../../src/base/ids.js'
@@ -17,6 +16,7 @@ import { setRate } from '../../src/processor/commands/rate_set.js'
 import { wakeIntent } from '../../src/processor/commands/wake.js'
 import type { Refusal, RailReport } from '../../src/rails/rail.js'
 import { anIntent } from '../support/requests.js'
+import type { Vault } from '../../src/processor/keys/vault.js'
 import { DEMO } from '../support/world.js'
 import type {
   Caller,
@@ -30,7 +30,12 @@ const OPERATOR = { name: 'test', reason: 'model' }
 const NOBODYS: IntentId = 'pi_00000000000000000000000000' as IntentId
 
 /** @param now of the system's clock */
-export function commandOf(owner: TenantId, operation: Operation, now: number): Command {
+export function commandOf(
+  owner: TenantId,
+  operation: Operation,
+  now: number,
+  { receiptSubject }: Pick<Vault, 'receiptSubject'>,
+): Command {
   const tenantOf = (caller: Caller): TenantId => (caller === 'owner' ? owner : DEMO)
   switch (operation.kind) {
     case 'create':

@@ -4,7 +4,6 @@
  *
  * Owns: names short enough for a table. Does not own: what is expected (the tables).
  */
-import { receiptSubject } from '../../src/auth/token.js'
 import { instant } from '../../src/base/clock.js'
 import { tenantOf, type IntentId, type PartnerId, type TenantId } from '../../src/base/ids.js'
 import { USD } from '../../src/money/currency.js'
@@ -121,7 +120,7 @@ function lifeOf(
     remint: (over) => run(calls.remint(over)),
     refund: (key = null) => run(refundIntent(tenant, id, key)),
     get: () => run(getIntent(tenant, id)),
-    receipt: (of = user) => run(getReceipt(tenant, id, receiptSubject(of))),
+    receipt: (of = user) => run(getReceipt(tenant, id, world.vault.receiptSubject(of))),
     mintReceipt: () => run(mintReceipt(tenant, id)),
     see,
     wake: () => run(calls.wake()),

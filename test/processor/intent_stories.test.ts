@@ -2,8 +2,8 @@
  * The lives of an intent, each told twice: with its actor kept warm, and rebuilt from SQLite before
  * every command.
  */
+import { createHash } from 'node:crypto'
 import t, { type Test } from 'tap'
-import { receiptSubject } from '../../src/auth/token.js'
 import type { IntentId } from '../../src/base/ids.js'
 import type { RailOrder, RailReport } from '../../src/rails/rail.js'
 import { cancelIntent } from '../../src/processor/commands/intent_cancel.js'
@@ -238,7 +238,7 @@ const stories: Record<string, (t: Test, world: World) => Promise<void>> = {
 
   'a receipt at every stage': async (t, world) => {
     const { intent_id: id } = await create(world, { partner_user_id: 'maria' })
-    const subject = receiptSubject('maria')
+    const subject = world.vault.receiptSubject('maria')
     const receipt = async (): Promise<unknown> =>
       viewOf(await world.run(getReceipt(DEMO, id, subject)))
     t.match(await receipt(), { status: 'pending', local_amount: '0', merchant_name: '' })
@@ -257,8 +257,12 @@ const stories: Record<string, (t: Test, world: World) => Promise<void>> = {
     const last = (await receipt()) as object
     t.match(last, { status: 'refunded', refund: { amount_usd_cents: 1_002, refunded_at: /Z$/ } })
     t.notOk('captured_at' in last)
-    const stranger = await world.run(getReceipt(DEMO, id, receiptSubject('other')))
+    const other = world.vault.receiptSubject('other')
+    const stranger = await world.run(getReceipt(DEMO, id, other))
     t.equal(codeOf(stranger), 'payment_intent_not_found')
+    const bare = createHash('sha256').update(JSON.stringify('maria')).digest('base64url')
+    const guess = await world.run(getReceipt(DEMO, id, bare))
+    t.equal(codeOf(guess), 'payment_intent_not_found', 'a digest that anybody can make')
   },
 
   'a token minted again': async (t, world) => {

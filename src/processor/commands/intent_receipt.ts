@@ -5,7 +5,7 @@
  *     that user.
  * R2. Unknown, another partner's, another user's: one answer.
  */
-import { mintReceiptToken, receiptSubject } from '../../auth/token.js'
+import { mintReceiptToken } from '../../auth/token.js'
 import { RECEIPT_TTL_S } from '../../base/bounds.js'
 import { toEpochSeconds } from '../../base/clock.js'
 import type { TenantId } from '../../base/ids.js'
@@ -21,7 +21,7 @@ export function mintReceipt(tenant: TenantId, intentId: string): Command {
       const live = memory.intents.get(intentId)
       if (!live || live.context.tenant !== tenant) return refuse('payment_intent_not_found')
       const expiresAt = toEpochSeconds(now) + RECEIPT_TTL_S
-      const subject = receiptSubject(live.context.userId)
+      const subject = vault.receiptSubject(live.context.userId)
       const token = mintReceiptToken(vault.tokenKeys, { tenant, subject, expiresAt })
       return answer({ receipt_token: token, receipt_token_expires_at: expiresAt })
     },
@@ -33,10 +33,10 @@ export function getReceipt(tenant: TenantId, intentId: string, subject: string):
   return {
     name: 'get_receipt',
     needs: (needs) => needs.intent(intentId),
-    decide: ({ memory }) => {
+    decide: ({ memory, vault }) => {
       const live = memory.intents.get(intentId)
       const isTheirs =
-        live?.context.tenant === tenant && receiptSubject(live.context.userId) === subject
+        live?.context.tenant === tenant && vault.receiptSubject(live.context.userId) === subject
       if (!live || !isTheirs) return refuse('payment_intent_not_found')
       return answer(receiptView(live.state, live.context))
     },

@@ -8,7 +8,12 @@ import { hash } from 'node:crypto'
 import { requestHash, type JsonValue } from '../../auth/digest.js'
 import { createMac } from '../../auth/mac.js'
 import { createSecretBox, open, seal, type SecretBox } from '../../auth/secret_box.js'
-import { createTokenKeys, type TokenKeys, type TokenSecret } from '../../auth/token.js'
+import {
+  createTokenKeys,
+  receiptSubject,
+  type TokenKeys,
+  type TokenSecret,
+} from '../../auth/token.js'
 import { assert } from '../../base/assert.js'
 import type { TenantId } from '../../base/ids.js'
 import type { Random } from '../../base/random.js'
@@ -38,6 +43,8 @@ export interface Vault {
   hashRequest(request: JsonValue): string
   /** Keyed likewise: stands for a text that must not be guessed from its digest. */
   digest(text: string): string
+  /** Whose receipts a token opens. */
+  receiptSubject(partnerUserId: string): string
   readonly cursors: Cursors
 }
 
@@ -61,6 +68,7 @@ export function createVault(keyring: Keyring, random: Random): Vault {
     hashRequest: (request) => requestHash(mac, request),
     cursors: createCursors(masters),
     digest: (text) => mac(text, 'base64url'),
+    receiptSubject: (partnerUserId) => receiptSubject(mac, partnerUserId),
   }
 }
 
