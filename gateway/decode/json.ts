@@ -14,6 +14,7 @@
 import { isUtf8 } from 'node:buffer'
 import { JSON_DEPTH_MAX } from '../../src/base/bounds.js'
 import { accepted, refused, type Outcome } from '../../src/base/errors.js'
+import { isCleanText } from '../../src/base/text.js'
 
 export function parseJson(bytes: Buffer): Outcome<unknown> {
   if (!isUtf8(bytes)) return INVALID
@@ -129,10 +130,3 @@ function countMembers(value: unknown, checkTexts: boolean): number {
   }
   return count
 }
-
-/**
- * With the `u` flag a surrogate of a pair is no character of its own, so only a lone one matches.
- */
-const LONE_SURROGATE = /[\ud800-\udfff]/u
-
-const isCleanText = (text: string): boolean => !text.includes('\0') && !LONE_SURROGATE.test(text)

@@ -5,6 +5,8 @@
  * - The token is judged on the metadata, before a message is read. Only health needs none.
  * - A request of one message is bounded in bytes and in time until it is complete; all incomplete
  *   requests together are bounded too, and beyond that the oldest is ended.
+ * - No handler sees a request of one message whose texts hold NUL or half of a surrogate pair. What
+ *   comes in streams is checked by those who read it: gateways check bodies, rails check reports.
  * - A call that is refused or ended is also reset, so that nothing of it stays in memory.
  * - TCP connections are bounded. The oldest that never carried the token makes room for a new one.
  */
@@ -32,6 +34,7 @@ import {
   GRPC_UNARY_MESSAGE_MAX_BYTES,
 } from './bounds.js'
 import { hasBearer } from './internal_token.js'
+import { holdsCleanTexts } from './text.js'
 
 export interface GrpcServer {
   /** For the services; it is bound and closed by the members below. */
@@ -50,6 +53,8 @@ export interface GrpcServerOptions {
   readonly refusal: CallEnd
   /** How a request ends that is not complete in time. */
   readonly tooSlow: CallEnd
+  /** How a request ends that holds a text with NUL or half of a surrogate pair. */
+  readonly malformed: CallEnd
   readonly options?: ServerOptions
 }
 
@@ -57,6 +62,7 @@ export function createGrpcServer({
   token,
   refusal,
   tooSlow,
+  malformed,
   options,
 }: GrpcServerOptions): GrpcServer {
   const connections = createConnections()
@@ -75,6 +81,11 @@ export function createGrpcServer({
             if (isHealth) admitHealthCall(call)
             if (!requestStream) incomplete.add(call, isHealth)
             pass(metadata)
+          },
+          onReceiveMessage: (message, pass) => {
+            if (requestStream || holdsCleanTexts(message)) return pass(message)
+            incomplete.remove(call)
+            end(call, malformed)
           },
           onReceiveHalfClose: (pass) => {
             incomplete.remove(call)

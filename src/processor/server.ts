@@ -58,6 +58,7 @@ export function createServer(
     token: dependencies.guard.token,
     refusal: grpcError('authentication_failed'),
     tooSlow: grpcError('timeout'),
+    malformed: grpcError('invalid_request'),
     options: {
       'grpc.max_connection_idle_ms': HOUR,
       'grpc.keepalive_time_ms': MINUTE,

@@ -12,8 +12,8 @@ const AMOUNT = /^[1-9][0-9]{0,18}$/
 const CURRENCY = /^[A-Z]{3}$/
 /** Given by a machine: printable ASCII without spaces. */
 const NAME = /^[\x21-\x7e]{1,128}$/
-/** Given by people: anything but control characters. */
-const TEXT = /^\P{Cc}*$/u
+/** Given by people: anything but control characters and halves of surrogate pairs. */
+const TEXT = /^[^\p{Cc}\p{Cs}]*$/u
 const TEXT_MAX = 1_024
 
 /** Instructions carry the id of what they pay for. */

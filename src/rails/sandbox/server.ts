@@ -95,9 +95,11 @@ export async function startSandboxRail(options: SandboxRailOptions): Promise<San
 
 const REFUSED = { code: status.UNAUTHENTICATED, details: 'authentication failed' }
 const TOO_SLOW = { code: status.DEADLINE_EXCEEDED, details: 'the request did not come in time' }
+const MALFORMED = { code: status.INVALID_ARGUMENT, details: 'malformed request' }
 
 function serve(token: string, handlers: RailHandlers): GrpcServer {
-  const served = createGrpcServer({ token, refusal: REFUSED, tooSlow: TOO_SLOW })
+  const ends = { refusal: REFUSED, tooSlow: TOO_SLOW, malformed: MALFORMED }
+  const served = createGrpcServer({ token, ...ends })
   served.server.addService(contracts<ProtoGrpcType>().causeway.rail.v1.Rail.service, handlers)
   const serving = { '': 'SERVING', 'causeway.rail.v1.Rail': 'SERVING' } as const
   new HealthImplementation(serving).addToServer(served.server)
