@@ -5,8 +5,8 @@
  * - The token is judged on the metadata, before a message is read. Only health needs none.
  * - A request of one message is bounded in bytes and in time until it is complete; all incomplete
  *   requests together are bounded too, and beyond that the oldest is ended.
- * - No handler sees a request of one message whose texts hold NUL or half of a surrogate pair. What
- *   comes in streams is checked by those who read it: gateways check bodies, rails check reports.
+ * - No handler sees a request of one message whose texts hold NUL or are not UTF-8. What comes in
+ *   streams is checked by others: gateways check bodies, the rail's client checks reports.
  * - A call that is refused or ended is also reset, so that nothing of it stays in memory.
  * - TCP connections are bounded. The oldest that never carried the token makes room for a new one.
  */
@@ -17,10 +17,13 @@ import {
   ServerCredentials,
   ServerInterceptingCall,
   status,
+  type MethodDefinition,
   type ServerInterceptingCallInterface,
   type ServerInterceptor,
   type ServerOptions,
+  type ServiceDefinition,
   type StatusObject,
+  type UntypedServiceImplementation,
 } from '@grpc/grpc-js'
 import {
   GRPC_CONNECTIONS_MAX,
@@ -34,11 +37,12 @@ import {
   GRPC_UNARY_MESSAGE_MAX_BYTES,
 } from './bounds.js'
 import { hasBearer } from './internal_token.js'
-import { holdsCleanTexts } from './text.js'
+import { everyText, isCleanText } from './text.js'
 
 export interface GrpcServer {
-  /** For the services; it is bound and closed by the members below. */
+  /** Of grpc-js; it is bound and closed by the members below. */
   readonly server: Server
+  addService(definition: ServiceDefinition, handlers: UntypedServiceImplementation): void
   /** Binds an address (`host:port` or `unix:path`); resolves with the port, 0 for a socket. */
   bind(address: string): Promise<number>
   /** Lets calls end, for so long at most. */
@@ -53,7 +57,7 @@ export interface GrpcServerOptions {
   readonly refusal: CallEnd
   /** How a request ends that is not complete in time. */
   readonly tooSlow: CallEnd
-  /** How a request ends that holds a text with NUL or half of a surrogate pair. */
+  /** How a request ends whose texts are not clean (base/text) or not UTF-8. */
   readonly malformed: CallEnd
   readonly options?: ServerOptions
 }
@@ -83,7 +87,7 @@ export function createGrpcServer({
             pass(metadata)
           },
           onReceiveMessage: (message, pass) => {
-            if (requestStream || holdsCleanTexts(message)) return pass(message)
+            if (message !== MALFORMED) return pass(message)
             incomplete.remove(call)
             end(call, malformed)
           },
@@ -116,6 +120,7 @@ export function createGrpcServer({
   })
   return {
     server,
+    addService: (definition, handlers) => server.addService(checked(definition), handlers),
     bind: (address) =>
       address.startsWith('unix:') ? bindSocket(server, address) : connections.bind(server, address),
     close: (withinMs) =>
@@ -135,6 +140,35 @@ export function createGrpcServer({
 
 const HEALTH = '/grpc.health.v1.Health/'
 const TOO_MANY = { code: status.RESOURCE_EXHAUSTED, details: 'Too many requests at once' }
+
+/** In place of a request that no handler may see. */
+const MALFORMED = Symbol('malformed')
+
+function checked(definition: ServiceDefinition): ServiceDefinition {
+  return Object.fromEntries(
+    Object.entries(definition).map(([name, method]) => [
+      name,
+      method.requestStream ? method : { ...method, requestDeserialize: strict(method) },
+    ]),
+  )
+}
+
+function strict<Request>({
+  requestDeserialize: read,
+}: MethodDefinition<Request, unknown>): (bytes: Buffer) => Request {
+  return (bytes) => {
+    const request = read(bytes)
+    const isStrict = everyText(request, (text) => isCleanText(text) && isIn(bytes, text))
+    return isStrict ? request : (MALFORMED as Request)
+  }
+}
+
+/** Bytes that are not UTF-8, like half of a surrogate pair, are read as this character. */
+const REPLACEMENT = '\ufffd'
+
+/** Whether the text was sent as it was read. */
+const isIn = (bytes: Buffer, text: string): boolean =>
+  !text.includes(REPLACEMENT) || bytes.includes(text)
 
 /** As grpc-js itself says it. */
 const tooLarge = (bytes: number, most: number): CallEnd => ({

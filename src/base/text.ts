@@ -16,12 +16,12 @@ const LONE_SURROGATE = /[\ud800-\udfff]/u
 export const isCleanText = (text: string): boolean =>
   !text.includes('\0') && !LONE_SURROGATE.test(text)
 
-/** Every text in a message, names of members included. */
-export function holdsCleanTexts(message: unknown): boolean {
-  if (typeof message === 'string') return isCleanText(message)
+/** Whether each text of a message passes, names of members included. */
+export function everyText(message: unknown, passes: (text: string) => boolean): boolean {
+  if (typeof message === 'string') return passes(message)
   if (typeof message !== 'object' || message === null || Buffer.isBuffer(message)) return true
-  if (Array.isArray(message)) return message.every(holdsCleanTexts)
+  if (Array.isArray(message)) return message.every((item) => everyText(item, passes))
   return Object.entries(message).every(
-    ([name, member]) => isCleanText(name) && holdsCleanTexts(member),
+    ([name, member]) => passes(name) && everyText(member, passes),
   )
 }

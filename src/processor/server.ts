@@ -5,7 +5,7 @@
  *     same token at both.
  * S2. Health is open, so that a supervisor needs no secret to ask it.
  */
-import type { Server, ServiceDefinition } from '@grpc/grpc-js'
+import type { ServiceDefinition, UntypedServiceImplementation } from '@grpc/grpc-js'
 import { HealthImplementation } from 'grpc-health-check'
 import type { ProtoGrpcType as DeskProto } from '../../protos/types/delivery_desk.js'
 import type { ProtoGrpcType as DirectoryProto } from '../../protos/types/directory.js'
@@ -54,7 +54,7 @@ export function createServer(
   dependencies: UnaryDependencies,
   directory: DirectoryService,
 ): ProcessorServer {
-  const { server, bind, close } = createGrpcServer({
+  const { server, addService, bind, close } = createGrpcServer({
     token: dependencies.guard.token,
     refusal: grpcError('authentication_failed'),
     tooSlow: grpcError('timeout'),
@@ -68,7 +68,7 @@ export function createServer(
   const { causeway } = contracts<Protos>()
   const v1 = causeway.v1
   const add = (service: { service: ServiceDefinition }, handlers: object): void =>
-    server.addService(service.service, handlers as Parameters<Server['addService']>[1])
+    addService(service.service, handlers as UntypedServiceImplementation)
   const { intents, payouts } = internalServices(dependencies)
   const desk = deliveryDeskService(dependencies.guard)
   add(v1.Exchange, exchangeService({ ...dependencies, pools: desk }))

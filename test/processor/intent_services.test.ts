@@ -125,6 +125,70 @@ void t.test('create', async (t) => {
   t.match(await call((done) => intents.Create({ tenant: TENANT }, META, done)), INVALID)
 })
 
+void t.test('create refuses attestations that the gateway would refuse', async (t) => {
+  const { world, intents } = await openDoors(t)
+  const { kyc_attestation: kyc, sanctions_attestation: sanctions } = anIntent()
+  const create = (over: object): Promise<object> =>
+    call((done) =>
+      intents.Create({ tenant: TENANT, intent: { ...anIntent(), ...over } }, META, done),
+    )
+  const before = world.memory().intents.size
+  for (const [what, over] of [
+    ['no method', { kyc_attestation: { ...kyc, method: '' } }],
+    ['no moment', { kyc_attestation: { ...kyc, verified_at: 'x' } }],
+    ['an empty moment', { kyc_attestation: { ...kyc, verified_at: '' } }],
+    ['a day there is not', { kyc_attestation: { ...kyc, verified_at: '2026-02-30T00:00:00Z' } }],
+    ['no offset', { kyc_attestation: { ...kyc, verified_at: '2026-02-03T00:00:00' } }],
+    ['a country of one letter', { kyc_attestation: { ...kyc, id_country: 'T' } }],
+    ['an empty country', { kyc_attestation: { ...kyc, id_country: '' } }],
+    ['never screened', { sanctions_attestation: { ...sanctions, screened_at: '' } }],
+    ['screened somehow', { sanctions_attestation: { ...sanctions, screened_at: 'yesterday' } }],
+    ['a malformed one that is false', { kyc_attestation: { ...kyc, verified: false, method: '' } }],
+  ] as const) {
+    t.match(await create({ ...over, idempotency_key: what }), INVALID, what)
+    t.match(await create({ idempotency_key: what }), { status: 'created' }, 'no key is bound')
+  }
+  t.equal(world.memory().intents.size - before, 10, 'nothing is written')
+  const all = { ...kyc, id_type: 'passport', id_country: 'tha', verified_at: '2026-02-03T00:00Z' }
+  t.match(await create({ kyc_attestation: all }), { status: 'created' })
+})
+
+void t.test('no call takes NUL or half of a surrogate pair in a text', async (t) => {
+  const { world, intents, operator } = await openDoors(t)
+  const { kyc_attestation: kyc } = anIntent()
+  const log = (): Promise<number> =>
+    world.store.lists.actions(Number.MAX_SAFE_INTEGER, 1_000).then(({ length }) => length)
+  const before = [world.memory().intents.size, await log()]
+  for (const bad of ['\0', '\ud800', 'a\udfffb', '\udc00\ud800']) {
+    const create = (over: object): Promise<object> =>
+      call((done) =>
+        intents.Create({ tenant: TENANT, intent: { ...anIntent(), ...over } }, META, done),
+      )
+    t.match(await create({ partner_user_id: `user${bad}` }), INVALID)
+    t.match(await create({ idempotency_key: bad }), INVALID)
+    t.match(await create({ kyc_attestation: { ...kyc, method: bad } }), INVALID)
+    t.match(await create({ kyc_attestation: { ...kyc, id_type: bad } }), INVALID)
+    const reason = { name: 'ann', reason: bad }
+    const name = { name: bad, reason: 'why' }
+    for (const actor of [reason, name]) {
+      const partner = { actor, partner_id: 'newcomer', no_funds: true }
+      t.match(await call((done) => operator.CreatePartner(partner, META, done)), INVALID)
+    }
+    const found = { actor: OPERATOR, intent_id: UNKNOWN, outcome: 'failed', evidence: bad }
+    t.match(await call((done) => operator.ResolveIntent(found, META, done)), INVALID)
+    t.match(
+      await call((done) => intents.Get({ tenant: TENANT, intent_id: bad }, META, done)),
+      INVALID,
+    )
+  }
+  t.same([world.memory().intents.size, await log()], before, 'nothing is written')
+  const unusual = { partner_user_id: 'ü😀\ufffd', idempotency_key: '😀' }
+  const intent = { ...anIntent(), ...unusual }
+  t.match(await call((done) => intents.Create({ tenant: TENANT, intent }, META, done)), {
+    status: 'created',
+  })
+})
+
 void t.test('get, cancel and refund', async (t) => {
   const { world, intents } = await openDoors(t)
   const get = (intent_id: string, tenant = TENANT): Promise<object> =>

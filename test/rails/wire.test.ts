@@ -43,7 +43,9 @@ const id = fc
   .map(([prefix, rest]) => (prefix + rest) as EffectId)
 const amount = fc.bigInt({ min: 1n, max: 2n ** 63n - 1n })
 const currency = fc.stringMatching(/^[A-Z]{3}$/)
-const text = fc.string({ unit: 'grapheme', maxLength: 40 }).filter((s) => !/\p{Cc}/u.test(s))
+const text = fc
+  .string({ unit: 'grapheme', maxLength: 40 })
+  .filter((s) => !/[\p{Cc}\p{Cs}]/u.test(s))
 const name = fc.stringMatching(/^[!-~]{1,40}$/)
 
 const instruction = plain({
@@ -156,6 +158,7 @@ void t.test('a report with anything wrong in it is no report', (t) => {
     { currency: 'THBX' },
     { destination_account: 'x'.repeat(1_025) },
     { destination_account: 'nul\0' },
+    { destination_account: 'half\ud800' },
   ]
   for (const change of wrong) {
     t.equal(readReport({ ...EXECUTED, ...change }), undefined, JSON.stringify(change).slice(0, 60))
@@ -191,6 +194,7 @@ void t.test('an order with anything wrong in it is no order', (t) => {
   t.equal(readOrder({ query: { id: 'x' } }), undefined)
   t.equal(readOrder({ recall: { id: 'x', reason: '' } }), undefined)
   t.equal(readOrder({ recall: { id: known, reason: '\0' } }), undefined)
+  t.equal(readOrder({ recall: { id: known, reason: '\udfff' } }), undefined)
   t.equal(readOrder({ acknowledge: { report_id: '' } }), undefined)
   t.equal(readOrder({ simulate: { id: known, outcome: 'lost' } }), undefined)
   t.end()

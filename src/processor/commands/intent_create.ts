@@ -17,6 +17,7 @@ import { isCorridor, type Corridor } from '../../qr/corridor.js'
 import { createdView } from '../../../actors/intent/view.js'
 import type { IntentContext } from '../../../actors/intent/context.js'
 import type { CreateIntent__Output as CreateIntent } from '../../../protos/types/causeway/v1/CreateIntent.js'
+import { areWellFormed, refusalOf } from './attestations.js'
 import { stageIntent } from '../changes/advance_intent.js'
 import type { Command, Desk } from '../cycle/command.js'
 import { answer, refuse, replay, type Answer } from '../cycle/answer.js'
@@ -55,8 +56,8 @@ export function createIntent(tenant: TenantId, request: CreateIntent): Command {
       const partner = memory.partners.get(partsOfTenant(tenant).partner)
       if (partner === undefined || partner.suspended) return refuse('partner_suspended')
       if (!partner.corridors.includes(request.corridor)) return refuse('corridor_not_enabled')
-      if (request.kyc_attestation?.verified !== true) return refuse('attestation_not_satisfied')
-      if (request.sanctions_attestation?.clean !== true) return refuse('attestation_not_satisfied')
+      const unattested = refusalOf(request)
+      if (unattested !== null) return refuse(unattested)
 
       // From here on it must succeed.
       const context = newContext(desk, tenant, request, attestations)
@@ -109,13 +110,14 @@ function viewOf(context: IntentContext, vault: Vault): object {
 
 type WellFormed = CreateIntent & { corridor: Corridor }
 
-/** The gateway has checked the whole shape; internal callers are held to what money depends on. */
+/** The gateway has checked the whole shape; internal callers come here without it. */
 function isWellFormed(request: CreateIntent): request is WellFormed {
   return (
     request.partner_user_id !== '' &&
     request.amount_usd_cents >= 1 &&
     request.amount_usd_cents <= AMOUNT_USD_CENTS_MAX &&
-    isCorridor(request.corridor)
+    isCorridor(request.corridor) &&
+    areWellFormed(request)
   )
 }
 

@@ -14,18 +14,20 @@ import type { RemintSession__Output as RemintSession } from '../../../protos/typ
 import type { Command } from '../cycle/command.js'
 import { isSuspended } from '../changes/directory.js'
 import { answer, refuse } from '../cycle/answer.js'
+import { areWellFormed, refusalOf } from './attestations.js'
 
 export function remintSession(tenant: TenantId, request: RemintSession): Command {
   return {
     name: 'remint_session',
     needs: (needs) => needs.intent(request.intent_id),
     decide: ({ memory, vault, random, rules, now }) => {
+      if (!areWellFormed(request)) return refuse('invalid_request')
       const live = memory.intents.get(request.intent_id)
       if (!live || live.context.tenant !== tenant) return refuse('payment_intent_not_found')
       const { id, userId, expiresAt } = live.context
       if (request.partner_user_id !== userId) return refuse('user_mismatch')
-      if (request.kyc_attestation?.verified !== true) return refuse('attestation_not_satisfied')
-      if (request.sanctions_attestation?.clean !== true) return refuse('attestation_not_satisfied')
+      const unattested = refusalOf(request)
+      if (unattested !== null) return refuse(unattested)
       const isOpen = live.state === 'authorized' || (live.state === 'created' && now < expiresAt)
       if (!isOpen) return refuse('payment_intent_terminal')
       if (live.state === 'created' && isSuspended(memory, tenant)) {

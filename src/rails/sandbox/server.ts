@@ -100,7 +100,7 @@ const MALFORMED = { code: status.INVALID_ARGUMENT, details: 'malformed request' 
 function serve(token: string, handlers: RailHandlers): GrpcServer {
   const ends = { refusal: REFUSED, tooSlow: TOO_SLOW, malformed: MALFORMED }
   const served = createGrpcServer({ token, ...ends })
-  served.server.addService(contracts<ProtoGrpcType>().causeway.rail.v1.Rail.service, handlers)
+  served.addService(contracts<ProtoGrpcType>().causeway.rail.v1.Rail.service, handlers)
   const serving = { '': 'SERVING', 'causeway.rail.v1.Rail': 'SERVING' } as const
   new HealthImplementation(serving).addToServer(served.server)
   return served
