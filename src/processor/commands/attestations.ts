@@ -14,7 +14,7 @@ export interface Attestations {
 
 const COUNTRY = /^[A-Za-z]{2,3}$/
 
-/** Whatever is attested has its form. What is left out is not attested, which is no fault of form. */
+/** Each attestation that is there has its form. One that is missing is merely not satisfied. */
 export const areWellFormed = ({
   kyc_attestation: kyc,
   sanctions_attestation: sanctions,
