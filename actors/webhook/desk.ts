@@ -25,6 +25,9 @@ export interface DeskOptions {
   readonly client: DeliveryDeskClient
   readonly token: string
   readonly clerk: Clerk
+  /** Which pool it is, and the event it received last. */
+  readonly pool: number
+  readonly lastReceived: () => Promise<string | null>
   readonly log: Logger
 }
 
@@ -33,7 +36,8 @@ export interface AttendedDesk {
   leave(): Promise<void>
 }
 
-export function attendDesk({ client, token, clerk, log }: DeskOptions): AttendedDesk {
+export function attendDesk(options: DeskOptions): AttendedDesk {
+  const { client, token, clerk, pool, lastReceived, log } = options
   const underWay = new Set<Promise<void>>()
   let stream: Stream | undefined
   let reopening: NodeJS.Timeout | undefined
@@ -46,6 +50,18 @@ export function attendDesk({ client, token, clerk, log }: DeskOptions): Attended
     opened.on('data', (question: DeskQuestion) => take(opened, question))
     opened.on('error', (fault) => lose(opened, fault.message))
     opened.on('end', () => lose(opened, 'ended by the processor'))
+    void greet(opened)
+  }
+
+  /** The processor compares it with its books. */
+  const greet = async (opened: Stream): Promise<void> => {
+    try {
+      const newest = await lastReceived()
+      if (stream !== opened || left) return
+      opened.write({ number: 0, greeting: { pool, newest_event: newest ?? '' } })
+    } catch (error) {
+      log.error({ err: error }, 'greeting failed')
+    }
   }
 
   const take = (from: Stream, question: DeskQuestion): void => {

@@ -135,7 +135,14 @@ const janitor = startJanitor(
 )
 const redriver = createRedriver({ views, store, pool, intake, endpoints, clock, random })
 const clerk = createClerk({ views, redriver, pool, clock, log })
-const desk = attendDesk({ client: deskClient, token, clerk, log })
+const desk = attendDesk({
+  client: deskClient,
+  token,
+  clerk,
+  pool: Number(args.number),
+  lastReceived: () => store.lastReceived(),
+  log,
+})
 const reading = intake.run()
 
 const looking = setInterval(() => {

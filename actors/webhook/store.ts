@@ -46,6 +46,8 @@ export interface WebhookStore {
   /** Settled events that the processor does not know about. */
   unreported(limit: number): Promise<readonly EventId[]>
   failingSince(): Promise<ReadonlyMap<EndpointId, Instant>>
+  /** The event received last, of those that are still here; null when there is none. */
+  lastReceived(): Promise<EventId | null>
   /** Events of a tenant received and created since, that have no delivery to this endpoint. */
   eventsWithout(
     endpointId: EndpointId,
@@ -175,6 +177,12 @@ function queries(reader: Database) {
     newestEvent: async () => {
       const [row] = await reader.all<{ id: EventId | null }>('SELECT max(id) AS id FROM events')
       return row?.id ?? ''
+    },
+    lastReceived: async () => {
+      const [row] = await reader.all<{ id: EventId }>(
+        'SELECT id FROM events ORDER BY position DESC LIMIT 1',
+      )
+      return row?.id ?? null
     },
     eventsAmong: async (ids: readonly EventId[]): Promise<ReadonlySet<EventId>> => {
       const rows = await reader.all<{ id: EventId }>(

@@ -11,6 +11,9 @@
  * C4. Without a supervisor (started by hand) the process works the same and Ctrl-C stops it.
  */
 
+/** The books went back in time: to start again changes nothing, an operator has to act. */
+export const EXIT_BOOKS_BEHIND = 78
+
 /** What a process tells about itself once it serves: the ports it got, for instance. */
 export type ReadyInfo = Readonly<Record<string, string | number | boolean>>
 

@@ -29,6 +29,7 @@ export const FILES = {
   railDatabase: 'rail.db',
   masterKey: 'master.key',
   internalToken: 'internal.token',
+  highWater: 'high_water.json',
   sandbox: 'sandbox.json',
   natsStore: 'nats',
 } as const

@@ -30,9 +30,10 @@ import {
 } from 'nats'
 import { DAY, MINUTE, SECOND, type Clock } from '../base/clock.js'
 import type { Logger } from '../base/log.js'
+import type { EventId } from '../base/ids.js'
 import { EVENT_STREAM, EVENT_SUBJECTS, WEBHOOK_CONSUMER } from '../base/subjects.js'
 import { createConsumer, type BusMessage, type Consumer, type PullRequest } from './consumer.js'
-import type { EventMessage } from './event_message.js'
+import { fromMessage, type EventMessage } from './event_message.js'
 import { createPublisher, type Publisher } from './publisher.js'
 
 const RECONNECT_AFTER_MS = 500
@@ -57,6 +58,11 @@ export interface BusOptions {
   readonly consumes: boolean
   /** After how long an unacknowledged message comes again. */
   readonly ackWaitMs?: number
+  /**
+   * Whether the bus may be used; asked before each time it comes up, and again later when it may
+   * not. `newest`: the event that the stream holds last, null when there is none.
+   */
+  readonly admit?: (newest: EventId | null) => Promise<boolean>
   readonly clock: Clock
   readonly log: Logger
 }
@@ -70,7 +76,7 @@ export interface Bus {
 
 /** Begins to connect and returns at once. */
 export function connectBus(options: BusOptions): Bus {
-  const { url, consumes, ackWaitMs = ACK_WAIT_MS, clock, log } = options
+  const { url, consumes, ackWaitMs = ACK_WAIT_MS, admit, clock, log } = options
   const publisher = createPublisher(clock)
   const consumer = createConsumer()
   let connection: NatsConnection | undefined
@@ -139,7 +145,8 @@ export function connectBus(options: BusOptions): Bus {
         const manager = await link.jetstreamManager({ checkAPI: false, timeout: 2 * SECOND })
         const created = await ensureStream(manager)
         if (consumes) await ensureConsumer(manager, ackWaitMs)
-        return created
+        if (admit === undefined || (await admit(await newestEvent(manager)))) return created
+        await pause(RECONNECT_AFTER_MS)
       } catch (fault) {
         log.debug({ fault: String(fault) }, 'stream not ready')
         await pause(RECONNECT_AFTER_MS)
@@ -259,6 +266,23 @@ async function ensureStream(manager: JetStreamManager): Promise<string> {
     duplicate_window: nanos(DUPLICATE_WINDOW_MS),
   })
   return made.created
+}
+
+async function newestEvent(manager: JetStreamManager): Promise<EventId | null> {
+  try {
+    const { state } = await manager.streams.info(EVENT_STREAM)
+    if (state.messages === 0) return null
+    const last = await manager.streams.getMessage(EVENT_STREAM, { seq: state.last_seq })
+    const read = fromMessage({
+      subject: last.subject,
+      payload: last.data,
+      header: (name) => last.header.get(name),
+    })
+    return read.ok ? (read.events.at(-1)?.id ?? null) : null
+  } catch (fault) {
+    if (isNotFound(fault)) return null
+    throw fault
+  }
 }
 
 /** Redelivery has no limit here: how often something was tried is counted where it is stored. */

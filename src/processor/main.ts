@@ -4,14 +4,15 @@
  * Arguments: `--rail ADDRESS` (the rail's gRPC), `--listen unix:PATH` (our own processes), `--nats
  * URL`.
  *
- * Start: settings, master keys, store, vault, memory, bus, relay, rail, cycle, timers, doors. Stop:
+ * Start: settings, master keys, store, high-water mark, vault, memory, bus, relay, rail, cycle,
+ * judgement of what bus and rail know, timers, doors. Stop:
  * doors, timers, rail, cycle, relay, bus, store.
  */
 import { existsSync } from 'node:fs'
 import { parseArgs } from 'node:util'
 import { Registry } from 'prom-client'
 import { loadMasterKeys } from '../auth/master_key.js'
-import { childProcess } from '../base/child.js'
+import { childProcess, EXIT_BOOKS_BEHIND } from '../base/child.js'
 import { SECOND, systemClock } from '../base/clock.js'
 import { readInternalToken } from '../base/internal_token.js'
 import { createLog } from '../base/log.js'
@@ -20,7 +21,7 @@ import { dataFile, readSettings } from '../base/settings.js'
 import { FILES } from '../base/subjects.js'
 import { connectBus } from '../bus/nats.js'
 import { connectRail } from '../rails/client.js'
-import { openStore } from '../store/store.js'
+import { openStore, type Store } from '../store/store.js'
 import { rulesOf } from './cycle/rules.js'
 import { railNews } from './commands/rail_news.js'
 import { openKeyring } from './keys/keyring.js'
@@ -34,11 +35,18 @@ import { createServer } from './server.js'
 import { directoryService } from './services/directory.js'
 import { createGuard } from './services/guard.js'
 import { createTimers } from './background/timers.js'
+import { createAdmission } from './recovery/admission.js'
+import { createHighWater, readHighWater } from './recovery/high_water.js'
+import { readMarkFile, replaceMarkFile } from './recovery/high_water_file.js'
+import { ADVICE, createMarks } from './recovery/marks.js'
 import { createUnknownWatch } from './background/unknown_watch.js'
 import { createVault } from './keys/vault.js'
 
 /** The process must be started anew: what it holds in memory may differ from the disk. */
 const EXIT_RECOVER = 70
+/** What a start waits for, as far as they can be reached. */
+const BUS = 'the bus'
+const RAIL = 'the rail'
 
 const { values: args } = parseArgs({
   options: {
@@ -67,7 +75,48 @@ const masters = loadMasterKeys(
   },
   random,
 )
-const store = await openStore(dataFile(settings, FILES.processorDatabase))
+const books = await openStore(dataFile(settings, FILES.processorDatabase))
+const highWaterFile = dataFile(settings, FILES.highWater)
+const markText = readMarkFile(highWaterFile)
+const highWaterMark = markText === undefined ? undefined : readHighWater(markText)
+if (markText !== undefined && highWaterMark === undefined) {
+  log.warn({ file: FILES.highWater }, 'high-water mark not readable, not judged')
+}
+const highWater = createHighWater({
+  write: (mark) => replaceMarkFile(highWaterFile, mark),
+  found: highWaterMark,
+  pause,
+  log,
+})
+const store: Store = {
+  ...books,
+  commit: async (group) => {
+    await books.commit(group)
+    highWater.committed(books.marks.progress())
+  },
+}
+
+/** The process ends. Its last line, whatever is logged, is what the supervisor prints. */
+const refuseBooks = (reason: string): Promise<never> =>
+  new Promise(() => {
+    log.flush(() => {
+      process.stdout.write(`The books went back in time: ${reason}; ${ADVICE}.\n`)
+      process.exit(EXIT_BOOKS_BEHIND)
+    })
+  })
+const marks = createMarks(store.marks)
+if (highWaterMark !== undefined) {
+  const mark = { kind: 'high_water', source: FILES.highWater, progress: highWaterMark } as const
+  const judgement = await marks.judge(mark)
+  if (judgement.kind === 'behind') await refuseBooks(judgement.reason)
+}
+const admission = createAdmission({
+  marks,
+  awaited: [BUS, RAIL],
+  onBehind: (reason) => void refuseBooks(reason),
+  pause,
+  log,
+})
 const keyring = await openKeyring(store, masters, random, clock.now())
 if (keyring.cutOff.length > 0) {
   log.warn({ master_keys: keyring.cutOff }, 'removed early: session tokens they signed end now')
@@ -79,14 +128,29 @@ const memory = await loadMemory(store, vault, clock.now(), {
 })
 const guard = createGuard(token)
 const directory = directoryService(memory, vault, guard)
-const bus = connectBus({ url: args.nats ?? settings.NATS_URL, consumes: false, clock, log })
+const bus = connectBus({
+  url: args.nats ?? settings.NATS_URL,
+  consumes: false,
+  admit: (id) => admission.admits(BUS, id === null ? null : { kind: 'event', source: BUS, id }),
+  clock,
+  log,
+})
 const relay = createRelay({
   bus: bus.publisher,
   openEvents: (after, limit) => store.openEvents(after, limit),
   clock,
   log,
 })
-const rail = createRailLink(connectRail({ address: args.rail, token, log }), clock)
+const railConnection = connectRail({
+  address: args.rail,
+  token,
+  log,
+  admit: ({ name, newestInstruction: id }) => {
+    const source = `rail ${name}`
+    return admission.admits(RAIL, id === null ? null : { kind: 'instruction', source, id })
+  },
+})
+const rail = createRailLink(railConnection, clock)
 
 const pipeline = createPipeline({
   clock,
@@ -117,13 +181,18 @@ rail.onReport((reports) => {
     })
   }
 })
+await admission.start()
+highWater.committed(books.marks.progress())
 const timers = createTimers({ clock, store, pipeline, log, pause })
 timers.start()
 const unknownWatch = createUnknownWatch({ clock, lists: store.lists, log })
 unknownWatch.start()
 
 const reader = createReader({ lists: store.lists, vault, brand: settings.BRAND }, log)
-const server = createServer({ clock, memory, pipeline, reader, guard }, directory)
+const server = createServer({ clock, memory, pipeline, reader, guard }, directory, (number, id) => {
+  const source = `webhook pool ${number}`
+  void admission.admits(source, id === null ? null : { kind: 'event', source, id })
+})
 const grpcPort = await server.bind(`127.0.0.1:${settings.GRPC_PORT}`)
 if (args.listen !== undefined) await server.bind(args.listen)
 
@@ -139,6 +208,7 @@ const child = childProcess({
     await pipeline.idle()
     await relay.stop()
     await bus.close()
+    await highWater.stop()
     await store.close()
   },
 })

@@ -20,7 +20,7 @@ import type { ProtoGrpcType as WebhooksProto } from '../../protos/types/webhooks
 import { HOUR, MINUTE, SECOND } from '../base/clock.js'
 import { createGrpcServer } from '../base/grpc_server.js'
 import { contracts } from '../base/protos.js'
-import { deliveryDeskService } from './services/delivery_desk.js'
+import { deliveryDeskService, type PoolConnected } from './services/delivery_desk.js'
 import type { DirectoryService } from './services/directory.js'
 import { exchangeService } from './services/exchange.js'
 import { grpcError } from './services/guard.js'
@@ -53,6 +53,7 @@ const CLOSE_WITHIN_MS = 5 * SECOND
 export function createServer(
   dependencies: UnaryDependencies,
   directory: DirectoryService,
+  onPool?: PoolConnected,
 ): ProcessorServer {
   const { server, addService, bind, close } = createGrpcServer({
     token: dependencies.guard.token,
@@ -70,7 +71,7 @@ export function createServer(
   const add = (service: { service: ServiceDefinition }, handlers: object): void =>
     addService(service.service, handlers as UntypedServiceImplementation)
   const { intents, payouts } = internalServices(dependencies)
-  const desk = deliveryDeskService(dependencies.guard)
+  const desk = deliveryDeskService(dependencies.guard, onPool)
   add(v1.Exchange, exchangeService({ ...dependencies, pools: desk }))
   add(v1.Directory, directory.handlers)
   add(v1.PaymentIntents, intents)

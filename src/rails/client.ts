@@ -7,7 +7,8 @@
  * C1. Orders of one turn of the event loop leave in one message, in the order of their sending.
  * C2. What is sent while the link is down, or beyond ORDERS_WAITING_MAX behind a slow rail, is
  *     dropped. The buffer is never a promise: whoever sent them asks again.
- * C3. The link is up only after the rail has described itself, so that every report can be judged.
+ * C3. The link is up only after the rail has described itself, so that every report can be judged,
+ *     and after it was admitted.
  */
 import { credentials, type ClientDuplexStream } from '@grpc/grpc-js'
 import type { OrderBatch } from '../../protos/types/causeway/rail/v1/OrderBatch.js'
@@ -21,7 +22,7 @@ import type { Logger } from '../base/log.js'
 import { contracts } from '../base/protos.js'
 import { writeOrder } from './order_writer.js'
 import { createPipe, type Pipe } from './pipe.js'
-import { UNDESCRIBED, type Rail, type RailOrder } from './rail.js'
+import { UNDESCRIBED, type Rail, type RailDescription, type RailOrder } from './rail.js'
 import { readReport } from './report_reader.js'
 
 /** Some seconds of work of a rail that has stopped reading; more would only age. */
@@ -45,6 +46,8 @@ export interface RailConnection {
   readonly address: string
   readonly token: string
   readonly log: Logger
+  /** Whether the link may open; asked before each opening, and again later when it may not. */
+  readonly admit?: (description: RailDescription) => Promise<boolean>
 }
 
 interface Link {
@@ -56,7 +59,7 @@ interface Link {
  * A rail behind an address. It starts to connect at once, and goes on until it is closed. Give it
  * its handlers before the turn ends: news that nobody hears comes again only with the next link.
  */
-export function connectRail({ address, token, log }: RailConnection): Rail {
+export function connectRail({ address, token, log, admit }: RailConnection): Rail {
   const service = contracts<ProtoGrpcType>().causeway.rail.v1.Rail
   const stub: RailClient = new service(address, credentials.createInsecure(), CHANNEL)
   const metadata = bearer(token)
@@ -90,9 +93,20 @@ export function connectRail({ address, token, log }: RailConnection): Rail {
         log.debug({ fault: fault?.message }, 'rail not reached')
         return connectLater()
       }
-      description = { name: answer.name, finalityWindowMs: answer.finality_window_ms }
-      open()
+      description = {
+        name: answer.name,
+        finalityWindowMs: answer.finality_window_ms,
+        newestInstruction: answer.newest_instruction || null,
+      }
+      if (admit === undefined) open()
+      else void admit(description).then(openIfAdmitted)
     })
+  }
+
+  function openIfAdmitted(admitted: boolean): void {
+    if (closed) return
+    if (admitted) open()
+    else connectLater()
   }
 
   function connectLater(): void {

@@ -39,10 +39,16 @@ export interface RailDescription {
    * arrived.
    */
   readonly finalityWindowMs: number
+  /** The instruction it received last; null: none, or it does not tell. */
+  readonly newestInstruction: string | null
 }
 
 /** Nothing is final while the rail has not said when it would be. */
-export const UNDESCRIBED: RailDescription = { name: '', finalityWindowMs: Number.MAX_SAFE_INTEGER }
+export const UNDESCRIBED: RailDescription = {
+  name: '',
+  finalityWindowMs: Number.MAX_SAFE_INTEGER,
+  newestInstruction: null,
+}
 
 export type RailOrder =
   | { readonly kind: 'instruct'; readonly instruction: Instruction }

@@ -5,6 +5,13 @@
  */
 export class CannotStart extends Error {
   override name = 'CannotStart'
+
+  readonly exitCode: number
+
+  constructor(message: string, exitCode = 1) {
+    super(message)
+    this.exitCode = exitCode
+  }
 }
 
 /** What an unknown error says, in one line. */

@@ -11,9 +11,11 @@
  * K3. Nothing is started again once the stack is stopping: Ctrl-C reaches nats-server directly, and
  *     it may be gone before its turn.
  * K4. What can not even be started again, as when the disk is full, is tried again likewise.
+ * - A program that ends because the books are behind (exit code 78) is not started again: it would
+ *   end the same way, and the stack is told.
  * K5. What runs and does not answer any more is killed, which is an end like any other.
  */
-import type { ReadyInfo } from '../base/child.js'
+import { EXIT_BOOKS_BEHIND, type ReadyInfo } from '../base/child.js'
 import { SECOND, type Clock } from '../base/clock.js'
 import { CannotStart } from './cannot_start.js'
 import { run, type Program, type Run } from './program.js'
@@ -34,6 +36,8 @@ export interface KeeperOptions {
   /** It serves; the first time and after each restart. */
   readonly onReady: (info: ReadyInfo, startedAnew: boolean) => void
   readonly onLost: (why: string, againAfterMs: number) => void
+  /** It ended, and is not started again. */
+  readonly onRefused: (why: string, exitCode: number) => void
 }
 
 export interface Keeper {
@@ -48,7 +52,7 @@ export interface Keeper {
 }
 
 export function keep(options: KeeperOptions): Keeper {
-  const { name, program, logPath, clock, isStopping, onReady, onLost } = options
+  const { name, program, logPath, clock, isStopping, onReady, onLost, onRefused } = options
   const { askEveryMs = ASK_EVERY_MS } = options
   let current: Run | undefined
   let isReady = false
@@ -62,7 +66,8 @@ export function keep(options: KeeperOptions): Keeper {
     const outcome = await first.started
     if (!outcome.ready) {
       await first.stop()
-      throw new CannotStart(`${name} does not start: ${outcome.why}`)
+      const code = first.exitCode() === EXIT_BOOKS_BEHIND ? EXIT_BOOKS_BEHIND : 1
+      throw new CannotStart(`${name} does not start: ${outcome.why}`, code)
     }
     serve(first, outcome.info, false)
   }
@@ -79,6 +84,7 @@ export function keep(options: KeeperOptions): Keeper {
     void served.ended.then((how) => {
       stopAsking()
       if (clock.now() - since > FORGIVEN_AFTER_MS) againAfterMs = RESTART_AFTER_MIN_MS
+      if (isRefused(served)) return
       lost(isSilent ? 'it does not answer any more' : reasonOf(how, served))
     })
   }
@@ -94,6 +100,13 @@ export function keep(options: KeeperOptions): Keeper {
     againAfterMs = Math.min(againAfterMs * 2, RESTART_AFTER_MAX_MS)
   }
 
+  const isRefused = (ended: Run): boolean => {
+    if (ended.exitCode() !== EXIT_BOOKS_BEHIND) return false
+    isReady = false
+    if (!isStopping()) onRefused(ended.lastWords(), EXIT_BOOKS_BEHIND)
+    return true
+  }
+
   const startAgain = async (): Promise<void> => {
     restarts += 1
     const next = runOrFault()
@@ -102,7 +115,7 @@ export function keep(options: KeeperOptions): Keeper {
     const outcome = await next.started
     if (outcome.ready) return serve(next, outcome.info, true)
     await next.stop()
-    lost(outcome.why)
+    if (!isRefused(next)) lost(outcome.why)
   }
 
   const runOrFault = (): Run | string => {

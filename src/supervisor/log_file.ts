@@ -13,7 +13,7 @@ import { createStream } from 'rotating-file-stream'
 /** Some hundred thousand lines. */
 const FILE_MAX = '64M'
 const TAIL_CHARACTERS = 16 * 1024
-const LAST_LINE_MAX_CHARACTERS = 400
+const LAST_LINE_MAX_CHARACTERS = 600
 
 export interface LogFile {
   write(text: string): void

@@ -5,7 +5,8 @@
  *
  * M1. Ctrl-C, SIGTERM and a closed terminal stop everything in order and exit 0. So does the end of
  *     a program that started it with a channel to it.
- * M2. What makes a start impossible is told in one sentence, exit 1.
+ * M2. What makes a start impossible is told in one sentence, exit 1; exit 78 when the books are
+ *     behind what others know of them, also when that is found out later.
  * M3. Files are for their owner alone, those of children too.
  */
 import { systemClock } from '../base/clock.js'
@@ -31,7 +32,18 @@ async function main(): Promise<void> {
   await seeOffFormerRun(data.file(RUN_FILE), clock, terminal.say)
   await refuseTakenPorts(environment.settings)
   await refuseSilentNats(environment.settings)
-  const stack = await createStack({ environment, data, clock, random: systemRandom(), terminal })
+  const stack = await createStack({
+    environment,
+    data,
+    clock,
+    random: systemRandom(),
+    terminal,
+    onRefused: (why, exitCode) => {
+      if (stopping !== undefined) return
+      terminal.trouble(why)
+      void stop().then(() => process.exit(exitCode))
+    },
+  })
 
   let stopping: Promise<void> | undefined
   const stop = (): Promise<void> => (stopping ??= stack.stop().then(() => data.release()))
@@ -55,5 +67,5 @@ async function main(): Promise<void> {
 main().catch((error: unknown) => {
   const expected = error instanceof CannotStart || error instanceof SettingsError
   console.error(expected ? error.message : error)
-  process.exit(1)
+  process.exit(error instanceof CannotStart ? error.exitCode : 1)
 })

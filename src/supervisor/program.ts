@@ -40,6 +40,8 @@ export interface Run {
   readonly started: Promise<Start>
   /** How it ended: `exit code 1`, `signal SIGKILL`. */
   readonly ended: Promise<string>
+  /** Its own exit code, once it has ended; null when a signal ended it. */
+  exitCode(): number | null
   /** What it wrote last. */
   lastWords(): string
   readonly answers: Program['answers'] | undefined
@@ -65,6 +67,7 @@ export function run(program: Program, logPath: string): Run {
     pid: child.pid,
     started: startOf(program, child, ended, lastWords),
     ended,
+    exitCode: () => child.exitCode,
     lastWords,
     answers: program.answers,
     kill: () => void child.kill('SIGKILL'),

@@ -30,6 +30,8 @@ export interface StackOptions {
   readonly clock: Clock
   readonly random: Random
   readonly terminal: Terminal
+  /** A process ended for good, and without it the stack is of no use. */
+  readonly onRefused: (why: string, exitCode: number) => void
 }
 
 export interface Stack {
@@ -64,6 +66,7 @@ export async function createStack(options: StackOptions): Promise<Stack> {
       },
       onLost: (why, againAfterMs) =>
         terminal.trouble(`${name} ended (${why}); starting it again in ${againAfterMs / 1000} s`),
+      onRefused: (why, exitCode) => options.onRefused(`${name} ended: ${why}`, exitCode),
     })
   }
 

@@ -59,6 +59,36 @@ function eventsOf(message: BusMessage) {
   return read.events
 }
 
+void t.test('the bus is used once it is admitted, and tells its newest event', async (t) => {
+  const server = await aServer(t)
+  await server.start()
+  const asked: (string | null)[] = []
+  const admitted = { after: 0 }
+  const connectAnew = async (): Promise<Bus> => {
+    asked.length = 0
+    const bus = connectBus({
+      url: server.url,
+      consumes: false,
+      admit: (newest) => Promise.resolve(asked.push(newest) > admitted.after),
+      clock: systemClock,
+      log,
+    })
+    t.teardown(() => bus.close())
+    await isUp(bus)
+    return bus
+  }
+  const bus = await connectAnew()
+  t.same(asked, [null], 'an empty stream')
+  const events = someEvents(3)
+  await Promise.all(events.map((event) => bus.publisher.publish(event, event.id)))
+  admitted.after = 1
+  const next = await connectAnew()
+  t.same(asked, [events[2]!.id, events[2]!.id], 'asked again; of events that travel together')
+  await next.publisher.publish(events[0]!, `${events[0]!.id}:sweep1`)
+  await connectAnew()
+  t.same(asked.at(-1), events[0]!.id, 'whatever its message id is')
+})
+
 void t.test('an event arrives as it was published, byte for byte', async (t) => {
   const server = await aServer(t)
   await server.start()

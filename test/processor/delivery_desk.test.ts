@@ -17,7 +17,9 @@ type Stream = ClientDuplexStream<DeskAnswer, DeskQuestion>
 type Script = (question: DeskQuestion, stream: Stream) => DeskAnswer | undefined
 
 async function aDesk(t: Test, answerWithinMs?: number) {
-  const desk = deliveryDeskService(createGuard('it_ours'), answerWithinMs)
+  const pools: (readonly [pool: number, newestEvent: string | null])[] = []
+  const onPool = (pool: number, newest: string | null): void => void pools.push([pool, newest])
+  const desk = deliveryDeskService(createGuard('it_ours'), onPool, answerWithinMs)
   const { DeliveryDesk } = contracts<ProtoGrpcType>().causeway.v1
   const server = new Server()
   server.addService(DeliveryDesk.service, desk.handlers)
@@ -43,13 +45,25 @@ async function aDesk(t: Test, answerWithinMs?: number) {
   }
   const attended = (count: number): Promise<unknown> =>
     eventually(`${count} attend`, () => desk.attending === count)
-  return { desk, attend, attended }
+  return { desk, attend, attended, pools }
 }
 
 const inFlight =
   (in_flight: number): Script =>
   () => ({ status: { in_flight } })
 const codeOf = (outcome: Outcome<unknown>): string => (outcome.ok ? 'ok' : outcome.code)
+
+void t.test('a pool says which one it is, and its newest event', async (t) => {
+  const { attend, pools } = await aDesk(t)
+  const stream = attend(inFlight(1))
+  stream.write({ number: 0, greeting: { pool: 2, newest_event: 'evt_1' } })
+  stream.write({ number: 0, greeting: { pool: 2, newest_event: '' } })
+  await eventually('both were heard', () => pools.length === 2)
+  t.same(pools, [
+    [2, 'evt_1'],
+    [2, null],
+  ])
+})
 
 void t.test('each pool answers, and one of them in turn', async (t) => {
   const { desk, attend, attended } = await aDesk(t)

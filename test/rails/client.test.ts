@@ -10,7 +10,15 @@ import type { ProtoGrpcType } from '../../protos/types/rail.js'
 import { GRPC_MESSAGE_MAX_BYTES, STREAM_BATCH_MAX } from '../../src/base/bounds.js'
 import { contracts } from '../../src/base/protos.js'
 import { UNDESCRIBED, type RailOrder } from '../../src/rails/rail.js'
-import { aLinkedListener, aListener, anInstruction, aRail, shortFolder, until } from './harness.js'
+import {
+  aLinkedListener,
+  aListener,
+  anInstruction,
+  aRail,
+  shortFolder,
+  TOKEN,
+  until,
+} from './harness.js'
 
 type Stream = ServerDuplexStream<OrderBatch__Output, ReportBatch>
 
@@ -63,6 +71,18 @@ void t.test('before the rail has spoken, nothing is final and nothing is sent', 
   t.strictSame(await journal.find([lost.id]), [], 'what was sent too early is not kept')
 })
 
+void t.test('the link opens when it is admitted, and asks again until then', async (t) => {
+  const { address, streams } = await aPuppet(t)
+  const asked: (string | null)[] = []
+  const rail = aListener(t, address, TOKEN, ({ newestInstruction }) => {
+    asked.push(newestInstruction)
+    return Promise.resolve(asked.length === 3)
+  })
+  await until('the link is up', () => rail.up())
+  t.same(asked, [null, null, null], 'a rail that does not tell its newest instruction has none')
+  t.equal(streams.length, 1, 'no link before')
+})
+
 void t.test('the link comes back when the rail does, and says so', async (t) => {
   const folder = shortFolder(t)
   const first = await aRail(t, folder)
@@ -83,7 +103,7 @@ void t.test('the link comes back when the rail does, and says so', async (t) => 
 void t.test('orders of one turn leave together and in order', async (t) => {
   const puppet = await aPuppet(t)
   const rail = await aLinkedListener(t, puppet.address)
-  t.strictSame(rail.describe(), { name: 'puppet', finalityWindowMs: 7_000 })
+  t.match(rail.describe(), { name: 'puppet', finalityWindowMs: 7_000 })
   const orders = Array.from({ length: STREAM_BATCH_MAX + 44 }, query)
   for (const order of orders) rail.send([order])
   const arrived = () => puppet.batches.flatMap((batch) => batch.orders)

@@ -10,7 +10,7 @@ import { instant, systemClock, type Clock } from '../../src/base/clock.js'
 import { newId, type EffectId } from '../../src/base/ids.js'
 import { createLog } from '../../src/base/log.js'
 import { systemRandom } from '../../src/base/random.js'
-import { connectRail } from '../../src/rails/client.js'
+import { connectRail, type RailConnection } from '../../src/rails/client.js'
 import type { Destination, Instruction, Rail, RailReport } from '../../src/rails/rail.js'
 import { openJournal, type Journal } from '../../src/rails/sandbox/journal.js'
 import { startSandboxRail, type SandboxRailOptions } from '../../src/rails/sandbox/server.js'
@@ -109,8 +109,13 @@ export interface Listener extends Rail {
   ): Promise<Extract<RailReport, { status: S }>>
 }
 
-export function aListener(t: Test, address: string, token = TOKEN): Listener {
-  const rail = connectRail({ address, token, log })
+export function aListener(
+  t: Test,
+  address: string,
+  token = TOKEN,
+  admit?: RailConnection['admit'],
+): Listener {
+  const rail = connectRail({ address, token, log, ...(admit === undefined ? {} : { admit }) })
   t.teardown(() => rail.close())
   const heard: RailReport[] = []
   rail.onReport((reports) => heard.push(...reports))

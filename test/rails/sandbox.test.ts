@@ -44,7 +44,28 @@ async function untilJournalled(journal: Journal, id: string): Promise<void> {
 void t.test('it describes itself', async (t) => {
   const { address } = await aRail(t, shortFolder(t))
   const rail = await aLinkedListener(t, address)
-  t.strictSame(rail.describe(), { name: 'sandbox', finalityWindowMs: 0 })
+  t.match(rail.describe(), { name: 'sandbox', finalityWindowMs: 0, newestInstruction: null })
+})
+
+void t.test('it tells the instruction that it received last, also after a restart', async (t) => {
+  const folder = shortFolder(t)
+  let ticks: number = systemClock.now()
+  const first = await aRail(t, folder, { clock: { now: () => instant(ticks++) } })
+  const rail = await aLinkedListener(t, first.address)
+  const [one, two] = [anInstruction(), anInstruction()]
+  for (const instruction of [two, one]) {
+    instruct(rail, instruction)
+    await rail.hear(instruction.id, 'executed')
+  }
+  t.equal(first.journal.newest(), one.id)
+  await first.close()
+  const again = await aRail(t, folder)
+  t.equal(again.journal.newest(), one.id)
+  const later = await aLinkedListener(t, again.address)
+  t.equal(later.describe().newestInstruction, one.id)
+  instruct(later, two)
+  await later.hear(two.id, 'executed')
+  t.equal(again.journal.newest(), one.id, 'what came again is no newer')
 })
 
 void t.test('it pays, exactly what was instructed', async (t) => {

@@ -83,9 +83,10 @@ export async function kill(stage: Stage): Promise<void> {
 }
 
 async function newLife(stage: Stage, how: string): Promise<void> {
-  const { rail, trace } = stage
+  const { rail, bus, mortal, witness, trace } = stage
   trace.say(how)
   trace.count(how)
+  await witness.checkMarks(mortal.world.store.marks, stage.highWater.mark, rail, bus)
   if (rail.isUp) {
     rail.cut()
     rail.join()
@@ -95,8 +96,10 @@ async function newLife(stage: Stage, how: string): Promise<void> {
 }
 
 /** Takes what the processor let out. */
-async function collect({ mortal, witness, rail, bus, trace }: Stage): Promise<void> {
+async function collect(stage: Stage): Promise<void> {
+  const { mortal, witness, rail, bus, trace } = stage
   const { world } = mortal
+  stage.highWater.mark = world.store.marks.progress()
   const orders = world.orders.splice(0)
   const events = world.events.splice(0)
   for (const order of orders) trace.count(`order: ${order.kind}`)

@@ -15,6 +15,8 @@ import type { Memory } from '../../src/processor/memory/memory.js'
 import type { RailOrder } from '../../src/rails/rail.js'
 import { openJournal } from '../../src/rails/sandbox/journal.js'
 import { openDatabase } from '../../src/store/database.js'
+import { createMarks } from '../../src/processor/recovery/marks.js'
+import { readProgress, type Progress, type ProgressQueries } from '../../src/store/progress.js'
 import type { StoredEvent } from '../../src/store/store.js'
 import type { FaultyBus } from './faulty_bus.js'
 import type { FaultyRail } from './faulty_rail.js'
@@ -56,6 +58,13 @@ export interface Witness {
   /** Everything that was ever answered is there, and nothing twice. */
   checkKnown(memory: PartnerMemory): Promise<void>
   rows(): Promise<readonly Row[]>
+  /** What others know of the books is in them. */
+  checkMarks(
+    books: ProgressQueries,
+    highWater: Progress,
+    rail: FaultyRail,
+    bus: FaultyBus,
+  ): Promise<void>
   /**
    * The auditor, over the processor's books and, at the end, the bank's. Before, a lie may have
    * come whose truth is still on its way.
@@ -113,6 +122,16 @@ export async function openWitness(folder: string, clock: Clock): Promise<Witness
       checkTaken(offers, await disk.all<Fate>(CONVERTED))
     },
     rows,
+    checkMarks: async (books, highWater, rail, bus) => {
+      const marks = createMarks({ ...books, progress: () => onDisk })
+      const onDisk = await readProgress(disk)
+      await marks.judge({ kind: 'high_water', source: 'file', progress: highWater })
+      for (const id of bus.pool.keys()) await marks.judge({ kind: 'event', source: id, id })
+      for (const id of rail.entries.keys()) {
+        await marks.judge({ kind: 'instruction', source: id, id })
+      }
+      assert.deepEqual(marks.behind(), [])
+    },
     audit: async (rail, isEnd) => {
       await writeRailBooks(folder, rail)
       const books = await openBooks(folder, clock)

@@ -6,6 +6,7 @@
  */
 import type { Random } from '../../src/base/random.js'
 import { createChance, type Chance } from '../fuzz/chance.js'
+import type { Progress } from '../../src/store/progress.js'
 import { ownFolder } from '../support/own_folder.js'
 import type { Home } from '../support/world.js'
 import { createFaultyBus, type FaultyBus } from './faulty_bus.js'
@@ -29,6 +30,8 @@ export interface Stage {
   readonly nonces: { readonly nonce: Buffer; readonly at: number }[]
   /** Instructions of which the processor has heard what can not be. */
   readonly odd: Set<string>
+  /** As the file beside the books has it. */
+  readonly highWater: { mark: Progress }
   /** Draws a fault that comes once in so many times; none when they have stopped. */
   happens(times: number): boolean
   stopFaults(): void
@@ -80,6 +83,7 @@ export async function setStage({ seed, home, tell }: StageOptions): Promise<Stag
     witness,
     nonces: [],
     odd: new Set(),
+    highWater: { mark: mortal.world.store.marks.progress() },
     happens,
     stopFaults: () => {
       faulty = false

@@ -5,6 +5,42 @@ import { plus, SECOND, systemClock } from '../../src/base/clock.js'
 import { keep } from '../../src/supervisor/keeper.js'
 import { eventually } from '../support/eventually.js'
 
+t.test('a program whose books are behind is not started again', async (t) => {
+  const folder = t.testdir()
+  const refused: (readonly [why: string, exitCode: number])[] = []
+  const lost: string[] = []
+  const ends = { at: 'its start' }
+  const keepOne = (log: string) =>
+    keep({
+      name: 'books',
+      program: () => ({
+        command: '/bin/sh',
+        arguments: ['-c', ends.at === 'its start' ? 'echo behind; exit 78' : 'read x; exit 78'],
+        environment: process.env,
+        serves: () => (ends.at === 'its start' ? undefined : {}),
+      }),
+      logPath: join(folder, log),
+      clock: systemClock,
+      askEveryMs: 5,
+      isStopping: () => false,
+      onReady: () => undefined,
+      onLost: (why) => lost.push(why),
+      onRefused: (why, exitCode) => refused.push([why, exitCode]),
+    })
+  await t.rejects(keepOne('start.log').start(), {
+    name: 'CannotStart',
+    message: 'books does not start: behind',
+    exitCode: 78,
+  })
+  ends.at = 'later'
+  const keeper = keepOne('later.log')
+  await keeper.start()
+  await eventually('it is told', () => refused.length === 1)
+  t.same([refused, lost, keeper.restarts], [[['', 78]], [], 0])
+  t.notOk(keeper.isReady)
+  await keeper.stop()
+})
+
 t.test('a program that goes silent is started again, one that pauses is not', async (t) => {
   const lost: string[] = []
   const pauses: number[] = []
@@ -31,6 +67,7 @@ t.test('a program that goes silent is started again, one that pauses is not', as
       lost.push(why)
       pauses.push(againAfterMs)
     },
+    onRefused: () => undefined,
   })
   await keeper.start()
   const { pid } = keeper

@@ -53,6 +53,7 @@ export async function tendStack(
     clock: fastClock(),
     random: systemRandom(),
     terminal: { say, up: say, trouble: say },
+    onRefused: say,
   })
   await stack.start()
   const sandbox = readSandbox(data.file(FILES.sandbox))

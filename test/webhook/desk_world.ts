@@ -187,7 +187,14 @@ function connect(address: string, clerk: ReturnType<typeof createClerk>): Attend
   const client = new DeliveryDesk(address, credentials.createInsecure(), {
     'grpc.use_local_subchannel_pool': 1,
   })
-  const attended = attendDesk({ client, token: TOKEN, clerk, log })
+  const attended = attendDesk({
+    client,
+    token: TOKEN,
+    clerk,
+    pool: 1,
+    lastReceived: () => Promise.resolve(null),
+    log,
+  })
   return {
     leave: async () => {
       await attended.leave()

@@ -6,6 +6,8 @@
  *
  * - The mark names only commits that are on disk. It may lag behind the books and is never ahead of
  *   them: a mark that is ahead proves that the books are an older copy, or other books.
+ * - A mark that is ahead of the books stays until these have come further, which takes a new epoch:
+ *   it is the evidence.
  * - It is written at most once in WRITE_EVERY_MS and at a clean stop, beside commits. A mark that
  *   cannot be written lags; that stops nothing.
  */
@@ -18,6 +20,8 @@ const WRITE_EVERY_MS = SECOND
 export interface HighWaterOptions {
   /** Replaces the mark in one step. */
   readonly write: (mark: string) => Promise<void>
+  /** The mark that was found; undefined when there is none. */
+  readonly found: Progress | undefined
   readonly pause: (ms: number) => Promise<void>
   readonly log: Logger
 }
@@ -29,7 +33,7 @@ export interface HighWater {
   stop(): Promise<void>
 }
 
-export function createHighWater({ write, pause, log }: HighWaterOptions): HighWater {
+export function createHighWater({ write, found, pause, log }: HighWaterOptions): HighWater {
   let unwritten: Progress | undefined
   let running = false
   let stopped = false
@@ -56,6 +60,7 @@ export function createHighWater({ write, pause, log }: HighWaterOptions): HighWa
 
   return {
     committed: (progress) => {
+      if (found !== undefined && isAhead(found, progress)) return
       unwritten = progress
       if (!running && !stopped) void run()
     },
@@ -65,6 +70,12 @@ export function createHighWater({ write, pause, log }: HighWaterOptions): HighWa
       await writeNewest()
     },
   }
+}
+
+/** Of other books no batch can be compared, only the epoch. */
+export function isAhead(mark: Progress, books: Progress): boolean {
+  if (mark.epoch !== books.epoch) return mark.epoch > books.epoch
+  return mark.booksId !== books.booksId || mark.lastBatch > books.lastBatch
 }
 
 function toText({ booksId, epoch, lastBatch }: Progress): string {

@@ -8,6 +8,7 @@
  *   disk, so books that do not contain it are an older copy, or lost a part of themselves.
  * - What an operator accepted as lost is no longer held against the books.
  */
+import { isAhead } from './high_water.js'
 import { toRfc3339, instant } from '../../base/clock.js'
 import type { Progress, ProgressQueries } from '../../store/progress.js'
 
@@ -64,15 +65,14 @@ function reasonOf(mark: Mark, books: ProgressQueries): Promise<string | null> {
 }
 
 function highWaterReason(source: string, mark: Progress, books: Progress): string | null {
+  if (!isAhead(mark, books)) return null
   if (mark.booksId !== books.booksId) {
     return `the books are not those of ${source}, which had come to commit ${mark.lastBatch}`
   }
-  if (mark.epoch < books.epoch) return null
   if (mark.epoch > books.epoch) {
     return `the books are in epoch ${books.epoch}, behind epoch ${mark.epoch} of ${source}`
   }
   const missing = mark.lastBatch - books.lastBatch
-  if (missing <= 0) return null
   const commits = missing === 1 ? '1 commit' : `${missing} commits`
   return `the books end ${commits} behind ${source} (${books.lastBatch} < ${mark.lastBatch})`
 }

@@ -22,6 +22,9 @@ export interface DeliveryDeskService extends WebhookPools {
   readonly handlers: DeliveryDeskHandlers
 }
 
+/** Told when a pool connects: which one, and the event it received last, null for none. */
+export type PoolConnected = (pool: number, newestEvent: string | null) => void
+
 type Stream = ServerDuplexStream<DeskAnswer, DeskQuestion>
 
 interface Waiting {
@@ -31,6 +34,7 @@ interface Waiting {
 
 export function deliveryDeskService(
   guard: Guard,
+  onPool: PoolConnected = () => undefined,
   answerWithinMs = DESK_ANSWER_WITHIN_MS,
 ): DeliveryDeskService {
   const pools = new Set<Stream>()
@@ -50,6 +54,9 @@ export function deliveryDeskService(
   }
 
   const take = (stream: Stream, answer: DeskAnswer): void => {
+    if (answer.greeting) {
+      return onPool(answer.greeting.pool, answer.greeting.newest_event || null)
+    }
     const asked = waiting.get(answer.number)
     if (asked?.stream !== stream) return // too late
     asked.settle(answer.fault === '' ? accepted(answer) : refused(faultOf(answer.fault)))

@@ -40,6 +40,8 @@ export interface Journal {
   /** Entries with an unacknowledged report, by report id, after this one. */
   unacknowledged(afterReportId: string, limit: number): Promise<Entry[]>
   write(group: JournalGroup): Promise<void>
+  /** The instruction received last; null when there is none. */
+  newest(): EffectId | null
   close(): Promise<void>
 }
 
@@ -52,6 +54,8 @@ const SELECT = `SELECT id, purpose, CAST(amount AS TEXT) AS amount, currency, ac
 const FIND = `${SELECT} WHERE id IN (SELECT value FROM json_each(?))`
 const DUE = `${SELECT} WHERE due_at <= ? ORDER BY due_at LIMIT ?`
 const NEXT_DUE = 'SELECT min(due_at) AS due_at FROM instructions WHERE due_at > ?'
+const NEWEST = `SELECT id, received_at FROM instructions
+  WHERE received_at = (SELECT max(received_at) FROM instructions) LIMIT 1`
 const UNACKNOWLEDGED = `${SELECT} WHERE report_id > ? ORDER BY report_id LIMIT ?`
 
 /** Several statements as one: the trigger spreads what is inserted into the view. */
@@ -100,6 +104,7 @@ interface Row {
 export async function openJournal(file: string): Promise<Journal> {
   const database = await openDatabase(file, { migrations: SCHEMA, sole: true })
   await database.exec(WRITE_VIEW)
+  let [newest] = await database.all<Pick<Row, 'id' | 'received_at'>>(NEWEST)
   const read = async (sql: string, parameters: readonly (string | number)[]): Promise<Entry[]> =>
     (await database.all<Row>(sql, parameters)).map(toEntry)
 
@@ -118,7 +123,13 @@ export async function openJournal(file: string): Promise<Journal> {
         JSON.stringify(acknowledged),
         JSON.stringify(discrepancies.map(({ id, content, at }) => [id, content, at])),
       ])
+      for (const { id, receivedAt } of entries) {
+        if (newest === undefined || receivedAt >= newest.received_at) {
+          newest = { id, received_at: receivedAt }
+        }
+      }
     },
+    newest: () => newest?.id ?? null,
     close: async () => {
       await database.exec('PRAGMA wal_checkpoint(TRUNCATE)')
       await database.close()

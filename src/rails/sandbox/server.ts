@@ -17,13 +17,12 @@ import { createGrpcServer, type GrpcServer } from '../../base/grpc_server.js'
 import type { Logger } from '../../base/log.js'
 import { contracts } from '../../base/protos.js'
 import type { Random } from '../../base/random.js'
-import type { RailDescription } from '../rail.js'
 import { createCycle } from './cycle.js'
 import type { Journal } from './journal.js'
 import { createLink, endWith, type Call, type Link } from './link.js'
 
 /** What the journal does not know now was never here: "not found" is final at once. */
-const DESCRIPTION: RailDescription = { name: 'sandbox', finalityWindowMs: 0 }
+const DESCRIPTION = { name: 'sandbox', finality_window_ms: 0 }
 const SHUT_DOWN_WITHIN_MS = 2 * SECOND
 
 export interface SandboxRailOptions {
@@ -62,10 +61,7 @@ export async function startSandboxRail(options: SandboxRailOptions): Promise<San
 
   const server = serve(token, {
     Describe: (_call, callback) => {
-      callback(null, {
-        name: DESCRIPTION.name,
-        finality_window_ms: DESCRIPTION.finalityWindowMs,
-      })
+      callback(null, { ...DESCRIPTION, newest_instruction: journal.newest() ?? '' })
     },
     Link: openLink,
   })

@@ -8,7 +8,7 @@ const log = createLog('test', { LOG_LEVEL: 'silent' })
 const at = (lastBatch: number): Progress => ({ booksId: 'b', epoch: 1, lastBatch })
 const turn = (): Promise<void> => new Promise((resolve) => setImmediate(resolve))
 
-function held() {
+function held(found?: Progress) {
   const written: (Progress | undefined)[] = []
   const pauses: (() => void)[] = []
   const failing = { is: false }
@@ -18,6 +18,7 @@ function held() {
       written.push(readHighWater(text))
       return Promise.resolve()
     },
+    found,
     pause: () => new Promise((resolve) => void pauses.push(resolve)),
     log,
   })
@@ -62,6 +63,19 @@ void t.test('a mark that cannot be written stops nothing', async (t) => {
   mark.committed(at(2))
   await passASecond()
   t.same(written, [at(2)])
+})
+
+void t.test('a mark ahead of the books stays until a new epoch', async (t) => {
+  for (const found of [at(9), { ...at(1), booksId: 'other' }]) {
+    const { mark, written, passASecond } = held(found)
+    mark.committed(at(8))
+    await mark.stop()
+    t.same(written, [])
+    const next = held(found)
+    next.mark.committed({ ...at(8), epoch: 2 })
+    await passASecond()
+    t.same(next.written, [{ ...at(8), epoch: 2 }])
+  }
 })
 
 void t.test('what is no mark says nothing', (t) => {
