@@ -7,7 +7,7 @@ MAKEFLAGS += --no-print-directory
 SHELL := /bin/sh
 .DEFAULT_GOAL := help
 .PHONY: help setup nats build run demo ops audit statement test check lint format bench fuzz sim lives chaos freeze \
-	load soak spike profile bench-scale bench-pool bench-compare seed clean
+	load soak spike profile bench-scale bench-pool bench-compare seed settings clean
 
 INSTALLED := node_modules/.installed
 TYPES := protos/types/.made
@@ -106,6 +106,9 @@ nats: ## nats-server, from PATH or from apt; nothing to do when NATS_URL is set
 
 build: $(BUILT) ## types of the protos, then JavaScript into .build/
 	@:
+
+settings: build ## write src/SETTINGS.md and .env.example from the settings in the code
+	@node .build/src/operations/settings_page.js write
 
 clean: ## remove what was built; keeps node_modules and var
 	@rm -rf .build protos/types

@@ -4,24 +4,19 @@ import { join } from 'node:path'
 import t from 'tap'
 import { projectRoot } from '../src/base/protos.js'
 import { SETTINGS } from '../src/base/settings.js'
+import { SETTINGS_GROUPS } from '../src/base/settings_groups.js'
+import { envExample, settingsPage } from '../src/operations/settings_page.js'
 
 const textOf = (file: string): string => readFileSync(join(projectRoot(), file), 'utf8')
 const readme = textOf('README.md')
 
 const ROOMS = ['src/operations', 'gateway', 'protos', 'src', 'actors', 'test/load']
 
-const row = (cells: readonly string[]): string => `| ${cells.join(' | ')} |`
-const settings = [
-  row(['name', 'default', 'allowed', 'what it is']),
-  '|---|---|---|---|',
-  ...Object.entries(SETTINGS).map(([name, { fallback, allowed, about }]) =>
-    row([`\`${name}\``, fallback === '' ? '' : `\`${fallback}\``, allowed, about]),
-  ),
-].join('\n')
-
-t.test('the table of settings is the one of src/base/settings.ts', async (t) => {
-  const [, table = ''] = readme.split(/<!-- settings -->\n|\n<!-- end -->/)
-  t.equal(table, settings)
+t.test('the pages made from the settings are current', async (t) => {
+  t.equal(textOf('src/SETTINGS.md'), settingsPage(), 'make settings')
+  t.equal(textOf('.env.example'), envExample(), 'make settings')
+  const grouped = Object.values(SETTINGS_GROUPS).flat()
+  t.same([...grouped].sort(), Object.keys(SETTINGS).sort(), 'each setting is in one group')
 })
 
 t.test('every make target that is named exists', async (t) => {

@@ -268,7 +268,21 @@ export function readDotEnv(file: string): {
   return { values, faults }
 }
 
-/** An address of NATS may hold a password. */
+/** A value as it may be printed: the password in an address of NATS is masked. */
+export const withoutSecrets = (name: SettingName, value: string): string =>
+  name === 'NATS_URL' ? value.replace(/\/\/[^@/]*@/g, '//…@') : value
+
+/** Where the value of a setting comes from. */
+export function settingSource(
+  name: SettingName,
+  environment: Readonly<Record<string, string | undefined>> = process.env,
+  dotEnvFile = '.env',
+): 'environment' | '.env' | 'default' {
+  if (environment[name] !== undefined) return 'environment'
+  return readDotEnv(dotEnvFile).values[name] === undefined ? 'default' : '.env'
+}
+
+/** A wrong value may hold a password in the wrong place. */
 const told = (name: string, given: string): string => (name === 'NATS_URL' ? '…' : given)
 
 /** Values that are fine alone and wrong together. */

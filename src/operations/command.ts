@@ -53,11 +53,22 @@ export interface Report {
   readonly isAside?: boolean
 }
 
-export interface Command {
+interface Spec {
   /** The words that call it, then its arguments: `deposit PARTNER ENV CUR AMOUNT`. */
   readonly usage: string
   readonly about: string
   /** Those it takes beside the ones of every command. */
   readonly options?: readonly Option[]
+}
+
+/** A command that asks the running stack. */
+export interface Command extends Spec {
   run(context: Context, args: readonly string[]): Promise<Report>
 }
+
+/** A command that needs no running stack. */
+export interface LocalCommand extends Spec {
+  runLocally(paint: Paint): Report
+}
+
+export type AnyCommand = Command | LocalCommand

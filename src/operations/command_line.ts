@@ -8,13 +8,13 @@
  *   would not.
  */
 import { Argument, Command as Program, CommanderError, Option as ProgramOption } from 'commander'
-import { CommandFault, type Command } from './command.js'
+import { CommandFault, type AnyCommand } from './command.js'
 import { COMMANDS } from './commands.js'
 import { OPTIONS, type Flags, type Option } from './options.js'
 
 export type Typed =
   | { readonly help: string }
-  | { readonly command: Command; readonly args: readonly string[]; readonly flags: Flags }
+  | { readonly command: AnyCommand; readonly args: readonly string[]; readonly flags: Flags }
 
 const HELP_FOOTER = `
 Every change: --as NAME --reason TEXT (required for production).
@@ -31,6 +31,7 @@ const GROUPS: Readonly<Record<string, string>> = {
   unknown: 'instructions without a final outcome',
   discrepancy: 'differences between the rail and the ledger',
   'master-key': 'master keys and what is encrypted under them',
+  config: 'settings in force',
   webhooks: 'webhook endpoints, deliveries and dead letters',
 }
 
@@ -118,11 +119,11 @@ function groupOf(
   return group
 }
 
-const namesOf = ({ usage }: Command): string[] =>
+const namesOf = ({ usage }: AnyCommand): string[] =>
   usage.split(' ').filter((part) => /^[a-z-]+$/.test(part))
 
 /** `NAME` must be given, `[NAME]` may be. */
-const argumentsOf = ({ usage }: Command): Argument[] =>
+const argumentsOf = ({ usage }: AnyCommand): Argument[] =>
   usage
     .split(' ')
     .filter((part) => !/^[a-z-]+$/.test(part))

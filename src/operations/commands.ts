@@ -1,7 +1,8 @@
 /** All commands of operators, in the order in which the help lists them. */
 import { actions } from './actions.js'
 import { balanceAlert, deposit, keyIssue, partnerCreate, ratesList, ratesSet } from './changes.js'
-import type { Command } from './command.js'
+import type { AnyCommand } from './command.js'
+import { configShow } from './config.js'
 import { discrepancyList, discrepancyResolve } from './discrepancies.js'
 import { intentResolve, intentReverse, intentShow, unknownList } from './intents.js'
 import { keyList, keyRevoke } from './keys.js'
@@ -39,7 +40,7 @@ import {
   webhooksStatus,
 } from './webhooks.js'
 
-export const COMMANDS: readonly Command[] = [
+export const COMMANDS: readonly AnyCommand[] = [
   partnerCreate,
   partnerList,
   partnerSuspend,
@@ -84,4 +85,5 @@ export const COMMANDS: readonly Command[] = [
   listen,
   sign,
   verify,
+  configShow,
 ]

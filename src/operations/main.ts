@@ -7,9 +7,10 @@
  */
 import { systemClock } from '../base/clock.js'
 import { readSettings } from '../base/settings.js'
-import { CommandFault } from './command.js'
+import { CommandFault, type Report } from './command.js'
 import { readCommandLine } from './command_line.js'
 import { connectOperator, connectPartnerAdmin, connectWebhookAdmin } from './operator_client.js'
+import type { Flags } from './options.js'
 import { findSandbox } from './sandbox.js'
 import { paintFor } from './terminal.js'
 
@@ -17,6 +18,7 @@ async function main(): Promise<void> {
   const typed = readCommandLine(process.argv.slice(2))
   if ('help' in typed) return console.log(typed.help)
   const { command, args, flags } = typed
+  if ('runLocally' in command) return print(command.runLocally(paintFor(process.stdout)), flags)
   const sandbox = findSandbox()
   if (sandbox === undefined) {
     throw new CommandFault(`No stack has run with DATA_DIR=${readSettings().DATA_DIR}: make run`)
@@ -38,15 +40,19 @@ async function main(): Promise<void> {
       },
       args,
     )
-    const told = flags.json === true ? jsonOf(report.value) : report.lines.join('\n')
-    if (report.isAside === true) console.error(told)
-    else console.log(told)
-    process.exitCode = report.exitCode ?? 0
+    print(report, flags)
   } finally {
     operator.close()
     partners.close()
     webhooks.close()
   }
+}
+
+function print(report: Report, flags: Flags): void {
+  const text = flags.json === true ? jsonOf(report.value) : report.lines.join('\n')
+  if (report.isAside === true) console.error(text)
+  else console.log(text)
+  process.exitCode = report.exitCode ?? 0
 }
 
 /** Without the marks `_name: 'name'`, by which the contracts' loader says that `name` is there. */

@@ -87,6 +87,7 @@ void t.test('who and why are taken by all that change something, and by no other
       'listen',
       'sign METHOD PATH',
       'verify METHOD PATH',
+      'config show',
     ],
   )
 })

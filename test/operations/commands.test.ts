@@ -266,6 +266,16 @@ t.test('where no stack runs', async (t) => {
     t.equal(exitCode, 2)
     t.match(err, `No stack has run with DATA_DIR=${dataDir}`)
   })
+  await t.test('the settings in force are shown, without secrets', async (t) => {
+    const NATS_URL = 'nats://user:hidden@127.0.0.1:4222'
+    const { exitCode, out } = await start('main.js', dataDir, ['config', 'show'], { NATS_URL })
+      .ended
+    t.equal(exitCode, 0)
+    t.match(out, new RegExp(`DATA_DIR +${dataDir} +environment`))
+    t.match(out, /QUOTE_TTL_S +300 +default/)
+    t.match(out, /NATS_URL +nats:\/\/…@127\.0\.0\.1:4222 +environment/)
+    t.notMatch(out, 'hidden')
+  })
   await t.test('help is there, of what was named', async (t) => {
     for (const [words, first] of [
       [['--help'], 'Usage: make ops ARGS="…" COMMAND'],

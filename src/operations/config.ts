@@ -1,0 +1,32 @@
+/** `config show`: the settings in force here, and where each comes from. Needs no running stack. */
+import { readEnvironment } from '../supervisor/environment.js'
+import { SETTINGS, settingSource, withoutSecrets, type SettingName } from '../base/settings.js'
+import { SETTINGS_GROUPS } from '../base/settings_groups.js'
+import type { LocalCommand, Report } from './command.js'
+import { table } from './terminal.js'
+
+export const configShow: LocalCommand = {
+  usage: 'config show',
+  about: 'the settings in force and where each comes from, secrets masked',
+  runLocally: (paint) => {
+    const { settings } = readEnvironment()
+    const shown = (name: SettingName): readonly [string, string, string] => [
+      name,
+      withoutSecrets(name, String(settings[name])),
+      settingSource(name),
+    ]
+    const lines = Object.entries(SETTINGS_GROUPS).flatMap(([group, names]) => [
+      '',
+      paint('strong', group),
+      table(
+        names.map((name) => shown(name).map((cell, i) => (i === 0 ? `  ${cell}` : cell))),
+        [],
+      ),
+    ])
+    const names = Object.keys(SETTINGS) as SettingName[]
+    const value = Object.fromEntries(
+      names.map((name) => [name, { value: shown(name)[1], source: shown(name)[2] }]),
+    )
+    return { value, lines: lines.slice(1) } satisfies Report
+  },
+}

@@ -1,0 +1,59 @@
+/**
+ * `src/SETTINGS.md` and `.env.example`, made from the settings in the code: `make settings` writes
+ * them, a test checks that they are current.
+ */
+import { writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { projectRoot } from '../base/protos.js'
+import { SETTINGS, type SettingName } from '../base/settings.js'
+import { SETTINGS_GROUPS } from '../base/settings_groups.js'
+
+const row = (cells: readonly string[]): string => `| ${cells.join(' | ')} |`
+
+const settingRow = (name: SettingName): string => {
+  const { fallback, allowed, about } = SETTINGS[name]
+  return row([`\`${name}\``, fallback === '' ? '' : `\`${fallback}\``, allowed, about])
+}
+
+export const settingsPage = (): string =>
+  [
+    '# Settings',
+    '',
+    'Set them in the environment or in `.env` (start from `.env.example`). A wrong value stops',
+    'the start and says what is allowed. `make ops ARGS="config show"` prints those in force.',
+    'This page is made from `src/base/settings.ts` by `make settings`.',
+    ...Object.entries(SETTINGS_GROUPS).flatMap(([group, names]) => [
+      '',
+      `## ${group}`,
+      '',
+      row(['name', 'default', 'allowed', 'meaning']),
+      '|---|---|---|---|',
+      ...names.map(settingRow),
+    ]),
+    '',
+    '## What depends on what',
+    '',
+    '- `WEBHOOK_ALLOW_PRIVATE`: under `make run` it is `true` unless set, while `HTTP_HOST` is',
+    '  loopback, the host lists are the defaults and `TRUSTED_PROXIES` is empty: receivers on your',
+    '  own machine work at once.',
+    '- While neither `SANDBOX_HOSTS` nor `PRODUCTION_HOSTS` is set, every host name is the sandbox.',
+    '  After that an unknown host is a 404, the address `127.0.0.1` too.',
+    '- Two stacks run side by side when their ports and `DATA_DIR` differ; port 0 takes a free one.',
+    '',
+  ].join('\n')
+
+export const envExample = (): string =>
+  [
+    '# Copy to .env and change what differs; src/SETTINGS.md says what each setting means.',
+    ...Object.entries(SETTINGS_GROUPS).flatMap(([group, names]) => [
+      '',
+      `# ${group}`,
+      ...names.map((name) => `#${name}=${SETTINGS[name].fallback}`),
+    ]),
+    '',
+  ].join('\n')
+
+if (process.argv[2] === 'write') {
+  writeFileSync(join(projectRoot(), 'src/SETTINGS.md'), settingsPage())
+  writeFileSync(join(projectRoot(), '.env.example'), envExample())
+}
