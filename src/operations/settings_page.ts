@@ -36,9 +36,10 @@ export const settingsPage = (): string =>
     '- `WEBHOOK_ALLOW_PRIVATE`: under `make run` it is `true` unless set, while `HTTP_HOST` is',
     '  loopback, the host lists are the defaults and `TRUSTED_PROXIES` is empty: receivers on your',
     '  own machine work at once.',
-    '- While neither `SANDBOX_HOSTS` nor `PRODUCTION_HOSTS` is set, every host name is the sandbox.',
-    '  After that an unknown host is a 404, the address `127.0.0.1` too.',
-    '- Two stacks run side by side when their ports and `DATA_DIR` differ; port 0 takes a free one.',
+    '- While neither `SANDBOX_HOSTS` nor `PRODUCTION_HOSTS` is set, every host name is the',
+    '  sandbox. After that an unknown host is a 404, the address `127.0.0.1` too.',
+    '- Two stacks run side by side when their ports and `DATA_DIR` differ.',
+    '- Port 0 takes a free port.',
     '',
   ].join('\n')
 
