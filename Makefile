@@ -6,8 +6,8 @@
 MAKEFLAGS += --no-print-directory
 SHELL := /bin/sh
 .DEFAULT_GOAL := help
-.PHONY: help setup nats build run demo ops audit statement test check lint format bench fuzz sim lives chaos freeze \
-	load soak spike profile bench-scale bench-pool bench-compare seed settings clean
+.PHONY: help setup nats build run demo ops audit statement test check lint format bench fuzz sim lives \
+	chaos powercut freeze load soak spike profile bench-scale bench-pool bench-compare seed settings clean
 
 INSTALLED := node_modules/.installed
 TYPES := protos/types/.made
@@ -62,6 +62,9 @@ sim: build ## faults in every order, by seed: make sim, make sim SEED=1 STEPS=15
 
 lives: build ## intents against the reference model: make lives RUNS=5000 SEED=1 ARGS=--rebuilt
 	@node .build/test/model/main.js $(call with,RUNS,runs) $(call with,SEED,seed) $(ARGS)
+
+powercut: setup nats build ## what a disk may keep at a power cut, at many points: make powercut IMAGES=200 SEED=1
+	@node .build/test/powercut/main.js $(call with,IMAGES,images) $(call with,SEED,seed)
 
 chaos: setup nats build ## kills, frozen processes and full disks under load: make chaos DURATION=60 SEED=1
 	@node .build/test/crash/chaos.js $(call with,DURATION,duration) $(call with,SEED,seed)

@@ -1,0 +1,73 @@
+/**
+ * Power cuts at many points of one recording, by seed.
+ *
+ * Owns: which points, which cuts, which images a stack is started on; the faults that must be
+ * noticed. Does not own: images (trace), what must hold in them (check).
+ */
+import { createChance } from '../fuzz/chance.js'
+import { faultsIn, faultsOnStart, withImage } from './check.js'
+import { CUTS, imageAfter, type CrashPoint } from './trace.js'
+import type { Acknowledged, Recording } from './workload.js'
+
+const SECTORS = [512, 4096] as const
+
+/** Images differ in how they were cut; half of the cuts come right after an answer. */
+export function crashPoint(
+  { trace, acknowledged }: Recording,
+  seed: number,
+  n: number,
+): CrashPoint {
+  const chance = createChance(seed, n)
+  const first = acknowledged[0]?.position ?? 0
+  const records = trace.records.filter(({ end }) => end >= first)
+  const position = chance.once(2) ? chance.pick(acknowledged).position : chance.pick(records).end
+  return { position, cut: CUTS[n % CUTS.length] ?? 'none', sectorBytes: chance.pick(SECTORS) }
+}
+
+export const nameOf = ({ position, cut, sectorBytes }: CrashPoint): string =>
+  `cut at ${position}, ${cut} of what was not synced, sectors of ${sectorBytes}`
+
+const before = ({ acknowledged }: Recording, position: number): Acknowledged[] =>
+  acknowledged.filter((one) => one.position <= position)
+
+/** @returns what is wrong with the image, and with the stack that is started on it */
+export async function faultsAfter(
+  recording: Recording,
+  point: CrashPoint,
+  seed: number,
+  start: boolean,
+): Promise<string[]> {
+  const image = imageAfter(recording.trace, point, createChance(seed, point.position))
+  const faults = await withImage(recording, image, (folder) =>
+    faultsIn(folder, before(recording, point.position)),
+  )
+  if (!start || faults.length > 0) return faults
+  return withImage(recording, image, (folder) => faultsOnStart(folder, recording, point.position))
+}
+
+/** Files whose fsync is left out; each of these must be noticed. */
+export const MUTANTS: Readonly<Record<string, (name: string) => boolean>> = {
+  'no fsync at all, as with synchronous=OFF': () => true,
+  'no fsync of a WAL, as of a commit with synchronous=NORMAL': (name) => name.endsWith('-wal'),
+  'no fsync of the processor’s WAL': (name) => name === 'processor.db-wal',
+  'no fsync of the rail’s journal': (name) => name === 'rail.db-wal',
+  'no fsync of the webhook pool’s WAL': (name) => name === 'webhooks.db-wal',
+}
+
+/**
+ * What was there before the first answer is left whole. @returns how many images it takes until a
+ * mutant is noticed; null: none of this many shows it
+ */
+export async function imagesUntilNoticed(
+  recording: Recording,
+  files: (name: string) => boolean,
+  seed: number,
+  limit: number,
+): Promise<number | null> {
+  const unsynced = { from: recording.acknowledged[0]?.position ?? 0, files }
+  for (let n = 0; n < limit; n++) {
+    const point = { ...crashPoint(recording, seed, n), unsynced }
+    if ((await faultsAfter(recording, point, seed, false)).length > 0) return n + 1
+  }
+  return null
+}

@@ -1,0 +1,41 @@
+/**
+ * Power cuts while payments go on: nothing acknowledged is lost, and every fsync that is left out
+ * is noticed.
+ */
+import t from 'tap'
+import { DATABASES } from './check.js'
+import { crashPoint, faultsAfter, imagesUntilNoticed, MUTANTS, nameOf } from './cuts.js'
+import { record } from './workload.js'
+
+// Two stacks in turn, on a machine that may be busy.
+t.setTimeout(170_000)
+const SEED = 1
+const ROUNDS = 8
+const IMAGES = 12
+/** After nothing that was not synced, and after torn sectors. */
+const START_EVERY = 11
+const MUTANT_IMAGES = 40
+
+const recording = await record(ROUNDS)
+t.teardown(() => recording.close())
+const { trace, acknowledged } = recording
+
+t.test('the recorder was loaded by every process that has a database', async (t) => {
+  for (const name of DATABASES) t.ok((trace.syncs.get(`${name}-wal`) ?? 0) > 1, name)
+})
+
+t.test('what was acknowledged is there after a power cut', async (t) => {
+  for (let n = 0; n < IMAGES; n++) {
+    const point = crashPoint(recording, SEED, n)
+    t.same(await faultsAfter(recording, point, SEED, n % START_EVERY === 0), [], nameOf(point))
+  }
+})
+
+for (const [name, files] of Object.entries(MUTANTS)) {
+  t.test(`${name} is noticed`, async (t) => {
+    const images = await imagesUntilNoticed(recording, files, SEED, MUTANT_IMAGES)
+    t.ok(images !== null, `in image ${images} of at most ${MUTANT_IMAGES}`)
+  })
+}
+
+t.ok(acknowledged.length > 100, `${acknowledged.length} answers, ${trace.records.length} records`)

@@ -1,0 +1,147 @@
+/**
+ * Payments on a real stack whose databases are recorded, and what was acknowledged when.
+ *
+ * Owns: building and loading the recorder, the calls, their places in the trace. Does not own: what
+ * a power cut leaves (trace), what must be in it (check).
+ *
+ * - The place of an answer is the trace's length once the answer is here: whatever it rests on was
+ *   recorded before.
+ */
+import { execFileSync } from 'node:child_process'
+import { mkdirSync, mkdtempSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { projectRoot } from '../../src/base/protos.js'
+import type { Credentials } from '../../src/operations/partner.js'
+import { partnerOf, type Answer, type Partner } from '../support/partner.js'
+import { insist, untilStatus } from '../support/payments.js'
+import { receiverOf } from '../support/receiver.js'
+import { anIntent, aPayout, promptPayQr } from '../support/requests.js'
+import { startStack } from '../support/stack.js'
+import { readTrace, type Trace } from './trace.js'
+
+/** Nothing that is repeated after a cut may be too late. */
+export const SETTINGS = {
+  RAIL_DELAY_MS: '20',
+  RATE_LIMIT: 'off',
+  HANDOVER_TTL_S: '3600',
+  SESSION_TTL_S: '900',
+}
+
+export interface Call {
+  readonly path: string
+  readonly body: unknown
+  readonly key: string
+  /** Instead of a signature. */
+  readonly token?: string
+}
+
+export interface Acknowledged {
+  readonly kind: 'payout' | 'intent' | 'confirm' | 'deposit' | 'ended'
+  /** Of the payout, intent or deposit. */
+  readonly id: string
+  readonly position: number
+  /** What is repeated after a cut, and the answer it had. */
+  readonly call?: Call
+  readonly text: string
+}
+
+export interface Recording {
+  readonly trace: Trace
+  readonly acknowledged: readonly Acknowledged[]
+  /** The folder of the stack that was recorded. */
+  readonly dataDir: string
+  readonly partner: Pick<Credentials, 'keyId' | 'secret'>
+  /** Ends the receiver of its webhooks, and removes the folder. */
+  close(): Promise<void>
+}
+
+const TRACE = 'powercut.trace'
+const CLIENTS = 4
+
+export function send(partner: Partner, { path, body, key, token }: Call): Promise<Answer> {
+  const by = token === undefined ? partner : partner.session(token)
+  return insist(() => by.request('POST', path, body, { headers: { 'Idempotency-Key': key } }))
+}
+
+/** @param rounds of each of the clients: a payout, a deposit and an intent that is paid */
+export async function record(rounds: number): Promise<Recording> {
+  const dataDir = mkdtempSync(join(tmpdir(), 'causeway-powercut-'))
+  const trace = join(dataDir, TRACE)
+  writeFileSync(trace, '')
+  const stack = await startStack({
+    dataDir,
+    settings: { ...SETTINGS, LD_PRELOAD: buildRecorder() },
+  })
+  const partner = partnerOf(stack.sandbox)
+  const receiver = await receiverOf(partner)
+  const acknowledged: Acknowledged[] = []
+  const note = (given: Omit<Acknowledged, 'position'>): void =>
+    void acknowledged.push({ ...given, position: statSync(trace).size })
+
+  const call = async (
+    kind: Acknowledged['kind'],
+    given: Call,
+    idOf: (body: Record<string, string>) => string | undefined,
+  ): Promise<Record<string, string>> => {
+    const { status, text, body } = await send(partner, given)
+    if (status >= 300) throw new Error(`${given.path}: ${status} ${text}`)
+    const answered = body as Record<string, string>
+    note({ kind, id: idOf(answered) ?? '', call: given, text })
+    return answered
+  }
+
+  const payOut = async (key: string): Promise<void> => {
+    const { amount, currency, beneficiary, reference } = aPayout({ amount: '125000' })
+    const body = { amount, currency, beneficiary, reference }
+    const { id = '' } = await call('payout', { path: '/v1/payouts', body, key }, (b) => b['id'])
+    const ended = await untilStatus(partner, `/v1/payouts/${id}`, 'completed')
+    note({ kind: 'ended', id, text: JSON.stringify(ended) })
+  }
+
+  const pay = async (key: string): Promise<void> => {
+    const path = '/v1/payment_intents'
+    const body = { ...anIntent(), partner_user_id: key }
+    const made = await call('intent', { path, body, key }, (b) => b['intent_id'])
+    const { intent_id: id = '', session_token: token = '' } = made
+    const scan = { qr_payload: promptPayQr(), local_amount_minor_units: '36000' }
+    await insist(() => partner.session(token).request('POST', `${path}/${id}/scan`, scan))
+    await call('confirm', { path: `${path}/${id}/confirm`, body: {}, key, token }, () => id)
+  }
+
+  const deposit = async (key: string): Promise<void> => {
+    const body = { currency: 'VND', amount: '1000' }
+    await call('deposit', { path: '/v1/funding/deposits', body, key }, (b) => b['id'])
+  }
+
+  const client = async (name: number): Promise<void> => {
+    for (let round = 0; round < rounds; round++) {
+      const key = `${name} ${round}`
+      await Promise.all([payOut(`payout ${key}`), pay(`user ${key}`), deposit(`deposit ${key}`)])
+    }
+  }
+  await Promise.all(Array.from({ length: CLIENTS }, (_, name) => client(name)))
+  await stack.stop()
+  const { key_id: keyId, signing_secret: secret } = stack.sandbox
+  return {
+    trace: readTrace(trace),
+    acknowledged,
+    dataDir,
+    partner: { keyId, secret },
+    close: async () => {
+      await receiver.close()
+      rmSync(dataDir, { recursive: true })
+    },
+  }
+}
+
+/** @returns the library's file */
+function buildRecorder(): string {
+  const source = join(projectRoot(), 'test/powercut/preload.c')
+  const folder = join(projectRoot(), '.build/powercut')
+  mkdirSync(folder, { recursive: true })
+  const library = join(folder, `preload-${process.pid}.so`)
+  execFileSync('cc', ['-O2', '-Wall', '-shared', '-fPIC', '-o', library, source, '-ldl'])
+  process.once('exit', () => rmSync(library, { force: true }))
+  return library
+}
