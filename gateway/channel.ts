@@ -7,14 +7,15 @@
  */
 import { credentials, type ChannelCredentials, type ClientOptions } from '@grpc/grpc-js'
 import { GRPC_MESSAGE_MAX_BYTES } from '../src/base/bounds.js'
+import { RECONNECT, type Backoff } from '../src/base/retry.js'
 
 /** Loopback or a socket file; the token in the metadata says who we are. */
 export const channelCredentials = (): ChannelCredentials => credentials.createInsecure()
 
 export const CHANNEL_OPTIONS: ClientOptions = {
   // The defaults, 1 s and 120 s, would make a restart of the processor an outage.
-  'grpc.initial_reconnect_backoff_ms': 100,
-  'grpc.max_reconnect_backoff_ms': 1_000,
+  'grpc.initial_reconnect_backoff_ms': RECONNECT.firstMs,
+  'grpc.max_reconnect_backoff_ms': RECONNECT.maxMs,
   // A processor that is stopped, not dead, keeps its socket: only a ping tells.
   'grpc.keepalive_time_ms': 10_000,
   'grpc.keepalive_timeout_ms': 3_000,
@@ -26,5 +27,5 @@ export const CHANNEL_OPTIONS: ClientOptions = {
   'grpc.max_send_message_length': GRPC_MESSAGE_MAX_BYTES,
 }
 
-/** Between two tries to open a stream. */
-export const REOPEN_AFTER_MS = 100
+/** For the streams: the connection beneath has a back-off of its own. */
+export const REOPEN: Backoff = { firstMs: 100, maxMs: 100 }

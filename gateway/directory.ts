@@ -11,10 +11,11 @@
  */
 import type { Metadata } from '@grpc/grpc-js'
 import { contracts } from '../src/base/protos.js'
+import { createRetry } from '../src/base/retry.js'
 import type { Logger } from '../src/base/log.js'
 import type { ProtoGrpcType } from '../protos/types/directory.js'
 import type { PartnerUpdate__Output } from '../protos/types/causeway/v1/PartnerUpdate.js'
-import { CHANNEL_OPTIONS, channelCredentials, REOPEN_AFTER_MS } from './channel.js'
+import { CHANNEL_OPTIONS, channelCredentials, REOPEN } from './channel.js'
 import { createPartners, type Partners } from './partners.js'
 
 export interface Directory {
@@ -34,7 +35,7 @@ export function watchDirectory(address: string, metadata: Metadata, log: Logger)
   const client = new Directory(address, channelCredentials(), CHANNEL_OPTIONS)
   let partners: Partners | undefined
   let fresh = false
-  let reopening: NodeJS.Timeout | undefined
+  const retry = createRetry(REOPEN)
   let stopped = false
   let announce = (): void => undefined
   const known = new Promise<void>((resolve) => (announce = resolve))
@@ -55,7 +56,7 @@ export function watchDirectory(address: string, metadata: Metadata, log: Logger)
     stream.on('status', ({ details }) => {
       if (fresh) log.warn({ details }, 'the directory is not fresh: its stream broke')
       fresh = false
-      if (!stopped) reopening = setTimeout(subscribe, REOPEN_AFTER_MS)
+      if (!stopped) retry.schedule(subscribe)
     })
   }
 
@@ -68,7 +69,7 @@ export function watchDirectory(address: string, metadata: Metadata, log: Logger)
     },
     stop: () => {
       stopped = true
-      clearTimeout(reopening)
+      retry.cancel()
       client.close()
     },
   }

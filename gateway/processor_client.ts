@@ -29,7 +29,8 @@ import {
 import { SECOND, type Clock, type Instant } from '../src/base/clock.js'
 import type { Logger } from '../src/base/log.js'
 import { contracts } from '../src/base/protos.js'
-import { CHANNEL_OPTIONS, channelCredentials, REOPEN_AFTER_MS } from './channel.js'
+import { createRetry } from '../src/base/retry.js'
+import { CHANNEL_OPTIONS, channelCredentials, REOPEN } from './channel.js'
 
 /** Who waits for the outcome of a command. */
 export interface Waiting {
@@ -83,7 +84,7 @@ export function createProcessorClient(options: ProcessorClientOptions): StreamCl
   let batchBytes = 0
   let lastTicket = 0
   let closed = false
-  let reopening: NodeJS.Timeout | undefined
+  const retry = createRetry(REOPEN)
   let announce = (): void => undefined
   const opened = new Promise<void>((resolve) => (announce = resolve))
 
@@ -153,7 +154,7 @@ export function createProcessorClient(options: ProcessorClientOptions): StreamCl
     waiting.clear()
     if (!closed) log.warn({ details, unanswered: callers.length }, 'the processor stream broke')
     for (const caller of callers) tell(caller, 'configuration_error', '', false)
-    if (!closed) reopening = setTimeout(connect, REOPEN_AFTER_MS)
+    if (!closed) retry.schedule(connect)
   }
 
   const forget = (): void => {
@@ -179,7 +180,7 @@ export function createProcessorClient(options: ProcessorClientOptions): StreamCl
     close: () => {
       closed = true
       clearInterval(forgetting)
-      clearTimeout(reopening)
+      retry.cancel()
       stream?.end()
       client.close()
     },

@@ -11,13 +11,10 @@ import type { ClientDuplexStream } from '@grpc/grpc-js'
 import type { DeliveryDeskClient } from '../../protos/types/causeway/v1/DeliveryDesk.js'
 import type { DeskAnswer } from '../../protos/types/causeway/v1/DeskAnswer.js'
 import type { DeskQuestion__Output as DeskQuestion } from '../../protos/types/causeway/v1/DeskQuestion.js'
-import { SECOND } from '../../src/base/clock.js'
 import { bearer } from '../../src/base/internal_token.js'
 import type { Logger } from '../../src/base/log.js'
+import { createRetry, RECONNECT } from '../../src/base/retry.js'
 import type { Clerk } from './clerk.js'
-
-const REOPEN_FIRST_MS = 100
-const REOPEN_MAX_MS = SECOND
 
 type Stream = ClientDuplexStream<DeskAnswer, DeskQuestion>
 
@@ -40,8 +37,7 @@ export function attendDesk(options: DeskOptions): AttendedDesk {
   const { client, token, clerk, pool, lastReceived, log } = options
   const underWay = new Set<Promise<void>>()
   let stream: Stream | undefined
-  let reopening: NodeJS.Timeout | undefined
-  let reopenInMs = REOPEN_FIRST_MS
+  const retry = createRetry(RECONNECT)
   let left = false
 
   const open = (): void => {
@@ -66,7 +62,7 @@ export function attendDesk(options: DeskOptions): AttendedDesk {
 
   const take = (from: Stream, question: DeskQuestion): void => {
     if (left) return
-    reopenInMs = REOPEN_FIRST_MS
+    retry.reset()
     const work = clerk(question)
       .then((answer) => {
         if (stream === from) from.write(answer)
@@ -80,15 +76,14 @@ export function attendDesk(options: DeskOptions): AttendedDesk {
     if (stream !== lost || left) return
     stream = undefined
     log.debug({ reason }, 'delivery desk lost')
-    reopening = setTimeout(open, reopenInMs)
-    reopenInMs = Math.min(reopenInMs * 2, REOPEN_MAX_MS)
+    retry.schedule(open)
   }
 
   open()
   return {
     leave: async () => {
       left = true
-      clearTimeout(reopening)
+      retry.cancel()
       await Promise.all(underWay)
       stream?.cancel()
     },

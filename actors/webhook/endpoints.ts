@@ -14,14 +14,12 @@ import type { DirectoryClient } from '../../protos/types/causeway/v1/Directory.j
 import type { Endpoint__Output as WireEndpoint } from '../../protos/types/causeway/v1/Endpoint.js'
 import type { EndpointUpdate__Output as EndpointUpdate } from '../../protos/types/causeway/v1/EndpointUpdate.js'
 import { signingKey } from '../../src/auth/signature.js'
-import { instant, SECOND } from '../../src/base/clock.js'
+import { instant } from '../../src/base/clock.js'
 import type { EndpointId, TenantId } from '../../src/base/ids.js'
 import { bearer } from '../../src/base/internal_token.js'
 import type { Logger } from '../../src/base/log.js'
+import { createRetry, RECONNECT } from '../../src/base/retry.js'
 import type { Endpoint } from './endpoint.js'
-
-const REOPEN_FIRST_MS = 100
-const REOPEN_MAX_MS = SECOND
 
 export interface Endpoints {
   /** Neither this nor `ofTenant` has deleted ones. */
@@ -47,8 +45,7 @@ export function watchEndpoints({ client, token, log }: EndpointsOptions): Endpoi
   let stream: ClientReadableStream<EndpointUpdate> | undefined
   let told = false
   let closed = false
-  let reopening: NodeJS.Timeout | undefined
-  let reopenInMs = REOPEN_FIRST_MS
+  const retry = createRetry(RECONNECT)
   const waiting: ((inStep: boolean) => void)[] = []
   let handler: (endpoint: Endpoint) => void = () => undefined
 
@@ -61,7 +58,7 @@ export function watchEndpoints({ client, token, log }: EndpointsOptions): Endpoi
   }
 
   const take = (update: EndpointUpdate): void => {
-    reopenInMs = REOPEN_FIRST_MS
+    retry.reset()
     for (const wire of update.endpoints) {
       const endpoint = readEndpoint(wire)
       if (endpoint.status === 'deleted') forget(endpoint)
@@ -92,8 +89,7 @@ export function watchEndpoints({ client, token, log }: EndpointsOptions): Endpoi
     stream = undefined
     told = false
     log.debug({ reason }, 'endpoint stream lost')
-    reopening = setTimeout(open, reopenInMs)
-    reopenInMs = Math.min(reopenInMs * 2, REOPEN_MAX_MS)
+    retry.schedule(open)
   }
 
   open()
@@ -108,7 +104,7 @@ export function watchEndpoints({ client, token, log }: EndpointsOptions): Endpoi
     },
     close: () => {
       closed = true
-      clearTimeout(reopening)
+      retry.cancel()
       stream?.cancel()
       told = false
       for (const resolve of waiting.splice(0)) resolve(false)

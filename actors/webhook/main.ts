@@ -21,6 +21,7 @@ import { readInternalToken } from '../../src/base/internal_token.js'
 import { createLog } from '../../src/base/log.js'
 import { contracts } from '../../src/base/protos.js'
 import { systemRandom } from '../../src/base/random.js'
+import { RECONNECT } from '../../src/base/retry.js'
 import { dataFile, readSettings } from '../../src/base/settings.js'
 import { webhookDatabase } from '../../src/base/subjects.js'
 import { connectBus } from '../../src/bus/nats.js'
@@ -42,8 +43,8 @@ import { openViews } from './views.js'
 const EXIT_RECOVER = 70
 const LOOK_EVERY_MS = 20
 const CHANNEL = {
-  'grpc.initial_reconnect_backoff_ms': 100,
-  'grpc.max_reconnect_backoff_ms': SECOND,
+  'grpc.initial_reconnect_backoff_ms': RECONNECT.firstMs,
+  'grpc.max_reconnect_backoff_ms': RECONNECT.maxMs,
   'grpc.max_receive_message_length': GRPC_MESSAGE_MAX_BYTES,
   'grpc.enable_retries': 0,
   'grpc.keepalive_time_ms': 10 * SECOND,

@@ -20,6 +20,7 @@ import { SECOND } from '../base/clock.js'
 import { bearer } from '../base/internal_token.js'
 import type { Logger } from '../base/log.js'
 import { contracts } from '../base/protos.js'
+import { createRetry, RECONNECT } from '../base/retry.js'
 import { writeOrder } from './order_writer.js'
 import { createPipe, type Pipe } from './pipe.js'
 import { UNDESCRIBED, type Rail, type RailDescription, type RailOrder } from './rail.js'
@@ -27,12 +28,10 @@ import { readReport } from './report_reader.js'
 
 /** Some seconds of work of a rail that has stopped reading; more would only age. */
 const ORDERS_WAITING_MAX = 20_000
-const REOPEN_FIRST_MS = 100
-const REOPEN_MAX_MS = SECOND
 
 const CHANNEL = {
-  'grpc.initial_reconnect_backoff_ms': REOPEN_FIRST_MS,
-  'grpc.max_reconnect_backoff_ms': REOPEN_MAX_MS,
+  'grpc.initial_reconnect_backoff_ms': RECONNECT.firstMs,
+  'grpc.max_reconnect_backoff_ms': RECONNECT.maxMs,
   'grpc.max_receive_message_length': GRPC_MESSAGE_MAX_BYTES,
   'grpc.enable_retries': 0,
   // A rail that stands still while connected is found out within a quarter of a minute; this is
@@ -67,8 +66,7 @@ export function connectRail({ address, token, log, admit }: RailConnection): Rai
   let description = UNDESCRIBED
   let link: Link | undefined
   let closed = false
-  let reopenInMs = REOPEN_FIRST_MS
-  let reopening: NodeJS.Timeout | undefined
+  const retry = createRetry(RECONNECT)
   let reportHandler: Parameters<Rail['onReport']>[0] = () => undefined
   let linkHandler: Parameters<Rail['onLink']>[0] = () => undefined
 
@@ -91,7 +89,7 @@ export function connectRail({ address, token, log, admit }: RailConnection): Rai
       if (closed) return
       if (fault !== null || answer === undefined) {
         log.debug({ fault: fault?.message }, 'rail not reached')
-        return connectLater()
+        return retry.schedule(connect)
       }
       description = {
         name: answer.name,
@@ -106,12 +104,7 @@ export function connectRail({ address, token, log, admit }: RailConnection): Rai
   function openIfAdmitted(admitted: boolean): void {
     if (closed) return
     if (admitted) open()
-    else connectLater()
-  }
-
-  function connectLater(): void {
-    reopening = setTimeout(connect, reopenInMs)
-    reopenInMs = Math.min(reopenInMs * 2, REOPEN_MAX_MS)
+    else retry.schedule(connect)
   }
 
   function open(): void {
@@ -134,7 +127,7 @@ export function connectRail({ address, token, log, admit }: RailConnection): Rai
     lost.orders.close()
     lost.stream.cancel()
     log.warn({ rail: description.name, dropped, reason }, 'rail link lost')
-    connectLater()
+    retry.schedule(connect)
     linkHandler(false)
   }
 
@@ -146,7 +139,7 @@ export function connectRail({ address, token, log, admit }: RailConnection): Rai
   function receive(batch: ReportBatch__Output): void {
     if (closed) return
     // A report proves that the link works; that a stream could be opened does not.
-    reopenInMs = REOPEN_FIRST_MS
+    retry.reset()
     const reports = batch.reports.map(readReport).filter((report) => report !== undefined)
     const dropped = batch.reports.length - reports.length
     if (dropped > 0) log.error({ rail: description.name, dropped }, 'rail reports not understood')
@@ -155,7 +148,7 @@ export function connectRail({ address, token, log, admit }: RailConnection): Rai
 
   function close(): Promise<void> {
     closed = true
-    clearTimeout(reopening)
+    retry.cancel()
     const last = link
     link = undefined
     last?.orders.close()

@@ -17,12 +17,12 @@
  */
 import { EXIT_BOOKS_BEHIND, type ReadyInfo } from '../base/child.js'
 import { SECOND, type Clock } from '../base/clock.js'
+import { createRetry, type Backoff } from '../base/retry.js'
 import { CannotStart } from './cannot_start.js'
 import { run, type Program, type Run } from './program.js'
 import { ASK_EVERY_MS, askOften } from './pulse.js'
 
-const RESTART_AFTER_MIN_MS = 200
-const RESTART_AFTER_MAX_MS = 10 * SECOND
+const RESTART: Backoff = { firstMs: 200, maxMs: 10 * SECOND }
 const FORGIVEN_AFTER_MS = 30 * SECOND
 
 export interface KeeperOptions {
@@ -57,8 +57,7 @@ export function keep(options: KeeperOptions): Keeper {
   let current: Run | undefined
   let isReady = false
   let restarts = 0
-  let againAfterMs = RESTART_AFTER_MIN_MS
-  let restarting: NodeJS.Timeout | undefined
+  const retry = createRetry(RESTART)
 
   const start = async (): Promise<void> => {
     const first = run(program(), logPath)
@@ -83,7 +82,7 @@ export function keep(options: KeeperOptions): Keeper {
     })
     void served.ended.then((how) => {
       stopAsking()
-      if (clock.now() - since > FORGIVEN_AFTER_MS) againAfterMs = RESTART_AFTER_MIN_MS
+      if (clock.now() - since > FORGIVEN_AFTER_MS) retry.reset()
       if (isRefused(served)) return
       lost(isSilent ? 'it does not answer any more' : reasonOf(how, served))
     })
@@ -95,9 +94,8 @@ export function keep(options: KeeperOptions): Keeper {
   const lost = (why: string): void => {
     isReady = false
     if (isStopping()) return
-    onLost(why, againAfterMs)
-    restarting = setTimeout(() => void startAgain(), againAfterMs)
-    againAfterMs = Math.min(againAfterMs * 2, RESTART_AFTER_MAX_MS)
+    onLost(why, retry.delayMs)
+    retry.schedule(() => void startAgain())
   }
 
   const isRefused = (ended: Run): boolean => {
@@ -140,7 +138,7 @@ export function keep(options: KeeperOptions): Keeper {
     start,
     metrics: () => (isReady && current !== undefined ? current.metrics() : Promise.resolve('')),
     stop: async () => {
-      clearTimeout(restarting)
+      retry.cancel()
       await current?.stop()
     },
   }

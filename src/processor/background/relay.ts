@@ -17,13 +17,13 @@
  */
 import { MINUTE, SECOND, type Clock, type Instant } from '../../base/clock.js'
 import type { Logger } from '../../base/log.js'
+import { createRetry, type Backoff } from '../../base/retry.js'
 import type { StoredEvent } from '../../store/store.js'
 
 /** Events that wait for the bus in memory: some seconds of full load. */
 const WAITING_MAX = 10_000
 const PAGE_MAX = 500
-const AGAIN_FIRST_MS = 200
-const AGAIN_MAX_MS = 5 * SECOND
+const AGAIN: Backoff = { firstMs: 200, maxMs: 5 * SECOND }
 const SWEEP_EVERY_MS = 30 * SECOND
 /** A pool that works has long recorded the outcome. */
 const SWEEP_OLDER_THAN_MS = MINUTE
@@ -214,22 +214,18 @@ function sweepNumber(event: StoredEvent, at: Instant): number {
 
 /** Growing pauses that can be cut short. */
 function createBackOff() {
-  let nextMs = AGAIN_FIRST_MS
-  let end: () => void = () => undefined
+  const retry = createRetry(AGAIN)
+  let resume: () => void = () => undefined
   return {
     wait: (): Promise<void> =>
       new Promise((resolve) => {
-        const timer = setTimeout(resolve, nextMs)
-        nextMs = Math.min(nextMs * 2, AGAIN_MAX_MS)
-        end = () => {
-          clearTimeout(timer)
-          resolve()
-        }
+        resume = resolve
+        retry.schedule(resolve)
       }),
-    /** The next pause is short again. */
-    reset: (): void => {
-      nextMs = AGAIN_FIRST_MS
+    reset: retry.reset,
+    end: (): void => {
+      retry.cancel()
+      resume()
     },
-    end: (): void => end(),
   }
 }
