@@ -224,14 +224,17 @@ export class SettingsError extends Error {
   override name = 'SettingsError'
 }
 
+/** A supervisor hands on what the file says, and has its programs read none. */
+export const dotEnvFile = (): string => process.env['DOT_ENV'] ?? '.env'
+
 /** Reads and checks everything. Throws one SettingsError that lists every fault. */
 export function readSettings(
   environment: Readonly<Record<string, string | undefined>> = process.env,
-  dotEnvFile = '.env',
+  file = dotEnvFile(),
 ): Settings {
-  const { values: fromFile, faults } = readDotEnv(dotEnvFile)
+  const { values: fromFile, faults } = readDotEnv(file)
   for (const name of Object.keys(fromFile)) {
-    if (!Object.hasOwn(SETTINGS, name)) faults.push(`${name} in ${dotEnvFile} is not a setting`)
+    if (!Object.hasOwn(SETTINGS, name)) faults.push(`${name} in ${file} is not a setting`)
   }
   const values: Record<string, unknown> = {}
   for (const [name, setting] of Object.entries(SETTINGS)) {

@@ -37,7 +37,7 @@ export function startOwnStack(
   const main = join(root, '.build/src/supervisor/main.js')
   const child = spawn(process.execPath, [main], {
     cwd: tmpdir(),
-    env: readEnvironment().forChild({ ...FREE_PORTS, ...settings, DATA_DIR: dataDir }),
+    env: readEnvironment().forSupervisor({ ...FREE_PORTS, ...settings, DATA_DIR: dataDir }),
     stdio: ['ignore', 'pipe', 'pipe', 'ipc'], // the last one ends it with us, however we end
   })
   let output = ''

@@ -1,8 +1,8 @@
 /**
  * The environment of the stack: what the supervisor was given and what it hands on.
  *
- * Owns: the one default that differs under a supervisor, and the variables of children. Does not
- * own: the settings themselves (base/settings).
+ * Owns: the one default that differs under a supervisor. Does not own: the settings themselves
+ * (base/settings), which of them a child gets (child_variables).
  *
  * E1. Unless WEBHOOK_ALLOW_PRIVATE is set, webhooks may go to private addresses only while nothing
  *     but local work is possible: the gateway listens on loopback, nobody has named its hosts, and
@@ -14,19 +14,23 @@ import { existsSync } from 'node:fs'
 import { isIPv4 } from 'node:net'
 import { delimiter, join } from 'node:path'
 import {
+  dotEnvFile,
   hasDefaultHosts,
   readDotEnv,
   readSettings,
   type SettingName,
   type Settings,
 } from '../base/settings.js'
-
-const DOT_ENV = '.env'
+import { foreignVariables, variablesOf, type OwnProgram } from './child_variables.js'
 
 export interface Environment {
   readonly settings: Settings
-  /** The variables of a child: ours, with these settings instead. */
-  forChild(settings: Partial<Record<SettingName, string>>): NodeJS.ProcessEnv
+  /** The variables of a program of ours: of our settings those it reads, with these instead. */
+  forChild(main: OwnProgram, settings: Partial<Record<SettingName, string>>): NodeJS.ProcessEnv
+  /** The variables of another supervisor: all of ours, with these settings instead. */
+  forSupervisor(settings: Partial<Record<SettingName, string>>): NodeJS.ProcessEnv
+  /** The variables of a program that is not ours. */
+  forForeign(): NodeJS.ProcessEnv
   /** The full path of a program, if it is installed. */
   find(program: string): string | undefined
 }
@@ -36,10 +40,22 @@ export function readEnvironment(): Environment {
   const privateTargets = isGiven('WEBHOOK_ALLOW_PRIVATE')
     ? asGiven.WEBHOOK_ALLOW_PRIVATE
     : isLocalWork(asGiven)
-  const ours = { ...process.env, WEBHOOK_ALLOW_PRIVATE: String(privateTargets) }
+  const environment = process.env
+  const ours = {
+    ...readDotEnv(dotEnvFile()).values,
+    ...environment,
+    WEBHOOK_ALLOW_PRIVATE: String(privateTargets),
+  }
   return {
     settings: readSettings(ours),
-    forChild: (settings) => ({ ...ours, ...settings }),
+    forChild: (main, settings) =>
+      variablesOf(main, { settings: { ...ours, ...settings }, environment }),
+    forSupervisor: (settings) => ({
+      ...environment,
+      WEBHOOK_ALLOW_PRIVATE: String(privateTargets),
+      ...settings,
+    }),
+    forForeign: () => foreignVariables(environment),
     find: (program) => findProgram(program, process.env['PATH'] ?? ''),
   }
 }
@@ -55,7 +71,7 @@ const isLoopback = (host: string): boolean =>
 
 function isGiven(name: SettingName): boolean {
   if (process.env[name] !== undefined) return true
-  return readDotEnv(DOT_ENV).values[name] !== undefined
+  return readDotEnv(dotEnvFile()).values[name] !== undefined
 }
 
 /** Servers are often installed where only root's PATH looks. */

@@ -174,10 +174,12 @@ async function stop(child: ChildProcess, ended: Promise<string>): Promise<void> 
 /** A pause that ends early, and quietly, when nobody waits for it any more. */
 function after(milliseconds: number, patience: AbortSignal): Promise<void> {
   return new Promise((resolve) => {
-    const timer = setTimeout(resolve, milliseconds)
-    patience.addEventListener('abort', () => {
+    const end = (): void => {
       clearTimeout(timer)
+      patience.removeEventListener('abort', end)
       resolve()
-    })
+    }
+    const timer = setTimeout(end, milliseconds)
+    patience.addEventListener('abort', end)
   })
 }

@@ -14,6 +14,7 @@ import type { ReadyInfo } from '../base/child.js'
 import { projectRoot } from '../base/protos.js'
 import type { Settings } from '../base/settings.js'
 import type { DataFolder } from './data_folder.js'
+import type { OwnProgram } from './child_variables.js'
 import type { Environment } from './environment.js'
 import type { NatsServer } from './nats_server.js'
 import { freePort } from './ports.js'
@@ -69,14 +70,14 @@ export async function planStack(
   }
   const root = projectRoot()
 
-  const own = (main: string, socket: string | undefined, ...args: string[]): Program => {
+  const own = (main: OwnProgram, socket: string | undefined, ...args: string[]): Program => {
     if (socket !== undefined) rmSync(sockets.path(socket), { force: true }) // left by a killed run
     const flags = ['--enable-source-maps', ...(NODE_FLAGS[main] ?? [])]
     return {
       command: process.execPath,
       arguments: [...flags, join(root, '.build', main), ...args],
       environment: {
-        ...forChild({
+        ...forChild(main, {
           DATA_DIR: data.path,
           HTTP_PORT: String(ports.http),
           GRPC_PORT: String(ports.grpc),

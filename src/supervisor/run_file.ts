@@ -5,15 +5,19 @@
  * processes (keeper).
  *
  * R1. A process id alone means nothing once it is free again; with the instant of its start it
- *     names one process.
+ *     names one process. It is of a former run of this folder only when its command line or its
+ *     environment names this folder: a file that was copied tells of another folder's processes.
  * R2. Processes of a former run stop by themselves when their supervisor is gone. The next run
  *     waits for them, since two writers must never meet, and kills what is still there after ten
  *     seconds.
  * R3. What can not be read tells of no process: the machine went down while it was written. Writers
  *     lock their files besides.
+ * R4. While the supervisor of the file runs, whatever became of its lock, nothing of it is touched.
  */
-import { readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
+import { readFileSync, realpathSync, renameSync, rmSync, writeFileSync } from 'node:fs'
+import { dirname, isAbsolute } from 'node:path'
 import { plus, SECOND, type Clock } from '../base/clock.js'
+import { CannotStart } from './cannot_start.js'
 
 const LEAVE_WITHIN_MS = 10 * SECOND
 const LOOK_EVERY_MS = 50
@@ -25,6 +29,8 @@ interface Process {
 }
 
 interface RunFile {
+  /** Left out by older versions. */
+  readonly data_dir?: string
   readonly supervisor: Process
   readonly processes: Readonly<Record<string, Process>>
 }
@@ -32,7 +38,11 @@ interface RunFile {
 export function writeRunFile(file: string, pids: ReadonlyMap<string, number>): void {
   const processes: Record<string, Process> = {}
   for (const [name, pid] of pids) processes[name] = processOf(pid)
-  const content: RunFile = { supervisor: processOf(process.pid), processes }
+  const content: RunFile = {
+    data_dir: folderOf(file),
+    supervisor: processOf(process.pid),
+    processes,
+  }
   writeFileSync(`${file}.new`, `${JSON.stringify(content, null, 2)}\n`, { mode: 0o600 })
   renameSync(`${file}.new`, file)
 }
@@ -41,12 +51,21 @@ export function removeRunFile(file: string): void {
   rmSync(file, { force: true })
 }
 
+/** @throws CannotStart when the supervisor of the former run still runs */
 export async function seeOffFormerRun(
   file: string,
   clock: Clock,
   tell: (line: string) => void,
 ): Promise<void> {
-  const left = formerRun(file).filter(([, former]) => isThere(former))
+  const folder = folderOf(file)
+  const run = formerRun(file)
+  const left = Object.entries(run?.processes ?? {}).filter(([, former]) => isOf(folder, former))
+  if (run !== undefined && isInUse(run, folder, left.length > 0)) {
+    throw new CannotStart(
+      `DATA_DIR=${folder} is in use by the stack of process ${run.supervisor.pid}, ` +
+        'whose lock file is gone: stop that one.',
+    )
+  }
   if (left.length > 0) {
     tell(`waiting for the former run to end: ${left.map(([name]) => name).join(', ')}`)
   }
@@ -61,10 +80,47 @@ export async function seeOffFormerRun(
 }
 
 /** See R3. */
-function formerRun(file: string): readonly (readonly [name: string, process: Process])[] {
+function formerRun(file: string): RunFile | undefined {
   try {
-    const { processes } = JSON.parse(readFileSync(file, 'utf8')) as RunFile
-    return Object.entries(processes)
+    return (JSON.parse(readFileSync(file, 'utf8')) as RunFile | null) ?? undefined
+  } catch {
+    return undefined
+  }
+}
+
+function isInUse({ data_dir, supervisor }: RunFile, folder: string, hasLeft: boolean): boolean {
+  if (supervisor.pid === process.pid || !isThere(supervisor)) return false
+  return data_dir === folder || (data_dir === undefined && hasLeft)
+}
+
+const folderOf = (file: string): string => realpathSync(dirname(file))
+
+/** It runs, and it runs for this folder (R1). */
+function isOf(folder: string, former: Process): boolean {
+  if (!isThere(former)) return false
+  const names = (path: string): boolean => isAbsolute(path) && realPathOf(path) === folder
+  const [environment, command] = [textsOf(former.pid, 'environ'), textsOf(former.pid, 'cmdline')]
+  return (
+    environment.some(
+      (text) => text.startsWith(DATA_DIR_IS) && names(text.slice(DATA_DIR_IS.length)),
+    ) || command.some((text) => isAbsolute(text) && names(dirname(text)))
+  )
+}
+
+const DATA_DIR_IS = 'DATA_DIR='
+
+function realPathOf(path: string): string | undefined {
+  try {
+    return realpathSync(path)
+  } catch {
+    return undefined
+  }
+}
+
+/** Empty when the process is gone, or somebody else's. */
+function textsOf(pid: number, what: 'environ' | 'cmdline'): readonly string[] {
+  try {
+    return readFileSync(`/proc/${pid}/${what}`, 'utf8').split('\0')
   } catch {
     return []
   }

@@ -131,7 +131,7 @@ function ownNats({ environment, data, random }: StackOptions): NatsServer | unde
       'nats-server is missing: install it (apt-get install nats-server), or set NATS_URL.',
     )
   }
-  return natsServer(binary, data, environment.forChild({}), random)
+  return natsServer(binary, data, environment.forForeign(), random)
 }
 
 const addresses = (

@@ -14,7 +14,8 @@ const allowsPrivate = (given: Readonly<Record<string, string>>): boolean => {
   for (const name of DECIDING) delete process.env[name]
   Object.assign(process.env, given)
   const { settings, forChild } = readEnvironment()
-  t.equal(forChild({})['WEBHOOK_ALLOW_PRIVATE'], String(settings.WEBHOOK_ALLOW_PRIVATE))
+  const pool = forChild('actors/webhook/main.js', {})
+  t.equal(pool['WEBHOOK_ALLOW_PRIVATE'], String(settings.WEBHOOK_ALLOW_PRIVATE))
   return settings.WEBHOOK_ALLOW_PRIVATE
 }
 

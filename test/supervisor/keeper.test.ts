@@ -93,3 +93,33 @@ t.test('a program that goes silent is started again, one that pauses is not', as
   stopping = true
   await keeper.stop()
 })
+
+t.test('a program that is long in coming is waited for without a warning', async (t) => {
+  const warnings: Error[] = []
+  const hear = (warning: Error): void => void warnings.push(warning)
+  process.on('warning', hear)
+  t.teardown(() => process.off('warning', hear))
+  let looks = 0
+  const keeper = keep({
+    name: 'sleeper',
+    program: () => ({
+      command: '/bin/sleep',
+      arguments: ['60'],
+      environment: process.env,
+      serves: () => (++looks > 30 ? {} : undefined),
+    }),
+    logPath: join(t.testdir(), 'sleeper.log'),
+    clock: systemClock,
+    isStopping: () => true,
+    onReady: () => undefined,
+    onLost: () => undefined,
+    onRefused: () => undefined,
+  })
+  await keeper.start()
+  await keeper.stop()
+  await new Promise((resolve) => setImmediate(resolve))
+  t.same(
+    warnings.map(({ name, message }) => `${name}: ${message}`),
+    [],
+  )
+})

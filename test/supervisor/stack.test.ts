@@ -4,6 +4,7 @@
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import {
+  copyFileSync,
   existsSync,
   mkdirSync,
   readFileSync,
@@ -13,10 +14,12 @@ import {
   writeFileSync,
 } from 'node:fs'
 import { createServer, type AddressInfo } from 'node:net'
-import { join } from 'node:path'
+import { tmpdir } from 'node:os'
+import { dirname, join } from 'node:path'
 import t, { type Test } from 'tap'
 import { systemClock } from '../../src/base/clock.js'
 import { projectRoot } from '../../src/base/protos.js'
+import { SETTINGS } from '../../src/base/settings.js'
 import { seeOffFormerRun, writeRunFile } from '../../src/supervisor/run_file.js'
 import { eventually } from '../support/eventually.js'
 import { ownFolder } from '../support/own_folder.js'
@@ -160,15 +163,24 @@ t.test(
   'a former process that does not leave is killed, a stranger with its id is not',
   async (t) => {
     const file = join(ownFolder(t), 'run.json')
-    const stubborn = spawn('/bin/sh', ['-c', 'trap "" TERM; while :; do sleep 1; done'])
-    const stranger = spawn('/bin/sleep', ['60'])
-    t.teardown(() => stranger.kill())
+    const script = 'trap "" TERM; while :; do sleep 1; done'
+    const env = { PATH: process.env['PATH'], DATA_DIR: dirname(file) }
+    const stubborn = spawn('/bin/sh', ['-c', script], { env })
+    const configured = spawn('/bin/sh', ['-c', script, `${dirname(file)}/nats.conf`])
+    const stranger = spawn('/bin/sleep', ['60'], { env })
+    const elsewhere = spawn('/bin/sleep', ['60'], { env: { ...env, DATA_DIR: tmpdir() } })
+    const nameless = spawn('/bin/sleep', ['60'], { env: {} })
+    t.teardown(() => [stranger, elsewhere, nameless].map((child) => child.kill()))
+    await once(nameless, 'spawn')
     const gone = once(stubborn, 'exit')
     writeRunFile(
       file,
       new Map([
         ['a', stubborn.pid ?? 0],
         ['b', stranger.pid ?? 0],
+        ['c', configured.pid ?? 0],
+        ['of another folder', elsewhere.pid ?? 0],
+        ['of none', nameless.pid ?? 0],
       ]),
     )
     const text = readFileSync(file, 'utf8')
@@ -182,10 +194,61 @@ t.test(
     const told: string[] = []
     await seeOffFormerRun(file, clock, (line) => told.push(line))
     await gone
-    t.ok(isAlive(stranger.pid ?? 0))
-    t.strictSame(told, ['waiting for the former run to end: a'])
+    for (const child of [stranger, elsewhere, nameless]) t.ok(isAlive(child.pid ?? 0))
+    t.strictSame(told, ['waiting for the former run to end: a, c'])
   },
 )
+
+t.test(
+  'a stack whose lock file is gone is left alone, and so is one of a copied run file',
+  async (t) => {
+    const stack = await aStack(t, { WEBHOOK_POOLS: '1' })
+    const pids = pidsOf(stack)
+    rmSync(join(stack.dataDir, 'supervisor.lock'))
+    const { exitCode, output } = await startInVain(stack.dataDir, {})
+    t.equal(exitCode, 1)
+    t.match(output, /is in use by the stack of process \d+, whose lock file is gone/)
+    t.ok(existsSync(join(stack.dataDir, 'run.json')))
+
+    const copy = join(stack.dataDir, 'copy')
+  mkdirSync(copy)
+    copyFileSync(join(stack.dataDir, 'run.json'), join(copy, 'run.json'))
+    const second = await startStack({ dataDir: copy })
+    t.teardown(() => second.stop())
+    t.notMatch(second.output(), 'waiting for the former run')
+    t.ok(pids.every(isAlive), 'nobody was killed')
+    t.equal((await readyz(stack)).status, 200)
+  },
+)
+
+t.test('each process has the variables that it needs, and no others', async (t) => {
+  const stack = await aStack(t, {
+    WEBHOOK_POOLS: '4',
+    GATEWAYS: '4',
+    MASTER_KEY_FILE: join(ownFolder(t), 'master.key'),
+    SOMETHING_ELSE: 'of the shell',
+  })
+  const variablesOf = (name: string): string[] =>
+    readFileSync(`/proc/${stack.pidOf(name)}/environ`, 'utf8')
+      .split('\0')
+      .map((text) => text.slice(0, text.indexOf('=')))
+  for (const name of ['gateway-1', 'gateway-4', 'rail', 'nats']) {
+    const variables = variablesOf(name)
+    t.ok(variables.includes('PATH'), name)
+    for (const secret of ['NATS_URL', 'MASTER_KEY_FILE', 'SOMETHING_ELSE']) {
+      t.notOk(variables.includes(secret), `${name} has no ${secret}`)
+    }
+  }
+  const settings = new Set(Object.keys(SETTINGS))
+  t.same(
+    variablesOf('nats').filter((name) => settings.has(name)),
+    [],
+  )
+  t.notOk(variablesOf('webhooks-2').includes('MASTER_KEY_FILE'))
+  t.ok(variablesOf('webhooks-2').includes('NATS_URL'))
+  t.ok(['NATS_URL', 'MASTER_KEY_FILE'].every((each) => variablesOf('processor').includes(each)))
+  t.notMatch(stack.output(), 'Warning', 'nothing leaks listeners, however many processes there are')
+})
 
 t.test('a run file that a power cut left incomplete stops nobody', async (t) => {
   const file = join(ownFolder(t), 'run.json')

@@ -90,16 +90,15 @@ export async function tendStack(
 function environmentOf(given: Readonly<Record<string, string>>): Environment {
   const own = readEnvironment()
   const fallbacks = Object.entries(SETTINGS).map(([name, { fallback }]) => [name, fallback])
-  const variables = {
-    ...own.forChild({}),
+  const fixed = {
     ...(Object.fromEntries(fallbacks) as Record<string, string>),
     WEBHOOK_ALLOW_PRIVATE: 'true',
     ...given,
   }
   return {
-    settings: readSettings(variables),
-    forChild: (settings) => ({ ...variables, ...settings }),
-    find: own.find,
+    ...own,
+    settings: readSettings({ ...process.env, ...fixed }),
+    forChild: (main, settings) => own.forChild(main, { ...fixed, ...settings }),
   }
 }
 

@@ -1,0 +1,70 @@
+/**
+ * The environment variables of each program of the stack.
+ *
+ * - A program gets the settings it reads and what any process needs, nothing else: what is not
+ *   there cannot leak into a crash dump, a log or a program that it starts.
+ */
+import type { SettingName } from '../base/settings.js'
+
+/** What the system, the loader and the C library read. */
+export const SYSTEM_VARIABLES = [
+  ...['PATH', 'HOME', 'TMPDIR', 'TZ', 'LANG', 'LC_ALL', 'LD_LIBRARY_PATH', 'LD_PRELOAD'],
+] as const
+
+/** What Node reads. */
+export const NODE_VARIABLES = [
+  ...['NODE_OPTIONS', 'NODE_EXTRA_CA_CERTS', 'NODE_V8_COVERAGE', 'UV_THREADPOOL_SIZE'],
+  ...['SSL_CERT_FILE', 'SSL_CERT_DIR'],
+] as const
+
+/** By the compiled file that is started. */
+export const SETTINGS_READ_BY = {
+  'src/rails/sandbox/main.js': ['DATA_DIR', 'RAIL_DELAY_MS', 'LOG_LEVEL'],
+  'src/processor/main.js': [
+    ...(['DATA_DIR', 'GRPC_PORT', 'NATS_URL', 'BRAND', 'LOG_LEVEL'] as const),
+    ...(['PRODUCTION_HOSTS', 'MASTER_KEY_FILE', 'WARM_ACTORS'] as const),
+    ...(['SESSION_TTL_S', 'QUOTE_TTL_S', 'INTENT_TTL_S', 'HANDOVER_TTL_S'] as const),
+    ...(['REVIEW_TTL_S', 'DUPLICATE_SCAN_WINDOW_S', 'SPREAD_BPS', 'RATE_MAX_AGE_S'] as const),
+    ...(['TH_LIMIT_TRANSACTION_THB', 'TH_LIMIT_DAY_THB', 'TH_LIMIT_MONTH_THB'] as const),
+    ...(['TH_MINIMUM_SATANG', 'VN_MINIMUM_VND'] as const),
+  ],
+  'actors/webhook/main.js': [
+    ...(['DATA_DIR', 'NATS_URL', 'BRAND', 'LOG_LEVEL', 'RATE_LIMIT'] as const),
+    ...(['WEBHOOK_ALLOW_PRIVATE', 'WEBHOOK_RATE_PER_SECOND'] as const),
+    ...(['WEBHOOK_MAX_ATTEMPTS', 'WEBHOOK_BACKOFF_SCALE_PCT'] as const),
+  ],
+  'gateway/main.js': [
+    ...(['DATA_DIR', 'HTTP_HOST', 'HTTP_PORT', 'BRAND', 'LOG_LEVEL'] as const),
+    ...(['RATE_LIMIT', 'RATE_LIMIT_PER_SECOND', 'RATE_LIMIT_PER_ADDRESS'] as const),
+    ...(['TRUSTED_PROXIES', 'SANDBOX_HOSTS', 'PRODUCTION_HOSTS'] as const),
+    ...(['TLS_CERT_FILE', 'TLS_KEY_FILE'] as const),
+  ],
+} as const satisfies Record<string, readonly SettingName[]>
+
+export type OwnProgram = keyof typeof SETTINGS_READ_BY
+
+export interface Variables {
+  readonly settings: Readonly<Partial<Record<SettingName, string>>>
+  readonly environment: NodeJS.ProcessEnv
+}
+
+/** Only `settings` are searched for settings: what a `.env` says is among them. */
+export function variablesOf(main: OwnProgram, given: Variables): NodeJS.ProcessEnv {
+  return {
+    ...picked(given.environment, [...SYSTEM_VARIABLES, ...NODE_VARIABLES]),
+    ...picked(given.settings, SETTINGS_READ_BY[main]),
+    DOT_ENV: '', // what it holds was handed on
+  }
+}
+
+/** Of a program that is not ours. */
+export const foreignVariables = (environment: NodeJS.ProcessEnv): NodeJS.ProcessEnv =>
+  picked(environment, SYSTEM_VARIABLES)
+
+function picked(
+  from: Readonly<Record<string, string | undefined>>,
+  names: readonly string[],
+): NodeJS.ProcessEnv {
+  const kept = names.map((name) => [name, from[name]] as const)
+  return Object.fromEntries(kept.filter(([, value]) => value !== undefined))
+}

@@ -1,0 +1,58 @@
+/** Each program gets the variables it reads, and none that it does not. */
+import { existsSync, readFileSync } from 'node:fs'
+import { dirname, join } from 'node:path'
+import t from 'tap'
+import { projectRoot } from '../../src/base/protos.js'
+import { SETTINGS } from '../../src/base/settings.js'
+import {
+  foreignVariables,
+  SETTINGS_READ_BY,
+  variablesOf,
+  type OwnProgram,
+} from '../../src/supervisor/child_variables.js'
+
+const PROGRAMS = Object.keys(SETTINGS_READ_BY) as OwnProgram[]
+const IMPORTED = /(?:from|import) '(\.[^']+)\.js'/g
+const SETTINGS_FILE = 'src/base/settings.ts'
+
+/** All files of ours that a program is made of. */
+function sourcesOf(main: string): ReadonlySet<string> {
+  const found = new Set<string>()
+  const open = [main]
+  for (let file = open.pop(); file !== undefined; file = open.pop()) {
+    if (found.has(file) || !existsSync(join(projectRoot(), file))) continue
+    found.add(file)
+    const folder = dirname(file)
+    for (const [, path] of textOf(file).matchAll(IMPORTED)) open.push(join(folder, `${path}.ts`))
+  }
+  return found
+}
+
+const textOf = (file: string): string => readFileSync(join(projectRoot(), file), 'utf8')
+
+for (const program of PROGRAMS) {
+  void t.test(`${program} gets every setting that it reads, and no other`, (t) => {
+    const sources = sourcesOf(program.replace(/js$/, 'ts'))
+    t.ok(sources.size > 10)
+    const text = [...sources].filter((file) => file !== SETTINGS_FILE).map(textOf)
+    const words = new Set(text.flatMap((each) => each.match(/\b[A-Z][A-Z0-9_]+\b/g) ?? []))
+    const read = Object.keys(SETTINGS).filter((name) => words.has(name))
+    t.same([...SETTINGS_READ_BY[program]].sort(), read.sort())
+    t.end()
+  })
+}
+
+void t.test('what is not named is not handed on', (t) => {
+  const settings = { NATS_URL: 'nats://u:secret@127.0.0.1', HTTP_HOST: '127.0.0.1' }
+  const environment = { PATH: '/bin', NODE_OPTIONS: '--no-warnings', ...settings, OTHER: 'x' }
+  const given = { settings, environment }
+  t.same(variablesOf('gateway/main.js', given), {
+    PATH: '/bin',
+    NODE_OPTIONS: '--no-warnings',
+    HTTP_HOST: '127.0.0.1',
+    DOT_ENV: '',
+  })
+  t.equal(variablesOf('src/processor/main.js', given)['NATS_URL'], settings.NATS_URL)
+  t.same(foreignVariables(environment), { PATH: '/bin' })
+  t.end()
+})
