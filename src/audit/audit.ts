@@ -3,10 +3,13 @@
  *
  * A1. It is clean only when every check has run to its end. What can not be read is broken; what is
  *     left out is named.
+ * A2. A corrupt payout or intent is found, and named, without hiding the rest: it is set apart once
+ *     the files are whole, and checks that need every row are left out.
  */
 import { SOURCES, type Books, type Source } from './books.js'
 import type { Broken, Check } from './check.js'
 import { CHECKLIST } from './checklist.js'
+import { filesAreWhole, textsAreJson } from './checks/files.js'
 import { timelineOf, type Moment } from './timeline.js'
 
 export interface Checked {
@@ -22,6 +25,8 @@ export interface Verdict {
   /** Databases that were not looked at: they are not there, or it was not asked for. */
   readonly notAudited: readonly Source[]
   readonly broken: BrokenInvariant | null
+  /** Payouts and intents whose rows cannot be read. */
+  readonly corrupt: readonly string[]
 }
 
 export interface BrokenInvariant extends Broken {
@@ -48,20 +53,32 @@ export async function audit(books: Books, options: AuditOptions): Promise<Verdic
 
   for (const check of CHECKLIST) {
     const startedAt = options.stopwatch()
-    const isLeftOut = check.reads.some((source) => !audited.includes(source))
+    const isBlind = check.needsEveryRow === true && books.corrupt.size > 0
+    const isLeftOut = isBlind || check.reads.some((source) => !audited.includes(source))
     const { rows, broken } = isLeftOut ? NOT_LOOKED : await finding(check, books)
-    const outcome = broken !== null ? 'broken' : isLeftOut ? 'left out' : 'ok'
+    const isCorrupt = check === textsAreJson && books.corrupt.size > 0
+    const outcome = broken !== null || isCorrupt ? 'broken' : isLeftOut ? 'left out' : 'ok'
     const ms = Math.round(options.stopwatch() - startedAt)
     const checked: Checked = { name: check.name, outcome, rows, ms }
     checks.push(checked)
     options.tell(checked)
     if (broken !== null) {
       const { name, sentence } = check
-      const timeline = await timelineOf(books, broken.entity)
-      return { clean: false, checks, notAudited, broken: { name, sentence, ...broken, timeline } }
+      return verdictOf({ name, sentence, ...broken })
     }
+    if (check === filesAreWhole) await books.setCorruptApart()
   }
-  return { clean: true, checks, notAudited, broken: null }
+  const [entity] = books.corrupt
+  if (entity === undefined) return verdictOf(null)
+  const { name, sentence } = textsAreJson
+  return verdictOf({ name, sentence, entity, found: 'a corrupt row', expected: 'JSON' })
+
+  async function verdictOf(found: Omit<BrokenInvariant, 'timeline'> | null): Promise<Verdict> {
+    const corrupt = [...books.corrupt]
+    if (found === null) return { clean: true, checks, notAudited, broken: null, corrupt }
+    const timeline = await timelineOf(books, found.entity)
+    return { clean: false, checks, notAudited, broken: { ...found, timeline }, corrupt }
+  }
 }
 
 const NOT_LOOKED = { rows: 0, broken: null }

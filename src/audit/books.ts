@@ -13,6 +13,7 @@
  *     rounded.
  * B5. Each webhook pool has books of its own. A query about `:pool` is asked of one after another;
  *     what only all of them together can tell names them all.
+ * B6. Corrupt rows are set apart, so that they hide nothing else.
  */
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
@@ -67,6 +68,10 @@ export interface Books {
   ): AsyncGenerator<readonly Row[]>
   /** Rows of a table. */
   count(table: string): Promise<number>
+  /** Rows of payouts and intents that cannot be read: `setCorruptApart` has found them. */
+  readonly corrupt: ReadonlySet<string>
+  /** From now on `payouts` and `intents` are without the rows whose context is no JSON. */
+  setCorruptApart(): Promise<void>
   /** What the processor's database says by now, outside of the snapshots. */
   byNow<Row>(sql: string, parameters?: readonly Bindable[]): Promise<Row[]>
   close(): Promise<void>
@@ -94,6 +99,7 @@ export async function openBooks(folder: string, clock: Clock, page = PAGE): Prom
   const asOf = clock.now()
   await takeSnapshots(reader, files)
   const counts = new Map<string, number>()
+  const corrupt = new Set<string>()
 
   return {
     asOf,
@@ -110,6 +116,11 @@ export async function openBooks(folder: string, clock: Clock, page = PAGE): Prom
       counts.set(table, n)
       return n
     },
+    corrupt,
+    setCorruptApart: async () => {
+      for (const { id } of await reader.all<{ id: string }>(CORRUPT)) corrupt.add(id)
+      if (corrupt.size > 0) await reader.exec(WITHOUT_CORRUPT)
+    },
     byNow: live.all,
     close: async () => {
       await reader.exec('ROLLBACK')
@@ -118,6 +129,17 @@ export async function openBooks(folder: string, clock: Clock, page = PAGE): Prom
     },
   }
 }
+
+const CORRUPT = `
+  SELECT id FROM payouts WHERE NOT json_valid(context)
+  UNION ALL SELECT id FROM intents WHERE NOT json_valid(context)`
+/** An unqualified name means the view. It is the connection's own: the file stays as it is. */
+const WITHOUT_CORRUPT = `
+  PRAGMA query_only = OFF;
+  CREATE TEMP VIEW payouts AS SELECT * FROM main.payouts WHERE json_valid(context);
+  CREATE TEMP VIEW intents AS SELECT * FROM main.intents WHERE json_valid(context);
+  PRAGMA query_only = ON;
+`
 
 /** A deferred transaction takes the snapshot of a database at the first look into it. */
 async function takeSnapshots(reader: Database, files: readonly BookFile[]): Promise<void> {

@@ -17,6 +17,8 @@ export interface Check {
   readonly sentence: string
   /** Databases it compares with the processor's. */
   readonly reads: readonly Source[]
+  /** It adds rows up, or follows a chain of them: left out when some are corrupt. */
+  readonly needsEveryRow?: true
   run(books: Books): Promise<Finding>
 }
 
@@ -56,13 +58,21 @@ export function byQuery({ name, sentence, reads = [], over, broken }: QueryCheck
       const text = typeof broken === 'string' ? broken : broken(books)
       const rows = await rowsOf(books, over)
       for (const sql of inEachPool(text.replaceAll(':as_of', String(books.asOf)), books)) {
-        const [first] = await books.all<Broken>(`SELECT * FROM (${sql}) LIMIT 1`)
+        const [first] = await books.all<Broken>(
+          `SELECT * FROM (${sql}) ${exceptAbout(books.corrupt)} LIMIT 1`,
+        )
         if (first !== undefined) return { rows, broken: first }
       }
       return { rows, broken: null }
     },
   }
 }
+
+/** What refers to a corrupt row is not broken by itself. Ids have no quotes. */
+const exceptAbout = (corrupt: ReadonlySet<string>): string =>
+  corrupt.size === 0
+    ? ''
+    : `WHERE entity NOT IN (${[...corrupt].map((id) => `'${id.replaceAll("'", '')}'`).join(', ')})`
 
 export async function rowsOf(books: Books, tables: readonly string[]): Promise<number> {
   let rows = 0

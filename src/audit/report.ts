@@ -13,8 +13,11 @@ export function checkLine({ name, outcome, rows, ms }: Checked): string {
 }
 
 /** What comes after the checks. */
-export function conclusion({ checks, notAudited, broken }: Verdict): string {
-  const lines = notAudited.map((source) => `not audited: ${FILE_OF[source]}`)
+export function conclusion({ checks, notAudited, broken, corrupt }: Verdict): string {
+  const lines = [
+    ...notAudited.map((source) => `not audited: ${FILE_OF[source]}`),
+    ...corrupt.map((entity) => `corrupt: ${entity}`),
+  ]
   if (broken !== null) return [...lines, ...brokenLines(broken)].join('\n')
   const done = checks.filter(({ outcome }) => outcome === 'ok')
   const rows = done.reduce((sum, check) => sum + check.rows, 0)

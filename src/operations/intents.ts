@@ -24,6 +24,9 @@ export const intentShow: Command = {
 
 function linesOf(record: IntentRecord): string[] {
   const { intent, timeline, handed_over_at: handedOver, transaction_id: transaction } = record
+  if (record.corrupt) {
+    return recordLines(`${intent?.intent_id}: ${intent?.status}, corrupt`, [], timeline)
+  }
   const facts: Fact[] = [
     ['tenant', record.tenant],
     ['user', record.partner_user_id],

@@ -23,15 +23,23 @@ export const masterKeyReencrypt: Command = {
   about: 'seal all secrets with the first master key; may be broken off and repeated',
   options: CHANGE,
   run: async (context) => {
-    await walk(context, { actor: actorOf(context, 'sandbox') })
-    return reportOf(await walk(context, { count_only: true }))
+    const { corrupt } = await walk(context, { actor: actorOf(context, 'sandbox') })
+    const counted = await walk(context, { count_only: true })
+    const all = new Set([...corrupt, ...counted.corrupt])
+    const report = reportOf({ ...counted, corrupt: all })
+    return all.size === 0 ? report : { ...report, exitCode: CORRUPT }
   },
 }
+
+/** What is sealed in a corrupt row is not known, so no key can go. */
+const CORRUPT = 1
 
 interface Walked {
   /** Sealed texts by master key. */
   readonly counts: ReadonlyMap<string, number>
   readonly keys: readonly MasterKey[]
+  /** Rows that could not be read or opened. */
+  readonly corrupt: ReadonlySet<string>
 }
 
 async function walk(
@@ -39,19 +47,23 @@ async function walk(
   request: { actor: Actor } | { count_only: true },
 ): Promise<Walked> {
   const counts = new Map<string, number>()
+  const corrupt = new Set<string>()
   let cursor: string | undefined
   for (;;) {
     const slice = await partners.call('ReencryptSecrets', { ...request, ...page(cursor) })
     for (const { kid, sealed } of slice.found) counts.set(kid, (counts.get(kid) ?? 0) + sealed)
-    if (slice.next_cursor === undefined) return { counts, keys: slice.keys }
+    for (const id of slice.corrupt) corrupt.add(id)
+    if (slice.next_cursor === undefined) return { counts, keys: slice.keys, corrupt }
     cursor = slice.next_cursor
   }
 }
 
-function reportOf({ counts, keys }: Walked): Report {
+function reportOf({ counts, keys, corrupt }: Walked): Report {
   const data = keys.map((key) => ({ ...key, sealed: counts.get(key.kid) ?? 0 }))
   const rows = data.map((key) => [key.kid, `${key.sealed} sealed`, stateOf(key)])
-  return { value: { data }, lines: [table(rows, [1])] }
+  const value = { data, corrupt: [...corrupt] }
+  const named = [...corrupt].map((id) => `corrupt, not re-encrypted: ${id}`)
+  return { value, lines: [table(rows, [1]), ...named] }
 }
 
 function stateOf({ in_file, sealing_since, removable_from }: MasterKey): string {

@@ -25,6 +25,7 @@ export const payoutShow: Command = {
 
 function linesOf({ tenant, payout, timeline, ...record }: PayoutRecord): string[] {
   if (payout === null) return [tenant]
+  if (record.corrupt) return recordLines(`${payout.id}: ${payout.status}, corrupt`, [], timeline)
   const { currency, beneficiary, rail, failure } = payout
   const money = (minor: string): string => wireInWords(currency, minor)
   const fees = Object.entries(payout.fee_details).map(([whose, fee]) => `${whose} ${money(fee)}`)
@@ -57,8 +58,8 @@ export const payoutsHeld: Command = {
   },
 }
 
-function heldRow({ tenant, deadline, payout }: HeldPayout): string[] {
-  if (payout === null) return [tenant]
+function heldRow({ tenant, deadline, payout, corrupt }: HeldPayout): string[] {
+  if (payout === null) return [corrupt ?? '', tenant, '', 'corrupt', '']
   const { id, amount, currency, reference } = payout
   return [id, tenant, wireInWords(currency, amount), `until ${deadline}`, reference]
 }

@@ -188,7 +188,8 @@ timers.start()
 const unknownWatch = createUnknownWatch({ clock, lists: store.lists, log })
 unknownWatch.start()
 
-const reader = createReader({ lists: store.lists, vault, brand: settings.BRAND }, log)
+const { corruptRows } = memory
+const reader = createReader({ lists: store.lists, vault, brand: settings.BRAND, corruptRows }, log)
 const server = createServer({ clock, memory, pipeline, reader, guard }, directory, (number, id) => {
   const source = `webhook pool ${number}`
   void admission.admits(source, id === null ? null : { kind: 'event', source, id })

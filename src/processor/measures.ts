@@ -52,6 +52,7 @@ export function registerMeasures(
   gauge('causeway_warm_intents', 'Intents in memory', () => memory.intents.size)
   gauge('causeway_warm_payouts', 'Payouts in memory', () => memory.payouts.size)
   gauge('causeway_set_aside', 'Actors that can not be woken', () => timers.setAside)
+  gauge('causeway_corrupt_rows', 'Corrupt rows met since the start', () => memory.corruptRows.count)
   gauge('causeway_nonces', 'Nonces remembered', () => memory.nonces.size)
   gauge(
     'causeway_relay_backlog',

@@ -64,15 +64,19 @@ export interface RailMovement extends MovementPlace {
 
 /** An actor as it is shown. */
 export interface ListedActor {
+  readonly id: string
   readonly state: string
-  /** Parsed. */
+  /** Parsed. Null: it is corrupt. */
   readonly context: unknown
 }
 
 /** Rows that are parsed when they are wanted: the same text is the same rows. */
 export interface UnreadRows<R> {
   readonly text: string
+  /** @throws SyntaxError when a row is corrupt */
   parsed(): readonly R[]
+  /** Read again; what is corrupt in a row is null. */
+  checked(): Promise<readonly R[]>
 }
 
 export interface Lists {
@@ -151,10 +155,19 @@ function listsIn(line: ReadingLine, asker: Asker): Lists {
   const unread = async <R>(statement: Statement, columns: Columns): Promise<UnreadRows<R>> => {
     const [row] = await read<{ page: string | null }>(asText(statement, columns))
     const text = row?.page ?? NO_ROWS
-    return { text, parsed: () => rowsOf<R>(text, columns) }
+    return {
+      text,
+      parsed: () => rowsOf<R>(text, columns),
+      checked: async () => {
+        const [again] = await read<{ page: string | null }>(asText(statement, columns, true))
+        return rowsOf<R>(again?.page ?? NO_ROWS, columns)
+      },
+    }
   }
-  const pageOf = async <R>(statement: Statement, columns: Columns): Promise<readonly R[]> =>
-    (await unread<R>(statement, columns)).parsed()
+  const pageOf = async <R>(statement: Statement, columns: Columns): Promise<readonly R[]> => {
+    const rows = await unread<R>(statement, columns)
+    return unlessCorrupt(() => rows.parsed(), rows.checked)
+  }
 
   return {
     inLine: (other) => listsIn(line, other),
@@ -183,7 +196,17 @@ function listsIn(line: ReadingLine, asker: Asker): Lists {
   }
 }
 
-const LISTED_ACTOR = { state: 'text', context: 'json' } as const
+/** What `quick` makes of rows, or, when one of them is corrupt, what `careful` does. */
+export async function unlessCorrupt<T>(quick: () => T, careful: () => Promise<T>): Promise<T> {
+  try {
+    return quick()
+  } catch (error) {
+    if (!(error instanceof SyntaxError)) throw error
+    return careful()
+  }
+}
+
+const LISTED_ACTOR = { id: 'text', state: 'text', context: 'json' } as const
 
 export function payoutsStatement(filter: PayoutFilter, limit: number): Statement {
   const { tenant, state, reference, beneficiary, from, below } = filter
@@ -193,7 +216,7 @@ export function payoutsStatement(filter: PayoutFilter, limit: number): Statement
   const index = `payouts_${equal[0] === undefined ? 'of_tenant' : `by_${equal[0][0]}`}`
   const conditions = ['tenant = ?', ...equal.map(([column]) => `${column} = ?`)]
   return {
-    sql: `SELECT state, context FROM payouts INDEXED BY ${index}
+    sql: `SELECT id, state, context FROM payouts INDEXED BY ${index}
       WHERE ${conditions.join(' AND ')} AND id >= ? AND id < ? ORDER BY id DESC LIMIT ?`,
     values: [tenant, ...equal.map(([, value]) => value), from, below, limit],
   }

@@ -13,8 +13,13 @@ import type { Statement } from './database.js'
 /** By name, as the list's statement gives them. Text that is JSON is `json`. */
 export type Columns = Readonly<Record<string, 'text' | 'integer' | 'int64' | 'json' | 'blob'>>
 
-export function asText({ sql, values }: Statement, columns: Columns): Statement {
-  const cells = Object.entries(columns).map(([name, type]) => cellOf(name, type))
+/** @param isChecked text that is no JSON becomes null, which costs parsing all of it */
+export function asText(
+  { sql, values }: Statement,
+  columns: Columns,
+  isChecked = false,
+): Statement {
+  const cells = Object.entries(columns).map(([name, type]) => cellOf(name, type, isChecked))
   return {
     sql: `SELECT '[' || group_concat('[' || ${cells.join(" || ',' || ")} || ']') || ']' AS page
       FROM (${sql})`,
@@ -22,8 +27,8 @@ export function asText({ sql, values }: Statement, columns: Columns): Statement 
   }
 }
 
-function cellOf(name: string, type: Columns[string]): string {
-  if (type === 'json') return name
+function cellOf(name: string, type: Columns[string], isChecked: boolean): string {
+  if (type === 'json') return isChecked ? `iif(json_valid(${name}), ${name}, 'null')` : name
   return type === 'blob' ? `json_quote(hex(${name}))` : `json_quote(${name})`
 }
 

@@ -10,14 +10,24 @@
  */
 import type { Statement } from './database.js'
 
-/** In the order of the walk (W1). Each column gives the sealed texts of its row, blanks between. */
+interface SealedColumn {
+  /** Gives the sealed texts of a row, blanks between. */
+  readonly texts: string
+  /** JSON that they lie in; a row in which it is none is corrupt. */
+  readonly json?: string
+}
+
+/** In the order of the walk (W1). */
 const SEALED_COLUMNS = {
-  signing_keys: 'sealed_secret',
-  webhook_endpoints: `(SELECT group_concat(value ->> 'sealed', ' ') FROM json_each(secrets))`,
-  beneficiaries: 'sealed_account',
-  payouts: `context ->> '$.beneficiary.sealedAccount'`,
-  intents: `context ->> '$.scanned.destination.sealedAccount'`,
-} as const
+  signing_keys: { texts: 'sealed_secret' },
+  webhook_endpoints: {
+    texts: `(SELECT group_concat(value ->> 'sealed', ' ') FROM json_each(secrets))`,
+    json: 'secrets',
+  },
+  beneficiaries: { texts: 'sealed_account' },
+  payouts: { texts: `context ->> '$.beneficiary.sealedAccount'`, json: 'context' },
+  intents: { texts: `context ->> '$.scanned.destination.sealedAccount'`, json: 'context' },
+} as const satisfies Record<string, SealedColumn>
 
 export type SealedTable = keyof typeof SEALED_COLUMNS
 export const SEALED_TABLES = Object.keys(SEALED_COLUMNS) as readonly SealedTable[]
@@ -29,10 +39,17 @@ export interface SealedRow {
   readonly id: string
   /** Sealed texts, blanks between; null: this row has none. */
   readonly sealed: string | null
+  /** 1: nobody knows what is sealed in it. */
+  readonly corrupt: 0 | 1
 }
 
-export const sealedStatement = (table: SealedTable, after: string, limit: number): Statement => ({
-  sql: `SELECT id, ${SEALED_COLUMNS[table]} AS sealed FROM ${table}
-    WHERE id > ? ORDER BY id LIMIT ?`,
-  values: [after, limit],
-})
+export function sealedStatement(table: SealedTable, after: string, limit: number): Statement {
+  const { texts, json }: SealedColumn = SEALED_COLUMNS[table]
+  const sealed = json === undefined ? texts : `CASE WHEN json_valid(${json}) THEN ${texts} END`
+  const corrupt = json === undefined ? '0' : `NOT json_valid(${json})`
+  return {
+    sql: `SELECT id, ${sealed} AS sealed, ${corrupt} AS corrupt FROM ${table}
+      WHERE id > ? ORDER BY id LIMIT ?`,
+    values: [after, limit],
+  }
+}

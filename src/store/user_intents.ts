@@ -7,13 +7,14 @@
 import type { Statement } from './database.js'
 
 export interface UserIntent {
+  readonly id: string
   readonly state: string
-  /** Parsed. */
+  /** Parsed. Null: it is corrupt. */
   readonly context: unknown
   /** The number of the one before it; 0: there is none. */
   readonly before: number
 }
-export const USER_INTENT = { state: 'text', context: 'json', before: 'integer' } as const
+export const USER_INTENT = { id: 'text', state: 'text', context: 'json', before: 'integer' } as const
 
 /** Each step is two look-ups by primary key: the link, and its intent. */
 export const userIntentsStatement = (from: number, limit: number): Statement => ({
@@ -26,7 +27,7 @@ export const userIntentsStatement = (from: number, limit: number): Statement => 
           ON u.first = (SELECT first FROM intent_users
                           WHERE first <= c.before ORDER BY first DESC LIMIT 1)
         WHERE c.before > 0 AND c.length < ?)
-    SELECT i.state, i.context, c.before
+    SELECT i.id, i.state, i.context, c.before
       FROM chain c CROSS JOIN intents i ON i.id = c.id`,
   values: [from, limit],
 })

@@ -9,6 +9,7 @@ import t, { type Test } from 'tap'
 import { audit, type Verdict } from '../../src/audit/audit.js'
 import { openBooks } from '../../src/audit/books.js'
 import { CHECKLIST } from '../../src/audit/checklist.js'
+import { conclusion } from '../../src/audit/report.js'
 import { reservedIsUnderWay } from '../../src/audit/checks/amounts.js'
 import { filesAreWhole } from '../../src/audit/checks/files.js'
 import { limitsAtOnce } from '../../src/audit/checks/limits.js'
@@ -22,6 +23,7 @@ import { afterwards, copyBooks, copySharedBooks, writeSmallBooks } from './small
 const small = await writeSmallBooks(t)
 const { payouts } = small
 const clock = afterwards(small)
+const LINKS = 'users_find_their_intents'
 const QUIETLY = { live: false, stopwatch: () => 0, tell: () => undefined }
 const CORRUPTIONS = corruptionsOf(small)
 
@@ -55,9 +57,40 @@ for (const { what, file = 'processor.db', sql, breaks, of } of CORRUPTIONS) {
     t.notOk(clean)
     t.equal(broken?.name, breaks, `${broken?.found} instead of ${broken?.expected}`)
     if (of !== undefined) t.equal(broken?.entity, of)
-    t.same(checks.at(-1), { name: breaks, outcome: 'broken', rows: checks.at(-1)?.rows, ms: 0 })
+    const found = checks.filter(({ outcome }) => outcome === 'broken')
+    t.same(found, [{ name: breaks, outcome: 'broken', rows: found[0]?.rows, ms: 0 }])
   })
 }
+
+void t.test('a corrupt row is named, and hides nothing else', async (t) => {
+  const folder = t.testdir()
+  copyBooks(small, folder)
+  const { captured, failed } = small.intents
+  const cut = (table: string, id: string): string =>
+    `UPDATE ${table} SET context = substr(context, 1, 99) WHERE id = '${id}';`
+  await plant(
+    folder,
+    'processor.db',
+    cut('intents', captured) + cut('intents', failed) + cut('payouts', payouts.completed),
+  )
+  const verdict = await auditOf(folder)
+  t.notOk(verdict.clean)
+  t.same([...verdict.corrupt].sort(), [captured, failed, payouts.completed].sort())
+  t.equal(verdict.broken?.name, 'texts_are_json')
+  t.same(
+    verdict.checks.filter(({ outcome }) => outcome !== 'ok').map(({ name }) => name),
+    ['texts_are_json', 'reserved_is_under_way', 'limits_count_confirmations', LINKS],
+    'all others are carried out',
+  )
+  await plant(
+    folder,
+    'processor.db',
+    `UPDATE payouts SET state = 'failed' WHERE id = '${payouts.reversed}'`,
+  )
+  const both = await auditOf(folder)
+  t.equal(both.broken?.entity, payouts.reversed, 'and find what is broken besides')
+  t.match(conclusion(both), `corrupt: ${captured}`)
+})
 
 void t.test('two pools: what one has done with may be lost or open in the other', async (t) => {
   for (const file of ['webhooks.db', 'webhooks-2.db'] as const) {

@@ -1,14 +1,26 @@
 /** Rows that a disk or a hand has damaged: they stand still, and nobody else does. */
 import { join } from 'node:path'
-import t from 'tap'
+import t, { type Test } from 'tap'
 import { createLog } from '../../src/base/log.js'
 import { createTimers } from '../../src/processor/background/timers.js'
 import { createPayout } from '../../src/processor/commands/payout_create.js'
 import { openDatabase } from '../../src/store/database.js'
+import { approvePayout } from '../../src/processor/commands/payout_review.js'
+import { getPayout } from '../../src/processor/commands/payout_get.js'
+import { resealSecrets } from '../../src/processor/commands/secrets_reseal.js'
+import { listHeldPayouts } from '../../src/processor/queries/held_payout_list.js'
+import { showIntent } from '../../src/processor/queries/intent_show.js'
+import { listPayouts } from '../../src/processor/queries/payout_list.js'
+import { showPayout } from '../../src/processor/queries/payout_show.js'
+import { sealedSlice, type SealedSlice } from '../../src/processor/queries/sealed_slice.js'
+import { listUserIntents } from '../../src/processor/queries/user_intent_list.js'
+import { createBeneficiary } from '../../src/processor/commands/beneficiary_create.js'
+import type { MasterKey } from '../../src/auth/master_key.js'
 import { eventually } from '../support/eventually.js'
-import { createWorld, DEMO, viewOf } from '../support/world.js'
-import { beginLife } from './intent_life.js'
-import { payout } from './stories.js'
+import { codeOf, createWorld, DEMO, MASTER, viewOf, type World } from '../support/world.js'
+import { authorized, beginLife, captured, scanned } from './intent_life.js'
+import { executed, OPERATOR, pay, payout, payoutTo, read, readAll, readWritten } from './stories.js'
+import { aPayout } from '../support/requests.js'
 
 const HALF_AN_HOUR = 1_800_000
 
@@ -46,5 +58,170 @@ void t.test('what can not be woken is set aside, and all others go on', async (t
   const damaged = (row: { readonly id: string }): boolean => row.id !== whole
   t.same(rows.filter(damaged), kept.filter(damaged), 'as they were')
   t.ok((await world.run(createPayout(DEMO, payout()))).ok, 'business goes on')
+  await books.close()
+})
+
+/** Changes rows behind the processor's back, which then starts anew. */
+async function damage(t: Test, world: World, sql: string): Promise<void> {
+  const books = await openDatabase(join(t.testdirName, 'processor.db'))
+  await books.exec(sql)
+  await books.close()
+  await world.rebuild()
+}
+
+const WAYS = {
+  'no JSON': "context = '{'",
+  'cut short': 'context = substr(context, 1, length(context) / 2)',
+  'of another': "context = json_set(context, '$.id', 'pi_other')",
+  'not an object': "context = '1'",
+  null: "context = 'null'",
+} as const
+
+for (const [way, change] of Object.entries(WAYS)) {
+  void t.test(`a corrupt context (${way}) fails its own reads and no list`, async (t) => {
+    const world = await createWorld(t)
+    const ids: string[] = []
+    for (let i = 0; i < 4; i++) {
+      ids.push((await pay(world)).id)
+      world.clock.pass(1)
+    }
+    const corrupt = ids[2]!
+    await damage(t, world, `UPDATE payouts SET ${change} WHERE id = '${corrupt}'`)
+    t.equal(codeOf(await world.run(getPayout(DEMO, corrupt))), 'internal_error')
+    t.equal(codeOf(await world.run(getPayout(DEMO, ids[1]!))), 'ok')
+    t.equal(world.memory().corruptRows.count, 1)
+    const whole = ids.filter((id) => id !== corrupt).reverse()
+    const list = (limit: number): Promise<{ id: string }[]> =>
+      readAll(world, (page) => listPayouts(DEMO, { limit, ...page } as never))
+    for (const limit of [1, 2, 3, 100]) {
+      t.same(
+        (await list(limit)).map(({ id }) => id),
+        whole,
+        `pages of ${limit}`,
+      )
+    }
+    const again = await readWritten(world, listPayouts(DEMO, {} as never))
+    t.notMatch(JSON.stringify(again), corrupt, 'partners are not told')
+    const record = viewOf<object>(await read(world, showPayout(corrupt)))
+    t.match(record, { corrupt: true, payout: { id: corrupt, status: 'processing' } })
+    t.match(JSON.stringify(record), 'payout_accepted', 'what else is known of it is shown')
+    t.ok((await world.run(createPayout(DEMO, payout()))).ok, 'business goes on')
+  })
+
+  void t.test(`a corrupt intent (${way}) is left out of its user's list`, async (t) => {
+    const world = await createWorld(t)
+    const first = await beginLife(world)
+    const second = await first.another()
+    const third = await second.another()
+    await captured(third)
+    await damage(t, world, `UPDATE intents SET ${change} WHERE id = '${second.id}'`)
+    for (const limit of [1, 2, 100]) {
+      const found = await readAll<{ intent_id: string }>(world, (page) =>
+        listUserIntents(DEMO, first.user, { limit, ...page }, world.memory().lastIntentNumber),
+      )
+      t.same(
+        found.map(({ intent_id }) => intent_id),
+        [third.id, first.id],
+      )
+    }
+    for (const call of [second.get, second.scan, second.confirm, second.cancel, second.refund]) {
+      t.equal(codeOf(await call()), 'internal_error')
+    }
+    await second.recallRefused()
+    await world.news({ status: 'not_found', id: second.id, reportId: null })
+    t.equal(codeOf(await second.wake()), 'internal_error')
+    t.match(viewOf(await read(world, showIntent(second.id))), {
+      corrupt: true,
+      intent: { intent_id: second.id, status: 'created' },
+    })
+    t.ok((await first.get()).ok, 'the process lives')
+  })
+}
+
+void t.test('a held payout that is corrupt is named to operators', async (t) => {
+  const world = await createWorld(t)
+  const held = async (): Promise<string> =>
+    (await pay(world, { reference: 'sandbox:review' })).id
+  const [whole, corrupt] = [await held(), await held()]
+  await damage(t, world, `UPDATE payouts SET context = '' WHERE id = '${corrupt}'`)
+  t.match(await readAll(world, (page) => listHeldPayouts({ limit: 1, ...page })), [
+    { payout: { id: whole } },
+    { corrupt, tenant: DEMO },
+  ])
+  t.equal(codeOf(await world.run(approvePayout(OPERATOR, corrupt))), 'internal_error')
+})
+
+void t.test('an account number that does not open stops nothing', async (t) => {
+  const world = await createWorld(t)
+  const held = (await pay(world, { reference: 'sandbox:review' })).id
+  const out = (await pay(world)).id
+  const life = await beginLife(world)
+  await scanned(life)
+  const intentOut = await beginLife(world)
+  await authorized(intentOut)
+  const { beneficiary } = aPayout()
+  const { id: stored } = viewOf<{ id: string }>(
+    await world.run(createBeneficiary(DEMO, beneficiary as never)),
+  )
+  world.orders.length = 0
+  await damage(
+    t,
+    world,
+    `UPDATE payouts SET context = json_set(context, '$.beneficiary.sealedAccount', 'k1.AAAA');
+     UPDATE intents SET context = json_set(context, '$.scanned.destination.sealedAccount', 'x');
+     UPDATE beneficiaries SET sealed_account = 'k1.AAAA' WHERE id = '${stored}'`,
+  )
+  const events = world.events.length
+  for (const code of [
+    codeOf(await world.run(approvePayout(OPERATOR, held))),
+    codeOf(await life.confirm()),
+    codeOf(await world.run(createPayout(DEMO, payoutTo(stored)))),
+  ]) {
+    t.equal(code, 'internal_error')
+  }
+  for (const id of [out, intentOut.id] as const) {
+    await world.news({ status: 'not_found', id: id as never, reportId: null })
+  }
+  await world.news(executed(out as never))
+  t.same(world.orders, [], 'nothing goes out, and what cannot be compared is not acknowledged')
+  t.equal(world.events.length, events, 'nothing has happened')
+  t.equal(world.memory().corruptRows.count, 5)
+  t.ok((await world.run(createPayout(DEMO, payout()))).ok, 'business goes on')
+  t.ok((await world.trialBalance()).balanced)
+})
+
+void t.test('re-encryption names corrupt rows, does the rest and keeps the old key', async (t) => {
+  const world = await createWorld(t)
+  const [whole, unread, sealed] = [
+    (await pay(world)).id,
+    (await pay(world)).id,
+    (await pay(world)).id,
+  ]
+  await damage(
+    t,
+    world,
+    `UPDATE payouts SET context = '{' WHERE id = '${unread}';
+     UPDATE payouts SET context = json_set(context, '$.beneficiary.sealedAccount', 'k1.AAAA')
+       WHERE id = '${sealed}'`,
+  )
+  const second: MasterKey = { kid: 'k2', bytes: Buffer.alloc(32, 8) }
+  await world.rebuildWith([second, MASTER])
+  const corrupt: string[] = []
+  let cursor: string | undefined
+  do {
+    const slice = viewOf<SealedSlice>(await read(world, sealedSlice(false, cursor)))
+    const done = viewOf<{ corrupt: string[]; next_cursor?: string }>(
+      await world.run(resealSecrets(OPERATOR, slice)),
+    )
+    corrupt.push(...done.corrupt)
+    cursor = done.next_cursor
+  } while (cursor !== undefined)
+  t.same(corrupt.sort(), [unread, sealed].sort())
+  const books = await openDatabase(join(t.testdirName, 'processor.db'), { readOnly: true })
+  const [row] = await books.all<{ context: string }>(
+    `SELECT context FROM payouts WHERE id = '${whole}'`,
+  )
+  t.match(row?.context, '"sealedAccount":"v1.k2.', 'the rest is sealed anew')
+  t.same(await books.all('SELECT kid FROM master_keys WHERE emptied_at IS NOT NULL'), [])
   await books.close()
 })

@@ -129,6 +129,7 @@ export const reservedIsUnderWay: Check = {
   sentence:
     'Reserved is the sum of open payouts and authorized intents of its tenant and currency.',
   reads: [],
+  needsEveryRow: true,
   run: async (books) => {
     const owed = new Map<string, bigint>()
     const rows =

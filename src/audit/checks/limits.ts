@@ -40,6 +40,7 @@ export const limitsAtOnce = (keysAtOnce: number): Check => ({
   sentence:
     "A user's counters hold the confirmed amounts of that day and month, failed ones taken off.",
   reads: [],
+  needsEveryRow: true,
   run: async (books) => {
     const rows = await books.count('limit_usage')
     const parts = Math.max(1, Math.ceil(rows / keysAtOnce))

@@ -33,6 +33,7 @@ export const usersFindTheirIntents: Check = {
   sentence:
     'Every intent is linked once, in the order of creation, to the one its user had before it.',
   reads: [],
+  needsEveryRow: true,
   run: async (books) => {
     const lasts = new Map<string, { readonly number: number; readonly print: string }>()
     let rows = 0

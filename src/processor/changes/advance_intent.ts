@@ -2,7 +2,7 @@
  * Steps an intent and turns what follows into rows and orders of the same commit.
  *
  * V1. The caller has refused whatever can be refused; from here on it succeeds or the process
- *     stops.
+ *     stops. An account number that does not open throws before anything has changed.
  */
 import { assert, unreachable } from '../../base/assert.js'
 import type { IntentContext, IntentEvent } from '../../../actors/intent/context.js'
@@ -12,18 +12,29 @@ import { postIntent } from './books.js'
 import type { Desk } from '../cycle/command.js'
 import { publishEvent } from './events.js'
 import type { LiveIntent } from '../memory/memory.js'
-import { instructIntent } from './orders.js'
+import { accountOfIntent, instructIntent } from './orders.js'
 
 export function advanceIntent(desk: Desk, live: LiveIntent, event: IntentEvent): void {
   const before = live.context
+  const account = mayInstruct(desk, live, event) ? accountOfIntent(desk, before) : null
   desk.memory.intentHost.open(live)
   desk.group.changes += 1 // memory changes from here on: what throws now stops the process
   const consequences = desk.memory.intentHost.send(live, event)
   if (live.context === before && consequences.length === 0) return
-  for (const consequence of consequences) follow(desk, live, consequence)
+  for (const consequence of consequences) follow(desk, live, consequence, account)
   if (!isPayment(live)) desk.memory.recentPayments.remove(live.context)
   stageIntent(desk, live)
 }
+
+/** Whether an instruction may follow. */
+function mayInstruct({ railUp, now }: Desk, { state, context }: LiveIntent, { type }: IntentEvent) {
+  if (type === 'confirm') return railUp && state === 'created'
+  if (state !== 'authorized') return false
+  const isLate = now >= (context.confirmation?.notAfter ?? now)
+  return type === 'notFound' || (type === 'wake' && railUp && !isOut(context) && !isLate)
+}
+
+const isOut = ({ handedOverAt }: IntentContext): boolean => handedOverAt !== undefined
 
 /** Something that a further scan of the same code would pay twice. */
 const isPayment = ({ state }: LiveIntent): boolean => state === 'authorized' || state === 'captured'
@@ -42,7 +53,7 @@ export function stageIntent(desk: Desk, live: LiveIntent): void {
   })
 }
 
-function follow(desk: Desk, live: LiveIntent, consequence: Consequence): void {
+function follow(desk: Desk, live: LiveIntent, consequence: Consequence, account: string | null): void {
   const { context, state } = live
   switch (consequence.type) {
     case 'post':
@@ -56,7 +67,8 @@ function follow(desk: Desk, live: LiveIntent, consequence: Consequence): void {
         { payment_intent: intentView(state, context) },
       )
     case 'instruct':
-      return void desk.group.orders.push(instructIntent(desk, context))
+      assert(account !== null, 'an account was opened before its instruction')
+      return void desk.group.orders.push(instructIntent(context, account ?? ''))
     case 'query':
       return void desk.group.orders.push({ kind: 'query', id: context.id })
     case 'recall':

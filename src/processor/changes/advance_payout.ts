@@ -2,9 +2,9 @@
  * Steps a payout and turns what follows into rows and orders of the same commit.
  *
  * V1. The caller has refused whatever can be refused; from here on it succeeds or the process
- *     stops.
+ *     stops. An account number that does not open throws before anything has changed.
  */
-import { unreachable } from '../../base/assert.js'
+import { assert, unreachable } from '../../base/assert.js'
 import type { Consequence } from '../../../actors/consequence.js'
 import type { PayoutEvent } from '../../../actors/payout/context.js'
 import { payoutView } from '../../../actors/payout/view.js'
@@ -12,16 +12,24 @@ import { postPayout } from './books.js'
 import type { Desk } from '../cycle/command.js'
 import { publishEvent } from './events.js'
 import type { LivePayout } from '../memory/memory.js'
-import { instructPayout } from './orders.js'
+import { accountOfPayout, instructPayout } from './orders.js'
 
 export function advancePayout(desk: Desk, live: LivePayout, event: PayoutEvent): void {
   const before = live.context
+  const account = mayInstruct(desk, live, event) ? accountOfPayout(desk, before) : null
   desk.memory.payoutHost.open(live)
   desk.group.changes += 1 // memory changes from here on: what throws now stops the process
   const consequences = desk.memory.payoutHost.send(live, event)
   if (live.context === before && consequences.length === 0) return
-  for (const consequence of consequences) follow(desk, live, consequence)
+  for (const consequence of consequences) follow(desk, live, consequence, account)
   stagePayout(desk, live)
+}
+
+/** Whether an instruction may follow. */
+function mayInstruct({ railUp }: Desk, { state, context }: LivePayout, { type }: PayoutEvent) {
+  if (type === 'approve') return railUp && state === 'created'
+  if (state !== 'processing') return false
+  return type === 'notFound' || (type === 'wake' && railUp && context.handedOverAt === undefined)
 }
 
 /** Keeps the actor's snapshot with the group under way. */
@@ -46,7 +54,7 @@ export function publishPayout(desk: Desk, live: LivePayout, event: string): void
   })
 }
 
-function follow(desk: Desk, live: LivePayout, consequence: Consequence): void {
+function follow(desk: Desk, live: LivePayout, consequence: Consequence, account: string | null): void {
   const { context } = live
   switch (consequence.type) {
     case 'post':
@@ -54,7 +62,8 @@ function follow(desk: Desk, live: LivePayout, consequence: Consequence): void {
     case 'publish':
       return publishPayout(desk, live, consequence.event)
     case 'instruct':
-      return void desk.group.orders.push(instructPayout(desk, context))
+      assert(account !== null, 'an account was opened before its instruction')
+      return void desk.group.orders.push(instructPayout(context, account ?? ''))
     case 'query':
       return void desk.group.orders.push({ kind: 'query', id: context.id })
     case 'recall':

@@ -12,11 +12,39 @@ import type { IntentContext } from '../../../actors/intent/context.js'
 import type { PayoutContext } from '../../../actors/payout/context.js'
 import type { Desk } from '../cycle/command.js'
 import { environmentOf } from '../../base/ids.js'
+import { CorruptRow } from '../../base/corrupt_row.js'
 
 export const intentAccountPlace = (intentId: string): string => `intents.account.${intentId}`
 export const beneficiaryAccountPlace = (id: string): string => `beneficiaries.sealed_account.${id}`
 
-export function instructIntent({ vault }: Desk, context: IntentContext): RailOrder {
+/** @throws CorruptRow when it does not open */
+export function accountOfIntent({ vault }: Pick<Desk, 'vault'>, { id, scanned }: IntentContext): string {
+  const sealed = scanned?.destination.sealedAccount ?? ''
+  return openedFor(id, () => vault.openAccount(sealed, intentAccountPlace(id)))
+}
+
+/** @throws CorruptRow when it does not open */
+export function accountOfPayout(
+  { vault }: Pick<Desk, 'vault'>,
+  { id, beneficiary }: PayoutContext,
+): string {
+  const place = beneficiaryAccountPlace(beneficiary.id)
+  return openedFor(id, () => vault.openAccount(beneficiary.sealedAccount, place))
+}
+
+export function openedFor(entity: string, open: () => string): string {
+  try {
+    return open()
+  } catch {
+    throw new CorruptRow(entity, 'its account number does not open')
+  }
+}
+
+/** @param account of the destination, in clear */
+export function instructIntent(
+  context: IntentContext,
+  account: string,
+): Extract<RailOrder, { kind: 'instruct' }> {
   const { scanned, confirmation, corridor } = context
   assert(scanned !== undefined && confirmation !== undefined, 'an instruction has a confirmation')
   const { destination, quote, merchant } = scanned
@@ -31,7 +59,7 @@ export function instructIntent({ vault }: Desk, context: IntentContext): RailOrd
         scheme: destination.scheme,
         country: CORRIDORS[corridor].country,
         bankCode: destination.bankCode,
-        account: vault.openAccount(destination.sealedAccount, intentAccountPlace(context.id)),
+        account,
         accountType: destination.accountType,
         reference1: destination.reference1,
         reference2: destination.reference2,
@@ -44,7 +72,11 @@ export function instructIntent({ vault }: Desk, context: IntentContext): RailOrd
   }
 }
 
-export function instructPayout({ vault }: Desk, context: PayoutContext): RailOrder {
+/** @param account of the beneficiary, in clear */
+export function instructPayout(
+  context: PayoutContext,
+  account: string,
+): Extract<RailOrder, { kind: 'instruct' }> {
   const { beneficiary } = context
   return {
     kind: 'instruct',
@@ -57,10 +89,7 @@ export function instructPayout({ vault }: Desk, context: PayoutContext): RailOrd
         scheme: 'bank_account',
         country: beneficiary.country,
         bankCode: beneficiary.bankCode,
-        account: vault.openAccount(
-          beneficiary.sealedAccount,
-          beneficiaryAccountPlace(beneficiary.id),
-        ),
+        account,
         accountType: '',
         reference1: '',
         reference2: '',

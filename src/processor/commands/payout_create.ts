@@ -47,6 +47,7 @@ import {
   takesPayouts,
   type BeneficiaryRow,
 } from '../changes/beneficiaries.js'
+import { beneficiaryAccountPlace, openedFor } from '../changes/orders.js'
 
 /** A rail that is away for less is expected back before anybody notices. */
 const RAIL_MISSED_AFTER_MS = 10_000
@@ -75,6 +76,7 @@ export function createPayout(tenant: TenantId, given: CreatePayout): Command {
 
       const checked = check(desk, tenant, request)
       if (!checked.ok) return refuse(checked.code)
+      if (!checked.isNew) checkAccountOpens(desk, checked.beneficiary)
 
       // From here on it must succeed.
       const { beneficiary, isNew, context, held } = checked
@@ -90,6 +92,11 @@ export function createPayout(tenant: TenantId, given: CreatePayout): Command {
       return answer(view)
     },
   }
+}
+
+/** @throws CorruptRow before anything has changed: the instruction needs the number */
+function checkAccountOpens({ vault }: Desk, { id, sealed_account: sealed }: BeneficiaryRow): void {
+  openedFor(id, () => vault.openAccount(sealed, beneficiaryAccountPlace(id)))
 }
 
 /** Blanks around texts say nothing: a request with them is the same as one without. */

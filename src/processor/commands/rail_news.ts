@@ -23,7 +23,12 @@ import type { Command, Desk } from '../cycle/command.js'
 import { executionIn, recordDiscrepancy } from '../changes/discrepancies.js'
 import { answer } from '../cycle/answer.js'
 import type { LiveIntent, LivePayout } from '../memory/memory.js'
-import { instructIntent, instructPayout } from '../changes/orders.js'
+import {
+  accountOfIntent,
+  accountOfPayout,
+  instructIntent,
+  instructPayout,
+} from '../changes/orders.js'
 import { needIntentAndUsage } from './intent_needs.js'
 
 const DONE = answer({})
@@ -197,7 +202,7 @@ function ofIntent(desk: Desk, live: LiveIntent | null | undefined): Instructed |
     expected: () =>
       live.context.confirmation === undefined
         ? null
-        : expectedOf(instructIntent(desk, live.context)),
+        : expectedOf(instructIntent(live.context, accountOfIntent(desk, live.context))),
     step: (event) => advanceIntent(desk, live, event),
     isInquiredAbout: () =>
       live.context.wakeAt !== null && (live.state === 'captured' || live.state === 'failed'),
@@ -219,7 +224,7 @@ function ofPayout(desk: Desk, live: LivePayout | null | undefined): Instructed |
     },
     handedOverAt: live.context.handedOverAt,
     transactionId: live.context.transactionId,
-    expected: () => expectedOf(instructPayout(desk, live.context)),
+    expected: () => expectedOf(instructPayout(live.context, accountOfPayout(desk, live.context))),
     step: (event) => {
       if (event.type !== 'recallRefused') advancePayout(desk, live, event)
     },
@@ -233,7 +238,6 @@ function ofPayout(desk: Desk, live: LivePayout | null | undefined): Instructed |
 }
 
 function expectedOf(order: ReturnType<typeof instructIntent>): Expected {
-  if (order.kind !== 'instruct') throw new Error('broken invariant: not an instruction')
   const { amount, currency, destination } = order.instruction
   return { amount, currency, account: destination.account }
 }

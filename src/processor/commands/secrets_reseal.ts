@@ -6,7 +6,9 @@
  * R2. Only what is sealed changes: no actor moves, nothing is published or sent.
  * R3. The last slice notes that the other master keys are empty: everything has been looked at
  *     since this one seals, and nothing was sealed with another one meanwhile.
+ * R4. A corrupt row is named and left as it is. With one in the walk no key is noted as empty.
  */
+import { CorruptRow } from '../../base/corrupt_row.js'
 import type { EndpointId, KeyId } from '../../base/ids.js'
 import type { SealedTable } from '../../store/sealed.js'
 import { stagePayout } from '../changes/advance_payout.js'
@@ -17,8 +19,8 @@ import { answer } from '../cycle/answer.js'
 import { masterKeyViews } from '../keys/master_key_view.js'
 import type { Needs } from '../cycle/needs.js'
 import { logAction, type Actor } from '../changes/operator_log.js'
-import { beneficiaryAccountPlace, intentAccountPlace } from '../changes/orders.js'
-import type { SealedSlice } from '../queries/sealed_slice.js'
+import { beneficiaryAccountPlace, intentAccountPlace, openedFor } from '../changes/orders.js'
+import { cursorOf, type SealedSlice } from '../queries/sealed_slice.js'
 import { stageBeneficiary } from '../changes/beneficiaries.js'
 
 export function resealSecrets(actor: Actor, slice: SealedSlice): Command {
@@ -30,12 +32,13 @@ export function resealSecrets(actor: Actor, slice: SealedSlice): Command {
     decide: (desk) => {
       const kid = desk.vault.sealingKid
       if (slice.isFirst) logAction(desk, actor, 'reencrypt_begun', kid)
-      for (const id of slice.ids) reseal[slice.table](desk, id)
-      if (slice.nextCursor === undefined) {
-        emptyOthers(desk)
-        logAction(desk, actor, 'reencrypt_done', kid)
+      const corrupt = [...slice.corrupt, ...slice.ids.filter((id) => !isResealed(desk, slice, id))]
+      if (slice.next === undefined) {
+        const isWhole = corrupt.length === 0 && !slice.hadCorrupt
+        if (isWhole) emptyOthers(desk)
+        logAction(desk, actor, isWhole ? 'reencrypt_done' : 'reencrypt_done_but_corrupt', kid)
       }
-      return answer(sliceView(desk, slice))
+      return answer(sliceView(desk, slice, corrupt))
     },
   }
 }
@@ -45,14 +48,31 @@ export function countSealed(slice: SealedSlice): Command {
   return {
     name: 'count_sealed',
     needs: () => undefined,
-    decide: (desk) => answer(sliceView(desk, slice)),
+    decide: (desk) => answer(sliceView(desk, slice, slice.corrupt)),
   }
 }
 
-function sliceView({ memory, vault }: Desk, { counts, nextCursor }: SealedSlice): object {
-  const found = [...counts].map(([kid, sealed]) => ({ kid, sealed }))
-  if (nextCursor !== undefined) return { found, keys: [], next_cursor: nextCursor }
-  return { found, keys: masterKeyViews(memory, vault) }
+function sliceView(
+  { memory, vault }: Desk,
+  slice: SealedSlice,
+  corrupt: readonly string[],
+): object {
+  for (const id of corrupt) memory.corruptRows.add(id)
+  const found = [...slice.counts].map(([kid, sealed]) => ({ kid, sealed }))
+  const next = cursorOf(vault, slice, slice.hadCorrupt || corrupt.length > 0)
+  if (next !== undefined) return { found, corrupt, keys: [], next_cursor: next }
+  return { found, corrupt, keys: masterKeyViews(memory, vault) }
+}
+
+/** False when the row is corrupt: what it holds is opened before anything of it changes. */
+function isResealed(desk: Desk, { table }: SealedSlice, id: string): boolean {
+  try {
+    reseal[table](desk, id)
+    return true
+  } catch (error) {
+    if (error instanceof CorruptRow) return false
+    throw error
+  }
 }
 
 function need(needs: Needs, table: SealedTable, id: string): void {
@@ -68,14 +88,17 @@ const reseal: Readonly<Record<SealedTable, (desk: Desk, id: string) => void>> = 
     stageEndpoint(desk, desk.memory.endpoints.get(id as EndpointId)!),
   beneficiaries: (desk, id) => {
     const row = desk.memory.beneficiaries.get(id)!
-    const sealed_account = desk.vault.resealAccount(row.sealed_account, beneficiaryAccountPlace(id))
+    const place = beneficiaryAccountPlace(id)
+    const sealed_account = openedFor(id, () => desk.vault.resealAccount(row.sealed_account, place))
     stageBeneficiary(desk, { ...row, sealed_account })
   },
   payouts: (desk, id) => {
     const live = desk.memory.payouts.get(id)!
     const { beneficiary } = live.context
     const place = beneficiaryAccountPlace(beneficiary.id)
-    const sealedAccount = desk.vault.resealAccount(beneficiary.sealedAccount, place)
+    const sealedAccount = openedFor(id, () =>
+      desk.vault.resealAccount(beneficiary.sealedAccount, place),
+    )
     const context = { ...live.context, beneficiary: { ...beneficiary, sealedAccount } }
     desk.memory.payoutHost.amend(live, context)
     stagePayout(desk, live)
@@ -85,7 +108,9 @@ const reseal: Readonly<Record<SealedTable, (desk: Desk, id: string) => void>> = 
     const scanned = live.context.scanned!
     const { destination } = scanned
     const place = intentAccountPlace(live.context.id)
-    const sealedAccount = desk.vault.resealAccount(destination.sealedAccount, place)
+    const sealedAccount = openedFor(id, () =>
+      desk.vault.resealAccount(destination.sealedAccount, place),
+    )
     const amended = { ...scanned, destination: { ...destination, sealedAccount } }
     desk.memory.intentHost.amend(live, { ...live.context, scanned: amended })
     stageIntent(desk, live)

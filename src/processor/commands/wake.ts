@@ -3,15 +3,11 @@
  *
  * W1. The actor's own `wakeAt` is the truth. A timer that is early, late or twice changes nothing
  *     and is done.
- * W2. Where an instruction may go out, an account that does not open is found out before anything
- *     has changed.
  */
 import { advanceIntent } from '../changes/advance_intent.js'
 import { advancePayout } from '../changes/advance_payout.js'
-import { instructIntent, instructPayout } from '../changes/orders.js'
-import type { Command, Desk } from '../cycle/command.js'
+import type { Command } from '../cycle/command.js'
 import { answer } from '../cycle/answer.js'
-import type { LiveIntent, LivePayout } from '../memory/memory.js'
 import { needIntentAndUsage } from './intent_needs.js'
 
 const DONE = answer({})
@@ -24,7 +20,6 @@ export function wakeIntent(intentId: string): Command {
       const live = desk.memory.intents.get(intentId)
       const wakeAt = live?.context.wakeAt
       if (!live || wakeAt === null || wakeAt === undefined || wakeAt > desk.now) return DONE
-      if (live.state === 'authorized' && mayGoOut(desk, live)) instructIntent(desk, live.context)
       advanceIntent(desk, live, { type: 'wake', at: desk.now, railUp: desk.railUp })
       return DONE
     },
@@ -39,15 +34,8 @@ export function wakePayout(payoutId: string): Command {
       const live = desk.memory.payouts.get(payoutId)
       const wakeAt = live?.context.wakeAt
       if (!live || wakeAt === null || wakeAt === undefined || wakeAt > desk.now) return DONE
-      if (live.state === 'processing' && mayGoOut(desk, live)) instructPayout(desk, live.context)
       advancePayout(desk, live, { type: 'wake', at: desk.now, railUp: desk.railUp })
       return DONE
     },
   }
-}
-
-function mayGoOut({ railUp, now }: Desk, { context }: LiveIntent | LivePayout): boolean {
-  const notAfter = 'confirmation' in context ? context.confirmation?.notAfter : undefined
-  const isLate = notAfter !== undefined && now >= notAfter
-  return railUp && context.handedOverAt === undefined && !isLate
 }

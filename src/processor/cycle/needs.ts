@@ -56,10 +56,10 @@ export function createNeeds(memory: Memory): NeedsOfBatch {
     }),
     learn: (found) => {
       for (const row of found.intents) {
-        memory.intents.learn(row.id, memory.intentHost.restore(row.state, row.context))
+        memory.intents.learn(row.id, memory.intentHost.restore(row))
       }
       for (const row of found.payouts) {
-        memory.payouts.learn(row.id, memory.payoutHost.restore(row.state, row.context))
+        memory.payouts.learn(row.id, memory.payoutHost.restore(row))
       }
       for (const row of found.beneficiaries) memory.beneficiaries.learn(row.id, row)
       for (const row of found.idempotency) {

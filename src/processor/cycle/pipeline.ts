@@ -10,8 +10,8 @@
  *     the next gathers, so groups grow with load by themselves.
  * P3. A commit that fails has an unknown outcome: nothing of it is answered, and the process stops
  *     and recovers from disk.
- * P4. A command that throws before it changed anything is answered as an error; one that throws
- *     half-way stops the process.
+ * P4. A command that throws before it changed anything is answered as an error, a corrupt row it met
+ *     is named and counted; one that throws half-way stops the process.
  * P5. One batch at a time is prefetched and decided; eviction happens only between two of them
  *     (shelf, H3).
  */
@@ -19,6 +19,7 @@ import { newFingerprint } from '../../auth/fingerprint.js'
 import { BATCH_MAX, GROUP_MAX, NONCE_WINDOW_MS, QUEUE_MAX, SLICE_MAX } from '../../base/bounds.js'
 import { instant, type Clock, type Instant } from '../../base/clock.js'
 import { createFairQueue } from '../../base/fair_queue.js'
+import { CorruptRow } from '../../base/corrupt_row.js'
 import type { ErrorCode } from '../../base/errors.js'
 import type { Logger } from '../../base/log.js'
 import type { Random } from '../../base/random.js'
@@ -162,9 +163,16 @@ export function createPipeline(dependencies: PipelineDependencies): Pipeline {
       group.addReply(work.reply, work.command.decide(desk))
     } catch (error) {
       if (group.changes !== before) return stop(`${work.command.name} failed half-way`, error)
-      log.error({ err: error, command: work.command.name }, 'a command failed')
+      noteFailure(error, work.command.name)
       group.addReply(work.reply, refuse('internal_error'))
     }
+  }
+
+  const noteFailure = (error: unknown, command: string): void => {
+    if (!(error instanceof CorruptRow)) return log.error({ err: error, command }, 'a command failed')
+    const { entity } = error
+    if (!memory.corruptRows.add(entity)) return
+    log.error({ err: error, entity, command }, 'the row is corrupt; it is set apart')
   }
 
   /**

@@ -16,6 +16,7 @@
  *     and nothing has changed by then.
  */
 import type { Instant } from '../../base/clock.js'
+import { CorruptRow } from '../../base/corrupt_row.js'
 import type { Consequence } from '../../../actors/consequence.js'
 
 /** What every kind of entity keeps. */
@@ -46,9 +47,18 @@ export interface Live<State extends string, Context, Event> {
   readonly isDamaged?: true
 }
 
+/** As the store has it. */
+export interface StoredActor {
+  readonly id: string
+  readonly tenant: string
+  readonly state: string
+  /** JSON. */
+  readonly context: string
+}
+
 export interface ActorHost<State extends string, Context, Event> {
   begin(context: Context): Live<State, Context, Event>
-  restore(state: string, contextJson: string): Live<State, Context, Event>
+  restore(row: StoredActor): Live<State, Context, Event>
   can(live: Live<State, Context, Event>, event: Event): boolean
   /** Makes the actor if there is none. @throws when the snapshot is not of its machine */
   open(live: Live<State, Context, Event>): void
@@ -73,7 +83,7 @@ export function createActorHost<State extends string, Context extends WithTimer,
 
   return {
     begin: (context) => ({ state: initial, context, actor: null }),
-    restore: (state, contextJson) => restored(state as State, contextJson),
+    restore: restored,
     can: (live, event) => actorOf(live).getSnapshot().can(event),
     open: (live) => void actorOf(live),
     amend: (live, context) => {
@@ -94,19 +104,27 @@ export function createActorHost<State extends string, Context extends WithTimer,
 }
 
 function restored<State extends string, Context, Event>(
-  state: State,
-  contextJson: string,
+  row: StoredActor,
 ): Live<State, Context, Event> {
+  const state = row.state as State
+  const context = contextOf(row)
+  if (context !== undefined) return { state, context: context as Context, actor: null }
+  return {
+    state,
+    get context(): Context {
+      throw new CorruptRow(row.id, 'its context cannot be read')
+    },
+    actor: null,
+    isDamaged: true,
+  }
+}
+
+/** Undefined when it is no JSON, or another entity's. */
+function contextOf({ id, tenant, context: json }: StoredActor): unknown {
   try {
-    return { state, context: JSON.parse(contextJson) as Context, actor: null }
+    const context = JSON.parse(json) as { id?: unknown; tenant?: unknown } | null
+    return context?.id === id && context.tenant === tenant ? context : undefined
   } catch {
-    return {
-      state,
-      get context(): Context {
-        throw new Error('the snapshot is damaged')
-      },
-      actor: null,
-      isDamaged: true,
-    }
+    return undefined
   }
 }

@@ -8,6 +8,7 @@
  *     than the disk.
  * N2. There is one writer. What memory knows to be absent is absent.
  */
+import { createCorruptRows, type CorruptRows } from '../../base/corrupt_row.js'
 import { createNonceTable, type NonceTable } from '../../auth/nonces.js'
 import { instant, plus, type Instant } from '../../base/clock.js'
 import type { EndpointId, KeyId, PartnerId, TenantId } from '../../base/ids.js'
@@ -72,6 +73,8 @@ export interface Memory {
   readonly sequences: Map<TenantId, number>
   readonly recentPayments: RecentPayments
   readonly nonces: NonceTable
+  /** Met since the start. */
+  readonly corruptRows: CorruptRows
   readonly keyIndex: KeyIndex
   /** The number of each user's last intent. */
   readonly userIndex: KeyIndex
@@ -118,8 +121,8 @@ export async function loadMemory(
   loadBooks(memory, boot)
   loadPrints(memory, boot)
   for (const row of boot.recentlyConfirmed) {
-    const live = memory.intentHost.restore(row.state, row.context)
-    if (!live.isDamaged) memory.recentPayments.add(live.context)
+    const live = memory.intentHost.restore(row)
+    if (live.isDamaged !== true) memory.recentPayments.add(live.context)
   }
   return memory
 }
@@ -153,6 +156,7 @@ function emptyMemory(salt: Buffer, warmActors: number, duplicateWindowMs: number
     sequences: new Map(),
     recentPayments: createRecentPayments(duplicateWindowMs),
     nonces: createNonceTable({ salt }),
+    corruptRows: createCorruptRows(),
     keyIndex: createKeyIndex(),
     userIndex: createKeyIndex(),
     printOfUser: createUserPrinter(salt),

@@ -2,29 +2,32 @@
 import { toRfc3339 } from '../../base/clock.js'
 import type { PayoutContext } from '../../../actors/payout/context.js'
 import { payoutView } from '../../../actors/payout/view.js'
+import type { ActorRow } from '../../store/tables.js'
 import { refuse } from '../cycle/answer.js'
 import { answerPage, pageOf, type PageRequest } from './page.js'
 import type { Query } from './query.js'
+import { contextIn, shapeOfViewed, viewed } from './readable.js'
 
 export function listHeldPayouts(request: PageRequest): Query {
   return {
     name: 'list_held_payouts',
     lane: 'ours',
-    run: async ({ lists, vault, brand }) => {
+    run: async (reading) => {
+      const { lists, vault, brand } = reading
       const page = pageOf(vault, 'held_payouts', request)
       if (page === null) return refuse('invalid_request')
       const rows = await lists.heldPayouts(page.after ?? '', page.limit + 1)
-      return answerPage(vault, page, rows, {
-        view: ({ tenant, context: json }) => {
-          const context = JSON.parse(json) as PayoutContext
-          return {
-            tenant,
-            deadline: context.wakeAt === null ? '' : toRfc3339(context.wakeAt),
-            payout: payoutView('created', context, brand),
-          }
-        },
-        positionOf: ({ id }) => id,
-        bytesOf: ({ context }) => Buffer.byteLength(context),
+      const held = viewed(rows, reading, ({ id, tenant, context: json }) => {
+        const context = contextIn<PayoutContext>(id, JSON.parse(json))
+        return {
+          tenant,
+          deadline: context.wakeAt === null ? '' : toRfc3339(context.wakeAt),
+          payout: payoutView('created', context, brand),
+        }
+      })
+      return answerPage(vault, page, held, {
+        ...shapeOfViewed<ActorRow>(({ id, tenant }) => ({ tenant, deadline: '', corrupt: id })),
+        bytesOf: ({ row }) => Buffer.byteLength(row.context),
       })
     },
   }

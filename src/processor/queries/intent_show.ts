@@ -10,22 +10,31 @@ import { intentView } from '../../../actors/intent/view.js'
 import type { EntityFile } from '../../store/entity_file.js'
 import { answer, refuse } from '../cycle/answer.js'
 import type { Query } from './query.js'
+import { contextIn, viewed } from './readable.js'
 import { timelineOf } from './timeline.js'
 
 export function showIntent(intentId: string): Query {
   return {
     name: 'show_intent',
     lane: 'ours',
-    run: async ({ lists }) => {
-      const file = await lists.entityFile('intents', intentId)
-      return file === undefined ? refuse('payment_intent_not_found') : answer(viewOf(file))
+    run: async (reading) => {
+      const file = await reading.lists.entityFile('intents', intentId)
+      if (file === undefined) return refuse('payment_intent_not_found')
+      const [shown] = viewed([file.entity], reading, () => viewOf(file))
+      return answer(shown?.view ?? corruptView(file))
     },
   }
 }
 
+function corruptView(file: EntityFile): object {
+  const { id, tenant, state } = file.entity
+  const intent = { intent_id: id, status: state }
+  return { tenant, intent, timeline: timelineOf(file), corrupt: true }
+}
+
 function viewOf(file: EntityFile): object {
-  const { tenant, state, context: json } = file.entity
-  const context = JSON.parse(json) as IntentContext
+  const { id, tenant, state, context: json } = file.entity
+  const context = contextIn<IntentContext>(id, JSON.parse(json))
   const { userId, scanned, transactionId, handedOverAt } = context
   return {
     tenant,

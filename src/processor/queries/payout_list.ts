@@ -10,39 +10,50 @@ import { isWithin } from '../../base/text.js'
 import type { PayoutContext, PayoutState } from '../../../actors/payout/context.js'
 import { payoutView } from '../../../actors/payout/view.js'
 import type { ListPayouts__Output as ListPayouts } from '../../../protos/types/causeway/v1/ListPayouts.js'
-import type { ListedActor, PayoutFilter } from '../../store/lists.js'
+import { unlessCorrupt, type ListedActor, type PayoutFilter } from '../../store/lists.js'
 import { answer, refuse } from '../cycle/answer.js'
 import { jsonBytes, pageOf, pageView, type Shape } from './page.js'
-import type { Query } from './query.js'
+import type { Query, Reading } from './query.js'
+import { contextIn, shapeOfViewed, viewed, type Viewed } from './readable.js'
 import { WrittenView } from './written_view.js'
 
 export function listPayouts(tenant: TenantId, request: ListPayouts): Query {
   return {
     name: 'list_payouts',
     lane: tenant,
-    run: async ({ lists, vault, brand, knownPages }) => {
+    run: async (reading) => {
+      const { lists, vault, knownPages } = reading
       const filter = filterOf(tenant, request)
       if (filter === null) return refuse('invalid_request')
       const page = pageOf(vault, `payouts ${JSON.stringify(filter)}`, request)
       if (page === null) return refuse('invalid_request')
       const below = page.after ?? filter.below
       const rows = await lists.payouts({ ...filter, below }, page.limit + 1)
-      const write = (): string => JSON.stringify(pageView(vault, page, rows.parsed(), shape(brand)))
+      const write = (parsed: readonly ListedActor[]): string =>
+        JSON.stringify(pageView(vault, page, readable(parsed, reading), SHAPE))
+      const quick = (): string => write(rows.parsed())
       const isFirst = page.after === null
       const list = `${page.place} ${page.limit}`
-      return answer(new WrittenView(isFirst ? knownPages.page(list, rows.text, write) : write()))
+      const json = await unlessCorrupt(
+        () => (isFirst ? knownPages.page(list, rows.text, quick) : quick()),
+        async () => write(await rows.checked()),
+      )
+      return answer(new WrittenView(json))
     },
   }
 }
 
-const shape = (brand: string): Shape<ListedActor> => ({
-  view: ({ state, context }) => payoutView(state as PayoutState, contextOf(context), brand),
-  positionOf: ({ context }) => contextOf(context).id,
-  // All else of a payout takes some KB at most.
-  bytesOf: ({ context }) => jsonBytes(contextOf(context).metadata),
-})
+const readable = (rows: readonly ListedActor[], reading: Reading): readonly Viewed<ListedActor>[] =>
+  viewed(rows, reading, ({ id, state, context }) =>
+    payoutView(state as PayoutState, contextIn<PayoutContext>(id, context), reading.brand),
+  )
 
-const contextOf = (context: unknown): PayoutContext => context as PayoutContext
+const SHAPE: Shape<Viewed<ListedActor>> = {
+  ...shapeOfViewed<ListedActor>(),
+  // All else of a payout takes some KB at most.
+  bytesOf: ({ row, view }) =>
+    view === null ? 0 : jsonBytes((row.context as PayoutContext).metadata),
+}
 
 const STATUSES: ReadonlySet<string> = new Set<PayoutState>([
   'created',

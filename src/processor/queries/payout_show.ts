@@ -11,22 +11,30 @@ import { payoutView } from '../../../actors/payout/view.js'
 import type { EntityFile } from '../../store/entity_file.js'
 import { answer, refuse } from '../cycle/answer.js'
 import type { Query } from './query.js'
+import { contextIn, viewed } from './readable.js'
 import { timelineOf } from './timeline.js'
 
 export function showPayout(payoutId: string): Query {
   return {
     name: 'show_payout',
     lane: 'ours',
-    run: async ({ lists, brand }) => {
-      const file = await lists.entityFile('payouts', payoutId)
-      return file === undefined ? refuse('payout_not_found') : answer(viewOf(file, brand))
+    run: async (reading) => {
+      const file = await reading.lists.entityFile('payouts', payoutId)
+      if (file === undefined) return refuse('payout_not_found')
+      const [shown] = viewed([file.entity], reading, () => viewOf(file, reading.brand))
+      return answer(shown?.view ?? corruptView(file))
     },
   }
 }
 
+function corruptView(file: EntityFile): object {
+  const { id, tenant, state } = file.entity
+  return { tenant, payout: { id, status: state }, timeline: timelineOf(file), corrupt: true }
+}
+
 function viewOf(file: EntityFile, brand: string): object {
-  const { tenant, state, context: json } = file.entity
-  const context = JSON.parse(json) as PayoutContext
+  const { id, tenant, state, context: json } = file.entity
+  const context = contextIn<PayoutContext>(id, JSON.parse(json))
   const { handedOverAt, asked, wakeAt } = context
   return {
     tenant,

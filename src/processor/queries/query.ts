@@ -11,7 +11,9 @@
  * Q3. Beyond a bound the next one is refused at once. Whoever has none under way is taken even so:
  *     the others' number is no reason to refuse the first page.
  * Q4. A page that nobody awaits any more is not read.
+ * Q5. A corrupt row takes no list with it: partners' lists omit it, operators' lists name it.
  */
+import { createCorruptRows, type CorruptRows } from '../../base/corrupt_row.js'
 import type { Logger } from '../../base/log.js'
 import type { Lists } from '../../store/lists.js'
 import { NotAwaited } from '../../store/reading_line.js'
@@ -26,6 +28,14 @@ export interface Reading {
   readonly vault: Vault
   readonly brand: string
   readonly knownPages: KnownPages
+  /** Counts and names, once, a row that could not be read. */
+  reportCorrupt(entity: string, error: unknown): void
+}
+
+/** What a reader is made of. */
+export interface ReaderDependencies extends Omit<Reading, 'knownPages' | 'reportCorrupt'> {
+  /** Those the cycle has met as well. */
+  readonly corruptRows?: CorruptRows
 }
 
 export interface Query {
@@ -44,8 +54,17 @@ export interface Reader {
 const UNDER_WAY_MAX = 4_000
 const UNDER_WAY_OF_A_LANE_MAX = 1_000
 
-export function createReader(given: Omit<Reading, 'knownPages'>, log: Logger): Reader {
-  const reading: Reading = { ...given, knownPages: createKnownPages() }
+export function createReader(
+  { corruptRows = createCorruptRows(), ...given }: ReaderDependencies,
+  log: Logger,
+): Reader {
+  const reading: Reading = {
+    ...given,
+    knownPages: createKnownPages(),
+    reportCorrupt: (entity, error) => {
+      if (corruptRows.add(entity)) log.error({ err: error, entity }, 'the row is corrupt; lists omit it')
+    },
+  }
   const underWay = new Map<Lane, number>()
   let total = 0
 

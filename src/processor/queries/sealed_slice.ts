@@ -5,6 +5,8 @@
  *     one way of walking: who comes to the last slice has seen every one.
  * S2. A slice is of one table: payouts are read only after all beneficiaries are sealed anew, so
  *     that none copies an older text behind the walk (store/sealed, W1).
+ * S3. A corrupt row does not end the walk. The cursor remembers that one was met: what is sealed in
+ *     it is not known, so no master key is called empty at the end.
  */
 import { kidOf } from '../../auth/secret_box.js'
 import {
@@ -14,6 +16,7 @@ import {
   type SealedTable,
 } from '../../store/sealed.js'
 import { answer, refuse } from '../cycle/answer.js'
+import type { Vault } from '../keys/vault.js'
 import type { Query } from './query.js'
 
 export interface SealedSlice {
@@ -23,15 +26,30 @@ export interface SealedSlice {
   readonly ids: readonly string[]
   /** Sealed texts of the slice, by master key. */
   readonly counts: ReadonlyMap<string, number>
+  /** Rows that could not be read. */
+  readonly corrupt: readonly string[]
+  /** Whether an earlier slice had such a row, or one that did not open. */
+  readonly hadCorrupt: boolean
   /** Absent: this was the last one. */
-  readonly nextCursor: string | undefined
+  readonly next: { readonly list: string; readonly position: string } | undefined
 }
+
+/** @param hasCorrupt whether this slice or one before it had a corrupt row */
+export const cursorOf = (
+  { cursors }: Pick<Vault, 'cursors'>,
+  { next }: SealedSlice,
+  hasCorrupt: boolean,
+): string | undefined =>
+  next && cursors.make(next.list, `${next.position}${hasCorrupt ? ` ${CORRUPT}` : ''}`)
 
 /** Where a slice begins: behind this row. */
 interface Place {
   readonly table: SealedTable
   readonly after: string
+  readonly hadCorrupt?: boolean
 }
+
+const CORRUPT = 'corrupt'
 
 /** Sealing these anew takes the cycle some ten milliseconds. */
 const RESEALED_AT_ONCE = 200
@@ -46,7 +64,7 @@ export function sealedSlice(isCount: boolean, cursor: string | undefined): Query
       const list = `sealed ${isCount ? 'counted' : 'resealed'} ${vault.sealingKid}`
       const given = cursor === undefined ? undefined : vault.cursors.open(list, cursor)
       if (cursor !== undefined && given === undefined) return refuse('invalid_request')
-      const { table, after } = placeOf(given ?? '')
+      const { table, after, hadCorrupt = false } = placeOf(given ?? '')
       const limit = isCount ? COUNTED_AT_ONCE : RESEALED_AT_ONCE
       const rows = await lists.sealed(table, after, limit)
       const next = rows.length < limit ? tableAfter(table) : { table, after: rows.at(-1)!.id }
@@ -55,7 +73,9 @@ export function sealedSlice(isCount: boolean, cursor: string | undefined): Query
         table,
         ids: rows.filter(isOther(vault.sealingKid)).map(({ id }) => id),
         counts: countsOf(rows),
-        nextCursor: next && vault.cursors.make(list, `${next.table} ${next.after}`),
+        corrupt: rows.filter(({ corrupt }) => corrupt === 1).map(({ id }) => id),
+        hadCorrupt,
+        next: next && { list, position: `${next.table} ${next.after}` },
       }
       return answer(slice)
     },
@@ -63,8 +83,9 @@ export function sealedSlice(isCount: boolean, cursor: string | undefined): Query
 }
 
 function placeOf(position: string): Place {
-  const [table = '', after = ''] = position.split(' ')
-  return isSealedTable(table) ? { table, after } : { table: SEALED_TABLES[0]!, after: '' }
+  const [table = '', after = '', mark] = position.split(' ')
+  if (!isSealedTable(table)) return { table: SEALED_TABLES[0]!, after: '' }
+  return { table, after, hadCorrupt: mark === CORRUPT }
 }
 
 function tableAfter(table: SealedTable): Place | undefined {

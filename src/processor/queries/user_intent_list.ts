@@ -6,6 +6,7 @@ import type { UserIntent } from '../../store/user_intents.js'
 import { refuse } from '../cycle/answer.js'
 import { answerPage, pageOf, type PageRequest } from './page.js'
 import type { Query } from './query.js'
+import { contextIn, viewed } from './readable.js'
 
 /** @param last the number of the user's last intent that is on disk; 0: there is none */
 export function listUserIntents(
@@ -17,22 +18,25 @@ export function listUserIntents(
   return {
     name: 'list_user_intents',
     lane: tenant,
-    run: async ({ lists, vault }) => {
+    run: async (reading) => {
+      const { lists, vault } = reading
       const page = pageOf(vault, `user_intents ${JSON.stringify([tenant, userId])}`, request)
       if (page === null) return refuse('invalid_request')
       const from = page.after === null ? last : Number(page.after)
-      const rows = (await lists.intentsOfUser(from, page.limit + 1)).map(opened)
+      const found = await lists.intentsOfUser(from, page.limit + 1)
+      const rows = viewed(found, reading, ({ id, state, context }) =>
+        intentView(state as IntentState, contextIn<IntentContext>(id, context)),
+      )
       return answerPage(vault, page, rows, {
-        shows: ({ context }) => context.tenant === tenant && context.userId === userId,
-        view: ({ state, context }) => intentView(state, context),
-        positionOf: ({ before }) => String(before),
+        view: ({ view }) => view ?? {},
+        shows: ({ row, view }) => view !== null && isOf(row, tenant, userId),
+        positionOf: ({ row }) => String(row.before),
       })
     },
   }
 }
 
-const opened = ({ state, context, before }: UserIntent) => ({
-  state: state as IntentState,
-  context: context as IntentContext,
-  before,
-})
+function isOf({ context }: UserIntent, tenant: TenantId, userId: string): boolean {
+  const intent = context as IntentContext
+  return intent.tenant === tenant && intent.userId === userId
+}
