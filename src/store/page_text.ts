@@ -14,11 +14,7 @@ import type { Statement } from './database.js'
 export type Columns = Readonly<Record<string, 'text' | 'integer' | 'int64' | 'json' | 'blob'>>
 
 /** @param isChecked text that is no JSON becomes null, which costs parsing all of it */
-export function asText(
-  { sql, values }: Statement,
-  columns: Columns,
-  isChecked = false,
-): Statement {
+export function asText({ sql, values }: Statement, columns: Columns, isChecked = false): Statement {
   const cells = Object.entries(columns).map(([name, type]) => cellOf(name, type, isChecked))
   return {
     sql: `SELECT '[' || group_concat('[' || ${cells.join(" || ',' || ")} || ']') || ']' AS page

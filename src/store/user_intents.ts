@@ -14,7 +14,12 @@ export interface UserIntent {
   /** The number of the one before it; 0: there is none. */
   readonly before: number
 }
-export const USER_INTENT = { id: 'text', state: 'text', context: 'json', before: 'integer' } as const
+export const USER_INTENT = {
+  id: 'text',
+  state: 'text',
+  context: 'json',
+  before: 'integer',
+} as const
 
 /** Each step is two look-ups by primary key: the link, and its intent. */
 export const userIntentsStatement = (from: number, limit: number): Statement => ({

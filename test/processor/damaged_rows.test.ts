@@ -140,8 +140,7 @@ for (const [way, change] of Object.entries(WAYS)) {
 
 void t.test('a held payout that is corrupt is named to operators', async (t) => {
   const world = await createWorld(t)
-  const held = async (): Promise<string> =>
-    (await pay(world, { reference: 'sandbox:review' })).id
+  const held = async (): Promise<string> => (await pay(world, { reference: 'sandbox:review' })).id
   const [whole, corrupt] = [await held(), await held()]
   await damage(t, world, `UPDATE payouts SET context = '' WHERE id = '${corrupt}'`)
   t.match(await readAll(world, (page) => listHeldPayouts({ limit: 1, ...page })), [

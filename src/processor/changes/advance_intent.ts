@@ -53,7 +53,12 @@ export function stageIntent(desk: Desk, live: LiveIntent): void {
   })
 }
 
-function follow(desk: Desk, live: LiveIntent, consequence: Consequence, account: string | null): void {
+function follow(
+  desk: Desk,
+  live: LiveIntent,
+  consequence: Consequence,
+  account: string | null,
+): void {
   const { context, state } = live
   switch (consequence.type) {
     case 'post':

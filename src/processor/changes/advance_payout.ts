@@ -54,7 +54,12 @@ export function publishPayout(desk: Desk, live: LivePayout, event: string): void
   })
 }
 
-function follow(desk: Desk, live: LivePayout, consequence: Consequence, account: string | null): void {
+function follow(
+  desk: Desk,
+  live: LivePayout,
+  consequence: Consequence,
+  account: string | null,
+): void {
   const { context } = live
   switch (consequence.type) {
     case 'post':

@@ -18,7 +18,10 @@ export const intentAccountPlace = (intentId: string): string => `intents.account
 export const beneficiaryAccountPlace = (id: string): string => `beneficiaries.sealed_account.${id}`
 
 /** @throws CorruptRow when it does not open */
-export function accountOfIntent({ vault }: Pick<Desk, 'vault'>, { id, scanned }: IntentContext): string {
+export function accountOfIntent(
+  { vault }: Pick<Desk, 'vault'>,
+  { id, scanned }: IntentContext,
+): string {
   const sealed = scanned?.destination.sealedAccount ?? ''
   return openedFor(id, () => vault.openAccount(sealed, intentAccountPlace(id)))
 }

@@ -10,8 +10,8 @@
  *     the next gathers, so groups grow with load by themselves.
  * P3. A commit that fails has an unknown outcome: nothing of it is answered, and the process stops
  *     and recovers from disk.
- * P4. A command that throws before it changed anything is answered as an error, a corrupt row it met
- *     is named and counted; one that throws half-way stops the process.
+ * P4. A command that throws before it changed anything is answered as an error, and a corrupt row
+ *     that it met is named and counted; one that throws half-way stops the process.
  * P5. One batch at a time is prefetched and decided; eviction happens only between two of them
  *     (shelf, H3).
  */
@@ -169,7 +169,8 @@ export function createPipeline(dependencies: PipelineDependencies): Pipeline {
   }
 
   const noteFailure = (error: unknown, command: string): void => {
-    if (!(error instanceof CorruptRow)) return log.error({ err: error, command }, 'a command failed')
+    if (!(error instanceof CorruptRow))
+      return log.error({ err: error, command }, 'a command failed')
     const { entity } = error
     if (!memory.corruptRows.add(entity)) return
     log.error({ err: error, entity, command }, 'the row is corrupt; it is set apart')

@@ -62,7 +62,8 @@ export function createReader(
     ...given,
     knownPages: createKnownPages(),
     reportCorrupt: (entity, error) => {
-      if (corruptRows.add(entity)) log.error({ err: error, entity }, 'the row is corrupt; lists omit it')
+      if (corruptRows.add(entity))
+        log.error({ err: error, entity }, 'the row is corrupt; lists omit it')
     },
   }
   const underWay = new Map<Lane, number>()

@@ -35,7 +35,7 @@ export const viewed = <R extends { readonly id: string }>(
     }
   })
 
-/** What a page shows of them. @param corruptView what stands for a corrupt row; left out: nothing */
+/** What a page shows of them. @param corruptView what stands for a corrupt row; none: nothing */
 export const shapeOfViewed = <R extends { readonly id: string }>(
   corruptView?: (row: R) => object,
 ): {
