@@ -141,7 +141,9 @@ for (const [way, change] of Object.entries(WAYS)) {
 void t.test('a held payout that is corrupt is named to operators', async (t) => {
   const world = await createWorld(t)
   const held = async (): Promise<string> => (await pay(world, { reference: 'sandbox:review' })).id
-  const [whole, corrupt] = [await held(), await held()]
+  const whole = await held()
+  world.clock.pass(1)
+  const corrupt = await held()
   await damage(t, world, `UPDATE payouts SET context = '' WHERE id = '${corrupt}'`)
   t.match(await readAll(world, (page) => listHeldPayouts({ limit: 1, ...page })), [
     { payout: { id: whole } },
