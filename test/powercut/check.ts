@@ -142,5 +142,8 @@ async function executedOtherThanOnce(folder: string, payouts: string[]): Promise
   return executed === wanted ? [] : [`executed: ${executed}, not ${wanted}`]
 }
 
-/** The databases that a trace must have recorded. */
-export const DATABASES = [FILES.processorDatabase, FILES.railDatabase, webhookDatabase(1)]
+/** The files that a trace must have recorded. */
+export const RECORDED = [
+  ...[FILES.processorDatabase, FILES.railDatabase, webhookDatabase(1)].map((name) => `${name}-wal`),
+  FILES.highWater,
+]

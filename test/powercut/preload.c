@@ -5,7 +5,8 @@
  * is appended there with its data, and every fsync with its beginning and its end. All processes
  * append to the same trace, each record in one writev, so the trace is in one order. A change is
  * recorded after it was made, so a change that an fsync may have missed is never taken as covered.
- * `X.db-shm` is shared memory, which no power cut survives.
+ * `X.db-shm` is shared memory, which no power cut survives. The high-water mark, which a rename
+ * replaces, is recorded as synced at once: a disk may keep it and lose the commits it counts.
  */
 #define _GNU_SOURCE
 #include <dlfcn.h>
@@ -70,6 +71,8 @@ static struct file *recorded(int fd) {
   return &files[fd];
 }
 
+static const char MARK[] = "high_water.json";
+
 static int ends(const char *text, const char *end) {
   size_t length = strlen(text), wanted = strlen(end);
   return length >= wanted && strcmp(text + length - wanted, end) == 0;
@@ -78,7 +81,7 @@ static int ends(const char *text, const char *end) {
 /* The trace beside a database file; 0: there is none, or this is no database file. */
 static int trace_beside(const char *path, char *name) {
   NEXT(open);
-  if (!ends(path, ".db") && !ends(path, ".db-wal")) return 0;
+  if (!ends(path, ".db") && !ends(path, ".db-wal") && !ends(path, MARK)) return 0;
   const char *slash = strrchr(path, '/');
   const char *base = slash == NULL ? path : slash + 1;
   if (strlen(base) >= NAME) return 0;
@@ -91,7 +94,7 @@ static int trace_beside(const char *path, char *name) {
 }
 
 static int opened(int fd, const char *path) {
-  if (fd < 0 || fd >= FDS) return fd;
+  if (fd < 0 || fd >= FDS || ends(path, MARK)) return fd;
   int saved = errno;
   int trace = trace_beside(path, files[fd].name);
   files[fd].trace = trace;
@@ -197,6 +200,34 @@ int fsync(int fd) {
 int fdatasync(int fd) {
   NEXT(fdatasync);
   return synced(fd, real);
+}
+
+/* The new content as a synced change. */
+static void replaced(const char *path) {
+  NEXT(open);
+  char name[NAME], data[4096];
+  int trace = trace_beside(path, name);
+  if (trace == 0) return;
+  int fd = real(path, O_RDONLY | O_CLOEXEC);
+  ssize_t length = fd < 0 ? -1 : read(fd, data, sizeof data);
+  uint64_t number = ((uint64_t)getpid() << 32) | ++syncs;
+  if (length >= 0) {
+    append(trace, name, TRUNCATE, 0, "", 0);
+    append(trace, name, WRITE, 0, data, (size_t)length);
+    append(trace, name, SYNC_BEGIN, number, "", 0);
+    append(trace, name, SYNC_END, number, "", 0);
+  }
+  if (fd >= 0) close(fd);
+  close(trace);
+}
+
+int rename(const char *from, const char *to) {
+  NEXT(rename);
+  int result = real(from, to);
+  int saved = errno;
+  if (result == 0 && ends(to, MARK)) replaced(to);
+  errno = saved;
+  return result;
 }
 
 int unlink(const char *path) {
