@@ -57,6 +57,14 @@ export interface IntentFailure {
   readonly at: Instant
 }
 
+/** The attestations that came with a further session token. */
+export interface Remint {
+  readonly at: Instant
+  /** Of the token that they were given for. */
+  readonly jti: string
+  readonly attestations: string
+}
+
 /** A refund is a request: the rail is asked to recall the money. */
 export interface Recall {
   readonly requestedAt: Instant
@@ -76,6 +84,8 @@ export interface IntentContext {
   readonly expiresAt: Instant
   /** The token minted at creation, so that a replay derives it again. `exp` in epoch seconds. */
   readonly session: { readonly kid: string; readonly jti: string; readonly exp: number }
+  /** The latest REMINTS_KEPT, oldest first: evidence, never read here. */
+  readonly remints?: readonly Remint[]
   readonly scanned?: Scanned
   readonly confirmation?: Confirmation
   readonly confirmedAt?: Instant
@@ -100,6 +110,7 @@ export interface IntentContext {
 export type IntentEvent = { readonly at: Instant } & (
   | { readonly type: 'scan'; readonly scanned: Scanned }
   | { readonly type: 'confirm'; readonly confirmation: Confirmation; readonly railUp: boolean }
+  | { readonly type: 'remint'; readonly remint: Remint }
   | { readonly type: 'cancel' }
   | { readonly type: 'wake'; readonly railUp: boolean }
   /** The rail has never heard of the instruction and, past its finality window, never will. */

@@ -16,6 +16,7 @@
  *     for its next turn hours later.
  */
 import { assign, emit, setup } from 'xstate'
+import { REMINTS_KEPT } from '../../src/base/bounds.js'
 import { DAY, plus } from '../../src/base/clock.js'
 import type { Consequence } from '../consequence.js'
 import {
@@ -65,6 +66,12 @@ export const intentMachine = setup({
   actions: {
     bindScan: assign({
       scanned: ({ context, event }) => (event.type === 'scan' ? event.scanned : context.scanned!),
+    }),
+    recordRemint: assign({
+      remints: ({ context, event }) =>
+        [...(context.remints ?? []), ...(event.type === 'remint' ? [event.remint] : [])].slice(
+          -REMINTS_KEPT,
+        ),
     }),
     rememberConfirmation: assign(({ event }) =>
       event.type === 'confirm'
@@ -159,6 +166,7 @@ export const intentMachine = setup({
     created: {
       on: {
         scan: { actions: 'bindScan' },
+        remint: { actions: 'recordRemint' },
         confirm: [
           {
             guard: 'canHandOver',
@@ -184,6 +192,7 @@ export const intentMachine = setup({
     /** The money is reserved. Waits for the rail's word; without one it asks, and never guesses. */
     authorized: {
       on: {
+        remint: { actions: 'recordRemint' },
         wake: [
           { guard: 'canAsk', actions: ['scheduleQuestion', 'query'] },
           {

@@ -8,6 +8,8 @@ export const AMOUNT_USD_CENTS_MAX = 100_000_000
 export const PARTNER_USER_ID_MAX = 256
 export const INTENT_IDEMPOTENCY_KEY_MAX = 256
 export const PAYOUT_IDEMPOTENCY_KEY_MAX = 255
+/** Attestations of further session tokens that an intent keeps: four times what its life needs. */
+export const REMINTS_KEPT = 24
 export const QR_PAYLOAD_MAX = 4_096
 export const REFERENCE_MAX = 255
 export const DESCRIPTION_MAX = 500

@@ -4,7 +4,9 @@
  */
 import { createHash } from 'node:crypto'
 import t, { type Test } from 'tap'
+import { REMINTS_KEPT } from '../../src/base/bounds.js'
 import type { IntentId } from '../../src/base/ids.js'
+import type { Remint } from '../../actors/intent/context.js'
 import type { RailOrder, RailReport } from '../../src/rails/rail.js'
 import { cancelIntent } from '../../src/processor/commands/intent_cancel.js'
 import { confirmIntent } from '../../src/processor/commands/intent_confirm.js'
@@ -279,12 +281,30 @@ const stories: Record<string, (t: Test, world: World) => Promise<void>> = {
         }),
       )
     }
+    const kept = (): readonly Remint[] => world.memory().intents.get(id)?.context.remints ?? []
     t.match(viewOf(await remint()), { intent_id: id, session_token: /^ey/ })
+    const { kyc_attestation, sanctions_attestation } = anIntent()
+    const attestations = JSON.stringify([kyc_attestation, sanctions_attestation])
+    t.match(kept(), [{ at: world.clock.now(), jti: /^.{22}$/, attestations }])
     t.equal(codeOf(await remint({ partner_user_id: 'other' })), 'user_mismatch')
     t.equal(codeOf(await remint({ intent_id: 'pi_none' })), 'payment_intent_not_found')
+    await see(world, id)
+    t.equal(kept().length, 1, 'a refused one leaves nothing')
+    world.clock.pass(1_000)
+    const again = { ...kyc_attestation, verified: true, method: 'second look' }
+    t.equal(codeOf(await remint({ kyc_attestation: again })), 'ok')
+    await world.rebuild()
+    await see(world, id)
+    t.equal(kept().length, 2)
+    t.match(kept()[1], { at: world.clock.now(), attestations: /second look/ })
+    for (let i = 0; i < REMINTS_KEPT; i++) await remint()
+    t.equal(kept().length, REMINTS_KEPT, 'the latest are kept')
+    t.notOk(kept().some((one) => one.attestations.includes('second look')))
     await scan(world, id)
     await confirm(world, id)
     t.equal(codeOf(await remint()), 'ok', 'authorized is not the end')
+    t.equal(kept().at(-1)?.attestations, attestations)
+    t.same(types(world), ['payment_intent.authorized'], 'nobody is told')
     await world.news(executed(id))
     t.equal(codeOf(await remint()), 'payment_intent_terminal')
   },

@@ -179,6 +179,7 @@ for (const rebuilt of [false, true]) {
     const second = viewOf<View>(await rotate())
     t.match(second, { key_id: `${made.id}_2`, secret: /^whsec_/, activate_at: inAnHour })
     t.not(second['secret'], made['secret'])
+    t.same(second['next_key'], { key_id: second.key_id, activate_at: inAnHour }, 'the same key')
     const waits = { key_id: `${made.id}_1`, next_key: { key_id: second.key_id } }
     t.match(await get(), waits)
     world.clock.pass(HOUR_MS - 1)

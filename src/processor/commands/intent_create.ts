@@ -17,7 +17,7 @@ import { isCorridor, type Corridor } from '../../qr/corridor.js'
 import { createdView } from '../../../actors/intent/view.js'
 import type { IntentContext } from '../../../actors/intent/context.js'
 import type { CreateIntent__Output as CreateIntent } from '../../../protos/types/causeway/v1/CreateIntent.js'
-import { areWellFormed, refusalOf } from './attestations.js'
+import { areWellFormed, refusalOf, attestationsOf } from './attestations.js'
 import { stageIntent } from '../changes/advance_intent.js'
 import type { Command, Desk } from '../cycle/command.js'
 import { answer, refuse, replay, type Answer } from '../cycle/answer.js'
@@ -120,10 +120,6 @@ function isWellFormed(request: CreateIntent): request is WellFormed {
     areWellFormed(request)
   )
 }
-
-/** One string in place of a dozen objects, for each intent that is warm. */
-const attestationsOf = ({ kyc_attestation, sanctions_attestation }: CreateIntent): string =>
-  JSON.stringify([kyc_attestation, sanctions_attestation])
 
 function hashOf(request: CreateIntent, attestations: string): string {
   const { partner_user_id: user, amount_usd_cents: cents, corridor } = request

@@ -2,7 +2,7 @@
  * Mints a further session token for an intent that has not ended. Older tokens stay valid until
  * they expire.
  *
- * R1. Nothing of the intent changes: scan, quote and confirmation stay as they are.
+ * R1. Scan, quote and confirmation stay as they are. The intent keeps the attestations as evidence.
  * R2. A suspended partner gets tokens only for what is confirmed already, so that its app sees the
  *     end.
  */
@@ -12,15 +12,17 @@ import { plus, toEpochSeconds } from '../../base/clock.js'
 import type { TenantId } from '../../base/ids.js'
 import type { RemintSession__Output as RemintSession } from '../../../protos/types/causeway/v1/RemintSession.js'
 import type { Command } from '../cycle/command.js'
+import { advanceIntent } from '../changes/advance_intent.js'
 import { isSuspended } from '../changes/directory.js'
 import { answer, refuse } from '../cycle/answer.js'
-import { areWellFormed, refusalOf } from './attestations.js'
+import { areWellFormed, attestationsOf, refusalOf } from './attestations.js'
 
 export function remintSession(tenant: TenantId, request: RemintSession): Command {
   return {
     name: 'remint_session',
     needs: (needs) => needs.intent(request.intent_id),
-    decide: ({ memory, vault, random, rules, now }) => {
+    decide: (desk) => {
+      const { memory, vault, random, rules, now } = desk
       if (!areWellFormed(request)) return refuse('invalid_request')
       const live = memory.intents.get(request.intent_id)
       if (!live || live.context.tenant !== tenant) return refuse('payment_intent_not_found')
@@ -35,11 +37,14 @@ export function remintSession(tenant: TenantId, request: RemintSession): Command
       }
 
       // From here on it must succeed.
+      const jti = newTokenId(random)
+      const remint = { at: now, jti, attestations: attestationsOf(request) }
+      advanceIntent(desk, live, { type: 'remint', at: now, remint })
       const exp = toEpochSeconds(plus(now, rules.sessionTtlMs))
       const token = mintSessionToken(vault.tokenKeys, vault.tokenKeys.current, {
         intentId: id,
         tenant,
-        jti: newTokenId(random),
+        jti,
         expiresAt: exp,
       })
       return answer({ intent_id: id, session_token: token, session_expires_at: exp })
