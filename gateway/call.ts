@@ -119,7 +119,11 @@ function serveInTurn(
   const { handler } = destination.route
   const { sessionJti, receiptSubject } = caller.value
   const operation = handler.decode({ exchange, id: destination.id, sessionJti, receiptSubject })
-  if (!operation.ok) return burnAndRefuse(processor, call, operation.code, [])
+  if (!operation.ok) {
+    const { code } = operation
+    if (auth === 'session') return checkAndRefuse(processor, call, destination.id, code)
+    return burnAndRefuse(processor, call, code, [])
+  }
   const command = commandOf(call, operation.value)
   processor.submit(command, new Answering(call, handler), exchange.body.length)
 }
@@ -159,6 +163,18 @@ function burnAndRefuse(
 ): void {
   if (call.caller.signedBy === null) return call.exchange.refuse(code, headers)
   processor.submit(commandOf(call, { burn_only: true }), new Burning(call, code, headers))
+}
+
+/** Refuses a caller with a session token: a token that is used up is the first fault. */
+function checkAndRefuse(
+  processor: ProcessorClient,
+  call: Call,
+  intentId: string,
+  code: ErrorCode,
+): void {
+  const { sessionJti } = call.caller
+  const command = { check_session: { intent_id: intentId, session_jti: sessionJti } }
+  processor.submit(commandOf(call, command), new Burning(call, code, []))
 }
 
 /**
@@ -217,7 +233,10 @@ class Answering extends CommandInFlight {
   }
 }
 
-/** Waits for a nonce to be burnt, then refuses. A nonce that was seen before goes first. */
+/**
+ * Waits until a nonce is consumed or a token is looked up, then refuses. A nonce that was seen
+ * before and a token that is used up go first.
+ */
 class Burning extends CommandInFlight {
   private readonly code: ErrorCode
   private readonly headers: AnswerHeaders

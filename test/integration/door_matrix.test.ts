@@ -216,6 +216,13 @@ t.test('a token opens what it is for, and no more once it is used up', async (t)
   t.equal((await post('confirm', '')).status, 200)
   t.equal((await post('confirm', '')).comparable, refusal)
   t.equal((await post('scan', JSON.stringify(SCAN))).comparable, refusal)
+  for (const action of ['confirm', 'scan']) {
+    t.equal((await post(action, '{')).comparable, refusal, `${action}, malformed`)
+  }
+  const fresh = await makeSubject(owner, 'scanned intent')
+  const path = `/v1/payment_intents/${fresh.id}/confirm`
+  const malformed = { method: 'POST', path, body: '{' }
+  t.equal((await send(malformed, as(fresh.sessionToken))).status, 400, 'with one that is not used')
   t.equal((await send(get(id), as(sessionToken))).status, 200, 'a used one still fetches')
 })
 

@@ -26,6 +26,7 @@ import { burnNonce } from '../commands/nonce_burn.js'
 import { createPayout } from '../commands/payout_create.js'
 import { cancelPayout, getPayout } from '../commands/payout_get.js'
 import { simulatePayout } from '../commands/payout_simulate.js'
+import { checkSession } from '../commands/session_check.js'
 import { depositPlayMoney } from '../commands/sandbox_deposit.js'
 import { listBalanceTransactions } from '../queries/balance_transaction_list.js'
 import { listBeneficiaries } from '../queries/beneficiary_list.js'
@@ -68,6 +69,8 @@ function commandOf(wire: WireCommand, now: Instant): Command | null {
       return scanIntent(tenant, wire.scan_intent!, now)
     case 'confirm_intent':
       return confirmIntent(tenant, wire.confirm_intent!, now)
+    case 'check_session':
+      return checkSession(tenant, wire.check_session!)
     case 'cancel_intent':
       return cancelIntent(tenant, wire.cancel_intent!.intent_id)
     case 'remint_session':
