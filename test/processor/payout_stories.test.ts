@@ -179,6 +179,8 @@ const stories: Record<string, (t: Test, world: World) => Promise<void>> = {
       { metadata: { order: '1' } },
       { beneficiary: { ...inline, name: 'Nguyen Van B' } },
       { beneficiary: { ...inline, bank_code: '970437' } },
+      { beneficiary: { ...inline, currency: 'USD' } },
+      { beneficiary: { ...inline, currency: 'usd' } },
       { beneficiary: { ...inline, account_number: '0123456780' } },
     ]
     for (const change of changes) {
