@@ -4,7 +4,7 @@
  * Owns: their bounds and shapes. Does not own: which member a message needs (order_reader,
  * report_reader).
  */
-import type { EffectId } from '../base/ids.js'
+import type { EffectId, Environment } from '../base/ids.js'
 import { isIdOf } from '../base/ids.js'
 
 const INT64_MAX = 2n ** 63n - 1n
@@ -19,6 +19,12 @@ const TEXT_MAX = 1_024
 /** Instructions carry the id of what they pay for. */
 export const isEffectId = (text: string): text is EffectId =>
   isIdOf('payout', text) || isIdOf('intent', text)
+
+/** Undefined when it is neither; instructions from before it was said count as the sandbox's. */
+export function readEnvironment(text: string): Environment | undefined {
+  if (text === '') return 'sandbox'
+  return text === 'sandbox' || text === 'production' ? text : undefined
+}
 
 /** A positive int64, or undefined. */
 export function readAmount(text: string): bigint | undefined {

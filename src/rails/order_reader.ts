@@ -9,7 +9,7 @@
 import type { Instruction__Output } from '../../protos/types/causeway/rail/v1/Instruction.js'
 import type { Order__Output } from '../../protos/types/causeway/rail/v1/Order.js'
 import { instant, type Instant } from '../base/clock.js'
-import { isCurrency, isEffectId, isName, isText, readAmount } from './forms.js'
+import { isCurrency, isEffectId, isName, isText, readAmount, readEnvironment } from './forms.js'
 import {
   PURPOSES,
   SCHEMES,
@@ -27,11 +27,14 @@ export function readOrder(wire: Order__Output): RailOrder | undefined {
   }
   if (wire.query) {
     const { id } = wire.query
-    return isEffectId(id) ? { kind: 'query', id } : undefined
+    const environment = readEnvironment(wire.query.environment)
+    return isEffectId(id) && environment ? { kind: 'query', id, environment } : undefined
   }
   if (wire.recall) {
     const { id, reason } = wire.recall
-    return isEffectId(id) && isText(reason) ? { kind: 'recall', id, reason } : undefined
+    const environment = readEnvironment(wire.recall.environment)
+    if (!isEffectId(id) || !isText(reason) || environment === undefined) return undefined
+    return { kind: 'recall', id, reason, environment }
   }
   if (wire.acknowledge) {
     const reportId = wire.acknowledge.report_id
@@ -51,6 +54,8 @@ function readInstruction(wire: Instruction__Output): Instruction | undefined {
   const destination = readDestination(wire)
   const notAfter = readNotAfter(wire.not_after)
   if (purpose === undefined || amount === undefined || destination === undefined) return undefined
+  const environment = readEnvironment(wire.environment)
+  if (environment === undefined) return undefined
   if (notAfter === undefined || !isEffectId(wire.id) || !isCurrency(wire.currency)) return undefined
   if (!isText(wire.reference) || !isText(wire.hint)) return undefined
   return {
@@ -62,6 +67,7 @@ function readInstruction(wire: Instruction__Output): Instruction | undefined {
     reference: wire.reference,
     notAfter,
     hint: wire.hint,
+    environment,
   }
 }
 

@@ -14,9 +14,11 @@ export function writeOrder(order: RailOrder): Order {
     case 'instruct':
       return { instruct: writeInstruction(order.instruction) }
     case 'query':
-      return { query: { id: order.id } }
+      return { query: { id: order.id, environment: order.environment } }
     case 'recall':
-      return { recall: { id: order.id, reason: order.reason } }
+      return {
+        recall: { id: order.id, reason: order.reason, environment: order.environment },
+      }
     case 'acknowledge':
       return { acknowledge: { report_id: order.reportId } }
     case 'simulate':
@@ -36,6 +38,7 @@ function writeInstruction(instruction: Instruction): WireInstruction {
     reference: instruction.reference,
     not_after: String(instruction.notAfter ?? 0),
     hint: instruction.hint,
+    environment: instruction.environment,
   }
 }
 

@@ -13,7 +13,7 @@
  * R4. Reports may come late, twice and in any order.
  */
 import type { Instant } from '../base/clock.js'
-import type { EffectId } from '../base/ids.js'
+import type { EffectId, Environment } from '../base/ids.js'
 
 export interface Rail {
   /** The latest the rail has said of itself; `UNDESCRIBED` until it has spoken. */
@@ -53,11 +53,16 @@ export const UNDESCRIBED: RailDescription = {
 export type RailOrder =
   | { readonly kind: 'instruct'; readonly instruction: Instruction }
   /** Where does this instruction stand? Answered at once by a report without a `reportId`. */
-  | { readonly kind: 'query'; readonly id: EffectId }
+  | { readonly kind: 'query'; readonly id: EffectId; readonly environment: Environment }
   /**
    * Ask for the money of an executed instruction back. Answered by `returned` or `recall_refused`.
    */
-  | { readonly kind: 'recall'; readonly id: EffectId; readonly reason: string }
+  | {
+      readonly kind: 'recall'
+      readonly id: EffectId
+      readonly reason: string
+      readonly environment: Environment
+    }
   | { readonly kind: 'acknowledge'; readonly reportId: string }
   /** Force an outcome. Only a sandbox rail obeys; others ignore it. */
   | { readonly kind: 'simulate'; readonly id: EffectId; readonly outcome: SimulatedOutcome }
@@ -67,6 +72,8 @@ export type SimulatedOutcome = (typeof SIMULATED_OUTCOMES)[number]
 
 /** Pay once. */
 export interface Instruction {
+  /** No part of the content that the rail compares when an id comes again. */
+  readonly environment: Environment
   /** Also the rail's idempotency key. */
   readonly id: EffectId
   readonly purpose: Purpose
@@ -122,6 +129,8 @@ export type Refusal = (typeof REFUSALS)[number]
 interface About {
   /** The instruction. */
   readonly id: EffectId
+  /** As the rail keeps it; absent: it does not say. */
+  readonly environment?: Environment
   /** Null on an answer that need not be acknowledged. */
   readonly reportId: string | null
 }

@@ -8,14 +8,20 @@
  * W2. Each member is bounded (rails/forms); the message as a whole is bounded by the channel.
  */
 import type { Report__Output } from '../../protos/types/causeway/rail/v1/Report.js'
-import { isCurrency, isEffectId, isName, isText, readAmount } from './forms.js'
+import { isCurrency, isEffectId, isName, isText, readAmount, readEnvironment } from './forms.js'
 import { REFUSALS, type Execution, type RailReport } from './rail.js'
 
 /** The report, or undefined when any part of it is not what the contract says. */
 export function readReport(wire: Report__Output): RailReport | undefined {
   if (!isEffectId(wire.id)) return undefined
   if (wire.report_id !== '' && !isName(wire.report_id)) return undefined
-  const about = { id: wire.id, reportId: wire.report_id === '' ? null : wire.report_id }
+  const environment = readEnvironment(wire.environment)
+  if (environment === undefined) return undefined
+  const about = {
+    id: wire.id,
+    reportId: wire.report_id === '' ? null : wire.report_id,
+    ...(wire.environment === '' ? {} : { environment }),
+  }
 
   switch (wire.status) {
     case 'accepted':

@@ -7,8 +7,8 @@ import type { Report } from '../../protos/types/causeway/rail/v1/Report.js'
 import type { RailReport } from './rail.js'
 
 export function writeReport(report: RailReport): Report {
-  const { id, status } = report
-  const about = { id, status, report_id: report.reportId ?? '' }
+  const { id, status, environment = '' } = report
+  const about = { id, status, report_id: report.reportId ?? '', environment }
   switch (status) {
     case 'accepted':
     case 'not_found':

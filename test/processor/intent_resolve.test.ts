@@ -79,7 +79,7 @@ tellTwice({
       await authorized(life)
       world.orders.length = 0
       await resolve(world, life.id, outcome)
-      t.same(world.orders, [{ kind: 'query', id: life.id }])
+      t.same(world.orders, [{ kind: 'query', id: life.id, environment: 'sandbox' }])
     }
   },
 
@@ -92,7 +92,7 @@ tellTwice({
       world.orders.length = 0
       world.clock.pass(5_000)
       await world.wake()
-      t.same(world.orders, [{ kind: 'query', id: life.id }], outcome)
+      t.same(world.orders, [{ kind: 'query', id: life.id, environment: 'sandbox' }], outcome)
       world.setRail(false)
       world.clock.pass(HOUR)
       await world.wake()
@@ -100,7 +100,7 @@ tellTwice({
       world.orders.length = 0
       world.clock.pass(SECOND)
       await world.wake()
-      t.same(world.orders, [{ kind: 'query', id: life.id }], 'as soon as the rail is back')
+      t.same(world.orders, [{ kind: 'query', id: life.id, environment: 'sandbox' }], 'as soon as the rail is back')
       await world.news({ status: 'accepted', id: life.id, reportId: null })
       t.not(await world.store.due('intents', at(world, DAY), 10), [], 'that is no answer')
       if (outcome === 'captured') await life.executed()

@@ -68,7 +68,7 @@ tellTwice({
     ] as const) {
       world.orders.length = 0
       await resolve(world, id, outcome)
-      t.same(world.orders, [{ kind: 'query', id }])
+      t.same(world.orders, [{ kind: 'query', id, environment: 'sandbox' }])
     }
     await world.news(executed(paid.id, { status: 'not_found' }))
     t.match(await discrepanciesOf(world), [{ reason: 'not_found_after_execution' }])
@@ -121,7 +121,7 @@ tellTwice({
       world.orders.length = 0
       world.clock.pass(5_000)
       await world.wake()
-      t.same(world.orders, [{ kind: 'query', id }], outcome)
+      t.same(world.orders, [{ kind: 'query', id, environment: 'sandbox' }], outcome)
       if (outcome === 'completed') await world.news(executed(id))
       else await world.news({ status: 'not_found', id, reportId: null })
       world.orders.length = 0

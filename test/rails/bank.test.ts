@@ -86,6 +86,45 @@ void t.test('only payouts to accounts of the test range are special', (t) => {
   t.end()
 })
 
+void t.test('nothing steers the bank in production', (t) => {
+  const environment = 'production'
+  for (const ending of ['0001', '0002', '0003', '0005', '0006', '0007', '0008']) {
+    const given = { environment, account: `999000${ending}`, hint: 'sandbox:fail' } as const
+    const received = receive(anInstruction(given), at(0))
+    t.strictSame(received.due, { at: NOON + 250, step: 'execute' }, ending)
+    const executed = carryOut(received, at(250))
+    t.match(executed, { state: 'executed', executions: 1, due: null, refusal: null })
+    t.match(executed.reportId, /^rep_/, 'and it is news')
+    t.match(reportOf(executed, null), { environment, status: 'executed' })
+    for (const outcome of SIMULATED_OUTCOMES) {
+      t.equal(simulate(received, outcome, at(300)), received)
+      t.equal(simulate(executed, outcome, at(300)), executed)
+    }
+    t.match(recall(executed, at(300)).due, { step: 'return' }, 'what is no play still works')
+  }
+  for (const hint of ['+fail', '+slow', '+unknown']) {
+    const received = receive(anInstruction({ environment, purpose: 'qr_payment', hint }), at(0))
+    t.strictSame(received.due, { at: NOON + 250, step: 'execute' }, hint)
+  }
+  t.end()
+})
+
+void t.test('the environment is no part of the content', (t) => {
+  const instruction = anInstruction()
+  const other = { ...instruction, environment: 'production' } as const
+  t.equal(contentOf(other), contentOf(instruction))
+  t.end()
+})
+
+void t.test('an entry from before environments were kept goes on as it began', (t) => {
+  const old = { ...toAccount('9990000005'), environment: null }
+  const executed = carryOut(old, at(250))
+  t.match(executed.due, { step: 'return' })
+  t.notOk('environment' in reportOf(executed, null))
+  t.match(simulate(old, 'failed', at(300)), { state: 'refused' })
+  t.end()
+})
+
 void t.test('hints steer QR payments', (t) => {
   t.match(carryOut(withHint('+fail'), at(250)), { state: 'refused', refusal: 'rejected' })
   t.match(carryOut(withHint('user-7+fail'), at(250)), { state: 'refused' })

@@ -52,7 +52,11 @@ async function aPuppet(t: Test) {
   return { address, streams, batches, say }
 }
 
-const query = (): RailOrder => ({ kind: 'query', id: anInstruction().id })
+const query = (): RailOrder => ({
+  kind: 'query',
+  id: anInstruction().id,
+  environment: 'sandbox',
+})
 
 void t.test('before the rail has spoken, nothing is final and nothing is sent', async (t) => {
   const folder = shortFolder(t)

@@ -50,6 +50,7 @@ type Given = Partial<Omit<Instruction, 'destination'>> & { readonly account?: st
 export function anInstruction({ account, ...given }: Given = {}): Instruction {
   return {
     id: newId<EffectId>('payout', systemClock.now(), random),
+    environment: 'sandbox',
     purpose: 'payout',
     amount: 12_345n,
     currency: 'THB',

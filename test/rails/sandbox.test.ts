@@ -143,7 +143,7 @@ void t.test('an unheard outcome is found by a query', async (t) => {
   const silent = [executed, refused, stuck, qr]
   for (const { id } of silent) t.strictSame(rail.about(id), [], 'no word of it')
 
-  rail.send(silent.map(({ id }) => ({ kind: 'query', id })))
+  rail.send(silent.map(({ id }) => ({ kind: 'query', id, environment: 'sandbox' })))
   t.match(await rail.hear(executed.id, 'executed'), { reportId: null })
   t.match(await rail.hear(refused.id, 'refused'), { reportId: null, refusal: 'rejected' })
   t.match(await rail.hear(stuck.id, 'accepted'), { reportId: null })
@@ -155,8 +155,8 @@ void t.test('an unknown id is not found', async (t) => {
   const rail = await aLinkedListener(t, address)
   const ids = [anInstruction().id, anInstruction().id, anInstruction().id] as const
   rail.send([
-    { kind: 'query', id: ids[0] },
-    { kind: 'recall', id: ids[1], reason: 'refund' },
+    { kind: 'query', id: ids[0], environment: 'sandbox' },
+    { kind: 'recall', id: ids[1], reason: 'refund', environment: 'sandbox' },
     { kind: 'simulate', id: ids[2], outcome: 'completed' },
   ])
   for (const id of ids) t.match(await rail.hear(id, 'not_found'), { reportId: null })
@@ -185,13 +185,13 @@ void t.test('a recall brings the money back, or is refused', async (t) => {
   await rail.hear(paid.id, 'executed')
   await rail.hear(refused.id, 'refused')
   rail.send([
-    { kind: 'recall', id: paid.id, reason: 'refund' },
-    { kind: 'recall', id: refused.id, reason: 'refund' },
+    { kind: 'recall', id: paid.id, reason: 'refund', environment: 'sandbox' },
+    { kind: 'recall', id: refused.id, reason: 'refund', environment: 'sandbox' },
   ])
   t.match(await rail.hear(paid.id, 'returned'), { amount: paid.amount })
   await rail.hear(refused.id, 'recall_refused')
   const before = rail.about(paid.id).length
-  rail.send([{ kind: 'recall', id: paid.id, reason: 'refund' }])
+  rail.send([{ kind: 'recall', id: paid.id, reason: 'refund', environment: 'sandbox' }])
   await until('the second recall is answered', () => rail.about(paid.id).length > before)
   t.match(rail.about(paid.id).at(-1), { status: 'returned', reportId: null })
 })
@@ -256,7 +256,7 @@ void t.test('news is told again until it is acknowledged', async (t) => {
   rail.send([{ kind: 'acknowledge', reportId: 'rep_unknown' }])
   const id = instructions[0]?.id
   if (id === undefined) throw new Error('there were instructions')
-  rail.send([{ kind: 'query', id }])
+  rail.send([{ kind: 'query', id, environment: 'sandbox' }])
   await until('the rail goes on', () => rail.about(id).length === 2)
   t.match(rail.about(id)[1], { status: 'executed', reportId: null })
 })
@@ -271,11 +271,48 @@ void t.test('an old acknowledgement does not silence newer news', async (t) => {
   const returned = await rail.hear(instruction.id, 'returned')
   rail.send([
     { kind: 'acknowledge', reportId: executed.reportId ?? '' },
-    { kind: 'query', id: instruction.id },
+    { kind: 'query', id: instruction.id, environment: 'sandbox' },
   ])
   await until('the query is answered', () => rail.about(instruction.id).length === 3)
   t.equal((await entryOf(journal, instruction.id)).reportId, returned.reportId)
 })
+
+void t.test('the environment is kept with the instruction', async (t) => {
+  const folder = shortFolder(t)
+  const first = await aRail(t, folder, { delayMs: LONG })
+  const account = '9990000005'
+  const production = anInstruction({ account, environment: 'production' })
+  const sandbox = anInstruction({ account })
+  const old = anInstruction({ account })
+  const rail = await aLinkedListener(t, first.address)
+  instruct(rail, production, sandbox, old)
+  await untilJournalled(first.journal, old.id)
+  await first.close()
+  const books = await openDatabase(join(folder, 'rail.db'))
+  await books.run('UPDATE instructions SET environment = NULL WHERE id = ?', [old.id])
+  await books.close()
+
+  const second = await aRail(t, folder, { clock: clockAhead(2 * LONG) })
+  const listener = await aLinkedListener(t, second.address)
+  await listener.hear(sandbox.id, 'executed')
+  t.match(await listener.hear(production.id, 'executed'), { environment: 'production' })
+  t.equal((await entryOf(second.journal, production.id)).due, null, 'it does not come back')
+  for (const { id } of [sandbox, old]) {
+    t.match((await entryOf(second.journal, id)).due, { step: 'return' })
+  }
+  instruct(listener, { ...production, environment: 'sandbox' })
+  await until('the answer', () => listener.about(production.id).length === 2)
+  t.same(await discrepanciesIn(folder), [], 'it is the same content')
+})
+
+async function discrepanciesIn(folder: string): Promise<unknown[]> {
+  const books = await openDatabase(join(folder, 'rail.db'))
+  try {
+    return await books.all('SELECT * FROM discrepancies', [])
+  } finally {
+    await books.close()
+  }
+}
 
 void t.test('nobody speaks without the token', async (t) => {
   const { address } = await aRail(t, shortFolder(t))

@@ -106,7 +106,7 @@ void t.test('a stop on demand keeps what is pending, and ends with 0', async (t)
   const instruction = anInstruction()
   rail.send([
     { kind: 'instruct', instruction },
-    { kind: 'query', id: instruction.id },
+    { kind: 'query', id: instruction.id, environment: 'sandbox' },
   ])
   await rail.hear(instruction.id, 'accepted')
   child.process.kill('SIGTERM')

@@ -48,8 +48,11 @@ const text = fc
   .filter((s) => !/[\p{Cc}\p{Cs}]/u.test(s))
 const name = fc.stringMatching(/^[!-~]{1,40}$/)
 
+const environment = fc.constantFrom('sandbox' as const, 'production' as const)
+
 const instruction = plain({
   id,
+  environment,
   purpose: fc.constantFrom(...PURPOSES),
   amount,
   currency,
@@ -69,8 +72,8 @@ const instruction = plain({
 })
 const order: fc.Arbitrary<RailOrder> = fc.oneof(
   plain({ kind: fc.constant('instruct' as const), instruction }),
-  plain({ kind: fc.constant('query' as const), id }),
-  plain({ kind: fc.constant('recall' as const), id, reason: text }),
+  plain({ kind: fc.constant('query' as const), id, environment }),
+  plain({ kind: fc.constant('recall' as const), id, reason: text, environment }),
   plain({ kind: fc.constant('acknowledge' as const), reportId: name }),
   plain({
     kind: fc.constant('simulate' as const),
@@ -78,7 +81,7 @@ const order: fc.Arbitrary<RailOrder> = fc.oneof(
     outcome: fc.constantFrom(...SIMULATED_OUTCOMES),
   }),
 )
-const about = { id, reportId: fc.option(name) }
+const about = { id, environment, reportId: fc.option(name) }
 const report: fc.Arbitrary<RailReport> = fc.oneof(
   plain({
     ...about,
@@ -128,6 +131,7 @@ const EXECUTED: Report__Output = {
   currency: 'THB',
   refusal: '',
   destination_account: '1234567890',
+  environment: '',
 }
 
 void t.test('a report with anything wrong in it is no report', (t) => {
@@ -159,6 +163,7 @@ void t.test('a report with anything wrong in it is no report', (t) => {
     { destination_account: 'x'.repeat(1_025) },
     { destination_account: 'nul\0' },
     { destination_account: 'half\ud800' },
+    { environment: 'moon' },
   ]
   for (const change of wrong) {
     t.equal(readReport({ ...EXECUTED, ...change }), undefined, JSON.stringify(change).slice(0, 60))
@@ -183,6 +188,7 @@ void t.test('an order with anything wrong in it is no order', (t) => {
     { destination: { ...destination, name: 'a\u0007b' } },
     { reference: 'x'.repeat(1_025) },
     { not_after: '-1' },
+    { environment: 'moon' },
     { not_after: '9223372036854775807' },
   ]
   for (const change of wrong) {
@@ -190,12 +196,30 @@ void t.test('an order with anything wrong in it is no order', (t) => {
     t.equal(readOrder({ instruct: { ...instruct, ...change } }), undefined, label)
   }
   const known = instruct.id
+  const environment = 'production'
+  t.equal(readOrder({ query: { id: known, environment: 'moon' } }), undefined)
+  t.equal(readOrder({ recall: { id: known, reason: '', environment: 'moon' } }), undefined)
   t.equal(readOrder({}), undefined)
-  t.equal(readOrder({ query: { id: 'x' } }), undefined)
-  t.equal(readOrder({ recall: { id: 'x', reason: '' } }), undefined)
-  t.equal(readOrder({ recall: { id: known, reason: '\0' } }), undefined)
-  t.equal(readOrder({ recall: { id: known, reason: '\udfff' } }), undefined)
+  t.equal(readOrder({ query: { id: 'x', environment } }), undefined)
+  t.equal(readOrder({ recall: { id: 'x', reason: '', environment } }), undefined)
+  t.equal(readOrder({ recall: { id: known, reason: '\0', environment } }), undefined)
+  t.equal(readOrder({ recall: { id: known, reason: '\udfff', environment } }), undefined)
   t.equal(readOrder({ acknowledge: { report_id: '' } }), undefined)
   t.equal(readOrder({ simulate: { id: known, outcome: 'lost' } }), undefined)
+  t.end()
+})
+
+void t.test('orders and reports from before environments were said are read', (t) => {
+  const [good] = ordersOverTheWire({ kind: 'instruct', instruction: anInstruction() })
+  if (!good?.instruct) throw new Error('an instruction was sent')
+  const { id } = good.instruct
+  const environment = ''
+  t.match(readOrder({ instruct: { ...good.instruct, environment } }), {
+    instruction: { environment: 'sandbox' },
+  })
+  t.match(readOrder({ query: { id, environment } }), { environment: 'sandbox' })
+  t.match(readOrder({ recall: { id, reason: '', environment } }), { environment: 'sandbox' })
+  t.notOk('environment' in (readReport(EXECUTED) ?? {}))
+  t.match(readReport({ ...EXECUTED, environment: 'production' }), { environment: 'production' })
   t.end()
 })

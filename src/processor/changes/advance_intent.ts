@@ -12,7 +12,7 @@ import { postIntent } from './books.js'
 import type { Desk } from '../cycle/command.js'
 import { publishEvent } from './events.js'
 import type { LiveIntent } from '../memory/memory.js'
-import { accountOfIntent, instructIntent } from './orders.js'
+import { accountOfIntent, instructIntent, queryOf, recallOf } from './orders.js'
 
 export function advanceIntent(desk: Desk, live: LiveIntent, event: IntentEvent): void {
   const before = live.context
@@ -75,9 +75,9 @@ function follow(
       assert(account !== null, 'an account was opened before its instruction')
       return void desk.group.orders.push(instructIntent(context, account ?? ''))
     case 'query':
-      return void desk.group.orders.push({ kind: 'query', id: context.id })
+      return void desk.group.orders.push(queryOf(context))
     case 'recall':
-      return void desk.group.orders.push({ kind: 'recall', id: context.id, reason: 'refund' })
+      return void desk.group.orders.push(recallOf(context))
     case 'useLimits':
       desk.memory.recentPayments.add(context)
       return changeUsage(desk, live, 1n)

@@ -12,7 +12,7 @@ import { postPayout } from './books.js'
 import type { Desk } from '../cycle/command.js'
 import { publishEvent } from './events.js'
 import type { LivePayout } from '../memory/memory.js'
-import { accountOfPayout, instructPayout } from './orders.js'
+import { accountOfPayout, instructPayout, queryOf } from './orders.js'
 
 export function advancePayout(desk: Desk, live: LivePayout, event: PayoutEvent): void {
   const before = live.context
@@ -70,7 +70,7 @@ function follow(
       assert(account !== null, 'an account was opened before its instruction')
       return void desk.group.orders.push(instructPayout(context, account ?? ''))
     case 'query':
-      return void desk.group.orders.push({ kind: 'query', id: context.id })
+      return void desk.group.orders.push(queryOf(context))
     case 'recall':
     case 'useLimits':
     case 'releaseLimits':

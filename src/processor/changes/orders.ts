@@ -55,6 +55,7 @@ export function instructIntent(
     kind: 'instruct',
     instruction: {
       id: context.id,
+      environment: environmentOf(context.tenant),
       purpose: 'qr_payment',
       amount: BigInt(quote.localMinor),
       currency: quote.currency,
@@ -85,6 +86,7 @@ export function instructPayout(
     kind: 'instruct',
     instruction: {
       id: context.id,
+      environment: environmentOf(context.tenant),
       purpose: 'payout',
       amount: BigInt(context.recipientAmount),
       currency: context.currency,
@@ -104,6 +106,20 @@ export function instructPayout(
     },
   }
 }
+
+/** Where does it stand? */
+export const queryOf = ({ id, tenant }: IntentContext | PayoutContext): RailOrder => ({
+  kind: 'query',
+  id,
+  environment: environmentOf(tenant),
+})
+
+export const recallOf = ({ id, tenant }: IntentContext): RailOrder => ({
+  kind: 'recall',
+  id,
+  reason: 'refund',
+  environment: environmentOf(tenant),
+})
 
 /** How a partner steers the sandbox rail. Production says nothing. */
 const sandboxHint = (tenant: IntentContext['tenant'], hint: string): string =>

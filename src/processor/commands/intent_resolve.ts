@@ -15,6 +15,7 @@ import { canPostIntent } from '../changes/books.js'
 import type { Command, Desk } from '../cycle/command.js'
 import { answer, refuse } from '../cycle/answer.js'
 import { isEvidence, logAction, type Actor } from '../changes/operator_log.js'
+import { queryOf } from '../changes/orders.js'
 import type { LiveIntent } from '../memory/memory.js'
 import { needIntentAndUsage } from './intent_needs.js'
 
@@ -37,7 +38,7 @@ export function resolveIntent(
       // From here on it must succeed.
       advanceIntent(desk, live, event)
       if (event.type !== 'recallRefused') {
-        desk.group.orders.push({ kind: 'query', id: live.context.id })
+        desk.group.orders.push(queryOf(live.context))
       }
       logAction(desk, actor, `resolve_intent_${outcome}`, intentId, evidence)
       return answer(intentView(live.state, live.context))

@@ -14,6 +14,7 @@ import { canPostPayout } from '../changes/books.js'
 import type { Command, Desk } from '../cycle/command.js'
 import { answer, refuse } from '../cycle/answer.js'
 import { isEvidence, logAction, type Actor } from '../changes/operator_log.js'
+import { queryOf } from '../changes/orders.js'
 
 /** Ends an unknown outcome. */
 export function resolvePayout(
@@ -34,7 +35,7 @@ export function resolvePayout(
 
       // From here on it must succeed.
       advancePayout(desk, live, event)
-      desk.group.orders.push({ kind: 'query', id: live.context.id })
+      desk.group.orders.push(queryOf(live.context))
       logAction(desk, actor, `resolve_payout_${outcome}`, payoutId, evidence)
       return answer(payoutView(live.state, live.context, desk.rules.brand))
     },

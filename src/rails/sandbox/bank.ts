@@ -10,6 +10,8 @@
  * B3. An answer that a partner is meant to miss is not news: its entry has no report id, and only a
  *     query finds it.
  *
+ * Production's instructions are simply paid. Nothing in them steers the bank.
+ *
  * Payouts, by account numbers that start with 999000, by their end:
  *   0001, 0002, 0003  refused: account_closed, account_not_found, name_mismatch
  *   0005              executed, then returned
@@ -65,7 +67,8 @@ const BY_HINT: Readonly<Record<string, Behaviour>> = {
   '+unknown': { silent: true },
 }
 
-function behaviourOf({ purpose, destination, hint }: Instruction): Behaviour {
+function behaviourOf({ environment, purpose, destination, hint }: Instruction): Behaviour {
+  if (environment === 'production') return {}
   if (purpose === 'qr_payment') return BY_HINT[/\+[a-z]+$/.exec(hint)?.[0] ?? ''] ?? {}
   if (!destination.account.startsWith(TEST_ACCOUNT)) return {}
   return BY_ACCOUNT[destination.account.slice(-4)] ?? {}
@@ -94,6 +97,7 @@ export function receive(instruction: Instruction, moment: Moment): Entry {
 function pendingEntry(instruction: Instruction, now: Instant): Entry {
   return {
     id: instruction.id,
+    environment: instruction.environment,
     purpose: instruction.purpose,
     amount: instruction.amount,
     currency: instruction.currency,
@@ -125,8 +129,9 @@ export function carryOut(entry: Entry, moment: Moment): Entry {
   }
 }
 
-/** Forces an outcome. What can not be forced any more stays as it is. */
+/** Forces an outcome. What cannot be forced any more, or is production's, stays as it is. */
 export function simulate(entry: Entry, outcome: SimulatedOutcome, moment: Moment): Entry {
+  if (entry.environment === 'production') return entry
   switch (outcome) {
     case 'completed':
       return entry.state === 'pending' ? execute(entry, moment) : entry
@@ -159,8 +164,11 @@ function execute(entry: Entry, { now, random }: Moment): Entry {
   }
 }
 
-const returnsByItself = ({ purpose, account }: Entry): boolean =>
-  purpose === 'payout' && account.startsWith(TEST_ACCOUNT) && account.endsWith(RETURNED)
+const returnsByItself = ({ environment, purpose, account }: Entry): boolean =>
+  environment !== 'production' &&
+  purpose === 'payout' &&
+  account.startsWith(TEST_ACCOUNT) &&
+  account.endsWith(RETURNED)
 
 function refuse(entry: Entry, { now, random }: Moment): Entry {
   assert(entry.state === 'pending', 'only a pending instruction is refused')

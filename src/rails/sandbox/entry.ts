@@ -6,12 +6,14 @@
  */
 import { hash } from 'node:crypto'
 import type { Instant } from '../../base/clock.js'
-import type { EffectId } from '../../base/ids.js'
+import type { EffectId, Environment } from '../../base/ids.js'
 import type { Instruction, Purpose, RailReport, Refusal } from '../rail.js'
 import { assert } from '../../base/assert.js'
 
 export interface Entry {
   readonly id: EffectId
+  /** Null: kept before instructions said it; it counts as the sandbox's. */
+  readonly environment: Environment | null
   readonly purpose: Purpose
   readonly amount: bigint
   readonly currency: string
@@ -40,8 +42,8 @@ export interface Due {
 }
 
 /**
- * Digest of what is paid to whom. How the rail shall treat it (`notAfter`, `hint`) is no part of
- * it.
+ * Digest of what is paid to whom. How the rail shall treat it (`notAfter`, `hint`, `environment`)
+ * is no part of it.
  */
 export function contentOf(instruction: Instruction): string {
   const { purpose, amount, currency, destination, reference } = instruction
@@ -54,19 +56,19 @@ export function contentOf(instruction: Instruction): string {
 
 /** Where the instruction stands: as news under its report id, or as an answer (null). */
 export function reportOf(entry: Entry, reportId: string | null): RailReport {
-  const { id, state, refusal, transactionId, amount, currency } = entry
+  const { id, environment, state, refusal, transactionId, amount, currency } = entry
+  const about = { id, reportId, ...(environment === null ? {} : { environment }) }
   switch (state) {
     case 'pending':
-      return { id, reportId, status: 'accepted' }
+      return { ...about, status: 'accepted' }
     case 'refused':
       assert(refusal !== null, 'a refused instruction has its reason')
-      return { id, reportId, status: 'refused', refusal }
+      return { ...about, status: 'refused', refusal }
     case 'executed':
     case 'returned':
       assert(transactionId !== null, 'an executed instruction has its number')
       return {
-        id,
-        reportId,
+        ...about,
         status: state,
         transactionId,
         amount,

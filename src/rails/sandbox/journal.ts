@@ -10,7 +10,7 @@
  */
 import { join } from 'node:path'
 import type { Instant } from '../../base/clock.js'
-import type { EffectId } from '../../base/ids.js'
+import type { EffectId, Environment } from '../../base/ids.js'
 import { projectRoot } from '../../base/protos.js'
 import { openDatabase } from '../../store/database.js'
 import type { Purpose, Refusal } from '../rail.js'
@@ -49,7 +49,7 @@ const SCHEMA = join(projectRoot(), 'src/rails/sandbox/schema')
 
 const SELECT = `SELECT id, purpose, CAST(amount AS TEXT) AS amount, currency, account, content,
   received_at, executed_at, returned_at, state, refusal, transaction_id, executions, due_at,
-  due_step, report_id
+  due_step, report_id, environment
   FROM instructions`
 const FIND = `${SELECT} WHERE id IN (SELECT value FROM json_each(?))`
 const DUE = `${SELECT} WHERE due_at <= ? ORDER BY due_at LIMIT ?`
@@ -64,10 +64,11 @@ const WRITE_VIEW = `
     SELECT NULL AS entries, NULL AS acknowledged, NULL AS discrepancies;
   CREATE TEMP TRIGGER journal_group_spread INSTEAD OF INSERT ON journal_group BEGIN
     INSERT INTO instructions (id, purpose, amount, currency, account, content, received_at, state,
-        refusal, transaction_id, executions, due_at, due_step, report_id, executed_at, returned_at)
+        refusal, transaction_id, executions, due_at, due_step, report_id, executed_at, returned_at,
+        environment)
       SELECT value ->> 0, value ->> 1, CAST(value ->> 2 AS INTEGER), value ->> 3, value ->> 4,
         value ->> 5, value ->> 6, value ->> 7, value ->> 8, value ->> 9, value ->> 10,
-        value ->> 11, value ->> 12, value ->> 13, value ->> 14, value ->> 15
+        value ->> 11, value ->> 12, value ->> 13, value ->> 14, value ->> 15, value ->> 16
       FROM json_each(NEW.entries) WHERE true
       ON CONFLICT (id) DO UPDATE SET state = excluded.state, refusal = excluded.refusal,
         transaction_id = excluded.transaction_id, executions = excluded.executions,
@@ -99,6 +100,7 @@ interface Row {
   readonly due_at: Instant | null
   readonly due_step: Due['step'] | null
   readonly report_id: string | null
+  readonly environment: Environment | null
 }
 
 export async function openJournal(file: string): Promise<Journal> {
@@ -141,6 +143,7 @@ function toEntry(row: Row): Entry {
   const { due_at, due_step } = row
   return {
     id: row.id,
+    environment: row.environment,
     purpose: row.purpose,
     amount: BigInt(row.amount),
     currency: row.currency,
@@ -176,4 +179,5 @@ const toValues = (entry: Entry): readonly (string | number | null)[] => [
   entry.reportId,
   entry.executedAt,
   entry.returnedAt,
+  entry.environment,
 ]
