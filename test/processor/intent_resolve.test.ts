@@ -100,7 +100,11 @@ tellTwice({
       world.orders.length = 0
       world.clock.pass(SECOND)
       await world.wake()
-      t.same(world.orders, [{ kind: 'query', id: life.id, environment: 'sandbox' }], 'as soon as the rail is back')
+      t.same(
+        world.orders,
+        [{ kind: 'query', id: life.id, environment: 'sandbox' }],
+        'as soon as the rail is back',
+      )
       await world.news({ status: 'accepted', id: life.id, reportId: null })
       t.not(await world.store.due('intents', at(world, DAY), 10), [], 'that is no answer')
       if (outcome === 'captured') await life.executed()

@@ -49,7 +49,9 @@ tellTwice({
     const again = viewOf<{ refund: object }>(await life.refund('second'))
     const requested_at = new Date(world.clock.now()).toISOString()
     t.same(again.refund, { status: 'requested', amount_usd_cents: 1_000, requested_at })
-    t.same(world.orders, [{ kind: 'recall', id: life.id, reason: 'refund', environment: 'sandbox' }])
+    t.same(world.orders, [
+      { kind: 'recall', id: life.id, reason: 'refund', environment: 'sandbox' },
+    ])
     t.equal(codeOf(await life.refund('third')), 'payment_intent_not_refundable', 'under way')
     await life.recallRefused()
     t.equal(types(world).filter((type) => type === FAILED).length, 2, 'one event a refusal')
