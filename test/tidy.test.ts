@@ -45,7 +45,7 @@ const ROOMS: Readonly<Record<string, readonly string[]>> = {
     ...['src/bus', 'src/rails', 'src/store', DATABASE, 'protos/types'],
   ],
   gateway: [BASE, 'src/money', 'src/auth', 'protos/types'],
-  'src/supervisor': [BASE, 'src/bus', 'protos/types'],
+  'src/supervisor': [BASE, 'src/bus', DATABASE, 'protos/types'],
   'src/reconciliation': [BASE, 'src/money', DATABASE],
   'src/operations': [
     ...[BASE, 'src/money', 'src/auth', 'src/qr'],

@@ -10,6 +10,7 @@
 import { createServer, type Server, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { joinExpositions } from './exposition.js'
+import type { IntegrityState } from './integrity.js'
 import type { Keeper } from './keeper.js'
 
 const EXPOSITION = 'text/plain; version=0.0.4; charset=utf-8'
@@ -23,9 +24,10 @@ export async function openOpsServer(
   port: number,
   keepers: () => readonly Keeper[],
   isStarted: () => boolean,
+  integrity: () => IntegrityState,
 ): Promise<OpsServer> {
   const server = createServer((request, response) => {
-    void answer(request.url ?? '', response, keepers(), isStarted())
+    void answer(request.url ?? '', response, keepers(), isStarted(), integrity())
   })
   await new Promise<void>((done, fail) => {
     server.once('error', fail)
@@ -40,23 +42,24 @@ async function answer(
   response: ServerResponse,
   keepers: readonly Keeper[],
   started: boolean,
+  integrity: IntegrityState,
 ): Promise<void> {
   const path = url.split('?', 1)[0]
   if (path === '/healthz') return json(response, 200, { alive: true })
   if (path === '/readyz') {
     const ready = started && keepers.every((keeper) => keeper.isReady)
     const processes = Object.fromEntries(keepers.map(({ name, isReady }) => [name, isReady]))
-    return json(response, ready ? 200 : 503, { ready, processes })
+    return json(response, ready ? 200 : 503, { ready, processes, integrity })
   }
   if (path !== '/metrics') return json(response, 404, { error: 'not found' })
   const texts = await Promise.all(
     keepers.map(async (keeper) => [keeper.name, await keeper.metrics()] as const),
   )
   response.writeHead(200, { 'content-type': EXPOSITION })
-  response.end(joinExpositions(new Map([...texts, ['supervisor', ownMetrics(keepers)]])))
+  response.end(joinExpositions(new Map([...texts, ['supervisor', ownMetrics(keepers, integrity)]])))
 }
 
-function ownMetrics(keepers: readonly Keeper[]): string {
+function ownMetrics(keepers: readonly Keeper[], integrity: IntegrityState): string {
   return [
     '# HELP causeway_process_up Whether a process of the stack serves.',
     '# TYPE causeway_process_up gauge',
@@ -66,6 +69,9 @@ function ownMetrics(keepers: readonly Keeper[]): string {
     ...keepers.map(
       ({ name, restarts }) => `causeway_process_restarts_total{process="${name}"} ${restarts}`,
     ),
+    '# HELP causeway_integrity_failed 1 when a database failed its check at the start.',
+    '# TYPE causeway_integrity_failed gauge',
+    `causeway_integrity_failed ${+(integrity === 'failed')}`,
   ].join('\n')
 }
 

@@ -14,7 +14,9 @@ import { FILES } from '../base/subjects.js'
 import { CannotStart } from './cannot_start.js'
 import type { DataFolder } from './data_folder.js'
 import type { Environment } from './environment.js'
+import { createIntegrity } from './integrity.js'
 import { keep, type Keeper } from './keeper.js'
+import { openLogFile } from './log_file.js'
 import { natsServer, type NatsServer } from './nats_server.js'
 import { openOpsServer, type OpsServer } from './ops_server.js'
 import { baseUrl, planStack, type Plan, type PlannedProgram } from './programs.js'
@@ -49,6 +51,13 @@ export async function createStack(options: StackOptions): Promise<Stack> {
   let stopping = false
   let started = false
   let ops: OpsServer | undefined
+  const integrityLog = openLogFile(`${data.folder('logs')}/integrity.log`)
+  const integrity = createIntegrity({
+    folder: data.path,
+    clock,
+    log: integrityLog,
+    tell: (line) => terminal.trouble(line),
+  })
 
   function keeperOf(planned: PlannedProgram): Keeper {
     const { name } = planned
@@ -87,6 +96,7 @@ export async function createStack(options: StackOptions): Promise<Stack> {
       settings.OPS_PORT,
       () => keepers,
       () => started,
+      () => integrity.state,
     )
     for (const stage of stages) {
       if (stopping) return
@@ -110,12 +120,15 @@ export async function createStack(options: StackOptions): Promise<Stack> {
     terminal.say(`  sandbox partner ${sandbox.partner_id}: credentials in ${near(sandboxFile)}`)
     terminal.say(`  logs: ${near(data.file('logs'))}/`)
     terminal.say(`ready: ${sandbox.base_url}`)
+    integrity.start()
   }
 
   const stop = async (): Promise<void> => {
     stopping = true
+    integrity.stop()
     for (const keeper of keepers.toReversed()) await keeper.stop()
     await ops?.close()
+    await integrityLog.close()
     plan.tidy()
     removeRunFile(data.file(RUN_FILE))
   }

@@ -92,7 +92,7 @@ for (const [way, change] of Object.entries(WAYS)) {
     t.equal(world.memory().corruptRows.count, 1)
     const whole = ids.filter((id) => id !== corrupt).reverse()
     const list = (limit: number): Promise<{ id: string }[]> =>
-      readAll(world, (page) => listPayouts(DEMO, { limit, ...page } as never))
+      readAll(world, (page) => listPayouts(DEMO, { limit, ...page }))
     for (const limit of [1, 2, 3, 100]) {
       t.same(
         (await list(limit)).map(({ id }) => id),
@@ -100,7 +100,7 @@ for (const [way, change] of Object.entries(WAYS)) {
         `pages of ${limit}`,
       )
     }
-    const again = await readWritten(world, listPayouts(DEMO, {} as never))
+    const again = await readWritten(world, listPayouts(DEMO, {}))
     t.notMatch(JSON.stringify(again), corrupt, 'partners are not told')
     const record = viewOf<object>(await read(world, showPayout(corrupt)))
     t.match(record, { corrupt: true, payout: { id: corrupt, status: 'processing' } })
@@ -183,7 +183,7 @@ void t.test('an account number that does not open stops nothing', async (t) => {
   for (const id of [out, intentOut.id] as const) {
     await world.news({ status: 'not_found', id: id as never, reportId: null })
   }
-  await world.news(executed(out as never))
+  await world.news(executed(out))
   t.same(world.orders, [], 'nothing goes out, and what cannot be compared is not acknowledged')
   t.equal(world.events.length, events, 'nothing has happened')
   t.equal(world.memory().corruptRows.count, 5)

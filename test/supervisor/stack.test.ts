@@ -79,10 +79,15 @@ t.test('everything comes up, tells where it is, and ends without a trace', async
   }
   const { status, body } = await readyz(stack)
   t.equal(status, 200)
-  t.strictSame(body, {
-    ready: true,
-    processes: Object.fromEntries(PROCESSES.map((name) => [name, true])),
+  const processes = Object.fromEntries(PROCESSES.map((name) => [name, true]))
+  t.match(body, { ready: true, processes, integrity: /^(pending|ok)$/ })
+  const checked = await eventually('the databases are checked', async () => {
+    const { body: now } = await readyz(stack)
+    return (now as { integrity: string }).integrity !== 'pending' && now
   })
+  t.strictSame(checked, { ready: true, processes, integrity: 'ok' })
+  const integrityLog = readFileSync(join(dataDir, 'logs/integrity.log'), 'utf8')
+  for (const file of ['processor.db', 'rail.db', 'webhooks.db']) t.match(integrityLog, file)
   t.equal((await fetch(`${sandbox.ops_url}/healthz`)).status, 200)
   const metrics = await (await fetch(`${sandbox.ops_url}/metrics`)).text()
   t.match(metrics, 'causeway_process_up{process="processor"} 1')
@@ -211,7 +216,7 @@ t.test(
     t.ok(existsSync(join(stack.dataDir, 'run.json')))
 
     const copy = join(stack.dataDir, 'copy')
-  mkdirSync(copy)
+    mkdirSync(copy)
     copyFileSync(join(stack.dataDir, 'run.json'), join(copy, 'run.json'))
     const second = await startStack({ dataDir: copy })
     t.teardown(() => second.stop())

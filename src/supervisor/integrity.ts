@@ -1,0 +1,89 @@
+/**
+ * The integrity of the databases, checked in the background at each start.
+ *
+ * Owns: starting the check and its result. Does not own: the check itself (integrity_main).
+ *
+ * - Nothing waits for it, and a failed check stops nothing: it is told, loudly.
+ */
+import { fork, type ChildProcess } from 'node:child_process'
+import { existsSync } from 'node:fs'
+import { basename, join } from 'node:path'
+import { toRfc3339, type Clock } from '../base/clock.js'
+import { projectRoot } from '../base/protos.js'
+import { FILES, webhookDatabase, WEBHOOK_POOLS_MAX } from '../base/subjects.js'
+import type { CheckedFile } from './integrity_main.js'
+import type { LogFile } from './log_file.js'
+
+export type IntegrityState = 'pending' | 'ok' | 'failed'
+
+export interface Integrity {
+  readonly state: IntegrityState
+  start(): void
+  stop(): void
+}
+
+export interface IntegrityOptions {
+  readonly folder: string
+  readonly clock: Clock
+  readonly log: Pick<LogFile, 'write'>
+  /** For the person at the terminal. */
+  readonly tell: (line: string) => void
+}
+
+const MAIN = join(projectRoot(), '.build/src/supervisor/integrity_main.js')
+
+export function createIntegrity({ folder, clock, log, tell }: IntegrityOptions): Integrity {
+  let state: IntegrityState = 'pending'
+  let child: ChildProcess | undefined
+
+  const write = (level: 'info' | 'error', facts: object): void =>
+    log.write(`${JSON.stringify({ time: toRfc3339(clock.now()), level, ...facts })}\n`)
+
+  const fail = (what: string, problems: readonly string[]): void => {
+    state = 'failed'
+    write('error', { database: what, problems, msg: 'integrity check failed' })
+    tell(`INTEGRITY CHECK FAILED: ${what}: ${problems[0] ?? ''} (restore a backup)`)
+  }
+
+  const start = (): void => {
+    const files = databasesIn(folder)
+    let missing = files.length
+    const running = fork(MAIN, files, { env: {}, stdio: 'ignore', serialization: 'json' })
+    child = running
+    running.on('message', (message) => {
+      const { file, problems } = message as CheckedFile
+      missing -= 1
+      if (problems.length > 0) return fail(basename(file), problems)
+      write('info', { database: basename(file), msg: 'integrity check passed' })
+    })
+    const end = (): void => {
+      if (child !== running) return
+      child = undefined
+      if (missing > 0) fail('not all databases', ['the check ended before it was done'])
+      else if (state === 'pending') state = 'ok'
+    }
+    running.on('disconnect', end) // comes after the last message, unlike its exit
+    running.on('error', end)
+  }
+
+  return {
+    get state() {
+      return state
+    },
+    start,
+    stop: () => {
+      const running = child
+      child = undefined
+      running?.kill('SIGKILL')
+    },
+  }
+}
+
+const databasesIn = (folder: string): readonly string[] =>
+  [
+    FILES.processorDatabase,
+    FILES.railDatabase,
+    ...Array.from({ length: WEBHOOK_POOLS_MAX }, (_, index) => webhookDatabase(index + 1)),
+  ]
+    .map((file) => join(folder, file))
+    .filter((file) => existsSync(file))

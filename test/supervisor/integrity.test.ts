@@ -1,0 +1,79 @@
+/** The check of the databases at a start: damage is told, and stops nothing. */
+import { closeSync, openSync, writeSync } from 'node:fs'
+import { join } from 'node:path'
+import t, { type Test } from 'tap'
+import { systemClock } from '../../src/base/clock.js'
+import { openDatabase } from '../../src/store/database.js'
+import { createIntegrity, type Integrity } from '../../src/supervisor/integrity.js'
+import { eventually } from '../support/eventually.js'
+
+const PAGE = 4_096
+
+interface Run {
+  readonly integrity: Integrity
+  readonly log: string[]
+  readonly told: string[]
+}
+
+async function begin(t: Test, files: readonly string[]): Promise<Run & { folder: string }> {
+  const folder = t.testdir()
+  for (const file of files) {
+    const database = await openDatabase(join(folder, file))
+    await database.exec('CREATE TABLE t (a TEXT); CREATE INDEX i ON t (a)')
+    await database.exec(`WITH RECURSIVE n (x) AS (SELECT 1 UNION ALL SELECT x + 1 FROM n LIMIT 5000)
+      INSERT INTO t SELECT printf('row %06d', x) FROM n; PRAGMA wal_checkpoint(TRUNCATE)`)
+    await database.close()
+  }
+  const log: string[] = []
+  const told: string[] = []
+  const integrity = createIntegrity({
+    folder,
+    clock: systemClock,
+    log: { write: (line) => void log.push(line) },
+    tell: (line) => void told.push(line),
+  })
+  t.teardown(() => integrity.stop())
+  return { folder, integrity, log, told }
+}
+
+void t.test('whole databases', async (t) => {
+  const { integrity, log, told } = await begin(t, ['processor.db', 'webhooks-2.db'])
+  t.equal(integrity.state, 'pending')
+  integrity.start()
+  await eventually('the check ends', () => integrity.state !== 'pending')
+  t.equal(integrity.state, 'ok')
+  t.same(told, [])
+  t.match(
+    log.map((line) => JSON.parse(line) as object),
+    [{ database: 'processor.db' }, { database: 'webhooks-2.db' }],
+  )
+})
+
+void t.test('a damaged page, and a file that is no database', async (t) => {
+  const { folder, integrity, log, told } = await begin(t, [
+    'processor.db',
+    'webhooks.db',
+    'rail.db',
+  ])
+  const damaged = openSync(join(folder, 'processor.db'), 'r+')
+  writeSync(damaged, Buffer.alloc(2 * PAGE, 7), 0, 2 * PAGE, 4 * PAGE)
+  closeSync(damaged)
+  const none = openSync(join(folder, 'rail.db'), 'r+')
+  writeSync(none, Buffer.alloc(100, 7), 0, 100, 0)
+  closeSync(none)
+  integrity.start()
+  await eventually('the check ends', () => log.length === 3)
+  t.equal(integrity.state, 'failed')
+  t.match(told[0], /INTEGRITY CHECK FAILED: processor\.db: /)
+  t.match(told[1], /INTEGRITY CHECK FAILED: rail\.db: /)
+  t.equal(told.length, 2)
+  await eventually('and stays so', () => integrity.state === 'failed')
+})
+
+void t.test('a check that is stopped says nothing', async (t) => {
+  const { integrity, log, told } = await begin(t, ['processor.db'])
+  integrity.start()
+  integrity.stop()
+  t.equal(integrity.state, 'pending')
+  t.same([...log, ...told], [])
+})
