@@ -36,7 +36,7 @@ export interface KeeperOptions {
   /** It serves; the first time and after each restart. */
   readonly onReady: (info: ReadyInfo, startedAnew: boolean) => void
   readonly onLost: (why: string, againAfterMs: number) => void
-  /** It ended, and is not started again. */
+  /** It ended, and is not started again; also told while the stack is stopping. */
   readonly onRefused: (why: string, exitCode: number) => void
 }
 
@@ -101,7 +101,7 @@ export function keep(options: KeeperOptions): Keeper {
   const isRefused = (ended: Run): boolean => {
     if (ended.exitCode() !== EXIT_BOOKS_BEHIND) return false
     isReady = false
-    if (!isStopping()) onRefused(ended.lastWords(), EXIT_BOOKS_BEHIND)
+    onRefused(ended.lastWords(), EXIT_BOOKS_BEHIND)
     return true
   }
 

@@ -32,6 +32,7 @@ async function main(): Promise<void> {
   await seeOffFormerRun(data.file(RUN_FILE), clock, terminal.say)
   await refuseTakenPorts(environment.settings)
   await refuseSilentNats(environment.settings)
+  let refused: CannotStart | undefined
   const stack = await createStack({
     environment,
     data,
@@ -39,6 +40,7 @@ async function main(): Promise<void> {
     random: systemRandom(),
     terminal,
     onRefused: (why, exitCode) => {
+      refused = new CannotStart(why, exitCode)
       if (stopping !== undefined) return
       terminal.trouble(why)
       void stop().then(() => process.exit(exitCode))
@@ -60,7 +62,7 @@ async function main(): Promise<void> {
   } catch (error) {
     if (stopping !== undefined) return // a start that was stopped fails as a matter of course
     await stop()
-    throw error
+    throw refused ?? error // what else failed followed from it
   }
 }
 

@@ -65,13 +65,19 @@ export async function startStack(options: StackOptions = {}): Promise<RunningSta
   }
 }
 
-/** Starts one that is expected to fail. @returns its exit code and what it printed */
+/**
+ * Starts one that is expected to fail, and stops one that does not.
+ *
+ * @returns its exit code and what it printed
+ */
 export async function startInVain(
   dataDir: string,
   settings: Readonly<Record<string, string>>,
 ): Promise<{ exitCode: number | null; output: string }> {
   const stack = startOwnStack(dataDir, settings)
+  const enough = setTimeout(() => stack.process.kill('SIGTERM'), SERVING_WITHIN_MS)
   const exitCode = await stack.ended
+  clearTimeout(enough)
   return { exitCode, output: stack.output() }
 }
 
