@@ -24,6 +24,8 @@ export interface Verdict {
   readonly checks: readonly Checked[]
   /** Databases that were not looked at: they are not there, or it was not asked for. */
   readonly notAudited: readonly Source[]
+  /** Epoch milliseconds, as the operator stated it; null: the pools were never replaced. */
+  readonly poolsReplacedAt: number | null
   readonly broken: BrokenInvariant | null
   /** Payouts and intents whose rows cannot be read. */
   readonly corrupt: readonly string[]
@@ -49,6 +51,7 @@ export async function audit(books: Books, options: AuditOptions): Promise<Verdic
     (source) => books.has(source) && (source === 'processor' || !options.live),
   )
   const notAudited = SOURCES.filter((source) => !audited.includes(source))
+  const poolsReplacedAt = books.poolsReplacedAt === 0 ? null : books.poolsReplacedAt
   const checks: Checked[] = []
 
   for (const check of CHECKLIST) {
@@ -75,9 +78,10 @@ export async function audit(books: Books, options: AuditOptions): Promise<Verdic
 
   async function verdictOf(found: Omit<BrokenInvariant, 'timeline'> | null): Promise<Verdict> {
     const corrupt = [...books.corrupt]
-    if (found === null) return { clean: true, checks, notAudited, broken: null, corrupt }
+    const what = { checks, notAudited, poolsReplacedAt, corrupt }
+    if (found === null) return { clean: true, ...what, broken: null }
     const timeline = await timelineOf(books, found.entity)
-    return { clean: false, checks, notAudited, broken: { ...found, timeline }, corrupt }
+    return { clean: false, ...what, broken: { ...found, timeline } }
   }
 }
 

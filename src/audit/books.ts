@@ -17,7 +17,7 @@
  */
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
-import type { Clock, Instant } from '../base/clock.js'
+import { instant, type Clock, type Instant } from '../base/clock.js'
 import { FILES, webhookDatabase, WEBHOOK_POOLS_MAX } from '../base/subjects.js'
 import { openDatabase, type Bindable, type Database } from '../store/database.js'
 
@@ -51,6 +51,8 @@ const BOOK_FILES: readonly BookFile[] = [
 export interface Books {
   /** Just before the first snapshot: a later time stamp belongs to what is not in the books yet. */
   readonly asOf: Instant
+  /** What was settled until then may be missing in the pools: theirs were replaced on purpose. */
+  readonly poolsReplacedAt: Instant
   /** Those that are there. */
   readonly files: readonly BookFile[]
   /** The schemas of the webhook pools. */
@@ -85,7 +87,18 @@ export class NoBooks extends Error {
 /** Rows of a page. */
 const PAGE = 4_000
 
-export async function openBooks(folder: string, clock: Clock, page = PAGE): Promise<Books> {
+export interface BookOptions {
+  /** Rows of a page. */
+  readonly page?: number
+  /** See Books; epoch 0: never. */
+  readonly poolsReplacedAt?: Instant
+}
+
+export async function openBooks(
+  folder: string,
+  clock: Clock,
+  { page = PAGE, poolsReplacedAt = instant(0) }: BookOptions = {},
+): Promise<Books> {
   const files = BOOK_FILES.filter(({ file }) => existsSync(join(folder, file)))
   const has = (source: Source): boolean => files.some((each) => each.source === source)
   if (!has('processor')) throw new NoBooks(`there is no ${FILE_OF.processor} in ${folder}`)
@@ -103,6 +116,7 @@ export async function openBooks(folder: string, clock: Clock, page = PAGE): Prom
 
   return {
     asOf,
+    poolsReplacedAt,
     files,
     pools: files.filter(({ source }) => source === 'webhooks').map(({ schema }) => schema),
     has,

@@ -43,7 +43,7 @@ interface QueryCheck {
   readonly over: readonly string[]
   /**
    * Selects `entity`, `found` and `expected` of what is broken. `:as_of` is the books' instant,
-   * `:pool` one webhook pool after another.
+   * `:replaced_at` that of the pools' replacement, `:pool` one webhook pool after another.
    */
   readonly broken: string | ((books: Pick<Books, 'pools'>) => string)
 }
@@ -57,7 +57,10 @@ export function byQuery({ name, sentence, reads = [], over, broken }: QueryCheck
     run: async (books) => {
       const text = typeof broken === 'string' ? broken : broken(books)
       const rows = await rowsOf(books, over)
-      for (const sql of inEachPool(text.replaceAll(':as_of', String(books.asOf)), books)) {
+      const dated = text
+        .replaceAll(':as_of', String(books.asOf))
+        .replaceAll(':replaced_at', String(books.poolsReplacedAt))
+      for (const sql of inEachPool(dated, books)) {
         const [first] = await books.all<Broken>(
           `SELECT * FROM (${sql}) ${exceptAbout(books.corrupt)} LIMIT 1`,
         )

@@ -13,9 +13,13 @@ export function checkLine({ name, outcome, rows, ms }: Checked): string {
 }
 
 /** What comes after the checks. */
-export function conclusion({ checks, notAudited, broken, corrupt }: Verdict): string {
+export function conclusion(verdict: Verdict): string {
+  const { checks, notAudited, poolsReplacedAt, broken, corrupt } = verdict
   const lines = [
     ...notAudited.map((source) => `not audited: ${FILE_OF[source]}`),
+    ...(poolsReplacedAt === null
+      ? []
+      : [`not audited: deliveries settled until ${toRfc3339(instant(poolsReplacedAt))}`]),
     ...corrupt.map((entity) => `corrupt: ${entity}`),
   ]
   if (broken !== null) return [...lines, ...brokenLines(broken)].join('\n')

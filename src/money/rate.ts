@@ -34,6 +34,12 @@ export function rateToText({ numerator, denominator }: Rate): string {
   return places === 0 ? whole : `${whole}.${digits.slice(-places)}`
 }
 
+/** By how much the second rate is off the first one, basis points, rounded up. */
+export function changeBps(before: Rate, after: Rate): bigint {
+  const [old, now] = [before.numerator * after.denominator, after.numerator * before.denominator]
+  return roundUp((now > old ? now - old : old - now) * BPS, old)
+}
+
 /** The customer's rate: `bps` basis points less of the local currency for a dollar. */
 export function applySpread({ numerator, denominator }: Rate, bps: number): Rate {
   assert(Number.isInteger(bps) && bps >= 0 && bps < 10_000, 'a spread is below 100 %')

@@ -8,7 +8,7 @@ import { randomUUID } from 'node:crypto'
 import { isPartnerId } from '../auth/request_shape.js'
 import { currencyOf, type Currency } from '../money/currency.js'
 import { money } from '../money/money.js'
-import { parseRate } from '../money/rate.js'
+import { changeBps, parseRate } from '../money/rate.js'
 import { actorOf, CHANGE } from './actor.js'
 import { inWords, parseMajor } from './amounts.js'
 import { CommandFault, type Command } from './command.js'
@@ -88,15 +88,33 @@ export const deposit: Command = {
   },
 }
 
+/** A slip of the comma is ten times as much; a currency hardly moves by so much in a day. */
+const USUAL_CHANGE_BPS = 500n
+
 export const ratesSet: Command = {
   usage: 'rates set CUR RATE',
-  about: 'how much of a currency one US dollar buys, e.g. rates set THB 36.00',
-  options: CHANGE,
-  run: async (context, [code = '', rate = '']) => {
+  about: 'how much of a currency one US dollar buys, e.g. rates set THB 36.00 (--force: over 5 %)',
+  options: [...CHANGE, 'force'],
+  run: async (context, [code = '', text = '']) => {
+    const { operator, flags } = context
     const currency = currencyNamed(code)
-    if (parseRate(rate) === undefined) throw new CommandFault(`${rate} is no rate, e.g. 36.00.`)
-    await context.operator.call('SetRate', { actor: actorOf(context, SANDBOX), currency, rate })
-    return { value: { currency, rate }, lines: [`1 USD = ${rate} ${currency} from now on`] }
+    if (currency === 'USD') throw new CommandFault('One US dollar buys one US dollar.')
+    const rate = parseRate(text)
+    if (rate === undefined) throw new CommandFault(`${text} is no rate, e.g. 36.00.`)
+    const { data } = await operator.call('ListRates', {})
+    const before = data.find((known) => known.currency === currency)?.rate ?? null
+    const old = before === null ? undefined : parseRate(before)
+    const isLarge = old !== undefined && changeBps(old, rate) > USUAL_CHANGE_BPS
+    if (isLarge && flags.force !== true) {
+      const change = `1 USD = ${before} ${currency} now, ${text} ${currency} then`
+      throw new CommandFault(`${change}: more than 5 % off. If it is right, add --force.`)
+    }
+    await operator.call('SetRate', { actor: actorOf(context, SANDBOX), currency, rate: text })
+    const was = before === null ? '' : `, ${before} before`
+    return {
+      value: { currency, rate: text, before },
+      lines: [`1 USD = ${text} ${currency} from now on${was}`],
+    }
   },
 }
 

@@ -19,6 +19,7 @@ export const OPTIONS = {
   since: { value: 'MOMENT', about: 'only what happened at or after this moment' },
   'idempotency-key': { value: 'KEY', about: 'the same key again does nothing a second time' },
   'no-funds': { about: 'without the test funds of a new sandbox partner' },
+  force: { about: 'also a change that is larger than usual' },
   json: { about: 'print JSON for machines' },
   from: { value: 'DAY', about: 'first day of the period' },
   to: { value: 'DAY', about: 'first day after the period' },

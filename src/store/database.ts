@@ -17,10 +17,12 @@
  * D6. A file that is opened `sole` has one writer. Its lock is an exclusive transaction on an empty
  *     file beside it: the system drops it with the process, so none is ever stale, and readers do
  *     not meet it.
- * D7. A file that is gone or empty is not made anew while its WAL holds something: SQLite would
+ * D7. A file opened `sole` is for its owner alone, with its WAL: what was restored or copied may
+ *     have come with other permissions.
+ * D8. A file that is gone or empty is not made anew while its WAL holds something: SQLite would
  *     delete that, and what is in it may be nowhere else.
  */
-import { readdirSync, readFileSync, statSync } from 'node:fs'
+import { chmodSync, existsSync, readdirSync, readFileSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import sqlite3 from 'sqlite3'
 import { CHECKPOINT_PRAGMAS, createCheckpoints } from './checkpoints.js'
@@ -76,6 +78,8 @@ const READ_PRAGMAS = `
   PRAGMA cache_size = -16384;
 `
 
+const OWNER_ONLY = 0o600
+
 /** A process that was killed may still be on its way out. */
 const LOCK = `
   PRAGMA busy_timeout = 2000;
@@ -85,11 +89,18 @@ const LOCK = `
 export async function openDatabase(file: string, options: OpenOptions = {}): Promise<Database> {
   const lock = options.sole === true ? await lockOf(file) : undefined
   try {
+    if (lock !== undefined) keepToOwner(file)
     const database = await opened(file, options)
     return lock === undefined ? database : await writerOf(file, database, lock)
   } catch (error) {
     await lock?.close()
     throw error
+  }
+}
+
+function keepToOwner(file: string): void {
+  for (const part of [file, `${file}-wal`, `${file}-shm`]) {
+    if (existsSync(part)) chmodSync(part, OWNER_ONLY)
   }
 }
 

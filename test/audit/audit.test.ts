@@ -28,7 +28,7 @@ const QUIETLY = { live: false, stopwatch: () => 0, tell: () => undefined }
 const CORRUPTIONS = corruptionsOf(small)
 
 async function auditOf(folder: string, page?: number): Promise<Verdict> {
-  const books = await openBooks(folder, clock, page)
+  const books = await openBooks(folder, clock, page === undefined ? {} : { page })
   const verdict = await audit(books, QUIETLY)
   await books.close()
   return verdict
@@ -202,7 +202,7 @@ void t.test('counters compared one at a time', async (t) => {
   const folder = t.testdir()
   copyBooks(small, folder)
   const findIn = async (): Promise<unknown> => {
-    const books = await openBooks(folder, clock, 2)
+    const books = await openBooks(folder, clock, { page: 2 })
     const { broken } = await limitsAtOnce(1).run(books)
     await books.close()
     return broken

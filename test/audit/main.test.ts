@@ -42,6 +42,22 @@ void t.test('clean, beside a running stack', (t) => {
   t.end()
 })
 
+void t.test('pools replaced on purpose', async (t) => {
+  const folder = t.testdir()
+  copyBooks(small, folder)
+  const pool = await openDatabase(join(folder, 'webhooks.db'))
+  await pool.exec('DELETE FROM attempts; DELETE FROM deliveries; DELETE FROM events')
+  await pool.close()
+  t.match(run(folder).out.join('\n'), /^BROKEN {2}settled_events_have_ended/m)
+  const at = (ms: number) => new Date(small.world.clock.now() + ms).toISOString()
+  const early = run(folder, '--webhooks-replaced-at', at(-86_400_000))
+  t.match(early.out.join('\n'), /^BROKEN {2}settled_events_have_ended/m)
+  const { status, out } = run(folder, '--webhooks-replaced-at', at(1))
+  t.equal(status, 0)
+  t.match(out.at(-2), `not audited: deliveries settled until ${at(1)}`)
+  t.match(run(folder, '--webhooks-replaced-at', 'yesterday'), { status: 2, err: /^usage/ })
+})
+
 void t.test('broken', async (t) => {
   const folder = t.testdir()
   copyBooks(small, folder)
@@ -71,7 +87,10 @@ void t.test('nothing to audit', (t) => {
   const { status, err } = run(t.testdir())
   t.equal(status, 2)
   t.match(err, /^nothing to audit: there is no processor.db/)
-  t.strictSame(run(t.testdir(), '--help').err, 'usage: [--data-dir DIR] [--json] [--live]\n')
+  t.strictSame(
+    run(t.testdir(), '--help').err,
+    'usage: [--data-dir DIR] [--json] [--live] [--webhooks-replaced-at TIME]\n',
+  )
   t.end()
 })
 

@@ -14,6 +14,7 @@ import {
   applySpread,
   centsFor,
   convert,
+  changeBps,
   parseRate,
   rateToText,
   roundUp,
@@ -187,5 +188,17 @@ void t.test('rounding up is the least whole number that is not below', (t) => {
   )
   t.throws(() => roundUp(-1n, 2n))
   t.throws(() => roundUp(1n, 0n))
+  t.end()
+})
+
+void t.test('how far two rates are apart', (t) => {
+  const apart = (before: string, after: string): bigint =>
+    changeBps(parseRate(before)!, parseRate(after)!)
+  t.equal(apart('36.00', '36'), 0n)
+  t.equal(apart('36.00', '37.8'), 500n)
+  t.equal(apart('36.00', '34.20'), 500n)
+  t.equal(apart('36.00', '37.8000000001'), 501n, 'a trace more is more')
+  t.equal(apart('36', '3.6'), 9_000n)
+  t.equal(apart('3.6', '36'), 90_000n)
   t.end()
 })

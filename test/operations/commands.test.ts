@@ -98,7 +98,15 @@ t.test('against a running stack', async (t) => {
   })
 
   await t.test('rates', async (t) => {
-    t.strictSame(await json(t, 'rates', 'set', 'THB', '35.50'), { currency: 'THB', rate: '35.50' })
+    const set = await json(t, 'rates', 'set', 'THB', '35.50')
+    t.strictSame(set, { currency: 'THB', rate: '35.50', before: '36.00' })
+    const far = await ops('rates', 'set', 'THB', '3.550')
+    t.match(far, { exitCode: 2, err: /1 USD = 35\.50 THB now, 3\.550 THB then.*--force/ })
+    t.match(await ops('rates', 'set', 'USD', '1.00'), { exitCode: 2, err: /One US dollar/ })
+    t.match(await ops('rates', 'set', 'THB', '37.28'), { exitCode: 2, err: /--force/ })
+    const forced = await ops('rates', 'set', 'THB', '37.28', '--force')
+    t.match(forced, { exitCode: 0, out: '1 USD = 37.28 THB from now on, 35.50 before' })
+    t.match(await ops('rates', 'set', 'THB', '35.50'), { exitCode: 0 }, '4.8 % of what it is')
     t.match(await ops('rates', 'set', 'THB', '0'), { exitCode: 2, err: /0 is no rate/ })
     const { data } = await json(t, 'rates', 'list')
     const baht = (data as { currency: string }[]).find(({ currency }) => currency === 'THB')

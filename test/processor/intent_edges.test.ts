@@ -239,6 +239,13 @@ void t.test('a rate that changes leaves bound quotes alone', async (t) => {
   t.match(viewOf<Intent>(await later.scan('36001')).quote, { amount_usd_cents: 2_001 })
 })
 
+void t.test('the US dollar has no rate', async (t) => {
+  const world = await createWorld(t)
+  const operator = { name: 'test', reason: 'a slip' }
+  t.equal(codeOf(await world.run(setRate(operator, 'USD', '1'))), 'invalid_request')
+  t.notOk(world.memory().rates.has(USD))
+})
+
 void t.test('a listed rate is as it was set, and too old when nothing is sold at it', async (t) => {
   const world = await createWorld(t)
   const listed = async (): Promise<object> => {

@@ -37,7 +37,7 @@ export const settledEventsHaveEnded = byQuery({
            'its row in the pool' AS expected
       FROM main.events e
         ${inEachPool('LEFT JOIN :pool.events ON :pool.events.id = e.id', books).join(' ')}
-      WHERE e.settled_at IS NOT NULL AND e.created_at > :as_of - ${KEPT_MS}
+      WHERE e.settled_at > :replaced_at AND e.created_at > :as_of - ${KEPT_MS}
         AND ${inEachPool(':pool.events.id IS NULL', books).join(' AND ')}
     UNION ALL
     SELECT e.entity, e.id || ' is settled, its delivery ' || d.id || ' is ' || d.state,

@@ -13,6 +13,7 @@ export function setRate(actor: Actor, currencyText: string, rateText: string): C
       const currency = currencyOf(currencyText)
       const rate = parseRate(rateText)
       if (currency === undefined || rate === undefined) return refuse('invalid_request')
+      if (currency === 'USD') return refuse('invalid_request')
 
       // From here on it must succeed.
       desk.memory.rates.set(currency, { rate, setAt: desk.now })

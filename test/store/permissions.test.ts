@@ -1,0 +1,48 @@
+/** A database that was restored or copied with wide permissions is for its owner alone again. */
+import { chmodSync, statSync } from 'node:fs'
+import { join } from 'node:path'
+import t, { type Test } from 'tap'
+import { openWebhookStore } from '../../actors/webhook/store.js'
+import { openDatabase } from '../../src/store/database.js'
+
+const PARTS = ['', '-wal', '-shm']
+
+const modesOf = (file: string): string[] =>
+  PARTS.map((part) => (statSync(file + part).mode & 0o777).toString(8))
+
+/** With everything open to everybody, as an archive may bring it. */
+async function restored(t: Test): Promise<string> {
+  const file = join(t.testdir(), 'webhooks.db')
+  const database = await openDatabase(file)
+  await database.exec('CREATE TABLE kept (id INTEGER)')
+  for (const part of PARTS) chmodSync(file + part, 0o644)
+  t.teardown(() => database.close())
+  return file
+}
+
+void t.test('a writer keeps its file and the WAL to their owner', async (t) => {
+  const file = await restored(t)
+  t.same(modesOf(file), ['644', '644', '644'])
+  const writer = await openDatabase(file, { sole: true })
+  t.teardown(() => writer.close())
+  t.same(modesOf(file), ['600', '600', '600'])
+})
+
+void t.test('a reader changes nothing', async (t) => {
+  const file = await restored(t)
+  const reader = await openDatabase(file, { readOnly: true })
+  t.teardown(() => reader.close())
+  t.same(modesOf(file), ['644', '644', '644'])
+})
+
+void t.test('the pool opens its own so', async (t) => {
+  const file = join(t.testdir(), 'webhooks.db')
+  const failed = (fault: unknown): never => {
+    throw fault
+  }
+  await (await openWebhookStore(file, failed)).close()
+  chmodSync(file, 0o666)
+  const store = await openWebhookStore(file, failed)
+  t.equal(statSync(file).mode & 0o777, 0o600)
+  await store.close()
+})
