@@ -194,6 +194,11 @@ export const SETTINGS = {
   ),
   TH_MINIMUM_SATANG: whole(100, 1, 1_000_000, 'least amount of a payment, Thailand'),
   VN_MINIMUM_VND: whole(1_000, 1, 5_000_000, 'least amount of a payment, Vietnam'),
+  ALLOW_SANDBOX_RAIL_IN_PRODUCTION: oneOf(
+    ['no', 'yes'],
+    'no',
+    'yes serves PRODUCTION_HOSTS with the sandbox rail, which moves no real money',
+  ),
   RAIL_DELAY_MS: whole(250, 0, 600_000, 'how long the sandbox rail takes to pay'),
   WEBHOOK_POOLS: whole(1, 1, WEBHOOK_POOLS_MAX, 'webhook pool processes that share the deliveries'),
   WEBHOOK_ALLOW_PRIVATE: toggle(

@@ -39,6 +39,6 @@ export const SETTINGS_GROUPS: Readonly<Record<string, readonly SettingName[]>> =
     'WEBHOOK_MAX_ATTEMPTS',
     'WEBHOOK_BACKOFF_SCALE_PCT',
   ],
-  'Sandbox only': ['RAIL_DELAY_MS'],
+  'Sandbox only': ['RAIL_DELAY_MS', 'ALLOW_SANDBOX_RAIL_IN_PRODUCTION'],
   Logs: ['LOG_LEVEL'],
 }

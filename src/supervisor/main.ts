@@ -17,6 +17,7 @@ import { openDataFolder } from './data_folder.js'
 import { readEnvironment } from './environment.js'
 import { refuseSilentNats } from './given_nats.js'
 import { refuseTakenPorts } from './ports.js'
+import { refuseSandboxRailInProduction } from './programs.js'
 import { seeOffFormerRun } from './run_file.js'
 import { createStack, RUN_FILE } from './stack.js'
 import { createTerminal } from './terminal.js'
@@ -28,6 +29,7 @@ async function main(): Promise<void> {
   const clock = systemClock
   const terminal = createTerminal(clock)
   const environment = readEnvironment()
+  refuseSandboxRailInProduction(environment.settings)
   const data = await openDataFolder(environment.settings.DATA_DIR)
   await seeOffFormerRun(data.file(RUN_FILE), clock, terminal.say)
   await refuseTakenPorts(environment.settings)

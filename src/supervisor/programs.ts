@@ -14,6 +14,7 @@ import type { ReadyInfo } from '../base/child.js'
 import { projectRoot } from '../base/protos.js'
 import type { Settings } from '../base/settings.js'
 import type { DataFolder } from './data_folder.js'
+import { CannotStart } from './cannot_start.js'
 import type { OwnProgram } from './child_variables.js'
 import type { Environment } from './environment.js'
 import type { NatsServer } from './nats_server.js'
@@ -40,6 +41,20 @@ const RAIL_IN_WORDS = {
 }
 /** Bytes of a request's head: by itself uWS takes fewer for Node 22 and later. */
 const HEAD_MAX = { UWS_HTTP_MAX_HEADERS_SIZE: '8192' }
+
+/**
+ * The sandbox rail executes nothing: production payments would be told as paid, and are not.
+ *
+ * @throws CannotStart
+ */
+export function refuseSandboxRailInProduction(settings: Settings): void {
+  const { PRODUCTION_HOSTS, ALLOW_SANDBOX_RAIL_IN_PRODUCTION } = settings
+  if (PRODUCTION_HOSTS.length === 0 || ALLOW_SANDBOX_RAIL_IN_PRODUCTION === 'yes') return
+  throw new CannotStart(
+    'PRODUCTION_HOSTS is set, but the only rail is the sandbox, which moves no real money: ' +
+      'unset PRODUCTION_HOSTS, or set ALLOW_SANDBOX_RAIL_IN_PRODUCTION=yes to try production out.',
+  )
+}
 
 export interface PlannedProgram {
   readonly name: string

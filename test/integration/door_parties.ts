@@ -72,6 +72,7 @@ export async function openDoor(t: Test, settings: Record<string, string> = {}): 
     settings: {
       SANDBOX_HOSTS: HOSTS.sandbox.join(),
       PRODUCTION_HOSTS: HOSTS.production.join(),
+      ALLOW_SANDBOX_RAIL_IN_PRODUCTION: 'yes',
       MASTER_KEY_FILE: masterKeyFile,
       WEBHOOK_ALLOW_PRIVATE: 'false',
       RAIL_DELAY_MS: '10',

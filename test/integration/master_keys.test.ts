@@ -115,7 +115,7 @@ t.test('production starts with a key of its owner’s, which nobody else can rea
   const file = join(t.testdirName, 'own.key')
   const production = {
     ...{ MASTER_KEY_FILE: file, PRODUCTION_HOSTS: 'api.production.localhost' },
-    WEBHOOK_ALLOW_PRIVATE: 'false',
+    ...{ WEBHOOK_ALLOW_PRIVATE: 'false', ALLOW_SANDBOX_RAIL_IN_PRODUCTION: 'yes' },
   }
   const missing = await startInVain(elsewhere, production)
   t.not(missing.exitCode, 0)

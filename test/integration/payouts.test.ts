@@ -28,6 +28,7 @@ const stack = await startStack({
   settings: {
     RAIL_DELAY_MS: '50',
     PRODUCTION_HOSTS: PRODUCTION,
+    ALLOW_SANDBOX_RAIL_IN_PRODUCTION: 'yes',
     MASTER_KEY_FILE: masterKeyFile,
     WEBHOOK_ALLOW_PRIVATE: 'false',
   },
@@ -289,10 +290,42 @@ t.test('production has its own books, and nothing of the sandbox', async (t) => 
   )
 })
 
+t.test('sandbox account numbers do not steer production', async (t) => {
+  const { key_id, secret } = await productionKey(stack.sandbox)
+  const live = partnerOf(stack.sandbox, { keyId: key_id, secret, host: PRODUCTION })
+  await openProduction(stack.sandbox)
+  for (const account_number of ['9990000001', '9990000005', '9990000006', '9990000008']) {
+    const to = { beneficiary: { ...beneficiary!, account_number } }
+    const id = await payOut(live, account_number, to)
+    t.ok(await untilStatus(live, `/v1/payouts/${id}`, 'completed'), account_number)
+  }
+})
+
 t.test('the books bear all of it', async (t) => {
   const { clean, report } = await auditOf(stack.dataDir)
   t.ok(clean, report)
 })
+
+/** A route and a prefund, both of production. */
+async function openProduction({ grpc_address, internal_token, partner_id }: Sandbox) {
+  const { Operator } = contracts<ProtoGrpcType>().causeway.v1
+  const operator = new Operator(grpc_address, credentials.createInsecure())
+  const metadata = bearer(internal_token)
+  const actor = { name: 'test', reason: 'production pays' }
+  const tenant = { partner_id, environment: 'production' }
+  const done = (start: (tell: (error: Error | null) => void) => unknown): Promise<void> =>
+    new Promise((resolve, reject) => {
+      start((error) => (error === null ? resolve() : reject(error)))
+    })
+  const route = {
+    ...{ country: 'VN', currency: 'VND', enabled: true, handling: 'on_top' },
+    ...{ platform_fixed: '0', platform_bps: 0, rail_fixed: '0', refund_fees_on_reversal: true },
+  }
+  const prefund = { currency: 'VND', amount: '100000000', idempotency_key: 'production' }
+  await done((tell) => operator.SetRoute({ actor, route: { tenant, ...route } }, metadata, tell))
+  await done((tell) => operator.Deposit({ actor, tenant, ...prefund }, metadata, tell))
+  operator.close()
+}
 
 function productionKey({ grpc_address, internal_token, partner_id }: Sandbox): Promise<KeyIssued> {
   const { Operator } = contracts<ProtoGrpcType>().causeway.v1

@@ -7,6 +7,7 @@ import {
   copyFileSync,
   existsSync,
   mkdirSync,
+  readdirSync,
   readFileSync,
   rmdirSync,
   rmSync,
@@ -106,12 +107,29 @@ t.test('a second start keeps the credentials', async (t) => {
   t.match(first.sandbox, { brand: 'Service', serves_production: false })
   const second = await startStack({
     dataDir,
-    settings: { BRAND: 'Acme', PRODUCTION_HOSTS: 'api.example', WEBHOOK_ALLOW_PRIVATE: 'false' },
+    settings: {
+      ...{ BRAND: 'Acme', PRODUCTION_HOSTS: 'api.example', WEBHOOK_ALLOW_PRIVATE: 'false' },
+      ALLOW_SANDBOX_RAIL_IN_PRODUCTION: 'yes',
+    },
   })
   t.teardown(() => second.stop())
   t.match(second.sandbox, { brand: 'Acme', serves_production: true })
   t.equal(second.sandbox.signing_secret, first.sandbox.signing_secret)
   t.equal(second.sandbox.internal_token, first.sandbox.internal_token)
+})
+
+t.test('production hosts do not start with the sandbox rail unless that is allowed', async (t) => {
+  const dataDir = ownFolder(t)
+  const { exitCode, output } = await startInVain(dataDir, {
+    ...{ PRODUCTION_HOSTS: 'api.example', WEBHOOK_ALLOW_PRIVATE: 'false' },
+  })
+  t.equal(exitCode, 1)
+  t.equal(
+    output.trim(),
+    'PRODUCTION_HOSTS is set, but the only rail is the sandbox, which moves no real money: unset ' +
+      'PRODUCTION_HOSTS, or set ALLOW_SANDBOX_RAIL_IN_PRODUCTION=yes to try production out.',
+  )
+  t.same(readdirSync(dataDir), [], 'nothing was started or written')
 })
 
 t.test('a process that is killed comes back at the same place', async (t) => {
