@@ -113,6 +113,12 @@ export const SETTINGS = {
     'port of the processor for internal services; 0 takes a free one',
   ),
   OPS_PORT: whole(9_090, 0, 65_535, 'port of health and metrics; 0 takes a free one'),
+  OPS_HOSTS: list(
+    '',
+    HOST,
+    'host names',
+    'hosts that OPS_PORT answers to besides loopback names and addresses',
+  ),
   NATS_PORT: whole(4_222, 0, 65_535, 'port of the nats-server we start; 0 takes a free one'),
   NATS_URL: text(
     '',

@@ -7,6 +7,7 @@ export const SETTINGS_GROUPS: Readonly<Record<string, readonly SettingName[]>> =
     'HTTP_PORT',
     'GRPC_PORT',
     'OPS_PORT',
+    'OPS_HOSTS',
     'GATEWAYS',
     'TLS_CERT_FILE',
     'TLS_KEY_FILE',

@@ -3,7 +3,8 @@
  *
  * Owns: `/healthz /readyz /metrics`. Does not own: what processes measure (each of them).
  *
- * O1. Loopback only: nothing here is for partners.
+ * O1. Loopback only: nothing here is for partners. A request must name a loopback host or one of
+ *     `hosts`, so that a web page cannot reach the port through a name of its own (DNS rebinding).
  * O2. `/healthz` is about the supervisor, `/readyz` about every process: 200 only while all of them
  *     serve.
  */
@@ -22,11 +23,15 @@ export interface OpsServer {
 
 export async function openOpsServer(
   port: number,
+  hosts: readonly string[],
   keepers: () => readonly Keeper[],
   isStarted: () => boolean,
   integrity: () => IntegrityState,
 ): Promise<OpsServer> {
   const server = createServer((request, response) => {
+    if (!isOurs(request.headers.host, hosts)) {
+      return json(response, 421, { error: 'unknown host: see OPS_HOSTS' })
+    }
     void answer(request.url ?? '', response, keepers(), isStarted(), integrity())
   })
   await new Promise<void>((done, fail) => {
@@ -35,6 +40,13 @@ export async function openOpsServer(
   })
   const { port: taken } = server.address() as AddressInfo
   return { url: `http://127.0.0.1:${taken}`, close: () => close(server) }
+}
+
+const LOOPBACK = /^(?:localhost|[a-z0-9.-]+\.localhost|127(?:\.[0-9]{1,3}){3}|\[::1\])$/
+
+function isOurs(header: string | undefined, hosts: readonly string[]): boolean {
+  const host = (header ?? '').replace(/:[0-9]*$/, '').toLowerCase()
+  return LOOPBACK.test(host) || hosts.includes(host)
 }
 
 async function answer(

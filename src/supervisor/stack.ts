@@ -94,6 +94,7 @@ export async function createStack(options: StackOptions): Promise<Stack> {
     const token = ensureInternalToken({ ...settings, DATA_DIR: data.path }, options.random)
     ops = await openOpsServer(
       settings.OPS_PORT,
+      settings.OPS_HOSTS,
       () => keepers,
       () => started,
       () => integrity.state,
