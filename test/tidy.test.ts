@@ -46,10 +46,11 @@ const ROOMS: Readonly<Record<string, readonly string[]>> = {
   ],
   gateway: [BASE, 'src/money', 'src/auth', 'protos/types'],
   'src/supervisor': [BASE, 'src/bus', DATABASE, 'protos/types'],
+  'src/client': [],
   'src/reconciliation': [BASE, 'src/money', DATABASE],
   'src/operations': [
     ...[BASE, 'src/money', 'src/auth', 'src/qr'],
-    ...['src/supervisor', 'src/reconciliation', 'protos/types'],
+    ...['src/client', 'src/supervisor', 'src/reconciliation', 'protos/types'],
   ],
   'src/audit': [BASE, DATABASE],
   'protos/types': [],
@@ -63,10 +64,13 @@ const DOORS: Readonly<Record<string, readonly string[]>> = {
   xstate: ['actors/'],
 }
 
+/** The client stands alone, so it has defaults of its own for what callers may pass in. */
+const CLIENT_SOURCES = ['client', 'connection', 'webhooks'].map((name) => `src/client/${name}.ts`)
+
 /** Time, chance and the environment, each with its readers; everybody else is given them. */
 const SOURCES_OF: readonly (readonly [pattern: RegExp, doors: readonly string[]])[] = [
-  [/\bDate\.now\b|\bnew Date\(\)/, ['src/base/clock.ts']],
-  [/\bMath\.random\b/, ['src/base/random.ts']],
+  [/\bDate\.now\b|\bnew Date\(\)/, ['src/base/clock.ts', ...CLIENT_SOURCES]],
+  [/\bMath\.random\b/, ['src/base/random.ts', ...CLIENT_SOURCES]],
   [/\bprocess\.env\b/, ['src/base/settings.ts', 'src/supervisor/environment.ts']],
 ]
 

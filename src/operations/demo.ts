@@ -12,7 +12,7 @@ import { systemClock } from '../base/clock.js'
 import { createNarrator } from './narrator.js'
 import { connectOperator } from './operator_client.js'
 import { startOwnStack } from './own_stack.js'
-import { createPartner } from './partner.js'
+import { connect } from '../client/index.js'
 import { credentialsOf, findSandbox, isServing, type Sandbox } from './sandbox.js'
 import { Broken, tellStory } from './story.js'
 import { paintFor } from './terminal.js'
@@ -43,7 +43,7 @@ async function tellOn(sandbox: Sandbox): Promise<void> {
   const narrator = createNarrator(paint, (line) => console.log(line))
   const operator = connectOperator(sandbox, systemClock)
   const { brand } = sandbox
-  const partner = createPartner(credentialsOf(sandbox, brand), systemClock)
+  const partner = connect(credentialsOf(sandbox, brand), { now: () => systemClock.now() })
   console.log(`On ${sandbox.base_url}, as partner ${sandbox.partner_id}`)
   try {
     await tellStory({ partner, operator, brand, clock: systemClock, narrator })

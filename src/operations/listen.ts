@@ -9,7 +9,7 @@
  */
 import { request as send } from 'undici'
 import { CommandFault, type Command, type Context } from './command.js'
-import { createPartner, type Partner } from './partner.js'
+import { connect, type Connection } from '../client/index.js'
 import { credentialsOf } from './sandbox.js'
 import { openReceiver, type Delivery } from './receiver.js'
 
@@ -29,7 +29,7 @@ export const listen: Command = {
       throw new CommandFault('A stack that serves production delivers nothing to this machine.')
     }
     const { brand } = sandbox
-    const partner = createPartner(credentialsOf(sandbox, brand), clock)
+    const partner = connect(credentialsOf(sandbox, brand), { now: () => clock.now() })
     const secrets = new Map<string, string>()
     const path = pathOf(flags['forward-to'])
     const receiver = await openReceiver({
@@ -73,7 +73,7 @@ function pathOf(forwardTo = 'http://localhost/hooks'): string {
   return pathname + search
 }
 
-async function register(partner: Partner, url: string): Promise<CreatedEndpoint> {
+async function register(partner: Connection, url: string): Promise<CreatedEndpoint> {
   const created = await partner
     .request('POST', '/v1/webhook_endpoints', { url })
     .catch((error: unknown) => {

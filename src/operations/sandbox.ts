@@ -6,7 +6,7 @@
 import { existsSync, readFileSync } from 'node:fs'
 import { dataFile, readSettings } from '../base/settings.js'
 import { FILES } from '../base/subjects.js'
-import type { Credentials } from './partner.js'
+import type { Credentials } from '../client/index.js'
 
 export interface Sandbox {
   readonly base_url: string

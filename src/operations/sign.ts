@@ -1,6 +1,6 @@
 /** Shows how a call is signed: for a partner who asks why theirs is refused. */
 import { bytesIn, CommandFault, type Command } from './command.js'
-import { createPartner } from './partner.js'
+import { connect } from '../client/index.js'
 import { credentialsOf } from './sandbox.js'
 
 export const sign: Command = {
@@ -10,7 +10,7 @@ export const sign: Command = {
   run: ({ sandbox, clock, flags }, [method = '', path = '']) => {
     if (!path.startsWith('/')) throw new CommandFault(`${path} is no path, e.g. /v1/balances.`)
     const body = flags.body === undefined ? '' : bytesIn(flags.body).toString()
-    const partner = createPartner(credentialsOf(sandbox, sandbox.brand), clock)
+    const partner = connect(credentialsOf(sandbox, sandbox.brand), { now: () => clock.now() })
     const { canonical, headers } = partner.sign(method, path, body)
     const data = flags.body === undefined ? [] : [`--data-binary @${flags.body}`]
     const curl = [

@@ -15,7 +15,7 @@ import { money } from '../money/money.js'
 import { inWords, wireInWords } from './amounts.js'
 import type { Narrator } from './narrator.js'
 import type { OperatorClient } from './operator_client.js'
-import type { Answer, Partner } from './partner.js'
+import type { Answer, Connection } from '../client/index.js'
 import { openReceiver, type Receiver } from './receiver.js'
 import { promptPayCode, vietQrCode } from './sample_qr.js'
 import { sumsOf } from './trial_balance.js'
@@ -28,7 +28,7 @@ export class Broken extends Error {
 }
 
 export interface Cast {
-  readonly partner: Partner
+  readonly partner: Connection
   readonly operator: OperatorClient
   readonly brand: string
   readonly clock: Clock

@@ -50,7 +50,7 @@ t.test('payments of both corridors and a payout, each with its webhooks', async 
     ],
     'authorized is opt-in',
   )
-  t.ok(receiver.deliveries.every(({ verdict }) => verdict !== 'wrong signature'))
+  t.ok(receiver.deliveries.every(({ verdict }) => verdict !== 'wrong_signature'))
 
   const { body } = await partner.request('GET', '/v1/balances')
   t.match(body, {

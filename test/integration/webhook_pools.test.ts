@@ -139,7 +139,7 @@ void t.test('one is killed while events flow: all are delivered, the books agree
   await stack.untilServing()
   for (const receiver of receivers) {
     t.same(toldTo(receiver), due, 'and nothing else')
-    t.ok(receiver.deliveries.every(({ verdict }) => verdict !== 'wrong signature'))
+    t.ok(receiver.deliveries.every(({ verdict }) => verdict !== 'wrong_signature'))
     await eventually('all are listed as delivered', async () => {
       const all = await deliveriesOf(receiver)
       return all.length === due.size && all.every(({ status }) => status === 'delivered')

@@ -8,7 +8,7 @@ import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import t, { type Test } from 'tap'
 import { projectRoot } from '../../src/base/protos.js'
-import type { Signed } from '../../src/operations/partner.js'
+import type { SignedRequest } from '../../src/client/index.js'
 import { eventually } from '../support/eventually.js'
 import { ownFolder } from '../support/own_folder.js'
 import { partnerOf } from '../support/partner.js'
@@ -235,7 +235,7 @@ t.test('against a running stack', async (t) => {
 
   await t.test('sign shows what would be signed, and the service takes it', async (t) => {
     const shown = await json(t, 'sign', 'GET', '/v1/balances')
-    const { canonical, headers } = shown as unknown as Signed
+    const { canonical, headers } = shown as unknown as SignedRequest
     const [method, path, timestamp, nonce, hash, end] = canonical.split('\n')
     t.strictSame([method, path, hash, end], ['GET', '/v1/balances', '', ''])
     t.match(headers, { 'X-Service-Timestamp': timestamp, 'X-Service-Nonce': nonce })

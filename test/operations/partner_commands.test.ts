@@ -11,6 +11,7 @@ import { systemClock } from '../../src/base/clock.js'
 import { actions } from '../../src/operations/actions.js'
 import { keyIssue, partnerCreate } from '../../src/operations/changes.js'
 import type { Command, Context, Report } from '../../src/operations/command.js'
+import { COMMANDS } from '../../src/operations/commands.js'
 import { keyList, keyRevoke } from '../../src/operations/keys.js'
 import { masterKeyList, masterKeyReencrypt } from '../../src/operations/master_keys.js'
 import {
@@ -19,7 +20,7 @@ import {
   connectWebhookAdmin,
 } from '../../src/operations/operator_client.js'
 import type { Flags } from '../../src/operations/options.js'
-import type { Signed } from '../../src/operations/partner.js'
+import type { SignedRequest } from '../../src/client/index.js'
 import {
   partnerAllowIps,
   partnerCorridors,
@@ -191,7 +192,7 @@ t.test('a partner is helped to sign', async (t) => {
   const canonicalFile = join(t.testdirName, 'canonical.txt')
   writeFileSync(body, '{"amount":"1"}')
   const path = '/v1/payouts'
-  const { canonical, headers } = (await run(sign, `POST ${path}`, { body })).value as Signed
+  const { canonical, headers } = (await run(sign, `POST ${path}`, { body })).value as SignedRequest
   const header = Object.entries(headers).map(([name, value]) => `${name}: ${value}`)
   /** @param theirs the text that the partner says it signed */
   const checked = async (theirs: string): Promise<{ text: string; report: Report }> => {
@@ -260,13 +261,12 @@ t.test('a partner is helped to sign', async (t) => {
 
 t.test('the CLI has all of these commands', async (t) => {
   const ops = operatorCli(stack.dataDir)
-  const { out } = await ops()
-  for (const { usage } of [
+  for (const command of [
     ...[partnerList, partnerSuspend, partnerResume, partnerAllowIps, partnerPackages],
     ...[partnerCorridors, partnerRateLimit, keyList, keyRevoke, actions],
     ...[masterKeyList, masterKeyReencrypt, verify],
   ]) {
-    t.match(out, `  ${usage} `)
+    t.ok(COMMANDS.includes(command), command.usage)
   }
   const refused = await ops('verify', 'GET', '/', '--header', 'X-Service-Nonce: 1')
   t.equal(refused.exitCode, 1)

@@ -12,7 +12,7 @@ import { mkdirSync, mkdtempSync, rmSync, statSync, writeFileSync } from 'node:fs
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { projectRoot } from '../../src/base/protos.js'
-import type { Credentials } from '../../src/operations/partner.js'
+import type { Credentials } from '../../src/client/index.js'
 import { partnerOf, type Answer, type Partner } from '../support/partner.js'
 import { insist, untilStatus } from '../support/payments.js'
 import { receiverOf } from '../support/receiver.js'

@@ -2,7 +2,7 @@
  * The operators' side of a stack under test: partners and keys over gRPC, each call a promise.
  */
 import { credentials } from '@grpc/grpc-js'
-import type { Credentials } from '../../src/operations/partner.js'
+import type { Credentials } from '../../src/client/index.js'
 import type { Sandbox } from '../../src/operations/sandbox.js'
 import type { Environment } from '../../src/base/ids.js'
 import { bearer } from '../../src/base/internal_token.js'

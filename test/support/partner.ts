@@ -1,14 +1,23 @@
-/** The partner's client, ready for a stack under test. */
-import { systemClock } from '../../src/base/clock.js'
-import { createPartner, type Credentials, type Partner } from '../../src/operations/partner.js'
+/** The partner's client, ready for a stack under test: requests as they go over the wire. */
+import {
+  connect,
+  type Answer,
+  type BearerConnection,
+  type Connection,
+  type Credentials,
+  type RequestOptions,
+} from '../../src/client/index.js'
 import { credentialsOf, type Sandbox } from '../../src/operations/sandbox.js'
 
-export type { Answer, Extra, Partner, Session } from '../../src/operations/partner.js'
+export type { Answer }
+export type Partner = Connection
+export type Session = BearerConnection
+export type Extra = RequestOptions
 
 /** The demo partner, or another one of the same stack by its key. */
 export function partnerOf(
   sandbox: Sandbox,
   key: Partial<Pick<Credentials, 'keyId' | 'secret' | 'host'>> = {},
 ): Partner {
-  return createPartner({ ...credentialsOf(sandbox, 'Service'), ...key }, systemClock)
+  return connect({ ...credentialsOf(sandbox, 'Service'), ...key })
 }

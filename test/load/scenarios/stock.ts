@@ -3,8 +3,7 @@
  *
  * Owns: laying it in, as a partner would. Does not own: millions of rows (seed).
  */
-import { systemClock } from '../../../src/base/clock.js'
-import { createPartner, type Answer, type Partner } from '../../../src/operations/partner.js'
+import { connect, type Answer, type Connection } from '../../../src/client/index.js'
 import { credentialsOf, type Sandbox } from '../../../src/operations/sandbox.js'
 import { AMOUNT_USD_CENTS, PATH } from './create_intents.js'
 import { PAYOUTS_PATH } from './create_payouts.js'
@@ -26,7 +25,7 @@ const AT_ONCE = 20
 const DEPOSIT = '100000000000000000'
 
 export async function layIn(sandbox: Sandbox): Promise<Stock> {
-  const partner = createPartner(credentialsOf(sandbox, 'Service'), systemClock)
+  const partner = connect(credentialsOf(sandbox, 'Service'))
   for (const currency of ['USD', 'VND']) {
     await made(partner, '/v1/funding/deposits', { currency, amount: DEPOSIT })
   }
@@ -43,7 +42,7 @@ export async function layIn(sandbox: Sandbox): Promise<Stock> {
 
 const referenceOf = (index: number): string => `invoice ${String(index).padStart(4, '0')}`
 
-async function layInBeneficiary(partner: Partner, index: number): Promise<string> {
+async function layInBeneficiary(partner: Connection, index: number): Promise<string> {
   const { id } = await made(partner, '/v1/beneficiaries', {
     type: 'bank_account',
     name: `Nguyen Van ${index}`,
@@ -56,7 +55,7 @@ async function layInBeneficiary(partner: Partner, index: number): Promise<string
 }
 
 async function layInPayout(
-  partner: Partner,
+  partner: Connection,
   beneficiary: string,
   reference: string,
 ): Promise<string> {
@@ -66,7 +65,7 @@ async function layInPayout(
   return String(id)
 }
 
-async function layInIntent(partner: Partner, index: number): Promise<string> {
+async function layInIntent(partner: Connection, index: number): Promise<string> {
   const { intent_id: id } = await made(partner, PATH, {
     partner_user_id: `stock-${index}`,
     amount_usd_cents: AMOUNT_USD_CENTS,
@@ -79,7 +78,7 @@ async function layInIntent(partner: Partner, index: number): Promise<string> {
 
 type Fields = Readonly<Record<string, unknown>>
 
-const made = async (partner: Partner, path: string, body: object): Promise<Fields> =>
+const made = async (partner: Connection, path: string, body: object): Promise<Fields> =>
   fields(await partner.request('POST', path, body))
 
 function fields({ status, text, body }: Answer): Fields {

@@ -7,8 +7,7 @@
  */
 import { once } from 'node:events'
 import { MessageChannel, Worker, type MessagePort } from 'node:worker_threads'
-import { systemClock } from '../../../src/base/clock.js'
-import { createPartner } from '../../../src/operations/partner.js'
+import { connect } from '../../../src/client/index.js'
 import { credentialsOf, type Sandbox } from '../../../src/operations/sandbox.js'
 import type { LatencyMs } from '../client/latency.js'
 
@@ -134,7 +133,7 @@ export async function startReceiver(): Promise<Receiver> {
 
 /** What is not delivered yet ends as a dead letter. */
 export async function unregister(sandbox: Sandbox, endpoints: readonly Endpoint[]): Promise<void> {
-  const partner = createPartner(credentialsOf(sandbox, 'Service'), systemClock)
+  const partner = connect(credentialsOf(sandbox, 'Service'))
   for (const { id } of endpoints) await partner.request('DELETE', `/v1/webhook_endpoints/${id}`)
 }
 
@@ -149,7 +148,7 @@ async function registerAll(
   plans: readonly EndpointPlan[],
   port: number,
 ): Promise<readonly Registered[]> {
-  const partner = createPartner(credentialsOf(sandbox, 'Service'), systemClock)
+  const partner = connect(credentialsOf(sandbox, 'Service'))
   const all: Registered[] = []
   for (const [index, { manner, events }] of plans.entries()) {
     const path = `/hooks/${index}`

@@ -1,0 +1,86 @@
+/** What can go wrong with a request, as classes to catch; `code` tells the rest. */
+import type { Answer } from './http.js'
+
+/** An answer with an error envelope. Branch on `code`; quote `requestId` to support. */
+export class ApiError extends Error {
+  override name = 'ApiError'
+  readonly status: number
+  readonly code: string
+  readonly requestId: string
+
+  constructor(status: number, code: string, message: string, requestId: string) {
+    super(`${status} ${code}: ${message} (${requestId})`)
+    this.status = status
+    this.code = code
+    this.requestId = requestId
+  }
+}
+
+/** 400: the request is wrong as it stands; sending it again changes nothing. */
+export class InvalidRequestError extends ApiError {
+  override name = 'InvalidRequestError'
+}
+/** 401: signature, key, token or clock. */
+export class AuthenticationError extends ApiError {
+  override name = 'AuthenticationError'
+}
+/** 403: this partner may not do that. */
+export class PermissionError extends ApiError {
+  override name = 'PermissionError'
+}
+/** 404: unknown, or not yours. */
+export class NotFoundError extends ApiError {
+  override name = 'NotFoundError'
+}
+/** 409: the state, or an idempotency key that is bound to another request. */
+export class ConflictError extends ApiError {
+  override name = 'ConflictError'
+}
+/** 422: understood and refused. */
+export class RefusedError extends ApiError {
+  override name = 'RefusedError'
+}
+/** 429: too many requests, also after the retries. */
+export class RateLimitError extends ApiError {
+  override name = 'RateLimitError'
+}
+/** 5xx: the service could not answer. The request may have been carried out. */
+export class ServiceError extends ApiError {
+  override name = 'ServiceError'
+}
+/** No answer came: the request may have been carried out. Send it again with the same key. */
+export class ConnectionError extends Error {
+  override name = 'ConnectionError'
+}
+/** The service understood another Idempotency-Key than was sent: use printable ASCII. */
+export class IdempotencyKeyError extends Error {
+  override name = 'IdempotencyKeyError'
+}
+
+const BY_STATUS: Readonly<Record<number, typeof ApiError>> = {
+  400: InvalidRequestError,
+  401: AuthenticationError,
+  403: PermissionError,
+  404: NotFoundError,
+  409: ConflictError,
+  422: RefusedError,
+  429: RateLimitError,
+}
+
+interface Envelope {
+  readonly error?: {
+    readonly code?: string
+    readonly message?: string
+    readonly request_id?: string
+  }
+}
+
+export function errorOf({ status, body }: Answer): ApiError {
+  const {
+    code = 'unknown',
+    message = '',
+    request_id = '',
+  } = (body as Envelope | undefined)?.error ?? {}
+  const Class = BY_STATUS[status] ?? (status >= 500 ? ServiceError : ApiError)
+  return new Class(status, code, message, request_id)
+}

@@ -1,0 +1,72 @@
+/** One HTTP request and its answer, over Node's own client with kept connections. */
+import { Agent as HttpAgent, request as httpRequest, type IncomingHttpHeaders } from 'node:http'
+import { Agent as HttpsAgent, request as httpsRequest } from 'node:https'
+
+export interface Answer {
+  readonly status: number
+  /** Names in lower case. */
+  readonly headers: IncomingHttpHeaders
+  /** The bytes of the body as UTF-8. */
+  readonly text: string
+  /** The same, parsed; undefined when it is empty or not JSON. */
+  readonly body: unknown
+}
+
+export interface HttpRequest {
+  readonly url: URL
+  readonly method: string
+  readonly headers: Readonly<Record<string, string>>
+  /** Empty: no body. */
+  readonly body: string
+  /** Milliseconds without a byte from the server. */
+  readonly timeoutMs: number
+}
+
+const agents = {
+  'http:': new HttpAgent({ keepAlive: true }),
+  'https:': new HttpsAgent({ keepAlive: true }),
+}
+
+/** @throws the network's error; the request may have been carried out all the same */
+export function sendRequest({
+  url,
+  method,
+  headers,
+  body,
+  timeoutMs,
+}: HttpRequest): Promise<Answer> {
+  const isTls = url.protocol === 'https:'
+  const bodyHeaders: Record<string, string> =
+    body === ''
+      ? {}
+      : { 'content-type': 'application/json', 'content-length': String(Buffer.byteLength(body)) }
+  return new Promise((resolve, reject) => {
+    const request = (isTls ? httpsRequest : httpRequest)(url, {
+      method,
+      agent: agents[isTls ? 'https:' : 'http:'],
+      headers: { ...bodyHeaders, ...headers },
+      timeout: timeoutMs,
+    })
+    request.on('error', reject)
+    request.on('timeout', () => request.destroy(new Error(`no answer in ${timeoutMs} ms`)))
+    request.on('response', (response) => {
+      const chunks: Buffer[] = []
+      response.on('data', (chunk: Buffer) => chunks.push(chunk))
+      response.on('error', reject)
+      response.on('end', () => {
+        const text = Buffer.concat(chunks).toString('utf8')
+        const { statusCode = 0 } = response
+        resolve({ status: statusCode, headers: response.headers, text, body: parsed(text) })
+      })
+    })
+    request.end(body)
+  })
+}
+
+function parsed(text: string): unknown {
+  try {
+    return JSON.parse(text)
+  } catch {
+    return undefined
+  }
+}

@@ -1,0 +1,139 @@
+/**
+ * Verification of webhooks, for receivers.
+ *
+ * - The bytes of the body are verified as they came, before anything parses them.
+ * - A timestamp outside of the window and a repeated nonce are refused.
+ * - An event counts once: answer `duplicate` with 2xx and do nothing.
+ */
+import type { IncomingHttpHeaders } from 'node:http'
+import { brandHeader, canonicalRequest, isSignatureOf } from './signing.js'
+
+export interface WebhookRequest {
+  readonly method: string
+  /** Path with query, as it came. */
+  readonly url: string
+  /** Names in lower case. */
+  readonly headers: IncomingHttpHeaders
+  readonly body: Uint8Array
+}
+
+export interface WebhookEvent {
+  readonly id: string
+  readonly type: string
+  readonly webhook_event_id: string
+  readonly webhook_event_type: string
+  readonly api_version: string
+  readonly created_at: string
+  readonly data: Readonly<Record<string, unknown>>
+}
+
+export type WebhookFault =
+  | 'unknown_key'
+  | 'timestamp_outside_window'
+  | 'nonce_repeated'
+  | 'wrong_signature'
+  | 'headers_contradict_body'
+
+export type Verification =
+  | { readonly kind: 'verified'; readonly event: WebhookEvent }
+  /** Genuine, and seen before. */
+  | { readonly kind: 'duplicate'; readonly event: WebhookEvent }
+  | { readonly kind: 'refused'; readonly fault: WebhookFault }
+
+/**
+ * Which events were stored before. Keep it where the events are, and store both in one transaction.
+ */
+export interface EventStore {
+  has(eventId: string): boolean | Promise<boolean>
+}
+
+/** Which nonces were seen. With several receivers, share it. */
+export interface NonceStore {
+  /** @returns false when it was there before */
+  add(nonce: string, atMs: number): boolean | Promise<boolean>
+}
+
+export interface VerifierOptions {
+  /** The webhook secret of an outbound key id; after a rotation there are two for a while. */
+  readonly secretOf: (keyId: string) => string | undefined | Promise<string | undefined>
+  readonly events: EventStore
+  readonly nonces?: NonceStore
+  readonly brand?: string
+  /** Epoch milliseconds. */
+  readonly now?: () => number
+}
+
+export type WebhookVerifier = (request: WebhookRequest) => Promise<Verification>
+
+const TIMESTAMP_WINDOW_MS = 5 * 60_000
+const NONCE_WINDOW_MS = 10 * 60_000
+
+export function createWebhookVerifier(options: VerifierOptions): WebhookVerifier {
+  const { secretOf, events, brand = 'Service', now = Date.now } = options
+  const nonces = options.nonces ?? rememberNonces()
+
+  const faultOf = async (request: WebhookRequest): Promise<WebhookFault | undefined> => {
+    const header = headersOf(request, brand)
+    const secret = await secretOf(header('Key-Id'))
+    if (secret === undefined) return 'unknown_key'
+    const timestamp = header('Timestamp')
+    const age = now() - Date.parse(timestamp)
+    if (!(Math.abs(age) <= TIMESTAMP_WINDOW_MS)) return 'timestamp_outside_window'
+    const { method, url: path, body } = request
+    const nonce = header('Nonce')
+    const canonical = canonicalRequest({ method, path, timestamp, nonce, body })
+    if (!isSignatureOf(header('Signature'), canonical, secret)) return 'wrong_signature'
+    const isNew = /^[0-9a-f]{64}$/.test(nonce) && (await nonces.add(nonce, now()))
+    return isNew ? undefined : 'nonce_repeated'
+  }
+
+  return async (request) => {
+    const fault = await faultOf(request)
+    if (fault !== undefined) return { kind: 'refused', fault }
+    const header = headersOf(request, brand)
+    const event = eventOf(request.body, header('Webhook-Event-Id'), header('Webhook-Event-Type'))
+    if (event === undefined) return { kind: 'refused', fault: 'headers_contradict_body' }
+    return { kind: (await events.has(event.id)) ? 'duplicate' : 'verified', event }
+  }
+}
+
+/** In the memory of one process, for as long as a repeated nonce must be refused. */
+export function rememberNonces(): NonceStore {
+  const seen = new Map<string, number>()
+  return {
+    add: (nonce, atMs) => {
+      for (const [old, at] of seen) {
+        if (at >= atMs - NONCE_WINDOW_MS) break
+        seen.delete(old)
+      }
+      if (seen.has(nonce)) return false
+      seen.set(nonce, atMs)
+      return true
+    },
+  }
+}
+
+function headersOf({ headers }: WebhookRequest, brand: string): (name: string) => string {
+  return (name) => {
+    const value = headers[brandHeader(brand, name).toLowerCase()]
+    return typeof value === 'string' ? value : ''
+  }
+}
+
+function eventOf(body: Uint8Array, id: string, type: string): WebhookEvent | undefined {
+  const event = parsed(body)
+  const isConsistent =
+    event?.id === id &&
+    event.webhook_event_id === id &&
+    event.type === type &&
+    event.webhook_event_type === type
+  return isConsistent ? event : undefined
+}
+
+function parsed(body: Uint8Array): WebhookEvent | undefined {
+  try {
+    return JSON.parse(Buffer.from(body).toString('utf8')) as WebhookEvent
+  } catch {
+    return undefined
+  }
+}
