@@ -84,7 +84,7 @@ export const rail: Corruptions = ({ payouts, intents }) => [
     file: 'rail.db',
     sql: `INSERT INTO instructions SELECT '${payouts.notHandedOver}', purpose, amount, currency,
             '0123453333', content, received_at, state, refusal, transaction_id, executions, due_at,
-            due_step, report_id, executed_at, returned_at
+            due_step, report_id, executed_at, returned_at, environment
             FROM instructions WHERE id = '${payouts.processing}'`,
     breaks: 'instructions_were_ordered',
     of: payouts.notHandedOver,
