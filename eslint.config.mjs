@@ -11,6 +11,20 @@ const doors = [
 /** tap waits for its own subtests. */
 const tapRuns = [{ from: 'package', name: 'PromiseWithSubtest', package: '@tapjs/core' }]
 
+/**
+ * `===` on a MAC tells by its time how much of it was right. A comparison with a literal or with
+ * undefined only asks whether there is one.
+ */
+const SECRET = '/(^|[a-z])(signature|mac|hmac|digest|token|secret)$/i'
+const secretOn = (side, other) =>
+  ['name', 'property.name', 'callee.name', 'callee.property.name'].map((name) => ({
+    selector:
+      `BinaryExpression[operator=/^[!=]==?$/][${side}.${name}=${SECRET}]` +
+      `:not([${other}.type="Literal"]):not([${other}.name="undefined"])`,
+    message: 'Compare MACs, signatures and tokens in constant time (sameText, src/auth/mac.ts).',
+  }))
+const constantTime = [...secretOn('left', 'right'), ...secretOn('right', 'left')]
+
 const without = (property) => ['error', ...doors.filter((door) => door.property !== property)]
 
 export default defineConfig(
@@ -23,6 +37,7 @@ export default defineConfig(
     rules: {
       'no-console': 'error',
       'no-restricted-properties': ['error', ...doors],
+      'no-restricted-syntax': ['error', ...constantTime],
       '@typescript-eslint/no-explicit-any': 'error',
       '@typescript-eslint/no-floating-promises': ['error', { allowForKnownSafePromises: tapRuns }],
       '@typescript-eslint/consistent-type-imports': 'error',
@@ -48,6 +63,7 @@ export default defineConfig(
     files: ['test/**'],
     rules: {
       'no-restricted-properties': 'off',
+      'no-restricted-syntax': 'off',
       'no-console': 'off',
       '@typescript-eslint/require-await': 'off',
     },
