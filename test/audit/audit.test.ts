@@ -248,8 +248,9 @@ void t.test('what happens during the audit is not held against anybody', async (
   await plant(
     folder,
     'rail.db',
-    `INSERT INTO instructions SELECT
-    'pout_00000000000000000000000000', purpose, amount, currency, account, content,
+    `INSERT INTO instructions (id, purpose, amount, currency, account, content, received_at, state,
+      refusal, transaction_id, executions, due_at, due_step, report_id, executed_at, returned_at)
+    SELECT 'pout_00000000000000000000000000', purpose, amount, currency, account, content,
     ${clock.now()}, state, refusal, transaction_id, executions, due_at, due_step, report_id,
     executed_at, returned_at, environment
     FROM instructions WHERE id = '${payouts.processing}'`,

@@ -82,7 +82,10 @@ export const rail: Corruptions = ({ payouts, intents }) => [
   {
     what: 'an instruction that was not handed over',
     file: 'rail.db',
-    sql: `INSERT INTO instructions SELECT '${payouts.notHandedOver}', purpose, amount, currency,
+    sql: `INSERT INTO instructions (id, purpose, amount, currency, account, content, received_at,
+            state, refusal, transaction_id, executions, due_at, due_step, report_id, executed_at,
+            returned_at)
+          SELECT '${payouts.notHandedOver}', purpose, amount, currency,
             '0123453333', content, received_at, state, refusal, transaction_id, executions, due_at,
             due_step, report_id, executed_at, returned_at, environment
             FROM instructions WHERE id = '${payouts.processing}'`,
