@@ -29,6 +29,7 @@ import { loadMemory } from './memory/memory.js'
 import { registerMeasures } from './measures.js'
 import { createPipeline } from './cycle/pipeline.js'
 import { createReader } from './queries/query.js'
+import { createKeyExpiry } from './background/key_expiry.js'
 import { createRailLink } from './background/rail_link.js'
 import { createRelay } from './background/relay.js'
 import { createServer } from './server.js'
@@ -185,6 +186,8 @@ await admission.start()
 highWater.committed(books.marks.progress())
 const timers = createTimers({ clock, store, pipeline, log, pause })
 timers.start()
+const keyExpiry = createKeyExpiry({ clock, memory, pipeline })
+keyExpiry.start()
 const unknownWatch = createUnknownWatch({ clock, lists: store.lists, log })
 unknownWatch.start()
 
@@ -203,6 +206,7 @@ const child = childProcess({
   metrics: () => registry.metrics(),
   stop: async () => {
     await server.close()
+    keyExpiry.stop()
     await timers.stop()
     await unknownWatch.stop()
     await rail.close()

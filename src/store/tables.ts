@@ -54,6 +54,7 @@ export const TABLES = {
       sealed_secret: 'text',
       created_at: 'integer',
       revoked_at: 'integer',
+      revoked: 'integer',
     },
   },
   intents: {

@@ -63,6 +63,7 @@ const keyOf = ({ id }: PartnerEntry): KeyEntry => ({
   secret: 'sk_of_the_test',
   createdAt: instant(5),
   revokedAt: null,
+  isRevoked: false,
 })
 
 interface Served {

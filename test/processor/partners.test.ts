@@ -1,18 +1,25 @@
 /**
  * Partners and keys, as operators change them: warm, and rebuilt from SQLite before every command.
  */
+import { randomBytes } from 'node:crypto'
 import t, { type Test } from 'tap'
+import type { PartnerUpdate } from '../../protos/types/causeway/v1/PartnerUpdate.js'
 import { PAGE_BYTES } from '../../src/base/bounds.js'
 import { plus } from '../../src/base/clock.js'
 import { tenantOf, type KeyId, type PartnerId } from '../../src/base/ids.js'
 import type { AccountKey } from '../../src/ledger/accounts.js'
+import { bearer } from '../../src/base/internal_token.js'
+import { createKeyExpiry } from '../../src/processor/background/key_expiry.js'
 import { noteAction } from '../../src/processor/commands/action_note.js'
+import { getBalances } from '../../src/processor/commands/balances_get.js'
 import { ensureDemo } from '../../src/processor/commands/demo_ensure.js'
 import { createIntent } from '../../src/processor/commands/intent_create.js'
 import { issueKey } from '../../src/processor/commands/key_issue.js'
-import { listKeys, revokeKey } from '../../src/processor/commands/key_revoke.js'
+import { expireKeys, listKeys, revokeKey } from '../../src/processor/commands/key_revoke.js'
 import { changePartner, type PartnerChange } from '../../src/processor/commands/partner_change.js'
 import { createPartner } from '../../src/processor/commands/partner_create.js'
+import { directoryService } from '../../src/processor/services/directory.js'
+import { createGuard } from '../../src/processor/services/guard.js'
 import { listActions } from '../../src/processor/queries/action_list.js'
 import { createReader } from '../../src/processor/queries/query.js'
 import { createLog } from '../../src/base/log.js'
@@ -28,6 +35,54 @@ const change = async (world: World, given: PartnerChange, partner = 'demo'): Pro
 
 const keysOf = async (world: World): Promise<{ key_id: string; status: string }[]> =>
   viewOf<{ data: { key_id: string; status: string }[] }>(await world.run(listKeys(DEMO))).data
+
+/** The code of a call that is signed with this key. */
+const signedCall = (world: World, keyId: string): Promise<string> =>
+  new Promise((resolve) => {
+    world.submit({
+      lane: DEMO,
+      command: getBalances(DEMO),
+      deadline: null,
+      signedBy: { keyId: keyId as KeyId, nonce: randomBytes(32) },
+      reply: (answer) => resolve(codeOf(answer)),
+    })
+  })
+
+/** What the processor's own timer does at its start. */
+const endExpired = (world: World): Promise<void> =>
+  new Promise((resolve) => {
+    const expiry = createKeyExpiry({
+      clock: world.clock,
+      memory: world.memory(),
+      pipeline: {
+        submit: (work) => {
+          const reply: typeof work.reply = (answer) => {
+            work.reply(answer)
+            resolve()
+          }
+          world.submit({ ...work, reply })
+        },
+      },
+    })
+    expiry.start()
+    expiry.stop()
+  })
+
+/** A key as a gateway that connects now is told of it. */
+function toldOf(world: World, keyId: string): object | undefined {
+  const told: PartnerUpdate[] = []
+  const stream = {
+    metadata: bearer('it_test'),
+    write: (update: PartnerUpdate) => told.push(update),
+    on: () => undefined,
+  }
+  const { handlers } = directoryService(world.memory(), world.vault, createGuard('it_test'))
+  handlers.WatchPartners(stream as never)
+  const keys = told
+    .flatMap(({ partners }) => partners ?? [])
+    .flatMap((partner) => partner.keys ?? [])
+  return keys.find(({ key_id }) => key_id === keyId)
+}
 
 const stories: Record<string, (t: Test, world: World) => Promise<void>> = {
   'a partner is made once, with its first key': async (t, world) => {
@@ -99,6 +154,33 @@ const stories: Record<string, (t: Test, world: World) => Promise<void>> = {
     await world.run(issueKey(ADA, DEMO))
     const later = world.memory().keys.get('demo_sandbox_2026q4' as KeyId)
     t.equal(later?.revokedAt, first?.revokedAt, 'a further key does not postpone it')
+  },
+
+  'a clock that is set back revives no revoked key': async (t, world) => {
+    const first = 'demo_sandbox_2026q4'
+    await world.run(revokeKey(ADA, first))
+    world.clock.pass(-DAY)
+    t.equal(await signedCall(world, first), 'authentication_failed')
+    t.match(await keysOf(world), [{ key_id: first, status: 'revoked' }])
+    t.equal(codeOf(await world.run(revokeKey(ADA, first))), 'signing_key_revoked')
+  },
+
+  'a clock that is set back revives no key whose overlap has ended': async (t, world) => {
+    const first = 'demo_sandbox_2026q4'
+    const until = world.clock.now() + 14 * DAY
+    await world.run(issueKey(ADA, DEMO))
+    world.clock.set(until - 1)
+    await world.run(expireKeys())
+    t.equal(await signedCall(world, first), 'ok', 'until its end it signs')
+    world.clock.set(until)
+    t.equal(await signedCall(world, first), 'authentication_failed')
+    await endExpired(world)
+    world.clock.set(until - DAY)
+    t.equal(await signedCall(world, first), 'authentication_failed')
+    t.match(await keysOf(world), [{ status: 'revoked' }, { status: 'active' }])
+    t.match(toldOf(world, first), { revoked_at: '1' }, 'gateways hear it without a date')
+    const moved = world.memory().keys.get(first as KeyId)
+    t.equal(moved?.revokedAt, until, 'when it was is still known')
   },
 
   'revocation is final': async (t, world) => {

@@ -60,6 +60,7 @@ export function stageNewKey(desk: Desk, tenant: TenantId): KeyEntry {
     secret: newSigningSecret(desk.random),
     createdAt: desk.now,
     revokedAt: null,
+    isRevoked: false,
   }
   stageKey(desk, key)
   return key

@@ -1,7 +1,7 @@
 /**
- * Revokes a signing key at once, and lists a tenant's keys.
+ * Revokes a signing key at once or at the end of its overlap, and lists a tenant's keys.
  *
- * K1. Revocation is final: no command gives a revoked key back.
+ * K1. Revocation is final: no command and no clock that is set back gives a revoked key back.
  */
 import { toRfc3339, type Instant } from '../../base/clock.js'
 import type { KeyId, TenantId } from '../../base/ids.js'
@@ -22,13 +22,34 @@ export function revokeKey(actor: Actor, keyId: string): Command {
       if (statusOf(key, desk.now) === 'revoked') return refuse('signing_key_revoked')
 
       // From here on it must succeed.
-      const revoked = { ...key, revokedAt: desk.now }
+      const revoked = { ...key, revokedAt: desk.now, isRevoked: true }
       stageKey(desk, revoked)
       logAction(desk, actor, 'revoke_key', keyId)
       return answer(keyView(revoked, desk.now))
     },
   }
 }
+
+/** Whether `expireKeys` has something to do. */
+export const hasExpiredKeys = (keys: Iterable<KeyEntry>, now: Instant): boolean =>
+  [...keys].some((key) => isExpired(key, now))
+
+/** Makes the end of an overlap final, so that a clock that is set back does not undo it. */
+export function expireKeys(): Command {
+  return {
+    name: 'expire_keys',
+    needs: () => undefined,
+    decide: (desk) => {
+      const expired = [...desk.memory.keys.values()].filter((key) => isExpired(key, desk.now))
+
+      // From here on it must succeed.
+      for (const key of expired) stageKey(desk, { ...key, isRevoked: true })
+      return answer({})
+    },
+  }
+}
+
+const isExpired = (key: KeyEntry, now: Instant): boolean => !key.isRevoked && !isActiveKey(key, now)
 
 export function listKeys(tenant: TenantId): Command {
   return {

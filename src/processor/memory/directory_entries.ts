@@ -29,11 +29,13 @@ export interface KeyEntry {
   readonly secret: string
   readonly createdAt: Instant
   readonly revokedAt: Instant | null
+  /** Once it was seen as revoked it is, whatever the clock says. */
+  readonly isRevoked: boolean
 }
 
 /** One whose revocation is still to come is. */
-export const isActiveKey = ({ revokedAt }: KeyEntry, now: Instant): boolean =>
-  revokedAt === null || revokedAt > now
+export const isActiveKey = ({ isRevoked, revokedAt }: KeyEntry, now: Instant): boolean =>
+  !isRevoked && (revokedAt === null || revokedAt > now)
 
 export interface EndpointEntry {
   readonly id: EndpointId
@@ -89,6 +91,7 @@ export const keyEntry = (row: Row<'signingKeys'>, vault: Vault): KeyEntry => ({
   secret: vault.openSecret(row.sealed_secret, signingSecretPlace(row.id)),
   createdAt: instant(row.created_at),
   revokedAt: row.revoked_at === null ? null : instant(row.revoked_at),
+  isRevoked: row.revoked === 1,
 })
 
 export const keyRow = (key: KeyEntry, vault: Vault): Row<'signingKeys'> => ({
@@ -97,6 +100,7 @@ export const keyRow = (key: KeyEntry, vault: Vault): Row<'signingKeys'> => ({
   sealed_secret: vault.sealSecret(key.secret, signingSecretPlace(key.id)),
   created_at: key.createdAt,
   revoked_at: key.revokedAt,
+  revoked: key.isRevoked ? 1 : 0,
 })
 
 /** How a webhook secret lies in its row. */

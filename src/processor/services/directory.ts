@@ -94,6 +94,9 @@ function keepWhileOpen<Stream extends PartnerWatcher | EndpointWatcher>(
   stream.on('close', leave)
 }
 
+/** Before every moment that a gateway's clock can show. */
+const REVOKED = '1'
+
 function wirePartner(memory: Memory, partner: PartnerEntry): WirePartner {
   const keys = [...memory.keys.values()].filter(
     (key) => partsOfTenant(key.tenant).partner === partner.id,
@@ -104,7 +107,7 @@ function wirePartner(memory: Memory, partner: PartnerEntry): WirePartner {
       key_id: key.id,
       environment: partsOfTenant(key.tenant).environment,
       secret: key.secret,
-      revoked_at: String(key.revokedAt ?? 0),
+      revoked_at: key.isRevoked ? REVOKED : String(key.revokedAt ?? 0),
     })),
     allowed_ips: [...partner.allowedIps],
     packages: [...partner.packages],
