@@ -7,8 +7,9 @@
  * uWS tells that a connection has ended but not whose it was. So what is counted here is openings,
  * which can only be too many; and when they come near the cap, the kernel is asked what is open.
  *
- * D1. A source never holds more than `max`; it is refused none while it holds less than half of
- *     that and opens less than half of it in a second.
+ * D1. A source never holds more than `max`, nor more than it leaves free: of n sources each gets
+ *     one part of n + 1, so one part stays free. It is refused none while it holds less than half
+ *     of that and opens less than half of it in a second.
  * D2. The kernel is asked at most once in ASK_AGAIN_MS and is not waited for. While somebody is at
  *     the cap it is asked as often as that: whoever lets go is not refused by an old count.
  * D3. Where the kernel does not tell, nobody is refused.
@@ -26,8 +27,8 @@ export interface ConnectionCapOptions {
   readonly log: Logger
 }
 
-/** Whether one more connection of this source may stay. */
-export type ConnectionCap = (source: string) => boolean
+/** Whether one more connection of this source may stay, with which `room` more are left free. */
+export type ConnectionCap = (source: string, room: number) => boolean
 
 const ASK_AGAIN_MS = SECOND
 const SOURCES_MAX = 10_000
@@ -37,6 +38,8 @@ export function createConnectionCap({ max, countOpen, log }: ConnectionCapOption
   /** Opened since the kernel was asked; undefined while it is not being asked. */
   let meanwhile: Map<string, number> | undefined
   let resting = false
+  /** What a source may hold; see D1. */
+  let bound = max
   let off = false
 
   const recount = async (): Promise<void> => {
@@ -58,14 +61,15 @@ export function createConnectionCap({ max, countOpen, log }: ConnectionCapOption
   const rested = (): void => {
     resting = false
     if (off) return
-    for (const held of opened.values()) if (held >= max) return void recount()
+    for (const held of opened.values()) if (held >= bound) return void recount()
   }
 
-  return (source) => {
+  return (source, room) => {
     if (off) return true
+    bound = Math.min(max, room)
     const held = opened.get(source) ?? 0
-    if (held >= max / 2 || opened.size >= SOURCES_MAX) void recount()
-    if (held >= max) return false
+    if (held >= bound / 2 || opened.size >= SOURCES_MAX) void recount()
+    if (held >= bound) return false
     add(opened, source, 1)
     if (meanwhile !== undefined) add(meanwhile, source, 1)
     return true

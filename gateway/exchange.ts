@@ -226,6 +226,18 @@ export class OpenExchange<T extends Target> implements Exchange, Sender, Waits<O
   }
 }
 
+/** Answers a connection that may not stay, and closes it. */
+export function refuseConnection(res: HttpResponse, code: ErrorCode, requestId: RequestId): void {
+  res.cork(() => {
+    res.writeStatus(statusLine(problemStatus(code, false)))
+    res.writeHeader('Content-Type', 'application/json')
+    res.writeHeader('Cache-Control', 'no-store')
+    res.writeHeader('X-Request-Id', requestId)
+    res.writeHeader('Retry-After', '1')
+    res.end(problemBody(code, requestId), true)
+  })
+}
+
 /** Told a length, uWS waits for a body of it, and would end the connection at the next request. */
 function endHead(res: HttpResponse, length: number, closing: boolean): void {
   if (closing) return void res.endWithoutBody(length, closing)

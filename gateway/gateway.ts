@@ -5,6 +5,7 @@
  * ceiling), processes.
  */
 import type { Clock } from '../src/base/clock.js'
+import type { ErrorCode } from '../src/base/errors.js'
 import type { Logger } from '../src/base/log.js'
 import type { Random } from '../src/base/random.js'
 import type { Settings } from '../src/base/settings.js'
@@ -18,7 +19,7 @@ import { createConnectionCap } from './connections.js'
 import type { Directory } from './directory.js'
 import { createHosts } from './hosts.js'
 import { createHttpServer, type HttpServer, type TlsFiles } from './http_server.js'
-import { openConnections } from './kernel_connections.js'
+import { connectionRoom, openConnections } from './kernel_connections.js'
 import { createLanes } from './lanes.js'
 import { CONNECTIONS_MAX, createLimits } from './limits.js'
 import type { Metrics } from './metrics.js'
@@ -37,6 +38,8 @@ export interface GatewayParts {
   readonly bodyWithinMs?: number
   readonly answerWithinMs?: number
   readonly connectionsMax?: number
+  /** Left out: what the kernel allows this process. */
+  readonly connectionRoom?: number
 }
 
 export function createGateway(parts: GatewayParts): HttpServer {
@@ -69,11 +72,16 @@ export function createGateway(parts: GatewayParts): HttpServer {
     countOpen: () => openConnections(server.port),
     log,
   })
-  const admits = (peer: string): boolean => {
-    const admitted =
-      settings.RATE_LIMIT === 'off' || isProxy(peer) || staysWithinCap(sourceOf(peer))
-    if (!admitted) metrics.limited('connections')
-    return admitted
+  const room = parts.connectionRoom ?? connectionRoom()
+  const refusalOf = (peer: string, open: number): ErrorCode | undefined => {
+    if (open > room) return 'configuration_error'
+    if (settings.RATE_LIMIT === 'off' || isProxy(peer)) return undefined
+    return staysWithinCap(sourceOf(peer), room - open) ? undefined : 'rate_limited'
+  }
+  const refuses = (peer: string, open: number): ErrorCode | undefined => {
+    const code = refusalOf(peer, open)
+    if (code !== undefined) metrics.limited('connections')
+    return code
   }
   const everyRequest = log.isLevelEnabled('debug')
   const server = createHttpServer({
@@ -82,7 +90,7 @@ export function createGateway(parts: GatewayParts): HttpServer {
     keptHeaders: app.headers,
     tls: tlsOf(settings),
     sourceOf: (exchange) => sourceOf(clientAddress(exchange)),
-    admits,
+    refuses,
     observe: ({ requestId, startedAt }, target, status) => {
       const route = target?.name ?? 'refused_head'
       const elapsedMs = clock.now() - startedAt

@@ -11,6 +11,7 @@
  * W3. A body has bodyWithinMs, then its answer has answerWithinMs; what is late is answered 504.
  * W4. What is turned away is answered, now or soon, without its body; uWS takes that from the
  *     connection, which can be used again. A body in chunks or above its cap is read first.
+ * W5. A connection that may not stay is answered and closed before anything of it is read.
  */
 import uWS, {
   type HttpRequest,
@@ -20,6 +21,8 @@ import uWS, {
 } from 'uWebSockets.js'
 import { ANSWER_WITHIN_MS, BODY_WITHIN_MS } from '../src/base/bounds.js'
 import type { Clock } from '../src/base/clock.js'
+import type { ErrorCode } from '../src/base/errors.js'
+import { newId } from '../src/base/ids.js'
 import type { Logger } from '../src/base/log.js'
 import type { Random } from '../src/base/random.js'
 import { createDeadlines } from './deadlines.js'
@@ -27,6 +30,7 @@ import {
   addressOf,
   DISCARD_MAX_BYTES,
   OpenExchange,
+  refuseConnection,
   type Exchange,
   type Shared,
   type Target,
@@ -71,8 +75,11 @@ export interface HttpServerOptions<T extends Target> {
   readonly sourceOf: (exchange: Exchange) => string
   /** Left out: memory of its own. */
   readonly bodies?: BodyMemory
-  /** Whether a new connection of this peer may stay. Left out: all may. */
-  readonly admits?: (peer: string) => boolean
+  /**
+   * Why a new connection of this peer may not stay; undefined: it may. `open` counts all, this one
+   * too. Left out: all may.
+   */
+  readonly refuses?: (peer: string, open: number) => ErrorCode | undefined
   readonly bodyWithinMs?: number
   readonly answerWithinMs?: number
 }
@@ -92,7 +99,7 @@ uWS._cfg('999999990007')
 const OPENED = 1
 
 export function createHttpServer<T extends Target>(options: HttpServerOptions<T>): HttpServer {
-  const { service, clock, log, tls, admits = () => true } = options
+  const { service, clock, log, tls, refuses = () => undefined } = options
   const app = tls === undefined ? uWS.App() : secureApp(tls)
   const late = (exchange: OpenExchange<T>): void => {
     exchange.closing ||= !exchange.complete
@@ -161,10 +168,16 @@ export function createHttpServer<T extends Target>(options: HttpServerOptions<T>
     return turnedAway
   }
 
+  let open = 0
   const meet = (res: HttpResponse, change: number): void => {
+    open += change
     if (change !== OPENED) return
     try {
-      if (!admits(addressOf(res))) res.close()
+      const code = refuses(addressOf(res), open)
+      if (code === undefined) return
+      // Before its handshake a connection takes no answer.
+      if (tls !== undefined) return void res.close()
+      refuseConnection(res, code, newId('request', clock.now(), options.random))
     } catch (error) {
       log.error({ err: error }, 'a connection met a bug')
     }

@@ -1,10 +1,12 @@
 /**
- * The kernel's list of connections (Linux: proc(5), `/proc/net/tcp`).
+ * The kernel's list of connections, and how many there may be (Linux: proc(5), `/proc/net/tcp`,
+ * `/proc/self/limits`).
  *
  * Owns: reading it. Does not own: what is done with the counts (connections).
  *
  * All processes that listen on the port are counted together.
  */
+import { readFileSync } from 'node:fs'
 import { readFile } from 'node:fs/promises'
 import { sourceOf } from './client_address.js'
 import type { OpenConnections } from './connections.js'
@@ -24,6 +26,21 @@ export async function openConnections(port: number): Promise<OpenConnections> {
     }
   }
   return counts
+}
+
+/** What a process needs besides its clients: logs, streams, databases of names. */
+const OWN_FILES_MAX = 256
+const OPEN_FILES = /^Max open files +([0-9]+) /m
+
+/** Connections that this process can hold beside its own files; Infinity where nobody tells. */
+export function connectionRoom(): number {
+  try {
+    const [, text] = OPEN_FILES.exec(readFileSync('/proc/self/limits', 'latin1')) ?? []
+    const files = Number(text ?? Number.POSITIVE_INFINITY)
+    return files - Math.min(OWN_FILES_MAX, files / 4)
+  } catch {
+    return Number.POSITIVE_INFINITY
+  }
 }
 
 const TCP_4 = '/proc/net/tcp'

@@ -19,7 +19,7 @@ import type { Exchange } from './exchange.js'
 import { createRateLimit } from './rate_limit.js'
 import { createStandingQueue, type StandingQueue } from './standing_queue.js'
 
-/** More sockets than any proxy or backend of a partner holds open. */
+/** More sockets than a backend of a partner holds open. Fewer when connections are scarce. */
 export const CONNECTIONS_MAX = 4_000
 /** Twice the default rate of a key. Lists reach it; of others the processor has fewer (backlog). */
 export const TENANT_IN_FLIGHT_MAX = 2_000

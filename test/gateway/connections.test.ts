@@ -12,26 +12,27 @@ import { eventually } from '../support/eventually.js'
 import { bytesOf, createRequest, exchangeBytes, statusOf } from './partner.js'
 import { startGateway } from './running_gateway.js'
 
+const ROOM = 1_000_000
 const log = createLog('test', { LOG_LEVEL: 'silent' })
 
 void t.test('a source is refused at its cap, and another one is not', async (t) => {
   const held = new Map([['a', 4]])
   const cap = createConnectionCap({ max: 4, countOpen: () => Promise.resolve(held), log })
-  for (let i = 0; i < 4; i++) t.equal(cap('a'), true)
+  for (let i = 0; i < 4; i++) t.equal(cap('a', ROOM), true)
   await setImmediatePassed()
-  t.equal(cap('a'), false)
-  t.equal(cap('b'), true)
+  t.equal(cap('a', ROOM), false)
+  t.equal(cap('b', ROOM), true)
 })
 
 void t.test('connections that ended do not count once the kernel was asked', async (t) => {
   let open = new Map([['a', 1]])
   const cap = createConnectionCap({ max: 4, countOpen: () => Promise.resolve(open), log })
-  for (let i = 0; i < 4; i++) t.equal(cap('a'), true)
+  for (let i = 0; i < 4; i++) t.equal(cap('a', ROOM), true)
   await setImmediatePassed()
-  t.equal(cap('a'), true, 'one when it was asked, and two that opened meanwhile')
-  t.equal(cap('a'), false)
+  t.equal(cap('a', ROOM), true, 'one when it was asked, and two that opened meanwhile')
+  t.equal(cap('a', ROOM), false)
   open = new Map()
-  await eventually('it was asked again', () => cap('a'))
+  await eventually('it was asked again', () => cap('a', ROOM))
 })
 
 void t.test('who lets go of all of them is not refused by an old count', async (t) => {
@@ -42,14 +43,14 @@ void t.test('who lets go of all of them is not refused by an old count', async (
     return Promise.resolve(open)
   }
   const cap = createConnectionCap({ max: 4, countOpen, log })
-  for (let i = 0; i < 4; i++) t.equal(cap('a'), true)
+  for (let i = 0; i < 4; i++) t.equal(cap('a', ROOM), true)
   await setImmediatePassed()
-  t.equal(cap('a'), false)
+  t.equal(cap('a', ROOM), false)
   open = new Map()
   const before = asked
   await eventually('it is asked again by itself', () => asked > before)
   await setImmediatePassed()
-  t.equal(cap('a'), true, 'at the first try')
+  t.equal(cap('a', ROOM), true, 'at the first try')
 })
 
 void t.test('more sources than a call takes arguments', async (t) => {
@@ -60,9 +61,9 @@ void t.test('more sources than a call takes arguments', async (t) => {
     return Promise.resolve(new Map([...sources, ['a', 4]]))
   }
   const cap = createConnectionCap({ max: 4, countOpen, log })
-  for (let i = 0; i < 4; i++) cap('a')
+  for (let i = 0; i < 4; i++) cap('a', ROOM)
   await eventually('it is asked again by itself', () => asked > 1)
-  t.equal(cap('a'), false)
+  t.equal(cap('a', ROOM), false)
 })
 
 void t.test('whatever opens and ends, no source ever holds more than the cap', async (t) => {
@@ -81,7 +82,7 @@ void t.test('whatever opens and ends, no source ever holds more than the cap', a
           })
         const cap = createConnectionCap({ max: MAX, countOpen, log })
         for (const step of steps) {
-          if (step === 'open' && cap('a')) held += 1
+          if (step === 'open' && cap('a', ROOM)) held += 1
           if (step === 'end') held = Math.max(0, held - 1)
           // The kernel may look at any moment between the question and the answer.
           if (step === 'asked') counted = new Map([['a', held]])
@@ -104,10 +105,10 @@ void t.test('where the kernel does not tell, nobody is refused', async (t) => {
     countOpen: () => Promise.reject(new Error('no such file')),
     log,
   })
-  cap('a')
-  cap('a')
+  cap('a', ROOM)
+  cap('a', ROOM)
   await setImmediatePassed()
-  for (let i = 0; i < 10; i++) t.equal(cap('a'), true)
+  for (let i = 0; i < 10; i++) t.equal(cap('a', ROOM), true)
 })
 
 const noKernelList = process.platform !== 'linux' && 'only Linux has the list'
@@ -132,8 +133,41 @@ void t.test('a gateway closes what is above the cap, then serves again', async (
   const sockets = await opened(t, gateway.port, 8)
   const send = async (): Promise<string> =>
     (await exchangeBytes(gateway.port, bytesOf(createRequest()), 2_000)).text
-  await eventually('one more is closed without an answer', async () => (await send()) === '')
+  await eventually('one more is refused', async () => statusOf(await send()) === 429)
   t.match(await gateway.metrics(), /gateway_limited_total\{limit="connections"\} [1-9]/)
+  for (const socket of sockets) socket.destroy()
+  await eventually('there is room again', async () => statusOf(await send()) === 201)
+})
+
+void t.test('a source never takes more than it leaves free', (t) => {
+  for (const count of [1, 2, 3, 9]) {
+    const cap = createConnectionCap({ max: 4_000, countOpen: () => new Promise(() => {}), log })
+    const all = 1_000
+    const held = new Map<string, number>()
+    let open = 0
+    for (let turn = 0; turn < all; turn++) {
+      for (let source = 0; source < count; source++) {
+        const name = `s${source}`
+        if (!cap(name, all - open - 1)) continue
+        open += 1
+        held.set(name, (held.get(name) ?? 0) + 1)
+      }
+    }
+    const share = all / (count + 1)
+    for (const one of held.values()) t.ok(Math.abs(one - share) <= 2, `${one} of ${share}`)
+    t.ok(cap('newcomer', all - open - 1), 'there is room for another one')
+  }
+  t.end()
+})
+
+void t.test('without room everybody is told so', async (t) => {
+  const gateway = await startGateway(t, { connectionRoom: 2, environment: { RATE_LIMIT: 'off' } })
+  const sockets = await opened(t, gateway.port, 2)
+  const send = async (): Promise<string> =>
+    (await exchangeBytes(gateway.port, bytesOf(createRequest()), 2_000)).text
+  const refused = await send()
+  t.equal(statusOf(refused), 503)
+  t.match(refused, /^retry-after: 1\r$/im)
   for (const socket of sockets) socket.destroy()
   await eventually('there is room again', async () => statusOf(await send()) === 201)
 })

@@ -32,11 +32,16 @@ export interface RunningOptions {
   readonly bodyWithinMs?: number
   readonly answerWithinMs?: number
   readonly connectionsMax?: number
+  readonly connectionRoom?: number
   /** Left out: the machine's. */
   readonly clock?: Clock
 }
 
-export async function startGateway(t: Test, options: RunningOptions = {}): Promise<Running> {
+/** `t` ends it: a test, as a rule. */
+export async function startGateway(
+  t: Pick<Test, 'teardown'>,
+  options: RunningOptions = {},
+): Promise<Running> {
   const standIn = await startStandIn({
     snapshot: [options.partners ?? snapshot()],
     ...(options.script === undefined ? {} : { script: options.script }),

@@ -1,0 +1,82 @@
+/**
+ * One source holds thousands of unfinished requests open, more than the gateway's process may have
+ * files. Other sources are served; the source itself is refused with an answer.
+ */
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { connect, type Socket } from 'node:net'
+import { fileURLToPath } from 'node:url'
+import t, { type Test } from 'tap'
+import { eventually } from '../support/eventually.js'
+import { bytesOf, createRequest, statusOf } from './partner.js'
+
+const FILES_MAX = 2_048
+const HALF_SENT = 4_200
+const BATCH = 200
+
+const notLinux =
+  process.platform !== 'linux' && 'only Linux has a loopback network of many addresses'
+
+/** A gateway whose process may have FILES_MAX files open, sockets included. */
+async function limitedGateway(t: Test): Promise<number> {
+  const script = fileURLToPath(new URL('./gateway_process.js', import.meta.url))
+  const limited = `ulimit -n ${FILES_MAX}; exec "$0" "$1"`
+  const child = spawn('/bin/sh', ['-c', limited, process.execPath, script], {
+    stdio: ['ignore', 'inherit', 'inherit', 'ipc'],
+  })
+  t.teardown(() => child.kill('SIGKILL'))
+  const [{ port }] = (await once(child, 'message')) as [{ port: number }]
+  return port
+}
+
+/** Begins a request and does not end it. Resolves when the connection is there. */
+function halfSent(port: number): Promise<Socket> {
+  return new Promise((resolve) => {
+    const socket = connect({ port, host: '127.0.0.1' }, () => {
+      socket.write('POST /v1/payment_intents HTTP/1.1\r\nHost: api.localhost\r\nX-')
+      resolve(socket)
+    })
+    socket.on('error', () => resolve(socket))
+    socket.resume()
+  })
+}
+
+/** The whole of what comes back; empty: nothing did within the time that a client waits. */
+function askedFrom(localAddress: string, port: number): Promise<string> {
+  return new Promise((resolve) => {
+    const socket = connect({ port, host: '127.0.0.1', localAddress })
+    let text = ''
+    const finish = (): void => {
+      socket.destroy()
+      resolve(text)
+    }
+    socket.setTimeout(3_000, finish)
+    socket.on('data', (chunk) => (text += chunk.toString('latin1')))
+    socket.on('error', finish)
+    socket.on('close', finish)
+    socket.write(bytesOf(createRequest()))
+  })
+}
+
+t.test('thousands of half-sent requests of one source', { skip: notLinux }, async (t) => {
+  const port = await limitedGateway(t)
+  const open: Socket[] = []
+  t.teardown(() => {
+    for (const socket of open) socket.destroy()
+  })
+  while (open.length < HALF_SENT) {
+    open.push(...(await Promise.all(Array.from({ length: BATCH }, () => halfSent(port)))))
+  }
+  for (let call = 1; call <= 5; call++) {
+    t.equal(statusOf(await askedFrom('127.0.0.2', port)), 201, `another source, call ${call}`)
+  }
+  const refused = await askedFrom('127.0.0.1', port)
+  t.equal(statusOf(refused), 429, 'the source itself is told')
+  t.match(refused, /^retry-after: 1\r$/im)
+  t.match(refused, /"code":"rate_limited"/)
+
+  for (const socket of open) socket.destroy()
+  await eventually('it is served again', async () => {
+    return statusOf(await askedFrom('127.0.0.1', port)) === 201
+  })
+})
