@@ -219,6 +219,12 @@ export const SETTINGS = {
   ),
   WEBHOOK_MAX_ATTEMPTS: whole(12, 1, 12, 'tries before a delivery is dead-lettered'),
   WEBHOOK_BACKOFF_SCALE_PCT: whole(100, 0, 100, 'shrinks the retry schedule for tests, per cent'),
+  DISK_RESERVE_MB: whole(
+    256,
+    0,
+    1_048_576,
+    'free disk space of DATA_DIR, in MiB, below which writes are refused; 0: never',
+  ),
   WARM_ACTORS: whole(20_000, 100, 1_000_000, 'actors kept in memory'),
   LOG_LEVEL: oneOf(
     ['debug', 'info', 'warn', 'error', 'silent'],

@@ -16,7 +16,14 @@ export const SETTINGS_GROUPS: Readonly<Record<string, readonly SettingName[]>> =
     'PRODUCTION_HOSTS',
     'BRAND',
   ],
-  'Storage and bus': ['DATA_DIR', 'MASTER_KEY_FILE', 'NATS_PORT', 'NATS_URL', 'WARM_ACTORS'],
+  'Storage and bus': [
+    'DATA_DIR',
+    'DISK_RESERVE_MB',
+    'MASTER_KEY_FILE',
+    'NATS_PORT',
+    'NATS_URL',
+    'WARM_ACTORS',
+  ],
   Limits: ['RATE_LIMIT', 'RATE_LIMIT_PER_SECOND', 'RATE_LIMIT_PER_ADDRESS'],
   'Payments and payouts': [
     'SESSION_TTL_S',

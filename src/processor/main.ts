@@ -9,11 +9,13 @@
  * doors, timers, rail, cycle, relay, bus, store.
  */
 import { existsSync } from 'node:fs'
+import { resolve } from 'node:path'
 import { parseArgs } from 'node:util'
 import { Registry } from 'prom-client'
 import { loadMasterKeys } from '../auth/master_key.js'
 import { childProcess, EXIT_BOOKS_BEHIND } from '../base/child.js'
 import { SECOND, systemClock } from '../base/clock.js'
+import { freeBytesOf, MIB, watchFreeSpace } from '../base/free_space.js'
 import { readInternalToken } from '../base/internal_token.js'
 import { createLog } from '../base/log.js'
 import { systemRandom } from '../base/random.js'
@@ -153,6 +155,12 @@ const railConnection = connectRail({
 })
 const rail = createRailLink(railConnection, clock)
 
+const disk = watchFreeSpace({
+  reserveBytes: settings.DISK_RESERVE_MB * MIB,
+  read: () => freeBytesOf(resolve(settings.DATA_DIR)),
+  log,
+})
+await disk.start()
 const pipeline = createPipeline({
   clock,
   random,
@@ -165,6 +173,7 @@ const pipeline = createPipeline({
   rail,
   publish: (events) => relay.push(events),
   directoryChanged: (partners, endpoints) => directory.changed(partners, endpoints),
+  diskIsLow: () => disk.isLow(),
   stop: (reason, error) => {
     log.fatal({ err: error }, reason)
     log.flush(() => process.exit(EXIT_RECOVER))
@@ -209,6 +218,7 @@ const child = childProcess({
     keyExpiry.stop()
     await timers.stop()
     await unknownWatch.stop()
+    await disk.stop()
     await rail.close()
     await pipeline.idle()
     await relay.stop()

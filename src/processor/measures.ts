@@ -48,6 +48,11 @@ export function registerMeasures(
     'Commands the full queue refused',
     () => measures.refusedFull,
   )
+  counter(
+    'causeway_refused_disk_low_total',
+    'Commands refused because the disk is almost full',
+    () => measures.refusedDiskLow,
+  )
   gauge('causeway_waiting', 'Commands waiting to be decided', () => measures.waiting())
   gauge('causeway_warm_intents', 'Intents in memory', () => memory.intents.size)
   gauge('causeway_warm_payouts', 'Payouts in memory', () => memory.payouts.size)

@@ -6,15 +6,26 @@
  * O1. Loopback only: nothing here is for partners. A request must name a loopback host or one of
  *     `hosts`, so that a web page cannot reach the port through a name of its own (DNS rebinding).
  * O2. `/healthz` is about the supervisor, `/readyz` about every process: 200 only while all of them
- *     serve.
+ *     serve. A disk that is almost full ends writes alone, so it does not make it 503.
  */
 import { createServer, type Server, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
+import type { FreeSpace } from '../base/free_space.js'
 import { joinExpositions } from './exposition.js'
 import type { IntegrityState } from './integrity.js'
 import type { Keeper } from './keeper.js'
 
 const EXPOSITION = 'text/plain; version=0.0.4; charset=utf-8'
+
+type Disk = Pick<FreeSpace, 'isLow' | 'freeBytes'>
+
+/** What is told of. */
+export interface StackState {
+  readonly keepers: readonly Keeper[]
+  readonly isStarted: () => boolean
+  readonly integrity: () => IntegrityState
+  readonly disk: Disk
+}
 
 export interface OpsServer {
   readonly url: string
@@ -24,15 +35,13 @@ export interface OpsServer {
 export async function openOpsServer(
   port: number,
   hosts: readonly string[],
-  keepers: () => readonly Keeper[],
-  isStarted: () => boolean,
-  integrity: () => IntegrityState,
+  stack: StackState,
 ): Promise<OpsServer> {
   const server = createServer((request, response) => {
     if (!isOurs(request.headers.host, hosts)) {
       return json(response, 421, { error: 'unknown host: see OPS_HOSTS' })
     }
-    void answer(request.url ?? '', response, keepers(), isStarted(), integrity())
+    void answer(request.url ?? '', response, stack)
   })
   await new Promise<void>((done, fail) => {
     server.once('error', fail)
@@ -52,26 +61,31 @@ function isOurs(header: string | undefined, hosts: readonly string[]): boolean {
 async function answer(
   url: string,
   response: ServerResponse,
-  keepers: readonly Keeper[],
-  started: boolean,
-  integrity: IntegrityState,
+  { keepers, isStarted, integrity, disk }: StackState,
 ): Promise<void> {
   const path = url.split('?', 1)[0]
   if (path === '/healthz') return json(response, 200, { alive: true })
   if (path === '/readyz') {
-    const ready = started && keepers.every((keeper) => keeper.isReady)
+    const ready = isStarted() && keepers.every((keeper) => keeper.isReady)
     const processes = Object.fromEntries(keepers.map(({ name, isReady }) => [name, isReady]))
-    return json(response, ready ? 200 : 503, { ready, processes, integrity })
+    return json(response, ready ? 200 : 503, {
+      ready,
+      processes,
+      integrity: integrity(),
+      disk: disk.isLow() ? 'low' : 'ok',
+    })
   }
   if (path !== '/metrics') return json(response, 404, { error: 'not found' })
   const texts = await Promise.all(
     keepers.map(async (keeper) => [keeper.name, await keeper.metrics()] as const),
   )
   response.writeHead(200, { 'content-type': EXPOSITION })
-  response.end(joinExpositions(new Map([...texts, ['supervisor', ownMetrics(keepers, integrity)]])))
+  response.end(
+    joinExpositions(new Map([...texts, ['supervisor', ownMetrics(keepers, integrity(), disk)]])),
+  )
 }
 
-function ownMetrics(keepers: readonly Keeper[], integrity: IntegrityState): string {
+function ownMetrics(keepers: readonly Keeper[], integrity: IntegrityState, disk: Disk): string {
   return [
     '# HELP causeway_process_up Whether a process of the stack serves.',
     '# TYPE causeway_process_up gauge',
@@ -84,6 +98,12 @@ function ownMetrics(keepers: readonly Keeper[], integrity: IntegrityState): stri
     '# HELP causeway_integrity_failed 1 when a database failed its check at the start.',
     '# TYPE causeway_integrity_failed gauge',
     `causeway_integrity_failed ${+(integrity === 'failed')}`,
+    '# HELP causeway_disk_free_bytes Free space where DATA_DIR lies.',
+    '# TYPE causeway_disk_free_bytes gauge',
+    `causeway_disk_free_bytes ${disk.freeBytes() ?? 'NaN'}`,
+    '# HELP causeway_disk_low 1 while less than DISK_RESERVE_MB is free and writes are refused.',
+    '# TYPE causeway_disk_low gauge',
+    `causeway_disk_low ${+disk.isLow()}`,
   ].join('\n')
 }
 

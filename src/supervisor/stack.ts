@@ -8,6 +8,7 @@
  */
 import { relative } from 'node:path'
 import type { Clock } from '../base/clock.js'
+import { freeBytesOf, MIB, watchFreeSpace } from '../base/free_space.js'
 import { ensureInternalToken } from '../base/internal_token.js'
 import type { Random } from '../base/random.js'
 import { FILES } from '../base/subjects.js'
@@ -59,6 +60,15 @@ export async function createStack(options: StackOptions): Promise<Stack> {
     tell: (line) => terminal.trouble(line),
   })
 
+  const disk = watchFreeSpace({
+    reserveBytes: settings.DISK_RESERVE_MB * MIB,
+    read: () => freeBytesOf(data.path),
+    log: {
+      warn: (_facts, text) => terminal.trouble(text),
+      info: (_facts, text) => terminal.say(text),
+    },
+  })
+
   function keeperOf(planned: PlannedProgram): Keeper {
     const { name } = planned
     return keep({
@@ -92,13 +102,13 @@ export async function createStack(options: StackOptions): Promise<Stack> {
 
   const start = async (): Promise<void> => {
     const token = ensureInternalToken({ ...settings, DATA_DIR: data.path }, options.random)
-    ops = await openOpsServer(
-      settings.OPS_PORT,
-      settings.OPS_HOSTS,
-      () => keepers,
-      () => started,
-      () => integrity.state,
-    )
+    ops = await openOpsServer(settings.OPS_PORT, settings.OPS_HOSTS, {
+      keepers,
+      isStarted: () => started,
+      integrity: () => integrity.state,
+      disk,
+    })
+    await disk.start()
     for (const stage of stages) {
       if (stopping) return
       const serving = stage.map((keeper) => keeper.start())
@@ -128,6 +138,7 @@ export async function createStack(options: StackOptions): Promise<Stack> {
     stopping = true
     integrity.stop()
     for (const keeper of keepers.toReversed()) await keeper.stop()
+    await disk.stop()
     await ops?.close()
     await integrityLog.close()
     plan.tidy()

@@ -58,6 +58,7 @@ async function openDoors(t: Test): Promise<Doors> {
     rail: { up: () => true, downForMs: () => 0, send: () => undefined },
     publish: () => undefined,
     directoryChanged: () => undefined,
+    diskIsLow: () => false,
     stop: (reason, error) => {
       throw new Error(reason, { cause: error })
     },

@@ -9,7 +9,14 @@ void t.test('the relay: what waits, and whether the outbox is read', async (t) =
   let backlog = { waiting: 0, catchingUp: true }
   registerMeasures(registry, {
     pipeline: {
-      measures: { commands: 0, commits: 0, dropped: 0, refusedFull: 0, waiting: () => 0 },
+      measures: {
+        commands: 0,
+        commits: 0,
+        dropped: 0,
+        refusedFull: 0,
+        refusedDiskLow: 0,
+        waiting: () => 0,
+      },
     },
     memory: world.memory(),
     timers: { setAside: 0 },

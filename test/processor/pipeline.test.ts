@@ -5,6 +5,7 @@ import { NONCE_WINDOW_MS } from '../../src/base/bounds.js'
 import { DAY, MINUTE, plus, SECOND, type Instant } from '../../src/base/clock.js'
 import { tenantOf, type KeyId, type PartnerId } from '../../src/base/ids.js'
 import type { Command, Work } from '../../src/processor/cycle/command.js'
+import { getBalances } from '../../src/processor/commands/balances_get.js'
 import { createIntent } from '../../src/processor/commands/intent_create.js'
 import { getIntent } from '../../src/processor/commands/intent_get.js'
 import { revokeKey } from '../../src/processor/commands/key_revoke.js'
@@ -23,7 +24,12 @@ interface Bench {
 }
 
 /** A pipeline over a world's memory, with a store and a clock of the test's own. */
-function benchOf(world: World, store: Store, memory = world.memory()): Bench {
+function benchOf(
+  world: World,
+  store: Store,
+  memory = world.memory(),
+  diskIsLow = (): boolean => false,
+): Bench {
   const stops: string[] = []
   const pipeline = createPipeline({
     clock: world.clock,
@@ -37,6 +43,7 @@ function benchOf(world: World, store: Store, memory = world.memory()): Bench {
     rail: { up: () => true, downForMs: () => 0, send: () => undefined },
     publish: () => undefined,
     directoryChanged: () => undefined,
+    diskIsLow,
     stop: (reason) => void stops.push(reason),
   })
   return {
@@ -254,4 +261,30 @@ const REFUSED = 'authentication_failed'
 const signedWith = (nonce: number): NonNullable<Work['signedBy']> => ({
   keyId: 'demo_sandbox_2026q4' as KeyId,
   nonce: Buffer.alloc(32, nonce),
+})
+
+void t.test('while the disk is almost full callers read, and what is under way ends', async (t) => {
+  const world = await createWorld(t)
+  let low = true
+  let commits = 0
+  const store: Store = {
+    ...world.store,
+    commit: async (group) => {
+      commits += 1
+      await world.store.commit(group)
+    },
+  }
+  const bench = benchOf(world, store, world.memory(), () => low)
+  const create = (): Command => createIntent(DEMO, anIntent())
+  t.equal(codeOf(await bench.submit(create())), 'configuration_error')
+  t.equal(commits, 0, 'refused before it was decided')
+  t.equal(bench.pipeline.measures.refusedDiskLow, 1)
+  t.equal(codeOf(await bench.submit(getBalances(DEMO))), 'ok')
+  t.equal(codeOf(await bench.submit(create(), { lane: 'ours' })), 'ok', 'the reserve is for these')
+  low = false
+  t.equal(
+    codeOf(await bench.submit(createIntent(DEMO, anIntent({ idempotency_key: 'later' })))),
+    'ok',
+  )
+  t.equal(bench.pipeline.measures.refusedDiskLow, 1)
 })

@@ -158,7 +158,14 @@ void t.test('after a day: a measure, and one line in the log', async (t) => {
   const registry = new Registry()
   registerMeasures(registry, {
     pipeline: {
-      measures: { commands: 0, commits: 0, dropped: 0, refusedFull: 0, waiting: () => 0 },
+      measures: {
+        commands: 0,
+        commits: 0,
+        dropped: 0,
+        refusedFull: 0,
+        refusedDiskLow: 0,
+        waiting: () => 0,
+      },
     },
     memory: world.memory(),
     timers: { setAside: 0 },

@@ -29,13 +29,12 @@ const FOREIGN = [
 ]
 
 t.test('the host decides, on every path', async (t) => {
-  const ops = await openOpsServer(
-    0,
-    ['ops.example.com'],
-    () => [],
-    () => true,
-    () => 'ok',
-  )
+  const ops = await openOpsServer(0, ['ops.example.com'], {
+    keepers: [],
+    isStarted: () => true,
+    integrity: () => 'ok',
+    disk: { isLow: () => false, freeBytes: () => 1 },
+  })
   t.teardown(() => ops.close())
   const statusOf = (path: string, host: string): Promise<number | undefined> =>
     new Promise((resolve, reject) => {

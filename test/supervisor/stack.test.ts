@@ -81,17 +81,19 @@ t.test('everything comes up, tells where it is, and ends without a trace', async
   const { status, body } = await readyz(stack)
   t.equal(status, 200)
   const processes = Object.fromEntries(PROCESSES.map((name) => [name, true]))
-  t.match(body, { ready: true, processes, integrity: /^(pending|ok)$/ })
+  t.match(body, { ready: true, processes, integrity: /^(pending|ok)$/, disk: 'ok' })
   const checked = await eventually('the databases are checked', async () => {
     const { body: now } = await readyz(stack)
     return (now as { integrity: string }).integrity !== 'pending' && now
   })
-  t.strictSame(checked, { ready: true, processes, integrity: 'ok' })
+  t.strictSame(checked, { ready: true, processes, integrity: 'ok', disk: 'ok' })
   const integrityLog = readFileSync(join(dataDir, 'logs/integrity.log'), 'utf8')
   for (const file of ['processor.db', 'rail.db', 'webhooks.db']) t.match(integrityLog, file)
   t.equal((await fetch(`${sandbox.ops_url}/healthz`)).status, 200)
   const metrics = await (await fetch(`${sandbox.ops_url}/metrics`)).text()
   t.match(metrics, 'causeway_process_up{process="processor"} 1')
+  t.match(metrics, /^causeway_disk_free_bytes\S* [1-9]\d*$/m)
+  t.match(metrics, /^causeway_disk_low\S* 0$/m)
   t.match(metrics, /^causeway_\w+\{.*process="gateway"/m, 'the children answer for their metrics')
 
   const pids = pidsOf(stack)

@@ -120,6 +120,7 @@ export async function createWorld(home: Home, options: WorldOptions = {}): Promi
       },
       publish: (published) => void events.push(...published),
       directoryChanged: () => undefined,
+      diskIsLow: () => false,
       stop: (reason, error) => {
         if (options.onStop === undefined) throw new Error(reason, { cause: error })
         options.onStop(reason, error)

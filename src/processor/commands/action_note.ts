@@ -15,6 +15,7 @@ export interface NotedAction {
 export function noteAction(actor: Actor, { action, subject, evidence }: NotedAction): Command {
   return {
     name: 'note_action',
+    allowedInRecovery: true,
     needs: () => undefined,
     decide: (desk) => {
       if (evidence !== undefined && !isEvidence(evidence)) return refuse('invalid_request')

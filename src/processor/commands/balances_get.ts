@@ -8,6 +8,7 @@ import { answer } from '../cycle/answer.js'
 export function getBalances(tenant: TenantId): Command {
   return {
     name: 'get_balances',
+    allowedInRecovery: true,
     needs: () => undefined,
     decide: ({ memory }) => {
       const byCurrency = new Map<string, { available: bigint; reserved: bigint }>()

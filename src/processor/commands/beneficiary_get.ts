@@ -7,6 +7,7 @@ import { beneficiaryView } from '../changes/beneficiaries.js'
 export function getBeneficiary(tenant: TenantId, id: string): Command {
   return {
     name: 'get_beneficiary',
+    allowedInRecovery: true,
     needs: (needs) => needs.beneficiary(id),
     decide: ({ memory }) => {
       const row = memory.beneficiaries.get(id)

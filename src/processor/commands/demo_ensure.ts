@@ -13,6 +13,7 @@ const DEMO = 'demo' as PartnerId
 export function ensureDemo(): Command {
   return {
     name: 'ensure_demo',
+    allowedInRecovery: true,
     needs: () => undefined,
     decide: (desk) => {
       const tenant = tenantOf(DEMO, 'sandbox')

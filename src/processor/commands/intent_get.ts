@@ -7,6 +7,7 @@ import { answer, refuse } from '../cycle/answer.js'
 export function getIntent(tenant: TenantId, intentId: string): Command {
   return {
     name: 'get_intent',
+    allowedInRecovery: true,
     needs: (needs) => needs.intent(intentId),
     decide: ({ memory }) => {
       const live = memory.intents.get(intentId)

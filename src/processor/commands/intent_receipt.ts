@@ -32,6 +32,7 @@ export function mintReceipt(tenant: TenantId, intentId: string): Command {
 export function getReceipt(tenant: TenantId, intentId: string, subject: string): Command {
   return {
     name: 'get_receipt',
+    allowedInRecovery: true,
     needs: (needs) => needs.intent(intentId),
     decide: ({ memory, vault }) => {
       const live = memory.intents.get(intentId)

@@ -54,6 +54,7 @@ const isExpired = (key: KeyEntry, now: Instant): boolean => !key.isRevoked && !i
 export function listKeys(tenant: TenantId): Command {
   return {
     name: 'list_keys',
+    allowedInRecovery: true,
     needs: () => undefined,
     decide: ({ memory, now }) =>
       answer({

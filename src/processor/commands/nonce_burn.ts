@@ -7,6 +7,7 @@ import { answer, refuse, type Answer } from '../cycle/answer.js'
 
 const constant = (name: string, given: Answer): Command => ({
   name,
+  allowedInRecovery: true,
   needs: () => undefined,
   decide: () => given,
 })

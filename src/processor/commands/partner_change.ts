@@ -46,6 +46,7 @@ export function changePartner(actor: Actor, partnerId: string, change: PartnerCh
 export function listPartners(): Command {
   return {
     name: 'list_partners',
+    allowedInRecovery: true,
     needs: () => undefined,
     decide: ({ memory }) => answer({ data: [...memory.partners.values()].map(partnerView) }),
   }

@@ -7,6 +7,7 @@ import { answer, refuse } from '../cycle/answer.js'
 export function getPayout(tenant: TenantId, payoutId: string): Command {
   return {
     name: 'get_payout',
+    allowedInRecovery: true,
     needs: (needs) => needs.payout(payoutId),
     decide: ({ memory, rules }) => {
       const live = memory.payouts.get(payoutId)

@@ -8,6 +8,7 @@ import { isTooOld, SHIPPED_RATES } from '../memory/rates.js'
 export function listRates(): Command {
   return {
     name: 'list_rates',
+    allowedInRecovery: true,
     needs: () => undefined,
     decide: (desk) => {
       const { rates } = desk.memory

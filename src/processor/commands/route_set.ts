@@ -37,6 +37,7 @@ export function setRoute(actor: Actor, tenant: TenantId | null, given: WireRoute
 export function listRoutes(): Command {
   return {
     name: 'list_routes',
+    allowedInRecovery: true,
     needs: () => undefined,
     decide: ({ memory }) => answer({ data: memory.routes.all().map(routeView) }),
   }

@@ -47,6 +47,7 @@ export function resealSecrets(actor: Actor, slice: SealedSlice): Command {
 export function countSealed(slice: SealedSlice): Command {
   return {
     name: 'count_sealed',
+    allowedInRecovery: true,
     needs: () => undefined,
     decide: (desk) => answer(sliceView(desk, slice, slice.corrupt)),
   }

@@ -8,6 +8,7 @@ import { answer } from '../cycle/answer.js'
 export function trialBalance(tenant: TenantId | undefined): Command {
   return {
     name: 'trial_balance',
+    allowedInRecovery: true,
     needs: () => undefined,
     decide: ({ memory }) => {
       const sums = new Map<string, bigint>()

@@ -15,6 +15,7 @@ export interface FoundIntents {
 export function findUserIntents(tenant: TenantId, userId: string): Command {
   return {
     name: 'find_user_intents',
+    allowedInRecovery: true,
     needs: () => undefined,
     decide: ({ memory }) => {
       const found: FoundIntents = { last: lastIntentOf(memory, tenant, userId) }

@@ -7,6 +7,7 @@ import { endpointOf, endpointsOf, endpointView } from '../changes/webhook_endpoi
 export function getWebhookEndpoint(tenant: TenantId, id: string): Command {
   return {
     name: 'get_webhook_endpoint',
+    allowedInRecovery: true,
     needs: () => undefined,
     decide: ({ memory, now }) => {
       const endpoint = endpointOf(memory, tenant, id)
@@ -19,6 +20,7 @@ export function getWebhookEndpoint(tenant: TenantId, id: string): Command {
 export function listWebhookEndpoints(tenant: TenantId): Command {
   return {
     name: 'list_webhook_endpoints',
+    allowedInRecovery: true,
     needs: () => undefined,
     decide: ({ memory, now }) =>
       answer({ data: endpointsOf(memory, tenant).map((endpoint) => endpointView(endpoint, now)) }),

@@ -7,6 +7,7 @@ import { endpointOf } from '../changes/webhook_endpoints.js'
 export function nameWebhookEndpoint(tenant: TenantId, id: string): Command {
   return {
     name: 'name_webhook_endpoint',
+    allowedInRecovery: true,
     needs: () => undefined,
     decide: ({ memory }) =>
       endpointOf(memory, tenant, id) === undefined

@@ -32,6 +32,8 @@ export interface Desk {
 export interface Command {
   /** For logs and metrics. */
   readonly name: string
+  /** A read, or what ends the recovery; all else is refused undecided while it lasts. */
+  readonly allowedInRecovery?: boolean
   needs(needs: Needs, memory: Memory): void
   decide(desk: Desk): Answer
 }
@@ -42,6 +44,12 @@ export interface Command {
  * would send them again.
  */
 export type Lane = TenantId | 'ours'
+
+/** A command whose answer only lets a change begin elsewhere. */
+export const refusedInRecovery = (command: Command): Command => ({
+  ...command,
+  allowedInRecovery: false,
+})
 
 /** A command on its way: who waits for it, until when, and how the caller proved who it is. */
 export interface Work {

@@ -49,6 +49,8 @@ export interface PipelineDependencies {
   readonly publish: (events: readonly StoredEvent[]) => void
   /** Told which directory entries a commit changed. */
   readonly directoryChanged: (partners: ReadonlySet<string>, endpoints: ReadonlySet<string>) => void
+  /** The disk has room for what is under way alone. */
+  readonly diskIsLow: () => boolean
   /** Stops the process at once; called when memory can no longer be trusted. */
   readonly stop: (reason: string, error: unknown) => void
 }
@@ -66,6 +68,7 @@ export interface PipelineMeasures {
   commits: number
   dropped: number
   refusedFull: number
+  refusedDiskLow: number
   waiting(): number
 }
 
@@ -87,6 +90,7 @@ export function createPipeline(dependencies: PipelineDependencies): Pipeline {
     commits: 0,
     dropped: 0,
     refusedFull: 0,
+    refusedDiskLow: 0,
     waiting: () => queue.size,
   }
 
@@ -158,6 +162,10 @@ export function createPipeline(dependencies: PipelineDependencies): Pipeline {
     const group = desk.group
     const fault = work.signedBy === null ? null : signatureFault(work.signedBy, work, desk)
     if (fault !== null) return group.addReply(work.reply, refuse(fault))
+    if (mustWait(work)) {
+      measures.refusedDiskLow += 1
+      return group.addReply(work.reply, refuse('configuration_error'))
+    }
     const before = group.changes
     try {
       group.addReply(work.reply, work.command.decide(desk))
@@ -175,6 +183,13 @@ export function createPipeline(dependencies: PipelineDependencies): Pipeline {
     if (!memory.corruptRows.add(entity)) return
     log.error({ err: error, entity, command }, 'the row is corrupt; it is set apart')
   }
+
+  /**
+   * While the disk is almost full callers only read; the nonces of their reads take little. What is
+   * under way, and operators, have the reserve.
+   */
+  const mustWait = ({ lane, command }: Work): boolean =>
+    lane !== 'ours' && command.allowedInRecovery !== true && dependencies.diskIsLow()
 
   /**
    * Burns the nonce, or says why the call goes no further. Its gateway may not have heard yet that

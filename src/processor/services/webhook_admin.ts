@@ -10,6 +10,7 @@ import type { RedriveRequest__Output as RedriveRequest } from '../../../protos/t
 import type { WebhookAdminHandlers } from '../../../protos/types/causeway/v1/WebhookAdmin.js'
 import { instant, toRfc3339 } from '../../base/clock.js'
 import type { EndpointId } from '../../base/ids.js'
+import { refusedInRecovery } from '../cycle/command.js'
 import { noteAction } from '../commands/action_note.js'
 import { switchAnyEndpoint } from '../commands/webhook_endpoint_switch.js'
 import {
@@ -50,7 +51,7 @@ function loggedRedrive(
 ): handleUnaryCall<RedriveRequest, RedriveDone> {
   const { memory } = dependencies
   const log = unary<RedriveRequest, RedriveDone>(dependencies, (request) =>
-    ours(by(request.actor, (a) => noteAction(a, noteOf(request)))),
+    ours(by(request.actor, (a) => refusedInRecovery(noteAction(a, noteOf(request))))),
   )
   const redrives = unaryQuery<RedriveRequest, RedriveDone>(dependencies, (request) =>
     redrive(pools, request),

@@ -6,7 +6,7 @@
  */
 import type { Command__Output as WireCommand } from '../../../protos/types/causeway/v1/Command.js'
 import type { TenantId } from '../../base/ids.js'
-import type { Command } from '../cycle/command.js'
+import { refusedInRecovery, type Command } from '../cycle/command.js'
 import { burnNonce, unknownOperation } from '../commands/nonce_burn.js'
 import { createWebhookEndpoint } from '../commands/webhook_endpoint_create.js'
 import { deleteWebhookEndpoint } from '../commands/webhook_endpoint_delete.js'
@@ -34,14 +34,14 @@ export function webhookOperation(wire: WireCommand, pools: WebhookPools): Operat
     case 'recover_webhook_endpoint': {
       const { endpoint_id } = wire.recover_webhook_endpoint!
       const query = recoverEndpoint(pools, tenant, wire.recover_webhook_endpoint!)
-      return { command: nameWebhookEndpoint(tenant, endpoint_id), query }
+      return { command: refusedInRecovery(nameWebhookEndpoint(tenant, endpoint_id)), query }
     }
     case 'resend_event': {
       const { endpoint_id } = wire.resend_event!
       const query = resendEvent(pools, tenant, wire.resend_event!)
       const command =
         endpoint_id === undefined ? burnNonce() : nameWebhookEndpoint(tenant, endpoint_id)
-      return { command, query }
+      return { command: refusedInRecovery(command), query }
     }
     case 'list_events':
       return { command: burnNonce(), query: listEvents(tenant, wire.list_events!) }

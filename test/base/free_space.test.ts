@@ -1,0 +1,68 @@
+import t from 'tap'
+import { freeBytesOf, watchFreeSpace } from '../../src/base/free_space.js'
+
+const RESERVE = 800
+
+function aWatch(reserveBytes = RESERVE) {
+  const said: string[] = []
+  let free: number | Error = 10_000
+  const space = watchFreeSpace({
+    reserveBytes,
+    read: () => (free instanceof Error ? Promise.reject(free) : Promise.resolve(free)),
+    log: {
+      warn: (_facts: unknown, text?: string) => void said.push(`warn ${text}`),
+      info: (_facts: unknown, text?: string) => void said.push(`info ${text}`),
+    },
+  })
+  const lowWith = async (next: number | Error): Promise<boolean> => {
+    free = next
+    await space.look()
+    return space.isLow()
+  }
+  return { space, said, lowWith }
+}
+
+void t.test('low below the reserve, until an eighth more is free', async (t) => {
+  const { space, said, lowWith } = aWatch()
+  t.equal(space.freeBytes(), null)
+  t.notOk(space.isLow())
+  t.notOk(await lowWith(800))
+  t.ok(await lowWith(799))
+  t.ok(await lowWith(800), 'no flapping')
+  t.ok(await lowWith(899))
+  t.notOk(await lowWith(900))
+  t.notOk(await lowWith(800))
+  t.ok(await lowWith(0))
+  t.equal(space.freeBytes(), 0)
+  t.same(said, [
+    'warn disk almost full: writes are refused, reads go on',
+    'info disk has room again: writes are accepted',
+    'warn disk almost full: writes are refused, reads go on',
+  ])
+})
+
+void t.test('what cannot be read changes nothing', async (t) => {
+  const { space, said, lowWith } = aWatch()
+  t.ok(await lowWith(1))
+  t.ok(await lowWith(new Error('EIO')))
+  t.equal(space.freeBytes(), 1)
+  t.equal(said.at(-1), 'warn free disk space cannot be read')
+})
+
+void t.test('without a reserve it is never low', async (t) => {
+  const { lowWith } = aWatch(0)
+  t.notOk(await lowWith(0))
+})
+
+void t.test('it looks at the start, and the disk of a folder is asked', async (t) => {
+  const folder = t.testdir()
+  t.ok((await freeBytesOf(folder)) > 0)
+  const space = watchFreeSpace({
+    reserveBytes: 2 ** 60,
+    read: () => freeBytesOf(folder),
+    log: { warn: () => undefined, info: () => undefined },
+  })
+  await space.start()
+  t.ok(space.isLow())
+  await space.stop()
+})
