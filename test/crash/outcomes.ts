@@ -41,7 +41,9 @@ export async function outcomesOf(
     const room = id.startsWith('pi_') ? 'payment_intents' : 'payouts'
     const { text, body } = await insist(() => partner.request('GET', `/v1/${room}/${id}`))
     const events = await books.all<{ type: string; body: string }>(
-      'SELECT type, body FROM events WHERE entity = ? ORDER BY position',
+      // A refused refund's event has the number of the refund behind the id.
+      `SELECT type, body FROM events WHERE entity = ?1 OR entity LIKE ?1 || '@%'
+       ORDER BY position`,
       [id],
     )
     const entries = await books.all<{ entry: string }>(

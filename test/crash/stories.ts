@@ -104,7 +104,7 @@ export const INTENT_STORIES: Readonly<Record<string, Story>> = {
       (hand) => hand.until('refused', ({ refund }) => has(refund, 'status', 'refused')),
       (hand) => hand.bank.own(hand.entities[0] ?? ''),
     ],
-    ends: [CAPTURED],
+    ends: [{ ...CAPTURED, events: [...CAPTURED.events, 'refund_failed'] }],
   },
   'paid with a second token': {
     steps: [create, scan, (hand) => hand.remint(), confirm, becomes('captured')],

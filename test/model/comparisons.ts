@@ -61,8 +61,9 @@ export function compareEvents(model: Model, events: readonly StoredEvent[], befo
 export function compareOrders(model: Model, orders: readonly RailOrder[]): void {
   const wanted = model.orders.map(({ kind, intent, reportId }) => {
     if (kind === 'acknowledge') return { kind, reportId }
-    if (kind === 'query') return { kind, id: intent?.id }
-    if (kind === 'recall') return { kind, id: intent?.id, reason: 'refund' }
+    const about = { kind, id: intent?.id, environment: 'sandbox' }
+    if (kind === 'query') return about
+    if (kind === 'recall') return { ...about, reason: 'refund' }
     return { kind, instruction: instructionOf(intent!) }
   })
   assert.deepEqual(orders, wanted, 'the orders to the rail, in order')
@@ -90,6 +91,7 @@ function instructionOf(intent: ModelIntent): object {
     reference: intent.id,
     notAfter: mustLeaveBy(intent),
     hint: '',
+    environment: 'sandbox',
   }
 }
 
