@@ -20,6 +20,10 @@ export const FAILURE_TEXTS: Readonly<Record<string, FailureText>> = {
   expired: { message: 'The rail did not take the payment in time.', retryable: true },
   rail_unavailable: { message: 'The rail could not be reached in time.', retryable: true },
   review_rejected: { message: 'The review did not approve the payout.', retryable: false },
+  payment_review_rejected: {
+    message: 'The review did not approve the payment.',
+    retryable: false,
+  },
   review_expired: { message: 'The review was not finished in time.', retryable: true },
   returned_by_bank: { message: 'The receiving bank sent the money back.', retryable: false },
   not_carried_out: { message: 'The payment was not carried out.', retryable: true },

@@ -72,6 +72,15 @@ export interface Recall {
   readonly refused?: boolean
 }
 
+/** Confirmed, and not submitted because it is equal to an orphan execution. */
+export interface IntentHold {
+  /** The instruction that the rail has executed. */
+  readonly orphan: string
+  /** Without a decision it fails then. */
+  readonly until: Instant
+  readonly approvedAt?: Instant
+}
+
 export interface IntentContext {
   readonly id: IntentId
   readonly tenant: TenantId
@@ -89,6 +98,8 @@ export interface IntentContext {
   readonly scanned?: Scanned
   readonly confirmation?: Confirmation
   readonly confirmedAt?: Instant
+  /** Absent: it was never held. */
+  readonly heldFor?: IntentHold
   readonly handedOverAt?: Instant
   readonly asked?: number
   readonly transactionId?: string
@@ -109,8 +120,16 @@ export interface IntentContext {
 
 export type IntentEvent = { readonly at: Instant } & (
   | { readonly type: 'scan'; readonly scanned: Scanned }
-  | { readonly type: 'confirm'; readonly confirmation: Confirmation; readonly railUp: boolean }
   | { readonly type: 'remint'; readonly remint: Remint }
+  | {
+      readonly type: 'confirm'
+      readonly confirmation: Confirmation
+      readonly railUp: boolean
+      readonly heldFor?: IntentHold
+    }
+  /** A reviewer lets a held one go. */
+  | { readonly type: 'approve'; readonly railUp: boolean; readonly notAfter: Instant }
+  | { readonly type: 'reject' }
   | { readonly type: 'cancel' }
   | { readonly type: 'wake'; readonly railUp: boolean }
   /** The rail has never heard of the instruction and, past its finality window, never will. */
@@ -128,3 +147,7 @@ export type IntentEvent = { readonly at: Instant } & (
   /** The rail has said how it stands: the inquiry after a resolve is answered. */
   | { readonly type: 'answered' }
 )
+
+/** Waits for a reviewer's decision. */
+export const isHeld = ({ heldFor }: IntentContext): boolean =>
+  heldFor !== undefined && heldFor.approvedAt === undefined

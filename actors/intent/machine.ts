@@ -25,7 +25,7 @@ import {
   nextInquiryAfterResolve,
   nextQuestionAt,
 } from '../unknown_outcome.js'
-import type { IntentContext, IntentEvent } from './context.js'
+import { isHeld, type IntentContext, type IntentEvent } from './context.js'
 
 const REFUNDABLE_FOR_MS = 90 * DAY
 
@@ -55,6 +55,9 @@ export const intentMachine = setup({
       context.recall.refused !== true &&
       'railUp' in event &&
       event.railUp,
+    isToBeHeld: ({ event }) => event.type === 'confirm' && event.heldFor !== undefined,
+    isHeld: ({ context }) => isHeld(context),
+    isHeldAndRailUp: ({ context, event }) => isHeld(context) && 'railUp' in event && event.railUp,
     isNotHandedOver: ({ context }) => context.handedOverAt === undefined,
     canHandOver: ({ event }) => 'railUp' in event && event.railUp,
     isTooLate: ({ context, event }) =>
@@ -78,6 +81,30 @@ export const intentMachine = setup({
         ? { confirmation: event.confirmation, confirmedAt: event.at, wakeAt: event.at }
         : {},
     ),
+    holdForReview: assign(({ event }) =>
+      event.type === 'confirm' && event.heldFor !== undefined
+        ? { heldFor: event.heldFor, wakeAt: event.heldFor.until }
+        : {},
+    ),
+    /** From now on it goes to the rail as if it had been confirmed at this moment. */
+    endHold: assign(({ context, event }) =>
+      event.type === 'approve'
+        ? {
+            heldFor: { ...context.heldFor!, approvedAt: event.at },
+            confirmation: { ...context.confirmation!, notAfter: event.notAfter },
+            wakeAt: event.at,
+          }
+        : {},
+    ),
+    rememberRejection: assign(({ event }) => ({
+      failedAt: event.at,
+      failure: {
+        code: event.type === 'wake' ? 'review_expired' : 'payment_review_rejected',
+        source: 'service' as const,
+        at: event.at,
+      },
+      wakeAt: null,
+    })),
     handOver: assign(({ event }) => handedOver(event.at)),
     tryAgainSoon: assign(({ event }) => ({
       wakeAt: plus(event.at, HAND_OVER_AGAIN_MS),
@@ -169,6 +196,17 @@ export const intentMachine = setup({
         remint: { actions: 'recordRemint' },
         confirm: [
           {
+            guard: 'isToBeHeld',
+            target: 'authorized',
+            actions: [
+              'rememberConfirmation',
+              'holdForReview',
+              'reserve',
+              'useLimits',
+              'publishAuthorized',
+            ],
+          },
+          {
             guard: 'canHandOver',
             target: 'authorized',
             actions: [
@@ -189,11 +227,28 @@ export const intentMachine = setup({
         wake: { target: 'expired', actions: ['markExpired', 'publishExpired'] },
       },
     },
-    /** The money is reserved. Waits for the rail's word; without one it asks, and never guesses. */
+    /**
+     * The money is reserved. Waits for the rail's word; without one it asks, and never guesses. A
+     * held one waits for a reviewer before it is submitted.
+     */
     authorized: {
       on: {
         remint: { actions: 'recordRemint' },
+        approve: [
+          { guard: 'isHeldAndRailUp', actions: ['endHold', 'handOver', 'instruct'] },
+          { guard: 'isHeld', actions: 'endHold' },
+        ],
+        reject: {
+          guard: 'isHeld',
+          target: 'failed',
+          actions: ['rememberRejection', 'releaseFailed', 'releaseLimits', 'publishFailed'],
+        },
         wake: [
+          {
+            guard: 'isHeld',
+            target: 'failed',
+            actions: ['rememberRejection', 'releaseFailed', 'releaseLimits', 'publishFailed'],
+          },
           { guard: 'canAsk', actions: ['scheduleQuestion', 'query'] },
           {
             guard: 'isTooLate',

@@ -43,6 +43,8 @@ export interface PayoutContext {
   readonly reference: string
   readonly description?: string
   readonly metadata: Readonly<Record<string, string>>
+  /** It was held because it is equal to this orphan execution, an instruction at the rail. */
+  readonly orphan?: string
   readonly beneficiary: FrozenBeneficiary
   readonly createdAt: Instant
   readonly processingAt?: Instant

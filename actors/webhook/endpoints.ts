@@ -30,6 +30,8 @@ export interface Endpoints {
   isInStep(): boolean
   /** Called for each endpoint that is told, also for those already known. */
   onTold(handler: (endpoint: Endpoint) => void): void
+  /** Called before the endpoints of a message: whether deliveries stand still. */
+  onPaused(handler: (paused: boolean) => void): void
   close(): void
 }
 
@@ -48,6 +50,7 @@ export function watchEndpoints({ client, token, log }: EndpointsOptions): Endpoi
   const retry = createRetry(RECONNECT)
   const waiting: ((inStep: boolean) => void)[] = []
   let handler: (endpoint: Endpoint) => void = () => undefined
+  let pausedHandler: (paused: boolean) => void = () => undefined
 
   const open = (): void => {
     const opened = client.WatchEndpoints({}, bearer(token))
@@ -59,6 +62,7 @@ export function watchEndpoints({ client, token, log }: EndpointsOptions): Endpoi
 
   const take = (update: EndpointUpdate): void => {
     retry.reset()
+    pausedHandler(update.paused)
     for (const wire of update.endpoints) {
       const endpoint = readEndpoint(wire)
       if (endpoint.status === 'deleted') forget(endpoint)
@@ -101,6 +105,9 @@ export function watchEndpoints({ client, token, log }: EndpointsOptions): Endpoi
     isInStep: () => told,
     onTold: (given) => {
       handler = given
+    },
+    onPaused: (given) => {
+      pausedHandler = given
     },
     close: () => {
       closed = true

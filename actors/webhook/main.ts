@@ -124,6 +124,7 @@ endpoints.onTold((endpoint) => {
   pool.meet(endpoint)
   intake.meet(endpoint)
 })
+endpoints.onPaused((paused) => pool.pause(paused))
 const measures = registerMeasures(registry, {
   counts: intake.counts,
   pool: () => pool.state(),

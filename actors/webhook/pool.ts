@@ -96,6 +96,8 @@ export interface WebhookPool {
    * nothing changed.
    */
   revive(endpointId: EndpointId, work: Revival): Promise<void>
+  /** While it is paused no try begins; those under way land. */
+  pause(paused: boolean): void
   /** For metrics. */
   state(): PoolState
   /** Endpoints that do nothing but fail. */
@@ -120,6 +122,7 @@ export function createPool(options: PoolOptions): WebhookPool {
   let looking: NodeJS.Timeout | undefined
   /** No further try begins. */
   let stopping = false
+  let paused = false
   /** What lands now was cut off by ourselves and says nothing. */
   let closed = false
   let allLanded: () => void = () => undefined
@@ -176,7 +179,7 @@ export function createPool(options: PoolOptions): WebhookPool {
   }
 
   const startClass = (slot: Class): void => {
-    while (used[slot] < SLOTS_MAX && !stopping) {
+    while (used[slot] < SLOTS_MAX && !stopping && !paused) {
       const lane = waiting[slot].next()
       if (lane === undefined) return
       lane.inLine = false
@@ -332,6 +335,12 @@ export function createPool(options: PoolOptions): WebhookPool {
     used.slow += 1
   }
 
+  const pause = (wanted: boolean): void => {
+    if (wanted !== paused) log.info({ paused: wanted }, 'deliveries paused or resumed')
+    paused = wanted
+    startAll()
+  }
+
   const stop = async (): Promise<void> => {
     stopping = true
     clearInterval(looking)
@@ -360,7 +369,7 @@ export function createPool(options: PoolOptions): WebhookPool {
         : [{ endpointId, since: failingSince, breakerOpen: isOpen(breaker) }],
     )
 
-  return { start, deliver, meet, revive, state, failing, stop }
+  return { start, deliver, meet, revive, pause, state, failing, stop }
 }
 
 const classOf = (lane: Lane): Class => (lane.trust === 'suspect' ? 'slow' : 'prompt')

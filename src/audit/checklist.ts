@@ -47,6 +47,7 @@ import {
   instructionsWereOrdered,
   neverPaid,
   openPaidAtMostOnce,
+  orphansAreExecutions,
   paidExactlyOnce,
   railLogIsThere,
 } from './checks/rail.js'
@@ -103,6 +104,7 @@ export const CHECKLIST: readonly Check[] = [
   neverPaid,
   openPaidAtMostOnce,
   instructionsWereOrdered,
+  orphansAreExecutions,
   instructionsCameUnchanged,
   givenBackCameBack,
   cameBackIsGivenBack,

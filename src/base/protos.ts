@@ -23,6 +23,7 @@ const FILES = [
   'operator.proto',
   'partners.proto',
   'reconciliation.proto',
+  'recovery.proto',
 ]
 
 /** The repository's root: compiled code runs from `.build/`, sources from the tree itself. */

@@ -225,6 +225,11 @@ export const SETTINGS = {
     1_048_576,
     'free disk space of DATA_DIR, in MiB, below which writes are refused; 0: never',
   ),
+  RECOVERY: oneOf(
+    ['no', 'yes'],
+    'no',
+    'yes starts in recovery mode: reads only, until an operator releases it',
+  ),
   WARM_ACTORS: whole(20_000, 100, 1_000_000, 'actors kept in memory'),
   LOG_LEVEL: oneOf(
     ['debug', 'info', 'warn', 'error', 'silent'],

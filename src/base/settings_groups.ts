@@ -22,6 +22,7 @@ export const SETTINGS_GROUPS: Readonly<Record<string, readonly SettingName[]>> =
     'MASTER_KEY_FILE',
     'NATS_PORT',
     'NATS_URL',
+    'RECOVERY',
     'WARM_ACTORS',
   ],
   Limits: ['RATE_LIMIT', 'RATE_LIMIT_PER_SECOND', 'RATE_LIMIT_PER_ADDRESS'],

@@ -8,7 +8,12 @@
  */
 import { readFileSync } from 'node:fs'
 import type { Clock } from '../base/clock.js'
-import type { OperatorClient, PartnerAdminClient, WebhookAdminClient } from './operator_client.js'
+import type {
+  OperatorClient,
+  PartnerAdminClient,
+  RecoveryClient,
+  WebhookAdminClient,
+} from './operator_client.js'
 import type { Flags, Option } from './options.js'
 import type { Sandbox } from './sandbox.js'
 import type { Paint } from './terminal.js'
@@ -37,6 +42,7 @@ export interface Context {
   readonly operator: OperatorClient
   readonly partners: PartnerAdminClient
   readonly webhooks: WebhookAdminClient
+  readonly recovery: RecoveryClient
   readonly clock: Clock
   readonly paint: Paint
   readonly flags: Flags

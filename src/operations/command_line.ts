@@ -27,11 +27,12 @@ const GROUPS: Readonly<Record<string, string>> = {
   rates: 'exchange rates',
   routes: 'payout routes',
   payout: 'payouts: look up, review, resolve, reverse',
-  intent: 'payment intents: look up, resolve',
+  intent: 'payment intents: look up, review, resolve',
   unknown: 'instructions without a final outcome',
   discrepancy: 'differences between the rail and the ledger',
   'master-key': 'master keys and what is encrypted under them',
   config: 'settings in force',
+  recovery: 'recovery mode after an older copy was restored, orphan executions',
   webhooks: 'webhook endpoints, deliveries and dead letters',
 }
 
@@ -143,7 +144,10 @@ function flagsIn(leaf: Program): Flags {
   for (const option of leaf.options) {
     const value: unknown = leaf.getOptionValue(option.attributeName())
     const name = (option.long ?? '').slice(2)
-    if (option.negate ? value === false : value !== undefined) given[name] = option.negate || value
+    // `--no-x` sets the value of `--x`, where there is one, to false.
+    if (option.negate) {
+      if (value === false) given[name] = true
+    } else if (value !== undefined && value !== false) given[name] = value
   }
   return given
 }

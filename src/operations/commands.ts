@@ -26,6 +26,14 @@ import {
   payoutsHeld,
 } from './payouts.js'
 import { reconcileStatement } from './reconcile.js'
+import {
+  intentApprove,
+  intentReject,
+  recoveryOrphans,
+  recoveryRelease,
+  recoveryResolve,
+  recoveryShow,
+} from './recovery.js'
 import { routesList, routesSet } from './routes.js'
 import { sign } from './sign.js'
 import { trialBalance } from './trial_balance.js'
@@ -67,11 +75,17 @@ export const COMMANDS: readonly AnyCommand[] = [
   intentShow,
   intentResolve,
   intentReverse,
+  intentApprove,
+  intentReject,
   unknownList,
   discrepancyList,
   discrepancyResolve,
   trialBalance,
   reconcileStatement,
+  recoveryShow,
+  recoveryRelease,
+  recoveryOrphans,
+  recoveryResolve,
   actions,
   masterKeyList,
   masterKeyReencrypt,

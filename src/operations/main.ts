@@ -9,7 +9,12 @@ import { systemClock } from '../base/clock.js'
 import { readSettings } from '../base/settings.js'
 import { CommandFault, type Report } from './command.js'
 import { readCommandLine } from './command_line.js'
-import { connectOperator, connectPartnerAdmin, connectWebhookAdmin } from './operator_client.js'
+import {
+  connectOperator,
+  connectPartnerAdmin,
+  connectRecovery,
+  connectWebhookAdmin,
+} from './operator_client.js'
 import type { Flags } from './options.js'
 import { findSandbox } from './sandbox.js'
 import { paintFor } from './terminal.js'
@@ -26,6 +31,7 @@ async function main(): Promise<void> {
   const operator = connectOperator(sandbox, systemClock)
   const partners = connectPartnerAdmin(sandbox, systemClock)
   const webhooks = connectWebhookAdmin(sandbox, systemClock)
+  const recovery = connectRecovery(sandbox, systemClock)
   try {
     const report = await command.run(
       {
@@ -33,6 +39,7 @@ async function main(): Promise<void> {
         operator,
         partners,
         webhooks,
+        recovery,
         clock: systemClock,
         paint: paintFor(process.stdout),
         flags,
@@ -45,6 +52,7 @@ async function main(): Promise<void> {
     operator.close()
     partners.close()
     webhooks.close()
+    recovery.close()
   }
 }
 

@@ -2,8 +2,10 @@
 import type { OperatorDefinition } from '../../protos/types/causeway/v1/Operator.js'
 import type { PartnerAdminDefinition } from '../../protos/types/causeway/v1/PartnerAdmin.js'
 import type { WebhookAdminDefinition } from '../../protos/types/causeway/v1/WebhookAdmin.js'
+import type { RecoveryDefinition } from '../../protos/types/causeway/v1/Recovery.js'
 import type { ProtoGrpcType as OperatorProto } from '../../protos/types/operator.js'
 import type { ProtoGrpcType as PartnersProto } from '../../protos/types/partners.js'
+import type { ProtoGrpcType as RecoveryProto } from '../../protos/types/recovery.js'
 import type { ProtoGrpcType as WebhookAdminProto } from '../../protos/types/webhook_admin.js'
 import type { Clock } from '../base/clock.js'
 import { contracts } from '../base/protos.js'
@@ -12,6 +14,7 @@ import type { Sandbox } from './sandbox.js'
 
 export type OperatorClient = Calls<OperatorDefinition>
 export type PartnerAdminClient = Calls<PartnerAdminDefinition>
+export type RecoveryClient = Calls<RecoveryDefinition>
 export type WebhookAdminClient = Calls<WebhookAdminDefinition>
 
 export const connectOperator = (sandbox: Sandbox, clock: Clock): OperatorClient =>
@@ -22,3 +25,6 @@ export const connectPartnerAdmin = (sandbox: Sandbox, clock: Clock): PartnerAdmi
 
 export const connectWebhookAdmin = (sandbox: Sandbox, clock: Clock): WebhookAdminClient =>
   callsTo(contracts<WebhookAdminProto>().causeway.v1.WebhookAdmin, sandbox, clock)
+
+export const connectRecovery = (sandbox: Sandbox, clock: Clock): RecoveryClient =>
+  callsTo(contracts<RecoveryProto>().causeway.v1.Recovery, sandbox, clock)

@@ -24,6 +24,10 @@ export const OPTIONS = {
   from: { value: 'DAY', about: 'first day of the period' },
   to: { value: 'DAY', about: 'first day after the period' },
   out: { value: 'FILE', about: 'write the findings to this file' },
+  statement: { value: 'FILE', about: "the rail's statement since the copy was made" },
+  'no-statement': { about: 'the reason says how else the rail was checked' },
+  match: { value: 'PAYMENT', about: 'the held payment whose execution it is' },
+  dismiss: { about: 'no payment of ours will claim it' },
 } as const satisfies Record<string, OptionSpec>
 
 interface OptionSpec {

@@ -58,11 +58,21 @@ export const payoutsHeld: Command = {
   },
 }
 
-function heldRow({ tenant, deadline, payout, corrupt }: HeldPayout): string[] {
+function heldRow({ tenant, deadline, payout, corrupt, orphan }: HeldPayout): string[] {
   if (payout === null) return [corrupt ?? '', tenant, '', 'corrupt', '']
   const { id, amount, currency, reference } = payout
-  return [id, tenant, wireInWords(currency, amount), `until ${deadline}`, reference]
+  return [
+    id,
+    tenant,
+    wireInWords(currency, amount),
+    `until ${deadline}`,
+    reference,
+    whyHeld(orphan),
+  ]
 }
+
+const whyHeld = (orphan: string | undefined): string =>
+  orphan === undefined ? '' : `equals orphan execution ${orphan}`
 
 export const payoutApprove: Command = {
   usage: 'payout approve PAYOUT',

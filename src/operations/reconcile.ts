@@ -16,9 +16,15 @@ import { basename, join } from 'node:path'
 import { finished } from 'node:stream/promises'
 import { DAY, instant, plus, type Instant } from '../base/clock.js'
 import { FINDINGS_HEAD, findingLine } from '../reconciliation/findings_csv.js'
+import type { Finding } from '../reconciliation/compare.js'
 import type { Period } from '../reconciliation/movement.js'
 import { reconcile, type Outcome } from '../reconciliation/reconcile.js'
-import { NoStatement, openStatement, type StatementFile } from '../reconciliation/statement.js'
+import {
+  NoStatement,
+  openStatement,
+  type BadLine,
+  type StatementFile,
+} from '../reconciliation/statement.js'
 import { STATUSES } from '../reconciliation/tally.js'
 import { openWorkbook } from '../reconciliation/workbook.js'
 import { actorOf, CHANGE } from './actor.js'
@@ -39,31 +45,32 @@ export const reconcileStatement: Command = {
     }
     const period = periodIn(flags)
     const statement = statementAt(file)
-    const outcome = await compared(context, period, statement)
+    const outcome = await compared(context, period, statement, findingsTo(flags.out))
     return reportOf(outcome, flags)
   },
 }
 
-function statementAt(file: string): StatementFile {
+export function statementAt(file: string): StatementFile {
   const found = statSync(file, { throwIfNoEntry: false })
   if (found === undefined) throw new CommandFault(`There is no file ${file}.`)
   if (found.isDirectory()) throw new CommandFault(`${file} is a folder, not a statement.`)
   return openStatement(file)
 }
 
-async function compared(
+/** Holds the statement against the books and keeps the outcome in the operators' log. */
+export async function compared(
   context: Context,
   period: Period,
   statement: StatementFile,
+  findings: Findings,
 ): Promise<Outcome> {
   const books = connectReconciliation(context.sandbox, actorOf(context, 'sandbox'), context.clock)
   const folder = await mkdtemp(join(tmpdir(), 'causeway-reconcile-'))
-  const findings = findingsTo(context.flags.out)
   try {
     const workbook = await openWorkbook(join(folder, 'workbook.db'))
     const outcome = await reconcile({
       ...{ period, statement, books, workbook },
-      tell: (finding) => findings.write(findingLine(finding)),
+      tell: (finding) => findings.add(finding),
     })
       .catch((error: unknown) => {
         if (!(error instanceof NoStatement)) throw error
@@ -74,7 +81,7 @@ async function compared(
     await books.conclude({
       from: String(period.from),
       to: String(period.to),
-      statement: `${basename(statement.file)} sha256 ${statement.digest()}`,
+      statement: statementName(statement),
       outcome: JSON.stringify(valueOf(outcome)),
     })
     return outcome
@@ -84,19 +91,27 @@ async function compared(
   }
 }
 
-interface Findings {
+export interface Findings {
+  add(finding: Finding | BadLine): Promise<void>
+  close(): Promise<void>
+}
+
+interface OpenFile {
   write(text: string): Promise<void>
   close(): Promise<void>
 }
 
 /** Opened by the first finding, or at the end. */
 function findingsTo(out: string | undefined): Findings {
-  let opened: Findings | undefined
-  const open = (): Findings => (opened ??= openFindings(out))
-  return { write: (text) => open().write(text), close: () => open().close() }
+  let opened: OpenFile | undefined
+  const open = (): OpenFile => (opened ??= openFindings(out))
+  return {
+    add: (finding) => open().write(findingLine(finding)),
+    close: () => open().close(),
+  }
 }
 
-function openFindings(out: string | undefined): Findings {
+function openFindings(out: string | undefined): OpenFile {
   const stream = out === undefined ? process.stdout : createWriteStream(out)
   const failed = new Promise<never>((_resolve, reject) => stream.once('error', reject))
   failed.catch(() => undefined) // told by the write that waits for it
@@ -132,6 +147,10 @@ function periodIn({ from, to }: Flags): Period {
 }
 
 const MISMATCHES = ['different', 'missing_here', 'missing_there'] as const
+
+/** The name and the digest of a statement that was read. */
+export const statementName = (statement: StatementFile): string =>
+  `${basename(statement.file)} sha256 ${statement.digest()}`
 
 const isClean = ({ tally, lines }: Outcome): boolean =>
   lines.bad === 0 && MISMATCHES.every((status) => tally.count(status) === 0)

@@ -26,6 +26,7 @@ import { connectRail } from '../rails/client.js'
 import { openStore, type Store } from '../store/store.js'
 import { rulesOf } from './cycle/rules.js'
 import { railNews } from './commands/rail_news.js'
+import { enterRecovery } from './commands/recovery_enter.js'
 import { openKeyring } from './keys/keyring.js'
 import { loadMemory } from './memory/memory.js'
 import { registerMeasures } from './measures.js'
@@ -33,7 +34,7 @@ import { createPipeline } from './cycle/pipeline.js'
 import { createReader } from './queries/query.js'
 import { createKeyExpiry } from './background/key_expiry.js'
 import { createRailLink } from './background/rail_link.js'
-import { createRelay } from './background/relay.js'
+import { createRelay, type Relay } from './background/relay.js'
 import { createServer } from './server.js'
 import { directoryService } from './services/directory.js'
 import { createGuard } from './services/guard.js'
@@ -91,11 +92,16 @@ const highWater = createHighWater({
   pause,
   log,
 })
+/** The books stay as they are until an operator releases them: reads only. */
+const isRecovering = settings.RECOVERY === 'yes' || (await books.isInRecovery())
+let isReleased = false
+let isServing = false
 const store: Store = {
   ...books,
   commit: async (group) => {
     await books.commit(group)
-    highWater.committed(books.marks.progress())
+    // In recovery mode the mark is the evidence of what was lost.
+    if (!isRecovering) highWater.committed(books.marks.progress())
   },
 }
 
@@ -111,12 +117,12 @@ const marks = createMarks(store.marks)
 if (highWaterMark !== undefined) {
   const mark = { kind: 'high_water', source: FILES.highWater, progress: highWaterMark } as const
   const judgement = await marks.judge(mark)
-  if (judgement.kind === 'behind') await refuseBooks(judgement.reason)
+  if (judgement.kind === 'behind' && !isRecovering) await refuseBooks(judgement.reason)
 }
 const admission = createAdmission({
   marks,
   awaited: [BUS, RAIL],
-  onBehind: (reason) => void refuseBooks(reason),
+  onBehind: (reason, late) => void onBehind(reason, late),
   pause,
   log,
 })
@@ -138,12 +144,6 @@ const bus = connectBus({
   clock,
   log,
 })
-const relay = createRelay({
-  bus: bus.publisher,
-  openEvents: (after, limit) => store.openEvents(after, limit),
-  clock,
-  log,
-})
 const railConnection = connectRail({
   address: args.rail,
   token,
@@ -161,6 +161,7 @@ const disk = watchFreeSpace({
   log,
 })
 await disk.start()
+let relay: Relay | undefined
 const pipeline = createPipeline({
   clock,
   random,
@@ -171,7 +172,7 @@ const pipeline = createPipeline({
   log,
   turn,
   rail,
-  publish: (events) => relay.push(events),
+  publish: (events) => relay?.push(events),
   directoryChanged: (partners, endpoints) => directory.changed(partners, endpoints),
   diskIsLow: () => disk.isLow(),
   stop: (reason, error) => {
@@ -179,7 +180,34 @@ const pipeline = createPipeline({
     log.flush(() => process.exit(EXIT_RECOVER))
   },
 })
+/** Recovery mode begins before the first caller is served, or when a mark is judged late. */
+const enter = (cause: string): Promise<void> =>
+  new Promise((resolve) =>
+    pipeline.submit({
+      lane: 'ours',
+      command: enterRecovery(cause),
+      deadline: null,
+      signedBy: null,
+      reply: () => resolve(),
+    }),
+  )
+
+/** Late, callers are served already: all but reads is refused, and the process starts anew. */
+async function onBehind(reason: string, late: boolean): Promise<void> {
+  if (isRecovering) return log.warn({ reason }, 'the books are behind')
+  if (!late || !isServing) return refuseBooks(reason)
+  await enter(reason)
+  log.error({ reason }, 'the books went back in time: recovery mode')
+  child.stop()
+}
+
+if (isRecovering) await enter('RECOVERY=yes')
+if (memory.recovery !== null) {
+  log.warn({ cause: memory.recovery.cause }, 'recovery mode: reads only, until it is released')
+}
+
 rail.onReport((reports) => {
+  if (memory.recovery !== null) return // not acknowledged, so they come again with the next link
   const { finalityWindowMs } = rail.describe()
   for (const report of reports) {
     pipeline.submit({
@@ -192,25 +220,47 @@ rail.onReport((reports) => {
   }
 })
 await admission.start()
-highWater.committed(books.marks.progress())
+if (!isRecovering) highWater.committed(books.marks.progress())
 const timers = createTimers({ clock, store, pipeline, log, pause })
-timers.start()
 const keyExpiry = createKeyExpiry({ clock, memory, pipeline })
-keyExpiry.start()
+if (!isRecovering) {
+  relay = createRelay({
+    bus: bus.publisher,
+    openEvents: (after, limit) => store.openEvents(after, limit),
+    clock,
+    log,
+  })
+  timers.start()
+  keyExpiry.start()
+}
 const unknownWatch = createUnknownWatch({ clock, lists: store.lists, log })
 unknownWatch.start()
 
 const { corruptRows } = memory
 const reader = createReader({ lists: store.lists, vault, brand: settings.BRAND, corruptRows }, log)
-const server = createServer({ clock, memory, pipeline, reader, guard }, directory, (number, id) => {
-  const source = `webhook pool ${number}`
-  void admission.admits(source, id === null ? null : { kind: 'event', source, id })
+const server = createServer({ clock, memory, pipeline, reader, guard }, directory, {
+  onPool: (number, id) => {
+    const source = `webhook pool ${number}`
+    void admission.admits(source, id === null ? null : { kind: 'event', source, id })
+  },
+  behind: () => marks.behind(),
+  released: () => {
+    isReleased = true
+    child.stop()
+  },
 })
 const grpcPort = await server.bind(`127.0.0.1:${settings.GRPC_PORT}`)
 if (args.listen !== undefined) await server.bind(args.listen)
 
+const NOTHING_WAITS = { waiting: 0, catchingUp: false }
 const registry = new Registry()
-registerMeasures(registry, { pipeline, memory, relay, timers, unknownWatch })
+registerMeasures(registry, {
+  pipeline,
+  memory,
+  relay: { backlog: () => relay?.backlog() ?? NOTHING_WAITS },
+  timers,
+  unknownWatch,
+})
 const child = childProcess({
   metrics: () => registry.metrics(),
   stop: async () => {
@@ -221,11 +271,16 @@ const child = childProcess({
     await disk.stop()
     await rail.close()
     await pipeline.idle()
-    await relay.stop()
+    await relay?.stop()
     await bus.close()
+    if (isReleased) {
+      await books.raiseEpoch(highWaterMark?.epoch ?? 0)
+      highWater.committed(books.marks.progress())
+    }
     await highWater.stop()
     await store.close()
   },
 })
-child.ready({ port: grpcPort })
+isServing = true
+child.ready({ port: grpcPort, mode: isRecovering ? 'recovery' : 'normal' })
 log.info({ port: grpcPort }, 'serving')

@@ -53,6 +53,15 @@ export function registerMeasures(
     'Commands refused because the disk is almost full',
     () => measures.refusedDiskLow,
   )
+  gauge('causeway_recovery_mode', '1 while the processor only reads', () =>
+    Number(memory.recovery !== null),
+  )
+  counter(
+    'causeway_refused_in_recovery_total',
+    'Commands refused because the processor only reads',
+    () => measures.refusedInRecovery,
+  )
+  gauge('causeway_orphan_executions', 'Orphan executions that are open', () => memory.orphans.open)
   gauge('causeway_waiting', 'Commands waiting to be decided', () => measures.waiting())
   gauge('causeway_warm_intents', 'Intents in memory', () => memory.intents.size)
   gauge('causeway_warm_payouts', 'Payouts in memory', () => memory.payouts.size)

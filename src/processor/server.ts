@@ -15,6 +15,7 @@ import type { ProtoGrpcType as OperatorProto } from '../../protos/types/operator
 import type { ProtoGrpcType as PartnersProto } from '../../protos/types/partners.js'
 import type { ProtoGrpcType as PayoutsProto } from '../../protos/types/payouts.js'
 import type { ProtoGrpcType as ReconciliationProto } from '../../protos/types/reconciliation.js'
+import type { ProtoGrpcType as RecoveryProto } from '../../protos/types/recovery.js'
 import type { ProtoGrpcType as WebhookAdminProto } from '../../protos/types/webhook_admin.js'
 import type { ProtoGrpcType as WebhooksProto } from '../../protos/types/webhooks.js'
 import { HOUR, MINUTE, SECOND } from '../base/clock.js'
@@ -28,6 +29,7 @@ import { internalServices } from './services/internal.js'
 import { eventOutcomesService, operatorService } from './services/operator.js'
 import { partnerAdminService } from './services/partner_admin.js'
 import { reconciliationService } from './services/reconciliation.js'
+import { recoveryService, type RecoveryDependencies } from './services/recovery.js'
 import type { UnaryDependencies } from './services/unary.js'
 import { webhookAdminService } from './services/webhook_admin.js'
 
@@ -39,6 +41,7 @@ type Protos = DeskProto &
   PartnersProto &
   PayoutsProto &
   ReconciliationProto &
+  RecoveryProto &
   WebhookAdminProto &
   WebhooksProto
 
@@ -48,12 +51,18 @@ export interface ProcessorServer {
   close(): Promise<void>
 }
 
+export interface ServerLinks extends RecoveryDependencies {
+  readonly onPool?: PoolConnected
+}
+
+const NO_LINKS: ServerLinks = { behind: () => [], released: () => undefined }
+
 const CLOSE_WITHIN_MS = 5 * SECOND
 
 export function createServer(
   dependencies: UnaryDependencies,
   directory: DirectoryService,
-  onPool?: PoolConnected,
+  { onPool, ...recovery }: ServerLinks = NO_LINKS,
 ): ProcessorServer {
   const { server, addService, bind, close } = createGrpcServer({
     token: dependencies.guard.token,
@@ -79,6 +88,7 @@ export function createServer(
   add(v1.Operator, operatorService(dependencies))
   add(v1.PartnerAdmin, partnerAdminService(dependencies))
   add(v1.Reconciliation, reconciliationService(dependencies))
+  add(v1.Recovery, recoveryService(dependencies, recovery))
   add(v1.EventOutcomes, eventOutcomesService(dependencies))
   add(v1.DeliveryDesk, desk.handlers)
   add(v1.WebhookAdmin, webhookAdminService(dependencies, desk))

@@ -115,6 +115,16 @@ export interface Destination {
   readonly name: string
 }
 
+interface Referenced extends Pick<Instruction, 'purpose' | 'reference'> {
+  readonly destination: Pick<Destination, 'reference1' | 'reference2'>
+}
+
+/** How a bank's statement names the payment: of a QR code by the biller's references. */
+export function statementReference({ purpose, destination, reference }: Referenced): string {
+  if (purpose === 'payout') return reference
+  return [destination.reference1, destination.reference2].filter((text) => text !== '').join(' ')
+}
+
 export const REFUSALS = [
   'account_closed',
   'account_not_found',

@@ -19,12 +19,21 @@ interface Moved {
   readonly amount: bigint
 }
 
+export interface StatementDetails {
+  readonly environment: string
+  readonly purpose: string
+  readonly destinationAccount: string
+  readonly reference: string
+}
+
 /** A line of the rail's statement. */
 export interface StatementLine extends Moved {
   readonly transactionId: string
   readonly at: Instant
   /** Of the file, from 1. */
   readonly line: number
+  /** What only some statements tell. Empty: this one does not. */
+  readonly details?: StatementDetails
 }
 
 /** An entry on the rail's account in our books. */

@@ -6,6 +6,7 @@
  *
  * - The first record names the columns, in any order; columns of other names are ignored. Cells are
  *   separated by commas or, as the header shows, by semicolons.
+ * - `environment`, `purpose`, `destination_account` and `reference` are read where they are named.
  * - A record that cannot be understood is reported with its line number and the reason, never left
  *   out. A quote that does not close, or a record that is too long, takes what follows with it, and
  *   says so.
@@ -16,7 +17,7 @@ import { closeSync, createReadStream, openSync, readSync } from 'node:fs'
 import { parse, type CsvError, type Info } from 'csv-parse'
 import { instant } from '../base/clock.js'
 import { parsePositiveInt64 } from '../money/money.js'
-import { MOVEMENTS, type StatementLine } from './movement.js'
+import { MOVEMENTS, type StatementDetails, type StatementLine } from './movement.js'
 
 export const STATEMENT_COLUMNS = [
   'time',
@@ -27,6 +28,8 @@ export const STATEMENT_COLUMNS = [
   'amount',
 ] as const
 type Column = (typeof STATEMENT_COLUMNS)[number]
+const DETAIL_COLUMNS = ['environment', 'purpose', 'destination_account', 'reference'] as const
+type Places = Readonly<Record<Column | (typeof DETAIL_COLUMNS)[number], number>>
 
 export interface BadLine {
   readonly line: number
@@ -69,24 +72,23 @@ export function openStatement(file: string): StatementFile {
 
 const bad = (line: number, fault: string): Read => ({ bad: { line, fault } })
 
-type Places = Readonly<Record<Column, number>>
-
 /** Where each column is, by the first record. */
 function placesIn(header: readonly string[]): Places {
   const names = header.map((name) => name.trim().toLowerCase())
-  const places = STATEMENT_COLUMNS.map((column) => [column, names.indexOf(column)] as const)
+  const placeOf = (column: string) => [column, names.indexOf(column)] as const
+  const places = STATEMENT_COLUMNS.map(placeOf)
   const missing = places.filter(([, place]) => place === -1).map(([column]) => column)
   if (missing.length > 0) {
     throw new NoStatement(`its first line does not name the columns ${missing.join(', ')}`)
   }
-  return Object.fromEntries(places) as Record<Column, number>
+  return Object.fromEntries([...places, ...DETAIL_COLUMNS.map(placeOf)]) as Places
 }
 
 const ID = /^[\x21-\x7e]{1,128}$/
 const TIME = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d{1,9})?(?:Z|[+-]\d\d:\d\d)$/
 
 function read({ line, cells }: CsvRecord, places: Places): Read {
-  const cell = (column: Column): string => (cells[places[column]] ?? '').trim()
+  const cell = (column: keyof Places): string => (cells[places[column]] ?? '').trim()
   const at = TIME.test(cell('time')) ? Date.parse(cell('time')) : Number.NaN
   const movement = MOVEMENTS.find((known) => known === cell('movement'))
   const amount = parsePositiveInt64(cell('amount'))
@@ -104,9 +106,20 @@ function read({ line, cells }: CsvRecord, places: Places): Read {
       amount,
       transactionId: cell('transaction_id'),
       at: instant(at),
+      ...(DETAIL_COLUMNS.every((column) => places[column] === -1)
+        ? {}
+        : { details: detailsIn(cell) }),
     },
   }
 }
+
+const detailsIn = (cell: (column: keyof Places) => string): StatementDetails => ({
+  environment: cell('environment'),
+  purpose: cell('purpose'),
+  destinationAccount: cell('destination_account'),
+  // An apostrophe keeps a spreadsheet from taking it for a formula.
+  reference: cell('reference').replace(/^'(?=[=+\-@])/, ''),
+})
 
 interface CsvRecord {
   /** Where it ends, from 1. */

@@ -15,6 +15,12 @@ import type { Instant } from '../base/clock.js'
 import type { TenantId } from '../base/ids.js'
 import type { Database, Statement } from './database.js'
 import { readEntityFile, type EntityFile, type EntityKind } from './entity_file.js'
+import {
+  heldForStatement,
+  orphansStatement,
+  type HeldPayment,
+  type OrphanPlace,
+} from './orphans.js'
 import { asText, NO_ROWS, rowsOf, type Columns } from './page_text.js'
 import { createReadingLine, type Asker, type ReadingLine } from './reading_line.js'
 import { sealedStatement, type SealedRow, type SealedTable } from './sealed.js'
@@ -111,6 +117,10 @@ export interface Lists {
     after: DiscrepancyPlace,
     limit: number,
   ): Promise<readonly Row<'discrepancies'>[]>
+  /** The oldest first. */
+  orphans(resolved: boolean, after: OrphanPlace, limit: number): Promise<readonly Row<'orphans'>[]>
+  /** Payments that wait for a review because they equal one of these orphan executions. */
+  heldFor(orphans: readonly string[]): Promise<readonly HeldPayment[]>
   /** What the rail moved and was booked before `to`, the oldest first. */
   movements(after: MovementPlace, to: number, limit: number): Promise<readonly RailMovement[]>
   /** All that was ever booked of these instructions. */
@@ -184,6 +194,11 @@ function listsIn(line: ReadingLine, asker: Asker): Lists {
       const rows = await read<StoredRow>(discrepanciesStatement(resolved, after, limit))
       return rows.map((row) => fromStored('discrepancies', row))
     },
+    orphans: async (resolved, after, limit) => {
+      const rows = await read<StoredRow>(orphansStatement(resolved, after, limit))
+      return rows.map((row) => fromStored('orphans', row))
+    },
+    heldFor: (orphans) => read(heldForStatement(orphans)),
     movements: (after, to, limit) => pageOf(movementsStatement(after, to, limit), RAIL_MOVEMENT),
     movementsOf: (instructions) => pageOf(movementsOfStatement(instructions), RAIL_MOVEMENT),
     sealed: (table, after, limit) => read(sealedStatement(table, after, limit)),

@@ -114,7 +114,14 @@ export interface BootState {
   readonly balanceAlerts: readonly Row<'balanceAlerts'>[]
   readonly discrepancies: readonly { readonly id: string }[]
   readonly accounts: readonly { readonly id: string; readonly balance: string }[]
-  readonly sequences: readonly { readonly tenant: TenantId; readonly sequence: number }[]
+  /** Of each tenant's last event. */
+  readonly sequences: readonly {
+    readonly tenant: TenantId
+    readonly sequence: number
+    readonly position: number
+  }[]
+  readonly recoveries: readonly Row<'recoveries'>[]
+  readonly orphans: readonly Row<'orphans'>[]
   readonly lastPosting: number
   readonly lastPosition: number
   readonly keyPrints: readonly StoredPrints[]
@@ -137,12 +144,15 @@ export interface Store {
   readonly marks: ProgressQueries
   /** Begins the epoch behind `above` and behind the present one. Not beside a commit. */
   raiseEpoch(above: number): Promise<void>
+  /** An operator has not released them yet. */
+  isInRecovery(): Promise<boolean>
   close(): Promise<void>
 }
 
 export const PROCESSOR_SCHEMA = join(projectRoot(), 'src/store/schema')
 const NEW_NONCE_SALT = `INSERT OR IGNORE INTO meta (name, value)
   VALUES ('nonce_salt', hex(randomblob(32)))`
+const IN_RECOVERY = 'SELECT 1 FROM recoveries WHERE released_at IS NULL'
 const RAISE_EPOCH = 'UPDATE owner SET epoch = ?'
 const TRUNCATE = 'PRAGMA wal_checkpoint(TRUNCATE)'
 
@@ -188,6 +198,7 @@ export async function openStore(file: string): Promise<Store> {
       ),
     lists: createLists(listing),
     marks: progressQueries(background, () => progress),
+    isInRecovery: async () => (await background.all(IN_RECOVERY)).length > 0,
     raiseEpoch: async (above) => {
       const epoch = Math.max(above, progress.epoch) + 1
       await writer.run(RAISE_EPOCH, [epoch])
@@ -291,9 +302,10 @@ const LAST_SEQUENCES = `
     UNION ALL
     SELECT (SELECT min(tenant) FROM events WHERE tenant > tenants.tenant)
     FROM tenants WHERE tenant IS NOT NULL)
-  SELECT tenant,
-         (SELECT max(sequence) FROM events WHERE events.tenant = tenants.tenant) AS sequence
-  FROM tenants WHERE tenant IS NOT NULL`
+  SELECT last.tenant, last.sequence, last.position
+  FROM tenants JOIN events last ON last.tenant = tenants.tenant
+    AND last.sequence = (SELECT max(sequence) FROM events WHERE events.tenant = tenants.tenant)
+  WHERE tenants.tenant IS NOT NULL`
 
 async function readBootState(
   reader: Database,
@@ -318,6 +330,8 @@ async function readBootState(
     discrepancies: await reader.all('SELECT id FROM discrepancies'),
     accounts: await reader.all('SELECT id, CAST(balance AS TEXT) AS balance FROM ledger_accounts'),
     sequences: await reader.all(LAST_SEQUENCES),
+    recoveries: await everyRow(reader, 'recoveries'),
+    orphans: await everyRow(reader, 'orphans'),
     lastPosting: last?.posting ?? 0,
     lastPosition: last?.position ?? 0,
     keyPrints: await readKeyPrints(reader),

@@ -242,6 +242,40 @@ export const TABLES = {
     key: ['kind', 'id'],
     columns: { kind: 'text', id: 'text', at: 'integer' },
   },
+  recoveries: {
+    name: 'recoveries',
+    key: ['number'],
+    columns: {
+      number: 'integer',
+      entered_at: 'integer',
+      cause: 'text',
+      released_at: 'integer',
+      statement: 'text',
+      loss: 'json',
+      position_from: 'integer',
+      position_to: 'integer',
+    },
+  },
+  orphans: {
+    name: 'orphan_executions',
+    key: ['instruction'],
+    columns: {
+      instruction: 'text',
+      recovery: 'integer',
+      environment: 'text',
+      purpose: 'text',
+      destination: 'text',
+      account_last4: 'text',
+      amount: 'int64',
+      currency: 'text',
+      reference: 'text',
+      transaction_id: 'text',
+      executed_at: 'integer',
+      status: 'text',
+      matched_to: 'text',
+      resolved_at: 'integer',
+    },
+  },
   operatorLog: {
     name: 'operator_log',
     columns: {
@@ -276,6 +310,15 @@ type Nullable = {
   discrepancies: 'tenant' | 'plan' | 'currency' | 'amount' | 'resolved_at' | 'settlement'
   masterKeys: 'sealing_since' | 'emptied_at'
   operatorLog: 'evidence'
+  recoveries: 'released_at' | 'statement' | 'loss' | 'position_from' | 'position_to'
+  orphans:
+    | 'environment'
+    | 'purpose'
+    | 'destination'
+    | 'account_last4'
+    | 'reference'
+    | 'matched_to'
+    | 'resolved_at'
 }
 type NullableOf<N extends TableName> = N extends keyof Nullable ? Nullable[N] : never
 

@@ -44,6 +44,8 @@ export interface Keeper {
   readonly name: string
   readonly pid: number | undefined
   readonly isReady: boolean
+  /** It serves reads only. */
+  readonly isInRecovery: boolean
   readonly restarts: number
   /** Resolves when it serves. @throws CannotStart when it does not come to that */
   start(): Promise<void>
@@ -56,6 +58,7 @@ export function keep(options: KeeperOptions): Keeper {
   const { askEveryMs = ASK_EVERY_MS } = options
   let current: Run | undefined
   let isReady = false
+  let isInRecovery = false
   let restarts = 0
   const retry = createRetry(RESTART)
 
@@ -74,6 +77,7 @@ export function keep(options: KeeperOptions): Keeper {
   const serve = (served: Run, info: ReadyInfo, anew: boolean): void => {
     const since = clock.now()
     isReady = true
+    isInRecovery = info['mode'] === 'recovery'
     onReady(info, anew)
     let isSilent = false
     const stopAsking = ask(served, info, () => {
@@ -131,6 +135,9 @@ export function keep(options: KeeperOptions): Keeper {
     },
     get isReady() {
       return isReady
+    },
+    get isInRecovery() {
+      return isInRecovery
     },
     get restarts() {
       return restarts

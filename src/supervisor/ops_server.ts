@@ -70,6 +70,7 @@ async function answer(
     const processes = Object.fromEntries(keepers.map(({ name, isReady }) => [name, isReady]))
     return json(response, ready ? 200 : 503, {
       ready,
+      mode: modeOf(keepers),
       processes,
       integrity: integrity(),
       disk: disk.isLow() ? 'low' : 'ok',
@@ -84,6 +85,9 @@ async function answer(
     joinExpositions(new Map([...texts, ['supervisor', ownMetrics(keepers, integrity(), disk)]])),
   )
 }
+
+const modeOf = (keepers: readonly Keeper[]): string =>
+  keepers.some(({ isInRecovery }) => isInRecovery) ? 'recovery' : 'normal'
 
 function ownMetrics(keepers: readonly Keeper[], integrity: IntegrityState, disk: Disk): string {
   return [

@@ -123,12 +123,21 @@ export async function planStack(
       },
     })
   }
+  let hasServed = false
   const middle: PlannedProgram = {
     name: 'processor',
-    program: () => own('src/processor/main.js', 'processor', '--rail', rail, '--listen', processor),
+    program: () => {
+      const args = ['--rail', rail, '--listen', processor]
+      const program = own('src/processor/main.js', 'processor', ...args)
+      if (!hasServed) return program
+      // The setting begins recovery mode; whether it goes on, the books know.
+      return { ...program, environment: { ...program.environment, RECOVERY: 'no' } }
+    },
     learn: (info) => {
+      hasServed = true
       ports.grpc = portOf(info)
-      return `gRPC on 127.0.0.1:${ports.grpc}`
+      const where = `gRPC on 127.0.0.1:${ports.grpc}`
+      return info['mode'] === 'recovery' ? `${where}, in recovery mode: reads only` : where
     },
   }
   const edges: PlannedProgram[] = [

@@ -7,7 +7,7 @@
  * S1. The file is 0600 and is replaced as a whole, before the stack says that it is ready.
  */
 import { renameSync, writeFileSync } from 'node:fs'
-import { credentials } from '@grpc/grpc-js'
+import { credentials, status, type ServiceError } from '@grpc/grpc-js'
 import type { ProtoGrpcType } from '../../protos/types/operator.js'
 import type { DemoCredentials } from '../../protos/types/causeway/v1/DemoCredentials.js'
 import { SECOND, type Clock } from '../base/clock.js'
@@ -16,6 +16,7 @@ import { contracts } from '../base/protos.js'
 import { CannotStart } from './cannot_start.js'
 
 const ANSWER_WITHIN_MS = 30 * SECOND
+const ASK_AGAIN_MS = SECOND / 4
 
 export interface Sandbox {
   readonly base_url: string
@@ -63,15 +64,29 @@ export async function writeSandboxFile(
   return sandbox
 }
 
-function ensureDemo(addresses: Addresses, clock: Clock): Promise<DemoCredentials> {
+/** A processor that begins recovery mode starts anew, so it may be away for a moment. */
+async function ensureDemo(addresses: Addresses, clock: Clock): Promise<DemoCredentials> {
+  const deadline = clock.now() + ANSWER_WITHIN_MS
+  for (;;) {
+    const answered = await askForDemo(addresses, deadline)
+    if (!(answered instanceof Error)) return answered
+    if (answered.code !== status.UNAVAILABLE || clock.now() >= deadline) {
+      throw new CannotStart(`The demo partner can not be made: ${answered.details}`)
+    }
+    await new Promise((resolve) => setTimeout(resolve, ASK_AGAIN_MS))
+  }
+}
+
+function askForDemo(
+  addresses: Addresses,
+  deadline: number,
+): Promise<DemoCredentials | ServiceError> {
   const { Operator } = contracts<ProtoGrpcType>().causeway.v1
   const operator = new Operator(addresses.grpc_address, credentials.createInsecure())
-  const deadline = clock.now() + ANSWER_WITHIN_MS
-  return new Promise((resolve, reject) => {
+  return new Promise((resolve) => {
     operator.EnsureDemo({}, bearer(addresses.internal_token), { deadline }, (error, demo) => {
       operator.close()
-      if (demo !== undefined) return resolve(demo)
-      reject(new CannotStart(`The demo partner can not be made: ${error?.details ?? 'no answer'}`))
+      resolve(demo ?? error!)
     })
   })
 }

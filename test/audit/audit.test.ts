@@ -252,7 +252,7 @@ void t.test('what happens during the audit is not held against anybody', async (
       refusal, transaction_id, executions, due_at, due_step, report_id, executed_at, returned_at)
     SELECT 'pout_00000000000000000000000000', purpose, amount, currency, account, content,
     ${clock.now()}, state, refusal, transaction_id, executions, due_at, due_step, report_id,
-    executed_at, returned_at, environment
+    executed_at, returned_at
     FROM instructions WHERE id = '${payouts.processing}'`,
   )
   await plant(

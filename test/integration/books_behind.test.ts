@@ -12,6 +12,7 @@ import { eventually } from '../support/eventually.js'
 import { ownFolder } from '../support/own_folder.js'
 import { partnerOf } from '../support/partner.js'
 import { payByQr, payOut, untilStatus } from '../support/payments.js'
+import { aPayout } from '../support/requests.js'
 import { startInVain, startStack, type RunningStack } from '../support/stack.js'
 
 // Many processes on a machine that may be busy.
@@ -63,7 +64,7 @@ async function madeBehind(): Promise<{ dataDir: string; newest: string; older: s
   await untilMarked(second)
   await killAll(second)
   const newest = join(folder, 'newest')
-  rmSync(join(dataDir, 'run'), { recursive: true }) // sockets cannot be copied
+  rmSync(join(dataDir, 'run'), { recursive: true, force: true }) // sockets cannot be copied
   cpSync(dataDir, newest, { recursive: true })
   return { dataDir, newest, older }
 }
@@ -148,10 +149,23 @@ void t.test('an older copy, and the bus knows', async () => {
   t.match(await refused(dataDir), /the bus has event evt_\w+, which the books do not/)
 })
 
-void t.test('an older copy, and the webhook pool knows', async () => {
+void t.test('an older copy, and the webhook pool knows: it connects late', async (t) => {
   const dataDir = folderOf('pool', FILES.highWater, FILES.railDatabase, 'nats')
   restoreOlder(dataDir)
-  t.match(await refused(dataDir), /webhook pool 1 has event evt_\w+, which the books do not/)
+  const stack = await startStack({ dataDir, settings: SETTINGS })
+  t.teardown(() => stack.stop())
+  await eventually('recovery mode', async () => {
+    const answer = await fetch(`${stack.sandbox.ops_url}/readyz`)
+    const { mode } = (await answer.json()) as { mode: string }
+    return answer.status === 200 && mode === 'recovery'
+  })
+  t.match(stack.logOf('processor'), /webhook pool 1 has event evt_\w+, which the books do not/)
+  const { beneficiary } = aPayout()
+  const answer = await eventually('an answer', async () => {
+    const got = await partnerOf(stack.sandbox).request('POST', '/v1/beneficiaries', beneficiary)
+    return got.status !== 504 && got
+  })
+  t.equal(answer.status, 503, 'nothing is changed')
 })
 
 void t.test('books that were deleted as a whole', async (t) => {

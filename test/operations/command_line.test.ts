@@ -78,6 +78,8 @@ void t.test('who and why are taken by all that change something, and by no other
       'unknown list',
       'discrepancy list',
       'trial-balance [PARTNER_ENV]',
+      'recovery show',
+      'recovery orphans',
       'actions',
       'master-key list',
       'webhooks status',

@@ -17,6 +17,7 @@ import { masterKeyList, masterKeyReencrypt } from '../../src/operations/master_k
 import {
   connectOperator,
   connectPartnerAdmin,
+  connectRecovery,
   connectWebhookAdmin,
 } from '../../src/operations/operator_client.js'
 import type { Flags } from '../../src/operations/options.js'
@@ -49,6 +50,7 @@ const context: Omit<Context, 'flags'> = {
   operator: connectOperator(stack.sandbox, systemClock),
   partners: connectPartnerAdmin(stack.sandbox, systemClock),
   webhooks: connectWebhookAdmin(stack.sandbox, systemClock),
+  recovery: connectRecovery(stack.sandbox, systemClock),
   clock: systemClock,
   paint: (_style, text) => text,
   servesProduction: false,
@@ -57,6 +59,7 @@ t.teardown(() => {
   context.operator.close()
   context.partners.close()
   context.webhooks.close()
+  context.recovery.close()
 })
 
 /** The words after the command's own. */

@@ -15,6 +15,7 @@ void t.test('the relay: what waits, and whether the outbox is read', async (t) =
         dropped: 0,
         refusedFull: 0,
         refusedDiskLow: 0,
+        refusedInRecovery: 0,
         waiting: () => 0,
       },
     },

@@ -164,6 +164,7 @@ void t.test('after a day: a measure, and one line in the log', async (t) => {
         dropped: 0,
         refusedFull: 0,
         refusedDiskLow: 0,
+        refusedInRecovery: 0,
         waiting: () => 0,
       },
     },

@@ -5,7 +5,10 @@ import { openDatabase } from '../../src/store/database.js'
 import { openJournal } from '../../src/rails/sandbox/journal.js'
 import { statementOf } from '../../src/rails/sandbox/statement.js'
 
-const HEAD = 'time,transaction_id,instruction_id,movement,currency,amount'
+const HEAD = [
+  'time,transaction_id,instruction_id,movement,currency,amount',
+  'environment,purpose,destination_account,reference',
+].join()
 const MOST = '9223372036854775807'
 const at = (ms: number): string => new Date(ms).toISOString()
 
@@ -27,9 +30,9 @@ t.test('the lines of a period', async (t) => {
     for await (const page of statementOf(journal, from, to)) text += page
     return text.split('\r\n')
   }
-  const one = `${at(10)},TX1,pout_1,executed,VND,${MOST}`
-  const out = `${at(19)},TX2,pout_2,executed,THB,5`
-  const back = `${at(20)},TX2,pout_2,returned,THB,5`
+  const one = `${at(10)},TX1,pout_1,executed,VND,${MOST},,payout,1,`
+  const out = `${at(19)},TX2,pout_2,executed,THB,5,,payout,2,`
+  const back = `${at(20)},TX2,pout_2,returned,THB,5,,payout,2,`
   t.same(await statement(0, 100), [HEAD, one, out, back, ''])
   t.same(await statement(10, 20), [HEAD, one, out, ''], 'its end is left out')
   t.same(await statement(11, 19), [HEAD, ''])

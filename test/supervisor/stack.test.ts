@@ -81,12 +81,12 @@ t.test('everything comes up, tells where it is, and ends without a trace', async
   const { status, body } = await readyz(stack)
   t.equal(status, 200)
   const processes = Object.fromEntries(PROCESSES.map((name) => [name, true]))
-  t.match(body, { ready: true, processes, integrity: /^(pending|ok)$/, disk: 'ok' })
+  t.match(body, { ready: true, mode: 'normal', processes, integrity: /^(pending|ok)$/, disk: 'ok' })
   const checked = await eventually('the databases are checked', async () => {
     const { body: now } = await readyz(stack)
     return (now as { integrity: string }).integrity !== 'pending' && now
   })
-  t.strictSame(checked, { ready: true, processes, integrity: 'ok', disk: 'ok' })
+  t.strictSame(checked, { ready: true, mode: 'normal', processes, integrity: 'ok', disk: 'ok' })
   const integrityLog = readFileSync(join(dataDir, 'logs/integrity.log'), 'utf8')
   for (const file of ['processor.db', 'rail.db', 'webhooks.db']) t.match(integrityLog, file)
   t.equal((await fetch(`${sandbox.ops_url}/healthz`)).status, 200)

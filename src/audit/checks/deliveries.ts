@@ -113,12 +113,19 @@ interface PoolEvent {
 }
 
 const TOLD = "json_array(id, tenant, type, sequence, created_at, body) || ''"
+/** An operator has accepted it as lost: it is from before the restored books were released. */
+const WAS_LOST = `w.created_at < (SELECT max(r.entered_at) FROM main.recoveries r
+    WHERE r.released_at IS NOT NULL)
+  AND NOT EXISTS (SELECT 1 FROM main.events x
+    WHERE x.tenant = w.tenant AND x.sequence = w.sequence)`
 /** Of a pool's events those whose like is not in the processor's snapshot. */
 const UNLIKE = `
   SELECT w.position, w.id, w.told, w.reported
-    FROM (SELECT position, id, reported, ${TOLD} AS told FROM :pool.events) w
+    FROM (SELECT position, id, reported, tenant, sequence, created_at, ${TOLD} AS told
+            FROM :pool.events) w
       LEFT JOIN (SELECT id, settled_at, ${TOLD} AS told FROM main.events) e ON e.id = w.id
     WHERE w.position > ? AND (e.told IS NOT w.told OR w.reported = 1 AND e.settled_at IS NULL)
+      AND NOT (e.id IS NULL AND ${WAS_LOST})
     ORDER BY w.position LIMIT ?`
 const BY_NOW = `
   SELECT id, entity, settled_at AS settledAt, ${TOLD} AS told FROM events

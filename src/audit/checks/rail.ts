@@ -9,17 +9,22 @@
 import { byQuery, type Broken, type Check } from '../check.js'
 
 const isKnown = (id: string): string => `(
-  EXISTS (SELECT 1 FROM main.discrepancies odd WHERE odd.entity = ${id})
+  EXISTS (SELECT 1 FROM orphan_executions orphan WHERE orphan.instruction = ${id})
+  OR EXISTS (SELECT 1 FROM main.discrepancies odd WHERE odd.entity = ${id})
   OR EXISTS (SELECT 1 FROM operator_log log
     WHERE log.subject = ${id} AND log.evidence IS NOT NULL))`
 
+/** The instruction that paid it: its own, or the orphan execution that it was matched to. */
+const instructionOf = (id: string): string => `coalesce(
+  (SELECT orphan.instruction FROM orphan_executions orphan WHERE orphan.matched_to = ${id}), ${id})`
+
 /** What was ordered for each entity. */
-const ORDERED = `ordered (id, state, amount, currency, purpose, transaction_id) AS (
-  SELECT id, state, context ->> 'recipientAmount', context ->> 'currency', 'payout',
-         context ->> 'transactionId'
+const ORDERED = `ordered (id, instruction, state, amount, currency, purpose, transaction_id) AS (
+  SELECT id, ${instructionOf('id')}, state, context ->> 'recipientAmount', context ->> 'currency',
+         'payout', context ->> 'transactionId'
     FROM payouts
   UNION ALL
-  SELECT id, state, context ->> '$.scanned.quote.localMinor',
+  SELECT id, ${instructionOf('id')}, state, context ->> '$.scanned.quote.localMinor',
          context ->> '$.scanned.quote.currency', 'qr_payment', context ->> 'transactionId'
     FROM intents)`
 
@@ -53,7 +58,7 @@ export const paidExactlyOnce = byQuery({
     SELECT o.id AS entity, coalesce(${inWords}, 'no instruction') AS found,
            'executed 1 times: ' || o.purpose || ' of ' || o.currency || ' ' || o.amount
              || coalesce(' as ' || o.transaction_id, ' under a number') AS expected
-      FROM ordered o LEFT JOIN rail.instructions i ON i.id = o.id
+      FROM ordered o LEFT JOIN rail.instructions i ON i.id = o.instruction
       WHERE o.state IN ('completed', 'reversed', 'captured', 'refunded')
         AND (i.executions, CAST(i.amount AS TEXT), i.currency, i.purpose, i.transaction_id)
           IS NOT (1, o.amount, o.currency, o.purpose, coalesce(o.transaction_id, ''))
@@ -67,7 +72,7 @@ export const neverPaid = byQuery({
   over: ['payouts', 'intents'],
   broken: `WITH ${ORDERED}
     SELECT o.id AS entity, ${inWords} AS found, o.state || ', so executed 0 times' AS expected
-      FROM ordered o JOIN rail.instructions i ON i.id = o.id
+      FROM ordered o JOIN rail.instructions i ON i.id = o.instruction
       WHERE o.state IN ('failed', 'cancelled', 'expired') AND i.executions <> 0
         AND NOT ${isKnown('o.id')}`,
 })
@@ -82,7 +87,7 @@ export const openPaidAtMostOnce = byQuery({
     SELECT o.id AS entity, ${inWords} AS found,
            'at most once ' || o.purpose || ' of '
              || coalesce(o.currency || ' ' || o.amount, 'nothing') AS expected
-      FROM ordered o JOIN rail.instructions i ON i.id = o.id
+      FROM ordered o JOIN rail.instructions i ON i.id = o.instruction
       WHERE o.state IN ('created', 'processing', 'authorized')
         AND i.received_at < :as_of
         AND (i.executions > 1 OR (CAST(i.amount AS TEXT), i.currency, i.purpose)
@@ -133,7 +138,7 @@ export const givenBackCameBack = byQuery({
   over: ['payouts', 'intents'],
   broken: `WITH ${ORDERED}
     SELECT o.id AS entity, coalesce(${inWords}, 'no instruction') AS found, 'returned' AS expected
-      FROM ordered o LEFT JOIN rail.instructions i ON i.id = o.id
+      FROM ordered o LEFT JOIN rail.instructions i ON i.id = o.instruction
       WHERE o.state IN ('reversed', 'refunded') AND i.state IS NOT 'returned'
         AND NOT ${isKnown('o.id')}`,
 })
@@ -172,6 +177,39 @@ export const cameBackIsGivenBack: Check = {
     return { rows, broken: null }
   },
 }
+
+export const orphansAreExecutions = byQuery({
+  name: 'orphans_are_executions',
+  sentence:
+    'An orphan execution is in the log of the rail; a matched one paid a payment of these books, ' +
+    'and one that is resolved was so by name.',
+  reads: ['rail'],
+  over: ['orphan_executions'],
+  broken: `
+    SELECT x.instruction AS entity,
+           coalesce(i.currency || ' ' || CAST(i.amount AS TEXT) || ', executed '
+             || i.executions || ' times', 'no instruction') AS found,
+           x.currency || ' ' || CAST(x.amount AS TEXT) || ', executed 1 times' AS expected
+      FROM orphan_executions x LEFT JOIN rail.instructions i ON i.id = x.instruction
+      WHERE (i.executions, i.amount, i.currency, i.transaction_id)
+        IS NOT (1, x.amount, x.currency, x.transaction_id)
+    UNION ALL
+    SELECT x.instruction,
+           'matched to ' || x.matched_to || ', ' || coalesce(p.state, t.state, 'nothing'),
+           'a payment that was executed as ' || x.transaction_id
+      FROM orphan_executions x
+        LEFT JOIN payouts p ON p.id = x.matched_to LEFT JOIN intents t ON t.id = x.matched_to
+      WHERE x.status = 'matched'
+        AND (coalesce(p.state, t.state) NOT IN ('completed', 'reversed', 'captured', 'refunded')
+          OR coalesce(p.context ->> 'transactionId', t.context ->> 'transactionId')
+            IS NOT x.transaction_id)
+    UNION ALL
+    SELECT x.instruction, x.status || ' at ' || x.resolved_at,
+           'who, why and the evidence, in operator_log'
+      FROM orphan_executions x
+      WHERE x.resolved_at IS NOT NULL AND NOT EXISTS (SELECT 1 FROM operator_log o
+        WHERE o.subject = x.instruction AND o.at = x.resolved_at AND o.evidence IS NOT NULL)`,
+})
 
 export const discrepanciesAreResolvedByName = byQuery({
   name: 'discrepancies_are_resolved_by_name',

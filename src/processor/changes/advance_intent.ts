@@ -31,6 +31,7 @@ function mayInstruct({ railUp, now }: Desk, { state, context }: LiveIntent, { ty
   if (type === 'confirm') return railUp && state === 'created'
   if (state !== 'authorized') return false
   const isLate = now >= (context.confirmation?.notAfter ?? now)
+  if (type === 'approve') return railUp
   return type === 'notFound' || (type === 'wake' && railUp && !isOut(context) && !isLate)
 }
 

@@ -53,4 +53,4 @@ export function publishEvent(
 
 /** The number that the tenant's next event will have. */
 export const nextSequence = (memory: Memory, tenant: TenantId): number =>
-  (memory.sequences.get(tenant) ?? 0) + 1
+  (memory.sequences.get(tenant) ?? memory.skippedSequences) + 1

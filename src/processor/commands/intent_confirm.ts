@@ -7,6 +7,8 @@
  * F2. A refused confirmation consumes neither token nor key.
  * F3. The user's limits and the balance are checked and used in the same step, so raced
  *     confirmations can not pass them.
+ * - A payment that equals an orphan execution is authorized and held: it is not submitted before an
+ *   operator has decided.
  */
 import { plus, type Instant } from '../../base/clock.js'
 import type { ErrorCode } from '../../base/errors.js'
@@ -17,6 +19,9 @@ import type { IntentContext } from '../../../actors/intent/context.js'
 import { authorizedView } from '../../../actors/intent/view.js'
 import { advanceIntent } from '../changes/advance_intent.js'
 import { canPostIntent } from '../changes/books.js'
+import { accountOfIntent } from '../changes/orders.js'
+import { orphanEqualTo } from '../changes/orphans.js'
+import { statementReference } from '../../rails/rail.js'
 import type { Command, Desk } from '../cycle/command.js'
 import { answer, refuse, replay } from '../cycle/answer.js'
 import type { LiveIntent } from '../memory/memory.js'
@@ -54,13 +59,18 @@ export function confirmIntent(tenant: TenantId, request: ConfirmIntent, at: Inst
       const refusal = refusalOf(desk, live, request)
       if (refusal !== null) return refuse(refusal)
 
-      // From here on it must succeed.
       const { context } = live
+      const orphan = orphanOf(desk, context)
+
+      // From here on it must succeed.
       const keys = limitKeys(context.tenant, context.userId, context.corridor, desk.now)
       advanceIntent(desk, live, {
         type: 'confirm',
         at: desk.now,
         railUp: desk.railUp,
+        ...(orphan === undefined
+          ? {}
+          : { heldFor: { orphan, until: plus(desk.now, desk.rules.reviewTtlMs) } }),
         confirmation: {
           jti,
           ...(key === undefined ? {} : { key }),
@@ -103,4 +113,16 @@ function isBoundQuote(request: ConfirmIntent, { scanned }: IntentContext): boole
   const { quote_id: id, quote_version: version } = request
   if (id !== undefined && id !== null && id !== scanned?.quote.id) return false
   return version === undefined || version === null || version === scanned?.quote.version
+}
+
+/** The orphan execution that may be this very payment: it is held instead of submitted. */
+function orphanOf(desk: Desk, context: IntentContext): string | undefined {
+  const { quote, destination } = context.scanned!
+  const paid = { currency: quote.currency, amount: BigInt(quote.localMinor) }
+  const purpose = 'qr_payment'
+  return orphanEqualTo(desk, context.tenant, paid, () => ({
+    purpose,
+    account: accountOfIntent(desk, context),
+    reference: statementReference({ purpose, destination, reference: context.id }),
+  }))?.instruction
 }

@@ -6,6 +6,8 @@
  * P2. Checks run in the order of `check`; a refusal leaves no trace.
  * P3. `created` and `processing` are two transitions with an event each, in one commit. A held
  *     payout stays `created`.
+ * - A payout that equals an orphan execution is held: it is not submitted before an operator has
+ *   decided.
  */
 import {
   DESCRIPTION_MAX,
@@ -35,6 +37,8 @@ import type { FrozenBeneficiary, PayoutContext } from '../../../actors/payout/co
 import { payoutView } from '../../../actors/payout/view.js'
 import { advancePayout, publishPayout, stagePayout } from '../changes/advance_payout.js'
 import { canPostPayout, postPayout } from '../changes/books.js'
+import { accountOfPayout } from '../changes/orders.js'
+import { orphanEqualTo } from '../changes/orphans.js'
 import type { Command, Desk } from '../cycle/command.js'
 import { isSuspended } from '../changes/directory.js'
 import { answer, refuse, replay } from '../cycle/answer.js'
@@ -168,8 +172,10 @@ function check(desk: Desk, tenant: TenantId, request: CreatePayout): Checked {
   const steer = environmentOf(tenant) === 'sandbox' ? request.reference : ''
   if (steer === 'sandbox:compliance') return no('compliance_rejected')
   if (steer === 'sandbox:risk') return no('risk_rejected')
-  const held = steer === 'sandbox:review' || isHeld(route, amount)
-  const context = newContext(desk, tenant, request, { beneficiary, currency, route, fees, held })
+  const isReviewed = steer === 'sandbox:review' || isHeld(route, amount)
+  const terms = { beneficiary, currency, route, fees }
+  const context = heldOrNot(desk, newContext(desk, tenant, request, terms), isReviewed)
+  const held = context.orphan !== undefined || isReviewed
   if (!canPostPayout(desk, context, 'payout_accepted')) return no('insufficient_balance')
   if (steer === 'sandbox:rail_unavailable' || desk.railDownForMs > RAIL_MISSED_AFTER_MS) {
     return no('rail_unavailable')
@@ -229,14 +235,30 @@ interface Terms {
   readonly currency: Currency
   readonly route: Route
   readonly fees: Extract<ReturnType<typeof feesFor>, { ok: true }>
-  readonly held: boolean
+}
+
+/** Held for its review, or because it may be the payment of an orphan execution. */
+function heldOrNot(desk: Desk, context: PayoutContext, isReviewed: boolean): PayoutContext {
+  const { currency, recipientAmount, reference } = context
+  const paid = { currency, amount: BigInt(recipientAmount) }
+  const orphan = orphanEqualTo(desk, context.tenant, paid, () => ({
+    purpose: 'payout',
+    account: accountOfPayout(desk, context),
+    reference,
+  }))
+  if (orphan === undefined && !isReviewed) return context
+  return {
+    ...context,
+    ...(orphan === undefined ? {} : { orphan: orphan.instruction }),
+    wakeAt: plus(desk.now, desk.rules.reviewTtlMs),
+  }
 }
 
 function newContext(
-  { now, random, rules }: Desk,
+  { now, random }: Desk,
   tenant: TenantId,
   request: CreatePayout,
-  { beneficiary, currency, route, fees, held }: Terms,
+  { beneficiary, currency, route, fees }: Terms,
 ): PayoutContext {
   return {
     id: newId<PayoutId>('payout', now, random),
@@ -256,7 +278,7 @@ function newContext(
     metadata: request.metadata,
     beneficiary: frozen(beneficiary),
     createdAt: now,
-    wakeAt: held ? plus(now, rules.reviewTtlMs) : now,
+    wakeAt: now,
   }
 }
 

@@ -69,6 +69,7 @@ export interface PipelineMeasures {
   dropped: number
   refusedFull: number
   refusedDiskLow: number
+  refusedInRecovery: number
   waiting(): number
 }
 
@@ -91,6 +92,7 @@ export function createPipeline(dependencies: PipelineDependencies): Pipeline {
     dropped: 0,
     refusedFull: 0,
     refusedDiskLow: 0,
+    refusedInRecovery: 0,
     waiting: () => queue.size,
   }
 
@@ -164,6 +166,10 @@ export function createPipeline(dependencies: PipelineDependencies): Pipeline {
     if (fault !== null) return group.addReply(work.reply, refuse(fault))
     if (mustWait(work)) {
       measures.refusedDiskLow += 1
+      return group.addReply(work.reply, refuse('configuration_error'))
+    }
+    if (memory.recovery !== null && work.command.allowedInRecovery !== true) {
+      measures.refusedInRecovery += 1
       return group.addReply(work.reply, refuse('configuration_error'))
     }
     const before = group.changes

@@ -32,6 +32,7 @@ import {
 import { createEndpointTable, type EndpointTable } from './endpoint_table.js'
 import { createKeyIndex, printsIn, type KeyIndex } from './key_index.js'
 import { createRecentPayments, type RecentPayments } from './recent_payments.js'
+import { createOrphanIndex, type OrphanIndex } from './orphan_index.js'
 import { createUserPrinter, type UserPrinter } from './user_print.js'
 import { createRouteTable, routeOf, type RouteTable } from './routes.js'
 import { createShelf, type Shelf } from './shelf.js'
@@ -71,7 +72,13 @@ export interface Memory {
   readonly balanceAlerts: Map<AccountKey, Row<'balanceAlerts'>>
   /** The last event sequence of each tenant. */
   readonly sequences: Map<TenantId, number>
+  /** Numbers that a tenant's first event leaves out: books that were lost may have used them. */
+  skippedSequences: number
   readonly recentPayments: RecentPayments
+  readonly orphans: OrphanIndex
+  /** Not null: the processor only reads. Once it is released it starts anew. */
+  recovery: Row<'recoveries'> | null
+  lastRecovery: number
   readonly nonces: NonceTable
   /** Met since the start. */
   readonly corruptRows: CorruptRows
@@ -119,6 +126,7 @@ export async function loadMemory(
   for (const row of boot.balanceAlerts) memory.balanceAlerts.set(row.account as AccountKey, row)
   for (const { id } of boot.discrepancies) memory.discrepancyIds.add(id)
   loadBooks(memory, boot)
+  loadRecoveries(memory, boot)
   loadPrints(memory, boot)
   for (const row of boot.recentlyConfirmed) {
     const live = memory.intentHost.restore(row)
@@ -154,7 +162,11 @@ function emptyMemory(salt: Buffer, warmActors: number, duplicateWindowMs: number
     balances: new Map(),
     balanceAlerts: new Map(),
     sequences: new Map(),
+    skippedSequences: 0,
     recentPayments: createRecentPayments(duplicateWindowMs),
+    orphans: createOrphanIndex(),
+    recovery: null,
+    lastRecovery: 0,
     nonces: createNonceTable({ salt }),
     corruptRows: createCorruptRows(),
     keyIndex: createKeyIndex(),
@@ -170,9 +182,26 @@ function emptyMemory(salt: Buffer, warmActors: number, duplicateWindowMs: number
 function loadBooks(memory: Memory, boot: BootState): void {
   for (const { id, balance } of boot.accounts)
     memory.balances.set(id as AccountKey, BigInt(balance))
-  for (const { tenant, sequence } of boot.sequences) memory.sequences.set(tenant, sequence)
   memory.lastPosting = boot.lastPosting
   memory.lastPosition = boot.lastPosition
+}
+
+/** What was released skipped positions, and of each tenant as many numbers. */
+function loadRecoveries(memory: Memory, { recoveries, orphans, sequences }: BootState): void {
+  const skippedAfter = (position: number): number =>
+    recoveries
+      .filter(({ position_from: from }) => from !== null && from >= position)
+      .reduce((sum, { position_from, position_to }) => sum + position_to! - position_from!, 0)
+  for (const { tenant, sequence, position } of sequences) {
+    memory.sequences.set(tenant, sequence + skippedAfter(position))
+  }
+  memory.skippedSequences = skippedAfter(0)
+  for (const row of recoveries) {
+    memory.lastRecovery = row.number
+    memory.lastPosition = Math.max(memory.lastPosition, row.position_to ?? 0)
+    if (row.released_at === null) memory.recovery = row
+  }
+  for (const orphan of orphans) memory.orphans.set(orphan)
 }
 
 function loadPrints(memory: Memory, boot: BootState): void {

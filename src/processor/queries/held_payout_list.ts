@@ -22,6 +22,7 @@ export function listHeldPayouts(request: PageRequest): Query {
         return {
           tenant,
           deadline: context.wakeAt === null ? '' : toRfc3339(context.wakeAt),
+          orphan: context.orphan,
           payout: payoutView('created', context, brand),
         }
       })

@@ -25,6 +25,8 @@ export type Judgement =
   /** `reason`: one sentence without its full stop: what is behind what, and by how much. */
   | { readonly kind: 'behind'; readonly mark: Mark; readonly reason: string }
 
+export type Behind = Extract<Judgement, { kind: 'behind' }>
+
 const CONTAINED: Judgement = { kind: 'contained' }
 
 export interface Marks {

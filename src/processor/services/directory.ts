@@ -54,7 +54,7 @@ export function directoryService(memory: Memory, vault: Vault, guard: Guard): Di
     if (!admitsStream(guard, stream)) return
     keepWhileOpen(stream, endpointWatchers)
     for (const { entries, isLast } of chunked([...memory.endpoints.values()].map(wireEndpoint))) {
-      stream.write({ endpoints: entries, complete: isLast })
+      stream.write({ endpoints: entries, complete: isLast, paused: memory.recovery !== null })
     }
   }
 
@@ -76,7 +76,9 @@ export function directoryService(memory: Memory, vault: Vault, guard: Guard): Di
           .filter((endpoint) => endpoint !== undefined)
           .map(wireEndpoint)
         for (const { entries } of chunked(endpoints)) {
-          for (const watcher of endpointWatchers) watcher.write({ endpoints: entries })
+          for (const watcher of endpointWatchers) {
+            watcher.write({ endpoints: entries, paused: memory.recovery !== null })
+          }
         }
       }
     },

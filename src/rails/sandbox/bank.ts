@@ -27,7 +27,12 @@ import { assert } from '../../base/assert.js'
 import { plus, SECOND, type Instant } from '../../base/clock.js'
 import { newId } from '../../base/ids.js'
 import type { Random } from '../../base/random.js'
-import type { Instruction, Refusal, SimulatedOutcome } from '../rail.js'
+import {
+  statementReference,
+  type Instruction,
+  type Refusal,
+  type SimulatedOutcome,
+} from '../rail.js'
 import { contentOf, type Due, type Entry } from './entry.js'
 
 export interface Moment {
@@ -102,6 +107,7 @@ function pendingEntry(instruction: Instruction, now: Instant): Entry {
     amount: instruction.amount,
     currency: instruction.currency,
     account: instruction.destination.account,
+    reference: statementReference(instruction),
     content: contentOf(instruction),
     receivedAt: now,
     executedAt: null,

@@ -18,6 +18,8 @@ export interface Entry {
   readonly amount: bigint
   readonly currency: string
   readonly account: string
+  /** See `statementReference`; null: it was not kept. */
+  readonly reference: string | null
   /** See `contentOf`. */
   readonly content: string
   readonly receivedAt: Instant

@@ -49,7 +49,7 @@ const SCHEMA = join(projectRoot(), 'src/rails/sandbox/schema')
 
 const SELECT = `SELECT id, purpose, CAST(amount AS TEXT) AS amount, currency, account, content,
   received_at, executed_at, returned_at, state, refusal, transaction_id, executions, due_at,
-  due_step, report_id, environment
+  due_step, report_id, environment, reference
   FROM instructions`
 const FIND = `${SELECT} WHERE id IN (SELECT value FROM json_each(?))`
 const DUE = `${SELECT} WHERE due_at <= ? ORDER BY due_at LIMIT ?`
@@ -65,10 +65,11 @@ const WRITE_VIEW = `
   CREATE TEMP TRIGGER journal_group_spread INSTEAD OF INSERT ON journal_group BEGIN
     INSERT INTO instructions (id, purpose, amount, currency, account, content, received_at, state,
         refusal, transaction_id, executions, due_at, due_step, report_id, executed_at, returned_at,
-        environment)
+        environment, reference)
       SELECT value ->> 0, value ->> 1, CAST(value ->> 2 AS INTEGER), value ->> 3, value ->> 4,
         value ->> 5, value ->> 6, value ->> 7, value ->> 8, value ->> 9, value ->> 10,
-        value ->> 11, value ->> 12, value ->> 13, value ->> 14, value ->> 15, value ->> 16
+        value ->> 11, value ->> 12, value ->> 13, value ->> 14, value ->> 15, value ->> 16,
+        value ->> 17
       FROM json_each(NEW.entries) WHERE true
       ON CONFLICT (id) DO UPDATE SET state = excluded.state, refusal = excluded.refusal,
         transaction_id = excluded.transaction_id, executions = excluded.executions,
@@ -89,6 +90,7 @@ interface Row {
   readonly amount: string
   readonly currency: string
   readonly account: string
+  readonly reference: string | null
   readonly content: string
   readonly received_at: Instant
   readonly executed_at: Instant | null
@@ -148,6 +150,7 @@ function toEntry(row: Row): Entry {
     amount: BigInt(row.amount),
     currency: row.currency,
     account: row.account,
+    reference: row.reference,
     content: row.content,
     receivedAt: row.received_at,
     executedAt: row.executed_at,
@@ -180,4 +183,5 @@ const toValues = (entry: Entry): readonly (string | number | null)[] => [
   entry.executedAt,
   entry.returnedAt,
   entry.environment,
+  entry.reference,
 ]

@@ -11,12 +11,16 @@ import { csvLine } from '../../base/csv.js'
 import { instant, toRfc3339 } from '../../base/clock.js'
 import type { Database } from '../../store/database.js'
 
-const HEAD = ['time', 'transaction_id', 'instruction_id', 'movement', 'currency', 'amount']
+const HEAD = [
+  ...['time', 'transaction_id', 'instruction_id', 'movement', 'currency', 'amount'],
+  ...['environment', 'purpose', 'destination_account', 'reference'],
+]
 const PAGE_ROWS = 5_000
 
 const PAGE = `
   SELECT id, coalesce(transaction_id, '') AS transaction_id, currency,
-    CAST(amount AS TEXT) AS amount,
+    CAST(amount AS TEXT) AS amount, coalesce(environment, '') AS environment,
+    purpose, account, coalesce(reference, '') AS reference,
     iif(executed_at >= ?2 AND executed_at < ?3, executed_at, NULL) AS executed_at,
     iif(returned_at >= ?2 AND returned_at < ?3, returned_at, NULL) AS returned_at
   FROM instructions
@@ -29,6 +33,10 @@ interface Row {
   readonly transaction_id: string
   readonly currency: string
   readonly amount: string
+  readonly environment: string
+  readonly purpose: string
+  readonly account: string
+  readonly reference: string
   readonly executed_at: number | null
   readonly returned_at: number | null
 }
@@ -56,6 +64,7 @@ function linesOf(row: Row): string {
       : csvLine([
           ...[toRfc3339(instant(at)), row.transaction_id, row.id, movement],
           ...[row.currency, row.amount],
+          ...[row.environment, row.purpose, row.account, row.reference],
         ])
   return line('executed', row.executed_at) + line('returned', row.returned_at)
 }

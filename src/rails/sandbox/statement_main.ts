@@ -43,7 +43,8 @@ function typed(): { readonly from?: string; readonly to?: string; readonly out?:
 
 async function write(): Promise<void> {
   const journal = await openDatabase(file, { readOnly: true })
-  const target = args.out === undefined ? process.stdout : createWriteStream(args.out)
+  const target =
+    args.out === undefined ? process.stdout : createWriteStream(args.out, { mode: 0o600 })
   await pipeline(Readable.from(statementOf(journal, from, to)), target)
   await journal.close()
 }

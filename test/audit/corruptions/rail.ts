@@ -15,6 +15,14 @@ export const rail: Corruptions = ({ payouts, intents }) => [
     of: payouts.processing,
   },
   {
+    what: 'an orphan execution that is not in the log of the rail',
+    sql: `INSERT INTO recoveries VALUES (1, 1, 'RECOVERY=yes', NULL, NULL, NULL, NULL, NULL);
+      INSERT INTO orphan_executions VALUES ('pout_lost', 1, 'sandbox', 'payout', NULL, NULL, 5,
+        'VND', NULL, 'TX', 1, 'open', NULL, NULL)`,
+    breaks: 'orphans_are_executions',
+    of: 'pout_lost',
+  },
+  {
     what: 'a payment that the rail does not know',
     file: 'rail.db',
     sql: `DELETE FROM instructions WHERE id = '${payouts.completed}'`,
@@ -87,7 +95,7 @@ export const rail: Corruptions = ({ payouts, intents }) => [
             returned_at)
           SELECT '${payouts.notHandedOver}', purpose, amount, currency,
             '0123453333', content, received_at, state, refusal, transaction_id, executions, due_at,
-            due_step, report_id, executed_at, returned_at, environment
+            due_step, report_id, executed_at, returned_at
             FROM instructions WHERE id = '${payouts.processing}'`,
     breaks: 'instructions_were_ordered',
     of: payouts.notHandedOver,

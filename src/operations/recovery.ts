@@ -1,0 +1,228 @@
+/**
+ * Commands of recovery mode, and about what it leaves to decide.
+ *
+ * Owns: reading what was typed, the rail's statement on its way to the processor. Does not own: the
+ * comparison (src/reconciliation), what is equal to an orphan execution (processor).
+ */
+import type { OrphanExecution } from '../../protos/types/causeway/v1/OrphanExecution.js'
+import type { OrphanRecord__Output as Orphan } from '../../protos/types/causeway/v1/OrphanRecord.js'
+import type { ReviewedIntent__Output as ReviewedIntent } from '../../protos/types/causeway/v1/ReviewedIntent.js'
+import { instant, plus } from '../base/clock.js'
+import type { Finding } from '../reconciliation/compare.js'
+import type { Period, StatementLine } from '../reconciliation/movement.js'
+import { openStatement, NoStatement, type BadLine } from '../reconciliation/statement.js'
+import { CHANGE, deciderOf, evidenceOf } from './actor.js'
+import { wireInWords } from './amounts.js'
+import { CommandFault, type Command, type Context, type Report } from './command.js'
+import { PAGE, page, pageLines } from './page.js'
+import { compared, statementAt, statementName } from './reconcile.js'
+
+export const recoveryShow: Command = {
+  usage: 'recovery show',
+  about: 'whether the processor only reads, why, and what its books are behind of',
+  run: async ({ recovery }) => {
+    const state = await recovery.call('Show', {})
+    const lines = state.active
+      ? [`Recovery mode since ${state.entered_at}: ${state.cause}.`]
+      : ['Not in recovery mode.']
+    const open = state.open_orphans
+    if (open > 0) lines.push(`${open} orphan executions are open: recovery orphans`)
+    return { value: state, lines: [...lines, ...state.behind.map(sentence)] }
+  },
+}
+
+const sentence = (text: string): string => `${text.charAt(0).toUpperCase()}${text.slice(1)}.`
+
+export const recoveryRelease: Command = {
+  usage: 'recovery release',
+  about: 'accept the loss and serve again (--statement FILE, or --no-statement; --reason TEXT)',
+  options: [...CHANGE, 'statement', 'no-statement'],
+  run: async (context) => {
+    const { statement: file, 'no-statement': without } = context.flags
+    if ((file === undefined) === (without !== true)) {
+      throw new CommandFault(
+        "It needs --statement FILE, the rail's statement since the copy was made; or " +
+          '--no-statement when the reason says how else the rail was checked.',
+      )
+    }
+    const actor = deciderOf(context)
+    const found = file === undefined ? null : await orphansIn(context, file)
+    const kept = found === null ? 0 : await keepOrphans(context, found.executions)
+    const released = await context.recovery.call('Release', {
+      actor,
+      ...(found === null ? { rail_checked: true } : { statement: found.statement }),
+    })
+    return {
+      value: { ...released, orphans_added: kept },
+      lines: [
+        `Recovery ${released.recovery} is released; the processor starts anew.`,
+        `${kept} orphan executions are kept: recovery orphans`,
+        ...released.loss.map((loss) => `Accepted: ${loss}.`),
+      ],
+    }
+  },
+}
+
+interface Found {
+  readonly statement: string
+  readonly executions: readonly OrphanExecution[]
+}
+
+/** What the statement has executed, not brought back, and the books have not booked. */
+async function orphansIn(context: Context, file: string): Promise<Found> {
+  const statement = statementAt(file)
+  const missing = new Map<string, StatementLine>()
+  const returned = new Set<string>()
+  const bad: BadLine[] = []
+  const add = (finding: Finding | BadLine): void => {
+    if ('fault' in finding) bad.push(finding)
+    else if (finding.status === 'missing_here') {
+      const { stated } = finding
+      if (stated.movement === 'returned') returned.add(stated.instruction)
+      else missing.set(stated.instruction, stated)
+    }
+  }
+  await compared(context, await periodOf(file), statement, {
+    add: (finding) => Promise.resolve(add(finding)),
+    close: () => Promise.resolve(),
+  })
+  const [first] = bad
+  if (first !== undefined) {
+    throw new CommandFault(
+      `${bad.length} lines of ${file} cannot be read; line ${first.line}: ${first.fault}.`,
+    )
+  }
+  const unreturned = [...missing.values()].filter(({ instruction }) => !returned.has(instruction))
+  const detailed = await withDetails(file, new Set(unreturned.map(({ line }) => line)))
+  return { statement: statementName(statement), executions: detailed.map(executionOf) }
+}
+
+/** From its first moment to its last: all of it counts. */
+async function periodOf(file: string): Promise<Period> {
+  let from = Number.MAX_SAFE_INTEGER
+  let to = 0
+  try {
+    for await (const read of openStatement(file).lines()) {
+      if (!('good' in read)) continue
+      from = Math.min(from, read.good.at)
+      to = Math.max(to, read.good.at)
+    }
+  } catch (error) {
+    if (!(error instanceof NoStatement)) throw error
+    throw new CommandFault(`${file}: ${error.message}`)
+  }
+  return { from: instant(Math.min(from, to)), to: plus(instant(to), 1) }
+}
+
+/** The comparison keeps what it compares; the rest of these lines is read again. */
+async function withDetails(
+  file: string,
+  lines: ReadonlySet<number>,
+): Promise<readonly StatementLine[]> {
+  const found: StatementLine[] = []
+  for await (const read of openStatement(file).lines()) {
+    if ('good' in read && lines.has(read.good.line)) found.push(read.good)
+  }
+  return found
+}
+
+function executionOf({ details, ...line }: StatementLine): OrphanExecution {
+  const told = <N extends string>(name: N, text: string | undefined) =>
+    text === undefined || text === '' ? {} : { [name]: text }
+  return {
+    instruction_id: line.instruction,
+    amount: line.amount.toString(),
+    currency: line.currency,
+    transaction_id: line.transactionId,
+    executed_at: String(line.at),
+    ...told('environment', details?.environment),
+    ...told('purpose', details?.purpose),
+    ...told('destination_account', details?.destinationAccount),
+    ...told('reference', details?.reference),
+  }
+}
+
+const AT_ONCE = 500
+
+/** @returns how many were new */
+async function keepOrphans(
+  context: Context,
+  executions: readonly OrphanExecution[],
+): Promise<number> {
+  let added = 0
+  for (let start = 0; start < executions.length; start += AT_ONCE) {
+    const some = executions.slice(start, start + AT_ONCE)
+    const kept = await context.recovery.call('AddOrphans', {
+      actor: deciderOf(context),
+      executions: some,
+    })
+    added += kept.added
+  }
+  return added
+}
+
+export const recoveryOrphans: Command = {
+  usage: 'recovery orphans',
+  about: 'executions that the books do not know (--resolved: those that are, --cursor C)',
+  options: [...PAGE, 'resolved'],
+  run: async ({ recovery, flags }) => {
+    const list = await recovery.call('ListOrphans', {
+      ...page(flags.cursor),
+      resolved: flags.resolved ?? false,
+    })
+    const rows = list.data.map(rowOf)
+    const listing = { rows, toTheRight: [2], empty: 'There are none.' }
+    return { value: list, lines: pageLines(listing, list.next_cursor) }
+  },
+}
+
+function rowOf({ currency, amount, held, matched_to: matched, ...orphan }: Orphan): string[] {
+  const account = orphan.account_last4 === undefined ? '' : `****${orphan.account_last4}`
+  const waiting = held.length === 0 ? '' : `held: ${held.join(' ')}`
+  return [
+    ...[orphan.instruction_id, orphan.executed_at, wireInWords(currency, amount), account],
+    ...[orphan.reference ?? '', `${orphan.status} ${matched ?? ''}`.trim(), waiting],
+  ]
+}
+
+export const recoveryResolve: Command = {
+  usage: 'recovery resolve INSTRUCTION',
+  about: 'it is the held payment --match ID, or none of ours: --dismiss (--evidence TEXT)',
+  options: [...CHANGE, 'match', 'dismiss', 'evidence'],
+  run: async (context, [instruction_id = '']) => {
+    const { match, dismiss } = context.flags
+    if ((match === undefined) === (dismiss !== true)) {
+      throw new CommandFault('It needs --match PAYMENT or --dismiss.')
+    }
+    const resolved = await context.recovery.call('ResolveOrphan', {
+      actor: deciderOf(context),
+      instruction_id,
+      resolution: match === undefined ? 'dismissed' : 'matched',
+      ...(match === undefined ? {} : { payment_id: match }),
+      evidence: evidenceOf(context),
+    })
+    const whose = resolved.matched_to === undefined ? '' : ` to ${resolved.matched_to}`
+    return { value: resolved, lines: [`${resolved.instruction_id}: ${resolved.status}${whose}`] }
+  },
+}
+
+export const intentApprove: Command = {
+  usage: 'intent approve INTENT',
+  about: 'submit a confirmed intent that is held for an orphan execution',
+  options: CHANGE,
+  run: async (context, [intent_id = '']) =>
+    told(await context.recovery.call('ApproveIntent', { actor: deciderOf(context), intent_id })),
+}
+
+export const intentReject: Command = {
+  usage: 'intent reject INTENT',
+  about: 'fail a held intent; its money is available again',
+  options: CHANGE,
+  run: async (context, [intent_id = '']) =>
+    told(await context.recovery.call('RejectIntent', { actor: deciderOf(context), intent_id })),
+}
+
+const told = (intent: ReviewedIntent): Report => ({
+  value: intent,
+  lines: [`${intent.intent_id}: ${intent.status}`],
+})

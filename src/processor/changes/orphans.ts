@@ -1,0 +1,80 @@
+/**
+ * Orphan executions in decisions: which payment is equal to one, and how one is kept.
+ *
+ * Owns: what counts as equal, the keyed digest of a destination, the view for operators. Does not
+ * own: who adds and resolves them (commands/orphan_add, commands/orphan_resolve), what a held
+ * payment waits for (the machines).
+ *
+ * - Equal are environment, kind, destination, amount, currency and reference. What the rail's
+ *   statement did not tell is equal to anything: a payment too many is held, none is paid twice.
+ * - The plain account number is in no row: its keyed digest and its last four digits are.
+ */
+import { instant, toRfc3339 } from '../../base/clock.js'
+import { environmentOf, type TenantId } from '../../base/ids.js'
+import { toWire } from '../../money/money.js'
+import type { Instruction, Purpose } from '../../rails/rail.js'
+import type { Desk } from '../cycle/command.js'
+import type { Vault } from '../keys/vault.js'
+import type { Orphan } from '../memory/orphan_index.js'
+
+export interface Details {
+  readonly purpose: Purpose
+  /** Of the destination, in clear. */
+  readonly account: string
+  /** See `statementReference`. */
+  readonly reference: string
+}
+
+/** An open orphan execution that may be this payment's own; undefined: there is none. */
+export function orphanEqualTo(
+  { memory, vault }: Desk,
+  tenant: TenantId,
+  { currency, amount }: Pick<Instruction, 'currency' | 'amount'>,
+  detailsOf: () => Details,
+): Orphan | undefined {
+  const candidates = memory.orphans.openOf(currency, amount)
+  if (candidates.length === 0) return undefined
+  const { purpose, account, reference } = detailsOf()
+  const wanted = {
+    environment: environmentOf(tenant),
+    purpose,
+    destination: destinationDigest(vault, account),
+    reference,
+  }
+  return candidates.find(
+    (orphan) =>
+      isEqual(orphan.environment, wanted.environment) &&
+      isEqual(orphan.purpose, wanted.purpose) &&
+      isEqual(orphan.destination, wanted.destination) &&
+      isEqual(orphan.reference, wanted.reference),
+  )
+}
+
+const isEqual = (told: string | null, wanted: string): boolean => told === null || told === wanted
+
+/** Account numbers are written with and without blanks and hyphens. */
+export const destinationDigest = (vault: Vault, account: string): string =>
+  vault.digest(`orphan destination ${account.replace(/[\s-]/g, '').toUpperCase()}`)
+
+export function stageOrphan({ memory, group }: Desk, orphan: Orphan): void {
+  memory.orphans.set(orphan)
+  group.stage('orphans', orphan.instruction, orphan)
+}
+
+/** For operators. */
+export function orphanView(orphan: Orphan): object {
+  return {
+    instruction_id: orphan.instruction,
+    environment: orphan.environment,
+    purpose: orphan.purpose,
+    account_last4: orphan.account_last4,
+    amount: toWire(orphan.amount),
+    currency: orphan.currency,
+    reference: orphan.reference,
+    transaction_id: orphan.transaction_id,
+    executed_at: toRfc3339(instant(orphan.executed_at)),
+    status: orphan.status,
+    matched_to: orphan.matched_to,
+    resolved_at: orphan.resolved_at === null ? null : toRfc3339(instant(orphan.resolved_at)),
+  }
+}

@@ -1,0 +1,34 @@
+/** Orphan executions, those that wait or those that are resolved, and what is held for each. */
+import type { OrphanPlace } from '../../store/orphans.js'
+import { orphanView } from '../changes/orphans.js'
+import { refuse } from '../cycle/answer.js'
+import { answerPage, pageOf, type PageRequest } from './page.js'
+import type { Query } from './query.js'
+
+export function listOrphans(request: PageRequest & { readonly resolved: boolean }): Query {
+  const { resolved } = request
+  return {
+    name: 'list_orphans',
+    lane: 'ours',
+    run: async ({ lists, vault }) => {
+      const page = pageOf(vault, `orphans ${resolved}`, request)
+      if (page === null) return refuse('invalid_request')
+      const after = page.after === null ? BEFORE_ALL : placeIn(page.after)
+      const rows = await lists.orphans(resolved, after, page.limit + 1)
+      const held = await lists.heldFor(rows.map(({ instruction }) => instruction))
+      const heldFor = (instruction: string): readonly string[] =>
+        held.filter(({ orphan }) => orphan === instruction).map(({ id }) => id)
+      return answerPage(vault, page, rows, {
+        view: (row) => ({ ...orphanView(row), held: heldFor(row.instruction) }),
+        positionOf: ({ executed_at, instruction }) => `${executed_at}.${instruction}`,
+      })
+    },
+  }
+}
+
+const BEFORE_ALL: OrphanPlace = { at: 0, instruction: '' }
+
+function placeIn(position: string): OrphanPlace {
+  const cut = position.indexOf('.')
+  return { at: Number(position.slice(0, cut)), instruction: position.slice(cut + 1) }
+}

@@ -1,0 +1,260 @@
+/**
+ * An older copy of the books is put in place of the newest. The processor reads only, the rail's
+ * statement is reconciled, the loss is accepted; then partners retry every payment that the books
+ * have lost, and none is paid twice.
+ */
+import { execFile } from 'node:child_process'
+import { copyFileSync } from 'node:fs'
+import { join } from 'node:path'
+import t, { type Test } from 'tap'
+import { systemClock } from '../../src/base/clock.js'
+import { projectRoot } from '../../src/base/protos.js'
+import { connectRecovery } from '../../src/operations/operator_client.js'
+import { openDatabase } from '../../src/store/database.js'
+import { auditOf } from '../support/audit.js'
+import { eventually } from '../support/eventually.js'
+import { operatorCli } from '../support/operator_cli.js'
+import { ownFolder } from '../support/own_folder.js'
+import { partnerOf, type Answer, type Partner } from '../support/partner.js'
+import { payByQr, untilStatus } from '../support/payments.js'
+import { aPayout } from '../support/requests.js'
+import { startInVain, startStack, type RunningStack } from '../support/stack.js'
+
+const LOST_PAYOUTS = 40
+const LOST_INTENTS = 4
+const UNAVAILABLE = 'configuration_error'
+const WITHIN_MS = 60_000
+
+t.setTimeout(300_000)
+const folder = ownFolder(t)
+const dataDir = join(folder, 'data')
+const books = join(dataDir, 'processor.db')
+const copy = join(folder, 'copy.db')
+const statement = join(folder, 'statement.csv')
+const ops = operatorCli(dataDir)
+const ANN = { name: 'ann', reason: 'the older copy was restored' }
+const BECAUSE = ['--as', ANN.name, '--reason', ANN.reason]
+const EVIDENCE = 'line of the statement'
+
+const start = (settings: Record<string, string> = {}): Promise<RunningStack> =>
+  startStack({ dataDir, settings: { RAIL_DELAY_MS: '20', ...settings } })
+
+const keys = Array.from({ length: LOST_PAYOUTS }, (_, i) => `lost ${i}`)
+const users = Array.from({ length: LOST_INTENTS }, (_, i) => `lost ${i}`)
+
+/** The same call with the same key, whenever it is made. */
+const payOut = (partner: Partner, key: string): Promise<Answer> => {
+  const { currency, beneficiary } = aPayout()
+  const body = { amount: '125000', currency, beneficiary, reference: `invoice ${key}` }
+  return partner.request('POST', '/v1/payouts', body, { headers: { 'Idempotency-Key': key } })
+}
+
+const idOf = ({ body }: Answer): string => (body as { id: string }).id
+
+async function paidOut(partner: Partner, key: string): Promise<string> {
+  const id = idOf(await payOut(partner, key))
+  await untilStatus(partner, `/v1/payouts/${id}`, 'completed')
+  return id
+}
+
+async function paidByQr(partner: Partner, key: string): Promise<string> {
+  const { id } = await payByQr(partner, key, { corridor: 'vn_vietqr' })
+  await untilStatus(partner, `/v1/payment_intents/${id}`, 'captured')
+  return id
+}
+
+async function readAll<Row>(file: string, sql: string): Promise<readonly Row[]> {
+  const database = await openDatabase(join(dataDir, file), { readOnly: true })
+  return database.all<Row>(sql).finally(() => database.close())
+}
+
+/** What the rail did, by its own log. */
+const executed = async (): Promise<readonly string[]> =>
+  (
+    await readAll<{ id: string }>(
+      'rail.db',
+      'SELECT id FROM instructions WHERE executions > 0 ORDER BY id',
+    )
+  ).map(({ id }) => id)
+
+/** The webhook pool has reported all, so that nothing waits to be published again. */
+const untilSettled = (): Promise<unknown> =>
+  eventually(
+    'all events are settled',
+    async () =>
+      (await readAll('processor.db', 'SELECT 1 FROM events WHERE settled_at IS NULL')).length === 0,
+    WITHIN_MS,
+  )
+
+const readyz = async ({ sandbox }: RunningStack): Promise<{ status: number; mode: unknown }> => {
+  const answer = await fetch(`${sandbox.ops_url}/readyz`)
+  return { status: answer.status, mode: ((await answer.json()) as { mode: unknown }).mode }
+}
+
+const writeStatement = (): Promise<void> =>
+  new Promise((resolve, reject) => {
+    const main = join(projectRoot(), '.build/src/rails/sandbox/statement_main.js')
+    const args = [main, '--from', '2020-01-01', '--out', statement]
+    const env = { ...process.env, DATA_DIR: dataDir }
+    execFile(process.execPath, args, { env }, (error) => {
+      if (error === null) resolve()
+      else reject(new Error('no statement', { cause: error }))
+    })
+  })
+
+interface Orphan {
+  readonly instruction_id: string
+  readonly reference?: string
+  readonly purpose: string
+  readonly held: readonly string[]
+}
+
+const openOrphans = async (): Promise<readonly Orphan[]> => {
+  const { data } = await ops.json('recovery', 'orphans')
+  return data as readonly Orphan[]
+}
+
+async function loseBooks(t: Test): Promise<{ before: string; lost: readonly string[] }> {
+  let stack = await start()
+  const before = await paidOut(partnerOf(stack.sandbox), 'before')
+  await untilSettled()
+  await stack.stop()
+  copyFileSync(books, copy)
+
+  stack = await start()
+  t.teardown(() => stack.stop())
+  const partner = partnerOf(stack.sandbox)
+  const payouts = await Promise.all(keys.map((key) => paidOut(partner, key)))
+  const intents = await Promise.all(users.map((user) => paidByQr(partner, user)))
+  await untilSettled()
+  await stack.stop()
+  copyFileSync(copy, books)
+  return { before, lost: [...payouts, ...intents].sort() }
+}
+
+t.test('an older copy is restored', async (t) => {
+  const { before, lost } = await loseBooks(t)
+  const paid = await executed()
+  t.equal(paid.length, 1 + LOST_PAYOUTS + LOST_INTENTS)
+
+  const refused = await startInVain(dataDir, {})
+  t.match(refused.output, 'The books went back in time')
+  t.equal(refused.exitCode, 78)
+
+  const stack = await start({ RECOVERY: 'yes' })
+  t.teardown(() => stack.stop())
+  const partner = partnerOf(stack.sandbox)
+
+  await t.test('recovery mode reads, and changes nothing', async (t) => {
+    t.same(await readyz(stack), { status: 200, mode: 'recovery' })
+    t.match(await partner.request('GET', `/v1/payouts/${before}`), {
+      status: 200,
+      body: { status: 'completed' },
+    })
+    t.match(await partner.request('GET', '/v1/payouts'), { status: 200, body: { data: [{}] } })
+    const [unknown = ''] = lost.filter((id) => id.startsWith('pout_'))
+    t.match(await partner.request('GET', `/v1/payouts/${unknown}`), { status: 404 })
+    const refused = await Promise.all(keys.map((key) => payOut(partner, key)))
+    t.ok(refused.every(({ status, text }) => status === 503 && text.includes(UNAVAILABLE)))
+    const rates = await ops('rates', 'set', 'VND', '26500', ...BECAUSE)
+    t.equal(rates.exitCode, 1, 'operators change nothing either')
+    t.same(await executed(), paid, 'the rail hears nothing')
+    t.match(await ops.json('recovery', 'show'), { active: true, cause: 'RECOVERY=yes' })
+    const metrics = await (await fetch(`${stack.sandbox.ops_url}/metrics`)).text()
+    t.match(metrics, /causeway_recovery_mode(?:\{[^}]*\})? 1\n/)
+  })
+
+  await t.test('it outlives a crash without the setting', async (t) => {
+    const pid = stack.pidOf('processor')
+    stack.kill('processor')
+    await eventually('another processor', () => stack.pidOf('processor') !== pid, WITHIN_MS)
+    await stack.untilServing()
+    t.same(await readyz(stack), { status: 200, mode: 'recovery' })
+  })
+
+  await t.test('the loss is accepted after the statement was reconciled', async (t) => {
+    await writeStatement()
+    const period = ['--from', '2020-01-01', '--to', '2100-01-01']
+    const reconciled = await ops('reconcile', statement, ...period, ...BECAUSE)
+    t.equal(reconciled.exitCode, 1)
+    t.match(reconciled.err, new RegExp(`missing_here +${LOST_PAYOUTS + LOST_INTENTS} `))
+
+    t.equal((await ops('recovery', 'release', ...BECAUSE)).exitCode, 2, 'not without a check')
+    const released = await ops.json('recovery', 'release', '--statement', statement, ...BECAUSE)
+    t.match(released, { recovery: 1, orphans_added: lost.length })
+    t.match((released['loss'] as string[]).join(), 'high_water')
+    await eventually(
+      'it serves',
+      async () => (await readyz(stack)).mode === 'normal' && (await readyz(stack)).status === 200,
+      WITHIN_MS,
+    )
+    t.equal((await ops('recovery', 'release', '--no-statement', ...BECAUSE)).exitCode, 1, 'once')
+  })
+
+  await t.test('every retry is held for review, none is paid twice', async (t) => {
+    await eventually(
+      'the gateway reaches the new processor',
+      async () => (await partner.request('GET', '/v1/balances')).status === 200,
+      WITHIN_MS,
+    )
+    const payouts = await Promise.all(keys.map((key) => payOut(partner, key)))
+    const isHeld = ({ status, text }: Answer): boolean =>
+      status === 202 && text.includes('"status":"created"')
+    t.ok(payouts.every(isHeld), 'all are held')
+    const again = await payOut(partner, keys[0] ?? '')
+    t.match(again, { status: 200, body: { id: idOf(payouts[0]!) } }, 'the new key replays')
+    const intents = await Promise.all(
+      users.map((user) => payByQr(partner, user, { corridor: 'vn_vietqr' })),
+    )
+    for (const { id } of intents) {
+      const { body } = await partner.request('GET', `/v1/payment_intents/${id}`)
+      t.match(body, { status: 'authorized' })
+    }
+    const other = await paidOut(partner, 'another one')
+    t.same(await executed(), [...paid, other].sort(), 'only what is equal to nothing is paid')
+
+    const orphans = await openOrphans()
+    t.same(orphans.map(({ instruction_id: id }) => id).sort(), lost)
+    const held = new Set(orphans.flatMap((orphan) => orphan.held))
+    t.equal(held.size, LOST_PAYOUTS + LOST_INTENTS)
+  })
+
+  await t.test('operators decide', async (t) => {
+    const decide = async (...words: string[]): Promise<void> => {
+      const { exitCode, err } = await ops(...words, ...BECAUSE)
+      t.equal(exitCode, 0, `${words.join(' ')} ${err}`)
+    }
+    const recovery = connectRecovery(stack.sandbox, systemClock)
+    t.teardown(() => recovery.close())
+    const resolve = (instruction_id: string, how: object): Promise<unknown> =>
+      recovery.call('ResolveOrphan', { actor: ANN, instruction_id, evidence: EVIDENCE, ...how })
+    const before = await executed()
+    const orphans = await openOrphans()
+    const heldIntents = orphans.flatMap(({ held }) => held).filter((id) => id.startsWith('pi_'))
+    const [approved = '', rejected = ''] = heldIntents
+    await decide('intent', 'approve', approved)
+    await decide('intent', 'reject', rejected)
+    const [first, second, ...others] = orphans.filter(({ purpose }) => purpose === 'payout')
+    await decide('payout', 'approve', first?.held[0] ?? '')
+    await decide('payout', 'reject', second?.held[0] ?? '')
+    await untilStatus(partner, `/v1/payment_intents/${approved}`, 'captured')
+    await untilStatus(partner, `/v1/payouts/${first?.held[0]}`, 'completed')
+    const again = [approved, first?.held[0] ?? '']
+    t.same(await executed(), [...before, ...again].sort(), 'what was approved is paid')
+
+    const free = heldIntents.slice(2)
+    for (const { instruction_id: id, purpose, held } of orphans) {
+      const payment =
+        purpose === 'payout' ? others.some((o) => o.instruction_id === id) && held[0] : free.shift()
+      if (payment) await resolve(id, { resolution: 'matched', payment_id: payment })
+      else await decide('recovery', 'resolve', id, '--dismiss', '--evidence', EVIDENCE)
+    }
+    t.same(await openOrphans(), [])
+    const { body } = await partner.request('GET', `/v1/payouts/${others[0]?.held[0]}`)
+    t.match(body, { status: 'completed' })
+    t.same(await executed(), [...before, ...again].sort(), 'matching pays nothing')
+    await untilSettled()
+    const audit = await auditOf(dataDir)
+    t.ok(audit.clean, audit.report)
+  })
+})

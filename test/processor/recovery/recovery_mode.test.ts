@@ -1,0 +1,284 @@
+/** Recovery mode: what is refused, what a release leaves out, and what is held afterwards. */
+import { DAY } from '../../../src/base/clock.js'
+import { enterRecovery } from '../../../src/processor/commands/recovery_enter.js'
+import {
+  releaseRecovery,
+  SKIPPED_POSITIONS,
+} from '../../../src/processor/commands/recovery_release.js'
+import { approveIntent, rejectIntent } from '../../../src/processor/commands/intent_review.js'
+import { addOrphans } from '../../../src/processor/commands/orphan_add.js'
+import { resolveOrphan } from '../../../src/processor/commands/orphan_resolve.js'
+import { approvePayout } from '../../../src/processor/commands/payout_review.js'
+import { createPayout } from '../../../src/processor/commands/payout_create.js'
+import { getPayout } from '../../../src/processor/commands/payout_get.js'
+import { listHeldPayouts } from '../../../src/processor/queries/held_payout_list.js'
+import { listOrphans } from '../../../src/processor/queries/orphan_list.js'
+import type { Answer } from '../../../src/processor/cycle/answer.js'
+import type { Command } from '../../../src/processor/cycle/command.js'
+import type { OrphanExecution__Output as Execution } from '../../../protos/types/causeway/v1/OrphanExecution.js'
+import { codeOf, DEMO, viewOf, type World } from '../../support/world.js'
+import { beginLife, THAI } from '../intent_life.js'
+import {
+  balanceOf,
+  executed,
+  OPERATOR,
+  pay,
+  payout,
+  read,
+  readAll,
+  see,
+  tellTwice,
+  types,
+} from '../stories.js'
+
+const EVIDENCE = 'line 12 of the statement'
+const STATEMENT = { statement: 'day.csv sha256 00', railChecked: false }
+const UNCHECKED = { statement: undefined, railChecked: false }
+
+/** Of `aPayout`, as a statement tells it in full. */
+const execution = (over: Partial<Execution> = {}): Execution => ({
+  instruction_id: 'pout_lost',
+  environment: 'sandbox',
+  purpose: 'payout',
+  destination_account: '0123456789',
+  amount: '12500000',
+  currency: 'VND',
+  reference: 'invoice 1',
+  transaction_id: 'TX9',
+  executed_at: '1764000000000',
+  ...over,
+})
+
+const ofThai = (over: Partial<Execution> = {}): Execution =>
+  execution({
+    instruction_id: 'pi_lost',
+    purpose: 'qr_payment',
+    destination_account: THAI.account,
+    amount: '36000',
+    currency: 'THB',
+    reference: undefined as never,
+    ...over,
+  })
+
+const without = <M extends keyof Execution>(given: Execution, ...members: M[]): Execution => {
+  const left = { ...given }
+  for (const member of members) delete left[member]
+  return left
+}
+
+/** Into recovery mode and out of it, as a process that starts anew does. */
+async function restored(world: World, ...lost: Execution[]): Promise<Answer> {
+  await world.run(enterRecovery('a test'))
+  const added = await world.run(addOrphans(OPERATOR, lost))
+  await world.run(releaseRecovery(OPERATOR, STATEMENT, []))
+  await world.rebuild()
+  return added
+}
+
+const instructed = (world: World): string[] =>
+  world.orders.flatMap((order) => (order.kind === 'instruct' ? [order.instruction.id] : []))
+
+const orphans = (world: World, resolved = false): Promise<{ held: string[] }[]> =>
+  readAll(world, (page) => listOrphans({ resolved, ...page }))
+
+const resolve = (world: World, instruction: string, paymentId?: string): Promise<Answer> =>
+  world.run(
+    resolveOrphan(OPERATOR, instruction, {
+      resolution: paymentId === undefined ? 'dismissed' : 'matched',
+      paymentId,
+      evidence: EVIDENCE,
+    }),
+  )
+
+tellTwice({
+  'while it lasts only reads are decided': async (t, world) => {
+    const before = await pay(world)
+    await world.run(enterRecovery('a test'))
+    const refused = createPayout(DEMO, payout())
+    t.equal(codeOf(await world.run(refused)), 'configuration_error')
+    await world.news(executed(before.id))
+    t.equal((await see(world, before.id)).status, 'processing', 'a report is not applied')
+    t.notOk(
+      world.orders.some(({ kind }) => kind === 'acknowledge'),
+      'nor acknowledged',
+    )
+    world.clock.pass(DAY)
+    const sent = world.orders.length
+    await world.wake()
+    t.equal(world.orders.length, sent, 'a timer changes nothing')
+    t.equal(codeOf(await world.run(enterRecovery('again'))), 'ok', 'it is entered once')
+    t.equal(world.memory().lastRecovery, 1)
+  },
+
+  'it is released once, after the rail was checked': async (t, world) => {
+    const release = (checked: Parameters<typeof releaseRecovery>[1]): Promise<Answer> =>
+      world.run(releaseRecovery(OPERATOR, checked, []))
+    t.equal(codeOf(await release(STATEMENT)), 'recovery_not_active')
+    t.equal(codeOf(await world.run(addOrphans(OPERATOR, []))), 'recovery_not_active')
+    await world.run(enterRecovery('a test'))
+    t.equal(codeOf(await release(UNCHECKED)), 'invalid_request')
+    t.equal(codeOf(await release({ ...STATEMENT, statement: ' ' })), 'invalid_request')
+    t.equal(codeOf(await release({ ...UNCHECKED, railChecked: true })), 'ok')
+    await world.rebuild()
+    t.equal(codeOf(await release(STATEMENT)), 'recovery_not_active')
+    t.equal((await pay(world)).status, 'processing', 'it serves again')
+  },
+
+  'numbers of events go on beyond all that can be lost': async (t, world) => {
+    await pay(world)
+    const { lastPosition } = world.memory()
+    const sequence = world.memory().sequences.get(DEMO) ?? 0
+    await restored(world)
+    await pay(world)
+    const [first] = world.events.slice(-2)
+    t.equal(first?.position, lastPosition + SKIPPED_POSITIONS + 1)
+    t.equal(first?.sequence, sequence + SKIPPED_POSITIONS + 1)
+    await world.rebuild()
+    await pay(world)
+    t.equal(world.events.at(-1)?.sequence, sequence + SKIPPED_POSITIONS + 4, 'then without a gap')
+  },
+
+  'a payout that equals an orphan execution is held': async (t, world) => {
+    t.match(viewOf(await restored(world, execution())), { added: 1, known: 0 })
+    const held = await pay(world)
+    t.equal(held.status, 'created')
+    t.same(instructed(world), [])
+    t.match(await orphans(world), [{ instruction_id: 'pout_lost', held: [held.id] }])
+    t.match(await readAll(world, (page) => listHeldPayouts(page)), [{ orphan: 'pout_lost' }])
+    t.equal((await pay(world, { reference: 'invoice 2' })).status, 'processing')
+    t.equal((await pay(world, { amount: '12500001' })).status, 'processing')
+    const { beneficiary } = payout()
+    const other = { ...beneficiary!, account_number: '0123456780' }
+    t.equal((await pay(world, { beneficiary: other })).status, 'processing')
+    const rows = JSON.stringify(world.memory().orphans.get('pout_lost'), (_, value: unknown) =>
+      typeof value === 'bigint' ? value.toString() : value,
+    )
+    t.notMatch(rows, '0123456789', 'its account is not in the clear')
+  },
+
+  'what the statement does not tell is equal to anything': async (t, world) => {
+    const told = without(execution(), 'environment', 'purpose', 'destination_account', 'reference')
+    await restored(world, told)
+    t.equal((await pay(world, { reference: 'any' })).status, 'created')
+    t.equal((await pay(world, { amount: '12500001' })).status, 'processing')
+  },
+
+  'of another environment it is another one': async (t, world) => {
+    await restored(world, execution({ environment: 'production' }))
+    t.equal((await pay(world)).status, 'processing')
+  },
+
+  'a held payout is approved': async (t, world) => {
+    await restored(world, execution())
+    const { id } = await pay(world)
+    await world.run(approvePayout(OPERATOR, id))
+    t.same(instructed(world), [id])
+    t.equal((await pay(world)).status, 'created', 'the next one is held all the same')
+  },
+
+  'a held payout is matched': async (t, world) => {
+    const before = await balanceOf(world)
+    await restored(world, execution(), execution({ instruction_id: 'pout_2', amount: '5' }))
+    const { id, total } = await pay(world)
+    t.equal(codeOf(await resolve(world, 'pout_2', id)), 'orphan_execution_differs')
+    t.equal(codeOf(await resolve(world, 'pout_none')), 'orphan_execution_not_found')
+    t.equal(codeOf(await resolve(world, 'pout_lost', 'pout_none')), 'payout_not_found')
+    t.match(viewOf(await resolve(world, 'pout_lost', id)), { status: 'matched', matched_to: id })
+    t.match(await see(world, id), { status: 'completed', rail: { transaction_id: 'TX9' } })
+    t.same(instructed(world), [], 'nothing is submitted')
+    t.same(await balanceOf(world), {
+      available: String(BigInt(before.available) - BigInt(total)),
+      reserved: '0',
+    })
+    t.equal(codeOf(await resolve(world, 'pout_lost')), 'orphan_execution_resolved')
+    t.match(await orphans(world, true), [{ instruction_id: 'pout_lost' }])
+    t.equal((await pay(world)).status, 'processing', 'it holds nothing any more')
+  },
+
+  'a dismissed one holds nothing more': async (t, world) => {
+    await restored(world, execution())
+    const held = await pay(world)
+    t.match(viewOf(await resolve(world, 'pout_lost')), { status: 'resolved' })
+    t.equal((await see(world, held.id)).status, 'created', 'what is held stays held')
+    t.equal((await pay(world)).status, 'processing')
+  },
+
+  'what these books submitted is no orphan': async (t, world) => {
+    const { id } = await pay(world)
+    const added = await restored(world, execution({ instruction_id: id }), execution())
+    t.match(viewOf(added), { added: 1, known: 1 })
+    t.match(await orphans(world), [{ instruction_id: 'pout_lost' }])
+  },
+
+  'a confirmed intent that equals one is held, and approved': async (t, world) => {
+    await restored(world, without(ofThai(), 'reference'))
+    const life = await beginLife(world)
+    await life.scan()
+    t.match(viewOf(await life.confirm()), { status: 'authorized' })
+    t.same(instructed(world), [])
+    t.match(await orphans(world), [{ held: [life.id] }])
+    world.clock.pass(DAY)
+    await world.wake()
+    t.equal((await life.see()).status, 'authorized', 'it waits longer than a submission would')
+    t.match(viewOf(await world.run(approveIntent(OPERATOR, life.id))), { status: 'authorized' })
+    t.same(instructed(world), [life.id])
+    const again = await world.run(approveIntent(OPERATOR, life.id))
+    t.equal(codeOf(again), 'payment_intent_not_held')
+    await life.executed()
+    t.equal((await life.see()).status, 'captured')
+    t.match(await orphans(world), [{ held: [] }])
+  },
+
+  'a held intent is rejected, or nobody decides': async (t, world) => {
+    await restored(world, without(ofThai(), 'reference'))
+    const funds = await balanceOf(world, 'USD')
+    const rejected = await beginLife(world)
+    await rejected.scan()
+    await rejected.confirm()
+    t.match(viewOf(await world.run(rejectIntent(OPERATOR, rejected.id))), {
+      status: 'failed',
+      failure: { code: 'payment_review_rejected', source: 'service' },
+    })
+    const forgotten = await beginLife(world)
+    await forgotten.scan()
+    await forgotten.confirm()
+    world.clock.pass(4 * DAY)
+    await world.wake()
+    t.match(await forgotten.see(), { status: 'failed', failure: { code: 'review_expired' } })
+    t.same(await balanceOf(world, 'USD'), funds)
+    t.same(instructed(world), [])
+  },
+
+  'a held intent is matched, or cancelled': async (t, world) => {
+    await restored(world, without(ofThai(), 'reference'))
+    const [matched, cancelled] = [await beginLife(world), await beginLife(world)]
+    for (const life of [matched, cancelled]) {
+      await life.scan()
+      await life.confirm()
+    }
+    t.match(viewOf(await cancelled.cancel()), { status: 'cancelled' })
+    await resolve(world, 'pi_lost', matched.id)
+    t.equal((await matched.see()).status, 'captured')
+    t.same(instructed(world), [])
+    t.equal(types(world).at(-1), 'payment_intent.captured')
+  },
+
+  'what is no execution is refused': async (t, world) => {
+    await world.run(enterRecovery('a test'))
+    const refused = async (over: Partial<Execution>): Promise<void> => {
+      const add: Command = addOrphans(OPERATOR, [execution(), execution(over)])
+      t.equal(codeOf(await world.run(add)), 'invalid_request', JSON.stringify(over))
+    }
+    await refused({ amount: '0' })
+    await refused({ currency: 'VN' })
+    await refused({ purpose: 'gift' })
+    await refused({ environment: 'test' })
+    await refused({ executed_at: '0' })
+    await refused({ instruction_id: '' })
+    t.same(
+      viewOf<{ data: unknown[] }>(await read(world, listOrphans({ resolved: false }))).data,
+      [],
+    )
+    t.equal(codeOf(await world.run(getPayout(DEMO, 'pout_none'))), 'payout_not_found')
+  },
+})
