@@ -6,7 +6,7 @@
 MAKEFLAGS += --no-print-directory
 SHELL := /bin/sh
 .DEFAULT_GOAL := help
-.PHONY: help setup nats build run demo ops audit statement test check lint format bench fuzz sim lives \
+.PHONY: help setup nats build run demo ops audit statement test check lint format bench fuzz sim model \
 	chaos powercut freeze load soak spike profile bench-scale bench-pool bench-compare seed settings clean
 
 INSTALLED := node_modules/.installed
@@ -45,7 +45,7 @@ test: ## the whole set-up, every check and every test; ONLY="qr/ money/" picks s
 
 check: build lint ## types, lint, formatting, house rules
 	@$(PRETTIER) --check .
-	@node .build/test/tidy.test.js >.build/tidy.tap || { grep -A30 'not ok' .build/tidy.tap; exit 1; }
+	@node .build/test/house_rules.test.js >.build/house_rules.tap || { grep -A30 'not ok' .build/house_rules.tap; exit 1; }
 
 lint: $(INSTALLED) $(TYPES) ## the linter alone
 	@$(ESLINT) .
@@ -53,14 +53,14 @@ lint: $(INSTALLED) $(TYPES) ## the linter alone
 format: $(INSTALLED) ## lay out every file
 	@$(PRETTIER) --write .
 
-fuzz: build ## hostile bytes at the gateway's door and in QR codes: make fuzz BUDGET=30 (seconds each)
-	@node .build/test/fuzz/door.js --seconds $(or $(BUDGET),30)
+fuzz: build ## hostile bytes at the gateway and in QR codes: make fuzz BUDGET=30 (seconds each)
+	@node .build/test/fuzz/gateway.js --seconds $(or $(BUDGET),30)
 	@node .build/test/fuzz/qr.js --seconds $(or $(BUDGET),30)
 
 sim: build ## faults in every order, by seed: make sim, make sim SEED=1 STEPS=1500
 	@node .build/test/simulation/main.js $(call with,SEED,seed) $(call with,RUNS,runs) $(call with,STEPS,steps) $(ARGS)
 
-lives: build ## intents against the reference model: make lives RUNS=5000 SEED=1 ARGS=--rebuilt
+model: build ## intents against the reference model: make model RUNS=5000 SEED=1 ARGS=--rebuilt
 	@node .build/test/model/main.js $(call with,RUNS,runs) $(call with,SEED,seed) $(ARGS)
 
 powercut: setup nats build ## what a disk may keep at a power cut, at many points: make powercut IMAGES=200 SEED=1
@@ -88,7 +88,7 @@ bench-compare: setup nats build ## two revisions in turn: make bench-compare BAS
 load: setup nats build ## at a rate: make load SCENARIO=mixed RATE=200 DURATION=30 RUNNING=1
 	@$(LOAD) load $(call with,RATE,rate) $(call with,DURATION,seconds) $(if $(RUNNING),--running) $(LOAD_FLAGS)
 
-soak: setup nats build ## a steady load for 30 minutes (DURATION=1800): what grows?
+soak: setup nats build ## soak test, 30 minutes (DURATION=1800): memory and file-descriptor growth
 	@$(LOAD) soak $(call with,RATE,rate) $(call with,DURATION,seconds) $(LOAD_FLAGS)
 
 spike: setup nats build ## ten times the capacity for 5 seconds: what is refused, how soon is it over?
@@ -97,7 +97,7 @@ spike: setup nats build ## ten times the capacity for 5 seconds: what is refused
 profile: setup nats build ## which stage takes how long: make profile SCENARIO=payouts DURATION=10
 	@$(LOAD) profile $(call with,RATE,rate) $(call with,DURATION,seconds) $(LOAD_FLAGS)
 
-seed: setup build ## a past in an empty DATA_DIR: make seed COUNT=1000000 WHAT=payouts LIVE=1000
+seed: setup build ## seed historical data: make seed COUNT=1000000 WHAT=payouts LIVE=1000
 	@node --max-semi-space-size=64 .build/test/load/seed.js $(call with,COUNT,count) $(call with,WHAT,what) $(call with,LIVE,live)
 
 ##@ Parts of the above

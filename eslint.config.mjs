@@ -1,9 +1,9 @@
-// What the linter asks for beyond the compiler. House rules about files and imports are in test/tidy.test.ts.
+// What the linter asks for beyond the compiler. House rules about files and imports are in test/house_rules.test.ts.
 import { defineConfig } from 'eslint/config'
 import tseslint from 'typescript-eslint'
 
-/** Time, chance and the environment come in as arguments; each has one door. */
-const doors = [
+/** Time, randomness and the environment come in as arguments; each has one source. */
+const sources = [
   { object: 'Date', property: 'now', message: 'Take a Clock (src/base/clock.ts).' },
   { object: 'Math', property: 'random', message: 'Take a Random (src/base/random.ts).' },
   { object: 'process', property: 'env', message: 'Take Settings (src/base/settings.ts).' },
@@ -25,7 +25,7 @@ const secretOn = (side, other) =>
   }))
 const constantTime = [...secretOn('left', 'right'), ...secretOn('right', 'left')]
 
-const without = (property) => ['error', ...doors.filter((door) => door.property !== property)]
+const without = (property) => ['error', ...sources.filter((source) => source.property !== property)]
 
 export default defineConfig(
   { ignores: ['.build/', '.tap/', 'node_modules/', 'protos/types/', 'var/', 'eslint.config.mjs'] },
@@ -36,7 +36,7 @@ export default defineConfig(
     linterOptions: { reportUnusedDisableDirectives: 'error' },
     rules: {
       'no-console': 'error',
-      'no-restricted-properties': ['error', ...doors],
+      'no-restricted-properties': ['error', ...sources],
       'no-restricted-syntax': ['error', ...constantTime],
       '@typescript-eslint/no-explicit-any': 'error',
       '@typescript-eslint/no-floating-promises': ['error', { allowForKnownSafePromises: tapRuns }],

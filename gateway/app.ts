@@ -1,15 +1,20 @@
 /**
  * The partner API at a glance.
  *
- * Owns: the route table. Does not own: the way of a call (call), what a route does (routes/).
+ * Owns: the route table. Does not own: the way of a call (request_handler), what a route does
+ * (routes/).
  */
-import { PAYOUT_BODY_MAX_BYTES, SCAN_BODY_MAX_BYTES } from '../src/base/bounds.js'
-import { AUTHORIZATION } from './authenticate.js'
-import { namesOf } from './brand_headers.js'
-import { serveCall, turnsAway, type CallOptions } from './call.js'
+import { PAYOUT_BODY_MAX_BYTES, SCAN_BODY_MAX_BYTES } from '../src/base/constants.js'
+import { AUTHORIZATION } from './authentication/authenticate.js'
+import { namesOf } from './http/headers.js'
+import {
+  handleRequest,
+  rejectEarly,
+  type RequestHandlerOptions,
+} from './upstream/request_handler.js'
 import { IDEMPOTENCY_KEY } from './decode/idempotency_key.js'
-import { FORWARDED_FOR } from './head.js'
-import type { Service } from './http_server.js'
+import { FORWARDED_FOR } from './http/head.js'
+import type { Service } from './http/server.js'
 import {
   createRouter,
   get,
@@ -18,8 +23,8 @@ import {
   post,
   remove,
   type AnyRoute,
-  type Destination,
-} from './route.js'
+  type RouteMatch,
+} from './routing/route.js'
 import { balanceTransactionsList } from './routes/balance_transactions_list.js'
 import { balancesGet } from './routes/balances_get.js'
 import { beneficiariesCreate } from './routes/beneficiaries_create.js'
@@ -103,17 +108,17 @@ export const ROUTES: readonly AnyRoute[] = [
 ]
 
 export interface App {
-  readonly service: Service<Destination>
+  readonly service: Service<RouteMatch>
   /** The headers that the service reads. */
   readonly headers: ReadonlySet<string>
 }
 
-export function createApp(options: CallOptions): App {
+export function createApp(options: RequestHandlerOptions): App {
   return {
     service: {
       find: createRouter(ROUTES),
-      turnsAway: (exchange, destination) => turnsAway(options, exchange, destination),
-      serve: (exchange, destination) => serveCall(options, exchange, destination),
+      rejectEarly: (request, destination) => rejectEarly(options, request, destination),
+      serve: (request, destination) => handleRequest(options, request, destination),
     },
     headers: new Set([
       ...[IDEMPOTENCY_KEY, FORWARDED_FOR, AUTHORIZATION],

@@ -9,22 +9,22 @@ import type { ErrorCode } from '../src/base/errors.js'
 import type { Logger } from '../src/base/log.js'
 import type { Random } from '../src/base/random.js'
 import type { Settings } from '../src/base/settings.js'
-import { createAddressList, type AddressList } from './addresses.js'
+import { createAddressList, type AddressList } from './authentication/ip_allowlist.js'
 import { createApp } from './app.js'
-import { createAuthenticator } from './authenticate.js'
-import { createBacklog } from './backlog.js'
-import { brandHeaders } from './brand_headers.js'
-import { createClientAddress, sourceOf } from './client_address.js'
-import { createConnectionCap } from './connections.js'
-import type { Directory } from './directory.js'
-import { createHosts } from './hosts.js'
-import { createHttpServer, type HttpServer, type TlsFiles } from './http_server.js'
-import { connectionRoom, openConnections } from './kernel_connections.js'
-import { createLanes } from './lanes.js'
-import { CONNECTIONS_MAX, createLimits } from './limits.js'
+import { createAuthenticator } from './authentication/authenticate.js'
+import { createRequestScheduler } from './admission/request_scheduler.js'
+import { brandHeaders } from './http/headers.js'
+import { createClientAddress, sourceOf } from './authentication/client_address.js'
+import { createConnectionCap } from './admission/connection_limit.js'
+import type { Directory } from './authentication/partner_directory.js'
+import { createHosts } from './routing/hosts.js'
+import { createHttpServer, type HttpServer, type TlsFiles } from './http/server.js'
+import { connectionRoom, openConnections } from './admission/socket_count.js'
+import { createTrafficClassifier } from './admission/traffic_class.js'
+import { CONNECTIONS_MAX, createLimits } from './admission/limits.js'
 import type { Metrics } from './metrics.js'
-import type { ProcessorClient } from './processor_client.js'
-import { createPacedRefusals } from './paced_refusals.js'
+import type { ProcessorClient } from './upstream/processor_client.js'
+import { createRejectionThrottle } from './admission/rejection_throttle.js'
 
 export interface GatewayParts {
   readonly settings: Settings
@@ -34,7 +34,7 @@ export interface GatewayParts {
   readonly clock: Clock
   readonly random: Random
   readonly log: Logger
-  /** Left out: the bounds of base/bounds and of limits. */
+  /** Left out: the bounds of base/constants and of limits. */
   readonly bodyWithinMs?: number
   readonly answerWithinMs?: number
   readonly connectionsMax?: number
@@ -52,10 +52,10 @@ export function createGateway(parts: GatewayParts): HttpServer {
   const app = createApp({
     brandHeaders: headers,
     hosts: createHosts(settings),
-    pacedRefusals: createPacedRefusals(clock),
+    rejectionThrottle: createRejectionThrottle(clock),
     limits,
-    lanes: createLanes(headers, directory),
-    backlog: createBacklog(limits.queue),
+    classify: createTrafficClassifier(headers, directory),
+    scheduler: createRequestScheduler(limits.queue),
     authenticator: createAuthenticator({
       brandHeaders: headers,
       clientAddress,
@@ -89,7 +89,7 @@ export function createGateway(parts: GatewayParts): HttpServer {
     service: app.service,
     keptHeaders: app.headers,
     tls: tlsOf(settings),
-    sourceOf: (exchange) => sourceOf(clientAddress(exchange)),
+    sourceOf: (request) => sourceOf(clientAddress(request)),
     refuses,
     observe: ({ requestId, startedAt }, target, status) => {
       const route = target?.name ?? 'refused_head'

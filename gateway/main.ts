@@ -14,12 +14,12 @@ import { bearer, readInternalToken } from '../src/base/internal_token.js'
 import { createLog } from '../src/base/log.js'
 import { systemRandom } from '../src/base/random.js'
 import { readSettings } from '../src/base/settings.js'
-import { watchDirectory } from './directory.js'
+import { watchDirectory } from './authentication/partner_directory.js'
 import { createGateway } from './gateway.js'
-import { checkListenAddress } from './listen_address.js'
+import { checkListenAddress } from './http/listen_address.js'
 import { createMetrics } from './metrics.js'
 import { createOps } from './ops.js'
-import { createProcessorClient } from './processor_client.js'
+import { createProcessorClient } from './upstream/processor_client.js'
 
 const FINISH_WITHIN_MS = 5 * SECOND
 

@@ -3,14 +3,14 @@
  *
  * Owns: their names, counting. Does not own: serving them (ops).
  *
- * Z1. A name is never reused for another meaning. Labels are closed sets: route patterns, statuses,
- *     reasons.
- * Z2. A request costs two additions; prom-client's own counters hash their labels at every step, so
- *     its numbers are set when somebody looks.
+ * - A name is never reused for another meaning. Labels are closed sets: route patterns, statuses,
+ *   reasons.
+ * - A request costs two additions; prom-client's own counters hash their labels at every step, so
+ *   its numbers are set when somebody looks.
  */
 import { createHistogram, type RecordableHistogram } from 'node:perf_hooks'
 import { collectDefaultMetrics, Counter, Gauge, Registry } from 'prom-client'
-import type { LimitName } from './limits.js'
+import type { LimitName } from './admission/limits.js'
 
 export interface Metrics {
   readonly registry: Registry

@@ -10,7 +10,7 @@ import { envExample, settingsPage } from '../src/operations/settings_page.js'
 const textOf = (file: string): string => readFileSync(join(projectRoot(), file), 'utf8')
 const readme = textOf('README.md')
 
-const ROOMS = ['src/operations', 'gateway', 'protos', 'src', 'actors', 'test/load']
+const MODULES = ['src/operations', 'gateway', 'protos', 'src', 'actors', 'test/load']
 
 t.test('the pages made from the settings are current', async (t) => {
   t.equal(textOf('src/SETTINGS.md'), settingsPage(), 'make settings')
@@ -23,16 +23,16 @@ t.test('every make target that is named exists', async (t) => {
   const targets = new Set(
     [...textOf('Makefile').matchAll(/^([a-z][a-z-]*):/gm)].map(([, name]) => name),
   )
-  const pages = [readme, ...ROOMS.map(pageOf)]
+  const pages = [readme, ...MODULES.map(pageOf)]
   const named = pages.flatMap((page) => [...page.matchAll(/(?:^|`)make ([a-z][a-z-]*)/gm)])
   t.ok(named.length > 5)
   for (const [, name] of named) t.ok(targets.has(name), `make ${name}`)
 })
 
-t.test('every room and page that is named exists', async (t) => {
+t.test('every module and page that is named exists', async (t) => {
   for (const [, path = ''] of readme.matchAll(/\]\(([^)]+)\)/g)) t.ok(textOf(path), path)
 })
 
-function pageOf(room: string): string {
-  return textOf(`${room}/README.md`)
+function pageOf(module: string): string {
+  return textOf(`${module}/README.md`)
 }

@@ -1,6 +1,6 @@
 /** The XState actor of one intent, at the state and context of its snapshot. */
 import { createActor } from 'xstate'
-import type { Consequence } from '../consequence.js'
+import type { MachineOutput } from '../output.js'
 import type { IntentContext, IntentEvent, IntentState } from './context.js'
 import { intentMachine } from './machine.js'
 
@@ -16,7 +16,7 @@ export interface IntentActor {
 export function openIntent(
   state: IntentState,
   context: IntentContext,
-  collect: (consequence: Consequence) => void,
+  collect: (output: MachineOutput) => void,
 ): IntentActor {
   const snapshot = intentMachine.resolveState({ value: state, context })
   const actor = createActor(intentMachine, { snapshot, input: context })

@@ -1,10 +1,10 @@
 /**
  * What an intent remembers, and the events that move it.
  *
- * X1. The context is plain JSON: it is the snapshot that SQLite keeps. What is not known yet is
- *     absent.
- * X2. Amounts are USD cents as numbers, or decimal text in minor units of the local currency.
- * X3. The destination's account is sealed; only the order to the rail sees it in clear.
+ * - The context is plain JSON: it is the snapshot that SQLite keeps. What is not known yet is
+ *   absent.
+ * - Amounts are USD cents as numbers, or decimal text in minor units of the local currency.
+ * - The destination's account is sealed; only the order to the rail sees it in clear.
  */
 import type { Instant } from '../../src/base/clock.js'
 import type { IntentId, TenantId } from '../../src/base/ids.js'
@@ -52,7 +52,7 @@ export interface Confirmation {
 
 export interface IntentFailure {
   readonly code: string
-  /** `service`: it was never handed over, or an operator has it from elsewhere than the rail. */
+  /** `service`: it was never submitted, or an operator has it from elsewhere than the rail. */
   readonly source: 'rail' | 'service'
   readonly at: Instant
 }
@@ -114,7 +114,7 @@ export interface IntentContext {
   readonly refundFailedAt?: Instant
   /** How many recalls the rail has refused, each told by one event; absent: none. */
   readonly refundsFailed?: number
-  /** When this intent wants to be woken; null when nothing is due. */
+  /** When this intent wants to be resumed; null when nothing is due. */
   readonly wakeAt: Instant | null
 }
 
@@ -131,10 +131,10 @@ export type IntentEvent = { readonly at: Instant } & (
   | { readonly type: 'approve'; readonly railUp: boolean; readonly notAfter: Instant }
   | { readonly type: 'reject' }
   | { readonly type: 'cancel' }
-  | { readonly type: 'wake'; readonly railUp: boolean }
+  | { readonly type: 'timer'; readonly railUp: boolean }
   /** The rail has never heard of the instruction and, past its finality window, never will. */
   | { readonly type: 'notFound' }
-  /** Without a number when it is known from elsewhere than the rail's news. */
+  /** Without a number when it is known from elsewhere than the rail's reports. */
   | { readonly type: 'executed'; readonly transactionId?: string }
   | {
       readonly type: 'refused'

@@ -1,41 +1,41 @@
 /**
- * The life of a payment intent.
+ * The lifecycle of a payment intent.
  *
  * Owns: states, transitions, and what follows from each. Does not own: whether a command is allowed
  * (the commands of the processor check balances, limits and quotes first), SQL, the rail, the
  * clock.
  *
- * M1. Flat and pure: no invoke, no after, no promise. The same snapshot and event give the same
- *     result.
- * M2. Once handed over, only news ends an intent, the rail's or what a person found out: silence is
- *     an unknown outcome. What a person found out is asked of the rail until it answers.
- * M3. An event a state does not name changes nothing; callers ask `can` first where that would be a
- *     surprise.
- * M4. `wake` is only sent when `wakeAt` has come.
- * M5. A question counts only when it can be put: while the rail is away it waits for the rail, not
- *     for its next turn hours later.
+ * - Flat and pure: no invoke, no after, no promise. The same snapshot and event give the same
+ *   result.
+ * - Once submitted, only a report ends an intent, the rail's or what a person found out: silence is
+ *   an unknown outcome. What a person found out is asked of the rail until it answers.
+ * - An event a state does not name changes nothing; callers ask `can` first where that would be a
+ *   surprise.
+ * - `timer` is only sent when `wakeAt` has come.
+ * - A question counts only when it can be put: while the rail is away it waits for the rail, not
+ *   for its next turn hours later.
  */
 import { assign, emit, setup } from 'xstate'
-import { REMINTS_KEPT } from '../../src/base/bounds.js'
+import { REMINTS_KEPT } from '../../src/base/constants.js'
 import { DAY, plus } from '../../src/base/clock.js'
-import type { Consequence } from '../consequence.js'
+import type { MachineOutput } from '../output.js'
 import {
-  HAND_OVER_AGAIN_MS,
-  handedOver,
+  SUBMIT_RETRY_MS,
+  submitted,
   nextInquiryAfterResolve,
-  nextQuestionAt,
-} from '../unknown_outcome.js'
+  nextInquiryAt,
+} from '../rail_inquiry.js'
 import { isHeld, type IntentContext, type IntentEvent } from './context.js'
 
 const REFUNDABLE_FOR_MS = 90 * DAY
 
-const follows = (consequence: Consequence): Consequence => consequence
+const outputs = (output: MachineOutput): MachineOutput => output
 
 /** What XState infers from; it holds nothing. */
 const types = {} as {
   context: IntentContext
   events: IntentEvent
-  emitted: Consequence
+  emitted: MachineOutput
   input: IntentContext
 }
 
@@ -48,9 +48,9 @@ export const intentMachine = setup({
     mayRecall: ({ context, event }) =>
       (context.recall === undefined || context.recall.refused === true) &&
       event.at < plus(context.capturedAt!, REFUNDABLE_FOR_MS),
-    canAsk: ({ context, event }) =>
+    canInquire: ({ context, event }) =>
       context.handedOverAt !== undefined && 'railUp' in event && event.railUp,
-    canAskBack: ({ context, event }) =>
+    canInquireRecall: ({ context, event }) =>
       context.recall !== undefined &&
       context.recall.refused !== true &&
       'railUp' in event &&
@@ -58,10 +58,10 @@ export const intentMachine = setup({
     isToBeHeld: ({ event }) => event.type === 'confirm' && event.heldFor !== undefined,
     isHeld: ({ context }) => isHeld(context),
     isHeldAndRailUp: ({ context, event }) => isHeld(context) && 'railUp' in event && event.railUp,
-    isNotHandedOver: ({ context }) => context.handedOverAt === undefined,
-    canHandOver: ({ event }) => 'railUp' in event && event.railUp,
+    isNotSubmitted: ({ context }) => context.handedOverAt === undefined,
+    canSubmit: ({ event }) => 'railUp' in event && event.railUp,
     isTooLate: ({ context, event }) =>
-      event.type === 'wake' &&
+      event.type === 'timer' &&
       context.handedOverAt === undefined &&
       context.confirmation !== undefined &&
       event.at >= context.confirmation.notAfter,
@@ -76,7 +76,7 @@ export const intentMachine = setup({
           -REMINTS_KEPT,
         ),
     }),
-    rememberConfirmation: assign(({ event }) =>
+    recordConfirmation: assign(({ event }) =>
       event.type === 'confirm'
         ? { confirmation: event.confirmation, confirmedAt: event.at, wakeAt: event.at }
         : {},
@@ -96,24 +96,24 @@ export const intentMachine = setup({
           }
         : {},
     ),
-    rememberRejection: assign(({ event }) => ({
+    recordRejection: assign(({ event }) => ({
       failedAt: event.at,
       failure: {
-        code: event.type === 'wake' ? 'review_expired' : 'payment_review_rejected',
+        code: event.type === 'timer' ? 'review_expired' : 'payment_review_rejected',
         source: 'service' as const,
         at: event.at,
       },
       wakeAt: null,
     })),
-    handOver: assign(({ event }) => handedOver(event.at)),
-    tryAgainSoon: assign(({ event }) => ({
-      wakeAt: plus(event.at, HAND_OVER_AGAIN_MS),
+    submit: assign(({ event }) => submitted(event.at)),
+    retrySoon: assign(({ event }) => ({
+      wakeAt: plus(event.at, SUBMIT_RETRY_MS),
     })),
-    scheduleQuestion: assign(({ context }) => {
-      const asked = (context.asked ?? 0) + 1
-      return { asked, wakeAt: nextQuestionAt(context.handedOverAt!, asked) }
+    scheduleNextInquiry: assign(({ context }) => {
+      const inquiries = (context.asked ?? 0) + 1
+      return { asked: inquiries, wakeAt: nextInquiryAt(context.handedOverAt!, inquiries) }
     }),
-    rememberTransaction: assign(({ event }) =>
+    recordTransaction: assign(({ event }) =>
       event.type === 'executed'
         ? {
             ...(event.transactionId === undefined ? {} : { transactionId: event.transactionId }),
@@ -125,7 +125,7 @@ export const intentMachine = setup({
           }
         : {},
     ),
-    rememberRefusal: assign(({ event }) =>
+    recordRefusal: assign(({ event }) =>
       event.type === 'refused'
         ? {
             failedAt: event.at,
@@ -134,23 +134,23 @@ export const intentMachine = setup({
           }
         : {},
     ),
-    rememberTooLate: assign(({ event }) => ({
+    recordTooLate: assign(({ event }) => ({
       failedAt: event.at,
       failure: { code: 'rail_unavailable', source: 'service' as const, at: event.at },
       wakeAt: null,
     })),
-    rememberRecall: assign(({ event }) => ({
+    recordRecall: assign(({ event }) => ({
       recall: { requestedAt: event.at, asked: 0 },
-      wakeAt: nextQuestionAt(event.at, 0),
+      wakeAt: nextInquiryAt(event.at, 0),
     })),
     scheduleRecall: assign(({ context }) => {
-      const { requestedAt, asked } = context.recall!
+      const { requestedAt, asked: inquiries } = context.recall!
       return {
-        recall: { requestedAt, asked: asked + 1 },
-        wakeAt: nextQuestionAt(requestedAt, asked + 1),
+        recall: { requestedAt, asked: inquiries + 1 },
+        wakeAt: nextInquiryAt(requestedAt, inquiries + 1),
       }
     }),
-    rememberRecallRefused: assign(({ context, event }) => ({
+    recordRecallRefused: assign(({ context, event }) => ({
       recall: { ...context.recall!, refused: true },
       refundFailedAt: event.at,
       refundsFailed: (context.refundsFailed ?? 0) + 1,
@@ -160,27 +160,27 @@ export const intentMachine = setup({
       wakeAt: nextInquiryAfterResolve(context.capturedAt ?? context.failedAt!, event.at),
     })),
     clearTimer: assign({ wakeAt: null }),
-    markExpired: assign(({ event }) => ({ expiredAt: event.at, wakeAt: null })),
-    markCancelled: assign(({ event }) => ({ cancelledAt: event.at, wakeAt: null })),
-    markRefunded: assign(({ event }) => ({ refundedAt: event.at, wakeAt: null })),
+    recordExpired: assign(({ event }) => ({ expiredAt: event.at, wakeAt: null })),
+    recordCancelled: assign(({ event }) => ({ cancelledAt: event.at, wakeAt: null })),
+    recordRefunded: assign(({ event }) => ({ refundedAt: event.at, wakeAt: null })),
 
-    instruct: emit(follows({ type: 'instruct' })),
-    askBack: emit(follows({ type: 'recall' })),
-    query: emit(follows({ type: 'query' })),
-    reserve: emit(follows({ type: 'post', plan: 'intent_confirmed' })),
-    settle: emit(follows({ type: 'post', plan: 'intent_captured' })),
-    releaseFailed: emit(follows({ type: 'post', plan: 'intent_failed' })),
-    releaseCancelled: emit(follows({ type: 'post', plan: 'intent_cancelled' })),
-    giveBack: emit(follows({ type: 'post', plan: 'intent_refunded' })),
-    useLimits: emit(follows({ type: 'useLimits' })),
-    releaseLimits: emit(follows({ type: 'releaseLimits' })),
-    publishAuthorized: emit(follows({ type: 'publish', event: 'payment_intent.authorized' })),
-    publishCaptured: emit(follows({ type: 'publish', event: 'payment_intent.captured' })),
-    publishFailed: emit(follows({ type: 'publish', event: 'payment_intent.failed' })),
-    publishExpired: emit(follows({ type: 'publish', event: 'payment_intent.expired' })),
-    publishCancelled: emit(follows({ type: 'publish', event: 'payment_intent.cancelled' })),
-    publishRefunded: emit(follows({ type: 'publish', event: 'payment_intent.refunded' })),
-    publishRefundFailed: emit(follows({ type: 'publish', event: 'payment_intent.refund_failed' })),
+    instruct: emit(outputs({ type: 'instruct' })),
+    requestRecall: emit(outputs({ type: 'recall' })),
+    query: emit(outputs({ type: 'query' })),
+    reserve: emit(outputs({ type: 'post', plan: 'intent_confirmed' })),
+    settle: emit(outputs({ type: 'post', plan: 'intent_captured' })),
+    releaseFailed: emit(outputs({ type: 'post', plan: 'intent_failed' })),
+    releaseCancelled: emit(outputs({ type: 'post', plan: 'intent_cancelled' })),
+    refund: emit(outputs({ type: 'post', plan: 'intent_refunded' })),
+    useLimits: emit(outputs({ type: 'useLimits' })),
+    releaseLimits: emit(outputs({ type: 'releaseLimits' })),
+    publishAuthorized: emit(outputs({ type: 'publish', event: 'payment_intent.authorized' })),
+    publishCaptured: emit(outputs({ type: 'publish', event: 'payment_intent.captured' })),
+    publishFailed: emit(outputs({ type: 'publish', event: 'payment_intent.failed' })),
+    publishExpired: emit(outputs({ type: 'publish', event: 'payment_intent.expired' })),
+    publishCancelled: emit(outputs({ type: 'publish', event: 'payment_intent.cancelled' })),
+    publishRefunded: emit(outputs({ type: 'publish', event: 'payment_intent.refunded' })),
+    publishRefundFailed: emit(outputs({ type: 'publish', event: 'payment_intent.refund_failed' })),
   },
 }).createMachine({
   id: 'intent',
@@ -199,7 +199,7 @@ export const intentMachine = setup({
             guard: 'isToBeHeld',
             target: 'authorized',
             actions: [
-              'rememberConfirmation',
+              'recordConfirmation',
               'holdForReview',
               'reserve',
               'useLimits',
@@ -207,11 +207,11 @@ export const intentMachine = setup({
             ],
           },
           {
-            guard: 'canHandOver',
+            guard: 'canSubmit',
             target: 'authorized',
             actions: [
-              'rememberConfirmation',
-              'handOver',
+              'recordConfirmation',
+              'submit',
               'reserve',
               'useLimits',
               'publishAuthorized',
@@ -220,11 +220,11 @@ export const intentMachine = setup({
           },
           {
             target: 'authorized',
-            actions: ['rememberConfirmation', 'reserve', 'useLimits', 'publishAuthorized'],
+            actions: ['recordConfirmation', 'reserve', 'useLimits', 'publishAuthorized'],
           },
         ],
-        cancel: { target: 'cancelled', actions: ['markCancelled', 'publishCancelled'] },
-        wake: { target: 'expired', actions: ['markExpired', 'publishExpired'] },
+        cancel: { target: 'cancelled', actions: ['recordCancelled', 'publishCancelled'] },
+        timer: { target: 'expired', actions: ['recordExpired', 'publishExpired'] },
       },
     },
     /**
@@ -235,72 +235,72 @@ export const intentMachine = setup({
       on: {
         remint: { actions: 'recordRemint' },
         approve: [
-          { guard: 'isHeldAndRailUp', actions: ['endHold', 'handOver', 'instruct'] },
+          { guard: 'isHeldAndRailUp', actions: ['endHold', 'submit', 'instruct'] },
           { guard: 'isHeld', actions: 'endHold' },
         ],
         reject: {
           guard: 'isHeld',
           target: 'failed',
-          actions: ['rememberRejection', 'releaseFailed', 'releaseLimits', 'publishFailed'],
+          actions: ['recordRejection', 'releaseFailed', 'releaseLimits', 'publishFailed'],
         },
-        wake: [
+        timer: [
           {
             guard: 'isHeld',
             target: 'failed',
-            actions: ['rememberRejection', 'releaseFailed', 'releaseLimits', 'publishFailed'],
+            actions: ['recordRejection', 'releaseFailed', 'releaseLimits', 'publishFailed'],
           },
-          { guard: 'canAsk', actions: ['scheduleQuestion', 'query'] },
+          { guard: 'canInquire', actions: ['scheduleNextInquiry', 'query'] },
           {
             guard: 'isTooLate',
             target: 'failed',
-            actions: ['rememberTooLate', 'releaseFailed', 'releaseLimits', 'publishFailed'],
+            actions: ['recordTooLate', 'releaseFailed', 'releaseLimits', 'publishFailed'],
           },
-          { guard: 'canHandOver', actions: ['handOver', 'instruct'] },
-          { actions: 'tryAgainSoon' },
+          { guard: 'canSubmit', actions: ['submit', 'instruct'] },
+          { actions: 'retrySoon' },
         ],
         notFound: { actions: 'instruct' },
         executed: {
           target: 'captured',
-          actions: ['rememberTransaction', 'settle', 'publishCaptured'],
+          actions: ['recordTransaction', 'settle', 'publishCaptured'],
         },
         refused: {
           target: 'failed',
-          actions: ['rememberRefusal', 'releaseFailed', 'releaseLimits', 'publishFailed'],
+          actions: ['recordRefusal', 'releaseFailed', 'releaseLimits', 'publishFailed'],
         },
         cancel: {
-          guard: 'isNotHandedOver',
+          guard: 'isNotSubmitted',
           target: 'cancelled',
-          actions: ['markCancelled', 'releaseCancelled', 'releaseLimits', 'publishCancelled'],
+          actions: ['recordCancelled', 'releaseCancelled', 'releaseLimits', 'publishCancelled'],
         },
       },
     },
     /** The merchant has the money. The bank may send it back, by itself or because we asked. */
     captured: {
       on: {
-        recall: { guard: 'mayRecall', actions: ['rememberRecall', 'askBack'] },
-        wake: [
-          { guard: 'canAskBack', actions: ['scheduleRecall', 'askBack'] },
-          { guard: 'isRecalling', actions: 'tryAgainSoon' },
-          { guard: 'canAsk', actions: ['scheduleInquiry', 'query'] },
-          { actions: 'tryAgainSoon' },
+        recall: { guard: 'mayRecall', actions: ['recordRecall', 'requestRecall'] },
+        timer: [
+          { guard: 'canInquireRecall', actions: ['scheduleRecall', 'requestRecall'] },
+          { guard: 'isRecalling', actions: 'retrySoon' },
+          { guard: 'canInquire', actions: ['scheduleInquiry', 'query'] },
+          { actions: 'retrySoon' },
         ],
         answered: { guard: 'isNotRecalling', actions: 'clearTimer' },
         recallRefused: {
           guard: 'isRecalling',
-          actions: ['rememberRecallRefused', 'publishRefundFailed'],
+          actions: ['recordRecallRefused', 'publishRefundFailed'],
         },
         returned: {
           target: 'refunded',
-          actions: ['markRefunded', 'giveBack', 'publishRefunded'],
+          actions: ['recordRefunded', 'refund', 'publishRefunded'],
         },
       },
     },
     /** The money is released. Has a timer only while the inquiry after a resolve is unanswered. */
     failed: {
       on: {
-        wake: [
-          { guard: 'canAsk', actions: ['scheduleInquiry', 'query'] },
-          { actions: 'tryAgainSoon' },
+        timer: [
+          { guard: 'canInquire', actions: ['scheduleInquiry', 'query'] },
+          { actions: 'retrySoon' },
         ],
         answered: { actions: 'clearTimer' },
       },

@@ -1,8 +1,8 @@
 /**
  * An intent as the public sees it: in answers, in events and over gRPC.
  *
- * V1. This is the only place that names the public fields. A field that does not apply is absent.
- * V2. Nothing here reveals a destination account beyond its mask, a token, or the rail's own words.
+ * - This is the only place that names the public fields. A field that does not apply is absent.
+ * - Nothing here reveals a destination account beyond its mask, a token, or the rail's own words.
  */
 import { toRfc3339, type Instant } from '../../src/base/clock.js'
 import { numericOf } from '../../src/money/currency.js'

@@ -1,6 +1,6 @@
 /** The XState actor of one payout, at the state and context of its snapshot. */
 import { createActor } from 'xstate'
-import type { Consequence } from '../consequence.js'
+import type { MachineOutput } from '../output.js'
 import type { PayoutContext, PayoutEvent, PayoutState } from './context.js'
 import { payoutMachine } from './machine.js'
 
@@ -16,7 +16,7 @@ export interface PayoutActor {
 export function openPayout(
   state: PayoutState,
   context: PayoutContext,
-  collect: (consequence: Consequence) => void,
+  collect: (output: MachineOutput) => void,
 ): PayoutActor {
   const snapshot = payoutMachine.resolveState({ value: state, context })
   const actor = createActor(payoutMachine, { snapshot, input: context })

@@ -1,10 +1,10 @@
 /**
  * What a payout remembers, and the events that move it.
  *
- * X1. Plain JSON; what is not known yet is absent. Amounts are decimal text in minor units of
- *     `currency`.
- * X2. Fees and beneficiary are frozen at creation: later changes of routes or beneficiaries do not
- *     reach it.
+ * - Plain JSON; what is not known yet is absent. Amounts are decimal text in minor units of
+ *   `currency`.
+ * - Fees and beneficiary are frozen at creation: later changes of routes or beneficiaries do not
+ *   reach it.
  */
 import type { Instant } from '../../src/base/clock.js'
 import type { BeneficiaryId, PayoutId, TenantId } from '../../src/base/ids.js'
@@ -61,9 +61,9 @@ export interface PayoutContext {
 export type PayoutEvent = { readonly at: Instant } & (
   | { readonly type: 'approve'; readonly railUp: boolean }
   | { readonly type: 'reject' }
-  | { readonly type: 'wake'; readonly railUp: boolean }
+  | { readonly type: 'timer'; readonly railUp: boolean }
   | { readonly type: 'notFound' }
-  /** Without a number when it is known from elsewhere than the rail's news. */
+  /** Without a number when it is known from elsewhere than the rail's reports. */
   | { readonly type: 'executed'; readonly transactionId?: string }
   | { readonly type: 'refused'; readonly refusal: string; readonly source?: FailureSource }
   | { readonly type: 'returned'; readonly source?: FailureSource }

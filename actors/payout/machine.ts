@@ -1,24 +1,24 @@
 /**
- * The life of a payout.
+ * The lifecycle of a payout.
  *
  * Owns: states, transitions, and what follows from each. Does not own: the checks before acceptance
  * (the command), SQL, the rail, the clock.
  *
- * M1. Flat and pure, as the intent's machine.
- * M2. `created` is public but short: an accepted payout passes it in the commit that creates it;
- *     only a payout held for review rests there.
- * M3. Once handed over, only news ends it, as an intent (its M2).
- * M4. A question that can not be put waits for the rail, as an intent's does (its M5).
+ * - Flat and pure, as the intent's machine.
+ * - `created` is public but short: an accepted payout passes it in the commit that creates it;
+ *   only a payout held for review rests there.
+ * - Once submitted, only a report ends it, as an intent (its M2).
+ * - A question that cannot be put waits for the rail, as an intent's does (its M5).
  */
 import { assign, emit, setup } from 'xstate'
 import { plus } from '../../src/base/clock.js'
-import type { Consequence } from '../consequence.js'
+import type { MachineOutput } from '../output.js'
 import {
-  HAND_OVER_AGAIN_MS,
-  handedOver,
+  SUBMIT_RETRY_MS,
+  submitted,
   nextInquiryAfterResolve,
-  nextQuestionAt,
-} from '../unknown_outcome.js'
+  nextInquiryAt,
+} from '../rail_inquiry.js'
 import type { PayoutContext, PayoutEvent, PayoutFailure } from './context.js'
 
 /** What the public is told of a return: the rail's word, or that of an operator who saw it. */
@@ -27,32 +27,32 @@ function returnTold(event: PayoutEvent): PayoutFailure {
   return { code: source === 'rail' ? 'returned_by_bank' : 'returned', source, at: event.at }
 }
 
-const follows = (consequence: Consequence): Consequence => consequence
+const outputs = (output: MachineOutput): MachineOutput => output
 
 /** What XState infers from; it holds nothing. */
 const types = {} as {
   context: PayoutContext
   events: PayoutEvent
-  emitted: Consequence
+  emitted: MachineOutput
   input: PayoutContext
 }
 
 export const payoutMachine = setup({
   types,
   guards: {
-    canAsk: ({ context, event }) =>
+    canInquire: ({ context, event }) =>
       context.handedOverAt !== undefined && 'railUp' in event && event.railUp,
-    canHandOver: ({ event }) => 'railUp' in event && event.railUp,
+    canSubmit: ({ event }) => 'railUp' in event && event.railUp,
   },
   actions: {
-    markProcessing: assign(({ event }) => ({ processingAt: event.at, wakeAt: event.at })),
-    handOver: assign(({ event }) => handedOver(event.at)),
-    tryAgainSoon: assign(({ event }) => ({ wakeAt: plus(event.at, HAND_OVER_AGAIN_MS) })),
-    scheduleQuestion: assign(({ context }) => {
-      const asked = (context.asked ?? 0) + 1
-      return { asked, wakeAt: nextQuestionAt(context.handedOverAt!, asked) }
+    recordProcessing: assign(({ event }) => ({ processingAt: event.at, wakeAt: event.at })),
+    submit: assign(({ event }) => submitted(event.at)),
+    retrySoon: assign(({ event }) => ({ wakeAt: plus(event.at, SUBMIT_RETRY_MS) })),
+    scheduleNextInquiry: assign(({ context }) => {
+      const inquiries = (context.asked ?? 0) + 1
+      return { asked: inquiries, wakeAt: nextInquiryAt(context.handedOverAt!, inquiries) }
     }),
-    rememberTransaction: assign(({ event }) =>
+    recordTransaction: assign(({ event }) =>
       event.type === 'executed'
         ? {
             ...(event.transactionId === undefined ? {} : { transactionId: event.transactionId }),
@@ -64,7 +64,7 @@ export const payoutMachine = setup({
           }
         : {},
     ),
-    rememberRefusal: assign(({ event }) =>
+    recordRefusal: assign(({ event }) =>
       event.type === 'refused'
         ? {
             failedAt: event.at,
@@ -73,10 +73,10 @@ export const payoutMachine = setup({
           }
         : {},
     ),
-    rememberRejection: assign(({ event }) => ({
+    recordRejection: assign(({ event }) => ({
       failedAt: event.at,
       failure: {
-        code: event.type === 'wake' ? 'review_expired' : 'review_rejected',
+        code: event.type === 'timer' ? 'review_expired' : 'review_rejected',
         source: 'review' as const,
         at: event.at,
       },
@@ -86,21 +86,21 @@ export const payoutMachine = setup({
       wakeAt: nextInquiryAfterResolve(context.completedAt ?? context.failedAt!, event.at),
     })),
     clearTimer: assign({ wakeAt: null }),
-    rememberReturn: assign(({ event }) => ({
+    recordReturn: assign(({ event }) => ({
       reversedAt: event.at,
       failure: returnTold(event),
       wakeAt: null,
     })),
 
-    instruct: emit(follows({ type: 'instruct' })),
-    query: emit(follows({ type: 'query' })),
-    settle: emit(follows({ type: 'post', plan: 'payout_completed' })),
-    release: emit(follows({ type: 'post', plan: 'payout_failed' })),
-    giveBack: emit(follows({ type: 'post', plan: 'payout_reversed' })),
-    publishProcessing: emit(follows({ type: 'publish', event: 'payout.processing' })),
-    publishCompleted: emit(follows({ type: 'publish', event: 'payout.completed' })),
-    publishFailed: emit(follows({ type: 'publish', event: 'payout.failed' })),
-    publishReversed: emit(follows({ type: 'publish', event: 'payout.reversed' })),
+    instruct: emit(outputs({ type: 'instruct' })),
+    query: emit(outputs({ type: 'query' })),
+    settle: emit(outputs({ type: 'post', plan: 'payout_completed' })),
+    release: emit(outputs({ type: 'post', plan: 'payout_failed' })),
+    refund: emit(outputs({ type: 'post', plan: 'payout_reversed' })),
+    publishProcessing: emit(outputs({ type: 'publish', event: 'payout.processing' })),
+    publishCompleted: emit(outputs({ type: 'publish', event: 'payout.completed' })),
+    publishFailed: emit(outputs({ type: 'publish', event: 'payout.failed' })),
+    publishReversed: emit(outputs({ type: 'publish', event: 'payout.reversed' })),
   },
 }).createMachine({
   id: 'payout',
@@ -115,33 +115,33 @@ export const payoutMachine = setup({
       on: {
         approve: [
           {
-            guard: 'canHandOver',
+            guard: 'canSubmit',
             target: 'processing',
-            actions: ['markProcessing', 'handOver', 'publishProcessing', 'instruct'],
+            actions: ['recordProcessing', 'submit', 'publishProcessing', 'instruct'],
           },
-          { target: 'processing', actions: ['markProcessing', 'publishProcessing'] },
+          { target: 'processing', actions: ['recordProcessing', 'publishProcessing'] },
         ],
         reject: {
           target: 'failed',
-          actions: ['rememberRejection', 'release', 'publishFailed'],
+          actions: ['recordRejection', 'release', 'publishFailed'],
         },
-        wake: { target: 'failed', actions: ['rememberRejection', 'release', 'publishFailed'] },
+        timer: { target: 'failed', actions: ['recordRejection', 'release', 'publishFailed'] },
       },
     },
     /** Queued, submitted or of unknown outcome. Waits for the rail's word; without one it asks. */
     processing: {
       on: {
-        wake: [
-          { guard: 'canAsk', actions: ['scheduleQuestion', 'query'] },
-          { guard: 'canHandOver', actions: ['handOver', 'instruct'] },
-          { actions: 'tryAgainSoon' },
+        timer: [
+          { guard: 'canInquire', actions: ['scheduleNextInquiry', 'query'] },
+          { guard: 'canSubmit', actions: ['submit', 'instruct'] },
+          { actions: 'retrySoon' },
         ],
         notFound: { actions: 'instruct' },
         executed: {
           target: 'completed',
-          actions: ['rememberTransaction', 'settle', 'publishCompleted'],
+          actions: ['recordTransaction', 'settle', 'publishCompleted'],
         },
-        refused: { target: 'failed', actions: ['rememberRefusal', 'release', 'publishFailed'] },
+        refused: { target: 'failed', actions: ['recordRefusal', 'release', 'publishFailed'] },
       },
     },
     /**
@@ -150,23 +150,23 @@ export const payoutMachine = setup({
      */
     completed: {
       on: {
-        wake: [
-          { guard: 'canAsk', actions: ['scheduleInquiry', 'query'] },
-          { actions: 'tryAgainSoon' },
+        timer: [
+          { guard: 'canInquire', actions: ['scheduleInquiry', 'query'] },
+          { actions: 'retrySoon' },
         ],
         answered: { actions: 'clearTimer' },
         returned: {
           target: 'reversed',
-          actions: ['rememberReturn', 'giveBack', 'publishReversed'],
+          actions: ['recordReturn', 'refund', 'publishReversed'],
         },
       },
     },
     /** The money is released. Has a timer as a completed one. */
     failed: {
       on: {
-        wake: [
-          { guard: 'canAsk', actions: ['scheduleInquiry', 'query'] },
-          { actions: 'tryAgainSoon' },
+        timer: [
+          { guard: 'canInquire', actions: ['scheduleInquiry', 'query'] },
+          { actions: 'retrySoon' },
         ],
         answered: { actions: 'clearTimer' },
       },

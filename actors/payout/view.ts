@@ -1,8 +1,8 @@
 /**
  * A payout as the public sees it: in answers, in events and over gRPC.
  *
- * V1. The only place that names the public fields. Moments not reached yet are null.
- * V2. Of the account only the last four characters leave.
+ * - The only place that names the public fields. Moments not reached yet are null.
+ * - Of the account only the last four characters leave.
  */
 import { toRfc3339, type Instant } from '../../src/base/clock.js'
 import { failureView } from '../failure_texts.js'

@@ -4,17 +4,17 @@
  * Arguments: `--processor ADDRESS` (the processor's gRPC), `--nats URL`, `--number N` (which of
  * several pools it is, from 1: each has its own books).
  *
- * Start: settings, store, sender, outcomes, pool, directory, bus, intake, janitor, desk. It serves
- * when directory and bus are there. Stop: desk, directory, intake, bus, pool, sender, janitor,
- * outcomes, store.
+ * Start: settings, store, sender, delivery_outcome_reporter, pool, directory, bus, event_consumer,
+ * retention, context. It serves when directory and bus are there. Stop: context, directory,
+ * event_consumer, bus, pool, sender, retention, outcomes, store.
  */
 import { parseArgs } from 'node:util'
 import { credentials } from '@grpc/grpc-js'
 import { Registry } from 'prom-client'
-import type { ProtoGrpcType as DeskTypes } from '../../protos/types/delivery_desk.js'
+import type { ProtoGrpcType as ControlTypes } from '../../protos/types/webhook_control.js'
 import type { ProtoGrpcType as DirectoryTypes } from '../../protos/types/directory.js'
 import type { ProtoGrpcType as WebhookTypes } from '../../protos/types/webhooks.js'
-import { GRPC_MESSAGE_MAX_BYTES } from '../../src/base/bounds.js'
+import { GRPC_MESSAGE_MAX_BYTES } from '../../src/base/constants.js'
 import { childProcess } from '../../src/base/child.js'
 import { SECOND, systemClock } from '../../src/base/clock.js'
 import { readInternalToken } from '../../src/base/internal_token.js'
@@ -25,19 +25,19 @@ import { RECONNECT } from '../../src/base/retry.js'
 import { dataFile, readSettings } from '../../src/base/settings.js'
 import { webhookDatabase } from '../../src/base/subjects.js'
 import { connectBus } from '../../src/bus/nats.js'
-import { createClerk } from './clerk.js'
-import { attendDesk } from './desk.js'
-import { watchEndpoints } from './endpoints.js'
-import { createIntake } from './intake.js'
-import { startJanitor } from './janitor.js'
-import { registerMeasures } from './measures.js'
-import { createOutcomes } from './outcomes.js'
+import { createControlHandler } from './control/control_handler.js'
+import { openControlStream } from './control/control_stream.js'
+import { watchEndpoints } from './endpoint/endpoint_directory.js'
+import { createEventConsumer } from './intake/event_consumer.js'
+import { startRetention } from './store/retention.js'
+import { registerMetrics } from './metrics.js'
+import { createDeliveryOutcomeReporter } from './intake/delivery_outcome_reporter.js'
 import { createPool } from './pool.js'
-import { createRedriver } from './redrive.js'
-import { createSender } from './sender.js'
-import { openWebhookStore } from './store.js'
-import { nameServers, systemNames } from './target_guard.js'
-import { openViews } from './views.js'
+import { createRedriver } from './delivery/redrive.js'
+import { createSender } from './sending/sender.js'
+import { openWebhookStore } from './store/store.js'
+import { nameServers, systemNames } from './sending/target_guard.js'
+import { openAdminQueries } from './store/admin_queries.js'
 
 /** The process must be started anew: what it holds in memory may differ from the disk. */
 const EXIT_RECOVER = 70
@@ -72,7 +72,7 @@ const store = await openWebhookStore(books, (fault) => {
   log.fatal({ err: fault }, 'webhook store failed')
   log.flush(() => process.exit(EXIT_RECOVER))
 })
-const views = await openViews(books)
+const adminQueries = await openAdminQueries(books)
 const sender = createSender({
   brand: settings.BRAND,
   rules: { allowPrivate },
@@ -82,14 +82,14 @@ const sender = createSender({
 })
 const { Directory } = contracts<DirectoryTypes>().causeway.v1
 const { EventOutcomes } = contracts<WebhookTypes>().causeway.v1
-const { DeliveryDesk } = contracts<DeskTypes>().causeway.v1
+const { WebhookControl } = contracts<ControlTypes>().causeway.v1
 const insecure = credentials.createInsecure()
 const directory = new Directory(args.processor, insecure, CHANNEL)
 const recorder = new EventOutcomes(args.processor, insecure, CHANNEL)
-const deskClient = new DeliveryDesk(args.processor, insecure, CHANNEL)
+const controlClient = new WebhookControl(args.processor, insecure, CHANNEL)
 
 const registry = new Registry()
-const outcomes = createOutcomes({ client: recorder, token, store, clock, log })
+const outcomes = createDeliveryOutcomeReporter({ client: recorder, token, store, clock, log })
 const pool = createPool({
   sender,
   store,
@@ -103,14 +103,14 @@ const pool = createPool({
   log,
   settled: () => outcomes.wake(),
   disable: (endpointId, reason) => outcomes.disable(endpointId, reason),
-  tried: (tried) => measures.tried(tried),
+  tried: (tried) => metrics.tried(tried),
 })
 await pool.start()
 outcomes.wake()
 
 const endpoints = watchEndpoints({ client: directory, token, log })
 const bus = connectBus({ url: args.nats ?? settings.NATS_URL, consumes: true, clock, log })
-const intake = createIntake({
+const eventConsumer = createEventConsumer({
   consumer: bus.consumer,
   endpoints,
   store,
@@ -120,32 +120,40 @@ const intake = createIntake({
   random,
   log,
 })
-endpoints.onTold((endpoint) => {
-  pool.meet(endpoint)
-  intake.meet(endpoint)
+endpoints.onChange((endpoint) => {
+  pool.applyEndpoint(endpoint)
+  eventConsumer.applyEndpoint(endpoint)
 })
 endpoints.onPaused((paused) => pool.pause(paused))
-const measures = registerMeasures(registry, {
-  counts: intake.counts,
+const metrics = registerMetrics(registry, {
+  counts: eventConsumer.counts,
   pool: () => pool.state(),
-  views,
+  adminQueries,
   clock,
 })
-const janitor = startJanitor(
-  { forget: (before, behind) => intake.inTurn(() => store.forget(before, behind)) },
+const retention = startRetention(
+  { forget: (before, behind) => eventConsumer.inOrder(() => store.forget(before, behind)) },
   clock,
 )
-const redriver = createRedriver({ views, store, pool, intake, endpoints, clock, random })
-const clerk = createClerk({ views, redriver, pool, clock, log })
-const desk = attendDesk({
-  client: deskClient,
+const redriver = createRedriver({
+  adminQueries,
+  store,
+  pool,
+  eventConsumer,
+  endpoints,
+  clock,
+  random,
+})
+const handleControl = createControlHandler({ adminQueries, redriver, pool, clock, log })
+const ctx = openControlStream({
+  client: controlClient,
   token,
-  clerk,
+  handle: handleControl,
   pool: Number(args.number),
   lastReceived: () => store.lastReceived(),
   log,
 })
-const reading = intake.run()
+const reading = eventConsumer.run()
 
 const looking = setInterval(() => {
   if (bus.status() === 'down' || !endpoints.isInStep()) return
@@ -158,20 +166,20 @@ const child = childProcess({
   metrics: () => registry.metrics(),
   stop: async () => {
     clearInterval(looking)
-    await desk.leave()
+    await ctx.close()
     bus.consumer.close()
     endpoints.close()
     await reading
-    await intake.idle()
+    await eventConsumer.idle()
     await bus.close()
     await pool.stop()
     await sender.close()
-    await janitor.stop()
+    await retention.stop()
     await outcomes.stop()
-    await views.close()
+    await adminQueries.close()
     await store.close()
     directory.close()
     recorder.close()
-    deskClient.close()
+    controlClient.close()
   },
 })

@@ -1,59 +1,75 @@
 /**
  * The pool: decides which delivery is tried next.
  *
- * Owns: lanes, turns, slots, loading from disk. Does not own: a single try (webhook/attempt), what
- * an answer says about an endpoint (webhook/health), new events (webhook/intake).
+ * Owns: queues, turns, slots, loading from disk. Does not own: a single try (delivery/attempt),
+ * what an answer says about an endpoint (endpoint/endpoint_health), new events
+ * (intake/event_consumer).
  *
- * P1. A dead endpoint delays nobody else. Endpoints that fail, and tries that take longer than a
- *     second, use slots of their own; the prompt ones never wait for them.
- * P2. Partners take turns, whatever they have waiting.
- * P3. Memory is bounded by lanes and slots, not by what is due: the rest is on disk.
- * P4. A delivery leaves memory only after its result is on disk; a try whose result was not written
- *     is made again.
- * P5. Whoever else changes deliveries has their lane to himself, and leaves alone what is in
- *     memory.
+ * - A dead endpoint delays nobody else. Endpoints that fail, and tries that take longer than a
+ *   second, use slots of their own; the prompt ones never wait for them.
+ * - Partners take turns, whatever they have waiting.
+ * - Memory is bounded by queues and slots, not by what is due: the rest is on disk.
+ * - A delivery leaves memory only after its result is on disk; a try whose result was not written
+ *   is made again.
+ * - Whoever else changes deliveries has their queue to himself, and leaves alone what is in
+ *   memory.
  */
 import { assert } from '../../src/base/assert.js'
 import { instant, SECOND, type Clock, type Instant } from '../../src/base/clock.js'
 import { createFairQueue } from '../../src/base/fair_queue.js'
 import type { DeliveryId, EndpointId, TenantId } from '../../src/base/ids.js'
 import type { Logger } from '../../src/base/log.js'
-import { abandonDelivery, tryDelivery, type AttemptOptions, type Tried } from './attempt.js'
-import { scaled } from './backoff.js'
-import { CLOSED, isOpen, PROBE_EVERY_MS, PROBE_UNHEARD_EVERY_MS } from './breaker.js'
-import type { Endpoint } from './endpoint.js'
-import { learn, recover, type DisableReason, type ProbePauses } from './health.js'
+import {
+  abandonDelivery,
+  tryDelivery,
+  type AttemptOptions,
+  type Tried,
+} from './delivery/attempt.js'
+import { scaled } from './delivery/backoff.js'
+import {
+  CLOSED,
+  isOpen,
+  PROBE_EVERY_MS,
+  PROBE_UNHEARD_EVERY_MS,
+} from './endpoint/circuit_breaker.js'
+import type { Endpoint } from './endpoint/endpoint.js'
+import {
+  recordOutcome,
+  recover,
+  type DisableReason,
+  type ProbePauses,
+} from './endpoint/endpoint_health.js'
 import {
   dueOnDisk,
-  LANE_MAX,
+  ENDPOINT_QUEUE_MAX,
   mayLoad,
   mayStart,
   mayTake,
-  newLane,
+  newEndpointQueue,
   release,
   spend,
-  startAnew,
-  suspect,
+  resetHealth,
+  resetConcurrency,
   unload,
-  type Lane,
-} from './lane.js'
-import type { Delivery, WebhookStore } from './store.js'
+  type EndpointQueue,
+} from './endpoint/endpoint_queue.js'
+import type { Delivery, WebhookStore } from './store/store.js'
 
 const SLOTS_MAX = 64
-const PROMPT_WITHIN_MS = SECOND
-const LOOK_EVERY_MS = 50
+const FAST_WITHIN_MS = SECOND
+const TICK_EVERY_MS = 50
 const ABANDON_PAGE = 256
 /** Tries under way get this long at a clean stop. */
 const STOP_WITHIN_MS = 3 * SECOND
 const EVER = instant(Number.MAX_SAFE_INTEGER)
 const ON_DISK = Promise.resolve()
 
-type Class = 'prompt' | 'slow'
+type Tier = 'fast' | 'slow'
 
-interface Flight {
-  readonly lane: Lane
+interface InFlight {
+  readonly queue: EndpointQueue
   readonly startedAt: number
-  slot: Class
+  slot: Tier
 }
 
 export interface PoolOptions extends AttemptOptions {
@@ -80,8 +96,10 @@ export interface FailingEndpoint {
   readonly breakerOpen: boolean
 }
 
-/** @param rests false for what is in memory */
-export type Revival = (rests: (delivery: { id: DeliveryId }) => boolean) => Promise<Instant | null>
+/** @param isAtRest false for what is in memory */
+export type PausedQueueWork = (
+  isAtRest: (delivery: { id: DeliveryId }) => boolean,
+) => Promise<Instant | null>
 
 export interface WebhookPool {
   /** Takes up what is on disk. */
@@ -89,13 +107,13 @@ export interface WebhookPool {
   /** Takes new deliveries, whose rows are on disk, or will be once `stored` resolves. */
   deliver(deliveries: readonly Delivery[], stored?: Promise<void>): void
   /** Takes what the directory tells. */
-  meet(endpoint: Endpoint): void
+  applyEndpoint(endpoint: Endpoint): void
   /**
    * Has `work` change deliveries of an endpoint that rest on disk, and tries what is due at once,
    * whatever the endpoint's last answers were. It returns when the first of them is due; null:
    * nothing changed.
    */
-  revive(endpointId: EndpointId, work: Revival): Promise<void>
+  withPausedQueue(endpointId: EndpointId, work: PausedQueueWork): Promise<void>
   /** While it is paused no try begins; those under way land. */
   pause(paused: boolean): void
   /** For metrics. */
@@ -111,40 +129,40 @@ export function createPool(options: PoolOptions): WebhookPool {
     everyMs: scaled(PROBE_EVERY_MS, backoff),
     unheardEveryMs: scaled(PROBE_UNHEARD_EVERY_MS, backoff),
   }
-  const lanes = new Map<EndpointId, Lane>()
+  const queues = new Map<EndpointId, EndpointQueue>()
   const waiting = {
-    prompt: createFairQueue<TenantId, Lane>(),
-    slow: createFairQueue<TenantId, Lane>(),
+    fast: createFairQueue<TenantId, EndpointQueue>(),
+    slow: createFairQueue<TenantId, EndpointQueue>(),
   }
-  const used = { prompt: 0, slow: 0 }
-  const flights = new Set<Flight>()
+  const used = { fast: 0, slow: 0 }
+  const requestsInFlight = new Set<InFlight>()
   const gapMs = options.ratePerSecond === null ? 0 : SECOND / options.ratePerSecond
-  let looking: NodeJS.Timeout | undefined
+  let ticking: NodeJS.Timeout | undefined
   /** No further try begins. */
   let stopping = false
   let paused = false
   /** What lands now was cut off by ourselves and says nothing. */
   let closed = false
-  let allLanded: () => void = () => undefined
+  let allCompleted: () => void = () => undefined
 
-  const laneOf = (id: EndpointId): Lane => {
-    let lane = lanes.get(id)
-    if (lane === undefined) lanes.set(id, (lane = newLane(id, null, gapMs)))
-    return lane
+  const queueOf = (id: EndpointId): EndpointQueue => {
+    let queue = queues.get(id)
+    if (queue === undefined) queues.set(id, (queue = newEndpointQueue(id, null, gapMs)))
+    return queue
   }
 
   const start = async (): Promise<void> => {
     for (const [endpointId, since] of await store.failingSince()) {
-      laneOf(endpointId).failingSince = since
+      queueOf(endpointId).failingSince = since
     }
-    for (const { endpointId, dueAt } of await store.backlog()) dueOnDisk(laneOf(endpointId), dueAt)
-    looking = setInterval(look, LOOK_EVERY_MS)
+    for (const { endpointId, dueAt } of await store.backlog()) dueOnDisk(queueOf(endpointId), dueAt)
+    ticking = setInterval(tick, TICK_EVERY_MS)
   }
 
   const deliver = (deliveries: readonly Delivery[], stored = ON_DISK): void => {
     for (const delivery of deliveries) {
-      const lane = laneOf(delivery.endpointId)
-      if (mayTake(lane, delivery)) enqueue(lane, delivery)
+      const queue = queueOf(delivery.endpointId)
+      if (mayTake(queue, delivery)) enqueue(queue, delivery)
     }
     startAll()
     void stored.then(() => leaveToDisk(deliveries))
@@ -153,185 +171,188 @@ export function createPool(options: PoolOptions): WebhookPool {
   /** What is not in memory is found on disk: not before it is there. */
   const leaveToDisk = (deliveries: readonly Delivery[]): void => {
     for (const { id, endpointId, context } of deliveries) {
-      const lane = laneOf(endpointId)
-      if (lane.held.has(id)) continue
-      dueOnDisk(lane, context.dueAt)
-      if (lane.endpoint?.status === 'deleted') void abandonAll(lane)
+      const queue = queueOf(endpointId)
+      if (queue.held.has(id)) continue
+      dueOnDisk(queue, context.dueAt)
+      if (queue.endpoint?.status === 'deleted') void abandonAll(queue)
     }
   }
 
-  const enqueue = (lane: Lane, delivery: Delivery): void => {
-    lane.queue.push(delivery)
-    lane.held.add(delivery.id)
-    join(lane)
+  const enqueue = (queue: EndpointQueue, delivery: Delivery): void => {
+    queue.waiting.push(delivery)
+    queue.held.add(delivery.id)
+    join(queue)
   }
 
-  const join = (lane: Lane): void => {
-    if (lane.endpoint === undefined || !mayStart(lane, clock.now())) return
-    if (lane.inLine) return
-    lane.inLine = true
-    waiting[classOf(lane)].add(lane.endpoint.tenant, lane)
+  const join = (queue: EndpointQueue): void => {
+    if (queue.endpoint === undefined || !mayStart(queue, clock.now())) return
+    if (queue.isQueued) return
+    queue.isQueued = true
+    waiting[tierOf(queue)].add(queue.endpoint.tenant, queue)
   }
 
   const startAll = (): void => {
-    startClass('slow')
-    startClass('prompt')
+    startTier('slow')
+    startTier('fast')
   }
 
-  const startClass = (slot: Class): void => {
+  const startTier = (slot: Tier): void => {
     while (used[slot] < SLOTS_MAX && !stopping && !paused) {
-      const lane = waiting[slot].next()
-      if (lane === undefined) return
-      lane.inLine = false
-      if (classOf(lane) === slot && mayStart(lane, clock.now())) startFirst(lane, slot)
-      join(lane)
-      if (mayLoad(lane, clock.now())) void load(lane)
+      const queue = waiting[slot].next()
+      if (queue === undefined) return
+      queue.isQueued = false
+      if (tierOf(queue) === slot && mayStart(queue, clock.now())) startFirst(queue, slot)
+      join(queue)
+      if (mayLoad(queue, clock.now())) void load(queue)
     }
   }
 
-  const startFirst = (lane: Lane, slot: Class): void => {
-    const delivery = lane.queue.shift()
-    assert(delivery !== undefined && lane.endpoint !== undefined, 'a lane that may start can')
+  const startFirst = (queue: EndpointQueue, slot: Tier): void => {
+    const delivery = queue.waiting.shift()
+    assert(delivery !== undefined && queue.endpoint !== undefined, 'a queue that may start can')
     const now = clock.now()
-    const flight: Flight = { lane, startedAt: now, slot }
-    flights.add(flight)
+    const tryInFlight: InFlight = { queue, startedAt: now, slot }
+    requestsInFlight.add(tryInFlight)
     used[slot] += 1
-    lane.inFlight += 1
-    spend(lane, now)
-    void tryDelivery(options, delivery, lane.endpoint).then((tried) => land(flight, tried))
+    queue.inFlight += 1
+    spend(queue, now)
+    void tryDelivery(options, delivery, queue.endpoint).then((tried) =>
+      complete(tryInFlight, tried),
+    )
   }
 
-  const land = async (flight: Flight, tried: Tried): Promise<void> => {
-    const { lane } = flight
-    flights.delete(flight)
-    used[flight.slot] -= 1
-    lane.inFlight -= 1
-    if (flights.size === 0) allLanded()
-    if (closed) return // P4
+  const complete = async (tryInFlight: InFlight, tried: Tried): Promise<void> => {
+    const { queue } = tryInFlight
+    requestsInFlight.delete(tryInFlight)
+    used[tryInFlight.slot] -= 1
+    queue.inFlight -= 1
+    if (requestsInFlight.size === 0) allCompleted()
+    if (closed) return
 
     const now = clock.now()
-    const late = now - flight.startedAt > PROMPT_WITHIN_MS
-    const verdict = learn(lane, { ...tried.outcome, late }, now, probes)
-    if (verdict.disable !== null) halt(lane, verdict.disable)
-    if (isOpen(lane.breaker)) unload(lane)
-    join(lane)
+    const late = now - tryInFlight.startedAt > FAST_WITHIN_MS
+    const healthChange = recordOutcome(queue, { ...tried.outcome, late }, now, probes)
+    if (healthChange.disable !== null) onePause(queue, healthChange.disable)
+    if (isOpen(queue.breaker)) unload(queue)
+    join(queue)
     startAll()
 
-    const { failing, recovered } = verdict
+    const { failing, recovered } = healthChange
     const { delivery, attempt } = tried
     await store.commit({ deliveries: [delivery], attempts: [attempt], failing, recovered })
-    release(lane, delivery.id)
-    dueOnDisk(lane, delivery.context.dueAt)
+    release(queue, delivery.id)
+    dueOnDisk(queue, delivery.context.dueAt)
     if (delivery.context.dueAt === null) options.settled()
-    if (lane.endpoint?.status === 'deleted') void abandonAll(lane)
+    if (queue.endpoint?.status === 'deleted') void abandonAll(queue)
     options.tried(tried)
   }
 
-  const halt = (lane: Lane, reason: DisableReason): void => {
-    log.warn({ endpoint: lane.endpointId, reason }, 'endpoint to be disabled')
-    lane.running = false
-    unload(lane)
-    options.disable(lane.endpointId, reason)
+  const onePause = (queue: EndpointQueue, reason: DisableReason): void => {
+    log.warn({ endpoint: queue.endpointId, reason }, 'endpoint to be disabled')
+    queue.running = false
+    unload(queue)
+    options.disable(queue.endpointId, reason)
   }
 
-  const load = async (lane: Lane): Promise<void> => {
+  const load = async (queue: EndpointQueue): Promise<void> => {
     const now = clock.now()
     // An open breaker wants one delivery to try: a due one, else the one that is due first.
-    const probing = isOpen(lane.breaker)
-    const limit = (probing ? 1 : LANE_MAX - lane.queue.length) + lane.held.size
-    lane.loading = true
-    lane.dueOnDisk = null
-    const rows = await store.due(lane.endpointId, probing ? EVER : now, limit)
-    const next = rows.length === limit ? now : await store.nextDue(lane.endpointId, now)
-    const fresh = rows.filter((row) => isOnDiskOnly(lane, row))
-    lane.loading = false
-    lane.releasedMeanwhile.clear()
-    dueOnDisk(lane, next)
-    if (!lane.running) {
-      dueOnDisk(lane, fresh[0]?.context.dueAt ?? null)
-      if (lane.endpoint?.status === 'deleted') void abandonAll(lane)
+    const probing = isOpen(queue.breaker)
+    const limit = (probing ? 1 : ENDPOINT_QUEUE_MAX - queue.waiting.length) + queue.held.size
+    queue.loading = true
+    queue.dueOnDisk = null
+    const rows = await store.due(queue.endpointId, probing ? EVER : now, limit)
+    const next = rows.length === limit ? now : await store.nextDue(queue.endpointId, now)
+    const fresh = rows.filter((row) => isOnDiskOnly(queue, row))
+    queue.loading = false
+    queue.releasedMeanwhile.clear()
+    dueOnDisk(queue, next)
+    if (!queue.running) {
+      dueOnDisk(queue, fresh[0]?.context.dueAt ?? null)
+      if (queue.endpoint?.status === 'deleted') void abandonAll(queue)
       return
     }
-    for (const delivery of fresh) enqueue(lane, delivery)
+    for (const delivery of fresh) enqueue(queue, delivery)
     startAll()
   }
 
-  const isOnDiskOnly = (lane: Lane, { id }: { id: DeliveryId }): boolean =>
-    !lane.held.has(id) && !lane.releasedMeanwhile.has(id)
+  const isOnDiskOnly = (queue: EndpointQueue, { id }: { id: DeliveryId }): boolean =>
+    !queue.held.has(id) && !queue.releasedMeanwhile.has(id)
 
   /** Ends what a deleted endpoint has left; a try that is under way is ended when it lands. */
-  const abandonAll = async (lane: Lane): Promise<void> => {
-    if (lane.loading) return
-    lane.loading = true
-    lane.dueOnDisk = null
+  const abandonAll = async (queue: EndpointQueue): Promise<void> => {
+    if (queue.loading) return
+    queue.loading = true
+    queue.dueOnDisk = null
     for (;;) {
-      lane.releasedMeanwhile.clear()
-      const rows = await store.due(lane.endpointId, EVER, ABANDON_PAGE + lane.held.size)
-      const left = rows.filter((row) => isOnDiskOnly(lane, row))
+      queue.releasedMeanwhile.clear()
+      const rows = await store.due(queue.endpointId, EVER, ABANDON_PAGE + queue.held.size)
+      const left = rows.filter((row) => isOnDiskOnly(queue, row))
       if (left.length === 0) break
       await store.commit({ deliveries: left.map((row) => abandonDelivery(row, clock.now())) })
       options.settled()
     }
-    lane.loading = false
-    lane.releasedMeanwhile.clear()
+    queue.loading = false
+    queue.releasedMeanwhile.clear()
   }
 
-  const revive = async (endpointId: EndpointId, work: Revival): Promise<void> => {
-    const lane = laneOf(endpointId)
-    while (lane.loading) await new Promise((resolve) => setTimeout(resolve, 1))
-    lane.loading = true
-    const due = await work((delivery) => isOnDiskOnly(lane, delivery)).finally(() => {
-      lane.loading = false
-      lane.releasedMeanwhile.clear()
+  const withPausedQueue = async (endpointId: EndpointId, work: PausedQueueWork): Promise<void> => {
+    const queue = queueOf(endpointId)
+    while (queue.loading) await new Promise((resolve) => setTimeout(resolve, 1))
+    queue.loading = true
+    const due = await work((delivery) => isOnDiskOnly(queue, delivery)).finally(() => {
+      queue.loading = false
+      queue.releasedMeanwhile.clear()
     })
-    if (lane.endpoint?.status === 'deleted') return void abandonAll(lane)
-    lane.breaker = CLOSED
-    dueOnDisk(lane, due)
-    if (!stopping && mayLoad(lane, clock.now())) void load(lane)
+    if (queue.endpoint?.status === 'deleted') return void abandonAll(queue)
+    queue.breaker = CLOSED
+    dueOnDisk(queue, due)
+    if (!stopping && mayLoad(queue, clock.now())) void load(queue)
   }
 
-  const meet = (endpoint: Endpoint): void => {
-    // The start has made a lane for whatever is open on disk.
-    if (endpoint.status === 'deleted' && !lanes.has(endpoint.id)) return
-    const lane = laneOf(endpoint.id)
-    const before = lane.endpoint
-    lane.endpoint = endpoint
-    if (before !== undefined) takeChange(lane, before, endpoint)
-    lane.running = endpoint.status === 'enabled'
-    if (lane.running) {
-      join(lane)
+  const applyEndpoint = (endpoint: Endpoint): void => {
+    // The start has made a queue for whatever is open on disk.
+    if (endpoint.status === 'deleted' && !queues.has(endpoint.id)) return
+    const queue = queueOf(endpoint.id)
+    const before = queue.endpoint
+    queue.endpoint = endpoint
+    if (before !== undefined) takeChange(queue, before, endpoint)
+    queue.running = endpoint.status === 'enabled'
+    if (queue.running) {
+      join(queue)
       startAll()
       return
     }
-    unload(lane)
+    unload(queue)
     // When it is enabled again it starts with a clean sheet.
-    startAnew(lane)
-    const recovered = recover(lane)
+    resetHealth(queue)
+    const recovered = recover(queue)
     if (recovered.length > 0) void store.commit({ recovered })
-    if (endpoint.status === 'deleted') void abandonAll(lane)
+    if (endpoint.status === 'deleted') void abandonAll(queue)
   }
 
-  const takeChange = (lane: Lane, before: Endpoint, after: Endpoint): void => {
-    if (after.url !== before.url) lane.hasAnswered = false
-    if (after.breakerResetAt !== before.breakerResetAt) lane.breaker = CLOSED
+  const takeChange = (queue: EndpointQueue, before: Endpoint, after: Endpoint): void => {
+    if (after.url !== before.url) queue.hasAnswered = false
+    if (after.breakerResetAt !== before.breakerResetAt) queue.breaker = CLOSED
   }
 
-  const look = (): void => {
+  const tick = (): void => {
     const now = clock.now()
-    for (const flight of flights) {
-      if (flight.slot === 'prompt' && now - flight.startedAt > PROMPT_WITHIN_MS) makeSlow(flight)
+    for (const tryInFlight of requestsInFlight) {
+      if (tryInFlight.slot === 'fast' && now - tryInFlight.startedAt > FAST_WITHIN_MS)
+        moveToSlowTier(tryInFlight)
     }
-    for (const lane of lanes.values()) {
-      join(lane)
-      if (!stopping && mayLoad(lane, now)) void load(lane)
+    for (const queue of queues.values()) {
+      join(queue)
+      if (!stopping && mayLoad(queue, now)) void load(queue)
     }
     startAll()
   }
 
-  const makeSlow = (flight: Flight): void => {
-    flight.slot = 'slow'
-    suspect(flight.lane)
-    used.prompt -= 1
+  const moveToSlowTier = (tryInFlight: InFlight): void => {
+    tryInFlight.slot = 'slow'
+    resetConcurrency(tryInFlight.queue)
+    used.fast -= 1
     used.slow += 1
   }
 
@@ -343,10 +364,10 @@ export function createPool(options: PoolOptions): WebhookPool {
 
   const stop = async (): Promise<void> => {
     stopping = true
-    clearInterval(looking)
-    if (flights.size > 0) {
+    clearInterval(ticking)
+    if (requestsInFlight.size > 0) {
       await new Promise<void>((resolve) => {
-        allLanded = resolve
+        allCompleted = resolve
         setTimeout(resolve, STOP_WITHIN_MS)
       })
     }
@@ -354,22 +375,22 @@ export function createPool(options: PoolOptions): WebhookPool {
   }
 
   const state = (): PoolState => {
-    const all = [...lanes.values()]
+    const all = [...queues.values()]
     return {
-      inFlight: flights.size,
-      waitingInMemory: all.reduce((sum, lane) => sum + lane.queue.length, 0),
-      openBreakers: all.filter((lane) => isOpen(lane.breaker)).length,
+      inFlight: requestsInFlight.size,
+      waitingInMemory: all.reduce((sum, queue) => sum + queue.waiting.length, 0),
+      openBreakers: all.filter((queue) => isOpen(queue.breaker)).length,
     }
   }
 
   const failing = (): readonly FailingEndpoint[] =>
-    [...lanes.values()].flatMap(({ endpointId, failingSince, breaker }) =>
+    [...queues.values()].flatMap(({ endpointId, failingSince, breaker }) =>
       failingSince === null
         ? []
         : [{ endpointId, since: failingSince, breakerOpen: isOpen(breaker) }],
     )
 
-  return { start, deliver, meet, revive, pause, state, failing, stop }
+  return { start, deliver, applyEndpoint, withPausedQueue, pause, state, failing, stop }
 }
 
-const classOf = (lane: Lane): Class => (lane.trust === 'suspect' ? 'slow' : 'prompt')
+const tierOf = (queue: EndpointQueue): Tier => (queue.tier === 'slow' ? 'slow' : 'fast')

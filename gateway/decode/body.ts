@@ -4,8 +4,8 @@
  * Owns: compiling schemas, once at the start; bodies that may be left out. Does not own: the
  * schemas, strict JSON.
  *
- * Y1. Schemas are JSON Schema 2020-12. A member that no schema names is a fault of the request.
- * Y2. Lengths count code points, never UTF-16 units or bytes.
+ * - Schemas are JSON Schema 2020-12. A member that no schema names is a fault of the request.
+ * - Lengths count code points, never UTF-16 units or bytes.
  */
 import { Ajv2020 } from 'ajv/dist/2020.js'
 import { accepted, refused, type ErrorCode, type Outcome } from '../../src/base/errors.js'

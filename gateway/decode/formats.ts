@@ -4,8 +4,8 @@
  * Owns: which texts are integers and reachable addresses. Does not own: which are moments
  * (base/date_time), what they mean to a payment.
  *
- * O1. A regular expression goes first: JavaScript's own parsers take far more than the contract
- *     does.
+ * - A regular expression goes first: JavaScript's own parsers take far more than the contract
+ *   does.
  */
 import { parseDateTime } from '../../src/base/date_time.js'
 

@@ -3,12 +3,12 @@
  *
  * Owns: its length and its alphabet. Does not own: what is replayed (processor).
  *
- * H1. Printable ASCII. The HTTP parser drops bytes from 0x80 on at a value's ends before anything
- *     of ours sees them, which makes two such keys one: answers repeat the key that was understood.
+ * - Printable ASCII. The HTTP parser drops bytes from 0x80 on at a value's ends before anything
+ *   of ours sees them, which makes two such keys one: answers repeat the key that was understood.
  */
 import { REPEATED, type HeaderValue } from '../../src/auth/verify.js'
 import { accepted, refused, type Outcome } from '../../src/base/errors.js'
-import type { Exchange } from '../exchange.js'
+import type { RequestContext } from '../http/request_context.js'
 
 export const IDEMPOTENCY_KEY = 'idempotency-key'
 
@@ -28,7 +28,7 @@ export function optionalKey(header: HeaderValue, maxLength: number): Outcome<str
  * Tells the caller the key as it arrived here. Only a valid key is repeated, so the answer's header
  * holds printable ASCII and nothing else.
  */
-export function repeatKey(exchange: Exchange, maxLength: number): void {
-  const key = optionalKey(exchange.header(IDEMPOTENCY_KEY), maxLength)
-  if (key.ok && key.value !== undefined) exchange.repeat('Idempotency-Key', key.value)
+export function repeatKey(request: RequestContext, maxLength: number): void {
+  const key = optionalKey(request.header(IDEMPOTENCY_KEY), maxLength)
+  if (key.ok && key.value !== undefined) request.repeat('Idempotency-Key', key.value)
 }

@@ -4,15 +4,15 @@
  * Owns: what JSON.parse lets pass and a payment must not. Does not own: shapes (schemas,
  * decode/body).
  *
- * N1. UTF-8 without faults, no byte-order mark, nesting of at most JSON_DEPTH_MAX.
- * N2. No member comes twice: parsers disagree on which one counts.
- * N3. Numbers are plain integers: `1e2` and `100.0` are refused, as no field of ours needs them.
- * N4. No text holds NUL or half of a surrogate pair, and no member is called `__proto__`.
- * N5. No member is called `\`. Once V8 13 (Node 24) has read such a one, it takes every name that
- *     is written with an escape in its place for it, also those of other callers.
+ * - UTF-8 without faults, no byte-order mark, nesting of at most JSON_DEPTH_MAX.
+ * - No member comes twice: parsers disagree on which one counts.
+ * - Numbers are plain integers: `1e2` and `100.0` are refused, as no field of ours needs them.
+ * - No text holds NUL or half of a surrogate pair, and no member is called `__proto__`.
+ * - No member is called `\`. Once V8 13 (Node 24) has read such a one, it takes every name that
+ *   is written with an escape in its place for it, also those of other callers.
  */
 import { isUtf8 } from 'node:buffer'
-import { JSON_DEPTH_MAX } from '../../src/base/bounds.js'
+import { JSON_DEPTH_MAX } from '../../src/base/constants.js'
 import { accepted, refused, type Outcome } from '../../src/base/errors.js'
 import { isCleanText } from '../../src/base/text.js'
 
@@ -60,7 +60,7 @@ const CLOSE_OBJECT = 0x7d
 
 /**
  * One pass over the text. Undefined when it is too deep, holds a number that is not a plain integer
- * or a member that must not be read (N5).
+ * or a member that must not be read.
  */
 function scan(text: string): Outline | undefined {
   let members = 0

@@ -1,12 +1,12 @@
 /** POST /v1/beneficiaries: a bank account to pay to. */
 import { accepted } from '../../src/base/errors.js'
 import { readBody } from '../decode/body.js'
-import { CREATED, type Handler } from '../route.js'
+import { CREATED, type Handler } from '../routing/route.js'
 import { checkBeneficiary } from '../schemas/payouts.js'
 
 export const beneficiariesCreate: Handler = {
-  decode: ({ exchange }) => {
-    const body = readBody(exchange.body, checkBeneficiary)
+  decode: ({ request }) => {
+    const body = readBody(request.body, checkBeneficiary)
     return body.ok ? accepted({ create_beneficiary: { beneficiary: body.value } }) : body
   },
   success: () => CREATED,

@@ -1,9 +1,9 @@
 /** GET /v1/beneficiaries/{beneficiary_id}: the beneficiary, its account number but for the end. */
 import { withoutBody } from '../decode/body.js'
-import { OK, type Handler } from '../route.js'
+import { OK, type Handler } from '../routing/route.js'
 
 export const beneficiariesGet: Handler = {
-  decode: ({ exchange, id }) =>
-    withoutBody(exchange.body, { get_beneficiary: { beneficiary_id: id } }),
+  decode: ({ request, id }) =>
+    withoutBody(request.body, { get_beneficiary: { beneficiary_id: id } }),
   success: () => OK,
 }

@@ -1,12 +1,12 @@
 /** GET /v1/beneficiaries: a page of them, newest first, disabled ones among them. */
 import { withoutBody } from '../decode/body.js'
-import { OK, type Handler } from '../route.js'
+import { OK, type Handler } from '../routing/route.js'
 import { readPage } from '../schemas/lists.js'
 
 export const beneficiariesList: Handler = {
-  decode: ({ exchange }) => {
-    const page = readPage(exchange.query)
-    return page.ok ? withoutBody(exchange.body, { list_beneficiaries: page.value }) : page
+  decode: ({ request }) => {
+    const page = readPage(request.query)
+    return page.ok ? withoutBody(request.body, { list_beneficiaries: page.value }) : page
   },
   success: () => OK,
   waitsBesideCycle: true,

@@ -1,12 +1,12 @@
 /** POST /v1/events/{event_id}/resend: delivers it anew, to one endpoint or to all it is for. */
 import { accepted } from '../../src/base/errors.js'
 import { readOptionalBody } from '../decode/body.js'
-import { ACCEPTED, type Handler } from '../route.js'
+import { ACCEPTED, type Handler } from '../routing/route.js'
 import { checkResendEvent } from '../schemas/webhook_endpoints.js'
 
 export const eventsResend: Handler = {
-  decode: ({ exchange, id }) => {
-    const body = readOptionalBody(exchange.body, checkResendEvent)
+  decode: ({ request, id }) => {
+    const body = readOptionalBody(request.body, checkResendEvent)
     return body.ok ? accepted({ resend_event: { event_id: id, ...body.value } }) : body
   },
   success: () => ACCEPTED,

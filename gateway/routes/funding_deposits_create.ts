@@ -1,19 +1,19 @@
 /**
- * POST /v1/funding/deposits: play money, there at once. The processor refuses it for tenants of
+ * POST /v1/funding/deposits: test funds, there at once. The processor refuses it for tenants of
  * production.
  */
-import { PAYOUT_IDEMPOTENCY_KEY_MAX } from '../../src/base/bounds.js'
+import { PAYOUT_IDEMPOTENCY_KEY_MAX } from '../../src/base/constants.js'
 import { accepted } from '../../src/base/errors.js'
 import { readBody } from '../decode/body.js'
 import { IDEMPOTENCY_KEY, optionalKey } from '../decode/idempotency_key.js'
-import { CREATED, type Handler } from '../route.js'
+import { CREATED, type Handler } from '../routing/route.js'
 import { checkCreateDeposit } from '../schemas/funding.js'
 
 export const fundingDepositsCreate: Handler = {
-  decode: ({ exchange }) => {
-    const key = optionalKey(exchange.header(IDEMPOTENCY_KEY), PAYOUT_IDEMPOTENCY_KEY_MAX)
+  decode: ({ request }) => {
+    const key = optionalKey(request.header(IDEMPOTENCY_KEY), PAYOUT_IDEMPOTENCY_KEY_MAX)
     if (!key.ok) return key
-    const body = readBody(exchange.body, checkCreateDeposit)
+    const body = readBody(request.body, checkCreateDeposit)
     if (!body.ok) return body
     return accepted({
       create_deposit: {

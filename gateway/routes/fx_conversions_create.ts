@@ -1,16 +1,16 @@
 /** POST /v1/fx/conversions: takes a quote, once; repeatable with the same key. */
-import { PAYOUT_IDEMPOTENCY_KEY_MAX } from '../../src/base/bounds.js'
+import { PAYOUT_IDEMPOTENCY_KEY_MAX } from '../../src/base/constants.js'
 import { accepted } from '../../src/base/errors.js'
 import { readBody } from '../decode/body.js'
 import { IDEMPOTENCY_KEY, requiredKey } from '../decode/idempotency_key.js'
-import { CREATED, type Handler } from '../route.js'
+import { CREATED, type Handler } from '../routing/route.js'
 import { checkCreateFxConversion } from '../schemas/funding.js'
 
 export const fxConversionsCreate: Handler = {
-  decode: ({ exchange }) => {
-    const key = requiredKey(exchange.header(IDEMPOTENCY_KEY), PAYOUT_IDEMPOTENCY_KEY_MAX)
+  decode: ({ request }) => {
+    const key = requiredKey(request.header(IDEMPOTENCY_KEY), PAYOUT_IDEMPOTENCY_KEY_MAX)
     if (!key.ok) return key
-    const body = readBody(exchange.body, checkCreateFxConversion)
+    const body = readBody(request.body, checkCreateFxConversion)
     if (!body.ok) return body
     return accepted({ create_fx_conversion: { ...body.value, idempotency_key: key.value } })
   },

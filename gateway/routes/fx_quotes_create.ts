@@ -1,12 +1,12 @@
 /** POST /v1/fx/quotes: what one balance would buy for another one, held for a minute. */
 import { accepted } from '../../src/base/errors.js'
 import { readBody } from '../decode/body.js'
-import { CREATED, type Handler } from '../route.js'
+import { CREATED, type Handler } from '../routing/route.js'
 import { checkCreateFxQuote } from '../schemas/funding.js'
 
 export const fxQuotesCreate: Handler = {
-  decode: ({ exchange }) => {
-    const body = readBody(exchange.body, checkCreateFxQuote)
+  decode: ({ request }) => {
+    const body = readBody(request.body, checkCreateFxQuote)
     return body.ok ? accepted({ create_fx_quote: body.value }) : body
   },
   success: () => CREATED,

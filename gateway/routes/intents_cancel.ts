@@ -1,8 +1,8 @@
 /** POST /v1/payment_intents/{intent_id}/cancel: ends an intent whose payment is not out yet. */
 import { withoutBody } from '../decode/body.js'
-import { OK, type Handler } from '../route.js'
+import { OK, type Handler } from '../routing/route.js'
 
 export const intentsCancel: Handler = {
-  decode: ({ exchange, id }) => withoutBody(exchange.body, { cancel_intent: { intent_id: id } }),
+  decode: ({ request, id }) => withoutBody(request.body, { cancel_intent: { intent_id: id } }),
   success: () => OK,
 }

@@ -2,18 +2,18 @@
  * POST /v1/payment_intents/{intent_id}/confirm: the debit. Once for a token; repeatable with the
  * same key.
  */
-import { INTENT_IDEMPOTENCY_KEY_MAX } from '../../src/base/bounds.js'
+import { INTENT_IDEMPOTENCY_KEY_MAX } from '../../src/base/constants.js'
 import { accepted } from '../../src/base/errors.js'
 import { readOptionalBody } from '../decode/body.js'
 import { IDEMPOTENCY_KEY, optionalKey } from '../decode/idempotency_key.js'
-import { OK, type Handler } from '../route.js'
+import { OK, type Handler } from '../routing/route.js'
 import { checkConfirm } from '../schemas/intents.js'
 
 export const intentsConfirm: Handler = {
-  decode: ({ exchange, id, sessionJti }) => {
-    const key = optionalKey(exchange.header(IDEMPOTENCY_KEY), INTENT_IDEMPOTENCY_KEY_MAX)
+  decode: ({ request, id, sessionJti }) => {
+    const key = optionalKey(request.header(IDEMPOTENCY_KEY), INTENT_IDEMPOTENCY_KEY_MAX)
     if (!key.ok) return key
-    const body = readOptionalBody(exchange.body, checkConfirm)
+    const body = readOptionalBody(request.body, checkConfirm)
     if (!body.ok) return body
     return accepted({
       confirm_intent: {

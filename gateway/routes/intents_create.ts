@@ -1,17 +1,17 @@
 /** POST /v1/payment_intents: a new intent with its session token. */
 import type { CreateIntent } from '../../protos/types/causeway/v1/CreateIntent.js'
-import { INTENT_IDEMPOTENCY_KEY_MAX } from '../../src/base/bounds.js'
+import { INTENT_IDEMPOTENCY_KEY_MAX } from '../../src/base/constants.js'
 import { accepted } from '../../src/base/errors.js'
 import { readBody } from '../decode/body.js'
 import { IDEMPOTENCY_KEY, optionalKey } from '../decode/idempotency_key.js'
-import { CREATED, type Handler } from '../route.js'
+import { CREATED, type Handler } from '../routing/route.js'
 import { checkCreateIntent } from '../schemas/intents.js'
 
 export const intentsCreate: Handler = {
-  decode: ({ exchange }) => {
-    const key = optionalKey(exchange.header(IDEMPOTENCY_KEY), INTENT_IDEMPOTENCY_KEY_MAX)
+  decode: ({ request }) => {
+    const key = optionalKey(request.header(IDEMPOTENCY_KEY), INTENT_IDEMPOTENCY_KEY_MAX)
     if (!key.ok) return key
-    const body = readBody(exchange.body, checkCreateIntent)
+    const body = readBody(request.body, checkCreateIntent)
     if (!body.ok) return body
     const intent: CreateIntent = {
       partner_user_id: body.value.partner_user_id,

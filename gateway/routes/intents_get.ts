@@ -1,8 +1,8 @@
 /** GET /v1/payment_intents/{intent_id}: the intent as it is now. */
 import { withoutBody } from '../decode/body.js'
-import { OK, type Handler } from '../route.js'
+import { OK, type Handler } from '../routing/route.js'
 
 export const intentsGet: Handler = {
-  decode: ({ exchange, id }) => withoutBody(exchange.body, { get_intent: { intent_id: id } }),
+  decode: ({ request, id }) => withoutBody(request.body, { get_intent: { intent_id: id } }),
   success: () => OK,
 }

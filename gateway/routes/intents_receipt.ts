@@ -1,9 +1,9 @@
 /** GET /v1/payment_intents/{intent_id}/receipt: the receipt, if it is one of the token's user. */
 import { withoutBody } from '../decode/body.js'
-import { OK, type Handler } from '../route.js'
+import { OK, type Handler } from '../routing/route.js'
 
 export const intentsReceipt: Handler = {
-  decode: ({ exchange, id, receiptSubject }) =>
-    withoutBody(exchange.body, { get_receipt: { intent_id: id, subject: receiptSubject } }),
+  decode: ({ request, id, receiptSubject }) =>
+    withoutBody(request.body, { get_receipt: { intent_id: id, subject: receiptSubject } }),
   success: () => OK,
 }

@@ -1,9 +1,8 @@
 /** POST /v1/payment_intents/{intent_id}/receipt_token: a token for all receipts of its user. */
 import { withoutBody } from '../decode/body.js'
-import { OK, type Handler } from '../route.js'
+import { OK, type Handler } from '../routing/route.js'
 
 export const intentsReceiptToken: Handler = {
-  decode: ({ exchange, id }) =>
-    withoutBody(exchange.body, { mint_receipt_token: { intent_id: id } }),
+  decode: ({ request, id }) => withoutBody(request.body, { mint_receipt_token: { intent_id: id } }),
   success: () => OK,
 }

@@ -2,16 +2,16 @@
  * POST /v1/payment_intents/{intent_id}/refund: asks for the money back. The intent is `refunded`
  * later, when it has come.
  */
-import { INTENT_IDEMPOTENCY_KEY_MAX } from '../../src/base/bounds.js'
+import { INTENT_IDEMPOTENCY_KEY_MAX } from '../../src/base/constants.js'
 import { withoutBody } from '../decode/body.js'
 import { IDEMPOTENCY_KEY, optionalKey } from '../decode/idempotency_key.js'
-import { ACCEPTED, type Handler } from '../route.js'
+import { ACCEPTED, type Handler } from '../routing/route.js'
 
 export const intentsRefund: Handler = {
-  decode: ({ exchange, id }) => {
-    const key = optionalKey(exchange.header(IDEMPOTENCY_KEY), INTENT_IDEMPOTENCY_KEY_MAX)
+  decode: ({ request, id }) => {
+    const key = optionalKey(request.header(IDEMPOTENCY_KEY), INTENT_IDEMPOTENCY_KEY_MAX)
     if (!key.ok) return key
-    return withoutBody(exchange.body, {
+    return withoutBody(request.body, {
       refund_intent: {
         intent_id: id,
         ...(key.value === undefined ? {} : { idempotency_key: key.value }),

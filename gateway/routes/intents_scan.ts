@@ -1,12 +1,12 @@
 /** POST /v1/payment_intents/{intent_id}/scan: reads the merchant's QR code and binds a quote. */
 import { accepted } from '../../src/base/errors.js'
 import { readBody } from '../decode/body.js'
-import { OK, type Handler } from '../route.js'
+import { OK, type Handler } from '../routing/route.js'
 import { checkScan } from '../schemas/intents.js'
 
 export const intentsScan: Handler = {
-  decode: ({ exchange, id, sessionJti }) => {
-    const body = readBody(exchange.body, checkScan)
+  decode: ({ request, id, sessionJti }) => {
+    const body = readBody(request.body, checkScan)
     if (!body.ok) return body
     const { qr_payload, local_amount_minor_units: amount, duplicate_confirmed } = body.value
     return accepted({

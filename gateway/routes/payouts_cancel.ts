@@ -1,8 +1,8 @@
 /** POST /v1/payouts/{payout_id}/cancel: the processor refuses it, with 404 or 409. */
 import { withoutBody } from '../decode/body.js'
-import { OK, type Handler } from '../route.js'
+import { OK, type Handler } from '../routing/route.js'
 
 export const payoutsCancel: Handler = {
-  decode: ({ exchange, id }) => withoutBody(exchange.body, { cancel_payout: { payout_id: id } }),
+  decode: ({ request, id }) => withoutBody(request.body, { cancel_payout: { payout_id: id } }),
   success: () => OK,
 }

@@ -1,12 +1,12 @@
 /**
  * POST /v1/payouts: a payout, reserved and on its way, or the one that the same key made before.
  */
-import { PAYOUT_IDEMPOTENCY_KEY_MAX, REFERENCE_MAX } from '../../src/base/bounds.js'
+import { PAYOUT_IDEMPOTENCY_KEY_MAX, REFERENCE_MAX } from '../../src/base/constants.js'
 import { accepted, refused, type Outcome } from '../../src/base/errors.js'
 import type { CreatePayout } from '../../protos/types/causeway/v1/CreatePayout.js'
 import { readBody } from '../decode/body.js'
 import { IDEMPOTENCY_KEY, requiredKey } from '../decode/idempotency_key.js'
-import type { Handler, Success } from '../route.js'
+import type { Handler, Success } from '../routing/route.js'
 import {
   checkBeneficiary,
   checkCreatePayout,
@@ -18,10 +18,10 @@ const NEW: Success = { status: 202, headers: [['Idempotent-Replayed', 'false']] 
 const REPLAYED: Success = { status: 200, headers: [['Idempotent-Replayed', 'true']] }
 
 export const payoutsCreate: Handler = {
-  decode: ({ exchange }) => {
-    const key = requiredKey(exchange.header(IDEMPOTENCY_KEY), PAYOUT_IDEMPOTENCY_KEY_MAX)
+  decode: ({ request }) => {
+    const key = requiredKey(request.header(IDEMPOTENCY_KEY), PAYOUT_IDEMPOTENCY_KEY_MAX)
     if (!key.ok) return key
-    const body = readBody(exchange.body, checkCreatePayout)
+    const body = readBody(request.body, checkCreatePayout)
     if (!body.ok) return body
     const payout = payoutOf(body.value, key.value)
     return payout.ok ? accepted({ create_payout: payout.value }) : payout

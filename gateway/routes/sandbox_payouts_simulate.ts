@@ -4,12 +4,12 @@
  */
 import { accepted } from '../../src/base/errors.js'
 import { readBody } from '../decode/body.js'
-import { ACCEPTED, type Handler } from '../route.js'
+import { ACCEPTED, type Handler } from '../routing/route.js'
 import { checkSimulatePayout } from '../schemas/simulations.js'
 
 export const sandboxPayoutsSimulate: Handler = {
-  decode: ({ exchange, id }) => {
-    const body = readBody(exchange.body, checkSimulatePayout)
+  decode: ({ request, id }) => {
+    const body = readBody(request.body, checkSimulatePayout)
     return body.ok ? accepted({ simulate_payout: { payout_id: id, ...body.value } }) : body
   },
   success: () => ACCEPTED,

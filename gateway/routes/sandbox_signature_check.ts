@@ -1,40 +1,43 @@
 /**
- * POST /v1/sandbox/signature/check: which check of a signature fails. Asks for no proof, burns no
- * nonce, and is not there in production.
+ * POST /v1/sandbox/signature/check: which check of a signature fails. Asks for no proof, consumes
+ * no nonce, and is not there in production.
  *
  * A request with signature headers asks about itself; else its body describes a signature.
  */
 import { bodyHash } from '../../src/auth/canonical.js'
 import { judgeSignature, type SignatureClaim } from '../../src/auth/signature_check.js'
 import { accepted, refused, type Outcome } from '../../src/base/errors.js'
-import type { BrandHeaders } from '../brand_headers.js'
+import type { BrandHeaders } from '../http/headers.js'
 import { readBody } from '../decode/body.js'
-import type { Exchange } from '../exchange.js'
-import type { LocalHandler } from '../route.js'
+import type { RequestContext } from '../http/request_context.js'
+import type { LocalHandler } from '../routing/route.js'
 import { checkSignatureCheck, type SignatureCheckBody } from '../schemas/sandbox.js'
 
 export const sandboxSignatureCheck: LocalHandler = {
-  answer: ({ exchange, environment, brandHeaders, partners, now }) => {
+  answer: ({ request, environment, brandHeaders, partners, now }) => {
     if (environment !== 'sandbox') return refused('invalid_request')
-    const claim = ownClaim(exchange, brandHeaders) ?? describedClaim(exchange.body)
+    const claim = ownClaim(request, brandHeaders) ?? describedClaim(request.body)
     if (!claim.ok) return claim
     return accepted(JSON.stringify(judgeSignature(claim.value, partners.key, now)))
   },
 }
 
-function ownClaim(exchange: Exchange, names: BrandHeaders): Outcome<SignatureClaim> | undefined {
+function ownClaim(
+  request: RequestContext,
+  names: BrandHeaders,
+): Outcome<SignatureClaim> | undefined {
   const headers: Pick<SignatureClaim, 'keyId' | 'timestamp' | 'nonce' | 'signature'> = {
-    keyId: exchange.header(names.keyId),
-    timestamp: exchange.header(names.timestamp),
-    nonce: exchange.header(names.nonce),
-    signature: exchange.header(names.signature),
+    keyId: request.header(names.keyId),
+    timestamp: request.header(names.timestamp),
+    nonce: request.header(names.nonce),
+    signature: request.header(names.signature),
   }
   if (Object.values(headers).every((value) => value === undefined)) return undefined
   return accepted({
     ...headers,
-    method: exchange.method,
-    path: exchange.path,
-    bodyHash: bodyHash(exchange.body),
+    method: request.method,
+    path: request.path,
+    bodyHash: bodyHash(request.body),
     claimedBodyHash: undefined,
   })
 }

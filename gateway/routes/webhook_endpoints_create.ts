@@ -4,12 +4,12 @@
  */
 import { accepted } from '../../src/base/errors.js'
 import { readBody } from '../decode/body.js'
-import { CREATED, type Handler } from '../route.js'
+import { CREATED, type Handler } from '../routing/route.js'
 import { checkCreateWebhookEndpoint } from '../schemas/webhook_endpoints.js'
 
 export const webhookEndpointsCreate: Handler = {
-  decode: ({ exchange }) => {
-    const body = readBody(exchange.body, checkCreateWebhookEndpoint)
+  decode: ({ request }) => {
+    const body = readBody(request.body, checkCreateWebhookEndpoint)
     if (!body.ok) return body
     const { enabled_events, ...endpoint } = body.value
     return accepted({

@@ -1,9 +1,9 @@
 /** DELETE /v1/webhook_endpoints/{endpoint_id}: nothing more is delivered to it, for good. */
 import { withoutBody } from '../decode/body.js'
-import { OK, type Handler } from '../route.js'
+import { OK, type Handler } from '../routing/route.js'
 
 export const webhookEndpointsDelete: Handler = {
-  decode: ({ exchange, id }) =>
-    withoutBody(exchange.body, { delete_webhook_endpoint: { endpoint_id: id } }),
+  decode: ({ request, id }) =>
+    withoutBody(request.body, { delete_webhook_endpoint: { endpoint_id: id } }),
   success: () => OK,
 }

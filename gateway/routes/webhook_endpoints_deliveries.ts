@@ -3,14 +3,14 @@
  * tries.
  */
 import { withoutBody } from '../decode/body.js'
-import { OK, type Handler } from '../route.js'
+import { OK, type Handler } from '../routing/route.js'
 import { readPage } from '../schemas/lists.js'
 
 export const webhookEndpointsDeliveries: Handler = {
-  decode: ({ exchange, id }) => {
-    const page = readPage(exchange.query)
+  decode: ({ request, id }) => {
+    const page = readPage(request.query)
     if (!page.ok) return page
-    return withoutBody(exchange.body, { list_deliveries: { endpoint_id: id, ...page.value } })
+    return withoutBody(request.body, { list_deliveries: { endpoint_id: id, ...page.value } })
   },
   success: () => OK,
   waitsBesideCycle: true,

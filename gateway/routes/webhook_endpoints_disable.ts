@@ -1,9 +1,9 @@
 /** POST /v1/webhook_endpoints/{endpoint_id}/disable: it holds its events until it is enabled. */
 import { withoutBody } from '../decode/body.js'
-import { OK, type Handler } from '../route.js'
+import { OK, type Handler } from '../routing/route.js'
 
 export const webhookEndpointsDisable: Handler = {
-  decode: ({ exchange, id }) =>
-    withoutBody(exchange.body, { disable_webhook_endpoint: { endpoint_id: id } }),
+  decode: ({ request, id }) =>
+    withoutBody(request.body, { disable_webhook_endpoint: { endpoint_id: id } }),
   success: () => OK,
 }

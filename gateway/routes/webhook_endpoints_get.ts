@@ -1,9 +1,9 @@
 /** GET /v1/webhook_endpoints/{endpoint_id}: the endpoint as it is now, without its secret. */
 import { withoutBody } from '../decode/body.js'
-import { OK, type Handler } from '../route.js'
+import { OK, type Handler } from '../routing/route.js'
 
 export const webhookEndpointsGet: Handler = {
-  decode: ({ exchange, id }) =>
-    withoutBody(exchange.body, { get_webhook_endpoint: { endpoint_id: id } }),
+  decode: ({ request, id }) =>
+    withoutBody(request.body, { get_webhook_endpoint: { endpoint_id: id } }),
   success: () => OK,
 }

@@ -4,12 +4,12 @@
  */
 import { refused } from '../../src/base/errors.js'
 import { withoutBody } from '../decode/body.js'
-import { OK, type Handler } from '../route.js'
+import { OK, type Handler } from '../routing/route.js'
 
 export const webhookEndpointsList: Handler = {
-  decode: ({ exchange }) => {
-    if (exchange.query !== '') return refused('invalid_request')
-    return withoutBody(exchange.body, { list_webhook_endpoints: {} })
+  decode: ({ request }) => {
+    if (request.query !== '') return refused('invalid_request')
+    return withoutBody(request.body, { list_webhook_endpoints: {} })
   },
   success: () => OK,
 }

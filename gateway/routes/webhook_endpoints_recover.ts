@@ -1,15 +1,15 @@
 /** POST /v1/webhook_endpoints/{endpoint_id}/recover: what failed since a moment is tried again. */
 import { accepted, refused } from '../../src/base/errors.js'
 import { readBody } from '../decode/body.js'
-import { ACCEPTED, type Handler } from '../route.js'
-import { momentOf, roundDown } from '../schemas/moment.js'
+import { ACCEPTED, type Handler } from '../routing/route.js'
+import { timestampOf, roundDown } from '../schemas/timestamp.js'
 import { checkRecover } from '../schemas/webhook_endpoints.js'
 
 export const webhookEndpointsRecover: Handler = {
-  decode: ({ exchange, id }) => {
-    const body = readBody(exchange.body, checkRecover)
+  decode: ({ request, id }) => {
+    const body = readBody(request.body, checkRecover)
     if (!body.ok) return body
-    const since = momentOf(body.value.since)
+    const since = timestampOf(body.value.since)
     if (since === undefined) return refused('invalid_request')
     const from = Math.max(roundDown(since), 0)
     return accepted({ recover_webhook_endpoint: { endpoint_id: id, since: from } })

@@ -4,15 +4,15 @@
  */
 import { accepted } from '../../src/base/errors.js'
 import { readOptionalBody } from '../decode/body.js'
-import { OK, type Handler } from '../route.js'
-import { momentOf, roundUp } from '../schemas/moment.js'
+import { OK, type Handler } from '../routing/route.js'
+import { timestampOf, roundUp } from '../schemas/timestamp.js'
 import { checkRotateSecret } from '../schemas/webhook_endpoints.js'
 
 export const webhookEndpointsRotateSecret: Handler = {
-  decode: ({ exchange, id }) => {
-    const body = readOptionalBody(exchange.body, checkRotateSecret)
+  decode: ({ request, id }) => {
+    const body = readOptionalBody(request.body, checkRotateSecret)
     if (!body.ok) return body
-    const at = momentOf(body.value.activate_at ?? '')
+    const at = timestampOf(body.value.activate_at ?? '')
     const activation = at === undefined ? {} : { activate_at: roundUp(at) }
     return accepted({ rotate_webhook_secret: { endpoint_id: id, ...activation } })
   },

@@ -1,9 +1,9 @@
 /** POST /v1/webhook_endpoints/{endpoint_id}/test: an event to this endpoint alone. */
 import { withoutBody } from '../decode/body.js'
-import { ACCEPTED, type Handler } from '../route.js'
+import { ACCEPTED, type Handler } from '../routing/route.js'
 
 export const webhookEndpointsTest: Handler = {
-  decode: ({ exchange, id }) =>
-    withoutBody(exchange.body, { test_webhook_endpoint: { endpoint_id: id } }),
+  decode: ({ request, id }) =>
+    withoutBody(request.body, { test_webhook_endpoint: { endpoint_id: id } }),
   success: () => ACCEPTED,
 }

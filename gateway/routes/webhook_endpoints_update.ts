@@ -1,12 +1,12 @@
 /** PATCH /v1/webhook_endpoints/{endpoint_id}: changes what the body names. */
 import { accepted } from '../../src/base/errors.js'
 import { readBody } from '../decode/body.js'
-import { OK, type Handler } from '../route.js'
+import { OK, type Handler } from '../routing/route.js'
 import { checkUpdateWebhookEndpoint } from '../schemas/webhook_endpoints.js'
 
 export const webhookEndpointsUpdate: Handler = {
-  decode: ({ exchange, id }) => {
-    const body = readBody(exchange.body, checkUpdateWebhookEndpoint)
+  decode: ({ request, id }) => {
+    const body = readBody(request.body, checkUpdateWebhookEndpoint)
     if (!body.ok) return body
     const { enabled_events: types, ...terms } = body.value
     const filter = types === undefined ? {} : { enabled_events: { types: [...types] } }

@@ -1,7 +1,7 @@
 /**
  * The query of the list of events.
  *
- * Q1. Its place is the tenant's own number, which a partner can keep: no cursor of ours is needed.
+ * - Its place is the tenant's own number, which a partner can keep: no cursor of ours is needed.
  */
 import type { ListEvents } from '../../protos/types/causeway/v1/ListEvents.js'
 import { accepted, type Outcome } from '../../src/base/errors.js'

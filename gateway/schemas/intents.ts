@@ -1,7 +1,11 @@
 /**
  * Bodies of the payment-intent routes (README.md, Payment intents).
  */
-import { AMOUNT_USD_CENTS_MAX, PARTNER_USER_ID_MAX, QR_PAYLOAD_MAX } from '../../src/base/bounds.js'
+import {
+  AMOUNT_USD_CENTS_MAX,
+  PARTNER_USER_ID_MAX,
+  QR_PAYLOAD_MAX,
+} from '../../src/base/constants.js'
 import { checkOf } from '../decode/body.js'
 
 export const CORRIDORS = ['th_promptpay', 'vn_vietqr'] as const

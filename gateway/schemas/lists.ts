@@ -4,10 +4,10 @@
  * Owns: their names and forms. Does not own: cursors, which only the processor reads.
  */
 import type { ListPayouts } from '../../protos/types/causeway/v1/ListPayouts.js'
-import { REFERENCE_MAX } from '../../src/base/bounds.js'
+import { REFERENCE_MAX } from '../../src/base/constants.js'
 import { accepted, refused, type Outcome } from '../../src/base/errors.js'
 import { checkOf } from '../decode/body.js'
-import { isLater, momentOf, roundDown, roundUp, type Moment } from './moment.js'
+import { isLater, timestampOf, roundDown, roundUp, type Moment } from './timestamp.js'
 import { readQuery } from './query.js'
 
 interface PageQuery {
@@ -47,7 +47,7 @@ interface PayoutsQuery extends PageQuery {
   readonly status?: string
   readonly reference?: string
   readonly beneficiary_id?: string
-  /** Not read yet, like the next one: see `momentOf`. */
+  /** Not read yet, like the next one: see `timestampOf`. */
   readonly created_after?: string
   readonly created_before?: string
 }
@@ -89,6 +89,6 @@ export function readPayouts(query: string): Outcome<ListPayouts> {
 
 function boundOf(text: string | undefined): Outcome<Moment | undefined> {
   if (text === undefined) return accepted(undefined)
-  const moment = momentOf(text)
+  const moment = timestampOf(text)
   return moment === undefined ? refused('invalid_request') : accepted(moment)
 }

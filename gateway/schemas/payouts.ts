@@ -12,7 +12,7 @@ import {
   METADATA_KEY_MAX,
   METADATA_PAIRS_MAX,
   METADATA_VALUE_MAX,
-} from '../../src/base/bounds.js'
+} from '../../src/base/constants.js'
 import { checkOf } from '../decode/body.js'
 
 export interface BeneficiaryBody {

@@ -4,10 +4,10 @@
  * Owns: strict decoding of names and values. Does not own: which names a list takes
  * (schemas/lists).
  *
- * Q1. As HTML forms write them: `%` and two hex digits are a byte of UTF-8, `+` is a blank. A
- *     faulty escape, a byte beyond ASCII, NUL and UTF-8 with faults are refused.
- * Q2. No name comes twice, and an unknown one is a fault: a filter that was misspelt would widen
- *     the answer without a word.
+ * - As HTML forms write them: `%` and two hex digits are a byte of UTF-8, `+` is a blank. A
+ *   faulty escape, a byte beyond ASCII, NUL and UTF-8 with faults are refused.
+ * - No name comes twice, and an unknown one is a fault: a filter that was misspelt would widen
+ *   the answer without a word.
  */
 import { accepted, refused, type Outcome } from '../../src/base/errors.js'
 import type { Check } from '../decode/body.js'

@@ -1,7 +1,7 @@
 /**
  * Bodies of the sandbox's own routes.
  */
-import { BODY_MAX_BYTES } from '../../src/base/bounds.js'
+import { BODY_MAX_BYTES } from '../../src/base/constants.js'
 import { checkOf } from '../decode/body.js'
 
 /** A signature as its maker describes it; a form that is wrong is for the check to tell. */

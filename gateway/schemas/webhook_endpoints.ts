@@ -1,7 +1,7 @@
 /**
  * Bodies of the routes of webhook endpoints and events.
  */
-import { ENDPOINT_DESCRIPTION_MAX, WEBHOOK_URL_MAX } from '../../src/base/bounds.js'
+import { ENDPOINT_DESCRIPTION_MAX, WEBHOOK_URL_MAX } from '../../src/base/constants.js'
 import { EVENT_TYPES } from '../../src/base/event_types.js'
 import { checkOf } from '../decode/body.js'
 

@@ -1,16 +1,16 @@
 /**
  * The audit: goes down the checklist until something is broken.
  *
- * A1. It is clean only when every check has run to its end. What can not be read is broken; what is
- *     left out is named.
- * A2. A corrupt payout or intent is found, and named, without hiding the rest: it is set apart once
- *     the files are whole, and checks that need every row are left out.
+ * - It is clean only when every check has run to its end. What cannot be read is broken; what is
+ *   left out is named.
+ * - A corrupt payout or intent is found, and named, without hiding the rest: it is set apart once
+ *   the files are whole, and checks that need every row are left out.
  */
 import { SOURCES, type Books, type Source } from './books.js'
 import type { Broken, Check } from './check.js'
 import { CHECKLIST } from './checklist.js'
 import { filesAreWhole, textsAreJson } from './checks/files.js'
-import { timelineOf, type Moment } from './timeline.js'
+import { timelineOf, type TimelineItem } from './timeline.js'
 
 export interface Checked {
   readonly name: string
@@ -34,7 +34,7 @@ export interface Verdict {
 export interface BrokenInvariant extends Broken {
   readonly name: string
   readonly sentence: string
-  readonly timeline: readonly Moment[]
+  readonly timeline: readonly TimelineItem[]
 }
 
 export interface AuditOptions {
@@ -87,7 +87,7 @@ export async function audit(books: Books, options: AuditOptions): Promise<Verdic
 
 const NOT_LOOKED = { rows: 0, broken: null }
 
-/** A check that can not be carried out, on a damaged file for instance, has found something. */
+/** A check that cannot be carried out, on a damaged file for instance, has found something. */
 async function finding(check: Check, books: Books): ReturnType<Check['run']> {
   try {
     return await check.run(books)

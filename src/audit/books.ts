@@ -4,16 +4,16 @@
  * Owns: opening them for reading only, their snapshots, paging through big tables. Does not own:
  * what must hold in them (checks), what is said of it (report).
  *
- * B1. One connection reads all files in one transaction, so each database stands still. They are
- *     taken in the order processor, rail, webhooks: what the processor says a rail or the pool has
- *     done must then be there, however busy the stack is.
- * B2. Nothing is written: the connection is read-only, the databases attached to it as well.
- * B3. A page is held at a time, however big a table is.
- * B4. Amounts are read as text (CAST(… AS TEXT)) and added up as bigint: as numbers they would be
- *     rounded.
- * B5. Each webhook pool has books of its own. A query about `:pool` is asked of one after another;
- *     what only all of them together can tell names them all.
- * B6. Corrupt rows are set apart, so that they hide nothing else.
+ * - One connection reads all files in one transaction, so each database stands still. They are
+ *   taken in the order processor, rail, webhooks: what the processor says a rail or the pool has
+ *   done must then be there, however busy the stack is.
+ * - Nothing is written: the connection is read-only, the databases attached to it as well.
+ * - A page is held at a time, however big a table is.
+ * - Amounts are read as text (CAST(… AS TEXT)) and added up as bigint: as numbers they would be
+ *   rounded.
+ * - Each webhook pool has books of its own. A query about `:pool` is asked of one after another;
+ *   what only all of them together can tell names them all.
+ * - Corrupt rows are set apart, so that they hide nothing else.
  */
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'

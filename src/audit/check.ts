@@ -3,11 +3,11 @@
  *
  * Owns: the form all checks have. Does not own: the checks (checks/), their order (checklist).
  *
- * C1. A check looks at every row it is about, or says of which databases it has none.
- * C2. It names the first thing that is broken, what was found and what was expected; it mends
- *     nothing.
- * C3. The rules are written down here anew, from the design, and not taken from the programs that
- *     keep the books: a mistake there shall not excuse itself.
+ * - A check looks at every row it is about, or says of which databases it has none.
+ * - It names the first thing that is broken, what was found and what was expected; it mends
+ *   nothing.
+ * - The rules are written down here anew, from the design, and not taken from the programs that
+ *   keep the books: a mistake there shall not excuse itself.
  */
 import { inEachPool, type Books, type Source } from './books.js'
 

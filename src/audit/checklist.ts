@@ -15,12 +15,16 @@ import {
 import {
   bodiesSayWhatHappened,
   disablingsHaveEvents,
-  nothingElseIsTold,
+  noOrphanEvents,
   sequencesHaveNoGap,
-  transitionsAreTold,
+  everyTransitionHasEvent,
 } from './checks/events.js'
 import { filesAreWhole, textsAreJson } from './checks/files.js'
-import { keysAreFoundAgain, keysLeadSomewhere, payoutsKeepTheirKey } from './checks/idempotency.js'
+import {
+  keysAreFoundAgain,
+  idempotencyRowsResolve,
+  payoutsKeepTheirKey,
+} from './checks/idempotency.js'
 import {
   balancesRecompute,
   nothingIsOverdrawn,
@@ -30,8 +34,8 @@ import {
 import { limitsCountConfirmations } from './checks/limits.js'
 import {
   discrepanciesArePosted,
-  intentsArePostedAsLived,
-  payoutsArePostedAsLived,
+  intentPostingsMatchLifecycle,
+  payoutPostingsMatchLifecycle,
 } from './checks/paths.js'
 import {
   conversionsFitTheirOffer,
@@ -40,9 +44,9 @@ import {
   postingsHaveAnEntity,
 } from './checks/postings.js'
 import {
-  cameBackIsGivenBack,
+  railReturnsAreRefunded,
   discrepanciesAreResolvedByName,
-  givenBackCameBack,
+  reversalsHaveRailReturn,
   instructionsCameUnchanged,
   instructionsWereOrdered,
   neverPaid,
@@ -53,7 +57,7 @@ import {
 } from './checks/rail.js'
 import { accountsAreNotInClear, sealedWithKeptKeys, secretsAreSealed } from './checks/secrets.js'
 import {
-  columnsRepeatTheContext,
+  denormalizedColumnsMatch,
   openOnesHaveATimer,
   statesFitTheirMoments,
   tenantsArePartners,
@@ -70,7 +74,7 @@ export const CHECKLIST: readonly Check[] = [
   runningBalancesFollow,
   balancesRecompute,
   // Payouts and intents by themselves.
-  columnsRepeatTheContext,
+  denormalizedColumnsMatch,
   statesFitTheirMoments,
   openOnesHaveATimer,
   tenantsArePartners,
@@ -81,17 +85,17 @@ export const CHECKLIST: readonly Check[] = [
   entriesShowTheirOwner,
   depositsArePostedOnce,
   conversionsFitTheirOffer,
-  payoutsArePostedAsLived,
-  intentsArePostedAsLived,
+  payoutPostingsMatchLifecycle,
+  intentPostingsMatchLifecycle,
   discrepanciesArePosted,
   reservedIsUnderWay,
   limitsCountConfirmations,
-  transitionsAreTold,
-  nothingElseIsTold,
+  everyTransitionHasEvent,
+  noOrphanEvents,
   disablingsHaveEvents,
   sequencesHaveNoGap,
   bodiesSayWhatHappened,
-  keysLeadSomewhere,
+  idempotencyRowsResolve,
   payoutsKeepTheirKey,
   keysAreFoundAgain,
   usersFindTheirIntents,
@@ -106,8 +110,8 @@ export const CHECKLIST: readonly Check[] = [
   instructionsWereOrdered,
   orphansAreExecutions,
   instructionsCameUnchanged,
-  givenBackCameBack,
-  cameBackIsGivenBack,
+  reversalsHaveRailReturn,
+  railReturnsAreRefunded,
   accountsAreNotInClear,
   // The webhook pools.
   settledEventsHaveEnded,

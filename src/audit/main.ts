@@ -69,7 +69,7 @@ async function open(folder: string): Promise<Books | undefined> {
   } catch (error) {
     const isMissing = error instanceof NoBooks
     const why = error instanceof Error ? error.message : String(error)
-    process.stderr.write(`${isMissing ? 'nothing to audit' : 'can not be read'}: ${why}\n`)
+    process.stderr.write(`${isMissing ? 'nothing to audit' : 'cannot be read'}: ${why}\n`)
     process.exitCode = isMissing ? NOTHING_AUDITED : BROKEN
     return undefined
   }

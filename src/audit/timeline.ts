@@ -4,11 +4,11 @@
  * Owns: where to look. The subject is an intent's or a payout's id; of an account it shows the last
  * entries, of a limit's counter the confirmations counted in it.
  *
- * T1. Sealed texts and account numbers are not shown: a timeline may be pasted anywhere.
+ * - Sealed texts and account numbers are not shown: a timeline may be pasted anywhere.
  */
 import { inEachPool, type Books, type Source } from './books.js'
 
-export interface Moment {
+export interface TimelineItem {
   /** Epoch milliseconds. */
   readonly at: number
   readonly source: string
@@ -24,21 +24,21 @@ interface Place {
   readonly select: string
 }
 
-const momentsOf = (table: string): string => `
+const itemsOf = (table: string): string => `
   SELECT j.value AS at, j.key AS what FROM ${table} x, json_each(x.context) j
     WHERE x.id = ?1 AND j.type = 'integer' AND j.key GLOB '*At'`
 
 /** At its last moment, which may be the one it waits for. */
 const stateOf = (table: string): string => `
-  SELECT (SELECT max(at) FROM (${momentsOf(table)})) AS at, 'is ' || state AS what
+  SELECT (SELECT max(at) FROM (${itemsOf(table)})) AS at, 'is ' || state AS what
     FROM ${table} WHERE id = ?1`
 
 /** Of the subject itself, or of `{subject}@{number}`; `A` follows `@`. */
 const isOf = (entity: string): string => `${entity} >= ?1 AND ${entity} < ?1 || 'A'`
 
 const PLACES: readonly Place[] = [
-  { source: 'payout', reads: 'processor', select: momentsOf('payouts') },
-  { source: 'intent', reads: 'processor', select: momentsOf('intents') },
+  { source: 'payout', reads: 'processor', select: itemsOf('payouts') },
+  { source: 'intent', reads: 'processor', select: itemsOf('intents') },
   { source: 'payout', reads: 'processor', select: stateOf('payouts') },
   { source: 'intent', reads: 'processor', select: stateOf('intents') },
   {
@@ -113,15 +113,15 @@ const PLACES: readonly Place[] = [
   },
 ]
 
-export async function timelineOf(books: Books, subject: string): Promise<readonly Moment[]> {
-  const moments: Moment[] = []
+export async function timelineOf(books: Books, subject: string): Promise<readonly TimelineItem[]> {
+  const items: TimelineItem[] = []
   for (const { source, reads, select } of PLACES) {
     if (subject === '' || !books.has(reads)) continue
     for (const sql of inEachPool(`SELECT at, what FROM (${select}) LIMIT ${ROWS_MAX}`, books)) {
-      // What the books can not tell, being damaged, is left out.
-      const rows = await books.all<Omit<Moment, 'source'>>(sql, [subject]).catch(() => [])
-      moments.push(...rows.map((row) => ({ ...row, at: row.at ?? 0, source })))
+      // What the books cannot tell, being damaged, is left out.
+      const rows = await books.all<Omit<TimelineItem, 'source'>>(sql, [subject]).catch(() => [])
+      items.push(...rows.map((row) => ({ ...row, at: row.at ?? 0, source })))
     }
   }
-  return moments.sort((one, other) => one.at - other.at)
+  return items.sort((one, other) => one.at - other.at)
 }

@@ -4,10 +4,10 @@
  * Owns: the five components and their order. Does not own: the MAC (auth/signature), shapes
  * (auth/request_shape).
  *
- * A1. Two different requests never give the same text. Only the path may be any text: the method
- *     before it and the three components after it have shapes without a newline, so the text can be
- *     cut in one way only.
- * A2. The body is hashed as it was sent; nothing here parses it.
+ * - Two different requests never give the same text. Only the path may be any text: the method
+ *   before it and the three components after it have shapes without a newline, so the text can be
+ *   cut in one way only.
+ * - The body is hashed as it was sent; nothing here parses it.
  */
 import { hash } from 'node:crypto'
 

@@ -4,10 +4,10 @@
  * Owns: the one text that equal requests have, and its hash. Does not own: the key
  * (auth/master_key), the hash itself (mac), the stored idempotency record (store).
  *
- * J1. Requests that are equal as JSON values hash alike whatever the order of their members (RFC
- *     8785).
- * J2. The value is a plain JSON tree that was validated before: no undefined, no bigint, no number
- *     beyond a double.
+ * - Requests that are equal as JSON values hash alike whatever the order of their members (RFC
+ *   8785).
+ * - The value is a plain JSON tree that was validated before: no undefined, no bigint, no number
+ *   beyond a double.
  */
 import type { Mac } from './mac.js'
 

@@ -4,13 +4,13 @@
  * Owns: how they are computed and their 8 bytes on disk. Does not own: remembering them
  * (auth/nonces).
  *
- * L1. Every one of the nonce's 32 bytes, the tenant and the salt matter: partners may count, or
- *     repeat half a nonce.
- * L2. HalfSipHash-2-4 under a key of the tenant: without the salt nobody can aim at a fingerprint,
- *     and two tenants that use the same nonce do not meet. Six million live ones give a false match
- *     once in 3 * 10^12 calls.
- * L3. No allocation: the caller keeps one Fingerprint and lets it be overwritten. Its halves are
- *     signed 32-bit numbers, which the engine keeps without boxing.
+ * - Every one of the nonce's 32 bytes, the tenant and the salt matter: partners may count, or
+ *   repeat half a nonce.
+ * - HalfSipHash-2-4 under a key of the tenant: without the salt nobody can aim at a fingerprint,
+ *   and two tenants that use the same nonce do not meet. Six million live ones give a false match
+ *   once in 3 * 10^12 calls.
+ * - No allocation: the caller keeps one Fingerprint and lets it be overwritten. Its halves are
+ *   signed 32-bit numbers, which the engine keeps without boxing.
  */
 import { createHmac } from 'node:crypto'
 import { assert } from '../base/assert.js'
@@ -25,9 +25,9 @@ export const newFingerprint = (): Fingerprint => ({ high: 0, low: 0 })
 
 export const FINGERPRINT_BYTES = 8
 
-export function writeFingerprint(print: Fingerprint, into: Buffer, offset: number): void {
-  into.writeInt32LE(print.high, offset)
-  into.writeInt32LE(print.low, offset + 4)
+export function writeFingerprint(fingerprint: Fingerprint, into: Buffer, offset: number): void {
+  into.writeInt32LE(fingerprint.high, offset)
+  into.writeInt32LE(fingerprint.low, offset + 4)
 }
 
 export function readFingerprint(from: Buffer, offset: number, out: Fingerprint): void {

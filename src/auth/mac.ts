@@ -3,9 +3,9 @@
  *
  * Owns: the key in its prepared form, comparing in constant time. Does not own: which key.
  *
- * M1. The two hashes of the definition, each in one call: what createHmac would set up for every
- *     text costs more than the hashing.
- * M2. A MAC is compared as text, so one that is spelt otherwise does not match.
+ * - The two hashes of the definition, each in one call: what createHmac would set up for every
+ *   text costs more than the hashing.
+ * - A MAC is compared as text, so one that is spelled otherwise does not match.
  */
 import { hash, timingSafeEqual } from 'node:crypto'
 

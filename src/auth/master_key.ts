@@ -5,12 +5,12 @@
  * Does not own: what is derived from the keys (`deriveKey` here names the purposes; the users are
  * elsewhere).
  *
- * G1. Each line is `kid:64 hex digits`. The first key is the current one; the others open what
- *     they sealed and verify the tokens they signed.
- * G2. The file is made once, 0600, complete or not at all; two processes that start together end up
- *     with one key.
- * G3. No message ever holds a part of a key.
- * G4. No purpose uses the master key itself, and no two purposes share a key.
+ * - Each line is `kid:64 hex digits`. The first key is the current one; the others open what
+ *   they sealed and verify the tokens they signed.
+ * - The file is made once, 0600, complete or not at all; two processes that start together end up
+ *   with one key.
+ * - No message ever holds a part of a key.
+ * - No purpose uses the master key itself, and no two purposes share a key.
  */
 import { hkdfSync } from 'node:crypto'
 import {
@@ -59,7 +59,7 @@ export interface MasterKeyPolicy {
   readonly mustBePrivate: boolean
 }
 
-/** Throws an Error that says what to do when the keys can not be had. */
+/** Throws an Error that says what to do when the keys cannot be had. */
 export function loadMasterKeys(file: string, policy: MasterKeyPolicy, random: Random): MasterKeys {
   if (!existsSync(file)) {
     if (!policy.create) {

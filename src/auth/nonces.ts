@@ -6,18 +6,18 @@
  *
  * Size: 8 bytes a slot, at most 16 a nonce (it grows at 10 to 16): six million are 60 to 96 MB.
  *
- * M1. A fingerprint that was added is refused for `windowMs` at least, and under steady calls one
- *     tick (`windowMs` / 450) longer at most.
- * M2. Time is counted here, not read: between two calls no more than STEP_TICKS pass, and none
- *     while the clock shows less than before. So a clock that is set forward frees nothing early,
- *     one that is set back makes fingerprints live longer, and so does a time without calls. A
- *     clock that goes back by more than the window is not waited for: it was wrong before.
- * M3. At most `maxEntries` are kept. A full table refuses everything rather than forget: see
- *     `isFull`.
- * M4. No call does more than one segment's work, a 1,024th of the table: growing and forgetting
- *     need no pause.
+ * - A fingerprint that was added is refused for `windowMs` at least, and under steady calls one
+ *   tick (`windowMs` / 450) longer at most.
+ * - Time is counted here, not read: between two calls no more than STEP_TICKS pass, and none
+ *   while the clock shows less than before. So a clock that is set forward frees nothing early,
+ *   one that is set back makes fingerprints live longer, and so does a time without calls. A
+ *   clock that goes back by more than the window is not waited for: it was wrong before.
+ * - At most `maxEntries` are kept. A full table refuses everything rather than forget: see
+ *   `isFull`.
+ * - No call does more than one segment's work, a 1,024th of the table: growing and forgetting
+ *   need no pause.
  */
-import { NONCE_WINDOW_MS } from '../base/bounds.js'
+import { NONCE_WINDOW_MS } from '../base/constants.js'
 import { SECOND, type Instant } from '../base/clock.js'
 import {
   createFingerprinter,
@@ -41,12 +41,12 @@ const ENTRIES_MAX = 16_000_000
 export interface NonceTable {
   readonly fingerprint: Fingerprinter
   /** Remembers it. False when it was seen within the window, or when the table is full. */
-  add(print: Fingerprint, now: Instant): boolean
+  add(fingerprint: Fingerprint, now: Instant): boolean
   /**
    * Takes back what was stored: fingerprints of one commit, 8 bytes each. Commits come in their
    * order.
    */
-  load(prints: Buffer, at: Instant): void
+  load(fingerprints: Buffer, at: Instant): void
   /** Lets the caller say that it is overloaded, before `add` refuses honest calls. */
   isFull(now: Instant): boolean
   /** No fingerprint that is held was seen earlier, by the clock of then; infinite when none is. */
@@ -70,8 +70,8 @@ export interface NonceTableOptions {
  * entry.
  */
 const SEGMENTS = 1_024
-const PRINT_BITS = 22
-const PRINT_MASK = (1 << PRINT_BITS) - 1
+const FINGERPRINT_BITS = 22
+const FINGERPRINT_MASK = (1 << FINGERPRINT_BITS) - 1
 /** Stamps are ticks from 1 to 1,023, round and round; 0 marks an empty slot. */
 const STAMPS = 1_023
 /**
@@ -112,7 +112,7 @@ export function createNonceTable(options: NonceTableOptions): NonceTable {
   let latest = Number.NEGATIVE_INFINITY
   /** When the clock last went back by more than the window; infinite when it never did. */
   let setBackAt = Number.POSITIVE_INFINITY
-  /** The time counted so far (M2). */
+  /** The time counted so far. */
   let elapsedMs = 0
   let tick = 0
   let cursor = 0
@@ -144,7 +144,7 @@ export function createNonceTable(options: NonceTableOptions): NonceTable {
   }
 
   const remember = (high: number, low: number): boolean => {
-    const segment = sweptSegment(high >>> PRINT_BITS)
+    const segment = sweptSegment(high >>> FINGERPRINT_BITS)
     const place = placeOf(segment.slots, high, low)
     const word = segment.slots[place] as number
     if (word !== 0 && isLive(word, tick)) return false
@@ -177,13 +177,13 @@ export function createNonceTable(options: NonceTableOptions): NonceTable {
 
   return {
     fingerprint: createFingerprinter(salt),
-    add(print, now) {
-      return !isFull(now) && remember(print.high, print.low)
+    add(fingerprint, now) {
+      return !isFull(now) && remember(fingerprint.high, fingerprint.low)
     },
-    load(prints, at) {
+    load(fingerprints, at) {
       advance(at)
-      for (let offset = 0; offset < prints.length; offset += FINGERPRINT_BYTES) {
-        readFingerprint(prints, offset, loaded)
+      for (let offset = 0; offset < fingerprints.length; offset += FINGERPRINT_BYTES) {
+        readFingerprint(fingerprints, offset, loaded)
         remember(loaded.high, loaded.low)
       }
     },
@@ -247,16 +247,16 @@ function placeOf(slots: Int32Array, high: number, low: number): number {
   for (;;) {
     const word = slots[slot] as number
     if (word === 0) return slot
-    if (((word ^ high) & PRINT_MASK) === 0 && slots[slot + 1] === low) return slot
+    if (((word ^ high) & FINGERPRINT_MASK) === 0 && slots[slot + 1] === low) return slot
     slot = slot + 2 === slots.length ? 0 : slot + 2
   }
 }
 
 const stamped = (high: number, tick: number): number =>
-  (((tick % STAMPS) + 1) << PRINT_BITS) | (high & PRINT_MASK)
+  (((tick % STAMPS) + 1) << FINGERPRINT_BITS) | (high & FINGERPRINT_MASK)
 
 function isLive(word: number, tick: number): boolean {
   if (word === 0) return false
-  const age = ((tick % STAMPS) + 1 - (word >>> PRINT_BITS) + STAMPS) % STAMPS
+  const age = ((tick % STAMPS) + 1 - (word >>> FINGERPRINT_BITS) + STAMPS) % STAMPS
   return age <= WINDOW_TICKS
 }

@@ -4,8 +4,8 @@
  * Owns: the text forms of timestamps, nonces, key ids and quarters. Does not own: windows and
  * existence (auth/verify).
  *
- * D1. A text that passes has no newline and no character outside of its shape.
- * D2. A timestamp names an instant that the calendar has (base/date_time).
+ * - A text that passes has no newline and no character outside of its shape.
+ * - A timestamp names an instant that the calendar has (base/date_time).
  */
 import type { Instant } from '../base/clock.js'
 import { instantAt } from '../base/date_time.js'

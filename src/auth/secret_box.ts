@@ -4,12 +4,12 @@
  * Owns: the sealed form `v1.kid.iv.ciphertext.tag` (base64url) and its opening. Does not own: the
  * keys' file (auth/master_key), which fields are sealed (store).
  *
- * H1. A sealed text opens only in the place it was sealed for: table, column and row are
- *     authenticated with it.
- * H2. `open` never throws: a text that was altered, moved or sealed by an unknown key, or that is
- *     spelt in another way than `seal` spells it, is undefined.
- * H3. Each sealing draws its own 96-bit iv. NIST SP 800-38D allows 2^32 random ivs a key; we make a
- *     few an account.
+ * - A sealed text opens only in the place it was sealed for: table, column and row are
+ *   authenticated with it.
+ * - `open` never throws: a text that was altered, moved or sealed by an unknown key, or that is
+ *   spelled in another way than `seal` spells it, is undefined.
+ * - Each sealing draws its own 96-bit iv. NIST SP 800-38D allows 2^32 random ivs a key; we make a
+ *   few an account.
  */
 import { createCipheriv, createDecipheriv, createSecretKey, type KeyObject } from 'node:crypto'
 import { assert } from '../base/assert.js'
@@ -23,7 +23,7 @@ export interface SecretBox {
   readonly random: Random
 }
 
-/** A box of one purpose: what one box sealed, the box of another purpose can not open. */
+/** A box of one purpose: what one box sealed, the box of another purpose cannot open. */
 export function createSecretBox(
   masters: MasterKeys,
   purpose: Extract<Purpose, 'secrets' | 'accounts'>,

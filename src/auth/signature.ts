@@ -4,9 +4,9 @@
  * Owns: the key's form, signing, comparing. Does not own: the MAC itself (auth/mac), which key (the
  * directory), when a call passes (auth/verify).
  *
- * B1. The key is the UTF-8 bytes of the secret as the partner sees it, prefix included.
- * B2. One signature has one text: base64 that would decode alike but is spelt otherwise is refused.
- * B3. Signatures are compared in constant time.
+ * - The key is the UTF-8 bytes of the secret as the partner sees it, prefix included.
+ * - One signature has one text: base64 that would decode alike but is spelled otherwise is refused.
+ * - Signatures are compared in constant time.
  */
 import { createMac, sameText, type Mac } from './mac.js'
 

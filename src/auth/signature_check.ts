@@ -4,18 +4,18 @@
  * Owns: judging a signature check by check, and what is told of it. Does not own: the verdict that
  * counts (auth/verify), where the signature comes from (a route of the gateway, an operator).
  *
- * S1. Whoever asks may be anybody. All that is told follows from what he sent, with one exception:
- *     whether the key of that id makes this signature. An unknown key and a wrong secret give
- *     the same report for the same work, so nobody learns which keys there are.
- * S2. That a key is revoked is told only to those who sign with it.
- * S3. Only keys of the environment that is asked for are tried: at the door, of the sandbox.
- * S4. No nonce is burnt and none is looked up: only the processor knows which were seen.
+ * - Whoever asks may be anybody. All that is told follows from what he sent, with one exception:
+ *   whether the key of that id makes this signature. An unknown key and a wrong secret give
+ *   the same report for the same work, so nobody learns which keys there are.
+ * - That a key is revoked is told only to those who sign with it.
+ * - Only keys of the environment that is asked for are tried: at the gateway, of the sandbox.
+ * - No nonce is consumed and none is looked up: only the processor knows which were seen.
  */
 import { canonicalRequest } from './canonical.js'
 import { isNonce, parseKeyId, parseTimestamp } from './request_shape.js'
 import { isSignature, signatureMatches, signingKey } from './signature.js'
 import type { HeaderValue, KnownKey, SignedRequest } from './verify.js'
-import { TIMESTAMP_SKEW_MS } from '../base/bounds.js'
+import { TIMESTAMP_SKEW_MS } from '../base/constants.js'
 import { toRfc3339, type Instant } from '../base/clock.js'
 import type { Environment } from '../base/ids.js'
 
@@ -50,7 +50,7 @@ export type CheckName = keyof typeof HELP
 const CHECKS = Object.keys(HELP) as CheckName[]
 
 export interface SignatureReport {
-  /** All checks passed. Whether the nonce was used before is not among them (S4). */
+  /** All checks passed. Whether the nonce was used before is not among them. */
   readonly valid: boolean
   readonly checks: readonly CheckReport[]
   /** What we verify the signature over; null while a part of it is missing or malformed. */
@@ -92,7 +92,7 @@ function canonicalOf(claim: SignatureClaim): string | undefined {
 /** A check that is missing here was not made: one that it stands on failed. */
 type Results = Partial<Record<CheckName, boolean>>
 
-/** Keyed with something when the key is unknown (S1). */
+/** Keyed with something when the key is unknown. */
 const NOBODYS_SECRET = signingKey('nobody')
 
 function resultsOf(

@@ -4,20 +4,20 @@
  * Owns: their claims, minting, verifying. Does not own: whether a session token was consumed, and
  * whether its intent or the receipt's user fits (processor), the keys' origin (auth/master_key).
  *
- * K1. A token is a function of its inputs: the same (kid, claims) give the same text, so a replay
- *     returns the first token although only its id and expiry are stored.
- * K2. The header is not parsed: it is one of the texts we make, so algorithm, type and key are
- *     pinned together.
- * K3. Nothing of a payload is looked at before its signature matched, in constant time.
- * K4. One set of claims has one text: a payload that is not spelt exactly as we would is refused,
- *     whatever it says.
- * K5. A token verifies while now < exp.
+ * - A token is a function of its inputs: the same (kid, claims) give the same text, so a replay
+ *   returns the first token although only its id and expiry are stored.
+ * - The header is not parsed: it is one of the texts we make, so algorithm, type and key are
+ *   pinned together.
+ * - Nothing of a payload is looked at before its signature matched, in constant time.
+ * - One set of claims has one text: a payload that is not spelled exactly as we would is refused,
+ *   whatever it says.
+ * - A token verifies while now < exp.
  */
 import { assert } from '../base/assert.js'
 import { SECOND, type Instant } from '../base/clock.js'
 import type { IntentId, TenantId } from '../base/ids.js'
 import { createMac, sameText, type Mac } from './mac.js'
-import type { TokenId } from './secrets.js'
+import type { TokenId } from './secret_generation.js'
 
 export interface TokenKey {
   readonly kid: string

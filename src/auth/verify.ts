@@ -5,13 +5,13 @@
  * processor in the command's commit), the directory of keys (gateway), the answer's bytes (always
  * the same 401).
  *
- * E1. Precedence of refusals: address, key, timestamp, signature. The nonce comes last and
- *     elsewhere, so that only calls whose signature verifies can fill the table.
- * E2. A well-formed call costs the same whichever check refuses it: the signature of an unknown key
- *     is computed too.
- * E3. `reason` is for metrics and for the operators; it never reaches the caller.
+ * - Precedence of refusals: address, key, timestamp, signature. The nonce comes last and
+ *   elsewhere, so that only calls whose signature verifies can fill the table.
+ * - A well-formed call costs the same whichever check refuses it: the signature of an unknown key
+ *   is computed too.
+ * - `reason` is for metrics and for the operators; it never reaches the caller.
  */
-import { TIMESTAMP_SKEW_MS } from '../base/bounds.js'
+import { TIMESTAMP_SKEW_MS } from '../base/constants.js'
 import type { Instant } from '../base/clock.js'
 import type { Environment, KeyId, PartnerId } from '../base/ids.js'
 import { bodyHash, canonicalRequest } from './canonical.js'

@@ -4,11 +4,11 @@
  * Owns: the messages between the supervisor and a process, and the signals. Does not own: what
  * there is to stop (each `main.ts`), nor restarts (supervisor).
  *
- * C1. `stop` runs once, whoever asks first; then the process ends: 0, or 1 when stopping failed.
- * C2. A process whose supervisor is gone stops by itself: nothing is left behind.
- * C3. Under a supervisor SIGINT is not ours: Ctrl-C reaches the whole group at once, and the
- *     supervisor keeps the order.
- * C4. Without a supervisor (started by hand) the process works the same and Ctrl-C stops it.
+ * - `stop` runs once, whoever asks first; then the process ends: 0, or 1 when stopping failed.
+ * - A process whose supervisor is gone stops by itself: nothing is left behind.
+ * - Under a supervisor SIGINT is not ours: Ctrl-C reaches the whole group at once, and the
+ *   supervisor keeps the order.
+ * - Without a supervisor (started by hand) the process works the same and Ctrl-C stops it.
  */
 
 /** The books went back in time: to start again changes nothing, an operator has to act. */
@@ -42,7 +42,7 @@ export interface ChildDuties {
 export interface ChildProcess {
   /** Tells the supervisor that this process serves. */
   ready(info?: ReadyInfo): void
-  /** Stops in order, as a signal would: for a process that finds it can not go on. */
+  /** Stops in order, as a signal would: for a process that finds it cannot go on. */
   stop(exitCode?: number): void
 }
 

@@ -2,10 +2,10 @@
  * Time as a type.
  *
  * Owns: the only reading of the machine's clock, instants, and their one text form.
- * Does not own: timers (processor/background/timers) or any policy about durations (base/bounds,
+ * Does not own: timers (processor/background/timers) or any policy about durations (base/constants,
  * base/settings).
  *
- * C1. An Instant is whole epoch milliseconds. Nothing else in the code is called a time.
+ * - An Instant is whole epoch milliseconds. Nothing else in the code is called a time.
  */
 
 /** Epoch milliseconds, UTC. */

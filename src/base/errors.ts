@@ -5,9 +5,9 @@
  * Does not own: which check raises which code (the command that checks), nor the envelope's bytes
  * (gateway).
  *
- * E1. A code is never renamed and never reused for another meaning: callers branch on it.
- * E2. Texts are constant. Nothing of a request, a rail or an exception is ever part of one.
- * E3. `retryable` says whether the very same request can succeed later without being changed.
+ * - A code is never renamed and never reused for another meaning: callers branch on it.
+ * - Texts are constant. Nothing of a request, a rail or an exception is ever part of one.
+ * - `retryable` says whether the very same request can succeed later without being changed.
  */
 
 /** gRPC status codes by name (https://grpc.github.io/grpc/core/md_doc_statuscodes.html). */
@@ -45,7 +45,7 @@ type Entries = Readonly<Record<string, ErrorEntry>>
 const COMMON = {
   invalid_request: entry(400, 'INVALID_ARGUMENT', 'The request is not valid.'),
   authentication_failed: entry(401, 'UNAUTHENTICATED', 'Authentication failed.'),
-  not_found: entry(404, 'NOT_FOUND', 'There is nothing at this address.'),
+  not_found: entry(404, 'NOT_FOUND', 'Unknown path.'),
   method_not_allowed: entry(405, 'INVALID_ARGUMENT', 'This address does not take that method.'),
   payload_too_large: entry(413, 'INVALID_ARGUMENT', 'The request body is too large.'),
   rate_limited: entry(429, 'RESOURCE_EXHAUSTED', 'Too many requests. Slow down.', true),
@@ -78,17 +78,17 @@ const INTENTS = {
   payment_intent_not_confirmable: entry(
     409,
     'FAILED_PRECONDITION',
-    'The payment intent can not be confirmed.',
+    'The payment intent cannot be confirmed.',
   ),
   payment_intent_not_cancelable: entry(
     409,
     'FAILED_PRECONDITION',
-    'The payment intent can not be cancelled.',
+    'The payment intent cannot be cancelled.',
   ),
   payment_intent_not_refundable: entry(
     409,
     'FAILED_PRECONDITION',
-    'The payment intent can not be refunded.',
+    'The payment intent cannot be refunded.',
   ),
   payment_intent_not_scannable: entry(
     409,
@@ -104,7 +104,7 @@ const INTENTS = {
 
 /** What a scan can say besides. */
 const SCAN = {
-  qr_malformed: entry(422, 'INVALID_ARGUMENT', 'The QR code can not be read.'),
+  qr_malformed: entry(422, 'INVALID_ARGUMENT', 'The QR code cannot be read.'),
   qr_checksum_invalid: entry(422, 'INVALID_ARGUMENT', 'The checksum of the QR code is wrong.'),
   qr_scheme_unsupported: entry(422, 'INVALID_ARGUMENT', 'The QR scheme is not supported here.'),
   qr_country_mismatch: entry(422, 'INVALID_ARGUMENT', 'The QR code is of another country.'),
@@ -128,16 +128,16 @@ export const PAYOUT_ERRORS = {
   unsupported_currency: entry(422, 'FAILED_PRECONDITION', 'The currency is not enabled.'),
   unsupported_destination: entry(422, 'FAILED_PRECONDITION', 'The destination has no route.'),
   payout_limit_exceeded: entry(422, 'FAILED_PRECONDITION', 'A control rejected the amount.'),
-  insufficient_balance: entry(422, 'FAILED_PRECONDITION', 'The balance can not cover it.', true),
+  insufficient_balance: entry(422, 'FAILED_PRECONDITION', 'The balance cannot cover it.', true),
   duplicate_payout: entry(409, 'ALREADY_EXISTS', 'The idempotency key has another payout.'),
   compliance_rejected: entry(422, 'FAILED_PRECONDITION', 'Compliance rejected the payout.'),
   risk_rejected: entry(422, 'FAILED_PRECONDITION', 'Risk controls rejected the payout.'),
   rail_unavailable: entry(422, 'FAILED_PRECONDITION', 'No route is available now.', true),
   payout_not_found: entry(404, 'NOT_FOUND', 'No such payout.'),
-  payout_not_cancelable: entry(409, 'FAILED_PRECONDITION', 'The payout can not be cancelled.'),
-  outcome_not_possible: entry(409, 'FAILED_PRECONDITION', 'That outcome can not come any more.'),
+  payout_not_cancelable: entry(409, 'FAILED_PRECONDITION', 'The payout cannot be cancelled.'),
+  outcome_not_possible: entry(409, 'FAILED_PRECONDITION', 'That outcome cannot come any more.'),
   fx_quote_not_found: entry(404, 'NOT_FOUND', 'No such conversion quote.'),
-  balance_limit_exceeded: entry(422, 'FAILED_PRECONDITION', 'A balance can not hold as much.'),
+  balance_limit_exceeded: entry(422, 'FAILED_PRECONDITION', 'A balance cannot hold as much.'),
 } as const satisfies Entries
 
 /** Told to operators only. */

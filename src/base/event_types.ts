@@ -4,7 +4,7 @@
  * Owns: the names, and which of them must be asked for. Does not own: when one is published
  * (machines, commands), what it says (views).
  *
- * V1. A name is a contract with receivers: never renamed, never used for another meaning.
+ * - A name is a contract with receivers: never renamed, never used for another meaning.
  */
 
 /** Goes to the one endpoint that it names, whatever that endpoint has asked for. */

@@ -35,7 +35,7 @@ import {
   GRPC_REQUEST_WITHIN_MS,
   GRPC_STREAMS_MAX,
   GRPC_UNARY_MESSAGE_MAX_BYTES,
-} from './bounds.js'
+} from './constants.js'
 import { hasBearer } from './internal_token.js'
 import { everyText, isCleanText } from './text.js'
 
@@ -334,4 +334,4 @@ function bindSocket(server: Server, address: string): Promise<number> {
 }
 
 const cannotListen = (address: string, error: Error): Error =>
-  new Error(`can not listen on ${address}: ${error.message}`)
+  new Error(`cannot listen on ${address}: ${error.message}`)

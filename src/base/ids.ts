@@ -4,10 +4,10 @@
  * Owns: the branded id types, their prefixes and the one constructor. Does not own: secrets and
  * token ids (pure randomness, auth). An id is never a credential.
  *
- * I1. An id is `prefix_` + 26 Crockford base-32 characters: 48 bits of milliseconds, then 80 random
- *     bits.
- * I2. Ids of one prefix sort by their creation time, which keeps index pages local.
- * I3. Every id draws its own 80 bits; none is the previous one plus one.
+ * - An id is `prefix_` + 26 Crockford base-32 characters: 48 bits of milliseconds, then 80 random
+ *   bits.
+ * - Ids of one prefix sort by their creation time, which keeps index pages local.
+ * - Every id draws its own 80 bits; none is the previous one plus one.
  */
 import { instant, type Instant } from './clock.js'
 import type { Random } from './random.js'

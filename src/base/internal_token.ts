@@ -3,8 +3,8 @@
  *
  * Owns: its file, its metadata form and its comparison.
  *
- * T1. The file is 0600 and is made once, at the first start.
- * T2. Tokens are compared as digests in constant time.
+ * - The file is 0600 and is made once, at the first start.
+ * - Tokens are compared as digests in constant time.
  */
 import { chmodSync, existsSync, mkdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs'
 import { createHash, timingSafeEqual } from 'node:crypto'

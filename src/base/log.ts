@@ -1,8 +1,8 @@
 /**
  * Logs: JSON lines on stdout.
  *
- * L1. Bodies, QR payloads, account numbers, tokens and secrets are never passed to a logger;
- *     redaction is the second net.
+ * - Bodies, QR payloads, account numbers, tokens and secrets are never passed to a logger;
+ *   redaction is the second net.
  */
 import { pino, type Logger } from 'pino'
 import type { Settings } from './settings.js'

@@ -1,8 +1,8 @@
 /**
  * Loads the contracts of `protos/` once, and says where they lie.
  *
- * P1. int64 is a string on both sides, field names are those of the files: a message is the public
- *     JSON's twin.
+ * - int64 is a string on both sides, field names are those of the files: a message is the public
+ *   JSON's twin.
  */
 import { existsSync } from 'node:fs'
 import { dirname, join } from 'node:path'
@@ -14,10 +14,10 @@ const FILES = [
   'common.proto',
   'intents.proto',
   'payouts.proto',
-  'exchange.proto',
+  'command_stream.proto',
   'directory.proto',
   'webhooks.proto',
-  'delivery_desk.proto',
+  'webhook_control.proto',
   'webhook_admin.proto',
   'rail.proto',
   'operator.proto',

@@ -1,11 +1,11 @@
 /**
- * Chance as an argument.
+ * Randomness as an argument.
  *
  * Owns: the only draw from the system's random source. Draws are made in blocks because one call
  * costs microseconds whatever its size. Does not own: what the bytes become (ids, tokens, nonces,
  * jitter).
  *
- * R1. A byte handed out is never handed out again, and is wiped from the block.
+ * - A byte handed out is never handed out again, and is wiped from the block.
  */
 import { randomFillSync } from 'node:crypto'
 

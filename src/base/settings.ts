@@ -2,21 +2,21 @@
  * Settings: what the environment and `.env` say.
  *
  * Owns: every setting's name, default, allowed range and meaning; `.env`. Does not own: bounds that
- * nobody may change (base/bounds) nor what operators change while the service runs (rates, limits,
- * routes: the store).
+ * nobody may change (base/constants) nor what operators change while the service runs (rates,
+ * limits, routes: the store).
  *
- * S1. A wrong value stops the start with the name, what was given and what is allowed; all faults
- *     are reported at once.
- * S2. Unknown names and lines that set nothing are refused in `.env`, where they can only be
- *     mistakes; the process environment has other tenants.
- * S3. The result is frozen and passed down; only `supervisor/environment.ts` reads `process.env`
- *     besides.
+ * - A wrong value stops the start with the name, what was given and what is allowed; all faults
+ *   are reported at once.
+ * - Unknown names and lines that set nothing are refused in `.env`, where they can only be
+ *   mistakes; the process environment has other tenants.
+ * - The result is frozen and passed down; only `supervisor/environment.ts` reads `process.env`
+ *   besides.
  */
 import { existsSync, readFileSync } from 'node:fs'
 import { isIP } from 'node:net'
 import { join, resolve } from 'node:path'
 import { parseEnv } from 'node:util'
-import { SESSION_TTL_MAX_S } from './bounds.js'
+import { SESSION_TTL_MAX_S } from './constants.js'
 import { WEBHOOK_POOLS_MAX } from './subjects.js'
 
 interface Setting<T> {
@@ -130,7 +130,7 @@ export const SETTINGS = {
   BRAND: text(
     'Service',
     /^[A-Z][A-Za-z0-9]{0,31}$/,
-    'a capitalised word',
+    'a capitalized word',
     'the word in X-…-Key-Id and fee_details',
   ),
   GATEWAYS: whole(1, 1, 16, 'gateway processes on one port'),
@@ -175,7 +175,7 @@ export const SETTINGS = {
   SESSION_TTL_S: whole(300, 60, SESSION_TTL_MAX_S, 'life of a session token, seconds'),
   QUOTE_TTL_S: whole(300, 10, 3_600, 'life of a quote, seconds'),
   INTENT_TTL_S: whole(1_800, 60, 86_400, 'time until an unconfirmed intent expires, seconds'),
-  HANDOVER_TTL_S: whole(
+  RAIL_SUBMIT_TTL_S: whole(
     60,
     5,
     3_600,
@@ -239,8 +239,17 @@ export const SETTINGS = {
 } as const satisfies Record<string, Setting<unknown>>
 
 export type SettingName = keyof typeof SETTINGS
+
+/** Old names, which still count in this version: each with the setting it is now. */
+export const RENAMED: Readonly<Record<string, SettingName>> = {
+  HANDOVER_TTL_S: 'RAIL_SUBMIT_TTL_S',
+}
+
 type ValueOf<S> = S extends Setting<infer T> ? T : never
 export type Settings = { readonly [Name in SettingName]: ValueOf<(typeof SETTINGS)[Name]> }
+
+const oldNameOf = (name: string): string | undefined =>
+  Object.keys(RENAMED).find((old) => RENAMED[old] === name)
 
 export class SettingsError extends Error {
   override name = 'SettingsError'
@@ -253,17 +262,25 @@ export const dotEnvFile = (): string => process.env['DOT_ENV'] ?? '.env'
 export function readSettings(
   environment: Readonly<Record<string, string | undefined>> = process.env,
   file = dotEnvFile(),
+  warn: (line: string) => void = (line) => process.emitWarning(line),
 ): Settings {
   const { values: fromFile, faults } = readDotEnv(file)
   for (const name of Object.keys(fromFile)) {
-    if (!Object.hasOwn(SETTINGS, name)) faults.push(`${name} in ${file} is not a setting`)
+    if (!Object.hasOwn(SETTINGS, name) && !Object.hasOwn(RENAMED, name))
+      faults.push(`${name} in ${file} is not a setting`)
   }
   const values: Record<string, unknown> = {}
   for (const [name, setting] of Object.entries(SETTINGS)) {
-    const given = environment[name] ?? fromFile[name] ?? setting.fallback
+    const old = oldNameOf(name)
+    const now = environment[name] ?? fromFile[name]
+    const before = old === undefined ? undefined : (environment[old] ?? fromFile[old])
+    if (before !== undefined)
+      warn(`The setting ${old} is now ${name}; the old name ends with this version.`)
+    const isOld = now === undefined && before !== undefined
+    const given = now ?? before ?? setting.fallback
     const value = setting.read(given)
     if (value === undefined)
-      faults.push(`${name}=${told(name, given)} is not allowed: ${setting.allowed}`)
+      faults.push(`${isOld ? old : name}=${told(name, given)} is not allowed: ${setting.allowed}`)
     values[name] = value
   }
   if (faults.length > 0) throw new SettingsError(faults.join('\n'))

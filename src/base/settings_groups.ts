@@ -30,7 +30,7 @@ export const SETTINGS_GROUPS: Readonly<Record<string, readonly SettingName[]>> =
     'SESSION_TTL_S',
     'QUOTE_TTL_S',
     'INTENT_TTL_S',
-    'HANDOVER_TTL_S',
+    'RAIL_SUBMIT_TTL_S',
     'REVIEW_TTL_S',
     'DUPLICATE_SCAN_WINDOW_S',
     'SPREAD_BPS',

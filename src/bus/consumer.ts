@@ -4,10 +4,10 @@
  * Owns: pull requests, the few messages that wait for their reader, acknowledging. Does not own:
  * the connection (bus/nats), what a message means (bus/event_message).
  *
- * C1. Two batches at most wait for the reader; a slow reader leaves its messages in the stream.
- * C2. One pull is open at a time, and one that has not ended in time is given up for a new one.
- * C3. A message can be acknowledged only over the link it came by: after the stream was lost and
- *     made anew, the same numbers name other messages. What is dropped with a link comes again.
+ * - Two batches at most wait for the reader; a slow reader leaves its messages in the stream.
+ * - One pull is open at a time, and one that has not ended in time is given up for a new one.
+ * - A message can be acknowledged only over the link it came by: after the stream was lost and
+ *   made anew, the same numbers name other messages. What is dropped with a link comes again.
  */
 import { SECOND } from '../base/clock.js'
 import type { ReceivedMessage } from './event_message.js'
@@ -70,11 +70,11 @@ export function createConsumer(): ConsumerEnd {
     new Promise((resolve) => {
       reader = resolve
       wanted = true
-      handOver()
+      deliverBatch()
       pullMore()
     })
 
-  const handOver = (): void => {
+  const deliverBatch = (): void => {
     if (reader === undefined || (waiting.length === 0 && !closed)) return
     const resolve = reader
     const messages = waiting
@@ -98,7 +98,7 @@ export function createConsumer(): ConsumerEnd {
     waiting.push(message)
     expected = Math.max(0, expected - 1)
     // Messages come many to a read of the socket: the reader takes them together.
-    if (waiting.length === 1) setImmediate(handOver)
+    if (waiting.length === 1) setImmediate(deliverBatch)
     pullMore()
   }
 
@@ -126,7 +126,7 @@ export function createConsumer(): ConsumerEnd {
   const close = (): void => {
     detach()
     closed = true
-    handOver()
+    deliverBatch()
   }
 
   return { consumer: { next, close }, attach, detach, deliver, ended }

@@ -4,9 +4,9 @@
  * Owns: which part of an event travels where (subject, headers, payload). Does not own: the names
  * themselves (base/subjects), which events travel together (bus/publisher), the wire (bus/nats).
  *
- * E1. The payload is the webhook bodies, byte for byte, one a line: JSON text as it is made here
- *     has no line breaks. Nothing on the way parses and writes one again.
- * E2. A message that is not exactly events of ours is told apart with a reason, never guessed at.
+ * - The payload is the webhook bodies, byte for byte, one a line: JSON text as it is made here
+ *   has no line breaks. Nothing on the way parses and writes one again.
+ * - A message that is not exactly events of ours is told apart with a reason, never guessed at.
  */
 import { instant, type Instant } from '../base/clock.js'
 import { isIdOf, type EventId, type TenantId } from '../base/ids.js'

@@ -4,13 +4,13 @@
  * Owns: the connection and its return, the stream, the durable consumer, the wire. Does not own:
  * windows and deadlines (bus/publisher), pulling (bus/consumer), what an event means.
  *
- * N1. This is the only file that imports the driver, so that the driver can be replaced.
- * N2. The connection is tried for ever, and nothing here waits for it: whether a process serves
- *     without the bus is its own rule.
- * N3. The bus is up only while the stream (and for readers the consumer) is known to exist; what is
- *     missing is made again. A stream made anew has lost its messages, and the publisher is told.
- * N4. Limits retention: work-queue retention forgets what it has deduplicated when the server
- *     restarts.
+ * - This is the only file that imports the driver, so that the driver can be replaced.
+ * - The connection is tried for ever, and nothing here waits for it: whether a process serves
+ *   without the bus is its own rule.
+ * - The bus is up only while the stream (and for readers the consumer) is known to exist; what is
+ *   missing is made again. A stream made anew has lost its messages, and the publisher is told.
+ * - Limits retention: work-queue retention forgets what it has deduplicated when the server
+ *   restarts.
  */
 import {
   AckPolicy,
@@ -113,7 +113,7 @@ export function connectBus(options: BusOptions): Bus {
     await preparing
   }
 
-  /** The driver's list of news has no end, not even when the connection is closed. */
+  /** The driver's list of reports has no end, not even when the connection is closed. */
   const watch = async (link: NatsConnection, replies: string, pulls: string): Promise<void> => {
     for await (const status of link.status()) {
       if (status.type === Events.Disconnect) down('connection lost')

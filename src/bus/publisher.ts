@@ -5,15 +5,15 @@
  * when one counts as not stored. Does not own: the connection (bus/nats), what to do about an
  * unknown outcome (processor/background/relay).
  *
- * P1. A message is stored only when the stream says so. Silence, an error and a broken link all
- *     mean "not known".
- * P2. Every promise settles: by its acknowledgement, at its deadline, or when the link goes.
- * P3. All acknowledgements come to one shared inbox: an awaited request for each message costs 16
- *     times as much.
- * P4. A tenant's events of one turn of the event loop travel in one message: to the server and to
- *     both drivers a message costs far more than an event.
- * P5. What is published anew travels alone, so that an event which makes a message unreadable can
- *     hold up others only once.
+ * - A message is stored only when the stream says so. Silence, an error and a broken link all
+ *   mean "not known".
+ * - Every promise settles: by its acknowledgement, at its deadline, or when the link goes.
+ * - All acknowledgements come to one shared inbox: an awaited request for each message costs 16
+ *   times as much.
+ * - A tenant's events of one turn of the event loop travel in one message: to the server and to
+ *   both drivers a message costs far more than an event.
+ * - What is published anew travels alone, so that an event which makes a message unreadable can
+ *   hold up others only once.
  */
 import { plus, SECOND, type Clock, type Instant } from '../base/clock.js'
 import type { TenantId } from '../base/ids.js'

@@ -1,12 +1,12 @@
 /**
  * The chart of accounts. Each tenant has these in each currency it touches.
  *
- * A1. A balance is signed; positive `prefund` is the partner's to spend.
- * A2. `prefund` and `reserved` hold somebody's money and can never be overdrawn.
- * A3. Money comes in through `funding`, which stops short of int64. So the postings that follow and
- *     can not be refused, because a rail has moved the money already, find room on every account.
- * A4. `suspense` takes what a rail says against our books, be it the wildest number. Its bounds
- *     keep that from taking the room of A3.
+ * - A balance is signed; positive `prefund` is the partner's to spend.
+ * - `prefund` and `reserved` hold somebody's money and can never be overdrawn.
+ * - Money comes in through `funding`, which stops short of int64. So the postings that follow and
+ *   cannot be refused, because a rail has moved the money already, find room on every account.
+ * - `suspense` takes what a rail says against our books, be it the wildest number. Its bounds
+ *   keep that from taking the room of A3.
  */
 import type { TenantId } from '../base/ids.js'
 import type { Currency } from '../money/currency.js'

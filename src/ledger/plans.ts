@@ -1,12 +1,12 @@
 /**
  * The accountant's page: which lines every transition posts.
  *
- * P1. The lines of a plan sum to zero in each currency, whatever the amounts.
- * P2. Money of a payment moves prefund → reserved when it is accepted, and from there either out or
- *     back.
- * P3. What a rail did against our books waits in `suspense`, away from the partner's money, until a
- *     person settles it: more than was due went out (`paid`) or something came back (`returned`).
- *     The partner takes it (`charged`, `credited`), or we do (`lost`, `gained`).
+ * - The lines of a plan sum to zero in each currency, whatever the amounts.
+ * - Money of a payment moves prefund → reserved when it is accepted, and from there either out or
+ *   back.
+ * - What a rail did against our books waits in `suspense`, away from the partner's money, until a
+ *   person settles it: more than was due went out (`paid`) or something came back (`returned`).
+ *   The partner takes it (`charged`, `credited`), or we do (`lost`, `gained`).
  */
 import { assert } from '../base/assert.js'
 import type { TenantId } from '../base/ids.js'

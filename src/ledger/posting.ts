@@ -1,9 +1,9 @@
 /**
  * Whether lines can be posted, and the balances afterwards. Pure.
  *
- * L1. No account leaves its bounds (ledger/accounts, A2 to A4).
- * L2. All lines of a posting are judged together: what counts is each account's balance after all
- *     of them.
+ * - No account leaves its bounds (ledger/accounts, A2 to A4).
+ * - All lines of a posting are judged together: what counts is each account's balance after all
+ *   of them.
  */
 import { ceilingOf, floorOf, type AccountKey } from './accounts.js'
 import type { PostingLine } from './plans.js'

@@ -1,8 +1,8 @@
 /**
  * Limits by local calendar day and month.
  *
- * L1. The calendar is that of the corridor: both are at UTC+7 all year.
- * L2. A confirmation counts in the day and month it was made, and is given back into those.
+ * - The calendar is that of the corridor: both are at UTC+7 all year.
+ * - A confirmation counts in the day and month it was made, and is given back into those.
  */
 import { HOUR, plus, toRfc3339, type Instant } from '../base/clock.js'
 import type { TenantId } from '../base/ids.js'

@@ -3,7 +3,7 @@
  *
  * Owns: which codes exist. Does not own: which are enabled anywhere (routes, corridors).
  *
- * U1. A Currency is a code of this table; there is no other door in.
+ * - A Currency is a code of this table; there is no other door in.
  */
 import { assert } from '../base/assert.js'
 

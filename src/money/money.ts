@@ -4,9 +4,9 @@
  * Owns: the bounds of int64, the wire form, what people read. Does not own: sums (ledger), rates
  * (money/rate), fees (money/fees).
  *
- * M1. Amounts are bigint inside and decimal text on every wire. A `number` is only ever US cents of
- *     an intent.
- * M2. Only the ledger adds amounts up, account by account, and an account has one currency.
+ * - Amounts are bigint inside and decimal text on every wire. A `number` is only ever US cents of
+ *   an intent.
+ * - Only the ledger adds amounts up, account by account, and an account has one currency.
  */
 import { assert } from '../base/assert.js'
 import { exponentOf, type Currency } from './currency.js'

@@ -1,9 +1,9 @@
 /**
  * Exchange rates as fractions.
  *
- * R1. A rate says how many major units of one currency a major unit of another is, mostly of a
- *     local currency for a US dollar; it is never a float.
- * R2. Every rounding is named: what a payer owes rounds up, what a partner receives rounds down.
+ * - A rate says how many major units of one currency a major unit of another is, mostly of a
+ *   local currency for a US dollar; it is never a float.
+ * - Every rounding is named: what a payer owes rounds up, what a partner receives rounds down.
  */
 import { assert } from '../base/assert.js'
 import { exponentOf, type Currency } from './currency.js'

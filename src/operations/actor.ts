@@ -1,9 +1,9 @@
 /**
  * Who acts, and why: every change keeps both.
  *
- * W1. Where real money may be touched, both are given by hand. On a sandbox the system's user
- *     stands in.
- * W2. A decision about somebody's payout is never without a reason.
+ * - Where real money may be touched, both are given by hand. On a sandbox the system's user
+ *   stands in.
+ * - A decision about somebody's payout is never without a reason.
  */
 import { userInfo } from 'node:os'
 import { CommandFault, type Context } from './command.js'

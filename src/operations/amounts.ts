@@ -1,7 +1,7 @@
 /**
  * Amounts as operators type and read them: major units, with the currency.
  *
- * A1. More digits than the currency has are refused, never rounded.
+ * - More digits than the currency has are refused, never rounded.
  */
 import { currencyOf, exponentOf, type Currency } from '../money/currency.js'
 import { fitsInt64, formatMajor, money, type Money } from '../money/money.js'
@@ -17,7 +17,7 @@ export function parseMajor(text: string, currency: Currency): bigint | undefined
 }
 
 /** `USD 10,000,000.00`, `VND 1,000,000`. */
-export function inWords(amount: Money): string {
+export function formatAmount(amount: Money): string {
   const [whole = '', fraction] = formatMajor(amount).split('.')
   const grouped = whole.replace(/[0-9](?=(?:[0-9]{3})+$)/g, '$&,')
   return fraction === undefined ? grouped : `${grouped}.${fraction}`
@@ -26,5 +26,5 @@ export function inWords(amount: Money): string {
 /** The same for what the wire carries: a code and minor units as text. */
 export function wireInWords(code: string, minor: string): string {
   const currency = currencyOf(code)
-  return currency === undefined ? `${code} ${minor}` : inWords(money(currency, BigInt(minor)))
+  return currency === undefined ? `${code} ${minor}` : formatAmount(money(currency, BigInt(minor)))
 }

@@ -10,7 +10,7 @@ import { currencyOf, type Currency } from '../money/currency.js'
 import { money } from '../money/money.js'
 import { changeBps, parseRate } from '../money/rate.js'
 import { actorOf, CHANGE } from './actor.js'
-import { inWords, parseMajor } from './amounts.js'
+import { formatAmount, parseMajor } from './amounts.js'
 import { CommandFault, type Command } from './command.js'
 import { isPartner, tenantNamed } from './tenant.js'
 import { table } from './terminal.js'
@@ -79,8 +79,8 @@ export const deposit: Command = {
         const again = `Repeat it safely with --idempotency-key ${key}`
         throw new Error(`${error instanceof Error ? error.message : String(error)}\n${again}`)
       })
-    const credited = inWords(money(currency, minor))
-    const available = inWords(money(currency, BigInt(done.available)))
+    const credited = formatAmount(money(currency, minor))
+    const available = formatAmount(money(currency, BigInt(done.available)))
     return {
       value: { ...done, idempotency_key: key },
       lines: [`${done.deposit_id}: ${credited} credited to ${partner}, ${available} available`],
@@ -149,7 +149,7 @@ export const balanceAlert: Command = {
       currency,
       threshold,
     })
-    const below = minor === 0n ? 'no alert' : `alert below ${inWords(money(currency, minor))}`
+    const below = minor === 0n ? 'no alert' : `alert below ${formatAmount(money(currency, minor))}`
     return { value: { currency, threshold }, lines: [`${partner} ${environment}: ${below}`] }
   },
 }

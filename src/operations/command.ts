@@ -1,10 +1,10 @@
 /**
  * What a command of the operator CLI is.
  *
- * C1. A command answers with a value for machines (`--json`) and with lines for people; main prints
- *     one of them.
- * C2. What an operator did wrong is a CommandFault: its sentence is printed, exit code 2.
- * C3. A command reads no option but those it names, and those of every command.
+ * - A command answers with a value for machines (`--json`) and with lines for people; main prints
+ *   one of them.
+ * - What an operator did wrong is a CommandFault: its sentence is printed, exit code 2.
+ * - A command reads no option but those it names, and those of every command.
  */
 import { readFileSync } from 'node:fs'
 import type { Clock } from '../base/clock.js'
@@ -28,7 +28,7 @@ export function choiceOf(text: string, choices: readonly string[]): string {
   throw new CommandFault(`${text} is none of: ${choices.join(', ')}.`)
 }
 
-/** @throws CommandFault when the file can not be read */
+/** @throws CommandFault when the file cannot be read */
 export function bytesIn(file: string): Buffer {
   try {
     return readFileSync(file)

@@ -87,7 +87,7 @@ function createProgram(): {
     const names = namesOf(command)
     const name = names.at(-1) ?? ''
     const [first = ''] = names
-    const parent = names.length === 1 ? program : groupOf(program, groups, first, settle)
+    const parent = names.length === 1 ? program : batchOf(program, groups, first, settle)
     const leaf = settle(parent.command(name)).description(command.about)
     for (const part of argumentsOf(command)) leaf.addArgument(part)
     const options = [...(command.options ?? []), 'json'] as const
@@ -106,7 +106,7 @@ function usageOf(program: Program): string {
   return ['usage:', ...names, program.usage()].join(' ')
 }
 
-function groupOf(
+function batchOf(
   program: Program,
   groups: Map<string, Program>,
   name: string,

@@ -4,7 +4,7 @@ import { balanceAlert, deposit, keyIssue, partnerCreate, ratesList, ratesSet } f
 import type { AnyCommand } from './command.js'
 import { configShow } from './config.js'
 import { discrepancyList, discrepancyResolve } from './discrepancies.js'
-import { intentResolve, intentReverse, intentShow, unknownList } from './intents.js'
+import { intentResolve, intentReverse, intentShow, outcomesUnknown } from './intents.js'
 import { keyList, keyRevoke } from './keys.js'
 import { listen } from './listen.js'
 import { masterKeyList, masterKeyReencrypt } from './master_keys.js'
@@ -77,7 +77,7 @@ export const COMMANDS: readonly AnyCommand[] = [
   intentReverse,
   intentApprove,
   intentReject,
-  unknownList,
+  outcomesUnknown,
   discrepancyList,
   discrepancyResolve,
   trialBalance,

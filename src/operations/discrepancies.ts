@@ -1,5 +1,5 @@
 /**
- * Commands about discrepancies: news from a rail that did not fit the books.
+ * Commands about discrepancies: reports from a rail that did not fit the books.
  *
  * Owns: showing them, passing a settlement on. Does not own: what a settlement posts (processor).
  */

@@ -11,11 +11,11 @@ import { CHANGE, deciderOf, evidenceOf } from './actor.js'
 import { wireInWords } from './amounts.js'
 import { choiceOf, type Command, type Report } from './command.js'
 import { PAGE, page, pageLines } from './page.js'
-import { recordLines, type Fact } from './record.js'
+import { recordLines, type Fact } from './record_printer.js'
 
 export const intentShow: Command = {
   usage: 'intent show INTENT',
-  about: 'an intent and all that is written down about it',
+  about: 'an intent: details and history',
   run: async ({ operator }, [intent_id = '']) => {
     const record = await operator.call('ShowIntent', { intent_id })
     return { value: record, lines: linesOf(record) }
@@ -23,7 +23,7 @@ export const intentShow: Command = {
 }
 
 function linesOf(record: IntentRecord): string[] {
-  const { intent, timeline, handed_over_at: handedOver, transaction_id: transaction } = record
+  const { intent, timeline, submitted_at: submitted, transaction_id: transaction } = record
   if (record.corrupt) {
     return recordLines(`${intent?.intent_id}: ${intent?.status}, corrupt`, [], timeline)
   }
@@ -34,7 +34,7 @@ function linesOf(record: IntentRecord): string[] {
     ['ceiling', wireInWords('USD', String(intent?.amount_usd_cents ?? 0))],
     ['merchant', record.merchant_name ?? ''],
     ['destination', record.destination_masked ?? ''],
-    ['handed over', handedOver ?? ''],
+    ['submitted', submitted ?? ''],
     ['rail number', transaction ?? ''],
   ]
   return recordLines(`${intent?.intent_id}: ${intent?.status}`, facts, timeline)
@@ -74,8 +74,8 @@ function told(intent: PaymentIntent): Report {
   return { value: intent, lines: [`${intent.intent_id}: ${intent.status}${refund}`] }
 }
 
-export const unknownList: Command = {
-  usage: 'unknown list',
+export const outcomesUnknown: Command = {
+  usage: 'outcomes unknown',
   about: 'what the rail has not answered: intents, payouts, recalls, the oldest first',
   options: PAGE,
   run: async ({ operator, flags, paint }) => {
@@ -89,6 +89,6 @@ export const unknownList: Command = {
 }
 
 function rowOf({ entity, tenant, currency, amount, kind, ...when }: UnknownOutcome): string[] {
-  const asked = when.asked === 0 ? 'not asked yet' : `asked ${when.asked}×, ${when.last_asked_at}`
+  const asked = when.asked === 0 ? 'not asked yet' : `asked ${when.asked}×, ${when.last_inquiry_at}`
   return [entity, tenant, wireInWords(currency, amount), `since ${when.since}`, asked, kind]
 }

@@ -2,16 +2,16 @@
  * A webhook receiver on this machine, for as long as the command runs.
  *
  * Owns: registering it with the demo partner, and taking it back. Does not own: verification
- * (receiver).
+ * (webhook_receiver).
  *
- * L1. What is forwarded can be verified again: the path is that of the program behind, bytes and
- *     headers are those that came, and the secret is shown.
+ * - What is forwarded can be verified again: the path is that of the program behind, bytes and
+ *   headers are those that came, and the secret is shown.
  */
 import { request as send } from 'undici'
 import { CommandFault, type Command, type Context } from './command.js'
 import { connect, type Connection } from '../client/index.js'
 import { credentialsOf } from './sandbox.js'
-import { openReceiver, type Delivery } from './receiver.js'
+import { openReceiver, type Delivery } from './webhook_receiver.js'
 
 interface CreatedEndpoint {
   readonly id: string
@@ -87,7 +87,7 @@ async function register(partner: Connection, url: string): Promise<CreatedEndpoi
   return created.body as CreatedEndpoint
 }
 
-/** The program behind answers for us; one that can not be reached is as good as a 502. */
+/** The program behind answers for us; one that cannot be reached is as good as a 502. */
 async function forward({ body, headers }: Delivery, url: string | undefined): Promise<number> {
   if (url === undefined) return 200
   const { host: _ours, connection: _theirs, 'content-length': _recomputed, ...passedOn } = headers

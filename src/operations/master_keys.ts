@@ -4,7 +4,7 @@
  * Owns: walking all that is sealed, slice by slice, and saying which keys can go. Does not own:
  * sealing (the processor), the key file (whoever runs the stack).
  *
- * M1. The walk may be broken off and begun again at any time; what is done stays done.
+ * - The walk may be broken off and begun again at any time; what is done stays done.
  */
 import type { MasterKeyRecord__Output as MasterKey } from '../../protos/types/causeway/v1/MasterKeyRecord.js'
 import { actorOf, CHANGE, type Actor } from './actor.js'

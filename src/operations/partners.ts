@@ -4,11 +4,11 @@
  * Owns: reading lists and rates as they are typed, showing partners. Does not own: creating one
  * (changes), the rules (the processor).
  *
- * P1. A list replaces the one before it; `none` empties it.
+ * - A list replaces the one before it; `none` empties it.
  */
 import ipaddr from 'ipaddr.js'
 import type { PartnerRecord__Output as Partner } from '../../protos/types/causeway/v1/PartnerRecord.js'
-import { PARTNER_RATE_MAX } from '../base/bounds.js'
+import { PARTNER_RATE_MAX } from '../base/constants.js'
 import { CORRIDOR_NAMES, isCorridor } from '../qr/corridor.js'
 import { actorOf, CHANGE, type Actor } from './actor.js'
 import { CommandFault, type Command, type Context, type Report } from './command.js'
@@ -70,7 +70,7 @@ export const partnerAllowIps: Command = {
 
 export const partnerPackages: Command = {
   usage: 'partner packages NAME IDS',
-  about: 'app ids that its session tokens are taken from, comma-separated; none: every app',
+  about: 'allowed app ids for session calls, comma-separated; none: every app',
   options: CHANGE,
   run: async (context, [partner_id = '', text = '']) => {
     const values = listed(text, packageFault)

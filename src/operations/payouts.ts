@@ -12,7 +12,7 @@ import { CHANGE, deciderOf, evidenceOf } from './actor.js'
 import { wireInWords } from './amounts.js'
 import { choiceOf, type Command, type Report } from './command.js'
 import { PAGE, page, pageLines } from './page.js'
-import { recordLines, type Fact } from './record.js'
+import { recordLines, type Fact } from './record_printer.js'
 
 export const payoutShow: Command = {
   usage: 'payout show PAYOUT',
@@ -37,7 +37,7 @@ function linesOf({ tenant, payout, timeline, ...record }: PayoutRecord): string[
     ['total', money(payout.total)],
     ['recipient gets', money(payout.recipient_amount)],
     ['beneficiary', `${beneficiary?.id} ${beneficiary?.name} ****${beneficiary?.account_last4}`],
-    ['handed over', record.handed_over_at ?? ''],
+    ['submitted', record.submitted_at ?? ''],
     ['asked', record.asked === undefined ? '' : `${record.asked}×`],
     ['rail number', rail?.transaction_id ?? ''],
     ['failure', failure ? `${failure.code} (${failure.source}): ${failure.message}` : ''],

@@ -4,9 +4,9 @@
  * Owns: what is typed, where the findings go, what is said at the end and kept in the log. Does not
  * own: the comparison (src/reconciliation).
  *
- * R1. Findings go to `--out FILE`, or to the standard output; then the rest is told on the error
- *     output. Nothing is written before the statement has proved to be one.
- * R2. Something that does not match, or a line that can not be read, makes it end with 1.
+ * - Findings go to `--out FILE`, or to the standard output; then the rest is told on the error
+ *   output. Nothing is written before the statement has proved to be one.
+ * - Something that does not match, or a line that cannot be read, makes it end with 1.
  */
 import { once } from 'node:events'
 import { createWriteStream, statSync } from 'node:fs'

@@ -4,11 +4,11 @@
  * Owns: saying what is wrong with a file before the processor calls the whole request invalid. Does
  * not own: what a route may say (the processor).
  *
- * F1. A route is given whole: only a tenant and bounds may be left out, nothing else has a default.
+ * - A route is given whole: only a tenant and bounds may be left out, nothing else has a default.
  */
 import { readFileSync } from 'node:fs'
 import type { Route } from '../../protos/types/causeway/v1/Route.js'
-import { FEE_BPS_MAX } from '../base/bounds.js'
+import { FEE_BPS_MAX } from '../base/constants.js'
 import { isCountry } from '../money/country.js'
 import { currencyOf } from '../money/currency.js'
 import { parseInt64, parsePositiveInt64 } from '../money/money.js'

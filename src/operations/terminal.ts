@@ -1,7 +1,7 @@
 /**
  * How operators' commands look on a terminal.
  *
- * Owns: colours and tables. T1. Colours only where somebody sees them; NO_COLOR is honoured.
+ * Owns: colours and tables. T1. Colours only where somebody sees them; NO_COLOR is honored.
  */
 
 const CODES = { good: 32, bad: 31, dim: 2, strong: 1 } as const

@@ -4,9 +4,9 @@
  *
  * Owns: reading the call as the partner sent it. Does not own: the checks (auth/signature_check).
  *
- * V1. The secret is never printed.
- * V2. The stack is not asked: whether the key is active, and whether the nonce was used, is not
- *     known here.
+ * - The secret is never printed.
+ * - The stack is not asked: whether the key is active, and whether the nonce was used, is not
+ *   known here.
  */
 import { bodyHash } from '../auth/canonical.js'
 import { parseKeyId } from '../auth/request_shape.js'
@@ -18,7 +18,7 @@ import { firstDifference, shown, type FirstDifference } from './first_difference
 import type { Flags } from './options.js'
 import { table } from './terminal.js'
 
-/** Not asked here (V2), or right by itself: the key's own environment is the one asked for. */
+/** Not asked here, or right by itself: the key's own environment is the one asked for. */
 const LEFT_OUT = ['key_active', 'environment', 'body_sha256']
 
 export const verify: Command = {

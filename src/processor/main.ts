@@ -25,25 +25,25 @@ import { connectBus } from '../bus/nats.js'
 import { connectRail } from '../rails/client.js'
 import { openStore, type Store } from '../store/store.js'
 import { rulesOf } from './cycle/rules.js'
-import { railNews } from './commands/rail_news.js'
-import { enterRecovery } from './commands/recovery_enter.js'
+import { applyRailReport } from './commands/rail_reports/rail_report_apply.js'
+import { enterRecovery } from './commands/operators/recovery_enter.js'
 import { openKeyring } from './keys/keyring.js'
-import { loadMemory } from './memory/memory.js'
-import { registerMeasures } from './measures.js'
+import { loadMemory } from './cache/memory.js'
+import { registerMetrics } from './metrics.js'
 import { createPipeline } from './cycle/pipeline.js'
 import { createReader } from './queries/query.js'
 import { createKeyExpiry } from './background/key_expiry.js'
 import { createRailLink } from './background/rail_link.js'
 import { createRelay, type Relay } from './background/relay.js'
 import { createServer } from './server.js'
-import { directoryService } from './services/directory.js'
-import { createGuard } from './services/guard.js'
+import { directoryService } from './servers/directory_stream.js'
+import { createAuthInterceptor } from './servers/auth_interceptor.js'
 import { createTimers } from './background/timers.js'
 import { createAdmission } from './recovery/admission.js'
 import { createHighWater, readHighWater } from './recovery/high_water.js'
 import { readMarkFile, replaceMarkFile } from './recovery/high_water_file.js'
 import { ADVICE, createMarks } from './recovery/marks.js'
-import { createUnknownWatch } from './background/unknown_watch.js'
+import { createStuckPaymentMonitor } from './background/stuck_payment_monitor.js'
 import { createVault } from './keys/vault.js'
 
 /** The process must be started anew: what it holds in memory may differ from the disk. */
@@ -65,7 +65,7 @@ const settings = readSettings()
 const log = createLog('processor', settings)
 const clock = systemClock
 const random = systemRandom()
-const turn = (): Promise<void> => new Promise((resolve) => setImmediate(resolve))
+const yieldToEventLoop = (): Promise<void> => new Promise((resolve) => setImmediate(resolve))
 const pause = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms))
 
 const token = readInternalToken(settings)
@@ -98,8 +98,8 @@ let isReleased = false
 let isServing = false
 const store: Store = {
   ...books,
-  commit: async (group) => {
-    await books.commit(group)
+  commit: async (batch) => {
+    await books.commit(batch)
     // In recovery mode the mark is the evidence of what was lost.
     if (!isRecovering) highWater.committed(books.marks.progress())
   },
@@ -135,8 +135,8 @@ const memory = await loadMemory(store, vault, clock.now(), {
   warmActors: settings.WARM_ACTORS,
   duplicateWindowMs: settings.DUPLICATE_SCAN_WINDOW_S * SECOND,
 })
-const guard = createGuard(token)
-const directory = directoryService(memory, vault, guard)
+const auth = createAuthInterceptor(token)
+const directory = directoryService(memory, vault, auth)
 const bus = connectBus({
   url: args.nats ?? settings.NATS_URL,
   consumes: false,
@@ -170,7 +170,7 @@ const pipeline = createPipeline({
   vault,
   rules: rulesOf(settings),
   log,
-  turn,
+  yieldToEventLoop,
   rail,
   publish: (events) => relay?.push(events),
   directoryChanged: (partners, endpoints) => directory.changed(partners, endpoints),
@@ -184,7 +184,7 @@ const pipeline = createPipeline({
 const enter = (cause: string): Promise<void> =>
   new Promise((resolve) =>
     pipeline.submit({
-      lane: 'ours',
+      queueKey: 'ours',
       command: enterRecovery(cause),
       deadline: null,
       signedBy: null,
@@ -211,8 +211,8 @@ rail.onReport((reports) => {
   const { finalityWindowMs } = rail.describe()
   for (const report of reports) {
     pipeline.submit({
-      lane: 'ours',
-      command: railNews(report, finalityWindowMs),
+      queueKey: 'ours',
+      command: applyRailReport(report, finalityWindowMs),
       deadline: null,
       signedBy: null,
       reply: () => undefined,
@@ -233,12 +233,12 @@ if (!isRecovering) {
   timers.start()
   keyExpiry.start()
 }
-const unknownWatch = createUnknownWatch({ clock, lists: store.lists, log })
-unknownWatch.start()
+const stuckPaymentMonitor = createStuckPaymentMonitor({ clock, lists: store.lists, log })
+stuckPaymentMonitor.start()
 
 const { corruptRows } = memory
 const reader = createReader({ lists: store.lists, vault, brand: settings.BRAND, corruptRows }, log)
-const server = createServer({ clock, memory, pipeline, reader, guard }, directory, {
+const server = createServer({ clock, memory, pipeline, reader, auth }, directory, {
   onPool: (number, id) => {
     const source = `webhook pool ${number}`
     void admission.admits(source, id === null ? null : { kind: 'event', source, id })
@@ -254,12 +254,12 @@ if (args.listen !== undefined) await server.bind(args.listen)
 
 const NOTHING_WAITS = { waiting: 0, catchingUp: false }
 const registry = new Registry()
-registerMeasures(registry, {
+registerMetrics(registry, {
   pipeline,
   memory,
   relay: { backlog: () => relay?.backlog() ?? NOTHING_WAITS },
   timers,
-  unknownWatch,
+  stuckPaymentMonitor,
 })
 const child = childProcess({
   metrics: () => registry.metrics(),
@@ -267,7 +267,7 @@ const child = childProcess({
     await server.close()
     keyExpiry.stop()
     await timers.stop()
-    await unknownWatch.stop()
+    await stuckPaymentMonitor.stop()
     await disk.stop()
     await rail.close()
     await pipeline.idle()

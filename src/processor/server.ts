@@ -1,15 +1,15 @@
 /**
  * The processor's gRPC server: which services stand at which door.
  *
- * S1. Loopback TCP for internal services and operators, a Unix socket for our own processes; the
- *     same token at both.
- * S2. Health is open, so that a supervisor needs no secret to ask it.
+ * - Loopback TCP for internal services and operators, a Unix socket for our own processes; the
+ *   same token at both.
+ * - Health is open, so that a supervisor needs no secret to ask it.
  */
 import type { ServiceDefinition, UntypedServiceImplementation } from '@grpc/grpc-js'
 import { HealthImplementation } from 'grpc-health-check'
-import type { ProtoGrpcType as DeskProto } from '../../protos/types/delivery_desk.js'
+import type { ProtoGrpcType as ControlProto } from '../../protos/types/webhook_control.js'
 import type { ProtoGrpcType as DirectoryProto } from '../../protos/types/directory.js'
-import type { ProtoGrpcType as ExchangeProto } from '../../protos/types/exchange.js'
+import type { ProtoGrpcType as CommandStreamProto } from '../../protos/types/command_stream.js'
 import type { ProtoGrpcType as IntentsProto } from '../../protos/types/intents.js'
 import type { ProtoGrpcType as OperatorProto } from '../../protos/types/operator.js'
 import type { ProtoGrpcType as PartnersProto } from '../../protos/types/partners.js'
@@ -21,21 +21,21 @@ import type { ProtoGrpcType as WebhooksProto } from '../../protos/types/webhooks
 import { HOUR, MINUTE, SECOND } from '../base/clock.js'
 import { createGrpcServer } from '../base/grpc_server.js'
 import { contracts } from '../base/protos.js'
-import { deliveryDeskService, type PoolConnected } from './services/delivery_desk.js'
-import type { DirectoryService } from './services/directory.js'
-import { exchangeService } from './services/exchange.js'
-import { grpcError } from './services/guard.js'
-import { internalServices } from './services/internal.js'
-import { eventOutcomesService, operatorService } from './services/operator.js'
-import { partnerAdminService } from './services/partner_admin.js'
-import { reconciliationService } from './services/reconciliation.js'
-import { recoveryService, type RecoveryDependencies } from './services/recovery.js'
-import type { UnaryDependencies } from './services/unary.js'
-import { webhookAdminService } from './services/webhook_admin.js'
+import { webhookControlService, type PoolConnected } from './servers/webhook_control.js'
+import type { DirectoryService } from './servers/directory_stream.js'
+import { commandStreamService } from './servers/command_stream.js'
+import { grpcError } from './servers/auth_interceptor.js'
+import { internalServices } from './servers/internal.js'
+import { eventOutcomesService, operatorService } from './servers/operator/operator.js'
+import { partnerAdminService } from './servers/partner_admin.js'
+import { reconciliationService } from './servers/reconciliation.js'
+import { recoveryService, type RecoveryDependencies } from './servers/recovery.js'
+import type { UnaryDependencies } from './servers/unary_handler.js'
+import { webhookAdminService } from './servers/webhook_admin.js'
 
-type Protos = DeskProto &
+type Protos = ControlProto &
   DirectoryProto &
-  ExchangeProto &
+  CommandStreamProto &
   IntentsProto &
   OperatorProto &
   PartnersProto &
@@ -65,7 +65,7 @@ export function createServer(
   { onPool, ...recovery }: ServerLinks = NO_LINKS,
 ): ProcessorServer {
   const { server, addService, bind, close } = createGrpcServer({
-    token: dependencies.guard.token,
+    token: dependencies.auth.token,
     refusal: grpcError('authentication_failed'),
     tooSlow: grpcError('timeout'),
     malformed: grpcError('invalid_request'),
@@ -80,8 +80,8 @@ export function createServer(
   const add = (service: { service: ServiceDefinition }, handlers: object): void =>
     addService(service.service, handlers as UntypedServiceImplementation)
   const { intents, payouts } = internalServices(dependencies)
-  const desk = deliveryDeskService(dependencies.guard, onPool)
-  add(v1.Exchange, exchangeService({ ...dependencies, pools: desk }))
+  const ctx = webhookControlService(dependencies.auth, onPool)
+  add(v1.CommandStream, commandStreamService({ ...dependencies, pools: ctx }))
   add(v1.Directory, directory.handlers)
   add(v1.PaymentIntents, intents)
   add(v1.Payouts, payouts)
@@ -90,8 +90,8 @@ export function createServer(
   add(v1.Reconciliation, reconciliationService(dependencies))
   add(v1.Recovery, recoveryService(dependencies, recovery))
   add(v1.EventOutcomes, eventOutcomesService(dependencies))
-  add(v1.DeliveryDesk, desk.handlers)
-  add(v1.WebhookAdmin, webhookAdminService(dependencies, desk))
+  add(v1.WebhookControl, ctx.handlers)
+  add(v1.WebhookAdmin, webhookAdminService(dependencies, ctx))
   new HealthImplementation({ '': 'SERVING' }).addToServer(server)
 
   return { bind, close: () => close(CLOSE_WITHIN_MS) }

@@ -4,8 +4,8 @@
  * Owns: its text form, read exactly into minor units. Does not own: whether a caller's amount
  * agrees (read).
  *
- * A1. Never rounded, never cut: more decimals than the currency has are refused.
- * A2. Zero is no amount, and does not mean "ask the payer" either.
+ * - Never rounded, never cut: more decimals than the currency has are refused.
+ * - Zero is no amount, and does not mean "ask the payer" either.
  */
 import { found, rejected, type Step } from './reasons.js'
 

@@ -4,8 +4,8 @@
  * Owns: the choice among the templates 26 to 51. Does not own: what the chosen one says (its
  * scheme).
  *
- * D1. Only the corridor's scheme is read. Other templates stay opaque and may hold anything.
- * D2. Two destinations of one scheme are refused, never ranked.
+ * - Only the corridor's scheme is read. Other templates stay opaque and may hold anything.
+ * - Two destinations of one scheme are refused, never ranked.
  */
 import type { Corridor } from './corridor.js'
 import { promptpay } from './promptpay.js'

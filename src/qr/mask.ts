@@ -3,8 +3,8 @@
  *
  * Owns: how much of it may be seen. Does not own: where it is shown.
  *
- * M1. More than half of it stays hidden.
- * M2. The stars are always four, so its length does not show.
+ * - More than half of it stays hidden.
+ * - The stars are always four, so its length does not show.
  */
 
 /** Four stars and the part that may be seen. */

@@ -4,10 +4,10 @@
  * Owns: its application ids, tags and proxy forms. Does not own: choosing among templates
  * (destination).
  *
- * P1. Credit transfer in tag 29 names exactly one proxy; bill payment in tag 30 names one biller.
- * P2. Check digits of Thai ids are not judged: the network knows which exist.
- * P3. What is not in `APPLICATIONS` is refused. That is the switch for cross-border bills
- *     (A000000677012006 in tag 30): it gets its row when a rail can pay them.
+ * - Credit transfer in tag 29 names exactly one proxy; bill payment in tag 30 names one biller.
+ * - Check digits of Thai ids are not judged: the network knows which exist.
+ * - What is not in `APPLICATIONS` is refused. That is the switch for cross-border bills
+ *   (A000000677012006 in tag 30): it gets its row when a rail can pay them.
  */
 import { found, rejected, type Step } from './reasons.js'
 import type { Destination, Scheme, Template } from './scheme.js'

@@ -4,14 +4,14 @@
  * Owns: the order of the checks, which fixes the one reason given. Does not own: the tables of the
  * checks (the files beneath), the meaning of a reading for an intent (processor).
  *
- * Q1. Strict: what two readers could understand differently is refused. Money follows the reading.
- * Q2. The payload is taken as it came: never trimmed, never normalised.
- * Q3. What binds an amount is its presence in the code, not the words "static" and "dynamic".
- * Q4. Total on any string, in time linear in its length; it never throws.
- * Q5. A reading holds account numbers, in `destination` and in `duplicateKey`: neither is shown or
- *     logged. `destinationMasked`, the merchant's texts and the reasons may be.
+ * - Strict: what two readers could understand differently is refused. Money follows the reading.
+ * - The payload is taken as it came: never trimmed, never normalized.
+ * - What binds an amount is its presence in the code, not the words "static" and "dynamic".
+ * - Total on any string, in time linear in its length; it never throws.
+ * - A reading holds account numbers, in `destination` and in `duplicateKey`: neither is shown or
+ *   logged. `destinationMasked`, the merchant's texts and the reasons may be.
  */
-import { QR_PAYLOAD_MAX } from '../base/bounds.js'
+import { QR_PAYLOAD_MAX } from '../base/constants.js'
 import { readAmount } from './amount.js'
 import { CORRIDORS, type Corridor, type CorridorFacts } from './corridor.js'
 import { crc16 } from './crc.js'

@@ -4,9 +4,9 @@
  * Owns: the names of the reasons and their wire codes. Does not own: the checks (read and the files
  * beneath it).
  *
- * N1. A reason is a constant. Nothing of a payload is ever part of one: it may go to logs and
- *     metrics.
- * N2. Every reason has exactly one wire code; the compiler asks for it.
+ * - A reason is a constant. Nothing of a payload is ever part of one: it may go to logs and
+ *   metrics.
+ * - Every reason has exactly one wire code; the compiler asks for it.
  */
 import type { ErrorCode } from '../base/errors.js'
 

@@ -4,11 +4,11 @@
  * Owns: cutting a text into its objects. Does not own: what an id means, nor which values are
  * templates.
  *
- * T1. Characters are Unicode code points. The text has no lone surrogate: read refuses it before.
- * T2. Nothing is guessed: a text is objects from its first to its last character, or a fault.
- * T3. No object is empty and no id comes twice, so a result has at most 100 objects.
- * T4. Each character is visited a fixed number of times. Values are not entered: the caller, who
- *     knows that one is a template, walks it in a call of its own.
+ * - Characters are Unicode code points. The text has no lone surrogate: read refuses it before.
+ * - Nothing is guessed: a text is objects from its first to its last character, or a fault.
+ * - No object is empty and no id comes twice, so a result has at most 100 objects.
+ * - Each character is visited a fixed number of times. Values are not entered: the caller, who
+ *   knows that one is a template, walks it in a call of its own.
  */
 import { found, rejected, type QrReason, type Step } from './reasons.js'
 

@@ -3,9 +3,9 @@
  *
  * Owns: its id, tag, services and account forms. Does not own: which banks exist (the rail).
  *
- * V1. The destination stands in tag 38: bank and account in sub-object 01, the service in 02.
- * V2. No service means payment to a merchant. An unknown one is refused: it may be no payment.
- * V3. Sub-objects that the scheme does not know are ignored, wherever they stand.
+ * - The destination stands in tag 38: bank and account in sub-object 01, the service in 02.
+ * - No service means payment to a merchant. An unknown one is refused: it may be no payment.
+ * - Sub-objects that the scheme does not know are ignored, wherever they stand.
  */
 import { found, rejected, type Step } from './reasons.js'
 import type { Destination, Scheme, Template } from './scheme.js'

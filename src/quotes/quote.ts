@@ -1,9 +1,9 @@
 /**
  * A quote: what a local amount costs in US cents, until when.
  *
- * Q1. The intent's amount is a ceiling: a quote above it is refused, never cut.
- * Q2. A quote is plain JSON, because it lives in an intent's snapshot. It keeps the rate it was
- *     made with.
+ * - The intent's amount is a ceiling: a quote above it is refused, never cut.
+ * - A quote is plain JSON, because it lives in an intent's snapshot. It keeps the rate it was
+ *   made with.
  */
 import type { Instant } from '../base/clock.js'
 import type { QuoteId } from '../base/ids.js'

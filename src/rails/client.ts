@@ -4,30 +4,30 @@
  * Owns: the link, its reopening, messages of many orders, the check of what comes in. Does not own:
  * asking again (processor), the meaning of orders and reports (rails/rail).
  *
- * C1. Orders of one turn of the event loop leave in one message, in the order of their sending.
- * C2. What is sent while the link is down, or beyond ORDERS_WAITING_MAX behind a slow rail, is
- *     dropped. The buffer is never a promise: whoever sent them asks again.
- * C3. The link is up only after the rail has described itself, so that every report can be judged,
- *     and after it was admitted.
+ * - Orders of one turn of the event loop leave in one message, in the order of their sending.
+ * - What is sent while the link is down, or beyond INSTRUCTIONS_WAITING_MAX behind a slow rail, is
+ *   dropped. The buffer is never a promise: whoever sent them asks again.
+ * - The link is up only after the rail has described itself, so that every report can be judged,
+ *   and after it was admitted.
  */
 import { credentials, type ClientDuplexStream } from '@grpc/grpc-js'
 import type { OrderBatch } from '../../protos/types/causeway/rail/v1/OrderBatch.js'
 import type { RailClient } from '../../protos/types/causeway/rail/v1/Rail.js'
 import type { ReportBatch__Output } from '../../protos/types/causeway/rail/v1/ReportBatch.js'
 import type { ProtoGrpcType } from '../../protos/types/rail.js'
-import { GRPC_MESSAGE_MAX_BYTES } from '../base/bounds.js'
+import { GRPC_MESSAGE_MAX_BYTES } from '../base/constants.js'
 import { SECOND } from '../base/clock.js'
 import { bearer } from '../base/internal_token.js'
 import type { Logger } from '../base/log.js'
 import { contracts } from '../base/protos.js'
 import { createRetry, RECONNECT } from '../base/retry.js'
-import { writeOrder } from './order_writer.js'
-import { createPipe, type Pipe } from './pipe.js'
-import { UNDESCRIBED, type Rail, type RailDescription, type RailOrder } from './rail.js'
+import { writeRailInstruction } from './instruction_writer.js'
+import { createBatchingWriter, type BatchingWriter } from './batching_writer.js'
+import { UNDESCRIBED, type Rail, type RailDescription, type RailInstruction } from './rail.js'
 import { readReport } from './report_reader.js'
 
 /** Some seconds of work of a rail that has stopped reading; more would only age. */
-const ORDERS_WAITING_MAX = 20_000
+const INSTRUCTIONS_WAITING_MAX = 20_000
 
 const CHANNEL = {
   'grpc.initial_reconnect_backoff_ms': RECONNECT.firstMs,
@@ -51,12 +51,12 @@ export interface RailConnection {
 
 interface Link {
   readonly stream: ClientDuplexStream<OrderBatch, ReportBatch__Output>
-  readonly orders: Pipe<RailOrder>
+  readonly railInstructions: BatchingWriter<RailInstruction>
 }
 
 /**
  * A rail behind an address. It starts to connect at once, and goes on until it is closed. Give it
- * its handlers before the turn ends: news that nobody hears comes again only with the next link.
+ * its handlers before the turn ends: reports that nobody hears comes again only with the next link.
  */
 export function connectRail({ address, token, log, admit }: RailConnection): Rail {
   const service = contracts<ProtoGrpcType>().causeway.rail.v1.Rail
@@ -109,8 +109,17 @@ export function connectRail({ address, token, log, admit }: RailConnection): Rai
 
   function open(): void {
     const stream: Link['stream'] = stub.Link(metadata)
-    const pack = (orders: readonly RailOrder[]): OrderBatch => ({ orders: orders.map(writeOrder) })
-    const opened = { stream, orders: createPipe({ sink: stream, pack, bound: ORDERS_WAITING_MAX }) }
+    const pack = (railInstructions: readonly RailInstruction[]): OrderBatch => ({
+      orders: railInstructions.map(writeRailInstruction),
+    })
+    const opened = {
+      stream,
+      railInstructions: createBatchingWriter({
+        sink: stream,
+        pack,
+        bound: INSTRUCTIONS_WAITING_MAX,
+      }),
+    }
     stream.on('data', receive)
     stream.on('error', (fault) => lose(opened, fault.message))
     stream.on('end', () => lose(opened, 'ended by the rail'))
@@ -123,16 +132,17 @@ export function connectRail({ address, token, log, admit }: RailConnection): Rai
   function lose(lost: Link, reason: string): void {
     if (link !== lost) return
     link = undefined
-    const dropped = lost.orders.waiting()
-    lost.orders.close()
+    const dropped = lost.railInstructions.waiting()
+    lost.railInstructions.close()
     lost.stream.cancel()
     log.warn({ rail: description.name, dropped, reason }, 'rail link lost')
     retry.schedule(connect)
     linkHandler(false)
   }
 
-  function send(orders: readonly RailOrder[]): void {
-    const dropped = link === undefined ? orders.length : link.orders.push(orders)
+  function send(railInstructions: readonly RailInstruction[]): void {
+    const dropped =
+      link === undefined ? railInstructions.length : link.railInstructions.push(railInstructions)
     if (dropped > 0) log.warn({ rail: description.name, dropped }, 'rail orders dropped')
   }
 
@@ -151,7 +161,7 @@ export function connectRail({ address, token, log, admit }: RailConnection): Rai
     retry.cancel()
     const last = link
     link = undefined
-    last?.orders.close()
+    last?.railInstructions.close()
     last?.stream.cancel()
     stub.close()
     return Promise.resolve()

@@ -5,12 +5,12 @@
  * (rails/client), when to ask again or what a report does to a payment (processor), any network's
  * own rules (the adapter behind the port).
  *
- * R1. `send` never fails. An order that could not be sent, or that gets no report, is an unknown
- *     outcome: the sender asks again on its own schedule, with the same id.
- * R2. The same instruction id is never executed twice, however often it is sent.
- * R3. A report that carries a `reportId` comes again, at least at the next opening of the link,
- *     until that id is acknowledged. Acknowledge it after its consequences are on disk, not before.
- * R4. Reports may come late, twice and in any order.
+ * - `send` never fails. An order that could not be sent, or that gets no report, is an unknown
+ *   outcome: the sender asks again on its own schedule, with the same id.
+ * - The same instruction id is never executed twice, however often it is sent.
+ * - A report that carries a `reportId` comes again, at least at the next opening of the link,
+ *   until that id is acknowledged. Acknowledge it after its outputs are on disk, not before.
+ * - Reports may come late, twice and in any order.
  */
 import type { Instant } from '../base/clock.js'
 import type { EffectId, Environment } from '../base/ids.js'
@@ -20,9 +20,9 @@ export interface Rail {
   describe(): RailDescription
   /** True while orders have a way out. It says nothing about any one order. */
   up(): boolean
-  send(orders: readonly RailOrder[]): void
+  send(railInstructions: readonly RailInstruction[]): void
   /**
-   * The one handler of news; a later one takes its place. What it throws is a bug and ends the
+   * The one handler of reports; a later one takes its place. What it throws is a bug and ends the
    * process.
    */
   onReport(handler: (reports: readonly RailReport[]) => void): void
@@ -50,7 +50,7 @@ export const UNDESCRIBED: RailDescription = {
   newestInstruction: null,
 }
 
-export type RailOrder =
+export type RailInstruction =
   | { readonly kind: 'instruct'; readonly instruction: Instruction }
   /** Where does this instruction stand? Answered at once by a report without a `reportId`. */
   | { readonly kind: 'query'; readonly id: EffectId; readonly environment: Environment }

@@ -3,12 +3,20 @@
  *
  * Owns: the check of a report. Does not own: what a report means (rails/rail).
  *
- * W1. A report that fails the check is nothing: the instruction's outcome stays unknown. It is
- *     never read as a refusal.
- * W2. Each member is bounded (rails/forms); the message as a whole is bounded by the channel.
+ * - A report that fails the check is nothing: the instruction's outcome stays unknown. It is
+ *   never read as a refusal.
+ * - Each member is bounded (rails/wire_validators); the message as a whole is bounded by the
+ *   channel.
  */
 import type { Report__Output } from '../../protos/types/causeway/rail/v1/Report.js'
-import { isCurrency, isEffectId, isName, isText, readAmount, readEnvironment } from './forms.js'
+import {
+  isCurrency,
+  isEffectId,
+  isName,
+  isText,
+  readAmount,
+  readEnvironment,
+} from './wire_validators.js'
 import { REFUSALS, type Execution, type RailReport } from './rail.js'
 
 /** The report, or undefined when any part of it is not what the contract says. */

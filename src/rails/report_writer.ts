@@ -1,7 +1,7 @@
 /**
  * Reports in the words of the wire: the side of a rail process.
  *
- * Owns: the mapping of a RailReport to its message. Does not own: batching (rails/pipe).
+ * Owns: the mapping of a RailReport to its message. Does not own: batching (rails/batching_writer).
  */
 import type { Report } from '../../protos/types/causeway/rail/v1/Report.js'
 import type { RailReport } from './rail.js'

@@ -1,14 +1,14 @@
 /**
  * One instruction held against the statement: what is alike, and what is not.
  *
- * C1. A line of the statement and a booking are alike when movement, currency and amount are; each
- *     is used once. When they were moved or booked does not matter.
- * C2. What is left over is paired where it can be meant: the same movement first. A pair differs in
- *     something that is named; what finds no partner is missing on the other side.
- * C3. Lines and bookings outside the period only serve as partners. Nothing is reported of them
- *     alone.
- * C4. An undone booking is no claim that money moved: without a partner it is shown, as `undone`,
- *     and is nobody's fault.
+ * - A line of the statement and a booking are alike when movement, currency and amount are; each
+ *   is used once. When they were moved or booked does not matter.
+ * - What is left over is paired where it can be meant: the same movement first. A pair differs in
+ *   something that is named; what finds no partner is missing on the other side.
+ * - Lines and bookings outside the period only serve as partners. Nothing is reported of them
+ *   alone.
+ * - An undone booking is no claim that money moved: without a partner it is shown, as `undone`,
+ *   and is nobody's fault.
  */
 import { isIn, type BookedMovement, type Period, type StatementLine } from './movement.js'
 

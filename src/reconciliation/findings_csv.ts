@@ -1,8 +1,8 @@
 /**
  * Findings as CSV, for people with spreadsheets.
  *
- * F1. One finding a line, with both sides of it and the line of the statement. Amounts are minor
- *     units.
+ * - One finding a line, with both sides of it and the line of the statement. Amounts are minor
+ *   units.
  */
 import { csvLine } from '../base/csv.js'
 import { toRfc3339 } from '../base/clock.js'

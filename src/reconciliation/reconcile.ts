@@ -4,14 +4,14 @@
  * Owns: the order of things. Does not own: reading either side (statement, and whoever gives the
  * books), the comparison (compare), what is written of it (findings_csv).
  *
- * R1. A line of the statement belongs to the period by the rail's time, a booking by ours. We book
- *     after the rail has moved: so lines of the period are looked for in all our books, and
- *     bookings of the period in the whole file. A file that begins a day before the period leaves
- *     no booking without its line.
- * R2. Every line of the file is counted: as good, as bad, or as outside the period.
- * R3. Memory is bounded, however long either side is.
+ * - A line of the statement belongs to the period by the rail's time, a booking by ours. We book
+ *   after the rail has moved: so lines of the period are looked for in all our books, and
+ *   bookings of the period in the whole file. A file that begins a day before the period leaves
+ *   no booking without its line.
+ * - Every line of the file is counted: as good, as bad, or as outside the period.
+ * - Memory is bounded, however long either side is.
  */
-import { INSTRUCTIONS_ASKED_MAX } from '../base/bounds.js'
+import { INSTRUCTIONS_REQUESTED_MAX } from '../base/constants.js'
 import { compare, type Finding, type Sides } from './compare.js'
 import { isIn, type BookedMovement, type Period } from './movement.js'
 import type { BadLine, StatementFile } from './statement.js'
@@ -22,7 +22,7 @@ import type { Workbook } from './workbook.js'
 export interface BookedSource {
   /** Booked in the period. */
   during(period: Period): AsyncIterable<readonly BookedMovement[]>
-  /** Booked of these instructions at any time; at most INSTRUCTIONS_ASKED_MAX of them. */
+  /** Booked of these instructions at any time; at most INSTRUCTIONS_REQUESTED_MAX of them. */
   of(instructions: readonly string[]): Promise<readonly BookedMovement[]>
 }
 
@@ -96,8 +96,8 @@ async function withOtherDays(
     .filter(([, sides]) => compare(sides, period).some(isUnmatchedLine))
     .map(([instruction]) => instruction)
   const completed = new Map(page)
-  for (let start = 0; start < asked.length; start += INSTRUCTIONS_ASKED_MAX) {
-    const some = asked.slice(start, start + INSTRUCTIONS_ASKED_MAX)
+  for (let start = 0; start < asked.length; start += INSTRUCTIONS_REQUESTED_MAX) {
+    const some = asked.slice(start, start + INSTRUCTIONS_REQUESTED_MAX)
     const found = await books.of(some)
     for (const instruction of some) {
       const booked = found.filter((booking) => booking.instruction === instruction)

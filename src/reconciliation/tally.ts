@@ -1,10 +1,10 @@
 /**
  * Counts and sums of a reconciliation, by currency and status.
  *
- * T1. What left counts as positive, what came back as negative, so a sum is what the rail has taken
- *     from us or owes us.
- * T2. Each side counts its own lines of the period only, so a side's statuses add up to what that
- *     side says in all. A pair across the period's edge therefore counts on one side.
+ * - What left counts as positive, what came back as negative, so a sum is what the rail has taken
+ *   from us or owes us.
+ * - Each side counts its own lines of the period only, so a side's statuses add up to what that
+ *   side says in all. A pair across the period's edge therefore counts on one side.
  */
 import type { Finding, Status } from './compare.js'
 import { isIn, type BookedMovement, type Period, type StatementLine } from './movement.js'

@@ -4,8 +4,8 @@
  * Owns: a SQLite file of its own for as long as a reconciliation takes. Does not own: the
  * comparison (compare), where the sides come from (reconcile).
  *
- * W1. A page is in memory at a time, in whatever order and number the lines came.
- * W2. It is scratch paper: nothing is kept in it that could not be read again.
+ * - A page is in memory at a time, in whatever order and number the lines came.
+ * - It is scratch paper: nothing is kept in it that could not be read again.
  */
 import { rm } from 'node:fs/promises'
 import { instant } from '../base/clock.js'

@@ -3,12 +3,12 @@
  *
  * Owns: when one begins. Does not own: the copying, and beginning the WAL anew (both SQLite's).
  *
- * C1. They run on a connection of their own, wait for nobody and keep nobody waiting. The writer's
- *     own, which copies thousands of pages and waits for two fsyncs in the midst of a commit, then
- *     finds little left.
- * C2. One at a time. One that fails is no loss: the writer's own meets what is wrong, in a commit.
- * C3. SQLite before 3.51.3 may lose pages when one connection begins the WAL anew while another one
- *     checkpoints (sqlite.org/wal.html#walresetbug). A test holds the driver to a later one.
+ * - They run on a connection of their own, wait for nobody and keep nobody waiting. The writer's
+ *   own, which copies thousands of pages and waits for two fsyncs in the midst of a commit, then
+ *   finds little left.
+ * - One at a time. One that fails is no loss: the writer's own meets what is wrong, in a commit.
+ * - SQLite before 3.51.3 may lose pages when one connection begins the WAL anew while another one
+ *   checkpoints (sqlite.org/wal.html#walresetbug). A test holds the driver to a later one.
  */
 export const CHECKPOINT_PRAGMAS = `
   PRAGMA wal_autocheckpoint = 0;

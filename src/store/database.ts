@@ -4,23 +4,23 @@
  * Owns: opening, pragmas, migrations, prepared statements, closing. Does not own: any table (its
  * callers do), when the WAL is copied (checkpoints).
  *
- * D1. Only this file and the supervisor's lock (supervisor/data_folder) import the driver, so that
- *     it can be replaced.
- * D2. Statements of one connection run one after another. A caller that needs several statements in
- *     one transaction must be the only one that writes on that connection; our writers use one
- *     statement a commit instead.
- * D3. A commit is on disk before its promise resolves (WAL, synchronous=FULL: one fsync a commit).
- * D4. The driver binds a bigint or undefined as NULL and rounds above 2^53: `Bindable` leaves both
- *     out. Amounts travel as decimal text, with CAST(? AS INTEGER) on the way in and CAST(x AS
- *     TEXT) on the way out.
- * D5. A file written by a newer version is refused, never read by guess.
- * D6. A file that is opened `sole` has one writer. Its lock is an exclusive transaction on an empty
- *     file beside it: the system drops it with the process, so none is ever stale, and readers do
- *     not meet it.
- * D7. A file opened `sole` is for its owner alone, with its WAL: what was restored or copied may
- *     have come with other permissions.
- * D8. A file that is gone or empty is not made anew while its WAL holds something: SQLite would
- *     delete that, and what is in it may be nowhere else.
+ * - Only this file and the supervisor's lock (supervisor/data_folder) import the driver, so that
+ *   it can be replaced.
+ * - Statements of one connection run one after another. A caller that needs several statements in
+ *   one transaction must be the only one that writes on that connection; our writers use one
+ *   statement a commit instead.
+ * - A commit is on disk before its promise resolves (WAL, synchronous=FULL: one fsync a commit).
+ * - The driver binds a bigint or undefined as NULL and rounds above 2^53: `Bindable` leaves both
+ *   out. Amounts travel as decimal text, with CAST(? AS INTEGER) on the way in and CAST(x AS
+ *   TEXT) on the way out.
+ * - A file written by a newer version is refused, never read by guess.
+ * - A file that is opened `sole` has one writer. Its lock is an exclusive transaction on an empty
+ *   file beside it: the system drops it with the process, so none is ever stale, and readers do
+ *   not meet it.
+ * - A file opened `sole` is for its owner alone, with its WAL: what was restored or copied may
+ *   have come with other permissions.
+ * - A file that is gone or empty is not made anew while its WAL holds something: SQLite would
+ *   delete that, and what is in it may be nowhere else.
  */
 import { chmodSync, existsSync, readdirSync, readFileSync, statSync } from 'node:fs'
 import { join } from 'node:path'
@@ -156,7 +156,7 @@ function connect(file: string, readOnly: boolean): Promise<sqlite3.Database> {
   return new Promise((resolve, reject) => {
     const connection = new sqlite3.Database(file, mode, (error) => {
       if (error === null) resolve(connection)
-      else reject(new Error(`can not open ${file}: ${error.message}`))
+      else reject(new Error(`cannot open ${file}: ${error.message}`))
     })
   })
 }

@@ -2,30 +2,30 @@
  * Lists: pages of committed rows, each walked along one index.
  *
  * Owns: the SQL of every list and the index it takes. Does not own: whose turn it is
- * (reading_line), how rows travel (page_text); cursors, filters as callers write them, views
+ * (read_scheduler), how rows travel (json_page); cursors, filters as callers write them, views
  * (processor/queries).
  *
- * L1. A page costs what its own rows cost, however many there are: the index is named in the
- *     statement, and it yields rows in the order of the list. With several filters the one that is
- *     expected to leave the least takes its index.
- * L2. Pages go by the last row's place, not by counting, so rows that arrive meanwhile shift
- *     nothing.
+ * - A page costs what its own rows cost, however many there are: the index is named in the
+ *   statement, and it yields rows in the order of the list. With several filters the one that is
+ *   expected to leave the least takes its index.
+ * - Pages go by the last row's place, not by counting, so rows that arrive meanwhile shift
+ *   nothing.
  */
 import type { Instant } from '../base/clock.js'
 import type { TenantId } from '../base/ids.js'
 import type { Database, Statement } from './database.js'
-import { readEntityFile, type EntityFile, type EntityKind } from './entity_file.js'
+import { readEntityHistory, type EntityHistory, type EntityKind } from './entity_history.js'
 import {
   heldForStatement,
   orphansStatement,
   type HeldPayment,
   type OrphanPlace,
 } from './orphans.js'
-import { asText, NO_ROWS, rowsOf, type Columns } from './page_text.js'
-import { createReadingLine, type Asker, type ReadingLine } from './reading_line.js'
+import { asText, NO_ROWS, rowsOf, type Columns } from './json_page.js'
+import { createReadScheduler, type ReadPriority, type ReadScheduler } from './read_scheduler.js'
 import { sealedStatement, type SealedRow, type SealedTable } from './sealed.js'
 import { unknownStatement, type UnknownKind } from './unknown_outcomes.js'
-import { USER_INTENT, userIntentsStatement, type UserIntent } from './user_intents.js'
+import { USER_INTENT, userIntentsStatement, type UserIntent } from './user_intent_rows.js'
 import { columnsOf, fromStored, TABLES, type ActorRow, type Row, type StoredRow } from './tables.js'
 
 export interface PayoutFilter {
@@ -86,8 +86,8 @@ export interface UnreadRows<R> {
 }
 
 export interface Lists {
-  /** The same lists, read in this lane and while they are awaited; they throw NotAwaited. */
-  inLine(asker: Asker): Lists
+  /** The same lists, read in this queue and while they are awaited; they throw Cancelled. */
+  scheduled(priority: ReadPriority): Lists
   /** Newest first. */
   payouts(filter: PayoutFilter, limit: number): Promise<UnreadRows<ListedActor>>
   /** One user's intents, newest first, from this number on back. */
@@ -100,7 +100,7 @@ export interface Lists {
     limit: number,
   ): Promise<readonly ActorRow[]>
   /** The entity and what lies in the other tables about it; undefined: there is none. */
-  entityFile(kind: EntityKind, id: string): Promise<EntityFile | undefined>
+  entityFile(kind: EntityKind, id: string): Promise<EntityHistory | undefined>
   /** Those that wait for their review, of all tenants, the oldest first. */
   heldPayouts(after: string, limit: number): Promise<readonly ActorRow[]>
   /** Newest first. */
@@ -155,13 +155,13 @@ export interface LoggedAction {
 }
 
 /** Who reads for the service itself, or for its operators. */
-const OURSELVES: Asker = { lane: 'ours', isAwaited: () => true }
+const OURSELVES: ReadPriority = { queueKey: 'ours', isAwaited: () => true }
 
 export const createLists = (database: Pick<Database, 'all'>): Lists =>
-  listsIn(createReadingLine(database), OURSELVES)
+  listsIn(createReadScheduler(database), OURSELVES)
 
-function listsIn(line: ReadingLine, asker: Asker): Lists {
-  const read = <R>(statement: Statement): Promise<R[]> => line.read<R>(asker, statement)
+function listsIn(line: ReadScheduler, priority: ReadPriority): Lists {
+  const read = <R>(statement: Statement): Promise<R[]> => line.read<R>(priority, statement)
   const unread = async <R>(statement: Statement, columns: Columns): Promise<UnreadRows<R>> => {
     const [row] = await read<{ page: string | null }>(asText(statement, columns))
     const text = row?.page ?? NO_ROWS
@@ -180,12 +180,12 @@ function listsIn(line: ReadingLine, asker: Asker): Lists {
   }
 
   return {
-    inLine: (other) => listsIn(line, other),
+    scheduled: (other) => listsIn(line, other),
     payouts: (filter, limit) => unread(payoutsStatement(filter, limit), LISTED_ACTOR),
     heldPayouts: (after, limit) => read(heldPayoutsStatement(after, limit)),
     intentsOfUser: (from, limit) => pageOf(userIntentsStatement(from, limit), USER_INTENT),
     unknownOutcomes: (kind, by, after, limit) => read(unknownStatement(kind, by, after, limit)),
-    entityFile: (kind, id) => readEntityFile(read, kind, id),
+    entityFile: (kind, id) => readEntityHistory(read, kind, id),
     beneficiaries: (tenant, below, limit) =>
       pageOf(beneficiariesStatement(tenant, below, limit), TABLES.beneficiaries.columns),
     entries: (tenant, below, limit) =>

@@ -4,9 +4,9 @@
  * Owns: the tables and columns that hold secrets and account numbers. Does not own: what is sealed
  * in them (processor), the lasting keys (processor/keys seals them anew at every start).
  *
- * W1. Beneficiaries come before payouts, which copy their beneficiary's sealed text: once the
- *     former are sealed anew, no new payout is sealed with an older key.
- * W2. A slice costs what its own rows cost, sealed or not.
+ * - Beneficiaries come before payouts, which copy their beneficiary's sealed text: once the
+ *   former are sealed anew, no new payout is sealed with an older key.
+ * - A slice costs what its own rows cost, sealed or not.
  */
 import type { Statement } from './database.js'
 
@@ -17,7 +17,7 @@ interface SealedColumn {
   readonly json?: string
 }
 
-/** In the order of the walk (W1). */
+/** In the order of the walk. */
 const SEALED_COLUMNS = {
   signing_keys: { texts: 'sealed_secret' },
   webhook_endpoints: {

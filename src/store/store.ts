@@ -5,10 +5,10 @@
  * form. Does not own: when to load, what to commit (processor/cycle/pipeline), the shape of rows
  * (store/tables).
  *
- * S1. One writer connection does nothing but commits; prefetches and lists read on connections of
- *     their own.
- * S2. `commit` resolves only when the group is on disk. When it rejects, the outcome is unknown:
- *     the caller must stop and recover from disk (a failed fsync may still have kept the group).
+ * - One writer connection does nothing but commits; prefetches and lists read on connections of
+ *   their own.
+ * - `commit` resolves only when the batch is on disk. When it rejects, the outcome is unknown:
+ *   the caller must stop and recover from disk (a failed fsync may still have kept the batch).
  */
 import { join } from 'node:path'
 import type { Instant } from '../base/clock.js'
@@ -18,12 +18,12 @@ import { openDatabase, type Database } from './database.js'
 import { createLists, type Lists } from './lists.js'
 import { progressQueries, readProgress, type Progress, type ProgressQueries } from './progress.js'
 import {
-  readKeyPrints,
+  readKeyFingerprints,
   readNonces,
-  readUserPrints,
+  readUserFingerprints,
   type StoredNonces,
-  type StoredPrints,
-} from './stored_prints.js'
+  type StoredFingerprints,
+} from './stored_fingerprints.js'
 import {
   columnsOf,
   COMMIT_PARAMETERS,
@@ -39,8 +39,8 @@ import {
   type TableName,
 } from './tables.js'
 
-/** Everything one group of commands changes. Keyed tables hold the last row of each key. */
-export interface GroupRows {
+/** Everything one batch of commands changes. Keyed tables hold the last row of each key. */
+export interface CommitRows {
   readonly rows: { readonly [N in TableName]: Iterable<Row<N>> }
   readonly settledEvents: readonly string[]
   readonly settledAt: Instant
@@ -51,11 +51,13 @@ export interface GroupRows {
   readonly forgetBefore: Instant | null
   /** And nonces seen after this: their clock was wrong. */
   readonly forgetAfter: number
-  /** Prints of newly bound idempotency keys, 8 bytes each, of consecutive sequences. */
-  readonly keyPrints: Buffer | null
-  readonly keyPrintsFirst: number
-  /** Of newly created intents, of consecutive numbers: prints of their users, 8 bytes each. */
-  readonly userPrints: Buffer | null
+  /** Fingerprints of newly bound idempotency keys, 8 bytes each, of consecutive sequences. */
+  readonly keyFingerprints: Buffer | null
+  readonly keyFingerprintsFirst: number
+  /**
+   * Of newly created intents, of consecutive numbers: fingerprints of their users, 8 bytes each.
+   */
+  readonly userFingerprints: Buffer | null
   /** JSON: of each its id and the number of the same user's intent before it, or 0. */
   readonly userLinks: string
   readonly userFirst: number
@@ -124,8 +126,8 @@ export interface BootState {
   readonly orphans: readonly Row<'orphans'>[]
   readonly lastPosting: number
   readonly lastPosition: number
-  readonly keyPrints: readonly StoredPrints[]
-  readonly userPrints: readonly StoredPrints[]
+  readonly keyFingerprints: readonly StoredFingerprints[]
+  readonly userFingerprints: readonly StoredFingerprints[]
   readonly nonces: readonly StoredNonces[]
   readonly recentlyConfirmed: readonly ActorRow[]
   readonly epoch: number
@@ -136,7 +138,7 @@ export interface Store {
   keyRows(): Promise<KeyRows>
   boot(recentSince: Instant): Promise<BootState>
   load(wanted: Wanted): Promise<Found>
-  commit(group: GroupRows): Promise<void>
+  commit(batch: CommitRows): Promise<void>
   /** Ids of actors whose time has come, earliest first. */
   due(kind: 'intents' | 'payouts', now: Instant, limit: number): Promise<readonly string[]>
   openEvents(afterPosition: number, limit: number): Promise<readonly StoredEvent[]>
@@ -175,11 +177,11 @@ export async function openStore(file: string): Promise<Store> {
       return { ...(await readBootState(background, recentSince)), epoch, lastBatch }
     },
     load: (wanted) => load(reader, wanted),
-    commit: async (group) => {
+    commit: async (batch) => {
       const next = { ...progress, lastBatch: progress.lastBatch + 1 }
       await writer.run(
         COMMIT_STATEMENT,
-        COMMIT_PARAMETERS.map((name) => parameter(group, next, name)),
+        COMMIT_PARAMETERS.map((name) => parameter(batch, next, name)),
       )
       progress = next
     },
@@ -215,7 +217,7 @@ export async function openStore(file: string): Promise<Store> {
 }
 
 function parameter(
-  group: GroupRows,
+  batch: CommitRows,
   { epoch, lastBatch }: Progress,
   name: CommitParameter,
 ): string | number | Buffer | null {
@@ -225,29 +227,29 @@ function parameter(
     case 'batch':
       return lastBatch
     case 'settledEvents':
-      return group.settledEvents.length === 0 ? null : JSON.stringify(group.settledEvents)
+      return batch.settledEvents.length === 0 ? null : JSON.stringify(batch.settledEvents)
     case 'settledAt':
-      return group.settledAt
+      return batch.settledAt
     case 'nonces':
-      return group.nonces
+      return batch.nonces
     case 'noncesSeenAt':
-      return group.noncesSeenAt
+      return batch.noncesSeenAt
     case 'forgetBefore':
-      return group.forgetBefore
+      return batch.forgetBefore
     case 'forgetAfter':
-      return group.forgetAfter
-    case 'keyPrints':
-      return group.keyPrints
-    case 'keyPrintsFirst':
-      return group.keyPrintsFirst
-    case 'userPrints':
-      return group.userPrints
+      return batch.forgetAfter
+    case 'keyFingerprints':
+      return batch.keyFingerprints
+    case 'keyFingerprintsFirst':
+      return batch.keyFingerprintsFirst
+    case 'userFingerprints':
+      return batch.userFingerprints
     case 'userLinks':
-      return group.userLinks
+      return batch.userLinks
     case 'userFirst':
-      return group.userFirst
+      return batch.userFirst
     default:
-      return toJson(name, group.rows[name])
+      return toJson(name, batch.rows[name])
   }
 }
 
@@ -334,8 +336,8 @@ async function readBootState(
     orphans: await everyRow(reader, 'orphans'),
     lastPosting: last?.posting ?? 0,
     lastPosition: last?.position ?? 0,
-    keyPrints: await readKeyPrints(reader),
-    userPrints: await readUserPrints(reader),
+    keyFingerprints: await readKeyFingerprints(reader),
+    userFingerprints: await readUserFingerprints(reader),
     nonces: await readNonces(reader),
     recentlyConfirmed: await reader.all(
       `SELECT id, tenant, state, context FROM intents

@@ -1,21 +1,21 @@
 /**
- * The tables a commit writes, and how a whole group of commands becomes one SQL statement.
+ * The tables a commit writes, and how a whole batch of commands becomes one SQL statement.
  *
  * Owns: the shape of every row, and the trigger that spreads one insert over all tables. Does not
  * own: the schema's tables and constraints (schema/*.sql) nor who may write what (processor).
  *
- * T1. A group is one INSERT into the view `commit_group`: one parameter a table, each a JSON array
- *     of rows. SQLite makes one statement atomic, so there is one driver call, one transaction and
- *     one fsync a group, however large.
- * T2. The order of a row's columns is the order of its `columns` list: `toJson` writes and `spread`
- *     reads by it, and so do `asText` and `rowsOf` (page_text) with a list's.
+ * - A batch is one INSERT into the view `commit_group`: one parameter a table, each a JSON array
+ *   of rows. SQLite makes one statement atomic, so there is one driver call, one transaction and
+ *   one fsync a batch, however large.
+ * - The order of a row's columns is the order of its `columns` list: `toJson` writes and `fanOut`
+ *   reads by it, and so do `asText` and `rowsOf` (json_page) with a list's.
  * - A commit is the next batch of its epoch, or it is refused: two owners, or an owner and a file
  *   that was replaced beneath it, cannot both go on.
- * T3. Int64 amounts are decimal text in JSON and on their way out, because numbers beyond 2^53 are
- *     rounded.
+ * - Int64 amounts are decimal text in JSON and on their way out, because numbers beyond 2^53 are
+ *   rounded.
  */
 import type { TenantId } from '../base/ids.js'
-import { OLDEST_NONCES } from './stored_prints.js'
+import { OLDEST_NONCES } from './stored_fingerprints.js'
 
 type ColumnType = 'text' | 'integer' | 'int64' | 'json'
 
@@ -382,7 +382,7 @@ function fromJson(type: ColumnType, place: number): string {
  * `jsonb_each` gives the rows parsed. `json_each` would write each one out as text, to be parsed
  * again.
  */
-function spread(table: Table, parameter: string): string {
+function fanOut(table: Table, parameter: string): string {
   const columns = Object.entries(table.columns)
   const names = columns.map(([name]) => name)
   const values = columns.map(([, type], place) => fromJson(type, place))
@@ -404,9 +404,9 @@ const PARAMETERS = [
   'noncesSeenAt',
   'forgetBefore',
   'forgetAfter',
-  'keyPrints',
-  'keyPrintsFirst',
-  'userPrints',
+  'keyFingerprints',
+  'keyFingerprintsFirst',
+  'userFingerprints',
   'userLinks',
   'userFirst',
 ] as const
@@ -423,15 +423,16 @@ export const COMMIT_VIEW = `
     UPDATE owner SET last_batch = NEW.batch
       WHERE epoch = NEW.epoch AND last_batch = NEW.batch - 1;
     SELECT RAISE(ABORT, 'these books are at another batch or epoch') WHERE changes() = 0;
-    ${TABLE_NAMES.map((name) => spread(TABLES[name], name)).join('\n    ')}
+    ${TABLE_NAMES.map((name) => fanOut(TABLES[name], name)).join('\n    ')}
     UPDATE events SET settled_at = NEW.settledAt
       WHERE id IN (SELECT value FROM json_each(NEW.settledEvents)) AND settled_at IS NULL;
     INSERT INTO nonces (seen_at, fingerprints)
       SELECT NEW.noncesSeenAt, NEW.nonces WHERE NEW.nonces IS NOT NULL;
     INSERT INTO idempotency_prints (first, prints)
-      SELECT NEW.keyPrintsFirst, NEW.keyPrints WHERE NEW.keyPrints IS NOT NULL;
+      SELECT NEW.keyFingerprintsFirst, NEW.keyFingerprints WHERE NEW.keyFingerprints IS NOT NULL;
     INSERT INTO intent_users (first, prints, links)
-      SELECT NEW.userFirst, NEW.userPrints, NEW.userLinks WHERE NEW.userPrints IS NOT NULL;
+      SELECT NEW.userFirst, NEW.userFingerprints, NEW.userLinks
+        WHERE NEW.userFingerprints IS NOT NULL;
     DELETE FROM nonces WHERE NEW.forgetBefore IS NOT NULL
       AND id IN (SELECT id FROM (${OLDEST_NONCES})
         WHERE seen_at < NEW.forgetBefore OR seen_at > NEW.forgetAfter);

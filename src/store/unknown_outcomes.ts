@@ -2,10 +2,10 @@
  * Instructions that are out and of which nobody knows what became, and recalls without an answer.
  *
  * Owns: the SQL that finds them. Does not own: from when on silence counts
- * (actors/unknown_outcome).
+ * (actors/rail_inquiry).
  *
- * U1. Only what is under way is in the index, so a page costs what is unknown, not what there is.
- * U2. A damaged row is passed over: it would hide all others.
+ * - Only what is under way is in the index, so a page costs what is unknown, not what there is.
+ * - A damaged row is passed over: it would hide all others.
  */
 import { plus, type Instant } from '../base/clock.js'
 import { leastIdAt } from '../base/ids.js'

@@ -24,7 +24,7 @@ export const SETTINGS_READ_BY = {
     ...(['DATA_DIR', 'GRPC_PORT', 'NATS_URL', 'BRAND', 'LOG_LEVEL'] as const),
     ...(['PRODUCTION_HOSTS', 'MASTER_KEY_FILE', 'RECOVERY', 'WARM_ACTORS'] as const),
     ...(['DISK_RESERVE_MB'] as const),
-    ...(['SESSION_TTL_S', 'QUOTE_TTL_S', 'INTENT_TTL_S', 'HANDOVER_TTL_S'] as const),
+    ...(['SESSION_TTL_S', 'QUOTE_TTL_S', 'INTENT_TTL_S', 'RAIL_SUBMIT_TTL_S'] as const),
     ...(['REVIEW_TTL_S', 'DUPLICATE_SCAN_WINDOW_S', 'SPREAD_BPS', 'RATE_MAX_AGE_S'] as const),
     ...(['TH_LIMIT_TRANSACTION_THB', 'TH_LIMIT_DAY_THB', 'TH_LIMIT_MONTH_THB'] as const),
     ...(['TH_MINIMUM_SATANG', 'VN_MINIMUM_VND'] as const),

@@ -3,14 +3,14 @@
  *
  * Owns: the folder and its lock. Does not own: what lies in it.
  *
- * D1. Two stacks never share a folder: two writers on one set of books would end it. The lock is an
- *     exclusive SQLite transaction on a file of its own: the system drops it with the process, so
- *     that none is ever stale, and it holds between containers that share a volume.
+ * - Two stacks never share a folder: two writers on one set of books would end it. The lock is an
+ *   exclusive SQLite transaction on a file of its own: the system drops it with the process, so
+ *   that none is ever stale, and it holds between containers that share a volume.
  */
 import { accessSync, constants, existsSync, mkdirSync, statSync } from 'node:fs'
 import { dirname, join, resolve } from 'node:path'
 import sqlite from 'sqlite3'
-import { CannotStart, sayOf } from './cannot_start.js'
+import { StartupError, sayOf } from './startup_error.js'
 
 const LOCK_FILE = 'supervisor.lock'
 
@@ -44,8 +44,8 @@ function makeFolder(path: string, given: string): void {
     if (!statSync(path).isDirectory()) throw new Error('it is not a folder')
     accessSync(path, constants.R_OK | constants.W_OK | constants.X_OK)
   } catch (error) {
-    throw new CannotStart(
-      `DATA_DIR=${given} can not be used (${sayOf(error)}): choose a folder you may write to.`,
+    throw new StartupError(
+      `DATA_DIR=${given} cannot be used (${sayOf(error)}): choose a folder you may write to.`,
     )
   }
 }
@@ -63,8 +63,8 @@ function lock(path: string, given: string): Promise<() => Promise<void>> {
       const held = 'code' in error && error.code === 'SQLITE_BUSY'
       const why = held
         ? `DATA_DIR=${given} is in use by a running stack: stop that one, or choose another folder.`
-        : `DATA_DIR=${given} can not be locked (${error.message}).`
-      fail(new CannotStart(why))
+        : `DATA_DIR=${given} cannot be locked (${error.message}).`
+      fail(new StartupError(why))
     }
     const file = new sqlite.Database(join(path, LOCK_FILE), (failure) => {
       if (failure !== null) return refuse(failure)

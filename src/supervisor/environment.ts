@@ -4,11 +4,11 @@
  * Owns: the one default that differs under a supervisor. Does not own: the settings themselves
  * (base/settings), which of them a child gets (child_variables).
  *
- * E1. Unless WEBHOOK_ALLOW_PRIVATE is set, webhooks may go to private addresses only while nothing
- *     but local work is possible: the gateway listens on loopback, nobody has named its hosts, and
- *     no proxy stands before it.
- * E2. Secrets reach children by environment, never by argument: arguments are for every user to
- *     see.
+ * - Unless WEBHOOK_ALLOW_PRIVATE is set, webhooks may go to private addresses only while nothing
+ *   but local work is possible: the gateway listens on loopback, nobody has named its hosts, and
+ *   no proxy stands before it.
+ * - Secrets reach children by environment, never by argument: arguments are for every user to
+ *   see.
  */
 import { existsSync } from 'node:fs'
 import { isIPv4 } from 'node:net'
@@ -23,7 +23,7 @@ import {
 } from '../base/settings.js'
 import { foreignVariables, variablesOf, type OwnProgram } from './child_variables.js'
 
-export interface Environment {
+export interface StackEnvironment {
   readonly settings: Settings
   /** The variables of a program of ours: of our settings those it reads, with these instead. */
   forChild(main: OwnProgram, settings: Partial<Record<SettingName, string>>): NodeJS.ProcessEnv
@@ -35,7 +35,7 @@ export interface Environment {
   find(program: string): string | undefined
 }
 
-export function readEnvironment(): Environment {
+export function readEnvironment(): StackEnvironment {
   const asGiven = readSettings()
   const privateTargets = isGiven('WEBHOOK_ALLOW_PRIVATE')
     ? asGiven.WEBHOOK_ALLOW_PRIVATE

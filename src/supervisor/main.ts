@@ -3,22 +3,22 @@
  *
  * Owns: signals and exit codes. Does not own: the stack (stack).
  *
- * M1. Ctrl-C, SIGTERM and a closed terminal stop everything in order and exit 0. So does the end of
- *     a program that started it with a channel to it.
- * M2. What makes a start impossible is told in one sentence, exit 1; exit 78 when the books are
- *     behind what others know of them, also when that is found out later.
- * M3. Files are for their owner alone, those of children too.
+ * - Ctrl-C, SIGTERM and a closed terminal stop everything in order and exit 0. So does the end of
+ *   a program that started it with a channel to it.
+ * - What makes a start impossible is told in one sentence, exit 1; exit 78 when the books are
+ *   behind what others know of them, also when that is found out later.
+ * - Files are for their owner alone, those of children too.
  */
 import { systemClock } from '../base/clock.js'
 import { systemRandom } from '../base/random.js'
 import { SettingsError } from '../base/settings.js'
-import { CannotStart } from './cannot_start.js'
+import { StartupError } from './startup_error.js'
 import { openDataFolder } from './data_folder.js'
 import { readEnvironment } from './environment.js'
-import { refuseSilentNats } from './given_nats.js'
+import { refuseSilentNats } from './external_nats.js'
 import { refuseTakenPorts } from './ports.js'
 import { refuseSandboxRailInProduction } from './programs.js'
-import { seeOffFormerRun } from './run_file.js'
+import { terminateStaleRun } from './pid_file.js'
 import { createStack, RUN_FILE } from './stack.js'
 import { createTerminal } from './terminal.js'
 
@@ -31,10 +31,10 @@ async function main(): Promise<void> {
   const environment = readEnvironment()
   refuseSandboxRailInProduction(environment.settings)
   const data = await openDataFolder(environment.settings.DATA_DIR)
-  await seeOffFormerRun(data.file(RUN_FILE), clock, terminal.say)
+  await terminateStaleRun(data.file(RUN_FILE), clock, terminal.say)
   await refuseTakenPorts(environment.settings)
   await refuseSilentNats(environment.settings)
-  let refused: CannotStart | undefined
+  let refused: StartupError | undefined
   const stack = await createStack({
     environment,
     data,
@@ -42,7 +42,7 @@ async function main(): Promise<void> {
     random: systemRandom(),
     terminal,
     onRefused: (why, exitCode) => {
-      refused = new CannotStart(why, exitCode)
+      refused = new StartupError(why, exitCode)
       if (stopping !== undefined) return
       terminal.trouble(why)
       void stop().then(() => process.exit(exitCode))
@@ -69,7 +69,7 @@ async function main(): Promise<void> {
 }
 
 main().catch((error: unknown) => {
-  const expected = error instanceof CannotStart || error instanceof SettingsError
+  const expected = error instanceof StartupError || error instanceof SettingsError
   console.error(expected ? error.message : error)
-  process.exit(error instanceof CannotStart ? error.exitCode : 1)
+  process.exit(error instanceof StartupError ? error.exitCode : 1)
 })

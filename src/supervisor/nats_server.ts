@@ -3,12 +3,12 @@
  *
  * Owns: its configuration, password and place. Does not own: streams and subjects (bus).
  *
- * N1. It listens on loopback only and asks for a password that was made at the first start.
- * N2. It is no child that knows us, so a shell beside it watches a pipe that closes with the
- *     supervisor: when we are killed, it is stopped. The shell becomes the server, so that the
- *     process we know is the server itself.
- * N3. A server that could not write, because the disk was full, may stand still for good: it runs,
- *     takes connections, and answers nothing about its streams. So it is asked.
+ * - It listens on loopback only and asks for a password that was made at the first start.
+ * - It is no child that knows us, so a shell beside it watches a pipe that closes with the
+ *   supervisor: when we are killed, it is stopped. The shell becomes the server, so that the
+ *   process we know is the server itself.
+ * - A server that could not write, because the disk was full, may stand still for good: it runs,
+ *   takes connections, and answers nothing about its streams. So it is asked.
  */
 import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'

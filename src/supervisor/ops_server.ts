@@ -3,25 +3,25 @@
  *
  * Owns: `/healthz /readyz /metrics`. Does not own: what processes measure (each of them).
  *
- * O1. Loopback only: nothing here is for partners. A request must name a loopback host or one of
- *     `hosts`, so that a web page cannot reach the port through a name of its own (DNS rebinding).
- * O2. `/healthz` is about the supervisor, `/readyz` about every process: 200 only while all of them
- *     serve. A disk that is almost full ends writes alone, so it does not make it 503.
+ * - Loopback only: nothing here is for partners. A request must name a loopback host or one of
+ *   `hosts`, so that a web page cannot reach the port through a name of its own (DNS rebinding).
+ * - `/healthz` is about the supervisor, `/readyz` about every process: 200 only while all of them
+ *   serve. A disk that is almost full ends writes alone, so it does not make it 503.
  */
 import { createServer, type Server, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import type { FreeSpace } from '../base/free_space.js'
-import { joinExpositions } from './exposition.js'
+import { joinExpositions } from './metrics_merge.js'
 import type { IntegrityState } from './integrity.js'
-import type { Keeper } from './keeper.js'
+import type { ManagedProcess } from './managed_process.js'
 
-const EXPOSITION = 'text/plain; version=0.0.4; charset=utf-8'
+const METRICS_CONTENT_TYPE = 'text/plain; version=0.0.4; charset=utf-8'
 
 type Disk = Pick<FreeSpace, 'isLow' | 'freeBytes'>
 
 /** What is told of. */
 export interface StackState {
-  readonly keepers: readonly Keeper[]
+  readonly managedProcesses: readonly ManagedProcess[]
   readonly isStarted: () => boolean
   readonly integrity: () => IntegrityState
   readonly disk: Disk
@@ -61,16 +61,18 @@ function isOurs(header: string | undefined, hosts: readonly string[]): boolean {
 async function answer(
   url: string,
   response: ServerResponse,
-  { keepers, isStarted, integrity, disk }: StackState,
+  { managedProcesses, isStarted, integrity, disk }: StackState,
 ): Promise<void> {
   const path = url.split('?', 1)[0]
   if (path === '/healthz') return json(response, 200, { alive: true })
   if (path === '/readyz') {
-    const ready = isStarted() && keepers.every((keeper) => keeper.isReady)
-    const processes = Object.fromEntries(keepers.map(({ name, isReady }) => [name, isReady]))
+    const ready = isStarted() && managedProcesses.every((managed) => managed.isReady)
+    const processes = Object.fromEntries(
+      managedProcesses.map(({ name, isReady }) => [name, isReady]),
+    )
     return json(response, ready ? 200 : 503, {
       ready,
-      mode: modeOf(keepers),
+      mode: modeOf(managedProcesses),
       processes,
       integrity: integrity(),
       disk: disk.isLow() ? 'low' : 'ok',
@@ -78,25 +80,33 @@ async function answer(
   }
   if (path !== '/metrics') return json(response, 404, { error: 'not found' })
   const texts = await Promise.all(
-    keepers.map(async (keeper) => [keeper.name, await keeper.metrics()] as const),
+    managedProcesses.map(async (managed) => [managed.name, await managed.metrics()] as const),
   )
-  response.writeHead(200, { 'content-type': EXPOSITION })
+  response.writeHead(200, { 'content-type': METRICS_CONTENT_TYPE })
   response.end(
-    joinExpositions(new Map([...texts, ['supervisor', ownMetrics(keepers, integrity(), disk)]])),
+    joinExpositions(
+      new Map([...texts, ['supervisor', ownMetrics(managedProcesses, integrity(), disk)]]),
+    ),
   )
 }
 
-const modeOf = (keepers: readonly Keeper[]): string =>
-  keepers.some(({ isInRecovery }) => isInRecovery) ? 'recovery' : 'normal'
+const modeOf = (managedProcesses: readonly ManagedProcess[]): string =>
+  managedProcesses.some(({ isInRecovery }) => isInRecovery) ? 'recovery' : 'normal'
 
-function ownMetrics(keepers: readonly Keeper[], integrity: IntegrityState, disk: Disk): string {
+function ownMetrics(
+  managedProcesses: readonly ManagedProcess[],
+  integrity: IntegrityState,
+  disk: Disk,
+): string {
   return [
     '# HELP causeway_process_up Whether a process of the stack serves.',
     '# TYPE causeway_process_up gauge',
-    ...keepers.map(({ name, isReady }) => `causeway_process_up{process="${name}"} ${+isReady}`),
+    ...managedProcesses.map(
+      ({ name, isReady }) => `causeway_process_up{process="${name}"} ${+isReady}`,
+    ),
     '# HELP causeway_process_restarts_total How often a process was started again.',
     '# TYPE causeway_process_restarts_total counter',
-    ...keepers.map(
+    ...managedProcesses.map(
       ({ name, restarts }) => `causeway_process_restarts_total{process="${name}"} ${restarts}`,
     ),
     '# HELP causeway_integrity_failed 1 when a database failed its check at the start.',

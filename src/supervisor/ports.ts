@@ -6,7 +6,7 @@
  */
 import { createServer, type AddressInfo, type Server } from 'node:net'
 import type { SettingName, Settings } from '../base/settings.js'
-import { CannotStart, sayOf } from './cannot_start.js'
+import { StartupError, sayOf } from './startup_error.js'
 
 type PortName = Extract<SettingName, `${string}_PORT`>
 
@@ -25,7 +25,7 @@ function refuseTwins(settings: Settings, wanted: readonly [PortName, string][]):
   for (const [name] of wanted) {
     const twin = wanted.find(([other]) => other !== name && settings[other] === settings[name])
     if (twin === undefined || settings[name] === 0) continue
-    throw new CannotStart(`${name} and ${twin[0]} are both ${settings[name]}: each needs its own.`)
+    throw new StartupError(`${name} and ${twin[0]} are both ${settings[name]}: each needs its own.`)
   }
 }
 
@@ -35,7 +35,7 @@ async function tryPort(name: PortName, host: string, port: number): Promise<void
   try {
     await close(await listen(host, port))
   } catch (error) {
-    throw new CannotStart(sentence(name, host, port, error))
+    throw new StartupError(sentence(name, host, port, error))
   }
 }
 
@@ -68,5 +68,5 @@ function sentence(name: PortName, host: string, port: number, error: unknown): s
     return `${name}=${port} is taken by another program: ${advice}.`
   }
   if (code === 'EACCES') return `${name}=${port} needs more rights: choose a port above 1023.`
-  return `${name}=${port} can not be opened on ${host} (${sayOf(error)}).`
+  return `${name}=${port} cannot be opened on ${host} (${sayOf(error)}).`
 }

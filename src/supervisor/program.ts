@@ -2,10 +2,10 @@
  * One run of one program.
  *
  * Owns: starting it, hearing that it serves, asking it for metrics, stopping it. Does not own:
- * starting it again (keeper), nor which programs there are (programs).
+ * starting it again (managed_process), nor which programs there are (programs).
  *
- * P1. A run ends as exactly one of: told to stop, or by itself with a reason.
- * P2. Stopping takes ten seconds at most; what is not gone by then is killed.
+ * - A run ends as exactly one of: told to stop, or by itself with a reason.
+ * - Stopping takes ten seconds at most; what is not gone by then is killed.
  */
 import { spawn, type ChildProcess } from 'node:child_process'
 import type { MetricsAnswer, MetricsRequest, ReadyInfo, ReadyMessage } from '../base/child.js'

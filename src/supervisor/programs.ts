@@ -1,11 +1,11 @@
 /**
  * Which programs a stack has, who needs whom, and how they find one another.
  *
- * Owns: command lines, sockets and ports. Does not own: running them (keeper).
+ * Owns: command lines, sockets and ports. Does not own: running them (managed_process).
  *
- * G1. Our own processes meet on Unix sockets; TCP is for partners, internal services and NATS.
- * G2. A port that was chosen by its process is kept for that process' later runs: clients know it
- *     by then.
+ * - Our own processes meet on Unix sockets; TCP is for partners, internal services and NATS.
+ * - A port that was chosen by its process is kept for that process' later runs: clients know it
+ *   by then.
  */
 import { mkdirSync, mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -14,9 +14,9 @@ import type { ReadyInfo } from '../base/child.js'
 import { projectRoot } from '../base/protos.js'
 import type { Settings } from '../base/settings.js'
 import type { DataFolder } from './data_folder.js'
-import { CannotStart } from './cannot_start.js'
+import { StartupError } from './startup_error.js'
 import type { OwnProgram } from './child_variables.js'
-import type { Environment } from './environment.js'
+import type { StackEnvironment } from './environment.js'
 import type { NatsServer } from './nats_server.js'
 import { freePort } from './ports.js'
 import type { Program } from './program.js'
@@ -45,12 +45,12 @@ const HEAD_MAX = { UWS_HTTP_MAX_HEADERS_SIZE: '8192' }
 /**
  * The sandbox rail executes nothing: production payments would be told as paid, and are not.
  *
- * @throws CannotStart
+ * @throws StartupError
  */
 export function refuseSandboxRailInProduction(settings: Settings): void {
   const { PRODUCTION_HOSTS, ALLOW_SANDBOX_RAIL_IN_PRODUCTION } = settings
   if (PRODUCTION_HOSTS.length === 0 || ALLOW_SANDBOX_RAIL_IN_PRODUCTION === 'yes') return
-  throw new CannotStart(
+  throw new StartupError(
     'PRODUCTION_HOSTS is set, but the only rail is the sandbox, which moves no real money: ' +
       'unset PRODUCTION_HOSTS, or set ALLOW_SANDBOX_RAIL_IN_PRODUCTION=yes to try production out.',
   )
@@ -60,7 +60,7 @@ export interface PlannedProgram {
   readonly name: string
   program(): Program
   /** Keeps what the running program told, and says in a few words where it is to be found. */
-  learn(info: ReadyInfo): string
+  describe(info: ReadyInfo): string
 }
 
 export interface Plan {
@@ -73,7 +73,7 @@ export interface Plan {
 }
 
 export async function planStack(
-  { settings, forChild }: Environment,
+  { settings, forChild }: StackEnvironment,
   data: DataFolder,
   nats: NatsServer | undefined,
 ): Promise<Plan> {
@@ -110,14 +110,15 @@ export async function planStack(
     {
       name: 'rail',
       program: () => own('src/rails/sandbox/main.js', 'rail', '--listen', rail),
-      learn: () => RAIL_IN_WORDS[settings.PRODUCTION_HOSTS.length > 0 ? 'production' : 'sandbox'],
+      describe: () =>
+        RAIL_IN_WORDS[settings.PRODUCTION_HOSTS.length > 0 ? 'production' : 'sandbox'],
     },
   ]
   if (nats !== undefined) {
     outside.unshift({
       name: 'nats',
       program: () => nats.program(ports.nats),
-      learn: (info) => {
+      describe: (info) => {
         ports.nats = portOf(info)
         return `on 127.0.0.1:${ports.nats}`
       },
@@ -133,7 +134,7 @@ export async function planStack(
       // The setting begins recovery mode; whether it goes on, the books know.
       return { ...program, environment: { ...program.environment, RECOVERY: 'no' } }
     },
-    learn: (info) => {
+    describe: (info) => {
       hasServed = true
       ports.grpc = portOf(info)
       const where = `gRPC on 127.0.0.1:${ports.grpc}`
@@ -144,12 +145,12 @@ export async function planStack(
     ...named('webhooks', settings.WEBHOOK_POOLS).map((name, index) => ({
       name,
       program: () => own(POOL, undefined, '--processor', processor, '--number', String(index + 1)),
-      learn: () => 'the pool that delivers',
+      describe: () => 'the pool that delivers',
     })),
     ...named('gateway', settings.GATEWAYS).map((name) => ({
       name,
       program: () => own(GATEWAY, undefined, '--processor', processor),
-      learn: (info: ReadyInfo) => {
+      describe: (info: ReadyInfo) => {
         ports.http = portOf(info)
         return baseUrl(settings, ports.http)
       },

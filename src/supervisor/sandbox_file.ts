@@ -4,7 +4,7 @@
  * Owns: the demo partner's credentials on their way from the processor to the file. Does not own:
  * the partner itself.
  *
- * S1. The file is 0600 and is replaced as a whole, before the stack says that it is ready.
+ * - The file is 0600 and is replaced as a whole, before the stack says that it is ready.
  */
 import { renameSync, writeFileSync } from 'node:fs'
 import { credentials, status, type ServiceError } from '@grpc/grpc-js'
@@ -13,7 +13,7 @@ import type { DemoCredentials } from '../../protos/types/causeway/v1/DemoCredent
 import { SECOND, type Clock } from '../base/clock.js'
 import { bearer } from '../base/internal_token.js'
 import { contracts } from '../base/protos.js'
-import { CannotStart } from './cannot_start.js'
+import { StartupError } from './startup_error.js'
 
 const ANSWER_WITHIN_MS = 30 * SECOND
 const ASK_AGAIN_MS = SECOND / 4
@@ -71,7 +71,7 @@ async function ensureDemo(addresses: Addresses, clock: Clock): Promise<DemoCrede
     const answered = await askForDemo(addresses, deadline)
     if (!(answered instanceof Error)) return answered
     if (answered.code !== status.UNAVAILABLE || clock.now() >= deadline) {
-      throw new CannotStart(`The demo partner can not be made: ${answered.details}`)
+      throw new StartupError(`The demo partner cannot be made: ${answered.details}`)
     }
     await new Promise((resolve) => setTimeout(resolve, ASK_AGAIN_MS))
   }

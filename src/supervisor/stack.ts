@@ -1,10 +1,11 @@
 /**
  * The whole stack: started in stages, kept, stopped in the reverse order.
  *
- * Owns: that order, and the files that describe a run. Does not own: a single process (keeper).
+ * Owns: that order, and the files that describe a run. Does not own: a single process
+ * (managed_process).
  *
- * S1. A process is started when those it needs serve.
- * S2. A start that fails, or is stopped half-way, leaves no process behind.
+ * - A process is started when those it needs serve.
+ * - A start that fails, or is stopped half-way, leaves no process behind.
  */
 import { relative } from 'node:path'
 import type { Clock } from '../base/clock.js'
@@ -12,23 +13,23 @@ import { freeBytesOf, MIB, watchFreeSpace } from '../base/free_space.js'
 import { ensureInternalToken } from '../base/internal_token.js'
 import type { Random } from '../base/random.js'
 import { FILES } from '../base/subjects.js'
-import { CannotStart } from './cannot_start.js'
+import { StartupError } from './startup_error.js'
 import type { DataFolder } from './data_folder.js'
-import type { Environment } from './environment.js'
+import type { StackEnvironment } from './environment.js'
 import { createIntegrity } from './integrity.js'
-import { keep, type Keeper } from './keeper.js'
+import { manageProcess, type ManagedProcess } from './managed_process.js'
 import { openLogFile } from './log_file.js'
 import { natsServer, type NatsServer } from './nats_server.js'
 import { openOpsServer, type OpsServer } from './ops_server.js'
 import { baseUrl, planStack, type Plan, type PlannedProgram } from './programs.js'
-import { removeRunFile, writeRunFile } from './run_file.js'
+import { removePidFile, writePidFile } from './pid_file.js'
 import { writeSandboxFile } from './sandbox_file.js'
 import type { Terminal } from './terminal.js'
 
 export const RUN_FILE = 'run.json'
 
 export interface StackOptions {
-  readonly environment: Environment
+  readonly environment: StackEnvironment
   readonly data: DataFolder
   readonly clock: Clock
   readonly random: Random
@@ -38,7 +39,7 @@ export interface StackOptions {
 }
 
 export interface Stack {
-  /** Resolves when everything serves, or when it was stopped meanwhile. @throws CannotStart */
+  /** Resolves when everything serves, or when it was stopped meanwhile. @throws StartupError */
   start(): Promise<void>
   stop(): Promise<void>
 }
@@ -47,8 +48,8 @@ export async function createStack(options: StackOptions): Promise<Stack> {
   const { environment, data, clock, terminal } = options
   const { settings } = environment
   const plan = await planStack(environment, data, ownNats(options))
-  const stages = plan.stages.map((stage) => stage.map((planned) => keeperOf(planned)))
-  const keepers = stages.flat()
+  const stages = plan.stages.map((stage) => stage.map((planned) => manage(planned)))
+  const managedProcesses = stages.flat()
   let stopping = false
   let started = false
   let ops: OpsServer | undefined
@@ -69,18 +70,18 @@ export async function createStack(options: StackOptions): Promise<Stack> {
     },
   })
 
-  function keeperOf(planned: PlannedProgram): Keeper {
+  function manage(planned: PlannedProgram): ManagedProcess {
     const { name } = planned
-    return keep({
+    return manageProcess({
       name,
       program: () => planned.program(),
       logPath: `${data.folder('logs')}/${name}.log`,
       clock,
       isStopping: () => stopping,
-      onReady: (info, startedAnew) => {
-        const where = planned.learn(info)
+      onReady: (info, isRestart) => {
+        const where = planned.describe(info)
         recordRun()
-        if (startedAnew) terminal.say(`${name} serves again`)
+        if (isRestart) terminal.say(`${name} serves again`)
         else terminal.up(name, where)
       },
       onLost: (why, againAfterMs) =>
@@ -92,18 +93,18 @@ export async function createStack(options: StackOptions): Promise<Stack> {
   /** A full disk keeps the file as it was; that must not end what still runs. */
   const recordRun = (): void => {
     const pids = new Map<string, number>()
-    for (const { name, pid } of keepers) if (pid !== undefined) pids.set(name, pid)
+    for (const { name, pid } of managedProcesses) if (pid !== undefined) pids.set(name, pid)
     try {
-      writeRunFile(data.file(RUN_FILE), pids)
+      writePidFile(data.file(RUN_FILE), pids)
     } catch (error) {
-      terminal.trouble(`${RUN_FILE} can not be written (${String(error)})`)
+      terminal.trouble(`${RUN_FILE} cannot be written (${String(error)})`)
     }
   }
 
   const start = async (): Promise<void> => {
     const token = ensureInternalToken({ ...settings, DATA_DIR: data.path }, options.random)
     ops = await openOpsServer(settings.OPS_PORT, settings.OPS_HOSTS, {
-      keepers,
+      managedProcesses,
       isStarted: () => started,
       integrity: () => integrity.state,
       disk,
@@ -111,7 +112,7 @@ export async function createStack(options: StackOptions): Promise<Stack> {
     await disk.start()
     for (const stage of stages) {
       if (stopping) return
-      const serving = stage.map((keeper) => keeper.start())
+      const serving = stage.map((managed) => managed.start())
       recordRun()
       await Promise.all(serving)
     }
@@ -137,12 +138,12 @@ export async function createStack(options: StackOptions): Promise<Stack> {
   const stop = async (): Promise<void> => {
     stopping = true
     integrity.stop()
-    for (const keeper of keepers.toReversed()) await keeper.stop()
+    for (const managed of managedProcesses.toReversed()) await managed.stop()
     await disk.stop()
     await ops?.close()
     await integrityLog.close()
     plan.tidy()
-    removeRunFile(data.file(RUN_FILE))
+    removePidFile(data.file(RUN_FILE))
   }
 
   return { start, stop }
@@ -152,7 +153,7 @@ function ownNats({ environment, data, random }: StackOptions): NatsServer | unde
   if (environment.settings.NATS_URL !== '') return undefined
   const binary = environment.find('nats-server')
   if (binary === undefined) {
-    throw new CannotStart(
+    throw new StartupError(
       'nats-server is missing: install it (apt-get install nats-server), or set NATS_URL.',
     )
   }

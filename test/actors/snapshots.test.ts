@@ -8,7 +8,7 @@ import type { IntentContext } from '../../actors/intent/context.js'
 import { intentMachine } from '../../actors/intent/machine.js'
 import type { PayoutContext } from '../../actors/payout/context.js'
 import { payoutMachine } from '../../actors/payout/machine.js'
-import { createActorHost } from '../../src/processor/memory/actor_host.js'
+import { createActorHost } from '../../src/processor/cache/actor_host.js'
 import { openIntent } from '../../actors/intent/actor.js'
 import { openPayout } from '../../actors/payout/actor.js'
 

@@ -10,7 +10,7 @@ import { pathToFileURL } from 'node:url'
 import { toDirectedGraph } from 'xstate/graph'
 import { intentMachine } from '../../actors/intent/machine.js'
 import { payoutMachine } from '../../actors/payout/machine.js'
-import { deliveryMachine } from '../../actors/webhook/delivery_machine.js'
+import { deliveryMachine } from '../../actors/webhook/delivery/machine.js'
 import { projectRoot } from '../../src/base/protos.js'
 
 export const PAGE = join(projectRoot(), 'actors/README.md')

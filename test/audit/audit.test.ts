@@ -13,7 +13,7 @@ import { conclusion } from '../../src/audit/report.js'
 import { reservedIsUnderWay } from '../../src/audit/checks/amounts.js'
 import { filesAreWhole } from '../../src/audit/checks/files.js'
 import { limitsAtOnce } from '../../src/audit/checks/limits.js'
-import { cameBackIsGivenBack, railLogIsThere } from '../../src/audit/checks/rail.js'
+import { railReturnsAreRefunded, railLogIsThere } from '../../src/audit/checks/rail.js'
 import { projectRoot } from '../../src/base/protos.js'
 import { plant } from './corruption.js'
 import { corruptionsOf } from './corruptions.js'
@@ -235,14 +235,14 @@ void t.test('what happens during the audit is not held against anybody', async (
     WHERE id = '${payouts.completed}'`,
   )
   const books = await openBooks(folder, clock)
-  t.equal((await cameBackIsGivenBack.run(books)).broken?.entity, payouts.completed)
+  t.equal((await railReturnsAreRefunded.run(books)).broken?.entity, payouts.completed)
   await plant(
     folder,
     'processor.db',
     `UPDATE payouts SET state = 'reversed'
     WHERE id = '${payouts.completed}'`,
   )
-  t.equal((await cameBackIsGivenBack.run(books)).broken, null, 'the processor has it by now')
+  t.equal((await railReturnsAreRefunded.run(books)).broken, null, 'the processor has it by now')
   await books.close()
 
   await plant(

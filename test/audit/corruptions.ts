@@ -1,5 +1,5 @@
 /**
- * Every corruption of the small books, room by room as on the audit's checklist.
+ * Every corruption of the small books, module by module as on the audit's checklist.
  *
  * Owns: the list. corruptions/ledger.ts is what src/audit/checks/ledger.ts has to find, and so on.
  * Does not own: corruptions/two_pools.ts, which is for books that two webhook pools share.
@@ -19,7 +19,7 @@ import { secrets } from './corruptions/secrets.js'
 import { snapshots } from './corruptions/snapshots.js'
 import { userIntents } from './corruptions/user_intents.js'
 
-const ROOMS: readonly Corruptions[] = [
+const MODULES: readonly Corruptions[] = [
   files,
   ledger,
   snapshots,
@@ -35,4 +35,4 @@ const ROOMS: readonly Corruptions[] = [
   deliveries,
 ]
 
-export const corruptionsOf: Corruptions = (books) => ROOMS.flatMap((room) => room(books))
+export const corruptionsOf: Corruptions = (books) => MODULES.flatMap((module) => module(books))

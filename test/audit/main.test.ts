@@ -99,7 +99,7 @@ void t.test('a file that is no database', (t) => {
   writeFileSync(join(folder, 'processor.db'), 'x'.repeat(9_000))
   const { status, err } = run(folder)
   t.equal(status, 1)
-  t.match(err, /^can not be read: /)
+  t.match(err, /^cannot be read: /)
   t.end()
 })
 

@@ -6,7 +6,7 @@
  */
 import { createLog } from '../../src/base/log.js'
 import { systemRandom } from '../../src/base/random.js'
-import type { RailOrder, RailReport } from '../../src/rails/rail.js'
+import type { RailInstruction, RailReport } from '../../src/rails/rail.js'
 import { createCycle } from '../../src/rails/sandbox/cycle.js'
 import { openJournal } from '../../src/rails/sandbox/journal.js'
 import type { World } from '../support/world.js'
@@ -15,7 +15,7 @@ export interface SmallBank {
   /** Carries orders and reports to and fro until there is nothing left to carry. */
   settle(): Promise<void>
   /** Gives the rail an order that the processor did not send. */
-  tell(order: RailOrder): Promise<void>
+  tell(order: RailInstruction): Promise<void>
   close(): Promise<void>
 }
 
@@ -36,9 +36,9 @@ export async function openSmallBank(world: World, file: string): Promise<SmallBa
   await cycle.start()
 
   const settle = async (): Promise<void> => {
-    while (world.orders.length + reports.length > 0) {
-      await cycle.take(world.orders.splice(0), (answers) => void reports.push(...answers))
-      for (const report of reports.splice(0)) await world.news(report)
+    while (world.railInstructions.length + reports.length > 0) {
+      await cycle.take(world.railInstructions.splice(0), (answers) => void reports.push(...answers))
+      for (const report of reports.splice(0)) await world.railReports(report)
     }
   }
   return {

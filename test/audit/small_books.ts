@@ -15,27 +15,27 @@ import {
   type PayoutId,
 } from '../../src/base/ids.js'
 import { systemRandom } from '../../src/base/random.js'
-import { setBalanceAlert } from '../../src/processor/commands/balance_alert_set.js'
-import { createBeneficiary } from '../../src/processor/commands/beneficiary_create.js'
-import { deposit } from '../../src/processor/commands/deposit.js'
-import { resolveDiscrepancy } from '../../src/processor/commands/discrepancy_resolve.js'
-import { settleEvents } from '../../src/processor/commands/events_settle.js'
-import { createFxConversion } from '../../src/processor/commands/fx_conversion_create.js'
-import { createFxQuote } from '../../src/processor/commands/fx_quote_create.js'
-import { cancelIntent } from '../../src/processor/commands/intent_cancel.js'
-import { confirmIntent } from '../../src/processor/commands/intent_confirm.js'
-import { createIntent } from '../../src/processor/commands/intent_create.js'
-import { refundIntent } from '../../src/processor/commands/intent_refund.js'
-import { scanIntent } from '../../src/processor/commands/intent_scan.js'
-import { createPayout } from '../../src/processor/commands/payout_create.js'
-import { resolvePayout } from '../../src/processor/commands/payout_resolve.js'
-import { approvePayout } from '../../src/processor/commands/payout_review.js'
-import { createWebhookEndpoint } from '../../src/processor/commands/webhook_endpoint_create.js'
-import { switchWebhookEndpoint } from '../../src/processor/commands/webhook_endpoint_switch.js'
-import { testWebhookEndpoint } from '../../src/processor/commands/webhook_endpoint_test.js'
-import { newDelivery, type DeliveryContext } from '../../actors/webhook/delivery_machine.js'
-import type { AttemptRow, DeliveryRow } from '../../actors/webhook/rows.js'
-import { openWebhookStore } from '../../actors/webhook/store.js'
+import { setBalanceAlert } from '../../src/processor/commands/funds/balance_alert_set.js'
+import { createBeneficiary } from '../../src/processor/commands/beneficiaries/beneficiary_create.js'
+import { deposit } from '../../src/processor/commands/funds/deposit.js'
+import { resolveDiscrepancy } from '../../src/processor/commands/rail_reports/discrepancy_resolve.js'
+import { settleEvents } from '../../src/processor/commands/webhook_endpoints/events_settle.js'
+import { createFxConversion } from '../../src/processor/commands/funds/fx_conversion_create.js'
+import { createFxQuote } from '../../src/processor/commands/funds/fx_quote_create.js'
+import { cancelIntent } from '../../src/processor/commands/intents/intent_cancel.js'
+import { confirmIntent } from '../../src/processor/commands/intents/intent_confirm.js'
+import { createIntent } from '../../src/processor/commands/intents/intent_create.js'
+import { refundIntent } from '../../src/processor/commands/intents/intent_refund.js'
+import { scanIntent } from '../../src/processor/commands/intents/intent_scan.js'
+import { createPayout } from '../../src/processor/commands/payouts/payout_create.js'
+import { resolvePayout } from '../../src/processor/commands/payouts/payout_resolve.js'
+import { approvePayout } from '../../src/processor/commands/payouts/payout_review.js'
+import { createWebhookEndpoint } from '../../src/processor/commands/webhook_endpoints/webhook_endpoint_create.js'
+import { switchWebhookEndpoint } from '../../src/processor/commands/webhook_endpoints/webhook_endpoint_switch.js'
+import { testWebhookEndpoint } from '../../src/processor/commands/webhook_endpoints/webhook_endpoint_test.js'
+import { newDelivery, type DeliveryContext } from '../../actors/webhook/delivery/machine.js'
+import type { AttemptRow, DeliveryRow } from '../../actors/webhook/store/schema.js'
+import { openWebhookStore } from '../../actors/webhook/store/store.js'
 import { openDatabase } from '../../src/store/database.js'
 import type { StoredEvent } from '../../src/store/store.js'
 import { anIntent, aPayout, promptPayQr } from '../support/requests.js'
@@ -59,11 +59,11 @@ type PayoutLife =
   | 'approved'
   | 'forgotten'
   | 'byHand'
-  | 'notHandedOver'
+  | 'notSubmitted'
 type IntentLife =
   | 'created'
   | 'authorized'
-  | 'notHandedOver'
+  | 'notSubmitted'
   | 'captured'
   | 'refunded'
   | 'refundFailed'
@@ -147,7 +147,7 @@ async function livePayouts(world: World, bank: SmallBank): Promise<SmallBooks['p
   await bank.settle()
   const held = await pay('0123452222', review)
   world.setRail(false)
-  const notHandedOver = await pay('0123453333')
+  const notSubmitted = await pay('0123453333')
   world.setRail(true)
   return {
     completed,
@@ -158,7 +158,7 @@ async function livePayouts(world: World, bank: SmallBank): Promise<SmallBooks['p
     approved,
     forgotten,
     byHand,
-    notHandedOver,
+    notSubmitted,
   }
 }
 
@@ -178,7 +178,7 @@ async function contradict(world: World, id: PayoutId): Promise<void> {
   ] as const
   for (const { status, amount, ways } of heard) {
     const before = world.memory().discrepancyIds.size
-    await world.news({ status, reportId: null, amount, ...odd })
+    await world.railReports({ status, reportId: null, amount, ...odd })
     const ids = [...world.memory().discrepancyIds].slice(before)
     for (const [place, settlement] of ways.entries()) {
       world.clock.pass(1_000)
@@ -220,9 +220,9 @@ async function liveIntents(world: World, bank: SmallBank): Promise<SmallBooks['i
   const refundFailed = await confirm()
   for (const key of ['refund-2', 'refund-3']) {
     viewOf(await world.run(refundIntent(DEMO, refundFailed, key)))
-    world.orders.length = 0 // the bank refuses both
+    world.railInstructions.length = 0 // the bank refuses both
     world.clock.pass(1_000)
-    await world.news({ status: 'recall_refused', id: refundFailed, reportId: null })
+    await world.railReports({ status: 'recall_refused', id: refundFailed, reportId: null })
   }
   const failed = await confirm('maria+fail')
   world.setRail(false)
@@ -230,14 +230,14 @@ async function liveIntents(world: World, bank: SmallBank): Promise<SmallBooks['i
   await world.run(cancelIntent(DEMO, cancelledLate))
   world.clock.pass(1_800_000)
   await world.wake()
-  const notHandedOver = await confirm()
+  const notSubmitted = await confirm()
   world.setRail(true)
   const authorized = await confirm('maria+unknown')
   const created = await scan(await create())
   return {
     created,
     authorized,
-    notHandedOver,
+    notSubmitted,
     captured,
     refunded,
     refundFailed,

@@ -14,10 +14,10 @@ const SALT = Buffer.alloc(32, 1)
 const DEMO = tenantOf('demo' as PartnerId, 'sandbox')
 
 const hexOf = (tenant: TenantId, nonce: Uint8Array, salt: Uint8Array = SALT): string => {
-  const print = newFingerprint()
-  createFingerprinter(salt)(tenant, nonce, print)
+  const computed = newFingerprint()
+  createFingerprinter(salt)(tenant, nonce, computed)
   const bytes = Buffer.alloc(FINGERPRINT_BYTES)
-  writeFingerprint(print, bytes, 0)
+  writeFingerprint(computed, bytes, 0)
   return bytes.toString('hex')
 }
 
@@ -32,15 +32,15 @@ void t.test('the published vectors of HalfSipHash-2-4-64: key 00…07, input 00,
     [60, 'd6762890bf26e460'],
   ]
   const key = Uint8Array.from([0, 1, 2, 3, 4, 5, 6, 7])
-  const print = newFingerprint()
+  const computed = newFingerprint()
   const bytes = Buffer.alloc(FINGERPRINT_BYTES)
   for (const [length, expected] of vectors) {
     halfSipHash(
       key,
       Uint8Array.from({ length }, (_, index) => index),
-      print,
+      computed,
     )
-    writeFingerprint(print, bytes, 0)
+    writeFingerprint(computed, bytes, 0)
     t.equal(bytes.toString('hex'), expected, `${length} bytes`)
   }
   t.end()
@@ -60,13 +60,13 @@ void t.test('every bit of the nonce counts', (t) => {
 
 void t.test('nonces that are hardly random do not meet', (t) => {
   const fingerprint = createFingerprinter(SALT)
-  const print = newFingerprint()
+  const computed = newFingerprint()
   const seen = new Set<string>()
   const nonce = Buffer.alloc(32)
   let made = 0
   const take = (): void => {
-    fingerprint(DEMO, nonce, print)
-    seen.add(`${print.high} ${print.low}`)
+    fingerprint(DEMO, nonce, computed)
+    seen.add(`${computed.high} ${computed.low}`)
     made += 1
   }
   for (let count = 0; count < 50_000; count++) {
@@ -96,13 +96,13 @@ void t.test('tenant and salt count', (t) => {
 
 void t.test('one fingerprinter serves many tenants in turn', (t) => {
   const fingerprint = createFingerprinter(SALT)
-  const print = newFingerprint()
+  const computed = newFingerprint()
   const nonce = Buffer.alloc(32, 4)
   const other = tenantOf('other' as PartnerId, 'sandbox')
   for (const tenant of [DEMO, other, DEMO]) {
-    fingerprint(tenant, nonce, print)
+    fingerprint(tenant, nonce, computed)
     const bytes = Buffer.alloc(8)
-    writeFingerprint(print, bytes, 0)
+    writeFingerprint(computed, bytes, 0)
     t.equal(bytes.toString('hex'), hexOf(tenant, nonce))
   }
   t.end()

@@ -7,7 +7,7 @@ import {
   type Fingerprint,
 } from '../../src/auth/fingerprint.js'
 import { createNonceTable, NONCE_KEPT_MS, type NonceTable } from '../../src/auth/nonces.js'
-import { NONCE_WINDOW_MS } from '../../src/base/bounds.js'
+import { NONCE_WINDOW_MS } from '../../src/base/constants.js'
 import { DAY, instant, MINUTE, plus, SECOND, type Instant } from '../../src/base/clock.js'
 import type { TenantId } from '../../src/base/ids.js'
 
@@ -16,15 +16,15 @@ const START = instant(Date.parse('2026-11-21T04:35:40.000Z'))
 /** With a window of 450 ms a tick is one millisecond, so the table can be predicted exactly. */
 const WINDOW_MS = 450
 
-const print = (high: number, low: number): Fingerprint => ({ high: high | 0, low: low | 0 })
+const fingerprint = (high: number, low: number): Fingerprint => ({ high: high | 0, low: low | 0 })
 
 /** Numbers that are spread over all segments and slots. */
 const spread = (index: number): Fingerprint =>
-  print(Math.imul(index, 0x9e3779b1), Math.imul(index ^ 0x5bd1e995, 0x85ebca6b))
+  fingerprint(Math.imul(index, 0x9e3779b1), Math.imul(index ^ 0x5bd1e995, 0x85ebca6b))
 
-const bytesOf = (prints: readonly Fingerprint[]): Buffer => {
-  const bytes = Buffer.alloc(prints.length * FINGERPRINT_BYTES)
-  prints.forEach((one, index) => writeFingerprint(one, bytes, index * FINGERPRINT_BYTES))
+const bytesOf = (fingerprints: readonly Fingerprint[]): Buffer => {
+  const bytes = Buffer.alloc(fingerprints.length * FINGERPRINT_BYTES)
+  fingerprints.forEach((one, index) => writeFingerprint(one, bytes, index * FINGERPRINT_BYTES))
   return bytes
 }
 
@@ -39,8 +39,8 @@ function pass(table: NonceTable, from: Instant, milliseconds: number, step = 10)
 void t.test('a nonce is refused for the whole window and free after it', (t) => {
   const at = (age: number): boolean => {
     const table = createNonceTable({ salt: SALT, windowMs: WINDOW_MS })
-    t.ok(table.add(print(1, 2), START))
-    return table.add(print(1, 2), pass(table, START, age))
+    t.ok(table.add(fingerprint(1, 2), START))
+    return table.add(fingerprint(1, 2), pass(table, START, age))
   }
   t.notOk(at(0))
   t.notOk(at(WINDOW_MS))
@@ -52,39 +52,39 @@ void t.test('the default window covers the promised ten minutes and what a call 
   t.ok(NONCE_KEPT_MS > NONCE_WINDOW_MS)
   for (const age of [0, NONCE_WINDOW_MS, NONCE_KEPT_MS]) {
     const table = createNonceTable({ salt: SALT })
-    table.add(print(1, 2), START)
-    t.notOk(table.add(print(1, 2), pass(table, START, age, SECOND)), `${age} ms`)
+    table.add(fingerprint(1, 2), START)
+    t.notOk(table.add(fingerprint(1, 2), pass(table, START, age, SECOND)), `${age} ms`)
   }
   const table = createNonceTable({ salt: SALT })
-  table.add(print(1, 2), START)
+  table.add(fingerprint(1, 2), START)
   const over = pass(table, START, NONCE_KEPT_MS * (1 + 1 / 450) + 1, SECOND)
-  t.ok(table.add(print(1, 2), over))
+  t.ok(table.add(fingerprint(1, 2), over))
   t.end()
 })
 
 void t.test('a second use after the window counts from then on', (t) => {
   const table = createNonceTable({ salt: SALT, windowMs: WINDOW_MS })
-  t.ok(table.add(print(1, 2), START))
+  t.ok(table.add(fingerprint(1, 2), START))
   const again = pass(table, START, WINDOW_MS + 1)
-  t.ok(table.add(print(1, 2), again))
-  t.notOk(table.add(print(1, 2), pass(table, again, WINDOW_MS)))
+  t.ok(table.add(fingerprint(1, 2), again))
+  t.notOk(table.add(fingerprint(1, 2), pass(table, again, WINDOW_MS)))
   t.end()
 })
 
 void t.test('every one of the 64 bits counts', (t) => {
   const table = createNonceTable({ salt: SALT })
-  t.ok(table.add(print(0, 0), START))
+  t.ok(table.add(fingerprint(0, 0), START))
   for (let bit = 0; bit < 32; bit++) {
-    t.ok(table.add(print(1 << bit, 0), START), `high ${bit}`)
-    t.ok(table.add(print(0, 1 << bit), START), `low ${bit}`)
+    t.ok(table.add(fingerprint(1 << bit, 0), START), `high ${bit}`)
+    t.ok(table.add(fingerprint(0, 1 << bit), START), `low ${bit}`)
   }
   t.equal(table.size, 65)
-  t.notOk(table.add(print(0, 0), START))
+  t.notOk(table.add(fingerprint(0, 0), START))
   t.end()
 })
 
 /** Few fingerprints, many of them neighbours in one segment, so that they repeat and probe. */
-const anyPrint = fc.oneof(
+const anyFingerprint = fc.oneof(
   fc.record({ high: fc.nat({ max: 3 }), low: fc.integer({ min: -3, max: 3 }) }),
   fc.nat({ max: 200 }).map(spread),
 )
@@ -105,7 +105,7 @@ const anyStep = fc.oneof(
 
 const anyCall = fc.record({
   step: anyStep,
-  prints: fc.array(anyPrint, { minLength: 1, maxLength: 40 }),
+  fingerprints: fc.array(anyFingerprint, { minLength: 1, maxLength: 40 }),
   restart: fc.boolean(),
 })
 
@@ -135,23 +135,23 @@ void t.test('it does what a map does, whatever the clock does, also after restar
       let table = newTable()
       let model = createModel()
       let now: number = START
-      const stored: { prints: Fingerprint[]; at: number }[] = []
-      for (const { step, prints, restart } of calls) {
+      const stored: { fingerprints: Fingerprint[]; at: number }[] = []
+      for (const { step, fingerprints, restart } of calls) {
         now = Math.max(1, now + step)
-        const fresh = prints.filter((one) => {
+        const fresh = fingerprints.filter((one) => {
           const expected = model.add(one, now)
           if (table.add(one, instant(now)) !== expected) {
             throw new Error(`${one.high} ${one.low} at ${now}: expected ${expected}`)
           }
           return expected
         })
-        if (fresh.length > 0) stored.push({ prints: fresh, at: now })
+        if (fresh.length > 0) stored.push({ fingerprints: fresh, at: now })
         if (!restart) continue
         table = newTable()
         model = createModel()
         for (const row of stored) {
-          table.load(bytesOf(row.prints), instant(row.at))
-          for (const one of row.prints) model.add(one, row.at)
+          table.load(bytesOf(row.fingerprints), instant(row.at))
+          for (const one of row.fingerprints) model.add(one, row.at)
         }
       }
     }),
@@ -163,53 +163,53 @@ void t.test('it does what a map does, whatever the clock does, also after restar
 void t.test('a clock that is set back frees nothing, before and after a restart', (t) => {
   const table = createNonceTable({ salt: SALT })
   const back = plus(START, -DAY)
-  t.ok(table.add(print(1, 1), START))
-  t.ok(table.add(print(2, 2), back))
-  t.notOk(table.add(print(1, 1), back))
-  t.notOk(table.add(print(2, 2), START))
+  t.ok(table.add(fingerprint(1, 1), START))
+  t.ok(table.add(fingerprint(2, 2), back))
+  t.notOk(table.add(fingerprint(1, 1), back))
+  t.notOk(table.add(fingerprint(2, 2), START))
 
   const restarted = createNonceTable({ salt: SALT })
-  restarted.load(bytesOf([print(1, 1)]), START)
-  restarted.load(bytesOf([print(2, 2)]), back)
-  t.notOk(restarted.add(print(1, 1), back))
-  t.notOk(restarted.add(print(2, 2), back), 'stored under the wrong time, and still there')
+  restarted.load(bytesOf([fingerprint(1, 1)]), START)
+  restarted.load(bytesOf([fingerprint(2, 2)]), back)
+  t.notOk(restarted.add(fingerprint(1, 1), back))
+  t.notOk(restarted.add(fingerprint(2, 2), back), 'stored under the wrong time, and still there')
   t.end()
 })
 
 void t.test('a clock that jumps ahead frees nothing early, before and after a restart', (t) => {
   const table = createNonceTable({ salt: SALT })
-  t.ok(table.add(print(1, 1), START))
+  t.ok(table.add(fingerprint(1, 1), START))
   const jumped = plus(START, DAY)
-  t.ok(table.add(print(2, 2), jumped))
-  t.notOk(table.add(print(1, 1), jumped))
+  t.ok(table.add(fingerprint(2, 2), jumped))
+  t.notOk(table.add(fingerprint(1, 1), jumped))
   const back = plus(START, MINUTE)
-  t.ok(table.add(print(3, 3), back))
-  t.notOk(table.add(print(1, 1), back), 'set right again')
+  t.ok(table.add(fingerprint(3, 3), back))
+  t.notOk(table.add(fingerprint(1, 1), back), 'set right again')
   t.ok(table.heldSince() <= START, 'its row is not deleted')
 
   const restarted = createNonceTable({ salt: SALT })
-  restarted.load(bytesOf([print(1, 1)]), START)
-  restarted.load(bytesOf([print(2, 2)]), jumped)
-  restarted.load(bytesOf([print(3, 3)]), back)
-  for (const one of [print(1, 1), print(2, 2), print(3, 3)]) {
+  restarted.load(bytesOf([fingerprint(1, 1)]), START)
+  restarted.load(bytesOf([fingerprint(2, 2)]), jumped)
+  restarted.load(bytesOf([fingerprint(3, 3)]), back)
+  for (const one of [fingerprint(1, 1), fingerprint(2, 2), fingerprint(3, 3)]) {
     t.notOk(restarted.add(one, plus(back, SECOND)))
   }
   const over = pass(restarted, back, NONCE_KEPT_MS + 2 * SECOND, SECOND)
-  t.ok(restarted.add(print(1, 1), over), 'and it is forgotten when its time is over')
+  t.ok(restarted.add(fingerprint(1, 1), over), 'and it is forgotten when its time is over')
   t.end()
 })
 
 void t.test('a stop of hours between two calls frees nothing', (t) => {
   const table = createNonceTable({ salt: SALT })
-  t.ok(table.add(print(1, 1), START))
-  t.notOk(table.add(print(1, 1), plus(START, DAY)))
+  t.ok(table.add(fingerprint(1, 1), START))
+  t.notOk(table.add(fingerprint(1, 1), plus(START, DAY)))
   t.end()
 })
 
 void t.test('it tells since when it holds what it holds', (t) => {
   const table = createNonceTable({ salt: SALT })
   t.equal(table.heldSince(), Infinity)
-  table.add(print(1, 1), START)
+  table.add(fingerprint(1, 1), START)
   t.equal(table.heldSince(), START)
   const later = pass(table, START, NONCE_WINDOW_MS, SECOND)
   t.equal(table.heldSince(), START)
@@ -220,15 +220,15 @@ void t.test('it tells since when it holds what it holds', (t) => {
 
 void t.test('it tells until when, once nothing is held of a clock that was ahead', (t) => {
   const table = createNonceTable({ salt: SALT })
-  table.add(print(1, 1), plus(START, DAY))
+  table.add(fingerprint(1, 1), plus(START, DAY))
   const jumpedAgain = plus(START, -DAY)
   const restarted = createNonceTable({ salt: SALT })
-  restarted.load(bytesOf([print(1, 1)]), plus(START, DAY))
+  restarted.load(bytesOf([fingerprint(1, 1)]), plus(START, DAY))
   for (const one of [table, restarted]) {
     t.equal(one.heldUntil(), Infinity)
     const right = pass(one, START, NONCE_WINDOW_MS, SECOND)
     t.equal(one.heldUntil(), Infinity, 'it is still held')
-    t.notOk(one.add(print(1, 1), right))
+    t.notOk(one.add(fingerprint(1, 1), right))
     const over = pass(one, right, MINUTE, SECOND)
     t.equal(one.heldUntil(), over + NONCE_KEPT_MS)
     one.isFull(jumpedAgain)
@@ -238,13 +238,13 @@ void t.test('it tells until when, once nothing is held of a clock that was ahead
 })
 
 void t.test('a loaded table refuses exactly what the first one would', (t) => {
-  const prints = Array.from({ length: 20_000 }, (_, index) => spread(index))
+  const fingerprints = Array.from({ length: 20_000 }, (_, index) => spread(index))
   const table = createNonceTable({ salt: SALT })
-  for (let from = 0; from < prints.length; from += 1_000) {
-    table.load(bytesOf(prints.slice(from, from + 1_000)), plus(START, from / 1_000))
+  for (let from = 0; from < fingerprints.length; from += 1_000) {
+    table.load(bytesOf(fingerprints.slice(from, from + 1_000)), plus(START, from / 1_000))
   }
-  t.equal(table.size, prints.length)
-  t.equal(prints.filter((one) => table.add(one, plus(START, 100))).length, 0)
+  t.equal(table.size, fingerprints.length)
+  t.equal(fingerprints.filter((one) => table.add(one, plus(START, 100))).length, 0)
   t.ok(table.add(spread(20_001), plus(START, 100)))
   t.end()
 })

@@ -3,7 +3,7 @@ import fc from 'fast-check'
 import { jwtVerify, SignJWT } from 'jose'
 import t from 'tap'
 import { createMac } from '../../src/auth/mac.js'
-import type { TokenId } from '../../src/auth/secrets.js'
+import type { TokenId } from '../../src/auth/secret_generation.js'
 import {
   createTokenKeys,
   mintReceiptToken,

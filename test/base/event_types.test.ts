@@ -12,7 +12,7 @@ void t.test('whatever is published is in it', (t) => {
     'actors/intent/machine.ts',
     'actors/payout/machine.ts',
     'src/processor/changes/balance_alerts.ts',
-    'src/processor/commands/payout_create.ts',
+    'src/processor/commands/payouts/payout_create.ts',
   ]
   const named = /'((?:payment_intent|payout|balance)\.[a-z_]+)'/g
   const published = sources.flatMap((file) =>

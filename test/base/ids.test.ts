@@ -29,7 +29,7 @@ void t.test('ids of a kind sort by their time', async () => {
   )
 })
 
-void t.test('an id has the shape that is recognised, and of its own kind only', async (t) => {
+void t.test('an id has the shape that is recognized, and of its own kind only', async (t) => {
   for (const kind of Object.keys(PREFIX) as IdKind[]) {
     const id = newId<string>(kind, instant(1_795_239_297_425), random)
     t.ok(isIdOf(kind, id), id)

@@ -10,13 +10,13 @@ import { connectBus, streamProbe, type Bus } from '../../src/bus/nats.js'
 import { createRelay } from '../../src/processor/background/relay.js'
 import { eventually } from '../support/eventually.js'
 import { createNatsServer, type NatsServer } from '../support/nats_server.js'
-import { ownFolder } from '../support/own_folder.js'
-import { anEvent, createOutbox, oneLine, someEvents } from './events.js'
+import { tempFolder } from '../support/temp_folder.js'
+import { anEvent, createOutbox, oneLine, someEvents } from './bus_events.js'
 
 const log = createLog('test', { LOG_LEVEL: 'silent' })
 
 async function aServer(t: Test): Promise<NatsServer> {
-  const server = await createNatsServer(ownFolder(t))
+  const server = await createNatsServer(tempFolder(t))
   t.teardown(() => server.kill())
   return server
 }

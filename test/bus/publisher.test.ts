@@ -3,7 +3,7 @@ import { mock } from 'node:test'
 import t, { type Test } from 'tap'
 import { instant, SECOND } from '../../src/base/clock.js'
 import { createPublisher } from '../../src/bus/publisher.js'
-import { anEvent } from './events.js'
+import { anEvent } from './bus_events.js'
 
 /** One event that is out, over a link held by hand. */
 async function oneOut(t: Test) {

@@ -5,7 +5,7 @@ import { createLog } from '../../src/base/log.js'
 import { createRelay, type EventBus } from '../../src/processor/background/relay.js'
 import type { StoredEvent } from '../../src/store/store.js'
 import { eventually } from '../support/eventually.js'
-import { createOutbox, someEvents } from './events.js'
+import { createOutbox, someEvents } from './bus_events.js'
 
 const log = createLog('test', { LOG_LEVEL: 'silent' })
 
@@ -199,7 +199,7 @@ void t.test('an emptied bus gets everything that is still open', async (t) => {
   t.same(held.ids(), new Set(events.slice(10).map(({ id }) => id)))
 })
 
-void t.test('an outbox that can not be read for a while is read later', async (t) => {
+void t.test('an outbox that cannot be read for a while is read later', async (t) => {
   const held = heldBus()
   const outbox = createOutbox()
   outbox.commit(someEvents(5))

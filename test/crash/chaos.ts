@@ -10,14 +10,14 @@
  */
 import { randomInt } from 'node:crypto'
 import { parseArgs } from 'node:util'
-import { createChance } from '../fuzz/chance.js'
+import { createSeededRandom } from '../fuzz/seeded_random.js'
 import { numberFlag } from '../support/number_flag.js'
 import { partnerOf } from '../support/partner.js'
 import { receiverOf } from '../support/receiver.js'
 import { tendStack, type TendedStack } from '../support/tended_stack.js'
 import { startPayers } from './payers.js'
-import { reckon, type Reckoning } from './reckoning.js'
-import { pause, TROUBLES } from './troubles.js'
+import { reckon, type FinalChecks } from './final_checks.js'
+import { pause, FAULTS } from './faults.js'
 
 const { values } = parseArgs({
   options: { duration: { type: 'string', default: '60' }, seed: { type: 'string' } },
@@ -34,32 +34,32 @@ say(`chaos for ${seconds} s. Again: make chaos DURATION=${seconds} SEED=${seed}`
 const stack = await tendStack({ RAIL_DELAY_MS: '100', RATE_LIMIT: 'off' })
 const partner = partnerOf(stack.sandbox)
 const receiver = await receiverOf(partner)
-const payers = startPayers(partner, PAYERS, (payer) => createChance(seed, payer + 1))
-const troubles = await makeTrouble(stack)
+const payers = startPayers(partner, PAYERS, (payer) => createSeededRandom(seed, payer + 1))
+const faults = await injectFault(stack)
 await payers.stop()
-const reckoning = await reckon(stack.dataDir, partner, receiver, payers)
+const finalChecks = await reckon(stack.dataDir, partner, receiver, payers)
 await receiver.close()
 await stack.stop()
-tell(reckoning)
+run(finalChecks)
 
-async function makeTrouble(on: TendedStack): Promise<ReadonlyMap<string, number>> {
-  const chance = createChance(seed, 0)
+async function injectFault(on: TendedStack): Promise<ReadonlyMap<string, number>> {
+  const random = createSeededRandom(seed, 0)
   const done = new Map<string, number>()
   const until = performance.now() + seconds * 1_000
   while (performance.now() < until) {
-    await pause(chance.int(2 * CALM_MS))
-    const trouble = chance.pick(TROUBLES)
-    say(`  ${trouble.name}`)
-    await trouble.cause(on, chance)
-    done.set(trouble.name, (done.get(trouble.name) ?? 0) + 1)
+    await pause(random.int(2 * CALM_MS))
+    const fault = random.pick(FAULTS)
+    say(`  ${fault.name}`)
+    await fault.cause(on, random)
+    done.set(fault.name, (done.get(fault.name) ?? 0) + 1)
   }
   return done
 }
 
-function tell({ lost, doubled, events, executions, audit, clean }: Reckoning): void {
-  const times = [...troubles.values()].reduce((sum, count) => sum + count, 0)
+function run({ lost, doubled, events, executions, audit, clean }: FinalChecks): void {
+  const times = [...faults.values()].reduce((sum, count) => sum + count, 0)
   say(`troubles: ${times}`)
-  for (const [name, count] of troubles) say(`${String(count).padStart(8)}  ${name}`)
+  for (const [name, count] of faults) say(`${String(count).padStart(8)}  ${name}`)
   say(`payments: ${payers.payments.length} acknowledged, ${payers.gaveUp()} given up`)
   say(`the rail paid ${executions}; ${events} events were delivered`)
   for (const line of [...lost, ...doubled].slice(0, WRONG_LINES)) say(`  ${line}`)

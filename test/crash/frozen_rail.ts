@@ -5,12 +5,12 @@
 import type { Test } from 'tap'
 import { eventually } from '../support/eventually.js'
 import type { TendedStack } from '../support/tended_stack.js'
-import { FROZEN_STORY, PAYOUT_STORIES, type Story } from './stories.js'
-import type { Told } from './telling.js'
+import { FROZEN_SCENARIO, PAYOUT_SCENARIOS, type Scenario } from './scenarios.js'
+import type { Told } from './runner.js'
 
 export interface FrozenRail {
   readonly stack: TendedStack
-  readonly begin: (telling: string, stories: Readonly<Record<string, Story>>) => Told[]
+  readonly begin: (runner: string, scenarios: Readonly<Record<string, Scenario>>) => Told[]
 }
 
 /** Longer than a payment may take on its way to the rail. */
@@ -18,11 +18,11 @@ const FROZEN_FOR_MS = 11_000
 
 export async function frozenRail(t: Test, { stack, begin }: FrozenRail): Promise<void> {
   const [intent, payout] = begin('the rail frozen', {
-    'unknown, then refused': FROZEN_STORY,
-    completed: PAYOUT_STORIES['completed']!,
+    'unknown, then refused': FROZEN_SCENARIO,
+    completed: PAYOUT_SCENARIOS['completed']!,
   })
   const step = (told: Told | undefined, index: number): Promise<unknown> =>
-    told?.story.steps[index]?.(told.hand) ?? Promise.resolve()
+    told?.scenario.steps[index]?.(told.client) ?? Promise.resolve()
   await step(intent, 0)
   await step(intent, 1)
 
@@ -31,9 +31,9 @@ export async function frozenRail(t: Test, { stack, begin }: FrozenRail): Promise
   const thawAt = performance.now() + FROZEN_FOR_MS
   await step(intent, 2)
   await step(payout, 0)
-  await intent?.hand.until('authorized', ({ status }) => status === 'authorized')
+  await intent?.client.until('authorized', ({ status }) => status === 'authorized')
   await stack.kill('processor')
-  await payout?.hand.until('processing', ({ status }) => status === 'processing')
+  await payout?.client.until('processing', ({ status }) => status === 'processing')
   await eventually('it was long enough', () => performance.now() > thawAt)
   process.kill(rail, 'SIGCONT')
 

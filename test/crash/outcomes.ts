@@ -3,7 +3,7 @@
  * times and tokens are replaced by their kinds.
  *
  * Owns: reading an outcome where it can be seen: the API, the events, the ledger, the rail's
- * journal and the partner's webhook receiver. Does not own: what it must be (stories).
+ * journal and the partner's webhook receiver. Does not own: what it must be (scenarios).
  */
 import { join } from 'node:path'
 import { FILES } from '../../src/base/subjects.js'

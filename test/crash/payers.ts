@@ -2,9 +2,9 @@
  * Payers and partners without end: each pays, by QR or out, and pays again, and remembers all that
  * it was answered.
  *
- * Owns: what is paid and how it must end. Does not own: what goes wrong meanwhile (troubles).
+ * Owns: what is paid and how it must end. Does not own: what goes wrong meanwhile (faults).
  */
-import type { Chance } from '../fuzz/chance.js'
+import type { SeededRandom } from '../fuzz/seeded_random.js'
 import type { Partner } from '../support/partner.js'
 import { payByQr, payOut } from '../support/payments.js'
 import { aPayout } from '../support/requests.js'
@@ -39,7 +39,7 @@ type Method = (key: string) => Promise<Payment>
 export function startPayers(
   partner: Partner,
   count: number,
-  chanceOf: (payer: number) => Chance,
+  randomOf: (payer: number) => SeededRandom,
 ): Payers {
   const payments: Payment[] = []
   let gaveUp = 0
@@ -71,10 +71,10 @@ export function startPayers(
   ]
 
   const pay = async (payer: number): Promise<void> => {
-    const chance = chanceOf(payer)
+    const random = randomOf(payer)
     for (let number = 1; !stopping; number++) {
       try {
-        payments.push(await chance.pick(methods)(`payer ${payer}, payment ${number}`))
+        payments.push(await random.pick(methods)(`payer ${payer}, payment ${number}`))
       } catch {
         gaveUp += 1
       }

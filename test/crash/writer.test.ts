@@ -1,5 +1,5 @@
 /**
- * The one writer of the processor's file: a second one is refused, and a first one that can not
+ * The one writer of the processor's file: a second one is refused, and a first one that cannot
  * write any more stops and recovers.
  */
 import { spawn } from 'node:child_process'
@@ -9,13 +9,13 @@ import t from 'tap'
 import { projectRoot } from '../../src/base/protos.js'
 import { FILES } from '../../src/base/subjects.js'
 import { openDatabase } from '../../src/store/database.js'
-import { createChance } from '../fuzz/chance.js'
+import { createSeededRandom } from '../fuzz/seeded_random.js'
 import { auditOf } from '../support/audit.js'
 import { partnerOf, type Answer } from '../support/partner.js'
 import { insist, payByQr, payOut, untilStatus } from '../support/payments.js'
 import { anIntent } from '../support/requests.js'
 import { tendStack } from '../support/tended_stack.js'
-import { fullDisk } from './troubles.js'
+import { fullDisk } from './faults.js'
 
 const stack = await tendStack({ RAIL_DELAY_MS: '50' })
 t.teardown(() => stack.stop())
@@ -61,9 +61,9 @@ t.test('a disk that is full', async (t) => {
     })
   const before = stack.output().length
   const answers: (Answer | undefined)[] = []
-  const trouble = fullDisk.cause(stack, createChance(1, 1))
+  const fault = fullDisk.cause(stack, createSeededRandom(1, 1))
   for (const key of KEYS) answers.push(await create(key).catch(() => undefined))
-  await trouble
+  await fault
 
   const told = stack.output().slice(before)
   // Node ignores the signal of the limit, but the test runner's preload ends the process by it,
@@ -73,7 +73,7 @@ t.test('a disk that is full', async (t) => {
     t.match(stack.logOf('processor'), /a commit failed; its outcome is unknown/)
   }
   const refused = answers.filter((answer) => answer?.status === 503)
-  t.ok(refused.length > 0, 'it is said that it can not be done now')
+  t.ok(refused.length > 0, 'it is said that it cannot be done now')
   t.match(refused[0]?.body, { error: { code: 'configuration_error' } })
   t.ok(answers.every((answer) => answer?.status === 503 || answer?.status === 201))
 

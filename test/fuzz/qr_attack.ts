@@ -4,17 +4,17 @@
  * Owns: reading and watching. Does not own: the inputs (qr_input), the command line (qr).
  *
  * What must hold, whatever is read:
- * R1. An answer, never an exception: a reading, or a reason of the table and nothing else.
- * R2. The work is linear in the length of the code. It is counted, not timed.
- * R3. Read again, it is read the same.
- * R4. Whoever is paid, and how much, stands in the code; no more than the end of an account is
- *     shown, and less than half of it.
+ * - An answer, never an exception: a reading, or a reason of the table and nothing else.
+ * - The work is linear in the length of the code. It is counted, not timed.
+ * - Read again, it is read the same.
+ * - Whoever is paid, and how much, stands in the code; no more than the end of an account is
+ *   shown, and less than half of it.
  */
 import { ERRORS } from '../../src/base/errors.js'
 import { bindAmount, readQr, type QrOutcome, type QrReading } from '../../src/qr/read.js'
 import { wireCodeOf } from '../../src/qr/reasons.js'
 import { charactersTouched } from '../qr/effort.js'
-import { createChance } from './chance.js'
+import { createSeededRandom } from './seeded_random.js'
 import { qrInput, type QrInput } from './qr_input.js'
 
 export interface QrAttackOptions {
@@ -45,7 +45,7 @@ export function attackQr(options: QrAttackOptions): QrAttackReport {
   const faults: string[] = []
   let index = only ?? 0
   do {
-    const input = qrInput(createChance(seed, index))
+    const input = qrInput(createSeededRandom(seed, index))
     const { verdict, fault } = play(input, read)
     verdicts[verdict] = (verdicts[verdict] ?? 0) + 1
     if (fault !== undefined && faults.length < FAULTS_MAX) {

@@ -11,7 +11,7 @@ import { join } from 'node:path'
 import { projectRoot } from '../../src/base/protos.js'
 import { CORRIDOR_NAMES, type Corridor } from '../../src/qr/corridor.js'
 import { field, sealed } from '../qr/payloads.js'
-import type { Chance } from './chance.js'
+import type { SeededRandom } from './seeded_random.js'
 
 export interface QrInput {
   readonly corridor: Corridor
@@ -33,15 +33,15 @@ interface Node {
   value: string | Node[]
 }
 
-export function qrInput(chance: Chance): QrInput {
-  const vector = chance.pick(VECTORS)
-  const corridor = chance.once(8) ? chance.pick(CORRIDOR_NAMES) : vector.corridor
-  if (chance.once(6)) return { corridor, payload: spoilt(vector.payload, chance) }
-  const nodes = chance.once(10) ? randomNodes(chance, 3) : nodesOf(vector.payload)
+export function qrInput(random: SeededRandom): QrInput {
+  const vector = random.pick(VECTORS)
+  const corridor = random.once(8) ? random.pick(CORRIDOR_NAMES) : vector.corridor
+  if (random.once(6)) return { corridor, payload: spoilt(vector.payload, random) }
+  const nodes = random.once(10) ? randomNodes(random, 3) : nodesOf(vector.payload)
   const root = nodes.filter(({ id }) => id !== '63')
-  for (let times = chance.int(4); times >= 0; times--) change(root, chance)
+  for (let times = random.int(4); times >= 0; times--) change(root, random)
   const whole = sealed(written(root))
-  return { corridor, payload: chance.once(8) ? spoilt(whole, chance) : whole }
+  return { corridor, payload: random.once(8) ? spoilt(whole, random) : whole }
 }
 
 /** By a hand of its own, which takes what it can and leaves the rest. */
@@ -104,50 +104,50 @@ const VALUES = [
 /** What no code may hold, or what other readers take for digits. */
 const HOSTILE = [' ', '\u202e', '\ufeff', '\0', '\u2028', '\ud800', '١٢٣', '０１', '\r\n']
 
-const aValue = (chance: Chance): string => chance.pick(chance.once(8) ? HOSTILE : VALUES)
+const aValue = (random: SeededRandom): string => random.pick(random.once(8) ? HOSTILE : VALUES)
 
-function change(nodes: Node[], chance: Chance): void {
+function change(nodes: Node[], random: SeededRandom): void {
   // The first one says that it is a code at all, so it is mostly left alone.
-  const at = Math.max(chance.int(nodes.length + 1), chance.once(8) ? 0 : 1)
+  const at = Math.max(random.int(nodes.length + 1), random.once(8) ? 0 : 1)
   const node = nodes[at]
-  if (node === undefined) return void nodes.push(randomNode(chance, 1))
-  if (typeof node.value !== 'string' && node.value.length > 0 && !chance.once(3)) {
-    return change(node.value, chance)
+  if (node === undefined) return void nodes.push(randomNode(random, 1))
+  if (typeof node.value !== 'string' && node.value.length > 0 && !random.once(3)) {
+    return change(node.value, random)
   }
-  chance.pick<() => unknown>([
+  random.pick<() => unknown>([
     () => nodes.splice(at, 1),
-    () => nodes.splice(chance.int(nodes.length), 0, structuredClone(node)),
+    () => nodes.splice(random.int(nodes.length), 0, structuredClone(node)),
     () => nodes.push(...nodes.splice(at).reverse()),
-    () => (node.id = chance.pick([...IDS, ...MORE_IDS])),
-    () => (node.value = aValue(chance)),
-    () => (node.value = spoilt(typeof node.value === 'string' ? node.value : '', chance)),
-    () => (node.value = digits(chance, 1 + chance.int(45))),
-    () => nodes.splice(at, 0, randomNode(chance, 2)),
+    () => (node.id = random.pick([...IDS, ...MORE_IDS])),
+    () => (node.value = aValue(random)),
+    () => (node.value = spoilt(typeof node.value === 'string' ? node.value : '', random)),
+    () => (node.value = digits(random, 1 + random.int(45))),
+    () => nodes.splice(at, 0, randomNode(random, 2)),
   ])()
 }
 
-const digits = (chance: Chance, length: number): string =>
-  Array.from({ length }, () => chance.int(10)).join('')
+const digits = (random: SeededRandom, length: number): string =>
+  Array.from({ length }, () => random.int(10)).join('')
 
-function randomNode(chance: Chance, depth: number): Node {
-  const id = chance.once(3) ? digits(chance, 2) : chance.pick([...IDS, ...MORE_IDS])
+function randomNode(random: SeededRandom, depth: number): Node {
+  const id = random.once(3) ? digits(random, 2) : random.pick([...IDS, ...MORE_IDS])
   return {
     id,
-    value: depth > 0 && chance.once(2) ? randomNodes(chance, depth - 1) : aValue(chance),
+    value: depth > 0 && random.once(2) ? randomNodes(random, depth - 1) : aValue(random),
   }
 }
 
-const randomNodes = (chance: Chance, depth: number): Node[] =>
-  Array.from({ length: 1 + chance.int(6) }, () => randomNode(chance, depth))
+const randomNodes = (random: SeededRandom, depth: number): Node[] =>
+  Array.from({ length: 1 + random.int(6) }, () => randomNode(random, depth))
 
 /** Some characters taken out, put in or doubled. */
-function spoilt(text: string, chance: Chance): string {
+function spoilt(text: string, random: SeededRandom): string {
   let spoiling = text
-  for (let times = chance.int(3); times >= 0; times--) {
-    const from = chance.int(spoiling.length + 1)
-    const to = chance.once(2) ? from : from + chance.int(8)
-    const piece = chance.once(3) ? spoiling.slice(from, to).repeat(2) : aValue(chance)
-    spoiling = spoiling.slice(0, from) + (chance.once(4) ? '' : piece) + spoiling.slice(to)
+  for (let times = random.int(3); times >= 0; times--) {
+    const from = random.int(spoiling.length + 1)
+    const to = random.once(2) ? from : from + random.int(8)
+    const piece = random.once(3) ? spoiling.slice(from, to).repeat(2) : aValue(random)
+    spoiling = spoiling.slice(0, from) + (random.once(4) ? '' : piece) + spoiling.slice(to)
   }
   return spoiling
 }

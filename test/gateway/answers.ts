@@ -2,7 +2,7 @@
  * All that came back over a connection, cut into answers.
  *
  * Two kinds there are: the gateway's, JSON of an announced length; and pages of uWebSockets.js's
- * own, which it sends when it can not read a head, before it closes.
+ * own, which it sends when it cannot read a head, before it closes.
  */
 export interface SeenAnswer {
   readonly status: number

@@ -22,9 +22,9 @@ import {
   SUBJECT,
   TENANT,
   type Call,
-} from './partner.js'
+} from './signing_partner.js'
 import { startGateway } from './running_gateway.js'
-import { accept, refuseWith, silence, startStandIn } from './stand_in_processor.js'
+import { accept, refuseWith, silence, startStandIn } from './processor_stub.js'
 
 const INTENT = 'pi_01M7Y8R76ZBRBZPA32270W80C3'
 
@@ -42,7 +42,7 @@ void t.test('a signed create becomes one command and its body comes back as it i
   const [command] = gateway.standIn.commands
   t.match(command, {
     tenant: TENANT,
-    burn_only: false,
+    consume_nonce_only: false,
     operation: 'create_intent',
     create_intent: { ...createBody, idempotency_key: 'order 17' },
   })

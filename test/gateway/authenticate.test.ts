@@ -12,7 +12,7 @@ import {
   bytesOf,
   call,
   createRequest,
-  exchangeBytes,
+  roundTrip,
   KEY_ID,
   payoutBody,
   PRODUCTION_KEY_ID,
@@ -22,9 +22,9 @@ import {
   snapshot,
   statusOf,
   type Call,
-} from './partner.js'
+} from './signing_partner.js'
 import { startGateway } from './running_gateway.js'
-import { refuseWith } from './stand_in_processor.js'
+import { refuseWith } from './processor_stub.js'
 
 const INTENT = 'pi_01M7Y8R76ZBRBZPA32270W80C3'
 
@@ -127,7 +127,7 @@ void t.test(
 )
 
 void t.test(
-  'a signature that verified burns its nonce, whatever is wrong with the rest',
+  'a signature that verified consumes its nonce, whatever is wrong with the rest',
   async (t) => {
     const gateway = await startGateway(t)
     const cases: readonly [Call, number, string][] = [
@@ -156,7 +156,7 @@ void t.test(
       t.equal(answer.status, status, request.path)
       t.equal(errorOf(answer.json).code, code)
       const command = gateway.standIn.commands.at(-1)
-      t.equal(command?.burn_only, true)
+      t.equal(command?.consume_nonce_only, true)
       t.equal(command?.operation, undefined)
       t.equal(command?.signed_by?.nonce.length, 32)
     }
@@ -173,7 +173,7 @@ void t.test('hosts: explicit lists name the environments, another host is nobody
     environment: { SANDBOX_HOSTS: 'sandbox.example', PRODUCTION_HOSTS: 'api.example,old.example' },
   })
   const on = async (host: string, keyId: string): Promise<number> => {
-    const { text } = await exchangeBytes(gateway.port, bytesOf({ ...createRequest(), keyId }, host))
+    const { text } = await roundTrip(gateway.port, bytesOf({ ...createRequest(), keyId }, host))
     return statusOf(text)
   }
   t.equal(await on('sandbox.example', KEY_ID), 201)
@@ -222,7 +222,7 @@ void t.test(
   },
 )
 
-void t.test('a scheduled revocation comes true at its moment, without any news', async (t) => {
+void t.test('a scheduled revocation comes true at its moment, without any reports', async (t) => {
   let ahead = 0
   const clock: Clock = { now: () => instant(Date.now() + ahead) }
   const revoked_at = Date.now() + 60_000

@@ -1,13 +1,13 @@
 import t from 'tap'
-import { createAddressList, type AddressList } from '../../gateway/addresses.js'
-import { createClientAddress, sourceOf } from '../../gateway/client_address.js'
-import type { Exchange } from '../../gateway/exchange.js'
+import { createAddressList, type AddressList } from '../../gateway/authentication/ip_allowlist.js'
+import { createClientAddress, sourceOf } from '../../gateway/authentication/client_address.js'
+import type { RequestContext } from '../../gateway/http/request_context.js'
 
 const NO_PROXY: AddressList = () => false
 
 function clientOf(isProxy: AddressList, peer: string, forwarded?: string): string {
-  const exchange = { peer: () => peer, header: () => forwarded }
-  return createClientAddress(isProxy)(exchange as unknown as Exchange)
+  const request = { peer: () => peer, header: () => forwarded }
+  return createClientAddress(isProxy)(request as unknown as RequestContext)
 }
 
 void t.test('without proxies the header means nothing', (t) => {

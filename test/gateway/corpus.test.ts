@@ -8,7 +8,7 @@ import t from 'tap'
 import { eventually } from '../support/eventually.js'
 import { answersIn, isEnvelope } from './answers.js'
 import { CORPUS, CREATED, type Entry } from './corpus.js'
-import { bytesOf, call, createRequest, exchangeBytes, statusOf } from './partner.js'
+import { bytesOf, call, createRequest, roundTrip, statusOf } from './signing_partner.js'
 import { startGateway } from './running_gateway.js'
 
 const ENDS_WITHIN_MS = 25_000
@@ -116,6 +116,6 @@ void t.test('a request in two packets is the same request, or none', async (t) =
   })
   t.same(otherwise, [])
   for (const { create_intent } of gateway.standIn.commands) t.match(create_intent, CREATED)
-  const { text } = await exchangeBytes(gateway.port, bytesOf(createRequest()), 2_000)
+  const { text } = await roundTrip(gateway.port, bytesOf(createRequest()), 2_000)
   t.equal(statusOf(text), 201)
 })

@@ -4,7 +4,7 @@
  * Every one of them ends its connection by itself or is broken, so that a connection which stays
  * open is a hang.
  */
-import { bytesOf, createBody, createRequest, signedHeaders } from './partner.js'
+import { bytesOf, createBody, createRequest, signedHeaders } from './signing_partner.js'
 
 export interface Entry {
   readonly parts: readonly (string | Buffer)[]

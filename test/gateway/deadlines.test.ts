@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import t from 'tap'
 import { instant, type Clock } from '../../src/base/clock.js'
-import { createDeadlines, type Waits } from '../../gateway/deadlines.js'
+import { createDeadlines, type Waits } from '../../gateway/http/deadlines.js'
 import { eventually } from '../support/eventually.js'
 
 interface Thing extends Waits<Thing> {

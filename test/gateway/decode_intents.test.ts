@@ -5,9 +5,9 @@
 import t from 'tap'
 import { REPEATED, type HeaderValue } from '../../src/auth/verify.js'
 import type { Outcome } from '../../src/base/errors.js'
-import type { Operation } from '../../gateway/route.js'
+import type { Operation } from '../../gateway/routing/route.js'
 import { astral, brokenShapes, chars, decodeOf, refuses, takes } from './decoding.js'
-import { createBody } from './partner.js'
+import { createBody } from './signing_partner.js'
 
 void t.test('create intent', (t) => {
   const decode = decodeOf('POST', '/v1/payment_intents')

@@ -5,7 +5,7 @@
 import t from 'tap'
 import { REPEATED } from '../../src/auth/verify.js'
 import { astral, brokenShapes, chars, decodeOf, refuses, takes, type Decode } from './decoding.js'
-import { beneficiaryBody, payoutBody } from './partner.js'
+import { beneficiaryBody, payoutBody } from './signing_partner.js'
 
 void t.test('operations without a body take nothing or an empty object', (t) => {
   const routes = [

@@ -7,8 +7,8 @@ import { instant } from '../../src/base/clock.js'
 import type { ErrorCode, Outcome } from '../../src/base/errors.js'
 import type { RequestId } from '../../src/base/ids.js'
 import { ROUTES } from '../../gateway/app.js'
-import type { Exchange } from '../../gateway/exchange.js'
-import type { Operation } from '../../gateway/route.js'
+import type { RequestContext } from '../../gateway/http/request_context.js'
+import type { Operation } from '../../gateway/routing/route.js'
 
 export type Decode = (body: unknown, headers?: Record<string, HeaderValue>) => Outcome<Operation>
 
@@ -18,7 +18,7 @@ export function decodeOf(method: string, path: string): Decode {
   if (found === undefined || found.auth === 'none') throw new Error(`no route ${method} ${path}`)
   return (body, headers = {}) => {
     const text = typeof body === 'string' ? body : JSON.stringify(body)
-    const exchange: Exchange = {
+    const request: RequestContext = {
       requestId: 'req_1' as RequestId,
       startedAt: instant(0),
       method,
@@ -34,7 +34,7 @@ export function decodeOf(method: string, path: string): Decode {
       repeat: () => undefined,
     }
     return found.handler.decode({
-      exchange,
+      request,
       id: 'the_id',
       sessionJti: 'jti',
       receiptSubject: 'subject',

@@ -6,10 +6,10 @@ import type { Test } from 'tap'
 import { systemClock } from '../../src/base/clock.js'
 import { createLog } from '../../src/base/log.js'
 import { systemRandom } from '../../src/base/random.js'
-import type { Target } from '../../gateway/exchange.js'
-import { FORWARDED_FOR } from '../../gateway/head.js'
-import { createHttpServer, type HttpServer, type Service } from '../../gateway/http_server.js'
-import { BodyMemory } from '../../gateway/received_body.js'
+import type { Target } from '../../gateway/http/request_context.js'
+import { FORWARDED_FOR } from '../../gateway/http/head.js'
+import { createHttpServer, type HttpServer, type Service } from '../../gateway/http/server.js'
+import { BodyMemory } from '../../gateway/http/body.js'
 
 export const BODY_MAX = 1_000
 export const LARGE = 1_000_000
@@ -32,23 +32,23 @@ const echo: Service<Echo> = {
     bodyMaxBytes: path === '/large' ? LARGE : BODY_MAX,
     refusesAsConflict: false,
   }),
-  turnsAway: (exchange, { path }) => {
-    if (path === '/away') exchange.refuse('rate_limited')
-    else if (path === '/away_later') later.push(() => exchange.refuse('rate_limited'))
+  rejectEarly: (request, { path }) => {
+    if (path === '/away') request.refuse('rate_limited')
+    else if (path === '/away_later') later.push(() => request.refuse('rate_limited'))
     else return false
     return true
   },
-  serve: (exchange, { path }) => {
+  serve: (request, { path }) => {
     if (path === '/throw') throw new Error('a bug')
     if (path === '/never') return
     if (path === '/too_late') {
-      later.push(() => exchange.answer(200, JSON.stringify({ body: exchange.body.toString() })))
+      later.push(() => request.answer(200, JSON.stringify({ body: request.body.toString() })))
       return
     }
-    const { method, query } = exchange
-    const host = exchange.header('host')
-    const kept = exchange.header('x-kept')
-    const forwarded = exchange.header(FORWARDED_FOR)
+    const { method, query } = request
+    const host = request.header('host')
+    const kept = request.header('x-kept')
+    const forwarded = request.header(FORWARDED_FOR)
     const answer = {
       method,
       path,
@@ -56,10 +56,10 @@ const echo: Service<Echo> = {
       host,
       kept: typeof kept === 'symbol' ? 'repeated' : kept,
       forwarded: typeof forwarded === 'symbol' ? 'repeated' : forwarded,
-      body: exchange.body.toString(),
-      peer: exchange.peer(),
+      body: request.body.toString(),
+      peer: request.peer(),
     }
-    const respond = (): void => exchange.answer(200, JSON.stringify(answer))
+    const respond = (): void => request.answer(200, JSON.stringify(answer))
     if (path === '/later') later.push(respond)
     else respond()
   },
@@ -69,9 +69,9 @@ export const createEchoServer = (withinMs: number, bodies = new BodyMemory()): H
   createHttpServer({
     service: echo,
     keptHeaders: new Set(['x-kept', FORWARDED_FOR]),
-    sourceOf: (exchange) => {
-      const forwarded = exchange.header(FORWARDED_FOR)
-      return typeof forwarded === 'string' ? forwarded : exchange.peer()
+    sourceOf: (request) => {
+      const forwarded = request.header(FORWARDED_FOR)
+      return typeof forwarded === 'string' ? forwarded : request.peer()
     },
     tls: undefined,
     clock: systemClock,

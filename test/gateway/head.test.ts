@@ -3,13 +3,13 @@
  */
 import t from 'tap'
 import { bodyIn, chunked, head, startEcho, statusesIn } from './echo_server.js'
-import { exchangeBytes, proxyHeader } from './partner.js'
+import { roundTrip, proxyHeader } from './signing_partner.js'
 
 void t.test('a request is copied as it was sent', async (t) => {
   const port = await startEcho(t)
   const headers = ['X-Kept: one', 'X-Dropped: two', 'Content-Length: 5', 'Connection: close']
   const sent = head('POST /a%2Fb//c/?x=%20&y', ...headers)
-  const { text } = await exchangeBytes(port, `${sent}hello`)
+  const { text } = await roundTrip(port, `${sent}hello`)
   t.same(bodyIn(text), {
     method: 'POST',
     path: '/a%2Fb//c/',
@@ -24,7 +24,7 @@ void t.test('a request is copied as it was sent', async (t) => {
 
 void t.test('a header that comes twice is told apart from either value', async (t) => {
   const port = await startEcho(t)
-  const { text } = await exchangeBytes(
+  const { text } = await roundTrip(
     port,
     head('GET /', 'X-Kept: one', 'x-kept: one', 'Connection: close'),
   )
@@ -34,7 +34,7 @@ void t.test('a header that comes twice is told apart from either value', async (
 void t.test('a list may come in several lines, in their order', async (t) => {
   const port = await startEcho(t)
   const lines = ['X-Forwarded-For: 203.0.113.1', 'x-forwarded-for: 10.0.0.1, 10.0.0.2']
-  const { text } = await exchangeBytes(
+  const { text } = await roundTrip(
     port,
     head('GET /', ...lines, 'X-Forwarded-For: 10.0.0.3', 'Connection: close'),
   )
@@ -45,7 +45,7 @@ void t.test('a PROXY protocol header changes no peer, wherever it stands', async
   const port = await startEcho(t)
   const first = Buffer.concat([proxyHeader('203.0.113.9'), Buffer.from(head('GET /a'))])
   const second = Buffer.concat([proxyHeader('198.51.100.66'), Buffer.from(head('GET /b'))])
-  const { text } = await exchangeBytes(port, [Buffer.concat([first, second])])
+  const { text } = await roundTrip(port, [Buffer.concat([first, second])])
   const peers = [...text.matchAll(/"peer":"([^"]*)"/g)].map(([, peer]) => peer)
   t.same(peers, ['127.0.0.1', '127.0.0.1'])
 })
@@ -78,7 +78,7 @@ void t.test('framing that can be read in two ways ends the connection', async (t
   }
   for (const [what, bytes] of Object.entries(cases)) {
     for (const following of ['', head('GET /smuggled')]) {
-      const { text, closed } = await exchangeBytes(port, bytes + following)
+      const { text, closed } = await roundTrip(port, bytes + following)
       t.ok(closed, `${what}: closed`)
       t.notMatch(text, 'smuggled', `${what}: what follows is not read as a request`)
       t.notMatch(text, /^HTTP\/1\.1 2/m, `${what}: refused`)
@@ -90,11 +90,11 @@ void t.test('framing that can be read in two ways ends the connection', async (t
 void t.test('nothing is read behind a body in chunks', async (t) => {
   const port = await startEcho(t)
   const first = head('POST /a', 'Transfer-Encoding: chunked') + chunked('hello')
-  const alone = await exchangeBytes(port, first)
+  const alone = await roundTrip(port, first)
   t.same(statusesIn(alone.text), ['200'])
   t.ok(alone.closed)
   for (const bytes of [[first + head('GET /smuggled')], [first, head('GET /smuggled')]]) {
-    const { text, closed } = await exchangeBytes(port, bytes)
+    const { text, closed } = await roundTrip(port, bytes)
     t.notMatch(text, 'smuggled')
     t.ok(closed)
   }
@@ -112,9 +112,9 @@ void t.test('heads that the parser itself gives up on get no success', async (t)
     'TLS to a plain port': '\x16\x03\x01\x02\x00\x01\x00\x01\xfc\x03\x03',
   }
   for (const [what, bytes] of Object.entries(cases)) {
-    const { text } = await exchangeBytes(port, Buffer.from(bytes, 'latin1'))
+    const { text } = await roundTrip(port, Buffer.from(bytes, 'latin1'))
     t.notMatch(text, /^HTTP\/1\.1 2/m, what)
   }
-  const alive = await exchangeBytes(port, head('GET /', 'Connection: close'))
+  const alive = await roundTrip(port, head('GET /', 'Connection: close'))
   t.same(statusesIn(alive.text), ['200'])
 })

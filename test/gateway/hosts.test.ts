@@ -1,5 +1,5 @@
 import t from 'tap'
-import { createHosts } from '../../gateway/hosts.js'
+import { createHosts } from '../../gateway/routing/hosts.js'
 
 void t.test('while nothing is set every host is the sandbox', (t) => {
   const hosts = createHosts({ SANDBOX_HOSTS: ['api.localhost'], PRODUCTION_HOSTS: [] })

@@ -12,13 +12,13 @@ import {
   bytesOf,
   call,
   createRequest,
-  exchangeBytes,
+  roundTrip,
   payoutBody,
   snapshot,
   type Call,
-} from './partner.js'
+} from './signing_partner.js'
 import { startGateway } from './running_gateway.js'
-import { refuseWith, silence } from './stand_in_processor.js'
+import { refuseWith, silence } from './processor_stub.js'
 
 const INTENT = 'pi_01M7Y8R76ZBRBZPA32270W80C3'
 const withKey = { headers: { 'Idempotency-Key': 'order 17' } }
@@ -81,7 +81,7 @@ void t.test('keys that the parser makes one are told to be one', async (t) => {
   for (const sent of ['inv-é', 'inv-ü', 'ÿinv-', ' inv-\t']) {
     for (const encoding of ['latin1', 'utf8'] as const) {
       const bytes = Buffer.from(bytesOf(payout({ 'Idempotency-Key': sent })), encoding)
-      const { text } = await exchangeBytes(gateway.port, bytes)
+      const { text } = await roundTrip(gateway.port, bytes)
       t.match(text, /^HTTP\/1\.1 202 /, `${sent} ${encoding}`)
       t.equal(keyIn(text), 'inv-', `${sent} ${encoding}`)
       t.match(gateway.standIn.commands.at(-1), { create_payout: { idempotency_key: 'inv-' } })
@@ -94,12 +94,12 @@ void t.test('a key that is refused is not repeated, whatever is in it', async (t
   const refused = ['a\tb', 'inv-é-1', 'x'.repeat(256), 'a\x7f', 'é']
   for (const key of refused) {
     const bytes = Buffer.from(bytesOf(payout({ 'Idempotency-Key': key })), 'latin1')
-    const { text } = await exchangeBytes(gateway.port, bytes)
+    const { text } = await roundTrip(gateway.port, bytes)
     t.match(text, /^HTTP\/1\.1 400 /, JSON.stringify(key.slice(0, 20)))
     t.equal(keyIn(text), undefined, JSON.stringify(key.slice(0, 20)))
   }
   const twice = bytesOf(payout({ 'Idempotency-Key': 'a', 'idempotency-key': 'b' }))
-  const { text } = await exchangeBytes(gateway.port, twice)
+  const { text } = await roundTrip(gateway.port, twice)
   t.match(text, /^HTTP\/1\.1 400 /)
   t.equal(keyIn(text), undefined)
 })

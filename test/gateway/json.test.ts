@@ -32,7 +32,7 @@ void t.test('what it refuses', (t) => {
     'a trailing comma': '{"a":1,}',
     'a byte-order mark': '\ufeff{}',
     'a member twice': '{"a":1,"a":1}',
-    'a member twice, spelt differently': '{"a":1,"\\u0061":1}',
+    'a member twice, spelled differently': '{"a":1,"\\u0061":1}',
     'a member twice, deep inside': '{"x":[{"y":{"a":1,"b":2,"a":3}}]}',
     'a member twice, with trees': '{"a":{"b":{"c":1}},"a":{}}',
     'an empty name twice': '{"":1,"":2}',

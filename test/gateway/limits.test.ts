@@ -1,25 +1,25 @@
 /**
- * The limits at the door: each alone, and in front of a real gateway.
+ * The limits at the gateway: each alone, and in front of a real gateway.
  */
 import { connect } from 'node:net'
 import t from 'tap'
 import { instant, type Clock } from '../../src/base/clock.js'
 import type { TenantId } from '../../src/base/ids.js'
 import { readSettings } from '../../src/base/settings.js'
-import type { Caller } from '../../gateway/authenticate.js'
-import type { Exchange } from '../../gateway/exchange.js'
-import { createLane } from '../../gateway/lanes.js'
+import type { Caller } from '../../gateway/authentication/authenticate.js'
+import type { RequestContext } from '../../gateway/http/request_context.js'
+import { createTrafficClass } from '../../gateway/admission/traffic_class.js'
 import {
   createLimits,
   TENANT_IN_FLIGHT_MAX,
   type LimitName,
   type Limits,
-} from '../../gateway/limits.js'
+} from '../../gateway/admission/limits.js'
 import { eventually } from '../support/eventually.js'
-import { bytesOf, call, createRequest, SECRET, snapshot, TENANT } from './partner.js'
-import { STANDING_MAX, STANDING_MS } from '../../gateway/standing_queue.js'
+import { bytesOf, call, createRequest, SECRET, snapshot, TENANT } from './signing_partner.js'
+import { QUEUED_MAX, SUSTAINED_MS } from '../../gateway/admission/load_shedder.js'
 import { startGateway } from './running_gateway.js'
-import { accept, silence } from './stand_in_processor.js'
+import { accept, silence } from './processor_stub.js'
 
 interface Held {
   readonly limits: Limits
@@ -32,22 +32,22 @@ function limitsOf(environment: Record<string, string>): Held {
   const names: LimitName[] = []
   const limits = createLimits({
     settings: readSettings(environment, ''),
-    clientAddress: (exchange) => exchange.peer(),
+    clientAddress: (request) => request.peer(),
     clock: { now: () => NOW },
     onLimited: (name) => names.push(name),
   })
   return { limits, names }
 }
 
-const LANE = createLane('key')
+const TRAFFIC_CLASS = createTrafficClass('key')
 
 /** A queue that stands, and is asked for more. */
 function overload({ queue, overload }: Limits): void {
-  for (let i = 0; i < STANDING_MAX; i++) queue.enter(LANE)
-  for (const looks of [2, 1]) overload(instant(NOW - looks * STANDING_MS), () => LANE)
+  for (let i = 0; i < QUEUED_MAX; i++) queue.enter(TRAFFIC_CLASS)
+  for (const looks of [2, 1]) overload(instant(NOW - looks * SUSTAINED_MS), () => TRAFFIC_CLASS)
 }
 
-const from = (peer: string): Exchange => ({ peer: () => peer }) as unknown as Exchange
+const from = (peer: string): RequestContext => ({ peer: () => peer }) as unknown as RequestContext
 
 const caller = (tenant: string, rateKey: string, ratePerSecond = 0): Caller => ({
   tenant: tenant as TenantId,
@@ -80,11 +80,11 @@ void t.test('each limit says which one it was, and refuses nobody else', (t) => 
 
   overload(limits)
   t.equal(
-    limits.overload(NOW, () => LANE),
+    limits.overload(NOW, () => TRAFFIC_CLASS),
     'refused',
   )
   limits.shed()
-  t.same(names, ['address', 'key', 'in_flight', 'standing_queue'])
+  t.same(names, ['address', 'key', 'in_flight', 'load_shedder'])
   t.end()
 })
 
@@ -101,7 +101,7 @@ void t.test('RATE_LIMIT=off lifts them all', (t) => {
   }
   overload(limits)
   t.equal(
-    limits.overload(NOW, () => LANE),
+    limits.overload(NOW, () => TRAFFIC_CLASS),
     'passes',
   )
   t.same(names, [])
@@ -109,14 +109,14 @@ void t.test('RATE_LIMIT=off lifts them all', (t) => {
 })
 
 /** Time stands still, so that nothing refills however slow the machine is. */
-const standing = (): Clock => {
+const shedder = (): Clock => {
   const now = instant(Date.now())
   return { now: () => now }
 }
 
 void t.test('a source over its rate is 429 before anybody asks who it is', async (t) => {
   const environment = { RATE_LIMIT_PER_ADDRESS: '3' }
-  const gateway = await startGateway(t, { environment, clock: standing() })
+  const gateway = await startGateway(t, { environment, clock: shedder() })
   const strange = { ...createRequest(), unsigned: true }
   const answers = await Promise.all([1, 2, 3, 4].map(() => call(gateway.port, strange)))
   const over = answers.filter(({ status }) => status === 429)
@@ -130,7 +130,7 @@ void t.test('a source over its rate is 429 before anybody asks who it is', async
 void t.test('behind a proxy each client has its own rate', async (t) => {
   const gateway = await startGateway(t, {
     environment: { RATE_LIMIT_PER_ADDRESS: '1', TRUSTED_PROXIES: '127.0.0.0/8' },
-    clock: standing(),
+    clock: shedder(),
   })
   const as = async (client: string): Promise<number> => {
     const headers = { 'X-Forwarded-For': client }
@@ -157,7 +157,7 @@ void t.test('requests in flight: counted to the answer, whoever left', async (t)
       ],
     },
     environment: { RATE_LIMIT_PER_ADDRESS: '100000' },
-    clock: standing(),
+    clock: shedder(),
   })
   const sockets = Array.from({ length: TENANT_IN_FLIGHT_MAX }, () => {
     const socket = connect(gateway.port, '127.0.0.1')

@@ -8,10 +8,10 @@ import { join } from 'node:path'
 import t, { type Test } from 'tap'
 import { projectRoot } from '../../src/base/protos.js'
 import { freePort } from '../../src/supervisor/ports.js'
-import { bytesOf, call, createRequest, exchangeBytes, snapshot, statusOf } from './partner.js'
+import { bytesOf, call, createRequest, roundTrip, snapshot, statusOf } from './signing_partner.js'
 import { certificateFiles } from './certificate.js'
 import { eventually } from '../support/eventually.js'
-import { accept, refuseWith, startStandIn, type Script } from './stand_in_processor.js'
+import { accept, refuseWith, startStandIn, type Script } from './processor_stub.js'
 
 const MAIN = join(projectRoot(), '.build', 'gateway', 'main.js')
 
@@ -85,7 +85,7 @@ void t.test('several gateways share a port, and what is known of nonces and keys
   )
 
   const send = async (bytes: string): Promise<number> =>
-    statusOf((await exchangeBytes(port, bytes, 5_000)).text)
+    statusOf((await roundTrip(port, bytes, 5_000)).text)
   const twins = await Promise.all(
     Array.from({ length: 20 }, () => {
       const bytes = bytesOf(createRequest())

@@ -9,11 +9,11 @@ import t from 'tap'
 import type { PartnerUpdate } from '../../protos/types/causeway/v1/PartnerUpdate.js'
 import type { TenantId } from '../../src/base/ids.js'
 import { ROUTES } from '../../gateway/app.js'
-import type { AnyRoute, Auth } from '../../gateway/route.js'
+import type { AnyRoute, Auth } from '../../gateway/routing/route.js'
 import {
   bearer,
   bytesOf,
-  exchangeBytes,
+  roundTrip,
   KEY_ID,
   PRODUCTION_KEY_ID,
   receiptBearer,
@@ -23,9 +23,9 @@ import {
   statusOf,
   TENANT,
   type Signed,
-} from './partner.js'
+} from './signing_partner.js'
 import { startGateway, type Running } from './running_gateway.js'
-import { refuseWith } from './stand_in_processor.js'
+import { refuseWith } from './processor_stub.js'
 
 const SANDBOX = 'sandbox.example'
 const PRODUCTION = 'api.example'
@@ -215,7 +215,7 @@ async function send(port: number, route: AnyRoute, proof: Proof, id = INTENT): P
   const { method } = route
   const headers = proof.headers({ method, path })
   const request = { method, path: path + (proof.query ?? ''), unsigned: true, headers }
-  return (await exchangeBytes(port, bytesOf(request, proof.host ?? SANDBOX), 5_000)).text
+  return (await roundTrip(port, bytesOf(request, proof.host ?? SANDBOX), 5_000)).text
 }
 
 /** All bytes of an answer but those that differ between any two. */

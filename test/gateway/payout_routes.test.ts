@@ -9,12 +9,19 @@ import { instant } from '../../src/base/clock.js'
 import type { Outcome } from '../../src/base/errors.js'
 import type { RequestId } from '../../src/base/ids.js'
 import { ROUTES } from '../../gateway/app.js'
-import type { Exchange } from '../../gateway/exchange.js'
-import type { Operation } from '../../gateway/route.js'
-import { isLater, momentOf, roundDown, roundUp } from '../../gateway/schemas/moment.js'
-import { bytesOf, call, exchangeBytes, PRODUCTION_KEY_ID, statusOf, type Call } from './partner.js'
+import type { RequestContext } from '../../gateway/http/request_context.js'
+import type { Operation } from '../../gateway/routing/route.js'
+import { isLater, timestampOf, roundDown, roundUp } from '../../gateway/schemas/timestamp.js'
+import {
+  bytesOf,
+  call,
+  roundTrip,
+  PRODUCTION_KEY_ID,
+  statusOf,
+  type Call,
+} from './signing_partner.js'
 import { startGateway } from './running_gateway.js'
-import { refuseWith } from './stand_in_processor.js'
+import { refuseWith } from './processor_stub.js'
 
 interface Given {
   readonly query?: string
@@ -29,7 +36,7 @@ function decodeOf(method: string, path: string): Decode {
   if (found === undefined || found.auth === 'none') throw new Error(`no route ${method} ${path}`)
   return ({ query = '', body, key }) => {
     const text = typeof body === 'string' ? body : JSON.stringify(body)
-    const exchange: Exchange = {
+    const context: RequestContext = {
       requestId: 'req_1' as RequestId,
       startedAt: instant(0),
       method,
@@ -44,7 +51,12 @@ function decodeOf(method: string, path: string): Decode {
       refuse: () => undefined,
       repeat: () => undefined,
     }
-    return found.handler.decode({ exchange, id: 'the_id', sessionJti: '', receiptSubject: '' })
+    return found.handler.decode({
+      request: context,
+      id: 'the_id',
+      sessionJti: '',
+      receiptSubject: '',
+    })
   }
 }
 
@@ -146,19 +158,19 @@ void t.test('each route sends its own operation and answers with its own status'
   t.equal(gateway.standIn.commands.length, cases.length)
 })
 
-void t.test('a refused query burns its nonce and nothing else', async (t) => {
+void t.test('a refused query consumes its nonce and nothing else', async (t) => {
   const gateway = await startGateway(t)
   const path = '/v1/payouts?stauts=failed'
   const answer = await call(gateway.port, { method: 'GET', path })
   t.match(answer, { status: 400, json: { error: { code: 'invalid_request' } } })
-  t.match(gateway.standIn.commands, [{ burn_only: true, operation: undefined }])
+  t.match(gateway.standIn.commands, [{ consume_nonce_only: true, operation: undefined }])
 })
 
 void t.test('bytes beyond ASCII in a query are a 400', async (t) => {
   const gateway = await startGateway(t)
   const head = bytesOf({ method: 'GET', path: '/v1/payouts?reference=~' })
   const bytes = Buffer.from(head.replace('~', 'é'), 'utf8')
-  const { text } = await exchangeBytes(gateway.port, bytes)
+  const { text } = await roundTrip(gateway.port, bytes)
   t.equal(statusOf(text), 400)
 })
 
@@ -309,8 +321,8 @@ void t.test('a moment means what it says in every offset, and rounding encloses 
   }
   fc.assert(
     fc.property(epochMs, fraction, offset, offset, (ms, finer, one, other) => {
-      const moment = momentOf(textOf(ms, finer, one))
-      const same = momentOf(textOf(ms, finer, other))
+      const moment = timestampOf(textOf(ms, finer, one))
+      const same = timestampOf(textOf(ms, finer, other))
       if (moment === undefined || same === undefined) return false
       const isWhole = Number(finer) === 0
       return (

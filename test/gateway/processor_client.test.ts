@@ -1,16 +1,16 @@
 import t, { type Test } from 'tap'
 import { Metadata } from '@grpc/grpc-js'
-import { STREAM_BATCH_MAX_BYTES } from '../../src/base/bounds.js'
+import { STREAM_BATCH_MAX_BYTES } from '../../src/base/constants.js'
 import { systemClock, type Instant } from '../../src/base/clock.js'
 import { createLog } from '../../src/base/log.js'
 import {
   createProcessorClient,
   type StreamClient,
   type Waiting,
-} from '../../gateway/processor_client.js'
+} from '../../gateway/upstream/processor_client.js'
 import { eventually } from '../support/eventually.js'
 import { aPayout, largestMetadata } from '../support/requests.js'
-import { accept, silence, startStandIn } from './stand_in_processor.js'
+import { accept, silence, startStandIn } from './processor_stub.js'
 
 const log = createLog('test', { LOG_LEVEL: 'silent' })
 

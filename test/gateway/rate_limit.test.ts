@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import t from 'tap'
 import { instant, type Clock, type Instant } from '../../src/base/clock.js'
-import { createRateLimit } from '../../gateway/rate_limit.js'
+import { createRateLimit } from '../../gateway/admission/rate_limit.js'
 
 function heldClock(): Clock & { set(at: number): void } {
   let now: Instant = instant(1_000_000)

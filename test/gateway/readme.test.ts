@@ -12,9 +12,9 @@ import { ERRORS } from '../../src/base/errors.js'
 import { projectRoot } from '../../src/base/protos.js'
 import { SETTINGS } from '../../src/base/settings.js'
 import { ROUTES } from '../../gateway/app.js'
-import { CONNECTIONS_MAX, TENANT_IN_FLIGHT_MAX } from '../../gateway/limits.js'
+import { CONNECTIONS_MAX, TENANT_IN_FLIGHT_MAX } from '../../gateway/admission/limits.js'
 import type { SignatureReport } from '../../src/auth/signature_check.js'
-import { call, KEY_ID, SECRET } from './partner.js'
+import { call, KEY_ID, SECRET } from './signing_partner.js'
 import { startGateway } from './running_gateway.js'
 
 const GUIDE = readFileSync(join(projectRoot(), 'gateway', 'README.md'), 'utf8')

@@ -3,9 +3,9 @@ import {
   BODY_MAX_BYTES,
   PAYOUT_BODY_MAX_BYTES,
   SCAN_BODY_MAX_BYTES,
-} from '../../src/base/bounds.js'
+} from '../../src/base/constants.js'
 import { ROUTES } from '../../gateway/app.js'
-import { createRouter } from '../../gateway/route.js'
+import { createRouter } from '../../gateway/routing/route.js'
 
 const find = createRouter(ROUTES)
 

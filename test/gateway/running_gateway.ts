@@ -9,12 +9,15 @@ import { createLog } from '../../src/base/log.js'
 import { systemRandom } from '../../src/base/random.js'
 import { readSettings } from '../../src/base/settings.js'
 import type { PartnerUpdate } from '../../protos/types/causeway/v1/PartnerUpdate.js'
-import { watchDirectory, type Directory } from '../../gateway/directory.js'
+import { watchDirectory, type Directory } from '../../gateway/authentication/partner_directory.js'
 import { createGateway } from '../../gateway/gateway.js'
 import { createMetrics } from '../../gateway/metrics.js'
-import { createProcessorClient, type ProcessorClient } from '../../gateway/processor_client.js'
-import { snapshot } from './partner.js'
-import { startStandIn, type Script, type StandIn } from './stand_in_processor.js'
+import {
+  createProcessorClient,
+  type ProcessorClient,
+} from '../../gateway/upstream/processor_client.js'
+import { snapshot } from './signing_partner.js'
+import { startStandIn, type Script, type StandIn } from './processor_stub.js'
 
 export interface Running {
   readonly port: number

@@ -8,7 +8,7 @@ import { connect, type Socket } from 'node:net'
 import { fileURLToPath } from 'node:url'
 import t, { type Test } from 'tap'
 import { eventually } from '../support/eventually.js'
-import { bytesOf, createRequest, statusOf } from './partner.js'
+import { bytesOf, createRequest, statusOf } from './signing_partner.js'
 
 const FILES_MAX = 2_048
 const HALF_SENT = 4_200

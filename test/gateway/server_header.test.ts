@@ -2,7 +2,7 @@
  * No answer names the server software in a header: neither ours nor those of the parser itself.
  */
 import t from 'tap'
-import { bytesOf, createRequest, exchangeBytes } from './partner.js'
+import { bytesOf, createRequest, roundTrip } from './signing_partner.js'
 import { startGateway } from './running_gateway.js'
 
 const long = 'x'.repeat(20_000)
@@ -22,7 +22,7 @@ const SENT: Readonly<Record<string, readonly [bytes: string, status: number]>> =
 void t.test('no answer has a header of uWebSockets', async (t) => {
   const gateway = await startGateway(t)
   for (const [what, [bytes, status]] of Object.entries(SENT)) {
-    const { text } = await exchangeBytes(gateway.port, bytes)
+    const { text } = await roundTrip(gateway.port, bytes)
     const head = text.split('\r\n\r\n', 1).join()
     t.match(head, new RegExp(`^HTTP/1\\.1 ${status} `), what)
     t.notMatch(head, /uwebsockets/i, what)

@@ -4,8 +4,8 @@
 import { connect } from 'node:net'
 import t, { type Test } from 'tap'
 import { instant, type Clock } from '../../src/base/clock.js'
-import { ROOM_MIN } from '../../gateway/backlog.js'
-import { STANDING_MAX, STANDING_MS } from '../../gateway/standing_queue.js'
+import { CAPACITY_MIN } from '../../gateway/admission/request_scheduler.js'
+import { QUEUED_MAX, SUSTAINED_MS } from '../../gateway/admission/load_shedder.js'
 import { eventually } from '../support/eventually.js'
 import {
   bearer,
@@ -15,9 +15,9 @@ import {
   OTHER_KEY_ID,
   twoPartners,
   type Call,
-} from './partner.js'
+} from './signing_partner.js'
 import { startGateway, type Running } from './running_gateway.js'
-import { accept } from './stand_in_processor.js'
+import { accept } from './processor_stub.js'
 
 interface Stuck {
   readonly gateway: Running
@@ -35,14 +35,14 @@ async function stuckGateway(t: Test, request: Call, hasRoomFor: number): Promise
     environment: { RATE_LIMIT_PER_ADDRESS: '100000' },
     clock,
   })
-  for (let i = 0; i < STANDING_MAX; i++) {
+  for (let i = 0; i < QUEUED_MAX; i++) {
     const socket = connect(gateway.port, '127.0.0.1')
     socket.on('error', () => undefined)
     socket.write(bytesOf(request))
     t.teardown(() => socket.destroy())
   }
   await eventually('the processor has its part', () =>
-    isHolding(gateway, hasRoomFor, STANDING_MAX - hasRoomFor),
+    isHolding(gateway, hasRoomFor, QUEUED_MAX - hasRoomFor),
   )
   return { gateway, clock, pass: (ms) => (now += ms) }
 }
@@ -53,31 +53,31 @@ async function isHolding({ standIn, metrics }: Running, sent: number, held: numb
 
 void t.test('a processor that is stuck is spared, and callers are told at once', async (t) => {
   const request = { method: 'GET', path: '/v1/balances' }
-  const { gateway, clock, pass } = await stuckGateway(t, request, ROOM_MIN)
-  const held = STANDING_MAX - ROOM_MIN
+  const { gateway, clock, pass } = await stuckGateway(t, request, CAPACITY_MIN)
+  const held = QUEUED_MAX - CAPACITY_MIN
   const { commands } = gateway.standIn
   const early = call(gateway.port, createRequest())
-  await eventually('a longer queue is borne', () => isHolding(gateway, ROOM_MIN, held + 1))
-  pass(STANDING_MS)
+  await eventually('a longer queue is borne', () => isHolding(gateway, CAPACITY_MIN, held + 1))
+  pass(SUSTAINED_MS)
   const second = call(gateway.port, createRequest())
-  await eventually('so is one that stands', () => isHolding(gateway, ROOM_MIN, held + 2))
-  pass(STANDING_MS)
+  await eventually('so is one that stands', () => isHolding(gateway, CAPACITY_MIN, held + 2))
+  pass(SUSTAINED_MS)
   const over = await call(gateway.port, createRequest())
   t.equal(over.status, 503)
   t.equal(over.headers.get('retry-after'), '1')
   t.match(over.json, { error: { code: 'configuration_error', request_id: /^req_/ } })
-  const stranger = await call(gateway.port, { ...createRequest(), unsigned: true })
-  t.equal(stranger.status, 503, 'so is a stranger')
-  t.ok(await isHolding(gateway, ROOM_MIN, held + 2), 'nothing of them was kept')
-  t.match(await gateway.metrics(), 'gateway_limited_total{limit="standing_queue"} 2')
+  const unknownKey = await call(gateway.port, { ...createRequest(), unsigned: true })
+  t.equal(unknownKey.status, 503, 'so is a stranger')
+  t.ok(await isHolding(gateway, CAPACITY_MIN, held + 2), 'nothing of them was kept')
+  t.match(await gateway.metrics(), 'gateway_limited_total{limit="load_shedder"} 2')
 
   const other = call(gateway.port, { ...createRequest(), keyId: OTHER_KEY_ID })
-  await eventually('another key is held', () => isHolding(gateway, ROOM_MIN, held + 3))
+  await eventually('another key is held', () => isHolding(gateway, CAPACITY_MIN, held + 3))
   const intent = 'pi_01KAJ0V8X0ABCDEFGHJKMNPQRS'
   const path = `/v1/payment_intents/${intent}`
   const authorization = { Authorization: bearer(intent) }
   const app = call(gateway.port, { method: 'GET', path, unsigned: true, headers: authorization })
-  await eventually('an app goes ahead', () => isHolding(gateway, ROOM_MIN + 1, held + 3))
+  await eventually('an app goes ahead', () => isHolding(gateway, CAPACITY_MIN + 1, held + 3))
 
   const checked = await call(gateway.port, {
     method: 'POST',
@@ -101,12 +101,12 @@ void t.test('a processor that is stuck is spared, and callers are told at once',
 
 void t.test('lists wait beside the cycle and shed nobody', async (t) => {
   const request = { method: 'GET', path: '/v1/payouts' }
-  const { gateway, pass } = await stuckGateway(t, request, STANDING_MAX)
+  const { gateway, pass } = await stuckGateway(t, request, QUEUED_MAX)
   const { standIn, port } = gateway
   for (const more of [1, 2]) {
     void call(port, createRequest()).catch(() => undefined)
-    await eventually('it waits, too', () => standIn.commands.length === STANDING_MAX + more)
-    pass(STANDING_MS)
+    await eventually('it waits, too', () => standIn.commands.length === QUEUED_MAX + more)
+    pass(SUSTAINED_MS)
   }
   standIn.script = accept
   t.equal((await call(port, createRequest())).status, 201)

@@ -18,14 +18,14 @@ import {
   bytesOf,
   call,
   createRequest,
-  exchangeBytes,
+  roundTrip,
   KEY_ID,
   PRODUCTION_KEY_ID,
   SECRET,
   signedHeaders,
   statusOf,
   type Call,
-} from './partner.js'
+} from './signing_partner.js'
 import { startGateway } from './running_gateway.js'
 
 interface Vector {
@@ -163,10 +163,10 @@ void t.test('a request with signature headers is judged itself, as it arrived', 
     /(X-Service-Nonce: .*\r\n)/,
     (line) => line + line,
   )
-  const { text } = await exchangeBytes(gateway.port, lines)
+  const { text } = await roundTrip(gateway.port, lines)
   t.equal(statusOf(text), 200)
   t.match(text, '{"check":"nonce_format","result":"failed"')
-  t.equal(gateway.standIn.commands.length, 0, 'no nonce is burnt')
+  t.equal(gateway.standIn.commands.length, 0, 'no nonce is consumed')
 })
 
 void t.test('else the body describes a signature', async (t) => {

@@ -8,7 +8,7 @@ import { connect, type ConnectionOptions, type TLSSocket } from 'node:tls'
 import t from 'tap'
 import { eventually } from '../support/eventually.js'
 import { CERTIFICATE, certificateFiles } from './certificate.js'
-import { bytesOf, createRequest, exchangeBytes, statusOf } from './partner.js'
+import { bytesOf, createRequest, roundTrip, statusOf } from './signing_partner.js'
 import { startGateway } from './running_gateway.js'
 
 function secured(port: number, options: ConnectionOptions = {}): TLSSocket {
@@ -53,7 +53,7 @@ void t.test('a signed call is the same over TLS, and not without', async (t) => 
   const { port, standIn } = await startGateway(t, { environment: certificateFiles(t.testdir({})) })
   t.equal(statusOf(await answerTo(port, bytesOf(createRequest()))), 201)
   t.equal(standIn.commands[0]?.operation, 'create_intent')
-  const { text } = await exchangeBytes(port, bytesOf(createRequest()), 2_000)
+  const { text } = await roundTrip(port, bytesOf(createRequest()), 2_000)
   t.equal(text, '', 'plain HTTP gets no answer')
   t.equal(standIn.commands.length, 1)
 })
@@ -83,5 +83,5 @@ void t.test('files that are no certificate stop the start with their names', asy
       TLS_KEY_FILE: join(folder, 'key.pem'),
     },
   })
-  await t.rejects(start, { message: /cert\.pem and .*key\.pem can not be used/ })
+  await t.rejects(start, { message: /cert\.pem and .*key\.pem cannot be used/ })
 })

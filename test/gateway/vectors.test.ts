@@ -7,7 +7,7 @@ import { join } from 'node:path'
 import t, { type Test } from 'tap'
 import { instant, type Clock } from '../../src/base/clock.js'
 import { projectRoot } from '../../src/base/protos.js'
-import { bytesOf, exchangeBytes, KEY_ID, snapshot, statusOf } from './partner.js'
+import { bytesOf, roundTrip, KEY_ID, snapshot, statusOf } from './signing_partner.js'
 import { startGateway } from './running_gateway.js'
 
 interface Vector {
@@ -26,8 +26,11 @@ const file = join(projectRoot(), 'test', 'golden', 'signatures.json')
 const { vectors } = JSON.parse(readFileSync(file, 'utf8')) as { vectors: readonly Vector[] }
 const calls = vectors.filter(({ secret }) => secret.startsWith('sk_'))
 
-/** The status, and the nonces that were burnt. */
-async function sent(t: Test, vector: Vector): Promise<readonly [status: number, burnt: string[]]> {
+/** The status, and the nonces that were consumed. */
+async function sent(
+  t: Test,
+  vector: Vector,
+): Promise<readonly [status: number, consumed: string[]]> {
   const { method, path, timestamp, nonce, body, signature, secret } = vector
   const clock: Clock = { now: () => instant(Date.parse(timestamp)) }
   const keys = [{ key_id: KEY_ID, environment: 'sandbox', secret, revoked_at: 0 }]
@@ -40,18 +43,20 @@ async function sent(t: Test, vector: Vector): Promise<readonly [status: number, 
   }
   const sentPath = vector.sent_path ?? path
   const call = { method, path: sentPath, body, unsigned: true, headers }
-  const { text } = await exchangeBytes(gateway.port, bytesOf(call), 5_000)
-  const burnt = gateway.standIn.commands.map((command) => command.signed_by?.nonce.toString('hex'))
-  return [statusOf(text), burnt.map(String)]
+  const { text } = await roundTrip(gateway.port, bytesOf(call), 5_000)
+  const consumed = gateway.standIn.commands.map((command) =>
+    command.signed_by?.nonce.toString('hex'),
+  )
+  return [statusOf(text), consumed.map(String)]
 }
 
 void t.test('each of them proves who is calling', async (t) => {
   t.ok(calls.some(({ sent_path }) => sent_path?.includes('?')))
   t.ok(calls.some(({ path }) => path.includes('%')))
   for (const vector of calls) {
-    const [status, burnt] = await sent(t, vector)
+    const [status, consumed] = await sent(t, vector)
     t.not(status, 401, vector.name)
-    t.same(burnt, [vector.nonce], vector.name)
+    t.same(consumed, [vector.nonce], vector.name)
   }
 })
 

@@ -4,9 +4,9 @@
  */
 import t from 'tap'
 import { EVENT_TYPES } from '../../src/base/event_types.js'
-import { call, type Call } from './partner.js'
+import { call, type Call } from './signing_partner.js'
 import { startGateway } from './running_gateway.js'
-import { refuseWith } from './stand_in_processor.js'
+import { refuseWith } from './processor_stub.js'
 
 const ENDPOINT = '/v1/webhook_endpoints/we_1'
 const body = (value: unknown): { body: string } => ({ body: JSON.stringify(value) })
@@ -174,7 +174,11 @@ void t.test('what is not as described is a 400 that only spends its nonce', asyn
       const { status, json } = await call(gateway.port, { method, path, ...sent })
       const name = `${method} ${path} ${JSON.stringify(given)}`
       t.match([status, json], [400, { error: { code: 'invalid_request' } }], name)
-      t.match(gateway.standIn.commands.at(-1), { burn_only: true, operation: undefined }, name)
+      t.match(
+        gateway.standIn.commands.at(-1),
+        { consume_nonce_only: true, operation: undefined },
+        name,
+      )
     }
   }
 })

@@ -20,7 +20,7 @@ import { parseArgs } from 'node:util'
 import { connect } from 'nats'
 import { MINUTE, plus, SECOND, systemClock, toRfc3339 } from '../../src/base/clock.js'
 import { projectRoot } from '../../src/base/protos.js'
-import { openReceiver, type Receiver } from '../../src/operations/receiver.js'
+import { openReceiver, type Receiver } from '../../src/operations/webhook_receiver.js'
 import { openDatabase } from '../../src/store/database.js'
 import { freePort } from '../../src/supervisor/ports.js'
 import { auditOf } from '../support/audit.js'
@@ -46,7 +46,7 @@ const { values: args } = parseArgs({
 })
 if (args.name === undefined) throw new Error('usage: --name NAME [--out FOLDER]')
 
-const SHORT = { INTENT_TTL_S: '60', REVIEW_TTL_S: '60', HANDOVER_TTL_S: '5' }
+const SHORT = { INTENT_TTL_S: '60', REVIEW_TTL_S: '60', RAIL_SUBMIT_TTL_S: '5' }
 const NOWHERE = 'http://127.0.0.1:1/hooks?from=causeway'
 const INTENTS = '/v1/payment_intents'
 const BECAUSE = ['--as', 'freeze', '--reason', 'a frozen state']

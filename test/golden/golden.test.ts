@@ -11,12 +11,12 @@ import { rmSync } from 'node:fs'
 import { join } from 'node:path'
 import t, { type Test } from 'tap'
 import { systemClock } from '../../src/base/clock.js'
-import { openReceiver } from '../../src/operations/receiver.js'
+import { openReceiver } from '../../src/operations/webhook_receiver.js'
 import { openDatabase } from '../../src/store/database.js'
 import { auditOf } from '../support/audit.js'
 import { eventually } from '../support/eventually.js'
 import { operatorCli } from '../support/operator_cli.js'
-import { ownFolder } from '../support/own_folder.js'
+import { tempFolder } from '../support/temp_folder.js'
 import { partnerOf, type Partner } from '../support/partner.js'
 import { insist } from '../support/payments.js'
 import { startStack, type RunningStack } from '../support/stack.js'
@@ -55,7 +55,7 @@ for (const name of frozenNames()) {
   const frozen = readFrozen(name)
 
   void t.test(`${name}: the sandbox`, async (t) => {
-    const dataDir = join(ownFolder(t), 'data')
+    const dataDir = join(tempFolder(t), 'data')
     unpack(name, dataDir)
     const opened = await open(t, frozen, dataDir, SANDBOX_SETTINGS)
     await whatWasOpenEnds(t, opened)
@@ -67,7 +67,7 @@ for (const name of frozenNames()) {
   })
 
   void t.test(`${name}: production, and a bus that has forgotten everything`, async (t) => {
-    const dataDir = join(ownFolder(t), 'data')
+    const dataDir = join(tempFolder(t), 'data')
     unpack(name, dataDir)
     rmSync(join(dataDir, 'nats'), { recursive: true })
     const opened = await open(t, frozen, dataDir, PRODUCTION_SETTINGS)

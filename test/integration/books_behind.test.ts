@@ -9,7 +9,7 @@ import { FILES } from '../../src/base/subjects.js'
 import { readHighWater } from '../../src/processor/recovery/high_water.js'
 import { openDatabase } from '../../src/store/database.js'
 import { eventually } from '../support/eventually.js'
-import { ownFolder } from '../support/own_folder.js'
+import { tempFolder } from '../support/temp_folder.js'
 import { partnerOf } from '../support/partner.js'
 import { payByQr, payOut, untilStatus } from '../support/payments.js'
 import { aPayout } from '../support/requests.js'
@@ -17,7 +17,7 @@ import { startInVain, startStack, type RunningStack } from '../support/stack.js'
 
 // Many processes on a machine that may be busy.
 t.setTimeout(0)
-const folder = ownFolder(t)
+const folder = tempFolder(t)
 const EXIT_BOOKS_BEHIND = 78
 const SETTINGS = { RAIL_DELAY_MS: '20' }
 const BOOKS = FILES.processorDatabase

@@ -9,7 +9,7 @@ import { join } from 'node:path'
 import t, { type Test } from 'tap'
 import { auditOf } from '../support/audit.js'
 import { eventually } from '../support/eventually.js'
-import { ownFolder } from '../support/own_folder.js'
+import { tempFolder } from '../support/temp_folder.js'
 import { partnerOf } from '../support/partner.js'
 import { payOut, untilStatus } from '../support/payments.js'
 import { anIntent } from '../support/requests.js'
@@ -21,7 +21,7 @@ const MIB = 1024 * 1024
 /** What is under way must still be so when the disk is almost full. */
 const SETTINGS = { DISK_RESERVE_MB: '48', RAIL_DELAY_MS: '5000' }
 
-const disk = join(ownFolder(t), 'disk')
+const disk = join(tempFolder(t), 'disk')
 mkdirSync(disk)
 const mounted = spawnSync('mount', ['-t', 'tmpfs', '-o', 'size=256m', 'tmpfs', disk])
 if (mounted.status !== 0) t.plan(0, 'skipped: only root may mount a small disk')

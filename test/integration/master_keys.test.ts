@@ -8,14 +8,14 @@ import t from 'tap'
 import { auditOf } from '../support/audit.js'
 import { eventually } from '../support/eventually.js'
 import { operatorCli } from '../support/operator_cli.js'
-import { ownFolder } from '../support/own_folder.js'
+import { tempFolder } from '../support/temp_folder.js'
 import { partnerOf, type Answer, type Partner } from '../support/partner.js'
 import { receiverOf } from '../support/receiver.js'
 import { anIntent, aPayout } from '../support/requests.js'
 import { startInVain, startStack, type RunningStack } from '../support/stack.js'
 
 t.setTimeout(0)
-const folder = ownFolder(t)
+const folder = tempFolder(t)
 const dataDir = join(folder, 'data')
 const keyFile = join(folder, 'master.key')
 const settings = { MASTER_KEY_FILE: keyFile, RAIL_DELAY_MS: '20' }
@@ -111,7 +111,7 @@ t.test('the old key is replaced', async (t) => {
 })
 
 t.test('production starts with a key of its owner’s, which nobody else can read', async (t) => {
-  const elsewhere = join(ownFolder(t), 'data')
+  const elsewhere = join(tempFolder(t), 'data')
   const file = join(t.testdirName, 'own.key')
   const production = {
     ...{ MASTER_KEY_FILE: file, PRODUCTION_HOSTS: 'api.production.localhost' },

@@ -1,5 +1,5 @@
 /**
- * All around payouts through the real thing: beneficiaries, lists, forced outcomes, play money,
+ * All around payouts through the real thing: beneficiaries, lists, forced outcomes, test funds,
  * conversions.
  */
 import { writeFileSync } from 'node:fs'
@@ -12,7 +12,7 @@ import type { Sandbox } from '../../src/operations/sandbox.js'
 import type { KeyIssued__Output as KeyIssued } from '../../protos/types/causeway/v1/KeyIssued.js'
 import type { ProtoGrpcType } from '../../protos/types/operator.js'
 import { auditOf } from '../support/audit.js'
-import { ownFolder } from '../support/own_folder.js'
+import { tempFolder } from '../support/temp_folder.js'
 import { partnerOf, type Answer, type Partner } from '../support/partner.js'
 import { payOut, untilStatus } from '../support/payments.js'
 import { aPayout, largestMetadata } from '../support/requests.js'
@@ -22,7 +22,7 @@ const PRODUCTION = 'api.production.localhost'
 const ID_OF_NONE = '01M7Y8R76ZBRBZPA32270W80C3'
 
 /** Where production is served, the master key is never made by itself. */
-const masterKeyFile = join(ownFolder(t), 'master.key')
+const masterKeyFile = join(tempFolder(t), 'master.key')
 writeFileSync(masterKeyFile, `k1:${'07'.repeat(32)}\n`, { mode: 0o600 })
 const stack = await startStack({
   settings: {
@@ -168,7 +168,7 @@ async function payOutStuck(key: string): Promise<string> {
   return id
 }
 
-t.test('an outcome is forced, and comes as the news of the rail', async (t) => {
+t.test('an outcome is forced, and comes as the reports of the rail', async (t) => {
   const paid = await payOutStuck('stuck, then paid')
   t.match(await simulate(partner, paid, 'completed'), { status: 202, body: { id: paid } })
   await untilStatus(partner, `/v1/payouts/${paid}`, 'completed')

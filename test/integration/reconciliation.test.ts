@@ -15,7 +15,7 @@ import { bearer } from '../../src/base/internal_token.js'
 import { contracts, projectRoot } from '../../src/base/protos.js'
 import { openDatabase } from '../../src/store/database.js'
 import { auditOf } from '../support/audit.js'
-import { ownFolder } from '../support/own_folder.js'
+import { tempFolder } from '../support/temp_folder.js'
 import { partnerOf } from '../support/partner.js'
 import { payByQr, payOut, untilStatus } from '../support/payments.js'
 import { aPayout } from '../support/requests.js'
@@ -25,7 +25,7 @@ import { startStack } from '../support/stack.js'
 t.setTimeout(0)
 const stack = await startStack({ settings: { RAIL_DELAY_MS: '20' } })
 t.teardown(() => stack.stop())
-const folder = ownFolder(t)
+const folder = tempFolder(t)
 const partner = partnerOf(stack.sandbox)
 
 interface Ended {
@@ -155,7 +155,7 @@ t.test('another amount, currency or direction is named', async (t) => {
   t.match(await tampered(t, 'turned', turned), [['different', reversed]])
 })
 
-t.test('a line that can not be read is named, and no cell is a formula', async (t) => {
+t.test('a line that cannot be read is named, and no cell is a formula', async (t) => {
   const spoilt = change(lineOf(completed), /^/, '=1+')
   const found = await tampered(t, 'spoilt', spoilt)
   const bad = found.find(([kind]) => kind === 'bad_line')

@@ -14,7 +14,7 @@ import { openDatabase } from '../../src/store/database.js'
 import { auditOf } from '../support/audit.js'
 import { eventually } from '../support/eventually.js'
 import { operatorCli } from '../support/operator_cli.js'
-import { ownFolder } from '../support/own_folder.js'
+import { tempFolder } from '../support/temp_folder.js'
 import { partnerOf, type Answer, type Partner } from '../support/partner.js'
 import { payByQr, untilStatus } from '../support/payments.js'
 import { aPayout } from '../support/requests.js'
@@ -26,7 +26,7 @@ const UNAVAILABLE = 'configuration_error'
 const WITHIN_MS = 60_000
 
 t.setTimeout(300_000)
-const folder = ownFolder(t)
+const folder = tempFolder(t)
 const dataDir = join(folder, 'data')
 const books = join(dataDir, 'processor.db')
 const copy = join(folder, 'copy.db')

@@ -7,7 +7,7 @@ import { webhookDatabase } from '../../src/base/subjects.js'
 import { openDatabase } from '../../src/store/database.js'
 import { auditOf } from '../support/audit.js'
 import { eventually } from '../support/eventually.js'
-import { ownFolder } from '../support/own_folder.js'
+import { tempFolder } from '../support/temp_folder.js'
 import { partnerOf } from '../support/partner.js'
 import { payByQr, payOut } from '../support/payments.js'
 import { receiverOf, type TestReceiver } from '../support/receiver.js'
@@ -35,7 +35,7 @@ interface Told {
 
 t.setTimeout(0)
 const settings = { RAIL_DELAY_MS: '20', WEBHOOK_POOLS: '2' }
-const stack = await startStack({ dataDir: ownFolder(t), settings })
+const stack = await startStack({ dataDir: tempFolder(t), settings })
 t.teardown(() => stack.stop())
 const partner = partnerOf(stack.sandbox)
 const receivers = [await receiverOf(partner), await receiverOf(partner)] as const

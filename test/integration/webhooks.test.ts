@@ -7,12 +7,12 @@ import { join } from 'node:path'
 import t, { type Test } from 'tap'
 import { plus, systemClock, toRfc3339 } from '../../src/base/clock.js'
 import { projectRoot } from '../../src/base/protos.js'
-import { openReceiver } from '../../src/operations/receiver.js'
+import { openReceiver } from '../../src/operations/webhook_receiver.js'
 import { auditOf } from '../support/audit.js'
 import { eventually } from '../support/eventually.js'
 import { operatorCli } from '../support/operator_cli.js'
 import { operatorsOf } from '../support/operators.js'
-import { ownFolder } from '../support/own_folder.js'
+import { tempFolder } from '../support/temp_folder.js'
 import { partnerOf, type Answer } from '../support/partner.js'
 import { payOut } from '../support/payments.js'
 import { receiverOf, type Delivery, type TestReceiver } from '../support/receiver.js'
@@ -36,7 +36,7 @@ interface EventPage {
 
 // One stack for all; each story leaves its endpoints as they are.
 t.setTimeout(0)
-const stack = await startStack({ dataDir: ownFolder(t), settings: { RAIL_DELAY_MS: '20' } })
+const stack = await startStack({ dataDir: tempFolder(t), settings: { RAIL_DELAY_MS: '20' } })
 t.teardown(() => stack.stop())
 const partner = partnerOf(stack.sandbox)
 const ops = operatorCli(stack.dataDir)

@@ -41,7 +41,7 @@ void t.test('a key names its tenant, currency and kind, and nothing else has it'
 })
 
 void t.test(
-  'somebody’s money can not be overdrawn; funding and suspense stop short of int64',
+  'somebody’s money cannot be overdrawn; funding and suspense stop short of int64',
   (t) => {
     const floors = Object.fromEntries(kinds.map((k) => [k, floorOf(accountKey(demo, USD, k))]))
     t.strictSame(floors, {

@@ -4,28 +4,32 @@
  * Owns: which sides take turns, the supply, the findings, what makes a run void. Does not own: one
  * window (measurement), webhooks (bench_webhooks), how it is told (report).
  *
- * B1. The sides take turns, so that a machine that gets slower or faster does so for all of them.
- * B2. All sides get requests of the same kind, signed alike, from the same client.
- * B3. A run is void, whatever its figures, unless every request of every window, warm-up included,
- *     was answered as it should, all counts add up, the audit is clean, what was acknowledged can
- *     be read back, and the data was on a disk.
- * B4. Each scenario has a stack of its own, so none inherits another one's rows.
+ * - The sides take turns, so that a machine that gets slower or faster does so for all of them.
+ * - All sides get requests of the same kind, signed alike, from the same client.
+ * - A run is void, whatever its figures, unless every request of every window, warm-up included,
+ *   was answered as it should, all counts add up, the audit is clean, what was acknowledged can
+ *   be read back, and the data was on a disk.
+ * - Each scenario has a stack of its own, so none inherits another one's rows.
  */
 import type { Clock } from '../../src/base/clock.js'
 import type { Random } from '../../src/base/random.js'
 import type { Client, Order } from './client/client.js'
-import { median, type Machine } from './measures/machine.js'
+import { median, type Machine } from './measurement/machine.js'
 import {
   measure,
   type Measurement,
-  type PulseResult,
+  type IntervalResult,
   type WindowResult,
-} from './measures/measurement.js'
-import type { Programs, Running, Stack } from './site/programs.js'
-import { readBack } from './site/read_back.js'
+} from './measurement/measurement.js'
+import type { Programs, Running, Stack } from './system_under_test/programs.js'
+import { readBack } from './system_under_test/read_back.js'
 import { finding, type Finding, type Section, type Target } from './report/result.js'
 import { SCENARIOS, type ScenarioName } from './scenarios/scenarios.js'
-import { ONE_RECEIVER, openSite, type Site } from './site/site.js'
+import {
+  ONE_RECEIVER,
+  openSystem,
+  type SystemUnderTest,
+} from './system_under_test/system_under_test.js'
 
 export interface BenchSettings {
   readonly scenarios: readonly ScenarioName[]
@@ -50,7 +54,7 @@ export interface BenchOptions {
   readonly client: Client
   readonly clock: Clock
   readonly random: Random
-  readonly progress: (step: string, pulse: PulseResult | undefined) => void
+  readonly progress: (step: string, intervalSample: IntervalResult | undefined) => void
 }
 
 export interface BenchPart {
@@ -68,7 +72,7 @@ const RATIO_TARGETS: Partial<Record<ScenarioName, Target>> = { creates: { atLeas
 /** Signed ahead of the first window; then as much as the one before has shown to be used. */
 const FIRST_RATE = 5_000
 /** A later window is seldom faster by more; if it is, the client signs while it sends. */
-const SUPPLY_FACTOR = 1.3
+const PRESIGNED_FACTOR = 1.3
 const READ_BACK_MAX = 100
 
 interface Side {
@@ -87,14 +91,14 @@ export async function benchScenario(
   const stack = await programs.startStack({
     settings: { GATEWAYS: String(settings.gateways) },
   })
-  const site = await openSite(stack, client, ONE_RECEIVER)
+  const system = await openSystem(stack, client, ONE_RECEIVER)
   const sides = await sidesOf(scenario, stack, options)
 
-  const all = await takeTurns(options, scenario, site, sides)
+  const all = await takeTurns(options, scenario, system, sides)
   progress(`${scenario}: adding up`, undefined)
-  const reckoning = await site.settle()
+  const finalAccounts = await system.settle()
   const missing = await readBackSome(options, stack, all)
-  await site.close()
+  await system.close()
   await stack.stop()
 
   const counted = all.filter(({ result }) => result.repeat > 0)
@@ -104,14 +108,14 @@ export async function benchScenario(
       found.map((fault) => `${stepOf(result)}: ${fault}`),
     ),
     ...missing,
-    ...reckoning.faults,
+    ...finalAccounts.faults,
   ]
   const section: Section = {
     title: SCENARIOS[scenario],
     scenario,
     windows,
     findings: findingsOf(scenario, windows, settings),
-    reckoning,
+    finalAccounts,
   }
   return {
     sections: [section],
@@ -127,7 +131,7 @@ async function sidesOf(
   stack: Stack,
   { programs, settings }: BenchOptions,
 ): Promise<readonly Side[]> {
-  const ceiling = await programs.startCeiling(stack, settings.gateways)
+  const ceiling = await programs.startNullBackendGateway(stack, settings.gateways)
   const sides: Side[] = [
     { name: 'ceiling', stack, running: ceiling, awaitsWebhooks: false },
     { name: 'service', stack, running: stack, awaitsWebhooks: true },
@@ -141,7 +145,7 @@ async function sidesOf(
 async function takeTurns(
   options: BenchOptions,
   scenario: ScenarioName,
-  site: Site,
+  system: SystemUnderTest,
   sides: readonly Side[],
 ): Promise<Measurement[]> {
   const { settings, client, progress } = options
@@ -156,16 +160,16 @@ async function takeTurns(
       const measurement = await measure({
         side: side.name,
         repeat,
-        order: orderOf(options, scenario, site, side, { repeat, rate }),
+        order: orderOf(options, scenario, system, side, { repeat, rate }),
         client,
         watched: watchedBy(sides),
         cores,
         opsUrl: side.stack.sandbox.ops_url,
-        receiver: side.awaitsWebhooks ? site.receiver : undefined,
+        receiver: side.awaitsWebhooks ? system.receiver : undefined,
         strict: true,
-        tell: (pulse) => progress(`${scenario}, ${step}`, pulse),
+        tell: (intervalSample) => progress(`${scenario}, ${step}`, intervalSample),
       })
-      if (side.name === 'service') site.took(measurement.outcome)
+      if (side.name === 'service') system.took(measurement.outcome)
       const { ratePerSecond } = measurement.result
       expected.set(side.name, Math.max(rate, ratePerSecond))
       all.push(measurement)
@@ -188,17 +192,17 @@ function watchedBy(sides: readonly Side[]): { name: string; pid: number }[] {
 function orderOf(
   { settings }: BenchOptions,
   scenario: ScenarioName,
-  site: Site,
+  system: SystemUnderTest,
   { stack, running, awaitsWebhooks }: Side,
   { repeat, rate }: { readonly repeat: number; readonly rate: number },
 ): Order {
   const { withIdempotencyKey, leadInMs, inFlight, ratePerSecond } = settings
   const measureMs = repeat === 0 ? settings.warmUpMs : settings.measureMs
-  const perSecond = ratePerSecond ?? rate * SUPPLY_FACTOR
+  const perSecond = ratePerSecond ?? rate * PRESIGNED_FACTOR
   const { host, key_id: keyId, signing_secret: secret } = stack.sandbox
   return {
     scenario: {
-      ...site.orderOf(scenario, { withIdempotencyKey, awaitsWebhooks }),
+      ...system.orderOf(scenario, { withIdempotencyKey, awaitsWebhooks }),
       host,
       keyId,
       secret,
@@ -207,7 +211,7 @@ function orderOf(
     lasts: true,
     window: {
       address: running.address,
-      lanes: inFlight,
+      connections: inFlight,
       schedule: ratePerSecond === undefined ? undefined : [{ ms: Infinity, ratePerSecond }],
       leadInMs,
       measureMs,

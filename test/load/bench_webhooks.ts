@@ -4,19 +4,19 @@
  * Owns: the windows, and what their receivers tell. Does not own: the pool alone
  * (deliveries).
  *
- * H1. Payouts are created at a given rate; each has three events, so thirty deliveries. At twice
- *     what is aimed at, what arrives a second is what the whole stack can deliver.
- * H2. At half of what was reached, the age of what arrives is what a receiver would feel. In turns
- *     with it, beside one endpoint that never answers and one that takes two seconds: the same
- *     stack, so that neither has code that is warmer.
+ * - Payouts are created at a given rate; each has three events, so thirty deliveries. At twice
+ *   what is aimed at, what arrives a second is what the whole stack can deliver.
+ * - At half of what was reached, the age of what arrives is what a receiver would feel. In turns
+ *   with it, beside one endpoint that never answers and one that takes two seconds: the same
+ *   stack, so that neither has code that is warmer.
  */
 import type { BenchOptions, BenchPart } from './bench.js'
-import { median } from './measures/machine.js'
-import { measure, type Measurement } from './measures/measurement.js'
-import type { EndpointPlan, Manner } from './site/receiver.js'
+import { median } from './measurement/machine.js'
+import { measure, type Measurement } from './measurement/measurement.js'
+import type { EndpointPlan, Manner } from './system_under_test/webhook_receivers.js'
 import { finding, type Finding, type Section } from './report/result.js'
 import { SCENARIOS } from './scenarios/scenarios.js'
-import { openSite, type Site } from './site/site.js'
+import { openSystem, type SystemUnderTest } from './system_under_test/system_under_test.js'
 
 const ENDPOINTS = 10
 const DELIVERIES_A_PAYOUT = 3 * ENDPOINTS
@@ -33,14 +33,14 @@ const PLANS = [
 
 export async function benchWebhooks(options: BenchOptions): Promise<BenchPart> {
   const full = (2 * AIM_PER_SECOND) / DELIVERIES_A_PAYOUT
-  const { played, reckoning } = await onSite(options, PLANS, async (site) => {
-    await play(options, site, 'warm-up', full / 2)
-    const saturated = await play(options, site, 'saturated', full)
+  const { played, finalAccounts } = await onSystem(options, PLANS, async (system) => {
+    await play(options, system, 'warm-up', full / 2)
+    const saturated = await play(options, system, 'saturated', full)
     const half = arrivedPerSecond(saturated) / 2 / DELIVERIES_A_PAYOUT
-    await site.quiet()
+    await system.quiet()
     const turns: Turn[] = []
     for (let turn = 1; turn <= options.settings.repeat; turn += 1) {
-      turns.push(await playTurn(options, site, half, turn))
+      turns.push(await runRound(options, system, half, turn))
     }
     return { saturated, turns }
   })
@@ -51,9 +51,9 @@ export async function benchWebhooks(options: BenchOptions): Promise<BenchPart> {
     scenario: 'webhooks',
     windows: windows.map(({ result }) => result),
     findings: findingsOf(saturated, turns),
-    reckoning,
+    finalAccounts,
   }
-  const faults = [...windows.flatMap(({ faults: found }) => found), ...reckoning.faults]
+  const faults = [...windows.flatMap(({ faults: found }) => found), ...finalAccounts.faults]
   return { sections: [section], voidBecause: faults.map((fault) => `webhooks: ${fault}`) }
 }
 
@@ -63,39 +63,39 @@ interface Turn {
 }
 
 /** Afterwards what was held back from the ill ones has reached them. */
-async function playTurn(
+async function runRound(
   options: BenchOptions,
-  site: Site,
+  system: SystemUnderTest,
   half: number,
   turn: number,
 ): Promise<Turn> {
-  const healthy = await play(options, site, 'half load', half, turn)
-  site.receiver.fallIll()
-  const ill = await play(options, site, 'half load, one dead, one slow', half, turn)
-  site.receiver.recover()
-  await site.quiet()
+  const healthy = await play(options, system, 'half load', half, turn)
+  system.receiver.fallIll()
+  const ill = await play(options, system, 'half load, one dead, one slow', half, turn)
+  system.receiver.recover()
+  await system.quiet()
   return { healthy, ill }
 }
 
-async function onSite<T>(
+async function onSystem<T>(
   { programs, client, progress, settings }: BenchOptions,
   plans: readonly EndpointPlan[],
-  play_: (site: Site) => Promise<T>,
+  run: (system: SystemUnderTest) => Promise<T>,
 ) {
   progress('webhooks: starting a stack', undefined)
   const stack = await programs.startStack({ settings: { GATEWAYS: String(settings.gateways) } })
-  const site = await openSite(stack, client, plans)
-  const played = await play_(site)
+  const system = await openSystem(stack, client, plans)
+  const played = await run(system)
   progress('webhooks: adding up', undefined)
-  const reckoning = await site.settle()
-  await site.close()
+  const finalAccounts = await system.settle()
+  await system.close()
   await stack.stop()
-  return { played, reckoning }
+  return { played, finalAccounts }
 }
 
 async function play(
   { settings, client, machine, progress }: BenchOptions,
-  site: Site,
+  system: SystemUnderTest,
   step: string,
   payoutsPerSecond: number,
   repeat = 1,
@@ -106,26 +106,26 @@ async function play(
     side: step,
     repeat,
     order: {
-      scenario: site.orderOf('webhooks', { withIdempotencyKey, awaitsWebhooks: false }),
+      scenario: system.orderOf('webhooks', { withIdempotencyKey, awaitsWebhooks: false }),
       journeys: Math.ceil((payoutsPerSecond * (leadInMs + measureMs)) / 1_000),
       lasts: true,
       window: {
-        address: site.stack.address,
-        lanes: inFlight,
+        address: system.stack.address,
+        connections: inFlight,
         schedule: [{ ms: Infinity, ratePerSecond: payoutsPerSecond }],
         leadInMs,
         measureMs,
       },
     },
     client,
-    watched: [...site.stack.processes(), { name: 'client', pid: process.pid }],
+    watched: [...system.stack.processes(), { name: 'client', pid: process.pid }],
     cores: machine.cores,
-    opsUrl: site.stack.sandbox.ops_url,
-    receiver: site.receiver,
+    opsUrl: system.stack.sandbox.ops_url,
+    receiver: system.receiver,
     strict: true,
-    tell: (pulse) => progress(`webhooks, ${step}`, pulse),
+    tell: (intervalSample) => progress(`webhooks, ${step}`, intervalSample),
   })
-  site.took(measurement.outcome)
+  system.took(measurement.outcome)
   return measurement
 }
 

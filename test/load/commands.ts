@@ -4,9 +4,9 @@
  * Owns: each command's flags and their defaults. Does not own: what it measures (bench,
  * bench_webhooks, open_load, compare, scale, profile).
  *
- * C1. All flags are read before anything is started.
- * C2. With `--quick` every step is taken for a moment only, as tests need it; no figure of it means
- *     anything.
+ * - All flags are read before anything is started.
+ * - With `--quick` every step is taken for a moment only, as tests need it; no figure of it means
+ *   anything.
  */
 import { basename, resolve } from 'node:path'
 import { systemClock } from '../../src/base/clock.js'
@@ -18,8 +18,8 @@ import { benchWebhooks } from './bench_webhooks.js'
 import type { Client } from './client/client.js'
 import { compare } from './compare.js'
 import { UsageError, type Flags } from './flags.js'
-import type { Machine } from './measures/machine.js'
-import type { PulseResult } from './measures/measurement.js'
+import type { Machine } from './measurement/machine.js'
+import type { IntervalResult } from './measurement/measurement.js'
 import { soak, steadyLoad, type OpenLoadPart } from './open_load.js'
 import {
   addressOf,
@@ -27,7 +27,7 @@ import {
   type LoadSettings,
   type Programs,
   type Stack,
-} from './site/programs.js'
+} from './system_under_test/programs.js'
 import { profile } from './profile/profile.js'
 import { revision } from './profile/revision.js'
 import type { RunResult } from './report/result.js'
@@ -40,7 +40,7 @@ export interface Tools {
   readonly machine: Machine
   readonly programs: Programs
   readonly client: Client
-  readonly progress: (step: string, pulse: PulseResult | undefined) => void
+  readonly progress: (step: string, intervalSample: IntervalResult | undefined) => void
 }
 
 export interface Plan {
@@ -239,7 +239,7 @@ function planLoad(flags: Flags, common: Common): Plan {
       programs: `${running ? 'a running stack' : programsInWords(common.clients, common.gateways)}`,
     },
     run: async (tools) => {
-      const stack = running ? await runningStack() : await ownStack(tools, common)
+      const stack = running ? await runningStack() : await ephemeralStack(tools, common)
       return oneSection(await steadyLoad({ ...tools, ...load }, stack, load))
     },
   }
@@ -255,7 +255,7 @@ function planSoak(flags: Flags, common: Common): Plan {
       programs: programsInWords(common.clients, common.gateways),
     },
     run: async (tools) =>
-      oneSection(await soak({ ...tools, ...load }, await ownStack(tools, common), load)),
+      oneSection(await soak({ ...tools, ...load }, await ephemeralStack(tools, common), load)),
   }
 }
 
@@ -289,7 +289,7 @@ function planSpike(flags: Flags, common: Common): Plan {
       programs: programsInWords(common.clients, common.gateways),
     },
     run: async (tools) => {
-      const stack = await ownStack(tools, common, SPIKE_SETTINGS)
+      const stack = await ephemeralStack(tools, common, SPIKE_SETTINGS)
       return oneSection(await spike({ ...tools, ...load }, stack, plan))
     },
   }
@@ -361,7 +361,7 @@ const oneSection = ({ section, voidBecause }: OpenLoadPart): BenchPart => ({
   voidBecause,
 })
 
-function ownStack(
+function ephemeralStack(
   { programs, progress }: Tools,
   { gateways }: Common,
   settings: LoadSettings = {},

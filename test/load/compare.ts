@@ -4,17 +4,21 @@
  * Owns: whose turn it is, and the ratios. Does not own: building them
  * (src/scripts/bench_compare.sh).
  *
- * A1. Each turn is a fresh stack with a warm-up; base and head take turns in the order base head
- *     head base …, so that a drift of the machine falls on both.
- * A2. What is compared are the ratios of neighbouring turns; their spread tells what a ratio is
- *     worth.
+ * - Each turn is a fresh stack with a warm-up; base and head take turns in the order base head
+ *   head base …, so that a drift of the machine falls on both.
+ * - What is compared are the ratios of neighbouring turns; their spread tells what a ratio is
+ *   worth.
  */
 import type { BenchOptions, BenchPart } from './bench.js'
-import { median } from './measures/machine.js'
-import { measure, type Measurement } from './measures/measurement.js'
+import { median } from './measurement/machine.js'
+import { measure, type Measurement } from './measurement/measurement.js'
 import { finding, type Finding, type Section } from './report/result.js'
 import type { ScenarioName } from './scenarios/scenarios.js'
-import { ONE_RECEIVER, openSite, type Site } from './site/site.js'
+import {
+  ONE_RECEIVER,
+  openSystem,
+  type SystemUnderTest,
+} from './system_under_test/system_under_test.js'
 
 /** Built checkouts. */
 export interface Roots {
@@ -34,7 +38,7 @@ export async function compare(
   for (let repeat = 1; repeat <= options.settings.repeat; repeat += 1) {
     const order: readonly Revision[] = repeat % 2 === 1 ? ['base', 'head'] : ['head', 'base']
     for (const revision of order) {
-      all.push(await playTurn(options, scenario, revision, roots[revision], repeat))
+      all.push(await runRound(options, scenario, revision, roots[revision], repeat))
     }
   }
   const windows = all.map(({ result }) => result)
@@ -43,7 +47,7 @@ export async function compare(
     scenario,
     windows,
     findings: ratiosOf(all, options.settings.repeat),
-    reckoning: undefined,
+    finalAccounts: undefined,
   }
   const faults = all.flatMap(({ faults: found, result: { side, repeat } }) =>
     found.map((fault) => `${scenario}, ${side} ${repeat}: ${fault}`),
@@ -51,7 +55,7 @@ export async function compare(
   return { sections: [section], voidBecause: faults }
 }
 
-async function playTurn(
+async function runRound(
   options: BenchOptions,
   scenario: ScenarioName,
   revision: Revision,
@@ -64,18 +68,18 @@ async function playTurn(
     settings: { GATEWAYS: String(settings.gateways) },
     root,
   })
-  const site = await openSite(stack, client, ONE_RECEIVER)
-  await play(options, site, scenario, { revision, repeat: 0, measureMs: settings.warmUpMs })
+  const system = await openSystem(stack, client, ONE_RECEIVER)
+  await play(options, system, scenario, { revision, repeat: 0, measureMs: settings.warmUpMs })
   const measureMs = settings.measureMs
-  const measurement = await play(options, site, scenario, { revision, repeat, measureMs })
-  await site.close()
+  const measurement = await play(options, system, scenario, { revision, repeat, measureMs })
+  await system.close()
   await stack.stop()
   return measurement
 }
 
 function play(
   { settings, client, machine, progress }: BenchOptions,
-  site: Site,
+  system: SystemUnderTest,
   scenario: ScenarioName,
   turn: { readonly revision: Revision; readonly repeat: number; readonly measureMs: number },
 ): Promise<Measurement> {
@@ -85,24 +89,25 @@ function play(
     side: turn.revision,
     repeat: turn.repeat,
     order: {
-      scenario: site.orderOf(scenario, { withIdempotencyKey, awaitsWebhooks: true }),
+      scenario: system.orderOf(scenario, { withIdempotencyKey, awaitsWebhooks: true }),
       journeys: Math.ceil(ahead / 1_000),
       lasts: true,
       window: {
-        address: site.stack.address,
-        lanes: inFlight,
+        address: system.stack.address,
+        connections: inFlight,
         schedule: ratePerSecond === undefined ? undefined : [{ ms: Infinity, ratePerSecond }],
         leadInMs,
         measureMs: turn.measureMs,
       },
     },
     client,
-    watched: [...site.stack.processes(), { name: 'client', pid: process.pid }],
+    watched: [...system.stack.processes(), { name: 'client', pid: process.pid }],
     cores: machine.cores,
-    opsUrl: site.stack.sandbox.ops_url,
-    receiver: site.receiver,
+    opsUrl: system.stack.sandbox.ops_url,
+    receiver: system.receiver,
     strict: true,
-    tell: (pulse) => progress(`${scenario}, ${turn.revision} ${turn.repeat}`, pulse),
+    tell: (intervalSample) =>
+      progress(`${scenario}, ${turn.revision} ${turn.repeat}`, intervalSample),
   })
 }
 

@@ -1,11 +1,11 @@
 import t from 'tap'
-import { linesOf, type Counts } from './site/accounts.js'
+import { linesOf, type Counts } from './system_under_test/accounts.js'
 import { spikeFindings } from './spike.js'
-import { createAwaited } from './scenarios/awaited.js'
-import { createMixture } from './scenarios/mixture.js'
+import { createAwaited } from './scenarios/webhook_wait.js'
+import { createWorkloadMix } from './scenarios/workload_mix.js'
 import { aWindow } from './report/results.js'
 import { COMPLETED, NOTHING_ACKNOWLEDGED, type Scenario } from './scenarios/scenario.js'
-import { slopeOf, slopesOf } from './measures/slopes.js'
+import { slopeOf, slopesOf } from './measurement/slopes.js'
 
 const NONE: Counts = {
   intents: {},
@@ -73,7 +73,7 @@ t.test('growth is the slope of what came after the first third', (t) => {
 })
 
 t.test('a spike is told by what was refused, given up and how soon it was over', (t) => {
-  const pulse = (at: number, p99: number, accepted = 100, failed = 0, givenUp = 0) => ({
+  const intervalSample = (at: number, p99: number, accepted = 100, failed = 0, givenUp = 0) => ({
     at,
     perSecond: accepted,
     failedPerSecond: failed,
@@ -83,15 +83,23 @@ t.test('a spike is told by what was refused, given up and how soon it was over',
     p99,
     max: 1,
     p99FromSent: p99 / 2,
-    ownDelay: p99 / 10,
+    clientDelay: p99 / 10,
   })
-  const pulses = [
-    ...[pulse(250, 10), pulse(500, 10), pulse(750, 12)],
-    ...[pulse(1_000, 80, 100, 250, 150), pulse(1_250, 90, 100, 250, 150)],
-    ...[pulse(1_500, 40, 100, 0, 10), pulse(1_750, 30), pulse(2_000, 15)],
+  const intervalSamples = [
+    ...[intervalSample(250, 10), intervalSample(500, 10), intervalSample(750, 12)],
+    ...[intervalSample(1_000, 80, 100, 250, 150), intervalSample(1_250, 90, 100, 250, 150)],
+    ...[
+      intervalSample(1_500, 40, 100, 0, 10),
+      intervalSample(1_750, 30),
+      intervalSample(2_000, 15),
+    ],
   ]
   const stretches = [11, 88, 40].map((p99) => ({ ...aWindow().latency, p99 }))
-  const findings = spikeFindings(aWindow({ pulses, stretches }), { from: 750, to: 1_250 }, 200)
+  const findings = spikeFindings(
+    aWindow({ intervalSamples, stretches }),
+    { from: 750, to: 1_250 },
+    200,
+  )
   const value = (name: string) => findings.find((one) => one.name === name)?.value
   t.equal(value('asked for in the spike'), 500)
   t.equal(value('refused at once'), 0.5)
@@ -110,7 +118,7 @@ t.test('a spike is told by what was refused, given up and how soon it was over',
   t.end()
 })
 
-t.test('news may come before the answer that names its entity', (t) => {
+t.test('reports may come before the answer that names its entity', (t) => {
   const awaited = createAwaited()
   t.equal(awaited.hear('pi_1'), undefined)
   t.ok(awaited.wait(3, 'pi_1'))
@@ -123,7 +131,7 @@ t.test('news may come before the answer that names its entity', (t) => {
   t.end()
 })
 
-t.test('a mixture keeps its proportions, and each lane its part', (t) => {
+t.test('a mixture keeps its proportions, and each connection its part', (t) => {
   const began = { a: 0, b: 0 }
   const part = (name: 'a' | 'b'): Scenario => ({
     prepare: () => undefined,
@@ -137,14 +145,14 @@ t.test('a mixture keeps its proportions, and each lane its part', (t) => {
     abandon: () => undefined,
     acknowledged: () => NOTHING_ACKNOWLEDGED,
   })
-  const mixture = createMixture(2, [
+  const workloadMix = createWorkloadMix(2, [
     { weight: 3, scenario: part('a') },
     { weight: 1, scenario: part('b') },
   ])
   for (let round = 1; round <= 10; round += 1) {
     for (let turn = 0; turn < 4; turn += 1) {
-      const begun = mixture.begin(turn % 2)?.toString()
-      const next = mixture.proceed(turn % 2, { status: 200, body: Buffer.alloc(0) })
+      const begun = workloadMix.begin(turn % 2)?.toString()
+      const next = workloadMix.proceed(turn % 2, { status: 200, body: Buffer.alloc(0) })
       t.equal(Buffer.isBuffer(next) ? '' : next.kind, begun === 'a' ? 'completed' : 'failed')
     }
     t.same(began, { a: 3 * round, b: round })

@@ -10,8 +10,8 @@
  * Exit codes: 0 measured, 1 failed, 2 wrong flags, 3 void (measured, but the figures mean nothing),
  * 130 interrupted.
  *
- * M1. However it ends, the programs it started end too and the data they wrote is removed; the
- *     result stays.
+ * - However it ends, the programs it started end too and the data they wrote is removed; the
+ *   result stays.
  */
 import { mkdirSync, rmSync } from 'node:fs'
 import { join, resolve } from 'node:path'
@@ -20,10 +20,10 @@ import { projectRoot } from '../../src/base/protos.js'
 import { startClient, type Client } from './client/client.js'
 import { planOf, SWITCHES, VALUES } from './commands.js'
 import { readFlags, UsageError } from './flags.js'
-import { describeMachine } from './measures/machine.js'
-import type { PulseResult } from './measures/measurement.js'
+import { describeMachine } from './measurement/machine.js'
+import type { IntervalResult } from './measurement/measurement.js'
 import { writeOutputs } from './report/outputs.js'
-import { createPrograms, type Programs } from './site/programs.js'
+import { createPrograms, type Programs } from './system_under_test/programs.js'
 import { report } from './report/report.js'
 import { isVoid, type RunResult } from './report/result.js'
 
@@ -67,14 +67,14 @@ async function main(): Promise<number> {
   return isVoid(result) ? EXIT_VOID : 0
 }
 
-function createProgress(): (step: string, pulse: PulseResult | undefined) => void {
+function createProgress(): (step: string, intervalSample: IntervalResult | undefined) => void {
   let saidAt = -Infinity
-  return (step, pulse) => {
-    if (pulse === undefined) return say(`${step} …`)
+  return (step, intervalSample) => {
+    if (intervalSample === undefined) return say(`${step} …`)
     const now = performance.now()
     if (now - saidAt < PROGRESS_EVERY_MS) return
     saidAt = now
-    const { perSecond, p99, failedPerSecond } = pulse
+    const { perSecond, p99, failedPerSecond } = intervalSample
     const failures = failedPerSecond === 0 ? '' : `, ${shown(failedPerSecond)}/s failed`
     say(`  ${step}: ${shown(perSecond)}/s, p99 ${shown(p99)} ms${failures}`)
   }

@@ -4,25 +4,29 @@
  * Owns: one long window of one scenario on one stack, and its accounts. Does not own: the window
  * (measurement), the spike (spike).
  *
- * O1. Journeys are due by the schedule, whatever the service does, and timed from when they were
- *     due.
- * O2. Refusals and callers who gave up are results here, not faults. The run is void when counts do
- *     not add up or the audit is not clean.
+ * - Journeys are due by the schedule, whatever the service does, and timed from when they were
+ *   due.
+ * - Refusals and callers who gave up are results here, not faults. The run is void when counts do
+ *   not add up or the audit is not clean.
  */
 import type { Client } from './client/client.js'
-import type { Machine } from './measures/machine.js'
+import type { Machine } from './measurement/machine.js'
 import {
   measure,
   type Measurement,
-  type PulseResult,
+  type IntervalResult,
   type WindowResult,
-} from './measures/measurement.js'
-import type { Stretch } from './client/pace.js'
-import type { Stack } from './site/programs.js'
+} from './measurement/measurement.js'
+import type { Stretch } from './client/arrival_schedule.js'
+import type { Stack } from './system_under_test/programs.js'
 import { finding, type Finding, type Section } from './report/result.js'
 import { SCENARIOS, type ScenarioName } from './scenarios/scenarios.js'
-import { ONE_RECEIVER, openSite, type Site } from './site/site.js'
-import { growthFindings } from './measures/slopes.js'
+import {
+  ONE_RECEIVER,
+  openSystem,
+  type SystemUnderTest,
+} from './system_under_test/system_under_test.js'
+import { growthFindings } from './measurement/slopes.js'
 
 export interface OpenLoadOptions {
   readonly scenario: ScenarioName
@@ -30,7 +34,7 @@ export interface OpenLoadOptions {
   readonly leadInMs: number
   readonly machine: Machine
   readonly client: Client
-  readonly progress: (step: string, pulse: PulseResult | undefined) => void
+  readonly progress: (step: string, intervalSample: IntervalResult | undefined) => void
 }
 
 export interface OpenLoadPart {
@@ -52,9 +56,9 @@ export async function steadyLoad(
   { ratePerSecond, seconds }: { readonly ratePerSecond: number; readonly seconds: number },
 ): Promise<OpenLoadPart> {
   const schedule = [{ ms: Infinity, ratePerSecond }]
-  return onSite(options, stack, async (site) => {
+  return onSystem(options, stack, async (system) => {
     const wave: Wave = { name: 'load', schedule, measureMs: seconds * 1_000 }
-    const { result } = await ride(options, site, wave)
+    const { result } = await ride(options, system, wave)
     return { windows: [result], findings: loadFindings(result, ratePerSecond) }
   })
 }
@@ -78,8 +82,8 @@ export async function soak(
   stack: Stack,
   { ratePerSecond, seconds }: { readonly ratePerSecond: number; readonly seconds: number },
 ): Promise<OpenLoadPart> {
-  return onSite(options, stack, async (site) => {
-    const { result } = await ride(options, site, {
+  return onSystem(options, stack, async (system) => {
+    const { result } = await ride(options, system, {
       name: 'soak',
       schedule: [{ ms: Infinity, ratePerSecond }],
       measureMs: seconds * 1_000,
@@ -95,42 +99,42 @@ export interface Played {
   readonly findings: readonly Finding[]
 }
 
-export async function onSite(
+export async function onSystem(
   options: OpenLoadOptions,
   stack: Stack,
-  play: (site: Site) => Promise<Played>,
+  play: (system: SystemUnderTest) => Promise<Played>,
 ): Promise<OpenLoadPart> {
   const { scenario, client, progress } = options
-  const site = await openSite(stack, client, ONE_RECEIVER)
-  const { windows, findings } = await play(site)
+  const system = await openSystem(stack, client, ONE_RECEIVER)
+  const { windows, findings } = await play(system)
   progress('adding up', undefined)
-  const reckoning = await site.settle()
-  await site.close()
+  const finalAccounts = await system.settle()
+  await system.close()
   const faults = windows.flatMap(({ journeys }) =>
     journeys.completed === 0 ? ['nothing was completed'] : [],
   )
   return {
-    section: { title: SCENARIOS[scenario], scenario, windows, findings, reckoning },
-    voidBecause: [...faults, ...reckoning.faults],
+    section: { title: SCENARIOS[scenario], scenario, windows, findings, finalAccounts },
+    voidBecause: [...faults, ...finalAccounts.faults],
   }
 }
 
 /** An empty schedule is a closed loop. */
 export async function ride(
   { scenario, inFlight, leadInMs, machine, client, progress }: OpenLoadOptions,
-  site: Site,
+  system: SystemUnderTest,
   { name, schedule, measureMs, everyMs, patienceMs }: Wave,
 ): Promise<Measurement> {
   const measurement = await measure({
     side: name,
     repeat: 1,
     order: {
-      scenario: site.orderOf(scenario, { withIdempotencyKey: true, awaitsWebhooks: true }),
+      scenario: system.orderOf(scenario, { withIdempotencyKey: true, awaitsWebhooks: true }),
       journeys: signedAhead(schedule, leadInMs + measureMs),
       lasts: true,
       window: {
-        address: site.stack.address,
-        lanes: inFlight,
+        address: system.stack.address,
+        connections: inFlight,
         schedule: schedule.length === 0 ? undefined : schedule,
         leadInMs,
         measureMs,
@@ -138,15 +142,15 @@ export async function ride(
       },
     },
     client,
-    watched: [...site.stack.processes(), { name: 'client', pid: process.pid }],
+    watched: [...system.stack.processes(), { name: 'client', pid: process.pid }],
     cores: machine.cores,
-    opsUrl: site.stack.sandbox.ops_url,
-    receiver: site.receiver,
+    opsUrl: system.stack.sandbox.ops_url,
+    receiver: system.receiver,
     strict: false,
     ...(everyMs === undefined ? {} : { everyMs }),
-    tell: (pulse) => progress(name, pulse),
+    tell: (intervalSample) => progress(name, intervalSample),
   })
-  site.took(measurement.outcome)
+  system.took(measurement.outcome)
   return measurement
 }
 

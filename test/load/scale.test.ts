@@ -5,19 +5,19 @@ import t from 'tap'
 import { systemClock } from '../../src/base/clock.js'
 import { FILES } from '../../src/base/subjects.js'
 import { startClient } from './client/client.js'
-import { describeMachine } from './measures/machine.js'
+import { describeMachine } from './measurement/machine.js'
 import { aWindow } from './report/results.js'
 import { isMet } from './report/result.js'
 import { openBooks, type ScaleOptions } from './scale_books.js'
 import { memoryFindings, readFindings, writeFindings } from './scale_findings.js'
-import { countsOf } from './site/accounts.js'
-import { createPrograms } from './site/programs.js'
-import { ownFolder } from '../support/own_folder.js'
+import { countsOf } from './system_under_test/accounts.js'
+import { createPrograms } from './system_under_test/programs.js'
+import { tempFolder } from '../support/temp_folder.js'
 
 const COUNT = 40
 
 t.test('kept books are as they were, whatever a run writes to its copy', async (t) => {
-  const [kept, scratch] = [join(ownFolder(t), 'kept'), join(ownFolder(t), 'scratch')]
+  const [kept, scratch] = [join(tempFolder(t), 'kept'), join(tempFolder(t), 'scratch')]
   const programs = createPrograms(scratch)
   const client = startClient()
   t.teardown(async () => {
@@ -27,26 +27,26 @@ t.test('kept books are as they were, whatever a run writes to its copy', async (
   const options: ScaleOptions = {
     ...{ kept, scratch, programs, client, clock: systemClock },
     ...{ small: COUNT, large: COUNT, live: 1, windowMs: 100, repeat: 1, inFlight: 1, gateways: 1 },
-    machine: describeMachine(ownFolder(t)),
+    machine: describeMachine(tempFolder(t)),
     progress: () => undefined,
   }
   const books = await openBooks(options, 'small', COUNT)
-  const before = printOf(join(kept, `small-${COUNT}`))
+  const before = fingerprintOf(join(kept, `small-${COUNT}`))
   const { host, key_id: keyId, signing_secret: secret } = books.stack.sandbox
   const outcome = await client.run(
     {
       scenario: {
-        ...{ name: 'payouts', host, keyId, secret, stock: books.stock },
+        ...{ name: 'payouts', host, keyId, secret, fixtures: books.fixtures },
         ...{ withIdempotencyKey: true, awaitsWebhooks: true },
       },
       journeys: 10,
       lasts: false,
       window: {
-        ...{ address: books.stack.address, lanes: 2, schedule: undefined },
+        ...{ address: books.stack.address, connections: 2, schedule: undefined },
         ...{ leadInMs: 0, measureMs: 20_000 },
       },
     },
-    { begun: () => 0, opened: () => 0, closed: () => 0, pulse: () => 0 },
+    { begun: () => 0, opened: () => 0, closed: () => 0, intervalSample: () => 0 },
   )
   const unheard = await books.settle()
   t.ok(unheard.faults.length > 0, 'what nobody accounts for does not add up')
@@ -55,13 +55,13 @@ t.test('kept books are as they were, whatever a run writes to its copy', async (
   await books.close()
 
   t.equal(sum((await countsOf(books.stack.dataDir)).payouts), COUNT + 10)
-  t.equal(printOf(join(kept, `small-${COUNT}`)), before)
+  t.equal(fingerprintOf(join(kept, `small-${COUNT}`)), before)
 })
 
 const sum = (counts: Readonly<Record<string, number>>): number =>
   Object.values(counts).reduce((total, count) => total + count, 0)
 
-const printOf = (folder: string): string =>
+const fingerprintOf = (folder: string): string =>
   createHash('sha256')
     .update(readFileSync(join(folder, FILES.processorDatabase)))
     .digest('hex')

@@ -4,18 +4,18 @@
  * Owns: the same reads and the same writes on small and on large books, and starts with many live
  * actors. Does not own: the books (scale_books), what is compared of the turns (scale_findings).
  *
- * Z1. Two stacks run at a time and take turns with each kind of journey, in the order small, large,
- *     large, small …, so that a drift of the machine, and code that is still being compiled, fall
- *     on both. Before the first turn that counts, every kind has had a turn on both.
- * Z2. What is read is spread over all of the books, far more than the processes keep in memory;
- *     the system has it in its own (scale_books, K4).
- * Z3. Writes come last, and a turn of them is so many journeys, not so many seconds: the small
- *     books would not stay small beside a fast service. All of them must be found in the books
- *     afterwards.
+ * - Two stacks run at a time and take turns with each kind of journey, in the order small, large,
+ *   large, small …, so that a drift of the machine, and code that is still being compiled, fall
+ *   on both. Before the first turn that counts, every kind has had a turn on both.
+ * - What is read is spread over all of the books, far more than the processes keep in memory;
+ *   the system has it in its own (scale_books).
+ * - Writes come last, and a turn of them is so many journeys, not so many seconds: the small
+ *   books would not stay small beside a fast service. All of them must be found in the books
+ *   afterwards.
  */
 import type { BenchPart } from './bench.js'
-import { median } from './measures/machine.js'
-import { measure, type Measurement } from './measures/measurement.js'
+import { median } from './measurement/machine.js'
+import { measure, type Measurement } from './measurement/measurement.js'
 import { booksOf, openBooks, type Books, type ScaleOptions } from './scale_books.js'
 import { memoryFindings, READY_WITHIN, readFindings, writeFindings } from './scale_findings.js'
 import { readsOf } from './scenarios/reads.js'
@@ -48,7 +48,7 @@ const STARTS = 3
 export async function scale(options: ScaleOptions): Promise<BenchPart> {
   const small = await openBooks(options, 'small', options.small)
   const large = await openBooks(options, 'large', options.large)
-  const reads = readsOf(large.stock).map(({ name }): Kind => ({
+  const reads = readsOf(large.fixtures).map(({ name }): Kind => ({
     name,
     scenario: 'reads',
     onlyRead: name,
@@ -65,10 +65,10 @@ export async function scale(options: ScaleOptions): Promise<BenchPart> {
   sections.push(memorySection(sections))
   for (const books of [small, large]) {
     options.progress(`adding up the ${books.name} books`, undefined)
-    const reckoning = await books.settle()
+    const finalAccounts = await books.settle()
     const title = `what was written to the ${books.name} books`
-    sections.push({ title, scenario: 'mixed', windows: [], findings: [], reckoning })
-    faults.push(...reckoning.faults.map((fault) => `${books.name}: ${fault}`))
+    sections.push({ title, scenario: 'mixed', windows: [], findings: [], finalAccounts })
+    faults.push(...finalAccounts.faults.map((fault) => `${books.name}: ${fault}`))
     await books.close()
   }
   sections.push(await restarts(options))
@@ -99,7 +99,7 @@ async function compareKinds(
   const sections: Section[] = []
   const voidBecause: string[] = []
   const play = async (kind: Kind, one: Books, repeat: number): Promise<Measurement> => {
-    const measurement = await playTurn(options, kind, one, repeat)
+    const measurement = await runRound(options, kind, one, repeat)
     const turn = `${kind.name}, ${one.name} ${repeat}`
     voidBecause.push(...measurement.faults.map((fault) => `${turn}: ${fault}`))
     return measurement
@@ -120,7 +120,7 @@ async function compareKinds(
   return { sections, voidBecause }
 }
 
-async function playTurn(
+async function runRound(
   { windowMs, inFlight, client, machine, progress }: ScaleOptions,
   kind: Kind,
   books: Books,
@@ -138,7 +138,7 @@ async function playTurn(
       lasts: !isWrite,
       window: {
         address: stack.address,
-        lanes: kind.journeys === undefined ? inFlight : writersOf(kind.journeys),
+        connections: kind.journeys === undefined ? inFlight : writersOf(kind.journeys),
         schedule: undefined,
         leadInMs: isWrite ? 0 : LEAD_IN_MS,
         measureMs: isWrite ? WRITES_WITHIN_MS : measureMs,
@@ -151,7 +151,7 @@ async function playTurn(
     receiver: isWrite ? receiver : undefined,
     strict: true,
     ...(isWrite ? { everyMs: WRITES_LOOKED_AT_MS } : {}),
-    tell: (pulse) => progress(`${kind.name}, ${side} ${repeat}`, pulse),
+    tell: (intervalSample) => progress(`${kind.name}, ${side} ${repeat}`, intervalSample),
   })
   books.took(measurement.outcome)
   return measurement
@@ -160,10 +160,10 @@ async function playTurn(
 const writersOf = (journeys: number): number =>
   Math.min(WRITES_IN_FLIGHT, Math.ceil(journeys * IN_FLIGHT_SHARE))
 
-const orderOf = ({ scenario, onlyRead }: Kind, { stack, stock }: Books) => {
+const orderOf = ({ scenario, onlyRead }: Kind, { stack, fixtures }: Books) => {
   const { host, key_id: keyId, signing_secret: secret } = stack.sandbox
   return {
-    ...{ name: scenario, host, keyId, secret, stock },
+    ...{ name: scenario, host, keyId, secret, fixtures },
     withIdempotencyKey: true,
     awaitsWebhooks: true,
     ...(onlyRead === undefined ? {} : { onlyRead }),
@@ -181,7 +181,7 @@ function sectionOf(
     scenario,
     windows,
     findings: isWrite ? writeFindings(windows, noun) : readFindings(windows),
-    reckoning: undefined,
+    finalAccounts: undefined,
   }
 }
 
@@ -190,7 +190,7 @@ const memorySection = (sections: readonly Section[]): Section => ({
   scenario: 'mixed',
   windows: [],
   findings: memoryFindings(sections.flatMap(({ windows }) => windows)),
-  reckoning: undefined,
+  finalAccounts: undefined,
 })
 
 /** From the start of the supervisor until all processes serve. */
@@ -213,6 +213,6 @@ async function restarts(options: ScaleOptions): Promise<Section> {
       finding('ready after, median', median(seconds), 's', READY_WITHIN),
       finding('ready after, longest', Math.max(...seconds), 's'),
     ],
-    reckoning: undefined,
+    finalAccounts: undefined,
   }
 }

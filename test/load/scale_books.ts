@@ -4,12 +4,12 @@
  * Owns: making them once, copying those that are kept, what a run wrote to them. Does not own:
  * their rows (past), the turns (scale).
  *
- * K1. No stack ever starts on books that are kept: a run works on a copy, so the next run finds the
- *     same rows. Books that nobody keeps are made where the run works, and go with it.
- * K2. A folder has its name once its books are whole; half of it is made anew.
- * K3. The copy is on disk before anything is measured.
- * K4. What a kind of read costs is told with the books in the system's memory; a system that takes
- *     pages back while they rest would have its disk measured instead.
+ * - No stack ever starts on books that are kept: a run works on a copy, so the next run finds the
+ *   same rows. Books that nobody keeps are made where the run works, and go with it.
+ * - A folder has its name once its books are whole; half of it is made anew.
+ * - The copy is on disk before anything is measured.
+ * - What a kind of read costs is told with the books in the system's memory; a system that takes
+ *   pages back while they rest would have its disk measured instead.
  */
 import { constants, createReadStream, existsSync } from 'node:fs'
 import { cp, open, readdir, readFile, rename, rm } from 'node:fs/promises'
@@ -17,15 +17,20 @@ import { join } from 'node:path'
 import type { Clock } from '../../src/base/clock.js'
 import { FILES } from '../../src/base/subjects.js'
 import type { Client, Outcome } from './client/client.js'
-import type { Machine } from './measures/machine.js'
-import type { PulseResult } from './measures/measurement.js'
-import { livePast } from './past/past.js'
-import { linesOf, untilQuiet, type Claims, type Reckoning } from './site/accounts.js'
-import type { Programs, Stack } from './site/programs.js'
-import { startReceiver, unregister, type Receiver } from './site/receiver.js'
-import { ONE_RECEIVER } from './site/site.js'
+import type { Machine } from './measurement/machine.js'
+import type { IntervalResult } from './measurement/measurement.js'
+import { writeSeedData } from './seed_data/seed_data.js'
+import {
+  linesOf,
+  untilQuiet,
+  type Claims,
+  type FinalAccounts,
+} from './system_under_test/accounts.js'
+import type { Programs, Stack } from './system_under_test/programs.js'
+import { startReceiver, unregister, type Receiver } from './system_under_test/webhook_receivers.js'
+import { ONE_RECEIVER } from './system_under_test/system_under_test.js'
 import { NOTHING_ACKNOWLEDGED, type Acknowledged } from './scenarios/scenario.js'
-import type { Stock } from './scenarios/stock.js'
+import type { Fixtures } from './scenarios/fixtures.js'
 
 export interface ScaleOptions {
   /** Where books are kept; undefined: nowhere. */
@@ -45,20 +50,20 @@ export interface ScaleOptions {
   readonly programs: Programs
   readonly client: Client
   readonly clock: Clock
-  readonly progress: (step: string, pulse: PulseResult | undefined) => void
+  readonly progress: (step: string, intervalSample: IntervalResult | undefined) => void
 }
 
 export interface Books {
   readonly name: string
   readonly stack: Stack
-  readonly stock: Stock
+  readonly fixtures: Fixtures
   readonly receiver: Receiver
   /** Has the system read all of the books. */
   bringIn(): Promise<void>
   /** Each window's outcome, for the accounts. */
   took(outcome: Outcome): void
   /** Waits until payments have ended and webhooks are delivered, then adds up. */
-  settle(): Promise<Reckoning>
+  settle(): Promise<FinalAccounts>
   close(): Promise<void>
 }
 
@@ -73,7 +78,7 @@ export async function openBooks(
 ): Promise<Books> {
   const { kept, scratch, programs, client, gateways, progress } = options
   const made = await booksOf(options, kept ?? scratch, name, { count, live: 0 })
-  const { stock } = made
+  const { fixtures } = made
   const dataDir = kept === undefined ? made.dataDir : await copyOf(options, made.dataDir, name)
   progress(`starting on the ${name} books`, undefined)
   const stack = await programs.startStack({ dataDir, settings: { GATEWAYS: String(gateways) } })
@@ -84,7 +89,7 @@ export async function openBooks(
   let acknowledged: Acknowledged = NOTHING_ACKNOWLEDGED
 
   return {
-    ...{ name, stack, stock, receiver },
+    ...{ name, stack, fixtures, receiver },
     bringIn: () => readAll(join(dataDir, FILES.processorDatabase)),
     took: ({ acknowledged: { intents, payouts } }) => {
       acknowledged = {
@@ -118,16 +123,16 @@ export async function booksOf(
   folder: string,
   name: string,
   { count, live }: { readonly count: number; readonly live: number },
-): Promise<{ readonly dataDir: string; readonly stock: Stock }> {
+): Promise<{ readonly dataDir: string; readonly fixtures: Fixtures }> {
   const dataDir = join(folder, `${name}-${count}`)
   if (existsSync(dataDir)) {
-    const stock = await readFile(join(dataDir, 'seed.json'), 'utf8')
-    return { dataDir, stock: JSON.parse(stock) as Stock }
+    const fixtures = await readFile(join(dataDir, 'seed.json'), 'utf8')
+    return { dataDir, fixtures: JSON.parse(fixtures) as Fixtures }
   }
   progress(`making the ${name} books`, undefined)
   const begun = `${dataDir}.begun`
   await rm(begun, { recursive: true, force: true })
-  const stock = await livePast({
+  const fixtures = await writeSeedData({
     folder: begun,
     count,
     what: ['payouts', 'intents'],
@@ -136,7 +141,7 @@ export async function booksOf(
     tell: () => undefined,
   })
   await rename(begun, dataDir)
-  return { dataDir, stock }
+  return { dataDir, fixtures }
 }
 
 async function copyOf(

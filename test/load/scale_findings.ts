@@ -3,13 +3,13 @@
  *
  * Owns: the figures that are compared, and their bounds. Does not own: the turns (scale).
  *
- * F1. Ratios are of the medians of the turns' own figures. A p99 over all turns is that of the
- *     worst one: a neighbour who takes the machine for a moment is then taken for the books. That
- *     median is nobody's latency; it is only good to be compared with the other one.
- * F2. What a journey costs is the CPU time of all processes of the stack, the client left out.
+ * - Ratios are of the medians of the turns' own figures. A p99 over all turns is that of the
+ *   worst one: a neighbour who takes the machine for a moment is then taken for the books. That
+ *   median is nobody's latency; it is only good to be compared with the other one.
+ * - What a journey costs is the CPU time of all processes of the stack, the client left out.
  */
-import { median } from './measures/machine.js'
-import type { WindowResult } from './measures/measurement.js'
+import { median } from './measurement/machine.js'
+import type { WindowResult } from './measurement/measurement.js'
 import { finding, type Finding } from './report/result.js'
 
 export const READY_WITHIN = { atMost: 3 }

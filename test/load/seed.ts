@@ -14,7 +14,7 @@ import { readSettings } from '../../src/base/settings.js'
 import { FILES } from '../../src/base/subjects.js'
 import { openDatabase } from '../../src/store/database.js'
 import { readFlags, UsageError, type Flags } from './flags.js'
-import { livePast } from './past/past.js'
+import { writeSeedData } from './seed_data/seed_data.js'
 
 const EXIT_USAGE = 2
 const COUNT_MAX = 100_000_000
@@ -32,7 +32,7 @@ async function main(): Promise<void> {
   const startedAt = performance.now()
   const elapsed = (): number => (performance.now() - startedAt) / 1_000
   let toldAt = startedAt
-  await livePast({
+  await writeSeedData({
     folder,
     count,
     what,

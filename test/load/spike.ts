@@ -3,12 +3,12 @@
  *
  * Owns: the three stretches and what is looked for in them. Does not own: the load (open_load).
  */
-import { median } from './measures/machine.js'
-import type { PulseResult, WindowResult } from './measures/measurement.js'
-import { onSite, ride, type OpenLoadOptions, type OpenLoadPart } from './open_load.js'
-import type { Stack } from './site/programs.js'
+import { median } from './measurement/machine.js'
+import type { IntervalResult, WindowResult } from './measurement/measurement.js'
+import { onSystem, ride, type OpenLoadOptions, type OpenLoadPart } from './open_load.js'
+import type { Stack } from './system_under_test/programs.js'
 import { finding, type Finding } from './report/result.js'
-import type { Site } from './site/site.js'
+import type { SystemUnderTest } from './system_under_test/system_under_test.js'
 
 export interface Spike {
   /** Undefined: what a closed loop reaches just before, which is also the warm-up. */
@@ -32,12 +32,12 @@ export async function spike(
   stack: Stack,
   plan: Spike,
 ): Promise<OpenLoadPart> {
-  return onSite(options, stack, async (site) => {
-    const found = await capacityOf(options, site, plan)
+  return onSystem(options, stack, async (system) => {
+    const found = await capacityOf(options, system, plan)
     const capacity = plan.capacityPerSecond ?? found
     const calm = capacity * CALM_SHARE
     const { calmMs, spikeMs, afterMs } = plan
-    const { result } = await ride(options, site, {
+    const { result } = await ride(options, system, {
       name: 'spike',
       schedule: [
         { ms: options.leadInMs + calmMs, ratePerSecond: calm },
@@ -54,9 +54,13 @@ export async function spike(
   })
 }
 
-async function capacityOf(options: OpenLoadOptions, site: Site, plan: Spike): Promise<number> {
+async function capacityOf(
+  options: OpenLoadOptions,
+  system: SystemUnderTest,
+  plan: Spike,
+): Promise<number> {
   const inFlight = Math.min(CAPACITY_IN_FLIGHT, options.inFlight)
-  const { result } = await ride({ ...options, inFlight }, site, {
+  const { result } = await ride({ ...options, inFlight }, system, {
     name: 'capacity',
     schedule: [],
     measureMs: Math.min(CAPACITY_MS, plan.calmMs),
@@ -74,24 +78,27 @@ const BEARABLE_FACTOR = 2
 const RECOVERED_WITHIN_MS = 5_000
 
 export function spikeFindings(
-  { pulses, stretches: [allBefore, allDuring] }: WindowResult,
+  { intervalSamples, stretches: [allBefore, allDuring] }: WindowResult,
   { from, to }: { readonly from: number; readonly to: number },
   capacity: number,
 ): Finding[] {
-  const within = (start: number, end: number): readonly PulseResult[] =>
-    pulses.filter(({ at }) => at > start && at <= end)
-  const sum = (some: readonly PulseResult[], of: (pulse: PulseResult) => number): number =>
-    some.reduce((total, pulse) => total + of(pulse), 0)
+  const within = (start: number, end: number): readonly IntervalResult[] =>
+    intervalSamples.filter(({ at }) => at > start && at <= end)
+  const sum = (
+    some: readonly IntervalResult[],
+    of: (intervalSample: IntervalResult) => number,
+  ): number => some.reduce((total, intervalSample) => total + of(intervalSample), 0)
   const before = within(0, from)
   const during = within(from, to)
   const accepted = sum(during, ({ perSecond }) => perSecond)
   const refused = sum(during, ({ failedPerSecond }) => failedPerSecond)
   const givenUp = sum(during, ({ givenUpPerSecond }) => givenUpPerSecond)
   const due = Math.max(1, accepted + refused + givenUp)
-  const fromDue = ({ p99 }: PulseResult): number => p99
-  const fromSent = ({ p99FromSent }: PulseResult): number => p99FromSent
-  const ownDelay = (pulse: PulseResult): number => pulse.ownDelay
-  const worst = (of: (pulse: PulseResult) => number): number => Math.max(0, ...during.map(of))
+  const fromDue = ({ p99 }: IntervalResult): number => p99
+  const fromSent = ({ p99FromSent }: IntervalResult): number => p99FromSent
+  const clientDelay = (intervalSample: IntervalResult): number => intervalSample.clientDelay
+  const worst = (of: (intervalSample: IntervalResult) => number): number =>
+    Math.max(0, ...during.map(of))
   const calm = typical(before, fromDue)
   const calmFromSent = typical(before, fromSent)
   const floodFromSent = typical(during, fromSent)
@@ -118,15 +125,18 @@ export function spikeFindings(
     finding('p99 of all before, from sent', allCalm, 'ms'),
     finding('p99 of all accepted, from sent', allFlood, 'ms'),
     finding('in times of all before', allFlood / allCalm, '×', { atMost: BEARABLE_FACTOR }),
-    finding('of it the client itself, median', typical(during, ownDelay), 'ms'),
+    finding('of it the client itself, median', typical(during, clientDelay), 'ms'),
     finding('recovered after', recovered === undefined ? Infinity : recovered.at - to, 'ms', {
       atMost: RECOVERED_WITHIN_MS,
     }),
   ]
 }
 
-/** The median of the pulses in which anything was completed. */
-function typical(pulses: readonly PulseResult[], of: (pulse: PulseResult) => number): number {
-  const values = pulses.map(of).filter((value) => value > 0)
+/** The median of the samples in which anything was completed. */
+function typical(
+  intervalSamples: readonly IntervalResult[],
+  of: (intervalSample: IntervalResult) => number,
+): number {
+  const values = intervalSamples.map(of).filter((value) => value > 0)
   return values.length === 0 ? 0 : median(values)
 }

@@ -4,15 +4,15 @@ import { join } from 'node:path'
 import t from 'tap'
 import { projectRoot } from '../../src/base/protos.js'
 import { startClient } from './client/client.js'
-import { describeMachine } from './measures/machine.js'
+import { describeMachine } from './measurement/machine.js'
 import { steadyLoad, type OpenLoadOptions } from './open_load.js'
-import { createPrograms } from './site/programs.js'
+import { createPrograms } from './system_under_test/programs.js'
 import type { RunResult } from './report/result.js'
 import { spike } from './spike.js'
-import { ownFolder } from '../support/own_folder.js'
+import { tempFolder } from '../support/temp_folder.js'
 
 t.test('counts add up after a mixture of all, with several clients and gateways', async (t) => {
-  const folder = ownFolder(t)
+  const folder = tempFolder(t)
   const programs = createPrograms(folder)
   const client = startClient(2)
   t.teardown(async () => {
@@ -34,10 +34,10 @@ t.test('counts add up after a mixture of all, with several clients and gateways'
   t.same(voidBecause, [])
   t.same(window?.errors, {})
   t.ok(Math.abs((window?.latency.count ?? 0) - 400) <= 4, 'each that was due in it is timed')
-  const [accepted, , paid] = section.reckoning?.lines ?? []
+  const [accepted, , paid] = section.finalAccounts?.lines ?? []
   t.ok((accepted?.left ?? 0) > 200, 'creates and payments were accepted')
   t.ok((paid?.left ?? 0) > 80, 'payouts and QR payments were paid')
-  t.match(section.reckoning?.audit, /^audit clean/)
+  t.match(section.finalAccounts?.audit, /^audit clean/)
 
   const plan = { capacityPerSecond: 50, factor: 10, calmMs: 300, spikeMs: 300, afterMs: 300 }
   const surge = await spike({ ...options, scenario: 'creates' }, stack, plan)
@@ -48,7 +48,7 @@ t.test('counts add up after a mixture of all, with several clients and gateways'
 })
 
 t.test('the command leaves its figures and its page, and no data behind', (t) => {
-  const out = join(ownFolder(t), 'out')
+  const out = join(tempFolder(t), 'out')
   mkdirSync(out)
   const main = join(projectRoot(), '.build/test/load/main.js')
   const flags = ['bench', '--quick', '--scenario', 'creates', '--gateways', '2', '--out', out]
@@ -66,7 +66,7 @@ t.test('the command leaves its figures and its page, and no data behind', (t) =>
   const watched = Object.keys(section?.windows[0]?.cpuMicros ?? {})
   const gateways = watched.filter((name) => /^(ceiling|gateway)/.test(name)).sort()
   t.same(gateways, ['ceiling-1', 'ceiling-2', 'gateway-1', 'gateway-2'], 'each side has two')
-  t.match(section?.reckoning?.audit, /^audit clean/)
+  t.match(section?.finalAccounts?.audit, /^audit clean/)
   rmSync(out, { recursive: true })
   t.end()
 })

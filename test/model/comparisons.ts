@@ -4,9 +4,9 @@ import type { TenantId } from '../../src/base/ids.js'
 import { accountKey, type AccountKind } from '../../src/ledger/accounts.js'
 import { currencyOf, USD } from '../../src/money/currency.js'
 import type { Answer } from '../../src/processor/cycle/answer.js'
-import type { RailOrder } from '../../src/rails/rail.js'
+import type { RailInstruction } from '../../src/rails/rail.js'
 import type { StoredEvent } from '../../src/store/store.js'
-import { CORRIDOR_FACTS } from './facts.js'
+import { CORRIDOR_FACTS } from './observations.js'
 import { mustLeaveBy, type Expectation, type Model, type ModelIntent } from './model.js'
 import { intentSeen } from './model_views.js'
 import type { Operation } from './operations.js'
@@ -58,15 +58,15 @@ export function compareEvents(model: Model, events: readonly StoredEvent[], befo
   assert.deepEqual(seen, wanted, 'each public transition has one event, in order')
 }
 
-export function compareOrders(model: Model, orders: readonly RailOrder[]): void {
-  const wanted = model.orders.map(({ kind, intent, reportId }) => {
+export function compareInstructions(model: Model, instructions: readonly RailInstruction[]): void {
+  const wanted = model.instructions.map(({ kind, intent, reportId }) => {
     if (kind === 'acknowledge') return { kind, reportId }
     const about = { kind, id: intent?.id, environment: 'sandbox' }
     if (kind === 'query') return about
     if (kind === 'recall') return { ...about, reason: 'refund' }
     return { kind, instruction: instructionOf(intent!) }
   })
-  assert.deepEqual(orders, wanted, 'the orders to the rail, in order')
+  assert.deepEqual(instructions, wanted, 'the orders to the rail, in order')
 }
 
 function instructionOf(intent: ModelIntent): object {
@@ -96,18 +96,19 @@ function instructionOf(intent: ModelIntent): object {
 }
 
 /**
- * Odd news leaves a discrepancy, other news none; odd news that was heard before leaves no second.
+ * Odd reports leaves a discrepancy, other reports none; odd reports that was heard before leaves no
+ * second.
  */
-export function compareOddities(model: Model, shared: SharedWorld): void {
+export function compareMismatches(model: Model, shared: SharedWorld): void {
   const fresh = new Set(shared.freshDiscrepancies.splice(0))
-  const odd = new Set(model.oddities.map((intent) => intent?.id ?? 'nobody'))
+  const mismatch = new Set(model.mismatches.map((intent) => intent?.id ?? 'nobody'))
   for (const id of fresh) {
     const isOurs = model.intents.some((intent) => intent.id === id)
-    assert.ok(odd.has(isOurs ? id : 'nobody'), 'news that fits is no discrepancy')
+    assert.ok(mismatch.has(isOurs ? id : 'nobody'), 'reports that fits is no discrepancy')
   }
-  for (const intent of model.oddities) {
+  for (const intent of model.mismatches) {
     if (intent === null) continue
-    assert.ok(shared.knownDiscrepancies.has(intent.id ?? ''), 'odd news is a discrepancy')
+    assert.ok(shared.knownDiscrepancies.has(intent.id ?? ''), 'odd reports is a discrepancy')
   }
 }
 

@@ -9,46 +9,46 @@ import assert from 'node:assert/strict'
 import { instant } from '../../src/base/clock.js'
 import { limitKeys } from '../../src/limits/usage.js'
 import { answer } from '../../src/processor/cycle/answer.js'
-import { pass, restart, setRail, step, wakeDue, type Bench } from './bench.js'
-import { DAY, INTENT_LIVES } from './facts.js'
-import { newsOf } from './payments.js'
+import { pass, restart, setRail, step, fireDueTimers, type Harness } from './harness.js'
+import { DAY, INTENT_TTL } from './observations.js'
+import { reportsOf } from './payments.js'
 import type { ModelState } from './model.js'
 
 /**
  * Time runs out for what is not out; the rail has paid all the rest, and gives back what it was
  * asked for.
  */
-export async function endLife(bench: Bench): Promise<void> {
-  const { model } = bench
-  setRail(bench, false)
-  pass(bench, model.now + INTENT_LIVES)
-  await wakeDue(bench)
+export async function endRun(harness: Harness): Promise<void> {
+  const { model } = harness
+  setRail(harness, false)
+  pass(harness, model.now + INTENT_TTL)
+  await fireDueTimers(harness)
   const open = model.intents.filter(({ state }) => state === 'authorized')
   await step(
-    bench,
-    open.map((intent) => newsOf(intent, 'executed', 'last')),
+    harness,
+    open.map((intent) => reportsOf(intent, 'executed', 'last')),
   )
   const recalled = model.intents.filter(({ state, recall }) => {
     return state === 'captured' && recall !== null && recall.refusedAt === null
   })
   await step(
-    bench,
-    recalled.map((intent) => newsOf(intent, 'returned', 'last')),
+    harness,
+    recalled.map((intent) => reportsOf(intent, 'returned', 'last')),
   )
-  pass(bench, model.now + 400 * DAY)
-  await wakeDue(bench)
+  pass(harness, model.now + 400 * DAY)
+  await fireDueTimers(harness)
 }
 
-export async function auditLife(bench: Bench): Promise<void> {
-  await restart(bench)
-  auditStates(bench)
-  auditEntries(bench)
-  auditEvents(bench)
-  auditOrders(bench)
-  await auditUsage(bench)
+export async function auditRun(harness: Harness): Promise<void> {
+  await restart(harness)
+  auditStates(harness)
+  auditEntries(harness)
+  auditEvents(harness)
+  auditInstructions(harness)
+  await auditUsage(harness)
 }
 
-function auditStates({ model }: Bench): void {
+function auditStates({ model }: Harness): void {
   for (const { state, wakeAt } of model.intents) {
     assert.ok(state !== 'created' && state !== 'authorized', 'everything has come to its end')
     assert.equal(wakeAt, null, 'what has ended waits for nothing')
@@ -67,7 +67,7 @@ const PLANS: Readonly<Record<ModelState, readonly string[]>> = {
 }
 
 /** Each posting balances in each currency; each transition was posted once. */
-function auditEntries({ model, shared }: Bench): void {
+function auditEntries({ model, shared }: Harness): void {
   const sums = new Map<string, bigint>()
   const plans = new Map<string, Set<string>>()
   for (const { posting, account, amount, entity, plan } of shared.entries) {
@@ -86,7 +86,7 @@ function auditEntries({ model, shared }: Bench): void {
   }
 }
 
-function auditEvents({ model, log }: Bench): void {
+function auditEvents({ model, log }: Harness): void {
   assert.deepEqual(
     log.events.map(({ sequence }) => sequence),
     log.events.map((_, index) => index + 1),
@@ -103,11 +103,11 @@ function auditEvents({ model, log }: Bench): void {
   assert.deepEqual(told.sort(), happened.sort(), 'each public transition has exactly one event')
 }
 
-function auditOrders({ model, log }: Bench): void {
+function auditInstructions({ model, log }: Harness): void {
   const instructions = new Map<string, Set<string>>()
-  for (const order of log.orders) {
-    if (order.kind !== 'instruct') continue
-    const { id, amount, ...rest } = order.instruction
+  for (const instruction of log.instructions) {
+    if (instruction.kind !== 'instruct') continue
+    const { id, amount, ...rest } = instruction.instruction
     const text = JSON.stringify([String(amount), rest])
     instructions.set(id, (instructions.get(id) ?? new Set()).add(text))
   }
@@ -119,7 +119,7 @@ function auditOrders({ model, log }: Bench): void {
 }
 
 /** As the next payment would find it. */
-async function auditUsage({ model, shared, tenant }: Bench): Promise<void> {
+async function auditUsage({ model, shared, tenant }: Harness): Promise<void> {
   const places = [...model.usage].map(([period, { user, corridor, at, used }]) => {
     const keys = limitKeys(tenant, user, corridor, instant(at))
     const isDay = period.split(' ')[2]?.length === 'yyyy-mm-dd'.length

@@ -4,7 +4,7 @@
  * Owns: the codes, written by independent generators, and the readings, written by hand.
  */
 import { createRequire } from 'node:module'
-import type { CorridorName } from './facts.js'
+import type { CorridorName } from './observations.js'
 
 const require = createRequire(import.meta.url)
 const { generate } = require('promptpay-js') as {

@@ -2,23 +2,23 @@
  * The reference model: what one tenant's intents, money, limits and rail orders must look like.
  *
  * Owns: the model's memory and the steps every operation shares. Does not own: what each operation
- * does to it (partner_rules, payer_rules, rail_rules), the system under test (bench).
+ * does to it (partner_rules, payer_rules, rail_rules), the system under test (harness).
  *
- * M1. The model is written from the contract, in plain code and plain values; it shares no logic
- *     with src or actors.
- * M2. What the system draws by chance (ids, tokens) is unknown until its answer is seen. So views
- *     are functions, asked after the answers, and freeze what they say when they are made.
- * M3. An operation is decided on the state before it, then the state is changed: like a group of
- *     commands, in order.
+ * - The model is written from the contract, in plain code and plain values; it shares no logic
+ *   with src or actors.
+ * - What the system draws at random (ids, tokens) is unknown until its answer is seen. So views
+ *   are functions, asked after the answers, and freeze what they say when they are made.
+ * - An operation is decided on the state before it, then the state is changed: like a group of
+ *   commands, in order.
  */
 import {
   CORRIDOR_FACTS,
   DUPLICATE_WINDOW,
-  HAND_OVER_WITHIN,
+  SUBMIT_WITHIN,
   periodsAt,
-  questionAt,
+  inquiryAt,
   type CorridorName,
-} from './facts.js'
+} from './observations.js'
 import { samePayee, type MerchantCode } from './merchant_codes.js'
 
 export type ModelState =
@@ -56,13 +56,13 @@ export interface ModelIntent {
   /** The last one is bound. */
   readonly quotes: ModelQuote[]
   confirmation: ModelConfirmation | null
-  handedOverAt: number | null
-  asked: number
+  submittedAt: number | null
+  inquiries: number
   /** The rail's number of the one execution that counts. */
   transactionId: string | null
   readonly moments: Partial<Record<Exclude<ModelState, 'created'>, number>>
   failure: { readonly code: string; readonly source: string; readonly at: number } | null
-  recall: { readonly requestedAt: number; asked: number; refusedAt: number | null } | null
+  recall: { readonly requestedAt: number; inquiries: number; refusedAt: number | null } | null
   /** Recalls that the rail refused. */
   refundsFailed: number
   wakeAt: number | null
@@ -87,7 +87,7 @@ export interface ModelEvent {
 }
 
 /** An order that must leave for the rail. */
-export interface ModelOrder {
+export interface ModelInstruction {
   readonly kind: 'instruct' | 'query' | 'recall' | 'acknowledge'
   readonly intent: ModelIntent | null
   readonly reportId?: string
@@ -126,9 +126,9 @@ export interface Model {
   readonly paidOut: Record<'THB' | 'VND', bigint>
   /** Since the last look. */
   events: ModelEvent[]
-  orders: ModelOrder[]
-  /** Intents about which news came that does not fit, since the last look. */
-  oddities: (ModelIntent | null)[]
+  instructions: ModelInstruction[]
+  /** Intents about which reports came that does not fit, since the last look. */
+  mismatches: (ModelIntent | null)[]
 }
 
 export function emptyModel(now: number, prefund: bigint): Model {
@@ -145,8 +145,8 @@ export function emptyModel(now: number, prefund: bigint): Model {
     usdOut: 0n,
     paidOut: { THB: 0n, VND: 0n },
     events: [],
-    orders: [],
-    oddities: [],
+    instructions: [],
+    mismatches: [],
   }
 }
 
@@ -231,15 +231,14 @@ function count(model: Model, intent: ModelIntent, minor: bigint): void {
 }
 
 /** From here on the rail may have it. */
-export function handOver(model: Model, intent: ModelIntent): void {
-  intent.handedOverAt = model.now
-  intent.asked = 0
-  intent.wakeAt = questionAt(model.now, 0)
-  model.orders.push({ kind: 'instruct', intent })
+export function submit(model: Model, intent: ModelIntent): void {
+  intent.submittedAt = model.now
+  intent.inquiries = 0
+  intent.wakeAt = inquiryAt(model.now, 0)
+  model.instructions.push({ kind: 'instruct', intent })
 }
 
-export const mustLeaveBy = (intent: ModelIntent): number =>
-  intent.confirmation!.at + HAND_OVER_WITHIN
+export const mustLeaveBy = (intent: ModelIntent): number => intent.confirmation!.at + SUBMIT_WITHIN
 
 /** A public transition: the state, its moment, the end of its timer. The caller tells the event. */
 export function enter(

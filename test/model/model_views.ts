@@ -1,11 +1,11 @@
 /**
  * What the public must see of a model's intent.
  *
- * V1. A view freezes the intent when it is made; only ids that the system drew are looked up when
- *     it is asked.
- * V2. A field that does not apply is absent.
+ * - A view freezes the intent when it is made; only ids that the system drew are looked up when
+ *   it is asked.
+ * - A field that does not apply is absent.
  */
-import { CORRIDOR_FACTS } from './facts.js'
+import { CORRIDOR_FACTS } from './observations.js'
 import {
   boundQuote,
   type ModelIntent,

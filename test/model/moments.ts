@@ -3,13 +3,13 @@
  * after.
  */
 import fc from 'fast-check'
-import { DUPLICATE_WINDOW, nextMidnight, QUOTE_LIVES, REFUNDABLE_FOR } from './facts.js'
+import { DUPLICATE_WINDOW, nextMidnight, QUOTE_TTL, REFUNDABLE_FOR } from './observations.js'
 import { boundQuote, mustLeaveBy, type Model, type ModelIntent } from './model.js'
 
 const EDGES = {
   quote: (intent: ModelIntent) => boundQuote(intent)?.expiresAt,
   intent: (intent: ModelIntent) => intent.expiresAt,
-  handOver: (intent: ModelIntent) => intent.confirmation && mustLeaveBy(intent),
+  submit: (intent: ModelIntent) => intent.confirmation && mustLeaveBy(intent),
   duplicate: (intent: ModelIntent) =>
     intent.confirmation && intent.confirmation.at + DUPLICATE_WINDOW,
   timer: (intent: ModelIntent) => intent.wakeAt,
@@ -29,7 +29,7 @@ const off = fc.constantFrom(0, -1, 1)
 export const moments: fc.Arbitrary<Moment> = fc.oneof(
   {
     weight: 2,
-    arbitrary: fc.record({ after: fc.constantFrom(1, 500, 5_000, 30_000, QUOTE_LIVES) }),
+    arbitrary: fc.record({ after: fc.constantFrom(1, 500, 5_000, 30_000, QUOTE_TTL) }),
   },
   {
     weight: 6,

@@ -2,7 +2,7 @@
  * Operations on intents, with all that they name: the same value is run by the system and judged by
  * the model.
  */
-import type { CorridorName } from './facts.js'
+import type { CorridorName } from './observations.js'
 import type { MerchantCode } from './merchant_codes.js'
 import type { ModelIntent, ModelQuote } from './model.js'
 
@@ -71,8 +71,8 @@ export interface ReceiptOperation {
   readonly user: string
 }
 
-export interface WakeOperation {
-  readonly kind: 'wake'
+export interface TimerOperation {
+  readonly kind: 'timer'
   readonly intent: ModelIntent
 }
 
@@ -82,14 +82,14 @@ export interface RateOperation {
   readonly rate: string
 }
 
-export type NewsStatus =
+export type ReportStatus =
   'accepted' | 'executed' | 'refused' | 'returned' | 'not_found' | 'recall_refused'
 
-export interface NewsOperation {
-  readonly kind: 'news'
+export interface ReportOperation {
+  readonly kind: 'report'
   /** Null: an instruction that nobody gave. */
   readonly intent: ModelIntent | null
-  readonly status: NewsStatus
+  readonly status: ReportStatus
   readonly execution: Execution
   readonly refusal: string
   readonly reportId: string | null
@@ -111,6 +111,6 @@ export type Operation =
   | RefundOperation
   | SimpleOperation
   | ReceiptOperation
-  | WakeOperation
+  | TimerOperation
   | RateOperation
-  | NewsOperation
+  | ReportOperation

@@ -1,5 +1,5 @@
 /** What a partner's backend may do to an intent: create, re-mint, cancel, refund, and look. */
-import { INTENT_LIVES, questionAt, RECEIPT_LIVES, REFUNDABLE_FOR, SESSION_LIVES } from './facts.js'
+import { INTENT_TTL, inquiryAt, RECEIPT_TTL, REFUNDABLE_FOR, SESSION_TTL } from './observations.js'
 import {
   enter,
   granted,
@@ -37,7 +37,7 @@ export function expectCreate(model: Model, operation: CreateOperation): Expectat
   model.intents.push(intent)
   const binding: BoundKey = { request, intent, answer: null }
   if (key !== null) model.createKeys.set(key, binding)
-  const sessionEnds = seconds(model.now + SESSION_LIVES)
+  const sessionEnds = seconds(model.now + SESSION_TTL)
   return {
     code: 'ok',
     replayed: false,
@@ -74,18 +74,18 @@ function newIntent({ now }: Model, { user, cents, corridor }: CreateOperation): 
     cents,
     corridor,
     createdAt: now,
-    expiresAt: now + INTENT_LIVES,
+    expiresAt: now + INTENT_TTL,
     state: 'created',
     quotes: [],
     confirmation: null,
-    handedOverAt: null,
-    asked: 0,
+    submittedAt: null,
+    inquiries: 0,
     transactionId: null,
     moments: {},
     failure: null,
     recall: null,
     refundsFailed: 0,
-    wakeAt: now + INTENT_LIVES,
+    wakeAt: now + INTENT_TTL,
   }
 }
 
@@ -107,7 +107,7 @@ export function expectRemint(model: Model, operation: RemintOperation): Expectat
   if (intent.state !== 'authorized' && !isOpen(intent, model.now)) {
     return refused('payment_intent_terminal')
   }
-  const expiresAt = seconds(model.now + SESSION_LIVES)
+  const expiresAt = seconds(model.now + SESSION_TTL)
   let token = ''
   return {
     code: 'ok',
@@ -124,7 +124,7 @@ export function expectRemint(model: Model, operation: RemintOperation): Expectat
 /** Only what is not paid and not on its way to be paid. */
 export function expectCancel(model: Model, { by, intent }: SimpleOperation): Expectation {
   if (by === 'stranger') return NOT_FOUND
-  const isWaiting = intent.state === 'authorized' && intent.handedOverAt === null
+  const isWaiting = intent.state === 'authorized' && intent.submittedAt === null
   if (!isWaiting && !isOpen(intent, model.now)) return refused('payment_intent_not_cancelable')
   if (isWaiting) release(model, intent)
   enter(model, intent, 'cancelled')
@@ -140,14 +140,14 @@ export function expectRefund(model: Model, { by, intent, key }: RefundOperation)
     return bound.intent === intent ? replayOf(bound) : refused('idempotency_conflict')
   }
   const capturedAt = intent.moments.captured ?? Number.NEGATIVE_INFINITY
-  const isUnderWay = intent.recall !== null && intent.recall.refusedAt === null
+  const isPending = intent.recall !== null && intent.recall.refusedAt === null
   const isLate = model.now >= capturedAt + REFUNDABLE_FOR
-  if (intent.state !== 'captured' || isUnderWay || isLate) {
+  if (intent.state !== 'captured' || isPending || isLate) {
     return refused('payment_intent_not_refundable')
   }
-  intent.recall = { requestedAt: model.now, asked: 0, refusedAt: null }
-  intent.wakeAt = questionAt(model.now, 0)
-  model.orders.push({ kind: 'recall', intent })
+  intent.recall = { requestedAt: model.now, inquiries: 0, refusedAt: null }
+  intent.wakeAt = inquiryAt(model.now, 0)
+  model.instructions.push({ kind: 'recall', intent })
   const binding: BoundKey = { request: '', intent, answer: null }
   if (key !== null) model.refundKeys.set(key, binding)
   return {
@@ -175,7 +175,7 @@ export function expectReceiptToken(model: Model, { by }: SimpleOperation): Expec
     learn: (answer) => (token = answer.receipt_token),
     view: () => ({
       receipt_token: token,
-      receipt_token_expires_at: seconds(model.now + RECEIPT_LIVES),
+      receipt_token_expires_at: seconds(model.now + RECEIPT_TTL),
     }),
   }
 }

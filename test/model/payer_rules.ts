@@ -1,12 +1,12 @@
 /** What a payer's app may do to an intent: scan and confirm. */
-import { centsOf, CORRIDOR_FACTS, QUOTE_LIVES } from './facts.js'
+import { centsOf, CORRIDOR_FACTS, QUOTE_TTL } from './observations.js'
 import { BAD_CODES, WRONG_CORRIDOR, type MerchantCode } from './merchant_codes.js'
 import {
   boundQuote,
   enter,
   fitsLimits,
   granted,
-  handOver,
+  submit,
   isDuplicate,
   isOpen,
   refused,
@@ -30,13 +30,13 @@ export function expectScan(model: Model, operation: ScanOperation): Expectation 
   const amount = amountOf(operation, code)
   if (typeof amount === 'string') return refused(amount)
 
-  const facts = CORRIDOR_FACTS[intent.corridor]
+  const observations = CORRIDOR_FACTS[intent.corridor]
   if (!operation.acknowledged && isDuplicate(model, intent, code, amount)) {
     return refused('duplicate_scan')
   }
-  if (amount < facts.minimum) return refused('amount_below_minimum')
+  if (amount < observations.minimum) return refused('amount_below_minimum')
   if (!fitsLimits(model, intent, amount)) return refused('user_limit_exceeded')
-  const cents = centsOf(amount, facts, model.rates[facts.currency])
+  const cents = centsOf(amount, observations, model.rates[observations.currency])
   if (cents > intent.cents) return refused('quote_exceeds_intent_amount')
 
   const quote: ModelQuote = {
@@ -44,7 +44,7 @@ export function expectScan(model: Model, operation: ScanOperation): Expectation 
     version: intent.quotes.length + 1,
     cents,
     minor: amount,
-    expiresAt: model.now + QUOTE_LIVES,
+    expiresAt: model.now + QUOTE_TTL,
     acknowledged: operation.acknowledged,
     code,
   }
@@ -82,7 +82,7 @@ export function expectConfirm(model: Model, operation: ConfirmOperation): Expect
   intent.confirmation = { jti, key, at: model.now, answer }
   intent.wakeAt = model.now
   reserve(model, intent, quote)
-  if (model.railUp) handOver(model, intent)
+  if (model.railUp) submit(model, intent)
   model.events.push({ type: 'payment_intent.authorized', intent, view: answer })
   return granted(answer)
 }

@@ -2,12 +2,12 @@
  * A payment that nothing of its own refuses, and the operations of its way.
  */
 import fc from 'fast-check'
-import { tokenOf } from './draw.js'
-import type { CorridorName } from './facts.js'
+import { tokenOf } from './generator.js'
+import type { CorridorName } from './observations.js'
 import type { Model, ModelIntent } from './model.js'
-import { executionOf } from './news_draws.js'
+import { executionOf } from './report_generators.js'
 import type { Operation } from './operations.js'
-import { amountFor, amounts, codeFor } from './scan_draws.js'
+import { amountFor, amounts, codeFor } from './scan_generators.js'
 import { USERS } from './tenant.js'
 
 export const payments = fc.record({
@@ -54,12 +54,12 @@ export function scanAgain(paid: ModelIntent, intent: ModelIntent): Operation {
   return { kind: 'scan', by: 'owner', intent, jti, code, amount, acknowledged: false }
 }
 
-export const newsOf = (
+export const reportsOf = (
   intent: ModelIntent,
   status: 'executed' | 'refused' | 'returned',
   reportId: string,
 ): Operation => ({
-  kind: 'news',
+  kind: 'report',
   intent,
   status,
   execution: executionOf(intent, intent.transactionId ?? 'TX1'),

@@ -2,14 +2,14 @@
  * Calls that meet in one group, in every order: confirm, cancel, the deadline, re-mint, a further
  * scan, a second confirm.
  *
- * R1. Exactly one of confirm, cancel and expiry wins; while the rail is away a cancel may still
- *     undo a confirm.
- * R2. After a cancel nothing is debited, and nothing leaves for the rail.
+ * - Exactly one of confirm, cancel and expiry wins; while the rail is away a cancel may still
+ *   undo a confirm.
+ * - After a cancel nothing is debited, and nothing leaves for the rail.
  */
 import t, { type Test } from 'tap'
-import { openBench, pass, setRail, step, type Bench } from './bench.js'
-import { auditLife, endLife } from './final_audit.js'
-import { INTENT_LIVES } from './facts.js'
+import { openHarness, pass, setRail, step, type Harness } from './harness.js'
+import { auditRun, endRun } from './final_audit.js'
+import { INTENT_TTL } from './observations.js'
 import { MERCHANT_CODES } from './merchant_codes.js'
 import type { ModelIntent } from './model.js'
 import type { Operation } from './operations.js'
@@ -22,7 +22,7 @@ const MOVES: Readonly<Record<string, (intent: ModelIntent) => Operation>> = {
   confirmAgain: (intent) => confirmation(intent, 0, 'a'),
   confirmOther: (intent) => confirmation(intent, 1, 'b'),
   cancel: (intent) => ({ kind: 'cancel', by: 'owner', intent }),
-  deadline: (intent) => ({ kind: 'wake', intent }),
+  deadline: (intent) => ({ kind: 'timer', intent }),
   remint: (intent) => ({
     kind: 'remint',
     by: 'owner',
@@ -81,71 +81,71 @@ for (const moves of RACES) {
     void t.test(`${moves.join(', ')}; ${name}`, async (t) => {
       const shared = await openSharedWorld(t)
       const start = { at: START, prefund: 1_000_000_000n, nearly: 'none', left: 0n } as const
-      const bench = await openBench(shared, start)
-      const orders = ordersOf(moves)
-      const intents = await readyToConfirm(bench, orders.length)
-      setRail(bench, railUp)
-      pass(bench, START + INTENT_LIVES - early)
-      for (const [index, order] of orders.entries()) {
+      const harness = await openHarness(shared, start)
+      const instructions = instructionsOf(moves)
+      const intents = await readyToConfirm(harness, instructions.length)
+      setRail(harness, railUp)
+      pass(harness, START + INTENT_TTL - early)
+      for (const [index, instruction] of instructions.entries()) {
         const intent = intents[index]!
         await step(
-          bench,
-          order.map((move) => MOVES[move]!(intent)),
+          harness,
+          instruction.map((move) => MOVES[move]!(intent)),
         )
-        judgeOutcome(t, bench, intent, { order, early, railUp })
+        judgeOutcome(t, harness, intent, { instruction, early, railUp })
       }
-      await endLife(bench)
-      await auditLife(bench)
+      await endRun(harness)
+      await auditRun(harness)
     })
   }
 }
 
 /** Each of a user of its own, with two tokens and a quote that outlives it. */
-async function readyToConfirm(bench: Bench, count: number): Promise<readonly ModelIntent[]> {
+async function readyToConfirm(harness: Harness, count: number): Promise<readonly ModelIntent[]> {
   const users = Array.from({ length: count }, (_, index) => `user ${index}`)
-  await step(bench, users.map(create))
-  pass(bench, START + INTENT_LIVES - 60_000)
-  const { intents } = bench.model
+  await step(harness, users.map(create))
+  pass(harness, START + INTENT_TTL - 60_000)
+  const { intents } = harness.model
   await step(
-    bench,
+    harness,
     intents.map((intent) => scan(intent, '36000')),
   )
   await step(
-    bench,
+    harness,
     intents.map((intent) => MOVES.remint!(intent)),
   )
   return intents
 }
 
 interface Race {
-  readonly order: readonly string[]
+  readonly instruction: readonly string[]
   readonly early: number
   readonly railUp: boolean
 }
 
 /** By what the system told and sent; that it is also what the model says, the bench has seen. */
-function judgeOutcome(t: Test, { log }: Bench, { id }: ModelIntent, race: Race): void {
+function judgeOutcome(t: Test, { log }: Harness, { id }: ModelIntent, race: Race): void {
   const told = log.events
     .filter(({ body }) => body.includes(`"${id}"`))
     .map(({ type }) => type.replace('payment_intent.', ''))
-  const instructed = log.orders.filter(
-    (order) => order.kind === 'instruct' && order.instruction.id === id,
+  const instructed = log.instructions.filter(
+    (instruction) => instruction.kind === 'instruct' && instruction.instruction.id === id,
   )
-  t.same(told, expectedOf(race), race.order.join(', '))
+  t.same(told, expectedOf(race), race.instruction.join(', '))
   const wasPaid = told.length === 1 && told[0] === 'authorized' && race.railUp
   t.equal(instructed.length, wasPaid ? 1 : 0)
 }
 
-function expectedOf({ order, early, railUp }: Race): readonly string[] {
-  if (early === 0) return order.includes('deadline') ? ['expired'] : []
-  const [winner] = order.filter((move) => move.startsWith('confirm') || move === 'cancel')
+function expectedOf({ instruction, early, railUp }: Race): readonly string[] {
+  if (early === 0) return instruction.includes('deadline') ? ['expired'] : []
+  const [winner] = instruction.filter((move) => move.startsWith('confirm') || move === 'cancel')
   if (winner === 'cancel') return ['cancelled']
   return railUp ? ['authorized'] : ['authorized', 'cancelled']
 }
 
-function ordersOf(moves: readonly string[]): readonly (readonly string[])[] {
+function instructionsOf(moves: readonly string[]): readonly (readonly string[])[] {
   if (moves.length < 2) return [moves]
   return moves.flatMap((first, place) =>
-    ordersOf(moves.toSpliced(place, 1)).map((rest) => [first, ...rest]),
+    instructionsOf(moves.toSpliced(place, 1)).map((rest) => [first, ...rest]),
   )
 }

@@ -1,9 +1,9 @@
 /** What time and the rail do to an intent. */
-import { CORRIDOR_FACTS, questionAt } from './facts.js'
+import { CORRIDOR_FACTS, inquiryAt } from './observations.js'
 import {
   enter,
   granted,
-  handOver,
+  submit,
   mustLeaveBy,
   release,
   type Expectation,
@@ -11,52 +11,52 @@ import {
   type ModelIntent,
 } from './model.js'
 import { intentSeen } from './model_views.js'
-import type { NewsOperation } from './operations.js'
+import type { ReportOperation } from './operations.js'
 
 const DONE = granted(() => ({}))
 
-/** Nobody's fault but the clock's: a wake-up that is early, late or twice changes nothing. */
-export function expectWake(model: Model, intent: ModelIntent): Expectation {
+/** Nobody's fault but the clock's: a timer that is early, late or twice changes nothing. */
+export function expectTimer(model: Model, intent: ModelIntent): Expectation {
   if (intent.wakeAt === null || intent.wakeAt > model.now) return DONE
-  const outSince = intent.handedOverAt
+  const outSince = intent.submittedAt
   const left = outSince !== null || intent.state === 'captured'
   if (intent.state === 'created') end(model, intent, 'expired')
   else if (!left && model.now >= mustLeaveBy(intent)) {
     fail(model, intent, 'rail_unavailable', 'service')
   } else if (!model.railUp) intent.wakeAt = model.now + 1_000
-  else if (intent.state === 'captured') askAgainForMoney(model, intent)
-  else if (outSince !== null) askAgain(model, intent, outSince)
-  else handOver(model, intent)
+  else if (intent.state === 'captured') recallAgain(model, intent)
+  else if (outSince !== null) inquireAgain(model, intent, outSince)
+  else submit(model, intent)
   return DONE
 }
 
-function askAgain(model: Model, intent: ModelIntent, since: number): void {
-  intent.asked += 1
-  intent.wakeAt = questionAt(since, intent.asked)
-  model.orders.push({ kind: 'query', intent })
+function inquireAgain(model: Model, intent: ModelIntent, since: number): void {
+  intent.inquiries += 1
+  intent.wakeAt = inquiryAt(since, intent.inquiries)
+  model.instructions.push({ kind: 'query', intent })
 }
 
-function askAgainForMoney(model: Model, intent: ModelIntent): void {
+function recallAgain(model: Model, intent: ModelIntent): void {
   const recall = intent.recall!
-  recall.asked += 1
-  intent.wakeAt = questionAt(recall.requestedAt, recall.asked)
-  model.orders.push({ kind: 'recall', intent })
+  recall.inquiries += 1
+  intent.wakeAt = inquiryAt(recall.requestedAt, recall.inquiries)
+  model.instructions.push({ kind: 'recall', intent })
 }
 
-export function expectNews(model: Model, news: NewsOperation): Expectation {
-  const { intent, status, reportId } = news
-  if (intent === null) model.oddities.push(null)
-  else if (status === 'executed') onExecuted(model, intent, news)
-  else if (status === 'returned') onReturned(model, intent, news)
-  else if (status === 'refused') onRefused(model, intent, news.refusal)
+export function expectReport(model: Model, report: ReportOperation): Expectation {
+  const { intent, status, reportId } = report
+  if (intent === null) model.mismatches.push(null)
+  else if (status === 'executed') onExecuted(model, intent, report)
+  else if (status === 'returned') onReturned(model, intent, report)
+  else if (status === 'refused') onRefused(model, intent, report.refusal)
   else if (status === 'not_found') onNotFound(model, intent)
   else if (status === 'recall_refused') onRecallRefused(model, intent)
-  if (reportId !== null) model.orders.push({ kind: 'acknowledge', intent: null, reportId })
+  if (reportId !== null) model.instructions.push({ kind: 'acknowledge', intent: null, reportId })
   return DONE
 }
 
 /** What was done is what was asked for, of an intent that asked for it. */
-function fits({ state, corridor, quotes }: ModelIntent, { execution }: NewsOperation): boolean {
+function fits({ state, corridor, quotes }: ModelIntent, { execution }: ReportOperation): boolean {
   const quote = quotes.at(-1)
   return (
     (state === 'authorized' || state === 'captured' || state === 'refunded') &&
@@ -66,19 +66,19 @@ function fits({ state, corridor, quotes }: ModelIntent, { execution }: NewsOpera
   )
 }
 
-function onExecuted(model: Model, intent: ModelIntent, news: NewsOperation): void {
-  const { transactionId } = news.execution
-  if (!fits(intent, news)) model.oddities.push(intent)
+function onExecuted(model: Model, intent: ModelIntent, report: ReportOperation): void {
+  const { transactionId } = report.execution
+  if (!fits(intent, report)) model.mismatches.push(intent)
   else if (intent.state === 'authorized') capture(model, intent, transactionId)
-  else if (intent.transactionId !== transactionId) model.oddities.push(intent)
+  else if (intent.transactionId !== transactionId) model.mismatches.push(intent)
 }
 
 /** Money that is back was paid before, whether we were told or not. */
-function onReturned(model: Model, intent: ModelIntent, news: NewsOperation): void {
-  if (!fits(intent, news)) return void model.oddities.push(intent)
-  const { transactionId } = news.execution
+function onReturned(model: Model, intent: ModelIntent, report: ReportOperation): void {
+  if (!fits(intent, report)) return void model.mismatches.push(intent)
+  const { transactionId } = report.execution
   if (intent.state === 'authorized') capture(model, intent, transactionId)
-  if (intent.transactionId !== transactionId) return void model.oddities.push(intent)
+  if (intent.transactionId !== transactionId) return void model.mismatches.push(intent)
   if (intent.state === 'refunded') return
   const { cents, minor } = intent.quotes.at(-1)!
   model.prefund += BigInt(cents)
@@ -89,15 +89,15 @@ function onReturned(model: Model, intent: ModelIntent, news: NewsOperation): voi
 
 function onRefused(model: Model, intent: ModelIntent, refusal: string): void {
   if (intent.state === 'authorized') fail(model, intent, refusal, 'rail')
-  else if (intent.state === 'captured' || intent.state === 'refunded') model.oddities.push(intent)
+  else if (intent.state === 'captured' || intent.state === 'refunded') model.mismatches.push(intent)
 }
 
-/** The same instruction again: it never arrived, so it can not have been paid. */
+/** The same instruction again: it never arrived, so it cannot have been paid. */
 function onNotFound(model: Model, intent: ModelIntent): void {
-  const { state, handedOverAt } = intent
-  if (state === 'captured' || state === 'refunded') model.oddities.push(intent)
-  if (state !== 'authorized' || handedOverAt === null) return
-  model.orders.push({ kind: 'instruct', intent })
+  const { state, submittedAt } = intent
+  if (state === 'captured' || state === 'refunded') model.mismatches.push(intent)
+  if (state !== 'authorized' || submittedAt === null) return
+  model.instructions.push({ kind: 'instruct', intent })
 }
 
 function onRecallRefused(model: Model, intent: ModelIntent): void {

@@ -2,16 +2,16 @@
  * A world that many lives share, one after another: opening SQLite for each would cost more than
  * the life.
  *
- * W1. What a commit wrote of entries and discrepancies is seen as it went to the disk.
- * W2. A cycle that stopped fails the life it stopped in, not the ones after it.
- * W3. A life may begin before the one before it: a restart reads of recent payments only the life's
- *     own.
+ * - What a commit wrote of entries and discrepancies is seen as it went to the disk.
+ * - A cycle that stopped fails the life it stopped in, not the ones after it.
+ * - A life may begin before the one before it: a restart reads of recent payments only the life's
+ *   own.
  */
 import type { Test } from 'tap'
 import type { TenantId } from '../../src/base/ids.js'
 import type { Command } from '../../src/processor/cycle/command.js'
 import type { Answer } from '../../src/processor/cycle/answer.js'
-import type { GroupRows, Store } from '../../src/store/store.js'
+import type { CommitRows, Store } from '../../src/store/store.js'
 import type { Row } from '../../src/store/tables.js'
 import { createWorld, type World } from '../support/world.js'
 
@@ -35,7 +35,7 @@ export async function openSharedWorld(t: Test): Promise<SharedWorld> {
   let stopped: string | null = null
   let onStop: (reason: string) => void = () => undefined
 
-  const look = (group: GroupRows): GroupRows => {
+  const look = (group: CommitRows): CommitRows => {
     const rows = {
       ...group.rows,
       entries: [...group.rows.entries],

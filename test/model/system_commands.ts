@@ -3,17 +3,17 @@ import { unreachable } from '../../src/base/assert.js'
 import { instant } from '../../src/base/clock.js'
 import type { IntentId, TenantId } from '../../src/base/ids.js'
 import type { Command } from '../../src/processor/cycle/command.js'
-import { cancelIntent } from '../../src/processor/commands/intent_cancel.js'
-import { confirmIntent } from '../../src/processor/commands/intent_confirm.js'
-import { createIntent } from '../../src/processor/commands/intent_create.js'
-import { getIntent } from '../../src/processor/commands/intent_get.js'
-import { getReceipt, mintReceipt } from '../../src/processor/commands/intent_receipt.js'
-import { refundIntent } from '../../src/processor/commands/intent_refund.js'
-import { remintSession } from '../../src/processor/commands/intent_remint.js'
-import { scanIntent } from '../../src/processor/commands/intent_scan.js'
-import { railNews } from '../../src/processor/commands/rail_news.js'
-import { setRate } from '../../src/processor/commands/rate_set.js'
-import { wakeIntent } from '../../src/processor/commands/wake.js'
+import { cancelIntent } from '../../src/processor/commands/intents/intent_cancel.js'
+import { confirmIntent } from '../../src/processor/commands/intents/intent_confirm.js'
+import { createIntent } from '../../src/processor/commands/intents/intent_create.js'
+import { getIntent } from '../../src/processor/commands/intents/intent_get.js'
+import { getReceipt, mintReceipt } from '../../src/processor/commands/intents/intent_receipt.js'
+import { refundIntent } from '../../src/processor/commands/intents/intent_refund.js'
+import { remintSession } from '../../src/processor/commands/intents/intent_remint.js'
+import { scanIntent } from '../../src/processor/commands/intents/intent_scan.js'
+import { applyRailReport } from '../../src/processor/commands/rail_reports/rail_report_apply.js'
+import { setRate } from '../../src/processor/commands/operators/rate_set.js'
+import { fireIntentTimer } from '../../src/processor/commands/rail_reports/timer_fire.js'
 import type { Refusal, RailReport } from '../../src/rails/rail.js'
 import { anIntent } from '../support/requests.js'
 import type { Vault } from '../../src/processor/keys/vault.js'
@@ -21,7 +21,7 @@ import { DEMO } from '../support/world.js'
 import type {
   Caller,
   ConfirmOperation,
-  NewsOperation,
+  ReportOperation,
   Operation,
   ScanOperation,
 } from './operations.js'
@@ -66,10 +66,10 @@ export function commandOf(
       return getReceipt(tenantOf(operation.by), idOf(operation), receiptSubject(operation.user))
     case 'mintReceipt':
       return mintReceipt(tenantOf(operation.by), idOf(operation))
-    case 'wake':
-      return wakeIntent(idOf(operation))
-    case 'news':
-      return railNews(reportOf(operation), 0)
+    case 'timer':
+      return fireIntentTimer(idOf(operation))
+    case 'report':
+      return applyRailReport(reportOf(operation), 0)
     case 'rate':
       return setRate(OPERATOR, operation.currency, operation.rate)
     default:
@@ -110,11 +110,11 @@ function confirmRequest(operation: ConfirmOperation): Parameters<typeof confirmI
   }
 }
 
-function reportOf(news: NewsOperation): RailReport {
-  const { status, reportId } = news
-  const about = { id: idOf(news), reportId }
-  if (status === 'refused') return { ...about, status, refusal: news.refusal as Refusal }
+function reportOf(report: ReportOperation): RailReport {
+  const { status, reportId } = report
+  const about = { id: idOf(report), reportId }
+  if (status === 'refused') return { ...about, status, refusal: report.refusal as Refusal }
   if (status !== 'executed' && status !== 'returned') return { ...about, status }
-  const { account, ...execution } = news.execution
+  const { account, ...execution } = report.execution
   return { ...about, status, ...execution, destinationAccount: account }
 }

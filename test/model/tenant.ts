@@ -5,12 +5,12 @@ import { limitKeys } from '../../src/limits/usage.js'
 import { currencyOf } from '../../src/money/currency.js'
 import { money } from '../../src/money/money.js'
 import { parseRate } from '../../src/money/rate.js'
-import type { Command, Desk } from '../../src/processor/cycle/command.js'
+import type { Command, CommandContext } from '../../src/processor/cycle/command.js'
 import { stagePartner } from '../../src/processor/changes/directory.js'
 import { depositFunds } from '../../src/processor/changes/funds.js'
 import { answer } from '../../src/processor/cycle/answer.js'
 import { usageOf, type Model } from './model.js'
-import { CORRIDOR_FACTS, type CorridorName } from './facts.js'
+import { CORRIDOR_FACTS, type CorridorName } from './observations.js'
 
 export const USERS = ['anna', 'boonsri'] as const
 
@@ -28,18 +28,18 @@ export function openTenant(partner: PartnerId, start: Start, model: Model): Comm
   return {
     name: 'open_tenant',
     needs: () => undefined,
-    decide: (desk) => {
-      const demo = desk.memory.partners.get('demo' as PartnerId)
+    decide: (ctx) => {
+      const demo = ctx.memory.partners.get('demo' as PartnerId)
       if (demo === undefined) throw new Error('the demo partner is there')
-      stagePartner(desk, { ...demo, id: partner })
+      stagePartner(ctx, { ...demo, id: partner })
       const tenant = tenantOf(partner, 'sandbox')
-      depositFunds(desk, tenant, money(currencyOf('USD')!, start.prefund))
+      depositFunds(ctx, tenant, money(currencyOf('USD')!, start.prefund))
       for (const [currency, rate] of Object.entries(model.rates)) {
-        desk.memory.rates.set(currencyOf(currency)!, { rate: parseRate(rate)!, setAt: desk.now })
-        desk.group.stage('rates', currency, { currency, rate, set_at: desk.now })
+        ctx.memory.rates.set(currencyOf(currency)!, { rate: parseRate(rate)!, setAt: ctx.now })
+        ctx.batch.stage('rates', currency, { currency, rate, set_at: ctx.now })
       }
       for (const corridor of ['th_promptpay', 'vn_vietqr'] as const) {
-        useUp(desk, partner, corridor, start, model)
+        useUp(ctx, partner, corridor, start, model)
       }
       return answer({})
     },
@@ -47,7 +47,7 @@ export function openTenant(partner: PartnerId, start: Start, model: Model): Comm
 }
 
 function useUp(
-  desk: Desk,
+  ctx: CommandContext,
   partner: PartnerId,
   corridor: CorridorName,
   { at, nearly, left }: Start,
@@ -64,7 +64,7 @@ function useUp(
     [keys.day, day],
     [keys.month, month],
   ] as const) {
-    desk.memory.usage.put(key, used, desk.group.number)
-    desk.group.stage('usage', key, { key, used })
+    ctx.memory.usage.set(key, used, ctx.batch.number)
+    ctx.batch.stage('usage', key, { key, used })
   }
 }

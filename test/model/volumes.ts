@@ -1,14 +1,14 @@
 /**
  * Many lives in several worlds side by side: while one world waits for its disk another decides.
  *
- * V1. A world is left after a hundred lives or so: what it reads at a restart grows with them.
+ * - A world is left after a hundred lives or so: what it reads at a restart grows with them.
  */
 import type { Test } from 'tap'
-import { checkLives } from './lives.js'
+import { checkRuns } from './model_based.js'
 import { openSharedWorld } from './shared_world.js'
 
 const SIDE_BY_SIDE = 4
-const LIVES_OF_A_WORLD = 100
+const RUNS_PER_WORLD = 100
 
 export interface VolumesOptions {
   readonly runs: number
@@ -23,12 +23,12 @@ export interface VolumesOptions {
 export function tellVolumes(t: Test, { runs, rebuilt, seed, within }: VolumesOptions): void {
   t.jobs = SIDE_BY_SIDE
   t.setTimeout(0) // a failure takes its time to be made short
-  const rounds = Math.ceil(runs / LIVES_OF_A_WORLD / SIDE_BY_SIDE)
+  const rounds = Math.ceil(runs / RUNS_PER_WORLD / SIDE_BY_SIDE)
   const count = rounds * SIDE_BY_SIDE
   for (let number = 0; number < count; number++) {
     void t.test(`world ${number + 1}`, { buffered: true, timeout: 0 }, async (t) => {
       const shared = await openSharedWorld(t)
-      const told = await checkLives(shared, {
+      const told = await checkRuns(shared, {
         rebuilt,
         runs: Math.ceil(runs / count),
         seed: seed === undefined ? undefined : seed + number,

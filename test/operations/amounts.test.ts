@@ -3,7 +3,7 @@ import fc from 'fast-check'
 import t from 'tap'
 import { THB, USD, VND, type Currency } from '../../src/money/currency.js'
 import { INT64_MAX, money } from '../../src/money/money.js'
-import { inWords, parseMajor } from '../../src/operations/amounts.js'
+import { formatAmount, parseMajor } from '../../src/operations/amounts.js'
 
 t.test('what is typed is exact or refused', async (t) => {
   const cases: [string, Currency, bigint | undefined][] = [
@@ -33,15 +33,15 @@ t.test('what is shown reads back as the same amount', async () => {
   const amount = fc.bigInt({ min: 1n, max: INT64_MAX })
   fc.assert(
     fc.property(amount, fc.constantFrom(USD, VND), (minor, currency) => {
-      const shown = inWords(money(currency, minor))
+      const shown = formatAmount(money(currency, minor))
       return parseMajor(shown.slice(currency.length + 1), currency) === minor
     }),
   )
 })
 
 t.test('groups of three', async (t) => {
-  t.equal(inWords(money(USD, 1_000_000_000n)), 'USD 10,000,000.00')
-  t.equal(inWords(money(USD, -123n)), 'USD -1.23')
-  t.equal(inWords(money(VND, 999n)), 'VND 999')
-  t.equal(inWords(money(VND, -1_000n)), 'VND -1,000')
+  t.equal(formatAmount(money(USD, 1_000_000_000n)), 'USD 10,000,000.00')
+  t.equal(formatAmount(money(USD, -123n)), 'USD -1.23')
+  t.equal(formatAmount(money(VND, 999n)), 'VND 999')
+  t.equal(formatAmount(money(VND, -1_000n)), 'VND -1,000')
 })

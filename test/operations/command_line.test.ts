@@ -75,7 +75,7 @@ void t.test('who and why are taken by all that change something, and by no other
       'payout held',
       'payout show PAYOUT',
       'intent show INTENT',
-      'unknown list',
+      'outcomes unknown',
       'discrepancy list',
       'trial-balance [PARTNER_ENV]',
       'recovery show',

@@ -10,7 +10,7 @@ import t, { type Test } from 'tap'
 import { projectRoot } from '../../src/base/protos.js'
 import type { SignedRequest } from '../../src/client/index.js'
 import { eventually } from '../support/eventually.js'
-import { ownFolder } from '../support/own_folder.js'
+import { tempFolder } from '../support/temp_folder.js'
 import { partnerOf } from '../support/partner.js'
 import { startStack } from '../support/stack.js'
 
@@ -56,7 +56,7 @@ const run = (program: string, dataDir: string, args: readonly string[]): Promise
 t.setTimeout(0)
 
 t.test('against a running stack', async (t) => {
-  const stack = await startStack({ dataDir: ownFolder(t) })
+  const stack = await startStack({ dataDir: tempFolder(t) })
   t.teardown(() => stack.stop())
   const ops = (...args: string[]): Promise<Ended> => run('main.js', stack.dataDir, args)
   const json = async (t: Test, ...args: string[]): Promise<Record<string, unknown>> => {
@@ -80,7 +80,7 @@ t.test('against a running stack', async (t) => {
     t.not(next['key_id'], key.key_id)
   })
 
-  await t.test('without play money', async (t) => {
+  await t.test('without test funds', async (t) => {
     await json(t, 'partner', 'create', 'frugal', '--no-funds')
     const report = await json(t, 'trial-balance', 'frugal_sandbox')
     t.strictSame(report, { lines: [], balanced: true })
@@ -117,7 +117,7 @@ t.test('against a running stack', async (t) => {
   await t.test('a route is set in the form in which it is listed', async (t) => {
     const { data } = await json(t, 'routes', 'list')
     const vietnam = (data as Record<string, unknown>[]).find(({ country }) => country === 'VN')
-    const file = join(ownFolder(t), 'route.json')
+    const file = join(tempFolder(t), 'route.json')
     const dearer = { ...vietnam, rail_fixed: '7000', amount_max: '9000000000' }
     writeFileSync(file, JSON.stringify(dearer))
     t.strictSame(await json(t, 'routes', 'set', file), dearer, 'with no member but its own')
@@ -168,7 +168,7 @@ t.test('against a running stack', async (t) => {
     t.match(shown, /^ {2}fee +VND 14,500 \(service VND 7,500, rail VND 7,000\)$/m)
     t.match(shown, /^ {2}total +VND 1,264,500$/m)
     t.match(shown, /^ {2}beneficiary +ben_\w+ Nguyen Thi Lan \*\*\*\*4567$/m)
-    t.match(shown, /^ {2}handed over +\S+Z\n {2}asked +\d×\n {2}rail number +\S+$/m)
+    t.match(shown, /^ {2}submitted +\S+Z\n {2}asked +\d×\n {2}rail number +\S+$/m)
     t.match(shown, /Z +event +payout\.completed evt_\w+, sequence \d+, (open|settled at \S+Z)$/m)
     t.match(shown, /Z +action +approve_payout by \S+: known supplier$/m)
     t.notMatch(shown, A_PAYOUT.beneficiary.account_number)
@@ -199,7 +199,7 @@ t.test('against a running stack', async (t) => {
   })
 
   await t.test('what the stack serves decides, not where a command is typed', async (t) => {
-    const dataDir = ownFolder(t)
+    const dataDir = tempFolder(t)
     const file = readFileSync(join(stack.dataDir, 'sandbox.json'), 'utf8')
     const production = { ...(JSON.parse(file) as object), serves_production: true, brand: 'Acme' }
     writeFileSync(join(dataDir, 'sandbox.json'), JSON.stringify(production))
@@ -268,7 +268,7 @@ t.test('against a running stack', async (t) => {
 })
 
 t.test('where no stack runs', async (t) => {
-  const dataDir = ownFolder(t)
+  const dataDir = tempFolder(t)
   await t.test('commands say so', async (t) => {
     const { exitCode, err } = await run('main.js', dataDir, ['trial-balance'])
     t.equal(exitCode, 2)

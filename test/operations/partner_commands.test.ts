@@ -35,7 +35,7 @@ import { sign } from '../../src/operations/sign.js'
 import { verify } from '../../src/operations/verify.js'
 import { eventually } from '../support/eventually.js'
 import { operatorCli } from '../support/operator_cli.js'
-import { ownFolder } from '../support/own_folder.js'
+import { tempFolder } from '../support/temp_folder.js'
 import { partnerOf } from '../support/partner.js'
 import { anIntent } from '../support/requests.js'
 import { startStack } from '../support/stack.js'
@@ -43,7 +43,7 @@ import { startStack } from '../support/stack.js'
 const DAY_MS = 86_400_000
 
 t.setTimeout(0)
-const stack = await startStack({ dataDir: ownFolder(t) })
+const stack = await startStack({ dataDir: tempFolder(t) })
 t.teardown(() => stack.stop())
 const context: Omit<Context, 'flags'> = {
   sandbox: stack.sandbox,
@@ -191,7 +191,7 @@ t.test('one master key, and all is sealed with it', async (t) => {
 })
 
 t.test('a partner is helped to sign', async (t) => {
-  const body = join(ownFolder(t), 'payout.json')
+  const body = join(tempFolder(t), 'payout.json')
   const canonicalFile = join(t.testdirName, 'canonical.txt')
   writeFileSync(body, '{"amount":"1"}')
   const path = '/v1/payouts'
@@ -232,7 +232,7 @@ t.test('a partner is helped to sign', async (t) => {
   })
 
   await t.test('with the secret of another key', async (t) => {
-    const secret = join(ownFolder(t), 'secret')
+    const secret = join(tempFolder(t), 'secret')
     writeFileSync(secret, `${first.secret}\n`)
     const acme = partnerOf(stack.sandbox, { keyId: first.key_id, secret: first.secret })
     const given = Object.entries(acme.sign('GET', '/v1/balances', '').headers)

@@ -4,7 +4,7 @@
  * Owns: which points, which cuts, which images a stack is started on; the faults that must be
  * noticed. Does not own: images (trace), what must hold in them (check).
  */
-import { createChance } from '../fuzz/chance.js'
+import { createSeededRandom } from '../fuzz/seeded_random.js'
 import { faultsIn, faultsOnStart, withImage } from './check.js'
 import { CUTS, imageAfter, type CrashPoint } from './trace.js'
 import type { Acknowledged, Recording } from './workload.js'
@@ -17,11 +17,11 @@ export function crashPoint(
   seed: number,
   n: number,
 ): CrashPoint {
-  const chance = createChance(seed, n)
+  const random = createSeededRandom(seed, n)
   const first = acknowledged[0]?.position ?? 0
   const records = trace.records.filter(({ end }) => end >= first)
-  const position = chance.once(2) ? chance.pick(acknowledged).position : chance.pick(records).end
-  return { position, cut: CUTS[n % CUTS.length] ?? 'none', sectorBytes: chance.pick(SECTORS) }
+  const position = random.once(2) ? random.pick(acknowledged).position : random.pick(records).end
+  return { position, cut: CUTS[n % CUTS.length] ?? 'none', sectorBytes: random.pick(SECTORS) }
 }
 
 export const nameOf = ({ position, cut, sectorBytes }: CrashPoint): string =>
@@ -37,7 +37,7 @@ export async function faultsAfter(
   seed: number,
   start: boolean,
 ): Promise<string[]> {
-  const image = imageAfter(recording.trace, point, createChance(seed, point.position))
+  const image = imageAfter(recording.trace, point, createSeededRandom(seed, point.position))
   const faults = await withImage(recording, image, (folder) =>
     faultsIn(folder, before(recording, point.position)),
   )

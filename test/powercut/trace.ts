@@ -9,7 +9,7 @@
  * - The fsync of a file keeps its name as well, as on ext4, xfs and btrfs.
  */
 import { readFileSync } from 'node:fs'
-import type { Chance } from '../fuzz/chance.js'
+import type { SeededRandom } from '../fuzz/seeded_random.js'
 
 const MAGIC = 0x54554350
 const HEADER_BYTES = 48
@@ -71,7 +71,7 @@ export function readTrace(file: string): Trace {
 export function imageAfter(
   { records }: Trace,
   point: CrashPoint,
-  chance: Chance,
+  random: SeededRandom,
 ): ReadonlyMap<string, Buffer> {
   const disks = new Map<string, Disk>()
   const isLeftOut = ({ name, end }: TraceRecord): boolean =>
@@ -86,7 +86,7 @@ export function imageAfter(
   }
   const image = new Map<string, Buffer>()
   for (const [name, disk] of disks) {
-    const left = disk.afterCut(point, chance)
+    const left = disk.afterCut(point, random)
     if (left !== undefined) image.set(name, left)
   }
   return image
@@ -97,7 +97,7 @@ interface Disk {
   syncBegins(number: bigint): void
   syncEnds(number: bigint): void
   /** Undefined: the file is not there. */
-  afterCut(point: CrashPoint, chance: Chance): Buffer | undefined
+  afterCut(point: CrashPoint, random: SeededRandom): Buffer | undefined
 }
 
 function createDisk(): Disk {
@@ -115,10 +115,10 @@ function createDisk(): Disk {
       pending = pending.slice(covered)
       dropped += covered
     },
-    afterCut: ({ cut, sectorBytes }, chance) => {
+    afterCut: ({ cut, sectorBytes }, random) => {
       for (const change of pending) {
         for (const part of cut === 'torn' ? sectorsOf(change, sectorBytes) : [change]) {
-          if (cut === 'all' || (cut !== 'none' && chance.int(2) === 1)) kept.apply(part)
+          if (cut === 'all' || (cut !== 'none' && random.int(2) === 1)) kept.apply(part)
         }
       }
       return kept.bytes()

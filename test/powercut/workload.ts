@@ -24,7 +24,7 @@ import { readTrace, type Trace } from './trace.js'
 export const SETTINGS = {
   RAIL_DELAY_MS: '20',
   RATE_LIMIT: 'off',
-  HANDOVER_TTL_S: '3600',
+  RAIL_SUBMIT_TTL_S: '3600',
   SESSION_TTL_S: '900',
 }
 

@@ -1,10 +1,17 @@
 /** `balance.low`: once each time the balance falls below, and armed again above. */
 import { tenantOf, type PartnerId } from '../../src/base/ids.js'
-import { setBalanceAlert } from '../../src/processor/commands/balance_alert_set.js'
-import { createPayout } from '../../src/processor/commands/payout_create.js'
-import { depositPlayMoney } from '../../src/processor/commands/sandbox_deposit.js'
+import { setBalanceAlert } from '../../src/processor/commands/funds/balance_alert_set.js'
+import { createPayout } from '../../src/processor/commands/payouts/payout_create.js'
+import { depositSandboxFunds } from '../../src/processor/commands/funds/sandbox_deposit.js'
 import { codeOf, DEMO, viewOf, type World } from '../support/world.js'
-import { OPERATOR, operatorLog, pay, payout, tellTwice, type PayoutView } from './stories.js'
+import {
+  OPERATOR,
+  operatorLog,
+  pay,
+  payout,
+  runOnBothStores,
+  type PayoutView,
+} from './scenarios.js'
 
 const FUNDS = 1_000_000_000n
 /** Of `aPayout`. */
@@ -15,14 +22,14 @@ const set = async (world: World, threshold: bigint | string, currency = 'VND'): 
   codeOf(await world.run(setBalanceAlert(OPERATOR, DEMO, currency, String(threshold))))
 
 const credit = (world: World, amount: bigint): Promise<unknown> =>
-  world.run(depositPlayMoney(DEMO, { currency: 'VND', amount: String(amount) }))
+  world.run(depositSandboxFunds(DEMO, { currency: 'VND', amount: String(amount) }))
 
 const alerts = (world: World): object[] =>
   world.events
     .filter(({ type }) => type === 'balance.low')
     .map(({ body }) => (JSON.parse(body) as { data: { balance: object } }).data.balance)
 
-tellTwice({
+runOnBothStores({
   'once below, and again after it was above': async (t, world) => {
     await set(world, FUNDS - TOTAL)
     await pay(world)
@@ -41,14 +48,14 @@ tellTwice({
     await credit(world, TOTAL)
     await pay(world)
     t.equal(alerts(world).length, 1, 'still below')
-    await world.news({ status: 'refused', id, reportId: null, refusal: 'rejected' })
+    await world.railReports({ status: 'refused', id, reportId: null, refusal: 'rejected' })
     await credit(world, 2n * TOTAL)
     await pay(world)
     await pay(world)
     t.equal(alerts(world).length, 2, 'armed by the money that came in')
   },
 
-  'by one group of payouts': async (t, world) => {
+  'by one batch of payouts': async (t, world) => {
     await set(world, FUNDS - TOTAL)
     const answers = await world.runAll([1, 2, 3].map(() => createPayout(DEMO, payout())))
     t.equal(new Set(answers.map((answer) => viewOf<PayoutView>(answer).id)).size, 3)

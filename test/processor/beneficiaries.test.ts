@@ -1,14 +1,23 @@
 /** Beneficiaries: what they show, who sees them, and what disabling does. */
 import { tenantOf, type PartnerId } from '../../src/base/ids.js'
-import { createBeneficiary } from '../../src/processor/commands/beneficiary_create.js'
-import { disableBeneficiary } from '../../src/processor/commands/beneficiary_disable.js'
-import { getBeneficiary } from '../../src/processor/commands/beneficiary_get.js'
-import { createPayout } from '../../src/processor/commands/payout_create.js'
+import { createBeneficiary } from '../../src/processor/commands/beneficiaries/beneficiary_create.js'
+import { disableBeneficiary } from '../../src/processor/commands/beneficiaries/beneficiary_disable.js'
+import { getBeneficiary } from '../../src/processor/commands/beneficiaries/beneficiary_get.js'
+import { createPayout } from '../../src/processor/commands/payouts/payout_create.js'
 import { listBeneficiaries } from '../../src/processor/queries/beneficiary_list.js'
 import type { NewBeneficiary__Output as NewBeneficiary } from '../../protos/types/causeway/v1/NewBeneficiary.js'
 import { aPayout } from '../support/requests.js'
 import { codeOf, DEMO, viewOf, type World } from '../support/world.js'
-import { balanceOf, executed, pay, payoutTo, read, readAll, see, tellTwice } from './stories.js'
+import {
+  balanceOf,
+  executed,
+  pay,
+  payoutTo,
+  read,
+  readAll,
+  see,
+  runOnBothStores,
+} from './scenarios.js'
 
 const OTHER = tenantOf('other' as PartnerId, 'sandbox')
 const PRODUCTION = tenantOf('demo' as PartnerId, 'production')
@@ -26,7 +35,7 @@ const create = async (
     await world.run(createBeneficiary(DEMO, { ...aPayout().beneficiary!, ...given })),
   )
 
-tellTwice({
+runOnBothStores({
   'a fault in any field': async (t, world) => {
     const faults: readonly Partial<NewBeneficiary>[] = [
       { type: 'wallet' },
@@ -102,7 +111,7 @@ tellTwice({
     const refused = await world.run(createPayout(DEMO, payoutTo(id)))
     t.equal(codeOf(refused), 'invalid_beneficiary')
     t.same(await balanceOf(world), before, 'a refusal leaves no trace')
-    await world.news(executed(running.id))
+    await world.railReports(executed(running.id))
     t.match(await see(world, running.id), { status: 'completed' }, 'what runs keeps its copy')
   },
 

@@ -3,34 +3,46 @@ import { join } from 'node:path'
 import t, { type Test } from 'tap'
 import { createLog } from '../../src/base/log.js'
 import { createTimers } from '../../src/processor/background/timers.js'
-import { createPayout } from '../../src/processor/commands/payout_create.js'
+import { createPayout } from '../../src/processor/commands/payouts/payout_create.js'
 import { openDatabase } from '../../src/store/database.js'
-import { approvePayout } from '../../src/processor/commands/payout_review.js'
-import { getPayout } from '../../src/processor/commands/payout_get.js'
-import { resealSecrets } from '../../src/processor/commands/secrets_reseal.js'
+import { approvePayout } from '../../src/processor/commands/payouts/payout_review.js'
+import { getPayout } from '../../src/processor/commands/payouts/payout_get.js'
+import { reencryptSecretRows } from '../../src/processor/commands/partners/secrets_reencrypt.js'
 import { listHeldPayouts } from '../../src/processor/queries/held_payout_list.js'
 import { showIntent } from '../../src/processor/queries/intent_show.js'
 import { listPayouts } from '../../src/processor/queries/payout_list.js'
 import { showPayout } from '../../src/processor/queries/payout_show.js'
-import { sealedSlice, type SealedSlice } from '../../src/processor/queries/sealed_slice.js'
+import {
+  encryptedRowsPage,
+  type EncryptedRowsPage,
+} from '../../src/processor/queries/encrypted_rows_page.js'
 import { listUserIntents } from '../../src/processor/queries/user_intent_list.js'
-import { createBeneficiary } from '../../src/processor/commands/beneficiary_create.js'
+import { createBeneficiary } from '../../src/processor/commands/beneficiaries/beneficiary_create.js'
 import type { MasterKey } from '../../src/auth/master_key.js'
 import { eventually } from '../support/eventually.js'
 import { codeOf, createWorld, DEMO, MASTER, viewOf, type World } from '../support/world.js'
-import { authorized, beginLife, captured, scanned } from './intent_life.js'
-import { executed, OPERATOR, pay, payout, payoutTo, read, readAll, readWritten } from './stories.js'
+import { authorized, beginLifecycle, captured, scanned } from './intent_lifecycle.js'
+import {
+  executed,
+  OPERATOR,
+  pay,
+  payout,
+  payoutTo,
+  read,
+  readAll,
+  readRawJson,
+} from './scenarios.js'
 import { aPayout } from '../support/requests.js'
 
 const HALF_AN_HOUR = 1_800_000
 
-void t.test('what can not be woken is set aside, and all others go on', async (t) => {
+void t.test('what cannot be resumed is reported as corrupt, and all others go on', async (t) => {
   const world = await createWorld(t)
   world.setRail(false)
   const waiting = async (): Promise<string> =>
     viewOf<{ id: string }>(await world.run(createPayout(DEMO, payout()))).id
   const [unread, sealed, whole] = [await waiting(), await waiting(), await waiting()]
-  const intent = (await beginLife(world)).id
+  const intent = (await beginLifecycle(world)).id
   const books = await openDatabase(join(t.testdirName, 'processor.db'))
   await books.exec(`UPDATE payouts SET context = '{' WHERE id = '${unread}'`)
   await books.exec(`UPDATE intents SET context = '' WHERE id = '${intent}'`)
@@ -49,11 +61,11 @@ void t.test('what can not be woken is set aside, and all others go on', async (t
     pause: () => new Promise((resolve) => setImmediate(resolve)),
   })
   timers.start()
-  await eventually('the whole one is handed over', () => world.orders.length > 0)
-  await eventually('three are set aside', () => timers.setAside === 3)
+  await eventually('the whole one is submitted', () => world.railInstructions.length > 0)
+  await eventually('three are set aside', () => timers.corruptActors === 3)
   await timers.stop()
-  t.match(world.orders, [{ kind: 'instruct', instruction: { id: whole } }])
-  t.equal(timers.setAside, 3, 'each once')
+  t.match(world.railInstructions, [{ kind: 'instruct', instruction: { id: whole } }])
+  t.equal(timers.corruptActors, 3, 'each once')
   const rows = await books.all<{ id: string }>('SELECT * FROM payouts ORDER BY id')
   const damaged = (row: { readonly id: string }): boolean => row.id !== whole
   t.same(rows.filter(damaged), kept.filter(damaged), 'as they were')
@@ -100,7 +112,7 @@ for (const [way, change] of Object.entries(WAYS)) {
         `pages of ${limit}`,
       )
     }
-    const again = await readWritten(world, listPayouts(DEMO, {}))
+    const again = await readRawJson(world, listPayouts(DEMO, {}))
     t.notMatch(JSON.stringify(again), corrupt, 'partners are not told')
     const record = viewOf<object>(await read(world, showPayout(corrupt)))
     t.match(record, { corrupt: true, payout: { id: corrupt, status: 'processing' } })
@@ -110,7 +122,7 @@ for (const [way, change] of Object.entries(WAYS)) {
 
   void t.test(`a corrupt intent (${way}) is left out of its user's list`, async (t) => {
     const world = await createWorld(t)
-    const first = await beginLife(world)
+    const first = await beginLifecycle(world)
     const second = await first.another()
     const third = await second.another()
     await captured(third)
@@ -128,8 +140,8 @@ for (const [way, change] of Object.entries(WAYS)) {
       t.equal(codeOf(await call()), 'internal_error')
     }
     await second.recallRefused()
-    await world.news({ status: 'not_found', id: second.id, reportId: null })
-    t.equal(codeOf(await second.wake()), 'internal_error')
+    await world.railReports({ status: 'not_found', id: second.id, reportId: null })
+    t.equal(codeOf(await second.timer()), 'internal_error')
     t.match(viewOf(await read(world, showIntent(second.id))), {
       corrupt: true,
       intent: { intent_id: second.id, status: 'created' },
@@ -156,15 +168,15 @@ void t.test('an account number that does not open stops nothing', async (t) => {
   const world = await createWorld(t)
   const held = (await pay(world, { reference: 'sandbox:review' })).id
   const out = (await pay(world)).id
-  const life = await beginLife(world)
-  await scanned(life)
-  const intentOut = await beginLife(world)
+  const lifecycle = await beginLifecycle(world)
+  await scanned(lifecycle)
+  const intentOut = await beginLifecycle(world)
   await authorized(intentOut)
   const { beneficiary } = aPayout()
   const { id: stored } = viewOf<{ id: string }>(
     await world.run(createBeneficiary(DEMO, beneficiary as never)),
   )
-  world.orders.length = 0
+  world.railInstructions.length = 0
   await damage(
     t,
     world,
@@ -175,16 +187,20 @@ void t.test('an account number that does not open stops nothing', async (t) => {
   const events = world.events.length
   for (const code of [
     codeOf(await world.run(approvePayout(OPERATOR, held))),
-    codeOf(await life.confirm()),
+    codeOf(await lifecycle.confirm()),
     codeOf(await world.run(createPayout(DEMO, payoutTo(stored)))),
   ]) {
     t.equal(code, 'internal_error')
   }
   for (const id of [out, intentOut.id] as const) {
-    await world.news({ status: 'not_found', id: id as never, reportId: null })
+    await world.railReports({ status: 'not_found', id: id as never, reportId: null })
   }
-  await world.news(executed(out))
-  t.same(world.orders, [], 'nothing goes out, and what cannot be compared is not acknowledged')
+  await world.railReports(executed(out))
+  t.same(
+    world.railInstructions,
+    [],
+    'nothing goes out, and what cannot be compared is not acknowledged',
+  )
   t.equal(world.events.length, events, 'nothing has happened')
   t.equal(world.memory().corruptRows.count, 5)
   t.ok((await world.run(createPayout(DEMO, payout()))).ok, 'business goes on')
@@ -210,9 +226,9 @@ void t.test('re-encryption names corrupt rows, does the rest and keeps the old k
   const corrupt: string[] = []
   let cursor: string | undefined
   do {
-    const slice = viewOf<SealedSlice>(await read(world, sealedSlice(false, cursor)))
+    const slice = viewOf<EncryptedRowsPage>(await read(world, encryptedRowsPage(false, cursor)))
     const done = viewOf<{ corrupt: string[]; next_cursor?: string }>(
-      await world.run(resealSecrets(OPERATOR, slice)),
+      await world.run(reencryptSecretRows(OPERATOR, slice)),
     )
     corrupt.push(...done.corrupt)
     cursor = done.next_cursor

@@ -3,10 +3,10 @@
  * suspense, however often and by whichever way it says so.
  */
 import type { IntentId } from '../../src/base/ids.js'
-import { resolveDiscrepancy } from '../../src/processor/commands/discrepancy_resolve.js'
-import { cancelIntent } from '../../src/processor/commands/intent_cancel.js'
-import { createIntent } from '../../src/processor/commands/intent_create.js'
-import { depositPlayMoney } from '../../src/processor/commands/sandbox_deposit.js'
+import { resolveDiscrepancy } from '../../src/processor/commands/rail_reports/discrepancy_resolve.js'
+import { cancelIntent } from '../../src/processor/commands/intents/intent_cancel.js'
+import { createIntent } from '../../src/processor/commands/intents/intent_create.js'
+import { depositSandboxFunds } from '../../src/processor/commands/funds/sandbox_deposit.js'
 import { listBalanceTransactions } from '../../src/processor/queries/balance_transaction_list.js'
 import { listDiscrepancies } from '../../src/processor/queries/discrepancy_list.js'
 import { anIntent } from '../support/requests.js'
@@ -22,9 +22,9 @@ import {
   read,
   readAll,
   see,
-  tellTwice,
+  runOnBothStores,
   type DiscrepancyView,
-} from './stories.js'
+} from './scenarios.js'
 
 const PAID = 12_500_000n
 const FUNDS = 1_000_000_000n
@@ -39,18 +39,18 @@ const settle = async (world: World, id: string, settlement: string, evidence = E
 
 async function failed(world: World) {
   const { id } = await pay(world)
-  await world.news({ status: 'refused', id, reportId: 'r', refusal: 'rejected' })
+  await world.railReports({ status: 'refused', id, reportId: 'r', refusal: 'rejected' })
   return id
 }
 
-tellTwice({
+runOnBothStores({
   'paid after it had failed': async (t, world) => {
     const id = await failed(world)
-    const odd = executed(id)
-    await world.news(odd)
-    await world.news(odd)
-    await world.news({ ...odd, reportId: null })
-    await world.news({ ...odd, reportId: 'again' })
+    const mismatch = executed(id)
+    await world.railReports(mismatch)
+    await world.railReports(mismatch)
+    await world.railReports({ ...mismatch, reportId: null })
+    await world.railReports({ ...mismatch, reportId: 'again' })
     t.match(await discrepanciesOf(world), [
       {
         id: /^dis_/,
@@ -63,21 +63,21 @@ tellTwice({
         resolved_at: null,
       },
     ])
-    t.equal((await discrepanciesOf(world)).length, 1, 'news, answers and repetitions are one')
+    t.equal((await discrepanciesOf(world)).length, 1, 'reports, answers and repetitions are one')
     t.equal(await suspense(world), String(-PAID))
     t.equal(await accountOf(world, 'rail_clearing'), String(PAID))
     t.match(await see(world, id), { status: 'failed' })
     t.same(await balanceOf(world), { available: String(FUNDS), reserved: '0' }, 'not the partner')
-    t.equal(world.orders.filter(({ kind }) => kind === 'acknowledge').length, 4)
+    t.equal(world.railInstructions.filter(({ kind }) => kind === 'acknowledge').length, 4)
   },
 
   'paid and returned after it had failed, in either order': async (t, world) => {
     const [one, other] = [await failed(world), await failed(world)]
-    await world.news(executed(one))
-    await world.news(executed(one, { status: 'returned', reportId: 'back' }))
-    await world.news(executed(other, { status: 'returned', reportId: 'back' }))
+    await world.railReports(executed(one))
+    await world.railReports(executed(one, { status: 'returned', reportId: 'back' }))
+    await world.railReports(executed(other, { status: 'returned', reportId: 'back' }))
     t.equal(await suspense(world), '0')
-    await world.news(executed(other))
+    await world.railReports(executed(other))
     const found = await discrepanciesOf(world)
     t.same(found.map(({ reason }) => reason).sort(), [
       'executed_after_end',
@@ -91,10 +91,10 @@ tellTwice({
 
   'another amount, currency or account': async (t, world) => {
     const { id, total } = await pay(world)
-    await world.news(executed(id, { amount: PAID - 1n }))
-    await world.news(executed(id, { currency: 'THB' }))
-    await world.news(executed(id, { destinationAccount: '0123456780' }))
-    await world.news(executed(id, { amount: 7n, currency: 'QQQ' }))
+    await world.railReports(executed(id, { amount: PAID - 1n }))
+    await world.railReports(executed(id, { currency: 'THB' }))
+    await world.railReports(executed(id, { destinationAccount: '0123456780' }))
+    await world.railReports(executed(id, { amount: 7n, currency: 'QQQ' }))
     t.match(await see(world, id), { status: 'processing' }, 'never a transition')
     t.equal((await balanceOf(world)).reserved, total, 'the reservation stands')
     t.equal(await suspense(world), String(-(PAID - 1n) - PAID))
@@ -108,64 +108,64 @@ tellTwice({
         ['execution_differs', 'discrepancy_paid', String(PAID)],
         ['execution_differs', 'discrepancy_paid', String(PAID)],
       ],
-      'a currency that is none can not be posted',
+      'a currency that is none cannot be posted',
     )
     t.notMatch(JSON.stringify(found), '0123456780', 'no account number is kept')
-    await world.news(executed(id))
-    t.match(await see(world, id), { status: 'completed' }, 'the right news still counts')
+    await world.railReports(executed(id))
+    t.match(await see(world, id), { status: 'completed' }, 'the right reports still counts')
   },
 
   'paid twice': async (t, world) => {
     const { id } = await pay(world)
-    await world.news(executed(id))
-    await world.news(executed(id, { reportId: null }))
-    t.same(await discrepanciesOf(world), [], 'the same execution again is no news')
-    await world.news(executed(id, { transactionId: 'TX2' }))
+    await world.railReports(executed(id))
+    await world.railReports(executed(id, { reportId: null }))
+    t.same(await discrepanciesOf(world), [], 'the same execution again is no reports')
+    await world.railReports(executed(id, { transactionId: 'TX2' }))
     t.match(await discrepanciesOf(world), [{ reason: 'executed_again', amount: String(PAID) }])
     t.equal(await suspense(world), String(-PAID))
   },
 
   'paid twice, and one of them returned': async (t, world) => {
     const { id, total } = await pay(world)
-    await world.news(executed(id))
-    await world.news(executed(id, { transactionId: 'TX2' }))
-    await world.news(executed(id, { status: 'returned', transactionId: 'TX2' }))
+    await world.railReports(executed(id))
+    await world.railReports(executed(id, { transactionId: 'TX2' }))
+    await world.railReports(executed(id, { status: 'returned', transactionId: 'TX2' }))
     t.match(await see(world, id), { status: 'completed' }, 'the recipient still has what was due')
     t.equal((await balanceOf(world)).available, String(FUNDS - BigInt(total)))
     const reasons = async () => (await discrepanciesOf(world)).map(({ reason }) => reason).sort()
     t.same(await reasons(), ['executed_again', 'returned_again'])
     t.equal(await suspense(world), '0')
-    await world.news(executed(id, { status: 'returned', transactionId: 'TX3' }))
+    await world.railReports(executed(id, { status: 'returned', transactionId: 'TX3' }))
     t.equal((await reasons()).length, 4, 'out and back again')
-    await world.news(executed(id, { status: 'returned' }))
+    await world.railReports(executed(id, { status: 'returned' }))
     t.match(await see(world, id), { status: 'reversed' })
     t.equal((await balanceOf(world)).available, String(FUNDS))
-    await world.news(executed(id, { status: 'returned', transactionId: 'TX4' }))
+    await world.railReports(executed(id, { status: 'returned', transactionId: 'TX4' }))
     t.equal((await reasons()).length, 6, 'after its own return as well')
     t.equal(await suspense(world), '0')
   },
 
   'returned with less': async (t, world) => {
     const { id } = await pay(world)
-    await world.news(executed(id))
-    await world.news(executed(id, { status: 'returned', amount: PAID - 100n }))
+    await world.railReports(executed(id))
+    await world.railReports(executed(id, { status: 'returned', amount: PAID - 100n }))
     t.match(await see(world, id), { status: 'completed' })
     t.match(await discrepanciesOf(world), [
       { reason: 'return_differs', plan: 'discrepancy_returned' },
     ])
     t.equal(await suspense(world), String(PAID - 100n), "it is there, and not the partner's yet")
     const unknown = await pay(world)
-    await world.news(executed(unknown.id, { status: 'returned', amount: 3n }))
+    await world.railReports(executed(unknown.id, { status: 'returned', amount: 3n }))
     t.equal(await suspense(world), String(PAID - 100n), 'out and back again')
     t.equal((await discrepanciesOf(world)).length, 3)
   },
 
   'words without money': async (t, world) => {
     const { id } = await pay(world)
-    await world.news(executed(id))
-    await world.news({ status: 'refused', id, reportId: 'a', refusal: 'rejected' })
-    await world.news({ status: 'refused', id, reportId: null, refusal: 'rejected' })
-    await world.news({ status: 'not_found', id, reportId: null })
+    await world.railReports(executed(id))
+    await world.railReports({ status: 'refused', id, reportId: 'a', refusal: 'rejected' })
+    await world.railReports({ status: 'refused', id, reportId: null, refusal: 'rejected' })
+    await world.railReports({ status: 'not_found', id, reportId: null })
     t.same((await discrepanciesOf(world)).map(({ reason, plan }) => [reason, plan]).sort(), [
       ['not_found_after_execution', null],
       ['refused_after_execution', null],
@@ -175,7 +175,7 @@ tellTwice({
   },
 
   'for nobody': async (t, world) => {
-    await world.news(executed('pout_00000000000000000000000000' as never))
+    await world.railReports(executed('pout_00000000000000000000000000' as never))
     t.match(await discrepanciesOf(world), [
       { reason: 'unknown_instruction', tenant: null, plan: null, amount: null },
     ])
@@ -186,44 +186,44 @@ tellTwice({
     const made = await world.run(createIntent(DEMO, anIntent()))
     const { intent_id: id } = viewOf<{ intent_id: IntentId }>(made)
     await world.run(cancelIntent(DEMO, id))
-    await world.news(executed(id as never, { currency: 'THB', amount: 36_000n }))
+    await world.railReports(executed(id as never, { currency: 'THB', amount: 36_000n }))
     t.match(await discrepanciesOf(world), [{ reason: 'execution_differs', entity: id }])
     t.equal(await accountOf(world, 'suspense', 'THB'), '-36000')
   },
 
   'more than the books can hold': async (t, world) => {
     const id = await failed(world)
-    await world.news(executed(id, { amount: MOST, transactionId: 'a' }))
+    await world.railReports(executed(id, { amount: MOST, transactionId: 'a' }))
     t.equal(await suspense(world), String(-MOST))
-    await world.news(executed(id, { amount: 1n, transactionId: 'b' }))
-    await world.news(executed(id, { amount: 1n, transactionId: 'b' }))
+    await world.railReports(executed(id, { amount: 1n, transactionId: 'b' }))
+    await world.railReports(executed(id, { amount: 1n, transactionId: 'b' }))
     t.same(
       (await discrepanciesOf(world)).map(({ amount }) => amount).sort(),
       [String(MOST), null],
       'the row is there all the same',
     )
     t.equal(await suspense(world), String(-MOST))
-    await world.run(depositPlayMoney(DEMO, { currency: 'VND', amount: '1' }))
+    await world.run(depositSandboxFunds(DEMO, { currency: 'VND', amount: '1' }))
   },
 
-  'the wildest amounts leave room for what can not be refused': async (t, world) => {
+  'the wildest amounts leave room for what cannot be refused': async (t, world) => {
     const { id } = await pay(world)
     for (const amount of [2n ** 63n - 1n, MOST]) {
-      await world.news(executed(id, { amount }))
-      await world.news(executed(id, { amount, status: 'returned' }))
-      await world.news(executed(id, { amount, transactionId: 'again' }))
+      await world.railReports(executed(id, { amount }))
+      await world.railReports(executed(id, { amount, status: 'returned' }))
+      await world.railReports(executed(id, { amount, transactionId: 'again' }))
     }
-    await world.news(executed(id))
+    await world.railReports(executed(id))
     t.match(await see(world, id), { status: 'completed' })
-    await world.news(executed(id, { status: 'returned' }))
+    await world.railReports(executed(id, { status: 'returned' }))
     t.match(await see(world, id), { status: 'reversed' })
   },
 
   'undone, or kept': async (t, world) => {
     const [one, other] = [await failed(world), await failed(world)]
-    await world.news(executed(one))
+    await world.railReports(executed(one))
     world.clock.pass(1)
-    await world.news(executed(other))
+    await world.railReports(executed(other))
     const [first, second] = await discrepanciesOf(world)
     const undone = viewOf<DiscrepancyView>(await settle(world, first!.id, 'undo'))
     t.match(undone, { id: first!.id, settlement: 'undo', resolved_at: /Z$/ })
@@ -242,16 +242,16 @@ tellTwice({
       { actor: 'ann', action: 'resolve_discrepancy_undo', evidence: EVIDENCE },
     ])
     t.equal(codeOf(await settle(world, first!.id, 'undo')), 'discrepancy_settled', 'once')
-    await world.news(executed(one))
+    await world.railReports(executed(one))
     t.same(await discrepanciesOf(world), [], 'the same words again do not open it')
     t.equal(await suspense(world), String(-PAID))
   },
 
   'paid too much, at the charge of the partner or of us': async (t, world) => {
     const [theirs, ours] = [await failed(world), await failed(world)]
-    await world.news(executed(theirs))
+    await world.railReports(executed(theirs))
     world.clock.pass(1)
-    await world.news(executed(ours))
+    await world.railReports(executed(ours))
     const [first, second] = await discrepanciesOf(world)
     t.equal(codeOf(await settle(world, first!.id, 'credit_partner')), 'settlement_not_possible')
     t.match(viewOf(await settle(world, first!.id, 'charge_partner')), {
@@ -275,8 +275,8 @@ tellTwice({
   'come back by itself, to the credit of the partner or of us': async (t, world) => {
     for (const amount of [PAID - 100n, PAID - 200n]) {
       const { id } = await pay(world)
-      await world.news(executed(id))
-      await world.news(executed(id, { status: 'returned', amount }))
+      await world.railReports(executed(id))
+      await world.railReports(executed(id, { status: 'returned', amount }))
       world.clock.pass(1)
     }
     const [first, second] = await discrepanciesOf(world)
@@ -298,44 +298,44 @@ tellTwice({
 
   'charged to a partner who has not as much': async (t, world) => {
     const id = await failed(world)
-    await world.news(executed(id, { amount: FUNDS + 1n }))
-    const [odd] = await discrepanciesOf(world)
-    t.equal(codeOf(await settle(world, odd!.id, 'charge_partner')), 'insufficient_balance')
+    await world.railReports(executed(id, { amount: FUNDS + 1n }))
+    const [mismatch] = await discrepanciesOf(world)
+    t.equal(codeOf(await settle(world, mismatch!.id, 'charge_partner')), 'insufficient_balance')
     t.equal((await discrepanciesOf(world)).length, 1, 'it still waits')
-    await world.run(depositPlayMoney(DEMO, { currency: 'VND', amount: '1' }))
-    t.equal(codeOf(await settle(world, odd!.id, 'charge_partner')), 'ok')
+    await world.run(depositSandboxFunds(DEMO, { currency: 'VND', amount: '1' }))
+    t.equal(codeOf(await settle(world, mismatch!.id, 'charge_partner')), 'ok')
     t.same(await balanceOf(world), { available: '0', reserved: '0' })
   },
 
   'more than can be written off': async (t, world) => {
     const id = await failed(world)
-    await world.news(executed(id, { amount: MOST }))
+    await world.railReports(executed(id, { amount: MOST }))
     const most = 2n ** 63n - 1n - 2n ** 53n - FUNDS
-    const deposited = depositPlayMoney(DEMO, { currency: 'VND', amount: String(most) })
+    const deposited = depositSandboxFunds(DEMO, { currency: 'VND', amount: String(most) })
     t.equal(codeOf(await world.run(deposited)), 'ok')
-    const [odd] = await discrepanciesOf(world)
-    t.equal(codeOf(await settle(world, odd!.id, 'write_off')), 'balance_limit_exceeded')
-    t.equal(codeOf(await settle(world, odd!.id, 'undo')), 'ok')
+    const [mismatch] = await discrepanciesOf(world)
+    t.equal(codeOf(await settle(world, mismatch!.id, 'write_off')), 'balance_limit_exceeded')
+    t.equal(codeOf(await settle(world, mismatch!.id, 'undo')), 'ok')
   },
 
   'settlements that are none': async (t, world) => {
     const { id } = await pay(world)
-    await world.news(executed(id))
-    await world.news({ status: 'refused', id, reportId: 'a', refusal: 'rejected' })
-    const [odd] = await discrepanciesOf(world)
+    await world.railReports(executed(id))
+    await world.railReports({ status: 'refused', id, reportId: 'a', refusal: 'rejected' })
+    const [mismatch] = await discrepanciesOf(world)
     const cases: readonly (readonly [string, string, string, string])[] = [
       ['dis_none', 'keep', EVIDENCE, 'discrepancy_not_found'],
-      [odd!.id, 'pay', EVIDENCE, 'invalid_request'],
-      [odd!.id, 'keep', '', 'invalid_request'],
+      [mismatch!.id, 'pay', EVIDENCE, 'invalid_request'],
+      [mismatch!.id, 'keep', '', 'invalid_request'],
       ...['undo', 'charge_partner', 'credit_partner', 'write_off'].map(
-        (way) => [odd!.id, way, EVIDENCE, 'settlement_not_possible'] as const,
+        (way) => [mismatch!.id, way, EVIDENCE, 'settlement_not_possible'] as const,
       ),
     ]
     for (const [which, settlement, evidence, code] of cases) {
       t.equal(codeOf(await settle(world, which, settlement, evidence)), code)
     }
-    t.equal(codeOf(await settle(world, odd!.id, 'keep')), 'ok')
-    t.equal(codeOf(await settle(world, odd!.id, 'keep')), 'discrepancy_settled')
+    t.equal(codeOf(await settle(world, mismatch!.id, 'keep')), 'ok')
+    t.equal(codeOf(await settle(world, mismatch!.id, 'keep')), 'discrepancy_settled')
     const none = await read(world, listDiscrepancies({ resolved: false, limit: 0 }))
     t.equal(codeOf(none), 'invalid_request')
   },

@@ -5,11 +5,11 @@
 import t from 'tap'
 import fc from 'fast-check'
 import { tenantOf, type PartnerId, type TenantId } from '../../src/base/ids.js'
-import { deposit } from '../../src/processor/commands/deposit.js'
-import { createFxConversion } from '../../src/processor/commands/fx_conversion_create.js'
-import { createFxQuote } from '../../src/processor/commands/fx_quote_create.js'
-import { setRate } from '../../src/processor/commands/rate_set.js'
-import { depositPlayMoney } from '../../src/processor/commands/sandbox_deposit.js'
+import { deposit } from '../../src/processor/commands/funds/deposit.js'
+import { createFxConversion } from '../../src/processor/commands/funds/fx_conversion_create.js'
+import { createFxQuote } from '../../src/processor/commands/funds/fx_quote_create.js'
+import { setRate } from '../../src/processor/commands/operators/rate_set.js'
+import { depositSandboxFunds } from '../../src/processor/commands/funds/sandbox_deposit.js'
 import type { Answer } from '../../src/processor/cycle/answer.js'
 import { listBalanceTransactions } from '../../src/processor/queries/balance_transaction_list.js'
 import { codeOf, createWorld, DEMO, viewOf, type World } from '../support/world.js'
@@ -21,9 +21,9 @@ import {
   pay,
   read,
   readAll,
-  tellTwice,
+  runOnBothStores,
   type PageView,
-} from './stories.js'
+} from './scenarios.js'
 
 const PRODUCTION = tenantOf('demo' as PartnerId, 'production')
 const INT64_MAX = 2n ** 63n - 1n
@@ -40,7 +40,7 @@ interface Quote {
 
 const credit = (world: World, currency: string, amount: string, key?: string): Promise<Answer> =>
   world.run(
-    depositPlayMoney(DEMO, {
+    depositSandboxFunds(DEMO, {
       currency,
       amount,
       ...(key === undefined ? {} : { idempotency_key: key }),
@@ -61,8 +61,8 @@ const convert = (
 ): Promise<Answer> =>
   world.run(createFxConversion(tenant, { quote_id: quoteId, idempotency_key: key }))
 
-tellTwice({
-  'play money, credited at once': async (t, world) => {
+runOnBothStores({
+  'test funds, credited at once': async (t, world) => {
     const first = viewOf(await credit(world, 'JPY', '500', 'k'))
     t.match(first, { id: /^dep_/, currency: 'JPY', amount: '500', created_at: /Z$/ })
     t.same(await balanceOf(world, 'JPY'), { available: '500', reserved: '0' })
@@ -100,7 +100,7 @@ tellTwice({
       t.equal(codeOf(await credit(world, currency, amount)), 'invalid_request', amount)
     }
     t.equal(codeOf(await credit(world, 'JPY', '1', '')), 'invalid_request', 'an empty key')
-    const real = depositPlayMoney(PRODUCTION, { currency: 'JPY', amount: '1' })
+    const real = depositSandboxFunds(PRODUCTION, { currency: 'JPY', amount: '1' })
     t.equal(codeOf(await world.run(real)), 'invalid_request', 'never in production')
   },
 
@@ -186,7 +186,7 @@ tellTwice({
     t.equal(await accountOf(world, 'fx'), '-26500')
   },
 
-  'twins in one group': async (t, world) => {
+  'twins in one batch': async (t, world) => {
     const { id } = await quoted(world, 'USD', '100', 'THB')
     const command = (key: string): ReturnType<typeof createFxConversion> =>
       createFxConversion(DEMO, { quote_id: id, idempotency_key: key })
@@ -234,7 +234,7 @@ tellTwice({
   'what moved, newest first': async (t, world) => {
     const before = await readAll<object>(world, (page) => listBalanceTransactions(DEMO, page))
     const { id, total } = await pay(world)
-    await world.news(executed(id))
+    await world.railReports(executed(id))
     const offer = await quoted(world, 'VND', '26500', 'USD')
     const { id: conversion } = viewOf<{ id: string }>(await convert(world, offer.id, 'k'))
     const listed = await readAll<Record<string, string>>(world, (page) =>

@@ -10,9 +10,9 @@ import { join } from 'node:path'
 import { credentials, status } from '@grpc/grpc-js'
 import t, { type Test } from 'tap'
 import type { ReplyBatch__Output as ReplyBatch } from '../../protos/types/causeway/v1/ReplyBatch.js'
-import type { ProtoGrpcType as ExchangeProto } from '../../protos/types/exchange.js'
+import type { ProtoGrpcType as CommandStreamProto } from '../../protos/types/command_stream.js'
 import type { ProtoGrpcType as IntentsProto } from '../../protos/types/intents.js'
-import { GRPC_CONNECTIONS_MAX, GRPC_UNARY_MESSAGE_MAX_BYTES } from '../../src/base/bounds.js'
+import { GRPC_CONNECTIONS_MAX, GRPC_UNARY_MESSAGE_MAX_BYTES } from '../../src/base/constants.js'
 import { bearer } from '../../src/base/internal_token.js'
 import { contracts, projectRoot } from '../../src/base/protos.js'
 
@@ -185,8 +185,8 @@ void t.test('unary requests are bounded, and those within the bound are not', as
 
 void t.test("the gateways' stream takes its large batches, and only with the token", async (t) => {
   const port = await openPort(t)
-  const { Exchange } = contracts<ExchangeProto>().causeway.v1
-  const client = new Exchange(port.address, credentials.createInsecure())
+  const { CommandStream } = contracts<CommandStreamProto>().causeway.v1
+  const client = new CommandStream(port.address, credentials.createInsecure())
   t.teardown(() => client.close())
   const scan = { intent_id: 'pi_1', qr_payload: 'x'.repeat(7 * MIB), session_jti: 'j' }
   const batch = { commands: [{ ticket: 1, tenant: 'demo_sandbox', budget_ms: 5_000, scan }] }

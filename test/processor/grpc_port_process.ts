@@ -4,7 +4,7 @@
  */
 import { systemClock } from '../../src/base/clock.js'
 import { createServer } from '../../src/processor/server.js'
-import { createGuard } from '../../src/processor/services/guard.js'
+import { createAuthInterceptor } from '../../src/processor/servers/auth_interceptor.js'
 import type { Work } from '../../src/processor/cycle/command.js'
 
 const [token = ''] = process.argv.slice(2)
@@ -18,7 +18,7 @@ const server = createServer(
       submit: ({ reply }: Work) => reply({ ok: false, code: 'payment_intent_not_found' }),
     },
     reader: nothing,
-    guard: createGuard(token),
+    auth: createAuthInterceptor(token),
   },
   { handlers: { WatchPartners: unheard, WatchEndpoints: unheard }, changed: unheard },
 )

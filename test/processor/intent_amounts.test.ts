@@ -6,7 +6,7 @@ import t from 'tap'
 import { createWorld, viewOf } from '../support/world.js'
 import {
   authorized,
-  beginLife,
+  beginLifecycle,
   cancelled,
   captured,
   expired,
@@ -14,7 +14,7 @@ import {
   refunded,
   scanned,
   type Stage,
-} from './intent_life.js'
+} from './intent_lifecycle.js'
 
 const CEILING = 100_000_000
 const QUOTE = 1_000
@@ -36,9 +36,9 @@ const STAGES: Readonly<Record<string, readonly [Stage, string, number | undefine
   failed: [failed, 'failed', undefined, 0],
   cancelled: [cancelled, 'cancelled', undefined, 0],
   'cancelled after a scan': [
-    async (life) => {
-      await scanned(life)
-      await cancelled(life)
+    async (lifecycle) => {
+      await scanned(lifecycle)
+      await cancelled(lifecycle)
     },
     'cancelled',
     undefined,
@@ -46,9 +46,9 @@ const STAGES: Readonly<Record<string, readonly [Stage, string, number | undefine
   ],
   expired: [expired, 'expired', undefined, 0],
   'expired after a scan': [
-    async (life) => {
-      await scanned(life)
-      await expired(life)
+    async (lifecycle) => {
+      await scanned(lifecycle)
+      await expired(lifecycle)
     },
     'expired',
     undefined,
@@ -59,28 +59,28 @@ const STAGES: Readonly<Record<string, readonly [Stage, string, number | undefine
 for (const [name, [stage, status, debit, receipt]] of Object.entries(STAGES)) {
   void t.test(name, async (t) => {
     const world = await createWorld(t)
-    const life = await beginLife(world, { over: { amount_usd_cents: CEILING } })
-    await stage(life)
+    const lifecycle = await beginLifecycle(world, { over: { amount_usd_cents: CEILING } })
+    await stage(lifecycle)
     const events = world.events.map(
       ({ body }) => (JSON.parse(body) as { data: { payment_intent: Seen } }).data.payment_intent,
     )
-    for (const seen of [viewOf<Seen>(await life.get()), ...events]) {
+    for (const seen of [viewOf<Seen>(await lifecycle.get()), ...events]) {
       t.equal(seen.amount_usd_cents, CEILING)
       const isCaptured = seen.captured_at !== undefined
       t.equal(seen.captured_amount_usd_cents, isCaptured ? QUOTE : undefined, seen.status)
     }
-    t.match(viewOf(await life.get()), { status })
-    t.equal(viewOf<Seen>(await life.get()).captured_amount_usd_cents, debit)
-    t.equal(viewOf<Seen>(await life.receipt()).amount_usd_cents, receipt)
+    t.match(viewOf(await lifecycle.get()), { status })
+    t.equal(viewOf<Seen>(await lifecycle.get()).captured_amount_usd_cents, debit)
+    t.equal(viewOf<Seen>(await lifecycle.receipt()).amount_usd_cents, receipt)
   })
 }
 
 void t.test('the answers to a refund say what was debited, replayed ones too', async (t) => {
   const world = await createWorld(t)
-  const life = await beginLife(world)
-  await captured(life)
-  const first = viewOf<Seen>(await life.refund('key'))
+  const lifecycle = await beginLifecycle(world)
+  await captured(lifecycle)
+  const first = viewOf<Seen>(await lifecycle.refund('key'))
   t.equal(first.captured_amount_usd_cents, QUOTE)
-  await life.returned()
-  t.same(viewOf(await life.refund('key')), first)
+  await lifecycle.returned()
+  t.same(viewOf(await lifecycle.refund('key')), first)
 })

@@ -5,13 +5,13 @@
 import t, { type Test } from 'tap'
 import { accountKey } from '../../src/ledger/accounts.js'
 import { USD } from '../../src/money/currency.js'
-import { setRate } from '../../src/processor/commands/rate_set.js'
-import { listRates } from '../../src/processor/commands/rates_list.js'
-import type { Desk } from '../../src/processor/cycle/command.js'
+import { setRate } from '../../src/processor/commands/operators/rate_set.js'
+import { listRates } from '../../src/processor/commands/operators/rates_list.js'
+import type { CommandContext } from '../../src/processor/cycle/command.js'
 import { codeOf, createWorld, DEMO, viewOf, type World } from '../support/world.js'
 import {
   authorized,
-  beginLife,
+  beginLifecycle,
   captured,
   INTENT_TTL,
   openTenant,
@@ -19,8 +19,8 @@ import {
   scanned,
   waiting,
   type Intent,
-  type Life,
-} from './intent_life.js'
+  type Lifecycle,
+} from './intent_lifecycle.js'
 
 type CorridorName = 'th_promptpay' | 'vn_vietqr'
 
@@ -35,13 +35,13 @@ async function pay(
   user: string,
   minor: number,
 ): Promise<string> {
-  const life = await beginLife(world, { corridor, user })
-  return payWith(life, minor)
+  const lifecycle = await beginLifecycle(world, { corridor, user })
+  return payWith(lifecycle, minor)
 }
 
-async function payWith(life: Life, minor: number): Promise<string> {
-  const scan = codeOf(await life.scan(String(minor), UNASKED))
-  return scan === 'ok' ? codeOf(await life.confirm()) : `scan: ${scan}`
+async function payWith(lifecycle: Lifecycle, minor: number): Promise<string> {
+  const scan = codeOf(await lifecycle.scan(String(minor), UNASKED))
+  return scan === 'ok' ? codeOf(await lifecycle.confirm()) : `scan: ${scan}`
 }
 
 void t.test('limits of a transaction, a day and a month', async (t) => {
@@ -87,16 +87,16 @@ void t.test('limits of a transaction, a day and a month', async (t) => {
   }
 })
 
-void t.test('what confirmations of one group race for is given out once', async (t) => {
+void t.test('what confirmations of one batch race for is given out once', async (t) => {
   /** As many lives, each scanned while nothing is paid, and then confirmed all at once. */
-  const raced = async (world: World, lives: readonly Life[]): Promise<string[]> => {
+  const raced = async (world: World, lives: readonly Lifecycle[]): Promise<string[]> => {
     const answers = await world.runAll(lives.map(({ calls }) => calls.confirm()))
     return answers.map(codeOf)
   }
-  const begun = async (first: Life, count: number, given: object): Promise<Life[]> => {
+  const begun = async (first: Lifecycle, count: number, given: object): Promise<Lifecycle[]> => {
     const lives = [first]
     while (lives.length < count) lives.push(await first.another())
-    for (const life of lives) viewOf(await life.scan('5000000', given))
+    for (const lifecycle of lives) viewOf(await lifecycle.scan('5000000', given))
     return lives
   }
   const refused = (code: string, from: number): string[] =>
@@ -104,21 +104,21 @@ void t.test('what confirmations of one group race for is given out once', async 
 
   await t.test('a day of a user', async (t) => {
     const world = await createWorld(t)
-    const lives = await begun(await beginLife(world, { corridor: 'vn_vietqr' }), 6, UNASKED)
+    const lives = await begun(await beginLifecycle(world, { corridor: 'vn_vietqr' }), 6, UNASKED)
     t.same(await raced(world, lives), refused('user_limit_exceeded', 2))
   })
   await t.test('the money of a partner', async (t) => {
     const world = await createWorld(t)
     const tenant = await openTenant(world, 'poor', {}, 4n * 138_889n - 1n)
-    const lives: Life[] = []
-    for (let i = 0; i < 6; i++) lives.push(await beginLife(world, { tenant }))
-    for (const life of lives) viewOf(await life.scan('5000000'))
+    const lives: Lifecycle[] = []
+    for (let i = 0; i < 6; i++) lives.push(await beginLifecycle(world, { tenant }))
+    for (const lifecycle of lives) viewOf(await lifecycle.scan('5000000'))
     t.same(await raced(world, lives), refused('insufficient_balance', 3))
     t.ok((await world.trialBalance()).balanced)
   })
   await t.test('being the first of duplicates', async (t) => {
     const world = await createWorld(t)
-    const lives = await begun(await beginLife(world), 6, {})
+    const lives = await begun(await beginLifecycle(world), 6, {})
     t.same(await raced(world, lives), refused('duplicate_scan', 1))
   })
 })
@@ -131,11 +131,11 @@ void t.test('a payment counts where it was confirmed, and is given back there', 
   const MIDNIGHT = Date.UTC(2026, 10, 30, 17)
   const full = ['vn_vietqr', 'u', 5_000_000] as const
 
-  const usedUpBefore = async (t: Test): Promise<[World, Life]> => {
+  const usedUpBefore = async (t: Test): Promise<[World, Lifecycle]> => {
     const world = await createWorld(t)
     world.clock.set(MIDNIGHT - 10_000)
     t.equal(await pay(world, ...full), 'ok')
-    const last = await beginLife(world, { corridor: 'vn_vietqr', user: 'u' })
+    const last = await beginLifecycle(world, { corridor: 'vn_vietqr', user: 'u' })
     viewOf(await last.scan('5000000', UNASKED))
     return [world, last]
   }
@@ -159,7 +159,7 @@ void t.test('a payment counts where it was confirmed, and is given back there', 
     t.equal(await pay(world, ...full), 'ok', 'it came back into the old one')
     t.match(await pay(world, ...full), 'user_limit_exceeded')
   })
-  await t.test('cancelled before its hand-over', async (t) => {
+  await t.test('cancelled before its submission', async (t) => {
     const [world, last] = await usedUpBefore(t)
     world.setRail(false)
     viewOf(await last.confirm())
@@ -167,13 +167,13 @@ void t.test('a payment counts where it was confirmed, and is given back there', 
     viewOf(await last.cancel())
     t.equal(await pay(world, ...full), 'ok')
   })
-  await t.test('never handed over', async (t) => {
+  await t.test('never submitted', async (t) => {
     const [world, last] = await usedUpBefore(t)
     world.clock.set(MIDNIGHT - 10 * MINUTE)
     world.setRail(false)
     viewOf(await last.confirm())
     world.clock.pass(MINUTE)
-    await last.wake()
+    await last.timer()
     t.equal((await last.see()).status, 'failed')
     t.equal(await pay(world, ...full), 'ok')
   })
@@ -214,14 +214,14 @@ void t.test('cents of a quote are rounded up, and the ceiling is the intent', as
     const currency = corridor === 'th_promptpay' ? 'THB' : 'VND'
     viewOf(await world.run(setRate(operator, currency, rate)))
     const name = `${minor} at ${rate} is ${cents}`
-    const exact = await beginLife(world, { corridor, over: { amount_usd_cents: cents } })
+    const exact = await beginLifecycle(world, { corridor, over: { amount_usd_cents: cents } })
     const { quote } = viewOf<Intent>(await exact.scan(String(minor)))
     t.match(quote, { amount_usd_cents: cents, local_amount_minor_units: String(minor) }, name)
     const before = reserved(world)
     viewOf(await exact.confirm())
     t.equal(reserved(world) - before, BigInt(cents), 'the debit is the quote')
     if (cents === 1) continue
-    const less = await beginLife(world, { corridor, over: { amount_usd_cents: cents - 1 } })
+    const less = await beginLifecycle(world, { corridor, over: { amount_usd_cents: cents - 1 } })
     t.equal(codeOf(await less.scan(String(minor))), 'quote_exceeds_intent_amount', name)
   }
 })
@@ -231,11 +231,11 @@ const reserved = (world: World): bigint =>
 
 void t.test('a rate that changes leaves bound quotes alone', async (t) => {
   const world = await createWorld(t)
-  const life = await beginLife(world)
-  await scanned(life)
+  const lifecycle = await beginLifecycle(world)
+  await scanned(lifecycle)
   await world.run(setRate({ name: 'test', reason: 'dearer' }, 'THB', '18.00'))
-  t.match(viewOf<Intent>(await life.confirm()).quote, { amount_usd_cents: 1_000 })
-  const later = await life.another()
+  t.match(viewOf<Intent>(await lifecycle.confirm()).quote, { amount_usd_cents: 1_000 })
+  const later = await lifecycle.another()
   t.match(viewOf<Intent>(await later.scan('36001')).quote, { amount_usd_cents: 2_001 })
 })
 
@@ -250,8 +250,8 @@ void t.test('a listed rate is as it was set, and too old when nothing is sold at
   const world = await createWorld(t)
   const listed = async (): Promise<object> => {
     const command = listRates()
-    const decide = (desk: Desk) =>
-      command.decide({ ...desk, rules: { ...desk.rules, rateMaxAgeMs: 60_000 } })
+    const decide = (ctx: CommandContext) =>
+      command.decide({ ...ctx, rules: { ...ctx.rules, rateMaxAgeMs: 60_000 } })
     return viewOf(await world.run({ ...command, decide }))
   }
   await world.run(setRate({ name: 'test', reason: 'dearer' }, 'THB', '18.00'))
@@ -264,15 +264,16 @@ void t.test('a listed rate is as it was set, and too old when nothing is sold at
 
 void t.test('the last millisecond', async (t) => {
   const world = await createWorld(t)
-  const confirm = (life: Life): Promise<unknown> => life.confirm()
-  const paidBefore = async (life: Life): Promise<void> => authorized(await life.another())
+  const confirm = (lifecycle: Lifecycle): Promise<unknown> => lifecycle.confirm()
+  const paidBefore = async (lifecycle: Lifecycle): Promise<void> =>
+    authorized(await lifecycle.another())
 
   const EDGES: readonly {
     readonly name: string
-    readonly given: (life: Life) => Promise<unknown>
+    readonly given: (lifecycle: Lifecycle) => Promise<unknown>
     /** Milliseconds until it is over. */
     readonly ends: number
-    readonly ask: (life: Life) => Promise<unknown>
+    readonly ask: (lifecycle: Lifecycle) => Promise<unknown>
     readonly before: string
     readonly after: string
   }[] = [
@@ -286,17 +287,17 @@ void t.test('the last millisecond', async (t) => {
     },
     {
       name: 'an intent, to scan',
-      given: (life) => life.get(),
+      given: (lifecycle) => lifecycle.get(),
       ends: INTENT_TTL,
-      ask: (life) => life.scan(),
+      ask: (lifecycle) => lifecycle.scan(),
       before: 'ok',
       after: 'payment_intent_not_scannable',
     },
     {
       name: 'an intent, to confirm',
-      given: async (life) => {
+      given: async (lifecycle) => {
         world.clock.pass(INTENT_TTL - MINUTE)
-        await scanned(life)
+        await scanned(lifecycle)
       },
       ends: MINUTE,
       ask: confirm,
@@ -307,15 +308,15 @@ void t.test('the last millisecond', async (t) => {
       name: 'an intent, to cancel',
       given: scanned,
       ends: INTENT_TTL,
-      ask: (life) => life.cancel(),
+      ask: (lifecycle) => lifecycle.cancel(),
       before: 'ok',
       after: 'payment_intent_not_cancelable',
     },
     {
       name: 'an intent, to re-mint',
-      given: (life) => life.remint(),
+      given: (lifecycle) => lifecycle.remint(),
       ends: INTENT_TTL,
-      ask: (life) => life.remint(),
+      ask: (lifecycle) => lifecycle.remint(),
       before: 'ok',
       after: 'payment_intent_terminal',
     },
@@ -323,15 +324,15 @@ void t.test('the last millisecond', async (t) => {
       name: 'an intent, to its timer',
       given: scanned,
       ends: INTENT_TTL,
-      ask: stateWhenWoken,
+      ask: stateAfterTimer,
       before: 'created',
       after: 'expired',
     },
     {
-      name: 'a hand-over',
+      name: 'a submission',
       given: waiting,
       ends: MINUTE,
-      ask: stateWhenWoken,
+      ask: stateAfterTimer,
       before: 'authorized',
       after: 'failed',
     },
@@ -339,15 +340,15 @@ void t.test('the last millisecond', async (t) => {
       name: 'a duplicate, at its scan',
       given: paidBefore,
       ends: MINUTE,
-      ask: (life) => life.scan(),
+      ask: (lifecycle) => lifecycle.scan(),
       before: 'duplicate_scan',
       after: 'ok',
     },
     {
       name: 'a duplicate, at its confirmation',
-      given: async (life) => {
-        await scanned(life)
-        await paidBefore(life)
+      given: async (lifecycle) => {
+        await scanned(lifecycle)
+        await paidBefore(lifecycle)
       },
       ends: MINUTE,
       ask: confirm,
@@ -358,7 +359,7 @@ void t.test('the last millisecond', async (t) => {
       name: 'a refund',
       given: captured,
       ends: 90 * DAY,
-      ask: (life) => life.refund(),
+      ask: (lifecycle) => lifecycle.refund(),
       before: 'ok',
       after: 'payment_intent_not_refundable',
     },
@@ -369,17 +370,17 @@ void t.test('the last millisecond', async (t) => {
       [0, after],
       [1, after],
     ] as const) {
-      const life = await beginLife(world)
-      await given(life)
+      const lifecycle = await beginLifecycle(world)
+      await given(lifecycle)
       world.clock.pass(ends + off)
-      t.equal(await said(ask(life)), wanted, `${name}, ${off} ms`)
+      t.equal(await said(ask(lifecycle)), wanted, `${name}, ${off} ms`)
     }
   }
 })
 
-async function stateWhenWoken(life: Life): Promise<string> {
-  await life.wake()
-  return (await life.see()).status
+async function stateAfterTimer(lifecycle: Lifecycle): Promise<string> {
+  await lifecycle.timer()
+  return (await lifecycle.see()).status
 }
 
 async function said(answer: Promise<unknown>): Promise<string> {

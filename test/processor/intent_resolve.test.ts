@@ -1,12 +1,15 @@
 /** Operators who know better than the rail: an intent's unknown outcome ended with evidence. */
 import { DAY, HOUR, MINUTE, plus, SECOND, type Instant } from '../../src/base/clock.js'
-import { resolveIntent, reverseIntent } from '../../src/processor/commands/intent_resolve.js'
+import {
+  resolveIntent,
+  reverseIntent,
+} from '../../src/processor/commands/intents/intent_resolve.js'
 import { showIntent } from '../../src/processor/queries/intent_show.js'
 import type { Answer } from '../../src/processor/cycle/answer.js'
 import { codeOf, viewOf, type World } from '../support/world.js'
 import {
   authorized,
-  beginLife,
+  beginLifecycle,
   captured,
   expired,
   refunded,
@@ -14,7 +17,7 @@ import {
   THAI,
   waiting,
   type Stage,
-} from './intent_life.js'
+} from './intent_lifecycle.js'
 import {
   accountOf,
   balanceOf,
@@ -23,9 +26,9 @@ import {
   OPERATOR,
   operatorLogOf,
   read,
-  tellTwice,
+  runOnBothStores,
   types,
-} from './stories.js'
+} from './scenarios.js'
 
 const FUNDS = 1_000_000_000n
 const QUOTE = 1_000n
@@ -39,123 +42,130 @@ const reverse = (world: World, id: string, evidence = EVIDENCE): Promise<Answer>
 
 const at = (world: World, ms: number): Instant => plus(world.clock.now(), ms)
 
-tellTwice({
+runOnBothStores({
   'found paid': async (t, world) => {
-    const life = await beginLife(world)
-    await authorized(life)
-    t.match(viewOf(await resolve(world, life.id, 'captured')), {
+    const lifecycle = await beginLifecycle(world)
+    await authorized(lifecycle)
+    t.match(viewOf(await resolve(world, lifecycle.id, 'captured')), {
       status: 'captured',
       captured_at: /Z$/,
     })
     t.same(await balanceOf(world, 'USD'), { available: String(FUNDS - QUOTE), reserved: '0' })
     t.equal(await accountOf(world, 'rail_clearing', 'THB'), '36000')
     t.equal(types(world).at(-1), 'payment_intent.captured')
-    t.match(await operatorLogOf(t, life.id), [
+    t.match(await operatorLogOf(t, lifecycle.id), [
       { actor: 'ann', reason: 'a test', action: 'resolve_intent_captured', evidence: EVIDENCE },
     ])
-    await life.executed()
+    await lifecycle.executed()
     t.same(await discrepanciesOf(world), [], 'the rail says the same')
     t.equal(types(world).length, 2, 'it is told once')
     const { currency, account: destinationAccount } = THAI
     const other = { transactionId: 'TX2', amount: 36_000n, currency, destinationAccount }
-    await world.news(executed(life.id as never, other))
+    await world.railReports(executed(lifecycle.id as never, other))
     t.match(await discrepanciesOf(world), [{ reason: 'executed_again', amount: '36000' }])
-    await life.returned()
-    t.match(await life.see(), { status: 'refunded' })
+    await lifecycle.returned()
+    t.match(await lifecycle.see(), { status: 'refunded' })
   },
 
   'found paid, and the rail refuses': async (t, world) => {
-    const life = await beginLife(world)
-    await authorized(life)
-    viewOf(await resolve(world, life.id, 'captured'))
-    await life.refused()
-    t.match(await life.see(), { status: 'captured' })
+    const lifecycle = await beginLifecycle(world)
+    await authorized(lifecycle)
+    viewOf(await resolve(world, lifecycle.id, 'captured'))
+    await lifecycle.refused()
+    t.match(await lifecycle.see(), { status: 'captured' })
     t.match(await discrepanciesOf(world), [{ reason: 'refused_after_execution', plan: null }])
   },
 
   'asked of the rail once more': async (t, world) => {
     for (const outcome of ['captured', 'failed']) {
-      const life = await beginLife(world)
-      await authorized(life)
-      world.orders.length = 0
-      await resolve(world, life.id, outcome)
-      t.same(world.orders, [{ kind: 'query', id: life.id, environment: 'sandbox' }])
+      const lifecycle = await beginLifecycle(world)
+      await authorized(lifecycle)
+      world.railInstructions.length = 0
+      await resolve(world, lifecycle.id, outcome)
+      t.same(world.railInstructions, [{ kind: 'query', id: lifecycle.id, environment: 'sandbox' }])
     }
   },
 
   'asked of the rail again after a crash, until it answers': async (t, world) => {
     for (const outcome of ['captured', 'failed']) {
-      const life = await beginLife(world)
-      await authorized(life)
-      await resolve(world, life.id, outcome)
+      const lifecycle = await beginLifecycle(world)
+      await authorized(lifecycle)
+      await resolve(world, lifecycle.id, outcome)
       await world.rebuild()
-      world.orders.length = 0
+      world.railInstructions.length = 0
       world.clock.pass(5_000)
       await world.wake()
-      t.same(world.orders, [{ kind: 'query', id: life.id, environment: 'sandbox' }], outcome)
+      t.same(
+        world.railInstructions,
+        [{ kind: 'query', id: lifecycle.id, environment: 'sandbox' }],
+        outcome,
+      )
       world.setRail(false)
       world.clock.pass(HOUR)
       await world.wake()
       world.setRail(true)
-      world.orders.length = 0
+      world.railInstructions.length = 0
       world.clock.pass(SECOND)
       await world.wake()
       t.same(
-        world.orders,
-        [{ kind: 'query', id: life.id, environment: 'sandbox' }],
+        world.railInstructions,
+        [{ kind: 'query', id: lifecycle.id, environment: 'sandbox' }],
         'as soon as the rail is back',
       )
-      await world.news({ status: 'accepted', id: life.id, reportId: null })
+      await world.railReports({ status: 'accepted', id: lifecycle.id, reportId: null })
       t.not(await world.store.due('intents', at(world, DAY), 10), [], 'that is no answer')
-      if (outcome === 'captured') await life.executed()
-      else await life.refused()
-      world.orders.length = 0
+      if (outcome === 'captured') await lifecycle.executed()
+      else await lifecycle.refused()
+      world.railInstructions.length = 0
       world.clock.pass(30 * DAY)
       await world.wake()
-      t.same(world.orders, [], 'answered')
-      t.match(await life.see(), { status: outcome })
+      t.same(world.railInstructions, [], 'answered')
+      t.match(await lifecycle.see(), { status: outcome })
     }
     t.same(await discrepanciesOf(world), [])
   },
 
   'asked of a silent rail for a day, then no more': async (t, world) => {
-    const life = await beginLife(world)
-    await authorized(life)
-    await resolve(world, life.id, 'failed')
-    world.orders.length = 0
+    const lifecycle = await beginLifecycle(world)
+    await authorized(lifecycle)
+    await resolve(world, lifecycle.id, 'failed')
+    world.railInstructions.length = 0
     for (let minute = 0; minute < 3 * 24 * 60; minute += 5) {
       world.clock.pass(5 * MINUTE)
       await world.wake()
     }
-    t.ok(world.orders.length > 5 && world.orders.length < 12, `${world.orders.length} inquiries`)
+    t.ok(
+      world.railInstructions.length > 5 && world.railInstructions.length < 12,
+      `${world.railInstructions.length} inquiries`,
+    )
     t.same(await world.store.due('intents', at(world, 400 * DAY), 10), [])
   },
 
   'a recall that the rail does not answer': async (t, world) => {
-    const life = await beginLife(world)
-    await captured(life)
-    const early = codeOf(await resolve(world, life.id, 'refund_failed'))
+    const lifecycle = await beginLifecycle(world)
+    await captured(lifecycle)
+    const early = codeOf(await resolve(world, lifecycle.id, 'refund_failed'))
     t.equal(early, 'payment_intent_not_at_rail', 'nobody has asked for it back')
-    viewOf(await life.refund())
-    t.match(viewOf(await resolve(world, life.id, 'refund_failed')), {
+    viewOf(await lifecycle.refund())
+    t.match(viewOf(await resolve(world, lifecycle.id, 'refund_failed')), {
       status: 'captured',
       refund: { status: 'refused', failed_at: /Z$/ },
     })
     t.equal(types(world).at(-1), 'payment_intent.refund_failed')
-    t.match(await operatorLogOf(t, life.id), [{ action: 'resolve_intent_refund_failed' }])
-    const again = codeOf(await resolve(world, life.id, 'refund_failed'))
+    t.match(await operatorLogOf(t, lifecycle.id), [{ action: 'resolve_intent_refund_failed' }])
+    const again = codeOf(await resolve(world, lifecycle.id, 'refund_failed'))
     t.equal(again, 'payment_intent_not_at_rail', 'once')
   },
 
   'money that came back outside of the rail': async (t, world) => {
-    const life = await beginLife(world)
-    await authorized(life)
-    t.equal(codeOf(await reverse(world, life.id)), 'payment_intent_not_captured')
-    await life.executed()
-    viewOf(await life.refund())
-    t.equal(codeOf(await reverse(world, life.id, ' ')), 'invalid_request')
+    const lifecycle = await beginLifecycle(world)
+    await authorized(lifecycle)
+    t.equal(codeOf(await reverse(world, lifecycle.id)), 'payment_intent_not_captured')
+    await lifecycle.executed()
+    viewOf(await lifecycle.refund())
+    t.equal(codeOf(await reverse(world, lifecycle.id, ' ')), 'invalid_request')
     t.equal(codeOf(await reverse(world, 'pi_x')), 'payment_intent_not_found')
-    t.match(viewOf(await reverse(world, life.id)), {
+    t.match(viewOf(await reverse(world, lifecycle.id)), {
       status: 'refunded',
       refunded_at: /Z$/,
       refund: { status: 'done' },
@@ -163,37 +173,39 @@ tellTwice({
     t.same(await balanceOf(world, 'USD'), { available: String(FUNDS), reserved: '0' })
     t.equal(await accountOf(world, 'rail_clearing', 'THB'), '0')
     t.equal(types(world).at(-1), 'payment_intent.refunded')
-    t.equal(codeOf(await reverse(world, life.id)), 'payment_intent_not_captured', 'once')
-    await life.returned()
+    t.equal(codeOf(await reverse(world, lifecycle.id)), 'payment_intent_not_captured', 'once')
+    await lifecycle.returned()
     t.same(await discrepanciesOf(world), [], 'the rail tells of the same money')
     t.same(await balanceOf(world, 'USD'), { available: String(FUNDS), reserved: '0' })
-    t.match(await operatorLogOf(t, life.id), [{ action: 'reverse_intent', evidence: EVIDENCE }])
-    world.orders.length = 0
+    t.match(await operatorLogOf(t, lifecycle.id), [
+      { action: 'reverse_intent', evidence: EVIDENCE },
+    ])
+    world.railInstructions.length = 0
     world.clock.pass(DAY)
     await world.wake()
-    t.same(world.orders, [], 'the recall is over')
+    t.same(world.railInstructions, [], 'the recall is over')
   },
 
   'found unpaid': async (t, world) => {
-    const life = await beginLife(world)
-    await authorized(life)
-    t.match(viewOf(await resolve(world, life.id, 'failed')), {
+    const lifecycle = await beginLifecycle(world)
+    await authorized(lifecycle)
+    t.match(viewOf(await resolve(world, lifecycle.id, 'failed')), {
       status: 'failed',
       failure: { code: 'not_carried_out', source: 'service', retryable: true },
     })
     t.same(await balanceOf(world, 'USD'), { available: String(FUNDS), reserved: '0' })
-    t.match(await operatorLogOf(t, life.id), [{ action: 'resolve_intent_failed' }])
-    await life.refused()
+    t.match(await operatorLogOf(t, lifecycle.id), [{ action: 'resolve_intent_failed' }])
+    await lifecycle.refused()
     t.same(await discrepanciesOf(world), [], 'the rail says the same')
   },
 
   'what it used of the limits is free again': async (t, world) => {
     const knowing = { duplicate_confirmed: true }
-    const first = await beginLife(world, { corridor: 'vn_vietqr' })
+    const first = await beginLifecycle(world, { corridor: 'vn_vietqr' })
     const second = await first.another()
-    for (const life of [first, second]) {
-      viewOf(await life.scan('5000000', knowing))
-      viewOf(await life.confirm())
+    for (const lifecycle of [first, second]) {
+      viewOf(await lifecycle.scan('5000000', knowing))
+      viewOf(await lifecycle.confirm())
     }
     const third = await first.another()
     t.equal(codeOf(await third.scan('5000000', knowing)), 'user_limit_exceeded')
@@ -202,17 +214,17 @@ tellTwice({
   },
 
   'found unpaid, and the rail has paid': async (t, world) => {
-    const life = await beginLife(world)
-    await authorized(life)
-    viewOf(await resolve(world, life.id, 'failed'))
-    await life.executed()
-    t.match(await life.see(), { status: 'failed' })
+    const lifecycle = await beginLifecycle(world)
+    await authorized(lifecycle)
+    viewOf(await resolve(world, lifecycle.id, 'failed'))
+    await lifecycle.executed()
+    t.match(await lifecycle.see(), { status: 'failed' })
     const [found] = await discrepanciesOf(world)
     t.match(found, { reason: 'executed_after_end', plan: 'discrepancy_paid', amount: '36000' })
     t.equal(await accountOf(world, 'suspense', 'THB'), '-36000')
 
     const file = viewOf<{ timeline: { kind: string; text: string }[] }>(
-      await read(world, showIntent(life.id)),
+      await read(world, showIntent(lifecycle.id)),
     )
     const told = file.timeline.map(({ kind, text }) => `${kind} ${text}`)
     t.match(told.at(-1), `discrepancy ${found?.id}: executed_after_end, open`)
@@ -222,15 +234,15 @@ tellTwice({
   'nothing to resolve': async (t, world) => {
     const stages: Readonly<Record<string, Stage>> = { captured, refunded, expired, scanned }
     for (const [name, stage] of Object.entries({ ...stages, waiting })) {
-      const life = await beginLife(world)
-      await stage(life)
-      const before = await life.see()
-      const code = codeOf(await resolve(world, life.id, 'failed'))
+      const lifecycle = await beginLifecycle(world)
+      await stage(lifecycle)
+      const before = await lifecycle.see()
+      const code = codeOf(await resolve(world, lifecycle.id, 'failed'))
       t.equal(code, 'payment_intent_not_at_rail', name)
-      t.same(await life.see(), before)
+      t.same(await lifecycle.see(), before)
     }
-    const { id, ...life } = await beginLife(world)
-    await authorized({ id, ...life })
+    const { id, ...lifecycle } = await beginLifecycle(world)
+    await authorized({ id, ...lifecycle })
     for (const [intent, outcome, evidence, code] of [
       [id, 'refunded', EVIDENCE, 'invalid_request'],
       [id, 'toString', EVIDENCE, 'invalid_request'],
@@ -242,22 +254,22 @@ tellTwice({
       t.equal(codeOf(await resolve(world, intent, outcome, evidence)), code)
       t.same(await operatorLogOf(t, intent), [], 'what did not happen is not logged')
     }
-    t.match(await life.see(), { status: 'authorized' })
+    t.match(await lifecycle.see(), { status: 'authorized' })
   },
 
-  'shown with all that is written down': async (t, world) => {
-    const life = await beginLife(world)
-    await refunded(life)
+  'shown with details and history': async (t, world) => {
+    const lifecycle = await beginLifecycle(world)
+    await refunded(lifecycle)
     const file = viewOf<{ timeline: { at: string; kind: string; text: string }[] }>(
-      await read(world, showIntent(life.id)),
+      await read(world, showIntent(lifecycle.id)),
     )
     t.match(file, {
       tenant: 'demo_sandbox',
-      partner_user_id: life.user,
-      intent: await life.see(),
+      partner_user_id: lifecycle.user,
+      intent: await lifecycle.see(),
       destination_masked: '****5678',
       transaction_id: 'TX1',
-      handed_over_at: /Z$/,
+      submitted_at: /Z$/,
     })
     t.same(file.timeline.map(({ kind, text }) => [kind, text.split(/[ :]/)[0]]).slice(0, 2), [
       ['entry', 'intent_confirmed'],

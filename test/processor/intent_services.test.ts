@@ -9,30 +9,30 @@ import { bearer } from '../../src/base/internal_token.js'
 import { createLog } from '../../src/base/log.js'
 import { createReader } from '../../src/processor/queries/query.js'
 import { createServer } from '../../src/processor/server.js'
-import { directoryService } from '../../src/processor/services/directory.js'
-import { createGuard } from '../../src/processor/services/guard.js'
+import { directoryService } from '../../src/processor/servers/directory_stream.js'
+import { createAuthInterceptor } from '../../src/processor/servers/auth_interceptor.js'
 import type { OperatorClient } from '../../protos/types/causeway/v1/Operator.js'
 import type { PaymentIntentsClient } from '../../protos/types/causeway/v1/PaymentIntents.js'
 import type { ProtoGrpcType as IntentsProto } from '../../protos/types/intents.js'
 import type { ProtoGrpcType as OperatorProto } from '../../protos/types/operator.js'
 import { anIntent } from '../support/requests.js'
 import { createWorld, RULES, type World } from '../support/world.js'
-import { authorized, beginLife, captured, type Life } from './intent_life.js'
-import { OPERATOR } from './stories.js'
+import { authorized, beginLifecycle, captured, type Lifecycle } from './intent_lifecycle.js'
+import { OPERATOR } from './scenarios.js'
 
 const TOKEN = 'it_test'
 const TENANT = { partner_id: 'demo', environment: 'sandbox' }
 const EVIDENCE = 'line 12'
 
-interface Doors {
+interface Servers {
   readonly world: World
   readonly intents: PaymentIntentsClient
   readonly operator: OperatorClient
 }
 
-async function openDoors(t: Test): Promise<Doors> {
+async function openServers(t: Test): Promise<Servers> {
   const world = await createWorld(t)
-  const guard = createGuard(TOKEN)
+  const auth = createAuthInterceptor(TOKEN)
   const memory = world.memory()
   const log = createLog('test', { LOG_LEVEL: 'silent' })
   const server = createServer(
@@ -44,9 +44,9 @@ async function openDoors(t: Test): Promise<Doors> {
         { lists: world.store.lists, vault: world.vault, brand: RULES.brand },
         log,
       ),
-      guard,
+      auth,
     },
-    directoryService(memory, world.vault, guard),
+    directoryService(memory, world.vault, auth),
   )
   const port = await server.bind('127.0.0.1:0')
   const { PaymentIntents, Operator } = contracts<IntentsProto & OperatorProto>().causeway.v1
@@ -85,7 +85,7 @@ const META = bearer(TOKEN)
 const UNKNOWN = 'pi_00000000000000000000000000'
 
 void t.test('create', async (t) => {
-  const { intents } = await openDoors(t)
+  const { intents } = await openServers(t)
   const create = (over: object = {}, tenant: object | undefined = TENANT): Promise<object> =>
     call((done) =>
       intents.Create({ ...(tenant && { tenant }), intent: { ...anIntent(), ...over } }, META, done),
@@ -126,7 +126,7 @@ void t.test('create', async (t) => {
 })
 
 void t.test('create refuses attestations that the gateway would refuse', async (t) => {
-  const { world, intents } = await openDoors(t)
+  const { world, intents } = await openServers(t)
   const { kyc_attestation: kyc, sanctions_attestation: sanctions } = anIntent()
   const create = (over: object): Promise<object> =>
     call((done) =>
@@ -154,7 +154,7 @@ void t.test('create refuses attestations that the gateway would refuse', async (
 })
 
 void t.test('no call takes NUL or half of a surrogate pair in a text', async (t) => {
-  const { world, intents, operator } = await openDoors(t)
+  const { world, intents, operator } = await openServers(t)
   const { kyc_attestation: kyc } = anIntent()
   const log = (): Promise<number> =>
     world.store.lists.actions(Number.MAX_SAFE_INTEGER, 1_000).then(({ length }) => length)
@@ -190,7 +190,7 @@ void t.test('no call takes NUL or half of a surrogate pair in a text', async (t)
 })
 
 void t.test('get, cancel and refund', async (t) => {
-  const { world, intents } = await openDoors(t)
+  const { world, intents } = await openServers(t)
   const get = (intent_id: string, tenant = TENANT): Promise<object> =>
     call((done) => intents.Get({ tenant, intent_id }, META, done))
   const cancel = (intent_id: string, tenant = TENANT): Promise<object> =>
@@ -206,10 +206,10 @@ void t.test('get, cancel and refund', async (t) => {
         done,
       ),
     )
-  const at = async (stage: (life: Life) => Promise<void>): Promise<Life> => {
-    const life = await beginLife(world)
-    await stage(life)
-    return life
+  const at = async (stage: (lifecycle: Lifecycle) => Promise<void>): Promise<Lifecycle> => {
+    const lifecycle = await beginLifecycle(world)
+    await stage(lifecycle)
+    return lifecycle
   }
 
   const paid = await at(captured)
@@ -243,14 +243,14 @@ void t.test('get, cancel and refund', async (t) => {
 })
 
 void t.test("a user's intents", async (t) => {
-  const { world, intents } = await openDoors(t)
+  const { world, intents } = await openServers(t)
   const list = (over: object = {}): Promise<object> =>
     call((done) =>
       intents.ListByUser({ tenant: TENANT, partner_user_id: 'ann', ...over }, META, done),
     )
   t.same(await list(), { data: [] })
   const ids: string[] = []
-  for (let i = 0; i < 3; i++) ids.unshift((await beginLife(world, { user: 'ann' })).id)
+  for (let i = 0; i < 3; i++) ids.unshift((await beginLifecycle(world, { user: 'ann' })).id)
   const page = (await list({ limit: 2 })) as { next_cursor: string; data: object[] }
   t.match(page.data, [{ intent_id: ids[0] }, { intent_id: ids[1] }])
   const rest = await list({ cursor: page.next_cursor })
@@ -263,12 +263,12 @@ void t.test("a user's intents", async (t) => {
 })
 
 void t.test('operators: what is unknown, one intent, and its end', async (t) => {
-  const { world, operator } = await openDoors(t)
-  const life = await beginLife(world)
-  await authorized(life)
+  const { world, operator } = await openServers(t)
+  const lifecycle = await beginLifecycle(world)
+  await authorized(lifecycle)
   world.clock.pass(5_000)
   t.match(await call((done) => operator.ListUnknownOutcomes({}, META, done)), {
-    data: [{ entity: life.id, tenant: 'demo_sandbox', currency: 'THB', amount: '36000' }],
+    data: [{ entity: lifecycle.id, tenant: 'demo_sandbox', currency: 'THB', amount: '36000' }],
   })
   t.match(await call((done) => operator.ListUnknownOutcomes({ limit: 0 }, META, done)), INVALID)
 
@@ -277,7 +277,7 @@ void t.test('operators: what is unknown, one intent, and its end', async (t) => 
       operator.ResolveIntent(
         {
           actor: OPERATOR,
-          intent_id: life.id,
+          intent_id: lifecycle.id,
           outcome: 'captured',
           evidence: EVIDENCE,
           ...over,
@@ -289,33 +289,37 @@ void t.test('operators: what is unknown, one intent, and its end', async (t) => 
   t.match(await resolve({ actor: { ...OPERATOR, reason: ' ' } }), INVALID, 'without a reason')
   t.match(await resolve({ evidence: '' }), INVALID)
   t.match(await resolve({ intent_id: UNKNOWN }), NOT_FOUND)
-  t.match(await resolve(), { intent_id: life.id, status: 'captured' })
+  t.match(await resolve(), { intent_id: lifecycle.id, status: 'captured' })
   t.match(await resolve(), refusal('FAILED_PRECONDITION', 'payment_intent_not_at_rail'))
 
   const reverse = (over: object = {}): Promise<object> =>
     call((done) =>
       operator.ReverseIntent(
-        { actor: OPERATOR, intent_id: life.id, evidence: EVIDENCE, ...over },
+        { actor: OPERATOR, intent_id: lifecycle.id, evidence: EVIDENCE, ...over },
         META,
         done,
       ),
     )
   t.match(await reverse({ actor: { ...OPERATOR, reason: ' ' } }), INVALID, 'without a reason')
   t.match(await reverse({ intent_id: UNKNOWN }), NOT_FOUND)
-  t.match(await reverse(), { intent_id: life.id, status: 'refunded', refund: { status: 'done' } })
+  t.match(await reverse(), {
+    intent_id: lifecycle.id,
+    status: 'refunded',
+    refund: { status: 'done' },
+  })
   t.match(await reverse(), refusal('FAILED_PRECONDITION', 'payment_intent_not_captured'))
 
   const show = (intent_id: string): Promise<object> =>
     call((done) => operator.ShowIntent({ intent_id }, META, done))
-  const record = (await show(life.id)) as { timeline: { kind: string; text: string }[] }
-  t.match(record, { tenant: 'demo_sandbox', partner_user_id: life.user, handed_over_at: /Z$/ })
+  const record = (await show(lifecycle.id)) as { timeline: { kind: string; text: string }[] }
+  t.match(record, { tenant: 'demo_sandbox', partner_user_id: lifecycle.user, submitted_at: /Z$/ })
   const text = `resolve_intent_captured by ann: a test (${EVIDENCE})`
   t.ok(record.timeline.some((moment) => moment.kind === 'action' && moment.text === text))
   t.match(await show(UNKNOWN), NOT_FOUND)
 })
 
 void t.test('without the token', async (t) => {
-  const { intents, operator } = await openDoors(t)
+  const { intents, operator } = await openServers(t)
   const refused = refusal('UNAUTHENTICATED', 'authentication_failed')
   for (const start of [
     (done: Done) => intents.Get({ tenant: TENANT, intent_id: UNKNOWN }, done),

@@ -4,14 +4,14 @@
  *
  * Owns: how a row is checked. Does not own: the tables, one file for each command.
  *
- * T1. A refusal changes nothing that can be seen: not the intent, the books, the events or the
- *     orders to the rail.
- * T2. Rows named `… before …` break two rules at once and fix which one is told.
+ * - A refusal changes nothing that can be seen: not the intent, the books, the events or the
+ *   orders to the rail.
+ * - Rows named `… before …` break two rules at once and fix which one is told.
  */
 import t, { type Test } from 'tap'
-import { problemStatus } from '../../gateway/problem.js'
+import { errorStatus } from '../../gateway/http/error_response.js'
 import { codeOf, createWorld, type World } from '../support/world.js'
-import { beginLife, type Life } from './intent_life.js'
+import { beginLifecycle, type Lifecycle } from './intent_lifecycle.js'
 import { cancel } from './intent_tables/cancel.js'
 import { confirm } from './intent_tables/confirm.js'
 import { testCreate } from './intent_tables/create.js'
@@ -45,20 +45,20 @@ for (const [endpoint, table] of Object.entries(TABLES)) {
 }
 
 async function check(t: Test, world: World, endpoint: string, row: Row): Promise<void> {
-  const life = await beginLife(world, row.options)
-  await row.given?.(life)
-  const before = await visible(life)
-  const answer = await row.ask(life)
+  const lifecycle = await beginLifecycle(world, row.options)
+  await row.given?.(lifecycle)
+  const before = await visible(lifecycle)
+  const answer = await row.ask(lifecycle)
   t.equal(codeOf(answer), row.code)
-  if (row.code === 'ok') return void t.equal((await life.see()).status, row.then)
-  t.equal(problemStatus(row.code, endpoint === 'confirm'), row.status)
-  t.same(await visible(life), before, 'nothing has changed')
+  if (row.code === 'ok') return void t.equal((await lifecycle.see()).status, row.then)
+  t.equal(errorStatus(row.code, endpoint === 'confirm'), row.status)
+  t.same(await visible(lifecycle), before, 'nothing has changed')
 }
 
 /** What a caller, a partner or the rail could notice. */
-const visible = async ({ world, see }: Life): Promise<object> => ({
+const visible = async ({ world, see }: Lifecycle): Promise<object> => ({
   intent: await see(),
   events: world.events.length,
-  orders: world.orders.length,
+  instructions: world.railInstructions.length,
   balances: [...world.memory().balances],
 })

@@ -7,21 +7,27 @@ import t, { type Test } from 'tap'
 import type { MasterKey, MasterKeys } from '../../src/auth/master_key.js'
 import type { PayoutId } from '../../src/base/ids.js'
 import { systemRandom } from '../../src/base/random.js'
-import { approvePayout } from '../../src/processor/commands/payout_review.js'
-import { createBeneficiary } from '../../src/processor/commands/beneficiary_create.js'
-import { createIntent } from '../../src/processor/commands/intent_create.js'
-import { issueKey } from '../../src/processor/commands/key_issue.js'
-import { createPayout } from '../../src/processor/commands/payout_create.js'
-import { countSealed, resealSecrets } from '../../src/processor/commands/secrets_reseal.js'
-import { createWebhookEndpoint } from '../../src/processor/commands/webhook_endpoint_create.js'
-import { deleteWebhookEndpoint } from '../../src/processor/commands/webhook_endpoint_delete.js'
+import { approvePayout } from '../../src/processor/commands/payouts/payout_review.js'
+import { createBeneficiary } from '../../src/processor/commands/beneficiaries/beneficiary_create.js'
+import { createIntent } from '../../src/processor/commands/intents/intent_create.js'
+import { issueKey } from '../../src/processor/commands/partners/key_issue.js'
+import { createPayout } from '../../src/processor/commands/payouts/payout_create.js'
+import {
+  countSealed,
+  reencryptSecretRows,
+} from '../../src/processor/commands/partners/secrets_reencrypt.js'
+import { createWebhookEndpoint } from '../../src/processor/commands/webhook_endpoints/webhook_endpoint_create.js'
+import { deleteWebhookEndpoint } from '../../src/processor/commands/webhook_endpoints/webhook_endpoint_delete.js'
 import { openKeyring } from '../../src/processor/keys/keyring.js'
 import { listBalanceTransactions } from '../../src/processor/queries/balance_transaction_list.js'
-import { sealedSlice, type SealedSlice } from '../../src/processor/queries/sealed_slice.js'
+import {
+  encryptedRowsPage,
+  type EncryptedRowsPage,
+} from '../../src/processor/queries/encrypted_rows_page.js'
 import { openDatabase } from '../../src/store/database.js'
 import { anIntent, aPayout } from '../support/requests.js'
 import { codeOf, createWorld, DEMO, MASTER, viewOf, type World } from '../support/world.js'
-import { beginLife } from './intent_life.js'
+import { beginLifecycle } from './intent_lifecycle.js'
 import {
   executed,
   operatorLog,
@@ -29,30 +35,32 @@ import {
   payoutTo,
   read,
   see,
-  tellTwice,
+  runOnBothStores,
   type PayoutView,
-} from './stories.js'
+} from './scenarios.js'
 
 const OLD = MASTER
 const NEW: MasterKey = { kid: 'k2', bytes: Buffer.alloc(32, 9) }
 const MINUTE = 60_000
 
-interface SliceView {
+interface PageView {
   readonly found: readonly { readonly kid: string; readonly sealed: number }[]
   readonly keys: readonly Readonly<Record<string, unknown>>[]
   readonly next_cursor?: string
 }
 
-const slice = async (world: World, isCount: boolean, cursor?: string): Promise<SealedSlice> =>
-  viewOf<SealedSlice>(await read(world, sealedSlice(isCount, cursor)))
+const slice = async (world: World, isCount: boolean, cursor?: string): Promise<EncryptedRowsPage> =>
+  viewOf<EncryptedRowsPage>(await read(world, encryptedRowsPage(isCount, cursor)))
 
-const reseal = async (world: World, cursor?: string): Promise<SliceView> =>
-  viewOf<SliceView>(await world.run(resealSecrets(OPERATOR, await slice(world, false, cursor))))
+const reencryptAll = async (world: World, cursor?: string): Promise<PageView> =>
+  viewOf<PageView>(
+    await world.run(reencryptSecretRows(OPERATOR, await slice(world, false, cursor))),
+  )
 
 /** @returns the keys as the last slice shows them */
-async function reencrypt(world: World): Promise<SliceView['keys']> {
+async function reencrypt(world: World): Promise<PageView['keys']> {
   for (let cursor: string | undefined; ;) {
-    const done = await reseal(world, cursor)
+    const done = await reencryptAll(world, cursor)
     if (done.next_cursor === undefined) return done.keys
     cursor = done.next_cursor
   }
@@ -62,7 +70,7 @@ async function count(world: World): Promise<Record<string, number>> {
   const counts: Record<string, number> = {}
   for (let cursor: string | undefined; ;) {
     const counted = countSealed(await slice(world, true, cursor))
-    const { found, next_cursor } = viewOf<SliceView>(await world.run(counted))
+    const { found, next_cursor } = viewOf<PageView>(await world.run(counted))
     for (const { kid, sealed } of found) counts[kid] = (counts[kid] ?? 0) + sealed
     if (next_cursor === undefined) return counts
     cursor = next_cursor
@@ -87,8 +95,8 @@ const held = async (world: World, beneficiaryId: string): Promise<string> => {
 }
 
 const accountsOf = (world: World): string[] =>
-  world.orders.flatMap((order) =>
-    order.kind === 'instruct' ? [order.instruction.destination.account] : [],
+  world.railInstructions.flatMap((railInstruction) =>
+    railInstruction.kind === 'instruct' ? [railInstruction.instruction.destination.account] : [],
   )
 
 /** Done to the file while the processor stands still. */
@@ -98,10 +106,10 @@ async function plant(t: Test, sql: string): Promise<void> {
   await database.close()
 }
 
-tellTwice({
+runOnBothStores({
   'an older key can go when nothing is sealed with it': async (t, world) => {
-    const life = await beginLife(world)
-    viewOf(await life.scan())
+    const lifecycle = await beginLifecycle(world)
+    viewOf(await lifecycle.scan())
     const id = await held(world, await beneficiary(world))
     const key = viewOf<{ secret: string }>(await world.run(issueKey(OPERATOR, DEMO)))
     const request = { url: 'https://example.com/', enabled_events: [] }
@@ -113,14 +121,14 @@ tellTwice({
 
     await world.rebuildWith([NEW, OLD])
     t.same(await count(world), { k1: 6 }, 'another key first seals nothing by itself')
-    const before = world.orders.length
+    const before = world.railInstructions.length
     const sequence = world.memory().lastPosition
     const [first, second] = await reencrypt(world)
     t.match(first, { kid: 'k2', in_file: true, sealing_since: '2026-11-21T03:00:00.000Z' })
     const removable = { kid: 'k1', in_file: true, removable_from: '2026-11-21T03:15:00.000Z' }
     t.match(second, removable, 'when the last token that it signed is over')
     t.same(await count(world), { k2: 6 })
-    t.equal(world.orders.length, before, 'nothing is sent')
+    t.equal(world.railInstructions.length, before, 'nothing is sent')
     t.equal(world.memory().lastPosition, sequence, 'nor told')
     t.same(
       (await operatorLog(t)).slice(-2).map(({ action, subject }) => [action, subject]),
@@ -133,8 +141,8 @@ tellTwice({
     world.clock.pass(15 * MINUTE)
     await world.rebuildWith([NEW])
     viewOf(await world.run(approvePayout(OPERATOR, id)))
-    viewOf(await life.scan())
-    viewOf(await life.confirm())
+    viewOf(await lifecycle.scan())
+    viewOf(await lifecycle.confirm())
     t.same(accountsOf(world), ['0123456789', '0066812345678'], 'accounts open for the rail')
     const secrets = [...world.memory().keys.values()].map(({ secret }) => secret)
     t.ok(secrets.includes(key.secret), 'a signing secret is what it was')
@@ -182,16 +190,16 @@ tellTwice({
     await world.runAll(beneficiaries)
     await world.rebuildWith([NEW, OLD])
     // A slice of signing keys, one of endpoints, and the first of beneficiaries.
-    let started = await reseal(world)
-    for (let i = 0; i < 2; i++) started = await reseal(world, started.next_cursor)
+    let started = await reencryptAll(world)
+    for (let i = 0; i < 2; i++) started = await reencryptAll(world, started.next_cursor)
     t.same(await count(world), { k2: 201, k1: 250 })
 
     await world.rebuildWith([NEW, OLD])
     await t.rejects(world.rebuildWith([NEW]), /lacks k1, which secrets are sealed with/)
-    const counted = await read(world, sealedSlice(true, started.next_cursor))
+    const counted = await read(world, encryptedRowsPage(true, started.next_cursor))
     t.equal(codeOf(counted), 'invalid_request', 'no cursor of a walk that only counts')
     await world.rebuildWith([OLD, NEW])
-    const turned = await read(world, sealedSlice(false, started.next_cursor))
+    const turned = await read(world, encryptedRowsPage(false, started.next_cursor))
     t.equal(codeOf(turned), 'invalid_request', 'nor of one to another key')
 
     await world.rebuildWith([NEW, OLD])
@@ -208,7 +216,7 @@ tellTwice({
     for (let cursor: string | undefined; ;) {
       const seen = await slice(world, false, cursor)
       copies.push(await held(world, known))
-      const done = viewOf<SliceView>(await world.run(resealSecrets(OPERATOR, seen)))
+      const done = viewOf<PageView>(await world.run(reencryptSecretRows(OPERATOR, seen)))
       if (done.next_cursor === undefined) break
       cursor = done.next_cursor
     }
@@ -226,7 +234,7 @@ tellTwice({
     await world.rebuildWith([NEW, OLD])
     viewOf(await world.run(approvePayout(OPERATOR, id)))
     await reencrypt(world)
-    await world.news(executed(id))
+    await world.railReports(executed(id))
     t.match(await see(world, id), { status: 'completed' })
     t.same(await count(world), { k2: 3 })
   },

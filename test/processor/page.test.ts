@@ -1,11 +1,11 @@
 /** Pages of rows of any length. */
 import fc from 'fast-check'
 import t from 'tap'
-import { LIST_LIMIT_MAX, PAGE_BYTES } from '../../src/base/bounds.js'
+import { LIST_LIMIT_MAX, PAGE_BYTES } from '../../src/base/constants.js'
 import { createCursors } from '../../src/processor/keys/cursors.js'
 import type { Vault } from '../../src/processor/keys/vault.js'
 import { pageOf, pageView } from '../../src/processor/queries/page.js'
-import type { PageView } from './stories.js'
+import type { PageView } from './scenarios.js'
 
 const cursors = createCursors([{ kid: 'k1', bytes: Buffer.alloc(32, 7) }])
 const vault = { cursors } as unknown as Vault

@@ -4,28 +4,35 @@
 import { randomBytes } from 'node:crypto'
 import t, { type Test } from 'tap'
 import type { PartnerUpdate } from '../../protos/types/causeway/v1/PartnerUpdate.js'
-import { PAGE_BYTES } from '../../src/base/bounds.js'
+import { PAGE_BYTES } from '../../src/base/constants.js'
 import { plus } from '../../src/base/clock.js'
 import { tenantOf, type KeyId, type PartnerId } from '../../src/base/ids.js'
 import type { AccountKey } from '../../src/ledger/accounts.js'
 import { bearer } from '../../src/base/internal_token.js'
 import { createKeyExpiry } from '../../src/processor/background/key_expiry.js'
-import { noteAction } from '../../src/processor/commands/action_note.js'
-import { getBalances } from '../../src/processor/commands/balances_get.js'
-import { ensureDemo } from '../../src/processor/commands/demo_ensure.js'
-import { createIntent } from '../../src/processor/commands/intent_create.js'
-import { issueKey } from '../../src/processor/commands/key_issue.js'
-import { expireKeys, listKeys, revokeKey } from '../../src/processor/commands/key_revoke.js'
-import { changePartner, type PartnerChange } from '../../src/processor/commands/partner_change.js'
-import { createPartner } from '../../src/processor/commands/partner_create.js'
-import { directoryService } from '../../src/processor/services/directory.js'
-import { createGuard } from '../../src/processor/services/guard.js'
+import { noteAction } from '../../src/processor/commands/operators/action_note.js'
+import { getBalances } from '../../src/processor/commands/funds/balances_get.js'
+import { ensureDemo } from '../../src/processor/commands/partners/demo_ensure.js'
+import { createIntent } from '../../src/processor/commands/intents/intent_create.js'
+import { issueKey } from '../../src/processor/commands/partners/key_issue.js'
+import {
+  expireKeys,
+  listKeys,
+  revokeKey,
+} from '../../src/processor/commands/partners/key_revoke.js'
+import {
+  changePartner,
+  type PartnerChange,
+} from '../../src/processor/commands/partners/partner_change.js'
+import { createPartner } from '../../src/processor/commands/partners/partner_create.js'
+import { directoryService } from '../../src/processor/servers/directory_stream.js'
+import { createAuthInterceptor } from '../../src/processor/servers/auth_interceptor.js'
 import { listActions } from '../../src/processor/queries/action_list.js'
 import { createReader } from '../../src/processor/queries/query.js'
 import { createLog } from '../../src/base/log.js'
 import { anIntent } from '../support/requests.js'
 import { codeOf, createWorld, DEMO, viewOf, type World } from '../support/world.js'
-import { read, type LoggedAction, type PageView } from './stories.js'
+import { read, type LoggedAction, type PageView } from './scenarios.js'
 
 const ADA = { name: 'ada', reason: 'ticket 7' }
 const DAY = 86_400_000
@@ -40,7 +47,7 @@ const keysOf = async (world: World): Promise<{ key_id: string; status: string }[
 const signedCall = (world: World, keyId: string): Promise<string> =>
   new Promise((resolve) => {
     world.submit({
-      lane: DEMO,
+      queueKey: DEMO,
       command: getBalances(DEMO),
       deadline: null,
       signedBy: { keyId: keyId as KeyId, nonce: randomBytes(32) },
@@ -76,7 +83,11 @@ function toldOf(world: World, keyId: string): object | undefined {
     write: (update: PartnerUpdate) => told.push(update),
     on: () => undefined,
   }
-  const { handlers } = directoryService(world.memory(), world.vault, createGuard('it_test'))
+  const { handlers } = directoryService(
+    world.memory(),
+    world.vault,
+    createAuthInterceptor('it_test'),
+  )
   handlers.WatchPartners(stream as never)
   const keys = told
     .flatMap(({ partners }) => partners ?? [])
@@ -84,7 +95,7 @@ function toldOf(world: World, keyId: string): object | undefined {
   return keys.find(({ key_id }) => key_id === keyId)
 }
 
-const stories: Record<string, (t: Test, world: World) => Promise<void>> = {
+const scenarios: Record<string, (t: Test, world: World) => Promise<void>> = {
   'a partner is made once, with its first key': async (t, world) => {
     const made = viewOf<{ sandbox_key: { key_id: string; secret: string } }>(
       await world.run(createPartner(ADA, 'acme', false)),
@@ -232,7 +243,7 @@ const stories: Record<string, (t: Test, world: World) => Promise<void>> = {
   },
 }
 
-for (const [name, tell] of Object.entries(stories)) {
+for (const [name, tell] of Object.entries(scenarios)) {
   for (const rebuilt of [false, true]) {
     void t.test(`${name}, ${rebuilt ? 'rebuilt' : 'warm'}`, async (t) => {
       await tell(t, await createWorld(t, { rebuilt }))

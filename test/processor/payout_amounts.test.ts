@@ -2,9 +2,9 @@
  * Payouts of every size and kind of money: the largest that the books can hold, currencies of any
  * number of digits, and money that is not theirs.
  */
-import { createPayout } from '../../src/processor/commands/payout_create.js'
-import { setRoute } from '../../src/processor/commands/route_set.js'
-import { depositPlayMoney } from '../../src/processor/commands/sandbox_deposit.js'
+import { createPayout } from '../../src/processor/commands/payouts/payout_create.js'
+import { setRoute } from '../../src/processor/commands/operators/route_set.js'
+import { depositSandboxFunds } from '../../src/processor/commands/funds/sandbox_deposit.js'
 import { codeOf, DEMO, viewOf, type World } from '../support/world.js'
 import {
   accountOf,
@@ -14,9 +14,9 @@ import {
   OPERATOR,
   payout,
   see,
-  tellTwice,
+  runOnBothStores,
   type PayoutView,
-} from './stories.js'
+} from './scenarios.js'
 
 /** As much as can come in: int64 less the room for captures. */
 const ROOM = 2n ** 63n - 1n - 2n ** 53n
@@ -38,11 +38,11 @@ const to = ([country, currency]: readonly [string, string], amount: string) => {
 const JAPAN = ['JP', 'JPY'] as const
 const KUWAIT = ['KW', 'KWD'] as const
 
-tellTwice({
+runOnBothStores({
   'all there can be, out and back': async (t, world) => {
     await open(world, JAPAN)
     const deposit = { currency: 'JPY', amount: String(ROOM) }
-    viewOf(await world.run(depositPlayMoney(DEMO, deposit)))
+    viewOf(await world.run(depositSandboxFunds(DEMO, deposit)))
     t.equal(
       codeOf(await world.run(createPayout(DEMO, to(JAPAN, '9223372036854775808')))),
       'invalid_request',
@@ -55,16 +55,16 @@ tellTwice({
     const { id, total } = viewOf<PayoutView>(made)
     t.equal(total, String(ROOM))
     t.same(await balanceOf(world, 'JPY'), { available: '0', reserved: String(ROOM) })
-    await world.news(executed(id, { amount: ROOM, currency: 'JPY' }))
+    await world.railReports(executed(id, { amount: ROOM, currency: 'JPY' }))
     t.equal(await accountOf(world, 'rail_clearing', 'JPY'), String(ROOM))
-    await world.news(executed(id, { amount: ROOM, currency: 'JPY', status: 'returned' }))
+    await world.railReports(executed(id, { amount: ROOM, currency: 'JPY', status: 'returned' }))
     t.match(await see(world, id), { status: 'reversed' })
     t.same(await balanceOf(world, 'JPY'), { available: String(ROOM), reserved: '0' })
   },
 
   'back without its fees, where the route keeps them': async (t, world) => {
     const fees = { platform_fixed: '5', platform_bps: 0, rail_fixed: '2' }
-    await world.run(depositPlayMoney(DEMO, { currency: 'JPY', amount: '10000' }))
+    await world.run(depositSandboxFunds(DEMO, { currency: 'JPY', amount: '10000' }))
     const cases = [
       ['on_top', 1_000n, '9993'],
       ['deducted', 993n, '9986'],
@@ -73,8 +73,8 @@ tellTwice({
       const terms = { ...fees, handling, refund_fees_on_reversal: false }
       await open(world, JAPAN, terms)
       const { id } = viewOf<PayoutView>(await world.run(createPayout(DEMO, to(JAPAN, '1000'))))
-      await world.news(executed(id, { amount, currency: 'JPY' }))
-      await world.news(executed(id, { amount, currency: 'JPY', status: 'returned' }))
+      await world.railReports(executed(id, { amount, currency: 'JPY' }))
+      await world.railReports(executed(id, { amount, currency: 'JPY', status: 'returned' }))
       t.match(await see(world, id), { status: 'reversed' })
       t.same(await balanceOf(world, 'JPY'), { available, reserved: '0' }, handling)
     }
@@ -92,7 +92,7 @@ tellTwice({
     ] as const
     for (const [place, amount, fee] of cases) {
       await open(world, place, terms)
-      await world.run(depositPlayMoney(DEMO, { currency: place[1], amount: '99999999' }))
+      await world.run(depositSandboxFunds(DEMO, { currency: place[1], amount: '99999999' }))
       const made = viewOf<PayoutView & { recipient_amount: string }>(
         await world.run(createPayout(DEMO, to(place, amount))),
       )
@@ -104,8 +104,8 @@ tellTwice({
 
   'another currency never funds it': async (t, world) => {
     await open(world, KUWAIT)
-    await world.run(depositPlayMoney(DEMO, { currency: 'JPY', amount: String(ROOM) }))
-    await world.run(depositPlayMoney(DEMO, { currency: 'KWD', amount: '999' }))
+    await world.run(depositSandboxFunds(DEMO, { currency: 'JPY', amount: String(ROOM) }))
+    await world.run(depositSandboxFunds(DEMO, { currency: 'KWD', amount: '999' }))
     const code = async (amount: string): Promise<string> =>
       codeOf(await world.run(createPayout(DEMO, to(KUWAIT, amount))))
     t.equal(await code('1000'), 'insufficient_balance')

@@ -3,12 +3,12 @@
  * none.
  */
 import t from 'tap'
-import { PAGE_BYTES } from '../../src/base/bounds.js'
+import { PAGE_BYTES } from '../../src/base/constants.js'
 import { instant, type Instant } from '../../src/base/clock.js'
 import { tenantOf, type PartnerId } from '../../src/base/ids.js'
-import { createPayout } from '../../src/processor/commands/payout_create.js'
+import { createPayout } from '../../src/processor/commands/payouts/payout_create.js'
 import { listPayouts } from '../../src/processor/queries/payout_list.js'
-import { jsonOf } from '../../src/processor/queries/written_view.js'
+import { jsonOf } from '../../src/processor/queries/raw_json.js'
 import type { ListPayouts__Output as ListPayouts } from '../../protos/types/causeway/v1/ListPayouts.js'
 import { largestMetadata } from '../support/requests.js'
 import { codeOf, createWorld, DEMO, viewOf, type World } from '../support/world.js'
@@ -19,11 +19,11 @@ import {
   payoutTo,
   read,
   readAll,
-  readWritten,
+  readRawJson,
   see,
   type PageView,
   type PayoutView,
-} from './stories.js'
+} from './scenarios.js'
 
 const OTHER = tenantOf('demo' as PartnerId, 'production')
 
@@ -49,9 +49,9 @@ async function makeAll(world: World): Promise<Made[]> {
     const reference = isHeld ? 'sandbox:review' : `r${i % 3}`
     const request = i % 3 === 0 ? payoutTo(known, { reference }) : payout({ reference })
     const { id } = viewOf<PayoutView>(await world.run(createPayout(DEMO, request)))
-    if (i % 4 === 1) await world.news(executed(id, { transactionId: id }))
+    if (i % 4 === 1) await world.railReports(executed(id, { transactionId: id }))
     if (i % 4 === 2)
-      await world.news({ status: 'refused', id, reportId: null, refusal: 'rejected' })
+      await world.railReports({ status: 'refused', id, reportId: null, refusal: 'rejected' })
     const seen = await see(world, id)
     const { status, beneficiary } = seen
     made.push({ id, status, reference, beneficiary: beneficiary.id, at: world.clock.now() })
@@ -164,7 +164,7 @@ void t.test(
       world.clock.pass(1)
       made.unshift((await pay(world, { amount: '100', ...(i % 5 === 0 ? {} : { metadata }) })).id)
     }
-    const first = await readWritten(world, listPayouts(DEMO, { limit: 100 }))
+    const first = await readRawJson(world, listPayouts(DEMO, { limit: 100 }))
     t.ok(Buffer.byteLength(jsonOf(viewOf(first))) < 2 * PAGE_BYTES)
     for (const limit of [2, 100]) {
       const all = await readAll<PayoutView>(world, (page) => listPayouts(DEMO, { limit, ...page }))

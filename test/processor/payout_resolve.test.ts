@@ -3,7 +3,10 @@
  * back.
  */
 import { DAY } from '../../src/base/clock.js'
-import { resolvePayout, reversePayout } from '../../src/processor/commands/payout_resolve.js'
+import {
+  resolvePayout,
+  reversePayout,
+} from '../../src/processor/commands/payouts/payout_resolve.js'
 import { codeOf, viewOf, type World } from '../support/world.js'
 import {
   accountOf,
@@ -14,9 +17,9 @@ import {
   operatorLogOf,
   pay,
   see,
-  tellTwice,
+  runOnBothStores,
   types,
-} from './stories.js'
+} from './scenarios.js'
 
 const TOTAL = 12_533_300n
 const FUNDS = 1_000_000_000n
@@ -28,7 +31,7 @@ const resolve = (world: World, id: string, outcome: string, evidence = EVIDENCE)
 const reverse = (world: World, id: string, evidence = EVIDENCE) =>
   world.run(reversePayout(OPERATOR, id, evidence))
 
-tellTwice({
+runOnBothStores({
   'found paid': async (t, world) => {
     const { id } = await pay(world)
     const view = viewOf(await resolve(world, id, 'completed'))
@@ -39,23 +42,23 @@ tellTwice({
     t.match(await operatorLogOf(t, id), [
       { actor: 'ann', reason: 'a test', action: 'resolve_payout_completed', evidence: EVIDENCE },
     ])
-    await world.news(executed(id))
+    await world.railReports(executed(id))
     t.same(await discrepanciesOf(world), [], 'the rail says the same')
     t.match(await see(world, id), { rail: { transaction_id: 'TX1' } }, 'and has its number')
-    await world.news(executed(id, { status: 'returned', reportId: 'back' }))
+    await world.railReports(executed(id, { status: 'returned', reportId: 'back' }))
     t.match(await see(world, id), { status: 'reversed' })
   },
 
   'found paid, and paid once more': async (t, world) => {
     const [one, other] = [await pay(world), await pay(world)]
     for (const { id } of [one, other]) await resolve(world, id, 'completed')
-    await world.news(executed(one.id))
-    await world.news(executed(one.id, { transactionId: 'TX2' }))
+    await world.railReports(executed(one.id))
+    await world.railReports(executed(one.id, { transactionId: 'TX2' }))
     t.match(await discrepanciesOf(world), [{ reason: 'executed_again', entity: one.id }])
-    await world.news(executed(other.id, { status: 'returned' }))
+    await world.railReports(executed(other.id, { status: 'returned' }))
     t.match(await see(world, other.id), { status: 'reversed', rail: { transaction_id: 'TX1' } })
-    await world.news(executed(other.id))
-    await world.news(executed(other.id, { transactionId: 'TX2' }))
+    await world.railReports(executed(other.id))
+    await world.railReports(executed(other.id, { transactionId: 'TX2' }))
     t.equal((await discrepanciesOf(world)).length, 2)
     t.equal(await accountOf(world, 'rail_clearing'), '37500000', 'once as due, twice too much')
   },
@@ -66,13 +69,13 @@ tellTwice({
       [paid.id, 'completed'],
       [unpaid.id, 'failed'],
     ] as const) {
-      world.orders.length = 0
+      world.railInstructions.length = 0
       await resolve(world, id, outcome)
-      t.same(world.orders, [{ kind: 'query', id, environment: 'sandbox' }])
+      t.same(world.railInstructions, [{ kind: 'query', id, environment: 'sandbox' }])
     }
-    await world.news(executed(paid.id, { status: 'not_found' }))
+    await world.railReports(executed(paid.id, { status: 'not_found' }))
     t.match(await discrepanciesOf(world), [{ reason: 'not_found_after_execution' }])
-    await world.news(executed(unpaid.id))
+    await world.railReports(executed(unpaid.id))
     const differ = await discrepanciesOf(world)
     t.match(
       differ.find(({ entity }) => entity === unpaid.id),
@@ -89,7 +92,7 @@ tellTwice({
     })
     t.same(await balanceOf(world), { available: String(FUNDS), reserved: '0' })
     t.match(await operatorLogOf(t, id), [{ action: 'resolve_payout_failed' }])
-    await world.news(executed(id))
+    await world.railReports(executed(id))
     t.match(await see(world, id), { status: 'failed' })
     t.match(await discrepanciesOf(world), [{ reason: 'executed_after_end' }], 'the rail differs')
     t.equal(await accountOf(world, 'suspense'), '-12500000')
@@ -98,7 +101,7 @@ tellTwice({
   'taken back': async (t, world) => {
     const { id } = await pay(world)
     t.equal(codeOf(await reverse(world, id)), 'payout_not_completed')
-    await world.news(executed(id))
+    await world.railReports(executed(id))
     t.match(viewOf(await reverse(world, id)), {
       status: 'reversed',
       reversed_at: /Z$/,
@@ -107,7 +110,7 @@ tellTwice({
     t.same(await balanceOf(world), { available: String(FUNDS), reserved: '0' })
     t.equal(await accountOf(world, 'rail_clearing'), '0')
     t.equal(codeOf(await reverse(world, id)), 'payout_not_completed', 'once')
-    await world.news(executed(id, { status: 'returned', reportId: 'back' }))
+    await world.railReports(executed(id, { status: 'returned', reportId: 'back' }))
     t.same(await discrepanciesOf(world), [], 'the rail tells of the same money')
     t.same(await balanceOf(world), { available: String(FUNDS), reserved: '0' })
     t.match(await operatorLogOf(t, id), [{ action: 'reverse_payout', evidence: EVIDENCE }])
@@ -118,16 +121,16 @@ tellTwice({
       const { id } = await pay(world)
       await resolve(world, id, outcome)
       await world.rebuild()
-      world.orders.length = 0
+      world.railInstructions.length = 0
       world.clock.pass(5_000)
       await world.wake()
-      t.same(world.orders, [{ kind: 'query', id, environment: 'sandbox' }], outcome)
-      if (outcome === 'completed') await world.news(executed(id))
-      else await world.news({ status: 'not_found', id, reportId: null })
-      world.orders.length = 0
+      t.same(world.railInstructions, [{ kind: 'query', id, environment: 'sandbox' }], outcome)
+      if (outcome === 'completed') await world.railReports(executed(id))
+      else await world.railReports({ status: 'not_found', id, reportId: null })
+      world.railInstructions.length = 0
       world.clock.pass(30 * DAY)
       await world.wake()
-      t.same(world.orders, [], 'answered')
+      t.same(world.railInstructions, [], 'answered')
       t.match(await see(world, id), { status: outcome })
     }
     t.same(await discrepanciesOf(world), [])
@@ -150,7 +153,7 @@ tellTwice({
       t.equal(codeOf(await resolve(world, payoutId, outcome, evidence)), code)
       t.same(await operatorLogOf(t, payoutId), [], 'what did not happen is not logged')
     }
-    await world.news(executed(id))
+    await world.railReports(executed(id))
     t.equal(codeOf(await resolve(world, id, 'failed')), 'payout_not_at_rail', 'it is known')
     t.equal(codeOf(await reverse(world, id, '')), 'invalid_request')
     t.equal(codeOf(await reverse(world, 'pout_x')), 'payout_not_found')

@@ -1,8 +1,8 @@
 /** Held payouts: what holds one, the reviewers' queue, and their word. */
-import { setRoute } from '../../src/processor/commands/route_set.js'
-import { approvePayout, rejectPayout } from '../../src/processor/commands/payout_review.js'
-import { createBeneficiary } from '../../src/processor/commands/beneficiary_create.js'
-import { disableBeneficiary } from '../../src/processor/commands/beneficiary_disable.js'
+import { setRoute } from '../../src/processor/commands/operators/route_set.js'
+import { approvePayout, rejectPayout } from '../../src/processor/commands/payouts/payout_review.js'
+import { createBeneficiary } from '../../src/processor/commands/beneficiaries/beneficiary_create.js'
+import { disableBeneficiary } from '../../src/processor/commands/beneficiaries/beneficiary_disable.js'
 import { stageBeneficiary, type BeneficiaryRow } from '../../src/processor/changes/beneficiaries.js'
 import { stagePartner } from '../../src/processor/changes/directory.js'
 import { answer } from '../../src/processor/cycle/answer.js'
@@ -19,13 +19,13 @@ import {
   read,
   readAll,
   see,
-  tellTwice,
+  runOnBothStores,
   types,
   type PageView,
   type PayoutView,
-} from './stories.js'
-import { createPayout } from '../../src/processor/commands/payout_create.js'
-import { aRoute } from './stories.js'
+} from './scenarios.js'
+import { createPayout } from '../../src/processor/commands/payouts/payout_create.js'
+import { aRoute } from './scenarios.js'
 
 const HELD = { reference: 'sandbox:review' }
 const FUNDS = { available: '1000000000', reserved: '0' }
@@ -43,9 +43,9 @@ async function suspendDemo(world: World): Promise<void> {
   await world.run({
     name: 'suspend',
     needs: () => undefined,
-    decide: (desk) => {
-      const demo = desk.memory.partners.get('demo' as PartnerId)!
-      stagePartner(desk, { ...demo, suspended: true })
+    decide: (ctx) => {
+      const demo = ctx.memory.partners.get('demo' as PartnerId)!
+      stagePartner(ctx, { ...demo, suspended: true })
       return answer({})
     },
   })
@@ -56,13 +56,13 @@ const restore = (world: World, id: string, fault: Partial<BeneficiaryRow>): Prom
   world.run({
     name: 'restore',
     needs: (needs) => needs.beneficiary(id),
-    decide: (desk) => {
-      stageBeneficiary(desk, { ...desk.memory.beneficiaries.get(id)!, ...fault })
+    decide: (ctx) => {
+      stageBeneficiary(ctx, { ...ctx.memory.beneficiaries.get(id)!, ...fault })
       return answer({})
     },
   })
 
-tellTwice({
+runOnBothStores({
   approved: async (t, world) => {
     const { id, status, total } = await pay(world, HELD)
     t.equal(status, 'created')
@@ -71,7 +71,7 @@ tellTwice({
     const approved = viewOf(await world.run(approvePayout(OPERATOR, id)))
     t.match(approved, { id, status: 'processing', processing_at: /Z$/ })
     t.same(
-      world.orders.map(({ kind }) => kind),
+      world.railInstructions.map(({ kind }) => kind),
       ['instruct'],
     )
     t.same(types(world), ['payout.created', 'payout.processing'])
@@ -89,7 +89,7 @@ tellTwice({
     const rejected = viewOf(await world.run(rejectPayout(OPERATOR, id)))
     t.match(rejected, { status: 'failed', failure: { code: 'review_rejected', source: 'review' } })
     t.same(await balanceOf(world), FUNDS, 'released, fees included')
-    t.same(world.orders, [])
+    t.same(world.railInstructions, [])
     t.same(types(world), ['payout.created', 'payout.failed'])
     t.equal(codeOf(await world.run(approvePayout(OPERATOR, id))), 'payout_not_held')
     t.match(await operatorLogOf(t, id), [{ actor: 'ann', action: 'reject_payout' }])
@@ -99,10 +99,10 @@ tellTwice({
     const { id } = await pay(world, HELD)
     world.setRail(false)
     t.equal(codeOf(await world.run(approvePayout(OPERATOR, id))), 'ok')
-    t.same(world.orders, [])
+    t.same(world.railInstructions, [])
     world.setRail(true)
     await world.wake()
-    t.equal(world.orders[0]?.kind, 'instruct')
+    t.equal(world.railInstructions[0]?.kind, 'instruct')
   },
 
   'not approved when something has changed': async (t, world) => {
@@ -137,7 +137,7 @@ tellTwice({
       t.same(await balanceOf(world, 'VND'), before)
       t.equal(codeOf(await world.run(rejectPayout(OPERATOR, held.id))), 'ok')
     }
-    t.same(world.orders, [])
+    t.same(world.railInstructions, [])
   },
 
   'there is no such payout': async (t, world) => {

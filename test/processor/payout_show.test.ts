@@ -1,20 +1,28 @@
 /** A payout as operators see it: how it stands with the rail, and all that is written about it. */
-import { resolveDiscrepancy } from '../../src/processor/commands/discrepancy_resolve.js'
-import { settleEvents } from '../../src/processor/commands/events_settle.js'
-import { approvePayout } from '../../src/processor/commands/payout_review.js'
-import { resolvePayout } from '../../src/processor/commands/payout_resolve.js'
+import { resolveDiscrepancy } from '../../src/processor/commands/rail_reports/discrepancy_resolve.js'
+import { settleEvents } from '../../src/processor/commands/webhook_endpoints/events_settle.js'
+import { approvePayout } from '../../src/processor/commands/payouts/payout_review.js'
+import { resolvePayout } from '../../src/processor/commands/payouts/payout_resolve.js'
 import { showIntent } from '../../src/processor/queries/intent_show.js'
 import { showPayout } from '../../src/processor/queries/payout_show.js'
 import { codeOf, viewOf, type World } from '../support/world.js'
-import { authorized, beginLife } from './intent_life.js'
-import { discrepanciesOf, executed, OPERATOR, pay, read, see, tellTwice } from './stories.js'
+import { authorized, beginLifecycle } from './intent_lifecycle.js'
+import {
+  discrepanciesOf,
+  executed,
+  OPERATOR,
+  pay,
+  read,
+  see,
+  runOnBothStores,
+} from './scenarios.js'
 
 const EVIDENCE = 'statement line 12'
 const MINUTE_MS = 60_000
-const NOTHING_OF_THE_RAIL = { handed_over_at: undefined, asked: undefined }
+const NOTHING_OF_THE_RAIL = { submitted_at: undefined, asked: undefined }
 
 interface RecordView {
-  readonly handed_over_at?: string
+  readonly submitted_at?: string
   readonly asked?: number
   readonly next_due_at?: string
   readonly timeline: readonly {
@@ -33,19 +41,19 @@ const told = ({ timeline }: Pick<RecordView, 'timeline'>, kind: string): string[
 const at = (world: World, afterMs: number): string =>
   new Date(world.clock.now() + afterMs).toISOString()
 
-tellTwice({
+runOnBothStores({
   'paid and returned': async (t, world) => {
     const { id } = await pay(world)
-    await world.news(executed(id))
+    await world.railReports(executed(id))
     await world.run(settleEvents([world.events[0]!.id]))
     const settledAt = at(world, 0)
     world.clock.pass(MINUTE_MS)
-    await world.news(executed(id, { status: 'returned', reportId: 'back' }))
+    await world.railReports(executed(id, { status: 'returned', reportId: 'back' }))
     const record = await show(world, id)
     t.match(record, {
       tenant: 'demo_sandbox',
       payout: { ...(await see(world, id)), status: 'reversed' },
-      handed_over_at: settledAt,
+      submitted_at: settledAt,
       asked: 0,
     })
     t.equal(record.next_due_at, undefined, 'nothing is due any more')
@@ -73,7 +81,7 @@ tellTwice({
     const times = record.timeline.map((moment) => moment.at)
     t.same(times, [...times].sort(), 'in the order of time')
     t.notMatch(JSON.stringify(record), '0123456789')
-    const members = ['asked', 'handed_over_at', 'next_due_at', 'payout', 'tenant', 'timeline']
+    const members = ['asked', 'next_due_at', 'payout', 'submitted_at', 'tenant', 'timeline']
     t.same(Object.keys(record).sort(), members, 'and nothing that is sealed')
     t.match(record, { payout: { beneficiary: { account_last4: '6789' } } })
   },
@@ -93,7 +101,7 @@ tellTwice({
 
   'out and unanswered, then refused': async (t, world) => {
     const { id } = await pay(world)
-    const handed_over_at = at(world, 0)
+    const submitted_at = at(world, 0)
     for (const [asked, passes, next] of [
       [1, 5_000, 10_000],
       [2, 10_000, 45_000],
@@ -101,9 +109,9 @@ tellTwice({
       world.clock.pass(passes)
       await world.wake()
       const next_due_at = at(world, next)
-      t.match(await show(world, id), { handed_over_at, asked, next_due_at })
+      t.match(await show(world, id), { submitted_at, asked, next_due_at })
     }
-    await world.news({ status: 'refused', id, reportId: 'no', refusal: 'account_closed' })
+    await world.railReports({ status: 'refused', id, reportId: 'no', refusal: 'account_closed' })
     const refused = await show(world, id)
     t.match(refused, { payout: { failure: { code: 'account_closed', source: 'rail' } }, asked: 2 })
     t.equal(refused.next_due_at, undefined)
@@ -112,7 +120,7 @@ tellTwice({
   'a discrepancy, and how it was settled': async (t, world) => {
     const { id } = await pay(world)
     await world.run(resolvePayout(OPERATOR, id, { outcome: 'failed', evidence: EVIDENCE }))
-    await world.news(executed(id))
+    await world.railReports(executed(id))
     const [found] = await discrepanciesOf(world)
     t.same(told(await show(world, id), 'discrepancy'), [`${found?.id}: executed_after_end, open`])
     await world.run(
@@ -133,14 +141,14 @@ tellTwice({
 
   'each is its own': async (t, world) => {
     const [{ id }, other] = [await pay(world), await pay(world)]
-    await world.news(executed(other.id))
+    await world.railReports(executed(other.id))
     t.equal(told(await show(world, id), 'event').length, 2)
     t.equal(codeOf(await read(world, showPayout('pout_x'))), 'payout_not_found')
-    const life = await beginLife(world)
-    await authorized(life)
-    t.equal(codeOf(await read(world, showPayout(life.id))), 'payout_not_found')
+    const lifecycle = await beginLifecycle(world)
+    await authorized(lifecycle)
+    t.equal(codeOf(await read(world, showPayout(lifecycle.id))), 'payout_not_found')
     t.equal(codeOf(await read(world, showIntent(id))), 'payment_intent_not_found')
-    const intent = viewOf<RecordView>(await read(world, showIntent(life.id)))
+    const intent = viewOf<RecordView>(await read(world, showIntent(lifecycle.id)))
     t.match(told(intent, 'event'), [/^payment_intent\.authorized evt_\S+, sequence \d+, open$/])
   },
 })

@@ -1,20 +1,20 @@
-/** Outcomes by order, in the sandbox: the rail is told, and the payout moves by its news. */
+/** Outcomes by order, in the sandbox: the rail is told, and the payout moves by its reports. */
 import { tenantOf, type PartnerId } from '../../src/base/ids.js'
-import { simulatePayout } from '../../src/processor/commands/payout_simulate.js'
+import { simulatePayout } from '../../src/processor/commands/payouts/payout_simulate.js'
 import { codeOf, DEMO, viewOf } from '../support/world.js'
-import { executed, pay, see, tellTwice, types } from './stories.js'
+import { executed, pay, see, runOnBothStores, types } from './scenarios.js'
 
 const PRODUCTION = tenantOf('demo' as PartnerId, 'production')
 const OTHER = tenantOf('other' as PartnerId, 'sandbox')
 
-tellTwice({
+runOnBothStores({
   'the rail is told, nothing else happens': async (t, world) => {
     const { id } = await pay(world)
     const before = await see(world, id)
     for (const outcome of ['completed', 'failed', 'reversed']) {
       const answer = await world.run(simulatePayout(DEMO, id, outcome))
       t.same(viewOf(answer), before)
-      t.same(world.orders.at(-1), { kind: 'simulate', id, outcome })
+      t.same(world.railInstructions.at(-1), { kind: 'simulate', id, outcome })
     }
     t.same(await see(world, id), before)
     t.same(types(world), ['payout.created', 'payout.processing'])
@@ -24,18 +24,18 @@ tellTwice({
     const code = async (id: string, outcome: string): Promise<string> =>
       codeOf(await world.run(simulatePayout(DEMO, id, outcome)))
     const { id } = await pay(world)
-    await world.news(executed(id))
+    await world.railReports(executed(id))
     t.same(
       [await code(id, 'completed'), await code(id, 'failed'), await code(id, 'reversed')],
       ['outcome_not_possible', 'outcome_not_possible', 'ok'],
     )
-    await world.news(executed(id, { status: 'returned' }))
+    await world.railReports(executed(id, { status: 'returned' }))
     t.equal(await code(id, 'reversed'), 'outcome_not_possible')
     const held = await pay(world, { reference: 'sandbox:review' })
     t.equal(await code(held.id, 'completed'), 'outcome_not_possible', 'the rail does not know it')
     world.setRail(false)
     const waiting = await pay(world)
-    t.equal(await code(waiting.id, 'completed'), 'outcome_not_possible', 'not handed over yet')
+    t.equal(await code(waiting.id, 'completed'), 'outcome_not_possible', 'not submitted yet')
   },
 
   'who may, and what': async (t, world) => {
@@ -52,7 +52,7 @@ tellTwice({
     world.setRail(false)
     t.equal(codeOf(await world.run(simulatePayout(DEMO, id, 'completed'))), 'rail_unavailable')
     t.same(
-      world.orders.map(({ kind }) => kind),
+      world.railInstructions.map(({ kind }) => kind),
       ['instruct'],
     )
   },

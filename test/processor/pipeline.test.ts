@@ -1,14 +1,14 @@
 /** The cycle's promises: what is released when, and what happens when a part of it breaks. */
 import t from 'tap'
 import { createNonceTable } from '../../src/auth/nonces.js'
-import { NONCE_WINDOW_MS } from '../../src/base/bounds.js'
+import { NONCE_WINDOW_MS } from '../../src/base/constants.js'
 import { DAY, MINUTE, plus, SECOND, type Instant } from '../../src/base/clock.js'
 import { tenantOf, type KeyId, type PartnerId } from '../../src/base/ids.js'
 import type { Command, Work } from '../../src/processor/cycle/command.js'
-import { getBalances } from '../../src/processor/commands/balances_get.js'
-import { createIntent } from '../../src/processor/commands/intent_create.js'
-import { getIntent } from '../../src/processor/commands/intent_get.js'
-import { revokeKey } from '../../src/processor/commands/key_revoke.js'
+import { getBalances } from '../../src/processor/commands/funds/balances_get.js'
+import { createIntent } from '../../src/processor/commands/intents/intent_create.js'
+import { getIntent } from '../../src/processor/commands/intents/intent_get.js'
+import { revokeKey } from '../../src/processor/commands/partners/key_revoke.js'
 import { answer, type Answer } from '../../src/processor/cycle/answer.js'
 import { createPipeline, type Pipeline } from '../../src/processor/cycle/pipeline.js'
 import { createLog } from '../../src/base/log.js'
@@ -39,7 +39,7 @@ function benchOf(
     vault: world.vault,
     rules: RULES,
     log: createLog('test', { LOG_LEVEL: 'silent' }),
-    turn: () => new Promise((resolve) => setImmediate(resolve)),
+    yieldToEventLoop: () => new Promise((resolve) => setImmediate(resolve)),
     rail: { up: () => true, downForMs: () => 0, send: () => undefined },
     publish: () => undefined,
     directoryChanged: () => undefined,
@@ -51,7 +51,7 @@ function benchOf(
     stops,
     submit: (command, over = {}) =>
       new Promise((reply) => {
-        pipeline.submit({ lane: DEMO, command, deadline: null, signedBy: null, reply, ...over })
+        pipeline.submit({ queueKey: DEMO, command, deadline: null, signedBy: null, reply, ...over })
       }),
   }
 }
@@ -60,15 +60,15 @@ const turns = async (count: number): Promise<void> => {
   for (let i = 0; i < count; i++) await new Promise((resolve) => setImmediate(resolve))
 }
 
-void t.test('nothing is answered before its group is on disk', async (t) => {
+void t.test('nothing is answered before its batch is on disk', async (t) => {
   const world = await createWorld(t)
   let letCommit = (): void => undefined
   const gate = new Promise<void>((resolve) => (letCommit = resolve))
   const bench = benchOf(world, {
     ...world.store,
-    commit: async (group) => {
+    commit: async (batch) => {
       await gate
-      await world.store.commit(group)
+      await world.store.commit(batch)
     },
   })
   const answers: string[] = []
@@ -134,7 +134,7 @@ void t.test('many commands, one commit', async (t) => {
     Array.from({ length: 60 }, () => bench.submit(createIntent(DEMO, anIntent()))),
   )
   t.ok(answers.every(({ ok }) => ok))
-  t.equal(bench.pipeline.measures.commits, 1)
+  t.equal(bench.pipeline.metrics.commits, 1)
 })
 
 void t.test('a command that throws', async (t) => {
@@ -143,8 +143,8 @@ void t.test('a command that throws', async (t) => {
   const fails = (name: string, before: boolean): Command => ({
     name,
     needs: () => undefined,
-    decide: (desk) => {
-      if (!before) desk.group.stage('rates', 'X', { currency: 'X', rate: '1', set_at: 1 })
+    decide: (ctx) => {
+      if (!before) ctx.batch.stage('rates', 'X', { currency: 'X', rate: '1', set_at: 1 })
       throw new Error('a bug')
     },
   })
@@ -172,7 +172,7 @@ void t.test('a command whose deadline has passed is never decided', async (t) =>
   t.equal(codeOf(late), 'timeout')
   await bench.submit(counts, { deadline: now })
   t.equal(decided, 1)
-  t.equal(bench.pipeline.measures.dropped, 1)
+  t.equal(bench.pipeline.metrics.dropped, 1)
 })
 
 void t.test(
@@ -233,7 +233,7 @@ void t.test('a key that is revoked is refused though its gateway let it pass', a
     return codeOf(await bench.submit(createIntent(DEMO, anIntent()), { signedBy, ...over }))
   }
   t.equal(await send(1), 'ok')
-  t.equal(await send(2, { lane: tenantOf('other' as PartnerId, 'sandbox') }), REFUSED)
+  t.equal(await send(2, { queueKey: tenantOf('other' as PartnerId, 'sandbox') }), REFUSED)
   t.equal(await send(2, { signedBy: { ...signedWith(2), keyId: 'nobody' as KeyId } }), REFUSED)
   t.equal(await send(2), 'ok', 'none of them used the nonce up')
 
@@ -269,22 +269,26 @@ void t.test('while the disk is almost full callers read, and what is under way e
   let commits = 0
   const store: Store = {
     ...world.store,
-    commit: async (group) => {
+    commit: async (batch) => {
       commits += 1
-      await world.store.commit(group)
+      await world.store.commit(batch)
     },
   }
   const bench = benchOf(world, store, world.memory(), () => low)
   const create = (): Command => createIntent(DEMO, anIntent())
   t.equal(codeOf(await bench.submit(create())), 'configuration_error')
   t.equal(commits, 0, 'refused before it was decided')
-  t.equal(bench.pipeline.measures.refusedDiskLow, 1)
+  t.equal(bench.pipeline.metrics.refusedDiskLow, 1)
   t.equal(codeOf(await bench.submit(getBalances(DEMO))), 'ok')
-  t.equal(codeOf(await bench.submit(create(), { lane: 'ours' })), 'ok', 'the reserve is for these')
+  t.equal(
+    codeOf(await bench.submit(create(), { queueKey: 'ours' })),
+    'ok',
+    'the reserve is for these',
+  )
   low = false
   t.equal(
     codeOf(await bench.submit(createIntent(DEMO, anIntent({ idempotency_key: 'later' })))),
     'ok',
   )
-  t.equal(bench.pipeline.measures.refusedDiskLow, 1)
+  t.equal(bench.pipeline.metrics.refusedDiskLow, 1)
 })

@@ -2,22 +2,22 @@
 import pino from 'pino'
 import t from 'tap'
 import { tenantOf, type PartnerId } from '../../src/base/ids.js'
-import { createPayout } from '../../src/processor/commands/payout_create.js'
+import { createPayout } from '../../src/processor/commands/payouts/payout_create.js'
 import { answer, type Answer } from '../../src/processor/cycle/answer.js'
-import type { Lane } from '../../src/processor/cycle/command.js'
+import type { QueueKey } from '../../src/processor/cycle/command.js'
 import { listPayouts } from '../../src/processor/queries/payout_list.js'
 import { createReader, type Query, type Reading } from '../../src/processor/queries/query.js'
-import { objectOf } from '../../src/processor/queries/written_view.js'
+import { objectOf } from '../../src/processor/queries/raw_json.js'
 import { createWorld, DEMO, RULES } from '../support/world.js'
-import { payout } from './stories.js'
+import { payout } from './scenarios.js'
 
-const READING = { lists: { inLine: () => ({}) } } as unknown as Reading
+const READING = { lists: { scheduled: () => ({}) } } as unknown as Reading
 const OTHER = tenantOf('other' as PartnerId, 'sandbox')
 const log = pino({ enabled: false })
 
-const promptOf = (lane: Lane): Query => ({
+const promptOf = (queueKey: QueueKey): Query => ({
   name: 'prompt',
-  lane,
+  queueKey,
   run: () => Promise.resolve(answer({ data: [] })),
 })
 
@@ -26,11 +26,11 @@ function heldQueries() {
   const reader = createReader(READING, log)
   const ends: (() => void)[] = []
   const underWay: Promise<Answer>[] = []
-  const refuses = async (lane: Lane): Promise<boolean> => {
+  const refuses = async (queueKey: QueueKey): Promise<boolean> => {
     const before = ends.length
     const run = reader.run({
       name: 'waits',
-      lane,
+      queueKey,
       run: () => new Promise((resolve) => ends.push(() => resolve(answer({})))),
     })
     if (ends.length > before) {
@@ -40,8 +40,8 @@ function heldQueries() {
     const told = await run
     return !told.ok && told.code === 'configuration_error'
   }
-  const fill = async (lane: Lane): Promise<number> => {
-    for (let count = 0; count < 10_000; count++) if (await refuses(lane)) return count
+  const fill = async (queueKey: QueueKey): Promise<number> => {
+    for (let count = 0; count < 10_000; count++) if (await refuses(queueKey)) return count
     throw new Error('never refused')
   }
   return { reader, ends, underWay, refuses, fill }
@@ -51,7 +51,7 @@ void t.test('a tenant is refused at once beyond its own bound, and no other one'
   const { reader, ends, underWay, fill } = heldQueries()
   const mine = await fill(DEMO)
   t.match(await reader.run(promptOf(DEMO)), { ok: false }, 'it stays refused while all wait')
-  t.equal(await fill('ours'), mine, 'operators have a lane of their own')
+  t.equal(await fill('ours'), mine, 'operators have a queue of their own')
   t.match(await reader.run(promptOf(OTHER)), { ok: true })
   ends[0]!()
   await underWay[0]
@@ -62,7 +62,7 @@ void t.test('a tenant is refused at once beyond its own bound, and no other one'
 
 void t.test('beyond the bound of all, only the first page of a tenant is taken', async (t) => {
   const { ends, underWay, refuses, fill } = heldQueries()
-  const tenantAt = (i: number): Lane => tenantOf(`p${i}` as PartnerId, 'sandbox')
+  const tenantAt = (i: number): QueueKey => tenantOf(`p${i}` as PartnerId, 'sandbox')
   const ofOne = await fill(tenantAt(0))
   let last = 1
   while (last < 50 && (await fill(tenantAt(last))) === ofOne) last += 1
@@ -80,7 +80,7 @@ void t.test('a query that throws is answered as an error, and holds no place', a
   const reader = createReader(READING, log)
   const broken: Query = {
     name: 'broken',
-    lane: DEMO,
+    queueKey: DEMO,
     run: () => Promise.reject(new Error('no such table')),
   }
   for (let i = 0; i < 2_000; i += 1) {

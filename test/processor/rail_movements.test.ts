@@ -1,9 +1,9 @@
 /**
  * What we booked of the rail's movements: all of it once, page by page, each under its instruction.
  */
-import { noteAction } from '../../src/processor/commands/action_note.js'
-import { resolveDiscrepancy } from '../../src/processor/commands/discrepancy_resolve.js'
-import { railNews } from '../../src/processor/commands/rail_news.js'
+import { noteAction } from '../../src/processor/commands/operators/action_note.js'
+import { resolveDiscrepancy } from '../../src/processor/commands/rail_reports/discrepancy_resolve.js'
+import { applyRailReport } from '../../src/processor/commands/rail_reports/rail_report_apply.js'
 import {
   MOVEMENTS_OF_A_PAGE,
   railMovements,
@@ -19,8 +19,8 @@ import {
   operatorLogOf,
   pay,
   read,
-  tellTwice,
-} from './stories.js'
+  runOnBothStores,
+} from './scenarios.js'
 
 const EVIDENCE = 'statement of 21 November, line 4'
 
@@ -38,19 +38,19 @@ async function booked(world: World, from = 0, to = Number.MAX_SAFE_INTEGER) {
 const of = async (world: World, ...ids: string[]) =>
   viewOf<MovementsView>(await read(world, railMovementsOf(ids))).data
 
-tellTwice({
+runOnBothStores({
   'out and back, of payouts and of discrepancies': async (t, world) => {
     const { id } = await pay(world)
     const beganAt = world.clock.now()
-    await world.news(executed(id))
+    await world.railReports(executed(id))
     world.clock.pass(10)
-    await world.news(executed(id, { transactionId: 'TX2', amount: 5n, reportId: 'odd' }))
+    await world.railReports(executed(id, { transactionId: 'TX2', amount: 5n, reportId: 'odd' }))
     world.clock.pass(10)
-    await world.news(executed(id, { status: 'returned', reportId: 'back' }))
-    const [odd] = await discrepanciesOf(world)
+    await world.railReports(executed(id, { status: 'returned', reportId: 'back' }))
+    const [mismatch] = await discrepanciesOf(world)
     world.clock.pass(10)
     const told = { settlement: 'undo', evidence: EVIDENCE }
-    viewOf(await world.run(resolveDiscrepancy(OPERATOR, odd!.id, told)))
+    viewOf(await world.run(resolveDiscrepancy(OPERATOR, mismatch!.id, told)))
 
     const all = await booked(world)
     t.match(all, [
@@ -71,11 +71,11 @@ tellTwice({
 
   'settled toward the partner, it is no movement of the rail': async (t, world) => {
     const { id } = await pay(world)
-    await world.news(executed(id, { amount: 5n }))
+    await world.railReports(executed(id, { amount: 5n }))
     const before = await booked(world)
-    const [odd] = await discrepanciesOf(world)
+    const [mismatch] = await discrepanciesOf(world)
     const told = { settlement: 'charge_partner', evidence: EVIDENCE }
-    viewOf(await world.run(resolveDiscrepancy(OPERATOR, odd!.id, told)))
+    viewOf(await world.run(resolveDiscrepancy(OPERATOR, mismatch!.id, told)))
     t.same(await booked(world), before)
     t.match(before, [{ amount: '5', undone: false }])
   },
@@ -92,13 +92,13 @@ tellTwice({
   },
 })
 
-tellTwice({
+runOnBothStores({
   'more than a page': async (t, world) => {
     const { id } = await pay(world)
     const reports = Array.from({ length: MOVEMENTS_OF_A_PAGE + 1 }, (_, i) =>
       executed(id, { amount: BigInt(i + 1), transactionId: `TX${i}` }),
     )
-    await world.runAll(reports.map((report) => railNews(report, 0)))
+    await world.runAll(reports.map((report) => applyRailReport(report, 0)))
     const amounts = (await booked(world)).map(({ amount }) => Number(amount))
     t.same(
       amounts,

@@ -7,8 +7,8 @@ import type { MovementsRequest__Output as MovementsRequest } from '../../protos/
 import { GrpcStatus } from '../../src/base/errors.js'
 import { bearer } from '../../src/base/internal_token.js'
 import { answer } from '../../src/processor/cycle/answer.js'
-import { createGuard } from '../../src/processor/services/guard.js'
-import { reconciliationService } from '../../src/processor/services/reconciliation.js'
+import { createAuthInterceptor } from '../../src/processor/servers/auth_interceptor.js'
+import { reconciliationService } from '../../src/processor/servers/reconciliation.js'
 import { createWorld } from '../support/world.js'
 import { eventually } from '../support/eventually.js'
 
@@ -49,7 +49,7 @@ t.test('one page waits for its reader, four readers are enough', async (t) => {
   const { Movements } = reconciliationService({
     clock: world.clock,
     memory: world.memory(),
-    guard: createGuard('token'),
+    auth: createAuthInterceptor('token'),
     pipeline: { submit: ({ reply }) => reply(answer({})) },
     reader: {
       run: async () => {

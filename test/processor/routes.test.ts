@@ -2,10 +2,10 @@
  * Routes: which one holds, what its terms do to a payout, and that accepted payouts keep theirs.
  */
 import { tenantOf, type PartnerId } from '../../src/base/ids.js'
-import { createPartner } from '../../src/processor/commands/partner_create.js'
-import { createPayout } from '../../src/processor/commands/payout_create.js'
-import { reversePayout } from '../../src/processor/commands/payout_resolve.js'
-import { listRoutes, setRoute } from '../../src/processor/commands/route_set.js'
+import { createPartner } from '../../src/processor/commands/partners/partner_create.js'
+import { createPayout } from '../../src/processor/commands/payouts/payout_create.js'
+import { reversePayout } from '../../src/processor/commands/payouts/payout_resolve.js'
+import { listRoutes, setRoute } from '../../src/processor/commands/operators/route_set.js'
 import type { Route__Output as WireRoute } from '../../protos/types/causeway/v1/Route.js'
 import { codeOf, DEMO, viewOf, type World } from '../support/world.js'
 import {
@@ -17,8 +17,8 @@ import {
   pay,
   payout,
   see,
-  tellTwice,
-} from './stories.js'
+  runOnBothStores,
+} from './scenarios.js'
 
 const ACME = tenantOf('acme' as PartnerId, 'sandbox')
 const PRODUCTION = tenantOf('demo' as PartnerId, 'production')
@@ -29,7 +29,7 @@ const set = async (world: World, tenant: typeof DEMO | null, given = {}): Promis
 const routes = async (world: World): Promise<WireRoute[]> =>
   viewOf<{ data: WireRoute[] }>(await world.run(listRoutes())).data
 
-tellTwice({
+runOnBothStores({
   'the shipped ones': async (t, world) => {
     t.match(await routes(world), [
       { country: 'TH', currency: 'THB', enabled: true, platform_bps: 20 },
@@ -80,7 +80,7 @@ tellTwice({
     t.match(await see(world, id), { fee, recipient_amount: '12500000' })
     t.same(viewOf(await world.run(createPayout(DEMO, request))), first, 'a replay is the first')
     const before = BigInt((await balanceOf(world)).available)
-    await world.news(executed(id))
+    await world.railReports(executed(id))
     await world.run(reversePayout(OPERATOR, id, 'statement 7'))
     const after = BigInt((await balanceOf(world)).available)
     t.equal(after - before, 12_500_000n + BigInt(fee), 'the fee comes back as it was agreed')
@@ -89,8 +89,8 @@ tellTwice({
   'a fee that stays': async (t, world) => {
     await set(world, DEMO, { refund_fees_on_reversal: false })
     const { id, total, fee } = await pay(world)
-    await world.news(executed(id))
-    await world.news(executed(id, { status: 'returned' }))
+    await world.railReports(executed(id))
+    await world.railReports(executed(id, { status: 'returned' }))
     t.equal((await balanceOf(world)).available, String(1_000_000_000n - BigInt(fee)))
     t.equal(BigInt(total) - BigInt(fee), 12_500_000n)
   },

@@ -4,14 +4,14 @@ import t from 'tap'
 import { Registry } from 'prom-client'
 import { DAY, MINUTE, SECOND } from '../../src/base/clock.js'
 import type { Logger } from '../../src/base/log.js'
-import { registerMeasures } from '../../src/processor/measures.js'
+import { registerMetrics } from '../../src/processor/metrics.js'
 import { listUnknownOutcomes } from '../../src/processor/queries/unknown_outcome_list.js'
-import { createUnknownWatch } from '../../src/processor/background/unknown_watch.js'
+import { createStuckPaymentMonitor } from '../../src/processor/background/stuck_payment_monitor.js'
 import { openDatabase } from '../../src/store/database.js'
 import { unknownStatement } from '../../src/store/unknown_outcomes.js'
 import { codeOf, createWorld, viewOf, type World } from '../support/world.js'
-import { authorized, beginLife, captured, scanned, waiting } from './intent_life.js'
-import { executed, pay, read, readAll, tellTwice } from './stories.js'
+import { authorized, beginLifecycle, captured, scanned, waiting } from './intent_lifecycle.js'
+import { executed, pay, read, readAll, runOnBothStores } from './scenarios.js'
 
 interface Unknown {
   readonly entity: string
@@ -24,10 +24,10 @@ const unknown = (world: World, limit = 100): Promise<Unknown[]> =>
 const entities = async (world: World, limit?: number): Promise<string[]> =>
   (await unknown(world, limit)).map(({ entity }) => entity)
 
-tellTwice({
+runOnBothStores({
   'listed from the first question on, until it is known': async (t, world) => {
-    const life = await beginLife(world)
-    await authorized(life)
+    const lifecycle = await beginLifecycle(world)
+    await authorized(lifecycle)
     const payout = await pay(world)
     const [since] = [new Date(world.clock.now()).toISOString()]
     world.clock.pass(5 * SECOND - 1)
@@ -44,19 +44,19 @@ tellTwice({
     t.same(await unknown(world), [
       {
         ...common,
-        entity: life.id,
+        entity: lifecycle.id,
         currency: 'THB',
         amount: '36000',
-        last_asked_at: '2026-11-21T03:00:05.000Z',
-        next_question_at: '2026-11-21T03:00:15.000Z',
+        last_inquiry_at: '2026-11-21T03:00:05.000Z',
+        next_inquiry_at: '2026-11-21T03:00:15.000Z',
       },
       {
         ...common,
         entity: payout.id,
         currency: 'VND',
         amount: '12500000',
-        last_asked_at: '2026-11-21T03:00:05.000Z',
-        next_question_at: '2026-11-21T03:00:15.000Z',
+        last_inquiry_at: '2026-11-21T03:00:05.000Z',
+        next_inquiry_at: '2026-11-21T03:00:15.000Z',
       },
     ])
     world.clock.pass(DAY - 5 * SECOND - 1)
@@ -69,17 +69,17 @@ tellTwice({
       (await unknown(world)).map(({ over_24h }) => over_24h),
       [true, true],
     )
-    await life.executed()
+    await lifecycle.executed()
     t.same(await entities(world), [payout.id])
-    await world.news(executed(payout.id))
+    await world.railReports(executed(payout.id))
     t.same(await unknown(world), [])
   },
 
   'a recall without an answer is listed as well': async (t, world) => {
-    const life = await beginLife(world)
-    await captured(life)
+    const lifecycle = await beginLifecycle(world)
+    await captured(lifecycle)
     world.clock.pass(MINUTE)
-    viewOf(await life.refund())
+    viewOf(await lifecycle.refund())
     const since = new Date(world.clock.now()).toISOString()
     world.clock.pass(5 * SECOND - 1)
     t.same(await unknown(world), [])
@@ -87,31 +87,31 @@ tellTwice({
     await world.wake()
     t.same(await unknown(world), [
       {
-        entity: life.id,
+        entity: lifecycle.id,
         tenant: 'demo_sandbox',
         currency: 'THB',
         amount: '36000',
         since,
         asked: 1,
-        last_asked_at: '2026-11-21T03:01:05.000Z',
-        next_question_at: '2026-11-21T03:01:15.000Z',
+        last_inquiry_at: '2026-11-21T03:01:05.000Z',
+        next_inquiry_at: '2026-11-21T03:01:15.000Z',
         over_24h: false,
         kind: 'recall',
       },
     ])
     world.clock.pass(DAY)
-    t.match(await unknown(world), [{ entity: life.id, over_24h: true }])
-    await life.recallRefused()
+    t.match(await unknown(world), [{ entity: lifecycle.id, over_24h: true }])
+    await lifecycle.recallRefused()
     t.same(await unknown(world), [])
-    viewOf(await life.refund())
+    viewOf(await lifecycle.refund())
     world.clock.pass(MINUTE)
-    t.same(await entities(world), [life.id], 'the next recall, too')
-    await life.returned()
+    t.same(await entities(world), [lifecycle.id], 'the next recall, too')
+    await lifecycle.returned()
     t.same(await unknown(world), [])
   },
 
   'nothing else is': async (t, world) => {
-    for (const stage of [scanned, captured, waiting]) await stage(await beginLife(world))
+    for (const stage of [scanned, captured, waiting]) await stage(await beginLifecycle(world))
     await pay(world, { reference: 'sandbox:review' })
     world.setRail(false)
     await pay(world)
@@ -124,9 +124,9 @@ void t.test('pages go from intents to payouts to recalls without a gap', async (
   const world = await createWorld(t)
   const expected: string[] = []
   for (let i = 0; i < 3; i++) {
-    const life = await beginLife(world)
-    await authorized(life)
-    expected.push(life.id)
+    const lifecycle = await beginLifecycle(world)
+    await authorized(lifecycle)
+    expected.push(lifecycle.id)
     world.clock.pass(1)
   }
   for (let i = 0; i < 2; i++) {
@@ -134,10 +134,10 @@ void t.test('pages go from intents to payouts to recalls without a gap', async (
     world.clock.pass(1)
   }
   for (let i = 0; i < 2; i++) {
-    const life = await beginLife(world)
-    await captured(life)
-    viewOf(await life.refund())
-    expected.push(life.id)
+    const lifecycle = await beginLifecycle(world)
+    await captured(lifecycle)
+    viewOf(await lifecycle.refund())
+    expected.push(lifecycle.id)
     world.clock.pass(1)
   }
   world.clock.pass(MINUTE)
@@ -154,11 +154,11 @@ void t.test('after a day: a measure, and one line in the log', async (t) => {
   const lines: object[] = []
   const log = { warn: (facts: object) => lines.push(facts) } as unknown as Logger
   const { lists } = world.store
-  const watch = createUnknownWatch({ clock: world.clock, lists, log })
+  const watch = createStuckPaymentMonitor({ clock: world.clock, lists, log })
   const registry = new Registry()
-  registerMeasures(registry, {
+  registerMetrics(registry, {
     pipeline: {
-      measures: {
+      metrics: {
         commands: 0,
         commits: 0,
         dropped: 0,
@@ -169,9 +169,9 @@ void t.test('after a day: a measure, and one line in the log', async (t) => {
       },
     },
     memory: world.memory(),
-    timers: { setAside: 0 },
+    timers: { corruptActors: 0 },
     relay: { backlog: () => ({ waiting: 0, catchingUp: false }) },
-    unknownWatch: watch,
+    stuckPaymentMonitor: watch,
   })
   const measured = async (): Promise<string[]> => {
     await watch.look()
@@ -185,8 +185,8 @@ void t.test('after a day: a measure, and one line in the log', async (t) => {
     `causeway_unknown_outcomes{entity="recall",age="over_24h"} ${recalls}`,
   ]
 
-  const life = await beginLife(world)
-  await authorized(life)
+  const lifecycle = await beginLifecycle(world)
+  await authorized(lifecycle)
   world.clock.pass(DAY / 2)
   const payout = await pay(world)
   world.clock.pass(DAY / 2 - 1)
@@ -195,18 +195,20 @@ void t.test('after a day: a measure, and one line in the log', async (t) => {
   world.clock.pass(1)
   t.same(await measured(), counted(1, 0))
   t.same(await measured(), counted(1, 0))
-  t.same(lines, [{ entity: life.id, tenant: 'demo_sandbox', since: '2026-11-21T03:00:00.000Z' }])
+  t.same(lines, [
+    { entity: lifecycle.id, tenant: 'demo_sandbox', since: '2026-11-21T03:00:00.000Z' },
+  ])
   world.clock.pass(DAY / 2)
   t.same(await measured(), counted(1, 1))
-  await life.executed()
+  await lifecycle.executed()
   t.same(await measured(), counted(0, 1))
-  t.match(lines, [{ entity: life.id }, { entity: payout.id }], 'one line each')
-  viewOf(await life.refund())
+  t.match(lines, [{ entity: lifecycle.id }, { entity: payout.id }], 'one line each')
+  viewOf(await lifecycle.refund())
   world.clock.pass(DAY)
   t.same(await measured(), counted(0, 1, 1))
   t.same(await measured(), counted(0, 1, 1))
-  t.match(lines, [{}, {}, { entity: life.id, since: '2026-11-22T15:00:00.000Z' }])
-  await life.recallRefused()
+  t.match(lines, [{}, {}, { entity: lifecycle.id, since: '2026-11-22T15:00:00.000Z' }])
+  await lifecycle.recallRefused()
   t.same(await measured(), counted(0, 1, 0))
 })
 

@@ -6,21 +6,21 @@ import { join } from 'node:path'
 import t from 'tap'
 import fc from 'fast-check'
 import type { TenantId } from '../../src/base/ids.js'
-import { createIntent } from '../../src/processor/commands/intent_create.js'
+import { createIntent } from '../../src/processor/commands/intents/intent_create.js'
 import {
   findUserIntents,
   type FoundIntents,
-} from '../../src/processor/commands/user_intents_find.js'
-import type { Memory } from '../../src/processor/memory/memory.js'
+} from '../../src/processor/commands/intents/user_intents_find.js'
+import type { Memory } from '../../src/processor/cache/memory.js'
 import type { PageRequest } from '../../src/processor/queries/page.js'
 import { listUserIntents } from '../../src/processor/queries/user_intent_list.js'
 import type { Query } from '../../src/processor/queries/query.js'
 import { openDatabase } from '../../src/store/database.js'
-import { userIntentsStatement } from '../../src/store/user_intents.js'
+import { userIntentsStatement } from '../../src/store/user_intent_rows.js'
 import { anIntent } from '../support/requests.js'
 import { codeOf, createWorld, DEMO, viewOf, type World } from '../support/world.js'
-import { beginLife, cancelled, openTenant } from './intent_life.js'
-import { read, readAll, type PageView } from './stories.js'
+import { beginLifecycle, cancelled, openTenant } from './intent_lifecycle.js'
+import { read, readAll, type PageView } from './scenarios.js'
 
 interface Listed {
   readonly intent_id: string
@@ -80,9 +80,9 @@ void t.test('whatever the order of creates, commits and restarts', async (t) => 
 void t.test('nobody, and nobody else', async (t) => {
   const world = await createWorld(t)
   const acme = await openTenant(world, 'acme', {})
-  const life = await beginLife(world, { user: 'ann' })
-  const theirs = await beginLife(world, { user: 'ann', tenant: acme })
-  t.same(await idsOf(world, 'ann'), [life.id], 'the same name with another partner')
+  const lifecycle = await beginLifecycle(world, { user: 'ann' })
+  const theirs = await beginLifecycle(world, { user: 'ann', tenant: acme })
+  t.same(await idsOf(world, 'ann'), [lifecycle.id], 'the same name with another partner')
   t.same(await idsOf(world, 'ann', 2, acme), [theirs.id])
   t.same(await idsOf(world, 'an'), [])
   t.same(await idsOf(world, 'Ann'), [])
@@ -90,22 +90,22 @@ void t.test('nobody, and nobody else', async (t) => {
 
 void t.test('as they are now, in the form of a get', async (t) => {
   const world = await createWorld(t)
-  const life = await beginLife(world)
-  await cancelled(life)
+  const lifecycle = await beginLifecycle(world)
+  await cancelled(lifecycle)
   const { data } = viewOf<PageView<Listed>>(
-    await read(world, (await queryOf(world, life.user))({})),
+    await read(world, (await queryOf(world, lifecycle.user))({})),
   )
-  t.same(data, [await life.see()])
+  t.same(data, [await lifecycle.see()])
   t.equal(data[0]?.status, 'cancelled')
 })
 
 void t.test('users whose prints are alike are told apart', async (t) => {
   const world = await createWorld(t)
   const memory = world.memory() as { -readonly [Member in keyof Memory]: Memory[Member] }
-  memory.printOfUser = () => ({ high: 1, low: 1 })
+  memory.fingerprintOfUser = () => ({ high: 1, low: 1 })
   const ids: Record<string, string[]> = { ann: [], bob: [] }
   for (const user of ['ann', 'bob', 'bob', 'ann', 'bob']) {
-    ids[user]!.unshift((await beginLife(world, { user })).id)
+    ids[user]!.unshift((await beginLifecycle(world, { user })).id)
   }
   t.same(await idsOf(world, 'ann'), ids['ann'])
   t.same(await idsOf(world, 'bob', 1), ids['bob'])

@@ -1,30 +1,30 @@
 /** Webhook endpoints as a partner keeps them: warm, and rebuilt before every command. */
 import t, { type Test } from 'tap'
-import { ENDPOINTS_MADE_A_DAY_MAX } from '../../src/base/bounds.js'
+import { ENDPOINTS_MADE_A_DAY_MAX } from '../../src/base/constants.js'
 import { plus, toRfc3339 } from '../../src/base/clock.js'
 import { tenantOf, type EndpointId, type PartnerId } from '../../src/base/ids.js'
-import { createPayout } from '../../src/processor/commands/payout_create.js'
-import { createWebhookEndpoint } from '../../src/processor/commands/webhook_endpoint_create.js'
-import { deleteWebhookEndpoint } from '../../src/processor/commands/webhook_endpoint_delete.js'
+import { createPayout } from '../../src/processor/commands/payouts/payout_create.js'
+import { createWebhookEndpoint } from '../../src/processor/commands/webhook_endpoints/webhook_endpoint_create.js'
+import { deleteWebhookEndpoint } from '../../src/processor/commands/webhook_endpoints/webhook_endpoint_delete.js'
 import {
   getWebhookEndpoint,
   listWebhookEndpoints,
-} from '../../src/processor/commands/webhook_endpoint_get.js'
-import { nameWebhookEndpoint } from '../../src/processor/commands/webhook_endpoint_named.js'
+} from '../../src/processor/commands/webhook_endpoints/webhook_endpoint_get.js'
+import { nameWebhookEndpoint } from '../../src/processor/commands/webhook_endpoints/webhook_endpoint_named.js'
 import {
   disableWebhookEndpoint,
   switchAnyEndpoint,
   switchWebhookEndpoint,
-} from '../../src/processor/commands/webhook_endpoint_switch.js'
-import { testWebhookEndpoint } from '../../src/processor/commands/webhook_endpoint_test.js'
-import { updateWebhookEndpoint } from '../../src/processor/commands/webhook_endpoint_update.js'
-import { rotateWebhookSecret } from '../../src/processor/commands/webhook_secret_rotate.js'
+} from '../../src/processor/commands/webhook_endpoints/webhook_endpoint_switch.js'
+import { testWebhookEndpoint } from '../../src/processor/commands/webhook_endpoints/webhook_endpoint_test.js'
+import { updateWebhookEndpoint } from '../../src/processor/commands/webhook_endpoints/webhook_endpoint_update.js'
+import { rotateWebhookSecret } from '../../src/processor/commands/webhook_endpoints/webhook_secret_rotate.js'
 import type { Answer } from '../../src/processor/cycle/answer.js'
 import { listEvents } from '../../src/processor/queries/event_list.js'
-import { jsonOf } from '../../src/processor/queries/written_view.js'
+import { jsonOf } from '../../src/processor/queries/raw_json.js'
 import { aPayout } from '../support/requests.js'
 import { codeOf, createWorld, DEMO, viewOf } from '../support/world.js'
-import { operatorLogOf, readWritten } from './stories.js'
+import { operatorLogOf, readRawJson } from './scenarios.js'
 
 const HOUR_MS = 3_600_000
 const ANNA = { name: 'anna', reason: 'ticket 7' }
@@ -357,7 +357,7 @@ void t.test('events by their numbers: pages without a gap, of the tenant alone',
   const page = async (after: number, limit?: number): Promise<Page> =>
     pageIn(
       t,
-      await readWritten(world, listEvents(DEMO, { after: String(after), ...(limit && { limit }) })),
+      await readRawJson(world, listEvents(DEMO, { after: String(after), ...(limit && { limit }) })),
     )
   const numbers = ({ data }: Page): number[] => data.map(({ sequence }) => sequence)
   const first = await page(0, 3)
@@ -372,7 +372,7 @@ void t.test('events by their numbers: pages without a gap, of the tenant alone',
     world.events.slice(0, 7).map(({ body }) => body),
   )
   for (const wrong of [{ limit: 0 }, { limit: 101 }, { after: '-1' }]) {
-    const answer = await readWritten(world, listEvents(DEMO, { after: '0', ...wrong }))
+    const answer = await readRawJson(world, listEvents(DEMO, { after: '0', ...wrong }))
     t.equal(codeOf(answer), 'invalid_request')
   }
   t.equal((await world.store.lists.event(STRANGER, world.events[0]!.id))?.id, undefined)
@@ -391,7 +391,7 @@ void t.test('a page of large events ends early', async (t) => {
   for (let after = '0', more = true; more; pages += 1) {
     const page = pageIn<{ data: { sequence: number }[]; next_after: number; has_more: boolean }>(
       t,
-      await readWritten(world, listEvents(DEMO, { after })),
+      await readRawJson(world, listEvents(DEMO, { after })),
     )
     seen.push(...page.data.map(({ sequence }) => sequence))
     ;[after, more] = [String(page.next_after), page.has_more]

@@ -2,7 +2,7 @@
  * Counts what a computation does with text, where a clock would only measure the machine.
  *
  * Owns: the count of characters that the built-in functions were given to work through.
- * E1. The built-ins are back in place when it returns, also after an exception.
+ * - The built-ins are back in place when it returns, also after an exception.
  */
 type BuiltIn = (this: unknown, ...given: unknown[]) => unknown
 

@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import t from 'tap'
-import { AMOUNT_USD_CENTS_MAX } from '../../src/base/bounds.js'
+import { AMOUNT_USD_CENTS_MAX } from '../../src/base/constants.js'
 import { instant } from '../../src/base/clock.js'
 import type { QuoteId } from '../../src/base/ids.js'
 import { THB, USD, VND, type Currency } from '../../src/money/currency.js'

@@ -3,13 +3,19 @@ import { equal, notEqual } from 'node:assert/strict'
 import fc from 'fast-check'
 import t from 'tap'
 import { instant } from '../../src/base/clock.js'
-import { carryOut, recall, receive, simulate, type Moment } from '../../src/rails/sandbox/bank.js'
+import {
+  carryOut,
+  recall,
+  receive,
+  simulate,
+  type BankContext,
+} from '../../src/rails/sandbox/bank.js'
 import { contentOf, reportOf, type Entry } from '../../src/rails/sandbox/entry.js'
 import { SIMULATED_OUTCOMES } from '../../src/rails/rail.js'
 import { anInstruction, random } from './harness.js'
 
 const NOON = 1_800_000_000_000
-const at = (milliseconds: number, delayMs = 250): Moment => ({
+const at = (milliseconds: number, delayMs = 250): BankContext => ({
   now: instant(NOON + milliseconds),
   random,
   delayMs,
@@ -18,7 +24,7 @@ const toAccount = (account: string): Entry => receive(anInstruction({ account })
 const withHint = (hint: string, delayMs = 250): Entry =>
   receive(anInstruction({ purpose: 'qr_payment', hint }), at(0, delayMs))
 
-void t.test('an ordinary instruction is executed after the delay, and is news then', (t) => {
+void t.test('an ordinary instruction is executed after the delay, and is reports then', (t) => {
   const received = receive(anInstruction(), at(0))
   t.equal(received.state, 'pending')
   t.equal(received.executions, 0)
@@ -64,7 +70,7 @@ void t.test('0005 is executed, and returned within three seconds', (t) => {
   t.end()
 })
 
-void t.test('0006 and 0007 are decided at once and are no news', (t) => {
+void t.test('0006 and 0007 are decided at once and are no reports', (t) => {
   const executed = toAccount('9990000006')
   t.match(executed, { state: 'executed', executions: 1, reportId: null, due: null })
   const refused = toAccount('9990000007')
@@ -94,7 +100,7 @@ void t.test('nothing steers the bank in production', (t) => {
     t.strictSame(received.due, { at: NOON + 250, step: 'execute' }, ending)
     const executed = carryOut(received, at(250))
     t.match(executed, { state: 'executed', executions: 1, due: null, refusal: null })
-    t.match(executed.reportId, /^rep_/, 'and it is news')
+    t.match(executed.reportId, /^rep_/, 'and it is reports')
     t.match(reportOf(executed, null), { environment, status: 'executed' })
     for (const outcome of SIMULATED_OUTCOMES) {
       t.equal(simulate(received, outcome, at(300)), received)
@@ -167,7 +173,7 @@ void t.test('a recall returns what was executed, once', (t) => {
   const executed = carryOut(receive(anInstruction(), at(0)), at(250))
   const asked = recall(executed, at(300))
   t.strictSame(asked.due, { at: NOON + 550, step: 'return' })
-  t.equal(asked.reportId, executed.reportId, 'its news is still the execution')
+  t.equal(asked.reportId, executed.reportId, 'its reports is still the execution')
   t.equal(recall(asked, at(400)), asked)
   const returned = carryOut(asked, at(550))
   t.match(returned, { state: 'returned', executions: 1 })
@@ -175,7 +181,7 @@ void t.test('a recall returns what was executed, once', (t) => {
   t.end()
 })
 
-void t.test('content is what is paid to whom', (t) => {
+void t.test('content is what is paid to which payee', (t) => {
   const first = anInstruction()
   t.equal(contentOf({ ...first, notAfter: instant(1), hint: 'x' }), contentOf(first))
   t.not(contentOf({ ...first, amount: 12_346n }), contentOf(first))

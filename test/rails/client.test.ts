@@ -7,9 +7,9 @@ import type { RailHandlers } from '../../protos/types/causeway/rail/v1/Rail.js'
 import type { Report } from '../../protos/types/causeway/rail/v1/Report.js'
 import type { ReportBatch } from '../../protos/types/causeway/rail/v1/ReportBatch.js'
 import type { ProtoGrpcType } from '../../protos/types/rail.js'
-import { GRPC_MESSAGE_MAX_BYTES, STREAM_BATCH_MAX } from '../../src/base/bounds.js'
+import { GRPC_MESSAGE_MAX_BYTES, STREAM_BATCH_MAX } from '../../src/base/constants.js'
 import { contracts } from '../../src/base/protos.js'
-import { UNDESCRIBED, type RailOrder } from '../../src/rails/rail.js'
+import { UNDESCRIBED, type RailInstruction } from '../../src/rails/rail.js'
 import {
   aLinkedListener,
   aListener,
@@ -52,7 +52,7 @@ async function aPuppet(t: Test) {
   return { address, streams, batches, say }
 }
 
-const query = (): RailOrder => ({
+const query = (): RailInstruction => ({
   kind: 'query',
   id: anInstruction().id,
   environment: 'sandbox',
@@ -108,17 +108,19 @@ void t.test('orders of one turn leave together and in order', async (t) => {
   const puppet = await aPuppet(t)
   const rail = await aLinkedListener(t, puppet.address)
   t.match(rail.describe(), { name: 'puppet', finalityWindowMs: 7_000 })
-  const orders = Array.from({ length: STREAM_BATCH_MAX + 44 }, query)
-  for (const order of orders) rail.send([order])
+  const railInstructions = Array.from({ length: STREAM_BATCH_MAX + 44 }, query)
+  for (const railInstruction of railInstructions) rail.send([railInstruction])
   const arrived = () => puppet.batches.flatMap((batch) => batch.orders)
-  await until('all arrived', () => arrived().length === orders.length)
+  await until('all arrived', () => arrived().length === railInstructions.length)
   t.strictSame(
     puppet.batches.map((batch) => batch.orders.length),
     [STREAM_BATCH_MAX, 44],
   )
   t.strictSame(
-    arrived().map((order) => order.query?.id),
-    orders.map((order) => (order.kind === 'query' ? order.id : undefined)),
+    arrived().map((railInstruction) => railInstruction.query?.id),
+    railInstructions.map((railInstruction) =>
+      railInstruction.kind === 'query' ? railInstruction.id : undefined,
+    ),
   )
 })
 

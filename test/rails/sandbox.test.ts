@@ -233,7 +233,7 @@ void t.test('what was pending at a stop is carried out after the start', async (
   t.equal((await entryOf(second.journal, paid.id)).executions, 1)
 })
 
-void t.test('news is told again until it is acknowledged', async (t) => {
+void t.test('reports is told again until it is acknowledged', async (t) => {
   const folder = shortFolder(t)
   const first = await aRail(t, folder)
   const deaf = await aLinkedListener(t, first.address)
@@ -261,7 +261,7 @@ void t.test('news is told again until it is acknowledged', async (t) => {
   t.match(rail.about(id)[1], { status: 'executed', reportId: null })
 })
 
-void t.test('an old acknowledgement does not silence newer news', async (t) => {
+void t.test('an old acknowledgement does not silence newer reports', async (t) => {
   const { address, journal } = await aRail(t, shortFolder(t))
   const rail = await aLinkedListener(t, address)
   const instruction = anInstruction()
@@ -380,8 +380,10 @@ void t.test('a link that does not read is ended', async (t) => {
   t.teardown(() => stub.close())
   const stream = stub.Link(bearer(TOKEN))
   const ended = new Promise<ServiceError>((resolve) => stream.on('error', resolve))
-  const orders = Array.from({ length: 2_500 }, () => ({ query: { id: anInstruction().id } }))
-  for (let message = 0; message < 100; message++) stream.write({ orders })
+  const railInstructions = Array.from({ length: 2_500 }, () => ({
+    query: { id: anInstruction().id },
+  }))
+  for (let message = 0; message < 100; message++) stream.write({ orders: railInstructions })
   await until('the rail has had enough', () => lines.some((line) => line.includes('too slowly')))
   // The status stands behind the messages that were on their way.
   stream.resume()

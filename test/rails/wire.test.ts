@@ -8,14 +8,14 @@ import type { ProtoGrpcType } from '../../protos/types/rail.js'
 import { instant } from '../../src/base/clock.js'
 import type { EffectId } from '../../src/base/ids.js'
 import { contracts } from '../../src/base/protos.js'
-import { readOrder } from '../../src/rails/order_reader.js'
-import { writeOrder } from '../../src/rails/order_writer.js'
+import { readRailInstruction } from '../../src/rails/instruction_reader.js'
+import { writeRailInstruction } from '../../src/rails/instruction_writer.js'
 import {
   PURPOSES,
   REFUSALS,
   SCHEMES,
   SIMULATED_OUTCOMES,
-  type RailOrder,
+  type RailInstruction,
   type RailReport,
 } from '../../src/rails/rail.js'
 import { readReport } from '../../src/rails/report_reader.js'
@@ -24,8 +24,8 @@ import { anInstruction } from './harness.js'
 
 const { Link } = contracts<ProtoGrpcType>().causeway.rail.v1.Rail.service
 
-function ordersOverTheWire(order: RailOrder): Order__Output[] {
-  const bytes = Link.requestSerialize({ orders: [writeOrder(order)] })
+function ordersOverTheWire(railInstruction: RailInstruction): Order__Output[] {
+  const bytes = Link.requestSerialize({ orders: [writeRailInstruction(railInstruction)] })
   return Link.requestDeserialize(bytes).orders
 }
 
@@ -70,7 +70,7 @@ const instruction = plain({
   notAfter: fc.option(fc.integer({ min: 1, max: 2 ** 45 }).map(instant)),
   hint: text,
 })
-const order: fc.Arbitrary<RailOrder> = fc.oneof(
+const railInstruction: fc.Arbitrary<RailInstruction> = fc.oneof(
   plain({ kind: fc.constant('instruct' as const), instruction }),
   plain({ kind: fc.constant('query' as const), id, environment }),
   plain({ kind: fc.constant('recall' as const), id, reason: text, environment }),
@@ -104,8 +104,8 @@ const report: fc.Arbitrary<RailReport> = fc.oneof(
 
 void t.test('every order arrives as it was sent', (t) => {
   fc.assert(
-    fc.property(order, (sent) => {
-      deepStrictEqual(ordersOverTheWire(sent).map(readOrder), [sent])
+    fc.property(railInstruction, (sent) => {
+      deepStrictEqual(ordersOverTheWire(sent).map(readRailInstruction), [sent])
     }),
   )
   t.pass('for every order')
@@ -175,7 +175,7 @@ void t.test('an order with anything wrong in it is no order', (t) => {
   const [good] = ordersOverTheWire({ kind: 'instruct', instruction: anInstruction() })
   const instruct = good?.instruct
   if (!instruct?.destination) throw new Error('an instruction has a destination')
-  t.ok(readOrder({ instruct }), 'the one that the others differ from')
+  t.ok(readRailInstruction({ instruct }), 'the one that the others differ from')
   const { destination } = instruct
   const wrong = [
     { id: 'x' },
@@ -193,19 +193,22 @@ void t.test('an order with anything wrong in it is no order', (t) => {
   ]
   for (const change of wrong) {
     const label = JSON.stringify(change).slice(0, 60)
-    t.equal(readOrder({ instruct: { ...instruct, ...change } }), undefined, label)
+    t.equal(readRailInstruction({ instruct: { ...instruct, ...change } }), undefined, label)
   }
   const known = instruct.id
   const environment = 'production'
-  t.equal(readOrder({ query: { id: known, environment: 'moon' } }), undefined)
-  t.equal(readOrder({ recall: { id: known, reason: '', environment: 'moon' } }), undefined)
-  t.equal(readOrder({}), undefined)
-  t.equal(readOrder({ query: { id: 'x', environment } }), undefined)
-  t.equal(readOrder({ recall: { id: 'x', reason: '', environment } }), undefined)
-  t.equal(readOrder({ recall: { id: known, reason: '\0', environment } }), undefined)
-  t.equal(readOrder({ recall: { id: known, reason: '\udfff', environment } }), undefined)
-  t.equal(readOrder({ acknowledge: { report_id: '' } }), undefined)
-  t.equal(readOrder({ simulate: { id: known, outcome: 'lost' } }), undefined)
+  t.equal(readRailInstruction({ query: { id: known, environment: 'moon' } }), undefined)
+  t.equal(
+    readRailInstruction({ recall: { id: known, reason: '', environment: 'moon' } }),
+    undefined,
+  )
+  t.equal(readRailInstruction({}), undefined)
+  t.equal(readRailInstruction({ query: { id: 'x', environment } }), undefined)
+  t.equal(readRailInstruction({ recall: { id: 'x', reason: '', environment } }), undefined)
+  t.equal(readRailInstruction({ recall: { id: known, reason: '\0', environment } }), undefined)
+  t.equal(readRailInstruction({ recall: { id: known, reason: '\udfff', environment } }), undefined)
+  t.equal(readRailInstruction({ acknowledge: { report_id: '' } }), undefined)
+  t.equal(readRailInstruction({ simulate: { id: known, outcome: 'lost' } }), undefined)
   t.end()
 })
 
@@ -214,11 +217,13 @@ void t.test('orders and reports from before environments were said are read', (t
   if (!good?.instruct) throw new Error('an instruction was sent')
   const { id } = good.instruct
   const environment = ''
-  t.match(readOrder({ instruct: { ...good.instruct, environment } }), {
+  t.match(readRailInstruction({ instruct: { ...good.instruct, environment } }), {
     instruction: { environment: 'sandbox' },
   })
-  t.match(readOrder({ query: { id, environment } }), { environment: 'sandbox' })
-  t.match(readOrder({ recall: { id, reason: '', environment } }), { environment: 'sandbox' })
+  t.match(readRailInstruction({ query: { id, environment } }), { environment: 'sandbox' })
+  t.match(readRailInstruction({ recall: { id, reason: '', environment } }), {
+    environment: 'sandbox',
+  })
   t.notOk('environment' in (readReport(EXECUTED) ?? {}))
   t.match(readReport({ ...EXECUTED, environment: 'production' }), { environment: 'production' })
   t.end()

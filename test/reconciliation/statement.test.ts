@@ -1,4 +1,4 @@
-/** A statement is read line by line; what can not be understood is named by its number. */
+/** A statement is read line by line; what cannot be understood is named by its number. */
 import { hash } from 'node:crypto'
 import { join } from 'node:path'
 import t, { type Test } from 'tap'

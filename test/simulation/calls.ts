@@ -1,24 +1,24 @@
 /**
  * Single calls of partners, payers and operators, and what must hold of each answer.
  *
- * Owns: the calls. Does not own: whose turn it is (workload), the partner's memory (knowledge).
+ * Owns: the calls. Does not own: whose turn it is (workload), the partner's memory (client_oracle).
  */
 import assert from 'node:assert/strict'
 import type { Instant } from '../../src/base/clock.js'
 import type { Command } from '../../src/processor/cycle/command.js'
-import { cancelIntent } from '../../src/processor/commands/intent_cancel.js'
-import { confirmIntent } from '../../src/processor/commands/intent_confirm.js'
-import { createIntent } from '../../src/processor/commands/intent_create.js'
-import { getIntent } from '../../src/processor/commands/intent_get.js'
-import { refundIntent } from '../../src/processor/commands/intent_refund.js'
-import { remintSession } from '../../src/processor/commands/intent_remint.js'
-import { scanIntent } from '../../src/processor/commands/intent_scan.js'
-import { createPayout } from '../../src/processor/commands/payout_create.js'
-import { getPayout } from '../../src/processor/commands/payout_get.js'
-import { resolvePayout } from '../../src/processor/commands/payout_resolve.js'
-import { approvePayout, rejectPayout } from '../../src/processor/commands/payout_review.js'
+import { cancelIntent } from '../../src/processor/commands/intents/intent_cancel.js'
+import { confirmIntent } from '../../src/processor/commands/intents/intent_confirm.js'
+import { createIntent } from '../../src/processor/commands/intents/intent_create.js'
+import { getIntent } from '../../src/processor/commands/intents/intent_get.js'
+import { refundIntent } from '../../src/processor/commands/intents/intent_refund.js'
+import { remintSession } from '../../src/processor/commands/intents/intent_remint.js'
+import { scanIntent } from '../../src/processor/commands/intents/intent_scan.js'
+import { createPayout } from '../../src/processor/commands/payouts/payout_create.js'
+import { getPayout } from '../../src/processor/commands/payouts/payout_get.js'
+import { resolvePayout } from '../../src/processor/commands/payouts/payout_resolve.js'
+import { approvePayout, rejectPayout } from '../../src/processor/commands/payouts/payout_review.js'
 import type { Answer } from '../../src/processor/cycle/answer.js'
-import type { Chance } from '../fuzz/chance.js'
+import type { SeededRandom } from '../fuzz/seeded_random.js'
 import { thai, vietnamese } from '../qr/payloads.js'
 import { DEMO } from '../support/world.js'
 import {
@@ -29,7 +29,7 @@ import {
   type IntentWish,
   type PayoutWish,
   type View,
-} from './knowledge.js'
+} from './client_oracle.js'
 
 /** A call on its way, and what the caller makes of its answer; none comes when it is lost. */
 export interface Call {
@@ -77,23 +77,23 @@ export function misuseKeyOf(wish: AnyWish): Call {
   return { command, heard: (answer) => assert.ok(!answer.ok, 'a bound key takes nothing else') }
 }
 
-export function scan(wish: Known<IntentWish>, chance: Chance, now: Instant): Call {
+export function scan(wish: Known<IntentWish>, random: SeededRandom, now: Instant): Call {
   const isThai = wish.request.corridor === 'th_promptpay'
   const request = {
     intent_id: wish.id,
-    session_jti: chance.pick(wish.tokens),
+    session_jti: random.pick(wish.tokens),
     qr_payload: isThai ? thai() : vietnamese(),
-    duplicate_confirmed: chance.once(3),
-    local_amount_minor_units: chance.pick(AMOUNTS),
+    duplicate_confirmed: random.once(3),
+    local_amount_minor_units: random.pick(AMOUNTS),
   }
   return call(scanIntent(DEMO, request, now), shown(wish))
 }
 
-export function confirm(wish: Known<IntentWish>, chance: Chance, now: Instant): Call {
-  const isKeyed = !chance.once(5)
+export function confirm(wish: Known<IntentWish>, random: SeededRandom, now: Instant): Call {
+  const isKeyed = !random.once(5)
   const request = {
     intent_id: wish.id,
-    session_jti: chance.pick(wish.tokens),
+    session_jti: random.pick(wish.tokens),
     ...(isKeyed ? { idempotency_key: 'confirm' } : {}),
   }
   const command = confirmIntent(DEMO, request, now)
@@ -108,8 +108,8 @@ export function confirm(wish: Known<IntentWish>, chance: Chance, now: Instant): 
 }
 
 /** Under one key, whose answer never changes; or without one, as after a refused recall. */
-export function refund(wish: Known<IntentWish>, chance: Chance): Call {
-  if (wish.refund.answer !== null && chance.once(2)) {
+export function refund(wish: Known<IntentWish>, random: SeededRandom): Call {
+  if (wish.refund.answer !== null && random.once(2)) {
     return call(refundIntent(DEMO, wish.id, null), shown(wish))
   }
   return {
@@ -132,12 +132,12 @@ export const cancel = (wish: Known<IntentWish>): Call =>
 export const look = (wish: Known<AnyWish>): Call =>
   call(wish.kind === 'intent' ? getIntent(DEMO, wish.id) : getPayout(DEMO, wish.id), shown(wish))
 
-export function review(wish: Known<PayoutWish>, chance: Chance): Call {
-  const decide = chance.once(3) ? rejectPayout : approvePayout
+export function review(wish: Known<PayoutWish>, random: SeededRandom): Call {
+  const decide = random.once(3) ? rejectPayout : approvePayout
   return call(decide(OPERATOR, wish.id), shown(wish))
 }
 
-export function settle(payoutId: string, chance: Chance): Call {
-  const word = { outcome: chance.pick(['completed', 'failed']), evidence: 'statement' }
+export function settle(payoutId: string, random: SeededRandom): Call {
+  const word = { outcome: random.pick(['completed', 'failed']), evidence: 'statement' }
   return call(resolvePayout(OPERATOR, payoutId, word))
 }

@@ -4,11 +4,11 @@
  * Owns: what is on its way, what the pool has, what it has still to report. Does not own: the
  * outbox.
  *
- * B1. An event counts once for the pool, however often it comes, and its bytes never change.
+ * - An event counts once for the pool, however often it comes, and its bytes never change.
  */
 import assert from 'node:assert/strict'
 import type { StoredEvent } from '../../src/store/store.js'
-import type { Chance } from '../fuzz/chance.js'
+import type { SeededRandom } from '../fuzz/seeded_random.js'
 
 export interface FaultyBus {
   readonly isUp: boolean
@@ -25,7 +25,7 @@ export interface FaultyBus {
   join(): void
 }
 
-export function createFaultyBus(chance: Chance): FaultyBus {
+export function createFaultyBus(random: SeededRandom): FaultyBus {
   const pool = new Map<string, StoredEvent>()
   const unreported = new Set<string>()
   let onTheWay: StoredEvent[] = []
@@ -41,7 +41,7 @@ export function createFaultyBus(chance: Chance): FaultyBus {
       if (isUp) onTheWay.push(...events)
     },
     deliver: () => {
-      const [event] = onTheWay.splice(chance.int(onTheWay.length), 1)
+      const [event] = onTheWay.splice(random.int(onTheWay.length), 1)
       if (event === undefined) return
       const known = pool.get(event.id)
       if (known !== undefined) assert.deepEqual(event, known, 'an event never changes')

@@ -5,16 +5,16 @@
  * what is not so. Does not own: the rules of the bank, which are the sandbox's own, on books that
  * nothing can hurt.
  *
- * R1. The books are the oracle: what they say was paid was paid.
- * R2. A lie is only told beside the truth, and the truth is told until it is acknowledged.
+ * - The books are the oracle: what they say was paid was paid.
+ * - A lie is only told beside the truth, and the truth is told until it is acknowledged.
  */
 import type { Clock } from '../../src/base/clock.js'
 import type { Random } from '../../src/base/random.js'
-import type { RailOrder, RailReport } from '../../src/rails/rail.js'
+import type { RailInstruction, RailReport } from '../../src/rails/rail.js'
 import { reportOf, type Entry } from '../../src/rails/sandbox/entry.js'
-import { createGroup } from '../../src/rails/sandbox/group.js'
+import { createJournalBatch } from '../../src/rails/sandbox/journal_batch.js'
 import type { Discrepancy } from '../../src/rails/sandbox/journal.js'
-import type { Chance } from '../fuzz/chance.js'
+import type { SeededRandom } from '../fuzz/seeded_random.js'
 
 /** Each once in so many times; 0: never. */
 export interface WireFaults {
@@ -32,9 +32,9 @@ export interface FaultyRail {
   readonly isUp: boolean
   /** It speaks of another amount or account than was paid. */
   differs(report: RailReport): boolean
-  orders(): number
+  instructions(): number
   reports(): number
-  send(orders: readonly RailOrder[]): void
+  send(instructions: readonly RailInstruction[]): void
   /** One order arrives. */
   receive(): void
   /** One report arrives. */
@@ -53,7 +53,7 @@ const DELAYS = [0, 0, 50, 250, 2_000] as const
 export function createFaultyRail(
   clock: Clock,
   random: Random,
-  chance: Chance,
+  seededRandom: SeededRandom,
   given: WireFaults,
 ): FaultyRail {
   const entries = new Map<string, Entry>()
@@ -61,10 +61,10 @@ export function createFaultyRail(
   const liedAbout = new Set<string>()
   let faults = given
   let isUp = true
-  let orders: RailOrder[] = []
+  let instructions: RailInstruction[] = []
   let reports: RailReport[] = []
-  const happens = (times: number): boolean => times > 0 && chance.once(times)
-  const take = <Item>(list: Item[]): Item => list.splice(chance.int(list.length), 1)[0]!
+  const happens = (times: number): boolean => times > 0 && seededRandom.once(times)
+  const take = <Item>(list: Item[]): Item => list.splice(seededRandom.int(list.length), 1)[0]!
 
   const put = <Item>(list: Item[], item: Item): void => {
     if (!isUp || happens(faults.loss)) return
@@ -74,21 +74,24 @@ export function createFaultyRail(
   const tell = (report: RailReport): void => {
     put(reports, report)
     if (report.reportId === null || !happens(faults.lie)) return
-    const lie = lieAbout(report, chance)
+    const lie = lieAbout(report, seededRandom)
     if (lie === null) return
     liedAbout.add(report.id)
     put(reports, lie)
   }
-  const moment = () => ({ now: clock.now(), random, delayMs: chance.pick(DELAYS) })
+  const moment = () => ({ now: clock.now(), random, delayMs: seededRandom.pick(DELAYS) })
 
-  const decide = (known: Entry | undefined, run: (group: Group) => RailReport | null): void => {
-    const group = createGroup(known === undefined ? [] : [known], moment())
-    const reply = run(group)
-    const changes = group.changes()
+  const decide = (
+    known: Entry | undefined,
+    run: (batch: ReportBatchInFlight) => RailReport | null,
+  ): void => {
+    const batch = createJournalBatch(known === undefined ? [] : [known], moment())
+    const reply = run(batch)
+    const changes = batch.changes()
     for (const entry of changes.entries) entries.set(entry.id, entry)
     for (const reportId of changes.acknowledged) acknowledge(reportId)
     discrepancies.push(...changes.discrepancies)
-    for (const news of group.news()) tell(news)
+    for (const railReports of batch.reports()) tell(railReports)
     if (reply !== null) tell(reply)
   }
   const acknowledge = (reportId: string): void => {
@@ -96,12 +99,17 @@ export function createFaultyRail(
       if (entry.reportId === reportId) entries.set(entry.id, { ...entry, reportId: null })
     }
   }
-  const follow = (order: RailOrder): void => {
-    const id = order.kind === 'instruct' ? order.instruction.id : 'id' in order ? order.id : ''
-    if (order.kind === 'recall' && happens(faults.lie)) {
-      return tell({ status: 'recall_refused', id: order.id, reportId: null })
+  const follow = (railInstruction: RailInstruction): void => {
+    const id =
+      railInstruction.kind === 'instruct'
+        ? railInstruction.instruction.id
+        : 'id' in railInstruction
+          ? railInstruction.id
+          : ''
+    if (railInstruction.kind === 'recall' && happens(faults.lie)) {
+      return tell({ status: 'recall_refused', id: railInstruction.id, reportId: null })
     }
-    decide(entries.get(id), (group) => group.decide(order))
+    decide(entries.get(id), (batch) => batch.decide(railInstruction))
   }
   const dueNow = (): Entry[] =>
     [...entries.values()].filter(({ due }) => due !== null && due.at <= clock.now())
@@ -118,17 +126,17 @@ export function createFaultyRail(
       const entry = entries.get(report.id)
       return report.amount !== entry?.amount || report.destinationAccount !== entry.account
     },
-    orders: () => orders.length,
+    instructions: () => instructions.length,
     reports: () => reports.length,
     send: (sent) => {
-      for (const order of sent) put(orders, order)
+      for (const railInstruction of sent) put(instructions, railInstruction)
     },
-    receive: () => follow(take(orders)),
+    receive: () => follow(take(instructions)),
     deliver: () => take(reports),
     work: () => {
       for (const entry of dueNow()) {
-        decide(entry, (group) => {
-          group.carryOut(entry)
+        decide(entry, (batch) => {
+          batch.carryOut(entry)
           return null
         })
       }
@@ -139,7 +147,7 @@ export function createFaultyRail(
     },
     cut: () => {
       isUp = false
-      orders = []
+      instructions = []
       reports = []
     },
     join: () => {
@@ -154,14 +162,14 @@ export function createFaultyRail(
   }
 }
 
-type Group = ReturnType<typeof createGroup>
+type ReportBatchInFlight = ReturnType<typeof createJournalBatch>
 
 /** Something else about the same instruction; null where there is nothing to lie about. */
-function lieAbout(report: RailReport, chance: Chance): RailReport | null {
+function lieAbout(report: RailReport, seededRandom: SeededRandom): RailReport | null {
   const { id } = report
   switch (report.status) {
     case 'executed':
-      return chance.pick<RailReport>([
+      return seededRandom.pick<RailReport>([
         { status: 'refused', id, reportId: null, refusal: 'rejected' },
         { ...report, reportId: null, amount: report.amount + 1n },
         { ...report, reportId: null, transactionId: 'sbx_another' },

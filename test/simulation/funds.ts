@@ -5,16 +5,16 @@
  * not own: whose turn it is (workload).
  */
 import assert from 'node:assert/strict'
-import { createBeneficiary } from '../../src/processor/commands/beneficiary_create.js'
-import { disableBeneficiary } from '../../src/processor/commands/beneficiary_disable.js'
-import { createFxConversion } from '../../src/processor/commands/fx_conversion_create.js'
-import { createFxQuote } from '../../src/processor/commands/fx_quote_create.js'
-import { depositPlayMoney } from '../../src/processor/commands/sandbox_deposit.js'
-import type { Chance } from '../fuzz/chance.js'
+import { createBeneficiary } from '../../src/processor/commands/beneficiaries/beneficiary_create.js'
+import { disableBeneficiary } from '../../src/processor/commands/beneficiaries/beneficiary_disable.js'
+import { createFxConversion } from '../../src/processor/commands/funds/fx_conversion_create.js'
+import { createFxQuote } from '../../src/processor/commands/funds/fx_quote_create.js'
+import { depositSandboxFunds } from '../../src/processor/commands/funds/sandbox_deposit.js'
+import type { SeededRandom } from '../fuzz/seeded_random.js'
 import { aPayout } from '../support/requests.js'
 import { DEMO } from '../support/world.js'
 import type { Call } from './calls.js'
-import { remember, type Offer, type Remembered, type Saved, type View } from './knowledge.js'
+import { remember, type Offer, type Remembered, type Saved, type View } from './client_oracle.js'
 
 /** What sells for what; the third of them is more than there is. */
 const SALES = [
@@ -24,7 +24,7 @@ const SALES = [
 ] as const
 
 export const deposit = (key: string, made: Remembered): Call => ({
-  command: depositPlayMoney(DEMO, { currency: 'VND', amount: '50000000', idempotency_key: key }),
+  command: depositSandboxFunds(DEMO, { currency: 'VND', amount: '50000000', idempotency_key: key }),
   heard: (answer) => void remember(made, answer),
 })
 
@@ -46,8 +46,8 @@ export const disable = (beneficiary: Saved): Call => ({
   },
 })
 
-export function ask(chance: Chance, offers: Offer[]): Call {
-  const [sell, amount, buy] = chance.pick(SALES)
+export function ask(random: SeededRandom, offers: Offer[]): Call {
+  const [sell, amount, buy] = random.pick(SALES)
   return {
     command: createFxQuote(DEMO, { sell_currency: sell, sell_amount: amount, buy_currency: buy }),
     heard: (answer) => {
@@ -58,8 +58,8 @@ export function ask(chance: Chance, offers: Offer[]): Call {
 }
 
 /** Under its key for the first time or again, or under another one once it is taken. */
-export function take(offer: Offer, chance: Chance): Call {
-  const isTaken = offer.conversion.answer !== null && chance.once(2)
+export function take(offer: Offer, random: SeededRandom): Call {
+  const isTaken = offer.conversion.answer !== null && random.once(2)
   const key = isTaken ? `again ${offer.id}` : offer.id
   return {
     command: createFxConversion(DEMO, { quote_id: offer.id, idempotency_key: key }),

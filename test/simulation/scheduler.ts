@@ -2,18 +2,18 @@
  * Who goes on next: everything in the processor that waits for the disk, for a turn of the event
  * loop or for time to pass waits here until it is let go.
  *
- * S1. One at a time: whoever was let go has come to rest before the next one is. So the order of
- *     things is the order of `letGo`, whatever the machine is busy with.
+ * - One at a time: whoever was let go has come to rest before the next one is. So the order of
+ *   things is the order of `letGo`, whatever the machine is busy with.
  */
-export type Turn = 'turn' | 'load' | 'commit' | 'due' | 'pause'
+export type Step = 'turn' | 'load' | 'commit' | 'due' | 'pause'
 
 export interface Scheduler {
   /** Before this nothing waits. */
   hold(): void
   /** Does the work when its turn has come. */
-  inTurn<Result>(what: Turn, work: () => Promise<Result>): Promise<Result>
+  inOrder<Result>(what: Step, work: () => Promise<Result>): Promise<Result>
   /** Those that wait, in the order of their coming. */
-  waiting(): readonly Turn[]
+  waiting(): readonly Step[]
   /** Lets one of them go on until it waits again, or is done. */
   letGo(place: number): Promise<void>
   /** They belonged to a process that is gone. */
@@ -21,7 +21,7 @@ export interface Scheduler {
 }
 
 interface Waiting {
-  readonly what: Turn
+  readonly what: Step
   go(): Promise<void>
 }
 
@@ -32,7 +32,7 @@ export function createScheduler(): Scheduler {
     hold: () => {
       held = true
     },
-    inTurn: (what, work) => {
+    inOrder: (what, work) => {
       if (!held) return work()
       return new Promise((resolve, reject) => {
         waiting.push({ what, go: () => work().then(resolve, reject) })

@@ -2,17 +2,17 @@
  * One run: a processor with its real cycle, machines, ledger and SQLite, between partners, a rail
  * and a bus that fail, on a clock that leaps; everything in an order that the seed draws.
  *
- * Owns: which act comes next. Does not own: the acts, what must hold (invariants, knowledge), the
- * parts that fail.
+ * Owns: which act comes next. Does not own: the acts, what must hold (invariant_checker,
+ * client_oracle), the parts that fail.
  *
- * Z1. The same seed is the same run, step by step: the trace has the same digest.
- * Z2. In the end the faults stop, and everything that can come to its end must.
+ * - The same seed is the same run, step by step: the trace has the same digest.
+ * - In the end the faults stop, and everything that can come to its end must.
  */
 import { DAY, HOUR } from '../../src/base/clock.js'
 import { RULES, type Home } from '../support/world.js'
-import { call, goOn, hear, kill, look, pass, report, setBus, setRail } from './acts.js'
+import { call, goOn, hear, kill, look, pass, report, setBus, setRail } from './actions.js'
 import { checkTheEnd, comeToRest } from './ending.js'
-import { setStage, type Stage } from './stage.js'
+import { createSimulationContext, type SimulationContext } from './simulation_context.js'
 
 export interface RunOptions {
   readonly seed: number
@@ -32,63 +32,66 @@ export interface Told {
 const LOOK_EVERY_STEPS = 200
 
 export async function simulate(options: RunOptions): Promise<Told> {
-  const stage = await setStage({ tell: () => undefined, ...options })
+  const simulation = await createSimulationContext({ tell: () => undefined, ...options })
   for (let step = 1; step <= options.steps; step++) {
-    await draw(stage)()
-    if (step % LOOK_EVERY_STEPS === 0) await look(stage)
+    await draw(simulation)()
+    if (step % LOOK_EVERY_STEPS === 0) await look(simulation)
   }
-  await comeToRest(stage)
-  await checkTheEnd(stage)
-  return { digest: stage.trace.digest(), counts: stage.trace.counts }
+  await comeToRest(simulation)
+  await checkTheEnd(simulation)
+  return { digest: simulation.trace.digest(), counts: simulation.trace.counts }
 }
 
-type Act = () => void | Promise<void>
-type Weighed = readonly [weight: number, act: Act]
+type Action = () => void | Promise<void>
+type Weighed = readonly [weight: number, action: Action]
 
 /** How many calls a partner has under way at most. */
 const CALLS_MAX = 12
 const LITTLE_MS = [0, 1, 7, 250, 1_000] as const
 const LEAPS_MS = [5_000, 61_000, RULES.quoteTtlMs, RULES.intentTtlMs, 6 * HOUR, DAY] as const
 
-function draw(stage: Stage): Act {
-  const { chance } = stage
-  const choices = [...faults(stage), ...business(stage)]
-  let left = chance.int(choices.reduce((sum, [weight]) => sum + weight, 0))
+function draw(simulation: SimulationContext): Action {
+  const { seededRandom: random } = simulation
+  const choices = [...faults(simulation), ...business(simulation)]
+  let left = random.int(choices.reduce((sum, [weight]) => sum + weight, 0))
   const chosen = choices.find(([weight]) => (left -= weight) < 0)
   return chosen?.[1] ?? (() => undefined)
 }
 
 /** A fault that has come takes the step for itself. */
-function faults(stage: Stage): readonly Weighed[] {
-  const { rail, bus, swarm, chance, happens } = stage
+function faults(simulation: SimulationContext): readonly Weighed[] {
+  const { rail, bus, swarm, seededRandom: random, happens } = simulation
   const ALL = 1_000_000
-  if (happens(swarm.crash)) return [[ALL, () => kill(stage)]]
-  if (happens(swarm.railCut) || (!rail.isUp && chance.once(20))) {
-    return [[ALL, () => setRail(stage, !rail.isUp)]]
+  if (happens(swarm.crash)) return [[ALL, () => kill(simulation)]]
+  if (happens(swarm.railCut) || (!rail.isUp && random.once(20))) {
+    return [[ALL, () => setRail(simulation, !rail.isUp)]]
   }
-  if (happens(swarm.busCut) || (!bus.isUp && chance.once(20))) {
-    return [[ALL, () => setBus(stage, !bus.isUp)]]
+  if (happens(swarm.busCut) || (!bus.isUp && random.once(20))) {
+    return [[ALL, () => setBus(simulation, !bus.isUp)]]
   }
   if (!happens(swarm.leap)) return []
-  return [[ALL, () => pass(stage, chance.pick(LEAPS_MS))]]
+  return [[ALL, () => pass(simulation, random.pick(LEAPS_MS))]]
 }
 
-function business(stage: Stage): readonly Weighed[] {
-  const { chance, mortal, rail, bus, workload } = stage
-  const { clock } = mortal.world
-  const waiting = mortal.waiting()
+function business(simulation: SimulationContext): readonly Weighed[] {
+  const { seededRandom: random, processor, rail, bus, workload } = simulation
+  const { clock } = processor.world
+  const waiting = processor.waiting()
   const work = waiting.flatMap((what, place) => (what === 'pause' ? [] : [place]))
   const pause = waiting.indexOf('pause')
   const when = (possible: boolean, weight: number): number => (possible ? weight : 0)
   return [
-    [when(work.length > 0, 30), () => goOn(stage, chance.pick(work))],
-    [when(mortal.underWay() < CALLS_MAX, 14), () => call(stage, workload.next(clock.now()))],
-    [when(rail.orders() > 0, 12), () => rail.receive()],
-    [when(rail.reports() > 0, 12), () => hear(stage)],
+    [when(work.length > 0, 30), () => goOn(simulation, random.pick(work))],
+    [
+      when(processor.underWay() < CALLS_MAX, 14),
+      () => call(simulation, workload.next(clock.now())),
+    ],
+    [when(rail.instructions() > 0, 12), () => rail.receive()],
+    [when(rail.reports() > 0, 12), () => hear(simulation)],
     [when(bus.onTheWay() > 0, 8), () => bus.deliver()],
-    [when(bus.unreported().length > 0, 2), () => report(stage)],
+    [when(bus.unreported().length > 0, 2), () => report(simulation)],
     [4, () => rail.work()],
-    [when(pause >= 0, 4), () => goOn(stage, pause)],
-    [8, () => pass(stage, chance.pick(LITTLE_MS))],
+    [when(pause >= 0, 4), () => goOn(simulation, pause)],
+    [8, () => pass(simulation, random.pick(LITTLE_MS))],
   ]
 }

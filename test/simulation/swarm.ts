@@ -3,7 +3,7 @@
  *
  * Each rate is "once in so many chances"; 0 is never.
  */
-import type { Chance } from '../fuzz/chance.js'
+import type { SeededRandom } from '../fuzz/seeded_random.js'
 import type { WireFaults } from './faulty_rail.js'
 
 export interface Swarm {
@@ -17,8 +17,8 @@ export interface Swarm {
   readonly leap: number
 }
 
-export function drawSwarm(chance: Chance): Swarm {
-  const rate = (...often: readonly number[]): number => (chance.once(3) ? 0 : chance.pick(often))
+export function drawSwarm(random: SeededRandom): Swarm {
+  const rate = (...often: readonly number[]): number => (random.once(3) ? 0 : random.pick(often))
   return {
     wire: { loss: rate(4, 20), repeat: rate(3, 10), lie: rate(10, 40) },
     commitFails: rate(10, 30),

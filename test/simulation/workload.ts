@@ -1,15 +1,15 @@
 /**
- * What partners, payers and operators do, one call at a time, drawn by chance.
+ * What partners, payers and operators do, one call at a time, drawn at random.
  *
  * Owns: the wishes and whose turn it is. Does not own: the calls (calls), when they are made
  * (simulation).
  *
- * L1. Small spaces: few users, few amounts, keys used again, so that calls meet.
- * L2. Calls that make no sense are made too; what they are refused with is the business of other
- *     tests.
+ * - Small spaces: few users, few amounts, keys used again, so that calls meet.
+ * - Calls that make no sense are made too; what they are refused with is the business of other
+ *   tests.
  */
 import type { Instant } from '../../src/base/clock.js'
-import type { Chance } from '../fuzz/chance.js'
+import type { SeededRandom } from '../fuzz/seeded_random.js'
 import { anIntent, aPayout } from '../support/requests.js'
 import {
   askFor,
@@ -34,7 +34,7 @@ import type {
   PayoutWish,
   Remembered,
   Saved,
-} from './knowledge.js'
+} from './client_oracle.js'
 
 export interface Workload extends PartnerMemory {
   next(now: Instant): Call
@@ -53,7 +53,7 @@ const DEPOSIT_KEYS = 20
 const FIRST_MARK = 1_000_000
 const RECENT = 6
 
-export function createWorkload(chance: Chance): Workload {
+export function createWorkload(random: SeededRandom): Workload {
   const intents: IntentWish[] = []
   const payouts: PayoutWish[] = []
   const saved: Saved[] = []
@@ -62,13 +62,13 @@ export function createWorkload(chance: Chance): Workload {
   const settledByHand = new Set<string>()
 
   const beginIntent = (): Call => {
-    const wish = newIntent(chance, intents.length + 1)
+    const wish = newIntent(random, intents.length + 1)
     intents.push(wish)
     return askFor(wish)
   }
   const beginPayout = (): Call => {
-    const to = saved.length > 0 && chance.once(3) ? chance.pick(saved.slice(-RECENT)) : null
-    const wish = newPayout(chance, payouts.length + 1, to)
+    const to = saved.length > 0 && random.once(3) ? random.pick(saved.slice(-RECENT)) : null
+    const wish = newPayout(random, payouts.length + 1, to)
     payouts.push(wish)
     return askFor(wish)
   }
@@ -77,35 +77,35 @@ export function createWorkload(chance: Chance): Workload {
     const keyed = (wish: AnyWish): boolean => wish.key !== null
     const recent = [...intents.filter(keyed).slice(-RECENT), ...payouts.slice(-RECENT)]
     if (recent.length === 0) return beginIntent()
-    const wish = chance.pick<AnyWish>(recent)
-    return wish.creation.answer !== null && chance.once(4) ? misuseKeyOf(wish) : askFor(wish)
+    const wish = random.pick<AnyWish>(recent)
+    return wish.creation.answer !== null && random.once(4) ? misuseKeyOf(wish) : askFor(wish)
   }
   const putMoneyIn = (): Call => {
-    const key = `deposit ${chance.int(DEPOSIT_KEYS)}`
+    const key = `deposit ${random.int(DEPOSIT_KEYS)}`
     const made = deposits.get(key) ?? { answer: null }
     deposits.set(key, made)
     return deposit(key, made)
   }
-  const saveOne = (): Call => save(chance.pick(ACCOUNTS), saved)
+  const saveOne = (): Call => save(random.pick(ACCOUNTS), saved)
   const disableOne = (): Call => {
     if (saved.length === 0) return saveOne()
-    return disable(chance.pick(saved.slice(-RECENT)))
+    return disable(random.pick(saved.slice(-RECENT)))
   }
-  const askForRate = (): Call => ask(chance, offers)
+  const askForRate = (): Call => ask(random, offers)
   const takeOne = (): Call => {
     if (offers.length === 0) return askForRate()
-    return take(chance.pick(offers.slice(-RECENT)), chance)
+    return take(random.pick(offers.slice(-RECENT)), random)
   }
   /** About a wish that was granted, mostly a recent one. */
   const about =
     <Wish extends AnyWish>(
       wishes: readonly Wish[],
-      make: (wish: Known<Wish>, chance: Chance, now: Instant) => Call,
+      make: (wish: Known<Wish>, random: SeededRandom, now: Instant) => Call,
     ) =>
     (now: Instant): Call => {
       const known = wishes.filter((wish): wish is Known<Wish> => wish.id !== null)
       if (known.length === 0) return beginIntent()
-      return make(chance.pick(chance.once(5) ? known : known.slice(-RECENT)), chance, now)
+      return make(random.pick(random.once(5) ? known : known.slice(-RECENT)), random, now)
     }
 
   const kinds: readonly (readonly [weight: number, make: (now: Instant) => Call])[] = [
@@ -133,20 +133,20 @@ export function createWorkload(chance: Chance): Workload {
     saved,
     offers,
     settledByHand,
-    next: (now) => chance.pick(drawn)(now),
+    next: (now) => random.pick(drawn)(now),
     settle: (payoutId) => {
       settledByHand.add(payoutId)
-      return settle(payoutId, chance)
+      return settle(payoutId, random)
     },
   }
 }
 
-function newIntent(chance: Chance, number: number): IntentWish {
-  const key = chance.once(5) ? null : `intent ${number}`
+function newIntent(random: SeededRandom, number: number): IntentWish {
+  const key = random.once(5) ? null : `intent ${number}`
   const request = anIntent({
-    partner_user_id: chance.pick(USERS),
+    partner_user_id: random.pick(USERS),
     amount_usd_cents: FIRST_MARK + number,
-    corridor: chance.pick(CORRIDORS),
+    corridor: random.pick(CORRIDORS),
     ...(key === null ? {} : { idempotency_key: key }),
   })
   const unheard = { creation: { answer: null }, asked: 0, id: null, status: null }
@@ -154,17 +154,17 @@ function newIntent(chance: Chance, number: number): IntentWish {
   return { kind: 'intent', mark: String(FIRST_MARK + number), key, request, ...unheard, ...later }
 }
 
-function newPayout(chance: Chance, number: number, to: Saved | null): PayoutWish {
+function newPayout(random: SeededRandom, number: number, to: Saved | null): PayoutWish {
   const key = `payout ${number}`
   const { beneficiary: inline, ...form } = aPayout()
   const request = {
     ...form,
     idempotency_key: key,
-    amount: chance.pick(PAYOUT_AMOUNTS),
-    reference: chance.pick(REFERENCES),
+    amount: random.pick(PAYOUT_AMOUNTS),
+    reference: random.pick(REFERENCES),
     description: key,
     ...(to === null
-      ? { beneficiary: { ...inline!, account_number: chance.pick(ACCOUNTS) } }
+      ? { beneficiary: { ...inline!, account_number: random.pick(ACCOUNTS) } }
       : { beneficiary_id: to.id }),
   }
   const unheard = { creation: { answer: null }, asked: 0, id: null, status: null }

@@ -5,13 +5,13 @@ import t from 'tap'
 import { createCheckpoints } from '../../src/store/checkpoints.js'
 import { openDatabase } from '../../src/store/database.js'
 import { eventually } from '../support/eventually.js'
-import { ownFolder } from '../support/own_folder.js'
+import { tempFolder } from '../support/temp_folder.js'
 
 const PAGE_BYTES = 4_096
 const COMMITS = 192
 
 void t.test('what was committed gets into the file while the writer goes on', async (t) => {
-  const file = join(ownFolder(t), 'some.db')
+  const file = join(tempFolder(t), 'some.db')
   const database = await openDatabase(file, { sole: true })
   await database.exec('CREATE TABLE pages (number INTEGER PRIMARY KEY, bytes BLOB)')
   for (let i = 1; i <= COMMITS; i += 1) {
@@ -26,7 +26,7 @@ void t.test('what was committed gets into the file while the writer goes on', as
 })
 
 void t.test('the driver has a SQLite in which a writer and a checkpoint may meet', async (t) => {
-  const database = await openDatabase(join(ownFolder(t), 'some.db'))
+  const database = await openDatabase(join(tempFolder(t), 'some.db'))
   t.teardown(() => database.close())
   const [row] = await database.all<{ version: string }>('SELECT sqlite_version() AS version')
   const [major = 0, minor = 0, patch = 0] = (row?.version ?? '').split('.').map(Number)

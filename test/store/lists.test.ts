@@ -8,7 +8,7 @@ import {
   discrepanciesOfEntity,
   entriesOfEntities,
   eventsOfEntity,
-} from '../../src/store/entity_file.js'
+} from '../../src/store/entity_history.js'
 import {
   beneficiariesStatement,
   discrepanciesStatement,
@@ -21,7 +21,7 @@ import {
   payoutsStatement,
 } from '../../src/store/lists.js'
 import { PROCESSOR_SCHEMA } from '../../src/store/store.js'
-import { ownFolder } from '../support/own_folder.js'
+import { tempFolder } from '../support/temp_folder.js'
 
 const DEMO = 'demo_sandbox' as TenantId
 const RANGE = { tenant: DEMO, from: 'pout_1', below: 'pout_2' }
@@ -75,7 +75,7 @@ const cases: readonly (readonly [string, Statement, string])[] = [
 ]
 
 void t.test('no list scans, none sorts', async (t) => {
-  const database = await openDatabase(join(ownFolder(t), 'processor.db'), {
+  const database = await openDatabase(join(tempFolder(t), 'processor.db'), {
     migrations: PROCESSOR_SCHEMA,
   })
   t.teardown(() => database.close())
@@ -87,7 +87,7 @@ void t.test('no list scans, none sorts', async (t) => {
 })
 
 void t.test('what the rail moved is found along the entries alone', async (t) => {
-  const database = await openDatabase(join(ownFolder(t), 'processor.db'), {
+  const database = await openDatabase(join(tempFolder(t), 'processor.db'), {
     migrations: PROCESSOR_SCHEMA,
   })
   t.teardown(() => database.close())
@@ -105,7 +105,7 @@ void t.test('what the rail moved is found along the entries alone', async (t) =>
 })
 
 void t.test('no part of an entity’s file scans its table', async (t) => {
-  const database = await openDatabase(join(ownFolder(t), 'processor.db'), {
+  const database = await openDatabase(join(tempFolder(t), 'processor.db'), {
     migrations: PROCESSOR_SCHEMA,
   })
   t.teardown(() => database.close())

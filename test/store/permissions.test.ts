@@ -2,7 +2,7 @@
 import { chmodSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import t, { type Test } from 'tap'
-import { openWebhookStore } from '../../actors/webhook/store.js'
+import { openWebhookStore } from '../../actors/webhook/store/store.js'
 import { openDatabase } from '../../src/store/database.js'
 
 const PARTS = ['', '-wal', '-shm']

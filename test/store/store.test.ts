@@ -7,15 +7,15 @@ import t, { type Test } from 'tap'
 import { instant } from '../../src/base/clock.js'
 import type { TenantId } from '../../src/base/ids.js'
 import { openDatabase } from '../../src/store/database.js'
-import { openStore, type GroupRows, type Store } from '../../src/store/store.js'
+import { openStore, type CommitRows, type Store } from '../../src/store/store.js'
 import { TABLE_NAMES, type Row, type TableName } from '../../src/store/tables.js'
-import { ownFolder } from '../support/own_folder.js'
+import { tempFolder } from '../support/temp_folder.js'
 
 const NO_ROWS = Object.fromEntries(
   TABLE_NAMES.map((name) => [name, []]),
-) as unknown as GroupRows['rows']
+) as unknown as CommitRows['rows']
 
-function groupOf<N extends TableName>(rows: { [K in N]: readonly Row<K>[] }): GroupRows {
+function batchOf<N extends TableName>(rows: { [K in N]: readonly Row<K>[] }): CommitRows {
   return {
     rows: { ...NO_ROWS, ...rows },
     settledEvents: [],
@@ -24,16 +24,16 @@ function groupOf<N extends TableName>(rows: { [K in N]: readonly Row<K>[] }): Gr
     noncesSeenAt: instant(9),
     forgetBefore: null,
     forgetAfter: Infinity,
-    keyPrints: null,
-    keyPrintsFirst: 0,
-    userPrints: null,
+    keyFingerprints: null,
+    keyFingerprintsFirst: 0,
+    userFingerprints: null,
     userLinks: '[]',
     userFirst: 0,
   }
 }
 
 async function opened(t: Test): Promise<{ store: Store; file: string }> {
-  const file = join(ownFolder(t), 'processor.db')
+  const file = join(tempFolder(t), 'processor.db')
   const store = await openStore(file)
   t.teardown(() => store.close())
   return { store, file }
@@ -50,7 +50,7 @@ const anIntent = (id: string, state = 'created'): Row<'intents'> => ({
 
 void t.test('rows come back as they went in', async (t) => {
   const { store } = await opened(t)
-  await store.commit(groupOf({ intents: [anIntent('pi_1'), anIntent('pi_2')] }))
+  await store.commit(batchOf({ intents: [anIntent('pi_1'), anIntent('pi_2')] }))
   const found = await store.load({
     intents: ['pi_2', 'pi_9'],
     payouts: [],
@@ -68,16 +68,16 @@ void t.test('rows come back as they went in', async (t) => {
 
 void t.test('a later row of the same key replaces the earlier one', async (t) => {
   const { store } = await opened(t)
-  await store.commit(groupOf({ intents: [anIntent('pi_1')] }))
-  await store.commit(groupOf({ intents: [{ ...anIntent('pi_1', 'cancelled'), due_at: null }] }))
+  await store.commit(batchOf({ intents: [anIntent('pi_1')] }))
+  await store.commit(batchOf({ intents: [{ ...anIntent('pi_1', 'cancelled'), due_at: null }] }))
   t.same(await store.due('intents', instant(99), 10), [])
 })
 
 void t.test('int64 is exact on its way in and out', async (t) => {
   const { store } = await opened(t)
   const most = 9_223_372_036_854_775_807n
-  await store.commit(groupOf({ accounts: [{ id: 'demo_sandbox:VND:prefund', balance: most }] }))
-  await store.commit(groupOf({ usage: [{ key: 'k', used: most }] }))
+  await store.commit(batchOf({ accounts: [{ id: 'demo_sandbox:VND:prefund', balance: most }] }))
+  await store.commit(batchOf({ usage: [{ key: 'k', used: most }] }))
   const { accounts } = await store.boot(instant(0))
   t.same(accounts, [{ id: 'demo_sandbox:VND:prefund', balance: String(most) }])
 })
@@ -92,7 +92,7 @@ void t.test('old nonces go, the oldest first and some at a time', async (t) => {
     forgetAfter = Infinity,
   ): Promise<void> =>
     store.commit({
-      ...groupOf({}),
+      ...batchOf({}),
       nonces: Buffer.alloc(8, seenAt),
       noncesSeenAt: instant(seenAt),
       forgetBefore: forgetBefore === null ? null : instant(forgetBefore),
@@ -157,7 +157,7 @@ void t.test('the last sequence of each tenant is known at a start', async (t) =>
   })
   const [first, second, third] = ['a_sandbox', 'b_production', 'b_sandbox'] as TenantId[]
   await store.commit(
-    groupOf({
+    batchOf({
       events: [
         event(third!, 1, 1),
         event(first!, 1, 2),
@@ -174,37 +174,37 @@ void t.test('the last sequence of each tenant is known at a start', async (t) =>
   ])
 })
 
-void t.test('a group is all or nothing', async (t) => {
+void t.test('a batch is all or nothing', async (t) => {
   const { store } = await opened(t)
   const overdrawn = { id: 'demo_sandbox:VND:prefund', balance: -1n }
   await t.rejects(
-    store.commit(groupOf({ intents: [anIntent('pi_1')], accounts: [overdrawn] })),
+    store.commit(batchOf({ intents: [anIntent('pi_1')], accounts: [overdrawn] })),
     /CHECK/,
     'the schema is the last guard',
   )
-  t.same(await store.due('intents', instant(99), 10), [], 'nothing of the group is there')
-  await t.rejects(store.commit(groupOf({ intents: [anIntent('pi_1', 'paid')] })), /CHECK/)
+  t.same(await store.due('intents', instant(99), 10), [], 'nothing of the batch is there')
+  await t.rejects(store.commit(batchOf({ intents: [anIntent('pi_1', 'paid')] })), /CHECK/)
 })
 
 void t.test('commits are numbered, and one that does not follow is refused', async (t) => {
   const { store, file } = await opened(t)
   const { booksId } = store.marks.progress()
   t.same(store.marks.progress(), { booksId, epoch: 1, lastBatch: 0 })
-  await store.commit(groupOf({ intents: [anIntent('pi_1')] }))
-  await t.rejects(store.commit(groupOf({ intents: [anIntent('pi_2', 'paid')] })), /CHECK/)
-  await store.commit(groupOf({ intents: [anIntent('pi_2')] }))
+  await store.commit(batchOf({ intents: [anIntent('pi_1')] }))
+  await t.rejects(store.commit(batchOf({ intents: [anIntent('pi_2', 'paid')] })), /CHECK/)
+  await store.commit(batchOf({ intents: [anIntent('pi_2')] }))
   t.match(await store.boot(instant(0)), { epoch: 1, lastBatch: 2 }, 'a refused one has no number')
   const raw = await openDatabase(file)
   t.teardown(() => raw.close())
   const elsewhere = /these books are at another batch or epoch/
   for (const change of ['epoch = epoch + 1', 'last_batch = last_batch + 1']) {
     await raw.run(`UPDATE owner SET ${change}`)
-    await t.rejects(store.commit(groupOf({ intents: [anIntent('pi_3')] })), elsewhere, change)
+    await t.rejects(store.commit(batchOf({ intents: [anIntent('pi_3')] })), elsewhere, change)
     await raw.run('UPDATE owner SET epoch = 1, last_batch = 2')
   }
   t.same(await store.due('intents', instant(99), 10), ['pi_1', 'pi_2'], 'nothing of it is there')
   await store.raiseEpoch(4)
-  await store.commit(groupOf({ intents: [anIntent('pi_3')] }))
+  await store.commit(batchOf({ intents: [anIntent('pi_3')] }))
   t.same(store.marks.progress(), { booksId, epoch: 5, lastBatch: 3 })
   t.same(await raw.all('SELECT epoch, last_batch FROM owner'), [{ epoch: 5, last_batch: 3 }])
 })
@@ -221,11 +221,11 @@ void t.test('one event for one transition, by the schema', async (t) => {
     created_at: 1,
     body: '{}',
   })
-  await store.commit(groupOf({ events: [event(1, 'evt_1')] }))
-  await t.rejects(store.commit(groupOf({ events: [event(2, 'evt_2')] })), /UNIQUE/)
+  await store.commit(batchOf({ events: [event(1, 'evt_1')] }))
+  await t.rejects(store.commit(batchOf({ events: [event(2, 'evt_2')] })), /UNIQUE/)
   t.equal((await store.openEvents(0, 10)).length, 1)
   for (const settledAt of [instant(9), instant(10)]) {
-    await store.commit({ ...groupOf({}), settledEvents: ['evt_1'], settledAt })
+    await store.commit({ ...batchOf({}), settledEvents: ['evt_1'], settledAt })
   }
   t.same(await store.openEvents(0, 10), [])
   const settled = await store.lists.event('demo_sandbox' as TenantId, 'evt_1')
@@ -233,10 +233,10 @@ void t.test('one event for one transition, by the schema', async (t) => {
 })
 
 void t.test('what was committed is there after the file is opened again', async (t) => {
-  const file = join(ownFolder(t), 'processor.db')
+  const file = join(tempFolder(t), 'processor.db')
   const first = await openStore(file)
   const salt = (await first.boot(instant(0))).nonceSalt
-  await first.commit({ ...groupOf({ intents: [anIntent('pi_1')] }), nonces: Buffer.alloc(16, 1) })
+  await first.commit({ ...batchOf({ intents: [anIntent('pi_1')] }), nonces: Buffer.alloc(16, 1) })
   await first.close()
   const second = await openStore(file)
   t.teardown(() => second.close())
@@ -248,7 +248,7 @@ void t.test('what was committed is there after the file is opened again', async 
 
 void t.test('a file that is gone or empty does not take its WAL along', async (t) => {
   const { store, file } = await opened(t)
-  await store.commit(groupOf({ intents: [anIntent('pi_1')] }))
+  await store.commit(batchOf({ intents: [anIntent('pi_1')] }))
   const copy = `${file}.copy`
   copyFileSync(`${file}-wal`, `${copy}-wal`)
   const refused = /copy is gone or empty, but not .*copy-wal/
@@ -262,7 +262,7 @@ void t.test('a file that is gone or empty does not take its WAL along', async (t
 })
 
 void t.test('a file of a newer version is refused', async (t) => {
-  const file = join(ownFolder(t), 'processor.db')
+  const file = join(tempFolder(t), 'processor.db')
   const store = await openStore(file)
   await store.close()
   const raw = await openDatabase(file)
@@ -273,11 +273,11 @@ void t.test('a file of a newer version is refused', async (t) => {
 })
 
 void t.test('a file has one writer, and as many readers as like', async (t) => {
-  const file = join(ownFolder(t), 'processor.db')
+  const file = join(tempFolder(t), 'processor.db')
   const store = await openStore(file)
   await t.rejects(openStore(file), /processor\.db is in use by another process/)
   const reader = await openDatabase(file, { readOnly: true })
-  await store.commit(groupOf({ intents: [anIntent('pi_1')] }))
+  await store.commit(batchOf({ intents: [anIntent('pi_1')] }))
   t.same(await reader.all('SELECT id FROM intents'), [{ id: 'pi_1' }])
   await reader.close()
   await store.close()
@@ -287,7 +287,7 @@ void t.test('a file has one writer, and as many readers as like', async (t) => {
 })
 
 void t.test('a value the driver would turn into NULL does not compile', async (t) => {
-  const database = await openDatabase(join(ownFolder(t), 'x.db'))
+  const database = await openDatabase(join(tempFolder(t), 'x.db'))
   t.teardown(() => database.close())
   // @ts-expect-error a bigint would be bound as NULL
   await database.all('SELECT ? AS x', [5n])

@@ -4,13 +4,13 @@ import { join } from 'node:path'
 import t from 'tap'
 import { openDatabase } from '../../src/store/database.js'
 import { PROCESSOR_SCHEMA } from '../../src/store/store.js'
-import { ownFolder } from '../support/own_folder.js'
+import { tempFolder } from '../support/temp_folder.js'
 
 const INSERT = `INSERT INTO discrepancies
   (id, tenant, entity, reason, report, plan, currency, amount, at, resolved_at, settlement) VALUES`
 
 void t.test('discrepancies are taken over, and may then be settled in more ways', async (t) => {
-  const before = join(ownFolder(t), 'schema')
+  const before = join(tempFolder(t), 'schema')
   mkdirSync(before)
   const old = readdirSync(PROCESSOR_SCHEMA).filter((name) => name < '0004')
   for (const name of old) cpSync(join(PROCESSOR_SCHEMA, name), join(before, name))

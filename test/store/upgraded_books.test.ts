@@ -4,11 +4,11 @@ import { join } from 'node:path'
 import t, { type Test } from 'tap'
 import { openDatabase, type Database } from '../../src/store/database.js'
 import { PROCESSOR_SCHEMA } from '../../src/store/store.js'
-import { ownFolder } from '../support/own_folder.js'
+import { tempFolder } from '../support/temp_folder.js'
 
 /** Books as they were before `migration`, filled by this SQL and opened by today's version. */
 async function upgraded(t: Test, migration: string, filled: string): Promise<Database> {
-  const folder = ownFolder(t)
+  const folder = tempFolder(t)
   const before = join(folder, 'schema')
   mkdirSync(before)
   const old = readdirSync(PROCESSOR_SCHEMA).filter((name) => name < migration)

@@ -30,7 +30,7 @@ const FOREIGN = [
 
 t.test('the host decides, on every path', async (t) => {
   const ops = await openOpsServer(0, ['ops.example.com'], {
-    keepers: [],
+    managedProcesses: [],
     isStarted: () => true,
     integrity: () => 'ok',
     disk: { isLow: () => false, freeBytes: () => 1 },

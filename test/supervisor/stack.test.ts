@@ -21,9 +21,9 @@ import t, { type Test } from 'tap'
 import { systemClock } from '../../src/base/clock.js'
 import { projectRoot } from '../../src/base/protos.js'
 import { SETTINGS } from '../../src/base/settings.js'
-import { seeOffFormerRun, writeRunFile } from '../../src/supervisor/run_file.js'
+import { terminateStaleRun, writePidFile } from '../../src/supervisor/pid_file.js'
 import { eventually } from '../support/eventually.js'
-import { ownFolder } from '../support/own_folder.js'
+import { tempFolder } from '../support/temp_folder.js'
 import { startInVain, startStack, type RunningStack } from '../support/stack.js'
 
 // Many processes on a machine that may be busy.
@@ -32,7 +32,7 @@ t.setTimeout(0)
 const PROCESSES = ['nats', 'rail', 'processor', 'webhooks', 'gateway']
 
 async function aStack(t: Test, settings: Readonly<Record<string, string>> = {}) {
-  const stack = await startStack({ dataDir: ownFolder(t), settings })
+  const stack = await startStack({ dataDir: tempFolder(t), settings })
   t.teardown(() => stack.stop())
   return stack
 }
@@ -62,7 +62,7 @@ const readyz = async ({ sandbox }: RunningStack): Promise<{ status: number; body
 }
 
 t.test('everything comes up, tells where it is, and ends without a trace', async (t) => {
-  const dataDir = ownFolder(t)
+  const dataDir = tempFolder(t)
   const stack = await startStack({ dataDir })
   const { sandbox } = stack
   t.match(stack.output(), `ready: ${sandbox.base_url}\n`)
@@ -103,7 +103,7 @@ t.test('everything comes up, tells where it is, and ends without a trace', async
 })
 
 t.test('a second start keeps the credentials', async (t) => {
-  const dataDir = ownFolder(t)
+  const dataDir = tempFolder(t)
   const first = await startStack({ dataDir })
   await first.stop()
   t.match(first.sandbox, { brand: 'Service', serves_production: false })
@@ -121,7 +121,7 @@ t.test('a second start keeps the credentials', async (t) => {
 })
 
 t.test('production hosts do not start with the sandbox rail unless that is allowed', async (t) => {
-  const dataDir = ownFolder(t)
+  const dataDir = tempFolder(t)
   const { exitCode, output } = await startInVain(dataDir, {
     ...{ PRODUCTION_HOSTS: 'api.example', WEBHOOK_ALLOW_PRIVATE: 'false' },
   })
@@ -149,8 +149,8 @@ t.test('a process that is killed comes back at the same place', async (t) => {
   t.equal(answer.status, 401, 'the gateway answers at its first address')
 })
 
-t.test('what the supervisor can not write does not end it', async (t) => {
-  const dataDir = ownFolder(t)
+t.test('what the supervisor cannot write does not end it', async (t) => {
+  const dataDir = tempFolder(t)
   const stack = await startStack({ dataDir })
   t.teardown(() => stack.stop())
   const natsPid = stack.pidOf('nats')
@@ -162,7 +162,7 @@ t.test('what the supervisor can not write does not end it', async (t) => {
   rmdirSync(join(dataDir, 'nats.conf'))
   await eventually('nats came back', () => stack.output().includes('nats serves again'))
   await stack.untilServing()
-  t.match(stack.output(), 'run.json can not be written (Error: EISDIR')
+  t.match(stack.output(), 'run.json cannot be written (Error: EISDIR')
 })
 
 t.test('two gateways share one port', async (t) => {
@@ -175,7 +175,7 @@ t.test('two gateways share one port', async (t) => {
 })
 
 t.test('a killed supervisor takes its processes along, and the next start waits', async (t) => {
-  const dataDir = ownFolder(t)
+  const dataDir = tempFolder(t)
   const stack = await startStack({ dataDir })
   const pids = pidsOf(stack)
   await stack.stop('SIGKILL')
@@ -187,7 +187,7 @@ t.test('a killed supervisor takes its processes along, and the next start waits'
 t.test(
   'a former process that does not leave is killed, a stranger with its id is not',
   async (t) => {
-    const file = join(ownFolder(t), 'run.json')
+    const file = join(tempFolder(t), 'run.json')
     const script = 'trap "" TERM; while :; do sleep 1; done'
     const env = { PATH: process.env['PATH'], DATA_DIR: dirname(file) }
     const stubborn = spawn('/bin/sh', ['-c', script], { env })
@@ -198,7 +198,7 @@ t.test(
     t.teardown(() => [stranger, elsewhere, nameless].map((child) => child.kill()))
     await once(nameless, 'spawn')
     const gone = once(stubborn, 'exit')
-    writeRunFile(
+    writePidFile(
       file,
       new Map([
         ['a', stubborn.pid ?? 0],
@@ -217,7 +217,7 @@ t.test(
     let now = systemClock.now()
     const clock = { now: () => (now = (now + 1_000) as typeof now) }
     const told: string[] = []
-    await seeOffFormerRun(file, clock, (line) => told.push(line))
+    await terminateStaleRun(file, clock, (line) => told.push(line))
     await gone
     for (const child of [stranger, elsewhere, nameless]) t.ok(isAlive(child.pid ?? 0))
     t.strictSame(told, ['waiting for the former run to end: a, c'])
@@ -250,7 +250,7 @@ t.test('each process has the variables that it needs, and no others', async (t) 
   const stack = await aStack(t, {
     WEBHOOK_POOLS: '4',
     GATEWAYS: '4',
-    MASTER_KEY_FILE: join(ownFolder(t), 'master.key'),
+    MASTER_KEY_FILE: join(tempFolder(t), 'master.key'),
     SOMETHING_ELSE: 'of the shell',
   })
   const variablesOf = (name: string): string[] =>
@@ -276,19 +276,19 @@ t.test('each process has the variables that it needs, and no others', async (t) 
 })
 
 t.test('a run file that a power cut left incomplete stops nobody', async (t) => {
-  const file = join(ownFolder(t), 'run.json')
+  const file = join(tempFolder(t), 'run.json')
   for (const text of ['', '{ "supervisor": {', 'null']) {
     writeFileSync(file, text)
-    await seeOffFormerRun(file, systemClock, () => t.fail('nobody is waited for'))
+    await terminateStaleRun(file, systemClock, () => t.fail('nobody is waited for'))
     t.notOk(existsSync(file))
   }
 })
 
 t.test('a stack that a program started for itself ends with that program', async (t) => {
-  const dataDir = ownFolder(t)
-  const module = join(projectRoot(), '.build/src/operations/own_stack.js')
-  const program = `import { startOwnStack } from ${JSON.stringify(module)}
-    await startOwnStack(${JSON.stringify(dataDir)}).ready
+  const dataDir = tempFolder(t)
+  const module = join(projectRoot(), '.build/src/operations/ephemeral_stack.js')
+  const program = `import { startEphemeralStack } from ${JSON.stringify(module)}
+    await startEphemeralStack(${JSON.stringify(dataDir)}).ready
     console.log('up')`
   const starter = spawn(process.execPath, ['--input-type=module', '-e', program])
   const gone = once(starter, 'exit')
@@ -302,7 +302,7 @@ t.test('a stack that a program started for itself ends with that program', async
 })
 
 t.test('what makes a start impossible is told in one sentence', async (t) => {
-  const one = async (settings: Readonly<Record<string, string>>, dataDir = ownFolder(t)) => {
+  const one = async (settings: Readonly<Record<string, string>>, dataDir = tempFolder(t)) => {
     const { exitCode, output } = await startInVain(dataDir, settings)
     t.equal(exitCode, 1)
     t.equal(output.trimEnd().split('\n').length, 1, output)
@@ -323,10 +323,10 @@ t.test('what makes a start impossible is told in one sentence', async (t) => {
   })
   await t.test('a DATA_DIR that is a file', async (t) => {
     const folder = t.testdir({ file: '' })
-    t.match(await one({}, join(folder, 'file')), 'can not be used')
+    t.match(await one({}, join(folder, 'file')), 'cannot be used')
   })
-  await t.test('a DATA_DIR that can not be made', async (t) => {
-    t.match(await one({}, '/proc/nowhere/books'), '/proc/nowhere/books can not be used')
+  await t.test('a DATA_DIR that cannot be made', async (t) => {
+    t.match(await one({}, '/proc/nowhere/books'), '/proc/nowhere/books cannot be used')
   })
   await t.test('a nats-server that is not there', async (t) => {
     const url = 'nats://user:word@127.0.0.1:1'
@@ -353,7 +353,7 @@ t.test('a program that does not start: its own sentence, and nothing is left', a
 })
 
 t.test('stopping half-way through the start leaves nothing', async (t) => {
-  const dataDir = ownFolder(t)
+  const dataDir = tempFolder(t)
   const starting = startInVain(dataDir, {})
   const runFile = join(dataDir, 'run.json')
   const supervisor = await eventually('it has begun', () => {

@@ -1,7 +1,7 @@
 /**
  * A real nats-server for a test: own port, own store, gone afterwards.
  *
- * Owns: the process. Does not own: the folder (own_folder), the stream (bus/nats).
+ * Owns: the process. Does not own: the folder (temp_folder), the stream (bus/nats).
  */
 import { spawn, type ChildProcess } from 'node:child_process'
 import { once } from 'node:events'

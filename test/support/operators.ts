@@ -15,7 +15,7 @@ import type { ProtoGrpcType as PartnerTypes } from '../../protos/types/partners.
 export type Key = Pick<Credentials, 'keyId' | 'secret'>
 
 export interface Operators {
-  /** With play money in the sandbox. @returns its first key there */
+  /** With test funds in the sandbox. @returns its first key there */
   createPartner(partnerId: string): Promise<Key>
   issueKey(partnerId: string, environment: Environment): Promise<Key>
   revokeKey(keyId: string): Promise<void>

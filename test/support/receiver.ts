@@ -1,14 +1,18 @@
 /**
  * A webhook receiver for a test: registered with a stack, with answers by script.
  *
- * Owns: registering and waiting. Does not own: verification (operations/receiver).
+ * Owns: registering and waiting. Does not own: verification (operations/webhook_receiver).
  */
 import { systemClock } from '../../src/base/clock.js'
-import { openReceiver, type Delivery, type Receiver } from '../../src/operations/receiver.js'
+import {
+  openReceiver,
+  type Delivery,
+  type Receiver,
+} from '../../src/operations/webhook_receiver.js'
 import { eventually } from './eventually.js'
 import type { Partner } from './partner.js'
 
-export type { Delivery, Receiver } from '../../src/operations/receiver.js'
+export type { Delivery, Receiver } from '../../src/operations/webhook_receiver.js'
 
 export interface TestReceiver extends Receiver {
   readonly endpointId: string

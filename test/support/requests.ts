@@ -1,6 +1,10 @@
 /** Builders of requests, one a noun: valid unless told otherwise. */
 import { createRequire } from 'node:module'
-import { METADATA_KEY_MAX, METADATA_PAIRS_MAX, METADATA_VALUE_MAX } from '../../src/base/bounds.js'
+import {
+  METADATA_KEY_MAX,
+  METADATA_PAIRS_MAX,
+  METADATA_VALUE_MAX,
+} from '../../src/base/constants.js'
 import type { CreateIntent__Output as CreateIntent } from '../../protos/types/causeway/v1/CreateIntent.js'
 import type { CreatePayout__Output as CreatePayout } from '../../protos/types/causeway/v1/CreatePayout.js'
 

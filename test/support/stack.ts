@@ -2,7 +2,7 @@
  * A whole stack for a test: the supervisor with all its processes, on free ports and a folder of
  * its own.
  *
- * Owns: looking after it. Does not own: starting it (operations/own_stack), clients
+ * Owns: looking after it. Does not own: starting it (operations/ephemeral_stack), clients
  * (support/partner, support/receiver).
  *
  * It runs what is compiled: `.build/` is there wherever a compiled test runs.
@@ -11,7 +11,7 @@ import { existsSync, readFileSync } from 'node:fs'
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { startOwnStack } from '../../src/operations/own_stack.js'
+import { startEphemeralStack } from '../../src/operations/ephemeral_stack.js'
 import { isServing, type Sandbox } from '../../src/operations/sandbox.js'
 import { eventually } from './eventually.js'
 
@@ -42,7 +42,7 @@ export interface RunningStack {
 
 export async function startStack(options: StackOptions = {}): Promise<RunningStack> {
   const dataDir = options.dataDir ?? (await mkdtemp(join(tmpdir(), 'causeway-test-')))
-  const stack = startOwnStack(dataDir, options.settings)
+  const stack = startEphemeralStack(dataDir, options.settings)
   const sandbox = await stack.ready
   const pidOf = (name: string): number => pidIn(join(dataDir, 'run.json'), name)
   return {
@@ -74,7 +74,7 @@ export async function startInVain(
   dataDir: string,
   settings: Readonly<Record<string, string>>,
 ): Promise<{ exitCode: number | null; output: string }> {
-  const stack = startOwnStack(dataDir, settings)
+  const stack = startEphemeralStack(dataDir, settings)
   const enough = setTimeout(() => stack.process.kill('SIGTERM'), SERVING_WITHIN_MS)
   const exitCode = await stack.ended
   clearTimeout(enough)

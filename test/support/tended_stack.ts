@@ -14,10 +14,10 @@ import { instant, systemClock, type Clock } from '../../src/base/clock.js'
 import { systemRandom } from '../../src/base/random.js'
 import { readSettings, SETTINGS } from '../../src/base/settings.js'
 import { FILES } from '../../src/base/subjects.js'
-import { FREE_PORTS } from '../../src/operations/own_stack.js'
+import { FREE_PORTS } from '../../src/operations/ephemeral_stack.js'
 import { isServing, readSandbox, type Sandbox } from '../../src/operations/sandbox.js'
 import { openDataFolder } from '../../src/supervisor/data_folder.js'
-import { readEnvironment, type Environment } from '../../src/supervisor/environment.js'
+import { readEnvironment, type StackEnvironment } from '../../src/supervisor/environment.js'
 import { createStack, RUN_FILE } from '../../src/supervisor/stack.js'
 import { eventually } from './eventually.js'
 import { pidIn } from './stack.js'
@@ -31,7 +31,7 @@ export interface TendedStack {
   /** kill -9; resolves when all processes serve again. */
   kill(victim: Victim): Promise<void>
   /** Another process has taken the place of this one, and all serve. */
-  untilAnew(victim: Victim, formerPid: number): Promise<void>
+  untilRestarted(victim: Victim, formerPid: number): Promise<void>
   /** What a supervisor would have printed so far. */
   output(): string
   logOf(victim: Victim): string
@@ -58,7 +58,7 @@ export async function tendStack(
   await stack.start()
   const sandbox = readSandbox(data.file(FILES.sandbox))
   const pidOf = (victim: Victim): number => pidIn(data.file(RUN_FILE), victim)
-  const untilAnew = async (victim: Victim, formerPid: number): Promise<void> => {
+  const untilRestarted = async (victim: Victim, formerPid: number): Promise<void> => {
     await eventually(
       `${victim} serves again`,
       async () => pidOf(victim) !== formerPid && (await isServing(sandbox)),
@@ -73,9 +73,9 @@ export async function tendStack(
     kill: async (victim) => {
       const killed = pidOf(victim)
       process.kill(killed, 'SIGKILL')
-      await untilAnew(victim, killed)
+      await untilRestarted(victim, killed)
     },
-    untilAnew,
+    untilRestarted,
     output: () => lines.join('\n'),
     logOf: (victim) => readFileSync(join(dataDir, 'logs', `${victim}.log`), 'utf8'),
     stop: async () => {
@@ -87,7 +87,7 @@ export async function tendStack(
 }
 
 /** Every setting is named, so that nobody's `.env` takes part. */
-function environmentOf(given: Readonly<Record<string, string>>): Environment {
+function environmentOf(given: Readonly<Record<string, string>>): StackEnvironment {
   const own = readEnvironment()
   const fallbacks = Object.entries(SETTINGS).map(([name, { fallback }]) => [name, fallback])
   const fixed = {

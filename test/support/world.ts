@@ -12,27 +12,30 @@ import { tenantOf, type PartnerId, type TenantId } from '../../src/base/ids.js'
 import { systemRandom, type Random } from '../../src/base/random.js'
 import { readSettings } from '../../src/base/settings.js'
 import type { MasterKey, MasterKeys } from '../../src/auth/master_key.js'
-import type { RailOrder, RailReport } from '../../src/rails/rail.js'
+import type { RailInstruction, RailReport } from '../../src/rails/rail.js'
 import { openStore, type Store, type StoredEvent } from '../../src/store/store.js'
 import { rulesOf, type Rules } from '../../src/processor/cycle/rules.js'
 import type { Command, Work } from '../../src/processor/cycle/command.js'
-import { railNews } from '../../src/processor/commands/rail_news.js'
-import { wakeIntent, wakePayout } from '../../src/processor/commands/wake.js'
-import { ensureDemo } from '../../src/processor/commands/demo_ensure.js'
-import { trialBalance } from '../../src/processor/commands/trial_balance.js'
+import { applyRailReport } from '../../src/processor/commands/rail_reports/rail_report_apply.js'
+import {
+  fireIntentTimer,
+  firePayoutTimer,
+} from '../../src/processor/commands/rail_reports/timer_fire.js'
+import { ensureDemo } from '../../src/processor/commands/partners/demo_ensure.js'
+import { trialBalance } from '../../src/processor/commands/operators/trial_balance.js'
 import type { Answer } from '../../src/processor/cycle/answer.js'
 import { openKeyring } from '../../src/processor/keys/keyring.js'
-import { loadMemory, type Memory } from '../../src/processor/memory/memory.js'
+import { loadMemory, type Memory } from '../../src/processor/cache/memory.js'
 import { createPipeline, type Pipeline } from '../../src/processor/cycle/pipeline.js'
 import { createVault, type Vault } from '../../src/processor/keys/vault.js'
-import { ownFolder } from './own_folder.js'
+import { tempFolder } from './temp_folder.js'
 
 export const RULES: Rules = {
   brand: 'Service',
   sessionTtlMs: 300_000,
   quoteTtlMs: 300_000,
   intentTtlMs: 1_800_000,
-  handOverTtlMs: 60_000,
+  railSubmitTtlMs: 60_000,
   reviewTtlMs: 259_200_000,
   duplicateWindowMs: 60_000,
   spreadBps: 0,
@@ -50,7 +53,7 @@ export interface World {
   readonly vault: Vault
   readonly store: Store
   readonly events: StoredEvent[]
-  readonly orders: RailOrder[]
+  readonly railInstructions: RailInstruction[]
   memory(): Memory
   setRail(up: boolean): void
   /** As any door of the processor does it. */
@@ -58,9 +61,9 @@ export interface World {
   run(command: Command): Promise<Answer>
   /** Submits all of them in one turn, so that they meet in one group. */
   runAll(commands: readonly Command[]): Promise<Answer[]>
-  /** Runs every wake-up that is due now. */
+  /** Runs every timer that is due now. */
   wake(): Promise<void>
-  news(report: RailReport): Promise<void>
+  railReports(report: RailReport): Promise<void>
   /** Throws memory away and reads it from disk, as after a crash. */
   rebuild(): Promise<void>
   /** The same, with another key file. */
@@ -85,11 +88,11 @@ export interface WorldOptions {
 export type Home = Pick<Test, 'testdir' | 'teardown'>
 
 export async function createWorld(home: Home, options: WorldOptions = {}): Promise<World> {
-  const file = join(ownFolder(home), 'processor.db')
+  const file = join(tempFolder(home), 'processor.db')
   const clock = heldClock()
   const random = options.random ?? systemRandom()
   const events: StoredEvent[] = []
-  const orders: RailOrder[] = []
+  const railInstructions: RailInstruction[] = []
   const opened = await openStore(file)
   const store = options.store?.(opened) ?? opened
   const openVault = async (masters: MasterKeys): Promise<Vault> =>
@@ -112,11 +115,11 @@ export async function createWorld(home: Home, options: WorldOptions = {}): Promi
       vault,
       rules: RULES,
       log: createLog('test', { LOG_LEVEL: 'silent' }),
-      turn: options.turn ?? (() => new Promise((resolve) => setImmediate(resolve))),
+      yieldToEventLoop: options.turn ?? (() => new Promise((resolve) => setImmediate(resolve))),
       rail: {
         up: () => railUp,
         downForMs: () => 0,
-        send: (sent) => void orders.push(...sent),
+        send: (sent) => void railInstructions.push(...sent),
       },
       publish: (published) => void events.push(...published),
       directoryChanged: () => undefined,
@@ -130,7 +133,7 @@ export async function createWorld(home: Home, options: WorldOptions = {}): Promi
 
   const submit = (command: Command): Promise<Answer> =>
     new Promise((resolve) => {
-      pipeline.submit({ lane: DEMO, command, deadline: null, signedBy: null, reply: resolve })
+      pipeline.submit({ queueKey: DEMO, command, deadline: null, signedBy: null, reply: resolve })
     })
 
   const run = async (command: Command): Promise<Answer> => {
@@ -146,7 +149,7 @@ export async function createWorld(home: Home, options: WorldOptions = {}): Promi
     },
     store,
     events,
-    orders,
+    railInstructions,
     memory: () => memory,
     setRail: (up) => (railUp = up),
     submit: (work) => pipeline.submit(work),
@@ -156,10 +159,10 @@ export async function createWorld(home: Home, options: WorldOptions = {}): Promi
       return Promise.all(commands.map(submit))
     },
     wake: async () => {
-      for (const id of await store.due('intents', clock.now(), 100)) await run(wakeIntent(id))
-      for (const id of await store.due('payouts', clock.now(), 100)) await run(wakePayout(id))
+      for (const id of await store.due('intents', clock.now(), 100)) await run(fireIntentTimer(id))
+      for (const id of await store.due('payouts', clock.now(), 100)) await run(firePayoutTimer(id))
     },
-    news: async (report) => void (await run(railNews(report, 0))),
+    railReports: async (report) => void (await run(applyRailReport(report, 0))),
     rebuild,
     rebuildWith: async (masters) => {
       vault = await openVault(masters)

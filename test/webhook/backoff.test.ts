@@ -2,10 +2,10 @@ import fc from 'fast-check'
 import t from 'tap'
 import { DAY, HOUR, instant } from '../../src/base/clock.js'
 import type { Random } from '../../src/base/random.js'
-import { JITTER, PAUSE_MS, retryAt } from '../../actors/webhook/backoff.js'
+import { JITTER, PAUSE_MS, retryAt } from '../../actors/webhook/delivery/backoff.js'
 
 const NOW = instant(1_790_000_000_000)
-const chance = (fraction: number): Random => ({
+const random = (fraction: number): Random => ({
   bytes: (count) => Buffer.alloc(count),
   fraction: () => fraction,
 })
@@ -15,7 +15,7 @@ void t.test('a dozen attempts within two to three days', (t) => {
   t.equal(PAUSE_MS.length, 12)
   const total = PAUSE_MS.reduce<number>((sum, pause) => sum + pause, 0)
   t.ok(total > 2 * DAY && total < 2.5 * DAY, `${total / HOUR} hours`)
-  t.equal(retryAt(0, NOW, RULES, chance(0.7)), NOW, 'the first is made at once')
+  t.equal(retryAt(0, NOW, RULES, random(0.7)), NOW, 'the first is made at once')
   t.end()
 })
 
@@ -23,7 +23,7 @@ void t.test('every pause lies within the jitter of its place in the schedule', (
   const fraction = fc.double({ min: 0, max: 1, maxExcluded: true, noNaN: true })
   fc.assert(
     fc.property(fc.nat(11), fraction, fc.integer({ min: 0, max: 100 }), (made, part, scalePct) => {
-      const at = retryAt(made, NOW, { attemptsMax: 12, scalePct }, chance(part))
+      const at = retryAt(made, NOW, { attemptsMax: 12, scalePct }, random(part))
       const planned = ((PAUSE_MS[made] ?? NaN) * scalePct) / 100
       const pause = (at ?? NaN) - NOW
       return pause >= planned * (1 - JITTER) - 1 && pause <= planned * (1 + JITTER) + 1
@@ -33,17 +33,17 @@ void t.test('every pause lies within the jitter of its place in the schedule', (
 })
 
 void t.test('jitter spreads to both sides', (t) => {
-  t.equal(retryAt(1, NOW, RULES, chance(0)), NOW + 4_000)
-  t.equal(retryAt(1, NOW, RULES, chance(0.5)), NOW + 5_000)
-  t.equal(retryAt(1, NOW, RULES, chance(0.999999)), NOW + 6_000)
+  t.equal(retryAt(1, NOW, RULES, random(0)), NOW + 4_000)
+  t.equal(retryAt(1, NOW, RULES, random(0.5)), NOW + 5_000)
+  t.equal(retryAt(1, NOW, RULES, random(0.999999)), NOW + 6_000)
   t.end()
 })
 
 void t.test('the limit ends it, wherever it lies', (t) => {
   for (let limit = 1; limit <= 12; limit++) {
     const rules = { attemptsMax: limit, scalePct: 100 }
-    t.not(retryAt(limit - 1, NOW, rules, chance(0.5)), null)
-    t.equal(retryAt(limit, NOW, rules, chance(0.5)), null)
+    t.not(retryAt(limit - 1, NOW, rules, random(0.5)), null)
+    t.equal(retryAt(limit, NOW, rules, random(0.5)), null)
   }
   t.end()
 })

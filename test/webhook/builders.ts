@@ -3,10 +3,10 @@ import { signingKey } from '../../src/auth/signature.js'
 import { instant, systemClock, type Clock, type Instant } from '../../src/base/clock.js'
 import { newId, type EndpointId, type EventId, type TenantId } from '../../src/base/ids.js'
 import { systemRandom } from '../../src/base/random.js'
-import type { Endpoint } from '../../actors/webhook/endpoint.js'
-import { address } from '../../actors/webhook/intake.js'
-import type { EventRow } from '../../actors/webhook/rows.js'
-import type { Delivery } from '../../actors/webhook/store.js'
+import type { Endpoint } from '../../actors/webhook/endpoint/endpoint.js'
+import { address } from '../../actors/webhook/intake/event_consumer.js'
+import type { EventRow } from '../../actors/webhook/store/schema.js'
+import type { Delivery } from '../../actors/webhook/store/store.js'
 
 const random = systemRandom()
 export const TENANT = 'demo_sandbox' as TenantId

@@ -2,7 +2,7 @@ import t from 'tap'
 import { signingKey } from '../../src/auth/signature.js'
 import { instant } from '../../src/base/clock.js'
 import type { TenantId } from '../../src/base/ids.js'
-import { secretAt, wants } from '../../actors/webhook/endpoint.js'
+import { secretAt, wants } from '../../actors/webhook/endpoint/endpoint.js'
 import { anEndpoint, TENANT } from './builders.js'
 
 interface Changes {

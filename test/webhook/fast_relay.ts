@@ -8,7 +8,7 @@ import { instant, type Clock } from '../../src/base/clock.js'
 import { createLog } from '../../src/base/log.js'
 import { createRelay, type Relay } from '../../src/processor/background/relay.js'
 import type { StoredEvent } from '../../src/store/store.js'
-import { createOutbox } from '../bus/events.js'
+import { createOutbox } from '../bus/bus_events.js'
 import type { PoolWorld } from './pool_process.js'
 
 const FASTER = 30

@@ -2,7 +2,7 @@ import t from 'tap'
 import { systemClock } from '../../src/base/clock.js'
 import { createLog } from '../../src/base/log.js'
 import { createRelay } from '../../src/processor/background/relay.js'
-import { anEvent, createOutbox, someEvents } from '../bus/events.js'
+import { anEvent, createOutbox, someEvents } from '../bus/bus_events.js'
 import { eventually } from '../support/eventually.js'
 import { aPoolWorld, distinct } from './pool_process.js'
 

@@ -1,5 +1,5 @@
 import t from 'tap'
-import { anEvent, someEvents, TENANT } from '../bus/events.js'
+import { anEvent, someEvents, TENANT } from '../bus/bus_events.js'
 import { eventually } from '../support/eventually.js'
 import { aPoolWorld, distinct } from './pool_process.js'
 

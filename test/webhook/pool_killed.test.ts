@@ -5,7 +5,7 @@
 import t, { type Test } from 'tap'
 import type { TenantId } from '../../src/base/ids.js'
 import type { StoredEvent } from '../../src/store/store.js'
-import { anEvent } from '../bus/events.js'
+import { anEvent } from '../bus/bus_events.js'
 import { eventually } from '../support/eventually.js'
 import { aFastRelay } from './fast_relay.js'
 import { aPoolWorld, type PoolWorld } from './pool_process.js'

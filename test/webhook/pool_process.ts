@@ -21,11 +21,11 @@ import { webhookDatabase } from '../../src/base/subjects.js'
 import { connectBus, type Bus } from '../../src/bus/nats.js'
 import { openDatabase, type Bindable } from '../../src/store/database.js'
 import type { StoredEvent } from '../../src/store/store.js'
-import { TENANT } from '../bus/events.js'
+import { TENANT } from '../bus/bus_events.js'
 import { eventually } from '../support/eventually.js'
 import { createNatsServer, type NatsServer } from '../support/nats_server.js'
-import { ownFolder } from '../support/own_folder.js'
-import { openStandInProcessor, type StandInProcessor } from './stand_in_processor.js'
+import { tempFolder } from '../support/temp_folder.js'
+import { openStandInProcessor, type StandInProcessor } from './directory_stub.js'
 
 const SECRET = 'whsec_of_the_test'
 const MAIN = join(projectRoot(), '.build/actors/webhook/main.js')
@@ -68,7 +68,7 @@ export interface PoolWorld {
 }
 
 export async function aPoolWorld(t: Test): Promise<PoolWorld> {
-  const folder = ownFolder(t)
+  const folder = tempFolder(t)
   const nats = await createNatsServer(folder)
   await nats.start()
   const environment = { DATA_DIR: folder, LOG_LEVEL: 'error', NATS_URL: nats.url }

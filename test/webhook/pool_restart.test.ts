@@ -1,5 +1,5 @@
 import t from 'tap'
-import { someEvents } from '../bus/events.js'
+import { someEvents } from '../bus/bus_events.js'
 import { eventually } from '../support/eventually.js'
 import { aPoolWorld, distinct } from './pool_process.js'
 

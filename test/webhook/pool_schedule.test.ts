@@ -4,12 +4,12 @@ import { DAY, MINUTE, SECOND } from '../../src/base/clock.js'
 import type { TenantId } from '../../src/base/ids.js'
 import { createLog } from '../../src/base/log.js'
 import { systemRandom } from '../../src/base/random.js'
-import type { Endpoint } from '../../actors/webhook/endpoint.js'
+import type { Endpoint } from '../../actors/webhook/endpoint/endpoint.js'
 import { createPool, type FailingEndpoint, type PoolOptions } from '../../actors/webhook/pool.js'
-import type { Parcel, SendOutcome } from '../../actors/webhook/sender.js'
-import { openWebhookStore } from '../../actors/webhook/store.js'
+import type { WebhookRequest, SendOutcome } from '../../actors/webhook/sending/sender.js'
+import { openWebhookStore } from '../../actors/webhook/store/store.js'
 import { eventually } from '../support/eventually.js'
-import { ownFolder } from '../support/own_folder.js'
+import { tempFolder } from '../support/temp_folder.js'
 import { aDelivery, anEndpoint, anEventRow, heldClock } from './builders.js'
 
 type Kind = SendOutcome['kind']
@@ -19,11 +19,11 @@ const LATE_MS = 5 * SECOND
 /** The real pool and store under a held clock; the test answers for the receivers. */
 async function aPool(
   t: Test,
-  answer: (parcel: Parcel) => Kind | 'silence' | 'late' | 'refused',
+  answer: (webhookRequest: WebhookRequest) => Kind | 'silence' | 'late' | 'refused',
   ratePerSecond: number | null = null,
 ) {
   const clock = heldClock()
-  const file = join(ownFolder(t), 'webhooks.db')
+  const file = join(tempFolder(t), 'webhooks.db')
   const store = await openWebhookStore(file, (fault) => {
     throw fault
   })
@@ -40,14 +40,14 @@ async function aPool(
     hungUp = true
   })
 
-  const send = async (parcel: Parcel): Promise<SendOutcome> => {
-    const { id } = parcel.endpoint
+  const send = async (webhookRequest: WebhookRequest): Promise<SendOutcome> => {
+    const { id } = webhookRequest.endpoint
     const now = (inFlight.get(id) ?? 0) + 1
     inFlight.set(id, now)
     most.set(id, Math.max(most.get(id) ?? 0, now))
     tries.push(id)
     atOnce.push(now)
-    const kind = answer(parcel)
+    const kind = answer(webhookRequest)
     const began = clock.now()
     if (kind === 'silence') await hangingUp
     else if (kind === 'late')
@@ -86,7 +86,7 @@ async function aPool(
   })
 
   /** What a pool knows that starts over the same store. */
-  const failingAnew = async (): Promise<readonly FailingEndpoint[]> => {
+  const failingAgain = async (): Promise<readonly FailingEndpoint[]> => {
     const other = createPool(options)
     await other.start()
     await other.stop()
@@ -103,7 +103,7 @@ async function aPool(
   }
   const count = (list: readonly string[], endpoint: Endpoint): number =>
     list.filter((id) => id === endpoint.id).length
-  return { clock, store, pool, failingAnew, give, most, delivered, tries, atOnce, disabled, count }
+  return { clock, store, pool, failingAgain, give, most, delivered, tries, atOnce, disabled, count }
 }
 
 const turns = async (count: number): Promise<void> => {
@@ -114,7 +114,7 @@ void t.test('hundreds of dead endpoints do not hold up a live one', async (t) =>
   const live = anEndpoint({ tenant: 'live_sandbox' as TenantId })
   const world = await aPool(t, ({ endpoint }) => (endpoint === live ? 'delivered' : 'silence'))
   const dead = Array.from({ length: 300 }, () => anEndpoint())
-  for (const endpoint of [...dead, live]) world.pool.meet(endpoint)
+  for (const endpoint of [...dead, live]) world.pool.applyEndpoint(endpoint)
   await Promise.all(dead.map((endpoint) => world.give(endpoint, 3)))
   await world.give(live, 200)
   await eventually('all of the live one', () => {
@@ -131,7 +131,7 @@ void t.test(
   async (t) => {
     const world = await aPool(t, () => 'delivered', 20)
     const [one, other] = [anEndpoint(), anEndpoint()]
-    for (const endpoint of [one, other]) world.pool.meet(endpoint)
+    for (const endpoint of [one, other]) world.pool.applyEndpoint(endpoint)
     await Promise.all([world.give(one, 60), world.give(other, 10)])
     const has = (endpoint: Endpoint, count: number) => (): boolean =>
       world.count(world.delivered, endpoint) >= count
@@ -158,7 +158,7 @@ void t.test('a dead, a late and a flapping one: the others wait for no time to p
   manners.set(late!.id, () => 'late')
   manners.set(flapping!.id, () => (flaps++ % 6 < 3 ? 'retry' : 'delivered'))
   const all = [dead!, late!, flapping!, ...others]
-  for (const endpoint of all) world.pool.meet(endpoint)
+  for (const endpoint of all) world.pool.applyEndpoint(endpoint)
   await Promise.all(all.map((endpoint) => world.give(endpoint, 100)))
   await eventually('the others have everything', () =>
     others.every((endpoint) => world.count(world.delivered, endpoint) === 100),
@@ -172,7 +172,7 @@ void t.test('hundreds that answer late keep out of the way of the prompt ones', 
   const live = anEndpoint({ tenant: 'live_sandbox' as TenantId })
   const late = Array.from({ length: 100 }, () => anEndpoint())
   const world = await aPool(t, ({ endpoint }) => (endpoint === live ? 'delivered' : 'late'))
-  for (const endpoint of [...late, live]) world.pool.meet(endpoint)
+  for (const endpoint of [...late, live]) world.pool.applyEndpoint(endpoint)
   await Promise.all(late.map((endpoint) => world.give(endpoint, 1)))
   await eventually('each has answered once', () => {
     world.clock.advance(100)
@@ -188,7 +188,7 @@ void t.test('one that comes back is met by one, then two, never by all', async (
   let answer: Kind = 'retry'
   const world = await aPool(t, () => answer)
   const endpoint = anEndpoint()
-  world.pool.meet(endpoint)
+  world.pool.applyEndpoint(endpoint)
   await world.give(endpoint, 100)
   await eventually('open', () => world.pool.state().openBreakers === 1)
   answer = 'delivered'
@@ -206,7 +206,7 @@ void t.test('a backlog beyond memory is delivered from disk, each once', async (
   const endpoint = anEndpoint()
   await world.give(endpoint, 1_000)
   t.equal(world.pool.state().waitingInMemory, 0, 'nobody knows the endpoint yet')
-  world.pool.meet(endpoint)
+  world.pool.applyEndpoint(endpoint)
   await eventually('all delivered', () => world.delivered.length >= 1_000)
   await turns(20)
   t.equal(world.tries.length, 1_000)
@@ -217,7 +217,7 @@ void t.test('the breaker leaves a dead endpoint alone but for a probe a minute',
   let answer: Kind = 'retry'
   const world = await aPool(t, () => answer)
   const endpoint = anEndpoint()
-  world.pool.meet(endpoint)
+  world.pool.applyEndpoint(endpoint)
   await world.give(endpoint, 50)
   await eventually('ten tries', () => world.tries.length === 10)
   await eventually('open', () => world.pool.state().openBreakers === 1)
@@ -237,7 +237,7 @@ void t.test('a receiver that is started after its endpoint is found within secon
   let answer: Kind | 'refused' = 'refused'
   const world = await aPool(t, () => answer)
   const endpoint = anEndpoint()
-  world.pool.meet(endpoint)
+  world.pool.applyEndpoint(endpoint)
   await world.give(endpoint, 50)
   await eventually('open', () => world.pool.state().openBreakers === 1)
   const before = world.tries.length
@@ -254,7 +254,7 @@ for (const change of ['told again', 'reset', 'given another address'] as const) 
     let answer: Kind | 'refused' = 'retry'
     const world = await aPool(t, () => answer)
     const endpoint = anEndpoint()
-    world.pool.meet(endpoint)
+    world.pool.applyEndpoint(endpoint)
     await world.give(endpoint, 50)
     await eventually('open', () => world.pool.state().openBreakers === 1)
     await eventually('none under way', () => world.pool.state().inFlight === 0)
@@ -262,13 +262,15 @@ for (const change of ['told again', 'reset', 'given another address'] as const) 
     answer = 'delivered'
     const reset = { ...endpoint, breakerResetAt: world.clock.now() }
     if (change === 'told again') {
-      world.pool.meet({ ...endpoint })
+      world.pool.applyEndpoint({ ...endpoint })
       await turns(200)
       t.equal(world.pool.state().openBreakers, 1, 'nothing has changed')
       t.equal(world.tries.length, before)
       return
     }
-    world.pool.meet(change === 'reset' ? reset : { ...reset, url: 'http://127.0.0.1:1/new' })
+    world.pool.applyEndpoint(
+      change === 'reset' ? reset : { ...reset, url: 'http://127.0.0.1:1/new' },
+    )
     t.equal(world.pool.state().openBreakers, 0)
     await eventually('what has not been tried is', () => world.delivered.length >= 40)
   })
@@ -278,7 +280,7 @@ void t.test('a probe ahead of its time uses up no attempt, and delivers when it 
   let answer: Kind = 'retry'
   const world = await aPool(t, () => answer)
   const endpoint = anEndpoint()
-  world.pool.meet(endpoint)
+  world.pool.applyEndpoint(endpoint)
   await world.give(endpoint, 1)
   // Ten attempts by the schedule open the breaker; the eleventh is due half a day later.
   await eventually('ten attempts', () => {
@@ -311,11 +313,11 @@ void t.test('a probe ahead of its time uses up no attempt, and delivers when it 
 void t.test('five days of failures disable the endpoint, and its events stay', async (t) => {
   const world = await aPool(t, () => 'permanent')
   const endpoint = anEndpoint()
-  world.pool.meet(endpoint)
+  world.pool.applyEndpoint(endpoint)
   await world.give(endpoint, 1)
   await eventually('refused', async () => (await world.store.failingSince()).size === 1)
   t.equal(world.pool.failing().length, 1)
-  t.same(await world.failingAnew(), world.pool.failing(), 'known after a restart')
+  t.same(await world.failingAgain(), world.pool.failing(), 'known after a restart')
   world.clock.advance(5 * DAY)
   await world.give(endpoint, 1)
   await eventually('disabled', () => world.disabled.length === 1)
@@ -323,8 +325,8 @@ void t.test('five days of failures disable the endpoint, and its events stay', a
   await world.give(endpoint, 3)
   await turns(200)
   t.equal(world.tries.length, 2)
-  world.pool.meet({ ...endpoint, status: 'disabled' })
-  world.pool.meet(endpoint)
+  world.pool.applyEndpoint({ ...endpoint, status: 'disabled' })
+  world.pool.applyEndpoint(endpoint)
   await eventually('enabled again', () => world.tries.length === 5)
   t.equal(world.disabled.length, 1, 'with a clean sheet')
 })
@@ -332,17 +334,17 @@ void t.test('five days of failures disable the endpoint, and its events stay', a
 void t.test('what memory lets go before it is on disk is found there later', async (t) => {
   const world = await aPool(t, () => 'delivered')
   const endpoint = anEndpoint()
-  world.pool.meet(endpoint)
+  world.pool.applyEndpoint(endpoint)
   const events = Array.from({ length: 300 }, () => anEventRow({ receivedAt: world.clock.now() }))
   const deliveries = events.map((event) => aDelivery(event, endpoint))
   await world.store.commit({ events, deliveries: deliveries.slice(0, 1) })
   let tell: () => void = () => undefined
   world.pool.deliver(deliveries, new Promise((resolve) => (tell = resolve)))
-  world.pool.meet({ ...endpoint, status: 'disabled' })
+  world.pool.applyEndpoint({ ...endpoint, status: 'disabled' })
   await turns(20)
   const before = world.tries.length
   t.equal(before, 1, 'a stranger gets one')
-  world.pool.meet(endpoint)
+  world.pool.applyEndpoint(endpoint)
   await turns(20)
   t.equal(world.tries.length, before, 'nothing is there yet')
   await world.store.commit({ deliveries: deliveries.slice(before) })

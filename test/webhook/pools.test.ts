@@ -1,6 +1,6 @@
 /** Two pools, each with its own books, on one durable consumer. */
 import t from 'tap'
-import { someEvents } from '../bus/events.js'
+import { someEvents } from '../bus/bus_events.js'
 import { eventually } from '../support/eventually.js'
 import { aFastRelay } from './fast_relay.js'
 import { aPoolWorld, distinct } from './pool_process.js'

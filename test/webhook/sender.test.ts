@@ -7,8 +7,12 @@ import t, { type Test } from 'tap'
 import { signingKey } from '../../src/auth/signature.js'
 import { instant, systemClock } from '../../src/base/clock.js'
 import { systemRandom } from '../../src/base/random.js'
-import { createSender, type Parcel, type Sender } from '../../actors/webhook/sender.js'
-import { systemNames, type Resolve } from '../../actors/webhook/target_guard.js'
+import {
+  createSender,
+  type WebhookRequest,
+  type Sender,
+} from '../../actors/webhook/sending/sender.js'
+import { systemNames, type Resolve } from '../../actors/webhook/sending/target_guard.js'
 import { anEndpoint, SECRET } from './builders.js'
 
 interface Received {
@@ -63,7 +67,7 @@ function aSender(
   return sender
 }
 
-const aParcel = (url: string, changes: Partial<Parcel> = {}): Parcel => ({
+const aWebhookRequest = (url: string, changes: Partial<WebhookRequest> = {}): WebhookRequest => ({
   endpoint: anEndpoint({ url }),
   eventId: 'evt_1',
   eventType: 'payout.completed',
@@ -91,15 +95,15 @@ function verify({ method, url, headers, body }: Received, secret: string, brand 
 void t.test('a delivery as its receiver sees it', async (t) => {
   const { received, url } = await aReceiver(t, (response) => response.writeHead(204).end())
   const sender = aSender(t)
-  const parcel = aParcel(`${url}/hooks/pay%20out?token=a%2Fb&x=1#fragment`)
-  const outcome = await sender.send(parcel)
+  const webhookRequest = aWebhookRequest(`${url}/hooks/pay%20out?token=a%2Fb&x=1#fragment`)
+  const outcome = await sender.send(webhookRequest)
   t.match(outcome, { kind: 'delivered', status: 204, reply: '' })
   const [first] = received
   t.equal(first?.method, 'POST')
   t.equal(first?.url, '/hooks/pay%20out?token=a%2Fb&x=1')
-  t.equal(first?.body.toString(), parcel.body, 'byte for byte')
+  t.equal(first?.body.toString(), webhookRequest.body, 'byte for byte')
   t.equal(first?.headers['content-type'], 'application/json')
-  t.equal(first?.headers['content-length'], String(Buffer.byteLength(parcel.body)))
+  t.equal(first?.headers['content-length'], String(Buffer.byteLength(webhookRequest.body)))
   const seen = verify(first!, SECRET)
   t.match(seen, { signed: true, keyId: 'whk_1', id: 'evt_1', type: 'payout.completed' })
   t.match(seen.nonce, /^[0-9a-f]{64}$/)
@@ -113,8 +117,8 @@ void t.test(
   async (t) => {
     const { received, url } = await aReceiver(t, (response) => response.writeHead(500).end())
     const sender = aSender(t)
-    const parcel = aParcel(url)
-    for (let tries = 0; tries < 3; tries++) await sender.send(parcel)
+    const webhookRequest = aWebhookRequest(url)
+    for (let tries = 0; tries < 3; tries++) await sender.send(webhookRequest)
     const seen = received.map((each) => verify(each, SECRET))
     t.ok(seen.every(({ signed }) => signed))
     t.equal(new Set(seen.map(({ nonce }) => nonce)).size, 3)
@@ -124,7 +128,7 @@ void t.test(
 
 void t.test('the brand names the headers', async (t) => {
   const { received, url } = await aReceiver(t, (response) => response.end())
-  await aSender(t, { brand: 'Acme' }).send(aParcel(url))
+  await aSender(t, { brand: 'Acme' }).send(aWebhookRequest(url))
   t.ok(verify(received[0]!, SECRET, 'acme').signed)
 })
 
@@ -142,9 +146,11 @@ void t.test('the secret that signs is the newest whose time has come', async (t)
     secret('k3', 'whsec_3', future),
   ]
   const sender = aSender(t)
-  await sender.send(aParcel(url, { endpoint: anEndpoint({ url, secrets }) }))
+  await sender.send(aWebhookRequest(url, { endpoint: anEndpoint({ url, secrets }) }))
   t.match(verify(received[0]!, 'whsec_2'), { signed: true, keyId: 'k2' })
-  const none = await sender.send(aParcel(url, { endpoint: anEndpoint({ url, secrets: [] }) }))
+  const none = await sender.send(
+    aWebhookRequest(url, { endpoint: anEndpoint({ url, secrets: [] }) }),
+  )
   t.match(none, { kind: 'retry', status: null, reason: 'no_active_secret' })
   t.equal(received.length, 1, 'nothing leaves unsigned')
 })
@@ -162,7 +168,7 @@ void t.test('how answers are judged', async (t) => {
   }
   for (const [kind, statuses] of Object.entries(table)) {
     for (const status of statuses) {
-      const outcome = await sender.send(aParcel(`${url}/${status}`))
+      const outcome = await sender.send(aWebhookRequest(`${url}/${status}`))
       t.match(outcome, { kind, status, reason: `http_${status}` }, String(status))
     }
   }
@@ -173,7 +179,10 @@ void t.test('a redirect is not followed', async (t) => {
     if (path === '/start') response.writeHead(307, { location: '/secret' }).end()
     else response.writeHead(200).end()
   })
-  t.match(await aSender(t).send(aParcel(`${url}/start`)), { kind: 'permanent', status: 307 })
+  t.match(await aSender(t).send(aWebhookRequest(`${url}/start`)), {
+    kind: 'permanent',
+    status: 307,
+  })
   t.same(
     received.map(({ url: path }) => path),
     ['/start'],
@@ -182,7 +191,7 @@ void t.test('a redirect is not followed', async (t) => {
 
 void t.test('silence ends at the deadline', async (t) => {
   const { url } = await aReceiver(t, () => undefined)
-  const outcome = await aSender(t, { tryWithinMs: 200 }).send(aParcel(url))
+  const outcome = await aSender(t, { tryWithinMs: 200 }).send(aWebhookRequest(url))
   t.match(outcome, { kind: 'retry', status: null, reason: 'timeout' })
 })
 
@@ -196,10 +205,10 @@ void t.test('a body without end is cut, and changes nothing about the status', a
     more()
   })
   const sender = aSender(t)
-  const ok = await sender.send(aParcel(`${url}/ok`))
+  const ok = await sender.send(aWebhookRequest(`${url}/ok`))
   t.match(ok, { kind: 'delivered', status: 200 })
   t.equal(ok.reply.length, 4_096, 'only the first bytes are kept')
-  t.match(await sender.send(aParcel(`${url}/no`)), { kind: 'retry', status: 503 })
+  t.match(await sender.send(aWebhookRequest(`${url}/no`)), { kind: 'retry', status: 503 })
 })
 
 void t.test('a body is read up to 16 KiB, and its connection given up beyond', async (t) => {
@@ -217,7 +226,9 @@ void t.test('a body is read up to 16 KiB, and its connection given up beyond', a
   const sender = aSender(t, { tryWithinMs: 20_000 })
   const endpoint = anEndpoint()
   const latencyOf = async (path: string): Promise<number> => {
-    const outcome = await sender.send(aParcel('', { endpoint: { ...endpoint, url: url + path } }))
+    const outcome = await sender.send(
+      aWebhookRequest('', { endpoint: { ...endpoint, url: url + path } }),
+    )
     t.match(outcome, { kind: 'delivered', status: 200 }, path)
     await new Promise((resolve) => setImmediate(resolve))
     return outcome.latencyMs
@@ -238,7 +249,7 @@ void t.test('a body that drips is cut at the deadline', async (t) => {
     const drip = setInterval(() => response.write('.'), 20)
     response.on('close', () => clearInterval(drip))
   })
-  const outcome = await aSender(t, { tryWithinMs: 300 }).send(aParcel(url))
+  const outcome = await aSender(t, { tryWithinMs: 300 }).send(aWebhookRequest(url))
   t.match(outcome, { kind: 'delivered', status: 200 })
   t.match(outcome.reply, /^\.+$/)
 })
@@ -247,7 +258,7 @@ void t.test('a compressed body stays as it is', async (t) => {
   const { received, url } = await aReceiver(t, (response) => {
     response.writeHead(200, { 'content-encoding': 'gzip' }).end(gzipSync('a'.repeat(1_000_000)))
   })
-  const outcome = await aSender(t).send(aParcel(url))
+  const outcome = await aSender(t).send(aWebhookRequest(url))
   t.equal(outcome.kind, 'delivered')
   t.notMatch(outcome.reply, /aaaa/)
   t.equal(received[0]?.headers['accept-encoding'], undefined)
@@ -285,14 +296,14 @@ void t.test('broken peers are retried', async (t) => {
     },
   }
   for (const [name, talk] of Object.entries(talks)) {
-    const outcome = await sender.send(aParcel(await aRawServer(t, talk)))
+    const outcome = await sender.send(aWebhookRequest(await aRawServer(t, talk)))
     t.match(outcome, { kind: 'retry', status: null }, name)
   }
   const closed = createTcpServer().listen(0, '127.0.0.1')
   await once(closed, 'listening')
   const { port } = closed.address() as AddressInfo
   closed.close()
-  const refused = await sender.send(aParcel(`http://127.0.0.1:${port}/`))
+  const refused = await sender.send(aWebhookRequest(`http://127.0.0.1:${port}/`))
   t.match(refused, { kind: 'retry', status: null, reason: 'ECONNREFUSED' })
 })
 
@@ -300,14 +311,18 @@ void t.test('what comes before the answer is not the answer', async (t) => {
   const url = await aRawServer(t, (socket) => {
     socket.end('HTTP/1.1 103 Early Hints\r\n\r\nHTTP/1.1 410 Gone\r\ncontent-length: 0\r\n\r\n')
   })
-  t.match(await aSender(t).send(aParcel(url)), { kind: 'gone', status: 410 })
+  t.match(await aSender(t).send(aWebhookRequest(url)), { kind: 'gone', status: 410 })
 })
 
 void t.test('an answer that breaks off after its status counts as that status', async (t) => {
   const url = await aRawServer(t, (socket) => {
     socket.end('HTTP/1.1 200 OK\r\ncontent-length: 100\r\n\r\nshort')
   })
-  t.match(await aSender(t).send(aParcel(url)), { kind: 'delivered', status: 200, reply: 'short' })
+  t.match(await aSender(t).send(aWebhookRequest(url)), {
+    kind: 'delivered',
+    status: 200,
+    reply: 'short',
+  })
 })
 
 void t.test('private targets get nothing, by address or by name', async (t) => {
@@ -315,11 +330,11 @@ void t.test('private targets get nothing, by address or by name', async (t) => {
   const { port } = new URL(url)
   const toLoopback: Resolve = () => Promise.resolve([{ address: '127.0.0.1', family: 4 }])
   const sender = aSender(t, { allowPrivate: false, resolve: toLoopback })
-  const literal = await sender.send(aParcel(`https://127.0.0.1:${port}/`))
+  const literal = await sender.send(aWebhookRequest(`https://127.0.0.1:${port}/`))
   t.match(literal, { kind: 'permanent', reason: 'target_refused' })
-  const named = await sender.send(aParcel(`https://innocent.example:${port}/`))
+  const named = await sender.send(aWebhookRequest(`https://innocent.example:${port}/`))
   t.match(named, { kind: 'retry', status: null, reason: 'target_refused' })
-  const plain = await sender.send(aParcel(`http://innocent.example:${port}/`))
+  const plain = await sender.send(aWebhookRequest(`http://innocent.example:${port}/`))
   t.match(plain, { kind: 'retry', status: null, reason: 'target_refused' })
   t.equal(received.length, 0)
 })
@@ -334,10 +349,10 @@ void t.test('connections are kept for an endpoint, and not shared with another',
   const url = await listen(t, server)
   const sender = aSender(t)
   const [one, other] = [anEndpoint({ url }), anEndpoint({ url })]
-  await sender.send(aParcel(url, { endpoint: one }))
+  await sender.send(aWebhookRequest(url, { endpoint: one }))
   await new Promise((resolve) => setImmediate(resolve))
-  await sender.send(aParcel(url, { endpoint: one }))
+  await sender.send(aWebhookRequest(url, { endpoint: one }))
   t.equal(ports.size, 1)
-  await sender.send(aParcel(url, { endpoint: other }))
+  await sender.send(aWebhookRequest(url, { endpoint: other }))
   t.equal(ports.size, 2)
 })

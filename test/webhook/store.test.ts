@@ -3,9 +3,13 @@ import t, { type Test } from 'tap'
 import { instant, plus } from '../../src/base/clock.js'
 import type { EndpointId, EventId } from '../../src/base/ids.js'
 import { openDatabase } from '../../src/store/database.js'
-import { openWebhookStore, type Delivery, type WebhookStore } from '../../actors/webhook/store.js'
+import {
+  openWebhookStore,
+  type Delivery,
+  type WebhookStore,
+} from '../../actors/webhook/store/store.js'
 import { aDelivery, anEndpoint, anEventRow, TENANT } from './builders.js'
-import { ownFolder } from '../support/own_folder.js'
+import { tempFolder } from '../support/temp_folder.js'
 
 const NOW = instant(1_790_000_000_000)
 
@@ -13,7 +17,7 @@ const stop = (fault: unknown): void => {
   throw fault
 }
 
-async function aStore(t: Test, folder = ownFolder(t)): Promise<WebhookStore> {
+async function aStore(t: Test, folder = tempFolder(t)): Promise<WebhookStore> {
   const store = await openWebhookStore(join(folder, 'webhooks.db'), stop)
   t.teardown(() => store.close())
   return store
@@ -26,7 +30,7 @@ const ended = (delivery: Delivery, state: 'delivered' | 'dead'): Delivery => ({
 })
 
 void t.test('a new opening finds what was committed', async (t) => {
-  const folder = ownFolder(t)
+  const folder = tempFolder(t)
   const event = anEventRow({ receivedAt: NOW })
   const endpoint = anEndpoint()
   const delivery = aDelivery(event, endpoint)
@@ -38,7 +42,7 @@ void t.test('a new opening finds what was committed', async (t) => {
   const store = await aStore(t, folder)
   t.same(await store.due(endpoint.id, NOW, 10), [delivery])
   t.same(await store.backlog(), [{ endpointId: endpoint.id, dueAt: NOW }])
-  t.same(await store.knownEvents([event.id, 'evt_x' as EventId]), new Set([event.id]))
+  t.same(await store.dedupWindow([event.id, 'evt_x' as EventId]), new Set([event.id]))
   t.same(await store.failingSince(), new Map([[endpoint.id, NOW]]))
   await store.commit({ recovered: [endpoint.id] })
   t.equal((await store.failingSince()).size, 0)
@@ -100,7 +104,7 @@ void t.test(
 )
 
 void t.test('a delivery that ends before its first commit is written once', async (t) => {
-  const folder = ownFolder(t)
+  const folder = tempFolder(t)
   const store = await aStore(t, folder)
   const event = anEventRow()
   const [one, other] = [aDelivery(event, anEndpoint()), aDelivery(event, anEndpoint())]
@@ -130,14 +134,14 @@ void t.test('an event is known as soon as its commit is asked for', async (t) =>
   const store = await aStore(t)
   const [event, later] = [anEventRow(), anEventRow()]
   const stored = store.commit({ events: [event] })
-  t.same(await store.knownEvents([event.id, later.id]), new Set([event.id]))
+  t.same(await store.dedupWindow([event.id, later.id]), new Set([event.id]))
   await stored
-  t.same(await store.knownEvents([later.id, event.id]), new Set([event.id]))
+  t.same(await store.dedupWindow([later.id, event.id]), new Set([event.id]))
 })
 
 void t.test('a commit that the disk refuses ends nothing well', async (t) => {
   const faults: unknown[] = []
-  const store = await openWebhookStore(join(ownFolder(t), 'webhooks.db'), (fault) =>
+  const store = await openWebhookStore(join(tempFolder(t), 'webhooks.db'), (fault) =>
     faults.push(fault),
   )
   const delivery = aDelivery(anEventRow(), anEndpoint())
@@ -169,7 +173,7 @@ void t.test('the events that a late endpoint has missed', async (t) => {
 })
 
 void t.test('only what is settled, reported and old is forgotten', async (t) => {
-  const folder = ownFolder(t)
+  const folder = tempFolder(t)
   const store = await aStore(t, folder)
   const old = { receivedAt: NOW }
   const [done, dead, open, unreported] = [1, 2, 3, 4].map(() => anEventRow(old))
@@ -215,8 +219,8 @@ void t.test('only what is settled, reported and old is forgotten', async (t) => 
   await reader.close()
 })
 
-void t.test('the schema refuses rows that can not be', async (t) => {
-  const folder = ownFolder(t)
+void t.test('the schema refuses rows that cannot be', async (t) => {
+  const folder = tempFolder(t)
   const store = await aStore(t, folder)
   const event = anEventRow()
   const delivery = aDelivery(event, anEndpoint())

@@ -6,7 +6,7 @@ import {
   isPublic,
   judgeUrl,
   TargetRefused,
-} from '../../actors/webhook/target_guard.js'
+} from '../../actors/webhook/sending/target_guard.js'
 
 const PRODUCTION = tenantOf('acme' as PartnerId, 'production')
 const SANDBOX = tenantOf('acme' as PartnerId, 'sandbox')

@@ -1,12 +1,12 @@
 /**
  * The webhook pools' books against the processor's: every event reached its end, or is on the way.
  *
- * D1. A pool's snapshot is the later one: what the processor holds settled must be settled there.
- *     What a pool says of the processor is held against what the processor says by now.
- * D2. A pool forgets settled events; only what is too young for that must be there.
- * D3. Where there are several, an event may have come to more than one of them, and each delivers
- *     it: that is at least once. One of them that has done with it is enough; what each has written
- *     must be right all the same.
+ * - A pool's snapshot is the later one: what the processor holds settled must be settled there.
+ *   What a pool says of the processor is held against what the processor says by now.
+ * - A pool forgets settled events; only what is too young for that must be there.
+ * - Where there are several, an event may have come to more than one of them, and each delivers
+ *   it: that is at least once. One of them that has done with it is enough; what each has written
+ *   must be right all the same.
  */
 import { DAY } from '../../base/clock.js'
 import { inEachPool, type Books } from '../books.js'

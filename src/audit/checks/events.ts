@@ -33,8 +33,8 @@ const missingOf = (table: string, types: string): string => `
     WHERE m.type GLOB '${types}' AND x.context ->> m.moment IS NOT NULL
       AND (e.tenant, e.created_at) IS NOT (x.tenant, x.context ->> m.moment)`
 
-export const transitionsAreTold = byQuery({
-  name: 'transitions_are_told',
+export const everyTransitionHasEvent = byQuery({
+  name: 'every_transition_has_event',
   sentence: 'Every public transition has an event of its tenant, at its moment.',
   over: ['payouts', 'intents'],
   broken: `WITH ${PUBLIC_MOMENTS}
@@ -50,8 +50,8 @@ export const transitionsAreTold = byQuery({
         AND (e.tenant, e.created_at) IS NOT (x.tenant, x.context ->> 'refundFailedAt')`,
 })
 
-export const nothingElseIsTold = byQuery({
-  name: 'nothing_else_is_told',
+export const noOrphanEvents = byQuery({
+  name: 'no_orphan_events',
   sentence: 'Every event tells a transition that has been, once.',
   over: ['events'],
   broken: `WITH ${PUBLIC_MOMENTS}

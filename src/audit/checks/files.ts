@@ -1,8 +1,8 @@
 /**
  * The files themselves: what SQLite says of them, and whether their texts can be read.
  *
- * F1. These come first: an index that has lost a row, or a context that is no JSON, makes every
- *     other answer doubtful.
+ * - These come first: an index that has lost a row, or a context that is no JSON, makes every
+ *   other answer doubtful.
  */
 import type { Books } from '../books.js'
 import { byQuery, type Check } from '../check.js'

@@ -1,14 +1,14 @@
 /**
  * Idempotency: the rows that keep a repeated request from moving money twice.
  *
- * I1. A key is looked for by the first eight bytes of its digest; what is not among these prints
- *     counts as free. So a print that is lost is as bad as a row that is lost.
+ * - A key is looked for by the first eight bytes of its digest; what is not among these prints
+ *   counts as free. So a print that is lost is as bad as a row that is lost.
  */
 import type { Books } from '../books.js'
 import { byQuery, type Check, type Finding } from '../check.js'
 
-export const keysLeadSomewhere = byQuery({
-  name: 'keys_lead_somewhere',
+export const idempotencyRowsResolve = byQuery({
+  name: 'idempotency_rows_resolve',
   sentence: 'Every kept request names an entity that is there, and a kept answer speaks of it.',
   over: ['idempotency'],
   broken: `
@@ -47,18 +47,18 @@ interface KeyRow {
 
 const KEYS = `
   SELECT sequence, key, entity FROM idempotency WHERE sequence > ? ORDER BY sequence LIMIT ?`
-const PRINTS = `
+const FINGERPRINTS = `
   SELECT first, lower(hex(prints)) AS prints FROM idempotency_prints
     WHERE first > ? ORDER BY first LIMIT ?`
-const PRINT_BYTES = 8
-const PRINT_DIGITS = 2 * PRINT_BYTES
+const FINGERPRINT_BYTES = 8
+const FINGERPRINT_DIGITS = 2 * FINGERPRINT_BYTES
 
 export const keysAreFoundAgain: Check = {
   name: 'keys_are_found_again',
   sentence: 'Kept requests count from 1 without a gap, and each has the print it is looked for by.',
   reads: [],
   run: async (books) => {
-    const prints = printsOf(books)
+    const prints = fingerprintsOf(books)
     let rows = 0
     const keys = books.pages<KeyRow>(KEYS, [0], ({ sequence }) => [sequence])
     for await (const page of keys) {
@@ -66,7 +66,7 @@ export const keysAreFoundAgain: Check = {
         rows += 1
         const next = await prints.next()
         const found = next.done === true ? 'no print' : `${next.value} at ${sequence}`
-        const expected = `${printOf(key)} at ${rows}`
+        const expected = `${fingerprintOf(key)} at ${rows}`
         if (found !== expected) return { rows, broken: { entity, found, expected } }
       }
     }
@@ -82,21 +82,23 @@ const afterTheLast = (rows: number, isEnd: boolean): Finding =>
 /**
  * The prints in the order of their sequences, in hex; a gap between two rows of them is one, too.
  */
-async function* printsOf(books: Books): AsyncGenerator<string> {
-  interface PrintsRow {
+async function* fingerprintsOf(books: Books): AsyncGenerator<string> {
+  interface FingerprintsRow {
     readonly first: number
     readonly prints: string
   }
   let next = 1
-  for await (const page of books.pages<PrintsRow>(PRINTS, [0], ({ first }) => [first])) {
+  for await (const page of books.pages<FingerprintsRow>(FINGERPRINTS, [0], ({ first }) => [
+    first,
+  ])) {
     for (const { first, prints } of page) {
       for (; next < first; next++) yield 'nothing'
-      for (let at = 0; at < prints.length; at += PRINT_DIGITS, next++) {
-        yield prints.slice(at, at + PRINT_DIGITS)
+      for (let at = 0; at < prints.length; at += FINGERPRINT_DIGITS, next++) {
+        yield prints.slice(at, at + FINGERPRINT_DIGITS)
       }
     }
   }
 }
 
-const printOf = (key: string): string =>
-  Buffer.from(key, 'base64url').toString('hex', 0, PRINT_BYTES)
+const fingerprintOf = (key: string): string =>
+  Buffer.from(key, 'base64url').toString('hex', 0, FINGERPRINT_BYTES)

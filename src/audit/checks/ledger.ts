@@ -1,7 +1,7 @@
 /**
  * The ledger by itself: every sum and every balance worked out again from its entries.
  *
- * L1. The only number that is believed is an entry's amount. Sums are bigint, never SQL's.
+ * - The only number that is believed is an entry's amount. Sums are bigint, never SQL's.
  */
 import type { Books } from '../books.js'
 import { amountOf, type Broken, type Check } from '../check.js'
@@ -48,19 +48,19 @@ interface LedgerCheck {
   readonly name: string
   readonly sentence: string
   /** A judge that is shown every posting, and asked once more at the end. */
-  readonly judge: (books: Books) => {
+  readonly evaluator: (books: Books) => {
     posting(lines: readonly Entry[]): Broken | null
     end?(): Promise<Broken | null>
   }
 }
 
-function overPostings({ name, sentence, judge }: LedgerCheck): Check {
+function overPostings({ name, sentence, evaluator }: LedgerCheck): Check {
   return {
     name,
     sentence,
     reads: [],
     run: async (books) => {
-      const { posting, end } = judge(books)
+      const { posting, end } = evaluator(books)
       let rows = 0
       for await (const lines of postings(books)) {
         rows += lines.length
@@ -88,7 +88,7 @@ function addTo(sums: Map<string, bigint>, key: string, amount: bigint): bigint {
 export const postingsSumToZero = overPostings({
   name: 'postings_sum_to_zero',
   sentence: 'The lines of a posting are of one tenant and entity and sum to zero in each currency.',
-  judge: () => ({
+  evaluator: () => ({
     posting: (lines) => {
       const sums = new Map<string, bigint>()
       for (const { account, amount } of lines) addTo(sums, currencyOf(account), amount)
@@ -111,7 +111,7 @@ export const postingsSumToZero = overPostings({
 export const nothingIsOverdrawn = overPostings({
   name: 'nothing_is_overdrawn',
   sentence: 'After no posting is less than nothing available (prefund) or reserved.',
-  judge: () => {
+  evaluator: () => {
     const sums = new Map<string, bigint>()
     return {
       posting: (lines) => {
@@ -132,7 +132,7 @@ export const nothingIsOverdrawn = overPostings({
 export const runningBalancesFollow = overPostings({
   name: 'running_balances_follow',
   sentence: 'The balance written beside an entry is the one before on its account plus its amount.',
-  judge: () => {
+  evaluator: () => {
     const sums = new Map<string, bigint>()
     return {
       posting: (lines) => {
@@ -155,7 +155,7 @@ const ACCOUNTS = `
 export const balancesRecompute = overPostings({
   name: 'balances_recompute',
   sentence: "An account's balance is the sum of its entries.",
-  judge: (books) => {
+  evaluator: (books) => {
     const sums = new Map<string, bigint>()
     return {
       posting: (lines) => {

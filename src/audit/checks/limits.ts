@@ -1,10 +1,10 @@
 /**
  * Limits: what is counted against a user is what the user has confirmed.
  *
- * L1. A confirmation counts in its local day and month (both corridors are at UTC+7 all year), and
- *     no more once it has failed or was cancelled.
- * L2. There are as many counters as users and days. They are compared a part at a time, the parts
- *     being told apart by a digest of the key, so that memory does not grow with them.
+ * - A confirmation counts in its local day and month (both corridors are at UTC+7 all year), and
+ *   no more once it has failed or was cancelled.
+ * - There are as many counters as users and days. They are compared a part at a time, the parts
+ *   being told apart by a digest of the key, so that memory does not grow with them.
  */
 import { hash } from 'node:crypto'
 import { HOUR, instant, plus, toRfc3339 } from '../../base/clock.js'

@@ -1,7 +1,7 @@
 /**
  * The postings of every entity: those of the path it has gone, with its own amounts, and no other.
  *
- * P1. This is the accountant's page once more, in the auditor's own words.
+ * - This is the accountant's page once more, in the auditor's own words.
  */
 import { amountOf, type Check } from '../check.js'
 
@@ -263,16 +263,16 @@ function pathInWords(tenant: string, path: readonly Posting[]): string {
 const inWords = (plan: string, at: number, lines: readonly string[]): string =>
   `${plan} at ${at}: ${[...lines].sort().join(', ')}`
 
-export const payoutsArePostedAsLived = overPaths<PayoutRow>({
-  name: 'payouts_are_posted_as_lived',
+export const payoutPostingsMatchLifecycle = overPaths<PayoutRow>({
+  name: 'payout_postings_match_lifecycle',
   sentence: 'A payout has exactly the postings of its path, with its own amounts and moments.',
   table: 'payouts',
   select: PAYOUTS,
   pathOf: pathOfPayout,
 })
 
-export const intentsArePostedAsLived = overPaths<IntentRow>({
-  name: 'intents_are_posted_as_lived',
+export const intentPostingsMatchLifecycle = overPaths<IntentRow>({
+  name: 'intent_postings_match_lifecycle',
   sentence: 'An intent has exactly the postings of its path, with its quote and its moments.',
   table: 'intents',
   select: INTENTS,

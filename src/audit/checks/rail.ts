@@ -1,10 +1,10 @@
 /**
  * The rail's own log against the books: money left once where we say so, and nowhere else.
  *
- * R1. What does not fit is allowed only where a person knows of it: there is a discrepancy, or an
- *     operator has settled the payment by hand and said where the evidence lies.
- * R2. The rail's snapshot is the later one. What the processor has ended must be there; what the
- *     rail has done since is not held against anybody.
+ * - What does not fit is allowed only where a person knows of it: there is a discrepancy, or an
+ *   operator has settled the payment by hand and said where the evidence lies.
+ * - The rail's snapshot is the later one. What the processor has ended must be there; what the
+ *   rail has done since is not held against anybody.
  */
 import { byQuery, type Broken, type Check } from '../check.js'
 
@@ -33,17 +33,17 @@ const inWords = `i.state || ', executed ' || i.executions || ' times: ' || i.pur
 
 export const railLogIsThere: Check = {
   name: 'rail_log_is_there',
-  sentence: 'Once a payment was handed over, there is a log of the rail to hold it against.',
+  sentence: 'Once a payment was submitted, there is a log of the rail to hold it against.',
   reads: [],
   run: async (books) => {
     const rows = (await books.count('payouts')) + (await books.count('intents'))
     if (books.has('rail')) return { rows, broken: null }
-    const [handedOver] = await books.all<{ id: string }>(`
+    const [submitted] = await books.all<{ id: string }>(`
       SELECT id FROM payouts WHERE context ->> 'handedOverAt' IS NOT NULL
       UNION ALL
       SELECT id FROM intents WHERE context ->> 'handedOverAt' IS NOT NULL LIMIT 1`)
-    if (handedOver === undefined) return { rows, broken: null }
-    const { id: entity } = handedOver
+    if (submitted === undefined) return { rows, broken: null }
+    const { id: entity } = submitted
     return { rows, broken: { entity, found: 'no rail.db', expected: "the rail's log" } }
   },
 }
@@ -97,7 +97,7 @@ export const openPaidAtMostOnce = byQuery({
 
 export const instructionsWereOrdered = byQuery({
   name: 'instructions_were_ordered',
-  sentence: 'Every instruction at the rail was handed over by an entity, to the account it shows.',
+  sentence: 'Every instruction at the rail was submitted by an entity, to the account it shows.',
   reads: ['rail'],
   over: ['rail.instructions'],
   broken: `
@@ -131,8 +131,8 @@ export const instructionsCameUnchanged = byQuery({
       FROM rail.discrepancies r WHERE NOT ${isKnown('r.instruction')}`,
 })
 
-export const givenBackCameBack = byQuery({
-  name: 'given_back_came_back',
+export const reversalsHaveRailReturn = byQuery({
+  name: 'reversals_have_rail_return',
   sentence: 'What is reversed or refunded has come back to the rail.',
   reads: ['rail'],
   over: ['payouts', 'intents'],
@@ -143,7 +143,7 @@ export const givenBackCameBack = byQuery({
         AND NOT ${isKnown('o.id')}`,
 })
 
-/** Returned, and the news of it taken in, while the books of that instant have it paid. */
+/** Returned, and the reports of it taken in, while the books of that instant have it paid. */
 const RETURNED = `
   SELECT i.id FROM rail.instructions i
     LEFT JOIN payouts p ON p.id = i.id LEFT JOIN intents t ON t.id = i.id
@@ -163,8 +163,8 @@ const STILL_PAID = `
 /**
  * The one check that asks the other way round, so it needs what the processor says after the rail.
  */
-export const cameBackIsGivenBack: Check = {
-  name: 'came_back_is_given_back',
+export const railReturnsAreRefunded: Check = {
+  name: 'rail_returns_are_refunded',
   sentence: 'Money that the rail has told us is back was booked back.',
   reads: ['rail'],
   run: async (books) => {

@@ -1,9 +1,9 @@
 /**
  * Secrets and account numbers: sealed at rest, and in no other text.
  *
- * S1. The rail's log knows the account numbers in clear; that is how they are looked for here.
- * S2. A master key that is noted as empty may be gone: what is sealed with it would be lost.
- * S3. What a partner writes into texts of its own (references, metadata, names) is the partner's.
+ * - The rail's log knows the account numbers in clear; that is how they are looked for here.
+ * - A master key that is noted as empty may be gone: what is sealed with it would be lost.
+ * - What a partner writes into texts of its own (references, metadata, names) is the partner's.
  */
 import { byQuery } from '../check.js'
 

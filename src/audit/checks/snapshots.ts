@@ -1,12 +1,12 @@
 /**
  * Payouts and intents by themselves: columns, states, the moments they have passed, whose they are.
  *
- * S1. The lives are those that the design allows, each written out.
+ * - The lives are those that the design allows, each written out.
  */
 import { byQuery } from '../check.js'
 
-export const columnsRepeatTheContext = byQuery({
-  name: 'columns_repeat_the_context',
+export const denormalizedColumnsMatch = byQuery({
+  name: 'denormalized_columns_match',
   sentence: 'The columns an entity is found by say what its context says.',
   over: ['payouts', 'intents'],
   broken: `

@@ -1,8 +1,8 @@
 /**
  * The chains in which a user's intents are found.
  *
- * U1. A chain is entered by the print that stands for the user: two prints for one user would make
- *     two chains of which one is lost.
+ * - A chain is entered by the print that stands for the user: two prints for one user would make
+ *   two chains of which one is lost.
  */
 import type { Books } from '../books.js'
 import type { Check, Finding } from '../check.js'
@@ -15,14 +15,14 @@ interface LinkRow {
   readonly place: number
   readonly id: string
   readonly before: number
-  readonly print: string
+  readonly fingerprint: string
   /** Null: there is no such intent. */
   readonly user: string | null
 }
 
 const LINKS = `
   SELECT u.first, j.key AS place, j.value ->> 0 AS id, j.value ->> 1 AS before,
-         hex(substr(u.prints, 8 * j.key + 1, 8)) AS print,
+         hex(substr(u.prints, 8 * j.key + 1, 8)) AS fingerprint,
          i.tenant || ' ' || (i.context ->> 'userId') AS user
     FROM intent_users u, json_each(u.links) j LEFT JOIN intents i ON i.id = j.value ->> 0
     WHERE u.first >= ?1 AND (u.first > ?1 OR j.key > ?2)
@@ -35,20 +35,20 @@ export const usersFindTheirIntents: Check = {
   reads: [],
   needsEveryRow: true,
   run: async (books) => {
-    const lasts = new Map<string, { readonly number: number; readonly print: string }>()
+    const lasts = new Map<string, { readonly number: number; readonly fingerprint: string }>()
     let rows = 0
     let firstLinked: string | undefined
     const pages = books.pages<LinkRow>(LINKS, [0, -1], ({ first, place }) => [first, place])
     for await (const page of pages) {
-      for (const { first, place, id, before, print, user } of page) {
+      for (const { first, place, id, before, fingerprint, user } of page) {
         rows += 1
         firstLinked ??= id
-        const last = lasts.get(user ?? '') ?? { number: 0, print }
+        const last = lasts.get(user ?? '') ?? { number: 0, fingerprint }
         const isThere = user === null ? 'no intent' : 'an intent'
-        const found = `${isThere}, ${first + place} after ${before} by ${print}`
-        const expected = `an intent, ${rows} after ${last.number} by ${last.print}`
+        const found = `${isThere}, ${first + place} after ${before} by ${fingerprint}`
+        const expected = `an intent, ${rows} after ${last.number} by ${last.fingerprint}`
         if (found !== expected) return { rows, broken: { entity: id, found, expected } }
-        lasts.set(user ?? '', { number: rows, print })
+        lasts.set(user ?? '', { number: rows, fingerprint })
       }
     }
     return whole(rows, await since(books, firstLinked))

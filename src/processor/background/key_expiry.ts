@@ -1,13 +1,13 @@
 /**
  * Revokes signing keys for good when their overlap with a newer key ends.
  *
- * - The end itself is judged by the clock (memory/directory_entries); within a second it is on disk
+ * - The end itself is judged by the clock (cache/tenant_directory); within a second it is on disk
  *   and at the gateways, and a clock that is set back does not undo it.
  */
 import { SECOND, type Clock } from '../../base/clock.js'
-import { expireKeys, hasExpiredKeys } from '../commands/key_revoke.js'
+import { expireKeys, hasExpiredKeys } from '../commands/partners/key_revoke.js'
 import type { Pipeline } from '../cycle/pipeline.js'
-import type { Memory } from '../memory/memory.js'
+import type { Memory } from '../cache/memory.js'
 
 export interface KeyExpiry {
   start(): void
@@ -28,7 +28,7 @@ export function createKeyExpiry({ clock, memory, pipeline }: KeyExpiryDependenci
     if (isUnderWay || !hasExpiredKeys(memory.keys.values(), clock.now())) return
     isUnderWay = true
     pipeline.submit({
-      lane: 'ours',
+      queueKey: 'ours',
       command: expireKeys(),
       deadline: null,
       signedBy: null,

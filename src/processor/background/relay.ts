@@ -4,16 +4,16 @@
  * Owns: which events still have to be published, and when to publish one again. Does not own: the
  * events table (store), the connection (bus/nats), when an event is settled (the pool reports it).
  *
- * R1. Events go out as they are committed, without a look at the disk, while the bus takes them.
- * R2. Memory is bounded. What does not fit, or is not known to be stored, is read again from the
- *     outbox: there an event stays open until its outcome is recorded, so forgetting one here
- *     loses nothing.
- * R3. While catching up, new events are not queued: they are in the outbox, behind those being
- *     read.
- * R4. The same event may be published more than once. The stream drops what it saw within its
- *     window, the pool the rest.
- * R5. An event that stays open is published again after 1, 2, 4, 8… minutes, each time under a new
- *     message id: the stream may have lost it, and its window would drop an id it knows.
+ * - Events go out as they are committed, without a look at the disk, while the bus takes them.
+ * - Memory is bounded. What does not fit, or is not known to be stored, is read again from the
+ *   outbox: there an event stays open until its outcome is recorded, so forgetting one here
+ *   loses nothing.
+ * - While catching up, new events are not queued: they are in the outbox, behind those being
+ *   read.
+ * - The same event may be published more than once. The stream drops what it saw within its
+ *   window, the pool the rest.
+ * - An event that stays open is published again after 1, 2, 4, 8… minutes, each time under a new
+ *   message id: the stream may have lost it, and its window would drop an id it knows.
  */
 import { MINUTE, SECOND, type Clock, type Instant } from '../../base/clock.js'
 import type { Logger } from '../../base/log.js'
@@ -71,7 +71,7 @@ export function createRelay({ bus, openEvents, clock, log }: RelayOptions): Rela
     const last = events.at(-1)
     if (last === undefined) return
     lastPushed = last.position
-    if (behind) return // R3
+    if (behind) return
     for (const event of events) waiting.push(event)
     if (waiting.length > WAITING_MAX) fallBehind(last.position)
     else publishWaiting()
@@ -169,7 +169,7 @@ interface SweeperOptions {
 }
 
 /**
- * R5. A round walks over all open events; one is due when its number has grown since the round
+ * - A round walks over all open events; one is due when its number has grown since the round
  * before.
  */
 function createSweeper({ read, publishAll, clock }: SweeperOptions) {

@@ -1,20 +1,20 @@
 /**
  * Wakes actors whose time has come.
  *
- * Owns: asking the store who is due, and submitting them. Does not own: what a wake-up does
- * (commands/wake).
+ * Owns: asking the store who is due, and submitting them. Does not own: what a timer does
+ * (rail_reports/timer_fire).
  *
- * T1. A timer is a column of its actor's row (`due_at`), so it can not be lost, doubled or outlive
- *     a change.
- * T2. An actor is submitted once at a time, however often the store names it.
- * T3. One that can not be woken, as its row is damaged, is left alone until a restart: it is told,
- *     and all others go on.
+ * - A timer is a column of its actor's row (`due_at`), so it cannot be lost, doubled or outlive
+ *   a change.
+ * - An actor is submitted once at a time, however often the store names it.
+ * - One that cannot be resumed, as its row is damaged, is left alone until a restart: it is told,
+ *   and all others go on.
  */
 import { SECOND, type Clock } from '../../base/clock.js'
 import type { Logger } from '../../base/log.js'
 import type { Store } from '../../store/store.js'
 import type { Command } from '../cycle/command.js'
-import { wakeIntent, wakePayout } from '../commands/wake.js'
+import { fireIntentTimer, firePayoutTimer } from '../commands/rail_reports/timer_fire.js'
 import type { Pipeline } from '../cycle/pipeline.js'
 
 /** How late a timer may be. */
@@ -22,8 +22,8 @@ const LOOK_EVERY_MS = SECOND / 4
 const BATCH = 1_000
 
 export interface Timers {
-  /** Those that can not be woken. */
-  readonly setAside: number
+  /** Those that cannot be resumed. */
+  readonly corruptActors: number
   start(): void
   stop(): Promise<void>
 }
@@ -38,34 +38,34 @@ export interface TimersDependencies {
 }
 
 export function createTimers({ clock, store, pipeline, log, pause }: TimersDependencies): Timers {
-  const underWay = new Set<string>()
-  let setAside = 0
+  const pending = new Set<string>()
+  let corruptActors = 0
   let running = false
   let loop: Promise<void> = Promise.resolve()
 
   const submit = (id: string, command: Command): void => {
-    if (underWay.has(id)) return
-    underWay.add(id)
+    if (pending.has(id)) return
+    pending.add(id)
     pipeline.submit({
-      lane: 'ours',
+      queueKey: 'ours',
       command,
       deadline: null,
       signedBy: null,
       reply: (answer) => {
-        if (answer.ok || answer.code !== 'internal_error') return void underWay.delete(id)
-        setAside += 1
-        log.error({ entity: id }, 'it can not be woken, and is left alone until a restart')
+        if (answer.ok || answer.code !== 'internal_error') return void pending.delete(id)
+        corruptActors += 1
+        log.error({ entity: id }, 'actor snapshot is corrupt; quarantined until restart')
       },
     })
   }
 
   const look = async (): Promise<void> => {
     const now = clock.now()
-    const atMost = BATCH + setAside // those stay due for ever, and come first
+    const atMost = BATCH + corruptActors // those stay due for ever, and come first
     const intents = await store.due('intents', now, atMost)
     const payouts = await store.due('payouts', now, atMost)
-    for (const id of intents) submit(id, wakeIntent(id))
-    for (const id of payouts) submit(id, wakePayout(id))
+    for (const id of intents) submit(id, fireIntentTimer(id))
+    for (const id of payouts) submit(id, firePayoutTimer(id))
   }
 
   const run = async (): Promise<void> => {
@@ -76,8 +76,8 @@ export function createTimers({ clock, store, pipeline, log, pause }: TimersDepen
   }
 
   return {
-    get setAside() {
-      return setAside
+    get corruptActors() {
+      return corruptActors
     },
     start: () => {
       running = true

@@ -1,42 +1,46 @@
 /**
  * Steps a payout and turns what follows into rows and orders of the same commit.
  *
- * V1. The caller has refused whatever can be refused; from here on it succeeds or the process
- *     stops. An account number that does not open throws before anything has changed.
+ * - The caller has refused whatever can be refused; from here on it succeeds or the process
+ *   stops. An account number that does not open throws before anything has changed.
  */
 import { assert, unreachable } from '../../base/assert.js'
-import type { Consequence } from '../../../actors/consequence.js'
+import type { MachineOutput } from '../../../actors/output.js'
 import type { PayoutEvent } from '../../../actors/payout/context.js'
 import { payoutView } from '../../../actors/payout/view.js'
 import { postPayout } from './books.js'
-import type { Desk } from '../cycle/command.js'
-import { publishEvent } from './events.js'
-import type { LivePayout } from '../memory/memory.js'
-import { accountOfPayout, instructPayout, queryOf } from './orders.js'
+import type { CommandContext } from '../cycle/command.js'
+import { publishEvent } from './event_publish.js'
+import type { LivePayout } from '../cache/memory.js'
+import { accountOfPayout, instructPayout, queryOf } from './rail_instructions.js'
 
-export function advancePayout(desk: Desk, live: LivePayout, event: PayoutEvent): void {
+export function advancePayout(ctx: CommandContext, live: LivePayout, event: PayoutEvent): void {
   const before = live.context
-  const account = mayInstruct(desk, live, event) ? accountOfPayout(desk, before) : null
-  desk.memory.payoutHost.open(live)
-  desk.group.changes += 1 // memory changes from here on: what throws now stops the process
-  const consequences = desk.memory.payoutHost.send(live, event)
-  if (live.context === before && consequences.length === 0) return
-  for (const consequence of consequences) follow(desk, live, consequence, account)
-  stagePayout(desk, live)
+  const account = mayInstruct(ctx, live, event) ? accountOfPayout(ctx, before) : null
+  ctx.memory.payoutHost.open(live)
+  ctx.batch.changes += 1 // memory changes from here on: what throws now stops the process
+  const outputs = ctx.memory.payoutHost.send(live, event)
+  if (live.context === before && outputs.length === 0) return
+  for (const output of outputs) applyOutput(ctx, live, output, account)
+  stagePayout(ctx, live)
 }
 
 /** Whether an instruction may follow. */
-function mayInstruct({ railUp }: Desk, { state, context }: LivePayout, { type }: PayoutEvent) {
+function mayInstruct(
+  { railUp }: CommandContext,
+  { state, context }: LivePayout,
+  { type }: PayoutEvent,
+) {
   if (type === 'approve') return railUp && state === 'created'
   if (state !== 'processing') return false
-  return type === 'notFound' || (type === 'wake' && railUp && context.handedOverAt === undefined)
+  return type === 'notFound' || (type === 'timer' && railUp && context.handedOverAt === undefined)
 }
 
-/** Keeps the actor's snapshot with the group under way. */
-export function stagePayout(desk: Desk, live: LivePayout): void {
+/** Keeps the actor's snapshot with the batch under way. */
+export function stagePayout(ctx: CommandContext, live: LivePayout): void {
   const { context, state } = live
-  desk.memory.payouts.put(context.id, live, desk.group.number)
-  desk.group.stage('payouts', context.id, {
+  ctx.memory.payouts.set(context.id, live, ctx.batch.number)
+  ctx.batch.stage('payouts', context.id, {
     id: context.id,
     tenant: context.tenant,
     state,
@@ -47,35 +51,35 @@ export function stagePayout(desk: Desk, live: LivePayout): void {
   })
 }
 
-export function publishPayout(desk: Desk, live: LivePayout, event: string): void {
+export function publishPayout(ctx: CommandContext, live: LivePayout, event: string): void {
   const { context, state } = live
-  publishEvent(desk, context.tenant, context.id, event, {
-    payout: payoutView(state, context, desk.rules.brand),
+  publishEvent(ctx, context.tenant, context.id, event, {
+    payout: payoutView(state, context, ctx.rules.brand),
   })
 }
 
-function follow(
-  desk: Desk,
+function applyOutput(
+  ctx: CommandContext,
   live: LivePayout,
-  consequence: Consequence,
+  output: MachineOutput,
   account: string | null,
 ): void {
   const { context } = live
-  switch (consequence.type) {
+  switch (output.type) {
     case 'post':
-      return postPayout(desk, context, consequence.plan)
+      return postPayout(ctx, context, output.plan)
     case 'publish':
-      return publishPayout(desk, live, consequence.event)
+      return publishPayout(ctx, live, output.event)
     case 'instruct':
       assert(account !== null, 'an account was opened before its instruction')
-      return void desk.group.orders.push(instructPayout(context, account ?? ''))
+      return void ctx.batch.instructions.push(instructPayout(context, account ?? ''))
     case 'query':
-      return void desk.group.orders.push(queryOf(context))
+      return void ctx.batch.instructions.push(queryOf(context))
     case 'recall':
     case 'useLimits':
     case 'releaseLimits':
-      throw new Error(`broken invariant: a payout does not ${consequence.type}`)
+      throw new Error(`broken invariant: a payout does not ${output.type}`)
     default:
-      return unreachable(consequence)
+      return unreachable(output)
   }
 }

@@ -1,32 +1,32 @@
 /**
  * Beneficiaries: what their commands, and payouts to new ones, have in common.
  *
- * Owns: which values are valid, who can be paid, the row, its place in memory and in the group, the
+ * Owns: which values are valid, who can be paid, the row, its place in memory and in the batch, the
  * public view.
- * Does not own: the changes (commands/beneficiary_*, commands/payout_create).
+ * Does not own: the changes (commands/beneficiary_*, payouts/payout_create).
  *
- * B1. The account number is sealed before it is staged; only its last four characters are ever
- *     shown.
- * B2. Name and bank code have the form that a rail reads: an instruction with others would never be
- *     answered. That is asked of what is stored as well, before money is reserved or let go.
+ * - The account number is sealed before it is staged; only its last four characters are ever
+ *   shown.
+ * - Name and bank code have the form that a rail reads: an instruction with others would never be
+ *   answered. That is asked of what is stored as well, before money is reserved or let go.
  */
-import { ACCOUNT_NUMBER, BANK_CODE_MAX, BENEFICIARY_NAME_MAX } from '../../base/bounds.js'
+import { ACCOUNT_NUMBER, BANK_CODE_MAX, BENEFICIARY_NAME_MAX } from '../../base/constants.js'
 import { toRfc3339, instant } from '../../base/clock.js'
 import { newId, type BeneficiaryId, type TenantId } from '../../base/ids.js'
 import { isWithin } from '../../base/text.js'
 import { isCountry } from '../../money/country.js'
 import { currencyOf } from '../../money/currency.js'
-import { isText } from '../../rails/forms.js'
+import { isText } from '../../rails/wire_validators.js'
 import type { NewBeneficiary__Output as NewBeneficiary } from '../../../protos/types/causeway/v1/NewBeneficiary.js'
 import type { Row } from '../../store/tables.js'
-import type { Desk } from '../cycle/command.js'
-import { beneficiaryAccountPlace } from './orders.js'
+import type { CommandContext } from '../cycle/command.js'
+import { beneficiaryAccountPlace } from './rail_instructions.js'
 
 export type BeneficiaryRow = Row<'beneficiaries'>
 
 /** The row of a new beneficiary, or null when something in it is not valid. */
 export function beneficiaryRow(
-  { now, random, vault }: Desk,
+  { now, random, vault }: CommandContext,
   tenant: TenantId,
   given: NewBeneficiary,
 ): BeneficiaryRow | null {
@@ -66,9 +66,9 @@ const isReadable = (row: Pick<BeneficiaryRow, 'name' | 'bank_code'>): boolean =>
 export const takesPayouts = (row: BeneficiaryRow): boolean =>
   row.status === 'active' && isReadable(row)
 
-export function stageBeneficiary({ memory, group }: Desk, row: BeneficiaryRow): void {
-  memory.beneficiaries.put(row.id, row, group.number)
-  group.stage('beneficiaries', row.id, row)
+export function stageBeneficiary({ memory, batch }: CommandContext, row: BeneficiaryRow): void {
+  memory.beneficiaries.set(row.id, row, batch.number)
+  batch.stage('beneficiaries', row.id, row)
 }
 
 export function beneficiaryView(row: BeneficiaryRow): object {

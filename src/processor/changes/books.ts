@@ -5,7 +5,7 @@
  * not own: the plans and the rules of balances (ledger), money that comes in or is set aside
  * without a payment (changes/funds).
  *
- * B1. `can…` is asked among the refusals; after it the posting must succeed.
+ * - `can…` is asked among the refusals; after it the posting must succeed.
  */
 import { assert } from '../../base/assert.js'
 import type { TenantId } from '../../base/ids.js'
@@ -17,8 +17,8 @@ import { money } from '../../money/money.js'
 import type { IntentContext } from '../../../actors/intent/context.js'
 import type { PayoutContext } from '../../../actors/payout/context.js'
 import { watchBalances } from './balance_alerts.js'
-import type { Desk } from '../cycle/command.js'
-import type { Memory } from '../memory/memory.js'
+import type { CommandContext } from '../cycle/command.js'
+import type { Memory } from '../cache/memory.js'
 
 export const balanceOf = (
   memory: Memory,
@@ -27,32 +27,40 @@ export const balanceOf = (
   kind: AccountKind,
 ): bigint => memory.balances.get(accountKey(tenant, currency, kind)) ?? 0n
 
-export const canPostIntent = (desk: Desk, context: IntentContext, plan: PlanName): boolean =>
-  tryLines(desk, linesOf(plan, context.tenant, partsOfIntent(context))).ok
+export const canPostIntent = (
+  ctx: CommandContext,
+  context: IntentContext,
+  plan: PlanName,
+): boolean => tryLines(ctx, linesOf(plan, context.tenant, partsOfIntent(context))).ok
 
-export function postIntent(desk: Desk, context: IntentContext, plan: PlanName): void {
-  postLines(desk, plan, context.id, linesOf(plan, context.tenant, partsOfIntent(context)))
+export function postIntent(ctx: CommandContext, context: IntentContext, plan: PlanName): void {
+  postLines(ctx, plan, context.id, linesOf(plan, context.tenant, partsOfIntent(context)))
 }
 
-export const canPostPayout = (desk: Desk, context: PayoutContext, plan: PlanName): boolean =>
-  tryLines(desk, linesOf(plan, context.tenant, partsOfPayout(context))).ok
+export const canPostPayout = (
+  ctx: CommandContext,
+  context: PayoutContext,
+  plan: PlanName,
+): boolean => tryLines(ctx, linesOf(plan, context.tenant, partsOfPayout(context))).ok
 
-export function postPayout(desk: Desk, context: PayoutContext, plan: PlanName): void {
-  postLines(desk, plan, context.id, linesOf(plan, context.tenant, partsOfPayout(context)))
+export function postPayout(ctx: CommandContext, context: PayoutContext, plan: PlanName): void {
+  postLines(ctx, plan, context.id, linesOf(plan, context.tenant, partsOfPayout(context)))
 }
 
 /** What posting them would do; nothing is changed. */
-export const tryLines = ({ memory }: Desk, lines: readonly PostingLine[]): PostingOutcome =>
-  post((account) => memory.balances.get(account) ?? 0n, lines)
+export const tryLines = (
+  { memory }: CommandContext,
+  lines: readonly PostingLine[],
+): PostingOutcome => post((account) => memory.balances.get(account) ?? 0n, lines)
 
 export function postLines(
-  desk: Desk,
+  ctx: CommandContext,
   plan: PlanName,
   entity: string,
   lines: readonly PostingLine[],
 ): void {
-  const { memory, group, now } = desk
-  const outcome = tryLines(desk, lines)
+  const { memory, batch, now } = ctx
+  const outcome = tryLines(ctx, lines)
   assert(outcome.ok, `${plan} was checked before it was posted`)
   memory.lastPosting += 1
   const posting = memory.lastPosting
@@ -60,7 +68,7 @@ export function postLines(
   for (const [index, { account, amount }] of lines.entries()) {
     const balance = (running.get(account) ?? memory.balances.get(account) ?? 0n) + amount
     running.set(account, balance)
-    group.stage('entries', `${posting}.${index}`, {
+    batch.stage('entries', `${posting}.${index}`, {
       posting,
       line: index + 1,
       account,
@@ -74,9 +82,9 @@ export function postLines(
   }
   for (const [account, balance] of outcome.after) {
     memory.balances.set(account, balance)
-    group.stage('accounts', account, { id: account, balance })
+    batch.stage('accounts', account, { id: account, balance })
   }
-  watchBalances(desk, outcome.after.keys(), posting)
+  watchBalances(ctx, outcome.after.keys(), posting)
 }
 
 /** Whose money is on the account; null when it is ours. */

@@ -1,13 +1,13 @@
 /**
  * Changes to the directory: partners, signing keys and webhook endpoints.
  *
- * Owns: their place in memory and in the group. Does not own: their forms
- * (memory/directory_entries), telling the watchers (services/directory).
+ * Owns: their place in memory and in the batch. Does not own: their forms
+ * (cache/tenant_directory), telling the watchers (servers/directory_stream).
  *
- * D1. A change is told to the watchers only after its commit.
+ * - A change is told to the watchers only after its commit.
  */
 import { partsOfTenant, type TenantId } from '../../base/ids.js'
-import type { Desk } from '../cycle/command.js'
+import type { CommandContext } from '../cycle/command.js'
 import {
   endpointRow,
   keyRow,
@@ -15,27 +15,30 @@ import {
   type EndpointEntry,
   type KeyEntry,
   type PartnerEntry,
-} from '../memory/directory_entries.js'
-import type { Memory } from '../memory/memory.js'
+} from '../cache/tenant_directory.js'
+import type { Memory } from '../cache/memory.js'
 
 /** True also when there is no such partner. */
 export const isSuspended = (memory: Memory, tenant: TenantId): boolean =>
   memory.partners.get(partsOfTenant(tenant).partner)?.suspended ?? true
 
-export function stagePartner({ memory, group }: Desk, partner: PartnerEntry): void {
+export function stagePartner({ memory, batch }: CommandContext, partner: PartnerEntry): void {
   memory.partners.set(partner.id, partner)
-  group.changedPartners.add(partner.id)
-  group.stage('partners', partner.id, partnerRow(partner))
+  batch.changedPartners.add(partner.id)
+  batch.stage('partners', partner.id, partnerRow(partner))
 }
 
-export function stageKey({ memory, group, vault }: Desk, key: KeyEntry): void {
+export function stageKey({ memory, batch, vault }: CommandContext, key: KeyEntry): void {
   memory.keys.set(key.id, key)
-  group.changedPartners.add(partsOfTenant(key.tenant).partner)
-  group.stage('signingKeys', key.id, keyRow(key, vault))
+  batch.changedPartners.add(partsOfTenant(key.tenant).partner)
+  batch.stage('signingKeys', key.id, keyRow(key, vault))
 }
 
-export function stageEndpoint({ memory, group, vault }: Desk, endpoint: EndpointEntry): void {
+export function stageEndpoint(
+  { memory, batch, vault }: CommandContext,
+  endpoint: EndpointEntry,
+): void {
   memory.endpoints.set(endpoint.id, endpoint)
-  group.changedEndpoints.add(endpoint.id)
-  group.stage('endpoints', endpoint.id, endpointRow(endpoint, vault))
+  batch.changedEndpoints.add(endpoint.id)
+  batch.stage('endpoints', endpoint.id, endpointRow(endpoint, vault))
 }

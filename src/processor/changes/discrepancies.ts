@@ -2,13 +2,14 @@
  * Discrepancies: what a rail said that does not fit our books.
  *
  * Owns: their identity, their rows and entries in `suspense`, how operators see them. Does not own:
- * what counts as odd (commands/rail_news), how a person settles one (commands/discrepancy_resolve).
+ * what counts as odd (rail_reports/rail_report_apply), how a person settles one
+ * (rail_reports/discrepancy_resolve).
  *
- * D1. The same words about the same instruction are one discrepancy, however often and by whichever
- *     way they come.
- * D2. Words about money that moved are posted under the discrepancy's id, once. Where the posting
- *     does not fit, and where nobody knows whose instruction it was, the row alone stands.
- * D3. No account number is kept, nor anything that one could be guessed from.
+ * - The same words about the same instruction are one discrepancy, however often and by whichever
+ *   way they come.
+ * - Words about money that moved are posted under the discrepancy's id, once. Where the posting
+ *   does not fit, and where nobody knows whose instruction it was, the row alone stands.
+ * - No account number is kept, nor anything that one could be guessed from.
  */
 import { hash } from 'node:crypto'
 import { instant, toRfc3339 } from '../../base/clock.js'
@@ -17,7 +18,7 @@ import { currencyOf } from '../../money/currency.js'
 import { money, toWire, type Money } from '../../money/money.js'
 import type { RailReport } from '../../rails/rail.js'
 import type { Row } from '../../store/tables.js'
-import type { Desk } from '../cycle/command.js'
+import type { CommandContext } from '../cycle/command.js'
 import { refusalOfSuspense, suspend, type SuspensePlan } from './funds.js'
 
 /** What a return says between the lines: the instruction was executed before. */
@@ -28,15 +29,15 @@ export const executionIn = (report: RailReport & { status: 'returned' }): RailRe
 
 /** @param tenant whose instruction it is; null when nobody knows */
 export function recordDiscrepancy(
-  desk: Desk,
+  ctx: CommandContext,
   tenant: TenantId | null,
   report: RailReport,
   reason: string,
 ): void {
   const id = idOf(report)
-  if (desk.memory.discrepancyIds.has(id)) return
-  const posting = tenant === null ? null : postingOf(desk, tenant, report)
-  stageDiscrepancy(desk, {
+  if (ctx.memory.discrepancyIds.has(id)) return
+  const posting = tenant === null ? null : postingOf(ctx, tenant, report)
+  stageDiscrepancy(ctx, {
     id,
     tenant,
     entity: report.id,
@@ -45,22 +46,25 @@ export function recordDiscrepancy(
     plan: posting?.plan ?? null,
     currency: posting?.amount.currency ?? null,
     amount: posting?.amount.minor ?? null,
-    at: desk.now,
+    at: ctx.now,
     resolved_at: null,
     settlement: null,
   })
-  if (tenant !== null && posting !== null) suspend(desk, tenant, { ...posting, entity: id })
+  if (tenant !== null && posting !== null) suspend(ctx, tenant, { ...posting, entity: id })
 }
 
-export function stageDiscrepancy({ memory, group }: Desk, row: Row<'discrepancies'>): void {
+export function stageDiscrepancy(
+  { memory, batch }: CommandContext,
+  row: Row<'discrepancies'>,
+): void {
   memory.discrepancyIds.add(row.id)
-  memory.discrepancies.put(row.id, row, group.number)
-  group.stage('discrepancies', row.id, row)
+  memory.discrepancies.set(row.id, row, batch.number)
+  batch.stage('discrepancies', row.id, row)
 }
 
 /** How the words are posted; null: they tell of no money, or the books have no room. */
 function postingOf(
-  desk: Desk,
+  ctx: CommandContext,
   tenant: TenantId,
   report: RailReport,
 ): { readonly plan: SuspensePlan; readonly amount: Money } | null {
@@ -69,7 +73,7 @@ function postingOf(
   if (currency === undefined) return null
   const amount = money(currency, report.amount)
   const plan = report.status === 'executed' ? 'discrepancy_paid' : 'discrepancy_returned'
-  return refusalOfSuspense(desk, tenant, plan, amount) === null ? { plan, amount } : null
+  return refusalOfSuspense(ctx, tenant, plan, amount) === null ? { plan, amount } : null
 }
 
 function idOf(report: RailReport): string {

@@ -1,8 +1,8 @@
 /**
- * The operators' log: who did what to whom, why, and on what evidence. Written in the commit of the
- * action.
+ * The operators' log: who did what to which payee, why, and on what evidence. Written in the commit
+ * of the action.
  */
-import type { Desk } from '../cycle/command.js'
+import type { CommandContext } from '../cycle/command.js'
 
 export interface Actor {
   readonly name: string
@@ -16,13 +16,13 @@ export const isEvidence = (text: string): boolean =>
   text.trim() !== '' && text.length <= EVIDENCE_MAX
 
 export function logAction(
-  { group, now }: Desk,
+  { batch, now }: CommandContext,
   actor: Actor,
   action: string,
   subject: string,
   evidence: string | null = null,
 ): void {
-  group.stage('operatorLog', `${group.changes}`, {
+  batch.stage('operatorLog', `${batch.changes}`, {
     at: now,
     actor: actor.name,
     reason: actor.reason,

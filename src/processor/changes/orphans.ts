@@ -2,7 +2,7 @@
  * Orphan executions in decisions: which payment is equal to one, and how one is kept.
  *
  * Owns: what counts as equal, the keyed digest of a destination, the view for operators. Does not
- * own: who adds and resolves them (commands/orphan_add, commands/orphan_resolve), what a held
+ * own: who adds and resolves them (operators/orphan_add, operators/orphan_resolve), what a held
  * payment waits for (the machines).
  *
  * - Equal are environment, kind, destination, amount, currency and reference. What the rail's
@@ -13,9 +13,9 @@ import { instant, toRfc3339 } from '../../base/clock.js'
 import { environmentOf, type TenantId } from '../../base/ids.js'
 import { toWire } from '../../money/money.js'
 import type { Instruction, Purpose } from '../../rails/rail.js'
-import type { Desk } from '../cycle/command.js'
+import type { CommandContext } from '../cycle/command.js'
 import type { Vault } from '../keys/vault.js'
-import type { Orphan } from '../memory/orphan_index.js'
+import type { Orphan } from '../cache/orphan_index.js'
 
 export interface Details {
   readonly purpose: Purpose
@@ -27,7 +27,7 @@ export interface Details {
 
 /** An open orphan execution that may be this payment's own; undefined: there is none. */
 export function orphanEqualTo(
-  { memory, vault }: Desk,
+  { memory, vault }: CommandContext,
   tenant: TenantId,
   { currency, amount }: Pick<Instruction, 'currency' | 'amount'>,
   detailsOf: () => Details,
@@ -56,9 +56,9 @@ const isEqual = (told: string | null, wanted: string): boolean => told === null 
 export const destinationDigest = (vault: Vault, account: string): string =>
   vault.digest(`orphan destination ${account.replace(/[\s-]/g, '').toUpperCase()}`)
 
-export function stageOrphan({ memory, group }: Desk, orphan: Orphan): void {
+export function stageOrphan({ memory, batch }: CommandContext, orphan: Orphan): void {
   memory.orphans.set(orphan)
-  group.stage('orphans', orphan.instruction, orphan)
+  batch.stage('orphans', orphan.instruction, orphan)
 }
 
 /** For operators. */

@@ -4,18 +4,18 @@
  * Owns: who may see an endpoint, which values are valid, the public view. Does not own: changes
  * (commands/webhook_endpoint_*), delivering (the webhook pool).
  *
- * W1. A deleted endpoint, one of another tenant and one that never was are the same: none.
- * W2. Which address may be called is the sender's question, at every call; here only the form is
- *     checked, and that production is called over TLS.
+ * - A deleted endpoint, one of another tenant and one that never was are the same: none.
+ * - Which address may be called is the sender's question, at every call; here only the form is
+ *   checked, and that production is called over TLS.
  */
-import { ENDPOINT_DESCRIPTION_MAX, WEBHOOK_URL_MAX } from '../../base/bounds.js'
+import { ENDPOINT_DESCRIPTION_MAX, WEBHOOK_URL_MAX } from '../../base/constants.js'
 import { instant, toRfc3339, type Instant } from '../../base/clock.js'
 import { isEventFilter } from '../../base/event_types.js'
 import { environmentOf, type EndpointId, type TenantId } from '../../base/ids.js'
 import { isWithin } from '../../base/text.js'
-import { API_VERSION } from './events.js'
-import type { EndpointEntry } from '../memory/directory_entries.js'
-import type { Memory } from '../memory/memory.js'
+import { API_VERSION } from './event_publish.js'
+import type { EndpointEntry } from '../cache/tenant_directory.js'
+import type { Memory } from '../cache/memory.js'
 
 export function endpointOf(
   memory: Memory,

@@ -2,8 +2,8 @@
  * The rows a batch of commands asks for. What memory holds already is not asked for again.
  */
 import type { Found, Wanted } from '../../store/store.js'
-import { printOf } from '../memory/key_index.js'
-import type { Memory } from '../memory/memory.js'
+import { fingerprintOf } from '../cache/idempotency_index.js'
+import type { Memory } from '../cache/memory.js'
 
 export interface Needs {
   intent(id: string): void
@@ -18,8 +18,8 @@ export interface Needs {
 export interface NeedsOfBatch extends Needs {
   isEmpty(): boolean
   wanted(): Wanted
-  /** Puts what was found on the shelves, and that the rest does not exist. */
-  learn(found: Found): void
+  /** Puts what was found on the row caches, and that the rest does not exist. */
+  fill(found: Found): void
 }
 
 export function createNeeds(memory: Memory): NeedsOfBatch {
@@ -38,7 +38,7 @@ export function createNeeds(memory: Memory): NeedsOfBatch {
     beneficiary: (id) => void (memory.beneficiaries.get(id) === undefined && beneficiaries.add(id)),
     idempotency: (key) => {
       if (memory.idempotency.get(key) !== undefined) return
-      const candidates = memory.keyIndex.candidates(printOf(key))
+      const candidates = memory.keyIndex.candidates(fingerprintOf(key))
       if (candidates.length > 0) idempotency.set(key, candidates)
     },
     usage: (key) => void (memory.usage.get(key) === undefined && usage.add(key)),
@@ -54,27 +54,27 @@ export function createNeeds(memory: Memory): NeedsOfBatch {
       fxQuotes: [...fxQuotes],
       discrepancies: [...discrepancies],
     }),
-    learn: (found) => {
+    fill: (found) => {
       for (const row of found.intents) {
-        memory.intents.learn(row.id, memory.intentHost.restore(row))
+        memory.intents.fill(row.id, memory.intentHost.restore(row))
       }
       for (const row of found.payouts) {
-        memory.payouts.learn(row.id, memory.payoutHost.restore(row))
+        memory.payouts.fill(row.id, memory.payoutHost.restore(row))
       }
-      for (const row of found.beneficiaries) memory.beneficiaries.learn(row.id, row)
+      for (const row of found.beneficiaries) memory.beneficiaries.fill(row.id, row)
       for (const row of found.idempotency) {
-        if (idempotency.has(row.key)) memory.idempotency.learn(row.key, row)
+        if (idempotency.has(row.key)) memory.idempotency.fill(row.key, row)
       }
-      for (const row of found.usage) memory.usage.learn(row.key, BigInt(row.used))
-      for (const row of found.fxQuotes) memory.fxQuotes.learn(row.id, row)
-      for (const row of found.discrepancies) memory.discrepancies.learn(row.id, row)
-      for (const id of intents) memory.intents.learn(id, null)
-      for (const id of payouts) memory.payouts.learn(id, null)
-      for (const id of beneficiaries) memory.beneficiaries.learn(id, null)
-      for (const key of idempotency.keys()) memory.idempotency.learn(key, null)
-      for (const key of usage) memory.usage.learn(key, null)
-      for (const id of fxQuotes) memory.fxQuotes.learn(id, null)
-      for (const id of discrepancies) memory.discrepancies.learn(id, null)
+      for (const row of found.usage) memory.usage.fill(row.key, BigInt(row.used))
+      for (const row of found.fxQuotes) memory.fxQuotes.fill(row.id, row)
+      for (const row of found.discrepancies) memory.discrepancies.fill(row.id, row)
+      for (const id of intents) memory.intents.fill(id, null)
+      for (const id of payouts) memory.payouts.fill(id, null)
+      for (const id of beneficiaries) memory.beneficiaries.fill(id, null)
+      for (const key of idempotency.keys()) memory.idempotency.fill(key, null)
+      for (const key of usage) memory.usage.fill(key, null)
+      for (const id of fxQuotes) memory.fxQuotes.fill(id, null)
+      for (const id of discrepancies) memory.discrepancies.fill(id, null)
     },
   }
 }

@@ -4,33 +4,39 @@
  * Owns: the order of things. Does not own: what a command decides (commands/), the disk (store),
  * the wire (services/).
  *
- * P1. Nothing is answered, sent to the rail or published before the group it was decided in is on
- *     disk. A read decided on a staged change waits for that change's commit in the same way.
- * P2. Groups are committed in the order they were decided, one at a time; while one is under way
- *     the next gathers, so groups grow with load by themselves.
- * P3. A commit that fails has an unknown outcome: nothing of it is answered, and the process stops
- *     and recovers from disk.
- * P4. A command that throws before it changed anything is answered as an error, and a corrupt row
- *     that it met is named and counted; one that throws half-way stops the process.
- * P5. One batch at a time is prefetched and decided; eviction happens only between two of them
- *     (shelf, H3).
+ * - Nothing is answered, sent to the rail or published before the batch it was decided in is on
+ *   disk. A read decided on a staged change waits for that change's commit in the same way.
+ * - Batches are committed in the order they were decided, one at a time; while one is under way
+ *   the next gathers, so batches grow with load by themselves.
+ * - A commit that fails has an unknown outcome: nothing of it is answered, and the process stops
+ *   and recovers from disk.
+ * - A command that throws before it changed anything is answered as an error, and a corrupt row
+ *   that it met is named and counted; one that throws half-way stops the process.
+ * - One batch at a time is prefetched and decided; eviction happens only between two of them
+ *   (row cache, H3).
  */
 import { newFingerprint } from '../../auth/fingerprint.js'
-import { BATCH_MAX, GROUP_MAX, NONCE_WINDOW_MS, QUEUE_MAX, SLICE_MAX } from '../../base/bounds.js'
+import {
+  BATCH_MAX,
+  COMMIT_BATCH_MAX,
+  NONCE_WINDOW_MS,
+  QUEUE_MAX,
+  DECIDE_CHUNK_MAX,
+} from '../../base/constants.js'
 import { instant, type Clock, type Instant } from '../../base/clock.js'
 import { createFairQueue } from '../../base/fair_queue.js'
 import { CorruptRow } from '../../base/corrupt_row.js'
 import type { ErrorCode } from '../../base/errors.js'
 import type { Logger } from '../../base/log.js'
 import type { Random } from '../../base/random.js'
-import type { RailOrder } from '../../rails/rail.js'
+import type { RailInstruction } from '../../rails/rail.js'
 import type { Store, StoredEvent } from '../../store/store.js'
 import type { Rules } from './rules.js'
-import type { Desk, Lane, Work } from './command.js'
+import type { CommandContext, QueueKey, Work } from './command.js'
 import { refuse } from './answer.js'
-import { createGroup, type Forgetting, type Group } from './group.js'
-import { isActiveKey } from '../memory/directory_entries.js'
-import { evict, type Memory } from '../memory/memory.js'
+import { createCommitBatch, type Forgetting, type CommitBatch } from './commit_batch.js'
+import { isActiveKey } from '../cache/tenant_directory.js'
+import { evict, type Memory } from '../cache/memory.js'
 import { createNeeds } from './needs.js'
 import type { Vault } from '../keys/vault.js'
 
@@ -43,8 +49,12 @@ export interface PipelineDependencies {
   readonly rules: Rules
   readonly log: Logger
   /** Gives the event loop a turn. */
-  readonly turn: () => Promise<void>
-  readonly rail: { up(): boolean; downForMs(): number; send(orders: readonly RailOrder[]): void }
+  readonly yieldToEventLoop: () => Promise<void>
+  readonly rail: {
+    up(): boolean
+    downForMs(): number
+    send(instructions: readonly RailInstruction[]): void
+  }
   /** Takes committed events, in order. */
   readonly publish: (events: readonly StoredEvent[]) => void
   /** Told which directory entries a commit changed. */
@@ -60,10 +70,10 @@ export interface Pipeline {
   submit(work: Work): void
   /** Resolves when all that was submitted has been released. */
   idle(): Promise<void>
-  readonly measures: PipelineMeasures
+  readonly metrics: PipelineMetrics
 }
 
-export interface PipelineMeasures {
+export interface PipelineMetrics {
   commands: number
   commits: number
   dropped: number
@@ -77,16 +87,16 @@ export interface PipelineMeasures {
 const FORGET_EVERY_COMMITS = 64
 
 export function createPipeline(dependencies: PipelineDependencies): Pipeline {
-  const { clock, store, memory, log, turn } = dependencies
-  const queue = createFairQueue<Lane, Work>()
-  let gathering = createGroup(1)
-  let committedGroup = 0
+  const { clock, store, memory, log, yieldToEventLoop } = dependencies
+  const queue = createFairQueue<QueueKey, Work>()
+  let gathering = createCommitBatch(1)
+  let committedBatch = 0
   let deciding = false
   let committing = false
   let stopped = false
   let idleWaiters: (() => void)[] = []
-  const print = newFingerprint()
-  const measures: PipelineMeasures = {
+  const scratch = newFingerprint()
+  const metrics: PipelineMetrics = {
     commands: 0,
     commits: 0,
     dropped: 0,
@@ -98,27 +108,27 @@ export function createPipeline(dependencies: PipelineDependencies): Pipeline {
 
   const submit = (work: Work): void => {
     if (stopped) return
-    if (queue.size >= QUEUE_MAX && work.lane !== 'ours') {
-      measures.refusedFull += 1
+    if (queue.size >= QUEUE_MAX && work.queueKey !== 'ours') {
+      metrics.refusedFull += 1
       work.reply(refuse('configuration_error'))
       return
     }
-    queue.add(work.lane, work)
+    queue.add(work.queueKey, work)
     if (!deciding) void decideAll().catch((error: unknown) => stop('the cycle broke', error))
   }
 
   const decideAll = async (): Promise<void> => {
     deciding = true
-    await turn() // whatever else this turn of the event loop brings joins the batch
+    await yieldToEventLoop() // whatever else this turn of the event loop brings joins the batch
     while (queue.size > 0 && !stopped) {
-      evict(memory, committedGroup)
+      evict(memory, committedBatch)
       const batch = queue.take(BATCH_MAX)
       await prefetch(batch)
-      for (let start = 0; start < batch.length && !stopped; start += SLICE_MAX) {
-        if (gathering.changes > GROUP_MAX) await groupHasRoom()
-        decideSlice(batch, start, Math.min(start + SLICE_MAX, batch.length))
+      for (let start = 0; start < batch.length && !stopped; start += DECIDE_CHUNK_MAX) {
+        if (gathering.changes > COMMIT_BATCH_MAX) await batchHasRoom()
+        decideChunk(batch, start, Math.min(start + DECIDE_CHUNK_MAX, batch.length))
         startCommit()
-        await turn()
+        await yieldToEventLoop()
       }
     }
     deciding = false
@@ -136,49 +146,49 @@ export function createPipeline(dependencies: PipelineDependencies): Pipeline {
         }
       }
       if (needs.isEmpty()) return
-      needs.learn(await store.load(needs.wanted()))
+      needs.fill(await store.load(needs.wanted()))
     }
   }
 
-  const decideSlice = (batch: readonly Work[], start: number, end: number): void => {
+  const decideChunk = (batch: readonly Work[], start: number, end: number): void => {
     const now = clock.now()
-    const desk: Desk = {
+    const ctx: CommandContext = {
       now,
       random: dependencies.random,
       railUp: dependencies.rail.up(),
       railDownForMs: dependencies.rail.downForMs(),
       memory,
-      group: gathering,
+      batch: gathering,
       vault: dependencies.vault,
       rules: dependencies.rules,
     }
-    for (let i = start; i < end && !stopped; i++) decideOne(batch[i]!, desk)
+    for (let i = start; i < end && !stopped; i++) decideOne(batch[i]!, ctx)
   }
 
-  const decideOne = (work: Work, desk: Desk): void => {
-    if (work.deadline !== null && desk.now > work.deadline) {
-      measures.dropped += 1
+  const decideOne = (work: Work, ctx: CommandContext): void => {
+    if (work.deadline !== null && ctx.now > work.deadline) {
+      metrics.dropped += 1
       return work.reply(refuse('timeout'))
     }
-    measures.commands += 1
-    const group = desk.group
-    const fault = work.signedBy === null ? null : signatureFault(work.signedBy, work, desk)
-    if (fault !== null) return group.addReply(work.reply, refuse(fault))
+    metrics.commands += 1
+    const commitBatch = ctx.batch
+    const fault = work.signedBy === null ? null : signatureFault(work.signedBy, work, ctx)
+    if (fault !== null) return commitBatch.addReply(work.reply, refuse(fault))
     if (mustWait(work)) {
-      measures.refusedDiskLow += 1
-      return group.addReply(work.reply, refuse('configuration_error'))
+      metrics.refusedDiskLow += 1
+      return commitBatch.addReply(work.reply, refuse('configuration_error'))
     }
     if (memory.recovery !== null && work.command.allowedInRecovery !== true) {
-      measures.refusedInRecovery += 1
-      return group.addReply(work.reply, refuse('configuration_error'))
+      metrics.refusedInRecovery += 1
+      return commitBatch.addReply(work.reply, refuse('configuration_error'))
     }
-    const before = group.changes
+    const before = commitBatch.changes
     try {
-      group.addReply(work.reply, work.command.decide(desk))
+      commitBatch.addReply(work.reply, work.command.decide(ctx))
     } catch (error) {
-      if (group.changes !== before) return stop(`${work.command.name} failed half-way`, error)
+      if (commitBatch.changes !== before) return stop(`${work.command.name} failed half-way`, error)
       noteFailure(error, work.command.name)
-      group.addReply(work.reply, refuse('internal_error'))
+      commitBatch.addReply(work.reply, refuse('internal_error'))
     }
   }
 
@@ -194,31 +204,31 @@ export function createPipeline(dependencies: PipelineDependencies): Pipeline {
    * While the disk is almost full callers only read; the nonces of their reads take little. What is
    * under way, and operators, have the reserve.
    */
-  const mustWait = ({ lane, command }: Work): boolean =>
-    lane !== 'ours' && command.allowedInRecovery !== true && dependencies.diskIsLow()
+  const mustWait = ({ queueKey, command }: Work): boolean =>
+    queueKey !== 'ours' && command.allowedInRecovery !== true && dependencies.diskIsLow()
 
   /**
-   * Burns the nonce, or says why the call goes no further. Its gateway may not have heard yet that
-   * the key is revoked. A full table must not make honest calls look like replays.
+   * Consumes the nonce, or says why the call goes no further. Its gateway may not have heard yet
+   * that the key is revoked. A full table must not make honest calls look like replays.
    */
   const signatureFault = (
     { keyId, nonce }: NonNullable<Work['signedBy']>,
-    { lane }: Work,
-    desk: Desk,
+    { queueKey }: Work,
+    ctx: CommandContext,
   ): ErrorCode | null => {
     const { nonces } = memory
     const key = memory.keys.get(keyId)
-    if (key === undefined || key.tenant !== lane) return 'authentication_failed'
-    if (!isActiveKey(key, desk.now)) return 'authentication_failed'
-    if (nonces.isFull(desk.now)) return 'configuration_error'
-    nonces.fingerprint(key.tenant, nonce, print)
-    if (!nonces.add(print, desk.now)) return 'authentication_failed'
-    desk.group.addNonce(print)
+    if (key === undefined || key.tenant !== queueKey) return 'authentication_failed'
+    if (!isActiveKey(key, ctx.now)) return 'authentication_failed'
+    if (nonces.isFull(ctx.now)) return 'configuration_error'
+    nonces.fingerprint(key.tenant, nonce, scratch)
+    if (!nonces.add(scratch, ctx.now)) return 'authentication_failed'
+    ctx.batch.addNonce(scratch)
     return null
   }
 
   let roomWaiter: (() => void) | null = null
-  const groupHasRoom = (): Promise<void> =>
+  const batchHasRoom = (): Promise<void> =>
     new Promise((resolve) => {
       roomWaiter = () => {
         roomWaiter = null
@@ -229,10 +239,10 @@ export function createPipeline(dependencies: PipelineDependencies): Pipeline {
   const startCommit = (): void => {
     if (committing || stopped) return
     if (!gathering.hasRows() && !gathering.hasReplies()) return
-    const group = gathering
-    gathering = createGroup(group.number + 1)
+    const commitBatch = gathering
+    gathering = createCommitBatch(commitBatch.number + 1)
     committing = true
-    void commit(group).then(
+    void commit(commitBatch).then(
       () => {
         committing = false
         startCommit()
@@ -242,14 +252,14 @@ export function createPipeline(dependencies: PipelineDependencies): Pipeline {
     )
   }
 
-  const commit = async (group: Group): Promise<void> => {
-    if (group.hasRows()) {
+  const commit = async (commitBatch: CommitBatch): Promise<void> => {
+    if (commitBatch.hasRows()) {
       const now = clock.now()
-      await store.commit(group.toCommit(now, forgetting(now)))
-      measures.commits += 1
+      await store.commit(commitBatch.toCommit(now, forgetting(now)))
+      metrics.commits += 1
     }
-    committedGroup = group.number
-    release(group)
+    committedBatch = commitBatch.number
+    release(commitBatch)
   }
 
   /**
@@ -258,18 +268,18 @@ export function createPipeline(dependencies: PipelineDependencies): Pipeline {
    * the oldest are looked at, and those would stand before all that come later.
    */
   const forgetting = (now: Instant): Forgetting | null => {
-    if (measures.commits % FORGET_EVERY_COMMITS !== 0) return null
+    if (metrics.commits % FORGET_EVERY_COMMITS !== 0) return null
     const { nonces } = memory
     const before = instant(Math.min(now - 2 * NONCE_WINDOW_MS, nonces.heldSince()))
     return { before, after: nonces.heldUntil() }
   }
 
-  const release = (group: Group): void => {
-    group.sendReplies()
-    if (group.orders.length > 0) dependencies.rail.send(group.orders)
-    if (group.events.length > 0) dependencies.publish(group.events)
-    if (group.changedPartners.size + group.changedEndpoints.size > 0) {
-      dependencies.directoryChanged(group.changedPartners, group.changedEndpoints)
+  const release = (commitBatch: CommitBatch): void => {
+    commitBatch.sendReplies()
+    if (commitBatch.instructions.length > 0) dependencies.rail.send(commitBatch.instructions)
+    if (commitBatch.events.length > 0) dependencies.publish(commitBatch.events)
+    if (commitBatch.changedPartners.size + commitBatch.changedEndpoints.size > 0) {
+      dependencies.directoryChanged(commitBatch.changedPartners, commitBatch.changedEndpoints)
     }
     roomWaiter?.()
   }
@@ -292,6 +302,6 @@ export function createPipeline(dependencies: PipelineDependencies): Pipeline {
     submit,
     idle: () =>
       isIdle() ? Promise.resolve() : new Promise((resolve) => void idleWaiters.push(resolve)),
-    measures,
+    metrics,
   }
 }

@@ -11,7 +11,7 @@ export interface Rules {
   readonly sessionTtlMs: number
   readonly quoteTtlMs: number
   readonly intentTtlMs: number
-  readonly handOverTtlMs: number
+  readonly railSubmitTtlMs: number
   readonly reviewTtlMs: number
   readonly duplicateWindowMs: number
   readonly spreadBps: number
@@ -26,7 +26,7 @@ export function rulesOf(given: Settings): Rules {
     sessionTtlMs: given.SESSION_TTL_S * SECOND,
     quoteTtlMs: given.QUOTE_TTL_S * SECOND,
     intentTtlMs: given.INTENT_TTL_S * SECOND,
-    handOverTtlMs: given.HANDOVER_TTL_S * SECOND,
+    railSubmitTtlMs: given.RAIL_SUBMIT_TTL_S * SECOND,
     reviewTtlMs: given.REVIEW_TTL_S * SECOND,
     duplicateWindowMs: given.DUPLICATE_SCAN_WINDOW_S * SECOND,
     spreadBps: given.SPREAD_BPS,

@@ -4,9 +4,9 @@
  * Owns: their form, `position.mac`. Does not own: the keys' origin (auth/master_key), what a
  * position means (queries).
  *
- * C1. A cursor opens only for the list it was made for: the same operation, tenant and filters
- *     (`place`).
- * C2. One that was altered, made elsewhere or spelt differently is none, whatever is wrong with it.
+ * - A cursor opens only for the list it was made for: the same operation, tenant and filters
+ *   (`place`).
+ * - One that was altered, made elsewhere or spelled differently is none, whatever is wrong with it.
  */
 import { createHmac, createSecretKey, timingSafeEqual, type KeyObject } from 'node:crypto'
 import { deriveKey, type MasterKeys } from '../../auth/master_key.js'

@@ -3,25 +3,25 @@
  *
  * Owns: which master keys are still needed, keeping what was derived from them once. Does not own:
  * the file (auth/master_key), what the keys are used for (vault), sealing the rest anew
- * (commands/secrets_reseal).
+ * (partners/secrets_reencrypt).
  *
- * R1. The key of request hashes is derived once, from the oldest master key of the first start, and
- *     kept: an idempotency key never expires, so its hash must not change when master keys do.
- * R2. Every master key's token key is kept: a replay answers the session token of the first answer,
- *     byte for byte. Only those of master keys in the file verify.
- * R3. What is kept is sealed with the first master key at every start.
- * R4. A start without a master key that may have sealed something is refused, and so is one with a
- *     key of the same name and other bytes.
+ * - The key of request hashes is derived once, from the oldest master key of the first start, and
+ *   kept: an idempotency key never expires, so its hash must not change when master keys do.
+ * - Every master key's token key is kept: a replay answers the session token of the first answer,
+ *   byte for byte. Only those of master keys in the file verify.
+ * - What is kept is sealed with the first master key at every start.
+ * - A start without a master key that may have sealed something is refused, and so is one with a
+ *   key of the same name and other bytes.
  */
 import { createSecretBox, kidOf, open, seal, type SecretBox } from '../../auth/secret_box.js'
 import { deriveKey, type MasterKey, type MasterKeys } from '../../auth/master_key.js'
 import type { TokenSecret } from '../../auth/token.js'
-import { SESSION_TTL_MAX_S } from '../../base/bounds.js'
+import { SESSION_TTL_MAX_S } from '../../base/constants.js'
 import { instant, plus, SECOND, type Instant } from '../../base/clock.js'
 import type { Random } from '../../base/random.js'
 import type { KeyRows, Store } from '../../store/store.js'
 import type { Row } from '../../store/tables.js'
-import { createGroup, type Group } from '../cycle/group.js'
+import { createCommitBatch, type CommitBatch } from '../cycle/commit_batch.js'
 
 export interface Keyring {
   /** Of the file, the one that seals first. */
@@ -49,11 +49,11 @@ export async function openKeyring(
   const kept = openKept(rows, box)
   refuseOtherBytes(kept, masters)
 
-  const group = createGroup(0)
+  const batch = createCommitBatch(0)
   const all = new Map([...derivedKeys(masters), ...kept])
-  stageKept(group, all, rows, box)
-  stageMasterKeys(group, rows.masterKeys, masters, now)
-  if (group.hasRows()) await store.commit(group.toCommit(now, null))
+  stageKept(batch, all, rows, box)
+  stageMasterKeys(batch, rows.masterKeys, masters, now)
+  if (batch.hasRows()) await store.commit(batch.toCommit(now, null))
   return {
     masters,
     hashKey: all.get(HASH_KEY)!,
@@ -111,7 +111,7 @@ function derivedKeys(masters: MasterKeys): [string, Buffer][] {
 }
 
 function stageKept(
-  group: Group,
+  batch: CommitBatch,
   all: ReadonlyMap<string, Buffer>,
   { lastingKeys }: KeyRows,
   box: SecretBox,
@@ -122,13 +122,13 @@ function stageKept(
   for (const [id, key] of all) {
     if (current.has(id)) continue
     const sealed = seal(box, key.toString('base64url'), placeOf(id))
-    group.stage('lastingKeys', id, { id, sealed })
+    batch.stage('lastingKeys', id, { id, sealed })
   }
 }
 
 /** At the very first start nobody knows what older versions sealed, so every key counts. */
 function stageMasterKeys(
-  group: Group,
+  batch: CommitBatch,
   known: readonly Row<'masterKeys'>[],
   masters: MasterKeys,
   now: Instant,
@@ -143,7 +143,7 @@ function stageMasterKeys(
   }
   for (const row of noted.values()) {
     const next = row.kid === sealing ? row : { ...row, sealing_since: null }
-    if (!known.includes(next)) group.stage('masterKeys', row.kid, next)
+    if (!known.includes(next)) batch.stage('masterKeys', row.kid, next)
   }
 }
 

@@ -1,13 +1,13 @@
 /**
  * Master keys as operators see them.
  *
- * V1. A key can be removed from the file when nothing is sealed with it any more and no session
- *     token that it signed is alive.
+ * - A key can be removed from the file when nothing is sealed with it any more and no session
+ *   token that it signed is alive.
  */
 import { instant, toRfc3339 } from '../../base/clock.js'
 import type { Row } from '../../store/tables.js'
 import { othersTokensEndAt } from './keyring.js'
-import type { Memory } from '../memory/memory.js'
+import type { Memory } from '../cache/memory.js'
 import type { Vault } from './vault.js'
 
 /** The one that seals first, then by name. */

@@ -35,7 +35,7 @@ export interface Vault {
   sealAccount(account: string, place: string): string
   openAccount(sealed: string, place: string): string
   /** The same, sealed with the first master key. */
-  resealAccount(sealed: string, place: string): string
+  reencryptAccount(sealed: string, place: string): string
   /** Signing and webhook secrets. */
   sealSecret(secret: string, place: string): string
   openSecret(sealed: string, place: string): string
@@ -62,7 +62,7 @@ export function createVault(keyring: Keyring, random: Random): Vault {
     tokenSecrets: tokenSecrets.filter(({ kid }) => masterKids.includes(kid)),
     sealAccount: (account, place) => seal(accounts, account, place),
     openAccount,
-    resealAccount: (sealed, place) => seal(accounts, openAccount(sealed, place), place),
+    reencryptAccount: (sealed, place) => seal(accounts, openAccount(sealed, place), place),
     sealSecret: (secret, place) => seal(secrets, secret, place),
     openSecret: (sealed, place) => opened(secrets, sealed, place),
     hashRequest: (request) => requestHash(mac, request),

@@ -1,8 +1,8 @@
 /**
  * What moved a tenant's balances, newest first: the ledger's entries on its own two accounts.
  *
- * L1. An entry's number in the ledger counts everybody's postings, so it is not shown: the public
- *     id stands for it.
+ * - An entry's number in the ledger counts everybody's postings, so it is not shown: the public
+ *   id stands for it.
  */
 import { instant, toRfc3339 } from '../../base/clock.js'
 import type { TenantId } from '../../base/ids.js'
@@ -18,7 +18,7 @@ import type { Vault } from '../keys/vault.js'
 export function listBalanceTransactions(tenant: TenantId, request: PageRequest): Query {
   return {
     name: 'list_balance_transactions',
-    lane: tenant,
+    queueKey: tenant,
     run: async ({ lists, vault }) => {
       const page = pageOf(vault, `balance_transactions ${tenant}`, request)
       if (page === null) return refuse('invalid_request')

@@ -8,7 +8,7 @@ import type { Query } from './query.js'
 export function listBeneficiaries(tenant: TenantId, request: PageRequest): Query {
   return {
     name: 'list_beneficiaries',
-    lane: tenant,
+    queueKey: tenant,
     run: async ({ lists, vault }) => {
       const page = pageOf(vault, `beneficiaries ${tenant}`, request)
       if (page === null) return refuse('invalid_request')

@@ -18,11 +18,11 @@ export function listDeliveries(
   const { endpoint_id: endpoint } = request
   return {
     name: 'list_deliveries',
-    lane: tenant,
+    queueKey: tenant,
     run: async ({ vault }) => {
       const page = pageOf(vault, `deliveries ${tenant} ${endpoint}`, request)
       if (page === null) return refuse('invalid_request')
-      const found = await pools.askAll('deliveries', {
+      const found = await pools.requestAll('deliveries', {
         endpoint_id: endpoint,
         below_event: placeIn(page.after).event,
         limit: page.limit,

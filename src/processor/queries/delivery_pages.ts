@@ -1,12 +1,12 @@
 /**
  * Deliveries as several pools tell of them, as one list.
  *
- * Owns: merging pages, places in the list. Does not own: asking (services/delivery_desk), views.
+ * Owns: merging pages, places in the list. Does not own: asking (servers/webhook_control), views.
  *
- * P1. Newest event first; the place of a delivery is its event, then its endpoint.
- * P2. A page of one pool says nothing about what is behind its end. What others have behind that
- *     waits for the next page, so that nothing is passed over.
- * P3. A delivery that two pools made is shown once, as the later one has it.
+ * - Newest event first; the place of a delivery is its event, then its endpoint.
+ * - A page of one pool says nothing about what is behind its end. What others have behind that
+ *   waits for the next page, so that nothing is passed over.
+ * - A delivery that two pools made is shown once, as the later one has it.
  */
 import { BEHIND_ALL_IDS } from '../../base/ids.js'
 import type { DeliveryRecord__Output as DeliveryRecord } from '../../../protos/types/causeway/v1/DeliveryRecord.js'

@@ -1,6 +1,6 @@
 /** Has everything that failed since a moment tried again, at one endpoint. */
 import type { RecoverWebhookEndpoint__Output as RecoverWebhookEndpoint } from '../../../protos/types/causeway/v1/RecoverWebhookEndpoint.js'
-import { REDRIVE_MAX } from '../../base/bounds.js'
+import { REDRIVE_MAX } from '../../base/constants.js'
 import { instant, toRfc3339 } from '../../base/clock.js'
 import type { TenantId } from '../../base/ids.js'
 import { answer, refuse } from '../cycle/answer.js'
@@ -15,9 +15,9 @@ export function recoverEndpoint(
   const { endpoint_id, since } = request
   return {
     name: 'recover_endpoint',
-    lane: tenant,
+    queueKey: tenant,
     run: async () => {
-      const done = await pools.askAll('redrive', { endpoint_id, since, limit: REDRIVE_MAX })
+      const done = await pools.requestAll('redrive', { endpoint_id, since, limit: REDRIVE_MAX })
       if (!done.ok) return refuse(done.code)
       return answer({
         endpoint_id,

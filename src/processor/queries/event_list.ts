@@ -2,22 +2,22 @@
  * A tenant's events by their numbers: for those who would rather ask than be told, and for those
  * who were not reachable.
  *
- * E1. Numbers have no gap and are committed in their order, so whoever goes on from the last one
- *     misses none, also while new ones arrive.
- * E2. An event is shown as it is delivered: the stored text itself.
+ * - Numbers have no gap and are committed in their order, so whoever goes on from the last one
+ *   misses none, also while new ones arrive.
+ * - An event is shown as it is delivered: the stored text itself.
  */
-import { LIST_LIMIT_DEFAULT, LIST_LIMIT_MAX } from '../../base/bounds.js'
+import { LIST_LIMIT_DEFAULT, LIST_LIMIT_MAX } from '../../base/constants.js'
 import type { TenantId } from '../../base/ids.js'
 import type { ListEvents__Output as ListEvents } from '../../../protos/types/causeway/v1/ListEvents.js'
 import { answer, refuse } from '../cycle/answer.js'
 import { firstOf } from './page.js'
 import type { Query } from './query.js'
-import { WrittenView } from './written_view.js'
+import { RawJson } from './raw_json.js'
 
 export function listEvents(tenant: TenantId, request: ListEvents): Query {
   return {
     name: 'list_events',
-    lane: tenant,
+    queueKey: tenant,
     run: async ({ lists }) => {
       const limit = request.limit ?? LIST_LIMIT_DEFAULT
       const after = Number(request.after)
@@ -29,9 +29,7 @@ export function listEvents(tenant: TenantId, request: ListEvents): Query {
       const nextAfter = shown.at(-1)?.sequence ?? after
       const hasMore = shown.length < rows.length
       return answer(
-        new WrittenView(
-          `{"data":[${data.join()}],"next_after":${nextAfter},"has_more":${hasMore}}`,
-        ),
+        new RawJson(`{"data":[${data.join()}],"next_after":${nextAfter},"has_more":${hasMore}}`),
       )
     },
   }

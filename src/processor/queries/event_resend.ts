@@ -1,11 +1,11 @@
 /**
  * Has an event delivered anew.
  *
- * R1. The pool that knows the event does it; when none does, one of them takes the event from the
- *     outbox.
- * R2. What is under way, or not tried yet, is left alone: asked for twice, it is sent once.
+ * - The pool that knows the event does it; when none does, one of them takes the event from the
+ *   outbox.
+ * - What is under way, or not tried yet, is left alone: asked for twice, it is sent once.
  */
-import type { DeskEvent } from '../../../protos/types/causeway/v1/DeskEvent.js'
+import type { ControlEvent } from '../../../protos/types/causeway/v1/ControlEvent.js'
 import type { Resent__Output as Resent } from '../../../protos/types/causeway/v1/Resent.js'
 import type { ResendEvent__Output as ResendEvent } from '../../../protos/types/causeway/v1/ResendEvent.js'
 import { accepted, type Outcome } from '../../base/errors.js'
@@ -20,12 +20,15 @@ import { briefView } from './delivery_list.js'
 export function resendEvent(pools: WebhookPools, tenant: TenantId, request: ResendEvent): Query {
   return {
     name: 'resend_event',
-    lane: tenant,
+    queueKey: tenant,
     run: async ({ lists }) => {
       const event = await lists.event(tenant, request.event_id)
       if (event === undefined) return refuse('event_not_found')
-      const asked = { event: deskEvent(tenant, event), endpoint_id: request.endpoint_id ?? '' }
-      const resent = await askWhoKnows(pools, asked)
+      const resendRequest = {
+        event: controlEvent(tenant, event),
+        endpoint_id: request.endpoint_id ?? '',
+      }
+      const resent = await findHolder(pools, resendRequest)
       if (!resent.ok) return refuse(resent.code)
       const pages = resent.value.map(({ deliveries }) => ({ deliveries, more: false }))
       const { deliveries } = mergePages(pages, Number.POSITIVE_INFINITY)
@@ -34,19 +37,22 @@ export function resendEvent(pools: WebhookPools, tenant: TenantId, request: Rese
   }
 }
 
-async function askWhoKnows(
+async function findHolder(
   pools: WebhookPools,
-  asked: { readonly event: DeskEvent; readonly endpoint_id: string },
+  resendRequest: { readonly event: ControlEvent; readonly endpoint_id: string },
 ): Promise<Outcome<readonly Resent[]>> {
-  const answers = await pools.askAll('resend', { ...asked, take: pools.attending === 1 })
+  const answers = await pools.requestAll('resend', {
+    ...resendRequest,
+    take: pools.connectedPools === 1,
+  })
   if (!answers.ok) return answers
   const known = answers.value.filter((each) => each.known)
   if (known.length > 0) return accepted(known)
-  const taken = await pools.askOne('resend', { ...asked, take: true })
+  const taken = await pools.requestOne('resend', { ...resendRequest, take: true })
   return taken.ok ? accepted([taken.value]) : taken
 }
 
-const deskEvent = (tenant: TenantId, event: ListedEvent): DeskEvent => ({
+const controlEvent = (tenant: TenantId, event: ListedEvent): ControlEvent => ({
   id: event.id,
   tenant,
   type: event.type,

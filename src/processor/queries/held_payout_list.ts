@@ -11,7 +11,7 @@ import { contextIn, shapeOfViewed, viewed } from './readable.js'
 export function listHeldPayouts(request: PageRequest): Query {
   return {
     name: 'list_held_payouts',
-    lane: 'ours',
+    queueKey: 'ours',
     run: async (reading) => {
       const { lists, vault, brand } = reading
       const page = pageOf(vault, 'held_payouts', request)

@@ -1,13 +1,13 @@
 /**
- * An intent as operators see it: what it is, and all that is written down about it.
+ * An intent as operators see it: what it is, and details and history about it.
  *
- * S1. No account number beyond its mask, no token, no payload: what is shown may be pasted
- *     anywhere.
+ * - No account number beyond its mask, no token, no payload: what is shown may be pasted
+ *   anywhere.
  */
 import { toRfc3339 } from '../../base/clock.js'
 import type { IntentContext, IntentState } from '../../../actors/intent/context.js'
 import { intentView } from '../../../actors/intent/view.js'
-import type { EntityFile } from '../../store/entity_file.js'
+import type { EntityHistory } from '../../store/entity_history.js'
 import { answer, refuse } from '../cycle/answer.js'
 import type { Query } from './query.js'
 import { contextIn, viewed } from './readable.js'
@@ -16,7 +16,7 @@ import { timelineOf } from './timeline.js'
 export function showIntent(intentId: string): Query {
   return {
     name: 'show_intent',
-    lane: 'ours',
+    queueKey: 'ours',
     run: async (reading) => {
       const file = await reading.lists.entityFile('intents', intentId)
       if (file === undefined) return refuse('payment_intent_not_found')
@@ -26,16 +26,16 @@ export function showIntent(intentId: string): Query {
   }
 }
 
-function corruptView(file: EntityFile): object {
+function corruptView(file: EntityHistory): object {
   const { id, tenant, state } = file.entity
   const intent = { intent_id: id, status: state }
   return { tenant, intent, timeline: timelineOf(file), corrupt: true }
 }
 
-function viewOf(file: EntityFile): object {
+function viewOf(file: EntityHistory): object {
   const { id, tenant, state, context: json } = file.entity
   const context = contextIn<IntentContext>(id, JSON.parse(json))
-  const { userId, scanned, transactionId, handedOverAt } = context
+  const { userId, scanned, transactionId, handedOverAt: submittedAt } = context
   return {
     tenant,
     partner_user_id: userId,
@@ -43,7 +43,7 @@ function viewOf(file: EntityFile): object {
     merchant_name: scanned?.merchant.name,
     destination_masked: scanned?.destinationMasked,
     transaction_id: transactionId,
-    handed_over_at: handedOverAt === undefined ? undefined : toRfc3339(handedOverAt),
+    submitted_at: submittedAt === undefined ? undefined : toRfc3339(submittedAt),
     timeline: timelineOf(file),
   }
 }

@@ -1,12 +1,12 @@
 /**
  * Pages: what a caller asks of a list, and the answer's shape.
  *
- * G1. A page reads one row more than it shows: whether there is a next page is known without
- *     counting.
- * G2. A page of long rows ends early, behind its first row at the earliest. The next one begins
- *     behind the last row that it shows.
+ * - A page reads one row more than it shows: whether there is a next page is known without
+ *   counting.
+ * - A page of long rows ends early, behind its first row at the earliest. The next one begins
+ *   behind the last row that it shows.
  */
-import { LIST_LIMIT_DEFAULT, LIST_LIMIT_MAX, PAGE_BYTES } from '../../base/bounds.js'
+import { LIST_LIMIT_DEFAULT, LIST_LIMIT_MAX, PAGE_BYTES } from '../../base/constants.js'
 import { answer, type Answer } from '../cycle/answer.js'
 import type { Vault } from '../keys/vault.js'
 

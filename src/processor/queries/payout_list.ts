@@ -1,10 +1,10 @@
 /**
  * A tenant's payouts, newest first, by any filters of the contract.
  *
- * L1. Ids grow with time, so a bound in time is a bound of ids.
- * L2. Partners poll the first page; those behind a cursor are walked once, and not kept.
+ * - Ids grow with time, so a bound in time is a bound of ids.
+ * - Partners poll the first page; those behind a cursor are walked once, and not kept.
  */
-import { REFERENCE_MAX } from '../../base/bounds.js'
+import { REFERENCE_MAX } from '../../base/constants.js'
 import { BEHIND_ALL_IDS, leastIdAt, type TenantId } from '../../base/ids.js'
 import { isWithin } from '../../base/text.js'
 import type { PayoutContext, PayoutState } from '../../../actors/payout/context.js'
@@ -15,14 +15,14 @@ import { answer, refuse } from '../cycle/answer.js'
 import { jsonBytes, pageOf, pageView, type Shape } from './page.js'
 import type { Query, Reading } from './query.js'
 import { contextIn, shapeOfViewed, viewed, type Viewed } from './readable.js'
-import { WrittenView } from './written_view.js'
+import { RawJson } from './raw_json.js'
 
 export function listPayouts(tenant: TenantId, request: ListPayouts): Query {
   return {
     name: 'list_payouts',
-    lane: tenant,
+    queueKey: tenant,
     run: async (reading) => {
-      const { lists, vault, knownPages } = reading
+      const { lists, vault, firstPageCache } = reading
       const filter = filterOf(tenant, request)
       if (filter === null) return refuse('invalid_request')
       const page = pageOf(vault, `payouts ${JSON.stringify(filter)}`, request)
@@ -35,10 +35,10 @@ export function listPayouts(tenant: TenantId, request: ListPayouts): Query {
       const isFirst = page.after === null
       const list = `${page.place} ${page.limit}`
       const json = await unlessCorrupt(
-        () => (isFirst ? knownPages.page(list, rows.text, quick) : quick()),
+        () => (isFirst ? firstPageCache.page(list, rows.text, quick) : quick()),
         async () => write(await rows.checked()),
       )
-      return answer(new WrittenView(json))
+      return answer(new RawJson(json))
     },
   }
 }

@@ -1,11 +1,11 @@
 /**
  * What we booked as moved by the rail: the entries on its account, with the instruction of each.
  *
- * M1. An entry's number in the ledger never changes, so it identifies the movement whenever it is
- *     read.
+ * - An entry's number in the ledger never changes, so it identifies the movement whenever it is
+ *   read.
  */
 import type { Movement } from '../../../protos/types/causeway/v1/Movement.js'
-import { INSTRUCTIONS_ASKED_MAX } from '../../base/bounds.js'
+import { INSTRUCTIONS_REQUESTED_MAX } from '../../base/constants.js'
 import { toWire } from '../../money/money.js'
 import type { MovementPlace, RailMovement } from '../../store/lists.js'
 import { answer, refuse } from '../cycle/answer.js'
@@ -23,7 +23,7 @@ export interface MovementsView {
 export function railMovements(after: MovementPlace, to: number): Query {
   return {
     name: 'rail_movements',
-    lane: 'ours',
+    queueKey: 'ours',
     run: async ({ lists }) => {
       const rows = await lists.movements(after, to, MOVEMENTS_OF_A_PAGE)
       const next = rows.length < MOVEMENTS_OF_A_PAGE ? null : (rows.at(-1) ?? null)
@@ -35,9 +35,9 @@ export function railMovements(after: MovementPlace, to: number): Query {
 export function railMovementsOf(instructions: readonly string[]): Query {
   return {
     name: 'rail_movements_of',
-    lane: 'ours',
+    queueKey: 'ours',
     run: async ({ lists }) => {
-      if (instructions.length === 0 || instructions.length > INSTRUCTIONS_ASKED_MAX) {
+      if (instructions.length === 0 || instructions.length > INSTRUCTIONS_REQUESTED_MAX) {
         return refuse('invalid_request')
       }
       return answer({ data: (await lists.movementsOf(instructions)).map(movementView) })

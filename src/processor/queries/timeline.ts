@@ -1,25 +1,25 @@
 /**
  * What is written down about an intent or a payout, in the order of time, as operators see it.
  *
- * L1. No account number, no token, no payload: what is shown may be pasted anywhere.
+ * - No account number, no token, no payload: what is shown may be pasted anywhere.
  */
 import { instant, toRfc3339 } from '../../base/clock.js'
 import { toWire } from '../../money/money.js'
-import type { EntityFile } from '../../store/entity_file.js'
+import type { EntityHistory } from '../../store/entity_history.js'
 
-interface Moment {
+interface TimelineItem {
   readonly at: number
   readonly kind: 'event' | 'entry' | 'action' | 'discrepancy'
   readonly text: string
 }
 
 /** What is of one moment stays in this order. */
-export function timelineOf(file: EntityFile): object[] {
+export function timelineOf(file: EntityHistory): object[] {
   const { events, entries, discrepancies, actions } = file
   /** Names the discrepancy that it is about. */
   const about = (id: string): string => (id === file.entity.id ? '' : ` ${id}`)
-  const moments: Moment[] = [
-    ...actions.map(({ at, actor, action, subject, reason, evidence }): Moment => {
+  const items: TimelineItem[] = [
+    ...actions.map(({ at, actor, action, subject, reason, evidence }): TimelineItem => {
       const where = evidence === null ? '' : ` (${evidence})`
       return {
         at,
@@ -27,21 +27,21 @@ export function timelineOf(file: EntityFile): object[] {
         text: `${action}${about(subject)} by ${actor}: ${reason}${where}`,
       }
     }),
-    ...entries.map(({ at, plan, entity, account, amount, balance }): Moment => {
+    ...entries.map(({ at, plan, entity, account, amount, balance }): TimelineItem => {
       const what = `${account} ${toWire(amount)}, balance ${toWire(balance)}`
       return { at, kind: 'entry', text: `${plan}${about(entity)}: ${what}` }
     }),
-    ...events.map(({ at, type, id, sequence, settledAt }): Moment => {
+    ...events.map(({ at, type, id, sequence, settledAt }): TimelineItem => {
       const outcome = settledAt === null ? 'open' : `settled at ${toRfc3339(instant(settledAt))}`
       return { at, kind: 'event', text: `${type} ${id}, sequence ${sequence}, ${outcome}` }
     }),
-    ...discrepancies.map(({ at, id, reason, settlement }): Moment => ({
+    ...discrepancies.map(({ at, id, reason, settlement }): TimelineItem => ({
       at,
       kind: 'discrepancy',
       text: `${id}: ${reason}, ${settlement ?? 'open'}`,
     })),
   ]
-  return moments
+  return items
     .sort((one, other) => one.at - other.at)
     .map(({ at, ...rest }) => ({ at: toRfc3339(instant(at)), ...rest }))
 }

@@ -6,11 +6,7 @@ import { plus, toRfc3339, type Instant } from '../../base/clock.js'
 import { PREFIX } from '../../base/ids.js'
 import type { IntentContext } from '../../../actors/intent/context.js'
 import type { PayoutContext } from '../../../actors/payout/context.js'
-import {
-  ALARM_AFTER_MS,
-  nextQuestionAt,
-  UNKNOWN_AFTER_MS,
-} from '../../../actors/unknown_outcome.js'
+import { ALARM_AFTER_MS, nextInquiryAt, UNKNOWN_AFTER_MS } from '../../../actors/rail_inquiry.js'
 import type { Lists } from '../../store/lists.js'
 import type { ActorRow } from '../../store/tables.js'
 import type { UnknownKind } from '../../store/unknown_outcomes.js'
@@ -30,7 +26,7 @@ interface Found {
 export function listUnknownOutcomes(request: PageRequest, now: Instant): Query {
   return {
     name: 'list_unknown_outcomes',
-    lane: 'ours',
+    queueKey: 'ours',
     run: async ({ lists, vault }) => {
       const page = pageOf(vault, 'unknown_outcomes', request)
       if (page === null) return refuse('invalid_request')
@@ -79,8 +75,8 @@ function viewOf({ kind, row: { id, tenant, context: json } }: Found, now: Instan
     amount,
     since: toRfc3339(since),
     asked,
-    last_asked_at: asked === 0 ? '' : toRfc3339(nextQuestionAt(since, asked - 1)),
-    next_question_at: wakeAt === null ? '' : toRfc3339(wakeAt),
+    last_inquiry_at: asked === 0 ? '' : toRfc3339(nextInquiryAt(since, asked - 1)),
+    next_inquiry_at: wakeAt === null ? '' : toRfc3339(wakeAt),
     over_24h: now >= plus(since, ALARM_AFTER_MS),
     kind: kind === 'recalls' ? 'recall' : 'instruction',
   }
@@ -98,13 +94,19 @@ interface Unanswered {
 /** @param json a context that the store has found to be of this kind */
 export function unansweredOf(kind: UnknownKind, json: string): Unanswered {
   if (kind === 'payouts') {
-    const { handedOverAt, asked = 0, ...context } = JSON.parse(json) as PayoutContext
+    const { handedOverAt: submittedAt, asked = 0, ...context } = JSON.parse(json) as PayoutContext
     const { wakeAt, currency, recipientAmount: amount } = context
-    return { since: handedOverAt!, asked, wakeAt, currency, amount }
+    return { since: submittedAt!, asked, wakeAt, currency, amount }
   }
-  const { handedOverAt, recall, scanned, wakeAt, ...context } = JSON.parse(json) as IntentContext
+  const {
+    handedOverAt: submittedAt,
+    recall,
+    scanned,
+    wakeAt,
+    ...context
+  } = JSON.parse(json) as IntentContext
   const { currency, localMinor: amount } = scanned!.quote
   return kind === 'recalls'
     ? { since: recall!.requestedAt, asked: recall!.asked, wakeAt, currency, amount }
-    : { since: handedOverAt!, asked: context.asked ?? 0, wakeAt, currency, amount }
+    : { since: submittedAt!, asked: context.asked ?? 0, wakeAt, currency, amount }
 }

@@ -2,7 +2,7 @@
 import type { TenantId } from '../../base/ids.js'
 import type { IntentContext, IntentState } from '../../../actors/intent/context.js'
 import { intentView } from '../../../actors/intent/view.js'
-import type { UserIntent } from '../../store/user_intents.js'
+import type { UserIntent } from '../../store/user_intent_rows.js'
 import { refuse } from '../cycle/answer.js'
 import { answerPage, pageOf, type PageRequest } from './page.js'
 import type { Query } from './query.js'
@@ -17,7 +17,7 @@ export function listUserIntents(
 ): Query {
   return {
     name: 'list_user_intents',
-    lane: tenant,
+    queueKey: tenant,
     run: async (reading) => {
       const { lists, vault } = reading
       const page = pageOf(vault, `user_intents ${JSON.stringify([tenant, userId])}`, request)

@@ -3,11 +3,11 @@ import type { EndpointHealth__Output as EndpointHealth } from '../../../protos/t
 import type { DeliveryRecord__Output as DeliveryRecord } from '../../../protos/types/causeway/v1/DeliveryRecord.js'
 import type { PoisonRecord__Output as PoisonRecord } from '../../../protos/types/causeway/v1/PoisonRecord.js'
 import type { RedriveRequest__Output as RedriveRequest } from '../../../protos/types/causeway/v1/RedriveRequest.js'
-import { LIST_LIMIT_DEFAULT, LIST_LIMIT_MAX, REDRIVE_MAX } from '../../base/bounds.js'
+import { LIST_LIMIT_DEFAULT, LIST_LIMIT_MAX, REDRIVE_MAX } from '../../base/constants.js'
 import { instant, toRfc3339 } from '../../base/clock.js'
 import { placeIn } from './delivery_pages.js'
 import { answer, refuse } from '../cycle/answer.js'
-import type { Memory } from '../memory/memory.js'
+import type { Memory } from '../cache/memory.js'
 import { pageOf, type PageRequest } from './page.js'
 import type { Query } from './query.js'
 import type { WebhookPools } from './webhook_pools.js'
@@ -18,9 +18,9 @@ const sum = (numbers: readonly number[]): number => numbers.reduce((all, each) =
 
 export const webhookStatus = (pools: WebhookPools): Query => ({
   name: 'webhook_status',
-  lane: 'ours',
+  queueKey: 'ours',
   run: async () => {
-    const told = await pools.askAll('status', {})
+    const told = await pools.requestAll('status', {})
     if (!told.ok) return refuse(told.code)
     const endpoints = told.value.flatMap((pool) => pool.endpoints)
     const oldest = told.value.map((pool) => Number(pool.oldest_open_at)).filter((at) => at > 0)
@@ -39,9 +39,9 @@ export const webhookStatus = (pools: WebhookPools): Query => ({
 
 export const listAllEndpoints = (pools: WebhookPools, memory: Memory): Query => ({
   name: 'list_all_endpoints',
-  lane: 'ours',
+  queueKey: 'ours',
   run: async () => {
-    const told = await pools.askAll('status', {})
+    const told = await pools.requestAll('status', {})
     const health = told.ok ? told.value.flatMap((pool) => pool.endpoints) : []
     const there = [...memory.endpoints.values()].filter(({ status }) => status !== 'deleted')
     return answer({
@@ -70,13 +70,13 @@ export const listDead = (
   request: PageRequest & { readonly endpoint_id?: string },
 ): Query => ({
   name: 'list_dead',
-  lane: 'ours',
+  queueKey: 'ours',
   run: async ({ vault }) => {
     const endpoint = request.endpoint_id ?? ''
     const page = pageOf(vault, `dead ${endpoint}`, request)
     if (page === null) return refuse('invalid_request')
     const place = placeIn(page.after)
-    const found = await pools.askAll('deliveries', {
+    const found = await pools.requestAll('deliveries', {
       endpoint_id: endpoint,
       dead_only: true,
       below_event: place.event,
@@ -101,10 +101,10 @@ const deadLetter = (record: DeliveryRecord): object => ({
 
 export const redrive = (pools: WebhookPools, request: RedriveRequest): Query => ({
   name: 'redrive',
-  lane: 'ours',
+  queueKey: 'ours',
   run: async () => {
     const { delivery_id, endpoint_id, since } = request
-    const done = await pools.askAll('redrive', {
+    const done = await pools.requestAll('redrive', {
       ...(delivery_id === undefined ? {} : { delivery_id }),
       ...(endpoint_id === undefined ? {} : { endpoint_id }),
       ...{ since, limit: REDRIVE_MAX },
@@ -121,11 +121,11 @@ export const redrive = (pools: WebhookPools, request: RedriveRequest): Query => 
 
 export const listPoison = (pools: WebhookPools, { limit }: { readonly limit?: number }): Query => ({
   name: 'list_poison',
-  lane: 'ours',
+  queueKey: 'ours',
   run: async () => {
     const size = limit ?? LIST_LIMIT_DEFAULT
     if (size < 1 || size > LIST_LIMIT_MAX) return refuse('invalid_request')
-    const found = await pools.askAll('poison', { limit: size })
+    const found = await pools.requestAll('poison', { limit: size })
     if (!found.ok) return refuse(found.code)
     const latest = found.value
       .flatMap((pool) => pool.messages)

@@ -5,10 +5,10 @@
  * draws and the time are arguments. Does not own: keeping entries (journal), when a step is due
  * (cycle).
  *
- * B1. Only `execute` moves money out, only from `pending`, so at most once.
- * B2. `refused` and `returned` are the end; nothing leads out of them.
- * B3. An answer that a partner is meant to miss is not news: its entry has no report id, and only a
- *     query finds it.
+ * - Only `execute` moves money out, only from `pending`, so at most once.
+ * - `refused` and `returned` are the end; nothing leads out of them.
+ * - An answer that a partner is meant to miss is not reports: its entry has no report id, and only
+ *   a query finds it.
  *
  * Production's instructions are simply paid. Nothing in them steers the bank.
  *
@@ -35,7 +35,7 @@ import {
 } from '../rail.js'
 import { contentOf, type Due, type Entry } from './entry.js'
 
-export interface Moment {
+export interface BankContext {
   readonly now: Instant
   readonly random: Random
   /** How long the bank takes for whatever it does. */
@@ -48,7 +48,7 @@ const RETURNED_AFTER_MS = SECOND
 const SLOW_FACTOR = 10
 const SLOW_AT_LEAST_MS = 5 * SECOND
 
-interface Behaviour {
+interface Behavior {
   readonly refusal?: Refusal
   /** Decided at once, and not told. */
   readonly silent?: true
@@ -56,7 +56,7 @@ interface Behaviour {
   readonly stuck?: true
 }
 
-const BY_ACCOUNT: Readonly<Record<string, Behaviour>> = {
+const BY_ACCOUNT: Readonly<Record<string, Behavior>> = {
   '0001': { refusal: 'account_closed' },
   '0002': { refusal: 'account_not_found' },
   '0003': { refusal: 'name_mismatch' },
@@ -66,13 +66,13 @@ const BY_ACCOUNT: Readonly<Record<string, Behaviour>> = {
 }
 const RETURNED = '0005'
 
-const BY_HINT: Readonly<Record<string, Behaviour>> = {
+const BY_HINT: Readonly<Record<string, Behavior>> = {
   '+fail': { refusal: 'rejected' },
   '+slow': { delayMs: (usual) => Math.max(usual * SLOW_FACTOR, SLOW_AT_LEAST_MS) },
   '+unknown': { silent: true },
 }
 
-function behaviourOf({ environment, purpose, destination, hint }: Instruction): Behaviour {
+function behaviorOf({ environment, purpose, destination, hint }: Instruction): Behavior {
   if (environment === 'production') return {}
   if (purpose === 'qr_payment') return BY_HINT[/\+[a-z]+$/.exec(hint)?.[0] ?? ''] ?? {}
   if (!destination.account.startsWith(TEST_ACCOUNT)) return {}
@@ -80,23 +80,23 @@ function behaviourOf({ environment, purpose, destination, hint }: Instruction): 
 }
 
 /** The entry of an instruction that was not known before. */
-export function receive(instruction: Instruction, moment: Moment): Entry {
-  const { now, delayMs } = moment
+export function receive(instruction: Instruction, bankContext: BankContext): Entry {
+  const { now, delayMs } = bankContext
   const entry = pendingEntry(instruction, now)
   if (instruction.notAfter !== null && now > instruction.notAfter) {
-    return refuse({ ...entry, refusal: 'expired' }, moment)
+    return refuse({ ...entry, refusal: 'expired' }, bankContext)
   }
-  const behaviour = behaviourOf(instruction)
-  if (behaviour.stuck) return entry
+  const behavior = behaviorOf(instruction)
+  if (behavior.stuck) return entry
 
-  const refusal = behaviour.refusal ?? null
+  const refusal = behavior.refusal ?? null
   const due: Due = {
-    at: plus(now, behaviour.delayMs?.(delayMs) ?? delayMs),
+    at: plus(now, behavior.delayMs?.(delayMs) ?? delayMs),
     step: refusal === null ? 'execute' : 'refuse',
   }
   const planned = { ...entry, refusal, due }
-  if (behaviour.silent) return { ...carryOut(planned, moment), reportId: null }
-  return due.at <= now ? carryOut(planned, moment) : planned
+  if (behavior.silent) return { ...carryOut(planned, bankContext), reportId: null }
+  return due.at <= now ? carryOut(planned, bankContext) : planned
 }
 
 function pendingEntry(instruction: Instruction, now: Instant): Entry {
@@ -122,41 +122,41 @@ function pendingEntry(instruction: Instruction, now: Instant): Entry {
 }
 
 /** Takes the step that is due. */
-export function carryOut(entry: Entry, moment: Moment): Entry {
+export function carryOut(entry: Entry, bankContext: BankContext): Entry {
   switch (entry.due?.step) {
     case 'execute':
-      return execute(entry, moment)
+      return execute(entry, bankContext)
     case 'refuse':
-      return refuse(entry, moment)
+      return refuse(entry, bankContext)
     case 'return':
-      return giveBack(entry, moment)
+      return returnFunds(entry, bankContext)
     case undefined:
       return entry
   }
 }
 
 /** Forces an outcome. What cannot be forced any more, or is production's, stays as it is. */
-export function simulate(entry: Entry, outcome: SimulatedOutcome, moment: Moment): Entry {
+export function simulate(entry: Entry, outcome: SimulatedOutcome, bankContext: BankContext): Entry {
   if (entry.environment === 'production') return entry
   switch (outcome) {
     case 'completed':
-      return entry.state === 'pending' ? execute(entry, moment) : entry
+      return entry.state === 'pending' ? execute(entry, bankContext) : entry
     case 'failed':
       if (entry.state !== 'pending') return entry
-      return refuse({ ...entry, refusal: 'rejected' }, moment)
+      return refuse({ ...entry, refusal: 'rejected' }, bankContext)
     case 'reversed':
-      if (entry.state === 'pending') return giveBack(execute(entry, moment), moment)
-      return entry.state === 'executed' ? giveBack(entry, moment) : entry
+      if (entry.state === 'pending') return returnFunds(execute(entry, bankContext), bankContext)
+      return entry.state === 'executed' ? returnFunds(entry, bankContext) : entry
   }
 }
 
 /** The money of an executed instruction starts its way back; a second recall changes nothing. */
-export function recall(entry: Entry, { now, delayMs }: Moment): Entry {
+export function recall(entry: Entry, { now, delayMs }: BankContext): Entry {
   if (entry.state !== 'executed' || entry.due !== null) return entry
   return { ...entry, due: { at: plus(now, delayMs), step: 'return' } }
 }
 
-function execute(entry: Entry, { now, random }: Moment): Entry {
+function execute(entry: Entry, { now, random }: BankContext): Entry {
   assert(entry.state === 'pending', 'only a pending instruction is executed')
   return {
     ...entry,
@@ -176,12 +176,12 @@ const returnsByItself = ({ environment, purpose, account }: Entry): boolean =>
   account.startsWith(TEST_ACCOUNT) &&
   account.endsWith(RETURNED)
 
-function refuse(entry: Entry, { now, random }: Moment): Entry {
+function refuse(entry: Entry, { now, random }: BankContext): Entry {
   assert(entry.state === 'pending', 'only a pending instruction is refused')
   return { ...entry, state: 'refused', due: null, reportId: newId('report', now, random) }
 }
 
-function giveBack(entry: Entry, { now, random }: Moment): Entry {
+function returnFunds(entry: Entry, { now, random }: BankContext): Entry {
   assert(entry.state === 'executed', 'only an executed instruction is given back')
   const reportId = newId<string>('report', now, random)
   return { ...entry, state: 'returned', returnedAt: now, due: null, reportId }

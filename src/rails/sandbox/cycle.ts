@@ -1,24 +1,24 @@
 /**
  * The sandbox rail's cycle: gather, find, decide, write, tell.
  *
- * Owns: the order of things, the timer of what is due. Does not own: decisions (group, bank), rows
- * (journal), streams (server).
+ * Owns: the order of things, the timer of what is due. Does not own: decisions (journal_batch,
+ * bank), rows (journal), streams (server).
  *
- * Y1. Nothing is told before it is on disk.
- * Y2. Orders are decided in the order of their coming.
- * Y3. One group is in flight at a time; what comes meanwhile is the next group.
- * Y4. After a failed write nothing is decided any more: the file may know more than the memory.
+ * - Nothing is told before it is on disk.
+ * - Orders are decided in the order of their coming.
+ * - One batch is in flight at a time; what comes meanwhile is the next batch.
+ * - After a failed write nothing is decided any more: the file may know more than the memory.
  */
 import { instant, type Clock, type Instant } from '../../base/clock.js'
 import type { Logger } from '../../base/log.js'
 import type { Random } from '../../base/random.js'
-import type { RailOrder, RailReport } from '../rail.js'
+import type { RailInstruction, RailReport } from '../rail.js'
 import { reportOf, type Entry } from './entry.js'
-import { createGroup } from './group.js'
+import { createJournalBatch } from './journal_batch.js'
 import type { Journal } from './journal.js'
 
 /** Orders, and due steps, of one write: they share an fsync and do not hold up answers for long. */
-const ORDERS_MAX = 2_048
+const INSTRUCTIONS_MAX = 2_048
 const UNACKNOWLEDGED_PAGE = 1_024
 
 export interface CycleOptions {
@@ -27,9 +27,9 @@ export interface CycleOptions {
   readonly random: Random
   readonly log: Logger
   readonly delayMs: number
-  /** Takes news to whoever listens, or to nobody. */
-  readonly tell: (news: readonly RailReport[]) => void
-  /** Told once, when the journal can not be trusted any more. */
+  /** Takes reports to whoever listens, or to nobody. */
+  readonly tell: (railReports: readonly RailReport[]) => void
+  /** Told once, when the journal cannot be trusted any more. */
   readonly fail: (error: unknown) => void
 }
 
@@ -37,8 +37,8 @@ export interface Cycle {
   /** Carries out what became due while nobody was here, and goes on from there. */
   start(): Promise<void>
   /** Resolves when the orders are on disk and `answer` has been given what there is to say. */
-  take(orders: readonly RailOrder[], answer: Answer): Promise<void>
-  /** News that waits for its acknowledgement, page by page. */
+  take(railInstructions: readonly RailInstruction[], answer: Answer): Promise<void>
+  /** Reports that waits for its acknowledgement, page by page. */
   unacknowledged(): AsyncGenerator<readonly RailReport[]>
   /** Finishes what was taken; steps that come due are left for the next start. */
   stop(): Promise<void>
@@ -47,7 +47,7 @@ export interface Cycle {
 export type Answer = (reports: readonly RailReport[]) => void
 
 interface Taken {
-  readonly orders: readonly RailOrder[]
+  readonly railInstructions: readonly RailInstruction[]
   readonly answer: Answer
   readonly done: () => void
 }
@@ -64,24 +64,24 @@ export function createCycle(options: CycleOptions): Cycle {
 
   async function start(): Promise<void> {
     nextDueAt = await journal.nextDueAt(instant(0))
-    wake()
+    wakeUp()
   }
 
-  function take(orders: readonly RailOrder[], answer: Answer): Promise<void> {
+  function take(railInstructions: readonly RailInstruction[], answer: Answer): Promise<void> {
     return new Promise((done) => {
-      waiting.push({ orders, answer, done })
-      wake()
+      waiting.push({ railInstructions, answer, done })
+      wakeUp()
     })
   }
 
-  function wake(): void {
+  function wakeUp(): void {
     if (busy) return
     busy = true
-    runGroups().then(rest, fail)
+    runBatches().then(rest, fail)
   }
 
-  async function runGroups(): Promise<void> {
-    while (waiting.length > 0 || isDue()) await runGroup(gather())
+  async function runBatches(): Promise<void> {
+    while (waiting.length > 0 || isDue()) await runBatch(gather())
   }
 
   function isDue(): boolean {
@@ -90,29 +90,37 @@ export function createCycle(options: CycleOptions): Cycle {
 
   function rest(): void {
     busy = false
-    if (waiting.length > 0 || isDue()) return wake()
+    if (waiting.length > 0 || isDue()) return wakeUp()
     if (stopping !== undefined) return stopping()
     clearTimeout(timer)
-    if (nextDueAt !== null) timer = setTimeout(wake, nextDueAt - clock.now())
+    if (nextDueAt !== null) timer = setTimeout(wakeUp, nextDueAt - clock.now())
   }
 
   function gather(): readonly Taken[] {
-    let orders = 0
-    const end = waiting.findIndex((taken) => (orders += taken.orders.length) > ORDERS_MAX)
+    let railInstructions = 0
+    const end = waiting.findIndex(
+      (taken) => (railInstructions += taken.railInstructions.length) > INSTRUCTIONS_MAX,
+    )
     const count = end === -1 ? waiting.length : Math.max(end, 1)
     const batch = waiting.slice(0, count)
     waiting = waiting.slice(count)
     return batch
   }
 
-  async function runGroup(batch: readonly Taken[]): Promise<void> {
+  async function runBatch(batch: readonly Taken[]): Promise<void> {
     const [due, found] = await Promise.all([takeDue(), find(batch)])
-    const group = createGroup([...due, ...found], { now: clock.now(), random, delayMs })
-    for (const entry of due) group.carryOut(entry)
-    const answers = batch.map(({ orders }) =>
-      orders.map((order) => group.decide(order)).filter((answer) => answer !== null),
+    const journalBatch = createJournalBatch([...due, ...found], {
+      now: clock.now(),
+      random,
+      delayMs,
+    })
+    for (const entry of due) journalBatch.carryOut(entry)
+    const answers = batch.map(({ railInstructions }) =>
+      railInstructions
+        .map((railInstruction) => journalBatch.decide(railInstruction))
+        .filter((answer) => answer !== null),
     )
-    const changes = group.changes()
+    const changes = journalBatch.changes()
     for (const { id } of changes.discrepancies) {
       log.error({ instruction: id }, 'instruction came again with other content')
     }
@@ -120,7 +128,7 @@ export function createCycle(options: CycleOptions): Cycle {
     await journal.write(changes)
 
     noteDue(changes.entries)
-    if (group.news().length > 0) tell(group.news())
+    if (journalBatch.reports().length > 0) tell(journalBatch.reports())
     for (const [place, { answer, done }] of batch.entries()) {
       const reports = answers[place] ?? []
       if (reports.length > 0) answer(reports)
@@ -132,17 +140,20 @@ export function createCycle(options: CycleOptions): Cycle {
   async function takeDue(): Promise<readonly Entry[]> {
     if (!isDue()) return []
     const now = clock.now()
-    const [due, next] = await Promise.all([journal.due(now, ORDERS_MAX), journal.nextDueAt(now)])
-    nextDueAt = due.length === ORDERS_MAX ? now : next
+    const [due, next] = await Promise.all([
+      journal.due(now, INSTRUCTIONS_MAX),
+      journal.nextDueAt(now),
+    ])
+    nextDueAt = due.length === INSTRUCTIONS_MAX ? now : next
     return due
   }
 
   async function find(batch: readonly Taken[]): Promise<readonly Entry[]> {
     const ids = new Set<string>()
-    for (const { orders } of batch) {
-      for (const order of orders) {
-        if (order.kind === 'instruct') ids.add(order.instruction.id)
-        else if (order.kind !== 'acknowledge') ids.add(order.id)
+    for (const { railInstructions } of batch) {
+      for (const railInstruction of railInstructions) {
+        if (railInstruction.kind === 'instruct') ids.add(railInstruction.instruction.id)
+        else if (railInstruction.kind !== 'acknowledge') ids.add(railInstruction.id)
       }
     }
     return ids.size === 0 ? [] : journal.find([...ids])
@@ -169,7 +180,7 @@ export function createCycle(options: CycleOptions): Cycle {
     return new Promise((resolve) => {
       stopping = resolve
       clearTimeout(timer)
-      wake()
+      wakeUp()
     })
   }
 }

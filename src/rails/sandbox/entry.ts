@@ -44,19 +44,19 @@ export interface Due {
 }
 
 /**
- * Digest of what is paid to whom. How the rail shall treat it (`notAfter`, `hint`, `environment`)
- * is no part of it.
+ * Digest of what is paid to which payee. How the rail shall treat it (`notAfter`, `hint`,
+ * `environment`) is no part of it.
  */
 export function contentOf(instruction: Instruction): string {
   const { purpose, amount, currency, destination, reference } = instruction
   const paid = [purpose, amount.toString(), currency, reference]
   const { scheme, country, bankCode, account, accountType } = destination
   const { reference1, reference2, name } = destination
-  const whom = [scheme, country, bankCode, account, accountType, reference1, reference2, name]
-  return hash('sha256', JSON.stringify([paid, whom]), 'base64url')
+  const payee = [scheme, country, bankCode, account, accountType, reference1, reference2, name]
+  return hash('sha256', JSON.stringify([paid, payee]), 'base64url')
 }
 
-/** Where the instruction stands: as news under its report id, or as an answer (null). */
+/** Where the instruction stands: as reports under its report id, or as an answer (null). */
 export function reportOf(entry: Entry, reportId: string | null): RailReport {
   const { id, environment, state, refusal, transactionId, amount, currency } = entry
   const about = { id, reportId, ...(environment === null ? {} : { environment }) }

@@ -3,10 +3,10 @@
  *
  * Owns: rows in and out of the file. Does not own: decisions (bank), when to write (cycle).
  *
- * J1. `write` is one statement, one transaction, one fsync, for however many entries. When it
- *     rejects, the outcome is unknown: the process must end and start again from the file.
- * J2. Amounts pass the driver as decimal text: it would round them as numbers.
- * J3. Entries are never deleted, so an id is known for ever.
+ * - `write` is one statement, one transaction, one fsync, for however many entries. When it
+ *   rejects, the outcome is unknown: the process must end and start again from the file.
+ * - Amounts pass the driver as decimal text: it would round them as numbers.
+ * - Entries are never deleted, so an id is known for ever.
  */
 import { join } from 'node:path'
 import type { Instant } from '../../base/clock.js'
@@ -16,7 +16,7 @@ import { openDatabase } from '../../store/database.js'
 import type { Purpose, Refusal } from '../rail.js'
 import type { Due, Entry } from './entry.js'
 
-export interface JournalGroup {
+export interface JournalBatch {
   /** The last state of each changed entry. */
   readonly entries: readonly Entry[]
   /** Report ids that need not be told any more. */
@@ -39,7 +39,7 @@ export interface Journal {
   nextDueAt(after: Instant): Promise<Instant | null>
   /** Entries with an unacknowledged report, by report id, after this one. */
   unacknowledged(afterReportId: string, limit: number): Promise<Entry[]>
-  write(group: JournalGroup): Promise<void>
+  write(batch: JournalBatch): Promise<void>
   /** The instruction received last; null when there is none. */
   newest(): EffectId | null
   close(): Promise<void>

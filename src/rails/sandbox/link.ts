@@ -2,26 +2,26 @@
  * One open stream of the sandbox rail.
  *
  * Owns: its flow control in both directions, its end. Does not own: who may open one, which one
- * gets the news (server), what orders do (cycle).
+ * gets the reports (server), what orders do (cycle).
  *
- * L1. All that is unacknowledged is told when the link opens.
- * L2. A link that reads too slowly is ended: it misses nothing that the next one is not told.
- * L3. A link that writes too fast is not read until its orders are on disk.
+ * - All that is unacknowledged is told when the link opens.
+ * - A link that reads too slowly is ended: it misses nothing that the next one is not told.
+ * - A link that writes too fast is not read until its orders are on disk.
  */
 import { status, type ServerDuplexStream } from '@grpc/grpc-js'
 import type { OrderBatch__Output } from '../../../protos/types/causeway/rail/v1/OrderBatch.js'
 import type { ReportBatch } from '../../../protos/types/causeway/rail/v1/ReportBatch.js'
 import { SECOND } from '../../base/clock.js'
 import type { Logger } from '../../base/log.js'
-import { readOrder } from '../order_reader.js'
-import { createPipe } from '../pipe.js'
+import { readRailInstruction } from '../instruction_reader.js'
+import { createBatchingWriter } from '../batching_writer.js'
 import type { RailReport } from '../rail.js'
 import { writeReport } from '../report_writer.js'
 import type { Cycle } from './cycle.js'
 
 /** Some seconds of a reader that stands still. */
 const REPORTS_WAITING_MAX = 20_000
-const ORDERS_IN_FLIGHT_MAX = 8_192
+const INSTRUCTIONS_IN_FLIGHT_MAX = 8_192
 const FINISH_WITHIN_MS = 2 * SECOND
 
 export type Call = ServerDuplexStream<OrderBatch__Output, ReportBatch>
@@ -44,7 +44,7 @@ export interface Link {
 }
 
 export function createLink({ call, cycle, log, onClose, fail }: LinkOptions): Link {
-  const reports = createPipe({ sink: call, pack, bound: REPORTS_WAITING_MAX })
+  const reports = createBatchingWriter({ sink: call, pack, bound: REPORTS_WAITING_MAX })
   let open = true
   let reading = true
   let inFlight = 0
@@ -56,22 +56,24 @@ export function createLink({ call, cycle, log, onClose, fail }: LinkOptions): Li
     close()
     call.end()
   })
-  tellUnacknowledged().catch((error: unknown) => {
+  sendUnacknowledged().catch((error: unknown) => {
     if (open) fail(error)
   })
   return { tell, stopReading, finish }
 
   function take(batch: OrderBatch__Output): void {
     if (!reading) return
-    const orders = batch.orders.map(readOrder).filter((order) => order !== undefined)
-    const dropped = batch.orders.length - orders.length
+    const railInstructions = batch.orders
+      .map(readRailInstruction)
+      .filter((railInstruction) => railInstruction !== undefined)
+    const dropped = batch.orders.length - railInstructions.length
     if (dropped > 0) log.error({ dropped }, 'orders not understood')
-    if (orders.length === 0) return
-    inFlight += orders.length
-    if (inFlight > ORDERS_IN_FLIGHT_MAX) call.pause()
-    void cycle.take(orders, tell).then(() => {
-      inFlight -= orders.length
-      if (inFlight <= ORDERS_IN_FLIGHT_MAX) call.resume()
+    if (railInstructions.length === 0) return
+    inFlight += railInstructions.length
+    if (inFlight > INSTRUCTIONS_IN_FLIGHT_MAX) call.pause()
+    void cycle.take(railInstructions, tell).then(() => {
+      inFlight -= railInstructions.length
+      if (inFlight <= INSTRUCTIONS_IN_FLIGHT_MAX) call.resume()
     })
   }
 
@@ -82,7 +84,7 @@ export function createLink({ call, cycle, log, onClose, fail }: LinkOptions): Li
     endWith(call, status.RESOURCE_EXHAUSTED, 'reads too slowly')
   }
 
-  async function tellUnacknowledged(): Promise<void> {
+  async function sendUnacknowledged(): Promise<void> {
     for await (const page of cycle.unacknowledged()) {
       tell(page)
       await reports.empty()

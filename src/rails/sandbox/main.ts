@@ -32,7 +32,7 @@ const rail = await startSandboxRail({
   log,
   delayMs: settings.RAIL_DELAY_MS,
   fail: (error) => {
-    log.fatal({ err: error }, 'the journal can not be written')
+    log.fatal({ err: error }, 'the journal cannot be written')
     log.flush(() => process.exit(EXIT_RECOVER))
   },
 })

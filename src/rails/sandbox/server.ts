@@ -1,11 +1,11 @@
 /**
  * The sandbox rail's gRPC server.
  *
- * Owns: who may speak, which link gets the news, the socket, the order of a stop. Does not own: a
- * single link (link), what orders do (cycle).
+ * Owns: who may speak, which link gets the reports, the socket, the order of a stop. Does not own:
+ * a single link (link), what orders do (cycle).
  *
- * S1. Every call but health needs the internal token.
- * S2. News goes to the newest link; a link that opens later is told all that is unacknowledged.
+ * - Every call but health needs the internal token.
+ * - Reports goes to the newest link; a link that opens later is told all that is unacknowledged.
  */
 import { rmSync } from 'node:fs'
 import { status } from '@grpc/grpc-js'
@@ -54,7 +54,7 @@ export async function startSandboxRail(options: SandboxRailOptions): Promise<San
     random,
     log,
     delayMs,
-    tell: (news) => [...links].at(-1)?.tell(news),
+    tell: (reports) => [...links].at(-1)?.tell(reports),
     fail,
   })
   let closing = false

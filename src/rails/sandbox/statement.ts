@@ -4,8 +4,8 @@
  * Owns: reading it out of the journal, the columns of a bank's statement. Does not own: writing the
  * journal (journal), what anybody makes of the file.
  *
- * S1. It is written from the journal alone, as a bank would: nothing of our books is in it.
- * S2. A page is in memory at a time; the lines are in the order of instructions, not of time.
+ * - It is written from the journal alone, as a bank would: nothing of our books is in it.
+ * - A page is in memory at a time; the lines are in the order of instructions, not of time.
  */
 import { csvLine } from '../../base/csv.js'
 import { instant, toRfc3339 } from '../../base/clock.js'

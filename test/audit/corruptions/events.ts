@@ -5,13 +5,13 @@ export const events: Corruptions = ({ payouts, intents }) => [
   {
     what: 'an event lost',
     sql: `DELETE FROM events WHERE entity = '${payouts.reversed}' AND type = 'payout.reversed'`,
-    breaks: 'transitions_are_told',
+    breaks: 'every_transition_has_event',
     of: payouts.reversed,
   },
   {
     what: 'an event of another moment',
     sql: `UPDATE events SET created_at = created_at + 1 WHERE entity = '${intents.refunded}'`,
-    breaks: 'transitions_are_told',
+    breaks: 'every_transition_has_event',
     of: intents.refunded,
   },
   {
@@ -19,26 +19,26 @@ export const events: Corruptions = ({ payouts, intents }) => [
     sql: `INSERT INTO events SELECT 1000, 'evt_x', tenant, 1000, 'payout.failed', entity,
             created_at, settled_at, body FROM events
             WHERE entity = '${payouts.completed}' AND type = 'payout.completed'`,
-    breaks: 'nothing_else_is_told',
+    breaks: 'no_orphan_events',
     of: payouts.completed,
   },
   {
     what: 'a failed refund that nobody was told of',
     sql: `DELETE FROM events WHERE entity = '${intents.refundFailed}@2'`,
-    breaks: 'transitions_are_told',
+    breaks: 'every_transition_has_event',
     of: intents.refundFailed,
   },
   {
     what: 'a failed refund told at another moment',
     sql: `UPDATE events SET created_at = created_at + 1
             WHERE entity = '${intents.refundFailed}@2'`,
-    breaks: 'transitions_are_told',
+    breaks: 'every_transition_has_event',
     of: intents.refundFailed,
   },
   {
     what: 'the first of two failed refunds that nobody was told of',
     sql: `DELETE FROM events WHERE entity = '${intents.refundFailed}@1'`,
-    breaks: 'nothing_else_is_told',
+    breaks: 'no_orphan_events',
     of: `${intents.refundFailed}@2`,
   },
   {
@@ -46,7 +46,7 @@ export const events: Corruptions = ({ payouts, intents }) => [
     sql: `INSERT INTO events SELECT 1000, 'evt_x', tenant, 1000, type,
             '${intents.captured}@1', created_at, settled_at, body FROM events
             WHERE entity = '${intents.refundFailed}@1'`,
-    breaks: 'nothing_else_is_told',
+    breaks: 'no_orphan_events',
     of: `${intents.captured}@1`,
   },
   {
@@ -59,18 +59,18 @@ export const events: Corruptions = ({ payouts, intents }) => [
   {
     what: 'a low balance that has not been',
     sql: "UPDATE events SET entity = 'demo_sandbox:VND:prefund@99999' WHERE type = 'balance.low'",
-    breaks: 'nothing_else_is_told',
+    breaks: 'no_orphan_events',
   },
   {
     what: 'a test that names another number',
     sql: "UPDATE events SET entity = entity || '0' WHERE type = 'webhook_endpoint.test'",
-    breaks: 'nothing_else_is_told',
+    breaks: 'no_orphan_events',
   },
   {
     what: 'a disabled endpoint that is another one in its event',
     sql: `UPDATE events SET body = json_set(body, '$.data.webhook_endpoint.id', 'we_x')
             WHERE type = 'webhook_endpoint.disabled'`,
-    breaks: 'nothing_else_is_told',
+    breaks: 'no_orphan_events',
   },
   {
     what: 'an endpoint disabled without an event',
@@ -101,7 +101,7 @@ export const events: Corruptions = ({ payouts, intents }) => [
   {
     what: 'an event of no known type',
     sql: "UPDATE events SET type = 'payment.made' WHERE type = 'webhook_endpoint.test'",
-    breaks: 'nothing_else_is_told',
+    breaks: 'no_orphan_events',
   },
   {
     what: 'a gap in the sequence',

@@ -6,13 +6,13 @@ export const idempotency: Corruptions = ({ payouts, intents }) => [
     what: 'a kept request for nobody',
     sql: `UPDATE idempotency SET entity = 'pi_00000000000000000000000000'
             WHERE entity = '${intents.created}'`,
-    breaks: 'keys_lead_somewhere',
+    breaks: 'idempotency_rows_resolve',
   },
   {
     what: 'a kept request for what is made without a key',
     sql: `UPDATE idempotency SET entity = (SELECT id FROM beneficiaries)
             WHERE entity = '${intents.created}'`,
-    breaks: 'keys_lead_somewhere',
+    breaks: 'idempotency_rows_resolve',
   },
   {
     what: 'a kept request lost, of an intent',
@@ -40,7 +40,7 @@ export const idempotency: Corruptions = ({ payouts, intents }) => [
     what: 'a kept answer about another payout',
     sql: `UPDATE idempotency SET entity = '${payouts.failed}'
             WHERE entity = '${payouts.completed}'`,
-    breaks: 'keys_lead_somewhere',
+    breaks: 'idempotency_rows_resolve',
   },
   {
     what: 'a kept request lost',

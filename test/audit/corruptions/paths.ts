@@ -28,20 +28,20 @@ export const paths: Corruptions = ({ payouts, intents }) => [
     what: 'a posting moved to another payout',
     sql: `UPDATE ledger_entries SET entity = '${payouts.processing}'
             WHERE entity = '${payouts.failed}' AND plan = 'payout_failed'`,
-    breaks: 'payouts_are_posted_as_lived',
+    breaks: 'payout_postings_match_lifecycle',
   },
   {
     what: 'a posting of another moment',
     sql: `UPDATE ledger_entries SET at = at + 1
             WHERE entity = '${payouts.completed}' AND plan = 'payout_completed'`,
-    breaks: 'payouts_are_posted_as_lived',
+    breaks: 'payout_postings_match_lifecycle',
     of: payouts.completed,
   },
   {
     what: 'a posting under another plan',
     sql: `UPDATE ledger_entries SET plan = 'intent_failed'
             WHERE entity = '${intents.cancelledLate}' AND plan = 'intent_cancelled'`,
-    breaks: 'intents_are_posted_as_lived',
+    breaks: 'intent_postings_match_lifecycle',
     of: intents.cancelledLate,
   },
 ]

@@ -88,17 +88,17 @@ export const rail: Corruptions = ({ payouts, intents }) => [
     breaks: 'instructions_were_ordered',
   },
   {
-    what: 'an instruction that was not handed over',
+    what: 'an instruction that was not submitted',
     file: 'rail.db',
     sql: `INSERT INTO instructions (id, purpose, amount, currency, account, content, received_at,
             state, refusal, transaction_id, executions, due_at, due_step, report_id, executed_at,
             returned_at)
-          SELECT '${payouts.notHandedOver}', purpose, amount, currency,
+          SELECT '${payouts.notSubmitted}', purpose, amount, currency,
             '0123453333', content, received_at, state, refusal, transaction_id, executions, due_at,
             due_step, report_id, executed_at, returned_at
             FROM instructions WHERE id = '${payouts.processing}'`,
     breaks: 'instructions_were_ordered',
-    of: payouts.notHandedOver,
+    of: payouts.notSubmitted,
   },
   {
     what: 'a payment to another account',
@@ -118,14 +118,14 @@ export const rail: Corruptions = ({ payouts, intents }) => [
     what: 'a refund that never came back',
     file: 'rail.db',
     sql: `UPDATE instructions SET state = 'executed' WHERE id = '${intents.refunded}'`,
-    breaks: 'given_back_came_back',
+    breaks: 'reversals_have_rail_return',
     of: intents.refunded,
   },
   {
     what: 'a return that was not booked',
     file: 'rail.db',
     sql: `UPDATE instructions SET state = 'returned' WHERE id = '${payouts.completed}'`,
-    breaks: 'came_back_is_given_back',
+    breaks: 'rail_returns_are_refunded',
     of: payouts.completed,
   },
 ]

@@ -5,19 +5,19 @@ export const snapshots: Corruptions = ({ payouts, intents }) => [
   {
     what: 'a timer moved',
     sql: `UPDATE payouts SET due_at = due_at + 1 WHERE id = '${payouts.processing}'`,
-    breaks: 'columns_repeat_the_context',
+    breaks: 'denormalized_columns_match',
     of: payouts.processing,
   },
   {
     what: 'a timer of an intent moved',
     sql: `UPDATE intents SET due_at = due_at + 1 WHERE id = '${intents.created}'`,
-    breaks: 'columns_repeat_the_context',
+    breaks: 'denormalized_columns_match',
     of: intents.created,
   },
   {
     what: 'an entity given to another tenant',
     sql: `UPDATE intents SET tenant = 'other_sandbox' WHERE id = '${intents.captured}'`,
-    breaks: 'columns_repeat_the_context',
+    breaks: 'denormalized_columns_match',
     of: intents.captured,
   },
   {

@@ -46,7 +46,7 @@ t.test('the name of the length may be in any case and stand anywhere', (t) => {
   t.end()
 })
 
-t.test('what it can not read it does not guess', (t) => {
+t.test('what it cannot read it does not guess', (t) => {
   const unreadable: Record<string, string> = {
     'no length': 'HTTP/1.1 200 OK\r\n\r\n',
     'another protocol': 'SSH-2.0-server\r\n\r\n',

@@ -4,12 +4,12 @@
  * Owns: the messages to and from the threads, sharing an order between them, adding up their
  * outcomes. Does not own: what happens in a thread (client_thread).
  *
- * K1. Several threads together do what one would: an open loop's rate is shared and their schedules
- *     are shifted against each other, lanes and journeys are shared, histograms are merged.
+ * - Several threads together do what one would: an open loop's rate is shared and their schedules
+ *   are shifted against each other, connections and journeys are shared, histograms are merged.
  */
 import { Worker, type MessagePort } from 'node:worker_threads'
 import { merged } from './latency.js'
-import type { Pulse, Tally } from './load.js'
+import type { IntervalSample, Summary } from './load.js'
 import type { Window } from './window.js'
 import { NOTHING_ACKNOWLEDGED, type Acknowledged } from '../scenarios/scenario.js'
 import type { ScenarioOrder } from '../scenarios/scenarios.js'
@@ -25,13 +25,13 @@ export interface Order {
 }
 
 export interface Outcome {
-  readonly tally: Tally
+  readonly summary: Summary
   readonly acknowledged: Acknowledged
 }
 
 /** What a thread is told first, or later. */
 export type ThreadOrder =
-  | { readonly kind: 'news_from'; readonly port: MessagePort }
+  | { readonly kind: 'reports_from'; readonly port: MessagePort }
   | { readonly kind: 'run'; readonly order: Order }
 
 /** What a thread tells. */
@@ -39,7 +39,7 @@ export type Note =
   | { readonly kind: 'begun' }
   | { readonly kind: 'opened' }
   | { readonly kind: 'closed' }
-  | { readonly kind: 'pulse'; readonly pulse: Pulse }
+  | { readonly kind: 'sample'; readonly intervalSample: IntervalSample }
   | { readonly kind: 'finished'; readonly outcome: Outcome }
 
 /** What a run tells, once for all threads. */
@@ -49,7 +49,7 @@ export interface Listener {
   /** The measured part begins and ends. */
   readonly opened: () => void
   readonly closed: () => void
-  readonly pulse: (pulse: Pulse) => void
+  readonly intervalSample: (intervalSample: IntervalSample) => void
 }
 
 export interface Client {
@@ -75,13 +75,13 @@ export function startClient(threads = 1): Client {
           runOne(worker, shareOf(order, index, threads), (note) => together(note)),
         ),
       )
-      return { tally: addUp(outcomes), acknowledged: acknowledgedBy(outcomes) }
+      return { summary: addUp(outcomes), acknowledged: acknowledgedBy(outcomes) }
     },
     hearFrom: (ports) => {
       for (const [index, worker] of workers.entries()) {
         const port = ports[index]
         if (port === undefined) throw new Error(`thread ${index} has no port`)
-        worker.postMessage({ kind: 'news_from', port } satisfies ThreadOrder, [port])
+        worker.postMessage({ kind: 'reports_from', port } satisfies ThreadOrder, [port])
       }
     },
     stop: async () => {
@@ -121,7 +121,8 @@ function shareOf(order: Order, index: number, threads: number): Order {
     journeys: Math.ceil(journeys / threads),
     window: {
       ...window,
-      lanes: Math.floor(window.lanes / threads) + (index < window.lanes % threads ? 1 : 0),
+      connections:
+        Math.floor(window.connections / threads) + (index < window.connections % threads ? 1 : 0),
       schedule: window.schedule?.map(({ ms, ratePerSecond }) => ({
         ms,
         ratePerSecond: ratePerSecond / threads,
@@ -131,46 +132,47 @@ function shareOf(order: Order, index: number, threads: number): Order {
   }
 }
 
-/** The first one begins and opens, the last one closes; pulses are told when all have come. */
+/** The first one begins and opens, the last one closes; samples are told when all have come. */
 function gather(threads: number, listener: Listener): (note: Note) => void {
   let begun = 0
   let opened = 0
   let closed = 0
-  let pulses: Pulse[] = []
+  let intervalSamples: IntervalSample[] = []
   return (note) => {
     if (note.kind === 'begun' && ++begun === 1) listener.begun()
     if (note.kind === 'opened' && ++opened === 1) listener.opened()
     if (note.kind === 'closed' && ++closed === threads) listener.closed()
-    if (note.kind !== 'pulse') return
-    pulses.push(note.pulse)
-    if (pulses.length < threads) return
-    const [first] = pulses
-    if (first !== undefined) listener.pulse(threads === 1 ? first : together(first, pulses))
-    pulses = []
+    if (note.kind !== 'sample') return
+    intervalSamples.push(note.intervalSample)
+    if (intervalSamples.length < threads) return
+    const [first] = intervalSamples
+    if (first !== undefined)
+      listener.intervalSample(threads === 1 ? first : together(first, intervalSamples))
+    intervalSamples = []
   }
 }
 
 const sumOf = <T>(all: readonly T[], of: (one: T) => number): number =>
   all.reduce((sum, one) => sum + of(one), 0)
 
-const together = ({ at }: Pulse, all: readonly Pulse[]): Pulse => ({
+const together = ({ at }: IntervalSample, all: readonly IntervalSample[]): IntervalSample => ({
   at,
   completed: sumOf(all, ({ completed }) => completed),
   failed: sumOf(all, ({ failed }) => failed),
   givenUp: sumOf(all, ({ givenUp }) => givenUp),
   latencies: merged(all.map(({ latencies }) => latencies)),
   latenciesFromSent: merged(all.map(({ latenciesFromSent }) => latenciesFromSent)),
-  ownDelay: Math.max(...all.map(({ ownDelay }) => ownDelay)),
+  clientDelay: Math.max(...all.map(({ clientDelay }) => clientDelay)),
 })
 
-function addUp(outcomes: readonly Outcome[]): Tally {
-  const tallies = outcomes.map(({ tally }) => tally)
+function addUp(outcomes: readonly Outcome[]): Summary {
+  const tallies = outcomes.map(({ summary }) => summary)
   const [first] = tallies
   if (first === undefined) throw new Error('there is no client')
   if (tallies.length === 1) return first
   const failed: Record<string, number> = {}
-  for (const tally of tallies) {
-    for (const [code, count] of Object.entries(tally.failed)) {
+  for (const summary of tallies) {
+    for (const [code, count] of Object.entries(summary.failed)) {
       failed[code] = (failed[code] ?? 0) + count
     }
   }

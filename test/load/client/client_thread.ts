@@ -3,35 +3,35 @@ import { parentPort } from 'node:worker_threads'
 import { systemClock } from '../../../src/base/clock.js'
 import { systemRandom } from '../../../src/base/random.js'
 import type { Note, Order, Outcome, ThreadOrder } from './client.js'
-import type { News } from './load.js'
+import type { WebhookReport } from './load.js'
 import { runWindow } from './window.js'
 import { createScenario } from '../scenarios/scenarios.js'
 
 const tell = (note: Note): void => parentPort?.postMessage(note)
 const random = systemRandom()
-let listening: (news: News) => void = () => undefined
+let listening: (webhookReports: WebhookReport) => void = () => undefined
 
 async function run({ scenario: order, journeys, lasts, window }: Order): Promise<Outcome> {
-  const { lanes } = window
-  const scenario = createScenario({ ...order, lanes, clock: systemClock, random })
+  const { connections } = window
+  const scenario = createScenario({ ...order, connections, clock: systemClock, random })
   scenario.prepare(journeys)
   if (lasts) scenario.last()
-  const tally = await runWindow(window, scenario, {
+  const summary = await runWindow(window, scenario, {
     begun: () => tell({ kind: 'begun' }),
     opened: () => tell({ kind: 'opened' }),
     closed: () => tell({ kind: 'closed' }),
-    pulse: (pulse) => tell({ kind: 'pulse', pulse }),
-    news: (listen) => {
+    intervalSample: (intervalSample) => tell({ kind: 'sample', intervalSample }),
+    webhookReports: (listen) => {
       listening = listen
     },
   })
-  return { tally, acknowledged: scenario.acknowledged() }
+  return { summary, acknowledged: scenario.acknowledged() }
 }
 
 /** A failure ends the thread, which whoever gave the order hears. */
 parentPort?.on('message', (message: ThreadOrder) => {
-  if (message.kind === 'news_from') {
-    message.port.on('message', (news: News) => listening(news))
+  if (message.kind === 'reports_from') {
+    message.port.on('message', (webhookReports: WebhookReport) => listening(webhookReports))
     return
   }
   void run(message.order).then((outcome) => tell({ kind: 'finished', outcome }))

@@ -3,10 +3,10 @@
  *
  * Owns: the socket. Does not own: which request is sent when (load).
  *
- * C1. Every request has one outcome: an answer, or `lost` when the connection ends or gets out of
- *     step before it.
- * C2. All connections read into one piece of memory: each read is used up before the next one
- *     happens.
+ * - Every request has one outcome: an answer, or `lost` when the connection ends or gets out of
+ *   step before it.
+ * - All connections read into one piece of memory: each read is used up before the next one
+ *   happens.
  */
 import { connect as connectSocket, type Socket } from 'node:net'
 import { createAnswerReader, type Answer } from './answer_reader.js'

@@ -4,7 +4,7 @@
  * Owns: the histogram's range, merging, the percentiles we tell. Does not own: what is timed
  * (load).
  *
- * L1. Histograms are merged, percentiles never: the median of medians is nobody's median.
+ * - Histograms are merged, percentiles never: the median of medians is nobody's median.
  */
 import { createHistogram, type RecordableHistogram } from 'node:perf_hooks'
 

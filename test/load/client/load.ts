@@ -2,34 +2,34 @@
  * The journeys of one window: which one runs on which connection, counting and timing.
  *
  * Owns: the connections and the counts. Does not own: when the window begins and ends (window),
- * schedules (pace), requests and judgement (scenario).
+ * schedules (arrival_schedule), requests and judgement (scenario).
  *
- * W1. sent = answered + unanswered, begun = completed + failed, due = begun + given up + overdue:
- *     nothing that was due or sent is forgotten.
- * W2. The rate counts the journeys that completed inside of the measured part; the latency those
- *     that were due inside of it, each from when it was due until its last answer, however late
- *     that came.
- * W3. Failed journeys have no latency: a fast refusal must not look like a fast service. How long
- *     a refusal took is kept apart.
- * W4. A journey that waits for a webhook ends at the instant at which the webhook was received.
- * W5. From due to sent is the caller's own wait for a connection, from sent on the service's: both
- *     are told of the journeys that were completed and of those that were refused.
+ * - sent = answered + unanswered, begun = completed + failed, due = begun + given up + overdue:
+ *   nothing that was due or sent is forgotten.
+ * - The rate counts the journeys that completed inside of the measured part; the latency those
+ *   that were due inside of it, each from when it was due until its last answer, however late
+ *   that came.
+ * - Failed journeys have no latency: a fast refusal must not look like a fast service. How long
+ *   a refusal took is kept apart.
+ * - A journey that waits for a webhook ends at the instant at which the webhook was received.
+ * - From due to sent is the caller's own wait for a connection, from sent on the service's: both
+ *   are told of the journeys that were completed and of those that were refused.
  */
 import { performance, type RecordableHistogram } from 'node:perf_hooks'
 import type { Answer } from './answer_reader.js'
 import { connect, type Connection } from './connection.js'
 import { createLatencies, createRoughLatencies, recordMs } from './latency.js'
-import { closedLoop, type Pace } from './pace.js'
+import { closedLoop, type ArrivalSchedule } from './arrival_schedule.js'
 import { COMPLETED, type JourneyEnd, type Scenario } from '../scenarios/scenario.js'
 
 export interface Target {
   readonly address: { readonly host: string; readonly port: number }
   /** Connections, each with one request out at most. */
-  readonly lanes: number
+  readonly connections: number
 }
 
-/** What happened since the pulse before. */
-export interface Pulse {
+/** What happened since the sample before. */
+export interface IntervalSample {
   /** Milliseconds since the load began. */
   readonly at: number
   readonly completed: number
@@ -40,16 +40,16 @@ export interface Pulse {
   /** Likewise, each from when its first request was sent. */
   readonly latenciesFromSent: RecordableHistogram
   /** How late the client itself came to send and to read, 99th percentile, milliseconds. */
-  readonly ownDelay: number
+  readonly clientDelay: number
 }
 
 /** Webhooks that were received at one instant (epoch milliseconds with their fraction). */
-export interface News {
+export interface WebhookReport {
   readonly at: number
   readonly entities: readonly string[]
 }
 
-export interface Tally {
+export interface Summary {
   /** Requests. */
   readonly sent: number
   readonly answered: number
@@ -69,10 +69,10 @@ export interface Tally {
   readonly refusalsFromDue: RecordableHistogram
 }
 
-interface Lane {
+interface ClientConnection {
   readonly index: number
   connection: Connection | undefined
-  /** A journey is under way; `waiting`: nothing of it is out, it ends with news. */
+  /** A journey is under way; `waiting`: nothing of it is out, it ends with reports. */
   state: 'idle' | 'asking' | 'waiting'
   dueAt: number
   /** Of the journey's first request, and of its last. */
@@ -86,16 +86,16 @@ export class Load {
   readonly drained: Promise<void>
   private readonly target: Target
   private readonly scenario: Scenario
-  private readonly lanes: Lane[] = []
-  private readonly idle: Lane[] = []
+  private readonly connections: ClientConnection[] = []
+  private readonly idle: ClientConnection[] = []
   private readonly failed = new Map<string, number>()
   private readonly latencies = createLatencies()
   private readonly refusals = createLatencies()
   private readonly refusalsFromDue = createLatencies()
   private pulsed = { completed: 0, failed: 0, givenUp: 0 }
-  private sincePulse = createRoughLatencies()
-  private sincePulseFromSent = createRoughLatencies()
-  private pace: Pace = closedLoop()
+  private sinceSample = createRoughLatencies()
+  private sinceSampleFromSent = createRoughLatencies()
+  private schedule: ArrivalSchedule = closedLoop()
   private sent = 0
   private answered = 0
   private begun = 0
@@ -118,8 +118,8 @@ export class Load {
 
   /** One after the other: a burst would overflow the listener's backlog. */
   async connect(): Promise<void> {
-    for (let index = 0; index < this.target.lanes; index += 1) {
-      const lane: Lane = {
+    for (let index = 0; index < this.target.connections; index += 1) {
+      const clientConnection: ClientConnection = {
         index,
         connection: undefined,
         state: 'idle',
@@ -127,21 +127,21 @@ export class Load {
         begunAt: 0,
         sentAt: 0,
       }
-      await this.open(lane)
-      this.lanes.push(lane)
+      await this.open(clientConnection)
+      this.connections.push(clientConnection)
     }
   }
 
-  private async open(lane: Lane): Promise<void> {
-    lane.connection = await connect(this.target.address, {
-      answered: (answer) => this.receive(lane, answer),
-      lost: (reason) => this.lose(lane, reason),
+  private async open(clientConnection: ClientConnection): Promise<void> {
+    clientConnection.connection = await connect(this.target.address, {
+      answered: (answer) => this.receive(clientConnection, answer),
+      lost: (reason) => this.lose(clientConnection, reason),
     })
-    if (lane.state === 'idle') this.idle.push(lane)
+    if (clientConnection.state === 'idle') this.idle.push(clientConnection)
   }
 
-  start(pace: Pace): void {
-    this.pace = pace
+  start(schedule: ArrivalSchedule): void {
+    this.schedule = schedule
     this.fill(performance.now())
   }
 
@@ -151,112 +151,114 @@ export class Load {
 
   finish(): void {
     this.measuredTo = performance.now()
-    this.pace.end(this.measuredTo)
+    this.schedule.end(this.measuredTo)
     this.settleWhenDrained(this.measuredTo)
   }
 
   /** Begins what is due, as long as there are connections for it. */
   fill(now: number): void {
     while (this.idle.length > 0 && !this.exhausted) {
-      const dueAt = this.pace.take(now)
+      const dueAt = this.schedule.take(now)
       if (dueAt === undefined) return
       this.begin(dueAt)
     }
   }
 
   private begin(dueAt: number): void {
-    const lane = this.idle.shift() // the one that has rested longest: servers close those that rest
-    if (lane === undefined) return
-    const request = this.scenario.begin(lane.index)
+    // the one that has rested longest: servers close those that rest
+    const clientConnection = this.idle.shift()
+    if (clientConnection === undefined) return
+    const request = this.scenario.begin(clientConnection.index)
     if (request === undefined) {
-      this.idle.push(lane)
+      this.idle.push(clientConnection)
       return this.exhaust()
     }
     this.begun += 1
-    lane.state = 'asking'
-    lane.dueAt = dueAt
-    this.send(lane, request)
-    lane.begunAt = lane.sentAt
+    clientConnection.state = 'asking'
+    clientConnection.dueAt = dueAt
+    this.send(clientConnection, request)
+    clientConnection.begunAt = clientConnection.sentAt
   }
 
-  private send(lane: Lane, request: Buffer): void {
+  private send(clientConnection: ClientConnection, request: Buffer): void {
     this.sent += 1
-    lane.sentAt = performance.now()
-    lane.connection?.send(request)
+    clientConnection.sentAt = performance.now()
+    clientConnection.connection?.send(request)
   }
 
-  private receive(lane: Lane, answer: Answer): void {
-    if (lane.state !== 'asking') return this.lose(lane, 'unasked_answer')
+  private receive(clientConnection: ClientConnection, answer: Answer): void {
+    if (clientConnection.state !== 'asking') return this.lose(clientConnection, 'unasked_answer')
     this.answered += 1
-    const next = this.scenario.proceed(lane.index, answer)
-    if (Buffer.isBuffer(next)) return this.send(lane, next)
+    const next = this.scenario.proceed(clientConnection.index, answer)
+    if (Buffer.isBuffer(next)) return this.send(clientConnection, next)
     if (next.kind === 'waiting') {
-      lane.state = 'waiting'
+      clientConnection.state = 'waiting'
       return
     }
     const now = performance.now()
     if (next.kind === 'failed') {
-      recordMs(this.refusals, now - lane.sentAt)
-      recordMs(this.refusalsFromDue, now - lane.dueAt)
+      recordMs(this.refusals, now - clientConnection.sentAt)
+      recordMs(this.refusalsFromDue, now - clientConnection.dueAt)
     }
-    this.endAndGoOn(lane, next, now)
+    this.endAndGoOn(clientConnection, next, now)
   }
 
-  hear({ at, entities }: News): void {
+  hear({ at, entities }: WebhookReport): void {
     const heardAt = at - performance.timeOrigin
     for (const entity of entities) {
       const index = this.scenario.hear(entity)
-      const lane = index === undefined ? undefined : this.lanes[index]
-      if (lane?.state === 'waiting') this.endAndGoOn(lane, COMPLETED, heardAt)
+      const clientConnection = index === undefined ? undefined : this.connections[index]
+      if (clientConnection?.state === 'waiting')
+        this.endAndGoOn(clientConnection, COMPLETED, heardAt)
     }
   }
 
-  private endAndGoOn(lane: Lane, end: JourneyEnd, at: number): void {
-    this.end(lane, end, at)
-    if (lane.connection !== undefined) this.idle.push(lane)
+  private endAndGoOn(clientConnection: ClientConnection, end: JourneyEnd, at: number): void {
+    this.end(clientConnection, end, at)
+    if (clientConnection.connection !== undefined) this.idle.push(clientConnection)
     const now = performance.now()
     this.fill(now)
     this.settleWhenDrained(now)
   }
 
-  private end(lane: Lane, end: JourneyEnd, now: number): void {
-    lane.state = 'idle'
+  private end(clientConnection: ClientConnection, end: JourneyEnd, now: number): void {
+    clientConnection.state = 'idle'
     if (end.kind === 'failed') {
       this.failures += 1
       this.failed.set(end.code, (this.failed.get(end.code) ?? 0) + 1)
       return
     }
     this.completed += 1
-    recordMs(this.sincePulse, now - lane.dueAt)
-    recordMs(this.sincePulseFromSent, now - lane.begunAt)
+    recordMs(this.sinceSample, now - clientConnection.dueAt)
+    recordMs(this.sinceSampleFromSent, now - clientConnection.begunAt)
     if (now >= this.measuredFrom && now < this.measuredTo) this.completedInWindow += 1
-    if (lane.dueAt >= this.measuredFrom && lane.dueAt < this.measuredTo) {
-      recordMs(this.latencies, now - lane.dueAt)
+    if (clientConnection.dueAt >= this.measuredFrom && clientConnection.dueAt < this.measuredTo) {
+      recordMs(this.latencies, now - clientConnection.dueAt)
     }
   }
 
-  private lose(lane: Lane, reason: string): void {
+  private lose(clientConnection: ClientConnection, reason: string): void {
     const now = performance.now()
-    lane.connection?.close()
-    lane.connection = undefined
-    if (lane.state === 'asking') {
-      this.scenario.abandon(lane.index)
-      this.end(lane, { kind: 'failed', code: reason }, now)
-    } else if (lane.state === 'idle') {
-      this.idle.splice(this.idle.indexOf(lane), 1)
+    clientConnection.connection?.close()
+    clientConnection.connection = undefined
+    if (clientConnection.state === 'asking') {
+      this.scenario.abandon(clientConnection.index)
+      this.end(clientConnection, { kind: 'failed', code: reason }, now)
+    } else if (clientConnection.state === 'idle') {
+      this.idle.splice(this.idle.indexOf(clientConnection), 1)
     }
     this.settleWhenDrained(now)
-    void this.reopen(lane)
+    void this.reopen(clientConnection)
   }
 
   /** Servers close connections that rest too long. A server that is gone ends the window. */
-  private async reopen(lane: Lane): Promise<void> {
+  private async reopen(clientConnection: ClientConnection): Promise<void> {
     try {
-      await this.open(lane)
+      await this.open(clientConnection)
     } catch {
-      if (this.lanes.every(({ connection }) => connection === undefined)) this.exhaust()
+      if (this.connections.every(({ connection }) => connection === undefined)) this.exhaust()
     }
-    if (this.closed) lane.connection?.close()
+    if (this.closed) clientConnection.connection?.close()
     else this.fill(performance.now())
   }
 
@@ -266,17 +268,18 @@ export class Load {
   }
 
   private settleWhenDrained(now: number): void {
-    if (this.measuredTo === Infinity || this.lanes.some(({ state }) => state !== 'idle')) return
-    if (this.exhausted || this.pace.overdue(now) === 0) this.settle()
+    if (this.measuredTo === Infinity || this.connections.some(({ state }) => state !== 'idle'))
+      return
+    if (this.exhausted || this.schedule.overdue(now) === 0) this.settle()
   }
 
-  pulse(startedAt: number, ownDelay: number): Pulse {
-    const latencies = this.sincePulse
-    const latenciesFromSent = this.sincePulseFromSent
+  intervalSample(startedAt: number, clientDelay: number): IntervalSample {
+    const latencies = this.sinceSample
+    const latenciesFromSent = this.sinceSampleFromSent
     const { completed, failed, givenUp } = this.pulsed
-    const now = { completed: this.completed, failed: this.failures, givenUp: this.pace.givenUp }
-    this.sincePulse = createRoughLatencies()
-    this.sincePulseFromSent = createRoughLatencies()
+    const now = { completed: this.completed, failed: this.failures, givenUp: this.schedule.givenUp }
+    this.sinceSample = createRoughLatencies()
+    this.sinceSampleFromSent = createRoughLatencies()
     this.pulsed = now
     return {
       at: performance.now() - startedAt,
@@ -285,17 +288,18 @@ export class Load {
       givenUp: now.givenUp - givenUp,
       latencies,
       latenciesFromSent,
-      ownDelay,
+      clientDelay,
     }
   }
 
-  close(): Tally {
+  close(): Summary {
     const now = performance.now()
     this.closed = true
-    for (const lane of this.lanes) {
-      lane.connection?.close()
-      const code = lane.state === 'waiting' ? 'no_webhook' : 'unanswered'
-      if (lane.state !== 'idle') this.end(lane, { kind: 'failed', code }, now)
+    for (const clientConnection of this.connections) {
+      clientConnection.connection?.close()
+      const code = clientConnection.state === 'waiting' ? 'no_webhook' : 'unanswered'
+      if (clientConnection.state !== 'idle')
+        this.end(clientConnection, { kind: 'failed', code }, now)
     }
     const { sent, answered, begun, completed, completedInWindow, latencies } = this
     const seconds = (this.measuredTo - this.measuredFrom) / 1_000
@@ -305,8 +309,8 @@ export class Load {
       begun,
       completed,
       failed: Object.fromEntries(this.failed),
-      overdue: this.pace.overdue(now),
-      givenUp: this.pace.givenUp,
+      overdue: this.schedule.overdue(now),
+      givenUp: this.schedule.givenUp,
       seconds,
       completedInWindow,
       latencies,

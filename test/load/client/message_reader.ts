@@ -4,10 +4,10 @@
  * Owns: the little of HTTP that the service uses: a first line, headers, a body of announced
  * length. Does not own: the connection, nor what a message means (answer_reader, receiver_thread).
  *
- * R1. One message is on its way at a time, so bytes after it belong to nothing: the connection is
- *     out of step.
- * R2. What is given in is read before `read` returns; what must wait for more is copied.
- * R3. `body` may be the caller's own memory: it is good until the caller reads on.
+ * - One message is on its way at a time, so bytes after it belong to nothing: the connection is
+ *   out of step.
+ * - What is given in is read before `read` returns; what must wait for more is copied.
+ * - `body` may be the caller's own memory: it is good until the caller reads on.
  */
 
 export interface Message {
@@ -15,7 +15,7 @@ export interface Message {
   readonly first: RegExpExecArray
   /** First line and headers. */
   readonly head: string
-  /** See R3. */
+  /** See the file's header. */
   readonly body: Buffer
 }
 

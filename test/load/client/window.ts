@@ -1,12 +1,12 @@
 /**
  * One window of load: connects, leads in, measures, drains.
  *
- * Owns: its stretches of time and the pulses. Does not own: schedules (pace), the journeys and what
- * is counted (load).
+ * Owns: its stretches of time and the samples. Does not own: schedules (arrival_schedule), the
+ * journeys and what is counted (load).
  */
 import { monitorEventLoopDelay, performance } from 'node:perf_hooks'
-import { Load, type News, type Pulse, type Target, type Tally } from './load.js'
-import { closedLoop, openLoop, type Pace, type Stretch } from './pace.js'
+import { Load, type WebhookReport, type IntervalSample, type Target, type Summary } from './load.js'
+import { closedLoop, openLoop, type ArrivalSchedule, type Stretch } from './arrival_schedule.js'
 import type { Scenario } from '../scenarios/scenario.js'
 
 export interface Window extends Target {
@@ -18,7 +18,7 @@ export interface Window extends Target {
   readonly patienceMs?: number
   readonly leadInMs: number
   readonly measureMs: number
-  readonly pulseMs?: number
+  readonly intervalMs?: number
 }
 
 export interface Watch {
@@ -27,15 +27,15 @@ export interface Watch {
   /** The measured part begins and ends. */
   readonly opened: () => void
   readonly closed: () => void
-  /** Each `pulseMs`, from the start of the lead-in to the end of the measured part. */
-  readonly pulse: (pulse: Pulse) => void
-  /** Brings news to the load, as long as it runs. */
-  readonly news?: (listen: (news: News) => void) => void
+  /** Each `intervalMs`, from the start of the lead-in to the end of the measured part. */
+  readonly intervalSample: (intervalSample: IntervalSample) => void
+  /** Brings reports to the load, as long as it runs. */
+  readonly webhookReports?: (listen: (webhookReports: WebhookReport) => void) => void
 }
 
-/** Longer than the gateway takes to answer that it can not answer. */
+/** Longer than the gateway takes to answer that it cannot answer. */
 const DRAIN_MS = 10_000
-const PULSE_MS = 1_000
+const INTERVAL_MS = 1_000
 const NANOS_PER_MS = 1_000_000
 /** How late an open loop may notice that a journey is due; it is part of the latency. */
 const TICK_MS = 1
@@ -45,23 +45,23 @@ export async function runWindow(
   scenario: Scenario,
   watch: Watch,
   drainMs = DRAIN_MS,
-): Promise<Tally> {
+): Promise<Summary> {
   const load = new Load(window, scenario)
   await load.connect()
   const startedAt = performance.now()
-  const pace = paceOf(window, startedAt)
-  const ticks = pace.needsTicks
+  const arrivalSchedule = scheduleOf(window, startedAt)
+  const ticks = arrivalSchedule.needsTicks
     ? setInterval(() => load.fill(performance.now()), TICK_MS)
     : undefined
   const delays = monitorEventLoopDelay({ resolution: TICK_MS })
   delays.enable()
-  const pulses = startPulses(window.pulseMs ?? PULSE_MS, () => {
-    watch.pulse(load.pulse(startedAt, delays.percentile(99) / NANOS_PER_MS))
+  const intervalSamples = startPulses(window.intervalMs ?? INTERVAL_MS, () => {
+    watch.intervalSample(load.intervalSample(startedAt, delays.percentile(99) / NANOS_PER_MS))
     delays.reset()
   })
   watch.begun()
-  watch.news?.((news) => load.hear(news))
-  load.start(pace)
+  watch.webhookReports?.((webhookReports) => load.hear(webhookReports))
+  load.start(arrivalSchedule)
 
   await within(window.leadInMs, load.usedUp)
   load.measure()
@@ -69,7 +69,7 @@ export async function runWindow(
   await within(window.measureMs, load.usedUp)
   load.finish()
   watch.closed()
-  clearInterval(pulses)
+  clearInterval(intervalSamples)
   delays.disable()
   await within(drainMs, load.drained)
 
@@ -77,18 +77,21 @@ export async function runWindow(
   return load.close()
 }
 
-/** A late pulse takes the place of the next one: the rate of a millisecond says nothing. */
-function startPulses(everyMs: number, pulse: () => void): NodeJS.Timeout {
+/** A late sample takes the place of the next one: the rate of a millisecond says nothing. */
+function startPulses(everyMs: number, intervalSample: () => void): NodeJS.Timeout {
   let last = performance.now()
   return setInterval(() => {
     const now = performance.now()
     if (now - last < everyMs / 2) return
     last = now
-    pulse()
+    intervalSample()
   }, everyMs)
 }
 
-function paceOf({ schedule, shift = 0, patienceMs }: Window, startedAt: number): Pace {
+function scheduleOf(
+  { schedule, shift = 0, patienceMs }: Window,
+  startedAt: number,
+): ArrivalSchedule {
   const [first] = schedule ?? []
   if (schedule === undefined || first === undefined) return closedLoop()
   return openLoop(startedAt + (shift * 1_000) / first.ratePerSecond, schedule, patienceMs)

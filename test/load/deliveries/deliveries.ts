@@ -6,10 +6,10 @@
  * receivers' manners (deliveries_receiver), the processor, which only stands in here: events are
  * put on the bus as the relay puts them.
  *
- * D1. Every event goes to one endpoint. Each endpoint belongs to a partner of its own.
- * D2. Without a rate the loop is closed: so many events are published and not accepted yet. That
- *     tells how much the pool can do. With a rate it is open, and latencies are what partners feel.
- * D3. A run counts only when every published event was accepted at its endpoint.
+ * - Every event goes to one endpoint. Each endpoint belongs to a partner of its own.
+ * - Without a rate the loop is closed: so many events are published and not accepted yet. That
+ *   tells how much the pool can do. With a rate it is open, and latencies are what partners feel.
+ * - A run counts only when every published event was accepted at its endpoint.
  */
 import { fork, type ChildProcess } from 'node:child_process'
 import { once } from 'node:events'
@@ -26,7 +26,7 @@ import { connectBus, type Bus } from '../../../src/bus/nats.js'
 import { NODE_FLAGS, POOL } from '../../../src/supervisor/programs.js'
 import { eventually } from '../../support/eventually.js'
 import { createNatsServer } from '../../support/nats_server.js'
-import { openStandInProcessor } from '../../webhook/stand_in_processor.js'
+import { openStandInProcessor } from '../../webhook/directory_stub.js'
 import {
   bodyEnd,
   nowMicros,
@@ -35,7 +35,7 @@ import {
   type Manner,
   type ToReceivers,
 } from './deliveries_receiver.js'
-import { usageBetween, usageNow, type Watched } from '../measures/usage.js'
+import { usageBetween, usageNow, type Watched } from '../measurement/usage.js'
 
 const random = systemRandom()
 const EVENT_TYPE = 'payout.completed'

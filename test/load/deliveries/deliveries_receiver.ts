@@ -4,10 +4,10 @@
  * Owns: reading requests off keep-alive connections, answering, noting who got what and when. Does
  * not own: signatures and bodies (test/webhook checks those), what is sent (deliveries).
  *
- * R1. It is light on purpose, a cut and a fixed answer: what is measured is the sender, and both
- *     share the machine.
- * R2. An event counts when it is answered 2xx for the first time; its latency is from the moment
- *     that stands at the end of its body.
+ * - It is light on purpose, a cut and a fixed answer: what is measured is the sender, and both
+ *   share the machine.
+ * - An event counts when it is answered 2xx for the first time; its latency is from the moment
+ *   that stands at the end of its body.
  */
 import { once } from 'node:events'
 import { createServer, type AddressInfo, type Server, type Socket } from 'node:net'

@@ -3,10 +3,10 @@
  *
  * Owns: which stage a microsecond belongs to. Does not own: what the stages are (stages).
  *
- * A1. Every microsecond is in exactly one stage.
- * A2. A function is of the stage that the table names for it; else of its caller's, as far up as
- *     needed. A library that no caller of ours has called is a stage of its own.
- * A3. What the table does not know is `other`, with its functions, never left out.
+ * - Every microsecond is in exactly one stage.
+ * - A function is of the stage that the table names for it; else of its caller's, as far up as
+ *   needed. A library that no caller of ours has called is a stage of its own.
+ * - What the table does not know is `other`, with its functions, never left out.
  */
 import {
   selfTimes,

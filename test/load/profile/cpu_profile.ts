@@ -4,9 +4,9 @@
  * Owns: its shape, and which time each sample stands for. Does not own: what the time was spent on
  * (attribution).
  *
- * P1. A sample stands for the time since the one before it, but for twice the interval at most. The
- *     rest is `unseen`: the thread had no core then, or the one that takes the samples had none.
- * P2. The times of all samples and what is unseen add up to the profile's own time.
+ * - A sample stands for the time since the one before it, but for twice the interval at most. The
+ *   rest is `unseen`: the thread had no core then, or the one that takes the samples had none.
+ * - The times of all samples and what is unseen add up to the profile's own time.
  */
 
 export interface CpuProfile {

@@ -3,10 +3,10 @@
  *
  * Owns: a journey's share of what was recorded. Does not own: recording, which code is which stage.
  *
- * J1. A stage has of its thread's CPU time, as the system counts it, what it has of the samples:
- *     what a thread waits for a core or for work is in no stage.
+ * - A stage has of its thread's CPU time, as the system counts it, what it has of the samples:
+ *   what a thread waits for a core or for work is in no stage.
  */
-import type { WindowResult } from '../measures/measurement.js'
+import type { WindowResult } from '../measurement/measurement.js'
 import { attribute, type Attribution } from './attribution.js'
 import type { Recorded, RecordedProcess } from './recording.js'
 import { IDLE, OTHER, programOf, stagesOf, UNSEEN } from './stages.js'

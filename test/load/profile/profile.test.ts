@@ -50,12 +50,12 @@ t.test('a function is of the nearest stage that the table knows', (t) => {
     ['(garbage collector)', '', 3],
     ['processImmediate', 'node:internal/timers', 1,
       ['decideOne', PIPELINE, 4,
-        ['decide', `${BUILT}/src/processor/commands/payout_create.js`, 5,
+        ['decide', `${BUILT}/src/processor/commands/payouts/payout_create.js`, 5,
           ['send', `${BUILT}/actors/payout/actor.js`, 1,
             ['microstep', `${LIBRARY}/xstate/dist/raise.cjs.js`, 6]],
           ['newId', `${BUILT}/src/base/ids.js`, 8]],
         ['signatureFault', PIPELINE, 9]]],
-    ['needs', `${BUILT}/src/processor/commands/payout_create.js`, 10],
+    ['needs', `${BUILT}/src/processor/commands/payouts/payout_create.js`, 10],
   ] // prettier-ignore
   t.same(stagesOfProfile(calls), {
     idle: 7,
@@ -75,7 +75,7 @@ t.test('a library is of its caller, or stands alone', (t) => {
   const codec = `${LIBRARY}/@grpc/proto-loader/build/src/index.js`
   const calls: Called[] = [
     ['emit', 'node:events', 1, http2],
-    ['flush', `${BUILT}/src/processor/services/exchange.js`, 3,
+    ['flush', `${BUILT}/src/processor/servers/command_stream.js`, 3,
       ['write', `${LIBRARY}/@grpc/grpc-js/build/src/call.js`, 4,
         ['serialize', codec, 5, ['Batch$encode', '', 6]]]],
     ['', DATABASE, 7],
@@ -88,14 +88,14 @@ t.test('a library is of its caller, or stands alone', (t) => {
     'write stream': 3 + 4,
     'protobuf writer': 5 + 6,
     'SQLite driver': 7,
-    'commit hand-over': 8 + 9,
+    'commit submission': 8 + 9,
     other: 10,
   })
   t.end()
 })
 
 t.test('a function without a name is of its caller in the same file', (t) => {
-  const exchange = `${BUILT}/gateway/exchange.js`
+  const exchange = `${BUILT}/gateway/http/request_context.js`
   const cork: Called = ['cork', '', 1, ['', exchange, 2]]
   t.same(stagesOfProfile([['write', exchange, 4, cork]], 'gateway'), { answer: 1 + 2 + 4 })
   t.same(stagesOfProfile([cork], 'gateway'), { 'engine and system': 1, head: 2 })

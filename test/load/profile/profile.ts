@@ -4,20 +4,24 @@
  * Owns: the windows and what makes a run void. Does not own: recording (recording), a journey's
  * share (journey_profile), how it is told (tables).
  *
- * F1. A window without samples precedes the recorded one: what recording costs stands beside what
- *     it found.
- * F2. A run is void when a window is not clean or when counts do not add up, as in the benchmark.
+ * - A window without samples precedes the recorded one: what recording costs stands beside what
+ *   it found.
+ * - A run is void when a window is not clean or when counts do not add up, as in the benchmark.
  */
 import { mkdirSync } from 'node:fs'
 import { join } from 'node:path'
 import type { BenchPart } from '../bench.js'
-import type { WindowResult } from '../measures/measurement.js'
+import type { WindowResult } from '../measurement/measurement.js'
 import { ride, type OpenLoadOptions } from '../open_load.js'
 import { finding, type Finding } from '../report/result.js'
 import { SCENARIOS } from '../scenarios/scenarios.js'
-import type { Programs } from '../site/programs.js'
-import type { EndpointPlan } from '../site/receiver.js'
-import { ONE_RECEIVER, openSite, type Site } from '../site/site.js'
+import type { Programs } from '../system_under_test/programs.js'
+import type { EndpointPlan } from '../system_under_test/webhook_receivers.js'
+import {
+  ONE_RECEIVER,
+  openSystem,
+  type SystemUnderTest,
+} from '../system_under_test/system_under_test.js'
 import { journeyProfile } from './journey_profile.js'
 import { beginRecording, recorderOptions, type Recorded } from './recording.js'
 import { isStaged, programOf } from './stages.js'
@@ -50,14 +54,14 @@ export async function profile(options: ProfileOptions): Promise<BenchPart> {
     nodeOptions: recorderOptions(profiles, everyMicros),
   })
   const plans = scenario === 'webhooks' ? TEN_RECEIVERS : ONE_RECEIVER
-  const site = await openSite(stack, client, plans)
+  const system = await openSystem(stack, client, plans)
 
-  const warmUp = await play(options, site, 'warm-up', options.warmUpMs)
-  const plain = await play(options, site, 'plain', options.measureMs)
-  const { window, recorded } = await playRecorded(options, site, profiles)
+  const warmUp = await play(options, system, 'warm-up', options.warmUpMs)
+  const plain = await play(options, system, 'plain', options.measureMs)
+  const { window, recorded } = await runRecorded(options, system, profiles)
   progress(`${scenario}: adding up`, undefined)
-  const reckoning = await site.settle()
-  await site.close()
+  const finalAccounts = await system.settle()
+  await system.close()
   await stack.stop()
 
   const windows = [plain, window]
@@ -66,38 +70,38 @@ export async function profile(options: ProfileOptions): Promise<BenchPart> {
     scenario,
     windows,
     findings: findingsOf(plain, window),
-    reckoning,
+    finalAccounts,
     profile: journeyProfile(recorded, window, everyMicros),
   }
   const faults = [
     ...(options.machine.fileSystem === 'tmpfs' ? ['the data is not on a disk'] : []),
     ...[warmUp, ...windows].flatMap(faultsOf),
-    ...reckoning.faults,
+    ...finalAccounts.faults,
   ]
   return { sections: [section], voidBecause: faults.map((fault) => `${scenario}: ${fault}`) }
 }
 
 async function play(
   options: OpenLoadOptions & Pick<ProfileOptions, 'ratePerSecond'>,
-  site: Site,
+  system: SystemUnderTest,
   name: string,
   measureMs: number,
 ): Promise<WindowResult> {
   const { ratePerSecond } = options
   const schedule = ratePerSecond === undefined ? [] : [{ ms: Infinity, ratePerSecond }]
-  const { result } = await ride(options, site, { name, schedule, measureMs })
+  const { result } = await ride(options, system, { name, schedule, measureMs })
   return result
 }
 
-async function playRecorded(
+async function runRecorded(
   options: ProfileOptions,
-  site: Site,
+  system: SystemUnderTest,
   folder: string,
 ): Promise<{ readonly window: WindowResult; readonly recorded: Recorded }> {
-  const watched = site.stack.processes().filter(({ name }) => isStaged(programOf(name)))
+  const watched = system.stack.processes().filter(({ name }) => isStaged(programOf(name)))
   const recording = await beginRecording(options.client, watched, folder)
   const { client } = recording
-  const window = await play({ ...options, client }, site, 'recorded', options.measureMs)
+  const window = await play({ ...options, client }, system, 'recorded', options.measureMs)
   return { window, recorded: await recording.finish() }
 }
 

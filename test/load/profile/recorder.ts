@@ -5,9 +5,9 @@
  * Owns: one profile and its file, `<pid>.cpuprofile`; `<pid>.begun` tells that it is under way.
  * Does not own: when it begins and ends (recording).
  *
- * R1. From the start on a profile without samples runs: only code that is compiled under one tells
- *     later which functions were inlined into it.
- * R2. The file is there as a whole or not at all.
+ * - From the start on a profile without samples runs: only code that is compiled under one tells
+ *   later which functions were inlined into it.
+ * - The file is there as a whole or not at all.
  */
 import { renameSync, writeFileSync } from 'node:fs'
 import { Session } from 'node:inspector'

@@ -4,14 +4,14 @@
  * Owns: the signals to the recorders, the files they leave, the window's edges. Does not own: what
  * a recorder does (recorder), the load.
  *
- * G1. Recorders begin ahead of the window and end behind it, and what lies outside is cut off: all
- *     processes share the machine's monotonic clock.
+ * - Recorders begin ahead of the window and end behind it, and what lies outside is cut off: all
+ *   processes share the machine's monotonic clock.
  */
 import { existsSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { setTimeout as pause } from 'node:timers/promises'
 import type { Client } from '../client/client.js'
-import type { Watched } from '../measures/usage.js'
+import type { Watched } from '../measurement/usage.js'
 import type { CpuProfile, Span } from './cpu_profile.js'
 import { threadTimes, type ThreadTimes } from './threads.js'
 

@@ -3,12 +3,12 @@
  *
  * Owns: telling them apart. Does not own: the main thread's time (usage).
  *
- * T1. Node 20 names none of them. Those of libuv's pool, where SQLite runs, read and write files;
- *     the engine's, which collect and compile, move some bytes at most.
- * T2. The thread that takes a profile's samples is named by the engine.
+ * - Node 20 names none of them. Those of libuv's pool, where SQLite runs, read and write files;
+ *   the engine's, which collect and compile, move some bytes at most.
+ * - The thread that takes a profile's samples is named by the engine.
  */
 import { readdirSync, readFileSync } from 'node:fs'
-import { taskCpuMs, type Watched } from '../measures/usage.js'
+import { taskCpuMs, type Watched } from '../measurement/usage.js'
 
 export const FILES = 'SQLite and files'
 export const ENGINES = 'collector and compiler'

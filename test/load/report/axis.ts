@@ -1,8 +1,8 @@
 /**
  * Axes of plots: from figures to places, and which figures stand beside them.
  *
- * X1. Ticks are round: 1, 2 or 5 times a power of ten on a linear axis, powers of ten on a
- *     logarithmic one.
+ * - Ticks are round: 1, 2 or 5 times a power of ten on a linear axis, powers of ten on a
+ *   logarithmic one.
  */
 
 export interface Tick {

@@ -4,11 +4,11 @@
  * Owns: the page. Does not own: its style (page_style), the plots (plots, chart), the figures'
  * words (report).
  *
- * W1. The page is one file and asks the network for nothing.
- * W2. Several sections have an overview; the plots of many are folded, so that the figures can be
- *     compared.
+ * - The page is one file and asks the network for nothing.
+ * - Several sections have an overview; the plots of many are folded, so that the figures can be
+ *   compared.
  */
-import type { Reckoning } from '../site/accounts.js'
+import type { FinalAccounts } from '../system_under_test/accounts.js'
 import { drawChart, escaped } from './chart.js'
 import { STYLE } from './page_style.js'
 import { plotsOf } from './plots.js'
@@ -83,7 +83,7 @@ const sectionOf = (section: Section, index: number, result: RunResult): string =
 ${result.kind === 'scale' ? '' : `<p>${escaped(section.title)}</p>`}
 <div class="tiles">${section.findings.map(tile).join('')}</div>
 ${section.windows.length === 0 ? '' : folded(plots(section), result)}
-${section.reckoning === undefined ? '' : reckoningOf(section.reckoning)}
+${section.finalAccounts === undefined ? '' : finalAccountsOf(section.finalAccounts)}
 </section>`
 
 const plots = (section: Section): string =>
@@ -106,7 +106,7 @@ function tile(found: Finding): string {
   )}</b>${target}</div>`
 }
 
-function reckoningOf({ lines, audit }: Reckoning): string {
+function finalAccountsOf({ lines, audit }: FinalAccounts): string {
   const rows = lines.map(
     ({ what, left, right, holds }) =>
       `<tr class="${holds ? '' : 'missed'}"><td>${escaped(what)}</td>` +

@@ -3,14 +3,14 @@
  *
  * Owns: turning windows into series. Does not own: drawing (chart), the page around it (page).
  *
- * P1. The windows of a section stand one after the other on one axis, each in a band with its name,
- *     as they were played; nothing joins one to the next.
+ * - The windows of a section stand one after the other on one axis, each in a band with its name,
+ *   as they were played; nothing joins one to the next.
  */
 import { linear, logarithmic, nines, time, type Axis } from './axis.js'
 import type { Band, Chart, Piece, Series } from './chart.js'
-import type { PulseResult, WindowResult } from '../measures/measurement.js'
+import type { IntervalResult, WindowResult } from '../measurement/measurement.js'
 import type { Section } from './result.js'
-import type { Sample } from '../measures/sampler.js'
+import type { Sample } from '../measurement/sampler.js'
 
 const COLOUR_OF_PROCESS: Readonly<Record<string, number>> = {
   gateway: 1,
@@ -60,8 +60,8 @@ interface Timeline {
 const GAP_SHARE = 0.01
 
 function timelineOf(windows: readonly WindowResult[]): Timeline {
-  const lengthOf = ({ pulses, samples }: WindowResult): number =>
-    Math.max(pulses.at(-1)?.at ?? 0, samples.at(-1)?.at ?? 0)
+  const lengthOf = ({ intervalSamples, samples }: WindowResult): number =>
+    Math.max(intervalSamples.at(-1)?.at ?? 0, samples.at(-1)?.at ?? 0)
   const gap = GAP_SHARE * windows.reduce((sum, window) => sum + lengthOf(window), 0)
   let from = 0
   const placed = windows.map((window) => {
@@ -77,8 +77,13 @@ function timelineOf(windows: readonly WindowResult[]): Timeline {
   return { x: time(Math.max(1_000, from - gap)), bands, placed }
 }
 
-const ofPulses = ({ placed }: Timeline, of: (pulse: PulseResult) => number): readonly Piece[] =>
-  placed.map(({ window, from }) => window.pulses.map((pulse) => [from + pulse.at, of(pulse)]))
+const ofPulses = (
+  { placed }: Timeline,
+  of: (intervalSample: IntervalResult) => number,
+): readonly Piece[] =>
+  placed.map(({ window, from }) =>
+    window.intervalSamples.map((intervalSample) => [from + intervalSample.at, of(intervalSample)]),
+  )
 
 const ofSamples = ({ placed }: Timeline, of: (sample: Sample) => number): readonly Piece[] =>
   placed.map(({ window, from }) => window.samples.map((sample) => [from + sample.at, of(sample)]))
@@ -95,12 +100,16 @@ const isThere = ({ pieces }: Series): boolean => pieces.some((p) => p.some(([, y
 function throughput(timeline: Timeline): Chart {
   const [completed, ...bad]: readonly [Series, ...Series[]] = [
     { name: 'completed', colour: 1, pieces: ofPulses(timeline, ({ perSecond }) => perSecond) },
-    { name: 'failed', colour: 4, pieces: ofPulses(timeline, (pulse) => pulse.failedPerSecond) },
+    {
+      name: 'failed',
+      colour: 4,
+      pieces: ofPulses(timeline, (intervalSample) => intervalSample.failedPerSecond),
+    },
     {
       name: 'gave up',
       colour: 5,
       dashed: true,
-      pieces: ofPulses(timeline, (pulse) => pulse.givenUpPerSecond),
+      pieces: ofPulses(timeline, (intervalSample) => intervalSample.givenUpPerSecond),
     },
   ]
   const series = [completed, ...bad.filter(isThere)]
@@ -115,12 +124,12 @@ function throughput(timeline: Timeline): Chart {
   }
 }
 
-/** A pulse in which nothing was completed has no latency. */
+/** A sample in which nothing was completed has no latency. */
 function latencies(timeline: Timeline): Chart {
   const percentile = (name: 'p50' | 'p90' | 'p99', colour: number): Series => ({
     name,
     colour,
-    pieces: ofPulses(timeline, (pulse) => pulse[name]).map((piece) =>
+    pieces: ofPulses(timeline, (intervalSample) => intervalSample[name]).map((piece) =>
       piece.filter(([, ms]) => ms > 0),
     ),
   })

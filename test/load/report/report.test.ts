@@ -97,7 +97,7 @@ t.test('several sections have an overview, many are folded', (t) => {
 })
 
 t.test('a section in which nothing was completed has a page, too', (t) => {
-  const nothing = aWindow({ pulses: [], samples: [], curve: [] })
+  const nothing = aWindow({ intervalSamples: [], samples: [], curve: [] })
   const page = pageOf(aRun({ sections: [aSection({ windows: [nothing] })] }))
   t.notMatch(page, /NaN|undefined|Infinity/)
   t.end()

@@ -3,9 +3,9 @@
  *
  * Owns: columns and units. Does not own: the figures, the page with plots (page).
  */
-import type { Reckoning } from '../site/accounts.js'
-import { median } from '../measures/machine.js'
-import type { WindowResult } from '../measures/measurement.js'
+import type { FinalAccounts } from '../system_under_test/accounts.js'
+import { median } from '../measurement/machine.js'
+import type { WindowResult } from '../measurement/measurement.js'
 import { profileLines } from '../profile/tables.js'
 import { isMet, isVoid, type Finding, type RunResult, type Section } from './result.js'
 
@@ -32,13 +32,13 @@ function heading({ kind, startedAt, machine, settings }: RunResult): string[] {
 
 /** @param withCpu what each process used, for each side */
 function sectionLines(section: Section, withCpu: boolean): string[] {
-  const { title, windows, findings, profile, reckoning } = section
+  const { title, windows, findings, profile, finalAccounts } = section
   const parts = [
     windows.length === 0 ? [] : windowLines(windows),
     windows.length === 0 || !withCpu ? [] : cpuLines(windows),
     findings.map(findingLine),
     profile === undefined ? [] : profileLines(profile),
-    reckoning === undefined ? [] : reckoningLines(reckoning),
+    finalAccounts === undefined ? [] : finalAccountsLines(finalAccounts),
   ]
   return ['', title, ...parts.flatMap((lines) => (lines.length === 0 ? [] : ['', ...lines]))]
 }
@@ -129,7 +129,7 @@ export function targetText({ target, unit }: Finding): string {
 const shortly = (value: number, maximumFractionDigits = 2): string =>
   value.toLocaleString('en-US', { maximumFractionDigits })
 
-function reckoningLines({ lines, audit }: Reckoning): string[] {
+function finalAccountsLines({ lines, audit }: FinalAccounts): string[] {
   const rows = lines.map(({ what, left, right, holds }) => [
     what,
     whole(left),

@@ -4,9 +4,9 @@
  * Owns: the shapes that the report, the page and later readers share. Does not own: measuring
  * (measurement), telling (report, page).
  */
-import type { Reckoning } from '../site/accounts.js'
-import type { Machine } from '../measures/machine.js'
-import type { WindowResult } from '../measures/measurement.js'
+import type { FinalAccounts } from '../system_under_test/accounts.js'
+import type { Machine } from '../measurement/machine.js'
+import type { WindowResult } from '../measurement/measurement.js'
 import type { JourneyProfile } from '../profile/journey_profile.js'
 import type { ScenarioName } from '../scenarios/scenarios.js'
 
@@ -28,7 +28,7 @@ export interface Section {
   readonly windows: readonly WindowResult[]
   readonly findings: readonly Finding[]
   /** Undefined where nothing was acknowledged that could be counted. */
-  readonly reckoning: Reckoning | undefined
+  readonly finalAccounts: FinalAccounts | undefined
   /** Left out where none was taken. */
   readonly profile?: JourneyProfile
 }

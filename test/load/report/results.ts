@@ -1,5 +1,5 @@
 /** Builders of results, for tests of what is told about them. */
-import type { WindowResult } from '../measures/measurement.js'
+import type { WindowResult } from '../measurement/measurement.js'
 import { finding, type RunResult, type Section } from './result.js'
 
 const LATENCY = {
@@ -35,7 +35,7 @@ export const aWindow = (given: Partial<WindowResult> = {}): WindowResult => ({
   cpuMicros: { gateway: { main: 0, others: 0 }, client: { main: 0.1, others: 14 } },
   rssMiB: { gateway: 80, client: 150 },
   elsewhere: 0.02,
-  pulses: [1_000, 2_000].map((at) => ({
+  intervalSamples: [1_000, 2_000].map((at) => ({
     at,
     perSecond: 20_000,
     failedPerSecond: 0,
@@ -45,7 +45,7 @@ export const aWindow = (given: Partial<WindowResult> = {}): WindowResult => ({
     p99: 40,
     max: 61,
     p99FromSent: 40,
-    ownDelay: 2,
+    clientDelay: 2,
   })),
   samples: [1_000, 2_000].map((at) => ({
     at,
@@ -78,7 +78,7 @@ export const aSection = (given: Partial<Section> = {}): Section => ({
     finding('rate', 15_000, '/s', { atLeast: 15_000 }),
     finding('service / ceiling', 0.75, '', { atLeast: 0.8 }),
   ],
-  reckoning: {
+  finalAccounts: {
     lines: [{ what: 'accepted = there', left: 10, right: 10, holds: true }],
     audit: 'audit clean: 43 checks over 100 rows',
     faults: [],

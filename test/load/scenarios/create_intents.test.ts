@@ -17,7 +17,7 @@ const scenario = (withIdempotencyKey = true) =>
     keyId: KEY_ID,
     secret: SECRET,
     withIdempotencyKey,
-    lanes: 2,
+    connections: 2,
     clock: { now: () => NOW },
     random: systemRandom(),
   })
@@ -37,8 +37,8 @@ function taken(request: Buffer | undefined) {
 t.test('the service accepts what it makes', (t) => {
   const creates = scenario()
   creates.prepare(3)
-  for (const lane of [0, 1, 0]) {
-    const { line, headers, body } = taken(creates.begin(lane))
+  for (const connection of [0, 1, 0]) {
+    const { line, headers, body } = taken(creates.begin(connection))
     t.equal(line, 'POST /v1/payment_intents HTTP/1.1')
     t.equal(headers.get('host'), 'api.localhost')
     t.equal(headers.get('content-length'), String(body.length))

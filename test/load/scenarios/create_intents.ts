@@ -4,11 +4,15 @@
  * Owns: the request and its check. Its supply is also how a QR payment begins (pay_by_qr).
  */
 import { COMPLETED, unexpected, type Scenario } from './scenario.js'
-import { createSupply, type Signing, type Supply } from '../client/supply.js'
+import {
+  createPresignedRequests,
+  type Signing,
+  type PresignedRequests,
+} from '../client/presigned_requests.js'
 
 export interface CreateIntentsOptions extends Signing {
   readonly withIdempotencyKey: boolean
-  readonly lanes: number
+  readonly connections: number
 }
 
 export const PATH = '/v1/payment_intents'
@@ -24,19 +28,19 @@ const AFTER_USER =
 const USER = { width: 8 }
 
 export function createIntents(options: CreateIntentsOptions): Scenario {
-  const supply = intentSupply(options)
-  const requests = Array.from({ length: options.lanes }, () => supply.blank())
+  const presigned = intentRequests(options)
+  const requests = Array.from({ length: options.connections }, () => presigned.blank())
   const samples: string[] = []
   let intents = 0
 
   return {
-    prepare: supply.signAhead,
-    last: supply.last,
-    begin: (lane) => {
-      const request = requests[lane]
-      return request !== undefined && supply.next(request) ? request : undefined
+    prepare: presigned.signAhead,
+    last: presigned.last,
+    begin: (connection) => {
+      const request = requests[connection]
+      return request !== undefined && presigned.next(request) ? request : undefined
     },
-    proceed: (_lane, answer) => {
+    proceed: (_connection, answer) => {
       if (answer.status !== CREATED) return unexpected(answer)
       if (intents % SAMPLE_EVERY === 0) samples.push(createdIntent(answer.body).intent_id)
       intents += 1
@@ -49,10 +53,10 @@ export function createIntents(options: CreateIntentsOptions): Scenario {
 }
 
 /** Creates for one user after the other, whom no other supply has. */
-export function intentSupply(options: CreateIntentsOptions): Supply {
+export function intentRequests(options: CreateIntentsOptions): PresignedRequests {
   let user = 0
   const group = options.random.bytes(4).toString('hex')
-  return createSupply(
+  return createPresignedRequests(
     {
       method: 'POST',
       target: [PATH],

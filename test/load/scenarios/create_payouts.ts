@@ -2,15 +2,15 @@
  * Scenario: payouts to stored beneficiaries, each from its creation to the partner's knowing that
  * it is completed.
  */
-import { createAwaited } from './awaited.js'
+import { createAwaited } from './webhook_wait.js'
 import { COMPLETED, unexpected, WAITING, type Scenario } from './scenario.js'
-import { BENEFICIARY_ID_WIDTH, type Stock } from './stock.js'
-import { createSupply, type Signing } from '../client/supply.js'
+import { BENEFICIARY_ID_WIDTH, type Fixtures } from './fixtures.js'
+import { createPresignedRequests, type Signing } from '../client/presigned_requests.js'
 
 export interface CreatePayoutsOptions extends Signing {
   readonly awaitsWebhooks: boolean
-  readonly lanes: number
-  readonly stock: Stock
+  readonly connections: number
+  readonly fixtures: Fixtures
 }
 
 export const PAYOUTS_PATH = '/v1/payouts'
@@ -20,9 +20,9 @@ const REFERENCES = 1_000
 const REFERENCE = { width: 4 }
 
 export function createPayouts(options: CreatePayoutsOptions): Scenario {
-  const { beneficiaries } = options.stock
+  const { beneficiaries } = options.fixtures
   let made = 0
-  const supply = createSupply(
+  const presigned = createPresignedRequests(
     {
       method: 'POST',
       target: [PAYOUTS_PATH],
@@ -42,26 +42,26 @@ export function createPayouts(options: CreatePayoutsOptions): Scenario {
     },
     options,
   )
-  const requests = Array.from({ length: options.lanes }, () => supply.blank())
-  const awaited = createAwaited()
+  const requests = Array.from({ length: options.connections }, () => presigned.blank())
+  const awaitedWebhooks = createAwaited()
   let payouts = 0
 
   return {
-    prepare: supply.signAhead,
-    last: supply.last,
-    begin: (lane) => {
-      const request = requests[lane]
-      return request !== undefined && supply.next(request) ? request : undefined
+    prepare: presigned.signAhead,
+    last: presigned.last,
+    begin: (connection) => {
+      const request = requests[connection]
+      return request !== undefined && presigned.next(request) ? request : undefined
     },
-    proceed: (lane, answer) => {
+    proceed: (connection, answer) => {
       if (answer.status !== ACCEPTED) return unexpected(answer)
       payouts += 1
       if (!options.awaitsWebhooks) return COMPLETED
       const { id } = JSON.parse(answer.body.toString()) as { id: string }
-      return awaited.wait(lane, id) ? COMPLETED : WAITING
+      return awaitedWebhooks.wait(connection, id) ? COMPLETED : WAITING
     },
-    hear: awaited.hear,
-    abandon: awaited.abandon,
+    hear: awaitedWebhooks.hear,
+    abandon: awaitedWebhooks.abandon,
     acknowledged: () => ({ intents: 0, payouts, samples: [] }),
   }
 }

@@ -4,15 +4,15 @@
  * Owns: the three requests and their order. The first is signed ahead; the other two carry the
  * session token of its answer.
  *
- * Q1. No payment is a duplicate of another: a user who comes back pays another amount.
+ * - No payment is a duplicate of another: a user who comes back pays another amount.
  */
 import { promptPayCode } from '../../../src/operations/sample_qr.js'
 import type { Answer } from '../client/answer_reader.js'
-import { createAwaited } from './awaited.js'
+import { createAwaited } from './webhook_wait.js'
 import {
   CREATED,
   createdIntent,
-  intentSupply,
+  intentRequests,
   PATH,
   USERS,
   type CreatedIntent,
@@ -37,12 +37,12 @@ interface Payment {
 }
 
 export function payByQr(options: PayByQrOptions): Scenario {
-  const supply = intentSupply(options)
+  const presigned = intentRequests(options)
   const code = promptPayCode(SHOP)
-  const awaited = createAwaited()
+  const awaitedWebhooks = createAwaited()
   const nobody: CreatedIntent = { intent_id: '', session_token: '' }
-  const payments = Array.from({ length: options.lanes }, (): Payment => ({
-    request: supply.blank(),
+  const payments = Array.from({ length: options.connections }, (): Payment => ({
+    request: presigned.blank(),
     step: 'create',
     intent: nobody,
     amount: 0,
@@ -50,7 +50,7 @@ export function payByQr(options: PayByQrOptions): Scenario {
   let begun = 0
   let intents = 0
 
-  const proceed = (lane: number, payment: Payment, answer: Answer): Next => {
+  const proceed = (connection: number, payment: Payment, answer: Answer): Next => {
     const wanted = payment.step === 'create' ? CREATED : OK
     if (answer.status !== wanted) return unexpected(answer)
     const { host } = options
@@ -65,28 +65,28 @@ export function payByQr(options: PayByQrOptions): Scenario {
         return sessionRequest(host, payment.intent, 'confirm', payment.intent.intent_id, '')
       case 'confirm':
         if (!options.awaitsWebhooks) return COMPLETED
-        return awaited.wait(lane, payment.intent.intent_id) ? COMPLETED : WAITING
+        return awaitedWebhooks.wait(connection, payment.intent.intent_id) ? COMPLETED : WAITING
     }
   }
 
   return {
-    prepare: supply.signAhead,
-    last: supply.last,
-    begin: (lane) => {
-      const payment = payments[lane]
-      if (payment === undefined || !supply.next(payment.request)) return undefined
+    prepare: presigned.signAhead,
+    last: presigned.last,
+    begin: (connection) => {
+      const payment = payments[connection]
+      if (payment === undefined || !presigned.next(payment.request)) return undefined
       payment.step = 'create'
       payment.amount = FIRST_AMOUNT + Math.floor(begun / USERS)
       begun += 1
       return payment.request
     },
-    proceed: (lane, answer) => {
-      const payment = payments[lane]
-      if (payment === undefined) throw new Error(`there is no lane ${lane}`)
-      return proceed(lane, payment, answer)
+    proceed: (connection, answer) => {
+      const payment = payments[connection]
+      if (payment === undefined) throw new Error(`there is no connection ${connection}`)
+      return proceed(connection, payment, answer)
     },
-    hear: awaited.hear,
-    abandon: awaited.abandon,
+    hear: awaitedWebhooks.hear,
+    abandon: awaitedWebhooks.abandon,
     acknowledged: () => ({ intents, payouts: 0, samples: [] }),
   }
 }

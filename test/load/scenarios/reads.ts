@@ -1,17 +1,17 @@
 /**
  * Scenario: signed reads, in the proportions of a partner that polls and reconciles.
  *
- * Owns: which reads there are and how often each. What is read was there before (stock).
+ * Owns: which reads there are and how often each. What is read was there before (fixtures).
  */
-import type { Piece } from '../client/form.js'
-import { createMixture, type Part } from './mixture.js'
+import type { Piece } from '../client/request_template.js'
+import { createWorkloadMix, type Part } from './workload_mix.js'
 import { COMPLETED, NOTHING_ACKNOWLEDGED, unexpected, type Scenario } from './scenario.js'
-import type { Stock } from './stock.js'
-import { createSupply, type Signing } from '../client/supply.js'
+import type { Fixtures } from './fixtures.js'
+import { createPresignedRequests, type Signing } from '../client/presigned_requests.js'
 
 export interface ReadsOptions extends Signing {
-  readonly lanes: number
-  readonly stock: Stock
+  readonly connections: number
+  readonly fixtures: Fixtures
   /** One kind alone. */
   readonly onlyRead?: string
 }
@@ -27,15 +27,20 @@ export interface Read {
 
 export function createReads(options: ReadsOptions): Scenario {
   const { onlyRead } = options
-  const reads = readsOf(options.stock).filter(({ name }) => name === (onlyRead ?? name))
+  const reads = readsOf(options.fixtures).filter(({ name }) => name === (onlyRead ?? name))
   const parts = reads.map((read): Part => ({
     weight: read.weight,
     scenario: createRead(read, options),
   }))
-  return createMixture(options.lanes, parts)
+  return createWorkloadMix(options.connections, parts)
 }
 
-export function readsOf({ intents, payouts, beneficiaries, references }: Stock): readonly Read[] {
+export function readsOf({
+  intents,
+  payouts,
+  beneficiaries,
+  references,
+}: Fixtures): readonly Read[] {
   const page = 'limit=20'
   const of = (
     name: string,
@@ -65,7 +70,7 @@ export function readsOf({ intents, payouts, beneficiaries, references }: Stock):
 /** Journeys of one kind of read. */
 function createRead({ target, texts }: Read, options: ReadsOptions): Scenario {
   let next = 0
-  const supply = createSupply(
+  const presigned = createPresignedRequests(
     {
       method: 'GET',
       target,
@@ -79,15 +84,15 @@ function createRead({ target, texts }: Read, options: ReadsOptions): Scenario {
     },
     options,
   )
-  const requests = Array.from({ length: options.lanes }, () => supply.blank())
+  const requests = Array.from({ length: options.connections }, () => presigned.blank())
   return {
-    prepare: supply.signAhead,
-    last: supply.last,
-    begin: (lane) => {
-      const request = requests[lane]
-      return request !== undefined && supply.next(request) ? request : undefined
+    prepare: presigned.signAhead,
+    last: presigned.last,
+    begin: (connection) => {
+      const request = requests[connection]
+      return request !== undefined && presigned.next(request) ? request : undefined
     },
-    proceed: (_lane, answer) => (answer.status === 200 ? COMPLETED : unexpected(answer)),
+    proceed: (_connection, answer) => (answer.status === 200 ? COMPLETED : unexpected(answer)),
     hear: () => undefined,
     abandon: () => undefined,
     acknowledged: () => NOTHING_ACKNOWLEDGED,

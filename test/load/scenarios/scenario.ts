@@ -2,14 +2,15 @@
  * What the simulated partners do.
  *
  * Owns: the words between the load loop and a scenario. A journey is one request, or several of
- * which each needs the answer before it, and perhaps news at the end; a lane is a connection, and
- * has at most one journey under way. Does not own: when a journey begins (pace), bytes and timing
- * (load).
+ * which each needs the answer before it, and perhaps reports at the end; a connection is a
+ * connection, and has at most one journey under way. Does not own: when a journey begins (pace),
+ * bytes and timing (load).
  *
- * S1. Signing costs more than sending, so what does not depend on an answer is signed before the
- *     window. What depends on one carries a session token and needs no signature.
- * S2. A scenario judges every answer; an answer it did not expect fails its journey under a code.
- * S3. A request's buffer belongs to its lane and may be reused for the lane's next request.
+ * - Signing costs more than sending, so what does not depend on an answer is signed before the
+ *   window. What depends on one carries a session token and needs no signature.
+ * - A scenario judges every answer; an answer it did not expect fails its journey under a code.
+ * - A request's buffer belongs to its connection and may be reused for the connection's next
+ *   request.
  */
 import type { Answer } from '../client/answer_reader.js'
 
@@ -19,13 +20,13 @@ export interface Scenario {
   /** After those that were prepared it goes on, signing as it is asked. */
   last(): void
   /** The first request of the next journey; undefined when the supply is used up. */
-  begin(lane: number): Buffer | undefined
-  /** The answer to the lane's request: what comes next. */
-  proceed(lane: number, answer: Answer): Next
-  /** A webhook told that this entity has ended: the lane whose journey that completes. */
+  begin(connection: number): Buffer | undefined
+  /** The answer to the connection's request: what comes next. */
+  proceed(connection: number, answer: Answer): Next
+  /** A webhook told that this entity has ended: the connection whose journey that completes. */
   hear(entity: string): number | undefined
-  /** The lane's journey has ended in another way than by an answer or by news. */
-  abandon(lane: number): void
+  /** The connection's journey has ended in another way than by an answer or by reports. */
+  abandon(connection: number): void
   /** What was acknowledged so far. */
   acknowledged(): Acknowledged
 }

@@ -7,11 +7,11 @@ import type { Clock } from '../../../src/base/clock.js'
 import type { Random } from '../../../src/base/random.js'
 import { createIntents } from './create_intents.js'
 import { createPayouts } from './create_payouts.js'
-import { createMixture } from './mixture.js'
+import { createWorkloadMix } from './workload_mix.js'
 import { payByQr } from './pay_by_qr.js'
 import { createReads } from './reads.js'
 import type { Scenario } from './scenario.js'
-import type { Stock } from './stock.js'
+import type { Fixtures } from './fixtures.js'
 
 export const SCENARIOS = {
   creates: 'signed durable creates of intents',
@@ -34,13 +34,13 @@ export interface ScenarioOrder {
   readonly withIdempotencyKey: boolean
   /** Journeys of payments end with their webhook. Without it, with the last answer. */
   readonly awaitsWebhooks: boolean
-  readonly stock: Stock
+  readonly fixtures: Fixtures
   /** Of `reads`: one kind alone. */
   readonly onlyRead?: string
 }
 
 export interface ScenarioOptions extends ScenarioOrder {
-  readonly lanes: number
+  readonly connections: number
   readonly clock: Clock
   readonly random: Random
 }
@@ -59,7 +59,7 @@ export function createScenario(options: ScenarioOptions): Scenario {
     case 'reads':
       return createReads(options)
     case 'mixed':
-      return createMixture(options.lanes, [
+      return createWorkloadMix(options.connections, [
         { weight: 40, scenario: createReads(options) },
         { weight: 35, scenario: createIntents(options) },
         { weight: 15, scenario: createPayouts(options) },

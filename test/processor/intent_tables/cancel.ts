@@ -1,10 +1,10 @@
 /** The end before the rail has it. */
 import type { Answer } from '../../../src/processor/cycle/answer.js'
-import { authorized, overdue, scanned, waiting, type Life } from '../intent_life.js'
+import { authorized, overdue, scanned, waiting, type Lifecycle } from '../intent_lifecycle.js'
 import { at, becomes, ENDED, NOT_FOUND, refusal, STRANGER, UNKNOWN, type Table } from './row.js'
 
 export const cancel: Table = () => {
-  const ask = (life: Life): Promise<Answer> => life.cancel()
+  const ask = (lifecycle: Lifecycle): Promise<Answer> => lifecycle.cancel()
   return [
     { name: 'created', ask, ...becomes('cancelled') },
     { name: 'scanned', given: scanned, ask, ...becomes('cancelled') },
@@ -13,7 +13,7 @@ export const cancel: Table = () => {
       { authorized, ...ENDED, overdue },
       { ask, ...refusal('payment_intent_not_cancelable', 409) },
     ),
-    { name: 'unknown', ask: (life) => life.as(UNKNOWN).cancel(), ...NOT_FOUND },
-    { name: "another tenant's", ask: (life) => life.as(STRANGER).cancel(), ...NOT_FOUND },
+    { name: 'unknown', ask: (lifecycle) => lifecycle.as(UNKNOWN).cancel(), ...NOT_FOUND },
+    { name: "another tenant's", ask: (lifecycle) => lifecycle.as(STRANGER).cancel(), ...NOT_FOUND },
   ]
 }

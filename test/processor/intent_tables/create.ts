@@ -5,12 +5,12 @@
  */
 import type { Test } from 'tap'
 import type { TenantId } from '../../../src/base/ids.js'
-import { createIntent } from '../../../src/processor/commands/intent_create.js'
+import { createIntent } from '../../../src/processor/commands/intents/intent_create.js'
 import type { Answer } from '../../../src/processor/cycle/answer.js'
-import { problemStatus } from '../../../gateway/problem.js'
+import { errorStatus } from '../../../gateway/http/error_response.js'
 import { anIntent } from '../../support/requests.js'
 import { codeOf, createWorld, DEMO, viewOf, type World } from '../../support/world.js'
-import { openTenant, type Intent } from '../intent_life.js'
+import { openTenant, type Intent } from '../intent_lifecycle.js'
 import {
   becomes,
   CONFLICT,
@@ -46,7 +46,7 @@ async function check(t: Test, world: World, row: CreateRow): Promise<void> {
   const earlier = first === undefined ? null : await ask(first, by)
   const answer = await ask(over, tenant)
   t.equal(codeOf(answer), says.code)
-  if (says.code !== 'ok') return void t.equal(problemStatus(says.code, false), says.status)
+  if (says.code !== 'ok') return void t.equal(errorStatus(says.code, false), says.status)
   const { status } = viewOf<Intent>(answer)
   t.equal(status, says.then)
   const isReplay = earlier?.ok === true && by === tenant

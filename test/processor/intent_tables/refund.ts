@@ -1,7 +1,7 @@
 /** The recall of a captured payment, and its keys. */
 import type { Answer } from '../../../src/processor/cycle/answer.js'
 import { viewOf } from '../../support/world.js'
-import { authorized, captured, scanned, waiting, type Life } from '../intent_life.js'
+import { authorized, captured, scanned, waiting, type Lifecycle } from '../intent_lifecycle.js'
 import {
   at,
   becomes,
@@ -16,39 +16,39 @@ import {
 } from './row.js'
 
 export const refund: Table = () => {
-  const ask = (life: Life): Promise<Answer> => life.refund('a key of another intent')
+  const ask = (lifecycle: Lifecycle): Promise<Answer> => lifecycle.refund('a key of another intent')
   const unrefundable = refusal('payment_intent_not_refundable', 409)
-  const recalled = async (life: Life): Promise<void> => {
-    await captured(life)
-    viewOf(await life.refund(life.id))
+  const recalled = async (lifecycle: Lifecycle): Promise<void> => {
+    await captured(lifecycle)
+    viewOf(await lifecycle.refund(lifecycle.id))
   }
   const { failed, refunded, cancelled, expired } = ENDED
-  const keyed = (key: (life: Life) => string): Row['ask'] => {
-    return (life) => life.refund(key(life))
+  const keyed = (key: (lifecycle: Lifecycle) => string): Row['ask'] => {
+    return (lifecycle) => lifecycle.refund(key(lifecycle))
   }
   return [
     { name: 'captured', given: captured, ask: keyed(({ id }) => id), ...becomes('captured') },
     {
       name: 'without a key',
       given: captured,
-      ask: (life) => life.refund(),
+      ask: (lifecycle) => lifecycle.refund(),
       ...becomes('captured'),
     },
     { name: 'the same key', given: recalled, ask: keyed(({ id }) => id), ...becomes('captured') },
     {
       name: 'the same key, refunded',
-      given: async (life) => {
-        await recalled(life)
-        await life.returned()
+      given: async (lifecycle) => {
+        await recalled(lifecycle)
+        await lifecycle.returned()
       },
       ask: keyed(({ id }) => id),
       ...becomes('refunded'),
     },
     {
       name: 'another key, when the recall was refused',
-      given: async (life) => {
-        await recalled(life)
-        await life.recallRefused()
+      given: async (lifecycle) => {
+        await recalled(lifecycle)
+        await lifecycle.recallRefused()
       },
       ask: keyed(({ id }) => `${id} again`),
       ...becomes('captured'),
@@ -61,8 +61,8 @@ export const refund: Table = () => {
     },
     {
       name: "another intent's key, before the state",
-      given: async (life) => {
-        const other = await life.another()
+      given: async (lifecycle) => {
+        const other = await lifecycle.another()
         await captured(other)
         viewOf(await other.refund('a key of another intent'))
       },
@@ -73,7 +73,11 @@ export const refund: Table = () => {
       { scanned, waiting, authorized, failed, refunded, cancelled, expired },
       { ask: keyed(({ id }) => id), ...unrefundable },
     ),
-    { name: 'unknown', ask: (life) => life.as(UNKNOWN).refund('k'), ...NOT_FOUND },
-    { name: "another tenant's", ask: (life) => life.as(STRANGER).refund('k'), ...NOT_FOUND },
+    { name: 'unknown', ask: (lifecycle) => lifecycle.as(UNKNOWN).refund('k'), ...NOT_FOUND },
+    {
+      name: "another tenant's",
+      ask: (lifecycle) => lifecycle.as(STRANGER).refund('k'),
+      ...NOT_FOUND,
+    },
   ]
 }

@@ -7,8 +7,8 @@ import {
   overdue,
   scanned,
   waiting,
-  type Life,
-} from '../intent_life.js'
+  type Lifecycle,
+} from '../intent_lifecycle.js'
 import {
   at,
   becomes,
@@ -27,14 +27,14 @@ import {
 } from './row.js'
 
 export const remint: Table = async (world) => {
-  const ask = (life: Life): Promise<Answer> => life.remint()
+  const ask = (lifecycle: Lifecycle): Promise<Answer> => lifecycle.remint()
   const terminal = refusal('payment_intent_terminal', 409)
   const closing = { tenant: await openTenant(world, CLOSING, {}, 100_000n) }
   return [
     { name: 'created', ask, ...becomes('created') },
     { name: 'scanned', given: scanned, ask, ...becomes('created') },
     { name: 'waiting for the rail', given: waiting, ask, ...becomes('authorized') },
-    { name: 'handed over', given: authorized, ask, ...becomes('authorized') },
+    { name: 'submitted', given: authorized, ask, ...becomes('authorized') },
     ...at({ ...ENDED, overdue }, { ask, ...terminal }),
     { name: 'suspended', options: closing, ask: suspended(ask), ...SUSPENDED },
     {
@@ -51,21 +51,25 @@ export const remint: Table = async (world) => {
       ask: suspended(ask),
       ...terminal,
     },
-    { name: 'unknown', ask: (life) => life.as(UNKNOWN).remint(), ...NOT_FOUND },
-    { name: "another tenant's", ask: (life) => life.as(STRANGER).remint(), ...NOT_FOUND },
+    { name: 'unknown', ask: (lifecycle) => lifecycle.as(UNKNOWN).remint(), ...NOT_FOUND },
+    { name: "another tenant's", ask: (lifecycle) => lifecycle.as(STRANGER).remint(), ...NOT_FOUND },
     {
       name: 'another user, before attestations, before terminal',
       given: cancelled,
-      ask: (life) => life.remint({ partner_user_id: 'x', ...UNVERIFIED }),
+      ask: (lifecycle) => lifecycle.remint({ partner_user_id: 'x', ...UNVERIFIED }),
       ...refusal('user_mismatch', 403),
     },
     {
       name: 'not verified, before terminal',
       given: cancelled,
-      ask: (life) => life.remint(UNVERIFIED),
+      ask: (lifecycle) => lifecycle.remint(UNVERIFIED),
       ...UNSATISFIED,
     },
-    { name: 'not clean', ask: (life) => life.remint(UNCLEAN), ...UNSATISFIED },
-    { name: 'no KYC', ask: (life) => life.remint({ kyc_attestation: null }), ...UNSATISFIED },
+    { name: 'not clean', ask: (lifecycle) => lifecycle.remint(UNCLEAN), ...UNSATISFIED },
+    {
+      name: 'no KYC',
+      ask: (lifecycle) => lifecycle.remint({ kyc_attestation: null }),
+      ...UNSATISFIED,
+    },
   ]
 }

@@ -17,9 +17,9 @@ import {
   failed,
   openTenant,
   refunded,
-  type Life,
-  type LifeOptions,
-} from '../intent_life.js'
+  type Lifecycle,
+  type LifecycleOptions,
+} from '../intent_lifecycle.js'
 
 export interface Refusal {
   readonly code: ErrorCode
@@ -33,10 +33,10 @@ export interface Success {
 
 export type Row = (Refusal | Success) & {
   readonly name: string
-  readonly options?: LifeOptions
+  readonly options?: LifecycleOptions
   /** What came before. */
-  readonly given?: (life: Life) => unknown
-  readonly ask: (life: Life) => Promise<Answer>
+  readonly given?: (lifecycle: Lifecycle) => unknown
+  readonly ask: (lifecycle: Lifecycle) => Promise<Answer>
 }
 
 export type Table = (world: World) => readonly Row[] | Promise<readonly Row[]>
@@ -70,10 +70,10 @@ export const CLOSING = 'closing'
 /** Asked while the partner of that name is suspended. */
 export const suspended =
   (ask: Row['ask']): Row['ask'] =>
-  async (life) => {
-    await openTenant(life.world, CLOSING, { suspended: true })
-    const answer = await ask(life)
-    await openTenant(life.world, CLOSING, {})
+  async (lifecycle) => {
+    await openTenant(lifecycle.world, CLOSING, { suspended: true })
+    const answer = await ask(lifecycle)
+    await openTenant(lifecycle.world, CLOSING, {})
     return answer
   }
 

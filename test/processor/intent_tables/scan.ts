@@ -6,7 +6,7 @@ import type { ErrorCode } from '../../../src/base/errors.js'
 import { tenantOf, type PartnerId } from '../../../src/base/ids.js'
 import { currencyOf } from '../../../src/money/currency.js'
 import type { Command } from '../../../src/processor/cycle/command.js'
-import { setRate } from '../../../src/processor/commands/rate_set.js'
+import { setRate } from '../../../src/processor/commands/operators/rate_set.js'
 import { sealed, thai, vietnamese } from '../../qr/payloads.js'
 import { viewOf } from '../../support/world.js'
 import {
@@ -19,7 +19,7 @@ import {
   scanned,
   usedUp,
   waiting,
-} from '../intent_life.js'
+} from '../intent_lifecycle.js'
 import {
   ANOTHER_TOKEN,
   at,
@@ -60,12 +60,12 @@ const OPERATOR = { name: 'test', reason: 'a test' }
 /** With nothing but a rate missing. */
 const rateless =
   (ask: Row['ask']): Row['ask'] =>
-  async (life) => {
-    const { rates } = life.world.memory()
+  async (lifecycle) => {
+    const { rates } = lifecycle.world.memory()
     const currency = currencyOf('THB')!
     const rate = rates.get(currency)!
     rates.delete(currency)
-    const answer = await ask(life)
+    const answer = await ask(lifecycle)
     rates.set(currency, rate)
     return answer
   }
@@ -74,16 +74,19 @@ const MINUTE = 60_000
 /** At the last moment of a rate's age, or just before it. */
 const aged =
   (beyond: number, ask: Row['ask']): Row['ask'] =>
-  async (life) => {
-    const { world } = life
+  async (lifecycle) => {
+    const { world } = lifecycle
     viewOf(await world.run(setRate(OPERATOR, 'THB', '36.00')))
     world.clock.pass(MINUTE + beyond)
-    return ask({ ...life, scan: (amount) => world.run(underRules(life.calls.scan(amount))) })
+    return ask({
+      ...lifecycle,
+      scan: (amount) => world.run(underRules(lifecycle.calls.scan(amount))),
+    })
   }
 
 const underRules = (command: Command): Command => ({
   ...command,
-  decide: (desk) => command.decide({ ...desk, rules: { ...desk.rules, rateMaxAgeMs: MINUTE } }),
+  decide: (ctx) => command.decide({ ...ctx, rules: { ...ctx.rules, rateMaxAgeMs: MINUTE } }),
 })
 
 export const scan: Table = async (world) => {
@@ -91,7 +94,7 @@ export const scan: Table = async (world) => {
   const real = { tenant: PRODUCTION }
   const closing = { tenant: await openTenant(world, CLOSING, {}) }
   const qr = (payload: string, amount: string | null = '36000'): Row['ask'] => {
-    return (life) => life.scan(amount, { qr_payload: payload })
+    return (lifecycle) => lifecycle.scan(amount, { qr_payload: payload })
   }
   const dynamic = thai(['01', '12'], ['54', '360.00'])
   const small = { over: { amount_usd_cents: 1 } }
@@ -109,15 +112,19 @@ export const scan: Table = async (world) => {
     { name: 'dynamic', ask: qr(dynamic, null), ...becomes('created') },
     { name: 'dynamic, with its amount', ask: qr(dynamic), ...becomes('created') },
     { name: 'once more', given: scanned, ask: qr(thai(), '72000'), ...becomes('created') },
-    { name: 'unknown', ask: (life) => life.as(UNKNOWN).scan(), ...UNAUTHENTICATED },
-    { name: "another tenant's", ask: (life) => life.as(STRANGER).scan(), ...UNAUTHENTICATED },
+    { name: 'unknown', ask: (lifecycle) => lifecycle.as(UNKNOWN).scan(), ...UNAUTHENTICATED },
+    {
+      name: "another tenant's",
+      ask: (lifecycle) => lifecycle.as(STRANGER).scan(),
+      ...UNAUTHENTICATED,
+    },
     ...at(
       { 'a consumed token, before the state': authorized, 'a consumed token, captured': captured },
-      { ask: (life) => life.scan(), ...UNAUTHENTICATED },
+      { ask: (lifecycle) => lifecycle.scan(), ...UNAUTHENTICATED },
     ),
     ...at(
       { waiting, authorized, ...ENDED, overdue },
-      { ask: (life) => life.scan('36000', ANOTHER_TOKEN), ...unscannable },
+      { ask: (lifecycle) => lifecycle.scan('36000', ANOTHER_TOKEN), ...unscannable },
     ),
     {
       name: 'the state, before the code',
@@ -160,7 +167,7 @@ export const scan: Table = async (world) => {
     {
       name: 'a duplicate, acknowledged',
       given: paidBefore,
-      ask: (life) => life.scan('36000', { duplicate_confirmed: true }),
+      ask: (lifecycle) => lifecycle.scan('36000', { duplicate_confirmed: true }),
       ...becomes('created'),
     },
     {
@@ -192,10 +199,10 @@ export const scan: Table = async (world) => {
       ask: rateless(qr(thai())),
       ...unpriced,
     },
-    { name: 'a rate that is old', ask: aged(0, (life) => life.scan()), ...unpriced },
+    { name: 'a rate that is old', ask: aged(0, (lifecycle) => lifecycle.scan()), ...unpriced },
     {
       name: 'a rate that is nearly old',
-      ask: aged(-1, (life) => life.scan()),
+      ask: aged(-1, (lifecycle) => lifecycle.scan()),
       ...becomes('created'),
     },
     {

@@ -6,7 +6,7 @@ import type { Progress } from '../../../src/store/progress.js'
 
 const log = createLog('test', { LOG_LEVEL: 'silent' })
 const at = (lastBatch: number): Progress => ({ booksId: 'b', epoch: 1, lastBatch })
-const turn = (): Promise<void> => new Promise((resolve) => setImmediate(resolve))
+const yieldToEventLoop = (): Promise<void> => new Promise((resolve) => setImmediate(resolve))
 
 function held(found?: Progress) {
   const written: (Progress | undefined)[] = []
@@ -24,7 +24,7 @@ function held(found?: Progress) {
   })
   const passASecond = async (): Promise<void> => {
     pauses.shift()?.()
-    await turn()
+    await yieldToEventLoop()
   }
   return { mark, written, failing, passASecond }
 }
@@ -32,14 +32,14 @@ function held(found?: Progress) {
 void t.test('it is written once a second at most, and then says the newest commit', async (t) => {
   const { mark, written, passASecond } = held()
   for (let batch = 1; batch <= 5; batch++) mark.committed(at(batch))
-  await turn()
+  await yieldToEventLoop()
   t.same(written, [at(1)])
   await passASecond()
   t.same(written, [at(1), at(5)])
   await passASecond()
   t.equal(written.length, 2, 'nothing new')
   mark.committed(at(6))
-  await turn()
+  await yieldToEventLoop()
   t.same(written.at(-1), at(6))
 })
 
@@ -58,7 +58,7 @@ void t.test('a mark that cannot be written stops nothing', async (t) => {
   const { mark, written, failing, passASecond } = held()
   failing.is = true
   mark.committed(at(1))
-  await turn()
+  await yieldToEventLoop()
   failing.is = false
   mark.committed(at(2))
   await passASecond()

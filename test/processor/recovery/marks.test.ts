@@ -4,10 +4,10 @@ import t, { type Test } from 'tap'
 import { createMarks, type Mark, type Marks } from '../../../src/processor/recovery/marks.js'
 import { openDatabase } from '../../../src/store/database.js'
 import { openStore, type Store } from '../../../src/store/store.js'
-import { ownFolder } from '../../support/own_folder.js'
+import { tempFolder } from '../../support/temp_folder.js'
 
 async function opened(t: Test, filled = ''): Promise<{ store: Store; marks: Marks }> {
-  const file = join(ownFolder(t), 'processor.db')
+  const file = join(tempFolder(t), 'processor.db')
   const store = await openStore(file)
   t.teardown(() => store.close())
   const raw = await openDatabase(file)

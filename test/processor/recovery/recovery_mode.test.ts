@@ -1,23 +1,26 @@
 /** Recovery mode: what is refused, what a release leaves out, and what is held afterwards. */
 import { DAY } from '../../../src/base/clock.js'
-import { enterRecovery } from '../../../src/processor/commands/recovery_enter.js'
+import { enterRecovery } from '../../../src/processor/commands/operators/recovery_enter.js'
 import {
   releaseRecovery,
   SKIPPED_POSITIONS,
-} from '../../../src/processor/commands/recovery_release.js'
-import { approveIntent, rejectIntent } from '../../../src/processor/commands/intent_review.js'
-import { addOrphans } from '../../../src/processor/commands/orphan_add.js'
-import { resolveOrphan } from '../../../src/processor/commands/orphan_resolve.js'
-import { approvePayout } from '../../../src/processor/commands/payout_review.js'
-import { createPayout } from '../../../src/processor/commands/payout_create.js'
-import { getPayout } from '../../../src/processor/commands/payout_get.js'
+} from '../../../src/processor/commands/operators/recovery_release.js'
+import {
+  approveIntent,
+  rejectIntent,
+} from '../../../src/processor/commands/intents/intent_review.js'
+import { addOrphans } from '../../../src/processor/commands/operators/orphan_add.js'
+import { resolveOrphan } from '../../../src/processor/commands/operators/orphan_resolve.js'
+import { approvePayout } from '../../../src/processor/commands/payouts/payout_review.js'
+import { createPayout } from '../../../src/processor/commands/payouts/payout_create.js'
+import { getPayout } from '../../../src/processor/commands/payouts/payout_get.js'
 import { listHeldPayouts } from '../../../src/processor/queries/held_payout_list.js'
 import { listOrphans } from '../../../src/processor/queries/orphan_list.js'
 import type { Answer } from '../../../src/processor/cycle/answer.js'
 import type { Command } from '../../../src/processor/cycle/command.js'
 import type { OrphanExecution__Output as Execution } from '../../../protos/types/causeway/v1/OrphanExecution.js'
 import { codeOf, DEMO, viewOf, type World } from '../../support/world.js'
-import { beginLife, THAI } from '../intent_life.js'
+import { beginLifecycle, THAI } from '../intent_lifecycle.js'
 import {
   balanceOf,
   executed,
@@ -27,9 +30,9 @@ import {
   read,
   readAll,
   see,
-  tellTwice,
+  runOnBothStores,
   types,
-} from '../stories.js'
+} from '../scenarios.js'
 
 const EVIDENCE = 'line 12 of the statement'
 const STATEMENT = { statement: 'day.csv sha256 00', railChecked: false }
@@ -76,7 +79,9 @@ async function restored(world: World, ...lost: Execution[]): Promise<Answer> {
 }
 
 const instructed = (world: World): string[] =>
-  world.orders.flatMap((order) => (order.kind === 'instruct' ? [order.instruction.id] : []))
+  world.railInstructions.flatMap((oneInstruction) =>
+    oneInstruction.kind === 'instruct' ? [oneInstruction.instruction.id] : [],
+  )
 
 const orphans = (world: World, resolved = false): Promise<{ held: string[] }[]> =>
   readAll(world, (page) => listOrphans({ resolved, ...page }))
@@ -90,22 +95,22 @@ const resolve = (world: World, instruction: string, paymentId?: string): Promise
     }),
   )
 
-tellTwice({
+runOnBothStores({
   'while it lasts only reads are decided': async (t, world) => {
     const before = await pay(world)
     await world.run(enterRecovery('a test'))
     const refused = createPayout(DEMO, payout())
     t.equal(codeOf(await world.run(refused)), 'configuration_error')
-    await world.news(executed(before.id))
+    await world.railReports(executed(before.id))
     t.equal((await see(world, before.id)).status, 'processing', 'a report is not applied')
     t.notOk(
-      world.orders.some(({ kind }) => kind === 'acknowledge'),
+      world.railInstructions.some(({ kind }) => kind === 'acknowledge'),
       'nor acknowledged',
     )
     world.clock.pass(DAY)
-    const sent = world.orders.length
+    const sent = world.railInstructions.length
     await world.wake()
-    t.equal(world.orders.length, sent, 'a timer changes nothing')
+    t.equal(world.railInstructions.length, sent, 'a timer changes nothing')
     t.equal(codeOf(await world.run(enterRecovery('again'))), 'ok', 'it is entered once')
     t.equal(world.memory().lastRecovery, 1)
   },
@@ -212,34 +217,36 @@ tellTwice({
 
   'a confirmed intent that equals one is held, and approved': async (t, world) => {
     await restored(world, without(ofThai(), 'reference'))
-    const life = await beginLife(world)
-    await life.scan()
-    t.match(viewOf(await life.confirm()), { status: 'authorized' })
+    const lifecycle = await beginLifecycle(world)
+    await lifecycle.scan()
+    t.match(viewOf(await lifecycle.confirm()), { status: 'authorized' })
     t.same(instructed(world), [])
-    t.match(await orphans(world), [{ held: [life.id] }])
+    t.match(await orphans(world), [{ held: [lifecycle.id] }])
     world.clock.pass(DAY)
     await world.wake()
-    t.equal((await life.see()).status, 'authorized', 'it waits longer than a submission would')
-    t.match(viewOf(await world.run(approveIntent(OPERATOR, life.id))), { status: 'authorized' })
-    t.same(instructed(world), [life.id])
-    const again = await world.run(approveIntent(OPERATOR, life.id))
+    t.equal((await lifecycle.see()).status, 'authorized', 'it waits longer than a submission would')
+    t.match(viewOf(await world.run(approveIntent(OPERATOR, lifecycle.id))), {
+      status: 'authorized',
+    })
+    t.same(instructed(world), [lifecycle.id])
+    const again = await world.run(approveIntent(OPERATOR, lifecycle.id))
     t.equal(codeOf(again), 'payment_intent_not_held')
-    await life.executed()
-    t.equal((await life.see()).status, 'captured')
+    await lifecycle.executed()
+    t.equal((await lifecycle.see()).status, 'captured')
     t.match(await orphans(world), [{ held: [] }])
   },
 
   'a held intent is rejected, or nobody decides': async (t, world) => {
     await restored(world, without(ofThai(), 'reference'))
     const funds = await balanceOf(world, 'USD')
-    const rejected = await beginLife(world)
+    const rejected = await beginLifecycle(world)
     await rejected.scan()
     await rejected.confirm()
     t.match(viewOf(await world.run(rejectIntent(OPERATOR, rejected.id))), {
       status: 'failed',
       failure: { code: 'payment_review_rejected', source: 'service' },
     })
-    const forgotten = await beginLife(world)
+    const forgotten = await beginLifecycle(world)
     await forgotten.scan()
     await forgotten.confirm()
     world.clock.pass(4 * DAY)
@@ -251,10 +258,10 @@ tellTwice({
 
   'a held intent is matched, or cancelled': async (t, world) => {
     await restored(world, without(ofThai(), 'reference'))
-    const [matched, cancelled] = [await beginLife(world), await beginLife(world)]
-    for (const life of [matched, cancelled]) {
-      await life.scan()
-      await life.confirm()
+    const [matched, cancelled] = [await beginLifecycle(world), await beginLifecycle(world)]
+    for (const lifecycle of [matched, cancelled]) {
+      await lifecycle.scan()
+      await lifecycle.confirm()
     }
     t.match(viewOf(await cancelled.cancel()), { status: 'cancelled' })
     await resolve(world, 'pi_lost', matched.id)

@@ -1,0 +1,91 @@
+/**
+ * Attends the processor's control stream.
+ *
+ * Owns: the stream and its reopening. Does not own: answers (control/control_handler).
+ *
+ * - The pool comes to the processor, so nobody has to know where pools are, and a pool has no
+ *   door of its own.
+ * - A question is answered on the stream it came from; when that is gone nobody waits any more.
+ */
+import type { ClientDuplexStream } from '@grpc/grpc-js'
+import type { WebhookControlClient } from '../../../protos/types/causeway/v1/WebhookControl.js'
+import type { ControlResponse } from '../../../protos/types/causeway/v1/ControlResponse.js'
+import type { ControlRequest__Output as ControlRequest } from '../../../protos/types/causeway/v1/ControlRequest.js'
+import { bearer } from '../../../src/base/internal_token.js'
+import type { Logger } from '../../../src/base/log.js'
+import { createRetry, RECONNECT } from '../../../src/base/retry.js'
+import type { ControlHandler } from './control_handler.js'
+
+type Stream = ClientDuplexStream<ControlResponse, ControlRequest>
+
+export interface ControlStreamOptions {
+  readonly client: WebhookControlClient
+  readonly token: string
+  readonly handle: ControlHandler
+  /** Which pool it is, and the event it received last. */
+  readonly pool: number
+  readonly lastReceived: () => Promise<string | null>
+  readonly log: Logger
+}
+
+export interface ControlStream {
+  /** Takes no further question, and finishes those that are under way. */
+  close(): Promise<void>
+}
+
+export function openControlStream(options: ControlStreamOptions): ControlStream {
+  const { client, token, handle, pool, lastReceived, log } = options
+  const pending = new Set<Promise<void>>()
+  let stream: Stream | undefined
+  const retry = createRetry(RECONNECT)
+  let closed = false
+
+  const open = (): void => {
+    const opened = client.Connect(bearer(token))
+    stream = opened
+    opened.on('data', (request: ControlRequest) => take(opened, request))
+    opened.on('error', (fault) => lose(opened, fault.message))
+    opened.on('end', () => lose(opened, 'ended by the processor'))
+    void greet(opened)
+  }
+
+  /** The processor compares it with its books. */
+  const greet = async (opened: Stream): Promise<void> => {
+    try {
+      const newest = await lastReceived()
+      if (stream !== opened || closed) return
+      opened.write({ number: 0, greeting: { pool, newest_event: newest ?? '' } })
+    } catch (error) {
+      log.error({ err: error }, 'greeting failed')
+    }
+  }
+
+  const take = (from: Stream, request: ControlRequest): void => {
+    if (closed) return
+    retry.reset()
+    const work = handle(request)
+      .then((answer) => {
+        if (stream === from) from.write(answer)
+      })
+      .finally(() => pending.delete(work))
+    pending.add(work)
+  }
+
+  /** A stream tells of its end more than once. */
+  const lose = (lost: Stream, reason: string): void => {
+    if (stream !== lost || closed) return
+    stream = undefined
+    log.debug({ reason }, 'control stream lost')
+    retry.schedule(open)
+  }
+
+  open()
+  return {
+    close: async () => {
+      closed = true
+      retry.cancel()
+      await Promise.all(pending)
+      stream?.cancel()
+    },
+  }
+}

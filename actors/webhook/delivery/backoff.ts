@@ -1,0 +1,48 @@
+/**
+ * When a failed delivery is tried again.
+ *
+ * - Twelve attempts within about two days, each pause 20 % longer or shorter at random, so that a
+ *   receiver that comes back does not meet all of them at once.
+ */
+import { HOUR, MINUTE, plus, SECOND, type Instant } from '../../../src/base/clock.js'
+import type { Random } from '../../../src/base/random.js'
+
+/** The pause before each attempt, in order; the first is made at once. */
+export const PAUSE_MS = [
+  0,
+  5 * SECOND,
+  30 * SECOND,
+  2 * MINUTE,
+  10 * MINUTE,
+  30 * MINUTE,
+  HOUR,
+  2 * HOUR,
+  4 * HOUR,
+  8 * HOUR,
+  12 * HOUR,
+  24 * HOUR,
+] as const
+export const JITTER = 0.2
+
+export interface BackoffRules {
+  /** At most as many as there are pauses. */
+  readonly attemptsMax: number
+  /** 100 in earnest; less shrinks every pause for tests and local work. */
+  readonly scalePct: number
+}
+
+/** @returns the time of the next attempt, null when `made` attempts were the last */
+export function retryAt(
+  made: number,
+  now: Instant,
+  rules: BackoffRules,
+  random: Random,
+): Instant | null {
+  const pauseMs = made < rules.attemptsMax ? PAUSE_MS[made] : undefined
+  if (pauseMs === undefined) return null
+  const factor = 1 - JITTER + 2 * JITTER * random.fraction()
+  return plus(now, Math.round(scaled(pauseMs, rules) * factor))
+}
+
+export const scaled = (milliseconds: number, { scalePct }: Pick<BackoffRules, 'scalePct'>) =>
+  (milliseconds * scalePct) / 100

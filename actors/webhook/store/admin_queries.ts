@@ -1,0 +1,180 @@
+/**
+ * What somebody may see of the pool's books: deliveries with their tries, counts, poison.
+ *
+ * Owns: these queries and the connection they run on. Does not own: what the pool itself reads
+ * (store/store), who may see what (the processor).
+ *
+ * - Nothing here waits for, or holds up, the pool's own reads and commits.
+ * - Deliveries go by the id of their event, then of their endpoint: the same order in every pool,
+ *   so the lists of several are merged by it.
+ * - A page is bounded in rows and in bytes; it may be shorter than was asked for, and says
+ *   whether there is more.
+ */
+import type { Instant } from '../../../src/base/clock.js'
+import type { DeliveryId, EndpointId, TenantId } from '../../../src/base/ids.js'
+import { openDatabase, type Database } from '../../../src/store/database.js'
+import type { DeliveryContext } from '../delivery/machine.js'
+import type { AttemptRow, DeliveryRow } from './schema.js'
+
+export interface DeliveryView extends DeliveryRow {
+  readonly tenant: TenantId
+  readonly eventType: string
+}
+
+export type AttemptView = Omit<AttemptRow, 'deliveryId'>
+
+/** A place in the order of V2: behind a delivery. */
+export interface DeliveryPlace {
+  readonly eventId: string
+  readonly endpointId: string
+}
+
+export interface PoisonView {
+  readonly digest: string
+  readonly subject: string
+  readonly reason: string
+  readonly firstSeen: Instant
+  readonly lastSeen: Instant
+  readonly times: number
+  readonly payloadBase64: string
+}
+
+export interface EndpointCounts {
+  readonly endpointId: EndpointId
+  readonly open: number
+  readonly dead: number
+}
+
+export interface AdminQueries {
+  /** Of one endpoint below an event, newest first, all or only the dead ones. */
+  ofEndpoint(
+    endpointId: string,
+    belowEvent: string,
+    deadOnly: boolean,
+    limit: number,
+  ): Promise<readonly DeliveryView[]>
+  /** Dead ones of all endpoints below a place, newest first. */
+  dead(below: DeliveryPlace, limit: number): Promise<readonly DeliveryView[]>
+  delivery(id: string): Promise<DeliveryView | undefined>
+  ofEvent(eventId: string): Promise<readonly DeliveryView[]>
+  /** Those that wait after a failure, or are dead, above an event, the oldest first. */
+  failed(endpointId: string, aboveEvent: string, limit: number): Promise<readonly DeliveryView[]>
+  /** Endpoints that have such. */
+  failedEndpoints(): Promise<readonly EndpointId[]>
+  /** The last tries of a delivery, oldest first. */
+  attempts(id: DeliveryId): Promise<readonly AttemptView[]>
+  hasEvent(id: string): Promise<boolean>
+  counts(): Promise<readonly EndpointCounts[]>
+  /** When the oldest event with an open delivery was created. */
+  oldestOpen(): Promise<Instant | null>
+  poisonCount(): Promise<number>
+  poison(limit: number): Promise<readonly PoisonView[]>
+  close(): Promise<void>
+}
+
+/** Somebody who redrives again and again makes more; the latest tell enough. */
+const ATTEMPTS_MAX = 24
+
+const DELIVERY = `
+  SELECT d.id, d.event_id AS eventId, d.endpoint_id AS endpointId, d.state, d.context,
+    e.tenant, e.type AS eventType
+  FROM deliveries AS d`
+const WITH_EVENT = 'JOIN events AS e ON e.id = d.event_id'
+const FAILED = "state IN ('waiting', 'dead')"
+
+/** As it lies in the tables. */
+type StoredDelivery = Omit<DeliveryView, 'context'> & { readonly context: string }
+
+export async function openAdminQueries(file: string): Promise<AdminQueries> {
+  const reader = await openDatabase(file, { readOnly: true })
+  return { ...deliveriesIn(reader), ...countsIn(reader), close: () => reader.close() }
+}
+
+function deliveriesIn(reader: Database) {
+  const deliveries = async (
+    rest: string,
+    values: readonly (string | number)[],
+  ): Promise<DeliveryView[]> => {
+    const rows = await reader.all<StoredDelivery>(`${DELIVERY} ${rest}`, values)
+    return rows.map((row) => ({ ...row, context: JSON.parse(row.context) as DeliveryContext }))
+  }
+
+  return {
+    ofEndpoint: (endpointId: string, belowEvent: string, deadOnly: boolean, limit: number) =>
+      deliveries(
+        `INDEXED BY ${deadOnly ? 'deliveries_failed' : 'deliveries_of_endpoint'} ${WITH_EVENT}
+         WHERE d.endpoint_id = ? AND d.event_id < ?
+           ${deadOnly ? `AND d.${FAILED} AND d.state = 'dead'` : ''}
+         ORDER BY d.event_id DESC LIMIT ?`,
+        [endpointId, belowEvent, limit],
+      ),
+    dead: ({ eventId, endpointId }: DeliveryPlace, limit: number) =>
+      deliveries(
+        `INDEXED BY deliveries_dead ${WITH_EVENT}
+         WHERE d.state = 'dead' AND (d.event_id, d.endpoint_id) < (?, ?)
+         ORDER BY d.event_id DESC, d.endpoint_id DESC LIMIT ?`,
+        [eventId, endpointId, limit],
+      ),
+    delivery: async (id: string) => (await deliveries(`${WITH_EVENT} WHERE d.id = ?`, [id]))[0],
+    ofEvent: (eventId: string) =>
+      deliveries(`${WITH_EVENT} WHERE d.event_id = ? ORDER BY d.endpoint_id`, [eventId]),
+    failed: (endpointId: string, aboveEvent: string, limit: number) =>
+      deliveries(
+        `INDEXED BY deliveries_failed ${WITH_EVENT}
+         WHERE d.endpoint_id = ? AND d.event_id > ? AND d.${FAILED}
+         ORDER BY d.event_id LIMIT ?`,
+        [endpointId, aboveEvent, limit],
+      ),
+    failedEndpoints: async () => {
+      const rows = await reader.all<{ id: EndpointId }>(
+        `SELECT DISTINCT endpoint_id AS id FROM deliveries WHERE ${FAILED}`,
+      )
+      return rows.map(({ id }) => id)
+    },
+    attempts: async (id: DeliveryId) => {
+      const rows = await reader.all<AttemptView>(
+        `SELECT number, at, status, reason, latency_ms AS latencyMs, reply FROM attempts
+         WHERE delivery_id = ? ORDER BY number DESC LIMIT ${ATTEMPTS_MAX}`,
+        [id],
+      )
+      return rows.reverse()
+    },
+    hasEvent: async (id: string) =>
+      (await reader.all('SELECT 1 FROM events WHERE id = ?', [id])).length > 0,
+  }
+}
+
+function countsIn(reader: Database) {
+  return {
+    counts: () =>
+      reader.all<EndpointCounts>(
+        `SELECT endpoint_id AS endpointId, sum(open) AS open, sum(dead) AS dead FROM (
+           SELECT endpoint_id, count(*) AS open, 0 AS dead
+             FROM deliveries INDEXED BY deliveries_due
+             WHERE due_at IS NOT NULL GROUP BY endpoint_id
+           UNION ALL
+           SELECT endpoint_id, 0, count(*) FROM deliveries INDEXED BY deliveries_dead
+             WHERE state = 'dead' GROUP BY endpoint_id)
+         GROUP BY endpoint_id`,
+      ),
+    oldestOpen: async () => {
+      const [row] = await reader.all<{ at: Instant }>(
+        `SELECT created_at AS at FROM events
+         WHERE id = (SELECT min(event_id) FROM deliveries INDEXED BY deliveries_due
+           WHERE due_at IS NOT NULL)`,
+      )
+      return row?.at ?? null
+    },
+    poisonCount: async () => {
+      const [row] = await reader.all<{ count: number }>('SELECT count(*) AS count FROM poison')
+      return row?.count ?? 0
+    },
+    poison: (limit: number) =>
+      reader.all<PoisonView>(
+        `SELECT digest, subject, reason, first_seen AS firstSeen, last_seen AS lastSeen, times,
+           payload_base64 AS payloadBase64
+         FROM poison ORDER BY last_seen DESC, digest LIMIT ?`,
+        [limit],
+      ),
+  }
+}

@@ -1,0 +1,181 @@
+/**
+ * What a commit of the pool changes, and how it becomes one SQL statement.
+ *
+ * Owns: the rows' shapes and the trigger that spreads one insert over all tables. Does not own: the
+ * tables themselves (schema/*.sql), when to commit (store/store).
+ *
+ * - A group is one INSERT into the view `commit_group`, one parameter a table, each a JSON array:
+ *   SQLite makes one statement atomic, so there is one driver call, one transaction and one
+ *   fsync a group.
+ * - A delivery that changes several times within a group is written once, as it is at the end.
+ * - An event's count of open deliveries is counted anew in the commit that changes one of them,
+ *   unless it is new there and has none that is open.
+ */
+import type { Instant } from '../../../src/base/clock.js'
+import type { DeliveryId, EndpointId, EventId, TenantId } from '../../../src/base/ids.js'
+import type { DeliveryContext, DeliveryState } from '../delivery/machine.js'
+
+export interface EventRow {
+  readonly id: EventId
+  readonly tenant: TenantId
+  readonly type: string
+  readonly sequence: number
+  readonly createdAt: Instant
+  readonly receivedAt: Instant
+  readonly body: string
+}
+
+export interface DeliveryRow {
+  readonly id: DeliveryId
+  readonly eventId: EventId
+  readonly endpointId: EndpointId
+  readonly state: DeliveryState
+  readonly context: DeliveryContext
+}
+
+export interface AttemptRow {
+  readonly deliveryId: DeliveryId
+  readonly number: number
+  readonly at: Instant
+  readonly status: number | null
+  readonly reason: string
+  readonly latencyMs: number
+  readonly reply: string
+}
+
+export interface PoisonRow {
+  readonly digest: string
+  readonly subject: string
+  readonly headers: Readonly<Record<string, string>>
+  readonly payloadBase64: string
+  readonly reason: string
+  readonly at: Instant
+}
+
+export interface Changes {
+  readonly events?: readonly EventRow[]
+  readonly deliveries?: readonly DeliveryRow[]
+  readonly attempts?: readonly AttemptRow[]
+  readonly poison?: readonly PoisonRow[]
+  /** Settled events whose outcome the processor has confirmed. */
+  readonly reported?: readonly EventId[]
+  /** Known events that came once more: whoever sent them does not know their outcome. */
+  readonly seenAgain?: readonly EventId[]
+  readonly failing?: readonly { readonly endpointId: EndpointId; readonly since: Instant }[]
+  readonly recovered?: readonly EndpointId[]
+}
+
+type Encode = { readonly [K in keyof Required<Changes>]: (row: Item<K>) => unknown }
+type Item<K extends keyof Changes> = Required<Changes>[K][number]
+
+const ENCODE: Encode = {
+  events: (row) => [
+    row.id,
+    row.tenant,
+    row.type,
+    row.sequence,
+    row.createdAt,
+    row.receivedAt,
+    row.body,
+  ],
+  deliveries: (row) => [
+    row.id,
+    row.eventId,
+    row.endpointId,
+    row.state,
+    row.context.dueAt,
+    JSON.stringify(row.context),
+  ],
+  attempts: (row) => [
+    row.deliveryId,
+    row.number,
+    row.at,
+    row.status,
+    row.reason,
+    row.latencyMs,
+    row.reply,
+  ],
+  poison: (row) => [
+    row.digest,
+    row.subject,
+    JSON.stringify(row.headers),
+    row.payloadBase64,
+    row.reason,
+    row.at,
+  ],
+  reported: (id) => id,
+  seenAgain: (id) => id,
+  failing: (row) => [row.endpointId, row.since],
+  recovered: (id) => id,
+}
+
+const NAMES = Object.keys(ENCODE) as (keyof Changes)[]
+const COLUMNS = [...NAMES, 'recount']
+
+const place = (index: number): string => `value ->> '$[${index}]'`
+const places = (count: number): string =>
+  Array.from({ length: count }, (_, i) => place(i)).join(', ')
+
+export const COMMIT_VIEW = `
+  CREATE TEMP VIEW commit_group AS SELECT ${COLUMNS.map((name) => `NULL AS ${name}`).join(', ')};
+  CREATE TEMP TRIGGER commit_group_spread INSTEAD OF INSERT ON commit_group BEGIN
+    INSERT INTO events (id, tenant, type, sequence, created_at, received_at, body)
+      SELECT ${places(7)} FROM json_each(NEW.events);
+    INSERT INTO deliveries (id, event_id, endpoint_id, state, due_at, context)
+      SELECT ${places(6)} FROM json_each(NEW.deliveries) WHERE true
+      ON CONFLICT (event_id, endpoint_id) DO UPDATE SET
+        state = excluded.state, due_at = excluded.due_at, context = excluded.context;
+    UPDATE events SET open = (
+        SELECT count(*) FROM deliveries WHERE event_id = events.id AND due_at IS NOT NULL)
+      WHERE id IN (SELECT value FROM json_each(NEW.recount));
+    INSERT INTO attempts (delivery_id, number, at, status, reason, latency_ms, reply)
+      SELECT ${places(7)} FROM json_each(NEW.attempts);
+    INSERT INTO poison
+        (digest, subject, headers, payload_base64, reason, first_seen, last_seen, times)
+      SELECT ${places(6)}, ${place(5)}, 1 FROM json_each(NEW.poison) WHERE true
+      ON CONFLICT (digest) DO UPDATE SET last_seen = excluded.last_seen, times = times + 1;
+    UPDATE events SET reported = 1 WHERE id IN (SELECT value FROM json_each(NEW.reported));
+    UPDATE events SET reported = 0 WHERE id IN (SELECT value FROM json_each(NEW.seenAgain));
+    INSERT INTO failing_endpoints (endpoint_id, since)
+      SELECT ${places(2)} FROM json_each(NEW.failing) WHERE true ON CONFLICT DO NOTHING;
+    DELETE FROM failing_endpoints
+      WHERE endpoint_id IN (SELECT value FROM json_each(NEW.recovered));
+  END;
+`
+export const COMMIT_STATEMENT = `INSERT INTO commit_group (${COLUMNS.join(', ')})
+  VALUES (${COLUMNS.map(() => '?').join(', ')})`
+
+/** The parameters of one commit that holds all of these changes. */
+export function commitParameters(group: readonly Changes[]): (string | null)[] {
+  const all = gathered(group)
+  return [...NAMES.map((name) => asJson(encoded(all, name))), asJson(toRecount(all))]
+}
+
+type Gathered = { readonly [K in keyof Required<Changes>]: readonly Item<K>[] }
+
+function gathered(group: readonly Changes[]): Gathered {
+  const all = Object.fromEntries(NAMES.map((name) => [name, gather(group, name)])) as unknown
+  const { deliveries, ...others } = all as Gathered
+  return { ...others, deliveries: [...new Map(deliveries.map((row) => [row.id, row])).values()] }
+}
+
+function gather<K extends keyof Changes>(group: readonly Changes[], name: K): readonly Item<K>[] {
+  const rows: Item<K>[] = []
+  for (const changes of group) {
+    for (const row of (changes[name] ?? []) as readonly Item<K>[]) rows.push(row)
+  }
+  return rows
+}
+
+const encoded = <K extends keyof Changes>(all: Gathered, name: K): readonly unknown[] =>
+  (all[name] as readonly Item<K>[]).map((row) => ENCODE[name](row))
+
+/** R3. */
+function toRecount({ events, deliveries }: Gathered): readonly EventId[] {
+  const settled = new Set(events.map(({ id }) => id))
+  for (const { eventId, context } of deliveries) if (context.dueAt !== null) settled.delete(eventId)
+  return [...new Set(deliveries.map(({ eventId }) => eventId))].filter((id) => !settled.has(id))
+}
+
+const asJson = (rows: readonly unknown[]): string | null =>
+  rows.length === 0 ? null : JSON.stringify(rows)

@@ -1,0 +1,257 @@
+/**
+ * The pool's own SQLite file: events, deliveries, attempts.
+ *
+ * Owns: the queue in front of the one writing connection, and every query. Does not own: rows'
+ * shapes (store/schema), what to write (intake/event_consumer, webhook/pool).
+ *
+ * - One commit at a time. What is asked for while one is under way, or within a moment, makes up
+ *   the next one: a commit costs as much as the rows of twenty deliveries, and no receiver waits
+ *   for it.
+ * - `commit` resolves when its changes are on disk. It never rejects: a commit that fails has an
+ *   unknown outcome, so nothing that waits for it may go on, and the process recovers from disk.
+ * - Reads run on a connection of their own and see what is committed, nothing else; but an event
+ *   is known as soon as its commit is asked for.
+ */
+import { join } from 'node:path'
+import type { Instant } from '../../../src/base/clock.js'
+import type { DeliveryId, EndpointId, EventId, TenantId } from '../../../src/base/ids.js'
+import { projectRoot } from '../../../src/base/protos.js'
+import { openDatabase, type Database } from '../../../src/store/database.js'
+import type { DeliveryContext, DeliveryState } from '../delivery/machine.js'
+import { createDedupWindow } from '../intake/dedup_window.js'
+import { COMMIT_STATEMENT, COMMIT_VIEW, commitParameters, type Changes } from './schema.js'
+
+/** A delivery with what sending it takes. */
+export interface Delivery {
+  readonly id: DeliveryId
+  readonly eventId: EventId
+  readonly endpointId: EndpointId
+  readonly eventType: string
+  readonly eventCreatedAt: Instant
+  readonly body: string
+  readonly state: DeliveryState
+  readonly context: DeliveryContext
+}
+
+export interface WebhookStore {
+  commit(changes: Changes): Promise<void>
+  /** Which of these events are here, or on their way. */
+  dedupWindow(ids: readonly EventId[]): Promise<ReadonlySet<EventId>>
+  /** Open deliveries of an endpoint that are due by `until`, earliest first. */
+  due(endpointId: EndpointId, until: Instant, limit: number): Promise<readonly Delivery[]>
+  /** When the first delivery that is due after `after` is. */
+  nextDue(endpointId: EndpointId, after: Instant): Promise<Instant | null>
+  /** Endpoints with open deliveries, and when their first one is due. */
+  backlog(): Promise<readonly { readonly endpointId: EndpointId; readonly dueAt: Instant }[]>
+  /** Settled events that the processor does not know about. */
+  unreported(limit: number): Promise<readonly EventId[]>
+  failingSince(): Promise<ReadonlyMap<EndpointId, Instant>>
+  /** The event received last, of those that are still here; null when there is none. */
+  lastReceived(): Promise<EventId | null>
+  /** Events of a tenant received and created since, that have no delivery to this endpoint. */
+  eventsWithout(
+    endpointId: EndpointId,
+    tenant: TenantId,
+    since: { readonly received: Instant; readonly created: Instant },
+  ): Promise<readonly { id: EventId; type: string; createdAt: Instant; body: string }[]>
+  /** Looks at the next events in the order they were received, and removes what is over. */
+  forget(before: KeptSince, behind: ReceiptPlace): Promise<Looked>
+  close(): Promise<void>
+}
+
+/** What was received earlier is over: settled events, and also those with a dead delivery. */
+export interface KeptSince {
+  readonly delivered: Instant
+  readonly dead: Instant
+}
+
+/** A place in the order of receipt: behind an event. */
+export interface ReceiptPlace {
+  readonly receivedAt: Instant
+  readonly position: number
+}
+
+/** How far a look came. */
+export interface Looked {
+  /** Behind the last one that was looked at. */
+  readonly upTo: ReceiptPlace
+  /** There were no more to look at. */
+  readonly isEnd: boolean
+}
+
+const WEBHOOK_SCHEMA = join(projectRoot(), 'actors/webhook/store/schema')
+const TRUNCATE = 'PRAGMA wal_checkpoint(TRUNCATE)'
+const LOOKED_AT_ONCE = 1_000
+const GATHER_MS = 20
+const NONE: ReadonlySet<EventId> = new Set()
+
+/** @param broken told once when the disk fails; the process has to end */
+export async function openWebhookStore(
+  file: string,
+  broken: (fault: unknown) => void,
+): Promise<WebhookStore> {
+  const writer = await openDatabase(file, { migrations: WEBHOOK_SCHEMA, sole: true })
+  await writer.exec(COMMIT_VIEW)
+  const reader = await openDatabase(file, { readOnly: true })
+  const queue = createCommitQueue(writer, broken)
+  const reads = queries(reader)
+  const known = createDedupWindow(await reads.newestEvent())
+  return {
+    ...reads,
+    commit: (changes) => {
+      for (const { id } of changes.events ?? []) known.add(id)
+      return queue.commit(changes)
+    },
+    dedupWindow: async (ids) => {
+      const unsure = ids.filter((id) => known.has(id) === undefined)
+      const onDisk = unsure.length === 0 ? NONE : await reads.eventsAmong(unsure)
+      return new Set(ids.filter((id) => known.has(id) === true || onDisk.has(id)))
+    },
+    forget: async (before, behind) => {
+      const rows = await reads.oldest(before, behind)
+      const over = rows.filter(({ isOver }) => isOver === 1).map(({ position }) => position)
+      if (over.length > 0) await writer.run(REMOVE, [JSON.stringify(over)])
+      return { upTo: rows.at(-1) ?? behind, isEnd: rows.length < LOOKED_AT_ONCE }
+    },
+    close: async () => {
+      await queue.idle()
+      await reader.close()
+      await writer.exec(TRUNCATE)
+      await writer.close()
+    },
+  }
+}
+
+function createCommitQueue(writer: Database, broken: (fault: unknown) => void) {
+  let gathered: { readonly changes: Changes; readonly done: () => void }[] = []
+  let gathering: NodeJS.Timeout | undefined
+  let running: Promise<void> | undefined
+  let failed = false
+
+  const commit = (changes: Changes): Promise<void> =>
+    new Promise((done) => {
+      gathered.push({ changes, done })
+      gather()
+    })
+
+  const gather = (): void => {
+    if (running === undefined && !failed) gathering ??= setTimeout(begin, GATHER_MS)
+  }
+
+  const begin = (): void => {
+    clearTimeout(gathering)
+    gathering = undefined
+    running = commitGathered().catch(fail)
+  }
+
+  const commitGathered = async (): Promise<void> => {
+    const group = gathered
+    gathered = []
+    await writer.run(COMMIT_STATEMENT, commitParameters(group.map(({ changes }) => changes)))
+    running = undefined
+    for (const { done } of group) done()
+    if (gathered.length > 0) gather()
+  }
+
+  /** S2. */
+  const fail = (fault: unknown): void => {
+    failed = true
+    broken(fault)
+  }
+
+  const idle = async (): Promise<void> => {
+    while (!failed && (running !== undefined || gathered.length > 0)) {
+      if (running === undefined) begin()
+      await running
+    }
+  }
+
+  return { commit, idle }
+}
+
+/** As it lies in the tables. */
+type StoredDelivery = Omit<Delivery, 'context'> & { readonly context: string }
+
+function queries(reader: Database) {
+  return {
+    newestEvent: async () => {
+      const [row] = await reader.all<{ id: EventId | null }>('SELECT max(id) AS id FROM events')
+      return row?.id ?? ''
+    },
+    lastReceived: async () => {
+      const [row] = await reader.all<{ id: EventId }>(
+        'SELECT id FROM events ORDER BY position DESC LIMIT 1',
+      )
+      return row?.id ?? null
+    },
+    eventsAmong: async (ids: readonly EventId[]): Promise<ReadonlySet<EventId>> => {
+      const rows = await reader.all<{ id: EventId }>(
+        'SELECT id FROM events WHERE id IN (SELECT value FROM json_each(?))',
+        [JSON.stringify(ids)],
+      )
+      return new Set(rows.map(({ id }) => id))
+    },
+    due: async (endpointId: EndpointId, until: Instant, limit: number) => {
+      const rows = await reader.all<StoredDelivery>(
+        `SELECT d.id, d.event_id AS eventId, d.endpoint_id AS endpointId, e.type AS eventType,
+           e.created_at AS eventCreatedAt, e.body, d.state, d.context
+         FROM deliveries AS d JOIN events AS e ON e.id = d.event_id
+         WHERE d.endpoint_id = ? AND d.due_at <= ? ORDER BY d.due_at LIMIT ?`,
+        [endpointId, until, limit],
+      )
+      return rows.map((row) => ({ ...row, context: JSON.parse(row.context) as DeliveryContext }))
+    },
+    nextDue: async (endpointId: EndpointId, after: Instant) => {
+      const [row] = await reader.all<{ dueAt: Instant | null }>(
+        'SELECT min(due_at) AS dueAt FROM deliveries WHERE endpoint_id = ? AND due_at > ?',
+        [endpointId, after],
+      )
+      return row?.dueAt ?? null
+    },
+    backlog: () =>
+      reader.all<{ endpointId: EndpointId; dueAt: Instant }>(
+        `SELECT endpoint_id AS endpointId, min(due_at) AS dueAt FROM deliveries
+         WHERE due_at IS NOT NULL GROUP BY endpoint_id`,
+      ),
+    unreported: async (limit: number) => {
+      const rows = await reader.all<{ id: EventId }>(
+        'SELECT id FROM events WHERE open = 0 AND reported = 0 ORDER BY position LIMIT ?',
+        [limit],
+      )
+      return rows.map(({ id }) => id)
+    },
+    /** A dead delivery may still be redriven, so its event stays longer. */
+    oldest: (before: KeptSince, behind: ReceiptPlace) =>
+      reader.all<ReceiptPlace & { isOver: 0 | 1 }>(
+        `SELECT received_at AS receivedAt, position, open = 0 AND reported = 1 AND (
+           received_at < ? OR NOT EXISTS (
+             SELECT 1 FROM deliveries WHERE event_id = events.id AND state = 'dead')) AS isOver
+         FROM events WHERE (received_at, position) > (?, ?) AND received_at < ?
+         ORDER BY received_at, position LIMIT ?`,
+        [before.dead, behind.receivedAt, behind.position, before.delivered, LOOKED_AT_ONCE],
+      ),
+    failingSince: async () => {
+      const rows = await reader.all<{ endpointId: EndpointId; since: Instant }>(
+        'SELECT endpoint_id AS endpointId, since FROM failing_endpoints',
+      )
+      return new Map(rows.map(({ endpointId, since }) => [endpointId, since]))
+    },
+    eventsWithout: (
+      endpointId: EndpointId,
+      tenant: TenantId,
+      since: { readonly received: Instant; readonly created: Instant },
+    ) =>
+      reader.all<{ id: EventId; type: string; createdAt: Instant; body: string }>(
+        `SELECT id, type, created_at AS createdAt, body FROM events
+         WHERE received_at >= ? AND tenant = ? AND created_at >= ? AND NOT EXISTS (
+           SELECT 1 FROM deliveries WHERE event_id = events.id AND endpoint_id = ?)`,
+        [since.received, tenant, since.created, endpointId],
+      ),
+  }
+}
+
+/** What was taken up again since it was looked at stays. */
+const REMOVE = `
+  DELETE FROM events
+  WHERE position IN (SELECT value FROM json_each(?)) AND open = 0 AND reported = 1
+`

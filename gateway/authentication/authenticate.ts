@@ -1,0 +1,192 @@
+/**
+ * Who is calling.
+ *
+ * Owns: which proof a route takes and reading it from the headers. Does not own: signatures and
+ * tokens themselves (src/auth), nonces and consumed tokens (processor).
+ *
+ * - Every failure is the same `authentication_failed`; the reason goes to the metrics only.
+ * - Without a directory nobody is authenticated and nobody is told that he failed:
+ *   `configuration_error`.
+ * - A session token opens its own intent and a receipt token the receipts of its own user, each
+ *   in its own environment, and nothing else.
+ */
+import { verifyReceiptToken, verifySessionToken, type TokenKeys } from '../../src/auth/token.js'
+import { verifyRequest, type HeaderValue } from '../../src/auth/verify.js'
+import type { Clock, Instant } from '../../src/base/clock.js'
+import { accepted, refused, type Outcome } from '../../src/base/errors.js'
+import { partsOfTenant, tenantOf, type Environment, type TenantId } from '../../src/base/ids.js'
+import type { SignedBy } from '../../protos/types/causeway/v1/SignedBy.js'
+import type { BrandHeaders } from '../http/headers.js'
+import type { ClientAddress } from './client_address.js'
+import type { Directory } from './partner_directory.js'
+import type { RequestContext } from '../http/request_context.js'
+import type { KnownPartner, Partners } from './partners.js'
+import type { Auth } from '../routing/route.js'
+
+export interface Caller {
+  readonly tenant: TenantId
+  /** The nonce to consume; null on calls with a token. */
+  readonly signedBy: SignedBy | null
+  /** The session token's id; empty on other calls. */
+  readonly sessionJti: string
+  /** Whose receipts the receipt token opens; empty on other calls. */
+  readonly receiptSubject: string
+  /** Whose rate this call counts against: the key's, or the tenant's for all its apps together. */
+  readonly rateKey: string
+  /** 0: the default. */
+  readonly ratePerSecond: number
+}
+
+export interface AuthenticateOptions {
+  readonly brandHeaders: BrandHeaders
+  readonly clientAddress: ClientAddress
+  readonly directory: Directory
+  readonly clock: Clock
+  readonly onRefused: (reason: string) => void
+}
+
+export interface Authenticator {
+  /** Whether the request claims to be signed, rightly or not. */
+  isSigned(request: RequestContext): boolean
+  /** `id` is the path's parameter, which a session token must name. */
+  authenticate(
+    request: RequestContext,
+    auth: Auth,
+    environment: Environment,
+    id: string,
+  ): Outcome<Caller>
+}
+
+export const AUTHORIZATION = 'authorization'
+
+export function createAuthenticator(options: AuthenticateOptions): Authenticator {
+  const { brandHeaders, clientAddress, directory, clock, onRefused } = options
+
+  const admission = (found: Caller | Reason): Outcome<Caller> => {
+    if (typeof found !== 'string') return accepted(found)
+    onRefused(found)
+    return refused('authentication_failed')
+  }
+
+  return {
+    isSigned: (request) =>
+      [brandHeaders.keyId, brandHeaders.timestamp, brandHeaders.nonce, brandHeaders.signature].some(
+        (name) => request.header(name) !== undefined,
+      ),
+    authenticate: (request, auth, environment, id) => {
+      const partners = directory.partners()
+      if (partners === undefined) return refused('configuration_error')
+      const now = clock.now()
+      const call: Call = { brandHeaders, clientAddress, request, environment, partners, now }
+      const proof = auth === 'hmac_or_session' ? proofChosen(request) : auth
+      if (proof === 'hmac') return admission(signedCaller(call))
+      const keys = partners.tokenKeys()
+      if (keys === undefined) return refused('configuration_error')
+      const token = tokenOf(request.header(AUTHORIZATION))
+      if (token === undefined) return admission('token_missing')
+      if (proof === 'receipt') return admission(receiptCaller(call, keys, token))
+      return admission(sessionCaller(call, keys, token, id))
+    },
+  }
+}
+
+/** Why nobody was found. */
+type Reason = string
+
+/** What all proofs are checked against. */
+interface Call {
+  readonly brandHeaders: BrandHeaders
+  readonly clientAddress: ClientAddress
+  readonly request: RequestContext
+  readonly environment: Environment
+  readonly partners: Partners
+  readonly now: Instant
+}
+
+function signedCaller(call: Call): Caller | Reason {
+  const { brandHeaders: names, clientAddress, request, environment, partners } = call
+  const admission = verifyRequest(
+    {
+      method: request.method,
+      path: request.path,
+      body: request.body,
+      keyId: request.header(names.keyId),
+      timestamp: request.header(names.timestamp),
+      nonce: request.header(names.nonce),
+      signature: request.header(names.signature),
+      environment,
+      allowsAddress: (partner, of) =>
+        of === 'sandbox' ||
+        (partners.partner(partner)?.allowsAddress(clientAddress(request)) ?? true),
+    },
+    partners.key,
+    call.now,
+  )
+  if (!admission.ok) return admission.reason
+  const { partner, keyId, nonce } = admission
+  return {
+    tenant: tenantOf(partner, environment),
+    signedBy: { key_id: keyId, nonce },
+    sessionJti: '',
+    receiptSubject: '',
+    rateKey: keyId,
+    ratePerSecond: partners.partner(partner)?.ratePerSecond ?? 0,
+  }
+}
+
+function sessionCaller(call: Call, keys: TokenKeys, token: string, id: string): Caller | Reason {
+  const admission = verifySessionToken(keys, token, call.now)
+  if (!admission.ok) return `token_${admission.reason}`
+  const { intentId, tenant, jti } = admission.claims
+  if (intentId !== id) return 'token_of_other_intent'
+  const partner = partnerOf(call, tenant)
+  if (typeof partner === 'string') return partner
+  const app = call.request.header(call.brandHeaders.package)
+  const allowed = partner.packages.size === 0 || (isText(app) && partner.packages.has(app))
+  if (!allowed) return 'package_not_allowed'
+  return {
+    tenant,
+    signedBy: null,
+    sessionJti: jti,
+    receiptSubject: '',
+    rateKey: tenant,
+    ratePerSecond: partner.ratePerSecond,
+  }
+}
+
+function receiptCaller(call: Call, keys: TokenKeys, token: string): Caller | Reason {
+  const admission = verifyReceiptToken(keys, token, call.now)
+  if (!admission.ok) return `token_${admission.reason}`
+  const { tenant, subject } = admission.claims
+  const partner = partnerOf(call, tenant)
+  if (typeof partner === 'string') return partner
+  return {
+    tenant,
+    signedBy: null,
+    sessionJti: '',
+    receiptSubject: subject,
+    rateKey: tenant,
+    ratePerSecond: partner.ratePerSecond,
+  }
+}
+
+/** The partner that a token speaks for. */
+function partnerOf({ environment, partners }: Call, tenant: TenantId): KnownPartner | Reason {
+  const of = partsOfTenant(tenant)
+  if (of.environment !== environment) return 'token_of_other_environment'
+  return partners.partner(of.partner) ?? 'token_of_unknown_partner'
+}
+
+/** Other schemes than Bearer are not ours to judge; a repeated header is, and fails. */
+function proofChosen(request: RequestContext): 'hmac' | 'session' {
+  const header = request.header(AUTHORIZATION)
+  const holdsToken = isText(header) ? /^bearer\b/i.test(header) : header !== undefined
+  return holdsToken ? 'session' : 'hmac'
+}
+
+const BEARER = /^bearer +([^ ]+)$/i
+
+const tokenOf = (header: HeaderValue): string | undefined =>
+  isText(header) ? BEARER.exec(header)?.[1] : undefined
+
+const isText = (value: HeaderValue): value is string => typeof value === 'string'

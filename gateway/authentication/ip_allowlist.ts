@@ -1,0 +1,44 @@
+/**
+ * A partner's list of addresses.
+ *
+ * Owns: reading CIDR blocks, matching a peer. Does not own: where the list applies (authenticate).
+ *
+ * - An empty list restricts nobody. A block that cannot be read matches nobody, and still
+ *   restricts.
+ * - An IPv4 address that is mapped into IPv6 is the IPv4 address, in a peer and in a block.
+ */
+import ipaddr from 'ipaddr.js'
+
+export type AddressList = (peer: string) => boolean
+
+export function createAddressList(blocks: readonly string[]): AddressList {
+  if (blocks.length === 0) return () => true
+  const readable = blocks.flatMap(blockOf)
+  return (peer) => {
+    if (!ipaddr.isValid(peer)) return false
+    const address = ipaddr.process(peer)
+    return readable.some(
+      ([network, bits]) => network.kind() === address.kind() && address.match(network, bits),
+    )
+  }
+}
+
+type Block = readonly [ipaddr.IPv4 | ipaddr.IPv6, number]
+
+/** `203.0.113.0/24`, or one address. */
+function blockOf(text: string): Block[] {
+  if (ipaddr.isValidCIDR(text)) return [unmapped(ipaddr.parseCIDR(text))]
+  if (!ipaddr.isValid(text)) return []
+  const address = ipaddr.process(text)
+  return [[address, address.kind() === 'ipv4' ? 32 : 128]]
+}
+
+/** The first 96 bits of a mapped address only say that it is one. */
+const MAPPED_BITS = 96
+
+function unmapped([network, bits]: Block): Block {
+  const mapped = network instanceof ipaddr.IPv6 && network.isIPv4MappedAddress()
+  return mapped && bits >= MAPPED_BITS
+    ? [network.toIPv4Address(), bits - MAPPED_BITS]
+    : [network, bits]
+}

@@ -1,0 +1,65 @@
+/**
+ * What is known of partners at one moment.
+ *
+ * Owns: partners, their keys and the token keys in the form that authentication looks up. Does not
+ * own: where they come from and whether they are fresh (partner_directory).
+ *
+ * - An update replaces all that was known of its partner, keys included: a key it does not name
+ *   is gone.
+ */
+import { signingKey } from '../../src/auth/signature.js'
+import { createTokenKeys, type TokenKeys } from '../../src/auth/token.js'
+import type { KnownKey } from '../../src/auth/verify.js'
+import { instant } from '../../src/base/clock.js'
+import type { Partner__Output } from '../../protos/types/causeway/v1/Partner.js'
+import type { PartnerUpdate__Output } from '../../protos/types/causeway/v1/PartnerUpdate.js'
+import type { SigningKey__Output } from '../../protos/types/causeway/v1/SigningKey.js'
+import { createAddressList, type AddressList } from './ip_allowlist.js'
+
+export interface KnownPartner {
+  readonly keyIds: readonly string[]
+  readonly allowsAddress: AddressList
+  /** Bundle ids of apps; empty: every app. */
+  readonly packages: ReadonlySet<string>
+  /** A key; 0: the default. */
+  readonly ratePerSecond: number
+}
+
+export interface Partners {
+  readonly partner: (id: string) => KnownPartner | undefined
+  readonly key: (id: string) => KnownKey | undefined
+  /** Undefined until the processor has told them. */
+  readonly tokenKeys: () => TokenKeys | undefined
+  readonly apply: (update: PartnerUpdate__Output) => void
+}
+
+export function createPartners(): Partners {
+  const partners = new Map<string, KnownPartner>()
+  const keys = new Map<string, KnownKey>()
+  let tokenKeys: TokenKeys | undefined
+
+  const replace = (partner: Partner__Output): void => {
+    for (const id of partners.get(partner.partner_id)?.keyIds ?? []) keys.delete(id)
+    for (const key of partner.keys) keys.set(key.key_id, knownKey(key))
+    partners.set(partner.partner_id, {
+      keyIds: partner.keys.map((key) => key.key_id),
+      allowsAddress: createAddressList(partner.allowed_ips),
+      packages: new Set(partner.packages),
+      ratePerSecond: partner.rate_limit_per_second,
+    })
+  }
+  return {
+    partner: (id) => partners.get(id),
+    key: (id) => keys.get(id),
+    tokenKeys: () => tokenKeys,
+    apply: (update) => {
+      for (const partner of update.partners) replace(partner)
+      if (update.token_keys.length > 0) tokenKeys = createTokenKeys(update.token_keys)
+    },
+  }
+}
+
+const knownKey = ({ secret, revoked_at }: SigningKey__Output): KnownKey => ({
+  secret: signingKey(secret),
+  revokedAt: revoked_at === '0' ? undefined : instant(Number(revoked_at)),
+})

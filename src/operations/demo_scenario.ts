@@ -1,0 +1,275 @@
+/**
+ * The demo's story: a receiver, a QR payment in Thailand, one in Vietnam, a payout, the books.
+ *
+ * Owns: its steps, each with what must come of it. Does not own: the partner's client (partner),
+ * the receiver (webhook_receiver), the wording's form (demo_output).
+ *
+ * - Every run is new to the service: users and idempotency keys are drawn, so it can be told
+ *   again.
+ * - What is not as it must be ends the story as a Broken, with what came instead.
+ */
+import { randomUUID } from 'node:crypto'
+import { SECOND, toRfc3339, type Clock } from '../base/clock.js'
+import { THB, USD, VND } from '../money/currency.js'
+import { money } from '../money/money.js'
+import { formatAmount, wireInWords } from './amounts.js'
+import type { DemoOutput } from './demo_output.js'
+import type { OperatorClient } from './operator_client.js'
+import type { Answer, Connection } from '../client/index.js'
+import { openReceiver, type Receiver } from './webhook_receiver.js'
+import { promptPayCode, vietQrCode } from './sample_qr.js'
+import { sumsOf } from './trial_balance.js'
+
+const HAPPENS_WITHIN_MS = 30 * SECOND
+const LOOK_EVERY_MS = 50
+
+export class DemoFailure extends Error {
+  override name = 'Broken'
+}
+
+export interface DemoContext {
+  readonly partner: Connection
+  readonly operator: OperatorClient
+  readonly brand: string
+  readonly clock: Clock
+  readonly output: DemoOutput
+}
+
+export async function runDemo(demo: DemoContext): Promise<void> {
+  const { output } = demo
+  output.chapter('A receiver for webhooks')
+  const hooks = await openHooks(demo)
+  try {
+    output.chapter('Thailand: a printed PromptPay code, the customer types the amount')
+    const thai = await payByQr(demo, {
+      corridor: 'th_promptpay',
+      code: promptPayCode('0812345678'),
+      ceilingCents: 1_000,
+      amount: { local_amount_minor_units: '25000' },
+      local: formatAmount(money(THB, 25_000n)),
+    })
+    output.chapter('Vietnam: a VietQR code of a till, the amount is in it')
+    const vietnamese = await payByQr(demo, {
+      corridor: 'vn_vietqr',
+      code: vietQrCode('970436', '1023456789', '180000'),
+      ceilingCents: 1_000,
+      amount: {},
+      local: formatAmount(money(VND, 180_000n)),
+    })
+    output.chapter('A payout in dong, from the prefund')
+    const payout = await payOut(demo)
+
+    output.chapter('What the receiver got')
+    await expectWebhooks(demo, hooks.receiver, [
+      ['payment_intent.captured', thai],
+      ['payment_intent.captured', vietnamese],
+      ['payout.created', payout],
+      ['payout.processing', payout],
+      ['payout.completed', payout],
+    ])
+    output.chapter('The books')
+    await readTheBooks(demo)
+  } finally {
+    await hooks.close()
+  }
+}
+
+interface Hooks {
+  readonly receiver: Receiver
+  close(): Promise<void>
+}
+
+async function openHooks({ partner, output, clock, brand }: DemoContext): Promise<Hooks> {
+  const secrets = new Map<string, string>()
+  const receiver = await openReceiver({
+    clock,
+    brand,
+    port: 0,
+    secretOf: (keyId) => secrets.get(keyId),
+  })
+  const url = `${receiver.url}/hooks`
+  const endpoint = fields(await partner.request('POST', '/v1/webhook_endpoints', { url }), 201)
+  const id = String(endpoint['id'])
+  secrets.set(String(endpoint['key_id']), String(endpoint['secret']))
+  output.check(`${id} sends every event to ${url}`)
+  return {
+    receiver,
+    close: async () => {
+      // When the service is gone, why it went is what must be told.
+      await partner.request('DELETE', `/v1/webhook_endpoints/${id}`).catch(() => undefined)
+      await receiver.close()
+    },
+  }
+}
+
+interface Purchase {
+  readonly corridor: string
+  readonly code: string
+  readonly ceilingCents: number
+  /** What the app adds to the scan. */
+  readonly amount: object
+  readonly local: string
+}
+
+/** @returns the intent's id */
+async function payByQr(demo: DemoContext, purchase: Purchase): Promise<string> {
+  const { partner, output, clock } = demo
+  const created = fields(
+    await partner.request('POST', '/v1/payment_intents', {
+      partner_user_id: `demo-${randomUUID()}`,
+      amount_usd_cents: purchase.ceilingCents,
+      corridor: purchase.corridor,
+      kyc_attestation: {
+        verified: true,
+        method: 'document',
+        verified_at: toRfc3339(clock.now()),
+      },
+      sanctions_attestation: { clean: true, screened_at: toRfc3339(clock.now()) },
+    }),
+    201,
+  )
+  const id = String(created['intent_id'])
+  const path = `/v1/payment_intents/${id}`
+  expectStatus(created, 'created')
+  output.check(`${id} created: up to ${dollars(purchase.ceilingCents)}`)
+  output.print(`the shop shows ${shortened(purchase.code)}`)
+
+  const app = partner.session(String(created['session_token']))
+  const scan = { qr_payload: purchase.code, ...purchase.amount }
+  const scanned = fields(await app.request('POST', `${path}/scan`, scan), 200)
+  const quote = scanned['quote'] as { quote_id: string; amount_usd_cents: number }
+  output.check(
+    `scanned, a ${String(scanned['qr_kind'])} code: ${purchase.local} for ` +
+      `${dollars(quote.amount_usd_cents)} (${quote.quote_id})`,
+  )
+
+  const headers = { 'Idempotency-Key': randomUUID() }
+  const confirmed = await app.request('POST', `${path}/confirm`, undefined, { headers })
+  expectStatus(fields(confirmed, 200), 'authorized')
+  output.check('confirmed: authorized, the rail is told to pay')
+
+  const look = () => partner.request('GET', path)
+  const took = await until(demo, `${id} is captured`, async () =>
+    isStatus(fields(await look(), 200), 'captured', ['failed', 'expired', 'cancelled']),
+  )
+  output.check(`captured after ${took}: the merchant has the money`)
+  return id
+}
+
+/** @returns the payout's id */
+async function payOut(demo: DemoContext): Promise<string> {
+  const { partner, output } = demo
+  const created = fields(
+    await partner.request(
+      'POST',
+      '/v1/payouts',
+      {
+        amount: '1250000',
+        currency: 'VND',
+        beneficiary: {
+          type: 'bank_account',
+          name: 'Nguyen Thi Lan',
+          destination_country: 'VN',
+          currency: 'VND',
+          account_number: '0071001234567',
+          bank_code: '970436',
+        },
+        reference: 'invoice 2026-114',
+      },
+      { headers: { 'Idempotency-Key': randomUUID() } },
+    ),
+    202,
+  )
+  const id = String(created['id'])
+  expectStatus(created, 'processing')
+  const [amount, fee] = [inMajors(created, 'amount'), inMajors(created, 'fee')]
+  const last4 = String((created['beneficiary'] as { account_last4: string }).account_last4)
+  output.check(`${id} accepted: ${amount} to the account that ends in ${last4}`)
+  output.print(`fee ${fee}, ${inMajors(created, 'total')} reserved`)
+
+  const took = await until(demo, `${id} is completed`, async () =>
+    isStatus(fields(await partner.request('GET', `/v1/payouts/${id}`), 200), 'completed', [
+      'failed',
+    ]),
+  )
+  output.check(`completed after ${took}`)
+  return id
+}
+
+/** Waits for the events and checks every signature that came with anything. */
+async function expectWebhooks(
+  demo: DemoContext,
+  receiver: Receiver,
+  expected: readonly (readonly [type: string, about: string])[],
+): Promise<void> {
+  for (const [type, about] of expected) {
+    let eventId = ''
+    await until(demo, `${type} of ${about} arrives`, () => {
+      const found = [...receiver.events.values()].find(
+        (event) => event.eventType === type && event.body.includes(about),
+      )
+      eventId = found?.eventId ?? ''
+      return Promise.resolve(found !== undefined)
+    })
+    demo.output.check(`${type.padEnd(24)} ${eventId}`)
+  }
+  const faulty = receiver.deliveries.find(
+    ({ verdict }) => verdict !== 'valid' && verdict !== 'duplicate',
+  )
+  if (faulty !== undefined)
+    throw new DemoFailure(`${faulty.eventId} was refused: ${faulty.verdict}`)
+  demo.output.check(`all ${receiver.deliveries.length} signatures are right`)
+}
+
+async function readTheBooks({ operator, output }: DemoContext): Promise<void> {
+  const report = await operator.call('TrialBalance', {})
+  for (const [code, sum] of sumsOf(report.lines)) {
+    if (sum !== 0n) throw new DemoFailure(`the accounts in ${code} sum to ${sum}, not to zero`)
+    const accounts = report.lines.filter(({ currency }) => currency === code).length
+    output.check(`${code}: ${accounts} accounts, sum zero`)
+  }
+  if (!report.balanced)
+    throw new DemoFailure('the service itself says that its books do not balance')
+}
+
+type Fields = Readonly<Record<string, unknown>>
+
+/** The members of an answer that has the status it must have. */
+function fields({ status, text, body }: Answer, wanted: number): Fields {
+  if (status !== wanted) throw new DemoFailure(`${wanted} was due, ${status} came: ${text}`)
+  return body as Fields
+}
+
+function expectStatus(object: Fields, wanted: string): void {
+  if (object['status'] === wanted) return
+  throw new DemoFailure(`status "${wanted}" was due, "${String(object['status'])}" came`)
+}
+
+/** True when it is there; an end that is not the wanted one is not waited out. */
+function isStatus(object: Fields, wanted: string, dead: readonly string[]): boolean {
+  if (dead.includes(String(object['status']))) expectStatus(object, wanted)
+  return object['status'] === wanted
+}
+
+/** @returns how long it took, for people */
+async function until(
+  { clock }: DemoContext,
+  what: string,
+  look: () => Promise<boolean>,
+): Promise<string> {
+  const start = clock.now()
+  while (!(await look())) {
+    if (clock.now() - start > HAPPENS_WITHIN_MS) {
+      throw new DemoFailure(`it did not happen within ${HAPPENS_WITHIN_MS / SECOND} s: ${what}`)
+    }
+    await new Promise((resolve) => setTimeout(resolve, LOOK_EVERY_MS))
+  }
+  return `${((clock.now() - start) / SECOND).toFixed(1)} s`
+}
+
+const dollars = (cents: number): string => formatAmount(money(USD, BigInt(cents)))
+
+const inMajors = (object: Fields, name: string): string =>
+  wireInWords(String(object['currency']), String(object[name]))
+
+const shortened = (code: string): string => `${code.slice(0, 36)}…${code.slice(-8)}`

@@ -1,0 +1,236 @@
+/**
+ * What the processor knows without asking the disk.
+ *
+ * Owns: the warm rows, the books' balances, the directory, counters of positions; filling them at
+ * a start. Does not own: changes to them (commands, through changes/).
+ *
+ * - Memory is the newest truth: it includes what is staged and not committed. It is never older
+ *   than the disk.
+ * - There is one writer. What memory knows to be absent is absent.
+ */
+import { createCorruptRows, type CorruptRows } from '../../base/corrupt_row.js'
+import { createNonceTable, type NonceTable } from '../../auth/nonces.js'
+import { instant, plus, type Instant } from '../../base/clock.js'
+import type { EndpointId, KeyId, PartnerId, TenantId } from '../../base/ids.js'
+import type { AccountKey } from '../../ledger/accounts.js'
+import { currencyOf, type Currency } from '../../money/currency.js'
+import { parseRate, type Rate } from '../../money/rate.js'
+import type { BootState, Store } from '../../store/store.js'
+import type { Row } from '../../store/tables.js'
+import { openIntent } from '../../../actors/intent/actor.js'
+import type { IntentContext, IntentEvent, IntentState } from '../../../actors/intent/context.js'
+import { openPayout } from '../../../actors/payout/actor.js'
+import type { PayoutContext, PayoutEvent, PayoutState } from '../../../actors/payout/context.js'
+import { createActorHost, type ActorHost, type Live } from './actor_host.js'
+import {
+  endpointEntry,
+  keyEntry,
+  partnerEntry,
+  type KeyEntry,
+  type PartnerEntry,
+} from './tenant_directory.js'
+import { createEndpointTable, type EndpointTable } from './endpoint_table.js'
+import {
+  createIdempotencyIndex,
+  fingerprintsIn,
+  type IdempotencyIndex,
+} from './idempotency_index.js'
+import { createRecentPayments, type RecentPayments } from './recent_payments.js'
+import { createOrphanIndex, type OrphanIndex } from './orphan_index.js'
+import { createUserFingerprinter, type UserFingerprinter } from './user_fingerprint.js'
+import { createRouteTable, routeOf, type RouteTable } from './payout_routes.js'
+import { createWriteBackCache, type WriteBackCache } from './row_cache.js'
+import type { Vault } from '../keys/vault.js'
+
+export type LiveIntent = Live<IntentState, IntentContext, IntentEvent>
+export type LivePayout = Live<PayoutState, PayoutContext, PayoutEvent>
+
+export interface KnownRate {
+  readonly rate: Rate
+  readonly setAt: Instant
+}
+
+export interface Memory {
+  readonly intentHost: ActorHost<IntentState, IntentContext, IntentEvent>
+  readonly payoutHost: ActorHost<PayoutState, PayoutContext, PayoutEvent>
+  readonly intents: WriteBackCache<LiveIntent>
+  readonly payouts: WriteBackCache<LivePayout>
+  readonly beneficiaries: WriteBackCache<Row<'beneficiaries'>>
+  readonly idempotency: WriteBackCache<Row<'idempotency'>>
+  readonly usage: WriteBackCache<bigint>
+  readonly fxQuotes: WriteBackCache<Row<'fxQuotes'>>
+  readonly discrepancies: WriteBackCache<Row<'discrepancies'>>
+  /** All there ever were: they are few, and every piece of odd reports asks for its own. */
+  readonly discrepancyIds: Set<string>
+  /** By kid. */
+  readonly masterKeys: Map<string, Row<'masterKeys'>>
+  readonly partners: Map<PartnerId, PartnerEntry>
+  readonly keys: Map<KeyId, KeyEntry>
+  /** Deleted ones among them. */
+  readonly endpoints: EndpointTable
+  /** Those that operators have set. */
+  readonly rates: Map<Currency, KnownRate>
+  /** Those we ship among them. */
+  readonly routes: RouteTable
+  readonly balances: Map<AccountKey, bigint>
+  readonly balanceAlerts: Map<AccountKey, Row<'balanceAlerts'>>
+  /** The last event sequence of each tenant. */
+  readonly sequences: Map<TenantId, number>
+  /** Numbers that a tenant's first event leaves out: books that were lost may have used them. */
+  skippedSequences: number
+  readonly recentPayments: RecentPayments
+  readonly orphans: OrphanIndex
+  /** Not null: the processor only reads. Once it is released it starts anew. */
+  recovery: Row<'recoveries'> | null
+  lastRecovery: number
+  readonly nonces: NonceTable
+  /** Met since the start. */
+  readonly corruptRows: CorruptRows
+  readonly keyIndex: IdempotencyIndex
+  /** The number of each user's last intent. */
+  readonly userIndex: IdempotencyIndex
+  readonly fingerprintOfUser: UserFingerprinter
+  lastPosting: number
+  lastPosition: number
+  lastKeySequence: number
+  lastIntentNumber: number
+}
+
+/** Each create binds a key and few come again, so most rows only make their row cache slow. */
+const WARM_KEYS_MAX = 4_096
+
+export interface MemoryOptions {
+  /** Of intents and of payouts; and no more rows of a kind beside them. */
+  readonly warmActors: number
+  readonly duplicateWindowMs: number
+}
+
+/** Reads what the first command needs. Actors and idempotency keys come when they are asked for. */
+export async function loadMemory(
+  store: Store,
+  vault: Vault,
+  now: Instant,
+  { warmActors, duplicateWindowMs }: MemoryOptions,
+): Promise<Memory> {
+  const boot = await store.boot(plus(now, -duplicateWindowMs))
+  const memory = emptyMemory(boot.nonceSalt, warmActors, duplicateWindowMs)
+  for (const row of boot.masterKeys) memory.masterKeys.set(row.kid, row)
+  for (const row of boot.partners) memory.partners.set(row.id as PartnerId, partnerEntry(row))
+  for (const row of boot.signingKeys) memory.keys.set(row.id as KeyId, keyEntry(row, vault))
+  for (const row of boot.endpoints) {
+    memory.endpoints.set(row.id as EndpointId, endpointEntry(row, vault))
+  }
+  for (const row of boot.rates) {
+    const currency = currencyOf(row.currency)
+    const rate = parseRate(row.rate)
+    if (currency === undefined || rate === undefined) throw new Error(`bad rate ${row.currency}`)
+    memory.rates.set(currency, { rate, setAt: instant(row.set_at) })
+  }
+  for (const row of boot.routes) memory.routes.set(routeOf(row))
+  for (const row of boot.balanceAlerts) memory.balanceAlerts.set(row.account as AccountKey, row)
+  for (const { id } of boot.discrepancies) memory.discrepancyIds.add(id)
+  loadBooks(memory, boot)
+  loadRecoveries(memory, boot)
+  loadFingerprints(memory, boot)
+  for (const row of boot.recentlyConfirmed) {
+    const live = memory.intentHost.restore(row)
+    if (live.isDamaged !== true) memory.recentPayments.add(live.context)
+  }
+  return memory
+}
+
+function emptyMemory(salt: Buffer, warmActors: number, duplicateWindowMs: number): Memory {
+  return {
+    intentHost: createActorHost<IntentState, IntentContext, IntentEvent>('created', openIntent),
+    payoutHost: createActorHost<PayoutState, PayoutContext, PayoutEvent>('created', openPayout),
+    intents: createWriteBackCache({
+      max: warmActors,
+      isEnded: ({ state }) => state !== 'created' && state !== 'authorized',
+    }),
+    payouts: createWriteBackCache({
+      max: warmActors,
+      isEnded: ({ state }) => state !== 'created' && state !== 'processing',
+    }),
+    beneficiaries: createWriteBackCache({ max: warmActors }),
+    idempotency: createWriteBackCache({ max: WARM_KEYS_MAX }),
+    usage: createWriteBackCache({ max: warmActors }),
+    fxQuotes: createWriteBackCache({ max: warmActors }),
+    discrepancies: createWriteBackCache({ max: warmActors }),
+    discrepancyIds: new Set(),
+    masterKeys: new Map(),
+    partners: new Map(),
+    keys: new Map(),
+    endpoints: createEndpointTable(),
+    rates: new Map(),
+    routes: createRouteTable(),
+    balances: new Map(),
+    balanceAlerts: new Map(),
+    sequences: new Map(),
+    skippedSequences: 0,
+    recentPayments: createRecentPayments(duplicateWindowMs),
+    orphans: createOrphanIndex(),
+    recovery: null,
+    lastRecovery: 0,
+    nonces: createNonceTable({ salt }),
+    corruptRows: createCorruptRows(),
+    keyIndex: createIdempotencyIndex(),
+    userIndex: createIdempotencyIndex(),
+    fingerprintOfUser: createUserFingerprinter(salt),
+    lastPosting: 0,
+    lastPosition: 0,
+    lastKeySequence: 0,
+    lastIntentNumber: 0,
+  }
+}
+
+function loadBooks(memory: Memory, boot: BootState): void {
+  for (const { id, balance } of boot.accounts)
+    memory.balances.set(id as AccountKey, BigInt(balance))
+  memory.lastPosting = boot.lastPosting
+  memory.lastPosition = boot.lastPosition
+}
+
+/** What was released skipped positions, and of each tenant as many numbers. */
+function loadRecoveries(memory: Memory, { recoveries, orphans, sequences }: BootState): void {
+  const skippedAfter = (position: number): number =>
+    recoveries
+      .filter(({ position_from: from }) => from !== null && from >= position)
+      .reduce((sum, { position_from, position_to }) => sum + position_to! - position_from!, 0)
+  for (const { tenant, sequence, position } of sequences) {
+    memory.sequences.set(tenant, sequence + skippedAfter(position))
+  }
+  memory.skippedSequences = skippedAfter(0)
+  for (const row of recoveries) {
+    memory.lastRecovery = row.number
+    memory.lastPosition = Math.max(memory.lastPosition, row.position_to ?? 0)
+    if (row.released_at === null) memory.recovery = row
+  }
+  for (const orphan of orphans) memory.orphans.set(orphan)
+}
+
+function loadFingerprints(memory: Memory, boot: BootState): void {
+  for (const { seen_at, fingerprints } of boot.nonces) memory.nonces.load(fingerprints, seen_at)
+  for (const { first, prints: packed } of boot.keyFingerprints) {
+    for (const [offset, fingerprint] of fingerprintsIn(packed).entries()) {
+      memory.keyIndex.add(fingerprint, first + offset)
+      memory.lastKeySequence = first + offset
+    }
+  }
+  for (const { first, prints: packed } of boot.userFingerprints) {
+    for (const [offset, fingerprint] of fingerprintsIn(packed).entries()) {
+      memory.userIndex.replace(fingerprint, first + offset)
+      memory.lastIntentNumber = first + offset
+    }
+  }
+}
+
+/** Between batches only (row_cache). */
+export function evict(memory: Memory, committedBatch: number): void {
+  memory.intents.evict(committedBatch)
+  memory.payouts.evict(committedBatch)
+  memory.beneficiaries.evict(committedBatch)
+  memory.idempotency.evict(committedBatch)
+  memory.usage.evict(committedBatch)
+  memory.fxQuotes.evict(committedBatch)
+  memory.discrepancies.evict(committedBatch)
+}

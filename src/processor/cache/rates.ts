@@ -1,0 +1,52 @@
+/**
+ * Rates as they may be sold at now.
+ *
+ * Owns: the rates we ship, and whether a rate is too old. Does not own: setting rates
+ * (operators/rate_set), the arithmetic (money/rate).
+ *
+ * - A rate that operators set comes before the one we ship.
+ * - What we ship is for the sandbox: production sells at nothing that nobody has set.
+ */
+import { plus } from '../../base/clock.js'
+import { environmentOf, type TenantId } from '../../base/ids.js'
+import { THB, USD, VND, type Currency } from '../../money/currency.js'
+import type { Rate } from '../../money/rate.js'
+import type { CommandContext } from '../cycle/command.js'
+import type { KnownRate } from './memory.js'
+
+/** Of a dollar. */
+export const SHIPPED_RATES: ReadonlyMap<Currency, Rate> = new Map([
+  [THB, { numerator: 36_00n, denominator: 100n }],
+  [VND, { numerator: 26_500n, denominator: 1n }],
+])
+
+/** What a dollar is sold at to this tenant; null when it is sold at nothing, or its rate is old. */
+export function usableRate(ctx: CommandContext, tenant: TenantId, currency: Currency): Rate | null {
+  const known = ctx.memory.rates.get(currency)
+  if (known !== undefined) return isTooOld(ctx, known) ? null : known.rate
+  if (environmentOf(tenant) === 'production') return null
+  return SHIPPED_RATES.get(currency) ?? null
+}
+
+export function isTooOld({ rules, now }: CommandContext, { setAt }: KnownRate): boolean {
+  const { rateMaxAgeMs } = rules
+  return rateMaxAgeMs !== null && now >= plus(setAt, rateMaxAgeMs)
+}
+
+/** Major units of `to` for one of `from`, by way of the dollar; null when either has no rate. */
+export function rateBetween(
+  ctx: CommandContext,
+  tenant: TenantId,
+  from: Currency,
+  to: Currency,
+): Rate | null {
+  const ofFrom = from === USD ? ONE : usableRate(ctx, tenant, from)
+  const ofTo = to === USD ? ONE : usableRate(ctx, tenant, to)
+  if (ofFrom === null || ofTo === null) return null
+  return {
+    numerator: ofTo.numerator * ofFrom.denominator,
+    denominator: ofTo.denominator * ofFrom.numerator,
+  }
+}
+
+const ONE: Rate = { numerator: 1n, denominator: 1n }

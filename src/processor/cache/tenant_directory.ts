@@ -1,0 +1,153 @@
+/**
+ * The directory's entries: partners, signing keys and webhook endpoints, as memory holds them and
+ * as rows.
+ *
+ * Owns: both forms, and the way from one to the other. Does not own: which entries there are
+ * (memory), changing one (changes/directory).
+ *
+ * - A secret is in clear in memory and sealed in its row, for this row only.
+ */
+import { instant, type Instant } from '../../base/clock.js'
+import type { EndpointId, KeyId, PartnerId, TenantId } from '../../base/ids.js'
+import type { Corridor } from '../../qr/corridor.js'
+import type { Row } from '../../store/tables.js'
+import type { Vault } from '../keys/vault.js'
+
+export interface PartnerEntry {
+  readonly id: PartnerId
+  readonly suspended: boolean
+  readonly allowedIps: readonly string[]
+  readonly packages: readonly string[]
+  readonly corridors: readonly Corridor[]
+  readonly rateLimitPerSecond: number
+  readonly createdAt: Instant
+}
+
+export interface KeyEntry {
+  readonly id: KeyId
+  readonly tenant: TenantId
+  readonly secret: string
+  readonly createdAt: Instant
+  readonly revokedAt: Instant | null
+  /** Once it was seen as revoked it is, whatever the clock says. */
+  readonly isRevoked: boolean
+}
+
+/** One whose revocation is still to come is. */
+export const isActiveKey = ({ isRevoked, revokedAt }: KeyEntry, now: Instant): boolean =>
+  !isRevoked && (revokedAt === null || revokedAt > now)
+
+export interface EndpointEntry {
+  readonly id: EndpointId
+  readonly tenant: TenantId
+  readonly url: string
+  readonly description: string
+  readonly enabledEvents: readonly string[]
+  readonly enabledEventsSince: Instant
+  readonly apiVersion: string
+  readonly status: 'enabled' | 'disabled' | 'deleted'
+  readonly disabledReason: string
+  /** Each time has its event; those before there were such events are not counted. */
+  readonly timesDisabled: number
+  /** The last time; 0: before there were such events. */
+  readonly disabledAt: Instant | null
+  /** Pools close their breaker for it when this moment changes. */
+  readonly breakerResetAt: Instant
+  /** Oldest first. */
+  readonly secrets: readonly {
+    readonly keyId: string
+    readonly secret: string
+    readonly activeFrom: Instant
+  }[]
+  readonly createdAt: Instant
+}
+
+const signingSecretPlace = (keyId: string): string => `signing_keys.sealed_secret.${keyId}`
+const webhookSecretPlace = (keyId: string): string => `webhook_endpoints.secrets.${keyId}`
+
+export const partnerEntry = (row: Row<'partners'>): PartnerEntry => ({
+  id: row.id as PartnerId,
+  suspended: row.suspended === 1,
+  allowedIps: row.allowed_ips as string[],
+  packages: row.packages as string[],
+  corridors: row.corridors as Corridor[],
+  rateLimitPerSecond: row.rate_limit_per_second,
+  createdAt: instant(row.created_at),
+})
+
+export const partnerRow = (partner: PartnerEntry): Row<'partners'> => ({
+  id: partner.id,
+  suspended: partner.suspended ? 1 : 0,
+  allowed_ips: partner.allowedIps,
+  packages: partner.packages,
+  corridors: partner.corridors,
+  rate_limit_per_second: partner.rateLimitPerSecond,
+  created_at: partner.createdAt,
+})
+
+export const keyEntry = (row: Row<'signingKeys'>, vault: Vault): KeyEntry => ({
+  id: row.id as KeyId,
+  tenant: row.tenant as TenantId,
+  secret: vault.openSecret(row.sealed_secret, signingSecretPlace(row.id)),
+  createdAt: instant(row.created_at),
+  revokedAt: row.revoked_at === null ? null : instant(row.revoked_at),
+  isRevoked: row.revoked === 1,
+})
+
+export const keyRow = (key: KeyEntry, vault: Vault): Row<'signingKeys'> => ({
+  id: key.id,
+  tenant: key.tenant,
+  sealed_secret: vault.sealSecret(key.secret, signingSecretPlace(key.id)),
+  created_at: key.createdAt,
+  revoked_at: key.revokedAt,
+  revoked: key.isRevoked ? 1 : 0,
+})
+
+/** How a webhook secret lies in its row. */
+interface SealedWebhookSecret {
+  readonly keyId: string
+  readonly sealed: string
+  readonly activeFrom: Instant
+}
+
+export const endpointEntry = (row: Row<'endpoints'>, vault: Vault): EndpointEntry => ({
+  id: row.id as EndpointId,
+  tenant: row.tenant as TenantId,
+  url: row.url,
+  description: row.description,
+  enabledEvents: row.enabled_events as string[],
+  enabledEventsSince: instant(row.enabled_events_since),
+  apiVersion: row.api_version,
+  status: row.status as EndpointEntry['status'],
+  disabledReason: row.disabled_reason,
+  secrets: (row.secrets as readonly SealedWebhookSecret[]).map(({ keyId, sealed, activeFrom }) => ({
+    keyId,
+    secret: vault.openSecret(sealed, webhookSecretPlace(keyId)),
+    activeFrom,
+  })),
+  createdAt: instant(row.created_at),
+  timesDisabled: row.times_disabled,
+  disabledAt: row.disabled_at === null ? null : instant(row.disabled_at),
+  breakerResetAt: instant(row.breaker_reset_at),
+})
+
+export const endpointRow = (endpoint: EndpointEntry, vault: Vault): Row<'endpoints'> => ({
+  id: endpoint.id,
+  tenant: endpoint.tenant,
+  url: endpoint.url,
+  description: endpoint.description,
+  enabled_events: endpoint.enabledEvents,
+  api_version: endpoint.apiVersion,
+  status: endpoint.status,
+  disabled_reason: endpoint.disabledReason,
+  secrets: endpoint.secrets.map(({ keyId, secret, activeFrom }): SealedWebhookSecret => ({
+    keyId,
+    sealed: vault.sealSecret(secret, webhookSecretPlace(keyId)),
+    activeFrom,
+  })),
+  created_at: endpoint.createdAt,
+  enabled_events_since: endpoint.enabledEventsSince,
+  times_disabled: endpoint.timesDisabled,
+  disabled_at: endpoint.disabledAt,
+  breaker_reset_at: endpoint.breakerResetAt,
+})

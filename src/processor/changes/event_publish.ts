@@ -1,0 +1,56 @@
+/**
+ * Events: one for each public transition, written in its commit.
+ *
+ * - The body is built once, at the transition, and is what every receiver gets, byte for byte.
+ * - Sequences of a tenant have no gaps; positions follow the order of commits.
+ */
+import { toRfc3339 } from '../../base/clock.js'
+import { newId, type EventId, type TenantId } from '../../base/ids.js'
+import type { StoredEvent } from '../../store/store.js'
+import type { CommandContext } from '../cycle/command.js'
+import type { Memory } from '../cache/memory.js'
+
+/** The shape of event bodies, dated by when it was fixed. */
+export const API_VERSION = '2026-11-01'
+
+/** @param data the public view under the entity's name, e.g. `{payout: {…}}` */
+export function publishEvent(
+  ctx: CommandContext,
+  tenant: TenantId,
+  entity: string,
+  type: string,
+  data: object,
+): StoredEvent {
+  const { memory, batch, now, random } = ctx
+  const id = newId<EventId>('event', now, random)
+  const sequence = nextSequence(memory, tenant)
+  memory.sequences.set(tenant, sequence)
+  memory.lastPosition += 1
+  const position = memory.lastPosition
+  const body = JSON.stringify({
+    id,
+    type,
+    webhook_event_id: id,
+    webhook_event_type: type,
+    api_version: API_VERSION,
+    created_at: toRfc3339(now),
+    data,
+  })
+  batch.stage('events', String(position), {
+    position,
+    id,
+    tenant,
+    sequence,
+    type,
+    entity,
+    created_at: now,
+    body,
+  })
+  const event = { position, id, tenant, type, sequence, createdAt: now, body }
+  batch.events.push(event)
+  return event
+}
+
+/** The number that the tenant's next event will have. */
+export const nextSequence = (memory: Memory, tenant: TenantId): number =>
+  (memory.sequences.get(tenant) ?? memory.skippedSequences) + 1

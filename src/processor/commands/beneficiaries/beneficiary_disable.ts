@@ -1,0 +1,25 @@
+/**
+ * Disables a beneficiary: no new payout goes to it, and no held one is approved. Those under way
+ * keep their frozen copy. Disabling twice changes nothing.
+ */
+import type { TenantId } from '../../../base/ids.js'
+import type { Command } from '../../cycle/command.js'
+import { answer, refuse } from '../../cycle/answer.js'
+import { beneficiaryView, stageBeneficiary } from '../../changes/beneficiaries.js'
+
+export function disableBeneficiary(tenant: TenantId, id: string): Command {
+  return {
+    name: 'disable_beneficiary',
+    needs: (needs) => needs.beneficiary(id),
+    decide: (ctx) => {
+      const row = ctx.memory.beneficiaries.get(id)
+      if (!row || row.tenant !== tenant) return refuse('beneficiary_not_found')
+      if (row.status === 'disabled') return answer(beneficiaryView(row))
+
+      // From here on it must succeed.
+      const disabled = { ...row, status: 'disabled' }
+      stageBeneficiary(ctx, disabled)
+      return answer(beneficiaryView(disabled))
+    },
+  }
+}

@@ -1,0 +1,75 @@
+/**
+ * Offers a conversion between two of a tenant's balances.
+ *
+ * - Both amounts are fixed by the offer; a rate that changes later does not reach it.
+ * - What is bought rounds down; an offer of nothing is refused.
+ * - No money moves here: whether there is enough is the conversion's question.
+ */
+import { instant, plus, SECOND, toRfc3339, type Instant } from '../../../base/clock.js'
+import { newId, type TenantId } from '../../../base/ids.js'
+import { currencyOf } from '../../../money/currency.js'
+import { fitsInt64, parsePositiveInt64, toWire } from '../../../money/money.js'
+import { applySpread, convert } from '../../../money/rate.js'
+import type { CreateFxQuote__Output as CreateFxQuote } from '../../../../protos/types/causeway/v1/CreateFxQuote.js'
+import type { Row } from '../../../store/tables.js'
+import type { Command, CommandContext } from '../../cycle/command.js'
+import { isSuspended } from '../../changes/directory.js'
+import { answer, refuse } from '../../cycle/answer.js'
+import { rateBetween } from '../../cache/rates.js'
+
+/** Long enough for a person to say yes, short enough for the rate to hold. */
+const OFFERED_FOR_MS = 60 * SECOND
+
+export function createFxQuote(tenant: TenantId, request: CreateFxQuote): Command {
+  return {
+    name: 'create_fx_quote',
+    needs: () => undefined,
+    decide: (ctx) => {
+      if (isSuspended(ctx.memory, tenant)) return refuse('partner_suspended')
+      const { sell_currency: sell, buy_currency: buy } = request
+      const sold = parsePositiveInt64(request.sell_amount)
+      if (sold === undefined || sell === buy) return refuse('invalid_request')
+      const from = currencyOf(sell)
+      const to = currencyOf(buy)
+      if (from === undefined || to === undefined) return refuse('unsupported_currency')
+      const rate = rateBetween(ctx, tenant, from, to)
+      if (rate === null) return refuse('unsupported_currency')
+      const bought = convert(sold, from, to, applySpread(rate, ctx.rules.spreadBps))
+      if (bought === 0n || !fitsInt64(bought)) return refuse('invalid_request')
+
+      // From here on it must succeed.
+      const row: Row<'fxQuotes'> = {
+        id: newId('fxQuote', ctx.now, ctx.random),
+        tenant,
+        sold_currency: from,
+        sold,
+        bought_currency: to,
+        bought,
+        expires_at: plus(ctx.now, OFFERED_FOR_MS),
+        conversion: null,
+      }
+      stageFxQuote(ctx, row)
+      return answer(viewOf(row, ctx.now))
+    },
+  }
+}
+
+export function stageFxQuote({ memory, batch }: CommandContext, row: Row<'fxQuotes'>): void {
+  memory.fxQuotes.set(row.id, row, batch.number)
+  batch.stage('fxQuotes', row.id, row)
+}
+
+/** The amounts as both the offer and its conversion show them. */
+export const termsView = (row: Row<'fxQuotes'>): object => ({
+  sell_currency: row.sold_currency,
+  sell_amount: toWire(row.sold),
+  buy_currency: row.bought_currency,
+  buy_amount: toWire(row.bought),
+})
+
+const viewOf = (row: Row<'fxQuotes'>, now: Instant): object => ({
+  id: row.id,
+  ...termsView(row),
+  created_at: toRfc3339(now),
+  expires_at: toRfc3339(instant(row.expires_at)),
+})

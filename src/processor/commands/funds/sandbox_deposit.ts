@@ -1,0 +1,52 @@
+/**
+ * Test funds: a sandbox partner credits its own balance. In production money comes from outside, by
+ * an operator's hand.
+ *
+ * - The same key again with the same deposit answers the first one again; without a key every
+ *   call credits.
+ */
+import { toRfc3339 } from '../../../base/clock.js'
+import { type TenantId, environmentOf } from '../../../base/ids.js'
+import type { CreateDeposit__Output as CreateDeposit } from '../../../../protos/types/causeway/v1/CreateDeposit.js'
+import { currencyOf } from '../../../money/currency.js'
+import { money, parsePositiveInt64, toWire } from '../../../money/money.js'
+import type { Command } from '../../cycle/command.js'
+import { isSuspended } from '../../changes/directory.js'
+import { canDeposit, depositFunds } from '../../changes/funds.js'
+import { answer, refuse, replay } from '../../cycle/answer.js'
+import { bindKey, boundTo } from '../../cycle/idempotency.js'
+import { idempotencyRowKey } from '../../keys/vault.js'
+
+export function depositSandboxFunds(tenant: TenantId, request: CreateDeposit): Command {
+  const key = request.idempotency_key
+  const rowKey = key === undefined ? null : idempotencyRowKey(tenant, 'create_deposit', key)
+  const requestHash = `${request.currency} ${request.amount}`
+  return {
+    name: 'create_deposit',
+    needs: (needs) => {
+      if (rowKey !== null) needs.idempotency(rowKey)
+    },
+    decide: (ctx) => {
+      if (environmentOf(tenant) !== 'sandbox' || key === '') return refuse('invalid_request')
+      const known = rowKey === null ? null : boundTo(ctx.memory, rowKey)
+      if (known) {
+        if (known.request_hash !== requestHash) return refuse('idempotency_conflict')
+        return replay(JSON.parse(known.response ?? '') as object)
+      }
+      if (isSuspended(ctx.memory, tenant)) return refuse('partner_suspended')
+      const currency = currencyOf(request.currency)
+      const amount = parsePositiveInt64(request.amount)
+      if (currency === undefined || amount === undefined) return refuse('invalid_request')
+      const funds = money(currency, amount)
+      if (!canDeposit(ctx, tenant, funds)) return refuse('balance_limit_exceeded')
+
+      // From here on it must succeed.
+      const id = depositFunds(ctx, tenant, funds)
+      const view = { id, currency, amount: toWire(amount), created_at: toRfc3339(ctx.now) }
+      if (rowKey !== null) {
+        bindKey(ctx, rowKey, { requestHash, entity: id, response: JSON.stringify(view) })
+      }
+      return answer(view)
+    },
+  }
+}

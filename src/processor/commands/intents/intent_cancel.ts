@@ -1,0 +1,29 @@
+/**
+ * Cancels an intent whose instruction is not out yet: created, or authorized and not submitted.
+ */
+import type { TenantId } from '../../../base/ids.js'
+import { intentView } from '../../../../actors/intent/view.js'
+import { advanceIntent } from '../../changes/advance_intent.js'
+import type { Command } from '../../cycle/command.js'
+import { answer, refuse } from '../../cycle/answer.js'
+import { needIntentAndUsage } from './intent_needs.js'
+
+export function cancelIntent(tenant: TenantId, intentId: string): Command {
+  return {
+    name: 'cancel_intent',
+    needs: (needs, memory) => needIntentAndUsage(needs, memory, intentId),
+    decide: (ctx) => {
+      const live = ctx.memory.intents.get(intentId)
+      if (!live || live.context.tenant !== tenant) return refuse('payment_intent_not_found')
+      const event = { type: 'cancel', at: ctx.now } as const
+      if (!ctx.memory.intentHost.can(live, event)) return refuse('payment_intent_not_cancelable')
+      if (live.state === 'created' && ctx.now >= live.context.expiresAt) {
+        return refuse('payment_intent_not_cancelable')
+      }
+
+      // From here on it must succeed.
+      advanceIntent(ctx, live, event)
+      return answer(intentView(live.state, live.context))
+    },
+  }
+}

@@ -1,0 +1,132 @@
+/**
+ * Confirms the bound quote: reserves the money, consumes the token, and hands the payment to the
+ * rail.
+ *
+ * - At most one confirmation an intent. A replay is the same key again, with the first token or a
+ *   re-minted one.
+ * - A refused confirmation consumes neither token nor key.
+ * - The user's limits and the balance are checked and used in the same step, so raced
+ *   confirmations cannot pass them.
+ * - A payment that equals an orphan execution is authorized and held: it is not submitted before an
+ *   operator has decided.
+ */
+import { plus, type Instant } from '../../../base/clock.js'
+import type { ErrorCode } from '../../../base/errors.js'
+import { partsOfTenant, type TenantId } from '../../../base/ids.js'
+import { checkLimits, limitKeys } from '../../../limits/usage.js'
+import type { ConfirmIntent__Output as ConfirmIntent } from '../../../../protos/types/causeway/v1/ConfirmIntent.js'
+import type { IntentContext } from '../../../../actors/intent/context.js'
+import { authorizedView } from '../../../../actors/intent/view.js'
+import { advanceIntent } from '../../changes/advance_intent.js'
+import { canPostIntent } from '../../changes/books.js'
+import { accountOfIntent } from '../../changes/rail_instructions.js'
+import { orphanEqualTo } from '../../changes/orphans.js'
+import { statementReference } from '../../../rails/rail.js'
+import type { Command, CommandContext } from '../../cycle/command.js'
+import { answer, refuse, replay } from '../../cycle/answer.js'
+import type { LiveIntent } from '../../cache/memory.js'
+import { idempotencyRowKey } from '../../keys/vault.js'
+import { needIntentAndUsage } from './intent_needs.js'
+import { needUserLimits, usedBy } from './user_limits.js'
+
+export function confirmIntent(tenant: TenantId, request: ConfirmIntent, at: Instant): Command {
+  const { intent_id: intentId, session_jti: jti } = request
+  const key =
+    request.idempotency_key === undefined || request.idempotency_key === null
+      ? undefined
+      : idempotencyRowKey(tenant, `confirm ${intentId}`, request.idempotency_key)
+
+  return {
+    name: 'confirm_intent',
+
+    needs: (needs, memory) => {
+      needIntentAndUsage(needs, memory, intentId)
+      const live = memory.intents.get(intentId)
+      if (live) needUserLimits(needs, live.context, at)
+    },
+
+    decide: (ctx) => {
+      const live = ctx.memory.intents.get(intentId)
+      if (!live || live.context.tenant !== tenant) return refuse('authentication_failed')
+      const { confirmation } = live.context
+      if (confirmation !== undefined) {
+        if (key !== undefined && confirmation.key === key) {
+          return replay(authorizedView(live.context))
+        }
+        return refuse(confirmation.jti === jti ? 'authentication_failed' : 'already_confirmed')
+      }
+
+      const refusal = refusalOf(ctx, live, request)
+      if (refusal !== null) return refuse(refusal)
+
+      const { context } = live
+      const orphan = orphanOf(ctx, context)
+
+      // From here on it must succeed.
+      const keys = limitKeys(context.tenant, context.userId, context.corridor, ctx.now)
+      advanceIntent(ctx, live, {
+        type: 'confirm',
+        at: ctx.now,
+        railUp: ctx.railUp,
+        ...(orphan === undefined
+          ? {}
+          : { heldFor: { orphan, until: plus(ctx.now, ctx.rules.reviewTtlMs) } }),
+        confirmation: {
+          jti,
+          ...(key === undefined ? {} : { key }),
+          dayKey: keys.day,
+          monthKey: keys.month,
+          notAfter: plus(ctx.now, ctx.rules.railSubmitTtlMs),
+        },
+      })
+      return answer(authorizedView(live.context))
+    },
+  }
+}
+
+/** Why the intent cannot be confirmed now; the first reason counts. */
+function refusalOf(
+  ctx: CommandContext,
+  live: LiveIntent,
+  request: ConfirmIntent,
+): ErrorCode | null {
+  const { memory, now } = ctx
+  const { context } = live
+  const partner = memory.partners.get(partsOfTenant(context.tenant).partner)
+  if (partner === undefined || partner.suspended) return 'partner_suspended'
+  if (live.state !== 'created' || now >= context.expiresAt) return 'payment_intent_not_confirmable'
+  const { scanned } = context
+  if (scanned === undefined) return 'quote_required'
+  if (!isBoundQuote(request, context)) return 'quote_changed'
+  const { quote } = scanned
+  if (now >= quote.expiresAt) return 'quote_expired'
+  if (
+    !quote.acknowledgedDuplicate &&
+    memory.recentPayments.has(context, scanned.duplicateKey, now)
+  ) {
+    return 'duplicate_scan'
+  }
+  const caps = ctx.rules.caps[context.corridor]
+  const limit = checkLimits(caps, usedBy(ctx, context), BigInt(quote.localMinor))
+  if (limit !== 'within') return 'user_limit_exceeded'
+  return canPostIntent(ctx, context, 'intent_confirmed') ? null : 'insufficient_balance'
+}
+
+/** A client may say which quote its user saw. */
+function isBoundQuote(request: ConfirmIntent, { scanned }: IntentContext): boolean {
+  const { quote_id: id, quote_version: version } = request
+  if (id !== undefined && id !== null && id !== scanned?.quote.id) return false
+  return version === undefined || version === null || version === scanned?.quote.version
+}
+
+/** The orphan execution that may be this very payment: it is held instead of submitted. */
+function orphanOf(ctx: CommandContext, context: IntentContext): string | undefined {
+  const { quote, destination } = context.scanned!
+  const paid = { currency: quote.currency, amount: BigInt(quote.localMinor) }
+  const purpose = 'qr_payment'
+  return orphanEqualTo(ctx, context.tenant, paid, () => ({
+    purpose,
+    account: accountOfIntent(ctx, context),
+    reference: statementReference({ purpose, destination, reference: context.id }),
+  }))?.instruction
+}

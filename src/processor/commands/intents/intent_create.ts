@@ -1,0 +1,128 @@
+/**
+ * Creates a payment intent and the session token that goes with it.
+ *
+ * - The same key with the same request answers the first body again, byte for byte, whatever the
+ *   intent is by then: everything in it is derived from what the intent has kept since its
+ *   creation.
+ * - No money moves here. Whether the attestations allow it is judged now, because they come with
+ *   this request.
+ */
+import { hash } from 'node:crypto'
+import { mintSessionToken } from '../../../auth/token.js'
+import { newTokenId, type TokenId } from '../../../auth/secret_generation.js'
+import { AMOUNT_USD_CENTS_MAX } from '../../../base/constants.js'
+import { plus, toEpochSeconds } from '../../../base/clock.js'
+import { newId, partsOfTenant, type IntentId, type TenantId } from '../../../base/ids.js'
+import { isCorridor, type Corridor } from '../../../qr/corridor.js'
+import { createdView } from '../../../../actors/intent/view.js'
+import type { IntentContext } from '../../../../actors/intent/context.js'
+import type { CreateIntent__Output as CreateIntent } from '../../../../protos/types/causeway/v1/CreateIntent.js'
+import { areWellFormed, refusalOf, attestationsOf } from './attestations.js'
+import { stageIntent } from '../../changes/advance_intent.js'
+import type { Command, CommandContext } from '../../cycle/command.js'
+import { answer, refuse, replay, type Answer } from '../../cycle/answer.js'
+import { bindKey, boundTo } from '../../cycle/idempotency.js'
+import { linkIntent } from '../../changes/user_intent_links.js'
+import { idempotencyRowKey, type Vault } from '../../keys/vault.js'
+
+export function createIntent(tenant: TenantId, request: CreateIntent): Command {
+  const rowKey =
+    request.idempotency_key === undefined
+      ? null
+      : idempotencyRowKey(tenant, 'create_intent', request.idempotency_key)
+
+  return {
+    name: 'create_intent',
+
+    needs: (needs, memory) => {
+      if (rowKey === null) return
+      needs.idempotency(rowKey)
+      const known = memory.idempotency.get(rowKey)
+      if (known) needs.intent(known.entity)
+    },
+
+    decide: (ctx): Answer => {
+      const { memory } = ctx
+      const attestations = attestationsOf(request)
+      const requestHash = rowKey === null ? '' : hashOf(request, attestations)
+      const known = rowKey === null ? null : boundTo(memory, rowKey)
+      if (known) {
+        if (known.request_hash !== requestHash) return refuse('idempotency_conflict')
+        const first = memory.intents.get(known.entity)!
+        return replay(viewOf(first.context, ctx.vault))
+      }
+
+      if (!isWellFormed(request)) return refuse('invalid_request')
+      const partner = memory.partners.get(partsOfTenant(tenant).partner)
+      if (partner === undefined || partner.suspended) return refuse('partner_suspended')
+      if (!partner.corridors.includes(request.corridor)) return refuse('corridor_not_enabled')
+      const unattested = refusalOf(request)
+      if (unattested !== null) return refuse(unattested)
+
+      // From here on it must succeed.
+      const context = newContext(ctx, tenant, request, attestations)
+      const live = memory.intentHost.begin(context)
+      stageIntent(ctx, live)
+      linkIntent(ctx, context)
+      if (rowKey !== null) {
+        bindKey(ctx, rowKey, { requestHash, entity: context.id, response: null })
+      }
+      return answer(viewOf(context, ctx.vault))
+    },
+  }
+}
+
+function newContext(
+  { now, random, rules, vault }: CommandContext,
+  tenant: TenantId,
+  request: WellFormed,
+  attestations: string,
+): IntentContext {
+  const expiresAt = plus(now, rules.intentTtlMs)
+  return {
+    id: newId<IntentId>('intent', now, random),
+    tenant,
+    userId: request.partner_user_id,
+    amountCents: request.amount_usd_cents,
+    corridor: request.corridor,
+    attestations,
+    createdAt: now,
+    expiresAt,
+    session: {
+      kid: vault.tokenKeys.current,
+      jti: newTokenId(random),
+      exp: toEpochSeconds(plus(now, rules.sessionTtlMs)),
+    },
+    wakeAt: expiresAt,
+  }
+}
+
+function viewOf(context: IntentContext, vault: Vault): object {
+  const { id, tenant, session } = context
+  const token = mintSessionToken(vault.tokenKeys, session.kid, {
+    intentId: id,
+    tenant,
+    jti: session.jti as TokenId,
+    expiresAt: session.exp,
+  })
+  return createdView(context, token)
+}
+
+type WellFormed = CreateIntent & { corridor: Corridor }
+
+/** The gateway has checked the whole shape; internal callers come here without it. */
+function isWellFormed(request: CreateIntent): request is WellFormed {
+  return (
+    request.partner_user_id !== '' &&
+    request.amount_usd_cents >= 1 &&
+    request.amount_usd_cents <= AMOUNT_USD_CENTS_MAX &&
+    isCorridor(request.corridor) &&
+    areWellFormed(request)
+  )
+}
+
+function hashOf(request: CreateIntent, attestations: string): string {
+  const { partner_user_id: user, amount_usd_cents: cents, corridor } = request
+  const text = `${JSON.stringify(user)} ${cents} ${corridor} ${attestations}`
+  return hash('sha256', text, 'base64url').slice(0, 22)
+}

@@ -1,0 +1,52 @@
+/**
+ * Asks for a captured payment's money back. A push payment cannot be pulled: the intent stays
+ * captured until the rail reports the money. After a refused recall a further request is a new one.
+ *
+ * - The same key again answers the first answer again; while a recall is under way another key is
+ *   refused.
+ */
+import type { TenantId } from '../../../base/ids.js'
+import { intentView } from '../../../../actors/intent/view.js'
+import { advanceIntent } from '../../changes/advance_intent.js'
+import type { Command } from '../../cycle/command.js'
+import { answer, refuse, replay } from '../../cycle/answer.js'
+import { bindKey, boundTo } from '../../cycle/idempotency.js'
+import { idempotencyRowKey } from '../../keys/vault.js'
+import { needIntentAndUsage } from './intent_needs.js'
+
+export function refundIntent(
+  tenant: TenantId,
+  intentId: string,
+  idempotencyKey: string | null,
+): Command {
+  const rowKey =
+    idempotencyKey === null ? null : idempotencyRowKey(tenant, 'refund_intent', idempotencyKey)
+  return {
+    name: 'refund_intent',
+    needs: (needs, memory) => {
+      needIntentAndUsage(needs, memory, intentId)
+      if (rowKey !== null) needs.idempotency(rowKey)
+    },
+    decide: (ctx) => {
+      const { memory } = ctx
+      const live = memory.intents.get(intentId)
+      if (!live || live.context.tenant !== tenant) return refuse('payment_intent_not_found')
+      const known = rowKey === null ? null : boundTo(memory, rowKey)
+      if (known) {
+        if (known.entity !== intentId) return refuse('idempotency_conflict')
+        return replay(JSON.parse(known.response ?? '') as object)
+      }
+      const event = { type: 'recall', at: ctx.now } as const
+      if (!memory.intentHost.can(live, event)) return refuse('payment_intent_not_refundable')
+
+      // From here on it must succeed.
+      advanceIntent(ctx, live, event)
+      const view = intentView(live.state, live.context)
+      if (rowKey !== null) {
+        const response = JSON.stringify(view)
+        bindKey(ctx, rowKey, { requestHash: intentId, entity: intentId, response })
+      }
+      return answer(view)
+    },
+  }
+}

@@ -1,0 +1,81 @@
+/**
+ * An operator says what became of an intent's payment or of its recall, where the rail does not, or
+ * tells by other means.
+ *
+ * - Only an intent whose instruction is out has an unknown outcome; one that is not submitted
+ *   is cancelled, or fails by itself.
+ * - It moves, posts and gives back limits as by the rail's own reports. Where the evidence lies is
+ *   kept with the actor and the reason. The rail is asked once more, and again by the timer until
+ *   it answers: should it speak differently, now or later, that is a discrepancy.
+ */
+import type { IntentEvent } from '../../../../actors/intent/context.js'
+import { intentView } from '../../../../actors/intent/view.js'
+import { advanceIntent } from '../../changes/advance_intent.js'
+import { canPostIntent } from '../../changes/books.js'
+import type { Command, CommandContext } from '../../cycle/command.js'
+import { answer, refuse } from '../../cycle/answer.js'
+import { isEvidence, logAction, type Actor } from '../../changes/operator_log.js'
+import { queryOf } from '../../changes/rail_instructions.js'
+import type { LiveIntent } from '../../cache/memory.js'
+import { needIntentAndUsage } from './intent_needs.js'
+
+/** Ends an unknown outcome: of a payment (`captured`, `failed`), of a recall (`refund_failed`). */
+export function resolveIntent(
+  actor: Actor,
+  intentId: string,
+  { outcome, evidence }: { readonly outcome: string; readonly evidence: string },
+): Command {
+  return {
+    name: 'resolve_intent',
+    needs: (needs, memory) => needIntentAndUsage(needs, memory, intentId),
+    decide: (ctx) => {
+      const event = eventOf(outcome, ctx)
+      if (event === null || !isEvidence(evidence)) return refuse('invalid_request')
+      const live = ctx.memory.intents.get(intentId)
+      if (!live) return refuse('payment_intent_not_found')
+      if (!isUnanswered(live, event)) return refuse('payment_intent_not_at_rail')
+
+      // From here on it must succeed.
+      advanceIntent(ctx, live, event)
+      if (event.type !== 'recallRefused') {
+        ctx.batch.instructions.push(queryOf(live.context))
+      }
+      logAction(ctx, actor, `resolve_intent_${outcome}`, intentId, evidence)
+      return answer(intentView(live.state, live.context))
+    },
+  }
+}
+
+/** Takes back a captured payment whose money came back outside of the rail's reports. */
+export function reverseIntent(actor: Actor, intentId: string, evidence: string): Command {
+  return {
+    name: 'reverse_intent',
+    needs: (needs, memory) => needIntentAndUsage(needs, memory, intentId),
+    decide: (ctx) => {
+      if (!isEvidence(evidence)) return refuse('invalid_request')
+      const live = ctx.memory.intents.get(intentId)
+      if (!live) return refuse('payment_intent_not_found')
+      if (live.state !== 'captured') return refuse('payment_intent_not_captured')
+      if (!canPostIntent(ctx, live.context, 'intent_refunded')) {
+        return refuse('balance_limit_exceeded')
+      }
+
+      // From here on it must succeed.
+      advanceIntent(ctx, live, { type: 'returned', at: ctx.now })
+      logAction(ctx, actor, 'reverse_intent', intentId, evidence)
+      return answer(intentView(live.state, live.context))
+    },
+  }
+}
+
+function isUnanswered({ state, context }: LiveIntent, { type }: IntentEvent): boolean {
+  if (type !== 'recallRefused') return state === 'authorized' && context.handedOverAt !== undefined
+  return state === 'captured' && context.recall !== undefined && context.recall.refused !== true
+}
+
+function eventOf(outcome: string, { now }: CommandContext): IntentEvent | null {
+  if (outcome === 'captured') return { type: 'executed', at: now }
+  if (outcome === 'refund_failed') return { type: 'recallRefused', at: now }
+  if (outcome !== 'failed') return null
+  return { type: 'refused', at: now, refusal: 'not_carried_out', source: 'service' }
+}

@@ -1,0 +1,60 @@
+/**
+ * A reviewer's decision on a confirmed intent that is held because it equals an orphan execution.
+ *
+ * - An approval submits it with a deadline counted from now; its quote and its debit stay those of
+ *   the confirmation.
+ * - A rejection fails it and releases its money and its limits.
+ */
+import { plus } from '../../../base/clock.js'
+import { isHeld } from '../../../../actors/intent/context.js'
+import { intentView } from '../../../../actors/intent/view.js'
+import { advanceIntent } from '../../changes/advance_intent.js'
+import { isSuspended } from '../../changes/directory.js'
+import { logAction, type Actor } from '../../changes/operator_log.js'
+import { answer, refuse } from '../../cycle/answer.js'
+import type { Command } from '../../cycle/command.js'
+import { needIntentAndUsage } from './intent_needs.js'
+
+export function approveIntent(actor: Actor, intentId: string): Command {
+  return {
+    name: 'approve_intent',
+    needs: (needs, memory) => needIntentAndUsage(needs, memory, intentId),
+    decide: (ctx) => {
+      const live = ctx.memory.intents.get(intentId)
+      if (!live) return refuse('payment_intent_not_found')
+      if (live.state !== 'authorized' || !isHeld(live.context)) {
+        return refuse('payment_intent_not_held')
+      }
+      if (isSuspended(ctx.memory, live.context.tenant)) return refuse('partner_suspended')
+
+      // From here on it must succeed.
+      advanceIntent(ctx, live, {
+        type: 'approve',
+        at: ctx.now,
+        railUp: ctx.railUp,
+        notAfter: plus(ctx.now, ctx.rules.railSubmitTtlMs),
+      })
+      logAction(ctx, actor, 'approve_intent', intentId)
+      return answer(intentView(live.state, live.context))
+    },
+  }
+}
+
+export function rejectIntent(actor: Actor, intentId: string): Command {
+  return {
+    name: 'reject_intent',
+    needs: (needs, memory) => needIntentAndUsage(needs, memory, intentId),
+    decide: (ctx) => {
+      const live = ctx.memory.intents.get(intentId)
+      if (!live) return refuse('payment_intent_not_found')
+      if (live.state !== 'authorized' || !isHeld(live.context)) {
+        return refuse('payment_intent_not_held')
+      }
+
+      // From here on it must succeed.
+      advanceIntent(ctx, live, { type: 'reject', at: ctx.now })
+      logAction(ctx, actor, 'reject_intent', intentId)
+      return answer(intentView(live.state, live.context))
+    },
+  }
+}

@@ -1,0 +1,28 @@
+/**
+ * Keeps in the operators' log what somebody did that changes nothing here, a reconciliation for
+ * instance.
+ */
+import type { Command } from '../../cycle/command.js'
+import { answer, refuse } from '../../cycle/answer.js'
+import { isEvidence, logAction, type Actor } from '../../changes/operator_log.js'
+
+export interface NotedAction {
+  readonly action: string
+  readonly subject: string
+  readonly evidence?: string
+}
+
+export function noteAction(actor: Actor, { action, subject, evidence }: NotedAction): Command {
+  return {
+    name: 'note_action',
+    allowedInRecovery: true,
+    needs: () => undefined,
+    decide: (ctx) => {
+      if (evidence !== undefined && !isEvidence(evidence)) return refuse('invalid_request')
+
+      // From here on it must succeed.
+      logAction(ctx, actor, action, subject, evidence ?? null)
+      return answer({})
+    },
+  }
+}

@@ -1,0 +1,90 @@
+/**
+ * Keeps what the rail's statement has executed and the restored books do not know.
+ *
+ * - Only in recovery mode, so before the first payment that could be equal to one is decided.
+ * - An instruction that these books submitted themselves is no orphan: the rail reports its outcome
+ *   by its own id, and never executes it twice.
+ * - The same execution again changes nothing.
+ */
+import { parsePositiveInt64 } from '../../../money/money.js'
+import { PREFIX } from '../../../base/ids.js'
+import { PURPOSES } from '../../../rails/rail.js'
+import type { OrphanExecution__Output as Execution } from '../../../../protos/types/causeway/v1/OrphanExecution.js'
+import { logAction, type Actor } from '../../changes/operator_log.js'
+import { destinationDigest, stageOrphan } from '../../changes/orphans.js'
+import { answer, refuse } from '../../cycle/answer.js'
+import type { Command, CommandContext } from '../../cycle/command.js'
+import type { Memory } from '../../cache/memory.js'
+import type { Orphan } from '../../cache/orphan_index.js'
+
+export const ORPHANS_AT_ONCE = 500
+const ENVIRONMENTS = ['sandbox', 'production']
+
+export function addOrphans(actor: Actor, executions: readonly Execution[]): Command {
+  return {
+    name: 'add_orphans',
+    allowedInRecovery: true,
+    needs: (needs) => {
+      for (const { instruction_id: id } of executions) {
+        if (id.startsWith(PREFIX.intent)) needs.intent(id)
+        else needs.payout(id)
+      }
+    },
+    decide: (ctx) => {
+      const { recovery } = ctx.memory
+      if (recovery === null || recovery.released_at !== null) return refuse('recovery_not_active')
+      if (executions.length > ORPHANS_AT_ONCE) return refuse('invalid_request')
+      const orphans = executions.map((execution) => orphanOf(ctx, recovery.number, execution))
+      if (!orphans.every((orphan) => orphan !== null)) return refuse('invalid_request')
+      const isNew = ({ instruction }: Orphan): boolean =>
+        ctx.memory.orphans.get(instruction) === undefined && !isSubmitted(ctx.memory, instruction)
+      const added = orphans.filter(isNew)
+
+      // From here on it must succeed.
+      for (const orphan of added) stageOrphan(ctx, orphan)
+      if (added.length > 0) {
+        logAction(ctx, actor, 'add_orphans', `${added.length} executions`)
+      }
+      return answer({ added: added.length, known: orphans.length - added.length })
+    },
+  }
+}
+
+function isSubmitted({ intents, payouts }: Memory, id: string): boolean {
+  const live = id.startsWith(PREFIX.intent) ? intents.get(id) : payouts.get(id)
+  return live?.context.handedOverAt !== undefined
+}
+
+/** Null: it is no execution. */
+function orphanOf(
+  { vault }: CommandContext,
+  recovery: number,
+  execution: Execution,
+): Orphan | null {
+  const { environment, purpose, destination_account: account } = execution
+  const amount = parsePositiveInt64(execution.amount)
+  const executedAt = Number(execution.executed_at)
+  const isKnown =
+    execution.instruction_id !== '' &&
+    (environment === undefined || ENVIRONMENTS.includes(environment)) &&
+    (purpose === undefined || PURPOSES.some((known) => known === purpose)) &&
+    /^[A-Z]{3}$/.test(execution.currency) &&
+    executedAt > 0
+  if (!isKnown || amount === undefined) return null
+  return {
+    instruction: execution.instruction_id,
+    recovery,
+    environment: environment ?? null,
+    purpose: purpose ?? null,
+    destination: account === undefined ? null : destinationDigest(vault, account),
+    account_last4: account?.slice(-4) ?? null,
+    amount,
+    currency: execution.currency,
+    reference: execution.reference ?? null,
+    transaction_id: execution.transaction_id,
+    executed_at: executedAt,
+    status: 'open',
+    matched_to: null,
+    resolved_at: null,
+  }
+}

@@ -1,0 +1,116 @@
+/**
+ * Ends an orphan execution: an operator has found out whose payment it was.
+ *
+ * - Matched: it is the payment of a held payout or intent, which ends as paid without a submission;
+ *   its money is posted as by the rail's own report.
+ * - Dismissed: no payment of ours will claim it. Those that are held for it stay held until a
+ *   reviewer decides.
+ */
+import { environmentOf, PREFIX, type TenantId } from '../../../base/ids.js'
+import { isHeld } from '../../../../actors/intent/context.js'
+import { advanceIntent } from '../../changes/advance_intent.js'
+import { advancePayout } from '../../changes/advance_payout.js'
+import { isEvidence, logAction, type Actor } from '../../changes/operator_log.js'
+import { orphanView, stageOrphan } from '../../changes/orphans.js'
+import { answer, refuse } from '../../cycle/answer.js'
+import type { Command, CommandContext } from '../../cycle/command.js'
+import type { Orphan } from '../../cache/orphan_index.js'
+import { needIntentAndUsage } from '../intents/intent_needs.js'
+
+export interface Resolution {
+  readonly resolution: string
+  /** Of `matched`. */
+  readonly paymentId: string | undefined
+  readonly evidence: string
+}
+
+export function resolveOrphan(
+  actor: Actor,
+  instruction: string,
+  { resolution, paymentId, evidence }: Resolution,
+): Command {
+  const isMatch = resolution === 'matched'
+  const isIntent = paymentId?.startsWith(PREFIX.intent) === true
+  return {
+    name: 'resolve_orphan',
+    needs: (needs, memory) => {
+      if (paymentId === undefined) return
+      if (isIntent) needIntentAndUsage(needs, memory, paymentId)
+      else needs.payout(paymentId)
+    },
+    decide: (ctx) => {
+      const isKnown = isMatch || resolution === 'dismissed'
+      if (!isKnown || isMatch !== (paymentId !== undefined) || !isEvidence(evidence)) {
+        return refuse('invalid_request')
+      }
+      const orphan = ctx.memory.orphans.get(instruction)
+      if (orphan === undefined) return refuse('orphan_execution_not_found')
+      if (orphan.status !== 'open') return refuse('orphan_execution_resolved')
+      const pay = paymentId === undefined ? null : paymentOf(ctx, paymentId)
+      if (paymentId !== undefined && pay === null) {
+        return refuse(isIntent ? 'payment_intent_not_found' : 'payout_not_found')
+      }
+      if (pay !== null && !pay.fits(orphan)) return refuse('orphan_execution_differs')
+
+      // From here on it must succeed.
+      pay?.complete(orphan)
+      const resolved: Orphan = {
+        ...orphan,
+        status: isMatch ? 'matched' : 'resolved',
+        matched_to: paymentId ?? null,
+        resolved_at: ctx.now,
+      }
+      stageOrphan(ctx, resolved)
+      logAction(ctx, actor, `resolve_orphan_${resolution}`, instruction, evidence)
+      return answer({ ...orphanView(resolved), held: [] })
+    },
+  }
+}
+
+interface Payment {
+  /** It is held, and it is of this amount. */
+  fits(orphan: Orphan): boolean
+  complete(orphan: Orphan): void
+}
+
+function paymentOf(ctx: CommandContext, id: string): Payment | null {
+  return id.startsWith(PREFIX.intent) ? intentOf(ctx, id) : payoutOf(ctx, id)
+}
+
+function intentOf(ctx: CommandContext, id: string): Payment | null {
+  const live = ctx.memory.intents.get(id)
+  if (!live) return null
+  const { tenant, scanned } = live.context
+  return {
+    fits: (orphan) =>
+      live.state === 'authorized' &&
+      isHeld(live.context) &&
+      isOf(orphan, tenant, 'qr_payment') &&
+      scanned?.quote.currency === orphan.currency &&
+      scanned.quote.localMinor === orphan.amount.toString(),
+    complete: ({ transaction_id: transactionId }) =>
+      advanceIntent(ctx, live, { type: 'executed', at: ctx.now, transactionId }),
+  }
+}
+
+function payoutOf(ctx: CommandContext, id: string): Payment | null {
+  const live = ctx.memory.payouts.get(id)
+  if (!live) return null
+  const { tenant, currency, recipientAmount } = live.context
+  return {
+    fits: (orphan) =>
+      live.state === 'created' &&
+      isOf(orphan, tenant, 'payout') &&
+      currency === orphan.currency &&
+      recipientAmount === orphan.amount.toString(),
+    complete: ({ transaction_id: transactionId }) => {
+      // As with a rail that is away: nothing is submitted.
+      advancePayout(ctx, live, { type: 'approve', at: ctx.now, railUp: false })
+      advancePayout(ctx, live, { type: 'executed', at: ctx.now, transactionId })
+    },
+  }
+}
+
+const isOf = ({ environment, purpose }: Orphan, tenant: TenantId, wanted: string): boolean =>
+  (environment === null || environment === environmentOf(tenant)) &&
+  (purpose === null || purpose === wanted)

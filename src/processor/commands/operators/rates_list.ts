@@ -1,0 +1,27 @@
+/** What one US dollar is worth in local currencies, and since when. */
+import { toRfc3339 } from '../../../base/clock.js'
+import { rateToText } from '../../../money/rate.js'
+import type { Command } from '../../cycle/command.js'
+import { answer } from '../../cycle/answer.js'
+import { isTooOld, SHIPPED_RATES } from '../../cache/rates.js'
+
+export function listRates(): Command {
+  return {
+    name: 'list_rates',
+    allowedInRecovery: true,
+    needs: () => undefined,
+    decide: (ctx) => {
+      const { rates } = ctx.memory
+      const set = [...rates].map(([currency, known]) => ({
+        currency,
+        rate: rateToText(known.rate),
+        set_at: toRfc3339(known.setAt),
+        is_too_old: isTooOld(ctx, known),
+      }))
+      const shipped = [...SHIPPED_RATES]
+        .filter(([currency]) => !rates.has(currency))
+        .map(([currency, rate]) => ({ currency, rate: rateToText(rate) }))
+      return answer({ data: [...set, ...shipped] })
+    },
+  }
+}

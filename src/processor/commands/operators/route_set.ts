@@ -1,0 +1,108 @@
+/**
+ * Sets a payout route, for one tenant or for everybody without a route of their own, and lists the
+ * routes.
+ *
+ * - A route is set as a whole. Payouts that are accepted keep the terms they were accepted with.
+ */
+import { FEE_BPS_MAX } from '../../../base/constants.js'
+import { partsOfTenant, type TenantId } from '../../../base/ids.js'
+import { isCountry } from '../../../money/country.js'
+import { currencyOf } from '../../../money/currency.js'
+import { parseInt64, parsePositiveInt64, toWire } from '../../../money/money.js'
+import type { Route__Output as WireRoute } from '../../../../protos/types/causeway/v1/Route.js'
+import type { Command } from '../../cycle/command.js'
+import { answer, refuse } from '../../cycle/answer.js'
+import { logAction, type Actor } from '../../changes/operator_log.js'
+import { routeRow, type Route } from '../../cache/payout_routes.js'
+
+/** @param tenant null: everybody without a route of their own */
+export function setRoute(actor: Actor, tenant: TenantId | null, given: WireRoute): Command {
+  return {
+    name: 'set_route',
+    needs: () => undefined,
+    decide: (ctx) => {
+      const route = routeIn(tenant, given)
+      if (route === null) return refuse('invalid_request')
+
+      // From here on it must succeed.
+      const row = routeRow(route)
+      ctx.memory.routes.set(route)
+      ctx.batch.stage('routes', `${row.tenant} ${row.country} ${row.currency}`, row)
+      logAction(ctx, actor, 'set_route', JSON.stringify(routeView(route)))
+      return answer(routeView(route))
+    },
+  }
+}
+
+export function listRoutes(): Command {
+  return {
+    name: 'list_routes',
+    allowedInRecovery: true,
+    needs: () => undefined,
+    decide: ({ memory }) => answer({ data: memory.routes.all().map(routeView) }),
+  }
+}
+
+/** The route, or null when something in it is not valid. */
+function routeIn(tenant: TenantId | null, given: WireRoute): Route | null {
+  const { country, handling } = given
+  const currency = currencyOf(given.currency)
+  const platformFixed = feeIn(given.platform_fixed)
+  const railFixed = feeIn(given.rail_fixed)
+  const amountMin = boundIn(given.amount_min)
+  const amountMax = boundIn(given.amount_max)
+  const reviewFrom = boundIn(given.review_from)
+  if (!isCountry(country) || currency === undefined) return null
+  if (platformFixed === undefined || railFixed === undefined) return null
+  if (given.platform_bps > FEE_BPS_MAX || (handling !== 'on_top' && handling !== 'deducted'))
+    return null
+  if (amountMin === undefined || amountMax === undefined || reviewFrom === undefined) return null
+  if (amountMin !== null && amountMax !== null && amountMin > amountMax) return null
+  return {
+    tenant,
+    country,
+    currency,
+    enabled: given.enabled,
+    fees: {
+      platformFixed,
+      platformBps: given.platform_bps,
+      railFixed,
+      handling,
+      refundFeesOnReversal: given.refund_fees_on_reversal,
+    },
+    amountMin,
+    amountMax,
+    reviewFrom,
+  }
+}
+
+function feeIn(text: string): bigint | undefined {
+  const fee = parseInt64(text)
+  return fee !== undefined && fee >= 0n ? fee : undefined
+}
+
+/** Null: no bound. Undefined: not valid. */
+const boundIn = (text: string | undefined): bigint | null | undefined =>
+  text === undefined ? null : parsePositiveInt64(text)
+
+function routeView({ tenant, country, currency, enabled, fees, ...bounds }: Route): object {
+  return {
+    ...(tenant === null ? {} : { tenant: tenantView(tenant) }),
+    country,
+    currency,
+    enabled,
+    platform_fixed: toWire(fees.platformFixed),
+    platform_bps: fees.platformBps,
+    rail_fixed: toWire(fees.railFixed),
+    handling: fees.handling,
+    refund_fees_on_reversal: fees.refundFeesOnReversal,
+    ...(bounds.amountMin === null ? {} : { amount_min: toWire(bounds.amountMin) }),
+    ...(bounds.amountMax === null ? {} : { amount_max: toWire(bounds.amountMax) }),
+    ...(bounds.reviewFrom === null ? {} : { review_from: toWire(bounds.reviewFrom) }),
+  }
+}
+
+function tenantView(tenant: TenantId): object {
+  const { partner, environment } = partsOfTenant(tenant)
+  return { partner_id: partner, environment }
+}

@@ -1,0 +1,70 @@
+/**
+ * Issues a signing key to a tenant.
+ *
+ * - A new key takes the quarter after the tenant's newest one; the first takes the current
+ *   quarter.
+ * - At most three keys are active. The older ones are revoked 14 days after a newer one came.
+ * - The secret is shown in this answer only.
+ */
+import { newSigningSecret } from '../../../auth/secret_generation.js'
+import {
+  keyIdOf,
+  nextQuarter,
+  parseKeyId,
+  quarterAt,
+  type Quarter,
+} from '../../../auth/request_shape.js'
+import { ACTIVE_KEYS_MAX } from '../../../base/constants.js'
+import { DAY, plus } from '../../../base/clock.js'
+import { partsOfTenant, type TenantId } from '../../../base/ids.js'
+import type { Command, CommandContext } from '../../cycle/command.js'
+import { stageKey } from '../../changes/directory.js'
+import { answer, refuse } from '../../cycle/answer.js'
+import { isActiveKey, type KeyEntry } from '../../cache/tenant_directory.js'
+import type { Memory } from '../../cache/memory.js'
+import { logAction, type Actor } from '../../changes/operator_log.js'
+
+const OVERLAP_MS = 14 * DAY
+
+export function issueKey(actor: Actor, tenant: TenantId): Command {
+  return {
+    name: 'issue_key',
+    needs: () => undefined,
+    decide: (ctx) => {
+      const active = keysOf(ctx.memory, tenant).filter((key) => isActiveKey(key, ctx.now))
+      if (active.length >= ACTIVE_KEYS_MAX) return refuse('signing_key_limit')
+
+      // From here on it must succeed.
+      const key = stageNewKey(ctx, tenant)
+      for (const older of active) {
+        if (older.revokedAt === null) {
+          stageKey(ctx, { ...older, revokedAt: plus(ctx.now, OVERLAP_MS) })
+        }
+      }
+      logAction(ctx, actor, 'issue_key', key.id)
+      return answer({ key_id: key.id, secret: key.secret })
+    },
+  }
+}
+
+export function stageNewKey(ctx: CommandContext, tenant: TenantId): KeyEntry {
+  const { partner, environment } = partsOfTenant(tenant)
+  const newest = keysOf(ctx.memory, tenant)
+    .map((key) => parseKeyId(key.id)!.quarter)
+    .sort()
+    .at(-1)
+  const quarter: Quarter = newest === undefined ? quarterAt(ctx.now) : nextQuarter(newest)
+  const key: KeyEntry = {
+    id: keyIdOf({ partner, environment, quarter }),
+    tenant,
+    secret: newSigningSecret(ctx.random),
+    createdAt: ctx.now,
+    revokedAt: null,
+    isRevoked: false,
+  }
+  stageKey(ctx, key)
+  return key
+}
+
+export const keysOf = (memory: Memory, tenant: TenantId): KeyEntry[] =>
+  [...memory.keys.values()].filter((key) => key.tenant === tenant)

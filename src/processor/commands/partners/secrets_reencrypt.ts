@@ -1,0 +1,133 @@
+/**
+ * Seals a slice of all that is sealed anew, with the first master key.
+ *
+ * - Each slice is a command of its own. What is sealed with the first key already stays as it
+ *   is, so a walk may be broken off and begun again.
+ * - Only what is sealed changes: no actor moves, nothing is published or sent.
+ * - The last slice notes that the other master keys are empty: everything has been looked at
+ *   since this one seals, and nothing was sealed with another one meanwhile.
+ * - A corrupt row is named and left as it is. With one in the walk no key is noted as empty.
+ */
+import { CorruptRow } from '../../../base/corrupt_row.js'
+import type { EndpointId, KeyId } from '../../../base/ids.js'
+import type { SealedTable } from '../../../store/sealed.js'
+import { stagePayout } from '../../changes/advance_payout.js'
+import { stageIntent } from '../../changes/advance_intent.js'
+import type { Command, CommandContext } from '../../cycle/command.js'
+import { stageEndpoint, stageKey } from '../../changes/directory.js'
+import { answer } from '../../cycle/answer.js'
+import { masterKeyViews } from '../../keys/master_key_view.js'
+import type { Needs } from '../../cycle/needs.js'
+import { logAction, type Actor } from '../../changes/operator_log.js'
+import {
+  beneficiaryAccountPlace,
+  intentAccountPlace,
+  openedFor,
+} from '../../changes/rail_instructions.js'
+import { cursorOf, type EncryptedRowsPage } from '../../queries/encrypted_rows_page.js'
+import { stageBeneficiary } from '../../changes/beneficiaries.js'
+
+export function reencryptSecretRows(actor: Actor, slice: EncryptedRowsPage): Command {
+  return {
+    name: 'reencrypt_secrets',
+    needs: (needs) => {
+      for (const id of slice.ids) need(needs, slice.table, id)
+    },
+    decide: (ctx) => {
+      const kid = ctx.vault.sealingKid
+      if (slice.isFirst) logAction(ctx, actor, 'reencrypt_begun', kid)
+      const corrupt = [...slice.corrupt, ...slice.ids.filter((id) => !isResealed(ctx, slice, id))]
+      if (slice.next === undefined) {
+        const isWhole = corrupt.length === 0 && !slice.hadCorrupt
+        if (isWhole) emptyOthers(ctx)
+        logAction(ctx, actor, isWhole ? 'reencrypt_done' : 'reencrypt_done_but_corrupt', kid)
+      }
+      return answer(pageView(ctx, slice, corrupt))
+    },
+  }
+}
+
+/** Only counts. */
+export function countSealed(slice: EncryptedRowsPage): Command {
+  return {
+    name: 'count_sealed',
+    allowedInRecovery: true,
+    needs: () => undefined,
+    decide: (ctx) => answer(pageView(ctx, slice, slice.corrupt)),
+  }
+}
+
+function pageView(
+  { memory, vault }: CommandContext,
+  slice: EncryptedRowsPage,
+  corrupt: readonly string[],
+): object {
+  for (const id of corrupt) memory.corruptRows.add(id)
+  const found = [...slice.counts].map(([kid, sealed]) => ({ kid, sealed }))
+  const next = cursorOf(vault, slice, slice.hadCorrupt || corrupt.length > 0)
+  if (next !== undefined) return { found, corrupt, keys: [], next_cursor: next }
+  return { found, corrupt, keys: masterKeyViews(memory, vault) }
+}
+
+/** False when the row is corrupt: what it holds is opened before anything of it changes. */
+function isResealed(ctx: CommandContext, { table }: EncryptedRowsPage, id: string): boolean {
+  try {
+    reencrypt[table](ctx, id)
+    return true
+  } catch (error) {
+    if (error instanceof CorruptRow) return false
+    throw error
+  }
+}
+
+function need(needs: Needs, table: SealedTable, id: string): void {
+  if (table === 'beneficiaries') needs.beneficiary(id)
+  if (table === 'payouts') needs.payout(id)
+  if (table === 'intents') needs.intent(id)
+}
+
+/** How a row of each table is sealed anew. Staging seals the secrets that memory holds in clear. */
+const reencrypt: Readonly<Record<SealedTable, (ctx: CommandContext, id: string) => void>> = {
+  signing_keys: (ctx, id) => stageKey(ctx, ctx.memory.keys.get(id as KeyId)!),
+  webhook_endpoints: (ctx, id) => stageEndpoint(ctx, ctx.memory.endpoints.get(id as EndpointId)!),
+  beneficiaries: (ctx, id) => {
+    const row = ctx.memory.beneficiaries.get(id)!
+    const place = beneficiaryAccountPlace(id)
+    const sealed_account = openedFor(id, () =>
+      ctx.vault.reencryptAccount(row.sealed_account, place),
+    )
+    stageBeneficiary(ctx, { ...row, sealed_account })
+  },
+  payouts: (ctx, id) => {
+    const live = ctx.memory.payouts.get(id)!
+    const { beneficiary } = live.context
+    const place = beneficiaryAccountPlace(beneficiary.id)
+    const sealedAccount = openedFor(id, () =>
+      ctx.vault.reencryptAccount(beneficiary.sealedAccount, place),
+    )
+    const context = { ...live.context, beneficiary: { ...beneficiary, sealedAccount } }
+    ctx.memory.payoutHost.amend(live, context)
+    stagePayout(ctx, live)
+  },
+  intents: (ctx, id) => {
+    const live = ctx.memory.intents.get(id)!
+    const scanned = live.context.scanned!
+    const { destination } = scanned
+    const place = intentAccountPlace(live.context.id)
+    const sealedAccount = openedFor(id, () =>
+      ctx.vault.reencryptAccount(destination.sealedAccount, place),
+    )
+    const amended = { ...scanned, destination: { ...destination, sealedAccount } }
+    ctx.memory.intentHost.amend(live, { ...live.context, scanned: amended })
+    stageIntent(ctx, live)
+  },
+}
+
+function emptyOthers({ memory, batch, now, vault }: CommandContext): void {
+  for (const row of memory.masterKeys.values()) {
+    if (row.kid === vault.sealingKid || row.emptied_at !== null) continue
+    const emptied = { ...row, emptied_at: now }
+    memory.masterKeys.set(row.kid, emptied)
+    batch.stage('masterKeys', row.kid, emptied)
+  }
+}

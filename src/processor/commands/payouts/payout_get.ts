@@ -1,0 +1,31 @@
+/** Reads a payout, and answers the cancellation that is never possible. */
+import type { TenantId } from '../../../base/ids.js'
+import { payoutView } from '../../../../actors/payout/view.js'
+import type { Command } from '../../cycle/command.js'
+import { answer, refuse } from '../../cycle/answer.js'
+
+export function getPayout(tenant: TenantId, payoutId: string): Command {
+  return {
+    name: 'get_payout',
+    allowedInRecovery: true,
+    needs: (needs) => needs.payout(payoutId),
+    decide: ({ memory, rules }) => {
+      const live = memory.payouts.get(payoutId)
+      if (!live || live.context.tenant !== tenant) return refuse('payout_not_found')
+      return answer(payoutView(live.state, live.context, rules.brand))
+    },
+  }
+}
+
+/** Always a conflict: no payout can be cancelled. An unknown one is not found. */
+export function cancelPayout(tenant: TenantId, payoutId: string): Command {
+  return {
+    name: 'cancel_payout',
+    needs: (needs) => needs.payout(payoutId),
+    decide: ({ memory }) => {
+      const live = memory.payouts.get(payoutId)
+      if (!live || live.context.tenant !== tenant) return refuse('payout_not_found')
+      return refuse('payout_not_cancelable')
+    },
+  }
+}

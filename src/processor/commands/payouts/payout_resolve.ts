@@ -1,0 +1,71 @@
+/**
+ * An operator says what became of a payout, where the rail does not, or tells of it by other means.
+ *
+ * - Only a payout whose instruction is out has an unknown outcome; one that is not submitted is
+ *   simply not paid.
+ * - It moves and posts as by the rail's own reports. Where the evidence lies is kept with the actor
+ *   and the reason. The rail is asked once more, and again by the timer until it answers: should
+ *   it speak differently, now or later, that is a discrepancy.
+ */
+import type { PayoutEvent } from '../../../../actors/payout/context.js'
+import { payoutView } from '../../../../actors/payout/view.js'
+import { advancePayout } from '../../changes/advance_payout.js'
+import { canPostPayout } from '../../changes/books.js'
+import type { Command, CommandContext } from '../../cycle/command.js'
+import { answer, refuse } from '../../cycle/answer.js'
+import { isEvidence, logAction, type Actor } from '../../changes/operator_log.js'
+import { queryOf } from '../../changes/rail_instructions.js'
+
+/** Ends an unknown outcome. */
+export function resolvePayout(
+  actor: Actor,
+  payoutId: string,
+  { outcome, evidence }: { readonly outcome: string; readonly evidence: string },
+): Command {
+  return {
+    name: 'resolve_payout',
+    needs: (needs) => needs.payout(payoutId),
+    decide: (ctx) => {
+      const event = eventOf(outcome, ctx)
+      if (event === null || !isEvidence(evidence)) return refuse('invalid_request')
+      const live = ctx.memory.payouts.get(payoutId)
+      if (!live) return refuse('payout_not_found')
+      const isOut = live.state === 'processing' && live.context.handedOverAt !== undefined
+      if (!isOut) return refuse('payout_not_at_rail')
+
+      // From here on it must succeed.
+      advancePayout(ctx, live, event)
+      ctx.batch.instructions.push(queryOf(live.context))
+      logAction(ctx, actor, `resolve_payout_${outcome}`, payoutId, evidence)
+      return answer(payoutView(live.state, live.context, ctx.rules.brand))
+    },
+  }
+}
+
+/** Takes back a completed payout whose money came back outside of the rail's reports. */
+export function reversePayout(actor: Actor, payoutId: string, evidence: string): Command {
+  return {
+    name: 'reverse_payout',
+    needs: (needs) => needs.payout(payoutId),
+    decide: (ctx) => {
+      if (!isEvidence(evidence)) return refuse('invalid_request')
+      const live = ctx.memory.payouts.get(payoutId)
+      if (!live) return refuse('payout_not_found')
+      if (live.state !== 'completed') return refuse('payout_not_completed')
+      if (!canPostPayout(ctx, live.context, 'payout_reversed')) {
+        return refuse('balance_limit_exceeded')
+      }
+
+      // From here on it must succeed.
+      advancePayout(ctx, live, { type: 'returned', at: ctx.now, source: 'service' })
+      logAction(ctx, actor, 'reverse_payout', payoutId, evidence)
+      return answer(payoutView(live.state, live.context, ctx.rules.brand))
+    },
+  }
+}
+
+function eventOf(outcome: string, { now }: CommandContext): PayoutEvent | null {
+  if (outcome === 'completed') return { type: 'executed', at: now }
+  if (outcome !== 'failed') return null
+  return { type: 'refused', at: now, refusal: 'not_carried_out', source: 'service' }
+}

@@ -1,0 +1,57 @@
+/**
+ * A reviewer's word on a held payout.
+ *
+ * - Approval looks again at what may have changed while the payout waited: its partner and its
+ *   beneficiary. A payout that is refused here stays held.
+ * - Fees, amounts and the account are those of its acceptance; the money has been reserved since
+ *   then.
+ */
+import { payoutView } from '../../../../actors/payout/view.js'
+import { advancePayout } from '../../changes/advance_payout.js'
+import { takesPayouts } from '../../changes/beneficiaries.js'
+import type { Command } from '../../cycle/command.js'
+import { isSuspended } from '../../changes/directory.js'
+import { answer, refuse } from '../../cycle/answer.js'
+import { logAction, type Actor } from '../../changes/operator_log.js'
+
+export function approvePayout(actor: Actor, payoutId: string): Command {
+  return {
+    name: 'approve_payout',
+    needs: (needs, memory) => {
+      needs.payout(payoutId)
+      const live = memory.payouts.get(payoutId)
+      if (live) needs.beneficiary(live.context.beneficiary.id)
+    },
+    decide: (ctx) => {
+      const live = ctx.memory.payouts.get(payoutId)
+      if (!live) return refuse('payout_not_found')
+      if (live.state !== 'created') return refuse('payout_not_held')
+      const { beneficiary, tenant } = live.context
+      if (isSuspended(ctx.memory, tenant)) return refuse('partner_suspended')
+      const known = ctx.memory.beneficiaries.get(beneficiary.id)
+      if (!known || !takesPayouts(known)) return refuse('invalid_beneficiary')
+
+      // From here on it must succeed.
+      advancePayout(ctx, live, { type: 'approve', at: ctx.now, railUp: ctx.railUp })
+      logAction(ctx, actor, 'approve_payout', payoutId)
+      return answer(payoutView(live.state, live.context, ctx.rules.brand))
+    },
+  }
+}
+
+export function rejectPayout(actor: Actor, payoutId: string): Command {
+  return {
+    name: 'reject_payout',
+    needs: (needs) => needs.payout(payoutId),
+    decide: (ctx) => {
+      const live = ctx.memory.payouts.get(payoutId)
+      if (!live) return refuse('payout_not_found')
+      if (live.state !== 'created') return refuse('payout_not_held')
+
+      // From here on it must succeed.
+      advancePayout(ctx, live, { type: 'reject', at: ctx.now })
+      logAction(ctx, actor, 'reject_payout', payoutId)
+      return answer(payoutView(live.state, live.context, ctx.rules.brand))
+    },
+  }
+}

@@ -1,0 +1,39 @@
+/**
+ * Forces the outcome of a sandbox payout.
+ *
+ * - Only the sandbox rail is told; the payout moves by the rail's reports, as in earnest. The
+ *   answer shows it as it was.
+ * - An outcome that cannot come any more is refused.
+ */
+import { type TenantId, environmentOf } from '../../../base/ids.js'
+import { SIMULATED_OUTCOMES, type SimulatedOutcome } from '../../../rails/rail.js'
+import { payoutView } from '../../../../actors/payout/view.js'
+import type { Command } from '../../cycle/command.js'
+import { answer, refuse } from '../../cycle/answer.js'
+import type { LivePayout } from '../../cache/memory.js'
+
+export function simulatePayout(tenant: TenantId, payoutId: string, outcomeText: string): Command {
+  return {
+    name: 'simulate_payout',
+    needs: (needs) => needs.payout(payoutId),
+    decide: ({ memory, batch, railUp, rules }) => {
+      const outcome = SIMULATED_OUTCOMES.find((known) => known === outcomeText)
+      if (outcome === undefined || environmentOf(tenant) !== 'sandbox') {
+        return refuse('invalid_request')
+      }
+      const live = memory.payouts.get(payoutId)
+      if (!live || live.context.tenant !== tenant) return refuse('payout_not_found')
+      if (!canCome(outcome, live)) return refuse('outcome_not_possible')
+      if (!railUp) return refuse('rail_unavailable')
+
+      // From here on it must succeed.
+      batch.instructions.push({ kind: 'simulate', id: live.context.id, outcome })
+      return answer(payoutView(live.state, live.context, rules.brand))
+    },
+  }
+}
+
+function canCome(outcome: SimulatedOutcome, { state, context }: LivePayout): boolean {
+  if (context.handedOverAt === undefined) return false
+  return state === 'processing' || (state === 'completed' && outcome === 'reversed')
+}

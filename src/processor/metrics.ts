@@ -1,0 +1,91 @@
+/** The processor's metrics, read when they are asked for. */
+import { Counter, Gauge, type Registry } from 'prom-client'
+import type { Memory } from './cache/memory.js'
+import type { Pipeline } from './cycle/pipeline.js'
+import type { Relay } from './background/relay.js'
+import type { Timers } from './background/timers.js'
+import { COUNTED_MAX, type StuckPaymentMonitor } from './background/stuck_payment_monitor.js'
+
+interface MetricSources {
+  readonly pipeline: Pick<Pipeline, 'metrics'>
+  readonly memory: Memory
+  readonly relay: Pick<Relay, 'backlog'>
+  readonly stuckPaymentMonitor: Pick<StuckPaymentMonitor, 'overdue'>
+  readonly timers: Pick<Timers, 'corruptActors'>
+}
+
+export function registerMetrics(
+  registry: Registry,
+  { pipeline, memory, relay, timers, stuckPaymentMonitor }: MetricSources,
+): void {
+  const { metrics } = pipeline
+  const counter = (name: string, help: string, read: () => number): void => {
+    new Counter({
+      name,
+      help,
+      registers: [registry],
+      collect() {
+        this.reset()
+        this.inc(read())
+      },
+    })
+  }
+  const gauge = (name: string, help: string, read: () => number): void => {
+    new Gauge({
+      name,
+      help,
+      registers: [registry],
+      collect() {
+        this.set(read())
+      },
+    })
+  }
+  counter('causeway_commands_total', 'Commands decided', () => metrics.commands)
+  counter('causeway_commits_total', 'Batches committed, one fsync each', () => metrics.commits)
+  counter('causeway_dropped_total', 'Commands whose deadline had passed', () => metrics.dropped)
+  counter(
+    'causeway_rejected_queue_full_total',
+    'Commands rejected because the queue was full',
+    () => metrics.refusedFull,
+  )
+  counter(
+    'causeway_refused_disk_low_total',
+    'Commands refused because the disk is almost full',
+    () => metrics.refusedDiskLow,
+  )
+  gauge('causeway_recovery_mode', '1 while the processor only reads', () =>
+    Number(memory.recovery !== null),
+  )
+  counter(
+    'causeway_refused_in_recovery_total',
+    'Commands refused because the processor only reads',
+    () => metrics.refusedInRecovery,
+  )
+  gauge('causeway_orphan_executions', 'Orphan executions that are open', () => memory.orphans.open)
+  gauge('causeway_waiting', 'Commands waiting to be decided', () => metrics.waiting())
+  gauge('causeway_warm_intents', 'Intents in memory', () => memory.intents.size)
+  gauge('causeway_warm_payouts', 'Payouts in memory', () => memory.payouts.size)
+  gauge('causeway_corrupt_actors', 'Actors whose snapshot is corrupt', () => timers.corruptActors)
+  gauge('causeway_corrupt_rows', 'Corrupt rows met since the start', () => memory.corruptRows.count)
+  gauge('causeway_nonces', 'Nonces held in memory', () => memory.nonces.size)
+  gauge(
+    'causeway_relay_backlog',
+    'Events in memory that the bus has not taken',
+    () => relay.backlog().waiting,
+  )
+  gauge('causeway_relay_catching_up', '1 while the bus is fed from the outbox', () =>
+    Number(relay.backlog().catchingUp),
+  )
+  new Gauge({
+    name: 'causeway_unknown_outcomes',
+    help: `Instructions whose outcome is unknown for so long, up to ${COUNTED_MAX}`,
+    labelNames: ['entity', 'age'],
+    registers: [registry],
+    collect() {
+      const { intents, payouts, recalls } = stuckPaymentMonitor.overdue()
+      this.set({ entity: 'payment_intent', age: 'over_24h' }, intents)
+      this.set({ entity: 'payout', age: 'over_24h' }, payouts)
+      this.set({ entity: 'recall', age: 'over_24h' }, recalls)
+    },
+  })
+}

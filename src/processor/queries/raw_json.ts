@@ -1,0 +1,14 @@
+/** A view that is JSON text already, for the doors that answer in JSON. */
+export class RawJson {
+  readonly json: string
+
+  constructor(json: string) {
+    this.json = json
+  }
+}
+
+export const jsonOf = (view: object): string =>
+  view instanceof RawJson ? view.json : JSON.stringify(view)
+
+export const objectOf = (view: object): object =>
+  view instanceof RawJson ? (JSON.parse(view.json) as object) : view

@@ -1,0 +1,144 @@
+/**
+ * The directory streams: gateways learn partners and keys, the webhook pool learns endpoints.
+ *
+ * - A watcher gets everything first, then each change after its commit: a revocation reaches
+ *   every gateway at once.
+ * - A key whose revocation lies in the future is sent with its date; the gateway holds it to
+ *   that.
+ * - No message outgrows what its receiver takes, however much there is to tell. All chunks of a
+ *   run are written in one go, so that no change comes between; only the last one is complete.
+ * - Of a deleted endpoint only that is told: a pool that comes back, however late, has deliveries
+ *   to abandon. A tenant can make only so many a day.
+ */
+import type { ServerWritableStream } from '@grpc/grpc-js'
+import type { DirectoryHandlers } from '../../../protos/types/causeway/v1/Directory.js'
+import type { Endpoint as WireEndpoint } from '../../../protos/types/causeway/v1/Endpoint.js'
+import type { EndpointUpdate } from '../../../protos/types/causeway/v1/EndpointUpdate.js'
+import type { Partner as WirePartner } from '../../../protos/types/causeway/v1/Partner.js'
+import type { PartnerUpdate } from '../../../protos/types/causeway/v1/PartnerUpdate.js'
+import type { WatchRequest__Output as WatchRequest } from '../../../protos/types/causeway/v1/WatchRequest.js'
+import { partsOfTenant, type EndpointId, type PartnerId } from '../../base/ids.js'
+import type { EndpointEntry, PartnerEntry } from '../cache/tenant_directory.js'
+import type { Memory } from '../cache/memory.js'
+import type { Vault } from '../keys/vault.js'
+import { chunked } from './chunks.js'
+import { admitsStream, type AuthInterceptor } from './auth_interceptor.js'
+
+type PartnerWatcher = ServerWritableStream<WatchRequest, PartnerUpdate>
+type EndpointWatcher = ServerWritableStream<WatchRequest, EndpointUpdate>
+
+export interface DirectoryService {
+  readonly handlers: DirectoryHandlers
+  /** Told by the pipeline after each commit that changed something. */
+  changed(partners: ReadonlySet<string>, endpoints: ReadonlySet<string>): void
+}
+
+export function directoryService(
+  memory: Memory,
+  vault: Vault,
+  auth: AuthInterceptor,
+): DirectoryService {
+  const partnerWatchers = new Set<PartnerWatcher>()
+  const endpointWatchers = new Set<EndpointWatcher>()
+
+  const watchPartners = (stream: PartnerWatcher): void => {
+    if (!admitsStream(auth, stream)) return
+    keepWhileOpen(stream, partnerWatchers)
+    const partners = [...memory.partners.values()].map((partner) => wirePartner(memory, partner))
+    const token_keys = vault.tokenSecrets.map(({ kid, secret }) => ({
+      kid,
+      secret: Buffer.from(secret),
+    }))
+    for (const { entries, isLast } of chunked(partners)) {
+      stream.write({ partners: entries, token_keys, complete: isLast })
+    }
+  }
+
+  const watchEndpoints = (stream: EndpointWatcher): void => {
+    if (!admitsStream(auth, stream)) return
+    keepWhileOpen(stream, endpointWatchers)
+    for (const { entries, isLast } of chunked([...memory.endpoints.values()].map(wireEndpoint))) {
+      stream.write({ endpoints: entries, complete: isLast, paused: memory.recovery !== null })
+    }
+  }
+
+  return {
+    handlers: { WatchPartners: watchPartners, WatchEndpoints: watchEndpoints },
+    changed: (partnerIds, endpointIds) => {
+      if (partnerIds.size > 0) {
+        const partners = [...partnerIds]
+          .map((id) => memory.partners.get(id as PartnerId))
+          .filter((partner) => partner !== undefined)
+          .map((partner) => wirePartner(memory, partner))
+        for (const { entries } of chunked(partners)) {
+          for (const watcher of partnerWatchers) watcher.write({ partners: entries })
+        }
+      }
+      if (endpointIds.size > 0) {
+        const endpoints = [...endpointIds]
+          .map((id) => memory.endpoints.get(id as EndpointId))
+          .filter((endpoint) => endpoint !== undefined)
+          .map(wireEndpoint)
+        for (const { entries } of chunked(endpoints)) {
+          for (const watcher of endpointWatchers) {
+            watcher.write({ endpoints: entries, paused: memory.recovery !== null })
+          }
+        }
+      }
+    },
+  }
+}
+
+function keepWhileOpen<Stream extends PartnerWatcher | EndpointWatcher>(
+  stream: Stream,
+  watchers: Set<Stream>,
+): void {
+  watchers.add(stream)
+  const leave = (): void => void watchers.delete(stream)
+  stream.on('cancelled', leave)
+  stream.on('error', leave)
+  stream.on('close', leave)
+}
+
+/** Before every moment that a gateway's clock can show. */
+const REVOKED = '1'
+
+function wirePartner(memory: Memory, partner: PartnerEntry): WirePartner {
+  const keys = [...memory.keys.values()].filter(
+    (key) => partsOfTenant(key.tenant).partner === partner.id,
+  )
+  return {
+    partner_id: partner.id,
+    keys: keys.map((key) => ({
+      key_id: key.id,
+      environment: partsOfTenant(key.tenant).environment,
+      secret: key.secret,
+      revoked_at: key.isRevoked ? REVOKED : String(key.revokedAt ?? 0),
+    })),
+    allowed_ips: [...partner.allowedIps],
+    packages: [...partner.packages],
+    rate_limit_per_second: partner.rateLimitPerSecond,
+  }
+}
+
+function wireEndpoint(endpoint: EndpointEntry): WireEndpoint {
+  if (endpoint.status === 'deleted') {
+    const { id, tenant, status } = endpoint
+    return { id, tenant, status }
+  }
+  return {
+    id: endpoint.id,
+    tenant: endpoint.tenant,
+    url: endpoint.url,
+    enabled_events: [...endpoint.enabledEvents],
+    status: endpoint.status,
+    secrets: endpoint.secrets.map(({ keyId, secret, activeFrom }) => ({
+      key_id: keyId,
+      secret,
+      active_from: String(activeFrom),
+    })),
+    created_at: String(endpoint.createdAt),
+    enabled_events_since: String(endpoint.enabledEventsSince),
+    breaker_reset_at: String(endpoint.breakerResetAt),
+  }
+}

@@ -1,0 +1,113 @@
+/**
+ * The gateways' operations: which one becomes which command or query.
+ *
+ * - A query's call is consumed in the cycle first, like every signed call; the query runs when that
+ *   is on disk.
+ */
+import type { Command__Output as WireCommand } from '../../../protos/types/causeway/v1/Command.js'
+import type { Instant } from '../../base/clock.js'
+import type { TenantId } from '../../base/ids.js'
+import type { Command } from '../cycle/command.js'
+import { getBalances } from '../commands/funds/balances_get.js'
+import { createBeneficiary } from '../commands/beneficiaries/beneficiary_create.js'
+import { disableBeneficiary } from '../commands/beneficiaries/beneficiary_disable.js'
+import { getBeneficiary } from '../commands/beneficiaries/beneficiary_get.js'
+import { createFxConversion } from '../commands/funds/fx_conversion_create.js'
+import { createFxQuote } from '../commands/funds/fx_quote_create.js'
+import { cancelIntent } from '../commands/intents/intent_cancel.js'
+import { confirmIntent } from '../commands/intents/intent_confirm.js'
+import { createIntent } from '../commands/intents/intent_create.js'
+import { getIntent } from '../commands/intents/intent_get.js'
+import { getReceipt, mintReceipt } from '../commands/intents/intent_receipt.js'
+import { refundIntent } from '../commands/intents/intent_refund.js'
+import { remintSession } from '../commands/intents/intent_remint.js'
+import { scanIntent } from '../commands/intents/intent_scan.js'
+import { consumeNonce } from '../commands/partners/nonce_consume.js'
+import { createPayout } from '../commands/payouts/payout_create.js'
+import { cancelPayout, getPayout } from '../commands/payouts/payout_get.js'
+import { simulatePayout } from '../commands/payouts/payout_simulate.js'
+import { checkSession } from '../commands/intents/session_check.js'
+import { depositSandboxFunds } from '../commands/funds/sandbox_deposit.js'
+import { listBalanceTransactions } from '../queries/balance_transaction_list.js'
+import { listBeneficiaries } from '../queries/beneficiary_list.js'
+import { listPayouts } from '../queries/payout_list.js'
+import type { Query } from '../queries/query.js'
+import type { WebhookPools } from '../queries/webhook_pools.js'
+import type { Operation } from './operation.js'
+import { webhookOperation } from './webhook_operations.js'
+
+export function operationOf(wire: WireCommand, now: Instant, pools: WebhookPools): Operation {
+  const query = wire.consume_nonce_only ? null : queryOf(wire)
+  if (wire.consume_nonce_only || query !== null) return { command: consumeNonce(), query }
+  const command = commandOf(wire, now)
+  return command === null ? webhookOperation(wire, pools) : { command, query: null }
+}
+
+function queryOf(wire: WireCommand): Query | null {
+  const tenant = wire.tenant as TenantId
+  switch (wire.operation) {
+    case 'list_payouts':
+      return listPayouts(tenant, wire.list_payouts!)
+    case 'list_beneficiaries':
+      return listBeneficiaries(tenant, wire.list_beneficiaries!)
+    case 'list_balance_transactions':
+      return listBalanceTransactions(tenant, wire.list_balance_transactions!)
+    default:
+      return null
+  }
+}
+
+/** Null: it is about webhooks, if anything. */
+function commandOf(wire: WireCommand, now: Instant): Command | null {
+  const tenant = wire.tenant as TenantId
+  switch (wire.operation) {
+    case 'create_intent':
+      return createIntent(tenant, wire.create_intent!)
+    case 'get_intent':
+      return getIntent(tenant, wire.get_intent!.intent_id)
+    case 'scan_intent':
+      return scanIntent(tenant, wire.scan_intent!, now)
+    case 'confirm_intent':
+      return confirmIntent(tenant, wire.confirm_intent!, now)
+    case 'check_session':
+      return checkSession(tenant, wire.check_session!)
+    case 'cancel_intent':
+      return cancelIntent(tenant, wire.cancel_intent!.intent_id)
+    case 'remint_session':
+      return remintSession(tenant, wire.remint_session!)
+    case 'mint_receipt_token':
+      return mintReceipt(tenant, wire.mint_receipt_token!.intent_id)
+    case 'get_receipt':
+      return getReceipt(tenant, wire.get_receipt!.intent_id, wire.get_receipt!.subject)
+    case 'refund_intent':
+      return refundIntent(
+        tenant,
+        wire.refund_intent!.intent_id,
+        wire.refund_intent!.idempotency_key ?? null,
+      )
+    case 'create_payout':
+      return createPayout(tenant, wire.create_payout!)
+    case 'get_payout':
+      return getPayout(tenant, wire.get_payout!.payout_id)
+    case 'cancel_payout':
+      return cancelPayout(tenant, wire.cancel_payout!.payout_id)
+    case 'simulate_payout':
+      return simulatePayout(tenant, wire.simulate_payout!.payout_id, wire.simulate_payout!.outcome)
+    case 'create_beneficiary':
+      return createBeneficiary(tenant, wire.create_beneficiary!.beneficiary)
+    case 'get_beneficiary':
+      return getBeneficiary(tenant, wire.get_beneficiary!.beneficiary_id)
+    case 'disable_beneficiary':
+      return disableBeneficiary(tenant, wire.disable_beneficiary!.beneficiary_id)
+    case 'get_balances':
+      return getBalances(tenant)
+    case 'create_deposit':
+      return depositSandboxFunds(tenant, wire.create_deposit!)
+    case 'create_fx_quote':
+      return createFxQuote(tenant, wire.create_fx_quote!)
+    case 'create_fx_conversion':
+      return createFxConversion(tenant, wire.create_fx_conversion!)
+    default:
+      return null
+  }
+}

@@ -1,0 +1,29 @@
+/**
+ * The list of one user's intents: the cycle says where it begins, the rest is read beside it.
+ */
+import type { handleUnaryCall } from '@grpc/grpc-js'
+import type { ListUserIntentsCall__Output as Call } from '../../../protos/types/causeway/v1/ListUserIntentsCall.js'
+import type { PaymentIntentList } from '../../../protos/types/causeway/v1/PaymentIntentList.js'
+import { findUserIntents, type FoundIntents } from '../commands/intents/user_intents_find.js'
+import { listUserIntents } from '../queries/user_intent_list.js'
+import { grpcError } from './auth_interceptor.js'
+import { decided, tenantIn, unaryQuery, type UnaryDependencies } from './unary_handler.js'
+
+export function listByUser(
+  dependencies: UnaryDependencies,
+): handleUnaryCall<Call, PaymentIntentList> {
+  const { memory, auth } = dependencies
+  return (call, callback) => {
+    if (!auth.admits(call.metadata)) return callback(auth.refusal())
+    const { tenant: named, partner_user_id: userId, ...page } = call.request
+    const tenant = tenantIn(memory, named)
+    if (tenant === null || userId === '') return callback(grpcError('invalid_request'))
+    const command = findUserIntents(tenant, userId)
+    void decided(dependencies, { queueKey: tenant, command }).then((found) => {
+      if (!found.ok) return callback(grpcError(found.code))
+      const { last } = found.view as FoundIntents
+      const query = listUserIntents(tenant, userId, page, last)
+      unaryQuery<Call, PaymentIntentList>(dependencies, () => query)(call, callback)
+    })
+  }
+}

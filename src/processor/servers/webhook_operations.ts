@@ -1,0 +1,79 @@
+/**
+ * The gateways' operations on webhook endpoints and events.
+ *
+ * - What only the pools know is asked of them after the call is consumed in the cycle, and after it
+ *   is known there that the endpoint is the caller's.
+ */
+import type { Command__Output as WireCommand } from '../../../protos/types/causeway/v1/Command.js'
+import type { TenantId } from '../../base/ids.js'
+import { refusedInRecovery, type Command } from '../cycle/command.js'
+import { consumeNonce, unknownOperation } from '../commands/partners/nonce_consume.js'
+import { createWebhookEndpoint } from '../commands/webhook_endpoints/webhook_endpoint_create.js'
+import { deleteWebhookEndpoint } from '../commands/webhook_endpoints/webhook_endpoint_delete.js'
+import {
+  getWebhookEndpoint,
+  listWebhookEndpoints,
+} from '../commands/webhook_endpoints/webhook_endpoint_get.js'
+import { nameWebhookEndpoint } from '../commands/webhook_endpoints/webhook_endpoint_named.js'
+import { switchWebhookEndpoint } from '../commands/webhook_endpoints/webhook_endpoint_switch.js'
+import { testWebhookEndpoint } from '../commands/webhook_endpoints/webhook_endpoint_test.js'
+import { updateWebhookEndpoint } from '../commands/webhook_endpoints/webhook_endpoint_update.js'
+import { rotateWebhookSecret } from '../commands/webhook_endpoints/webhook_secret_rotate.js'
+import { listDeliveries } from '../queries/delivery_list.js'
+import { recoverEndpoint } from '../queries/endpoint_recover.js'
+import { listEvents } from '../queries/event_list.js'
+import { resendEvent } from '../queries/event_resend.js'
+import type { WebhookPools } from '../queries/webhook_pools.js'
+import type { Operation } from './operation.js'
+
+export function webhookOperation(wire: WireCommand, pools: WebhookPools): Operation {
+  const tenant = wire.tenant as TenantId
+  switch (wire.operation) {
+    case 'list_deliveries': {
+      const { endpoint_id } = wire.list_deliveries!
+      const query = listDeliveries(pools, tenant, wire.list_deliveries!)
+      return { command: nameWebhookEndpoint(tenant, endpoint_id), query }
+    }
+    case 'recover_webhook_endpoint': {
+      const { endpoint_id } = wire.recover_webhook_endpoint!
+      const query = recoverEndpoint(pools, tenant, wire.recover_webhook_endpoint!)
+      return { command: refusedInRecovery(nameWebhookEndpoint(tenant, endpoint_id)), query }
+    }
+    case 'resend_event': {
+      const { endpoint_id } = wire.resend_event!
+      const query = resendEvent(pools, tenant, wire.resend_event!)
+      const command =
+        endpoint_id === undefined ? consumeNonce() : nameWebhookEndpoint(tenant, endpoint_id)
+      return { command: refusedInRecovery(command), query }
+    }
+    case 'list_events':
+      return { command: consumeNonce(), query: listEvents(tenant, wire.list_events!) }
+    default:
+      return { command: commandOf(wire, tenant), query: null }
+  }
+}
+
+function commandOf(wire: WireCommand, tenant: TenantId): Command {
+  switch (wire.operation) {
+    case 'create_webhook_endpoint':
+      return createWebhookEndpoint(tenant, wire.create_webhook_endpoint!)
+    case 'get_webhook_endpoint':
+      return getWebhookEndpoint(tenant, wire.get_webhook_endpoint!.endpoint_id)
+    case 'list_webhook_endpoints':
+      return listWebhookEndpoints(tenant)
+    case 'update_webhook_endpoint':
+      return updateWebhookEndpoint(tenant, wire.update_webhook_endpoint!)
+    case 'delete_webhook_endpoint':
+      return deleteWebhookEndpoint(tenant, wire.delete_webhook_endpoint!.endpoint_id)
+    case 'enable_webhook_endpoint':
+      return switchWebhookEndpoint(tenant, wire.enable_webhook_endpoint!.endpoint_id, 'enabled')
+    case 'disable_webhook_endpoint':
+      return switchWebhookEndpoint(tenant, wire.disable_webhook_endpoint!.endpoint_id, 'disabled')
+    case 'rotate_webhook_secret':
+      return rotateWebhookSecret(tenant, wire.rotate_webhook_secret!)
+    case 'test_webhook_endpoint':
+      return testWebhookEndpoint(tenant, wire.test_webhook_endpoint!.endpoint_id)
+    default:
+      return unknownOperation() // of a newer gateway
+  }
+}

@@ -1,0 +1,92 @@
+/**
+ * All that the tables hold about one intent or payout.
+ *
+ * - Each part is found by an index of its own and ends at a bound: a person reads it.
+ * - What was booked and decided about its discrepancies is a part of it.
+ */
+import type { Statement } from './database.js'
+import {
+  columnsOf,
+  fromStored,
+  type ActorRow,
+  type Row,
+  type StoredRow,
+  type TableName,
+} from './tables.js'
+
+export type EntityKind = 'intents' | 'payouts'
+
+/** Each part in the order of time. */
+export interface EntityHistory {
+  readonly entity: ActorRow
+  readonly events: readonly HistoryEvent[]
+  readonly entries: readonly Row<'entries'>[]
+  readonly discrepancies: readonly Row<'discrepancies'>[]
+  readonly actions: readonly Row<'operatorLog'>[]
+}
+
+export interface HistoryEvent {
+  readonly id: string
+  readonly type: string
+  readonly sequence: number
+  readonly at: number
+  /** Null: it is open. */
+  readonly settledAt: number | null
+}
+
+type Read = <R>(statement: Statement) => Promise<R[]>
+
+const ROWS_MAX = 200
+
+/** @returns undefined when there is no such entity */
+export async function readEntityHistory(
+  read: Read,
+  kind: EntityKind,
+  id: string,
+): Promise<EntityHistory | undefined> {
+  const [entity] = await read<ActorRow>({
+    sql: `SELECT id, tenant, state, context FROM ${kind} WHERE id = ?`,
+    values: [id],
+  })
+  if (entity === undefined) return undefined
+  const part = async <N extends TableName>(name: N, statement: Statement): Promise<Row<N>[]> =>
+    (await read<StoredRow>(statement)).map((row) => fromStored(name, row))
+
+  const discrepancies = await part('discrepancies', discrepanciesOfEntity(id))
+  const ids = [id, ...discrepancies.map((found) => found.id)]
+  return {
+    entity,
+    events: await read<HistoryEvent>(eventsOfEntity(id)),
+    entries: await part('entries', entriesOfEntities(ids)),
+    discrepancies,
+    actions: await part('operatorLog', actionsOnSubjects(ids)),
+  }
+}
+
+/**
+ * Its index is the one behind the uniqueness of an entity's types. Events that may come again have
+ * the entity `{id}@{number}`; `A` follows `@`.
+ */
+export const eventsOfEntity = (id: string): Statement => ({
+  sql: `SELECT id, type, sequence, created_at AS at, settled_at AS settledAt FROM events
+    WHERE entity >= ?1 AND entity < ?1 || 'A' ORDER BY position LIMIT ${ROWS_MAX}`,
+  values: [id],
+})
+
+export const discrepanciesOfEntity = (id: string): Statement => ({
+  sql: `SELECT ${columnsOf('discrepancies')} FROM discrepancies
+    INDEXED BY discrepancies_of_entity WHERE entity = ? ORDER BY at LIMIT ${ROWS_MAX}`,
+  values: [id],
+})
+
+export const entriesOfEntities = (ids: readonly string[]): Statement => ({
+  sql: `SELECT ${columnsOf('entries')} FROM ledger_entries INDEXED BY ledger_entries_of_entity
+    WHERE entity IN (SELECT value FROM json_each(?)) ORDER BY posting, line LIMIT ${ROWS_MAX}`,
+  values: [JSON.stringify(ids)],
+})
+
+export const actionsOnSubjects = (ids: readonly string[]): Statement => ({
+  sql: `SELECT ${columnsOf('operatorLog')} FROM operator_log INDEXED BY operator_log_of_subject
+    WHERE subject IN (SELECT value FROM json_each(?)) ORDER BY id LIMIT ${ROWS_MAX}`,
+  values: [JSON.stringify(ids)],
+})

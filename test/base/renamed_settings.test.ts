@@ -1,0 +1,27 @@
+/** A renamed setting is read under its old name for one version, with a warning. */
+import { writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import t from 'tap'
+import { readSettings, RENAMED, SETTINGS } from '../../src/base/settings.js'
+
+const NO_FILE = '/nonexistent/.env'
+
+t.test('the old name counts, the new one counts more', async (t) => {
+  const told: string[] = []
+  const read = (environment: Record<string, string>, file = NO_FILE) =>
+    readSettings(environment, file, (line) => told.push(line))
+  t.equal(read({ HANDOVER_TTL_S: '77' }).RAIL_SUBMIT_TTL_S, 77)
+  t.match(told, [/HANDOVER_TTL_S is now RAIL_SUBMIT_TTL_S/])
+  t.equal(read({ HANDOVER_TTL_S: '77', RAIL_SUBMIT_TTL_S: '78' }).RAIL_SUBMIT_TTL_S, 78)
+  const file = join(t.testdir({}), '.env')
+  writeFileSync(file, 'HANDOVER_TTL_S=79\n')
+  t.equal(read({}, file).RAIL_SUBMIT_TTL_S, 79, 'in .env too')
+  t.throws(() => read({ HANDOVER_TTL_S: '0' }), /HANDOVER_TTL_S=0 is not allowed/)
+})
+
+t.test('an old name is never the name of a setting', async (t) => {
+  for (const [old, name] of Object.entries(RENAMED)) {
+    t.notOk(Object.hasOwn(SETTINGS, old), old)
+    t.ok(Object.hasOwn(SETTINGS, name), name)
+  }
+})

@@ -1,0 +1,148 @@
+/**
+ * One story's hand: a partner's backend, its user's app and an operator, who repeat every call
+ * until it is answered for good.
+ *
+ * Owns: the calls. Does not own: their order (scenarios), what must come of them (outcomes).
+ *
+ * - A call that is not idempotent by a key is repeated only until its effect is seen.
+ */
+import type { OperatorClient } from '../../src/operations/operator_client.js'
+import { eventually } from '../support/eventually.js'
+import type { Answer, Partner } from '../support/partner.js'
+import { insist, vietQr } from '../support/payments.js'
+import { anIntent, aPayout, promptPayQr } from '../support/requests.js'
+import type { Bank } from './bank.js'
+
+export interface ClientDriver {
+  /** Of this story in this telling; keys and users are made from it. */
+  readonly name: string
+  /** Intents and payouts, in the order of their making; calls are about the last one. */
+  readonly entities: string[]
+  readonly bank: Bank
+  /** Answers to be compared with later ones. */
+  readonly notes: Map<string, string>
+  /** The same key makes the same intent. */
+  createIntent(over?: Record<string, unknown>, key?: string): Promise<Answer>
+  scan(over?: Record<string, unknown>): Promise<Answer>
+  confirm(): Promise<Answer>
+  remint(): Promise<void>
+  cancel(): Promise<void>
+  refund(): Promise<Answer>
+  payOut(account: string, over?: Record<string, unknown>): Promise<Answer>
+  decide(what: 'ApprovePayout' | 'RejectPayout', status: string): Promise<void>
+  resolve(outcome: 'completed' | 'failed'): Promise<void>
+  /** Waits until the projection fits. */
+  until(what: string, fits: (projection: Projection) => boolean): Promise<void>
+}
+
+export type Projection = Readonly<Record<string, unknown>>
+
+export interface ClientDriverOptions {
+  readonly name: string
+  /** How the sandbox bank treats this user, e.g. `+fail`. */
+  readonly ending: string
+  readonly partner: Partner
+  readonly operator: OperatorClient
+  readonly bank: Bank
+}
+
+const ACTOR = { name: 'ann', reason: 'a test' }
+/** The third question to the rail comes after a minute; kills may have cost the first two. */
+const SEEN_WITHIN_MS = 75_000
+const LOOK_EVERY_MS = 100
+
+export function createClientDriver({
+  name,
+  ending,
+  partner,
+  operator,
+  bank,
+}: ClientDriverOptions): ClientDriver {
+  const entities: string[] = []
+  const request = { ...anIntent(), partner_user_id: `user ${name}${ending}` }
+  let token = ''
+  let isThai = true
+
+  const keyed = (key: string): { headers: Record<string, string> } => ({
+    headers: { 'Idempotency-Key': `${key} ${name}` },
+  })
+  const path = (): string => {
+    const id = entities.at(-1) ?? ''
+    return id.startsWith('pi_') ? `/v1/payment_intents/${id}` : `/v1/payouts/${id}`
+  }
+  const see = async (): Promise<Projection> =>
+    (await insist(() => partner.request('GET', path()))).body as Projection
+  const repeat = async (what: string, attempt: () => Promise<boolean>): Promise<void> => {
+    const tried = (): Promise<boolean> => attempt().catch(() => false)
+    await eventually(`${name}: ${what}`, tried, SEEN_WITHIN_MS, LOOK_EVERY_MS)
+  }
+  const until: ClientDriver['until'] = (what, fits) => repeat(what, async () => fits(await see()))
+  const app = (verb: string, body: unknown, extra = {}): Promise<Answer> =>
+    insist(() => partner.session(token).request('POST', `${path()}/${verb}`, body, extra))
+
+  return {
+    name,
+    entities,
+    bank,
+    notes: new Map(),
+    createIntent: async (over = {}, key = `create ${entities.length}`) => {
+      const body = { ...request, ...over }
+      const answer = await insist(() =>
+        partner.request('POST', '/v1/payment_intents', body, keyed(key)),
+      )
+      const made = expected(answer, 201).body as { intent_id: string; session_token: string }
+      isThai = body.corridor === 'th_promptpay'
+      if (!entities.includes(made.intent_id)) entities.push(made.intent_id)
+      token = made.session_token
+      return answer
+    },
+    scan: (over = {}) => {
+      const thai = { qr_payload: promptPayQr(), local_amount_minor_units: '36000' }
+      return app('scan', { ...(isThai ? thai : { qr_payload: vietQr('100000') }), ...over })
+    },
+    confirm: () => app('confirm', undefined, keyed(`confirm ${entities.length}`)),
+    remint: async () => {
+      const { kyc_attestation, sanctions_attestation, partner_user_id } = request
+      const body = { kyc_attestation, sanctions_attestation, partner_user_id }
+      const answer = await insist(() => partner.request('POST', `${path()}/session`, body))
+      token = (expected(answer, 200).body as { session_token: string }).session_token
+    },
+    cancel: () =>
+      repeat('cancelled', async () => {
+        const { status } = await partner.request('POST', `${path()}/cancel`)
+        return status === 200 || (await see())['status'] === 'cancelled'
+      }),
+    refund: () =>
+      insist(() => partner.request('POST', `${path()}/refund`, undefined, keyed('refund'))),
+    payOut: async (account, over = {}) => {
+      const { currency, reference, beneficiary } = aPayout()
+      const to = { ...beneficiary, account_number: account }
+      const body = { amount: '125000', currency, reference, beneficiary: to, ...over }
+      const answer = await insist(() =>
+        partner.request('POST', '/v1/payouts', body, keyed('payout')),
+      )
+      const { id } = answer.body as { id?: string }
+      if (id !== undefined && !entities.includes(id)) entities.push(id)
+      return answer
+    },
+    decide: (what, status) =>
+      repeat(status, async () => {
+        const payout_id = entities.at(-1) ?? ''
+        await operator.call(what, { actor: ACTOR, payout_id }).catch(() => undefined)
+        return (await see())['status'] === status
+      }),
+    resolve: (outcome) =>
+      repeat(outcome, async () => {
+        const payout_id = entities.at(-1) ?? ''
+        const word = { actor: ACTOR, payout_id, outcome, evidence: 'statement 1' }
+        await operator.call('ResolvePayout', word).catch(() => undefined)
+        return (await see())['status'] === outcome
+      }),
+    until,
+  }
+}
+
+export function expected(answer: Answer, status: number): Answer {
+  if (answer.status !== status) throw new Error(`${answer.status} instead: ${answer.text}`)
+  return answer
+}

@@ -1,0 +1,85 @@
+/**
+ * What goes wrong with a running stack, one thing at a time.
+ *
+ * - Each trouble is over when its promise resolves, and the stack is left to recover by itself.
+ */
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { statSync } from 'node:fs'
+import { join } from 'node:path'
+import { FILES } from '../../src/base/subjects.js'
+import type { SeededRandom } from '../fuzz/seeded_random.js'
+import type { TendedStack, Victim } from '../support/tended_stack.js'
+
+export interface Fault {
+  readonly name: string
+  cause(stack: TendedStack, random: SeededRandom): Promise<void>
+}
+
+const kill = (victim: Victim): Fault => ({
+  name: `kill -9 of ${victim}`,
+  cause: (stack) => stack.kill(victim),
+})
+
+/** It neither answers nor hangs up. */
+const freeze = (victim: Victim, atLeastMs: number, atMostMs: number): Fault => ({
+  name: `${victim} stands still for ${atLeastMs / 1_000} to ${atMostMs / 1_000} s`,
+  cause: async (stack, random) => {
+    const pid = stack.pidOf(victim)
+    process.kill(pid, 'SIGSTOP')
+    await pause(atLeastMs + random.int(atMostMs - atLeastMs))
+    process.kill(pid, 'SIGCONT')
+  },
+})
+
+/** What others write, and wait for, on the same disk. */
+const slowDisk: Fault = {
+  name: 'a busy disk',
+  cause: async ({ dataDir }) => {
+    const file = join(dataDir, 'noise')
+    const writer = spawn(
+      'dd',
+      ['if=/dev/zero', `of=${file}`, 'bs=256k', 'count=60', 'oflag=dsync'],
+      {
+        stdio: 'ignore',
+      },
+    )
+    await once(writer, 'exit')
+  },
+}
+
+/** The processor's files may not grow any more; it cannot commit, and starts again. */
+export const fullDisk: Fault = {
+  name: 'a full disk under the processor',
+  cause: async (stack) => {
+    const pid = stack.pidOf('processor')
+    const wal = statSync(join(stack.dataDir, `${FILES.processorDatabase}-wal`)).size
+    await limitFiles(pid, wal)
+    await stack.untilRestarted('processor', pid)
+  },
+}
+
+/** No file of this process may become larger. Its own files stay as they are. */
+async function limitFiles(pid: number, bytes: number): Promise<void> {
+  const prlimit = spawn('prlimit', ['--pid', String(pid), `--fsize=${bytes}`], { stdio: 'ignore' })
+  const [exitCode] = (await once(prlimit, 'exit')) as [number | null]
+  if (exitCode !== 0) throw new Error(`prlimit ended with ${exitCode}`)
+}
+
+export const FAULTS: readonly Fault[] = [
+  kill('processor'),
+  kill('processor'),
+  kill('rail'),
+  kill('webhooks'),
+  kill('nats'),
+  kill('gateway'),
+  freeze('processor', 200, 2_000),
+  freeze('rail', 500, 4_000),
+  freeze('webhooks', 500, 3_000),
+  freeze('nats', 3_000, 8_000),
+  slowDisk,
+  fullDisk,
+]
+
+export const pause = (milliseconds: number): Promise<void> =>
+  new Promise((resolve) => setTimeout(resolve, milliseconds))

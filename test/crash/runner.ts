@@ -1,0 +1,51 @@
+/**
+ * Tells many stories at once, in rounds: the next step of every story, then all wait for each
+ * other. Processes are killed within the rounds and between them.
+ *
+ * Owns: the rounds and the kills. Does not own: stories, what must come of them.
+ */
+import type { TendedStack, Victim } from '../support/tended_stack.js'
+import type { ClientDriver } from './client_driver.js'
+import type { Scenario } from './scenarios.js'
+
+export interface Told {
+  readonly scenario: Scenario
+  readonly client: ClientDriver
+}
+
+export interface Kills {
+  readonly victim: Victim
+  readonly isKilled: (round: number, when: 'within' | 'after') => boolean
+  /** Milliseconds from the beginning of a round to the kill within it. */
+  readonly withinAfterMs: (round: number) => number
+}
+
+/** @returns how many kills there were */
+export async function run(
+  stack: TendedStack,
+  told: readonly Told[],
+  kills?: Kills,
+): Promise<number> {
+  const rounds = Math.max(...told.map(({ scenario }) => scenario.steps.length))
+  let killed = 0
+  for (let round = 0; round < rounds; round++) {
+    const steps = told.map(
+      ({ scenario, client }) => scenario.steps[round]?.(client) ?? Promise.resolve(),
+    )
+    const all = Promise.all(steps)
+    if (kills?.isKilled(round, 'within')) {
+      await pause(kills.withinAfterMs(round))
+      await Promise.all([stack.kill(kills.victim), all])
+      killed += 1
+    }
+    await all
+    if (kills?.isKilled(round, 'after')) {
+      await stack.kill(kills.victim)
+      killed += 1
+    }
+  }
+  return killed
+}
+
+const pause = (milliseconds: number): Promise<void> =>
+  new Promise((resolve) => setTimeout(resolve, milliseconds))

@@ -1,0 +1,192 @@
+/**
+ * Fuzzes the door: a gateway process of its own is sent spoilt requests for as long as it is told.
+ *
+ * Owns: sending and watching. Does not own: the inputs (gateway_input), the command line (gateway).
+ *
+ * What must hold, whatever is sent:
+ * - Every answer is one of ours, an envelope when it refuses, or uWebSockets.js's own page.
+ * - None is a 500: that would be a bug behind the door.
+ * - What reaches the processor was proven: a signed command is the operation that was signed, one
+ *   with a session names an intent that a token was made for.
+ * - The process lives, answers a good request, and ends when told.
+ */
+import { fork, type ChildProcess } from 'node:child_process'
+import { once } from 'node:events'
+import { mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { connect } from 'node:net'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { projectRoot } from '../../src/base/protos.js'
+import type { Command__Output } from '../../protos/types/causeway/v1/Command.js'
+import type { RequestContext } from '../../gateway/http/request_context.js'
+import { answersIn, isEnvelope } from '../gateway/answers.js'
+import { call, createRequest, snapshot, SUBJECT } from '../gateway/signing_partner.js'
+import { accept, startStandIn, type StandIn } from '../gateway/processor_stub.js'
+import { createSeededRandom } from './seeded_random.js'
+import { gatewayInput, type GatewayInput } from './gateway_input.js'
+
+export interface AttackOptions {
+  readonly seed: number
+  readonly forMs: number
+  /** Plays this input alone, to look at it. */
+  readonly only?: number
+}
+
+export interface AttackReport {
+  readonly inputs: number
+  /** How often each status was answered; 0: the connection ended without an answer. */
+  readonly statuses: Readonly<Record<number, number>>
+  /** Each names the input that broke a promise; the same seed and number make it again. */
+  readonly faults: readonly string[]
+}
+
+const AT_A_TIME = 48
+/** A broken request may wait for bytes that never come. */
+const QUIET_MS = 150
+const FAULTS_MAX = 20
+
+export async function attackGateway({ seed, forMs, only }: AttackOptions): Promise<AttackReport> {
+  const standIn = await startStandIn({ snapshot: [snapshot()] })
+  const folder = await mkdtemp(join(tmpdir(), 'causeway-door-'))
+  const gateway = await startGatewayProcess(standIn, folder)
+  const statuses: Record<number, number> = {}
+  const faults: string[] = []
+  const sent: Sent = { byNonce: new Map(), byIntent: new Map() }
+  let next = only ?? 0
+  const until = only === undefined ? performance.now() + forMs : 0
+
+  const fault = (input: string, what: string): void => {
+    if (faults.length < FAULTS_MAX) faults.push(`seed ${seed}, input ${input}: ${what}`)
+  }
+  standIn.script = (command) => {
+    const what = unproven(command, sent)
+    if (what !== undefined) fault(nameOf(command), what)
+    return accept(command)
+  }
+  const attack = async (): Promise<void> => {
+    do {
+      const index = next++
+      const input = gatewayInput(createSeededRandom(seed, index), index)
+      sent.byNonce.set(input.nonce, input)
+      sent.byIntent.set(input.intentId, input)
+      const text = await play(gateway.port, input)
+      const [status, what] = judged(text)
+      statuses[status] = (statuses[status] ?? 0) + 1
+      if (what !== undefined) fault(String(index), what)
+    } while (performance.now() < until && gateway.child.exitCode === null)
+  }
+  await Promise.all(Array.from({ length: only === undefined ? AT_A_TIME : 1 }, attack))
+  standIn.script = accept
+  await finish(gateway, (what) => fault('any', what))
+  standIn.stop()
+  await rm(folder, { recursive: true })
+  return { inputs: next - (only ?? 0), statuses, faults }
+}
+
+interface GatewayProcess {
+  readonly child: ChildProcess
+  readonly port: number
+  readonly errors: () => string
+}
+
+async function startGatewayProcess(standIn: StandIn, folder: string): Promise<GatewayProcess> {
+  await writeFile(join(folder, 'internal.token'), 'it_test\n')
+  const child = fork(
+    join(projectRoot(), '.build', 'gateway', 'main.js'),
+    ['--processor', standIn.address],
+    {
+      env: { DATA_DIR: folder, HTTP_PORT: '0', LOG_LEVEL: 'error', RATE_LIMIT: 'off' },
+      execArgv: [],
+      silent: true,
+    },
+  )
+  let printed = ''
+  for (const stream of [child.stdout, child.stderr]) {
+    stream?.on('data', (chunk: Buffer) => (printed += chunk.toString()))
+  }
+  const [{ port }] = (await once(child, 'message')) as [{ port: number }]
+  return { child, port, errors: () => printed }
+}
+
+/** What came, until the connection ended or fell silent. */
+function play(port: number, { packets, leaves }: GatewayInput): Promise<string> {
+  return new Promise((resolve) => {
+    const socket = connect(port, '127.0.0.1')
+    let text = ''
+    socket.setNoDelay(true)
+    socket.setTimeout(QUIET_MS, () => socket.destroy())
+    socket.on('data', (chunk) => (text += chunk.toString('latin1')))
+    socket.on('error', () => undefined)
+    socket.on('close', () => resolve(text))
+    socket.on('connect', () => {
+      const [first, second] = packets
+      socket.write(first ?? '', () => {
+        if (second !== undefined) socket.write(second)
+        if (leaves) socket.resetAndDestroy()
+      })
+    })
+  })
+}
+
+/** The first status, and what is wrong with the answers. */
+function judged(text: string): readonly [status: number, fault: string | undefined] {
+  const answers = answersIn(text)
+  if (answers === undefined) return [0, `no answer of ours: ${JSON.stringify(text.slice(0, 300))}`]
+  for (const { status, json } of answers) {
+    if (status === 500) return [status, 'a 500']
+    if (json !== undefined && isEnvelope(json) !== status >= 400) return [status, 'another form']
+  }
+  return [answers[0]?.status ?? 0, undefined]
+}
+
+interface Sent {
+  readonly byNonce: Map<string, GatewayInput>
+  readonly byIntent: Map<string, GatewayInput>
+}
+
+/** What holds the number of its input: the nonce or, where none was signed, the operation. */
+function nameOf(command: Command__Output): string {
+  const { operation = 'consume_nonce_only', signed_by } = command
+  return signed_by?.nonce.toString('hex') ?? JSON.stringify(command[operation])
+}
+
+/** How a command breaks D3. */
+function unproven(command: Command__Output, sent: Sent): string | undefined {
+  const { operation, signed_by, consume_nonce_only } = command
+  if (signed_by !== undefined && signed_by !== null) {
+    const input = sent.byNonce.get(signed_by.nonce.toString('hex'))
+    if (input === undefined) return 'a nonce that nobody signed'
+    if (consume_nonce_only || operation === undefined) return undefined
+    return operation === operationOf(input) ? undefined : `${operation} was not what was signed`
+  }
+  if (operation === undefined) return 'a nonce is consumed without a signature'
+  // A receipt token is for a user; whose intent it is, the processor knows.
+  const { get_receipt } = command
+  if (get_receipt !== undefined && get_receipt !== null) {
+    return get_receipt.subject === SUBJECT ? undefined : 'a receipt for another subject'
+  }
+  const { intent_id = '' } = (command[operation] ?? {}) as { intent_id?: string }
+  const proof = sent.byIntent.get(intent_id)?.proof
+  return proof === 'session' || proof === 'hmac_or_session' ? undefined : `${operation} unproven`
+}
+
+/** What the request asks for as it was signed; undefined when it is to be refused. */
+function operationOf({ route, intentId, body }: GatewayInput): string | undefined {
+  if (route.auth === 'none') return undefined
+  const request = { query: '', body, header: () => 'a key' } as unknown as RequestContext
+  const input = { request, id: intentId, sessionJti: '', receiptSubject: '' }
+  const operation = route.handler.decode(input)
+  return operation.ok ? Object.keys(operation.value)[0] : undefined
+}
+
+async function finish(gateway: GatewayProcess, fault: (what: string) => void): Promise<void> {
+  const { child, port, errors } = gateway
+  if (child.exitCode === null) {
+    const { status } = await call(port, createRequest())
+    if (status !== 201) fault(`a good request is answered ${status}`)
+    child.kill('SIGTERM')
+    await once(child, 'exit')
+  }
+  if (child.exitCode !== 0) fault(`the process ended with ${child.exitCode ?? child.signalCode}`)
+  if (errors() !== '') fault(`it printed ${errors().slice(0, 500)}`)
+}

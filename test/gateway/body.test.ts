@@ -1,0 +1,304 @@
+/**
+ * Bodies: in parts, too large, and more of them than there is memory for.
+ */
+import { connect, type Socket } from 'node:net'
+import fc from 'fast-check'
+import t, { type Test } from 'tap'
+import { PAYOUT_BODY_MAX_BYTES } from '../../src/base/constants.js'
+import { FORWARDED_FOR } from '../../gateway/http/head.js'
+import {
+  BodyMemory,
+  BUFFERED_MAX_BYTES,
+  ReceivedBody,
+  type Sender,
+} from '../../gateway/http/body.js'
+import { eventually } from '../support/eventually.js'
+import {
+  BODY_MAX,
+  bodyIn,
+  chunked,
+  head,
+  LARGE,
+  later,
+  startEcho,
+  statusesIn,
+} from './echo_server.js'
+import { createBody, roundTrip, signedHeaders } from './signing_partner.js'
+import { startGateway } from './running_gateway.js'
+
+void t.test('a body in parts is the same body', async (t) => {
+  const port = await startEcho(t)
+  await fc.assert(
+    fc.asyncProperty(
+      fc.array(fc.string({ unit: 'grapheme-ascii', minLength: 1, maxLength: 40 }), {
+        maxLength: 20,
+      }),
+      fc.boolean(),
+      async (parts, inChunks) => {
+        const body = parts.join('')
+        const framing = inChunks ? 'Transfer-Encoding: chunked' : `Content-Length: ${body.length}`
+        const sent = inChunks
+          ? [...parts.map((part) => `${part.length.toString(16)}\r\n${part}\r\n`), '0\r\n\r\n']
+          : parts
+        const { text } = await roundTrip(port, [
+          head('POST /', framing, 'Connection: close'),
+          ...sent,
+        ])
+        t.match(bodyIn(text), { body })
+      },
+    ),
+    { numRuns: 30 },
+  )
+})
+
+void t.test('a body over its cap is 413 and the connection ends', async (t) => {
+  const port = await startEcho(t)
+  const large = 'x'.repeat(BODY_MAX + 1)
+  const sent = {
+    declared: `${head('POST /', `Content-Length: ${large.length}`)}${large}`,
+    chunked: head('POST /', 'Transfer-Encoding: chunked') + chunked(large),
+  }
+  for (const [what, bytes] of Object.entries(sent)) {
+    const { text, closed } = await roundTrip(port, bytes)
+    t.same(statusesIn(text), ['413'], what)
+    t.match(bodyIn(text), { error: { code: 'payload_too_large' } })
+    t.ok(closed)
+  }
+  const fits = 'x'.repeat(BODY_MAX)
+  const { text } = await roundTrip(
+    port,
+    `${head('POST /', `Content-Length: ${BODY_MAX}`, 'Connection: close')}${fits}`,
+  )
+  t.same(statusesIn(text), ['200'], 'exactly the cap is within it')
+})
+
+void t.test('20 MB: the client reads 413, and the server never holds the body', async (t) => {
+  const port = await startEcho(t)
+  const part = Buffer.alloc(64 * 1024, 'x')
+  const parts = 320
+  const before = process.memoryUsage().arrayBuffers
+  let most = 0
+  const status = await new Promise<string | undefined>((resolve, reject) => {
+    const socket = connect(port, '127.0.0.1')
+    const send = (left: number): void => {
+      most = Math.max(most, process.memoryUsage().arrayBuffers - before)
+      if (left > 0) socket.write(part, () => send(left - 1))
+    }
+    socket.on('error', reject)
+    socket.on('data', (chunk) => resolve(statusesIn(chunk.toString('latin1'))[0]))
+    socket.write(head('POST /', `Content-Length: ${part.length * parts}`), () => send(parts))
+  })
+  t.equal(status, '413')
+  t.ok(most < 20 * part.length, `held at most ${most} bytes`)
+
+  const body = Buffer.alloc(part.length * parts)
+  const response = await fetch(`http://127.0.0.1:${port}/`, { method: 'POST', body })
+  t.equal(response.status, 413, 'an ordinary client that sends it whole reads the answer too')
+  await response.text()
+  const declared = await roundTrip(port, head('POST /', 'Content-Length: 999999999999'))
+  t.same(statusesIn(declared.text), ['413'], 'a length beyond reading is refused at once')
+  t.ok(declared.closed)
+})
+
+const part = (bytes: number): ArrayBuffer => new ArrayBuffer(bytes)
+
+void t.test('a body is readable only while it is served', async (t) => {
+  const port = await startEcho(t)
+  const inParts = head('POST /too_late', 'Transfer-Encoding: chunked') + chunked('hello')
+  const answer = roundTrip(port, inParts)
+  await eventually('it was served', () => later.length === 1)
+  later[0]?.()
+  t.same(bodyIn((await answer).text), { body: '' })
+})
+
+const from = (source: string): Sender => ({ source: () => source })
+
+void t.test('what bodies hold has an end for each source and for all, and is given back', (t) => {
+  const memory = new BodyMemory()
+  const bodies: ReceivedBody[] = []
+  const takes = (source: string): boolean => {
+    const body = new ReceivedBody(memory, from(source))
+    bodies.push(body)
+    return body.take(part(LARGE / 2), false, LARGE) === 'more'
+  }
+  while (takes('a'));
+  t.ok(memory.bytes <= BUFFERED_MAX_BYTES / 2, 'one alone has half of all')
+  t.ok(memory.bytes > BUFFERED_MAX_BYTES / 2 - LARGE)
+  while (takes('b'));
+  t.ok((memory.bySource.get('b') ?? 0) > BUFFERED_MAX_BYTES / 4 - LARGE)
+  const single = new ReceivedBody(memory, from('a'))
+  t.equal(single.take(part(LARGE), true, LARGE), 'complete', 'one in a single part holds nothing')
+  t.notOk(single.keep(), 'unless it is kept')
+  t.ok(new ReceivedBody(memory, from('a')).keep(), 'no body needs no room')
+  t.ok(takes('c'), 'who comes next has room')
+  for (let i = 0; i < 100; i += 1) while (takes(`s${i}`));
+  t.ok(memory.bytes <= BUFFERED_MAX_BYTES)
+  t.ok(memory.bytes > BUFFERED_MAX_BYTES - 2 * LARGE)
+  for (const body of bodies) body.free()
+  t.equal(memory.bytes, 0)
+  t.equal(memory.bySource.size, 0)
+  t.ok(single.keep())
+  t.equal(memory.bytes, LARGE)
+  single.close()
+  t.equal(single.readable.length, 0)
+  single.open()
+  t.equal(single.readable.length, LARGE)
+  t.end()
+})
+
+void t.test('sources that take what they can come to equal parts, and one stays free', (t) => {
+  const memory = new BodyMemory()
+  const lines = new Map(['a', 'b', 'c'].map((source) => [source, [] as ReceivedBody[]]))
+  for (let round = 0; round < 200; round += 1) {
+    for (const [source, line] of lines) {
+      const body = new ReceivedBody(memory, from(source))
+      if (body.take(part(LARGE), false, LARGE) === 'more') line.push(body)
+      if (round % 4 === 0) line.shift()?.free()
+    }
+  }
+  const share = BUFFERED_MAX_BYTES / 4
+  for (const [source, held] of memory.bySource) {
+    t.ok(Math.abs(held - share) < 2 * LARGE, `${source} has ${held}`)
+  }
+  t.ok(BUFFERED_MAX_BYTES - memory.bytes > share - 2 * LARGE)
+  t.end()
+})
+
+void t.test('whatever becomes of bodies, what they hold is told exactly', (t) => {
+  const piece = part(LARGE)
+  const step = fc.record({
+    body: fc.nat(39),
+    what: fc.constantFrom('part', 'part', 'last', 'keep', 'free'),
+    bytes: fc.oneof(fc.nat(100), fc.nat(LARGE)),
+    maxBytes: fc.constantFrom(BODY_MAX, 3 * LARGE),
+  })
+  fc.assert(
+    fc.property(fc.array(step, { maxLength: 300 }), (steps) => {
+      const memory = new BodyMemory()
+      const bodies = new Map<number, ReceivedBody>()
+      for (const { body: number, what, bytes, maxBytes } of steps) {
+        const body = bodies.get(number) ?? new ReceivedBody(memory, from(`s${number % 3}`))
+        bodies.set(number, body)
+        if (what === 'keep') body.keep()
+        else if (what !== 'free') body.take(piece.slice(0, bytes), what === 'last', maxBytes)
+        else {
+          body.free()
+          bodies.delete(number)
+        }
+        const sum = [...memory.bySource.values()].reduce((all, held) => all + held, 0)
+        if (sum !== memory.bytes || sum > BUFFERED_MAX_BYTES) return false
+        if ([...memory.bySource.values()].some((held) => held <= 0)) return false
+      }
+      for (const body of bodies.values()) body.free()
+      return memory.bytes === 0 && memory.bySource.size === 0
+    }),
+    { numRuns: 50 },
+  )
+  t.end()
+})
+
+void t.test('of a body above its cap nothing is held', (t) => {
+  const memory = new BodyMemory()
+  const body = new ReceivedBody(memory, from('a'))
+  t.equal(body.take(part(BODY_MAX), false, BODY_MAX), 'more')
+  t.equal(body.take(part(1), false, BODY_MAX), 'oversized')
+  t.equal(memory.bytes, 0)
+  t.equal(body.take(part(1), true, BODY_MAX), 'oversized')
+  t.equal(body.bytes, BODY_MAX + 2, 'what follows is counted')
+  t.end()
+})
+
+interface Stalled {
+  readonly socket: Socket
+  text: string
+}
+
+/** Sends as much on each of many connections, and then no more. */
+function stall(t: Test, port: number, count: number, bytes: string): Stalled[] {
+  return Array.from({ length: count }, () => {
+    const stalled: Stalled = { socket: connect(port, '127.0.0.1'), text: '' }
+    const { socket } = stalled
+    socket.on('error', () => undefined)
+    socket.on('data', (chunk) => (stalled.text += chunk.toString('latin1')))
+    socket.write(bytes)
+    t.teardown(() => socket.destroy())
+    return stalled
+  })
+}
+
+const statusesOf = (stalled: readonly Stalled[]): string[] =>
+  stalled.flatMap(({ text }) => statusesIn(text))
+
+const OTHER_SOURCE = `${FORWARDED_FOR}: 203.0.113.2`
+/** More than fits into one read: it is held in parts. */
+const WHOLE = `${head('POST /large', `Content-Length: ${LARGE}`)}${'x'.repeat(LARGE)}`
+const MOST = Math.floor(BUFFERED_MAX_BYTES / 2 / LARGE)
+
+void t.test('a source that stalls: one too many is told, others go on', async (t) => {
+  const bodies = new BodyMemory()
+  const port = await startEcho(t, 60_000, bodies)
+  const stalled = stall(t, port, 2 * MOST, WHOLE.slice(0, -1))
+  await eventually('the rest is told', () => statusesOf(stalled).length === MOST)
+  t.same(new Set(statusesOf(stalled)), new Set(['503']))
+  t.same([...bodies.bySource.keys()], ['127.0.0.1'])
+  const small = `${head('POST /', 'Content-Length: 5', 'Connection: close')}hello`
+  t.same(statusesIn((await roundTrip(port, small)).text), ['200'], 'what comes whole is served')
+  const inParts = (...headers: string[]): string =>
+    head('POST /', 'Transfer-Encoding: chunked', ...headers) + chunked('x'.repeat(BODY_MAX))
+  const other = await roundTrip(port, inParts(OTHER_SOURCE), 10_000)
+  t.same(statusesIn(other.text), ['200'], 'and what another source sends in parts')
+  for (const { socket } of stalled) socket.destroy()
+  await eventually('there is room again', () => bodies.bytes === 0)
+  t.equal(bodies.bySource.size, 0)
+})
+
+void t.test('however bodies end, all that they held is given back', async (t) => {
+  const ends: [what: string, withinMs: number, statuses: string[], rest: string | null][] = [
+    ['answered', 60_000, ['200', '200', '200'], 'x'],
+    ['their clients left', 60_000, [], null],
+    ['late', 500, ['504', '504', '504'], ''],
+  ]
+  for (const [what, withinMs, statuses, rest] of ends) {
+    const bodies = new BodyMemory()
+    const port = await startEcho(t, withinMs, bodies)
+    const stalled = stall(t, port, 3, WHOLE.slice(0, -1))
+    await eventually('all are held', () => bodies.bytes >= 3 * (LARGE - 1))
+    for (const { socket } of stalled) {
+      if (rest === null) socket.destroy()
+      else socket.write(rest)
+    }
+    await eventually(`${what}: it is given back`, () => bodies.bytes === 0)
+    t.equal(bodies.bySource.size, 0)
+    await eventually('all are told', () => statusesOf(stalled).length === statuses.length)
+    t.same(statusesOf(stalled), statuses, what)
+  }
+})
+
+void t.test('behind a proxy one client that stalls takes no room of another one', async (t) => {
+  const gateway = await startGateway(t, {
+    environment: { TRUSTED_PROXIES: '127.0.0.0/8' },
+    bodyWithinMs: 60_000,
+  })
+  const stalls = head(
+    'POST /v1/payouts',
+    `${FORWARDED_FOR}: 203.0.113.1`,
+    `Content-Length: ${PAYOUT_BODY_MAX_BYTES}`,
+  )
+  const lacking = stalls + 'x'.repeat(PAYOUT_BODY_MAX_BYTES - 1)
+  const stalled = stall(t, gateway.port, BUFFERED_MAX_BYTES / PAYOUT_BODY_MAX_BYTES, lacking)
+  await eventually('half of them are told', () => statusesOf(stalled).length >= stalled.length / 2)
+  const path = '/v1/payment_intents'
+  const body = JSON.stringify(createBody)
+  const signed = Object.entries(signedHeaders({ method: 'POST', path, body }))
+  const { text } = await roundTrip(
+    gateway.port,
+    head(
+      `POST ${path}`,
+      ...signed.map(([name, value]) => `${name}: ${value}`),
+      'Transfer-Encoding: chunked',
+      OTHER_SOURCE,
+    ) + chunked(body),
+    10_000,
+  )
+  t.same(statusesIn(text), ['201'])
+})

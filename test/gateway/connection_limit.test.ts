@@ -1,0 +1,200 @@
+/**
+ * The cap on connections: what it counts, what the kernel counts, and both at a real server.
+ */
+import { once } from 'node:events'
+import { connect, createServer, type AddressInfo, type Socket } from 'node:net'
+import fc from 'fast-check'
+import t, { type Test } from 'tap'
+import { createLog } from '../../src/base/log.js'
+import {
+  createConnectionCap,
+  type OpenConnections,
+} from '../../gateway/admission/connection_limit.js'
+import { openConnections } from '../../gateway/admission/socket_count.js'
+import { eventually } from '../support/eventually.js'
+import { bytesOf, createRequest, roundTrip, statusOf } from './signing_partner.js'
+import { startGateway } from './running_gateway.js'
+
+const ROOM = 1_000_000
+const log = createLog('test', { LOG_LEVEL: 'silent' })
+
+void t.test('a source is refused at its cap, and another one is not', async (t) => {
+  const held = new Map([['a', 4]])
+  const cap = createConnectionCap({ max: 4, countOpen: () => Promise.resolve(held), log })
+  for (let i = 0; i < 4; i++) t.equal(cap('a', ROOM), true)
+  await setImmediatePassed()
+  t.equal(cap('a', ROOM), false)
+  t.equal(cap('b', ROOM), true)
+})
+
+void t.test('connections that ended do not count once the kernel was asked', async (t) => {
+  let open = new Map([['a', 1]])
+  const cap = createConnectionCap({ max: 4, countOpen: () => Promise.resolve(open), log })
+  for (let i = 0; i < 4; i++) t.equal(cap('a', ROOM), true)
+  await setImmediatePassed()
+  t.equal(cap('a', ROOM), true, 'one when it was asked, and two that opened meanwhile')
+  t.equal(cap('a', ROOM), false)
+  open = new Map()
+  await eventually('it was asked again', () => cap('a', ROOM))
+})
+
+void t.test('who lets go of all of them is not refused by an old count', async (t) => {
+  let open = new Map([['a', 4]])
+  let asked = 0
+  const countOpen = (): Promise<OpenConnections> => {
+    asked += 1
+    return Promise.resolve(open)
+  }
+  const cap = createConnectionCap({ max: 4, countOpen, log })
+  for (let i = 0; i < 4; i++) t.equal(cap('a', ROOM), true)
+  await setImmediatePassed()
+  t.equal(cap('a', ROOM), false)
+  open = new Map()
+  const before = asked
+  await eventually('it is asked again by itself', () => asked > before)
+  await setImmediatePassed()
+  t.equal(cap('a', ROOM), true, 'at the first try')
+})
+
+void t.test('more sources than a call takes arguments', async (t) => {
+  let asked = 0
+  const countOpen = (): Promise<OpenConnections> => {
+    asked += 1
+    const sources = Array.from({ length: 300_000 }, (_, i): [string, number] => [`s${i}`, 1])
+    return Promise.resolve(new Map([...sources, ['a', 4]]))
+  }
+  const cap = createConnectionCap({ max: 4, countOpen, log })
+  for (let i = 0; i < 4; i++) cap('a', ROOM)
+  await eventually('it is asked again by itself', () => asked > 1)
+  t.equal(cap('a', ROOM), false)
+})
+
+void t.test('whatever opens and ends, no source ever holds more than the cap', async (t) => {
+  const MAX = 6
+  await fc.assert(
+    fc.asyncProperty(
+      fc.array(fc.constantFrom('open', 'end', 'asked', 'answered'), { maxLength: 200 }),
+      async (steps) => {
+        let held = 0
+        let answer: ((counts: OpenConnections) => void) | undefined
+        let counted: OpenConnections = new Map()
+        const countOpen = (): Promise<OpenConnections> =>
+          new Promise((resolve) => {
+            counted = new Map([['a', held]])
+            answer = resolve
+          })
+        const cap = createConnectionCap({ max: MAX, countOpen, log })
+        for (const step of steps) {
+          if (step === 'open' && cap('a', ROOM)) held += 1
+          if (step === 'end') held = Math.max(0, held - 1)
+          // The kernel may look at any moment between the question and the answer.
+          if (step === 'asked') counted = new Map([['a', held]])
+          if (step === 'answered') {
+            answer?.(counted)
+            await setImmediatePassed()
+          }
+          if (held > MAX) return false
+        }
+        return true
+      },
+    ),
+  )
+  t.pass()
+})
+
+void t.test('where the kernel does not tell, nobody is refused', async (t) => {
+  const cap = createConnectionCap({
+    max: 2,
+    countOpen: () => Promise.reject(new Error('no such file')),
+    log,
+  })
+  cap('a', ROOM)
+  cap('a', ROOM)
+  await setImmediatePassed()
+  for (let i = 0; i < 10; i++) t.equal(cap('a', ROOM), true)
+})
+
+const noKernelList = process.platform !== 'linux' && 'only Linux has the list'
+
+void t.test('the kernel counts what is open at a port', { skip: noKernelList }, async (t) => {
+  for (const host of ['127.0.0.1', '::']) {
+    const server = createServer()
+    server.listen(0, host)
+    await once(server, 'listening')
+    const { port } = server.address() as AddressInfo
+    t.equal((await openConnections(port)).size, 0)
+    const sockets = await opened(t, port, 3)
+    t.same([...(await openConnections(port))], [['127.0.0.1', 3]], `mapped or not: ${host}`)
+    for (const socket of sockets) socket.destroy()
+    await eventually('none is open', async () => (await openConnections(port)).size === 0)
+    server.close()
+  }
+})
+
+void t.test('a gateway closes what is above the cap, then serves again', async (t) => {
+  const gateway = await startGateway(t, { connectionsMax: 8 })
+  const sockets = await opened(t, gateway.port, 8)
+  const send = async (): Promise<string> =>
+    (await roundTrip(gateway.port, bytesOf(createRequest()), 2_000)).text
+  await eventually('one more is refused', async () => statusOf(await send()) === 429)
+  t.match(await gateway.metrics(), /gateway_limited_total\{limit="connections"\} [1-9]/)
+  for (const socket of sockets) socket.destroy()
+  await eventually('there is room again', async () => statusOf(await send()) === 201)
+})
+
+void t.test('a source never takes more than it leaves free', (t) => {
+  for (const count of [1, 2, 3, 9]) {
+    const cap = createConnectionCap({ max: 4_000, countOpen: () => new Promise(() => {}), log })
+    const all = 1_000
+    const held = new Map<string, number>()
+    let open = 0
+    for (let turn = 0; turn < all; turn++) {
+      for (let source = 0; source < count; source++) {
+        const name = `s${source}`
+        if (!cap(name, all - open - 1)) continue
+        open += 1
+        held.set(name, (held.get(name) ?? 0) + 1)
+      }
+    }
+    const share = all / (count + 1)
+    for (const one of held.values()) t.ok(Math.abs(one - share) <= 2, `${one} of ${share}`)
+    t.ok(cap('newcomer', all - open - 1), 'there is room for another one')
+  }
+  t.end()
+})
+
+void t.test('without room everybody is told so', async (t) => {
+  const gateway = await startGateway(t, { connectionRoom: 2, environment: { RATE_LIMIT: 'off' } })
+  const sockets = await opened(t, gateway.port, 2)
+  const send = async (): Promise<string> =>
+    (await roundTrip(gateway.port, bytesOf(createRequest()), 2_000)).text
+  const refused = await send()
+  t.equal(statusOf(refused), 503)
+  t.match(refused, /^retry-after: 1\r$/im)
+  for (const socket of sockets) socket.destroy()
+  await eventually('there is room again', async () => statusOf(await send()) === 201)
+})
+
+void t.test('without limits, and for proxies, there is no cap', async (t) => {
+  for (const environment of [{ RATE_LIMIT: 'off' }, { TRUSTED_PROXIES: '127.0.0.0/8' }]) {
+    const gateway = await startGateway(t, { connectionsMax: 2, environment })
+    await opened(t, gateway.port, 6)
+    const { text } = await roundTrip(gateway.port, bytesOf(createRequest()), 2_000)
+    t.equal(statusOf(text), 201)
+  }
+})
+
+/** What was resolved has been taken up by then. */
+function setImmediatePassed(): Promise<void> {
+  return new Promise((resolve) => setImmediate(resolve))
+}
+
+async function opened(t: Test, port: number, count: number): Promise<Socket[]> {
+  const sockets = Array.from({ length: count }, () => connect(port, '127.0.0.1'))
+  t.teardown(() => {
+    for (const socket of sockets) socket.destroy()
+  })
+  for (const socket of sockets) socket.on('error', () => undefined)
+  await Promise.all(sockets.map((socket) => once(socket, 'connect')))
+  return sockets
+}

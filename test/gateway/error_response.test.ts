@@ -1,0 +1,30 @@
+import t from 'tap'
+import { CONFLICT_ON_CONFIRM, ERRORS, type ErrorCode } from '../../src/base/errors.js'
+import type { RequestId } from '../../src/base/ids.js'
+import { registeredCode, errorBody, errorStatus } from '../../gateway/http/error_response.js'
+
+const CODES = Object.keys(ERRORS) as ErrorCode[]
+
+void t.test('every code has an envelope of exactly three members', (t) => {
+  for (const code of CODES) {
+    const envelope: unknown = JSON.parse(errorBody(code, 'req_1' as RequestId))
+    t.same(envelope, { error: { code, message: ERRORS[code].message, request_id: 'req_1' } }, code)
+  }
+  t.end()
+})
+
+void t.test('every code has a status of an error; confirm changes only what it must', (t) => {
+  for (const code of CODES) {
+    const status = errorStatus(code, false)
+    t.ok(status >= 400 && status <= 504, code)
+    t.equal(errorStatus(code, true), CONFLICT_ON_CONFIRM.has(code) ? 409 : status, code)
+  }
+  t.end()
+})
+
+void t.test('a code that nobody knows is a fault of ours', (t) => {
+  t.equal(registeredCode('payout_not_found'), 'payout_not_found')
+  t.equal(registeredCode('constructor'), 'internal_error')
+  t.equal(registeredCode('x'), 'internal_error')
+  t.end()
+})

@@ -1,0 +1,41 @@
+import t from 'tap'
+import { createAddressList } from '../../gateway/authentication/ip_allowlist.js'
+
+void t.test('an empty list restricts nobody', (t) => {
+  t.equal(createAddressList([])('203.0.113.9'), true)
+  t.equal(createAddressList([])('not an address'), true)
+  t.end()
+})
+
+void t.test('blocks, single addresses and both families', (t) => {
+  const allows = createAddressList(['203.0.113.0/29', '198.51.100.7', '2001:db8::/32'])
+  const inside = [
+    '203.0.113.0',
+    '203.0.113.7',
+    '198.51.100.7',
+    '::ffff:203.0.113.1',
+    // As uWS writes them: every group in full.
+    '0000:0000:0000:0000:0000:ffff:cb00:7101',
+    '2001:0db8:0000:0000:0000:0000:0000:0001',
+  ]
+  const outside = ['203.0.113.8', '203.0.112.255', '198.51.100.8', '2001:db9::1', '::1', '', 'x']
+  for (const peer of inside) t.equal(allows(peer), true, peer)
+  for (const peer of outside) t.equal(allows(peer), false, peer)
+  t.end()
+})
+
+void t.test('a block of mapped addresses is a block of IPv4 ones', (t) => {
+  const allows = createAddressList(['::ffff:203.0.113.0/120'])
+  t.equal(allows('203.0.113.255'), true)
+  t.equal(allows('::ffff:203.0.113.255'), true)
+  t.equal(allows('203.0.114.0'), false)
+  t.equal(createAddressList(['::/0'])('203.0.113.1'), false, 'all of IPv6 is none of IPv4')
+  t.equal(createAddressList(['0.0.0.0/0'])('::ffff:203.0.113.1'), true)
+  t.end()
+})
+
+void t.test('a block that cannot be read lets nobody in', (t) => {
+  const allows = createAddressList(['203.0.113.0/33', 'office'])
+  t.equal(allows('203.0.113.1'), false)
+  t.end()
+})

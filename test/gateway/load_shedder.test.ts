@@ -1,0 +1,378 @@
+/**
+ * The rule by which a queue is shed, with a hand-held clock.
+ */
+import fc from 'fast-check'
+import t from 'tap'
+import { instant } from '../../src/base/clock.js'
+import { createTrafficClass, type TrafficClass } from '../../gateway/admission/traffic_class.js'
+import {
+  BURST_MAX,
+  createLoadShedder,
+  SHED_MS,
+  QUEUED_MAX,
+  SUSTAINED_MS,
+  TARGET_MAX_MS,
+  WAITING_MIN,
+  type Admission,
+} from '../../gateway/admission/load_shedder.js'
+
+const NOW = instant(1_000_000)
+
+/** A processor that answers so many a millisecond, in order, behind the queue. */
+function simulation() {
+  const queue = createLoadShedder({ now: () => instant(now) })
+  const usual = createTrafficClass('key')
+  const waiting: { readonly at: number; readonly trafficClass: TrafficClass }[] = []
+  const verdicts = new Set<Admission>()
+  let now = 1_000_000
+  let owed = 0
+  return {
+    verdicts,
+    get waiting() {
+      return waiting.length
+    },
+    /** How many were refused. */
+    ask: (count: number, trafficClass = usual): number => {
+      let refused = 0
+      for (let i = 0; i < count; i++) {
+        const admission = queue.admission(instant(now), () => trafficClass)
+        verdicts.add(admission)
+        if (admission !== 'passes') refused += 1
+        else {
+          queue.enter(trafficClass)
+          waiting.push({ at: now, trafficClass })
+        }
+      }
+      return refused
+    },
+    /** How many are let in who never become commands. */
+    knock: (count: number, trafficClass: TrafficClass): number => {
+      let letIn = 0
+      for (let i = 0; i < count; i++) {
+        if (queue.admission(instant(now), () => trafficClass) === 'passes') letIn += 1
+      }
+      return letIn
+    },
+    /** A millisecond later: how long those waited who were answered in it. */
+    answer: (perMs: number): number[] => {
+      now += 1
+      owed = Math.min(owed + perMs, waiting.length)
+      const answered = waiting.splice(0, Math.floor(owed))
+      owed -= answered.length
+      for (const { at, trafficClass } of answered) queue.leave(trafficClass, instant(at))
+      return answered.map(({ at }) => now - at)
+    },
+    setBack: (ms: number) => {
+      now -= ms
+    },
+  }
+}
+
+void t.test('the largest burst there can be is served whole', (t) => {
+  const world = simulation()
+  t.equal(world.ask(BURST_MAX), 0)
+  t.equal(world.ask(10), 10, 'and no more')
+  t.end()
+})
+
+void t.test('what is larger than that is a flood, and known as one at once', (t) => {
+  const queue = createLoadShedder({ now: () => NOW })
+  const trafficClass = createTrafficClass('key')
+  const verdicts: Admission[] = []
+  for (let i = 0; i < 100; i++) queue.enter(trafficClass)
+  for (let i = 100; i <= BURST_MAX + 1; i++) {
+    const admission = queue.admission(NOW, () => trafficClass)
+    verdicts.push(admission)
+    if (admission === 'passes') queue.hold(trafficClass)
+    else if (admission === 'flood') while (queue.held > 0) queue.release(trafficClass)
+  }
+  t.same(verdicts.slice(-2), ['flood', 'refused'], 'once; the processor has enough for now')
+  t.ok(verdicts.slice(0, -2).every((admission) => admission === 'passes'))
+  t.end()
+})
+
+void t.test('a flood in one traffic class sheds nobody in the others', (t) => {
+  const flood = createTrafficClass('key')
+  const modest = [createTrafficClass('key'), createTrafficClass('key'), createTrafficClass('apps')]
+  const unknownKeys = createTrafficClass('unknown_keys')
+  const world = simulation()
+  for (let gone = 0; gone < 100; gone++) world.ask(1, createTrafficClass('key'))
+  world.answer(100)
+  let refused = 0
+  let innocent = 0
+  let strange = 0
+  for (let ms = 0; ms < 4_000; ms++) {
+    refused += world.ask(40, flood)
+    // Nothing drops what this processor has already, which takes it some time.
+    const isModest = ms >= 1_000 && ms % 10 === 0
+    if (isModest) for (const trafficClass of modest) innocent += world.ask(2, trafficClass)
+    if (isModest) strange += world.ask(1, unknownKeys)
+    world.answer(4)
+  }
+  t.equal(innocent, 0)
+  t.ok(refused > 0.8 * 36 * 4_000, 'it is shed itself')
+  t.ok(strange > 0, 'and so are strangers, who could be anybody')
+  t.end()
+})
+
+void t.test('who borrows a name soon finds its share used, until the next look', (t) => {
+  const world = simulation()
+  const borrowed = createTrafficClass('apps')
+  for (let ms = 0; ms < 2_000; ms++) {
+    world.ask(40)
+    world.answer(4)
+  }
+  for (let look = 0; look < 4; look++) {
+    let letIn = 0
+    for (let ms = 0; ms < SHED_MS; ms++) {
+      world.ask(40)
+      letIn += world.knock(40, borrowed)
+      world.answer(4)
+    }
+    t.ok(letIn > 0 && letIn <= WAITING_MIN, `${letIn} are let in`)
+  }
+  t.end()
+})
+
+void t.test('it ends though the others go on and are let in', (t) => {
+  const world = simulation()
+  for (let ms = 0; ms < 2_000; ms++) {
+    world.ask(40)
+    world.answer(4)
+  }
+  const classes = Array.from({ length: 5 }, () => createTrafficClass('key'))
+  let last = 0
+  for (let ms = 0; ms < 6 * SHED_MS; ms++) {
+    // One key keeps the queue as long as may be, seldom longer; the others come on top of it.
+    world.ask(WAITING_MIN - world.waiting)
+    if (ms % 20 === 0 && world.ask(1) > 0) last = ms
+    if (ms % 4 === 0) for (const trafficClass of classes) world.ask(1, trafficClass)
+    world.answer(6)
+  }
+  t.ok(last < 3 * SHED_MS, `the last one is refused after ${last} ms`)
+  t.end()
+})
+
+void t.test(
+  'traffic classes that share a flood are shed alike, and add little to what waits',
+  (t) => {
+    const classes = Array.from({ length: 10 }, () => createTrafficClass('key'))
+    const world = simulation()
+    let most = 0
+    for (let ms = 0; ms < 4_000; ms++) {
+      for (const trafficClass of classes) world.ask(4, trafficClass)
+      world.answer(4)
+      if (ms >= 2_000) most = Math.max(most, world.waiting)
+    }
+    const alone = simulation()
+    let usual = 0
+    for (let ms = 0; ms < 4_000; ms++) {
+      alone.ask(40)
+      alone.answer(4)
+      if (ms >= 2_000) usual = Math.max(usual, alone.waiting)
+    }
+    t.ok(most <= 1.5 * usual, `${most} wait at most, ${usual} of one traffic class`)
+    t.end()
+  },
+)
+
+void t.test('whoever asks, there is an end', (t) => {
+  const asks = fc.array(fc.tuple(fc.nat(9), fc.nat(600)), { maxLength: 60 })
+  fc.assert(
+    fc.property(asks, (asks) => {
+      const classes = Array.from({ length: 10 }, () => createTrafficClass('key'))
+      const world = simulation()
+      for (const [index, count] of asks) world.ask(count, classes[index])
+      return world.waiting <= BURST_MAX + QUEUED_MAX / 2
+    }),
+    { examples: [[Array.from({ length: 10 }, (_, index) => [index, BURST_MAX])]] },
+  )
+  t.end()
+})
+
+void t.test('one that ended at once is forgotten by the next burst', (t) => {
+  const world = simulation()
+  t.ok(world.ask(2 * BURST_MAX) > 0)
+  for (let ms = 0; ms < 2 * SHED_MS; ms++) world.answer(10)
+  t.equal(world.waiting, 0)
+  t.equal(world.ask(BURST_MAX), 0)
+  t.end()
+})
+
+void t.test('after quiet every burst is served whole, whatever was before', (t) => {
+  const steps = fc.array(fc.record({ asked: fc.nat(3_000), perMs: fc.nat(30), ms: fc.nat(300) }))
+  fc.assert(
+    fc.property(steps, fc.integer({ min: 1, max: BURST_MAX }), (steps, burst) => {
+      const world = simulation()
+      for (const { asked, perMs, ms } of steps) {
+        world.ask(asked)
+        for (let i = 0; i < ms; i++) {
+          world.ask(asked % 40)
+          world.answer(perMs)
+        }
+      }
+      while (world.waiting > 0) world.answer(10)
+      for (let ms = 0; ms < SHED_MS; ms++) world.answer(10)
+      return world.ask(burst) === 0
+    }),
+  )
+  t.end()
+})
+
+void t.test('a processor that pauses is not mistaken for one', (t) => {
+  const world = simulation()
+  for (let ms = 0; ms < 600; ms++) {
+    world.ask(7)
+    world.answer(0)
+  }
+  t.notOk(world.verdicts.has('flood'))
+  t.end()
+})
+
+void t.test('a burst after quiet is served whole, and what comes with it', (t) => {
+  const world = simulation()
+  t.equal(world.ask(2_000), 0)
+  let refused = 0
+  for (let ms = 0; ms < 1_000; ms++) {
+    world.answer(10)
+    refused += world.ask(5)
+  }
+  t.equal(refused, 0)
+  t.end()
+})
+
+void t.test('every burst may take its time to arrive, not only the first one', (t) => {
+  const world = simulation()
+  for (const burst of ['first', 'second']) {
+    let refused = world.ask(QUEUED_MAX)
+    for (let ms = 0; ms < 1.5 * SUSTAINED_MS; ms++) {
+      refused += world.ask(6)
+      world.answer(1)
+    }
+    t.equal(refused, 0, burst)
+    while (world.waiting > 0) world.answer(10)
+  }
+  t.end()
+})
+
+void t.test('a flood is shed soon, then waits are short at any pace', (t) => {
+  for (const perMs of [0.5, 2, 4, 16]) {
+    const world = simulation()
+    let sheds = Infinity
+    let longest = 0
+    for (let ms = 0; ms < 6_000; ms++) {
+      if (world.ask(10 * perMs) > 0) sheds = Math.min(sheds, ms)
+      const waits = world.answer(perMs)
+      if (ms >= 5_000) longest = Math.max(longest, ...waits)
+    }
+    const reached = QUEUED_MAX / (9 * perMs)
+    t.ok(sheds <= reached + 3 * SUSTAINED_MS, `${perMs}/ms: shed after ${sheds} ms`)
+    t.ok(longest <= 2 * Math.max(TARGET_MAX_MS, WAITING_MIN / perMs), `${perMs}/ms: ${longest} ms`)
+  }
+  t.end()
+})
+
+void t.test('who is accepted in a flood waits as long as usual', (t) => {
+  const world = simulation()
+  for (let ms = 0; ms < 1_000; ms++) {
+    world.ask(5)
+    world.answer(10)
+  }
+  let longest = 0
+  for (let ms = 0; ms < 3_000; ms++) {
+    world.ask(30)
+    const waits = world.answer(10)
+    if (ms >= 2_000) longest = Math.max(longest, ...waits)
+  }
+  t.ok(longest > 0 && longest <= 20, `${longest} ms`)
+  t.end()
+})
+
+void t.test('a disk that takes its time for each group gets large groups in a flood, too', (t) => {
+  const world = simulation()
+  const SYNC_MS = 16
+  const COMMIT_BATCH_MAX = 256
+  let group = 0
+  let answered = 0
+  for (let ms = 0; ms < 10_000; ms++) {
+    world.ask(ms < 5_000 ? 6 : 160)
+    const done = world.answer(ms % SYNC_MS === 0 ? group : 0).length
+    if (ms % SYNC_MS === 0) group = Math.min(COMMIT_BATCH_MAX, world.waiting)
+    if (ms >= 7_000) answered += done
+  }
+  const capacity = COMMIT_BATCH_MAX / SYNC_MS
+  t.ok(answered / 3_000 >= 0.9 * capacity, `${answered / 3_000} of ${capacity} a millisecond`)
+  t.end()
+})
+
+void t.test('nothing is refused any more as soon as the flood is over', (t) => {
+  const world = simulation()
+  for (let ms = 0; ms < 2_000; ms++) {
+    world.ask(40)
+    world.answer(4)
+  }
+  t.ok(world.ask(40) > 0)
+  let last = 0
+  for (let ms = 0; ms < 2 * SHED_MS; ms++) {
+    world.answer(4)
+    if (world.ask(2) > 0) last = ms
+  }
+  t.ok(last < 100, `the last one ${last} ms after its end`)
+  t.equal(world.ask(QUEUED_MAX - world.waiting), 0, 'as many may wait as before')
+  t.end()
+})
+
+void t.test('callers who wait for each answer are never refused', (t) => {
+  const pauses = fc.array(fc.nat(60), { minLength: 1, maxLength: 40 })
+  fc.assert(
+    fc.property(fc.integer({ min: 1, max: QUEUED_MAX }), pauses, (connections, pauses) => {
+      const world = simulation()
+      let refused = world.ask(connections)
+      for (const pause of pauses) {
+        // Answers come late and all at once, or a few at a time.
+        for (let ms = 0; ms < pause * 10; ms++) world.answer(0)
+        for (let ms = 0; ms < pause; ms++) refused += world.ask(world.answer(pause).length)
+      }
+      return refused === 0
+    }),
+  )
+  t.end()
+})
+
+void t.test('more of them than that, while answers keep coming', (t) => {
+  const world = simulation()
+  let refused = world.ask(1_900)
+  for (let ms = 0; ms < 5_000; ms++) refused += world.ask(world.answer(1).length)
+  t.equal(refused, 0)
+  t.end()
+})
+
+void t.test('a load a little above the capacity is shed, too', (t) => {
+  const world = simulation()
+  let most = 0
+  for (let ms = 0; ms < 60_000; ms++) {
+    world.ask(ms % 20 === 0 ? 5 : 4)
+    world.answer(4)
+    most = Math.max(most, world.waiting)
+  }
+  t.ok(most < 2 * QUEUED_MAX + SUSTAINED_MS, `at most ${most} wait`)
+  t.end()
+})
+
+void t.test('a clock that is set back keeps nobody out and lets no flood in', (t) => {
+  const world = simulation()
+  world.ask(2 * QUEUED_MAX)
+  world.setBack(3_600_000)
+  for (let ms = 0; ms < 2 * SUSTAINED_MS; ms++) {
+    world.ask(40)
+    world.answer(4)
+  }
+  t.ok(world.ask(1) > 0)
+  world.setBack(3_600_000)
+  for (let ms = 0; ms < 2_000; ms++) {
+    world.answer(4)
+    world.ask(2)
+  }
+  t.equal(world.ask(1), 0)
+  t.end()
+})

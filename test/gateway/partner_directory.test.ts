@@ -1,0 +1,82 @@
+/**
+ * The directory: what it knows, and whether it knows that it may be wrong.
+ */
+import t, { type Test } from 'tap'
+import { Metadata } from '@grpc/grpc-js'
+import { createLog } from '../../src/base/log.js'
+import {
+  watchDirectory,
+  type WatchedDirectory,
+} from '../../gateway/authentication/partner_directory.js'
+import { createOps, type Readiness } from '../../gateway/ops.js'
+import { Registry } from 'prom-client'
+import { once } from 'node:events'
+import type { AddressInfo } from 'node:net'
+import { eventually } from '../support/eventually.js'
+import { KEY_ID, snapshot } from './signing_partner.js'
+import { startStandIn } from './processor_stub.js'
+
+function watch(t: Test, address: string): WatchedDirectory {
+  const log = createLog('test', { LOG_LEVEL: 'silent' })
+  const directory = watchDirectory(address, new Metadata(), log)
+  t.teardown(() => directory.stop())
+  return directory
+}
+
+void t.test('nothing is known before a snapshot is complete', async (t) => {
+  const standIn = await startStandIn({ snapshot: [{ ...snapshot(), complete: false }] })
+  t.teardown(() => standIn.stop())
+  const directory = watch(t, standIn.address)
+  await eventually('it subscribed', () => standIn.subscribers > 0)
+  standIn.breakDirectory()
+  await eventually('it read to the end and subscribed again', () => standIn.subscribers > 0)
+  t.equal(directory.partners(), undefined)
+  t.equal(directory.fresh, false)
+  standIn.tell({ complete: true })
+  await directory.known
+  t.ok(directory.partners()?.key(KEY_ID))
+  t.equal(directory.fresh, true)
+})
+
+void t.test('a broken stream: what was known stays, is not fresh, and is replaced', async (t) => {
+  const first = await startStandIn({ snapshot: [snapshot()] })
+  const directory = watch(t, first.address)
+  await directory.known
+  first.crash()
+  await eventually('it is not fresh', () => !directory.fresh)
+  t.ok(directory.partners()?.key(KEY_ID), 'what was known is in use')
+
+  // The key was revoked and forgotten meanwhile.
+  const back = await startStandIn({ snapshot: [snapshot({ keys: [] })], address: first.address })
+  t.teardown(() => back.stop())
+  await eventually('it is fresh again', () => directory.fresh)
+  t.equal(directory.partners()?.key(KEY_ID), undefined)
+})
+
+void t.test('/readyz says that the directory is stale, while the rest is well', async (t) => {
+  const standIn = await startStandIn({ snapshot: [snapshot()] })
+  t.teardown(() => standIn.stop())
+  const directory = watch(t, standIn.address)
+  await directory.known
+  const readiness = (): Readiness => ({
+    listening: true,
+    streamOpen: true,
+    directoryFresh: directory.fresh,
+  })
+  const ops = createOps({ registry: new Registry(), readiness }).listen(0, '127.0.0.1')
+  t.teardown(() => ops.close())
+  await once(ops, 'listening')
+  const { port } = ops.address() as AddressInfo
+  const ask = async (): Promise<[number, unknown]> => {
+    const answer = await fetch(`http://127.0.0.1:${port}/readyz`)
+    return [answer.status, await answer.json()]
+  }
+  const state = { listening: true, streamOpen: true, directoryFresh: true }
+  t.same(await ask(), [200, { ready: true, ...state }])
+
+  standIn.breakDirectory()
+  await eventually('it is stale', () => !directory.fresh)
+  t.same(await ask(), [503, { ready: false, ...state, directoryFresh: false }])
+  await eventually('it subscribed again', () => directory.fresh)
+  t.same(await ask(), [200, { ready: true, ...state }])
+})

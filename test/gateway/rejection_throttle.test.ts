@@ -1,0 +1,70 @@
+import t from 'tap'
+import { systemClock } from '../../src/base/clock.js'
+import {
+  AT_ONCE_MAX,
+  createRejectionThrottle,
+  PER_SECOND,
+  WAITING_MAX,
+} from '../../gateway/admission/rejection_throttle.js'
+
+void t.test('refusals are answered in their order, later, and at a pace', async (t) => {
+  const refusals = createRejectionThrottle(systemClock)
+  const answered: number[] = []
+  const count = 4 * AT_ONCE_MAX
+  const began = performance.now()
+  const last = new Promise<void>((resolve) => {
+    for (let i = 0; i < count; i += 1) {
+      refusals.add(() => {
+        answered.push(i)
+        if (i === count - 1) resolve()
+      })
+    }
+  })
+  t.same(answered, [], 'none within the turn that brought it')
+  await last
+  const took = performance.now() - began
+  t.ok(took >= ((count - 2 * AT_ONCE_MAX) * 1_000) / PER_SECOND, `they took ${took} ms`)
+  t.same(
+    answered,
+    Array.from({ length: count }, (_, i) => i),
+  )
+})
+
+void t.test('each one that comes after quiet is answered, later and once', async (t) => {
+  const refusals = createRejectionThrottle(systemClock)
+  const answered: number[] = []
+  for (const round of [1, 2, 3]) {
+    const before = answered.length
+    await new Promise<void>((resolve) => {
+      refusals.add(() => {
+        answered.push(round)
+        resolve()
+      })
+      t.equal(answered.length, before, 'not within the turn that brought it')
+    })
+  }
+  t.same(answered, [1, 2, 3])
+})
+
+void t.test('a clock that is set back holds nobody up', async (t) => {
+  let now = systemClock.now()
+  const refusals = createRejectionThrottle({ now: () => now })
+  const answered = [1, 2, 3].map(() => new Promise<void>((resolve) => refusals.add(resolve)))
+  now = (now - 60_000) as typeof now
+  await Promise.all(answered)
+  t.pass('all were answered')
+})
+
+void t.test('no more wait than may', async (t) => {
+  const refusals = createRejectionThrottle(systemClock)
+  let answered = 0
+  const last = new Promise<void>((resolve) => {
+    for (let i = 1; i < WAITING_MAX; i += 1) refusals.add(() => (answered += 1))
+    refusals.add(resolve)
+  })
+  t.equal(answered, 0)
+  refusals.add(() => (answered += 1))
+  t.equal(answered, 1, 'one more is answered at once')
+  await last
+  t.equal(answered, WAITING_MAX)
+})

@@ -1,0 +1,332 @@
+/**
+ * Whose turn it is, alone and in a real gateway whose processor answers when it is told to.
+ */
+import { connect, type Socket } from 'node:net'
+import { setFlagsFromString } from 'node:v8'
+import { runInNewContext } from 'node:vm'
+import t, { type Test } from 'tap'
+import { ANSWER_WITHIN_MS } from '../../src/base/constants.js'
+import { instant } from '../../src/base/clock.js'
+import {
+  createRequestScheduler,
+  GROWS_AFTER,
+  CAPACITY_MAX,
+  CAPACITY_MIN,
+} from '../../gateway/admission/request_scheduler.js'
+import type { RequestContext } from '../../gateway/http/request_context.js'
+import { createTrafficClass, type TrafficClass } from '../../gateway/admission/traffic_class.js'
+import { BURST_MAX, createLoadShedder } from '../../gateway/admission/load_shedder.js'
+import { eventually } from '../support/eventually.js'
+import { largestMetadata } from '../support/requests.js'
+import {
+  bytesOf,
+  createBody,
+  createRequest,
+  OTHER_KEY_ID,
+  payoutBody,
+  statusOf,
+  twoPartners,
+} from './signing_partner.js'
+import { startGateway, type Running, type RunningOptions } from './running_gateway.js'
+import { accept, silence } from './processor_stub.js'
+
+const NOW = instant(1_000_000)
+const REQUEST = { postpone: (goOn: () => void) => goOn } as unknown as RequestContext
+const WITHOUT_ROOM = { postpone: () => undefined } as unknown as RequestContext
+
+function turns() {
+  const queue = createLoadShedder({ now: () => NOW })
+  const scheduler = createRequestScheduler(queue)
+  const served: string[] = []
+  const a = createTrafficClass('key')
+  const sentBy: TrafficClass[] = []
+  return {
+    queue,
+    scheduler,
+    served,
+    ask: (name: string, { trafficClass = a, request = REQUEST, isRefused = false } = {}): void => {
+      const serve = (): void => {
+        served.push(name)
+        if (isRefused) return
+        scheduler.sent(trafficClass)
+        sentBy.push(trafficClass)
+      }
+      if (scheduler.mustHold()) scheduler.hold(request, trafficClass, serve)
+      else serve()
+    },
+    /** So many are answered, and whose turn it is then goes on. */
+    answer: async (count: number): Promise<void> => {
+      for (const trafficClass of sentBy.splice(0, count)) scheduler.answered(trafficClass, NOW)
+      await new Promise(setImmediate)
+    },
+  }
+}
+
+void t.test('the processor gets what it has room for, the others in their order', async (t) => {
+  const { queue, served, ask, answer } = turns()
+  const names = Array.from({ length: CAPACITY_MIN + 5 }, (_, i) => `call ${i}`)
+  for (const name of names) ask(name)
+  t.same(served, names.slice(0, CAPACITY_MIN))
+  t.equal(queue.held, 5)
+  await answer(2)
+  t.same(served, names.slice(0, CAPACITY_MIN + 2))
+  ask('late')
+  await answer(10)
+  t.same(served, [...names, 'late'], 'nobody overtakes')
+  t.equal(queue.held, 0)
+})
+
+void t.test('traffic classes take turns', async (t) => {
+  const { served, ask, answer } = turns()
+  for (let i = 0; i < CAPACITY_MIN; i += 1) ask('first')
+  for (const name of ['a1', 'a2', 'a3', 'a4']) ask(name)
+  const b = createTrafficClass('key')
+  ask('b1', { trafficClass: b })
+  ask('b2', { trafficClass: b })
+  ask('c1', { trafficClass: createTrafficClass('key') })
+  await answer(10)
+  t.same(served.slice(CAPACITY_MIN), ['a1', 'b1', 'c1', 'a2', 'b2', 'a3', 'a4'])
+})
+
+void t.test('the room grows while calls are held, and is small again after quiet', async (t) => {
+  const { queue, served, ask, answer } = turns()
+  let answered = 0
+  const taken = (): number => served.length - answered
+  const answerOne = async (): Promise<void> => {
+    answered += 1
+    await answer(1)
+  }
+  for (let i = 0; i < CAPACITY_MIN + CAPACITY_MAX; i += 1) ask('first')
+  t.equal(taken(), CAPACITY_MIN)
+  while (answered < CAPACITY_MIN) await answerOne()
+  t.equal(taken(), CAPACITY_MIN + CAPACITY_MIN / GROWS_AFTER, 'one more for some answers')
+  while (answered < 2 * GROWS_AFTER * CAPACITY_MAX) {
+    ask('next')
+    await answerOne()
+  }
+  t.equal(taken(), CAPACITY_MAX, 'as far as it may')
+  while (taken() > 0) await answerOne()
+  t.equal(queue.held, 0)
+  for (let i = 0; i < CAPACITY_MIN + 1; i += 1) ask('after')
+  t.equal(taken(), CAPACITY_MIN)
+})
+
+void t.test('calls that are refused in their turn keep nobody waiting', async () => {
+  const { served, ask, answer } = turns()
+  for (let i = 0; i < CAPACITY_MIN; i += 1) ask('first')
+  for (let i = 0; i < 10 * CAPACITY_MIN; i += 1) ask('refused', { isRefused: true })
+  ask('last')
+  await answer(1)
+  await eventually('their turns come without another answer', () => served.at(-1) === 'last')
+})
+
+void t.test('a call whose body finds no room is served at once', (t) => {
+  const { queue, served, ask } = turns()
+  for (let i = 0; i < CAPACITY_MIN; i += 1) ask('first')
+  ask('held')
+  ask('large', { request: WITHOUT_ROOM })
+  t.equal(served.at(-1), 'large')
+  t.equal(queue.held, 1)
+  t.end()
+})
+
+void t.test('who floods is dropped and told, and not served', async (t) => {
+  const { queue, scheduler, served, ask, answer } = turns()
+  for (let i = 0; i < CAPACITY_MIN; i += 1) ask('first')
+  const classes = [createTrafficClass('key'), createTrafficClass('key')]
+  for (let i = 0; i < BURST_MAX / 2; i += 1)
+    for (const trafficClass of classes) ask('dropped', { trafficClass })
+  const few = createTrafficClass('key')
+  for (const name of ['few 1', 'few 2']) ask(name, { trafficClass: few })
+  t.equal(scheduler.drop().length, BURST_MAX)
+  t.equal(queue.held, 2, 'those of a traffic class with little stay')
+  await answer(CAPACITY_MIN)
+  t.same(served.slice(CAPACITY_MIN), ['few 1', 'few 2'])
+  ask('next')
+  t.equal(served.at(-1), 'next')
+})
+
+interface Asked {
+  readonly socket: Socket
+  /** The answer's status; 0 before it came. */
+  readonly status: () => number
+}
+
+const userBody = (user: string): string => JSON.stringify({ ...createBody, partner_user_id: user })
+
+/** A gateway whose processor has as much as it has room for and answers nothing yet. */
+async function busyGateway(t: Test, options: RunningOptions = {}) {
+  const gateway = await startGateway(t, {
+    script: silence,
+    partners: twoPartners(),
+    environment: { RATE_LIMIT_PER_ADDRESS: '100000' },
+    ...options,
+  })
+  const send = (bytes: readonly string[]): Asked => {
+    const socket = connect(gateway.port, '127.0.0.1')
+    let text = ''
+    socket.on('error', () => undefined)
+    socket.on('data', (chunk) => (text += chunk.toString('latin1')))
+    for (const part of bytes) socket.write(part)
+    t.teardown(() => socket.destroy())
+    return { socket, status: () => (text === '' ? 0 : statusOf(text)) }
+  }
+  const ask = (user: string, keyId?: string): Asked =>
+    send([bytesOf({ ...createRequest(), body: userBody(user), ...(keyId && { keyId }) })])
+  const first = Array.from({ length: CAPACITY_MIN }, () => ask('first'))
+  await eventually('it has them', () => gateway.standIn.commands.length === CAPACITY_MIN)
+  return { gateway, send, ask, first }
+}
+
+const holds = (gateway: Running, count: number): Promise<boolean> =>
+  eventually(`${count} are held`, async () =>
+    (await gateway.metrics()).includes(`gateway_calls_held ${count}\n`),
+  )
+
+/** The processor answers what it has, and from then on whatever comes. */
+function wake({ standIn, processor }: Running): void {
+  const sent = standIn.commands.flatMap(accept)
+  standIn.script = (command) => [...sent.splice(0), ...accept(command)]
+  processor.submit({ get_balances: {} }, { startedAt: NOW, settle: () => undefined })
+}
+
+/** Bytes, after a collection. */
+function bodiesInMemory(): number {
+  setFlagsFromString('--expose-gc')
+  runInNewContext('gc()')
+  return process.memoryUsage().arrayBuffers
+}
+
+const usersOf = ({ standIn }: Running): (string | undefined)[] =>
+  standIn.commands
+    .slice(CAPACITY_MIN)
+    .flatMap(({ create_intent: intent }) =>
+      intent === null || intent === undefined ? [] : [intent.partner_user_id],
+    )
+
+void t.test('held calls are served whole, keys in turn', async (t) => {
+  const { gateway, ask, send } = await busyGateway(t)
+  const calls: Asked[] = []
+  for (const [user, key] of [['a 1'], ['a 2'], ['b 1', OTHER_KEY_ID]] as const) {
+    calls.push(ask(user, key))
+    await holds(gateway, calls.length)
+  }
+  const inParts = bytesOf({ ...createRequest(), body: userBody('in parts') })
+  calls.push(send([inParts.slice(0, -40), inParts.slice(-40)]))
+  await holds(gateway, calls.length)
+  wake(gateway)
+  await eventually('all are answered', () => calls.every(({ status }) => status() === 201))
+  t.same(usersOf(gateway), ['a 1', 'b 1', 'a 2', 'in parts'])
+})
+
+void t.test('nobody acts for a client who has gone, or was told that it is late', async (t) => {
+  const { gateway, ask, first } = await busyGateway(t, { answerWithinMs: 1_500 })
+  const gone = ask('gone')
+  await holds(gateway, 1)
+  gone.socket.destroy()
+  const late = ask('late')
+  await holds(gateway, 2)
+  await eventually('it is late', () => late.status() === 504)
+  t.ok(first.every(({ status }) => status() === 504))
+  const next = ask('in time')
+  await holds(gateway, 3)
+  wake(gateway)
+  await eventually('it is answered', () => next.status() === 201)
+  t.same(usersOf(gateway), ['in time'])
+  await holds(gateway, 0)
+})
+
+void t.test('the processor is told how much time is left', async (t) => {
+  let now = Date.now()
+  const clock = { now: () => instant(now) }
+  const { gateway, ask } = await busyGateway(t, { clock })
+  const held = ask('held')
+  await holds(gateway, 1)
+  now += 2_000
+  wake(gateway)
+  await eventually('it is answered', () => held.status() === 201)
+  t.same(gateway.standIn.commands[0]?.budget_ms, ANSWER_WITHIN_MS)
+  t.same(gateway.standIn.commands.at(-1)?.budget_ms, ANSWER_WITHIN_MS - 2_000)
+})
+
+void t.test('a flood is refused with all that are held, nothing of which is used up', async (t) => {
+  let standsAt: number | undefined = Date.now()
+  const clock = { now: () => instant(standsAt ?? Date.now()) }
+  const { gateway, ask, first } = await busyGateway(t, { clock })
+  const held = Array.from({ length: BURST_MAX - CAPACITY_MIN }, () => ask('held'))
+  await holds(gateway, held.length)
+  t.ok(held.every(({ status }) => status() === 0))
+  const over = ask('one too many')
+  await holds(gateway, 0)
+  standsAt = undefined
+  await eventually('all are told', () => [...held, over].every(({ status }) => status() === 503))
+  t.match(await gateway.metrics(), `{limit="load_shedder"} ${held.length + 1}\n`)
+  wake(gateway)
+  await eventually('the others are served', () => first.every(({ status }) => status() === 201))
+  t.same(usersOf(gateway), [])
+})
+
+void t.test('one partner floods, and another one is served', async (t) => {
+  const standsAt = Date.now()
+  const clock = { now: () => instant(standsAt) }
+  const { gateway, ask } = await busyGateway(t, { clock })
+  const early = ask('early', OTHER_KEY_ID)
+  await holds(gateway, 1)
+  for (let i = CAPACITY_MIN + 1; i < BURST_MAX; i += 1) ask('flood')
+  await holds(gateway, BURST_MAX - CAPACITY_MIN)
+  ask('one too many')
+  await holds(gateway, 1)
+  const late = ask('late', OTHER_KEY_ID)
+  await holds(gateway, 2)
+  wake(gateway)
+  await eventually('both are answered', () => [early, late].every((one) => one.status() === 201))
+  t.same(usersOf(gateway), ['early', 'late'])
+})
+
+void t.test('strangers do not wait in the line', async (t) => {
+  const { gateway, ask, send } = await busyGateway(t)
+  const unknownKeys = [
+    ask('unknown key', 'nobody_sandbox_2026q4'),
+    send([bytesOf({ ...createRequest(), unsigned: true })]),
+    send([bytesOf({ ...createRequest(), unsigned: true, headers: { Authorization: 'Bearer x' } })]),
+  ]
+  await eventually('all are told', () => unknownKeys.every(({ status }) => status() === 401))
+  await holds(gateway, 0)
+})
+
+void t.test('the body of a client who has gone is not kept', async (t) => {
+  const { gateway, send } = await busyGateway(t)
+  const body = JSON.stringify({ reference: 'x'.repeat(500_000) })
+  const before = bodiesInMemory()
+  const rounds = 3
+  const each = 40
+  for (let round = 1; round <= rounds; round += 1) {
+    const calls = Array.from({ length: each }, () =>
+      send([bytesOf({ method: 'POST', path: '/v1/payouts', body })]),
+    )
+    await holds(gateway, round * each)
+    for (const { socket } of calls) socket.destroy()
+  }
+  await eventually('they are gone', () => bodiesInMemory() - before < each * body.length)
+})
+
+void t.test('the longest ones that are held leave in messages that gRPC takes', async (t) => {
+  const { gateway, send } = await busyGateway(t)
+  const body = JSON.stringify({ ...payoutBody, metadata: largestMetadata('🙂') })
+  const calls = Array.from({ length: 50 }, (_, i) => {
+    const headers = { 'Idempotency-Key': `key ${i}` }
+    return send([bytesOf({ method: 'POST', path: '/v1/payouts', body, headers })])
+  })
+  await holds(gateway, calls.length)
+  wake(gateway)
+  await eventually('all are answered', () => calls.every(({ status }) => status() !== 0))
+  t.ok(calls.every(({ status }) => status() === 202))
+})
+
+void t.test('who is held when the processor goes is told so, too', async (t) => {
+  const { gateway, ask } = await busyGateway(t)
+  const held = Array.from({ length: 3 * CAPACITY_MIN }, () => ask('held'))
+  await holds(gateway, held.length)
+  gateway.standIn.crash()
+  await eventually('all are told', () => held.every(({ status }) => status() === 503))
+})

@@ -1,0 +1,210 @@
+/**
+ * A request's way: answers, deadlines, bugs, clients that leave, and the end of the server.
+ */
+import { connect } from 'node:net'
+import t from 'tap'
+import { eventually } from '../support/eventually.js'
+import {
+  BODY_MAX,
+  bodyIn,
+  chunked,
+  createEchoServer,
+  head,
+  later,
+  startEcho,
+  statusesIn,
+} from './echo_server.js'
+import { roundTrip } from './signing_partner.js'
+
+void t.test('a body that stops coming is 504, one that never comes too', async (t) => {
+  const port = await startEcho(t, 100)
+  for (const sent of ['', 'ab']) {
+    const { text, closed } = await roundTrip(
+      port,
+      `${head('POST /', 'Content-Length: 5')}${sent}`,
+      2_000,
+    )
+    t.same(statusesIn(text), ['504'])
+    t.ok(closed)
+  }
+})
+
+void t.test('a service that never answers is answered for', async (t) => {
+  const port = await startEcho(t, 100)
+  const { text } = await roundTrip(port, head('GET /never'), 1_000)
+  t.same(statusesIn(text), ['504'])
+  t.match(bodyIn(text), { error: { code: 'timeout' } })
+})
+
+void t.test('a service that throws is a 500 and the next request is served', async (t) => {
+  const port = await startEcho(t)
+  for (const bytes of [head('GET /throw'), `${head('POST /throw', 'Content-Length: 2')}{}`]) {
+    const { text } = await roundTrip(port, bytes, 100)
+    t.same(statusesIn(text), ['500'])
+    t.match(bodyIn(text), { error: { code: 'internal_error' } })
+    t.notMatch(text, 'a bug', 'nothing of the exception is told')
+  }
+  const { text } = await roundTrip(port, head('GET /', 'Connection: close'))
+  t.same(statusesIn(text), ['200'])
+})
+
+void t.test('clients that leave at any byte, or while they wait, harm nobody', async (t) => {
+  const port = await startEcho(t)
+  const bytes = `${head('POST /later', 'Content-Length: 5')}hello`
+  for (let length = 1; length <= bytes.length; length++) {
+    await new Promise<void>((resolve) => {
+      const socket = connect(port, '127.0.0.1', () => {
+        socket.write(bytes.slice(0, length), () => {
+          socket.resetAndDestroy()
+          resolve()
+        })
+      })
+      socket.on('error', () => undefined)
+    })
+  }
+  later.length = 0
+  const impatient = connect(port, '127.0.0.1', () => impatient.write(bytes))
+  await eventually('a whole request arrived', () => later.length > 0)
+  impatient.resetAndDestroy()
+
+  let patient: string | undefined
+  void roundTrip(port, bytes, 100).then(({ text }) => (patient = text))
+  await eventually('the one that stayed has its answer', () => {
+    for (const respond of later) respond()
+    return patient !== undefined
+  })
+  t.same(statusesIn(patient ?? ''), ['200'])
+  t.ok(later.length >= 2, 'the one that left had arrived too')
+})
+
+void t.test('requests in one packet are answered in order, or the connection ends', async (t) => {
+  const port = await startEcho(t)
+  const three = ['/a', '/b', '/c'].map((path) => head(`GET ${path}`)).join('')
+  const { text } = await roundTrip(port, three)
+  const paths = [...text.matchAll(/"path":"([^"]+)"/g)].map(([, path]) => path)
+  t.same(paths, ['/a', '/b', '/c'])
+
+  const ahead = roundTrip(port, `${head('GET /later')}${head('GET /b')}`)
+  await eventually('the first one waits', () => later.length === 1)
+  later[0]?.()
+  const answered = [...(await ahead).text.matchAll(/"path":"([^"]+)"/g)].map(([, path]) => path)
+  t.ok(
+    answered.length === 0 || answered[0] === '/later',
+    'the second is never answered in the place of the first',
+  )
+})
+
+/** Each part is sent when the one before is answered. */
+async function answersTo(port: number, parts: readonly string[]): Promise<string[]> {
+  const socket = connect(port, '127.0.0.1')
+  let text = ''
+  socket.on('error', () => undefined)
+  socket.on('data', (chunk) => (text += chunk.toString('latin1')))
+  const answers = (): string[] => text.split('HTTP/1.1 ').slice(1)
+  for (const [index, part] of parts.entries()) {
+    socket.write(part)
+    await eventually('an answer', () => answers().length > index)
+  }
+  socket.destroy()
+  return answers()
+}
+
+void t.test('turned away: the body is dropped, the connection goes on', async (t) => {
+  const port = await startEcho(t)
+  const smuggled = head('GET /smuggled')
+  const away = head('POST /away', `Content-Length: ${smuggled.length}`)
+  for (const parts of [
+    [away, smuggled + head('GET /next')],
+    [away + smuggled.slice(0, 20), smuggled.slice(20) + head('GET /next')],
+    [away + smuggled, head('GET /next')],
+    [head('GET /away'), head('GET /next')],
+  ]) {
+    const [first, second, ...more] = await answersTo(port, parts)
+    t.match(first, /^429 /)
+    t.match(second, /^200 [^]*"path":"\/next"/)
+    t.same(more, [])
+  }
+})
+
+void t.test(
+  'a HEAD is answered with the length of a body, and its connection goes on',
+  async (t) => {
+    const port = await startEcho(t)
+    const paths = ['/a', '/away']
+    const heads = await answersTo(
+      port,
+      paths.flatMap((path) => [head(`HEAD ${path}`), head(`GET ${path}`)]),
+    )
+    for (const [index, status] of ['200', '200', '429', '429'].entries()) {
+      const [fields = '', body] = (heads[index] ?? '').split('\r\n\r\n')
+      t.equal(fields.slice(0, 3), status)
+      t.equal(fields.match(/content-length/gi)?.length, 1)
+      if (index % 2 === 0) t.equal(body, '')
+      else t.match(fields, `Content-Length: ${String(body?.length)}`)
+    }
+  },
+)
+
+void t.test('turned away later: a body that comes meanwhile is dropped as well', async (t) => {
+  const port = await startEcho(t)
+  const smuggled = head('GET /smuggled')
+  const away = head('POST /away_later', `Content-Length: ${smuggled.length}`)
+  for (const split of [0, 20, smuggled.length]) {
+    later.length = 0
+    const socket = connect(port, '127.0.0.1').setNoDelay()
+    let text = ''
+    socket.on('data', (chunk) => (text += chunk.toString()))
+    socket.write(away + smuggled.slice(0, split))
+    await eventually('the head arrived', () => later.length === 1)
+    socket.write(smuggled.slice(split))
+    await eventually('the body arrived', () => socket.bytesWritten >= away.length + smuggled.length)
+    t.equal(text, '')
+    later[0]?.()
+    await eventually('it is refused', () => text.endsWith('}'))
+    socket.write(head('GET /next'))
+    await eventually('the next is answered', () => text.includes('"path":"/next"'))
+    t.same(text.match(/HTTP\/1\.1 [0-9]{3}/g), ['HTTP/1.1 429', 'HTTP/1.1 200'])
+    socket.destroy()
+  }
+})
+
+void t.test('turned away later: a client that has left, or never hears of it', async (t) => {
+  const port = await startEcho(t, 200)
+  const gone = connect(port, '127.0.0.1', () => gone.write(head('GET /away_later')))
+  await eventually('it arrived', () => later.length === 1)
+  gone.resetAndDestroy()
+  const { text } = await roundTrip(port, head('GET /away_later'), 2_000)
+  t.same(statusesIn(text), ['504'], 'nobody is forgotten')
+  for (const refuse of later) refuse()
+})
+
+void t.test('turned away: chunks are read first, a body above its cap is a 413', async (t) => {
+  const port = await startEcho(t)
+  const inChunks = head('POST /away', 'Transfer-Encoding: chunked') + chunked('abc')
+  const read = await roundTrip(port, inChunks)
+  t.same(statusesIn(read.text), ['429'])
+  t.ok(read.closed)
+  const large = head('POST /away', `Content-Length: ${BODY_MAX + 1}`) + 'x'.repeat(BODY_MAX + 1)
+  t.same(statusesIn((await roundTrip(port, large)).text), ['413'])
+})
+
+void t.test('stopping: open requests finish, new connections are refused', async (t) => {
+  const server = createEchoServer(5_000)
+  later.length = 0
+  const port = await server.listen('127.0.0.1', 0)
+  const open = roundTrip(port, head('GET /later'), 2_000)
+  const away = roundTrip(port, head('GET /away_later'), 2_000)
+  await eventually('two requests are open', () => later.length === 2)
+  const closing = server.close(3_600_000)
+  const refused = await roundTrip(port, head('GET /'))
+  t.same(statusesIn(refused.text), [])
+  for (const respond of later) respond()
+  await closing
+  for (const [one, status] of [
+    [await open, '200'],
+    [await away, '429'],
+  ] as const) {
+    t.same(statusesIn(one.text), [status])
+    t.ok(one.closed)
+  }
+})

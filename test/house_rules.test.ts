@@ -1,0 +1,259 @@
+/**
+ * How the code is laid out, as rules that are checked.
+ *
+ * Owns: rules about files, imports and adapters. Does not own: what the compiler, the linter and
+ * the formatter check.
+ *
+ * - Every rule has a sample here that breaks it: a rule that finds nothing is no rule.
+ */
+import { readdirSync, readFileSync } from 'node:fs'
+import { dirname, join, normalize } from 'node:path'
+import t from 'tap'
+import { projectRoot } from '../src/base/protos.js'
+
+const WIDTH_MAX = 100
+const BASE = 'src/base'
+const DATABASE = 'src/store/database.ts'
+const CHECKPOINTS = 'src/store/checkpoints.ts'
+
+/**
+ * Who may import whom. A module is a folder or one file of it; the longest name
+ * that fits a path is its module. Data flows one way: gateway, processor and webhook pool share
+ * contracts, never code of each other, and pure rules know nobody who does I/O.
+ */
+const MODULES: Readonly<Record<string, readonly string[]>> = {
+  [BASE]: [],
+  'src/money': [BASE],
+  'src/auth': [BASE],
+  'src/qr': [BASE],
+  'src/quotes': [BASE, 'src/money'],
+  'src/limits': [BASE, 'src/money', 'src/qr'],
+  'src/ledger': [BASE, 'src/money'],
+  actors: [BASE, 'src/money', 'src/ledger'],
+  'actors/intent': [BASE, 'src/money', 'src/ledger', 'src/qr', 'src/quotes', 'actors'],
+  'actors/payout': [BASE, 'src/money', 'src/ledger', 'actors'],
+  'actors/webhook': [BASE, 'src/auth', 'src/bus', DATABASE, 'protos/types'],
+  'src/bus': [BASE],
+  'src/rails': [BASE, 'protos/types'],
+  'src/rails/sandbox': [BASE, 'src/rails', DATABASE, 'protos/types'],
+  [DATABASE]: [BASE, CHECKPOINTS],
+  [CHECKPOINTS]: [],
+  'src/store': [BASE, DATABASE],
+  'src/processor': [
+    ...[BASE, 'src/money', 'src/auth', 'src/qr', 'src/quotes', 'src/limits', 'src/ledger'],
+    ...['actors', 'actors/intent', 'actors/payout'],
+    ...['src/bus', 'src/rails', 'src/store', DATABASE, 'protos/types'],
+  ],
+  gateway: [BASE, 'src/money', 'src/auth', 'protos/types'],
+  'src/supervisor': [BASE, 'src/bus', DATABASE, 'protos/types'],
+  'src/client': [],
+  'src/reconciliation': [BASE, 'src/money', DATABASE],
+  'src/operations': [
+    ...[BASE, 'src/money', 'src/auth', 'src/qr'],
+    ...['src/client', 'src/supervisor', 'src/reconciliation', 'protos/types'],
+  ],
+  'src/audit': [BASE, DATABASE],
+  'protos/types': [],
+}
+
+/** Drivers and engines, each behind its adapters, so that it can be replaced there. */
+const ADAPTERS: Readonly<Record<string, readonly string[]>> = {
+  'uWebSockets.js': ['gateway/http/server.ts', 'gateway/http/request_context.ts'],
+  nats: ['src/bus/nats.ts'],
+  sqlite3: [DATABASE, 'src/supervisor/data_folder.ts'],
+  xstate: ['actors/'],
+}
+
+/** The client stands alone, so it has defaults of its own for what callers may pass in. */
+const CLIENT_SOURCES = ['client', 'connection', 'webhooks'].map((name) => `src/client/${name}.ts`)
+
+/** Time, randomness and the environment, each with its readers; everybody else is given them. */
+const SOURCES: readonly (readonly [pattern: RegExp, adapters: readonly string[]])[] = [
+  [/\bDate\.now\b|\bnew Date\(\)/, ['src/base/clock.ts', ...CLIENT_SOURCES]],
+  [/\bMath\.random\b/, ['src/base/random.ts', ...CLIENT_SOURCES]],
+  [/\bprocess\.env\b/, ['src/base/settings.ts', 'src/supervisor/environment.ts']],
+]
+
+/** Spelled in two parts, so that this file keeps its own rule. */
+const MARKS = new RegExp(
+  ['TO' + 'DO', 'FIX' + 'ME', 'X' + 'XX', 'HA' + 'CK'].map((mark) => `\\b${mark}\\b`).join('|') +
+    ['@ts-' + 'ignore', 'eslint-' + 'disable'].map((mark) => `|${mark}`).join('') +
+    ['parse' + 'Float\\('].map((mark) => `|\\b${mark}`).join(''),
+)
+
+interface File {
+  /** From the project's root. */
+  readonly path: string
+  readonly text: string
+}
+type Rule = (file: File) => readonly string[]
+
+const isSource = (path: string): boolean => !path.startsWith('test/')
+const linesWhere = ({ text }: File, breaks: (line: string) => boolean): string[] =>
+  text.split('\n').flatMap((line, i) => (breaks(line) ? [`line ${i + 1}: ${line.trim()}`] : []))
+
+/** Generated names make long imports that nothing can wrap. */
+const narrow: Rule = (file) =>
+  linesWhere(file, (line) => line.length > WIDTH_MAX && !/^import .* from '.*'$/.test(line))
+
+const unmarked: Rule = (file) => linesWhere(file, (line) => MARKS.test(line))
+
+const introduced: Rule = ({ path, text }) =>
+  isSource(path) && !text.startsWith('/**') ? ['it does not open with what it owns'] : []
+
+const takesItsSources: Rule = (file) =>
+  isSource(file.path)
+    ? SOURCES.flatMap(([pattern, adapters]) =>
+        adapters.includes(file.path) ? [] : linesWhere(file, (line) => pattern.test(line)),
+      )
+    : []
+
+const inwards: Rule = ({ path, text }) => {
+  const module = moduleOf(path)
+  if (!isSource(path) || module === undefined) return []
+  return importsOf(text)
+    .filter((name) => name.startsWith('.'))
+    .map((name) => normalize(join(dirname(path), name)).replace(/\.js$/, '.ts'))
+    .filter((target) => !mayImport(module, target))
+    .map((target) => `${module} may not import ${target}`)
+}
+
+const throughAdapters: Rule = ({ path, text }) =>
+  isSource(path)
+    ? importsOf(text)
+        .filter((name) => !(ADAPTERS[name] ?? [path]).some((adapter) => path.startsWith(adapter)))
+        .map((name) => `${name} is imported by its adapters only`)
+    : []
+
+function mayImport(module: string, target: string): boolean {
+  const other = moduleOf(target)
+  return other !== undefined && (other === module || (MODULES[module] ?? []).includes(other))
+}
+
+function moduleOf(path: string): string | undefined {
+  return Object.keys(MODULES)
+    .filter((module) => path === module || path.startsWith(`${module}/`))
+    .sort((one, other) => other.length - one.length)[0]
+}
+
+function importsOf(text: string): string[] {
+  const named = [...text.matchAll(/^(?:import|export|\})[^'\n]* from '([^']+)'/gm)]
+  const bare = [...text.matchAll(/^import '([^']+)'/gm)]
+  const late = [...text.matchAll(/\bimport\('([^']+)'\)/g)]
+  return [...named, ...bare, ...late].map(([, name = '']) => name)
+}
+
+interface Sample {
+  readonly breaks: readonly File[]
+  readonly keeps: readonly File[]
+}
+
+const file = (path: string, ...lines: string[]): File => ({ path, text: lines.join('\n') })
+
+const RULES: Readonly<Record<string, { rule: Rule; sample: Sample }>> = {
+  'lines are at most 100 columns wide': {
+    rule: narrow,
+    sample: {
+      breaks: [file('src/a.ts', `const a = '${'x'.repeat(100)}'`)],
+      keeps: [
+        file('src/a.ts', 'x'.repeat(100)),
+        file('src/a.ts', `import { A } from '${'x'.repeat(100)}'`),
+      ],
+    },
+  },
+  'nothing is left to do, nothing is silenced': {
+    rule: unmarked,
+    sample: {
+      breaks: [
+        file('src/a.ts', '// TO' + 'DO later'),
+        file('src/a.ts', '// eslint-' + 'disable-next-line'),
+        file('test/a.ts', '// @ts-' + 'ignore'),
+        file('src/a.ts', 'const amount = parse' + 'Float(text)'),
+      ],
+      keeps: [file('src/a.ts', '// what is left to the reader')],
+    },
+  },
+  'a source file opens with what it owns': {
+    rule: introduced,
+    sample: {
+      breaks: [file('src/a.ts', "import { a } from './b.js'")],
+      keeps: [file('src/a.ts', '/** Owns a. */'), file('test/a.test.ts', "import t from 'tap'")],
+    },
+  },
+  'time, randomness and the environment are given': {
+    rule: takesItsSources,
+    sample: {
+      breaks: [
+        file('src/store/a.ts', 'const now = Date.now()'),
+        file('gateway/a.ts', 'const now = new Date()'),
+        file('actors/a.ts', 'const jitter = Math.random()'),
+        file('src/base/clock.ts', 'const port = process.env'),
+      ],
+      keeps: [
+        file('src/base/clock.ts', 'const now = Date.now()'),
+        file('src/store/a.ts', 'const at = new Date(given)'),
+        file('test/a.test.ts', 'const now = Date.now()'),
+      ],
+    },
+  },
+  'imports point inwards': {
+    rule: inwards,
+    sample: {
+      breaks: [
+        file('src/money/a.ts', "import { a } from '../store/store.js'"),
+        file('gateway/routes/a.ts', "import type { A } from '../../src/processor/a.js'"),
+        file('actors/webhook/a.ts', "import { a } from '../../src/store/store.js'"),
+        file('src/rails/client.ts', "import { a } from './sandbox/bank.js'"),
+        file('src/qr/a.ts', 'import {', '  a,', "} from '../ledger/plans.js'"),
+        file('src/base/a.ts', "const a = await import('../money/money.js')"),
+        file('src/operations/a.ts', "import { a } from '../../test/support/stack.js'"),
+        file('src/base/a.ts', "export { a } from '../money/money.js'"),
+      ],
+      keeps: [
+        file('src/processor/a.ts', "import { a } from '../../actors/intent/machine.js'"),
+        file('actors/webhook/a.ts', "import { a } from '../../src/store/database.js'"),
+        file('src/money/a.ts', "import { a } from './b.js'"),
+      ],
+    },
+  },
+  'a driver is imported in its adapters only': {
+    rule: throughAdapters,
+    sample: {
+      breaks: [
+        file('gateway/app.ts', "import uWS from 'uWebSockets.js'"),
+        file('src/processor/relay.ts', "import { connect } from 'nats'"),
+        file('src/store/store.ts', "import sqlite from 'sqlite3'"),
+        file('src/processor/a.ts', "import { createActor } from 'xstate'"),
+      ],
+      keeps: [
+        file('gateway/http/server.ts', "import uWS from 'uWebSockets.js'"),
+        file('src/processor/main.ts', "import { Registry } from 'prom-client'"),
+      ],
+    },
+  },
+}
+
+const files = ['src', 'actors', 'gateway', 'test'].flatMap((folder) =>
+  readdirSync(join(projectRoot(), folder), { recursive: true, encoding: 'utf8' })
+    .filter((name) => name.endsWith('.ts'))
+    .map((name) => join(folder, name))
+    .map((path) => ({ path, text: readFileSync(join(projectRoot(), path), 'utf8') })),
+)
+
+t.ok(files.length > 50, 'there are files to look at')
+t.strictSame(
+  files
+    .filter(({ path }) => isSource(path) && moduleOf(path) === undefined)
+    .map(({ path }) => path),
+  [],
+  'every source file is in a module',
+)
+
+for (const [name, { rule, sample }] of Object.entries(RULES)) {
+  t.test(name, async (t) => {
+    for (const broken of sample.breaks) t.not(rule(broken).length, 0, `found: ${broken.text}`)
+    for (const kept of sample.keeps) t.strictSame(rule(kept), [], `kept: ${kept.text}`)
+    const faults = files.flatMap((one) => rule(one).map((fault) => `${one.path}: ${fault}`))
+    t.strictSame(faults, [])
+  })
+}

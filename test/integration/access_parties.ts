@@ -1,0 +1,231 @@
+/**
+ * Who stands before the door: partners in both environments and what they own, on a real stack.
+ *
+ * Owns: making them, signing and sending as they do. Does not own: what must come of it (the tests
+ * of the door).
+ */
+import { randomBytes } from 'node:crypto'
+import { writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import type { Test } from 'tap'
+import { Client } from 'undici'
+import { ENDPOINTS_PER_TENANT_MAX } from '../../src/base/constants.js'
+import type { Environment } from '../../src/base/ids.js'
+import { operatorsOf, type Key, type Operators } from '../support/operators.js'
+import { tempFolder } from '../support/temp_folder.js'
+import { partnerOf, type Answer, type Partner } from '../support/partner.js'
+import { payByQr, untilStatus } from '../support/payments.js'
+import { anIntent, aPayout, promptPayQr } from '../support/requests.js'
+import { startStack, type RunningStack } from '../support/stack.js'
+
+/** Canonical name first, then a legacy one. */
+export const HOSTS = {
+  sandbox: ['sandbox.example', 'sandbox.legacy.example'],
+  production: ['api.example', 'api.legacy.example'],
+} as const
+
+export const MASTER_KEY = Buffer.alloc(32, 7)
+
+/** Pairs, so that a header can come twice. */
+export type Headers = readonly (readonly [name: string, value: string])[]
+
+export interface AccessRequest {
+  readonly method: string
+  /** As it goes into the request line, with its query if any. */
+  readonly path: string
+  readonly headers: Headers
+  readonly host: string
+  readonly body?: string
+}
+
+export interface AccessResponse {
+  readonly status: number
+  readonly code: string
+  readonly text: string
+  readonly headers: Readonly<Record<string, unknown>>
+  readonly body: unknown
+  /** All that was answered but what differs between any two answers. */
+  readonly comparable: string
+}
+
+/** A partner in one environment. */
+export interface Party {
+  readonly name: string
+  readonly environment: Environment
+  readonly key: Key
+  readonly host: string
+  readonly client: Partner
+}
+
+export interface AccessHarness {
+  readonly stack: RunningStack
+  readonly operators: Operators
+  /** Sends the path as it is: nothing resolves its dots or decodes it. */
+  send(request: AccessRequest): Promise<AccessResponse>
+  party(name: string, environment: Environment, key: Key): Party
+}
+
+export async function openAccess(
+  t: Test,
+  settings: Record<string, string> = {},
+): Promise<AccessHarness> {
+  const masterKeyFile = join(tempFolder(t), 'master.key')
+  writeFileSync(masterKeyFile, `k1:${MASTER_KEY.toString('hex')}\n`, { mode: 0o600 })
+  const stack = await startStack({
+    settings: {
+      SANDBOX_HOSTS: HOSTS.sandbox.join(),
+      PRODUCTION_HOSTS: HOSTS.production.join(),
+      ALLOW_SANDBOX_RAIL_IN_PRODUCTION: 'yes',
+      MASTER_KEY_FILE: masterKeyFile,
+      WEBHOOK_ALLOW_PRIVATE: 'false',
+      RAIL_DELAY_MS: '10',
+      RATE_LIMIT: 'off',
+      ...settings,
+    },
+  })
+  t.teardown(() => stack.stop())
+  const operators = operatorsOf(stack.sandbox)
+  t.teardown(() => operators.close())
+  const connection = new Client(stack.baseUrl)
+  t.teardown(() => connection.destroy())
+  return {
+    stack,
+    operators,
+    send: (request) => sendOver(connection, request),
+    party: (name, environment, key) => {
+      const host = HOSTS[environment][0]
+      return { name, environment, key, host, client: partnerOf(stack.sandbox, { ...key, host }) }
+    },
+  }
+}
+
+export async function sendOver(
+  connection: Client,
+  request: AccessRequest,
+): Promise<AccessResponse> {
+  const { method, path, headers, host, body } = request
+  const answer = await connection.request({
+    method,
+    path,
+    headers: ['host', host, ...headers.flat()],
+    body: body ?? null,
+  })
+  const text = await answer.body.text()
+  const { date: _, 'x-request-id': __, 'idempotency-key': ___, ...same } = answer.headers
+  const parsed = JSON.parse(text) as { error?: { code?: string } }
+  const anonymous = text.replace(/req_[0-9A-Z]{26}/, 'req')
+  return {
+    status: answer.statusCode,
+    code: parsed.error?.code ?? '',
+    text,
+    headers: answer.headers,
+    body: parsed,
+    comparable: `${answer.statusCode} ${JSON.stringify(same)} ${anonymous}`,
+  }
+}
+
+export const newKey = (): string => randomBytes(16).toString('hex')
+
+/** What a path can name. */
+export type SubjectKind =
+  | 'created intent'
+  | 'scanned intent'
+  | 'captured intent'
+  | 'open payout'
+  | 'beneficiary'
+  | 'webhook endpoint'
+  | 'event'
+
+export interface Subject {
+  readonly id: string
+  /** The three are of an intent, else empty. Each intent has a user of its own. */
+  readonly user: string
+  readonly sessionToken: string
+  readonly receiptToken: string
+}
+
+export const NO_SUBJECT: Subject = { id: '', user: '', sessionToken: '', receiptToken: '' }
+
+export const SCAN = { qr_payload: promptPayQr(), local_amount_minor_units: '36000' }
+
+/** An account at which payouts stay on their way. */
+const OPEN_ACCOUNT = '9990000008'
+
+/** What is read of answers, each from where it is. */
+interface Body {
+  readonly id: string
+  readonly intent_id: string
+  readonly session_token: string
+  readonly receipt_token: string
+  readonly data: readonly { readonly id: string; readonly event?: { readonly id: string } }[]
+}
+
+async function bodyOf(answer: Promise<Answer>): Promise<Body> {
+  const { status, text, body } = await answer
+  if (status >= 300) throw new Error(`${status} ${text}`)
+  return body as Body
+}
+
+export async function makeSubject(party: Party, kind: SubjectKind): Promise<Subject> {
+  const post = (path: string, body: unknown) => {
+    const headers = { 'Idempotency-Key': newKey() }
+    return bodyOf(party.client.request('POST', path, body, { headers }))
+  }
+  const made = (id: string): Subject => ({ ...NO_SUBJECT, id })
+  switch (kind) {
+    case 'open payout': {
+      const { amount, currency, reference, ...given } = aPayout({ amount: '125000' })
+      const beneficiary = { ...given.beneficiary, account_number: OPEN_ACCOUNT }
+      return made((await post('/v1/payouts', { amount, currency, reference, beneficiary })).id)
+    }
+    case 'beneficiary':
+      return made((await post('/v1/beneficiaries', aPayout().beneficiary)).id)
+    case 'webhook endpoint':
+      await makeRoom(party)
+      return made((await post('/v1/webhook_endpoints', { url: 'https://shop.example/hook' })).id)
+    case 'event': {
+      await makeSubject(party, 'open payout')
+      const [first] = await listed(party, '/v1/events?limit=1')
+      return made(first?.event?.id ?? 'none')
+    }
+    default:
+      return makeIntent(party, kind)
+  }
+}
+
+const listed = async ({ client }: Party, path: string): Promise<Body['data']> =>
+  (await bodyOf(client.request('GET', path))).data
+
+/** A partner has room for a few endpoints only; those of earlier cases have served. */
+async function makeRoom(party: Party): Promise<void> {
+  const path = '/v1/webhook_endpoints'
+  const endpoints = await listed(party, path)
+  if (endpoints.length < ENDPOINTS_PER_TENANT_MAX - 4) return
+  for (const { id } of endpoints) await bodyOf(party.client.request('DELETE', `${path}/${id}`))
+}
+
+type IntentKind = Extract<SubjectKind, `${string} intent`>
+
+async function makeIntent({ client }: Party, kind: IntentKind): Promise<Subject> {
+  const user = `user ${newKey()}`
+  const { id, token } =
+    kind === 'captured intent'
+      ? await payByQr(client, newKey(), { partner_user_id: user })
+      : await createdIntent(client, user)
+  const path = `/v1/payment_intents/${id}`
+  if (kind === 'captured intent') await untilStatus(client, path, 'captured')
+  if (kind === 'scanned intent') {
+    await bodyOf(client.session(token).request('POST', `${path}/scan`, SCAN))
+  }
+  const { receipt_token } = await bodyOf(client.request('POST', `${path}/receipt_token`))
+  return { id, user, sessionToken: token, receiptToken: receipt_token }
+}
+
+async function createdIntent(
+  client: Partner,
+  user: string,
+): Promise<{ id: string; token: string }> {
+  const request = { ...anIntent(), partner_user_id: user }
+  const created = await bodyOf(client.request('POST', '/v1/payment_intents', request))
+  return { id: created.intent_id, token: created.session_token }
+}

@@ -1,0 +1,59 @@
+/**
+ * What fast-check draws, and the operation a draw means in the state it meets.
+ *
+ * A draw names its intent by its age and its amount by its meaning ("what is left of the day"), so
+ * that it hits the edges whatever came before, and still means something while fast-check takes
+ * commands away to shrink.
+ */
+import fc from 'fast-check'
+import type { Model, ModelIntent } from './model.js'
+import type { Caller, Operation } from './operations.js'
+
+export interface Generated {
+  /** Null: it means nothing in this state. */
+  resolve(model: Model): Operation | null
+  toString(): string
+}
+
+export function generate<Values extends object>(
+  kind: string,
+  values: fc.Arbitrary<Values>,
+  resolve: (values: Values, model: Model) => Operation | null,
+): fc.Arbitrary<Generated> {
+  return values.map((generated) => ({
+    resolve: (model) => resolve(generated, model),
+    toString: () => `${kind} ${fc.stringify(generated)}`,
+  }))
+}
+
+/** Of the youngest intents; 0 is the last one. */
+export const pick = fc.nat(2)
+export const picked = (
+  { intents }: { readonly intents: readonly ModelIntent[] },
+  age: number,
+): ModelIntent | undefined => intents.at(-1 - (age % Math.max(intents.length, 1)))
+
+/** Not at an end of the range: fast-check likes ends. */
+export const seldom = (times: number): fc.Arbitrary<boolean> =>
+  fc.nat(times).map((generated) => generated === Math.ceil(times / 2))
+export const callers: fc.Arbitrary<Caller> = seldom(30).map((is) => (is ? 'stranger' : 'owner'))
+export const keys = fc.option(fc.constantFrom('a', 'b'), { nil: null })
+
+/** An operation on an intent that there is: mostly on one where it is likely to do something. */
+export function onIntent<Values extends object>(
+  kind: string,
+  values: fc.Arbitrary<Values>,
+  resolve: (values: Values, intent: ModelIntent, model: Model) => Operation | null,
+  isLikely: (intent: ModelIntent) => boolean = () => true,
+): fc.Arbitrary<Generated> {
+  const all = fc.record({ age: pick, blind: seldom(4), values })
+  return generate(kind, all, ({ age, blind, values }, model) => {
+    const likely = blind ? [] : model.intents.filter(isLikely)
+    const intent = picked(likely.length > 0 ? { intents: likely } : model, age)
+    return intent === undefined ? null : resolve(values, intent, model)
+  })
+}
+
+/** One of the tokens that an intent was given. */
+export const tokenOf = ({ jtis }: ModelIntent, token: number): string =>
+  jtis[token % jtis.length] ?? ''

@@ -1,0 +1,143 @@
+/**
+ * One life under test: the system and the model side by side, in step.
+ *
+ * Owns: running operations in both. Does not own: which operations (generators), what is compared
+ * (comparisons), the books at the end (final_audit).
+ *
+ * - Every life has a tenant of its own in a world it shares, so lives need not be told apart by
+ *   hand.
+ * - After each group: answers, events, orders, balances, discrepancies and the intents it touched
+ *   are equal.
+ */
+import assert from 'node:assert/strict'
+import { instant } from '../../src/base/clock.js'
+import { tenantOf, type PartnerId, type TenantId } from '../../src/base/ids.js'
+import type { Answer } from '../../src/processor/cycle/answer.js'
+import type { RailInstruction } from '../../src/rails/rail.js'
+import type { StoredEvent } from '../../src/store/store.js'
+import {
+  compareAnswer,
+  compareBalances,
+  compareEvents,
+  compareIntent,
+  compareMismatches,
+  compareInstructions,
+} from './comparisons.js'
+import { oracle } from './oracle.js'
+import { emptyModel, type Expectation, type Model, type ModelIntent } from './model.js'
+import type { Operation, SimpleOperation } from './operations.js'
+import type { SharedWorld } from './shared_world.js'
+import { commandOf } from './system_commands.js'
+import { openTenant, type Start } from './tenant.js'
+
+export interface Harness {
+  readonly model: Model
+  readonly tenant: TenantId
+  /** All that this life told and sent. */
+  readonly log: { readonly events: StoredEvent[]; readonly instructions: RailInstruction[] }
+  readonly shared: SharedWorld
+  readonly rebuilt: boolean
+}
+
+let runs = 0
+
+/** @param rebuilt from SQLite before every group */
+export async function openHarness(
+  shared: SharedWorld,
+  start: Start,
+  rebuilt = false,
+): Promise<Harness> {
+  const { world } = shared
+  runs += 1
+  const partner = `life${runs}` as PartnerId
+  const tenant = tenantOf(partner, 'sandbox')
+  const model = emptyModel(start.at, start.prefund)
+  await shared.begin(tenant)
+  world.clock.set(start.at)
+  world.setRail(true)
+  await shared.runAll([openTenant(partner, start, model)])
+  world.events.length = 0
+  world.railInstructions.length = 0
+  return { model, tenant, shared, rebuilt, log: { events: [], instructions: [] } }
+}
+
+/** Runs them in one group. */
+export async function step(harness: Harness, operations: readonly Operation[]): Promise<void> {
+  const { model, tenant, shared } = harness
+  const { vault } = shared.world
+  const commands = operations.map((operation) => commandOf(tenant, operation, model.now, vault))
+  const expected = operations.map((operation) => oracle(model, operation))
+  if (harness.rebuilt) await shared.world.rebuild()
+  const answers = await shared.runAll(commands)
+  for (const [index, answer] of answers.entries()) learn(expected[index]!, answer)
+  for (const [index, answer] of answers.entries()) {
+    compareAnswer(operations[index]!, expected[index]!, answer)
+  }
+  compareEffects(harness)
+  await lookAt(harness, touchedBy(model, operations))
+}
+
+function learn({ learn, code }: Expectation, answer: Answer): void {
+  if (code === 'ok' && answer.ok) learn?.(answer.view as Record<string, unknown>)
+}
+
+function compareEffects({ model, tenant, shared, log }: Harness): void {
+  const { events, railInstructions: instructions, memory } = shared.world
+  compareEvents(model, events, log.events.length)
+  compareInstructions(model, instructions)
+  compareMismatches(model, shared)
+  compareBalances(model, tenant, memory().balances)
+  log.events.push(...events.splice(0))
+  log.instructions.push(...instructions.splice(0))
+  model.events = []
+  model.instructions = []
+  model.mismatches = []
+}
+
+/** The intents that operations name, and the youngest, which they may have made. */
+function touchedBy(model: Model, operations: readonly Operation[]): ReadonlySet<ModelIntent> {
+  const named = operations.map((operation) => ('intent' in operation ? operation.intent : null))
+  const intents = [...named, model.intents.at(-1)]
+  return new Set(intents.filter((intent) => intent !== null && intent !== undefined))
+}
+
+async function lookAt(harness: Harness, intents: ReadonlySet<ModelIntent>): Promise<void> {
+  const { model, tenant, shared } = harness
+  const { vault } = shared.world
+  const gets = [...intents].map((intent): SimpleOperation => ({ kind: 'get', by: 'owner', intent }))
+  const answers = await shared.runAll(gets.map((get) => commandOf(tenant, get, model.now, vault)))
+  for (const [index, answer] of answers.entries()) compareIntent(gets[index]!.intent, answer)
+}
+
+export function pass({ model, shared }: Harness, until: number): void {
+  model.now = until
+  shared.world.clock.set(until)
+}
+
+export function setRail({ model, shared }: Harness, up: boolean): void {
+  model.railUp = up
+  shared.world.setRail(up)
+}
+
+/** Wakes all that are due, in one group. */
+export async function fireDueTimers(harness: Harness): Promise<void> {
+  const { model, shared } = harness
+  const due = model.intents.filter(({ wakeAt }) => wakeAt !== null && wakeAt <= model.now)
+  const ids = await shared.world.store.due('intents', instant(model.now), 10_000)
+  const ours = new Map(model.intents.map((intent) => [intent.id, intent]))
+  const found = ids.flatMap((id) => ours.get(id) ?? [])
+  assert.deepEqual(new Set(found), new Set(due), 'the store knows who is due')
+  if (due.length > 0)
+    await step(
+      harness,
+      due.map((intent) => ({ kind: 'timer', intent })),
+    )
+}
+
+/** As after a crash. */
+export async function restart(harness: Harness): Promise<void> {
+  const { model, tenant, shared } = harness
+  await shared.world.rebuild()
+  compareBalances(model, tenant, shared.world.memory().balances)
+  await lookAt(harness, new Set(model.intents))
+}

@@ -1,0 +1,102 @@
+/**
+ * What the contract fixes, in the model's own words.
+ *
+ * Owns: corridors, limits, lives and the calendar as the model knows them. Nothing of src is used
+ * here: a number that is wrong there must not be wrong here as well.
+ */
+export type CorridorName = 'th_promptpay' | 'vn_vietqr'
+
+export interface CorridorFacts {
+  readonly currency: 'THB' | 'VND'
+  readonly numeric: string
+  readonly country: string
+  readonly scheme: string
+  /** Minor units in a whole one. */
+  readonly fraction: bigint
+  /** Minor units. */
+  readonly minimum: bigint
+  readonly perTransaction: bigint
+  readonly perDay: bigint
+  readonly perMonth: bigint
+}
+
+export const CORRIDOR_FACTS: Readonly<Record<CorridorName, CorridorFacts>> = {
+  th_promptpay: {
+    currency: 'THB',
+    numeric: '764',
+    country: 'TH',
+    scheme: 'promptpay',
+    fraction: 100n,
+    minimum: 100n,
+    perTransaction: 5_000_000n,
+    perDay: 20_000_000n,
+    perMonth: 100_000_000n,
+  },
+  vn_vietqr: {
+    currency: 'VND',
+    numeric: '704',
+    country: 'VN',
+    scheme: 'vietqr',
+    fraction: 1n,
+    minimum: 1_000n,
+    perTransaction: 5_000_000n,
+    perDay: 10_000_000n,
+    perMonth: 25_000_000n,
+  },
+}
+
+const SECOND = 1_000
+const MINUTE = 60 * SECOND
+const HOUR = 60 * MINUTE
+export const DAY = 24 * HOUR
+
+export const SESSION_TTL = 300 * SECOND
+export const RECEIPT_TTL = 300 * SECOND
+export const QUOTE_TTL = 300 * SECOND
+export const INTENT_TTL = 30 * MINUTE
+export const SUBMIT_WITHIN = 60 * SECOND
+export const DUPLICATE_WINDOW = 60 * SECOND
+export const REFUNDABLE_FOR = 90 * DAY
+
+/** When the rail is asked for the `asked`-th time since `from`, counted from 0. */
+export function inquiryAt(from: number, asked: number): number {
+  const early = [5 * SECOND, 15 * SECOND, MINUTE, 5 * MINUTE, 15 * MINUTE, HOUR, 6 * HOUR]
+  return from + (early[asked] ?? (asked - 6) * DAY)
+}
+
+const LOCAL = 7 * HOUR
+
+/** The day and the month on the payer's calendar, e.g. `2026-11-21` and `2026-11`. */
+export function periodsAt(at: number): readonly [day: string, month: string] {
+  const local = new Date(at + LOCAL)
+  const two = (value: number): string => String(value).padStart(2, '0')
+  const month = `${local.getUTCFullYear()}-${two(local.getUTCMonth() + 1)}`
+  return [`${month}-${two(local.getUTCDate())}`, month]
+}
+
+/** The next local midnight after an instant; of the next month's first day when asked so. */
+export function nextMidnight(at: number, ofMonth: boolean): number {
+  const local = new Date(at + LOCAL)
+  const [year, month, day] = [local.getUTCFullYear(), local.getUTCMonth(), local.getUTCDate()]
+  return (ofMonth ? Date.UTC(year, month + 1, 1) : Date.UTC(year, month, day + 1)) - LOCAL
+}
+
+/** A rate's decimal text as a fraction. */
+function fractionOf(text: string): readonly [numerator: bigint, denominator: bigint] {
+  const [whole = '', decimals = ''] = text.split('.')
+  return [BigInt(whole + decimals), 10n ** BigInt(decimals.length)]
+}
+
+/** US cents that a local amount costs at a rate, rounded up. */
+export function centsOf(minor: bigint, { fraction }: CorridorFacts, rateText: string): number {
+  const [numerator, denominator] = fractionOf(rateText)
+  const dividend = minor * 100n * denominator
+  const divisor = numerator * fraction
+  return Number(dividend / divisor + (dividend % divisor === 0n ? 0n : 1n))
+}
+
+/** The largest local amount that costs no more than these cents. */
+export function dearestFor(cents: number, { fraction }: CorridorFacts, rateText: string): bigint {
+  const [numerator, denominator] = fractionOf(rateText)
+  return (BigInt(cents) * numerator * fraction) / (100n * denominator)
+}

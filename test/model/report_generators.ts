@@ -1,0 +1,67 @@
+/**
+ * Draws of the rail's reports.
+ */
+import fc from 'fast-check'
+import { onIntent, seldom } from './generator.js'
+import { CORRIDOR_FACTS } from './observations.js'
+import type { ModelIntent } from './model.js'
+import type { Execution, ReportStatus } from './operations.js'
+
+const isOut = ({ state }: ModelIntent): boolean => state === 'authorized' || state === 'captured'
+
+const STATUSES = ['executed', 'refused', 'returned', 'not_found', 'recall_refused'] as const
+const statuses: fc.Arbitrary<ReportStatus> = fc.oneof(
+  { weight: 4, arbitrary: fc.constant('executed') },
+  { weight: 5, arbitrary: fc.constantFrom(...STATUSES, 'accepted') },
+)
+
+export const hearing = onIntent(
+  'report',
+  fc.record({
+    status: statuses,
+    differs: fc.oneof(
+      { weight: 6, arbitrary: fc.constant('nothing' as const) },
+      { weight: 1, arbitrary: fc.constantFrom('amount', 'currency', 'account') },
+    ),
+    refusal: fc.constantFrom(
+      'account_closed',
+      'account_not_found',
+      'name_mismatch',
+      'expired',
+      'rejected',
+    ),
+    transactionId: fc.constantFrom('TX1', 'TX1', 'TX1', 'TX2'),
+    reportId: fc.option(fc.constantFrom('one', 'two'), { nil: null }),
+    nobody: seldom(40),
+  }),
+  ({ nobody, status, differs, transactionId, ...report }, picked) => {
+    const intent = nobody ? null : picked
+    if (!canBeReport(intent, status)) return null
+    const execution = executionOf(picked, transactionId, differs)
+    return { kind: 'report', intent, status, execution, ...report }
+  },
+  isOut,
+)
+
+/** As instructed, but for what differs. */
+export function executionOf(
+  { quotes, corridor }: ModelIntent,
+  transactionId: string,
+  differs: 'nothing' | 'amount' | 'currency' | 'account' = 'nothing',
+): Execution {
+  const quote = quotes.at(-1)
+  const { currency } = CORRIDOR_FACTS[corridor]
+  return {
+    transactionId,
+    amount: (quote?.minor ?? 1n) + (differs === 'amount' ? 1n : 0n),
+    currency: differs === 'currency' ? 'USD' : currency,
+    account: differs === 'account' ? '1' : (quote?.code.account ?? ''),
+  }
+}
+
+/** A rail has nothing to tell of the fate of an instruction that it was not given. */
+const canBeReport = (intent: ModelIntent | null, status: ReportStatus): boolean =>
+  intent?.state !== 'authorized' ||
+  intent.submittedAt !== null ||
+  status === 'not_found' ||
+  status === 'accepted'

@@ -1,0 +1,352 @@
+/**
+ * The doors for lists and the money calls: over the gateways' stream and as unary calls, against a
+ * real server.
+ */
+import t, { type Test } from 'tap'
+import { credentials, type ServiceError } from '@grpc/grpc-js'
+import { STREAM_BATCH_MAX, STREAM_BATCH_MAX_BYTES } from '../../src/base/constants.js'
+import { contracts } from '../../src/base/protos.js'
+import { bearer } from '../../src/base/internal_token.js'
+import { createLog } from '../../src/base/log.js'
+import { systemRandom } from '../../src/base/random.js'
+import { createPipeline } from '../../src/processor/cycle/pipeline.js'
+import { createReader } from '../../src/processor/queries/query.js'
+import { createServer } from '../../src/processor/server.js'
+import { directoryService } from '../../src/processor/servers/directory_stream.js'
+import { createAuthInterceptor } from '../../src/processor/servers/auth_interceptor.js'
+import type { Command } from '../../protos/types/causeway/v1/Command.js'
+import type { OperatorClient } from '../../protos/types/causeway/v1/Operator.js'
+import type { PayoutsClient } from '../../protos/types/causeway/v1/Payouts.js'
+import type { Reply__Output as Reply } from '../../protos/types/causeway/v1/Reply.js'
+import type { ReplyBatch__Output as ReplyBatch } from '../../protos/types/causeway/v1/ReplyBatch.js'
+import type { ProtoGrpcType as CommandStreamProto } from '../../protos/types/command_stream.js'
+import type { ProtoGrpcType as OperatorProto } from '../../protos/types/operator.js'
+import type { ProtoGrpcType as PayoutsProto } from '../../protos/types/payouts.js'
+import { largestMetadata } from '../support/requests.js'
+import { createWorld, DEMO, RULES } from '../support/world.js'
+import { aRoute, OPERATOR, payout } from './scenarios.js'
+
+type Protos = CommandStreamProto & OperatorProto & PayoutsProto
+
+const TOKEN = 'it_test'
+const TENANT = { partner_id: 'demo', environment: 'sandbox' }
+
+interface Servers {
+  /** One command over the stream, in the demo partner's name. */
+  send(command: Command): Promise<Reply>
+  /** So many of them in one message. */
+  sendAll(commands: readonly Command[]): Promise<Reply[]>
+  /** The replies of each message. */
+  readonly batches: Reply[][]
+  readonly payouts: PayoutsClient
+  readonly operator: OperatorClient
+}
+
+async function openServers(t: Test): Promise<Servers> {
+  const world = await createWorld(t)
+  const memory = world.memory()
+  const log = createLog('test', { LOG_LEVEL: 'silent' })
+  const pipeline = createPipeline({
+    clock: world.clock,
+    random: systemRandom(),
+    store: world.store,
+    memory,
+    vault: world.vault,
+    rules: RULES,
+    log,
+    yieldToEventLoop: () => new Promise((resolve) => setImmediate(resolve)),
+    rail: { up: () => true, downForMs: () => 0, send: () => undefined },
+    publish: () => undefined,
+    directoryChanged: () => undefined,
+    diskIsLow: () => false,
+    stop: (reason, error) => {
+      throw new Error(reason, { cause: error })
+    },
+  })
+  const auth = createAuthInterceptor(TOKEN)
+  const reader = createReader(
+    { lists: world.store.lists, vault: world.vault, brand: 'Service' },
+    log,
+  )
+  const server = createServer(
+    { clock: world.clock, memory, pipeline, reader, auth },
+    directoryService(memory, world.vault, auth),
+  )
+  const port = await server.bind('127.0.0.1:0')
+  const { CommandStream, Operator, Payouts } = contracts<Protos>().causeway.v1
+  const at = [`127.0.0.1:${port}`, credentials.createInsecure()] as const
+  const [commandStream, operator, payouts] = [
+    new CommandStream(...at),
+    new Operator(...at),
+    new Payouts(...at),
+  ]
+  const stream = commandStream.Open(bearer(TOKEN))
+  const waiting = new Map<number, (reply: Reply) => void>()
+  const batches: Reply[][] = []
+  stream.on('data', ({ replies }: ReplyBatch) => {
+    batches.push(replies)
+    for (const reply of replies) waiting.get(reply.ticket)?.(reply)
+  })
+  stream.on('error', ({ message }: Error) => {
+    for (const [ticket, tell] of waiting) tell({ ticket, code: message, body: '', replayed: false })
+  })
+  t.teardown(async () => {
+    stream.end()
+    for (const client of [commandStream, operator, payouts]) client.close()
+    await server.close()
+    await pipeline.idle()
+  })
+  let ticket = 0
+  const sendAll = (commands: readonly Command[]): Promise<Reply[]> => {
+    const first = ticket + 1
+    ticket += commands.length
+    const answered = commands.map(
+      (_, i) => new Promise<Reply>((resolve) => waiting.set(first + i, resolve)),
+    )
+    stream.write({
+      commands: commands.map((command, i) => ({
+        ticket: first + i,
+        tenant: DEMO,
+        budget_ms: 5_000,
+        ...command,
+      })),
+    })
+    return Promise.all(answered)
+  }
+  const send = async (command: Command): Promise<Reply> => (await sendAll([command]))[0]!
+  return { send, sendAll, batches, payouts, operator }
+}
+
+interface Outcome<Answer> {
+  readonly answer: Answer | undefined
+  /** `ok`, or the registry's code. */
+  readonly code: string
+}
+
+/** One unary call. */
+const call = <Answer>(
+  start: (done: (error: ServiceError | null, answer?: Answer) => void) => unknown,
+): Promise<Outcome<Answer>> =>
+  new Promise((resolve) => {
+    start((error, answer) => {
+      const code = error === null ? 'ok' : String(error.metadata.get('causeway-error')[0])
+      resolve({ answer, code })
+    })
+  })
+
+interface WirePage<Row> {
+  readonly data: readonly Row[]
+  readonly next_cursor?: string
+}
+
+/** All pages of a list, one after the other. */
+async function allOf<Row>(
+  ask: (page: { cursor?: string }, done: (error: ServiceError | null) => void) => unknown,
+): Promise<Row[]> {
+  const rows: Row[] = []
+  for (let page: { cursor?: string } = {}; ;) {
+    const { answer } = await call<WirePage<Row>>((done) => ask(page, done))
+    if (answer === undefined) throw new Error('refused')
+    rows.push(...answer.data)
+    if (answer.next_cursor === undefined) return rows
+    page = { cursor: answer.next_cursor }
+  }
+}
+
+interface Body {
+  readonly id: string
+  readonly beneficiary: { readonly id: string }
+  readonly data: readonly unknown[]
+}
+
+const bodyOf = (reply: Reply): Body => JSON.parse(reply.body) as Body
+
+void t.test('every new operation reaches its command', async (t) => {
+  const { send } = await openServers(t)
+  const made = bodyOf(await send({ create_payout: payout({ reference: 'r' }) }))
+  const beneficiary_id = made.beneficiary.id
+  t.match(bodyOf(await send({ get_beneficiary: { beneficiary_id } })), { status: 'active' })
+  t.match(bodyOf(await send({ disable_beneficiary: { beneficiary_id } })), { status: 'disabled' })
+  t.match(bodyOf(await send({ list_beneficiaries: {} })), { data: [{ id: beneficiary_id }] })
+  t.same(bodyOf(await send({ list_payouts: { reference: 'r' } })), {
+    data: [made],
+    next_cursor: null,
+  })
+  t.same(bodyOf(await send({ list_payouts: { reference: 'R' } })).data, [])
+  t.equal((await send({ list_payouts: { limit: 101 } })).code, 'invalid_request')
+  t.equal((await send({ list_payouts: { limit: 0 } })).code, 'invalid_request')
+  t.match(bodyOf(await send({ list_balance_transactions: { limit: 1 } })), {
+    data: [{ type: 'payout_accepted', account: 'reserved' }],
+    next_cursor: /./,
+  })
+  const simulate_payout = { payout_id: made.id, outcome: 'completed' }
+  t.match(bodyOf(await send({ simulate_payout })), { status: 'processing' })
+  const deposited = await send({ create_deposit: { currency: 'JPY', amount: '7' } })
+  t.match(bodyOf(deposited), { id: /^dep_/, amount: '7' })
+  const terms = { sell_currency: 'USD', sell_amount: '100', buy_currency: 'THB' }
+  const quote = bodyOf(await send({ create_fx_quote: terms }))
+  const create_fx_conversion = { quote_id: quote.id, idempotency_key: 'k' }
+  t.match(bodyOf(await send({ create_fx_conversion })), { id: /^fxc_/, buy_amount: '3600' })
+  t.ok((await send({ create_fx_conversion })).replayed)
+})
+
+void t.test('a list spends its nonce, and one that is spent lists nothing', async (t) => {
+  const { send } = await openServers(t)
+  const signed_by = { key_id: 'demo_sandbox_2026q4', nonce: Buffer.alloc(32, 3) }
+  t.equal((await send({ list_payouts: {}, signed_by })).code, '')
+  const again = await send({ list_payouts: {}, signed_by })
+  t.same([again.code, again.body], ['authentication_failed', ''])
+  t.equal((await send({ get_balances: {}, signed_by })).code, 'authentication_failed')
+})
+
+void t.test('a list sees what was acknowledged before it', async (t) => {
+  const { send } = await openServers(t)
+  for (let i = 1; i <= 20; i++) {
+    await send({ create_payout: payout() })
+    const { data } = bodyOf(await send({ list_payouts: {} }))
+    t.equal(data.length, i)
+  }
+})
+
+void t.test('replies that are released together leave in messages that gRPC takes', async (t) => {
+  const { send, sendAll, batches } = await openServers(t)
+  const { id } = bodyOf(await send({ create_payout: payout({ metadata: largestMetadata() }) }))
+  batches.length = 0
+  await sendAll(Array.from({ length: 2 * STREAM_BATCH_MAX }, () => ({ get_balances: {} })))
+  t.ok(Math.max(...batches.map(({ length }) => length)) <= STREAM_BATCH_MAX)
+
+  batches.length = 0
+  const long = Array.from({ length: 60 }, () => ({ get_payout: { payout_id: id } }))
+  const replies = await sendAll(long)
+  t.same([...new Set(replies.map(({ code }) => code))], [''])
+  const bytesOf = (batch: Reply[]): number =>
+    batch.reduce((sum, { body }) => sum + Buffer.byteLength(body), 0)
+  t.ok(Math.max(...batches.map(bytesOf)) <= STREAM_BATCH_MAX_BYTES)
+})
+
+void t.test('callers with a usual channel read lists of the longest payouts', async (t) => {
+  const { sendAll, payouts, operator } = await openServers(t)
+  const metadata = largestMetadata('🙂')
+  const held = Array.from({ length: 40 }, () => ({
+    create_payout: payout({ amount: '100', reference: 'sandbox:review', metadata }),
+  }))
+  const ids = (await sendAll(held)).map((reply) => bodyOf(reply).id)
+  const token = bearer(TOKEN)
+  const listed = await allOf<{ id: string }>((page, done) =>
+    payouts.List({ tenant: TENANT, list: { limit: 100, ...page } }, token, done),
+  )
+  const waiting = await allOf<{ payout: { id: string } }>((page, done) =>
+    operator.ListHeldPayouts({ limit: 100, ...page }, token, done),
+  )
+  const oldestFirst = ids.toSorted()
+  t.same(
+    listed.map(({ id }) => id),
+    oldestFirst.toReversed(),
+  )
+  t.same(
+    waiting.map(({ payout: { id } }) => id),
+    oldestFirst,
+  )
+})
+
+void t.test('more lists at once than there is room for', async (t) => {
+  const { send } = await openServers(t)
+  const replies = await Promise.all(Array.from({ length: 600 }, () => send({ list_payouts: {} })))
+  const codes = new Set(replies.map(({ code }) => code))
+  t.ok(codes.has(''), 'some are answered')
+  codes.delete('')
+  codes.delete('configuration_error')
+  t.equal(codes.size, 0, 'the others are told to come again')
+  t.equal((await send({ list_payouts: {} })).code, '', 'and may')
+})
+
+void t.test('internal callers list payouts', async (t) => {
+  const { send, payouts } = await openServers(t)
+  const made = bodyOf(await send({ create_payout: payout() }))
+  await send({ create_payout: payout({ reference: 'sandbox:review' }) })
+  const list = (tenant: object, filter: object) =>
+    call<{ data: { id: string }[]; next_cursor?: string }>((done) =>
+      payouts.List({ tenant, list: filter }, bearer(TOKEN), done as never),
+    )
+  const first = await list(TENANT, { status: 'processing', limit: 1 })
+  t.match(first.answer, { data: [{ id: made.id }] })
+  t.equal(first.answer?.next_cursor, undefined)
+  const paged = await list(TENANT, { limit: 1 })
+  t.type(paged.answer?.next_cursor, 'string')
+  t.equal((await list({ ...TENANT, partner_id: 'none' }, {})).code, 'invalid_request')
+  t.equal((await list(TENANT, { status: 'held' })).code, 'invalid_request')
+  const stranger = await call((done) =>
+    payouts.List({ tenant: TENANT, list: {} }, bearer('it_other'), done as never),
+  )
+  t.equal(stranger.code, 'authentication_failed')
+})
+
+void t.test('operators review, set and settle', async (t) => {
+  const { send, operator } = await openServers(t)
+  const held = bodyOf(await send({ create_payout: payout({ reference: 'sandbox:review' }) }))
+  const payout_id = held.id
+  const token = bearer(TOKEN)
+  const queue = await call<object>((done) => operator.ListHeldPayouts({}, token, done as never))
+  t.match(queue.answer, { data: [{ tenant: DEMO, payout: { id: payout_id } }] })
+  for (const actor of [undefined, { name: ' ', reason: 'r' }, { name: 'n', reason: '' }]) {
+    const request = { ...(actor === undefined ? {} : { actor }), payout_id }
+    const nobody = await call((done) => operator.ApprovePayout(request, token, done as never))
+    t.equal(nobody.code, 'invalid_request', 'no change without a name and a reason')
+  }
+  const approved = await call<object>((done) =>
+    operator.ApprovePayout({ actor: OPERATOR, payout_id }, token, done as never),
+  )
+  t.match(approved.answer, { id: payout_id, status: 'processing' })
+  const evidence = 'statement'
+  const resolved = await call<object>((done) =>
+    operator.ResolvePayout(
+      { actor: OPERATOR, payout_id, outcome: 'completed', evidence },
+      token,
+      done as never,
+    ),
+  )
+  t.match(resolved.answer, { status: 'completed' })
+  const reversed = await call<object>((done) =>
+    operator.ReversePayout({ actor: OPERATOR, payout_id, evidence }, token, done as never),
+  )
+  t.match(reversed.answer, { status: 'reversed' })
+  const rejected = await call((done) =>
+    operator.RejectPayout({ actor: OPERATOR, payout_id }, token, done as never),
+  )
+  t.equal(rejected.code, 'payout_not_held')
+  const mismatch = await call<object>((done) =>
+    operator.ListDiscrepancies({}, token, done as never),
+  )
+  t.match(mismatch.answer, { data: [] })
+  const settled = await call((done) =>
+    operator.ResolveDiscrepancy(
+      { actor: OPERATOR, discrepancy_id: 'dis_x', settlement: 'keep', evidence },
+      token,
+      done as never,
+    ),
+  )
+  t.equal(settled.code, 'discrepancy_not_found')
+})
+
+void t.test('operators set routes and alerts', async (t) => {
+  const { send, operator } = await openServers(t)
+  const token = bearer(TOKEN)
+  const route = { ...aRoute({ amount_max: '5' }), tenant: TENANT }
+  const set = await call<object>((done) =>
+    operator.SetRoute({ actor: OPERATOR, route }, token, done as never),
+  )
+  t.match(set.answer, { tenant: TENANT, country: 'VN', amount_max: '5', enabled: true })
+  t.equal((await send({ create_payout: payout() })).code, 'payout_limit_exceeded')
+  const routes = await call<{ data: object[] }>((done) =>
+    operator.ListRoutes({}, token, done as never),
+  )
+  t.equal(routes.answer?.data.length, 4)
+  const nowhere = { ...route, tenant: { ...TENANT, partner_id: 'none' } }
+  const refused = await call((done) =>
+    operator.SetRoute({ actor: OPERATOR, route: nowhere }, token, done as never),
+  )
+  t.equal(refused.code, 'invalid_request', 'a tenant that does not exist is not everybody')
+  const alert = { actor: OPERATOR, tenant: TENANT, currency: 'VND', threshold: '5' }
+  const alerted = await call((done) => operator.SetBalanceAlert(alert, token, done as never))
+  t.equal(alerted.code, 'ok')
+})

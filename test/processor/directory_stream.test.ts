@@ -1,0 +1,178 @@
+/** The directory streams as their receivers see them: whatever there is to tell, it arrives. */
+import { credentials, Server, ServerCredentials } from '@grpc/grpc-js'
+import t, { type Test } from 'tap'
+import { watchEndpoints } from '../../actors/webhook/endpoint/endpoint_directory.js'
+import { watchDirectory } from '../../gateway/authentication/partner_directory.js'
+import type { DirectoryClient } from '../../protos/types/causeway/v1/Directory.js'
+import type { ProtoGrpcType } from '../../protos/types/directory.js'
+import { GRPC_MESSAGE_MAX_BYTES } from '../../src/base/constants.js'
+import { instant } from '../../src/base/clock.js'
+import { tenantOf, type EndpointId, type KeyId, type PartnerId } from '../../src/base/ids.js'
+import { bearer } from '../../src/base/internal_token.js'
+import { createLog } from '../../src/base/log.js'
+import { contracts } from '../../src/base/protos.js'
+import type { Vault } from '../../src/processor/keys/vault.js'
+import type {
+  EndpointEntry,
+  KeyEntry,
+  PartnerEntry,
+} from '../../src/processor/cache/tenant_directory.js'
+import { createEndpointTable } from '../../src/processor/cache/endpoint_table.js'
+import type { Memory } from '../../src/processor/cache/memory.js'
+import {
+  directoryService,
+  type DirectoryService,
+} from '../../src/processor/servers/directory_stream.js'
+import { createAuthInterceptor } from '../../src/processor/servers/auth_interceptor.js'
+import { eventually } from '../support/eventually.js'
+
+const TOKEN = 'it_ours'
+const LOG = createLog('test', { LOG_LEVEL: 'silent' })
+const TENANT = tenantOf('demo' as PartnerId, 'sandbox')
+
+const endpointId = (i: number): EndpointId => `we_${i}` as EndpointId
+
+const anEndpoint = (i: number, changes: Partial<EndpointEntry> = {}): EndpointEntry => ({
+  id: endpointId(i),
+  tenant: TENANT,
+  url: `https://example.com/${i}?${'a'.repeat(2_000)}`,
+  description: '',
+  enabledEvents: ['*'],
+  enabledEventsSince: instant(5),
+  apiVersion: '2026-11-01',
+  status: 'enabled',
+  disabledReason: '',
+  timesDisabled: 0,
+  disabledAt: null,
+  breakerResetAt: instant(7),
+  secrets: [{ keyId: `we_${i}_1`, secret: 'whsec_of_the_test', activeFrom: instant(5) }],
+  createdAt: instant(5),
+  ...changes,
+})
+
+const aPartner = (i: number): PartnerEntry => ({
+  id: `partner-${i}` as PartnerId,
+  suspended: false,
+  allowedIps: [],
+  packages: Array.from({ length: 100 }, (_, n) => `com.example.${n}.${'a'.repeat(200)}`),
+  corridors: [],
+  rateLimitPerSecond: 0,
+  createdAt: instant(5),
+})
+
+const keyOf = ({ id }: PartnerEntry): KeyEntry => ({
+  id: `key_${id}` as KeyId,
+  tenant: tenantOf(id, 'sandbox'),
+  secret: 'sk_of_the_test',
+  createdAt: instant(5),
+  revokedAt: null,
+  isRevoked: false,
+})
+
+interface Served {
+  readonly memory: Memory
+  readonly directory: DirectoryService
+  readonly address: string
+}
+
+async function serve(t: Test): Promise<Served> {
+  const known = { endpoints: createEndpointTable(), partners: new Map(), keys: new Map() }
+  const memory = known as unknown as Memory
+  const vault = { tokenSecrets: [{ kid: 'k1', secret: Buffer.alloc(32, 1) }] } as unknown as Vault
+  const directory = directoryService(memory, vault, createAuthInterceptor(TOKEN))
+  const server = new Server()
+  server.addService(contracts<ProtoGrpcType>().causeway.v1.Directory.service, directory.handlers)
+  const port = await new Promise<number>((resolve, reject) => {
+    server.bindAsync('127.0.0.1:0', ServerCredentials.createInsecure(), (fault, bound) =>
+      fault === null ? resolve(bound) : reject(fault),
+    )
+  })
+  t.teardown(() => server.forceShutdown())
+  return { memory, directory, address: `127.0.0.1:${port}` }
+}
+
+function clientOf(t: Test, address: string): DirectoryClient {
+  const { Directory } = contracts<ProtoGrpcType>().causeway.v1
+  const client = new Directory(address, credentials.createInsecure(), {
+    'grpc.max_receive_message_length': GRPC_MESSAGE_MAX_BYTES,
+  })
+  t.teardown(() => client.close())
+  return client
+}
+
+void t.test('a pool learns thousands of endpoints, and what changes meanwhile', async (t) => {
+  const { memory, directory, address } = await serve(t)
+  const count = 12_000
+  for (let i = 0; i < count; i++) {
+    memory.endpoints.set(endpointId(i), anEndpoint(i, i % 2 ? { status: 'deleted' } : {}))
+  }
+  const endpoints = watchEndpoints({ client: clientOf(t, address), token: TOKEN, log: LOG })
+  t.teardown(() => endpoints.close())
+  const told: EndpointId[] = []
+  const [first, last] = [endpointId(0), endpointId(count - 2)]
+  endpoints.onChange((endpoint) => {
+    told.push(endpoint.id)
+    if (told.length > 1) return
+    t.notOk(endpoints.isInStep(), 'not before all is told')
+    for (const id of [first, last]) {
+      memory.endpoints.set(id, { ...memory.endpoints.get(id)!, url: 'https://example.com/new' })
+    }
+    directory.changed(new Set(), new Set([first, last]))
+  })
+  t.equal(await endpoints.inStep(), true)
+  t.same(
+    told.slice(0, count),
+    Array.from({ length: count }, (_, i) => endpointId(i)),
+  )
+  t.equal([...endpoints.ofTenant(TENANT)].length, count / 2, 'deleted ones are told and not kept')
+  await eventually('both changes', () => told.length === count + 2)
+  t.equal(endpoints.get(first)?.url, 'https://example.com/new')
+  t.equal(endpoints.get(last)?.url, 'https://example.com/new', 'the newer one holds')
+  t.match(endpoints.get(endpointId(2)), {
+    url: anEndpoint(2).url,
+    secrets: [{ keyId: 'we_2_1', activeFrom: 5 }],
+    enabledEventsSince: 5,
+    breakerResetAt: 7,
+  })
+})
+
+void t.test('many changes of one commit arrive as well', async (t) => {
+  const { memory, directory, address } = await serve(t)
+  const endpoints = watchEndpoints({ client: clientOf(t, address), token: TOKEN, log: LOG })
+  t.teardown(() => endpoints.close())
+  await endpoints.inStep()
+  const ids = Array.from({ length: 6_000 }, (_, i) => endpointId(i))
+  for (const [i, id] of ids.entries()) memory.endpoints.set(id, anEndpoint(i))
+  directory.changed(new Set(), new Set(ids))
+  await eventually('all known', () => ids.every((id) => endpoints.get(id) !== undefined))
+  t.ok(endpoints.isInStep(), 'on the stream that was open')
+})
+
+void t.test('of a deleted endpoint nothing is told but that', async (t) => {
+  const { memory, address } = await serve(t)
+  memory.endpoints.set(endpointId(1), anEndpoint(1, { status: 'deleted' }))
+  const stream = clientOf(t, address).WatchEndpoints({}, bearer(TOKEN))
+  stream.on('error', () => undefined)
+  const update = await new Promise((resolve) => stream.on('data', resolve))
+  stream.cancel()
+  t.match(update, {
+    endpoints: [{ id: endpointId(1), tenant: TENANT, status: 'deleted', url: '', secrets: [] }],
+    complete: true,
+  })
+})
+
+void t.test('a gateway learns partners of more than a message takes', async (t) => {
+  const { memory, address } = await serve(t)
+  const partners = Array.from({ length: 600 }, (_, i) => aPartner(i))
+  for (const partner of partners) {
+    memory.partners.set(partner.id, partner)
+    memory.keys.set(keyOf(partner).id, keyOf(partner))
+  }
+  const watched = watchDirectory(address, bearer(TOKEN), LOG)
+  t.teardown(() => watched.stop())
+  await watched.known
+  const known = watched.partners()!
+  t.ok(partners.every(({ id }) => known.partner(id) !== undefined))
+  t.ok(partners.every((partner) => known.key(keyOf(partner).id) !== undefined))
+  t.ok(known.tokenKeys() !== undefined)
+})

@@ -1,0 +1,74 @@
+/** Pages that are kept: the same page as one written anew, whatever happened in between. */
+import t from 'tap'
+import pino from 'pino'
+import { createPayout } from '../../src/processor/commands/payouts/payout_create.js'
+import { createFirstPageCache } from '../../src/processor/queries/first_page_cache.js'
+import { listPayouts } from '../../src/processor/queries/payout_list.js'
+import { createReader } from '../../src/processor/queries/query.js'
+import { jsonOf } from '../../src/processor/queries/raw_json.js'
+import { createWorld, DEMO, RULES, viewOf } from '../support/world.js'
+import { executed, payout, readRawJson, type PayoutView } from './scenarios.js'
+
+void t.test('written once of the same rows, anew of others', (t) => {
+  const pages = createFirstPageCache()
+  let written = 0
+  const write = (): string => `page ${(written += 1)}`
+  t.equal(pages.page('a', 'rows', write), 'page 1')
+  t.equal(pages.page('a', 'rows', write), 'page 1')
+  t.equal(pages.page('b', 'rows', write), 'page 2', 'of another list')
+  t.equal(pages.page('a', 'other rows', write), 'page 3')
+  t.equal(pages.page('a', 'rows', write), 'page 4', 'only the last one is kept')
+  const large = 'x'.repeat(1_000_000)
+  t.not(pages.page('c', large, write), pages.page('c', large, write), 'too large to be kept')
+  t.end()
+})
+
+void t.test('the page that was asked for longest ago is forgotten first', (t) => {
+  const pages = createFirstPageCache()
+  const isKnown = (list: string): boolean => {
+    let known = true
+    pages.page(list, 'rows', () => ((known = false), 'page'))
+    return known
+  }
+  for (let i = 0; i < 10_000; i++) {
+    isKnown(`list ${i}`)
+    if (!isKnown('polled') && i > 0) t.fail('forgotten although it is asked for')
+  }
+  t.ok(isKnown('list 9999'))
+  t.notOk(isKnown('list 0'))
+  t.end()
+})
+
+void t.test('a first page is what a reader without memory answers', async (t) => {
+  const world = await createWorld(t)
+  const { vault, store } = world
+  const reader = createReader(
+    { lists: store.lists, vault, brand: RULES.brand },
+    pino({ enabled: false }),
+  )
+  const check = async (what: string): Promise<void> => {
+    for (const request of [
+      {},
+      { limit: 1 },
+      { status: 'completed' },
+      { reference: 'r', limit: 2 },
+    ]) {
+      const query = listPayouts(DEMO, request)
+      const written = jsonOf(viewOf<object>(await readRawJson(world, query)))
+      for (const time of ['first', 'again']) {
+        const told = jsonOf(viewOf<object>(await reader.run(query)))
+        t.equal(told, written, `${what}, ${JSON.stringify(request)}, ${time}`)
+      }
+      t.equal(written, JSON.stringify(JSON.parse(written)))
+    }
+  }
+  await check('none')
+  const ids: PayoutView['id'][] = []
+  for (let i = 0; i < 3; i++) {
+    const request = payout({ reference: 'r', metadata: { 9: '"\\\u0001\u2028', 1: 'ส' } })
+    ids.push(viewOf<PayoutView>(await world.run(createPayout(DEMO, request))).id)
+    await check(`${i + 1} made`)
+  }
+  await world.railReports(executed(ids[1]!))
+  await check('one of them ended')
+})

@@ -1,0 +1,72 @@
+import { hash } from 'node:crypto'
+import t from 'tap'
+import fc from 'fast-check'
+import {
+  createIdempotencyIndex,
+  fingerprintOf,
+} from '../../src/processor/cache/idempotency_index.js'
+
+const word = fc.integer({ min: 0, max: 2 ** 32 - 1 })
+
+void t.test('agrees with a map, collisions included', async () => {
+  fc.assert(
+    fc.property(
+      fc.array(fc.record({ high: fc.oneof(word, fc.constant(7)), low: fc.nat({ max: 40 }) })),
+      (fingerprints) => {
+        const index = createIdempotencyIndex()
+        const model = new Map<string, number[]>()
+        for (const [sequence, fingerprint] of fingerprints.entries()) {
+          index.add(fingerprint, sequence)
+          const key = `${fingerprint.high} ${fingerprint.low}`
+          model.set(key, [...(model.get(key) ?? []), sequence])
+        }
+        return fingerprints.every((fingerprint) => {
+          const expected = model.get(`${fingerprint.high} ${fingerprint.low}`) ?? []
+          return [...index.candidates(fingerprint)].sort().join() === [...expected].sort().join()
+        })
+      },
+    ),
+  )
+})
+
+void t.test('what was not added is not found', async (t) => {
+  const index = createIdempotencyIndex()
+  index.add({ high: 1, low: 1 }, 5)
+  t.same(index.candidates({ high: 1, low: 2 }), [])
+  t.same(index.candidates({ high: 2, low: 1 }), [])
+  t.same(index.candidates({ high: 1, low: 1 }), [5])
+})
+
+void t.test('an exchange keeps the last one, and tells the one before', async () => {
+  fc.assert(
+    fc.property(
+      fc.array(fc.record({ high: fc.oneof(word, fc.constant(7)), low: fc.nat({ max: 40 }) })),
+      (fingerprints) => {
+        const index = createIdempotencyIndex()
+        const model = new Map<string, number>()
+        return fingerprints.every((fingerprint, sequence) => {
+          const key = `${fingerprint.high} ${fingerprint.low}`
+          const before = model.get(key)
+          model.set(key, sequence)
+          return (
+            index.replace(fingerprint, sequence) === before &&
+            index.candidates(fingerprint).join() === String(sequence) &&
+            index.size === model.size
+          )
+        })
+      },
+    ),
+  )
+})
+
+void t.test('16 to 24 bytes a key', async (t) => {
+  const index = createIdempotencyIndex()
+  for (let i = 0; i < 300_000; i++) {
+    const rowKey = hash('sha256', String(i), 'base64url').slice(0, 22)
+    index.add(fingerprintOf(rowKey), i)
+  }
+  const each = index.bytes / index.size
+  t.ok(each >= 16 && each <= 25, `${each}`)
+  const rowKey = hash('sha256', '123456', 'base64url').slice(0, 22)
+  t.same(index.candidates(fingerprintOf(rowKey)), [123_456])
+})

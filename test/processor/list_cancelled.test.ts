@@ -1,0 +1,79 @@
+/** How long a list is awaited: as each door knows it of its own callers. */
+import { EventEmitter } from 'node:events'
+import t from 'tap'
+import { Metadata } from '@grpc/grpc-js'
+import { instant } from '../../src/base/clock.js'
+import { answer } from '../../src/processor/cycle/answer.js'
+import type { Memory } from '../../src/processor/cache/memory.js'
+import { listHeldPayouts } from '../../src/processor/queries/held_payout_list.js'
+import type { Reader } from '../../src/processor/queries/query.js'
+import type { WebhookPools } from '../../src/processor/queries/webhook_pools.js'
+import { commandStreamService } from '../../src/processor/servers/command_stream.js'
+import type { AuthInterceptor } from '../../src/processor/servers/auth_interceptor.js'
+import { unaryQuery } from '../../src/processor/servers/unary_handler.js'
+import { DEMO } from '../support/world.js'
+
+/** Doors whose queries wait for ever, and what they said of being awaited. */
+function heldServers() {
+  const asked: { readonly queueKey: string; readonly isAwaited: () => boolean }[] = []
+  const reader: Reader = {
+    run: ({ queueKey }, isAwaited = () => true) => {
+      asked.push({ queueKey, isAwaited })
+      return new Promise(() => undefined)
+    },
+  }
+  let now = instant(1_000)
+  const dependencies = {
+    clock: { now: () => now },
+    pipeline: { submit: ({ reply }: { reply: (told: object) => void }) => reply(answer({})) },
+    memory: {} as Memory,
+    reader,
+    auth: { admits: () => true } as unknown as AuthInterceptor,
+    pools: {} as WebhookPools,
+  } as Parameters<typeof commandStreamService>[0] & Parameters<typeof unaryQuery>[0]
+  return { asked, dependencies, at: (moment: number) => void (now = instant(moment)) }
+}
+
+function openStream(dependencies: Parameters<typeof commandStreamService>[0]) {
+  const stream = Object.assign(new EventEmitter(), {
+    metadata: new Metadata(),
+    write: () => true,
+    end: () => undefined,
+  })
+  commandStreamService(dependencies).Open(stream as never)
+  return {
+    list: (budget_ms: number) => {
+      const command = { ticket: 1, tenant: DEMO, budget_ms, operation: 'list_payouts' }
+      stream.emit('data', { commands: [{ ...command, list_payouts: {} }] })
+    },
+    leave: () => stream.emit('end'),
+  }
+}
+
+void t.test("a gateway's list is awaited for its budget, while its stream is open", (t) => {
+  const { asked, dependencies, at } = heldServers()
+  const gateway = openStream(dependencies)
+  gateway.list(500)
+  gateway.list(5_000)
+  const [short, long] = asked
+  t.equal(short?.queueKey, DEMO)
+  t.same([short?.isAwaited(), long?.isAwaited()], [true, true])
+  at(1_500)
+  t.equal(short?.isAwaited(), true, 'up to its deadline')
+  at(1_501)
+  t.same([short?.isAwaited(), long?.isAwaited()], [false, true])
+  gateway.leave()
+  t.equal(long?.isAwaited(), false)
+  t.end()
+})
+
+void t.test('a unary list is awaited until its call is cancelled', (t) => {
+  const { asked, dependencies } = heldServers()
+  const call = { metadata: new Metadata(), request: {}, cancelled: false }
+  unaryQuery(dependencies, () => listHeldPayouts({}))(call as never, () => undefined)
+  t.equal(asked[0]?.queueKey, 'ours')
+  t.equal(asked[0]?.isAwaited(), true)
+  call.cancelled = true
+  t.equal(asked[0]?.isAwaited(), false)
+  t.end()
+})

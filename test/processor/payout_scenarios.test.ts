@@ -1,0 +1,268 @@
+/**
+ * The lifecycles of a payout, each told twice: with its actor kept warm, and rebuilt from SQLite
+ * before every command.
+ */
+import t, { type Test } from 'tap'
+import { HOUR, SECOND } from '../../src/base/clock.js'
+import type { PayoutId } from '../../src/base/ids.js'
+import type { RailInstruction, RailReport } from '../../src/rails/rail.js'
+import { getBalances } from '../../src/processor/commands/funds/balances_get.js'
+import { createBeneficiary } from '../../src/processor/commands/beneficiaries/beneficiary_create.js'
+import { createPayout } from '../../src/processor/commands/payouts/payout_create.js'
+import { cancelPayout, getPayout } from '../../src/processor/commands/payouts/payout_get.js'
+import { applyRailReport } from '../../src/processor/commands/rail_reports/rail_report_apply.js'
+import { firePayoutTimer } from '../../src/processor/commands/rail_reports/timer_fire.js'
+import { aPayout } from '../support/requests.js'
+import { codeOf, createWorld, DEMO, viewOf, type World } from '../support/world.js'
+
+interface PayoutView {
+  readonly id: PayoutId
+  readonly status: string
+  readonly total: string
+  readonly failure: { readonly code: string } | null
+}
+
+const pay = async (world: World, given = {}): Promise<PayoutView> =>
+  viewOf<PayoutView>(await world.run(createPayout(DEMO, aPayout(given))))
+
+const see = async (world: World, id: string): Promise<PayoutView> =>
+  viewOf<PayoutView>(await world.run(getPayout(DEMO, id)))
+
+const balance = async (world: World): Promise<{ available: string; reserved: string }> => {
+  const { data } = viewOf<{ data: { currency: string; available: string; reserved: string }[] }>(
+    await world.run(getBalances(DEMO)),
+  )
+  const { available, reserved } = data.find(({ currency }) => currency === 'VND')!
+  return { available, reserved }
+}
+
+const executed = (id: PayoutId, over: object = {}): RailReport => ({
+  status: 'executed',
+  id,
+  reportId: `rep-${id}`,
+  transactionId: 'TX1',
+  amount: 12_500_000n,
+  currency: 'VND',
+  destinationAccount: '0123456789',
+  ...over,
+})
+
+const kinds = (instructions: readonly RailInstruction[]): string[] =>
+  instructions.map(({ kind }) => kind)
+const types = (world: World): string[] => world.events.map(({ type }) => type)
+/** 12,500,000 dong; 5,000 + 20 bps for the platform, 3,300 for the rail. */
+const TOTAL = 12_533_300n
+const FUNDS = 1_000_000_000n
+
+const scenarios: Record<string, (t: Test, world: World) => Promise<void>> = {
+  completed: async (t, world) => {
+    const payout = await pay(world)
+    t.match(payout, { status: 'processing', total: String(TOTAL), failure: null })
+    t.same(await balance(world), { available: String(FUNDS - TOTAL), reserved: String(TOTAL) })
+    await world.railReports(executed(payout.id))
+    t.match(await see(world, payout.id), { status: 'completed' })
+    t.same(await balance(world), { available: String(FUNDS - TOTAL), reserved: '0' })
+    t.same(types(world), ['payout.created', 'payout.processing', 'payout.completed'])
+    t.same(kinds(world.railInstructions), ['instruct', 'acknowledge'])
+    const [created, processing] = world.events.map(
+      ({ body }) => (JSON.parse(body) as { data: { payout: object } }).data.payout,
+    )
+    t.match(created, { status: 'created', processing_at: null })
+    t.match(processing, { status: 'processing', processing_at: /Z$/ })
+  },
+
+  failed: async (t, world) => {
+    const { id } = await pay(world)
+    await world.railReports({ status: 'refused', id, reportId: 'r', refusal: 'account_not_found' })
+    t.match(await see(world, id), { status: 'failed', failure: { code: 'account_not_found' } })
+    t.same(await balance(world), { available: String(FUNDS), reserved: '0' }, 'fees included')
+    await world.railReports(executed(id))
+    t.match(await see(world, id), { status: 'failed' }, 'contradicting reports is no transition')
+  },
+
+  reversed: async (t, world) => {
+    const { id } = await pay(world)
+    await world.railReports(executed(id))
+    await world.railReports(executed(id, { status: 'returned', reportId: 'back' }))
+    t.match(await see(world, id), { status: 'reversed', failure: { code: 'returned_by_bank' } })
+    t.same(await balance(world), { available: String(FUNDS), reserved: '0' })
+  },
+
+  'reversed before it was known to be completed': async (t, world) => {
+    const { id } = await pay(world)
+    await world.railReports(executed(id, { status: 'returned' }))
+    t.same(types(world).slice(-2), ['payout.completed', 'payout.reversed'])
+  },
+
+  'held for review, and the review too late': async (t, world) => {
+    const { id, status } = await pay(world, { reference: 'sandbox:review' })
+    t.equal(status, 'created')
+    t.same(world.railInstructions, [])
+    world.clock.pass(259_200_000)
+    await world.wake()
+    t.match(await see(world, id), { status: 'failed', failure: { code: 'review_expired' } })
+    t.same(await balance(world), { available: String(FUNDS), reserved: '0' })
+  },
+
+  'handed over when the rail is back': async (t, world) => {
+    world.setRail(false)
+    const { id } = await pay(world)
+    t.same(world.railInstructions, [])
+    t.same(types(world), ['payout.created', 'payout.processing'])
+    world.setRail(true)
+    await world.wake()
+    t.same(kinds(world.railInstructions), ['instruct'])
+    t.match(await see(world, id), { status: 'processing' })
+  },
+
+  'asked about, on schedule': async (t, world) => {
+    await pay(world)
+    for (const seconds of [5, 10, 45, 240, 600, 2_700, 18_000, 64_800, 86_400]) {
+      world.clock.pass(seconds * 1_000 - 1)
+      const before = world.railInstructions.length
+      await world.wake()
+      t.equal(world.railInstructions.length, before, `not before ${seconds} s more`)
+      world.clock.pass(1)
+      await world.wake()
+      t.equal(world.railInstructions.at(-1)?.kind, 'query')
+      t.equal(world.railInstructions.length, before + 1)
+    }
+  },
+
+  'handed over again when the rail knows nothing of it': async (t, world) => {
+    const { id } = await pay(world)
+    const ask = () =>
+      world.run(applyRailReport({ status: 'not_found', id, reportId: null }, SECOND))
+    world.clock.pass(SECOND - 1)
+    await ask()
+    t.same(kinds(world.railInstructions), ['instruct'], 'it may not know yet')
+    world.clock.pass(1)
+    await ask()
+    t.same(kinds(world.railInstructions), ['instruct', 'instruct'])
+    t.same(world.railInstructions[1], world.railInstructions[0], 'as the same instruction')
+    t.match(await see(world, id), { status: 'processing' })
+  },
+
+  'resumed too early': async (t, world) => {
+    const { id } = await pay(world)
+    await world.run(firePayoutTimer(id))
+    t.same(kinds(world.railInstructions), ['instruct'])
+    const held = await pay(world, { idempotency_key: 'key-2', reference: 'sandbox:review' })
+    world.clock.pass(259_200_000 - 1)
+    await world.run(firePayoutTimer(held.id))
+    t.match(await see(world, held.id), { status: 'created' })
+  },
+
+  'asked about when the rail is back': async (t, world) => {
+    await pay(world)
+    world.setRail(false)
+    world.clock.pass(HOUR)
+    for (let again = 0; again < 3; again++) {
+      await world.wake()
+      world.clock.pass(1_000)
+    }
+    t.same(kinds(world.railInstructions), ['instruct'], 'nobody is there to be asked')
+    world.setRail(true)
+    await world.wake()
+    t.same(kinds(world.railInstructions), ['instruct', 'query'], 'and not an hour later')
+  },
+
+  'replayed byte for byte': async (t, world) => {
+    const first = await pay(world)
+    await world.railReports(executed(first.id))
+    const again = await world.run(createPayout(DEMO, aPayout()))
+    t.ok(again.ok && again.replayed)
+    t.equal(JSON.stringify(viewOf(again)), JSON.stringify(first))
+    const inline = aPayout().beneficiary!
+    const changes = [
+      { amount: '12500001' },
+      { reference: 'invoice 2' },
+      { description: 'of May' },
+      { metadata: { instruction: '1' } },
+      { beneficiary: { ...inline, name: 'Nguyen Van B' } },
+      { beneficiary: { ...inline, bank_code: '970437' } },
+      { beneficiary: { ...inline, currency: 'USD' } },
+      { beneficiary: { ...inline, currency: 'usd' } },
+      { beneficiary: { ...inline, account_number: '0123456780' } },
+    ]
+    for (const change of changes) {
+      const other = await world.run(createPayout(DEMO, aPayout(change)))
+      t.equal(codeOf(other), 'duplicate_payout', JSON.stringify(change))
+    }
+    t.same(kinds(world.railInstructions), ['instruct', 'acknowledge'], 'one instruction')
+  },
+
+  'twins in one batch': async (t, world) => {
+    const answers = await world.runAll(
+      ['a', 'a', 'a'].map((key) => createPayout(DEMO, aPayout({ idempotency_key: key }))),
+    )
+    t.same(
+      answers.map((answer) => answer.ok && (answer.replayed ?? false)),
+      [false, true, true],
+    )
+    t.equal(new Set(answers.map((answer) => viewOf<PayoutView>(answer).id)).size, 1)
+  },
+
+  'as many as the balance holds': async (t, world) => {
+    const commands = Array.from({ length: 200 }, (_, i) =>
+      createPayout(DEMO, aPayout({ idempotency_key: `k${i}` })),
+    )
+    const codes = (await world.runAll(commands)).map(codeOf)
+    const fit = Number(FUNDS / TOTAL)
+    t.equal(codes.filter((code) => code === 'ok').length, fit)
+    t.equal(codes.filter((code) => code === 'insufficient_balance').length, 200 - fit)
+  },
+
+  'refused, in the order of the checks, and without a trace': async (t, world) => {
+    const inline = aPayout().beneficiary!
+    const cases: readonly [object, string][] = [
+      [{ amount: '0', reference: 'sandbox:risk' }, 'invalid_request'],
+      [{ amount: '1.0' }, 'invalid_request'],
+      [{ reference: 'invoice\t1' }, 'invalid_request'],
+      [{ reference: 'invoice\u007f1' }, 'invalid_request'],
+      [{ metadata: { '\\': 'x' } }, 'invalid_request'],
+      [{ beneficiary: { ...inline, name: 'Nguyen\nVan A' } }, 'invalid_beneficiary'],
+      [{ beneficiary: { ...inline, account_number: '12' } }, 'invalid_beneficiary'],
+      [{ currency: 'THB' }, 'unsupported_currency'],
+      [{ currency: 'USD', beneficiary: { ...inline, currency: 'USD' } }, 'unsupported_destination'],
+      [{ reference: 'sandbox:compliance' }, 'compliance_rejected'],
+      [{ reference: 'sandbox:risk' }, 'risk_rejected'],
+      [{ amount: '9223372036854775807' }, 'payout_limit_exceeded'],
+      [{ amount: '9200000000000000000' }, 'insufficient_balance'],
+      [{ reference: 'sandbox:rail_unavailable' }, 'rail_unavailable'],
+    ]
+    for (const [given, code] of cases) {
+      t.equal(codeOf(await world.run(createPayout(DEMO, aPayout(given)))), code)
+    }
+    t.equal(codeOf(await world.run(createPayout(DEMO, aPayout()))), 'ok', 'the key is still free')
+    t.same(types(world), ['payout.created', 'payout.processing'])
+  },
+
+  'to a stored beneficiary': async (t, world) => {
+    const { beneficiary } = aPayout()
+    const made = viewOf<{ id: string; account_last4: string }>(
+      await world.run(createBeneficiary(DEMO, beneficiary!)),
+    )
+    t.match(made, { account_last4: '6789' })
+    t.notMatch(JSON.stringify(made), '0123456789')
+    const { beneficiary: none, ...rest } = aPayout({ beneficiary_id: made.id })
+    t.ok(none)
+    t.match(viewOf(await world.run(createPayout(DEMO, rest))), { beneficiary: { id: made.id } })
+  },
+
+  'never cancelled': async (t, world) => {
+    const { id } = await pay(world)
+    t.equal(codeOf(await world.run(cancelPayout(DEMO, id))), 'payout_not_cancelable')
+    t.equal(codeOf(await world.run(cancelPayout(DEMO, 'pout_x'))), 'payout_not_found')
+  },
+}
+
+for (const [name, tell] of Object.entries(scenarios)) {
+  for (const rebuilt of [false, true]) {
+    void t.test(`${name}, ${rebuilt ? 'rebuilt' : 'warm'}`, async (t) => {
+      const world = await createWorld(t, { rebuilt })
+      await tell(t, world)
+      t.ok((await world.trialBalance()).balanced, 'the books balance')
+    })
+  }
+}

@@ -1,0 +1,38 @@
+import t from 'tap'
+import { createWriteBackCache } from '../../src/processor/cache/row_cache.js'
+
+void t.test('what is staged stays until it is committed', async (t) => {
+  const cache = createWriteBackCache<number>({ max: 1 })
+  cache.set('one', 1, 7)
+  cache.set('two', 2, 8)
+  cache.evict(6)
+  t.equal(cache.size, 2, 'neither is on disk')
+  cache.evict(7)
+  t.equal(cache.get('one'), undefined)
+  t.equal(cache.get('two'), 2)
+})
+
+void t.test('a prefetch never replaces what is held', async (t) => {
+  const cache = createWriteBackCache<string>({ max: 10 })
+  cache.set('key', 'new', 1)
+  cache.fill('key', 'old')
+  cache.fill('key', null)
+  t.equal(cache.get('key'), 'new')
+  cache.fill('gone', null)
+  t.equal(cache.get('gone'), null, 'known to be absent')
+  t.equal(cache.get('unknown'), undefined, 'not asked for')
+})
+
+void t.test('ended rows leave first', async (t) => {
+  const cache = createWriteBackCache<string>({ max: 2, isEnded: (value) => value === 'ended' })
+  cache.set('old', 'open', 1)
+  cache.set('done', 'ended', 1)
+  cache.set('young', 'open', 1)
+  cache.evict(1)
+  t.equal(cache.get('done'), undefined)
+  t.equal(cache.get('old'), 'open')
+  cache.fill('read', 'ended')
+  cache.evict(1)
+  t.equal(cache.get('read'), undefined, 'also when it had ended before it was read')
+  t.equal(cache.get('old'), 'open')
+})

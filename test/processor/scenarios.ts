@@ -1,0 +1,181 @@
+/**
+ * Stories about money: each is told twice, with actors kept warm and rebuilt from SQLite before
+ * every command, and ends with books that balance.
+ */
+import { join } from 'node:path'
+import t, { type Test } from 'tap'
+import { createLog } from '../../src/base/log.js'
+import type { PayoutId } from '../../src/base/ids.js'
+import type { RailReport } from '../../src/rails/rail.js'
+import { getBalances } from '../../src/processor/commands/funds/balances_get.js'
+import { createPayout } from '../../src/processor/commands/payouts/payout_create.js'
+import { getPayout } from '../../src/processor/commands/payouts/payout_get.js'
+import { answer, type Answer } from '../../src/processor/cycle/answer.js'
+import { listDiscrepancies } from '../../src/processor/queries/discrepancy_list.js'
+import { createReader, type Query } from '../../src/processor/queries/query.js'
+import { objectOf } from '../../src/processor/queries/raw_json.js'
+import { openDatabase } from '../../src/store/database.js'
+import type { CreatePayout__Output as CreatePayout } from '../../protos/types/causeway/v1/CreatePayout.js'
+import type { Route__Output as WireRoute } from '../../protos/types/causeway/v1/Route.js'
+import { aPayout } from '../support/requests.js'
+import { createWorld, DEMO, RULES, viewOf, type World } from '../support/world.js'
+
+export type Scenario = (t: Test, world: World) => Promise<void>
+
+export function runOnBothStores(scenarios: Readonly<Record<string, Scenario>>): void {
+  for (const [name, tell] of Object.entries(scenarios)) {
+    for (const rebuilt of [false, true]) {
+      void t.test(`${name}, ${rebuilt ? 'rebuilt' : 'warm'}`, async (t) => {
+        const world = await createWorld(t, { rebuilt })
+        await tell(t, world)
+        t.ok((await world.trialBalance()).balanced, 'the books balance')
+      })
+    }
+  }
+}
+
+export const OPERATOR = { name: 'ann', reason: 'a test' }
+
+export interface PayoutView {
+  readonly id: PayoutId
+  readonly status: string
+  readonly reference: string
+  readonly fee: string
+  readonly total: string
+  readonly failure: { readonly code: string } | null
+  readonly beneficiary: { readonly id: string }
+  readonly rail: { readonly transaction_id: string | null }
+}
+
+let keys = 0
+
+/** With a key of its own unless told otherwise. */
+export function payout(given: Partial<CreatePayout> = {}): CreatePayout {
+  keys += 1
+  return aPayout({ idempotency_key: `key-${keys}`, ...given })
+}
+
+/** To a stored beneficiary. */
+export function payoutTo(beneficiaryId: string, given: Partial<CreatePayout> = {}): CreatePayout {
+  const request = payout({ beneficiary_id: beneficiaryId, ...given })
+  delete request.beneficiary
+  return request
+}
+
+export const pay = async (world: World, given: Partial<CreatePayout> = {}): Promise<PayoutView> =>
+  viewOf<PayoutView>(await world.run(createPayout(DEMO, payout(given))))
+
+export const see = async (world: World, id: string): Promise<PayoutView> =>
+  viewOf<PayoutView>(await world.run(getPayout(DEMO, id)))
+
+export async function balanceOf(
+  world: World,
+  currency = 'VND',
+): Promise<{ available: string; reserved: string }> {
+  const { data } = viewOf<{ data: { currency: string; available: string; reserved: string }[] }>(
+    await world.run(getBalances(DEMO)),
+  )
+  const { available, reserved } = data.find((balance) => balance.currency === currency)!
+  return { available, reserved }
+}
+
+/** The balance of any account, 0 when nothing was ever posted to it. */
+export async function accountOf(world: World, name: string, currency = 'VND'): Promise<string> {
+  const { lines } = await world.trialBalance()
+  const line = (lines as readonly Record<string, string>[]).find(
+    (each) => each['account'] === name && each['currency'] === currency,
+  )
+  return line?.['balance'] ?? '0'
+}
+
+/** A report that fits `aPayout`. */
+export const executed = (id: PayoutId, over: object = {}): RailReport => ({
+  status: 'executed',
+  id,
+  reportId: `rep-${id}`,
+  transactionId: 'TX1',
+  amount: 12_500_000n,
+  currency: 'VND',
+  destinationAccount: '0123456789',
+  ...over,
+})
+
+export interface PageView<Item> {
+  readonly data: readonly Item[]
+  readonly next_cursor: string | null
+}
+
+/** As the doors have it: it may be written already. */
+export const readRawJson = (world: World, query: Query): Promise<Answer> =>
+  createReader(
+    { lists: world.store.lists, vault: world.vault, brand: RULES.brand },
+    createLog('test', { LOG_LEVEL: 'silent' }),
+  ).run(query)
+
+export const read = async (world: World, query: Query): Promise<Answer> => {
+  const told = await readRawJson(world, query)
+  return told.ok ? answer(objectOf(told.view)) : told
+}
+
+/** All pages of a list, one after the other. */
+export async function readAll<Item>(
+  world: World,
+  queryAfter: (cursor: { cursor?: string }) => Query,
+): Promise<Item[]> {
+  const items: Item[] = []
+  for (let cursor: { cursor?: string } = {}; ;) {
+    const page = viewOf<PageView<Item>>(await read(world, queryAfter(cursor)))
+    items.push(...page.data)
+    if (page.next_cursor === null) return items
+    cursor = { cursor: page.next_cursor }
+  }
+}
+
+export interface DiscrepancyView {
+  readonly id: string
+  readonly tenant: string | null
+  readonly entity: string
+  readonly reason: string
+  readonly plan: string | null
+  readonly amount: string | null
+}
+
+/** Those that wait to be settled. */
+export const discrepanciesOf = (world: World): Promise<DiscrepancyView[]> =>
+  readAll<DiscrepancyView>(world, (page) => listDiscrepancies({ resolved: false, ...page }))
+
+export interface LoggedAction {
+  readonly actor: string
+  readonly reason: string
+  readonly action: string
+  readonly subject: string
+  readonly evidence: string | null
+}
+
+/** What operators did, in order, as it lies on disk. */
+export async function operatorLog(t: Test): Promise<LoggedAction[]> {
+  const database = await openDatabase(join(t.testdirName, 'processor.db'), { readOnly: true })
+  const rows = await database.all<LoggedAction>(
+    'SELECT actor, reason, action, subject, evidence FROM operator_log ORDER BY id',
+  )
+  await database.close()
+  return rows
+}
+
+export const operatorLogOf = async (t: Test, subject: string): Promise<LoggedAction[]> =>
+  (await operatorLog(t)).filter((row) => row.subject === subject)
+
+/** The shipped route to Vietnam, unless told otherwise. */
+export const aRoute = (given: Partial<WireRoute> = {}): WireRoute => ({
+  country: 'VN',
+  currency: 'VND',
+  enabled: true,
+  platform_fixed: '5000',
+  platform_bps: 20,
+  rail_fixed: '3300',
+  handling: 'on_top',
+  refund_fees_on_reversal: true,
+  ...given,
+})
+
+export const types = (world: World): string[] => world.events.map(({ type }) => type)

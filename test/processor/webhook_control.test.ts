@@ -1,0 +1,140 @@
+/** The context's promises to those who ask: an answer of all, a reason, or nothing for too long. */
+import { credentials, Server, ServerCredentials, type ClientDuplexStream } from '@grpc/grpc-js'
+import t, { type Test } from 'tap'
+import type { ControlResponse } from '../../protos/types/causeway/v1/ControlResponse.js'
+import type { ControlRequest__Output as ControlRequest } from '../../protos/types/causeway/v1/ControlRequest.js'
+import type { ProtoGrpcType } from '../../protos/types/webhook_control.js'
+import { CONTROL_REQUESTS_MAX } from '../../src/base/constants.js'
+import type { Outcome } from '../../src/base/errors.js'
+import { bearer } from '../../src/base/internal_token.js'
+import { contracts } from '../../src/base/protos.js'
+import { webhookControlService } from '../../src/processor/servers/webhook_control.js'
+import { createAuthInterceptor } from '../../src/processor/servers/auth_interceptor.js'
+import { eventually } from '../support/eventually.js'
+
+type Stream = ClientDuplexStream<ControlResponse, ControlRequest>
+/** Undefined: silence. */
+type Script = (request: ControlRequest, stream: Stream) => ControlResponse | undefined
+
+async function aControlService(t: Test, answerWithinMs?: number) {
+  const pools: (readonly [pool: number, newestEvent: string | null])[] = []
+  const onPool = (pool: number, newest: string | null): void => void pools.push([pool, newest])
+  const control = webhookControlService(createAuthInterceptor('it_ours'), onPool, answerWithinMs)
+  const { WebhookControl } = contracts<ProtoGrpcType>().causeway.v1
+  const server = new Server()
+  server.addService(WebhookControl.service, control.handlers)
+  const port = await new Promise<number>((resolve, reject) => {
+    server.bindAsync('127.0.0.1:0', ServerCredentials.createInsecure(), (fault, bound) =>
+      fault === null ? resolve(bound) : reject(fault),
+    )
+  })
+  t.teardown(() => server.forceShutdown())
+  const attend = (script: Script, token = 'it_ours'): Stream => {
+    const client = new WebhookControl(`127.0.0.1:${port}`, credentials.createInsecure())
+    const stream = client.Connect(bearer(token))
+    stream.on('data', (request: ControlRequest) => {
+      const answer = script(request, stream)
+      if (answer !== undefined) stream.write({ ...answer, number: request.number })
+    })
+    stream.on('error', () => undefined)
+    t.teardown(() => {
+      stream.cancel()
+      client.close()
+    })
+    return stream
+  }
+  const attended = (count: number): Promise<unknown> =>
+    eventually(`${count} attend`, () => control.connectedPools === count)
+  return { control, attend, attended, pools }
+}
+
+const inFlight =
+  (in_flight: number): Script =>
+  () => ({ status: { in_flight } })
+const codeOf = (outcome: Outcome<unknown>): string => (outcome.ok ? 'ok' : outcome.code)
+
+void t.test('a pool says which one it is, and its newest event', async (t) => {
+  const { attend, pools } = await aControlService(t)
+  const stream = attend(inFlight(1))
+  stream.write({ number: 0, greeting: { pool: 2, newest_event: 'evt_1' } })
+  stream.write({ number: 0, greeting: { pool: 2, newest_event: '' } })
+  await eventually('both were heard', () => pools.length === 2)
+  t.same(pools, [
+    [2, 'evt_1'],
+    [2, null],
+  ])
+})
+
+void t.test('each pool answers, and one of them in turn', async (t) => {
+  const { control, attend, attended } = await aControlService(t)
+  attend(inFlight(1))
+  await attended(1)
+  attend(inFlight(2))
+  await attended(2)
+  const all = await control.requestAll('status', {})
+  t.same(all.ok && all.value.map((status) => status.in_flight).sort(), [1, 2])
+  const turns = []
+  for (let i = 0; i < 4; i++) {
+    const one = await control.requestOne('status', {})
+    turns.push(one.ok && one.value.in_flight)
+  }
+  t.same(turns, [1, 2, 1, 2])
+})
+
+void t.test('nobody attends: a dependency is missing', async (t) => {
+  const { control, attend } = await aControlService(t)
+  t.equal(codeOf(await control.requestAll('status', {})), 'configuration_error')
+  t.equal(codeOf(await control.requestOne('status', {})), 'configuration_error')
+  const stranger = attend(inFlight(1), 'it_theirs')
+  await new Promise((resolve) => stranger.on('status', resolve))
+  t.equal(control.connectedPools, 0, 'without the token nobody does')
+})
+
+void t.test('one that stays silent makes it late, one that leaves makes it none', async (t) => {
+  const { control, attend, attended } = await aControlService(t, 100)
+  attend(inFlight(1))
+  let late: () => void = () => undefined
+  const silent = attend((request, stream) => {
+    late = () => stream.write({ number: request.number, status: { in_flight: 9 } })
+    return undefined
+  })
+  await attended(2)
+  t.equal(codeOf(await control.requestAll('status', {})), 'timeout')
+  late()
+  t.equal(codeOf(await control.requestAll('status', {})), 'timeout', 'a late answer is nobody’s')
+  const asked = control.requestAll('status', {})
+  silent.cancel()
+  t.equal(codeOf(await asked), 'configuration_error')
+  await attended(1)
+  t.equal(codeOf(await control.requestAll('status', {})), 'ok')
+})
+
+void t.test('a fault is told by its code, and an answer to something else is one', async (t) => {
+  const { control, attend, attended } = await aControlService(t)
+  const script: Record<string, ControlResponse> = {
+    status: { fault: 'invalid_request' },
+    poison: { fault: 'no code of ours' },
+    redrive: { status: {} },
+  }
+  attend((request) => script[request.request ?? ''])
+  await attended(1)
+  t.equal(codeOf(await control.requestAll('status', {})), 'invalid_request')
+  t.equal(codeOf(await control.requestAll('poison', {})), 'internal_error')
+  t.equal(codeOf(await control.requestAll('redrive', {})), 'internal_error')
+})
+
+void t.test('questions under way are bounded, and make room again', async (t) => {
+  const { control, attend, attended } = await aControlService(t, 300)
+  attend(() => undefined)
+  await attended(1)
+  const asked = Array.from({ length: CONTROL_REQUESTS_MAX + 1 }, () =>
+    control.requestAll('status', {}),
+  )
+  t.equal(codeOf(await asked.at(-1)!), 'configuration_error')
+  const codes = await Promise.all(asked.slice(0, -1))
+  t.ok(codes.every((outcome) => codeOf(outcome) === 'timeout'))
+  attend(inFlight(1))
+  await attended(2)
+  t.equal(codeOf(await control.requestOne('status', {})), 'timeout')
+  t.equal(codeOf(await control.requestOne('status', {})), 'ok')
+})

@@ -1,0 +1,124 @@
+/**
+ * A processor that dies: by a kill at any moment, or by its own hand when a commit has failed; and
+ * starts again from what is on disk.
+ *
+ * Owns: its deaths and starts, the calls that were under way. Does not own: what is called.
+ *
+ * - Who died says nothing any more: neither answers nor orders nor events of that process.
+ */
+import assert from 'node:assert/strict'
+import { createLog } from '../../src/base/log.js'
+import type { Random } from '../../src/base/random.js'
+import type { Command, Work } from '../../src/processor/cycle/command.js'
+import type { Answer } from '../../src/processor/cycle/answer.js'
+import { createTimers, type Timers } from '../../src/processor/background/timers.js'
+import type { SeededRandom } from '../fuzz/seeded_random.js'
+import { createWorld, DEMO, type Home, type World } from '../support/world.js'
+import { DISK_FAULT, holdStore, type CommitOutcome, type HeldStore } from './stalling_store.js'
+import { atRest, createScheduler, type Step } from './scheduler.js'
+
+export interface CrashableProcessor {
+  readonly world: World
+  /** Calls that were not answered yet. */
+  underWay(): number
+  submit(command: Command, heard: (answer: Answer) => void, over?: Partial<Work>): void
+  /** What waits for its turn. */
+  waiting(): readonly Step[]
+  /** @returns false when that was its end, and it has started again */
+  letGo(place: number): Promise<boolean>
+  kill(): Promise<void>
+}
+
+export interface CrashableProcessorOptions {
+  readonly home: Home
+  readonly random: Random
+  readonly seededRandom: SeededRandom
+  readonly commitOutcomeOf: () => CommitOutcome
+}
+
+export async function startProcessor({
+  home,
+  random,
+  seededRandom,
+  commitOutcomeOf,
+}: CrashableProcessorOptions): Promise<CrashableProcessor> {
+  const scheduler = createScheduler()
+  let held: HeldStore | undefined
+  let life = 0
+  let underWay = 0
+  let stopped = false
+  let complaint: Error | undefined
+  const own: Home = { testdir: () => home.testdir(), teardown: () => undefined }
+  const world = await createWorld(own, {
+    random,
+    turn: () => scheduler.inOrder('turn', () => Promise.resolve()),
+    store: (store) => (held = holdStore(store, scheduler, commitOutcomeOf)),
+    onStop: (reason, error) => {
+      stopped = true
+      const isFault = error instanceof Error && error.message.startsWith(DISK_FAULT)
+      if (!isFault) complaint ??= new Error(reason, { cause: error })
+    },
+  })
+  const store = held
+  assert.ok(store !== undefined)
+  home.teardown(() => store.close()) // without waiting for what waits for its turn
+
+  const submit: CrashableProcessor['submit'] = (command, heard, over = {}) => {
+    const born = life
+    underWay += 1
+    const reply = (answer: Answer): void => {
+      underWay -= 1
+      try {
+        assert.equal(born, life, 'the dead do not answer')
+        heard(answer)
+      } catch (error) {
+        // The processor's own handling of errors is not to have it.
+        complaint ??= error instanceof Error ? error : new Error(String(error))
+      }
+    }
+    world.submit({ queueKey: DEMO, command, deadline: null, signedBy: null, reply, ...over })
+  }
+
+  const startTimers = (): Timers =>
+    createTimers({
+      clock: world.clock,
+      store,
+      pipeline: { submit: (work) => submit(work.command, work.reply, work) },
+      log: createLog('simulation', { LOG_LEVEL: 'silent' }),
+      pause: () => scheduler.inOrder('pause', () => Promise.resolve()),
+    })
+
+  const start = async (): Promise<void> => {
+    life += 1
+    underWay = 0
+    stopped = false
+    world.railInstructions.length = 0
+    world.events.length = 0
+    await world.rebuild()
+    startTimers().start()
+    await atRest()
+  }
+  const kill = async (): Promise<void> => {
+    scheduler.forget()
+    await store.crash(seededRandom.once(2))
+    await start()
+  }
+
+  scheduler.hold()
+  await start()
+  return {
+    world,
+    underWay: () => underWay,
+    submit,
+    waiting: scheduler.waiting,
+    letGo: async (place) => {
+      await scheduler.letGo(place)
+      if (complaint !== undefined) throw complaint
+      if (!stopped) return true
+      scheduler.forget()
+      await start()
+      return false
+    },
+    kill,
+  }
+}

@@ -1,0 +1,106 @@
+/**
+ * The stage of a run: every part of it, made from the seed.
+ *
+ * - Each part draws from a chance of its own, so that a further draw in one does not shift the
+ *   others.
+ */
+import type { Random } from '../../src/base/random.js'
+import { createSeededRandom, type SeededRandom } from '../fuzz/seeded_random.js'
+import type { Progress } from '../../src/store/progress.js'
+import { tempFolder } from '../support/temp_folder.js'
+import type { Home } from '../support/world.js'
+import { createFaultyBus, type FaultyBus } from './faulty_bus.js'
+import { createFaultyRail, type FaultyRail } from './faulty_rail.js'
+import { openInvariantChecker, type InvariantChecker } from './invariant_checker.js'
+import { startProcessor, type CrashableProcessor } from './crashable_processor.js'
+import { drawSwarm, type Swarm } from './swarm.js'
+import { createTrace, type Trace } from './trace.js'
+import { createWorkload, type Workload } from './workload.js'
+
+export interface SimulationContext {
+  readonly seededRandom: SeededRandom
+  readonly swarm: Swarm
+  readonly trace: Trace
+  readonly processor: CrashableProcessor
+  readonly rail: FaultyRail
+  readonly bus: FaultyBus
+  readonly workload: Workload
+  readonly checker: InvariantChecker
+  /** Nonces of signed calls that were answered, and when those calls were made. */
+  readonly nonces: { readonly nonce: Buffer; readonly at: number }[]
+  /** Instructions of which the processor has heard what cannot be. */
+  readonly odd: Set<string>
+  /** As the file beside the books has it. */
+  readonly highWater: { mark: Progress }
+  /** Draws a fault that comes once in so many times; none when they have stopped. */
+  happens(times: number): boolean
+  stopFaults(): void
+}
+
+export interface SimulationOptions {
+  readonly seed: number
+  readonly home: Home
+  readonly tell: (line: string) => void
+}
+
+/** The second is half a minute before a day and a month end where the payers are. */
+const STARTS = [Date.UTC(2026, 10, 21, 3), Date.UTC(2026, 10, 30, 16, 59, 30)] as const
+
+export async function createSimulationContext({
+  seed,
+  home,
+  tell,
+}: SimulationOptions): Promise<SimulationContext> {
+  const randomOf = (part: number): SeededRandom => createSeededRandom(seed, part)
+  const seededRandom = randomOf(0)
+  const swarm = drawSwarm(randomOf(1))
+  const random = randomBy(randomOf(2))
+  const folder = tempFolder(home)
+  let faulty = false
+  const happens = (times: number): boolean => faulty && times > 0 && seededRandom.once(times)
+
+  const processor = await startProcessor({
+    home: { testdir: () => folder, teardown: (end) => home.teardown(end) },
+    random,
+    seededRandom: randomOf(3),
+    commitOutcomeOf: () => {
+      const commitOutcome = happens(swarm.commitFails)
+        ? seededRandom.pick(['lost', 'kept'] as const)
+        : 'done'
+      if (commitOutcome !== 'done') trace.count(`commit failed, ${commitOutcome}`)
+      return commitOutcome
+    },
+  })
+  const { clock } = processor.world
+  clock.set(seededRandom.pick(STARTS))
+  const trace = createTrace(() => clock.now(), tell)
+  const rail = createFaultyRail(clock, random, randomOf(4), swarm.wire)
+  const checker = await openInvariantChecker(folder, clock)
+  home.teardown(() => checker.close())
+  faulty = true
+  return {
+    seededRandom,
+    swarm,
+    trace,
+    processor,
+    rail,
+    bus: createFaultyBus(randomOf(5)),
+    workload: createWorkload(randomOf(6)),
+    checker,
+    nonces: [],
+    odd: new Set(),
+    highWater: { mark: processor.world.store.marks.progress() },
+    happens,
+    stopFaults: () => {
+      faulty = false
+      rail.behave()
+    },
+  }
+}
+
+function randomBy(seededRandom: SeededRandom): Random {
+  return {
+    bytes: (count) => Buffer.from(Array.from({ length: count }, () => seededRandom.int(256))),
+    fraction: () => seededRandom.int(2 ** 32) / 2 ** 32,
+  }
+}

@@ -1,0 +1,46 @@
+/**
+ * The processor's real store under the scheduler, with a disk that may fail at a commit.
+ *
+ * Owns: when the store answers, and the fate of each commit. Does not own: SQLite.
+ */
+import type { CommitRows, Store } from '../../src/store/store.js'
+import type { Scheduler } from './scheduler.js'
+
+/** `lost`: reported as failed, and not on disk; `kept`: reported as failed, and on disk. */
+export type CommitOutcome = 'done' | 'lost' | 'kept'
+
+export const DISK_FAULT = 'SQLITE_IOERR'
+
+export interface HeldStore extends Store {
+  /** The process dies; a commit that is under way is on disk, or it is not. */
+  crash(isKept: boolean): Promise<void>
+}
+
+export function holdStore(
+  store: Store,
+  scheduler: Scheduler,
+  commitOutcomeOf: () => CommitOutcome,
+): HeldStore {
+  let underWay: CommitRows | null = null
+
+  const write = async (batch: CommitRows): Promise<void> => {
+    const commitOutcome = commitOutcomeOf()
+    underWay = null
+    if (commitOutcome !== 'lost') await store.commit(batch)
+    if (commitOutcome !== 'done') throw new Error(`${DISK_FAULT}: disk I/O error`)
+  }
+
+  return {
+    ...store,
+    load: (wanted) => scheduler.inOrder('load', () => store.load(wanted)),
+    due: (kind, now, limit) => scheduler.inOrder('due', () => store.due(kind, now, limit)),
+    commit: (batch) => {
+      underWay = batch
+      return scheduler.inOrder('commit', () => write(batch))
+    },
+    crash: async (isKept) => {
+      if (underWay !== null && isKept) await store.commit(underWay)
+      underWay = null
+    },
+  }
+}

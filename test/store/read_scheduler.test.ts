@@ -1,0 +1,101 @@
+/** The line at the reading connection: whose statement is next, and which is not run at all. */
+import t from 'tap'
+import type { Statement } from '../../src/store/database.js'
+import {
+  createReadScheduler,
+  Cancelled,
+  type ReadPriority,
+} from '../../src/store/read_scheduler.js'
+
+/** A connection held by hand; what it was asked stands in `begun`. */
+function heldConnection() {
+  const begun: string[] = []
+  let settle: { resolve: () => void; reject: (error: Error) => void } | undefined
+  const all = <Row>(sql: string): Promise<Row[]> => {
+    begun.push(sql)
+    return new Promise((resolve, reject) => {
+      settle = { resolve: () => resolve([sql as Row]), reject }
+    })
+  }
+  const turn = (): Promise<void> => new Promise((resolve) => setImmediate(resolve))
+  return {
+    all,
+    begun,
+    /** Ends the statement that runs, and lets everybody hear of it. */
+    end: () => {
+      settle?.resolve()
+      return turn()
+    },
+    fail: () => {
+      settle?.reject(new Error('disk I/O error'))
+      return turn()
+    },
+  }
+}
+
+const awaited = (queueKey: string): ReadPriority => ({ queueKey, isAwaited: () => true })
+const statement = (sql: string): Statement => ({ sql, values: [] })
+
+void t.test('whoever has a thousand waiting delays another one by a page', async (t) => {
+  const connection = heldConnection()
+  const { read } = createReadScheduler(connection)
+  const busy = Array.from({ length: 900 }, (_, i) => read(awaited('busy'), statement(`busy ${i}`)))
+  const one = read(awaited('quiet'), statement('quiet'))
+  const ours = read(awaited('ours'), statement('ours'))
+  for (let ended = 0; ended < 902; ended++) await connection.end()
+  t.same(connection.begun.slice(0, 5), ['busy 0', 'busy 1', 'quiet', 'ours', 'busy 2'])
+  t.same(
+    connection.begun.slice(5),
+    Array.from({ length: 897 }, (_, i) => `busy ${i + 3}`),
+  )
+  t.same([await one, await ours], [['quiet'], ['ours']])
+  t.equal((await Promise.all(busy)).length, 900)
+})
+
+void t.test(
+  'one statement at a time, and the next one before the rows are submitted',
+  async (t) => {
+    const connection = heldConnection()
+    const { read } = createReadScheduler(connection)
+    const begunBefore: number[] = []
+    for (const name of ['a', 'b', 'c']) {
+      void read(awaited(name), statement(name)).then(() =>
+        begunBefore.push(connection.begun.length),
+      )
+    }
+    t.equal(connection.begun.length, 1)
+    for (let ended = 0; ended < 3; ended++) await connection.end()
+    t.same(begunBefore, [2, 3, 3])
+  },
+)
+
+void t.test('what nobody awaits when its turn comes is not read', async (t) => {
+  const connection = heldConnection()
+  const { read } = createReadScheduler(connection)
+  let isAwaited = true
+  const leaving: ReadPriority = { queueKey: 'leaving', isAwaited: () => isAwaited }
+  const first = read(awaited('other'), statement('first'))
+  const left = [1, 2, 3].map((i) => read(leaving, statement(`left ${i}`)))
+  const stayed = read(awaited('leaving'), statement('stayed'))
+  const told = Promise.allSettled(left)
+  isAwaited = false
+  for (let ended = 0; ended < 2; ended++) await connection.end()
+  t.same(connection.begun, ['first', 'stayed'])
+  t.same([await first, await stayed], [['first'], ['stayed']])
+  for (const each of await told) {
+    t.ok(each.status === 'rejected' && each.reason instanceof Cancelled)
+  }
+})
+
+void t.test('a line that was left by all, or met an error, goes on', async (t) => {
+  const connection = heldConnection()
+  const { read } = createReadScheduler(connection)
+  const gone: ReadPriority = { queueKey: 'gone', isAwaited: () => false }
+  await t.rejects(read(gone, statement('gone')), { message: 'nobody awaits it any more' })
+  const broken = t.rejects(read(awaited('a'), statement('broken')), /disk I\/O error/)
+  const next = read(awaited('a'), statement('next'))
+  await connection.fail()
+  await broken
+  await connection.end()
+  t.same([await next, connection.begun], [['next'], ['broken', 'next']])
+})

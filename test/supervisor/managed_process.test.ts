@@ -1,0 +1,125 @@
+/** A program that runs and no longer works: found out, ended, started again. */
+import { join } from 'node:path'
+import t from 'tap'
+import { plus, SECOND, systemClock } from '../../src/base/clock.js'
+import { manageProcess } from '../../src/supervisor/managed_process.js'
+import { eventually } from '../support/eventually.js'
+
+t.test('a program whose books are behind is not started again', async (t) => {
+  const folder = t.testdir()
+  const refused: (readonly [why: string, exitCode: number])[] = []
+  const lost: string[] = []
+  const ends = { at: 'its start' }
+  const keepOne = (log: string) =>
+    manageProcess({
+      name: 'books',
+      program: () => ({
+        command: '/bin/sh',
+        arguments: ['-c', ends.at === 'its start' ? 'echo behind; exit 78' : 'read x; exit 78'],
+        environment: process.env,
+        serves: () => (ends.at === 'its start' ? undefined : {}),
+      }),
+      logPath: join(folder, log),
+      clock: systemClock,
+      probeEveryMs: 5,
+      isStopping: () => false,
+      onReady: () => undefined,
+      onLost: (why) => lost.push(why),
+      onRefused: (why, exitCode) => refused.push([why, exitCode]),
+    })
+  await t.rejects(keepOne('start.log').start(), {
+    name: 'StartupError',
+    message: 'books does not start: behind',
+    exitCode: 78,
+  })
+  ends.at = 'later'
+  const managed = keepOne('later.log')
+  await managed.start()
+  await eventually('it is told', () => refused.length === 1)
+  t.same([refused, lost, managed.restarts], [[['', 78]], [], 0])
+  t.notOk(managed.isReady)
+  await managed.stop()
+})
+
+t.test('a program that goes silent is started again, one that pauses is not', async (t) => {
+  const lost: string[] = []
+  const pauses: number[] = []
+  let aheadMs = 0
+  let stopping = false
+  let asked = 0
+  /** Whether the question of this number is answered. */
+  let answersTo = (number: number): boolean => number % 3 === 0
+  const managed = manageProcess({
+    name: 'sleeper',
+    program: () => ({
+      command: '/bin/sleep',
+      arguments: ['60'],
+      environment: process.env,
+      serves: () => ({}),
+      answers: () => Promise.resolve(answersTo(++asked)),
+    }),
+    logPath: join(t.testdir(), 'sleeper.log'),
+    clock: { now: () => plus(systemClock.now(), aheadMs) },
+    probeEveryMs: 5,
+    isStopping: () => stopping,
+    onReady: () => undefined,
+    onLost: (why, againAfterMs) => {
+      lost.push(why)
+      pauses.push(againAfterMs)
+    },
+    onRefused: () => undefined,
+  })
+  await managed.start()
+  const { pid } = managed
+  await eventually('it was asked often', () => asked >= 12)
+  t.same([managed.pid, lost], [pid, []], 'two questions without an answer are a pause')
+
+  answersTo = () => false
+  await eventually('it is lost', () => lost.length === 1)
+  answersTo = () => true
+  t.same(lost, ['it does not answer any more'])
+  await eventually('it serves again', () => managed.isReady && managed.pid !== pid)
+  t.equal(managed.restarts, 1)
+
+  process.kill(managed.pid ?? 0, 'SIGKILL')
+  await eventually('it is lost again', () => lost.length === 2)
+  t.same(lost[1], 'signal SIGKILL', 'what was before is forgotten')
+  await eventually('it serves', () => managed.isReady && managed.restarts === 2)
+
+  aheadMs = 31 * SECOND
+  process.kill(managed.pid ?? 0, 'SIGKILL')
+  await eventually('it serves once more', () => managed.isReady && managed.restarts === 3)
+  t.same(pauses, [200, 400, 200], 'twice as long each time, until it served for half a minute')
+  stopping = true
+  await managed.stop()
+})
+
+t.test('a program that is long in coming is waited for without a warning', async (t) => {
+  const warnings: Error[] = []
+  const hear = (warning: Error): void => void warnings.push(warning)
+  process.on('warning', hear)
+  t.teardown(() => process.off('warning', hear))
+  let looks = 0
+  const managed = manageProcess({
+    name: 'sleeper',
+    program: () => ({
+      command: '/bin/sleep',
+      arguments: ['60'],
+      environment: process.env,
+      serves: () => (++looks > 30 ? {} : undefined),
+    }),
+    logPath: join(t.testdir(), 'sleeper.log'),
+    clock: systemClock,
+    isStopping: () => true,
+    onReady: () => undefined,
+    onLost: () => undefined,
+    onRefused: () => undefined,
+  })
+  await managed.start()
+  await managed.stop()
+  await new Promise((resolve) => setImmediate(resolve))
+  t.same(
+    warnings.map(({ name, message }) => `${name}: ${message}`),
+    [],
+  )
+})

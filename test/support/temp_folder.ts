@@ -1,0 +1,12 @@
+/**
+ * A test's folder, for what is still at work in it when the test's own function is through.
+ *
+ * tap removes `testdir` ahead of the teardowns, unless it was asked for after one. What writes in
+ * it meanwhile makes the removal fail, and the file hangs to its limit.
+ */
+import type { Test } from 'tap'
+
+export function tempFolder(t: Pick<Test, 'testdir' | 'teardown'>): string {
+  t.teardown(() => undefined)
+  return t.testdir()
+}

@@ -1,0 +1,58 @@
+/** One vocabulary: retired words stay out of file names, identifiers and texts. */
+import { readdirSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import t from 'tap'
+import { projectRoot } from '../src/base/protos.js'
+import { retiredIn, STORED_NAMES, type TextFile } from './vocabulary/rules.js'
+
+const FOLDERS = ['src', 'actors', 'gateway', 'test', 'protos']
+const TEXT = /\.(?:ts|mjs|md|proto|sh|awk)$/
+const AT_THE_ROOT = ['README.md', 'CHANGELOG.md', 'Makefile', 'eslint.config.mjs']
+
+const file = (path: string, text = ''): TextFile => ({ path, text })
+
+const BROKEN: readonly TextFile[] = [
+  file('src/store/shelf.ts'),
+  file('src/base/bounds.ts'),
+  file('gateway/admission/standing_queue.ts'),
+  file('src/a.ts', 'const keyPrint = 1'),
+  file('src/a.ts', 'function giveBack() {}'),
+  file('src/a.ts', "log.error('it can not be read')"),
+  file('src/a.ts', '// The nonce is burnt.'),
+  file('src/a.ts', ' * R1. The second one waits.'),
+  file('gateway/README.md', 'Lanes take turns.'),
+  file('protos/a.proto', '// Answers what is asked at the desk.'),
+]
+const KEPT: readonly TextFile[] = [
+  file('src/store/row_cache.ts'),
+  file('src/a.ts', 'const { handedOverAt, wakeAt } = context'),
+  file('src/a.ts', 'const page = rows.slice(0, 10)'),
+  file('src/a.ts', '// A request cannot wait longer.'),
+  file('src/a.ts', ' * - The second one waits.'),
+  file('src/store/schema/0001_a.sql', 'prints BLOB'),
+]
+
+t.test('a retired word is found', async (t) => {
+  for (const broken of BROKEN) t.not(retiredIn(broken).length, 0, broken.path + broken.text)
+  for (const kept of KEPT) t.strictSame(retiredIn(kept), [], kept.path + kept.text)
+  for (const [name, reason] of Object.entries(STORED_NAMES)) t.ok(reason.length > 3, name)
+})
+
+t.test('the project uses none', async (t) => {
+  const files = [...AT_THE_ROOT.filter(isThere), ...FOLDERS.flatMap(pathsIn)].map((path) =>
+    file(path, readFileSync(join(projectRoot(), path), 'utf8')),
+  )
+  t.ok(files.length > 300, 'there are files to look at')
+  const found = files.flatMap((one) => retiredIn(one).map((fault) => `${one.path}: ${fault}`))
+  t.strictSame(found, [])
+})
+
+function pathsIn(folder: string): string[] {
+  return readdirSync(join(projectRoot(), folder), { recursive: true, encoding: 'utf8' })
+    .filter((name) => TEXT.test(name) && !name.startsWith('types/'))
+    .map((name) => join(folder, name))
+}
+
+function isThere(path: string): boolean {
+  return readdirSync(projectRoot()).includes(path)
+}

@@ -1,0 +1,190 @@
+/**
+ * The words this project does not use, and where an old one stays because it is stored.
+ *
+ * The list of words is a contract with the reader: each has a standard term beside it.
+ */
+
+/** A word that is retired, and the standard term. */
+type Retired = Readonly<Record<string, string>>
+
+/** Parts of identifiers and of file names: `keyPrint` has the parts `key` and `print`. */
+const PARTS: Retired = {
+  beats: 'steps',
+  burn: 'consume',
+  burns: 'consumes',
+  burnt: 'consumed',
+  chance: 'random',
+  clerk: 'control handler',
+  consequence: 'output',
+  consequences: 'outputs',
+  desk: 'context, control stream',
+  exposition: 'metrics',
+  fate: 'commit outcome',
+  handover: 'submit',
+  horizon: 'watermark',
+  janitor: 'retention',
+  keeper: 'managed process',
+  keepers: 'managed processes',
+  lane: 'queue key, traffic class, endpoint queue, connection',
+  lanes: 'queues, traffic classes, connections',
+  mortal: 'crashable processor',
+  narrator: 'output',
+  news: 'report',
+  oddities: 'mismatches',
+  oddity: 'mismatch',
+  parcel: 'request',
+  parcels: 'requests',
+  prints: 'fingerprints',
+  pulse: 'sample, liveness probe',
+  reckoning: 'final checks',
+  reseal: 'reencrypt',
+  shelf: 'row cache',
+  shelves: 'row caches',
+  troubles: 'faults',
+  whom: 'the party by name',
+  witness: 'checker',
+  woken: 'resumed',
+}
+
+/** Neighbouring parts. */
+const PAIRS: Retired = {
+  'ask again': 'inquire again',
+  'ask back': 'request recall',
+  'ask often': 'probe',
+  'can ask': 'can inquire',
+  'delivery desk': 'webhook control',
+  'fair line': 'fair queue',
+  'give back': 'refund, reverse',
+  'hand over': 'submit',
+  'handed over': 'submitted',
+  'key print': 'key fingerprint',
+  'paced refusals': 'rejection throttle',
+  'play money': 'test funds',
+  'reading line': 'read scheduler',
+  'set aside': 'corrupt',
+  'slice max': 'chunk max',
+  'standing queue': 'load shedder',
+  'turns away': 'rejects early',
+  'user print': 'user fingerprint',
+}
+
+/** Whole names of files, without what comes after the first dot. */
+const FILES: Retired = {
+  bounds: 'constants',
+  exchange: 'command_stream, request_context',
+  forms: 'wire_validators',
+  measures: 'metrics',
+  mixture: 'workload_mix',
+  problem: 'error_response',
+  stories: 'scenarios',
+  story: 'demo_scenario',
+  tidy: 'house_rules',
+}
+
+/** In comments, texts and documents. */
+const PHRASES: readonly (readonly [phrase: RegExp, term: string])[] = [
+  [/\bcan not\b/i, 'cannot'],
+  [/\bplay money\b/i, 'test funds'],
+  [/\bhand(?:ed|ing|s)?[ -]over\b/i, 'submit'],
+  [/\bgive[ns]?[ -]back\b/i, 'refund, reverse, release'],
+  [/\b(?:delivery )?desk\b/i, 'context, control stream'],
+  [/\bburn(?:s|t|ed|ing)?\b/i, 'consume'],
+  [/\blanes?\b/i, 'queue, traffic class'],
+  [/\bnews\b/i, 'report'],
+  [/\boddit(?:y|ies)\b/i, 'mismatch'],
+  [/\bconsequences?\b/i, 'output'],
+  [/\b(?:wake-ups?|woken)\b/i, 'timer'],
+  [/\b(?:clerk|janitor|narrator|keepers?|shelf|shelves|parcels?|mortal)\b/i, 'the standard term'],
+  [/\b(?:key|user) prints?\b/i, 'fingerprint'],
+  [/\bstanding queue\b/i, 'load shedder'],
+  [/\b(?:the life of|the lives of)\b/i, 'lifecycle'],
+  [/\b(?:five|last) beats?\b/i, 'step'],
+  [/\bwhat holds\b/i, 'guarantees'],
+  [/\bby chance\b/i, 'at random'],
+  [/\bwhom\b/i, 'name the request or the process'],
+  [/\bnext to nothing\b/i, 'a number'],
+  [/\b(?:a|the|its|gateway's) doors?\b/i, 'transport, adapter, entry point'],
+  [/\brooms\b/i, 'modules'],
+  [/\b(?:met|meets) a bug\b/i, 'failed'],
+  [/\b(?:behaviour|honour|favour|spelt|authoris|recognis|normalis)/i, 'American spelling'],
+]
+
+/** A rule that only this file knows, such as `R1.`, means nothing elsewhere. */
+const LABEL = /^\s*(?:\*|\/\/)\s+[A-Z]\d{1,2}\. /
+
+/** Names that are stored or that others wrote: each with its reason. */
+export const STORED_NAMES: Readonly<Record<string, string>> = {
+  handedOverAt: 'member of stored intent and payout contexts: the mark of a submission',
+  idempotency_prints: 'table',
+  prints: 'column of idempotency_prints and intent_users',
+  wakeAt: 'member of stored intent and payout contexts',
+  HANDOVER_TTL_S: 'the old name of a setting, read for one version',
+}
+
+/** Files that hold a retired word because they name it. */
+const EXEMPT = [
+  'test/vocabulary/',
+  'test/vocabulary.test.ts',
+  'test/base/renamed_settings.test.ts',
+  'CHANGELOG.md',
+  'src/store/schema/',
+  'actors/webhook/store/schema/',
+  'src/rails/sandbox/schema/',
+]
+
+export interface TextFile {
+  /** From the project's root. */
+  readonly path: string
+  readonly text: string
+}
+
+/** @returns one line for each retired word, empty when there is none */
+export function retiredIn(file: TextFile): readonly string[] {
+  if (EXEMPT.some((path) => file.path.startsWith(path))) return []
+  const isCode = /\.(?:ts|mjs)$/.test(file.path)
+  const inText = file.text
+    .split('\n')
+    .flatMap((line, i) => inLine(line, isCode).map((found) => `line ${i + 1}: ${found}`))
+  return [...inPath(file.path), ...inText]
+}
+
+function inPath(path: string): string[] {
+  return path.split('/').flatMap((name) => {
+    const [bare = ''] = name.split('.')
+    const whole = FILES[bare]
+    return whole === undefined ? inName(bare) : [`file name ${bare}: ${whole}`]
+  })
+}
+
+function inLine(line: string, isCode: boolean): string[] {
+  const phrases = PHRASES.filter(([phrase]) => phrase.test(withoutStored(line))).map(
+    ([phrase, term]) => `${String(phrase.exec(line)?.[0])}: ${term}`,
+  )
+  if (!isCode) return phrases
+  const labels = LABEL.test(line) ? ['a label that only this file knows: a plain bullet'] : []
+  const names = line.match(/[A-Za-z_$][\w$]*/g) ?? []
+  const found = names.filter((name) => !Object.hasOwn(STORED_NAMES, name)).flatMap(inName)
+  return [...new Set([...phrases, ...labels, ...found])]
+}
+
+/** A stored name in a sentence is no breach of the sentence. */
+function withoutStored(line: string): string {
+  return Object.keys(STORED_NAMES).reduce((text, name) => text.replaceAll(name, ''), line)
+}
+
+function inName(name: string): string[] {
+  const parts = partsOf(name)
+  const single = parts.flatMap((part) =>
+    Object.hasOwn(PARTS, part) ? [`${name}: ${PARTS[part]}`] : [],
+  )
+  const pairs = parts.slice(1).flatMap((part, i) => {
+    const pair = `${parts[i]} ${part}`
+    return Object.hasOwn(PAIRS, pair) ? [`${name}: ${PAIRS[pair]}`] : []
+  })
+  return [...single, ...pairs]
+}
+
+const partsOf = (name: string): string[] =>
+  name
+    .split(/(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])|[_$]+/)
+    .map((part) => part.toLowerCase())

@@ -1,0 +1,229 @@
+/**
+ * Webhook pools that attend a control stream: real stores, pools, clerks and streams in one
+ * process. The test holds the clock, answers for the receivers and asks as the processor does.
+ */
+import { join } from 'node:path'
+import { credentials, Server, ServerCredentials } from '@grpc/grpc-js'
+import type { Test } from 'tap'
+import type { ProtoGrpcType as ControlTypes } from '../../protos/types/webhook_control.js'
+import { instant } from '../../src/base/clock.js'
+import type { EndpointId, EventId } from '../../src/base/ids.js'
+import { createLog } from '../../src/base/log.js'
+import { contracts } from '../../src/base/protos.js'
+import { systemRandom } from '../../src/base/random.js'
+import { createAuthInterceptor } from '../../src/processor/servers/auth_interceptor.js'
+import {
+  webhookControlService,
+  type WebhookControlService,
+} from '../../src/processor/servers/webhook_control.js'
+import type { ListedEvent } from '../../src/store/lists.js'
+import { createControlHandler } from '../../actors/webhook/control/control_handler.js'
+import {
+  createEventConsumer,
+  type EventConsumer,
+} from '../../actors/webhook/intake/event_consumer.js'
+import {
+  openControlStream,
+  type ControlStream,
+} from '../../actors/webhook/control/control_stream.js'
+import type { Endpoint } from '../../actors/webhook/endpoint/endpoint.js'
+import { createPool, type WebhookPool } from '../../actors/webhook/pool.js'
+import { createRedriver } from '../../actors/webhook/delivery/redrive.js'
+import type { EventRow } from '../../actors/webhook/store/schema.js'
+import type { WebhookRequest, SendOutcome } from '../../actors/webhook/sending/sender.js'
+import { openWebhookStore, type WebhookStore } from '../../actors/webhook/store/store.js'
+import { openAdminQueries, type AdminQueries } from '../../actors/webhook/store/admin_queries.js'
+import { eventually } from '../support/eventually.js'
+import { tempFolder } from '../support/temp_folder.js'
+import { aDelivery, anEventRow, heldClock } from './builders.js'
+
+const TOKEN = 'it_desk'
+const random = systemRandom()
+const log = createLog('test', { LOG_LEVEL: 'silent' })
+
+/** What a receiver answers; `silence` until the test ends. */
+export type Reply = SendOutcome['kind'] | 'silence'
+
+export interface ControlPool {
+  readonly store: WebhookStore
+  readonly adminQueries: AdminQueries
+  readonly pool: WebhookPool
+  readonly eventConsumer: EventConsumer
+  /** What was sent, in order. */
+  readonly sent: WebhookRequest[]
+  /** Takes events, as from the bus, and makes their deliveries to these endpoints. */
+  give(events: readonly EventRow[], endpoints: readonly Endpoint[]): Promise<void>
+  states(): Promise<Record<string, number>>
+  leave(): Promise<void>
+}
+
+export interface ControlWorld {
+  readonly clock: ReturnType<typeof heldClock>
+  readonly ctx: WebhookControlService
+  readonly endpoints: Map<EndpointId, Endpoint>
+  /** By the endpoint's id, else 2xx. */
+  readonly replies: Map<EndpointId, Reply>
+  attend(t: Test): Promise<ControlPool>
+  /** An endpoint that every pool knows, those that come later too. */
+  tell(endpoint: Endpoint): void
+  /** Events one second apart. */
+  someEvents(count: number): EventRow[]
+}
+
+export async function aControlWorld(t: Test): Promise<ControlWorld> {
+  const clock = heldClock()
+  const place = tempFolder(t)
+  const ctx = webhookControlService(createAuthInterceptor(TOKEN))
+  const address = await serve(t, ctx)
+  const endpoints = new Map<EndpointId, Endpoint>()
+  const replies = new Map<EndpointId, Reply>()
+  const pools: ControlPool[] = []
+  let hangUp: () => void = () => undefined
+  const hangingUp = new Promise<void>((resolve) => (hangUp = resolve))
+  t.teardown(() => hangUp())
+
+  const send = async ({ endpoint }: WebhookRequest): Promise<SendOutcome> => {
+    const kind = replies.get(endpoint.id) ?? 'delivered'
+    await (kind === 'silence' ? hangingUp : new Promise((resolve) => setImmediate(resolve)))
+    const status = { delivered: 204, permanent: 404, gone: 410, retry: 503, silence: 503 }[kind]
+    const reply = `told ${status}`
+    return {
+      kind: kind === 'silence' ? 'retry' : kind,
+      ...{ status, reason: `http_${status}`, latencyMs: 7, reply },
+    }
+  }
+
+  const attend = async (t: Test): Promise<ControlPool> => {
+    const file = join(place, `webhooks-${pools.length}.db`)
+    const store = await openWebhookStore(file, (fault) => {
+      throw fault
+    })
+    const adminQueries = await openAdminQueries(file)
+    const sent: WebhookRequest[] = []
+    const pool = createPool({
+      ratePerSecond: null,
+      sender: { send: (webhookRequest) => (sent.push(webhookRequest), send(webhookRequest)) },
+      store,
+      backoff: { attemptsMax: 12, scalePct: 100 },
+      ...{ clock, random, log },
+      settled: () => undefined,
+      disable: () => undefined,
+      tried: () => undefined,
+    })
+    const directory = {
+      get: (id: EndpointId) => endpoints.get(id),
+      ofTenant: (tenant: string) => [...endpoints.values()].filter((e) => e.tenant === tenant),
+      inStep: () => Promise.resolve(true),
+    }
+    const eventConsumer = createEventConsumer({
+      consumer: { next: () => Promise.resolve([]), close: () => undefined },
+      ...{ endpoints: directory, store, clock, random, log },
+      deliver: (deliveries, stored) => pool.deliver(deliveries, stored),
+      settled: () => undefined,
+    })
+    await pool.start()
+    for (const endpoint of endpoints.values()) pool.applyEndpoint(endpoint)
+    const redriver = createRedriver({
+      ...{ adminQueries, store, pool, eventConsumer, clock, random },
+      endpoints: directory,
+    })
+    const connectedPools = ctx.connectedPools
+    const attended = connect(
+      address,
+      createControlHandler({ adminQueries, redriver, pool, clock, log }),
+    )
+    await eventually('it attends', () => ctx.connectedPools === connectedPools + 1)
+    t.teardown(async () => {
+      hangUp()
+      await attended.close()
+      await pool.stop()
+      await adminQueries.close()
+      await store.close()
+    })
+    const one: ControlPool = {
+      ...{ store, adminQueries, pool, eventConsumer, sent },
+      give: async (events, to) => {
+        const deliveries = events.flatMap((event) =>
+          to.map((endpoint) => aDelivery(event, endpoint, clock.now())),
+        )
+        await store.commit({ events, deliveries })
+        pool.deliver(deliveries)
+      },
+      states: async () => {
+        const found: Record<string, number> = {}
+        for (const id of endpoints.keys()) {
+          for (const { state } of await adminQueries.ofEndpoint(id, '~', false, 1_000)) {
+            found[state] = (found[state] ?? 0) + 1
+          }
+        }
+        return found
+      },
+      leave: () => attended.close(),
+    }
+    pools.push(one)
+    return one
+  }
+
+  return {
+    ...{ clock, ctx, endpoints, replies, attend },
+    tell: (endpoint) => {
+      endpoints.set(endpoint.id, endpoint)
+      for (const { pool } of pools) pool.applyEndpoint(endpoint)
+    },
+    someEvents: (count) =>
+      Array.from({ length: count }, () => {
+        clock.advance(1_000)
+        return anEventRow({ receivedAt: clock.now() })
+      }),
+  }
+}
+
+async function serve(t: Test, ctx: WebhookControlService): Promise<string> {
+  const server = new Server()
+  server.addService(contracts<ControlTypes>().causeway.v1.WebhookControl.service, ctx.handlers)
+  const port = await new Promise<number>((resolve, reject) => {
+    server.bindAsync('127.0.0.1:0', ServerCredentials.createInsecure(), (fault, bound) =>
+      fault === null ? resolve(bound) : reject(fault),
+    )
+  })
+  t.teardown(() => server.forceShutdown())
+  return `127.0.0.1:${port}`
+}
+
+function connect(
+  address: string,
+  handleControl: ReturnType<typeof createControlHandler>,
+): ControlStream {
+  const { WebhookControl } = contracts<ControlTypes>().causeway.v1
+  // A connection of its own, as that of another process.
+  const client = new WebhookControl(address, credentials.createInsecure(), {
+    'grpc.use_local_subchannel_pool': 1,
+  })
+  const attended = openControlStream({
+    client,
+    token: TOKEN,
+    handle: handleControl,
+    pool: 1,
+    lastReceived: () => Promise.resolve(null),
+    log,
+  })
+  return {
+    close: async () => {
+      await attended.close()
+      client.close()
+    },
+  }
+}
+
+/** The event as the processor's outbox shows it. */
+export const outboxOf = (event: EventRow, settledAt: number | null = null): ListedEvent => ({
+  id: event.id,
+  type: event.type,
+  sequence: event.sequence,
+  createdAt: event.createdAt,
+  settledAt: settledAt === null ? null : instant(settledAt),
+  body: event.body,
+})
+
+export const idsOf = (rows: readonly { readonly event_id: string }[]): EventId[] =>
+  rows.map(({ event_id }) => event_id as EventId)

@@ -1,0 +1,238 @@
+import t from 'tap'
+import { DAY, HOUR, instant, plus, SECOND } from '../../src/base/clock.js'
+import {
+  afterFailure,
+  CLOSED,
+  isOpen,
+  mayProbe,
+} from '../../actors/webhook/endpoint/circuit_breaker.js'
+import {
+  recordOutcome,
+  type EndpointAnswer,
+} from '../../actors/webhook/endpoint/endpoint_health.js'
+import {
+  dueOnDisk,
+  ENDPOINT_QUEUE_MAX,
+  mayLoad,
+  mayStart,
+  newEndpointQueue,
+  release,
+  spend,
+  resetHealth,
+  unload,
+  type EndpointQueue,
+} from '../../actors/webhook/endpoint/endpoint_queue.js'
+import type { SendOutcome } from '../../actors/webhook/sending/sender.js'
+import { aDelivery, anEndpoint, anEventRow } from './builders.js'
+
+const NOW = instant(1_790_000_000_000)
+const PROBE_MS = 60 * SECOND
+const PROBES = { everyMs: PROBE_MS, unheardEveryMs: 5 * SECOND }
+
+function aQueue(changes: Partial<EndpointQueue> = {}): EndpointQueue {
+  const endpoint = anEndpoint()
+  return { ...newEndpointQueue(endpoint.id, null, 0), endpoint, running: true, ...changes }
+}
+
+const someDeliveries = (count: number) =>
+  Array.from({ length: count }, () => aDelivery(anEventRow({ receivedAt: NOW }), anEndpoint()))
+
+void t.test('the breaker opens with the tenth failure in a row', (t) => {
+  let breaker = CLOSED
+  for (let failure = 1; failure <= 9; failure++) breaker = afterFailure(breaker, NOW, PROBE_MS)
+  t.notOk(isOpen(breaker))
+  breaker = afterFailure(breaker, NOW, PROBE_MS)
+  t.ok(isOpen(breaker))
+  t.notOk(mayProbe(breaker, plus(NOW, PROBE_MS - 1)))
+  t.ok(mayProbe(breaker, plus(NOW, PROBE_MS)))
+  breaker = afterFailure(breaker, plus(NOW, PROBE_MS), PROBE_MS)
+  t.notOk(mayProbe(breaker, plus(NOW, PROBE_MS)), 'the next probe is a minute later')
+  t.end()
+})
+
+void t.test("an endpoint is called at its rate; a second's worth may leave at once", (t) => {
+  const endpointQueue = aQueue({ waiting: someDeliveries(1), gapMs: 100 })
+  const leave = (at: number): number => {
+    let left = 0
+    for (; mayStart(endpointQueue, instant(at)) && left < 100; left += 1)
+      spend(endpointQueue, instant(at))
+    return left
+  }
+  t.equal(leave(NOW), 10)
+  t.equal(leave(NOW + 99), 0)
+  t.equal(leave(NOW + 100), 1)
+  t.equal(leave(NOW + 700), 6)
+  t.equal(leave(NOW + 60_000), 10, 'no more is saved up')
+  t.end()
+})
+
+void t.test('a clock that is set back stops neither the tries nor the probes', (t) => {
+  const before = instant(NOW + HOUR)
+  const endpointQueue = aQueue({ waiting: someDeliveries(1), gapMs: 100 })
+  while (mayStart(endpointQueue, before)) spend(endpointQueue, before)
+  t.notOk(mayStart(endpointQueue, NOW), 'its rate is spent')
+  let left = 0
+  for (let at = NOW; at <= NOW + SECOND; at = plus(at, 50)) {
+    for (; mayStart(endpointQueue, at); left += 1) spend(endpointQueue, at)
+  }
+  t.equal(left, 10, 'it goes on at its rate')
+
+  const failed = afterFailure({ ...CLOSED, failures: 9 }, before, PROBE_MS)
+  Object.assign(endpointQueue, { breaker: failed, dueOnDisk: plus(before, DAY) })
+  t.ok(mayStart(endpointQueue, NOW), 'one probe')
+  t.ok(mayLoad({ ...endpointQueue, waiting: [] }, NOW))
+  endpointQueue.breaker = afterFailure(endpointQueue.breaker, NOW, PROBE_MS)
+  t.notOk(mayStart(endpointQueue, plus(NOW, PROBE_MS - 1)))
+  t.ok(mayStart(endpointQueue, plus(NOW, PROBE_MS)), 'the next one a minute later')
+  t.end()
+})
+
+void t.test('how many may be under way', (t) => {
+  const queue = someDeliveries(10)
+  const starts = (changes: Partial<EndpointQueue>): boolean =>
+    mayStart(aQueue({ waiting: queue, ...changes }), NOW)
+  t.ok(starts({}))
+  t.notOk(starts({ waiting: [] }))
+  t.notOk(starts({ running: false }))
+  t.notOk(starts({ inFlight: 1 }), 'not known yet: one')
+  t.ok(starts({ concurrency: 4, inFlight: 3 }))
+  t.notOk(starts({ concurrency: 4, inFlight: 4 }))
+  const open = { failures: 10, openUntil: NOW }
+  t.ok(starts({ breaker: open }))
+  t.notOk(starts({ breaker: open, inFlight: 1 }))
+  t.notOk(starts({ breaker: { failures: 10, openUntil: plus(NOW, 1) } }))
+  t.end()
+})
+
+void t.test('when to fetch from disk', (t) => {
+  const loads = (changes: Partial<EndpointQueue>): boolean =>
+    mayLoad(aQueue({ dueOnDisk: NOW, ...changes }), NOW)
+  t.ok(loads({}))
+  t.notOk(loads({ dueOnDisk: null }))
+  t.notOk(loads({ dueOnDisk: plus(NOW, 1) }))
+  t.notOk(loads({ loading: true }))
+  t.notOk(loads({ running: false }))
+  t.notOk(loads({ waiting: someDeliveries(ENDPOINT_QUEUE_MAX) }))
+  const open = { failures: 10, openUntil: NOW }
+  t.ok(loads({ breaker: open, dueOnDisk: plus(NOW, DAY) }), 'a probe may be ahead of its time')
+  t.notOk(loads({ breaker: open, inFlight: 1 }))
+  t.end()
+})
+
+void t.test('unloading leaves everything that has not begun to the disk', (t) => {
+  const queue = someDeliveries(3)
+  const endpointQueue = aQueue({
+    waiting: queue,
+    held: new Set(queue.map(({ id }) => id)),
+    loading: true,
+  })
+  dueOnDisk(endpointQueue, plus(NOW, 5))
+  unload(endpointQueue)
+  t.same(endpointQueue.waiting, [])
+  t.equal(endpointQueue.held.size, 0)
+  t.equal(endpointQueue.dueOnDisk, NOW, 'due as early as the first of them')
+  t.equal(
+    endpointQueue.releasedMeanwhile.size,
+    3,
+    'a load under way must not bring them as they were',
+  )
+  endpointQueue.loading = false
+  release(endpointQueue, queue[0]!.id)
+  t.equal(endpointQueue.releasedMeanwhile.size, 3)
+  t.end()
+})
+
+const answered = (kind: SendOutcome['kind'], late = false): EndpointAnswer => ({
+  kind,
+  status: kind === 'delivered' ? 200 : 503,
+  reason: '',
+  late,
+})
+const promptly = (kind: SendOutcome['kind']): EndpointAnswer => answered(kind)
+
+void t.test('what an answer teaches', (t) => {
+  const endpointQueue = aQueue()
+  t.same(recordOutcome(endpointQueue, promptly('retry'), NOW, PROBES), {
+    failing: [{ endpointId: endpointQueue.endpointId, since: NOW }],
+    recovered: [],
+    disable: null,
+  })
+  t.equal(endpointQueue.tier, 'slow')
+  t.equal(endpointQueue.breaker.failures, 1)
+  t.same(
+    recordOutcome(endpointQueue, promptly('permanent'), plus(NOW, 1), PROBES).failing,
+    [],
+    'failing since the first',
+  )
+  t.equal(endpointQueue.tier, 'fast', 'a refusal is an answer')
+  t.same(endpointQueue.breaker, CLOSED)
+  const recovered = recordOutcome(endpointQueue, promptly('delivered'), plus(NOW, 2), PROBES)
+  t.same(recovered, { failing: [], recovered: [endpointQueue.endpointId], disable: null })
+  t.same(recordOutcome(endpointQueue, promptly('delivered'), plus(NOW, 3), PROBES).recovered, [])
+  t.equal(recordOutcome(endpointQueue, promptly('gone'), plus(NOW, 4), PROBES).disable, 'gone')
+  t.end()
+})
+
+void t.test('where nothing has ever listened the breaker stays open for seconds', (t) => {
+  const refused = { kind: 'retry', status: null, reason: 'ECONNREFUSED', late: false } as const
+  const failTenTimes = (endpointQueue: EndpointQueue, answer: EndpointAnswer): void => {
+    for (let i = 0; i < 10; i++) recordOutcome(endpointQueue, answer, NOW, PROBES)
+  }
+  const pauseOf = ({ breaker }: EndpointQueue): number => (breaker.openUntil ?? NOW) - NOW
+  const endpointQueue = aQueue()
+  failTenTimes(endpointQueue, refused)
+  t.equal(pauseOf(endpointQueue), 5 * SECOND)
+  recordOutcome(endpointQueue, { ...refused, reason: 'timeout' }, NOW, PROBES)
+  t.equal(pauseOf(endpointQueue), PROBE_MS, 'silence costs a slot, a refusal nothing')
+  recordOutcome(endpointQueue, refused, NOW, PROBES)
+  t.equal(pauseOf(endpointQueue), 5 * SECOND)
+  recordOutcome(endpointQueue, promptly('delivered'), NOW, PROBES)
+  failTenTimes(endpointQueue, refused)
+  t.equal(pauseOf(endpointQueue), PROBE_MS, 'one that has listened is known to be down')
+  resetHealth(endpointQueue)
+  failTenTimes(endpointQueue, refused)
+  t.equal(pauseOf(endpointQueue), 5 * SECOND)
+  const failed = aQueue()
+  failTenTimes(failed, promptly('retry'))
+  failTenTimes(failed, refused)
+  t.equal(pauseOf(failed), PROBE_MS, 'a 503 is an answer')
+  t.end()
+})
+
+void t.test('each answer allows one more at once, a failure takes it all back', (t) => {
+  const endpointQueue = aQueue()
+  const allowed = (kind: SendOutcome['kind'], late = false): number => {
+    recordOutcome(endpointQueue, answered(kind, late), NOW, PROBES)
+    return endpointQueue.concurrency
+  }
+  t.equal(endpointQueue.concurrency, 1)
+  const answers = ['delivered', 'permanent', 'delivered', 'delivered', 'delivered'] as const
+  t.same(
+    answers.map((kind) => allowed(kind)),
+    [2, 3, 4, 4, 4],
+  )
+  t.equal(allowed('retry'), 1)
+  t.equal(allowed('delivered', true), 2)
+  t.equal(endpointQueue.tier, 'slow', 'late again, most likely')
+  t.equal(allowed('delivered'), 3)
+  t.equal(endpointQueue.tier, 'fast')
+  resetHealth(endpointQueue)
+  t.match(endpointQueue, { concurrency: 1, tier: 'unknown' })
+  t.end()
+})
+
+void t.test('five days without a 2xx are enough', (t) => {
+  const endpointQueue = aQueue({ failingSince: NOW })
+  t.equal(
+    recordOutcome(endpointQueue, promptly('retry'), plus(NOW, 5 * DAY - 1), PROBES).disable,
+    null,
+  )
+  t.equal(
+    recordOutcome(endpointQueue, promptly('permanent'), plus(NOW, 5 * DAY), PROBES).disable,
+    'failing',
+  )
+  const lucky = aQueue({ failingSince: NOW })
+  recordOutcome(lucky, promptly('delivered'), plus(NOW, 4 * DAY), PROBES)
+  t.equal(recordOutcome(lucky, promptly('retry'), plus(NOW, 6 * DAY), PROBES).disable, null)
+  t.end()
+})

@@ -1,0 +1,265 @@
+import { join } from 'node:path'
+import t, { type Test } from 'tap'
+import { headers as natsHeaders, connect } from 'nats'
+import { plus, systemClock } from '../../src/base/clock.js'
+import type { EndpointId, EventId } from '../../src/base/ids.js'
+import { createLog } from '../../src/base/log.js'
+import { systemRandom } from '../../src/base/random.js'
+import { EVENT_HEADERS } from '../../src/base/subjects.js'
+import { connectBus } from '../../src/bus/nats.js'
+import { openDatabase } from '../../src/store/database.js'
+import { createEventConsumer } from '../../actors/webhook/intake/event_consumer.js'
+import type { Endpoint } from '../../actors/webhook/endpoint/endpoint.js'
+import { openWebhookStore, type Delivery } from '../../actors/webhook/store/store.js'
+import { anEvent, someEvents } from '../bus/bus_events.js'
+import { eventually } from '../support/eventually.js'
+import { createNatsServer } from '../support/nats_server.js'
+import { tempFolder } from '../support/temp_folder.js'
+import { anEndpoint } from './builders.js'
+
+const log = createLog('test', { LOG_LEVEL: 'silent' })
+const clock = systemClock
+
+/** A real bus and a real store, with the directory and the pool held by hand. */
+async function anEventConsumer(t: Test, endpoints: Endpoint[]) {
+  const folder = tempFolder(t)
+  const server = await createNatsServer(folder)
+  await server.start()
+  t.teardown(() => server.kill())
+  const file = join(folder, 'webhooks.db')
+  const store = await openWebhookStore(file, (fault) => {
+    throw fault
+  })
+  const bus = connectBus({ url: server.url, consumes: true, ackWaitMs: 1_000, clock, log })
+  const delivered: Delivery[] = []
+  let inStep = true
+  let holding = false
+  let stepped: () => void = () => undefined
+  let held: (() => void)[] | undefined
+  const eventConsumer = createEventConsumer({
+    consumer: bus.consumer,
+    endpoints: {
+      ofTenant: (tenant) => endpoints.filter((endpoint) => endpoint.tenant === tenant),
+      inStep: async () => {
+        holding = !inStep
+        if (holding) await new Promise<void>((resolve) => (stepped = resolve))
+        return true
+      },
+    },
+    store: {
+      ...store,
+      commit: async (changes) => {
+        await store.commit(changes)
+        if (held !== undefined) await new Promise<void>((resolve) => held?.push(resolve))
+      },
+    },
+    deliver: (deliveries) => void delivered.push(...deliveries),
+    settled: () => undefined,
+    clock,
+    random: systemRandom(),
+    log,
+  })
+  const reading = eventConsumer.run()
+  t.teardown(async () => {
+    stepped()
+    await bus.close()
+    await reading
+    await eventConsumer.idle()
+    await store.close()
+  })
+  await eventually('bus up', () => bus.status() === 'up')
+  const servers = `127.0.0.1:${server.port}`
+  const link = await connect({ servers, user: 'test', pass: 'test-password' })
+  t.teardown(() => link.close())
+  const reader = await openDatabase(file, { readOnly: true })
+  t.teardown(() => reader.close())
+  return {
+    bus,
+    store,
+    eventConsumer,
+    delivered,
+    publish: async (event: Parameters<typeof bus.publisher.publish>[0], messageId = event.id) => {
+      t.ok(await bus.publisher.publish(event, messageId))
+    },
+    rows: <Row>(sql: string) => reader.all<Row>(sql),
+    hold: () => {
+      inStep = false
+    },
+    isHolding: () => holding,
+    release: () => {
+      inStep = true
+      stepped()
+    },
+    /** Commits go to disk, and nobody is told. */
+    holdCommits: () => {
+      held = []
+    },
+    releaseCommits: () => {
+      for (const release of held ?? []) release()
+      held = undefined
+    },
+    link,
+    acknowledgements: async () => {
+      const manager = await link.jetstreamManager()
+      return manager.consumers.info('CAUSEWAY_EVENTS', 'webhook_pool')
+    },
+  }
+}
+
+void t.test('an event becomes one delivery for each endpoint that wants it', async (t) => {
+  const [one, other] = [anEndpoint(), anEndpoint({ enabledEvents: ['payout.completed'] })]
+  const failures = anEndpoint({ enabledEvents: ['payout.failed'] })
+  const world = await anEventConsumer(t, [one, other, failures])
+  const event = anEvent(1)
+  await world.publish(event)
+  await eventually('delivered', () => world.delivered.length === 2)
+  t.same(
+    world.delivered.map(({ endpointId }) => endpointId),
+    [one.id, other.id],
+  )
+  t.ok(world.delivered.every(({ body, eventId }) => body === event.body && eventId === event.id))
+  await eventually('on disk', async () => {
+    const due = await world.store.due(one.id, clock.now(), 10)
+    return due.length > 0 && t.same(due, [world.delivered[0]])
+  })
+})
+
+void t.test('a message is acknowledged once its deliveries are on disk, not before', async (t) => {
+  const endpoint = anEndpoint()
+  const world = await anEventConsumer(t, [endpoint])
+  world.holdCommits()
+  const event = anEvent(1)
+  await world.publish(event)
+  await eventually('handed over before it is on disk', () => world.delivered.length === 1)
+  await eventually(
+    'nobody acknowledges it, so it comes again',
+    async () => (await world.acknowledgements()).num_redelivered === 1,
+  )
+  t.equal((await world.acknowledgements()).num_ack_pending, 1)
+  world.releaseCommits()
+  await eventually(
+    'acknowledged',
+    async () => (await world.acknowledgements()).num_ack_pending === 0,
+  )
+  t.equal(world.delivered.length, 1, 'once, however often it came')
+  t.equal((await world.store.due(endpoint.id, clock.now(), 10)).length, 1)
+})
+
+void t.test('however often it comes, an event makes no second delivery', async (t) => {
+  const endpoint = anEndpoint()
+  const world = await anEventConsumer(t, [endpoint])
+  const events = someEvents(50)
+  for (const event of events) await world.publish(event)
+  for (const round of [1, 2]) {
+    for (const event of events) await world.publish(event, `${event.id}:sweep${round}`)
+  }
+  await eventually('all seen', () => {
+    const { events: fresh, duplicates } = world.eventConsumer.counts
+    return fresh + duplicates === 150
+  })
+  t.same(world.eventConsumer.counts, { events: 50, duplicates: 100, poison: 0 })
+  t.equal(world.delivered.length, 50)
+  const [row] = await world.rows<{ n: number }>('SELECT count(*) AS n FROM deliveries')
+  t.equal(row?.n, 50)
+})
+
+void t.test('what comes again was not heard of as settled, and is reported again', async (t) => {
+  const world = await anEventConsumer(t, [])
+  const event = anEvent(1)
+  await world.publish(event)
+  await eventually('on disk', () => world.eventConsumer.counts.events === 1)
+  await world.store.commit({ reported: [event.id as EventId] })
+  t.same(await world.store.unreported(10), [])
+  await world.publish(event, `${event.id}:sweep1`)
+  await eventually('seen again', () => world.eventConsumer.counts.duplicates === 1)
+  t.same(await world.store.unreported(10), [event.id])
+})
+
+void t.test('what is no event of ours is set aside, and the others go on', async (t) => {
+  const world = await anEventConsumer(t, [anEndpoint()])
+  const { link } = world
+  const event = anEvent(1)
+  const send = async (
+    payload: string | Uint8Array,
+    { tenant = 'demo_sandbox', sequences = '1' } = {},
+  ) => {
+    const fields = natsHeaders()
+    fields.append(EVENT_HEADERS.sequences, sequences)
+    await link.jetstream().publish(`causeway.events.${tenant}`, payload, { headers: fields })
+  }
+  await link.jetstream().publish('causeway.events.bare', 'no headers at all')
+  await send(event.body, { tenant: 'demo' })
+  await send(event.body, { tenant: 'demo_sandbox.payout' })
+  await send(event.body, { sequences: '-1' })
+  await send(event.body, { sequences: '1 2' })
+  await send('{"id":')
+  await send('[]')
+  await send(new Uint8Array([0x7b, 0xff, 0x7d]))
+  await send(event.body.replaceAll(event.id, 'evt_short'))
+  await send(event.body.replaceAll('payout.completed', 'payout'))
+  await send(event.body.replace(/"created_at":"[^"]*"/, '"created_at":"yesterday"'))
+  await world.publish(anEvent(2))
+  await eventually('the good one', () => world.delivered.length === 1)
+  await eventually('on disk', () => world.eventConsumer.counts.events === 1)
+  t.same(world.eventConsumer.counts, { events: 1, duplicates: 0, poison: 11 })
+  const rows = await world.rows<{ reason: string; times: number; payload_base64: string }>(
+    'SELECT reason, times, payload_base64 FROM poison',
+  )
+  // Four carry the same payload and are one row.
+  t.equal(
+    rows.reduce((sum, { times }) => sum + times, 0),
+    11,
+  )
+  t.ok(
+    rows.some(({ payload_base64 }) => payload_base64 === Buffer.from('{"id":').toString('base64')),
+  )
+  await eventually('all acknowledged', async () => {
+    const info = await world.acknowledgements()
+    return info.num_ack_pending === 0 && info.num_pending === 0
+  })
+})
+
+void t.test('nothing is routed while the directory is out of step', async (t) => {
+  const endpoints: Endpoint[] = []
+  const world = await anEventConsumer(t, endpoints)
+  world.hold()
+  await world.publish(anEvent(1))
+  await world.publish(anEvent(2))
+  await eventually('a batch waits', () => world.isHolding())
+  endpoints.push(anEndpoint())
+  t.equal(world.eventConsumer.counts.events, 0)
+  world.release()
+  await eventually('delivered', () => world.delivered.length === 2)
+})
+
+void t.test('an endpoint that becomes known a moment too late misses nothing', async (t) => {
+  const endpoints: Endpoint[] = []
+  const world = await anEventConsumer(t, endpoints)
+  const now = clock.now()
+  const before = anEvent(1, { createdAt: plus(now, -500) })
+  const after = anEvent(2, { createdAt: now })
+  const optIn = anEvent(3, { createdAt: now, type: 'payment_intent.authorized' })
+  for (const event of [before, after, optIn]) await world.publish(event)
+  await eventually('routed to nobody', () => world.eventConsumer.counts.events === 3)
+  t.equal(world.delivered.length, 0)
+
+  const endpoint = anEndpoint({ createdAt: plus(now, -100) })
+  endpoints.push(endpoint)
+  world.eventConsumer.applyEndpoint(endpoint)
+  world.eventConsumer.applyEndpoint(endpoint)
+  await world.eventConsumer.idle()
+  t.same(
+    world.delivered.map(({ eventId }) => eventId),
+    [after.id],
+  )
+  t.same(
+    await world.store.unreported(10),
+    [before.id, optIn.id],
+    'open again until it is delivered',
+  )
+
+  const old = anEndpoint({ id: 'we_old' as EndpointId, createdAt: plus(now, -3_600_000) })
+  world.eventConsumer.applyEndpoint(old)
+  await world.eventConsumer.idle()
+  t.equal(world.delivered.length, 1, 'an endpoint known for long is not looked at')
+})

@@ -1,0 +1,119 @@
+import t from 'tap'
+import { createActor } from 'xstate'
+import { instant } from '../../src/base/clock.js'
+import { openDelivery } from '../../actors/webhook/delivery/actor.js'
+import {
+  deliveryMachine,
+  newDelivery,
+  type DeliveryContext,
+  type DeliveryEvent,
+  type DeliveryState,
+} from '../../actors/webhook/delivery/machine.js'
+
+const DUE = instant(1_000)
+const LATER = instant(5_000)
+const EVENTS = {
+  attempt: { type: 'attempt', at: LATER },
+  early: { type: 'attempt', at: instant(999) },
+  probe: { type: 'probe' },
+  succeeded: { type: 'succeeded', at: LATER },
+  refused: { type: 'refused', at: LATER, reason: 'http_404' },
+  failed: { type: 'failed', at: LATER, retryAt: instant(9_000), reason: 'http_503' },
+  failedLast: { type: 'failed', at: LATER, retryAt: null, reason: 'timeout' },
+  abandon: { type: 'abandon', at: LATER, reason: 'endpoint_deleted' },
+  redrive: { type: 'redrive', at: LATER },
+} as const satisfies Record<string, DeliveryEvent>
+
+const CONTEXTS: Record<DeliveryState, DeliveryContext> = {
+  pending: newDelivery(DUE),
+  delivering: newDelivery(DUE),
+  waiting: { ...newDelivery(DUE), attempts: 2, tries: 2 },
+  delivered: { ...newDelivery(DUE), tries: 1, dueAt: null, endedAt: DUE },
+  dead: {
+    ...newDelivery(DUE),
+    attempts: 3,
+    tries: 4,
+    dueAt: null,
+    endedAt: DUE,
+    reason: 'timeout',
+  },
+}
+
+/** What is not named stays where it is, and remembers what it did. */
+const TABLE: Record<DeliveryState, Partial<Record<keyof typeof EVENTS, DeliveryState>>> = {
+  pending: { attempt: 'delivering', early: 'delivering', abandon: 'dead' },
+  delivering: {
+    succeeded: 'delivered',
+    refused: 'dead',
+    failed: 'waiting',
+    failedLast: 'dead',
+  },
+  waiting: { attempt: 'delivering', probe: 'delivering', abandon: 'dead', redrive: 'pending' },
+  delivered: { redrive: 'pending' },
+  dead: { redrive: 'pending' },
+}
+
+void t.test('every event in every state', (t) => {
+  for (const state of Object.keys(TABLE) as DeliveryState[]) {
+    for (const [name, event] of Object.entries(EVENTS)) {
+      const actor = openDelivery(state, CONTEXTS[state])
+      actor.send(event)
+      const after = actor.getSnapshot()
+      const expected = TABLE[state][name as keyof typeof EVENTS]
+      t.equal(after.value, expected ?? state, `${state} –${name}→`)
+      if (expected === undefined) t.same(after.context, CONTEXTS[state])
+      const isOpen = after.context.dueAt !== null
+      t.equal(isOpen, after.value !== 'delivered' && after.value !== 'dead', 'M4')
+    }
+  }
+  t.end()
+})
+
+void t.test('a failure counts, schedules, and ends with the last one', (t) => {
+  const actor = openDelivery('pending', newDelivery(DUE))
+  actor.send(EVENTS.attempt)
+  actor.send(EVENTS.failed)
+  t.match(actor.getSnapshot().context, { attempts: 1, tries: 1, dueAt: 9_000, reason: '' })
+  actor.send({ type: 'attempt', at: instant(8_999) })
+  t.equal(actor.getSnapshot().value, 'waiting', 'not before its time')
+  actor.send({ type: 'attempt', at: instant(9_000) })
+  actor.send(EVENTS.failedLast)
+  t.equal(actor.getSnapshot().value, 'dead')
+  t.match(actor.getSnapshot().context, { attempts: 2, tries: 2, dueAt: null, reason: 'timeout' })
+  actor.send(EVENTS.redrive)
+  t.same(actor.getSnapshot().context, { ...newDelivery(LATER), tries: 2 })
+  t.end()
+})
+
+void t.test('a probe that fails changes nothing but the number of tries', (t) => {
+  const actor = openDelivery('waiting', CONTEXTS.waiting)
+  actor.send(EVENTS.probe)
+  t.equal(actor.getSnapshot().value, 'delivering')
+  actor.send(EVENTS.failedLast)
+  t.equal(actor.getSnapshot().value, 'waiting')
+  t.same(actor.getSnapshot().context, { ...CONTEXTS.waiting, tries: 3 })
+  t.end()
+})
+
+void t.test('a probe that succeeds delivers', (t) => {
+  const actor = openDelivery('waiting', CONTEXTS.waiting)
+  actor.send(EVENTS.probe)
+  actor.send(EVENTS.succeeded)
+  t.equal(actor.getSnapshot().value, 'delivered')
+  t.equal(actor.getSnapshot().context.probing, false)
+  t.end()
+})
+
+void t.test('a new row is what the machine starts with, and survives its text form', (t) => {
+  const context = newDelivery(DUE)
+  const fresh = createActor(deliveryMachine, { input: context }).start()
+  t.equal(fresh.getSnapshot().value, 'pending')
+  t.same(fresh.getSnapshot().context, context)
+  for (const [state, known] of Object.entries(CONTEXTS)) {
+    const stored = JSON.parse(JSON.stringify(known)) as DeliveryContext
+    const { value, context: back } = openDelivery(state as DeliveryState, stored).getSnapshot()
+    t.equal(value, state)
+    t.same(back, known)
+  }
+  t.end()
+})
