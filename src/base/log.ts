@@ -20,6 +20,11 @@ const SECRETS = [
 ]
 
 export function createLog(process_: string, settings: Pick<Settings, 'LOG_LEVEL'>): Logger {
+  const destination = pino.destination({ sync: false })
+  // The supervisor reads our output. A flush at exit would retry a closed pipe for ever.
+  process.once('disconnect', () => {
+    destination.flushSync = () => undefined
+  })
   return pino(
     {
       level: settings.LOG_LEVEL,
@@ -27,6 +32,6 @@ export function createLog(process_: string, settings: Pick<Settings, 'LOG_LEVEL'
       redact: SECRETS.flatMap((name) => [name, `*.${name}`]),
       timestamp: pino.stdTimeFunctions.isoTime,
     },
-    pino.destination({ sync: false }),
+    destination,
   )
 }

@@ -168,9 +168,9 @@ void t.test('the last sequence of each tenant is known at a start', async (t) =>
     }),
   )
   t.same((await store.boot(instant(0))).sequences, [
-    { tenant: first, sequence: 3 },
-    { tenant: second, sequence: 1 },
-    { tenant: third, sequence: 1 },
+    { tenant: first, sequence: 3, position: 5 },
+    { tenant: second, sequence: 1, position: 4 },
+    { tenant: third, sequence: 1, position: 1 },
   ])
 })
 
