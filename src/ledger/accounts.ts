@@ -1,25 +1,25 @@
 /**
- * The chart of accounts. Each tenant has these in each currency it touches.
+ * The chart of accounts. Each tenant has these accounts in each currency it uses.
  *
- * - A balance is signed; positive `prefund` is the partner's to spend.
- * - `prefund` and `reserved` hold somebody's money and can never be overdrawn.
- * - Money comes in through `funding`, which stops short of int64. So the postings that follow and
- *   cannot be refused, because a rail has moved the money already, find room on every account.
- * - `suspense` takes what a rail says against our books, be it the wildest number. Its bounds
- *   keep that from taking the room of A3.
+ * - A balance is signed; the partner can spend a positive `prefund` balance.
+ * - `prefund` and `reserved` hold partners' money and cannot be overdrawn.
+ * - Money enters through `funding`, whose floor is above the int64 minimum. A posting that reports
+ *   money which a rail has already moved cannot be refused; this headroom ensures that it fits.
+ * - `suspense` takes amounts reported by a rail that contradict the books. Its bounds keep such
+ *   amounts from using up that headroom.
  */
 import type { TenantId } from '../base/ids.js'
 import type { Currency } from '../money/currency.js'
 import { INT64_MAX, INT64_MIN } from '../money/money.js'
 
 export const ACCOUNT_KINDS = {
-  prefund: 'what the partner can spend',
-  reserved: 'set aside for payments under way',
-  fees: 'what we earned',
-  rail_clearing: 'what the rail paid out for us',
-  funding: 'what came in from outside or was ours to bear, as a negative',
-  fx: 'between two currencies of one payment',
-  suspense: 'what a person must look at',
+  prefund: 'available to the partner',
+  reserved: 'held for payments in progress',
+  fees: 'fees earned',
+  rail_clearing: 'paid out by the rail on our behalf',
+  funding: 'received from outside or written off, as a negative balance',
+  fx: 'exchange between the two currencies of a payment or a conversion',
+  suspense: 'unresolved discrepancies',
 } as const
 export type AccountKind = keyof typeof ACCOUNT_KINDS
 
@@ -39,13 +39,13 @@ export function partsOf(account: AccountKey): {
 }
 
 /**
- * Kept for captures, which bring local money into the books: a billion of the largest payments, and
- * as much again for what stands in suspense.
+ * Reserved for captures, which post local currency that no funding covers: a billion of the largest
+ * payments, and the same again for suspense.
  */
 const HEADROOM = 2n ** 53n
 const SUSPENSE_MOST = HEADROOM / 2n
 
-/** The least balance of an account. */
+/** The lowest balance an account may have. */
 export function floorOf(account: AccountKey): bigint {
   const { kind } = partsOf(account)
   if (kind === 'prefund' || kind === 'reserved') return 0n
@@ -53,6 +53,6 @@ export function floorOf(account: AccountKey): bigint {
   return kind === 'funding' ? HEADROOM - INT64_MAX : INT64_MIN
 }
 
-/** The greatest balance of an account. */
+/** The highest balance an account may have. */
 export const ceilingOf = (account: AccountKey): bigint =>
   partsOf(account).kind === 'suspense' ? SUSPENSE_MOST : INT64_MAX

@@ -1,12 +1,13 @@
 /**
- * The accountant's page: which lines every transition posts.
+ * Posting plans: the ledger lines that each transition posts.
  *
- * - The lines of a plan sum to zero in each currency, whatever the amounts.
- * - Money of a payment moves prefund → reserved when it is accepted, and from there either out or
- *   back.
- * - What a rail did against our books waits in `suspense`, away from the partner's money, until a
- *   person settles it: more than was due went out (`paid`) or something came back (`returned`).
- *   The partner takes it (`charged`, `credited`), or we do (`lost`, `gained`).
+ * - The lines of a plan sum to zero in each currency, for any amounts.
+ * - Money of a payment moves from `prefund` to `reserved` when the payment is accepted, and from
+ *   there either out or back.
+ * - A discrepancy with a rail is posted to `suspense`, apart from the partner's money, until an
+ *   operator settles it: the rail paid out more than was due (`paid`) or returned money
+ *   (`returned`). The settlement is on the partner's account (`charged`, `credited`) or on ours
+ *   (`lost`, `gained`).
  */
 import { assert } from '../base/assert.js'
 import type { TenantId } from '../base/ids.js'
@@ -14,9 +15,9 @@ import type { Currency } from '../money/currency.js'
 import { accountKey, type AccountKey, type AccountKind } from './accounts.js'
 
 /**
- * What a line is made of.
+ * The amount of a line.
  * total = recipient + fee; quote: US cents debited; local: paid to the merchant; amount: of a
- * deposit or of a discrepancy; sold, bought: of a conversion.
+ * deposit or a discrepancy; sold, bought: of a conversion.
  */
 type Part =
   'total' | 'recipient' | 'fee' | 'refundedFee' | 'quote' | 'local' | 'amount' | 'sold' | 'bought'
@@ -116,7 +117,7 @@ export interface PostingLine {
   readonly amount: bigint
 }
 
-/** The lines of a plan with its amounts. Parts of zero make no line. */
+/** The lines of a plan with its amounts. A part of zero produces no line. */
 export function linesOf<P extends PlanName>(
   plan: P,
   tenant: TenantId,

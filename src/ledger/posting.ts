@@ -1,9 +1,8 @@
 /**
- * Whether lines can be posted, and the balances afterwards. Pure.
+ * Checks a posting against the account bounds and computes the balances after it. Pure.
  *
- * - No account leaves its bounds (ledger/accounts, A2 to A4).
- * - All lines of a posting are judged together: what counts is each account's balance after all
- *   of them.
+ * - No account leaves its bounds (ledger/accounts).
+ * - All lines of a posting are checked together: each account's balance after all of them counts.
  */
 import { ceilingOf, floorOf, type AccountKey } from './accounts.js'
 import type { PostingLine } from './plans.js'
@@ -16,7 +15,7 @@ export type PostingOutcome =
       readonly account: AccountKey
     }
 
-/** @param balanceOf the balance before; 0 for an account nobody used yet */
+/** @param balanceOf the balance before the posting; 0 for an account without entries */
 export function post(
   balanceOf: (account: AccountKey) => bigint,
   lines: readonly PostingLine[],

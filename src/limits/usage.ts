@@ -1,17 +1,32 @@
 /**
- * Limits by local calendar day and month.
+ * Payment limits of a partner's user: by transaction, local calendar day and month.
  *
- * - The calendar is that of the corridor: both are at UTC+7 all year.
- * - A confirmation counts in the day and month it was made, and is given back into those.
+ * - Both corridors use UTC+7 all year.
+ * - A confirmation counts in the day and month in which it is made; a release is booked to the same
+ *   day and month.
+ * - Vietnam's limits are set by law and fixed. Thailand's limits, and the minimums, are settings.
  */
 import { HOUR, plus, toRfc3339, type Instant } from '../base/clock.js'
 import type { TenantId } from '../base/ids.js'
 import type { Corridor } from '../qr/corridor.js'
-import type { Caps } from './caps.js'
+
+/** Limits of a corridor, in minor units of its currency. */
+export interface Caps {
+  readonly minimum: bigint
+  readonly perTransaction: bigint
+  readonly perDay: bigint
+  readonly perMonth: bigint
+}
+
+export const VIETNAM_CAPS: Omit<Caps, 'minimum'> = {
+  perTransaction: 5_000_000n,
+  perDay: 10_000_000n,
+  perMonth: 25_000_000n,
+}
 
 const LOCAL_OFFSET_MS = 7 * HOUR
 
-/** Keys of the two counters that a payment at this instant uses. */
+/** Keys of the day and month counters of a payment. */
 export interface LimitKeys {
   readonly day: string
   readonly month: string
@@ -36,7 +51,7 @@ export function periodsOf(at: Instant): { readonly day: string; readonly month: 
 
 export type LimitVerdict = 'within' | 'per_transaction' | 'per_day' | 'per_month'
 
-/** Whether one more payment fits beside what was used in its day and month. */
+/** Checks one more payment against the amounts already used in its day and month. */
 export function checkLimits(
   caps: Caps,
   used: { readonly day: bigint; readonly month: bigint },

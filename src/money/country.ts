@@ -4,7 +4,7 @@
  * Owns: which codes exist. Does not own: where money can go (routes).
  */
 
-/** Officially assigned codes, as of 2026. What users may assign themselves, XK too, is none. */
+/** Officially assigned codes as of 2026; user-assigned codes such as XK are not included. */
 const ISO_3166 = `
 AD AE AF AG AI AL AM AO AQ AR AS AT AU AW AX AZ BA BB BD BE BF BG BH BI BJ BL BM BN BO BQ BR BS BT
 BV BW BY BZ CA CC CD CF CG CH CI CK CL CM CN CO CR CU CV CW CX CY CZ DE DJ DK DM DO DZ EC EE EG EH

@@ -1,9 +1,9 @@
 /**
  * Currencies: ISO 4217 codes and the digits of their minor units.
  *
- * Owns: which codes exist. Does not own: which are enabled anywhere (routes, corridors).
+ * Owns: which codes exist. Does not own: where a currency is enabled (routes, corridors).
  *
- * - A Currency is a code of this table; there is no other door in.
+ * - Every Currency is a code of this table: `currencyOf` is the only way to get one.
  */
 import { assert } from '../base/assert.js'
 
@@ -11,8 +11,8 @@ import { assert } from '../base/assert.js'
 export type Currency = string & { readonly __brand: 'Currency' }
 
 /**
- * Active codes as `ALPHA NUMERIC EXPONENT`, as of 2026. Funds codes, units of account, metals and
- * test codes are left out: nobody pays in them.
+ * Active codes as `ALPHA NUMERIC EXPONENT`, as of 2026, without funds codes, units of account,
+ * metals and test codes.
  */
 const ISO_4217 = `
 AED 784 2|AFN 971 2|ALL 008 2|AMD 051 2|AOA 973 2|ARS 032 2|AUD 036 2|AWG 533 2|AZN 944 2|BAM 977 2

@@ -1,9 +1,9 @@
 /**
  * Fees of a payout: a pure function of its amount and its route's schedule.
  *
- * - on_top: the recipient gets the amount, the total is amount + fee. deducted: the total is the
- *   amount, the recipient gets amount - fee. In both, total = recipient + fee.
- * - Percentages round up to the minor unit. Nothing ever passes int64.
+ * - `on_top`: the recipient gets the amount and the total is amount + fee. `deducted`: the total is
+ *   the amount and the recipient gets amount - fee. In both, total = recipient + fee.
+ * - Percentages round up to the minor unit. No result exceeds int64.
  */
 import { assert } from '../base/assert.js'
 import { fitsInt64 } from './money.js'

@@ -1,12 +1,12 @@
 /**
  * Money: an amount in minor units and its currency.
  *
- * Owns: the bounds of int64, the wire form, what people read. Does not own: sums (ledger), rates
- * (money/rate), fees (money/fees).
+ * Owns: the int64 bounds, the wire form, the text form for people. Does not own: sums (ledger),
+ * rates (money/rate), fees (money/fees).
  *
- * - Amounts are bigint inside and decimal text on every wire. A `number` is only ever US cents of
- *   an intent.
- * - Only the ledger adds amounts up, account by account, and an account has one currency.
+ * - Amounts are bigint in memory and decimal text on every wire. The only amount held as a `number`
+ *   is the US cents of an intent.
+ * - Only the ledger adds amounts, account by account, and an account has one currency.
  */
 import { assert } from '../base/assert.js'
 import { exponentOf, type Currency } from './currency.js'
@@ -25,7 +25,7 @@ export const money = (currency: Currency, minor: bigint): Money => ({ currency, 
 
 const INT64_SHAPE = /^(?:0|-?[1-9][0-9]{0,18})$/
 
-/** Decimal text of an int64 as we write it: no sign but minus, no leading zero, no blank. */
+/** Parses canonical decimal text of an int64: no plus sign, no leading zero, no blank. */
 export function parseInt64(text: string): bigint | undefined {
   if (!INT64_SHAPE.test(text)) return undefined
   const value = BigInt(text)
@@ -42,7 +42,7 @@ export function toWire(minor: bigint): string {
   return minor.toString()
 }
 
-/** US cents as the number that intents carry. */
+/** US cents as a number, as intents store them. */
 export function usdCents(minor: bigint): number {
   assert(minor >= 0n && minor <= BigInt(Number.MAX_SAFE_INTEGER), 'cents are a safe integer')
   return Number(minor)
@@ -57,6 +57,6 @@ export function formatMajor({ currency, minor }: Money): string {
   return `${currency} ${minor < 0n ? '-' : ''}${whole}${fraction}`
 }
 
-/** Whole units of the currency, the fraction cut off. */
+/** Whole units of the currency; the fraction is truncated. */
 export const toWholeUnits = ({ currency, minor }: Money): string =>
   (minor / 10n ** BigInt(exponentOf(currency))).toString()

@@ -1,14 +1,14 @@
 /**
  * Exchange rates as fractions.
  *
- * - A rate says how many major units of one currency a major unit of another is, mostly of a
- *   local currency for a US dollar; it is never a float.
- * - Every rounding is named: what a payer owes rounds up, what a partner receives rounds down.
+ * - A rate is the number of major units of one currency for one major unit of another, usually of a
+ *   local currency for one US dollar. It is never a float.
+ * - Amounts owed by a payer round up; amounts received by a partner round down.
  */
 import { assert } from '../base/assert.js'
 import { exponentOf, type Currency } from './currency.js'
 
-/** One unit (1 USD, unless said otherwise) = numerator / denominator. Both positive. */
+/** numerator / denominator units of a currency for one unit, 1 USD by default. Both positive. */
 export interface Rate {
   readonly numerator: bigint
   readonly denominator: bigint
@@ -18,7 +18,7 @@ const RATE_SHAPE = /^(0|[1-9][0-9]{0,11})(?:\.([0-9]{1,10}))?$/
 const BPS = 10_000n
 const CENTS = 100n
 
-/** Decimal text such as `36.00`; undefined when it is not one or is zero. */
+/** Parses decimal text such as `36.00`; undefined when it is malformed or zero. */
 export function parseRate(text: string): Rate | undefined {
   const [, whole, fraction = ''] = RATE_SHAPE.exec(text) ?? []
   if (whole === undefined) return undefined
@@ -26,7 +26,7 @@ export function parseRate(text: string): Rate | undefined {
   return numerator === 0n ? undefined : { numerator, denominator: 10n ** BigInt(fraction.length) }
 }
 
-/** Exact decimal text of a rate of parseRate or applySpread: the denominators are powers of ten. */
+/** Exact decimal text of a rate from parseRate or applySpread, whose denominators are 10^n. */
 export function rateToText({ numerator, denominator }: Rate): string {
   const places = denominator.toString().length - 1
   const digits = numerator.toString().padStart(places + 1, '0')
@@ -34,19 +34,19 @@ export function rateToText({ numerator, denominator }: Rate): string {
   return places === 0 ? whole : `${whole}.${digits.slice(-places)}`
 }
 
-/** By how much the second rate is off the first one, basis points, rounded up. */
+/** The difference between two rates in basis points of the first, rounded up. */
 export function changeBps(before: Rate, after: Rate): bigint {
   const [old, now] = [before.numerator * after.denominator, after.numerator * before.denominator]
   return roundUp((now > old ? now - old : old - now) * BPS, old)
 }
 
-/** The customer's rate: `bps` basis points less of the local currency for a dollar. */
+/** The customer's rate: `bps` basis points less local currency for one dollar. */
 export function applySpread({ numerator, denominator }: Rate, bps: number): Rate {
   assert(Number.isInteger(bps) && bps >= 0 && bps < 10_000, 'a spread is below 100 %')
   return { numerator: numerator * (BPS - BigInt(bps)), denominator: denominator * BPS }
 }
 
-/** US cents that pay for a local amount, rounded up: the least that covers it. */
+/** The least US cents that cover a local amount. */
 export function centsFor(localMinor: bigint, currency: Currency, rate: Rate): bigint {
   const dividend = localMinor * CENTS * rate.denominator
   const divisor = rate.numerator * 10n ** BigInt(exponentOf(currency))
@@ -55,16 +55,16 @@ export function centsFor(localMinor: bigint, currency: Currency, rate: Rate): bi
 
 /**
  * Minor units of `to` for minor units of `from`, rounded down.
- * @param rate major units of `to` that one major unit of `from` is
+ * @param rate major units of `to` for one major unit of `from`
  */
 export function convert(minor: bigint, from: Currency, to: Currency, rate: Rate): bigint {
-  assert(minor >= 0n, 'rounding down is for amounts that are received')
+  assert(minor >= 0n, 'an amount to convert is not negative')
   const dividend = minor * rate.numerator * 10n ** BigInt(exponentOf(to))
   return dividend / (rate.denominator * 10n ** BigInt(exponentOf(from)))
 }
 
 /** @param dividend not negative @param divisor positive */
 export function roundUp(dividend: bigint, divisor: bigint): bigint {
-  assert(dividend >= 0n && divisor > 0n, 'rounding up is for amounts that are owed')
+  assert(dividend >= 0n && divisor > 0n, 'an amount to round up is not negative')
   return (dividend + divisor - 1n) / divisor
 }

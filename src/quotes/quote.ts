@@ -1,9 +1,9 @@
 /**
- * A quote: what a local amount costs in US cents, until when.
+ * A quote: the price of a local amount in US cents, and when it expires.
  *
- * - The intent's amount is a ceiling: a quote above it is refused, never cut.
- * - A quote is plain JSON, because it lives in an intent's snapshot. It keeps the rate it was
- *   made with.
+ * - The intent's amount is a ceiling: a quote above it is refused, never truncated.
+ * - A quote is plain JSON because it is stored in an intent's snapshot. It keeps the rate it was
+ *   computed with.
  */
 import type { Instant } from '../base/clock.js'
 import type { QuoteId } from '../base/ids.js'
@@ -15,15 +15,15 @@ export interface Quote {
   readonly id: QuoteId
   /** Counts the quotes of its intent, from 1. */
   readonly version: number
-  /** What the payer is debited. */
+  /** US cents debited from the partner. */
   readonly cents: number
-  /** What the merchant receives: minor units of `currency`, decimal text. */
+  /** Paid to the merchant: minor units of `currency`, decimal text. */
   readonly localMinor: string
   readonly currency: Currency
   readonly expiresAt: Instant
   /** After the spread. */
   readonly rate: { readonly numerator: string; readonly denominator: string }
-  /** The user was told of an equal recent payment and wants this one all the same. */
+  /** The user confirmed this payment although an equal one was made recently. */
   readonly acknowledgedDuplicate: boolean
 }
 

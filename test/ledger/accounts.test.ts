@@ -15,13 +15,13 @@ const kinds = Object.keys(ACCOUNT_KINDS) as AccountKind[]
 const environments: Environment[] = ['sandbox', 'production']
 const demo = tenantOf('demo' as PartnerId, 'sandbox')
 
-void t.test('the chart', (t) => {
+void t.test('the chart of accounts', (t) => {
   const chart = ['prefund', 'reserved', 'fees', 'rail_clearing', 'funding', 'fx', 'suspense']
   t.same(kinds, chart)
   t.end()
 })
 
-void t.test('a key names its tenant, currency and kind, and nothing else has it', (t) => {
+void t.test('an account key is unique for its tenant, currency and kind', (t) => {
   const seen = new Set<string>()
   for (const partner of ['demo', 'demo_two', 'a-b']) {
     for (const environment of environments) {
@@ -41,7 +41,7 @@ void t.test('a key names its tenant, currency and kind, and nothing else has it'
 })
 
 void t.test(
-  'somebody’s money cannot be overdrawn; funding and suspense stop short of int64',
+  'prefund and reserved cannot be overdrawn; funding and suspense stop short of int64',
   (t) => {
     const floors = Object.fromEntries(kinds.map((k) => [k, floorOf(accountKey(demo, USD, k))]))
     t.strictSame(floors, {

@@ -65,7 +65,7 @@ const asText = (plan: PlanName, given: Amounts): string =>
     })
     .join(', ')
 
-void t.test('the books, plan by plan', (t) => {
+void t.test('each plan posts its lines', (t) => {
   const books: Readonly<Record<PlanName, string>> = {
     payout_accepted: 'THB prefund -107, THB reserved 107',
     payout_completed: 'THB reserved -107, THB rail_clearing 100, THB fees 7',
@@ -90,7 +90,7 @@ void t.test('the books, plan by plan', (t) => {
   t.end()
 })
 
-void t.test('a kept fee and a fee of zero make no line', (t) => {
+void t.test('a fee that is kept or zero produces no line', (t) => {
   const kept = { ...SMALL, isFeeRefunded: false }
   t.equal(asText('payout_reversed', kept), 'THB rail_clearing -100, THB prefund 100')
   const free = { ...SMALL, fee: 0n }
@@ -115,7 +115,7 @@ void t.test('every plan sums to zero in each currency, for any amounts', (t) => 
   t.end()
 })
 
-/** What a run of plans leaves on each account; accounts at zero are left out. */
+/** The balances after a sequence of plans, without accounts at zero. */
 function effectOf(given: Amounts, plans: readonly PlanName[]): Record<string, bigint> {
   const effect = new Map<string, bigint>()
   for (const plan of plans) {
@@ -126,7 +126,7 @@ function effectOf(given: Amounts, plans: readonly PlanName[]): Record<string, bi
   return Object.fromEntries([...effect].filter(([, amount]) => amount !== 0n))
 }
 
-void t.test('a life that ends in nothing leaves nothing on the books', (t) => {
+void t.test('a payment that is released or returned leaves no balance', (t) => {
   const lives: readonly (readonly PlanName[])[] = [
     ['payout_accepted', 'payout_failed'],
     ['intent_confirmed', 'intent_failed'],
@@ -142,7 +142,7 @@ void t.test('a life that ends in nothing leaves nothing on the books', (t) => {
   t.end()
 })
 
-void t.test('what clears suspense leaves nothing in it', (t) => {
+void t.test('a settled discrepancy leaves suspense at zero', (t) => {
   const suspense = accountKey(tenant, THB, 'suspense')
   const lives: readonly (readonly PlanName[])[] = [
     ['discrepancy_paid', 'discrepancy_charged'],
@@ -156,7 +156,7 @@ void t.test('what clears suspense leaves nothing in it', (t) => {
   t.end()
 })
 
-void t.test('a reversal gives everything back, or all but the fee', (t) => {
+void t.test('a reversal returns the total, or the total without the fee', (t) => {
   const life: readonly PlanName[] = ['payout_accepted', 'payout_completed', 'payout_reversed']
   const on = (kind: AccountKind) => accountKey(tenant, THB, kind)
   t.same(effectOf(SMALL, life), {})
@@ -165,7 +165,7 @@ void t.test('a reversal gives everything back, or all but the fee', (t) => {
   t.end()
 })
 
-void t.test('parts that do not fit each other are a bug, not a posting', (t) => {
+void t.test('inconsistent parts throw', (t) => {
   const parts = partsFrom(SMALL)
   const unequal = { ...parts, total: money(THB, 108n) }
   t.throws(() => linesOf('payout_completed', tenant, unequal), /sum to zero/)

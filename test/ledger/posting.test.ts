@@ -25,7 +25,7 @@ const from =
 const isGuarded = (account: AccountKey): boolean =>
   ['prefund', 'reserved'].includes(partsOf(account).kind)
 
-void t.test('the balances afterwards; accounts that were not touched are not named', (t) => {
+void t.test('a posting returns the new balances of the accounts it changes only', (t) => {
   const outcome = post(from({ prefund: 100n, reserved: 5n, fees: 9n }), [
     line('prefund', -100n),
     line('reserved', 100n),
@@ -42,7 +42,7 @@ void t.test('the balances afterwards; accounts that were not touched are not nam
   t.end()
 })
 
-void t.test('one unit too much is refused, with the account', (t) => {
+void t.test('an overdraft by one unit is refused and names the account', (t) => {
   const lines = [line('prefund', -101n), line('reserved', 101n)]
   t.same(post(from({ prefund: 100n }), lines), {
     ok: false,
@@ -61,7 +61,7 @@ void t.test('lines on one account count together, in any order', (t) => {
   t.end()
 })
 
-void t.test('the ends of int64', (t) => {
+void t.test('account bounds', (t) => {
   const table = [
     ['fees', INT64_MAX - 1n, 1n, null],
     ['fees', INT64_MAX, 1n, 'overflow'],
@@ -84,7 +84,7 @@ void t.test('the ends of int64', (t) => {
   t.end()
 })
 
-void t.test('whatever is posted on whatever books, the result keeps the rules', (t) => {
+void t.test('any posting on any balances keeps every account within its bounds', (t) => {
   const kinds = Object.keys(ACCOUNT_KINDS) as AccountKind[]
   const near = (end: bigint) => fc.bigInt({ min: end - 100n, max: end + 100n })
   const any = fc.oneof(
@@ -130,7 +130,7 @@ void t.test('whatever is posted on whatever books, the result keeps the rules', 
   t.end()
 })
 
-/** Books that post plans as a processor does: some may be refused, the others must not be. */
+/** Books that post plans like the processor: reservations may be refused, settlements may not. */
 function createBooks() {
   const balances = new Map<AccountKey, bigint>()
   const balanceOf = (account: AccountKey) => balances.get(account) ?? 0n
@@ -143,11 +143,11 @@ function createBooks() {
   return { balances, balanceOf, tryPost }
 }
 
-/** Deposits as much as is taken at once. */
+/** Deposits the largest amount that is accepted. */
 function fill({ tryPost }: ReturnType<typeof createBooks>): void {
   const largestFirst = [INT64_MAX, INT64_MAX - 2n ** 53n]
   const taken = largestFirst.some((minor) => tryPost('deposit', { amount: money(VND, minor) }))
-  assert(taken, 'an empty account takes a deposit')
+  assert(taken, 'an empty account accepts a deposit')
 }
 
 interface Open {
@@ -162,49 +162,52 @@ const payoutParts = (total: bigint, feeMinor: bigint): Partial<Parts> => {
   return { total: money(VND, total), recipient, fee, refundedFee: fee }
 }
 
-void t.test('what was accepted can always be settled, even on books that are full', (t) => {
-  const huge = fc.oneof(
-    fc.bigInt({ min: 1n, max: INT64_MAX }),
-    fc.bigInt({ min: 1n, max: 1_000_000n }),
-  )
-  const step = fc.record({
-    what: fc.constantFrom('deposit', 'payout', 'drain', 'intent', 'settle', 'refuse', 'return'),
-    amount: huge,
-    pick: fc.nat(),
-  })
-  fc.assert(
-    fc.property(fc.array(step, { minLength: 20, maxLength: 80 }), (steps) => {
-      const books = createBooks()
-      const open: Open[] = []
-      books.tryPost('deposit', { amount: money(USD, 1_000_000_00n) })
-      fill(books)
-      for (const { what, amount, pick } of steps) {
-        const before = open[pick % Math.max(open.length, 1)]
-        if (what === 'deposit') books.tryPost('deposit', { amount: money(VND, amount) })
-        if (what === 'payout' || what === 'drain') {
-          const total = what === 'drain' ? books.balanceOf(on('prefund')) : amount
-          const parts = payoutParts(total, what === 'drain' ? 0n : total / 10n)
-          if (total > 0n && books.tryPost('payout_accepted', parts)) {
-            open.push({ parts, kind: 'payout', state: 'accepted' })
+void t.test(
+  'an accepted payment can always be settled, even when accounts are at their bounds',
+  (t) => {
+    const huge = fc.oneof(
+      fc.bigInt({ min: 1n, max: INT64_MAX }),
+      fc.bigInt({ min: 1n, max: 1_000_000n }),
+    )
+    const step = fc.record({
+      what: fc.constantFrom('deposit', 'payout', 'drain', 'intent', 'settle', 'refuse', 'return'),
+      amount: huge,
+      pick: fc.nat(),
+    })
+    fc.assert(
+      fc.property(fc.array(step, { minLength: 20, maxLength: 80 }), (steps) => {
+        const books = createBooks()
+        const open: Open[] = []
+        books.tryPost('deposit', { amount: money(USD, 1_000_000_00n) })
+        fill(books)
+        for (const { what, amount, pick } of steps) {
+          const before = open[pick % Math.max(open.length, 1)]
+          if (what === 'deposit') books.tryPost('deposit', { amount: money(VND, amount) })
+          if (what === 'payout' || what === 'drain') {
+            const total = what === 'drain' ? books.balanceOf(on('prefund')) : amount
+            const parts = payoutParts(total, what === 'drain' ? 0n : total / 10n)
+            if (total > 0n && books.tryPost('payout_accepted', parts)) {
+              open.push({ parts, kind: 'payout', state: 'accepted' })
+            }
           }
-        }
-        if (what === 'intent') {
-          const parts = { quote: money(USD, 188_68n), local: money(VND, 5_000_000n) }
-          if (books.tryPost('intent_confirmed', parts)) {
-            open.push({ parts, kind: 'intent', state: 'accepted' })
+          if (what === 'intent') {
+            const parts = { quote: money(USD, 188_68n), local: money(VND, 5_000_000n) }
+            if (books.tryPost('intent_confirmed', parts)) {
+              open.push({ parts, kind: 'intent', state: 'accepted' })
+            }
           }
+          if (before === undefined) continue
+          const plan = followUp(before, what)
+          if (plan !== null && !books.tryPost(plan, before.parts)) return false
+          if (plan !== null && what === 'settle') before.state = 'paid'
+          else if (plan !== null) open.splice(open.indexOf(before), 1)
         }
-        if (before === undefined) continue
-        const plan = followUp(before, what)
-        if (plan !== null && !books.tryPost(plan, before.parts)) return false
-        if (plan !== null && what === 'settle') before.state = 'paid'
-        else if (plan !== null) open.splice(open.indexOf(before), 1)
-      }
-      return isBalanced(books.balances)
-    }),
-  )
-  t.end()
-})
+        return isBalanced(books.balances)
+      }),
+    )
+    t.end()
+  },
+)
 
 function followUp({ kind, state }: Open, what: string): PlanName | null {
   if (state === 'accepted' && what === 'settle') {

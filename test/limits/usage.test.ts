@@ -3,7 +3,7 @@ import t from 'tap'
 import { HOUR, instant } from '../../src/base/clock.js'
 import { tenantOf, type PartnerId, type TenantId } from '../../src/base/ids.js'
 import { readSettings } from '../../src/base/settings.js'
-import type { Caps } from '../../src/limits/caps.js'
+import type { Caps } from '../../src/limits/usage.js'
 import { checkLimits, limitKeys, periodsOf } from '../../src/limits/usage.js'
 import { rulesOf } from '../../src/processor/cycle/rules.js'
 import { CORRIDOR_NAMES, type Corridor } from '../../src/qr/corridor.js'
@@ -14,7 +14,7 @@ const moments = fc
   .map((ms) => instant(ms))
 const corridors = fc.constantFrom(...CORRIDOR_NAMES)
 
-void t.test('day and month turn at local midnight, 17:00 UTC', (t) => {
+void t.test('day and month change at local midnight, 17:00 UTC', (t) => {
   const table = [
     ['2026-11-21T04:35:40.123Z', '2026-11-21', '2026-11'],
     ['2026-11-21T16:59:59.999Z', '2026-11-21', '2026-11'],
@@ -29,7 +29,7 @@ void t.test('day and month turn at local midnight, 17:00 UTC', (t) => {
   t.end()
 })
 
-void t.test('the calendar is the one people there use', (t) => {
+void t.test('the calendar matches the local time zones', (t) => {
   for (const timeZone of ['Asia/Bangkok', 'Asia/Ho_Chi_Minh']) {
     const calendar = new Intl.DateTimeFormat('en-CA', { timeZone, dateStyle: 'short' })
     fc.assert(fc.property(moments, (moment) => periodsOf(moment).day === calendar.format(moment)))
@@ -37,7 +37,7 @@ void t.test('the calendar is the one people there use', (t) => {
   t.end()
 })
 
-void t.test('a day is in its month, and lasts 24 hours', (t) => {
+void t.test('a day belongs to its month and lasts 24 hours', (t) => {
   fc.assert(
     fc.property(moments, (moment) => {
       const { day, month } = periodsOf(moment)
@@ -48,39 +48,42 @@ void t.test('a day is in its month, and lasts 24 hours', (t) => {
   t.end()
 })
 
-/** As they are unless a setting says otherwise. */
+/** Defaults of the settings. */
 const CAPS = rulesOf(readSettings({}, '')).caps
 const vietnam = CAPS.vn_vietqr
 const thailand = CAPS.th_promptpay
 
-void t.test('a limit may be reached, not passed; the first that is passed is named', (t) => {
-  const table: readonly [Caps, bigint, bigint, bigint, ReturnType<typeof checkLimits>][] = [
-    // caps, used today, used this month, amount
-    [vietnam, 0n, 0n, 5_000_000n, 'within'],
-    [vietnam, 0n, 0n, 5_000_001n, 'per_transaction'],
-    [vietnam, 5_000_000n, 5_000_000n, 5_000_000n, 'within'],
-    [vietnam, 5_000_000n, 5_000_000n, 5_000_001n, 'per_transaction'],
-    [vietnam, 5_000_001n, 5_000_001n, 5_000_000n, 'per_day'],
-    [vietnam, 10_000_000n, 10_000_000n, 1n, 'per_day'],
-    [vietnam, 0n, 20_000_000n, 5_000_000n, 'within'],
-    [vietnam, 0n, 20_000_001n, 5_000_000n, 'per_month'],
-    [vietnam, 10_000_000n, 25_000_000n, 1n, 'per_day'],
-    [thailand, 0n, 0n, 50_000_00n, 'within'],
-    [thailand, 0n, 0n, 50_000_01n, 'per_transaction'],
-    [thailand, 150_000_00n, 150_000_00n, 50_000_00n, 'within'],
-    [thailand, 150_000_01n, 150_000_01n, 50_000_00n, 'per_day'],
-    [thailand, 0n, 950_000_00n, 50_000_00n, 'within'],
-    [thailand, 0n, 950_000_01n, 50_000_00n, 'per_month'],
-  ]
-  for (const [caps, day, month, amount, verdict] of table) {
-    t.equal(checkLimits(caps, { day, month }, amount), verdict, `${day} ${month} + ${amount}`)
-  }
-  t.end()
-})
+void t.test(
+  'a limit may be reached but not exceeded; the first exceeded limit is reported',
+  (t) => {
+    const table: readonly [Caps, bigint, bigint, bigint, ReturnType<typeof checkLimits>][] = [
+      // caps, used today, used this month, amount
+      [vietnam, 0n, 0n, 5_000_000n, 'within'],
+      [vietnam, 0n, 0n, 5_000_001n, 'per_transaction'],
+      [vietnam, 5_000_000n, 5_000_000n, 5_000_000n, 'within'],
+      [vietnam, 5_000_000n, 5_000_000n, 5_000_001n, 'per_transaction'],
+      [vietnam, 5_000_001n, 5_000_001n, 5_000_000n, 'per_day'],
+      [vietnam, 10_000_000n, 10_000_000n, 1n, 'per_day'],
+      [vietnam, 0n, 20_000_000n, 5_000_000n, 'within'],
+      [vietnam, 0n, 20_000_001n, 5_000_000n, 'per_month'],
+      [vietnam, 10_000_000n, 25_000_000n, 1n, 'per_day'],
+      [thailand, 0n, 0n, 50_000_00n, 'within'],
+      [thailand, 0n, 0n, 50_000_01n, 'per_transaction'],
+      [thailand, 150_000_00n, 150_000_00n, 50_000_00n, 'within'],
+      [thailand, 150_000_01n, 150_000_01n, 50_000_00n, 'per_day'],
+      [thailand, 0n, 950_000_00n, 50_000_00n, 'within'],
+      [thailand, 0n, 950_000_01n, 50_000_00n, 'per_month'],
+    ]
+    for (const [caps, day, month, amount, verdict] of table) {
+      t.equal(checkLimits(caps, { day, month }, amount), verdict, `${day} ${month} + ${amount}`)
+    }
+    t.end()
+  },
+)
 
 const isDay = (key: string): boolean => /\d{4}-\d{2}-\d{2}$/.test(key)
 
-void t.test('whatever is paid in whatever order, no day and no month passes its cap', (t) => {
+void t.test('payments in any order never exceed the day or month cap', (t) => {
   const payment = fc.record({ at: moments, share: fc.integer({ min: 1, max: 100 }) })
   fc.assert(
     fc.property(
@@ -116,7 +119,7 @@ void t.test('caps are in order, and the minimum can be paid', (t) => {
   t.end()
 })
 
-void t.test('counters of two owners never share a key, whatever their names hold', (t) => {
+void t.test('counters of two owners never share a key', (t) => {
   interface Owner {
     readonly partner: string
     readonly environment: 'sandbox' | 'production'
@@ -151,7 +154,7 @@ void t.test('counters of two owners never share a key, whatever their names hold
   t.end()
 })
 
-void t.test('a key changes with its period only', (t) => {
+void t.test('a key changes only with its period', (t) => {
   const keysAt = (text: string) =>
     limitKeys('demo_sandbox' as TenantId, 'user', 'vn_vietqr', at(text))
   const morning = keysAt('2026-11-21T01:00:00Z')

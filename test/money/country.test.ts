@@ -4,7 +4,7 @@ import { isCountry } from '../../src/money/country.js'
 const letters = [...'ABCDEFGHIJKLMNOPQRSTUVWXYZ']
 const known = letters.flatMap((a) => letters.map((b) => a + b)).filter(isCountry)
 
-/** A table of somebody else's. It has more: what ISO only reserves, or leaves to its users. */
+/** An independent table. It also has codes that ISO reserves or leaves to users. */
 const names = new Intl.DisplayNames('en', { type: 'region', fallback: 'none' })
 const NOT_ISO = ['AC', 'CP', 'CQ', 'DG', 'EA', 'EU', 'EZ', 'IC', 'TA', 'UN', 'XA', 'XB', 'XK', 'ZZ']
 
@@ -14,7 +14,7 @@ void t.test('the table has every assigned code', (t) => {
   t.end()
 })
 
-void t.test('what is reserved, left to users or not a code is no country', (t) => {
+void t.test('reserved and user-assigned codes and other texts are not countries', (t) => {
   for (const code of [...NOT_ISO, 'XX', 'QQ', 'UK', 'vn', 'VNM', 'V', '', ' VN']) {
     t.notOk(isCountry(code), code)
   }

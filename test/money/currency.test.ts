@@ -6,14 +6,14 @@ const letters = [...'ABCDEFGHIJKLMNOPQRSTUVWXYZ']
 const everyCode = letters.flatMap((a) => letters.flatMap((b) => letters.map((c) => a + b + c)))
 const known = everyCode.flatMap((code) => currencyOf(code) ?? [])
 
-void t.test('the table is whole and its numbers are unique', (t) => {
+void t.test('the table is complete and its numeric codes are unique', (t) => {
   t.equal(known.length, 155)
   for (const code of known) t.match(numericOf(code), /^[0-9]{3}$/, code)
   t.equal(new Set(known.map(numericOf)).size, known.length)
   t.end()
 })
 
-void t.test('minor units: two digits, but for those that ISO 4217 gives others', (t) => {
+void t.test('minor units have two digits except where ISO 4217 says otherwise', (t) => {
   const withExponent = (exponent: number) =>
     known.filter((code) => exponentOf(code) === exponent).join(' ')
   t.equal(
@@ -37,7 +37,7 @@ void t.test('the constants are codes of the table', (t) => {
   t.end()
 })
 
-void t.test('a corridor and the table agree about its currency', (t) => {
+void t.test('the table contains the currency of each corridor', (t) => {
   for (const { currencyAlpha, currencyNumeric, exponent } of Object.values(CORRIDORS)) {
     const currency = currencyOf(currencyAlpha)
     t.ok(currency)
@@ -48,7 +48,7 @@ void t.test('a corridor and the table agree about its currency', (t) => {
   t.end()
 })
 
-void t.test('no other text is a currency', (t) => {
+void t.test('any other text is not a currency', (t) => {
   const withdrawn = ['HRK', 'ANG', 'ZWL', 'SLL', 'CUC', 'BGN']
   const notForPaying = ['XAU', 'XTS', 'X'.repeat(3), 'USN', 'CLF']
   const malformed = ['', 'usd', 'Usd', ' USD', 'USD ', 'US', 'USDT', '840', '\n', 'USD 840 2']

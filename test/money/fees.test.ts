@@ -29,7 +29,7 @@ const schedules = fc.record({
   refundFeesOnReversal: fc.boolean(),
 })
 
-void t.test('the figures by hand', (t) => {
+void t.test('fees match hand-computed figures', (t) => {
   const onTop = schedule({})
   const deducted = schedule({ handling: 'deducted' })
   t.same(feesFor(1_000_00n, onTop), {
@@ -67,7 +67,7 @@ void t.test('a percentage rounds up to the minor unit', (t) => {
   t.end()
 })
 
-void t.test('total = recipient + fee, and the side that was asked for gets the amount', (t) => {
+void t.test('total = recipient + fee, and the chosen side gets the amount', (t) => {
   fc.assert(
     fc.property(amounts, schedules, (amount, given) => {
       const fees = feesFor(amount, given)
@@ -80,7 +80,7 @@ void t.test('total = recipient + fee, and the side that was asked for gets the a
   t.end()
 })
 
-void t.test('everything that is answered fits int64, and the recipient gets something', (t) => {
+void t.test('all results fit int64, and the recipient gets a positive amount', (t) => {
   fc.assert(
     fc.property(amounts, schedules, (amount, given) => {
       const fees = feesFor(amount, given)
@@ -93,7 +93,7 @@ void t.test('everything that is answered fits int64, and the recipient gets some
   t.end()
 })
 
-void t.test('a refusal is given exactly when it is due', (t) => {
+void t.test('fees are refused exactly when they exceed the amount or overflow', (t) => {
   fc.assert(
     fc.property(amounts, schedules, (amount, given) => {
       const exactBps = amount * BigInt(given.platformBps)
@@ -107,7 +107,7 @@ void t.test('a refusal is given exactly when it is due', (t) => {
   t.end()
 })
 
-void t.test('the edges', (t) => {
+void t.test('fees at the bounds of the amount', (t) => {
   const one = { platformFixed: 1n, platformBps: 0, railFixed: 0n }
   const onTop = schedule(one)
   const deducted = schedule({ ...one, handling: 'deducted' })

@@ -31,7 +31,7 @@ void t.test('every int64 survives the wire', (t) => {
   t.end()
 })
 
-void t.test('an int64 has one text', (t) => {
+void t.test('an int64 has exactly one text form', (t) => {
   const good = { '0': 0n, '-1': -1n, '9223372036854775807': INT64_MAX }
   for (const [text, value] of Object.entries(good)) t.equal(parseInt64(text), value, text)
   t.equal(parseInt64('-9223372036854775808'), INT64_MIN)
@@ -45,7 +45,7 @@ void t.test('an int64 has one text', (t) => {
   t.end()
 })
 
-void t.test('whatever is taken is written the same way again', (t) => {
+void t.test('every parsed text is written back unchanged', (t) => {
   const text = fc.oneof(
     fc.string({ maxLength: 22 }),
     fc.string({ unit: fc.constantFrom(...'0123456789-+.e '), maxLength: 21 }),
@@ -71,7 +71,7 @@ void t.test('a positive amount is an int64 above zero', (t) => {
   t.end()
 })
 
-void t.test('what people read', (t) => {
+void t.test('amounts are formatted for people', (t) => {
   const KWD = currencyOf('KWD')
   t.ok(KWD)
   const table = [
@@ -93,7 +93,7 @@ void t.test('what people read', (t) => {
   t.end()
 })
 
-void t.test('cents become a number only where a number is exact', (t) => {
+void t.test('cents convert to a number only within the safe integers', (t) => {
   const greatest = BigInt(Number.MAX_SAFE_INTEGER)
   fc.assert(fc.property(fc.bigInt({ min: 0n, max: greatest }), (c) => BigInt(usdCents(c)) === c))
   t.throws(() => usdCents(greatest + 1n))

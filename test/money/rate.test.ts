@@ -37,10 +37,10 @@ function rateOf(text: string): Rate {
   return parsed
 }
 
-/** What US cents buy, rounded down. */
+/** The local amount for US cents, rounded down. */
 const localFor = (cents: bigint, of: Currency, at: Rate): bigint => convert(cents, USD, of, at)
 
-/** Whether cents are worth at least the local amount, in whole numbers only. */
+/** Whether cents cover the local amount, computed in integers only. */
 const covers = (
   cents: bigint,
   localMinor: bigint,
@@ -62,7 +62,7 @@ void t.test('a rate is decimal text above zero', (t) => {
   t.end()
 })
 
-void t.test('a rate is exact, also after a spread', (t) => {
+void t.test('a rate is exact, with and without a spread', (t) => {
   fc.assert(
     fc.property(rateText, (text) => {
       const [whole = '', fraction = ''] = text.split('.')
@@ -82,7 +82,7 @@ void t.test('a rate is exact, also after a spread', (t) => {
   t.end()
 })
 
-void t.test('what cents pay for: the figures by hand', (t) => {
+void t.test('centsFor matches hand-computed figures', (t) => {
   const table = [
     // local minor, currency, rate, cents
     [36_00n, THB, '36.00', 100n],
@@ -114,7 +114,7 @@ void t.test('cents cover the local amount, and one cent less would not', (t) => 
 })
 
 void t.test(
-  'there and back never wins: cents buy at least the amount, an amount costs no more',
+  'a round trip never gains: the cents cover the amount, the amount costs no more',
   (t) => {
     fc.assert(
       fc.property(amount, currency, rate, (value, of, at) => {
@@ -145,20 +145,17 @@ void t.test('a spread lowers the rate and never the price', (t) => {
   t.end()
 })
 
-void t.test(
-  'a conversion never gives more than the rate, and falls short by less than one unit',
-  (t) => {
-    fc.assert(
-      fc.property(amount, currency, currency, rate, (value, from, to, at) => {
-        const got = convert(value, from, to, at)
-        const exactTop = value * at.numerator * 10n ** BigInt(exponentOf(to))
-        const exactBottom = at.denominator * 10n ** BigInt(exponentOf(from))
-        return got * exactBottom <= exactTop && (got + 1n) * exactBottom > exactTop
-      }),
-    )
-    t.end()
-  },
-)
+void t.test('a conversion never exceeds the rate and rounds off less than one unit', (t) => {
+  fc.assert(
+    fc.property(amount, currency, currency, rate, (value, from, to, at) => {
+      const got = convert(value, from, to, at)
+      const exactTop = value * at.numerator * 10n ** BigInt(exponentOf(to))
+      const exactBottom = at.denominator * 10n ** BigInt(exponentOf(from))
+      return got * exactBottom <= exactTop && (got + 1n) * exactBottom > exactTop
+    }),
+  )
+  t.end()
+})
 
 void t.test('converting back and forth never makes money', (t) => {
   fc.assert(
@@ -170,7 +167,7 @@ void t.test('converting back and forth never makes money', (t) => {
   t.end()
 })
 
-void t.test('conversions by hand', (t) => {
+void t.test('conversions match hand-computed figures', (t) => {
   t.equal(convert(1_00n, USD, VND, rateOf('26500')), 26_500n)
   t.equal(convert(1n, USD, VND, rateOf('26550')), 265n)
   t.equal(convert(1_00n, USD, KWD, rateOf('0.307')), 307n)
@@ -179,7 +176,7 @@ void t.test('conversions by hand', (t) => {
   t.end()
 })
 
-void t.test('rounding up is the least whole number that is not below', (t) => {
+void t.test('roundUp is the least integer that is not below the quotient', (t) => {
   fc.assert(
     fc.property(fc.bigInt({ min: 0n, max: INT64_MAX }), amount, (dividend, divisor) => {
       const up = roundUp(dividend, divisor)
@@ -191,13 +188,13 @@ void t.test('rounding up is the least whole number that is not below', (t) => {
   t.end()
 })
 
-void t.test('how far two rates are apart', (t) => {
+void t.test('changeBps is the difference of two rates, rounded up', (t) => {
   const apart = (before: string, after: string): bigint =>
     changeBps(parseRate(before)!, parseRate(after)!)
   t.equal(apart('36.00', '36'), 0n)
   t.equal(apart('36.00', '37.8'), 500n)
   t.equal(apart('36.00', '34.20'), 500n)
-  t.equal(apart('36.00', '37.8000000001'), 501n, 'a trace more is more')
+  t.equal(apart('36.00', '37.8000000001'), 501n, 'a difference below 1 bps rounds up')
   t.equal(apart('36', '3.6'), 9_000n)
   t.equal(apart('3.6', '36'), 90_000n)
   t.end()

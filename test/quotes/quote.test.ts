@@ -27,7 +27,7 @@ const terms = (changes: Partial<QuoteTerms>): QuoteTerms => ({
   ...changes,
 })
 
-void t.test('a quote keeps what it was made of', (t) => {
+void t.test('a quote keeps its terms and rate', (t) => {
   const changes = { version: 3, spreadBps: 100, acknowledgedDuplicate: true }
   t.same(makeQuote(terms(changes)), {
     ok: true,
@@ -45,7 +45,7 @@ void t.test('a quote keeps what it was made of', (t) => {
   t.end()
 })
 
-void t.test('it lives in a snapshot: JSON and back changes nothing', (t) => {
+void t.test('a quote survives a JSON round trip', (t) => {
   const dong = { localMinor: 125_000n, currency: VND, rate: rateOf('26500') }
   const made = makeQuote(terms(dong))
   if (!made.ok) return void t.fail(made.code)
@@ -53,7 +53,7 @@ void t.test('it lives in a snapshot: JSON and back changes nothing', (t) => {
   t.end()
 })
 
-void t.test('the ceiling itself is allowed, one cent more is not', (t) => {
+void t.test('a quote may reach the ceiling but not exceed it', (t) => {
   const table = [
     [278, true],
     [277, false],
@@ -69,7 +69,7 @@ void t.test('the ceiling itself is allowed, one cent more is not', (t) => {
   t.end()
 })
 
-void t.test('any local amount is either quoted in full or refused, never cut', (t) => {
+void t.test('a local amount is quoted in full or refused, never truncated', (t) => {
   const amount = fc.oneof(
     fc.bigInt({ min: 1n, max: 10_000_000n }),
     fc.bigInt({ min: 1n, max: INT64_MAX }),

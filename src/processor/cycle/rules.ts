@@ -3,7 +3,7 @@
  */
 import { SECOND } from '../../base/clock.js'
 import type { Settings } from '../../base/settings.js'
-import { VIETNAM_CAPS, type Caps } from '../../limits/caps.js'
+import { VIETNAM_CAPS, type Caps } from '../../limits/usage.js'
 import type { Corridor } from '../../qr/corridor.js'
 
 export interface Rules {
