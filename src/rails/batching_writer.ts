@@ -1,25 +1,25 @@
 /**
- * Many small things into few messages of one stream.
+ * Writes many small items to a stream in few messages, with back-pressure and a bounded buffer.
  *
- * Owns: gathering within a turn of the event loop, the wait for a slow reader, the bound. Does not
- * own: the stream's life; when the stream ends its pipe is closed and what waits is gone.
+ * Does not own: the stream. When it ends, `close` discards the buffered items.
  *
- * - Order is kept. A message holds at most STREAM_BATCH_MAX items.
- * - At most `bound` items wait; `push` says how many found no room.
+ * - Items of one iteration of the event loop share messages of at most STREAM_BATCH_MAX; order is
+ *   kept.
+ * - The buffer holds at most `bound` items; `push` returns how many it rejected.
  */
 import { STREAM_BATCH_MAX } from '../base/constants.js'
 
 export interface BatchingWriter<Item> {
-  /** Takes what there is room for, and answers how many items of the end were left out. */
+  /** Buffers as many items as fit. @returns how many of the last ones were rejected */
   push(items: readonly Item[]): number
-  /** Items that have not reached the stream yet. */
+  /** Items not written to the stream yet. */
   waiting(): number
-  /** Resolves when none waits, or when the pipe is closed. */
+  /** Resolves when the buffer is empty or the writer is closed. */
   empty(): Promise<void>
   close(): void
 }
 
-/** The part of a gRPC stream that a pipe uses. */
+/** The part of a gRPC stream that the writer uses. */
 export interface Sink<Message> {
   /** False: no more until `drain`. */
   write(message: Message): boolean
@@ -40,7 +40,7 @@ export function createBatchingWriter<Item, Message>(
   let flushing: NodeJS.Immediate | undefined
   let congested = false
   let closed = false
-  let watchers: (() => void)[] = []
+  const watchers: (() => void)[] = []
 
   sink.on('drain', () => {
     congested = false
@@ -75,9 +75,7 @@ export function createBatchingWriter<Item, Message>(
   }
 
   function notifyWatchers(): void {
-    const told = watchers
-    watchers = []
-    for (const tell of told) tell()
+    for (const resolve of watchers.splice(0)) resolve()
   }
 
   function close(): void {

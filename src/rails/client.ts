@@ -1,14 +1,14 @@
 /**
  * The rail port over gRPC: one stream to a rail process, at a `unix:` path or `host:port`.
  *
- * Owns: the link, its reopening, messages of many orders, the check of what comes in. Does not own:
- * asking again (processor), the meaning of orders and reports (rails/rail).
+ * Owns: the stream and its reconnect, batching, checking incoming reports. Does not own: repeated
+ * inquiries (processor), the meaning of instructions and reports (rails/rail).
  *
- * - Orders of one turn of the event loop leave in one message, in the order of their sending.
- * - What is sent while the link is down, or beyond INSTRUCTIONS_WAITING_MAX behind a slow rail, is
- *   dropped. The buffer is never a promise: whoever sent them asks again.
- * - The link is up only after the rail has described itself, so that every report can be judged,
- *   and after it was admitted.
+ * - Instructions leave in the order in which they were sent.
+ * - Instructions sent while the link is down, or beyond INSTRUCTIONS_WAITING_MAX behind a slow
+ *   rail, are dropped: the processor inquires about them later.
+ * - The link is up only after the rail has described itself (a report cannot be judged without its
+ *   finality window) and `admit` has accepted it.
  */
 import { credentials, type ClientDuplexStream } from '@grpc/grpc-js'
 import type { OrderBatch } from '../../protos/types/causeway/rail/v1/OrderBatch.js'
@@ -21,12 +21,12 @@ import { bearer } from '../base/internal_token.js'
 import type { Logger } from '../base/log.js'
 import { contracts } from '../base/protos.js'
 import { createRetry, RECONNECT } from '../base/retry.js'
-import { writeRailInstruction } from './instruction_writer.js'
+import { writeRailInstruction } from './instruction_codec.js'
 import { createBatchingWriter, type BatchingWriter } from './batching_writer.js'
 import { UNDESCRIBED, type Rail, type RailDescription, type RailInstruction } from './rail.js'
-import { readReport } from './report_reader.js'
+import { readReport } from './report_codec.js'
 
-/** Some seconds of work of a rail that has stopped reading; more would only age. */
+/** A few seconds of load for a rail that has stopped reading. */
 const INSTRUCTIONS_WAITING_MAX = 20_000
 
 const CHANNEL = {
@@ -34,8 +34,7 @@ const CHANNEL = {
   'grpc.max_reconnect_backoff_ms': RECONNECT.maxMs,
   'grpc.max_receive_message_length': GRPC_MESSAGE_MAX_BYTES,
   'grpc.enable_retries': 0,
-  // A rail that stands still while connected is found out within a quarter of a minute; this is
-  // also what ends an unanswered Describe.
+  // Detects a rail that hangs while connected within 15 s; also ends an unanswered Describe.
   'grpc.keepalive_time_ms': 10 * SECOND,
   'grpc.keepalive_timeout_ms': 5 * SECOND,
 }
@@ -45,7 +44,7 @@ export interface RailConnection {
   readonly address: string
   readonly token: string
   readonly log: Logger
-  /** Whether the link may open; asked before each opening, and again later when it may not. */
+  /** Whether the link may open. Called before each opening, and retried while it refuses. */
   readonly admit?: (description: RailDescription) => Promise<boolean>
 }
 
@@ -55,8 +54,8 @@ interface Link {
 }
 
 /**
- * A rail behind an address. It starts to connect at once, and goes on until it is closed. Give it
- * its handlers before the turn ends: reports that nobody hears comes again only with the next link.
+ * Connects to the rail at an address and reconnects until closed. Set the handlers synchronously:
+ * a report that arrives without a handler comes again only when the next link opens.
  */
 export function connectRail({ address, token, log, admit }: RailConnection): Rail {
   const service = contracts<ProtoGrpcType>().causeway.rail.v1.Rail
@@ -128,7 +127,7 @@ export function connectRail({ address, token, log, admit }: RailConnection): Rai
     linkHandler(true)
   }
 
-  /** A stream tells of its end more than once. */
+  /** A stream reports its end more than once. */
   function lose(lost: Link, reason: string): void {
     if (link !== lost) return
     link = undefined
@@ -143,16 +142,17 @@ export function connectRail({ address, token, log, admit }: RailConnection): Rai
   function send(railInstructions: readonly RailInstruction[]): void {
     const dropped =
       link === undefined ? railInstructions.length : link.railInstructions.push(railInstructions)
-    if (dropped > 0) log.warn({ rail: description.name, dropped }, 'rail orders dropped')
+    if (dropped > 0) log.warn({ rail: description.name, dropped }, 'rail instructions dropped')
   }
 
   function receive(batch: ReportBatch__Output): void {
     if (closed) return
-    // A report proves that the link works; that a stream could be opened does not.
+    // Only a report proves that the link works; opening a stream does not.
     retry.reset()
     const reports = batch.reports.map(readReport).filter((report) => report !== undefined)
     const dropped = batch.reports.length - reports.length
-    if (dropped > 0) log.error({ rail: description.name, dropped }, 'rail reports not understood')
+    if (dropped > 0)
+      log.error({ rail: description.name, dropped }, 'malformed rail reports dropped')
     if (reports.length > 0) reportHandler(reports)
   }
 

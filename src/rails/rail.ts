@@ -1,49 +1,42 @@
 /**
- * The port to a local bank network, as the processor sees it.
+ * The port to a local bank network: the instructions it takes and the reports it returns.
  *
- * Owns: the words in which payments are ordered and reported. Does not own: the wire
- * (rails/client), when to ask again or what a report does to a payment (processor), any network's
- * own rules (the adapter behind the port).
+ * Does not own: the wire (rails/client), the schedule of inquiries and the effect of a report on a
+ * payment (processor), the rules of a network (the adapter behind the port).
  *
- * - `send` never fails. An order that could not be sent, or that gets no report, is an unknown
- *   outcome: the sender asks again on its own schedule, with the same id.
+ * - `send` never fails. An instruction that was not sent, or has no report, has an unknown
+ *   outcome: the sender inquires on its own schedule, with the same id.
  * - The same instruction id is never executed twice, however often it is sent.
- * - A report that carries a `reportId` comes again, at least at the next opening of the link,
- *   until that id is acknowledged. Acknowledge it after its outputs are on disk, not before.
- * - Reports may come late, twice and in any order.
+ * - A report with a `reportId` is repeated, at least when the link opens again, until that id is
+ *   acknowledged. Acknowledge it only after its effects are on disk.
+ * - Reports may arrive late, twice and in any order.
  */
 import type { Instant } from '../base/clock.js'
 import type { EffectId, Environment } from '../base/ids.js'
 
 export interface Rail {
-  /** The latest the rail has said of itself; `UNDESCRIBED` until it has spoken. */
+  /** The rail's latest description; `UNDESCRIBED` before the first one. */
   describe(): RailDescription
-  /** True while orders have a way out. It says nothing about any one order. */
+  /** True while the link is up. It does not say that a given instruction arrived. */
   up(): boolean
   send(railInstructions: readonly RailInstruction[]): void
-  /**
-   * The one handler of reports; a later one takes its place. What it throws is a bug and ends the
-   * process.
-   */
+  /** Sets the one handler of reports. An exception in it is a bug and ends the process. */
   onReport(handler: (reports: readonly RailReport[]) => void): void
-  /** The one handler of link changes; called on each change, not for the present state. */
+  /** Sets the one handler of link changes; it is not called for the current state. */
   onLink(handler: (up: boolean) => void): void
-  /** Orders still waiting are dropped; no handler is called afterwards. */
+  /** Drops buffered instructions; no handler is called afterwards. */
   close(): Promise<void>
 }
 
 export interface RailDescription {
   readonly name: string
-  /**
-   * Milliseconds after its sending from which on `not_found` proves that an instruction never
-   * arrived.
-   */
+  /** This many milliseconds after sending, `not_found` proves that an instruction never arrived. */
   readonly finalityWindowMs: number
-  /** The instruction it received last; null: none, or it does not tell. */
+  /** The instruction it received last; null: none, or the rail does not report it. */
   readonly newestInstruction: string | null
 }
 
-/** Nothing is final while the rail has not said when it would be. */
+/** No `not_found` is final before the rail has declared its finality window. */
 export const UNDESCRIBED: RailDescription = {
   name: '',
   finalityWindowMs: Number.MAX_SAFE_INTEGER,
@@ -52,11 +45,9 @@ export const UNDESCRIBED: RailDescription = {
 
 export type RailInstruction =
   | { readonly kind: 'instruct'; readonly instruction: Instruction }
-  /** Where does this instruction stand? Answered at once by a report without a `reportId`. */
+  /** Status inquiry, answered at once by a report without a `reportId`. */
   | { readonly kind: 'query'; readonly id: EffectId; readonly environment: Environment }
-  /**
-   * Ask for the money of an executed instruction back. Answered by `returned` or `recall_refused`.
-   */
+  /** Requests the money of an executed instruction back: `returned` or `recall_refused`. */
   | {
       readonly kind: 'recall'
       readonly id: EffectId
@@ -64,15 +55,15 @@ export type RailInstruction =
       readonly environment: Environment
     }
   | { readonly kind: 'acknowledge'; readonly reportId: string }
-  /** Force an outcome. Only a sandbox rail obeys; others ignore it. */
+  /** Forces an outcome. Sandbox rail only; other rails ignore it. */
   | { readonly kind: 'simulate'; readonly id: EffectId; readonly outcome: SimulatedOutcome }
 
 export const SIMULATED_OUTCOMES = ['completed', 'failed', 'reversed'] as const
 export type SimulatedOutcome = (typeof SIMULATED_OUTCOMES)[number]
 
-/** Pay once. */
+/** Pays once. */
 export interface Instruction {
-  /** No part of the content that the rail compares when an id comes again. */
+  /** Not part of the content that the rail compares when an id is repeated. */
   readonly environment: Environment
   /** Also the rail's idempotency key. */
   readonly id: EffectId
@@ -84,10 +75,10 @@ export interface Instruction {
   readonly destination: Destination
   /** Shown to the recipient where the network allows it. */
   readonly reference: string
-  /** The rail refuses an instruction that reaches it later; null: no bound. */
+  /** The rail refuses an instruction that it receives later; null: no bound. */
   readonly notAfter: Instant | null
   /**
-   * Sandbox only: the payout's reference, or the ending of the partner's user id. Empty in
+   * Sandbox only: the payout's reference, or the suffix of the partner's user id. Empty in
    * production.
    */
   readonly hint: string
@@ -99,7 +90,7 @@ export type Purpose = (typeof PURPOSES)[number]
 export const SCHEMES = ['bank_account', 'promptpay', 'vietqr'] as const
 export type Scheme = (typeof SCHEMES)[number]
 
-/** Members that a scheme has no use for are empty. */
+/** Members that a scheme does not use are empty. */
 export interface Destination {
   readonly scheme: Scheme
   /** ISO 3166-1 alpha-2. */
@@ -119,7 +110,7 @@ interface Referenced extends Pick<Instruction, 'purpose' | 'reference'> {
   readonly destination: Pick<Destination, 'reference1' | 'reference2'>
 }
 
-/** How a bank's statement names the payment: of a QR code by the biller's references. */
+/** The payment's reference in a bank statement: a payout's own, or the references of a QR code. */
 export function statementReference({ purpose, destination, reference }: Referenced): string {
   if (purpose === 'payout') return reference
   return [destination.reference1, destination.reference2].filter((text) => text !== '').join(' ')
@@ -129,9 +120,9 @@ export const REFUSALS = [
   'account_closed',
   'account_not_found',
   'name_mismatch',
-  /** It arrived after its `notAfter`. */
+  /** Received after its `notAfter`. */
   'expired',
-  /** Any other reason of the network. */
+  /** Any other reason. */
   'rejected',
 ] as const
 export type Refusal = (typeof REFUSALS)[number]
@@ -139,15 +130,15 @@ export type Refusal = (typeof REFUSALS)[number]
 interface About {
   /** The instruction. */
   readonly id: EffectId
-  /** As the rail keeps it; absent: it does not say. */
+  /** As the rail stored it; absent: the rail does not report it. */
   readonly environment?: Environment
   /** Null on an answer that need not be acknowledged. */
   readonly reportId: string | null
 }
 
-/** What the network did, in its own words: compare it with what was instructed. */
+/** What the network executed. Compare it with the instruction. */
 export interface Execution {
-  /** The network's own number of the payment. */
+  /** The network's id of the payment. */
   readonly transactionId: string
   /** Minor units of `currency`. */
   readonly amount: bigint
@@ -158,16 +149,16 @@ export interface Execution {
 export type RailReport =
   /** The rail has it on disk and will report again. */
   | (About & { readonly status: 'accepted' })
-  /** The recipient has the money. */
+  /** The recipient received the money. */
   | (About & Execution & { readonly status: 'executed' })
-  /** Final: not executed, and never will be under this id. */
+  /** Final: it was not and will not be executed under this id. */
   | (About & { readonly status: 'refused'; readonly refusal: Refusal })
   /**
-   * It was executed, and the money came back: by the recipient's bank or after a recall. It names
-   * the execution, as that was numbered. May overtake `executed`.
+   * It was executed and the money came back, from the recipient's bank or after a recall. Carries
+   * the `transactionId` of the execution. May arrive before `executed`.
    */
   | (About & Execution & { readonly status: 'returned' })
-  /** The rail does not know the id; final only after the finality window. */
+  /** Unknown id; final only after the finality window. */
   | (About & { readonly status: 'not_found' })
-  /** The money stays where it is; the instruction's own outcome is unchanged. */
+  /** The money stays with the recipient; the instruction's own outcome is unchanged. */
   | (About & { readonly status: 'recall_refused' })

@@ -28,7 +28,7 @@ export async function openSmallBank(world: World, file: string): Promise<SmallBa
     random: systemRandom(),
     log: createLog('test', { LOG_LEVEL: 'silent' }),
     delayMs: 0,
-    tell: (news) => void reports.push(...news),
+    publish: (sent) => void reports.push(...sent),
     fail: (error) => {
       throw error
     },
@@ -37,14 +37,17 @@ export async function openSmallBank(world: World, file: string): Promise<SmallBa
 
   const settle = async (): Promise<void> => {
     while (world.railInstructions.length + reports.length > 0) {
-      await cycle.take(world.railInstructions.splice(0), (answers) => void reports.push(...answers))
+      await cycle.submit(
+        world.railInstructions.splice(0),
+        (answers) => void reports.push(...answers),
+      )
       for (const report of reports.splice(0)) await world.railReports(report)
     }
   }
   return {
     settle,
     tell: async (order) => {
-      await cycle.take([order], (answers) => void reports.push(...answers))
+      await cycle.submit([order], (answers) => void reports.push(...answers))
       await settle()
     },
     close: async () => {

@@ -1,4 +1,4 @@
-/** The rules of the sandbox bank, without a disk or a wire. */
+/** The rules of the sandbox bank, without journal and server. */
 import { equal, notEqual } from 'node:assert/strict'
 import fc from 'fast-check'
 import t from 'tap'
@@ -24,7 +24,7 @@ const toAccount = (account: string): Entry => receive(anInstruction({ account })
 const withHint = (hint: string, delayMs = 250): Entry =>
   receive(anInstruction({ purpose: 'qr_payment', hint }), at(0, delayMs))
 
-void t.test('an ordinary instruction is executed after the delay, and is reports then', (t) => {
+void t.test('an ordinary instruction is executed and reported after the delay', (t) => {
   const received = receive(anInstruction(), at(0))
   t.equal(received.state, 'pending')
   t.equal(received.executions, 0)
@@ -40,12 +40,12 @@ void t.test('an ordinary instruction is executed after the delay, and is reports
   t.end()
 })
 
-void t.test('without a delay it is executed at once', (t) => {
+void t.test('with no delay an instruction is executed at once', (t) => {
   t.equal(receive(anInstruction(), at(0, 0)).state, 'executed')
   t.end()
 })
 
-void t.test('test accounts that are refused', (t) => {
+void t.test('test accounts are refused with their reason', (t) => {
   const reasons = { '0001': 'account_closed', '0002': 'account_not_found', '0003': 'name_mismatch' }
   for (const [ending, reason] of Object.entries(reasons)) {
     const refused = carryOut(toAccount(`999000${ending}`), at(250))
@@ -57,7 +57,7 @@ void t.test('test accounts that are refused', (t) => {
   t.end()
 })
 
-void t.test('0005 is executed, and returned within three seconds', (t) => {
+void t.test('account 0005 is executed and returned within three seconds', (t) => {
   const executed = carryOut(toAccount('99900012340005'), at(250))
   t.equal(executed.state, 'executed')
   t.equal(executed.due?.step, 'return')
@@ -70,7 +70,7 @@ void t.test('0005 is executed, and returned within three seconds', (t) => {
   t.end()
 })
 
-void t.test('0006 and 0007 are decided at once and are no reports', (t) => {
+void t.test('accounts 0006 and 0007 are decided at once and not reported', (t) => {
   const executed = toAccount('9990000006')
   t.match(executed, { state: 'executed', executions: 1, reportId: null, due: null })
   const refused = toAccount('9990000007')
@@ -78,12 +78,12 @@ void t.test('0006 and 0007 are decided at once and are no reports', (t) => {
   t.end()
 })
 
-void t.test('0008 stays pending', (t) => {
+void t.test('account 0008 stays pending', (t) => {
   t.match(toAccount('9990000008'), { state: 'pending', due: null })
   t.end()
 })
 
-void t.test('only payouts to accounts of the test range are special', (t) => {
+void t.test('only payouts to the test range have special outcomes', (t) => {
   for (const account of ['1230000001', '9990010001', '99900000010']) {
     t.match(toAccount(account).due, { step: 'execute' }, account)
   }
@@ -92,7 +92,7 @@ void t.test('only payouts to accounts of the test range are special', (t) => {
   t.end()
 })
 
-void t.test('nothing steers the bank in production', (t) => {
+void t.test('production instructions are always paid', (t) => {
   const environment = 'production'
   for (const ending of ['0001', '0002', '0003', '0005', '0006', '0007', '0008']) {
     const given = { environment, account: `999000${ending}`, hint: 'sandbox:fail' } as const
@@ -100,13 +100,13 @@ void t.test('nothing steers the bank in production', (t) => {
     t.strictSame(received.due, { at: NOON + 250, step: 'execute' }, ending)
     const executed = carryOut(received, at(250))
     t.match(executed, { state: 'executed', executions: 1, due: null, refusal: null })
-    t.match(executed.reportId, /^rep_/, 'and it is reports')
+    t.match(executed.reportId, /^rep_/, 'and it is reported')
     t.match(reportOf(executed, null), { environment, status: 'executed' })
     for (const outcome of SIMULATED_OUTCOMES) {
       t.equal(simulate(received, outcome, at(300)), received)
       t.equal(simulate(executed, outcome, at(300)), executed)
     }
-    t.match(recall(executed, at(300)).due, { step: 'return' }, 'what is no play still works')
+    t.match(recall(executed, at(300)).due, { step: 'return' }, 'recalls work in production')
   }
   for (const hint of ['+fail', '+slow', '+unknown']) {
     const received = receive(anInstruction({ environment, purpose: 'qr_payment', hint }), at(0))
@@ -115,14 +115,14 @@ void t.test('nothing steers the bank in production', (t) => {
   t.end()
 })
 
-void t.test('the environment is no part of the content', (t) => {
+void t.test('the environment is not part of the content', (t) => {
   const instruction = anInstruction()
   const other = { ...instruction, environment: 'production' } as const
   t.equal(contentOf(other), contentOf(instruction))
   t.end()
 })
 
-void t.test('an entry from before environments were kept goes on as it began', (t) => {
+void t.test('an entry without an environment behaves as a sandbox entry', (t) => {
   const old = { ...toAccount('9990000005'), environment: null }
   const executed = carryOut(old, at(250))
   t.match(executed.due, { step: 'return' })
@@ -131,36 +131,40 @@ void t.test('an entry from before environments were kept goes on as it began', (
   t.end()
 })
 
-void t.test('hints steer QR payments', (t) => {
+void t.test('hints decide the outcome of QR payments', (t) => {
   t.match(carryOut(withHint('+fail'), at(250)), { state: 'refused', refusal: 'rejected' })
   t.match(carryOut(withHint('user-7+fail'), at(250)), { state: 'refused' })
   t.match(withHint('+unknown'), { state: 'executed', executions: 1, reportId: null })
   t.equal(withHint('+slow').due?.at, NOON + 5_000)
   t.equal(withHint('+slow', 1_000).due?.at, NOON + 10_000)
   t.match(withHint('+other').due, { at: NOON + 250, step: 'execute' })
-  t.match(receive(anInstruction({ hint: '+fail' }), at(0)).due, { step: 'execute' }, 'no payout')
+  t.match(
+    receive(anInstruction({ hint: '+fail' }), at(0)).due,
+    { step: 'execute' },
+    'not of a payout',
+  )
   t.end()
 })
 
-void t.test('too late is refused, on the millisecond is not', (t) => {
+void t.test('an instruction is refused after notAfter and accepted at it', (t) => {
   const instruction = anInstruction({ notAfter: instant(NOON) })
   t.match(receive(instruction, at(0)), { state: 'pending' })
   const late = receive(instruction, at(1))
   t.match(late, { state: 'refused', refusal: 'expired', executions: 0, due: null })
   t.match(late.reportId, /^rep_/)
   const silent = anInstruction({ notAfter: instant(NOON), account: '9990000006' })
-  t.match(receive(silent, at(1)), { state: 'refused', executions: 0 }, 'whatever the account')
+  t.match(receive(silent, at(1)), { state: 'refused', executions: 0 }, 'for every account')
   t.end()
 })
 
-void t.test('simulated outcomes', (t) => {
+void t.test('simulate forces an outcome', (t) => {
   const stuck = toAccount('9990000008')
   t.match(simulate(stuck, 'completed', at(9)), { state: 'executed', executions: 1 })
   t.match(simulate(stuck, 'failed', at(9)), { state: 'refused', refusal: 'rejected' })
   t.match(simulate(stuck, 'reversed', at(9)), { state: 'returned', executions: 1 })
   const executed = simulate(stuck, 'completed', at(9))
   t.match(simulate(executed, 'reversed', at(10)), { state: 'returned', executions: 1 })
-  t.equal(simulate(executed, 'failed', at(10)), executed, 'what is paid does not fail')
+  t.equal(simulate(executed, 'failed', at(10)), executed, 'a paid instruction does not fail')
   const refused = simulate(stuck, 'failed', at(9))
   for (const outcome of SIMULATED_OUTCOMES) t.equal(simulate(refused, outcome, at(10)), refused)
   const planned = toAccount('9990000001')
@@ -169,19 +173,19 @@ void t.test('simulated outcomes', (t) => {
   t.end()
 })
 
-void t.test('a recall returns what was executed, once', (t) => {
+void t.test('a recall returns an executed instruction once', (t) => {
   const executed = carryOut(receive(anInstruction(), at(0)), at(250))
-  const asked = recall(executed, at(300))
-  t.strictSame(asked.due, { at: NOON + 550, step: 'return' })
-  t.equal(asked.reportId, executed.reportId, 'its reports is still the execution')
-  t.equal(recall(asked, at(400)), asked)
-  const returned = carryOut(asked, at(550))
+  const recalled = recall(executed, at(300))
+  t.strictSame(recalled.due, { at: NOON + 550, step: 'return' })
+  t.equal(recalled.reportId, executed.reportId, 'the report is still that of the execution')
+  t.equal(recall(recalled, at(400)), recalled)
+  const returned = carryOut(recalled, at(550))
   t.match(returned, { state: 'returned', executions: 1 })
   t.equal(recall(returned, at(600)), returned)
   t.end()
 })
 
-void t.test('content is what is paid to which payee', (t) => {
+void t.test('the content digest covers amount, reference and payee', (t) => {
   const first = anInstruction()
   t.equal(contentOf({ ...first, notAfter: instant(1), hint: 'x' }), contentOf(first))
   t.not(contentOf({ ...first, amount: 12_346n }), contentOf(first))
@@ -194,7 +198,7 @@ void t.test('content is what is paid to which payee', (t) => {
   t.end()
 })
 
-void t.test('whatever happens in whatever order, money moves out at most once', (t) => {
+void t.test('in every order of events money moves out at most once', (t) => {
   const account = fc.constantFrom('1', ...[1, 2, 3, 5, 6, 7, 8].map((n) => `999000000${n}`))
   const steps = fc.array(fc.constantFrom('due', 'recall', ...SIMULATED_OUTCOMES), { maxLength: 8 })
   fc.assert(
@@ -216,6 +220,6 @@ void t.test('whatever happens in whatever order, money moves out at most once', 
       }
     }),
   )
-  t.pass('for every order of things')
+  t.pass('for every order of events')
   t.end()
 })

@@ -1,11 +1,11 @@
-/** Many small things into few messages. */
+/** The batching writer against a stream with back-pressure. */
 import { deepStrictEqual } from 'node:assert/strict'
 import fc from 'fast-check'
 import t from 'tap'
 import { STREAM_BATCH_MAX } from '../../src/base/constants.js'
 import { createBatchingWriter, type BatchingWriter } from '../../src/rails/batching_writer.js'
 
-/** A stream that takes `room` messages, then waits for `drain`. */
+/** A stream that accepts `room` messages, then needs a `drain`. */
 function aSink(room: number) {
   const messages: number[][] = []
   let drained: () => void = () => undefined
@@ -37,7 +37,7 @@ const turn = (): Promise<void> => new Promise((resolve) => setImmediate(resolve)
 const range = (count: number, from = 0): number[] =>
   Array.from({ length: count }, (_, index) => from + index)
 
-void t.test('what is pushed in one turn leaves in one message', async (t) => {
+void t.test('items of one event-loop iteration leave in one message', async (t) => {
   const sink = aSink(10)
   const writer = batchingWriterInto(sink, 100)
   writer.push([1, 2])
@@ -49,7 +49,7 @@ void t.test('what is pushed in one turn leaves in one message', async (t) => {
   t.equal(writer.waiting(), 0)
 })
 
-void t.test('a message has its maximum', async (t) => {
+void t.test('a message holds at most STREAM_BATCH_MAX items', async (t) => {
   const sink = aSink(10)
   batchingWriterInto(sink, 10_000).push(range(STREAM_BATCH_MAX * 2 + 1))
   await turn()
@@ -59,13 +59,13 @@ void t.test('a message has its maximum', async (t) => {
   )
 })
 
-void t.test('a slow reader is waited for, and the bound holds meanwhile', async (t) => {
+void t.test('a slow reader causes back-pressure and the buffer stays bounded', async (t) => {
   const sink = aSink(1)
   const writer = batchingWriterInto(sink, 5)
   writer.push([0])
   await turn()
   t.strictSame(sink.messages, [[0]])
-  t.equal(writer.push(range(7, 1)), 2, 'two found no room')
+  t.equal(writer.push(range(7, 1)), 2, 'two are rejected')
   await turn()
   t.equal(writer.waiting(), 5)
   let empty = false
@@ -79,7 +79,7 @@ void t.test('a slow reader is waited for, and the bound holds meanwhile', async 
   t.strictSame(sink.items(), [0, 1, 2, 3, 4, 5])
 })
 
-void t.test('a closed pipe takes nothing, sends nothing and keeps nobody waiting', async (t) => {
+void t.test('a closed writer accepts and sends nothing, and empty() resolves', async (t) => {
   const sink = aSink(10)
   const writer = batchingWriterInto(sink, 5)
   writer.push([1])
@@ -91,7 +91,7 @@ void t.test('a closed pipe takes nothing, sends nothing and keeps nobody waiting
   t.strictSame(sink.messages, [])
 })
 
-void t.test('nothing is lost, doubled or reordered, whatever the pace', async (t) => {
+void t.test('nothing is lost, duplicated or reordered at any pace', async (t) => {
   await fc.assert(
     fc.asyncProperty(
       fc.array(fc.constantFrom('push', 'drain', 'turn'), { maxLength: 40 }),

@@ -1,4 +1,4 @@
-/** The client against a rail that is absent, comes and goes, or talks nonsense. */
+/** The client against a rail that is absent, restarts or sends malformed reports. */
 import { join } from 'node:path'
 import { Server, ServerCredentials, type ServerDuplexStream } from '@grpc/grpc-js'
 import t, { type Test } from 'tap'
@@ -24,7 +24,7 @@ type Stream = ServerDuplexStream<OrderBatch__Output, ReportBatch>
 
 const socketIn = (folder: string): string => `unix:${join(folder, 'rail.sock')}`
 
-/** A rail whose every word is the test's. */
+/** A rail that sends what the test writes. */
 async function aPuppet(t: Test) {
   const streams: Stream[] = []
   const batches: OrderBatch__Output[] = []
@@ -46,10 +46,10 @@ async function aPuppet(t: Test) {
     })
   })
   t.teardown(() => server.forceShutdown())
-  const say = (...reports: Report[]): void => {
+  const report = (...reports: Report[]): void => {
     streams.at(-1)?.write({ reports })
   }
-  return { address, streams, batches, say }
+  return { address, streams, batches, report }
 }
 
 const query = (): RailInstruction => ({
@@ -58,7 +58,7 @@ const query = (): RailInstruction => ({
   environment: 'sandbox',
 })
 
-void t.test('before the rail has spoken, nothing is final and nothing is sent', async (t) => {
+void t.test('before the rail has described itself nothing is final or sent', async (t) => {
   const folder = shortFolder(t)
   const rail = aListener(t, socketIn(folder))
   t.equal(rail.up(), false)
@@ -71,23 +71,23 @@ void t.test('before the rail has spoken, nothing is final and nothing is sent', 
   await until('the link is up', () => rail.up())
   const kept = anInstruction()
   rail.send([{ kind: 'instruct', instruction: kept }])
-  await rail.hear(kept.id, 'executed')
-  t.strictSame(await journal.find([lost.id]), [], 'what was sent too early is not kept')
+  await rail.waitFor(kept.id, 'executed')
+  t.strictSame(await journal.find([lost.id]), [], 'an instruction sent too early is dropped')
 })
 
-void t.test('the link opens when it is admitted, and asks again until then', async (t) => {
+void t.test('the link opens once admitted and retries until then', async (t) => {
   const { address, streams } = await aPuppet(t)
-  const asked: (string | null)[] = []
+  const seen: (string | null)[] = []
   const rail = aListener(t, address, TOKEN, ({ newestInstruction }) => {
-    asked.push(newestInstruction)
-    return Promise.resolve(asked.length === 3)
+    seen.push(newestInstruction)
+    return Promise.resolve(seen.length === 3)
   })
   await until('the link is up', () => rail.up())
-  t.same(asked, [null, null, null], 'a rail that does not tell its newest instruction has none')
+  t.same(seen, [null, null, null], 'a rail without newest_instruction has none')
   t.equal(streams.length, 1, 'no link before')
 })
 
-void t.test('the link comes back when the rail does, and says so', async (t) => {
+void t.test('the link reconnects to a restarted rail and reports each change', async (t) => {
   const folder = shortFolder(t)
   const first = await aRail(t, folder)
   const rail = aListener(t, first.address)
@@ -101,10 +101,10 @@ void t.test('the link comes back when the rail does, and says so', async (t) => 
   t.strictSame(changes, [true, false, true])
   const instruction = anInstruction()
   rail.send([{ kind: 'instruct', instruction }])
-  await rail.hear(instruction.id, 'executed')
+  await rail.waitFor(instruction.id, 'executed')
 })
 
-void t.test('orders of one turn leave together and in order', async (t) => {
+void t.test('instructions of one event-loop iteration share a message, in order', async (t) => {
   const puppet = await aPuppet(t)
   const rail = await aLinkedListener(t, puppet.address)
   t.match(rail.describe(), { name: 'puppet', finalityWindowMs: 7_000 })
@@ -124,41 +124,41 @@ void t.test('orders of one turn leave together and in order', async (t) => {
   )
 })
 
-void t.test('nonsense is dropped, and what stands beside it is heard', async (t) => {
+void t.test('malformed reports are dropped and the others delivered', async (t) => {
   const puppet = await aPuppet(t)
   const rail = await aLinkedListener(t, puppet.address)
   await until('the stream is open', () => puppet.streams.length === 1)
   const { id } = anInstruction()
-  puppet.say({ id, status: 'paid, honestly' }, { id: 'x', status: 'accepted' }, {})
-  puppet.say({ id, status: 'executed', amount: '1.5' }, { id, status: 'accepted' })
-  await rail.hear(id, 'accepted')
-  t.strictSame(rail.heard, [{ id, reportId: null, status: 'accepted' }])
+  puppet.report({ id, status: 'paid, honestly' }, { id: 'x', status: 'accepted' }, {})
+  puppet.report({ id, status: 'executed', amount: '1.5' }, { id, status: 'accepted' })
+  await rail.waitFor(id, 'accepted')
+  t.strictSame(rail.received, [{ id, reportId: null, status: 'accepted' }])
   t.equal(rail.up(), true)
 })
 
-void t.test('a message beyond the cap costs the link, not the process', async (t) => {
+void t.test('an oversized message closes the link, not the process', async (t) => {
   const puppet = await aPuppet(t)
   const rail = await aLinkedListener(t, puppet.address)
   await until('the stream is open', () => puppet.streams.length === 1)
-  puppet.say({ id: 'x'.repeat(GRPC_MESSAGE_MAX_BYTES), status: 'executed' })
-  await until('the link was opened anew', () => puppet.streams.length === 2)
+  puppet.report({ id: 'x'.repeat(GRPC_MESSAGE_MAX_BYTES), status: 'executed' })
+  await until('the link was reopened', () => puppet.streams.length === 2)
   await until('it is up', () => rail.up())
   const { id } = anInstruction()
-  puppet.say({ id, status: 'not_found' })
-  await rail.hear(id, 'not_found')
-  t.equal(rail.heard.length, 1)
+  puppet.report({ id, status: 'not_found' })
+  await rail.waitFor(id, 'not_found')
+  t.equal(rail.received.length, 1)
 })
 
-void t.test('a rail that ends the stream is dialled again', async (t) => {
+void t.test('the client reconnects when the rail ends the stream', async (t) => {
   const puppet = await aPuppet(t)
   const rail = await aLinkedListener(t, puppet.address)
   await until('the stream is open', () => puppet.streams.length === 1)
   puppet.streams[0]?.end()
-  await until('the link was opened anew', () => puppet.streams.length === 2)
+  await until('the link was reopened', () => puppet.streams.length === 2)
   await until('it is up', () => rail.up())
 })
 
-void t.test('after close nothing is sent, heard or dialled', async (t) => {
+void t.test('after close nothing is sent, received or dialed', async (t) => {
   const puppet = await aPuppet(t)
   const rail = await aLinkedListener(t, puppet.address)
   await until('the stream is open', () => puppet.streams.length === 1)

@@ -1,6 +1,6 @@
 /**
- * What the tests of the rails share: a rail in this process, a client that remembers what it was
- * told, instructions, waiting with a deadline.
+ * Fixtures of the rail tests: an in-process rail, a client that records reports, instructions,
+ * polling with a deadline.
  */
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -19,7 +19,7 @@ export const TOKEN = 'it_test'
 export const log = createLog('test', { LOG_LEVEL: 'silent' })
 export const random = systemRandom()
 
-/** A folder whose path is short enough for a socket. */
+/** A folder with a path short enough for a Unix socket. */
 export function shortFolder(t: Test): string {
   const folder = mkdtempSync(join(tmpdir(), 'rail-'))
   t.teardown(() => rmSync(folder, { recursive: true, force: true }))
@@ -68,7 +68,7 @@ export interface RunningRail {
   close(): Promise<void>
 }
 
-/** A sandbox rail on the folder's journal. Close it to start another one there. */
+/** A sandbox rail on the folder's journal. Close it before starting another one there. */
 export async function aRail(
   t: Test,
   folder: string,
@@ -94,17 +94,17 @@ export async function aRail(
   return { address: rail.address, journal, close }
 }
 
-/** The machine's clock, this much ahead. */
+/** The system clock, offset into the future. */
 export const clockAhead = (milliseconds: number): Clock => ({
   now: () => instant(systemClock.now() + milliseconds),
 })
 
 export interface Listener extends Rail {
-  /** Everything that was reported, in order. */
-  readonly heard: RailReport[]
+  /** All reports, in order. */
+  readonly received: RailReport[]
   about(id: EffectId): RailReport[]
-  /** The first report on this instruction, of this status, that `heard` holds or will hold. */
-  hear<S extends RailReport['status']>(
+  /** Waits for the first report of this instruction with this status. */
+  waitFor<S extends RailReport['status']>(
     id: EffectId,
     status: S,
   ): Promise<Extract<RailReport, { status: S }>>
@@ -118,14 +118,14 @@ export function aListener(
 ): Listener {
   const rail = connectRail({ address, token, log, ...(admit === undefined ? {} : { admit }) })
   t.teardown(() => rail.close())
-  const heard: RailReport[] = []
-  rail.onReport((reports) => heard.push(...reports))
-  const about = (id: EffectId): RailReport[] => heard.filter((report) => report.id === id)
+  const received: RailReport[] = []
+  rail.onReport((reports) => received.push(...reports))
+  const about = (id: EffectId): RailReport[] => received.filter((report) => report.id === id)
   return {
     ...rail,
-    heard,
+    received,
     about,
-    hear: async (id, status) => {
+    waitFor: async (id, status) => {
       type Wanted = Extract<RailReport, { status: typeof status }>
       const find = (): Wanted | undefined =>
         about(id).find((report): report is Wanted => report.status === status)

@@ -41,13 +41,13 @@ async function untilJournalled(journal: Journal, id: string): Promise<void> {
   await until(`${id} is in the journal`, async () => (await journal.find([id])).length === 1)
 }
 
-void t.test('it describes itself', async (t) => {
+void t.test('the rail describes itself', async (t) => {
   const { address } = await aRail(t, shortFolder(t))
   const rail = await aLinkedListener(t, address)
   t.match(rail.describe(), { name: 'sandbox', finalityWindowMs: 0, newestInstruction: null })
 })
 
-void t.test('it tells the instruction that it received last, also after a restart', async (t) => {
+void t.test('Describe names the newest instruction, also after a restart', async (t) => {
   const folder = shortFolder(t)
   let ticks: number = systemClock.now()
   const first = await aRail(t, folder, { clock: { now: () => instant(ticks++) } })
@@ -55,7 +55,7 @@ void t.test('it tells the instruction that it received last, also after a restar
   const [one, two] = [anInstruction(), anInstruction()]
   for (const instruction of [two, one]) {
     instruct(rail, instruction)
-    await rail.hear(instruction.id, 'executed')
+    await rail.waitFor(instruction.id, 'executed')
   }
   t.equal(first.journal.newest(), one.id)
   await first.close()
@@ -64,16 +64,16 @@ void t.test('it tells the instruction that it received last, also after a restar
   const later = await aLinkedListener(t, again.address)
   t.equal(later.describe().newestInstruction, one.id)
   instruct(later, two)
-  await later.hear(two.id, 'executed')
-  t.equal(again.journal.newest(), one.id, 'what came again is no newer')
+  await later.waitFor(two.id, 'executed')
+  t.equal(again.journal.newest(), one.id, 'a repeated instruction is not newer')
 })
 
-void t.test('it pays, exactly what was instructed', async (t) => {
+void t.test('the rail pays exactly the instructed amount', async (t) => {
   const { address, journal } = await aRail(t, shortFolder(t), { delayMs: 20 })
   const rail = await aLinkedListener(t, address)
   const instruction = anInstruction({ amount: 2n ** 63n - 1n, currency: 'VND', account: 'ก 42' })
   instruct(rail, instruction)
-  const report = await rail.hear(instruction.id, 'executed')
+  const report = await rail.waitFor(instruction.id, 'executed')
   t.match(report, { amount: 2n ** 63n - 1n, currency: 'VND', destinationAccount: 'ก 42' })
   t.not(report.reportId, null)
   const entry = await entryOf(journal, instruction.id)
@@ -82,23 +82,23 @@ void t.test('it pays, exactly what was instructed', async (t) => {
   t.equal(entry.transactionId, report.transactionId)
 })
 
-void t.test('it refuses, and what is refused was never executed', async (t) => {
+void t.test('a refused instruction was never executed', async (t) => {
   const { address, journal } = await aRail(t, shortFolder(t))
   const rail = await aLinkedListener(t, address)
   const closed = anInstruction({ account: '9990000001' })
   const late = anInstruction({ notAfter: instant(systemClock.now() - 1) })
   instruct(rail, closed, late)
-  t.match(await rail.hear(closed.id, 'refused'), { refusal: 'account_closed' })
-  t.match(await rail.hear(late.id, 'refused'), { refusal: 'expired' })
+  t.match(await rail.waitFor(closed.id, 'refused'), { refusal: 'account_closed' })
+  t.match(await rail.waitFor(late.id, 'refused'), { refusal: 'expired' })
   for (const { id } of [closed, late]) t.equal((await entryOf(journal, id)).executions, 0)
 })
 
-void t.test('the same id again is the same instruction', async (t) => {
+void t.test('a repeated id is executed once', async (t) => {
   const { address, journal } = await aRail(t, shortFolder(t))
   const rail = await aLinkedListener(t, address)
   const instruction = anInstruction()
   instruct(rail, instruction, instruction)
-  const first = await rail.hear(instruction.id, 'executed')
+  const first = await rail.waitFor(instruction.id, 'executed')
   instruct(rail, instruction)
   await until('each was answered', () => rail.about(instruction.id).length === 3)
   for (const report of rail.about(instruction.id)) {
@@ -107,13 +107,13 @@ void t.test('the same id again is the same instruction', async (t) => {
   t.equal((await entryOf(journal, instruction.id)).executions, 1)
 })
 
-void t.test('the same id with other content is not executed, and noted', async (t) => {
+void t.test('a repeated id with different content is recorded and not executed', async (t) => {
   const folder = shortFolder(t)
   const { address, journal } = await aRail(t, folder)
   const rail = await aLinkedListener(t, address)
   const instruction = anInstruction({ amount: 100n })
   instruct(rail, instruction)
-  await rail.hear(instruction.id, 'executed')
+  await rail.waitFor(instruction.id, 'executed')
   instruct(rail, { ...instruction, amount: 999n })
   await until('it was answered', () => rail.about(instruction.id).length === 2)
   t.match(rail.about(instruction.id)[1], { status: 'executed', amount: 100n, reportId: null })
@@ -130,7 +130,7 @@ void t.test('the same id with other content is not executed, and noted', async (
   t.not(rows[0]?.content, entry.content)
 })
 
-void t.test('an unheard outcome is found by a query', async (t) => {
+void t.test('a silent outcome is revealed by a query', async (t) => {
   const { address } = await aRail(t, shortFolder(t))
   const rail = await aLinkedListener(t, address)
   const executed = anInstruction({ account: '9990000006' })
@@ -139,18 +139,18 @@ void t.test('an unheard outcome is found by a query', async (t) => {
   const qr = anInstruction({ purpose: 'qr_payment', hint: '+unknown' })
   const loud = anInstruction()
   instruct(rail, executed, refused, stuck, qr, loud)
-  await rail.hear(loud.id, 'executed')
+  await rail.waitFor(loud.id, 'executed')
   const silent = [executed, refused, stuck, qr]
-  for (const { id } of silent) t.strictSame(rail.about(id), [], 'no word of it')
+  for (const { id } of silent) t.strictSame(rail.about(id), [], 'no report')
 
   rail.send(silent.map(({ id }) => ({ kind: 'query', id, environment: 'sandbox' })))
-  t.match(await rail.hear(executed.id, 'executed'), { reportId: null })
-  t.match(await rail.hear(refused.id, 'refused'), { reportId: null, refusal: 'rejected' })
-  t.match(await rail.hear(stuck.id, 'accepted'), { reportId: null })
-  t.match(await rail.hear(qr.id, 'executed'), { reportId: null })
+  t.match(await rail.waitFor(executed.id, 'executed'), { reportId: null })
+  t.match(await rail.waitFor(refused.id, 'refused'), { reportId: null, refusal: 'rejected' })
+  t.match(await rail.waitFor(stuck.id, 'accepted'), { reportId: null })
+  t.match(await rail.waitFor(qr.id, 'executed'), { reportId: null })
 })
 
-void t.test('an unknown id is not found', async (t) => {
+void t.test('an unknown id is answered with not_found', async (t) => {
   const { address } = await aRail(t, shortFolder(t))
   const rail = await aLinkedListener(t, address)
   const ids = [anInstruction().id, anInstruction().id, anInstruction().id] as const
@@ -159,16 +159,16 @@ void t.test('an unknown id is not found', async (t) => {
     { kind: 'recall', id: ids[1], reason: 'refund', environment: 'sandbox' },
     { kind: 'simulate', id: ids[2], outcome: 'completed' },
   ])
-  for (const id of ids) t.match(await rail.hear(id, 'not_found'), { reportId: null })
+  for (const id of ids) t.match(await rail.waitFor(id, 'not_found'), { reportId: null })
 })
 
-void t.test('0005 is executed, then returned', async (t) => {
+void t.test('account 0005 is executed, then returned', async (t) => {
   const { address, journal } = await aRail(t, shortFolder(t))
   const rail = await aLinkedListener(t, address)
   const instruction = anInstruction({ account: '9990000005' })
   const { id } = instruction
   instruct(rail, instruction)
-  const returned = await rail.hear(id, 'returned')
+  const returned = await rail.waitFor(id, 'returned')
   t.strictSame(
     rail.about(id).map(({ status }) => status),
     ['executed', 'returned'],
@@ -176,27 +176,27 @@ void t.test('0005 is executed, then returned', async (t) => {
   t.match(await entryOf(journal, id), { executions: 1, transactionId: returned.transactionId })
 })
 
-void t.test('a recall brings the money back, or is refused', async (t) => {
+void t.test('a recall returns the money or is refused', async (t) => {
   const { address } = await aRail(t, shortFolder(t))
   const rail = await aLinkedListener(t, address)
   const paid = anInstruction()
   const refused = anInstruction({ account: '9990000001' })
   instruct(rail, paid, refused)
-  await rail.hear(paid.id, 'executed')
-  await rail.hear(refused.id, 'refused')
+  await rail.waitFor(paid.id, 'executed')
+  await rail.waitFor(refused.id, 'refused')
   rail.send([
     { kind: 'recall', id: paid.id, reason: 'refund', environment: 'sandbox' },
     { kind: 'recall', id: refused.id, reason: 'refund', environment: 'sandbox' },
   ])
-  t.match(await rail.hear(paid.id, 'returned'), { amount: paid.amount })
-  await rail.hear(refused.id, 'recall_refused')
+  t.match(await rail.waitFor(paid.id, 'returned'), { amount: paid.amount })
+  await rail.waitFor(refused.id, 'recall_refused')
   const before = rail.about(paid.id).length
   rail.send([{ kind: 'recall', id: paid.id, reason: 'refund', environment: 'sandbox' }])
   await until('the second recall is answered', () => rail.about(paid.id).length > before)
   t.match(rail.about(paid.id).at(-1), { status: 'returned', reportId: null })
 })
 
-void t.test('outcomes are forced', async (t) => {
+void t.test('simulate forces outcomes', async (t) => {
   const { address } = await aRail(t, shortFolder(t), { delayMs: LONG })
   const rail = await aLinkedListener(t, address)
   const done = anInstruction()
@@ -208,15 +208,15 @@ void t.test('outcomes are forced', async (t) => {
     { kind: 'simulate', id: failed.id, outcome: 'failed' },
     { kind: 'simulate', id: back.id, outcome: 'reversed' },
   ])
-  await rail.hear(done.id, 'executed')
-  await rail.hear(failed.id, 'refused')
-  await rail.hear(back.id, 'returned')
+  await rail.waitFor(done.id, 'executed')
+  await rail.waitFor(failed.id, 'refused')
+  await rail.waitFor(back.id, 'returned')
   rail.send([{ kind: 'simulate', id: failed.id, outcome: 'completed' }])
   await until('the vain one is answered', () => rail.about(failed.id).length === 2)
   t.match(rail.about(failed.id)[1], { status: 'refused', reportId: null })
 })
 
-void t.test('what was pending at a stop is carried out after the start', async (t) => {
+void t.test('an instruction pending at a stop is executed after the start', async (t) => {
   const folder = shortFolder(t)
   const first = await aRail(t, folder, { delayMs: LONG })
   const rail = await aLinkedListener(t, first.address)
@@ -225,31 +225,32 @@ void t.test('what was pending at a stop is carried out after the start', async (
   instruct(rail, paid, refused)
   await untilJournalled(first.journal, refused.id)
   await first.close()
-  t.strictSame(rail.heard, [], 'it was not due')
+  t.strictSame(rail.received, [], 'not due yet')
 
   const second = await aRail(t, folder, { delayMs: LONG, clock: clockAhead(LONG) })
-  await rail.hear(paid.id, 'executed')
-  await rail.hear(refused.id, 'refused')
+  await rail.waitFor(paid.id, 'executed')
+  await rail.waitFor(refused.id, 'refused')
   t.equal((await entryOf(second.journal, paid.id)).executions, 1)
 })
 
-void t.test('reports is told again until it is acknowledged', async (t) => {
+void t.test('a report is repeated until it is acknowledged', async (t) => {
   const folder = shortFolder(t)
   const first = await aRail(t, folder)
-  const deaf = await aLinkedListener(t, first.address)
+  const listener = await aLinkedListener(t, first.address)
   const instructions = Array.from({ length: 3_000 }, () => anInstruction())
-  instruct(deaf, ...instructions)
-  await until('all is told', () => deaf.heard.length === instructions.length)
-  await deaf.close()
+  instruct(listener, ...instructions)
+  await until('all reports arrived', () => listener.received.length === instructions.length)
+  await listener.close()
   await first.close()
 
   const second = await aRail(t, folder)
   const rail = await aLinkedListener(t, second.address)
-  await until('all is told again', () => rail.heard.length >= instructions.length)
-  const told = (of: typeof rail): string[] => of.heard.map(({ reportId }) => reportId ?? '').sort()
-  t.strictSame(told(rail), told(deaf), 'under the same report ids')
+  await until('all reports are repeated', () => rail.received.length >= instructions.length)
+  const reportIds = (of: typeof rail): string[] =>
+    of.received.map(({ reportId }) => reportId ?? '').sort()
+  t.strictSame(reportIds(rail), reportIds(listener), 'under the same report ids')
 
-  rail.send(told(rail).map((reportId) => ({ kind: 'acknowledge', reportId })))
+  rail.send(reportIds(rail).map((reportId) => ({ kind: 'acknowledge', reportId })))
   await until('nothing waits any more', async () => {
     return (await second.journal.unacknowledged('', 10)).length === 0
   })
@@ -261,14 +262,14 @@ void t.test('reports is told again until it is acknowledged', async (t) => {
   t.match(rail.about(id)[1], { status: 'executed', reportId: null })
 })
 
-void t.test('an old acknowledgement does not silence newer reports', async (t) => {
+void t.test('an old acknowledgement does not stop newer reports', async (t) => {
   const { address, journal } = await aRail(t, shortFolder(t))
   const rail = await aLinkedListener(t, address)
   const instruction = anInstruction()
   instruct(rail, instruction)
-  const executed = await rail.hear(instruction.id, 'executed')
+  const executed = await rail.waitFor(instruction.id, 'executed')
   rail.send([{ kind: 'simulate', id: instruction.id, outcome: 'reversed' }])
-  const returned = await rail.hear(instruction.id, 'returned')
+  const returned = await rail.waitFor(instruction.id, 'returned')
   rail.send([
     { kind: 'acknowledge', reportId: executed.reportId ?? '' },
     { kind: 'query', id: instruction.id, environment: 'sandbox' },
@@ -277,7 +278,7 @@ void t.test('an old acknowledgement does not silence newer reports', async (t) =
   t.equal((await entryOf(journal, instruction.id)).reportId, returned.reportId)
 })
 
-void t.test('the environment is kept with the instruction', async (t) => {
+void t.test('the environment is stored with the instruction', async (t) => {
   const folder = shortFolder(t)
   const first = await aRail(t, folder, { delayMs: LONG })
   const account = '9990000005'
@@ -294,9 +295,9 @@ void t.test('the environment is kept with the instruction', async (t) => {
 
   const second = await aRail(t, folder, { clock: clockAhead(2 * LONG) })
   const listener = await aLinkedListener(t, second.address)
-  await listener.hear(sandbox.id, 'executed')
-  t.match(await listener.hear(production.id, 'executed'), { environment: 'production' })
-  t.equal((await entryOf(second.journal, production.id)).due, null, 'it does not come back')
+  await listener.waitFor(sandbox.id, 'executed')
+  t.match(await listener.waitFor(production.id, 'executed'), { environment: 'production' })
+  t.equal((await entryOf(second.journal, production.id)).due, null, 'no return is scheduled')
   for (const { id } of [sandbox, old]) {
     t.match((await entryOf(second.journal, id)).due, { step: 'return' })
   }
@@ -314,7 +315,7 @@ async function discrepanciesIn(folder: string): Promise<unknown[]> {
   }
 }
 
-void t.test('nobody speaks without the token', async (t) => {
+void t.test('calls without the token are refused', async (t) => {
   const { address } = await aRail(t, shortFolder(t))
   const { Rail } = contracts<ProtoGrpcType>().causeway.rail.v1
   const stub = new Rail(address, credentials.createInsecure())
@@ -335,7 +336,7 @@ void t.test('nobody speaks without the token', async (t) => {
   t.equal(stranger.up(), false)
 })
 
-void t.test('a request without the token is ended before its message is read', async (t) => {
+void t.test('a call without the token ends before its message is read', async (t) => {
   const { address } = await aRail(t, shortFolder(t), { address: '127.0.0.1:0' })
   const session = connect(`http://${address}`)
   t.teardown(() => session.destroy())
@@ -353,7 +354,7 @@ void t.test('a request without the token is ended before its message is read', a
   }
 })
 
-void t.test('health is open', async (t) => {
+void t.test('health needs no token', async (t) => {
   const { address } = await aRail(t, shortFolder(t))
   const stub = new Client(address, credentials.createInsecure())
   t.teardown(() => stub.close())
@@ -371,7 +372,7 @@ void t.test('health is open', async (t) => {
   t.match(answer, { status: 'SERVING' })
 })
 
-void t.test('a link that does not read is ended', async (t) => {
+void t.test('a link whose peer does not read is ended', async (t) => {
   const lines: string[] = []
   const log = pino({}, { write: (line) => void lines.push(line) })
   const { address } = await aRail(t, shortFolder(t), { log })
@@ -385,17 +386,17 @@ void t.test('a link that does not read is ended', async (t) => {
   }))
   for (let message = 0; message < 100; message++) stream.write({ orders: railInstructions })
   await until('the rail has had enough', () => lines.some((line) => line.includes('too slowly')))
-  // The status stands behind the messages that were on their way.
+  // The status follows the messages already in flight.
   stream.resume()
   const RESOURCE_EXHAUSTED = 8
   t.equal((await ended).code, RESOURCE_EXHAUSTED)
 })
 
-void t.test('it listens on a free port too', async (t) => {
+void t.test('the rail also listens on a free port', async (t) => {
   const { address } = await aRail(t, shortFolder(t), { address: '127.0.0.1:0' })
   t.match(address, /^127\.0\.0\.1:[1-9]\d*$/)
   const rail = await aLinkedListener(t, address)
   const instruction = anInstruction()
   instruct(rail, instruction)
-  await rail.hear(instruction.id, 'executed')
+  await rail.waitFor(instruction.id, 'executed')
 })

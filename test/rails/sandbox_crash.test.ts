@@ -1,5 +1,5 @@
 /**
- * kill -9 of a real sandbox rail under load: nothing it said is forgotten, nothing is paid twice.
+ * kill -9 of a real sandbox rail under load: no reported outcome is lost, nothing is paid twice.
  */
 import { fork, type ChildProcess } from 'node:child_process'
 import { mkdirSync } from 'node:fs'
@@ -22,7 +22,7 @@ interface Child {
   readonly exited: Promise<NodeJS.Signals | number | null>
 }
 
-/** Resolves when the rail says that it serves. */
+/** Resolves when the rail reports ready. */
 async function aRailProcess(t: Test, folder: string, delayMs: number): Promise<Child> {
   const child = fork(MAIN, ['--listen', `unix:${join(folder, 'rail.sock')}`], {
     cwd: folder,
@@ -50,23 +50,23 @@ function aDataFolder(t: Test): { folder: string; token: string } {
 const transactionOf = (report: RailReport): string | null =>
   report.status === 'executed' ? report.transactionId : null
 
-void t.test('killed under load, again and again', async (t) => {
+void t.test('repeated kill -9 under load loses and duplicates nothing', async (t) => {
   const { folder, token } = aDataFolder(t)
   let child = await aRailProcess(t, folder, 5)
   const rail = aListener(t, `unix:${join(folder, 'rail.sock')}`, token)
   const instructions: Instruction[] = []
   const isPaid = new Set<EffectId>()
   const note = (): void => {
-    for (const report of rail.heard) if (report.status === 'executed') isPaid.add(report.id)
+    for (const report of rail.received) if (report.status === 'executed') isPaid.add(report.id)
   }
 
   for (let kill = 0; kill < KILLS; kill++) {
     await until('the link is up', () => rail.up())
-    const heardBefore = rail.heard.length
+    const receivedBefore = rail.received.length
     const more = Array.from({ length: PER_ROUND }, () => anInstruction())
     instructions.push(...more)
     rail.send(more.map((instruction) => ({ kind: 'instruct', instruction })))
-    await until('some of it is told', () => rail.heard.length > heardBefore)
+    await until('more reports arrived', () => rail.received.length > receivedBefore)
     child.process.kill('SIGKILL')
     t.equal(await child.exited, 'SIGKILL')
     child = await aRailProcess(t, folder, 5)
@@ -85,20 +85,20 @@ void t.test('killed under load, again and again', async (t) => {
   const journal = await openJournal(join(folder, 'rail.db'))
   t.teardown(() => journal.close())
   const entries = await journal.find(instructions.map(({ id }) => id))
-  t.equal(entries.length, instructions.length, 'each instruction is there')
+  t.equal(entries.length, instructions.length, 'each instruction is stored')
   t.ok(
     entries.every(({ executions }) => executions === 1),
     'and was executed once',
   )
   const numbers = new Map(entries.map(({ id, transactionId }) => [id, transactionId]))
-  t.equal(new Set(numbers.values()).size, entries.length, 'under a number of its own')
-  const contradicted = rail.heard.filter(
+  t.equal(new Set(numbers.values()).size, entries.length, 'with a transaction id of its own')
+  const contradicted = rail.received.filter(
     (report) => transactionOf(report) !== numbers.get(report.id),
   )
-  t.strictSame(contradicted, [], 'which is what was told every time, before and after the kills')
+  t.strictSame(contradicted, [], 'as every report said, before and after the kills')
 })
 
-void t.test('a stop on demand keeps what is pending, and ends with 0', async (t) => {
+void t.test('a clean stop keeps pending instructions and exits with 0', async (t) => {
   const { folder, token } = aDataFolder(t)
   const child = await aRailProcess(t, folder, 600_000)
   const rail = aListener(t, `unix:${join(folder, 'rail.sock')}`, token)
@@ -108,7 +108,7 @@ void t.test('a stop on demand keeps what is pending, and ends with 0', async (t)
     { kind: 'instruct', instruction },
     { kind: 'query', id: instruction.id, environment: 'sandbox' },
   ])
-  await rail.hear(instruction.id, 'accepted')
+  await rail.waitFor(instruction.id, 'accepted')
   child.process.kill('SIGTERM')
   t.equal(await child.exited, 0)
   const journal = await openJournal(join(folder, 'rail.db'))

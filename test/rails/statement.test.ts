@@ -1,4 +1,4 @@
-/** The sandbox bank's statement: what moved in a period, once for each way it went. */
+/** The sandbox bank's statement: one line for each movement of a period. */
 import { join } from 'node:path'
 import t from 'tap'
 import { openDatabase } from '../../src/store/database.js'
@@ -15,7 +15,7 @@ const at = (ms: number): string => new Date(ms).toISOString()
 const INSERT = `INSERT INTO instructions (id, purpose, amount, currency, account, content,
   received_at, state, refusal, transaction_id, executions, executed_at, returned_at)`
 
-t.test('the lines of a period', async (t) => {
+t.test('the statement has one line for each movement of the period', async (t) => {
   const file = join(t.testdir(), 'rail.db')
   await (await openJournal(file)).close()
   const journal = await openDatabase(file)
@@ -39,7 +39,7 @@ t.test('the lines of a period', async (t) => {
   t.same(await statement(20, 21), [HEAD, back, ''])
 })
 
-t.test('more than a page', async (t) => {
+t.test('a statement of more than a page is complete', async (t) => {
   const file = join(t.testdir(), 'rail.db')
   await (await openJournal(file)).close()
   const journal = await openDatabase(file)

@@ -1,4 +1,4 @@
-/** Orders and reports over the wire: what goes in comes out, and nothing else comes in. */
+/** Codecs of rail instructions and reports: round trips, and malformed messages. */
 import { deepStrictEqual } from 'node:assert/strict'
 import fc from 'fast-check'
 import t from 'tap'
@@ -8,8 +8,7 @@ import type { ProtoGrpcType } from '../../protos/types/rail.js'
 import { instant } from '../../src/base/clock.js'
 import type { EffectId } from '../../src/base/ids.js'
 import { contracts } from '../../src/base/protos.js'
-import { readRailInstruction } from '../../src/rails/instruction_reader.js'
-import { writeRailInstruction } from '../../src/rails/instruction_writer.js'
+import { readRailInstruction, writeRailInstruction } from '../../src/rails/instruction_codec.js'
 import {
   PURPOSES,
   REFUSALS,
@@ -18,23 +17,22 @@ import {
   type RailInstruction,
   type RailReport,
 } from '../../src/rails/rail.js'
-import { readReport } from '../../src/rails/report_reader.js'
-import { writeReport } from '../../src/rails/report_writer.js'
+import { readReport, writeReport } from '../../src/rails/report_codec.js'
 import { anInstruction } from './harness.js'
 
 const { Link } = contracts<ProtoGrpcType>().causeway.rail.v1.Rail.service
 
-function ordersOverTheWire(railInstruction: RailInstruction): Order__Output[] {
+function encodedOrders(railInstruction: RailInstruction): Order__Output[] {
   const bytes = Link.requestSerialize({ orders: [writeRailInstruction(railInstruction)] })
   return Link.requestDeserialize(bytes).orders
 }
 
-function reportsOverTheWire(report: RailReport): Report__Output[] {
+function encodedReports(report: RailReport): Report__Output[] {
   const bytes = Link.responseSerialize({ reports: [writeReport(report)] })
   return Link.responseDeserialize(bytes).reports
 }
 
-/** fast-check's own records may come without a prototype. */
+/** fast-check's records may otherwise lack a prototype. */
 const plain = <T>(model: { [K in keyof T]: fc.Arbitrary<T[K]> }): fc.Arbitrary<T> =>
   fc.record<T>(model, { noNullPrototype: true })
 
@@ -102,20 +100,20 @@ const report: fc.Arbitrary<RailReport> = fc.oneof(
   }),
 )
 
-void t.test('every order arrives as it was sent', (t) => {
+void t.test('every instruction survives the round trip', (t) => {
   fc.assert(
     fc.property(railInstruction, (sent) => {
-      deepStrictEqual(ordersOverTheWire(sent).map(readRailInstruction), [sent])
+      deepStrictEqual(encodedOrders(sent).map(readRailInstruction), [sent])
     }),
   )
-  t.pass('for every order')
+  t.pass('for every instruction')
   t.end()
 })
 
-void t.test('every report arrives as it was sent', (t) => {
+void t.test('every report survives the round trip', (t) => {
   fc.assert(
     fc.property(report, (sent) => {
-      deepStrictEqual(reportsOverTheWire(sent).map(readReport), [sent])
+      deepStrictEqual(encodedReports(sent).map(readReport), [sent])
     }),
   )
   t.pass('for every report')
@@ -134,8 +132,8 @@ const EXECUTED: Report__Output = {
   environment: '',
 }
 
-void t.test('a report with anything wrong in it is no report', (t) => {
-  t.ok(readReport(EXECUTED), 'the one that the others differ from')
+void t.test('a report with a malformed member is rejected', (t) => {
+  t.ok(readReport(EXECUTED), 'the valid one')
   const wrong: Partial<Report__Output>[] = [
     { id: '' },
     { id: 'pout_1' },
@@ -171,11 +169,11 @@ void t.test('a report with anything wrong in it is no report', (t) => {
   t.end()
 })
 
-void t.test('an order with anything wrong in it is no order', (t) => {
-  const [good] = ordersOverTheWire({ kind: 'instruct', instruction: anInstruction() })
+void t.test('an instruction with a malformed member is rejected', (t) => {
+  const [good] = encodedOrders({ kind: 'instruct', instruction: anInstruction() })
   const instruct = good?.instruct
   if (!instruct?.destination) throw new Error('an instruction has a destination')
-  t.ok(readRailInstruction({ instruct }), 'the one that the others differ from')
+  t.ok(readRailInstruction({ instruct }), 'the valid one')
   const { destination } = instruct
   const wrong = [
     { id: 'x' },
@@ -212,8 +210,8 @@ void t.test('an order with anything wrong in it is no order', (t) => {
   t.end()
 })
 
-void t.test('orders and reports from before environments were said are read', (t) => {
-  const [good] = ordersOverTheWire({ kind: 'instruct', instruction: anInstruction() })
+void t.test('messages without an environment are read as sandbox', (t) => {
+  const [good] = encodedOrders({ kind: 'instruct', instruction: anInstruction() })
   if (!good?.instruct) throw new Error('an instruction was sent')
   const { id } = good.instruct
   const environment = ''

@@ -1,27 +1,24 @@
 /**
- * The rules of the sandbox bank: what becomes of an instruction.
+ * The rules of the sandbox bank: the outcome of an instruction, by account number and hint.
  *
- * Owns: the decisions, by account number and hint, and each step an entry can take. Pure: what it
- * draws and the time are arguments. Does not own: keeping entries (journal), when a step is due
- * (cycle).
+ * Pure: time and random bytes are arguments. Does not own: storing entries (journal), when a step
+ * is due (cycle).
  *
- * - Only `execute` moves money out, only from `pending`, so at most once.
- * - `refused` and `returned` are the end; nothing leads out of them.
- * - An answer that a partner is meant to miss is not reports: its entry has no report id, and only
- *   a query finds it.
+ * - Only `execute` moves money out, and only from `pending`, so at most once.
+ * - `refused` and `returned` are final.
+ * - A silent outcome has no report id: only a query reveals it.
+ * - Production instructions are always paid; account numbers and hints do not change their outcome.
  *
- * Production's instructions are simply paid. Nothing in them steers the bank.
- *
- * Payouts, by account numbers that start with 999000, by their end:
+ * Payouts to account numbers that start with 999000, by their last four digits:
  *   0001, 0002, 0003  refused: account_closed, account_not_found, name_mismatch
  *   0005              executed, then returned
- *   0006              executed, unheard of until asked
- *   0007              refused, unheard of until asked
- *   0008              pending for ever
- * QR payments, by the end of the hint:
+ *   0006              executed silently
+ *   0007              refused silently
+ *   0008              pending forever
+ * QR payments, by the suffix of the hint:
  *   +fail             refused
  *   +slow             ten times slower, at least five seconds
- *   +unknown          executed, unheard of until asked
+ *   +unknown          executed silently
  */
 import { assert } from '../../base/assert.js'
 import { plus, SECOND, type Instant } from '../../base/clock.js'
@@ -38,19 +35,19 @@ import { contentOf, type Due, type Entry } from './entry.js'
 export interface BankContext {
   readonly now: Instant
   readonly random: Random
-  /** How long the bank takes for whatever it does. */
+  /** Time that a payment or a recall takes. */
   readonly delayMs: number
 }
 
 const TEST_ACCOUNT = '999000'
-/** Within three seconds of the execution, with room for a busy machine. */
+/** Promised within three seconds of the execution; the margin is for a busy machine. */
 const RETURNED_AFTER_MS = SECOND
 const SLOW_FACTOR = 10
 const SLOW_AT_LEAST_MS = 5 * SECOND
 
 interface Behavior {
   readonly refusal?: Refusal
-  /** Decided at once, and not told. */
+  /** Decided at once and not reported. */
   readonly silent?: true
   readonly delayMs?: (usual: number) => number
   readonly stuck?: true
@@ -79,7 +76,7 @@ function behaviorOf({ environment, purpose, destination, hint }: Instruction): B
   return BY_ACCOUNT[destination.account.slice(-4)] ?? {}
 }
 
-/** The entry of an instruction that was not known before. */
+/** The entry of a new instruction. */
 export function receive(instruction: Instruction, bankContext: BankContext): Entry {
   const { now, delayMs } = bankContext
   const entry = pendingEntry(instruction, now)
@@ -121,7 +118,7 @@ function pendingEntry(instruction: Instruction, now: Instant): Entry {
   }
 }
 
-/** Takes the step that is due. */
+/** Takes the due step. */
 export function carryOut(entry: Entry, bankContext: BankContext): Entry {
   switch (entry.due?.step) {
     case 'execute':
@@ -135,7 +132,7 @@ export function carryOut(entry: Entry, bankContext: BankContext): Entry {
   }
 }
 
-/** Forces an outcome. What cannot be forced any more, or is production's, stays as it is. */
+/** Forces an outcome. An impossible outcome, or a production entry, changes nothing. */
 export function simulate(entry: Entry, outcome: SimulatedOutcome, bankContext: BankContext): Entry {
   if (entry.environment === 'production') return entry
   switch (outcome) {
@@ -150,7 +147,7 @@ export function simulate(entry: Entry, outcome: SimulatedOutcome, bankContext: B
   }
 }
 
-/** The money of an executed instruction starts its way back; a second recall changes nothing. */
+/** Schedules the return of an executed instruction; a second recall changes nothing. */
 export function recall(entry: Entry, { now, delayMs }: BankContext): Entry {
   if (entry.state !== 'executed' || entry.due !== null) return entry
   return { ...entry, due: { at: plus(now, delayMs), step: 'return' } }
@@ -182,7 +179,7 @@ function refuse(entry: Entry, { now, random }: BankContext): Entry {
 }
 
 function returnFunds(entry: Entry, { now, random }: BankContext): Entry {
-  assert(entry.state === 'executed', 'only an executed instruction is given back')
+  assert(entry.state === 'executed', 'only an executed instruction is returned')
   const reportId = newId<string>('report', now, random)
   return { ...entry, state: 'returned', returnedAt: now, due: null, reportId }
 }

@@ -1,13 +1,13 @@
 /**
- * The sandbox rail's cycle: gather, find, decide, write, tell.
+ * The sandbox rail's cycle: gather, load, decide, write, report.
  *
- * Owns: the order of things, the timer of what is due. Does not own: decisions (journal_batch,
- * bank), rows (journal), streams (server).
+ * Owns: batching and the timer of due steps. Does not own: decisions (journal_batch, bank), rows
+ * (journal), streams (server).
  *
- * - Nothing is told before it is on disk.
- * - Orders are decided in the order of their coming.
- * - One batch is in flight at a time; what comes meanwhile is the next batch.
- * - After a failed write nothing is decided any more: the file may know more than the memory.
+ * - Nothing is reported before it is on disk.
+ * - Instructions are decided in order of arrival.
+ * - One batch is in flight at a time; instructions that arrive meanwhile form the next one.
+ * - A failed write stops the cycle: its outcome is unknown, so memory may differ from the file.
  */
 import { instant, type Clock, type Instant } from '../../base/clock.js'
 import type { Logger } from '../../base/log.js'
@@ -17,7 +17,7 @@ import { reportOf, type Entry } from './entry.js'
 import { createJournalBatch } from './journal_batch.js'
 import type { Journal } from './journal.js'
 
-/** Orders, and due steps, of one write: they share an fsync and do not hold up answers for long. */
+/** Instructions and due steps of one write: enough to share an fsync without delaying answers. */
 const INSTRUCTIONS_MAX = 2_048
 const UNACKNOWLEDGED_PAGE = 1_024
 
@@ -27,57 +27,57 @@ export interface CycleOptions {
   readonly random: Random
   readonly log: Logger
   readonly delayMs: number
-  /** Takes reports to whoever listens, or to nobody. */
-  readonly tell: (railReports: readonly RailReport[]) => void
-  /** Told once, when the journal cannot be trusted any more. */
+  /** Sends reports to the open link, if there is one. */
+  readonly publish: (reports: readonly RailReport[]) => void
+  /** Called once, after a failed write. */
   readonly fail: (error: unknown) => void
 }
 
 export interface Cycle {
-  /** Carries out what became due while nobody was here, and goes on from there. */
+  /** Takes the steps that became due while the rail was stopped, then runs the timer. */
   start(): Promise<void>
-  /** Resolves when the orders are on disk and `answer` has been given what there is to say. */
-  take(railInstructions: readonly RailInstruction[], answer: Answer): Promise<void>
-  /** Reports that waits for its acknowledgement, page by page. */
+  /** Resolves when the instructions are on disk and `answer` has received their answers. */
+  submit(railInstructions: readonly RailInstruction[], answer: Answer): Promise<void>
+  /** Unacknowledged reports, page by page. */
   unacknowledged(): AsyncGenerator<readonly RailReport[]>
-  /** Finishes what was taken; steps that come due are left for the next start. */
+  /** Finishes submitted instructions; steps that come due wait for the next start. */
   stop(): Promise<void>
 }
 
 export type Answer = (reports: readonly RailReport[]) => void
 
-interface Taken {
+interface Submission {
   readonly railInstructions: readonly RailInstruction[]
   readonly answer: Answer
   readonly done: () => void
 }
 
 export function createCycle(options: CycleOptions): Cycle {
-  const { journal, clock, random, log, delayMs, tell, fail } = options
-  let waiting: Taken[] = []
+  const { journal, clock, random, log, delayMs, publish, fail } = options
+  let waiting: Submission[] = []
   let nextDueAt: Instant | null = null
   let timer: NodeJS.Timeout | undefined
   let busy = false
   let stopping: (() => void) | undefined
 
-  return { start, take, unacknowledged, stop }
+  return { start, submit, unacknowledged, stop }
 
   async function start(): Promise<void> {
     nextDueAt = await journal.nextDueAt(instant(0))
-    wakeUp()
+    runIfIdle()
   }
 
-  function take(railInstructions: readonly RailInstruction[], answer: Answer): Promise<void> {
+  function submit(railInstructions: readonly RailInstruction[], answer: Answer): Promise<void> {
     return new Promise((done) => {
       waiting.push({ railInstructions, answer, done })
-      wakeUp()
+      runIfIdle()
     })
   }
 
-  function wakeUp(): void {
+  function runIfIdle(): void {
     if (busy) return
     busy = true
-    runBatches().then(rest, fail)
+    runBatches().then(onIdle, fail)
   }
 
   async function runBatches(): Promise<void> {
@@ -88,18 +88,18 @@ export function createCycle(options: CycleOptions): Cycle {
     return stopping === undefined && nextDueAt !== null && nextDueAt <= clock.now()
   }
 
-  function rest(): void {
+  function onIdle(): void {
     busy = false
-    if (waiting.length > 0 || isDue()) return wakeUp()
+    if (waiting.length > 0 || isDue()) return runIfIdle()
     if (stopping !== undefined) return stopping()
     clearTimeout(timer)
-    if (nextDueAt !== null) timer = setTimeout(wakeUp, nextDueAt - clock.now())
+    if (nextDueAt !== null) timer = setTimeout(runIfIdle, nextDueAt - clock.now())
   }
 
-  function gather(): readonly Taken[] {
-    let railInstructions = 0
+  function gather(): readonly Submission[] {
+    let total = 0
     const end = waiting.findIndex(
-      (taken) => (railInstructions += taken.railInstructions.length) > INSTRUCTIONS_MAX,
+      ({ railInstructions }) => (total += railInstructions.length) > INSTRUCTIONS_MAX,
     )
     const count = end === -1 ? waiting.length : Math.max(end, 1)
     const batch = waiting.slice(0, count)
@@ -107,8 +107,8 @@ export function createCycle(options: CycleOptions): Cycle {
     return batch
   }
 
-  async function runBatch(batch: readonly Taken[]): Promise<void> {
-    const [due, found] = await Promise.all([takeDue(), find(batch)])
+  async function runBatch(batch: readonly Submission[]): Promise<void> {
+    const [due, found] = await Promise.all([loadDue(), load(batch)])
     const journalBatch = createJournalBatch([...due, ...found], {
       now: clock.now(),
       random,
@@ -122,22 +122,22 @@ export function createCycle(options: CycleOptions): Cycle {
     )
     const changes = journalBatch.changes()
     for (const { id } of changes.discrepancies) {
-      log.error({ instruction: id }, 'instruction came again with other content')
+      log.error({ instruction: id }, 'instruction repeated with different content')
     }
 
     await journal.write(changes)
 
     noteDue(changes.entries)
-    if (journalBatch.reports().length > 0) tell(journalBatch.reports())
-    for (const [place, { answer, done }] of batch.entries()) {
-      const reports = answers[place] ?? []
+    if (journalBatch.reports().length > 0) publish(journalBatch.reports())
+    for (const [index, { answer, done }] of batch.entries()) {
+      const reports = answers[index] ?? []
       if (reports.length > 0) answer(reports)
       done()
     }
   }
 
-  /** What is due, and in the same turn when the next one will be. */
-  async function takeDue(): Promise<readonly Entry[]> {
+  /** Loads the due entries and notes when the next one is due. */
+  async function loadDue(): Promise<readonly Entry[]> {
     if (!isDue()) return []
     const now = clock.now()
     const [due, next] = await Promise.all([
@@ -148,7 +148,7 @@ export function createCycle(options: CycleOptions): Cycle {
     return due
   }
 
-  async function find(batch: readonly Taken[]): Promise<readonly Entry[]> {
+  async function load(batch: readonly Submission[]): Promise<readonly Entry[]> {
     const ids = new Set<string>()
     for (const { railInstructions } of batch) {
       for (const railInstruction of railInstructions) {
@@ -180,7 +180,7 @@ export function createCycle(options: CycleOptions): Cycle {
     return new Promise((resolve) => {
       stopping = resolve
       clearTimeout(timer)
-      wakeUp()
+      runIfIdle()
     })
   }
 }

@@ -1,8 +1,7 @@
 /**
- * An instruction as the sandbox rail keeps it, and what it says of it when asked.
+ * An instruction as the sandbox rail stores it, and the report of its state.
  *
- * Owns: the entry and its report. Does not own: how entries change (bank), where they are kept
- * (journal).
+ * Does not own: how entries change (bank), storage (journal).
  */
 import { hash } from 'node:crypto'
 import type { Instant } from '../../base/clock.js'
@@ -12,18 +11,18 @@ import { assert } from '../../base/assert.js'
 
 export interface Entry {
   readonly id: EffectId
-  /** Null: kept before instructions said it; it counts as the sandbox's. */
+  /** Null: from before instructions carried it; counts as the sandbox. */
   readonly environment: Environment | null
   readonly purpose: Purpose
   readonly amount: bigint
   readonly currency: string
   readonly account: string
-  /** See `statementReference`; null: it was not kept. */
+  /** See `statementReference`; null: from before it was stored. */
   readonly reference: string | null
   /** See `contentOf`. */
   readonly content: string
   readonly receivedAt: Instant
-  /** When money moved out, and when it came back; null: it did not. */
+  /** When money moved out and when it came back; null: it did not. */
   readonly executedAt: Instant | null
   readonly returnedAt: Instant | null
   readonly state: 'pending' | 'executed' | 'refused' | 'returned'
@@ -33,20 +32,17 @@ export interface Entry {
   /** How often money moved out. */
   readonly executions: number
   readonly due: Due | null
-  /** The report of the present state, while it waits for its acknowledgement. */
+  /** The report of the current state, until it is acknowledged. */
   readonly reportId: string | null
 }
 
-/** What happens next by itself. */
+/** The next scheduled step. */
 export interface Due {
   readonly at: Instant
   readonly step: 'execute' | 'refuse' | 'return'
 }
 
-/**
- * Digest of what is paid to which payee. How the rail shall treat it (`notAfter`, `hint`,
- * `environment`) is no part of it.
- */
+/** Digest of amount, reference and payee, without `notAfter`, `hint` and `environment`. */
 export function contentOf(instruction: Instruction): string {
   const { purpose, amount, currency, destination, reference } = instruction
   const paid = [purpose, amount.toString(), currency, reference]
@@ -56,7 +52,7 @@ export function contentOf(instruction: Instruction): string {
   return hash('sha256', JSON.stringify([paid, payee]), 'base64url')
 }
 
-/** Where the instruction stands: as reports under its report id, or as an answer (null). */
+/** The entry's state, as a report under `reportId` or as an answer (null). */
 export function reportOf(entry: Entry, reportId: string | null): RailReport {
   const { id, environment, state, refusal, transactionId, amount, currency } = entry
   const about = { id, reportId, ...(environment === null ? {} : { environment }) }
@@ -64,11 +60,11 @@ export function reportOf(entry: Entry, reportId: string | null): RailReport {
     case 'pending':
       return { ...about, status: 'accepted' }
     case 'refused':
-      assert(refusal !== null, 'a refused instruction has its reason')
+      assert(refusal !== null, 'a refused instruction has a reason')
       return { ...about, status: 'refused', refusal }
     case 'executed':
     case 'returned':
-      assert(transactionId !== null, 'an executed instruction has its number')
+      assert(transactionId !== null, 'an executed instruction has a transaction id')
       return {
         ...about,
         status: state,

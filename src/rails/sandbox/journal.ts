@@ -1,12 +1,12 @@
 /**
- * The sandbox rail's journal: its own SQLite file, the evidence of what it did.
+ * The sandbox rail's journal: a SQLite file with every instruction and its executions.
  *
- * Owns: rows in and out of the file. Does not own: decisions (bank), when to write (cycle).
+ * Does not own: decisions (bank), when to write (cycle).
  *
- * - `write` is one statement, one transaction, one fsync, for however many entries. When it
- *   rejects, the outcome is unknown: the process must end and start again from the file.
- * - Amounts pass the driver as decimal text: it would round them as numbers.
- * - Entries are never deleted, so an id is known for ever.
+ * - `write` is one statement, one transaction and one fsync for any number of entries. When it
+ *   rejects, the outcome is unknown: the process must exit and recover from the file.
+ * - Amounts pass the driver as decimal text, because it rounds large numbers.
+ * - Entries are never deleted, so a repeated id is always recognized.
  */
 import { join } from 'node:path'
 import type { Instant } from '../../base/clock.js'
@@ -19,12 +19,12 @@ import type { Due, Entry } from './entry.js'
 export interface JournalBatch {
   /** The last state of each changed entry. */
   readonly entries: readonly Entry[]
-  /** Report ids that need not be told any more. */
+  /** Ids of reports that need no further repetition. */
   readonly acknowledged: readonly string[]
   readonly discrepancies: readonly Discrepancy[]
 }
 
-/** An id that came again with other content. */
+/** An id that was repeated with different content. */
 export interface Discrepancy {
   readonly id: EffectId
   readonly content: string
@@ -33,14 +33,14 @@ export interface Discrepancy {
 
 export interface Journal {
   find(ids: readonly string[]): Promise<Entry[]>
-  /** Entries whose time has come, earliest first. */
+  /** Due entries, earliest first. */
   due(now: Instant, limit: number): Promise<Entry[]>
-  /** When the first entry after this instant is due; null when none is. */
+  /** When the next entry after this instant is due; null when none is. */
   nextDueAt(after: Instant): Promise<Instant | null>
-  /** Entries with an unacknowledged report, by report id, after this one. */
+  /** Entries with an unacknowledged report, ordered by report id, after this id. */
   unacknowledged(afterReportId: string, limit: number): Promise<Entry[]>
   write(batch: JournalBatch): Promise<void>
-  /** The instruction received last; null when there is none. */
+  /** The instruction received last; null: none. */
   newest(): EffectId | null
   close(): Promise<void>
 }
@@ -58,7 +58,7 @@ const NEWEST = `SELECT id, received_at FROM instructions
   WHERE received_at = (SELECT max(received_at) FROM instructions) LIMIT 1`
 const UNACKNOWLEDGED = `${SELECT} WHERE report_id > ? ORDER BY report_id LIMIT ?`
 
-/** Several statements as one: the trigger spreads what is inserted into the view. */
+/** Several statements as one: the trigger distributes an insert into the view over the tables. */
 const WRITE_VIEW = `
   CREATE TEMP VIEW journal_group AS
     SELECT NULL AS entries, NULL AS acknowledged, NULL AS discrepancies;
@@ -164,7 +164,7 @@ function toEntry(row: Row): Entry {
   }
 }
 
-/** In the order of the columns in WRITE_VIEW. */
+/** In the column order of WRITE_VIEW. */
 const toValues = (entry: Entry): readonly (string | number | null)[] => [
   entry.id,
   entry.purpose,

@@ -1,13 +1,12 @@
 /**
- * The orders and due steps of one write, decided one after another.
+ * Decides the instructions and due steps of one write, one after another.
  *
- * Owns: which rule an order calls, what it answers, what changed. Pure but for the draws of its
- * moment. Does not own: the rules (bank), finding and writing (cycle, journal).
+ * Does not own: the rules (bank), loading and writing (cycle, journal).
  *
- * - Each decision sees what the ones before it left behind.
- * - An answer carries no report id; only a change of state is reports.
- * - The same id with other content is not executed. It is answered with what became of the first
- *   content: a refusal would speak of that one.
+ * - Each decision sees the results of the ones before it.
+ * - Only a change of state is a report; an answer carries no report id.
+ * - A repeated id with different content is not executed. The answer is the state of the first
+ *   content, because a refusal would end that one.
  */
 import { unreachable } from '../../base/assert.js'
 import type { Instruction, RailInstruction, RailReport } from '../rail.js'
@@ -16,16 +15,16 @@ import { contentOf, reportOf, type Entry } from './entry.js'
 import type { Discrepancy, JournalBatch } from './journal.js'
 
 export interface JournalBatchBuilder {
-  /** Takes the step of an entry whose time has come. */
+  /** Takes the due step of an entry. */
   carryOut(entry: Entry): void
-  /** The answer; null when the order has none, or none yet. */
+  /** @returns the answer; null: none, or none yet */
   decide(railInstruction: RailInstruction): RailReport | null
   changes(): JournalBatch
-  /** Reports that are told when the changes are on disk. */
+  /** Reports to send once the changes are on disk. */
   reports(): readonly RailReport[]
 }
 
-/** `found` holds the entries of all ids that the batch's orders name, as far as they are known. */
+/** @param found the stored entries of all ids that the batch names */
 export function createJournalBatch(
   found: readonly Entry[],
   bankContext: BankContext,
@@ -63,7 +62,7 @@ export function createJournalBatch(
     }
   }
 
-  /** A new instruction is answered when something has become of it. */
+  /** A new instruction is reported when its state changes. */
   function instruct(instruction: Instruction): RailReport | null {
     const first = known.get(instruction.id)
     if (first === undefined) {

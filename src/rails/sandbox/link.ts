@@ -1,25 +1,25 @@
 /**
- * One open stream of the sandbox rail.
+ * One open stream of the sandbox rail, with flow control in both directions.
  *
- * Owns: its flow control in both directions, its end. Does not own: who may open one, which one
- * gets the reports (server), what orders do (cycle).
+ * Does not own: authentication and the choice of the link that gets reports (server), deciding
+ * instructions (cycle).
  *
- * - All that is unacknowledged is told when the link opens.
- * - A link that reads too slowly is ended: it misses nothing that the next one is not told.
- * - A link that writes too fast is not read until its orders are on disk.
+ * - Every unacknowledged report is sent when the link opens.
+ * - A link whose peer reads too slowly is ended; the next link gets the reports it missed.
+ * - A link whose peer writes too fast is paused until its instructions are on disk.
  */
 import { status, type ServerDuplexStream } from '@grpc/grpc-js'
 import type { OrderBatch__Output } from '../../../protos/types/causeway/rail/v1/OrderBatch.js'
 import type { ReportBatch } from '../../../protos/types/causeway/rail/v1/ReportBatch.js'
 import { SECOND } from '../../base/clock.js'
 import type { Logger } from '../../base/log.js'
-import { readRailInstruction } from '../instruction_reader.js'
+import { readRailInstruction } from '../instruction_codec.js'
 import { createBatchingWriter } from '../batching_writer.js'
 import type { RailReport } from '../rail.js'
-import { writeReport } from '../report_writer.js'
+import { writeReport } from '../report_codec.js'
 import type { Cycle } from './cycle.js'
 
-/** Some seconds of a reader that stands still. */
+/** A few seconds of load for a peer that has stopped reading. */
 const REPORTS_WAITING_MAX = 20_000
 const INSTRUCTIONS_IN_FLIGHT_MAX = 8_192
 const FINISH_WITHIN_MS = 2 * SECOND
@@ -30,16 +30,16 @@ export interface LinkOptions {
   readonly call: Call
   readonly cycle: Cycle
   readonly log: Logger
-  /** Told once, whoever ended it. */
+  /** Called once. */
   readonly onClose: () => void
   readonly fail: (error: unknown) => void
 }
 
 export interface Link {
-  tell(reports: readonly RailReport[]): void
-  /** What comes from now on is left alone: an unknown outcome to its sender. */
+  send(reports: readonly RailReport[]): void
+  /** Ignores further instructions; to their sender their outcome is unknown. */
   stopReading(): void
-  /** Lets out what waits, then ends the stream. */
+  /** Flushes the buffer for at most FINISH_WITHIN_MS, then ends the stream. */
   finish(): Promise<void>
 }
 
@@ -49,7 +49,7 @@ export function createLink({ call, cycle, log, onClose, fail }: LinkOptions): Li
   let reading = true
   let inFlight = 0
 
-  call.on('data', take)
+  call.on('data', receive)
   call.on('error', close)
   call.on('cancelled', close)
   call.on('end', () => {
@@ -59,34 +59,34 @@ export function createLink({ call, cycle, log, onClose, fail }: LinkOptions): Li
   sendUnacknowledged().catch((error: unknown) => {
     if (open) fail(error)
   })
-  return { tell, stopReading, finish }
+  return { send, stopReading, finish }
 
-  function take(batch: OrderBatch__Output): void {
+  function receive(batch: OrderBatch__Output): void {
     if (!reading) return
     const railInstructions = batch.orders
       .map(readRailInstruction)
       .filter((railInstruction) => railInstruction !== undefined)
     const dropped = batch.orders.length - railInstructions.length
-    if (dropped > 0) log.error({ dropped }, 'orders not understood')
+    if (dropped > 0) log.error({ dropped }, 'malformed instructions dropped')
     if (railInstructions.length === 0) return
     inFlight += railInstructions.length
     if (inFlight > INSTRUCTIONS_IN_FLIGHT_MAX) call.pause()
-    void cycle.take(railInstructions, tell).then(() => {
+    void cycle.submit(railInstructions, send).then(() => {
       inFlight -= railInstructions.length
       if (inFlight <= INSTRUCTIONS_IN_FLIGHT_MAX) call.resume()
     })
   }
 
-  function tell(given: readonly RailReport[]): void {
+  function send(given: readonly RailReport[]): void {
     if (!open || reports.push(given) === 0) return
-    log.warn('link ended: it reads too slowly')
+    log.warn('link ended: peer reads too slowly')
     close()
     endWith(call, status.RESOURCE_EXHAUSTED, 'reads too slowly')
   }
 
   async function sendUnacknowledged(): Promise<void> {
     for await (const page of cycle.unacknowledged()) {
-      tell(page)
+      send(page)
       await reports.empty()
       if (!open) return
     }
@@ -118,7 +118,7 @@ const pack = (reports: readonly RailReport[]): ReportBatch => ({
   reports: reports.map(writeReport),
 })
 
-/** Ends a stream with a status: grpc-js sends the one of an error that the stream emits. */
+/** Ends a stream with a status: grpc-js takes it from an `error` event of the stream. */
 export function endWith(call: Call, code: status, details: string): void {
   call.emit('error', { code, details })
 }

@@ -14,7 +14,7 @@ import { FILES } from '../../base/subjects.js'
 import { openJournal } from './journal.js'
 import { startSandboxRail } from './server.js'
 
-/** The process must be started anew: what it holds in memory may differ from the disk. */
+/** Unknown commit outcome: the supervisor restarts the process, which recovers from disk. */
 const EXIT_RECOVER = 70
 
 const { values: args } = parseArgs({ options: { listen: { type: 'string' } } })
@@ -32,7 +32,7 @@ const rail = await startSandboxRail({
   log,
   delayMs: settings.RAIL_DELAY_MS,
   fail: (error) => {
-    log.fatal({ err: error }, 'the journal cannot be written')
+    log.fatal({ err: error }, 'journal write failed')
     log.flush(() => process.exit(EXIT_RECOVER))
   },
 })

@@ -1,11 +1,10 @@
 /**
- * The sandbox rail's gRPC server.
+ * The sandbox rail's gRPC server: authentication, the open links, the order of a stop.
  *
- * Owns: who may speak, which link gets the reports, the socket, the order of a stop. Does not own:
- * a single link (link), what orders do (cycle).
+ * Does not own: a single link (link), deciding instructions (cycle).
  *
  * - Every call but health needs the internal token.
- * - Reports goes to the newest link; a link that opens later is told all that is unacknowledged.
+ * - Reports go to the newest link; a new link first gets every unacknowledged report.
  */
 import { rmSync } from 'node:fs'
 import { status } from '@grpc/grpc-js'
@@ -21,7 +20,7 @@ import { createCycle } from './cycle.js'
 import type { Journal } from './journal.js'
 import { createLink, endWith, type Call, type Link } from './link.js'
 
-/** What the journal does not know now was never here: "not found" is final at once. */
+/** The journal holds every received instruction, so `not_found` is final at once. */
 const DESCRIPTION = { name: 'sandbox', finality_window_ms: 0 }
 const SHUT_DOWN_WITHIN_MS = 2 * SECOND
 
@@ -34,14 +33,14 @@ export interface SandboxRailOptions {
   readonly random: Random
   readonly log: Logger
   readonly delayMs: number
-  /** Told when the process must end and start again from the journal. */
+  /** Called when the process must exit and recover from the journal. */
   readonly fail: (error: unknown) => void
 }
 
 export interface SandboxRail {
-  /** Where it listens, as a client dials it. */
+  /** The address that clients dial. */
   readonly address: string
-  /** Finishes what it has read, then ends all links. The journal stays open. */
+  /** Finishes received instructions, then ends all links. The journal stays open. */
   close(): Promise<void>
 }
 
@@ -54,7 +53,7 @@ export async function startSandboxRail(options: SandboxRailOptions): Promise<San
     random,
     log,
     delayMs,
-    tell: (reports) => [...links].at(-1)?.tell(reports),
+    publish: (reports) => [...links].at(-1)?.send(reports),
     fail,
   })
   let closing = false
@@ -90,7 +89,7 @@ export async function startSandboxRail(options: SandboxRailOptions): Promise<San
 }
 
 const REFUSED = { code: status.UNAUTHENTICATED, details: 'authentication failed' }
-const TOO_SLOW = { code: status.DEADLINE_EXCEEDED, details: 'the request did not come in time' }
+const TOO_SLOW = { code: status.DEADLINE_EXCEEDED, details: 'the request did not arrive in time' }
 const MALFORMED = { code: status.INVALID_ARGUMENT, details: 'malformed request' }
 
 function serve(token: string, handlers: RailHandlers): GrpcServer {
@@ -102,7 +101,7 @@ function serve(token: string, handlers: RailHandlers): GrpcServer {
   return served
 }
 
-/** A socket file that a killed process left behind is taken away. */
+/** Removes a socket file that a killed process left behind. */
 async function bind(server: GrpcServer, address: string): Promise<string> {
   const isSocket = address.startsWith('unix:')
   if (isSocket) rmSync(address.slice('unix:'.length), { force: true })

@@ -1,11 +1,8 @@
 /**
- * The sandbox bank's statement: what it moved in a period, as a CSV file of one movement a line.
+ * The sandbox bank's statement of a period: a CSV file with one movement a line.
  *
- * Owns: reading it out of the journal, the columns of a bank's statement. Does not own: writing the
- * journal (journal), what anybody makes of the file.
- *
- * - It is written from the journal alone, as a bank would: nothing of our books is in it.
- * - A page is in memory at a time; the lines are in the order of instructions, not of time.
+ * - Its only source is the rail's journal, not our ledger.
+ * - One page is in memory at a time; lines are ordered by instruction id, not by time.
  */
 import { csvLine } from '../../base/csv.js'
 import { instant, toRfc3339 } from '../../base/clock.js'
@@ -41,7 +38,10 @@ interface Row {
   readonly returned_at: number | null
 }
 
-/** @param to excluded */
+/**
+ * @param from epoch ms, inclusive
+ * @param to epoch ms, exclusive
+ */
 export async function* statementOf(
   journal: Database,
   from: number,

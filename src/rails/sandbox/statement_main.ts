@@ -1,9 +1,8 @@
 /**
- * `make statement`: the sandbox bank's statement of a period: composition root.
+ * `make statement`: prints the sandbox bank's statement of a period.
  *
- * Arguments: `--from DAY [--to DAY] [--out FILE]`; a day or a moment with its offset, in UTC.
- * Without `--to` it is everything since; without `--out` it goes to the standard output. It reads
- * the journal only, whether the stack runs or not.
+ * Arguments: `--from DAY [--to DAY] [--out FILE]`, with days in UTC or timestamps with an offset.
+ * The default is open-ended and to the standard output. Works while the stack runs or is stopped.
  */
 import { createWriteStream, existsSync } from 'node:fs'
 import { Readable } from 'node:stream'
@@ -14,21 +13,21 @@ import { FILES } from '../../base/subjects.js'
 import { openDatabase } from '../../store/database.js'
 import { statementOf } from './statement.js'
 
-const TYPED_WRONG = 2
+const EXIT_USAGE = 2
 
 const USAGE = 'usage: --from DAY [--to DAY] [--out FILE]'
 
-const args = typed()
+const args = parsedArgs()
 const from = Date.parse(args.from ?? '')
 const to = args.to === undefined ? Number.MAX_SAFE_INTEGER : Date.parse(args.to)
 const file = dataFile(readSettings(), FILES.railDatabase)
 
-if (Number.isNaN(from) || !(to > from)) give(USAGE)
-else if (!existsSync(file)) give(`there is no ${file}`)
+if (Number.isNaN(from) || !(to > from)) fail(USAGE)
+else if (!existsSync(file)) fail(`${file} does not exist`)
 else await write()
 
-/** What is no argument of ours counts as if nothing was given, so that the usage is told. */
-function typed(): { readonly from?: string; readonly to?: string; readonly out?: string } {
+/** Empty on an unknown argument: a missing `--from` prints the usage. */
+function parsedArgs(): { readonly from?: string; readonly to?: string; readonly out?: string } {
   const options = {
     from: { type: 'string' },
     to: { type: 'string' },
@@ -49,7 +48,7 @@ async function write(): Promise<void> {
   await journal.close()
 }
 
-function give(fault: string): void {
+function fail(fault: string): void {
   process.stderr.write(`${fault}\n`)
-  process.exitCode = TYPED_WRONG
+  process.exitCode = EXIT_USAGE
 }

@@ -213,8 +213,8 @@ const WEBHOOKS: Table = {
 }
 
 const RAIL: Table = {
-  'src/rails/instruction_reader.ts': 'read stream',
-  'src/rails/report_writer.ts': 'write stream',
+  'src/rails/instruction_codec.ts': 'read stream',
+  'src/rails/report_codec.ts': 'write stream',
   'src/rails/batching_writer.ts': 'write stream',
   'src/rails/sandbox/server.ts': 'read stream',
   'src/rails/sandbox/link.ts': 'read stream',

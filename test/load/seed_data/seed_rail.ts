@@ -35,7 +35,7 @@ export async function openSeedRail(world: World, file: string): Promise<SeedRail
     random: systemRandom(),
     log: createLog('seed', { LOG_LEVEL: 'silent' }),
     delayMs: 0,
-    tell: (news) => void reports.push(...news),
+    publish: (sent) => void reports.push(...sent),
     fail: (error) => {
       throw error
     },
@@ -48,7 +48,7 @@ export async function openSeedRail(world: World, file: string): Promise<SeedRail
       while (world.railInstructions.length + extra.length + due > 0) {
         const orders = [...world.railInstructions.splice(0), ...extra.splice(0)]
         due += orders.filter(isAnsweredByReport).length
-        if (orders.length > 0) await cycle.take(orders, () => undefined)
+        if (orders.length > 0) await cycle.submit(orders, () => undefined)
         const commands = reports.splice(0).map((report) => applyRailReport(report, 0))
         if (commands.length > 0) await world.runAll(commands)
         else await new Promise((resolve) => setImmediate(resolve))

@@ -1,0 +1,119 @@
+/**
+ * Encodes rail instructions as `Order` messages, and decodes and checks them in a rail process.
+ *
+ * - A malformed order is left unanswered: a refusal is final, and there is no valid instruction
+ *   that it could end.
+ */
+import type { Destination as WireDestination } from '../../protos/types/causeway/rail/v1/Destination.js'
+import type { Destination__Output } from '../../protos/types/causeway/rail/v1/Destination.js'
+import type { Instruction as WireInstruction } from '../../protos/types/causeway/rail/v1/Instruction.js'
+import type { Instruction__Output } from '../../protos/types/causeway/rail/v1/Instruction.js'
+import type { Order, Order__Output } from '../../protos/types/causeway/rail/v1/Order.js'
+import { instant, type Instant } from '../base/clock.js'
+import {
+  PURPOSES,
+  SCHEMES,
+  SIMULATED_OUTCOMES,
+  type Destination,
+  type Instruction,
+  type RailInstruction,
+} from './rail.js'
+import {
+  isCurrency,
+  isEffectId,
+  isName,
+  isText,
+  oneOf,
+  readAmount,
+  readEnvironment,
+} from './wire_validators.js'
+
+export function writeRailInstruction(railInstruction: RailInstruction): Order {
+  switch (railInstruction.kind) {
+    case 'instruct':
+      return { instruct: writeInstruction(railInstruction.instruction) }
+    case 'acknowledge':
+      return { acknowledge: { report_id: railInstruction.reportId } }
+    // These have the members of their messages; the encoder skips `kind`.
+    case 'query':
+      return { query: railInstruction }
+    case 'recall':
+      return { recall: railInstruction }
+    case 'simulate':
+      return { simulate: railInstruction }
+  }
+}
+
+/** @returns undefined when any member violates the contract */
+export function readRailInstruction(wire: Order__Output): RailInstruction | undefined {
+  if (wire.instruct) {
+    const instruction = readInstruction(wire.instruct)
+    return instruction && { kind: 'instruct', instruction }
+  }
+  if (wire.query) {
+    const { id } = wire.query
+    const environment = readEnvironment(wire.query.environment)
+    return isEffectId(id) && environment ? { kind: 'query', id, environment } : undefined
+  }
+  if (wire.recall) {
+    const { id, reason } = wire.recall
+    const environment = readEnvironment(wire.recall.environment)
+    if (!isEffectId(id) || !isText(reason) || environment === undefined) return undefined
+    return { kind: 'recall', id, reason, environment }
+  }
+  if (wire.acknowledge) {
+    const reportId = wire.acknowledge.report_id
+    return isName(reportId) ? { kind: 'acknowledge', reportId } : undefined
+  }
+  if (wire.simulate) {
+    const { id } = wire.simulate
+    const outcome = oneOf(SIMULATED_OUTCOMES, wire.simulate.outcome)
+    return isEffectId(id) && outcome ? { kind: 'simulate', id, outcome } : undefined
+  }
+  return undefined
+}
+
+function writeInstruction(instruction: Instruction): WireInstruction {
+  const { purpose, amount, destination, notAfter, ...unchanged } = instruction
+  return {
+    ...unchanged,
+    kind: purpose,
+    amount: amount.toString(),
+    destination: writeDestination(destination),
+    not_after: String(notAfter ?? 0),
+  }
+}
+
+function readInstruction(wire: Instruction__Output): Instruction | undefined {
+  const { id, currency, reference, hint } = wire
+  const purpose = oneOf(PURPOSES, wire.kind)
+  const amount = readAmount(wire.amount)
+  const destination = readDestination(wire.destination)
+  const notAfter = readNotAfter(wire.not_after)
+  const environment = readEnvironment(wire.environment)
+  if (purpose === undefined || amount === undefined || destination === undefined) return undefined
+  if (notAfter === undefined || environment === undefined) return undefined
+  if (!isEffectId(id) || !isCurrency(currency) || !isText(reference) || !isText(hint)) {
+    return undefined
+  }
+  return { id, environment, purpose, amount, currency, destination, reference, notAfter, hint }
+}
+
+function writeDestination(destination: Destination): WireDestination {
+  const { bankCode, accountType, ...unchanged } = destination
+  return { ...unchanged, bank_code: bankCode, account_type: accountType }
+}
+
+function readDestination(wire: Destination__Output | null): Destination | undefined {
+  if (wire === null || !Object.values(wire).every(isText)) return undefined
+  const { scheme: text, bank_code: bankCode, account_type: accountType, ...unchanged } = wire
+  const scheme = oneOf(SCHEMES, text)
+  return scheme && { ...unchanged, scheme, bankCode, accountType }
+}
+
+/** 0 on the wire: no bound. */
+function readNotAfter(text: string): Instant | null | undefined {
+  const value = Number(text)
+  if (!Number.isSafeInteger(value) || value < 0) return undefined
+  return value === 0 ? null : instant(value)
+}
