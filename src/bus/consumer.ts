@@ -1,48 +1,40 @@
 /**
- * The durable consumer, as something to pull batches from.
+ * The durable JetStream consumer: pulls messages and returns them in batches.
  *
- * Owns: pull requests, the few messages that wait for their reader, acknowledging. Does not own:
- * the connection (bus/nats), what a message means (bus/event_message).
+ * Does not own: the connection (bus/nats), the content of a message (bus/event_message).
  *
- * - Two batches at most wait for the reader; a slow reader leaves its messages in the stream.
- * - One pull is open at a time, and one that has not ended in time is given up for a new one.
- * - A message can be acknowledged only over the link it came by: after the stream was lost and
- *   made anew, the same numbers name other messages. What is dropped with a link comes again.
+ * - At most two batches are buffered; a slow reader leaves its messages in the stream.
+ * - One pull request is open at a time. One that does not end in time is replaced.
+ * - A message can be acknowledged only over the connection it arrived on: after the stream was
+ *   lost and recreated, its sequence numbers belong to other messages. Messages dropped with a
+ *   connection are redelivered.
  */
 import { SECOND } from '../base/clock.js'
 import type { ReceivedMessage } from './event_message.js'
 
-/** Messages; each has up to sixteen events, and a reader commits a batch at a time. */
+/** Messages; each has up to 16 events, and the reader commits one batch at a time. */
 const BATCH_MAX = 64
 const PULL_EXPIRES_MS = 10 * SECOND
-/**
- * Beyond its expiry, a pull whose end did not come is lost (half-open connection, server stopped).
- */
+/** A pull without an end by then is lost (half-open connection, stopped server). */
 const PULL_LOST_AFTER_MS = PULL_EXPIRES_MS + 5 * SECOND
 const AGAIN_AFTER_MS = 250
 
 export interface BusMessage extends ReceivedMessage {
-  /**
-   * Tells the stream that this message needs no further delivery. Without effect once its link is
-   * gone.
-   */
+  /** Acknowledges the message. Without effect once its connection is closed. */
   ack(): void
 }
 
 export interface Consumer {
-  /**
-   * Waits for messages and takes all that are there, `BATCH_MAX` at most; none at all: it is
-   * closed.
-   */
+  /** Waits for messages and returns all buffered ones; empty: the consumer is closed. */
   next(): Promise<readonly BusMessage[]>
-  /** Takes nothing more. What was taken can still be acknowledged. */
+  /** Stops pulling. Returned messages can still be acknowledged. */
   close(): void
 }
 
 export interface PullRequest {
   readonly batch: number
   readonly expiresMs: number
-  /** The answers of a pull come back with its number. */
+  /** The messages of a pull arrive with its number. */
   readonly number: number
 }
 
@@ -51,7 +43,7 @@ export interface ConsumerEnd {
   attach(pull: (request: PullRequest) => void): void
   detach(): void
   deliver(message: BusMessage): void
-  /** A pull ended without (all of) its messages. */
+  /** A pull ended before all of its messages arrived. */
   ended(number: number, how: 'expired' | 'failed'): void
 }
 
@@ -97,7 +89,7 @@ export function createConsumer(): ConsumerEnd {
     if (pull === undefined) return
     waiting.push(message)
     expected = Math.max(0, expected - 1)
-    // Messages come many to a read of the socket: the reader takes them together.
+    // One read of the socket brings many messages: hand them to the reader together.
     if (waiting.length === 1) setImmediate(deliverBatch)
     pullMore()
   }

@@ -1,12 +1,11 @@
 /**
- * Events as a message on the bus, and back.
+ * Encodes events as a bus message (subject, headers, payload), and decodes and checks it.
  *
- * Owns: which part of an event travels where (subject, headers, payload). Does not own: the names
- * themselves (base/subjects), which events travel together (bus/publisher), the wire (bus/nats).
+ * Does not own: subject and header names (base/subjects), bundling (bus/publisher).
  *
- * - The payload is the webhook bodies, byte for byte, one a line: JSON text as it is made here
- *   has no line breaks. Nothing on the way parses and writes one again.
- * - A message that is not exactly events of ours is told apart with a reason, never guessed at.
+ * - The payload is the webhook bodies, byte for byte, one per line (our JSON has no line breaks).
+ *   No component on the way parses and rewrites a body.
+ * - A message that does not decode exactly is poison, with a reason.
  */
 import { instant, type Instant } from '../base/clock.js'
 import { isIdOf, type EventId, type TenantId } from '../base/ids.js'
@@ -45,11 +44,11 @@ export function toMessage(
   }
 }
 
-/** A message as it comes from the bus. */
+/** A message received from the bus. */
 export interface ReceivedMessage {
   readonly subject: string
   readonly payload: Uint8Array
-  /** Empty when it is not there. */
+  /** Empty when the header is missing. */
   header(name: string): string
 }
 
@@ -64,7 +63,7 @@ const SEQUENCES = /^[0-9]{1,15}( [0-9]{1,15})*$/
 const EVENT_TYPE = /^[a-z_]{1,64}(\.[a-z_]{1,64})+$/
 const MOMENT = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/
 const LINE_FEED = 0x0a
-/** A byte order mark is a byte of the body like any other, so it is not taken off. */
+/** A byte order mark is part of the body and is kept. */
 const UTF8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true })
 
 export function fromMessage(message: ReceivedMessage): ReadEvents {
@@ -74,7 +73,7 @@ export function fromMessage(message: ReceivedMessage): ReadEvents {
   if (!SEQUENCES.test(sequences)) return poison('sequences missing or malformed')
   const numbers = sequences.split(' ')
   const lines = linesOf(message.payload)
-  if (lines.length !== numbers.length) return poison('not as many bodies as sequences')
+  if (lines.length !== numbers.length) return poison('bodies and sequences differ in number')
   const events: ReceivedEvent[] = []
   for (const [index, line] of lines.entries()) {
     const event = eventOf(tenant as TenantId, Number(numbers[index]), line)
@@ -86,7 +85,7 @@ export function fromMessage(message: ReceivedMessage): ReadEvents {
 
 const poison = (reason: string): ReadEvents => ({ ok: false, reason })
 
-/** As bytes: a part of a text would keep all of it in memory for as long as it waits. */
+/** Splits bytes, not text: a substring would keep the whole payload in memory. */
 function linesOf(payload: Uint8Array): Uint8Array[] {
   const lines: Uint8Array[] = []
   let start = 0
@@ -98,7 +97,7 @@ function linesOf(payload: Uint8Array): Uint8Array[] {
   return lines
 }
 
-/** The event, or why it is none. */
+/** The event, or the reason why the line is invalid. */
 function eventOf(tenant: TenantId, sequence: number, line: Uint8Array): ReceivedEvent | string {
   const body = textOf(line)
   if (body === undefined) return 'a body is not UTF-8'
@@ -118,7 +117,7 @@ function textOf(bytes: Uint8Array): string | undefined {
   }
 }
 
-/** None of what is no JSON object. */
+/** Empty when the body is not a JSON object. */
 function membersOf(body: string): Readonly<Record<string, unknown>> {
   try {
     const value: unknown = JSON.parse(body)

@@ -1,15 +1,14 @@
 /**
- * NATS JetStream: the one connection of a process to the bus.
+ * The one connection of a process to NATS JetStream.
  *
- * Owns: the connection and its return, the stream, the durable consumer, the wire. Does not own:
- * windows and deadlines (bus/publisher), pulling (bus/consumer), what an event means.
+ * Owns: connecting and reconnecting, the stream, the durable consumer. Does not own: the publish
+ * window and deadlines (bus/publisher), pulling (bus/consumer), the content of events.
  *
- * - This is the only file that imports the driver, so that the driver can be replaced.
- * - The connection is tried for ever, and nothing here waits for it: whether a process serves
- *   without the bus is its own rule.
- * - The bus is up only while the stream (and for readers the consumer) is known to exist; what is
- *   missing is made again. A stream made anew has lost its messages, and the publisher is told.
- * - Limits retention: work-queue retention forgets what it has deduplicated when the server
+ * - This is the only file that imports the driver.
+ * - Reconnects forever; each process decides whether it serves without the bus.
+ * - The bus is up only while the stream (and for a reader the consumer) exists; missing ones are
+ *   recreated. A recreated stream has lost its messages, and the publisher reports it.
+ * - Limits retention, because work-queue retention loses its deduplication window when the server
  *   restarts.
  */
 import {
@@ -39,10 +38,7 @@ import { createPublisher, type Publisher } from './publisher.js'
 const RECONNECT_AFTER_MS = 500
 const STREAM_MAX_AGE_MS = 7 * DAY
 const DUPLICATE_WINDOW_MS = 2 * MINUTE
-/**
- * Far longer than a reader takes for a batch, commit included, and short for the one that comes
- * after its crash.
- */
+/** Longer than a reader needs to commit a batch; short enough for redelivery after its crash. */
 const ACK_WAIT_MS = 5 * SECOND
 const ACK_PENDING_MAX = 4_096
 const NO_RESPONDERS = 503
@@ -54,13 +50,13 @@ const ACK = new TextEncoder().encode('+ACK')
 export interface BusOptions {
   /** `nats://host:port` or `tls://host:port`, with `user:password@` when the server asks for it. */
   readonly url: string
-  /** Only for a process that reads: the durable consumer is made and kept. */
+  /** True for a process that reads: it creates the durable consumer. */
   readonly consumes: boolean
-  /** After how long an unacknowledged message comes again. */
+  /** Time until an unacknowledged message is redelivered. */
   readonly ackWaitMs?: number
   /**
-   * Whether the bus may be used; asked before each time it comes up, and again later when it may
-   * not. `newest`: the event that the stream holds last, null when there is none.
+   * Whether the bus may be used. Called each time before the bus comes up, and retried while it
+   * refuses. `newest`: the last event in the stream; null: none.
    */
   readonly admit?: (newest: EventId | null) => Promise<boolean>
   readonly clock: Clock
@@ -74,7 +70,7 @@ export interface Bus {
   close(): Promise<void>
 }
 
-/** Begins to connect and returns at once. */
+/** Starts to connect and returns at once. */
 export function connectBus(options: BusOptions): Bus {
   const { url, consumes, ackWaitMs = ACK_WAIT_MS, admit, clock, log } = options
   const publisher = createPublisher(clock)
@@ -96,10 +92,7 @@ export function connectBus(options: BusOptions): Bus {
     }
   }
 
-  /**
-   * Until the driver gives the connection up, which it does only when told or when it is broken
-   * beyond repair.
-   */
+  /** Runs until the driver closes the connection; it reconnects by itself after a lost one. */
   const serve = async (link: NatsConnection): Promise<void> => {
     if (closing) return link.close()
     const replies = createInbox()
@@ -113,7 +106,7 @@ export function connectBus(options: BusOptions): Bus {
     await preparing
   }
 
-  /** The driver's list of reports has no end, not even when the connection is closed. */
+  /** The driver's status iterator does not end, not even when the connection is closed. */
   const watch = async (link: NatsConnection, replies: string, pulls: string): Promise<void> => {
     for await (const status of link.status()) {
       if (status.type === Events.Disconnect) down('connection lost')
@@ -121,9 +114,7 @@ export function connectBus(options: BusOptions): Bus {
     }
   }
 
-  /**
-   * Makes sure of stream and consumer, then opens both ends. One at a time; a lost link ends it.
-   */
+  /** Ensures stream and consumer, then attaches publisher and consumer. One run at a time. */
   const prepare = (link: NatsConnection, replies: string, pulls: string): void => {
     preparing ??= makeReady(link).then((created) => {
       preparing = undefined
@@ -133,7 +124,7 @@ export function connectBus(options: BusOptions): Bus {
       up = true
       log.info({ emptied }, 'bus up')
       publisher.attach((message, ticket) => send(link, message, `${replies}.${ticket}`), emptied)
-      if (consumes) consumer.attach((request) => askForMore(link, request, pulls))
+      if (consumes) consumer.attach((request) => requestMessages(link, request, pulls))
       again = () => prepare(link, replies, pulls)
     })
   }
@@ -163,7 +154,7 @@ export function connectBus(options: BusOptions): Bus {
     consumer.detach()
   }
 
-  /** The server is there, but not our stream or consumer. */
+  /** The server answers, but the stream or consumer does not exist. */
   const missing = (reason: string): void => {
     if (!up) return
     down(reason)
@@ -202,9 +193,7 @@ export function connectBus(options: BusOptions): Bus {
   }
 }
 
-/**
- * Connects once. The driver keeps the connection alive afterwards, at the same server, for ever.
- */
+/** Connects once; afterwards the driver reconnects to the same server forever. */
 function dial(url: string): Promise<NatsConnection> {
   return connect({
     ...serverAt(url),
@@ -212,7 +201,7 @@ function dial(url: string): Promise<NatsConnection> {
     maxReconnectAttempts: -1,
     reconnectTimeWait: RECONNECT_AFTER_MS,
     reconnectJitter: RECONNECT_AFTER_MS / 2,
-    // A peer that stands still is found out within 20 s.
+    // Detects a hanging server within 20 s.
     pingInterval: 10 * SECOND,
     maxPingOut: 2,
     ignoreAuthErrorAbort: true,
@@ -222,7 +211,7 @@ function dial(url: string): Promise<NatsConnection> {
 
 function serverAt(url: string): ConnectionOptions {
   const { protocol, host, username, password } = new URL(url)
-  // The driver does not read the scheme, and without this it talks in clear to whoever answers.
+  // The driver ignores the scheme: without `tls` it accepts an unencrypted connection.
   const secured = protocol === 'tls:' ? { tls: {} } : {}
   const to = { servers: `${protocol}//${host}`, ...secured }
   if (username === '') return to
@@ -230,9 +219,8 @@ function serverAt(url: string): ConnectionOptions {
 }
 
 /**
- * Asks a server again and again whether it still tells of the stream, be it that there is none.
- * One connection for all questions: a new one for each is garbage that adds up in a process that
- * does little else.
+ * A liveness probe of the server: true when it answers a request about the stream, whether or not
+ * the stream exists. Reuses one connection, to create no garbage in an idle process.
  */
 export function streamProbe(url: string, withinMs: number): () => Promise<boolean> {
   let link: NatsConnection | undefined
@@ -249,7 +237,7 @@ export function streamProbe(url: string, withinMs: number): () => Promise<boolea
   }
 }
 
-/** @returns when the stream was created: a new time is a new, empty stream */
+/** @returns the creation time of the stream; a different time is a new, empty stream */
 async function ensureStream(manager: JetStreamManager): Promise<string> {
   try {
     return (await manager.streams.info(EVENT_STREAM)).created
@@ -285,7 +273,7 @@ async function newestEvent(manager: JetStreamManager): Promise<EventId | null> {
   }
 }
 
-/** Redelivery has no limit here: how often something was tried is counted where it is stored. */
+/** Redelivery is unlimited: the pool counts attempts. */
 async function ensureConsumer(manager: JetStreamManager, ackWaitMs: number): Promise<void> {
   await manager.consumers.add(EVENT_STREAM, {
     durable_name: WEBHOOK_CONSUMER,
@@ -306,13 +294,13 @@ function send(link: NatsConnection, message: EventMessage, reply: string): void 
   link.publish(message.subject, message.payload, { reply, headers: fields })
 }
 
-function askForMore(link: NatsConnection, request: PullRequest, pulls: string): void {
+function requestMessages(link: NatsConnection, request: PullRequest, pulls: string): void {
   const { batch, expiresMs, number } = request
   const body = JSON.stringify({ batch, expires: nanos(expiresMs) })
   link.publish(PULL_SUBJECT, body, { reply: `${pulls}.${number}` })
 }
 
-/** An acknowledgement names the stream and the place in it; anything else is a refusal. */
+/** An acknowledgement carries a stream sequence; any other reply is a refusal. */
 function isStored(reply: Msg): boolean {
   if (reply.headers?.hasError === true) return false
   try {
@@ -332,7 +320,7 @@ const readable = (message: Msg, isLinked: () => boolean): BusMessage => ({
   },
 })
 
-/** The last acknowledgements leave before the connection does, unless the server stands still. */
+/** Sends the last acknowledgements before the connection closes; waits at most a second. */
 async function flushed(connection: NatsConnection | undefined): Promise<void> {
   await Promise.race([connection?.flush().catch(() => undefined), pause(SECOND)])
 }

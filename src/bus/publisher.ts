@@ -1,59 +1,53 @@
 /**
- * Publishing with pipelined acknowledgements.
+ * Publishes events with pipelined acknowledgements.
  *
- * Owns: which events travel together, the window of those that are out and not acknowledged, and
- * when one counts as not stored. Does not own: the connection (bus/nats), what to do about an
- * unknown outcome (processor/background/relay).
+ * Owns: bundling events into messages, the window of unacknowledged events, their deadlines. Does
+ * not own: the connection (bus/nats), handling of unknown outcomes (processor/background/relay).
  *
- * - A message is stored only when the stream says so. Silence, an error and a broken link all
- *   mean "not known".
- * - Every promise settles: by its acknowledgement, at its deadline, or when the link goes.
- * - All acknowledgements come to one shared inbox: an awaited request for each message costs 16
+ * - An event is stored only when the stream acknowledges it. A timeout, an error and a lost
+ *   connection are unknown outcomes.
+ * - Every promise settles: by its acknowledgement, at its deadline, or when the connection is lost.
+ * - All acknowledgements arrive at one shared inbox: an awaited request for each message costs 16
  *   times as much.
- * - A tenant's events of one turn of the event loop travel in one message: to the server and to
+ * - Events of one tenant in one iteration of the event loop share a message: to the server and to
  *   both drivers a message costs far more than an event.
- * - What is published anew travels alone, so that an event which makes a message unreadable can
- *   hold up others only once.
+ * - A republished event travels alone, so an event that makes its message unreadable delays others
+ *   only once.
  */
 import { plus, SECOND, type Clock, type Instant } from '../base/clock.js'
 import type { TenantId } from '../base/ids.js'
 import { toMessage, type BusEvent, type EventMessage } from './event_message.js'
 
-/**
- * Some 40 ms of a loaded server: enough to keep it busy, little enough to send again after an
- * outage.
- */
+/** About 40 ms of a loaded server: keeps it busy, and is little to republish after an outage. */
 const UNCONFIRMED_MAX = 2_048
-/** Beyond it another event adds little to the gain, and much to what comes again after a crash. */
-const TOGETHER_MAX = 16
-/** Far below what a server takes, a mebibyte by default, whatever the characters are. */
-const TOGETHER_MAX_CHARACTERS = 64 * 1024
+/** More events save little per message and add to the redeliveries after a crash. */
+const BUNDLE_MAX = 16
+/** At most 256 KiB of UTF-8, far below the server's default limit of 1 MiB. */
+const BUNDLE_MAX_CHARACTERS = 64 * 1024
 const CONFIRMED_WITHIN_MS = 2 * SECOND
 const LOOK_EVERY_MS = 250
 
 export interface Publisher {
-  /** True when the stream holds the event, false when that is not known. Never rejects. */
+  /** True: the stream has stored the event. False: unknown. Never rejects. */
   publish(event: BusEvent, messageId: string): Promise<boolean>
-  /** How many more events may be published now; none while the bus is down. */
+  /** Free places in the window; 0 while the bus is down. */
   room(): number
-  /**
-   * Called each time the bus comes up. `emptied`: the stream was made anew, what it held is gone.
-   */
+  /** Called each time the bus comes up. `emptied`: the stream was recreated and lost its events. */
   onUp(handler: (emptied: boolean) => void): void
 }
 
-/** Sends one message whose acknowledgement comes back under `ticket`. */
+/** Sends one message; its acknowledgement arrives with `ticket`. */
 export type SendMessage = (message: EventMessage, ticket: number) => void
 
 export interface PublisherEnd {
   readonly publisher: Publisher
   attach(send: SendMessage, emptied: boolean): void
   detach(): void
-  /** The stream's answer to a ticket. */
+  /** The stream's acknowledgement or refusal of a message. */
   answer(ticket: number, stored: boolean): void
 }
 
-/** Events that travel together. */
+/** Events that share a message. */
 interface Bundle {
   readonly tenant: TenantId
   readonly messageId: string
@@ -68,12 +62,12 @@ interface Unconfirmed {
 }
 
 export function createPublisher(clock: Clock): PublisherEnd {
-  /** Of this turn. */
+  /** Of this iteration of the event loop. */
   const bundles = new Map<TenantId, Bundle>()
   /** In the order of their deadlines. */
   const unconfirmed = new Map<number, Unconfirmed>()
-  /** Events in both. */
-  let out = 0
+  /** Number of events in both. */
+  let outstanding = 0
   let send: SendMessage | undefined
   let lastTicket = 0
   let upHandler: (emptied: boolean) => void = () => undefined
@@ -81,8 +75,8 @@ export function createPublisher(clock: Clock): PublisherEnd {
 
   const publish = (event: BusEvent, messageId: string): Promise<boolean> =>
     new Promise((settle) => {
-      if (send === undefined || out >= UNCONFIRMED_MAX) return settle(false)
-      out += 1
+      if (send === undefined || outstanding >= UNCONFIRMED_MAX) return settle(false)
+      outstanding += 1
       const bundle = bundleFor(event, messageId)
       bundle.events.push(event)
       bundle.settles.push(settle)
@@ -111,7 +105,7 @@ export function createPublisher(clock: Clock): PublisherEnd {
     const { tenant, events } = bundle
     lastTicket += 1
     unconfirmed.set(lastTicket, { deadline: plus(clock.now(), CONFIRMED_WITHIN_MS), bundle })
-    if (send === undefined) return answer(lastTicket, false) // the link went within the turn
+    if (send === undefined) return answer(lastTicket, false) // lost in this iteration
     try {
       send(toMessage(tenant, events, idOf(bundle)), lastTicket)
     } catch {
@@ -124,11 +118,11 @@ export function createPublisher(clock: Clock): PublisherEnd {
     if (waiting === undefined) return
     unconfirmed.delete(ticket)
     const { settles } = waiting.bundle
-    out -= settles.length
+    outstanding -= settles.length
     for (const settle of settles) settle(stored)
   }
 
-  const giveUpOverdue = (): void => {
+  const expireOverdue = (): void => {
     const now = clock.now()
     for (const [ticket, { deadline }] of unconfirmed) {
       if (deadline > now) return
@@ -138,7 +132,7 @@ export function createPublisher(clock: Clock): PublisherEnd {
 
   const attach = (link: SendMessage, emptied: boolean): void => {
     send = link
-    looking ??= setInterval(giveUpOverdue, LOOK_EVERY_MS)
+    looking ??= setInterval(expireOverdue, LOOK_EVERY_MS)
     upHandler(emptied)
   }
 
@@ -151,7 +145,7 @@ export function createPublisher(clock: Clock): PublisherEnd {
 
   const publisher: Publisher = {
     publish,
-    room: () => (send === undefined ? 0 : UNCONFIRMED_MAX - out),
+    room: () => (send === undefined ? 0 : UNCONFIRMED_MAX - outstanding),
     onUp: (handler) => {
       upHandler = handler
     },
@@ -160,8 +154,8 @@ export function createPublisher(clock: Clock): PublisherEnd {
 }
 
 const hasRoomFor = ({ events, characters }: Bundle, body: string): boolean =>
-  events.length < TOGETHER_MAX && characters + body.length <= TOGETHER_MAX_CHARACTERS
+  events.length < BUNDLE_MAX && characters + body.length <= BUNDLE_MAX_CHARACTERS
 
-/** Of exactly these events: the stream drops others that come under an id it knows. */
+/** Names exactly these events, because the stream drops a message whose id it has seen. */
 const idOf = ({ messageId, events: [, ...others] }: Bundle): string =>
   [messageId, ...others.map(({ sequence }) => sequence)].join('+')

@@ -1,4 +1,4 @@
-/** Events as the processor would commit them, and an outbox that stands in for its table. */
+/** Sample events and an in-memory outbox in place of the events table. */
 import { instant, systemClock, toRfc3339, type Instant } from '../../src/base/clock.js'
 import { newId, type EventId, type TenantId } from '../../src/base/ids.js'
 import { systemRandom } from '../../src/base/random.js'
@@ -28,7 +28,7 @@ export const oneLine = (event: Pick<StoredEvent, 'id' | 'type' | 'createdAt'> & 
 export const someEvents = (count: number, from = 1, createdAt: Instant = instant(Date.now())) =>
   Array.from({ length: count }, (_, index) => anEvent(from + index, { createdAt }))
 
-/** What the events table is to the relay. */
+/** An outbox as the relay uses the events table. */
 export function createOutbox() {
   const events: StoredEvent[] = []
   const settled = new Set<string>()

@@ -32,7 +32,7 @@ const open = (server: NatsServer, consumes: boolean): Bus =>
 
 const isUp = (bus: Bus) => eventually('bus up', () => bus.status() === 'up')
 
-/** Reads and acknowledges until every wanted id was seen; gives how often each came. */
+/** Reads and acknowledges until every wanted id was seen. @returns how often each was */
 async function readAll(
   consumer: Consumer,
   wanted: readonly string[],
@@ -59,7 +59,7 @@ function eventsOf(message: BusMessage) {
   return read.events
 }
 
-void t.test('the bus is used once it is admitted, and tells its newest event', async (t) => {
+void t.test('the bus comes up once admitted, with the newest event of the stream', async (t) => {
   const server = await aServer(t)
   await server.start()
   const asked: (string | null)[] = []
@@ -89,7 +89,7 @@ void t.test('the bus is used once it is admitted, and tells its newest event', a
   t.same(asked.at(-1), events[0]!.id, 'whatever its message id is')
 })
 
-void t.test('an event arrives as it was published, byte for byte', async (t) => {
+void t.test('an event arrives byte for byte as published', async (t) => {
   const server = await aServer(t)
   await server.start()
   const bus = aBus(t, server, true)
@@ -103,7 +103,7 @@ void t.test('an event arrives as it was published, byte for byte', async (t) => 
   t.equal(message!.subject, 'causeway.events.demo_sandbox')
 })
 
-void t.test('events of one turn travel together, those of another tenant apart', async (t) => {
+void t.test('events of one event-loop iteration and tenant share a message', async (t) => {
   const server = await aServer(t)
   await server.start()
   const bus = aBus(t, server, true)
@@ -129,7 +129,7 @@ void t.test('events of one turn travel together, those of another tenant apart',
   t.same(messages.sort(), [[1, 3, 7], [2, 4], [5], [8]])
 })
 
-void t.test('many are out at once, all are acknowledged, twins are dropped', async (t) => {
+void t.test('pipelined messages are all acknowledged and duplicates dropped', async (t) => {
   const server = await aServer(t)
   await server.start()
   const bus = aBus(t, server, true)
@@ -148,7 +148,7 @@ void t.test('many are out at once, all are acknowledged, twins are dropped', asy
   t.same([...seen.values()], Array(1_500).fill(1))
 })
 
-void t.test('a message is a twin only of one with the same events', async (t) => {
+void t.test('only a message with the same events is a duplicate', async (t) => {
   const server = await aServer(t)
   await server.start()
   const bus = aBus(t, server, true)
@@ -162,7 +162,7 @@ void t.test('a message is a twin only of one with the same events', async (t) =>
   t.equal(seen.get(last!.id), 1)
 })
 
-void t.test('beyond the window nothing is sent', async (t) => {
+void t.test('nothing is sent beyond the window', async (t) => {
   const server = await aServer(t)
   await server.start()
   const bus = aBus(t, server, false)
@@ -173,7 +173,7 @@ void t.test('beyond the window nothing is sent', async (t) => {
   t.equal(outcomes.filter((stored) => stored).length, 2_048)
 })
 
-void t.test('what the stream refuses is not stored', async (t) => {
+void t.test('a message that the stream refuses is not stored', async (t) => {
   const server = await aServer(t)
   await server.start()
   const link = await connect({ port: server.port, user: 'test', pass: 'test-password' })
@@ -188,7 +188,7 @@ void t.test('what the stream refuses is not stored', async (t) => {
   t.equal(await bus.publisher.publish(small!, small!.id), true)
 })
 
-void t.test('what is not acknowledged by its reader comes again', async (t) => {
+void t.test('an unacknowledged message is redelivered', async (t) => {
   const server = await aServer(t)
   await server.start()
   const reader = open(server, true)
@@ -209,7 +209,7 @@ void t.test('what is not acknowledged by its reader comes again', async (t) => {
   t.notOk(seen.has(events[0]!.id))
 })
 
-void t.test('a bus that is not there: nothing is stored, nothing hangs', async (t) => {
+void t.test('without a server nothing is stored and nothing hangs', async (t) => {
   const server = await aServer(t)
   const bus = aBus(t, server, true)
   t.equal(bus.publisher.room(), 0)
@@ -220,7 +220,7 @@ void t.test('a bus that is not there: nothing is stored, nothing hangs', async (
   t.equal(await bus.publisher.publish(event!, event!.id), true)
 })
 
-void t.test('a server that stands still: the outcome is not known after two seconds', async (t) => {
+void t.test('with a hanging server the outcome is unknown after two seconds', async (t) => {
   const server = await aServer(t)
   await server.start()
   const bus = aBus(t, server, false)
@@ -262,7 +262,7 @@ void t.test('the relay delivers everything through kill -9 of the server', async
   t.equal(seen.size, 3_000)
 })
 
-void t.test('the relay delivers everything again after the stream was wiped', async (t) => {
+void t.test('the relay republishes every open event after the stream was wiped', async (t) => {
   const server = await aServer(t)
   await server.start()
   const outbox = createOutbox()
@@ -295,10 +295,10 @@ void t.test('the relay delivers everything again after the stream was wiped', as
     reader.consumer,
     open.map(({ id }) => id),
   )
-  t.equal(seen.size, open.length, 'the open ones, none of the settled')
+  t.equal(seen.size, open.length, 'the open events, no settled one')
 })
 
-void t.test('while all is well the outbox is not read', async (t) => {
+void t.test('the outbox is not read while the bus is up', async (t) => {
   const server = await aServer(t)
   await server.start()
   const outbox = createOutbox()
@@ -325,7 +325,7 @@ void t.test('while all is well the outbox is not read', async (t) => {
   t.equal(outbox.reads(), reads)
 })
 
-void t.test('a server that stands still is told from one that works', async (t) => {
+void t.test('the liveness probe fails for a hanging server', async (t) => {
   const server = await aServer(t)
   await server.start()
   const answers = streamProbe(server.url, 500)
@@ -344,7 +344,7 @@ void t.test('a server that stands still is told from one that works', async (t) 
   await eventually('an answer on a new connection', answers)
 })
 
-void t.test('a server is asked on one connection, however often', async (t) => {
+void t.test('the liveness probe reuses one connection', async (t) => {
   const server = await aServer(t)
   await server.start()
   const answers = streamProbe(server.url, 2_000)
@@ -354,7 +354,7 @@ void t.test('a server is asked on one connection, however often', async (t) => {
   t.equal(openSockets(), before)
 })
 
-void t.test('where TLS is asked for, nothing is told to a server without it', async (t) => {
+void t.test('a tls:// address sends nothing to a server without TLS', async (t) => {
   const server = await aServer(t)
   await server.start()
   const address = server.url.replace('nats://', 'tls://')

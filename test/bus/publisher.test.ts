@@ -1,11 +1,11 @@
-/** What counts as stored: only what the stream has confirmed, in time, over the same link. */
+/** An event is stored only when the stream acknowledges it in time over the same connection. */
 import { mock } from 'node:test'
 import t, { type Test } from 'tap'
 import { instant, SECOND } from '../../src/base/clock.js'
 import { createPublisher } from '../../src/bus/publisher.js'
 import { anEvent } from './bus_events.js'
 
-/** One event that is out, over a link held by hand. */
+/** One outstanding event on a connection that the test controls. */
 async function oneOut(t: Test) {
   mock.timers.enable({ apis: ['setInterval'] })
   t.teardown(() => mock.timers.reset())
@@ -23,7 +23,7 @@ async function oneOut(t: Test) {
   return {
     end,
     ticket: tickets[0]!,
-    /** Undefined while nobody knows. */
+    /** Undefined while the promise is pending. */
     stored: () => stored,
     isRoomBack: () => end.publisher.room() === room,
     pass: async (milliseconds: number): Promise<void> => {
@@ -36,7 +36,7 @@ async function oneOut(t: Test) {
 
 const turn = (): Promise<void> => new Promise((resolve) => setImmediate(resolve))
 
-void t.test('as the stream answers', async (t) => {
+void t.test('an event is stored or not as the stream answers', async (t) => {
   for (const outcome of [true, false]) {
     const { end, ticket, stored, isRoomBack } = await oneOut(t)
     end.answer(ticket + 1, !outcome)
@@ -50,17 +50,17 @@ void t.test('as the stream answers', async (t) => {
   }
 })
 
-void t.test('silence is no answer, two seconds of it mean not known', async (t) => {
+void t.test('no answer within two seconds is an unknown outcome', async (t) => {
   const { end, ticket, stored, isRoomBack, pass } = await oneOut(t)
   await pass(2 * SECOND - 250)
   t.equal(stored(), undefined)
   await pass(250)
   t.equal(stored(), false)
   end.answer(ticket, true)
-  t.ok(isRoomBack(), 'given back once')
+  t.ok(isRoomBack(), 'released once')
 })
 
-void t.test('a link that goes takes its answers with it', async (t) => {
+void t.test('a lost connection settles its events as unknown', async (t) => {
   const { end, stored } = await oneOut(t)
   end.detach()
   await turn()

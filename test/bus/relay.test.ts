@@ -9,7 +9,7 @@ import { createOutbox, someEvents } from './bus_events.js'
 
 const log = createLog('test', { LOG_LEVEL: 'silent' })
 
-/** A bus held by hand: it takes what it is told to take. */
+/** A bus that the test controls. */
 function heldBus() {
   const published: { readonly id: string; readonly messageId: string }[] = []
   let open: (() => void)[] = []
@@ -76,7 +76,7 @@ function aRelay(
   }
 }
 
-void t.test('starts with what the outbox holds open, in order', async (t) => {
+void t.test('the relay starts with the open events of the outbox, in order', async (t) => {
   const held = heldBus()
   const outbox = createOutbox()
   const events = someEvents(1_200)
@@ -90,7 +90,7 @@ void t.test('starts with what the outbox holds open, in order', async (t) => {
   )
 })
 
-void t.test('memory is bounded: what does not fit is read again', async (t) => {
+void t.test('memory is bounded and further events are read from the outbox', async (t) => {
   const held = heldBus()
   const outbox = createOutbox()
   const { relay, commit, upToDate } = aRelay(t, held, outbox)
@@ -108,7 +108,7 @@ void t.test('memory is bounded: what does not fit is read again', async (t) => {
   t.equal(held.ids().size, 25_000)
 })
 
-void t.test('what waits in memory leaves when the bus comes up', async (t) => {
+void t.test('waiting events leave when the bus comes up', async (t) => {
   const held = heldBus()
   const outbox = createOutbox()
   const { commit, upToDate } = aRelay(t, held, outbox)
@@ -123,7 +123,7 @@ void t.test('what waits in memory leaves when the bus comes up', async (t) => {
   t.equal(outbox.reads(), reads)
 })
 
-void t.test('an unknown outcome is published again, with all behind it', async (t) => {
+void t.test('an unknown outcome is republished with every later event', async (t) => {
   const held = heldBus()
   const outbox = createOutbox()
   const { commit, upToDate } = aRelay(t, held, outbox)
@@ -141,32 +141,35 @@ void t.test('an unknown outcome is published again, with all behind it', async (
   )
 })
 
-void t.test('an earlier event turns out to be missing while a page is out', async (t) => {
-  const held = heldBus()
-  const outbox = createOutbox()
-  const { commit, upToDate } = aRelay(t, held, outbox)
-  await upToDate()
-  held.holdAnswers()
-  held.storesOnly(() => false)
-  const [first, second] = someEvents(2)
-  commit([first!, second!])
-  held.answerOne(1)
-  await eventually('the second is out again', () => held.published.length === 3)
-  held.answerOne(0)
-  held.storesOnly(() => true)
-  held.answerAll()
-  await upToDate()
-  t.same(
-    held.published.slice(2).map(({ id }) => id),
-    [second!.id, first!.id, second!.id],
-  )
-})
+void t.test(
+  'an earlier event found missing while a page is outstanding is published',
+  async (t) => {
+    const held = heldBus()
+    const outbox = createOutbox()
+    const { commit, upToDate } = aRelay(t, held, outbox)
+    await upToDate()
+    held.holdAnswers()
+    held.storesOnly(() => false)
+    const [first, second] = someEvents(2)
+    commit([first!, second!])
+    held.answerOne(1)
+    await eventually('the second is out again', () => held.published.length === 3)
+    held.answerOne(0)
+    held.storesOnly(() => true)
+    held.answerAll()
+    await upToDate()
+    t.same(
+      held.published.slice(2).map(({ id }) => id),
+      [second!.id, first!.id, second!.id],
+    )
+  },
+)
 
 for (const [page, count] of [
   ['a full page', 500],
   ['the last page', 10],
 ] as const) {
-  void t.test(`events committed while ${page} is out are not missed`, async (t) => {
+  void t.test(`events committed while ${page} is outstanding are published`, async (t) => {
     const held = heldBus()
     const outbox = createOutbox()
     outbox.commit(someEvents(count))
@@ -175,16 +178,16 @@ for (const [page, count] of [
     await eventually('it is out', () => held.published.length === count)
     for (let more = 1; more <= 100; more++) commit(someEvents(1, count + more))
     t.equal(relay.backlog().waiting, 0, 'they are in the outbox')
-    t.equal(held.published.length, count, 'behind those that are out')
+    t.equal(held.published.length, count, 'behind the outstanding ones')
     held.answerAll()
     await upToDate()
     t.equal(held.ids().size, count + 100)
     commit(someEvents(1, count + 101))
-    t.equal(held.ids().size, count + 101, 'and from here on they leave at once')
+    t.equal(held.ids().size, count + 101, 'later ones leave at once')
   })
 }
 
-void t.test('an emptied bus gets everything that is still open', async (t) => {
+void t.test('an emptied bus gets every open event', async (t) => {
   const held = heldBus()
   const outbox = createOutbox()
   const { commit, upToDate } = aRelay(t, held, outbox)
@@ -199,7 +202,7 @@ void t.test('an emptied bus gets everything that is still open', async (t) => {
   t.same(held.ids(), new Set(events.slice(10).map(({ id }) => id)))
 })
 
-void t.test('an outbox that cannot be read for a while is read later', async (t) => {
+void t.test('a failed read of the outbox is retried', async (t) => {
   const held = heldBus()
   const outbox = createOutbox()
   outbox.commit(someEvents(5))
@@ -218,7 +221,7 @@ void t.test('an outbox that cannot be read for a while is read later', async (t)
   await eventually('published', () => held.published.length === 5)
 })
 
-void t.test('an event that stays open is published anew after 1, 2, 4… minutes', async (t) => {
+void t.test('an open event is republished after 1, 2, 4… minutes', async (t) => {
   mock.timers.enable({ apis: ['setInterval'] })
   t.teardown(() => mock.timers.reset())
   const held = heldBus()
@@ -245,7 +248,7 @@ void t.test('an event that stays open is published anew after 1, 2, 4… minutes
   )
 })
 
-void t.test('a sweep that was not stored is done again', async (t) => {
+void t.test('a sweep that was not stored is repeated', async (t) => {
   mock.timers.enable({ apis: ['setInterval'] })
   t.teardown(() => mock.timers.reset())
   const held = heldBus()
@@ -265,5 +268,5 @@ void t.test('a sweep that was not stored is done again', async (t) => {
   held.storesOnly(() => true)
   await sweep()
   await sweep()
-  t.equal(held.published.length, 2, 'until it is stored, and then no more')
+  t.equal(held.published.length, 2, 'until it is stored')
 })
