@@ -1,24 +1,25 @@
 /**
- * Checkpoints beside the writer: what its commits have written to the WAL is copied to the file.
+ * Passive WAL checkpoints on a connection of their own, beside the writer.
  *
- * Owns: when one begins. Does not own: the copying, and beginning the WAL anew (both SQLite's).
+ * Owns: when a checkpoint starts. Does not own: copying pages, restarting the WAL (both SQLite).
  *
- * - They run on a connection of their own, wait for nobody and keep nobody waiting. The writer's
- *   own, which copies thousands of pages and waits for two fsyncs in the midst of a commit, then
- *   finds little left.
- * - One at a time. One that fails is no loss: the writer's own meets what is wrong, in a commit.
- * - SQLite before 3.51.3 may lose pages when one connection begins the WAL anew while another one
- *   checkpoints (sqlite.org/wal.html#walresetbug). A test holds the driver to a later one.
+ * - A passive checkpoint neither waits for others nor blocks them. It leaves little work for the
+ *   writer's own checkpoint, which copies thousands of pages and waits for two fsyncs inside a
+ *   commit.
+ * - One checkpoint runs at a time. A failure is ignored: the writer's own checkpoint meets the same
+ *   fault, in a commit.
+ * - SQLite before 3.51.3 can lose pages when one connection restarts the WAL while another
+ *   checkpoints (sqlite.org/wal.html#walresetbug). A test requires a later version.
  */
 export const CHECKPOINT_PRAGMAS = `
   PRAGMA wal_autocheckpoint = 0;
   PRAGMA cache_size = 0;
 `
-/** Some thousand pages under load: less often, and the writer comes first. */
+/** A few thousand pages under load; less often, the writer would checkpoint first. */
 const EVERY_COMMITS = 96
 const COPY = 'PRAGMA wal_checkpoint(PASSIVE)'
 
-/** Of the same file as the writer's. */
+/** A connection to the writer's file. */
 export interface Connection {
   exec(sql: string): Promise<void>
   close(): Promise<void>

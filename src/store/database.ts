@@ -1,26 +1,24 @@
 /**
- * One SQLite file behind promises.
+ * A SQLite file with a promise API.
  *
- * Owns: opening, pragmas, migrations, prepared statements, closing. Does not own: any table (its
- * callers do), when the WAL is copied (checkpoints).
+ * Owns: opening, pragmas, migrations, prepared statements, closing. Does not own: tables (callers),
+ * checkpoint timing (checkpoints).
  *
- * - Only this file and the supervisor's lock (supervisor/data_folder) import the driver, so that
- *   it can be replaced.
- * - Statements of one connection run one after another. A caller that needs several statements in
- *   one transaction must be the only one that writes on that connection; our writers use one
- *   statement a commit instead.
- * - A commit is on disk before its promise resolves (WAL, synchronous=FULL: one fsync a commit).
- * - The driver binds a bigint or undefined as NULL and rounds above 2^53: `Bindable` leaves both
- *   out. Amounts travel as decimal text, with CAST(? AS INTEGER) on the way in and CAST(x AS
- *   TEXT) on the way out.
- * - A file written by a newer version is refused, never read by guess.
- * - A file that is opened `sole` has one writer. Its lock is an exclusive transaction on an empty
- *   file beside it: the system drops it with the process, so none is ever stale, and readers do
- *   not meet it.
- * - A file opened `sole` is for its owner alone, with its WAL: what was restored or copied may
- *   have come with other permissions.
- * - A file that is gone or empty is not made anew while its WAL holds something: SQLite would
- *   delete that, and what is in it may be nowhere else.
+ * - Only this file and the supervisor's lock (supervisor/data_folder) import the driver.
+ * - Statements of one connection run in sequence. A transaction of several statements is safe only
+ *   for the sole user of a connection; our writers use one statement per commit instead.
+ * - A commit is on disk before its promise resolves (WAL, synchronous=FULL: one fsync per commit).
+ * - The driver binds bigint and undefined as NULL and rounds numbers above 2^53, so `Bindable`
+ *   excludes both. Amounts are decimal text: CAST(? AS INTEGER) on input, CAST(x AS TEXT) on
+ *   output.
+ * - A file written by a newer version is rejected.
+ * - A file opened with `sole` has one writer. The lock is an exclusive transaction on an empty file
+ *   beside it: the operating system releases it with the process, so it is never stale, and readers
+ *   are unaffected.
+ * - A file opened with `sole`, and its WAL, get mode 0600: restored or copied files can have other
+ *   permissions.
+ * - A missing or empty file is not re-created while its WAL has content: SQLite would delete the
+ *   WAL, which can be the only copy.
  */
 import { chmodSync, existsSync, readdirSync, readFileSync, statSync } from 'node:fs'
 import { join } from 'node:path'
@@ -48,14 +46,14 @@ export interface OpenOptions {
   /** Numbered `.sql` files, applied in order, each in one transaction. */
   readonly migrations?: string
   readonly readOnly?: boolean
-  /** Refuses a file that somebody else has opened so. */
+  /** Fails when another process has opened the file with `sole`. */
   readonly sole?: boolean
 }
 
 /**
- * A writer's cache is small: SQLite looks through all of it in each commit that splits a page (it
- * gives siblings a number beyond the file's end while it sorts them, then drops what lies beyond).
- * What is not in it the system has.
+ * The writer's cache is small because SQLite scans all of it in each commit that splits a page (it
+ * renumbers siblings past the end of the file, then discards pages past the end). The operating
+ * system's page cache serves the rest.
  */
 const PRAGMAS = `
   PRAGMA journal_mode = WAL;
@@ -70,7 +68,7 @@ const PRAGMAS = `
   PRAGMA journal_size_limit = 67108864;
   PRAGMA wal_autocheckpoint = 4000;
 `
-/** A reader looks at a page or two of what was written last, which the system has as well. */
+/** Readers need few, recently written pages, which the system's page cache holds too. */
 const READ_PRAGMAS = `
   PRAGMA query_only = ON;
   PRAGMA busy_timeout = 5000;
@@ -80,32 +78,36 @@ const READ_PRAGMAS = `
 
 const OWNER_ONLY = 0o600
 
-/** A process that was killed may still be on its way out. */
+/** The timeout covers a killed process that has not exited yet. */
 const LOCK = `
   PRAGMA busy_timeout = 2000;
   BEGIN EXCLUSIVE;
 `
 
 export async function openDatabase(file: string, options: OpenOptions = {}): Promise<Database> {
-  const lock = options.sole === true ? await lockOf(file) : undefined
+  const lock = options.sole === true ? await acquireLock(file) : undefined
   try {
-    if (lock !== undefined) keepToOwner(file)
+    if (lock !== undefined) restrictToOwner(file)
     const database = await opened(file, options)
-    return lock === undefined ? database : await writerOf(file, database, lock)
+    return lock === undefined ? database : await withCheckpoints(file, database, lock)
   } catch (error) {
     await lock?.close()
     throw error
   }
 }
 
-function keepToOwner(file: string): void {
+function restrictToOwner(file: string): void {
   for (const part of [file, `${file}-wal`, `${file}-shm`]) {
     if (existsSync(part)) chmodSync(part, OWNER_ONLY)
   }
 }
 
-async function writerOf(file: string, database: Database, lock: Database): Promise<Database> {
-  const connection = promises(await connect(file, false))
+async function withCheckpoints(
+  file: string,
+  database: Database,
+  lock: Database,
+): Promise<Database> {
+  const connection = withPromises(await connect(file, false))
   await connection.exec(PRAGMAS + CHECKPOINT_PRAGMAS)
   const checkpoints = createCheckpoints(connection)
   return {
@@ -126,9 +128,9 @@ async function writerOf(file: string, database: Database, lock: Database): Promi
   }
 }
 
-/** Held until it is closed. */
-async function lockOf(file: string): Promise<Database> {
-  const lock = promises(await connect(`${file}.lock`, false))
+/** Holds the lock until the returned connection is closed. */
+async function acquireLock(file: string): Promise<Database> {
+  const lock = withPromises(await connect(`${file}.lock`, false))
   try {
     await lock.exec(LOCK)
     return lock
@@ -141,9 +143,9 @@ async function lockOf(file: string): Promise<Database> {
 
 async function opened(file: string, options: OpenOptions): Promise<Database> {
   if (sizeOf(file) === 0 && sizeOf(`${file}-wal`) > 0) {
-    throw new Error(`${file} is gone or empty, but not ${file}-wal: bring it back, or move both`)
+    throw new Error(`${file} is missing or empty but has a WAL: restore the file, or move both`)
   }
-  const database = promises(await connect(file, options.readOnly === true))
+  const database = withPromises(await connect(file, options.readOnly === true))
   await database.exec(options.readOnly === true ? READ_PRAGMAS : PRAGMAS)
   if (options.migrations !== undefined) await migrate(database, file, options.migrations)
   return database
@@ -161,7 +163,7 @@ function connect(file: string, readOnly: boolean): Promise<sqlite3.Database> {
   })
 }
 
-function promises(connection: sqlite3.Database): Database {
+function withPromises(connection: sqlite3.Database): Database {
   const prepared = new Map<string, Promise<sqlite3.Statement>>()
 
   const statement = (sql: string): Promise<sqlite3.Statement> => {
@@ -216,7 +218,7 @@ function promises(connection: sqlite3.Database): Database {
   return { run, all, exec, close }
 }
 
-/** Applies what is missing. The number in `user_version` is the count of applied files. */
+/** Applies pending migrations. `user_version` is the number of applied files. */
 async function migrate(database: Database, file: string, folder: string): Promise<void> {
   const files = readdirSync(folder)
     .filter((name) => name.endsWith('.sql'))

@@ -1,8 +1,8 @@
 /**
- * All that the tables hold about one intent or payout.
+ * Everything the tables hold about one intent or payout.
  *
- * - Each part is found by an index of its own and ends at a bound: a person reads it.
- * - What was booked and decided about its discrepancies is a part of it.
+ * - Each part uses an index of its own and has a row limit, because a person reads it.
+ * - Entries and operator actions on its discrepancies are included.
  */
 import type { Statement } from './database.js'
 import {
@@ -16,7 +16,7 @@ import {
 
 export type EntityKind = 'intents' | 'payouts'
 
-/** Each part in the order of time. */
+/** Each part is in time order. */
 export interface EntityHistory {
   readonly entity: ActorRow
   readonly events: readonly HistoryEvent[]
@@ -30,7 +30,7 @@ export interface HistoryEvent {
   readonly type: string
   readonly sequence: number
   readonly at: number
-  /** Null: it is open. */
+  /** Null while the event is open. */
   readonly settledAt: number | null
 }
 
@@ -64,8 +64,8 @@ export async function readEntityHistory(
 }
 
 /**
- * Its index is the one behind the uniqueness of an entity's types. Events that may come again have
- * the entity `{id}@{number}`; `A` follows `@`.
+ * Uses the unique index on (entity, type). Repeatable events have the entity `{id}@{number}`; `A`
+ * follows `@` in the collation.
  */
 export const eventsOfEntity = (id: string): Statement => ({
   sql: `SELECT id, type, sequence, created_at AS at, settled_at AS settledAt FROM events

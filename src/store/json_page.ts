@@ -1,19 +1,19 @@
 /**
- * A page of rows as one text, and back.
+ * Reads a page of rows as one JSON text.
  *
- * Owns: the SQL around a list's statement, and reading what it gives. Does not own: lists (lists).
+ * Owns: the SQL around a list's statement, parsing its result. Does not own: lists (lists).
  *
- * - The driver makes an object of every row and a name of every value, on the thread that also
- *   decides. One text costs it one value, however many rows it holds.
- * - What is stored as JSON stands in the text as it is, and is parsed once, with the page.
- * - An aggregate takes the rows of its only source as they come, so they keep the list's order.
+ * - The driver creates an object per row and a name per value on the main thread; a single text
+ *   costs one value, whatever the number of rows.
+ * - Stored JSON is embedded unchanged and parsed once, with the page.
+ * - The aggregate receives the rows of its single source in order, so the list's order is kept.
  */
 import type { Statement } from './database.js'
 
-/** By name, as the list's statement gives them. Text that is JSON is `json`. */
+/** The columns of the list's statement by name; text that holds JSON is `json`. */
 export type Columns = Readonly<Record<string, 'text' | 'integer' | 'int64' | 'json' | 'blob'>>
 
-/** @param isChecked text that is no JSON becomes null, which costs parsing all of it */
+/** @param isChecked invalid JSON becomes null, at the cost of parsing every text */
 export function asText({ sql, values }: Statement, columns: Columns, isChecked = false): Statement {
   const cells = Object.entries(columns).map(([name, type]) => cellOf(name, type, isChecked))
   return {
@@ -28,7 +28,7 @@ function cellOf(name: string, type: Columns[string], isChecked: boolean): string
   return type === 'blob' ? `json_quote(hex(${name}))` : `json_quote(${name})`
 }
 
-/** What SQLite gives of no rows is NULL. */
+/** SQLite returns NULL for an empty page. */
 export const NO_ROWS = '[]'
 
 /** @param R an object with exactly these columns; amounts are bigint */

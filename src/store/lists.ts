@@ -1,15 +1,12 @@
 /**
- * Lists: pages of committed rows, each walked along one index.
+ * Lists: pages of committed rows, each read along one index.
  *
- * Owns: the SQL of every list and the index it takes. Does not own: whose turn it is
- * (read_scheduler), how rows travel (json_page); cursors, filters as callers write them, views
- * (processor/queries).
+ * Owns: the SQL and index of every list. Does not own: the order of reads (read_scheduler), row
+ * transport (json_page); cursors, request filters, views (processor/queries).
  *
- * - A page costs what its own rows cost, however many there are: the index is named in the
- *   statement, and it yields rows in the order of the list. With several filters the one that is
- *   expected to leave the least takes its index.
- * - Pages go by the last row's place, not by counting, so rows that arrive meanwhile shift
- *   nothing.
+ * - A page costs its own rows only: each statement names an index that yields rows in list order.
+ *   With several filters, the most selective one determines the index.
+ * - Pages continue from the position of the last row, so rows added between pages shift nothing.
  */
 import type { Instant } from '../base/clock.js'
 import type { TenantId } from '../base/ids.js'
@@ -33,75 +30,75 @@ export interface PayoutFilter {
   readonly state?: string
   readonly reference?: string
   readonly beneficiary?: string
-  /** Ids from here on, included. */
+  /** Lowest id, inclusive. */
   readonly from: string
-  /** Ids up to here, excluded. */
+  /** Highest id, exclusive. */
   readonly below: string
 }
 
-/** Where an entry stands in the ledger. */
+/** The position of a ledger entry. */
 export interface EntryPlace {
   readonly posting: number
   readonly line: number
 }
 
-/** Where a discrepancy stands among the others. */
+/** The position of a discrepancy in its list. */
 export interface DiscrepancyPlace {
   readonly at: number
   readonly id: string
 }
 
-/** Where something that the rail moved stands among the others. */
+/** The position of a rail movement in its list. */
 export interface MovementPlace {
   readonly at: number
   readonly posting: number
 }
 
-/** An entry on the rail's own account. A posting has at most one. */
+/** An entry on the rail's account. A posting has at most one. */
 export interface RailMovement extends MovementPlace {
-  /** Of the rail: the entity's id, of a discrepancy's entries as well. */
+  /** The instruction id; for a discrepancy's entries, the id of its entity. */
   readonly instruction: string
   readonly currency: string
-  /** Positive: it went out. */
+  /** Positive: paid out. */
   readonly amount: bigint
-  /** 1: a discrepancy's, which was undone. */
+  /** 1: belongs to a discrepancy that was undone. */
   readonly undone: 0 | 1
 }
 
-/** An actor as it is shown. */
+/** The part of an actor that lists show. */
 export interface ListedActor {
   readonly id: string
   readonly state: string
-  /** Parsed. Null: it is corrupt. */
+  /** Parsed; null when it is corrupt. */
   readonly context: unknown
 }
 
-/** Rows that are parsed when they are wanted: the same text is the same rows. */
+/** Rows that are parsed on demand; equal texts are equal rows. */
 export interface UnreadRows<R> {
   readonly text: string
   /** @throws SyntaxError when a row is corrupt */
   parsed(): readonly R[]
-  /** Read again; what is corrupt in a row is null. */
+  /** Reads the rows again; corrupt JSON becomes null. */
   checked(): Promise<readonly R[]>
 }
 
 export interface Lists {
-  /** The same lists, read in this queue and while they are awaited; they throw Cancelled. */
+  /** The same lists with this priority. @throws Cancelled when no longer awaited */
   scheduled(priority: ReadPriority): Lists
   /** Newest first. */
   payouts(filter: PayoutFilter, limit: number): Promise<UnreadRows<ListedActor>>
-  /** One user's intents, newest first, from this number on back. */
+  /** One user's intents, newest first, starting at this number. */
   intentsOfUser(from: number, limit: number): Promise<readonly UserIntent[]>
-  /** What was handed to the rail by then and has no outcome, of all tenants, by id. */
+  /** Submitted by `by` and without an outcome, all tenants, by id. */
   unknownOutcomes(
     kind: UnknownKind,
     by: Instant,
     after: string,
     limit: number,
   ): Promise<readonly ActorRow[]>
-  /** The entity and what lies in the other tables about it; undefined: there is none. */
-  entityFile(kind: EntityKind, id: string): Promise<EntityHistory | undefined>
-  /** Those that wait for their review, of all tenants, the oldest first. */
+  /** The entity and its rows in other tables; undefined when it does not exist. */
+  entityHistory(kind: EntityKind, id: string): Promise<EntityHistory | undefined>
+  /** Payouts held for review, all tenants, oldest first. */
   heldPayouts(after: string, limit: number): Promise<readonly ActorRow[]>
   /** Newest first. */
   beneficiaries(
@@ -109,28 +106,28 @@ export interface Lists {
     below: string,
     limit: number,
   ): Promise<readonly Row<'beneficiaries'>[]>
-  /** Entries of the partner's own money, newest first. */
+  /** Entries on the partner's own accounts, newest first. */
   entries(tenant: TenantId, below: EntryPlace, limit: number): Promise<readonly Row<'entries'>[]>
-  /** The oldest first. */
+  /** Oldest first. */
   discrepancies(
     resolved: boolean,
     after: DiscrepancyPlace,
     limit: number,
   ): Promise<readonly Row<'discrepancies'>[]>
-  /** The oldest first. */
+  /** Oldest first. */
   orphans(resolved: boolean, after: OrphanPlace, limit: number): Promise<readonly Row<'orphans'>[]>
-  /** Payments that wait for a review because they equal one of these orphan executions. */
+  /** Payments held for review because they match one of these orphan executions. */
   heldFor(orphans: readonly string[]): Promise<readonly HeldPayment[]>
-  /** What the rail moved and was booked before `to`, the oldest first. */
+  /** Rail movements booked before `to`, oldest first. */
   movements(after: MovementPlace, to: number, limit: number): Promise<readonly RailMovement[]>
-  /** All that was ever booked of these instructions. */
+  /** All movements of these instructions. */
   movementsOf(instructions: readonly string[]): Promise<readonly RailMovement[]>
-  /** Rows that may hold sealed texts, by id. */
+  /** Rows of a table with encrypted columns, by id. */
   sealed(table: SealedTable, after: string, limit: number): Promise<readonly SealedRow[]>
-  /** A tenant's events behind a number, in their order. */
+  /** A tenant's events after a sequence number, in order. */
   events(tenant: TenantId, after: number, limit: number): Promise<readonly EventInPage[]>
   event(tenant: TenantId, id: string): Promise<ListedEvent | undefined>
-  /** The operators' log, newest first: ids below this one. */
+  /** The operators' log below this id, newest first. */
   actions(below: number, limit: number): Promise<readonly LoggedAction[]>
 }
 
@@ -154,14 +151,14 @@ export interface LoggedAction {
   readonly row: Row<'operatorLog'>
 }
 
-/** Who reads for the service itself, or for its operators. */
-const OURSELVES: ReadPriority = { queueKey: 'ours', isAwaited: () => true }
+/** The queue of the service itself and of operators. */
+const OWN_PRIORITY: ReadPriority = { queueKey: 'ours', isAwaited: () => true }
 
 export const createLists = (database: Pick<Database, 'all'>): Lists =>
-  listsIn(createReadScheduler(database), OURSELVES)
+  listsIn(createReadScheduler(database), OWN_PRIORITY)
 
-function listsIn(line: ReadScheduler, priority: ReadPriority): Lists {
-  const read = <R>(statement: Statement): Promise<R[]> => line.read<R>(priority, statement)
+function listsIn(scheduler: ReadScheduler, priority: ReadPriority): Lists {
+  const read = <R>(statement: Statement): Promise<R[]> => scheduler.read<R>(priority, statement)
   const unread = async <R>(statement: Statement, columns: Columns): Promise<UnreadRows<R>> => {
     const [row] = await read<{ page: string | null }>(asText(statement, columns))
     const text = row?.page ?? NO_ROWS
@@ -180,12 +177,12 @@ function listsIn(line: ReadScheduler, priority: ReadPriority): Lists {
   }
 
   return {
-    scheduled: (other) => listsIn(line, other),
+    scheduled: (other) => listsIn(scheduler, other),
     payouts: (filter, limit) => unread(payoutsStatement(filter, limit), LISTED_ACTOR),
     heldPayouts: (after, limit) => read(heldPayoutsStatement(after, limit)),
     intentsOfUser: (from, limit) => pageOf(userIntentsStatement(from, limit), USER_INTENT),
     unknownOutcomes: (kind, by, after, limit) => read(unknownStatement(kind, by, after, limit)),
-    entityFile: (kind, id) => readEntityHistory(read, kind, id),
+    entityHistory: (kind, id) => readEntityHistory(read, kind, id),
     beneficiaries: (tenant, below, limit) =>
       pageOf(beneficiariesStatement(tenant, below, limit), TABLES.beneficiaries.columns),
     entries: (tenant, below, limit) =>
@@ -211,7 +208,7 @@ function listsIn(line: ReadScheduler, priority: ReadPriority): Lists {
   }
 }
 
-/** What `quick` makes of rows, or, when one of them is corrupt, what `careful` does. */
+/** Runs `quick`, or `careful` when a row is corrupt. */
 export async function unlessCorrupt<T>(quick: () => T, careful: () => Promise<T>): Promise<T> {
   try {
     return quick()
@@ -243,7 +240,7 @@ const actionsStatement = (below: number, limit: number): Statement => ({
   values: [below, limit],
 })
 
-/** Its index is the one behind the uniqueness of a tenant's numbers. */
+/** Uses the unique index on (tenant, sequence). */
 export const eventsStatement = (tenant: TenantId, after: number, limit: number): Statement => ({
   sql: `SELECT sequence, body FROM events
     WHERE tenant = ? AND sequence > ? ORDER BY sequence LIMIT ?`,
@@ -303,7 +300,7 @@ const RAIL_MOVEMENT = {
   undone: 'integer',
 } as const
 
-/** `{tenant}:{currency}:rail_clearing`; the index of the rail's entries has the same condition. */
+/** Accounts are `{tenant}:{currency}:rail_clearing`. Must equal the index's condition. */
 const OF_RAIL = "e.account GLOB '*:rail_clearing'"
 const MOVEMENT = `e.at, e.posting, coalesce(d.entity, e.entity) AS instruction,
   substr(e.account, instr(e.account, ':') + 1, 3) AS currency, CAST(e.amount AS TEXT) AS amount,

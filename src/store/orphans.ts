@@ -1,8 +1,8 @@
-/** The SQL of orphan executions: pages of them, and the payments that are held for them. */
+/** The SQL of orphan executions: pages of them, and the payments held for them. */
 import type { Statement } from './database.js'
 import { columnsOf } from './tables.js'
 
-/** Where an orphan execution stands among the others. */
+/** The position of an orphan execution in its list. */
 export interface OrphanPlace {
   readonly at: number
   readonly instruction: string

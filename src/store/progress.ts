@@ -1,14 +1,14 @@
 /**
- * How far a set of books has come, and whether it has what another process knows of.
+ * The progress of the books: epoch, last batch, and whether they contain a given event or
+ * instruction.
  *
- * Owns: these queries and the row that counts commits. Does not own: what follows when the books
- * are behind (processor/recovery).
+ * Does not own: handling books that are behind a mark (processor/recovery).
  */
 import type { Database } from './database.js'
 
-/** How far books have come. A higher epoch is further than any batch of a lower one. */
+/** Ordered by epoch, then batch. */
 export interface Progress {
-  /** Random, one for each set of books: a database that was made anew has another. */
+  /** Random per database: a re-created one has another. */
   readonly booksId: string
   readonly epoch: number
   /** The number of the last commit that wrote rows. */
@@ -16,14 +16,14 @@ export interface Progress {
 }
 
 export interface ProgressQueries {
-  /** After the last commit that is on disk. */
+  /** As of the last commit on disk. */
   progress(): Progress
   hasEvent(id: string): Promise<boolean>
-  /** Whether these books have submitted it, or may have. */
+  /** True when these books have submitted it, or its row is corrupt. */
   hasInstruction(id: string): Promise<boolean>
   /** The newest event, null when there is none. */
   newestEvent(): Promise<{ readonly id: string; readonly createdAt: number } | null>
-  /** What operators accepted as lost; ids of one kind in their order. */
+  /** Ids that operators accepted as lost, sorted. */
   acceptedLosses(kind: 'event' | 'instruction'): Promise<readonly string[]>
 }
 
@@ -31,7 +31,7 @@ const PROGRESS = `SELECT epoch, last_batch AS lastBatch,
     (SELECT value FROM meta WHERE name = 'books_id') AS booksId
   FROM owner`
 const EVENT = 'SELECT 1 FROM events WHERE id = ?'
-/** A context that cannot be read may have been submitted. */
+/** A payment with a corrupt context may have been submitted. */
 const SUBMITTED = `NOT json_valid(context) OR context ->> 'handedOverAt' IS NOT NULL`
 const INSTRUCTION = `SELECT 1 FROM payouts WHERE id = ?1 AND (${SUBMITTED})
   UNION ALL SELECT 1 FROM intents WHERE id = ?1 AND (${SUBMITTED})`

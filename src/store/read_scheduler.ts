@@ -1,33 +1,31 @@
 /**
- * The line at the connection that reads lists.
+ * Schedules list statements on the read connection, round robin over tenants.
  *
- * Owns: whose statement is next. Does not own: how many may wait (processor/queries/query), SQL.
+ * Does not own: how many may wait (processor/queries/query), the SQL.
  *
- * - One statement at a time: a second one would only occupy a thread of the pool that commits
- *   need.
- * - A queue a tenant, and queues take turns: whoever asks for a thousand pages delays another one
- *   by a page each time.
- * - The next statement starts before the rows of the last one are submitted, so that it is
- *   read while they become an answer.
- * - What nobody awaits any more when its turn comes is not read.
+ * - One statement runs at a time: a second would occupy a thread of the pool that commits use.
+ * - Each tenant has a queue and the queues take turns, so a tenant with 1,000 queued pages delays
+ *   another by one page at a time.
+ * - The next statement starts before the previous rows are returned, so reading overlaps with
+ *   processing.
+ * - A statement that is no longer awaited when it is scheduled is cancelled.
  */
 import { createFairQueue, type FairQueue } from '../base/fair_queue.js'
 import type { Database, Statement } from './database.js'
 
-/** Who stands in the line. */
 export interface ReadPriority {
   readonly queueKey: string
   isAwaited(): boolean
 }
 
-/** Why a statement was not run; there is nobody left to tell. */
+/** The statement was not run because its result is no longer awaited. */
 export class Cancelled extends Error {}
 
 export interface ReadScheduler {
   read<R>(priority: ReadPriority, statement: Statement): Promise<R[]>
 }
 
-interface Waiting {
+interface PendingRead {
   readonly priority: ReadPriority
   readonly statement: Statement
   resolve(rows: never[]): void
@@ -35,7 +33,7 @@ interface Waiting {
 }
 
 export function createReadScheduler(database: Pick<Database, 'all'>): ReadScheduler {
-  const queue = createFairQueue<string, Waiting>()
+  const queue = createFairQueue<string, PendingRead>()
   let isReading = false
 
   const startNext = (): void => {
@@ -58,18 +56,18 @@ export function createReadScheduler(database: Pick<Database, 'all'>): ReadSchedu
   return {
     read: (priority, statement) =>
       new Promise((resolve, reject) => {
-        const waiting: Waiting = { priority, statement, resolve, reject }
-        queue.add(priority.queueKey, waiting)
+        const pending: PendingRead = { priority, statement, resolve, reject }
+        queue.add(priority.queueKey, pending)
         if (!isReading) startNext()
       }),
   }
 }
 
-/** The first that is still awaited; one that is not uses its turn up. */
-function nextAwaited(queue: FairQueue<string, Waiting>): Waiting | undefined {
+/** The next awaited statement; a cancelled one uses its queue's turn. */
+function nextAwaited(queue: FairQueue<string, PendingRead>): PendingRead | undefined {
   for (let next = queue.next(); next !== undefined; next = queue.next()) {
     if (next.priority.isAwaited()) return next
-    next.reject(new Cancelled('nobody awaits it any more'))
+    next.reject(new Cancelled('no longer awaited'))
   }
   return undefined
 }

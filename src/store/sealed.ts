@@ -1,23 +1,23 @@
 /**
- * Where sealed texts lie, and walking them.
+ * The columns that hold encrypted texts, and reading them in pages.
  *
- * Owns: the tables and columns that hold secrets and account numbers. Does not own: what is sealed
- * in them (processor), the lasting keys (processor/keys seals them anew at every start).
+ * Owns: the tables and columns with encrypted secrets and account numbers. Does not own: their
+ * content (processor), the lasting keys (processor/keys re-encrypts those at every start).
  *
- * - Beneficiaries come before payouts, which copy their beneficiary's sealed text: once the
- *   former are sealed anew, no new payout is sealed with an older key.
- * - A slice costs what its own rows cost, sealed or not.
+ * - Beneficiaries precede payouts, which copy the beneficiary's ciphertext: once beneficiaries are
+ *   re-encrypted, no new payout uses an older key.
+ * - A page costs its own rows only, whether they hold ciphertext or not.
  */
 import type { Statement } from './database.js'
 
 interface SealedColumn {
-  /** Gives the sealed texts of a row, blanks between. */
+  /** SQL for the encrypted texts of a row, separated by spaces. */
   readonly texts: string
-  /** JSON that they lie in; a row in which it is none is corrupt. */
+  /** The JSON column that contains them; a row with invalid JSON is corrupt. */
   readonly json?: string
 }
 
-/** In the order of the walk. */
+/** In reading order. */
 const SEALED_COLUMNS = {
   signing_keys: { texts: 'sealed_secret' },
   webhook_endpoints: {
@@ -37,9 +37,9 @@ export const isSealedTable = (name: string): name is SealedTable =>
 
 export interface SealedRow {
   readonly id: string
-  /** Sealed texts, blanks between; null: this row has none. */
+  /** Encrypted texts separated by spaces; null: none. */
   readonly sealed: string | null
-  /** 1: nobody knows what is sealed in it. */
+  /** 1: its encrypted texts cannot be read. */
   readonly corrupt: 0 | 1
 }
 

@@ -1,14 +1,13 @@
 /**
- * The processor's store: what the cycle may ask of a disk.
+ * The processor's store: a port, and its implementation on SQLite.
  *
- * Owns: the port that the processor (and a simulated store) is written against, and its SQLite
- * form. Does not own: when to load, what to commit (processor/cycle/pipeline), the shape of rows
- * (store/tables).
+ * Owns: the port, which simulated stores implement too. Does not own: when to load or commit
+ * (processor/cycle/pipeline), row shapes (store/tables).
  *
- * - One writer connection does nothing but commits; prefetches and lists read on connections of
+ * - The writer connection only commits; prefetches, lists and background reads use connections of
  *   their own.
- * - `commit` resolves only when the batch is on disk. When it rejects, the outcome is unknown:
- *   the caller must stop and recover from disk (a failed fsync may still have kept the batch).
+ * - `commit` resolves when the batch is on disk. A rejected commit has an unknown outcome (a failed
+ *   fsync may have stored the batch): the caller stops and recovers from disk.
  */
 import { join } from 'node:path'
 import type { Instant } from '../base/clock.js'
@@ -39,7 +38,7 @@ import {
   type TableName,
 } from './tables.js'
 
-/** Everything one batch of commands changes. Keyed tables hold the last row of each key. */
+/** The changes of one batch of commands. Keyed tables hold the last row of each key. */
 export interface CommitRows {
   readonly rows: { readonly [N in TableName]: Iterable<Row<N>> }
   readonly settledEvents: readonly string[]
@@ -47,23 +46,21 @@ export interface CommitRows {
   /** Fingerprints, 8 bytes each. */
   readonly nonces: Buffer | null
   readonly noncesSeenAt: Instant
-  /** Nonces seen and offers expired before this are deleted, some at a time; null: none now. */
+  /** Deletes nonces and FX quotes older than this, up to a limit; null: none now. */
   readonly forgetBefore: Instant | null
-  /** And nonces seen after this: their clock was wrong. */
+  /** Deletes nonces with a later time as well: the clock was wrong. */
   readonly forgetAfter: number
-  /** Fingerprints of newly bound idempotency keys, 8 bytes each, of consecutive sequences. */
+  /** Fingerprints of new idempotency keys, 8 bytes each, with consecutive sequences. */
   readonly keyFingerprints: Buffer | null
   readonly keyFingerprintsFirst: number
-  /**
-   * Of newly created intents, of consecutive numbers: fingerprints of their users, 8 bytes each.
-   */
+  /** User fingerprints of new intents, 8 bytes each, with consecutive numbers. */
   readonly userFingerprints: Buffer | null
-  /** JSON: of each its id and the number of the same user's intent before it, or 0. */
+  /** JSON: each new intent's id and the number of its user's previous intent, or 0. */
   readonly userLinks: string
   readonly userFirst: number
 }
 
-/** Keys of rows that a batch of commands needs and memory does not hold. */
+/** Keys of the rows that a batch of commands needs and the cache does not hold. */
 export interface Wanted {
   readonly intents: readonly string[]
   readonly payouts: readonly string[]
@@ -85,9 +82,9 @@ export interface Found {
   readonly discrepancies: readonly Row<'discrepancies'>[]
 }
 
-/** An event that is on disk. */
+/** A committed event. */
 export interface StoredEvent {
-  /** Grows in the order of commits. */
+  /** Increases in commit order. */
   readonly position: number
   readonly id: string
   readonly tenant: TenantId
@@ -97,18 +94,18 @@ export interface StoredEvent {
   readonly body: string
 }
 
-/** What must be known before anything can be opened. */
+/** Rows needed before any secret can be decrypted. */
 export interface KeyRows {
   readonly masterKeys: readonly Row<'masterKeys'>[]
   readonly lastingKeys: readonly Row<'lastingKeys'>[]
 }
 
-/** What memory must know before the first command. */
+/** The rows that memory loads at startup. */
 export interface BootState {
   readonly masterKeys: readonly Row<'masterKeys'>[]
   readonly partners: readonly Row<'partners'>[]
   readonly signingKeys: readonly Row<'signingKeys'>[]
-  /** Lasting and secret: fingerprints of stored nonces depend on it. */
+  /** Permanent and secret: stored fingerprints depend on it. */
   readonly nonceSalt: Buffer
   readonly endpoints: readonly Row<'endpoints'>[]
   readonly rates: readonly Row<'rates'>[]
@@ -116,7 +113,7 @@ export interface BootState {
   readonly balanceAlerts: readonly Row<'balanceAlerts'>[]
   readonly discrepancies: readonly { readonly id: string }[]
   readonly accounts: readonly { readonly id: string; readonly balance: string }[]
-  /** Of each tenant's last event. */
+  /** The last event of each tenant. */
   readonly sequences: readonly {
     readonly tenant: TenantId
     readonly sequence: number
@@ -139,14 +136,14 @@ export interface Store {
   boot(recentSince: Instant): Promise<BootState>
   load(wanted: Wanted): Promise<Found>
   commit(batch: CommitRows): Promise<void>
-  /** Ids of actors whose time has come, earliest first. */
+  /** Ids of actors with a due timer, earliest first. */
   due(kind: 'intents' | 'payouts', now: Instant, limit: number): Promise<readonly string[]>
   openEvents(afterPosition: number, limit: number): Promise<readonly StoredEvent[]>
   readonly lists: Lists
   readonly marks: ProgressQueries
-  /** Begins the epoch behind `above` and behind the present one. Not beside a commit. */
+  /** Starts an epoch higher than `above` and the current one. Do not call during a commit. */
   raiseEpoch(above: number): Promise<void>
-  /** An operator has not released them yet. */
+  /** True until an operator releases the recovery. */
   isInRecovery(): Promise<boolean>
   close(): Promise<void>
 }
@@ -297,7 +294,7 @@ async function everyRow<N extends TableName>(reader: Database, name: N): Promise
   return rows.map((row) => fromStored(name, row))
 }
 
-/** From tenant to tenant, a look each: to group them would be to look at every event there is. */
+/** One index lookup per tenant: GROUP BY would scan every event. */
 const LAST_SEQUENCES = `
   WITH RECURSIVE tenants (tenant) AS (
     SELECT min(tenant) FROM events

@@ -1,14 +1,13 @@
 /**
- * Fingerprints as they are stored: of nonces, of idempotency keys and of intents' users, a row a
- * commit.
+ * Stored fingerprints: of nonces, of idempotency keys and of intents' users, one row per commit.
  *
- * Owns: reading all of them at a start, and which nonces a commit looks at to forget. Does not own:
- * what they mean (auth/nonces, processor/cache), when a commit forgets (processor/cycle/pipeline).
+ * Owns: loading them at startup, selecting nonces to delete. Does not own: their meaning
+ * (auth/nonces, processor/cache), when to delete (processor/cycle/pipeline).
  *
- * - Rows are numbered in the order of their commits. Nonces are deleted from among the lowest
- *   numbers, the others never.
- * - There may be as many rows as there were commits, so they are read as pages of text, and never
- *   looked through by time.
+ * - Rows are numbered in commit order. Nonces are deleted from the lowest numbers; the others
+ *   never.
+ * - There can be one row per commit ever made, so they are read in pages of text and never searched
+ *   by time.
  */
 import type { Instant } from '../base/clock.js'
 import type { Database } from './database.js'
@@ -21,16 +20,17 @@ export interface StoredNonces {
 }
 
 export interface StoredFingerprints {
-  /** The number of the first; the others follow. */
+  /** The number of the first fingerprint; the others follow consecutively. */
   readonly first: number
   /** 8 bytes each. */
   readonly prints: Buffer
 }
 
-/** More than come between two commits that forget. */
-const FORGOTTEN_AT_ONCE = 256
-/** A look for old ones is a look at these. */
-export const OLDEST_NONCES = `SELECT id, seen_at FROM nonces ORDER BY id LIMIT ${FORGOTTEN_AT_ONCE}`
+/** More rows than are added between two commits that delete. */
+const NONCE_ROWS_PER_DELETE = 256
+/** The candidates for deletion. */
+export const OLDEST_NONCES = `SELECT id, seen_at FROM nonces
+  ORDER BY id LIMIT ${NONCE_ROWS_PER_DELETE}`
 
 export const readNonces = (reader: Database): Promise<StoredNonces[]> =>
   readAll(reader, 'nonces', 'id', { seen_at: 'integer', fingerprints: 'blob' })
@@ -43,7 +43,6 @@ export const readUserFingerprints = (reader: Database): Promise<StoredFingerprin
 
 const PAGE_ROWS = 1_024
 
-/** By number. */
 async function readAll<R>(
   reader: Database,
   table: string,

@@ -1,17 +1,17 @@
 /**
- * The tables a commit writes, and how a whole batch of commands becomes one SQL statement.
+ * The tables that a commit writes, and the SQL that writes a batch of commands in one statement.
  *
- * Owns: the shape of every row, and the trigger that spreads one insert over all tables. Does not
- * own: the schema's tables and constraints (schema/*.sql) nor who may write what (processor).
+ * Owns: row shapes, the trigger that fans one INSERT out to all tables. Does not own: the schema
+ * (schema/*.sql), who writes what (processor).
  *
- * - A batch is one INSERT into the view `commit_group`: one parameter a table, each a JSON array
- *   of rows. SQLite makes one statement atomic, so there is one driver call, one transaction and
- *   one fsync a batch, however large.
- * - The order of a row's columns is the order of its `columns` list: `toJson` writes and `fanOut`
- *   reads by it, and so do `asText` and `rowsOf` (json_page) with a list's.
- * - A commit is the next batch of its epoch, or it is refused: two owners, or an owner and a file
- *   that was replaced beneath it, cannot both go on.
- * - Int64 amounts are decimal text in JSON and on their way out, because numbers beyond 2^53 are
+ * - A batch is one INSERT into the view `commit_group`, with one parameter per table: a JSON array
+ *   of rows. One statement is one driver call, one transaction and one fsync, whatever the batch
+ *   size.
+ * - The order of `columns` is the column order in JSON: `toJson` writes it and `fanOut` reads it;
+ *   `asText` and `rowsOf` (store/json_page) use a list's columns likewise.
+ * - A commit must be the next batch of its epoch, otherwise it is rejected: neither a second owner
+ *   nor the owner of a replaced file can continue.
+ * - Int64 amounts are decimal text in JSON and in results, because JSON numbers above 2^53 are
  *   rounded.
  */
 import type { TenantId } from '../base/ids.js'
@@ -22,12 +22,9 @@ type ColumnType = 'text' | 'integer' | 'int64' | 'json'
 interface Table {
   readonly name: string
   readonly columns: Readonly<Record<string, ColumnType>>
-  /**
-   * Columns that name a row; a row that is there already takes all other columns anew. Append-only
-   * without.
-   */
+  /** Columns of the upsert key; a table without a key is append-only. */
   readonly key?: readonly string[]
-  /** Columns that never change: an update leaves them, and the indexes on them, alone. */
+  /** Immutable columns: an upsert leaves them and their indexes alone. */
   readonly fixed?: readonly string[]
 }
 
@@ -322,7 +319,7 @@ type Nullable = {
 }
 type NullableOf<N extends TableName> = N extends keyof Nullable ? Nullable[N] : never
 
-/** The row of a table as the processor holds it. */
+/** A row in memory. */
 export type Row<N extends TableName> = {
   readonly [C in keyof ColumnsOf<N>]: C extends NullableOf<N>
     ? TypeOfColumn<ColumnsOf<N>[C]> | null
@@ -331,7 +328,7 @@ export type Row<N extends TableName> = {
 
 export const TABLE_NAMES = Object.keys(TABLES) as readonly TableName[]
 
-/** The rows of one table as the JSON text that `commit_group` takes. */
+/** The rows of one table as the JSON parameter of `commit_group`. */
 export function toJson<N extends TableName>(name: N, rows: Iterable<Row<N>>): string | null {
   const columns = Object.keys(TABLES[name].columns) as (keyof Row<N>)[]
   const values = Array.from(rows, (row) =>
@@ -343,14 +340,14 @@ export function toJson<N extends TableName>(name: N, rows: Iterable<Row<N>>): st
   return values.length === 0 ? null : JSON.stringify(values)
 }
 
-/** Columns of a SELECT whose rows `fromStored` reads. */
+/** The column list of a SELECT for `fromStored`. */
 export function columnsOf(name: TableName): string {
   return Object.entries<ColumnType>(TABLES[name].columns)
     .map(([column, type]) => (type === 'int64' ? `CAST(${column} AS TEXT) AS ${column}` : column))
     .join(', ')
 }
 
-/** An actor as it is stored, and what finds its host. */
+/** A stored actor. */
 export interface ActorRow {
   readonly id: string
   readonly tenant: TenantId
@@ -359,7 +356,7 @@ export interface ActorRow {
   readonly context: string
 }
 
-/** What the driver makes of a row of `columnsOf`. */
+/** A row of `columnsOf` as the driver returns it. */
 export type StoredRow = Readonly<Record<string, string | number | null>>
 
 export function fromStored<N extends TableName>(name: N, stored: StoredRow): Row<N> {
@@ -372,16 +369,13 @@ export function fromStored<N extends TableName>(name: N, stored: StoredRow): Row
   return Object.fromEntries(values) as Row<N>
 }
 
-/** SQL that reads a column out of the row `value` at its place. */
+/** SQL that reads one column from the JSON row `value`. */
 function fromJson(type: ColumnType, place: number): string {
   const path = `value ->> '$[${place}]'`
   return type === 'int64' ? `CAST(${path} AS INTEGER)` : path
 }
 
-/**
- * `jsonb_each` gives the rows parsed. `json_each` would write each one out as text, to be parsed
- * again.
- */
+/** `jsonb_each` returns parsed rows; `json_each` would serialize each row to be parsed again. */
 function fanOut(table: Table, parameter: string): string {
   const columns = Object.entries(table.columns)
   const names = columns.map(([name]) => name)
@@ -412,14 +406,14 @@ const PARAMETERS = [
 ] as const
 export type CommitParameter = (typeof PARAMETERS)[number]
 
-/** Of expired offers: what is left waits for the next commit that forgets. */
-const OFFERS_FORGOTTEN_AT_ONCE = 1_000
+/** Expired FX quotes deleted per commit. */
+const EXPIRED_QUOTES_PER_COMMIT = 1_000
 
-/** Run once on the writer's connection: the view and its trigger live in that connection only. */
+/** Run once on the writer's connection: the view and its trigger are temporary. */
 export const COMMIT_VIEW = `
   CREATE TEMP VIEW commit_group AS
     SELECT ${PARAMETERS.map((name) => `NULL AS ${name}`).join(', ')};
-  CREATE TEMP TRIGGER commit_group_spread INSTEAD OF INSERT ON commit_group BEGIN
+  CREATE TEMP TRIGGER commit_group_fan_out INSTEAD OF INSERT ON commit_group BEGIN
     UPDATE owner SET last_batch = NEW.batch
       WHERE epoch = NEW.epoch AND last_batch = NEW.batch - 1;
     SELECT RAISE(ABORT, 'these books are at another batch or epoch') WHERE changes() = 0;
@@ -439,7 +433,7 @@ export const COMMIT_VIEW = `
     DELETE FROM fx_quotes WHERE NEW.forgetBefore IS NOT NULL
       AND id IN (SELECT id FROM fx_quotes
         WHERE conversion IS NULL AND expires_at < NEW.forgetBefore
-        LIMIT ${OFFERS_FORGOTTEN_AT_ONCE});
+        LIMIT ${EXPIRED_QUOTES_PER_COMMIT});
   END;
 `
 export const COMMIT_STATEMENT = `INSERT INTO commit_group (${PARAMETERS.join(', ')})

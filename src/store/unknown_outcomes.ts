@@ -1,11 +1,10 @@
 /**
- * Instructions that are out and of which nobody knows what became, and recalls without an answer.
+ * The SQL that finds submitted instructions without an outcome and recalls without an answer.
  *
- * Owns: the SQL that finds them. Does not own: from when on silence counts
- * (actors/rail_inquiry).
+ * Does not own: how long until silence counts as unknown (actors/rail_inquiry).
  *
- * - Only what is under way is in the index, so a page costs what is unknown, not what there is.
- * - A damaged row is passed over: it would hide all others.
+ * - Partial indexes cover open entities only, so a page costs the open ones, not all of them.
+ * - Corrupt rows are skipped: one of them would fail the whole list.
  */
 import { plus, type Instant } from '../base/clock.js'
 import { leastIdAt } from '../base/ids.js'
@@ -16,7 +15,7 @@ export type UnknownKind = 'intents' | 'payouts' | 'recalls'
 interface Source {
   readonly from: string
   readonly where: string
-  /** When the rail was told; null: it owes no answer. */
+  /** SQL for the time of submission; null: no answer is due. */
   readonly since: string
   readonly id: 'intent' | 'payout'
 }
@@ -42,7 +41,7 @@ const SOURCES: Readonly<Record<UnknownKind, Source>> = {
   },
 }
 
-/** The rail was told by then. Ids grow with time: what was made later needs no look. */
+/** Submitted by `by`. Ids grow with time, so an upper id bound skips later entities. */
 export function unknownStatement(
   kind: UnknownKind,
   by: Instant,

@@ -1,8 +1,8 @@
 /**
- * One user's intents, walked from the newest back.
+ * The SQL that walks one user's intents from the newest back.
  *
- * Owns: the SQL of a walk. Does not own: where it begins (processor/changes), whose an intent is
- * when two users share a print.
+ * Does not own: the start of the walk (processor/changes), filtering by user when two users share a
+ * fingerprint (processor/queries).
  */
 import type { Statement } from './database.js'
 
@@ -11,7 +11,7 @@ export interface UserIntent {
   readonly state: string
   /** Parsed. Null: it is corrupt. */
   readonly context: unknown
-  /** The number of the one before it; 0: there is none. */
+  /** The number of the user's previous intent; 0: none. */
   readonly before: number
 }
 export const USER_INTENT = {
@@ -21,7 +21,7 @@ export const USER_INTENT = {
   before: 'integer',
 } as const
 
-/** Each step is two look-ups by primary key: the link, and its intent. */
+/** Each step is two primary-key lookups: the link and its intent. */
 export const userIntentsStatement = (from: number, limit: number): Statement => ({
   sql: `WITH RECURSIVE chain (id, before, length) AS (
       SELECT NULL, ?, 0

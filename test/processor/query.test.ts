@@ -6,12 +6,12 @@ import { createPayout } from '../../src/processor/commands/payouts/payout_create
 import { answer, type Answer } from '../../src/processor/cycle/answer.js'
 import type { QueueKey } from '../../src/processor/cycle/command.js'
 import { listPayouts } from '../../src/processor/queries/payout_list.js'
-import { createReader, type Query, type Reading } from '../../src/processor/queries/query.js'
+import { createReader, type Query, type QueryContext } from '../../src/processor/queries/query.js'
 import { objectOf } from '../../src/processor/queries/raw_json.js'
 import { createWorld, DEMO, RULES } from '../support/world.js'
 import { payout } from './scenarios.js'
 
-const READING = { lists: { scheduled: () => ({}) } } as unknown as Reading
+const READING = { lists: { scheduled: () => ({}) } } as unknown as QueryContext
 const OTHER = tenantOf('other' as PartnerId, 'sandbox')
 const log = pino({ enabled: false })
 

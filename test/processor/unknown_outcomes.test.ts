@@ -174,7 +174,7 @@ void t.test('after a day: a measure, and one line in the log', async (t) => {
     stuckPaymentMonitor: watch,
   })
   const measured = async (): Promise<string[]> => {
-    await watch.look()
+    await watch.scan()
     return [...(await registry.metrics()).matchAll(/^causeway_unknown_outcomes{.*$/gm)].map(
       ([line]) => line,
     )

@@ -91,7 +91,7 @@ void t.test('a line that was left by all, or met an error, goes on', async (t) =
   const connection = heldConnection()
   const { read } = createReadScheduler(connection)
   const gone: ReadPriority = { queueKey: 'gone', isAwaited: () => false }
-  await t.rejects(read(gone, statement('gone')), { message: 'nobody awaits it any more' })
+  await t.rejects(read(gone, statement('gone')), { message: 'no longer awaited' })
   const broken = t.rejects(read(awaited('a'), statement('broken')), /disk I\/O error/)
   const next = read(awaited('a'), statement('next'))
   await connection.fail()

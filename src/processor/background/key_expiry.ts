@@ -1,8 +1,8 @@
 /**
- * Revokes signing keys for good when their overlap with a newer key ends.
+ * Records the revocation of signing keys whose overlap with a newer key has ended.
  *
- * - The end itself is judged by the clock (cache/tenant_directory); within a second it is on disk
- *   and at the gateways, and a clock that is set back does not undo it.
+ * - Requests are checked against the clock (cache/tenant_directory); within a second the revocation
+ *   is stored and sent to the gateways, so setting the clock back does not undo it.
  */
 import { SECOND, type Clock } from '../../base/clock.js'
 import { expireKeys, hasExpiredKeys } from '../commands/partners/key_revoke.js'

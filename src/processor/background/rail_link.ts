@@ -1,4 +1,4 @@
-/** The rail as the cycle sees it: the port, and for how long it has been out of reach. */
+/** The rail port with the duration of its current outage. */
 import type { Clock, Instant } from '../../base/clock.js'
 import type { Rail } from '../../rails/rail.js'
 

@@ -1,65 +1,63 @@
 /**
- * The relay: committed events, from the outbox to the bus.
+ * The relay: publishes committed events from the outbox to the bus.
  *
- * Owns: which events still have to be published, and when to publish one again. Does not own: the
- * events table (store), the connection (bus/nats), when an event is settled (the pool reports it).
+ * Owns: which events remain to be published, when to publish again. Does not own: the events table
+ * (store), the connection (bus/nats), settling an event (the webhook pool reports it).
  *
- * - Events go out as they are committed, without a look at the disk, while the bus takes them.
- * - Memory is bounded. What does not fit, or is not known to be stored, is read again from the
- *   outbox: there an event stays open until its outcome is recorded, so forgetting one here
- *   loses nothing.
- * - While catching up, new events are not queued: they are in the outbox, behind those being
- *   read.
- * - The same event may be published more than once. The stream drops what it saw within its
- *   window, the pool the rest.
- * - An event that stays open is published again after 1, 2, 4, 8… minutes, each time under a new
- *   message id: the stream may have lost it, and its window would drop an id it knows.
+ * - While the bus accepts them, events are published as they are committed, without reading the
+ *   disk.
+ * - Memory is bounded. Events that do not fit, or whose publication is not confirmed, are read
+ *   again from the outbox, where an event stays open until its outcome is recorded.
+ * - While catching up, new events are not queued: the outbox holds them.
+ * - Delivery is at least once. The stream drops duplicates within its window, the pool later ones.
+ * - An event that stays open is published again after 1, 2, 4, 8… minutes, each time with a new
+ *   message id: the stream may have lost it, and its window would drop a known id.
  */
 import { MINUTE, SECOND, type Clock, type Instant } from '../../base/clock.js'
 import type { Logger } from '../../base/log.js'
 import { createRetry, type Backoff } from '../../base/retry.js'
 import type { StoredEvent } from '../../store/store.js'
 
-/** Events that wait for the bus in memory: some seconds of full load. */
+/** Events queued in memory: about one second of full load. */
 const WAITING_MAX = 10_000
 const PAGE_MAX = 500
 const AGAIN: Backoff = { firstMs: 200, maxMs: 5 * SECOND }
 const SWEEP_EVERY_MS = 30 * SECOND
-/** A pool that works has long recorded the outcome. */
+/** A healthy pool records outcomes well before this. */
 const SWEEP_OLDER_THAN_MS = MINUTE
-/** Pages of one sweep; with more events open than that, a round takes several sweeps. */
+/** Pages per sweep; with more open events a round takes several sweeps. */
 const SWEEP_PAGES_MAX = 20
 
-/** What the relay asks of a bus. */
+/** The part of the bus that the relay uses. */
 export interface EventBus {
-  /** True when the bus holds the event, false when that is not known. Never rejects. */
+  /** True when the bus has stored the event, false when that is unknown. Never rejects. */
   publish(event: StoredEvent, messageId: string): Promise<boolean>
-  /** How many more events it takes now; none while it is down. */
+  /** How many more events it accepts now; 0 while it is down. */
   room(): number
-  /** Called each time it comes up. `emptied`: it has lost what it held. */
+  /** Called on each connect. `emptied`: the stream lost its messages. */
   onUp(handler: (emptied: boolean) => void): void
 }
 
 export interface RelayOptions {
   readonly bus: EventBus
-  /** Events behind a position whose outcome is not recorded, in order. */
+  /** Open events after a position, in order. */
   readonly openEvents: (afterPosition: number, limit: number) => Promise<readonly StoredEvent[]>
   readonly clock: Clock
   readonly log: Logger
 }
 
 export interface Relay {
-  /** Takes events whose commit is on disk, in order. */
+  /** Adds committed events, in order. */
   push(events: readonly StoredEvent[]): void
-  /** For metrics: how many wait in memory, and whether the outbox is being read. */
+  /** For metrics: events queued in memory, and whether the outbox is being read. */
   backlog(): { readonly waiting: number; readonly catchingUp: boolean }
   stop(): Promise<void>
 }
 
-/** Starts with what the outbox holds open. */
+/** Starts with the open events of the outbox. */
 export function createRelay({ bus, openEvents, clock, log }: RelayOptions): Relay {
   let waiting: StoredEvent[] = []
-  /** While catching up: all up to here is in the stream or has its outcome. */
+  /** While catching up: every event up to here is in the stream or settled. */
   let cursor = 0
   let lastPushed = 0
   let behind = false
@@ -86,7 +84,7 @@ export function createRelay({ bus, openEvents, clock, log }: RelayOptions): Rela
     }
   }
 
-  /** From this position on, or from the first that waits, the outbox is read again. */
+  /** Reads the outbox again from this position, or from the first queued event. */
   const fallBehind = (position: number): void => {
     const before = Math.min(position, waiting[0]?.position ?? position) - 1
     waiting = []
@@ -108,7 +106,7 @@ export function createRelay({ bus, openEvents, clock, log }: RelayOptions): Rela
         continue
       }
       backOff.reset()
-      if (cursor < start) continue // an earlier event turned out to be missing meanwhile
+      if (cursor < start) continue // an earlier event was not stored
       const isLast = page.length < PAGE_MAX
       cursor = Math.max(start, page.at(-1)?.position ?? 0, isLast ? seen : 0)
       if (isLast && lastPushed === seen) {
@@ -120,11 +118,11 @@ export function createRelay({ bus, openEvents, clock, log }: RelayOptions): Rela
 
   const read = (after: number): Promise<readonly StoredEvent[] | undefined> =>
     openEvents(after, PAGE_MAX).catch((fault: unknown) => {
-      log.error({ fault: String(fault) }, 'outbox not readable')
+      log.error({ fault: String(fault) }, 'cannot read the outbox')
       return undefined
     })
 
-  /** Publishes a page once there is room for all of it. True when the stream holds every one. */
+  /** Publishes a page when all of it fits. True when the stream has stored every event. */
   const publishAll = async (
     page: readonly StoredEvent[],
     messageId: (event: StoredEvent) => string,
@@ -168,10 +166,7 @@ interface SweeperOptions {
   readonly clock: Clock
 }
 
-/**
- * - A round walks over all open events; one is due when its number has grown since the round
- * before.
- */
+/** Walks all open events in rounds; an event is due when its sweep number has grown. */
 function createSweeper({ read, publishAll, clock }: SweeperOptions) {
   let roundBefore = clock.now()
   let round = roundBefore
@@ -206,13 +201,13 @@ function createSweeper({ read, publishAll, clock }: SweeperOptions) {
   }
 }
 
-/** 0 for a young event, then 1, 2, 3… from 1, 2, 4… minutes on. */
+/** 0 below one minute of age, then 1, 2, 3… from 1, 2, 4… minutes on. */
 function sweepNumber(event: StoredEvent, at: Instant): number {
   const age = at - event.createdAt
   return age < SWEEP_OLDER_THAN_MS ? 0 : 1 + Math.floor(Math.log2(age / SWEEP_OLDER_THAN_MS))
 }
 
-/** Growing pauses that can be cut short. */
+/** Exponential back-off that can be cut short. */
 function createBackOff() {
   const retry = createRetry(AGAIN)
   let resume: () => void = () => undefined

@@ -1,14 +1,12 @@
 /**
- * Wakes actors whose time has come.
+ * Submits a command for each actor whose timer is due.
  *
- * Owns: asking the store who is due, and submitting them. Does not own: what a timer does
- * (rail_reports/timer_fire).
+ * Owns: polling the store, submitting. Does not own: the timer's effect (rail_reports/timer_fire).
  *
- * - A timer is a column of its actor's row (`due_at`), so it cannot be lost, doubled or outlive
+ * - A timer is a column of its actor's row (`due_at`), so it cannot be lost, fire twice or outlive
  *   a change.
- * - An actor is submitted once at a time, however often the store names it.
- * - One that cannot be resumed, as its row is damaged, is left alone until a restart: it is told,
- *   and all others go on.
+ * - An actor has at most one timer command in flight.
+ * - An actor with a corrupt snapshot is logged and skipped until a restart; all others continue.
  */
 import { SECOND, type Clock } from '../../base/clock.js'
 import type { Logger } from '../../base/log.js'
@@ -17,12 +15,12 @@ import type { Command } from '../cycle/command.js'
 import { fireIntentTimer, firePayoutTimer } from '../commands/rail_reports/timer_fire.js'
 import type { Pipeline } from '../cycle/pipeline.js'
 
-/** How late a timer may be. */
-const LOOK_EVERY_MS = SECOND / 4
+/** Maximum delay of a timer on an idle processor. */
+const POLL_EVERY_MS = SECOND / 4
 const BATCH = 1_000
 
 export interface Timers {
-  /** Those that cannot be resumed. */
+  /** Actors with a corrupt snapshot. */
   readonly corruptActors: number
   start(): void
   stop(): Promise<void>
@@ -33,7 +31,6 @@ export interface TimersDependencies {
   readonly store: Pick<Store, 'due'>
   readonly pipeline: Pick<Pipeline, 'submit'>
   readonly log: Logger
-  /** Resolves after so many milliseconds. */
   readonly pause: (milliseconds: number) => Promise<void>
 }
 
@@ -54,14 +51,14 @@ export function createTimers({ clock, store, pipeline, log, pause }: TimersDepen
       reply: (answer) => {
         if (answer.ok || answer.code !== 'internal_error') return void pending.delete(id)
         corruptActors += 1
-        log.error({ entity: id }, 'actor snapshot is corrupt; quarantined until restart')
+        log.error({ entity: id }, 'actor snapshot is corrupt; skipped until restart')
       },
     })
   }
 
-  const look = async (): Promise<void> => {
+  const poll = async (): Promise<void> => {
     const now = clock.now()
-    const atMost = BATCH + corruptActors // those stay due for ever, and come first
+    const atMost = BATCH + corruptActors // corrupt ones stay due and sort first
     const intents = await store.due('intents', now, atMost)
     const payouts = await store.due('payouts', now, atMost)
     for (const id of intents) submit(id, fireIntentTimer(id))
@@ -70,8 +67,8 @@ export function createTimers({ clock, store, pipeline, log, pause }: TimersDepen
 
   const run = async (): Promise<void> => {
     while (running) {
-      await look().catch((error: unknown) => log.error({ err: error }, 'looking for due actors'))
-      await pause(LOOK_EVERY_MS)
+      await poll().catch((error: unknown) => log.error({ err: error }, 'reading due timers failed'))
+      await pause(POLL_EVERY_MS)
     }
   }
 

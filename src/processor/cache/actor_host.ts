@@ -1,53 +1,50 @@
 /**
- * Runs one kind of machine: the actors' mailbox is the cycle, their memory is the row cache, their
- * disk is the store.
+ * Restores, steps and releases the XState actors of one kind of entity.
  *
- * Owns: making, restoring and stepping XState actors. Does not own: what follows from a transition
- * (changes/advance_intent, changes/advance_payout).
+ * Owns: the actor object. Does not own: storage (store), caching (cache/row_cache), the effects of
+ * a transition (changes/advance_intent, changes/advance_payout).
  *
- * - A new entity is its machine's initial state with its own context; the actor object is made
- *   when its first event arrives, because making one costs ten times an event. A test holds the
- *   two ways equal.
- * - A restored actor behaves as the one that was kept: the snapshot is (state, context), all of
- *   it.
- * - An entity that waits for nothing lets its actor object go: it has five kilobytes, and no
- *   event is likely.
- * - In the cycle a damaged snapshot harms its own entity alone: a command that touches it throws,
- *   and nothing has changed by then.
+ * - A new entity starts from its machine's initial state and its own context; the actor object is
+ *   created for its first event, because creation costs ten times as much as an event. A test
+ *   checks that both ways give the same actor.
+ * - A snapshot is (state, context) and complete: a restored actor behaves like the original.
+ * - An entity without a timer releases its actor object (5 KB): further events are unlikely.
+ * - A corrupt snapshot affects only its own entity: a command that reads it throws before it
+ *   changes anything.
  */
 import type { Instant } from '../../base/clock.js'
 import { CorruptRow } from '../../base/corrupt_row.js'
 import type { MachineOutput } from '../../../actors/output.js'
 
-/** What every kind of entity keeps. */
+/** The part of its context that every kind of entity has. */
 export interface WithTimer {
-  /** Null: it waits for nothing. */
+  /** When the timer fires; null: no timer. */
   readonly wakeAt: Instant | null
 }
 
-/** What the host needs of an XState actor. */
+/** The part of an XState actor that the host uses. */
 export interface RunningActor<State extends string, Context, Event> {
   send(event: Event): void
   getSnapshot(): { readonly value: State; readonly context: Context; can(event: Event): boolean }
 }
 
-/** Makes the actor of a snapshot; `collect` takes what its transitions emit. */
+/** Creates the actor of a snapshot; its transitions pass their outputs to `collect`. */
 export type OpenActor<State extends string, Context, Event> = (
   state: State,
   context: Context,
   collect: (output: MachineOutput) => void,
 ) => RunningActor<State, Context, Event>
 
-/** An entity as the processor holds it. */
+/** An entity in memory. */
 export interface Live<State extends string, Context, Event> {
   state: State
   context: Context
   actor: RunningActor<State, Context, Event> | null
-  /** Its context cannot be read, and throws. */
+  /** The stored context is corrupt: reading `context` throws CorruptRow. */
   readonly isDamaged?: true
 }
 
-/** As the store has it. */
+/** The snapshot as stored. */
 export interface StoredActor {
   readonly id: string
   readonly tenant: string
@@ -60,13 +57,11 @@ export interface ActorHost<State extends string, Context, Event> {
   begin(context: Context): Live<State, Context, Event>
   restore(row: StoredActor): Live<State, Context, Event>
   can(live: Live<State, Context, Event>, event: Event): boolean
-  /** Makes the actor if there is none. @throws when the snapshot is not of its machine */
+  /** Creates the actor if there is none. @throws when the snapshot does not fit its machine */
   open(live: Live<State, Context, Event>): void
-  /** Changes what the entity keeps, not what happens to it. The actor is made anew from it. */
+  /** Replaces the context without an event; the actor is re-created from it. */
   amend(live: Live<State, Context, Event>, context: Context): void
-  /**
-   * Steps the actor and returns what follows, in order. The caller stages it or stops the process.
-   */
+  /** Steps the actor. @returns its outputs in order; the caller stages them or exits */
   send(live: Live<State, Context, Event>, event: Event): readonly MachineOutput[]
 }
 
@@ -119,7 +114,7 @@ function restored<State extends string, Context, Event>(
   }
 }
 
-/** Undefined when it is no JSON, or another entity's. */
+/** Undefined when it is not JSON, or belongs to another entity. */
 function contextOf({ id, tenant, context: json }: StoredActor): unknown {
   try {
     const context = JSON.parse(json) as { id?: unknown; tenant?: unknown } | null

@@ -1,8 +1,7 @@
 /**
- * Webhook endpoints, by id and by tenant.
+ * Webhook endpoints by id and by tenant, deleted ones included.
  *
- * - A tenant's are found without a look at those of others. They come in the order in which they
- *   were made, deleted ones among them.
+ * - A tenant's endpoints are in creation order.
  */
 import type { EndpointId, TenantId } from '../../base/ids.js'
 import type { EndpointEntry } from './tenant_directory.js'

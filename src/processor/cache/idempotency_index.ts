@@ -1,20 +1,18 @@
 /**
- * Where the row of an idempotency key lies, for every key that was ever bound; and in an index of
- * its own, which intent of a user is the last (user_intent_links).
+ * In-memory hash index from 64-bit fingerprints to sequence numbers.
  *
- * Keys are chosen by callers, so an index on disk would touch a page of its own for each new key;
- * and nearly every lookup is of a key that is not there. Here a lookup is memory only, and the rows
- * are appended in the order of commits.
+ * One index finds the row of an idempotency key, for every key ever used; another finds each user's
+ * latest intent (changes/user_intent_links). Callers choose the keys and almost every lookup is of
+ * a new one, so a B-tree on disk would touch one page per key. With this index a lookup costs no
+ * I/O, and rows are appended in commit order.
  *
- * Owns: fingerprint → sequence number. Does not own: the rows (store), or whether a row is of the
- * very same key (needs).
+ * Does not own: the rows (store), comparing the full key (cycle/needs).
  *
- * Size: 12 bytes a slot, 16 to 24 bytes a key; a million keys are some 20 MB.
- *
- * - A key that was added is always among the candidates of its fingerprint. Others may be too:
- *   the row decides.
- * - No call does more than its own segment's work; growing needs no pause.
- * - `replace` keeps one sequence a fingerprint. An index is used with it, or with `add`.
+ * - No false negatives: an added key is always among the candidates of its fingerprint. Other keys
+ *   can share the fingerprint; the caller compares the row.
+ * - 12 bytes a slot, 16 to 24 bytes a key: one million keys take about 20 MB.
+ * - A call grows at most one of 1,024 segments, so there is no long pause.
+ * - An index is used either with `add` or with `replace`, which keeps one sequence per fingerprint.
  */
 
 /** 64 bits of a key's digest. */
@@ -25,9 +23,9 @@ export interface Fingerprint64 {
 
 export interface IdempotencyIndex {
   add(fingerprint: Fingerprint64, sequence: number): void
-  /** Sequence numbers of the rows that may be of this key; nearly always none or one. */
+  /** Sequence numbers of the rows that can belong to this key; nearly always none or one. */
   candidates(fingerprint: Fingerprint64): readonly number[]
-  /** Puts it in the place of the one that was there and returns that; undefined: none was. */
+  /** @returns the replaced sequence; undefined when there was none */
   replace(fingerprint: Fingerprint64, sequence: number): number | undefined
   readonly size: number
   readonly bytes: number
@@ -36,12 +34,12 @@ export interface IdempotencyIndex {
 const SEGMENTS = 1_024
 const SLOT_WORDS = 3
 const FIRST_SLOTS = 16
-/** Above it, probing gets long. */
+/** Load factor above which a segment grows: probe sequences get long. */
 const FULL = 0.75
 const NONE: readonly number[] = []
 
 interface Segment {
-  /** high, low, sequence + 1 of each slot; the last is 0 in an empty one. */
+  /** Per slot: high, low, sequence + 1. The third word of an empty slot is 0. */
   words: Uint32Array
   used: number
 }
@@ -95,7 +93,7 @@ const newSegment = (slots: number): Segment => ({
   used: 0,
 })
 
-/** Of the slot with this print, or of the empty one where it is to be. */
+/** Offset of the slot with this fingerprint, or of the empty slot to put it in. */
 function placeOf(words: Uint32Array, { high, low }: Fingerprint64): number {
   const slots = words.length / SLOT_WORDS
   for (let slot = (low >>> 0) % slots; ; slot = slot + 1 === slots ? 0 : slot + 1) {
@@ -117,7 +115,7 @@ function put(segment: Segment, high: number, low: number, stored: number): void 
   segment.used += 1
 }
 
-/** By half, so that a table is never more than half empty after it. */
+/** Grows by half, so a segment is at least half full afterwards. */
 function grow(segment: Segment): void {
   const old = segment.words
   const bigger = newSegment(Math.ceil((old.length / SLOT_WORDS) * 1.5))
@@ -131,13 +129,13 @@ function grow(segment: Segment): void {
 const FINGERPRINT_BYTES = 8
 const decoded = Buffer.alloc(FINGERPRINT_BYTES)
 
-/** The print of a row key, which is itself the text of a digest (base64url). */
+/** The first 64 bits of a row key, which is a digest in base64url. */
 export function fingerprintOf(rowKey: string): Fingerprint64 {
   decoded.write(rowKey, 0, FINGERPRINT_BYTES, 'base64url')
   return { high: decoded.readUInt32LE(0), low: decoded.readUInt32LE(4) }
 }
 
-/** How prints lie on disk. */
+/** The stored form of fingerprints. */
 export function packedFingerprints(fingerprints: readonly Fingerprint64[]): Buffer {
   const bytes = Buffer.allocUnsafe(fingerprints.length * FINGERPRINT_BYTES)
   for (const [i, { high, low }] of fingerprints.entries()) {

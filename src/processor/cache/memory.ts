@@ -1,12 +1,10 @@
 /**
- * What the processor knows without asking the disk.
+ * The processor's in-memory state: cached rows, balances, the tenant directory, counters.
  *
- * Owns: the warm rows, the books' balances, the directory, counters of positions; filling them at
- * a start. Does not own: changes to them (commands, through changes/).
+ * Owns: loading it at startup, evicting rows. Does not own: changing it (commands/, changes/).
  *
- * - Memory is the newest truth: it includes what is staged and not committed. It is never older
- *   than the disk.
- * - There is one writer. What memory knows to be absent is absent.
+ * - Memory includes staged, uncommitted changes and is never older than the disk.
+ * - Negative entries are authoritative, because there is a single writer.
  */
 import { createCorruptRows, type CorruptRows } from '../../base/corrupt_row.js'
 import { createNonceTable, type NonceTable } from '../../auth/nonces.js'
@@ -60,34 +58,33 @@ export interface Memory {
   readonly usage: WriteBackCache<bigint>
   readonly fxQuotes: WriteBackCache<Row<'fxQuotes'>>
   readonly discrepancies: WriteBackCache<Row<'discrepancies'>>
-  /** All there ever were: they are few, and every piece of odd reports asks for its own. */
+  /** Every discrepancy, settled ones included: each rail report that mismatches is looked up. */
   readonly discrepancyIds: Set<string>
   /** By kid. */
   readonly masterKeys: Map<string, Row<'masterKeys'>>
   readonly partners: Map<PartnerId, PartnerEntry>
   readonly keys: Map<KeyId, KeyEntry>
-  /** Deleted ones among them. */
   readonly endpoints: EndpointTable
-  /** Those that operators have set. */
+  /** Rates set by operators. */
   readonly rates: Map<Currency, KnownRate>
-  /** Those we ship among them. */
+  /** Includes the default routes. */
   readonly routes: RouteTable
   readonly balances: Map<AccountKey, bigint>
   readonly balanceAlerts: Map<AccountKey, Row<'balanceAlerts'>>
   /** The last event sequence of each tenant. */
   readonly sequences: Map<TenantId, number>
-  /** Numbers that a tenant's first event leaves out: books that were lost may have used them. */
+  /** Sequence numbers that a new tenant skips: lost commits may have used them (recovery/). */
   skippedSequences: number
   readonly recentPayments: RecentPayments
   readonly orphans: OrphanIndex
-  /** Not null: the processor only reads. Once it is released it starts anew. */
+  /** Not null: recovery mode, writes are refused. The process restarts after the release. */
   recovery: Row<'recoveries'> | null
   lastRecovery: number
   readonly nonces: NonceTable
-  /** Met since the start. */
+  /** Found since startup. */
   readonly corruptRows: CorruptRows
   readonly keyIndex: IdempotencyIndex
-  /** The number of each user's last intent. */
+  /** The number of each user's latest intent. */
   readonly userIndex: IdempotencyIndex
   readonly fingerprintOfUser: UserFingerprinter
   lastPosting: number
@@ -96,16 +93,16 @@ export interface Memory {
   lastIntentNumber: number
 }
 
-/** Each create binds a key and few come again, so most rows only make their row cache slow. */
+/** Every create adds a key and few are retried, so a larger cache only costs time. */
 const WARM_KEYS_MAX = 4_096
 
 export interface MemoryOptions {
-  /** Of intents and of payouts; and no more rows of a kind beside them. */
+  /** Maximum number of cached rows of each kind. */
   readonly warmActors: number
   readonly duplicateWindowMs: number
 }
 
-/** Reads what the first command needs. Actors and idempotency keys come when they are asked for. */
+/** Loads everything but actors and idempotency rows, which are loaded on demand. */
 export async function loadMemory(
   store: Store,
   vault: Vault,
@@ -190,7 +187,7 @@ function loadBooks(memory: Memory, boot: BootState): void {
   memory.lastPosition = boot.lastPosition
 }
 
-/** What was released skipped positions, and of each tenant as many numbers. */
+/** Each release skipped positions, and as many sequence numbers of each tenant. */
 function loadRecoveries(memory: Memory, { recoveries, orphans, sequences }: BootState): void {
   const skippedAfter = (position: number): number =>
     recoveries
@@ -224,7 +221,7 @@ function loadFingerprints(memory: Memory, boot: BootState): void {
   }
 }
 
-/** Between batches only (row_cache). */
+/** Call only between batches (cache/row_cache). */
 export function evict(memory: Memory, committedBatch: number): void {
   memory.intents.evict(committedBatch)
   memory.payouts.evict(committedBatch)

@@ -1,8 +1,7 @@
 /**
- * Orphan executions: what the rail has executed and the restored books do not know.
+ * Orphan executions in memory: instructions the rail executed that are missing from restored books.
  *
- * - Few, so all of them are in memory. Open ones are found by amount and currency, which nearly
- *   every payment without an orphan ends with.
+ * - Open orphans are indexed by currency and amount, so checking a payment is one lookup.
  */
 import type { Row } from '../../store/tables.js'
 
@@ -11,7 +10,7 @@ export type Orphan = Row<'orphans'>
 export interface OrphanIndex {
   get(instruction: string): Orphan | undefined
   set(orphan: Orphan): void
-  /** Open ones of this amount. */
+  /** Open orphans of this amount. */
   openOf(currency: string, amount: bigint): readonly Orphan[]
   readonly open: number
 }

@@ -1,13 +1,11 @@
 /**
- * Payout routes: which country and currency can be reached, on what terms, and within what bounds.
+ * Payout routes: the reachable countries and currencies, with fees, amount limits and review limit.
  *
- * Owns: the routes we ship, and which route holds for a tenant. Does not own: the arithmetic of
- * fees (money/fees), the rows (store).
+ * Owns: the default routes, route lookup. Does not own: fee arithmetic (money/fees), rows (store).
  *
- * - A tenant's own route comes before the one that operators set for everybody, and that before
- *   the one we ship. What we ship is for the sandbox: production pays nowhere that nobody set.
- * - A route's terms are frozen on each payout when it is accepted; a change here reaches only
- *   later ones.
+ * - Precedence: the tenant's own route, the operators' route for all tenants, the default.
+ *   Defaults apply to the sandbox only.
+ * - A payout keeps the terms it was accepted with; a change applies to later payouts only.
  */
 import { environmentOf, type TenantId } from '../../base/ids.js'
 import { IDR, THB, VND, type Currency } from '../../money/currency.js'
@@ -15,20 +13,20 @@ import type { FeeSchedule } from '../../money/fees.js'
 import type { Row } from '../../store/tables.js'
 
 export interface Route {
-  /** Null: for every tenant without one of its own. */
+  /** Null: applies to every tenant without a route of its own. */
   readonly tenant: TenantId | null
   readonly country: string
   readonly currency: Currency
   readonly enabled: boolean
   readonly fees: FeeSchedule
-  /** Least and greatest amount of a payout, included; null: no bound. */
+  /** Smallest and largest amount of a payout, inclusive; null: no limit. */
   readonly amountMin: bigint | null
   readonly amountMax: bigint | null
-  /** From this amount on a payout is held for review; null: none is. */
+  /** Payouts of at least this amount are held for review; null: none. */
   readonly reviewFrom: bigint | null
 }
 
-const shipped = (
+const defaultRoute = (
   country: string,
   currency: Currency,
   [platformFixed, platformBps, railFixed]: readonly [bigint, number, bigint],
@@ -50,17 +48,17 @@ const shipped = (
 })
 
 /** Amounts in minor units: satang, dong, sen. */
-const SHIPPED: readonly Route[] = [
-  shipped('TH', THB, [10_00n, 20, 5_00n]),
-  shipped('VN', VND, [5_000n, 20, 3_300n]),
-  shipped('ID', IDR, [2_500_00n, 20, 2_500_00n]),
+const DEFAULT_ROUTES: readonly Route[] = [
+  defaultRoute('TH', THB, [10_00n, 20, 5_00n]),
+  defaultRoute('VN', VND, [5_000n, 20, 3_300n]),
+  defaultRoute('ID', IDR, [2_500_00n, 20, 2_500_00n]),
 ]
 
 export interface RouteTable {
   set(route: Route): void
-  /** The route that holds for this tenant, enabled or not; null when there is none. */
+  /** The route that applies to this tenant, enabled or not; null when there is none. */
   find(tenant: TenantId, country: string, currency: Currency): Route | null
-  /** All of them, those we ship and nobody changed among them. */
+  /** Every route, unchanged defaults included. */
   all(): readonly Route[]
 }
 
@@ -71,14 +69,14 @@ export function createRouteTable(): RouteTable {
   const set = (route: Route): void => {
     routes.set(keyOf(route.tenant, route.country, route.currency), route)
   }
-  for (const route of SHIPPED) set(route)
+  for (const route of DEFAULT_ROUTES) set(route)
   return {
     set,
     find: (tenant, country, currency) => {
       const own = routes.get(keyOf(tenant, country, currency))
       const found = own ?? routes.get(keyOf(null, country, currency))
       if (found === undefined) return null
-      return SHIPPED.includes(found) && environmentOf(tenant) === 'production' ? null : found
+      return DEFAULT_ROUTES.includes(found) && environmentOf(tenant) === 'production' ? null : found
     },
     all: () => [...routes.values()],
   }

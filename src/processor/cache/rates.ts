@@ -1,11 +1,11 @@
 /**
- * Rates as they may be sold at now.
+ * The exchange rates that quotes use.
  *
- * Owns: the rates we ship, and whether a rate is too old. Does not own: setting rates
- * (operators/rate_set), the arithmetic (money/rate).
+ * Owns: the default rates, the maximum age of a rate. Does not own: setting rates
+ * (commands/operators/rate_set), the arithmetic (money/rate).
  *
- * - A rate that operators set comes before the one we ship.
- * - What we ship is for the sandbox: production sells at nothing that nobody has set.
+ * - A rate set by operators replaces the default.
+ * - Defaults apply to the sandbox only: production has no rate until operators set one.
  */
 import { plus } from '../../base/clock.js'
 import { environmentOf, type TenantId } from '../../base/ids.js'
@@ -14,13 +14,13 @@ import type { Rate } from '../../money/rate.js'
 import type { CommandContext } from '../cycle/command.js'
 import type { KnownRate } from './memory.js'
 
-/** Of a dollar. */
+/** Units per US dollar. */
 export const SHIPPED_RATES: ReadonlyMap<Currency, Rate> = new Map([
   [THB, { numerator: 36_00n, denominator: 100n }],
   [VND, { numerator: 26_500n, denominator: 1n }],
 ])
 
-/** What a dollar is sold at to this tenant; null when it is sold at nothing, or its rate is old. */
+/** Units of `currency` per US dollar for this tenant; null when there is no rate or it is stale. */
 export function usableRate(ctx: CommandContext, tenant: TenantId, currency: Currency): Rate | null {
   const known = ctx.memory.rates.get(currency)
   if (known !== undefined) return isTooOld(ctx, known) ? null : known.rate
@@ -33,7 +33,7 @@ export function isTooOld({ rules, now }: CommandContext, { setAt }: KnownRate): 
   return rateMaxAgeMs !== null && now >= plus(setAt, rateMaxAgeMs)
 }
 
-/** Major units of `to` for one of `from`, by way of the dollar; null when either has no rate. */
+/** Major units of `to` for one of `from`, crossed over the dollar; null when a rate is missing. */
 export function rateBetween(
   ctx: CommandContext,
   tenant: TenantId,

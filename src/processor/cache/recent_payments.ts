@@ -1,12 +1,11 @@
 /**
- * Payments of the last moments, to tell a duplicate scan.
+ * Recent payments by user and payee, for duplicate-scan detection.
  *
- * Owns: who paid what to which payee within the window. Does not own: whether a duplicate is
- * refused (commands).
+ * Does not own: refusing a duplicate (commands).
  *
- * - An intent counts from its confirmation on, while it is authorized or captured; failed,
- *   refunded and cancelled ones leave.
- * - Bounded by the window: entries that are over are swept as new ones come.
+ * - An intent counts from its confirmation while it is authorized or captured; failed, refunded and
+ *   cancelled intents are removed.
+ * - Entries older than the window are removed as new ones are added.
  */
 import { plus, type Instant } from '../../base/clock.js'
 import type { IntentId } from '../../base/ids.js'
@@ -15,7 +14,7 @@ import type { IntentContext } from '../../../actors/intent/context.js'
 export interface RecentPayments {
   add(context: IntentContext): void
   remove(context: IntentContext): void
-  /** True when another intent of the same user paid the same thing within the window. */
+  /** True when another intent of this user has the same duplicate key within the window. */
   has(context: IntentContext, duplicateKey: string, now: Instant): boolean
 }
 
@@ -25,7 +24,7 @@ interface Payment {
 }
 
 export function createRecentPayments(windowMs: number): RecentPayments {
-  /** In order of the last confirmation of each key. */
+  /** Ordered by the latest confirmation of each key. */
   const payments = new Map<string, Payment[]>()
   const keyOf = ({ tenant, userId }: IntentContext, duplicateKey: string): string =>
     `${tenant}\n${userId}\n${duplicateKey}`

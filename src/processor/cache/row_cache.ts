@@ -1,22 +1,21 @@
 /**
- * Rows in memory, by key: the warm part of a table.
+ * Write-back cache of rows by key.
  *
- * Owns: what is held, what is known to be absent, and what may be dropped. Does not own: loading
- * (pipeline) or the rows.
+ * Owns: entries, negative entries, eviction. Does not own: loading (cycle/pipeline), the rows.
  *
- * - A row staged in a batch stays until that batch is committed: disk does not have it yet.
- * - What a prefetch brings never replaces what is held: memory is never older than disk.
- * - `evict` runs only between batches, when no prefetch is under way; else a prefetch could bring
- *   back a row that was committed and dropped while it read.
+ * - A staged row stays until its batch is committed: the disk does not have it yet.
+ * - A prefetched row never replaces a cached one: memory is never older than the disk.
+ * - `evict` runs only between batches, while no prefetch is in flight; otherwise the prefetch could
+ *   bring back an older version of a row that was committed and evicted while it read.
  */
 export interface WriteBackCache<V> {
-  /** The row, null when there is none, undefined when it was not loaded. */
+  /** The row; null when it does not exist, undefined when it is not loaded. */
   get(key: string): V | null | undefined
-  /** Takes in what a prefetch found (null: nothing). */
+  /** Adds a prefetched row; null: it does not exist. */
   fill(key: string, value: V | null): void
-  /** Keeps a new or changed row that batch `group` will commit. */
+  /** Sets a new or changed row that `batch` will commit. */
   set(key: string, value: V, batch: number): void
-  /** Drops the oldest rows beyond the bound, ended ones first. */
+  /** Evicts the oldest rows above `max`, ended ones first. */
   evict(committedBatch: number): void
   readonly size: number
 }
@@ -48,7 +47,7 @@ export function createWriteBackCache<V>({
   }
 
   const set = (key: string, value: V, batch: number): void => {
-    slots.delete(key) // re-inserted at the young end
+    slots.delete(key) // re-inserted as the newest
     slots.set(key, { value, batch })
     if (isEnded(value)) ended.add(key)
   }

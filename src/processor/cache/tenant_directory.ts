@@ -1,11 +1,10 @@
 /**
- * The directory's entries: partners, signing keys and webhook endpoints, as memory holds them and
- * as rows.
+ * Directory entries in memory and as rows: partners, signing keys, webhook endpoints.
  *
- * Owns: both forms, and the way from one to the other. Does not own: which entries there are
- * (memory), changing one (changes/directory).
+ * Owns: converting between the two. Does not own: the set of entries (cache/memory), changing one
+ * (changes/directory).
  *
- * - A secret is in clear in memory and sealed in its row, for this row only.
+ * - Secrets are in the clear in memory and encrypted in the row, bound to that row.
  */
 import { instant, type Instant } from '../../base/clock.js'
 import type { EndpointId, KeyId, PartnerId, TenantId } from '../../base/ids.js'
@@ -29,11 +28,11 @@ export interface KeyEntry {
   readonly secret: string
   readonly createdAt: Instant
   readonly revokedAt: Instant | null
-  /** Once it was seen as revoked it is, whatever the clock says. */
+  /** Revoked for good, also when the clock is set back. */
   readonly isRevoked: boolean
 }
 
-/** One whose revocation is still to come is. */
+/** A key with a future revocation date is active. */
 export const isActiveKey = ({ isRevoked, revokedAt }: KeyEntry, now: Instant): boolean =>
   !isRevoked && (revokedAt === null || revokedAt > now)
 
@@ -47,11 +46,11 @@ export interface EndpointEntry {
   readonly apiVersion: string
   readonly status: 'enabled' | 'disabled' | 'deleted'
   readonly disabledReason: string
-  /** Each time has its event; those before there were such events are not counted. */
+  /** Counts since the `webhook_endpoint.disabled` event exists; each has its event. */
   readonly timesDisabled: number
-  /** The last time; 0: before there were such events. */
+  /** Most recent disabling; 0: before that event existed. */
   readonly disabledAt: Instant | null
-  /** Pools close their breaker for it when this moment changes. */
+  /** Webhook pools close this endpoint's circuit breaker when this time changes. */
   readonly breakerResetAt: Instant
   /** Oldest first. */
   readonly secrets: readonly {
@@ -103,7 +102,7 @@ export const keyRow = (key: KeyEntry, vault: Vault): Row<'signingKeys'> => ({
   revoked: key.isRevoked ? 1 : 0,
 })
 
-/** How a webhook secret lies in its row. */
+/** The stored form of a webhook secret. */
 interface SealedWebhookSecret {
   readonly keyId: string
   readonly sealed: string

@@ -1,10 +1,8 @@
 /**
- * Eight bytes that stand for a partner's user.
+ * Keyed 64-bit fingerprints of a partner's users, for the user index (cache/memory).
  *
- * Owns: making a print. Does not own: what is found by it (user_intent_links).
- *
- * - HalfSipHash under a secret key: partners choose the ids of their users, and shall not be able
- *   to choose their prints.
+ * - HalfSipHash under a secret key: partners choose user ids and must not be able to choose
+ *   colliding fingerprints.
  */
 import { createHmac } from 'node:crypto'
 import { halfSipHash, newFingerprint } from '../../auth/fingerprint.js'
@@ -13,11 +11,11 @@ import type { Fingerprint64 } from './idempotency_index.js'
 
 export type UserFingerprinter = (tenant: TenantId, userId: string) => Fingerprint64
 
-/** Room for any tenant and any user id of the gateway; of a longer one the beginning counts. */
+/** Holds every tenant and user id that the gateway accepts; a longer one is truncated. */
 const TEXT_BYTES = 2_048
 const KEY_BYTES = 8
 
-/** @param salt secret and lasting: prints are stored */
+/** @param salt secret and permanent: fingerprints are stored */
 export function createUserFingerprinter(salt: Uint8Array): UserFingerprinter {
   const key = createHmac('sha256', salt).update('users').digest().subarray(0, KEY_BYTES)
   const text = Buffer.alloc(TEXT_BYTES)

@@ -1,19 +1,18 @@
 /**
- * Cursors of lists: where a page ended, as text that only we can make.
+ * List cursors: the position after a page, authenticated as `position.mac`.
  *
- * Owns: their form, `position.mac`. Does not own: the keys' origin (auth/master_key), what a
- * position means (queries).
+ * Does not own: the key's origin (auth/master_key), the meaning of a position (queries).
  *
- * - A cursor opens only for the list it was made for: the same operation, tenant and filters
+ * - A cursor is valid only for the list it was made for: same operation, tenant and filters
  *   (`place`).
- * - One that was altered, made elsewhere or spelled differently is none, whatever is wrong with it.
+ * - Any other text is rejected in the same way: altered, forged or in a different base64 spelling.
  */
 import { createHmac, createSecretKey, timingSafeEqual, type KeyObject } from 'node:crypto'
 import { deriveKey, type MasterKeys } from '../../auth/master_key.js'
 
 export interface Cursors {
   make(place: string, position: string): string
-  /** The position, or undefined. */
+  /** @returns the position; undefined when the cursor is not valid for this list */
   open(place: string, cursor: string): string | undefined
 }
 
@@ -22,7 +21,7 @@ const CURSOR_MAX = 512
 const CURSOR_SHAPE = /^([A-Za-z0-9_-]+)\.([A-Za-z0-9_-]{22})$/
 const MAC_BYTES = 16
 
-/** The first key makes cursors, every key opens them. */
+/** The first key signs cursors; every key verifies them. */
 export function createCursors(masters: MasterKeys): Cursors {
   const keys = masters.map((master) => createSecretKey(deriveKey(master, 'cursor')))
   return {

@@ -1,17 +1,18 @@
 /**
- * The keyring: master keys from their file, and the keys that must outlive them.
+ * The keyring: the master keys of the key file, and derived keys that outlive them.
  *
- * Owns: which master keys are still needed, keeping what was derived from them once. Does not own:
- * the file (auth/master_key), what the keys are used for (vault), sealing the rest anew
+ * Owns: checking that no needed master key is missing, storing the derived keys. Does not own: the
+ * file (auth/master_key), using the keys (vault), re-encrypting other rows
  * (partners/secrets_reencrypt).
  *
- * - The key of request hashes is derived once, from the oldest master key of the first start, and
- *   kept: an idempotency key never expires, so its hash must not change when master keys do.
- * - Every master key's token key is kept: a replay answers the session token of the first answer,
- *   byte for byte. Only those of master keys in the file verify.
- * - What is kept is sealed with the first master key at every start.
- * - A start without a master key that may have sealed something is refused, and so is one with a
- *   key of the same name and other bytes.
+ * - The request-hash key is derived once, from the oldest master key at the first start, and
+ *   stored: idempotency keys never expire, so their hashes must not change when master keys are
+ *   rotated.
+ * - The token key of every master key is stored, because a replay returns the original session
+ *   token byte for byte. Only the token keys of master keys in the file verify tokens.
+ * - Each start re-encrypts the stored keys with the first master key.
+ * - Startup fails when a master key that can have encrypted something is missing, or when a key id
+ *   has different bytes.
  */
 import { createSecretBox, kidOf, open, seal, type SecretBox } from '../../auth/secret_box.js'
 import { deriveKey, type MasterKey, type MasterKeys } from '../../auth/master_key.js'
@@ -24,19 +25,19 @@ import type { Row } from '../../store/tables.js'
 import { createCommitBatch, type CommitBatch } from '../cycle/commit_batch.js'
 
 export interface Keyring {
-  /** Of the file, the one that seals first. */
+  /** The master keys of the file; the first one encrypts. */
   readonly masters: MasterKeys
   readonly hashKey: Buffer
-  /** Of every master key there ever was; the one that signs first. */
+  /** Of all master keys, past ones included; the first one signs. */
   readonly tokenSecrets: readonly TokenSecret[]
-  /** Master keys that left the file while tokens they signed may be alive: those end now. */
+  /** Master keys removed while their tokens can still be valid: those tokens end now. */
   readonly cutOff: readonly string[]
 }
 
 const HASH_KEY = 'idempotency'
 const TOKEN_KEY = 'tokens.'
 
-/** Reads what is kept and adds what is missing. Throws an Error that says what to do. */
+/** Loads the stored keys and stores new ones. @throws Error that says what the operator does */
 export async function openKeyring(
   store: Pick<Store, 'keyRows' | 'commit'>,
   masters: MasterKeys,
@@ -62,7 +63,7 @@ export async function openKeyring(
   }
 }
 
-/** From when on no token is alive that a master key signed which this one followed. */
+/** When the last token signed by an earlier master key has expired. */
 export const othersTokensEndAt = (sealingSince: number): Instant =>
   plus(instant(sealingSince), SESSION_TTL_MAX_S * SECOND)
 
@@ -70,8 +71,8 @@ function refuseLackingKeys({ masterKeys }: KeyRows, masters: MasterKeys): void {
   for (const { kid, emptied_at } of masterKeys) {
     if (emptied_at !== null || isAmong(masters, kid)) continue
     throw new Error(
-      `the master key file lacks ${kid}, which secrets are sealed with: put its line back, then ` +
-        'make ops ARGS="master-key reencrypt"',
+      `the master key file lacks ${kid}, which encrypts stored secrets: restore its line, then ` +
+        'run make ops ARGS="master-key reencrypt"',
     )
   }
 }
@@ -99,8 +100,8 @@ function refuseOtherBytes(kept: ReadonlyMap<string, Buffer>, masters: MasterKeys
 }
 
 const otherBytes = (kid: string): string =>
-  `the master key ${kid} of the file is not the one that sealed: put the right line back, and ` +
-  'give a new key a name of its own'
+  `master key ${kid} in the file differs from the one that encrypted: restore its line, and ` +
+  'give a new key a new name'
 
 function derivedKeys(masters: MasterKeys): [string, Buffer][] {
   const oldest: MasterKey = masters.at(-1) ?? masters[0]
@@ -126,7 +127,7 @@ function stageKept(
   }
 }
 
-/** At the very first start nobody knows what older versions sealed, so every key counts. */
+/** At the first start any master key can have encrypted something, so all are recorded. */
 function stageMasterKeys(
   batch: CommitBatch,
   known: readonly Row<'masterKeys'>[],

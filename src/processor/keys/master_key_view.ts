@@ -1,8 +1,8 @@
 /**
  * Master keys as operators see them.
  *
- * - A key can be removed from the file when nothing is sealed with it any more and no session
- *   token that it signed is alive.
+ * - A key can be removed from the file once no row is encrypted with it and every session token it
+ *   signed has expired.
  */
 import { instant, toRfc3339 } from '../../base/clock.js'
 import type { Row } from '../../store/tables.js'
@@ -10,7 +10,7 @@ import { othersTokensEndAt } from './keyring.js'
 import type { Memory } from '../cache/memory.js'
 import type { Vault } from './vault.js'
 
-/** The one that seals first, then by name. */
+/** The encrypting key first, then by name. */
 export function masterKeyViews({ masterKeys }: Memory, vault: Vault): readonly object[] {
   const since = masterKeys.get(vault.sealingKid)?.sealing_since ?? 0
   const removableFrom = toRfc3339(othersTokensEndAt(since))

@@ -1,8 +1,7 @@
 /**
- * Keys in use by the processor: what it seals, opens, hashes and mints with.
+ * The processor's cryptographic operations, each with the key for its purpose.
  *
- * Owns: the binding of keys to purposes. Does not own: cryptography (auth), the master key's file
- * (auth/master_key), which keys there are (keyring).
+ * Does not own: cryptography (auth), the key file (auth/master_key), which keys exist (keyring).
  */
 import { hash } from 'node:crypto'
 import { requestHash, type JsonValue } from '../../auth/digest.js'
@@ -21,29 +20,26 @@ import { createCursors, type Cursors } from './cursors.js'
 import type { Keyring } from './keyring.js'
 
 export interface Vault {
-  /** The master key that seals. */
+  /** The master key that encrypts. */
   readonly sealingKid: string
-  /** Of all master keys in the file. */
+  /** All master keys in the file. */
   readonly masterKids: readonly string[]
   readonly tokenKeys: TokenKeys
-  /** For the gateways, which verify: those of master keys in the file. */
+  /** Token keys of the master keys in the file, for verification at the gateways. */
   readonly tokenSecrets: readonly TokenSecret[]
-  /**
-   * Account numbers. `place` is `table.column.rowid`; what is opened elsewhere than sealed is a
-   * bug.
-   */
+  /** Encrypts an account number. `place` is `table.column.rowid`; another place cannot open it. */
   sealAccount(account: string, place: string): string
   openAccount(sealed: string, place: string): string
-  /** The same, sealed with the first master key. */
+  /** Re-encrypts with the first master key. */
   reencryptAccount(sealed: string, place: string): string
   /** Signing and webhook secrets. */
   sealSecret(secret: string, place: string): string
   openSecret(sealed: string, place: string): string
   /** Keyed, because it covers account numbers. */
   hashRequest(request: JsonValue): string
-  /** Keyed likewise: stands for a text that must not be guessed from its digest. */
+  /** Keyed digest of a text that must not be guessable from it. */
   digest(text: string): string
-  /** Whose receipts a token opens. */
+  /** The subject of a receipt token. */
   receiptSubject(partnerUserId: string): string
   readonly cursors: Cursors
 }
@@ -74,7 +70,7 @@ export function createVault(keyring: Keyring, random: Random): Vault {
 
 function opened(box: SecretBox, sealed: string, place: string): string {
   const text = open(box, sealed, place)
-  assert(text !== undefined, `what is sealed at ${place} opens with the master key`)
+  assert(text !== undefined, `the encrypted text at ${place} opens with a master key`)
   return text
 }
 

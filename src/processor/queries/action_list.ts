@@ -1,4 +1,4 @@
-/** What operators did, the newest first. */
+/** The operators' action log, newest first. */
 import { instant, toRfc3339 } from '../../base/clock.js'
 import { refuse } from '../cycle/answer.js'
 import { answerPage, jsonBytes, pageOf, type PageRequest } from './page.js'
@@ -16,7 +16,7 @@ export function listActions(request: PageRequest): Query {
       return answerPage(vault, page, rows, {
         view: ({ row }) => ({ ...row, at: toRfc3339(instant(row.at)) }),
         positionOf: ({ id }) => String(id),
-        // Reasons are as long as people make them.
+        // The reason has no length limit.
         bytesOf: ({ row }) => jsonBytes(row),
       })
     },

@@ -1,8 +1,8 @@
 /**
- * What moved a tenant's balances, newest first: the ledger's entries on its own two accounts.
+ * Balance transactions of a tenant, newest first: the ledger entries on its available and reserved
+ * accounts.
  *
- * - An entry's number in the ledger counts everybody's postings, so it is not shown: the public
- *   id stands for it.
+ * - The public id is a digest: posting numbers count the entries of all tenants and stay private.
  */
 import { instant, toRfc3339 } from '../../base/clock.js'
 import type { TenantId } from '../../base/ids.js'

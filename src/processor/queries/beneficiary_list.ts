@@ -1,4 +1,4 @@
-/** A tenant's beneficiaries, disabled ones among them, newest first. */
+/** A tenant's beneficiaries, disabled ones included, newest first. */
 import { BEHIND_ALL_IDS, type TenantId } from '../../base/ids.js'
 import { beneficiaryView } from '../changes/beneficiaries.js'
 import { refuse } from '../cycle/answer.js'

@@ -1,4 +1,4 @@
-/** What became of an endpoint's events: its deliveries, newest event first, with their tries. */
+/** Webhook deliveries of an endpoint with their attempts, newest event first. */
 import type { AttemptRecord__Output as AttemptRecord } from '../../../protos/types/causeway/v1/AttemptRecord.js'
 import type { DeliveryRecord__Output as DeliveryRecord } from '../../../protos/types/causeway/v1/DeliveryRecord.js'
 import { instant, toRfc3339 } from '../../base/clock.js'
@@ -33,7 +33,7 @@ export function listDeliveries(
   }
 }
 
-/** A page may be shorter than was asked for and not be the last one. */
+/** A page can hold fewer than `limit` deliveries without being the last one. */
 export function answerDeliveries(
   vault: Vault,
   { place, limit }: Page,

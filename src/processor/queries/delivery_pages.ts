@@ -1,19 +1,19 @@
 /**
- * Deliveries as several pools tell of them, as one list.
+ * Merges the delivery pages of several webhook pools into one page.
  *
- * Owns: merging pages, places in the list. Does not own: asking (servers/webhook_control), views.
+ * Does not own: requesting them (servers/webhook_control), views.
  *
- * - Newest event first; the place of a delivery is its event, then its endpoint.
- * - A page of one pool says nothing about what is behind its end. What others have behind that
- *   waits for the next page, so that nothing is passed over.
- * - A delivery that two pools made is shown once, as the later one has it.
+ * - Order: newest event first, then endpoint.
+ * - A pool's page ends at its last delivery; later deliveries of other pools wait for the next
+ *   page, so none is skipped.
+ * - A delivery that two pools hold appears once, in its later version.
  */
 import { BEHIND_ALL_IDS } from '../../base/ids.js'
 import type { DeliveryRecord__Output as DeliveryRecord } from '../../../protos/types/causeway/v1/DeliveryRecord.js'
 
 export interface DeliveryPage {
   readonly deliveries: readonly DeliveryRecord[]
-  /** There is more behind the last one. */
+  /** More deliveries follow the last one. */
   readonly more: boolean
 }
 
@@ -25,13 +25,13 @@ export function mergePages(pages: readonly DeliveryPage[], limit: number): Deliv
     const other = all.get(place)
     if (other === undefined || other.id < record.id) all.set(place, record)
   }
-  const told = [...all.values()]
+  const merged = [...all.values()]
     .filter((record) => ends.every((end) => end === undefined || compare(record, end) <= 0))
     .sort(compare)
-  return { deliveries: told.slice(0, limit), more: ends.length > 0 || told.length > limit }
+  return { deliveries: merged.slice(0, limit), more: ends.length > 0 || merged.length > limit }
 }
 
-/** Negative: `one` comes first. */
+/** Negative when `one` comes first. */
 function compare(one: DeliveryRecord, other: DeliveryRecord): number {
   if (one.event_id !== other.event_id) return one.event_id > other.event_id ? -1 : 1
   if (one.endpoint_id === other.endpoint_id) return 0

@@ -1,4 +1,4 @@
-/** Discrepancies of all tenants, those that wait or those that are settled, the oldest first. */
+/** Open or settled discrepancies of all tenants, oldest first. */
 import type { DiscrepancyPlace } from '../../store/lists.js'
 import { discrepancyView } from '../changes/discrepancies.js'
 import { refuse } from '../cycle/answer.js'

@@ -1,12 +1,12 @@
 /**
- * A slice of all that is sealed: which rows, and with which master keys.
+ * A page of the rows with encrypted columns, and which master keys encrypt them.
  *
- * - Slices are chained by cursors that only we make, for the master key that seals now and for
- *   one way of walking: who comes to the last slice has seen every one.
- * - A slice is of one table: payouts are read only after all beneficiaries are sealed anew, so
- *   that none copies an older text behind the walk (store/sealed).
- * - A corrupt row does not end the walk. The cursor remembers that one was met: what is sealed in
- *   it is not known, so no master key is called empty at the end.
+ * - Pages are chained by cursors bound to the current encrypting key and to the mode of the walk,
+ *   so reaching the last page proves that every row was visited.
+ * - A page covers one table. Payouts follow beneficiaries, whose ciphertext they copy, so no payout
+ *   can copy an older ciphertext behind the walk (store/sealed).
+ * - A corrupt row does not stop the walk. The cursor records it: the key of its ciphertext is
+ *   unknown, so no master key is reported as unused at the end.
  */
 import { kidOf } from '../../auth/secret_box.js'
 import {
@@ -22,19 +22,19 @@ import type { Query } from './query.js'
 export interface EncryptedRowsPage {
   readonly isFirst: boolean
   readonly table: SealedTable
-  /** Of rows with something that is sealed with another master key than the first. */
+  /** Rows with a text encrypted by another master key than the first. */
   readonly ids: readonly string[]
-  /** Sealed texts of the slice, by master key. */
+  /** Number of encrypted texts in the page, by master key. */
   readonly counts: ReadonlyMap<string, number>
   /** Rows that could not be read. */
   readonly corrupt: readonly string[]
-  /** Whether an earlier slice had such a row, or one that did not open. */
+  /** An earlier page had a corrupt row, or one that did not decrypt. */
   readonly hadCorrupt: boolean
-  /** Absent: this was the last one. */
+  /** Undefined on the last page. */
   readonly next: { readonly list: string; readonly position: string } | undefined
 }
 
-/** @param hasCorrupt whether this slice or one before it had a corrupt row */
+/** @param hasCorrupt whether this page or an earlier one had a corrupt row */
 export const cursorOf = (
   { cursors }: Pick<Vault, 'cursors'>,
   { next }: EncryptedRowsPage,
@@ -42,7 +42,7 @@ export const cursorOf = (
 ): string | undefined =>
   next && cursors.make(next.list, `${next.position}${hasCorrupt ? ` ${CORRUPT}` : ''}`)
 
-/** Where a slice begins: behind this row. */
+/** A page begins after this row. */
 interface Place {
   readonly table: SealedTable
   readonly after: string
@@ -51,10 +51,10 @@ interface Place {
 
 const CORRUPT = 'corrupt'
 
-/** Sealing these anew takes the cycle some ten milliseconds. */
-const REENCRYPTED_AT_ONCE = 200
-/** Only read, beside the cycle. */
-const COUNTED_AT_ONCE = 2_000
+/** Re-encrypting a page takes the cycle about 10 ms. */
+const REENCRYPT_PAGE_ROWS = 200
+/** Read outside the cycle. */
+const COUNT_PAGE_ROWS = 2_000
 
 export function encryptedRowsPage(isCount: boolean, cursor: string | undefined): Query {
   return {
@@ -65,10 +65,10 @@ export function encryptedRowsPage(isCount: boolean, cursor: string | undefined):
       const given = cursor === undefined ? undefined : vault.cursors.open(list, cursor)
       if (cursor !== undefined && given === undefined) return refuse('invalid_request')
       const { table, after, hadCorrupt = false } = placeOf(given ?? '')
-      const limit = isCount ? COUNTED_AT_ONCE : REENCRYPTED_AT_ONCE
+      const limit = isCount ? COUNT_PAGE_ROWS : REENCRYPT_PAGE_ROWS
       const rows = await lists.sealed(table, after, limit)
       const next = rows.length < limit ? tableAfter(table) : { table, after: rows.at(-1)!.id }
-      const slice: EncryptedRowsPage = {
+      const page: EncryptedRowsPage = {
         isFirst: cursor === undefined,
         table,
         ids: rows.filter(isOther(vault.sealingKid)).map(({ id }) => id),
@@ -77,7 +77,7 @@ export function encryptedRowsPage(isCount: boolean, cursor: string | undefined):
         hadCorrupt,
         next: next && { list, position: `${next.table} ${next.after}` },
       }
-      return answer(slice)
+      return answer(page)
     },
   }
 }

@@ -1,4 +1,4 @@
-/** Has everything that failed since a moment tried again, at one endpoint. */
+/** Redrives every delivery of an endpoint that failed since a given time. */
 import type { RecoverWebhookEndpoint__Output as RecoverWebhookEndpoint } from '../../../protos/types/causeway/v1/RecoverWebhookEndpoint.js'
 import { REDRIVE_MAX } from '../../base/constants.js'
 import { instant, toRfc3339 } from '../../base/clock.js'

@@ -1,10 +1,9 @@
 /**
- * A tenant's events by their numbers: for those who would rather ask than be told, and for those
- * who were not reachable.
+ * A tenant's events by sequence number, for polling and for recovering missed webhooks.
  *
- * - Numbers have no gap and are committed in their order, so whoever goes on from the last one
- *   misses none, also while new ones arrive.
- * - An event is shown as it is delivered: the stored text itself.
+ * - Sequence numbers are gap-free and committed in order, so reading on from the last one misses
+ *   none, also while new events arrive.
+ * - Events are returned as delivered, from the stored text.
  */
 import { LIST_LIMIT_DEFAULT, LIST_LIMIT_MAX } from '../../base/constants.js'
 import type { TenantId } from '../../base/ids.js'

@@ -1,9 +1,9 @@
 /**
- * Has an event delivered anew.
+ * Delivers an event again on request.
  *
- * - The pool that knows the event does it; when none does, one of them takes the event from the
+ * - The pool that holds the event resends it; when none does, one pool takes the event from the
  *   outbox.
- * - What is under way, or not tried yet, is left alone: asked for twice, it is sent once.
+ * - A delivery in flight or not yet attempted is left alone, so repeated requests send it once.
  */
 import type { ControlEvent } from '../../../protos/types/causeway/v1/ControlEvent.js'
 import type { Resent__Output as Resent } from '../../../protos/types/causeway/v1/Resent.js'

@@ -1,27 +1,27 @@
 /**
- * First pages as they were last written, for those who ask again and again.
+ * Cache of serialized first pages, which clients poll.
  *
- * Owns: what was written, beside the rows it was written of. Does not own: reading, writing.
+ * Does not own: reading rows, serializing them.
  *
- * - Rows are read every time. Only the same rows of the same list are the same page, so nothing
- *   that is kept is ever out of date.
- * - Bounded in number and size: the page that was asked for longest ago is forgotten first.
+ * - Rows are read on every request. A page is reused only for the same rows of the same list, so it
+ *   is never stale.
+ * - Bounded in number and size; the least recently requested page is evicted first.
  */
 
 export interface FirstPageCache {
   /**
-   * @param list names all that a page depends on besides its rows
+   * @param list identifies everything but the rows that the page depends on
    * @param rows as text
    */
   page(list: string, rows: string, write: () => string): string
 }
 
 const PAGES_MAX = 128
-/** Characters of its rows: a hundred usual payouts take some seventy thousand. */
+/** Characters of the rows of a page: 100 typical payouts take about 70,000. */
 const ROWS_MAX = 96 * 1024
 
 export function createFirstPageCache(): FirstPageCache {
-  /** In the order in which they were asked for. */
+  /** Least recently requested first. */
   const known = new Map<string, { readonly rows: string; readonly written: string }>()
   return {
     page: (list, rows, write) => {

@@ -1,4 +1,4 @@
-/** Payouts that wait for their review, of all tenants, the oldest first. */
+/** Payouts held for review, of all tenants, oldest first. */
 import { toRfc3339 } from '../../base/clock.js'
 import type { PayoutContext } from '../../../actors/payout/context.js'
 import { payoutView } from '../../../actors/payout/view.js'
@@ -12,12 +12,12 @@ export function listHeldPayouts(request: PageRequest): Query {
   return {
     name: 'list_held_payouts',
     queueKey: 'ours',
-    run: async (reading) => {
-      const { lists, vault, brand } = reading
+    run: async (ctx) => {
+      const { lists, vault, brand } = ctx
       const page = pageOf(vault, 'held_payouts', request)
       if (page === null) return refuse('invalid_request')
       const rows = await lists.heldPayouts(page.after ?? '', page.limit + 1)
-      const held = viewed(rows, reading, ({ id, tenant, context: json }) => {
+      const held = viewed(rows, ctx, ({ id, tenant, context: json }) => {
         const context = contextIn<PayoutContext>(id, JSON.parse(json))
         return {
           tenant,

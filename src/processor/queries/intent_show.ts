@@ -1,7 +1,7 @@
 /**
- * An intent as operators see it: what it is, and details and history about it.
+ * An intent as operators see it: details and history.
  *
- * - No account number beyond its mask, no token, no payload: what is shown may be pasted
+ * - Account numbers are masked; tokens and payloads are left out. The output is safe to paste
  *   anywhere.
  */
 import { toRfc3339 } from '../../base/clock.js'
@@ -17,23 +17,23 @@ export function showIntent(intentId: string): Query {
   return {
     name: 'show_intent',
     queueKey: 'ours',
-    run: async (reading) => {
-      const file = await reading.lists.entityFile('intents', intentId)
-      if (file === undefined) return refuse('payment_intent_not_found')
-      const [shown] = viewed([file.entity], reading, () => viewOf(file))
-      return answer(shown?.view ?? corruptView(file))
+    run: async (ctx) => {
+      const history = await ctx.lists.entityHistory('intents', intentId)
+      if (history === undefined) return refuse('payment_intent_not_found')
+      const [shown] = viewed([history.entity], ctx, () => viewOf(history))
+      return answer(shown?.view ?? corruptView(history))
     },
   }
 }
 
-function corruptView(file: EntityHistory): object {
-  const { id, tenant, state } = file.entity
+function corruptView(history: EntityHistory): object {
+  const { id, tenant, state } = history.entity
   const intent = { intent_id: id, status: state }
-  return { tenant, intent, timeline: timelineOf(file), corrupt: true }
+  return { tenant, intent, timeline: timelineOf(history), corrupt: true }
 }
 
-function viewOf(file: EntityHistory): object {
-  const { id, tenant, state, context: json } = file.entity
+function viewOf(history: EntityHistory): object {
+  const { id, tenant, state, context: json } = history.entity
   const context = contextIn<IntentContext>(id, JSON.parse(json))
   const { userId, scanned, transactionId, handedOverAt: submittedAt } = context
   return {
@@ -44,6 +44,6 @@ function viewOf(file: EntityHistory): object {
     destination_masked: scanned?.destinationMasked,
     transaction_id: transactionId,
     submitted_at: submittedAt === undefined ? undefined : toRfc3339(submittedAt),
-    timeline: timelineOf(file),
+    timeline: timelineOf(history),
   }
 }

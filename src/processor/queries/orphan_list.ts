@@ -1,4 +1,4 @@
-/** Orphan executions, those that wait or those that are resolved, and what is held for each. */
+/** Open or resolved orphan executions, with the payments held for each. */
 import type { OrphanPlace } from '../../store/orphans.js'
 import { orphanView } from '../changes/orphans.js'
 import { refuse } from '../cycle/answer.js'

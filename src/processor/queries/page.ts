@@ -1,30 +1,29 @@
 /**
- * Pages: what a caller asks of a list, and the answer's shape.
+ * Pagination: the limit and cursor of a list request, and the page in its answer.
  *
- * - A page reads one row more than it shows: whether there is a next page is known without
- *   counting.
- * - A page of long rows ends early, behind its first row at the earliest. The next one begins
- *   behind the last row that it shows.
+ * - A page reads one row more than it shows, to find out whether there is a next page.
+ * - A page of long rows ends early, but holds at least one row. The next page begins after its last
+ *   row.
  */
 import { LIST_LIMIT_DEFAULT, LIST_LIMIT_MAX, PAGE_BYTES } from '../../base/constants.js'
 import { answer, type Answer } from '../cycle/answer.js'
 import type { Vault } from '../keys/vault.js'
 
-/** As it comes from the wire. */
+/** As received. */
 export interface PageRequest {
   readonly limit?: number
   readonly cursor?: string
 }
 
 export interface Page {
-  /** Which list: operation, tenant and filters. */
+  /** The list: operation, tenant and filters. */
   readonly place: string
   readonly limit: number
-  /** Where the page before ended; null: at the beginning. */
+  /** The last position of the previous page; null on the first page. */
   readonly after: string | null
 }
 
-/** The page, or null when the limit or the cursor is none of this list. */
+/** @returns null when the limit is out of range or the cursor is not valid for this list */
 export function pageOf(vault: Vault, place: string, { limit, cursor }: PageRequest): Page | null {
   const size = limit ?? LIST_LIMIT_DEFAULT
   if (size < 1 || size > LIST_LIMIT_MAX) return null
@@ -33,7 +32,7 @@ export function pageOf(vault: Vault, place: string, { limit, cursor }: PageReque
   return after === undefined ? null : { place, limit: size, after }
 }
 
-/** @param rows one more than the page's limit where there are as many */
+/** @param rows up to one more than the page's limit */
 export const answerPage = <R>(
   vault: Vault,
   page: Page,
@@ -44,9 +43,9 @@ export const answerPage = <R>(
 export interface Shape<R> {
   view(row: R): object
   positionOf(row: NoInfer<R>): string
-  /** Rows that are walked past are of the page, but not in it. */
+  /** False: the row counts toward the page but is omitted from it. */
   shows?(row: NoInfer<R>): boolean
-  /** What a row takes, near enough. Left out: a hundred of them are far below PAGE_BYTES. */
+  /** Approximate size of a row. Omit it when 100 rows are far below PAGE_BYTES. */
   bytesOf?(row: NoInfer<R>): number
 }
 
@@ -65,7 +64,7 @@ export function pageView<R>(
   }
 }
 
-/** As many rows as a page may hold, and at least one. */
+/** The leading rows that fit into PAGE_BYTES, at least one. */
 export function firstOf<R>(rows: readonly R[], bytesOf: (row: R) => number): readonly R[] {
   let bytes = 0
   const end = rows.findIndex((row) => (bytes += bytesOf(row)) > PAGE_BYTES)

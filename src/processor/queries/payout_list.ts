@@ -1,8 +1,8 @@
 /**
- * A tenant's payouts, newest first, by any filters of the contract.
+ * A tenant's payouts, newest first, with the filters of the public API.
  *
- * - Ids grow with time, so a bound in time is a bound of ids.
- * - Partners poll the first page; those behind a cursor are walked once, and not kept.
+ * - Ids grow with time, so a time bound is an id bound.
+ * - Only first pages are cached: partners poll them, while later pages are read once.
  */
 import { REFERENCE_MAX } from '../../base/constants.js'
 import { BEHIND_ALL_IDS, leastIdAt, type TenantId } from '../../base/ids.js'
@@ -13,7 +13,7 @@ import type { ListPayouts__Output as ListPayouts } from '../../../protos/types/c
 import { unlessCorrupt, type ListedActor, type PayoutFilter } from '../../store/lists.js'
 import { answer, refuse } from '../cycle/answer.js'
 import { jsonBytes, pageOf, pageView, type Shape } from './page.js'
-import type { Query, Reading } from './query.js'
+import type { Query, QueryContext } from './query.js'
 import { contextIn, shapeOfViewed, viewed, type Viewed } from './readable.js'
 import { RawJson } from './raw_json.js'
 
@@ -21,8 +21,8 @@ export function listPayouts(tenant: TenantId, request: ListPayouts): Query {
   return {
     name: 'list_payouts',
     queueKey: tenant,
-    run: async (reading) => {
-      const { lists, vault, firstPageCache } = reading
+    run: async (ctx) => {
+      const { lists, vault, firstPageCache } = ctx
       const filter = filterOf(tenant, request)
       if (filter === null) return refuse('invalid_request')
       const page = pageOf(vault, `payouts ${JSON.stringify(filter)}`, request)
@@ -30,7 +30,7 @@ export function listPayouts(tenant: TenantId, request: ListPayouts): Query {
       const below = page.after ?? filter.below
       const rows = await lists.payouts({ ...filter, below }, page.limit + 1)
       const write = (parsed: readonly ListedActor[]): string =>
-        JSON.stringify(pageView(vault, page, readable(parsed, reading), SHAPE))
+        JSON.stringify(pageView(vault, page, readable(parsed, ctx), SHAPE))
       const quick = (): string => write(rows.parsed())
       const isFirst = page.after === null
       const list = `${page.place} ${page.limit}`
@@ -43,14 +43,17 @@ export function listPayouts(tenant: TenantId, request: ListPayouts): Query {
   }
 }
 
-const readable = (rows: readonly ListedActor[], reading: Reading): readonly Viewed<ListedActor>[] =>
-  viewed(rows, reading, ({ id, state, context }) =>
-    payoutView(state as PayoutState, contextIn<PayoutContext>(id, context), reading.brand),
+const readable = (
+  rows: readonly ListedActor[],
+  ctx: QueryContext,
+): readonly Viewed<ListedActor>[] =>
+  viewed(rows, ctx, ({ id, state, context }) =>
+    payoutView(state as PayoutState, contextIn<PayoutContext>(id, context), ctx.brand),
   )
 
 const SHAPE: Shape<Viewed<ListedActor>> = {
   ...shapeOfViewed<ListedActor>(),
-  // All else of a payout takes some KB at most.
+  // Metadata is the only large part of a payout.
   bytesOf: ({ row, view }) =>
     view === null ? 0 : jsonBytes((row.context as PayoutContext).metadata),
 }

@@ -1,9 +1,8 @@
 /**
- * A payout as operators see it: what it is, how its instruction stands with the rail, and all that
- * is written down about it.
+ * A payout as operators see it: details, the state of its rail instruction, history.
  *
- * - No account number beyond its last four characters, no payload: what is shown may be pasted
- *   anywhere.
+ * - Account numbers are cut to their last four characters; payloads are left out. The output is
+ *   safe to paste anywhere.
  */
 import { toRfc3339 } from '../../base/clock.js'
 import type { PayoutContext, PayoutState } from '../../../actors/payout/context.js'
@@ -18,22 +17,22 @@ export function showPayout(payoutId: string): Query {
   return {
     name: 'show_payout',
     queueKey: 'ours',
-    run: async (reading) => {
-      const file = await reading.lists.entityFile('payouts', payoutId)
-      if (file === undefined) return refuse('payout_not_found')
-      const [shown] = viewed([file.entity], reading, () => viewOf(file, reading.brand))
-      return answer(shown?.view ?? corruptView(file))
+    run: async (ctx) => {
+      const history = await ctx.lists.entityHistory('payouts', payoutId)
+      if (history === undefined) return refuse('payout_not_found')
+      const [shown] = viewed([history.entity], ctx, () => viewOf(history, ctx.brand))
+      return answer(shown?.view ?? corruptView(history))
     },
   }
 }
 
-function corruptView(file: EntityHistory): object {
-  const { id, tenant, state } = file.entity
-  return { tenant, payout: { id, status: state }, timeline: timelineOf(file), corrupt: true }
+function corruptView(history: EntityHistory): object {
+  const { id, tenant, state } = history.entity
+  return { tenant, payout: { id, status: state }, timeline: timelineOf(history), corrupt: true }
 }
 
-function viewOf(file: EntityHistory, brand: string): object {
-  const { id, tenant, state, context: json } = file.entity
+function viewOf(history: EntityHistory, brand: string): object {
+  const { id, tenant, state, context: json } = history.entity
   const context = contextIn<PayoutContext>(id, JSON.parse(json))
   const { handedOverAt: submittedAt, asked, wakeAt } = context
   return {
@@ -42,6 +41,6 @@ function viewOf(file: EntityHistory, brand: string): object {
     submitted_at: submittedAt === undefined ? undefined : toRfc3339(submittedAt),
     asked,
     next_due_at: wakeAt === null ? undefined : toRfc3339(wakeAt),
-    timeline: timelineOf(file),
+    timeline: timelineOf(history),
   }
 }

@@ -1,17 +1,15 @@
 /**
- * A query: a page of a list, read beside the cycle.
+ * Queries: read-only requests that run outside the commit cycle.
  *
- * Owns: how queries run, how many. Does not own: the SQL (store/lists), whose page is read next
+ * Owns: running queries, admission. Does not own: the SQL (store/lists), the order of reads
  * (store/read_scheduler), what a caller may see (queries/).
  *
- * - A query sees what is committed, and nothing of what is under way. What was acknowledged
- *   before it began is in it.
- * - Queries wait for one another, never commits for queries, and tenants wait for one another by
- *   turns.
- * - Beyond a bound the next one is refused at once. Whoever has none under way is taken even so:
- *   the others' number is no reason to refuse the first page.
- * - A page that nobody awaits any more is not read.
- * - A corrupt row takes no list with it: partners' lists omit it, operators' lists name it.
+ * - A query sees committed data only, including everything acknowledged before it started.
+ * - Queries never delay commits; tenants are read in turn.
+ * - Above a bound a query is refused at once, except the first query of a tenant: other tenants'
+ *   load does not block it.
+ * - A page whose caller has gone is not read.
+ * - A corrupt row does not fail a list: partners' lists omit it, operators' lists name it.
  */
 import { createCorruptRows, type CorruptRows } from '../../base/corrupt_row.js'
 import type { Logger } from '../../base/log.js'
@@ -22,19 +20,18 @@ import type { QueueKey } from '../cycle/command.js'
 import type { Vault } from '../keys/vault.js'
 import { createFirstPageCache, type FirstPageCache } from './first_page_cache.js'
 
-/** All that a query may look at. */
-export interface Reading {
+/** What a query can use. */
+export interface QueryContext {
   readonly lists: Lists
   readonly vault: Vault
   readonly brand: string
   readonly firstPageCache: FirstPageCache
-  /** Counts and names, once, a row that could not be read. */
+  /** Counts and logs a corrupt row, once. */
   reportCorrupt(entity: string, error: unknown): void
 }
 
-/** What a reader is made of. */
-export interface ReaderDependencies extends Omit<Reading, 'firstPageCache' | 'reportCorrupt'> {
-  /** Those the cycle has met as well. */
+export interface ReaderDependencies extends Omit<QueryContext, 'firstPageCache' | 'reportCorrupt'> {
+  /** Shared with the cycle. */
   readonly corruptRows?: CorruptRows
 }
 
@@ -42,15 +39,15 @@ export interface Query {
   /** For logs. */
   readonly name: string
   readonly queueKey: QueueKey
-  run(reading: Reading): Promise<Answer>
+  run(ctx: QueryContext): Promise<Answer>
 }
 
 export interface Reader {
-  /** Never rejects. Asks whether the answer is awaited still when the query's turn comes. */
+  /** Never rejects. Calls `isAwaited` before each read and cancels the query when it is false. */
   run(query: Query, isAwaited?: () => boolean): Promise<Answer>
 }
 
-/** At some half a millisecond a page, the last one waits two seconds: less than its caller does. */
+/** At 0.5 ms a page the last one waits 2 s, which is below the caller's deadline. */
 const PENDING_MAX = 4_000
 const PENDING_PER_TENANT_MAX = 1_000
 
@@ -58,7 +55,7 @@ export function createReader(
   { corruptRows = createCorruptRows(), ...given }: ReaderDependencies,
   log: Logger,
 ): Reader {
-  const reading: Reading = {
+  const ctx: QueryContext = {
     ...given,
     firstPageCache: createFirstPageCache(),
     reportCorrupt: (entity, error) => {
@@ -87,12 +84,12 @@ export function createReader(
       count(queueKey, 1)
       try {
         return await query.run({
-          ...reading,
-          lists: reading.lists.scheduled({ queueKey, isAwaited }),
+          ...ctx,
+          lists: ctx.lists.scheduled({ queueKey, isAwaited }),
         })
       } catch (error) {
         if (error instanceof Cancelled) return refuse('timeout')
-        log.error({ err: error, query: query.name }, 'a query failed')
+        log.error({ err: error, query: query.name }, 'query failed')
         return refuse('internal_error')
       } finally {
         count(queueKey, -1)

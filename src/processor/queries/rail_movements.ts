@@ -1,8 +1,7 @@
 /**
- * What we booked as moved by the rail: the entries on its account, with the instruction of each.
+ * Rail movements in the ledger: the entries on the rail's account, each with its instruction.
  *
- * - An entry's number in the ledger never changes, so it identifies the movement whenever it is
- *   read.
+ * - The posting number of an entry never changes, so it identifies the movement.
  */
 import type { Movement } from '../../../protos/types/causeway/v1/Movement.js'
 import { INSTRUCTIONS_REQUESTED_MAX } from '../../base/constants.js'
@@ -11,12 +10,12 @@ import type { MovementPlace, RailMovement } from '../../store/lists.js'
 import { answer, refuse } from '../cycle/answer.js'
 import type { Query } from './query.js'
 
-/** Rows of a page: some milliseconds of the reading connection, so that other lists get turns. */
+/** Rows per page: a few milliseconds of the read connection, which other lists share. */
 export const MOVEMENTS_OF_A_PAGE = 1_000
 
 export interface MovementsView {
   readonly data: readonly Movement[]
-  /** Where the next page begins; null: this was the last one. */
+  /** Start of the next page; null on the last page. */
   readonly next: MovementPlace | null
 }
 

@@ -1,4 +1,4 @@
-/** A view that is JSON text already, for the doors that answer in JSON. */
+/** A view that is already JSON text, for transports that answer in JSON. */
 export class RawJson {
   readonly json: string
 

@@ -1,10 +1,8 @@
-/**
- * Views of stored rows, of which some may be corrupt: those have none, and the page goes on.
- */
+/** Views of stored rows; a corrupt row has none and does not fail the page. */
 import { CorruptRow } from '../../base/corrupt_row.js'
-import type { Reading } from './query.js'
+import type { QueryContext } from './query.js'
 
-/** @param context parsed; @throws CorruptRow when it is not that of the row */
+/** @param context parsed; @throws CorruptRow when it belongs to another row */
 export function contextIn<Context extends { readonly id: string }>(
   id: string,
   context: unknown,
@@ -20,10 +18,10 @@ export interface Viewed<R> {
   readonly view: object | null
 }
 
-/** A view reads nothing but its row: one that throws has a corrupt row. */
+/** A view depends on its row only, so a view that throws has a corrupt row. */
 export const viewed = <R extends { readonly id: string }>(
   rows: readonly R[],
-  { reportCorrupt }: Pick<Reading, 'reportCorrupt'>,
+  { reportCorrupt }: Pick<QueryContext, 'reportCorrupt'>,
   viewOf: (row: R) => object,
 ): readonly Viewed<R>[] =>
   rows.map((row) => {
@@ -35,7 +33,7 @@ export const viewed = <R extends { readonly id: string }>(
     }
   })
 
-/** What a page shows of them. @param corruptView what stands for a corrupt row; none: nothing */
+/** @param corruptView the view of a corrupt row; without it corrupt rows are omitted */
 export const shapeOfViewed = <R extends { readonly id: string }>(
   corruptView?: (row: R) => object,
 ): {

@@ -1,7 +1,7 @@
 /**
- * What is written down about an intent or a payout, in the order of time, as operators see it.
+ * The history of an intent or a payout in time order, as operators see it.
  *
- * - No account number, no token, no payload: what is shown may be pasted anywhere.
+ * - Account numbers, tokens and payloads are left out. The output is safe to paste anywhere.
  */
 import { instant, toRfc3339 } from '../../base/clock.js'
 import { toWire } from '../../money/money.js'
@@ -13,11 +13,11 @@ interface TimelineItem {
   readonly text: string
 }
 
-/** What is of one moment stays in this order. */
-export function timelineOf(file: EntityHistory): object[] {
-  const { events, entries, discrepancies, actions } = file
-  /** Names the discrepancy that it is about. */
-  const about = (id: string): string => (id === file.entity.id ? '' : ` ${id}`)
+/** Items with the same time keep this order. */
+export function timelineOf(history: EntityHistory): object[] {
+  const { events, entries, discrepancies, actions } = history
+  /** Names the discrepancy, when the item belongs to one. */
+  const about = (id: string): string => (id === history.entity.id ? '' : ` ${id}`)
   const items: TimelineItem[] = [
     ...actions.map(({ at, actor, action, subject, reason, evidence }): TimelineItem => {
       const where = evidence === null ? '' : ` (${evidence})`
@@ -43,5 +43,5 @@ export function timelineOf(file: EntityHistory): object[] {
   ]
   return items
     .sort((one, other) => one.at - other.at)
-    .map(({ at, ...rest }) => ({ at: toRfc3339(instant(at)), ...rest }))
+    .map(({ at, ...item }) => ({ at: toRfc3339(instant(at)), ...item }))
 }

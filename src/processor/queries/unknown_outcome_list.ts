@@ -1,6 +1,6 @@
 /**
- * What the rail was told and has not answered, of all tenants: intents, then payouts, then recalls,
- * each kind the oldest first.
+ * Instructions and recalls that the rail has not answered, of all tenants: intents, then payouts,
+ * then recalls, each oldest first.
  */
 import { plus, toRfc3339, type Instant } from '../../base/clock.js'
 import { PREFIX } from '../../base/ids.js'
@@ -15,7 +15,7 @@ import { answerPage, pageOf, type PageRequest } from './page.js'
 import type { Query } from './query.js'
 
 const KINDS: readonly UnknownKind[] = ['intents', 'payouts', 'recalls']
-/** Where a recall stands in the list: an intent's id does not say that it is one. */
+/** Prefix of a recall's position: its id alone looks like an intent's. */
 const RECALL = 'recall '
 
 interface Found {
@@ -86,12 +86,12 @@ interface Unanswered {
   readonly since: Instant
   readonly asked: number
   readonly wakeAt: Instant | null
-  /** What the rail was told to pay. */
+  /** The instructed payment. */
   readonly currency: string
   readonly amount: string
 }
 
-/** @param json a context that the store has found to be of this kind */
+/** @param json the context of a row that `lists.unknownOutcomes` returned for this kind */
 export function unansweredOf(kind: UnknownKind, json: string): Unanswered {
   if (kind === 'payouts') {
     const { handedOverAt: submittedAt, asked = 0, ...context } = JSON.parse(json) as PayoutContext

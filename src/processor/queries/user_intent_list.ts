@@ -8,7 +8,7 @@ import { answerPage, pageOf, type PageRequest } from './page.js'
 import type { Query } from './query.js'
 import { contextIn, viewed } from './readable.js'
 
-/** @param last the number of the user's last intent that is on disk; 0: there is none */
+/** @param last the number of the user's latest committed intent; 0: none */
 export function listUserIntents(
   tenant: TenantId,
   userId: string,
@@ -18,13 +18,13 @@ export function listUserIntents(
   return {
     name: 'list_user_intents',
     queueKey: tenant,
-    run: async (reading) => {
-      const { lists, vault } = reading
+    run: async (ctx) => {
+      const { lists, vault } = ctx
       const page = pageOf(vault, `user_intents ${JSON.stringify([tenant, userId])}`, request)
       if (page === null) return refuse('invalid_request')
       const from = page.after === null ? last : Number(page.after)
       const found = await lists.intentsOfUser(from, page.limit + 1)
-      const rows = viewed(found, reading, ({ id, state, context }) =>
+      const rows = viewed(found, ctx, ({ id, state, context }) =>
         intentView(state as IntentState, contextIn<IntentContext>(id, context)),
       )
       return answerPage(vault, page, rows, {

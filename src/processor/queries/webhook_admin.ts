@@ -1,4 +1,4 @@
-/** What operators ask of the webhook pools. Figures of several pools are added up. */
+/** Operators' queries to the webhook pools; counts of several pools are added up. */
 import type { EndpointHealth__Output as EndpointHealth } from '../../../protos/types/causeway/v1/EndpointHealth.js'
 import type { DeliveryRecord__Output as DeliveryRecord } from '../../../protos/types/causeway/v1/DeliveryRecord.js'
 import type { PoisonRecord__Output as PoisonRecord } from '../../../protos/types/causeway/v1/PoisonRecord.js'
@@ -20,17 +20,17 @@ export const webhookStatus = (pools: WebhookPools): Query => ({
   name: 'webhook_status',
   queueKey: 'ours',
   run: async () => {
-    const told = await pools.requestAll('status', {})
-    if (!told.ok) return refuse(told.code)
-    const endpoints = told.value.flatMap((pool) => pool.endpoints)
-    const oldest = told.value.map((pool) => Number(pool.oldest_open_at)).filter((at) => at > 0)
+    const found = await pools.requestAll('status', {})
+    if (!found.ok) return refuse(found.code)
+    const endpoints = found.value.flatMap((pool) => pool.endpoints)
+    const oldest = found.value.map((pool) => Number(pool.oldest_open_at)).filter((at) => at > 0)
     const broken = endpoints.filter((endpoint) => endpoint.breaker_open)
     return answer({
-      pools: told.value.length,
-      in_flight: sum(told.value.map((pool) => pool.in_flight)),
+      pools: found.value.length,
+      in_flight: sum(found.value.map((pool) => pool.in_flight)),
       open: sum(endpoints.map((endpoint) => endpoint.open)),
       dead: sum(endpoints.map((endpoint) => endpoint.dead)),
-      poison: sum(told.value.map((pool) => pool.poison)),
+      poison: sum(found.value.map((pool) => pool.poison)),
       ...(oldest.length === 0 ? {} : { oldest_open_at: moment(Math.min(...oldest)) }),
       open_breakers: [...new Set(broken.map((endpoint) => endpoint.endpoint_id))],
     })
@@ -41,21 +41,21 @@ export const listAllEndpoints = (pools: WebhookPools, memory: Memory): Query => 
   name: 'list_all_endpoints',
   queueKey: 'ours',
   run: async () => {
-    const told = await pools.requestAll('status', {})
-    const health = told.ok ? told.value.flatMap((pool) => pool.endpoints) : []
-    const there = [...memory.endpoints.values()].filter(({ status }) => status !== 'deleted')
+    const found = await pools.requestAll('status', {})
+    const health = found.ok ? found.value.flatMap((pool) => pool.endpoints) : []
+    const active = [...memory.endpoints.values()].filter(({ status }) => status !== 'deleted')
     return answer({
-      data: there.map(({ id, tenant, url, status, disabledReason }) => ({
+      data: active.map(({ id, tenant, url, status, disabledReason }) => ({
         ...{ id, tenant, url, status, disabled_reason: disabledReason },
-        ...(told.ok
-          ? { fare: fareOf(health.filter(({ endpoint_id }) => endpoint_id === id)) }
+        ...(found.ok
+          ? { fare: countersOf(health.filter(({ endpoint_id }) => endpoint_id === id)) }
           : {}),
       })),
     })
   },
 })
 
-function fareOf(health: readonly EndpointHealth[]): object {
+function countersOf(health: readonly EndpointHealth[]): object {
   const failing = health.map((each) => Number(each.failing_since)).filter((since) => since > 0)
   return {
     open: sum(health.map((each) => each.open)),

@@ -1,7 +1,7 @@
 /**
- * The gRPC door: who may call, and how outcomes become gRPC statuses.
+ * Authentication of gRPC calls, and the mapping from error codes to gRPC statuses.
  *
- * - Every service but health needs the internal token. A refusal says nothing else.
+ * - Every service except health requires the internal token. A rejection gives no details.
  */
 import { Metadata, type ServiceError } from '@grpc/grpc-js'
 import { ERRORS, GrpcStatus, type ErrorCode } from '../../base/errors.js'
@@ -27,22 +27,19 @@ interface RefusableStream {
   emit(event: 'error', error: ServiceError): boolean
 }
 
-/** True, or the stream is refused and has ended. */
+/** Ends the stream when it is not authenticated. @returns whether it is */
 export function admitsStream(auth: AuthInterceptor, stream: RefusableStream): boolean {
   if (auth.admits(stream.metadata)) return true
   endStream(stream, 'authentication_failed')
   return false
 }
 
-/** grpc-js sends the status of an error that the stream emits; to destroy it would tell nobody. */
+/** grpc-js sends the status of an emitted error; destroying the stream would send none. */
 export function endStream(stream: RefusableStream, code: ErrorCode): void {
   stream.emit('error', grpcError(code))
 }
 
-/**
- * A registry code as a gRPC error: its status, its text, and the code itself in the trailing
- * metadata.
- */
+/** A gRPC error with the status and text of the code, and the code in the trailing metadata. */
 export function grpcError(code: ErrorCode): ServiceError {
   const { grpc, message, retryable } = ERRORS[code]
   const metadata = new Metadata()

@@ -1,4 +1,4 @@
-/** Entries of a stream in messages that any receiver takes. */
+/** Splits the entries of a stream into messages within the size limit of the receiver. */
 
 const CHUNK_BYTES = 1024 * 1024
 const CHUNK_ENTRIES = 4_096
@@ -8,7 +8,7 @@ export interface Chunk<Entry> {
   readonly isLast: boolean
 }
 
-/** One at least. JSON is longer than the wire's form, so no chunk is larger than it looks. */
+/** @returns at least one chunk; sizes are of the JSON form, which is longer than protobuf */
 export function chunked<Entry extends object>(all: readonly Entry[]): readonly Chunk<Entry>[] {
   const chunks: Entry[][] = []
   let chunk: Entry[] = []

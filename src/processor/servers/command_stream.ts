@@ -1,13 +1,11 @@
 /**
- * The gateways' stream: batches of commands in, batches of replies out.
+ * The command stream of the gateways: batches of commands in, batches of replies out.
  *
- * Owns: the stream. Does not own: authentication (the gateway did it), what an operation is
- * (operations), decisions.
+ * Does not own: partner authentication (gateway), the operations (operations), decisions
+ * (commands).
  *
- * - Replies released together leave in one message, as far as it may hold them: gRPC's cap is
- *   never met, whatever the partners wrote.
- * - A stream that ends takes its unanswered replies with it; the commands themselves are decided
- *   all the same.
+ * - Replies released together are sent in one message, up to the gRPC message size limit.
+ * - When a stream ends, its pending replies are dropped; its commands are still decided.
  */
 import type { ServerDuplexStream } from '@grpc/grpc-js'
 import type { CommandBatch__Output as CommandBatch } from '../../../protos/types/causeway/v1/CommandBatch.js'
@@ -44,7 +42,7 @@ export function commandStreamService({
 }: CommandStreamDependencies): CommandStreamHandlers {
   const open = (stream: Stream): void => {
     if (!admitsStream(auth, stream)) return
-    const replies = gatherReplies(stream)
+    const replies = createReplyBatcher(stream)
     const isAwaited = (deadline: Instant): boolean => replies.isOpen() && clock.now() <= deadline
     stream.on('data', (batch: CommandBatch) => {
       const now = clock.now()
@@ -75,24 +73,24 @@ export function commandStreamService({
   return { Open: open }
 }
 
-/** A UTF-16 unit takes no more than this in UTF-8. */
-const BYTES_A_UNIT = 3
+/** Maximum UTF-8 bytes of a UTF-16 code unit. */
+const UTF8_BYTES_PER_UNIT = 3
 
-interface GatheredReplies {
+interface ReplyBatcher {
   isOpen(): boolean
   add(ticket: number, answer: Answer): void
   end(): void
 }
 
-function gatherReplies(stream: Stream): GatheredReplies {
-  let waiting: WireReply[] = []
+function createReplyBatcher(stream: Stream): ReplyBatcher {
+  let pending: WireReply[] = []
   let bytes = 0
   let isOpen = true
 
   const flush = (): void => {
-    if (!isOpen || waiting.length === 0) return
-    stream.write({ replies: waiting })
-    waiting = []
+    if (!isOpen || pending.length === 0) return
+    stream.write({ replies: pending })
+    pending = []
     bytes = 0
   }
 
@@ -101,15 +99,15 @@ function gatherReplies(stream: Stream): GatheredReplies {
     add: (ticket, answer) => {
       if (!isOpen) return
       const reply = toWire(ticket, answer)
-      const size = (reply.body?.length ?? 0) * BYTES_A_UNIT
-      if (waiting.length === STREAM_BATCH_MAX || bytes + size > STREAM_BATCH_MAX_BYTES) flush()
-      if (waiting.length === 0) queueMicrotask(flush)
-      waiting.push(reply)
+      const size = (reply.body?.length ?? 0) * UTF8_BYTES_PER_UNIT
+      if (pending.length === STREAM_BATCH_MAX || bytes + size > STREAM_BATCH_MAX_BYTES) flush()
+      if (pending.length === 0) queueMicrotask(flush)
+      pending.push(reply)
       bytes += size
     },
     end: () => {
       isOpen = false
-      waiting = []
+      pending = []
     },
   }
 }

@@ -1,14 +1,13 @@
 /**
- * The directory streams: gateways learn partners and keys, the webhook pool learns endpoints.
+ * The directory streams: partners and keys for the gateways, endpoints for the webhook pools.
  *
- * - A watcher gets everything first, then each change after its commit: a revocation reaches
- *   every gateway at once.
- * - A key whose revocation lies in the future is sent with its date; the gateway holds it to
- *   that.
- * - No message outgrows what its receiver takes, however much there is to tell. All chunks of a
- *   run are written in one go, so that no change comes between; only the last one is complete.
- * - Of a deleted endpoint only that is told: a pool that comes back, however late, has deliveries
- *   to abandon. A tenant can make only so many a day.
+ * - A watcher receives the full directory first, then each change after its commit, so a revocation
+ *   reaches every gateway at once.
+ * - A key with a future revocation date is sent with that date; the gateway enforces it.
+ * - Updates are split into messages within the receiver's size limit. The full directory is written
+ *   without a pause, so no change falls between its chunks; only the last chunk is marked complete.
+ * - Deleted endpoints stay in the directory, as id and status: a pool that reconnects later still
+ *   has their deliveries to abandon. Creation of endpoints is rate-limited per tenant.
  */
 import type { ServerWritableStream } from '@grpc/grpc-js'
 import type { DirectoryHandlers } from '../../../protos/types/causeway/v1/Directory.js'
@@ -29,7 +28,7 @@ type EndpointWatcher = ServerWritableStream<WatchRequest, EndpointUpdate>
 
 export interface DirectoryService {
   readonly handlers: DirectoryHandlers
-  /** Told by the pipeline after each commit that changed something. */
+  /** Called by the pipeline after each commit that changed the directory. */
   changed(partners: ReadonlySet<string>, endpoints: ReadonlySet<string>): void
 }
 
@@ -43,7 +42,7 @@ export function directoryService(
 
   const watchPartners = (stream: PartnerWatcher): void => {
     if (!admitsStream(auth, stream)) return
-    keepWhileOpen(stream, partnerWatchers)
+    addWatcher(stream, partnerWatchers)
     const partners = [...memory.partners.values()].map((partner) => wirePartner(memory, partner))
     const token_keys = vault.tokenSecrets.map(({ kid, secret }) => ({
       kid,
@@ -56,7 +55,7 @@ export function directoryService(
 
   const watchEndpoints = (stream: EndpointWatcher): void => {
     if (!admitsStream(auth, stream)) return
-    keepWhileOpen(stream, endpointWatchers)
+    addWatcher(stream, endpointWatchers)
     for (const { entries, isLast } of chunked([...memory.endpoints.values()].map(wireEndpoint))) {
       stream.write({ endpoints: entries, complete: isLast, paused: memory.recovery !== null })
     }
@@ -89,7 +88,7 @@ export function directoryService(
   }
 }
 
-function keepWhileOpen<Stream extends PartnerWatcher | EndpointWatcher>(
+function addWatcher<Stream extends PartnerWatcher | EndpointWatcher>(
   stream: Stream,
   watchers: Set<Stream>,
 ): void {
@@ -100,7 +99,7 @@ function keepWhileOpen<Stream extends PartnerWatcher | EndpointWatcher>(
   stream.on('close', leave)
 }
 
-/** Before every moment that a gateway's clock can show. */
+/** Earlier than any time a gateway's clock can show. */
 const REVOKED = '1'
 
 function wirePartner(memory: Memory, partner: PartnerEntry): WirePartner {

@@ -1,5 +1,6 @@
 /**
- * The typed unary services of internal callers: the same commands as the gateways', one call each.
+ * The unary gRPC services of internal callers; each call runs the same command as its partner
+ * route.
  */
 import type { PaymentIntentsHandlers } from '../../../protos/types/causeway/v1/PaymentIntents.js'
 import type { PayoutsHandlers } from '../../../protos/types/causeway/v1/Payouts.js'
@@ -37,8 +38,8 @@ export function internalServices(dependencies: UnaryDependencies): {
       Create: unary(dependencies, ({ tenant, intent }) =>
         forTenant(tenant, (t) =>
           intent !== null &&
-          isLeftOutOrWithin(intent.partner_user_id, PARTNER_USER_ID_MAX) &&
-          isLeftOutOrWithin(intent.idempotency_key, INTENT_IDEMPOTENCY_KEY_MAX)
+          isAbsentOrWithin(intent.partner_user_id, PARTNER_USER_ID_MAX) &&
+          isAbsentOrWithin(intent.idempotency_key, INTENT_IDEMPOTENCY_KEY_MAX)
             ? createIntent(t, intent)
             : null,
         ),
@@ -51,7 +52,7 @@ export function internalServices(dependencies: UnaryDependencies): {
       ),
       Refund: unary(dependencies, ({ tenant, refund }) =>
         forTenant(tenant, (t) =>
-          refund !== null && isLeftOutOrWithin(refund.idempotency_key, INTENT_IDEMPOTENCY_KEY_MAX)
+          refund !== null && isAbsentOrWithin(refund.idempotency_key, INTENT_IDEMPOTENCY_KEY_MAX)
             ? refundIntent(t, refund.intent_id, refund.idempotency_key ?? null)
             : null,
         ),
@@ -74,6 +75,6 @@ export function internalServices(dependencies: UnaryDependencies): {
   }
 }
 
-/** Left out, or a text that says something. */
-const isLeftOutOrWithin = (text: string | undefined, most: number): boolean =>
+/** Absent, or a non-empty text within the limit. */
+const isAbsentOrWithin = (text: string | undefined, most: number): boolean =>
   text === undefined || (text !== '' && isWithin(text, most))

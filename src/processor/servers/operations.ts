@@ -1,8 +1,7 @@
 /**
- * The gateways' operations: which one becomes which command or query.
+ * Maps each gateway operation to a command, and to the query that follows it.
  *
- * - A query's call is consumed in the cycle first, like every signed call; the query runs when that
- *   is on disk.
+ * - A signed list call first consumes its nonce in the cycle; its query runs after that commit.
  */
 import type { Command__Output as WireCommand } from '../../../protos/types/causeway/v1/Command.js'
 import type { Instant } from '../../base/clock.js'
@@ -33,8 +32,13 @@ import { listBeneficiaries } from '../queries/beneficiary_list.js'
 import { listPayouts } from '../queries/payout_list.js'
 import type { Query } from '../queries/query.js'
 import type { WebhookPools } from '../queries/webhook_pools.js'
-import type { Operation } from './operation.js'
 import { webhookOperation } from './webhook_operations.js'
+
+export interface Operation {
+  readonly command: Command
+  /** Runs after the command is committed; null: the command's answer is the result. */
+  readonly query: Query | null
+}
 
 export function operationOf(wire: WireCommand, now: Instant, pools: WebhookPools): Operation {
   const query = wire.consume_nonce_only ? null : queryOf(wire)
@@ -57,7 +61,7 @@ function queryOf(wire: WireCommand): Query | null {
   }
 }
 
-/** Null: it is about webhooks, if anything. */
+/** @returns null for webhook and unknown operations */
 function commandOf(wire: WireCommand, now: Instant): Command | null {
   const tenant = wire.tenant as TenantId
   switch (wire.operation) {

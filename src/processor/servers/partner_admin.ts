@@ -4,36 +4,42 @@ import type { SetPartnerListRequest__Output as SetList } from '../../../protos/t
 import { listKeys, revokeKey } from '../commands/partners/key_revoke.js'
 import { changePartner, listPartners } from '../commands/partners/partner_change.js'
 import { listActions } from '../queries/action_list.js'
-import { by, ours } from './operator/calls.js'
 import { reencryptSecrets } from './secret_reencryption.js'
-import { tenantIn, unary, unaryQuery, type UnaryDependencies } from './unary_handler.js'
+import {
+  operatorWork,
+  ownWork,
+  tenantIn,
+  unary,
+  unaryQuery,
+  type UnaryDependencies,
+} from './unary_handler.js'
 
 export function partnerAdminService(dependencies: UnaryDependencies): PartnerAdminHandlers {
   const setList =
     (kind: 'allowed_ips' | 'packages' | 'corridors') =>
-    ({ actor, partner_id, values }: SetList): ReturnType<typeof ours> =>
-      ours(by(actor, (a) => changePartner(a, partner_id, { kind, values })))
+    ({ actor, partner_id, values }: SetList): ReturnType<typeof ownWork> =>
+      operatorWork(actor, (a) => changePartner(a, partner_id, { kind, values }))
 
   return {
-    List: unary(dependencies, () => ours(listPartners())),
+    List: unary(dependencies, () => ownWork(listPartners())),
     Suspend: unary(dependencies, ({ actor, partner_id }) =>
-      ours(by(actor, (a) => changePartner(a, partner_id, { kind: 'suspend' }))),
+      operatorWork(actor, (a) => changePartner(a, partner_id, { kind: 'suspend' })),
     ),
     Resume: unary(dependencies, ({ actor, partner_id }) =>
-      ours(by(actor, (a) => changePartner(a, partner_id, { kind: 'resume' }))),
+      operatorWork(actor, (a) => changePartner(a, partner_id, { kind: 'resume' })),
     ),
     SetAllowedIps: unary(dependencies, setList('allowed_ips')),
     SetPackages: unary(dependencies, setList('packages')),
     SetCorridors: unary(dependencies, setList('corridors')),
     SetRateLimit: unary(dependencies, ({ actor, partner_id, per_second: perSecond }) =>
-      ours(by(actor, (a) => changePartner(a, partner_id, { kind: 'rate_limit', perSecond }))),
+      operatorWork(actor, (a) => changePartner(a, partner_id, { kind: 'rate_limit', perSecond })),
     ),
     ListKeys: unary(dependencies, ({ tenant: named }) => {
       const tenant = tenantIn(dependencies.memory, named)
-      return ours(tenant === null ? null : listKeys(tenant))
+      return ownWork(tenant === null ? null : listKeys(tenant))
     }),
     RevokeKey: unary(dependencies, ({ actor, key_id }) =>
-      ours(by(actor, (a) => revokeKey(a, key_id))),
+      operatorWork(actor, (a) => revokeKey(a, key_id)),
     ),
     ReencryptSecrets: reencryptSecrets(dependencies),
     ListActions: unaryQuery(dependencies, listActions),

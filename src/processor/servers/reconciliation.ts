@@ -1,12 +1,11 @@
 /**
- * What we booked of the rail's movements, for those who hold it against the rail's statement.
+ * Streams the booked rail movements to a reconciliation, and records its conclusion.
  *
- * Owns: the stream and its pace. Does not own: the rows (queries/rail_movements), the comparison
- * (src/reconciliation, at the caller).
+ * Does not own: the rows (queries/rail_movements), the comparison (src/reconciliation, in the
+ * caller).
  *
- * - Who reads and why is on disk before the first page leaves.
- * - One page is in memory a stream; the next one is read when the reader has taken it. The
- *   comparison costs the processor nothing but these pages.
+ * - The operator's name and reason are committed before the first page is sent.
+ * - Each stream holds one page in memory; the next page is read when the client has received it.
  */
 import { once } from 'node:events'
 import type { ServerWritableStream } from '@grpc/grpc-js'
@@ -20,12 +19,18 @@ import type { Command } from '../cycle/command.js'
 import { noteAction } from '../commands/operators/action_note.js'
 import { railMovements, railMovementsOf, type MovementsView } from '../queries/rail_movements.js'
 import { admitsStream, endStream } from './auth_interceptor.js'
-import { by, ours } from './operator/calls.js'
-import { decided, unary, unaryQuery, type UnaryDependencies } from './unary_handler.js'
+import {
+  actingAs,
+  decided,
+  ownWork,
+  unary,
+  unaryQuery,
+  type UnaryDependencies,
+} from './unary_handler.js'
 
 type Stream = ServerWritableStream<MovementsRequest, MovementPage>
 
-/** Each holds a page and a turn of the reading connection. */
+/** Each holds a page in memory and shares the read connection. */
 const STREAMS_MAX = 4
 const LAST_INSTANT = 8_640_000_000_000_000
 
@@ -51,7 +56,7 @@ export function reconciliationService(dependencies: UnaryDependencies): Reconcil
     MovementsOf: unaryQuery(dependencies, ({ instruction_ids }) =>
       railMovementsOf(instruction_ids),
     ),
-    Conclude: unary(dependencies, (request) => ours(conclusion(request))),
+    Conclude: unary(dependencies, (request) => ownWork(conclusion(request))),
   }
 }
 
@@ -59,18 +64,20 @@ function conclusion({ actor, statement, outcome, ...period }: Conclude): Command
   const subject = periodIn(period)
   if (subject === null || statement.trim() === '') return null
   const evidence = `${statement}: ${outcome}`
-  return by(actor, (a) => noteAction(a, { action: 'reconcile', subject: subject.name, evidence }))
+  return actingAs(actor, (a) =>
+    noteAction(a, { action: 'reconcile', subject: subject.name, evidence }),
+  )
 }
 
-/** Sends page by page; resolves with what was wrong, or null. */
+/** Sends page by page. @returns the error that stopped it, or null */
 async function send(dependencies: UnaryDependencies, stream: Stream): Promise<ErrorCode | null> {
   const { actor, ...request } = stream.request
   const period = periodIn(request)
   const subject = period?.name ?? ''
-  const note = by(actor, (a) => noteAction(a, { action: 'read_movements', subject }))
+  const note = actingAs(actor, (a) => noteAction(a, { action: 'read_movements', subject }))
   if (period === null || note === null) return 'invalid_request'
-  const noted = await decided(dependencies, { queueKey: 'ours', command: note })
-  if (!noted.ok) return noted.code
+  const logged = await decided(dependencies, { queueKey: 'ours', command: note })
+  if (!logged.ok) return logged.code
 
   let after: MovementsView['next'] = { at: period.from, posting: -1 }
   while (after !== null && !stream.cancelled) {
@@ -78,7 +85,7 @@ async function send(dependencies: UnaryDependencies, stream: Stream): Promise<Er
     if (!read.ok) return read.code
     const { data, next } = read.view as MovementsView
     after = next
-    if (data.length > 0 && !stream.write({ data: [...data] })) await taken(stream)
+    if (data.length > 0 && !stream.write({ data: [...data] })) await drained(stream)
   }
   return null
 }
@@ -94,8 +101,8 @@ function periodIn({ from, to }: { readonly from: string; readonly to: string }):
   return { from: first, to: end, name }
 }
 
-/** The reader has room again, or has gone. */
-async function taken(stream: Stream): Promise<void> {
+/** Resolves when the client can receive more, or has gone. */
+async function drained(stream: Stream): Promise<void> {
   const gone = new AbortController()
   const leave = (): void => gone.abort()
   stream.once('cancelled', leave)

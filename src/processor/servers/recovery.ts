@@ -1,7 +1,4 @@
-/**
- * The operators' calls of recovery mode, and about what it leaves to decide: orphan executions and
- * the payments that are held for them.
- */
+/** The operators' calls for recovery mode, orphan executions and the payments held for them. */
 import type { RecoveryHandlers } from '../../../protos/types/causeway/v1/Recovery.js'
 import type { Released } from '../../../protos/types/causeway/v1/Released.js'
 import type { ReleaseRequest__Output as ReleaseRequest } from '../../../protos/types/causeway/v1/ReleaseRequest.js'
@@ -14,13 +11,18 @@ import { answer } from '../cycle/answer.js'
 import type { Command } from '../cycle/command.js'
 import { listOrphans } from '../queries/orphan_list.js'
 import type { Behind } from '../recovery/marks.js'
-import { by, ours } from './operator/calls.js'
-import { unary, unaryQuery, type UnaryDependencies } from './unary_handler.js'
+import {
+  operatorWork,
+  ownWork,
+  unary,
+  unaryQuery,
+  type UnaryDependencies,
+} from './unary_handler.js'
 
 export interface RecoveryDependencies {
-  /** What the books were found behind of. */
+  /** The marks that the books are behind (recovery/marks). */
   readonly behind: () => readonly Behind[]
-  /** Called when the release is on disk: the process starts anew. */
+  /** Called when the release is committed: the process restarts. */
   readonly released: () => void
 }
 
@@ -31,12 +33,12 @@ export function recoveryService(
   const release = unary<ReleaseRequest, Released>(
     dependencies,
     ({ actor, statement, rail_checked: railChecked }) =>
-      ours(by(actor, (a) => releaseRecovery(a, { statement, railChecked }, behind()))),
+      operatorWork(actor, (a) => releaseRecovery(a, { statement, railChecked }, behind())),
   )
   return {
-    Show: unary(dependencies, () => ours(showRecovery(behind))),
+    Show: unary(dependencies, () => ownWork(showRecovery(behind))),
     AddOrphans: unary(dependencies, ({ actor, executions }) =>
-      ours(by(actor, (a) => addOrphans(a, executions))),
+      operatorWork(actor, (a) => addOrphans(a, executions)),
     ),
     Release: (call, callback) =>
       release(call, (error, answered) => {
@@ -47,13 +49,13 @@ export function recoveryService(
     ResolveOrphan: unary(
       dependencies,
       ({ actor, instruction_id, payment_id: paymentId, ...found }) =>
-        ours(by(actor, (a) => resolveOrphan(a, instruction_id, { ...found, paymentId }))),
+        operatorWork(actor, (a) => resolveOrphan(a, instruction_id, { ...found, paymentId })),
     ),
     ApproveIntent: unary(dependencies, ({ actor, intent_id }) =>
-      ours(by(actor, (a) => approveIntent(a, intent_id))),
+      operatorWork(actor, (a) => approveIntent(a, intent_id)),
     ),
     RejectIntent: unary(dependencies, ({ actor, intent_id }) =>
-      ours(by(actor, (a) => rejectIntent(a, intent_id))),
+      operatorWork(actor, (a) => rejectIntent(a, intent_id)),
     ),
   }
 }

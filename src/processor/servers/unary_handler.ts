@@ -1,17 +1,18 @@
 /**
- * One unary call as one command of the cycle.
+ * Handlers of unary gRPC calls: a call runs one command of the cycle, or one query.
  *
- * - Internal services take the same way as everybody: queue, decision, commit, answer. Only lists
- *   are read beside it.
+ * - Internal callers use the same queue, decision and commit as partners.
+ * - An operator's change needs an actor with a name and a reason; EnsureDemo is the only exception.
  */
 import type { handleUnaryCall } from '@grpc/grpc-js'
 import { ANSWER_WITHIN_MS } from '../../base/constants.js'
 import { plus, type Clock } from '../../base/clock.js'
 import { tenantOf, type PartnerId, type TenantId } from '../../base/ids.js'
+import type { Actor__Output as WireActor } from '../../../protos/types/causeway/v1/Actor.js'
 import type { Tenant__Output as Tenant } from '../../../protos/types/causeway/v1/Tenant.js'
 import type { Answer } from '../cycle/answer.js'
-import type { Command } from '../cycle/command.js'
-import type { QueueKey } from '../cycle/command.js'
+import type { Actor } from '../changes/operator_log.js'
+import type { Command, QueueKey } from '../cycle/command.js'
 import type { Memory } from '../cache/memory.js'
 import type { Pipeline } from '../cycle/pipeline.js'
 import type { Query, Reader } from '../queries/query.js'
@@ -26,10 +27,16 @@ export interface UnaryDependencies {
   readonly auth: AuthInterceptor
 }
 
-/** Makes the handler of a call whose request becomes one command; null refuses it as invalid. */
+/** A command and the queue that it waits in. */
+export interface Work {
+  readonly queueKey: QueueKey
+  readonly command: Command
+}
+
+/** Creates the handler of a call that runs one command; null rejects it as invalid_request. */
 export function unary<Request, Response>(
   { clock, pipeline, auth }: UnaryDependencies,
-  commandOf: (request: Request) => { queueKey: QueueKey; command: Command } | null,
+  commandOf: (request: Request) => Work | null,
 ): handleUnaryCall<Request, Response> {
   return (call, callback) => {
     if (!auth.admits(call.metadata)) return callback(auth.refusal())
@@ -47,10 +54,10 @@ export function unary<Request, Response>(
   }
 }
 
-/** The answer of a command that is a part of its call. */
+/** Runs a command as one step of a call. */
 export function decided(
   { clock, pipeline }: Pick<UnaryDependencies, 'clock' | 'pipeline'>,
-  work: { readonly queueKey: QueueKey; readonly command: Command },
+  work: Work,
 ): Promise<Answer> {
   return new Promise((reply) => {
     const deadline = plus(clock.now(), ANSWER_WITHIN_MS)
@@ -58,7 +65,7 @@ export function decided(
   })
 }
 
-/** Makes the handler of a call that reads a list; null refuses it as invalid. */
+/** Creates the handler of a call that runs one query; null rejects it as invalid_request. */
 export function unaryQuery<Request, Response>(
   { reader, auth }: UnaryDependencies,
   queryOf: (request: Request) => Query | null,
@@ -76,9 +83,28 @@ export function unaryQuery<Request, Response>(
   }
 }
 
-/** The tenant that a call names, when its partner exists. */
+/** The tenant named by a call; null when its partner does not exist. */
 export function tenantIn(memory: Memory, named: Tenant | null): TenantId | null {
   if (named === null || !memory.partners.has(named.partner_id as PartnerId)) return null
   if (named.environment !== 'sandbox' && named.environment !== 'production') return null
   return tenantOf(named.partner_id as PartnerId, named.environment)
 }
+
+/** A command in the service's own queue; null stays null. */
+export const ownWork = (command: Command | null): Work | null =>
+  command === null ? null : { queueKey: 'ours', command }
+
+/** The operator's command; null without an actor's name and a reason. */
+export function actingAs(
+  given: WireActor | null,
+  commandOf: (actor: Actor) => Command,
+): Command | null {
+  if (given === null || given.name.trim() === '' || given.reason.trim() === '') return null
+  return commandOf({ name: given.name, reason: given.reason })
+}
+
+/** An operator's change in the service's own queue. */
+export const operatorWork = (
+  given: WireActor | null,
+  commandOf: (actor: Actor) => Command,
+): Work | null => ownWork(actingAs(given, commandOf))

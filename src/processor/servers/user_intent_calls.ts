@@ -1,6 +1,4 @@
-/**
- * The list of one user's intents: the cycle says where it begins, the rest is read beside it.
- */
+/** Lists one user's intents: a command finds the latest one, a query reads from there. */
 import type { handleUnaryCall } from '@grpc/grpc-js'
 import type { ListUserIntentsCall__Output as Call } from '../../../protos/types/causeway/v1/ListUserIntentsCall.js'
 import type { PaymentIntentList } from '../../../protos/types/causeway/v1/PaymentIntentList.js'

@@ -1,8 +1,8 @@
 /**
  * The operators' calls about webhooks.
  *
- * - A redrive is kept in the operators' log before a pool hears of it: what was asked for is
- *   known even when the answer gets lost.
+ * - A redrive is recorded in the operators' log before it is sent to a pool, so it is on record
+ *   even when the response is lost.
  */
 import type { handleUnaryCall } from '@grpc/grpc-js'
 import type { RedriveDone } from '../../../protos/types/causeway/v1/RedriveDone.js'
@@ -22,8 +22,7 @@ import {
 } from '../queries/webhook_admin.js'
 import type { WebhookPools } from '../queries/webhook_pools.js'
 import { grpcError } from './auth_interceptor.js'
-import { by, ours } from './operator/calls.js'
-import { unary, unaryQuery, type UnaryDependencies } from './unary_handler.js'
+import { operatorWork, unary, unaryQuery, type UnaryDependencies } from './unary_handler.js'
 
 export function webhookAdminService(
   dependencies: UnaryDependencies,
@@ -36,10 +35,10 @@ export function webhookAdminService(
     ListDead: unaryQuery(dependencies, (request) => listDead(pools, request)),
     Redrive: loggedRedrive(dependencies, pools),
     EnableEndpoint: unary(dependencies, ({ actor, endpoint_id }) =>
-      ours(by(actor, (a) => switchAnyEndpoint(a, endpoint_id, 'enabled'))),
+      operatorWork(actor, (a) => switchAnyEndpoint(a, endpoint_id, 'enabled')),
     ),
     DisableEndpoint: unary(dependencies, ({ actor, endpoint_id }) =>
-      ours(by(actor, (a) => switchAnyEndpoint(a, endpoint_id, 'disabled'))),
+      operatorWork(actor, (a) => switchAnyEndpoint(a, endpoint_id, 'disabled')),
     ),
     ListPoison: unaryQuery(dependencies, (request) => listPoison(pools, request)),
   }
@@ -51,7 +50,7 @@ function loggedRedrive(
 ): handleUnaryCall<RedriveRequest, RedriveDone> {
   const { memory } = dependencies
   const log = unary<RedriveRequest, RedriveDone>(dependencies, (request) =>
-    ours(by(request.actor, (a) => refusedInRecovery(noteAction(a, noteOf(request))))),
+    operatorWork(request.actor, (a) => refusedInRecovery(noteAction(a, noteOf(request)))),
   )
   const redrives = unaryQuery<RedriveRequest, RedriveDone>(dependencies, (request) =>
     redrive(pools, request),

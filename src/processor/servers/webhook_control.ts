@@ -1,13 +1,13 @@
 /**
- * The control stream, where the webhook pools attend and are asked.
+ * The control stream, over which the processor sends requests to the connected webhook pools.
  *
- * Owns: the pools' streams, questions under way, gathering answers. Does not own: what is asked
+ * Owns: the pools' streams, requests in flight, gathering responses. Does not own: the requests
  * (queries/), the pools' side (actors/webhook/control/control_stream).
  *
- * - Nobody's queue or commit waits for a pool: only the one who asked does, and not for long.
- * - An answer of all is the answer of every pool that attended when it was asked for. One that
- *   stays away or leaves makes it none: a list with a hole would lie.
- * - Questions under way are bounded; beyond that the next one is refused at once.
+ * - Only the query waits for a pool, up to a timeout; queues and commits never do.
+ * - A request to all pools fails when any pool that was connected at the time fails to respond: a
+ *   partial list would be misleading.
+ * - Requests in flight are bounded; further requests are refused at once.
  */
 import type { ServerDuplexStream } from '@grpc/grpc-js'
 import type { WebhookControlHandlers } from '../../../protos/types/causeway/v1/WebhookControl.js'
@@ -15,19 +15,19 @@ import type { ControlResponse__Output as ControlResponse } from '../../../protos
 import type { ControlRequest } from '../../../protos/types/causeway/v1/ControlRequest.js'
 import { CONTROL_RESPONSE_WITHIN_MS, CONTROL_REQUESTS_MAX } from '../../base/constants.js'
 import { accepted, isErrorCode, refused, type ErrorCode, type Outcome } from '../../base/errors.js'
-import type { Answered, PoolRequest, Subject, WebhookPools } from '../queries/webhook_pools.js'
+import type { PoolRequest, PoolResponse, Subject, WebhookPools } from '../queries/webhook_pools.js'
 import { admitsStream, type AuthInterceptor } from './auth_interceptor.js'
 
 export interface WebhookControlService extends WebhookPools {
   readonly handlers: WebhookControlHandlers
 }
 
-/** Told when a pool connects: which one, and the event it received last, null for none. */
+/** Called when a pool connects, with the newest event it has received; null: none. */
 export type PoolConnected = (pool: number, newestEvent: string | null) => void
 
 type Stream = ServerDuplexStream<ControlResponse, ControlRequest>
 
-interface Waiting {
+interface PendingRequest {
   readonly stream: Stream
   settle(outcome: Outcome<ControlResponse>): void
 }
@@ -38,10 +38,10 @@ export function webhookControlService(
   answerWithinMs = CONTROL_RESPONSE_WITHIN_MS,
 ): WebhookControlService {
   const pools = new Set<Stream>()
-  const waiting = new Map<number, Waiting>()
+  const inFlight = new Map<number, PendingRequest>()
   let lastNumber = 0
 
-  const attend = (stream: Stream): void => {
+  const connect = (stream: Stream): void => {
     if (!admitsStream(auth, stream)) return
     pools.add(stream)
     stream.on('data', (answer: ControlResponse) => take(stream, answer))
@@ -57,54 +57,54 @@ export function webhookControlService(
     if (answer.greeting) {
       return onPool(answer.greeting.pool, answer.greeting.newest_event || null)
     }
-    const request = waiting.get(answer.number)
-    if (request?.stream !== stream) return // too late
+    const request = inFlight.get(answer.number)
+    if (request?.stream !== stream) return // timed out
     request.settle(answer.fault === '' ? accepted(answer) : refused(faultOf(answer.fault)))
   }
 
   const leave = (stream: Stream): void => {
     pools.delete(stream)
-    for (const request of waiting.values()) {
+    for (const request of inFlight.values()) {
       if (request.stream === stream) request.settle(refused('configuration_error'))
     }
   }
 
-  const ask = <S extends Subject>(
+  const send = <S extends Subject>(
     stream: Stream,
     subject: S,
     request: PoolRequest<S>,
-  ): Promise<Outcome<Answered<S>>> =>
+  ): Promise<Outcome<PoolResponse<S>>> =>
     new Promise((resolve) => {
       const number = (lastNumber = lastNumber === NUMBER_MAX ? 1 : lastNumber + 1)
       const settle = (outcome: Outcome<ControlResponse>): void => {
         clearTimeout(timer)
-        waiting.delete(number)
+        inFlight.delete(number)
         if (!outcome.ok) return resolve(outcome)
-        const answer = outcome.value[subject] as Answered<S> | null | undefined
+        const answer = outcome.value[subject] as PoolResponse<S> | null | undefined
         resolve(answer ? accepted(answer) : refused('internal_error'))
       }
       const timer = setTimeout(() => settle(refused('timeout')), answerWithinMs)
-      waiting.set(number, { stream, settle })
+      inFlight.set(number, { stream, settle })
       stream.write({ number, [subject]: request })
     })
 
   const canRequest = (count: number): Outcome<undefined> => {
-    if (count === 0 || waiting.size + count > CONTROL_REQUESTS_MAX) {
+    if (count === 0 || inFlight.size + count > CONTROL_REQUESTS_MAX) {
       return refused('configuration_error')
     }
     return accepted(undefined)
   }
 
   return {
-    handlers: { Connect: attend },
+    handlers: { Connect: connect },
     get connectedPools() {
       return pools.size
     },
     requestAll: async (subject, request) => {
       const may = canRequest(pools.size)
       if (!may.ok) return may
-      const answers = await Promise.all([...pools].map((stream) => ask(stream, subject, request)))
-      const values: Answered<typeof subject>[] = []
+      const answers = await Promise.all([...pools].map((stream) => send(stream, subject, request)))
+      const values: PoolResponse<typeof subject>[] = []
       for (const answer of answers) {
         if (!answer.ok) return answer
         values.push(answer.value)
@@ -115,10 +115,10 @@ export function webhookControlService(
       const [stream] = pools
       const may = canRequest(stream === undefined ? 0 : 1)
       if (!may.ok || stream === undefined) return refused('configuration_error')
-      // Pools take turns.
+      // Round robin.
       pools.delete(stream)
       pools.add(stream)
-      return ask(stream, subject, request)
+      return send(stream, subject, request)
     },
   }
 }

@@ -1,8 +1,8 @@
 /**
- * The gateways' operations on webhook endpoints and events.
+ * Maps the gateway operations on webhook endpoints and events to commands and queries.
  *
- * - What only the pools know is asked of them after the call is consumed in the cycle, and after it
- *   is known there that the endpoint is the caller's.
+ * - A pool is queried only after the cycle has consumed the nonce and checked that the endpoint
+ *   belongs to the caller.
  */
 import type { Command__Output as WireCommand } from '../../../protos/types/causeway/v1/Command.js'
 import type { TenantId } from '../../base/ids.js'
@@ -24,7 +24,7 @@ import { recoverEndpoint } from '../queries/endpoint_recover.js'
 import { listEvents } from '../queries/event_list.js'
 import { resendEvent } from '../queries/event_resend.js'
 import type { WebhookPools } from '../queries/webhook_pools.js'
-import type { Operation } from './operation.js'
+import type { Operation } from './operations.js'
 
 export function webhookOperation(wire: WireCommand, pools: WebhookPools): Operation {
   const tenant = wire.tenant as TenantId
@@ -74,6 +74,6 @@ function commandOf(wire: WireCommand, tenant: TenantId): Command {
     case 'test_webhook_endpoint':
       return testWebhookEndpoint(tenant, wire.test_webhook_endpoint!.endpoint_id)
     default:
-      return unknownOperation() // of a newer gateway
+      return unknownOperation() // from a newer gateway
   }
 }

@@ -1,4 +1,4 @@
-/** The operators' service: every change but EnsureDemo is a command with an actor and a reason. */
+/** The operators' service; every change except EnsureDemo carries an actor and a reason. */
 import type { EventOutcomesHandlers } from '../../../../protos/types/causeway/v1/EventOutcomes.js'
 import type { OperatorHandlers } from '../../../../protos/types/causeway/v1/Operator.js'
 import type { EndpointId } from '../../../base/ids.js'
@@ -13,61 +13,67 @@ import { listRates } from '../../commands/operators/rates_list.js'
 import { listRoutes, setRoute } from '../../commands/operators/route_set.js'
 import { trialBalance } from '../../commands/operators/trial_balance.js'
 import { disableWebhookEndpoint } from '../../commands/webhook_endpoints/webhook_endpoint_switch.js'
-import { by, ours } from './calls.js'
-import { intentCalls } from './intents.js'
-import { payoutCalls } from './payouts.js'
-import { tenantIn, unary, type UnaryDependencies } from '../unary_handler.js'
+import { paymentCalls } from './payments.js'
+import {
+  actingAs,
+  operatorWork,
+  ownWork,
+  tenantIn,
+  unary,
+  type UnaryDependencies,
+} from '../unary_handler.js'
 
 export function operatorService(dependencies: UnaryDependencies): OperatorHandlers {
   const { memory } = dependencies
   return {
     CreatePartner: unary(dependencies, ({ actor, partner_id, no_funds }) =>
-      ours(by(actor, (a) => createPartner(a, partner_id, !no_funds))),
+      operatorWork(actor, (a) => createPartner(a, partner_id, !no_funds)),
     ),
     IssueKey: unary(dependencies, ({ actor, tenant: named }) => {
       const tenant = tenantIn(memory, named)
-      return ours(tenant === null ? null : by(actor, (a) => issueKey(a, tenant)))
+      return ownWork(tenant === null ? null : actingAs(actor, (a) => issueKey(a, tenant)))
     }),
     Deposit: unary(dependencies, ({ actor, tenant: named, currency, amount, idempotency_key }) => {
       const tenant = tenantIn(memory, named)
       const request = { currency, amount, idempotencyKey: idempotency_key }
-      return ours(tenant === null ? null : by(actor, (a) => deposit(a, tenant, request)))
+      return ownWork(tenant === null ? null : actingAs(actor, (a) => deposit(a, tenant, request)))
     }),
     SetRate: unary(dependencies, ({ actor, currency, rate }) =>
-      ours(by(actor, (a) => setRate(a, currency, rate))),
+      operatorWork(actor, (a) => setRate(a, currency, rate)),
     ),
-    ListRates: unary(dependencies, () => ours(listRates())),
+    ListRates: unary(dependencies, () => ownWork(listRates())),
     TrialBalance: unary(dependencies, ({ tenant: named }) => {
       const tenant = named ? tenantIn(memory, named) : undefined
-      return ours(tenant === null ? null : trialBalance(tenant))
+      return ownWork(tenant === null ? null : trialBalance(tenant))
     }),
     SetRoute: unary(dependencies, ({ actor, route }) => {
       const tenant = route?.tenant ? tenantIn(memory, route.tenant) : undefined
       if (route === null || tenant === null) return null
-      return ours(by(actor, (a) => setRoute(a, tenant ?? null, route)))
+      return operatorWork(actor, (a) => setRoute(a, tenant ?? null, route))
     }),
-    ListRoutes: unary(dependencies, () => ours(listRoutes())),
+    ListRoutes: unary(dependencies, () => ownWork(listRoutes())),
     SetBalanceAlert: unary(dependencies, ({ actor, tenant: named, currency, threshold }) => {
       const tenant = tenantIn(memory, named)
-      return ours(
-        tenant === null ? null : by(actor, (a) => setBalanceAlert(a, tenant, currency, threshold)),
+      return ownWork(
+        tenant === null
+          ? null
+          : actingAs(actor, (a) => setBalanceAlert(a, tenant, currency, threshold)),
       )
     }),
-    ...payoutCalls(dependencies),
-    ...intentCalls(dependencies),
-    EnsureDemo: unary(dependencies, () => ours(ensureDemo())),
+    ...paymentCalls(dependencies),
+    EnsureDemo: unary(dependencies, () => ownWork(ensureDemo())),
   }
 }
 
-/** The pool reports what became of events. */
+/** The webhook pools report the outcomes of events. */
 export function eventOutcomesService(dependencies: UnaryDependencies): EventOutcomesHandlers {
   return {
     Record: unary(dependencies, ({ outcomes }) => {
       const settled = outcomes.filter(({ outcome }) => outcome === 'settled')
-      return ours(settleEvents(settled.map(({ event_id }) => event_id)))
+      return ownWork(settleEvents(settled.map(({ event_id }) => event_id)))
     }),
     DisableEndpoint: unary(dependencies, ({ endpoint_id, reason }) =>
-      ours(disableWebhookEndpoint(endpoint_id as EndpointId, reason)),
+      ownWork(disableWebhookEndpoint(endpoint_id as EndpointId, reason)),
     ),
   }
 }

@@ -1,5 +1,5 @@
--- A settlement may also clear suspense: toward the partner, or as our own loss or gain. SQLite
--- changes a CHECK only with its table.
+-- A settlement can also clear suspense: toward the partner, or as our own loss or gain. SQLite
+-- cannot alter a CHECK, so the table is re-created.
 CREATE TABLE settled_discrepancies (
   id TEXT PRIMARY KEY,
   tenant TEXT,
@@ -24,6 +24,6 @@ CREATE INDEX discrepancies_open ON discrepancies (at, id) WHERE resolved_at IS N
 CREATE INDEX discrepancies_resolved ON discrepancies (at, id) WHERE resolved_at IS NOT NULL;
 CREATE INDEX discrepancies_of_entity ON discrepancies (entity);
 
--- What the rail moved, in the order in which we booked it.
+-- Rail movements in booking order.
 CREATE INDEX ledger_entries_of_rail ON ledger_entries (at, posting, line)
   WHERE account GLOB '*:rail_clearing';

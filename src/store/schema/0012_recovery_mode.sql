@@ -1,6 +1,6 @@
--- Recovery mode, from its beginning to its release. While `released_at` is null the processor only
--- reads. A release skips the event positions after `position_from` up to `position_to`, which may
--- have been used by the books that were lost, and as many numbers of each tenant's events.
+-- Recovery mode, from start to release. While `released_at` is null the processor is read-only. A
+-- release skips the event positions after `position_from` up to `position_to`, which lost commits
+-- may have used, and as many sequence numbers of each tenant.
 CREATE TABLE recoveries (
   number INTEGER PRIMARY KEY,
   entered_at INTEGER NOT NULL,
@@ -19,8 +19,8 @@ CREATE TABLE recoveries (
   CHECK (position_to >= position_from)
 ) STRICT;
 
--- What the rail's statement had executed and the restored books did not know. `destination` is a
--- keyed digest of the account number. What the statement does not tell is null.
+-- Instructions that the rail's statement shows as executed and that the restored books lack.
+-- `destination` is a keyed digest of the account number. Values missing in the statement are null.
 CREATE TABLE orphan_executions (
   instruction TEXT PRIMARY KEY,
   recovery INTEGER NOT NULL REFERENCES recoveries (number),

@@ -1,5 +1,5 @@
--- Master keys that have sealed something here, or may have. `sealing_since` is set on the one that
--- is first in the key file. From `emptied_at` on nothing is sealed with that key.
+-- Master keys that encrypt, or can have encrypted, stored rows. `sealing_since` is set on the first
+-- key of the key file. From `emptied_at` on no row is encrypted with that key.
 CREATE TABLE master_keys (
   kid TEXT PRIMARY KEY,
   sealing_since INTEGER,
@@ -7,7 +7,7 @@ CREATE TABLE master_keys (
   CHECK (sealing_since IS NULL OR emptied_at IS NULL)
 ) STRICT, WITHOUT ROWID;
 
--- Keys that outlive the master key they were derived from; sealed with the first one.
+-- Derived keys that outlive their master key; encrypted with the first master key.
 CREATE TABLE lasting_keys (
   id TEXT PRIMARY KEY,
   sealed TEXT NOT NULL

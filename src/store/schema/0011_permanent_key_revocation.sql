@@ -1,2 +1,2 @@
--- A key that was once seen as revoked: no clock that is set back makes it active again.
+-- 1: revoked for good, also when the clock is set back.
 ALTER TABLE signing_keys ADD COLUMN revoked INTEGER NOT NULL DEFAULT 0 CHECK (revoked IN (0, 1));

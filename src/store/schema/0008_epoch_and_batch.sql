@@ -1,5 +1,5 @@
--- Who may commit, and how many commits there are: each one that writes rows moves `last_batch` from
--- n - 1 to n under the epoch of its owner. Books of before begin at 0.
+-- The owner's epoch and the number of commits: each commit that writes rows moves `last_batch` from
+-- n - 1 to n under the epoch of its owner. Existing databases start at 0.
 CREATE TABLE owner (
   only_row INTEGER PRIMARY KEY CHECK (only_row = 1),
   epoch INTEGER NOT NULL CHECK (epoch >= 1),
@@ -7,11 +7,11 @@ CREATE TABLE owner (
 ) STRICT;
 INSERT INTO owner (only_row, epoch, last_batch) VALUES (1, 1, 0);
 
--- Tells these books from all others, also after they were deleted and made anew.
+-- Identifies this database; a re-created one has another id.
 INSERT INTO meta (name, value) VALUES ('books_id', lower(hex(randomblob(16))));
 
--- What others knew and these books had lost, when an operator accepted that: the newest event, and
--- instructions.
+-- Losses that an operator accepted: the newest event and instructions that other components had and
+-- these books lack.
 CREATE TABLE accepted_losses (
   kind TEXT NOT NULL CHECK (kind IN ('event', 'instruction')),
   id TEXT NOT NULL,

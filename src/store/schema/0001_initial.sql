@@ -19,7 +19,7 @@ CREATE TABLE signing_keys (
   revoked_at INTEGER
 ) STRICT, WITHOUT ROWID;
 
--- One row an actor: the snapshot is `state` and `context`; the rest is there to be found by.
+-- One row an actor: the snapshot is `state` and `context`; the other columns are for queries.
 CREATE TABLE intents (
   id TEXT PRIMARY KEY,
   tenant TEXT NOT NULL,
@@ -42,12 +42,12 @@ CREATE TABLE payouts (
   context TEXT NOT NULL
 ) STRICT, WITHOUT ROWID;
 CREATE INDEX payouts_due ON payouts (due_at) WHERE due_at IS NOT NULL;
--- Ids grow with time, so each of these is also in the order of a list.
+-- Ids grow with time, so each index is in list order.
 CREATE INDEX payouts_of_tenant ON payouts (tenant, id);
 CREATE INDEX payouts_by_state ON payouts (tenant, state, id);
 CREATE INDEX payouts_by_reference ON payouts (tenant, reference, id);
 CREATE INDEX payouts_by_beneficiary ON payouts (tenant, beneficiary, id);
--- Only a payout that waits for its review rests in `created`.
+-- Only a payout held for review stays in `created` after its commit.
 CREATE INDEX payouts_held ON payouts (id) WHERE state = 'created';
 
 CREATE TABLE beneficiaries (
@@ -66,8 +66,8 @@ CREATE TABLE beneficiaries (
 CREATE INDEX beneficiaries_of_tenant ON beneficiaries (tenant, id);
 
 -- `key` is a digest of (tenant, operation, the caller's key). Rows are appended and never deleted.
--- Where the row of a key lies is known in memory, from `idempotency_prints`: an index here would
--- write a page for each new key.
+-- Lookups use an index in memory, loaded from `idempotency_prints`: an index here would write one
+-- page per new key.
 CREATE TABLE idempotency (
   sequence INTEGER PRIMARY KEY,
   key TEXT NOT NULL,
@@ -76,15 +76,15 @@ CREATE TABLE idempotency (
   response TEXT
 ) STRICT;
 
--- The first 8 bytes of each new key of one commit; their rows have the sequences `first`, `first` +
--- 1, …
+-- The first 8 bytes of each key added by one commit; the rows have the sequences `first`,
+-- `first` + 1, …
 CREATE TABLE idempotency_prints (
   first INTEGER PRIMARY KEY,
   prints BLOB NOT NULL
 ) STRICT;
 
 -- Double entry. A posting is the lines of one transition; they sum to zero in each currency.
--- `tenant` is set where the account holds the partner's own money, which partners may list.
+-- `tenant` is set on entries of the partner's own accounts, which partners can list.
 CREATE TABLE ledger_entries (
   posting INTEGER NOT NULL,
   line INTEGER NOT NULL,
@@ -124,7 +124,7 @@ CREATE TABLE events (
 ) STRICT;
 CREATE INDEX events_open ON events (position) WHERE settled_at IS NULL;
 
--- What a partner's user has used of a limit, by period. `key` names tenant, user, corridor and
+-- A user's usage of a limit in a period. `key` names tenant, user, corridor and
 -- period.
 CREATE TABLE limit_usage (
   key TEXT PRIMARY KEY,
@@ -150,8 +150,8 @@ CREATE TABLE rates (
   set_at INTEGER NOT NULL
 ) STRICT, WITHOUT ROWID;
 
--- An offer to convert; `conversion` is null until it is taken. Offers that nobody took are deleted
--- some time later.
+-- `conversion` is null until the quote is accepted. Expired quotes that were not accepted are
+-- deleted.
 CREATE TABLE fx_quotes (
   id TEXT PRIMARY KEY,
   tenant TEXT NOT NULL,
@@ -164,7 +164,7 @@ CREATE TABLE fx_quotes (
 ) STRICT, WITHOUT ROWID;
 CREATE INDEX fx_quotes_open ON fx_quotes (expires_at) WHERE conversion IS NULL;
 
--- Payout routes that operators have set; `tenant` is empty on the route of everybody else.
+-- Payout routes that operators have set; `tenant` is empty on a route for all tenants.
 CREATE TABLE routes (
   tenant TEXT NOT NULL,
   country TEXT NOT NULL,
@@ -181,15 +181,15 @@ CREATE TABLE routes (
   PRIMARY KEY (tenant, country, currency)
 ) STRICT, WITHOUT ROWID;
 
--- `armed`: the balance is not below the threshold, so that falling below it is news.
+-- `armed`: the balance was last seen at or above the threshold, so falling below it alerts.
 CREATE TABLE balance_alerts (
   account TEXT PRIMARY KEY,
   threshold INTEGER NOT NULL CHECK (threshold >= 0),
   armed INTEGER NOT NULL CHECK (armed IN (0, 1))
 ) STRICT, WITHOUT ROWID;
 
--- News from a rail that did not fit what we know. Never a transition by itself. `plan`, `currency`
--- and `amount` say what was posted to suspense, under this row's id; null: nothing.
+-- Rail reports that contradict our state; a discrepancy never causes a transition. `plan`,
+-- `currency` and `amount` are the posting to suspense, under this row's id; null: none.
 CREATE TABLE discrepancies (
   id TEXT PRIMARY KEY,
   tenant TEXT,
