@@ -1,8 +1,8 @@
 /**
- * Steps an intent and turns what follows into rows and orders of the same commit.
+ * Sends an event to an intent's machine and stages its outputs in the same commit.
  *
- * - The caller has refused whatever can be refused; from here on it succeeds or the process
- *   stops. An account number that does not open throws before anything has changed.
+ * - The caller has checked every refusal; from here on it succeeds or the process stops. An account
+ *   number that cannot be decrypted throws before anything has changed.
  */
 import { assert, unreachable } from '../../base/assert.js'
 import type { IntentContext, IntentEvent } from '../../../actors/intent/context.js'
@@ -18,7 +18,7 @@ export function advanceIntent(ctx: CommandContext, live: LiveIntent, event: Inte
   const before = live.context
   const account = mayInstruct(ctx, live, event) ? accountOfIntent(ctx, before) : null
   ctx.memory.intentHost.open(live)
-  ctx.batch.changes += 1 // memory changes from here on: what throws now stops the process
+  ctx.batch.changes += 1 // memory changes from here on: an error stops the process
   const outputs = ctx.memory.intentHost.send(live, event)
   if (live.context === before && outputs.length === 0) return
   for (const output of outputs) applyOutput(ctx, live, output, account)
@@ -26,7 +26,7 @@ export function advanceIntent(ctx: CommandContext, live: LiveIntent, event: Inte
   stageIntent(ctx, live)
 }
 
-/** Whether an instruction may follow. */
+/** Whether the event may lead to an instruction, which needs the account number. */
 function mayInstruct(
   { railUp, now }: CommandContext,
   { state, context }: LiveIntent,
@@ -41,10 +41,10 @@ function mayInstruct(
 
 const isOut = ({ handedOverAt: submittedAt }: IntentContext): boolean => submittedAt !== undefined
 
-/** Something that a further scan of the same code would pay twice. */
+/** True when another scan of the same code would pay twice. */
 const isPayment = ({ state }: LiveIntent): boolean => state === 'authorized' || state === 'captured'
 
-/** Keeps the actor's snapshot with the batch under way. */
+/** Stages the actor's snapshot. */
 export function stageIntent(ctx: CommandContext, live: LiveIntent): void {
   const { context, state } = live
   ctx.memory.intents.set(context.id, live, ctx.batch.number)
@@ -77,7 +77,7 @@ function applyOutput(
         { payment_intent: intentView(state, context) },
       )
     case 'instruct':
-      assert(account !== null, 'an account was opened before its instruction')
+      assert(account !== null, 'the account number is decrypted before its instruction')
       return void ctx.batch.instructions.push(instructIntent(context, account ?? ''))
     case 'query':
       return void ctx.batch.instructions.push(queryOf(context))
@@ -93,18 +93,21 @@ function applyOutput(
   }
 }
 
-/** A refund can fail more than once, and the schema keeps one event of a type for each subject. */
+/** A refund can fail more than once; the schema allows one event per type and subject. */
 const subjectOf = ({ id, refundsFailed }: IntentContext, event: string): string =>
   event === 'payment_intent.refund_failed' ? `${id}@${refundsFailed}` : id
 
-/** Counts the confirmed amount into, or out of, the periods that the confirmation named. */
+/** Adds the confirmed amount to, or takes it from, the periods of the confirmation. */
 function changeUsage({ memory, batch }: CommandContext, live: LiveIntent, sign: 1n | -1n): void {
   const { confirmation, scanned } = live.context
-  assert(confirmation !== undefined && scanned !== undefined, 'limits are used by a confirmation')
+  assert(
+    confirmation !== undefined && scanned !== undefined,
+    'limits are used by a confirmed intent',
+  )
   const amount = sign * BigInt(scanned.quote.localMinor)
   for (const key of [confirmation.dayKey, confirmation.monthKey]) {
     const used = memory.usage.get(key)
-    assert(used !== undefined, 'the usage of a limit was loaded')
+    assert(used !== undefined, 'the usage of a limit is loaded')
     const next = (used ?? 0n) + amount
     memory.usage.set(key, next, batch.number)
     batch.stage('usage', key, { key, used: next })

@@ -1,8 +1,8 @@
 /**
- * Steps a payout and turns what follows into rows and orders of the same commit.
+ * Sends an event to a payout's machine and stages its outputs in the same commit.
  *
- * - The caller has refused whatever can be refused; from here on it succeeds or the process
- *   stops. An account number that does not open throws before anything has changed.
+ * - The caller has checked every refusal; from here on it succeeds or the process stops. An account
+ *   number that cannot be decrypted throws before anything has changed.
  */
 import { assert, unreachable } from '../../base/assert.js'
 import type { MachineOutput } from '../../../actors/output.js'
@@ -18,14 +18,14 @@ export function advancePayout(ctx: CommandContext, live: LivePayout, event: Payo
   const before = live.context
   const account = mayInstruct(ctx, live, event) ? accountOfPayout(ctx, before) : null
   ctx.memory.payoutHost.open(live)
-  ctx.batch.changes += 1 // memory changes from here on: what throws now stops the process
+  ctx.batch.changes += 1 // memory changes from here on: an error stops the process
   const outputs = ctx.memory.payoutHost.send(live, event)
   if (live.context === before && outputs.length === 0) return
   for (const output of outputs) applyOutput(ctx, live, output, account)
   stagePayout(ctx, live)
 }
 
-/** Whether an instruction may follow. */
+/** Whether the event may lead to an instruction, which needs the account number. */
 function mayInstruct(
   { railUp }: CommandContext,
   { state, context }: LivePayout,
@@ -36,7 +36,7 @@ function mayInstruct(
   return type === 'notFound' || (type === 'timer' && railUp && context.handedOverAt === undefined)
 }
 
-/** Keeps the actor's snapshot with the batch under way. */
+/** Stages the actor's snapshot. */
 export function stagePayout(ctx: CommandContext, live: LivePayout): void {
   const { context, state } = live
   ctx.memory.payouts.set(context.id, live, ctx.batch.number)
@@ -71,7 +71,7 @@ function applyOutput(
     case 'publish':
       return publishPayout(ctx, live, output.event)
     case 'instruct':
-      assert(account !== null, 'an account was opened before its instruction')
+      assert(account !== null, 'the account number is decrypted before its instruction')
       return void ctx.batch.instructions.push(instructPayout(context, account ?? ''))
     case 'query':
       return void ctx.batch.instructions.push(queryOf(context))

@@ -1,11 +1,10 @@
 /**
  * Alerts on available balances.
  *
- * Owns: when `balance.low` is announced. Does not own: who sets a threshold
- * (funds/balance_alert_set).
+ * Owns: when `balance.low` is published. Does not own: the thresholds (funds/balance_alert_set).
  *
- * - An alert fires when the balance falls below its threshold, once; it is armed again when the
- *   balance is no longer below. Both are written in the commit of the posting that did it.
+ * - An alert fires once when the balance falls below its threshold. It is armed again when the
+ *   balance is no longer below. Both are written in the commit of the posting.
  */
 import { accountKey, partsOf, type AccountKey, type AccountKind } from '../../ledger/accounts.js'
 import { toWire } from '../../money/money.js'
@@ -27,7 +26,7 @@ export function watchBalances(
     const isLow = (balances.get(account) ?? 0n) < alert.threshold
     if (isLow !== (alert.armed === 1)) continue
     stageAlert(ctx, { ...alert, armed: isLow ? 0 : 1 })
-    if (isLow) announce(ctx, account, alert.threshold, posting)
+    if (isLow) publishLowBalance(ctx, account, alert.threshold, posting)
   }
 }
 
@@ -36,7 +35,7 @@ export function stageAlert({ memory, batch }: CommandContext, row: Row<'balanceA
   batch.stage('balanceAlerts', row.account, row)
 }
 
-function announce(
+function publishLowBalance(
   ctx: CommandContext,
   account: AccountKey,
   threshold: bigint,

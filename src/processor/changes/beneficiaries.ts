@@ -1,14 +1,12 @@
 /**
- * Beneficiaries: what their commands, and payouts to new ones, have in common.
+ * Beneficiaries: validation, the row and the public view, shared by their commands and by payouts
+ * with an inline beneficiary.
  *
- * Owns: which values are valid, who can be paid, the row, its place in memory and in the batch, the
- * public view.
- * Does not own: the changes (commands/beneficiary_*, payouts/payout_create).
+ * Does not own: the changes (commands/beneficiaries, payouts/payout_create).
  *
- * - The account number is sealed before it is staged; only its last four characters are ever
- *   shown.
- * - Name and bank code have the form that a rail reads: an instruction with others would never be
- *   answered. That is asked of what is stored as well, before money is reserved or let go.
+ * - The account number is encrypted before it is staged; only its last four characters are shown.
+ * - Name and bank code must be readable by a rail, else an instruction would never be answered.
+ *   Stored beneficiaries are checked again before money is reserved or a held payout is approved.
  */
 import { ACCOUNT_NUMBER, BANK_CODE_MAX, BENEFICIARY_NAME_MAX } from '../../base/constants.js'
 import { toRfc3339, instant } from '../../base/clock.js'
@@ -24,7 +22,7 @@ import { beneficiaryAccountPlace } from './rail_instructions.js'
 
 export type BeneficiaryRow = Row<'beneficiaries'>
 
-/** The row of a new beneficiary, or null when something in it is not valid. */
+/** The row of a new beneficiary; null when it is not valid. */
 export function beneficiaryRow(
   { now, random, vault }: CommandContext,
   tenant: TenantId,
@@ -62,7 +60,7 @@ export function beneficiaryRow(
 const isReadable = (row: Pick<BeneficiaryRow, 'name' | 'bank_code'>): boolean =>
   isText(row.name) && isText(row.bank_code)
 
-/** Of one that is stored. */
+/** Whether a stored beneficiary can receive payouts. */
 export const takesPayouts = (row: BeneficiaryRow): boolean =>
   row.status === 'active' && isReadable(row)
 

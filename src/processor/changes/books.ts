@@ -1,11 +1,10 @@
 /**
  * Posting to the ledger, as part of a command.
  *
- * Owns: the amounts that an entity's plan is posted with, and staging balances and entries. Does
- * not own: the plans and the rules of balances (ledger), money that comes in or is set aside
- * without a payment (changes/funds).
+ * Owns: the amounts of an entity's plan, and staging balances and entries. Does not own: the plans
+ * and the bounds of balances (ledger), postings that belong to no payment (changes/funds).
  *
- * - `can…` is asked among the refusals; after it the posting must succeed.
+ * - A command calls `can…` among its refusals; after that the posting must succeed.
  */
 import { assert } from '../../base/assert.js'
 import type { TenantId } from '../../base/ids.js'
@@ -47,7 +46,7 @@ export function postPayout(ctx: CommandContext, context: PayoutContext, plan: Pl
   postLines(ctx, plan, context.id, linesOf(plan, context.tenant, partsOfPayout(context)))
 }
 
-/** What posting them would do; nothing is changed. */
+/** The outcome of posting the lines; nothing is changed. */
 export const tryLines = (
   { memory }: CommandContext,
   lines: readonly PostingLine[],
@@ -61,7 +60,7 @@ export function postLines(
 ): void {
   const { memory, batch, now } = ctx
   const outcome = tryLines(ctx, lines)
-  assert(outcome.ok, `${plan} was checked before it was posted`)
+  assert(outcome.ok, `${plan} is checked before it is posted`)
   memory.lastPosting += 1
   const posting = memory.lastPosting
   const running = new Map<AccountKey, bigint>()
@@ -87,15 +86,15 @@ export function postLines(
   watchBalances(ctx, outcome.after.keys(), posting)
 }
 
-/** Whose money is on the account; null when it is ours. */
+/** The tenant whose money is on the account; null when it is ours. */
 function ownerOf(account: AccountKey): TenantId | null {
   const { tenant, kind } = partsOf(account)
   return kind === 'prefund' || kind === 'reserved' ? tenant : null
 }
 
-/** One record serves every plan of an intent: a plan takes the parts it names. */
+/** The parts of every plan of an intent; a plan uses those it names. */
 function partsOfIntent(context: IntentContext): Parts {
-  assert(context.scanned !== undefined, 'money of an intent moves at its quote')
+  assert(context.scanned !== undefined, 'an intent has a quote when its money moves')
   const { cents, localMinor, currency } = context.scanned.quote
   return {
     ...NOTHING,

@@ -1,10 +1,10 @@
 /**
  * Changes to the directory: partners, signing keys and webhook endpoints.
  *
- * Owns: their place in memory and in the batch. Does not own: their forms
- * (cache/tenant_directory), telling the watchers (servers/directory_stream).
+ * Owns: staging them in memory and in the batch. Does not own: the row formats
+ * (cache/tenant_directory), sending changes to the watchers (servers/directory_stream).
  *
- * - A change is told to the watchers only after its commit.
+ * - The watchers receive a change only after its commit.
  */
 import { partsOfTenant, type TenantId } from '../../base/ids.js'
 import type { CommandContext } from '../cycle/command.js'
@@ -18,7 +18,7 @@ import {
 } from '../cache/tenant_directory.js'
 import type { Memory } from '../cache/memory.js'
 
-/** True also when there is no such partner. */
+/** True also when the partner does not exist. */
 export const isSuspended = (memory: Memory, tenant: TenantId): boolean =>
   memory.partners.get(partsOfTenant(tenant).partner)?.suspended ?? true
 

@@ -1,15 +1,15 @@
 /**
- * Discrepancies: what a rail said that does not fit our books.
+ * Discrepancies: reports of a rail that contradict the books.
  *
- * Owns: their identity, their rows and entries in `suspense`, how operators see them. Does not own:
- * what counts as odd (rail_reports/rail_report_apply), how a person settles one
+ * Owns: their ids, their rows and entries in `suspense`, the view for operators. Does not own: when
+ * a report is a discrepancy (rail_reports/rail_report_apply), how an operator settles one
  * (rail_reports/discrepancy_resolve).
  *
- * - The same words about the same instruction are one discrepancy, however often and by whichever
- *   way they come.
- * - Words about money that moved are posted under the discrepancy's id, once. Where the posting
- *   does not fit, and where nobody knows whose instruction it was, the row alone stands.
- * - No account number is kept, nor anything that one could be guessed from.
+ * - The same facts about the same instruction are one discrepancy, however often and through
+ *   whichever call the rail reports them.
+ * - A report of moved money is posted once, under the discrepancy's id. When the posting does not
+ *   fit, or no tenant is known, only the row is written.
+ * - No account number is stored, nor anything it could be guessed from.
  */
 import { hash } from 'node:crypto'
 import { instant, toRfc3339 } from '../../base/clock.js'
@@ -19,15 +19,15 @@ import { money, toWire, type Money } from '../../money/money.js'
 import type { RailReport } from '../../rails/rail.js'
 import type { Row } from '../../store/tables.js'
 import type { CommandContext } from '../cycle/command.js'
-import { refusalOfSuspense, suspend, type SuspensePlan } from './funds.js'
+import { postSuspense, refusalOfSuspense, type SuspensePlan } from './funds.js'
 
-/** What a return says between the lines: the instruction was executed before. */
+/** The execution that a return implies. */
 export const executionIn = (report: RailReport & { status: 'returned' }): RailReport => ({
   ...report,
   status: 'executed',
 })
 
-/** @param tenant whose instruction it is; null when nobody knows */
+/** @param tenant the owner of the instruction; null when the instruction is unknown */
 export function recordDiscrepancy(
   ctx: CommandContext,
   tenant: TenantId | null,
@@ -42,7 +42,7 @@ export function recordDiscrepancy(
     tenant,
     entity: report.id,
     reason,
-    report: wordsOf(report),
+    report: storedReport(report),
     plan: posting?.plan ?? null,
     currency: posting?.amount.currency ?? null,
     amount: posting?.amount.minor ?? null,
@@ -50,7 +50,7 @@ export function recordDiscrepancy(
     resolved_at: null,
     settlement: null,
   })
-  if (tenant !== null && posting !== null) suspend(ctx, tenant, { ...posting, entity: id })
+  if (tenant !== null && posting !== null) postSuspense(ctx, tenant, { ...posting, entity: id })
 }
 
 export function stageDiscrepancy(
@@ -62,7 +62,7 @@ export function stageDiscrepancy(
   batch.stage('discrepancies', row.id, row)
 }
 
-/** How the words are posted; null: they tell of no money, or the books have no room. */
+/** The posting of a report; null when no money moved or the accounts have no room. */
 function postingOf(
   ctx: CommandContext,
   tenant: TenantId,
@@ -77,11 +77,11 @@ function postingOf(
 }
 
 function idOf(report: RailReport): string {
-  const words = JSON.stringify([report.id, ...factsOf(report)])
-  return `dis_${hash('sha256', words, 'hex').slice(0, 26)}`
+  const facts = JSON.stringify([report.id, ...factsOf(report)])
+  return `dis_${hash('sha256', facts, 'hex').slice(0, 26)}`
 }
 
-/** All that a repetition has in common; the report's own id is not among it. */
+/** The facts by which a repetition is recognized; the report's own id is not one of them. */
 function factsOf(report: RailReport): readonly string[] {
   switch (report.status) {
     case 'executed':
@@ -94,7 +94,7 @@ function factsOf(report: RailReport): readonly string[] {
   }
 }
 
-function wordsOf(report: RailReport): object {
+function storedReport(report: RailReport): object {
   const { status, reportId } = report
   if (status === 'refused') return { status, report_id: reportId, refusal: report.refusal }
   if (status !== 'executed' && status !== 'returned') return { status, report_id: reportId }
@@ -108,7 +108,7 @@ function wordsOf(report: RailReport): object {
   }
 }
 
-/** For operators. */
+/** As operators see it. */
 export function discrepancyView(row: Row<'discrepancies'>): object {
   return {
     id: row.id,

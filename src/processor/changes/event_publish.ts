@@ -1,7 +1,7 @@
 /**
- * Events: one for each public transition, written in its commit.
+ * Events: one for each public transition, staged in its commit.
  *
- * - The body is built once, at the transition, and is what every receiver gets, byte for byte.
+ * - The body is built once, at the transition, and every receiver gets it byte for byte.
  * - Sequences of a tenant have no gaps; positions follow the order of commits.
  */
 import { toRfc3339 } from '../../base/clock.js'
@@ -10,10 +10,10 @@ import type { StoredEvent } from '../../store/store.js'
 import type { CommandContext } from '../cycle/command.js'
 import type { Memory } from '../cache/memory.js'
 
-/** The shape of event bodies, dated by when it was fixed. */
+/** The version of event bodies. */
 export const API_VERSION = '2026-11-01'
 
-/** @param data the public view under the entity's name, e.g. `{payout: {…}}` */
+/** @param data the public view under the entity's name, for example `{payout: {…}}` */
 export function publishEvent(
   ctx: CommandContext,
   tenant: TenantId,
@@ -51,6 +51,6 @@ export function publishEvent(
   return event
 }
 
-/** The number that the tenant's next event will have. */
+/** The sequence of the tenant's next event. */
 export const nextSequence = (memory: Memory, tenant: TenantId): number =>
   (memory.sequences.get(tenant) ?? memory.skippedSequences) + 1

@@ -1,13 +1,13 @@
 /**
- * Money that comes in, changes its currency, or is set aside for a person to look at.
+ * Postings that belong to no payment: deposits, conversions and suspense.
  *
- * Owns: the postings that belong to no payment, and the room they must leave. Does not own: the
- * plans (ledger), posting itself (changes/books).
+ * Owns: these postings and the headroom they must leave. Does not own: the plans (ledger), posting
+ * itself (changes/books).
  *
- * - `can…` and `refusalOf…` are asked among the refusals; after them the posting must succeed.
- * - What has come into a currency, from outside or from other currencies, stays within the floor
- *   of `funding`: beyond it captures, which no one can refuse, would find no room
- *   (ledger/accounts).
+ * - A command calls `can…` and `refusalOf…` among its refusals; after that the posting must
+ *   succeed.
+ * - The money that entered a currency, through `funding` or by conversion, stays within the floor
+ *   of `funding`: beyond it captures, which cannot be refused, would not fit (ledger/accounts).
  */
 import type { ErrorCode } from '../../base/errors.js'
 import { newId, type TenantId } from '../../base/ids.js'
@@ -34,7 +34,7 @@ export interface Conversion {
   readonly bought: Money
 }
 
-/** Why the conversion cannot be posted now; null when it can. */
+/** The refusal of a conversion that cannot be posted; null when it can. */
 export function refusalOfConversion(
   ctx: CommandContext,
   tenant: TenantId,
@@ -57,10 +57,10 @@ export function convertFunds(
   return id
 }
 
-/** The ways into `suspense` and out of it. */
+/** The plans that post to or from `suspense`. */
 export type SuspensePlan = Extract<PlanName, `discrepancy_${string}`>
 
-/** Why the plan cannot be posted now; null when it can. */
+/** The refusal of a plan that cannot be posted; null when it can. */
 export function refusalOfSuspense(
   ctx: CommandContext,
   tenant: TenantId,
@@ -74,7 +74,7 @@ export function refusalOfSuspense(
   return outcome.ok && (funding === 0n || fits) ? null : 'balance_limit_exceeded'
 }
 
-export function suspend(
+export function postSuspense(
   ctx: CommandContext,
   tenant: TenantId,
   { plan, amount, entity }: { plan: SuspensePlan; amount: Money; entity: string },
@@ -82,7 +82,7 @@ export function suspend(
   postLines(ctx, plan, entity, linesOf(plan, tenant, { amount }))
 }
 
-/** Whether this much more may come in through the two accounts that money comes in by. */
+/** Whether `more` may still enter through the two accounts by which money enters a currency. */
 function hasRoom(
   { memory }: CommandContext,
   tenant: TenantId,

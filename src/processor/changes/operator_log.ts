@@ -1,6 +1,6 @@
 /**
- * The operators' log: who did what to which payee, why, and on what evidence. Written in the commit
- * of the action.
+ * The operators' log: operator, reason, action, subject and evidence. Written in the commit of the
+ * action.
  */
 import type { CommandContext } from '../cycle/command.js'
 
@@ -11,7 +11,7 @@ export interface Actor {
 
 const EVIDENCE_MAX = 2_000
 
-/** Says where it can be looked up. */
+/** Whether the text is a usable reference to the evidence. */
 export const isEvidence = (text: string): boolean =>
   text.trim() !== '' && text.length <= EVIDENCE_MAX
 

@@ -1,13 +1,14 @@
 /**
- * Orphan executions in decisions: which payment is equal to one, and how one is kept.
+ * Orphan executions in decisions: matching a payment to one, and staging one.
  *
- * Owns: what counts as equal, the keyed digest of a destination, the view for operators. Does not
- * own: who adds and resolves them (operators/orphan_add, operators/orphan_resolve), what a held
- * payment waits for (the machines).
+ * Owns: the matching rule, the keyed digest of a destination, the view for operators. Does not own:
+ * adding and resolving them (operators/orphan_add, operators/orphan_resolve), what a held payment
+ * waits for (actors).
  *
- * - Equal are environment, kind, destination, amount, currency and reference. What the rail's
- *   statement did not tell is equal to anything: a payment too many is held, none is paid twice.
- * - The plain account number is in no row: its keyed digest and its last four digits are.
+ * - A payment matches when environment, kind, destination, amount, currency and reference are
+ *   equal. A member missing from the rail's statement matches any value: one payment too many is
+ *   held rather than one paid twice.
+ * - No row holds the plain account number, only its keyed digest and its last four digits.
  */
 import { instant, toRfc3339 } from '../../base/clock.js'
 import { environmentOf, type TenantId } from '../../base/ids.js'
@@ -19,13 +20,13 @@ import type { Orphan } from '../cache/orphan_index.js'
 
 export interface Details {
   readonly purpose: Purpose
-  /** Of the destination, in clear. */
+  /** The destination's account number in plain text. */
   readonly account: string
   /** See `statementReference`. */
   readonly reference: string
 }
 
-/** An open orphan execution that may be this payment's own; undefined: there is none. */
+/** An open orphan execution that may be this payment; undefined when there is none. */
 export function orphanEqualTo(
   { memory, vault }: CommandContext,
   tenant: TenantId,
@@ -50,9 +51,10 @@ export function orphanEqualTo(
   )
 }
 
-const isEqual = (told: string | null, wanted: string): boolean => told === null || told === wanted
+const isEqual = (reported: string | null, wanted: string): boolean =>
+  reported === null || reported === wanted
 
-/** Account numbers are written with and without blanks and hyphens. */
+/** Ignores blanks, hyphens and case, which differ between writings of an account number. */
 export const destinationDigest = (vault: Vault, account: string): string =>
   vault.digest(`orphan destination ${account.replace(/[\s-]/g, '').toUpperCase()}`)
 
@@ -61,7 +63,7 @@ export function stageOrphan({ memory, batch }: CommandContext, orphan: Orphan): 
   batch.stage('orphans', orphan.instruction, orphan)
 }
 
-/** For operators. */
+/** As operators see it. */
 export function orphanView(orphan: Orphan): object {
   return {
     instruction_id: orphan.instruction,

@@ -1,8 +1,7 @@
 /**
- * Orders to the rail, built from what an entity keeps.
+ * Instructions, queries and recalls for the rail, built from an entity's context.
  *
- * - The account number is opened here and nowhere else; it goes to the rail and into no row, log
- *   or event.
+ * - The account number is decrypted only here. It goes to the rail and into no row, log or event.
  * - The instruction's id is the entity's id: sent again, it is the same instruction.
  */
 import { assert } from '../../base/assert.js'
@@ -17,7 +16,7 @@ import { CorruptRow } from '../../base/corrupt_row.js'
 export const intentAccountPlace = (intentId: string): string => `intents.account.${intentId}`
 export const beneficiaryAccountPlace = (id: string): string => `beneficiaries.sealed_account.${id}`
 
-/** @throws CorruptRow when it does not open */
+/** @throws CorruptRow when the account number cannot be decrypted */
 export function accountOfIntent(
   { vault }: Pick<CommandContext, 'vault'>,
   { id, scanned }: IntentContext,
@@ -26,7 +25,7 @@ export function accountOfIntent(
   return openedFor(id, () => vault.openAccount(sealed, intentAccountPlace(id)))
 }
 
-/** @throws CorruptRow when it does not open */
+/** @throws CorruptRow when the account number cannot be decrypted */
 export function accountOfPayout(
   { vault }: Pick<CommandContext, 'vault'>,
   { id, beneficiary }: PayoutContext,
@@ -39,11 +38,11 @@ export function openedFor(entity: string, open: () => string): string {
   try {
     return open()
   } catch {
-    throw new CorruptRow(entity, 'its account number does not open')
+    throw new CorruptRow(entity, 'its account number cannot be decrypted')
   }
 }
 
-/** @param account of the destination, in clear */
+/** @param account the destination's account number in plain text */
 export function instructIntent(
   context: IntentContext,
   account: string,
@@ -76,7 +75,7 @@ export function instructIntent(
   }
 }
 
-/** @param account of the beneficiary, in clear */
+/** @param account the beneficiary's account number in plain text */
 export function instructPayout(
   context: PayoutContext,
   account: string,
@@ -107,7 +106,6 @@ export function instructPayout(
   }
 }
 
-/** Where does it stand? */
 export const queryOf = ({ id, tenant }: IntentContext | PayoutContext): RailInstruction => ({
   kind: 'query',
   id,
@@ -121,6 +119,6 @@ export const recallOf = ({ id, tenant }: IntentContext): RailInstruction => ({
   environment: environmentOf(tenant),
 })
 
-/** How a partner steers the sandbox rail. Production says nothing. */
+/** The hint by which a sandbox partner forces an outcome; empty in production. */
 const sandboxHint = (tenant: IntentContext['tenant'], hint: string): string =>
   environmentOf(tenant) === 'sandbox' ? hint : ''

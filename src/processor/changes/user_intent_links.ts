@@ -1,12 +1,11 @@
 /**
- * The intents of a partner's user, as a chain: each is linked to the one that the same user had
- * before it.
+ * The chain of a user's intents: each intent is linked to the user's previous one.
  *
- * Owns: linking a new intent. Does not own: the prints that stand for users (user_fingerprint), the
- * links on disk (store), walking them (store/lists), which user's last intent is where
- * (idempotency_index).
+ * Owns: linking a new intent. Does not own: user fingerprints (cache/user_fingerprint), the links
+ * on disk (store), following a chain (store/lists), the last intent of each user
+ * (cache/idempotency_index).
  *
- * - Two users may share a print: whoever walks a chain looks at each intent's own user.
+ * - Two users may share a fingerprint: a reader of a chain checks the user of each intent.
  * - Numbers follow the order of commits, so those of a batch are consecutive.
  */
 import type { TenantId } from '../../base/ids.js'
@@ -14,7 +13,7 @@ import type { IntentContext } from '../../../actors/intent/context.js'
 import type { CommandContext } from '../cycle/command.js'
 import type { Memory } from '../cache/memory.js'
 
-/** Puts a new intent at the end of its user's chain. */
+/** Appends a new intent to its user's chain. */
 export function linkIntent(
   { memory, batch }: CommandContext,
   { id, tenant, userId }: IntentContext,
@@ -26,7 +25,7 @@ export function linkIntent(
   batch.addIntentLink({ number, id, fingerprint, before })
 }
 
-/** The number of the user's last intent; 0: there is none. */
+/** The number of the user's last intent; 0: none. */
 export function lastIntentOf(memory: Memory, tenant: TenantId, userId: string): number {
   const [number] = memory.userIndex.candidates(memory.fingerprintOfUser(tenant, userId))
   return number ?? 0

@@ -1,12 +1,11 @@
 /**
- * Webhook endpoints: what their commands have in common.
+ * Webhook endpoints: lookup, validation and the public view, shared by their commands.
  *
- * Owns: who may see an endpoint, which values are valid, the public view. Does not own: changes
- * (commands/webhook_endpoint_*), delivering (the webhook pool).
+ * Does not own: the changes (commands/webhook_endpoints), deliveries (actors/webhook).
  *
- * - A deleted endpoint, one of another tenant and one that never was are the same: none.
- * - Which address may be called is the sender's question, at every call; here only the form is
- *   checked, and that production is called over TLS.
+ * - A deleted endpoint, an endpoint of another tenant and an unknown id are all not found.
+ * - Only the form of a URL, and TLS in production, are checked here. The sender checks the target
+ *   address at every call.
  */
 import { ENDPOINT_DESCRIPTION_MAX, WEBHOOK_URL_MAX } from '../../base/constants.js'
 import { instant, toRfc3339, type Instant } from '../../base/clock.js'
@@ -29,7 +28,7 @@ export function endpointOf(
 export const endpointsOf = (memory: Memory, tenant: TenantId): EndpointEntry[] =>
   memory.endpoints.ofTenant(tenant).filter(({ status }) => status !== 'deleted')
 
-/** What a partner can set. */
+/** The members that a partner can set. */
 export interface EndpointTerms {
   readonly url: string
   readonly description: string
@@ -43,7 +42,7 @@ export const areValid = (tenant: TenantId, terms: EndpointTerms): boolean =>
   isEventFilter(terms.enabledEvents) &&
   terms.apiVersion === API_VERSION
 
-/** An empty filter asks for everything that need not be asked for by name. */
+/** An empty filter selects all event types that are not opt-in. */
 export const filterOf = (types: readonly string[]): readonly string[] =>
   types.length === 0 ? ['*'] : types
 
@@ -54,13 +53,13 @@ function isWebAddress(text: string, tlsOnly: boolean): boolean {
   return isKnown && username === '' && password === '' && hash === ''
 }
 
-/** Has the pools try it at once, whatever its last answers were. The moment never repeats. */
+/** Makes the pools try the endpoint at once. Each reset has an instant of its own. */
 export const withBreakerReset = (endpoint: EndpointEntry, now: Instant): EndpointEntry => ({
   ...endpoint,
   breakerResetAt: instant(Math.max(now, endpoint.breakerResetAt + 1)),
 })
 
-/** The newest secret whose time has come. */
+/** The newest secret that is active. */
 export const signingSecretOf = ({ secrets }: EndpointEntry, now: Instant) =>
   secrets.findLast(({ activeFrom }) => activeFrom <= now)
 

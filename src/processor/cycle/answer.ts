@@ -1,4 +1,4 @@
-/** What a command answers, and how: the public view of what it did, or the name of its refusal. */
+/** The result of a command: the public view of the entity, or the error code of a refusal. */
 import type { ErrorCode } from '../../base/errors.js'
 
 export type Answer =

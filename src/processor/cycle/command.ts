@@ -1,10 +1,10 @@
 /**
- * A command: what any caller wants done, in the one form the cycle takes.
+ * A command: a request from any source, in the form that the pipeline processes.
  *
- * - `needs` names rows; it may be asked again after a load, when it can see more, until it names
- *   nothing new.
+ * - `needs` names the rows to load. It is called again after each load, when more is in memory,
+ *   until it names nothing new.
  * - `decide` is synchronous and reads nothing but its context: same context, same result.
- * - `decide` either changes nothing and refuses, or, past its last refusal, succeeds.
+ * - `decide` either refuses and changes nothing, or, past its last refusal, succeeds.
  */
 import type { Instant } from '../../base/clock.js'
 import type { KeyId, TenantId } from '../../base/ids.js'
@@ -16,12 +16,12 @@ import type { Needs } from './needs.js'
 import type { Rules } from './rules.js'
 import type { Vault } from '../keys/vault.js'
 
-/** All that a decision may look at, and the batch that takes its changes. */
+/** The inputs of a decision, and the batch that collects its changes. */
 export interface CommandContext {
   readonly now: Instant
   readonly random: Random
   readonly railUp: boolean
-  /** How long the rail has been out of reach, milliseconds; 0 while it is up. */
+  /** Milliseconds since the rail became unreachable; 0 while it is up. */
   readonly railDownForMs: number
   readonly memory: Memory
   readonly batch: CommitBatch
@@ -32,30 +32,30 @@ export interface CommandContext {
 export interface Command {
   /** For logs and metrics. */
   readonly name: string
-  /** A read, or what ends the recovery; all else is refused undecided while it lasts. */
+  /** True for reads and for the calls that end recovery mode; other commands are refused in it. */
   readonly allowedInRecovery?: boolean
   needs(needs: Needs, memory: Memory): void
   decide(ctx: CommandContext): Answer
 }
 
 /**
- * Whose turn a command takes: its tenant's, or that of our own commands (timers, rail reports,
- * operators, outcomes). Ours are never refused for a full queue: their sources are bounded, and
- * would send them again.
+ * The fair queue of a command: its tenant's, or `ours` for internal commands (timers, rail reports,
+ * operators, delivery outcomes). Internal commands are never refused for a full queue: their
+ * sources are bounded and would retry.
  */
 export type QueueKey = TenantId | 'ours'
 
-/** A command whose answer only lets a change begin elsewhere. */
+/** For a command that changes nothing itself but is followed by a change outside the pipeline. */
 export const refusedInRecovery = (command: Command): Command => ({
   ...command,
   allowedInRecovery: false,
 })
 
-/** A command on its way: who waits for it, until when, and how the caller proved who it is. */
+/** A submitted command with its deadline, its reply callback and the signature to consume. */
 export interface Work {
   readonly queueKey: QueueKey
   readonly command: Command
-  /** Dropped undecided after this; null: never. */
+  /** After this instant the command is dropped undecided; null: never. */
   readonly deadline: Instant | null
   readonly signedBy: { readonly keyId: KeyId; readonly nonce: Buffer } | null
   readonly reply: Reply

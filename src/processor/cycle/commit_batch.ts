@@ -1,11 +1,11 @@
 /**
- * One commit under construction: everything a run of commands changed, and everything that may
- * leave once it is on disk.
+ * A commit under construction: the changes of a series of commands, and the replies, events and
+ * rail instructions that are released once the changes are on disk.
  *
- * Owns: gathering. Does not own: when it is committed or released (pipeline).
+ * Owns: collecting. Does not own: when the batch is committed and released (cycle/pipeline).
  *
- * - Rows, replies, orders and events of one command are in one batch.
- * - Of a keyed row only the last form is kept: memory already decided on it.
+ * - The rows, replies, instructions and events of one command are in one batch.
+ * - Of a row that changes more than once only the last version is kept; memory already has it.
  */
 import { FINGERPRINT_BYTES, writeFingerprint, type Fingerprint } from '../../auth/fingerprint.js'
 import type { Instant } from '../../base/clock.js'
@@ -15,46 +15,43 @@ import type { Answer, Reply } from './answer.js'
 import { packedFingerprints, type Fingerprint64 } from '../cache/idempotency_index.js'
 import { TABLE_NAMES, type Row, type TableName } from '../../store/tables.js'
 
-/** One intent among those of its user. */
+/** A new intent in the chain of its user's intents (changes/user_intent_links). */
 export interface IntentLink {
   readonly number: number
   readonly id: string
   readonly fingerprint: Fingerprint64
-  /** The number of the same user's intent before it; 0: there is none. */
+  /** The number of the same user's previous intent; 0: none. */
   readonly before: number
 }
 
 type Rows = { readonly [N in TableName]: Map<string, Row<N>> }
 
-/** What a commit may delete: see CommitRows. */
-export interface Forgetting {
+/** The nonce rows that a commit may delete: see CommitRows. */
+export interface NonceCleanup {
   readonly before: Instant
   readonly after: number
 }
 
 export interface CommitBatch {
   readonly number: number
-  /**
-   * Counts changes, so that a command that failed half-way is told from one that changed nothing.
-   */
+  /** Counts changes: tells a command that failed half-way from one that changed nothing. */
   changes: number
   readonly events: StoredEvent[]
   readonly instructions: RailInstruction[]
-  /** Tenants and partners whose directory entry changed. */
+  /** Partners whose directory entry changed. */
   readonly changedPartners: Set<string>
   readonly changedEndpoints: Set<string>
   readonly settledEvents: string[]
   stage<N extends TableName>(name: N, key: string, row: Row<N>): void
   addNonce(fingerprint: Fingerprint): void
-  /** Of a key that was bound; called in the order of their sequences. */
+  /** The fingerprint of a bound key; called in the order of the sequences. */
   addKeyFingerprint(fingerprint: Fingerprint64): void
-  /** Of an intent that was created; called in the order of their numbers. */
+  /** A created intent; called in the order of the numbers. */
   addIntentLink(intent: IntentLink): void
   addReply(reply: Reply, answer: Answer): void
-  /** True when there is something to write. */
   hasRows(): boolean
   hasReplies(): boolean
-  toCommit(now: Instant, forget: Forgetting | null): CommitRows
+  toCommit(now: Instant, cleanup: NonceCleanup | null): CommitRows
   sendReplies(): void
 }
 
@@ -100,7 +97,7 @@ export function createCommitBatch(number: number): CommitBatch {
     },
     hasRows: () => staged > 0 || fingerprints.length > 0 || settledEvents.length > 0,
     hasReplies: () => replies.length > 0,
-    toCommit: (now, forget) => ({
+    toCommit: (now, cleanup) => ({
       rows: Object.fromEntries(
         TABLE_NAMES.map((name) => [name, rows[name].values()]),
       ) as unknown as CommitRows['rows'],
@@ -108,8 +105,8 @@ export function createCommitBatch(number: number): CommitBatch {
       settledAt: now,
       nonces: fingerprints.length === 0 ? null : packed(fingerprints),
       noncesSeenAt: now,
-      forgetBefore: forget?.before ?? null,
-      forgetAfter: forget?.after ?? Number.POSITIVE_INFINITY,
+      forgetBefore: cleanup?.before ?? null,
+      forgetAfter: cleanup?.after ?? Number.POSITIVE_INFINITY,
       keyFingerprints: keyFingerprints.length === 0 ? null : packedFingerprints(keyFingerprints),
       keyFingerprintsFirst: firstSequence(rows.idempotency.values()),
       userFingerprints: userFingerprints.length === 0 ? null : packedFingerprints(userFingerprints),
@@ -130,7 +127,7 @@ function packed(fingerprints: readonly Fingerprint[]): Buffer {
   return bytes
 }
 
-/** Staged in the order of their sequences (idempotency). */
+/** Keys are staged in the order of their sequences (cycle/idempotency). */
 function firstSequence(bound: Iterable<Row<'idempotency'>>): number {
   for (const { sequence } of bound) return sequence
   return 0

@@ -1,10 +1,9 @@
 /**
- * Idempotency keys: what was bound to one, and binding a new one.
+ * Idempotency keys: looking up a bound key, and binding a new one.
  *
- * Owns: the rows' place in memory and in the batch. Does not own: what a replay answers (each
- * command).
+ * Owns: the rows in memory and in the batch. Does not own: the answer of a replay (each command).
  *
- * - A key is bound in the commit of what it stands for, or not at all: refusals bind nothing.
+ * - A key is bound in the commit of the entity it stands for. Refusals bind nothing.
  * - Sequences follow the order of commits, so the fingerprints of a batch are of consecutive rows.
  */
 import { assert } from '../../base/assert.js'
@@ -14,19 +13,19 @@ import { fingerprintOf } from '../cache/idempotency_index.js'
 import type { Memory } from '../cache/memory.js'
 
 export interface Bound {
-  /** Of the request that bound it. */
+  /** Hash of the request that bound the key. */
   readonly requestHash: string
   readonly entity: string
   /** The first answer as JSON; null when it is derived from the entity. */
   readonly response: string | null
 }
 
-/** What the key stands for; null when it is free. It must have been among the needs. */
+/** The row of a key; null when the key is free. The key must be among the command's needs. */
 export function boundTo(memory: Memory, rowKey: string): Row<'idempotency'> | null {
   const held = memory.idempotency.get(rowKey)
   if (held !== undefined) return held
   const isFree = memory.keyIndex.candidates(fingerprintOf(rowKey)).length === 0
-  assert(isFree, 'the row of a bound key was loaded')
+  assert(isFree, 'the row of a bound key is loaded')
   return null
 }
 

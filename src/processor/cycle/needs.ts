@@ -1,6 +1,4 @@
-/**
- * The rows a batch of commands asks for. What memory holds already is not asked for again.
- */
+/** The rows that a batch of commands needs and that are not in memory yet. */
 import type { Found, Wanted } from '../../store/store.js'
 import { fingerprintOf } from '../cache/idempotency_index.js'
 import type { Memory } from '../cache/memory.js'
@@ -18,7 +16,7 @@ export interface Needs {
 export interface NeedsOfBatch extends Needs {
   isEmpty(): boolean
   wanted(): Wanted
-  /** Puts what was found on the row caches, and that the rest does not exist. */
+  /** Fills the caches with the loaded rows, and with negative entries for the missing ones. */
   fill(found: Found): void
 }
 
@@ -26,7 +24,7 @@ export function createNeeds(memory: Memory): NeedsOfBatch {
   const intents = new Set<string>()
   const payouts = new Set<string>()
   const beneficiaries = new Set<string>()
-  /** Row keys by the sequences that may be theirs. */
+  /** Candidate row sequences of each key. */
   const idempotency = new Map<string, readonly number[]>()
   const usage = new Set<string>()
   const fxQuotes = new Set<string>()

@@ -1,19 +1,19 @@
 /**
- * The cycle: gather, prefetch, decide, stage, commit, release.
+ * The command pipeline: gather, prefetch, decide, stage, commit, release.
  *
- * Owns: the order of things. Does not own: what a command decides (commands/), the disk (store),
- * the wire (services/).
+ * Owns: the order of these steps. Does not own: decisions (processor/commands), the database
+ * (store), transports (processor/servers).
  *
- * - Nothing is answered, sent to the rail or published before the batch it was decided in is on
- *   disk. A read decided on a staged change waits for that change's commit in the same way.
- * - Batches are committed in the order they were decided, one at a time; while one is under way
- *   the next gathers, so batches grow with load by themselves.
- * - A commit that fails has an unknown outcome: nothing of it is answered, and the process stops
- *   and recovers from disk.
- * - A command that throws before it changed anything is answered as an error, and a corrupt row
- *   that it met is named and counted; one that throws half-way stops the process.
- * - One batch at a time is prefetched and decided; eviction happens only between two of them
- *   (row cache, H3).
+ * - Nothing is answered, sent to the rail or published before its batch is on disk. A read that was
+ *   decided on a staged change waits for the commit of that change.
+ * - Batches are committed one at a time, in the order they were decided. While one commit is in
+ *   flight the next batch gathers, so batches grow with load.
+ * - A commit that fails has an unknown outcome: none of its commands is answered, and the process
+ *   stops and recovers from disk.
+ * - A command that throws before it changed anything is answered with an error, and a corrupt row
+ *   is logged and counted. A command that throws half-way stops the process.
+ * - One batch at a time is prefetched and decided; eviction happens only between two of them, so a
+ *   prefetched row stays in memory until it is decided on (cache/row_cache).
  */
 import { newFingerprint } from '../../auth/fingerprint.js'
 import {
@@ -34,7 +34,7 @@ import type { Store, StoredEvent } from '../../store/store.js'
 import type { Rules } from './rules.js'
 import type { CommandContext, QueueKey, Work } from './command.js'
 import { refuse } from './answer.js'
-import { createCommitBatch, type Forgetting, type CommitBatch } from './commit_batch.js'
+import { createCommitBatch, type CommitBatch, type NonceCleanup } from './commit_batch.js'
 import { isActiveKey } from '../cache/tenant_directory.js'
 import { evict, type Memory } from '../cache/memory.js'
 import { createNeeds } from './needs.js'
@@ -48,7 +48,6 @@ export interface PipelineDependencies {
   readonly vault: Vault
   readonly rules: Rules
   readonly log: Logger
-  /** Gives the event loop a turn. */
   readonly yieldToEventLoop: () => Promise<void>
   readonly rail: {
     up(): boolean
@@ -57,18 +56,18 @@ export interface PipelineDependencies {
   }
   /** Takes committed events, in order. */
   readonly publish: (events: readonly StoredEvent[]) => void
-  /** Told which directory entries a commit changed. */
+  /** Called with the directory entries that a commit changed. */
   readonly directoryChanged: (partners: ReadonlySet<string>, endpoints: ReadonlySet<string>) => void
-  /** The disk has room for what is under way alone. */
+  /** Free disk space is below the reserve. */
   readonly diskIsLow: () => boolean
-  /** Stops the process at once; called when memory can no longer be trusted. */
+  /** Stops the process at once; called when memory may differ from disk. */
   readonly stop: (reason: string, error: unknown) => void
 }
 
 export interface Pipeline {
-  /** Takes a command in, or answers 503 at once when there is no room. */
+  /** Queues a command, or answers 503 at once when the queue is full. */
   submit(work: Work): void
-  /** Resolves when all that was submitted has been released. */
+  /** Resolves when all submitted commands have been released. */
   idle(): Promise<void>
   readonly metrics: PipelineMetrics
 }
@@ -83,8 +82,8 @@ export interface PipelineMetrics {
   waiting(): number
 }
 
-/** Often enough to keep up: a commit that forgets takes more rows than these bring. */
-const FORGET_EVERY_COMMITS = 64
+/** A cleanup deletes more rows than this many commits add. */
+const CLEAN_NONCES_EVERY_COMMITS = 64
 
 export function createPipeline(dependencies: PipelineDependencies): Pipeline {
   const { clock, store, memory, log, yieldToEventLoop } = dependencies
@@ -114,12 +113,13 @@ export function createPipeline(dependencies: PipelineDependencies): Pipeline {
       return
     }
     queue.add(work.queueKey, work)
-    if (!deciding) void decideAll().catch((error: unknown) => stop('the cycle broke', error))
+    if (!deciding)
+      void decideAll().catch((error: unknown) => stop('the command pipeline failed', error))
   }
 
   const decideAll = async (): Promise<void> => {
     deciding = true
-    await yieldToEventLoop() // whatever else this turn of the event loop brings joins the batch
+    await yieldToEventLoop() // commands that arrive in the same turn join the batch
     while (queue.size > 0 && !stopped) {
       evict(memory, committedBatch)
       const batch = queue.take(BATCH_MAX)
@@ -142,7 +142,7 @@ export function createPipeline(dependencies: PipelineDependencies): Pipeline {
         try {
           command.needs(needs, memory)
         } catch (error) {
-          log.error({ err: error, command: command.name }, 'a command does not know what it needs')
+          log.error({ err: error, command: command.name }, 'a command failed to name its needs')
         }
       }
       if (needs.isEmpty()) return
@@ -174,7 +174,7 @@ export function createPipeline(dependencies: PipelineDependencies): Pipeline {
     const commitBatch = ctx.batch
     const fault = work.signedBy === null ? null : signatureFault(work.signedBy, work, ctx)
     if (fault !== null) return commitBatch.addReply(work.reply, refuse(fault))
-    if (mustWait(work)) {
+    if (isBlockedByLowDisk(work)) {
       metrics.refusedDiskLow += 1
       return commitBatch.addReply(work.reply, refuse('configuration_error'))
     }
@@ -193,23 +193,23 @@ export function createPipeline(dependencies: PipelineDependencies): Pipeline {
   }
 
   const noteFailure = (error: unknown, command: string): void => {
-    if (!(error instanceof CorruptRow))
-      return log.error({ err: error, command }, 'a command failed')
+    if (!(error instanceof CorruptRow)) return log.error({ err: error, command }, 'command failed')
     const { entity } = error
     if (!memory.corruptRows.add(entity)) return
-    log.error({ err: error, entity, command }, 'the row is corrupt; it is set apart')
+    log.error({ err: error, entity, command }, 'corrupt row; commands that need it fail')
   }
 
   /**
-   * While the disk is almost full callers only read; the nonces of their reads take little. What is
-   * under way, and operators, have the reserve.
+   * Below the reserve callers can only read: the nonces of reads take little space. Payments in
+   * progress and operators use the reserve.
    */
-  const mustWait = ({ queueKey, command }: Work): boolean =>
+  const isBlockedByLowDisk = ({ queueKey, command }: Work): boolean =>
     queueKey !== 'ours' && command.allowedInRecovery !== true && dependencies.diskIsLow()
 
   /**
-   * Consumes the nonce, or says why the call goes no further. Its gateway may not have heard yet
-   * that the key is revoked. A full table must not make honest calls look like replays.
+   * Consumes the nonce, or returns the error code of the refusal. The key is checked again because
+   * a revocation may not have reached the gateway yet. A full nonce table is a 503, because it
+   * must not make valid calls look like replays.
    */
   const signatureFault = (
     { keyId, nonce }: NonNullable<Work['signedBy']>,
@@ -248,14 +248,14 @@ export function createPipeline(dependencies: PipelineDependencies): Pipeline {
         startCommit()
         settleIdle()
       },
-      (error: unknown) => stop('a commit failed; its outcome is unknown', error),
+      (error: unknown) => stop('commit failed with an unknown outcome', error),
     )
   }
 
   const commit = async (commitBatch: CommitBatch): Promise<void> => {
     if (commitBatch.hasRows()) {
       const now = clock.now()
-      await store.commit(commitBatch.toCommit(now, forgetting(now)))
+      await store.commit(commitBatch.toCommit(now, nonceCleanup(now)))
       metrics.commits += 1
     }
     committedBatch = commitBatch.number
@@ -263,12 +263,12 @@ export function createPipeline(dependencies: PipelineDependencies): Pipeline {
   }
 
   /**
-   * Old nonce rows are deleted with some commits, a bounded number at a time: none that the table
-   * still holds, whatever the clock did meanwhile. Rows of a clock that was ahead go as well: only
-   * the oldest are looked at, and those would stand before all that come later.
+   * Every CLEAN_NONCES_EVERY_COMMITS commits a bounded number of the oldest nonce rows is deleted,
+   * but none that the nonce table holds, even after a clock change. Rows written while the clock
+   * was ahead are deleted too: left in place they would block the deletion of all later rows.
    */
-  const forgetting = (now: Instant): Forgetting | null => {
-    if (metrics.commits % FORGET_EVERY_COMMITS !== 0) return null
+  const nonceCleanup = (now: Instant): NonceCleanup | null => {
+    if (metrics.commits % CLEAN_NONCES_EVERY_COMMITS !== 0) return null
     const { nonces } = memory
     const before = instant(Math.min(now - 2 * NONCE_WINDOW_MS, nonces.heldSince()))
     return { before, after: nonces.heldUntil() }

@@ -1,6 +1,4 @@
-/**
- * Rules: what the settings say about decisions, in the units that decisions use.
- */
+/** The settings that decisions depend on, in the units that decisions use. */
 import { SECOND } from '../../base/clock.js'
 import type { Settings } from '../../base/settings.js'
 import { VIETNAM_CAPS, type Caps } from '../../limits/usage.js'
@@ -15,7 +13,7 @@ export interface Rules {
   readonly reviewTtlMs: number
   readonly duplicateWindowMs: number
   readonly spreadBps: number
-  /** A rate set longer ago is not used; null: rates do not age. */
+  /** A rate that is older is not used; null: rates do not expire. */
   readonly rateMaxAgeMs: number | null
   readonly caps: Readonly<Record<Corridor, Caps>>
 }
