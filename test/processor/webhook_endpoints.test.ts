@@ -10,7 +10,7 @@ import {
   getWebhookEndpoint,
   listWebhookEndpoints,
 } from '../../src/processor/commands/webhook_endpoints/webhook_endpoint_get.js'
-import { nameWebhookEndpoint } from '../../src/processor/commands/webhook_endpoints/webhook_endpoint_named.js'
+import { checkWebhookEndpoint } from '../../src/processor/commands/webhook_endpoints/webhook_endpoint_get.js'
 import {
   disableWebhookEndpoint,
   switchAnyEndpoint,
@@ -315,7 +315,7 @@ for (const rebuilt of [false, true]) {
     ] as const) {
       for (const command of [
         getWebhookEndpoint(tenant, id),
-        nameWebhookEndpoint(tenant, id),
+        checkWebhookEndpoint(tenant, id),
         updateWebhookEndpoint(tenant, { endpoint_id: id, enabled_events: null, url: 'ftp://x' }),
         deleteWebhookEndpoint(tenant, id),
         switchWebhookEndpoint(tenant, id, 'enabled'),

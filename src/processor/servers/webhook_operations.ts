@@ -11,10 +11,10 @@ import { consumeNonce, unknownOperation } from '../commands/partners/nonce_consu
 import { createWebhookEndpoint } from '../commands/webhook_endpoints/webhook_endpoint_create.js'
 import { deleteWebhookEndpoint } from '../commands/webhook_endpoints/webhook_endpoint_delete.js'
 import {
+  checkWebhookEndpoint,
   getWebhookEndpoint,
   listWebhookEndpoints,
 } from '../commands/webhook_endpoints/webhook_endpoint_get.js'
-import { nameWebhookEndpoint } from '../commands/webhook_endpoints/webhook_endpoint_named.js'
 import { switchWebhookEndpoint } from '../commands/webhook_endpoints/webhook_endpoint_switch.js'
 import { testWebhookEndpoint } from '../commands/webhook_endpoints/webhook_endpoint_test.js'
 import { updateWebhookEndpoint } from '../commands/webhook_endpoints/webhook_endpoint_update.js'
@@ -32,18 +32,18 @@ export function webhookOperation(wire: WireCommand, pools: WebhookPools): Operat
     case 'list_deliveries': {
       const { endpoint_id } = wire.list_deliveries!
       const query = listDeliveries(pools, tenant, wire.list_deliveries!)
-      return { command: nameWebhookEndpoint(tenant, endpoint_id), query }
+      return { command: checkWebhookEndpoint(tenant, endpoint_id), query }
     }
     case 'recover_webhook_endpoint': {
       const { endpoint_id } = wire.recover_webhook_endpoint!
       const query = recoverEndpoint(pools, tenant, wire.recover_webhook_endpoint!)
-      return { command: refusedInRecovery(nameWebhookEndpoint(tenant, endpoint_id)), query }
+      return { command: refusedInRecovery(checkWebhookEndpoint(tenant, endpoint_id)), query }
     }
     case 'resend_event': {
       const { endpoint_id } = wire.resend_event!
       const query = resendEvent(pools, tenant, wire.resend_event!)
       const command =
-        endpoint_id === undefined ? consumeNonce() : nameWebhookEndpoint(tenant, endpoint_id)
+        endpoint_id === undefined ? consumeNonce() : checkWebhookEndpoint(tenant, endpoint_id)
       return { command: refusedInRecovery(command), query }
     }
     case 'list_events':

@@ -1,8 +1,7 @@
 /**
  * Creates a beneficiary.
  *
- * - Any ISO country and currency can be stored: whether money can go there is a payout's
- *   question.
+ * - Any ISO country and currency can be stored; a payout checks whether a route exists.
  */
 import type { TenantId } from '../../../base/ids.js'
 import type { NewBeneficiary__Output as NewBeneficiary } from '../../../../protos/types/causeway/v1/NewBeneficiary.js'

@@ -1,6 +1,6 @@
 /**
- * Disables a beneficiary: no new payout goes to it, and no held one is approved. Those under way
- * keep their frozen copy. Disabling twice changes nothing.
+ * Disables a beneficiary: new payouts to it are refused and held ones cannot be approved. Payouts
+ * in progress keep their frozen copy. Disabling twice changes nothing.
  */
 import type { TenantId } from '../../../base/ids.js'
 import type { Command } from '../../cycle/command.js'

@@ -1,4 +1,4 @@
-/** Reads a beneficiary. What belongs to another tenant does not exist. */
+/** Reads a beneficiary. A beneficiary of another tenant is not found. */
 import type { TenantId } from '../../../base/ids.js'
 import type { Command } from '../../cycle/command.js'
 import { answer, refuse } from '../../cycle/answer.js'

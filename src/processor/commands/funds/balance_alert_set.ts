@@ -1,8 +1,8 @@
 /**
- * Sets below which available balance a tenant is told (event `balance.low`); 0 sets none.
+ * Sets the available balance below which `balance.low` is published; 0 turns the alert off.
  *
- * - Falling below is the reports: a threshold above the present balance fires only after the
- *   balance was above it.
+ * - Only falling below fires: a threshold above the present balance fires after the balance was
+ *   above it.
  */
 import type { TenantId } from '../../../base/ids.js'
 import { accountKey } from '../../../ledger/accounts.js'

@@ -1,4 +1,4 @@
-/** What a tenant can spend and what is reserved, by currency. */
+/** A tenant's available and reserved balances, by currency. */
 import type { TenantId } from '../../../base/ids.js'
 import { partsOf } from '../../../ledger/accounts.js'
 import { toWire } from '../../../money/money.js'

@@ -1,7 +1,7 @@
 /**
- * Credits a tenant's balance with money that arrived outside.
+ * Credits a tenant's balance with money that arrived outside the service.
  *
- * - The same key again with the same deposit answers the first one again; with another it is a
+ * - The same key again with the same deposit replays the first answer; with another deposit it is a
  *   conflict.
  */
 import type { TenantId } from '../../../base/ids.js'

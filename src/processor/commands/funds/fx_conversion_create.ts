@@ -1,8 +1,8 @@
 /**
- * Takes an offer: sells from one of a tenant's balances and buys into the other.
+ * Converts at an FX quote: sells from one of a tenant's balances and buys into the other.
  *
- * - The same key again with the same offer answers the first conversion again.
- * - An offer is taken once. One that is over, or taken, answers as expired.
+ * - The same key again with the same quote replays the first conversion.
+ * - A quote is used once. A quote that is expired or used is refused as expired.
  */
 import { PAYOUT_IDEMPOTENCY_KEY_MAX } from '../../../base/constants.js'
 import { toRfc3339 } from '../../../base/clock.js'

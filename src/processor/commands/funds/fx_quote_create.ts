@@ -1,9 +1,9 @@
 /**
- * Offers a conversion between two of a tenant's balances.
+ * Quotes a conversion between two of a tenant's balances.
  *
- * - Both amounts are fixed by the offer; a rate that changes later does not reach it.
- * - What is bought rounds down; an offer of nothing is refused.
- * - No money moves here: whether there is enough is the conversion's question.
+ * - The quote fixes both amounts; a later change of the rate does not affect it.
+ * - The bought amount rounds down; a quote of zero is refused.
+ * - No money moves here; the conversion checks the balance.
  */
 import { instant, plus, SECOND, toRfc3339, type Instant } from '../../../base/clock.js'
 import { newId, type TenantId } from '../../../base/ids.js'
@@ -17,8 +17,8 @@ import { isSuspended } from '../../changes/directory.js'
 import { answer, refuse } from '../../cycle/answer.js'
 import { rateBetween } from '../../cache/rates.js'
 
-/** Long enough for a person to say yes, short enough for the rate to hold. */
-const OFFERED_FOR_MS = 60 * SECOND
+/** Long enough for a person to decide, short enough to limit the exposure to the rate. */
+const FX_QUOTE_TTL_MS = 60 * SECOND
 
 export function createFxQuote(tenant: TenantId, request: CreateFxQuote): Command {
   return {
@@ -45,7 +45,7 @@ export function createFxQuote(tenant: TenantId, request: CreateFxQuote): Command
         sold,
         bought_currency: to,
         bought,
-        expires_at: plus(ctx.now, OFFERED_FOR_MS),
+        expires_at: plus(ctx.now, FX_QUOTE_TTL_MS),
         conversion: null,
       }
       stageFxQuote(ctx, row)
@@ -59,7 +59,7 @@ export function stageFxQuote({ memory, batch }: CommandContext, row: Row<'fxQuot
   batch.stage('fxQuotes', row.id, row)
 }
 
-/** The amounts as both the offer and its conversion show them. */
+/** The amounts as both the quote and its conversion show them. */
 export const termsView = (row: Row<'fxQuotes'>): object => ({
   sell_currency: row.sold_currency,
   sell_amount: toWire(row.sold),

@@ -1,9 +1,9 @@
 /**
- * Test funds: a sandbox partner credits its own balance. In production money comes from outside, by
- * an operator's hand.
+ * Test funds: a sandbox partner credits its own balance. In production an operator credits
+ * deposits.
  *
- * - The same key again with the same deposit answers the first one again; without a key every
- *   call credits.
+ * - The same key again with the same deposit replays the first answer; without a key every call
+ *   credits.
  */
 import { toRfc3339 } from '../../../base/clock.js'
 import { type TenantId, environmentOf } from '../../../base/ids.js'

@@ -1,6 +1,8 @@
 /**
- * What a partner attests of its user, as internal services send it: the checks that the gateway
- * makes of a body (gateway/schemas/intents), and what must have been attested.
+ * A partner's attestations of its user: validation, and the check that they are satisfied.
+ *
+ * - The gateway makes the same checks (gateway/schemas/intents); internal services do not pass the
+ *   gateway.
  */
 import { parseDateTime } from '../../../base/date_time.js'
 import type { ErrorCode } from '../../../base/errors.js'
@@ -14,19 +16,19 @@ export interface Attestations {
 
 const COUNTRY = /^[A-Za-z]{2,3}$/
 
-/** Each attestation that is there has its form. One that is missing is merely not satisfied. */
+/** Whether each attestation present is valid. A missing one is not malformed but unsatisfied. */
 export const areWellFormed = ({
   kyc_attestation: kyc,
   sanctions_attestation: sanctions,
 }: Attestations): boolean =>
-  (!kyc || isWellFormedKyc(kyc)) && (!sanctions || isMoment(sanctions.screened_at))
+  (!kyc || isWellFormedKyc(kyc)) && (!sanctions || isInstant(sanctions.screened_at))
 
 const isWellFormedKyc = ({ method, verified_at, id_country }: Kyc): boolean =>
-  method !== '' && isMoment(verified_at) && (id_country === undefined || COUNTRY.test(id_country))
+  method !== '' && isInstant(verified_at) && (id_country === undefined || COUNTRY.test(id_country))
 
-const isMoment = (text: string): boolean => parseDateTime(text) !== undefined
+const isInstant = (text: string): boolean => parseDateTime(text) !== undefined
 
-/** Why the user may not pay; null: all is attested that must be. */
+/** The refusal for unsatisfied attestations; null when they are satisfied. */
 export function refusalOf({
   kyc_attestation: kyc,
   sanctions_attestation: sanctions,
@@ -35,6 +37,6 @@ export function refusalOf({
   return isSatisfied ? null : 'attestation_not_satisfied'
 }
 
-/** As they are kept: one string in place of a dozen objects, for each intent that is warm. */
+/** The stored form: one string instead of a dozen objects for each intent in memory. */
 export const attestationsOf = ({ kyc_attestation, sanctions_attestation }: Attestations): string =>
   JSON.stringify([kyc_attestation, sanctions_attestation])

@@ -1,6 +1,4 @@
-/**
- * Cancels an intent whose instruction is not out yet: created, or authorized and not submitted.
- */
+/** Cancels an intent that is created, or authorized and not yet submitted. */
 import type { TenantId } from '../../../base/ids.js'
 import { intentView } from '../../../../actors/intent/view.js'
 import { advanceIntent } from '../../changes/advance_intent.js'

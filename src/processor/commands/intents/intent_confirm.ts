@@ -1,14 +1,14 @@
 /**
- * Confirms the bound quote: reserves the money, consumes the token, and hands the payment to the
- * rail.
+ * Confirms the bound quote: reserves the money, consumes the session token and submits the payment
+ * to the rail.
  *
- * - At most one confirmation an intent. A replay is the same key again, with the first token or a
+ * - An intent is confirmed at most once. A replay is the same key again, with the first token or a
  *   re-minted one.
  * - A refused confirmation consumes neither token nor key.
- * - The user's limits and the balance are checked and used in the same step, so raced
- *   confirmations cannot pass them.
- * - A payment that equals an orphan execution is authorized and held: it is not submitted before an
- *   operator has decided.
+ * - The user's limits and the balance are checked and used in one step, so concurrent confirmations
+ *   cannot exceed them.
+ * - A payment that matches an orphan execution is authorized and held: it is not submitted before
+ *   an operator decides.
  */
 import { plus, type Instant } from '../../../base/clock.js'
 import type { ErrorCode } from '../../../base/errors.js'
@@ -26,8 +26,7 @@ import type { Command, CommandContext } from '../../cycle/command.js'
 import { answer, refuse, replay } from '../../cycle/answer.js'
 import type { LiveIntent } from '../../cache/memory.js'
 import { idempotencyRowKey } from '../../keys/vault.js'
-import { needIntentAndUsage } from './intent_needs.js'
-import { needUserLimits, usedBy } from './user_limits.js'
+import { needIntentAndUsage, needUserLimits, usedBy } from './intent_needs.js'
 
 export function confirmIntent(tenant: TenantId, request: ConfirmIntent, at: Instant): Command {
   const { intent_id: intentId, session_jti: jti } = request
@@ -84,7 +83,7 @@ export function confirmIntent(tenant: TenantId, request: ConfirmIntent, at: Inst
   }
 }
 
-/** Why the intent cannot be confirmed now; the first reason counts. */
+/** The first reason for which the intent cannot be confirmed; null when it can. */
 function refusalOf(
   ctx: CommandContext,
   live: LiveIntent,
@@ -112,14 +111,14 @@ function refusalOf(
   return canPostIntent(ctx, context, 'intent_confirmed') ? null : 'insufficient_balance'
 }
 
-/** A client may say which quote its user saw. */
+/** Whether the quote that the client names, if any, is the bound one. */
 function isBoundQuote(request: ConfirmIntent, { scanned }: IntentContext): boolean {
   const { quote_id: id, quote_version: version } = request
   if (id !== undefined && id !== null && id !== scanned?.quote.id) return false
   return version === undefined || version === null || version === scanned?.quote.version
 }
 
-/** The orphan execution that may be this very payment: it is held instead of submitted. */
+/** The orphan execution that may be this payment. */
 function orphanOf(ctx: CommandContext, context: IntentContext): string | undefined {
   const { quote, destination } = context.scanned!
   const paid = { currency: quote.currency, amount: BigInt(quote.localMinor) }

@@ -1,11 +1,9 @@
 /**
- * Creates a payment intent and the session token that goes with it.
+ * Creates a payment intent and its session token.
  *
- * - The same key with the same request answers the first body again, byte for byte, whatever the
- *   intent is by then: everything in it is derived from what the intent has kept since its
- *   creation.
- * - No money moves here. Whether the attestations allow it is judged now, because they come with
- *   this request.
+ * - The same key with the same request replays the first body byte for byte, whatever the intent's
+ *   state: the body is derived from context members that never change.
+ * - No money moves here. The attestations are checked now, because they belong to this request.
  */
 import { hash } from 'node:crypto'
 import { mintSessionToken } from '../../../auth/token.js'
@@ -110,7 +108,7 @@ function viewOf(context: IntentContext, vault: Vault): object {
 
 type WellFormed = CreateIntent & { corridor: Corridor }
 
-/** The gateway has checked the whole shape; internal callers come here without it. */
+/** The gateway checks the same; internal services do not pass the gateway. */
 function isWellFormed(request: CreateIntent): request is WellFormed {
   return (
     request.partner_user_id !== '' &&

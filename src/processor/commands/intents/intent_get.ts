@@ -1,4 +1,4 @@
-/** Reads an intent. What belongs to another tenant does not exist. */
+/** Reads an intent. An intent of another tenant is not found. */
 import type { TenantId } from '../../../base/ids.js'
 import { intentView } from '../../../../actors/intent/view.js'
 import type { Command } from '../../cycle/command.js'

@@ -1,9 +1,9 @@
 /**
- * Receipt tokens, and the receipts they open.
+ * Mints receipt tokens, and reads the receipts they grant access to.
  *
- * - A receipt token stands for a user of a tenant, not for an intent: it opens all receipts of
- *   that user.
- * - Unknown, another partner's, another user's: one answer.
+ * - A receipt token stands for a user of a tenant, not for an intent: it opens all receipts of that
+ *   user.
+ * - An unknown intent, another partner's and another user's get the same answer.
  */
 import { mintReceiptToken } from '../../../auth/token.js'
 import { RECEIPT_TTL_S } from '../../../base/constants.js'
@@ -28,7 +28,7 @@ export function mintReceipt(tenant: TenantId, intentId: string): Command {
   }
 }
 
-/** @param subject of the verified receipt token */
+/** @param subject the subject of the verified receipt token */
 export function getReceipt(tenant: TenantId, intentId: string, subject: string): Command {
   return {
     name: 'get_receipt',

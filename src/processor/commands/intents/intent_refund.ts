@@ -1,8 +1,8 @@
 /**
- * Asks for a captured payment's money back. A push payment cannot be pulled: the intent stays
- * captured until the rail reports the money. After a refused recall a further request is a new one.
+ * Requests the recall of a captured payment. A push payment cannot be pulled back: the intent stays
+ * captured until the rail reports the money back. After a refused recall it can be requested again.
  *
- * - The same key again answers the first answer again; while a recall is under way another key is
+ * - The same key again replays the first answer; while a recall is in progress another key is
  *   refused.
  */
 import type { TenantId } from '../../../base/ids.js'

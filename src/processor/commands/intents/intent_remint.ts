@@ -1,10 +1,9 @@
 /**
- * Mints a further session token for an intent that has not ended. Older tokens stay valid until
- * they expire.
+ * Mints another session token for an intent that has not ended. Older tokens stay valid until they
+ * expire.
  *
- * - Scan, quote and confirmation stay as they are. The intent keeps the attestations as evidence.
- * - A suspended partner gets tokens only for what is confirmed already, so that its app sees the
- *   end.
+ * - Scan, quote and confirmation do not change. The intent keeps the attestations as evidence.
+ * - A suspended partner gets tokens only for confirmed intents, for which its app can still poll.
  */
 import { mintSessionToken } from '../../../auth/token.js'
 import { newTokenId } from '../../../auth/secret_generation.js'

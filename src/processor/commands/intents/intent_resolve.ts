@@ -1,12 +1,12 @@
 /**
- * An operator says what became of an intent's payment or of its recall, where the rail does not, or
- * tells by other means.
+ * An operator ends an unknown outcome of an intent's payment or recall, on evidence other than a
+ * rail report.
  *
- * - Only an intent whose instruction is out has an unknown outcome; one that is not submitted
- *   is cancelled, or fails by itself.
- * - It moves, posts and gives back limits as by the rail's own reports. Where the evidence lies is
- *   kept with the actor and the reason. The rail is asked once more, and again by the timer until
- *   it answers: should it speak differently, now or later, that is a discrepancy.
+ * - Only a submitted intent has an unknown outcome; an intent that is not submitted is cancelled or
+ *   fails by itself.
+ * - It moves, posts and releases limits as a rail report would. The evidence is logged with the
+ *   operator and the reason. The rail is queried at once and by the timer until it answers; a
+ *   contradicting answer, now or later, is a discrepancy.
  */
 import type { IntentEvent } from '../../../../actors/intent/context.js'
 import { intentView } from '../../../../actors/intent/view.js'
@@ -46,7 +46,7 @@ export function resolveIntent(
   }
 }
 
-/** Takes back a captured payment whose money came back outside of the rail's reports. */
+/** Refunds a captured payment whose money came back without a rail report. */
 export function reverseIntent(actor: Actor, intentId: string, evidence: string): Command {
   return {
     name: 'reverse_intent',

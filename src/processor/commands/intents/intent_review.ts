@@ -1,8 +1,8 @@
 /**
- * A reviewer's decision on a confirmed intent that is held because it equals an orphan execution.
+ * A reviewer's decision on a confirmed intent that is held because it matches an orphan execution.
  *
- * - An approval submits it with a deadline counted from now; its quote and its debit stay those of
- *   the confirmation.
+ * - An approval submits it with a deadline counted from now; quote and debit stay those of the
+ *   confirmation.
  * - A rejection fails it and releases its money and its limits.
  */
 import { plus } from '../../../base/clock.js'

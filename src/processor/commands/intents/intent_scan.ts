@@ -1,9 +1,8 @@
 /**
  * Binds a merchant's QR code and a quote to an intent.
  *
- * - The payload is parsed here and nowhere else; nothing that a client read out of it is
- *   believed.
- * - A refused scan leaves the quote of the last good one bound.
+ * - The payload is parsed only here; what a client parsed from it is not trusted.
+ * - A refused scan leaves the quote of the previous successful scan bound.
  * - The session token is not consumed.
  */
 import { plus, type Instant } from '../../../base/clock.js'
@@ -27,7 +26,7 @@ import type { Needs } from '../../cycle/needs.js'
 import { intentAccountPlace } from '../../changes/rail_instructions.js'
 import { usableRate } from '../../cache/rates.js'
 import type { Vault } from '../../keys/vault.js'
-import { needUserLimits, usedBy } from './user_limits.js'
+import { needUserLimits, usedBy } from './intent_needs.js'
 
 export function scanIntent(tenant: TenantId, request: ScanIntent, at: Instant): Command {
   const { intent_id: intentId } = request
@@ -89,9 +88,7 @@ export function scanIntent(tenant: TenantId, request: ScanIntent, at: Instant): 
   }
 }
 
-/**
- * The door has checked that it is an int64 or absent; whether it can be an amount is judged here.
- */
+/** The client's amount; null when absent. The gateway checks only that it is an int64. */
 function clientAmount(request: ScanIntent): bigint | null | 'invalid' {
   const given = request.local_amount_minor_units
   if (given === undefined || given === null) return null

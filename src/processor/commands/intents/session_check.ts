@@ -1,6 +1,6 @@
 /**
- * Says whether a session token may still move its intent. The gateway asks before it refuses a
- * malformed scan or confirm: a token that is used up is told first.
+ * Checks whether a session token may still be used. The gateway calls it before it refuses a
+ * malformed scan or confirm, because a consumed token is reported first.
  */
 import type { TenantId } from '../../../base/ids.js'
 import type { CheckSession__Output as CheckSession } from '../../../../protos/types/causeway/v1/CheckSession.js'

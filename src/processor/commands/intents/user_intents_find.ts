@@ -1,6 +1,6 @@
 /**
- * Where the list of a user's intents begins. Decided in the cycle, so that it is answered when the
- * intent it names is on disk.
+ * Finds the last intent of a user, where the list of the user's intents begins. It is a command so
+ * that it is answered after the commit of that intent.
  */
 import type { TenantId } from '../../../base/ids.js'
 import type { Command } from '../../cycle/command.js'
@@ -8,7 +8,7 @@ import { answer } from '../../cycle/answer.js'
 import { lastIntentOf } from '../../changes/user_intent_links.js'
 
 export interface FoundIntents {
-  /** The number of the last one; 0: there is none. */
+  /** The number of the last intent; 0: none. */
   readonly last: number
 }
 

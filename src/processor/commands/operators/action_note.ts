@@ -1,6 +1,6 @@
 /**
- * Keeps in the operators' log what somebody did that changes nothing here, a reconciliation for
- * instance.
+ * Adds an entry to the operators' log for an action that changes nothing here, such as a
+ * reconciliation.
  */
 import type { Command } from '../../cycle/command.js'
 import { answer, refuse } from '../../cycle/answer.js'

@@ -1,9 +1,10 @@
 /**
- * Keeps what the rail's statement has executed and the restored books do not know.
+ * Stores orphan executions: executions in the rail's statement that the restored books do not
+ * contain.
  *
- * - Only in recovery mode, so before the first payment that could be equal to one is decided.
- * - An instruction that these books submitted themselves is no orphan: the rail reports its outcome
- *   by its own id, and never executes it twice.
+ * - Accepted only in recovery mode, so before any payment that could match one is decided.
+ * - An instruction that these books submitted is not an orphan: the rail reports its outcome under
+ *   its own id and never executes it twice.
  * - The same execution again changes nothing.
  */
 import { parsePositiveInt64 } from '../../../money/money.js'
@@ -55,7 +56,7 @@ function isSubmitted({ intents, payouts }: Memory, id: string): boolean {
   return live?.context.handedOverAt !== undefined
 }
 
-/** Null: it is no execution. */
+/** Null when the execution is not valid. */
 function orphanOf(
   { vault }: CommandContext,
   recovery: number,

@@ -1,10 +1,10 @@
 /**
- * Ends an orphan execution: an operator has found out whose payment it was.
+ * Resolves an orphan execution after an operator has found the payment it belongs to.
  *
- * - Matched: it is the payment of a held payout or intent, which ends as paid without a submission;
- *   its money is posted as by the rail's own report.
- * - Dismissed: no payment of ours will claim it. Those that are held for it stay held until a
- *   reviewer decides.
+ * - `matched`: it is the payment of a held payout or intent, which completes without a submission;
+ *   its money is posted as for a rail report.
+ * - `dismissed`: it belongs to no payment of ours. Payments held for it stay held until a reviewer
+ *   decides.
  */
 import { environmentOf, PREFIX, type TenantId } from '../../../base/ids.js'
 import { isHeld } from '../../../../actors/intent/context.js'
@@ -19,7 +19,7 @@ import { needIntentAndUsage } from '../intents/intent_needs.js'
 
 export interface Resolution {
   readonly resolution: string
-  /** Of `matched`. */
+  /** Required for `matched`. */
   readonly paymentId: string | undefined
   readonly evidence: string
 }
@@ -68,7 +68,7 @@ export function resolveOrphan(
 }
 
 interface Payment {
-  /** It is held, and it is of this amount. */
+  /** Whether the payment is held and equal to the orphan in amount and currency. */
   fits(orphan: Orphan): boolean
   complete(orphan: Orphan): void
 }
@@ -104,7 +104,7 @@ function payoutOf(ctx: CommandContext, id: string): Payment | null {
       currency === orphan.currency &&
       recipientAmount === orphan.amount.toString(),
     complete: ({ transaction_id: transactionId }) => {
-      // As with a rail that is away: nothing is submitted.
+      // As while the rail is down: nothing is submitted.
       advancePayout(ctx, live, { type: 'approve', at: ctx.now, railUp: false })
       advancePayout(ctx, live, { type: 'executed', at: ctx.now, transactionId })
     },

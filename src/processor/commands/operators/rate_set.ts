@@ -1,4 +1,4 @@
-/** Sets what one US dollar is worth in a local currency. Quotes already bound keep their rate. */
+/** Sets the rate of a local currency for one US dollar. Existing quotes keep their rate. */
 import { currencyOf } from '../../../money/currency.js'
 import { parseRate } from '../../../money/rate.js'
 import type { Command } from '../../cycle/command.js'

@@ -1,4 +1,4 @@
-/** What one US dollar is worth in local currencies, and since when. */
+/** Lists the rates of local currencies for one US dollar, and when they were set. */
 import { toRfc3339 } from '../../../base/clock.js'
 import { rateToText } from '../../../money/rate.js'
 import type { Command } from '../../cycle/command.js'

@@ -1,6 +1,6 @@
 /**
- * Begins recovery mode: from its decision on the processor only reads, also after a restart, until
- * an operator releases it.
+ * Enters recovery mode: the processor serves only reads, also after a restart, until an operator
+ * releases it.
  */
 import { logAction } from '../../changes/operator_log.js'
 import { answer } from '../../cycle/answer.js'

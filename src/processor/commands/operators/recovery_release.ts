@@ -1,31 +1,31 @@
 /**
- * Ends recovery mode: an operator has reconciled the rail and accepts what the books lost.
+ * Releases recovery mode after an operator has reconciled the rail and accepts what the books lost.
  *
- * - The row on disk is released; this process goes on refusing and starts anew, so that timers, the
- *   relay and the links to rail and pools begin with the released books.
- * - No event position and no number of a tenant's events is used twice: the next ones are beyond
- *   all that the lost books can have used. The row tells which ones are left out.
- * - What the bus, the pools and the rail know and the books lost is named here, once: from now on
- *   it is no longer held against the books.
+ * - Only the row on disk is released. This process keeps refusing writes and restarts, so that
+ *   timers, the relay and the connections to rail and pools start from the released books.
+ * - No event position and no sequence of a tenant is used twice: the next ones are above all that
+ *   the lost books can have used. The row names the skipped positions.
+ * - The events and instructions that bus, pools and rail have and the books lost are recorded as
+ *   accepted losses, so later starts no longer count them as being behind.
  */
 import { logAction, type Actor } from '../../changes/operator_log.js'
 import { answer, refuse } from '../../cycle/answer.js'
 import type { Command } from '../../cycle/command.js'
 import type { Behind } from '../../recovery/marks.js'
 
-/** More events than any books have lost; positions stay below 2^53 for millions of recoveries. */
+/** More events than a copy can lack; positions stay below 2^53 for millions of recoveries. */
 export const SKIPPED_POSITIONS = 1_000_000_000
 
-export interface Checked {
-  /** The rail's statement that was reconciled: its name and digest. */
+export interface RailCheck {
+  /** Name and digest of the reconciled rail statement. */
   readonly statement: string | undefined
-  /** Without a statement: the rail was checked by other means. */
+  /** True when the rail was checked without a statement. */
   readonly railChecked: boolean
 }
 
 export function releaseRecovery(
   actor: Actor,
-  { statement, railChecked }: Checked,
+  { statement, railChecked }: RailCheck,
   behind: readonly Behind[],
 ): Command {
   return {
@@ -52,7 +52,7 @@ export function releaseRecovery(
       memory.recovery = released
       batch.stage('recoveries', String(released.number), released)
       for (const { mark } of behind) {
-        if (mark.kind === 'high_water') continue // the next epoch is above it
+        if (mark.kind === 'high_water') continue // the next epoch is above the mark
         const { kind, id } = mark
         batch.stage('acceptedLosses', `${kind} ${id}`, { kind, id, at: now })
       }

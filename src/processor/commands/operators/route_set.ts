@@ -1,8 +1,7 @@
 /**
- * Sets a payout route, for one tenant or for everybody without a route of their own, and lists the
- * routes.
+ * Sets a payout route, for one tenant or as the default of all tenants, and lists the routes.
  *
- * - A route is set as a whole. Payouts that are accepted keep the terms they were accepted with.
+ * - A route is set as a whole. Accepted payouts keep the terms of their acceptance.
  */
 import { FEE_BPS_MAX } from '../../../base/constants.js'
 import { partsOfTenant, type TenantId } from '../../../base/ids.js'
@@ -15,7 +14,7 @@ import { answer, refuse } from '../../cycle/answer.js'
 import { logAction, type Actor } from '../../changes/operator_log.js'
 import { routeRow, type Route } from '../../cache/payout_routes.js'
 
-/** @param tenant null: everybody without a route of their own */
+/** @param tenant null: the default for tenants without a route of their own */
 export function setRoute(actor: Actor, tenant: TenantId | null, given: WireRoute): Command {
   return {
     name: 'set_route',
@@ -43,7 +42,7 @@ export function listRoutes(): Command {
   }
 }
 
-/** The route, or null when something in it is not valid. */
+/** The route; null when it is not valid. */
 function routeIn(tenant: TenantId | null, given: WireRoute): Route | null {
   const { country, handling } = given
   const currency = currencyOf(given.currency)
@@ -81,7 +80,7 @@ function feeIn(text: string): bigint | undefined {
   return fee !== undefined && fee >= 0n ? fee : undefined
 }
 
-/** Null: no bound. Undefined: not valid. */
+/** @returns null for no bound, undefined when it is not valid */
 const boundIn = (text: string | undefined): bigint | null | undefined =>
   text === undefined ? null : parsePositiveInt64(text)
 

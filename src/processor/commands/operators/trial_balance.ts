@@ -1,4 +1,4 @@
-/** Every account's balance, and whether each currency's books sum to zero. */
+/** The balance of every account, and whether the books of each currency sum to zero. */
 import type { TenantId } from '../../../base/ids.js'
 import { partsOf } from '../../../ledger/accounts.js'
 import { toWire } from '../../../money/money.js'

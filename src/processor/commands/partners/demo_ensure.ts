@@ -1,5 +1,6 @@
 /**
- * The sandbox's demo partner: made on first use, with test funds; afterwards only named.
+ * Ensures that the sandbox's demo partner exists: created with test funds on first use, returned
+ * afterwards.
  */
 import { tenantOf, type PartnerId } from '../../../base/ids.js'
 import type { Command } from '../../cycle/command.js'

@@ -1,10 +1,10 @@
 /**
  * Issues a signing key to a tenant.
  *
- * - A new key takes the quarter after the tenant's newest one; the first takes the current
- *   quarter.
- * - At most three keys are active. The older ones are revoked 14 days after a newer one came.
- * - The secret is shown in this answer only.
+ * - The first key takes the current quarter, each further one the quarter after the tenant's
+ *   newest.
+ * - At most three keys are active. Older keys are revoked 14 days after a newer one is issued.
+ * - The secret is shown only in this answer.
  */
 import { newSigningSecret } from '../../../auth/secret_generation.js'
 import {

@@ -1,7 +1,7 @@
 /**
  * Revokes a signing key at once or at the end of its overlap, and lists a tenant's keys.
  *
- * - Revocation is final: no command and no clock that is set back gives a revoked key back.
+ * - Revocation is final: neither a command nor a clock set back makes a revoked key valid again.
  */
 import { toRfc3339, type Instant } from '../../../base/clock.js'
 import type { KeyId, TenantId } from '../../../base/ids.js'
@@ -30,11 +30,11 @@ export function revokeKey(actor: Actor, keyId: string): Command {
   }
 }
 
-/** Whether `expireKeys` has something to do. */
+/** Whether `expireKeys` would change a key. */
 export const hasExpiredKeys = (keys: Iterable<KeyEntry>, now: Instant): boolean =>
   [...keys].some((key) => isExpired(key, now))
 
-/** Makes the end of an overlap final, so that a clock that is set back does not undo it. */
+/** Makes the end of an overlap final, also when the clock is set back. */
 export function expireKeys(): Command {
   return {
     name: 'expire_keys',

@@ -1,6 +1,5 @@
 /**
- * Calls that do nothing but spend the nonce of their signature, in the cycle and with its next
- * commit.
+ * Commands that only consume the nonce of a signed call, in the pipeline and with its next commit.
  */
 import type { Command } from '../../cycle/command.js'
 import { answer, refuse, type Answer } from '../../cycle/answer.js'
@@ -15,8 +14,8 @@ const constant = (name: string, given: Answer): Command => ({
 const CONSUME = constant('consume_nonce', answer({}))
 const UNKNOWN = constant('unknown_operation', refuse('not_found'))
 
-/** The door refused the call; it answers the caller itself. */
+/** For a call that the gateway refuses and answers itself, and for queries outside the pipeline. */
 export const consumeNonce = (): Command => CONSUME
 
-/** The gateway speaks of something this processor does not know. */
+/** For an operation of a newer gateway that this processor does not have. */
 export const unknownOperation = (): Command => UNKNOWN

@@ -1,8 +1,8 @@
 /**
- * Changes what a partner may do, and lists partners.
+ * Changes a partner's settings, and lists partners.
  *
- * - A list replaces the one before it. An empty list of addresses or packages restricts nothing.
- * - A suspended partner starts nothing new; what is under way goes on to its end.
+ * - A list replaces the previous one. An empty list of addresses or packages restricts nothing.
+ * - A suspended partner cannot start anything new; payments in progress continue.
  */
 import ipaddr from 'ipaddr.js'
 import { PARTNER_RATE_MAX } from '../../../base/constants.js'
@@ -15,7 +15,6 @@ import { answer, refuse } from '../../cycle/answer.js'
 import type { PartnerEntry } from '../../cache/tenant_directory.js'
 import { logAction, type Actor } from '../../changes/operator_log.js'
 
-/** One change. */
 export type PartnerChange =
   | { readonly kind: 'suspend' | 'resume' }
   | { readonly kind: 'allowed_ips' | 'packages' | 'corridors'; readonly values: readonly string[] }
@@ -79,7 +78,7 @@ function applied(partner: PartnerEntry, change: PartnerChange): PartnerEntry | n
 const areValid = (values: readonly string[], isValid: (value: string) => boolean): boolean =>
   values.length <= VALUES_MAX && values.every(isValid)
 
-/** With its prefix length, so that nobody allows more than he means. */
+/** CIDR notation: the prefix length is required, so a range is always explicit. */
 const isAddressRange = (value: string): boolean => ipaddr.isValidCIDR(value)
 
 function valuesOf(change: PartnerChange): string {

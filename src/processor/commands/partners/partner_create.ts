@@ -1,12 +1,14 @@
 /**
  * Creates a partner with its first sandbox key.
  *
- * - The same name again is refused: a partner is made once.
- * - A sandbox partner starts with test funds unless told otherwise; production starts with
- *   nothing.
+ * - An existing name is refused.
+ * - A sandbox partner starts with test funds unless the caller opts out; production starts without
+ *   funds.
  */
 import { tenantOf, type PartnerId } from '../../../base/ids.js'
 import { isPartnerId } from '../../../auth/request_shape.js'
+import { THB, USD, VND } from '../../../money/currency.js'
+import { money, type Money } from '../../../money/money.js'
 import { CORRIDOR_NAMES } from '../../../qr/corridor.js'
 import type { Command, CommandContext } from '../../cycle/command.js'
 import { stagePartner } from '../../changes/directory.js'
@@ -14,7 +16,13 @@ import { depositFunds } from '../../changes/funds.js'
 import { answer, refuse } from '../../cycle/answer.js'
 import { logAction, type Actor } from '../../changes/operator_log.js'
 import { stageNewKey } from './key_issue.js'
-import { SANDBOX_FUNDS } from '../funds/sandbox_funds.js'
+
+/** USD 10,000,000.00, THB 10,000,000.00 and VND 1,000,000,000. */
+const SANDBOX_FUNDS: readonly Money[] = [
+  money(USD, 10_000_000_00n),
+  money(THB, 10_000_000_00n),
+  money(VND, 1_000_000_000n),
+]
 
 export function createPartner(actor: Actor, name: string, withFunds: boolean): Command {
   return {
@@ -47,7 +55,7 @@ export function stageNewPartner(
     createdAt: ctx.now,
   })
   if (withFunds) {
-    for (const money of SANDBOX_FUNDS) depositFunds(ctx, sandbox, money)
+    for (const funds of SANDBOX_FUNDS) depositFunds(ctx, sandbox, funds)
   }
   return stageNewKey(ctx, sandbox)
 }

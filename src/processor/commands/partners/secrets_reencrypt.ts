@@ -1,12 +1,13 @@
 /**
- * Seals a slice of all that is sealed anew, with the first master key.
+ * Re-encrypts a page of the encrypted rows with the first master key.
  *
- * - Each slice is a command of its own. What is sealed with the first key already stays as it
- *   is, so a walk may be broken off and begun again.
- * - Only what is sealed changes: no actor moves, nothing is published or sent.
- * - The last slice notes that the other master keys are empty: everything has been looked at
- *   since this one seals, and nothing was sealed with another one meanwhile.
- * - A corrupt row is named and left as it is. With one in the walk no key is noted as empty.
+ * - Each page is a command of its own. Values already encrypted with the first key stay unchanged,
+ *   so a run can be interrupted and started again.
+ * - Only the encrypted values change: no actor moves, nothing is published or sent.
+ * - The last page records that the other master keys are unused: all rows were checked since the
+ *   first key encrypts, and nothing was encrypted with another key since.
+ * - A corrupt row is reported and left unchanged. A run with a corrupt row records no key as
+ *   unused.
  */
 import { CorruptRow } from '../../../base/corrupt_row.js'
 import type { EndpointId, KeyId } from '../../../base/ids.js'
@@ -27,50 +28,50 @@ import {
 import { cursorOf, type EncryptedRowsPage } from '../../queries/encrypted_rows_page.js'
 import { stageBeneficiary } from '../../changes/beneficiaries.js'
 
-export function reencryptSecretRows(actor: Actor, slice: EncryptedRowsPage): Command {
+export function reencryptSecretRows(actor: Actor, page: EncryptedRowsPage): Command {
   return {
     name: 'reencrypt_secrets',
     needs: (needs) => {
-      for (const id of slice.ids) need(needs, slice.table, id)
+      for (const id of page.ids) need(needs, page.table, id)
     },
     decide: (ctx) => {
       const kid = ctx.vault.sealingKid
-      if (slice.isFirst) logAction(ctx, actor, 'reencrypt_begun', kid)
-      const corrupt = [...slice.corrupt, ...slice.ids.filter((id) => !isResealed(ctx, slice, id))]
-      if (slice.next === undefined) {
-        const isWhole = corrupt.length === 0 && !slice.hadCorrupt
-        if (isWhole) emptyOthers(ctx)
+      if (page.isFirst) logAction(ctx, actor, 'reencrypt_begun', kid)
+      const corrupt = [...page.corrupt, ...page.ids.filter((id) => !isReencrypted(ctx, page, id))]
+      if (page.next === undefined) {
+        const isWhole = corrupt.length === 0 && !page.hadCorrupt
+        if (isWhole) recordOthersUnused(ctx)
         logAction(ctx, actor, isWhole ? 'reencrypt_done' : 'reencrypt_done_but_corrupt', kid)
       }
-      return answer(pageView(ctx, slice, corrupt))
+      return answer(pageView(ctx, page, corrupt))
     },
   }
 }
 
-/** Only counts. */
-export function countSealed(slice: EncryptedRowsPage): Command {
+/** Counts the encrypted values of a page by master key; changes nothing. */
+export function countSealed(page: EncryptedRowsPage): Command {
   return {
     name: 'count_sealed',
     allowedInRecovery: true,
     needs: () => undefined,
-    decide: (ctx) => answer(pageView(ctx, slice, slice.corrupt)),
+    decide: (ctx) => answer(pageView(ctx, page, page.corrupt)),
   }
 }
 
 function pageView(
   { memory, vault }: CommandContext,
-  slice: EncryptedRowsPage,
+  page: EncryptedRowsPage,
   corrupt: readonly string[],
 ): object {
   for (const id of corrupt) memory.corruptRows.add(id)
-  const found = [...slice.counts].map(([kid, sealed]) => ({ kid, sealed }))
-  const next = cursorOf(vault, slice, slice.hadCorrupt || corrupt.length > 0)
+  const found = [...page.counts].map(([kid, sealed]) => ({ kid, sealed }))
+  const next = cursorOf(vault, page, page.hadCorrupt || corrupt.length > 0)
   if (next !== undefined) return { found, corrupt, keys: [], next_cursor: next }
   return { found, corrupt, keys: masterKeyViews(memory, vault) }
 }
 
-/** False when the row is corrupt: what it holds is opened before anything of it changes. */
-function isResealed(ctx: CommandContext, { table }: EncryptedRowsPage, id: string): boolean {
+/** False when the row is corrupt, which is found before anything of it changes. */
+function isReencrypted(ctx: CommandContext, { table }: EncryptedRowsPage, id: string): boolean {
   try {
     reencrypt[table](ctx, id)
     return true
@@ -86,7 +87,7 @@ function need(needs: Needs, table: SealedTable, id: string): void {
   if (table === 'intents') needs.intent(id)
 }
 
-/** How a row of each table is sealed anew. Staging seals the secrets that memory holds in clear. */
+/** Re-encrypts a row of each table. Staging encrypts secrets that memory holds in plain text. */
 const reencrypt: Readonly<Record<SealedTable, (ctx: CommandContext, id: string) => void>> = {
   signing_keys: (ctx, id) => stageKey(ctx, ctx.memory.keys.get(id as KeyId)!),
   webhook_endpoints: (ctx, id) => stageEndpoint(ctx, ctx.memory.endpoints.get(id as EndpointId)!),
@@ -123,7 +124,7 @@ const reencrypt: Readonly<Record<SealedTable, (ctx: CommandContext, id: string) 
   },
 }
 
-function emptyOthers({ memory, batch, now, vault }: CommandContext): void {
+function recordOthersUnused({ memory, batch, now, vault }: CommandContext): void {
   for (const row of memory.masterKeys.values()) {
     if (row.kid === vault.sealingKid || row.emptied_at !== null) continue
     const emptied = { ...row, emptied_at: now }

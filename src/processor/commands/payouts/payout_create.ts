@@ -1,13 +1,14 @@
 /**
- * Accepts a payout: freezes its beneficiary and fees, reserves its total, and hands it to the rail.
+ * Accepts a payout: freezes its beneficiary and fees, reserves its total and submits it to the
+ * rail.
  *
- * - The same key with the same input answers the first answer, byte for byte, whatever became of
- *   the payout, the beneficiary or the fees since. The key of a refused payout is not bound.
- * - Checks run in the order of `check`; a refusal leaves no trace.
- * - `created` and `processing` are two transitions with an event each, in one commit. A held
- *   payout stays `created`.
- * - A payout that equals an orphan execution is held: it is not submitted before an operator has
- *   decided.
+ * - The same key with the same input replays the first answer byte for byte, whatever happened
+ *   since to the payout, the beneficiary or the fees. A refusal does not bind the key.
+ * - Checks run in the order of `check`; a refusal changes nothing.
+ * - `created` and `processing` are two transitions with an event each, in one commit. A held payout
+ *   stays `created`.
+ * - A payout that matches an orphan execution is held: it is not submitted before an operator
+ *   decides.
  */
 import {
   DESCRIPTION_MAX,
@@ -53,8 +54,8 @@ import {
 } from '../../changes/beneficiaries.js'
 import { beneficiaryAccountPlace, openedFor } from '../../changes/rail_instructions.js'
 
-/** A rail that is away for less is expected back before anybody notices. */
-const RAIL_MISSED_AFTER_MS = 10_000
+/** Payouts are accepted during shorter outages of the rail and submitted after them. */
+const RAIL_OUTAGE_MS = 10_000
 
 export function createPayout(tenant: TenantId, given: CreatePayout): Command {
   const request = trimmed(given)
@@ -98,7 +99,7 @@ export function createPayout(tenant: TenantId, given: CreatePayout): Command {
   }
 }
 
-/** @throws CorruptRow before anything has changed: the instruction needs the number */
+/** @throws CorruptRow before anything has changed, because the instruction needs the number */
 function checkAccountOpens(
   { vault }: CommandContext,
   { id, sealed_account: sealed }: BeneficiaryRow,
@@ -106,7 +107,7 @@ function checkAccountOpens(
   openedFor(id, () => vault.openAccount(sealed, beneficiaryAccountPlace(id)))
 }
 
-/** Blanks around texts say nothing: a request with them is the same as one without. */
+/** Surrounding blanks are not significant: requests that differ only in them are the same. */
 function trimmed(given: CreatePayout): CreatePayout {
   const { beneficiary: inline, ...request } = given
   const reference = given.reference.trim()
@@ -116,8 +117,9 @@ function trimmed(given: CreatePayout): CreatePayout {
 }
 
 /**
- * What makes two requests the same: the validated body, trimmed and with its defaults. A member
- * that a later version adds is left out while absent: a null would part it from keys bound before.
+ * The parts by which two requests are compared: the validated body, trimmed and with its defaults.
+ * A member added by a later version must be omitted while absent: null would change the hash of
+ * requests whose keys are bound already.
  */
 function hashedParts(request: CreatePayout): Parameters<CommandContext['vault']['hashRequest']>[0] {
   const { amount, currency, reference, metadata } = request
@@ -152,43 +154,45 @@ type Checked =
     }
   | { readonly ok: false; readonly code: ErrorCode }
 
-const no = (code: ErrorCode): Checked => ({ ok: false, code })
+const refused = (code: ErrorCode): Checked => ({ ok: false, code })
 
 /**
- * Shape, beneficiary, currency, destination, limits, compliance, risk, balance, rail: the first
- * fault counts.
+ * Checks shape, beneficiary, currency, destination, limits, compliance, risk, balance and rail, in
+ * this order; the first failure is the refusal.
  */
 function check(ctx: CommandContext, tenant: TenantId, request: CreatePayout): Checked {
-  if (isSuspended(ctx.memory, tenant)) return no('partner_suspended')
+  if (isSuspended(ctx.memory, tenant)) return refused('partner_suspended')
   const amount = parsePositiveInt64(request.amount)
-  if (amount === undefined || !isShaped(request)) return no('invalid_request')
+  if (amount === undefined || !isShaped(request)) return refused('invalid_request')
 
   const found = beneficiaryOf(ctx, tenant, request)
-  if (found === null) return no('invalid_beneficiary')
+  if (found === null) return refused('invalid_beneficiary')
   const { beneficiary, isNew } = found
   const currency = currencyOf(request.currency)
-  if (currency === undefined || beneficiary.currency !== currency) return no('unsupported_currency')
+  if (currency === undefined || beneficiary.currency !== currency)
+    return refused('unsupported_currency')
   const route = ctx.memory.routes.find(tenant, beneficiary.destination_country, currency)
-  if (!route?.enabled) return no('unsupported_destination')
+  if (!route?.enabled) return refused('unsupported_destination')
   const fees = feesFor(amount, route.fees)
-  if (!fees.ok || !isAllowed(route, amount)) return no('payout_limit_exceeded')
+  if (!fees.ok || !isAllowed(route, amount)) return refused('payout_limit_exceeded')
   const steer = environmentOf(tenant) === 'sandbox' ? request.reference : ''
-  if (steer === 'sandbox:compliance') return no('compliance_rejected')
-  if (steer === 'sandbox:risk') return no('risk_rejected')
+  if (steer === 'sandbox:compliance') return refused('compliance_rejected')
+  if (steer === 'sandbox:risk') return refused('risk_rejected')
   const isReviewed = steer === 'sandbox:review' || isHeld(route, amount)
   const terms = { beneficiary, currency, route, fees }
   const context = heldOrNot(ctx, newContext(ctx, tenant, request, terms), isReviewed)
   const held = context.orphan !== undefined || isReviewed
-  if (!canPostPayout(ctx, context, 'payout_accepted')) return no('insufficient_balance')
-  if (steer === 'sandbox:rail_unavailable' || ctx.railDownForMs > RAIL_MISSED_AFTER_MS) {
-    return no('rail_unavailable')
+  if (!canPostPayout(ctx, context, 'payout_accepted')) return refused('insufficient_balance')
+  if (steer === 'sandbox:rail_unavailable' || ctx.railDownForMs > RAIL_OUTAGE_MS) {
+    return refused('rail_unavailable')
   }
   return { ok: true, beneficiary, isNew, context, held }
 }
 
 /**
- * The gateway has looked at all this but for the last, which the rail would not read; internal
- * services come here without it. No key is a backslash: V8 13 would misread others' (decode/json).
+ * The gateway checks the same but the last condition, which the rail requires; internal services do
+ * not pass the gateway. A metadata key `\\` is refused because of a V8 13 parser bug
+ * (gateway/decode/json).
  */
 function isShaped(request: CreatePayout): boolean {
   const pairs = Object.entries(request.metadata)
@@ -240,7 +244,7 @@ interface Terms {
   readonly fees: Extract<ReturnType<typeof feesFor>, { ok: true }>
 }
 
-/** Held for its review, or because it may be the payment of an orphan execution. */
+/** The context, with a review deadline when it is under review or matches an orphan execution. */
 function heldOrNot(
   ctx: CommandContext,
   context: PayoutContext,

@@ -1,4 +1,4 @@
-/** Reads a payout, and answers the cancellation that is never possible. */
+/** Reads a payout, and refuses its cancellation, which is never possible. */
 import type { TenantId } from '../../../base/ids.js'
 import { payoutView } from '../../../../actors/payout/view.js'
 import type { Command } from '../../cycle/command.js'
@@ -17,7 +17,7 @@ export function getPayout(tenant: TenantId, payoutId: string): Command {
   }
 }
 
-/** Always a conflict: no payout can be cancelled. An unknown one is not found. */
+/** Always a conflict, or not found for an unknown payout. */
 export function cancelPayout(tenant: TenantId, payoutId: string): Command {
   return {
     name: 'cancel_payout',

@@ -1,11 +1,10 @@
 /**
- * An operator says what became of a payout, where the rail does not, or tells of it by other means.
+ * An operator ends an unknown outcome of a payout, on evidence other than a rail report.
  *
- * - Only a payout whose instruction is out has an unknown outcome; one that is not submitted is
- *   simply not paid.
- * - It moves and posts as by the rail's own reports. Where the evidence lies is kept with the actor
- *   and the reason. The rail is asked once more, and again by the timer until it answers: should
- *   it speak differently, now or later, that is a discrepancy.
+ * - Only a submitted payout has an unknown outcome; a payout that is not submitted is not paid.
+ * - It moves and posts as a rail report would. The evidence is logged with the operator and the
+ *   reason. The rail is queried at once and by the timer until it answers; a contradicting answer,
+ *   now or later, is a discrepancy.
  */
 import type { PayoutEvent } from '../../../../actors/payout/context.js'
 import { payoutView } from '../../../../actors/payout/view.js'
@@ -42,7 +41,7 @@ export function resolvePayout(
   }
 }
 
-/** Takes back a completed payout whose money came back outside of the rail's reports. */
+/** Reverses a completed payout whose money came back without a rail report. */
 export function reversePayout(actor: Actor, payoutId: string, evidence: string): Command {
   return {
     name: 'reverse_payout',

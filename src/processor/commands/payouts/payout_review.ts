@@ -1,10 +1,9 @@
 /**
- * A reviewer's word on a held payout.
+ * A reviewer's decision on a held payout.
  *
- * - Approval looks again at what may have changed while the payout waited: its partner and its
+ * - An approval checks again what may have changed since the acceptance: the partner and the
  *   beneficiary. A payout that is refused here stays held.
- * - Fees, amounts and the account are those of its acceptance; the money has been reserved since
- *   then.
+ * - Fees, amounts and the account are those of the acceptance; the money stays reserved.
  */
 import { payoutView } from '../../../../actors/payout/view.js'
 import { advancePayout } from '../../changes/advance_payout.js'

@@ -1,9 +1,9 @@
 /**
  * Forces the outcome of a sandbox payout.
  *
- * - Only the sandbox rail is told; the payout moves by the rail's reports, as in earnest. The
- *   answer shows it as it was.
- * - An outcome that cannot come any more is refused.
+ * - Only the sandbox rail receives the request; the payout moves by the rail's reports, as always.
+ *   The answer shows the payout before that.
+ * - An outcome that the payout can no longer reach is refused.
  */
 import { type TenantId, environmentOf } from '../../../base/ids.js'
 import { SIMULATED_OUTCOMES, type SimulatedOutcome } from '../../../rails/rail.js'
@@ -23,7 +23,7 @@ export function simulatePayout(tenant: TenantId, payoutId: string, outcomeText: 
       }
       const live = memory.payouts.get(payoutId)
       if (!live || live.context.tenant !== tenant) return refuse('payout_not_found')
-      if (!canCome(outcome, live)) return refuse('outcome_not_possible')
+      if (!isReachable(outcome, live)) return refuse('outcome_not_possible')
       if (!railUp) return refuse('rail_unavailable')
 
       // From here on it must succeed.
@@ -33,7 +33,7 @@ export function simulatePayout(tenant: TenantId, payoutId: string, outcomeText: 
   }
 }
 
-function canCome(outcome: SimulatedOutcome, { state, context }: LivePayout): boolean {
+function isReachable(outcome: SimulatedOutcome, { state, context }: LivePayout): boolean {
   if (context.handedOverAt === undefined) return false
   return state === 'processing' || (state === 'completed' && outcome === 'reversed')
 }

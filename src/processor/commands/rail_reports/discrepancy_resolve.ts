@@ -1,11 +1,11 @@
 /**
- * Settles a discrepancy: a person has found out what the rail's odd words were about.
+ * Settles a discrepancy after an operator has found its cause.
  *
- * - `keep` lets its entries stand in suspense. Every other way takes them out: by their mirror,
- *   because the money did not move after all or has moved back (`undo`); at the partner's charge
- *   or to its credit; or at our own loss or gain (`write_off`).
- * - It is settled once; only what was kept may be cleared later. Each time by name, with a reason
- *   and with the place of the evidence.
+ * - `keep` leaves its entries in suspense. Every other settlement clears them: by their mirror,
+ *   because the money did not move or has moved back (`undo`); by charging or crediting the
+ *   partner; or at our own loss or gain (`write_off`).
+ * - A discrepancy is settled once; only a kept one can be cleared later. Each settlement is logged
+ *   with the operator, the reason and the evidence.
  */
 import type { ErrorCode } from '../../../base/errors.js'
 import type { TenantId } from '../../../base/ids.js'
@@ -14,7 +14,7 @@ import { money, type Money } from '../../../money/money.js'
 import type { Row } from '../../../store/tables.js'
 import type { Command, CommandContext } from '../../cycle/command.js'
 import { discrepancyView, stageDiscrepancy } from '../../changes/discrepancies.js'
-import { refusalOfSuspense, suspend, type SuspensePlan } from '../../changes/funds.js'
+import { postSuspense, refusalOfSuspense, type SuspensePlan } from '../../changes/funds.js'
 import { answer, refuse } from '../../cycle/answer.js'
 import { isEvidence, logAction, type Actor } from '../../changes/operator_log.js'
 
@@ -23,45 +23,45 @@ export interface Settlement {
   readonly evidence: string
 }
 
-/** How each way is posted, by what had been posted to suspense; null: it has no such way. */
-const WAYS = {
+/** The plan of each settlement, by the plan posted to suspense; null: not applicable. */
+const SETTLEMENTS = {
   keep: null,
   undo: { paid: 'discrepancy_returned', returned: 'discrepancy_paid' },
   charge_partner: { paid: 'discrepancy_charged', returned: null },
   credit_partner: { paid: null, returned: 'discrepancy_credited' },
   write_off: { paid: 'discrepancy_lost', returned: 'discrepancy_gained' },
 } as const satisfies Record<string, Record<'paid' | 'returned', SuspensePlan | null> | null>
-type Way = keyof typeof WAYS
+type SettlementKind = keyof typeof SETTLEMENTS
 
 export function resolveDiscrepancy(
   actor: Actor,
   id: string,
-  { settlement: way, evidence }: Settlement,
+  { settlement, evidence }: Settlement,
 ): Command {
   return {
     name: 'resolve_discrepancy',
     needs: (needs) => needs.discrepancy(id),
     decide: (ctx) => {
-      if (!isWay(way) || !isEvidence(evidence)) return refuse('invalid_request')
+      if (!isSettlement(settlement) || !isEvidence(evidence)) return refuse('invalid_request')
       const row = ctx.memory.discrepancies.get(id)
       if (!row) return refuse('discrepancy_not_found')
-      const isKept = row.settlement === 'keep' && way !== 'keep'
+      const isKept = row.settlement === 'keep' && settlement !== 'keep'
       if (row.settlement !== null && !isKept) return refuse('discrepancy_settled')
-      const clearing = clearingOf(row, way)
-      const refusal = way === 'keep' ? null : refusalOf(ctx, clearing)
+      const clearing = clearingOf(row, settlement)
+      const refusal = settlement === 'keep' ? null : refusalOf(ctx, clearing)
       if (refusal !== null) return refuse(refusal)
 
       // From here on it must succeed.
-      if (clearing !== null) suspend(ctx, clearing.tenant, { ...clearing, entity: id })
-      const settled = { ...row, resolved_at: ctx.now, settlement: way }
+      if (clearing !== null) postSuspense(ctx, clearing.tenant, { ...clearing, entity: id })
+      const settled = { ...row, resolved_at: ctx.now, settlement }
       stageDiscrepancy(ctx, settled)
-      logAction(ctx, actor, `resolve_discrepancy_${way}`, id, evidence)
+      logAction(ctx, actor, `resolve_discrepancy_${settlement}`, id, evidence)
       return answer(discrepancyView(settled))
     },
   }
 }
 
-const isWay = (text: string): text is Way => Object.hasOwn(WAYS, text)
+const isSettlement = (text: string): text is SettlementKind => Object.hasOwn(SETTLEMENTS, text)
 
 interface Clearing {
   readonly tenant: TenantId
@@ -69,11 +69,12 @@ interface Clearing {
   readonly amount: Money
 }
 
-/** What takes its entries out of suspense; null when it has none, or none of that kind. */
-function clearingOf(row: Row<'discrepancies'>, way: Way): Clearing | null {
+/** The posting that clears its entries; null when the settlement does not apply to them. */
+function clearingOf(row: Row<'discrepancies'>, settlement: SettlementKind): Clearing | null {
   const { tenant, currency, amount } = row
   if (tenant === null || currency === null || amount === null) return null
-  const plan = WAYS[way]?.[row.plan === 'discrepancy_paid' ? 'paid' : 'returned'] ?? null
+  const plan =
+    SETTLEMENTS[settlement]?.[row.plan === 'discrepancy_paid' ? 'paid' : 'returned'] ?? null
   if (plan === null) return null
   return { tenant: tenant as TenantId, plan, amount: money(currency as Currency, amount) }
 }

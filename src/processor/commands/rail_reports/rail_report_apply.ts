@@ -1,18 +1,17 @@
 /**
- * Reports from the rail about one instruction.
+ * Applies a rail's report about one instruction.
  *
- * - Reports must fit the instruction: amount, currency and destination. What does not fit,
- *   contradicts what is already known or comes for nobody is a discrepancy for a person to look
- *   at, never a transition.
- * - The same reports again changes nothing. Everything is acknowledged, after the commit of what it
- *   caused.
- * - `returned` may overtake `executed`: then both happen, in their order, be they transitions or
- *   discrepancies. What comes back of another execution than the one we know is not ours to book
- *   back. The execution that a person vouched for is the first one that the rail numbers.
- * - "Not found" counts only after the rail's finality window; then the same instruction is sent
+ * - A report must match the instruction in amount, currency and destination. A report that does not
+ *   match, contradicts a known outcome or names an unknown instruction is a discrepancy for an
+ *   operator, never a transition.
+ * - A repeated report changes nothing. Every report is acknowledged, after the commit of its
+ *   changes.
+ * - `returned` may arrive before `executed`: then both are applied in their order, as transitions
+ *   or as discrepancies. The return of another execution than the known one is a discrepancy. An
+ *   execution confirmed by an operator takes the transaction id of the first one the rail reports.
+ * - `not_found` counts only after the rail's finality window; then the same instruction is sent
  *   again.
- * - Whatever the rail says of a payment that an operator resolved answers the status inquiry
- *   about it.
+ * - Any report about a payment that an operator resolved answers the status inquiry about it.
  */
 import { plus, type Instant } from '../../../base/clock.js'
 import { PREFIX, type TenantId } from '../../../base/ids.js'
@@ -39,17 +38,14 @@ interface Expected {
   readonly account: string
 }
 
-/** An intent or a payout, seen from the rail. */
+/** An intent or a payout as the rail sees it. */
 interface RailInstructionView {
   readonly tenant: TenantId
   readonly state: 'open' | 'paid' | 'returned' | 'ended'
   readonly submittedAt: Instant | undefined
-  /**
-   * As the rail numbered the execution we know of; undefined when we know of none, or not from the
-   * rail.
-   */
+  /** The rail's id of the known execution; undefined when there is none from the rail. */
   readonly transactionId: string | undefined
-  /** Null: nothing was ever instructed. */
+  /** Null: nothing was instructed. */
   readonly expected: () => Expected | null
   step(
     event:
@@ -60,13 +56,13 @@ interface RailInstructionView {
       | { type: 'notFound'; at: Instant }
       | { type: 'answered'; at: Instant },
   ): void
-  /** An operator ended it, and the rail has not said yet how it stands. */
+  /** An operator resolved it, and the rail has not answered the status inquiry yet. */
   isInquiredAbout(): boolean
-  /** Keeps the number of an execution that was known from elsewhere. */
-  number(transactionId: string): void
+  /** Records the rail's id of an execution that an operator confirmed. */
+  recordTransaction(transactionId: string): void
 }
 
-/** Something a rail said, and why it does not fit. */
+/** A report, and why it does not fit. */
 interface Mismatch {
   readonly report: RailReport
   readonly reason: string
@@ -81,18 +77,18 @@ export function applyRailReport(report: RailReport, finalityWindowMs: number): C
       else needs.payout(report.id)
     },
     decide: (ctx) => {
-      const about = isIntent
+      const payment = isIntent
         ? ofIntent(ctx, ctx.memory.intents.get(report.id))
         : ofPayout(ctx, ctx.memory.payouts.get(report.id))
       const mismatches =
-        about === null
+        payment === null
           ? [{ report, reason: 'unknown_instruction' }]
-          : apply(ctx, about, report, finalityWindowMs)
-      if (report.status !== 'accepted' && about?.isInquiredAbout()) {
-        about.step({ type: 'answered', at: ctx.now })
+          : apply(ctx, payment, report, finalityWindowMs)
+      if (report.status !== 'accepted' && payment?.isInquiredAbout()) {
+        payment.step({ type: 'answered', at: ctx.now })
       }
       for (const { report: mismatch, reason } of mismatches) {
-        recordDiscrepancy(ctx, about?.tenant ?? null, mismatch, reason)
+        recordDiscrepancy(ctx, payment?.tenant ?? null, mismatch, reason)
       }
       if (report.reportId !== null) {
         ctx.batch.instructions.push({ kind: 'acknowledge', reportId: report.reportId })
@@ -104,10 +100,10 @@ export function applyRailReport(report: RailReport, finalityWindowMs: number): C
 
 const FITS: readonly Mismatch[] = []
 
-/** Takes the reports in, or says what is odd about it. */
+/** Applies the report; returns what does not fit. */
 function apply(
   ctx: CommandContext,
-  about: RailInstructionView,
+  payment: RailInstructionView,
   report: RailReport,
   finalityWindowMs: number,
 ): readonly Mismatch[] {
@@ -117,54 +113,54 @@ function apply(
     case 'accepted':
       return FITS
     case 'recall_refused':
-      about.step({ type: 'recallRefused', at })
+      payment.step({ type: 'recallRefused', at })
       return FITS
     case 'not_found':
-      if (about.state === 'ended') return FITS
-      if (about.state !== 'open') return mismatch('not_found_after_execution')
-      if (about.submittedAt === undefined) return FITS
-      if (at >= plus(about.submittedAt, finalityWindowMs)) about.step({ type: 'notFound', at })
+      if (payment.state === 'ended') return FITS
+      if (payment.state !== 'open') return mismatch('not_found_after_execution')
+      if (payment.submittedAt === undefined) return FITS
+      if (at >= plus(payment.submittedAt, finalityWindowMs)) payment.step({ type: 'notFound', at })
       return FITS
     case 'refused':
-      if (about.state === 'ended') return FITS
-      if (about.state !== 'open') return mismatch('refused_after_execution')
-      about.step({ type: 'refused', at, refusal: report.refusal })
+      if (payment.state === 'ended') return FITS
+      if (payment.state !== 'open') return mismatch('refused_after_execution')
+      payment.step({ type: 'refused', at, refusal: report.refusal })
       return FITS
     case 'executed':
-      return applyExecution(about, report, at)
+      return applyExecution(payment, report, at)
     case 'returned':
-      return applyReturn(about, report, at)
+      return applyReturn(payment, report, at)
   }
 }
 
 function applyExecution(
-  about: RailInstructionView,
+  payment: RailInstructionView,
   report: RailReport & { status: 'executed' },
   at: Instant,
 ): readonly Mismatch[] {
   const { transactionId } = report
-  if (!fits(about, report)) return [{ report, reason: 'execution_differs' }]
-  if (about.state === 'ended') return [{ report, reason: 'executed_after_end' }]
-  if (about.state === 'open') about.step({ type: 'executed', at, transactionId })
-  else if (isAnother(about, report)) return [{ report, reason: 'executed_again' }]
-  else if (about.transactionId === undefined) about.number(transactionId)
+  if (!fits(payment, report)) return [{ report, reason: 'execution_differs' }]
+  if (payment.state === 'ended') return [{ report, reason: 'executed_after_end' }]
+  if (payment.state === 'open') payment.step({ type: 'executed', at, transactionId })
+  else if (isAnother(payment, report)) return [{ report, reason: 'executed_again' }]
+  else if (payment.transactionId === undefined) payment.recordTransaction(transactionId)
   return FITS
 }
 
 function applyReturn(
-  about: RailInstructionView,
+  payment: RailInstructionView,
   report: RailReport & { status: 'returned' },
   at: Instant,
 ): readonly Mismatch[] {
-  const { state } = about
+  const { state } = payment
   const isPaid = state === 'paid' || state === 'returned'
-  const isKnown = isPaid && !isAnother(about, report)
-  const isFitting = fits(about, report)
+  const isKnown = isPaid && !isAnother(payment, report)
+  const isFitting = fits(payment, report)
   if (isFitting && (isKnown || state === 'open')) {
     const { transactionId } = report
-    if (!isPaid) about.step({ type: 'executed', at, transactionId })
-    else if (about.transactionId === undefined) about.number(transactionId)
-    if (state !== 'returned') about.step({ type: 'returned', at })
+    if (!isPaid) payment.step({ type: 'executed', at, transactionId })
+    else if (payment.transactionId === undefined) payment.recordTransaction(transactionId)
+    if (state !== 'returned') payment.step({ type: 'returned', at })
     return FITS
   }
   const when = isPaid ? 'again' : 'after_end'
@@ -174,12 +170,12 @@ function applyReturn(
   return [{ report: executionIn(report), reason }, returned]
 }
 
-/** Of a payment whose execution we know: it is told of another one. */
-const isAnother = (about: RailInstructionView, { transactionId }: Execution): boolean =>
-  (about.transactionId ?? transactionId) !== transactionId
+/** Whether the report is about another execution than the known one. */
+const isAnother = (payment: RailInstructionView, { transactionId }: Execution): boolean =>
+  (payment.transactionId ?? transactionId) !== transactionId
 
-function fits(about: RailInstructionView, execution: Execution): boolean {
-  const expected = about.expected()
+function fits(payment: RailInstructionView, execution: Execution): boolean {
+  const expected = payment.expected()
   return (
     expected !== null &&
     execution.amount === expected.amount &&
@@ -209,7 +205,7 @@ function ofIntent(
     step: (event) => advanceIntent(ctx, live, event),
     isInquiredAbout: () =>
       live.context.wakeAt !== null && (live.state === 'captured' || live.state === 'failed'),
-    number: (transactionId) => {
+    recordTransaction: (transactionId) => {
       ctx.memory.intentHost.amend(live, { ...live.context, transactionId })
       stageIntent(ctx, live)
     },
@@ -236,7 +232,7 @@ function ofPayout(
     },
     isInquiredAbout: () =>
       live.context.wakeAt !== null && (live.state === 'completed' || live.state === 'failed'),
-    number: (transactionId) => {
+    recordTransaction: (transactionId) => {
       ctx.memory.payoutHost.amend(live, { ...live.context, transactionId })
       stagePayout(ctx, live)
     },

@@ -1,8 +1,7 @@
 /**
- * A timer came: an actor wanted to be resumed about now.
+ * Fires the timer of an actor.
  *
- * - The actor's own `wakeAt` is the truth. A timer that is early, late or twice changes nothing
- *   and is done.
+ * - The actor's own `wakeAt` decides. A timer that fires early, late or twice changes nothing.
  */
 import { advanceIntent } from '../../changes/advance_intent.js'
 import { advancePayout } from '../../changes/advance_payout.js'

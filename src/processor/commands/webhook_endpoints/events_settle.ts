@@ -1,6 +1,5 @@
 /**
- * Closes events whose deliveries have all been recorded by the webhook pool. Closing twice changes
- * nothing.
+ * Settles events whose deliveries the webhook pool has recorded. Settling twice changes nothing.
  */
 import type { Command } from '../../cycle/command.js'
 import { answer } from '../../cycle/answer.js'

@@ -1,10 +1,9 @@
 /**
  * Registers a webhook endpoint.
  *
- * - The secret is shown in this answer and in that of a rotation, nowhere else; at rest it is
- *   sealed.
- * - A deleted endpoint makes room for another one, but not without end: its row stays, and pools
- *   are told of it for a while. So those made within a day are bounded, deleted or not.
+ * - The secret is shown only in this answer and in that of a rotation; it is stored encrypted.
+ * - A deleted endpoint frees its place. Its row stays, and pools receive it for some time, so the
+ *   number created within a day is also bounded, deleted endpoints included.
  */
 import { ENDPOINTS_MADE_A_DAY_MAX, ENDPOINTS_PER_TENANT_MAX } from '../../../base/constants.js'
 import { DAY, plus, type Instant } from '../../../base/clock.js'

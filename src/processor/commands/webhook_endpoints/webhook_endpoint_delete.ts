@@ -1,7 +1,7 @@
 /**
- * Takes a webhook endpoint away, for good. What it has not received yet is not delivered to it.
+ * Deletes a webhook endpoint. Events not yet delivered to it are not delivered.
  *
- * - The row stays, marked: deliveries of the past refer to it. Its secrets go.
+ * - The row stays, marked as deleted, because past deliveries refer to it. Its secrets are removed.
  */
 import type { TenantId } from '../../../base/ids.js'
 import type { Command } from '../../cycle/command.js'

@@ -1,10 +1,10 @@
 /**
- * Stops and resumes deliveries to an endpoint.
+ * Enables and disables deliveries to an endpoint.
  *
- * - A disabled endpoint holds its events, it does not lose them: they come when it is enabled.
- * - Twice changes nothing: the first reason stays. Enabling closes the breaker, every time.
- * - Each change to disabled has its event in the same commit, for the other endpoints of the
- *   tenant and its list of events.
+ * - A disabled endpoint holds its events; they are delivered when it is enabled.
+ * - Repeating changes nothing and keeps the first reason, but enabling always resets the breaker.
+ * - Each change to disabled publishes an event in the same commit, for the tenant's other endpoints
+ *   and its event list.
  */
 import { DISABLED_EVENT } from '../../../base/event_types.js'
 import type { EndpointId, TenantId } from '../../../base/ids.js'
@@ -17,7 +17,7 @@ import type { Memory } from '../../cache/memory.js'
 import { logAction, type Actor } from '../../changes/operator_log.js'
 import { endpointOf, endpointView, withBreakerReset } from '../../changes/webhook_endpoints.js'
 
-/** The partner's own switch. */
+/** For the partner. */
 export function switchWebhookEndpoint(
   tenant: TenantId,
   id: string,
@@ -31,13 +31,13 @@ export function switchWebhookEndpoint(
       if (endpoint === undefined) return refuse('webhook_endpoint_not_found')
 
       // From here on it must succeed.
-      const after = turned(ctx, endpoint, { to, why: 'by_partner' })
+      const after = switched(ctx, endpoint, { to, reason: 'by_partner' })
       return answer(endpointView(after, ctx.now))
     },
   }
 }
 
-/** The operators' switch. */
+/** For operators. */
 export function switchAnyEndpoint(actor: Actor, id: string, to: 'enabled' | 'disabled'): Command {
   return {
     name: 'switch_any_endpoint',
@@ -47,14 +47,14 @@ export function switchAnyEndpoint(actor: Actor, id: string, to: 'enabled' | 'dis
       if (endpoint === undefined) return refuse('webhook_endpoint_not_found')
 
       // From here on it must succeed.
-      const after = turned(ctx, endpoint, { to, why: 'by_operator' })
+      const after = switched(ctx, endpoint, { to, reason: 'by_operator' })
       logAction(ctx, actor, `webhook_endpoint_${to}`, id)
       return answer({ endpoint_id: id, status: after.status })
     },
   }
 }
 
-/** The pool's, when an endpoint must get no more. */
+/** For the webhook pool, after a permanent failure of the endpoint. */
 export function disableWebhookEndpoint(id: EndpointId, reason: string): Command {
   return {
     name: 'disable_webhook_endpoint',
@@ -65,7 +65,7 @@ export function disableWebhookEndpoint(id: EndpointId, reason: string): Command 
       if (endpoint.status === 'deleted') return answer({})
 
       // From here on it must succeed.
-      turned(ctx, endpoint, { to: 'disabled', why: reason })
+      switched(ctx, endpoint, { to: 'disabled', reason })
       return answer({})
     },
   }
@@ -76,12 +76,12 @@ const anyEndpoint = (memory: Memory, id: string): EndpointEntry | undefined => {
   return endpoint?.status === 'deleted' ? undefined : endpoint
 }
 
-function turned(
+function switched(
   ctx: CommandContext,
   endpoint: EndpointEntry,
-  { to, why }: { readonly to: 'enabled' | 'disabled'; readonly why: string },
+  { to, reason }: { readonly to: 'enabled' | 'disabled'; readonly reason: string },
 ): EndpointEntry {
-  return to === 'enabled' ? enabled(ctx, endpoint) : disabled(ctx, endpoint, why)
+  return to === 'enabled' ? enabled(ctx, endpoint) : disabled(ctx, endpoint, reason)
 }
 
 function enabled(ctx: CommandContext, endpoint: EndpointEntry): EndpointEntry {
@@ -91,12 +91,12 @@ function enabled(ctx: CommandContext, endpoint: EndpointEntry): EndpointEntry {
   return after
 }
 
-function disabled(ctx: CommandContext, endpoint: EndpointEntry, why: string): EndpointEntry {
+function disabled(ctx: CommandContext, endpoint: EndpointEntry, reason: string): EndpointEntry {
   if (endpoint.status === 'disabled') return endpoint
   const after = {
     ...endpoint,
     status: 'disabled',
-    disabledReason: why,
+    disabledReason: reason,
     timesDisabled: endpoint.timesDisabled + 1,
     disabledAt: ctx.now,
   } as const

@@ -1,9 +1,9 @@
 /**
- * Sends an event to one endpoint, the way all events go, so that a partner sees them arrive.
+ * Sends a test event to one endpoint along the path of all events.
  *
- * - The event is one of the tenant's sequence like any other, but only the endpoint that it names
- *   gets it.
- * - It closes the endpoint's breaker: whoever asks for a test has a receiver that listens.
+ * - The event takes a sequence of the tenant like any other, but only the named endpoint receives
+ *   it.
+ * - It resets the endpoint's breaker, because a partner that sends a test has a receiver running.
  */
 import { TEST_EVENT } from '../../../base/event_types.js'
 import type { TenantId } from '../../../base/ids.js'
@@ -31,7 +31,7 @@ export function testWebhookEndpoint(tenant: TenantId, id: string): Command {
   }
 }
 
-/** As a list of events shows it. */
+/** The event as in the list of events. */
 const eventView = ({ sequence, body }: { sequence: number; body: string }): object => ({
   sequence,
   event: JSON.parse(body) as object,

@@ -1,7 +1,8 @@
 /**
- * Changes where events go and which. What is left out stays. It closes the endpoint's breaker.
+ * Changes an endpoint's URL, description, event filter or API version; absent members stay. It
+ * resets the breaker.
  *
- * - A filter holds for events from its change on; those on their way meanwhile may go by either.
+ * - A new filter applies to events from its change on; events in transit may follow either filter.
  */
 import type { UpdateWebhookEndpoint__Output as UpdateWebhookEndpoint } from '../../../../protos/types/causeway/v1/UpdateWebhookEndpoint.js'
 import type { TenantId } from '../../../base/ids.js'

@@ -1,9 +1,10 @@
 /**
- * Gives an endpoint a new secret, which signs from a moment on.
+ * Gives an endpoint a new secret that signs from a given instant.
  *
- * - Until then the present secret signs; receivers tell the two by the key id.
- * - One that waits for its moment is replaced: a lost answer is asked for again.
- * - A key id is never used again.
+ * - Until then the current secret signs; receivers distinguish the two by key id.
+ * - A second rotation before that instant replaces the new secret, so a lost answer can be
+ *   requested again.
+ * - A key id is never reused.
  */
 import { SECRET_ACTIVE_AFTER_MAX_MS, SECRET_ACTIVE_AFTER_MS } from '../../../base/constants.js'
 import { instant, plus, toRfc3339, type Instant } from '../../../base/clock.js'
@@ -49,9 +50,9 @@ export function rotateWebhookSecret(tenant: TenantId, request: RotateWebhookSecr
   }
 }
 
-function activationOf({ activate_at: asked }: RotateWebhookSecret, now: Instant): Instant {
-  if (asked === undefined) return plus(now, SECRET_ACTIVE_AFTER_MS)
-  return instant(Math.max(Number(asked), now))
+function activationOf({ activate_at: requested }: RotateWebhookSecret, now: Instant): Instant {
+  if (requested === undefined) return plus(now, SECRET_ACTIVE_AFTER_MS)
+  return instant(Math.max(Number(requested), now))
 }
 
 function nextKeyId({ id, secrets }: EndpointEntry): string {
