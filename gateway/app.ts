@@ -1,8 +1,8 @@
 /**
- * The partner API at a glance.
+ * The route table of the partner API.
  *
- * Owns: the route table. Does not own: the way of a call (request_handler), what a route does
- * (routes/).
+ * A new operation is one line here, one file in routes/, and a schema in schemas/ if it takes a
+ * body or a query.
  */
 import { PAYOUT_BODY_MAX_BYTES, SCAN_BODY_MAX_BYTES } from '../src/base/constants.js'
 import { AUTHORIZATION } from './authentication/authenticate.js'
@@ -109,7 +109,7 @@ export const ROUTES: readonly AnyRoute[] = [
 
 export interface App {
   readonly service: Service<RouteMatch>
-  /** The headers that the service reads. */
+  /** Lower-case names of the headers that the service reads. */
   readonly headers: ReadonlySet<string>
 }
 
@@ -117,8 +117,8 @@ export function createApp(options: RequestHandlerOptions): App {
   return {
     service: {
       find: createRouter(ROUTES),
-      rejectEarly: (request, destination) => rejectEarly(options, request, destination),
-      serve: (request, destination) => handleRequest(options, request, destination),
+      rejectEarly: (request, match) => rejectEarly(options, request, match),
+      serve: (request, match) => handleRequest(options, request, match),
     },
     headers: new Set([
       ...[IDEMPOTENCY_KEY, FORWARDED_FOR, AUTHORIZATION],

@@ -1,9 +1,4 @@
-/**
- * A gateway, put together from its parts.
- *
- * Owns: the wiring that every gateway shares. Does not own: where the parts come from (main,
- * ceiling), processes.
- */
+/** Wires one gateway from its parts; main.ts, the tests and the load tool supply the parts. */
 import type { Clock } from '../src/base/clock.js'
 import type { ErrorCode } from '../src/base/errors.js'
 import type { Logger } from '../src/base/log.js'
@@ -34,11 +29,11 @@ export interface GatewayParts {
   readonly clock: Clock
   readonly random: Random
   readonly log: Logger
-  /** Left out: the bounds of base/constants and of limits. */
+  /** Default: the values of base/constants and admission/limits. */
   readonly bodyWithinMs?: number
   readonly answerWithinMs?: number
   readonly connectionsMax?: number
-  /** Left out: what the kernel allows this process. */
+  /** Default: what the kernel allows this process. */
   readonly connectionRoom?: number
 }
 
@@ -67,19 +62,19 @@ export function createGateway(parts: GatewayParts): HttpServer {
     processor: parts.processor,
     clock,
   })
-  const staysWithinCap = createConnectionCap({
+  const isWithinCap = createConnectionCap({
     max: parts.connectionsMax ?? CONNECTIONS_MAX,
     countOpen: () => openConnections(server.port),
     log,
   })
   const room = parts.connectionRoom ?? connectionRoom()
-  const refusalOf = (peer: string, open: number): ErrorCode | undefined => {
+  const connectionRefusal = (peer: string, open: number): ErrorCode | undefined => {
     if (open > room) return 'configuration_error'
     if (settings.RATE_LIMIT === 'off' || isProxy(peer)) return undefined
-    return staysWithinCap(sourceOf(peer), room - open) ? undefined : 'rate_limited'
+    return isWithinCap(sourceOf(peer), room - open) ? undefined : 'rate_limited'
   }
-  const refuses = (peer: string, open: number): ErrorCode | undefined => {
-    const code = refusalOf(peer, open)
+  const rejectConnection = (peer: string, open: number): ErrorCode | undefined => {
+    const code = connectionRefusal(peer, open)
     if (code !== undefined) metrics.limited('connections')
     return code
   }
@@ -90,20 +85,20 @@ export function createGateway(parts: GatewayParts): HttpServer {
     keptHeaders: app.headers,
     tls: tlsOf(settings),
     sourceOf: (request) => sourceOf(clientAddress(request)),
-    refuses,
+    rejectConnection,
     observe: ({ requestId, startedAt }, target, status) => {
       const route = target?.name ?? 'refused_head'
       const elapsedMs = clock.now() - startedAt
       metrics.observe(route, status, elapsedMs)
       const record = () => ({ request_id: requestId, route, status, elapsed_ms: elapsedMs })
       if (everyRequest) log.debug(record(), 'answered')
-      else if (status === 504) log.warn(record(), 'an answer came too late')
+      else if (status === 504) log.warn(record(), 'request timed out')
     },
   })
   return server
 }
 
-/** An empty list of addresses holds all of them; no proxies are no proxies. */
+/** Without TRUSTED_PROXIES no peer is a proxy; an empty address list would match every peer. */
 const proxiesOf = ({ TRUSTED_PROXIES }: Settings): AddressList =>
   TRUSTED_PROXIES.length === 0 ? () => false : createAddressList(TRUSTED_PROXIES)
 

@@ -1,10 +1,8 @@
 /**
- * The gateway process.
+ * The gateway process: start, readiness and stop.
  *
- * Owns: its start and stop. Does not own: anything that happens in between (gateway).
- *
- * `--processor ADDRESS` (`unix:…` or `host:port`) is where the processor's gRPC is;
- * `--ops HOST:PORT` serves health and metrics there. The rest comes from the settings.
+ * `--processor ADDRESS` (`unix:…` or `host:port`) is the processor's gRPC address; `--ops
+ * HOST:PORT` serves health and metrics. Everything else comes from the settings.
  */
 import type { Server } from 'node:http'
 import { parseArgs } from 'node:util'

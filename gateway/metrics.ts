@@ -1,12 +1,10 @@
 /**
- * Metrics of one gateway.
+ * Prometheus metrics of one gateway.
  *
- * Owns: their names, counting. Does not own: serving them (ops).
- *
- * - A name is never reused for another meaning. Labels are closed sets: route patterns, statuses,
- *   reasons.
- * - A request costs two additions; prom-client's own counters hash their labels at every step, so
- *   its numbers are set when somebody looks.
+ * - A metric name is never reused for another meaning. Label values are closed sets: route
+ *   patterns, statuses, reasons.
+ * - A request costs two additions. prom-client's counters hash their labels on each increment, so
+ *   its values are set at scrape time.
  */
 import { createHistogram, type RecordableHistogram } from 'node:perf_hooks'
 import { collectDefaultMetrics, Counter, Gauge, Registry } from 'prom-client'
@@ -16,13 +14,13 @@ export interface Metrics {
   readonly registry: Registry
   readonly observe: (route: string, status: number, elapsedMs: number) => void
   readonly authenticationRefused: (reason: string) => void
-  /** A request or a connection was too many for this limit. */
+  /** Counts a request or a connection that this limit rejected. */
   readonly limited: (limit: LimitName | 'connections') => void
-  /** Where the number of calls that are held is read. */
+  /** Sets the source of the held-requests gauge. */
   readonly watchHeld: (count: () => number) => void
 }
 
-/** Read when somebody looks. */
+/** Read at scrape time. */
 export interface Gauges {
   readonly inFlight: () => number
   readonly streamOpen: () => boolean
@@ -47,7 +45,7 @@ export function createMetrics(gauges: Gauges): Metrics {
 
   new Counter({
     name: 'gateway_requests_total',
-    help: 'Requests answered',
+    help: 'Requests answered, by route and status',
     labelNames: ['route', 'status'],
     registers,
     collect() {
@@ -59,7 +57,7 @@ export function createMetrics(gauges: Gauges): Metrics {
   })
   new Gauge({
     name: 'gateway_request_duration_seconds',
-    help: 'From the head of a request to its answer, since the start of the process',
+    help: 'Time from request head to answer, quantiles since process start',
     labelNames: ['route', 'quantile'],
     registers,
     collect() {
@@ -72,7 +70,7 @@ export function createMetrics(gauges: Gauges): Metrics {
   })
   new Counter({
     name: 'gateway_authentication_refusals_total',
-    help: 'Answers 401 of this gateway by what was wrong; callers are not told',
+    help: 'Requests answered 401, by cause; the cause is not in the answer',
     labelNames: ['reason'],
     registers,
     collect() {
@@ -82,7 +80,7 @@ export function createMetrics(gauges: Gauges): Metrics {
   })
   new Counter({
     name: 'gateway_limited_total',
-    help: 'Requests refused and connections closed at once, by the limit they were above',
+    help: 'Requests and connections rejected, by the limit they exceeded',
     labelNames: ['limit'],
     registers,
     collect() {
@@ -90,19 +88,14 @@ export function createMetrics(gauges: Gauges): Metrics {
       for (const [limit, count] of limited) this.inc({ limit }, count)
     },
   })
-  addGauge(registry, 'gateway_commands_in_flight', 'Commands the processor has not answered', () =>
+  addGauge(registry, 'gateway_commands_in_flight', 'Commands without an answer yet', () =>
     gauges.inFlight(),
   )
-  addGauge(
-    registry,
-    'gateway_calls_held',
-    'Calls that wait here until the processor has room',
-    () => held(),
-  )
-  addGauge(registry, 'gateway_stream_open', '1 while the processor can be reached', () =>
+  addGauge(registry, 'gateway_calls_held', 'Requests queued for the processor', () => held())
+  addGauge(registry, 'gateway_stream_open', '1 while the processor stream is open', () =>
     Number(gauges.streamOpen()),
   )
-  addGauge(registry, 'gateway_directory_fresh', '1 while changes of keys arrive', () =>
+  addGauge(registry, 'gateway_directory_fresh', '1 while directory updates arrive', () =>
     Number(gauges.directoryFresh()),
   )
 
@@ -119,7 +112,7 @@ export function createMetrics(gauges: Gauges): Metrics {
     observe: (route, status, elapsedMs) => {
       const { statuses, elapsedMs: histogram } = meterOf(route)
       statuses.set(status, (statuses.get(status) ?? 0) + 1)
-      // The histogram starts at 1; a clock that is set back counts as no time.
+      // The histogram starts at 1; a clock that moved back counts as 1 ms.
       histogram.record(Math.max(1, elapsedMs))
     },
     authenticationRefused: (reason) => countIn(refusals, reason),

@@ -1,9 +1,7 @@
 /**
- * Health and metrics of one gateway, on an address of its own.
+ * Health and metrics endpoint of one gateway: `/healthz`, `/readyz`, `/metrics`.
  *
- * Owns: `/healthz /readyz /metrics`. Does not own: what they say (main, metrics).
- *
- * Loopback only, for the supervisor: no partner reaches it, and nothing here is secret.
+ * It listens on loopback for the supervisor and serves nothing secret.
  */
 import { createServer, type Server, type ServerResponse } from 'node:http'
 import type { Registry } from 'prom-client'

@@ -1,19 +1,21 @@
 /**
- * How many connections a source may hold.
+ * The limit of connections per source.
  *
- * Owns: counting, saying which new one is too many. Does not own: closing it (server), which
- * addresses are one source (client_address).
+ * Does not own: closing a connection (http/server.ts), which addresses form one source
+ * (authentication/client_address.ts).
  *
- * uWS tells that a connection has ended but not whose it was. So what is counted here is openings,
- * which can only be too many; and when they come near the cap, the kernel is asked what is open.
+ * uWebSockets.js reports that a connection ended but not which one. This file therefore counts
+ * openings, which can only be too many, and reads the kernel's socket table when a count nears the
+ * limit.
  *
- * - A source never holds more than `max`, nor more than it leaves free: of n sources each gets
- *   one part of n + 1, so one part stays free. It is refused none while it holds less than half
- *   of that and opens less than half of it in a second.
- * - The kernel is asked at most once in RECHECK_MS and is not waited for. While somebody is at
- *   the cap it is asked as often as that: whoever lets go is not refused by an old count.
- * - Where the kernel does not tell, nobody is refused.
- * - Sources that are gone are forgotten at the next count, which their number alone can cause.
+ * - A source never holds more than `max`, nor more than it leaves free: with n sources each gets at
+ *   most one part of n + 1. A source is never rejected while it holds less than half of its limit
+ *   and opens less than half of it in a second.
+ * - The kernel is read at most once in RECHECK_MS, in the background. While a source is at its
+ *   limit the count is refreshed that often, so a source that closes connections is not rejected by
+ *   an old count.
+ * - Without a readable socket table no connection is rejected.
+ * - Closed sources disappear at the next count, which SOURCES_MAX sources trigger.
  */
 import type { Logger } from '../../src/base/log.js'
 import { SECOND } from '../../src/base/clock.js'
@@ -27,7 +29,7 @@ export interface ConnectionCapOptions {
   readonly log: Logger
 }
 
-/** Whether one more connection of this source may stay, with which `room` more are left free. */
+/** Whether the source may keep one more connection, when `room` more are free. */
 export type ConnectionCap = (source: string, room: number) => boolean
 
 const RECHECK_MS = SECOND
@@ -35,31 +37,31 @@ const SOURCES_MAX = 10_000
 
 export function createConnectionCap({ max, countOpen, log }: ConnectionCapOptions): ConnectionCap {
   let opened = new Map<string, number>()
-  /** Opened since the kernel was asked; undefined while it is not being asked. */
-  let meanwhile: Map<string, number> | undefined
-  let resting = false
-  /** What a source may hold; see D1. */
+  /** Opened since the current count began; undefined between counts. */
+  let openedDuringCount: Map<string, number> | undefined
+  let isCoolingDown = false
+  /** The limit of one source: `max`, or less when connections are scarce. */
   let bound = max
   let off = false
 
   const recount = async (): Promise<void> => {
-    if (meanwhile !== undefined || resting) return
-    const since = (meanwhile = new Map<string, number>())
+    if (openedDuringCount !== undefined || isCoolingDown) return
+    const since = (openedDuringCount = new Map<string, number>())
     try {
       const counted = new Map(await countOpen())
       for (const [source, count] of since) add(counted, source, count)
       opened = counted
     } catch (error) {
       off = true
-      log.warn({ err: error }, 'connections are not capped: the kernel does not tell them')
+      log.warn({ err: error }, 'connection limit is off: the socket table cannot be read')
     }
-    meanwhile = undefined
-    resting = true
-    setTimeout(rested, RECHECK_MS).unref()
+    openedDuringCount = undefined
+    isCoolingDown = true
+    setTimeout(endCooldown, RECHECK_MS).unref()
   }
 
-  const rested = (): void => {
-    resting = false
+  const endCooldown = (): void => {
+    isCoolingDown = false
     if (off) return
     for (const held of opened.values()) if (held >= bound) return void recount()
   }
@@ -71,7 +73,7 @@ export function createConnectionCap({ max, countOpen, log }: ConnectionCapOption
     if (held >= bound / 2 || opened.size >= SOURCES_MAX) void recount()
     if (held >= bound) return false
     add(opened, source, 1)
-    if (meanwhile !== undefined) add(meanwhile, source, 1)
+    if (openedDuringCount !== undefined) add(openedDuringCount, source, 1)
     return true
   }
 }

@@ -1,14 +1,12 @@
 /**
- * The limits at the gateway, in the order in which a request meets them.
+ * The limits of the gateway, in the order in which a request passes them.
  *
- * Owns: how much each limit allows. Does not own: buckets and counts (rate_limit, connection_limit,
- * load_shedder), the refusals (request_handler, request_context).
+ * Owns: how much each limit allows. Does not own: buckets and counts (rate_limit.ts,
+ * connection_limit.ts, load_shedder.ts), rejections (upstream/request_handler.ts).
  *
- * - Each gateway has its own buckets and its own requests in flight: several gateways on one port
- *   allow as many times as much.
- * - RATE_LIMIT=off lifts every limit of this file.
- * - What is asked of a caller who is not known costs next to nothing: refusing has to be far
- *   cheaper than serving.
+ * - Each gateway has its own buckets and counters, so n gateways on one port allow n times as much.
+ * - RATE_LIMIT=off disables every limit of this file.
+ * - Checks before authentication are cheap: rejecting must cost far less than serving.
  */
 import type { Clock } from '../../src/base/clock.js'
 import type { TenantId } from '../../src/base/ids.js'
@@ -19,15 +17,14 @@ import type { RequestContext } from '../http/request_context.js'
 import { createRateLimit } from './rate_limit.js'
 import { createLoadShedder, type LoadShedder } from './load_shedder.js'
 
-/** More sockets than a backend of a partner holds open. Fewer when connections are scarce. */
+/** More than a partner's backend holds open. Lower when connections are scarce. */
 export const CONNECTIONS_MAX = 4_000
 /**
- * Twice the default rate of a key. Lists reach it; of others the processor has fewer
- * (request_scheduler).
+ * Twice the default rate of a key. Only lists reach it; request_scheduler.ts bounds commands lower.
  */
 export const TENANT_IN_FLIGHT_MAX = 2_000
 
-/** The requests of one tenant that the processor has not answered. */
+/** Requests of one tenant that the processor has not answered. */
 export interface InFlight {
   count: number
 }
@@ -35,13 +32,13 @@ export interface InFlight {
 export type LimitName = 'load_shedder' | 'address' | 'in_flight' | 'key'
 
 export interface Limits {
-  /** Whether too many wait for the processor already. */
+  /** The load shedder: whether to accept one more request. */
   readonly overload: LoadShedder['admission']
-  /** One is refused for it. */
+  /** Counts a request that the load shedder rejected. */
   readonly shed: () => void
-  /** Before anybody is known. Seconds to wait; 0: the request passes. */
+  /** Before authentication. Seconds to wait; 0: accepted. */
   readonly source: (request: RequestContext) => number
-  /** Once the caller is known, likewise. */
+  /** After authentication, likewise. */
   readonly caller: (caller: Caller) => number
   readonly inFlight: (tenant: TenantId) => InFlight
   readonly queue: Omit<LoadShedder, 'admission'>
@@ -86,7 +83,7 @@ export function createLimits(options: LimitsOptions): Limits {
   }
 }
 
-/** Tenants come from callers that were authenticated, so there are few. */
+/** Only authenticated callers add tenants, so there are few. */
 function createInFlight(): (tenant: TenantId) => InFlight {
   const tenants = new Map<TenantId, InFlight>()
   return (tenant) => {

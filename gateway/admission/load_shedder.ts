@@ -1,159 +1,165 @@
 /**
- * The queue of commands that the processor has not answered: is it a burst, or does it stand?
+ * Admission control for the commands that the processor has not answered, in the style of CoDel: it
+ * tells a burst from a sustained queue.
  *
- * Owns: how many may wait, by how the queue has moved and in which traffic class. Does not own:
- * what is refused and how (limits, request_handler), whose turn it is (request_scheduler), what
- * waits beside the cycle, such as lists: that is not told here.
+ * Owns: how many requests may wait, from the length of the queue over time and by traffic class.
+ * Does not own: rejections (limits.ts, upstream/request_handler.ts), the order of requests
+ * (request_scheduler.ts), requests that the processor answers outside of its command cycle, such as
+ * lists.
  *
- * - A queue stands when it was longer than QUEUED_MAX for SUSTAINED_MS, so a burst after quiet
- *   of up to BURST_MAX is taken whole. It is shed when it stands and, for as long again, more is
- *   asked than answered or it is twice as long.
- * - More than BURST_MAX within SUSTAINED_MS is a flood. It is shed at once, and who is held in a
- *   traffic class that is part of it is refused with it: served late, they would be the slowest of
- *   all that is accepted.
- * - Callers who wait for each answer before they ask again are taken as well, however slow the
- *   processor is: those on QUEUED_MAX connections always, more as long as answers keep coming.
- * - While it is shed, as many may wait as are answered in half again the time that an answer
- *   takes while it is short, whatever the pace is: who is accepted in a flood hardly notices it,
- *   and a slow disk still gets groups as large as it needs. That ends when next to nothing had to
- *   be refused for SHED_MS. Who goes on without heeding `Retry-After` is served at full pace even
- *   so, though not at every try.
- * - A traffic class with less than half of an even share of what may wait has no part in it: it is
- *   neither dropped nor refused, so one key's flood does not shed the others. Whom that lets in
- *   counts until he is answered, and who never becomes a command until the next look: a stranger
- *   with a borrowed name soon finds its share used. Strangers have none. WAITING_MAX is the end.
- * - A request that finds the queue short costs one comparison, its answer one look at the clock.
- *   There is no timer: whoever would make a long queue longer looks at it.
+ * - The queue is sustained once it exceeds QUEUED_MAX for SUSTAINED_MS, so a burst of up to
+ *   BURST_MAX after quiet is accepted whole. Shedding begins when the queue is sustained and, for
+ *   another SUSTAINED_MS, requests outnumber answers or it reaches BURST_MAX.
+ * - More than BURST_MAX within SUSTAINED_MS is a flood. Shedding begins at once and also rejects
+ *   the requests held in the flooding traffic classes: served late, they would be the slowest
+ *   accepted requests.
+ * - Closed-loop callers, which send a request after each answer, are accepted however slow the
+ *   processor is: always on up to QUEUED_MAX connections, and beyond that while answers keep
+ *   coming.
+ * - While shedding, the queue may hold as many requests as are answered in 1.5 times the usual
+ *   latency, so accepted requests stay fast and a slow disk still gets large commits. It ends when
+ *   rejections stay below EXCESS_SHARE of answers for SHED_MS. A client that ignores `Retry-After`
+ *   is still served at full rate, though not on every attempt.
+ * - A traffic class below half of its fair share is neither dropped nor rejected, so one key's
+ *   flood does not affect the others. A request admitted under this rule counts against its class
+ *   until answered. Requests that fail authentication count until the next sampling window, so an
+ *   attacker who uses another partner's key id quickly uses up that allowance; unknown keys have
+ *   none. WAITING_MAX bounds the total.
+ * - With a short queue a request costs one comparison and its answer one clock read. There is no
+ *   timer: requests that find a long queue evaluate it.
  */
 import { instant, type Clock, type Instant } from '../../src/base/clock.js'
 import type { TrafficClass } from './traffic_class.js'
 
-/** Twice the connections of a large backend's pool, half of what one partner may have waiting. */
+/** Twice the connection pool of a large backend, half of what one partner may have in flight. */
 export const QUEUED_MAX = 1_000
-/** What one partner may have waiting. */
+/** As many as one partner may have in flight. */
 export const BURST_MAX = 2 * QUEUED_MAX
-/** A burst arrives in it, and many groups are committed in it, pauses for garbage included. */
+/** Longer than a burst takes to arrive and than several commits with garbage collection. */
 export const SUSTAINED_MS = 100
-/** Longer than any pause of a process, or the flood would seem to be over in one. */
+/** Longer than any pause of a process, which would otherwise seem to end the flood. */
 export const SHED_MS = 500
-/** Half again what an answer usually takes, within these bounds. */
+/** Bounds of 1.5 times the usual latency. */
 const TARGET_MIN_MS = 8
 export const TARGET_MAX_MS = 40
-/** A slice of the cycle: with fewer waiting the processor would idle. */
+/** One decide chunk: with fewer waiting the processor would idle. */
 export const WAITING_MIN = 64
-/** The mean of so many answers is usual. A burst or the first of a flood are far fewer. */
-const USUAL_OF = 16_384
-/** Whoever they are: many traffic classes with little each are many. */
+/**
+ * Averaging window of the usual latency, in answers: far more than a burst or the start of a flood.
+ */
+const USUAL_LATENCY_ANSWERS = 16_384
+/** Total bound: many small traffic classes add up. */
 const WAITING_MAX = BURST_MAX + QUEUED_MAX / 2
-/** Of what is answered: asked beyond it is more than groups of answers that come late. */
+/** Share of answers. A larger excess of requests is more than late commits explain. */
 const EXCESS_SHARE = 0.1
 
-/** `flood`: refused, and so are all that are held in the traffic classes that flood. */
+/** `flood`: rejected, together with the requests held in the flooding traffic classes. */
 export type Admission = 'passes' | 'refused' | 'flood'
 
 export interface LoadShedder {
-  /** Commands that the processor has. */
+  /** Commands at the processor. */
   readonly entered: number
-  /** Calls that are held in the gateway. */
+  /** Requests held in the gateway. */
   readonly held: number
-  /** The processor has one more. */
+  /** A command was sent to the processor. */
   enter(trafficClass: TrafficClass): void
-  /** It is answered. `startedAt`: the request's own beginning. */
+  /** The command is answered. `startedAt` is when its request began. */
   leave(trafficClass: TrafficClass, startedAt: Instant): void
-  /** One more is held in the gateway. */
+  /** A request is held in the gateway. */
   hold(trafficClass: TrafficClass): void
-  /** It is not any more. */
+  /** The request is no longer held. */
   release(trafficClass: TrafficClass): void
-  /** Whether one more is too many. Asked once for each that would enter or be held. */
+  /**
+   * Whether to accept one more request. Called once for each request that would be sent or held.
+   */
   admission(now: Instant, trafficClassOf: () => TrafficClass): Admission
-  /** Whether the traffic class has its part in a flood. */
+  /** Whether the traffic class takes part in a flood. */
   floods(trafficClass: TrafficClass): boolean
 }
 
-/** `long`: it may be a burst. `flooded`: shed, and not yet known how much is answered meanwhile. */
-type State = 'short' | 'long' | 'standing' | 'flooded' | 'shed'
+/** `long`: perhaps a burst. `flooded`: shedding, with the answer rate not measured yet. */
+type State = 'short' | 'long' | 'sustained' | 'flooded' | 'shed'
 
 export function createLoadShedder(clock: Clock): LoadShedder {
   let state: State = 'short'
-  let usualMs = TARGET_MIN_MS / 2
+  let usualLatencyMs = TARGET_MIN_MS / 2
   let entered = 0
   let held = 0
-  /** In which somebody waits. */
+  /** Traffic classes with waiting requests. */
   let activeClasses = 0
-  let mayWait = QUEUED_MAX
+  let waitingMax = QUEUED_MAX
   let since = instant(0)
   let windows = 0
-  /** Since then. What was asked while fewer waited than may is not counted. */
+  /** Counted since `since`, except requests that found room. */
   let requested = 0
   let answered = 0
   let refusedAt = since
 
   const evaluate = (now: Instant, trafficClass: TrafficClass): Admission => {
-    // A clock that is set back only starts another look.
+    // A clock that moved back only starts a new window.
     if (state === 'short') moveTo('long', now, QUEUED_MAX)
-    else if (now < since) moveTo(state, now, mayWait)
-    else if (now - since >= lookAfterMs()) window(now)
+    else if (now < since) moveTo(state, now, waitingMax)
+    else if (now - since >= windowMs()) endWindow(now)
     const waiting = entered + held
-    const isTooMany = waiting >= (isShed() ? mayWait : BURST_MAX)
-    if (isTooMany && waiting < WAITING_MAX && hasLittle(trafficClass, mayWait)) {
+    const isFull = waiting >= (isShedding() ? waitingMax : BURST_MAX)
+    if (isFull && waiting < WAITING_MAX && isUnderShare(trafficClass, waitingMax)) {
       trafficClass.exempt = exemptOf(trafficClass) + 1
-      trafficClass.look = windows
+      trafficClass.window = windows
       return 'passes'
     }
     requested += 1
-    if (!isTooMany) return 'passes'
+    if (!isFull) return 'passes'
     refusedAt = now
     if (state !== 'long') return 'refused'
     moveTo('flooded', now, entered / 2)
     return 'flood'
   }
 
-  const hasLittle = (trafficClass: TrafficClass, many: number): boolean => {
+  const isUnderShare = (trafficClass: TrafficClass, capacity: number): boolean => {
     const shares = activeClasses + (trafficClass.waiting === 0 ? 1 : 0)
     return (
       trafficClass.of !== 'unknown_keys' &&
-      Math.max(trafficClass.waiting, exemptOf(trafficClass)) < many / shares / 2
+      Math.max(trafficClass.waiting, exemptOf(trafficClass)) < capacity / shares / 2
     )
   }
 
-  const exemptOf = ({ exempt, look: window }: TrafficClass): number =>
-    window === windows ? exempt : 0
+  const exemptOf = ({ exempt, window }: TrafficClass): number => (window === windows ? exempt : 0)
 
-  const isShed = (): boolean => state === 'flooded' || state === 'shed'
+  const isShedding = (): boolean => state === 'flooded' || state === 'shed'
 
-  const lookAfterMs = (): number => (state === 'shed' ? SHED_MS : SUSTAINED_MS)
+  const windowMs = (): number => (state === 'shed' ? SHED_MS : SUSTAINED_MS)
 
-  const window = (now: Instant): void => {
+  const endWindow = (now: Instant): void => {
     const to = nextState(now)
-    moveTo(to, now, to === 'shed' ? answeredInTime(now) : QUEUED_MAX)
+    moveTo(to, now, to === 'shed' ? answersPerTarget(now) : QUEUED_MAX)
   }
 
   const nextState = (now: Instant): State => {
-    if (state === 'long') return 'standing'
-    const bearable = answered * EXCESS_SHARE
-    if (state === 'standing') {
-      return requested - answered > bearable || entered + held >= BURST_MAX ? 'shed' : 'standing'
+    if (state === 'long') return 'sustained'
+    const tolerated = answered * EXCESS_SHARE
+    if (state === 'sustained') {
+      return requested - answered > tolerated || entered + held >= BURST_MAX ? 'shed' : 'sustained'
     }
     if (now - refusedAt >= SHED_MS) return 'short'
-    return state === 'flooded' || requested > bearable ? 'shed' : 'short'
+    return state === 'flooded' || requested > tolerated ? 'shed' : 'short'
   }
 
-  const answeredInTime = (now: Instant): number => {
-    const targetMs = Math.min(TARGET_MAX_MS, Math.max(TARGET_MIN_MS, 1.5 * usualMs))
+  const answersPerTarget = (now: Instant): number => {
+    const targetMs = Math.min(TARGET_MAX_MS, Math.max(TARGET_MIN_MS, 1.5 * usualLatencyMs))
     return (answered * targetMs) / (now - since)
   }
 
-  const moveTo = (to: State, now: Instant, many: number): void => {
+  const moveTo = (to: State, now: Instant, capacity: number): void => {
     state = to
-    mayWait = Math.min(QUEUED_MAX, Math.max(WAITING_MIN, many))
+    waitingMax = Math.min(QUEUED_MAX, Math.max(WAITING_MIN, capacity))
     since = now
     windows += 1
     requested = 0
     answered = 0
   }
 
-  const recordLatency = (tookMs: number): void => {
-    usualMs += (Math.min(tookMs, TARGET_MAX_MS) - usualMs) / USUAL_OF
+  const recordLatency = (latencyMs: number): void => {
+    usualLatencyMs += (Math.min(latencyMs, TARGET_MAX_MS) - usualLatencyMs) / USUAL_LATENCY_ANSWERS
   }
 
   const add = (trafficClass: TrafficClass): void => {
@@ -183,7 +189,7 @@ export function createLoadShedder(clock: Clock): LoadShedder {
       entered -= 1
       answered += 1
       if (state === 'short') recordLatency(clock.now() - startedAt)
-      else if (!isShed() && entered + held < QUEUED_MAX) state = 'short'
+      else if (!isShedding() && entered + held < QUEUED_MAX) state = 'short'
     },
     hold: (trafficClass) => {
       add(trafficClass)
@@ -194,7 +200,7 @@ export function createLoadShedder(clock: Clock): LoadShedder {
       held -= 1
     },
     admission: (now, trafficClassOf) =>
-      entered + held < mayWait ? 'passes' : evaluate(now, trafficClassOf()),
-    floods: (trafficClass) => !hasLittle(trafficClass, QUEUED_MAX),
+      entered + held < waitingMax ? 'passes' : evaluate(now, trafficClassOf()),
+    floods: (trafficClass) => !isUnderShare(trafficClass, QUEUED_MAX),
   }
 }

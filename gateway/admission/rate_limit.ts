@@ -1,13 +1,11 @@
 /**
- * Rate limits: a token bucket for each key.
+ * Rate limits: one token bucket per key.
  *
- * Owns: the buckets. Does not own: the rates (settings, the partner's own), what the keys stand
- * for.
+ * Does not own: the rates (settings, or per partner), the meaning of keys.
  *
- * - A bucket holds one second's worth, so a burst of that size passes and the average is the
- *   rate.
- * - A bucket that nobody touched for a second is full, like one that is not there, and is
- *   forgotten: strangers can fill no memory with them.
+ * - A bucket holds one second of tokens: a burst of that size passes, and the average is the rate.
+ * - A bucket that is unused for a second is full, like an absent one, and is dropped: requests with
+ *   arbitrary keys cannot exhaust memory.
  */
 import { SECOND, type Clock, type Instant } from '../../src/base/clock.js'
 
@@ -22,27 +20,27 @@ interface Bucket {
 export function createRateLimit(clock: Clock): RateLimit {
   let recent = new Map<string, Bucket>()
   let earlier = new Map<string, Bucket>()
-  let turnedAt = clock.now()
+  let rotatedAt = clock.now()
 
-  const turn = (now: Instant): void => {
-    if (now >= turnedAt && now - turnedAt < SECOND) return
-    // A clock that is set back only starts another second.
-    if (now > turnedAt) {
+  const rotate = (now: Instant): void => {
+    if (now >= rotatedAt && now - rotatedAt < SECOND) return
+    // A clock that moved back only starts a new second.
+    if (now > rotatedAt) {
       earlier = recent
       recent = new Map()
     }
-    turnedAt = now
+    rotatedAt = now
   }
 
   return (key, perSecond) => {
     const now = clock.now()
-    turn(now)
+    rotate(now)
     let bucket = recent.get(key)
     if (bucket === undefined) {
       bucket = earlier.get(key) ?? { tokens: perSecond, at: now }
       recent.set(key, bucket)
     }
-    // A clock that is set back refills nothing.
+    // A clock that moved back refills nothing.
     const refill = (Math.max(0, now - bucket.at) * perSecond) / SECOND
     bucket.tokens = Math.min(perSecond, bucket.tokens + refill)
     bucket.at = now

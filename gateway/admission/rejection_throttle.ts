@@ -1,26 +1,24 @@
 /**
- * Refusals of what is too much, at a pace.
+ * Paces the rejections of requests over a limit.
  *
- * Owns: when they are answered. Does not own: what is refused (limits), what it is told
- * (request_handler).
- *
- * - Who is refused asks again. Answered at once, a flood would come as fast as it can be refused
- *   and leave little for those who are served: so PER_SECOND are answered, first come, first
- *   answered. Until then nothing more comes through their connections.
- * - Below that pace a refusal waits for EVERY_MS. Beyond WAITING_MAX it is answered at once.
+ * - A rejected client retries. Answered at once, a flood would arrive as fast as it can be rejected
+ *   and starve accepted requests. So at most PER_SECOND rejections are sent, in order of arrival;
+ *   until then nothing more is read from their connections.
+ * - Below that rate a rejection waits for EVERY_MS. Beyond WAITING_MAX waiting rejections, one is
+ *   sent at once.
  */
 import type { Clock } from '../../src/base/clock.js'
 
-/** To read and to refuse so many takes a fifth of a core. */
+/** Reading and rejecting this many takes a fifth of a core. */
 export const PER_SECOND = 7_500
 const EVERY_MS = 5
-/** What came first has waited for a second. */
+/** The oldest rejection has then waited for a second. */
 export const WAITING_MAX = PER_SECOND
-/** What a pause of the process has held up is not answered in one turn. */
+/** Bounds the rejections sent at once after a pause of the process. */
 export const AT_ONCE_MAX = PER_SECOND / 20
 
 export interface RejectionThrottle {
-  /** `answer` is called once, as a rule later. */
+  /** Calls `answer` once, usually later. */
   add(answer: () => void): void
 }
 
@@ -28,13 +26,13 @@ export function createRejectionThrottle(clock: Clock): RejectionThrottle {
   const waiting: (() => void)[] = []
   let since = clock.now()
 
-  const answerSome = (): void => {
+  const flush = (): void => {
     const now = clock.now()
     const allowed = ((now - since) * PER_SECOND) / 1_000
     since = now
-    const some = waiting.splice(0, Math.min(AT_ONCE_MAX, Math.max(1, allowed)))
-    for (const answer of some) answer()
-    if (waiting.length > 0) setTimeout(answerSome, EVERY_MS)
+    const batch = waiting.splice(0, Math.min(AT_ONCE_MAX, Math.max(1, allowed)))
+    for (const answer of batch) answer()
+    if (waiting.length > 0) setTimeout(flush, EVERY_MS)
   }
 
   return {
@@ -43,7 +41,7 @@ export function createRejectionThrottle(clock: Clock): RejectionThrottle {
       waiting.push(answer)
       if (waiting.length > 1) return
       since = clock.now()
-      setTimeout(answerSome, EVERY_MS)
+      setTimeout(flush, EVERY_MS)
     },
   }
 }

@@ -1,18 +1,18 @@
 /**
- * Calls that are held in the gateway until the processor has room for them.
+ * Holds signed requests in the gateway until the processor has capacity, and releases them fairly.
  *
- * Owns: how many commands the processor may have at a time, whose turn it is next. Does not own:
- * counting them, how many may be held (load_shedder), what they are told then (request_handler).
+ * Owns: how many commands the processor may have, the order of held requests. Does not own:
+ * counting, how many may be held (load_shedder.ts), rejections (upstream/request_handler.ts).
  *
- * - The processor gets CAPACITY_MIN commands, and one more for each GROWS_AFTER that it answers
- *   while calls are held: callers who wait for answers soon fill its pipeline, and of a flood it
- *   has little when that is noticed. Once it has next to nothing to do, it gets as few as before.
- * - A call is held before it is looked at, as that is what costs: nothing of it was used when it
- *   is refused, neither its nonce nor its key of idempotency.
- * - Traffic classes take turns, in each of them who came first goes first. So a partner with a
- *   thousand calls delays another one's single call by one.
- * - In its turn a call is served as if it came now. One that was answered meanwhile, as it was
- *   late, or whose client has gone, is not.
+ * - The processor gets CAPACITY_MIN commands, plus one for every GROWS_AFTER answers while requests
+ *   are held. Closed-loop callers thus fill its pipeline quickly, and a flood puts few commands
+ *   into it before shedding begins. Below IDLE_BELOW commands the capacity returns to CAPACITY_MIN.
+ * - A request is held before any other work on it: a rejected one has used neither its nonce nor
+ *   its idempotency key.
+ * - Traffic classes alternate; within a class the order is first in, first out. A partner with a
+ *   thousand held requests delays another partner's single request by one.
+ * - A released request is served as if it had just arrived. One that already timed out, or whose
+ *   client disconnected, is skipped.
  */
 import { assert } from '../../src/base/assert.js'
 import { DECIDE_CHUNK_MAX } from '../../src/base/constants.js'
@@ -22,23 +22,23 @@ import type { RequestContext } from '../http/request_context.js'
 import type { TrafficClass } from './traffic_class.js'
 import type { LoadShedder } from './load_shedder.js'
 
-/** A slice of the cycle, and a group of a commit meanwhile. */
+/** One decide chunk, and one commit batch in the meantime. */
 export const CAPACITY_MIN = 2 * DECIDE_CHUNK_MAX
-/** More do not make groups cheaper. */
+/** More commands do not make commits cheaper. */
 export const CAPACITY_MAX = 1_024
 export const GROWS_AFTER = 4
-const NEXT_TO_NOTHING = DECIDE_CHUNK_MAX / 2
+const IDLE_BELOW = DECIDE_CHUNK_MAX / 2
 
 export interface RequestScheduler {
-  /** Whether there are calls before the next one. */
+  /** Whether the next request must be held. */
   mustHold(): boolean
-  /** `serve` runs when its turn comes. */
+  /** Calls `serve` when the request is released. */
   hold(request: RequestContext, trafficClass: TrafficClass, serve: () => void): void
-  /** The processor has a command. */
+  /** A command was sent to the processor. */
   sent(trafficClass: TrafficClass): void
-  /** It is answered. `startedAt`: the request's own beginning. */
+  /** The command is answered. `startedAt` is when its request began. */
   answered(trafficClass: TrafficClass, startedAt: Instant): void
-  /** All that are held in the traffic classes that flood. They will not be served. */
+  /** Removes and returns the requests held in the flooding traffic classes. */
   drop(): RequestContext[]
 }
 
@@ -50,7 +50,7 @@ interface Held {
 
 export function createRequestScheduler(shedder: Omit<LoadShedder, 'admission'>): RequestScheduler {
   const waiting = createFairQueue<TrafficClass, Held>()
-  /** With its fraction. */
+  /** Fractional. */
   let capacity = CAPACITY_MIN
   let isDispatching = false
 
@@ -59,16 +59,16 @@ export function createRequestScheduler(shedder: Omit<LoadShedder, 'admission'>):
   const dispatchSoon = (): void => {
     if (isDispatching || shedder.held === 0) return
     isDispatching = true
-    // Behind all answers of one message, so that the commands of this turn travel in one, too.
+    // After all replies of one message, so the commands released together travel in one message.
     queueMicrotask(dispatch)
   }
 
   const dispatch = (): void => {
-    for (let some = DECIDE_CHUNK_MAX; some > 0 && shedder.held > 0 && hasCapacity(); some -= 1) {
+    for (let left = DECIDE_CHUNK_MAX; left > 0 && shedder.held > 0 && hasCapacity(); left -= 1) {
       next().serve()
     }
     isDispatching = shedder.held > 0 && hasCapacity()
-    // These were refused: whoever comes is not kept waiting by all the others.
+    // Capacity remains because these were rejected: yield to the event loop before the next ones.
     if (isDispatching) setImmediate(dispatch)
   }
 
@@ -91,11 +91,11 @@ export function createRequestScheduler(shedder: Omit<LoadShedder, 'admission'>):
     answered: (trafficClass, startedAt) => {
       shedder.leave(trafficClass, startedAt)
       if (shedder.held > 0) capacity = Math.min(CAPACITY_MAX, capacity + 1 / GROWS_AFTER)
-      else if (shedder.entered < NEXT_TO_NOTHING) capacity = CAPACITY_MIN
+      else if (shedder.entered < IDLE_BELOW) capacity = CAPACITY_MIN
       dispatchSoon()
     },
     drop: () => {
-      // Found first, as each that goes changes the share of the others.
+      // Collected first: each removal changes the share of the others.
       const flooding = waiting.keys().filter((trafficClass) => shedder.floods(trafficClass))
       capacity = CAPACITY_MIN
       return flooding.flatMap((trafficClass) =>

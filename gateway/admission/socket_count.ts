@@ -1,20 +1,18 @@
 /**
- * The kernel's list of connections, and how many there may be (Linux: proc(5), `/proc/net/tcp`,
- * `/proc/self/limits`).
+ * Reads open connections from the kernel's socket table, and the limit of open files (Linux,
+ * proc(5): `/proc/net/tcp`, `/proc/self/limits`).
  *
- * Owns: reading it. Does not own: what is done with the counts (connection_limit).
- *
- * All processes that listen on the port are counted together.
+ * The table includes every process that listens on the port.
  */
 import { readFileSync } from 'node:fs'
 import { readFile } from 'node:fs/promises'
 import { sourceOf } from '../authentication/client_address.js'
 import type { OpenConnections } from './connection_limit.js'
 
-/** Established, and ended by the peer but not yet by us. */
+/** ESTABLISHED and CLOSE_WAIT. */
 const HELD_STATES: ReadonlySet<string> = new Set(['01', '08'])
 
-/** Connections to a port of ours. Rejects where there is no such list. */
+/** Connections to this port. Rejects where the table does not exist. */
 export async function openConnections(port: number): Promise<OpenConnections> {
   const counts = new Map<string, number>()
   for (const table of await Promise.all([readFile(TCP_4, 'latin1'), readTable6()])) {
@@ -28,11 +26,13 @@ export async function openConnections(port: number): Promise<OpenConnections> {
   return counts
 }
 
-/** What a process needs besides its clients: logs, streams, databases of names. */
+/** Descriptors that the process needs for itself: logs, streams, name resolution. */
 const OWN_FILES_MAX = 256
 const OPEN_FILES = /^Max open files +([0-9]+) /m
 
-/** Connections that this process can hold beside its own files; Infinity where nobody tells. */
+/**
+ * Connections that this process can hold beside its own files; Infinity where the limit is unknown.
+ */
 export function connectionRoom(): number {
   try {
     const [, text] = OPEN_FILES.exec(readFileSync('/proc/self/limits', 'latin1')) ?? []
@@ -52,7 +52,7 @@ const readTable6 = (): Promise<string> => readFile(TCP_6, 'latin1').catch(() => 
 /** `0: 0100007F:1F90 0200007F:C350 01 …`: number, local, remote, state. */
 const ROW = /^ *[0-9]+: [0-9A-F]+:([0-9A-F]{4}) ([0-9A-F]{8,32}):[0-9A-F]{4} ([0-9A-F]{2}) /
 
-/** Each word of 32 bits is written as this little-endian machine holds it. */
+/** The kernel prints each 32-bit word in host byte order, here little-endian. */
 function addressOf(hex: string): string {
   const bytes = Buffer.from(hex, 'hex').swap32()
   if (bytes.length === 4) return bytes.join('.')

@@ -1,14 +1,13 @@
 /**
- * Traffic classes: in whose name a request waits, before anybody has proved who he is.
+ * Traffic classes: groups of requests that share queueing, formed before authentication.
  *
- * Owns: finding a request's traffic class. Does not own: counting in it (load_shedder), turns
- * (request_scheduler), proofs (authenticate).
+ * Does not own: counting (load_shedder.ts), fairness (request_scheduler.ts), authentication.
  *
- * - Every key that is known has a traffic class, all apps with their tokens share one, strangers
- *   another.
- * - A traffic class is claimed, not proven: who names another one's key takes of its turns and of
- *   its share, and makes all shares smaller where it would be idle. Nobody is let in by it.
- * - While others are shed, an answer may tell that a key is known: ids of keys are no secret.
+ * - Each known key has a class; all token requests share one, all other requests another.
+ * - A class is claimed, not proven: a request that names another partner's key uses that class's
+ *   turns and share, and activates an idle class. It grants no access.
+ * - While other classes are shed, the answer may reveal that a key id exists; key ids are not
+ *   secret.
  */
 import { AUTHORIZATION } from '../authentication/authenticate.js'
 import type { BrandHeaders } from '../http/headers.js'
@@ -17,11 +16,11 @@ import type { RequestContext } from '../http/request_context.js'
 
 export interface TrafficClass {
   readonly of: 'key' | 'apps' | 'unknown_keys'
-  /** Calls that are held and commands in the processor's cycle. */
+  /** Requests held, and commands in the processor's cycle. */
   waiting: number
-  /** Let in beyond what may wait since the queue's look of that number, and not answered yet. */
+  /** Admitted over the bound in sampling window number `window`, and not answered yet. */
   exempt: number
-  look: number
+  window: number
 }
 
 export type TrafficClassifier = (request: RequestContext) => TrafficClass
@@ -30,7 +29,7 @@ export const createTrafficClass = (of: TrafficClass['of']): TrafficClass => ({
   of,
   waiting: 0,
   exempt: 0,
-  look: 0,
+  window: 0,
 })
 
 export function createTrafficClassifier(

@@ -1,14 +1,13 @@
 /**
- * Who is calling.
+ * Authenticates a request by signature, session token or receipt token.
  *
- * Owns: which proof a route takes and reading it from the headers. Does not own: signatures and
- * tokens themselves (src/auth), nonces and consumed tokens (processor).
+ * Owns: which proof a route takes, reading it from the headers. Does not own: signatures and tokens
+ * (src/auth), used nonces and consumed tokens (processor).
  *
  * - Every failure is the same `authentication_failed`; the reason goes to the metrics only.
- * - Without a directory nobody is authenticated and nobody is told that he failed:
- *   `configuration_error`.
- * - A session token opens its own intent and a receipt token the receipts of its own user, each
- *   in its own environment, and nothing else.
+ * - Without a directory the answer is `configuration_error`, never `authentication_failed`.
+ * - A session token is valid for its own intent, a receipt token for receipts of its own user, each
+ *   in its own environment only.
  */
 import { verifyReceiptToken, verifySessionToken, type TokenKeys } from '../../src/auth/token.js'
 import { verifyRequest, type HeaderValue } from '../../src/auth/verify.js'
@@ -25,13 +24,13 @@ import type { Auth } from '../routing/route.js'
 
 export interface Caller {
   readonly tenant: TenantId
-  /** The nonce to consume; null on calls with a token. */
+  /** The nonce to consume; null on token requests. */
   readonly signedBy: SignedBy | null
-  /** The session token's id; empty on other calls. */
+  /** The session token's id; empty on other requests. */
   readonly sessionJti: string
-  /** Whose receipts the receipt token opens; empty on other calls. */
+  /** The subject of the receipt token; empty on other requests. */
   readonly receiptSubject: string
-  /** Whose rate this call counts against: the key's, or the tenant's for all its apps together. */
+  /** The rate bucket: the key, or the tenant for all of its apps together. */
   readonly rateKey: string
   /** 0: the default. */
   readonly ratePerSecond: number
@@ -46,7 +45,7 @@ export interface AuthenticateOptions {
 }
 
 export interface Authenticator {
-  /** Whether the request claims to be signed, rightly or not. */
+  /** Whether the request carries any signature header, valid or not. */
   isSigned(request: RequestContext): boolean
   /** `id` is the path's parameter, which a session token must name. */
   authenticate(
@@ -62,7 +61,7 @@ export const AUTHORIZATION = 'authorization'
 export function createAuthenticator(options: AuthenticateOptions): Authenticator {
   const { brandHeaders, clientAddress, directory, clock, onRefused } = options
 
-  const admission = (found: Caller | Reason): Outcome<Caller> => {
+  const outcomeOf = (found: Caller | Reason): Outcome<Caller> => {
     if (typeof found !== 'string') return accepted(found)
     onRefused(found)
     return refused('authentication_failed')
@@ -78,22 +77,22 @@ export function createAuthenticator(options: AuthenticateOptions): Authenticator
       if (partners === undefined) return refused('configuration_error')
       const now = clock.now()
       const call: Call = { brandHeaders, clientAddress, request, environment, partners, now }
-      const proof = auth === 'hmac_or_session' ? proofChosen(request) : auth
-      if (proof === 'hmac') return admission(signedCaller(call))
+      const proof = auth === 'hmac_or_session' ? proofOf(request) : auth
+      if (proof === 'hmac') return outcomeOf(signedCaller(call))
       const keys = partners.tokenKeys()
       if (keys === undefined) return refused('configuration_error')
       const token = tokenOf(request.header(AUTHORIZATION))
-      if (token === undefined) return admission('token_missing')
-      if (proof === 'receipt') return admission(receiptCaller(call, keys, token))
-      return admission(sessionCaller(call, keys, token, id))
+      if (token === undefined) return outcomeOf('token_missing')
+      if (proof === 'receipt') return outcomeOf(receiptCaller(call, keys, token))
+      return outcomeOf(sessionCaller(call, keys, token, id))
     },
   }
 }
 
-/** Why nobody was found. */
+/** Why authentication failed; a label of the metrics. */
 type Reason = string
 
-/** What all proofs are checked against. */
+/** The input of every proof. */
 interface Call {
   readonly brandHeaders: BrandHeaders
   readonly clientAddress: ClientAddress
@@ -105,7 +104,7 @@ interface Call {
 
 function signedCaller(call: Call): Caller | Reason {
   const { brandHeaders: names, clientAddress, request, environment, partners } = call
-  const admission = verifyRequest(
+  const verified = verifyRequest(
     {
       method: request.method,
       path: request.path,
@@ -122,8 +121,8 @@ function signedCaller(call: Call): Caller | Reason {
     partners.key,
     call.now,
   )
-  if (!admission.ok) return admission.reason
-  const { partner, keyId, nonce } = admission
+  if (!verified.ok) return verified.reason
+  const { partner, keyId, nonce } = verified
   return {
     tenant: tenantOf(partner, environment),
     signedBy: { key_id: keyId, nonce },
@@ -135,9 +134,9 @@ function signedCaller(call: Call): Caller | Reason {
 }
 
 function sessionCaller(call: Call, keys: TokenKeys, token: string, id: string): Caller | Reason {
-  const admission = verifySessionToken(keys, token, call.now)
-  if (!admission.ok) return `token_${admission.reason}`
-  const { intentId, tenant, jti } = admission.claims
+  const verified = verifySessionToken(keys, token, call.now)
+  if (!verified.ok) return `token_${verified.reason}`
+  const { intentId, tenant, jti } = verified.claims
   if (intentId !== id) return 'token_of_other_intent'
   const partner = partnerOf(call, tenant)
   if (typeof partner === 'string') return partner
@@ -155,9 +154,9 @@ function sessionCaller(call: Call, keys: TokenKeys, token: string, id: string): 
 }
 
 function receiptCaller(call: Call, keys: TokenKeys, token: string): Caller | Reason {
-  const admission = verifyReceiptToken(keys, token, call.now)
-  if (!admission.ok) return `token_${admission.reason}`
-  const { tenant, subject } = admission.claims
+  const verified = verifyReceiptToken(keys, token, call.now)
+  if (!verified.ok) return `token_${verified.reason}`
+  const { tenant, subject } = verified.claims
   const partner = partnerOf(call, tenant)
   if (typeof partner === 'string') return partner
   return {
@@ -170,15 +169,15 @@ function receiptCaller(call: Call, keys: TokenKeys, token: string): Caller | Rea
   }
 }
 
-/** The partner that a token speaks for. */
+/** The partner of a token. */
 function partnerOf({ environment, partners }: Call, tenant: TenantId): KnownPartner | Reason {
   const of = partsOfTenant(tenant)
   if (of.environment !== environment) return 'token_of_other_environment'
   return partners.partner(of.partner) ?? 'token_of_unknown_partner'
 }
 
-/** Other schemes than Bearer are not ours to judge; a repeated header is, and fails. */
-function proofChosen(request: RequestContext): 'hmac' | 'session' {
+/** Other schemes than Bearer are ignored; a repeated header counts as a token, and fails. */
+function proofOf(request: RequestContext): 'hmac' | 'session' {
   const header = request.header(AUTHORIZATION)
   const holdsToken = isText(header) ? /^bearer\b/i.test(header) : header !== undefined
   return holdsToken ? 'session' : 'hmac'

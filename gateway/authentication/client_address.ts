@@ -1,17 +1,15 @@
 /**
- * Where a request comes from.
+ * Determines the client address of a request, and groups addresses into sources.
  *
- * Owns: which address is the client's, and which addresses count as one source. Does not own: lists
- * of addresses (ip_allowlist), limits of a source (limits).
+ * - The client is the socket's peer. Only if the peer is a trusted proxy, `X-Forwarded-For` is read
+ *   from the right up to the first address that is not a trusted proxy; clients can forge
+ *   everything before it.
+ * - An invalid entry ends the search. The client is then unknown, and on no list.
+ * - A source is one IPv4 address or one IPv6 /64: a host with one address of it can use all of
+ *   them.
  *
- * - The client is the socket's peer. Only if that is one of our proxies, `X-Forwarded-For` is
- *   read, from the right, as far as the first address that is no proxy: what stands before it was
- *   written by strangers.
- * - An entry that is no address ends the search. The client is then unknown, and on no list.
- * - A source is one IPv4 address, or the /64 of an IPv6 one: who has one address of it has all.
- *
- * A PROXY protocol header is not believed, though uWS reads one: it reads another before every
- * further request, so that whoever speaks through the proxy could write his own.
+ * The PROXY protocol is not accepted: uWebSockets.js reads its header before every request, so a
+ * client behind a proxy could write its own.
  */
 import { isIP } from 'node:net'
 import ipaddr from 'ipaddr.js'
@@ -19,7 +17,7 @@ import type { AddressList } from './ip_allowlist.js'
 import type { RequestContext } from '../http/request_context.js'
 import { FORWARDED_FOR } from '../http/head.js'
 
-/** Empty: unknown. */
+/** An empty text: unknown. */
 export type ClientAddress = (request: RequestContext) => string
 
 export function createClientAddress(isProxy: AddressList): ClientAddress {
@@ -36,7 +34,7 @@ export function createClientAddress(isProxy: AddressList): ClientAddress {
   }
 }
 
-/** An address, perhaps with a port as some proxies write it. */
+/** An address, with the port that some proxies add. */
 const ENTRY = /^(?:\[([0-9a-f:.]+)\](?::[0-9]+)?|([0-9.]+)(?::[0-9]+)?|([0-9a-f:.]+))$/i
 
 function addressIn(entry: string): string {

@@ -1,11 +1,9 @@
 /**
- * A partner's list of addresses.
+ * Lists of addresses and CIDR blocks.
  *
- * Owns: reading CIDR blocks, matching a peer. Does not own: where the list applies (authenticate).
- *
- * - An empty list restricts nobody. A block that cannot be read matches nobody, and still
- *   restricts.
- * - An IPv4 address that is mapped into IPv6 is the IPv4 address, in a peer and in a block.
+ * - An empty list matches every address. An invalid block matches none, and still makes the list
+ *   non-empty.
+ * - An IPv4 address mapped into IPv6 is the IPv4 address, in a peer and in a block.
  */
 import ipaddr from 'ipaddr.js'
 
@@ -33,7 +31,7 @@ function blockOf(text: string): Block[] {
   return [[address, address.kind() === 'ipv4' ? 32 : 128]]
 }
 
-/** The first 96 bits of a mapped address only say that it is one. */
+/** The first 96 bits of a mapped address are a fixed prefix. */
 const MAPPED_BITS = 96
 
 function unmapped([network, bits]: Block): Block {

@@ -1,13 +1,9 @@
 /**
- * The directory: partners, streamed by the processor.
+ * The partner directory: a subscription to partners, keys and token keys at the processor.
  *
- * Owns: the subscription and its freshness. Does not own: the partners' form (partners), what a
- * caller may do.
- *
- * - Each subscription starts with everything; only when that is complete does it replace what was
- *   known before.
- * - What was known stays in use while the subscription is broken, and is then not fresh.
- * - Nothing is known before the first complete snapshot: nobody can be authenticated then.
+ * - Each subscription starts with a full snapshot, which replaces the previous one when complete.
+ * - While the subscription is broken, the last snapshot stays in use and `fresh` is false.
+ * - Before the first complete snapshot no caller can be authenticated.
  */
 import type { Metadata } from '@grpc/grpc-js'
 import { contracts } from '../../src/base/protos.js'
@@ -37,24 +33,24 @@ export function watchDirectory(address: string, metadata: Metadata, log: Logger)
   let fresh = false
   const retry = createRetry(REOPEN)
   let stopped = false
-  let announce = (): void => undefined
-  const known = new Promise<void>((resolve) => (announce = resolve))
+  let resolveKnown = (): void => undefined
+  const known = new Promise<void>((resolve) => (resolveKnown = resolve))
 
   const subscribe = (): void => {
-    const filling = createPartners()
+    const snapshot = createPartners()
     const stream = client.WatchPartners({}, metadata)
     stream.on('data', (update: PartnerUpdate__Output) => {
-      filling.apply(update)
+      snapshot.apply(update)
       if (!update.complete) return
-      partners = filling
+      partners = snapshot
       fresh = true
-      announce()
+      resolveKnown()
     })
-    // A stream always ends with a status; the same end as an `error` needs a listener or it is
-    // thrown.
+    // A stream always ends with a status. The same end also comes as an `error`, which throws
+    // without a listener.
     stream.on('error', () => undefined)
     stream.on('status', ({ details }) => {
-      if (fresh) log.warn({ details }, 'the directory is not fresh: its stream broke')
+      if (fresh) log.warn({ details }, 'directory stream broke: key changes do not arrive')
       fresh = false
       if (!stopped) retry.schedule(subscribe)
     })

@@ -1,11 +1,7 @@
 /**
- * What is known of partners at one moment.
+ * An in-memory index of partners, signing keys and token keys, built from directory updates.
  *
- * Owns: partners, their keys and the token keys in the form that authentication looks up. Does not
- * own: where they come from and whether they are fresh (partner_directory).
- *
- * - An update replaces all that was known of its partner, keys included: a key it does not name
- *   is gone.
+ * - An update replaces everything of its partner: a key that it does not list is removed.
  */
 import { signingKey } from '../../src/auth/signature.js'
 import { createTokenKeys, type TokenKeys } from '../../src/auth/token.js'
@@ -19,16 +15,16 @@ import { createAddressList, type AddressList } from './ip_allowlist.js'
 export interface KnownPartner {
   readonly keyIds: readonly string[]
   readonly allowsAddress: AddressList
-  /** Bundle ids of apps; empty: every app. */
+  /** App packages that may call; empty: any. */
   readonly packages: ReadonlySet<string>
-  /** A key; 0: the default. */
+  /** Per key; 0: the default. */
   readonly ratePerSecond: number
 }
 
 export interface Partners {
   readonly partner: (id: string) => KnownPartner | undefined
   readonly key: (id: string) => KnownKey | undefined
-  /** Undefined until the processor has told them. */
+  /** Undefined until the first update that has them. */
   readonly tokenKeys: () => TokenKeys | undefined
   readonly apply: (update: PartnerUpdate__Output) => void
 }

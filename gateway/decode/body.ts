@@ -1,11 +1,8 @@
 /**
- * Bodies: bytes in, a checked request out.
+ * Request bodies: strict JSON checked against a schema.
  *
- * Owns: compiling schemas, once at the start; bodies that may be left out. Does not own: the
- * schemas, strict JSON.
- *
- * - Schemas are JSON Schema 2020-12. A member that no schema names is a fault of the request.
- * - Lengths count code points, never UTF-16 units or bytes.
+ * - Schemas are JSON Schema 2020-12, compiled at startup. An unknown member is a fault.
+ * - Lengths count Unicode code points, not UTF-16 units or bytes.
  */
 import { Ajv2020 } from 'ajv/dist/2020.js'
 import { accepted, refused, type ErrorCode, type Outcome } from '../../src/base/errors.js'
@@ -18,7 +15,7 @@ ajv.addFormat('int64', { type: 'string', validate: isInt64 })
 ajv.addFormat('positive-int64', { type: 'string', validate: isPositiveInt64 })
 ajv.addFormat('webhook-url', { type: 'string', validate: isWebhookUrl })
 
-/** A schema as a function: the value as its type, or the refusal. */
+/** A compiled schema: the typed value, or the error code. */
 export type Check<T> = (value: unknown) => Outcome<T>
 
 export function checkOf<T>(schema: object, code: ErrorCode = 'invalid_request'): Check<T> {
@@ -32,17 +29,14 @@ export function readBody<T>(body: Buffer, check: Check<T>): Outcome<T> {
   return json.ok ? check(json.value) : json
 }
 
-/** No body at all counts as `{}`. */
+/** An absent body counts as `{}`. */
 export function readOptionalBody<T>(body: Buffer, check: Check<T>): Outcome<T> {
   return body.length === 0 ? check({}) : readBody(body, check)
 }
 
 const checkNothing = checkOf<object>({ type: 'object', maxProperties: 0 })
 
-/**
- * For operations that take no body, nothing or `{}`: gives the value, or the refusal when there is
- * one.
- */
+/** For operations without a body, which take nothing or `{}`: the value, or the error code. */
 export function withoutBody<T>(body: Buffer, value: T): Outcome<T> {
   const nothing = readOptionalBody(body, checkNothing)
   return nothing.ok ? accepted(value) : nothing

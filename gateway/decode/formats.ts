@@ -1,11 +1,7 @@
 /**
- * Formats of texts inside bodies, by the name that schemas give them.
+ * String formats that schemas use: date-time, 64-bit integers, webhook URLs.
  *
- * Owns: which texts are integers and reachable addresses. Does not own: which are moments
- * (base/date_time), what they mean to a payment.
- *
- * - A regular expression goes first: JavaScript's own parsers take far more than the contract
- *   does.
+ * - A regular expression comes first: JavaScript's parsers accept far more than the contract.
  */
 import { parseDateTime } from '../../src/base/date_time.js'
 
@@ -15,7 +11,7 @@ const INTEGER = /^(?:0|-?[1-9][0-9]{0,18})$/
 const INT64_MAX = 2n ** 63n - 1n
 const INT64_MIN = -(2n ** 63n)
 
-/** A signed 64-bit integer in its one decimal text: no plus, no leading zero, no minus zero. */
+/** A signed 64-bit integer in canonical decimal form: no plus sign, leading zero or minus zero. */
 export function isInt64(text: string): boolean {
   if (!INTEGER.test(text)) return false
   const value = BigInt(text)
@@ -25,8 +21,8 @@ export function isInt64(text: string): boolean {
 export const isPositiveInt64 = (text: string): boolean => isInt64(text) && BigInt(text) > 0n
 
 /**
- * An absolute http(s) address without a user or a fragment. Whether we may call it is asked
- * elsewhere.
+ * An absolute http(s) URL without user or fragment. The webhook pool checks whether the target is
+ * allowed.
  */
 export function isWebhookUrl(text: string): boolean {
   if (!/^https?:\/\/[!-~]+$/.test(text) || !URL.canParse(text)) return false

@@ -1,10 +1,8 @@
 /**
- * The Idempotency-Key header.
+ * The Idempotency-Key header: length and alphabet. The processor replays answers.
  *
- * Owns: its length and its alphabet. Does not own: what is replayed (processor).
- *
- * - Printable ASCII. The HTTP parser drops bytes from 0x80 on at a value's ends before anything
- *   of ours sees them, which makes two such keys one: answers repeat the key that was understood.
+ * - Printable ASCII only. The HTTP parser drops bytes from 0x80 at both ends of a value, which can
+ *   make two keys equal; so responses echo the key as the gateway received it.
  */
 import { REPEATED, type HeaderValue } from '../../src/auth/verify.js'
 import { accepted, refused, type Outcome } from '../../src/base/errors.js'
@@ -25,10 +23,10 @@ export function optionalKey(header: HeaderValue, maxLength: number): Outcome<str
 }
 
 /**
- * Tells the caller the key as it arrived here. Only a valid key is repeated, so the answer's header
- * holds printable ASCII and nothing else.
+ * Echoes the key as received. Only a valid key is echoed, so the response header holds printable
+ * ASCII only.
  */
-export function repeatKey(request: RequestContext, maxLength: number): void {
+export function echoKey(request: RequestContext, maxLength: number): void {
   const key = optionalKey(request.header(IDEMPOTENCY_KEY), maxLength)
-  if (key.ok && key.value !== undefined) request.repeat('Idempotency-Key', key.value)
+  if (key.ok && key.value !== undefined) request.echo('Idempotency-Key', key.value)
 }

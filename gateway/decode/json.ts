@@ -1,15 +1,12 @@
 /**
- * Strict JSON: bytes in, a value that means one thing or nothing.
+ * Strict JSON parser: rejects what JSON.parse accepts and a payment must not.
  *
- * Owns: what JSON.parse lets pass and a payment must not. Does not own: shapes (schemas,
- * decode/body).
- *
- * - UTF-8 without faults, no byte-order mark, nesting of at most JSON_DEPTH_MAX.
- * - No member comes twice: parsers disagree on which one counts.
- * - Numbers are plain integers: `1e2` and `100.0` are refused, as no field of ours needs them.
- * - No text holds NUL or half of a surrogate pair, and no member is called `__proto__`.
- * - No member is called `\`. Once V8 13 (Node 24) has read such a one, it takes every name that
- *   is written with an escape in its place for it, also those of other callers.
+ * - Valid UTF-8 without a byte-order mark, nested at most JSON_DEPTH_MAX deep.
+ * - No duplicate members: parsers disagree on which one counts.
+ * - Numbers are plain integers: `1e2` and `100.0` are rejected, as no field needs them.
+ * - No text holds NUL or a lone surrogate, and no member is named `__proto__`.
+ * - No member is named `\`. After V8 13 (Node 24) has parsed one, it returns that name for every
+ *   name written with an escape in its place, also in later texts of other callers.
  */
 import { isUtf8 } from 'node:buffer'
 import { JSON_DEPTH_MAX } from '../../src/base/constants.js'
@@ -38,10 +35,10 @@ function parsed(text: string): unknown {
 }
 
 interface Outline {
-  /** Members written, that is colons outside of strings. */
+  /** Members in the text: colons outside of strings. */
   readonly members: number
   /**
-   * Whether a `\u` escape occurs; only such can hide NUL or half a surrogate pair in valid UTF-8.
+   * Whether a `\u` escape occurs; in valid UTF-8 only an escape can hide NUL or a lone surrogate.
    */
   readonly escapes: boolean
 }
@@ -59,8 +56,8 @@ const OPEN_OBJECT = 0x7b
 const CLOSE_OBJECT = 0x7d
 
 /**
- * One pass over the text. Undefined when it is too deep, holds a number that is not a plain integer
- * or a member that must not be read.
+ * Scans the text once. Undefined when it is too deep, or holds a number that is not a plain integer
+ * or a forbidden member.
  */
 function scan(text: string): Outline | undefined {
   let members = 0
@@ -103,19 +100,16 @@ function scan(text: string): Outline | undefined {
   return { members, escapes }
 }
 
-/** All that a name of one backslash can look like. */
+/** Every spelling of a name that is one backslash. */
 const LONE_BACKSLASH = ['"\\\\"', '"\\u005c"', '"\\u005C"']
 
 const isDigit = (code: number): boolean => code >= 0x30 && code <= 0x39
 
-/**
- * N2: a member that came twice was written twice and is kept once, so fewer are found than were
- * written.
- */
+/** A duplicate member is counted twice in the text and once in the value. */
 const isStrict = (value: unknown, { members, escapes }: Outline): boolean =>
   countMembers(value, escapes) === members
 
-/** Members of the whole tree; NaN, which equals no count, when one of its texts breaks N4. */
+/** Members of the whole tree; NaN, which equals no count, when a text or name is forbidden. */
 function countMembers(value: unknown, checkTexts: boolean): number {
   if (typeof value === 'string') return checkTexts && !isCleanText(value) ? Number.NaN : 0
   if (typeof value !== 'object' || value === null) return 0

@@ -1,82 +1,81 @@
 /**
- * A request's body as it comes in.
+ * Request bodies in memory, with a bound for each source and for the process.
  *
- * Owns: its parts, and the bound of the memory that they take. Does not own: the connection and
- * what is answered (request_context), what the body means (decode).
+ * Does not own: the connection (request_context.ts), the meaning of a body (decode/).
  *
- * - One that comes in a single part is not copied: it is uWS's own memory, and readable only
- *   while the callback runs that brought it, unless it is kept.
- * - Bodies in parts and bodies that are kept hold at most BUFFERED_MAX_BYTES together; strangers
- *   cannot fill the memory with them.
- * - A source takes no more than it leaves free. One alone has half of all at most; where n take
- *   what they can, each of them comes to one part of n + 1, and one stays free for the others.
- * - Of a body above its cap, or without room, nothing is held.
+ * - A body that arrives in one part is not copied: it is memory of uWebSockets.js, readable only
+ *   during the callback that delivered it, unless it is kept.
+ * - Bodies in several parts and kept bodies hold at most BUFFERED_MAX_BYTES together, so
+ *   unauthenticated clients cannot exhaust memory.
+ * - A source may hold at most as much as it leaves free: one source alone gets half, and n greedy
+ *   sources get one part of n + 1 each.
+ * - A body above its cap, or without room, holds nothing.
  */
 
 /**
- * A hundred of the largest bodies at once. Half of it is all that one partner may have waiting, of
- * any kind but payouts and scans.
+ * About 128 of the largest bodies. Half of it covers every request one partner may have in flight,
+ * payouts and scans aside.
  */
 export const BUFFERED_MAX_BYTES = 64 * 1024 * 1024
 export const NO_BODY = Buffer.alloc(0)
 
-/** What the bodies of one server hold. */
+/** Memory that the bodies of one server hold. */
 export class BodyMemory {
-  /** All of them together. */
+  /** Total over all sources. */
   bytes = 0
-  /** By source; who holds nothing is not in it. */
+  /** By source; sources that hold nothing are absent. */
   readonly bySource = new Map<string, number>()
 
-  /** For so many more bytes. */
+  /** Whether the source may hold this many more bytes. */
   hasRoom(source: string, bytes: number): boolean {
-    return this.of(source) + bytes <= BUFFERED_MAX_BYTES - this.bytes - bytes
+    return this.heldBy(source) + bytes <= BUFFERED_MAX_BYTES - this.bytes - bytes
   }
 
-  /** What is given back is less than none. */
+  /** A negative number releases memory. */
   add(source: string, bytes: number): void {
-    const held = this.of(source) + bytes
+    const held = this.heldBy(source) + bytes
     if (held === 0) this.bySource.delete(source)
     else this.bySource.set(source, held)
     this.bytes += bytes
   }
 
-  private of(source: string): number {
+  private heldBy(source: string): number {
     return this.bySource.get(source) ?? 0
   }
 }
 
-/** Who sends a body. */
-export interface Sender {
-  /** Asked only when something of it is to be held: most bodies come in a single part. */
+/** Where a body comes from. */
+export interface BodySource {
+  /** Called only when memory is needed: most bodies arrive in one part. */
   source(): string
 }
 
-/** `oversized`: above its cap. `no_room`: its source, or all together, hold too much. */
-export type Taken = 'complete' | 'more' | 'oversized' | 'no_room'
+/** `oversized`: above its cap. `no_room`: the source or the process holds too much. */
+export type ReceiveResult = 'complete' | 'more' | 'oversized' | 'no_room'
 
 export class ReceivedBody {
-  /** Of all parts, also those that are not held. */
+  /** Received so far, including parts that are not held. */
   bytes = 0
-  /** It is above its cap, or was announced as such. */
+  /** Above its cap, received or announced. */
   oversized = false
   private held: Buffer = NO_BODY
   private whole: Buffer = NO_BODY
   private source: string | undefined
   private readonly memory: BodyMemory
-  private readonly sender: Sender
+  private readonly bodySource: BodySource
 
-  constructor(memory: BodyMemory, sender: Sender) {
+  constructor(memory: BodyMemory, bodySource: BodySource) {
     this.memory = memory
-    this.sender = sender
+    this.bodySource = bodySource
   }
 
-  /** The whole of it; empty while it is not readable. */
+  /** The complete body; empty while it is not readable. */
   get readable(): Buffer {
     return this.whole
   }
 
-  /** The next part. */
-  take(chunk: ArrayBuffer, isLast: boolean, maxBytes: number): Taken {
+  /** Receives the next part. */
+  receive(chunk: ArrayBuffer, isLast: boolean, maxBytes: number): ReceiveResult {
     const before = this.bytes
     this.bytes += chunk.byteLength
     this.oversized ||= this.bytes > maxBytes
@@ -97,20 +96,20 @@ export class ReceivedBody {
     return 'complete'
   }
 
-  /** Makes it readable again later. False: there is no room for it. */
+  /** Keeps the body for a later `open`. False: no room. */
   keep(): boolean {
     if (this.held !== NO_BODY || this.whole.length === 0) return true
-    if (!this.makeRoom(this.whole.length)) return false
+    if (!this.grow(this.whole.length)) return false
     this.held.set(this.whole)
     return true
   }
 
-  /** What is kept is readable. */
+  /** Makes a kept body readable. */
   open(): void {
     this.whole = this.held.subarray(0, this.bytes)
   }
 
-  /** It is not readable any more; what is kept stays. */
+  /** Ends readability; a kept body stays in memory. */
   close(): void {
     this.whole = NO_BODY
   }
@@ -121,24 +120,24 @@ export class ReceivedBody {
     this.held = NO_BODY
   }
 
-  /** Doubles with what came: neither a large announcement nor single bytes cost us more. */
+  /** Grows by doubling: neither a large announced length nor single bytes cost more. */
   private append(chunk: ArrayBuffer, offset: number, maxBytes: number): boolean {
     const needed = offset + chunk.byteLength
     const isFull = needed > this.held.length
-    if (isFull && !this.makeRoom(Math.min(maxBytes, needed * 2))) return false
+    if (isFull && !this.grow(Math.min(maxBytes, needed * 2))) return false
     this.held.set(new Uint8Array(chunk), offset)
     return true
   }
 
-  /** For so many bytes in all. False: there is none. */
-  private makeRoom(bytes: number): boolean {
-    const source = (this.source ??= this.sender.source())
+  /** Grows the buffer to this size. False: no room. */
+  private grow(bytes: number): boolean {
+    const source = (this.source ??= this.bodySource.source())
     const more = bytes - this.held.length
     if (!this.memory.hasRoom(source, more)) return false
     this.memory.add(source, more)
-    const roomier = Buffer.allocUnsafe(bytes)
-    this.held.copy(roomier)
-    this.held = roomier
+    const larger = Buffer.allocUnsafe(bytes)
+    this.held.copy(larger)
+    this.held = larger
     return true
   }
 }

@@ -1,69 +1,66 @@
 /**
- * One deadline for many things that all get the same time.
+ * Deadlines for many entries that all get the same time.
  *
- * Owns: noticing what is late. Does not own: what then happens to it.
+ * - Every entry waits equally long, so arrival order is expiry order. A check costs only what has
+ *   expired, and no entry has a timer of its own.
+ * - An entry is reported once, at `withinMs` after it was added or at most a tenth of that later.
  *
- * - All wait equally long, so the order of arrival is the order of lateness: a look costs what is
- *   late, and no thing has a timer of its own.
- * - A thing is reported once, `withinMs` after it was added and at most a tenth later.
- *
- * The things themselves are linked into a line, oldest first. A Map in its place, filled and
- * emptied thousands of times a second, spends more on its own upkeep than the rest of a request
- * costs.
+ * The entries form a linked list, oldest first. A Map that is filled and emptied thousands of times
+ * a second costs more than the rest of a request.
  */
 import { plus, type Clock, type Instant } from '../../src/base/clock.js'
 
-/** A thing's place in a line. Only this file touches it. */
-export interface Waits<Thing> {
-  /** The line it stands in, if any. */
-  line: object | undefined
+/** The list links of an entry. Only this file uses them. */
+export interface DeadlineEntry<Entry> {
+  /** The queue that holds the entry, if any. */
+  queue: object | undefined
   due: Instant
-  earlier: Thing | undefined
-  later: Thing | undefined
+  earlier: Entry | undefined
+  later: Entry | undefined
 }
 
-export interface Deadlines<Thing> {
-  /** The thing stands in no line yet. */
-  add(thing: Thing): void
-  /** Does nothing when the thing does not stand in this line. */
-  delete(thing: Thing): void
+export interface Deadlines<Entry> {
+  /** The entry must not be in a queue. */
+  add(entry: Entry): void
+  /** Does noentry when the entry is not in this queue. */
+  delete(entry: Entry): void
   readonly size: number
-  /** Stops looking. Things still waiting are never reported. */
+  /** Stops checking. Remaining entries are never reported. */
   stop(): void
 }
 
-export function createDeadlines<Thing extends Waits<Thing>>(
+export function createDeadlines<Entry extends DeadlineEntry<Entry>>(
   withinMs: number,
   clock: Clock,
-  onLate: (thing: Thing) => void,
-): Deadlines<Thing> {
-  const line = {}
-  let oldest: Thing | undefined
-  let newest: Thing | undefined
+  onLate: (entry: Entry) => void,
+): Deadlines<Entry> {
+  const queue = {}
+  let oldest: Entry | undefined
+  let newest: Entry | undefined
   let size = 0
 
-  const add = (thing: Thing): void => {
-    thing.line = line
-    thing.due = plus(clock.now(), withinMs)
-    thing.earlier = newest
-    if (newest === undefined) oldest = thing
-    else newest.later = thing
-    newest = thing
+  const add = (entry: Entry): void => {
+    entry.queue = queue
+    entry.due = plus(clock.now(), withinMs)
+    entry.earlier = newest
+    if (newest === undefined) oldest = entry
+    else newest.later = entry
+    newest = entry
     size += 1
   }
 
-  const remove = (thing: Thing): void => {
-    if (thing.line !== line) return
-    const { earlier, later } = thing
+  const remove = (entry: Entry): void => {
+    if (entry.queue !== queue) return
+    const { earlier, later } = entry
     if (earlier === undefined) oldest = later
     else earlier.later = later
     if (later === undefined) newest = earlier
     else later.earlier = earlier
-    thing.line = thing.earlier = thing.later = undefined
+    entry.queue = entry.earlier = entry.later = undefined
     size -= 1
   }
 
-  const look = (): void => {
+  const expire = (): void => {
     const now = clock.now()
     while (oldest !== undefined && oldest.due <= now) {
       const late = oldest
@@ -72,13 +69,13 @@ export function createDeadlines<Thing extends Waits<Thing>>(
     }
   }
 
-  const looking = setInterval(look, Math.max(1, withinMs / 10))
+  const checking = setInterval(expire, Math.max(1, withinMs / 10))
   return {
     add,
     delete: remove,
     get size() {
       return size
     },
-    stop: () => clearInterval(looking),
+    stop: () => clearInterval(checking),
   }
 }

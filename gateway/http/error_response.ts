@@ -1,16 +1,13 @@
 /**
- * Refusals as bytes.
+ * Error envelopes as bytes, and the HTTP status of an error code (registry: src/base/errors.ts).
  *
- * Owns: the error envelope and the HTTP status of a code. Does not own: the codes and their texts
- * (base/errors).
- *
- * - The envelope has exactly `code`, `message`, `request_id`; two refusals of one code differ in
- *   the last one only.
+ * - The envelope has exactly `code`, `message` and `request_id`; two errors with the same code
+ *   differ only in `request_id`.
  */
 import { CONFLICT_ON_CONFIRM, ERRORS, isErrorCode, type ErrorCode } from '../../src/base/errors.js'
 import type { RequestId } from '../../src/base/ids.js'
 
-/** The texts are constant, so all of an envelope but its end is made once. */
+/** All of an envelope but its end is constant, so it is built once. */
 const BEGINNINGS: ReadonlyMap<ErrorCode, string> = new Map(
   Object.entries(ERRORS).map(([code, { message }]) => [
     code as ErrorCode,
@@ -18,18 +15,16 @@ const BEGINNINGS: ReadonlyMap<ErrorCode, string> = new Map(
   ]),
 )
 
-/** Request ids are letters, digits and `_`: nothing to escape. */
+/** A request id has only letters, digits and `_`, so nothing needs escaping. */
 export function errorBody(code: ErrorCode, requestId: RequestId): string {
   return `${BEGINNINGS.get(code)}${requestId}"}}`
 }
 
-/** A confirm refuses with 409 what a payout or a scan refuses with 422 under the same code. */
+/** On confirm some codes are conflicts (409) that payouts and scans answer with 422. */
 export function errorStatus(code: ErrorCode, asConflict: boolean): number {
   return asConflict && CONFLICT_ON_CONFIRM.has(code) ? 409 : ERRORS[code].http
 }
 
-/**
- * A code that this gateway does not know is a fault between our own processes, not the caller's.
- */
+/** A code that this gateway's registry lacks is a fault between our processes, not the caller's. */
 export const registeredCode = (text: string): ErrorCode =>
   isErrorCode(text) ? text : 'internal_error'

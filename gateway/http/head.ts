@@ -1,25 +1,24 @@
 /**
- * A request's head.
+ * The head of a request: method, path, query, headers and framing.
  *
- * Owns: the copy of all that is needed of it, and its judgement. Does not own: the connection and
- * what is answered (request_context), what the headers mean.
+ * Does not own: the connection (request_context.ts), the meaning of headers.
  *
- * - What is read of the parser's own head is copied at once: uWS frees it.
- * - A head that two readers could frame differently is refused.
- * - A header that comes twice has no value, except a list: its lines are one list (RFC 9110).
+ * - Values are copied at once: uWebSockets.js frees the parser's memory.
+ * - A head that two parsers could frame differently is rejected.
+ * - A repeated header has no value, except a list header, whose lines form one list (RFC 9110).
  */
 import { REPEATED, type HeaderValue } from '../../src/auth/verify.js'
 
-/** The parser's. */
+/** The request as uWebSockets.js passes it. */
 export interface RawHead {
   getCaseSensitiveMethod(): string
   getUrl(): string
-  /** Undefined when there is no question mark, against the parser's own types. */
+  /** Undefined without a `?`, contrary to the library's types. */
   getQuery(): string | undefined
   forEach(header: (name: string, value: string) => void): void
 }
 
-/** Half of what Node's own servers take; our partners need a tenth of it. */
+/** Half of Node's own limit, and ten times what a partner's request needs. */
 const HEAD_MAX_BYTES = 8 * 1024
 const HEADERS_MAX = 60
 
@@ -33,19 +32,19 @@ const FRAMING_HEADERS: ReadonlySet<string> = new Set([
 ])
 
 export class Head {
-  /** As sent, upper case for every method there is. */
+  /** As sent; every defined method is upper case. */
   method = ''
   /** As sent: not decoded, not normalized, without the query. */
   path = ''
-  /** What follows the `?`; empty when there is none. */
+  /** After the `?`; empty when there is none. */
   query = ''
-  /** The body comes in chunks, so its length is not known before its end. */
+  /** Chunked transfer coding: the length is unknown until the end. */
   chunked = false
-  /** 0: there is no body, or it comes in chunks. */
+  /** 0: no body, or a chunked one. */
   declaredBytes = 0
   private readonly headers = new Map<string, string | typeof REPEATED>()
 
-  /** False when it is too large or its framing is ambiguous. */
+  /** False when the head is too large or its framing is ambiguous. */
   read(raw: RawHead, kept: ReadonlySet<string>): boolean {
     this.method = raw.getCaseSensitiveMethod()
     this.path = raw.getUrl()
@@ -60,7 +59,7 @@ export class Head {
     return this.readFraming() && bytes <= HEAD_MAX_BYTES && count <= HEADERS_MAX
   }
 
-  /** By lower-case name; only names that were to be kept. */
+  /** By lower-case name; only the names in `kept`. */
   header(name: string): HeaderValue {
     return this.headers.get(name)
   }
@@ -73,7 +72,7 @@ export class Head {
     else this.headers.set(name, REPEATED)
   }
 
-  /** H2. uWS takes the first of two lengths and any word that ends in `chunked`. */
+  /** uWebSockets.js accepts the first of two lengths, and any coding that ends in `chunked`. */
   private readFraming(): boolean {
     const length = this.header('content-length')
     const coding = this.header('transfer-encoding')

@@ -1,12 +1,10 @@
-/**
- * The headers that carry the brand's name, in lower case as heads keep them.
- */
+/** Names of the brand headers (`X-Service-*`), in lower case. */
 export interface BrandHeaders {
   readonly keyId: string
   readonly timestamp: string
   readonly nonce: string
   readonly signature: string
-  /** The app that a session call comes from. */
+  /** The app package of a session request. */
   readonly package: string
 }
 

@@ -1,7 +1,6 @@
 /**
- * Where the partner API may listen.
- *
- * - Beyond loopback only with TLS: signatures hide nothing, and a session token is a secret.
+ * Checks the listen address: beyond loopback the partner API requires TLS, because session tokens
+ * are secrets that a signature does not hide.
  */
 import ipaddr from 'ipaddr.js'
 import { SettingsError, type Settings } from '../../src/base/settings.js'

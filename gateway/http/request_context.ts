@@ -1,14 +1,12 @@
 /**
- * One HTTP request and its one answer.
+ * One HTTP request and its single response, on top of uWebSockets.js.
  *
- * Owns: the response of uWebSockets.js, and what becomes of the connection with it. Does not own:
- * what a head says (head), a body's memory (body), a request's way (server), what an
- * answer says (the service), the envelope (error_response).
+ * Owns: uWebSockets.js's response object, and closing the connection with it. Does not own: parsing
+ * (head.ts, body.ts), the order of steps (server.ts), the error envelope (error_response.ts).
  *
- * - `res` is dropped at the abort and at the answer, whichever comes first: it is dead then, and
- *   a second answer finds nothing to write to.
- * - A body is readable only while it is served, and that is synchronous. What is postponed is
- *   kept.
+ * - `res` is dropped on abort or on the response, whichever comes first; a later response is
+ *   ignored.
+ * - A body is readable only while `serve` runs, synchronously. `postpone` keeps it for later.
  */
 import { STATUS_CODES } from 'node:http'
 import type { HttpResponse } from 'uWebSockets.js'
@@ -18,68 +16,71 @@ import type { ErrorCode } from '../../src/base/errors.js'
 import { newId, type RequestId } from '../../src/base/ids.js'
 import type { Logger } from '../../src/base/log.js'
 import type { Random } from '../../src/base/random.js'
-import type { Waits } from './deadlines.js'
+import type { DeadlineEntry } from './deadlines.js'
 import { Head } from './head.js'
 import { errorBody, errorStatus } from './error_response.js'
-import { ReceivedBody, type BodyMemory, type Sender } from './body.js'
+import { ReceivedBody, type BodyMemory, type BodySource } from './body.js'
 
 export interface RequestContext {
   readonly requestId: RequestId
   readonly startedAt: Instant
-  /** This and the next two: see Head. */
+  /** `method`, `path` and `query`: see Head. */
   readonly method: string
   readonly path: string
   readonly query: string
-  /** Empty but while `serve` runs. */
+  /** Empty except while `serve` runs. */
   readonly body: Buffer
-  /** By lower-case name; only names that the server was told to keep. */
+  /** By lower-case name; only headers that the server keeps. */
   header(name: string): HeaderValue
-  /** The peer's address as text; readable until it is answered. */
+  /** The peer's address; empty once the request is answered. */
   peer(): string
-  /** Milliseconds until its answer is late; 1 at least. */
+  /** Milliseconds until the response is late; at least 1. */
   timeLeft(): number
   /**
-   * How to go on with `serve` at another time; that does nothing when the request is answered by
-   * then or its client has gone. Undefined: there is no room for its body.
+   * Keeps the body and returns a function that resumes with `resume`; it does nothing once the
+   * request is answered or aborted. Undefined: no memory for the body.
    */
-  postpone(goOn: () => void): (() => void) | undefined
-  /** Does nothing when the request is answered already or its client has gone. */
+  postpone(resume: () => void): (() => void) | undefined
+  /** Ignored once the request is answered or aborted. */
   answer(status: number, body: string, headers?: AnswerHeaders): void
   refuse(code: ErrorCode, headers?: AnswerHeaders): void
-  /** The answer repeats this header of the request, unless it is a 401: those are all alike. */
-  repeat(name: string, value: string): void
+  /** Copies a request header to the response, except on a 401: those are all identical. */
+  echo(name: string, value: string): void
 }
 
 export type AnswerHeaders = readonly (readonly [name: string, value: string])[]
 
-/** What the server must know of a request's destination, before its body is read. */
+/** Properties of a route that the server needs before the body is read. */
 export interface Target {
   readonly bodyMaxBytes: number
-  /** See problem. */
+  /** See errorStatus in error_response.ts. */
   readonly refusesAsConflict: boolean
 }
 
-/** What the exchanges of one server share. */
-export interface Shared<T extends Target> {
+/** State that all requests of one server share. */
+export interface ServerState<T extends Target> {
   readonly clock: Clock
   readonly random: Random
   readonly log: Logger
   readonly bodies: BodyMemory
   readonly sourceOf: (request: RequestContext) => string
   readonly observe: (request: RequestContext, target: T | undefined, status: number) => void
-  /** It is answered, or its client has gone. */
+  /** Called once the request is answered or aborted. */
   readonly ended: (request: OpenRequestContext<T>) => void
-  /** From then on every answer closes its connection. */
+  /** True: every response closes its connection. */
   stopping: boolean
 }
 
-/** A refused body is read to its end, or its client would see a reset and no answer; up to here. */
+/**
+ * A rejected body is read up to this size: otherwise the client sees a connection reset instead of
+ * the response.
+ */
 export const DISCARD_MAX_BYTES = 32 * 1024 * 1024
 const NO_HEADERS: AnswerHeaders = []
 
-/** Its fields are the server's; what others see of it is `RequestContext`. */
+/** The server's view of a request; other modules use `RequestContext`. */
 export class OpenRequestContext<T extends Target>
-  implements RequestContext, Sender, Waits<OpenRequestContext<T>>
+  implements RequestContext, BodySource, DeadlineEntry<OpenRequestContext<T>>
 {
   readonly requestId: RequestId
   readonly startedAt: Instant
@@ -88,18 +89,18 @@ export class OpenRequestContext<T extends Target>
   target: T | undefined
   /** The body is complete. */
   complete = false
-  /** The connection ends with the answer. */
+  /** The response closes the connection. */
   closing = false
   answered = false
-  line: object | undefined
+  queue: object | undefined
   due = instant(0)
   earlier: OpenRequestContext<T> | undefined
   later: OpenRequestContext<T> | undefined
-  private readonly shared: Shared<T>
+  private readonly shared: ServerState<T>
   private res: HttpResponse | undefined
-  private repeated: readonly [name: string, value: string] | undefined
+  private echoed: readonly [name: string, value: string] | undefined
 
-  constructor(shared: Shared<T>, res: HttpResponse) {
+  constructor(shared: ServerState<T>, res: HttpResponse) {
     this.shared = shared
     this.res = res
     this.received = new ReceivedBody(shared.bodies, this)
@@ -107,7 +108,7 @@ export class OpenRequestContext<T extends Target>
     this.requestId = newId('request', this.startedAt, shared.random)
   }
 
-  /** A step of the request's way. What it throws is a bug, and told. */
+  /** Runs one step of the request; an exception is a bug, logged and answered 500. */
   attempt(step: () => void): void {
     try {
       step()
@@ -133,15 +134,15 @@ export class OpenRequestContext<T extends Target>
     return this.received.readable
   }
 
-  /** Its body is, before it can be turned away. */
+  /** True when the body must be read before the request can be rejected. */
   mustBeRead(): boolean {
     return this.received.oversized || this.head.chunked
   }
 
-  /** Takes the next part of the body. True when the body is complete and within its cap. */
+  /** Receives the next part of the body. True when it is complete and within its cap. */
   receive(chunk: ArrayBuffer, isLast: boolean, maxBytes: number): boolean {
     if (this.res === undefined || this.answered) return false
-    switch (this.received.take(chunk, isLast, maxBytes)) {
+    switch (this.received.receive(chunk, isLast, maxBytes)) {
       case 'complete':
         return true
       case 'more':
@@ -157,13 +158,13 @@ export class OpenRequestContext<T extends Target>
     }
   }
 
-  postpone(goOn: () => void): (() => void) | undefined {
+  postpone(resume: () => void): (() => void) | undefined {
     const { received } = this
     if (!received.keep()) return undefined
     return () => {
       if (this.res === undefined || this.answered) return
       received.open()
-      this.attempt(goOn)
+      this.attempt(resume)
       received.close()
     }
   }
@@ -189,46 +190,45 @@ export class OpenRequestContext<T extends Target>
     this.answer(status, errorBody(code, this.requestId), headers)
   }
 
-  repeat(name: string, value: string): void {
-    this.repeated = [name, value]
+  echo(name: string, value: string): void {
+    this.echoed = [name, value]
   }
 
   answer(status: number, body: string, headers: AnswerHeaders = NO_HEADERS): void {
     if (this.res === undefined || this.answered) return
     this.answered = true
     this.closing ||= this.shared.stopping
-    // A closing answer takes a turn of its own: while uWS still reads a packet, it would serve what
-    // else is in it.
+    // Deferred: while uWebSockets.js still reads a packet it would serve a further request in it.
     if (this.closing) setImmediate(() => this.write(status, body, headers))
     else this.write(status, body, headers)
   }
 
   private write(status: number, body: string, headers: AnswerHeaders): void {
-    const { res, closing, repeated } = this
+    const { res, closing, echoed } = this
     if (res === undefined) return
-    this.leave()
+    this.detach()
     res.cork(() => {
       res.writeStatus(statusLine(status))
       res.writeHeader('Content-Type', 'application/json')
       res.writeHeader('Cache-Control', 'no-store')
       res.writeHeader('X-Request-Id', this.requestId)
       for (const [name, value] of headers) res.writeHeader(name, value)
-      if (repeated !== undefined && status !== 401) res.writeHeader(...repeated)
+      if (echoed !== undefined && status !== 401) res.writeHeader(...echoed)
       if (this.method === 'HEAD') endHead(res, Buffer.byteLength(body), closing)
       else res.end(body, closing)
     })
     this.shared.observe(this, this.target, status)
   }
 
-  /** Answered or aborted: `res` is not touched again. */
-  leave(): void {
+  /** Answered or aborted: `res` must not be used again. */
+  detach(): void {
     this.res = undefined
     this.received.free()
     this.shared.ended(this)
   }
 }
 
-/** Answers a connection that may not stay, and closes it. */
+/** Answers a connection over the limit, and closes it. */
 export function refuseConnection(res: HttpResponse, code: ErrorCode, requestId: RequestId): void {
   res.cork(() => {
     res.writeStatus(statusLine(errorStatus(code, false)))
@@ -240,7 +240,10 @@ export function refuseConnection(res: HttpResponse, code: ErrorCode, requestId: 
   })
 }
 
-/** Told a length, uWS waits for a body of it, and would end the connection at the next request. */
+/**
+ * With a Content-Length uWebSockets.js expects a body and would close the connection at the next
+ * request.
+ */
 function endHead(res: HttpResponse, length: number, closing: boolean): void {
   if (closing) return void res.endWithoutBody(length, closing)
   res.writeHeader('Content-Length', String(length))

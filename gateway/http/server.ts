@@ -1,17 +1,17 @@
 /**
- * The HTTP server.
+ * The HTTP server: listening, TLS, connection limit, and each request's steps from head to service.
  *
- * Owns: listening, TLS, connection_limit, and each request's way through head, body, deadlines and
- * service. Does not own: the request itself and its answer (request_context), routes,
- * authentication and what an answer says (the service).
+ * Does not own: the request and its response (request_context.ts), routes, authentication, the
+ * content of responses (the service).
  *
- * - No callback lets an exception out: uWS would end the process.
- * - A connection ends with its answer when it is not certain where the next request begins: its
- *   head was refused, or its body is above its cap, late, without room, or in chunks.
- * - A body has bodyWithinMs, then its answer has answerWithinMs; what is late is answered 504.
- * - What is turned away is answered, now or soon, without its body; uWS takes that from the
- *   connection, which can be used again. A body in chunks or above its cap is read first.
- * - A connection that may not stay is answered and closed before anything of it is read.
+ * - No callback throws into uWebSockets.js: that would end the process.
+ * - A response closes its connection when the start of the next request is uncertain: the head was
+ *   rejected, or the body is oversized, late, without room or chunked.
+ * - A body has `bodyWithinMs`, then its response has `answerWithinMs`. Beyond either the answer is
+ *   504.
+ * - A request is rejected early without reading its body: uWebSockets.js discards the body and the
+ *   connection stays usable. A chunked or oversized body is read first.
+ * - A connection over the limit is answered and closed before anything is read from it.
  */
 import uWS, {
   type HttpRequest,
@@ -32,25 +32,28 @@ import {
   OpenRequestContext,
   refuseConnection,
   type RequestContext,
-  type Shared,
+  type ServerState,
   type Target,
 } from './request_context.js'
 import { BodyMemory } from './body.js'
 
 declare module 'uWebSockets.js' {
-  /** Left out of its types. This key switches the header `uWebSockets` off, for the process. */
+  /**
+   * Not in the library's types. This key disables the `uWebSockets` response header, for the
+   * process.
+   */
   function _cfg(key: '999999990007'): void
   interface TemplatedApp {
-    /** Left out of its types. `change` is 1 for a new connection, -1 for one that ended. */
+    /** Not in the library's types. `change` is 1 for a new connection, -1 for an ended one. */
     filter(cb: (res: HttpResponse, change: number) => void): TemplatedApp
   }
 }
 
 export interface Service<T extends Target> {
   find(method: string, path: string): T
-  /** Asked once, with the body unread where W4 allows it. True: it is refused, now or soon. */
+  /** Called once, before the body is read where possible. True: the request is rejected. */
   rejectEarly(request: RequestContext, target: T): boolean
-  /** Called once the body is complete. Synchronous; the answer may come later. */
+  /** Called once the body is complete. Synchronous; the response may come later. */
   serve(request: RequestContext, target: T): void
 }
 
@@ -62,54 +65,59 @@ export interface TlsFiles {
 
 export interface HttpServerOptions<T extends Target> {
   readonly service: Service<T>
-  /** Lower-case names of the headers that anybody asks for. */
+  /** Lower-case names of the headers that the service reads. */
   readonly keptHeaders: ReadonlySet<string>
   /** Undefined: plain HTTP. */
   readonly tls: TlsFiles | undefined
   readonly clock: Clock
   readonly random: Random
   readonly log: Logger
-  /** `target` is undefined when the head itself was refused. */
+  /** `target` is undefined when the head was rejected. */
   readonly observe: (request: RequestContext, target: T | undefined, status: number) => void
-  /** Whose share of the memory for bodies a request's body takes. */
+  /** The source that accounts for the memory of a body. */
   readonly sourceOf: (request: RequestContext) => string
-  /** Left out: memory of its own. */
+  /** Default: a BodyMemory of its own. */
   readonly bodies?: BodyMemory
   /**
-   * Why a new connection of this peer may not stay; undefined: it may. `open` counts all, this one
-   * too. Left out: all may.
+   * The error for a new connection of this peer, undefined to accept it. `open` counts all
+   * connections, including this one. Default: accept all.
    */
-  readonly refuses?: (peer: string, open: number) => ErrorCode | undefined
+  readonly rejectConnection?: (peer: string, open: number) => ErrorCode | undefined
   readonly bodyWithinMs?: number
   readonly answerWithinMs?: number
 }
 
 export interface HttpServer {
-  /** The port taken. Where several processes listen on one, the kernel spreads the connections. */
+  /**
+   * Returns the port. When several processes listen on one port, the kernel spreads connections.
+   */
   listen(host: string, port: number): Promise<number>
-  /** The port taken; 0 before that. */
+  /** The port; 0 before `listen`. */
   readonly port: number
-  /** Takes no new connection, lets open requests finish for this long, then closes what is left. */
+  /**
+   * Stops accepting, lets open requests finish for this long, then closes the remaining
+   * connections.
+   */
   close(withinMs: number): Promise<void>
 }
 
 uWS._cfg('999999990007')
 
-/** What comes with a filter's call. */
+/** The value of `change` for a new connection. */
 const OPENED = 1
 
 export function createHttpServer<T extends Target>(options: HttpServerOptions<T>): HttpServer {
-  const { service, clock, log, tls, refuses = () => undefined } = options
+  const { service, clock, log, tls, rejectConnection = () => undefined } = options
   const app = tls === undefined ? uWS.App() : secureApp(tls)
-  const late = (request: OpenRequestContext<T>): void => {
+  const onLate = (request: OpenRequestContext<T>): void => {
     request.closing ||= !request.complete
     request.refuse(request.received.oversized ? 'payload_too_large' : 'timeout')
   }
-  const reading = createDeadlines(options.bodyWithinMs ?? BODY_WITHIN_MS, clock, late)
-  const answering = createDeadlines(options.answerWithinMs ?? ANSWER_WITHIN_MS, clock, late)
+  const reading = createDeadlines(options.bodyWithinMs ?? BODY_WITHIN_MS, clock, onLate)
+  const answering = createDeadlines(options.answerWithinMs ?? ANSWER_WITHIN_MS, clock, onLate)
   const isDrained = (): boolean => reading.size + answering.size === 0
   let drained = (): void => undefined
-  const shared: Shared<T> = {
+  const shared: ServerState<T> = {
     ...options,
     ended: (request) => {
       reading.delete(request)
@@ -120,16 +128,17 @@ export function createHttpServer<T extends Target>(options: HttpServerOptions<T>
     stopping: false,
   }
 
-  const begin = (res: HttpResponse, req: HttpRequest): void => {
+  const onRequest = (res: HttpResponse, req: HttpRequest): void => {
     const request = new OpenRequestContext(shared, res)
-    res.onAborted(() => request.leave())
+    res.onAborted(() => request.detach())
     request.attempt(() => {
       const { head, received } = request
       if (!head.read(req, options.keptHeaders)) {
         request.closing = true
         return request.refuse('invalid_request')
       }
-      // uWS does not look at what ends a chunk, so nothing is read behind them.
+      // uWebSockets.js does not validate chunk terminators, so nothing after a chunked body is
+      // read.
       request.closing = head.chunked
       const target = service.find(head.method, head.path)
       request.target = target
@@ -169,13 +178,13 @@ export function createHttpServer<T extends Target>(options: HttpServerOptions<T>
   }
 
   let open = 0
-  const meet = (res: HttpResponse, change: number): void => {
+  const onConnection = (res: HttpResponse, change: number): void => {
     open += change
     if (change !== OPENED) return
     try {
-      const code = refuses(addressOf(res), open)
+      const code = rejectConnection(addressOf(res), open)
       if (code === undefined) return
-      // Before its handshake a connection takes no answer.
+      // Before its TLS handshake a connection can take no response.
       if (tls !== undefined) return void res.close()
       refuseConnection(res, code, newId('request', clock.now(), options.random))
     } catch (error) {
@@ -183,7 +192,7 @@ export function createHttpServer<T extends Target>(options: HttpServerOptions<T>
     }
   }
 
-  /** Until all open requests have ended. */
+  /** Resolves when no request is open, or after `withinMs`. */
   const untilDrained = (withinMs: number): Promise<void> =>
     new Promise((resolve) => {
       if (isDrained()) return resolve()
@@ -194,16 +203,18 @@ export function createHttpServer<T extends Target>(options: HttpServerOptions<T>
       }
     })
 
-  app.filter(meet)
-  app.any('/*', begin)
+  app.filter(onConnection)
+  app.any('/*', onRequest)
   let socket: us_listen_socket | undefined
   let taken = 0
   return {
     listen: (host, port) =>
       new Promise((resolve, reject) => {
-        // Shared, so that a restarted gateway takes its port while old connections linger on it.
+        // The port is shared (SO_REUSEPORT): a restarted gateway can bind while old connections
+        // linger.
         app.listen(host, port, (listening) => {
-          if (listening === false) return reject(new Error(`${host}:${port} is taken or not ours`))
+          if (listening === false)
+            return reject(new Error(`${host}:${port} is in use or not an address of this machine`))
           socket = listening
           taken = uWS.us_socket_local_port(listening)
           resolve(taken)
@@ -224,7 +235,7 @@ export function createHttpServer<T extends Target>(options: HttpServerOptions<T>
   }
 }
 
-/** TLS 1.2 and later. uWS does not say what is wrong with a file. */
+/** TLS 1.2 and later. uWebSockets.js does not report which file is invalid. */
 function secureApp({ certFile, keyFile }: TlsFiles): TemplatedApp {
   try {
     return uWS.SSLApp({ cert_file_name: certFile, key_file_name: keyFile })

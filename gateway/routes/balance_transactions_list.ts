@@ -1,4 +1,4 @@
-/** GET /v1/balance_transactions: a page of what moved the balances, newest first. */
+/** GET /v1/balance_transactions: changes of the balances, newest first. */
 import { withoutBody } from '../decode/body.js'
 import { OK, type Handler } from '../routing/route.js'
 import { readPage } from '../schemas/lists.js'
@@ -9,5 +9,5 @@ export const balanceTransactionsList: Handler = {
     return page.ok ? withoutBody(request.body, { list_balance_transactions: page.value }) : page
   },
   success: () => OK,
-  waitsBesideCycle: true,
+  runsOutsideCycle: true,
 }

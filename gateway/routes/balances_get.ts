@@ -1,4 +1,4 @@
-/** GET /v1/balances: what each currency has available and reserved. */
+/** GET /v1/balances: available and reserved amount of each currency. */
 import { withoutBody } from '../decode/body.js'
 import { OK, type Handler } from '../routing/route.js'
 

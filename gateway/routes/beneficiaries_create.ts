@@ -1,4 +1,4 @@
-/** POST /v1/beneficiaries: a bank account to pay to. */
+/** POST /v1/beneficiaries: creates a bank account to pay out to. */
 import { accepted } from '../../src/base/errors.js'
 import { readBody } from '../decode/body.js'
 import { CREATED, type Handler } from '../routing/route.js'

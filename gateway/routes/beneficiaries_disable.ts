@@ -1,4 +1,4 @@
-/** POST /v1/beneficiaries/{beneficiary_id}/disable: no new payout goes to it, for good. */
+/** POST /v1/beneficiaries/{beneficiary_id}/disable: blocks new payouts to it, permanently. */
 import { withoutBody } from '../decode/body.js'
 import { OK, type Handler } from '../routing/route.js'
 

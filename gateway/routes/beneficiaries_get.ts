@@ -1,4 +1,7 @@
-/** GET /v1/beneficiaries/{beneficiary_id}: the beneficiary, its account number but for the end. */
+/**
+ * GET /v1/beneficiaries/{beneficiary_id}: one beneficiary; only the last 4 characters of its
+ * account.
+ */
 import { withoutBody } from '../decode/body.js'
 import { OK, type Handler } from '../routing/route.js'
 

@@ -1,4 +1,4 @@
-/** GET /v1/beneficiaries: a page of them, newest first, disabled ones among them. */
+/** GET /v1/beneficiaries: beneficiaries, newest first, including disabled ones. */
 import { withoutBody } from '../decode/body.js'
 import { OK, type Handler } from '../routing/route.js'
 import { readPage } from '../schemas/lists.js'
@@ -9,5 +9,5 @@ export const beneficiariesList: Handler = {
     return page.ok ? withoutBody(request.body, { list_beneficiaries: page.value }) : page
   },
   success: () => OK,
-  waitsBesideCycle: true,
+  runsOutsideCycle: true,
 }

@@ -1,4 +1,4 @@
-/** GET /v1/events: the tenant's events behind a number, in their order, as they are delivered. */
+/** GET /v1/events: the tenant's events after a number, in order. */
 import { withoutBody } from '../decode/body.js'
 import { OK, type Handler } from '../routing/route.js'
 import { readEvents } from '../schemas/events.js'
@@ -9,5 +9,5 @@ export const eventsList: Handler = {
     return list.ok ? withoutBody(request.body, { list_events: list.value }) : list
   },
   success: () => OK,
-  waitsBesideCycle: true,
+  runsOutsideCycle: true,
 }

@@ -1,4 +1,6 @@
-/** POST /v1/events/{event_id}/resend: delivers it anew, to one endpoint or to all it is for. */
+/**
+ * POST /v1/events/{event_id}/resend: delivers the event again, to one endpoint or to all of them.
+ */
 import { accepted } from '../../src/base/errors.js'
 import { readOptionalBody } from '../decode/body.js'
 import { ACCEPTED, type Handler } from '../routing/route.js'
@@ -10,5 +12,5 @@ export const eventsResend: Handler = {
     return body.ok ? accepted({ resend_event: { event_id: id, ...body.value } }) : body
   },
   success: () => ACCEPTED,
-  waitsBesideCycle: true,
+  runsOutsideCycle: true,
 }

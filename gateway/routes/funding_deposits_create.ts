@@ -1,6 +1,5 @@
 /**
- * POST /v1/funding/deposits: test funds, there at once. The processor refuses it for tenants of
- * production.
+ * POST /v1/funding/deposits: credits test funds at once. The processor rejects it in production.
  */
 import { PAYOUT_IDEMPOTENCY_KEY_MAX } from '../../src/base/constants.js'
 import { accepted } from '../../src/base/errors.js'

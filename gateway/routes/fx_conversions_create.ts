@@ -1,4 +1,4 @@
-/** POST /v1/fx/conversions: takes a quote, once; repeatable with the same key. */
+/** POST /v1/fx/conversions: converts at a quote, once; idempotent with the same key. */
 import { PAYOUT_IDEMPOTENCY_KEY_MAX } from '../../src/base/constants.js'
 import { accepted } from '../../src/base/errors.js'
 import { readBody } from '../decode/body.js'

@@ -1,4 +1,4 @@
-/** POST /v1/fx/quotes: what one balance would buy for another one, held for a minute. */
+/** POST /v1/fx/quotes: quotes a conversion between two balances, valid for a minute. */
 import { accepted } from '../../src/base/errors.js'
 import { readBody } from '../decode/body.js'
 import { CREATED, type Handler } from '../routing/route.js'

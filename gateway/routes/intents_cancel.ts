@@ -1,4 +1,6 @@
-/** POST /v1/payment_intents/{intent_id}/cancel: ends an intent whose payment is not out yet. */
+/**
+ * POST /v1/payment_intents/{intent_id}/cancel: cancels an intent before its payment is submitted.
+ */
 import { withoutBody } from '../decode/body.js'
 import { OK, type Handler } from '../routing/route.js'
 

@@ -1,6 +1,6 @@
 /**
- * POST /v1/payment_intents/{intent_id}/confirm: the debit. Once for a token; repeatable with the
- * same key.
+ * POST /v1/payment_intents/{intent_id}/confirm: debits the partner, once per token; idempotent with
+ * the same key.
  */
 import { INTENT_IDEMPOTENCY_KEY_MAX } from '../../src/base/constants.js'
 import { accepted } from '../../src/base/errors.js'

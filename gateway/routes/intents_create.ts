@@ -1,4 +1,4 @@
-/** POST /v1/payment_intents: a new intent with its session token. */
+/** POST /v1/payment_intents: creates an intent and its session token. */
 import type { CreateIntent } from '../../protos/types/causeway/v1/CreateIntent.js'
 import { INTENT_IDEMPOTENCY_KEY_MAX } from '../../src/base/constants.js'
 import { accepted } from '../../src/base/errors.js'

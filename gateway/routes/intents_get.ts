@@ -1,4 +1,4 @@
-/** GET /v1/payment_intents/{intent_id}: the intent as it is now. */
+/** GET /v1/payment_intents/{intent_id}: the current intent. */
 import { withoutBody } from '../decode/body.js'
 import { OK, type Handler } from '../routing/route.js'
 

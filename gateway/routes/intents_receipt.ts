@@ -1,4 +1,6 @@
-/** GET /v1/payment_intents/{intent_id}/receipt: the receipt, if it is one of the token's user. */
+/**
+ * GET /v1/payment_intents/{intent_id}/receipt: the receipt, if the token's user owns the intent.
+ */
 import { withoutBody } from '../decode/body.js'
 import { OK, type Handler } from '../routing/route.js'
 

@@ -1,4 +1,7 @@
-/** POST /v1/payment_intents/{intent_id}/receipt_token: a token for all receipts of its user. */
+/**
+ * POST /v1/payment_intents/{intent_id}/receipt_token: a token for all receipts of the intent's
+ * user.
+ */
 import { withoutBody } from '../decode/body.js'
 import { OK, type Handler } from '../routing/route.js'
 

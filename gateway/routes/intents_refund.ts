@@ -1,6 +1,6 @@
 /**
- * POST /v1/payment_intents/{intent_id}/refund: asks for the money back. The intent is `refunded`
- * later, when it has come.
+ * POST /v1/payment_intents/{intent_id}/refund: requests the money back. The intent becomes
+ * `refunded` when it arrives.
  */
 import { INTENT_IDEMPOTENCY_KEY_MAX } from '../../src/base/constants.js'
 import { withoutBody } from '../decode/body.js'

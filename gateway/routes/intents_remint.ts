@@ -1,4 +1,4 @@
-/** POST /v1/payment_intents/{intent_id}/session: a further session token for the same intent. */
+/** POST /v1/payment_intents/{intent_id}/session: another session token for the same intent. */
 import { accepted } from '../../src/base/errors.js'
 import { readBody } from '../decode/body.js'
 import { OK, type Handler } from '../routing/route.js'

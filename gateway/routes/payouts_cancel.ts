@@ -1,4 +1,4 @@
-/** POST /v1/payouts/{payout_id}/cancel: the processor refuses it, with 404 or 409. */
+/** POST /v1/payouts/{payout_id}/cancel: always rejected by the processor, with 404 or 409. */
 import { withoutBody } from '../decode/body.js'
 import { OK, type Handler } from '../routing/route.js'
 

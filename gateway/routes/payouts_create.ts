@@ -1,6 +1,4 @@
-/**
- * POST /v1/payouts: a payout, reserved and on its way, or the one that the same key made before.
- */
+/** POST /v1/payouts: creates a payout, or returns the one that the same key created. */
 import { PAYOUT_IDEMPOTENCY_KEY_MAX, REFERENCE_MAX } from '../../src/base/constants.js'
 import { accepted, refused, type Outcome } from '../../src/base/errors.js'
 import type { CreatePayout } from '../../protos/types/causeway/v1/CreatePayout.js'
@@ -30,7 +28,7 @@ export const payoutsCreate: Handler = {
   keyMaxLength: PAYOUT_IDEMPOTENCY_KEY_MAX,
 }
 
-/** The body's shape comes before what is inside of its beneficiary. */
+/** Checks the body's shape before the beneficiary in it. */
 function payoutOf(body: CreatePayoutBody, key: string): Outcome<CreatePayout> {
   const { beneficiary: inline, reference: untrimmed, ...plain } = body
   const reference = untrimmed.trim()

@@ -1,4 +1,4 @@
-/** GET /v1/payouts/{payout_id}: the payout as it is now. */
+/** GET /v1/payouts/{payout_id}: the current payout. */
 import { withoutBody } from '../decode/body.js'
 import { OK, type Handler } from '../routing/route.js'
 

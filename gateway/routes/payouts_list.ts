@@ -1,4 +1,4 @@
-/** GET /v1/payouts: a page of those that pass the filters, newest first. */
+/** GET /v1/payouts: payouts that match the filters, newest first. */
 import { withoutBody } from '../decode/body.js'
 import { OK, type Handler } from '../routing/route.js'
 import { readPayouts } from '../schemas/lists.js'
@@ -9,5 +9,5 @@ export const payoutsList: Handler = {
     return list.ok ? withoutBody(request.body, { list_payouts: list.value }) : list
   },
   success: () => OK,
-  waitsBesideCycle: true,
+  runsOutsideCycle: true,
 }

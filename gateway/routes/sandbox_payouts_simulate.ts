@@ -1,11 +1,11 @@
 /**
- * POST /v1/sandbox/payouts/{payout_id}/simulate: forces an outcome, which comes later and as the
- * rail's news. The processor refuses it for tenants of production.
+ * POST /v1/sandbox/payouts/{payout_id}/simulate: makes the sandbox rail report an outcome later.
+ * The processor rejects it in production.
  */
 import { accepted } from '../../src/base/errors.js'
 import { readBody } from '../decode/body.js'
 import { ACCEPTED, type Handler } from '../routing/route.js'
-import { checkSimulatePayout } from '../schemas/simulations.js'
+import { checkSimulatePayout } from '../schemas/sandbox.js'
 
 export const sandboxPayoutsSimulate: Handler = {
   decode: ({ request, id }) => {

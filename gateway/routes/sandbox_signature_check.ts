@@ -1,8 +1,8 @@
 /**
- * POST /v1/sandbox/signature/check: which check of a signature fails. Asks for no proof, consumes
- * no nonce, and is not there in production.
+ * POST /v1/sandbox/signature/check: reports which check of a signature fails. Takes no
+ * authentication, consumes no nonce, sandbox only.
  *
- * A request with signature headers asks about itself; else its body describes a signature.
+ * A request with signature headers is checked itself; otherwise its body describes a signature.
  */
 import { bodyHash } from '../../src/auth/canonical.js'
 import { judgeSignature, type SignatureClaim } from '../../src/auth/signature_check.js'
@@ -47,7 +47,7 @@ function describedClaim(bytes: Buffer): Outcome<SignatureClaim> {
   return described.ok ? accepted(claimOf(described.value)) : described
 }
 
-/** Signed paths have no query, so one that is described with it is cut as ours are. */
+/** A signed path has no query, so a described one is cut. */
 function claimOf(described: SignatureCheckBody): SignatureClaim {
   const { method, path, timestamp, nonce, signature, body, body_sha256 } = described
   return {

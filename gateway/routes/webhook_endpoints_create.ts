@@ -1,7 +1,4 @@
-/**
- * POST /v1/webhook_endpoints: an address for events. This answer shows its secret, and later only
- * that of a rotation does.
- */
+/** POST /v1/webhook_endpoints: registers an endpoint. Only this answer shows its secret. */
 import { accepted } from '../../src/base/errors.js'
 import { readBody } from '../decode/body.js'
 import { CREATED, type Handler } from '../routing/route.js'

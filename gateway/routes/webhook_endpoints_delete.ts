@@ -1,4 +1,4 @@
-/** DELETE /v1/webhook_endpoints/{endpoint_id}: nothing more is delivered to it, for good. */
+/** DELETE /v1/webhook_endpoints/{endpoint_id}: stops all deliveries to it, permanently. */
 import { withoutBody } from '../decode/body.js'
 import { OK, type Handler } from '../routing/route.js'
 

@@ -1,7 +1,4 @@
-/**
- * GET /v1/webhook_endpoints/{endpoint_id}/deliveries: what became of its events, each with its
- * tries.
- */
+/** GET /v1/webhook_endpoints/{endpoint_id}/deliveries: its deliveries, each with its attempts. */
 import { withoutBody } from '../decode/body.js'
 import { OK, type Handler } from '../routing/route.js'
 import { readPage } from '../schemas/lists.js'
@@ -13,5 +10,5 @@ export const webhookEndpointsDeliveries: Handler = {
     return withoutBody(request.body, { list_deliveries: { endpoint_id: id, ...page.value } })
   },
   success: () => OK,
-  waitsBesideCycle: true,
+  runsOutsideCycle: true,
 }

@@ -1,4 +1,4 @@
-/** POST /v1/webhook_endpoints/{endpoint_id}/disable: it holds its events until it is enabled. */
+/** POST /v1/webhook_endpoints/{endpoint_id}/disable: holds its events until it is enabled. */
 import { withoutBody } from '../decode/body.js'
 import { OK, type Handler } from '../routing/route.js'
 

@@ -1,4 +1,4 @@
-/** POST /v1/webhook_endpoints/{endpoint_id}/enable: what it held comes now. */
+/** POST /v1/webhook_endpoints/{endpoint_id}/enable: resumes delivery, held events included. */
 import { withoutBody } from '../decode/body.js'
 import { OK, type Handler } from '../routing/route.js'
 

@@ -1,4 +1,4 @@
-/** GET /v1/webhook_endpoints/{endpoint_id}: the endpoint as it is now, without its secret. */
+/** GET /v1/webhook_endpoints/{endpoint_id}: the current endpoint, without its secret. */
 import { withoutBody } from '../decode/body.js'
 import { OK, type Handler } from '../routing/route.js'
 

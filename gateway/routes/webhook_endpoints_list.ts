@@ -1,6 +1,5 @@
 /**
- * GET /v1/webhook_endpoints: all endpoints of the tenant; few enough to need no pages, so it takes
- * no query.
+ * GET /v1/webhook_endpoints: all endpoints of the tenant; at most 16, so without pages and query.
  */
 import { refused } from '../../src/base/errors.js'
 import { withoutBody } from '../decode/body.js'

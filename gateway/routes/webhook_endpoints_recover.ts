@@ -1,4 +1,7 @@
-/** POST /v1/webhook_endpoints/{endpoint_id}/recover: what failed since a moment is tried again. */
+/**
+ * POST /v1/webhook_endpoints/{endpoint_id}/recover: retries the failed deliveries of events since a
+ * time.
+ */
 import { accepted, refused } from '../../src/base/errors.js'
 import { readBody } from '../decode/body.js'
 import { ACCEPTED, type Handler } from '../routing/route.js'
@@ -15,5 +18,5 @@ export const webhookEndpointsRecover: Handler = {
     return accepted({ recover_webhook_endpoint: { endpoint_id: id, since: from } })
   },
   success: () => ACCEPTED,
-  waitsBesideCycle: true,
+  runsOutsideCycle: true,
 }

@@ -1,6 +1,6 @@
 /**
- * POST /v1/webhook_endpoints/{endpoint_id}/rotate_secret: a new secret, shown here alone, which
- * signs from a moment on.
+ * POST /v1/webhook_endpoints/{endpoint_id}/rotate_secret: a new secret, shown only here, that signs
+ * from a given time.
  */
 import { accepted } from '../../src/base/errors.js'
 import { readOptionalBody } from '../decode/body.js'

@@ -1,4 +1,4 @@
-/** POST /v1/webhook_endpoints/{endpoint_id}/test: an event to this endpoint alone. */
+/** POST /v1/webhook_endpoints/{endpoint_id}/test: sends a test event to this endpoint alone. */
 import { withoutBody } from '../decode/body.js'
 import { ACCEPTED, type Handler } from '../routing/route.js'
 

@@ -1,4 +1,4 @@
-/** PATCH /v1/webhook_endpoints/{endpoint_id}: changes what the body names. */
+/** PATCH /v1/webhook_endpoints/{endpoint_id}: changes the members that the body names. */
 import { accepted } from '../../src/base/errors.js'
 import { readBody } from '../decode/body.js'
 import { OK, type Handler } from '../routing/route.js'

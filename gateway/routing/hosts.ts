@@ -1,13 +1,9 @@
 /**
- * Which environment a host name belongs to.
+ * Maps a Host header to its environment, by the settings SANDBOX_HOSTS and PRODUCTION_HOSTS.
  *
- * Owns: reading the Host header against the two lists. Does not own: keys, which must be of the
- * same environment.
- *
- * - Canonical and legacy names are alike. The port does not count.
- * - While the lists are the defaults, every host that production does not claim is the sandbox: a
- *   first start answers whatever name it is called by. With lists of one's own an unknown host is
- *   nobody's.
+ * - Canonical and legacy names are equal. The port is ignored.
+ * - While the lists are the defaults, every host outside the production list is the sandbox, so a
+ *   first start answers under any name. With explicit lists an unknown host has no environment.
  */
 import type { Environment } from '../../src/base/ids.js'
 import { hasDefaultHosts, type Settings } from '../../src/base/settings.js'
@@ -17,11 +13,11 @@ export type Hosts = (host: string) => Environment | undefined
 export function createHosts(settings: Pick<Settings, 'SANDBOX_HOSTS' | 'PRODUCTION_HOSTS'>): Hosts {
   const sandbox = new Set(settings.SANDBOX_HOSTS)
   const production = new Set(settings.PRODUCTION_HOSTS)
-  const otherwise = hasDefaultHosts(settings) ? 'sandbox' : undefined
+  const fallback = hasDefaultHosts(settings) ? 'sandbox' : undefined
   return (host) => {
     const name = nameOf(host)
     if (production.has(name)) return 'production'
-    return sandbox.has(name) ? 'sandbox' : otherwise
+    return sandbox.has(name) ? 'sandbox' : fallback
   }
 }
 

@@ -1,12 +1,11 @@
 /**
- * Routes: what one is, and which one a request is for.
+ * Route types and the router, which matches method and path.
  *
- * Owns: matching method and path. Does not own: the table itself (app), what the routes do
- * (routes/).
+ * Does not own: the route table (app.ts), the operations (routes/).
  *
- * - Paths are matched as sent. Nothing is decoded or normalized: `//`, `%2e` and a trailing slash
- *   are other paths.
- * - A path holds at most one parameter, which is one whole segment and never empty.
+ * - Paths match as sent, without decoding or normalization: `//`, `%2e` and a trailing slash make
+ *   other paths.
+ * - A path has at most one parameter, which is one whole, non-empty segment.
  */
 import type { Command } from '../../protos/types/causeway/v1/Command.js'
 import { BODY_MAX_BYTES } from '../../src/base/constants.js'
@@ -17,19 +16,19 @@ import type { BrandHeaders } from '../http/headers.js'
 import type { AnswerHeaders, RequestContext, Target } from '../http/request_context.js'
 import type { Partners } from '../authentication/partners.js'
 
-/** How a caller proves who it is. `hmac_or_session`: a bearer decides when there is one. */
+/** How a route authenticates its caller. `hmac_or_session`: a bearer token decides if present. */
 export type Auth = 'hmac' | 'session' | 'hmac_or_session' | 'receipt'
 
-/** The `operation` of a command, one member of it set. */
+/** The `operation` oneof of a command, with one member set. */
 export type Operation = Pick<Command, NonNullable<Command['operation']>>
 
 export interface RouteInput {
   readonly request: RequestContext
   /** The path's parameter; empty when the path has none. */
   readonly id: string
-  /** The token's own id on session calls, else empty. */
+  /** The token's `jti` on session routes, else empty. */
   readonly sessionJti: string
-  /** Whose receipts the token opens on receipt calls, else empty. */
+  /** The subject of the receipt token on receipt routes, else empty. */
   readonly receiptSubject: string
 }
 
@@ -43,28 +42,28 @@ export const CREATED: Success = { status: 201, headers: [] }
 export const ACCEPTED: Success = { status: 202, headers: [] }
 
 export interface Handler {
-  /** The request as a command, or why not. */
+  /** The command, or the code to reject with. */
   decode(input: RouteInput): Outcome<Operation>
-  /** How an accepted command is answered. */
+  /** Status and headers of the answer to an accepted command. */
   success(replayed: boolean): Success
-  /** Left out: false. See problem. */
+  /** Default: false. See errorStatus in http/error_response.ts. */
   readonly refusesAsConflict?: boolean
-  /** Left out: false. Its answer is waited for beside the processor's cycle, as lists are. */
-  readonly waitsBesideCycle?: boolean
-  /** It reads the Idempotency-Key: the longest one that it takes. Left out: it reads none. */
+  /** Default: false. The processor answers it outside of its command cycle, as it does lists. */
+  readonly runsOutsideCycle?: boolean
+  /** Maximum length of the Idempotency-Key. Default: the route does not read one. */
   readonly keyMaxLength?: number
 }
 
 export interface Route {
   readonly method: 'GET' | 'POST' | 'PATCH' | 'DELETE'
-  /** With the parameter as `{name}`. */
+  /** The parameter is written `{name}`. */
   readonly path: string
   readonly auth: Auth
   readonly bodyMaxBytes: number
   readonly handler: Handler
 }
 
-/** What a route knows that the gateway answers by itself, to anybody. */
+/** Input of a route that the gateway answers without the processor and without authentication. */
 export interface LocalInput {
   readonly request: RequestContext
   readonly environment: Environment
@@ -74,7 +73,7 @@ export interface LocalInput {
 }
 
 export interface LocalHandler {
-  /** The body of a 200, or the refusal. */
+  /** The body of a 200, or the code to reject with. */
   answer(input: LocalInput): Outcome<string>
 }
 
@@ -110,66 +109,66 @@ export const local = (path: string, handler: LocalHandler): LocalRoute => ({
   handler,
 })
 
-/** Where a request goes. */
+/** The result of routing a request. */
 export type RouteMatch = Target & {
-  /** For metrics: the route's pattern, never the path sent. */
+  /** The route's pattern, for metrics; never the path as sent. */
   readonly name: string
   /** The path's parameter; empty when there is none. */
   readonly id: string
 } & (
     | { readonly kind: 'operation'; readonly route: Route }
     | { readonly kind: 'local'; readonly handler: LocalHandler }
-    | { readonly kind: 'nowhere'; readonly code: ErrorCode; readonly headers: AnswerHeaders }
+    | { readonly kind: 'no_route'; readonly code: ErrorCode; readonly headers: AnswerHeaders }
   )
 
 export type Router = (method: string, path: string) => RouteMatch
 
 export function createRouter(routes: readonly AnyRoute[]): Router {
-  const exact = new Map<string, Place>()
-  const patterns = new Map<string, Place>()
+  const exact = new Map<string, PathEntry>()
+  const patterns = new Map<string, PathEntry>()
   for (const entry of routes) {
-    const places = entry.path.includes('{') ? patterns : exact
-    let place = places.get(entry.path)
-    if (place === undefined) places.set(entry.path, (place = placeOf(entry.path)))
-    place.routes.set(entry.method, destinationOf(entry))
+    const entries = entry.path.includes('{') ? patterns : exact
+    let pathEntry = entries.get(entry.path)
+    if (pathEntry === undefined) entries.set(entry.path, (pathEntry = pathEntryOf(entry.path)))
+    pathEntry.routes.set(entry.method, matchOf(entry))
   }
   return (method, path) => {
-    const place = exact.get(path)
-    if (place !== undefined) return arrive(place, method, '')
+    const entry = exact.get(path)
+    if (entry !== undefined) return matchMethod(entry, method, '')
     for (const pattern of patterns.values()) {
       const id = parameterOf(pattern, path)
-      if (id !== undefined) return arrive(pattern, method, id)
+      if (id !== undefined) return matchMethod(pattern, method, id)
     }
-    return NOWHERE
+    return NO_ROUTE
   }
 }
 
-/** One path with its methods. */
-interface Place {
+/** A path pattern and its methods. */
+interface PathEntry {
   readonly prefix: string
   readonly suffix: string
-  /** By method; without the parameter. */
+  /** By method; `id` is still empty. */
   readonly routes: Map<string, RouteMatch>
 }
 
-function placeOf(path: string): Place {
+function pathEntryOf(path: string): PathEntry {
   const [prefix = '', suffix = ''] = path.split(/\{[a-z_]+\}/)
   return { prefix, suffix, routes: new Map() }
 }
 
-function parameterOf({ prefix, suffix }: Place, path: string): string | undefined {
+function parameterOf({ prefix, suffix }: PathEntry, path: string): string | undefined {
   if (!path.startsWith(prefix) || !path.endsWith(suffix)) return undefined
   const id = path.slice(prefix.length, path.length - suffix.length)
   return id === '' || id.includes('/') ? undefined : id
 }
 
-function arrive({ routes }: Place, method: string, id: string): RouteMatch {
+function matchMethod({ routes }: PathEntry, method: string, id: string): RouteMatch {
   const found = routes.get(method)
   if (found === undefined) return wrongMethod([...routes.keys()].join(', '))
   return id === '' ? found : { ...found, id }
 }
 
-function destinationOf(entry: AnyRoute): RouteMatch {
+function matchOf(entry: AnyRoute): RouteMatch {
   const { bodyMaxBytes } = entry
   const name = `${entry.method} ${entry.path}`
   if (entry.auth === 'none') {
@@ -180,8 +179,8 @@ function destinationOf(entry: AnyRoute): RouteMatch {
   return { kind: 'operation', name, id: '', bodyMaxBytes, refusesAsConflict, route: entry }
 }
 
-const NOWHERE = {
-  kind: 'nowhere',
+const NO_ROUTE = {
+  kind: 'no_route',
   name: 'unknown',
   id: '',
   bodyMaxBytes: BODY_MAX_BYTES,
@@ -191,7 +190,7 @@ const NOWHERE = {
 } as const satisfies RouteMatch
 
 const wrongMethod = (allowed: string): RouteMatch => ({
-  ...NOWHERE,
+  ...NO_ROUTE,
   name: 'wrong_method',
   code: 'method_not_allowed',
   headers: [['Allow', allowed]],

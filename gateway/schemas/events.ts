@@ -1,7 +1,6 @@
 /**
- * The query of the list of events.
- *
- * - Its place is the tenant's own number, which a partner can keep: no cursor of ours is needed.
+ * Query of the event list. Its position is the tenant's own event number, which partners can store,
+ * so there is no cursor.
  */
 import type { ListEvents } from '../../protos/types/causeway/v1/ListEvents.js'
 import { accepted, type Outcome } from '../../src/base/errors.js'

@@ -1,7 +1,6 @@
 /**
- * Bodies of the funding routes: deposits and conversions.
- *
- * Owns: their shape. Does not own: which currencies exist and which have a rate (processor).
+ * Bodies of the funding routes: deposits and conversions. The processor checks currencies and
+ * rates.
  */
 import { checkOf } from '../decode/body.js'
 
@@ -10,7 +9,7 @@ const amount = { type: 'string', format: 'positive-int64' }
 
 export interface CreateDepositBody {
   readonly currency: string
-  /** Minor units, like every amount here. */
+  /** Minor units, as in every amount here. */
   readonly amount: string
 }
 

@@ -1,6 +1,4 @@
-/**
- * Bodies of the payment-intent routes (README.md, Payment intents).
- */
+/** Bodies of the payment-intent routes (gateway/README.md, Payment intents). */
 import {
   AMOUNT_USD_CENTS_MAX,
   PARTNER_USER_ID_MAX,
@@ -93,7 +91,7 @@ export const checkRemintSession = checkOf<RemintSessionBody>({
 
 export interface ScanBody {
   readonly qr_payload: string
-  /** An int64 text; older clients send a positive safe integer. */
+  /** Decimal text of an int64; older clients send a positive safe integer. */
   readonly local_amount_minor_units?: string | number
   readonly duplicate_confirmed?: boolean
 }

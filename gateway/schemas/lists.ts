@@ -1,7 +1,6 @@
 /**
- * Queries of the list routes (README.md, Operations: Lists).
- *
- * Owns: their names and forms. Does not own: cursors, which only the processor reads.
+ * Queries of the list routes (gateway/README.md, Lists). Cursors are opaque here; the processor
+ * reads them.
  */
 import type { ListPayouts } from '../../protos/types/causeway/v1/ListPayouts.js'
 import { REFERENCE_MAX } from '../../src/base/constants.js'
@@ -15,13 +14,13 @@ interface PageQuery {
   readonly cursor?: string | undefined
 }
 
-/** A page as the processor is asked for it; what was left out is left to it. */
+/** A page request; the processor supplies defaults. */
 export interface Page {
   limit?: number
   cursor?: string
 }
 
-/** What every list takes. */
+/** Parameters of every list. */
 export const page = {
   limit: { type: 'string', pattern: '^(?:[1-9][0-9]?|100)$' },
   cursor: { type: 'string' },
@@ -47,7 +46,7 @@ interface PayoutsQuery extends PageQuery {
   readonly status?: string
   readonly reference?: string
   readonly beneficiary_id?: string
-  /** Not read yet, like the next one: see `timestampOf`. */
+  /** Both bounds are parsed later: see `timestampOf`. */
   readonly created_after?: string
   readonly created_before?: string
 }

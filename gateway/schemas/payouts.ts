@@ -1,8 +1,8 @@
 /**
- * Bodies of the beneficiary and payout routes (README.md, Payouts).
+ * Bodies of the beneficiary and payout routes (gateway/README.md, Payouts).
  *
- * A fault inside a beneficiary has its own code, wherever the beneficiary stands, so it is checked
- * apart.
+ * A fault inside a beneficiary has its own error code on both routes, so the beneficiary has its
+ * own schema.
  */
 import {
   ACCOUNT_NUMBER,
@@ -46,9 +46,9 @@ export interface CreatePayoutBody {
   readonly amount: string
   readonly currency: string
   readonly beneficiary_id?: string
-  /** Not checked yet: see `checkBeneficiary`. */
+  /** Checked separately: see `checkBeneficiary`. */
   readonly beneficiary?: unknown
-  /** Not trimmed yet. */
+  /** Untrimmed. */
   readonly reference: string
   readonly description?: string
   readonly metadata?: Readonly<Record<string, string>>

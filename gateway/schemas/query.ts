@@ -1,13 +1,9 @@
 /**
- * Queries of lists: the text behind the `?` in, checked parameters out.
+ * Strict parser of list queries.
  *
- * Owns: strict decoding of names and values. Does not own: which names a list takes
- * (schemas/lists).
- *
- * - As HTML forms write them: `%` and two hex digits are a byte of UTF-8, `+` is a blank. A
- *   faulty escape, a byte beyond ASCII, NUL and UTF-8 with faults are refused.
- * - No name comes twice, and an unknown one is a fault: a filter that was misspelt would widen
- *   the answer without a word.
+ * - Form encoding: `%` and two hex digits are one byte of UTF-8, `+` is a space. Invalid escapes,
+ *   bytes beyond ASCII, NUL and invalid UTF-8 are rejected.
+ * - Duplicate and unknown names are rejected: a misspelled filter would silently widen the result.
  */
 import { accepted, refused, type Outcome } from '../../src/base/errors.js'
 import type { Check } from '../decode/body.js'

@@ -1,10 +1,8 @@
-/**
- * Bodies of the sandbox's own routes.
- */
+/** Bodies of the sandbox routes: the signature check, and the simulated outcome of a payout. */
 import { BODY_MAX_BYTES } from '../../src/base/constants.js'
 import { checkOf } from '../decode/body.js'
 
-/** A signature as its maker describes it; a form that is wrong is for the check to tell. */
+/** A described signature. Malformed values pass: reporting them is the purpose of the check. */
 export interface SignatureCheckBody {
   readonly method: string
   readonly path: string
@@ -12,7 +10,7 @@ export interface SignatureCheckBody {
   readonly timestamp: string
   readonly nonce: string
   readonly signature: string
-  /** Either the body, or its hash, or both; neither: there is none. */
+  /** The body, its hash, or both; neither: no body. */
   readonly body?: string
   readonly body_sha256?: string
 }
@@ -31,4 +29,17 @@ export const checkSignatureCheck = checkOf<SignatureCheckBody>({
     body: { type: 'string', maxLength: BODY_MAX_BYTES },
     body_sha256: { type: 'string', pattern: '^([0-9a-f]{64})?$' },
   },
+})
+
+const OUTCOMES = ['completed', 'failed', 'reversed'] as const
+
+export interface SimulatePayoutBody {
+  readonly outcome: (typeof OUTCOMES)[number]
+}
+
+export const checkSimulatePayout = checkOf<SimulatePayoutBody>({
+  type: 'object',
+  additionalProperties: false,
+  required: ['outcome'],
+  properties: { outcome: { enum: OUTCOMES } },
 })

@@ -1,16 +1,13 @@
 /**
- * Moments as filters name them, finer than our clock.
+ * Timestamps in filters: up to nanoseconds, rounded to the millisecond clock of the store.
  *
- * Owns: reading them without loss, their order, rounding to milliseconds. Does not own: which texts
- * are moments (base/date_time).
- *
- * - Two moments within one millisecond are still told apart; rounding comes after comparing.
+ * - Timestamps are compared before rounding, so two within one millisecond stay distinct.
  */
 import { parseDateTime, type Moment } from '../../src/base/date_time.js'
 
 export type { Moment }
 
-/** A plus that was sent as it is arrives as a blank, and a moment has no blank elsewhere. */
+/** An unescaped `+` arrives as a space; a timestamp has no other space. */
 const BARE_PLUS = / (?=\d\d:?\d\d$)/
 
 export const timestampOf = (text: string): Moment | undefined =>

@@ -1,6 +1,4 @@
-/**
- * Bodies of the routes of webhook endpoints and events.
- */
+/** Bodies of the webhook endpoint and event routes. */
 import { ENDPOINT_DESCRIPTION_MAX, WEBHOOK_URL_MAX } from '../../src/base/constants.js'
 import { EVENT_TYPES } from '../../src/base/event_types.js'
 import { checkOf } from '../decode/body.js'
@@ -8,19 +6,19 @@ import { checkOf } from '../decode/body.js'
 export interface CreateWebhookEndpointBody {
   readonly url: string
   readonly description?: string
-  /** Left out or empty: every event that is not opt-in. */
+  /** Absent or empty: every event that is not opt-in. */
   readonly enabled_events?: readonly string[]
   readonly api_version?: string
 }
 
-/** What is left out stays as it is. */
+/** Absent members stay unchanged. */
 export type UpdateWebhookEndpointBody = Partial<CreateWebhookEndpointBody>
 
 const members = {
   url: { type: 'string', maxLength: WEBHOOK_URL_MAX, format: 'webhook-url' },
   description: { type: 'string', maxLength: ENDPOINT_DESCRIPTION_MAX },
   enabled_events: { type: 'array', uniqueItems: true, items: { enum: ['*', ...EVENT_TYPES] } },
-  // Which versions there are is the processor's to know.
+  // The processor checks whether the version exists.
   api_version: { type: 'string', pattern: '^[0-9]{4}-[0-9]{2}-[0-9]{2}$' },
 }
 
@@ -39,7 +37,7 @@ export const checkUpdateWebhookEndpoint = checkOf<UpdateWebhookEndpointBody>({
 })
 
 export interface RotateSecretBody {
-  /** Left out: in an hour. */
+  /** Default: in an hour. */
   readonly activate_at?: string
 }
 
@@ -61,7 +59,7 @@ export const checkRecover = checkOf<RecoverBody>({
 })
 
 export interface ResendEventBody {
-  /** Left out: each that got the event or wants it. */
+  /** Default: every endpoint that received the event or subscribes to it. */
   readonly endpoint_id?: string
 }
 

@@ -1,19 +1,20 @@
 /**
- * The one stream to the processor.
+ * Client of the processor's command stream: batches commands and matches replies by ticket.
  *
- * Owns: batching, tickets, the stream's life. Does not own: what commands say, deadlines of
- * requests (server).
+ * Does not own: the meaning of commands, request deadlines (http/server.ts).
  *
- * - The commands of one turn of the event loop travel in one message, as far as it may hold them:
- *   a message costs far more than a command. One above gRPC's cap would break the stream.
- * - A ticket is never used again while its command waits, so a late answer cannot reach another
+ * - The commands of one event-loop iteration travel in one message of at most
+ *   STREAM_BATCH_MAX_BYTES: a message costs far more than a command, and one above gRPC's limit
+ *   would break the stream.
+ * - A ticket is not reused while its command is in flight, so a late reply cannot reach another
  *   caller.
- * - When the stream breaks, all that wait are told `configuration_error` at once: their outcome
- *   is unknown, and only their callers may repeat them.
- * - While there is no stream, and when IN_FLIGHT_MAX wait, a command is refused at once; nothing
- *   queues up here.
- * - A caller that throws harms no other one of its batch.
- * - A command that is never answered is settled as `timeout` long after its client was told so.
+ * - When the stream breaks, every command in flight settles as `configuration_error`: its outcome
+ *   is unknown, and only its caller may retry it.
+ * - Without a stream, or with IN_FLIGHT_MAX commands in flight, a command settles as
+ *   `configuration_error` at once. Nothing is queued here.
+ * - A `settle` callback that throws does not affect the other commands of its batch.
+ * - A command that is never answered settles as `timeout` after ABANDON_AFTER_MS, well after its
+ *   client received a 504.
  */
 import type { ClientDuplexStream, Metadata } from '@grpc/grpc-js'
 import type { Command } from '../../protos/types/causeway/v1/Command.js'
@@ -32,8 +33,8 @@ import { contracts } from '../../src/base/protos.js'
 import { createRetry } from '../../src/base/retry.js'
 import { CHANNEL_OPTIONS, channelCredentials, REOPEN } from './channel.js'
 
-/** Who waits for the outcome of a command. */
-export interface Waiting {
+/** A command in flight. */
+export interface PendingCommand {
   readonly startedAt: Instant
   /**
    * `code` is empty when the command was accepted; `body` is then its public JSON. Called at most
@@ -44,24 +45,24 @@ export interface Waiting {
 
 export interface ProcessorClient {
   /**
-   * Takes the command over and gives it its ticket.
+   * Sends the command with a new ticket.
    *
-   * @param bodyBytes of the body that the command was read from; its texts take no more
+   * @param bodyBytes size of the request body; the command's text fields are no larger
    */
-  submit(command: Command, waiting: Waiting, bodyBytes?: number): void
+  submit(command: Command, pending: PendingCommand, bodyBytes?: number): void
   readonly open: boolean
   readonly inFlight: number
 }
 
 export interface StreamClient extends ProcessorClient {
-  /** Resolves when the stream is open for the first time. */
+  /** Resolves when the stream first opens. */
   readonly opened: Promise<void>
   close(): void
 }
 
-/** More than the processor would queue can only end as 503, so it is not sent. */
+/** The processor would answer 503 beyond its queue bound, so more is not sent. */
 const IN_FLIGHT_MAX = QUEUE_MAX
-const FORGOTTEN_AFTER_MS = 2 * ANSWER_WITHIN_MS
+const ABANDON_AFTER_MS = 2 * ANSWER_WITHIN_MS
 const CONNECT_WITHIN_MS = 5 * SECOND
 const TICKET_MAX = 2 ** 32 - 1
 
@@ -76,24 +77,24 @@ export interface ProcessorClientOptions {
 
 export function createProcessorClient(options: ProcessorClientOptions): StreamClient {
   const { clock, log } = options
-  const { CommandStream: RequestContext } = contracts<ProtoGrpcType>().causeway.v1
-  const client = new RequestContext(options.address, channelCredentials(), CHANNEL_OPTIONS)
-  const waiting = new Map<number, Waiting>()
+  const { CommandStream } = contracts<ProtoGrpcType>().causeway.v1
+  const client = new CommandStream(options.address, channelCredentials(), CHANNEL_OPTIONS)
+  const inFlight = new Map<number, PendingCommand>()
   let stream: Stream | undefined
   let batch: Command[] = []
   let batchBytes = 0
   let lastTicket = 0
   let closed = false
   const retry = createRetry(REOPEN)
-  let announce = (): void => undefined
-  const opened = new Promise<void>((resolve) => (announce = resolve))
+  let resolveOpened = (): void => undefined
+  const opened = new Promise<void>((resolve) => (resolveOpened = resolve))
 
-  const submit = (command: Command, caller: Waiting, bodyBytes = 0): void => {
-    if (stream === undefined || waiting.size >= IN_FLIGHT_MAX) {
-      return caller.settle('configuration_error', '', false)
+  const submit = (command: Command, pending: PendingCommand, bodyBytes = 0): void => {
+    if (stream === undefined || inFlight.size >= IN_FLIGHT_MAX) {
+      return pending.settle('configuration_error', '', false)
     }
     command.ticket = nextTicket()
-    waiting.set(command.ticket, caller)
+    inFlight.set(command.ticket, pending)
     if (batchBytes + bodyBytes > STREAM_BATCH_MAX_BYTES) flush()
     batch.push(command)
     batchBytes += bodyBytes
@@ -103,7 +104,7 @@ export function createProcessorClient(options: ProcessorClientOptions): StreamCl
 
   const nextTicket = (): number => {
     do lastTicket = lastTicket === TICKET_MAX ? 1 : lastTicket + 1
-    while (waiting.has(lastTicket))
+    while (inFlight.has(lastTicket))
     return lastTicket
   }
 
@@ -114,20 +115,20 @@ export function createProcessorClient(options: ProcessorClientOptions): StreamCl
     batchBytes = 0
   }
 
-  const take = ({ replies }: ReplyBatch__Output): void => {
+  const applyReplies = ({ replies }: ReplyBatch__Output): void => {
     for (const { ticket, code, body, replayed } of replies) {
-      const caller = waiting.get(ticket)
-      if (caller === undefined) continue
-      waiting.delete(ticket)
-      tell(caller, code, body, replayed)
+      const pending = inFlight.get(ticket)
+      if (pending === undefined) continue
+      inFlight.delete(ticket)
+      settle(pending, code, body, replayed)
     }
   }
 
-  const tell = (caller: Waiting, code: string, body: string, replayed: boolean): void => {
+  const settle = (pending: PendingCommand, code: string, body: string, replayed: boolean): void => {
     try {
-      caller.settle(code, body, replayed)
+      pending.settle(code, body, replayed)
     } catch (error) {
-      log.error({ err: error }, 'answer handler threw')
+      log.error({ err: error }, 'reply handler threw')
     }
   }
 
@@ -136,37 +137,37 @@ export function createProcessorClient(options: ProcessorClientOptions): StreamCl
       if (closed) return
       if (error) return connect()
       const opening: Stream = client.Open(options.metadata)
-      opening.on('data', take)
-      // A stream always ends with a status; the same end as an `error` needs a listener or it is
-      // thrown.
+      opening.on('data', applyReplies)
+      // A stream always ends with a status. The same end also comes as an `error`, which throws
+      // without a listener.
       opening.on('error', () => undefined)
-      opening.on('status', ({ details }) => broken(details))
+      opening.on('status', ({ details }) => onBroken(details))
       stream = opening
-      announce()
+      resolveOpened()
     })
   }
 
-  const broken = (details: string): void => {
+  const onBroken = (details: string): void => {
     stream = undefined
     batch = []
     batchBytes = 0
-    const callers = [...waiting.values()]
-    waiting.clear()
-    if (!closed) log.warn({ details, unanswered: callers.length }, 'the processor stream broke')
-    for (const caller of callers) tell(caller, 'configuration_error', '', false)
+    const unanswered = [...inFlight.values()]
+    inFlight.clear()
+    if (!closed) log.warn({ details, unanswered: unanswered.length }, 'processor stream broke')
+    for (const pending of unanswered) settle(pending, 'configuration_error', '', false)
     if (!closed) retry.schedule(connect)
   }
 
-  const forget = (): void => {
-    const before = clock.now() - FORGOTTEN_AFTER_MS
-    for (const [ticket, caller] of waiting) {
-      if (caller.startedAt > before) return
-      waiting.delete(ticket)
-      tell(caller, 'timeout', '', false)
+  const abandonOverdue = (): void => {
+    const before = clock.now() - ABANDON_AFTER_MS
+    for (const [ticket, pending] of inFlight) {
+      if (pending.startedAt > before) return
+      inFlight.delete(ticket)
+      settle(pending, 'timeout', '', false)
     }
   }
 
-  const forgetting = setInterval(forget, SECOND)
+  const abandoning = setInterval(abandonOverdue, SECOND)
   connect()
   return {
     opened,
@@ -175,11 +176,11 @@ export function createProcessorClient(options: ProcessorClientOptions): StreamCl
       return stream !== undefined
     },
     get inFlight() {
-      return waiting.size
+      return inFlight.size
     },
     close: () => {
       closed = true
-      clearInterval(forgetting)
+      clearInterval(abandoning)
       retry.cancel()
       stream?.end()
       client.close()

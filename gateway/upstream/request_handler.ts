@@ -1,19 +1,20 @@
 /**
- * A call: a request on its way to the processor and back.
+ * The request pipeline of the gateway: admission, authentication, decoding, submission to the
+ * processor.
  *
- * Owns: the order of checks at the gateway. Does not own: each check, the operations (routes/).
+ * Owns: the order of the checks. Does not own: the checks themselves, the operations (routes/).
  *
- * - Nobody learns about routes, bodies or states before he proved who he is, wherever a proof is
- *   asked for.
- * - A signature that verified consumes its nonce, also when the call is refused here:
- *   `consume_nonce_only`. Only a call over a limit does not, as sparing the processor is the point
- *   of refusing it.
- * - A command is in flight from its submission until it is settled, whether its client waits or
- *   not.
- * - What is too much is refused before the body is read, where nobody has to be known for it.
- * - What has to wait for its turn waits before its signature is looked at; the processor has as
- *   much time for it as is left then. Who names no key of ours does not wait: a stranger is
- *   refused at once and cannot fill the line, and there are no long lines of tokens.
+ * - Where a route requires authentication, an unauthenticated caller learns nothing about routes,
+ *   bodies or states.
+ * - A verified signature consumes its nonce even when the gateway rejects the request
+ *   (`consume_nonce_only`). Only a request over a rate limit does not: that rejection exists to
+ *   spare the processor.
+ * - A command counts as in flight from its submission until it settles, whether or not its client
+ *   is still connected.
+ * - Overload and the per-source rate are checked before the body is read and before authentication.
+ * - Signed requests are queued before their signature is verified; the processor's time budget is
+ *   what then remains. Requests with an unknown key id are rejected immediately instead of queued,
+ *   so they cannot fill the queue. Token requests are not queued.
  */
 import type { Command } from '../../protos/types/causeway/v1/Command.js'
 import type { Clock, Instant } from '../../src/base/clock.js'
@@ -22,14 +23,14 @@ import type { Environment } from '../../src/base/ids.js'
 import type { Authenticator, Caller } from '../authentication/authenticate.js'
 import type { RequestScheduler } from '../admission/request_scheduler.js'
 import type { BrandHeaders } from '../http/headers.js'
-import { repeatKey } from '../decode/idempotency_key.js'
+import { echoKey } from '../decode/idempotency_key.js'
 import type { Directory } from '../authentication/partner_directory.js'
 import type { AnswerHeaders, RequestContext } from '../http/request_context.js'
 import type { Hosts } from '../routing/hosts.js'
 import type { TrafficClass, TrafficClassifier } from '../admission/traffic_class.js'
 import type { InFlight, Limits } from '../admission/limits.js'
 import { registeredCode } from '../http/error_response.js'
-import type { ProcessorClient, Waiting } from './processor_client.js'
+import type { PendingCommand, ProcessorClient } from './processor_client.js'
 import type { RejectionThrottle } from '../admission/rejection_throttle.js'
 import { OK, type RouteMatch, type Handler, type LocalHandler } from '../routing/route.js'
 
@@ -46,7 +47,7 @@ export interface RequestHandlerOptions {
   readonly clock: Clock
 }
 
-/** Before anybody is known. False: it is to be served. */
+/** Overload and per-source limits, before authentication. True: the request is rejected. */
 export function rejectEarly(
   { limits, classify, scheduler, rejectionThrottle }: RequestHandlerOptions,
   request: RequestContext,
@@ -55,16 +56,16 @@ export function rejectEarly(
   const trafficClassOf = (): TrafficClass => classify(request)
   const admission = kind === 'local' ? 'passes' : limits.overload(request.startedAt, trafficClassOf)
   if (admission !== 'passes') {
-    const tooMany = admission === 'flood' ? [...scheduler.drop(), request] : [request]
-    for (const one of tooMany) {
+    const rejected = admission === 'flood' ? [...scheduler.drop(), request] : [request]
+    for (const one of rejected) {
       limits.shed()
       rejectionThrottle.add(() => one.refuse('configuration_error', RETRY_SOON))
     }
     return true
   }
-  const waitAsSource = limits.source(request)
-  if (waitAsSource > 0) refuseForNow(rejectionThrottle, request, waitAsSource)
-  return waitAsSource > 0
+  const retryAfter = limits.source(request)
+  if (retryAfter > 0) rejectRateLimited(rejectionThrottle, request, retryAfter)
+  return retryAfter > 0
 }
 
 const RETRY_SOON: AnswerHeaders = [['Retry-After', '1']]
@@ -72,20 +73,20 @@ const RETRY_SOON: AnswerHeaders = [['Retry-After', '1']]
 export function handleRequest(
   options: RequestHandlerOptions,
   request: RequestContext,
-  destination: RouteMatch,
+  match: RouteMatch,
 ): void {
   const { authenticator, scheduler, classify } = options
   const host = request.header('host')
   const environment = options.hosts(typeof host === 'string' ? host : '')
   if (environment === undefined) return request.refuse('not_found')
-  if (destination.kind === 'local') {
-    return answerHere(options, request, environment, destination.handler)
+  if (match.kind === 'local') {
+    return answerLocally(options, request, environment, match.handler)
   }
-  if (destination.kind === 'nowhere' && !authenticator.isSigned(request)) {
-    return request.refuse(destination.code, destination.headers)
+  if (match.kind === 'no_route' && !authenticator.isSigned(request)) {
+    return request.refuse(match.code, match.headers)
   }
   const trafficClass = classify(request)
-  const serve = (): void => handle(options, request, destination, environment, trafficClass)
+  const serve = (): void => handle(options, request, match, environment, trafficClass)
   if (trafficClass.of === 'key' && scheduler.mustHold())
     scheduler.hold(request, trafficClass, serve)
   else serve()
@@ -94,19 +95,18 @@ export function handleRequest(
 function handle(
   options: RequestHandlerOptions,
   request: RequestContext,
-  destination: Exclude<RouteMatch, { kind: 'local' }>,
+  match: Exclude<RouteMatch, { kind: 'local' }>,
   environment: Environment,
   trafficClass: TrafficClass,
 ): void {
   const { limits, scheduler, rejectionThrottle, authenticator, processor } = options
-  const auth = destination.kind === 'nowhere' ? 'hmac' : destination.route.auth
-  const caller = authenticator.authenticate(request, auth, environment, destination.id)
+  const auth = match.kind === 'no_route' ? 'hmac' : match.route.auth
+  const caller = authenticator.authenticate(request, auth, environment, match.id)
   if (!caller.ok) return request.refuse(caller.code)
-  const keyMaxLength =
-    destination.kind === 'operation' ? destination.route.handler.keyMaxLength : undefined
-  if (keyMaxLength !== undefined) repeatKey(request, keyMaxLength)
-  const waitAsCaller = limits.caller(caller.value)
-  if (waitAsCaller > 0) return refuseForNow(rejectionThrottle, request, waitAsCaller)
+  const keyMaxLength = match.kind === 'operation' ? match.route.handler.keyMaxLength : undefined
+  if (keyMaxLength !== undefined) echoKey(request, keyMaxLength)
+  const retryAfter = limits.caller(caller.value)
+  if (retryAfter > 0) return rejectRateLimited(rejectionThrottle, request, retryAfter)
 
   const call: Call = {
     request,
@@ -115,28 +115,28 @@ function handle(
     trafficClass,
     scheduler,
   }
-  if (destination.kind === 'nowhere') {
-    return consumeNonceAndReject(processor, call, destination.code, destination.headers)
+  if (match.kind === 'no_route') {
+    return consumeNonceAndReject(processor, call, match.code, match.headers)
   }
-  const { handler } = destination.route
+  const { handler } = match.route
   const { sessionJti, receiptSubject } = caller.value
-  const operation = handler.decode({ request, id: destination.id, sessionJti, receiptSubject })
+  const operation = handler.decode({ request, id: match.id, sessionJti, receiptSubject })
   if (!operation.ok) {
     const { code } = operation
-    if (auth === 'session') return checkAndRefuse(processor, call, destination.id, code)
+    if (auth === 'session') return checkSessionAndReject(processor, call, match.id, code)
     return consumeNonceAndReject(processor, call, code, [])
   }
   const command = commandOf(call, operation.value)
-  processor.submit(command, new Answering(call, handler), request.body.length)
+  processor.submit(command, new PendingOperation(call, handler), request.body.length)
 }
 
-const refuseForNow = (
+const rejectRateLimited = (
   throttle: RejectionThrottle,
   request: RequestContext,
   seconds: number,
 ): void => throttle.add(() => request.refuse('rate_limited', [['Retry-After', String(seconds)]]))
 
-function answerHere(
+function answerLocally(
   { directory, brandHeaders, clock }: RequestHandlerOptions,
   request: RequestContext,
   environment: Environment,
@@ -150,7 +150,7 @@ function answerHere(
   else request.refuse(body.code)
 }
 
-/** A request whose caller is known. */
+/** An authenticated request. */
 interface Call {
   readonly request: RequestContext
   readonly caller: Caller
@@ -159,7 +159,7 @@ interface Call {
   readonly scheduler: RequestScheduler
 }
 
-/** Refuses a caller who is known: after its nonce is consumed, if it has one. */
+/** Rejects an authenticated request after consuming its nonce, if it has one. */
 function consumeNonceAndReject(
   processor: ProcessorClient,
   call: Call,
@@ -169,12 +169,12 @@ function consumeNonceAndReject(
   if (call.caller.signedBy === null) return call.request.refuse(code, headers)
   processor.submit(
     commandOf(call, { consume_nonce_only: true }),
-    new ConsumingNonce(call, code, headers),
+    new PendingRejection(call, code, headers),
   )
 }
 
-/** Refuses a caller with a session token: a token that is used up is the first fault. */
-function checkAndRefuse(
+/** Rejects a session request. A consumed token takes precedence over the other fault. */
+function checkSessionAndReject(
   processor: ProcessorClient,
   call: Call,
   intentId: string,
@@ -182,13 +182,10 @@ function checkAndRefuse(
 ): void {
   const { sessionJti } = call.caller
   const command = { check_session: { intent_id: intentId, session_jti: sessionJti } }
-  processor.submit(commandOf(call, command), new ConsumingNonce(call, code, []))
+  processor.submit(commandOf(call, command), new PendingRejection(call, code, []))
 }
 
-/**
- * The operation is a fresh object of ours and becomes the command: a copy of it would cost a
- * microsecond.
- */
+/** Fills in the operation object instead of copying it: a copy costs a microsecond. */
 function commandOf({ request, caller }: Call, command: Command): Command {
   command.ticket = 0
   command.budget_ms = request.timeLeft()
@@ -197,13 +194,13 @@ function commandOf({ request, caller }: Call, command: Command): Command {
   return command
 }
 
-/** What both kinds of command have in common: they are in flight until they are settled. */
-abstract class CommandInFlight implements Waiting {
+/** A command that counts as in flight until it settles. */
+abstract class CommandInFlight implements PendingCommand {
   readonly startedAt: Instant
   protected readonly request: RequestContext
   private readonly inFlight: InFlight
   private readonly trafficClass: TrafficClass
-  /** Null: its answer is waited for beside the processor's cycle. */
+  /** Null: the processor answers it outside of its command cycle. */
   private readonly scheduler: RequestScheduler | null
 
   constructor({ request, inFlight, trafficClass }: Call, scheduler: RequestScheduler | null) {
@@ -226,12 +223,12 @@ abstract class CommandInFlight implements Waiting {
   protected abstract accepted(body: string, replayed: boolean): void
 }
 
-/** Waits for the outcome of an operation. */
-class Answering extends CommandInFlight {
+/** Answers the request with the outcome of its operation. */
+class PendingOperation extends CommandInFlight {
   private readonly handler: Handler
 
   constructor(call: Call, handler: Handler) {
-    super(call, handler.waitsBesideCycle === true ? null : call.scheduler)
+    super(call, handler.runsOutsideCycle === true ? null : call.scheduler)
     this.handler = handler
   }
 
@@ -242,10 +239,10 @@ class Answering extends CommandInFlight {
 }
 
 /**
- * Waits until a nonce is consumed or a token is looked up, then refuses. A nonce that was seen
- * before and a token that is used up go first.
+ * Rejects the request once its nonce is consumed or its token checked; a repeated nonce or a
+ * consumed token takes precedence.
  */
-class ConsumingNonce extends CommandInFlight {
+class PendingRejection extends CommandInFlight {
   private readonly code: ErrorCode
   private readonly headers: AnswerHeaders
 

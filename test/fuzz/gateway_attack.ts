@@ -21,7 +21,7 @@ import type { Command__Output } from '../../protos/types/causeway/v1/Command.js'
 import type { RequestContext } from '../../gateway/http/request_context.js'
 import { answersIn, isEnvelope } from '../gateway/answers.js'
 import { call, createRequest, snapshot, SUBJECT } from '../gateway/signing_partner.js'
-import { accept, startStandIn, type StandIn } from '../gateway/processor_stub.js'
+import { accept, startProcessorStub, type ProcessorStub } from '../gateway/processor_stub.js'
 import { createSeededRandom } from './seeded_random.js'
 import { gatewayInput, type GatewayInput } from './gateway_input.js'
 
@@ -46,9 +46,9 @@ const QUIET_MS = 150
 const FAULTS_MAX = 20
 
 export async function attackGateway({ seed, forMs, only }: AttackOptions): Promise<AttackReport> {
-  const standIn = await startStandIn({ snapshot: [snapshot()] })
+  const processorStub = await startProcessorStub({ snapshot: [snapshot()] })
   const folder = await mkdtemp(join(tmpdir(), 'causeway-door-'))
-  const gateway = await startGatewayProcess(standIn, folder)
+  const gateway = await startGatewayProcess(processorStub, folder)
   const statuses: Record<number, number> = {}
   const faults: string[] = []
   const sent: Sent = { byNonce: new Map(), byIntent: new Map() }
@@ -58,7 +58,7 @@ export async function attackGateway({ seed, forMs, only }: AttackOptions): Promi
   const fault = (input: string, what: string): void => {
     if (faults.length < FAULTS_MAX) faults.push(`seed ${seed}, input ${input}: ${what}`)
   }
-  standIn.script = (command) => {
+  processorStub.script = (command) => {
     const what = unproven(command, sent)
     if (what !== undefined) fault(nameOf(command), what)
     return accept(command)
@@ -76,9 +76,9 @@ export async function attackGateway({ seed, forMs, only }: AttackOptions): Promi
     } while (performance.now() < until && gateway.child.exitCode === null)
   }
   await Promise.all(Array.from({ length: only === undefined ? AT_A_TIME : 1 }, attack))
-  standIn.script = accept
+  processorStub.script = accept
   await finish(gateway, (what) => fault('any', what))
-  standIn.stop()
+  processorStub.stop()
   await rm(folder, { recursive: true })
   return { inputs: next - (only ?? 0), statuses, faults }
 }
@@ -89,11 +89,14 @@ interface GatewayProcess {
   readonly errors: () => string
 }
 
-async function startGatewayProcess(standIn: StandIn, folder: string): Promise<GatewayProcess> {
+async function startGatewayProcess(
+  processorStub: ProcessorStub,
+  folder: string,
+): Promise<GatewayProcess> {
   await writeFile(join(folder, 'internal.token'), 'it_test\n')
   const child = fork(
     join(projectRoot(), '.build', 'gateway', 'main.js'),
-    ['--processor', standIn.address],
+    ['--processor', processorStub.address],
     {
       env: { DATA_DIR: folder, HTTP_PORT: '0', LOG_LEVEL: 'error', RATE_LIMIT: 'off' },
       execArgv: [],

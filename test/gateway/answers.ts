@@ -1,16 +1,16 @@
 /**
- * All that came back over a connection, cut into answers.
+ * Splits the bytes of a connection into responses.
  *
- * Two kinds there are: the gateway's, JSON of an announced length; and pages of uWebSockets.js's
- * own, which it sends when it cannot read a head, before it closes.
+ * There are two kinds: the gateway's, JSON with a Content-Length; and the pages that uWebSockets.js
+ * sends before it closes a connection whose head it cannot parse.
  */
 export interface SeenAnswer {
   readonly status: number
-  /** Undefined on a page of uWS's own. */
+  /** Undefined on a page of uWebSockets.js. */
   readonly json: unknown
 }
 
-/** Undefined when the bytes are neither, or go on behind the last answer. */
+/** Undefined when the bytes are neither, or continue after the last response. */
 export function answersIn(text: string): readonly SeenAnswer[] | undefined {
   const answers: SeenAnswer[] = []
   let rest = text.replaceAll(CONTINUE, '')
@@ -34,11 +34,11 @@ export function answersIn(text: string): readonly SeenAnswer[] | undefined {
 const CONTINUE = 'HTTP/1.1 100 Continue\r\n\r\n'
 const OWN_PAGE = /^<h1>[A-Za-z ]+<\/h1>.*<i>uWebSockets\/20 Server<\/i>$/s
 
-/** What a refusal says. */
+/** The error in an envelope. */
 export const errorOf = (json: unknown): { code: string; message: string; request_id: string } =>
   (json as { error: { code: string; message: string; request_id: string } }).error
 
-/** The one form of every refusal. */
+/** Whether the value is an error envelope. */
 export function isEnvelope(json: unknown): boolean {
   if (!hasMembers(json, ['error'])) return false
   const { error } = json as { error: unknown }

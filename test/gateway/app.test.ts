@@ -1,8 +1,6 @@
 /**
- * The whole gateway: real HTTP in, real gRPC out, a processor that answers by script.
- *
- * Owns: what becomes of a call that may be made. Does not own: who may make it
- * (authenticate.test.ts).
+ * The whole gateway: real HTTP in, real gRPC out, scripted replies of the processor. Authentication
+ * is in authenticate.test.ts.
  */
 import t from 'tap'
 import { instant } from '../../src/base/clock.js'
@@ -24,11 +22,11 @@ import {
   type Call,
 } from './signing_partner.js'
 import { startGateway } from './running_gateway.js'
-import { accept, refuseWith, silence, startStandIn } from './processor_stub.js'
+import { accept, refuseWith, silence, startProcessorStub } from './processor_stub.js'
 
 const INTENT = 'pi_01M7Y8R76ZBRBZPA32270W80C3'
 
-void t.test('a signed create becomes one command and its body comes back as it is', async (t) => {
+void t.test('a signed create sends one command and answers with its body unchanged', async (t) => {
   const gateway = await startGateway(t)
   const nonce = 'ab'.repeat(32)
   const answer = await call(gateway.port, {
@@ -39,7 +37,7 @@ void t.test('a signed create becomes one command and its body comes back as it i
   t.equal(answer.status, 201)
   t.equal(answer.headers.get('content-type'), 'application/json')
   t.equal(answer.headers.get('cache-control'), 'no-store')
-  const [command] = gateway.standIn.commands
+  const [command] = gateway.processorStub.commands
   t.match(command, {
     tenant: TENANT,
     consume_nonce_only: false,
@@ -160,29 +158,34 @@ void t.test('every route sends its own operation and answers with its own status
   for (const [request, status, expected] of cases) {
     const answer = await call(gateway.port, request)
     t.equal(answer.status, status, `${request.method} ${request.path}`)
-    t.match(gateway.standIn.commands.at(-1), expected, `${request.method} ${request.path}`)
+    t.match(gateway.processorStub.commands.at(-1), expected, `${request.method} ${request.path}`)
   }
-})
-
-void t.test('a replayed payout is 200 and says so, a new one is 202 and says so', async (t) => {
-  const gateway = await startGateway(t)
-  const request: Call = {
-    method: 'POST',
-    path: '/v1/payouts',
-    body: JSON.stringify(payoutBody),
-    headers: { 'Idempotency-Key': 'k' },
-  }
-  const fresh = await call(gateway.port, request)
-  t.equal(fresh.status, 202)
-  t.equal(fresh.headers.get('idempotent-replayed'), 'false')
-  gateway.standIn.script = ({ ticket }) => [{ ticket, code: '', body: '{}', replayed: true }]
-  const again = await call(gateway.port, request)
-  t.equal(again.status, 200)
-  t.equal(again.headers.get('idempotent-replayed'), 'true')
 })
 
 void t.test(
-  'codes of the processor get their status; some are conflicts on confirm only',
+  'a replayed payout is 200 and a new one 202, each with Idempotent-Replayed',
+  async (t) => {
+    const gateway = await startGateway(t)
+    const request: Call = {
+      method: 'POST',
+      path: '/v1/payouts',
+      body: JSON.stringify(payoutBody),
+      headers: { 'Idempotency-Key': 'k' },
+    }
+    const fresh = await call(gateway.port, request)
+    t.equal(fresh.status, 202)
+    t.equal(fresh.headers.get('idempotent-replayed'), 'false')
+    gateway.processorStub.script = ({ ticket }) => [
+      { ticket, code: '', body: '{}', replayed: true },
+    ]
+    const again = await call(gateway.port, request)
+    t.equal(again.status, 200)
+    t.equal(again.headers.get('idempotent-replayed'), 'true')
+  },
+)
+
+void t.test(
+  'codes of the processor map to their status; some are conflicts on confirm only',
   async (t) => {
     const gateway = await startGateway(t)
     const confirm: Call = {
@@ -205,7 +208,7 @@ void t.test(
       [payout, 'a_code_from_the_future', 500, 'internal_error'],
     ]
     for (const [request, given, status, code] of cases) {
-      gateway.standIn.script = refuseWith(given)
+      gateway.processorStub.script = refuseWith(given)
       const answer = await call(gateway.port, request)
       t.equal(answer.status, status, given)
       t.equal(errorOf(answer.json).code, code)
@@ -214,7 +217,7 @@ void t.test(
   },
 )
 
-void t.test('without any proof an unknown address is 404 and a wrong method 405', async (t) => {
+void t.test('without authentication an unknown path is 404 and a wrong method 405', async (t) => {
   const gateway = await startGateway(t)
   const unsigned = { unsigned: true }
   const nowhere = await call(gateway.port, { method: 'GET', path: '/v2/payouts', ...unsigned })
@@ -231,10 +234,10 @@ void t.test('without any proof an unknown address is 404 and a wrong method 405'
     secret: 'sk_of_eve',
   })
   t.equal(signedBadly.status, 401)
-  t.equal(gateway.standIn.commands.length, 0)
+  t.equal(gateway.processorStub.commands.length, 0)
 })
 
-void t.test('the rate of a key: what is over it is 429 with a time to wait', async (t) => {
+void t.test('a request over the rate of its key is 429 with Retry-After', async (t) => {
   const now = instant(Date.now())
   const gateway = await startGateway(t, {
     partners: snapshot({ rate_limit_per_second: 3 }),
@@ -245,32 +248,35 @@ void t.test('the rate of a key: what is over it is 429 with a time to wait', asy
   t.same(statuses, [201, 201, 201, 429])
   const over = answers.find(({ status }) => status === 429)
   t.equal(over?.headers.get('retry-after'), '1')
-  t.equal(gateway.standIn.commands.length, 3, 'it does not reach the processor')
+  t.equal(gateway.processorStub.commands.length, 3, 'it does not reach the processor')
 })
 
-void t.test('a silent processor: 504 in time, and a late answer goes nowhere', async (t) => {
+void t.test('a silent processor: 504 in time, and a late reply is dropped', async (t) => {
   const gateway = await startGateway(t, { script: silence, answerWithinMs: 100 })
   const answer = await call(gateway.port, createRequest())
   t.equal(answer.status, 504)
   t.equal(errorOf(answer.json).code, 'timeout')
-  const late = gateway.standIn.commands.flatMap((command) => accept(command))
-  gateway.standIn.script = (command) => [...late, ...accept(command)]
+  const late = gateway.processorStub.commands.flatMap((command) => accept(command))
+  gateway.processorStub.script = (command) => [...late, ...accept(command)]
   const next = await call(gateway.port, createRequest())
   t.equal(next.status, 201)
-  t.match(next.json, { ticket: gateway.standIn.commands.at(-1)?.ticket })
+  t.match(next.json, { ticket: gateway.processorStub.commands.at(-1)?.ticket })
 })
 
-void t.test('the stream breaks: all that wait are 503, then it heals by itself', async (t) => {
+void t.test('a broken stream answers all commands in flight with 503 and reconnects', async (t) => {
   const gateway = await startGateway(t, { script: silence })
   const waiting = [1, 2, 3].map(() => call(gateway.port, createRequest()))
-  await eventually('three commands wait', () => gateway.standIn.commands.length === 3)
-  gateway.standIn.crash()
+  await eventually('three commands wait', () => gateway.processorStub.commands.length === 3)
+  gateway.processorStub.crash()
   for (const answer of await Promise.all(waiting)) {
     t.equal(answer.status, 503)
     t.equal(errorOf(answer.json).code, 'configuration_error')
   }
   t.equal((await call(gateway.port, createRequest())).status, 503, 'while it is away')
-  const back = await startStandIn({ snapshot: [snapshot()], address: gateway.standIn.address })
+  const back = await startProcessorStub({
+    snapshot: [snapshot()],
+    address: gateway.processorStub.address,
+  })
   t.teardown(() => back.stop())
   await eventually('the stream is open again', () => gateway.processor.open)
   t.equal((await call(gateway.port, createRequest())).status, 201)

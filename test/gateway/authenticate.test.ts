@@ -1,6 +1,6 @@
 /**
- * Who may call: proofs, hosts, addresses and apps in front of a whole gateway, and what it knows of
- * its partners while they change.
+ * Authentication in front of a whole gateway: signatures, tokens, hosts, addresses, app packages
+ * and directory updates.
  */
 import t from 'tap'
 import { instant, type Clock } from '../../src/base/clock.js'
@@ -44,90 +44,87 @@ void t.test('every form of UTC signs as it was sent', async (t) => {
   }
 })
 
-void t.test(
-  'every failed authentication is one and the same 401, and reaches nobody',
-  async (t) => {
-    const gateway = await startGateway(t, { partners: snapshot({ packages: ['com.acme.app'] }) })
-    const now = Date.now()
-    const at = (offsetMs: number): string => new Date(now + offsetMs).toISOString()
-    const create = createRequest()
-    const path = `/v1/payment_intents/${INTENT}`
-    const withToken = (token: string, more: Record<string, string> = {}): Call => ({
+void t.test('every failed authentication is the same 401 and sends no command', async (t) => {
+  const gateway = await startGateway(t, { partners: snapshot({ packages: ['com.acme.app'] }) })
+  const now = Date.now()
+  const at = (offsetMs: number): string => new Date(now + offsetMs).toISOString()
+  const create = createRequest()
+  const path = `/v1/payment_intents/${INTENT}`
+  const withToken = (token: string, more: Record<string, string> = {}): Call => ({
+    method: 'GET',
+    path,
+    unsigned: true,
+    headers: { Authorization: token, 'X-Service-Package': 'com.acme.app', ...more },
+  })
+  const good = signedHeaders(create)
+  const changed = (name: string, value: string): Call => ({
+    ...create,
+    unsigned: true,
+    headers: { ...good, [name]: value },
+  })
+  const without = (name: string): Call => ({
+    ...create,
+    unsigned: true,
+    headers: Object.fromEntries(Object.entries(good).filter(([key]) => key !== name)),
+  })
+  const cases: Readonly<Record<string, Call>> = {
+    'no proof at all': { ...create, unsigned: true },
+    'no key id': without('X-Service-Key-Id'),
+    'no timestamp': without('X-Service-Timestamp'),
+    'no nonce': without('X-Service-Nonce'),
+    'no signature': without('X-Service-Signature'),
+    'an unknown key': { ...create, keyId: 'nobody_sandbox_2026q4' },
+    'a key of production on the sandbox host': { ...create, keyId: PRODUCTION_KEY_ID },
+    'another secret': { ...create, secret: 'sk_of_eve' },
+    'too old': { ...create, timestamp: at(-301_000) },
+    'too new': { ...create, timestamp: at(301_000) },
+    'a day that does not exist': { ...create, timestamp: '2026-02-30T00:00:00Z' },
+    'a timestamp with an offset': { ...create, timestamp: at(0).replace('Z', '+07:00') },
+    'a lower-case t': { ...create, timestamp: at(0).replace('T', 't') },
+    'an offset without a colon': { ...create, timestamp: at(0).replace('Z', '+0000') },
+    'a timestamp without seconds': { ...create, timestamp: `${at(0).slice(0, 16)}Z` },
+    'a timestamp without an offset': { ...create, timestamp: at(0).slice(0, -1) },
+    'an upper-case nonce': { ...create, nonce: 'AB'.repeat(32) },
+    'a short nonce': { ...create, nonce: 'ab'.repeat(31) },
+    'a signature that is not base64': changed('X-Service-Signature', '*'.repeat(44)),
+    'a body that was changed': { ...changed('X-Extra', '1'), body: `${create.body} ` },
+    'a bearer on a signed route': {
+      ...create,
+      unsigned: true,
+      headers: { Authorization: bearer(INTENT) },
+    },
+    'a signature on confirm': { method: 'POST', path: `${path}/confirm` },
+    'an expired token': withToken(bearer(INTENT, -1)),
+    'a token of another intent': withToken(bearer('pi_01M7Y8R76ZBRBZPA32270W80C4')),
+    'a token of another environment': withToken(bearer(INTENT, 300, 'acme_production' as never)),
+    'a token of nobody': withToken(bearer(INTENT, 300, 'nobody_sandbox' as never)),
+    'a token that was changed': withToken(`${bearer(INTENT).slice(0, -2)}AA`),
+    'no token': withToken('Bearer '),
+    'another app': withToken(bearer(INTENT), { 'X-Service-Package': 'com.eve.app' }),
+    'a bad bearer beside a good signature': {
       method: 'GET',
       path,
-      unsigned: true,
-      headers: { Authorization: token, 'X-Service-Package': 'com.acme.app', ...more },
-    })
-    const good = signedHeaders(create)
-    const changed = (name: string, value: string): Call => ({
-      ...create,
-      unsigned: true,
-      headers: { ...good, [name]: value },
-    })
-    const without = (name: string): Call => ({
-      ...create,
-      unsigned: true,
-      headers: Object.fromEntries(Object.entries(good).filter(([key]) => key !== name)),
-    })
-    const cases: Readonly<Record<string, Call>> = {
-      'no proof at all': { ...create, unsigned: true },
-      'no key id': without('X-Service-Key-Id'),
-      'no timestamp': without('X-Service-Timestamp'),
-      'no nonce': without('X-Service-Nonce'),
-      'no signature': without('X-Service-Signature'),
-      'an unknown key': { ...create, keyId: 'nobody_sandbox_2026q4' },
-      'a key of production on the sandbox host': { ...create, keyId: PRODUCTION_KEY_ID },
-      'another secret': { ...create, secret: 'sk_of_eve' },
-      'too old': { ...create, timestamp: at(-301_000) },
-      'too new': { ...create, timestamp: at(301_000) },
-      'a day that does not exist': { ...create, timestamp: '2026-02-30T00:00:00Z' },
-      'a timestamp with an offset': { ...create, timestamp: at(0).replace('Z', '+07:00') },
-      'a lower-case t': { ...create, timestamp: at(0).replace('T', 't') },
-      'an offset without a colon': { ...create, timestamp: at(0).replace('Z', '+0000') },
-      'a timestamp without seconds': { ...create, timestamp: `${at(0).slice(0, 16)}Z` },
-      'a timestamp without an offset': { ...create, timestamp: at(0).slice(0, -1) },
-      'an upper-case nonce': { ...create, nonce: 'AB'.repeat(32) },
-      'a short nonce': { ...create, nonce: 'ab'.repeat(31) },
-      'a signature that is not base64': changed('X-Service-Signature', '*'.repeat(44)),
-      'a body that was changed': { ...changed('X-Extra', '1'), body: `${create.body} ` },
-      'a bearer on a signed route': {
-        ...create,
-        unsigned: true,
-        headers: { Authorization: bearer(INTENT) },
-      },
-      'a signature on confirm': { method: 'POST', path: `${path}/confirm` },
-      'an expired token': withToken(bearer(INTENT, -1)),
-      'a token of another intent': withToken(bearer('pi_01M7Y8R76ZBRBZPA32270W80C4')),
-      'a token of another environment': withToken(bearer(INTENT, 300, 'acme_production' as never)),
-      'a token of nobody': withToken(bearer(INTENT, 300, 'nobody_sandbox' as never)),
-      'a token that was changed': withToken(`${bearer(INTENT).slice(0, -2)}AA`),
-      'no token': withToken('Bearer '),
-      'another app': withToken(bearer(INTENT), { 'X-Service-Package': 'com.eve.app' }),
-      'a bad bearer beside a good signature': {
-        method: 'GET',
-        path,
-        headers: { Authorization: 'Bearer x' },
-      },
-    }
-    const bodies = new Set<string>()
-    for (const [what, request] of Object.entries(cases)) {
-      const answer = await call(gateway.port, request)
-      t.equal(answer.status, 401, what)
-      bodies.add(answer.text.replace(errorOf(answer.json).request_id, ''))
-    }
-    t.equal(bodies.size, 1, 'the bodies are byte-equal but for the request id')
-    t.equal(gateway.standIn.commands.length, 0)
-    t.match(
-      await gateway.metrics(),
-      /gateway_authentication_refusals_total\{reason="key_unknown"\} 1/,
-    )
-    const allowed = await call(gateway.port, withToken(bearer(INTENT)))
-    t.equal(allowed.status, 200, 'the same call with nothing wrong passes')
-  },
-)
+      headers: { Authorization: 'Bearer x' },
+    },
+  }
+  const bodies = new Set<string>()
+  for (const [what, request] of Object.entries(cases)) {
+    const answer = await call(gateway.port, request)
+    t.equal(answer.status, 401, what)
+    bodies.add(answer.text.replace(errorOf(answer.json).request_id, ''))
+  }
+  t.equal(bodies.size, 1, 'the bodies are byte-equal but for the request id')
+  t.equal(gateway.processorStub.commands.length, 0)
+  t.match(
+    await gateway.metrics(),
+    /gateway_authentication_refusals_total\{reason="key_unknown"\} 1/,
+  )
+  const allowed = await call(gateway.port, withToken(bearer(INTENT)))
+  t.equal(allowed.status, 200, 'the same call with nothing wrong passes')
+})
 
 void t.test(
-  'a signature that verified consumes its nonce, whatever is wrong with the rest',
+  'a verified signature consumes its nonce, even when the request is rejected',
   async (t) => {
     const gateway = await startGateway(t)
     const cases: readonly [Call, number, string][] = [
@@ -155,20 +152,20 @@ void t.test(
       const answer = await call(gateway.port, request)
       t.equal(answer.status, status, request.path)
       t.equal(errorOf(answer.json).code, code)
-      const command = gateway.standIn.commands.at(-1)
+      const command = gateway.processorStub.commands.at(-1)
       t.equal(command?.consume_nonce_only, true)
       t.equal(command?.operation, undefined)
       t.equal(command?.signed_by?.nonce.length, 32)
     }
-    t.equal(gateway.standIn.commands.length, cases.length)
+    t.equal(gateway.processorStub.commands.length, cases.length)
 
-    gateway.standIn.script = refuseWith('authentication_failed')
+    gateway.processorStub.script = refuseWith('authentication_failed')
     const replayed = await call(gateway.port, { method: 'GET', path: '/v1/nowhere' })
     t.equal(replayed.status, 401, 'a nonce seen before is told before the route')
   },
 )
 
-void t.test('hosts: explicit lists name the environments, another host is nobody', async (t) => {
+void t.test('hosts: with explicit lists an unlisted host is 404', async (t) => {
   const gateway = await startGateway(t, {
     environment: { SANDBOX_HOSTS: 'sandbox.example', PRODUCTION_HOSTS: 'api.example,old.example' },
   })
@@ -184,61 +181,61 @@ void t.test('hosts: explicit lists name the environments, another host is nobody
   t.equal(await on('elsewhere.example', KEY_ID), 404)
 })
 
-void t.test('production only: a call from an address that is not on the list is 401', async (t) => {
+void t.test('production only: a request from an unlisted address is 401', async (t) => {
   const gateway = await startGateway(t, {
     partners: snapshot({ allowed_ips: ['203.0.113.0/24'] }),
     environment: { PRODUCTION_HOSTS: '127.0.0.1' },
   })
   const production = { ...createRequest(), keyId: PRODUCTION_KEY_ID }
   t.equal((await call(gateway.port, production)).status, 401)
-  gateway.standIn.tell(snapshot({ allowed_ips: ['203.0.113.0/24', '127.0.0.0/8'] }))
+  gateway.processorStub.publish(snapshot({ allowed_ips: ['203.0.113.0/24', '127.0.0.0/8'] }))
   await eventually('the list is that of the latest update', async () => {
     const { status } = await call(gateway.port, production)
     return status === 201
   })
 })
 
+void t.test('behind a proxy the list applies to the client, named only by the proxy', async (t) => {
+  const partners = snapshot({ allowed_ips: ['203.0.113.0/24', '2001:db8::/32'] })
+  const environment = { PRODUCTION_HOSTS: '127.0.0.1', TRUSTED_PROXIES: '127.0.0.1,10.0.0.0/8' }
+  const proxied = await startGateway(t, { partners, environment })
+  const direct = await startGateway(t, {
+    partners,
+    environment: { PRODUCTION_HOSTS: '127.0.0.1', TRUSTED_PROXIES: '192.0.2.1' },
+  })
+  const as = async (port: number, forwarded: string): Promise<number> => {
+    const headers = { 'X-Forwarded-For': forwarded }
+    const request = { ...createRequest(), keyId: PRODUCTION_KEY_ID, headers }
+    return (await call(port, request)).status
+  }
+  t.equal(await as(proxied.port, '203.0.113.9'), 201)
+  t.equal(await as(proxied.port, '::ffff:203.0.113.9'), 201)
+  t.equal(await as(proxied.port, '2001:db8::1, 10.1.2.3'), 201)
+  t.equal(await as(proxied.port, '203.0.113.9, 198.51.100.1'), 401)
+  t.equal(await as(proxied.port, '203.0.113.9, unknown'), 401)
+  t.equal(await as(direct.port, '203.0.113.9'), 401, 'the peer is no proxy')
+})
+
 void t.test(
-  'behind a proxy the list is about the client, and only the proxy says who',
+  'a scheduled revocation takes effect on time, without a directory update',
   async (t) => {
-    const partners = snapshot({ allowed_ips: ['203.0.113.0/24', '2001:db8::/32'] })
-    const environment = { PRODUCTION_HOSTS: '127.0.0.1', TRUSTED_PROXIES: '127.0.0.1,10.0.0.0/8' }
-    const proxied = await startGateway(t, { partners, environment })
-    const direct = await startGateway(t, {
-      partners,
-      environment: { PRODUCTION_HOSTS: '127.0.0.1', TRUSTED_PROXIES: '192.0.2.1' },
+    let ahead = 0
+    const clock: Clock = { now: () => instant(Date.now() + ahead) }
+    const revoked_at = Date.now() + 60_000
+    const keys = [{ key_id: KEY_ID, environment: 'sandbox', secret: SECRET, revoked_at }]
+    const gateway = await startGateway(t, { clock, partners: snapshot({ keys }) })
+    const signedNow = (): Call => ({
+      ...createRequest(),
+      timestamp: new Date(clock.now()).toISOString(),
     })
-    const as = async (port: number, forwarded: string): Promise<number> => {
-      const headers = { 'X-Forwarded-For': forwarded }
-      const request = { ...createRequest(), keyId: PRODUCTION_KEY_ID, headers }
-      return (await call(port, request)).status
-    }
-    t.equal(await as(proxied.port, '203.0.113.9'), 201)
-    t.equal(await as(proxied.port, '::ffff:203.0.113.9'), 201)
-    t.equal(await as(proxied.port, '2001:db8::1, 10.1.2.3'), 201)
-    t.equal(await as(proxied.port, '203.0.113.9, 198.51.100.1'), 401)
-    t.equal(await as(proxied.port, '203.0.113.9, unknown'), 401)
-    t.equal(await as(direct.port, '203.0.113.9'), 401, 'the peer is no proxy')
+    t.equal((await call(gateway.port, signedNow())).status, 201)
+    ahead = 60_000
+    t.equal((await call(gateway.port, signedNow())).status, 401)
+    t.match(await gateway.metrics(), 'refusals_total{reason="key_revoked"} 1')
   },
 )
 
-void t.test('a scheduled revocation comes true at its moment, without any reports', async (t) => {
-  let ahead = 0
-  const clock: Clock = { now: () => instant(Date.now() + ahead) }
-  const revoked_at = Date.now() + 60_000
-  const keys = [{ key_id: KEY_ID, environment: 'sandbox', secret: SECRET, revoked_at }]
-  const gateway = await startGateway(t, { clock, partners: snapshot({ keys }) })
-  const signedNow = (): Call => ({
-    ...createRequest(),
-    timestamp: new Date(clock.now()).toISOString(),
-  })
-  t.equal((await call(gateway.port, signedNow())).status, 201)
-  ahead = 60_000
-  t.equal((await call(gateway.port, signedNow())).status, 401)
-  t.match(await gateway.metrics(), 'refusals_total{reason="key_revoked"} 1')
-})
-
-void t.test('packages gate session calls and nothing else', async (t) => {
+void t.test('app packages restrict session requests only', async (t) => {
   const gateway = await startGateway(t, { partners: snapshot({ packages: ['com.acme.app'] }) })
   const path = `/v1/payment_intents/${INTENT}`
   const withToken = (Authorization: string, app?: string): Record<string, string> =>
@@ -270,17 +267,17 @@ void t.test('packages gate session calls and nothing else', async (t) => {
   }
 })
 
-void t.test('a key that an update no longer names is gone', async (t) => {
+void t.test('a key that an update omits is removed', async (t) => {
   const gateway = await startGateway(t)
   t.equal((await call(gateway.port, createRequest())).status, 201)
-  gateway.standIn.tell(snapshot({ keys: [] }))
+  gateway.processorStub.publish(snapshot({ keys: [] }))
   await eventually('the key is refused', async () => {
     const { status } = await call(gateway.port, createRequest())
     return status === 401
   })
 })
 
-void t.test('what the directory has not told yet refuses nobody as unauthenticated', async (t) => {
+void t.test('before the directory snapshot no request is answered 401', async (t) => {
   const byToken: Call = {
     method: 'GET',
     path: `/v1/payment_intents/${INTENT}`,

@@ -1,6 +1,4 @@
-/**
- * Bodies: in parts, too large, and more of them than there is memory for.
- */
+/** Request bodies in parts, above their cap, and beyond the memory bound. */
 import { connect, type Socket } from 'node:net'
 import fc from 'fast-check'
 import t, { type Test } from 'tap'
@@ -10,7 +8,7 @@ import {
   BodyMemory,
   BUFFERED_MAX_BYTES,
   ReceivedBody,
-  type Sender,
+  type BodySource,
 } from '../../gateway/http/body.js'
 import { eventually } from '../support/eventually.js'
 import {
@@ -72,7 +70,7 @@ void t.test('a body over its cap is 413 and the connection ends', async (t) => {
   t.same(statusesIn(text), ['200'], 'exactly the cap is within it')
 })
 
-void t.test('20 MB: the client reads 413, and the server never holds the body', async (t) => {
+void t.test('20 MB: the client reads 413 and the server does not buffer the body', async (t) => {
   const port = await startEcho(t)
   const part = Buffer.alloc(64 * 1024, 'x')
   const parts = 320
@@ -111,15 +109,15 @@ void t.test('a body is readable only while it is served', async (t) => {
   t.same(bodyIn((await answer).text), { body: '' })
 })
 
-const from = (source: string): Sender => ({ source: () => source })
+const from = (source: string): BodySource => ({ source: () => source })
 
-void t.test('what bodies hold has an end for each source and for all, and is given back', (t) => {
+void t.test('memory of bodies is bounded per source and in total, and is released', (t) => {
   const memory = new BodyMemory()
   const bodies: ReceivedBody[] = []
   const takes = (source: string): boolean => {
     const body = new ReceivedBody(memory, from(source))
     bodies.push(body)
-    return body.take(part(LARGE / 2), false, LARGE) === 'more'
+    return body.receive(part(LARGE / 2), false, LARGE) === 'more'
   }
   while (takes('a'));
   t.ok(memory.bytes <= BUFFERED_MAX_BYTES / 2, 'one alone has half of all')
@@ -127,7 +125,11 @@ void t.test('what bodies hold has an end for each source and for all, and is giv
   while (takes('b'));
   t.ok((memory.bySource.get('b') ?? 0) > BUFFERED_MAX_BYTES / 4 - LARGE)
   const single = new ReceivedBody(memory, from('a'))
-  t.equal(single.take(part(LARGE), true, LARGE), 'complete', 'one in a single part holds nothing')
+  t.equal(
+    single.receive(part(LARGE), true, LARGE),
+    'complete',
+    'one in a single part holds nothing',
+  )
   t.notOk(single.keep(), 'unless it is kept')
   t.ok(new ReceivedBody(memory, from('a')).keep(), 'no body needs no room')
   t.ok(takes('c'), 'who comes next has room')
@@ -146,13 +148,13 @@ void t.test('what bodies hold has an end for each source and for all, and is giv
   t.end()
 })
 
-void t.test('sources that take what they can come to equal parts, and one stays free', (t) => {
+void t.test('greedy sources get equal parts, and one part stays free', (t) => {
   const memory = new BodyMemory()
   const lines = new Map(['a', 'b', 'c'].map((source) => [source, [] as ReceivedBody[]]))
   for (let round = 0; round < 200; round += 1) {
     for (const [source, line] of lines) {
       const body = new ReceivedBody(memory, from(source))
-      if (body.take(part(LARGE), false, LARGE) === 'more') line.push(body)
+      if (body.receive(part(LARGE), false, LARGE) === 'more') line.push(body)
       if (round % 4 === 0) line.shift()?.free()
     }
   }
@@ -164,7 +166,7 @@ void t.test('sources that take what they can come to equal parts, and one stays 
   t.end()
 })
 
-void t.test('whatever becomes of bodies, what they hold is told exactly', (t) => {
+void t.test('the accounted memory is exact for any sequence of bodies', (t) => {
   const piece = part(LARGE)
   const step = fc.record({
     body: fc.nat(39),
@@ -180,7 +182,7 @@ void t.test('whatever becomes of bodies, what they hold is told exactly', (t) =>
         const body = bodies.get(number) ?? new ReceivedBody(memory, from(`s${number % 3}`))
         bodies.set(number, body)
         if (what === 'keep') body.keep()
-        else if (what !== 'free') body.take(piece.slice(0, bytes), what === 'last', maxBytes)
+        else if (what !== 'free') body.receive(piece.slice(0, bytes), what === 'last', maxBytes)
         else {
           body.free()
           bodies.delete(number)
@@ -197,13 +199,13 @@ void t.test('whatever becomes of bodies, what they hold is told exactly', (t) =>
   t.end()
 })
 
-void t.test('of a body above its cap nothing is held', (t) => {
+void t.test('a body above its cap holds no memory', (t) => {
   const memory = new BodyMemory()
   const body = new ReceivedBody(memory, from('a'))
-  t.equal(body.take(part(BODY_MAX), false, BODY_MAX), 'more')
-  t.equal(body.take(part(1), false, BODY_MAX), 'oversized')
+  t.equal(body.receive(part(BODY_MAX), false, BODY_MAX), 'more')
+  t.equal(body.receive(part(1), false, BODY_MAX), 'oversized')
   t.equal(memory.bytes, 0)
-  t.equal(body.take(part(1), true, BODY_MAX), 'oversized')
+  t.equal(body.receive(part(1), true, BODY_MAX), 'oversized')
   t.equal(body.bytes, BODY_MAX + 2, 'what follows is counted')
   t.end()
 })
@@ -213,7 +215,7 @@ interface Stalled {
   text: string
 }
 
-/** Sends as much on each of many connections, and then no more. */
+/** Sends the same bytes on each of many connections, and then stops. */
 function stall(t: Test, port: number, count: number, bytes: string): Stalled[] {
   return Array.from({ length: count }, () => {
     const stalled: Stalled = { socket: connect(port, '127.0.0.1'), text: '' }
@@ -230,15 +232,15 @@ const statusesOf = (stalled: readonly Stalled[]): string[] =>
   stalled.flatMap(({ text }) => statusesIn(text))
 
 const OTHER_SOURCE = `${FORWARDED_FOR}: 203.0.113.2`
-/** More than fits into one read: it is held in parts. */
+/** More than one read returns, so it is held in parts. */
 const WHOLE = `${head('POST /large', `Content-Length: ${LARGE}`)}${'x'.repeat(LARGE)}`
 const MOST = Math.floor(BUFFERED_MAX_BYTES / 2 / LARGE)
 
-void t.test('a source that stalls: one too many is told, others go on', async (t) => {
+void t.test('a stalling source: one request too many is rejected, others continue', async (t) => {
   const bodies = new BodyMemory()
   const port = await startEcho(t, 60_000, bodies)
   const stalled = stall(t, port, 2 * MOST, WHOLE.slice(0, -1))
-  await eventually('the rest is told', () => statusesOf(stalled).length === MOST)
+  await eventually('the remaining requests are answered', () => statusesOf(stalled).length === MOST)
   t.same(new Set(statusesOf(stalled)), new Set(['503']))
   t.same([...bodies.bySource.keys()], ['127.0.0.1'])
   const small = `${head('POST /', 'Content-Length: 5', 'Connection: close')}hello`
@@ -252,7 +254,7 @@ void t.test('a source that stalls: one too many is told, others go on', async (t
   t.equal(bodies.bySource.size, 0)
 })
 
-void t.test('however bodies end, all that they held is given back', async (t) => {
+void t.test('memory is released however a body ends', async (t) => {
   const ends: [what: string, withinMs: number, statuses: string[], rest: string | null][] = [
     ['answered', 60_000, ['200', '200', '200'], 'x'],
     ['their clients left', 60_000, [], null],
@@ -267,14 +269,14 @@ void t.test('however bodies end, all that they held is given back', async (t) =>
       if (rest === null) socket.destroy()
       else socket.write(rest)
     }
-    await eventually(`${what}: it is given back`, () => bodies.bytes === 0)
+    await eventually(`${what}: it is released`, () => bodies.bytes === 0)
     t.equal(bodies.bySource.size, 0)
-    await eventually('all are told', () => statusesOf(stalled).length === statuses.length)
+    await eventually('all are answered', () => statusesOf(stalled).length === statuses.length)
     t.same(statusesOf(stalled), statuses, what)
   }
 })
 
-void t.test('behind a proxy one client that stalls takes no room of another one', async (t) => {
+void t.test('behind a proxy a stalling client takes no memory from another', async (t) => {
   const gateway = await startGateway(t, {
     environment: { TRUSTED_PROXIES: '127.0.0.0/8' },
     bodyWithinMs: 60_000,
@@ -286,7 +288,10 @@ void t.test('behind a proxy one client that stalls takes no room of another one'
   )
   const lacking = stalls + 'x'.repeat(PAYOUT_BODY_MAX_BYTES - 1)
   const stalled = stall(t, gateway.port, BUFFERED_MAX_BYTES / PAYOUT_BODY_MAX_BYTES, lacking)
-  await eventually('half of them are told', () => statusesOf(stalled).length >= stalled.length / 2)
+  await eventually(
+    'half of them are answered',
+    () => statusesOf(stalled).length >= stalled.length / 2,
+  )
   const path = '/v1/payment_intents'
   const body = JSON.stringify(createBody)
   const signed = Object.entries(signedHeaders({ method: 'POST', path, body }))

@@ -1,5 +1,5 @@
 /**
- * A certificate of nobody that names localhost and 127.0.0.1, good until 2126. Its key is public.
+ * A self-signed test certificate for localhost and 127.0.0.1, valid until 2126. Its key is public.
  */
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'

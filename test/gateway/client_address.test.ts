@@ -10,13 +10,13 @@ function clientOf(isProxy: AddressList, peer: string, forwarded?: string): strin
   return createClientAddress(isProxy)(request as unknown as RequestContext)
 }
 
-void t.test('without proxies the header means nothing', (t) => {
+void t.test('without trusted proxies X-Forwarded-For is ignored', (t) => {
   t.equal(clientOf(NO_PROXY, '203.0.113.1', '198.51.100.1'), '203.0.113.1')
   t.equal(clientOf(NO_PROXY, '203.0.113.1'), '203.0.113.1')
   t.end()
 })
 
-void t.test('the last address that is no proxy of ours is the client', (t) => {
+void t.test('the client is the last address that is not a trusted proxy', (t) => {
   const isProxy = createAddressList(['10.0.0.0/8', 'fd00::/8'])
   const cases: readonly [peer: string, forwarded: string | undefined, client: string][] = [
     ['10.0.0.1', '203.0.113.9', '203.0.113.9'],
@@ -29,9 +29,9 @@ void t.test('the last address that is no proxy of ours is the client', (t) => {
     ['fd00::1', '2001:DB8::7', '2001:DB8::7'],
     ['10.0.0.1', '10.2.2.2, 10.1.1.1', '10.2.2.2'],
     ['10.0.0.1', undefined, '10.0.0.1'],
-    // A stranger may send the header himself.
+    // A client can send the header itself.
     ['203.0.113.1', '198.51.100.1', '203.0.113.1'],
-    // What is no address is nobody, whatever stands before it.
+    // An invalid entry makes the client unknown, whatever precedes it.
     ['10.0.0.1', '203.0.113.9, unknown', ''],
     ['10.0.0.1', '203.0.113.9, ', ''],
     ['10.0.0.1', '', ''],
@@ -47,7 +47,7 @@ void t.test('the last address that is no proxy of ours is the client', (t) => {
   t.end()
 })
 
-void t.test('an unknown client is on no list but the one that holds all', (t) => {
+void t.test('an unknown client matches only the empty list', (t) => {
   t.equal(createAddressList(['0.0.0.0/0', '::/0'])(''), false)
   t.equal(createAddressList([])(''), true)
   t.end()

@@ -1,6 +1,4 @@
-/**
- * The cap on connections: what it counts, what the kernel counts, and both at a real server.
- */
+/** The connection limit: its own counts, the kernel's, and both at a real server. */
 import { once } from 'node:events'
 import { connect, createServer, type AddressInfo, type Socket } from 'node:net'
 import fc from 'fast-check'
@@ -18,7 +16,7 @@ import { startGateway } from './running_gateway.js'
 const ROOM = 1_000_000
 const log = createLog('test', { LOG_LEVEL: 'silent' })
 
-void t.test('a source is refused at its cap, and another one is not', async (t) => {
+void t.test('a source is rejected at its limit, and another one is not', async (t) => {
   const held = new Map([['a', 4]])
   const cap = createConnectionCap({ max: 4, countOpen: () => Promise.resolve(held), log })
   for (let i = 0; i < 4; i++) t.equal(cap('a', ROOM), true)
@@ -27,7 +25,7 @@ void t.test('a source is refused at its cap, and another one is not', async (t) 
   t.equal(cap('b', ROOM), true)
 })
 
-void t.test('connections that ended do not count once the kernel was asked', async (t) => {
+void t.test('closed connections do not count after a recount', async (t) => {
   let open = new Map([['a', 1]])
   const cap = createConnectionCap({ max: 4, countOpen: () => Promise.resolve(open), log })
   for (let i = 0; i < 4; i++) t.equal(cap('a', ROOM), true)
@@ -38,7 +36,7 @@ void t.test('connections that ended do not count once the kernel was asked', asy
   await eventually('it was asked again', () => cap('a', ROOM))
 })
 
-void t.test('who lets go of all of them is not refused by an old count', async (t) => {
+void t.test('a source that closes all connections is not rejected by an old count', async (t) => {
   let open = new Map([['a', 4]])
   let asked = 0
   const countOpen = (): Promise<OpenConnections> => {
@@ -56,7 +54,7 @@ void t.test('who lets go of all of them is not refused by an old count', async (
   t.equal(cap('a', ROOM), true, 'at the first try')
 })
 
-void t.test('more sources than a call takes arguments', async (t) => {
+void t.test('more sources than a function call takes arguments', async (t) => {
   let asked = 0
   const countOpen = (): Promise<OpenConnections> => {
     asked += 1
@@ -69,7 +67,7 @@ void t.test('more sources than a call takes arguments', async (t) => {
   t.equal(cap('a', ROOM), false)
 })
 
-void t.test('whatever opens and ends, no source ever holds more than the cap', async (t) => {
+void t.test('for any sequence no source holds more than the limit', async (t) => {
   const MAX = 6
   await fc.assert(
     fc.asyncProperty(
@@ -87,7 +85,7 @@ void t.test('whatever opens and ends, no source ever holds more than the cap', a
         for (const step of steps) {
           if (step === 'open' && cap('a', ROOM)) held += 1
           if (step === 'end') held = Math.max(0, held - 1)
-          // The kernel may look at any moment between the question and the answer.
+          // The recount may read the table at any time before it resolves.
           if (step === 'asked') counted = new Map([['a', held]])
           if (step === 'answered') {
             answer?.(counted)
@@ -102,7 +100,7 @@ void t.test('whatever opens and ends, no source ever holds more than the cap', a
   t.pass()
 })
 
-void t.test('where the kernel does not tell, nobody is refused', async (t) => {
+void t.test('without a socket table no connection is rejected', async (t) => {
   const cap = createConnectionCap({
     max: 2,
     countOpen: () => Promise.reject(new Error('no such file')),
@@ -116,22 +114,26 @@ void t.test('where the kernel does not tell, nobody is refused', async (t) => {
 
 const noKernelList = process.platform !== 'linux' && 'only Linux has the list'
 
-void t.test('the kernel counts what is open at a port', { skip: noKernelList }, async (t) => {
-  for (const host of ['127.0.0.1', '::']) {
-    const server = createServer()
-    server.listen(0, host)
-    await once(server, 'listening')
-    const { port } = server.address() as AddressInfo
-    t.equal((await openConnections(port)).size, 0)
-    const sockets = await opened(t, port, 3)
-    t.same([...(await openConnections(port))], [['127.0.0.1', 3]], `mapped or not: ${host}`)
-    for (const socket of sockets) socket.destroy()
-    await eventually('none is open', async () => (await openConnections(port)).size === 0)
-    server.close()
-  }
-})
+void t.test(
+  'the socket table lists the connections to a port',
+  { skip: noKernelList },
+  async (t) => {
+    for (const host of ['127.0.0.1', '::']) {
+      const server = createServer()
+      server.listen(0, host)
+      await once(server, 'listening')
+      const { port } = server.address() as AddressInfo
+      t.equal((await openConnections(port)).size, 0)
+      const sockets = await opened(t, port, 3)
+      t.same([...(await openConnections(port))], [['127.0.0.1', 3]], `mapped or not: ${host}`)
+      for (const socket of sockets) socket.destroy()
+      await eventually('none is open', async () => (await openConnections(port)).size === 0)
+      server.close()
+    }
+  },
+)
 
-void t.test('a gateway closes what is above the cap, then serves again', async (t) => {
+void t.test('a gateway closes connections above the limit, then serves again', async (t) => {
   const gateway = await startGateway(t, { connectionsMax: 8 })
   const sockets = await opened(t, gateway.port, 8)
   const send = async (): Promise<string> =>
@@ -163,7 +165,7 @@ void t.test('a source never takes more than it leaves free', (t) => {
   t.end()
 })
 
-void t.test('without room everybody is told so', async (t) => {
+void t.test('without room every new connection is answered 503', async (t) => {
   const gateway = await startGateway(t, { connectionRoom: 2, environment: { RATE_LIMIT: 'off' } })
   const sockets = await opened(t, gateway.port, 2)
   const send = async (): Promise<string> =>
@@ -175,7 +177,7 @@ void t.test('without room everybody is told so', async (t) => {
   await eventually('there is room again', async () => statusOf(await send()) === 201)
 })
 
-void t.test('without limits, and for proxies, there is no cap', async (t) => {
+void t.test('RATE_LIMIT=off and trusted proxies have no connection limit', async (t) => {
   for (const environment of [{ RATE_LIMIT: 'off' }, { TRUSTED_PROXIES: '127.0.0.0/8' }]) {
     const gateway = await startGateway(t, { connectionsMax: 2, environment })
     await opened(t, gateway.port, 6)
@@ -184,7 +186,7 @@ void t.test('without limits, and for proxies, there is no cap', async (t) => {
   }
 })
 
-/** What was resolved has been taken up by then. */
+/** Lets resolved promises run. */
 function setImmediatePassed(): Promise<void> {
   return new Promise((resolve) => setImmediate(resolve))
 }

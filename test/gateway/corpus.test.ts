@@ -1,7 +1,8 @@
 /**
- * The corpus, all at once: each request gets an envelope or a closed connection, and harms nobody.
+ * The corpus, all at once: each request gets an envelope or a closed connection, and affects no
+ * other request.
  *
- * It lasts as long as uWS waits for the end of a head, some twelve seconds.
+ * It takes about twelve seconds, the time that uWebSockets.js waits for the end of a head.
  */
 import { connect } from 'node:net'
 import t from 'tap'
@@ -14,7 +15,7 @@ import { startGateway } from './running_gateway.js'
 const ENDS_WITHIN_MS = 25_000
 const TRICKLE_EVERY_MS = 200
 
-/** What came until the connection ended; undefined when it did not. */
+/** Bytes until the connection closed; undefined when it stayed open. */
 function play(port: number, { parts, trickle }: Entry): Promise<string | undefined> {
   return new Promise((resolve) => {
     const socket = connect(port, '127.0.0.1')
@@ -36,7 +37,7 @@ function play(port: number, { parts, trickle }: Entry): Promise<string | undefin
   })
 }
 
-void t.test('every request of the corpus gets one of its answers, and one only', async (t) => {
+void t.test('every request of the corpus gets exactly one of its answers', async (t) => {
   const gateway = await startGateway(t, { environment: { RATE_LIMIT: 'off' } })
   const played = await Promise.all(
     Object.entries(CORPUS).map(async ([what, entry]) => {
@@ -51,16 +52,18 @@ void t.test('every request of the corpus gets one of its answers, and one only',
     t.ok(entry.answers.includes(status), `${what}: ${status}, one of ${entry.answers.join()}`)
     if (json !== undefined) t.equal(isEnvelope(json), status >= 400, `${what}: its form`)
   }
-  const nonces = gateway.standIn.commands.map(({ signed_by }) => signed_by?.nonce.toString('hex'))
+  const nonces = gateway.processorStub.commands.map(({ signed_by }) =>
+    signed_by?.nonce.toString('hex'),
+  )
   t.equal(new Set(nonces).size, nonces.length, 'nothing was read twice')
-  for (const { operation, create_intent } of gateway.standIn.commands) {
+  for (const { operation, create_intent } of gateway.processorStub.commands) {
     if (operation !== undefined) t.match(create_intent, CREATED, 'or otherwise than it was signed')
   }
   t.equal((await call(gateway.port, createRequest())).status, 201)
   await eventually('nothing is left open', () => gateway.processor.inFlight === 0)
 })
 
-/** As many at a time as a partner's own client would open. */
+/** As many at a time as one partner's client would open. */
 async function inParallel(count: number, step: (index: number) => Promise<void>): Promise<void> {
   let next = 0
   const worker = async (): Promise<void> => {
@@ -69,7 +72,7 @@ async function inParallel(count: number, step: (index: number) => Promise<void>)
   await Promise.all(Array.from({ length: 32 }, worker))
 }
 
-void t.test('a client that leaves at any byte leaves nothing behind', async (t) => {
+void t.test('a client may disconnect after any byte without effect', async (t) => {
   const gateway = await startGateway(t, { environment: { RATE_LIMIT: 'off' } })
   const { length } = bytesOf(createRequest())
   await inParallel(length - 1, async (index) => {
@@ -80,7 +83,7 @@ void t.test('a client that leaves at any byte leaves nothing behind', async (t) 
       socket.on('close', () => resolve())
       socket.on('connect', () => {
         socket.write(bytes, () => {
-          // Half of them hang up, the other half break off.
+          // Half of them close, the other half reset.
           if (index % 2 === 0) socket.end(() => socket.destroy())
           else socket.resetAndDestroy()
         })
@@ -88,10 +91,10 @@ void t.test('a client that leaves at any byte leaves nothing behind', async (t) 
     })
   })
   t.equal((await call(gateway.port, createRequest())).status, 201)
-  t.equal(gateway.standIn.commands.length, 1, 'no part of a request was taken for one')
+  t.equal(gateway.processorStub.commands.length, 1, 'no part of a request was taken for one')
 })
 
-void t.test('a request in two packets is the same request, or none', async (t) => {
+void t.test('a request in two packets is read as the same request, or rejected', async (t) => {
   const gateway = await startGateway(t, { environment: { RATE_LIMIT: 'off' } })
   const whole = bytesOf(createRequest())
   const lineEnds = whole.indexOf('\r\n') + 2
@@ -111,11 +114,11 @@ void t.test('a request in two packets is the same request, or none', async (t) =
       socket.on('error', () => undefined)
       socket.on('close', () => resolve(statusOf(text)))
     })
-    // The parser wants the request line in one piece.
+    // The parser needs the request line in one packet.
     if (status !== 201 && !(cut < lineEnds && status === 505)) otherwise.push(`${cut}: ${status}`)
   })
   t.same(otherwise, [])
-  for (const { create_intent } of gateway.standIn.commands) t.match(create_intent, CREATED)
+  for (const { create_intent } of gateway.processorStub.commands) t.match(create_intent, CREATED)
   const { text } = await roundTrip(gateway.port, bytesOf(createRequest()), 2_000)
   t.equal(statusOf(text), 201)
 })

@@ -1,16 +1,15 @@
 /**
- * Requests that no client library sends, and what may become of each.
+ * Requests that no client library sends, each with its allowed answers.
  *
- * Every one of them ends its connection by itself or is broken, so that a connection which stays
- * open is a hang.
+ * Every request closes its connection or is broken, so a connection that stays open is a hang.
  */
 import { bytesOf, createBody, createRequest, signedHeaders } from './signing_partner.js'
 
 export interface Entry {
   readonly parts: readonly (string | Buffer)[]
-  /** One of these is the answer; 0: the connection is closed without one. */
+  /** Allowed status codes; 0: the connection closes without an answer. */
   readonly answers: readonly number[]
-  /** This byte is written again and again after the parts. */
+  /** Sent repeatedly after the parts. */
   readonly trickle?: string
 }
 
@@ -23,18 +22,18 @@ const entry = (bytes: string | Buffer, ...answers: number[]): Entry => ({
   parts: [typeof bytes === 'string' ? Buffer.from(bytes, 'latin1') : bytes],
   answers,
 })
-/** Up to Node 21 uWS's build is an older one; without a setting the later take heads of 4 KiB. */
+/** The builds for Node 22 and later limit a head to 4 KiB. */
 const IS_OLDER_UWS = Number(process.versions.modules) <= 120
 const later = (answer: number): readonly number[] => (IS_OLDER_UWS ? [] : [answer])
 
-/** Refused by us, by uWS, or without a word. */
+/** Rejected by the gateway or by uWebSockets.js, or closed without an answer. */
 const refused = (bytes: string | Buffer): Entry => entry(bytes, 0, 400, 505, ...later(431))
 
-/** A signed create with something else in the place of its first match. */
+/** A signed create with the first match replaced. */
 const edited = (what: string | RegExp, by: string): string => good().replace(what, () => by)
 const withLine = (line: string): string => edited('Host:', `${line}\r\nHost:`)
 
-/** Signed over these very bytes, whatever text they are. */
+/** Signed over exactly these bytes. */
 function signedBody(bytes: string | Buffer, to = path): Buffer {
   const sent = Buffer.from(bytes)
   const headers = {
@@ -46,7 +45,7 @@ function signedBody(bytes: string | Buffer, to = path): Buffer {
   return Buffer.concat([Buffer.from(head), sent])
 }
 
-/** The create's body with one value written in another way. */
+/** The create's body with one text replaced. */
 const json = (value: string, by: string): Buffer => signedBody(body.replace(value, () => by))
 
 const inChunks = (chunks: string): string =>
@@ -213,5 +212,5 @@ export const CORPUS: Readonly<Record<string, Entry>> = {
   'chunks without an end': { parts: [inChunks(chunk('a'))], trickle: '1\r\na\r\n', answers: [504] },
 }
 
-/** What a create says, for those who compare it with what arrived. */
+/** The content of a create, for tests that compare it with the command. */
 export const CREATED = createBody

@@ -1,6 +1,5 @@
 /**
- * Bodies and headers of the intents' routes as tables: what each takes, and the code of what it
- * does not.
+ * Tables of bodies and headers that the intent routes accept, and the code for those they reject.
  */
 import t from 'tap'
 import { REPEATED, type HeaderValue } from '../../src/auth/verify.js'
@@ -61,7 +60,7 @@ void t.test('create intent', (t) => {
   t.end()
 })
 
-void t.test('create intent: the idempotency key is optional, and one when it is there', (t) => {
+void t.test('create intent: the idempotency key is optional and validated', (t) => {
   const decode = decodeOf('POST', '/v1/payment_intents')
   const given = (key: HeaderValue): Outcome<Operation> =>
     decode(createBody, { 'idempotency-key': key })
@@ -76,7 +75,7 @@ void t.test('create intent: the idempotency key is optional, and one when it is 
   t.end()
 })
 
-void t.test('re-mint: the user and both attestations are asked for again', (t) => {
+void t.test('re-mint: the user and both attestations are required again', (t) => {
   const decode = decodeOf('POST', '/v1/payment_intents/{intent_id}/session')
   const { partner_user_id, kyc_attestation, sanctions_attestation } = createBody
   const body = { partner_user_id, kyc_attestation, sanctions_attestation }
@@ -111,7 +110,7 @@ void t.test('receipt: the subject comes from the token, never from the caller', 
   t.end()
 })
 
-void t.test('refund: the idempotency key is optional, and one when it is there', (t) => {
+void t.test('refund: the idempotency key is optional and validated', (t) => {
   const decode = decodeOf('POST', '/v1/payment_intents/{intent_id}/refund')
   const given = (key: HeaderValue): Outcome<Operation> =>
     decode(undefined, { 'idempotency-key': key })

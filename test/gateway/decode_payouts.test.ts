@@ -1,13 +1,13 @@
 /**
- * Bodies and headers of all other routes as tables: payouts, their beneficiaries, webhook endpoints
- * and whatever takes no body.
+ * Tables of bodies and headers that the other routes accept or reject: payouts, beneficiaries,
+ * webhook endpoints, and operations without a body.
  */
 import t from 'tap'
 import { REPEATED } from '../../src/auth/verify.js'
 import { astral, brokenShapes, chars, decodeOf, refuses, takes, type Decode } from './decoding.js'
 import { beneficiaryBody, payoutBody } from './signing_partner.js'
 
-void t.test('operations without a body take nothing or an empty object', (t) => {
+void t.test('operations without a body accept nothing or an empty object', (t) => {
   const routes = [
     ['GET', '/v1/payment_intents/{intent_id}'],
     ['POST', '/v1/payment_intents/{intent_id}/cancel'],

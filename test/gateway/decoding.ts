@@ -1,5 +1,5 @@
 /**
- * The decode of a route without its gateway, and tables of bodies that it takes or refuses.
+ * Decodes a request for one route without a gateway, with tables of accepted and rejected bodies.
  */
 import type { Test } from 'tap'
 import type { HeaderValue } from '../../src/auth/verify.js'
@@ -12,7 +12,7 @@ import type { Operation } from '../../gateway/routing/route.js'
 
 export type Decode = (body: unknown, headers?: Record<string, HeaderValue>) => Outcome<Operation>
 
-/** The decode of one route. A body that is a string is sent as it is. */
+/** The `decode` of one route. A string body is sent unchanged. */
 export function decodeOf(method: string, path: string): Decode {
   const found = ROUTES.find((entry) => entry.method === method && entry.path === path)
   if (found === undefined || found.auth === 'none') throw new Error(`no route ${method} ${path}`)
@@ -31,7 +31,7 @@ export function decodeOf(method: string, path: string): Decode {
       postpone: () => undefined,
       answer: () => undefined,
       refuse: () => undefined,
-      repeat: () => undefined,
+      echo: () => undefined,
     }
     return found.handler.decode({
       request,
@@ -42,7 +42,7 @@ export function decodeOf(method: string, path: string): Decode {
   }
 }
 
-/** The headers that a route asks for when it decodes a request that has none. */
+/** The headers that a route reads while it decodes a request without headers. */
 export function headersRead(method: string, path: string): string[] {
   const read: string[] = []
   const headers = new Proxy({}, { get: (_, name) => void read.push(String(name)) })
@@ -74,7 +74,7 @@ export function takes(
   for (const [what, body] of Object.entries(bodies)) t.ok(decode(body, headers).ok, what)
 }
 
-/** Each member missing, null, of another type; one member too many. */
+/** Each member missing, null or of another type; one extra member. */
 export function brokenShapes(body: object, wrongType: unknown): Record<string, unknown> {
   const cases: Record<string, unknown> = {
     'no body': undefined,

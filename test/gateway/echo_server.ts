@@ -1,7 +1,4 @@
-/**
- * A server that tells what it was given, and HTTP as clients send it when they are broken, slow or
- * hostile: raw bytes, because no client library sends these.
- */
+/** An HTTP server that echoes its requests, and raw HTTP from broken, slow or hostile clients. */
 import type { Test } from 'tap'
 import { systemClock } from '../../src/base/clock.js'
 import { createLog } from '../../src/base/log.js'
@@ -18,13 +15,13 @@ interface Echo extends Target {
   readonly path: string
 }
 
-/** Answers that are still to be given. */
+/** Responses that a test releases. */
 export const later: (() => void)[] = []
 
 /**
- * Answers with what it was given; `/throw` throws, `/never` never answers, `/later` answers when
- * told, as `/away_later` is turned away; `/too_late` tells then what is left of the body; `/large`
- * takes a megabyte.
+ * Echoes the request. `/throw` throws, `/never` never answers, `/later` answers when the test
+ * releases it and `/away_later` rejects then; `/too_late` then answers with the remaining body;
+ * `/large` takes a megabyte.
  */
 const echo: Service<Echo> = {
   find: (_method, path) => ({
@@ -83,7 +80,7 @@ export const createEchoServer = (withinMs: number, bodies = new BodyMemory()): H
     answerWithinMs: withinMs,
   })
 
-/** Its port. */
+/** Returns the port. */
 export async function startEcho(
   t: Test,
   withinMs = 5_000,

@@ -13,7 +13,7 @@ void t.test('every code has an envelope of exactly three members', (t) => {
   t.end()
 })
 
-void t.test('every code has a status of an error; confirm changes only what it must', (t) => {
+void t.test('every code has an error status; confirm changes only the conflicts', (t) => {
   for (const code of CODES) {
     const status = errorStatus(code, false)
     t.ok(status >= 400 && status <= 504, code)
@@ -22,7 +22,7 @@ void t.test('every code has a status of an error; confirm changes only what it m
   t.end()
 })
 
-void t.test('a code that nobody knows is a fault of ours', (t) => {
+void t.test('an unregistered code becomes internal_error', (t) => {
   t.equal(registeredCode('payout_not_found'), 'payout_not_found')
   t.equal(registeredCode('constructor'), 'internal_error')
   t.equal(registeredCode('x'), 'internal_error')

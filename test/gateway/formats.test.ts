@@ -1,6 +1,4 @@
-/**
- * The formats inside of bodies: times, 64-bit integers and addresses of webhook endpoints.
- */
+/** String formats in bodies: timestamps, 64-bit integers and webhook URLs. */
 import t from 'tap'
 import { isDateTime, isInt64, isPositiveInt64, isWebhookUrl } from '../../gateway/decode/formats.js'
 

@@ -1,4 +1,4 @@
-/** A gateway in a process of its own, for tests that limit what a process may have. */
+/** A gateway as a separate process, for tests that limit its resources. */
 import { startGateway } from './running_gateway.js'
 
 const { port } = await startGateway({ teardown: () => undefined })

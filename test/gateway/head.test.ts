@@ -1,6 +1,4 @@
-/**
- * Heads, and where a request ends and the next one begins.
- */
+/** Request heads, and the boundaries between requests. */
 import t from 'tap'
 import { bodyIn, chunked, head, startEcho, statusesIn } from './echo_server.js'
 import { roundTrip, proxyHeader } from './signing_partner.js'
@@ -22,7 +20,7 @@ void t.test('a request is copied as it was sent', async (t) => {
   t.match(text, /\r\nX-Request-Id: req_[0-9A-Z]{26}\r\n/)
 })
 
-void t.test('a header that comes twice is told apart from either value', async (t) => {
+void t.test('a repeated header differs from either value', async (t) => {
   const port = await startEcho(t)
   const { text } = await roundTrip(
     port,
@@ -31,7 +29,7 @@ void t.test('a header that comes twice is told apart from either value', async (
   t.match(bodyIn(text), { kept: 'repeated' })
 })
 
-void t.test('a list may come in several lines, in their order', async (t) => {
+void t.test('a list header joins its lines in order', async (t) => {
   const port = await startEcho(t)
   const lines = ['X-Forwarded-For: 203.0.113.1', 'x-forwarded-for: 10.0.0.1, 10.0.0.2']
   const { text } = await roundTrip(
@@ -41,7 +39,7 @@ void t.test('a list may come in several lines, in their order', async (t) => {
   t.match(bodyIn(text), { forwarded: '203.0.113.1,10.0.0.1, 10.0.0.2,10.0.0.3' })
 })
 
-void t.test('a PROXY protocol header changes no peer, wherever it stands', async (t) => {
+void t.test('a PROXY protocol header does not change the peer', async (t) => {
   const port = await startEcho(t)
   const first = Buffer.concat([proxyHeader('203.0.113.9'), Buffer.from(head('GET /a'))])
   const second = Buffer.concat([proxyHeader('198.51.100.66'), Buffer.from(head('GET /b'))])
@@ -50,7 +48,7 @@ void t.test('a PROXY protocol header changes no peer, wherever it stands', async
   t.same(peers, ['127.0.0.1', '127.0.0.1'])
 })
 
-void t.test('framing that can be read in two ways ends the connection', async (t) => {
+void t.test('ambiguous framing closes the connection', async (t) => {
   const port = await startEcho(t)
   const length = (value: string | number): string => `Content-Length: ${value}`
   const coding = (value: string): string => `Transfer-Encoding: ${value}`
@@ -87,7 +85,7 @@ void t.test('framing that can be read in two ways ends the connection', async (t
   }
 })
 
-void t.test('nothing is read behind a body in chunks', async (t) => {
+void t.test('nothing is read after a chunked body', async (t) => {
   const port = await startEcho(t)
   const first = head('POST /a', 'Transfer-Encoding: chunked') + chunked('hello')
   const alone = await roundTrip(port, first)
@@ -100,7 +98,7 @@ void t.test('nothing is read behind a body in chunks', async (t) => {
   }
 })
 
-void t.test('heads that the parser itself gives up on get no success', async (t) => {
+void t.test('a head that the parser rejects gets no success', async (t) => {
   const port = await startEcho(t)
   const cases: Readonly<Record<string, string>> = {
     'a folded header': 'GET / HTTP/1.1\r\nHost: a\r\n b\r\n\r\n',

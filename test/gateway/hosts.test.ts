@@ -1,7 +1,7 @@
 import t from 'tap'
 import { createHosts } from '../../gateway/routing/hosts.js'
 
-void t.test('while nothing is set every host is the sandbox', (t) => {
+void t.test('with default lists every host is the sandbox', (t) => {
   const hosts = createHosts({ SANDBOX_HOSTS: ['api.localhost'], PRODUCTION_HOSTS: [] })
   for (const host of ['api.localhost', '127.0.0.1:8080', '[::1]:8080', 'anything', '']) {
     t.equal(hosts(host), 'sandbox', host)
@@ -9,7 +9,7 @@ void t.test('while nothing is set every host is the sandbox', (t) => {
   t.end()
 })
 
-void t.test('with lists of our own a host is on one of them or nobody', (t) => {
+void t.test('with explicit lists an unlisted host has no environment', (t) => {
   const hosts = createHosts({
     SANDBOX_HOSTS: ['sandbox.example', 'old-sandbox.example'],
     PRODUCTION_HOSTS: ['api.example'],
@@ -23,7 +23,7 @@ void t.test('with lists of our own a host is on one of them or nobody', (t) => {
   t.end()
 })
 
-void t.test('production hosts alone close the sandbox to strangers too', (t) => {
+void t.test('with production hosts only, other hosts are not the sandbox', (t) => {
   const hosts = createHosts({ SANDBOX_HOSTS: ['api.localhost'], PRODUCTION_HOSTS: ['api.example'] })
   t.equal(hosts('api.localhost'), 'sandbox')
   t.equal(hosts('api.example'), 'production')

@@ -1,6 +1,6 @@
 /**
- * The answer's `Idempotency-Key`: the key as the gateway understood it, on every answer to a known
- * caller, so that a client sees when the HTTP parser has changed it.
+ * The response header `Idempotency-Key`: every response to an authenticated caller echoes the key
+ * as received, so a client detects a key that the HTTP parser changed.
  */
 import t from 'tap'
 import { instant } from '../../src/base/clock.js'
@@ -47,11 +47,11 @@ const payout = (headers: Record<string, string>): Call => ({
   headers,
 })
 
-/** Of the raw answer; undefined: there is none. */
+/** From the raw response; undefined when absent. */
 const keyIn = (text: string): string | undefined =>
   /^idempotency-key: (.*)\r$/im.exec(text.split('\r\n\r\n', 1).join())?.[1]
 
-void t.test('every route that reads a key repeats it, and no other route does', async (t) => {
+void t.test('every route that reads a key echoes it, and no other route does', async (t) => {
   const gateway = await startGateway(t)
   for (const request of KEYED) {
     const answer = await call(gateway.port, request)
@@ -67,7 +67,7 @@ void t.test('every route that reads a key repeats it, and no other route does', 
   t.equal(other.headers.get(IDEMPOTENCY_KEY), null)
 })
 
-void t.test('the routes above are all that read the header', (t) => {
+void t.test('only the routes above read the header', (t) => {
   const paths = ROUTES.filter(
     ({ method, path, auth }) =>
       auth !== 'none' && headersRead(method, path).includes(IDEMPOTENCY_KEY),
@@ -76,7 +76,7 @@ void t.test('the routes above are all that read the header', (t) => {
   t.end()
 })
 
-void t.test('keys that the parser makes one are told to be one', async (t) => {
+void t.test('keys that the parser makes equal are echoed as equal', async (t) => {
   const gateway = await startGateway(t)
   for (const sent of ['inv-é', 'inv-ü', 'ÿinv-', ' inv-\t']) {
     for (const encoding of ['latin1', 'utf8'] as const) {
@@ -84,12 +84,12 @@ void t.test('keys that the parser makes one are told to be one', async (t) => {
       const { text } = await roundTrip(gateway.port, bytes)
       t.match(text, /^HTTP\/1\.1 202 /, `${sent} ${encoding}`)
       t.equal(keyIn(text), 'inv-', `${sent} ${encoding}`)
-      t.match(gateway.standIn.commands.at(-1), { create_payout: { idempotency_key: 'inv-' } })
+      t.match(gateway.processorStub.commands.at(-1), { create_payout: { idempotency_key: 'inv-' } })
     }
   }
 })
 
-void t.test('a key that is refused is not repeated, whatever is in it', async (t) => {
+void t.test('an invalid key is not echoed', async (t) => {
   const gateway = await startGateway(t)
   const refused = ['a\tb', 'inv-é-1', 'x'.repeat(256), 'a\x7f', 'é']
   for (const key of refused) {
@@ -104,7 +104,7 @@ void t.test('a key that is refused is not repeated, whatever is in it', async (t
   t.equal(keyIn(text), undefined)
 })
 
-void t.test('refusals of a known caller repeat the key', async (t) => {
+void t.test('errors to an authenticated caller echo the key', async (t) => {
   const gateway = await startGateway(t, { answerWithinMs: 100 })
   const keyOf = async (request: Call): Promise<[number, string | null]> => {
     const { status, headers } = await call(gateway.port, request)
@@ -117,14 +117,14 @@ void t.test('refusals of a known caller repeat the key', async (t) => {
     ['insufficient_balance', 422],
     ['configuration_error', 503],
   ] as const) {
-    gateway.standIn.script = refuseWith(code)
+    gateway.processorStub.script = refuseWith(code)
     t.same(await keyOf(good), [status, 'order 17'])
   }
-  gateway.standIn.script = silence
+  gateway.processorStub.script = silence
   t.same(await keyOf(good), [504, 'order 17'])
 })
 
-void t.test('so does a 429 over the rate of its key', async (t) => {
+void t.test('a 429 echoes the key', async (t) => {
   const now = instant(Date.now())
   const gateway = await startGateway(t, {
     partners: snapshot({ rate_limit_per_second: 1 }),
@@ -136,7 +136,7 @@ void t.test('so does a 429 over the rate of its key', async (t) => {
   t.equal(over.headers.get(IDEMPOTENCY_KEY), 'order 17')
 })
 
-void t.test('a 401 never repeats it: all of them look the same', async (t) => {
+void t.test('a 401 never echoes the key', async (t) => {
   const gateway = await startGateway(t)
   const good = payout(withKey.headers)
   const namesOf = async (request: Call): Promise<string[]> => {
@@ -145,7 +145,7 @@ void t.test('a 401 never repeats it: all of them look the same', async (t) => {
     return [...headers.keys()]
   }
   const badSignature = await namesOf({ ...good, secret: 'sk_of_eve' })
-  gateway.standIn.script = refuseWith('authentication_failed')
+  gateway.processorStub.script = refuseWith('authentication_failed')
   t.same(await namesOf(good), badSignature, 'the signature is right, the nonce was seen')
   t.notOk(badSignature.includes(IDEMPOTENCY_KEY))
 })

@@ -1,7 +1,7 @@
 import t from 'tap'
 import { createAddressList } from '../../gateway/authentication/ip_allowlist.js'
 
-void t.test('an empty list restricts nobody', (t) => {
+void t.test('an empty list matches every address', (t) => {
   t.equal(createAddressList([])('203.0.113.9'), true)
   t.equal(createAddressList([])('not an address'), true)
   t.end()
@@ -14,7 +14,7 @@ void t.test('blocks, single addresses and both families', (t) => {
     '203.0.113.7',
     '198.51.100.7',
     '::ffff:203.0.113.1',
-    // As uWS writes them: every group in full.
+    // As uWebSockets.js prints them: every group in full.
     '0000:0000:0000:0000:0000:ffff:cb00:7101',
     '2001:0db8:0000:0000:0000:0000:0000:0001',
   ]
@@ -24,7 +24,7 @@ void t.test('blocks, single addresses and both families', (t) => {
   t.end()
 })
 
-void t.test('a block of mapped addresses is a block of IPv4 ones', (t) => {
+void t.test('a block of mapped addresses is an IPv4 block', (t) => {
   const allows = createAddressList(['::ffff:203.0.113.0/120'])
   t.equal(allows('203.0.113.255'), true)
   t.equal(allows('::ffff:203.0.113.255'), true)
@@ -34,7 +34,7 @@ void t.test('a block of mapped addresses is a block of IPv4 ones', (t) => {
   t.end()
 })
 
-void t.test('a block that cannot be read lets nobody in', (t) => {
+void t.test('an invalid block matches no address', (t) => {
   const allows = createAddressList(['203.0.113.0/33', 'office'])
   t.equal(allows('203.0.113.1'), false)
   t.end()

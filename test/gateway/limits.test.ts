@@ -1,6 +1,4 @@
-/**
- * The limits at the gateway: each alone, and in front of a real gateway.
- */
+/** The limits of the gateway: each alone, and in front of a real gateway. */
 import { connect } from 'node:net'
 import t from 'tap'
 import { instant, type Clock } from '../../src/base/clock.js'
@@ -41,7 +39,7 @@ function limitsOf(environment: Record<string, string>): Held {
 
 const TRAFFIC_CLASS = createTrafficClass('key')
 
-/** A queue that stands, and is asked for more. */
+/** A sustained queue with more requests arriving. */
 function overload({ queue, overload }: Limits): void {
   for (let i = 0; i < QUEUED_MAX; i++) queue.enter(TRAFFIC_CLASS)
   for (const looks of [2, 1]) overload(instant(NOW - looks * SUSTAINED_MS), () => TRAFFIC_CLASS)
@@ -58,7 +56,7 @@ const caller = (tenant: string, rateKey: string, ratePerSecond = 0): Caller => (
   ratePerSecond,
 })
 
-void t.test('each limit says which one it was, and refuses nobody else', (t) => {
+void t.test('each limit reports its name and rejects only its own caller', (t) => {
   const { limits, names } = limitsOf({ RATE_LIMIT_PER_ADDRESS: '2', RATE_LIMIT_PER_SECOND: '1' })
   t.equal(limits.source(from('2001:db8::1')), 0)
   t.equal(limits.source(from('2001:db8::2')), 0)
@@ -88,7 +86,7 @@ void t.test('each limit says which one it was, and refuses nobody else', (t) => 
   t.end()
 })
 
-void t.test('RATE_LIMIT=off lifts them all', (t) => {
+void t.test('RATE_LIMIT=off disables all limits', (t) => {
   const { limits, names } = limitsOf({
     RATE_LIMIT: 'off',
     RATE_LIMIT_PER_ADDRESS: '1',
@@ -108,13 +106,13 @@ void t.test('RATE_LIMIT=off lifts them all', (t) => {
   t.end()
 })
 
-/** Time stands still, so that nothing refills however slow the machine is. */
+/** A fixed clock: no bucket refills, however slow the machine is. */
 const shedder = (): Clock => {
   const now = instant(Date.now())
   return { now: () => now }
 }
 
-void t.test('a source over its rate is 429 before anybody asks who it is', async (t) => {
+void t.test('a source over its rate is 429 before authentication', async (t) => {
   const environment = { RATE_LIMIT_PER_ADDRESS: '3' }
   const gateway = await startGateway(t, { environment, clock: shedder() })
   const strange = { ...createRequest(), unsigned: true }
@@ -142,7 +140,7 @@ void t.test('behind a proxy each client has its own rate', async (t) => {
   t.equal(await as('198.51.100.1, 203.0.113.2'), 429, 'what a client writes is not believed')
 })
 
-void t.test('requests in flight: counted to the answer, whoever left', async (t) => {
+void t.test('requests in flight count until the reply, even after a disconnect', async (t) => {
   const OTHER = 'umbrella_sandbox_2026q4'
   const gateway = await startGateway(t, {
     script: silence,
@@ -165,18 +163,20 @@ void t.test('requests in flight: counted to the answer, whoever left', async (t)
     socket.write(bytesOf({ method: 'GET', path: '/v1/payouts' }))
     return socket
   })
-  await eventually('all wait', () => gateway.standIn.commands.length === TENANT_IN_FLIGHT_MAX)
+  await eventually('all wait', () => gateway.processorStub.commands.length === TENANT_IN_FLIGHT_MAX)
   const over = await call(gateway.port, createRequest())
   t.equal(over.status, 429)
   t.equal(over.headers.get('retry-after'), '1')
 
-  gateway.standIn.script = accept
+  gateway.processorStub.script = accept
   t.equal((await call(gateway.port, { ...createRequest(), keyId: OTHER })).status, 201)
   for (const socket of sockets) socket.destroy()
   t.equal((await call(gateway.port, createRequest())).status, 429, 'their commands still wait')
 
-  const late = gateway.standIn.commands.filter(({ tenant }) => tenant === TENANT).flatMap(accept)
-  gateway.standIn.script = (command) => [...late.splice(0), ...accept(command)]
+  const late = gateway.processorStub.commands
+    .filter(({ tenant }) => tenant === TENANT)
+    .flatMap(accept)
+  gateway.processorStub.script = (command) => [...late.splice(0), ...accept(command)]
   t.equal((await call(gateway.port, { ...createRequest(), keyId: OTHER })).status, 201)
   await eventually('all are answered', () => gateway.processor.inFlight === 0)
   t.equal((await call(gateway.port, createRequest())).status, 201)

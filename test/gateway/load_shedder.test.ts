@@ -1,6 +1,4 @@
-/**
- * The rule by which a queue is shed, with a hand-held clock.
- */
+/** The load shedder under a simulated clock. */
 import fc from 'fast-check'
 import t from 'tap'
 import { instant } from '../../src/base/clock.js'
@@ -18,7 +16,7 @@ import {
 
 const NOW = instant(1_000_000)
 
-/** A processor that answers so many a millisecond, in order, behind the queue. */
+/** Simulates a processor that answers a given number of commands per millisecond, in order. */
 function simulation() {
   const queue = createLoadShedder({ now: () => instant(now) })
   const usual = createTrafficClass('key')
@@ -31,7 +29,7 @@ function simulation() {
     get waiting() {
       return waiting.length
     },
-    /** How many were refused. */
+    /** Returns the number of rejections. */
     ask: (count: number, trafficClass = usual): number => {
       let refused = 0
       for (let i = 0; i < count; i++) {
@@ -45,15 +43,15 @@ function simulation() {
       }
       return refused
     },
-    /** How many are let in who never become commands. */
-    knock: (count: number, trafficClass: TrafficClass): number => {
-      let letIn = 0
+    /** Returns the number of admitted requests, none of which becomes a command. */
+    admitWithoutCommand: (count: number, trafficClass: TrafficClass): number => {
+      let admitted = 0
       for (let i = 0; i < count; i++) {
-        if (queue.admission(instant(now), () => trafficClass) === 'passes') letIn += 1
+        if (queue.admission(instant(now), () => trafficClass) === 'passes') admitted += 1
       }
-      return letIn
+      return admitted
     },
-    /** A millisecond later: how long those waited who were answered in it. */
+    /** Advances 1 ms and returns the waiting times of the requests answered in it. */
     answer: (perMs: number): number[] => {
       now += 1
       owed = Math.min(owed + perMs, waiting.length)
@@ -68,14 +66,14 @@ function simulation() {
   }
 }
 
-void t.test('the largest burst there can be is served whole', (t) => {
+void t.test('a burst of BURST_MAX is served whole', (t) => {
   const world = simulation()
   t.equal(world.ask(BURST_MAX), 0)
   t.equal(world.ask(10), 10, 'and no more')
   t.end()
 })
 
-void t.test('what is larger than that is a flood, and known as one at once', (t) => {
+void t.test('a larger burst is a flood, detected at once', (t) => {
   const queue = createLoadShedder({ now: () => NOW })
   const trafficClass = createTrafficClass('key')
   const verdicts: Admission[] = []
@@ -86,12 +84,12 @@ void t.test('what is larger than that is a flood, and known as one at once', (t)
     if (admission === 'passes') queue.hold(trafficClass)
     else if (admission === 'flood') while (queue.held > 0) queue.release(trafficClass)
   }
-  t.same(verdicts.slice(-2), ['flood', 'refused'], 'once; the processor has enough for now')
+  t.same(verdicts.slice(-2), ['flood', 'refused'], 'only once: the processor has enough')
   t.ok(verdicts.slice(0, -2).every((admission) => admission === 'passes'))
   t.end()
 })
 
-void t.test('a flood in one traffic class sheds nobody in the others', (t) => {
+void t.test('a flood in one traffic class sheds no request of the others', (t) => {
   const flood = createTrafficClass('key')
   const modest = [createTrafficClass('key'), createTrafficClass('key'), createTrafficClass('apps')]
   const unknownKeys = createTrafficClass('unknown_keys')
@@ -100,41 +98,44 @@ void t.test('a flood in one traffic class sheds nobody in the others', (t) => {
   world.answer(100)
   let refused = 0
   let innocent = 0
-  let strange = 0
+  let rejectedUnknown = 0
   for (let ms = 0; ms < 4_000; ms++) {
     refused += world.ask(40, flood)
-    // Nothing drops what this processor has already, which takes it some time.
+    // Commands at this processor cannot be dropped and take it a while.
     const isModest = ms >= 1_000 && ms % 10 === 0
     if (isModest) for (const trafficClass of modest) innocent += world.ask(2, trafficClass)
-    if (isModest) strange += world.ask(1, unknownKeys)
+    if (isModest) rejectedUnknown += world.ask(1, unknownKeys)
     world.answer(4)
   }
   t.equal(innocent, 0)
-  t.ok(refused > 0.8 * 36 * 4_000, 'it is shed itself')
-  t.ok(strange > 0, 'and so are strangers, who could be anybody')
+  t.ok(refused > 0.8 * 36 * 4_000, 'the flooding class is shed')
+  t.ok(rejectedUnknown > 0, 'and so are unknown keys')
   t.end()
 })
 
-void t.test('who borrows a name soon finds its share used, until the next look', (t) => {
-  const world = simulation()
-  const borrowed = createTrafficClass('apps')
-  for (let ms = 0; ms < 2_000; ms++) {
-    world.ask(40)
-    world.answer(4)
-  }
-  for (let look = 0; look < 4; look++) {
-    let letIn = 0
-    for (let ms = 0; ms < SHED_MS; ms++) {
+void t.test(
+  'unauthenticated requests use up the allowance of a class until the next window',
+  (t) => {
+    const world = simulation()
+    const borrowed = createTrafficClass('apps')
+    for (let ms = 0; ms < 2_000; ms++) {
       world.ask(40)
-      letIn += world.knock(40, borrowed)
       world.answer(4)
     }
-    t.ok(letIn > 0 && letIn <= WAITING_MIN, `${letIn} are let in`)
-  }
-  t.end()
-})
+    for (let window = 0; window < 4; window++) {
+      let admitted = 0
+      for (let ms = 0; ms < SHED_MS; ms++) {
+        world.ask(40)
+        admitted += world.admitWithoutCommand(40, borrowed)
+        world.answer(4)
+      }
+      t.ok(admitted > 0 && admitted <= WAITING_MIN, `${admitted} are admitted`)
+    }
+    t.end()
+  },
+)
 
-void t.test('it ends though the others go on and are let in', (t) => {
+void t.test('shedding ends while other classes continue', (t) => {
   const world = simulation()
   for (let ms = 0; ms < 2_000; ms++) {
     world.ask(40)
@@ -143,7 +144,7 @@ void t.test('it ends though the others go on and are let in', (t) => {
   const classes = Array.from({ length: 5 }, () => createTrafficClass('key'))
   let last = 0
   for (let ms = 0; ms < 6 * SHED_MS; ms++) {
-    // One key keeps the queue as long as may be, seldom longer; the others come on top of it.
+    // One key keeps the queue at its bound; the other classes add to it.
     world.ask(WAITING_MIN - world.waiting)
     if (ms % 20 === 0 && world.ask(1) > 0) last = ms
     if (ms % 4 === 0) for (const trafficClass of classes) world.ask(1, trafficClass)
@@ -154,7 +155,7 @@ void t.test('it ends though the others go on and are let in', (t) => {
 })
 
 void t.test(
-  'traffic classes that share a flood are shed alike, and add little to what waits',
+  'traffic classes that share a flood are shed alike and lengthen the queue little',
   (t) => {
     const classes = Array.from({ length: 10 }, () => createTrafficClass('key'))
     const world = simulation()
@@ -176,7 +177,7 @@ void t.test(
   },
 )
 
-void t.test('whoever asks, there is an end', (t) => {
+void t.test('many small traffic classes are bounded by WAITING_MAX', (t) => {
   const asks = fc.array(fc.tuple(fc.nat(9), fc.nat(600)), { maxLength: 60 })
   fc.assert(
     fc.property(asks, (asks) => {
@@ -190,7 +191,7 @@ void t.test('whoever asks, there is an end', (t) => {
   t.end()
 })
 
-void t.test('one that ended at once is forgotten by the next burst', (t) => {
+void t.test('a flood that ended at once does not affect the next burst', (t) => {
   const world = simulation()
   t.ok(world.ask(2 * BURST_MAX) > 0)
   for (let ms = 0; ms < 2 * SHED_MS; ms++) world.answer(10)
@@ -199,7 +200,7 @@ void t.test('one that ended at once is forgotten by the next burst', (t) => {
   t.end()
 })
 
-void t.test('after quiet every burst is served whole, whatever was before', (t) => {
+void t.test('after quiet every burst is served whole', (t) => {
   const steps = fc.array(fc.record({ asked: fc.nat(3_000), perMs: fc.nat(30), ms: fc.nat(300) }))
   fc.assert(
     fc.property(steps, fc.integer({ min: 1, max: BURST_MAX }), (steps, burst) => {
@@ -219,7 +220,7 @@ void t.test('after quiet every burst is served whole, whatever was before', (t) 
   t.end()
 })
 
-void t.test('a processor that pauses is not mistaken for one', (t) => {
+void t.test('a pause of the processor is not taken for a flood', (t) => {
   const world = simulation()
   for (let ms = 0; ms < 600; ms++) {
     world.ask(7)
@@ -229,7 +230,7 @@ void t.test('a processor that pauses is not mistaken for one', (t) => {
   t.end()
 })
 
-void t.test('a burst after quiet is served whole, and what comes with it', (t) => {
+void t.test('a burst after quiet and the requests with it are served whole', (t) => {
   const world = simulation()
   t.equal(world.ask(2_000), 0)
   let refused = 0
@@ -241,7 +242,7 @@ void t.test('a burst after quiet is served whole, and what comes with it', (t) =
   t.end()
 })
 
-void t.test('every burst may take its time to arrive, not only the first one', (t) => {
+void t.test('every burst may arrive slowly, not only the first', (t) => {
   const world = simulation()
   for (const burst of ['first', 'second']) {
     let refused = world.ask(QUEUED_MAX)
@@ -255,7 +256,7 @@ void t.test('every burst may take its time to arrive, not only the first one', (
   t.end()
 })
 
-void t.test('a flood is shed soon, then waits are short at any pace', (t) => {
+void t.test('a flood is shed soon, and waits are short at any answer rate', (t) => {
   for (const perMs of [0.5, 2, 4, 16]) {
     const world = simulation()
     let sheds = Infinity
@@ -272,7 +273,7 @@ void t.test('a flood is shed soon, then waits are short at any pace', (t) => {
   t.end()
 })
 
-void t.test('who is accepted in a flood waits as long as usual', (t) => {
+void t.test('accepted requests in a flood wait as long as usual', (t) => {
   const world = simulation()
   for (let ms = 0; ms < 1_000; ms++) {
     world.ask(5)
@@ -288,7 +289,7 @@ void t.test('who is accepted in a flood waits as long as usual', (t) => {
   t.end()
 })
 
-void t.test('a disk that takes its time for each group gets large groups in a flood, too', (t) => {
+void t.test('a slow disk gets large commits in a flood', (t) => {
   const world = simulation()
   const SYNC_MS = 16
   const COMMIT_BATCH_MAX = 256
@@ -305,7 +306,7 @@ void t.test('a disk that takes its time for each group gets large groups in a fl
   t.end()
 })
 
-void t.test('nothing is refused any more as soon as the flood is over', (t) => {
+void t.test('rejections stop as soon as the flood is over', (t) => {
   const world = simulation()
   for (let ms = 0; ms < 2_000; ms++) {
     world.ask(40)
@@ -322,14 +323,14 @@ void t.test('nothing is refused any more as soon as the flood is over', (t) => {
   t.end()
 })
 
-void t.test('callers who wait for each answer are never refused', (t) => {
+void t.test('closed-loop callers are never rejected', (t) => {
   const pauses = fc.array(fc.nat(60), { minLength: 1, maxLength: 40 })
   fc.assert(
     fc.property(fc.integer({ min: 1, max: QUEUED_MAX }), pauses, (connections, pauses) => {
       const world = simulation()
       let refused = world.ask(connections)
       for (const pause of pauses) {
-        // Answers come late and all at once, or a few at a time.
+        // Answers come in late batches, or a few at a time.
         for (let ms = 0; ms < pause * 10; ms++) world.answer(0)
         for (let ms = 0; ms < pause; ms++) refused += world.ask(world.answer(pause).length)
       }
@@ -339,7 +340,7 @@ void t.test('callers who wait for each answer are never refused', (t) => {
   t.end()
 })
 
-void t.test('more of them than that, while answers keep coming', (t) => {
+void t.test('more closed-loop callers are accepted while answers keep coming', (t) => {
   const world = simulation()
   let refused = world.ask(1_900)
   for (let ms = 0; ms < 5_000; ms++) refused += world.ask(world.answer(1).length)
@@ -347,7 +348,7 @@ void t.test('more of them than that, while answers keep coming', (t) => {
   t.end()
 })
 
-void t.test('a load a little above the capacity is shed, too', (t) => {
+void t.test('a load slightly above capacity is shed', (t) => {
   const world = simulation()
   let most = 0
   for (let ms = 0; ms < 60_000; ms++) {
@@ -359,7 +360,7 @@ void t.test('a load a little above the capacity is shed, too', (t) => {
   t.end()
 })
 
-void t.test('a clock that is set back keeps nobody out and lets no flood in', (t) => {
+void t.test('a clock that moves back neither rejects requests nor admits a flood', (t) => {
   const world = simulation()
   world.ask(2 * QUEUED_MAX)
   world.setBack(3_600_000)

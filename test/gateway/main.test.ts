@@ -1,6 +1,4 @@
-/**
- * The gateway as a process: its flags, its messages, its end.
- */
+/** The gateway as a process: flags, readiness messages, exit. */
 import { fork, spawnSync, type ChildProcess } from 'node:child_process'
 import { once } from 'node:events'
 import { writeFileSync } from 'node:fs'
@@ -11,7 +9,7 @@ import { freePort } from '../../src/supervisor/ports.js'
 import { bytesOf, call, createRequest, roundTrip, snapshot, statusOf } from './signing_partner.js'
 import { certificateFiles } from './certificate.js'
 import { eventually } from '../support/eventually.js'
-import { accept, refuseWith, startStandIn, type Script } from './processor_stub.js'
+import { accept, refuseWith, startProcessorStub, type Script } from './processor_stub.js'
 
 const MAIN = join(projectRoot(), '.build', 'gateway', 'main.js')
 
@@ -37,46 +35,46 @@ async function readyOf(child: ChildProcess): Promise<Ready> {
   return message
 }
 
-void t.test(
-  'it says where it serves, serves, tells its health, and ends with 0 when told',
-  async (t) => {
-    const standIn = await startStandIn({ snapshot: [snapshot()] })
-    t.teardown(() => standIn.stop())
-    const opsPort = await freePort('127.0.0.1')
-    const ops = `127.0.0.1:${opsPort}`
-    const child = start(t, ['--processor', standIn.address, '--ops', ops], environment(t))
-    const { ready, port } = await readyOf(child)
-    t.equal(ready, true)
-    t.equal((await call(port, createRequest())).status, 201)
+void t.test('it reports its port, serves, reports health and exits 0 on SIGTERM', async (t) => {
+  const processorStub = await startProcessorStub({ snapshot: [snapshot()] })
+  t.teardown(() => processorStub.stop())
+  const opsPort = await freePort('127.0.0.1')
+  const ops = `127.0.0.1:${opsPort}`
+  const child = start(t, ['--processor', processorStub.address, '--ops', ops], environment(t))
+  const { ready, port } = await readyOf(child)
+  t.equal(ready, true)
+  t.equal((await call(port, createRequest())).status, 201)
 
-    t.equal((await fetch(`http://${ops}/healthz`)).status, 200)
-    const readyz = await fetch(`http://${ops}/readyz`)
-    t.equal(readyz.status, 200)
-    const metrics = await (await fetch(`http://${ops}/metrics`)).text()
-    t.match(metrics, 'gateway_requests_total{route="POST /v1/payment_intents",status="201"} 1')
-    t.equal((await fetch(`http://${ops}/elsewhere`)).status, 404)
+  t.equal((await fetch(`http://${ops}/healthz`)).status, 200)
+  const readyz = await fetch(`http://${ops}/readyz`)
+  t.equal(readyz.status, 200)
+  const metrics = await (await fetch(`http://${ops}/metrics`)).text()
+  t.match(metrics, 'gateway_requests_total{route="POST /v1/payment_intents",status="201"} 1')
+  t.equal((await fetch(`http://${ops}/elsewhere`)).status, 404)
 
-    standIn.crash()
-    await eventually('readyz is 503 without a processor', async () => {
-      const { status } = await fetch(`http://${ops}/readyz`)
-      return status === 503
-    })
-    t.equal((await fetch(`http://${ops}/healthz`)).status, 200, 'it is alive all the same')
+  processorStub.crash()
+  await eventually('readyz is 503 without a processor', async () => {
+    const { status } = await fetch(`http://${ops}/readyz`)
+    return status === 503
+  })
+  t.equal((await fetch(`http://${ops}/healthz`)).status, 200, 'it is alive all the same')
 
-    child.kill('SIGTERM')
-    const [code] = (await once(child, 'exit')) as [number | null]
-    t.equal(code, 0)
-  },
-)
+  child.kill('SIGTERM')
+  const [code] = (await once(child, 'exit')) as [number | null]
+  t.equal(code, 0)
+})
 
-void t.test('several gateways share a port, and what is known of nonces and keys', async (t) => {
-  const standIn = await startStandIn({ snapshot: [snapshot()], script: eachNonceOnce() })
-  t.teardown(() => standIn.stop())
+void t.test('several gateways share a port, nonces and revocations', async (t) => {
+  const processorStub = await startProcessorStub({
+    snapshot: [snapshot()],
+    script: eachNonceOnce(),
+  })
+  t.teardown(() => processorStub.stop())
   const port = await freePort('127.0.0.1')
   const env = environment(t, { HTTP_PORT: String(port), GATEWAYS: '2' })
   const opsPorts = [await freePort('127.0.0.1'), await freePort('127.0.0.1')]
   const children = opsPorts.map((ops) =>
-    start(t, ['--processor', standIn.address, '--ops', `127.0.0.1:${ops}`], env),
+    start(t, ['--processor', processorStub.address, '--ops', `127.0.0.1:${ops}`], env),
   )
   const told = await Promise.all(children.map(readyOf))
   t.same(
@@ -98,14 +96,14 @@ void t.test('several gateways share a port, and what is known of nonces and keys
     t.match(metrics, /gateway_requests_total\{[^}]+\} [1-9]/, 'the kernel chose each of them')
   }
 
-  standIn.tell(snapshot({ keys: [] }))
+  processorStub.publish(snapshot({ keys: [] }))
   await eventually('both have forgotten the key', async () => {
     const statuses = await Promise.all(
       Array.from({ length: 10 }, () => send(bytesOf(createRequest()))),
     )
     return statuses.every((status) => status === 401)
   })
-  standIn.tell(snapshot())
+  processorStub.publish(snapshot())
   children[0]?.kill('SIGTERM')
   await once(children[0]!, 'exit')
   await eventually('the other one goes on', async () => {
@@ -113,7 +111,7 @@ void t.test('several gateways share a port, and what is known of nonces and keys
   })
 })
 
-/** As the processor does it. */
+/** Rejects repeated nonces, as the processor does. */
 function eachNonceOnce(): Script {
   const seen = new Set<string>()
   return (command) => {
@@ -124,10 +122,10 @@ function eachNonceOnce(): Script {
   }
 }
 
-void t.test('a gateway has its port again after a kill', async (t) => {
-  const standIn = await startStandIn({ snapshot: [snapshot()] })
-  t.teardown(() => standIn.stop())
-  const flags = ['--processor', standIn.address]
+void t.test('a gateway rebinds its port after a kill', async (t) => {
+  const processorStub = await startProcessorStub({ snapshot: [snapshot()] })
+  t.teardown(() => processorStub.stop())
+  const flags = ['--processor', processorStub.address]
   const env = environment(t, { HTTP_PORT: String(await freePort('127.0.0.1')) })
   const first = start(t, flags, env)
   const { port } = await readyOf(first)
@@ -137,16 +135,16 @@ void t.test('a gateway has its port again after a kill', async (t) => {
   t.same(await readyOf(start(t, flags, env)), { ready: true, port })
 })
 
-void t.test('with a certificate it may listen to the world', async (t) => {
-  const standIn = await startStandIn({ snapshot: [snapshot()] })
-  t.teardown(() => standIn.stop())
+void t.test('with a certificate it may listen beyond loopback', async (t) => {
+  const processorStub = await startProcessorStub({ snapshot: [snapshot()] })
+  t.teardown(() => processorStub.stop())
   const plain = environment(t, { HTTP_HOST: '0.0.0.0' })
   const env = { ...plain, ...certificateFiles(plain['DATA_DIR'] ?? '') }
-  const { ready } = await readyOf(start(t, ['--processor', standIn.address], env))
+  const { ready } = await readyOf(start(t, ['--processor', processorStub.address], env))
   t.equal(ready, true)
 })
 
-void t.test('it refuses to start, in one sentence, where it must not', (t) => {
+void t.test('an invalid start fails with one sentence', (t) => {
   const refusal = (flags: string[], more: Record<string, string>): string => {
     const env = environment(t, more)
     const { status, stderr } = spawnSync(process.execPath, [MAIN, ...flags], { env })

@@ -1,8 +1,8 @@
 /**
- * Every route with every proof: who passes, and that all others get the very same bytes.
+ * Every route with every proof: which are accepted, and that all others get identical bytes.
  *
- * Proofs come before bodies and states, so no route needs a body here: what passes may still end as
- * a 400. A route that is added to the table is in this matrix by itself.
+ * Authentication precedes bodies and states, so no route needs a body here; an accepted request may
+ * still end as a 400. A route added to the table is covered automatically.
  */
 import { createHmac } from 'node:crypto'
 import t from 'tap'
@@ -61,10 +61,10 @@ type Headers = Readonly<Record<string, string>>
 
 interface Proof {
   readonly headers: (target: { method: string; path: string }) => Headers
-  /** The kinds of routes that it opens. */
+  /** The route kinds that accept it. */
   readonly opens: readonly Auth[]
   readonly host?: string
-  /** Sent after the path. */
+  /** Appended to the path. */
   readonly query?: string
 }
 
@@ -83,7 +83,7 @@ const token = (Authorization: string, opens: readonly Auth[] = []): Proof => ({
   opens,
 })
 
-/** A good signature with one header changed, added or left out. */
+/** A valid signature with one header changed, added or omitted. */
 const changed = (name: string, value: string | undefined): Proof => ({
   headers: (target) => {
     const headers: Record<string, string> = { ...signedHeaders(target) }
@@ -96,7 +96,7 @@ const changed = (name: string, value: string | undefined): Proof => ({
 
 const at = (offsetMs: number): string => new Date(Date.now() + offsetMs).toISOString()
 
-/** The token with another part in the place of one of its three. */
+/** The token with one of its three parts replaced. */
 function forged(authorization: string, part: 0 | 1 | 2, text: string): string {
   const parts = authorization.slice('Bearer '.length).split('.')
   parts[part] = text
@@ -107,7 +107,7 @@ const base64url = (text: string): string => Buffer.from(text).toString('base64ur
 const partOf = (authorization: string, part: number): string =>
   authorization.slice('Bearer '.length).split('.')[part] ?? ''
 
-/** All of a session token's form, signed with a key that is not ours. */
+/** A well-formed session token, signed with a foreign key. */
 function signedByEve(): string {
   const header = base64url('{"alg":"HS256","kid":"k1","typ":"JWT"}')
   const input = `${header}.${partOf(bearer(INTENT), 1)}`
@@ -218,30 +218,30 @@ async function send(port: number, route: AnyRoute, proof: Proof, id = INTENT): P
   return (await roundTrip(port, bytesOf(request, proof.host ?? SANDBOX), 5_000)).text
 }
 
-/** All bytes of an answer but those that differ between any two. */
+/** A response without the bytes that differ between any two. */
 const comparable = (text: string): string =>
   text.replace(/req_[0-9A-Z]{26}/g, 'req').replace(/Date: [^\r]+/, 'Date')
 
-void t.test('who passes where, and one refusal for all others', async (t) => {
+void t.test('accepted proofs per route, and one 401 for all others', async (t) => {
   const gateway = await start(t)
   const refusals = new Set<string>()
   for (const route of proven) {
     for (const [what, proof] of Object.entries(PROOFS)) {
-      const before = gateway.standIn.commands.length
+      const before = gateway.processorStub.commands.length
       const text = await send(gateway.port, route, proof)
       const passes = proof.opens.includes(route.auth)
       const name = `${route.method} ${route.path} with ${what}`
       t.equal(statusOf(text) === 401, !passes, name)
       if (passes) continue
       refusals.add(comparable(text))
-      t.equal(gateway.standIn.commands.length, before, `${name}: the processor hears nothing`)
+      t.equal(gateway.processorStub.commands.length, before, `${name}: no command is sent`)
     }
   }
   t.equal(refusals.size, 1, 'byte-equal but for the request id and the date')
   t.match([...refusals][0], /^HTTP\/1\.1 401 Unauthorized\r\n/)
 })
 
-void t.test('a caller works on his own data only, whatever the path names', async (t) => {
+void t.test('a caller reaches its own data only, whatever the path names', async (t) => {
   const gateway = await start(t)
   const callers: readonly [Proof, string][] = [
     [signature({}, HMAC), TENANT],
@@ -252,19 +252,19 @@ void t.test('a caller works on his own data only, whatever the path names', asyn
   ]
   for (const route of proven) {
     for (const [proof, tenant] of callers) {
-      const before = gateway.standIn.commands.length
+      const before = gateway.processorStub.commands.length
       await send(gateway.port, route, proof)
-      for (const command of gateway.standIn.commands.slice(before)) {
+      for (const command of gateway.processorStub.commands.slice(before)) {
         t.equal(command.tenant, tenant, `${route.method} ${route.path} as ${tenant}`)
       }
     }
   }
-  t.ok(gateway.standIn.commands.length >= proven.length)
+  t.ok(gateway.processorStub.commands.length >= proven.length)
 })
 
 void t.test('unknown, foreign and malformed ids are one and the same 404', async (t) => {
   const gateway = await start(t)
-  gateway.standIn.script = refuseWith('payment_intent_not_found')
+  gateway.processorStub.script = refuseWith('payment_intent_not_found')
   const ids = [INTENT, OTHER_INTENT, 'pi_', 'x', '%00', '..', '%2e%2e', `pi_${'0'.repeat(500)}`]
   const answers = new Set<string>()
   const routes = proven.filter(({ path }) => path.startsWith('/v1/payment_intents/'))
@@ -278,7 +278,7 @@ void t.test('unknown, foreign and malformed ids are one and the same 404', async
       ]) {
         if (!proof.opens.includes(route.auth)) continue
         const text = await send(gateway.port, route, proof, id)
-        // A body that is missing is told before the intent is looked for.
+        // A missing body is reported before the intent is looked up.
         if (statusOf(text) !== 400) answers.add(comparable(text))
       }
     }
@@ -287,7 +287,7 @@ void t.test('unknown, foreign and malformed ids are one and the same 404', async
   t.match([...answers][0], /^HTTP\/1\.1 404 Not Found\r\n/)
 })
 
-void t.test('what asks for no proof refuses none and bothers nobody', async (t) => {
+void t.test('routes without authentication accept any proof and send no command', async (t) => {
   const gateway = await start(t)
   const open = ROUTES.filter((route) => route.auth === 'none')
   t.ok(open.length > 0)
@@ -297,5 +297,5 @@ void t.test('what asks for no proof refuses none and bothers nobody', async (t) 
       t.ok([200, 400].includes(statusOf(text)), `${route.path} with ${what}`)
     }
   }
-  t.equal(gateway.standIn.commands.length, 0)
+  t.equal(gateway.processorStub.commands.length, 0)
 })

@@ -1,6 +1,4 @@
-/**
- * The directory: what it knows, and whether it knows that it may be wrong.
- */
+/** The directory subscription: snapshots, freshness, reconnect. */
 import t, { type Test } from 'tap'
 import { Metadata } from '@grpc/grpc-js'
 import { createLog } from '../../src/base/log.js'
@@ -14,7 +12,7 @@ import { once } from 'node:events'
 import type { AddressInfo } from 'node:net'
 import { eventually } from '../support/eventually.js'
 import { KEY_ID, snapshot } from './signing_partner.js'
-import { startStandIn } from './processor_stub.js'
+import { startProcessorStub } from './processor_stub.js'
 
 function watch(t: Test, address: string): WatchedDirectory {
   const log = createLog('test', { LOG_LEVEL: 'silent' })
@@ -23,40 +21,46 @@ function watch(t: Test, address: string): WatchedDirectory {
   return directory
 }
 
-void t.test('nothing is known before a snapshot is complete', async (t) => {
-  const standIn = await startStandIn({ snapshot: [{ ...snapshot(), complete: false }] })
-  t.teardown(() => standIn.stop())
-  const directory = watch(t, standIn.address)
-  await eventually('it subscribed', () => standIn.subscribers > 0)
-  standIn.breakDirectory()
-  await eventually('it read to the end and subscribed again', () => standIn.subscribers > 0)
+void t.test('there are no partners before a complete snapshot', async (t) => {
+  const processorStub = await startProcessorStub({ snapshot: [{ ...snapshot(), complete: false }] })
+  t.teardown(() => processorStub.stop())
+  const directory = watch(t, processorStub.address)
+  await eventually('it subscribed', () => processorStub.subscribers > 0)
+  processorStub.breakDirectory()
+  await eventually('it read to the end and subscribed again', () => processorStub.subscribers > 0)
   t.equal(directory.partners(), undefined)
   t.equal(directory.fresh, false)
-  standIn.tell({ complete: true })
+  processorStub.publish({ complete: true })
   await directory.known
   t.ok(directory.partners()?.key(KEY_ID))
   t.equal(directory.fresh, true)
 })
 
-void t.test('a broken stream: what was known stays, is not fresh, and is replaced', async (t) => {
-  const first = await startStandIn({ snapshot: [snapshot()] })
-  const directory = watch(t, first.address)
-  await directory.known
-  first.crash()
-  await eventually('it is not fresh', () => !directory.fresh)
-  t.ok(directory.partners()?.key(KEY_ID), 'what was known is in use')
+void t.test(
+  'after a broken stream the snapshot stays, is not fresh, and is then replaced',
+  async (t) => {
+    const first = await startProcessorStub({ snapshot: [snapshot()] })
+    const directory = watch(t, first.address)
+    await directory.known
+    first.crash()
+    await eventually('it is not fresh', () => !directory.fresh)
+    t.ok(directory.partners()?.key(KEY_ID), 'what was known is in use')
 
-  // The key was revoked and forgotten meanwhile.
-  const back = await startStandIn({ snapshot: [snapshot({ keys: [] })], address: first.address })
-  t.teardown(() => back.stop())
-  await eventually('it is fresh again', () => directory.fresh)
-  t.equal(directory.partners()?.key(KEY_ID), undefined)
-})
+    // The key was removed while the stream was broken.
+    const back = await startProcessorStub({
+      snapshot: [snapshot({ keys: [] })],
+      address: first.address,
+    })
+    t.teardown(() => back.stop())
+    await eventually('it is fresh again', () => directory.fresh)
+    t.equal(directory.partners()?.key(KEY_ID), undefined)
+  },
+)
 
-void t.test('/readyz says that the directory is stale, while the rest is well', async (t) => {
-  const standIn = await startStandIn({ snapshot: [snapshot()] })
-  t.teardown(() => standIn.stop())
-  const directory = watch(t, standIn.address)
+void t.test('/readyz reports a stale directory', async (t) => {
+  const processorStub = await startProcessorStub({ snapshot: [snapshot()] })
+  t.teardown(() => processorStub.stop())
+  const directory = watch(t, processorStub.address)
   await directory.known
   const readiness = (): Readiness => ({
     listening: true,
@@ -74,7 +78,7 @@ void t.test('/readyz says that the directory is stale, while the rest is well', 
   const state = { listening: true, streamOpen: true, directoryFresh: true }
   t.same(await ask(), [200, { ready: true, ...state }])
 
-  standIn.breakDirectory()
+  processorStub.breakDirectory()
   await eventually('it is stale', () => !directory.fresh)
   t.same(await ask(), [503, { ready: false, ...state, directoryFresh: false }])
   await eventually('it subscribed again', () => directory.fresh)

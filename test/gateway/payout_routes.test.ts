@@ -1,6 +1,6 @@
 /**
- * The routes around payouts: beneficiaries, lists, funding, conversions, simulation. What each
- * sends to the processor, and what it refuses by itself.
+ * Payout-related routes: beneficiaries, lists, funding, conversions, simulation. The command that
+ * each sends, and the requests that it rejects itself.
  */
 import fc from 'fast-check'
 import t, { type Test } from 'tap'
@@ -30,7 +30,7 @@ interface Given {
 }
 type Decode = (given: Given) => Outcome<Operation>
 
-/** The decode of one route. A body that is a string is sent as it is. */
+/** The `decode` of one route. A string body is sent unchanged. */
 function decodeOf(method: string, path: string): Decode {
   const found = ROUTES.find((entry) => entry.method === method && entry.path === path)
   if (found === undefined || found.auth === 'none') throw new Error(`no route ${method} ${path}`)
@@ -49,7 +49,7 @@ function decodeOf(method: string, path: string): Decode {
       postpone: () => undefined,
       answer: () => undefined,
       refuse: () => undefined,
-      repeat: () => undefined,
+      echo: () => undefined,
     }
     return found.handler.decode({
       request: context,
@@ -62,7 +62,7 @@ function decodeOf(method: string, path: string): Decode {
 
 const INVALID = { ok: false, code: 'invalid_request' }
 
-/** What becomes of each query; null: it is refused. */
+/** The parsed query; null: it is rejected. */
 function reads(
   t: Test,
   decode: Decode,
@@ -153,17 +153,17 @@ void t.test('each route sends its own operation and answers with its own status'
   for (const [request, status, expected] of cases) {
     const answer = await call(gateway.port, request)
     t.equal(answer.status, status, `${request.method} ${request.path}`)
-    t.match(gateway.standIn.commands.at(-1), expected, `${request.method} ${request.path}`)
+    t.match(gateway.processorStub.commands.at(-1), expected, `${request.method} ${request.path}`)
   }
-  t.equal(gateway.standIn.commands.length, cases.length)
+  t.equal(gateway.processorStub.commands.length, cases.length)
 })
 
-void t.test('a refused query consumes its nonce and nothing else', async (t) => {
+void t.test('a rejected query only consumes its nonce', async (t) => {
   const gateway = await startGateway(t)
   const path = '/v1/payouts?stauts=failed'
   const answer = await call(gateway.port, { method: 'GET', path })
   t.match(answer, { status: 400, json: { error: { code: 'invalid_request' } } })
-  t.match(gateway.standIn.commands, [{ consume_nonce_only: true, operation: undefined }])
+  t.match(gateway.processorStub.commands, [{ consume_nonce_only: true, operation: undefined }])
 })
 
 void t.test('bytes beyond ASCII in a query are a 400', async (t) => {
@@ -174,7 +174,7 @@ void t.test('bytes beyond ASCII in a query are a 400', async (t) => {
   t.equal(statusOf(text), 400)
 })
 
-void t.test('what is for the sandbox only is refused as the processor says', async (t) => {
+void t.test('sandbox-only operations answer with the code of the processor', async (t) => {
   const environment = { SANDBOX_HOSTS: 'sandbox.example', PRODUCTION_HOSTS: '127.0.0.1' }
   const gateway = await startGateway(t, { environment, script: refuseWith('invalid_request') })
   const answer = await call(gateway.port, {
@@ -184,7 +184,9 @@ void t.test('what is for the sandbox only is refused as the processor says', asy
     keyId: PRODUCTION_KEY_ID,
   })
   t.equal(answer.status, 400)
-  t.match(gateway.standIn.commands, [{ tenant: 'acme_production', operation: 'simulate_payout' }])
+  t.match(gateway.processorStub.commands, [
+    { tenant: 'acme_production', operation: 'simulate_payout' },
+  ])
 })
 
 const PAGED = [
@@ -259,7 +261,7 @@ void t.test('filters of payouts', (t) => {
   t.end()
 })
 
-void t.test('moments of payouts: rounded outwards, compared as they were sent', (t) => {
+void t.test('time filters of payouts are rounded outward and compared unrounded', (t) => {
   const decode = decodeOf('GET', '/v1/payouts')
   const at = Date.UTC(2026, 10, 21, 4, 35, 40, 123)
   const moment = '2026-11-21T04:35:40'
@@ -308,7 +310,7 @@ void t.test('moments of payouts: rounded outwards, compared as they were sent', 
   t.end()
 })
 
-void t.test('a moment means what it says in every offset, and rounding encloses it', (t) => {
+void t.test('a timestamp is the same instant in every offset, and rounding encloses it', (t) => {
   const fraction = fc.stringMatching(/^[0-9]{0,6}$/)
   const offset = fc.integer({ min: -23 * 60 - 59, max: 23 * 60 + 59 })
   const epochMs = fc.integer({ min: 2 * 86_400_000, max: Date.UTC(2100, 0) })
@@ -336,7 +338,7 @@ void t.test('a moment means what it says in every offset, and rounding encloses 
   t.end()
 })
 
-void t.test('a filter survives the encoders that partners use', (t) => {
+void t.test('query encodings of common clients decode to the same filter', (t) => {
   const decode = decodeOf('GET', '/v1/payouts')
   const reference = fc
     .string({ unit: 'grapheme', maxLength: 50 })
@@ -354,7 +356,7 @@ void t.test('a filter survives the encoders that partners use', (t) => {
   t.end()
 })
 
-void t.test('beneficiaries by their id take no body', (t) => {
+void t.test('routes of one beneficiary take no body', (t) => {
   const routes = [
     ['GET', '/v1/beneficiaries/{beneficiary_id}'],
     ['POST', '/v1/beneficiaries/{beneficiary_id}/disable'],

@@ -6,11 +6,11 @@ import { createLog } from '../../src/base/log.js'
 import {
   createProcessorClient,
   type StreamClient,
-  type Waiting,
+  type PendingCommand,
 } from '../../gateway/upstream/processor_client.js'
 import { eventually } from '../support/eventually.js'
 import { aPayout, largestMetadata } from '../support/requests.js'
-import { accept, silence, startStandIn } from './processor_stub.js'
+import { accept, silence, startProcessorStub } from './processor_stub.js'
 
 const log = createLog('test', { LOG_LEVEL: 'silent' })
 
@@ -25,29 +25,29 @@ function connectTo(t: Test, address: string): StreamClient {
   return client
 }
 
-interface Outcome extends Waiting {
+interface Recorded extends PendingCommand {
   readonly outcomes: string[]
 }
 
-function waiting(startedAt: Instant = systemClock.now()): Outcome {
+function pendingCommand(startedAt: Instant = systemClock.now()): Recorded {
   const outcomes: string[] = []
   return { startedAt, outcomes, settle: (code, body) => outcomes.push(code === '' ? body : code) }
 }
 
 void t.test(
-  'commands of one turn travel together, and every caller gets its own answer',
+  'commands of one event-loop iteration share a message, and each caller gets its own reply',
   async (t) => {
-    const standIn = await startStandIn({ snapshot: [] })
-    t.teardown(() => standIn.stop())
-    // Answers come back in another order than the commands.
+    const processorStub = await startProcessorStub({ snapshot: [] })
+    t.teardown(() => processorStub.stop())
+    // Replies come in another order than the commands.
     const held: Parameters<typeof accept>[0][] = []
-    standIn.script = (command) => {
+    processorStub.script = (command) => {
       held.unshift(command)
       return held.length === 300 ? held.flatMap((each) => accept(each)) : []
     }
-    const client = connectTo(t, standIn.address)
+    const client = connectTo(t, processorStub.address)
     await client.opened
-    const callers = Array.from({ length: 300 }, () => waiting())
+    const callers = Array.from({ length: 300 }, () => pendingCommand())
     callers.forEach((caller, i) => client.submit({ tenant: `${i}`, get_balances: {} }, caller))
     await eventually('all are answered', () => client.inFlight === 0)
     callers.forEach(({ outcomes }, i) => {
@@ -56,46 +56,46 @@ void t.test(
         [{ tenant: `${i}` }],
       )
     })
-    t.same(standIn.batches, [256, 44])
-    t.equal(new Set(standIn.commands.map(({ ticket }) => ticket)).size, 300)
+    t.same(processorStub.batches, [256, 44])
+    t.equal(new Set(processorStub.commands.map(({ ticket }) => ticket)).size, 300)
   },
 )
 
-void t.test('long commands travel in messages that gRPC takes', async (t) => {
-  const standIn = await startStandIn({ snapshot: [] })
-  t.teardown(() => standIn.stop())
-  const client = connectTo(t, standIn.address)
+void t.test('large commands are split into messages that gRPC accepts', async (t) => {
+  const processorStub = await startProcessorStub({ snapshot: [] })
+  t.teardown(() => processorStub.stop())
+  const client = connectTo(t, processorStub.address)
   await client.opened
-  const callers = Array.from({ length: 70 }, () => waiting())
+  const callers = Array.from({ length: 70 }, () => pendingCommand())
   const create_payout = aPayout({ metadata: largestMetadata('🙂') })
   const bytes = Buffer.byteLength(JSON.stringify(create_payout))
   for (const caller of callers) client.submit({ create_payout }, caller, bytes)
   await eventually('all are answered', () => client.inFlight === 0)
   for (const { outcomes } of callers) t.match(outcomes, [/create_payout/])
-  t.ok(Math.max(...standIn.batches) * bytes <= STREAM_BATCH_MAX_BYTES)
+  t.ok(Math.max(...processorStub.batches) * bytes <= STREAM_BATCH_MAX_BYTES)
 
-  standIn.batches.length = 0
+  processorStub.batches.length = 0
   const half = STREAM_BATCH_MAX_BYTES / 2
   for (const size of [half, half, 1, 2 * STREAM_BATCH_MAX_BYTES, 0, 1]) {
-    client.submit({ get_balances: {} }, waiting(), size)
+    client.submit({ get_balances: {} }, pendingCommand(), size)
   }
   await eventually('all are answered', () => client.inFlight === 0)
-  t.same(standIn.batches, [2, 1, 1, 2], 'the longest one alone')
+  t.same(processorStub.batches, [2, 1, 1, 2], 'the longest one alone')
 })
 
-void t.test('without a stream nothing waits', async (t) => {
-  const standIn = await startStandIn({ snapshot: [], script: silence })
-  const client = connectTo(t, standIn.address)
-  const early = waiting()
+void t.test('without a stream commands settle at once', async (t) => {
+  const processorStub = await startProcessorStub({ snapshot: [], script: silence })
+  const client = connectTo(t, processorStub.address)
+  const early = pendingCommand()
   client.submit({ get_balances: {} }, early)
   t.same(early.outcomes, ['configuration_error'])
 
   await client.opened
-  const sent = waiting()
+  const sent = pendingCommand()
   client.submit({ get_balances: {} }, sent)
-  await eventually('it arrived', () => standIn.commands.length === 1)
-  const unsent = waiting()
-  standIn.crash()
+  await eventually('it arrived', () => processorStub.commands.length === 1)
+  const unsent = pendingCommand()
+  processorStub.crash()
   client.submit({ get_balances: {} }, unsent)
   await eventually('the stream is gone', () => !client.open)
   t.same(sent.outcomes, ['configuration_error'])
@@ -103,53 +103,50 @@ void t.test('without a stream nothing waits', async (t) => {
   t.equal(client.inFlight, 0)
 })
 
-void t.test('more than the processor would queue is refused at once', async (t) => {
-  const standIn = await startStandIn({ snapshot: [], script: silence })
-  t.teardown(() => standIn.stop())
-  const client = connectTo(t, standIn.address)
+void t.test('commands beyond the queue bound of the processor settle at once', async (t) => {
+  const processorStub = await startProcessorStub({ snapshot: [], script: silence })
+  t.teardown(() => processorStub.stop())
+  const client = connectTo(t, processorStub.address)
   await client.opened
-  const caller = waiting()
+  const caller = pendingCommand()
   for (let i = 0; i < 20_000; i++) client.submit({ get_balances: {} }, caller)
   t.same(caller.outcomes, [])
   client.submit({ get_balances: {} }, caller)
   t.same(caller.outcomes, ['configuration_error'])
 })
 
-void t.test(
-  'a command that nobody answers is settled for good, and its late answer goes nowhere',
-  async (t) => {
-    const standIn = await startStandIn({ snapshot: [], script: silence })
-    t.teardown(() => standIn.stop())
-    const client = connectTo(t, standIn.address)
-    await client.opened
-    const old = waiting((systemClock.now() - 60_000) as Instant)
-    client.submit({ get_balances: {} }, old)
-    await eventually('it is forgotten', () => client.inFlight === 0)
-    standIn.script = (command) => [
-      ...standIn.commands.slice(0, 1).flatMap(accept),
-      ...accept(command),
-    ]
-    const next = waiting()
-    client.submit({ get_balances: {} }, next)
-    await eventually('the next is answered', () => next.outcomes.length === 1)
-    t.same(old.outcomes, ['timeout'])
-  },
-)
-
-void t.test('a caller that throws harms no other one of its batch', async (t) => {
-  const standIn = await startStandIn({ snapshot: [] })
-  t.teardown(() => standIn.stop())
-  const client = connectTo(t, standIn.address)
+void t.test('an unanswered command settles once, and its late reply is dropped', async (t) => {
+  const processorStub = await startProcessorStub({ snapshot: [], script: silence })
+  t.teardown(() => processorStub.stop())
+  const client = connectTo(t, processorStub.address)
   await client.opened
-  const clumsy: Waiting = {
+  const old = pendingCommand((systemClock.now() - 60_000) as Instant)
+  client.submit({ get_balances: {} }, old)
+  await eventually('it is forgotten', () => client.inFlight === 0)
+  processorStub.script = (command) => [
+    ...processorStub.commands.slice(0, 1).flatMap(accept),
+    ...accept(command),
+  ]
+  const next = pendingCommand()
+  client.submit({ get_balances: {} }, next)
+  await eventually('the next is answered', () => next.outcomes.length === 1)
+  t.same(old.outcomes, ['timeout'])
+})
+
+void t.test('a callback that throws does not affect its batch', async (t) => {
+  const processorStub = await startProcessorStub({ snapshot: [] })
+  t.teardown(() => processorStub.stop())
+  const client = connectTo(t, processorStub.address)
+  await client.opened
+  const clumsy: PendingCommand = {
     startedAt: systemClock.now(),
     settle: () => {
       throw new Error('a bug')
     },
   }
-  const careful = waiting()
+  const careful = pendingCommand()
   client.submit({ get_balances: {} }, clumsy)
   client.submit({ get_balances: {} }, careful)
   await eventually('the other is answered', () => careful.outcomes.length === 1)
-  t.same(standIn.batches, [2])
+  t.same(processorStub.batches, [2])
 })

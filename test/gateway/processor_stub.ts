@@ -1,8 +1,6 @@
 /**
- * A processor for the gateway's tests: real gRPC, scripted answers, nothing kept.
- *
- * It speaks both contracts that a gateway uses. A test says how commands are answered and which
- * partners there are.
+ * A processor stub for the gateway's tests: real gRPC for the command stream and the directory,
+ * scripted replies, no state.
  */
 import {
   Server,
@@ -20,44 +18,44 @@ import type { WatchRequest__Output } from '../../protos/types/causeway/v1/WatchR
 import type { ProtoGrpcType as DirectoryTypes } from '../../protos/types/directory.js'
 import type { ProtoGrpcType as CommandStreamTypes } from '../../protos/types/command_stream.js'
 
-/** Nothing: never answered. */
+/** An empty list: the command is never answered. */
 export type Script = (command: Command__Output) => readonly Reply[]
 
-export interface StandIn {
+export interface ProcessorStub {
   address: string
   /** Every command that arrived, in order. */
   readonly commands: Command__Output[]
-  /** How many commands came in each message. */
+  /** Number of commands in each message. */
   readonly batches: number[]
   script: Script
-  /** Open streams of the directory. */
+  /** Open directory streams. */
   readonly subscribers: number
-  /** Tells every subscriber. */
-  tell(update: PartnerUpdate): void
-  /** Ends the directory's streams alone. */
+  /** Sends an update to every subscriber. */
+  publish(update: PartnerUpdate): void
+  /** Ends the directory streams only. */
   breakDirectory(): void
-  /** Breaks all streams, as a crash would, and stays away. */
+  /** Breaks all streams, as a crash would, without a restart. */
   crash(): void
   stop(): void
 }
 
-export interface StandInOptions {
-  /** What each new subscriber is told first. */
+export interface ProcessorStubOptions {
+  /** The updates that each new subscriber receives. */
   readonly snapshot: readonly PartnerUpdate[]
   readonly script?: Script
-  /** To come back where another one was; else a free port. */
+  /** The address of an earlier stub; default: a free port. */
   readonly address?: string
 }
 
 type CommandStreamCall = ServerDuplexStream<CommandBatch__Output, ReplyBatch>
 type DirectoryStream = ServerWritableStream<WatchRequest__Output, PartnerUpdate>
 
-export async function startStandIn(options: StandInOptions): Promise<StandIn> {
-  const { CommandStream: RequestContext } = contracts<CommandStreamTypes>().causeway.v1
+export async function startProcessorStub(options: ProcessorStubOptions): Promise<ProcessorStub> {
+  const { CommandStream } = contracts<CommandStreamTypes>().causeway.v1
   const { Directory } = contracts<DirectoryTypes>().causeway.v1
   const subscribers = new Set<DirectoryStream>()
   const server = new Server()
-  const standIn: StandIn = {
+  const processorStub: ProcessorStub = {
     address: '',
     commands: [],
     batches: [],
@@ -65,7 +63,7 @@ export async function startStandIn(options: StandInOptions): Promise<StandIn> {
     get subscribers() {
       return subscribers.size
     },
-    tell: (update) => {
+    publish: (update) => {
       for (const subscriber of subscribers) subscriber.write(update)
     },
     breakDirectory: () => {
@@ -75,12 +73,12 @@ export async function startStandIn(options: StandInOptions): Promise<StandIn> {
     crash: () => server.forceShutdown(),
     stop: () => server.forceShutdown(),
   }
-  server.addService(RequestContext.service, {
+  server.addService(CommandStream.service, {
     Open: (stream: CommandStreamCall) => {
       stream.on('data', ({ commands }: CommandBatch__Output) => {
-        standIn.batches.push(commands.length)
-        standIn.commands.push(...commands)
-        const replies = commands.flatMap((command) => standIn.script(command))
+        processorStub.batches.push(commands.length)
+        processorStub.commands.push(...commands)
+        const replies = commands.flatMap((command) => processorStub.script(command))
         if (replies.length > 0) stream.write({ replies })
       })
       stream.on('end', () => stream.end())
@@ -95,8 +93,8 @@ export async function startStandIn(options: StandInOptions): Promise<StandIn> {
     },
     WatchEndpoints: (stream: DirectoryStream) => stream.end(),
   })
-  standIn.address = `127.0.0.1:${await bind(server, options.address ?? '127.0.0.1:0')}`
-  return standIn
+  processorStub.address = `127.0.0.1:${await bind(server, options.address ?? '127.0.0.1:0')}`
+  return processorStub
 }
 
 function bind(server: Server, address: string): Promise<number> {
@@ -109,8 +107,8 @@ function bind(server: Server, address: string): Promise<number> {
 }
 
 /**
- * Answers with the command's operation, tenant and ticket as JSON, so that a test sees whose answer
- * it got.
+ * Answers with the command's operation, tenant and ticket as JSON, so a test can match replies to
+ * callers.
  */
 export const accept: Script = ({ ticket, operation = 'none', tenant }) => [
   { ticket, code: '', body: JSON.stringify({ operation, tenant, ticket }), replayed: false },

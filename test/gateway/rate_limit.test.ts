@@ -8,7 +8,7 @@ function heldClock(): Clock & { set(at: number): void } {
   return { now: () => now, set: (at) => (now = instant(at)) }
 }
 
-void t.test('a burst of one second passes, then one each time a token is there', (t) => {
+void t.test('a burst of one second passes, then one request per token', (t) => {
   const clock = heldClock()
   const limit = createRateLimit(clock)
   for (let i = 0; i < 10; i++) t.equal(limit('a', 10), 0)
@@ -22,7 +22,7 @@ void t.test('a burst of one second passes, then one each time a token is there',
   t.end()
 })
 
-void t.test('a bucket that is still filling is not forgotten', (t) => {
+void t.test('a bucket that is still filling is kept', (t) => {
   const clock = heldClock()
   const limit = createRateLimit(clock)
   const drain = (key: string): void => {
@@ -42,7 +42,7 @@ void t.test('a bucket that is still filling is not forgotten', (t) => {
   t.end()
 })
 
-void t.test('a clock that is set back gives nothing and takes nothing', (t) => {
+void t.test('a clock that moves back neither adds nor removes tokens', (t) => {
   const clock = heldClock()
   const limit = createRateLimit(clock)
   t.equal(limit('a', 1), 0)
@@ -53,11 +53,11 @@ void t.test('a clock that is set back gives nothing and takes nothing', (t) => {
   t.end()
 })
 
-/** Now and then a pause after which buckets are forgotten. */
+/** Sometimes a pause after which buckets are dropped. */
 const longAtTimes = (pause: number): fc.Arbitrary<number> =>
   fc.constant(pause > 295 ? pause * 10 : pause)
 
-void t.test('in any stretch of time no more pass than the rate and one burst', (t) => {
+void t.test('in any interval no more pass than the rate and one burst', (t) => {
   fc.assert(
     fc.property(
       fc.integer({ min: 1, max: 50 }),

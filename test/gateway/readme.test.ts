@@ -27,7 +27,7 @@ function example(language: string): string {
 }
 
 void t.test('the program of the quick start creates an intent', async (t) => {
-  const { port, standIn } = await startGateway(t)
+  const { port, processorStub } = await startGateway(t)
   const folder = t.testdir({ 'create.mjs': example('js') })
   const sandbox = join(folder, 'sandbox.json')
   const base_url = `http://127.0.0.1:${port}`
@@ -36,7 +36,7 @@ void t.test('the program of the quick start creates an intent', async (t) => {
     env: { SANDBOX: sandbox },
   })
   t.match(stdout, /^201 /)
-  t.equal(standIn.commands[0]?.operation, 'create_intent')
+  t.equal(processorStub.commands[0]?.operation, 'create_intent')
 })
 
 const missing = ['curl', 'openssl'].filter(
@@ -47,7 +47,7 @@ void t.test(
   'the shell lines do the same',
   { skip: missing.length > 0 && `not here: ${missing.join(', ')}` },
   async (t) => {
-    const { port, standIn } = await startGateway(t)
+    const { port, processorStub } = await startGateway(t)
     const { stdout } = await run('sh', ['-c', example('sh')], {
       env: {
         PATH: process.env['PATH'],
@@ -57,7 +57,7 @@ void t.test(
       },
     })
     t.match(stdout, 'create_intent')
-    t.equal(standIn.commands.length, 1)
+    t.equal(processorStub.commands.length, 1)
   },
 )
 

@@ -7,7 +7,7 @@ import {
   WAITING_MAX,
 } from '../../gateway/admission/rejection_throttle.js'
 
-void t.test('refusals are answered in their order, later, and at a pace', async (t) => {
+void t.test('rejections are sent in order, deferred and paced', async (t) => {
   const refusals = createRejectionThrottle(systemClock)
   const answered: number[] = []
   const count = 4 * AT_ONCE_MAX
@@ -30,7 +30,7 @@ void t.test('refusals are answered in their order, later, and at a pace', async 
   )
 })
 
-void t.test('each one that comes after quiet is answered, later and once', async (t) => {
+void t.test('each rejection after quiet is sent once, deferred', async (t) => {
   const refusals = createRejectionThrottle(systemClock)
   const answered: number[] = []
   for (const round of [1, 2, 3]) {
@@ -46,7 +46,7 @@ void t.test('each one that comes after quiet is answered, later and once', async
   t.same(answered, [1, 2, 3])
 })
 
-void t.test('a clock that is set back holds nobody up', async (t) => {
+void t.test('a clock that moves back delays no rejection', async (t) => {
   let now = systemClock.now()
   const refusals = createRejectionThrottle({ now: () => now })
   const answered = [1, 2, 3].map(() => new Promise<void>((resolve) => refusals.add(resolve)))
@@ -55,7 +55,7 @@ void t.test('a clock that is set back holds nobody up', async (t) => {
   t.pass('all were answered')
 })
 
-void t.test('no more wait than may', async (t) => {
+void t.test('beyond WAITING_MAX a rejection is sent at once', async (t) => {
   const refusals = createRejectionThrottle(systemClock)
   let answered = 0
   const last = new Promise<void>((resolve) => {

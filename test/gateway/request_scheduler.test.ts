@@ -1,6 +1,4 @@
-/**
- * Whose turn it is, alone and in a real gateway whose processor answers when it is told to.
- */
+/** The order of held requests, alone and in a real gateway whose processor the test controls. */
 import { connect, type Socket } from 'node:net'
 import { setFlagsFromString } from 'node:v8'
 import { runInNewContext } from 'node:vm'
@@ -54,7 +52,7 @@ function turns() {
       if (scheduler.mustHold()) scheduler.hold(request, trafficClass, serve)
       else serve()
     },
-    /** So many are answered, and whose turn it is then goes on. */
+    /** Answers this many commands, then lets the scheduler release more. */
     answer: async (count: number): Promise<void> => {
       for (const trafficClass of sentBy.splice(0, count)) scheduler.answered(trafficClass, NOW)
       await new Promise(setImmediate)
@@ -62,7 +60,7 @@ function turns() {
   }
 }
 
-void t.test('the processor gets what it has room for, the others in their order', async (t) => {
+void t.test('commands beyond the capacity are held and released in order', async (t) => {
   const { queue, served, ask, answer } = turns()
   const names = Array.from({ length: CAPACITY_MIN + 5 }, (_, i) => `call ${i}`)
   for (const name of names) ask(name)
@@ -76,7 +74,7 @@ void t.test('the processor gets what it has room for, the others in their order'
   t.equal(queue.held, 0)
 })
 
-void t.test('traffic classes take turns', async (t) => {
+void t.test('traffic classes alternate', async (t) => {
   const { served, ask, answer } = turns()
   for (let i = 0; i < CAPACITY_MIN; i += 1) ask('first')
   for (const name of ['a1', 'a2', 'a3', 'a4']) ask(name)
@@ -88,7 +86,7 @@ void t.test('traffic classes take turns', async (t) => {
   t.same(served.slice(CAPACITY_MIN), ['a1', 'b1', 'c1', 'a2', 'b2', 'a3', 'a4'])
 })
 
-void t.test('the room grows while calls are held, and is small again after quiet', async (t) => {
+void t.test('the capacity grows while requests are held and shrinks after quiet', async (t) => {
   const { queue, served, ask, answer } = turns()
   let answered = 0
   const taken = (): number => served.length - answered
@@ -111,7 +109,7 @@ void t.test('the room grows while calls are held, and is small again after quiet
   t.equal(taken(), CAPACITY_MIN)
 })
 
-void t.test('calls that are refused in their turn keep nobody waiting', async () => {
+void t.test('requests rejected on release do not delay the next ones', async () => {
   const { served, ask, answer } = turns()
   for (let i = 0; i < CAPACITY_MIN; i += 1) ask('first')
   for (let i = 0; i < 10 * CAPACITY_MIN; i += 1) ask('refused', { isRefused: true })
@@ -120,7 +118,7 @@ void t.test('calls that are refused in their turn keep nobody waiting', async ()
   await eventually('their turns come without another answer', () => served.at(-1) === 'last')
 })
 
-void t.test('a call whose body finds no room is served at once', (t) => {
+void t.test('a request without memory for its body is served at once', (t) => {
   const { queue, served, ask } = turns()
   for (let i = 0; i < CAPACITY_MIN; i += 1) ask('first')
   ask('held')
@@ -130,7 +128,7 @@ void t.test('a call whose body finds no room is served at once', (t) => {
   t.end()
 })
 
-void t.test('who floods is dropped and told, and not served', async (t) => {
+void t.test('a flooding class is dropped and not served', async (t) => {
   const { queue, scheduler, served, ask, answer } = turns()
   for (let i = 0; i < CAPACITY_MIN; i += 1) ask('first')
   const classes = [createTrafficClass('key'), createTrafficClass('key')]
@@ -148,13 +146,13 @@ void t.test('who floods is dropped and told, and not served', async (t) => {
 
 interface Asked {
   readonly socket: Socket
-  /** The answer's status; 0 before it came. */
+  /** The response's status; 0 before it arrives. */
   readonly status: () => number
 }
 
 const userBody = (user: string): string => JSON.stringify({ ...createBody, partner_user_id: user })
 
-/** A gateway whose processor has as much as it has room for and answers nothing yet. */
+/** A gateway whose processor is at capacity and answers nothing yet. */
 async function busyGateway(t: Test, options: RunningOptions = {}) {
   const gateway = await startGateway(t, {
     script: silence,
@@ -174,7 +172,7 @@ async function busyGateway(t: Test, options: RunningOptions = {}) {
   const ask = (user: string, keyId?: string): Asked =>
     send([bytesOf({ ...createRequest(), body: userBody(user), ...(keyId && { keyId }) })])
   const first = Array.from({ length: CAPACITY_MIN }, () => ask('first'))
-  await eventually('it has them', () => gateway.standIn.commands.length === CAPACITY_MIN)
+  await eventually('it has them', () => gateway.processorStub.commands.length === CAPACITY_MIN)
   return { gateway, send, ask, first }
 }
 
@@ -183,28 +181,28 @@ const holds = (gateway: Running, count: number): Promise<boolean> =>
     (await gateway.metrics()).includes(`gateway_calls_held ${count}\n`),
   )
 
-/** The processor answers what it has, and from then on whatever comes. */
-function wake({ standIn, processor }: Running): void {
-  const sent = standIn.commands.flatMap(accept)
-  standIn.script = (command) => [...sent.splice(0), ...accept(command)]
+/** The processor answers its commands, and from then on every new one. */
+function wake({ processorStub, processor }: Running): void {
+  const sent = processorStub.commands.flatMap(accept)
+  processorStub.script = (command) => [...sent.splice(0), ...accept(command)]
   processor.submit({ get_balances: {} }, { startedAt: NOW, settle: () => undefined })
 }
 
-/** Bytes, after a collection. */
+/** Bytes after garbage collection. */
 function bodiesInMemory(): number {
   setFlagsFromString('--expose-gc')
   runInNewContext('gc()')
   return process.memoryUsage().arrayBuffers
 }
 
-const usersOf = ({ standIn }: Running): (string | undefined)[] =>
-  standIn.commands
+const usersOf = ({ processorStub }: Running): (string | undefined)[] =>
+  processorStub.commands
     .slice(CAPACITY_MIN)
     .flatMap(({ create_intent: intent }) =>
       intent === null || intent === undefined ? [] : [intent.partner_user_id],
     )
 
-void t.test('held calls are served whole, keys in turn', async (t) => {
+void t.test('held requests keep their body, and keys alternate', async (t) => {
   const { gateway, ask, send } = await busyGateway(t)
   const calls: Asked[] = []
   for (const [user, key] of [['a 1'], ['a 2'], ['b 1', OTHER_KEY_ID]] as const) {
@@ -219,7 +217,7 @@ void t.test('held calls are served whole, keys in turn', async (t) => {
   t.same(usersOf(gateway), ['a 1', 'b 1', 'a 2', 'in parts'])
 })
 
-void t.test('nobody acts for a client who has gone, or was told that it is late', async (t) => {
+void t.test('a disconnected or timed-out request is not served', async (t) => {
   const { gateway, ask, first } = await busyGateway(t, { answerWithinMs: 1_500 })
   const gone = ask('gone')
   await holds(gateway, 1)
@@ -236,7 +234,7 @@ void t.test('nobody acts for a client who has gone, or was told that it is late'
   await holds(gateway, 0)
 })
 
-void t.test('the processor is told how much time is left', async (t) => {
+void t.test('the command carries the remaining time', async (t) => {
   let now = Date.now()
   const clock = { now: () => instant(now) }
   const { gateway, ask } = await busyGateway(t, { clock })
@@ -245,11 +243,11 @@ void t.test('the processor is told how much time is left', async (t) => {
   now += 2_000
   wake(gateway)
   await eventually('it is answered', () => held.status() === 201)
-  t.same(gateway.standIn.commands[0]?.budget_ms, ANSWER_WITHIN_MS)
-  t.same(gateway.standIn.commands.at(-1)?.budget_ms, ANSWER_WITHIN_MS - 2_000)
+  t.same(gateway.processorStub.commands[0]?.budget_ms, ANSWER_WITHIN_MS)
+  t.same(gateway.processorStub.commands.at(-1)?.budget_ms, ANSWER_WITHIN_MS - 2_000)
 })
 
-void t.test('a flood is refused with all that are held, nothing of which is used up', async (t) => {
+void t.test('a flood is rejected with its held requests, whose nonces stay unused', async (t) => {
   let standsAt: number | undefined = Date.now()
   const clock = { now: () => instant(standsAt ?? Date.now()) }
   const { gateway, ask, first } = await busyGateway(t, { clock })
@@ -259,14 +257,16 @@ void t.test('a flood is refused with all that are held, nothing of which is used
   const over = ask('one too many')
   await holds(gateway, 0)
   standsAt = undefined
-  await eventually('all are told', () => [...held, over].every(({ status }) => status() === 503))
+  await eventually('all are rejected', () =>
+    [...held, over].every(({ status }) => status() === 503),
+  )
   t.match(await gateway.metrics(), `{limit="load_shedder"} ${held.length + 1}\n`)
   wake(gateway)
   await eventually('the others are served', () => first.every(({ status }) => status() === 201))
   t.same(usersOf(gateway), [])
 })
 
-void t.test('one partner floods, and another one is served', async (t) => {
+void t.test('a flood of one partner does not affect another', async (t) => {
   const standsAt = Date.now()
   const clock = { now: () => instant(standsAt) }
   const { gateway, ask } = await busyGateway(t, { clock })
@@ -283,18 +283,18 @@ void t.test('one partner floods, and another one is served', async (t) => {
   t.same(usersOf(gateway), ['early', 'late'])
 })
 
-void t.test('strangers do not wait in the line', async (t) => {
+void t.test('requests with unknown keys are not held', async (t) => {
   const { gateway, ask, send } = await busyGateway(t)
   const unknownKeys = [
     ask('unknown key', 'nobody_sandbox_2026q4'),
     send([bytesOf({ ...createRequest(), unsigned: true })]),
     send([bytesOf({ ...createRequest(), unsigned: true, headers: { Authorization: 'Bearer x' } })]),
   ]
-  await eventually('all are told', () => unknownKeys.every(({ status }) => status() === 401))
+  await eventually('all are rejected', () => unknownKeys.every(({ status }) => status() === 401))
   await holds(gateway, 0)
 })
 
-void t.test('the body of a client who has gone is not kept', async (t) => {
+void t.test('the body of a disconnected client is released', async (t) => {
   const { gateway, send } = await busyGateway(t)
   const body = JSON.stringify({ reference: 'x'.repeat(500_000) })
   const before = bodiesInMemory()
@@ -310,7 +310,7 @@ void t.test('the body of a client who has gone is not kept', async (t) => {
   await eventually('they are gone', () => bodiesInMemory() - before < each * body.length)
 })
 
-void t.test('the longest ones that are held leave in messages that gRPC takes', async (t) => {
+void t.test('the largest held requests are sent in messages that gRPC accepts', async (t) => {
   const { gateway, send } = await busyGateway(t)
   const body = JSON.stringify({ ...payoutBody, metadata: largestMetadata('🙂') })
   const calls = Array.from({ length: 50 }, (_, i) => {
@@ -323,10 +323,10 @@ void t.test('the longest ones that are held leave in messages that gRPC takes', 
   t.ok(calls.every(({ status }) => status() === 202))
 })
 
-void t.test('who is held when the processor goes is told so, too', async (t) => {
+void t.test('held requests are answered 503 when the processor goes away', async (t) => {
   const { gateway, ask } = await busyGateway(t)
   const held = Array.from({ length: 3 * CAPACITY_MIN }, () => ask('held'))
   await holds(gateway, held.length)
-  gateway.standIn.crash()
-  await eventually('all are told', () => held.every(({ status }) => status() === 503))
+  gateway.processorStub.crash()
+  await eventually('all are rejected', () => held.every(({ status }) => status() === 503))
 })

@@ -9,7 +9,7 @@ import { createRouter } from '../../gateway/routing/route.js'
 
 const find = createRouter(ROUTES)
 
-void t.test('every route of the table is found at its own address', (t) => {
+void t.test('every route of the table is found at its path', (t) => {
   for (const entry of ROUTES) {
     const destination = find(entry.method, entry.path.replace(/\{[a-z_]+\}/, 'some-id'))
     t.match(
@@ -23,7 +23,7 @@ void t.test('every route of the table is found at its own address', (t) => {
   t.end()
 })
 
-void t.test('addresses are matched as sent', (t) => {
+void t.test('paths are matched as sent', (t) => {
   const cases = [
     '/',
     '',
@@ -41,19 +41,19 @@ void t.test('addresses are matched as sent', (t) => {
     'v1/payouts',
   ]
   for (const path of cases) {
-    t.match(find('POST', path), { kind: 'nowhere', code: 'not_found' }, path)
+    t.match(find('POST', path), { kind: 'no_route', code: 'not_found' }, path)
   }
   t.equal(find('GET', '/v1/payouts/%2e%2e').id, '%2e%2e', 'a parameter is not decoded')
   t.equal(find('GET', '/v1/payouts/cancel').id, 'cancel')
   t.end()
 })
 
-void t.test('a wrong method is told which ones there are', (t) => {
+void t.test('a wrong method is answered with the allowed ones', (t) => {
   for (const method of ['PUT', 'get', 'HEAD', 'constructor', '']) {
     const destination = find(method, '/v1/webhook_endpoints')
     t.match(
       destination,
-      { kind: 'nowhere', code: 'method_not_allowed', headers: [['Allow', 'POST, GET']] },
+      { kind: 'no_route', code: 'method_not_allowed', headers: [['Allow', 'POST, GET']] },
       method,
     )
   }
@@ -62,7 +62,7 @@ void t.test('a wrong method is told which ones there are', (t) => {
   t.end()
 })
 
-void t.test('bodies are capped by what their routes need', (t) => {
+void t.test('body caps depend on the route', (t) => {
   const capOf = (method: string, path: string): number => find(method, path).bodyMaxBytes
   t.equal(capOf('POST', '/v1/payouts'), PAYOUT_BODY_MAX_BYTES)
   t.equal(capOf('POST', '/v1/payment_intents/a/scan'), SCAN_BODY_MAX_BYTES)

@@ -1,6 +1,5 @@
 /**
- * A real gateway inside of the test's process: its HTTP server on a free port, its stream to a
- * stand-in processor.
+ * A real gateway inside the test process: HTTP server on a free port, stream to a processor stub.
  */
 import type { Test } from 'tap'
 import { Metadata } from '@grpc/grpc-js'
@@ -17,11 +16,11 @@ import {
   type ProcessorClient,
 } from '../../gateway/upstream/processor_client.js'
 import { snapshot } from './signing_partner.js'
-import { startStandIn, type Script, type StandIn } from './processor_stub.js'
+import { startProcessorStub, type Script, type ProcessorStub } from './processor_stub.js'
 
 export interface Running {
   readonly port: number
-  readonly standIn: StandIn
+  readonly processorStub: ProcessorStub
   readonly processor: ProcessorClient
   readonly directory: Directory
   readonly metrics: () => Promise<string>
@@ -36,25 +35,25 @@ export interface RunningOptions {
   readonly answerWithinMs?: number
   readonly connectionsMax?: number
   readonly connectionRoom?: number
-  /** Left out: the machine's. */
+  /** Default: the system clock. */
   readonly clock?: Clock
 }
 
-/** `t` ends it: a test, as a rule. */
+/** `t` stops it on teardown. */
 export async function startGateway(
   t: Pick<Test, 'teardown'>,
   options: RunningOptions = {},
 ): Promise<Running> {
-  const standIn = await startStandIn({
+  const processorStub = await startProcessorStub({
     snapshot: [options.partners ?? snapshot()],
     ...(options.script === undefined ? {} : { script: options.script }),
   })
   const settings = readSettings({ LOG_LEVEL: 'silent', ...options.environment }, '')
   const log = createLog('gateway', settings)
   const clock = options.clock ?? systemClock
-  const directory = watchDirectory(standIn.address, new Metadata(), log)
+  const directory = watchDirectory(processorStub.address, new Metadata(), log)
   const processor = createProcessorClient({
-    address: standIn.address,
+    address: processorStub.address,
     metadata: new Metadata(),
     clock,
     log,
@@ -67,7 +66,7 @@ export async function startGateway(
   t.teardown(() => {
     processor.close()
     directory.stop()
-    standIn.stop()
+    processorStub.stop()
   })
   const gateway = createGateway({
     ...options,
@@ -82,5 +81,5 @@ export async function startGateway(
   const port = await gateway.listen('127.0.0.1', 0)
   t.teardown(() => gateway.close(0))
   if (options.waitUntilReady ?? true) await Promise.all([directory.known, processor.opened])
-  return { port, standIn, processor, directory, metrics: () => metrics.registry.metrics() }
+  return { port, processorStub, processor, directory, metrics: () => metrics.registry.metrics() }
 }

@@ -1,6 +1,6 @@
 /**
- * One source holds thousands of unfinished requests open, more than the gateway's process may have
- * files. Other sources are served; the source itself is refused with an answer.
+ * One source holds thousands of unfinished requests open, more than the gateway may have file
+ * descriptors. Other sources are served; the source itself gets a rejection.
  */
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
@@ -17,7 +17,7 @@ const BATCH = 200
 const notLinux =
   process.platform !== 'linux' && 'only Linux has a loopback network of many addresses'
 
-/** A gateway whose process may have FILES_MAX files open, sockets included. */
+/** A gateway process limited to FILES_MAX open files, sockets included. */
 async function limitedGateway(t: Test): Promise<number> {
   const script = fileURLToPath(new URL('./gateway_process.js', import.meta.url))
   const limited = `ulimit -n ${FILES_MAX}; exec "$0" "$1"`
@@ -29,7 +29,7 @@ async function limitedGateway(t: Test): Promise<number> {
   return port
 }
 
-/** Begins a request and does not end it. Resolves when the connection is there. */
+/** Starts a request without finishing it. Resolves when connected. */
 function halfSent(port: number): Promise<Socket> {
   return new Promise((resolve) => {
     const socket = connect({ port, host: '127.0.0.1' }, () => {
@@ -41,7 +41,7 @@ function halfSent(port: number): Promise<Socket> {
   })
 }
 
-/** The whole of what comes back; empty: nothing did within the time that a client waits. */
+/** The complete response; empty when nothing came within the client timeout. */
 function askedFrom(localAddress: string, port: number): Promise<string> {
   return new Promise((resolve) => {
     const socket = connect({ port, host: '127.0.0.1', localAddress })

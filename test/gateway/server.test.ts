@@ -1,6 +1,4 @@
-/**
- * A request's way: answers, deadlines, bugs, clients that leave, and the end of the server.
- */
+/** The HTTP server: responses, deadlines, exceptions, disconnects, shutdown. */
 import { connect } from 'node:net'
 import t from 'tap'
 import { eventually } from '../support/eventually.js'
@@ -16,7 +14,7 @@ import {
 } from './echo_server.js'
 import { roundTrip } from './signing_partner.js'
 
-void t.test('a body that stops coming is 504, one that never comes too', async (t) => {
+void t.test('a body that stalls or never starts is 504', async (t) => {
   const port = await startEcho(t, 100)
   for (const sent of ['', 'ab']) {
     const { text, closed } = await roundTrip(
@@ -29,7 +27,7 @@ void t.test('a body that stops coming is 504, one that never comes too', async (
   }
 })
 
-void t.test('a service that never answers is answered for', async (t) => {
+void t.test('a service that never answers becomes a 504', async (t) => {
   const port = await startEcho(t, 100)
   const { text } = await roundTrip(port, head('GET /never'), 1_000)
   t.same(statusesIn(text), ['504'])
@@ -48,7 +46,7 @@ void t.test('a service that throws is a 500 and the next request is served', asy
   t.same(statusesIn(text), ['200'])
 })
 
-void t.test('clients that leave at any byte, or while they wait, harm nobody', async (t) => {
+void t.test('clients may disconnect after any byte, or while they wait', async (t) => {
   const port = await startEcho(t)
   const bytes = `${head('POST /later', 'Content-Length: 5')}hello`
   for (let length = 1; length <= bytes.length; length++) {
@@ -77,7 +75,7 @@ void t.test('clients that leave at any byte, or while they wait, harm nobody', a
   t.ok(later.length >= 2, 'the one that left had arrived too')
 })
 
-void t.test('requests in one packet are answered in order, or the connection ends', async (t) => {
+void t.test('requests in one packet are answered in order, or the connection closes', async (t) => {
   const port = await startEcho(t)
   const three = ['/a', '/b', '/c'].map((path) => head(`GET ${path}`)).join('')
   const { text } = await roundTrip(port, three)
@@ -94,7 +92,7 @@ void t.test('requests in one packet are answered in order, or the connection end
   )
 })
 
-/** Each part is sent when the one before is answered. */
+/** Each part is sent after the previous one is answered. */
 async function answersTo(port: number, parts: readonly string[]): Promise<string[]> {
   const socket = connect(port, '127.0.0.1')
   let text = ''
@@ -109,7 +107,7 @@ async function answersTo(port: number, parts: readonly string[]): Promise<string
   return answers()
 }
 
-void t.test('turned away: the body is dropped, the connection goes on', async (t) => {
+void t.test('early rejection: the body is dropped, the connection stays open', async (t) => {
   const port = await startEcho(t)
   const smuggled = head('GET /smuggled')
   const away = head('POST /away', `Content-Length: ${smuggled.length}`)
@@ -126,26 +124,23 @@ void t.test('turned away: the body is dropped, the connection goes on', async (t
   }
 })
 
-void t.test(
-  'a HEAD is answered with the length of a body, and its connection goes on',
-  async (t) => {
-    const port = await startEcho(t)
-    const paths = ['/a', '/away']
-    const heads = await answersTo(
-      port,
-      paths.flatMap((path) => [head(`HEAD ${path}`), head(`GET ${path}`)]),
-    )
-    for (const [index, status] of ['200', '200', '429', '429'].entries()) {
-      const [fields = '', body] = (heads[index] ?? '').split('\r\n\r\n')
-      t.equal(fields.slice(0, 3), status)
-      t.equal(fields.match(/content-length/gi)?.length, 1)
-      if (index % 2 === 0) t.equal(body, '')
-      else t.match(fields, `Content-Length: ${String(body?.length)}`)
-    }
-  },
-)
+void t.test('a HEAD gets the length of a body, and its connection stays open', async (t) => {
+  const port = await startEcho(t)
+  const paths = ['/a', '/away']
+  const heads = await answersTo(
+    port,
+    paths.flatMap((path) => [head(`HEAD ${path}`), head(`GET ${path}`)]),
+  )
+  for (const [index, status] of ['200', '200', '429', '429'].entries()) {
+    const [fields = '', body] = (heads[index] ?? '').split('\r\n\r\n')
+    t.equal(fields.slice(0, 3), status)
+    t.equal(fields.match(/content-length/gi)?.length, 1)
+    if (index % 2 === 0) t.equal(body, '')
+    else t.match(fields, `Content-Length: ${String(body?.length)}`)
+  }
+})
 
-void t.test('turned away later: a body that comes meanwhile is dropped as well', async (t) => {
+void t.test('deferred rejection: a body that arrives meanwhile is dropped', async (t) => {
   const port = await startEcho(t)
   const smuggled = head('GET /smuggled')
   const away = head('POST /away_later', `Content-Length: ${smuggled.length}`)
@@ -168,7 +163,7 @@ void t.test('turned away later: a body that comes meanwhile is dropped as well',
   }
 })
 
-void t.test('turned away later: a client that has left, or never hears of it', async (t) => {
+void t.test('deferred rejection: the client disconnects, or none follows', async (t) => {
   const port = await startEcho(t, 200)
   const gone = connect(port, '127.0.0.1', () => gone.write(head('GET /away_later')))
   await eventually('it arrived', () => later.length === 1)
@@ -178,7 +173,7 @@ void t.test('turned away later: a client that has left, or never hears of it', a
   for (const refuse of later) refuse()
 })
 
-void t.test('turned away: chunks are read first, a body above its cap is a 413', async (t) => {
+void t.test('early rejection: chunks are read first, a body above its cap is 413', async (t) => {
   const port = await startEcho(t)
   const inChunks = head('POST /away', 'Transfer-Encoding: chunked') + chunked('abc')
   const read = await roundTrip(port, inChunks)
@@ -188,7 +183,7 @@ void t.test('turned away: chunks are read first, a body above its cap is a 413',
   t.same(statusesIn((await roundTrip(port, large)).text), ['413'])
 })
 
-void t.test('stopping: open requests finish, new connections are refused', async (t) => {
+void t.test('shutdown: open requests finish, new connections are rejected', async (t) => {
   const server = createEchoServer(5_000)
   later.length = 0
   const port = await server.listen('127.0.0.1', 0)

@@ -1,5 +1,5 @@
 /**
- * No answer names the server software in a header: neither ours nor those of the parser itself.
+ * No response names the server software in a header, neither the gateway's nor those of the parser.
  */
 import t from 'tap'
 import { bytesOf, createRequest, roundTrip } from './signing_partner.js'
@@ -19,7 +19,7 @@ const SENT: Readonly<Record<string, readonly [bytes: string, status: number]>> =
   'a head without an end': [`GET / HTTP/1.1\r\nHost: a\r\nX: ${long}`, 431],
 }
 
-void t.test('no answer has a header of uWebSockets', async (t) => {
+void t.test('no response has a uWebSockets header', async (t) => {
   const gateway = await startGateway(t)
   for (const [what, [bytes, status]] of Object.entries(SENT)) {
     const { text } = await roundTrip(gateway.port, bytes)

@@ -1,6 +1,4 @@
-/**
- * A real gateway in front of a processor that does not keep up.
- */
+/** A real gateway in front of a processor that does not keep up. */
 import { connect } from 'node:net'
 import t, { type Test } from 'tap'
 import { instant, type Clock } from '../../src/base/clock.js'
@@ -25,7 +23,7 @@ interface Stuck {
   readonly pass: (ms: number) => void
 }
 
-/** A gateway whose processor answers nothing, with as many requests as may stand. */
+/** A gateway whose processor answers nothing, with a full queue. */
 async function stuckGateway(t: Test, request: Call, hasRoomFor: number): Promise<Stuck> {
   let now = Date.now()
   const clock: Clock = { now: () => instant(now) }
@@ -47,67 +45,72 @@ async function stuckGateway(t: Test, request: Call, hasRoomFor: number): Promise
   return { gateway, clock, pass: (ms) => (now += ms) }
 }
 
-async function isHolding({ standIn, metrics }: Running, sent: number, held: number) {
-  return standIn.commands.length === sent && (await metrics()).includes(`_calls_held ${held}\n`)
+async function isHolding({ processorStub, metrics }: Running, sent: number, held: number) {
+  return (
+    processorStub.commands.length === sent && (await metrics()).includes(`_calls_held ${held}\n`)
+  )
 }
 
-void t.test('a processor that is stuck is spared, and callers are told at once', async (t) => {
-  const request = { method: 'GET', path: '/v1/balances' }
-  const { gateway, clock, pass } = await stuckGateway(t, request, CAPACITY_MIN)
-  const held = QUEUED_MAX - CAPACITY_MIN
-  const { commands } = gateway.standIn
-  const early = call(gateway.port, createRequest())
-  await eventually('a longer queue is borne', () => isHolding(gateway, CAPACITY_MIN, held + 1))
-  pass(SUSTAINED_MS)
-  const second = call(gateway.port, createRequest())
-  await eventually('so is one that stands', () => isHolding(gateway, CAPACITY_MIN, held + 2))
-  pass(SUSTAINED_MS)
-  const over = await call(gateway.port, createRequest())
-  t.equal(over.status, 503)
-  t.equal(over.headers.get('retry-after'), '1')
-  t.match(over.json, { error: { code: 'configuration_error', request_id: /^req_/ } })
-  const unknownKey = await call(gateway.port, { ...createRequest(), unsigned: true })
-  t.equal(unknownKey.status, 503, 'so is a stranger')
-  t.ok(await isHolding(gateway, CAPACITY_MIN, held + 2), 'nothing of them was kept')
-  t.match(await gateway.metrics(), 'gateway_limited_total{limit="load_shedder"} 2')
+void t.test(
+  'a stuck processor gets no more commands, and callers are rejected at once',
+  async (t) => {
+    const request = { method: 'GET', path: '/v1/balances' }
+    const { gateway, clock, pass } = await stuckGateway(t, request, CAPACITY_MIN)
+    const held = QUEUED_MAX - CAPACITY_MIN
+    const { commands } = gateway.processorStub
+    const early = call(gateway.port, createRequest())
+    await eventually('a longer queue is borne', () => isHolding(gateway, CAPACITY_MIN, held + 1))
+    pass(SUSTAINED_MS)
+    const second = call(gateway.port, createRequest())
+    await eventually('so is one that stands', () => isHolding(gateway, CAPACITY_MIN, held + 2))
+    pass(SUSTAINED_MS)
+    const over = await call(gateway.port, createRequest())
+    t.equal(over.status, 503)
+    t.equal(over.headers.get('retry-after'), '1')
+    t.match(over.json, { error: { code: 'configuration_error', request_id: /^req_/ } })
+    const unknownKey = await call(gateway.port, { ...createRequest(), unsigned: true })
+    t.equal(unknownKey.status, 503, 'so is a stranger')
+    t.ok(await isHolding(gateway, CAPACITY_MIN, held + 2), 'nothing of them was kept')
+    t.match(await gateway.metrics(), 'gateway_limited_total{limit="load_shedder"} 2')
 
-  const other = call(gateway.port, { ...createRequest(), keyId: OTHER_KEY_ID })
-  await eventually('another key is held', () => isHolding(gateway, CAPACITY_MIN, held + 3))
-  const intent = 'pi_01KAJ0V8X0ABCDEFGHJKMNPQRS'
-  const path = `/v1/payment_intents/${intent}`
-  const authorization = { Authorization: bearer(intent) }
-  const app = call(gateway.port, { method: 'GET', path, unsigned: true, headers: authorization })
-  await eventually('an app goes ahead', () => isHolding(gateway, CAPACITY_MIN + 1, held + 3))
+    const other = call(gateway.port, { ...createRequest(), keyId: OTHER_KEY_ID })
+    await eventually('another key is held', () => isHolding(gateway, CAPACITY_MIN, held + 3))
+    const intent = 'pi_01KAJ0V8X0ABCDEFGHJKMNPQRS'
+    const path = `/v1/payment_intents/${intent}`
+    const authorization = { Authorization: bearer(intent) }
+    const app = call(gateway.port, { method: 'GET', path, unsigned: true, headers: authorization })
+    await eventually('an app goes ahead', () => isHolding(gateway, CAPACITY_MIN + 1, held + 3))
 
-  const checked = await call(gateway.port, {
-    method: 'POST',
-    path: '/v1/sandbox/signature/check',
-    body: '{}',
-    unsigned: true,
-  })
-  t.not(checked.status, 503, 'what needs no processor is answered')
+    const checked = await call(gateway.port, {
+      method: 'POST',
+      path: '/v1/sandbox/signature/check',
+      body: '{}',
+      unsigned: true,
+    })
+    t.not(checked.status, 503, 'what needs no processor is answered')
 
-  const sent = commands.flatMap(accept)
-  gateway.standIn.script = (command) => [...sent.splice(0), ...accept(command)]
-  gateway.processor.submit(
-    { get_balances: {} },
-    { startedAt: clock.now(), settle: () => undefined },
-  )
-  t.same([(await early).status, (await second).status, (await other).status], [201, 201, 201])
-  t.not((await app).status, 503)
-  const next = await call(gateway.port, createRequest())
-  t.equal(next.status, 201, 'as soon as the queue is gone')
-})
+    const sent = commands.flatMap(accept)
+    gateway.processorStub.script = (command) => [...sent.splice(0), ...accept(command)]
+    gateway.processor.submit(
+      { get_balances: {} },
+      { startedAt: clock.now(), settle: () => undefined },
+    )
+    t.same([(await early).status, (await second).status, (await other).status], [201, 201, 201])
+    t.not((await app).status, 503)
+    const next = await call(gateway.port, createRequest())
+    t.equal(next.status, 201, 'as soon as the queue is gone')
+  },
+)
 
-void t.test('lists wait beside the cycle and shed nobody', async (t) => {
+void t.test('lists run outside of the command cycle and shed no request', async (t) => {
   const request = { method: 'GET', path: '/v1/payouts' }
   const { gateway, pass } = await stuckGateway(t, request, QUEUED_MAX)
-  const { standIn, port } = gateway
+  const { processorStub, port } = gateway
   for (const more of [1, 2]) {
     void call(port, createRequest()).catch(() => undefined)
-    await eventually('it waits, too', () => standIn.commands.length === QUEUED_MAX + more)
+    await eventually('it waits, too', () => processorStub.commands.length === QUEUED_MAX + more)
     pass(SUSTAINED_MS)
   }
-  standIn.script = accept
+  processorStub.script = accept
   t.equal((await call(port, createRequest())).status, 201)
 })

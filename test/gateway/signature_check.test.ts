@@ -1,6 +1,4 @@
-/**
- * The sandbox's help with signatures: what it tells, and what it never tells.
- */
+/** The sandbox's signature check: what it reports, and what it never reveals. */
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import t from 'tap'
@@ -67,7 +65,7 @@ const failedIn = ({ checks }: SignatureReport): CheckName[] =>
 const notMadeIn = ({ checks }: SignatureReport): CheckName[] =>
   checks.filter(({ result }) => result === 'not_made').map(({ check }) => check)
 
-void t.test('the published vectors pass, each over its own text', (t) => {
+void t.test('the published vectors pass, each over its canonical request', (t) => {
   t.ok(calls.length >= 5)
   for (const vector of calls) {
     const now = instant(Date.parse(vector.timestamp))
@@ -118,7 +116,7 @@ void t.test('one fault fails one check', (t) => {
   t.end()
 })
 
-void t.test('an unknown key and a wrong secret are told alike', (t) => {
+void t.test('an unknown key and a wrong secret give the same report', (t) => {
   const wrong = judgeSignature(claimOf(vector), known('sk_of_eve'), now)
   const revoked = judgeSignature(claimOf(vector), known('sk_of_eve', instant(0)), now)
   const unknown = judgeSignature(claimOf(vector), () => undefined, now)
@@ -128,7 +126,7 @@ void t.test('an unknown key and a wrong secret are told alike', (t) => {
   t.end()
 })
 
-void t.test('the holder of a revoked key is told so, from its time on', (t) => {
+void t.test('a valid signature with a revoked key reports key_active as failed', (t) => {
   const at = (revokedAt: number): CheckName[] =>
     failedIn(judgeSignature(claimOf(vector), known(vector.secret, instant(revokedAt)), now))
   t.same(at(now + 1), [])
@@ -136,7 +134,7 @@ void t.test('the holder of a revoked key is told so, from its time on', (t) => {
   t.end()
 })
 
-void t.test('keys of production are not even looked up', (t) => {
+void t.test('production keys are not looked up', (t) => {
   const lookup = (keyId: string): undefined => {
     t.fail(`${keyId} was looked up`)
   }
@@ -148,7 +146,7 @@ void t.test('keys of production are not even looked up', (t) => {
 const PATH = '/v1/sandbox/signature/check'
 const reportOf = (json: unknown): SignatureReport => json as SignatureReport
 
-void t.test('a request with signature headers is judged itself, as it arrived', async (t) => {
+void t.test('a request with signature headers is checked itself, as it arrived', async (t) => {
   const gateway = await startGateway(t)
   const good: Call = { method: 'POST', path: `${PATH}?not=signed`, body: 'any bytes' }
   const passed = await call(gateway.port, good)
@@ -166,10 +164,10 @@ void t.test('a request with signature headers is judged itself, as it arrived', 
   const { text } = await roundTrip(gateway.port, lines)
   t.equal(statusOf(text), 200)
   t.match(text, '{"check":"nonce_format","result":"failed"')
-  t.equal(gateway.standIn.commands.length, 0, 'no nonce is consumed')
+  t.equal(gateway.processorStub.commands.length, 0, 'no nonce is consumed')
 })
 
-void t.test('else the body describes a signature', async (t) => {
+void t.test('otherwise the body describes a signature', async (t) => {
   const gateway = await startGateway(t)
   const { method, path, body = '' } = createRequest()
   const headers = signedHeaders({ method, path, body })
@@ -201,10 +199,10 @@ void t.test('else the body describes a signature', async (t) => {
     t.equal(refused.status, 400)
     t.match(refused.json, { error: { code: 'invalid_request' } })
   }
-  t.equal(gateway.standIn.commands.length, 0)
+  t.equal(gateway.processorStub.commands.length, 0)
 })
 
-void t.test('it is not there in production, nor before the directory', async (t) => {
+void t.test('it is 400 in production and 503 before the directory snapshot', async (t) => {
   const production = await startGateway(t, { environment: { PRODUCTION_HOSTS: '127.0.0.1' } })
   for (const keyId of [KEY_ID, PRODUCTION_KEY_ID]) {
     const answer = await call(production.port, { method: 'POST', path: PATH, keyId })

@@ -1,8 +1,7 @@
 /**
- * A partner's side of the wire, for tests: signing, tokens, and HTTP over a bare socket.
+ * The partner's side of the wire for tests: signing, tokens, and HTTP over a raw socket.
  *
- * The signing is written again here, from the guide, so that a fault in src/auth cannot hide
- * itself.
+ * Signing is implemented here again, from the guide, so a fault in src/auth cannot hide itself.
  */
 import { createHash, createHmac, randomBytes } from 'node:crypto'
 import { connect } from 'node:net'
@@ -19,7 +18,7 @@ export const TENANT = 'acme_sandbox' as TenantId
 const TOKEN_SECRET = { kid: 'k1', secret: Buffer.alloc(32, 7) }
 const TOKEN_KEYS = createTokenKeys([TOKEN_SECRET])
 
-/** The directory with one partner; `partner` changes what a test needs otherwise. */
+/** A directory with one partner; `partner` overrides its fields. */
 export const snapshot = (
   partner: Partial<NonNullable<PartnerUpdate['partners']>[number]> = {},
 ): PartnerUpdate => ({
@@ -39,7 +38,7 @@ export const snapshot = (
 
 export const OTHER_KEY_ID = 'umbrella_sandbox_2026q4'
 
-/** The directory with another partner beside that one, and no rate to speak of. */
+/** A directory with a second partner and a rate that no test reaches. */
 export function twoPartners(): PartnerUpdate {
   const alone = snapshot({ rate_limit_per_second: 100_000 })
   const key = { key_id: OTHER_KEY_ID, environment: 'sandbox', secret: SECRET, revoked_at: 0 }
@@ -81,7 +80,7 @@ export const bearer = (intentId: string, lifeSeconds = 300, tenant = TENANT): st
     expiresAt: Math.floor(Date.now() / 1_000) + lifeSeconds,
   })}`
 
-/** 43 characters, as every subject has. */
+/** 43 characters, the length of every subject. */
 export const SUBJECT = 's'.repeat(43)
 
 export const receiptBearer = (lifeSeconds = 300, tenant = TENANT): string =>
@@ -104,7 +103,7 @@ export interface Call extends Omit<Signed, 'body'> {
   readonly unsigned?: boolean
 }
 
-/** One call over fetch; signed unless told otherwise. */
+/** Sends one request with fetch; signed unless `unsigned`. */
 export async function call(port: number, request: Call): Promise<Answer> {
   const { method, path, body, headers = {}, unsigned = false } = request
   const response = await fetch(`http://127.0.0.1:${port}${path}`, {
@@ -117,7 +116,7 @@ export async function call(port: number, request: Call): Promise<Answer> {
   return { status: response.status, headers: response.headers, text, json }
 }
 
-/** The bytes of a call over a connection of its own. */
+/** The bytes of a request on its own connection. */
 export function bytesOf(request: Call, host = 'api.localhost'): string {
   const { method, path, body = '', headers = {}, unsigned = false } = request
   const lines = Object.entries({
@@ -139,7 +138,7 @@ export function proxyHeader(source: string): Buffer {
   return Buffer.from([...Buffer.from(signature), 0x21, 0x11, 0, addresses.length, ...addresses])
 }
 
-/** Writes bytes and reads until the peer closes or nothing more comes for `quietMs`. */
+/** Writes bytes and reads until the peer closes or `quietMs` pass without data. */
 export function roundTrip(
   port: number,
   bytes: string | Buffer | (string | Buffer)[],

@@ -1,6 +1,4 @@
-/**
- * The gateway over TLS, with a certificate of nobody that names localhost.
- */
+/** The gateway over TLS, with a self-signed certificate for localhost. */
 import { once } from 'node:events'
 import { connect as connectPlain } from 'node:net'
 import { join } from 'node:path'
@@ -15,7 +13,7 @@ function secured(port: number, options: ConnectionOptions = {}): TLSSocket {
   return connect({ port, host: '127.0.0.1', ca: CERTIFICATE, ...options })
 }
 
-/** What comes back over TLS until the end. */
+/** The response over TLS, until the connection closes. */
 function answerTo(port: number, bytes: string): Promise<string> {
   return new Promise((resolve) => {
     const socket = secured(port)
@@ -27,7 +25,7 @@ function answerTo(port: number, bytes: string): Promise<string> {
   })
 }
 
-void t.test('TLS 1.2 and later are spoken, older ones are not', async (t) => {
+void t.test('TLS 1.2 and later are accepted, older versions are not', async (t) => {
   const { port } = await startGateway(t, { environment: certificateFiles(t.testdir({})) })
   for (const version of ['TLSv1.2', 'TLSv1.3'] as const) {
     const socket = secured(port, { minVersion: version, maxVersion: version })
@@ -42,23 +40,25 @@ void t.test('TLS 1.2 and later are spoken, older ones are not', async (t) => {
     const old = secured(port, {
       minVersion: version,
       maxVersion: version,
-      // The client's own security level would refuse these before the server could.
+      // Otherwise the client's own security level rejects these before the server can.
       ciphers: 'DEFAULT:@SECLEVEL=0',
     })
     await t.rejects(once(old, 'secureConnect'), { code: 'ERR_SSL_TLSV1_ALERT_PROTOCOL_VERSION' })
   }
 })
 
-void t.test('a signed call is the same over TLS, and not without', async (t) => {
-  const { port, standIn } = await startGateway(t, { environment: certificateFiles(t.testdir({})) })
+void t.test('a signed request works over TLS, and plain HTTP does not', async (t) => {
+  const { port, processorStub } = await startGateway(t, {
+    environment: certificateFiles(t.testdir({})),
+  })
   t.equal(statusOf(await answerTo(port, bytesOf(createRequest()))), 201)
-  t.equal(standIn.commands[0]?.operation, 'create_intent')
+  t.equal(processorStub.commands[0]?.operation, 'create_intent')
   const { text } = await roundTrip(port, bytesOf(createRequest()), 2_000)
   t.equal(text, '', 'plain HTTP gets no answer')
-  t.equal(standIn.commands.length, 1)
+  t.equal(processorStub.commands.length, 1)
 })
 
-void t.test('the cap on connections counts those whose handshake never ends', async (t) => {
+void t.test('the connection limit counts unfinished handshakes', async (t) => {
   const environment = certificateFiles(t.testdir({}))
   const { port } = await startGateway(t, { environment, connectionsMax: 6 })
   const silent = Array.from({ length: 6 }, () => connectPlain(port, '127.0.0.1'))
@@ -75,7 +75,7 @@ void t.test('the cap on connections counts those whose handshake never ends', as
   })
 })
 
-void t.test('files that are no certificate stop the start with their names', async (t) => {
+void t.test('invalid certificate files stop the start and are named', async (t) => {
   const folder = t.testdir({ 'cert.pem': 'x', 'key.pem': 'y' })
   const start = startGateway(t, {
     environment: {

@@ -1,6 +1,4 @@
-/**
- * In whose traffic class a request waits.
- */
+/** The traffic class of a request. */
 import t from 'tap'
 import { brandHeaders } from '../../gateway/http/headers.js'
 import type { Directory } from '../../gateway/authentication/partner_directory.js'
@@ -41,7 +39,7 @@ function directory() {
   return partners
 }
 
-void t.test('a known key has a traffic class of its own, and keeps it', (t) => {
+void t.test('a known key keeps its own traffic class', (t) => {
   const partners = directory()
   const classify = createTrafficClassifier(NAMES, { partners: () => partners, fresh: true })
   t.equal(classify(keyed(KEY_ID)).of, 'key')
@@ -50,7 +48,7 @@ void t.test('a known key has a traffic class of its own, and keeps it', (t) => {
   t.end()
 })
 
-void t.test('apps share a traffic class, and so does everybody else', (t) => {
+void t.test('token requests share a traffic class, and so do all other requests', (t) => {
   const partners = directory()
   const classify = createTrafficClassifier(NAMES, { partners: () => partners, fresh: true })
   t.equal(classify(token).of, 'apps')
@@ -62,7 +60,7 @@ void t.test('apps share a traffic class, and so does everybody else', (t) => {
   t.end()
 })
 
-void t.test('nobody has a key before the directory is known', (t) => {
+void t.test('before the directory snapshot every key is unknown', (t) => {
   const unknown: Directory = { partners: () => undefined, fresh: false }
   t.equal(createTrafficClassifier(NAMES, unknown)(keyed(KEY_ID)).of, 'unknown_keys')
   t.end()

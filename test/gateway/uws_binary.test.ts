@@ -1,6 +1,5 @@
 /**
- * The native part of uWebSockets.js comes from one person's upload: what was examined is what must
- * run.
+ * The native part of uWebSockets.js is one person's upload, so only the reviewed binaries may load.
  */
 import { createHash } from 'node:crypto'
 import { readFileSync } from 'node:fs'
@@ -29,12 +28,12 @@ const hashOf = (build: string): string =>
 
 const unknown = EXAMINED[running] === undefined && `no binary was examined for ${running}`
 
-void t.test('the binary that runs is the one that was examined', { skip: unknown }, (t) => {
+void t.test('the loaded binary is the reviewed one', { skip: unknown }, (t) => {
   t.equal(hashOf(running), EXAMINED[running])
   t.end()
 })
 
-void t.test('so are those that would run on another Node or machine', (t) => {
+void t.test('the binaries for other Node versions and machines are the reviewed ones', (t) => {
   for (const [build, expected] of Object.entries(EXAMINED)) t.equal(hashOf(build), expected, build)
   t.end()
 })

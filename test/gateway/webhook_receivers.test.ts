@@ -1,6 +1,6 @@
 /**
- * The receivers of the partners' guide, as they stand there, against deliveries of the real pool
- * and sender: what is genuine is taken and counts once, everything else is refused.
+ * The receivers of the partner guide, run as printed against deliveries of the real pool and
+ * sender: genuine events count once, everything else is rejected.
  */
 import { spawn, spawnSync } from 'node:child_process'
 import { once } from 'node:events'
@@ -32,7 +32,7 @@ function programOf(name: string): string {
   return program
 }
 
-/** Each reads its program from its standard input. */
+/** Each reads its program from standard input. */
 const RECEIVERS = [
   { name: 'node', command: process.execPath, args: ['--input-type=module', '-'] },
   { name: 'python', command: 'python3', args: ['-'] },
@@ -43,7 +43,7 @@ const isMissing = ({ command }: Receiver): boolean => spawnSync(command, ['--ver
 
 interface Running {
   readonly url: string
-  /** `type id` of each event it took. */
+  /** `type id` of each accepted event. */
   taken(): readonly string[]
 }
 
@@ -73,7 +73,7 @@ interface Sending {
   readonly endpoint?: Partial<Endpoint>
 }
 
-/** One event, as the pool's sender sends it. */
+/** Sends one event with the pool's sender. */
 async function send(
   url: string,
   event: ReturnType<typeof anEvent>,
@@ -110,7 +110,7 @@ const clockOff = (milliseconds: number): Clock => ({
   now: () => plus(systemClock.now(), milliseconds),
 })
 
-/** Headers of a genuine delivery that never reached its receiver. */
+/** Headers of a genuine delivery that did not reach its receiver. */
 async function intercepted(
   t: Test,
   event: ReturnType<typeof anEvent>,
@@ -143,7 +143,7 @@ for (const receiver of RECEIVERS) {
   const { name } = receiver
   const skip = isMissing(receiver) && `${receiver.command} is not on this machine`
 
-  void t.test(`the receiver in ${name} takes what is genuine, once`, { skip }, async (t) => {
+  void t.test(`the receiver in ${name} accepts genuine events, once`, { skip }, async (t) => {
     const { url, taken } = await run(t, receiver, SECRETS)
     const [first, second] = [anEvent(1), anEvent(2)]
     const line = ({ id, type }: typeof first): string => `${type} ${id}`
@@ -153,11 +153,11 @@ for (const receiver of RECEIVERS) {
     t.match(await send(url, second, { endpoint: rotated }), { kind: 'delivered' })
     const late = anEvent(3)
     t.match(await send(url, late, { clock: clockOff(-4 * MINUTE) }), { kind: 'delivered' })
-    await eventually('it told of all', () => taken().length >= 3)
+    await eventually('all events are printed', () => taken().length >= 3)
     t.same(taken(), [line(first), line(second), line(late)])
   })
 
-  void t.test(`the receiver in ${name} refuses the rest`, { skip }, async (t) => {
+  void t.test(`the receiver in ${name} rejects everything else`, { skip }, async (t) => {
     const { url, taken } = await run(t, receiver, SECRETS)
     const event = anEvent(1)
     const refused = { kind: 'permanent', status: 401 }
@@ -183,13 +183,13 @@ for (const receiver of RECEIVERS) {
     const stamped = { ...headers, 'x-service-timestamp': 'yesterday' }
     t.equal(await post(url, stamped, fresh.body), 401, 'no timestamp')
     t.equal(await post(url, {}, fresh.body), 401, 'no signature')
-    t.equal(taken().length, 1, 'nothing of that counts')
-    t.equal(await post(url, headers, fresh.body), 204, 'and the genuine one is still taken')
-    t.equal(await post(url, headers, fresh.body), 401, 'but not twice under one nonce')
+    t.equal(taken().length, 1, 'none of these counts')
+    t.equal(await post(url, headers, fresh.body), 204, 'the genuine event is still accepted')
+    t.equal(await post(url, headers, fresh.body), 401, 'but not twice with one nonce')
   })
 }
 
-void t.test('the pool as a process delivers to both', async (t) => {
+void t.test('the pool process delivers to both', async (t) => {
   const world = await aPoolWorld(t)
   const secret = 'whsec_of_the_test'
   const running: Running[] = []
@@ -206,7 +206,7 @@ void t.test('the pool as a process delivers to both', async (t) => {
   )
   t.same(states, [{ state: 'delivered', n: 3 * running.length }])
   for (const { taken } of running) {
-    await eventually('it told of all', () => new Set(taken()).size === 3)
+    await eventually('all events are printed', () => new Set(taken()).size === 3)
     t.equal(taken().length, 3)
   }
 })

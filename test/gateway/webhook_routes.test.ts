@@ -1,6 +1,6 @@
 /**
- * The routes of webhook endpoints and events: what each sends to the processor, and what it refuses
- * by itself.
+ * Webhook endpoint and event routes: the command that each sends, and the requests that it rejects
+ * itself.
  */
 import t from 'tap'
 import { EVENT_TYPES } from '../../src/base/event_types.js'
@@ -12,7 +12,7 @@ const ENDPOINT = '/v1/webhook_endpoints/we_1'
 const body = (value: unknown): { body: string } => ({ body: JSON.stringify(value) })
 const url = 'https://example.com/hooks?a=b'
 
-/** Method, path, body; the answer's status; the operation, with the members that count. */
+/** Method, path, body; expected status; the operation with its relevant members. */
 const CASES: readonly (readonly [Call, number, object])[] = [
   [
     { method: 'POST', path: '/v1/webhook_endpoints', ...body({ url }) },
@@ -115,7 +115,7 @@ void t.test('each route sends its own operation and answers with its own status'
     const { status: given } = await call(gateway.port, request)
     const name = `${request.method} ${request.path} ${request.body ?? ''}`
     t.equal(given, status, name)
-    t.match(gateway.standIn.commands.at(-1), operation, name)
+    t.match(gateway.processorStub.commands.at(-1), operation, name)
   }
 })
 
@@ -166,7 +166,7 @@ const REFUSED: readonly (readonly [string, string, readonly unknown[]])[] = [
   ['GET', '/v1/events?limit=101', [undefined]],
 ]
 
-void t.test('what is not as described is a 400 that only spends its nonce', async (t) => {
+void t.test('an invalid request is a 400 that only consumes its nonce', async (t) => {
   const gateway = await startGateway(t)
   for (const [method, path, bodies] of REFUSED) {
     for (const given of bodies) {
@@ -175,7 +175,7 @@ void t.test('what is not as described is a 400 that only spends its nonce', asyn
       const name = `${method} ${path} ${JSON.stringify(given)}`
       t.match([status, json], [400, { error: { code: 'invalid_request' } }], name)
       t.match(
-        gateway.standIn.commands.at(-1),
+        gateway.processorStub.commands.at(-1),
         { consume_nonce_only: true, operation: undefined },
         name,
       )
@@ -183,7 +183,7 @@ void t.test('what is not as described is a 400 that only spends its nonce', asyn
   }
 })
 
-void t.test('what the processor refuses has the status of its code', async (t) => {
+void t.test('an error of the processor has the status of its code', async (t) => {
   const gateway = await startGateway(t)
   for (const [code, status] of [
     ['webhook_endpoint_not_found', 404],
@@ -193,13 +193,13 @@ void t.test('what the processor refuses has the status of its code', async (t) =
     ['configuration_error', 503],
     ['timeout', 504],
   ] as const) {
-    gateway.standIn.script = refuseWith(code)
+    gateway.processorStub.script = refuseWith(code)
     const answer = await call(gateway.port, { method: 'POST', path: `${ENDPOINT}/test` })
     t.match([answer.status, answer.json], [status, { error: { code } }])
   }
 })
 
-void t.test('the methods of an endpoint are named to who uses another', async (t) => {
+void t.test('a wrong method is answered with the allowed ones', async (t) => {
   const gateway = await startGateway(t)
   const { status, headers } = await call(gateway.port, { method: 'PUT', path: ENDPOINT })
   t.equal(status, 405)
