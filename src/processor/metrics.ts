@@ -1,4 +1,4 @@
-/** The processor's metrics, read when they are asked for. */
+/** The processor's metrics, read at each scrape. */
 import { Counter, Gauge, type Registry } from 'prom-client'
 import type { Memory } from './cache/memory.js'
 import type { Pipeline } from './cycle/pipeline.js'
@@ -9,16 +9,20 @@ import { COUNTED_MAX, type StuckPaymentMonitor } from './background/stuck_paymen
 interface MetricSources {
   readonly pipeline: Pick<Pipeline, 'metrics'>
   readonly memory: Memory
-  readonly relay: Pick<Relay, 'backlog'>
+  /** Undefined in recovery mode. */
+  readonly relay: Pick<Relay, 'backlog'> | undefined
   readonly stuckPaymentMonitor: Pick<StuckPaymentMonitor, 'overdue'>
   readonly timers: Pick<Timers, 'corruptActors'>
 }
+
+const EMPTY_BACKLOG = { waiting: 0, catchingUp: false }
 
 export function registerMetrics(
   registry: Registry,
   { pipeline, memory, relay, timers, stuckPaymentMonitor }: MetricSources,
 ): void {
   const { metrics } = pipeline
+  const backlog = () => relay?.backlog() ?? EMPTY_BACKLOG
   const counter = (name: string, help: string, read: () => number): void => {
     new Counter({
       name,
@@ -42,7 +46,11 @@ export function registerMetrics(
   }
   counter('causeway_commands_total', 'Commands decided', () => metrics.commands)
   counter('causeway_commits_total', 'Batches committed, one fsync each', () => metrics.commits)
-  counter('causeway_dropped_total', 'Commands whose deadline had passed', () => metrics.dropped)
+  counter(
+    'causeway_dropped_total',
+    'Commands dropped because their deadline had passed',
+    () => metrics.dropped,
+  )
   counter(
     'causeway_rejected_queue_full_total',
     'Commands rejected because the queue was full',
@@ -50,35 +58,37 @@ export function registerMetrics(
   )
   counter(
     'causeway_refused_disk_low_total',
-    'Commands refused because the disk is almost full',
+    'Commands refused because free disk space is below the reserve',
     () => metrics.refusedDiskLow,
   )
-  gauge('causeway_recovery_mode', '1 while the processor only reads', () =>
-    Number(memory.recovery !== null),
-  )
+  gauge('causeway_recovery_mode', '1 in recovery mode', () => Number(memory.recovery !== null))
   counter(
     'causeway_refused_in_recovery_total',
-    'Commands refused because the processor only reads',
+    'Commands refused in recovery mode',
     () => metrics.refusedInRecovery,
   )
-  gauge('causeway_orphan_executions', 'Orphan executions that are open', () => memory.orphans.open)
-  gauge('causeway_waiting', 'Commands waiting to be decided', () => metrics.waiting())
+  gauge('causeway_orphan_executions', 'Open orphan executions', () => memory.orphans.open)
+  gauge('causeway_waiting', 'Commands in the queue', () => metrics.waiting())
   gauge('causeway_warm_intents', 'Intents in memory', () => memory.intents.size)
   gauge('causeway_warm_payouts', 'Payouts in memory', () => memory.payouts.size)
-  gauge('causeway_corrupt_actors', 'Actors whose snapshot is corrupt', () => timers.corruptActors)
-  gauge('causeway_corrupt_rows', 'Corrupt rows met since the start', () => memory.corruptRows.count)
+  gauge('causeway_corrupt_actors', 'Actors with a corrupt snapshot', () => timers.corruptActors)
+  gauge(
+    'causeway_corrupt_rows',
+    'Corrupt rows found since the start',
+    () => memory.corruptRows.count,
+  )
   gauge('causeway_nonces', 'Nonces held in memory', () => memory.nonces.size)
   gauge(
     'causeway_relay_backlog',
-    'Events in memory that the bus has not taken',
-    () => relay.backlog().waiting,
+    'Events in memory that the bus has not accepted',
+    () => backlog().waiting,
   )
-  gauge('causeway_relay_catching_up', '1 while the bus is fed from the outbox', () =>
-    Number(relay.backlog().catchingUp),
+  gauge('causeway_relay_catching_up', '1 while events are published from the outbox', () =>
+    Number(backlog().catchingUp),
   )
   new Gauge({
     name: 'causeway_unknown_outcomes',
-    help: `Instructions whose outcome is unknown for so long, up to ${COUNTED_MAX}`,
+    help: `Instructions without a final outcome, by age (capped at ${COUNTED_MAX})`,
     labelNames: ['entity', 'age'],
     registers: [registry],
     collect() {

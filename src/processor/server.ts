@@ -1,9 +1,9 @@
 /**
- * The processor's gRPC server: which services stand at which door.
+ * The processor's gRPC server: its services and addresses.
  *
- * - Loopback TCP for internal services and operators, a Unix socket for our own processes; the
- *   same token at both.
- * - Health is open, so that a supervisor needs no secret to ask it.
+ * - Loopback TCP serves internal services and operators, a Unix socket the processes of this stack.
+ *   Both take the same token.
+ * - Health checks need no token, so the supervisor needs no secret.
  */
 import type { ServiceDefinition, UntypedServiceImplementation } from '@grpc/grpc-js'
 import { HealthImplementation } from 'grpc-health-check'
@@ -80,8 +80,8 @@ export function createServer(
   const add = (service: { service: ServiceDefinition }, handlers: object): void =>
     addService(service.service, handlers as UntypedServiceImplementation)
   const { intents, payouts } = internalServices(dependencies)
-  const ctx = webhookControlService(dependencies.auth, onPool)
-  add(v1.CommandStream, commandStreamService({ ...dependencies, pools: ctx }))
+  const pools = webhookControlService(dependencies.auth, onPool)
+  add(v1.CommandStream, commandStreamService({ ...dependencies, pools }))
   add(v1.Directory, directory.handlers)
   add(v1.PaymentIntents, intents)
   add(v1.Payouts, payouts)
@@ -90,8 +90,8 @@ export function createServer(
   add(v1.Reconciliation, reconciliationService(dependencies))
   add(v1.Recovery, recoveryService(dependencies, recovery))
   add(v1.EventOutcomes, eventOutcomesService(dependencies))
-  add(v1.WebhookControl, ctx.handlers)
-  add(v1.WebhookAdmin, webhookAdminService(dependencies, ctx))
+  add(v1.WebhookControl, pools.handlers)
+  add(v1.WebhookAdmin, webhookAdminService(dependencies, pools))
   new HealthImplementation({ '': 'SERVING' }).addToServer(server)
 
   return { bind, close: () => close(CLOSE_WITHIN_MS) }

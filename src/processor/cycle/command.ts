@@ -60,3 +60,12 @@ export interface Work {
   readonly signedBy: { readonly keyId: KeyId; readonly nonce: Buffer } | null
   readonly reply: Reply
 }
+
+/** An internal command: no deadline, no signature. */
+export const internalWork = (command: Command, reply: Reply = () => undefined): Work => ({
+  queueKey: 'ours',
+  command,
+  deadline: null,
+  signedBy: null,
+  reply,
+})

@@ -1,31 +1,34 @@
 /**
- * Lets the bus, the rail and the webhook pools in once the books contain what these know.
+ * Admission of the bus, the rail and the webhook pools: each may be used once the books contain its
+ * mark.
  *
- * Owns: the order of a start: nothing is sent to or taken from the bus or the rail before each of
- * those that can be reached was judged. Does not own: the judgement (recovery/marks).
+ * Owns: the order of a start: nothing is sent to or taken from the bus or the rail before each
+ * source that can be reached is judged. Does not own: the judgement (recovery/marks).
  *
- * - A source that cannot be reached does not stop the start. It is judged when it connects, and
- *   again with each further connection.
- * - A source that knows more than the books is not let in; whoever holds the link asks again later.
+ * - A source that cannot be reached does not stop the start. It is judged when it connects, and at
+ *   each later connection.
+ * - A source whose mark the books do not contain is not admitted; the owner of the connection
+ *   retries.
  */
 import { SECOND } from '../../base/clock.js'
 import type { Logger } from '../../base/log.js'
 import type { Mark, Marks } from './marks.js'
 
+/** A start waits this long for the awaited sources. */
 const REACHED_WITHIN_MS = SECOND
 
 export interface AdmissionOptions {
   readonly marks: Marks
-  /** Sources that a start waits for. */
+  /** Sources that a start waits for, when they can be reached. */
   readonly awaited: readonly string[]
-  /** `late`: the service is serving already. */
+  /** `late`: the start is complete. */
   readonly onBehind: (reason: string, late: boolean) => void
   readonly pause: (ms: number) => Promise<void>
   readonly log: Logger
 }
 
 export interface Admission {
-  /** Null: the source has nothing, or does not tell. Never rejects. */
+  /** A null mark: the source is empty or does not report one. Never rejects. */
   admits(source: string, mark: Mark | null): Promise<boolean>
   /** Resolves when the awaited sources were admitted, or could not be reached in time. */
   start(): Promise<void>
@@ -45,7 +48,7 @@ export function createAdmission(options: AdmissionOptions): Admission {
       if (judgement.kind === 'behind') onBehind(judgement.reason, late)
       return judgement.kind === 'contained'
     } catch (error) {
-      log.error({ err: error, source }, 'mark not judged')
+      log.error({ err: error, source }, 'failed to judge a mark')
       return false
     }
   }
@@ -60,7 +63,11 @@ export function createAdmission(options: AdmissionOptions): Admission {
     },
     start: async () => {
       await Promise.race([begun, pause(REACHED_WITHIN_MS)])
-      if (awaited.size > 0) log.warn({ sources: [...awaited] }, 'not reached yet, judged later')
+      if (awaited.size > 0)
+        log.warn(
+          { sources: [...awaited] },
+          'sources not reached; they are judged when they connect',
+        )
       late = true
       begin()
     },

@@ -1,16 +1,18 @@
 /**
- * The high-water mark: how far the books had come, kept in a small file beside them.
+ * The high-water mark: the progress of the books, in a small file beside them.
  *
- * Owns: when the mark is written, and its text. Does not own: the file (recovery/high_water_file),
- * what follows when the books are behind it (recovery/marks).
+ * Owns: the file, its text and when it is written. Does not own: handling books that are behind it
+ * (recovery/marks).
  *
  * - The mark names only commits that are on disk. It may lag behind the books and is never ahead of
  *   them: a mark that is ahead proves that the books are an older copy, or other books.
- * - A mark that is ahead of the books stays until these have come further, which takes a new epoch:
- *   it is the evidence.
- * - It is written at most once in WRITE_EVERY_MS and at a clean stop, beside commits. A mark that
- *   cannot be written lags; that stops nothing.
+ * - A mark that is ahead of the books is kept as evidence until the books pass it, which takes a
+ *   new epoch.
+ * - It is written beside commits, at most once in WRITE_EVERY_MS, and at a clean stop. A failed
+ *   write leaves an older mark and stops nothing.
  */
+import { readFileSync } from 'node:fs'
+import { rename, writeFile } from 'node:fs/promises'
 import { SECOND } from '../../base/clock.js'
 import type { Logger } from '../../base/log.js'
 import type { Progress } from '../../store/progress.js'
@@ -20,16 +22,16 @@ const WRITE_EVERY_MS = SECOND
 export interface HighWaterOptions {
   /** Replaces the mark in one step. */
   readonly write: (mark: string) => Promise<void>
-  /** The mark that was found; undefined when there is none. */
+  /** The mark found at start; undefined when there is none. */
   readonly found: Progress | undefined
   readonly pause: (ms: number) => Promise<void>
   readonly log: Logger
 }
 
 export interface HighWater {
-  /** Called after each commit, when it is on disk. */
+  /** Called after each commit is on disk. */
   committed(progress: Progress): void
-  /** Writes what is not written yet. Nothing is written afterwards. */
+  /** Writes the newest mark. Nothing is written afterwards. */
   stop(): Promise<void>
 }
 
@@ -72,7 +74,7 @@ export function createHighWater({ write, found, pause, log }: HighWaterOptions):
   }
 }
 
-/** Of other books no batch can be compared, only the epoch. */
+/** Batch numbers of different books cannot be compared, only epochs. */
 export function isAhead(mark: Progress, books: Progress): boolean {
   if (mark.epoch !== books.epoch) return mark.epoch > books.epoch
   return mark.booksId !== books.booksId || mark.lastBatch > books.lastBatch
@@ -82,7 +84,7 @@ function toText({ booksId, epoch, lastBatch }: Progress): string {
   return `${JSON.stringify({ books: booksId, epoch, batch: lastBatch })}\n`
 }
 
-/** @returns undefined when the text is no mark, as after a power cut in the midst of its writing */
+/** @returns undefined when the text is not a mark, as after a power cut during its write */
 export function readHighWater(text: string): Progress | undefined {
   const { books, epoch, batch } = membersOf(text)
   if (typeof books !== 'string' || !isCount(epoch) || !isCount(batch)) return undefined
@@ -100,4 +102,21 @@ function membersOf(text: string): Readonly<Record<string, unknown>> {
   } catch {
     return {}
   }
+}
+
+/** @returns undefined when the file does not exist */
+export function readMarkFile(path: string): string | undefined {
+  try {
+    return readFileSync(path, 'utf8')
+  } catch (error) {
+    if ((error as { code?: string }).code === 'ENOENT') return undefined
+    throw error
+  }
+}
+
+/** Replaces the file by a rename. No fsync: after a power cut the mark is older or unreadable. */
+export async function replaceMarkFile(path: string, text: string): Promise<void> {
+  const written = `${path}.new`
+  await writeFile(written, text, { mode: 0o600 })
+  await rename(written, path)
 }

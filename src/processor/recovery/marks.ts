@@ -1,28 +1,29 @@
 /**
- * Whether the books went back in time: what others know of them, held against what they contain.
+ * Detects books that went back in time: compares them with marks kept outside of them.
  *
- * Owns: the judgement and its words, and which marks the books are behind. Does not own: where
- * marks come from (high-water file, bus, webhook pools, rail), what follows (main, pipeline).
+ * Owns: the judgement, its wording, and the list of marks that the books are behind. Does not own:
+ * the sources of marks (high-water file, bus, webhook pools, rail), the reaction
+ * (recovery/recovery).
  *
- * - A mark is a lower bound. Each names something that left this process after its commit was on
- *   disk, so books that do not contain it are an older copy, or lost a part of themselves.
- * - What an operator accepted as lost is no longer held against the books.
+ * - A mark is a lower bound. It names something that left this process after its commit was on
+ *   disk, so books that do not contain it are an older copy or have lost commits.
+ * - A loss that an operator has accepted no longer counts.
  */
 import { isAhead } from './high_water.js'
 import { toRfc3339, instant } from '../../base/clock.js'
 import type { Progress, ProgressQueries } from '../../store/progress.js'
 
-/** What a source says the books must contain. */
+/** Something that the books must contain, and its source. */
 export type Mark =
   | { readonly kind: 'high_water'; readonly source: string; readonly progress: Progress }
-  /** The newest event that the bus or a webhook pool has. */
+  /** The newest event in the bus or in a webhook pool. */
   | { readonly kind: 'event'; readonly source: string; readonly id: string }
-  /** The newest instruction that a rail has. */
+  /** The newest instruction at a rail. */
   | { readonly kind: 'instruction'; readonly source: string; readonly id: string }
 
 export type Judgement =
   | { readonly kind: 'contained' }
-  /** `reason`: one sentence without its full stop: what is behind what, and by how much. */
+  /** `reason`: a sentence without its full stop. */
   | { readonly kind: 'behind'; readonly mark: Mark; readonly reason: string }
 
 export type Behind = Extract<Judgement, { kind: 'behind' }>
@@ -30,14 +31,14 @@ export type Behind = Extract<Judgement, { kind: 'behind' }>
 const CONTAINED: Judgement = { kind: 'contained' }
 
 export interface Marks {
-  /** Judges a mark and remembers it when the books are behind it. */
+  /** Judges a mark and lists it when the books are behind it. */
   judge(mark: Mark): Promise<Judgement>
-  /** All that the books were found behind of, the latest of each source. */
-  behind(): readonly Extract<Judgement, { kind: 'behind' }>[]
+  /** Marks that the books are behind, the latest of each source. */
+  behind(): readonly Behind[]
 }
 
 export function createMarks(books: ProgressQueries): Marks {
-  const behind = new Map<string, Extract<Judgement, { kind: 'behind' }>>()
+  const behind = new Map<string, Behind>()
   return {
     judge: async (mark) => {
       const reason = await reasonOf(mark, books)
@@ -50,7 +51,7 @@ export function createMarks(books: ProgressQueries): Marks {
   }
 }
 
-/** What to do about it, behind the reason. */
+/** The operator's next step; follows the reason. */
 export const ADVICE =
   'put the newest copy of the books back, or start with RECOVERY=yes and follow "Books that are ' +
   `behind" in the operators' guide`
