@@ -1,16 +1,16 @@
-/** Shows what operators did: who, what, why, and on what evidence. */
+/** `actions`: the action log of operators, with reasons and evidence. */
 import type { Action__Output as Action } from '../../protos/types/causeway/v1/Action.js'
 import type { Command } from './command.js'
 import { PAGE, page, pageLines } from './page.js'
 
 export const actions: Command = {
   usage: 'actions',
-  about: 'actions of operators, the newest first',
+  about: 'actions of operators, newest first',
   options: PAGE,
   run: async ({ partners, flags }) => {
     const list = await partners.call('ListActions', page(flags.cursor))
     const rows = list.data.map(rowOf)
-    const listing = { rows, toTheRight: [], empty: 'Nobody has done anything yet.' }
+    const listing = { rows, rightAligned: [], empty: 'No actions yet.' }
     return { value: list, lines: pageLines(listing, list.next_cursor) }
   },
 }

@@ -1,14 +1,13 @@
 /**
- * Who acts, and why: every change keeps both.
+ * The operator and the reason that are recorded with every change.
  *
- * - Where real money may be touched, both are given by hand. On a sandbox the system's user
- *   stands in.
- * - A decision about somebody's payout is never without a reason.
+ * - Production requires `--as` and `--reason`. On a sandbox the system user is the default.
+ * - A decision on a payment always needs a reason.
  */
 import { userInfo } from 'node:os'
 import { CommandFault, type Context } from './command.js'
 
-/** What every change takes. */
+/** Options of every command that changes something. */
 export const CHANGE = ['as', 'reason'] as const
 
 export interface Actor {
@@ -28,14 +27,14 @@ export function actorOf(
   return { name: flags.as ?? userInfo().username, reason: flags.reason ?? 'work on the sandbox' }
 }
 
-/** For decisions on a payout or a discrepancy, whichever environment it is of. */
+/** For decisions on a payment or a discrepancy, in either environment. */
 export function deciderOf(context: Pick<Context, 'flags' | 'servesProduction'>): Actor {
   if (context.flags.reason === undefined) throw new CommandFault('A decision needs --reason TEXT.')
   return actorOf(context, 'sandbox')
 }
 
-/** Where it can be looked up later, e.g. a line of the bank's statement. */
+/** Where to verify it later, e.g. a line of the bank statement. */
 export function evidenceOf({ flags }: Pick<Context, 'flags'>): string {
-  if (flags.evidence === undefined) throw new CommandFault('It needs --evidence TEXT.')
+  if (flags.evidence === undefined) throw new CommandFault('This needs --evidence TEXT.')
   return flags.evidence
 }

@@ -1,12 +1,12 @@
 /**
- * Amounts as operators type and read them: major units, with the currency.
+ * Amounts in major units with their currency, as operators type and read them.
  *
- * - More digits than the currency has are refused, never rounded.
+ * - More decimals than the currency has are rejected, never rounded.
  */
 import { currencyOf, exponentOf, type Currency } from '../money/currency.js'
 import { fitsInt64, formatMajor, money, type Money } from '../money/money.js'
 
-/** `1000`, `1000.5`, `1,000.50` → minor units; undefined when it is no positive amount. */
+/** `1000`, `1000.5`, `1,000.50` → minor units; undefined unless it is a positive amount. */
 export function parseMajor(text: string, currency: Currency): bigint | undefined {
   const exponent = exponentOf(currency)
   const shape = /^([0-9]+|[0-9]{1,3}(?:,[0-9]{3})+)(?:\.([0-9]+))?$/.exec(text)
@@ -23,8 +23,8 @@ export function formatAmount(amount: Money): string {
   return fraction === undefined ? grouped : `${grouped}.${fraction}`
 }
 
-/** The same for what the wire carries: a code and minor units as text. */
-export function wireInWords(code: string, minor: string): string {
+/** The same for wire values: a currency code and minor units as text. */
+export function formatWireAmount(code: string, minor: string): string {
   const currency = currencyOf(code)
   return currency === undefined ? `${code} ${minor}` : formatAmount(money(currency, BigInt(minor)))
 }

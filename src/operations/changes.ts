@@ -1,9 +1,4 @@
-/**
- * Commands that change something: partners, keys, money, rates.
- *
- * Owns: reading what was typed, and telling what became of it. Does not own: the rules (the
- * processor).
- */
+/** Commands that change partners, keys, funds and rates. */
 import { randomUUID } from 'node:crypto'
 import { isPartnerId } from '../auth/request_shape.js'
 import { currencyOf, type Currency } from '../money/currency.js'
@@ -23,7 +18,7 @@ export const partnerCreate: Command = {
   options: [...CHANGE, 'no-funds'],
   run: async (context, [partner = '']) => {
     if (!isPartnerId(partner)) {
-      throw new CommandFault(`${partner} is no name: 2 to 32 of a to z, 0 to 9 and the hyphen.`)
+      throw new CommandFault(`${partner} is not a name: 2 to 32 of a to z, 0 to 9 and the hyphen.`)
     }
     if (await isPartner(context, partner)) throw new CommandFault(`${partner} exists already.`)
     const created = await context.operator.call('CreatePartner', {
@@ -41,7 +36,7 @@ export const partnerCreate: Command = {
 
 export const keyIssue: Command = {
   usage: 'key issue PARTNER ENV',
-  about: 'a signing key of the next quarter; an older one ends in 14 days',
+  about: 'issue a signing key; older keys expire in 14 days',
   options: CHANGE,
   run: async (context, [partner = '', environment = '']) => {
     const tenant = await tenantNamed(context, partner, environment)
@@ -53,7 +48,7 @@ export const keyIssue: Command = {
 
 const keyLines = (id = '', secret = ''): string[] => [
   `key     ${id}`,
-  `secret  ${secret}   (shown this once)`,
+  `secret  ${secret}   (shown only once)`,
 ]
 
 export const deposit: Command = {
@@ -63,7 +58,7 @@ export const deposit: Command = {
   run: async (context, [partner = '', environment = '', code = '', text = '']) => {
     const currency = currencyNamed(code)
     const minor = parseMajor(text, currency)
-    if (minor === undefined) throw new CommandFault(`${text} is no amount of ${currency}.`)
+    if (minor === undefined) throw new CommandFault(`${text} is not an amount of ${currency}.`)
     const tenant = await tenantNamed(context, partner, environment)
     const key = context.flags['idempotency-key'] ?? randomUUID()
     const done = await context.operator
@@ -75,8 +70,8 @@ export const deposit: Command = {
         idempotency_key: key,
       })
       .catch((error: unknown) => {
-        // The answer may be lost while the money is credited: the same key finds out.
-        const again = `Repeat it safely with --idempotency-key ${key}`
+        // The deposit may be committed although the reply was lost: a retry needs the same key.
+        const again = `Safe to repeat with --idempotency-key ${key}`
         throw new Error(`${error instanceof Error ? error.message : String(error)}\n${again}`)
       })
     const credited = formatAmount(money(currency, minor))
@@ -88,26 +83,28 @@ export const deposit: Command = {
   },
 }
 
-/** A slip of the comma is ten times as much; a currency hardly moves by so much in a day. */
+/** Catches a misplaced decimal point; no corridor currency moves this much in a day. */
 const USUAL_CHANGE_BPS = 500n
 
 export const ratesSet: Command = {
   usage: 'rates set CUR RATE',
-  about: 'how much of a currency one US dollar buys, e.g. rates set THB 36.00 (--force: over 5 %)',
+  about: 'set the price of one US dollar, e.g. rates set THB 36.00; --force: over 5 %',
   options: [...CHANGE, 'force'],
   run: async (context, [code = '', text = '']) => {
     const { operator, flags } = context
     const currency = currencyNamed(code)
     if (currency === 'USD') throw new CommandFault('One US dollar buys one US dollar.')
     const rate = parseRate(text)
-    if (rate === undefined) throw new CommandFault(`${text} is no rate, e.g. 36.00.`)
+    if (rate === undefined) throw new CommandFault(`${text} is not a rate, e.g. 36.00.`)
     const { data } = await operator.call('ListRates', {})
     const before = data.find((known) => known.currency === currency)?.rate ?? null
     const old = before === null ? undefined : parseRate(before)
     const isLarge = old !== undefined && changeBps(old, rate) > USUAL_CHANGE_BPS
     if (isLarge && flags.force !== true) {
-      const change = `1 USD = ${before} ${currency} now, ${text} ${currency} then`
-      throw new CommandFault(`${change}: more than 5 % off. If it is right, add --force.`)
+      const change = `1 USD = ${before} ${currency} now, ${text} ${currency} after`
+      throw new CommandFault(
+        `${change}: a change of more than 5 %. If this is correct, add --force.`,
+      )
     }
     await operator.call('SetRate', { actor: actorOf(context, SANDBOX), currency, rate: text })
     const was = before === null ? '' : `, ${before} before`
@@ -118,30 +115,30 @@ export const ratesSet: Command = {
   },
 }
 
-const ageOf = (isTooOld: boolean): string => (isTooOld ? ', too old to be sold at' : '')
+const ageOf = (isTooOld: boolean): string => (isTooOld ? ', too old for new quotes' : '')
 
 export const ratesList: Command = {
   usage: 'rates list',
-  about: 'how much of each currency one US dollar buys, and since when',
+  about: 'price of one US dollar in each currency, and since when',
   run: async ({ operator }) => {
     const list = await operator.call('ListRates', {})
     const rows = list.data.map(({ currency, rate, set_at, is_too_old }) => [
       currency,
       rate,
-      set_at === '' ? 'shipped, for the sandbox alone' : `since ${set_at}${ageOf(is_too_old)}`,
+      set_at === '' ? 'built in, sandbox only' : `since ${set_at}${ageOf(is_too_old)}`,
     ])
-    return { value: list, lines: [rows.length === 0 ? 'There are none.' : table(rows, [1])] }
+    return { value: list, lines: [rows.length === 0 ? 'No rates are set.' : table(rows, [1])] }
   },
 }
 
 export const balanceAlert: Command = {
   usage: 'balance-alert PARTNER ENV CUR AMOUNT',
-  about: 'tell the partner (balance.low) when less than AMOUNT is available; 0: no alert',
+  about: 'send balance.low when less than AMOUNT is available; 0: no alert',
   options: CHANGE,
   run: async (context, [partner = '', environment = '', code = '', text = '']) => {
     const currency = currencyNamed(code)
     const minor = text === '0' ? 0n : parseMajor(text, currency)
-    if (minor === undefined) throw new CommandFault(`${text} is no amount of ${currency}.`)
+    if (minor === undefined) throw new CommandFault(`${text} is not an amount of ${currency}.`)
     const threshold = minor.toString()
     await context.operator.call('SetBalanceAlert', {
       actor: actorOf(context, environment),
@@ -156,6 +153,6 @@ export const balanceAlert: Command = {
 
 function currencyNamed(code: string): Currency {
   const currency = currencyOf(code)
-  if (currency === undefined) throw new CommandFault(`${code} is no currency of ISO 4217.`)
+  if (currency === undefined) throw new CommandFault(`${code} is not a currency of ISO 4217.`)
   return currency
 }

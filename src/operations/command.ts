@@ -1,10 +1,9 @@
 /**
- * What a command of the operator CLI is.
+ * The type of an operator command, and how a command fails.
  *
- * - A command answers with a value for machines (`--json`) and with lines for people; main prints
- *   one of them.
- * - What an operator did wrong is a CommandFault: its sentence is printed, exit code 2.
- * - A command reads no option but those it names, and those of every command.
+ * - A command returns a value for machines (`--json`) and lines for people; main prints one.
+ * - A usage error is a CommandFault: main prints its message and exits with 2.
+ * - A command reads only the options it declares, and `--json`.
  */
 import { readFileSync } from 'node:fs'
 import type { Clock } from '../base/clock.js'
@@ -22,10 +21,10 @@ export class CommandFault extends Error {
   override name = 'CommandFault'
 }
 
-/** @throws CommandFault when it is none of them */
+/** @throws CommandFault unless `text` is one of the choices */
 export function choiceOf(text: string, choices: readonly string[]): string {
   if (choices.includes(text)) return text
-  throw new CommandFault(`${text} is none of: ${choices.join(', ')}.`)
+  throw new CommandFault(`${text} is not one of: ${choices.join(', ')}.`)
 }
 
 /** @throws CommandFault when the file cannot be read */
@@ -53,21 +52,21 @@ export interface Context {
 export interface Report {
   readonly value: object
   readonly lines: readonly string[]
-  /** 0 unless given. */
+  /** Default 0. */
   readonly exitCode?: number
-  /** The standard output holds something else: the report goes to the error output. */
+  /** Standard output carries data: print the report on standard error. */
   readonly isAside?: boolean
 }
 
 interface Spec {
-  /** The words that call it, then its arguments: `deposit PARTNER ENV CUR AMOUNT`. */
+  /** Command words, then arguments: `deposit PARTNER ENV CUR AMOUNT`. */
   readonly usage: string
   readonly about: string
-  /** Those it takes beside the ones of every command. */
+  /** Besides `--json`. */
   readonly options?: readonly Option[]
 }
 
-/** A command that asks the running stack. */
+/** A command that calls the running stack. */
 export interface Command extends Spec {
   run(context: Context, args: readonly string[]): Promise<Report>
 }

@@ -1,11 +1,8 @@
 /**
- * The operator's command line: words to a command with its arguments and options, or help.
+ * Parses the operator command line into a command with its arguments and options, or into help.
  *
- * Owns: building commander's program from the list of commands. Does not own: the commands, the
- * options (options).
- *
- * - An option that the command does not read is refused: it was meant to change something and
- *   would not.
+ * - An option that the command does not declare is an error, because the operator expects it to
+ *   have an effect.
  */
 import { Argument, Command as Program, CommanderError, Option as ProgramOption } from 'commander'
 import { CommandFault, type AnyCommand } from './command.js'
@@ -20,7 +17,7 @@ const HELP_FOOTER = `
 Every change: --as NAME --reason TEXT (required for production).
 Every command: --json for machines, --help.`
 
-/** Commands whose first word stands for a group of commands. */
+/** First words that several commands share. */
 const GROUPS: Readonly<Record<string, string>> = {
   partner: 'partners: create, list, suspend, what they may do',
   key: 'signing keys of partners',
@@ -28,7 +25,7 @@ const GROUPS: Readonly<Record<string, string>> = {
   routes: 'payout routes',
   payout: 'payouts: look up, review, resolve, reverse',
   intent: 'payment intents: look up, review, resolve',
-  unknown: 'instructions without a final outcome',
+  outcomes: 'instructions without a final outcome',
   discrepancy: 'differences between the rail and the ledger',
   'master-key': 'master keys and what is encrypted under them',
   config: 'settings in force',
@@ -36,16 +33,16 @@ const GROUPS: Readonly<Record<string, string>> = {
   webhooks: 'webhook endpoints, deliveries and dead letters',
 }
 
-/** @throws CommandFault when it is not one of our commands, or not used as its help says */
-export function readCommandLine(typed: readonly string[]): Typed {
-  const { program, printed, chosen, refusedBy } = createProgram()
+/** @throws CommandFault for an unknown command, option or argument */
+export function readCommandLine(words: readonly string[]): Typed {
+  const { program, printed, chosen, failedAt } = createProgram()
   try {
-    program.parse(typed.length === 0 ? ['--help'] : [...typed], { from: 'user' })
+    program.parse(words.length === 0 ? ['--help'] : [...words], { from: 'user' })
   } catch (error) {
     if (!(error instanceof CommanderError)) throw error
     if (error.exitCode === 0) return { help: printed() }
     if (error.code === 'commander.help') throw new CommandFault(printed())
-    throw new CommandFault(`${error.message.replace(/^error: /, '')}\n${usageOf(refusedBy())}`)
+    throw new CommandFault(`${error.message.replace(/^error: /, '')}\n${usageOf(failedAt())}`)
   }
   const found = chosen()
   if (found === undefined) throw new CommandFault(program.helpInformation())
@@ -56,13 +53,13 @@ function createProgram(): {
   readonly program: Program
   printed(): string
   chosen(): Typed | undefined
-  /** The command at which reading ended. */
-  refusedBy(): Program
+  /** The command at which parsing failed. */
+  failedAt(): Program
 } {
   let text = ''
   let chosen: Typed | undefined
   let last: Program
-  const settle = (program: Program): Program =>
+  const configure = (program: Program): Program =>
     program
       .exitOverride((error) => {
         last = program
@@ -77,7 +74,7 @@ function createProgram(): {
       })
       .configureHelp({ showGlobalOptions: false })
       .helpOption('-h, --help', 'this help')
-  const program = settle(new Program('make ops ARGS="…"'))
+  const program = configure(new Program('make ops ARGS="…"'))
     .usage('COMMAND')
     .description('Commands for operators of the running stack.')
     .helpCommand('help [command]', 'help for a command')
@@ -87,8 +84,8 @@ function createProgram(): {
     const names = namesOf(command)
     const name = names.at(-1) ?? ''
     const [first = ''] = names
-    const parent = names.length === 1 ? program : batchOf(program, groups, first, settle)
-    const leaf = settle(parent.command(name)).description(command.about)
+    const parent = names.length === 1 ? program : groupOf(program, groups, first, configure)
+    const leaf = configure(parent.command(name)).description(command.about)
     for (const part of argumentsOf(command)) leaf.addArgument(part)
     const options = [...(command.options ?? []), 'json'] as const
     for (const option of options) leaf.addOption(programOption(option))
@@ -97,7 +94,7 @@ function createProgram(): {
       chosen = { command, args, flags: flagsIn(leaf) }
     })
   }
-  return { program, printed: () => text.trimEnd(), chosen: () => chosen, refusedBy: () => last }
+  return { program, printed: () => text.trimEnd(), chosen: () => chosen, failedAt: () => last }
 }
 
 function usageOf(program: Program): string {
@@ -106,15 +103,15 @@ function usageOf(program: Program): string {
   return ['usage:', ...names, program.usage()].join(' ')
 }
 
-function batchOf(
+function groupOf(
   program: Program,
   groups: Map<string, Program>,
   name: string,
-  settle: (program: Program) => Program,
+  configure: (program: Program) => Program,
 ): Program {
   let group = groups.get(name)
   if (group === undefined) {
-    group = settle(program.command(name)).description(GROUPS[name] ?? '')
+    group = configure(program.command(name)).description(GROUPS[name] ?? '')
     groups.set(name, group)
   }
   return group
@@ -123,7 +120,7 @@ function batchOf(
 const namesOf = ({ usage }: AnyCommand): string[] =>
   usage.split(' ').filter((part) => /^[a-z-]+$/.test(part))
 
-/** `NAME` must be given, `[NAME]` may be. */
+/** `NAME` is required, `[NAME]` is optional. */
 const argumentsOf = ({ usage }: AnyCommand): Argument[] =>
   usage
     .split(' ')
@@ -138,7 +135,7 @@ function programOption(name: Option): ProgramOption {
   return option
 }
 
-/** What was given, under the names of our options; commander has its own spelling. */
+/** Values by our option names; commander uses camel case. */
 function flagsIn(leaf: Program): Flags {
   const given: Record<string, unknown> = {}
   for (const option of leaf.options) {

@@ -1,4 +1,4 @@
-/** All commands of operators, in the order in which the help lists them. */
+/** All operator commands, in the order of the help. */
 import { actions } from './actions.js'
 import { balanceAlert, deposit, keyIssue, partnerCreate, ratesList, ratesSet } from './changes.js'
 import type { AnyCommand } from './command.js'

@@ -1,4 +1,4 @@
-/** `config show`: the settings in force here, and where each comes from. Needs no running stack. */
+/** `config show`: the effective settings and the source of each. Needs no running stack. */
 import { readEnvironment } from '../supervisor/environment.js'
 import { SETTINGS, settingSource, withoutSecrets, type SettingName } from '../base/settings.js'
 import { SETTINGS_GROUPS } from '../base/settings_groups.js'
@@ -7,7 +7,7 @@ import { table } from './terminal.js'
 
 export const configShow: LocalCommand = {
   usage: 'config show',
-  about: 'the settings in force and where each comes from, secrets masked',
+  about: 'effective settings and the source of each, secrets masked',
   runLocally: (paint) => {
     const { settings } = readEnvironment()
     const shown = (name: SettingName): readonly [string, string, string] => [

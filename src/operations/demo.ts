@@ -1,9 +1,7 @@
 /**
- * `make demo`: the story against the stack that runs here, or against one of its own.
+ * `make demo`: runs the demo against the running stack, or against an ephemeral one.
  *
- * Owns: finding or starting the stack, exit code 0 or 1. Does not own: the story (demo_scenario).
- *
- * - A stack that serves production is left alone: it delivers no webhook to this machine.
+ * - A stack that serves production is not used: it delivers no webhooks to this machine.
  */
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
@@ -19,19 +17,19 @@ import { paintFor } from './terminal.js'
 
 const paint = paintFor(process.stdout)
 
-/** Whatever the environment says, as for the receiver that must hear of it. */
-const SANDBOX_ALONE = { PRODUCTION_HOSTS: '', WEBHOOK_ALLOW_PRIVATE: 'true' }
+/** Overrides the environment: webhooks must reach the receiver on this machine. */
+const SANDBOX_ONLY = { PRODUCTION_HOSTS: '', WEBHOOK_ALLOW_PRIVATE: 'true' }
 
 async function main(): Promise<void> {
   const running = findSandbox()
-  const isHere = running !== undefined && (await isServing(running))
-  if (isHere && !running.serves_production) return log(running)
-  const why = isHere ? 'What runs here serves production' : 'No stack runs here'
-  console.log(`${why}, so the demo starts one of its own …`)
+  const isUp = running !== undefined && (await isServing(running))
+  if (isUp && !running.serves_production) return play(running)
+  const why = isUp ? 'The running stack serves production' : 'No stack is running'
+  console.log(`${why}, so the demo starts its own …`)
   const dataDir = await mkdtemp(join(tmpdir(), 'causeway-demo-'))
-  const own = startEphemeralStack(dataDir, SANDBOX_ALONE)
+  const own = startEphemeralStack(dataDir, SANDBOX_ONLY)
   try {
-    await log(await own.ready)
+    await play(await own.ready)
   } finally {
     own.process.kill('SIGTERM')
     await own.ended
@@ -39,7 +37,7 @@ async function main(): Promise<void> {
   }
 }
 
-async function log(sandbox: Sandbox): Promise<void> {
+async function play(sandbox: Sandbox): Promise<void> {
   const output = createDemoOutput(paint, (line) => console.log(line))
   const operator = connectOperator(sandbox, systemClock)
   const { brand } = sandbox
@@ -50,7 +48,7 @@ async function log(sandbox: Sandbox): Promise<void> {
   } finally {
     operator.close()
   }
-  output.end('Everything went as it must.')
+  output.end('The demo passed.')
 }
 
 main().catch((error: unknown) => {

@@ -1,15 +1,10 @@
-/**
- * The voice of the demo.
- *
- * Owns: headings, lines and ticks. Does not own: what is told (demo_scenario).
- */
+/** Prints the demo: headings, lines and check marks. */
 import type { Paint } from './terminal.js'
 
 export interface DemoOutput {
   chapter(title: string): void
-  /** Something that is so. */
   print(line: string): void
-  /** Something that was checked and is right. */
+  /** An assertion that passed. */
   check(line: string): void
   end(line: string): void
 }

@@ -1,18 +1,14 @@
 /**
- * The demo's story: a receiver, a QR payment in Thailand, one in Vietnam, a payout, the books.
+ * The demo: a webhook receiver, a QR payment in Thailand, one in Vietnam, a payout, the ledger.
  *
- * Owns: its steps, each with what must come of it. Does not own: the partner's client (partner),
- * the receiver (webhook_receiver), the wording's form (demo_output).
- *
- * - Every run is new to the service: users and idempotency keys are drawn, so it can be told
- *   again.
- * - What is not as it must be ends the story as a Broken, with what came instead.
+ * - Each run draws new users and idempotency keys, so the demo can be repeated.
+ * - An unexpected result ends the demo with a DemoFailure that says what came instead.
  */
 import { randomUUID } from 'node:crypto'
 import { SECOND, toRfc3339, type Clock } from '../base/clock.js'
 import { THB, USD, VND } from '../money/currency.js'
 import { money } from '../money/money.js'
-import { formatAmount, wireInWords } from './amounts.js'
+import { formatAmount, formatWireAmount } from './amounts.js'
 import type { DemoOutput } from './demo_output.js'
 import type { OperatorClient } from './operator_client.js'
 import type { Answer, Connection } from '../client/index.js'
@@ -20,11 +16,11 @@ import { openReceiver, type Receiver } from './webhook_receiver.js'
 import { promptPayCode, vietQrCode } from './sample_qr.js'
 import { sumsOf } from './trial_balance.js'
 
-const HAPPENS_WITHIN_MS = 30 * SECOND
-const LOOK_EVERY_MS = 50
+const TIMEOUT_MS = 30 * SECOND
+const POLL_INTERVAL_MS = 50
 
 export class DemoFailure extends Error {
-  override name = 'Broken'
+  override name = 'DemoFailure'
 }
 
 export interface DemoContext {
@@ -40,7 +36,7 @@ export async function runDemo(demo: DemoContext): Promise<void> {
   output.chapter('A receiver for webhooks')
   const hooks = await openHooks(demo)
   try {
-    output.chapter('Thailand: a printed PromptPay code, the customer types the amount')
+    output.chapter('Thailand: a static PromptPay code, the customer enters the amount')
     const thai = await payByQr(demo, {
       corridor: 'th_promptpay',
       code: promptPayCode('0812345678'),
@@ -48,7 +44,7 @@ export async function runDemo(demo: DemoContext): Promise<void> {
       amount: { local_amount_minor_units: '25000' },
       local: formatAmount(money(THB, 25_000n)),
     })
-    output.chapter('Vietnam: a VietQR code of a till, the amount is in it')
+    output.chapter('Vietnam: a dynamic VietQR code that contains the amount')
     const vietnamese = await payByQr(demo, {
       corridor: 'vn_vietqr',
       code: vietQrCode('970436', '1023456789', '180000'),
@@ -56,10 +52,10 @@ export async function runDemo(demo: DemoContext): Promise<void> {
       amount: {},
       local: formatAmount(money(VND, 180_000n)),
     })
-    output.chapter('A payout in dong, from the prefund')
+    output.chapter('A payout in VND from the prefund')
     const payout = await payOut(demo)
 
-    output.chapter('What the receiver got')
+    output.chapter('The webhooks that arrived')
     await expectWebhooks(demo, hooks.receiver, [
       ['payment_intent.captured', thai],
       ['payment_intent.captured', vietnamese],
@@ -67,7 +63,7 @@ export async function runDemo(demo: DemoContext): Promise<void> {
       ['payout.processing', payout],
       ['payout.completed', payout],
     ])
-    output.chapter('The books')
+    output.chapter('The ledger')
     await readTheBooks(demo)
   } finally {
     await hooks.close()
@@ -95,7 +91,7 @@ async function openHooks({ partner, output, clock, brand }: DemoContext): Promis
   return {
     receiver,
     close: async () => {
-      // When the service is gone, why it went is what must be told.
+      // If the service is down, report the first failure, not this one.
       await partner.request('DELETE', `/v1/webhook_endpoints/${id}`).catch(() => undefined)
       await receiver.close()
     },
@@ -146,13 +142,13 @@ async function payByQr(demo: DemoContext, purchase: Purchase): Promise<string> {
   const headers = { 'Idempotency-Key': randomUUID() }
   const confirmed = await app.request('POST', `${path}/confirm`, undefined, { headers })
   expectStatus(fields(confirmed, 200), 'authorized')
-  output.check('confirmed: authorized, the rail is told to pay')
+  output.check('confirmed: authorized, the instruction goes to the rail')
 
   const look = () => partner.request('GET', path)
   const took = await until(demo, `${id} is captured`, async () =>
     isStatus(fields(await look(), 200), 'captured', ['failed', 'expired', 'cancelled']),
   )
-  output.check(`captured after ${took}: the merchant has the money`)
+  output.check(`captured after ${took}: the merchant is paid`)
   return id
 }
 
@@ -184,7 +180,7 @@ async function payOut(demo: DemoContext): Promise<string> {
   expectStatus(created, 'processing')
   const [amount, fee] = [inMajors(created, 'amount'), inMajors(created, 'fee')]
   const last4 = String((created['beneficiary'] as { account_last4: string }).account_last4)
-  output.check(`${id} accepted: ${amount} to the account that ends in ${last4}`)
+  output.check(`${id} accepted: ${amount} to the account ending in ${last4}`)
   output.print(`fee ${fee}, ${inMajors(created, 'total')} reserved`)
 
   const took = await until(demo, `${id} is completed`, async () =>
@@ -196,7 +192,7 @@ async function payOut(demo: DemoContext): Promise<string> {
   return id
 }
 
-/** Waits for the events and checks every signature that came with anything. */
+/** Waits for the events and checks the signature of every delivery. */
 async function expectWebhooks(
   demo: DemoContext,
   receiver: Receiver,
@@ -213,45 +209,44 @@ async function expectWebhooks(
     })
     demo.output.check(`${type.padEnd(24)} ${eventId}`)
   }
-  const faulty = receiver.deliveries.find(
+  const invalid = receiver.deliveries.find(
     ({ verdict }) => verdict !== 'valid' && verdict !== 'duplicate',
   )
-  if (faulty !== undefined)
-    throw new DemoFailure(`${faulty.eventId} was refused: ${faulty.verdict}`)
-  demo.output.check(`all ${receiver.deliveries.length} signatures are right`)
+  if (invalid !== undefined)
+    throw new DemoFailure(`${invalid.eventId} was refused: ${invalid.verdict}`)
+  demo.output.check(`all ${receiver.deliveries.length} signatures are valid`)
 }
 
 async function readTheBooks({ operator, output }: DemoContext): Promise<void> {
   const report = await operator.call('TrialBalance', {})
   for (const [code, sum] of sumsOf(report.lines)) {
-    if (sum !== 0n) throw new DemoFailure(`the accounts in ${code} sum to ${sum}, not to zero`)
+    if (sum !== 0n) throw new DemoFailure(`the ${code} accounts sum to ${sum}, not to zero`)
     const accounts = report.lines.filter(({ currency }) => currency === code).length
     output.check(`${code}: ${accounts} accounts, sum zero`)
   }
-  if (!report.balanced)
-    throw new DemoFailure('the service itself says that its books do not balance')
+  if (!report.balanced) throw new DemoFailure('the service reports that its books do not balance')
 }
 
 type Fields = Readonly<Record<string, unknown>>
 
-/** The members of an answer that has the status it must have. */
+/** @throws DemoFailure unless the answer has the expected status */
 function fields({ status, text, body }: Answer, wanted: number): Fields {
-  if (status !== wanted) throw new DemoFailure(`${wanted} was due, ${status} came: ${text}`)
+  if (status !== wanted) throw new DemoFailure(`expected ${wanted}, got ${status}: ${text}`)
   return body as Fields
 }
 
 function expectStatus(object: Fields, wanted: string): void {
   if (object['status'] === wanted) return
-  throw new DemoFailure(`status "${wanted}" was due, "${String(object['status'])}" came`)
+  throw new DemoFailure(`expected status "${wanted}", got "${String(object['status'])}"`)
 }
 
-/** True when it is there; an end that is not the wanted one is not waited out. */
+/** @throws DemoFailure when the status is one that cannot become the expected one */
 function isStatus(object: Fields, wanted: string, dead: readonly string[]): boolean {
   if (dead.includes(String(object['status']))) expectStatus(object, wanted)
   return object['status'] === wanted
 }
 
-/** @returns how long it took, for people */
+/** @returns the elapsed time as text */
 async function until(
   { clock }: DemoContext,
   what: string,
@@ -259,10 +254,10 @@ async function until(
 ): Promise<string> {
   const start = clock.now()
   while (!(await look())) {
-    if (clock.now() - start > HAPPENS_WITHIN_MS) {
-      throw new DemoFailure(`it did not happen within ${HAPPENS_WITHIN_MS / SECOND} s: ${what}`)
+    if (clock.now() - start > TIMEOUT_MS) {
+      throw new DemoFailure(`timed out after ${TIMEOUT_MS / SECOND} s: ${what}`)
     }
-    await new Promise((resolve) => setTimeout(resolve, LOOK_EVERY_MS))
+    await new Promise((resolve) => setTimeout(resolve, POLL_INTERVAL_MS))
   }
   return `${((clock.now() - start) / SECOND).toFixed(1)} s`
 }
@@ -270,6 +265,6 @@ async function until(
 const dollars = (cents: number): string => formatAmount(money(USD, BigInt(cents)))
 
 const inMajors = (object: Fields, name: string): string =>
-  wireInWords(String(object['currency']), String(object[name]))
+  formatWireAmount(String(object['currency']), String(object[name]))
 
 const shortened = (code: string): string => `${code.slice(0, 36)}…${code.slice(-8)}`

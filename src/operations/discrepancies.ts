@@ -1,17 +1,13 @@
-/**
- * Commands about discrepancies: reports from a rail that did not fit the books.
- *
- * Owns: showing them, passing a settlement on. Does not own: what a settlement posts (processor).
- */
+/** Commands about discrepancies: rail reports that contradict the ledger. */
 import type { Discrepancy__Output } from '../../protos/types/causeway/v1/Discrepancy.js'
 import { CHANGE, deciderOf, evidenceOf } from './actor.js'
-import { wireInWords } from './amounts.js'
+import { formatWireAmount } from './amounts.js'
 import { choiceOf, type Command } from './command.js'
 import { PAGE, page, pageLines } from './page.js'
 
 export const discrepancyList: Command = {
   usage: 'discrepancy list',
-  about: 'discrepancies that wait for a decision, the oldest first',
+  about: 'open discrepancies, oldest first',
   options: [...PAGE, 'resolved'],
   run: async ({ operator, flags }) => {
     const list = await operator.call('ListDiscrepancies', {
@@ -19,14 +15,15 @@ export const discrepancyList: Command = {
       resolved: flags.resolved ?? false,
     })
     const rows = list.data.map(rowOf)
-    const listing = { rows, toTheRight: [3], empty: 'There are none.' }
+    const listing = { rows, rightAligned: [3], empty: 'There are no discrepancies.' }
     return { value: list, lines: pageLines(listing, list.next_cursor) }
   },
 }
 
 function rowOf(found: Discrepancy__Output): string[] {
   const { id, entity, reason, currency, amount, created_at, settlement } = found
-  const money = currency === undefined || amount === undefined ? '' : wireInWords(currency, amount)
+  const money =
+    currency === undefined || amount === undefined ? '' : formatWireAmount(currency, amount)
   return [id, entity, reason, money, created_at, settlement ?? '']
 }
 

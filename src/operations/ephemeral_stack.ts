@@ -1,8 +1,4 @@
-/**
- * A stack of one's own for a while: the supervisor as a child, on free ports.
- *
- * Owns: starting it, waiting for it, stopping it. Does not own: what is done with it (demo, tests).
- */
+/** A temporary stack on free ports, for the demo and tests: the supervisor as a child process. */
 import { spawn, type ChildProcess } from 'node:child_process'
 import { once } from 'node:events'
 import { tmpdir } from 'node:os'
@@ -14,20 +10,20 @@ import { readSandbox, type Sandbox } from './sandbox.js'
 
 export interface EphemeralStack {
   readonly process: ChildProcess
-  /** Resolves when it serves. Rejects with what it printed when it does not come to that. */
+  /** Resolves when it serves; rejects with its output when the start fails. */
   readonly ready: Promise<Sandbox>
-  /** Its exit code; null when a signal ended it. */
+  /** The exit code; null after a signal. */
   readonly ended: Promise<number | null>
-  /** What it printed so far. */
+  /** Standard output and standard error so far. */
   output(): string
 }
 
 export const FREE_PORTS = { HTTP_PORT: '0', GRPC_PORT: '0', OPS_PORT: '0', NATS_PORT: '0' }
 
 /**
- * It runs outside of the project's folder: only where webhooks may go is taken from the caller's
- * `.env`.
- * @param root another built checkout than this one
+ * It runs outside the project folder and so without `.env`, except for WEBHOOK_ALLOW_PRIVATE.
+ *
+ * @param root a built checkout; this one by default
  */
 export function startEphemeralStack(
   dataDir: string,
@@ -38,7 +34,7 @@ export function startEphemeralStack(
   const child = spawn(process.execPath, [main], {
     cwd: tmpdir(),
     env: readEnvironment().forSupervisor({ ...FREE_PORTS, ...settings, DATA_DIR: dataDir }),
-    stdio: ['ignore', 'pipe', 'pipe', 'ipc'], // the last one ends it with us, however we end
+    stdio: ['ignore', 'pipe', 'pipe', 'ipc'], // the channel ends it with this process
   })
   let output = ''
   const collect = (chunk: Buffer): void => {
@@ -55,7 +51,7 @@ export function startEphemeralStack(
     child.stdout?.on('data', look)
     child.once('close', () => reject(new Error(output.trim())))
   })
-  ready.catch(() => undefined) // whoever only waits for the end has no use for it
+  ready.catch(() => undefined) // a caller may wait for `ended` alone
   const ended = once(child, 'close').then(([exitCode]) => exitCode as number | null)
   return { process: child, ready, ended, output: () => output }
 }

@@ -1,12 +1,9 @@
-/**
- * Where two texts part, for a person who must see it: line, column, and both lines with what is
- * invisible in them escaped.
- */
+/** The first difference of two texts, with invisible characters escaped. */
 export interface FirstDifference {
   /** Both from 1, in characters. */
   readonly line: number
   readonly column: number
-  /** The whole line with its end, as `shown`; empty: that text has ended before. */
+  /** The whole line with its line feed, escaped; empty: that text is shorter. */
   readonly theirs: string
   readonly ours: string
 }
@@ -23,7 +20,7 @@ export function firstDifference(theirs: string, ours: string): FirstDifference |
   return undefined
 }
 
-/** Each with its line feed: a last one that is missing is a difference too. */
+/** Each with its line feed: a missing last one is a difference too. */
 const linesOf = (text: string): readonly string[] => text.split(/(?<=\n)/)
 
 function columnOf(their: string, our: string): number {
@@ -33,7 +30,7 @@ function columnOf(their: string, our: string): number {
   return at + 1
 }
 
-/** JSON text, in which every character but printable ASCII is an escape. */
+/** A JSON string with everything but printable ASCII escaped. */
 export const shown = (line: string): string =>
   JSON.stringify(line).replace(
     /[^ -~]/g,

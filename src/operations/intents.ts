@@ -1,17 +1,12 @@
-/**
- * Commands about single intents, and about instructions of which nobody knows what became.
- *
- * Owns: reading what was typed and telling what became of it. Does not own: when a decision is
- * allowed (the intent's machine).
- */
+/** Commands about single intents, and the list of unknown outcomes. */
 import type { IntentRecord__Output as IntentRecord } from '../../protos/types/causeway/v1/IntentRecord.js'
 import type { PaymentIntent__Output as PaymentIntent } from '../../protos/types/causeway/v1/PaymentIntent.js'
 import type { UnknownOutcome__Output as UnknownOutcome } from '../../protos/types/causeway/v1/UnknownOutcome.js'
 import { CHANGE, deciderOf, evidenceOf } from './actor.js'
-import { wireInWords } from './amounts.js'
+import { formatWireAmount } from './amounts.js'
 import { choiceOf, type Command, type Report } from './command.js'
 import { PAGE, page, pageLines } from './page.js'
-import { recordLines, type Fact } from './record_printer.js'
+import { recordLines, type Fact } from './terminal.js'
 
 export const intentShow: Command = {
   usage: 'intent show INTENT',
@@ -31,18 +26,18 @@ function linesOf(record: IntentRecord): string[] {
     ['tenant', record.tenant],
     ['user', record.partner_user_id],
     ['corridor', intent?.corridor ?? ''],
-    ['ceiling', wireInWords('USD', String(intent?.amount_usd_cents ?? 0))],
+    ['ceiling', formatWireAmount('USD', String(intent?.amount_usd_cents ?? 0))],
     ['merchant', record.merchant_name ?? ''],
     ['destination', record.destination_masked ?? ''],
     ['submitted', submitted ?? ''],
-    ['rail number', transaction ?? ''],
+    ['transaction', transaction ?? ''],
   ]
   return recordLines(`${intent?.intent_id}: ${intent?.status}`, facts, timeline)
 }
 
 export const intentResolve: Command = {
   usage: 'intent resolve INTENT OUTCOME',
-  about: 'end an unknown outcome as captured or failed; a recall as refund_failed',
+  about: 'end an unknown outcome as captured or failed, a recall as refund_failed',
   options: [...CHANGE, 'evidence'],
   run: async (context, [intent_id = '', outcome = '']) => {
     const intent = await context.operator.call('ResolveIntent', {
@@ -51,16 +46,16 @@ export const intentResolve: Command = {
       outcome: choiceOf(outcome, ['captured', 'failed', 'refund_failed']),
       evidence: evidenceOf(context),
     })
-    return told(intent)
+    return reportOf(intent)
   },
 }
 
 export const intentReverse: Command = {
   usage: 'intent reverse INTENT',
-  about: 'the money of a captured intent came back',
+  about: 'record that the money of a captured intent came back',
   options: [...CHANGE, 'evidence'],
   run: async (context, [intent_id = '']) =>
-    told(
+    reportOf(
       await context.operator.call('ReverseIntent', {
         actor: deciderOf(context),
         intent_id,
@@ -69,26 +64,34 @@ export const intentReverse: Command = {
     ),
 }
 
-function told(intent: PaymentIntent): Report {
+function reportOf(intent: PaymentIntent): Report {
   const refund = intent.refund ? `, refund ${intent.refund.status}` : ''
   return { value: intent, lines: [`${intent.intent_id}: ${intent.status}${refund}`] }
 }
 
 export const outcomesUnknown: Command = {
   usage: 'outcomes unknown',
-  about: 'what the rail has not answered: intents, payouts, recalls, the oldest first',
+  about: 'instructions and recalls without a final outcome, oldest first',
   options: PAGE,
   run: async ({ operator, flags, paint }) => {
     const list = await operator.call('ListUnknownOutcomes', page(flags.cursor))
     const rows = list.data.map(rowOf)
     const late = list.data.filter(({ over_24h }) => over_24h).length
-    const alarm = late === 0 ? [] : [paint('bad', `${late} of these for more than a day.`)]
-    const listing = { rows, toTheRight: [2], empty: 'Nothing is unknown.' }
+    const alarm = late === 0 ? [] : [paint('bad', `${late} of these for more than 24 hours.`)]
+    const listing = { rows, rightAligned: [2], empty: 'There are no unknown outcomes.' }
     return { value: list, lines: [...pageLines(listing, list.next_cursor), ...alarm] }
   },
 }
 
 function rowOf({ entity, tenant, currency, amount, kind, ...when }: UnknownOutcome): string[] {
-  const asked = when.asked === 0 ? 'not asked yet' : `asked ${when.asked}×, ${when.last_inquiry_at}`
-  return [entity, tenant, wireInWords(currency, amount), `since ${when.since}`, asked, kind]
+  const inquiries =
+    when.asked === 0 ? 'no inquiry yet' : `${when.asked} inquiries, last ${when.last_inquiry_at}`
+  return [
+    entity,
+    tenant,
+    formatWireAmount(currency, amount),
+    `since ${when.since}`,
+    inquiries,
+    kind,
+  ]
 }

@@ -1,8 +1,7 @@
 /**
- * Commands about signing keys that were issued.
+ * Commands that list and revoke signing keys.
  *
- * Owns: showing and revoking them. Does not own: issuing one (changes), what is allowed (the
- * processor). No secret is shown here: nobody sees one a second time.
+ * - Secrets are shown only when a key is issued, never here.
  */
 import type { KeyRecord__Output as Key } from '../../protos/types/causeway/v1/KeyRecord.js'
 import { parseKeyId } from '../auth/request_shape.js'
@@ -13,7 +12,7 @@ import { table } from './terminal.js'
 
 export const keyList: Command = {
   usage: 'key list PARTNER ENV',
-  about: 'its signing keys, without secrets',
+  about: 'signing keys, without secrets',
   run: async ({ partners }, [partner_id = '', environment = '']) => {
     const tenant = await tenantNamed({ partners }, partner_id, environment)
     const list = await partners.call('ListKeys', { tenant })
@@ -33,13 +32,13 @@ function rowOf({ key_id, status, created_at, revoked_at }: Key): string[] {
 
 export const keyRevoke: Command = {
   usage: 'key revoke KEY',
-  about: 'end a signing key at once and for good',
+  about: 'revoke a signing key immediately and permanently',
   options: CHANGE,
   run: async (context, [key_id = '']) => {
     const environment = parseKeyId(key_id)?.environment
     if (environment === undefined) {
       throw new CommandFault(
-        `${key_id} is no key id: PARTNER_ENV_QUARTER, e.g. acme_sandbox_2026q4.`,
+        `${key_id} is not a key id: PARTNER_ENV_QUARTER, e.g. acme_sandbox_2026q4.`,
       )
     }
     const actor = actorOf(context, environment)

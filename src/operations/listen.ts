@@ -1,11 +1,7 @@
 /**
- * A webhook receiver on this machine, for as long as the command runs.
+ * `listen`: registers a webhook receiver on this machine until Ctrl-C.
  *
- * Owns: registering it with the demo partner, and taking it back. Does not own: verification
- * (webhook_receiver).
- *
- * - What is forwarded can be verified again: the path is that of the program behind, bytes and
- *   headers are those that came, and the secret is shown.
+ * - A forwarded request verifies again: same path, headers and bytes; the secret is printed.
  */
 import { request as send } from 'undici'
 import { CommandFault, type Command, type Context } from './command.js'
@@ -21,12 +17,12 @@ interface CreatedEndpoint {
 
 export const listen: Command = {
   usage: 'listen',
-  about: 'print the webhooks of the demo partner until Ctrl-C',
+  about: 'print webhooks of the demo partner until Ctrl-C',
   options: ['port', 'forward-to'],
   run: async (context) => {
     const { sandbox, clock, flags } = context
     if (context.servesProduction) {
-      throw new CommandFault('A stack that serves production delivers nothing to this machine.')
+      throw new CommandFault('A stack that serves production delivers no webhooks to this machine.')
     }
     const { brand } = sandbox
     const partner = connect(credentialsOf(sandbox, brand), { now: () => clock.now() })
@@ -43,18 +39,18 @@ export const listen: Command = {
     const url = receiver.url + path
     const endpoint = await register(partner, url)
     secrets.set(endpoint.key_id, endpoint.secret)
-    console.error(`listening at ${url} as ${endpoint.id}; Ctrl-C ends it`)
+    console.error(`listening at ${url} as ${endpoint.id}; stop with Ctrl-C`)
     console.error(`WEBHOOK_SECRETS='${JSON.stringify({ [endpoint.key_id]: endpoint.secret })}'`)
     await new Promise((resolve) => process.once('SIGINT', resolve))
-    const gone = await partner.request('DELETE', `/v1/webhook_endpoints/${endpoint.id}`)
+    const deleted = await partner.request('DELETE', `/v1/webhook_endpoints/${endpoint.id}`)
     await receiver.close()
-    const isGone = gone.status < 300
+    const isDeleted = deleted.status < 300
     return {
-      exitCode: isGone ? 0 : 1,
+      exitCode: isDeleted ? 0 : 1,
       value: { endpoint_id: endpoint.id, events: receiver.events.size },
       lines: [
         `${receiver.events.size} events`,
-        ...(isGone ? [] : [`${endpoint.id} is still registered (${gone.status})`]),
+        ...(isDeleted ? [] : [`${endpoint.id} is still registered (${deleted.status})`]),
       ],
     }
   },
@@ -62,13 +58,14 @@ export const listen: Command = {
 
 function portOf(text = '0'): number {
   const port = /^[0-9]{1,5}$/.test(text) ? Number(text) : Number.NaN
-  if (!(port <= 65_535)) throw new CommandFault(`--port ${text} is no port.`)
+  if (!(port <= 65_535)) throw new CommandFault(`--port ${text} is not a port.`)
   return port
 }
 
 /** A webhook's signature covers the path with its query. */
 function pathOf(forwardTo = 'http://localhost/hooks'): string {
-  if (!URL.canParse(forwardTo)) throw new CommandFault(`--forward-to ${forwardTo} is no address.`)
+  if (!URL.canParse(forwardTo))
+    throw new CommandFault(`--forward-to ${forwardTo} is not an address.`)
   const { pathname, search } = new URL(forwardTo)
   return pathname + search
 }
@@ -77,20 +74,20 @@ async function register(partner: Connection, url: string): Promise<CreatedEndpoi
   const created = await partner
     .request('POST', '/v1/webhook_endpoints', { url })
     .catch((error: unknown) => {
-      throw new Error('The gateway does not answer: is the stack running? (make run)', {
+      throw new Error('The gateway is unreachable: is the stack running? (make run)', {
         cause: error,
       })
     })
   if (created.status !== 201) {
-    throw new CommandFault(`The endpoint was refused: ${created.status} ${created.text}`)
+    throw new CommandFault(`The endpoint was rejected: ${created.status} ${created.text}`)
   }
   return created.body as CreatedEndpoint
 }
 
-/** The program behind answers for us; one that cannot be reached is as good as a 502. */
+/** @returns the status of the program at `url`; 502 when it is unreachable, 200 without one */
 async function forward({ body, headers }: Delivery, url: string | undefined): Promise<number> {
   if (url === undefined) return 200
-  const { host: _ours, connection: _theirs, 'content-length': _recomputed, ...passedOn } = headers
+  const { host: _host, connection: _connection, 'content-length': _length, ...passedOn } = headers
   try {
     const answer = await send(url, { method: 'POST', headers: passedOn, body })
     await answer.body.dump()
@@ -103,11 +100,11 @@ async function forward({ body, headers }: Delivery, url: string | undefined): Pr
 function lineOf(delivery: Delivery, status: number, { flags, paint }: Context): string {
   const { eventId, eventType, verdict, body } = delivery
   if (flags.json === true) return JSON.stringify({ verdict, status, event: parsed(body) })
-  const colour = verdict === 'valid' ? 'good' : verdict === 'duplicate' ? 'dim' : 'bad'
-  return `${eventType.padEnd(26)} ${eventId}  ${paint(colour, verdict)}, answered ${status}`
+  const color = verdict === 'valid' ? 'good' : verdict === 'duplicate' ? 'dim' : 'bad'
+  return `${eventType.padEnd(26)} ${eventId}  ${paint(color, verdict)}, answered ${status}`
 }
 
-/** Anybody may send anything to it. */
+/** The body of an unverified request may be anything. */
 function parsed(body: Buffer): unknown {
   try {
     return JSON.parse(body.toString())

@@ -1,9 +1,7 @@
 /**
- * The operator CLI: `make ops ARGS="…"`.
+ * The operator CLI: `make ops ARGS="…"`, against the stack of DATA_DIR.
  *
- * Owns: running what was typed, printing its report, exit codes: 0 done, 1 refused or failed, 2
- * typed wrong. Does not own: what the words mean (command_line), the commands. It talks to the
- * stack whose DATA_DIR the environment names.
+ * - Exit codes: 0 done, 1 refused or failed, 2 usage error.
  */
 import { systemClock } from '../base/clock.js'
 import { readSettings } from '../base/settings.js'
@@ -20,9 +18,9 @@ import { findSandbox } from './sandbox.js'
 import { paintFor } from './terminal.js'
 
 async function main(): Promise<void> {
-  const typed = readCommandLine(process.argv.slice(2))
-  if ('help' in typed) return console.log(typed.help)
-  const { command, args, flags } = typed
+  const parsed = readCommandLine(process.argv.slice(2))
+  if ('help' in parsed) return console.log(parsed.help)
+  const { command, args, flags } = parsed
   if ('runLocally' in command) return print(command.runLocally(paintFor(process.stdout)), flags)
   const sandbox = findSandbox()
   if (sandbox === undefined) {
@@ -63,11 +61,13 @@ function print(report: Report, flags: Flags): void {
   process.exitCode = report.exitCode ?? 0
 }
 
-/** Without the marks `_name: 'name'`, by which the contracts' loader says that `name` is there. */
+/** Without the members `_name: 'name'` that proto-loader adds for optional fields. */
 const jsonOf = (value: object): string =>
-  JSON.stringify(value, (name, member: unknown) => (member === markedBy(name) ? undefined : member))
+  JSON.stringify(value, (name, member: unknown) =>
+    member === optionalFieldOf(name) ? undefined : member,
+  )
 
-const markedBy = (name: string): string | undefined =>
+const optionalFieldOf = (name: string): string | undefined =>
   name.startsWith('_') ? name.slice(1) : undefined
 
 main().catch((error: unknown) => {

@@ -1,4 +1,12 @@
-/** The services that operators call, as the commands hold them. */
+/** Clients of the operators' gRPC services; each call is a promise with a deadline. */
+import {
+  credentials,
+  status,
+  type ChannelCredentials,
+  type Client,
+  type ServiceError,
+} from '@grpc/grpc-js'
+import type { MethodDefinition } from '@grpc/proto-loader'
 import type { OperatorDefinition } from '../../protos/types/causeway/v1/Operator.js'
 import type { PartnerAdminDefinition } from '../../protos/types/causeway/v1/PartnerAdmin.js'
 import type { WebhookAdminDefinition } from '../../protos/types/causeway/v1/WebhookAdmin.js'
@@ -7,10 +15,98 @@ import type { ProtoGrpcType as OperatorProto } from '../../protos/types/operator
 import type { ProtoGrpcType as PartnersProto } from '../../protos/types/partners.js'
 import type { ProtoGrpcType as RecoveryProto } from '../../protos/types/recovery.js'
 import type { ProtoGrpcType as WebhookAdminProto } from '../../protos/types/webhook_admin.js'
-import type { Clock } from '../base/clock.js'
+import { SECOND, type Clock } from '../base/clock.js'
+import { bearer } from '../base/internal_token.js'
 import { contracts } from '../base/protos.js'
-import { callsTo, type Calls } from './calls.js'
 import type { Sandbox } from './sandbox.js'
+
+export const CALL_TIMEOUT_MS = 10 * SECOND
+
+/** Method names of a generated definition, without its index signature. */
+type NameIn<Definition> = keyof {
+  [Name in keyof Definition as string extends Name ? never : Name]: Definition[Name]
+}
+type RequestOf<Method> =
+  Method extends MethodDefinition<infer Request, infer _Out, infer _In, infer _Answer>
+    ? Request
+    : never
+type AnswerOf<Method> =
+  Method extends MethodDefinition<infer _Request, infer _Out, infer _In, infer Answer>
+    ? Answer
+    : never
+
+export interface Calls<Definition> {
+  /** @throws Refused, or Error when the call fails; the message is for operators */
+  call<N extends NameIn<Definition>>(
+    name: N,
+    request: RequestOf<Definition[N]>,
+  ): Promise<AnswerOf<Definition[N]>>
+  close(): void
+}
+
+/** A service client class of proto-loader. */
+interface Service<Definition> {
+  readonly service: Definition
+  new (address: string, credentials: ChannelCredentials): Client
+}
+
+export function callsTo<Definition>(
+  Service: Service<Definition>,
+  sandbox: Sandbox,
+  clock: Clock,
+): Calls<Definition> {
+  const client = new Service(sandbox.grpc_address, credentials.createInsecure())
+  const metadata = bearer(sandbox.internal_token)
+  return {
+    call: <N extends NameIn<Definition>>(name: N, request: RequestOf<Definition[N]>) => {
+      type Method = Definition[N]
+      // TypeScript loses the relation between the name and the method here.
+      const method = Service.service[name] as MethodDefinition<
+        RequestOf<Method>,
+        unknown,
+        unknown,
+        AnswerOf<Method>
+      >
+      const deadline = clock.now() + CALL_TIMEOUT_MS
+      return new Promise<AnswerOf<Method>>((resolve, reject) => {
+        client.makeUnaryRequest(
+          method.path,
+          method.requestSerialize,
+          method.responseDeserialize,
+          request,
+          metadata,
+          { deadline },
+          (error, answer) => {
+            if (answer === undefined) reject(faultOf(error, sandbox.grpc_address))
+            else resolve(answer)
+          },
+        )
+      })
+    },
+    close: () => client.close(),
+  }
+}
+
+/** The service refused the call with a code of the error registry. */
+export class Refused extends Error {
+  override name = 'Refused'
+  readonly code: string
+
+  constructor(code: string, message: string) {
+    super(message)
+    this.code = code
+  }
+}
+
+/** The error of a failed call, with a message for operators. */
+export function faultOf(error: ServiceError | null, address: string): Error {
+  if (error?.code === status.UNAVAILABLE) {
+    return new Error(`${address} is unreachable: is the stack running? (make run)`)
+  }
+  const [code] = error?.metadata.get('causeway-error') ?? []
+  const details = error?.details ?? 'no reply'
+  return code === undefined ? new Error(details) : new Refused(String(code), details)
+}
 
 export type OperatorClient = Calls<OperatorDefinition>
 export type PartnerAdminClient = Calls<PartnerAdminDefinition>

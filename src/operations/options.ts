@@ -1,40 +1,36 @@
-/**
- * The options of all operator commands: name, value, meaning.
- *
- * Does not own: which command takes which (each command's own list).
- */
+/** The options of all operator commands; each command declares which of them it takes. */
 export const OPTIONS = {
-  as: { value: 'NAME', about: 'who does it, for the action log' },
-  reason: { value: 'TEXT', about: 'why, for the action log' },
-  evidence: { value: 'TEXT', about: 'what proves it: a statement line, a ticket' },
-  cursor: { value: 'CURSOR', about: 'continue a list: the next_cursor of the page before' },
-  resolved: { about: 'resolved ones instead of open ones' },
+  as: { value: 'NAME', about: 'operator, for the action log' },
+  reason: { value: 'TEXT', about: 'reason, for the action log' },
+  evidence: { value: 'TEXT', about: 'proof, e.g. a statement line or a ticket' },
+  cursor: { value: 'CURSOR', about: 'continue a list after the previous page' },
+  resolved: { about: 'list resolved entries instead of open ones' },
   body: { value: 'FILE', about: 'the request body, byte for byte' },
-  header: { value: 'NAME:VALUE', about: 'a request header; repeat it for each', many: true },
+  header: { value: 'NAME:VALUE', about: 'a request header; repeatable', many: true },
   canonical: { value: 'FILE', about: 'the canonical request as the partner built it' },
-  'secret-file': { value: 'FILE', about: 'a file that holds the signing secret' },
+  'secret-file': { value: 'FILE', about: 'file with the signing secret' },
   port: { value: 'PORT', about: 'port of the local receiver' },
   'forward-to': { value: 'URL', about: 'also post each webhook to this address' },
   endpoint: { value: 'ENDPOINT', about: 'only this webhook endpoint' },
-  since: { value: 'MOMENT', about: 'only what happened at or after this moment' },
-  'idempotency-key': { value: 'KEY', about: 'the same key again does nothing a second time' },
-  'no-funds': { about: 'without the test funds of a new sandbox partner' },
-  force: { about: 'also a change that is larger than usual' },
+  since: { value: 'MOMENT', about: 'only from this time on' },
+  'idempotency-key': { value: 'KEY', about: 'makes a repeated command safe' },
+  'no-funds': { about: 'create without test funds' },
+  force: { about: 'allow an unusually large change' },
   json: { about: 'print JSON for machines' },
   from: { value: 'DAY', about: 'first day of the period' },
   to: { value: 'DAY', about: 'first day after the period' },
   out: { value: 'FILE', about: 'write the findings to this file' },
   statement: { value: 'FILE', about: "the rail's statement since the copy was made" },
-  'no-statement': { about: 'the reason says how else the rail was checked' },
-  match: { value: 'PAYMENT', about: 'the held payment whose execution it is' },
-  dismiss: { about: 'no payment of ours will claim it' },
+  'no-statement': { about: 'the reason states how the rail was checked instead' },
+  match: { value: 'PAYMENT', about: 'the held payment that was executed' },
+  dismiss: { about: 'no held payment matches it' },
 } as const satisfies Record<string, OptionSpec>
 
 interface OptionSpec {
-  /** Placeholder of its value; an option without one is a switch. */
+  /** Placeholder of the value; absent: a switch. */
   readonly value?: string
   readonly about: string
-  /** May be given several times. */
+  /** Repeatable. */
   readonly many?: boolean
 }
 
@@ -46,5 +42,5 @@ type ValueOf<Spec> = Spec extends { many: true }
     ? string
     : boolean
 
-/** What was given. */
+/** Values of the options on the command line. */
 export type Flags = { readonly [Name in Option]?: ValueOf<(typeof OPTIONS)[Name]> }

@@ -1,28 +1,26 @@
-/**
- * Lists, a page at a time: how one is asked for and shown.
- */
+/** Requests and output of paginated lists. */
 import { table } from './terminal.js'
 
-/** What every list takes. */
+/** Options of every list. */
 export const PAGE = ['cursor'] as const
 
-/** What a list is asked with. */
+/** Pagination of a list request. */
 export const page = (cursor: string | undefined): { cursor?: string } =>
   cursor === undefined ? {} : { cursor }
 
 export interface Listing {
   readonly rows: readonly (readonly string[])[]
-  /** Columns that are set to the right. */
-  readonly toTheRight: readonly number[]
-  /** What is said of no rows. */
+  /** Column indexes. */
+  readonly rightAligned: readonly number[]
+  /** Printed when there are no rows. */
   readonly empty: string
 }
 
 /** The rows, and where the next page begins. */
 export function pageLines(
-  { rows, toTheRight, empty }: Listing,
+  { rows, rightAligned, empty }: Listing,
   next: string | undefined,
 ): string[] {
   if (rows.length === 0) return [empty]
-  return [table(rows, toTheRight), ...(next === undefined ? [] : [`more: --cursor ${next}`])]
+  return [table(rows, rightAligned), ...(next === undefined ? [] : [`more: --cursor ${next}`])]
 }

@@ -1,10 +1,7 @@
 /**
- * Commands about what a partner may do.
+ * Commands that list partners and set their restrictions.
  *
- * Owns: reading lists and rates as they are typed, showing partners. Does not own: creating one
- * (changes), the rules (the processor).
- *
- * - A list replaces the one before it; `none` empties it.
+ * - A list replaces the previous one; `none` empties it.
  */
 import ipaddr from 'ipaddr.js'
 import type { PartnerRecord__Output as Partner } from '../../protos/types/causeway/v1/PartnerRecord.js'
@@ -14,12 +11,12 @@ import { actorOf, CHANGE, type Actor } from './actor.js'
 import { CommandFault, type Command, type Context, type Report } from './command.js'
 import { table } from './terminal.js'
 
-/** A partner's rules hold in both environments; the stack says whether real money is among them. */
+/** A partner's restrictions apply to both environments. */
 const actor = (context: Context): Actor => actorOf(context, 'sandbox')
 
 export const partnerList: Command = {
   usage: 'partner list',
-  about: 'all partners and what they may do',
+  about: 'all partners and their restrictions',
   run: async ({ partners }) => {
     const list = await partners.call('List', {})
     const head = ['partner', 'state', 'corridors', 'addresses', 'packages', 'requests/s', 'since']
@@ -42,10 +39,10 @@ function rowOf(partner: Partner): string[] {
 
 export const partnerSuspend: Command = {
   usage: 'partner suspend NAME',
-  about: 'refuse new intents and payouts; what is under way goes on',
+  about: 'reject new intents and payouts; open ones continue',
   options: CHANGE,
   run: async (context, [partner_id = '']) =>
-    told(await context.partners.call('Suspend', { actor: actor(context), partner_id })),
+    reportOf(await context.partners.call('Suspend', { actor: actor(context), partner_id })),
 }
 
 export const partnerResume: Command = {
@@ -53,64 +50,63 @@ export const partnerResume: Command = {
   about: 'end a suspension',
   options: CHANGE,
   run: async (context, [partner_id = '']) =>
-    told(await context.partners.call('Resume', { actor: actor(context), partner_id })),
+    reportOf(await context.partners.call('Resume', { actor: actor(context), partner_id })),
 }
 
 export const partnerAllowIps: Command = {
   usage: 'partner allow-ips NAME CIDRS',
-  about:
-    'source addresses of its signed calls in production, e.g. 203.0.113.0/24; none: everywhere',
+  about: 'allowed source addresses in production, e.g. 203.0.113.0/24; none: any address',
   options: CHANGE,
   run: async (context, [partner_id = '', text = '']) => {
-    const values = listed(text, cidrFault)
+    const values = parseList(text, cidrFault)
     const request = { actor: actor(context), partner_id, values }
-    return told(await context.partners.call('SetAllowedIps', request))
+    return reportOf(await context.partners.call('SetAllowedIps', request))
   },
 }
 
 export const partnerPackages: Command = {
   usage: 'partner packages NAME IDS',
-  about: 'allowed app ids for session calls, comma-separated; none: every app',
+  about: 'allowed app ids for session calls, comma-separated; none: any app',
   options: CHANGE,
   run: async (context, [partner_id = '', text = '']) => {
-    const values = listed(text, packageFault)
+    const values = parseList(text, packageFault)
     const request = { actor: actor(context), partner_id, values }
-    return told(await context.partners.call('SetPackages', request))
+    return reportOf(await context.partners.call('SetPackages', request))
   },
 }
 
 export const partnerCorridors: Command = {
   usage: 'partner corridors NAME CORRIDORS',
-  about: `corridors it may use, of ${CORRIDOR_NAMES.join(', ')}; none: none`,
+  about: `allowed corridors, of ${CORRIDOR_NAMES.join(', ')}; none: none`,
   options: CHANGE,
   run: async (context, [partner_id = '', text = '']) => {
-    const values = listed(text, corridorFault)
+    const values = parseList(text, corridorFault)
     const request = { actor: actor(context), partner_id, values }
-    return told(await context.partners.call('SetCorridors', request))
+    return reportOf(await context.partners.call('SetCorridors', request))
   },
 }
 
 export const partnerRateLimit: Command = {
   usage: 'partner rate-limit NAME PER_SECOND',
-  about: 'requests a second each of its keys may make; 0: the default',
+  about: 'requests per second and key; 0: the default',
   options: CHANGE,
   run: async (context, [partner_id = '', text = '']) => {
     const per_second = /^\d{1,7}$/.test(text) ? Number(text) : Number.NaN
     if (!(per_second <= PARTNER_RATE_MAX)) {
-      throw new CommandFault(`${text} is no rate: a whole number from 0 to ${PARTNER_RATE_MAX}.`)
+      throw new CommandFault(`${text} is not a rate: a whole number from 0 to ${PARTNER_RATE_MAX}.`)
     }
     const request = { actor: actor(context), partner_id, per_second }
-    return told(await context.partners.call('SetRateLimit', request))
+    return reportOf(await context.partners.call('SetRateLimit', request))
   },
 }
 
-const told = (partner: Partner): Report => ({
+const reportOf = (partner: Partner): Report => ({
   value: partner,
   lines: [table([rowOf(partner)], [])],
 })
 
-/** @param faultOf what is wrong with one value; undefined: nothing */
-function listed(text: string, faultOf: (value: string) => string | undefined): string[] {
+/** @param faultOf the fault of one value; undefined: none */
+function parseList(text: string, faultOf: (value: string) => string | undefined): string[] {
   const values = text === 'none' ? [] : text.split(',').map((value) => value.trim())
   for (const value of values) {
     const fault = faultOf(value)
@@ -121,17 +117,17 @@ function listed(text: string, faultOf: (value: string) => string | undefined): s
 
 function cidrFault(value: string): string | undefined {
   if (ipaddr.isValidCIDR(value)) return undefined
-  if (!ipaddr.isValid(value)) return `${value} is no CIDR block, e.g. 203.0.113.0/24 or none.`
-  const alone = `${value}/${ipaddr.parse(value).kind() === 'ipv4' ? 32 : 128}`
-  return `${value} has no prefix length: ${alone} is this address alone.`
+  if (!ipaddr.isValid(value)) return `${value} is not a CIDR block, e.g. 203.0.113.0/24 or none.`
+  const single = `${value}/${ipaddr.parse(value).kind() === 'ipv4' ? 32 : 128}`
+  return `${value} has no prefix length: write ${single} for this address alone.`
 }
 
 const packageFault = (value: string): string | undefined =>
   /^[A-Za-z0-9._-]{1,255}$/.test(value)
     ? undefined
-    : `${value} is no app id: letters, digits, dots, hyphens and underscores.`
+    : `${value} is not an app id: letters, digits, dots, hyphens and underscores.`
 
 const corridorFault = (value: string): string | undefined =>
   isCorridor(value)
     ? undefined
-    : `${value} is no corridor: there are ${CORRIDOR_NAMES.join(', ')}, and none.`
+    : `${value} is not a corridor: use ${CORRIDOR_NAMES.join(', ')}, or none.`

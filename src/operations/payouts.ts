@@ -1,18 +1,12 @@
-/**
- * Commands about single payouts: one that is looked at, those that wait for a person, and those
- * whose end a person knows.
- *
- * Owns: reading what was typed and telling what became of it. Does not own: when a decision is
- * allowed (the payout's machine).
- */
+/** Commands about single payouts: show, review, resolve, reverse. */
 import type { HeldPayout__Output as HeldPayout } from '../../protos/types/causeway/v1/HeldPayout.js'
 import type { Payout__Output as Payout } from '../../protos/types/causeway/v1/Payout.js'
 import type { PayoutRecord__Output as PayoutRecord } from '../../protos/types/causeway/v1/PayoutRecord.js'
 import { CHANGE, deciderOf, evidenceOf } from './actor.js'
-import { wireInWords } from './amounts.js'
+import { formatWireAmount } from './amounts.js'
 import { choiceOf, type Command, type Report } from './command.js'
 import { PAGE, page, pageLines } from './page.js'
-import { recordLines, type Fact } from './record_printer.js'
+import { recordLines, type Fact } from './terminal.js'
 
 export const payoutShow: Command = {
   usage: 'payout show PAYOUT',
@@ -27,7 +21,7 @@ function linesOf({ tenant, payout, timeline, ...record }: PayoutRecord): string[
   if (payout === null) return [tenant]
   if (record.corrupt) return recordLines(`${payout.id}: ${payout.status}, corrupt`, [], timeline)
   const { currency, beneficiary, rail, failure } = payout
-  const money = (minor: string): string => wireInWords(currency, minor)
+  const money = (minor: string): string => formatWireAmount(currency, minor)
   const fees = Object.entries(payout.fee_details).map(([whose, fee]) => `${whose} ${money(fee)}`)
   const facts: Fact[] = [
     ['tenant', tenant],
@@ -38,8 +32,8 @@ function linesOf({ tenant, payout, timeline, ...record }: PayoutRecord): string[
     ['recipient gets', money(payout.recipient_amount)],
     ['beneficiary', `${beneficiary?.id} ${beneficiary?.name} ****${beneficiary?.account_last4}`],
     ['submitted', record.submitted_at ?? ''],
-    ['asked', record.asked === undefined ? '' : `${record.asked}×`],
-    ['rail number', rail?.transaction_id ?? ''],
+    ['inquiries', record.asked === undefined ? '' : String(record.asked)],
+    ['transaction', rail?.transaction_id ?? ''],
     ['failure', failure ? `${failure.code} (${failure.source}): ${failure.message}` : ''],
     ['next due', record.next_due_at ?? ''],
   ]
@@ -48,12 +42,12 @@ function linesOf({ tenant, payout, timeline, ...record }: PayoutRecord): string[
 
 export const payoutsHeld: Command = {
   usage: 'payout held',
-  about: 'payouts held for review, the oldest first',
+  about: 'payouts held for review, oldest first',
   options: PAGE,
   run: async ({ operator, flags }) => {
     const list = await operator.call('ListHeldPayouts', page(flags.cursor))
     const rows = list.data.map(heldRow)
-    const listing = { rows, toTheRight: [2], empty: 'Nothing is held.' }
+    const listing = { rows, rightAligned: [2], empty: 'No payouts are held.' }
     return { value: list, lines: pageLines(listing, list.next_cursor) }
   },
 }
@@ -64,7 +58,7 @@ function heldRow({ tenant, deadline, payout, corrupt, orphan }: HeldPayout): str
   return [
     id,
     tenant,
-    wireInWords(currency, amount),
+    formatWireAmount(currency, amount),
     `until ${deadline}`,
     reference,
     whyHeld(orphan),
@@ -79,15 +73,17 @@ export const payoutApprove: Command = {
   about: 'approve a held payout',
   options: CHANGE,
   run: async (context, [payout_id = '']) =>
-    told(await context.operator.call('ApprovePayout', { actor: deciderOf(context), payout_id })),
+    reportOf(
+      await context.operator.call('ApprovePayout', { actor: deciderOf(context), payout_id }),
+    ),
 }
 
 export const payoutReject: Command = {
   usage: 'payout reject PAYOUT',
-  about: 'fail a held payout; its money is available again',
+  about: 'fail a held payout and release its reservation',
   options: CHANGE,
   run: async (context, [payout_id = '']) =>
-    told(await context.operator.call('RejectPayout', { actor: deciderOf(context), payout_id })),
+    reportOf(await context.operator.call('RejectPayout', { actor: deciderOf(context), payout_id })),
 }
 
 export const payoutResolve: Command = {
@@ -95,7 +91,7 @@ export const payoutResolve: Command = {
   about: 'end an unknown outcome as completed or failed',
   options: [...CHANGE, 'evidence'],
   run: async (context, [payout_id = '', outcome = '']) =>
-    told(
+    reportOf(
       await context.operator.call('ResolvePayout', {
         actor: deciderOf(context),
         payout_id,
@@ -110,7 +106,7 @@ export const payoutReverse: Command = {
   about: 'record that the money of a completed payout came back',
   options: [...CHANGE, 'evidence'],
   run: async (context, [payout_id = '']) =>
-    told(
+    reportOf(
       await context.operator.call('ReversePayout', {
         actor: deciderOf(context),
         payout_id,
@@ -119,7 +115,7 @@ export const payoutReverse: Command = {
     ),
 }
 
-function told(payout: Payout): Report {
+function reportOf(payout: Payout): Report {
   const { id, status, amount, currency } = payout
-  return { value: payout, lines: [`${id} ${wireInWords(currency, amount)}: ${status}`] }
+  return { value: payout, lines: [`${id} ${formatWireAmount(currency, amount)}: ${status}`] }
 }

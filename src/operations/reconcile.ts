@@ -1,12 +1,9 @@
 /**
- * `reconcile`: a rail's statement against our books, for operators and accountants.
+ * `reconcile`: compares a bank statement with the ledger (src/reconciliation).
  *
- * Owns: what is typed, where the findings go, what is said at the end and kept in the log. Does not
- * own: the comparison (src/reconciliation).
- *
- * - Findings go to `--out FILE`, or to the standard output; then the rest is told on the error
- *   output. Nothing is written before the statement has proved to be one.
- * - Something that does not match, or a line that cannot be read, makes it end with 1.
+ * - Findings go to `--out FILE`, or to standard output with the report on standard error. Nothing
+ *   is written before the file is recognized as a statement.
+ * - The exit code is 1 when an entry does not match or a line cannot be read.
  */
 import { once } from 'node:events'
 import { createWriteStream, statSync } from 'node:fs'
@@ -28,7 +25,7 @@ import {
 import { STATUSES } from '../reconciliation/tally.js'
 import { openWorkbook } from '../reconciliation/workbook.js'
 import { actorOf, CHANGE } from './actor.js'
-import { wireInWords } from './amounts.js'
+import { formatWireAmount } from './amounts.js'
 import { CommandFault, type Command, type Context, type Report } from './command.js'
 import type { Flags } from './options.js'
 import { connectReconciliation } from './reconciliation_client.js'
@@ -45,20 +42,20 @@ export const reconcileStatement: Command = {
     }
     const period = periodIn(flags)
     const statement = statementAt(file)
-    const outcome = await compared(context, period, statement, findingsTo(flags.out))
+    const outcome = await compareStatement(context, period, statement, findingsTo(flags.out))
     return reportOf(outcome, flags)
   },
 }
 
 export function statementAt(file: string): StatementFile {
   const found = statSync(file, { throwIfNoEntry: false })
-  if (found === undefined) throw new CommandFault(`There is no file ${file}.`)
+  if (found === undefined) throw new CommandFault(`${file} does not exist.`)
   if (found.isDirectory()) throw new CommandFault(`${file} is a folder, not a statement.`)
   return openStatement(file)
 }
 
-/** Holds the statement against the books and keeps the outcome in the operators' log. */
-export async function compared(
+/** Compares the statement with the ledger and records the outcome in the action log. */
+export async function compareStatement(
   context: Context,
   period: Period,
   statement: StatementFile,
@@ -101,7 +98,7 @@ interface OpenFile {
   close(): Promise<void>
 }
 
-/** Opened by the first finding, or at the end. */
+/** Opened by the first finding, or by close. */
 function findingsTo(out: string | undefined): Findings {
   let opened: OpenFile | undefined
   const open = (): OpenFile => (opened ??= openFindings(out))
@@ -114,7 +111,7 @@ function findingsTo(out: string | undefined): Findings {
 function openFindings(out: string | undefined): OpenFile {
   const stream = out === undefined ? process.stdout : createWriteStream(out)
   const failed = new Promise<never>((_resolve, reject) => stream.once('error', reject))
-  failed.catch(() => undefined) // told by the write that waits for it
+  failed.catch(() => undefined) // reported by the pending write
   const write = async (text: string): Promise<void> => {
     if (!stream.write(text)) await Promise.race([once(stream, 'drain'), failed])
   }
@@ -129,16 +126,16 @@ function openFindings(out: string | undefined): OpenFile {
   }
 }
 
-/** `2026-11-21` is that day's beginning in UTC; a moment has its offset. */
+/** A day is its start in UTC; a timestamp needs an offset. */
 function momentIn(name: string, text: string | undefined): Instant {
   const isDay = /^\d{4}-\d\d-\d\d$/.test(text ?? '')
   const isMoment = /^\d{4}-\d\d-\d\dT[0-9:.]+(?:Z|[+-]\d\d:\d\d)$/.test(text ?? '')
   const at = isDay || isMoment ? Date.parse(text ?? '') : Number.NaN
-  if (!(at >= 0)) throw new CommandFault(`It needs --${name} DAY, e.g. 2026-11-21.`)
+  if (!(at >= 0)) throw new CommandFault(`This needs --${name} DAY, e.g. 2026-11-21.`)
   return instant(at)
 }
 
-/** Without `--to` it is one day. */
+/** One day without `--to`. */
 function periodIn({ from, to }: Flags): Period {
   const begin = momentIn('from', from)
   const end = to === undefined ? plus(begin, DAY) : momentIn('to', to)
@@ -148,14 +145,14 @@ function periodIn({ from, to }: Flags): Period {
 
 const MISMATCHES = ['different', 'missing_here', 'missing_there'] as const
 
-/** The name and the digest of a statement that was read. */
+/** Name and SHA-256 of a statement, once it is read. */
 export const statementName = (statement: StatementFile): string =>
   `${basename(statement.file)} sha256 ${statement.digest()}`
 
 const isClean = ({ tally, lines }: Outcome): boolean =>
   lines.bad === 0 && MISMATCHES.every((status) => tally.count(status) === 0)
 
-/** Amounts are minor units, out less back. */
+/** Amounts are minor units: executed minus returned. */
 function valueOf(outcome: Outcome): object {
   const { tally, lines } = outcome
   return {
@@ -178,14 +175,14 @@ function reportOf(outcome: Outcome, { out }: Flags): Report {
     .rows()
     .map(({ currency, status, stated, booked }) => [
       ...[currency, status],
-      ...[String(stated.lines), wireInWords(currency, stated.amount.toString())],
-      ...[String(booked.lines), wireInWords(currency, booked.amount.toString())],
+      ...[String(stated.lines), formatWireAmount(currency, stated.amount.toString())],
+      ...[String(booked.lines), formatWireAmount(currency, booked.amount.toString())],
     ])
   return {
     value: valueOf(outcome),
     lines: [
       table([head, ...rows], [2, 3, 4, 5]),
-      `${lines.good} lines read, ${lines.outside} of them outside the period; ${lines.bad} bad`,
+      `${lines.good} lines read, ${lines.outside} outside the period; ${lines.bad} unreadable`,
       isClean(outcome) ? 'Everything matches.' : 'NOT EVERYTHING MATCHES.',
     ],
     exitCode: isClean(outcome) ? 0 : 1,

@@ -1,9 +1,4 @@
-/**
- * Our books for a reconciliation, read from the processor.
- *
- * Owns: the connection, the stream and its end. Does not own: the comparison
- * (src/reconciliation), the messages (protos/reconciliation.proto).
- */
+/** Client of the Reconciliation service: streams the booked movements. */
 import { credentials, type ServiceError } from '@grpc/grpc-js'
 import type { ConcludeRequest } from '../../protos/types/causeway/v1/ConcludeRequest.js'
 import type { Movement__Output as Movement } from '../../protos/types/causeway/v1/Movement.js'
@@ -15,11 +10,11 @@ import { contracts } from '../base/protos.js'
 import type { BookedMovement, MovementKind } from '../reconciliation/movement.js'
 import type { BookedSource } from '../reconciliation/reconcile.js'
 import type { Actor } from './actor.js'
-import { ANSWER_WITHIN_MS, faultOf } from './calls.js'
+import { CALL_TIMEOUT_MS, faultOf } from './operator_client.js'
 import type { Sandbox } from './sandbox.js'
 
 export interface ReconciliationClient extends BookedSource {
-  /** @throws Error with what a person should read when the call is refused or not answered */
+  /** @throws Refused, or Error when the call fails */
   conclude(request: ConcludeRequest): Promise<void>
   close(): void
 }
@@ -32,7 +27,7 @@ export function connectReconciliation(
   const { Reconciliation } = contracts<ProtoGrpcType>().causeway.v1
   const client = new Reconciliation(grpc_address, credentials.createInsecure())
   const metadata = bearer(internal_token)
-  const soon = (): { deadline: number } => ({ deadline: clock.now() + ANSWER_WITHIN_MS })
+  const deadline = (): { deadline: number } => ({ deadline: clock.now() + CALL_TIMEOUT_MS })
 
   return {
     during: async function* ({ from, to }) {
@@ -48,14 +43,14 @@ export function connectReconciliation(
     of: (instructions) =>
       new Promise((resolve, reject) => {
         const request = { instruction_ids: [...instructions] }
-        client.MovementsOf(request, metadata, soon(), (error, page) => {
+        client.MovementsOf(request, metadata, deadline(), (error, page) => {
           if (page === undefined) reject(faultOf(error, grpc_address))
           else resolve(page.data.map(toBooked))
         })
       }),
     conclude: (request) =>
       new Promise((resolve, reject) => {
-        client.Conclude({ ...request, actor }, metadata, soon(), (error) => {
+        client.Conclude({ ...request, actor }, metadata, deadline(), (error) => {
           if (error === null) resolve()
           else reject(faultOf(error, grpc_address))
         })

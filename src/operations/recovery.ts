@@ -1,9 +1,4 @@
-/**
- * Commands of recovery mode, and about what it leaves to decide.
- *
- * Owns: reading what was typed, the rail's statement on its way to the processor. Does not own: the
- * comparison (src/reconciliation), what is equal to an orphan execution (processor).
- */
+/** Commands of recovery mode, and decisions on orphan executions and held intents. */
 import type { OrphanExecution } from '../../protos/types/causeway/v1/OrphanExecution.js'
 import type { OrphanRecord__Output as Orphan } from '../../protos/types/causeway/v1/OrphanRecord.js'
 import type { ReviewedIntent__Output as ReviewedIntent } from '../../protos/types/causeway/v1/ReviewedIntent.js'
@@ -12,14 +7,14 @@ import type { Finding } from '../reconciliation/compare.js'
 import type { Period, StatementLine } from '../reconciliation/movement.js'
 import { openStatement, NoStatement, type BadLine } from '../reconciliation/statement.js'
 import { CHANGE, deciderOf, evidenceOf } from './actor.js'
-import { wireInWords } from './amounts.js'
+import { formatWireAmount } from './amounts.js'
 import { CommandFault, type Command, type Context, type Report } from './command.js'
 import { PAGE, page, pageLines } from './page.js'
-import { compared, statementAt, statementName } from './reconcile.js'
+import { compareStatement, statementAt, statementName } from './reconcile.js'
 
 export const recoveryShow: Command = {
   usage: 'recovery show',
-  about: 'whether the processor only reads, why, and what its books are behind of',
+  about: 'whether recovery mode is active, why, and which sources are ahead',
   run: async ({ recovery }) => {
     const state = await recovery.call('Show', {})
     const lines = state.active
@@ -35,28 +30,28 @@ const sentence = (text: string): string => `${text.charAt(0).toUpperCase()}${tex
 
 export const recoveryRelease: Command = {
   usage: 'recovery release',
-  about: 'accept the loss and serve again (--statement FILE, or --no-statement; --reason TEXT)',
+  about: 'accept the loss and leave recovery mode; needs --statement or --no-statement',
   options: [...CHANGE, 'statement', 'no-statement'],
   run: async (context) => {
     const { statement: file, 'no-statement': without } = context.flags
     if ((file === undefined) === (without !== true)) {
       throw new CommandFault(
-        "It needs --statement FILE, the rail's statement since the copy was made; or " +
-          '--no-statement when the reason says how else the rail was checked.',
+        "This needs --statement FILE, the rail's statement since the copy was made; or " +
+          '--no-statement when the reason states how the rail was checked instead.',
       )
     }
     const actor = deciderOf(context)
     const found = file === undefined ? null : await orphansIn(context, file)
-    const kept = found === null ? 0 : await keepOrphans(context, found.executions)
+    const added = found === null ? 0 : await recordOrphans(context, found.executions)
     const released = await context.recovery.call('Release', {
       actor,
       ...(found === null ? { rail_checked: true } : { statement: found.statement }),
     })
     return {
-      value: { ...released, orphans_added: kept },
+      value: { ...released, orphans_added: added },
       lines: [
-        `Recovery ${released.recovery} is released; the processor starts anew.`,
-        `${kept} orphan executions are kept: recovery orphans`,
+        `Recovery ${released.recovery} is released; the processor restarts.`,
+        `${added} orphan executions are recorded: recovery orphans`,
         ...released.loss.map((loss) => `Accepted: ${loss}.`),
       ],
     }
@@ -68,7 +63,7 @@ interface Found {
   readonly executions: readonly OrphanExecution[]
 }
 
-/** What the statement has executed, not brought back, and the books have not booked. */
+/** Executions in the statement that were not returned and are not in the ledger. */
 async function orphansIn(context: Context, file: string): Promise<Found> {
   const statement = statementAt(file)
   const missing = new Map<string, StatementLine>()
@@ -82,7 +77,7 @@ async function orphansIn(context: Context, file: string): Promise<Found> {
       else missing.set(stated.instruction, stated)
     }
   }
-  await compared(context, await periodOf(file), statement, {
+  await compareStatement(context, await periodOf(file), statement, {
     add: (finding) => Promise.resolve(add(finding)),
     close: () => Promise.resolve(),
   })
@@ -97,7 +92,7 @@ async function orphansIn(context: Context, file: string): Promise<Found> {
   return { statement: statementName(statement), executions: detailed.map(executionOf) }
 }
 
-/** From its first moment to its last: all of it counts. */
+/** From the first to the last line. */
 async function periodOf(file: string): Promise<Period> {
   let from = Number.MAX_SAFE_INTEGER
   let to = 0
@@ -114,7 +109,7 @@ async function periodOf(file: string): Promise<Period> {
   return { from: instant(Math.min(from, to)), to: plus(instant(to), 1) }
 }
 
-/** The comparison keeps what it compares; the rest of these lines is read again. */
+/** The comparison drops the optional columns, so these lines are read again. */
 async function withDetails(
   file: string,
   lines: ReadonlySet<number>,
@@ -127,7 +122,7 @@ async function withDetails(
 }
 
 function executionOf({ details, ...line }: StatementLine): OrphanExecution {
-  const told = <N extends string>(name: N, text: string | undefined) =>
+  const optional = <N extends string>(name: N, text: string | undefined) =>
     text === undefined || text === '' ? {} : { [name]: text }
   return {
     instruction_id: line.instruction,
@@ -135,26 +130,26 @@ function executionOf({ details, ...line }: StatementLine): OrphanExecution {
     currency: line.currency,
     transaction_id: line.transactionId,
     executed_at: String(line.at),
-    ...told('environment', details?.environment),
-    ...told('purpose', details?.purpose),
-    ...told('destination_account', details?.destinationAccount),
-    ...told('reference', details?.reference),
+    ...optional('environment', details?.environment),
+    ...optional('purpose', details?.purpose),
+    ...optional('destination_account', details?.destinationAccount),
+    ...optional('reference', details?.reference),
   }
 }
 
-const AT_ONCE = 500
+const BATCH_SIZE = 500
 
-/** @returns how many were new */
-async function keepOrphans(
+/** @returns the number of new ones */
+async function recordOrphans(
   context: Context,
   executions: readonly OrphanExecution[],
 ): Promise<number> {
   let added = 0
-  for (let start = 0; start < executions.length; start += AT_ONCE) {
-    const some = executions.slice(start, start + AT_ONCE)
+  for (let start = 0; start < executions.length; start += BATCH_SIZE) {
+    const batch = executions.slice(start, start + BATCH_SIZE)
     const kept = await context.recovery.call('AddOrphans', {
       actor: deciderOf(context),
-      executions: some,
+      executions: batch,
     })
     added += kept.added
   }
@@ -163,7 +158,7 @@ async function keepOrphans(
 
 export const recoveryOrphans: Command = {
   usage: 'recovery orphans',
-  about: 'executions that the books do not know (--resolved: those that are, --cursor C)',
+  about: 'open orphan executions: at the rail, but not in the ledger',
   options: [...PAGE, 'resolved'],
   run: async ({ recovery, flags }) => {
     const list = await recovery.call('ListOrphans', {
@@ -171,7 +166,7 @@ export const recoveryOrphans: Command = {
       resolved: flags.resolved ?? false,
     })
     const rows = list.data.map(rowOf)
-    const listing = { rows, toTheRight: [2], empty: 'There are none.' }
+    const listing = { rows, rightAligned: [2], empty: 'There are no orphan executions.' }
     return { value: list, lines: pageLines(listing, list.next_cursor) }
   },
 }
@@ -180,19 +175,19 @@ function rowOf({ currency, amount, held, matched_to: matched, ...orphan }: Orpha
   const account = orphan.account_last4 === undefined ? '' : `****${orphan.account_last4}`
   const waiting = held.length === 0 ? '' : `held: ${held.join(' ')}`
   return [
-    ...[orphan.instruction_id, orphan.executed_at, wireInWords(currency, amount), account],
+    ...[orphan.instruction_id, orphan.executed_at, formatWireAmount(currency, amount), account],
     ...[orphan.reference ?? '', `${orphan.status} ${matched ?? ''}`.trim(), waiting],
   ]
 }
 
 export const recoveryResolve: Command = {
   usage: 'recovery resolve INSTRUCTION',
-  about: 'it is the held payment --match ID, or none of ours: --dismiss (--evidence TEXT)',
+  about: 'match an orphan execution with a held payment, or dismiss it',
   options: [...CHANGE, 'match', 'dismiss', 'evidence'],
   run: async (context, [instruction_id = '']) => {
     const { match, dismiss } = context.flags
     if ((match === undefined) === (dismiss !== true)) {
-      throw new CommandFault('It needs --match PAYMENT or --dismiss.')
+      throw new CommandFault('This needs --match PAYMENT or --dismiss.')
     }
     const resolved = await context.recovery.call('ResolveOrphan', {
       actor: deciderOf(context),
@@ -201,28 +196,30 @@ export const recoveryResolve: Command = {
       ...(match === undefined ? {} : { payment_id: match }),
       evidence: evidenceOf(context),
     })
-    const whose = resolved.matched_to === undefined ? '' : ` to ${resolved.matched_to}`
-    return { value: resolved, lines: [`${resolved.instruction_id}: ${resolved.status}${whose}`] }
+    const target = resolved.matched_to === undefined ? '' : ` to ${resolved.matched_to}`
+    return { value: resolved, lines: [`${resolved.instruction_id}: ${resolved.status}${target}`] }
   },
 }
 
 export const intentApprove: Command = {
   usage: 'intent approve INTENT',
-  about: 'submit a confirmed intent that is held for an orphan execution',
+  about: 'submit an intent that is held for an orphan execution',
   options: CHANGE,
   run: async (context, [intent_id = '']) =>
-    told(await context.recovery.call('ApproveIntent', { actor: deciderOf(context), intent_id })),
+    reportOf(
+      await context.recovery.call('ApproveIntent', { actor: deciderOf(context), intent_id }),
+    ),
 }
 
 export const intentReject: Command = {
   usage: 'intent reject INTENT',
-  about: 'fail a held intent; its money is available again',
+  about: 'fail a held intent and release its reservation',
   options: CHANGE,
   run: async (context, [intent_id = '']) =>
-    told(await context.recovery.call('RejectIntent', { actor: deciderOf(context), intent_id })),
+    reportOf(await context.recovery.call('RejectIntent', { actor: deciderOf(context), intent_id })),
 }
 
-const told = (intent: ReviewedIntent): Report => ({
+const reportOf = (intent: ReviewedIntent): Report => ({
   value: intent,
   lines: [`${intent.intent_id}: ${intent.status}`],
 })

@@ -1,10 +1,8 @@
 /**
- * A payout route as an operator writes it: a JSON file in the form in which routes are listed.
+ * Reads a payout route from a JSON file, in the form that `routes list --json` prints.
  *
- * Owns: saying what is wrong with a file before the processor calls the whole request invalid. Does
- * not own: what a route may say (the processor).
- *
- * - A route is given whole: only a tenant and bounds may be left out, nothing else has a default.
+ * - Names every fault of the file; the processor only answers `invalid_request`.
+ * - A file holds a whole route: only the tenant and the bounds are optional.
  */
 import { readFileSync } from 'node:fs'
 import type { Route } from '../../protos/types/causeway/v1/Route.js'
@@ -15,7 +13,7 @@ import { parseInt64, parsePositiveInt64 } from '../money/money.js'
 import { CommandFault } from './command.js'
 import type { NamedTenant } from './tenant.js'
 
-/** Those with an underscore only say that an optional one is there; no file has them. */
+/** Without the `_name` members that proto-loader adds for optional fields. */
 type MemberName = Exclude<keyof Route, `_${string}`>
 
 interface Member {
@@ -56,11 +54,11 @@ const MEMBERS: Readonly<Record<MemberName, Member>> = {
 
 export type RouteGiven = Route & { readonly tenant?: NamedTenant | null }
 
-/** @throws CommandFault that names all that is wrong in the file */
+/** @throws CommandFault that names every fault of the file */
 export function readRoute(file: string): RouteGiven {
   const given = jsonIn(file)
-  if (!isObject(given)) throw new CommandFault(`${file} holds no JSON object.`)
-  const faults = [...membersWrong(given), ...strangers(given)]
+  if (!isObject(given)) throw new CommandFault(`${file} does not contain a JSON object.`)
+  const faults = [...invalidMembers(given), ...unknownMembers(given)]
   if (faults.length > 0) throw new CommandFault(`${file}: ${faults.join('; ')}.`)
   const route = given as RouteGiven
   const { amount_min, amount_max } = route
@@ -75,7 +73,7 @@ function jsonIn(file: string): unknown {
     return JSON.parse(readFileSync(file, 'utf8'))
   } catch (error) {
     const why = error instanceof Error ? error.message : String(error)
-    throw new CommandFault(`No route can be read from ${file}: ${why}`)
+    throw new CommandFault(`${file} cannot be read as a route: ${why}`)
   }
 }
 
@@ -89,14 +87,14 @@ function isTenant(value: unknown): boolean {
   return typeof value['partner_id'] === 'string' && typeof value['environment'] === 'string'
 }
 
-const membersWrong = (given: Json): string[] =>
+const invalidMembers = (given: Json): string[] =>
   Object.entries(MEMBERS).flatMap(([name, { mustBe, mayBeMissing, fits }]) => {
     const value = given[name] ?? undefined
     if (value === undefined) return mayBeMissing ? [] : [`${name} is missing`]
     return fits(value) ? [] : [`${name} must be ${mustBe}, not ${JSON.stringify(value)}`]
   })
 
-const strangers = (given: Json): string[] =>
+const unknownMembers = (given: Json): string[] =>
   Object.keys(given)
     .filter((name) => !Object.hasOwn(MEMBERS, name))
-    .map((name) => `${name} is no member of a route`)
+    .map((name) => `${name} is not a member of a route`)

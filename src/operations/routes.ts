@@ -1,12 +1,7 @@
-/**
- * Commands about payout routes: which countries and currencies, at which terms.
- *
- * Owns: showing routes and setting one. Does not own: the file it is read from (route_file), what a
- * route may say (processor).
- */
+/** Commands that list and set payout routes. */
 import type { Route__Output } from '../../protos/types/causeway/v1/Route.js'
 import { actorOf, CHANGE } from './actor.js'
-import { wireInWords } from './amounts.js'
+import { formatWireAmount } from './amounts.js'
 import type { Command } from './command.js'
 import { readRoute } from './route_file.js'
 import { tenantNamed } from './tenant.js'
@@ -25,7 +20,7 @@ export const routesList: Command = {
 function rowOf(route: Route__Output): string[] {
   const { tenant, country, currency, enabled, amount_min, amount_max, review_from } = route
   const amount = (minor: string | undefined): string =>
-    minor === undefined ? '' : wireInWords(currency, minor)
+    minor === undefined ? '' : formatWireAmount(currency, minor)
   const platform = `${amount(route.platform_fixed)} + ${route.platform_bps} bps`
   return [
     tenant ? `${tenant.partner_id}_${tenant.environment}` : 'all',
@@ -39,7 +34,7 @@ function rowOf(route: Route__Output): string[] {
 
 export const routesSet: Command = {
   usage: 'routes set FILE',
-  about: 'a whole route, as JSON in the form of one of `routes list --json`',
+  about: 'set a route from JSON, in the form of `routes list --json`',
   options: CHANGE,
   run: async (context, [file = '']) => {
     const given = readRoute(file)

@@ -6,13 +6,13 @@ type Fields = readonly (readonly [tag: string, value: string])[]
 const tlv = (fields: Fields): string =>
   fields.map(([tag, value]) => `${tag}${String(value.length).padStart(2, '0')}${value}`).join('')
 
-/** With the checksum (tag 63), which covers its own tag and length. */
+/** Appends the CRC (tag 63), which covers its own tag and length. */
 function payload(fields: Fields): string {
   const covered = `${tlv(fields)}6304`
   return covered + crc16(covered).toString(16).toUpperCase().padStart(4, '0')
 }
 
-/** A static PromptPay code of a mobile number: it names no amount. */
+/** A static PromptPay code of a mobile number, without an amount. */
 export const promptPayCode = (mobile: string): string =>
   payload([
     ['00', '01'],
@@ -28,7 +28,7 @@ export const promptPayCode = (mobile: string): string =>
     ['58', 'TH'],
   ])
 
-/** A dynamic VietQR code of an account: it names the amount. */
+/** A dynamic VietQR code of an account, with the amount. */
 export const vietQrCode = (bankBin: string, account: string, dong: string): string =>
   payload([
     ['00', '01'],

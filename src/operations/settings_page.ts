@@ -1,6 +1,6 @@
 /**
- * `src/SETTINGS.md` and `.env.example`, made from the settings in the code: `make settings` writes
- * them, a test checks that they are current.
+ * Generates `src/SETTINGS.md` and `.env.example` from the settings in the code (`make settings`);
+ * a test checks that both are current.
  */
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'

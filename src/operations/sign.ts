@@ -1,4 +1,4 @@
-/** Shows how a call is signed: for a partner who asks why theirs is refused. */
+/** `sign`: shows how to sign a request. */
 import { bytesIn, CommandFault, type Command } from './command.js'
 import { connect } from '../client/index.js'
 import { credentialsOf } from './sandbox.js'
@@ -8,7 +8,7 @@ export const sign: Command = {
   about: 'show the canonical request, its signature headers and a curl line',
   options: ['body'],
   run: ({ sandbox, clock, flags }, [method = '', path = '']) => {
-    if (!path.startsWith('/')) throw new CommandFault(`${path} is no path, e.g. /v1/balances.`)
+    if (!path.startsWith('/')) throw new CommandFault(`${path} is not a path, e.g. /v1/balances.`)
     const body = flags.body === undefined ? '' : bytesIn(flags.body).toString()
     const partner = connect(credentialsOf(sandbox, sandbox.brand), { now: () => clock.now() })
     const { canonical, headers } = partner.sign(method, path, body)
@@ -22,14 +22,14 @@ export const sign: Command = {
     return Promise.resolve({
       value: { canonical, headers },
       lines: [
-        'The text that is signed, line ends shown as ⏎ (the last line has one too):',
+        'The canonical request, line feeds shown as ⏎ (the last line has one too):',
         ...canonical
           .split('\n')
           .slice(0, -1)
           .map((line) => `  ${line}⏎`),
         'The headers:',
         ...Object.entries(headers).map(([name, value]) => `  ${name}: ${value}`),
-        'Good for one call in the next five minutes:',
+        'Valid for one call within five minutes:',
         curl,
       ],
     })

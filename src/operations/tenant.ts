@@ -1,9 +1,4 @@
-/**
- * A partner in one environment, as commands name it.
- *
- * Owns: saying what is wrong with a name before the processor calls the whole request invalid. Does
- * not own: what is allowed (the processor).
- */
+/** Validates a partner and environment before the call, for a precise error message. */
 import { CommandFault, type Context } from './command.js'
 
 export interface NamedTenant {
@@ -11,14 +6,14 @@ export interface NamedTenant {
   readonly environment: string
 }
 
-/** @throws CommandFault when there is no such environment or no such partner */
+/** @throws CommandFault for an unknown environment or partner */
 export async function tenantNamed(
   { partners }: Pick<Context, 'partners'>,
   partner: string,
   environment: string,
 ): Promise<NamedTenant> {
   if (environment !== 'sandbox' && environment !== 'production') {
-    throw new CommandFault(`${environment} is no environment: sandbox or production.`)
+    throw new CommandFault(`${environment} is not an environment: sandbox or production.`)
   }
   if (!(await isPartner({ partners }, partner))) {
     throw new CommandFault(`There is no partner ${partner}: see \`partner list\`.`)

@@ -1,6 +1,6 @@
-/** The trial balance, as an accountant reads it: every account, every currency's sum. */
+/** `trial-balance`: every account, and the sum of each currency. */
 import type { TrialBalanceLine__Output } from '../../protos/types/causeway/v1/TrialBalanceLine.js'
-import { wireInWords } from './amounts.js'
+import { formatWireAmount } from './amounts.js'
 import { CommandFault, type Command } from './command.js'
 import { tenantNamed } from './tenant.js'
 import { table } from './terminal.js'
@@ -9,9 +9,9 @@ const ENVIRONMENT = /^(.+)_(sandbox|production)$/
 
 export const trialBalance: Command = {
   usage: 'trial-balance [PARTNER_ENV]',
-  about: 'all accounts, e.g. of demo_sandbox, and whether the books balance',
+  about: 'all accounts, e.g. of demo_sandbox, and whether the ledger balances',
   run: async ({ operator, partners, paint }, [text]) => {
-    const named = text === undefined ? undefined : parted(text)
+    const named = text === undefined ? undefined : parseTenant(text)
     const report = await operator.call(
       'TrialBalance',
       named === undefined ? {} : { tenant: await tenantNamed({ partners }, ...named) },
@@ -19,7 +19,7 @@ export const trialBalance: Command = {
     const rows = report.lines.map(({ tenant: owner, account, currency, balance }) => [
       owner,
       account,
-      wireInWords(currency, balance),
+      formatWireAmount(currency, balance),
     ])
     return {
       value: report,
@@ -27,7 +27,7 @@ export const trialBalance: Command = {
       lines: [
         table([['tenant', 'account', 'balance'], ...rows], [2]),
         ...sumsOf(report.lines).map(
-          ([currency, sum]) => `sum  ${wireInWords(currency, sum.toString())}`,
+          ([currency, sum]) => `sum  ${formatWireAmount(currency, sum.toString())}`,
         ),
         report.balanced
           ? paint('good', 'The books balance.')
@@ -37,15 +37,15 @@ export const trialBalance: Command = {
   },
 }
 
-function parted(text: string): [partner: string, environment: string] {
+function parseTenant(text: string): [partner: string, environment: string] {
   const [, partner, environment] = ENVIRONMENT.exec(text) ?? []
   if (partner === undefined || environment === undefined) {
-    throw new CommandFault(`${text} is no tenant: write it like demo_sandbox.`)
+    throw new CommandFault(`${text} is not a tenant: use the form demo_sandbox.`)
   }
   return [partner, environment]
 }
 
-/** Summed here once more, so that the reader need not believe `balanced`. */
+/** Independent of the `balanced` flag of the service. */
 export function sumsOf(lines: readonly TrialBalanceLine__Output[]): [string, bigint][] {
   const sums = new Map<string, bigint>()
   for (const { currency, balance } of lines) {

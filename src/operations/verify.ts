@@ -1,12 +1,9 @@
 /**
- * Says why a partner's signature is not ours: which check fails, and where the text it was made
- * over parts from the one we make.
+ * `verify`: explains why a signature does not verify: the failing check, and the first difference
+ * between the two canonical requests.
  *
- * Owns: reading the call as the partner sent it. Does not own: the checks (auth/signature_check).
- *
- * - The secret is never printed.
- * - The stack is not asked: whether the key is active, and whether the nonce was used, is not
- *   known here.
+ * - Never prints a secret.
+ * - Runs locally: it does not check whether the key is active or the nonce was used.
  */
 import { bodyHash } from '../auth/canonical.js'
 import { parseKeyId } from '../auth/request_shape.js'
@@ -18,12 +15,12 @@ import { firstDifference, shown, type FirstDifference } from './first_difference
 import type { Flags } from './options.js'
 import { table } from './terminal.js'
 
-/** Not asked here, or right by itself: the key's own environment is the one asked for. */
-const LEFT_OUT = ['key_active', 'environment', 'body_sha256']
+/** Needs the running stack, or holds by construction here. */
+const NOT_CHECKED = ['key_active', 'environment', 'body_sha256']
 
 export const verify: Command = {
   usage: 'verify METHOD PATH',
-  about: "explain whether and why a partner's signature verifies",
+  about: "explain why a partner's signature verifies or not",
   options: ['header', 'body', 'canonical', 'secret-file'],
   run: (context, [method = '', path = '']) => {
     const { flags, clock, sandbox } = context
@@ -44,12 +41,12 @@ export const verify: Command = {
     )
     const theirs = flags.canonical === undefined ? undefined : bytesIn(flags.canonical).toString()
     const compared = theirs === undefined ? undefined : comparison(report, theirs, headers, secret)
-    return Promise.resolve(told(report, compared))
+    return Promise.resolve(reportOf(report, compared))
   },
 }
 
 interface Comparison {
-  /** The partner's own text makes the partner's signature: the secret is right. */
+  /** The partner's text produces the partner's signature: the secret is correct. */
   readonly signsTheirs: boolean
   readonly difference: FirstDifference | undefined
 }
@@ -60,7 +57,7 @@ function signatureHeaders({ header = [] }: Flags, brand: string): SignatureHeade
   const values = new Map<string, HeaderValue>()
   for (const text of header) {
     const [, name, value] = /^([^\s:]+):\s*(.*?)\s*$/.exec(text) ?? []
-    if (name === undefined) throw new CommandFault(`${text} is no header: NAME: VALUE.`)
+    if (name === undefined) throw new CommandFault(`${text} is not a header, use NAME: VALUE.`)
     const key = name.toLowerCase()
     values.set(key, values.has(key) ? REPEATED : value)
   }
@@ -73,7 +70,7 @@ function signatureHeaders({ header = [] }: Flags, brand: string): SignatureHeade
   }
 }
 
-/** Of the file that is named, else of the demo partner. */
+/** From `--secret-file`, else of the demo partner. */
 function secretOf({ flags, sandbox }: Context, keyId: string): SigningSecret {
   const file = flags['secret-file']
   if (file !== undefined)
@@ -83,7 +80,7 @@ function secretOf({ flags, sandbox }: Context, keyId: string): SigningSecret {
         .replace(/\r?\n$/, ''),
     )
   if (keyId === '' || keyId === sandbox.key_id) return signingKey(sandbox.signing_secret)
-  throw new CommandFault(`The secret of ${keyId} is needed: --secret-file FILE.`)
+  throw new CommandFault(`This needs the secret of ${keyId}: --secret-file FILE.`)
 }
 
 function comparison(
@@ -98,9 +95,9 @@ function comparison(
   }
 }
 
-function told(report: SignatureReport, compared: Comparison | undefined): Report {
+function reportOf(report: SignatureReport, compared: Comparison | undefined): Report {
   const { valid, canonical_request } = report
-  const checks = report.checks.filter(({ check }) => !LEFT_OUT.includes(check))
+  const checks = report.checks.filter(({ check }) => !NOT_CHECKED.includes(check))
   return {
     value: { valid, checks, canonical_request, ...compared },
     exitCode: valid ? 0 : 1,
@@ -112,22 +109,25 @@ function told(report: SignatureReport, compared: Comparison | undefined): Report
         [],
       ),
       ...(compared === undefined ? [] : comparisonLines(compared)),
-      valid ? 'This call is signed right.' : 'This call would be refused.',
+      valid ? 'The signature is valid.' : 'The service would reject this call.',
     ],
   }
 }
 
 function canonicalLines(canonical: string | null): string[] {
-  if (canonical === null) return ['There is no text to sign: see the checks.']
+  if (canonical === null) return ['There is no canonical request: see the checks.']
   const lines = canonical.split(/(?<=\n)/)
-  return ['The text that we verify, a line each:', ...lines.map((line) => `  ${shown(line)}`)]
+  return [
+    'The canonical request that the service verifies, line by line:',
+    ...lines.map((line) => `  ${shown(line)}`),
+  ]
 }
 
 function comparisonLines({ signsTheirs, difference }: Comparison): string[] {
   const secret = signsTheirs
-    ? 'Their text makes their signature: the secret is right.'
-    : 'Their text does not make their signature: another secret, or another text was signed.'
-  if (difference === undefined) return [secret, 'No difference to our text was found.']
+    ? 'Their text produces their signature: the secret is correct.'
+    : 'Their text does not produce their signature: wrong secret, or another text was signed.'
+  if (difference === undefined) return [secret, 'Both texts are equal.']
   const { line, column, theirs, ours } = difference
   return [
     secret,

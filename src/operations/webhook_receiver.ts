@@ -1,6 +1,4 @@
-/**
- * A webhook receiver on this machine: verifies deliveries with the partner client.
- */
+/** A webhook receiver on this machine that verifies deliveries with the partner client. */
 import {
   createServer,
   type IncomingHttpHeaders,
@@ -16,28 +14,28 @@ export interface Delivery {
   readonly eventType: string
   readonly body: Buffer
   readonly headers: IncomingHttpHeaders
-  /** `duplicate`: valid, and taken before. */
+  /** `duplicate`: valid, and stored before. */
   readonly verdict: 'valid' | 'duplicate' | WebhookFault
 }
 
 export interface ReceiverOptions {
   readonly clock: Clock
   readonly brand: string
-  /** 0 takes a free one. */
+  /** 0: any free port. */
   readonly port: number
   /** The webhook secret of an outbound key id. */
   readonly secretOf: (keyId: string) => string | undefined
-  /** The status to answer with; 200 unless told otherwise. One that is not valid gets 401. */
+  /** The reply status of a valid delivery, 200 by default; an invalid one gets 401. */
   readonly answer?: (delivery: Delivery) => number | Promise<number>
-  /** With the status it was answered with. */
+  /** After the reply, with its status. */
   readonly onAnswered?: (delivery: Delivery, status: number) => void
 }
 
 export interface Receiver {
   readonly url: string
-  /** Every request that came, in order. */
+  /** Every request in order of arrival. */
   readonly deliveries: readonly Delivery[]
-  /** The events, each once, by id. */
+  /** Stored events by id. */
   readonly events: ReadonlyMap<string, Delivery>
   close(): Promise<void>
 }

@@ -1,44 +1,36 @@
-/**
- * Commands about webhooks: how deliveries fare, and what to do about those that failed.
- *
- * Owns: reading what was typed, showing what came back. Does not own: the rules (the processor),
- * the deliveries (the webhook pools, which the processor asks).
- */
+/** Commands about webhook endpoints, deliveries and dead letters. */
 import type { DeadLetter__Output as DeadLetter } from '../../protos/types/causeway/v1/DeadLetter.js'
 import type { EndpointOverview__Output as EndpointOverview } from '../../protos/types/causeway/v1/EndpointOverview.js'
 import type { PoisonMessage__Output as PoisonMessage } from '../../protos/types/causeway/v1/PoisonMessage.js'
 import { SECOND } from '../base/clock.js'
 import { CHANGE, deciderOf } from './actor.js'
-import { Refused } from './calls.js'
 import { CommandFault, type Command, type Context, type Report } from './command.js'
+import { Refused } from './operator_client.js'
 import { PAGE, page, pageLines } from './page.js'
 import { table } from './terminal.js'
 
 export const webhooksStatus: Command = {
   usage: 'webhooks status',
-  about: 'backlog, its age, breakers, dead letters, poison',
+  about: 'backlog and its age, breakers, dead letters, poison messages',
   run: async ({ webhooks, clock }) => {
-    const told = await webhooks.call('Status', {})
-    const { oldest_open_at: oldest } = told
+    const state = await webhooks.call('Status', {})
+    const { oldest_open_at: oldest } = state
     const age = oldest === undefined ? 0 : Math.round((clock.now() - Date.parse(oldest)) / SECOND)
     const rows = [
-      ['pools', String(told.pools)],
-      ['tries under way', String(told.in_flight)],
-      [
-        'not delivered yet',
-        `${told.open}${oldest === undefined ? '' : `, the oldest ${age} s old`}`,
-      ],
-      ['dead letters', String(told.dead)],
-      ['open breakers', told.open_breakers.length === 0 ? '0' : told.open_breakers.join(' ')],
-      ['poison', String(told.poison)],
+      ['pools', String(state.pools)],
+      ['in flight', String(state.in_flight)],
+      ['undelivered', `${state.open}${oldest === undefined ? '' : `, oldest ${age} s`}`],
+      ['dead letters', String(state.dead)],
+      ['open breakers', state.open_breakers.length === 0 ? '0' : state.open_breakers.join(' ')],
+      ['poison', String(state.poison)],
     ]
-    return { value: told, lines: [table(rows, [])] }
+    return { value: state, lines: [table(rows, [])] }
   },
 }
 
 export const webhooksEndpoints: Command = {
   usage: 'webhooks endpoints',
-  about: 'every endpoint, and how it fares',
+  about: 'all endpoints with their backlog and failures',
   run: async ({ webhooks }) => {
     const list = await webhooks.call('ListEndpoints', {})
     const rows = list.data.map(endpointRow)
@@ -48,7 +40,7 @@ export const webhooksEndpoints: Command = {
 
 function endpointRow({ id, tenant, url, status, disabled_reason, fare }: EndpointOverview) {
   const why = disabled_reason === '' ? '' : ` (${disabled_reason})`
-  if (!fare) return [id, tenant, status + why, 'not known', url]
+  if (!fare) return [id, tenant, status + why, 'unknown', url]
   const parts = [
     `${fare.open} open`,
     `${fare.dead} dead`,
@@ -60,12 +52,12 @@ function endpointRow({ id, tenant, url, status, disabled_reason, fare }: Endpoin
 
 export const webhooksDead: Command = {
   usage: 'webhooks dead',
-  about: 'dead letters, the newest first',
+  about: 'dead letters, newest first',
   options: [...PAGE, 'endpoint'],
   run: async ({ webhooks, flags }) => {
     const list = await webhooks.call('ListDead', { ...endpointIn(flags), ...page(flags.cursor) })
     const rows = list.data.map(deadRow)
-    const listing = { rows, toTheRight: [], empty: 'There are none.' }
+    const listing = { rows, rightAligned: [], empty: 'There are none.' }
     return { value: list, lines: pageLines(listing, list.next_cursor) }
   },
 }
@@ -75,19 +67,19 @@ const deadRow = (dead: DeadLetter): string[] => [
   dead.endpoint_id,
   dead.event_type,
   dead.event_id,
-  `${dead.reason} after ${dead.tries} tries`,
+  `${dead.reason} after ${dead.tries} attempts`,
   dead.ended_at,
 ]
 
 export const webhooksRedrive: Command = {
   usage: 'webhooks redrive [DELIVERY]',
-  about: 'try again: one delivery, or those of --endpoint, --since, or both',
+  about: 'retry one delivery, or those of --endpoint, --since, or both',
   options: [...CHANGE, 'endpoint', 'since'],
   run: async (context, [delivery]) => {
     const { flags } = context
     const isBroad = flags.endpoint !== undefined || flags.since !== undefined
     if ((delivery === undefined) !== isBroad) {
-      throw new CommandFault('Name a delivery, or --endpoint E or --since TIME or both of these.')
+      throw new CommandFault('Name a delivery, or use --endpoint, --since, or both.')
     }
     const done = await context.webhooks
       .call('Redrive', {
@@ -106,9 +98,12 @@ export const webhooksRedrive: Command = {
 
 function redriveLines(redriven: number, more: boolean): string[] {
   if (redriven === 0) {
-    return ['Nothing to try again: what is under way or of a deleted endpoint is left alone.']
+    return ['Nothing to retry: deliveries in flight or of a deleted endpoint are skipped.']
   }
-  return [`${redriven} will be tried again`, ...(more ? ['There are more: repeat it.'] : [])]
+  return [
+    `${redriven} deliveries will be retried`,
+    ...(more ? ['There are more: repeat the command.'] : []),
+  ]
 }
 
 function momentOf(text: string | undefined): number {
@@ -116,7 +111,7 @@ function momentOf(text: string | undefined): number {
   const isWhole = /^\d{4}-\d\d-\d\dT\d\d:\d\d(:\d\d(\.\d{1,9})?)?(Z|[+-]\d\d:\d\d)$/.test(text)
   const at = isWhole ? Date.parse(text) : Number.NaN
   if (!(at >= 0)) {
-    throw new CommandFault(`--since ${text} is no time, e.g. 2026-11-21T04:35:00Z.`)
+    throw new CommandFault(`--since ${text} is not a time, e.g. 2026-11-21T04:35:00Z.`)
   }
   return at
 }
@@ -126,19 +121,19 @@ const endpointIn = ({ endpoint }: Context['flags']): { endpoint_id?: string } =>
 
 export const webhooksEnable: Command = {
   usage: 'webhooks enable ENDPOINT',
-  about: 'deliver what it holds, and what comes',
+  about: 'resume delivery, held events included',
   options: CHANGE,
-  run: (context, [endpoint = '']) => turn(context, 'EnableEndpoint', endpoint),
+  run: (context, [endpoint = '']) => setEndpointStatus(context, 'EnableEndpoint', endpoint),
 }
 
 export const webhooksDisable: Command = {
   usage: 'webhooks disable ENDPOINT',
-  about: 'hold its events until it is enabled',
+  about: 'hold events until the endpoint is enabled',
   options: CHANGE,
-  run: (context, [endpoint = '']) => turn(context, 'DisableEndpoint', endpoint),
+  run: (context, [endpoint = '']) => setEndpointStatus(context, 'DisableEndpoint', endpoint),
 }
 
-async function turn(
+async function setEndpointStatus(
   context: Context,
   name: 'EnableEndpoint' | 'DisableEndpoint',
   endpoint_id: string,
@@ -149,7 +144,7 @@ async function turn(
 
 export const webhooksPoison: Command = {
   usage: 'webhooks poison',
-  about: 'messages on the bus that were no events of ours, the last seen first',
+  about: 'malformed messages on the bus, last seen first',
   run: async ({ webhooks }) => {
     const list = await webhooks.call('ListPoison', {})
     const rows = list.data.map(poisonRow)

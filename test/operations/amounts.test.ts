@@ -1,11 +1,11 @@
-/** Amounts as operators type and read them. */
+/** Parsing and formatting of amounts in major units. */
 import fc from 'fast-check'
 import t from 'tap'
 import { THB, USD, VND, type Currency } from '../../src/money/currency.js'
 import { INT64_MAX, money } from '../../src/money/money.js'
 import { formatAmount, parseMajor } from '../../src/operations/amounts.js'
 
-t.test('what is typed is exact or refused', async (t) => {
+t.test('an amount is parsed exactly or rejected', async (t) => {
   const cases: [string, Currency, bigint | undefined][] = [
     ['1000', USD, 100_000n],
     ['1000.5', USD, 100_050n],
@@ -29,7 +29,7 @@ t.test('what is typed is exact or refused', async (t) => {
   for (const [text, currency, minor] of cases) t.equal(parseMajor(text, currency), minor, text)
 })
 
-t.test('what is shown reads back as the same amount', async () => {
+t.test('a formatted amount parses to the same amount', async () => {
   const amount = fc.bigInt({ min: 1n, max: INT64_MAX })
   fc.assert(
     fc.property(amount, fc.constantFrom(USD, VND), (minor, currency) => {
@@ -39,7 +39,7 @@ t.test('what is shown reads back as the same amount', async () => {
   )
 })
 
-t.test('groups of three', async (t) => {
+t.test('digits are grouped by three', async (t) => {
   t.equal(formatAmount(money(USD, 1_000_000_000n)), 'USD 10,000,000.00')
   t.equal(formatAmount(money(USD, -123n)), 'USD -1.23')
   t.equal(formatAmount(money(VND, 999n)), 'VND 999')

@@ -1,11 +1,11 @@
-/** What operators type: which command it is, and which of the options it takes. */
+/** The command line of operators: commands, options, help. */
 import t from 'tap'
 import { CommandFault } from '../../src/operations/command.js'
 import { readCommandLine, type Typed } from '../../src/operations/command_line.js'
 import { COMMANDS } from '../../src/operations/commands.js'
 
 const typed = (line: string): Typed => readCommandLine(line.split(' '))
-const told = (line: string): string => {
+const faultOf = (line: string): string => {
   try {
     typed(line)
     return 'nothing'
@@ -14,7 +14,7 @@ const told = (line: string): string => {
     return error.message
   }
 }
-/** With the arguments' names for arguments. */
+/** Argument names stand for arguments. */
 const lineOf = (usage: string): string => usage.replaceAll(/[[\]]/g, '')
 
 void t.test('an option of another command is refused, with the usage', async (t) => {
@@ -24,21 +24,21 @@ void t.test('an option of another command is refused, with the usage', async (t)
     ['trial-balance --resolved', 'resolved', 'trial-balance [options] [PARTNER_ENV]'],
     ['listen --as ann', 'as', 'listen [options]'],
   ] as const) {
-    const text = told(line)
+    const text = faultOf(line)
     t.ok(text.startsWith(`unknown option '--${stray}'`), text)
     t.ok(text.endsWith(`\nusage: ${usage}`), text)
   }
 })
 
-void t.test('a mistyped command or option is answered with the nearest one', async (t) => {
-  t.match(told('payot held'), "unknown command 'payot'\n(Did you mean payout?)\nusage: ")
-  t.match(told('payout hold'), '(Did you mean held?)\nusage: payout ')
-  t.match(told('webhooks dead --endpont we_1'), '(Did you mean --endpoint?)')
-  t.match(told('deposit acme'), "missing required argument 'ENV'\nusage: deposit ")
-  t.match(told('payout'), /^Usage: make ops ARGS="…" payout /)
+void t.test('a mistyped command or option suggests the nearest one', async (t) => {
+  t.match(faultOf('payot held'), "unknown command 'payot'\n(Did you mean payout?)\nusage: ")
+  t.match(faultOf('payout hold'), '(Did you mean held?)\nusage: payout ')
+  t.match(faultOf('webhooks dead --endpont we_1'), '(Did you mean --endpoint?)')
+  t.match(faultOf('deposit acme'), "missing required argument 'ENV'\nusage: deposit ")
+  t.match(faultOf('payout'), /^Usage: make ops ARGS="…" payout /)
 })
 
-void t.test('what a command takes reaches it', async (t) => {
+void t.test('arguments and options reach the command', async (t) => {
   t.match(typed('webhooks redrive dlv_1 --as ann --reason r --json'), {
     command: { usage: 'webhooks redrive [DELIVERY]' },
     args: ['dlv_1'],
@@ -49,47 +49,50 @@ void t.test('what a command takes reaches it', async (t) => {
   })
 })
 
-void t.test('--json and --help are taken by all', async (t) => {
+void t.test('every command accepts --json and --help', async (t) => {
   for (const { usage, about } of COMMANDS) {
     t.match(typed(`${lineOf(usage)} --json`), { command: { usage }, flags: { json: true } })
     t.match(typed(`${lineOf(usage)} --help --as x`), { help: about.slice(0, 40) }, usage)
   }
 })
 
-void t.test('a switch that is not given says nothing', async (t) => {
+void t.test('an absent switch has no value', async (t) => {
   t.same(typed('partner create acme'), { ...typed('partner create acme --json'), flags: {} })
   t.match(typed('partner create acme --no-funds'), { flags: { 'no-funds': true } })
 })
 
-void t.test('who and why are taken by all that change something, and by no other', async (t) => {
-  const looking = COMMANDS.filter(
-    ({ usage }) => told(`${lineOf(usage)} --as a --reason r`) !== 'nothing',
-  )
-  t.same(
-    looking.map(({ usage }) => usage),
-    [
-      'partner list',
-      'key list PARTNER ENV',
-      'rates list',
-      'routes list',
-      'payout held',
-      'payout show PAYOUT',
-      'intent show INTENT',
-      'outcomes unknown',
-      'discrepancy list',
-      'trial-balance [PARTNER_ENV]',
-      'recovery show',
-      'recovery orphans',
-      'actions',
-      'master-key list',
-      'webhooks status',
-      'webhooks endpoints',
-      'webhooks dead',
-      'webhooks poison',
-      'listen',
-      'sign METHOD PATH',
-      'verify METHOD PATH',
-      'config show',
-    ],
-  )
-})
+void t.test(
+  '--as and --reason belong to all commands that change something, and to no others',
+  async (t) => {
+    const readOnly = COMMANDS.filter(
+      ({ usage }) => faultOf(`${lineOf(usage)} --as a --reason r`) !== 'nothing',
+    )
+    t.same(
+      readOnly.map(({ usage }) => usage),
+      [
+        'partner list',
+        'key list PARTNER ENV',
+        'rates list',
+        'routes list',
+        'payout held',
+        'payout show PAYOUT',
+        'intent show INTENT',
+        'outcomes unknown',
+        'discrepancy list',
+        'trial-balance [PARTNER_ENV]',
+        'recovery show',
+        'recovery orphans',
+        'actions',
+        'master-key list',
+        'webhooks status',
+        'webhooks endpoints',
+        'webhooks dead',
+        'webhooks poison',
+        'listen',
+        'sign METHOD PATH',
+        'verify METHOD PATH',
+        'config show',
+      ],
+    )
+  },
+)

@@ -1,5 +1,5 @@
 /**
- * The operator CLI and the demo as one types them, against a stack.
+ * The operator CLI and the demo as child processes, against a running stack.
  */
 import { spawn } from 'node:child_process'
 import { randomUUID } from 'node:crypto'
@@ -65,7 +65,7 @@ t.test('against a running stack', async (t) => {
     return JSON.parse(out) as Record<string, unknown>
   }
 
-  await t.test('a new partner can sign at once, with the key it was shown', async (t) => {
+  await t.test('a new partner can sign with the issued key', async (t) => {
     const created = await json(t, 'partner', 'create', 'acme')
     const key = created['sandbox_key'] as { key_id: string; secret: string }
     t.match(key, { key_id: /^acme_sandbox_\d{4}q[1-4]$/, secret: /^sk_/ })
@@ -101,13 +101,13 @@ t.test('against a running stack', async (t) => {
     const set = await json(t, 'rates', 'set', 'THB', '35.50')
     t.strictSame(set, { currency: 'THB', rate: '35.50', before: '36.00' })
     const far = await ops('rates', 'set', 'THB', '3.550')
-    t.match(far, { exitCode: 2, err: /1 USD = 35\.50 THB now, 3\.550 THB then.*--force/ })
+    t.match(far, { exitCode: 2, err: /1 USD = 35\.50 THB now, 3\.550 THB after.*--force/ })
     t.match(await ops('rates', 'set', 'USD', '1.00'), { exitCode: 2, err: /One US dollar/ })
     t.match(await ops('rates', 'set', 'THB', '37.28'), { exitCode: 2, err: /--force/ })
     const forced = await ops('rates', 'set', 'THB', '37.28', '--force')
     t.match(forced, { exitCode: 0, out: '1 USD = 37.28 THB from now on, 35.50 before' })
     t.match(await ops('rates', 'set', 'THB', '35.50'), { exitCode: 0 }, '4.8 % of what it is')
-    t.match(await ops('rates', 'set', 'THB', '0'), { exitCode: 2, err: /0 is no rate/ })
+    t.match(await ops('rates', 'set', 'THB', '0'), { exitCode: 2, err: /0 is not a rate/ })
     const { data } = await json(t, 'rates', 'list')
     const baht = (data as { currency: string }[]).find(({ currency }) => currency === 'THB')
     t.match(baht, { rate: '35.50', set_at: /Z$/, is_too_old: false })
@@ -135,7 +135,7 @@ t.test('against a running stack', async (t) => {
     }
   })
 
-  await t.test('held payouts are seen and decided', async (t) => {
+  await t.test('held payouts are listed, approved and rejected', async (t) => {
     const demo = partnerOf(stack.sandbox)
     const held = async (): Promise<string> => {
       const { status, body } = await demo.request(
@@ -157,7 +157,7 @@ t.test('against a running stack', async (t) => {
     t.equal(approved['status'], 'processing')
     const rejected = await json(t, 'payout', 'reject', bad, '--reason', 'not known')
     t.equal(rejected['status'], 'failed')
-    t.match((await ops('payout', 'held')).out, 'Nothing is held.')
+    t.match((await ops('payout', 'held')).out, 'No payouts are held.')
 
     await eventually('it is completed', async () => {
       const { body } = await demo.request('GET', `/v1/payouts/${good}`)
@@ -168,7 +168,7 @@ t.test('against a running stack', async (t) => {
     t.match(shown, /^ {2}fee +VND 14,500 \(service VND 7,500, rail VND 7,000\)$/m)
     t.match(shown, /^ {2}total +VND 1,264,500$/m)
     t.match(shown, /^ {2}beneficiary +ben_\w+ Nguyen Thi Lan \*\*\*\*4567$/m)
-    t.match(shown, /^ {2}submitted +\S+Z\n {2}asked +\d×\n {2}rail number +\S+$/m)
+    t.match(shown, /^ {2}submitted +\S+Z\n {2}inquiries +\d\n {2}transaction +\S+$/m)
     t.match(shown, /Z +event +payout\.completed evt_\w+, sequence \d+, (open|settled at \S+Z)$/m)
     t.match(shown, /Z +action +approve_payout by \S+: known supplier$/m)
     t.notMatch(shown, A_PAYOUT.beneficiary.account_number)
@@ -179,18 +179,18 @@ t.test('against a running stack', async (t) => {
     t.match(await ops('payout', 'show', 'pout_nobody'), { exitCode: 1, err: /^payout_not_found/ })
 
     const reverse = ['payout', 'reverse', good, '--reason', 'came back']
-    t.match((await ops(...reverse)).err, 'It needs --evidence TEXT.')
+    t.match((await ops(...reverse)).err, 'This needs --evidence TEXT.')
     const reversed = await json(t, ...reverse, '--evidence', 'statement line 7')
     t.equal(reversed['status'], 'reversed')
   })
 
-  await t.test('there are no discrepancies, and an alert can be set', async (t) => {
-    t.match((await ops('discrepancy', 'list')).out, 'There are none.')
+  await t.test('no discrepancies, and a balance alert', async (t) => {
+    t.match((await ops('discrepancy', 'list')).out, 'There are no discrepancies.')
     const alert = await json(t, 'balance-alert', 'acme', 'sandbox', 'USD', '500')
     t.strictSame(alert, { currency: 'USD', threshold: '50000' })
   })
 
-  await t.test('a refusal is told by its code, exit code 1', async (t) => {
+  await t.test('a refusal is reported by its code, exit code 1', async (t) => {
     const { exitCode, err } = await ops('intent', 'show', 'pi_nobody')
     t.equal(exitCode, 1)
     t.match(err, 'payment_intent_not_found')
@@ -198,30 +198,36 @@ t.test('against a running stack', async (t) => {
     t.match(redrive, { exitCode: 1, err: 'There is no delivery dlv_nobody.' })
   })
 
-  await t.test('what the stack serves decides, not where a command is typed', async (t) => {
-    const dataDir = tempFolder(t)
-    const file = readFileSync(join(stack.dataDir, 'sandbox.json'), 'utf8')
-    const production = { ...(JSON.parse(file) as object), serves_production: true, brand: 'Acme' }
-    writeFileSync(join(dataDir, 'sandbox.json'), JSON.stringify(production))
-    const suspend = await run('main.js', dataDir, ['partner', 'suspend', 'acme'])
-    t.match(suspend, { exitCode: 2, err: 'needs --as NAME and --reason TEXT' })
-    t.match((await run('main.js', dataDir, ['sign', 'GET', '/v1/x'])).out, 'X-Acme-Nonce: ')
-    const listen = await run('main.js', dataDir, ['listen'])
-    t.match(listen, { exitCode: 2, err: 'delivers nothing to this machine' })
-    const demo = await start('demo.js', dataDir, [], { PRODUCTION_HOSTS: 'api.example' }).ended
-    t.equal(demo.exitCode, 0, demo.err)
-    t.match(demo.out, 'What runs here serves production, so the demo starts one of its own')
-  })
+  await t.test(
+    'the running stack decides what is production, not the environment of the CLI',
+    async (t) => {
+      const dataDir = tempFolder(t)
+      const file = readFileSync(join(stack.dataDir, 'sandbox.json'), 'utf8')
+      const production = { ...(JSON.parse(file) as object), serves_production: true, brand: 'Acme' }
+      writeFileSync(join(dataDir, 'sandbox.json'), JSON.stringify(production))
+      const suspend = await run('main.js', dataDir, ['partner', 'suspend', 'acme'])
+      t.match(suspend, { exitCode: 2, err: 'needs --as NAME and --reason TEXT' })
+      t.match((await run('main.js', dataDir, ['sign', 'GET', '/v1/x'])).out, 'X-Acme-Nonce: ')
+      const listen = await run('main.js', dataDir, ['listen'])
+      t.match(listen, { exitCode: 2, err: 'delivers no webhooks to this machine' })
+      const demo = await start('demo.js', dataDir, [], { PRODUCTION_HOSTS: 'api.example' }).ended
+      t.equal(demo.exitCode, 0, demo.err)
+      t.match(demo.out, 'The running stack serves production, so the demo starts its own')
+    },
+  )
 
-  await t.test('what was typed wrong is told, exit code 2', async (t) => {
+  await t.test('a usage error is reported, exit code 2', async (t) => {
     for (const [words, fault] of [
-      [['deposit', 'acme', 'sandbox', 'USD', '1.234'], '1.234 is no amount of USD'],
-      [['deposit', 'acme', 'sandbox', 'XYZ', '1'], 'XYZ is no currency'],
-      [['deposit', 'acme', 'test', 'USD', '1'], 'test is no environment: sandbox or production'],
+      [['deposit', 'acme', 'sandbox', 'USD', '1.234'], '1.234 is not an amount of USD'],
+      [['deposit', 'acme', 'sandbox', 'XYZ', '1'], 'XYZ is not a currency'],
+      [
+        ['deposit', 'acme', 'test', 'USD', '1'],
+        'test is not an environment: sandbox or production',
+      ],
       [['deposit', 'acme', 'sandbox'], 'usage: deposit [options] <PARTNER> <ENV> <CUR> <AMOUNT>'],
       [['deposit', 'acme', 'production', 'USD', '1'], 'needs --as NAME and --reason TEXT'],
-      [['trial-balance', 'acme'], 'acme is no tenant'],
-      [['listen', '--port', '70000'], '--port 70000 is no port'],
+      [['trial-balance', 'acme'], 'acme is not a tenant'],
+      [['listen', '--port', '70000'], '--port 70000 is not a port'],
       [['no', 'such'], "unknown command 'no'"],
       [['payout', 'held', '--reason', 'r'], "unknown option '--reason'"],
       [['--no-such'], "unknown option '--no-such'"],
@@ -233,7 +239,7 @@ t.test('against a running stack', async (t) => {
     }
   })
 
-  await t.test('sign shows what would be signed, and the service takes it', async (t) => {
+  await t.test('sign shows headers that the service accepts', async (t) => {
     const shown = await json(t, 'sign', 'GET', '/v1/balances')
     const { canonical, headers } = shown as unknown as SignedRequest
     const [method, path, timestamp, nonce, hash, end] = canonical.split('\n')
@@ -249,32 +255,32 @@ t.test('against a running stack', async (t) => {
     await eventually('it listens', () => said.err.includes('listening at'))
     const { exitCode } = await run('demo.js', stack.dataDir, [])
     t.equal(exitCode, 0)
-    await eventually('it heard the payout', () => /payout\.completed .* valid/.test(said.out))
+    await eventually('it received the payout', () => /payout\.completed .* valid/.test(said.out))
     child.kill('SIGINT')
     const { exitCode: ending, out } = await ended
     t.equal(ending, 0)
     t.match(out, /^\d+ events$/m)
   })
 
-  await t.test('the demo can be told again and again', async (t) => {
+  await t.test('the demo can be repeated', async (t) => {
     const { exitCode, out, err } = await run('demo.js', stack.dataDir, [])
     t.equal(exitCode, 0, err)
     t.match(out, `On ${stack.baseUrl}, as partner demo`)
     t.match(out, /payment_intent\.captured +evt_/)
-    t.match(out, /✓ all \d+ signatures are right/)
-    t.match(out, 'Everything went as it must.')
-    t.notMatch(out, '\u001b', 'no colours where nobody sees them')
+    t.match(out, /✓ all \d+ signatures are valid/)
+    t.match(out, 'The demo passed.')
+    t.notMatch(out, '\u001b', 'no colors without a terminal')
   })
 })
 
-t.test('where no stack runs', async (t) => {
+t.test('without a running stack', async (t) => {
   const dataDir = tempFolder(t)
-  await t.test('commands say so', async (t) => {
+  await t.test('commands report it', async (t) => {
     const { exitCode, err } = await run('main.js', dataDir, ['trial-balance'])
     t.equal(exitCode, 2)
     t.match(err, `No stack has run with DATA_DIR=${dataDir}`)
   })
-  await t.test('the settings in force are shown, without secrets', async (t) => {
+  await t.test('the effective settings are shown, without secrets', async (t) => {
     const NATS_URL = 'nats://user:hidden@127.0.0.1:4222'
     const { exitCode, out } = await start('main.js', dataDir, ['config', 'show'], { NATS_URL })
       .ended
@@ -284,7 +290,7 @@ t.test('where no stack runs', async (t) => {
     t.match(out, /NATS_URL +nats:\/\/…@127\.0\.0\.1:4222 +environment/)
     t.notMatch(out, 'hidden')
   })
-  await t.test('help is there, of what was named', async (t) => {
+  await t.test('help for the CLI, a group and a command', async (t) => {
     for (const [words, first] of [
       [['--help'], 'Usage: make ops ARGS="…" COMMAND'],
       [['help'], 'Usage: make ops ARGS="…" COMMAND'],
@@ -300,10 +306,10 @@ t.test('where no stack runs', async (t) => {
     t.equal(exitCode, 2)
     t.match(err, "unknown command 'hold'\n(Did you mean held?)")
   })
-  await t.test('the demo starts one of its own', async (t) => {
+  await t.test('the demo starts its own stack', async (t) => {
     const { exitCode, out, err } = await run('demo.js', dataDir, [])
     t.equal(exitCode, 0, err)
-    t.match(out, 'the demo starts one of its own')
-    t.match(out, 'Everything went as it must.')
+    t.match(out, 'the demo starts its own')
+    t.match(out, 'The demo passed.')
   })
 })

@@ -1,4 +1,4 @@
-/** Where a partner's text parts from ours, shown so that nothing in it is invisible. */
+/** The first difference of two texts, with invisible characters escaped. */
 import fc from 'fast-check'
 import t from 'tap'
 import { firstDifference, shown } from '../../src/operations/first_difference.js'
@@ -26,7 +26,7 @@ t.test('line, column and both lines', async (t) => {
   }
 })
 
-t.test('it is found whenever there is one, and what is before it is equal', async () => {
+t.test('every difference is found, and the text before it is equal', async () => {
   const text = fc
     .array(fc.constantFrom('a', 'b', '\n', 'é'), { maxLength: 12 })
     .map((a) => a.join(''))
@@ -44,7 +44,7 @@ t.test('it is found whenever there is one, and what is before it is equal', asyn
   )
 })
 
-t.test('what is shown is ASCII and reads back', async () => {
+t.test('escaped text is ASCII and parses back', async () => {
   fc.assert(
     fc.property(fc.string({ unit: 'binary' }), (line) => {
       const text = shown(line)

@@ -1,7 +1,7 @@
 /**
- * What operators do with partners and keys, and how they help partners to sign, against a stack.
+ * Commands about partners, keys and signatures, against a running stack.
  *
- * The commands run in this process; a last test holds that the CLI has them.
+ * The commands run in this process; the last test checks that the CLI has them.
  */
 import { execFile } from 'node:child_process'
 import { writeFileSync } from 'node:fs'
@@ -62,13 +62,13 @@ t.teardown(() => {
   context.recovery.close()
 })
 
-/** The words after the command's own. */
+/** @param words the arguments of the command */
 const run = (command: Command, words = '', flags: Flags = {}): Promise<Report> =>
   command.run({ ...context, flags }, words === '' ? [] : words.split(' '))
-const linesOf = async (...asked: Parameters<typeof run>): Promise<string> =>
-  (await run(...asked)).lines.join('\n')
-const valueOf = async (...asked: Parameters<typeof run>): Promise<Record<string, unknown>> =>
-  (await run(...asked)).value as Record<string, unknown>
+const linesOf = async (...args: Parameters<typeof run>): Promise<string> =>
+  (await run(...args)).lines.join('\n')
+const valueOf = async (...args: Parameters<typeof run>): Promise<Record<string, unknown>> =>
+  (await run(...args)).value as Record<string, unknown>
 
 const created = await valueOf(partnerCreate, 'acme')
 const first = created['sandbox_key'] as { key_id: string; secret: string }
@@ -105,7 +105,7 @@ t.test('a partner’s rules are changed and listed', async (t) => {
   await t.rejects(run(partnerSuspend, 'nobody'), /^partner_not_found/)
 })
 
-t.test('a suspension reaches the door', async (t) => {
+t.test('a suspension reaches the gateway', async (t) => {
   const acme = partnerOf(stack.sandbox, { keyId: first.key_id, secret: first.secret })
   const intent = { ...anIntent(), corridor: 'vn_vietqr' }
   const answered = (status: number, code?: string): Promise<unknown> =>
@@ -143,11 +143,11 @@ t.test('keys: three at most, the older ones end in 14 days, revocation is final'
   t.match(listed, new RegExp(`^${keyId} +revoked +issued \\S+ +at `, 'm'))
   t.notMatch(listed, 'sk_')
   const fifth = await valueOf(keyIssue, 'acme sandbox')
-  t.not(fifth['key_id'], keyId, 'a revoked key makes room, its id is not used again')
+  t.not(fifth['key_id'], keyId, 'a revoked key frees a slot, its id is not reused')
   t.match(await linesOf(keyList, 'acme production'), 'acme has no key for production.')
 })
 
-t.test('what was done is kept with who and why', async (t) => {
+t.test('the action log has operator and reason', async (t) => {
   await run(partnerRateLimit, 'acme 60', { as: 'ada', reason: 'ticket 7' })
   const listed = await linesOf(actions)
   t.match(listed.split('\n')[0], /^\S+Z +ada +partner_rate_limit +acme 60 +ticket 7$/)
@@ -155,83 +155,83 @@ t.test('what was done is kept with who and why', async (t) => {
   t.match(data, [{ actor: 'ada', reason: 'ticket 7', action: 'partner_rate_limit' }])
 })
 
-t.test('what was typed wrong is told', async (t) => {
+t.test('usage errors are reported', async (t) => {
   const faults: readonly (readonly [Command, words: string, fault: string, Flags?])[] = [
-    [partnerAllowIps, 'acme 203.0.113.7', '203.0.113.7/32 is this address alone'],
-    [partnerAllowIps, 'acme 2001:db8::1', '2001:db8::1/128 is this address alone'],
-    [partnerAllowIps, 'acme 203.0.113.0/33', '203.0.113.0/33 is no CIDR block'],
-    [partnerPackages, 'acme com/acme', 'com/acme is no app id'],
-    [partnerCorridors, 'acme th_promptpay,xx', 'xx is no corridor: there are th_promptpay'],
-    [partnerRateLimit, 'acme 1000001', '1000001 is no rate: a whole number from 0 to 1000000'],
-    [partnerRateLimit, 'acme 1.5', '1.5 is no rate'],
+    [partnerAllowIps, 'acme 203.0.113.7', 'write 203.0.113.7/32 for this address alone'],
+    [partnerAllowIps, 'acme 2001:db8::1', 'write 2001:db8::1/128 for this address alone'],
+    [partnerAllowIps, 'acme 203.0.113.0/33', '203.0.113.0/33 is not a CIDR block'],
+    [partnerPackages, 'acme com/acme', 'com/acme is not an app id'],
+    [partnerCorridors, 'acme th_promptpay,xx', 'xx is not a corridor: use th_promptpay'],
+    [partnerRateLimit, 'acme 1000001', '1000001 is not a rate: a whole number from 0 to 1000000'],
+    [partnerRateLimit, 'acme 1.5', '1.5 is not a rate'],
     [partnerCreate, 'acme', 'acme exists already'],
-    [partnerCreate, 'Acme_2', 'Acme_2 is no name'],
+    [partnerCreate, 'Acme_2', 'Acme_2 is not a name'],
     [keyIssue, 'nobody sandbox', 'There is no partner nobody'],
-    [keyList, 'acme live', 'live is no environment: sandbox or production'],
-    [sign, 'GET v1/balances', 'v1/balances is no path'],
-    [keyRevoke, 'acme', 'acme is no key id'],
+    [keyList, 'acme live', 'live is not an environment: sandbox or production'],
+    [sign, 'GET v1/balances', 'v1/balances is not a path'],
+    [keyRevoke, 'acme', 'acme is not a key id'],
     [keyRevoke, 'acme_production_2026q4', 'A change of production needs --as NAME'],
-    [verify, 'GET /v1/balances', 'X is no header', { header: ['X'] }],
+    [verify, 'GET /v1/balances', 'X is not a header', { header: ['X'] }],
     [verify, 'GET /v1/balances', 'nowhere.json', { body: 'nowhere.json' }],
   ]
   for (const [command, words, message, flags] of faults) {
-    const told = async (): Promise<Report> => run(command, words, flags)
-    await t.rejects(told(), { name: 'CommandFault', message: new RegExp(escaped(message)) }, words)
+    const attempt = async (): Promise<Report> => run(command, words, flags)
+    await t.rejects(attempt, { name: 'CommandFault', message: new RegExp(escaped(message)) }, words)
   }
 })
 
 const escaped = (text: string): string => text.replace(/[.*+?^${}()|[\]\\]/g, '\\$&')
 
-t.test('one master key, and all is sealed with it', async (t) => {
+t.test('one master key, and every secret is under it', async (t) => {
   const { data } = await valueOf(masterKeyList)
   // The demo's key and the four of acme.
   t.match(data, [{ kid: /^k[0-9a-f]{8}$/, in_file: true, sealed: 5 }])
   t.equal((data as unknown[]).length, 1)
-  t.match(await linesOf(masterKeyReencrypt), /^k\w+ +5 sealed +seals since /)
+  t.match(await linesOf(masterKeyReencrypt), /^k\w+ +5 sealed +encrypts since /)
 })
 
-t.test('a partner is helped to sign', async (t) => {
+t.test('sign and verify', async (t) => {
   const body = join(tempFolder(t), 'payout.json')
   const canonicalFile = join(t.testdirName, 'canonical.txt')
   writeFileSync(body, '{"amount":"1"}')
   const path = '/v1/payouts'
   const { canonical, headers } = (await run(sign, `POST ${path}`, { body })).value as SignedRequest
   const header = Object.entries(headers).map(([name, value]) => `${name}: ${value}`)
-  /** @param theirs the text that the partner says it signed */
+  /** @param theirs the text that the partner claims to have signed */
   const checked = async (theirs: string): Promise<{ text: string; report: Report }> => {
     writeFileSync(canonicalFile, theirs)
     const report = await run(verify, `POST ${path}`, { header, body, canonical: canonicalFile })
     return { text: report.lines.join('\n'), report }
   }
 
-  await t.test('its own call is right', async (t) => {
+  await t.test('a valid call', async (t) => {
     const { text, report } = await checked(canonical)
     t.match(report, { value: { valid: true, signsTheirs: true }, exitCode: 0 })
-    t.match(text, 'This call is signed right.')
-    t.match(text, 'No difference to our text was found.')
+    t.match(text, 'The signature is valid.')
+    t.match(text, 'Both texts are equal.')
     t.match(text, `"${headers['X-Service-Nonce']}\\n"`)
     t.notMatch(text, stack.sandbox.signing_secret)
   })
 
   await t.test('the first difference is shown', async (t) => {
     const { text, report } = await checked(canonical.replace(path, `${path}?x=1`))
-    t.equal(report.exitCode, 0, 'the signature is that of the right text')
-    t.match(text, 'Their text does not make their signature')
+    t.equal(report.exitCode, 0, 'the signature is of the correct text')
+    t.match(text, 'Their text does not produce their signature')
     t.match(text, 'The first difference is in line 2, column 12:')
     t.match(text, '  theirs  "/v1/payouts?x=1\\n"\n  ours    "/v1/payouts\\n"\n')
   })
 
-  await t.test('one byte more in the body, and the signature is of another text', async (t) => {
+  await t.test('one more byte in the body', async (t) => {
     writeFileSync(body, '{"amount":"1"}\n')
     const { text, report } = await checked(canonical)
     t.match(report, { value: { valid: false, signsTheirs: true }, exitCode: 1 })
     t.match(text, /signature +failed/)
-    t.match(text, 'Their text makes their signature: the secret is right.')
+    t.match(text, 'Their text produces their signature: the secret is correct.')
     t.match(text, 'The first difference is in line 5, column ')
-    t.match(text, 'This call would be refused.')
+    t.match(text, 'The service would reject this call.')
   })
 
-  await t.test('with the secret of another key', async (t) => {
+  await t.test('the secret of another key', async (t) => {
     const secret = join(tempFolder(t), 'secret')
     writeFileSync(secret, `${first.secret}\n`)
     const acme = partnerOf(stack.sandbox, { keyId: first.key_id, secret: first.secret })
@@ -240,15 +240,16 @@ t.test('a partner is helped to sign', async (t) => {
       header: given.map(([name, value]) => `${name.toLowerCase()}:${value}`),
       'secret-file': secret,
     }
-    const asked = async (over: Flags): Promise<string> => linesOf(verify, 'GET /v1/balances', over)
-    const missing = `The secret of ${first.key_id} is needed`
-    await t.rejects(asked({ header: flags.header }), { message: new RegExp(missing) })
-    const right = await asked(flags)
-    t.match(right, 'This call is signed right.')
+    const verified = async (over: Flags): Promise<string> =>
+      linesOf(verify, 'GET /v1/balances', over)
+    const missing = `This needs the secret of ${first.key_id}`
+    await t.rejects(verified({ header: flags.header }), { message: new RegExp(missing) })
+    const right = await verified(flags)
+    t.match(right, 'The signature is valid.')
     t.notMatch(right, first.secret)
-    const twice = await asked({ ...flags, header: [...flags.header, 'X-Service-Nonce: 1'] })
+    const twice = await verified({ ...flags, header: [...flags.header, 'X-Service-Nonce: 1'] })
     t.match(twice, /nonce_format +failed +There must be one nonce/)
-    t.match(twice, 'There is no text to sign')
+    t.match(twice, 'There is no canonical request')
   })
 
   await t.test('the curl line that sign prints works as it stands', async (t) => {
@@ -256,7 +257,7 @@ t.test('a partner is helped to sign', async (t) => {
     const shown = await linesOf(sign, 'POST /v1/payment_intents?a=b', { body })
     const curl = shown.slice(shown.indexOf('curl '))
     const answer = await new Promise<string>((resolve) => {
-      execFile('sh', ['-c', curl], (_error, said) => resolve(said))
+      execFile('sh', ['-c', curl], (_error, output) => resolve(output))
     })
     t.match(answer, 'HTTP/1.1 201')
   })
@@ -273,7 +274,7 @@ t.test('the CLI has all of these commands', async (t) => {
   }
   const refused = await ops('verify', 'GET', '/', '--header', 'X-Service-Nonce: 1')
   t.equal(refused.exitCode, 1)
-  t.match(refused.out, 'This call would be refused.')
+  t.match(refused.out, 'The service would reject this call.')
   const wrong = await ops('partner', 'rate-limit', 'acme', 'fast')
   t.equal(wrong.exitCode, 2)
 })

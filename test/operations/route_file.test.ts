@@ -1,4 +1,4 @@
-/** What is wrong in a route's file is named, before anybody is asked. */
+/** Faults of a route file are named before any call. */
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import t from 'tap'
@@ -29,7 +29,7 @@ function faultOf(given: unknown): string {
   }
 }
 
-t.test('a whole route is taken', async (t) => {
+t.test('a complete route is accepted', async (t) => {
   const listed = { ...BOUNDED, tenant: TENANT }
   for (const given of [ROUTE, BOUNDED, listed, { ...ROUTE, tenant: null, amount_max: null }]) {
     t.equal(faultOf(given), '')
@@ -38,14 +38,14 @@ t.test('a whole route is taken', async (t) => {
   t.strictSame(readRoute(file), listed)
 })
 
-t.test('nothing has a default but the tenant and the bounds', async (t) => {
+t.test('only the tenant and the bounds are optional', async (t) => {
   for (const name of Object.keys(ROUTE)) {
     const less = Object.entries(ROUTE).filter(([other]) => other !== name)
     t.equal(faultOf(Object.fromEntries(less)), `${file}: ${name} is missing.`)
   }
 })
 
-t.test('what a member must be is told', async (t) => {
+t.test('a wrong member is named with the allowed values', async (t) => {
   for (const [name, value, fault] of [
     ['country', 'XX', 'a country of ISO 3166, not "XX"'],
     ['currency', 'XYZ', 'a currency of ISO 4217, not "XYZ"'],
@@ -62,16 +62,20 @@ t.test('what a member must be is told', async (t) => {
     ['tenant', 'acme', 'a partner_id and an environment, not "acme"'],
     ['tenant', { partner_id: 'acme' }, 'a partner_id and an environment'],
   ] as const) {
-    const told = faultOf({ ...BOUNDED, [name]: value })
-    t.ok(told.startsWith(`${file}: ${name} must be ${fault}`), told)
+    const message = faultOf({ ...BOUNDED, [name]: value })
+    t.ok(message.startsWith(`${file}: ${name} must be ${fault}`), message)
   }
-  const told = faultOf({ ...ROUTE, enabled: 1, handling: undefined, amount_mn: '1' })
-  t.match(told, /enabled must be .+; handling is missing; amount_mn is no member of a route\.$/)
+  const message = faultOf({ ...ROUTE, enabled: 1, handling: undefined, amount_mn: '1' })
+  t.match(
+    message,
+    /enabled must be .+; handling is missing; amount_mn is not a member of a route\.$/,
+  )
   t.match(faultOf({ ...BOUNDED, amount_min: '10' }), 'amount_min is above amount_max')
 })
 
-t.test('what is no route at all', async (t) => {
-  t.match(faultOf('{'), `No route can be read from ${file}: `)
-  for (const given of ['[]', 'null', '1']) t.equal(faultOf(given), `${file} holds no JSON object.`)
+t.test('a file without a route', async (t) => {
+  t.match(faultOf('{'), `${file} cannot be read as a route: `)
+  for (const given of ['[]', 'null', '1'])
+    t.equal(faultOf(given), `${file} does not contain a JSON object.`)
   t.throws(() => readRoute(`${file}.none`), { name: 'CommandFault', message: /ENOENT/ })
 })

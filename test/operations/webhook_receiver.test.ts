@@ -1,4 +1,4 @@
-/** The receiver takes what the contract says it may take, and nothing else. */
+/** The receiver accepts exactly the deliveries that the contract allows. */
 import { createHmac, createHash, randomBytes } from 'node:crypto'
 import t, { type Test } from 'tap'
 import { instant, plus, toRfc3339, MINUTE } from '../../src/base/clock.js'
@@ -7,7 +7,7 @@ import { openReceiver, type Delivery } from '../../src/operations/webhook_receiv
 const SECRET = 'whsec_of_a_test'
 const NOW = instant(Date.UTC(2026, 10, 21, 4, 35))
 
-interface Told {
+interface Sent {
   readonly id?: string
   readonly type?: string
   readonly keyId?: string
@@ -22,24 +22,24 @@ interface Told {
 }
 
 /** A sender that signs as the contract says, with node:crypto. */
-function signed(told: Told) {
-  const { id = 'evt_1', type = 'payout.completed', path = '/hooks?a=b%20c' } = told
+function signed(given: Sent) {
+  const { id = 'evt_1', type = 'payout.completed', path = '/hooks?a=b%20c' } = given
   const body = JSON.stringify({ id, type, webhook_event_id: id, webhook_event_type: type })
-  const timestamp = toRfc3339(plus(NOW, told.at ?? 0))
-  const nonce = told.nonce ?? randomBytes(32).toString('hex')
+  const timestamp = toRfc3339(plus(NOW, given.at ?? 0))
+  const nonce = given.nonce ?? randomBytes(32).toString('hex')
   const hash = createHash('sha256').update(body).digest('hex')
   const text = `POST\n${path}\n${timestamp}\n${nonce}\n${hash}\n`
   return {
     path,
-    body: told.sent ?? body,
+    body: given.sent ?? body,
     headers: {
-      'X-Service-Key-Id': told.keyId ?? 'whk_1',
+      'X-Service-Key-Id': given.keyId ?? 'whk_1',
       'X-Service-Timestamp': timestamp,
       'X-Service-Nonce': nonce,
-      'X-Service-Signature': createHmac('sha256', told.secret ?? SECRET)
+      'X-Service-Signature': createHmac('sha256', given.secret ?? SECRET)
         .update(text)
         .digest('base64'),
-      'X-Service-Webhook-Event-Id': told.headerId ?? id,
+      'X-Service-Webhook-Event-Id': given.headerId ?? id,
       'X-Service-Webhook-Event-Type': type,
     },
   }
@@ -54,8 +54,8 @@ async function aReceiver(t: Test, answer?: (delivery: Delivery) => number) {
     ...(answer === undefined ? {} : { answer }),
   })
   t.teardown(() => receiver.close())
-  const post = async (told: Told): Promise<[number, string | undefined]> => {
-    const { path, body, headers } = signed(told)
+  const post = async (given: Sent): Promise<[number, string | undefined]> => {
+    const { path, body, headers } = signed(given)
     const { status } = await fetch(`${receiver.url}${path}`, { method: 'POST', body, headers })
     return [status, receiver.deliveries.at(-1)?.verdict]
   }
@@ -74,7 +74,7 @@ t.test('what is signed rightly is taken, and counts once', async (t) => {
 t.test('each fault is refused by its name', async (t) => {
   const { receiver, post } = await aReceiver(t)
   const nonce = 'ab'.repeat(32)
-  const cases: [Told, string][] = [
+  const cases: [Sent, string][] = [
     [{ keyId: 'whk_2' }, 'unknown_key'],
     [{ at: 5 * MINUTE + 1 }, 'timestamp_outside_window'],
     [{ at: -5 * MINUTE - 1 }, 'timestamp_outside_window'],
@@ -84,7 +84,7 @@ t.test('each fault is refused by its name', async (t) => {
     [{ sent: '' }, 'wrong_signature'],
     [{ headerId: 'evt_9' }, 'headers_contradict_body'],
   ]
-  for (const [told, fault] of cases) t.strictSame(await post(told), [401, fault], fault)
+  for (const [given, fault] of cases) t.strictSame(await post(given), [401, fault], fault)
   t.equal(receiver.events.size, 0)
   t.strictSame(await post({ nonce }), [200, 'valid'])
   t.strictSame(await post({ nonce }), [401, 'nonce_repeated'])
