@@ -1,23 +1,23 @@
 /**
  * The environment variables of each program of the stack.
  *
- * - A program gets the settings it reads and what any process needs, nothing else: what is not
- *   there cannot leak into a crash dump, a log or a program that it starts.
+ * - A program gets only the settings it reads and what every process needs, so nothing else can
+ *   leak into a crash dump, a log or its own children.
  */
 import type { SettingName } from '../base/settings.js'
 
-/** What the system, the loader and the C library read. */
+/** Read by the system, the loader and the C library. */
 export const SYSTEM_VARIABLES = [
   ...['PATH', 'HOME', 'TMPDIR', 'TZ', 'LANG', 'LC_ALL', 'LD_LIBRARY_PATH', 'LD_PRELOAD'],
 ] as const
 
-/** What Node reads. */
+/** Read by Node. */
 export const NODE_VARIABLES = [
   ...['NODE_OPTIONS', 'NODE_EXTRA_CA_CERTS', 'NODE_V8_COVERAGE', 'UV_THREADPOOL_SIZE'],
   ...['SSL_CERT_FILE', 'SSL_CERT_DIR'],
 ] as const
 
-/** By the compiled file that is started. */
+/** Settings by main file. */
 export const SETTINGS_READ_BY = {
   'src/rails/sandbox/main.js': ['DATA_DIR', 'RAIL_DELAY_MS', 'LOG_LEVEL'],
   'src/processor/main.js': [
@@ -49,16 +49,16 @@ export interface Variables {
   readonly environment: NodeJS.ProcessEnv
 }
 
-/** Only `settings` are searched for settings: what a `.env` says is among them. */
+/** `settings` includes `.env`, so the program does not read it again. */
 export function variablesOf(main: OwnProgram, given: Variables): NodeJS.ProcessEnv {
   return {
     ...picked(given.environment, [...SYSTEM_VARIABLES, ...NODE_VARIABLES]),
     ...picked(given.settings, SETTINGS_READ_BY[main]),
-    DOT_ENV: '', // what it holds was handed on
+    DOT_ENV: '',
   }
 }
 
-/** Of a program that is not ours. */
+/** Variables of a third-party program. */
 export const foreignVariables = (environment: NodeJS.ProcessEnv): NodeJS.ProcessEnv =>
   picked(environment, SYSTEM_VARIABLES)
 

@@ -1,22 +1,20 @@
 /**
- * DATA_DIR: made, writable, and ours alone.
+ * DATA_DIR: created, checked to be writable, and locked.
  *
- * Owns: the folder and its lock. Does not own: what lies in it.
- *
- * - Two stacks never share a folder: two writers on one set of books would end it. The lock is an
- *   exclusive SQLite transaction on a file of its own: the system drops it with the process, so
- *   that none is ever stale, and it holds between containers that share a volume.
+ * - Two stacks never share a folder, because the processor is the single writer. The lock is an
+ *   exclusive SQLite transaction on a file of its own: the kernel releases it with the process, so
+ *   it is never stale, and it works between containers that share a volume.
  */
 import { accessSync, constants, existsSync, mkdirSync, statSync } from 'node:fs'
 import { dirname, join, resolve } from 'node:path'
 import sqlite from 'sqlite3'
-import { StartupError, sayOf } from './startup_error.js'
+import { StartupError, messageOf } from './startup_error.js'
 
 const LOCK_FILE = 'supervisor.lock'
 
 export interface DataFolder {
   readonly path: string
-  /** A folder inside, made if need be. */
+  /** A subfolder, created if missing. */
   folder(name: string): string
   file(name: string): string
   release(): Promise<void>
@@ -24,7 +22,7 @@ export interface DataFolder {
 
 export async function openDataFolder(given: string): Promise<DataFolder> {
   const path = resolve(given)
-  makeFolder(path, given)
+  createFolder(path, given)
   const release = await lock(path, given)
   return {
     path,
@@ -38,22 +36,22 @@ export async function openDataFolder(given: string): Promise<DataFolder> {
   }
 }
 
-function makeFolder(path: string, given: string): void {
+function createFolder(path: string, given: string): void {
   try {
-    makeWithParents(path)
+    createWithParents(path)
     if (!statSync(path).isDirectory()) throw new Error('it is not a folder')
     accessSync(path, constants.R_OK | constants.W_OK | constants.X_OK)
   } catch (error) {
     throw new StartupError(
-      `DATA_DIR=${given} cannot be used (${sayOf(error)}): choose a folder you may write to.`,
+      `DATA_DIR=${given} cannot be used (${messageOf(error)}): choose a writable folder.`,
     )
   }
 }
 
-/** Where no folder can be made (/proc), mkdirSync's own `recursive` tries for ever. */
-function makeWithParents(path: string): void {
+/** `mkdirSync` with `recursive` never returns where no folder can be created (/proc). */
+function createWithParents(path: string): void {
   if (existsSync(path)) return
-  makeWithParents(dirname(path))
+  createWithParents(dirname(path))
   mkdirSync(path, { mode: 0o700 })
 }
 
@@ -62,7 +60,7 @@ function lock(path: string, given: string): Promise<() => Promise<void>> {
     const refuse = (error: Error): void => {
       const held = 'code' in error && error.code === 'SQLITE_BUSY'
       const why = held
-        ? `DATA_DIR=${given} is in use by a running stack: stop that one, or choose another folder.`
+        ? `DATA_DIR=${given} is in use by a running stack: stop it, or choose another folder.`
         : `DATA_DIR=${given} cannot be locked (${error.message}).`
       fail(new StartupError(why))
     }

@@ -1,14 +1,9 @@
 /**
- * The environment of the stack: what the supervisor was given and what it hands on.
+ * The settings and environment variables of the stack, and what child processes inherit.
  *
- * Owns: the one default that differs under a supervisor. Does not own: the settings themselves
- * (base/settings), which of them a child gets (child_variables).
- *
- * - Unless WEBHOOK_ALLOW_PRIVATE is set, webhooks may go to private addresses only while nothing
- *   but local work is possible: the gateway listens on loopback, nobody has named its hosts, and
- *   no proxy stands before it.
- * - Secrets reach children by environment, never by argument: arguments are for every user to
- *   see.
+ * - WEBHOOK_ALLOW_PRIVATE defaults to true only for local work: the gateway listens on loopback, no
+ *   hosts are configured, and there is no trusted proxy.
+ * - Secrets reach children by environment, never by argument: any user can read arguments.
  */
 import { existsSync } from 'node:fs'
 import { isIPv4 } from 'node:net'
@@ -25,31 +20,31 @@ import { foreignVariables, variablesOf, type OwnProgram } from './child_variable
 
 export interface StackEnvironment {
   readonly settings: Settings
-  /** The variables of a program of ours: of our settings those it reads, with these instead. */
+  /** Variables of one of our programs: the settings it reads, with overrides. */
   forChild(main: OwnProgram, settings: Partial<Record<SettingName, string>>): NodeJS.ProcessEnv
-  /** The variables of another supervisor: all of ours, with these settings instead. */
+  /** Variables of another supervisor: all of this one, with overrides. */
   forSupervisor(settings: Partial<Record<SettingName, string>>): NodeJS.ProcessEnv
-  /** The variables of a program that is not ours. */
+  /** Variables of a third-party program. */
   forForeign(): NodeJS.ProcessEnv
-  /** The full path of a program, if it is installed. */
+  /** The full path of an installed program. */
   find(program: string): string | undefined
 }
 
 export function readEnvironment(): StackEnvironment {
-  const asGiven = readSettings()
-  const privateTargets = isGiven('WEBHOOK_ALLOW_PRIVATE')
-    ? asGiven.WEBHOOK_ALLOW_PRIVATE
-    : isLocalWork(asGiven)
+  const configured = readSettings()
+  const privateTargets = isSet('WEBHOOK_ALLOW_PRIVATE')
+    ? configured.WEBHOOK_ALLOW_PRIVATE
+    : isLocalWork(configured)
   const environment = process.env
-  const ours = {
+  const known = {
     ...readDotEnv(dotEnvFile()).values,
     ...environment,
     WEBHOOK_ALLOW_PRIVATE: String(privateTargets),
   }
   return {
-    settings: readSettings(ours),
+    settings: readSettings(known),
     forChild: (main, settings) =>
-      variablesOf(main, { settings: { ...ours, ...settings }, environment }),
+      variablesOf(main, { settings: { ...known, ...settings }, environment }),
     forSupervisor: (settings) => ({
       ...environment,
       WEBHOOK_ALLOW_PRIVATE: String(privateTargets),
@@ -60,7 +55,7 @@ export function readEnvironment(): StackEnvironment {
   }
 }
 
-/** Only programs of this machine reach the stack, as far as its settings say. */
+/** Whether the settings let only programs on this machine reach the stack. */
 const isLocalWork = (settings: Settings): boolean =>
   isLoopback(settings.HTTP_HOST) &&
   hasDefaultHosts(settings) &&
@@ -69,12 +64,12 @@ const isLocalWork = (settings: Settings): boolean =>
 const isLoopback = (host: string): boolean =>
   host === 'localhost' || host === '::1' || (isIPv4(host) && host.startsWith('127.'))
 
-function isGiven(name: SettingName): boolean {
+function isSet(name: SettingName): boolean {
   if (process.env[name] !== undefined) return true
   return readDotEnv(dotEnvFile()).values[name] !== undefined
 }
 
-/** Servers are often installed where only root's PATH looks. */
+/** Servers are often installed in folders of root's PATH only. */
 const ALSO_IN = ['/usr/sbin', '/usr/local/sbin', '/usr/local/bin']
 
 function findProgram(program: string, path: string): string | undefined {

@@ -1,9 +1,7 @@
 /**
- * The integrity of the databases, checked in the background at each start.
+ * Background integrity check of the databases after each start (integrity_main).
  *
- * Owns: starting the check and its result. Does not own: the check itself (integrity_main).
- *
- * - Nothing waits for it, and a failed check stops nothing: it is told, loudly.
+ * - It delays nothing, and a failure stops nothing: it is logged, printed and exported as a metric.
  */
 import { fork, type ChildProcess } from 'node:child_process'
 import { existsSync } from 'node:fs'
@@ -26,13 +24,13 @@ export interface IntegrityOptions {
   readonly folder: string
   readonly clock: Clock
   readonly log: Pick<LogFile, 'write'>
-  /** For the person at the terminal. */
-  readonly tell: (line: string) => void
+  /** Prints a line on the terminal. */
+  readonly report: (line: string) => void
 }
 
 const MAIN = join(projectRoot(), '.build/src/supervisor/integrity_main.js')
 
-export function createIntegrity({ folder, clock, log, tell }: IntegrityOptions): Integrity {
+export function createIntegrity({ folder, clock, log, report }: IntegrityOptions): Integrity {
   let state: IntegrityState = 'pending'
   let child: ChildProcess | undefined
 
@@ -42,7 +40,7 @@ export function createIntegrity({ folder, clock, log, tell }: IntegrityOptions):
   const fail = (what: string, problems: readonly string[]): void => {
     state = 'failed'
     write('error', { database: what, problems, msg: 'integrity check failed' })
-    tell(`INTEGRITY CHECK FAILED: ${what}: ${problems[0] ?? ''} (restore a backup)`)
+    report(`INTEGRITY CHECK FAILED: ${what}: ${problems[0] ?? ''} (restore a backup)`)
   }
 
   const start = (): void => {
@@ -59,10 +57,10 @@ export function createIntegrity({ folder, clock, log, tell }: IntegrityOptions):
     const end = (): void => {
       if (child !== running) return
       child = undefined
-      if (missing > 0) fail('not all databases', ['the check ended before it was done'])
+      if (missing > 0) fail('not all databases', ['the check ended early'])
       else if (state === 'pending') state = 'ok'
     }
-    running.on('disconnect', end) // comes after the last message, unlike its exit
+    running.on('disconnect', end) // unlike `exit`, follows the last message
     running.on('error', end)
   }
 

@@ -1,25 +1,24 @@
 /**
- * Checks databases with SQLite's `quick_check`: the files are its arguments, results go to its
- * parent, one message a file.
+ * Checks database files with SQLite's `quick_check` and sends one message per file to the parent.
  *
- * - It only reads, on connections of its own, with the lowest priority: a check of big files takes
- *   minutes and must delay nobody.
- * - It ends with its parent, in the middle of a check too.
+ * - Read-only, on its own connections, with the lowest priority: a check of large files takes
+ *   minutes.
+ * - Ends with its parent, even during a check.
  */
 import { constants, setPriority } from 'node:os'
 import { openDatabase } from '../store/database.js'
 
 export interface CheckedFile {
   readonly file: string
-  /** What SQLite found; empty: nothing is wrong. */
+  /** Empty when the file is intact. */
   readonly problems: readonly string[]
 }
 
-/** What a person needs in order to act. */
+/** Enough for a diagnosis. */
 const PROBLEMS_MAX = 10
 
 setPriority(constants.priority.PRIORITY_LOW)
-// An exit would wait for the check that is under way.
+// `exit` would wait for the running check.
 process.on('disconnect', () => process.kill(process.pid, 'SIGKILL'))
 
 for (const file of process.argv.slice(2)) {

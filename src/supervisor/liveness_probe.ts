@@ -1,39 +1,37 @@
 /**
- * Whether a program that runs still works.
+ * Liveness probe of a running program.
  *
- * Owns: asking it, and what counts as silence. Does not own: how it is asked (programs), what
- * becomes of it then (managed_process).
- *
- * - A pause, of the program or of ours, is no silence: SILENT_TIMES questions in a row are.
+ * - One missed reply may be a pause of the program or of this process; FAILURE_THRESHOLD in a row
+ *   count as a failure.
  */
 import { SECOND } from '../base/clock.js'
 
-export const PROBE_EVERY_MS = 5 * SECOND
-const SILENT_TIMES = 3
+export const PROBE_INTERVAL_MS = 5 * SECOND
+const FAILURE_THRESHOLD = 3
 
-/** @returns what ends the asking; nothing is told after it */
+/** @returns a function that stops the probe; `onFailed` is not called after it */
 export function probeLiveness(
-  answers: () => Promise<boolean>,
-  onSilent: () => void,
-  everyMs: number,
+  isAlive: () => Promise<boolean>,
+  onFailed: () => void,
+  intervalMs: number,
 ): () => void {
-  let silentTimes = 0
+  let failures = 0
   let ended = false
-  let waiting: NodeJS.Timeout
+  let timer: NodeJS.Timeout
 
   const probe = async (): Promise<void> => {
-    silentTimes = (await answers()) ? 0 : silentTimes + 1
+    failures = (await isAlive()) ? 0 : failures + 1
     if (ended) return
-    if (silentTimes < SILENT_TIMES) probeLater()
-    else onSilent()
+    if (failures < FAILURE_THRESHOLD) probeNext()
+    else onFailed()
   }
-  const probeLater = (): void => {
-    waiting = setTimeout(() => void probe(), everyMs)
+  const probeNext = (): void => {
+    timer = setTimeout(() => void probe(), intervalMs)
   }
 
-  probeLater()
+  probeNext()
   return () => {
     ended = true
-    clearTimeout(waiting)
+    clearTimeout(timer)
   }
 }

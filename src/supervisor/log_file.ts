@@ -1,25 +1,22 @@
 /**
- * The log file of a process, written by the supervisor from what the process prints.
+ * The log file of a process: the supervisor writes what the process prints.
  *
- * Owns: the file, its rotation, the last line for people. Does not own: what is logged.
- *
- * - A file that reaches its bound becomes `.1`, and the former `.1` goes: at most two files a
+ * - A full file is renamed to `.1`, which replaces the previous `.1`: at most two files per
  *   process.
- * - A file that cannot be written, as on a full disk, loses lines and stops nothing.
+ * - Write errors, e.g. on a full disk, lose lines and stop nothing.
  */
 import { basename, dirname } from 'node:path'
 import { createStream } from 'rotating-file-stream'
 
-/** Some hundred thousand lines. */
 const FILE_MAX = '64M'
 const TAIL_CHARACTERS = 16 * 1024
 const LAST_LINE_MAX_CHARACTERS = 600
 
 export interface LogFile {
   write(text: string): void
-  /** The last statement of this run in plain words; empty when there is none. */
+  /** The last message of this run as plain text; empty when there is none. */
   lastLine(): string
-  /** Resolves when everything is written. */
+  /** Resolves after the last write. */
   close(): Promise<void>
 }
 
@@ -39,8 +36,8 @@ export function openLogFile(path: string): LogFile {
       stream.write(text)
     },
     lastLine: () => {
-      const last = tail.split('\n').findLast(isStatement) ?? ''
-      return inPlainWords(last).slice(0, LAST_LINE_MAX_CHARACTERS)
+      const last = tail.split('\n').findLast(isMessage) ?? ''
+      return plainText(last).slice(0, LAST_LINE_MAX_CHARACTERS)
     },
     close: () =>
       new Promise((resolve) => {
@@ -50,11 +47,11 @@ export function openLogFile(path: string): LogFile {
   }
 }
 
-/** Node ends an uncaught error with indented details, its place, and its own version. */
-const isStatement = (line: string): boolean => /^(?!Node\.js v|file:|node:)[^\s}\])^]/.test(line)
+/** After an uncaught error Node prints indented details, the location and its version. */
+const isMessage = (line: string): boolean => /^(?!Node\.js v|file:|node:)[^\s}\])^]/.test(line)
 
 /** A JSON log line is reduced to its message and its error, a printed error to its message. */
-function inPlainWords(line: string): string {
+function plainText(line: string): string {
   const printed = /^(?:Uncaught )?\[?Error: (.*?)(?:\] \{)?$/.exec(line)
   if (printed !== null) return printed[1] ?? ''
   if (!line.startsWith('{')) return line.trim()

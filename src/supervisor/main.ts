@@ -1,13 +1,11 @@
 /**
- * The supervisor: one command that runs the whole stack.
+ * The supervisor: runs the whole stack.
  *
- * Owns: signals and exit codes. Does not own: the stack (stack).
- *
- * - Ctrl-C, SIGTERM and a closed terminal stop everything in order and exit 0. So does the end of
- *   a program that started it with a channel to it.
- * - What makes a start impossible is told in one sentence, exit 1; exit 78 when the books are
- *   behind what others know of them, also when that is found out later.
- * - Files are for their owner alone, those of children too.
+ * - Ctrl-C, SIGTERM, SIGHUP and the end of a parent with an IPC channel stop everything in order;
+ *   the exit code is 0.
+ * - A failed start prints one sentence and exits with 1; with 78 when the books are behind, also
+ *   when that is detected later.
+ * - All files are readable by their owner only, those of child processes too.
  */
 import { systemClock } from '../base/clock.js'
 import { systemRandom } from '../base/random.js'
@@ -15,8 +13,8 @@ import { SettingsError } from '../base/settings.js'
 import { StartupError } from './startup_error.js'
 import { openDataFolder } from './data_folder.js'
 import { readEnvironment } from './environment.js'
-import { refuseSilentNats } from './external_nats.js'
-import { refuseTakenPorts } from './ports.js'
+import { requireReachableNats } from './external_nats.js'
+import { requireFreePorts } from './ports.js'
 import { refuseSandboxRailInProduction } from './programs.js'
 import { terminateStaleRun } from './pid_file.js'
 import { createStack, RUN_FILE } from './stack.js'
@@ -31,9 +29,9 @@ async function main(): Promise<void> {
   const environment = readEnvironment()
   refuseSandboxRailInProduction(environment.settings)
   const data = await openDataFolder(environment.settings.DATA_DIR)
-  await terminateStaleRun(data.file(RUN_FILE), clock, terminal.say)
-  await refuseTakenPorts(environment.settings)
-  await refuseSilentNats(environment.settings)
+  await terminateStaleRun(data.file(RUN_FILE), clock, terminal.info)
+  await requireFreePorts(environment.settings)
+  await requireReachableNats(environment.settings)
   let refused: StartupError | undefined
   const stack = await createStack({
     environment,
@@ -44,7 +42,7 @@ async function main(): Promise<void> {
     onRefused: (why, exitCode) => {
       refused = new StartupError(why, exitCode)
       if (stopping !== undefined) return
-      terminal.trouble(why)
+      terminal.error(why)
       void stop().then(() => process.exit(exitCode))
     },
   })
@@ -52,19 +50,19 @@ async function main(): Promise<void> {
   let stopping: Promise<void> | undefined
   const stop = (): Promise<void> => (stopping ??= stack.stop().then(() => data.release()))
   const stopAndExit = (): void => {
-    if (stopping === undefined) terminal.say('stopping …')
+    if (stopping === undefined) terminal.info('stopping …')
     void stop().then(() => process.exit(0))
   }
   for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, stopAndExit)
   process.on('disconnect', stopAndExit)
 
-  terminal.say(`Causeway, data in ${data.path}`)
+  terminal.info(`Causeway, data in ${data.path}`)
   try {
     await stack.start()
   } catch (error) {
-    if (stopping !== undefined) return // a start that was stopped fails as a matter of course
+    if (stopping !== undefined) return // stopped during the start
     await stop()
-    throw refused ?? error // what else failed followed from it
+    throw refused ?? error // other errors follow from it
   }
 }
 

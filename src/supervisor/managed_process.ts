@@ -1,42 +1,36 @@
 /**
- * Keeps one program running.
+ * Runs a program and restarts it when it ends.
  *
- * Owns: its restarts and their back-off. Does not own: a single run (program), the order of the
- * stack (stack).
- *
- * - A program that never served does not come back: the start as a whole has failed, and its
- *   reason is told.
- * - One that ended by itself after it served is started again, 0.2 s later at first, then twice
- *   as long each time, 10 s at most. A run of half a minute forgives what was before.
- * - Nothing is started again once the stack is stopping: Ctrl-C reaches nats-server directly, and
- *   it may be gone before its turn.
- * - What cannot even be started again, as when the disk is full, is tried again likewise.
- * - A program that ends because the books are behind (exit code 78) is not started again: it would
- *   end the same way, and the stack is told.
- * - What runs and does not answer any more is killed, which is an end like any other.
+ * - A program that never became ready is not restarted: the start of the stack fails with its
+ *   reason.
+ * - A program that ends after it was ready is restarted after 0.2 s, doubling to 10 s. A run of 30
+ *   s resets the delay. A restart that fails is repeated in the same way.
+ * - Nothing is restarted while the stack is stopping: Ctrl-C reaches nats-server directly.
+ * - Exit code 78 (books behind) is final, because a restart would end the same way.
+ * - A program that fails its liveness probe is killed and restarted.
  */
 import { EXIT_BOOKS_BEHIND, type ReadyInfo } from '../base/child.js'
 import { SECOND, type Clock } from '../base/clock.js'
 import { createRetry, type Backoff } from '../base/retry.js'
 import { StartupError } from './startup_error.js'
 import { run, type Program, type Run } from './program.js'
-import { PROBE_EVERY_MS, probeLiveness } from './liveness_probe.js'
+import { PROBE_INTERVAL_MS, probeLiveness } from './liveness_probe.js'
 
 const RESTART: Backoff = { firstMs: 200, maxMs: 10 * SECOND }
-const FORGIVEN_AFTER_MS = 30 * SECOND
+const RESET_AFTER_MS = 30 * SECOND
 
 export interface ManagedProcessOptions {
   readonly name: string
-  /** Asked before each run, since ports are learned by running. */
+  /** Called before each run: ports are known only after the first. */
   readonly program: () => Program
   readonly logPath: string
   readonly clock: Clock
-  readonly probeEveryMs?: number
+  readonly probeIntervalMs?: number
   readonly isStopping: () => boolean
-  /** It serves; the first time and after each restart. */
+  /** It is ready: after the first start and after each restart. */
   readonly onReady: (info: ReadyInfo, isRestart: boolean) => void
-  readonly onLost: (why: string, againAfterMs: number) => void
-  /** It ended, and is not started again; also told while the stack is stopping. */
+  readonly onLost: (why: string, restartInMs: number) => void
+  /** It ended for good; also called while the stack is stopping. */
   readonly onRefused: (why: string, exitCode: number) => void
 }
 
@@ -44,10 +38,10 @@ export interface ManagedProcess {
   readonly name: string
   readonly pid: number | undefined
   readonly isReady: boolean
-  /** It serves reads only. */
+  /** Recovery mode: it serves only reads. */
   readonly isInRecovery: boolean
   readonly restarts: number
-  /** Resolves when it serves. @throws StartupError when it does not come to that */
+  /** Resolves when it is ready. @throws StartupError */
   start(): Promise<void>
   metrics(): Promise<string>
   stop(): Promise<void>
@@ -55,7 +49,7 @@ export interface ManagedProcess {
 
 export function manageProcess(options: ManagedProcessOptions): ManagedProcess {
   const { name, program, logPath, clock, isStopping, onReady, onLost, onRefused } = options
-  const { probeEveryMs = PROBE_EVERY_MS } = options
+  const { probeIntervalMs = PROBE_INTERVAL_MS } = options
   let current: Run | undefined
   let isReady = false
   let isInRecovery = false
@@ -79,41 +73,41 @@ export function manageProcess(options: ManagedProcessOptions): ManagedProcess {
     isReady = true
     isInRecovery = info['mode'] === 'recovery'
     onReady(info, isRestart)
-    let isSilent = false
+    let isUnresponsive = false
     const stopProbing = probe(served, info, () => {
-      isSilent = true
+      isUnresponsive = true
       served.kill()
     })
     void served.ended.then((how) => {
       stopProbing()
-      if (clock.now() - since > FORGIVEN_AFTER_MS) retry.reset()
+      if (clock.now() - since > RESET_AFTER_MS) retry.reset()
       if (isRefused(served)) return
-      lost(isSilent ? 'it does not answer any more' : reasonOf(how, served))
+      lost(isUnresponsive ? 'it does not respond' : reasonOf(how, served))
     })
   }
 
-  const probe = ({ answers }: Run, info: ReadyInfo, onSilent: () => void): (() => void) =>
-    answers === undefined
+  const probe = ({ isAlive }: Run, info: ReadyInfo, onFailed: () => void): (() => void) =>
+    isAlive === undefined
       ? () => undefined
-      : probeLiveness(() => answers(info), onSilent, probeEveryMs)
+      : probeLiveness(() => isAlive(info), onFailed, probeIntervalMs)
 
   const lost = (why: string): void => {
     isReady = false
     if (isStopping()) return
     onLost(why, retry.delayMs)
-    retry.schedule(() => void startAgain())
+    retry.schedule(() => void restart())
   }
 
   const isRefused = (ended: Run): boolean => {
     if (ended.exitCode() !== EXIT_BOOKS_BEHIND) return false
     isReady = false
-    onRefused(ended.lastWords(), EXIT_BOOKS_BEHIND)
+    onRefused(ended.lastLogLine(), EXIT_BOOKS_BEHIND)
     return true
   }
 
-  const startAgain = async (): Promise<void> => {
+  const restart = async (): Promise<void> => {
     restarts += 1
-    const next = runOrFault()
+    const next = tryRun()
     if (typeof next === 'string') return lost(next)
     current = next
     const outcome = await next.started
@@ -122,7 +116,7 @@ export function manageProcess(options: ManagedProcessOptions): ManagedProcess {
     if (!isRefused(next)) lost(outcome.why)
   }
 
-  const runOrFault = (): Run | string => {
+  const tryRun = (): Run | string => {
     try {
       return run(program(), logPath)
     } catch (error) {
@@ -153,8 +147,8 @@ export function manageProcess(options: ManagedProcessOptions): ManagedProcess {
   }
 }
 
-/** Who was killed said nothing about it. */
+/** A killed program did not log a reason. */
 function reasonOf(how: string, ended: Run): string {
-  const words = how.startsWith('signal') ? '' : ended.lastWords()
-  return words === '' ? how : `${how}: ${words}`
+  const message = how.startsWith('signal') ? '' : ended.lastLogLine()
+  return message === '' ? how : `${how}: ${message}`
 }

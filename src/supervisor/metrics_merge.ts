@@ -1,44 +1,39 @@
 /**
- * The metrics of several processes as one page.
+ * Merges the Prometheus metrics of several processes into one page.
  *
- * Owns: joining texts in Prometheus' exposition format. Does not own: any metric of a process.
- *
- * - A family is announced once, with the samples of all processes beneath it, as the format
- *   demands.
- * - Every sample carries the name of its process, unless it names one itself.
+ * - Each metric family has one HELP and TYPE header, followed by the samples of all processes.
+ * - Every sample gets a `process` label unless it has one.
  */
 
 interface Family {
-  /** Its HELP and TYPE lines, as first seen. */
+  /** HELP and TYPE lines of the first process that has it. */
   readonly head: string[]
   readonly samples: string[]
 }
 
 const COMMENT = /^# (?:HELP|TYPE) (\S+)/
-/** name, labels with their braces if any, value and perhaps a time. */
+/** Name, optional labels in braces, value and optional timestamp. */
 const SAMPLE = /^([a-zA-Z_:][a-zA-Z0-9_:]*)(\{.*\})? (.+)$/
 
-export function joinExpositions(texts: ReadonlyMap<string, string>): string {
+export function mergeMetrics(texts: ReadonlyMap<string, string>): string {
   const families = new Map<string, Family>()
   for (const [process, text] of texts) collect(families, process, text)
   const lines = [...families.values()].flatMap(({ head, samples }) => [...head, ...samples])
   return lines.length === 0 ? '' : `${lines.join('\n')}\n`
 }
 
-/**
- * Samples follow the head of their family: a histogram's `_bucket` belongs to the name above it.
- */
+/** Samples follow the header of their family; `_bucket` and `_sum` belong to the name above. */
 function collect(families: Map<string, Family>, process: string, text: string): void {
   let family: Family | undefined
   let isFirst = false
-  let announced = ''
+  let current = ''
   for (const line of text.split('\n')) {
     const comment = COMMENT.exec(line)
     if (comment !== null) {
       const name = comment[1] ?? ''
-      if (name !== announced) {
+      if (name !== current) {
         isFirst = !families.has(name)
-        announced = name
+        current = name
       }
       family = families.get(name) ?? { head: [], samples: [] }
       families.set(name, family)

@@ -1,14 +1,11 @@
 /**
- * A nats-server of our own.
+ * The bundled nats-server: its configuration, password and program.
  *
- * Owns: its configuration, password and place. Does not own: streams and subjects (bus).
- *
- * - It listens on loopback only and asks for a password that was made at the first start.
- * - It is no child that knows us, so a shell beside it watches a pipe that closes with the
- *   supervisor: when we are killed, it is stopped. The shell becomes the server, so that the
- *   process we know is the server itself.
- * - A server that could not write, because the disk was full, may stand still for good: it runs,
- *   takes connections, and answers nothing about its streams. So it is asked.
+ * - It listens on loopback only, with a password that is generated at the first start.
+ * - It has no IPC channel, so a shell beside it reads a pipe that closes with the supervisor and
+ *   then stops the server. The shell execs the server, so the child's process id is the server's.
+ * - After a failed write (full disk) nats-server can accept connections and never reply about its
+ *   streams, so the liveness probe asks for a stream.
  */
 import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -23,11 +20,11 @@ import type { Program } from './program.js'
 const USER = 'causeway'
 const PASSWORD_FILE = 'nats.password'
 const CONFIGURATION_FILE = 'nats.conf'
-const ANSWER_WITHIN_MS = 5 * SECOND
-const STOP_WITH_US = '(read -r _ <&3; kill -TERM $$ 2>/dev/null) & exec "$0" --config "$1"'
+const PROBE_TIMEOUT_MS = 5 * SECOND
+const STOP_WITH_SUPERVISOR = '(read -r _ <&3; kill -TERM $$ 2>/dev/null) & exec "$0" --config "$1"'
 
 export interface NatsServer {
-  /** How to start it on this port; 0 lets it choose. */
+  /** @param port 0: any free port */
   program(port: number): Program
   url(port: number): string
 }
@@ -45,17 +42,17 @@ export function natsServer(
   return {
     program: (port) => {
       rmSync(portsFolder, { recursive: true, force: true })
-      mkdirSync(portsFolder, { mode: 0o700, recursive: true }) // all of it may have been removed
+      mkdirSync(portsFolder, { mode: 0o700, recursive: true }) // may be deleted
       const text = configurationText(port, password, data.folder(FILES.natsStore), portsFolder)
       writeFileSync(configuration, text, { mode: 0o600 })
       let probe: (() => Promise<boolean>) | undefined
       return {
         command: '/bin/sh',
-        arguments: ['-c', STOP_WITH_US, binary, configuration],
+        arguments: ['-c', STOP_WITH_SUPERVISOR, binary, configuration],
         environment,
-        serves: (pid) => portsOf(join(portsFolder, `nats-server_${pid}.ports`)),
-        answers: (info) => {
-          probe ??= streamProbe(url(Number(info['port'])), ANSWER_WITHIN_MS)
+        readyWhen: (pid) => portsOf(join(portsFolder, `nats-server_${pid}.ports`)),
+        isAlive: (info) => {
+          probe ??= streamProbe(url(Number(info['port'])), PROBE_TIMEOUT_MS)
           return probe()
         },
       }
@@ -71,9 +68,7 @@ function ensurePassword(file: string, random: Random): string {
   return readFileSync(file, 'utf8').trim()
 }
 
-/**
- * -1 is how nats-server spells a free port. It tells the one it took in a file named after its pid.
- */
+/** Port -1 means any free port; the server writes the chosen one to a file named after its pid. */
 const configurationText = (port: number, password: string, store: string, ports: string): string =>
   `# Written at every start.
 host: "127.0.0.1"
@@ -83,7 +78,7 @@ jetstream { store_dir: ${JSON.stringify(store)} }
 authorization { user: "${USER}", password: "${password}" }
 `
 
-/** Undefined until the file is there and whole. */
+/** Undefined until the file is complete. */
 function portsOf(file: string): ReadyInfo | undefined {
   if (!existsSync(file)) return undefined
   try {

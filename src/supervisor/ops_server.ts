@@ -1,17 +1,15 @@
 /**
- * Health and metrics of the whole stack, on a port of its own.
+ * The ops port: `/healthz`, `/readyz` and `/metrics` of the whole stack.
  *
- * Owns: `/healthz /readyz /metrics`. Does not own: what processes measure (each of them).
- *
- * - Loopback only: nothing here is for partners. A request must name a loopback host or one of
- *   `hosts`, so that a web page cannot reach the port through a name of its own (DNS rebinding).
- * - `/healthz` is about the supervisor, `/readyz` about every process: 200 only while all of them
- *   serve. A disk that is almost full ends writes alone, so it does not make it 503.
+ * - Loopback only. A request must name a loopback host or one of `hosts`, which prevents DNS
+ *   rebinding from a web page.
+ * - `/healthz` is about the supervisor. `/readyz` is 200 while every process is ready; a nearly
+ *   full disk only stops writes, so it stays 200.
  */
 import { createServer, type Server, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import type { FreeSpace } from '../base/free_space.js'
-import { joinExpositions } from './metrics_merge.js'
+import { mergeMetrics } from './metrics_merge.js'
 import type { IntegrityState } from './integrity.js'
 import type { ManagedProcess } from './managed_process.js'
 
@@ -19,7 +17,6 @@ const METRICS_CONTENT_TYPE = 'text/plain; version=0.0.4; charset=utf-8'
 
 type Disk = Pick<FreeSpace, 'isLow' | 'freeBytes'>
 
-/** What is told of. */
 export interface StackState {
   readonly managedProcesses: readonly ManagedProcess[]
   readonly isStarted: () => boolean
@@ -38,7 +35,7 @@ export async function openOpsServer(
   stack: StackState,
 ): Promise<OpsServer> {
   const server = createServer((request, response) => {
-    if (!isOurs(request.headers.host, hosts)) {
+    if (!isAllowedHost(request.headers.host, hosts)) {
       return json(response, 421, { error: 'unknown host: see OPS_HOSTS' })
     }
     void answer(request.url ?? '', response, stack)
@@ -47,13 +44,13 @@ export async function openOpsServer(
     server.once('error', fail)
     server.listen(port, '127.0.0.1', done)
   })
-  const { port: taken } = server.address() as AddressInfo
-  return { url: `http://127.0.0.1:${taken}`, close: () => close(server) }
+  const { port: bound } = server.address() as AddressInfo
+  return { url: `http://127.0.0.1:${bound}`, close: () => close(server) }
 }
 
 const LOOPBACK = /^(?:localhost|[a-z0-9.-]+\.localhost|127(?:\.[0-9]{1,3}){3}|\[::1\])$/
 
-function isOurs(header: string | undefined, hosts: readonly string[]): boolean {
+function isAllowedHost(header: string | undefined, hosts: readonly string[]): boolean {
   const host = (header ?? '').replace(/:[0-9]*$/, '').toLowerCase()
   return LOOPBACK.test(host) || hosts.includes(host)
 }
@@ -84,7 +81,7 @@ async function answer(
   )
   response.writeHead(200, { 'content-type': METRICS_CONTENT_TYPE })
   response.end(
-    joinExpositions(
+    mergeMetrics(
       new Map([...texts, ['supervisor', ownMetrics(managedProcesses, integrity(), disk)]]),
     ),
   )
@@ -99,23 +96,23 @@ function ownMetrics(
   disk: Disk,
 ): string {
   return [
-    '# HELP causeway_process_up Whether a process of the stack serves.',
+    '# HELP causeway_process_up 1 while a process of the stack is ready.',
     '# TYPE causeway_process_up gauge',
     ...managedProcesses.map(
       ({ name, isReady }) => `causeway_process_up{process="${name}"} ${+isReady}`,
     ),
-    '# HELP causeway_process_restarts_total How often a process was started again.',
+    '# HELP causeway_process_restarts_total Restarts of a process.',
     '# TYPE causeway_process_restarts_total counter',
     ...managedProcesses.map(
       ({ name, restarts }) => `causeway_process_restarts_total{process="${name}"} ${restarts}`,
     ),
-    '# HELP causeway_integrity_failed 1 when a database failed its check at the start.',
+    '# HELP causeway_integrity_failed 1 when a database failed its integrity check.',
     '# TYPE causeway_integrity_failed gauge',
     `causeway_integrity_failed ${+(integrity === 'failed')}`,
-    '# HELP causeway_disk_free_bytes Free space where DATA_DIR lies.',
+    '# HELP causeway_disk_free_bytes Free bytes on the file system of DATA_DIR.',
     '# TYPE causeway_disk_free_bytes gauge',
     `causeway_disk_free_bytes ${disk.freeBytes() ?? 'NaN'}`,
-    '# HELP causeway_disk_low 1 while less than DISK_RESERVE_MB is free and writes are refused.',
+    '# HELP causeway_disk_low 1 while less than DISK_RESERVE_MB is free and writes are rejected.',
     '# TYPE causeway_disk_low gauge',
     `causeway_disk_low ${+disk.isLow()}`,
   ].join('\n')

@@ -1,35 +1,31 @@
 /**
- * `run.json` under DATA_DIR: which processes this run has.
+ * `run.json` under DATA_DIR: the processes of the current run; terminates those of a stale run.
  *
- * Owns: the file, and seeing off what a killed supervisor left behind. Does not own: this run's own
- * processes (managed_process).
- *
- * - A process id alone means nothing once it is free again; with the instant of its start it
- *   names one process. It is of a former run of this folder only when its command line or its
- *   environment names this folder: a file that was copied tells of another folder's processes.
- * - Processes of a former run stop by themselves when their supervisor is gone. The next run
- *   waits for them, since two writers must never meet, and kills what is still there after ten
- *   seconds.
- * - What cannot be read tells of no process: the machine went down while it was written. Writers
- *   lock their files besides.
- * - While the supervisor of the file runs, whatever became of its lock, nothing of it is touched.
+ * - A process is identified by its id and start time, since ids are reused. It belongs to this
+ *   folder only if its command line or environment names the folder: a copied file lists the
+ *   processes of another folder.
+ * - Processes stop by themselves when their supervisor is killed. The next run waits for them,
+ *   because there must be one writer, and kills the remaining ones after ten seconds.
+ * - An unreadable file (power cut during the write) counts as no run; database locks still protect
+ *   the data.
+ * - While the supervisor in the file runs, its processes are left alone, even if its lock is gone.
  */
 import { readFileSync, realpathSync, renameSync, rmSync, writeFileSync } from 'node:fs'
 import { dirname, isAbsolute } from 'node:path'
 import { plus, SECOND, type Clock } from '../base/clock.js'
 import { StartupError } from './startup_error.js'
 
-const LEAVE_WITHIN_MS = 10 * SECOND
-const LOOK_EVERY_MS = 50
+const EXIT_TIMEOUT_MS = 10 * SECOND
+const POLL_INTERVAL_MS = 50
 
 interface Process {
   readonly pid: number
-  /** Clock ticks from boot to its start; empty where the system does not tell. */
+  /** Start time in clock ticks since boot; empty when unknown. */
   readonly started: string
 }
 
 interface PidFile {
-  /** Left out by older versions. */
+  /** Absent in files of older versions. */
   readonly data_dir?: string
   readonly supervisor: Process
   readonly processes: Readonly<Record<string, Process>>
@@ -59,27 +55,28 @@ export async function terminateStaleRun(
 ): Promise<void> {
   const folder = folderOf(file)
   const run = staleRun(file)
-  const left = Object.entries(run?.processes ?? {}).filter(([, stale]) => isOf(folder, stale))
-  if (run !== undefined && isInUse(run, folder, left.length > 0)) {
+  const remaining = Object.entries(run?.processes ?? {}).filter(([, stale]) =>
+    belongsTo(folder, stale),
+  )
+  if (run !== undefined && isInUse(run, folder, remaining.length > 0)) {
     throw new StartupError(
       `DATA_DIR=${folder} is in use by the stack of process ${run.supervisor.pid}, ` +
-        'whose lock file is gone: stop that one.',
+        'whose lock file is gone: stop that stack.',
     )
   }
-  if (left.length > 0) {
-    log(`waiting for the former run to end: ${left.map(([name]) => name).join(', ')}`)
+  if (remaining.length > 0) {
+    log(`waiting for processes of the previous run: ${remaining.map(([name]) => name).join(', ')}`)
   }
-  const killAt = plus(clock.now(), LEAVE_WITHIN_MS)
-  for (const [, stale] of left) {
-    while (isThere(stale)) {
+  const killAt = plus(clock.now(), EXIT_TIMEOUT_MS)
+  for (const [, stale] of remaining) {
+    while (isRunning(stale)) {
       if (clock.now() > killAt) process.kill(stale.pid, 'SIGKILL')
-      await new Promise((resolve) => setTimeout(resolve, LOOK_EVERY_MS))
+      await new Promise((resolve) => setTimeout(resolve, POLL_INTERVAL_MS))
     }
   }
   removePidFile(file)
 }
 
-/** See the file's header. */
 function staleRun(file: string): PidFile | undefined {
   try {
     return (JSON.parse(readFileSync(file, 'utf8')) as PidFile | null) ?? undefined
@@ -88,18 +85,25 @@ function staleRun(file: string): PidFile | undefined {
   }
 }
 
-function isInUse({ data_dir, supervisor }: PidFile, folder: string, hasLeft: boolean): boolean {
-  if (supervisor.pid === process.pid || !isThere(supervisor)) return false
-  return data_dir === folder || (data_dir === undefined && hasLeft)
+function isInUse(
+  { data_dir, supervisor }: PidFile,
+  folder: string,
+  hasProcesses: boolean,
+): boolean {
+  if (supervisor.pid === process.pid || !isRunning(supervisor)) return false
+  return data_dir === folder || (data_dir === undefined && hasProcesses)
 }
 
 const folderOf = (file: string): string => realpathSync(dirname(file))
 
-/** It runs, and it runs for this folder. */
-function isOf(folder: string, stale: Process): boolean {
-  if (!isThere(stale)) return false
+/** Whether it runs, and for this folder. */
+function belongsTo(folder: string, stale: Process): boolean {
+  if (!isRunning(stale)) return false
   const names = (path: string): boolean => isAbsolute(path) && realPathOf(path) === folder
-  const [environment, command] = [textsOf(stale.pid, 'environ'), textsOf(stale.pid, 'cmdline')]
+  const [environment, command] = [
+    procStrings(stale.pid, 'environ'),
+    procStrings(stale.pid, 'cmdline'),
+  ]
   return (
     environment.some(
       (text) => text.startsWith(DATA_DIR_IS) && names(text.slice(DATA_DIR_IS.length)),
@@ -117,8 +121,8 @@ function realPathOf(path: string): string | undefined {
   }
 }
 
-/** Empty when the process is gone, or somebody else's. */
-function textsOf(pid: number, what: 'environ' | 'cmdline'): readonly string[] {
+/** Empty when the process is gone or not readable. */
+function procStrings(pid: number, what: 'environ' | 'cmdline'): readonly string[] {
   try {
     return readFileSync(`/proc/${pid}/${what}`, 'utf8').split('\0')
   } catch {
@@ -128,7 +132,7 @@ function textsOf(pid: number, what: 'environ' | 'cmdline'): readonly string[] {
 
 const processOf = (pid: number): Process => ({ pid, started: startOf(pid) })
 
-/** Field 22 of Linux' stat; the second field is a name in brackets that may hold anything. */
+/** Field 22 of /proc/PID/stat; field 2 is a name in parentheses that may hold any byte. */
 function startOf(pid: number): string {
   try {
     const stat = readFileSync(`/proc/${pid}/stat`, 'utf8')
@@ -139,4 +143,4 @@ function startOf(pid: number): string {
   }
 }
 
-const isThere = ({ pid, started }: Process): boolean => started !== '' && startOf(pid) === started
+const isRunning = ({ pid, started }: Process): boolean => started !== '' && startOf(pid) === started

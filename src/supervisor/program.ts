@@ -1,33 +1,30 @@
 /**
- * One run of one program.
+ * One run of one program: start, readiness, metrics, stop.
  *
- * Owns: starting it, hearing that it serves, asking it for metrics, stopping it. Does not own:
- * starting it again (managed_process), nor which programs there are (programs).
- *
- * - A run ends as exactly one of: told to stop, or by itself with a reason.
- * - Stopping takes ten seconds at most; what is not gone by then is killed.
+ * - A run ends either by `stop` or by itself with a reason.
+ * - `stop` sends SIGTERM, and SIGKILL after ten seconds.
  */
 import { spawn, type ChildProcess } from 'node:child_process'
 import type { MetricsAnswer, MetricsRequest, ReadyInfo, ReadyMessage } from '../base/child.js'
 import { SECOND } from '../base/clock.js'
 import { openLogFile } from './log_file.js'
 
-const STOP_WITHIN_MS = 10 * SECOND
-/** Recovery of a large store is part of a start. */
-const READY_WITHIN_MS = 120 * SECOND
-const METRICS_WITHIN_MS = 2 * SECOND
-const LOOK_EVERY_MS = 20
-/** Where a program that does not talk to us has its end of the pipe. */
+const STOP_TIMEOUT_MS = 10 * SECOND
+/** A start includes the recovery of a large store. */
+const READY_TIMEOUT_MS = 120 * SECOND
+const METRICS_TIMEOUT_MS = 2 * SECOND
+const POLL_INTERVAL_MS = 20
+/** File descriptor of the pipe in programs without an IPC channel. */
 const LIFELINE = 3
 
 export interface Program {
   readonly command: string
   readonly arguments: readonly string[]
   readonly environment: NodeJS.ProcessEnv
-  /** Our own programs say that they serve; at others we have to look. */
-  readonly serves: 'says' | ((pid: number) => ReadyInfo | undefined)
-  /** Whether it still works. Left out where running means working. Never rejects. */
-  readonly answers?: (info: ReadyInfo) => Promise<boolean>
+  /** Our programs send a message when they are ready; others are polled. */
+  readonly readyWhen: 'message' | ((pid: number) => ReadyInfo | undefined)
+  /** Liveness check; absent: the process is alive while it runs. Never rejects. */
+  readonly isAlive?: (info: ReadyInfo) => Promise<boolean>
 }
 
 export type Start =
@@ -36,17 +33,17 @@ export type Start =
 
 export interface Run {
   readonly pid: number | undefined
-  /** Whether it came to serve. Settles once, also when it ends before. */
+  /** Readiness. Settles once, also when the program ends first. */
   readonly started: Promise<Start>
-  /** How it ended: `exit code 1`, `signal SIGKILL`. */
+  /** `exit code 1` or `signal SIGKILL`. */
   readonly ended: Promise<string>
-  /** Its own exit code, once it has ended; null when a signal ended it. */
+  /** The exit code once it has ended; null after a signal. */
   exitCode(): number | null
-  /** What it wrote last. */
-  lastWords(): string
-  readonly answers: Program['answers'] | undefined
+  /** Its last log message as plain text. */
+  lastLogLine(): string
+  readonly isAlive: Program['isAlive'] | undefined
   metrics(): Promise<string>
-  /** At once, without its help. */
+  /** SIGKILL. */
   kill(): void
   stop(): Promise<void>
 }
@@ -55,23 +52,23 @@ export function run(program: Program, logPath: string): Run {
   const log = openLogFile(logPath)
   const child = spawn(program.command, program.arguments, {
     env: program.environment,
-    // The last pipe closes with us: a lifeline.
-    stdio: ['ignore', 'pipe', 'pipe', program.serves === 'says' ? 'ipc' : 'pipe'],
+    // The last pipe closes with the supervisor.
+    stdio: ['ignore', 'pipe', 'pipe', program.readyWhen === 'message' ? 'ipc' : 'pipe'],
   })
   for (const output of [child.stdout, child.stderr]) {
     output?.setEncoding('utf8').on('data', (text: string) => log.write(text))
   }
   const ended = endOf(child).then((how) => log.close().then(() => how))
-  const lastWords = (): string => log.lastLine()
+  const lastLogLine = (): string => log.lastLine()
   return {
     pid: child.pid,
-    started: startOf(program, child, ended, lastWords),
+    started: startOf(program, child, ended, lastLogLine),
     ended,
     exitCode: () => child.exitCode,
-    lastWords,
-    answers: program.answers,
+    lastLogLine,
+    isAlive: program.isAlive,
     kill: () => void child.kill('SIGKILL'),
-    metrics: program.serves === 'says' ? metricsOf(child) : () => Promise.resolve(''),
+    metrics: program.readyWhen === 'message' ? metricsOf(child) : () => Promise.resolve(''),
     stop: () => stop(child, ended),
   }
 }
@@ -79,9 +76,9 @@ export function run(program: Program, logPath: string): Run {
 function endOf(child: ChildProcess): Promise<string> {
   return new Promise((resolve) => {
     child.once('error', (error) => resolve(error.message))
-    // Nobody reads it, so it would not notice its end.
+    // Nothing reads this pipe, so it does not close by itself.
     child.once('exit', () => child.stdio[LIFELINE]?.destroy())
-    // All that it printed is read.
+    // `close` follows the last output.
     child.once('close', (code, signal) =>
       resolve(signal === null ? `exit code ${code}` : `signal ${signal}`),
     )
@@ -92,22 +89,24 @@ async function startOf(
   program: Program,
   child: ChildProcess,
   ended: Promise<string>,
-  lastWords: () => string,
+  lastLogLine: () => string,
 ): Promise<Start> {
-  const patience = new AbortController()
-  const late = after(READY_WITHIN_MS, patience.signal).then((): Start => ({
+  const timeout = new AbortController()
+  const late = sleep(READY_TIMEOUT_MS, timeout.signal).then((): Start => ({
     ready: false,
-    why: `it did not serve within ${READY_WITHIN_MS / SECOND} s`,
+    why: `not ready within ${READY_TIMEOUT_MS / SECOND} s`,
   }))
-  const gone = ended.then((how): Start => ({ ready: false, why: lastWords() || how }))
-  const serves =
-    program.serves === 'says' ? heard(child) : seen(child, program.serves, patience.signal)
-  const start = await Promise.race([serves, gone, late])
-  patience.abort()
+  const gone = ended.then((how): Start => ({ ready: false, why: lastLogLine() || how }))
+  const ready =
+    program.readyWhen === 'message'
+      ? readyMessage(child)
+      : pollReady(child, program.readyWhen, timeout.signal)
+  const start = await Promise.race([ready, gone, late])
+  timeout.abort()
   return start
 }
 
-function heard(child: ChildProcess): Promise<Start> {
+function readyMessage(child: ChildProcess): Promise<Start> {
   return new Promise((resolve) => {
     const listen = (message: unknown): void => {
       if (!isReadyMessage(message)) return
@@ -123,35 +122,35 @@ function isReadyMessage(message: unknown): message is ReadyMessage {
   return typeof message === 'object' && message !== null && 'ready' in message
 }
 
-async function seen(
+async function pollReady(
   child: ChildProcess,
   look: (pid: number) => ReadyInfo | undefined,
-  patience: AbortSignal,
+  signal: AbortSignal,
 ): Promise<Start> {
-  while (!patience.aborted) {
+  while (!signal.aborted) {
     const info = child.pid === undefined ? undefined : look(child.pid)
     if (info !== undefined) return { ready: true, info }
-    await after(LOOK_EVERY_MS, patience)
+    await sleep(POLL_INTERVAL_MS, signal)
   }
-  return { ready: false, why: 'nobody waits any more' }
+  return { ready: false, why: 'aborted' }
 }
 
 function metricsOf(child: ChildProcess): () => Promise<string> {
   const waiting = new Map<number, (text: string) => void>()
-  let asked = 0
+  let lastId = 0
   child.on('message', (message) => {
     if (isMetricsAnswer(message)) waiting.get(message.metricsId)?.(message.metrics)
   })
   return async () => {
     if (!child.connected) return ''
-    const metricsId = ++asked
+    const metricsId = ++lastId
     const request: MetricsRequest = { metrics: true, metricsId }
-    const patience = new AbortController()
-    const answer = new Promise<string>((resolve) => waiting.set(metricsId, resolve))
+    const timeout = new AbortController()
+    const reply = new Promise<string>((resolve) => waiting.set(metricsId, resolve))
     child.send(request, () => undefined)
-    const silence = after(METRICS_WITHIN_MS, patience.signal).then(() => '')
-    const text = await Promise.race([answer, silence])
-    patience.abort()
+    const noReply = sleep(METRICS_TIMEOUT_MS, timeout.signal).then(() => '')
+    const text = await Promise.race([reply, noReply])
+    timeout.abort()
     waiting.delete(metricsId)
     return text
   }
@@ -162,24 +161,24 @@ function isMetricsAnswer(message: unknown): message is MetricsAnswer {
 }
 
 async function stop(child: ChildProcess, ended: Promise<string>): Promise<void> {
-  const patience = new AbortController()
+  const timeout = new AbortController()
   child.kill('SIGTERM')
-  void after(STOP_WITHIN_MS, patience.signal).then(() => {
-    if (!patience.signal.aborted) child.kill('SIGKILL')
+  void sleep(STOP_TIMEOUT_MS, timeout.signal).then(() => {
+    if (!timeout.signal.aborted) child.kill('SIGKILL')
   })
   await ended
-  patience.abort()
+  timeout.abort()
 }
 
-/** A pause that ends early, and quietly, when nobody waits for it any more. */
-function after(milliseconds: number, patience: AbortSignal): Promise<void> {
+/** Sleep that resolves early when aborted. */
+function sleep(milliseconds: number, signal: AbortSignal): Promise<void> {
   return new Promise((resolve) => {
     const end = (): void => {
       clearTimeout(timer)
-      patience.removeEventListener('abort', end)
+      signal.removeEventListener('abort', end)
       resolve()
     }
     const timer = setTimeout(end, milliseconds)
-    patience.addEventListener('abort', end)
+    signal.addEventListener('abort', end)
   })
 }

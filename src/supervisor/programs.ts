@@ -1,11 +1,8 @@
 /**
- * Which programs a stack has, who needs whom, and how they find one another.
+ * The programs of a stack: start order, command lines, sockets and ports.
  *
- * Owns: command lines, sockets and ports. Does not own: running them (managed_process).
- *
- * - Our own processes meet on Unix sockets; TCP is for partners, internal services and NATS.
- * - A port that was chosen by its process is kept for that process' later runs: clients know it
- *   by then.
+ * - Our processes connect over Unix sockets; TCP is for partners, internal services and NATS.
+ * - A port that a process chose is reused by its later runs, because clients use it by then.
  */
 import { mkdirSync, mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -21,29 +18,29 @@ import type { NatsServer } from './nats_server.js'
 import { freePort } from './ports.js'
 import type { Program } from './program.js'
 
-/** The kernel takes 107 bytes for a socket's path. */
+/** The kernel limits the path of a socket to 107 bytes. */
 const SOCKET_FOLDER_MAX_BYTES = 80
 
 export const POOL = 'actors/webhook/main.js'
 /**
- * What waits for a commit outlives the usual young generation at full load, and collecting it from
- * the old one takes a fifth of the pool's CPU.
+ * At full load, objects that wait for a commit outlive the default young generation; collecting
+ * them from the old one costs a fifth of the pool's CPU.
  */
 export const NODE_FLAGS: Readonly<Record<string, readonly string[]>> = {
   [POOL]: ['--max-semi-space-size=64'],
 }
 
 const GATEWAY = 'gateway/main.js'
-/** There is no other rail in the box, and who serves production must know. */
-const RAIL_IN_WORDS = {
-  sandbox: 'the sandbox of a bank network',
-  production: 'the sandbox: no real money is moved',
+/** Printed at the start: the only included rail moves no real money. */
+const RAIL_DESCRIPTION = {
+  sandbox: 'sandbox bank network',
+  production: 'sandbox: moves no real money',
 }
-/** Bytes of a request's head: by itself uWS takes fewer for Node 22 and later. */
+/** Bytes of a request head; the default of uWS is lower with Node 22 and later. */
 const HEAD_MAX = { UWS_HTTP_MAX_HEADERS_SIZE: '8192' }
 
 /**
- * The sandbox rail executes nothing: production payments would be told as paid, and are not.
+ * The sandbox rail reports payments as executed although no money moves.
  *
  * @throws StartupError
  */
@@ -59,17 +56,17 @@ export function refuseSandboxRailInProduction(settings: Settings): void {
 export interface PlannedProgram {
   readonly name: string
   program(): Program
-  /** Keeps what the running program told, and says in a few words where it is to be found. */
+  /** Stores the reported port, and describes where the program listens. */
   describe(info: ReadyInfo): string
 }
 
 export interface Plan {
-  /** In the order of their start; those of one stage do not need each other. */
+  /** In start order; programs of one stage do not depend on each other. */
   readonly stages: readonly (readonly PlannedProgram[])[]
-  /** Known once the programs serve. */
+  /** Known once the programs are ready. */
   readonly ports: { http: number; grpc: number; nats: number }
-  /** Removes what only lives as long as the run. */
-  tidy(): void
+  /** Removes the sockets. */
+  cleanUp(): void
 }
 
 export async function planStack(
@@ -86,7 +83,7 @@ export async function planStack(
   const root = projectRoot()
 
   const own = (main: OwnProgram, socket: string | undefined, ...args: string[]): Program => {
-    if (socket !== undefined) rmSync(sockets.path(socket), { force: true }) // left by a killed run
+    if (socket !== undefined) rmSync(sockets.path(socket), { force: true }) // of a killed run
     const flags = ['--enable-source-maps', ...(NODE_FLAGS[main] ?? [])]
     return {
       command: process.execPath,
@@ -100,22 +97,22 @@ export async function planStack(
         }),
         ...(main === GATEWAY ? HEAD_MAX : {}),
       },
-      serves: 'says',
+      readyWhen: 'message',
     }
   }
   const rail = sockets.address('rail')
   const processor = sockets.address('processor')
 
-  const outside: PlannedProgram[] = [
+  const first: PlannedProgram[] = [
     {
       name: 'rail',
       program: () => own('src/rails/sandbox/main.js', 'rail', '--listen', rail),
       describe: () =>
-        RAIL_IN_WORDS[settings.PRODUCTION_HOSTS.length > 0 ? 'production' : 'sandbox'],
+        RAIL_DESCRIPTION[settings.PRODUCTION_HOSTS.length > 0 ? 'production' : 'sandbox'],
     },
   ]
   if (nats !== undefined) {
-    outside.unshift({
+    first.unshift({
       name: 'nats',
       program: () => nats.program(ports.nats),
       describe: (info) => {
@@ -124,28 +121,28 @@ export async function planStack(
       },
     })
   }
-  let hasServed = false
-  const middle: PlannedProgram = {
+  let wasReady = false
+  const second: PlannedProgram = {
     name: 'processor',
     program: () => {
       const args = ['--rail', rail, '--listen', processor]
       const program = own('src/processor/main.js', 'processor', ...args)
-      if (!hasServed) return program
-      // The setting begins recovery mode; whether it goes on, the books know.
+      if (!wasReady) return program
+      // The setting only begins recovery mode; the database keeps it.
       return { ...program, environment: { ...program.environment, RECOVERY: 'no' } }
     },
     describe: (info) => {
-      hasServed = true
+      wasReady = true
       ports.grpc = portOf(info)
       const where = `gRPC on 127.0.0.1:${ports.grpc}`
       return info['mode'] === 'recovery' ? `${where}, in recovery mode: reads only` : where
     },
   }
-  const edges: PlannedProgram[] = [
+  const third: PlannedProgram[] = [
     ...named('webhooks', settings.WEBHOOK_POOLS).map((name, index) => ({
       name,
       program: () => own(POOL, undefined, '--processor', processor, '--number', String(index + 1)),
-      describe: () => 'the pool that delivers',
+      describe: () => 'delivers webhooks',
     })),
     ...named('gateway', settings.GATEWAYS).map((name) => ({
       name,
@@ -156,12 +153,12 @@ export async function planStack(
       },
     })),
   ]
-  return { stages: [outside, [middle], edges], ports, tidy: sockets.remove }
+  return { stages: [first, [second], third], ports, cleanUp: sockets.remove }
 }
 
 /**
- * Gateways take a port by its number, never "any": only then can several share it, and a restarted
- * one have it again while old connections linger.
+ * Gateways bind a port by number: only then can several share it, and a restarted one rebind it
+ * while old connections remain.
  */
 async function gatewayPort({ HTTP_HOST, HTTP_PORT }: Settings): Promise<number> {
   return HTTP_PORT === 0 ? freePort(HTTP_HOST) : HTTP_PORT
@@ -184,7 +181,7 @@ function portOf(info: ReadyInfo): number {
 
 interface SocketFolder {
   path(name: string): string
-  /** As gRPC spells it. */
+  /** The address for gRPC. */
   address(name: string): string
   remove(): void
 }

@@ -1,10 +1,7 @@
 /**
- * `sandbox.json` under DATA_DIR: all that a client needs to talk to this stack.
+ * `sandbox.json` under DATA_DIR: addresses and demo credentials for clients of this stack.
  *
- * Owns: the demo partner's credentials on their way from the processor to the file. Does not own:
- * the partner itself.
- *
- * - The file is 0600 and is replaced as a whole, before the stack says that it is ready.
+ * - Mode 0600, replaced atomically before the stack prints `ready:`.
  */
 import { renameSync, writeFileSync } from 'node:fs'
 import { credentials, status, type ServiceError } from '@grpc/grpc-js'
@@ -15,19 +12,19 @@ import { bearer } from '../base/internal_token.js'
 import { contracts } from '../base/protos.js'
 import { StartupError } from './startup_error.js'
 
-const ANSWER_WITHIN_MS = 30 * SECOND
-const ASK_AGAIN_MS = SECOND / 4
+const TIMEOUT_MS = 30 * SECOND
+const RETRY_INTERVAL_MS = SECOND / 4
 
 export interface Sandbox {
   readonly base_url: string
-  /** The host name to send when it is not the one of `base_url`. */
+  /** The Host header to send. */
   readonly host: string
   readonly grpc_address: string
   readonly internal_token: string
   readonly ops_url: string
-  /** The word in the names of the signature headers. */
+  /** The brand in the names of the signature headers. */
   readonly brand: string
-  /** Real money is among what operators change here. */
+  /** Whether the stack has production hosts. */
   readonly serves_production: boolean
   readonly environment: 'sandbox'
   readonly partner_id: string
@@ -64,20 +61,20 @@ export async function writeSandboxFile(
   return sandbox
 }
 
-/** A processor that begins recovery mode starts anew, so it may be away for a moment. */
+/** Retries: a processor that begins recovery mode restarts. */
 async function ensureDemo(addresses: Addresses, clock: Clock): Promise<DemoCredentials> {
-  const deadline = clock.now() + ANSWER_WITHIN_MS
+  const deadline = clock.now() + TIMEOUT_MS
   for (;;) {
-    const answered = await askForDemo(addresses, deadline)
-    if (!(answered instanceof Error)) return answered
-    if (answered.code !== status.UNAVAILABLE || clock.now() >= deadline) {
-      throw new StartupError(`The demo partner cannot be made: ${answered.details}`)
+    const reply = await callEnsureDemo(addresses, deadline)
+    if (!(reply instanceof Error)) return reply
+    if (reply.code !== status.UNAVAILABLE || clock.now() >= deadline) {
+      throw new StartupError(`The demo partner cannot be created: ${reply.details}`)
     }
-    await new Promise((resolve) => setTimeout(resolve, ASK_AGAIN_MS))
+    await new Promise((resolve) => setTimeout(resolve, RETRY_INTERVAL_MS))
   }
 }
 
-function askForDemo(
+function callEnsureDemo(
   addresses: Addresses,
   deadline: number,
 ): Promise<DemoCredentials | ServiceError> {

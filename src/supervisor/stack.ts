@@ -1,11 +1,8 @@
 /**
- * The whole stack: started in stages, kept, stopped in the reverse order.
+ * The whole stack: started in stages, supervised, stopped in reverse order.
  *
- * Owns: that order, and the files that describe a run. Does not own: a single process
- * (managed_process).
- *
- * - A process is started when those it needs serve.
- * - A start that fails, or is stopped half-way, leaves no process behind.
+ * - A process starts when those it depends on are ready.
+ * - A start that fails or is stopped leaves no process behind.
  */
 import { relative } from 'node:path'
 import type { Clock } from '../base/clock.js'
@@ -34,12 +31,12 @@ export interface StackOptions {
   readonly clock: Clock
   readonly random: Random
   readonly terminal: Terminal
-  /** A process ended for good, and without it the stack is of no use. */
+  /** A required process ended for good: the stack must stop. */
   readonly onRefused: (why: string, exitCode: number) => void
 }
 
 export interface Stack {
-  /** Resolves when everything serves, or when it was stopped meanwhile. @throws StartupError */
+  /** Resolves when everything is ready, or the stack was stopped. @throws StartupError */
   start(): Promise<void>
   stop(): Promise<void>
 }
@@ -47,7 +44,7 @@ export interface Stack {
 export async function createStack(options: StackOptions): Promise<Stack> {
   const { environment, data, clock, terminal } = options
   const { settings } = environment
-  const plan = await planStack(environment, data, ownNats(options))
+  const plan = await planStack(environment, data, bundledNats(options))
   const stages = plan.stages.map((stage) => stage.map((planned) => manage(planned)))
   const managedProcesses = stages.flat()
   let stopping = false
@@ -58,15 +55,15 @@ export async function createStack(options: StackOptions): Promise<Stack> {
     folder: data.path,
     clock,
     log: integrityLog,
-    tell: (line) => terminal.trouble(line),
+    report: (line) => terminal.error(line),
   })
 
   const disk = watchFreeSpace({
     reserveBytes: settings.DISK_RESERVE_MB * MIB,
     read: () => freeBytesOf(data.path),
     log: {
-      warn: (_facts, text) => terminal.trouble(text),
-      info: (_facts, text) => terminal.say(text),
+      warn: (_facts, text) => terminal.error(text),
+      info: (_facts, text) => terminal.info(text),
     },
   })
 
@@ -81,23 +78,23 @@ export async function createStack(options: StackOptions): Promise<Stack> {
       onReady: (info, isRestart) => {
         const where = planned.describe(info)
         recordRun()
-        if (isRestart) terminal.say(`${name} serves again`)
-        else terminal.up(name, where)
+        if (isRestart) terminal.info(`${name} is ready again`)
+        else terminal.ready(name, where)
       },
-      onLost: (why, againAfterMs) =>
-        terminal.trouble(`${name} ended (${why}); starting it again in ${againAfterMs / 1000} s`),
+      onLost: (why, restartInMs) =>
+        terminal.error(`${name} ended (${why}); restarting in ${restartInMs / 1000} s`),
       onRefused: (why, exitCode) => options.onRefused(`${name} ended: ${why}`, exitCode),
     })
   }
 
-  /** A full disk keeps the file as it was; that must not end what still runs. */
+  /** A failed write, e.g. on a full disk, must not stop running processes. */
   const recordRun = (): void => {
     const pids = new Map<string, number>()
     for (const { name, pid } of managedProcesses) if (pid !== undefined) pids.set(name, pid)
     try {
       writePidFile(data.file(RUN_FILE), pids)
     } catch (error) {
-      terminal.trouble(`${RUN_FILE} cannot be written (${String(error)})`)
+      terminal.error(`${RUN_FILE} cannot be written (${String(error)})`)
     }
   }
 
@@ -128,10 +125,12 @@ export async function createStack(options: StackOptions): Promise<Stack> {
     )
     if (stopping) return
     started = true
-    terminal.say(`  health and metrics: ${opsUrl}`)
-    terminal.say(`  sandbox partner ${sandbox.partner_id}: credentials in ${near(sandboxFile)}`)
-    terminal.say(`  logs: ${near(data.file('logs'))}/`)
-    terminal.say(`ready: ${sandbox.base_url}`)
+    terminal.info(`  health and metrics: ${opsUrl}`)
+    terminal.info(
+      `  sandbox partner ${sandbox.partner_id}: credentials in ${relativePath(sandboxFile)}`,
+    )
+    terminal.info(`  logs: ${relativePath(data.file('logs'))}/`)
+    terminal.info(`ready: ${sandbox.base_url}`)
     integrity.start()
   }
 
@@ -142,14 +141,14 @@ export async function createStack(options: StackOptions): Promise<Stack> {
     await disk.stop()
     await ops?.close()
     await integrityLog.close()
-    plan.tidy()
+    plan.cleanUp()
     removePidFile(data.file(RUN_FILE))
   }
 
   return { start, stop }
 }
 
-function ownNats({ environment, data, random }: StackOptions): NatsServer | undefined {
+function bundledNats({ environment, data, random }: StackOptions): NatsServer | undefined {
   if (environment.settings.NATS_URL !== '') return undefined
   const binary = environment.find('nats-server')
   if (binary === undefined) {
@@ -175,8 +174,8 @@ const addresses = (
   serves_production: settings.PRODUCTION_HOSTS.length > 0,
 })
 
-/** A path as one would type it here. */
-function near(path: string): string {
+/** The path relative to the working folder, if inside. */
+function relativePath(path: string): string {
   const fromHere = relative(process.cwd(), path)
   return fromHere.startsWith('..') ? path : fromHere
 }

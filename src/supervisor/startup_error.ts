@@ -1,7 +1,7 @@
 /**
- * Why a start is not possible: one sentence that says what is wrong and what to do about it.
- * Whoever catches it prints the message and nothing else; any other error is a bug and shows its
- * stack.
+ * A reason why the stack cannot start: one sentence with the fault and what to do about it.
+ *
+ * - Only the message is printed; any other error is a bug and prints its stack.
  */
 export class StartupError extends Error {
   override name = 'StartupError'
@@ -14,6 +14,5 @@ export class StartupError extends Error {
   }
 }
 
-/** What an unknown error says, in one line. */
-export const sayOf = (error: unknown): string =>
+export const messageOf = (error: unknown): string =>
   error instanceof Error ? error.message : String(error)

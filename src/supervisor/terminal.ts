@@ -1,15 +1,11 @@
-/**
- * What the person who started the stack reads.
- *
- * Owns: the form of its lines. Does not own: logs, which are JSON in files (log_file).
- */
+/** Terminal output of the supervisor. */
 import { SECOND, type Clock } from '../base/clock.js'
 
 export interface Terminal {
-  say(line: string): void
-  /** A process came up: its name, where it is, how long after the start of all. */
-  up(name: string, where: string): void
-  trouble(line: string): void
+  info(line: string): void
+  /** A process is ready: its name, where it listens, seconds since the start. */
+  ready(name: string, where: string): void
+  error(line: string): void
 }
 
 const NAME_WIDTH = 12
@@ -19,9 +15,9 @@ export function createTerminal(clock: Clock): Terminal {
   const startedAt = clock.now()
   const elapsed = (): string => `${((clock.now() - startedAt) / SECOND).toFixed(1)} s`
   return {
-    say: (line) => console.log(line),
-    up: (name, where) =>
+    info: (line) => console.log(line),
+    ready: (name, where) =>
       console.log(`  ${name.padEnd(NAME_WIDTH)}${where.padEnd(WHERE_WIDTH)}${elapsed()}`),
-    trouble: (line) => console.error(line),
+    error: (line) => console.error(line),
   }
 }

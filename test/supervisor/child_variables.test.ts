@@ -1,4 +1,4 @@
-/** Each program gets the variables it reads, and none that it does not. */
+/** Each program gets exactly the variables that it reads. */
 import { existsSync, readFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import t from 'tap'
@@ -15,7 +15,7 @@ const PROGRAMS = Object.keys(SETTINGS_READ_BY) as OwnProgram[]
 const IMPORTED = /(?:from|import) '(\.[^']+)\.js'/g
 const SETTINGS_FILE = 'src/base/settings.ts'
 
-/** All files of ours that a program is made of. */
+/** All source files that a program imports. */
 function sourcesOf(main: string): ReadonlySet<string> {
   const found = new Set<string>()
   const open = [main]
@@ -42,7 +42,7 @@ for (const program of PROGRAMS) {
   })
 }
 
-void t.test('what is not named is not handed on', (t) => {
+void t.test('other variables are not inherited', (t) => {
   const settings = { NATS_URL: 'nats://u:secret@127.0.0.1', HTTP_HOST: '127.0.0.1' }
   const environment = { PATH: '/bin', NODE_OPTIONS: '--no-warnings', ...settings, OTHER: 'x' }
   const given = { settings, environment }

@@ -1,8 +1,8 @@
-/** Where webhooks may go when nobody says so: anywhere in local work, else to the public alone. */
+/** The default of WEBHOOK_ALLOW_PRIVATE: true for local work only. */
 import t from 'tap'
 import { readEnvironment } from '../../src/supervisor/environment.js'
 
-// Where there is no `.env` of a developer's.
+// A folder without a `.env` file.
 process.chdir(t.testdir())
 
 const DECIDING = [
@@ -27,10 +27,10 @@ void t.test('private targets of webhooks', (t) => {
   }
   for (const HTTP_HOST of ['0.0.0.0', '::', '10.0.0.7', '192.0.2.1', '2001:db8::127.0.0.1']) {
     t.equal(allowsPrivate({ HTTP_HOST }), false, HTTP_HOST)
-    t.equal(allowsPrivate({ HTTP_HOST, WEBHOOK_ALLOW_PRIVATE: 'true' }), true, 'as was said')
+    t.equal(allowsPrivate({ HTTP_HOST, WEBHOOK_ALLOW_PRIVATE: 'true' }), true, 'as configured')
   }
   t.equal(allowsPrivate({ SANDBOX_HOSTS: 'sandbox.causeway.test' }), false)
   t.equal(allowsPrivate({ PRODUCTION_HOSTS: 'api.causeway.test' }), false)
-  t.equal(allowsPrivate({ TRUSTED_PROXIES: '10.0.0.0/8' }), false, 'a proxy serves strangers')
+  t.equal(allowsPrivate({ TRUSTED_PROXIES: '10.0.0.0/8' }), false, 'a proxy serves other machines')
   t.end()
 })

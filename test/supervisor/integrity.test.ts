@@ -1,4 +1,4 @@
-/** The check of the databases at a start: damage is told, and stops nothing. */
+/** The integrity check after a start: damage is reported and stops nothing. */
 import { closeSync, openSync, writeSync } from 'node:fs'
 import { join } from 'node:path'
 import t, { type Test } from 'tap'
@@ -12,7 +12,7 @@ const PAGE = 4_096
 interface Run {
   readonly integrity: Integrity
   readonly log: string[]
-  readonly told: string[]
+  readonly reported: string[]
 }
 
 async function begin(t: Test, files: readonly string[]): Promise<Run & { folder: string }> {
@@ -25,24 +25,24 @@ async function begin(t: Test, files: readonly string[]): Promise<Run & { folder:
     await database.close()
   }
   const log: string[] = []
-  const told: string[] = []
+  const reported: string[] = []
   const integrity = createIntegrity({
     folder,
     clock: systemClock,
     log: { write: (line) => void log.push(line) },
-    tell: (line) => void told.push(line),
+    report: (line) => void reported.push(line),
   })
   t.teardown(() => integrity.stop())
-  return { folder, integrity, log, told }
+  return { folder, integrity, log, reported }
 }
 
-void t.test('whole databases', async (t) => {
-  const { integrity, log, told } = await begin(t, ['processor.db', 'webhooks-2.db'])
+void t.test('intact databases', async (t) => {
+  const { integrity, log, reported } = await begin(t, ['processor.db', 'webhooks-2.db'])
   t.equal(integrity.state, 'pending')
   integrity.start()
   await eventually('the check ends', () => integrity.state !== 'pending')
   t.equal(integrity.state, 'ok')
-  t.same(told, [])
+  t.same(reported, [])
   t.match(
     log.map((line) => JSON.parse(line) as object),
     [{ database: 'processor.db' }, { database: 'webhooks-2.db' }],
@@ -50,7 +50,7 @@ void t.test('whole databases', async (t) => {
 })
 
 void t.test('a damaged page, and a file that is no database', async (t) => {
-  const { folder, integrity, log, told } = await begin(t, [
+  const { folder, integrity, log, reported } = await begin(t, [
     'processor.db',
     'webhooks.db',
     'rail.db',
@@ -64,16 +64,16 @@ void t.test('a damaged page, and a file that is no database', async (t) => {
   integrity.start()
   await eventually('the check ends', () => log.length === 3)
   t.equal(integrity.state, 'failed')
-  t.match(told[0], /INTEGRITY CHECK FAILED: processor\.db: /)
-  t.match(told[1], /INTEGRITY CHECK FAILED: rail\.db: /)
-  t.equal(told.length, 2)
+  t.match(reported[0], /INTEGRITY CHECK FAILED: processor\.db: /)
+  t.match(reported[1], /INTEGRITY CHECK FAILED: rail\.db: /)
+  t.equal(reported.length, 2)
   await eventually('and stays so', () => integrity.state === 'failed')
 })
 
-void t.test('a check that is stopped says nothing', async (t) => {
-  const { integrity, log, told } = await begin(t, ['processor.db'])
+void t.test('a stopped check reports nothing', async (t) => {
+  const { integrity, log, reported } = await begin(t, ['processor.db'])
   integrity.start()
   integrity.stop()
   t.equal(integrity.state, 'pending')
-  t.same([...log, ...told], [])
+  t.same([...log, ...reported], [])
 })

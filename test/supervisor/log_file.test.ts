@@ -1,4 +1,4 @@
-/** What a process prints is in its log file, and the supervisor repeats its last line. */
+/** Log files: rotation, the last message, nothing lost at an exit. */
 import { existsSync, readFileSync, statSync, truncateSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import t from 'tap'
@@ -84,7 +84,7 @@ t.test('the last lines before an exit are kept', async (t) => {
       command: process.execPath,
       arguments: ['--input-type=module', '-e', script],
       environment: {},
-      serves: () => undefined,
+      readyWhen: () => undefined,
     },
     path,
   )
@@ -92,5 +92,5 @@ t.test('the last lines before an exit are kept', async (t) => {
   const lines = readFileSync(path, 'utf8').trimEnd().split('\n')
   t.equal(lines.length, 20_001)
   t.match(JSON.parse(lines.at(-2) ?? ''), { i: 19_999 })
-  t.equal(ended.lastWords(), 'the end')
+  t.equal(ended.lastLogLine(), 'the end')
 })

@@ -1,4 +1,4 @@
-/** A program that runs and no longer works: found out, ended, started again. */
+/** Restarts, back-off and liveness of a managed process. */
 import { join } from 'node:path'
 import t from 'tap'
 import { plus, SECOND, systemClock } from '../../src/base/clock.js'
@@ -17,11 +17,11 @@ t.test('a program whose books are behind is not started again', async (t) => {
         command: '/bin/sh',
         arguments: ['-c', ends.at === 'its start' ? 'echo behind; exit 78' : 'read x; exit 78'],
         environment: process.env,
-        serves: () => (ends.at === 'its start' ? undefined : {}),
+        readyWhen: () => (ends.at === 'its start' ? undefined : {}),
       }),
       logPath: join(folder, log),
       clock: systemClock,
-      probeEveryMs: 5,
+      probeIntervalMs: 5,
       isStopping: () => false,
       onReady: () => undefined,
       onLost: (why) => lost.push(why),
@@ -35,19 +35,19 @@ t.test('a program whose books are behind is not started again', async (t) => {
   ends.at = 'later'
   const managed = keepOne('later.log')
   await managed.start()
-  await eventually('it is told', () => refused.length === 1)
+  await eventually('it is reported', () => refused.length === 1)
   t.same([refused, lost, managed.restarts], [[['', 78]], [], 0])
   t.notOk(managed.isReady)
   await managed.stop()
 })
 
-t.test('a program that goes silent is started again, one that pauses is not', async (t) => {
+t.test('an unresponsive program is restarted, one that pauses is not', async (t) => {
   const lost: string[] = []
   const pauses: number[] = []
   let aheadMs = 0
   let stopping = false
-  let asked = 0
-  /** Whether the question of this number is answered. */
+  let probes = 0
+  /** Whether the probe of this number is answered. */
   let answersTo = (number: number): boolean => number % 3 === 0
   const managed = manageProcess({
     name: 'sleeper',
@@ -55,12 +55,12 @@ t.test('a program that goes silent is started again, one that pauses is not', as
       command: '/bin/sleep',
       arguments: ['60'],
       environment: process.env,
-      serves: () => ({}),
-      answers: () => Promise.resolve(answersTo(++asked)),
+      readyWhen: () => ({}),
+      isAlive: () => Promise.resolve(answersTo(++probes)),
     }),
     logPath: join(t.testdir(), 'sleeper.log'),
     clock: { now: () => plus(systemClock.now(), aheadMs) },
-    probeEveryMs: 5,
+    probeIntervalMs: 5,
     isStopping: () => stopping,
     onReady: () => undefined,
     onLost: (why, againAfterMs) => {
@@ -71,19 +71,19 @@ t.test('a program that goes silent is started again, one that pauses is not', as
   })
   await managed.start()
   const { pid } = managed
-  await eventually('it was asked often', () => asked >= 12)
-  t.same([managed.pid, lost], [pid, []], 'two questions without an answer are a pause')
+  await eventually('it was probed often', () => probes >= 12)
+  t.same([managed.pid, lost], [pid, []], 'two missed probes are a pause')
 
   answersTo = () => false
   await eventually('it is lost', () => lost.length === 1)
   answersTo = () => true
-  t.same(lost, ['it does not answer any more'])
-  await eventually('it serves again', () => managed.isReady && managed.pid !== pid)
+  t.same(lost, ['it does not respond'])
+  await eventually('it is ready again', () => managed.isReady && managed.pid !== pid)
   t.equal(managed.restarts, 1)
 
   process.kill(managed.pid ?? 0, 'SIGKILL')
   await eventually('it is lost again', () => lost.length === 2)
-  t.same(lost[1], 'signal SIGKILL', 'what was before is forgotten')
+  t.same(lost[1], 'signal SIGKILL', 'the earlier reason is not repeated')
   await eventually('it serves', () => managed.isReady && managed.restarts === 2)
 
   aheadMs = 31 * SECOND
@@ -94,11 +94,11 @@ t.test('a program that goes silent is started again, one that pauses is not', as
   await managed.stop()
 })
 
-t.test('a program that is long in coming is waited for without a warning', async (t) => {
+t.test('a slow start prints no warning', async (t) => {
   const warnings: Error[] = []
-  const hear = (warning: Error): void => void warnings.push(warning)
-  process.on('warning', hear)
-  t.teardown(() => process.off('warning', hear))
+  const listener = (warning: Error): void => void warnings.push(warning)
+  process.on('warning', listener)
+  t.teardown(() => process.off('warning', listener))
   let looks = 0
   const managed = manageProcess({
     name: 'sleeper',
@@ -106,7 +106,7 @@ t.test('a program that is long in coming is waited for without a warning', async
       command: '/bin/sleep',
       arguments: ['60'],
       environment: process.env,
-      serves: () => (++looks > 30 ? {} : undefined),
+      readyWhen: () => (++looks > 30 ? {} : undefined),
     }),
     logPath: join(t.testdir(), 'sleeper.log'),
     clock: systemClock,

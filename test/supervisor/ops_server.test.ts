@@ -1,7 +1,4 @@
-/**
- * The ops port answers to loopback names and configured ones only: a web page that points a name of
- * its own at 127.0.0.1 reads nothing.
- */
+/** The ops port accepts only loopback and configured host names (DNS rebinding). */
 import { get } from 'node:http'
 import t from 'tap'
 import { openOpsServer } from '../../src/supervisor/ops_server.js'

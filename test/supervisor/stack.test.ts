@@ -1,5 +1,5 @@
 /**
- * The one command: a start, its failures, its restarts and its end, with real processes.
+ * The supervisor with real processes: start, failures, restarts, stop.
  */
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
@@ -61,7 +61,7 @@ const readyz = async ({ sandbox }: RunningStack): Promise<{ status: number; body
   return { status: answer.status, body: await answer.json() }
 }
 
-t.test('everything comes up, tells where it is, and ends without a trace', async (t) => {
+t.test('everything starts, reports its addresses, and stops without leftovers', async (t) => {
   const dataDir = tempFolder(t)
   const stack = await startStack({ dataDir })
   const { sandbox } = stack
@@ -134,7 +134,7 @@ t.test('production hosts do not start with the sandbox rail unless that is allow
   t.same(readdirSync(dataDir), [], 'nothing was started or written')
 })
 
-t.test('a process that is killed comes back at the same place', async (t) => {
+t.test('a killed process restarts at the same address', async (t) => {
   const stack = await aStack(t)
   for (const name of PROCESSES) {
     const before = stack.pidOf(name)
@@ -142,14 +142,14 @@ t.test('a process that is killed comes back at the same place', async (t) => {
     await eventually(`${name} is another process`, () => stack.pidOf(name) !== before)
     await stack.untilServing()
   }
-  t.match(stack.output(), 'processor ended (signal SIGKILL); starting it again in 0.2 s')
+  t.match(stack.output(), 'processor ended (signal SIGKILL); restarting in 0.2 s')
   const metrics = await (await fetch(`${stack.sandbox.ops_url}/metrics`)).text()
   t.match(metrics, 'causeway_process_restarts_total{process="gateway"} 1')
   const answer = await fetch(`${stack.baseUrl}/v1/balances`)
   t.equal(answer.status, 401, 'the gateway answers at its first address')
 })
 
-t.test('what the supervisor cannot write does not end it', async (t) => {
+t.test('failed writes do not stop the supervisor', async (t) => {
   const dataDir = tempFolder(t)
   const stack = await startStack({ dataDir })
   t.teardown(() => stack.stop())
@@ -158,9 +158,9 @@ t.test('what the supervisor cannot write does not end it', async (t) => {
   rmSync(join(dataDir, 'nats.conf'))
   mkdirSync(join(dataDir, 'nats.conf'))
   process.kill(natsPid, 'SIGKILL')
-  await eventually('it is told', () => /nats ended \(EISDIR/.test(stack.output()))
+  await eventually('the end of nats is reported', () => /nats ended \(EISDIR/.test(stack.output()))
   rmdirSync(join(dataDir, 'nats.conf'))
-  await eventually('nats came back', () => stack.output().includes('nats serves again'))
+  await eventually('nats came back', () => stack.output().includes('nats is ready again'))
   await stack.untilServing()
   t.match(stack.output(), 'run.json cannot be written (Error: EISDIR')
 })
@@ -174,35 +174,38 @@ t.test('two gateways share one port', async (t) => {
   t.equal((await fetch(`${stack.baseUrl}/v1/balances`)).status, 401)
 })
 
-t.test('a killed supervisor takes its processes along, and the next start waits', async (t) => {
-  const dataDir = tempFolder(t)
-  const stack = await startStack({ dataDir })
-  const pids = pidsOf(stack)
-  await stack.stop('SIGKILL')
-  const next = await startStack({ dataDir })
-  t.teardown(() => next.stop())
-  t.strictSame(pids.filter(isAlive), [])
-})
+t.test(
+  'the processes of a killed supervisor stop, and the next start waits for them',
+  async (t) => {
+    const dataDir = tempFolder(t)
+    const stack = await startStack({ dataDir })
+    const pids = pidsOf(stack)
+    await stack.stop('SIGKILL')
+    const next = await startStack({ dataDir })
+    t.teardown(() => next.stop())
+    t.strictSame(pids.filter(isAlive), [])
+  },
+)
 
 t.test(
-  'a former process that does not leave is killed, a stranger with its id is not',
+  'a stale process that does not stop is killed, another process with its id is not',
   async (t) => {
     const file = join(tempFolder(t), 'run.json')
     const script = 'trap "" TERM; while :; do sleep 1; done'
     const env = { PATH: process.env['PATH'], DATA_DIR: dirname(file) }
     const stubborn = spawn('/bin/sh', ['-c', script], { env })
     const configured = spawn('/bin/sh', ['-c', script, `${dirname(file)}/nats.conf`])
-    const stranger = spawn('/bin/sleep', ['60'], { env })
+    const other = spawn('/bin/sleep', ['60'], { env })
     const elsewhere = spawn('/bin/sleep', ['60'], { env: { ...env, DATA_DIR: tmpdir() } })
     const nameless = spawn('/bin/sleep', ['60'], { env: {} })
-    t.teardown(() => [stranger, elsewhere, nameless].map((child) => child.kill()))
+    t.teardown(() => [other, elsewhere, nameless].map((child) => child.kill()))
     await once(nameless, 'spawn')
     const gone = once(stubborn, 'exit')
     writePidFile(
       file,
       new Map([
         ['a', stubborn.pid ?? 0],
-        ['b', stranger.pid ?? 0],
+        ['b', other.pid ?? 0],
         ['c', configured.pid ?? 0],
         ['of another folder', elsewhere.pid ?? 0],
         ['of none', nameless.pid ?? 0],
@@ -216,16 +219,16 @@ t.test(
     // Every look at the clock is a second later: ten seconds pass at once.
     let now = systemClock.now()
     const clock = { now: () => (now = (now + 1_000) as typeof now) }
-    const told: string[] = []
-    await terminateStaleRun(file, clock, (line) => told.push(line))
+    const reported: string[] = []
+    await terminateStaleRun(file, clock, (line) => reported.push(line))
     await gone
-    for (const child of [stranger, elsewhere, nameless]) t.ok(isAlive(child.pid ?? 0))
-    t.strictSame(told, ['waiting for the former run to end: a, c'])
+    for (const child of [other, elsewhere, nameless]) t.ok(isAlive(child.pid ?? 0))
+    t.strictSame(reported, ['waiting for processes of the previous run: a, c'])
   },
 )
 
 t.test(
-  'a stack whose lock file is gone is left alone, and so is one of a copied run file',
+  'a stack without its lock file is left alone, and so is that of a copied run file',
   async (t) => {
     const stack = await aStack(t, { WEBHOOK_POOLS: '1' })
     const pids = pidsOf(stack)
@@ -240,13 +243,13 @@ t.test(
     copyFileSync(join(stack.dataDir, 'run.json'), join(copy, 'run.json'))
     const second = await startStack({ dataDir: copy })
     t.teardown(() => second.stop())
-    t.notMatch(second.output(), 'waiting for the former run')
-    t.ok(pids.every(isAlive), 'nobody was killed')
+    t.notMatch(second.output(), 'waiting for processes of the previous run')
+    t.ok(pids.every(isAlive), 'no process was killed')
     t.equal((await readyz(stack)).status, 200)
   },
 )
 
-t.test('each process has the variables that it needs, and no others', async (t) => {
+t.test('each process has only the variables that it needs', async (t) => {
   const stack = await aStack(t, {
     WEBHOOK_POOLS: '4',
     GATEWAYS: '4',
@@ -275,16 +278,16 @@ t.test('each process has the variables that it needs, and no others', async (t) 
   t.notMatch(stack.output(), 'Warning', 'nothing leaks listeners, however many processes there are')
 })
 
-t.test('a run file that a power cut left incomplete stops nobody', async (t) => {
+t.test('an incomplete run file after a power cut is ignored', async (t) => {
   const file = join(tempFolder(t), 'run.json')
   for (const text of ['', '{ "supervisor": {', 'null']) {
     writeFileSync(file, text)
-    await terminateStaleRun(file, systemClock, () => t.fail('nobody is waited for'))
+    await terminateStaleRun(file, systemClock, () => t.fail('it waits for no process'))
     t.notOk(existsSync(file))
   }
 })
 
-t.test('a stack that a program started for itself ends with that program', async (t) => {
+t.test('an ephemeral stack stops with the program that started it', async (t) => {
   const dataDir = tempFolder(t)
   const module = join(projectRoot(), '.build/src/operations/ephemeral_stack.js')
   const program = `import { startEphemeralStack } from ${JSON.stringify(module)}
@@ -301,7 +304,7 @@ t.test('a stack that a program started for itself ends with that program', async
   await eventually('no process is left', () => !pids.some(isAlive))
 })
 
-t.test('what makes a start impossible is told in one sentence', async (t) => {
+t.test('a failed start prints one sentence', async (t) => {
   const one = async (settings: Readonly<Record<string, string>>, dataDir = tempFolder(t)) => {
     const { exitCode, output } = await startInVain(dataDir, settings)
     t.equal(exitCode, 1)
@@ -330,9 +333,9 @@ t.test('what makes a start impossible is told in one sentence', async (t) => {
   })
   await t.test('a nats-server that is not there', async (t) => {
     const url = 'nats://user:word@127.0.0.1:1'
-    const told = await one({ NATS_URL: url })
-    t.match(told, 'Nothing answers at NATS_URL, 127.0.0.1:1')
-    t.notMatch(told, 'word')
+    const output = await one({ NATS_URL: url })
+    t.match(output, 'Nothing answers at NATS_URL, 127.0.0.1:1')
+    t.notMatch(output, 'word')
   })
   await t.test('a setting that is not allowed', async (t) => {
     t.match(await one({ GATEWAYS: '99' }), 'GATEWAYS=99 is not allowed')
@@ -343,7 +346,7 @@ t.test('what makes a start impossible is told in one sentence', async (t) => {
   })
 })
 
-t.test('a program that does not start: its own sentence, and nothing is left', async (t) => {
+t.test('a program that does not start: its own message, and no leftovers', async (t) => {
   // Books without the key to them.
   const dataDir = t.testdir({ 'processor.db': '' })
   const { exitCode, output } = await startInVain(dataDir, {})
@@ -352,7 +355,7 @@ t.test('a program that does not start: its own sentence, and nothing is left', a
   t.notOk(existsSync(join(dataDir, 'run.json')))
 })
 
-t.test('stopping half-way through the start leaves nothing', async (t) => {
+t.test('stopping during the start leaves nothing', async (t) => {
   const dataDir = tempFolder(t)
   const starting = startInVain(dataDir, {})
   const runFile = join(dataDir, 'run.json')

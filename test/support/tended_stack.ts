@@ -52,7 +52,7 @@ export async function tendStack(
     data,
     clock: fastClock(),
     random: systemRandom(),
-    terminal: { say, up: say, trouble: say },
+    terminal: { info: say, ready: say, error: say },
     onRefused: say,
   })
   await stack.start()
