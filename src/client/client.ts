@@ -1,10 +1,10 @@
 /**
- * The partner API with safe retries: what a partner's backend and app use.
+ * The partner API with safe retries, for a partner's backend and app.
  *
- * - A write that the service makes idempotent always carries an Idempotency-Key, and the same one
- *   in each attempt. Pass your own, kept from before the call, to survive a crash of your program.
- * - Keys are printable ASCII; the key that the service understood must be the key that was sent.
- * - Answers below 400 are returned; all others are thrown (errors).
+ * - An idempotent write carries the same Idempotency-Key in every attempt. Store a key of your own
+ *   before the call to survive a crash of your program.
+ * - Keys are printable ASCII; the key in the answer must equal the key that was sent.
+ * - Answers of 400 and above are thrown (errors.ts).
  */
 import { randomUUID } from 'node:crypto'
 import { connect, type BearerConnection, type Credentials } from './connection.js'
@@ -40,12 +40,12 @@ export interface ClientOptions {
   readonly now?: () => number
   /** From 0 to 1; for tests. */
   readonly random?: () => number
-  /** Resolves after so many milliseconds; for tests. */
+  /** For tests. */
   readonly sleep?: (ms: number) => Promise<void>
 }
 
 export interface Keyed {
-  /** 1 to 255 printable ASCII characters; a fresh UUID when left out. */
+  /** 1 to 255 printable ASCII characters; default: a new UUID. */
   readonly idempotencyKey?: string
 }
 
@@ -112,9 +112,9 @@ export function createClient(credentials: Credentials, options: ClientOptions = 
         await send(connection, 'DELETE', `/v1/webhook_endpoints/${id}`)
       },
     },
-    /** What an app does with the session token of one intent. */
+    /** Operations of an app with the session token of one intent. */
     session: (token: string) => sessionOf(connection.session(token), send),
-    /** What an app does with a receipt token. */
+    /** Operations of an app with a receipt token. */
     receipts: (token: string) => ({
       get: async (intentId: string) => {
         const path = `/v1/payment_intents/${intentId}/receipt`
@@ -134,7 +134,7 @@ function sessionOf(connection: BearerConnection, send: Send) {
     scan: async (intentId: string, scan: Scan) =>
       (await send(connection, 'POST', `/v1/payment_intents/${intentId}/scan`, scan))
         .body as ScanResult,
-    /** Keep the key on disk before the call: only it makes a repeated confirm safe. */
+    /** Store the key on disk before the call: only the same key makes a repeated confirm safe. */
     confirm: async (
       intentId: string,
       idempotencyKey: string,
@@ -176,7 +176,7 @@ function retrying({ retry, random = Math.random, sleep = defaultSleep }: ClientO
     const headers: Record<string, string> =
       idempotencyKey === undefined ? {} : { 'Idempotency-Key': idempotencyKey }
     for (let attempt = 1; ; attempt++) {
-      // Each attempt is signed anew: a nonce works once.
+      // Each attempt has a new signature: a nonce is valid once.
       const answer = await connection
         .request(method, path, body, { headers })
         .catch((error: unknown) => new ConnectionError('no answer', { cause: error }))
@@ -195,9 +195,9 @@ function retrying({ retry, random = Math.random, sleep = defaultSleep }: ClientO
   }
 }
 
-/** Bytes beyond ASCII at the ends of a key do not arrive: two keys would become one. */
+/** The service drops bytes beyond ASCII at both ends of a header: two keys would become one. */
 function checkEcho({ headers }: Answer, sent: string | undefined): void {
   const understood = headers['idempotency-key']
   if (sent === undefined || understood === undefined || understood === sent) return
-  throw new IdempotencyKeyError(`the service understood the key ${JSON.stringify(understood)}`)
+  throw new IdempotencyKeyError(`the service received the key ${JSON.stringify(understood)}`)
 }

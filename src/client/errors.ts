@@ -1,7 +1,7 @@
-/** What can go wrong with a request, as classes to catch; `code` tells the rest. */
+/** Errors of a request, one class per kind; branch on `code`. */
 import type { Answer } from './http.js'
 
-/** An answer with an error envelope. Branch on `code`; quote `requestId` to support. */
+/** An answer with an error envelope. Quote `requestId` to support. */
 export class ApiError extends Error {
   override name = 'ApiError'
   readonly status: number
@@ -16,7 +16,7 @@ export class ApiError extends Error {
   }
 }
 
-/** 400: the request is wrong as it stands; sending it again changes nothing. */
+/** 400: the request is invalid; sending it again changes nothing. */
 export class InvalidRequestError extends ApiError {
   override name = 'InvalidRequestError'
 }
@@ -24,7 +24,7 @@ export class InvalidRequestError extends ApiError {
 export class AuthenticationError extends ApiError {
   override name = 'AuthenticationError'
 }
-/** 403: this partner may not do that. */
+/** 403: the partner is not allowed to do this. */
 export class PermissionError extends ApiError {
   override name = 'PermissionError'
 }
@@ -36,11 +36,11 @@ export class NotFoundError extends ApiError {
 export class ConflictError extends ApiError {
   override name = 'ConflictError'
 }
-/** 422: understood and refused. */
+/** 422: valid but refused. */
 export class RefusedError extends ApiError {
   override name = 'RefusedError'
 }
-/** 429: too many requests, also after the retries. */
+/** 429: too many requests, even after the retries. */
 export class RateLimitError extends ApiError {
   override name = 'RateLimitError'
 }
@@ -48,11 +48,11 @@ export class RateLimitError extends ApiError {
 export class ServiceError extends ApiError {
   override name = 'ServiceError'
 }
-/** No answer came: the request may have been carried out. Send it again with the same key. */
+/** No answer: the request may have been carried out. Send it again with the same key. */
 export class ConnectionError extends Error {
   override name = 'ConnectionError'
 }
-/** The service understood another Idempotency-Key than was sent: use printable ASCII. */
+/** The service received another Idempotency-Key than was sent: use printable ASCII. */
 export class IdempotencyKeyError extends Error {
   override name = 'IdempotencyKeyError'
 }

@@ -1,4 +1,4 @@
-/** One HTTP request and its answer, over Node's own client with kept connections. */
+/** One HTTP request over Node's client with keep-alive. */
 import { Agent as HttpAgent, request as httpRequest, type IncomingHttpHeaders } from 'node:http'
 import { Agent as HttpsAgent, request as httpsRequest } from 'node:https'
 
@@ -6,9 +6,9 @@ export interface Answer {
   readonly status: number
   /** Names in lower case. */
   readonly headers: IncomingHttpHeaders
-  /** The bytes of the body as UTF-8. */
+  /** The body as UTF-8. */
   readonly text: string
-  /** The same, parsed; undefined when it is empty or not JSON. */
+  /** The parsed body; undefined unless it is JSON. */
   readonly body: unknown
 }
 
@@ -27,7 +27,7 @@ const agents = {
   'https:': new HttpsAgent({ keepAlive: true }),
 }
 
-/** @throws the network's error; the request may have been carried out all the same */
+/** @throws a network error; the request may have been carried out nevertheless */
 export function sendRequest({
   url,
   method,

@@ -1,4 +1,4 @@
-/** The client of the partner API: what programs import. */
+/** Public exports of the partner API client. */
 export { createClient, type Client, type ClientOptions, type Keyed } from './client.js'
 export {
   connect,

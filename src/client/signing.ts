@@ -2,8 +2,7 @@
  * Request signatures of the partner API: base64 HMAC-SHA256 over the canonical request (spec,
  * Authentication).
  *
- * Written from the contract with node:crypto alone: it shares no code with the service, so what
- * both agree on is the contract and not a common mistake.
+ * - Shares no code with the service, so a test of one against the other checks the contract.
  */
 import { createHash, createHmac, randomBytes, timingSafeEqual } from 'node:crypto'
 
@@ -23,13 +22,13 @@ export interface SignatureInput {
   readonly body: string | Uint8Array
 }
 
-/** Five lines: method, path, timestamp, nonce, hex SHA-256 of the body or nothing. */
+/** Five lines: method, path, timestamp, nonce, hex SHA-256 of the body (empty without a body). */
 export function canonicalRequest({ method, path, timestamp, nonce, body }: SignatureInput): string {
   const hash = body.length === 0 ? '' : createHash('sha256').update(body).digest('hex')
   return [method, path, timestamp, nonce, hash, ''].join('\n')
 }
 
-/** The key is the UTF-8 bytes of the secret as it was shown, its prefix included. */
+/** The HMAC key is the UTF-8 secret with its prefix. */
 export function signatureOf(canonical: string, secret: string): string {
   return createHmac('sha256', secret).update(canonical).digest('base64')
 }
@@ -43,7 +42,7 @@ export function isSignatureOf(given: string, canonical: string, secret: string):
 
 export const newNonce = (): string => randomBytes(32).toString('hex')
 
-/** `X-Service-Key-Id` and its sisters, for the service's brand. */
+/** For example `X-Service-Key-Id`. */
 export const brandHeader = (brand: string, name: string): string => `X-${brand}-${name}`
 
 export interface SignedRequest {
@@ -51,7 +50,7 @@ export interface SignedRequest {
   readonly headers: Readonly<Record<string, string>>
 }
 
-/** @param input its path may have a query: it is cut */
+/** The query of the path is not signed. */
 export function signRequest(key: SigningKey, brand: string, input: SignatureInput): SignedRequest {
   const [path = ''] = input.path.split('?', 1)
   const canonical = canonicalRequest({ ...input, path })

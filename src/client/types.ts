@@ -1,4 +1,4 @@
-/** Requests and answers of the partner API, as far as programs read them. */
+/** Types of the partner API's requests and answers. */
 
 export type Corridor = 'th_promptpay' | 'vn_vietqr'
 /** Whole USD cents. */
@@ -23,7 +23,7 @@ export interface SanctionsAttestation {
 
 export interface CreateIntent {
   readonly partner_user_id: string
-  /** The ceiling. What is debited is the quote, at most this. */
+  /** The ceiling; the quote is debited. */
   readonly amount_usd_cents: UsdCents
   readonly corridor: Corridor
   readonly kyc_attestation: KycAttestation
@@ -51,7 +51,7 @@ export interface PaymentIntent {
   readonly corridor: Corridor
   readonly created_at: Timestamp
   readonly captured_at?: Timestamp
-  /** What was debited; present exactly when `captured_at` is. */
+  /** The debit; present when `captured_at` is. */
   readonly captured_amount_usd_cents?: UsdCents
   readonly quote?: Quote
   readonly failure?: Failure
@@ -59,7 +59,7 @@ export interface PaymentIntent {
 
 export interface SessionToken {
   readonly intent_id: string
-  /** A secret: never in an address or a log. */
+  /** Secret: never put it in a URL or a log. */
   readonly session_token: string
   /** Epoch seconds. */
   readonly session_expires_at: number
@@ -88,9 +88,9 @@ export interface Receipt {
 }
 
 export interface Scan {
-  /** The text of the code as it was read. */
+  /** The unchanged text of the QR code. */
   readonly qr_payload: string
-  /** When the code names no amount. */
+  /** Required when the code has no amount. */
   readonly local_amount_minor_units?: MinorUnits
   readonly duplicate_confirmed?: boolean
 }
@@ -167,7 +167,7 @@ export interface PayoutFilter {
   readonly beneficiary_id?: string
   readonly created_after?: string
   readonly created_before?: string
-  /** Of one page, 1 to 100. */
+  /** Page size, 1 to 100. */
   readonly limit?: number
 }
 
@@ -190,5 +190,5 @@ export interface WebhookEndpoint {
   readonly key_id: string
 }
 
-/** The secret is shown this once. */
+/** The secret is shown only once. */
 export type WebhookEndpointWithSecret = WebhookEndpoint & { readonly secret: string }

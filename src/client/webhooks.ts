@@ -1,16 +1,16 @@
 /**
- * Verification of webhooks, for receivers.
+ * Webhook verification for receivers.
  *
- * - The bytes of the body are verified as they came, before anything parses them.
- * - A timestamp outside of the window and a repeated nonce are refused.
- * - An event counts once: answer `duplicate` with 2xx and do nothing.
+ * - The raw body is verified before it is parsed.
+ * - A timestamp outside the window and a repeated nonce are refused.
+ * - Process an event once: answer a `duplicate` with 2xx and do nothing.
  */
 import type { IncomingHttpHeaders } from 'node:http'
 import { brandHeader, canonicalRequest, isSignatureOf } from './signing.js'
 
 export interface WebhookRequest {
   readonly method: string
-  /** Path with query, as it came. */
+  /** Unchanged path with query. */
   readonly url: string
   /** Names in lower case. */
   readonly headers: IncomingHttpHeaders
@@ -36,25 +36,23 @@ export type WebhookFault =
 
 export type Verification =
   | { readonly kind: 'verified'; readonly event: WebhookEvent }
-  /** Genuine, and seen before. */
+  /** Valid, and stored before. */
   | { readonly kind: 'duplicate'; readonly event: WebhookEvent }
   | { readonly kind: 'refused'; readonly fault: WebhookFault }
 
-/**
- * Which events were stored before. Keep it where the events are, and store both in one transaction.
- */
+/** Ids of stored events. Keep them with the events, in the same transaction. */
 export interface EventStore {
   has(eventId: string): boolean | Promise<boolean>
 }
 
-/** Which nonces were seen. With several receivers, share it. */
+/** Seen nonces. Share the store between receivers. */
 export interface NonceStore {
-  /** @returns false when it was there before */
+  /** @returns false when the nonce was there before */
   add(nonce: string, atMs: number): boolean | Promise<boolean>
 }
 
 export interface VerifierOptions {
-  /** The webhook secret of an outbound key id; after a rotation there are two for a while. */
+  /** The webhook secret of a key id; during a rotation there are two. */
   readonly secretOf: (keyId: string) => string | undefined | Promise<string | undefined>
   readonly events: EventStore
   readonly nonces?: NonceStore
@@ -97,7 +95,7 @@ export function createWebhookVerifier(options: VerifierOptions): WebhookVerifier
   }
 }
 
-/** In the memory of one process, for as long as a repeated nonce must be refused. */
+/** A nonce store in the memory of one process. */
 export function rememberNonces(): NonceStore {
   const seen = new Map<string, number>()
   return {

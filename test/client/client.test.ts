@@ -1,4 +1,4 @@
-/** What the client sends again, what it throws, and how it reads lists. */
+/** Retries, errors and pagination of the client. */
 import { createServer, type IncomingMessage } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import t, { type Test } from 'tap'
@@ -89,7 +89,7 @@ void t.test('Retry-After is obeyed, up to a bound', async (t) => {
   t.same(pauses, [2_000, 10_000])
 })
 
-void t.test('it gives up in the end, and says with what', async (t) => {
+void t.test('it gives up after the last attempt and throws its error', async (t) => {
   const { client, requests } = await world(t, () => ({
     status: 429,
     body: refusal('rate_limited'),
@@ -107,7 +107,7 @@ void t.test('a write without a key is sent once', async (t) => {
   t.equal(requests.length, 1)
 })
 
-void t.test('refusals are thrown by kind, with code and request id', async (t) => {
+void t.test('refusals are thrown by class, with code and request id', async (t) => {
   const { client, requests } = await world(t, (_request, number) =>
     number === 1
       ? { status: 422, body: refusal('insufficient_balance') }
@@ -120,7 +120,7 @@ void t.test('refusals are thrown by kind, with code and request id', async (t) =
   t.equal(requests.length, 2, 'neither is sent again')
 })
 
-void t.test('a key is printable ASCII, and understood as it was sent', async (t) => {
+void t.test('a key is printable ASCII, and the answer repeats it', async (t) => {
   const { client, requests } = await world(t, () => ({
     status: 202,
     headers: { 'idempotency-key': 'inv-' },
@@ -132,7 +132,7 @@ void t.test('a key is printable ASCII, and understood as it was sent', async (t)
   await t.rejects(client.payouts.create(PAYOUT, { idempotencyKey: 'inv-1' }), IdempotencyKeyError)
 })
 
-void t.test('a list is read page by page, as far as it is read', async (t) => {
+void t.test('a list is read page by page, on demand', async (t) => {
   const { client, requests } = await world(t, ({ url }) => {
     const cursor = Number(new URL(url ?? '', 'http://x').searchParams.get('cursor') ?? 0)
     const next_cursor = cursor === 2 ? null : String(cursor + 1)

@@ -1,4 +1,4 @@
-/** The client signs as the published vectors say. */
+/** The client's signatures equal the published test vectors. */
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import t from 'tap'
