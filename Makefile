@@ -1,20 +1,17 @@
-# Causeway. `make` alone lists what there is.
-#
-# Owns: the verbs people type. Does not own: how the processes start and stop (src/supervisor), nor the
-# steps that need more than a line of shell (src/scripts/).
+# Causeway. `make` lists the targets. Longer shell steps are in src/scripts/.
 
 MAKEFLAGS += --no-print-directory
 SHELL := /bin/sh
 .DEFAULT_GOAL := help
 .PHONY: help setup nats build run demo ops audit statement test check lint format bench fuzz sim model \
-	chaos powercut freeze load soak spike profile bench-scale bench-pool bench-compare seed settings clean
+	chaos powercut freeze release load soak spike profile bench-scale bench-pool bench-compare seed settings clean
 
 INSTALLED := node_modules/.installed
 TYPES := protos/types/.made
 BUILT := .build/.made
 PROTOS := $(wildcard protos/*.proto)
 SOURCES := $(shell find src actors gateway test -name '*.ts' 2>/dev/null)
-# Without `test` itself, which is also the name of a target.
+# Without `test`, which is also a target.
 FOLDERS := $(shell find src actors gateway test -mindepth 1 -type d 2>/dev/null)
 ESLINT := node_modules/.bin/eslint
 PRETTIER := node_modules/.bin/prettier --log-level warn
@@ -27,62 +24,65 @@ LOAD_FLAGS = $(call with,SCENARIO,scenario) $(call with,GATEWAYS,gateways) $(cal
 run: setup nats build ## start everything; Ctrl-C stops it
 	@node .build/src/supervisor/main.js
 
-demo: setup nats build ## a QR payment and a payout from end to end, told step by step
+demo: setup nats build ## a QR payment and a payout from end to end, step by step
 	@node .build/src/operations/demo.js
 
-ops: build ## the operator's commands: make ops ARGS="trial-balance"
+ops: build ## operator commands: make ops ARGS="trial-balance"
 	@node .build/src/operations/main.js $(ARGS)
 
-audit: build ## check the books against the rail, the events and the ledger; reads only
+audit: build ## check ledger, rail, events and webhooks against each other; read-only
 	@node .build/src/audit/main.js $(ARGS)
 
-statement: build ## the sandbox bank's statement: make statement ARGS="--from DAY --to DAY --out FILE"
+statement: build ## statement of the sandbox bank: make statement ARGS="--from DAY --to DAY --out FILE"
 	@node .build/src/rails/sandbox/statement_main.js $(ARGS)
 
 ##@ Work on it
-test: ## the whole set-up, every check and every test; ONLY="qr/ money/" picks some; ends with "N passed, N failed"
+test: ## set-up, all checks, all tests; ONLY="qr/ money/" selects some; ends with "N passed, N failed"
 	@src/scripts/test.sh $(ONLY)
 
 check: build lint ## types, lint, formatting, house rules
 	@$(PRETTIER) --check .
 	@node .build/test/house_rules.test.js >.build/house_rules.tap || { grep -A30 'not ok' .build/house_rules.tap; exit 1; }
 
-lint: $(INSTALLED) $(TYPES) ## the linter alone
+lint: $(INSTALLED) $(TYPES) ## the linter only
 	@$(ESLINT) .
 
-format: $(INSTALLED) ## lay out every file
+format: $(INSTALLED) ## format every file
 	@$(PRETTIER) --write .
 
-fuzz: build ## hostile bytes at the gateway and in QR codes: make fuzz BUDGET=30 (seconds each)
+fuzz: build ## fuzz the gateway and the QR reader: make fuzz BUDGET=30 (seconds each)
 	@node .build/test/fuzz/gateway.js --seconds $(or $(BUDGET),30)
 	@node .build/test/fuzz/qr.js --seconds $(or $(BUDGET),30)
 
-sim: build ## faults in every order, by seed: make sim, make sim SEED=1 STEPS=1500
+sim: build ## deterministic simulation with faults: make sim, make sim SEED=1 STEPS=1500
 	@node .build/test/simulation/main.js $(call with,SEED,seed) $(call with,RUNS,runs) $(call with,STEPS,steps) $(ARGS)
 
-model: build ## intents against the reference model: make model RUNS=5000 SEED=1 ARGS=--rebuilt
+model: build ## random intents against the reference model: make model RUNS=5000 SEED=1 ARGS=--rebuilt
 	@node .build/test/model/main.js $(call with,RUNS,runs) $(call with,SEED,seed) $(ARGS)
 
-powercut: setup nats build ## what a disk may keep at a power cut, at many points: make powercut IMAGES=200 SEED=1
+powercut: setup nats build ## recovery from disk images after power cuts: make powercut IMAGES=200 SEED=1
 	@node .build/test/powercut/main.js $(call with,IMAGES,images) $(call with,SEED,seed)
 
-chaos: setup nats build ## kills, frozen processes and full disks under load: make chaos DURATION=60 SEED=1
+chaos: setup nats build ## kills, frozen processes and a full disk under load: make chaos DURATION=60 SEED=1
 	@node .build/test/crash/chaos.js $(call with,DURATION,duration) $(call with,SEED,seed)
 
-freeze: setup nats build ## a DATA_DIR of this revision that later ones must open: make freeze NAME=1.0.0 (test/golden)
+freeze: setup nats build ## golden DATA_DIR of this revision that later ones must open: make freeze NAME=1.0.0
 	@node .build/test/golden/freeze.js $(call with,NAME,name)
 
+release: ## check a release: clean tree, version, changelog, golden data, tests; then prints the tag command
+	@src/scripts/release.sh
+
 ##@ Measure it (test/load; a page with plots goes to .build/load)
-bench: setup nats build ## every scenario beside its ceiling; SCENARIO= picks some
+bench: setup nats build ## every scenario beside its ceiling; SCENARIO= selects some
 	@$(LOAD) bench $(call with,DURATION,seconds) $(LOAD_FLAGS)
 
-bench-scale: setup nats build ## reads and writes with books of 10,000 and of 1,000,000; starts with 100,000 live ones
+bench-scale: setup nats build ## 10,000 and 1,000,000 stored payments; starts with 100,000 live ones
 	@$(LOAD) scale $(call with,BOOKS,books) $(LOAD_FLAGS)
 
 bench-pool: setup nats build ## the webhook pool alone; ARGS=--isolation: beside a dead, a slow and a flapping endpoint
 	@node .build/test/load/deliveries/deliveries_main.js $(call with,RATE,rate) $(call with,DURATION,seconds) $(ARGS)
 
-bench-compare: setup nats build ## two revisions in turn: make bench-compare BASE=main (REV=HEAD)
+bench-compare: setup nats build ## two revisions alternately: make bench-compare BASE=main (REV=HEAD)
 	@src/scripts/bench_compare.sh "$(BASE)" "$(or $(REV),HEAD)" $(call with,DURATION,seconds) $(LOAD_FLAGS)
 
 load: setup nats build ## at a rate: make load SCENARIO=mixed RATE=200 DURATION=30 RUNNING=1
@@ -91,29 +91,29 @@ load: setup nats build ## at a rate: make load SCENARIO=mixed RATE=200 DURATION=
 soak: setup nats build ## soak test, 30 minutes (DURATION=1800): memory and file-descriptor growth
 	@$(LOAD) soak $(call with,RATE,rate) $(call with,DURATION,seconds) $(LOAD_FLAGS)
 
-spike: setup nats build ## ten times the capacity for 5 seconds: what is refused, how soon is it over?
+spike: setup nats build ## ten times the capacity for 5 seconds: rejections and recovery time
 	@$(LOAD) spike $(call with,DURATION,seconds) $(LOAD_FLAGS)
 
-profile: setup nats build ## which stage takes how long: make profile SCENARIO=payouts DURATION=10
+profile: setup nats build ## time per stage: make profile SCENARIO=payouts DURATION=10
 	@$(LOAD) profile $(call with,RATE,rate) $(call with,DURATION,seconds) $(LOAD_FLAGS)
 
 seed: setup build ## seed historical data: make seed COUNT=1000000 WHAT=payouts LIVE=1000
 	@node --max-semi-space-size=64 .build/test/load/seed.js $(call with,COUNT,count) $(call with,WHAT,what) $(call with,LIVE,live)
 
 ##@ Parts of the above
-setup: $(INSTALLED) ## dependencies; the first time takes about two minutes
+setup: $(INSTALLED) ## install dependencies; the first time takes about two minutes
 	@:
 
-nats: ## nats-server, from PATH or from apt; nothing to do when NATS_URL is set
+nats: ## install nats-server if missing, unless NATS_URL is set
 	@src/scripts/nats.sh
 
-build: $(BUILT) ## types of the protos, then JavaScript into .build/
+build: $(BUILT) ## generate types from protos/, compile into .build/
 	@:
 
-settings: build ## write src/SETTINGS.md and .env.example from the settings in the code
+settings: build ## generate src/SETTINGS.md and .env.example from the code
 	@node .build/src/operations/settings_page.js write
 
-clean: ## remove what was built; keeps node_modules and var
+clean: ## delete build output; keeps node_modules and var
 	@rm -rf .build protos/types
 
 help: ## this list
@@ -127,7 +127,7 @@ $(TYPES): $(PROTOS) $(INSTALLED)
 	@src/scripts/types.sh
 	@touch $@
 
-# The folders are there because a file that was removed changes its folder only.
+# Depends on folders because deleting a file changes only its folder.
 $(BUILT): $(SOURCES) $(FOLDERS) $(TYPES) tsconfig.json
 	@src/scripts/build.sh
 	@touch $@

@@ -1,10 +1,10 @@
 #!/bin/sh
-# Builds two revisions in folders of their own and measures them in turn: bench_compare.sh BASE HEAD [flag…]
-# The tool that measures is this checkout's, for both.
+# Builds two revisions in temporary folders and benchmarks them alternately: bench_compare.sh BASE HEAD [flag…]
+# The load tool of this checkout measures both.
 set -eu
 cd "$(dirname "$0")/../.."
 if [ -z "${1:-}" ] || [ -z "${2:-}" ]; then
-  echo 'Which revision is the base? make bench-compare BASE=v1 (REV=HEAD is the other one)' >&2
+  echo 'BASE is missing: make bench-compare BASE=v1.0.0 (REV, default HEAD, is compared with it)' >&2
   exit 2
 fi
 base=$1
@@ -16,11 +16,11 @@ trap 'exit 130' INT TERM
 
 checkout() {
   commit=$(git rev-parse --verify --quiet "$2^{commit}") || {
-    echo "There is no revision $2." >&2
+    echo "Unknown revision $2." >&2
     exit 2
   }
   git diff --quiet "$commit" -- package-lock.json ||
-    echo "$1: its dependencies are other ones; it is measured with those of this checkout" >&2
+    echo "$1: package-lock.json differs; it is measured with the dependencies of this checkout" >&2
   echo "building $1: $(git log -1 --format='%h %s' "$commit")"
   root=$folder/$1-$(git rev-parse --short "$commit")
   mkdir "$root"

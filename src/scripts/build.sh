@@ -1,5 +1,5 @@
 #!/bin/sh
-# Compiles everything into .build/, and takes out what has no source any more: a removed test must not run.
+# Compiles into .build/, and deletes output without a source: a removed test must not run.
 set -eu
 cd "$(dirname "$0")/../.."
 node_modules/.bin/tsc -p .

@@ -1,8 +1,8 @@
 #!/bin/sh
-# Installs the dependencies exactly as locked.
+# Installs the locked dependencies.
 #
-# sqlite3 is compiled from its own source: no prebuilt binary is asked for, so nothing waits for a download
-# that a closed network never answers. npm's output goes to a file; a line tells how long it has been at it.
+# sqlite3 is compiled from source: downloading a prebuilt binary hangs in a closed network. The output of npm
+# goes to a file; a line on the terminal shows the elapsed time.
 set -eu
 cd "$(dirname "$0")/../.."
 log=npm-install.log
@@ -13,7 +13,7 @@ missing() {
 }
 
 command -v node >/dev/null || missing 'node is missing: install Node.js 20.12 or newer (https://nodejs.org).'
-# uWebSockets.js comes compiled: for some versions of Node alone, and from 22 on with a newer glibc.
+# uWebSockets.js is prebuilt for some versions of Node only; from 22 on it needs a newer glibc.
 node -e '
 const { node } = process.versions
 const [major, minor] = node.split(".").map(Number)
@@ -27,8 +27,8 @@ if (major > 21 && process.platform === "linux") {
   const glibc = process.report.getReport().header.glibcVersionRuntime
   const [edition, revision] = (glibc ?? "0.0").split(".").map(Number)
   if (edition < 2 || (edition === 2 && revision < 38)) {
-    const here = glibc ?? "another libc"
-    refuse(`needs glibc 2.38 for uWebSockets.js, here is ${here}: install Node.js 20, or use a newer system`)
+    const found = glibc ?? "another libc"
+    refuse(`needs glibc 2.38 for uWebSockets.js, found ${found}: install Node.js 20, or use a newer system`)
   }
 }' || exit 1
 command -v npm >/dev/null || missing 'npm is missing: it comes with Node.js, or: apt-get install npm'
@@ -37,15 +37,15 @@ loads() {
   node -e 'require("sqlite3"); require("uWebSockets.js")'
 }
 
-# Somebody ran `npm ci` by hand: npm writes this file last, when all is there.
+# After a manual `npm ci`: npm writes this file last.
 if [ node_modules/.package-lock.json -nt package-lock.json ] && loads 2>/dev/null; then
   exit 0
 fi
 
-command -v g++ >/dev/null || missing 'g++ is missing and sqlite3 is compiled with it: apt-get install g++'
-command -v python3 >/dev/null || missing 'python3 is missing and node-gyp needs it: apt-get install python3'
+command -v g++ >/dev/null || missing 'g++ is missing, sqlite3 needs it: apt-get install g++'
+command -v python3 >/dev/null || missing 'python3 is missing, node-gyp needs it: apt-get install python3'
 
-# Node's headers lie beside many nodes; then node-gyp has no need to download them.
+# With the headers of Node installed beside it, node-gyp does not download them.
 prefix=$(node -p 'require("path").resolve(process.execPath, "../..")')
 if [ -f "$prefix/include/node/node_api.h" ]; then
   export npm_config_nodedir="$prefix"
@@ -56,9 +56,9 @@ tick() {
   seconds=0
   while :; do
     if [ -t 1 ]; then
-      printf '\rinstalling dependencies … %d s (sqlite3 is compiled, about two minutes)' "$seconds"
+      printf '\rinstalling dependencies … %d s (compiling sqlite3 takes about two minutes)' "$seconds"
     elif [ $((seconds % 15)) -eq 0 ]; then
-      echo "installing dependencies … $seconds s (sqlite3 is compiled, about two minutes)"
+      echo "installing dependencies … $seconds s (compiling sqlite3 takes about two minutes)"
     fi
     sleep 1
     seconds=$((seconds + 1))
@@ -78,7 +78,7 @@ wait "$ticker" 2>/dev/null || true
 
 if [ "$failed" -ne 0 ] || ! loads; then
   tail -n 25 "$log" >&2
-  missing "The dependencies could not be installed; the whole log is in $log"
+  missing "Installing the dependencies failed; the log is in $log"
 fi
 rm -f "$log"
 echo 'dependencies installed'

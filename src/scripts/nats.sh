@@ -1,5 +1,5 @@
 #!/bin/sh
-# Makes sure that there is a nats-server to start.
+# Ensures that nats-server is installed, unless NATS_URL names an external one.
 set -eu
 [ -z "${NATS_URL:-}" ] || exit 0
 PATH="$PATH:/usr/sbin:/usr/local/sbin"
@@ -14,8 +14,8 @@ give_up() {
   echo 'Install it (apt-get install nats-server, or https://nats.io/download), or set NATS_URL.' >&2
   exit 1
 }
-command -v apt-get >/dev/null || give_up 'there is no apt-get here.'
-$as_root true 2>/dev/null || give_up 'that needs root, or sudo without a password.'
+command -v apt-get >/dev/null || give_up 'apt-get is missing.'
+$as_root true 2>/dev/null || give_up 'this needs root, or sudo without a password.'
 
 echo 'installing nats-server …'
 log=$(mktemp)
@@ -26,9 +26,9 @@ install || { $as_root apt-get update >"$log" 2>&1 && install; } || {
   tail -n 5 "$log" >&2
   give_up 'apt-get failed.'
 }
-command -v nats-server >/dev/null || give_up 'the package brought no nats-server.'
+command -v nats-server >/dev/null || give_up 'the package contains no nats-server.'
 
-# The package starts a service of its own on our port; we start ours with its own password and store.
+# The package starts a service on the default port; the supervisor starts its own server instead.
 if [ -d /run/systemd/system ]; then
   $as_root systemctl disable --now nats-server >/dev/null 2>&1 || true
 fi

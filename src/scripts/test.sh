@@ -1,5 +1,5 @@
 #!/bin/sh
-# The whole set-up, every check and every test. The last line is `N passed, N failed` (test/runner/main.ts).
+# Set-up, all checks and all tests. The last line is `N passed, N failed` (test/runner/main.ts).
 set -u
 cd "$(dirname "$0")/../.."
 if ! make -s setup nats build; then

@@ -1,9 +1,9 @@
 #!/bin/sh
-# Generates the TypeScript types of the contracts.
+# Generates TypeScript types from protos/.
 set -eu
 cd "$(dirname "$0")/../.."
 rm -rf protos/types
-# The files by name without their folder, as protos import one another.
+# File names without the folder, as in the import statements of the protos.
 # shellcheck disable=SC2046
 node_modules/.bin/proto-loader-gen-types --longs=String --enums=String --defaults --oneofs --keepCase \
   --grpcLib=@grpc/grpc-js --importFileExtension=.js -I=protos -O=protos/types \

@@ -1,4 +1,4 @@
-/** The jobs of a test run: every compiled test file, the linter and the formatter. */
+/** The jobs of a test run: test files, linter, formatter. */
 import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join, relative } from 'node:path'
 import { projectRoot } from '../../src/base/protos.js'
@@ -6,8 +6,8 @@ import { projectRoot } from '../../src/base/protos.js'
 const BUILT = join(projectRoot(), '.build')
 const DURATIONS_FILE = join(BUILT, 'test_durations.json')
 
-/** Seconds, on a machine that has no durations of its own yet: these start first. */
-const USUALLY_LONG: Readonly<Record<string, number>> = {
+/** Default seconds until this machine has measured its own; long jobs start first. */
+const DEFAULT_SECONDS: Readonly<Record<string, number>> = {
   'test/crash': 60,
   'test/supervisor/stack': 40,
   'test/operations': 40,
@@ -21,16 +21,16 @@ export interface Job {
   readonly name: string
   readonly command: string
   readonly arguments: readonly string[]
-  /** A test writes TAP; a check only has its exit code. */
+  /** A test prints TAP; a check has only its exit code. */
   readonly kind: 'test' | 'check'
 }
 
 type Durations = Readonly<Record<string, number>>
 
-/** Checks first, since they find most mistakes; then tests, the longest first. */
+/** The linter, then tests from longest to shortest, then the formatter. */
 export function listJobs(only: readonly string[]): readonly Job[] {
   const durations = readDurations()
-  const expected = (name: string): number => durations[name] ?? usual(name)
+  const expected = (name: string): number => durations[name] ?? defaultSeconds(name)
   const tests = readdirSync(join(BUILT, 'test'), { recursive: true, encoding: 'utf8' })
     .filter((file) => file.endsWith('.test.js'))
     .map((file): Job => {
@@ -59,9 +59,9 @@ const check = (name: string, tool: string, ...args: string[]): Job => ({
   kind: 'check',
 })
 
-function usual(name: string): number {
-  const folder = Object.keys(USUALLY_LONG).find((prefix) => name.startsWith(prefix))
-  return folder === undefined ? 1 : (USUALLY_LONG[folder] ?? 1)
+function defaultSeconds(name: string): number {
+  const folder = Object.keys(DEFAULT_SECONDS).find((prefix) => name.startsWith(prefix))
+  return folder === undefined ? 1 : (DEFAULT_SECONDS[folder] ?? 1)
 }
 
 function readDurations(): Durations {
@@ -69,7 +69,7 @@ function readDurations(): Durations {
   return JSON.parse(readFileSync(DURATIONS_FILE, 'utf8')) as Durations
 }
 
-/** Keeps what this run measured for the order of the next. */
+/** Stores the durations of this run, which order the next one. */
 export function recordDurations(measured: ReadonlyMap<string, number>): void {
   const durations = { ...readDurations(), ...Object.fromEntries(measured) }
   writeFileSync(DURATIONS_FILE, `${JSON.stringify(durations, null, 1)}\n`)

@@ -1,8 +1,8 @@
 /**
- * Runs one job in a process group of its own.
+ * Runs one job in its own process group.
  *
- * - A job that prints nothing for too long is ended, and told so: no file has a limit in seconds.
- * - A job that leaves a process behind has failed; what it left is ended.
+ * - A job that prints nothing for too long is killed and fails; there is no limit on its total time.
+ * - A job that leaves a process behind fails, and the process is killed.
  */
 import { spawn } from 'node:child_process'
 import { mkdirSync, writeFileSync } from 'node:fs'
@@ -14,10 +14,10 @@ import type { Job } from './jobs.js'
 import { readTap } from './tap_result.js'
 
 const OUTPUTS = join(projectRoot(), '.build/test_output')
-/** Silence, counted as on an idle machine. */
-const SILENT_MAX_MS = 180_000
-const LOOK_EVERY_MS = 250
-const GONE_WITHIN_MS = 5_000
+/** Milliseconds of an idle machine (support/patience). */
+const SILENCE_MAX_MS = 180_000
+const POLL_INTERVAL_MS = 250
+const EXIT_TIMEOUT_MS = 5_000
 
 export interface JobResult {
   readonly passed: number
@@ -36,16 +36,16 @@ export async function runJob(job: Job): Promise<JobResult> {
   const group = child.pid ?? 0
   const tap = readTap()
   let output = ''
-  let silence = patience(SILENT_MAX_MS)
+  let silence = patience(SILENCE_MAX_MS)
   let wasSilent = false
   const watch = setInterval(() => {
     if (!silence.isOver()) return
     wasSilent = true
     signalGroup(group, 'SIGKILL')
-  }, LOOK_EVERY_MS)
+  }, POLL_INTERVAL_MS)
   for (const stream of [child.stdout, child.stderr]) {
     stream.setEncoding('utf8').on('data', (text: string) => {
-      silence = patience(SILENT_MAX_MS)
+      silence = patience(SILENCE_MAX_MS)
       output += text
       if (stream === child.stdout && job.kind === 'test') tap.write(text)
     })
@@ -63,17 +63,17 @@ export async function runJob(job: Job): Promise<JobResult> {
     passed = result.passed
     failures.push(...result.failures)
   }
-  if (wasSilent) failures.push(`    ended: no output for ${SILENT_MAX_MS / 1_000} s`)
+  if (wasSilent) failures.push(`    killed: no output for ${SILENCE_MAX_MS / 1_000} s`)
   if (exit !== '0' && failures.length === 0) failures.push(`    exit ${exit}\n${lastLines(output)}`)
   if (!(await isGone(group))) {
-    failures.push('    it left a process behind')
+    failures.push('    left a process behind')
     signalGroup(group, 'SIGKILL')
   }
   if (failures.length > 0) keepOutput(job.name, output)
   return { passed, failures, seconds: (performance.now() - startedAt) / 1_000 }
 }
 
-/** @returns whether there was a process to signal */
+/** @returns whether the group has a process */
 function signalGroup(group: number, signal: NodeJS.Signals | 0): boolean {
   try {
     process.kill(-group, signal)
@@ -84,7 +84,7 @@ function signalGroup(group: number, signal: NodeJS.Signals | 0): boolean {
 }
 
 async function isGone(group: number): Promise<boolean> {
-  const gone = eventually('the group has ended', () => !signalGroup(group, 0), GONE_WITHIN_MS, 50)
+  const gone = eventually('the group has ended', () => !signalGroup(group, 0), EXIT_TIMEOUT_MS, 50)
   return gone.catch(() => false)
 }
 

@@ -1,19 +1,19 @@
-/** What a test file reports as TAP: assertions at every depth, failures with their diagnosis. */
+/** Reads the TAP output of a test file: assertions at every depth, failures with diagnosis. */
 import { inspect } from 'node:util'
 import { Parser, type Result } from 'tap-parser'
 
 const DIAGNOSIS_LINES_MAX = 60
 
 export interface TapResult {
-  /** Assertions that passed; the closing line of a subtest is none. */
+  /** Passed assertions, without the closing lines of subtests. */
   readonly passed: number
-  /** One text for each assertion that failed, and for an output that ends too early. */
+  /** One text per failed assertion, and one for truncated output. */
   readonly failures: readonly string[]
 }
 
 export interface TapReader {
   write(text: string): void
-  /** Resolves when the whole output is read. */
+  /** Resolves when the output is parsed. */
   end(): Promise<TapResult>
 }
 
@@ -23,7 +23,7 @@ export function readTap(): TapReader {
   let finish: () => void
   const finished = new Promise<void>((resolve) => (finish = resolve))
   const parser = new Parser((results) => {
-    if (!results.ok && failures.length === 0) failures.push('the output ends too early')
+    if (!results.ok && failures.length === 0) failures.push('the output is truncated')
     finish()
   })
   parser.on('pass', (result: Result) => {
