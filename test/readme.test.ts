@@ -1,16 +1,22 @@
-/** The front page tells the truth about settings and commands. */
-import { readFileSync } from 'node:fs'
-import { join } from 'node:path'
+/** The guides name only what exists: targets, pages, files, commands, error codes. */
+import { existsSync, readFileSync } from 'node:fs'
+import { dirname, join } from 'node:path'
 import t from 'tap'
+import { ERRORS } from '../src/base/errors.js'
 import { projectRoot } from '../src/base/protos.js'
 import { SETTINGS } from '../src/base/settings.js'
 import { SETTINGS_GROUPS } from '../src/base/settings_groups.js'
+import { COMMANDS } from '../src/operations/commands.js'
 import { envExample, settingsPage } from '../src/operations/settings_page.js'
 
 const textOf = (file: string): string => readFileSync(join(projectRoot(), file), 'utf8')
-const readme = textOf('README.md')
 
-const MODULES = ['src/operations', 'gateway', 'protos', 'src', 'actors', 'test/load']
+const GUIDES = ['README.md', 'CHANGELOG.md', 'src/client/README.md'].concat(
+  ['src/operations', 'gateway', 'protos', 'src', 'actors', 'test/load'].map(
+    (m) => `${m}/README.md`,
+  ),
+)
+const FRONT_PAGE_LINES_MAX = 150
 
 t.test('the pages made from the settings are current', async (t) => {
   t.equal(textOf('src/SETTINGS.md'), settingsPage(), 'make settings')
@@ -19,20 +25,82 @@ t.test('the pages made from the settings are current', async (t) => {
   t.same([...grouped].sort(), Object.keys(SETTINGS).sort(), 'each setting is in one group')
 })
 
-t.test('every make target that is named exists', async (t) => {
+t.test('the front page is short', async (t) => {
+  t.ok(textOf('README.md').split('\n').length <= FRONT_PAGE_LINES_MAX + 1)
+})
+
+t.test('every make target in a guide exists', async (t) => {
   const targets = new Set(
     [...textOf('Makefile').matchAll(/^([a-z][a-z-]*):/gm)].map(([, name]) => name),
   )
-  const pages = [readme, ...MODULES.map(pageOf)]
-  const named = pages.flatMap((page) => [...page.matchAll(/(?:^|`)make ([a-z][a-z-]*)/gm)])
-  t.ok(named.length > 5)
-  for (const [, name] of named) t.ok(targets.has(name), `make ${name}`)
+  for (const guide of GUIDES) {
+    for (const [, name] of textOf(guide).matchAll(/(?:^|`)make ([a-z][a-z-]*)/gm)) {
+      t.ok(targets.has(name), `${guide}: make ${name}`)
+    }
+  }
 })
 
-t.test('every module and page that is named exists', async (t) => {
-  for (const [, path = ''] of readme.matchAll(/\]\(([^)]+)\)/g)) t.ok(textOf(path), path)
+t.test('every page and section that a guide links to exists', async (t) => {
+  for (const guide of GUIDES) {
+    for (const [, link = ''] of textOf(guide).matchAll(/\]\(([^)]+)\)/g)) {
+      if (/^https?:/.test(link)) continue
+      const [file = '', section] = link.split('#')
+      const target = file === '' ? guide : join(dirname(guide), file)
+      t.ok(existsSync(join(projectRoot(), target)), `${guide}: ${link}`)
+      if (section !== undefined) {
+        t.ok(sectionsOf(textOf(target)).includes(section), `${guide}: ${link}`)
+      }
+    }
+  }
 })
 
-function pageOf(module: string): string {
-  return textOf(`${module}/README.md`)
-}
+/** The anchors of the headings, as Markdown renderers make them. */
+const sectionsOf = (page: string): readonly string[] =>
+  [...page.matchAll(/^#+ (.+)$/gm)].map(([, title = '']) =>
+    title
+      .toLowerCase()
+      .replace(/[^a-z0-9 _-]/g, '')
+      .replaceAll(' ', '-'),
+  )
+
+t.test("every file in the developers' page exists", async (t) => {
+  const page = textOf('src/README.md')
+  const paths = page.match(/\b(?:[a-z_]+\/)+[a-z_]+\.(?:ts|proto|sh)\b/g) ?? []
+  t.ok(paths.length > 20)
+  for (const path of paths) {
+    const places = ['', 'src', 'src/processor'].map((folder) => join(projectRoot(), folder, path))
+    t.ok(places.some(existsSync), path)
+  }
+})
+
+t.test("every command in the operators' guide exists", async (t) => {
+  const known = COMMANDS.map(({ usage }) => usage.replace(/ \[?[A-Z].*$/, ''))
+  const page = textOf('src/operations/README.md')
+  const named = [...page.matchAll(/make ops ARGS="([a-z][^"]*)"/g)].map(([, words = '']) => words)
+  t.ok(named.length > 30)
+  for (const words of named) {
+    t.ok(
+      known.some((command) => words === command || words.startsWith(`${command} `)),
+      words,
+    )
+  }
+})
+
+t.test(
+  'every error code is in the guide of partners or of operators, with its status',
+  async (t) => {
+    const rows = ['gateway/README.md', 'src/operations/README.md'].flatMap((guide) => [
+      ...textOf(guide).matchAll(/^\| `([a-z_]+)` \| ([0-9]{3}) \|/gm),
+    ])
+    const documented = Object.fromEntries(rows.map(([, code = '', http]) => [code, Number(http)]))
+    const registry = Object.fromEntries(
+      Object.entries(ERRORS).map(([code, { http }]) => [code, http]),
+    )
+    t.same(documented, registry)
+  },
+)
+
+t.test('the newest section of the changelog is the version of the package', async (t) => {
+  const { version } = JSON.parse(textOf('package.json')) as { version: string }
+  t.equal(/^## \[([0-9][^\]]*)\]/m.exec(textOf('CHANGELOG.md'))?.[1], version)
+})

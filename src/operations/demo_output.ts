@@ -1,4 +1,4 @@
-/** Prints the demo: headings, lines and check marks. */
+/** Terminal output of the demo: headings, lines and check marks. */
 import type { Paint } from './terminal.js'
 
 export interface DemoOutput {

@@ -24,7 +24,7 @@ export interface IntegrityOptions {
   readonly folder: string
   readonly clock: Clock
   readonly log: Pick<LogFile, 'write'>
-  /** Prints a line on the terminal. */
+  /** Shows a line on the terminal. */
   readonly report: (line: string) => void
 }
 
