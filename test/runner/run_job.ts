@@ -1,7 +1,7 @@
 /**
  * Runs one job in its own process group.
  *
- * - A job that prints nothing for too long is killed and fails; there is no limit on its total time.
+ * - A job that prints nothing for too long is killed and fails; its total time has no limit.
  * - A job that leaves a process behind fails, and the process is killed.
  */
 import { spawn } from 'node:child_process'
