@@ -1,4 +1,4 @@
-/** Pages of rows of any length. */
+/** Pagination with rows of any size. */
 import fc from 'fast-check'
 import t from 'tap'
 import { LIST_LIMIT_MAX, PAGE_BYTES } from '../../src/base/constants.js'
@@ -15,11 +15,11 @@ interface Sized {
   readonly bytes: number
 }
 
-/** All pages, one after the other. */
+/** All pages in order. */
 function pagesOf(rows: readonly Sized[], limit: number): (readonly Sized[])[] {
   const pages: (readonly Sized[])[] = []
-  for (let asked: { cursor?: string } = {}; ;) {
-    const page = pageOf(vault, 'sized', { limit, ...asked })!
+  for (let request: { cursor?: string } = {}; ;) {
+    const page = pageOf(vault, 'sized', { limit, ...request })!
     const from = page.after === null ? 0 : Number(page.after) + 1
     const { data, next_cursor } = pageView(vault, page, rows.slice(from, from + limit + 1), {
       view: (row) => row,
@@ -28,13 +28,13 @@ function pagesOf(rows: readonly Sized[], limit: number): (readonly Sized[])[] {
     }) as PageView<Sized>
     pages.push(data)
     if (next_cursor === null) return pages
-    asked = { cursor: next_cursor }
+    request = { cursor: next_cursor }
   }
 }
 
 const sum = (rows: readonly Sized[]): number => rows.reduce((all, { bytes }) => all + bytes, 0)
 
-void t.test('every row is on one page, and no page ends before it must', (t) => {
+void t.test('every row is on exactly one page, and every page is as full as possible', (t) => {
   const size = fc.oneof(fc.nat(100), fc.nat(2 * PAGE_BYTES))
   fc.assert(
     fc.property(
@@ -56,7 +56,7 @@ void t.test('every row is on one page, and no page ends before it must', (t) => 
   t.end()
 })
 
-void t.test('rows that fill a page to its last byte', (t) => {
+void t.test('rows that fill a page to the last byte share it', (t) => {
   const rows = [PAGE_BYTES - 1, 1, 0, 1].map((bytes, at) => ({ at, bytes }))
   t.same(
     pagesOf(rows, LIST_LIMIT_MAX).map(({ length }) => length),

@@ -1,5 +1,6 @@
 /**
- * Partners and keys, as operators change them: warm, and rebuilt from SQLite before every command.
+ * Operators' changes to partners and keys, with warm memory and with memory rebuilt from SQLite
+ * before every command.
  */
 import { randomBytes } from 'node:crypto'
 import t, { type Test } from 'tap'
@@ -43,7 +44,7 @@ const change = async (world: World, given: PartnerChange, partner = 'demo'): Pro
 const keysOf = async (world: World): Promise<{ key_id: string; status: string }[]> =>
   viewOf<{ data: { key_id: string; status: string }[] }>(await world.run(listKeys(DEMO))).data
 
-/** The code of a call that is signed with this key. */
+/** @returns the code of a call signed with this key */
 const signedCall = (world: World, keyId: string): Promise<string> =>
   new Promise((resolve) => {
     world.submit({
@@ -55,7 +56,7 @@ const signedCall = (world: World, keyId: string): Promise<string> =>
     })
   })
 
-/** What the processor's own timer does at its start. */
+/** Runs the expiry timer once. */
 const endExpired = (world: World): Promise<void> =>
   new Promise((resolve) => {
     const expiry = createKeyExpiry({
@@ -75,12 +76,12 @@ const endExpired = (world: World): Promise<void> =>
     expiry.stop()
   })
 
-/** A key as a gateway that connects now is told of it. */
-function toldOf(world: World, keyId: string): object | undefined {
-  const told: PartnerUpdate[] = []
+/** The key as sent to a gateway that connects now. */
+function sentKey(world: World, keyId: string): object | undefined {
+  const updates: PartnerUpdate[] = []
   const stream = {
     metadata: bearer('it_test'),
-    write: (update: PartnerUpdate) => told.push(update),
+    write: (update: PartnerUpdate) => updates.push(update),
     on: () => undefined,
   }
   const { handlers } = directoryService(
@@ -89,14 +90,14 @@ function toldOf(world: World, keyId: string): object | undefined {
     createAuthInterceptor('it_test'),
   )
   handlers.WatchPartners(stream as never)
-  const keys = told
+  const keys = updates
     .flatMap(({ partners }) => partners ?? [])
     .flatMap((partner) => partner.keys ?? [])
   return keys.find(({ key_id }) => key_id === keyId)
 }
 
 const scenarios: Record<string, (t: Test, world: World) => Promise<void>> = {
-  'a partner is made once, with its first key': async (t, world) => {
+  'a partner is created once, with its first key': async (t, world) => {
     const made = viewOf<{ sandbox_key: { key_id: string; secret: string } }>(
       await world.run(createPartner(ADA, 'acme', false)),
     )
@@ -110,7 +111,7 @@ const scenarios: Record<string, (t: Test, world: World) => Promise<void>> = {
     t.equal(codeOf(await world.run(createIntent(acme, anIntent()))), 'ok')
   },
 
-  'suspended, and back': async (t, world) => {
+  'a suspended partner is refused until it is resumed': async (t, world) => {
     t.equal(await change(world, { kind: 'suspend' }), 'ok')
     t.equal(codeOf(await world.run(createIntent(DEMO, anIntent()))), 'partner_suspended')
     t.equal(await change(world, { kind: 'resume' }), 'ok')
@@ -118,13 +119,13 @@ const scenarios: Record<string, (t: Test, world: World) => Promise<void>> = {
     t.equal(await change(world, { kind: 'suspend' }, 'nobody'), 'partner_not_found')
   },
 
-  corridors: async (t, world) => {
+  'a corridor that is not enabled is refused': async (t, world) => {
     t.equal(await change(world, { kind: 'corridors', values: ['vn_vietqr'] }), 'ok')
     t.equal(codeOf(await world.run(createIntent(DEMO, anIntent()))), 'corridor_not_enabled')
     t.equal(await change(world, { kind: 'corridors', values: ['xx_other'] }), 'invalid_request')
   },
 
-  'addresses, packages and rates are checked': async (t, world) => {
+  'addresses, packages and rate limits are validated': async (t, world) => {
     const lists: readonly [PartnerChange, string][] = [
       [{ kind: 'allowed_ips', values: ['203.0.113.0/24', '2001:db8::/32'] }, 'ok'],
       [{ kind: 'allowed_ips', values: [] }, 'ok'],
@@ -139,7 +140,7 @@ const scenarios: Record<string, (t: Test, world: World) => Promise<void>> = {
     t.same(world.memory().partners.get('demo' as PartnerId)?.packages, ['com.example.app'])
   },
 
-  'three keys, each of the next quarter': async (t, world) => {
+  'a tenant has at most three active keys, one per quarter': async (t, world) => {
     for (const quarter of ['2027q1', '2027q2']) {
       const { key_id } = viewOf<{ key_id: string }>(await world.run(issueKey(ADA, DEMO)))
       t.equal(key_id, `demo_sandbox_${quarter}`)
@@ -182,16 +183,16 @@ const scenarios: Record<string, (t: Test, world: World) => Promise<void>> = {
     await world.run(issueKey(ADA, DEMO))
     world.clock.set(until - 1)
     await world.run(expireKeys())
-    t.equal(await signedCall(world, first), 'ok', 'until its end it signs')
+    t.equal(await signedCall(world, first), 'ok', 'valid until the overlap ends')
     world.clock.set(until)
     t.equal(await signedCall(world, first), 'authentication_failed')
     await endExpired(world)
     world.clock.set(until - DAY)
     t.equal(await signedCall(world, first), 'authentication_failed')
     t.match(await keysOf(world), [{ status: 'revoked' }, { status: 'active' }])
-    t.match(toldOf(world, first), { revoked_at: '1' }, 'gateways hear it without a date')
+    t.match(sentKey(world, first), { revoked_at: '1' }, 'gateways receive an immediate revocation')
     const moved = world.memory().keys.get(first as KeyId)
-    t.equal(moved?.revokedAt, until, 'when it was is still known')
+    t.equal(moved?.revokedAt, until, 'the revocation time is kept')
   },
 
   'revocation is final': async (t, world) => {
@@ -201,16 +202,16 @@ const scenarios: Record<string, (t: Test, world: World) => Promise<void>> = {
     t.equal(codeOf(unknown), 'signing_key_not_found')
     t.same((await keysOf(world))[0]?.status, 'revoked')
     const { key_id } = viewOf<{ key_id: string }>(await world.run(issueKey(ADA, DEMO)))
-    t.equal(key_id, 'demo_sandbox_2027q1', 'its quarter is not used again')
+    t.equal(key_id, 'demo_sandbox_2027q1', 'a quarter is used once')
     await world.run(revokeKey(ADA, key_id))
     const before = world.memory().balances.get('demo_sandbox:USD:prefund' as AccountKey)
     const demo = viewOf<{ key_id: string }>(await world.run(ensureDemo()))
-    t.equal(demo.key_id, 'demo_sandbox_2027q2', 'a start finds a key for the demo')
+    t.equal(demo.key_id, 'demo_sandbox_2027q2', 'the demo gets a new key')
     const after = world.memory().balances.get('demo_sandbox:USD:prefund' as AccountKey)
-    t.equal(after, before, 'and funds it once only')
+    t.equal(after, before, 'the demo is funded once')
   },
 
-  'every action is kept with its actor and reason': async (t, world) => {
+  'every action is logged with its actor and reason': async (t, world) => {
     await change(world, { kind: 'suspend' })
     await change(world, { kind: 'rate_limit', perSecond: 5 })
     const { store, vault } = world
@@ -243,10 +244,10 @@ const scenarios: Record<string, (t: Test, world: World) => Promise<void>> = {
   },
 }
 
-for (const [name, tell] of Object.entries(scenarios)) {
+for (const [name, run] of Object.entries(scenarios)) {
   for (const rebuilt of [false, true]) {
     void t.test(`${name}, ${rebuilt ? 'rebuilt' : 'warm'}`, async (t) => {
-      await tell(t, await createWorld(t, { rebuilt }))
+      await run(t, await createWorld(t, { rebuilt }))
     })
   }
 }

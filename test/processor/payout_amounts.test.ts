@@ -1,7 +1,4 @@
-/**
- * Payouts of every size and kind of money: the largest that the books can hold, currencies of any
- * number of digits, and money that is not theirs.
- */
+/** Payout amounts: the largest possible, currencies with any number of digits, other currencies. */
 import { createPayout } from '../../src/processor/commands/payouts/payout_create.js'
 import { setRoute } from '../../src/processor/commands/operators/route_set.js'
 import { depositSandboxFunds } from '../../src/processor/commands/funds/sandbox_deposit.js'
@@ -18,7 +15,7 @@ import {
   type PayoutView,
 } from './scenarios.js'
 
-/** As much as can come in: int64 less the room for captures. */
+/** The largest possible deposit: int64 less a reserve for captures. */
 const ROOM = 2n ** 63n - 1n - 2n ** 53n
 const FREE = { platform_fixed: '0', platform_bps: 0, rail_fixed: '0' }
 
@@ -39,7 +36,7 @@ const JAPAN = ['JP', 'JPY'] as const
 const KUWAIT = ['KW', 'KWD'] as const
 
 runOnBothStores({
-  'all there can be, out and back': async (t, world) => {
+  'the largest amount is paid and returned exactly': async (t, world) => {
     await open(world, JAPAN)
     const deposit = { currency: 'JPY', amount: String(ROOM) }
     viewOf(await world.run(depositSandboxFunds(DEMO, deposit)))
@@ -62,7 +59,7 @@ runOnBothStores({
     t.same(await balanceOf(world, 'JPY'), { available: String(ROOM), reserved: '0' })
   },
 
-  'back without its fees, where the route keeps them': async (t, world) => {
+  'a return excludes fees when the route keeps them': async (t, world) => {
     const fees = { platform_fixed: '5', platform_bps: 0, rail_fixed: '2' }
     await world.run(depositSandboxFunds(DEMO, { currency: 'JPY', amount: '10000' }))
     const cases = [
@@ -102,7 +99,7 @@ runOnBothStores({
     }
   },
 
-  'another currency never funds it': async (t, world) => {
+  'a balance in another currency does not fund a payout': async (t, world) => {
     await open(world, KUWAIT)
     await world.run(depositSandboxFunds(DEMO, { currency: 'JPY', amount: String(ROOM) }))
     await world.run(depositSandboxFunds(DEMO, { currency: 'KWD', amount: '999' }))
@@ -112,7 +109,7 @@ runOnBothStores({
     t.equal(await code('999'), 'ok')
   },
 
-  'blanks around its texts make no other request': async (t, world) => {
+  'surrounding whitespace does not change the request': async (t, world) => {
     const request = payout()
     const first = viewOf(await world.run(createPayout(DEMO, request)))
     const { name, bank_code, ...inline } = request.beneficiary!

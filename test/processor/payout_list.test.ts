@@ -1,7 +1,4 @@
-/**
- * The list of payouts: every filter and every combination of them, pages, and cursors that are
- * none.
- */
+/** The payout list: all filter combinations, pagination, invalid cursors. */
 import t from 'tap'
 import { PAGE_BYTES } from '../../src/base/constants.js'
 import { instant, type Instant } from '../../src/base/clock.js'
@@ -35,10 +32,7 @@ interface Made {
   readonly at: Instant
 }
 
-/**
- * Twelve payouts, two a millisecond, of two beneficiaries, three references and four states; newest
- * first.
- */
+/** Creates payouts of two beneficiaries, three references and four states; newest first. */
 async function makeAll(world: World): Promise<Made[]> {
   const made: Made[] = []
   const first = await pay(world, { amount: '100' })
@@ -75,51 +69,57 @@ function expected(made: readonly Made[], filter: ListPayouts): string[] {
     .map(({ id }) => id)
 }
 
-void t.test('every combination of filters, in pages', async (t) => {
-  const world = await createWorld(t)
-  const made = await makeAll(world)
-  const times = made.map(({ at }) => at).sort()
-  const some = <T>(value: T): readonly (T | undefined)[] => [undefined, value]
-  let found = 0
-  for (const status of [undefined, 'created', 'processing', 'completed', 'failed', 'reversed']) {
-    for (const reference of [undefined, 'r0', 'r1', 'R1', '']) {
-      for (const beneficiary of some(made.at(-1)!.beneficiary)) {
-        for (const after of some(String(times[3]))) {
-          for (const before of some(String(times[10]))) {
-            const filter = {
-              ...(status === undefined ? {} : { status }),
-              ...(reference === undefined ? {} : { reference }),
-              ...(beneficiary === undefined ? {} : { beneficiary_id: beneficiary }),
-              ...(after === undefined ? {} : { created_after: after }),
-              ...(before === undefined ? {} : { created_before: before }),
+void t.test(
+  'every combination of filters returns the matching payouts, page by page',
+  async (t) => {
+    const world = await createWorld(t)
+    const made = await makeAll(world)
+    const times = made.map(({ at }) => at).sort()
+    const some = <T>(value: T): readonly (T | undefined)[] => [undefined, value]
+    let found = 0
+    for (const status of [undefined, 'created', 'processing', 'completed', 'failed', 'reversed']) {
+      for (const reference of [undefined, 'r0', 'r1', 'R1', '']) {
+        for (const beneficiary of some(made.at(-1)!.beneficiary)) {
+          for (const after of some(String(times[3]))) {
+            for (const before of some(String(times[10]))) {
+              const filter = {
+                ...(status === undefined ? {} : { status }),
+                ...(reference === undefined ? {} : { reference }),
+                ...(beneficiary === undefined ? {} : { beneficiary_id: beneficiary }),
+                ...(after === undefined ? {} : { created_after: after }),
+                ...(before === undefined ? {} : { created_before: before }),
+              }
+              const listed = await readAll<PayoutView>(world, (page) =>
+                listPayouts(DEMO, { ...filter, limit: 2, ...page }),
+              )
+              const ids = listed.map(({ id }) => id)
+              found += ids.length
+              t.same(ids, expected(made, filter), JSON.stringify(filter))
             }
-            const listed = await readAll<PayoutView>(world, (page) =>
-              listPayouts(DEMO, { ...filter, limit: 2, ...page }),
-            )
-            const ids = listed.map(({ id }) => id)
-            found += ids.length
-            t.same(ids, expected(made, filter), JSON.stringify(filter))
           }
         }
       }
     }
-  }
-  t.ok(found > 100, 'the filters leave something')
-})
+    t.ok(found > 100, 'the filters match something')
+  },
+)
 
-void t.test('what a page shows', async (t) => {
-  const world = await createWorld(t)
-  const made = await makeAll(world)
-  const all = viewOf<PageView<PayoutView>>(await read(world, listPayouts(DEMO, {})))
-  t.equal(all.data.length, made.length)
-  t.equal(all.next_cursor, null)
-  for (const shown of all.data) t.same(shown, await see(world, shown.id), 'as the payout itself')
-  const exact = await read(world, listPayouts(DEMO, { limit: made.length }))
-  t.equal(viewOf<PageView<PayoutView>>(exact).next_cursor, null, 'nothing behind the last one')
-  t.same(viewOf(await read(world, listPayouts(OTHER, {}))), { data: [], next_cursor: null })
-})
+void t.test(
+  'a page shows each payout as GET does, and has no cursor after the last one',
+  async (t) => {
+    const world = await createWorld(t)
+    const made = await makeAll(world)
+    const all = viewOf<PageView<PayoutView>>(await read(world, listPayouts(DEMO, {})))
+    t.equal(all.data.length, made.length)
+    t.equal(all.next_cursor, null)
+    for (const shown of all.data) t.same(shown, await see(world, shown.id), 'equal to GET')
+    const exact = await read(world, listPayouts(DEMO, { limit: made.length }))
+    t.equal(viewOf<PageView<PayoutView>>(exact).next_cursor, null, 'no page after the last one')
+    t.same(viewOf(await read(world, listPayouts(OTHER, {}))), { data: [], next_cursor: null })
+  },
+)
 
-void t.test('fifty unless told otherwise, a hundred at most', async (t) => {
+void t.test('the default limit is 50, the maximum 100', async (t) => {
   const world = await createWorld(t)
   await world.runAll(
     Array.from({ length: 102 }, () => createPayout(DEMO, payout({ amount: '100' }))),
@@ -134,7 +134,7 @@ void t.test('fifty unless told otherwise, a hundred at most', async (t) => {
   }
 })
 
-void t.test('pages are stable while payouts arrive and change', async (t) => {
+void t.test('pages are stable while payouts are added and change', async (t) => {
   const world = await createWorld(t)
   const made = await makeAll(world)
   const seen: string[] = []
@@ -150,34 +150,31 @@ void t.test('pages are stable while payouts arrive and change', async (t) => {
   t.same(
     seen,
     made.map(({ id }) => id),
-    'none twice, none left out',
+    'no duplicates and no gaps',
   )
 })
 
-void t.test(
-  'a page of long payouts ends early, and the pages behind it leave none out',
-  async (t) => {
-    const world = await createWorld(t)
-    const metadata = largestMetadata()
-    const made: string[] = []
-    for (let i = 0; i < 16; i++) {
-      world.clock.pass(1)
-      made.unshift((await pay(world, { amount: '100', ...(i % 5 === 0 ? {} : { metadata }) })).id)
-    }
-    const first = await readRawJson(world, listPayouts(DEMO, { limit: 100 }))
-    t.ok(Buffer.byteLength(jsonOf(viewOf(first))) < 2 * PAGE_BYTES)
-    for (const limit of [2, 100]) {
-      const all = await readAll<PayoutView>(world, (page) => listPayouts(DEMO, { limit, ...page }))
-      t.same(
-        all.map(({ id }) => id),
-        made,
-        `${limit} at a time`,
-      )
-    }
-  },
-)
+void t.test('a page of long payouts ends early, and later pages have no gap', async (t) => {
+  const world = await createWorld(t)
+  const metadata = largestMetadata()
+  const made: string[] = []
+  for (let i = 0; i < 16; i++) {
+    world.clock.pass(1)
+    made.unshift((await pay(world, { amount: '100', ...(i % 5 === 0 ? {} : { metadata }) })).id)
+  }
+  const first = await readRawJson(world, listPayouts(DEMO, { limit: 100 }))
+  t.ok(Buffer.byteLength(jsonOf(viewOf(first))) < 2 * PAGE_BYTES)
+  for (const limit of [2, 100]) {
+    const all = await readAll<PayoutView>(world, (page) => listPayouts(DEMO, { limit, ...page }))
+    t.same(
+      all.map(({ id }) => id),
+      made,
+      `${limit} at a time`,
+    )
+  }
+})
 
-void t.test('filters that are none', async (t) => {
+void t.test('invalid filters are rejected', async (t) => {
   const world = await createWorld(t)
   const cases: readonly ListPayouts[] = [
     { status: 'held' },
@@ -203,7 +200,7 @@ void t.test('filters that are none', async (t) => {
   }
 })
 
-void t.test('a cursor of another list, or of nobody', async (t) => {
+void t.test('a cursor of another list or a forged one is rejected', async (t) => {
   const world = await createWorld(t)
   await makeAll(world)
   const first = await read(world, listPayouts(DEMO, { limit: 1, status: 'processing' }))

@@ -1,6 +1,5 @@
 /**
- * Operators who know better: an unknown outcome ended with evidence, and a completed payout taken
- * back.
+ * Operator resolutions: ending an unknown outcome with evidence, and reversing a completed payout.
  */
 import { DAY } from '../../src/base/clock.js'
 import {
@@ -32,7 +31,7 @@ const reverse = (world: World, id: string, evidence = EVIDENCE) =>
   world.run(reversePayout(OPERATOR, id, evidence))
 
 runOnBothStores({
-  'found paid': async (t, world) => {
+  'resolved as completed': async (t, world) => {
     const { id } = await pay(world)
     const view = viewOf(await resolve(world, id, 'completed'))
     t.match(view, { status: 'completed', rail: { transaction_id: null }, failure: null })
@@ -43,13 +42,13 @@ runOnBothStores({
       { actor: 'ann', reason: 'a test', action: 'resolve_payout_completed', evidence: EVIDENCE },
     ])
     await world.railReports(executed(id))
-    t.same(await discrepanciesOf(world), [], 'the rail says the same')
-    t.match(await see(world, id), { rail: { transaction_id: 'TX1' } }, 'and has its number')
+    t.same(await discrepanciesOf(world), [], 'the rail agrees')
+    t.match(await see(world, id), { rail: { transaction_id: 'TX1' } }, 'with its transaction id')
     await world.railReports(executed(id, { status: 'returned', reportId: 'back' }))
     t.match(await see(world, id), { status: 'reversed' })
   },
 
-  'found paid, and paid once more': async (t, world) => {
+  'executions beyond a resolution as completed are discrepancies': async (t, world) => {
     const [one, other] = [await pay(world), await pay(world)]
     for (const { id } of [one, other]) await resolve(world, id, 'completed')
     await world.railReports(executed(one.id))
@@ -60,10 +59,10 @@ runOnBothStores({
     await world.railReports(executed(other.id))
     await world.railReports(executed(other.id, { transactionId: 'TX2' }))
     t.equal((await discrepanciesOf(world)).length, 2)
-    t.equal(await accountOf(world, 'rail_clearing'), '37500000', 'once as due, twice too much')
+    t.equal(await accountOf(world, 'rail_clearing'), '37500000', 'one execution due, two in excess')
   },
 
-  'asked of the rail once more': async (t, world) => {
+  'every resolution sends an inquiry to the rail': async (t, world) => {
     const [paid, unpaid] = [await pay(world), await pay(world)]
     for (const [id, outcome] of [
       [paid.id, 'completed'],
@@ -83,7 +82,7 @@ runOnBothStores({
     )
   },
 
-  'found unpaid': async (t, world) => {
+  'resolved as failed': async (t, world) => {
     const { id } = await pay(world)
     const view = viewOf(await resolve(world, id, 'failed'))
     t.match(view, {
@@ -94,11 +93,15 @@ runOnBothStores({
     t.match(await operatorLogOf(t, id), [{ action: 'resolve_payout_failed' }])
     await world.railReports(executed(id))
     t.match(await see(world, id), { status: 'failed' })
-    t.match(await discrepanciesOf(world), [{ reason: 'executed_after_end' }], 'the rail differs')
+    t.match(
+      await discrepanciesOf(world),
+      [{ reason: 'executed_after_end' }],
+      'the rail contradicts',
+    )
     t.equal(await accountOf(world, 'suspense'), '-12500000')
   },
 
-  'taken back': async (t, world) => {
+  'reversed by an operator': async (t, world) => {
     const { id } = await pay(world)
     t.equal(codeOf(await reverse(world, id)), 'payout_not_completed')
     await world.railReports(executed(id))
@@ -111,12 +114,12 @@ runOnBothStores({
     t.equal(await accountOf(world, 'rail_clearing'), '0')
     t.equal(codeOf(await reverse(world, id)), 'payout_not_completed', 'once')
     await world.railReports(executed(id, { status: 'returned', reportId: 'back' }))
-    t.same(await discrepanciesOf(world), [], 'the rail tells of the same money')
+    t.same(await discrepanciesOf(world), [], 'the rail reports the same return')
     t.same(await balanceOf(world), { available: String(FUNDS), reserved: '0' })
     t.match(await operatorLogOf(t, id), [{ action: 'reverse_payout', evidence: EVIDENCE }])
   },
 
-  'asked of the rail again after a crash, until it answers': async (t, world) => {
+  'after a crash the inquiry is repeated until the rail answers': async (t, world) => {
     for (const outcome of ['completed', 'failed']) {
       const { id } = await pay(world)
       await resolve(world, id, outcome)
@@ -136,7 +139,7 @@ runOnBothStores({
     t.same(await discrepanciesOf(world), [])
   },
 
-  'nothing to resolve': async (t, world) => {
+  'a payout that cannot be resolved is refused': async (t, world) => {
     const { id } = await pay(world)
     const held = await pay(world, { reference: 'sandbox:review' })
     world.setRail(false)
@@ -151,10 +154,14 @@ runOnBothStores({
     ]
     for (const [payoutId, outcome, evidence, code] of cases) {
       t.equal(codeOf(await resolve(world, payoutId, outcome, evidence)), code)
-      t.same(await operatorLogOf(t, payoutId), [], 'what did not happen is not logged')
+      t.same(await operatorLogOf(t, payoutId), [], 'a refusal is not logged')
     }
     await world.railReports(executed(id))
-    t.equal(codeOf(await resolve(world, id, 'failed')), 'payout_not_at_rail', 'it is known')
+    t.equal(
+      codeOf(await resolve(world, id, 'failed')),
+      'payout_not_at_rail',
+      'its outcome is known',
+    )
     t.equal(codeOf(await reverse(world, id, '')), 'invalid_request')
     t.equal(codeOf(await reverse(world, 'pout_x')), 'payout_not_found')
   },

@@ -1,4 +1,4 @@
-/** Held payouts: what holds one, the reviewers' queue, and their word. */
+/** Payouts held for review: what is held, the operators' list, approval and rejection. */
 import { setRoute } from '../../src/processor/commands/operators/route_set.js'
 import { approvePayout, rejectPayout } from '../../src/processor/commands/payouts/payout_review.js'
 import { createBeneficiary } from '../../src/processor/commands/beneficiaries/beneficiary_create.js'
@@ -51,7 +51,7 @@ async function suspendDemo(world: World): Promise<void> {
   })
 }
 
-/** As older books may hold it. */
+/** As an older version can have stored it. */
 const restore = (world: World, id: string, fault: Partial<BeneficiaryRow>): Promise<unknown> =>
   world.run({
     name: 'restore',
@@ -67,7 +67,7 @@ runOnBothStores({
     const { id, status, total } = await pay(world, HELD)
     t.equal(status, 'created')
     const reserved = await balanceOf(world)
-    t.equal(reserved.reserved, total, 'the money is set aside while it waits')
+    t.equal(reserved.reserved, total, 'the amount is reserved while it is held')
     const approved = viewOf(await world.run(approvePayout(OPERATOR, id)))
     t.match(approved, { id, status: 'processing', processing_at: /Z$/ })
     t.same(
@@ -81,7 +81,7 @@ runOnBothStores({
     t.match(await operatorLogOf(t, id), [{ actor: 'ann', action: 'approve_payout' }])
     world.clock.pass(259_200_000)
     await world.wake()
-    t.match(await see(world, id), { status: 'processing' }, 'the deadline is over for it')
+    t.match(await see(world, id), { status: 'processing' }, 'its review deadline no longer applies')
   },
 
   rejected: async (t, world) => {
@@ -95,7 +95,7 @@ runOnBothStores({
     t.match(await operatorLogOf(t, id), [{ actor: 'ann', action: 'reject_payout' }])
   },
 
-  'approved while the rail is away': async (t, world) => {
+  'a payout approved while the rail is down is submitted later': async (t, world) => {
     const { id } = await pay(world, HELD)
     world.setRail(false)
     t.equal(codeOf(await world.run(approvePayout(OPERATOR, id))), 'ok')
@@ -105,7 +105,7 @@ runOnBothStores({
     t.equal(world.railInstructions[0]?.kind, 'instruct')
   },
 
-  'not approved when something has changed': async (t, world) => {
+  'approval is refused when the payout is no longer allowed': async (t, world) => {
     const stored = await world.run(createBeneficiary(DEMO, aPayout().beneficiary!))
     const { id: beneficiary } = viewOf<{ id: string }>(stored)
     const { id } = viewOf<PayoutView>(
@@ -121,7 +121,7 @@ runOnBothStores({
     t.same(await operatorLogOf(t, other.id), [])
   },
 
-  'nothing is paid to what no rail can read, though it was stored once': async (t, world) => {
+  'a stored beneficiary that no rail accepts is not paid': async (t, world) => {
     for (const fault of [{ name: 'Nguyen\tVan A' }, { bank_code: '970\n436' }]) {
       const stored = await world.run(createBeneficiary(DEMO, aPayout().beneficiary!))
       const { id: beneficiary } = viewOf<{ id: string }>(stored)
@@ -140,14 +140,14 @@ runOnBothStores({
     t.same(world.railInstructions, [])
   },
 
-  'there is no such payout': async (t, world) => {
+  'an unknown payout is refused': async (t, world) => {
     t.equal(codeOf(await world.run(approvePayout(OPERATOR, 'pout_x'))), 'payout_not_found')
     t.equal(codeOf(await world.run(rejectPayout(OPERATOR, 'pout_x'))), 'payout_not_found')
     const running = await pay(world)
     t.equal(codeOf(await world.run(rejectPayout(OPERATOR, running.id))), 'payout_not_held')
   },
 
-  'the queue, the oldest first': async (t, world) => {
+  'the list of held payouts is oldest first': async (t, world) => {
     t.same(await queue(world), [])
     const held: string[] = []
     for (let i = 0; i < 5; i++) {
@@ -185,10 +185,10 @@ runOnBothStores({
     )
   },
 
-  'from a threshold on': async (t, world) => {
+  'a route holds payouts from its threshold on': async (t, world) => {
     const held = async (amount: string): Promise<boolean> =>
       (await pay(world, { amount })).status === 'created'
-    t.notOk(await held('12500000'), 'no route holds anything by itself')
+    t.notOk(await held('12500000'), 'no route holds payouts by default')
     await world.run(setRoute(OPERATOR, DEMO, aRoute({ review_from: '1000000' })))
     t.notOk(await held('999999'))
     t.ok(await held('1000000'))

@@ -1,6 +1,6 @@
 /**
- * The lifecycles of a payout, each told twice: with its actor kept warm, and rebuilt from SQLite
- * before every command.
+ * Payout lifecycles, each run with a warm actor and with an actor rebuilt from SQLite before every
+ * command.
  */
 import t, { type Test } from 'tap'
 import { HOUR, SECOND } from '../../src/base/clock.js'
@@ -77,7 +77,7 @@ const scenarios: Record<string, (t: Test, world: World) => Promise<void>> = {
     t.match(await see(world, id), { status: 'failed', failure: { code: 'account_not_found' } })
     t.same(await balance(world), { available: String(FUNDS), reserved: '0' }, 'fees included')
     await world.railReports(executed(id))
-    t.match(await see(world, id), { status: 'failed' }, 'contradicting reports is no transition')
+    t.match(await see(world, id), { status: 'failed' }, 'a contradicting report is no transition')
   },
 
   reversed: async (t, world) => {
@@ -88,13 +88,13 @@ const scenarios: Record<string, (t: Test, world: World) => Promise<void>> = {
     t.same(await balance(world), { available: String(FUNDS), reserved: '0' })
   },
 
-  'reversed before it was known to be completed': async (t, world) => {
+  'a return before the completion report completes, then reverses': async (t, world) => {
     const { id } = await pay(world)
     await world.railReports(executed(id, { status: 'returned' }))
     t.same(types(world).slice(-2), ['payout.completed', 'payout.reversed'])
   },
 
-  'held for review, and the review too late': async (t, world) => {
+  'a payout whose review is late fails': async (t, world) => {
     const { id, status } = await pay(world, { reference: 'sandbox:review' })
     t.equal(status, 'created')
     t.same(world.railInstructions, [])
@@ -104,7 +104,7 @@ const scenarios: Record<string, (t: Test, world: World) => Promise<void>> = {
     t.same(await balance(world), { available: String(FUNDS), reserved: '0' })
   },
 
-  'handed over when the rail is back': async (t, world) => {
+  'submitted when the rail is up again': async (t, world) => {
     world.setRail(false)
     const { id } = await pay(world)
     t.same(world.railInstructions, [])
@@ -115,7 +115,7 @@ const scenarios: Record<string, (t: Test, world: World) => Promise<void>> = {
     t.match(await see(world, id), { status: 'processing' })
   },
 
-  'asked about, on schedule': async (t, world) => {
+  'inquiries follow the schedule': async (t, world) => {
     await pay(world)
     for (const seconds of [5, 10, 45, 240, 600, 2_700, 18_000, 64_800, 86_400]) {
       world.clock.pass(seconds * 1_000 - 1)
@@ -129,13 +129,13 @@ const scenarios: Record<string, (t: Test, world: World) => Promise<void>> = {
     }
   },
 
-  'handed over again when the rail knows nothing of it': async (t, world) => {
+  'submitted again when the rail has no record of it': async (t, world) => {
     const { id } = await pay(world)
     const ask = () =>
       world.run(applyRailReport({ status: 'not_found', id, reportId: null }, SECOND))
     world.clock.pass(SECOND - 1)
     await ask()
-    t.same(kinds(world.railInstructions), ['instruct'], 'it may not know yet')
+    t.same(kinds(world.railInstructions), ['instruct'], 'within the finality window')
     world.clock.pass(1)
     await ask()
     t.same(kinds(world.railInstructions), ['instruct', 'instruct'])
@@ -143,7 +143,7 @@ const scenarios: Record<string, (t: Test, world: World) => Promise<void>> = {
     t.match(await see(world, id), { status: 'processing' })
   },
 
-  'resumed too early': async (t, world) => {
+  'a timer that fires early changes nothing': async (t, world) => {
     const { id } = await pay(world)
     await world.run(firePayoutTimer(id))
     t.same(kinds(world.railInstructions), ['instruct'])
@@ -153,7 +153,7 @@ const scenarios: Record<string, (t: Test, world: World) => Promise<void>> = {
     t.match(await see(world, held.id), { status: 'created' })
   },
 
-  'asked about when the rail is back': async (t, world) => {
+  'an inquiry is sent when the rail is up again': async (t, world) => {
     await pay(world)
     world.setRail(false)
     world.clock.pass(HOUR)
@@ -161,13 +161,17 @@ const scenarios: Record<string, (t: Test, world: World) => Promise<void>> = {
       await world.wake()
       world.clock.pass(1_000)
     }
-    t.same(kinds(world.railInstructions), ['instruct'], 'nobody is there to be asked')
+    t.same(kinds(world.railInstructions), ['instruct'], 'the rail is down')
     world.setRail(true)
     await world.wake()
-    t.same(kinds(world.railInstructions), ['instruct', 'query'], 'and not an hour later')
+    t.same(
+      kinds(world.railInstructions),
+      ['instruct', 'query'],
+      'without waiting for the next hour',
+    )
   },
 
-  'replayed byte for byte': async (t, world) => {
+  'a retry is replayed byte for byte': async (t, world) => {
     const first = await pay(world)
     await world.railReports(executed(first.id))
     const again = await world.run(createPayout(DEMO, aPayout()))
@@ -192,7 +196,7 @@ const scenarios: Record<string, (t: Test, world: World) => Promise<void>> = {
     t.same(kinds(world.railInstructions), ['instruct', 'acknowledge'], 'one instruction')
   },
 
-  'twins in one batch': async (t, world) => {
+  'two equal requests in one batch create one payout': async (t, world) => {
     const answers = await world.runAll(
       ['a', 'a', 'a'].map((key) => createPayout(DEMO, aPayout({ idempotency_key: key }))),
     )
@@ -203,7 +207,7 @@ const scenarios: Record<string, (t: Test, world: World) => Promise<void>> = {
     t.equal(new Set(answers.map((answer) => viewOf<PayoutView>(answer).id)).size, 1)
   },
 
-  'as many as the balance holds': async (t, world) => {
+  'payouts are accepted up to the balance': async (t, world) => {
     const commands = Array.from({ length: 200 }, (_, i) =>
       createPayout(DEMO, aPayout({ idempotency_key: `k${i}` })),
     )
@@ -213,7 +217,7 @@ const scenarios: Record<string, (t: Test, world: World) => Promise<void>> = {
     t.equal(codes.filter((code) => code === 'insufficient_balance').length, 200 - fit)
   },
 
-  'refused, in the order of the checks, and without a trace': async (t, world) => {
+  'refusals follow the order of the checks and change nothing': async (t, world) => {
     const inline = aPayout().beneficiary!
     const cases: readonly [object, string][] = [
       [{ amount: '0', reference: 'sandbox:risk' }, 'invalid_request'],
@@ -234,7 +238,7 @@ const scenarios: Record<string, (t: Test, world: World) => Promise<void>> = {
     for (const [given, code] of cases) {
       t.equal(codeOf(await world.run(createPayout(DEMO, aPayout(given)))), code)
     }
-    t.equal(codeOf(await world.run(createPayout(DEMO, aPayout()))), 'ok', 'the key is still free')
+    t.equal(codeOf(await world.run(createPayout(DEMO, aPayout()))), 'ok', 'the key is not used')
     t.same(types(world), ['payout.created', 'payout.processing'])
   },
 

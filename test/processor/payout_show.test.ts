@@ -1,4 +1,4 @@
-/** A payout as operators see it: how it stands with the rail, and all that is written about it. */
+/** A payout as operators see it: the state of its instruction and its history. */
 import { resolveDiscrepancy } from '../../src/processor/commands/rail_reports/discrepancy_resolve.js'
 import { settleEvents } from '../../src/processor/commands/webhook_endpoints/events_settle.js'
 import { approvePayout } from '../../src/processor/commands/payouts/payout_review.js'
@@ -35,14 +35,14 @@ interface RecordView {
 const show = async (world: World, id: string): Promise<RecordView> =>
   viewOf<RecordView>(await read(world, showPayout(id)))
 
-const told = ({ timeline }: Pick<RecordView, 'timeline'>, kind: string): string[] =>
+const texts = ({ timeline }: Pick<RecordView, 'timeline'>, kind: string): string[] =>
   timeline.filter((moment) => moment.kind === kind).map(({ text }) => text)
 
 const at = (world: World, afterMs: number): string =>
   new Date(world.clock.now() + afterMs).toISOString()
 
 runOnBothStores({
-  'paid and returned': async (t, world) => {
+  'completed and reversed': async (t, world) => {
     const { id } = await pay(world)
     await world.railReports(executed(id))
     await world.run(settleEvents([world.events[0]!.id]))
@@ -56,16 +56,16 @@ runOnBothStores({
       submitted_at: settledAt,
       asked: 0,
     })
-    t.equal(record.next_due_at, undefined, 'nothing is due any more')
+    t.equal(record.next_due_at, undefined, 'no timer is left')
     const [created, processing, completed, reversed] = world.events.map((event) => event.id)
-    t.same(told(record, 'event'), [
+    t.same(texts(record, 'event'), [
       `payout.created ${created}, sequence 1, settled at ${settledAt}`,
       `payout.processing ${processing}, sequence 2, open`,
       `payout.completed ${completed}, sequence 3, open`,
       `payout.reversed ${reversed}, sequence 4, open`,
     ])
     t.same(
-      told(record, 'entry').map((text) => text.split(', ')[0]),
+      texts(record, 'entry').map((text) => text.split(', ')[0]),
       [
         'payout_accepted: demo_sandbox:VND:prefund -12533300',
         'payout_accepted: demo_sandbox:VND:reserved 12533300',
@@ -79,14 +79,14 @@ runOnBothStores({
       ],
     )
     const times = record.timeline.map((moment) => moment.at)
-    t.same(times, [...times].sort(), 'in the order of time')
+    t.same(times, [...times].sort(), 'in time order')
     t.notMatch(JSON.stringify(record), '0123456789')
     const members = ['asked', 'next_due_at', 'payout', 'submitted_at', 'tenant', 'timeline']
-    t.same(Object.keys(record).sort(), members, 'and nothing that is sealed')
+    t.same(Object.keys(record).sort(), members, 'and no encrypted member')
     t.match(record, { payout: { beneficiary: { account_last4: '6789' } } })
   },
 
-  'waits for its review, then for the rail': async (t, world) => {
+  'held for review, then waiting for the rail': async (t, world) => {
     const { id } = await pay(world, { reference: 'sandbox:review' })
     const held = await show(world, id)
     t.match(held, { payout: { status: 'created' }, next_due_at: at(world, 259_200_000) })
@@ -96,10 +96,10 @@ runOnBothStores({
     const queued = await show(world, id)
     t.match(queued, { payout: { status: 'processing' }, next_due_at: at(world, 0) })
     t.match(queued, NOTHING_OF_THE_RAIL)
-    t.same(told(queued, 'action'), ['approve_payout by ann: a test'])
+    t.same(texts(queued, 'action'), ['approve_payout by ann: a test'])
   },
 
-  'out and unanswered, then refused': async (t, world) => {
+  'submitted and unanswered, then refused': async (t, world) => {
     const { id } = await pay(world)
     const submitted_at = at(world, 0)
     for (const [asked, passes, next] of [
@@ -117,38 +117,38 @@ runOnBothStores({
     t.equal(refused.next_due_at, undefined)
   },
 
-  'a discrepancy, and how it was settled': async (t, world) => {
+  'a discrepancy and its settlement': async (t, world) => {
     const { id } = await pay(world)
     await world.run(resolvePayout(OPERATOR, id, { outcome: 'failed', evidence: EVIDENCE }))
     await world.railReports(executed(id))
     const [found] = await discrepanciesOf(world)
-    t.same(told(await show(world, id), 'discrepancy'), [`${found?.id}: executed_after_end, open`])
+    t.same(texts(await show(world, id), 'discrepancy'), [`${found?.id}: executed_after_end, open`])
     await world.run(
       resolveDiscrepancy(OPERATOR, found!.id, { settlement: 'undo', evidence: EVIDENCE }),
     )
     const record = await show(world, id)
-    t.same(told(record, 'discrepancy'), [`${found?.id}: executed_after_end, undo`])
-    t.same(told(record, 'action'), [
+    t.same(texts(record, 'discrepancy'), [`${found?.id}: executed_after_end, undo`])
+    t.same(texts(record, 'action'), [
       `resolve_payout_failed by ann: a test (${EVIDENCE})`,
       `resolve_discrepancy_undo ${found?.id} by ann: a test (${EVIDENCE})`,
     ])
-    const suspended = told(record, 'entry').filter((text) => text.includes(':suspense '))
+    const suspended = texts(record, 'entry').filter((text) => text.includes(':suspense '))
     t.same(suspended, [
       `discrepancy_paid ${found?.id}: demo_sandbox:VND:suspense -12500000, balance -12500000`,
       `discrepancy_returned ${found?.id}: demo_sandbox:VND:suspense 12500000, balance 0`,
     ])
   },
 
-  'each is its own': async (t, world) => {
+  'each history is separate': async (t, world) => {
     const [{ id }, other] = [await pay(world), await pay(world)]
     await world.railReports(executed(other.id))
-    t.equal(told(await show(world, id), 'event').length, 2)
+    t.equal(texts(await show(world, id), 'event').length, 2)
     t.equal(codeOf(await read(world, showPayout('pout_x'))), 'payout_not_found')
     const lifecycle = await beginLifecycle(world)
     await authorized(lifecycle)
     t.equal(codeOf(await read(world, showPayout(lifecycle.id))), 'payout_not_found')
     t.equal(codeOf(await read(world, showIntent(id))), 'payment_intent_not_found')
     const intent = viewOf<RecordView>(await read(world, showIntent(lifecycle.id)))
-    t.match(told(intent, 'event'), [/^payment_intent\.authorized evt_\S+, sequence \d+, open$/])
+    t.match(texts(intent, 'event'), [/^payment_intent\.authorized evt_\S+, sequence \d+, open$/])
   },
 })

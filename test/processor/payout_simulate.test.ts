@@ -1,4 +1,6 @@
-/** Outcomes by order, in the sandbox: the rail is told, and the payout moves by its reports. */
+/**
+ * Simulated outcomes in the sandbox: the rail is instructed, and the payout follows its reports.
+ */
 import { tenantOf, type PartnerId } from '../../src/base/ids.js'
 import { simulatePayout } from '../../src/processor/commands/payouts/payout_simulate.js'
 import { codeOf, DEMO, viewOf } from '../support/world.js'
@@ -8,7 +10,7 @@ const PRODUCTION = tenantOf('demo' as PartnerId, 'production')
 const OTHER = tenantOf('other' as PartnerId, 'sandbox')
 
 runOnBothStores({
-  'the rail is told, nothing else happens': async (t, world) => {
+  'a simulation instructs the rail and changes nothing else': async (t, world) => {
     const { id } = await pay(world)
     const before = await see(world, id)
     for (const outcome of ['completed', 'failed', 'reversed']) {
@@ -20,7 +22,7 @@ runOnBothStores({
     t.same(types(world), ['payout.created', 'payout.processing'])
   },
 
-  'what can still come': async (t, world) => {
+  'only outcomes that are still possible are accepted': async (t, world) => {
     const code = async (id: string, outcome: string): Promise<string> =>
       codeOf(await world.run(simulatePayout(DEMO, id, outcome)))
     const { id } = await pay(world)
@@ -32,13 +34,17 @@ runOnBothStores({
     await world.railReports(executed(id, { status: 'returned' }))
     t.equal(await code(id, 'reversed'), 'outcome_not_possible')
     const held = await pay(world, { reference: 'sandbox:review' })
-    t.equal(await code(held.id, 'completed'), 'outcome_not_possible', 'the rail does not know it')
+    t.equal(
+      await code(held.id, 'completed'),
+      'outcome_not_possible',
+      'the rail has not received it',
+    )
     world.setRail(false)
     const waiting = await pay(world)
     t.equal(await code(waiting.id, 'completed'), 'outcome_not_possible', 'not submitted yet')
   },
 
-  'who may, and what': async (t, world) => {
+  'only a known outcome of an own sandbox payout can be simulated': async (t, world) => {
     const { id } = await pay(world)
     for (const [tenant, payoutId, outcome, code] of [
       [DEMO, id, 'processing', 'invalid_request'],

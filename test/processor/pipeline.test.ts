@@ -1,4 +1,4 @@
-/** The cycle's promises: what is released when, and what happens when a part of it breaks. */
+/** Guarantees of the commit cycle: the order of commit and release, and behavior on faults. */
 import t from 'tap'
 import { createNonceTable } from '../../src/auth/nonces.js'
 import { NONCE_WINDOW_MS } from '../../src/base/constants.js'
@@ -23,7 +23,7 @@ interface Bench {
   submit(command: Command, over?: Partial<Work>): Promise<Answer>
 }
 
-/** A pipeline over a world's memory, with a store and a clock of the test's own. */
+/** A pipeline over a world's memory with a controllable store and clock. */
 function benchOf(
   world: World,
   store: Store,
@@ -99,7 +99,7 @@ const NOTHING = {
   discrepancies: [],
 }
 
-void t.test('a commit that fails answers nobody and stops the process', async (t) => {
+void t.test('a failed commit answers no request and stops the process', async (t) => {
   const world = await createWorld(t)
   const bench = benchOf(world, {
     ...world.store,
@@ -112,22 +112,22 @@ void t.test('a commit that fails answers nobody and stops the process', async (t
   t.match(bench.stops, [/commit failed/])
   void bench.submit(getIntent(DEMO, 'pi_x')).then(() => (answered = true))
   await turns(50)
-  t.notOk(answered, 'a stopped cycle takes nothing in')
+  t.notOk(answered, 'a stopped cycle accepts no commands')
 })
 
-void t.test('a key is known after more others than memory holds', async (t) => {
+void t.test('an idempotency key is found after its row was evicted', async (t) => {
   const world = await createWorld(t)
   const create = (key: string) => createIntent(DEMO, anIntent({ idempotency_key: key }))
   const first = viewOf(await world.run(create('first')))
   const others = Array.from({ length: 4_200 }, (_, i) => create(`other ${i}`))
   await world.runAll(others)
   const again = await world.run(create('first'))
-  t.ok(world.memory().idempotency.size < others.length, 'its row had to be read again')
+  t.ok(world.memory().idempotency.size < others.length, 'its row was evicted')
   t.ok(again.ok && again.replayed)
   t.same(viewOf(again), first)
 })
 
-void t.test('many commands, one commit', async (t) => {
+void t.test('many commands share one commit', async (t) => {
   const world = await createWorld(t)
   const bench = benchOf(world, world.store)
   const answers = await Promise.all(
@@ -137,23 +137,26 @@ void t.test('many commands, one commit', async (t) => {
   t.equal(bench.pipeline.metrics.commits, 1)
 })
 
-void t.test('a command that throws', async (t) => {
-  const world = await createWorld(t)
-  const bench = benchOf(world, world.store)
-  const fails = (name: string, before: boolean): Command => ({
-    name,
-    needs: () => undefined,
-    decide: (ctx) => {
-      if (!before) ctx.batch.stage('rates', 'X', { currency: 'X', rate: '1', set_at: 1 })
-      throw new Error('a bug')
-    },
-  })
-  t.equal(codeOf(await bench.submit(fails('early', true))), 'internal_error')
-  t.same(bench.stops, [], 'nothing was changed, so the process goes on')
-  void bench.submit(fails('late', false))
-  await turns(20)
-  t.match(bench.stops, [/half-way/])
-})
+void t.test(
+  'a command that throws is answered 500; after a change it stops the process',
+  async (t) => {
+    const world = await createWorld(t)
+    const bench = benchOf(world, world.store)
+    const fails = (name: string, before: boolean): Command => ({
+      name,
+      needs: () => undefined,
+      decide: (ctx) => {
+        if (!before) ctx.batch.stage('rates', 'X', { currency: 'X', rate: '1', set_at: 1 })
+        throw new Error('a bug')
+      },
+    })
+    t.equal(codeOf(await bench.submit(fails('early', true))), 'internal_error')
+    t.same(bench.stops, [], 'nothing was changed, so the process continues')
+    void bench.submit(fails('late', false))
+    await turns(20)
+    t.match(bench.stops, [/half-way/])
+  },
+)
 
 void t.test('a command whose deadline has passed is never decided', async (t) => {
   const world = await createWorld(t)
@@ -176,7 +179,7 @@ void t.test('a command whose deadline has passed is never decided', async (t) =>
 })
 
 void t.test(
-  'a nonce is good for one call, whatever became of it, and after a restart',
+  'a nonce is valid for one call, whatever its outcome, also across a restart',
   async (t) => {
     const world = await createWorld(t)
     const signedBy = signedWith(5)
@@ -195,7 +198,7 @@ void t.test(
   },
 )
 
-void t.test('a nonce stays spent whatever the clock does, also after a restart', async (t) => {
+void t.test('a nonce stays consumed when the clock is set, also across a restart', async (t) => {
   const world = await createWorld(t)
   const signedBy = signedWith(5)
   const send = (nonce: Work['signedBy'] = signedBy): Promise<Answer> =>
@@ -209,9 +212,9 @@ void t.test('a nonce stays spent whatever the clock does, also after a restart',
   await world.rebuild()
   t.equal(codeOf(await send(signedWith(7))), 'payment_intent_not_found')
   world.clock.set(plus(startedAt, MINUTE))
-  t.equal(codeOf(await send()), 'authentication_failed', 'set right again')
+  t.equal(codeOf(await send()), 'authentication_failed', 'with the clock corrected')
   await world.rebuild()
-  t.equal(codeOf(await send()), 'authentication_failed', 'and started again')
+  t.equal(codeOf(await send()), 'authentication_failed', 'and after a restart')
 
   const kept = async (): Promise<Instant[]> =>
     (await world.store.boot(startedAt)).nonces.map(({ seen_at: seenAt }) => seenAt)
@@ -222,10 +225,10 @@ void t.test('a nonce stays spent whatever the clock does, also after a restart',
     world.clock.pass(20 * SECOND)
     t.equal(codeOf(await send(signedWith(nonce))), 'payment_intent_not_found')
   }
-  t.notOk((await kept()).some(isAhead), 'rows of the clock that was ahead go with the others')
+  t.notOk((await kept()).some(isAhead), 'rows with a future time are deleted too')
 })
 
-void t.test('a key that is revoked is refused though its gateway let it pass', async (t) => {
+void t.test('a revoked key is refused although its gateway accepted it', async (t) => {
   const world = await createWorld(t)
   const bench = benchOf(world, world.store)
   const send = async (nonce: number, over: Partial<Work> = {}): Promise<string> => {
@@ -235,16 +238,16 @@ void t.test('a key that is revoked is refused though its gateway let it pass', a
   t.equal(await send(1), 'ok')
   t.equal(await send(2, { queueKey: tenantOf('other' as PartnerId, 'sandbox') }), REFUSED)
   t.equal(await send(2, { signedBy: { ...signedWith(2), keyId: 'nobody' as KeyId } }), REFUSED)
-  t.equal(await send(2), 'ok', 'none of them used the nonce up')
+  t.equal(await send(2), 'ok', 'none of them consumed the nonce')
 
   const revoked = revokeKey({ name: 'ada', reason: 'ticket 7' }, signedWith(0).keyId)
   const [, late] = await Promise.all([bench.submit(revoked), send(3)])
-  t.equal(late, REFUSED, 'behind the revocation in its own group')
+  t.equal(late, REFUSED, 'after the revocation in the same batch')
   t.equal(await send(4), REFUSED)
-  t.equal(world.memory().nonces.size, 2, 'nor does a revoked key use one up')
+  t.equal(world.memory().nonces.size, 2, 'a revoked key consumes no nonce')
 })
 
-void t.test('no honest call looks like a replay because the nonces are too many', async (t) => {
+void t.test('a full nonce table answers configuration_error, not a replay error', async (t) => {
   const world = await createWorld(t)
   const nonces = createNonceTable({ salt: Buffer.alloc(32), maxEntries: 1 })
   const bench = benchOf(world, world.store, { ...world.memory(), nonces })
@@ -263,7 +266,7 @@ const signedWith = (nonce: number): NonNullable<Work['signedBy']> => ({
   nonce: Buffer.alloc(32, nonce),
 })
 
-void t.test('while the disk is almost full callers read, and what is under way ends', async (t) => {
+void t.test('while the disk is almost full, reads work and open payments proceed', async (t) => {
   const world = await createWorld(t)
   let low = true
   let commits = 0
@@ -283,7 +286,7 @@ void t.test('while the disk is almost full callers read, and what is under way e
   t.equal(
     codeOf(await bench.submit(create(), { queueKey: 'ours' })),
     'ok',
-    'the reserve is for these',
+    'these may use the disk reserve',
   )
   low = false
   t.equal(

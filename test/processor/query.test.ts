@@ -1,4 +1,4 @@
-/** Queries: how many may be under way, whose turn it is, and what becomes of one that fails. */
+/** Queries: admission, fairness and failures. */
 import pino from 'pino'
 import t from 'tap'
 import { tenantOf, type PartnerId } from '../../src/base/ids.js'
@@ -11,7 +11,7 @@ import { objectOf } from '../../src/processor/queries/raw_json.js'
 import { createWorld, DEMO, RULES } from '../support/world.js'
 import { payout } from './scenarios.js'
 
-const READING = { lists: { scheduled: () => ({}) } } as unknown as QueryContext
+const CONTEXT = { lists: { scheduled: () => ({}) } } as unknown as QueryContext
 const OTHER = tenantOf('other' as PartnerId, 'sandbox')
 const log = pino({ enabled: false })
 
@@ -21,9 +21,9 @@ const promptOf = (queueKey: QueueKey): Query => ({
   run: () => Promise.resolve(answer({ data: [] })),
 })
 
-/** A reader and queries that end by hand; `refuses` tells of one more. */
+/** A reader and queries that the test ends; `refuses` reports whether one more is refused. */
 function heldQueries() {
-  const reader = createReader(READING, log)
+  const reader = createReader(CONTEXT, log)
   const ends: (() => void)[] = []
   const underWay: Promise<Answer>[] = []
   const refuses = async (queueKey: QueueKey): Promise<boolean> => {
@@ -37,8 +37,8 @@ function heldQueries() {
       underWay.push(run)
       return false
     }
-    const told = await run
-    return !told.ok && told.code === 'configuration_error'
+    const result = await run
+    return !result.ok && result.code === 'configuration_error'
   }
   const fill = async (queueKey: QueueKey): Promise<number> => {
     for (let count = 0; count < 10_000; count++) if (await refuses(queueKey)) return count
@@ -47,10 +47,10 @@ function heldQueries() {
   return { reader, ends, underWay, refuses, fill }
 }
 
-void t.test('a tenant is refused at once beyond its own bound, and no other one', async (t) => {
+void t.test('a tenant above its bound is refused at once, other tenants are not', async (t) => {
   const { reader, ends, underWay, fill } = heldQueries()
   const mine = await fill(DEMO)
-  t.match(await reader.run(promptOf(DEMO)), { ok: false }, 'it stays refused while all wait')
+  t.match(await reader.run(promptOf(DEMO)), { ok: false }, 'refused while all are pending')
   t.equal(await fill('ours'), mine, 'operators have a queue of their own')
   t.match(await reader.run(promptOf(OTHER)), { ok: true })
   ends[0]!()
@@ -60,57 +60,57 @@ void t.test('a tenant is refused at once beyond its own bound, and no other one'
   t.equal((await Promise.all(underWay)).filter(({ ok }) => ok).length, underWay.length)
 })
 
-void t.test('beyond the bound of all, only the first page of a tenant is taken', async (t) => {
+void t.test('above the total bound only the first query of a tenant is accepted', async (t) => {
   const { ends, underWay, refuses, fill } = heldQueries()
   const tenantAt = (i: number): QueueKey => tenantOf(`p${i}` as PartnerId, 'sandbox')
   const ofOne = await fill(tenantAt(0))
   let last = 1
   while (last < 50 && (await fill(tenantAt(last))) === ofOne) last += 1
-  t.notOk(await refuses(tenantAt(last + 1)), 'who has none under way')
-  t.ok(await refuses(tenantAt(last + 1)), 'and no second one')
+  t.notOk(await refuses(tenantAt(last + 1)), 'a tenant without pending queries')
+  t.ok(await refuses(tenantAt(last + 1)), 'no second query')
   t.ok(await refuses(tenantAt(0)))
   t.ok(underWay.length < (last + 1) * ofOne)
   for (const end of ends) end()
   await Promise.all(underWay)
-  t.notOk(await refuses(tenantAt(0)), 'all places are free again')
+  t.notOk(await refuses(tenantAt(0)), 'all queries have ended')
   ends.at(-1)!()
 })
 
-void t.test('a query that throws is answered as an error, and holds no place', async (t) => {
-  const reader = createReader(READING, log)
+void t.test('a query that throws is answered internal_error and frees its slot', async (t) => {
+  const reader = createReader(CONTEXT, log)
   const broken: Query = {
     name: 'broken',
     queueKey: DEMO,
     run: () => Promise.reject(new Error('no such table')),
   }
   for (let i = 0; i < 2_000; i += 1) {
-    const told = await reader.run(broken)
-    if (told.ok || told.code !== 'internal_error') t.fail('a failure was told as something else')
+    const result = await reader.run(broken)
+    if (result.ok || result.code !== 'internal_error') t.fail('the code is not internal_error')
   }
   t.match(await reader.run(promptOf(DEMO)), { ok: true })
 })
 
-void t.test('nine hundred lists of one partner do not keep another one waiting', async (t) => {
+void t.test('900 lists of one partner do not delay another partner', async (t) => {
   const world = await createWorld(t)
   for (let i = 0; i < 3; i++) await world.run(createPayout(DEMO, payout()))
   const { vault, store } = world
   const reader = createReader({ lists: store.lists, vault, brand: RULES.brand }, log)
-  let told = 0
+  let answered = 0
   const many = Array.from({ length: 900 }, async () => {
     const page = await reader.run(listPayouts(DEMO, {}))
-    told += 1
+    answered += 1
     return page
   })
   const one = await reader.run(listPayouts(OTHER, {}))
   t.same(one.ok && objectOf(one.view), { data: [], next_cursor: null })
-  t.ok(told <= 3, `${told} pages of the other one came first`)
+  t.ok(answered <= 3, `${answered} pages of the other one came first`)
   for (const page of await Promise.all(many)) {
     const { data } = page.ok ? (objectOf(page.view) as { data: object[] }) : { data: [] }
     if (data.length !== 3) t.fail('not its page')
   }
 })
 
-void t.test('a list that is no longer awaited when its turn comes is not read', async (t) => {
+void t.test('a list that is no longer awaited is not read', async (t) => {
   const world = await createWorld(t)
   const { vault, store } = world
   const reader = createReader({ lists: store.lists, vault, brand: RULES.brand }, log)
@@ -119,7 +119,7 @@ void t.test('a list that is no longer awaited when its turn comes is not read', 
   const first = reader.run(listPayouts(DEMO, {}), isAwaited)
   const second = reader.run(listPayouts(DEMO, {}), isAwaited)
   world.clock.pass(5_001)
-  t.match(await first, { ok: true }, 'its turn came in time')
+  t.match(await first, { ok: true }, 'it was read in time')
   t.match(await second, { ok: false, code: 'timeout' })
-  t.match(await reader.run(listPayouts(DEMO, {})), { ok: true }, 'the line goes on')
+  t.match(await reader.run(listPayouts(DEMO, {})), { ok: true }, 'later queries are read')
 })

@@ -1,6 +1,4 @@
-/**
- * What we booked of the rail's movements: all of it once, page by page, each under its instruction.
- */
+/** Booked rail movements: each exactly once, in pages, with its instruction. */
 import { noteAction } from '../../src/processor/commands/operators/action_note.js'
 import { resolveDiscrepancy } from '../../src/processor/commands/rail_reports/discrepancy_resolve.js'
 import { applyRailReport } from '../../src/processor/commands/rail_reports/rail_report_apply.js'
@@ -39,7 +37,7 @@ const of = async (world: World, ...ids: string[]) =>
   viewOf<MovementsView>(await read(world, railMovementsOf(ids))).data
 
 runOnBothStores({
-  'out and back, of payouts and of discrepancies': async (t, world) => {
+  'executions and returns of payouts and discrepancies': async (t, world) => {
     const { id } = await pay(world)
     const beganAt = world.clock.now()
     await world.railReports(executed(id))
@@ -49,8 +47,8 @@ runOnBothStores({
     await world.railReports(executed(id, { status: 'returned', reportId: 'back' }))
     const [mismatch] = await discrepanciesOf(world)
     world.clock.pass(10)
-    const told = { settlement: 'undo', evidence: EVIDENCE }
-    viewOf(await world.run(resolveDiscrepancy(OPERATOR, mismatch!.id, told)))
+    const resolution = { settlement: 'undo', evidence: EVIDENCE }
+    viewOf(await world.run(resolveDiscrepancy(OPERATOR, mismatch!.id, resolution)))
 
     const all = await booked(world)
     t.match(all, [
@@ -69,31 +67,31 @@ runOnBothStores({
     t.equal(await accountOf(world, 'rail_clearing'), '0')
   },
 
-  'settled toward the partner, it is no movement of the rail': async (t, world) => {
+  'a settlement toward the partner is no rail movement': async (t, world) => {
     const { id } = await pay(world)
     await world.railReports(executed(id, { amount: 5n }))
     const before = await booked(world)
     const [mismatch] = await discrepanciesOf(world)
-    const told = { settlement: 'charge_partner', evidence: EVIDENCE }
-    viewOf(await world.run(resolveDiscrepancy(OPERATOR, mismatch!.id, told)))
+    const resolution = { settlement: 'charge_partner', evidence: EVIDENCE }
+    viewOf(await world.run(resolveDiscrepancy(OPERATOR, mismatch!.id, resolution)))
     t.same(await booked(world), before)
     t.match(before, [{ amount: '5', undone: false }])
   },
 
-  'questions that are none, and notes': async (t, world) => {
+  'invalid requests are refused, notes are logged': async (t, world) => {
     const many = Array.from({ length: 501 }, String)
     for (const ids of [[], many]) {
       t.equal(codeOf(await read(world, railMovementsOf(ids))), 'invalid_request')
     }
     const note = { action: 'reconcile', subject: 'a day', evidence: ' ' }
     t.equal(codeOf(await world.run(noteAction(OPERATOR, note))), 'invalid_request')
-    viewOf(await world.run(noteAction(OPERATOR, { ...note, evidence: 'all is well' })))
+    viewOf(await world.run(noteAction(OPERATOR, { ...note, evidence: 'no differences' })))
     t.match(await operatorLogOf(t, 'a day'), [{ actor: 'ann', action: 'reconcile' }])
   },
 })
 
 runOnBothStores({
-  'more than a page': async (t, world) => {
+  'more movements than fit a page': async (t, world) => {
     const { id } = await pay(world)
     const reports = Array.from({ length: MOVEMENTS_OF_A_PAGE + 1 }, (_, i) =>
       executed(id, { amount: BigInt(i + 1), transactionId: `TX${i}` }),

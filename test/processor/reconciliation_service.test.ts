@@ -1,4 +1,4 @@
-/** The stream of movements: it goes at the reader's pace, and a reader who leaves makes room. */
+/** The movements stream: back-pressure, and the bound on open streams. */
 import { Writable } from 'node:stream'
 import type { ServerWritableStream, ServiceError } from '@grpc/grpc-js'
 import t from 'tap'
@@ -12,10 +12,10 @@ import { reconciliationService } from '../../src/processor/servers/reconciliatio
 import { createWorld } from '../support/world.js'
 import { eventually } from '../support/eventually.js'
 
-/** As many pages as anybody takes. */
+/** An endless supply of pages. */
 const ENDLESS = answer({ data: [{ id: '1' }], next: { at: 1, posting: 1 } })
 
-/** A call whose reader takes the first page, and nothing more until `read`. */
+/** A call whose client receives the first page, and the next only after `read`. */
 function slowCall() {
   const held: (() => void)[] = []
   const faults: ServiceError[] = []
@@ -43,7 +43,7 @@ function slowCall() {
   }
 }
 
-t.test('one page waits for its reader, four readers are enough', async (t) => {
+t.test('each stream holds one page, and at most four streams are open', async (t) => {
   const world = await createWorld(t)
   let reads = 0
   const { Movements } = reconciliationService({
@@ -64,15 +64,17 @@ t.test('one page waits for its reader, four readers are enough', async (t) => {
     return slow
   }
   const four = [open(), open(), open(), open()]
-  await eventually('each has its first page', async () => four.every(({ pages }) => pages() === 1))
-  t.equal(reads, 4, 'nothing is read ahead')
+  await eventually('each stream has its first page', async () =>
+    four.every(({ pages }) => pages() === 1),
+  )
+  t.equal(reads, 4, 'no page is read ahead')
   four[0]!.read()
   await eventually('the next page', async () => four[0]!.pages() === 2)
   t.equal(reads, 5)
 
   t.match(open().faults, [{ code: GrpcStatus.RESOURCE_EXHAUSTED }])
   four[1]!.leave()
-  const next = await eventually('there is room', async () => {
+  const next = await eventually('a stream slot is free', async () => {
     const slow = open()
     return slow.faults.length === 0 && slow
   })

@@ -1,4 +1,4 @@
-/** Refunds that the rail refuses: the partner is told, and may ask again. */
+/** Refunds that the rail refuses: the partner gets an event and can request again. */
 import { codeOf, viewOf, type World } from '../support/world.js'
 import { beginLifecycle, captured } from './intent_lifecycle.js'
 import { balanceOf, runOnBothStores, types } from './scenarios.js'
@@ -13,7 +13,7 @@ interface Told {
 const lastTold = (world: World): Told => JSON.parse(world.events.at(-1)?.body ?? '') as Told
 
 runOnBothStores({
-  'a refused recall is told, once': async (t, world) => {
+  'a refused recall has one event': async (t, world) => {
     const lifecycle = await beginLifecycle(world)
     await captured(lifecycle)
     viewOf(await lifecycle.refund('first'))
@@ -31,10 +31,10 @@ runOnBothStores({
     t.same(seen['refund'], refund)
     t.equal(seen.status, 'captured')
     t.match(lastTold(world), { type: FAILED, data: { payment_intent: seen } })
-    const told = world.events.length
+    const count = world.events.length
     world.clock.pass(2_000)
     await lifecycle.recallRefused()
-    t.equal(world.events.length, told, 'the same words again are no reports')
+    t.equal(world.events.length, count, 'a repeated report has no event')
     t.same((await lifecycle.see())['refund'], refund)
   },
 
@@ -43,7 +43,7 @@ runOnBothStores({
     await captured(lifecycle)
     const first = viewOf(await lifecycle.refund('first'))
     await lifecycle.recallRefused()
-    t.same(viewOf(await lifecycle.refund('first')), first, 'the same key has the same answer')
+    t.same(viewOf(await lifecycle.refund('first')), first, 'the same key replays the answer')
     world.railInstructions.length = 0
     world.clock.pass(1_000)
     const again = viewOf<{ refund: object }>(await lifecycle.refund('second'))
@@ -54,13 +54,13 @@ runOnBothStores({
     ])
     t.equal(codeOf(await lifecycle.refund('third')), 'payment_intent_not_refundable', 'under way')
     await lifecycle.recallRefused()
-    t.equal(types(world).filter((type) => type === FAILED).length, 2, 'one event a refusal')
+    t.equal(types(world).filter((type) => type === FAILED).length, 2, 'one event per refusal')
     viewOf(await lifecycle.refund('third'))
     await lifecycle.returned()
     t.match(await lifecycle.see(), { status: 'refunded', refund: { status: 'done' } })
     t.notOk('failed_at' in ((await lifecycle.see())['refund'] as object))
     t.equal((await balanceOf(world, 'USD')).available, '1000000000')
     await lifecycle.recallRefused()
-    t.equal(types(world).at(-1), 'payment_intent.refunded', 'money that is back is back')
+    t.equal(types(world).at(-1), 'payment_intent.refunded', 'a return completes the refund')
   },
 })

@@ -1,6 +1,4 @@
-/**
- * Routes: which one holds, what its terms do to a payout, and that accepted payouts keep theirs.
- */
+/** Payout routes: precedence, the effect of their terms, and that accepted payouts keep theirs. */
 import { tenantOf, type PartnerId } from '../../src/base/ids.js'
 import { createPartner } from '../../src/processor/commands/partners/partner_create.js'
 import { createPayout } from '../../src/processor/commands/payouts/payout_create.js'
@@ -30,7 +28,7 @@ const routes = async (world: World): Promise<WireRoute[]> =>
   viewOf<{ data: WireRoute[] }>(await world.run(listRoutes())).data
 
 runOnBothStores({
-  'the shipped ones': async (t, world) => {
+  'the default routes': async (t, world) => {
     t.match(await routes(world), [
       { country: 'TH', currency: 'THB', enabled: true, platform_bps: 20 },
       { country: 'VN', currency: 'VND', platform_fixed: '5000', rail_fixed: '3300' },
@@ -54,7 +52,7 @@ runOnBothStores({
     t.same(await fee(), ['7', '1'])
     await set(world, null, { platform_fixed: '2', platform_bps: 0, rail_fixed: '0' })
     t.same(await fee(), ['7', '2'])
-    t.equal((await routes(world)).length, 4, 'set, not added')
+    t.equal((await routes(world)).length, 4, 'replaced, not added')
     t.match(await operatorLog(t), [
       { action: 'create_partner' },
       { action: 'set_route', actor: 'ann', reason: 'a test', subject: /"platform_fixed":"1"/ },
@@ -68,7 +66,7 @@ runOnBothStores({
     const paid = await pay(world, { amount: '1000001' })
     t.match(paid, { total: '1000001', fee: '11601', recipient_amount: '988400' })
     const little = await world.run(createPayout(DEMO, payout({ amount: '8327' })))
-    t.equal(codeOf(little), 'payout_limit_exceeded', 'nothing would be left')
+    t.equal(codeOf(little), 'payout_limit_exceeded', 'the recipient would get nothing')
     t.match(await pay(world, { amount: '8329' }), { fee: '8328', recipient_amount: '1' })
   },
 
@@ -78,15 +76,15 @@ runOnBothStores({
     const first = viewOf(await world.run(createPayout(DEMO, request)))
     await set(world, DEMO, { handling: 'deducted', refund_fees_on_reversal: false, enabled: false })
     t.match(await see(world, id), { fee, recipient_amount: '12500000' })
-    t.same(viewOf(await world.run(createPayout(DEMO, request))), first, 'a replay is the first')
+    t.same(viewOf(await world.run(createPayout(DEMO, request))), first, 'a replay keeps the terms')
     const before = BigInt((await balanceOf(world)).available)
     await world.railReports(executed(id))
     await world.run(reversePayout(OPERATOR, id, 'statement 7'))
     const after = BigInt((await balanceOf(world)).available)
-    t.equal(after - before, 12_500_000n + BigInt(fee), 'the fee comes back as it was agreed')
+    t.equal(after - before, 12_500_000n + BigInt(fee), 'the agreed fee is refunded')
   },
 
-  'a fee that stays': async (t, world) => {
+  'a route can keep its fees on reversal': async (t, world) => {
     await set(world, DEMO, { refund_fees_on_reversal: false })
     const { id, total, fee } = await pay(world)
     await world.railReports(executed(id))
@@ -95,7 +93,7 @@ runOnBothStores({
     t.equal(BigInt(total) - BigInt(fee), 12_500_000n)
   },
 
-  'disabled, and reached again': async (t, world) => {
+  'a disabled route refuses payouts until it is enabled': async (t, world) => {
     const code = async (): Promise<string> => codeOf(await world.run(createPayout(DEMO, payout())))
     await set(world, null, { enabled: false })
     t.equal(await code(), 'unsupported_destination')
@@ -103,7 +101,7 @@ runOnBothStores({
     t.equal(await code(), 'ok')
   },
 
-  'a country that nobody shipped': async (t, world) => {
+  'operators can add a country': async (t, world) => {
     const inline = { ...payout().beneficiary!, destination_country: 'JP', currency: 'JPY' }
     const request = { amount: '100', currency: 'JPY', beneficiary: inline }
     const code = async (): Promise<string> =>
@@ -113,7 +111,7 @@ runOnBothStores({
     t.equal(await code(), 'insufficient_balance')
   },
 
-  'the shipped ones are for the sandbox': async (t, world) => {
+  'the default routes apply to the sandbox only': async (t, world) => {
     const code = async (): Promise<string> =>
       codeOf(await world.run(createPayout(PRODUCTION, payout())))
     t.equal(await code(), 'unsupported_destination')
@@ -121,7 +119,7 @@ runOnBothStores({
     t.equal(await code(), 'insufficient_balance')
   },
 
-  'bounds of the amount': async (t, world) => {
+  'amount limits are inclusive': async (t, world) => {
     await set(world, DEMO, { amount_min: '1000', amount_max: '2000' })
     for (const [amount, code] of [
       ['999', 'payout_limit_exceeded'],
@@ -133,7 +131,7 @@ runOnBothStores({
     }
   },
 
-  'routes that are none': async (t, world) => {
+  'invalid routes are refused': async (t, world) => {
     for (const fault of [
       { country: 'VNM' },
       { country: 'vn' },

@@ -1,7 +1,7 @@
 import t from 'tap'
 import { createWriteBackCache } from '../../src/processor/cache/row_cache.js'
 
-void t.test('what is staged stays until it is committed', async (t) => {
+void t.test('a staged row stays until it is committed', async (t) => {
   const cache = createWriteBackCache<number>({ max: 1 })
   cache.set('one', 1, 7)
   cache.set('two', 2, 8)
@@ -12,18 +12,18 @@ void t.test('what is staged stays until it is committed', async (t) => {
   t.equal(cache.get('two'), 2)
 })
 
-void t.test('a prefetch never replaces what is held', async (t) => {
+void t.test('a prefetch never replaces a cached row', async (t) => {
   const cache = createWriteBackCache<string>({ max: 10 })
   cache.set('key', 'new', 1)
   cache.fill('key', 'old')
   cache.fill('key', null)
   t.equal(cache.get('key'), 'new')
   cache.fill('gone', null)
-  t.equal(cache.get('gone'), null, 'known to be absent')
-  t.equal(cache.get('unknown'), undefined, 'not asked for')
+  t.equal(cache.get('gone'), null, 'a negative entry')
+  t.equal(cache.get('unknown'), undefined, 'not loaded')
 })
 
-void t.test('ended rows leave first', async (t) => {
+void t.test('ended rows are evicted first', async (t) => {
   const cache = createWriteBackCache<string>({ max: 2, isEnded: (value) => value === 'ended' })
   cache.set('old', 'open', 1)
   cache.set('done', 'ended', 1)
@@ -33,6 +33,6 @@ void t.test('ended rows leave first', async (t) => {
   t.equal(cache.get('old'), 'open')
   cache.fill('read', 'ended')
   cache.evict(1)
-  t.equal(cache.get('read'), undefined, 'also when it had ended before it was read')
+  t.equal(cache.get('read'), undefined, 'also when it had ended before it was loaded')
   t.equal(cache.get('old'), 'open')
 })

@@ -1,6 +1,6 @@
 /**
- * Stories about money: each is told twice, with actors kept warm and rebuilt from SQLite before
- * every command, and ends with books that balance.
+ * Test scenarios about payouts and funds: each runs with warm actors and with actors rebuilt from
+ * SQLite before every command, and ends with a balanced ledger.
  */
 import { join } from 'node:path'
 import t, { type Test } from 'tap'
@@ -49,7 +49,7 @@ export interface PayoutView {
 
 let keys = 0
 
-/** With a key of its own unless told otherwise. */
+/** Has an idempotency key of its own by default. */
 export function payout(given: Partial<CreatePayout> = {}): CreatePayout {
   keys += 1
   return aPayout({ idempotency_key: `key-${keys}`, ...given })
@@ -79,7 +79,7 @@ export async function balanceOf(
   return { available, reserved }
 }
 
-/** The balance of any account, 0 when nothing was ever posted to it. */
+/** The balance of any account; 0 without postings. */
 export async function accountOf(world: World, name: string, currency = 'VND'): Promise<string> {
   const { lines } = await world.trialBalance()
   const line = (lines as readonly Record<string, string>[]).find(
@@ -88,7 +88,7 @@ export async function accountOf(world: World, name: string, currency = 'VND'): P
   return line?.['balance'] ?? '0'
 }
 
-/** A report that fits `aPayout`. */
+/** An execution report that matches `aPayout`. */
 export const executed = (id: PayoutId, over: object = {}): RailReport => ({
   status: 'executed',
   id,
@@ -105,7 +105,7 @@ export interface PageView<Item> {
   readonly next_cursor: string | null
 }
 
-/** As the doors have it: it may be written already. */
+/** The answer as transports get it: the view can be RawJson. */
 export const readRawJson = (world: World, query: Query): Promise<Answer> =>
   createReader(
     { lists: world.store.lists, vault: world.vault, brand: RULES.brand },
@@ -113,11 +113,11 @@ export const readRawJson = (world: World, query: Query): Promise<Answer> =>
   ).run(query)
 
 export const read = async (world: World, query: Query): Promise<Answer> => {
-  const told = await readRawJson(world, query)
-  return told.ok ? answer(objectOf(told.view)) : told
+  const raw = await readRawJson(world, query)
+  return raw.ok ? answer(objectOf(raw.view)) : raw
 }
 
-/** All pages of a list, one after the other. */
+/** All rows of a list, page by page. */
 export async function readAll<Item>(
   world: World,
   queryAfter: (cursor: { cursor?: string }) => Query,
@@ -140,7 +140,7 @@ export interface DiscrepancyView {
   readonly amount: string | null
 }
 
-/** Those that wait to be settled. */
+/** The open ones. */
 export const discrepanciesOf = (world: World): Promise<DiscrepancyView[]> =>
   readAll<DiscrepancyView>(world, (page) => listDiscrepancies({ resolved: false, ...page }))
 
@@ -152,7 +152,7 @@ export interface LoggedAction {
   readonly evidence: string | null
 }
 
-/** What operators did, in order, as it lies on disk. */
+/** The stored operator log about a subject, in order. */
 export async function operatorLog(t: Test): Promise<LoggedAction[]> {
   const database = await openDatabase(join(t.testdirName, 'processor.db'), { readOnly: true })
   const rows = await database.all<LoggedAction>(
@@ -165,7 +165,7 @@ export async function operatorLog(t: Test): Promise<LoggedAction[]> {
 export const operatorLogOf = async (t: Test, subject: string): Promise<LoggedAction[]> =>
   (await operatorLog(t)).filter((row) => row.subject === subject)
 
-/** The shipped route to Vietnam, unless told otherwise. */
+/** The default route to Vietnam, with changes. */
 export const aRoute = (given: Partial<WireRoute> = {}): WireRoute => ({
   country: 'VN',
   currency: 'VND',

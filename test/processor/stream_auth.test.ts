@@ -1,4 +1,4 @@
-/** Streams without the internal token are refused at once, not left open without a word. */
+/** Streams without the internal token are rejected at once. */
 import { credentials, Metadata, Server, ServerCredentials, status } from '@grpc/grpc-js'
 import t from 'tap'
 import type { ProtoGrpcType as DirectoryProto } from '../../protos/types/directory.js'
@@ -11,7 +11,7 @@ import { createAuthInterceptor } from '../../src/processor/servers/auth_intercep
 
 type Protos = DirectoryProto & CommandStreamProto
 
-void t.test('each stream', async (t) => {
+void t.test('each stream rejects a call without the internal token', async (t) => {
   const { Directory, CommandStream } = contracts<Protos>().causeway.v1
   const auth = createAuthInterceptor('it_ours')
   const nothing = {} as never
@@ -40,7 +40,7 @@ void t.test('each stream', async (t) => {
       () => commandStream.Open(metadata),
     ]) {
       const stream = open()
-      stream.on('data', () => t.fail('nothing is told'))
+      stream.on('data', () => t.fail('no data is sent'))
       stream.on('error', () => undefined)
       const ended = await new Promise<{ code: number }>((resolve) => stream.on('status', resolve))
       t.equal(ended.code, status.UNAUTHENTICATED)

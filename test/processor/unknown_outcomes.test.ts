@@ -1,4 +1,4 @@
-/** What is out and unanswered: listed, counted after a day, told once. */
+/** Unanswered instructions and recalls: the list, the metric after a day, one log line each. */
 import { join } from 'node:path'
 import t from 'tap'
 import { Registry } from 'prom-client'
@@ -25,13 +25,13 @@ const entities = async (world: World, limit?: number): Promise<string[]> =>
   (await unknown(world, limit)).map(({ entity }) => entity)
 
 runOnBothStores({
-  'listed from the first question on, until it is known': async (t, world) => {
+  'listed from the first inquiry until the outcome is known': async (t, world) => {
     const lifecycle = await beginLifecycle(world)
     await authorized(lifecycle)
     const payout = await pay(world)
     const [since] = [new Date(world.clock.now()).toISOString()]
     world.clock.pass(5 * SECOND - 1)
-    t.same(await unknown(world), [], 'a rail may take a moment')
+    t.same(await unknown(world), [], 'not listed before the first inquiry')
     world.clock.pass(1)
     await world.wake()
     const common = {
@@ -75,7 +75,7 @@ runOnBothStores({
     t.same(await unknown(world), [])
   },
 
-  'a recall without an answer is listed as well': async (t, world) => {
+  'an unanswered recall is listed too': async (t, world) => {
     const lifecycle = await beginLifecycle(world)
     await captured(lifecycle)
     world.clock.pass(MINUTE)
@@ -110,7 +110,7 @@ runOnBothStores({
     t.same(await unknown(world), [])
   },
 
-  'nothing else is': async (t, world) => {
+  'no other payments are listed': async (t, world) => {
     for (const stage of [scanned, captured, waiting]) await stage(await beginLifecycle(world))
     await pay(world, { reference: 'sandbox:review' })
     world.setRail(false)
@@ -149,12 +149,12 @@ void t.test('pages go from intents to payouts to recalls without a gap', async (
   }
 })
 
-void t.test('after a day: a measure, and one line in the log', async (t) => {
+void t.test('after a day it is counted, and logged once', async (t) => {
   const world = await createWorld(t)
   const lines: object[] = []
   const log = { warn: (facts: object) => lines.push(facts) } as unknown as Logger
   const { lists } = world.store
-  const watch = createStuckPaymentMonitor({ clock: world.clock, lists, log })
+  const monitor = createStuckPaymentMonitor({ clock: world.clock, lists, log })
   const registry = new Registry()
   registerMetrics(registry, {
     pipeline: {
@@ -171,10 +171,10 @@ void t.test('after a day: a measure, and one line in the log', async (t) => {
     memory: world.memory(),
     timers: { corruptActors: 0 },
     relay: { backlog: () => ({ waiting: 0, catchingUp: false }) },
-    stuckPaymentMonitor: watch,
+    stuckPaymentMonitor: monitor,
   })
   const measured = async (): Promise<string[]> => {
-    await watch.scan()
+    await monitor.scan()
     return [...(await registry.metrics()).matchAll(/^causeway_unknown_outcomes{.*$/gm)].map(
       ([line]) => line,
     )
@@ -212,7 +212,7 @@ void t.test('after a day: a measure, and one line in the log', async (t) => {
   t.same(await measured(), counted(0, 1, 0))
 })
 
-void t.test('each kind is found by an index of what is under way', async (t) => {
+void t.test('each kind is found by a partial index', async (t) => {
   const world = await createWorld(t)
   const file = await openDatabase(join(t.testdirName, 'processor.db'), { readOnly: true })
   t.teardown(() => file.close())

@@ -1,6 +1,5 @@
 /**
- * The intents of one user, newest first: whoever else creates meanwhile, across commits and
- * restarts.
+ * A user's intents, newest first, while other users create intents, across commits and restarts.
  */
 import { join } from 'node:path'
 import t from 'tap'
@@ -44,7 +43,7 @@ async function idsOf(world: World, user: string, limit = 2, tenant = DEMO): Prom
   return all.map(({ intent_id }) => intent_id)
 }
 
-/** Who creates in which commit, and whether the processor starts anew before it. */
+/** The users that create in each commit, and whether the processor restarts before it. */
 const commits = fc.array(
   fc.record({
     users: fc.array(fc.nat({ max: 3 }), { minLength: 1, maxLength: 8 }),
@@ -53,42 +52,48 @@ const commits = fc.array(
   { minLength: 1, maxLength: 8 },
 )
 
-void t.test('whatever the order of creates, commits and restarts', async (t) => {
-  const world = await createWorld(t)
-  let runs = 0
-  await fc.assert(
-    fc.asyncProperty(commits, fc.integer({ min: 1, max: 4 }), async (plan, limit) => {
-      runs += 1
-      const nameOf = (user: number): string => `${user} of ${runs}`
-      const expected = new Map<string, string[]>()
-      for (const { users, restarts } of plan) {
-        if (restarts) await world.rebuild()
-        const answers = await world.runAll(users.map((user) => create(nameOf(user))))
-        for (const [i, user] of users.entries()) {
-          const { intent_id } = viewOf<Listed>(answers[i]!)
-          expected.set(nameOf(user), [intent_id, ...(expected.get(nameOf(user)) ?? [])])
+void t.test(
+  "a user's list is complete for any order of creates, commits and restarts",
+  async (t) => {
+    const world = await createWorld(t)
+    let runs = 0
+    await fc.assert(
+      fc.asyncProperty(commits, fc.integer({ min: 1, max: 4 }), async (plan, limit) => {
+        runs += 1
+        const nameOf = (user: number): string => `${user} of ${runs}`
+        const expected = new Map<string, string[]>()
+        for (const { users, restarts } of plan) {
+          if (restarts) await world.rebuild()
+          const answers = await world.runAll(users.map((user) => create(nameOf(user))))
+          for (const [i, user] of users.entries()) {
+            const { intent_id } = viewOf<Listed>(answers[i]!)
+            expected.set(nameOf(user), [intent_id, ...(expected.get(nameOf(user)) ?? [])])
+          }
         }
-      }
-      for (const [user, ids] of expected) {
-        t.same(await idsOf(world, user, limit), ids)
-      }
-    }),
-    { numRuns: 15 },
-  )
-})
+        for (const [user, ids] of expected) {
+          t.same(await idsOf(world, user, limit), ids)
+        }
+      }),
+      { numRuns: 15 },
+    )
+  },
+)
 
-void t.test('nobody, and nobody else', async (t) => {
-  const world = await createWorld(t)
-  const acme = await openTenant(world, 'acme', {})
-  const lifecycle = await beginLifecycle(world, { user: 'ann' })
-  const theirs = await beginLifecycle(world, { user: 'ann', tenant: acme })
-  t.same(await idsOf(world, 'ann'), [lifecycle.id], 'the same name with another partner')
-  t.same(await idsOf(world, 'ann', 2, acme), [theirs.id])
-  t.same(await idsOf(world, 'an'), [])
-  t.same(await idsOf(world, 'Ann'), [])
-})
+void t.test(
+  'a user without intents, and users of other tenants, have separate lists',
+  async (t) => {
+    const world = await createWorld(t)
+    const acme = await openTenant(world, 'acme', {})
+    const lifecycle = await beginLifecycle(world, { user: 'ann' })
+    const theirs = await beginLifecycle(world, { user: 'ann', tenant: acme })
+    t.same(await idsOf(world, 'ann'), [lifecycle.id], 'the same user id at another partner')
+    t.same(await idsOf(world, 'ann', 2, acme), [theirs.id])
+    t.same(await idsOf(world, 'an'), [])
+    t.same(await idsOf(world, 'Ann'), [])
+  },
+)
 
-void t.test('as they are now, in the form of a get', async (t) => {
+void t.test('intents are listed in their current state, as GET shows them', async (t) => {
   const world = await createWorld(t)
   const lifecycle = await beginLifecycle(world)
   await cancelled(lifecycle)
@@ -99,7 +104,7 @@ void t.test('as they are now, in the form of a get', async (t) => {
   t.equal(data[0]?.status, 'cancelled')
 })
 
-void t.test('users whose prints are alike are told apart', async (t) => {
+void t.test('users with equal fingerprints have separate lists', async (t) => {
   const world = await createWorld(t)
   const memory = world.memory() as { -readonly [Member in keyof Memory]: Memory[Member] }
   memory.fingerprintOfUser = () => ({ high: 1, low: 1 })
@@ -111,7 +116,7 @@ void t.test('users whose prints are alike are told apart', async (t) => {
   t.same(await idsOf(world, 'bob', 1), ids['bob'])
 })
 
-void t.test('a page walks by keys, whatever else there is', async (t) => {
+void t.test('a page is read by primary key lookups only', async (t) => {
   await createWorld(t)
   const file = await openDatabase(join(t.testdirName, 'processor.db'), { readOnly: true })
   t.teardown(() => file.close())
@@ -124,7 +129,7 @@ void t.test('a page walks by keys, whatever else there is', async (t) => {
   t.equal(plan.filter(({ detail }) => detail.startsWith('SEARCH')).length, 3)
 })
 
-void t.test('pages', async (t) => {
+void t.test('pages are stable, and invalid limits and cursors are rejected', async (t) => {
   const world = await createWorld(t)
   const answers = await world.runAll(Array.from({ length: 101 }, () => create('ann')))
   const newest = answers.map((one) => viewOf<Listed>(one).intent_id).reverse()
@@ -144,7 +149,7 @@ void t.test('pages', async (t) => {
 
   await world.run(create('ann'))
   const cursor = first.next_cursor!
-  t.equal((await page({ cursor })).data[0]?.intent_id, newest[50], 'new ones shift nothing')
+  t.equal((await page({ cursor })).data[0]?.intent_id, newest[50], 'new intents shift nothing')
 
   const other = await queryOf(world, 'bob')
   for (const request of [{ limit: 0 }, { limit: 101 }, { cursor: `${cursor}x` }, { cursor: '' }]) {

@@ -1,4 +1,4 @@
-/** The context's promises to those who ask: an answer of all, a reason, or nothing for too long. */
+/** The control stream: responses of all pools, faults, timeouts and bounds. */
 import { credentials, Server, ServerCredentials, type ClientDuplexStream } from '@grpc/grpc-js'
 import t, { type Test } from 'tap'
 import type { ControlResponse } from '../../protos/types/causeway/v1/ControlResponse.js'
@@ -13,7 +13,7 @@ import { createAuthInterceptor } from '../../src/processor/servers/auth_intercep
 import { eventually } from '../support/eventually.js'
 
 type Stream = ClientDuplexStream<ControlResponse, ControlRequest>
-/** Undefined: silence. */
+/** Undefined: no response. */
 type Script = (request: ControlRequest, stream: Stream) => ControlResponse | undefined
 
 async function aControlService(t: Test, answerWithinMs?: number) {
@@ -29,7 +29,7 @@ async function aControlService(t: Test, answerWithinMs?: number) {
     )
   })
   t.teardown(() => server.forceShutdown())
-  const attend = (script: Script, token = 'it_ours'): Stream => {
+  const connect = (script: Script, token = 'it_ours'): Stream => {
     const client = new WebhookControl(`127.0.0.1:${port}`, credentials.createInsecure())
     const stream = client.Connect(bearer(token))
     stream.on('data', (request: ControlRequest) => {
@@ -43,9 +43,9 @@ async function aControlService(t: Test, answerWithinMs?: number) {
     })
     return stream
   }
-  const attended = (count: number): Promise<unknown> =>
-    eventually(`${count} attend`, () => control.connectedPools === count)
-  return { control, attend, attended, pools }
+  const connected = (count: number): Promise<unknown> =>
+    eventually(`${count} connected`, () => control.connectedPools === count)
+  return { control, connect, connected, pools }
 }
 
 const inFlight =
@@ -53,24 +53,24 @@ const inFlight =
   () => ({ status: { in_flight } })
 const codeOf = (outcome: Outcome<unknown>): string => (outcome.ok ? 'ok' : outcome.code)
 
-void t.test('a pool says which one it is, and its newest event', async (t) => {
-  const { attend, pools } = await aControlService(t)
-  const stream = attend(inFlight(1))
+void t.test('a pool reports its number and its newest event', async (t) => {
+  const { connect, pools } = await aControlService(t)
+  const stream = connect(inFlight(1))
   stream.write({ number: 0, greeting: { pool: 2, newest_event: 'evt_1' } })
   stream.write({ number: 0, greeting: { pool: 2, newest_event: '' } })
-  await eventually('both were heard', () => pools.length === 2)
+  await eventually('both have reported', () => pools.length === 2)
   t.same(pools, [
     [2, 'evt_1'],
     [2, null],
   ])
 })
 
-void t.test('each pool answers, and one of them in turn', async (t) => {
-  const { control, attend, attended } = await aControlService(t)
-  attend(inFlight(1))
-  await attended(1)
-  attend(inFlight(2))
-  await attended(2)
+void t.test('a request reaches all pools, or one pool in turn', async (t) => {
+  const { control, connect, connected } = await aControlService(t)
+  connect(inFlight(1))
+  await connected(1)
+  connect(inFlight(2))
+  await connected(2)
   const all = await control.requestAll('status', {})
   t.same(all.ok && all.value.map((status) => status.in_flight).sort(), [1, 2])
   const turns = []
@@ -81,60 +81,60 @@ void t.test('each pool answers, and one of them in turn', async (t) => {
   t.same(turns, [1, 2, 1, 2])
 })
 
-void t.test('nobody attends: a dependency is missing', async (t) => {
-  const { control, attend } = await aControlService(t)
+void t.test('without a connected pool a request fails', async (t) => {
+  const { control, connect } = await aControlService(t)
   t.equal(codeOf(await control.requestAll('status', {})), 'configuration_error')
   t.equal(codeOf(await control.requestOne('status', {})), 'configuration_error')
-  const stranger = attend(inFlight(1), 'it_theirs')
-  await new Promise((resolve) => stranger.on('status', resolve))
-  t.equal(control.connectedPools, 0, 'without the token nobody does')
+  const unauthenticated = connect(inFlight(1), 'it_theirs')
+  await new Promise((resolve) => unauthenticated.on('status', resolve))
+  t.equal(control.connectedPools, 0, 'a pool without the token is rejected')
 })
 
-void t.test('one that stays silent makes it late, one that leaves makes it none', async (t) => {
-  const { control, attend, attended } = await aControlService(t, 100)
-  attend(inFlight(1))
+void t.test('a silent pool causes a timeout, a disconnected pool an error', async (t) => {
+  const { control, connect, connected } = await aControlService(t, 100)
+  connect(inFlight(1))
   let late: () => void = () => undefined
-  const silent = attend((request, stream) => {
+  const silent = connect((request, stream) => {
     late = () => stream.write({ number: request.number, status: { in_flight: 9 } })
     return undefined
   })
-  await attended(2)
+  await connected(2)
   t.equal(codeOf(await control.requestAll('status', {})), 'timeout')
   late()
-  t.equal(codeOf(await control.requestAll('status', {})), 'timeout', 'a late answer is nobody’s')
-  const asked = control.requestAll('status', {})
+  t.equal(codeOf(await control.requestAll('status', {})), 'timeout', 'a late response is ignored')
+  const responses = control.requestAll('status', {})
   silent.cancel()
-  t.equal(codeOf(await asked), 'configuration_error')
-  await attended(1)
+  t.equal(codeOf(await responses), 'configuration_error')
+  await connected(1)
   t.equal(codeOf(await control.requestAll('status', {})), 'ok')
 })
 
-void t.test('a fault is told by its code, and an answer to something else is one', async (t) => {
-  const { control, attend, attended } = await aControlService(t)
+void t.test('a fault is returned by its code, and a mismatched response is an error', async (t) => {
+  const { control, connect, connected } = await aControlService(t)
   const script: Record<string, ControlResponse> = {
     status: { fault: 'invalid_request' },
     poison: { fault: 'no code of ours' },
     redrive: { status: {} },
   }
-  attend((request) => script[request.request ?? ''])
-  await attended(1)
+  connect((request) => script[request.request ?? ''])
+  await connected(1)
   t.equal(codeOf(await control.requestAll('status', {})), 'invalid_request')
   t.equal(codeOf(await control.requestAll('poison', {})), 'internal_error')
   t.equal(codeOf(await control.requestAll('redrive', {})), 'internal_error')
 })
 
-void t.test('questions under way are bounded, and make room again', async (t) => {
-  const { control, attend, attended } = await aControlService(t, 300)
-  attend(() => undefined)
-  await attended(1)
-  const asked = Array.from({ length: CONTROL_REQUESTS_MAX + 1 }, () =>
+void t.test('requests in flight are bounded and free their slots', async (t) => {
+  const { control, connect, connected } = await aControlService(t, 300)
+  connect(() => undefined)
+  await connected(1)
+  const responses = Array.from({ length: CONTROL_REQUESTS_MAX + 1 }, () =>
     control.requestAll('status', {}),
   )
-  t.equal(codeOf(await asked.at(-1)!), 'configuration_error')
-  const codes = await Promise.all(asked.slice(0, -1))
+  t.equal(codeOf(await responses.at(-1)!), 'configuration_error')
+  const codes = await Promise.all(responses.slice(0, -1))
   t.ok(codes.every((outcome) => codeOf(outcome) === 'timeout'))
-  attend(inFlight(1))
-  await attended(2)
+  connect(inFlight(1))
+  await connected(2)
   t.equal(codeOf(await control.requestOne('status', {})), 'timeout')
   t.equal(codeOf(await control.requestOne('status', {})), 'ok')
 })

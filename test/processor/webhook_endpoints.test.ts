@@ -1,4 +1,7 @@
-/** Webhook endpoints as a partner keeps them: warm, and rebuilt before every command. */
+/**
+ * Webhook endpoints managed by partners, with warm memory and with memory rebuilt before every
+ * command.
+ */
 import t, { type Test } from 'tap'
 import { ENDPOINTS_MADE_A_DAY_MAX } from '../../src/base/constants.js'
 import { plus, toRfc3339 } from '../../src/base/clock.js'
@@ -28,7 +31,7 @@ import { operatorLogOf, readRawJson } from './scenarios.js'
 
 const HOUR_MS = 3_600_000
 const ANNA = { name: 'anna', reason: 'ticket 7' }
-const STRANGER = tenantOf('acme' as PartnerId, 'sandbox')
+const OTHER_TENANT = tenantOf('acme' as PartnerId, 'sandbox')
 const request = (
   url = 'https://example.com/hooks?a=b',
 ): Parameters<typeof createWebhookEndpoint>[1] => ({
@@ -37,35 +40,38 @@ const request = (
 })
 
 for (const rebuilt of [false, true]) {
-  void t.test(`created, listed, deleted, ${rebuilt ? 'rebuilt' : 'warm'}`, async (t) => {
-    const world = await createWorld(t, { rebuilt })
-    const listed = async (): Promise<{ id: string; secret?: string }[]> =>
-      viewOf<{ data: { id: string }[] }>(await world.run(listWebhookEndpoints(DEMO))).data
-    const made = viewOf<{ id: string; secret: string }>(
-      await world.run(createWebhookEndpoint(DEMO, request())),
-    )
-    t.match(made.secret, /^whsec_/)
-    t.same(
-      (await listed()).map(({ id }) => id),
-      [made.id],
-    )
-    t.notOk('secret' in (await listed())[0]!, 'the secret is shown once')
+  void t.test(
+    `an endpoint is created, listed and deleted, ${rebuilt ? 'rebuilt' : 'warm'}`,
+    async (t) => {
+      const world = await createWorld(t, { rebuilt })
+      const listed = async (): Promise<{ id: string; secret?: string }[]> =>
+        viewOf<{ data: { id: string }[] }>(await world.run(listWebhookEndpoints(DEMO))).data
+      const made = viewOf<{ id: string; secret: string }>(
+        await world.run(createWebhookEndpoint(DEMO, request())),
+      )
+      t.match(made.secret, /^whsec_/)
+      t.same(
+        (await listed()).map(({ id }) => id),
+        [made.id],
+      )
+      t.notOk('secret' in (await listed())[0]!, 'the secret is shown once')
 
-    const gone = (tenant = DEMO) => world.run(deleteWebhookEndpoint(tenant, made.id))
-    t.equal(codeOf(await gone(STRANGER)), 'webhook_endpoint_not_found')
-    t.match(viewOf(await gone()), { id: made.id, status: 'deleted' })
-    t.equal(codeOf(await gone()), 'webhook_endpoint_not_found')
-    t.same(await listed(), [])
-  })
+      const gone = (tenant = DEMO) => world.run(deleteWebhookEndpoint(tenant, made.id))
+      t.equal(codeOf(await gone(OTHER_TENANT)), 'webhook_endpoint_not_found')
+      t.match(viewOf(await gone()), { id: made.id, status: 'deleted' })
+      t.equal(codeOf(await gone()), 'webhook_endpoint_not_found')
+      t.same(await listed(), [])
+    },
+  )
 
-  void t.test(`sixteen are the most, ${rebuilt ? 'rebuilt' : 'warm'}`, async (t) => {
+  void t.test(`a tenant has at most 16 endpoints, ${rebuilt ? 'rebuilt' : 'warm'}`, async (t) => {
     const world = await createWorld(t, { rebuilt })
     const add = () => world.run(createWebhookEndpoint(DEMO, request()))
     for (let i = 0; i < 15; i++) t.equal(codeOf(await add()), 'ok')
     const { id } = viewOf<{ id: string }>(await add())
     t.equal(codeOf(await add()), 'webhook_endpoint_limit')
     await world.run(deleteWebhookEndpoint(DEMO, id))
-    t.equal(codeOf(await add()), 'ok', 'a deleted one makes room')
+    t.equal(codeOf(await add()), 'ok', 'a deleted endpoint does not count')
     for (const url of ['', 'ftp://x/', 'http://user@x/', 'https://x/#part', 'no']) {
       t.equal(codeOf(await world.run(createWebhookEndpoint(DEMO, request(url)))), 'invalid_request')
     }
@@ -75,7 +81,7 @@ for (const rebuilt of [false, true]) {
 for (const rebuilt of [false, true]) {
   const how = rebuilt ? 'rebuilt' : 'warm'
 
-  void t.test(`making and deleting has an end, ${how}`, async (t) => {
+  void t.test(`endpoint creation is rate-limited per day, ${how}`, async (t) => {
     const world = await createWorld(t, { rebuilt })
     const add = (tenant = DEMO) => world.run(createWebhookEndpoint(tenant, request()))
     const addAndDelete = async (): Promise<string> => {
@@ -86,7 +92,7 @@ for (const rebuilt of [false, true]) {
     for (let i = 0; i < ENDPOINTS_MADE_A_DAY_MAX; i++) codes.add(await addAndDelete())
     t.same([...codes], ['ok'])
     t.equal(codeOf(await add()), 'webhook_endpoint_limit')
-    t.equal(codeOf(await add(STRANGER)), 'ok', 'others are not held back')
+    t.equal(codeOf(await add(OTHER_TENANT)), 'ok', 'other tenants are not limited')
     world.clock.pass(24 * HOUR_MS - 1)
     t.equal(codeOf(await add()), 'webhook_endpoint_limit')
     world.clock.pass(1)
@@ -94,11 +100,11 @@ for (const rebuilt of [false, true]) {
   })
 }
 
-void t.test('a start knows the deleted ones, without secrets', async (t) => {
+void t.test('deleted endpoints are loaded at startup, without secrets', async (t) => {
   const world = await createWorld(t)
   const { id } = viewOf<View>(await world.run(createWebhookEndpoint(DEMO, request())))
   const answer = viewOf<View>(await world.run(deleteWebhookEndpoint(DEMO, id)))
-  t.match(answer, { key_id: `${id}_1` }, 'the answer shows it as it was')
+  t.match(answer, { key_id: `${id}_1` }, 'the answer shows the endpoint before its deletion')
   world.clock.pass(365 * 24 * HOUR_MS)
   await world.rebuild()
   const found = world.memory().endpoints.get(id as EndpointId)
@@ -110,7 +116,7 @@ type View = Record<string, unknown> & { readonly id: string; readonly key_id: st
 for (const rebuilt of [false, true]) {
   const how = rebuilt ? 'rebuilt' : 'warm'
 
-  void t.test(`what a change names changes, the rest stays, ${how}`, async (t) => {
+  void t.test(`an update changes the named members only, ${how}`, async (t) => {
     const world = await createWorld(t, { rebuilt })
     const made = viewOf<View>(await world.run(createWebhookEndpoint(DEMO, request())))
     const get = async (): Promise<View> =>
@@ -138,7 +144,7 @@ for (const rebuilt of [false, true]) {
       ...described,
       enabled_events: filter.types,
     })
-    t.equal(since(), world.clock.now(), 'wanted from now on')
+    t.equal(since(), world.clock.now(), 'the filter applies from now on')
     t.match(viewOf(await change({ enabled_events: { types: [] } })), { enabled_events: ['*'] })
     for (const wrong of [
       { url: 'ftp://x/' },
@@ -153,7 +159,7 @@ for (const rebuilt of [false, true]) {
     t.same(await get(), described)
   })
 
-  void t.test(`production is called over TLS alone, ${how}`, async (t) => {
+  void t.test(`production endpoints require https, ${how}`, async (t) => {
     const world = await createWorld(t, { rebuilt })
     const live = tenantOf('demo' as PartnerId, 'production')
     const http = 'http://example.com/hooks'
@@ -163,7 +169,7 @@ for (const rebuilt of [false, true]) {
     t.equal(codeOf(await world.run(updateWebhookEndpoint(live, change))), 'invalid_request')
   })
 
-  void t.test(`a new secret signs from its moment on, ${how}`, async (t) => {
+  void t.test(`a rotated secret signs from its activation on, ${how}`, async (t) => {
     const world = await createWorld(t, { rebuilt })
     const made = viewOf<View>(await world.run(createWebhookEndpoint(DEMO, request())))
     const get = async (): Promise<View> =>
@@ -190,13 +196,17 @@ for (const rebuilt of [false, true]) {
     const third = viewOf<View>(await rotate(world.clock.now() + 10))
     const fourth = viewOf<View>(await rotate(0))
     t.same([third.key_id, fourth.key_id], [`${made.id}_3`, `${made.id}_4`])
-    t.match(await get(), { key_id: fourth.key_id, next_key: undefined }, 'the past means now')
+    t.match(
+      await get(),
+      { key_id: fourth.key_id, next_key: undefined },
+      'a past activation time means now',
+    )
     t.equal(fourth['activate_at'], toRfc3339(world.clock.now()))
     const secrets = world.memory().endpoints.get(made.id as EndpointId)?.secrets
     t.same(
       secrets?.map(({ keyId }) => keyId),
       [second.key_id, fourth.key_id],
-      'the one that never signed is gone',
+      'a secret that never signed is removed',
     )
     const tooFar = world.clock.now() + 30 * 24 * HOUR_MS + 1
     t.equal(codeOf(await rotate(tooFar)), 'invalid_request')
@@ -224,7 +234,7 @@ for (const rebuilt of [false, true]) {
     ])
   })
 
-  void t.test(`each time that it is disabled is an event, ${how}`, async (t) => {
+  void t.test(`each disabling has one event, ${how}`, async (t) => {
     const world = await createWorld(t, { rebuilt })
     const { id } = viewOf<View>(await world.run(createWebhookEndpoint(DEMO, request())))
     const get = async (): Promise<View> => viewOf(await world.run(getWebhookEndpoint(DEMO, id)))
@@ -237,7 +247,7 @@ for (const rebuilt of [false, true]) {
       world.clock.pass(1_000)
       await disable()
       await disable()
-      t.equal(world.events.length, place + 1, 'twice is told once')
+      t.equal(world.events.length, place + 1, 'a repetition has no event')
       const shown = await get()
       t.match(shown, { status: 'disabled', disabled_reason: reason, secret: undefined })
       const { tenant, type, sequence, body } = world.events[place]!
@@ -251,7 +261,7 @@ for (const rebuilt of [false, true]) {
     t.equal(world.events.length, 3)
   })
 
-  void t.test(`a test, a change and enabling close its breaker, ${how}`, async (t) => {
+  void t.test(`a test, an update and enabling reset the circuit breaker, ${how}`, async (t) => {
     const world = await createWorld(t, { rebuilt })
     const { id } = viewOf<View>(await world.run(createWebhookEndpoint(DEMO, request())))
     let last = 0
@@ -271,7 +281,7 @@ for (const rebuilt of [false, true]) {
       ['test', () => testWebhookEndpoint(DEMO, id)],
     ] as const) {
       viewOf(await world.run(command()))
-      t.ok(reset(), `${what}, though no time has passed`)
+      t.ok(reset(), `${what}, within the same millisecond`)
     }
     await world.run(getWebhookEndpoint(DEMO, id))
     await world.run(rotateWebhookSecret(DEMO, { endpoint_id: id }))
@@ -300,55 +310,58 @@ for (const rebuilt of [false, true]) {
     )
   })
 
-  void t.test(`a stranger, a deleted one, one that never was: the same, ${how}`, async (t) => {
-    const world = await createWorld(t, { rebuilt })
-    const make = async (): Promise<string> =>
-      viewOf<View>(await world.run(createWebhookEndpoint(DEMO, request()))).id
-    const [theirs, deleted] = [await make(), await make()]
-    await world.run(deleteWebhookEndpoint(DEMO, deleted))
-    for (const [tenant, id] of [
-      [STRANGER, theirs],
-      [tenantOf('demo' as PartnerId, 'production'), theirs],
-      [DEMO, deleted],
-      [DEMO, 'we_00000000000000000000000000'],
-      [DEMO, ''],
-    ] as const) {
-      for (const command of [
-        getWebhookEndpoint(tenant, id),
-        checkWebhookEndpoint(tenant, id),
-        updateWebhookEndpoint(tenant, { endpoint_id: id, enabled_events: null, url: 'ftp://x' }),
-        deleteWebhookEndpoint(tenant, id),
-        switchWebhookEndpoint(tenant, id, 'enabled'),
-        switchWebhookEndpoint(tenant, id, 'disabled'),
-        rotateWebhookSecret(tenant, { endpoint_id: id }),
-        testWebhookEndpoint(tenant, id),
-      ]) {
-        t.equal(codeOf(await world.run(command)), 'webhook_endpoint_not_found', command.name)
+  void t.test(
+    `unknown, deleted and other tenants' endpoints have the same answer, ${how}`,
+    async (t) => {
+      const world = await createWorld(t, { rebuilt })
+      const make = async (): Promise<string> =>
+        viewOf<View>(await world.run(createWebhookEndpoint(DEMO, request()))).id
+      const [theirs, deleted] = [await make(), await make()]
+      await world.run(deleteWebhookEndpoint(DEMO, deleted))
+      for (const [tenant, id] of [
+        [OTHER_TENANT, theirs],
+        [tenantOf('demo' as PartnerId, 'production'), theirs],
+        [DEMO, deleted],
+        [DEMO, 'we_00000000000000000000000000'],
+        [DEMO, ''],
+      ] as const) {
+        for (const command of [
+          getWebhookEndpoint(tenant, id),
+          checkWebhookEndpoint(tenant, id),
+          updateWebhookEndpoint(tenant, { endpoint_id: id, enabled_events: null, url: 'ftp://x' }),
+          deleteWebhookEndpoint(tenant, id),
+          switchWebhookEndpoint(tenant, id, 'enabled'),
+          switchWebhookEndpoint(tenant, id, 'disabled'),
+          rotateWebhookSecret(tenant, { endpoint_id: id }),
+          testWebhookEndpoint(tenant, id),
+        ]) {
+          t.equal(codeOf(await world.run(command)), 'webhook_endpoint_not_found', command.name)
+        }
       }
-    }
-    t.equal(
-      codeOf(await world.run(switchAnyEndpoint(ANNA, deleted, 'enabled'))),
-      'webhook_endpoint_not_found',
-    )
-    t.equal(world.events.length, 0)
-  })
+      t.equal(
+        codeOf(await world.run(switchAnyEndpoint(ANNA, deleted, 'enabled'))),
+        'webhook_endpoint_not_found',
+      )
+      t.equal(world.events.length, 0)
+    },
+  )
 }
 
-/** What the text says; it is written as it would be from the page itself. */
-function pageIn<Page>(t: Test, told: Answer): Page {
-  const text = jsonOf(viewOf<object>(told))
+/** Parses the page and checks that its text is canonical JSON. */
+function pageIn<Page>(t: Test, answer: Answer): Page {
+  const text = jsonOf(viewOf<object>(answer))
   const page = JSON.parse(text) as Page
   t.equal(text, JSON.stringify(page))
   return page
 }
 
-void t.test('events by their numbers: pages without a gap, of the tenant alone', async (t) => {
+void t.test('events are listed by sequence number, without gaps, of the tenant only', async (t) => {
   const world = await createWorld(t)
   const make = async (tenant: typeof DEMO): Promise<string> =>
     viewOf<View>(await world.run(createWebhookEndpoint(tenant, request()))).id
-  const [ours, theirs] = [await make(DEMO), await make(STRANGER)]
+  const [ours, theirs] = [await make(DEMO), await make(OTHER_TENANT)]
   for (let i = 0; i < 7; i++) await world.run(testWebhookEndpoint(DEMO, ours))
-  await world.run(testWebhookEndpoint(STRANGER, theirs))
+  await world.run(testWebhookEndpoint(OTHER_TENANT, theirs))
   interface Page {
     readonly data: readonly { readonly sequence: number; readonly event: object }[]
     readonly next_after: number
@@ -365,7 +378,7 @@ void t.test('events by their numbers: pages without a gap, of the tenant alone',
   t.match(first, { next_after: 3, has_more: true })
   t.match(await page(3, 4), { next_after: 7, has_more: false })
   t.same(numbers(await page(5)), [6, 7])
-  t.match(await page(7), { data: [], next_after: 7, has_more: false }, 'ask again later')
+  t.match(await page(7), { data: [], next_after: 7, has_more: false }, 'no new events yet')
   t.match(await page(99), { data: [], next_after: 99 })
   t.same(
     (await page(0)).data.map(({ event }) => JSON.stringify(event)),
@@ -375,7 +388,7 @@ void t.test('events by their numbers: pages without a gap, of the tenant alone',
     const answer = await readRawJson(world, listEvents(DEMO, { after: '0', ...wrong }))
     t.equal(codeOf(answer), 'invalid_request')
   }
-  t.equal((await world.store.lists.event(STRANGER, world.events[0]!.id))?.id, undefined)
+  t.equal((await world.store.lists.event(OTHER_TENANT, world.events[0]!.id))?.id, undefined)
   t.equal((await world.store.lists.event(DEMO, world.events[0]!.id))?.sequence, 1)
 })
 

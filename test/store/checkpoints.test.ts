@@ -1,4 +1,4 @@
-/** Checkpoints beside the writer: they come by themselves, one at a time, and may fail. */
+/** Checkpoints beside the writer: they run without being requested, one at a time, and can fail. */
 import { statSync } from 'node:fs'
 import { join } from 'node:path'
 import t from 'tap'
@@ -10,14 +10,14 @@ import { tempFolder } from '../support/temp_folder.js'
 const PAGE_BYTES = 4_096
 const COMMITS = 192
 
-void t.test('what was committed gets into the file while the writer goes on', async (t) => {
+void t.test('commits are copied to the file while the writer continues', async (t) => {
   const file = join(tempFolder(t), 'some.db')
   const database = await openDatabase(file, { sole: true })
   await database.exec('CREATE TABLE pages (number INTEGER PRIMARY KEY, bytes BLOB)')
   for (let i = 1; i <= COMMITS; i += 1) {
     await database.run('INSERT INTO pages VALUES (?, randomblob(?))', [i, PAGE_BYTES])
   }
-  // Far fewer pages than SQLite itself would begin a checkpoint at.
+  // Far fewer pages than trigger a checkpoint by SQLite itself.
   await eventually('the file holds half of it', () => statSync(file).size > 32 * PAGE_BYTES)
   const rows = await database.all<{ n: number }>('SELECT count(*) AS n FROM pages')
   t.same(rows, [{ n: COMMITS }])
@@ -25,7 +25,7 @@ void t.test('what was committed gets into the file while the writer goes on', as
   t.notOk(statSync(`${file}-wal`, { throwIfNoEntry: false }), 'and all of it at the end')
 })
 
-void t.test('the driver has a SQLite in which a writer and a checkpoint may meet', async (t) => {
+void t.test('the driver has a SQLite version without the WAL reset bug', async (t) => {
   const database = await openDatabase(join(tempFolder(t), 'some.db'))
   t.teardown(() => database.close())
   const [row] = await database.all<{ version: string }>('SELECT sqlite_version() AS version')
@@ -33,7 +33,7 @@ void t.test('the driver has a SQLite in which a writer and a checkpoint may meet
   t.ok(major * 1e6 + minor * 1e3 + patch >= 3_051_003, `it is ${row?.version}`)
 })
 
-void t.test('one at a time; one that fails is followed by the next', async (t) => {
+void t.test('one checkpoint runs at a time; a failed one is followed by the next', async (t) => {
   const ends: ((error?: Error) => void)[] = []
   const checkpoints = createCheckpoints({
     exec: () =>
@@ -56,7 +56,7 @@ void t.test('one at a time; one that fails is followed by the next', async (t) =
   t.equal(ends.length, 2)
   let closed = false
   const closing = checkpoints.close().then(() => (closed = true))
-  t.equal(closed, false, 'the end waits for the one that runs')
+  t.equal(closed, false, 'closing waits for the running checkpoint')
   ends[1]?.()
   await closing
 })

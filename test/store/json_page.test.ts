@@ -1,4 +1,4 @@
-/** A page as one text: the same rows in the same order as the driver gives one by one. */
+/** A page as one JSON text: the same rows in the same order as the driver returns. */
 import { join } from 'node:path'
 import t from 'tap'
 import fc from 'fast-check'
@@ -25,7 +25,7 @@ interface Stored {
 }
 
 const int64 = fc.bigInt({ min: -(2n ** 63n), max: 2n ** 63n - 1n }).map(String)
-/** Half surrogates and control characters as well. */
+/** Includes lone surrogates and control characters. */
 const anyText = fc.string({ unit: 'binary' })
 const thing = fc.record({
   name: anyText,
@@ -35,7 +35,7 @@ const thing = fc.record({
   body: fc.dictionary(anyText, fc.jsonValue()),
 })
 
-void t.test('whatever is stored', async (t) => {
+void t.test('a page has the same rows as separate reads, whatever is stored', async (t) => {
   const database = await openDatabase(join(tempFolder(t), 'things.db'))
   t.teardown(() => database.close())
   await database.exec(`CREATE TABLE things (id INTEGER PRIMARY KEY, name TEXT NOT NULL, note TEXT,

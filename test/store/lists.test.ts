@@ -1,4 +1,4 @@
-/** Lists: each walks one index in the order of its answer, whatever the filters. */
+/** List statements: each reads one index in list order, for every filter. */
 import { join } from 'node:path'
 import t from 'tap'
 import type { TenantId } from '../../src/base/ids.js'
@@ -74,7 +74,7 @@ const cases: readonly (readonly [string, Statement, string])[] = [
   ],
 ]
 
-void t.test('no list scans, none sorts', async (t) => {
+void t.test('every list is one index search without a sort', async (t) => {
   const database = await openDatabase(join(tempFolder(t), 'processor.db'), {
     migrations: PROCESSOR_SCHEMA,
   })
@@ -86,7 +86,7 @@ void t.test('no list scans, none sorts', async (t) => {
   }
 })
 
-void t.test('what the rail moved is found along the entries alone', async (t) => {
+void t.test('rail movements are found by index searches', async (t) => {
   const database = await openDatabase(join(tempFolder(t), 'processor.db'), {
     migrations: PROCESSOR_SCHEMA,
   })
@@ -104,7 +104,7 @@ void t.test('what the rail moved is found along the entries alone', async (t) =>
   t.notMatch(named, /SCAN (?:e|d)\b/)
 })
 
-void t.test('no part of an entity’s file scans its table', async (t) => {
+void t.test('no part of an entity history scans its table', async (t) => {
   const database = await openDatabase(join(tempFolder(t), 'processor.db'), {
     migrations: PROCESSOR_SCHEMA,
   })

@@ -1,4 +1,4 @@
-/** A database that was restored or copied with wide permissions is for its owner alone again. */
+/** File modes: a writer restricts a restored database to its owner. */
 import { chmodSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import t, { type Test } from 'tap'
@@ -10,7 +10,7 @@ const PARTS = ['', '-wal', '-shm']
 const modesOf = (file: string): string[] =>
   PARTS.map((part) => (statSync(file + part).mode & 0o777).toString(8))
 
-/** With everything open to everybody, as an archive may bring it. */
+/** A database that is readable by everyone, as restored from an archive. */
 async function restored(t: Test): Promise<string> {
   const file = join(t.testdir(), 'webhooks.db')
   const database = await openDatabase(file)
@@ -20,7 +20,7 @@ async function restored(t: Test): Promise<string> {
   return file
 }
 
-void t.test('a writer keeps its file and the WAL to their owner', async (t) => {
+void t.test('a writer restricts its file and the WAL to the owner', async (t) => {
   const file = await restored(t)
   t.same(modesOf(file), ['644', '644', '644'])
   const writer = await openDatabase(file, { sole: true })
@@ -28,14 +28,14 @@ void t.test('a writer keeps its file and the WAL to their owner', async (t) => {
   t.same(modesOf(file), ['600', '600', '600'])
 })
 
-void t.test('a reader changes nothing', async (t) => {
+void t.test('a reader leaves the modes alone', async (t) => {
   const file = await restored(t)
   const reader = await openDatabase(file, { readOnly: true })
   t.teardown(() => reader.close())
   t.same(modesOf(file), ['644', '644', '644'])
 })
 
-void t.test('the pool opens its own so', async (t) => {
+void t.test('the webhook pool restricts its file', async (t) => {
   const file = join(t.testdir(), 'webhooks.db')
   const failed = (fault: unknown): never => {
     throw fault

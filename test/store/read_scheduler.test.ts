@@ -1,4 +1,4 @@
-/** The line at the reading connection: whose statement is next, and which is not run at all. */
+/** The read scheduler: fairness, overlap and cancellation. */
 import t from 'tap'
 import type { Statement } from '../../src/store/database.js'
 import {
@@ -7,7 +7,7 @@ import {
   type ReadPriority,
 } from '../../src/store/read_scheduler.js'
 
-/** A connection held by hand; what it was asked stands in `begun`. */
+/** A connection whose statements the test ends; `begun` lists the statements. */
 function heldConnection() {
   const begun: string[] = []
   let settle: { resolve: () => void; reject: (error: Error) => void } | undefined
@@ -17,18 +17,18 @@ function heldConnection() {
       settle = { resolve: () => resolve([sql as Row]), reject }
     })
   }
-  const turn = (): Promise<void> => new Promise((resolve) => setImmediate(resolve))
+  const settled = (): Promise<void> => new Promise((resolve) => setImmediate(resolve))
   return {
     all,
     begun,
-    /** Ends the statement that runs, and lets everybody hear of it. */
+    /** Ends the running statement. */
     end: () => {
       settle?.resolve()
-      return turn()
+      return settled()
     },
     fail: () => {
       settle?.reject(new Error('disk I/O error'))
-      return turn()
+      return settled()
     },
   }
 }
@@ -36,7 +36,7 @@ function heldConnection() {
 const awaited = (queueKey: string): ReadPriority => ({ queueKey, isAwaited: () => true })
 const statement = (sql: string): Statement => ({ sql, values: [] })
 
-void t.test('whoever has a thousand waiting delays another one by a page', async (t) => {
+void t.test('a tenant with 900 pages delays another by one page at a time', async (t) => {
   const connection = heldConnection()
   const { read } = createReadScheduler(connection)
   const busy = Array.from({ length: 900 }, (_, i) => read(awaited('busy'), statement(`busy ${i}`)))
@@ -53,7 +53,7 @@ void t.test('whoever has a thousand waiting delays another one by a page', async
 })
 
 void t.test(
-  'one statement at a time, and the next one before the rows are submitted',
+  'one statement runs at a time, and the next starts before the rows are returned',
   async (t) => {
     const connection = heldConnection()
     const { read } = createReadScheduler(connection)
@@ -69,7 +69,7 @@ void t.test(
   },
 )
 
-void t.test('what nobody awaits when its turn comes is not read', async (t) => {
+void t.test('a statement that is no longer awaited is cancelled', async (t) => {
   const connection = heldConnection()
   const { read } = createReadScheduler(connection)
   let isAwaited = true
@@ -77,17 +77,17 @@ void t.test('what nobody awaits when its turn comes is not read', async (t) => {
   const first = read(awaited('other'), statement('first'))
   const left = [1, 2, 3].map((i) => read(leaving, statement(`left ${i}`)))
   const stayed = read(awaited('leaving'), statement('stayed'))
-  const told = Promise.allSettled(left)
+  const results = Promise.allSettled(left)
   isAwaited = false
   for (let ended = 0; ended < 2; ended++) await connection.end()
   t.same(connection.begun, ['first', 'stayed'])
   t.same([await first, await stayed], [['first'], ['stayed']])
-  for (const each of await told) {
+  for (const each of await results) {
     t.ok(each.status === 'rejected' && each.reason instanceof Cancelled)
   }
 })
 
-void t.test('a line that was left by all, or met an error, goes on', async (t) => {
+void t.test('reads continue after a cancellation and after an error', async (t) => {
   const connection = heldConnection()
   const { read } = createReadScheduler(connection)
   const gone: ReadPriority = { queueKey: 'gone', isAwaited: () => false }

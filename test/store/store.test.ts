@@ -1,6 +1,4 @@
-/**
- * The one-statement commit: all or nothing, exact to the last unit, guarded by the schema itself.
- */
+/** The one-statement commit: atomic, exact for int64, guarded by the schema. */
 import { copyFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import t, { type Test } from 'tap'
@@ -48,7 +46,7 @@ const anIntent = (id: string, state = 'created'): Row<'intents'> => ({
   context: { id, note: 'Zażółć "quoted" \\ \u2028 🙂' },
 })
 
-void t.test('rows come back as they went in', async (t) => {
+void t.test('rows are read as they were written', async (t) => {
   const { store } = await opened(t)
   await store.commit(batchOf({ intents: [anIntent('pi_1'), anIntent('pi_2')] }))
   const found = await store.load({
@@ -73,7 +71,7 @@ void t.test('a later row of the same key replaces the earlier one', async (t) =>
   t.same(await store.due('intents', instant(99), 10), [])
 })
 
-void t.test('int64 is exact on its way in and out', async (t) => {
+void t.test('int64 values are exact', async (t) => {
   const { store } = await opened(t)
   const most = 9_223_372_036_854_775_807n
   await store.commit(batchOf({ accounts: [{ id: 'demo_sandbox:VND:prefund', balance: most }] }))
@@ -82,7 +80,7 @@ void t.test('int64 is exact on its way in and out', async (t) => {
   t.same(accounts, [{ id: 'demo_sandbox:VND:prefund', balance: String(most) }])
 })
 
-void t.test('old nonces go, the oldest first and some at a time', async (t) => {
+void t.test('expired nonces are deleted, oldest first, a limited number per commit', async (t) => {
   const { store } = await opened(t)
   const kept = async (): Promise<number[]> =>
     (await store.boot(instant(0))).nonces.map(({ seen_at: seenAt }) => seenAt)
@@ -105,7 +103,7 @@ void t.test('old nonces go, the oldest first and some at a time', async (t) => {
   for (let seenAt = 5; seenAt <= 400; seenAt += 1) await commit(seenAt)
   await commit(401, 400)
   const left = await kept()
-  t.ok(left.length > 1 && left.length < 399, 'a commit is not held up by all of them')
+  t.ok(left.length > 1 && left.length < 399, 'a commit deletes a limited number')
   t.same(
     left,
     [...left].sort((a, b) => a - b),
@@ -115,14 +113,14 @@ void t.test('old nonces go, the oldest first and some at a time', async (t) => {
   for (let i = 0; i < 300; i += 1) await commit(1_000)
   await commit(2, 500)
   await commit(1_001, 500)
-  t.ok((await kept()).includes(2), 'nor by a look at more than the oldest')
+  t.ok((await kept()).includes(2), 'a commit checks the oldest rows only')
 
   await commit(600, 500, 999)
   await commit(601, 500, 999)
-  t.same(await kept(), [600, 601], 'unless those were seen by a clock that was wrong')
+  t.same(await kept(), [600, 601], 'rows with a future time are deleted')
 })
 
-void t.test('all stored nonces are known at a start, in their order', async (t) => {
+void t.test('all stored nonces are loaded at startup, in order', async (t) => {
   const { store, file } = await opened(t)
   t.same((await store.boot(instant(0))).nonces, [])
   const FIRST = 700
@@ -144,7 +142,7 @@ void t.test('all stored nonces are known at a start, in their order', async (t) 
   )
 })
 
-void t.test('the last sequence of each tenant is known at a start', async (t) => {
+void t.test('the last sequence of each tenant is loaded at startup', async (t) => {
   const { store } = await opened(t)
   t.same((await store.boot(instant(0))).sequences, [])
   const event = (tenant: TenantId, sequence: number, position: number): Row<'events'> => ({
@@ -174,26 +172,30 @@ void t.test('the last sequence of each tenant is known at a start', async (t) =>
   ])
 })
 
-void t.test('a batch is all or nothing', async (t) => {
+void t.test('a batch is atomic', async (t) => {
   const { store } = await opened(t)
   const overdrawn = { id: 'demo_sandbox:VND:prefund', balance: -1n }
   await t.rejects(
     store.commit(batchOf({ intents: [anIntent('pi_1')], accounts: [overdrawn] })),
     /CHECK/,
-    'the schema is the last guard',
+    'the schema rejects it',
   )
-  t.same(await store.due('intents', instant(99), 10), [], 'nothing of the batch is there')
+  t.same(await store.due('intents', instant(99), 10), [], 'nothing of the batch is stored')
   await t.rejects(store.commit(batchOf({ intents: [anIntent('pi_1', 'paid')] })), /CHECK/)
 })
 
-void t.test('commits are numbered, and one that does not follow is refused', async (t) => {
+void t.test('commits are numbered, and one out of order is rejected', async (t) => {
   const { store, file } = await opened(t)
   const { booksId } = store.marks.progress()
   t.same(store.marks.progress(), { booksId, epoch: 1, lastBatch: 0 })
   await store.commit(batchOf({ intents: [anIntent('pi_1')] }))
   await t.rejects(store.commit(batchOf({ intents: [anIntent('pi_2', 'paid')] })), /CHECK/)
   await store.commit(batchOf({ intents: [anIntent('pi_2')] }))
-  t.match(await store.boot(instant(0)), { epoch: 1, lastBatch: 2 }, 'a refused one has no number')
+  t.match(
+    await store.boot(instant(0)),
+    { epoch: 1, lastBatch: 2 },
+    'a rejected commit has no number',
+  )
   const raw = await openDatabase(file)
   t.teardown(() => raw.close())
   const elsewhere = /these books are at another batch or epoch/
@@ -202,14 +204,14 @@ void t.test('commits are numbered, and one that does not follow is refused', asy
     await t.rejects(store.commit(batchOf({ intents: [anIntent('pi_3')] })), elsewhere, change)
     await raw.run('UPDATE owner SET epoch = 1, last_batch = 2')
   }
-  t.same(await store.due('intents', instant(99), 10), ['pi_1', 'pi_2'], 'nothing of it is there')
+  t.same(await store.due('intents', instant(99), 10), ['pi_1', 'pi_2'], 'nothing of it is stored')
   await store.raiseEpoch(4)
   await store.commit(batchOf({ intents: [anIntent('pi_3')] }))
   t.same(store.marks.progress(), { booksId, epoch: 5, lastBatch: 3 })
   t.same(await raw.all('SELECT epoch, last_batch FROM owner'), [{ epoch: 5, last_batch: 3 }])
 })
 
-void t.test('one event for one transition, by the schema', async (t) => {
+void t.test('the schema allows one event per transition', async (t) => {
   const { store } = await opened(t)
   const event = (position: number, id: string): Row<'events'> => ({
     position,
@@ -232,7 +234,7 @@ void t.test('one event for one transition, by the schema', async (t) => {
   t.equal(settled?.settledAt, 9, 'once')
 })
 
-void t.test('what was committed is there after the file is opened again', async (t) => {
+void t.test('commits are read after the file is opened again', async (t) => {
   const file = join(tempFolder(t), 'processor.db')
   const first = await openStore(file)
   const salt = (await first.boot(instant(0))).nonceSalt
@@ -242,11 +244,11 @@ void t.test('what was committed is there after the file is opened again', async 
   t.teardown(() => second.close())
   const boot = await second.boot(instant(0))
   t.same(boot.nonces, [{ seen_at: 9, fingerprints: Buffer.alloc(16, 1) }])
-  t.same(boot.nonceSalt, salt, 'or stored nonces would mean nothing')
+  t.same(boot.nonceSalt, salt, 'stored fingerprints depend on it')
   t.equal(salt.length, 32)
 })
 
-void t.test('a file that is gone or empty does not take its WAL along', async (t) => {
+void t.test('a missing or empty file with a WAL is rejected, and the WAL is kept', async (t) => {
   const { store, file } = await opened(t)
   await store.commit(batchOf({ intents: [anIntent('pi_1')] }))
   const copy = `${file}.copy`
@@ -261,7 +263,7 @@ void t.test('a file that is gone or empty does not take its WAL along', async (t
   await brought.close()
 })
 
-void t.test('a file of a newer version is refused', async (t) => {
+void t.test('a file of a newer version is rejected', async (t) => {
   const file = join(tempFolder(t), 'processor.db')
   const store = await openStore(file)
   await store.close()
@@ -269,10 +271,10 @@ void t.test('a file of a newer version is refused', async (t) => {
   await raw.exec('PRAGMA user_version = 99')
   await raw.close()
   await t.rejects(openStore(file), /newer version/)
-  await t.rejects(openStore(file), /newer version/, 'and is not locked by the refusal')
+  await t.rejects(openStore(file), /newer version/, 'the rejection does not lock it')
 })
 
-void t.test('a file has one writer, and as many readers as like', async (t) => {
+void t.test('a file has one writer and any number of readers', async (t) => {
   const file = join(tempFolder(t), 'processor.db')
   const store = await openStore(file)
   await t.rejects(openStore(file), /processor\.db is in use by another process/)
@@ -282,7 +284,7 @@ void t.test('a file has one writer, and as many readers as like', async (t) => {
   await reader.close()
   await store.close()
   const next = await openStore(file)
-  t.same(await next.due('intents', instant(9e12), 1), ['pi_1'], 'the next one has it')
+  t.same(await next.due('intents', instant(9e12), 1), ['pi_1'], 'the next writer opens it')
   await next.close()
 })
 

@@ -1,4 +1,4 @@
-/** What becomes of books that were written by a version before. */
+/** Migrations of data written by earlier versions. */
 import { cpSync, mkdirSync, readdirSync } from 'node:fs'
 import { join } from 'node:path'
 import t, { type Test } from 'tap'
@@ -6,7 +6,7 @@ import { openDatabase, type Database } from '../../src/store/database.js'
 import { PROCESSOR_SCHEMA } from '../../src/store/store.js'
 import { tempFolder } from '../support/temp_folder.js'
 
-/** Books as they were before `migration`, filled by this SQL and opened by today's version. */
+/** A database from before `migration`, filled by this SQL and opened by the current version. */
 async function upgraded(t: Test, migration: string, filled: string): Promise<Database> {
   const folder = tempFolder(t)
   const before = join(folder, 'schema')
@@ -22,7 +22,7 @@ async function upgraded(t: Test, migration: string, filled: string): Promise<Dat
   return database
 }
 
-void t.test('rates that no operator set are no rates of the books', async (t) => {
+void t.test('rates that no operator set are deleted', async (t) => {
   const books = await upgraded(
     t,
     '0006',
@@ -39,12 +39,12 @@ const INTENTS = `INSERT INTO intents (id, tenant, state, context)
   VALUES ('pi_1', 'demo_sandbox', 'expired', '{}'), ('pi_2', 'demo_sandbox', 'expired', '{}')`
 const MARK = "SELECT value FROM meta WHERE name = 'unlinked_to'"
 
-void t.test('intents of before they were linked are told from those that lost it', async (t) => {
+void t.test('the last intent from before user links is recorded', async (t) => {
   const unlinked = await upgraded(t, '0003', INTENTS)
   t.match(await unlinked.all(MARK), [{ value: 'pi_2' }])
   const fresh = await upgraded(t, '0003', '')
   t.match(await fresh.all(MARK), [{ value: '' }])
   const link = "INSERT INTO intent_users (first, prints, links) VALUES (1, x'00', '[]')"
   const linked = await upgraded(t, '0007', `${INTENTS}; ${link}`)
-  t.match(await linked.all(MARK), [{ value: '' }], 'its links tell')
+  t.match(await linked.all(MARK), [{ value: '' }], 'the links show where they start')
 })

@@ -122,7 +122,6 @@ const PROCESSOR: Table = {
   'src/processor/servers/command_stream.ts#add': 'replies as JSON',
   'src/processor/servers/command_stream.ts#toWire': 'replies as JSON',
   'src/processor/servers/command_stream.ts#flush': 'write stream',
-  'src/processor/servers/operation.ts': 'read stream',
   'src/processor/servers/operations.ts': 'read stream',
   'src/processor/servers': 'other services',
   'src/processor/server.ts': 'other services',

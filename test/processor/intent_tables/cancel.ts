@@ -1,4 +1,4 @@
-/** The end before the rail has it. */
+/** Cancellation before submission. */
 import type { Answer } from '../../../src/processor/cycle/answer.js'
 import { authorized, overdue, scanned, waiting, type Lifecycle } from '../intent_lifecycle.js'
 import { at, becomes, ENDED, NOT_FOUND, refusal, STRANGER, UNKNOWN, type Table } from './row.js'

@@ -1,6 +1,4 @@
-/**
- * The confirmation: tokens and keys, the bound quote, and what may have changed since the scan.
- */
+/** Confirmation: tokens, idempotency keys, the bound quote, and changes since the scan. */
 import type { Answer } from '../../../src/processor/cycle/answer.js'
 import { viewOf } from '../../support/world.js'
 import {
@@ -33,7 +31,7 @@ import {
 
 export const confirm: Table = async (world) => {
   const poor = await openTenant(world, 'poor', {})
-  // What four payments of 50,000 baht cost, and not a cent more.
+  // Exactly the cost of four payments of 50,000 baht.
   const saving = await openTenant(world, 'saving', {}, 4n * 138_889n)
   const ask = (lifecycle: Lifecycle): Promise<Answer> => lifecycle.confirm()
   const broke = { tenant: poor }
@@ -55,7 +53,7 @@ export const confirm: Table = async (world) => {
     await scanned(lifecycle)
     await paidBefore(lifecycle)
   }
-  /** Four others have scanned before the last; each may pay alone. */
+  /** Four other intents have scanned before the last; each fits the limits alone. */
   const scannedThenUsedUp = async (lifecycle: Lifecycle): Promise<void> => {
     viewOf(await lifecycle.scan('5000000'))
     await usedUp(lifecycle)
@@ -158,7 +156,7 @@ export const confirm: Table = async (world) => {
       ...changed,
     },
     {
-      name: 'the quote before the last',
+      name: 'a replaced quote',
       given: async (lifecycle) => {
         await scanned(lifecycle)
         await scanned(lifecycle)
@@ -182,9 +180,9 @@ export const confirm: Table = async (world) => {
       ask,
       ...late,
     },
-    { name: 'paid meanwhile', given: scannedThenPaid, ask, ...duplicate },
+    { name: 'a duplicate paid after the scan', given: scannedThenPaid, ask, ...duplicate },
     {
-      name: 'paid meanwhile, and acknowledged',
+      name: 'a duplicate paid after the scan, acknowledged',
       given: async (lifecycle) => {
         await paidBefore(lifecycle)
         viewOf(await lifecycle.scan('36000', { duplicate_confirmed: true }))
@@ -193,7 +191,7 @@ export const confirm: Table = async (world) => {
       ...becomes('authorized'),
     },
     {
-      name: 'acknowledged for the quote before the last only',
+      name: 'a duplicate acknowledged for the replaced quote only',
       given: async (lifecycle) => {
         viewOf(await lifecycle.scan('36000', { duplicate_confirmed: true }))
         await scanned(lifecycle)

@@ -1,7 +1,7 @@
 /**
- * A new intent: what it may ask for, who may ask, and what a key given again answers.
+ * Intent creation: validation, authorization and idempotency.
  *
- * These rows ask twice instead of looking back at a life, so they are checked here.
+ * These rows send two requests each, so they are checked here instead of in intent_tables.test.ts.
  */
 import type { Test } from 'tap'
 import type { TenantId } from '../../../src/base/ids.js'
@@ -27,7 +27,7 @@ import {
 interface CreateRow {
   readonly name: string
   readonly tenant?: TenantId
-  /** Asked before. */
+  /** A request sent before. */
   readonly first?: object
   readonly by?: TenantId
   readonly over: object
@@ -64,12 +64,12 @@ async function rowsIn(world: World): Promise<readonly CreateRow[]> {
   const ok = becomes('created')
   const disabled = refusal('corridor_not_enabled', 403)
   return [
-    { name: 'the least', over: { partner_user_id: 'u', amount_usd_cents: 1 }, says: ok },
-    { name: 'the most', over: { amount_usd_cents: 100_000_000 }, says: ok },
+    { name: 'the minimum', over: { partner_user_id: 'u', amount_usd_cents: 1 }, says: ok },
+    { name: 'the maximum', over: { amount_usd_cents: 100_000_000 }, says: ok },
     { name: 'the other corridor', over: { corridor: 'vn_vietqr' }, says: ok },
-    { name: 'nobody', over: { partner_user_id: '' }, says: INVALID },
-    { name: 'nothing', over: { amount_usd_cents: 0 }, says: INVALID },
-    { name: 'too much', over: { amount_usd_cents: 100_000_001 }, says: INVALID },
+    { name: 'an empty user id', over: { partner_user_id: '' }, says: INVALID },
+    { name: 'an amount of 0', over: { amount_usd_cents: 0 }, says: INVALID },
+    { name: 'an amount above the maximum', over: { amount_usd_cents: 100_000_001 }, says: INVALID },
     { name: 'an unknown corridor', over: { corridor: 'us_ach' }, says: INVALID },
     { name: 'not verified', over: UNVERIFIED, says: UNSATISFIED },
     { name: 'no KYC', over: { kyc_attestation: null }, says: UNSATISFIED },

@@ -1,4 +1,4 @@
-/** An intent and its receipt: shown at every stage, to its tenant and its user alone. */
+/** Reads of an intent and its receipt in every state, by its own tenant and user only. */
 import { authorized, captured } from '../intent_lifecycle.js'
 import { becomes, ENDED, NOT_FOUND, STRANGER, UNKNOWN, type Row, type Table } from './row.js'
 

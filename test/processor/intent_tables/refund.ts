@@ -1,4 +1,4 @@
-/** The recall of a captured payment, and its keys. */
+/** Refunds of a captured payment, and their idempotency keys. */
 import type { Answer } from '../../../src/processor/cycle/answer.js'
 import { viewOf } from '../../support/world.js'
 import { authorized, captured, scanned, waiting, type Lifecycle } from '../intent_lifecycle.js'

@@ -1,4 +1,4 @@
-/** Another session token: for the same user, attested anew, until the payment has ended. */
+/** Re-minting a session token: same user, new attestations, until the payment has ended. */
 import type { Answer } from '../../../src/processor/cycle/answer.js'
 import {
   authorized,

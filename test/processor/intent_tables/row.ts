@@ -1,9 +1,9 @@
 /**
- * One row of the tables of the intent commands: what came before, what is asked, the code, and the
- * state afterwards.
+ * One row of an intent command table: the prior state, the request, the expected code and the final
+ * state.
  *
- * Owns: rows, and what several tables say in the same words. Does not own: how a row is checked
- * (intent_tables.test.ts), nor lives and their stages (intent_life.ts).
+ * Owns: rows and shared expectations. Does not own: checking a row (intent_tables.test.ts), intent
+ * stages (intent_lifecycle.ts).
  */
 import type { ErrorCode } from '../../../src/base/errors.js'
 import type { TenantId } from '../../../src/base/ids.js'
@@ -27,14 +27,14 @@ export interface Refusal {
 }
 export interface Success {
   readonly code: 'ok'
-  /** The state afterwards. */
+  /** The final state. */
   readonly then: string
 }
 
 export type Row = (Refusal | Success) & {
   readonly name: string
   readonly options?: LifecycleOptions
-  /** What came before. */
+  /** The prior state. */
   readonly given?: (lifecycle: Lifecycle) => unknown
   readonly ask: (lifecycle: Lifecycle) => Promise<Answer>
 }
@@ -59,7 +59,7 @@ export const UNCLEAN = {
   sanctions_attestation: { ...anIntent().sanctions_attestation!, clean: false },
 }
 
-/** The same question at several stages. */
+/** The same request in several states. */
 export const at = (
   given: Readonly<Record<string, Row['given']>>,
   row: Omit<Refusal & Row, 'name' | 'given'>,
@@ -67,7 +67,7 @@ export const at = (
   Object.entries(given).map(([name, given]) => ({ name, ...(given && { given }), ...row }))
 
 export const CLOSING = 'closing'
-/** Asked while the partner of that name is suspended. */
+/** Sends the request while that partner is suspended. */
 export const suspended =
   (ask: Row['ask']): Row['ask'] =>
   async (lifecycle) => {

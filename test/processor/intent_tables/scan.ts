@@ -1,6 +1,5 @@
 /**
- * A scanned code: which are read, and in which order the code, the amount, duplicates, limits and
- * the price are told.
+ * Scanning: accepted codes, and the order of the checks (code, amount, duplicates, limits, price).
  */
 import type { ErrorCode } from '../../../src/base/errors.js'
 import { tenantOf, type PartnerId } from '../../../src/base/ids.js'
@@ -36,7 +35,7 @@ import {
   type Table,
 } from './row.js'
 
-/** A good code under another checksum. */
+/** A valid code with a wrong checksum. */
 const DAMAGED = thai().replace(/.{4}$/, (checksum) => (checksum === '0000' ? '0001' : '0000'))
 const BAD_CODES: readonly (readonly [name: string, payload: string, code: ErrorCode])[] = [
   ['empty', '', 'qr_malformed'],
@@ -53,11 +52,11 @@ const BAD_CODES: readonly (readonly [name: string, payload: string, code: ErrorC
   ['dynamic without an amount', thai(['01', '12']), 'qr_malformed'],
 ]
 
-/** Where none is shipped. */
+/** Production has no default rates. */
 const PRODUCTION = tenantOf('demo' as PartnerId, 'production')
 const OPERATOR = { name: 'test', reason: 'a test' }
 
-/** With nothing but a rate missing. */
+/** Valid except for a missing rate. */
 const rateless =
   (ask: Row['ask']): Row['ask'] =>
   async (lifecycle) => {
@@ -71,7 +70,7 @@ const rateless =
   }
 
 const MINUTE = 60_000
-/** At the last moment of a rate's age, or just before it. */
+/** Sends the request with a rate that is `beyond` ms above (or below) its maximum age. */
 const aged =
   (beyond: number, ask: Row['ask']): Row['ask'] =>
   async (lifecycle) => {

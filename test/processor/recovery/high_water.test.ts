@@ -1,4 +1,4 @@
-/** When the high-water mark is written, and what it says. */
+/** The high-water mark: when it is written and what it contains. */
 import t from 'tap'
 import { createLog } from '../../../src/base/log.js'
 import { createHighWater, readHighWater } from '../../../src/processor/recovery/high_water.js'
@@ -29,7 +29,7 @@ function held(found?: Progress) {
   return { mark, written, failing, passASecond }
 }
 
-void t.test('it is written once a second at most, and then says the newest commit', async (t) => {
+void t.test('it is written at most once a second, with the newest commit', async (t) => {
   const { mark, written, passASecond } = held()
   for (let batch = 1; batch <= 5; batch++) mark.committed(at(batch))
   await yieldToEventLoop()
@@ -43,7 +43,7 @@ void t.test('it is written once a second at most, and then says the newest commi
   t.same(written.at(-1), at(6))
 })
 
-void t.test('a clean stop writes the last commit, and it stays the last', async (t) => {
+void t.test('a clean stop writes the last commit', async (t) => {
   const { mark, written, passASecond } = held()
   mark.committed(at(1))
   mark.committed(at(2))
@@ -54,7 +54,7 @@ void t.test('a clean stop writes the last commit, and it stays the last', async 
   t.equal(written.length, 2)
 })
 
-void t.test('a mark that cannot be written stops nothing', async (t) => {
+void t.test('a failed write of the mark does not stop the process', async (t) => {
   const { mark, written, failing, passASecond } = held()
   failing.is = true
   mark.committed(at(1))
@@ -78,7 +78,7 @@ void t.test('a mark ahead of the books stays until a new epoch', async (t) => {
   }
 })
 
-void t.test('what is no mark says nothing', (t) => {
+void t.test('an invalid mark is ignored', (t) => {
   t.equal(readHighWater(''), undefined)
   t.equal(readHighWater('{"books":"b","epo'), undefined)
   t.equal(readHighWater('null'), undefined)

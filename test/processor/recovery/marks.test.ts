@@ -1,4 +1,4 @@
-/** Which marks the books are behind, and in which words that is said. */
+/** Detecting marks that the books are behind, and the reported reasons. */
 import { join } from 'node:path'
 import t, { type Test } from 'tap'
 import { createMarks, type Mark, type Marks } from '../../../src/processor/recovery/marks.js'
@@ -21,7 +21,7 @@ async function reason(marks: Marks, mark: Mark): Promise<string | null> {
   return judgement.kind === 'behind' ? judgement.reason : null
 }
 
-void t.test('a high-water mark ahead of the books', async (t) => {
+void t.test('a high-water mark ahead of the books is reported', async (t) => {
   const { store, marks } = await opened(t)
   const books = store.marks.progress()
   const mark = (over: Partial<typeof books>): Mark => ({
@@ -33,7 +33,7 @@ void t.test('a high-water mark ahead of the books', async (t) => {
   t.match(await reason(marks, mark({ lastBatch: 1 })), /end 1 commit behind .*\(0 < 1\)/)
   t.match(await reason(marks, mark({ epoch: 2 })), /in epoch 1, behind epoch 2 of high_water/)
   t.match(await reason(marks, mark({ booksId: 'other' })), /not those of high_water\.json/)
-  t.equal(marks.behind().length, 1, 'one a source')
+  t.equal(marks.behind().length, 1, 'one per source')
   await store.raiseEpoch(7)
   t.equal(await reason(marks, mark({ epoch: 7, lastBatch: 900 })), null, 'a later epoch')
 })
@@ -41,7 +41,7 @@ void t.test('a high-water mark ahead of the books', async (t) => {
 const EVENT = `INSERT INTO events (position, id, tenant, sequence, type, entity, created_at, body)
   VALUES (1, 'evt_1', 'demo_sandbox', 1, 'payout.failed', 'pout_1', 0, '{}');`
 
-void t.test('an event that the books do not have', async (t) => {
+void t.test('an event that the books lack is reported', async (t) => {
   const event = (id: string): Mark => ({ kind: 'event', source: 'the bus', id })
   const none = await opened(t)
   t.match(await reason(none.marks, event('evt_1')), /the bus has event evt_1.*no event yet/)
@@ -51,10 +51,10 @@ void t.test('an event that the books do not have', async (t) => {
   const accepted = "INSERT INTO accepted_losses (kind, id, at) VALUES ('event', 'evt_4', 1);"
   const released = await opened(t, EVENT + accepted)
   for (const lost of ['evt_2', 'evt_4']) t.equal(await reason(released.marks, event(lost)), null)
-  t.match(await reason(released.marks, event('evt_5')), /evt_5/, 'lost since then')
+  t.match(await reason(released.marks, event('evt_5')), /evt_5/, 'lost after the release')
 })
 
-void t.test('an instruction that the books did not submit', async (t) => {
+void t.test('an instruction that the books did not submit is reported', async (t) => {
   const instruction = (id: string): Mark => ({ kind: 'instruction', source: 'rail sandbox', id })
   const { marks } = await opened(
     t,

@@ -1,4 +1,4 @@
-/** Recovery mode: what is refused, what a release leaves out, and what is held afterwards. */
+/** Recovery mode: refused commands, the effects of a release, and payments held afterwards. */
 import { DAY } from '../../../src/base/clock.js'
 import { enterRecovery } from '../../../src/processor/commands/operators/recovery_enter.js'
 import {
@@ -38,7 +38,7 @@ const EVIDENCE = 'line 12 of the statement'
 const STATEMENT = { statement: 'day.csv sha256 00', railChecked: false }
 const UNCHECKED = { statement: undefined, railChecked: false }
 
-/** Of `aPayout`, as a statement tells it in full. */
+/** The execution of `aPayout` with all members of a statement. */
 const execution = (over: Partial<Execution> = {}): Execution => ({
   instruction_id: 'pout_lost',
   environment: 'sandbox',
@@ -69,7 +69,7 @@ const without = <M extends keyof Execution>(given: Execution, ...members: M[]): 
   return left
 }
 
-/** Into recovery mode and out of it, as a process that starts anew does. */
+/** Enters recovery mode and releases it, with the restart that follows. */
 async function restored(world: World, ...lost: Execution[]): Promise<Answer> {
   await world.run(enterRecovery('a test'))
   const added = await world.run(addOrphans(OPERATOR, lost))
@@ -96,7 +96,7 @@ const resolve = (world: World, instruction: string, paymentId?: string): Promise
   )
 
 runOnBothStores({
-  'while it lasts only reads are decided': async (t, world) => {
+  'only reads are decided in recovery mode': async (t, world) => {
     const before = await pay(world)
     await world.run(enterRecovery('a test'))
     const refused = createPayout(DEMO, payout())
@@ -111,11 +111,11 @@ runOnBothStores({
     const sent = world.railInstructions.length
     await world.wake()
     t.equal(world.railInstructions.length, sent, 'a timer changes nothing')
-    t.equal(codeOf(await world.run(enterRecovery('again'))), 'ok', 'it is entered once')
+    t.equal(codeOf(await world.run(enterRecovery('again'))), 'ok', 'entering twice changes nothing')
     t.equal(world.memory().lastRecovery, 1)
   },
 
-  'it is released once, after the rail was checked': async (t, world) => {
+  'it is released once, after a check of the rail': async (t, world) => {
     const release = (checked: Parameters<typeof releaseRecovery>[1]): Promise<Answer> =>
       world.run(releaseRecovery(OPERATOR, checked, []))
     t.equal(codeOf(await release(STATEMENT)), 'recovery_not_active')
@@ -126,10 +126,10 @@ runOnBothStores({
     t.equal(codeOf(await release({ ...UNCHECKED, railChecked: true })), 'ok')
     await world.rebuild()
     t.equal(codeOf(await release(STATEMENT)), 'recovery_not_active')
-    t.equal((await pay(world)).status, 'processing', 'it serves again')
+    t.equal((await pay(world)).status, 'processing', 'commands are accepted again')
   },
 
-  'numbers of events go on beyond all that can be lost': async (t, world) => {
+  'event numbers continue beyond all that can be lost': async (t, world) => {
     await pay(world)
     const { lastPosition } = world.memory()
     const sequence = world.memory().sequences.get(DEMO) ?? 0
@@ -143,7 +143,7 @@ runOnBothStores({
     t.equal(world.events.at(-1)?.sequence, sequence + SKIPPED_POSITIONS + 4, 'then without a gap')
   },
 
-  'a payout that equals an orphan execution is held': async (t, world) => {
+  'a payout that matches an orphan execution is held': async (t, world) => {
     t.match(viewOf(await restored(world, execution())), { added: 1, known: 0 })
     const held = await pay(world)
     t.equal(held.status, 'created')
@@ -158,30 +158,36 @@ runOnBothStores({
     const rows = JSON.stringify(world.memory().orphans.get('pout_lost'), (_, value: unknown) =>
       typeof value === 'bigint' ? value.toString() : value,
     )
-    t.notMatch(rows, '0123456789', 'its account is not in the clear')
+    t.notMatch(rows, '0123456789', 'the account number is not stored in the clear')
   },
 
-  'what the statement does not tell is equal to anything': async (t, world) => {
-    const told = without(execution(), 'environment', 'purpose', 'destination_account', 'reference')
-    await restored(world, told)
+  'a value missing in the statement matches any payment': async (t, world) => {
+    const partial = without(
+      execution(),
+      'environment',
+      'purpose',
+      'destination_account',
+      'reference',
+    )
+    await restored(world, partial)
     t.equal((await pay(world, { reference: 'any' })).status, 'created')
     t.equal((await pay(world, { amount: '12500001' })).status, 'processing')
   },
 
-  'of another environment it is another one': async (t, world) => {
+  'an orphan of another environment does not match': async (t, world) => {
     await restored(world, execution({ environment: 'production' }))
     t.equal((await pay(world)).status, 'processing')
   },
 
-  'a held payout is approved': async (t, world) => {
+  'a held payout can be approved': async (t, world) => {
     await restored(world, execution())
     const { id } = await pay(world)
     await world.run(approvePayout(OPERATOR, id))
     t.same(instructed(world), [id])
-    t.equal((await pay(world)).status, 'created', 'the next one is held all the same')
+    t.equal((await pay(world)).status, 'created', 'the next one is held too')
   },
 
-  'a held payout is matched': async (t, world) => {
+  'a held payout can be matched': async (t, world) => {
     const before = await balanceOf(world)
     await restored(world, execution(), execution({ instruction_id: 'pout_2', amount: '5' }))
     const { id, total } = await pay(world)
@@ -197,25 +203,25 @@ runOnBothStores({
     })
     t.equal(codeOf(await resolve(world, 'pout_lost')), 'orphan_execution_resolved')
     t.match(await orphans(world, true), [{ instruction_id: 'pout_lost' }])
-    t.equal((await pay(world)).status, 'processing', 'it holds nothing any more')
+    t.equal((await pay(world)).status, 'processing', 'a matched orphan holds no further payment')
   },
 
-  'a dismissed one holds nothing more': async (t, world) => {
+  'a dismissed orphan holds no further payment': async (t, world) => {
     await restored(world, execution())
     const held = await pay(world)
     t.match(viewOf(await resolve(world, 'pout_lost')), { status: 'resolved' })
-    t.equal((await see(world, held.id)).status, 'created', 'what is held stays held')
+    t.equal((await see(world, held.id)).status, 'created', 'held payments stay held')
     t.equal((await pay(world)).status, 'processing')
   },
 
-  'what these books submitted is no orphan': async (t, world) => {
+  'an instruction submitted by these books is no orphan': async (t, world) => {
     const { id } = await pay(world)
     const added = await restored(world, execution({ instruction_id: id }), execution())
     t.match(viewOf(added), { added: 1, known: 1 })
     t.match(await orphans(world), [{ instruction_id: 'pout_lost' }])
   },
 
-  'a confirmed intent that equals one is held, and approved': async (t, world) => {
+  'a confirmed intent that matches an orphan is held and can be approved': async (t, world) => {
     await restored(world, without(ofThai(), 'reference'))
     const lifecycle = await beginLifecycle(world)
     await lifecycle.scan()
@@ -224,7 +230,11 @@ runOnBothStores({
     t.match(await orphans(world), [{ held: [lifecycle.id] }])
     world.clock.pass(DAY)
     await world.wake()
-    t.equal((await lifecycle.see()).status, 'authorized', 'it waits longer than a submission would')
+    t.equal(
+      (await lifecycle.see()).status,
+      'authorized',
+      'it is held beyond the submission deadline',
+    )
     t.match(viewOf(await world.run(approveIntent(OPERATOR, lifecycle.id))), {
       status: 'authorized',
     })
@@ -236,7 +246,7 @@ runOnBothStores({
     t.match(await orphans(world), [{ held: [] }])
   },
 
-  'a held intent is rejected, or nobody decides': async (t, world) => {
+  'a held intent fails when it is rejected or not reviewed in time': async (t, world) => {
     await restored(world, without(ofThai(), 'reference'))
     const funds = await balanceOf(world, 'USD')
     const rejected = await beginLifecycle(world)
@@ -256,7 +266,7 @@ runOnBothStores({
     t.same(instructed(world), [])
   },
 
-  'a held intent is matched, or cancelled': async (t, world) => {
+  'a held intent can be matched or cancelled': async (t, world) => {
     await restored(world, without(ofThai(), 'reference'))
     const [matched, cancelled] = [await beginLifecycle(world), await beginLifecycle(world)]
     for (const lifecycle of [matched, cancelled]) {
@@ -270,7 +280,7 @@ runOnBothStores({
     t.equal(types(world).at(-1), 'payment_intent.captured')
   },
 
-  'what is no execution is refused': async (t, world) => {
+  'an invalid execution is refused': async (t, world) => {
     await world.run(enterRecovery('a test'))
     const refused = async (over: Partial<Execution>): Promise<void> => {
       const add: Command = addOrphans(OPERATOR, [execution(), execution(over)])
