@@ -140,8 +140,8 @@ export const PAYOUT_ERRORS = {
   balance_limit_exceeded: entry(422, 'FAILED_PRECONDITION', 'A balance cannot hold as much.'),
 } as const satisfies Entries
 
-/** Told to operators only. */
-const OPERATORS = {
+/** Returned by operator calls only. */
+export const OPERATOR_ERRORS = {
   partner_not_found: entry(404, 'NOT_FOUND', 'No such partner.'),
   signing_key_limit: entry(
     409,
@@ -202,7 +202,7 @@ export const ERRORS = {
   ...INTENTS,
   ...SCAN,
   ...PAYOUT_ERRORS,
-  ...OPERATORS,
+  ...OPERATOR_ERRORS,
   ...WEBHOOKS,
 } as const
 

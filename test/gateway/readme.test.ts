@@ -1,6 +1,4 @@
-/**
- * The partners' guide is run and compared: its examples work, its tables are complete.
- */
+/** Runs the examples of the partner guide and compares its tables with the code. */
 import { execFile, spawnSync } from 'node:child_process'
 import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -8,7 +6,7 @@ import { promisify } from 'node:util'
 import t from 'tap'
 import { FAILURE_TEXTS } from '../../actors/failure_texts.js'
 import { PLANS } from '../../src/ledger/plans.js'
-import { ERRORS } from '../../src/base/errors.js'
+import { ERRORS, OPERATOR_ERRORS } from '../../src/base/errors.js'
 import { projectRoot } from '../../src/base/protos.js'
 import { SETTINGS } from '../../src/base/settings.js'
 import { ROUTES } from '../../gateway/app.js'
@@ -17,12 +15,13 @@ import type { SignatureReport } from '../../src/auth/signature_check.js'
 import { call, KEY_ID, SECRET } from './signing_partner.js'
 import { startGateway } from './running_gateway.js'
 
-const GUIDE = readFileSync(join(projectRoot(), 'gateway', 'README.md'), 'utf8')
+const textOf = (path: string): string => readFileSync(join(projectRoot(), path), 'utf8')
+const GUIDE = textOf('gateway/README.md')
 const run = promisify(execFile)
 
 function example(language: string): string {
   const [, code] = new RegExp(`\`\`\`${language}\n(.*?)\`\`\``, 's').exec(GUIDE) ?? []
-  if (code === undefined) throw new Error(`the guide has no example in ${language}`)
+  if (code === undefined) throw new Error(`no example in ${language}`)
   return code
 }
 
@@ -44,8 +43,8 @@ const missing = ['curl', 'openssl'].filter(
 )
 
 void t.test(
-  'the shell lines do the same',
-  { skip: missing.length > 0 && `not here: ${missing.join(', ')}` },
+  'the shell example does the same',
+  { skip: missing.length > 0 && `not installed: ${missing.join(', ')}` },
   async (t) => {
     const { port, processorStub } = await startGateway(t)
     const { stdout } = await run('sh', ['-c', example('sh')], {
@@ -61,22 +60,108 @@ void t.test(
   },
 )
 
-void t.test('the table of errors has every code, with its status and whether to repeat', (t) => {
-  const rows = [...GUIDE.matchAll(/^\| `([a-z_]+)` \| ([0-9]{3}) \| .+ \| (yes|no) \|$/gm)]
-  const told = Object.fromEntries(
-    rows.map(([, code = '', http = '', repeat = '']) => [code, `${http} ${repeat}`]),
+void t.test('the table of errors has every code of a partner, with status and retry', (t) => {
+  const rows = [...GUIDE.matchAll(/^\| `([a-z_]+)` \| ([0-9]{3}) \| .+ \| .+ \| (yes|no) \|$/gm)]
+  const documented = Object.fromEntries(
+    rows.map(([, code = '', http = '', retry = '']) => [code, `${http} ${retry}`]),
   )
   const registry = Object.fromEntries(
-    Object.entries(ERRORS).map(([code, { http, retryable }]) => [
-      code,
-      `${http} ${retryable ? 'yes' : 'no'}`,
-    ]),
+    Object.entries(ERRORS)
+      .filter(([code]) => !Object.hasOwn(OPERATOR_ERRORS, code))
+      .map(([code, { http, retryable }]) => [code, `${http} ${retryable ? 'yes' : 'no'}`]),
   )
-  t.same(told, registry)
+  t.same(documented, registry)
+  t.equal(rows.length, Object.keys(registry).length, 'each code once')
   t.end()
 })
 
-void t.test('the table of failures has every code, with its text', (t) => {
+void t.test('the operators’ guide has the other codes', (t) => {
+  const rows = [
+    ...textOf('src/operations/README.md').matchAll(/^\| `([a-z_]+)` \| ([A-Z_]+) \| .+ \|$/gm),
+  ]
+  t.same(
+    Object.fromEntries(rows.map(([, code, grpc]) => [code, grpc])),
+    Object.fromEntries(Object.entries(OPERATOR_ERRORS).map(([code, { grpc }]) => [code, grpc])),
+  )
+  const retryable = Object.values(OPERATOR_ERRORS).some((entry) => entry.retryable)
+  t.notOk(retryable, 'the guide says that none is retryable')
+  t.end()
+})
+
+/** The unit of each field that the client's types give one. */
+function clientUnits(): ReadonlyMap<string, readonly string[]> {
+  const types = textOf('src/client/types.ts')
+  const units = new Map<string, string[]>()
+  const add = (field = '', unit = ''): void => {
+    units.set(field, [...(units.get(field) ?? []), unit])
+  }
+  for (const [, field, unit] of types.matchAll(
+    /readonly (\w+)\??: (UsdCents|MinorUnits|Timestamp)/g,
+  )) {
+    add(field, unit)
+  }
+  const epochs = /\/\*\* (Epoch (?:milli)?seconds)\. \*\/\n\s*readonly (\w+)/g
+  for (const [, unit, field] of types.matchAll(epochs)) add(field, unit)
+  return units
+}
+
+void t.test('the table of units has every field of the client with its unit', (t) => {
+  const from = GUIDE.indexOf('| Field | Unit | Example |')
+  const rows = GUIDE.slice(from, GUIDE.indexOf('\n\n', from)).split('\n').slice(2)
+  const words: Readonly<Record<string, RegExp>> = {
+    UsdCents: /whole US cents/,
+    MinorUnits: /minor units .*decimal text/,
+    Timestamp: /RFC 3339/,
+    'Epoch seconds': /epoch \*\*seconds\*\*/,
+    'Epoch milliseconds': /epoch \*\*milliseconds\*\*/,
+  }
+  const fields = clientUnits()
+  t.ok(fields.size > 15)
+  for (const [field, units] of fields) {
+    for (const unit of units) {
+      const row = rows.find((each) => {
+        const [, names = '', meaning = ''] = each.split('|')
+        return names.includes(`\`${field}\``) && words[unit]?.test(meaning)
+      })
+      t.ok(row, `${field}: ${unit}`)
+    }
+  }
+  t.end()
+})
+
+for (const language of ['swift', 'kotlin']) {
+  void t.test(`the app in ${language} stores its key, then confirms, then polls`, (t) => {
+    const app = example(language)
+    for (const path of ['/scan', '/confirm', 'GET', 'Idempotency-Key', 'quote_version']) {
+      t.ok(app.includes(path), path)
+    }
+    const storedAt = app.indexOf('store(pending)')
+    t.ok(storedAt >= 0 && storedAt < app.indexOf('resume(pending)'), 'the key is stored first')
+    t.end()
+  })
+}
+
+void t.test('links within the guides lead somewhere', (t) => {
+  const slugs = new Set(
+    [...GUIDE.matchAll(/^#+ (.+)$/gm)].map(([, title = '']) =>
+      title
+        .toLowerCase()
+        .replaceAll(/[^a-z0-9 -]/g, '')
+        .replaceAll(' ', '-'),
+    ),
+  )
+  const links = [...GUIDE.matchAll(/\]\(#([^)]+)\)/g)].map(([, slug = '']) => slug)
+  t.ok(links.length > 10)
+  for (const slug of links) t.ok(slugs.has(slug), slug)
+  for (const page of [GUIDE, textOf('gateway/DEVELOPING.md')]) {
+    for (const [, path = ''] of page.matchAll(/\]\((?!#)([^)#]+)(?:#[^)]*)?\)/g)) {
+      t.ok(textOf(join('gateway', path)), path)
+    }
+  }
+  t.end()
+})
+
+void t.test('the table of failures has every code with its text', (t) => {
   const rows = [...GUIDE.matchAll(/^\| `([a-z_]+)` \| (true|false) \| (.+) \|$/gm)]
   t.same(
     rows.map(([, code, retryable, message]) => [code, retryable, message]),
@@ -89,20 +174,22 @@ void t.test('the table of failures has every code, with its text', (t) => {
   t.end()
 })
 
-void t.test('every movement of a balance is told', (t) => {
+void t.test('the table of balance transactions has every type', (t) => {
   const from = GUIDE.indexOf('| Type | What moved |')
   const table = GUIDE.slice(from, GUIDE.indexOf('\n\n', from))
-  const told = [...table.matchAll(/`([a-z]+_?[a-z]+)`(?=[,` a-z_]* \|)/g)].map(([, plan]) => plan)
+  const documented = [...table.matchAll(/`([a-z]+_?[a-z]+)`(?=[,` a-z_]* \|)/g)].map(
+    ([, plan]) => plan,
+  )
   const plans = Object.entries(PLANS)
     .filter(([, lines]) => lines.some(([kind]) => kind === 'prefund' || kind === 'reserved'))
     .map(([plan]) => plan)
-  t.same(told.sort(), plans.sort())
+  t.same(documented.sort(), plans.sort())
   t.end()
 })
 
 void t.test('the table of operations is the route table', (t) => {
   const rows = [...GUIDE.matchAll(/^\| ([A-Z]+) \| `([^`]+)` \| ([a-z ]+) \|/gm)]
-  const told = rows.map(([, method, path, proof]) => `${method} ${path}: ${proof}`)
+  const documented = rows.map(([, method, path, proof]) => `${method} ${path}: ${proof}`)
   const proofs = {
     hmac: 'signature',
     session: 'session token',
@@ -111,13 +198,13 @@ void t.test('the table of operations is the route table', (t) => {
     none: 'none',
   }
   t.same(
-    told,
+    documented,
     ROUTES.map(({ method, path, auth }) => `${method} ${path}: ${proofs[auth]}`),
   )
   t.end()
 })
 
-void t.test('the vectors are the published ones', (t) => {
+void t.test('the vectors are among the published ones', (t) => {
   const golden = join(projectRoot(), 'test', 'golden', 'signatures.json')
   const { vectors } = JSON.parse(readFileSync(golden, 'utf8')) as { vectors: { name: string }[] }
   const shown = JSON.parse(example('json')) as { name: string }[]
@@ -135,7 +222,7 @@ void t.test('the vectors are the published ones', (t) => {
 void t.test('the limits are those of the code', (t) => {
   const table = GUIDE.slice(GUIDE.indexOf('## Limits'), GUIDE.indexOf('**Source addresses.**'))
   const figures = [...table.matchAll(/^\| ([0-9,]+) /gm)].map(([, figure]) => figure)
-  const told = [
+  const documented = [
     SETTINGS.RATE_LIMIT_PER_SECOND.fallback,
     TENANT_IN_FLIGHT_MAX,
     SETTINGS.RATE_LIMIT_PER_ADDRESS.fallback,
@@ -143,12 +230,12 @@ void t.test('the limits are those of the code', (t) => {
   ]
   t.same(
     figures,
-    told.map((limit) => Number(limit).toLocaleString('en')),
+    documented.map((limit) => Number(limit).toLocaleString('en')),
   )
   t.end()
 })
 
-void t.test('the checks of a signature are all told, in their order', async (t) => {
+void t.test('the table of signature checks has every check in order', async (t) => {
   const { port } = await startGateway(t)
   const { json } = await call(port, { method: 'POST', path: '/v1/sandbox/signature/check' })
   const { checks } = json as SignatureReport

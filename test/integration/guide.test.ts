@@ -1,6 +1,6 @@
 /**
- * The partners' guide on a real stack: whoever only copies its programs has paid, paid out, and
- * verified a webhook. Its codes to scan are such codes.
+ * The partner guide on a real stack: its programs, copied as printed, pay, pay out and verify a
+ * webhook. Its QR codes are valid.
  */
 import { execFile, spawn } from 'node:child_process'
 import { once } from 'node:events'
