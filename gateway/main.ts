@@ -5,12 +5,12 @@
  * HOST:PORT` serves health and metrics. Everything else comes from the settings.
  */
 import type { Server } from 'node:http'
-import { parseArgs } from 'node:util'
 import { childProcess } from '../src/base/child.js'
 import { SECOND, systemClock } from '../src/base/clock.js'
 import { bearer, readInternalToken } from '../src/base/internal_token.js'
 import { createLog } from '../src/base/log.js'
 import { systemRandom } from '../src/base/random.js'
+import { programOptions } from '../src/base/program_options.js'
 import { readSettings } from '../src/base/settings.js'
 import { watchDirectory } from './authentication/partner_directory.js'
 import { createGateway } from './gateway.js'
@@ -22,10 +22,10 @@ import { createProcessorClient } from './upstream/processor_client.js'
 const FINISH_WITHIN_MS = 5 * SECOND
 
 async function main(): Promise<void> {
-  const { values: flags } = parseArgs({
-    options: { processor: { type: 'string' }, ops: { type: 'string' } },
+  const flags = programOptions('gateway', 'Turns the partner API into gRPC to the processor.', {
+    processor: { value: 'ADDRESS', about: "the processor's gRPC", required: true },
+    ops: { value: 'PORT', about: 'port of health and metrics of this process alone' },
   })
-  if (flags.processor === undefined) throw new Error('--processor ADDRESS is missing')
   const settings = readSettings()
   checkListenAddress(settings)
 

@@ -8,7 +8,6 @@
  * retention, context. It serves when directory and bus are there. Stop: context, directory,
  * event_consumer, bus, pool, sender, retention, outcomes, store.
  */
-import { parseArgs } from 'node:util'
 import { credentials } from '@grpc/grpc-js'
 import { Registry } from 'prom-client'
 import type { ProtoGrpcType as ControlTypes } from '../../protos/types/webhook_control.js'
@@ -21,6 +20,7 @@ import { readInternalToken } from '../../src/base/internal_token.js'
 import { createLog } from '../../src/base/log.js'
 import { contracts } from '../../src/base/protos.js'
 import { systemRandom } from '../../src/base/random.js'
+import { programOptions } from '../../src/base/program_options.js'
 import { RECONNECT } from '../../src/base/retry.js'
 import { dataFile, readSettings } from '../../src/base/settings.js'
 import { webhookDatabase } from '../../src/base/subjects.js'
@@ -51,14 +51,11 @@ const CHANNEL = {
   'grpc.keepalive_timeout_ms': 5 * SECOND,
 }
 
-const { values: args } = parseArgs({
-  options: {
-    processor: { type: 'string' },
-    nats: { type: 'string' },
-    number: { type: 'string', default: '1' },
-  },
+const args = programOptions('webhooks', 'Delivers events to the webhook endpoints of partners.', {
+  processor: { value: 'ADDRESS', about: "the processor's gRPC", required: true },
+  nats: { value: 'URL', about: 'the bus; NATS_URL unless given' },
+  number: { value: 'N', about: 'which pool of several this is', fallback: '1' },
 })
-if (args.processor === undefined) throw new Error('--processor ADDRESS is missing')
 
 const settings = readSettings()
 const log = createLog('webhooks', settings)

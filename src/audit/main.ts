@@ -9,8 +9,8 @@
  * operator began a new webhooks.db.
  */
 import { resolve } from 'node:path'
-import { parseArgs } from 'node:util'
 import { instant, systemClock, type Instant } from '../base/clock.js'
+import { programOptions } from '../base/program_options.js'
 import { readSettings } from '../base/settings.js'
 import { audit } from './audit.js'
 import { NoBooks, openBooks, type Books } from './books.js'
@@ -18,14 +18,21 @@ import { checkLine, conclusion } from './report.js'
 
 const BROKEN = 1
 const NOTHING_AUDITED = 2
-const USAGE = 'usage: [--data-dir DIR] [--json] [--live] [--webhooks-replaced-at TIME]\n'
 /** RFC 3339, e.g. 2026-11-21T04:35:00Z. */
 const MOMENT = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d{1,9})?(Z|[+-]\d\d:\d\d)$/
 
-const args = typed()
+const args = programOptions('audit', 'Checks the databases of a DATA_DIR against each other.', {
+  dataDir: { value: 'DIR', about: 'the folder; DATA_DIR unless given' },
+  json: { about: 'print JSON for machines' },
+  live: { about: 'the stack is running: what changes meanwhile is no finding' },
+  webhooksReplacedAt: {
+    value: 'TIME',
+    about: 'webhooks.db was replaced on purpose at this moment (RFC 3339)',
+  },
+})
 const say = (text: string): void => void process.stdout.write(`${text}\n`)
 
-const books = await open(resolve(args['data-dir'] ?? readSettings().DATA_DIR))
+const books = await open(resolve(args.dataDir ?? readSettings().DATA_DIR))
 if (books !== undefined) {
   const verdict = await audit(books, {
     live: args.live,
@@ -39,33 +46,22 @@ if (books !== undefined) {
   if (!verdict.clean) process.exitCode = BROKEN
 }
 
-function typed() {
-  const options = {
-    'data-dir': { type: 'string' },
-    json: { type: 'boolean', default: false },
-    live: { type: 'boolean', default: false },
-    'webhooks-replaced-at': { type: 'string' },
-  } as const
-  try {
-    const { 'webhooks-replaced-at': replacedAt, ...values } = parseArgs({ options }).values
-    return { ...values, poolsReplacedAt: momentOf(replacedAt) }
-  } catch {
-    process.stderr.write(USAGE)
-    process.exit(NOTHING_AUDITED)
-  }
-}
-
 /** Epoch 0 when it is not given. */
 function momentOf(text: string | undefined): Instant {
   if (text === undefined) return instant(0)
   const at = MOMENT.test(text) ? Date.parse(text) : Number.NaN
-  if (!(at >= 0)) throw new Error(`${text} is no time`)
+  if (!(at >= 0)) {
+    process.stderr.write(`--webhooks-replaced-at: ${text} is not a moment\n`)
+    process.exit(NOTHING_AUDITED)
+  }
   return instant(at)
 }
 
 async function open(folder: string): Promise<Books | undefined> {
   try {
-    return await openBooks(folder, systemClock, { poolsReplacedAt: args.poolsReplacedAt })
+    return await openBooks(folder, systemClock, {
+      poolsReplacedAt: momentOf(args.webhooksReplacedAt),
+    })
   } catch (error) {
     const isMissing = error instanceof NoBooks
     const why = error instanceof Error ? error.message : String(error)

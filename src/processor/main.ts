@@ -10,7 +10,6 @@
  */
 import { existsSync } from 'node:fs'
 import { resolve } from 'node:path'
-import { parseArgs } from 'node:util'
 import { Registry } from 'prom-client'
 import { loadMasterKeys, type MasterKeys } from '../auth/master_key.js'
 import { childProcess } from '../base/child.js'
@@ -18,6 +17,7 @@ import { SECOND, systemClock } from '../base/clock.js'
 import { freeBytesOf, MIB, watchFreeSpace } from '../base/free_space.js'
 import { readInternalToken } from '../base/internal_token.js'
 import { createLog } from '../base/log.js'
+import { programOptions } from '../base/program_options.js'
 import { systemRandom } from '../base/random.js'
 import { dataFile, readSettings } from '../base/settings.js'
 import { FILES } from '../base/subjects.js'
@@ -46,14 +46,11 @@ import { directoryService } from './servers/directory_stream.js'
 /** The process must restart: its memory may differ from the disk. */
 const EXIT_RECOVER = 70
 
-const { values: args } = parseArgs({
-  options: {
-    rail: { type: 'string' },
-    listen: { type: 'string' },
-    nats: { type: 'string' },
-  },
+const args = programOptions('processor', 'Decides and records every payment and payout.', {
+  rail: { value: 'ADDRESS', about: "the rail's gRPC", required: true },
+  listen: { value: 'unix:PATH', about: 'for our own processes' },
+  nats: { value: 'URL', about: 'the bus; NATS_URL unless given' },
 })
-if (args.rail === undefined) throw new Error('--rail ADDRESS is missing')
 
 const settings = readSettings()
 const log = createLog('processor', settings)

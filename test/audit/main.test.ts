@@ -55,7 +55,10 @@ void t.test('pools replaced on purpose', async (t) => {
   const { status, out } = run(folder, '--webhooks-replaced-at', at(1))
   t.equal(status, 0)
   t.match(out.at(-2), `not audited: deliveries settled until ${at(1)}`)
-  t.match(run(folder, '--webhooks-replaced-at', 'yesterday'), { status: 2, err: /^usage/ })
+  t.match(run(folder, '--webhooks-replaced-at', 'yesterday'), {
+    status: 2,
+    err: /yesterday is not a moment/,
+  })
 })
 
 void t.test('broken', async (t) => {
@@ -87,10 +90,7 @@ void t.test('nothing to audit', (t) => {
   const { status, err } = run(t.testdir())
   t.equal(status, 2)
   t.match(err, /^nothing to audit: there is no processor.db/)
-  t.strictSame(
-    run(t.testdir(), '--help').err,
-    'usage: [--data-dir DIR] [--json] [--live] [--webhooks-replaced-at TIME]\n',
-  )
+  t.match(run(t.testdir(), '--no-such').err, /unknown option/)
   t.end()
 })
 

@@ -9,9 +9,8 @@
  * machine.
  */
 import { randomInt } from 'node:crypto'
-import { parseArgs } from 'node:util'
+import { programOptions } from '../../src/base/program_options.js'
 import { createSeededRandom } from '../fuzz/seeded_random.js'
-import { numberFlag } from '../support/number_flag.js'
 import { partnerOf } from '../support/partner.js'
 import { receiverOf } from '../support/receiver.js'
 import { tendStack, type TendedStack } from '../support/tended_stack.js'
@@ -19,11 +18,12 @@ import { startPayers } from './payers.js'
 import { reckon, type FinalChecks } from './final_checks.js'
 import { pause, FAULTS } from './faults.js'
 
-const { values } = parseArgs({
-  options: { duration: { type: 'string', default: '60' }, seed: { type: 'string' } },
+const values = programOptions('chaos', 'Kills and freezes the processes of a stack under load.', {
+  duration: { value: 'SECONDS', about: 'how long', kind: 'number', fallback: 60 },
+  seed: { value: 'N', about: 'repeats a run', kind: 'number' },
 })
-const seconds = numberFlag('duration', values.duration)
-const seed = values.seed === undefined ? randomInt(1_000_000_000) : numberFlag('seed', values.seed)
+const seconds = values.duration
+const seed = values.seed ?? randomInt(1_000_000_000)
 
 const PAYERS = 10
 const CALM_MS = 1_500

@@ -4,24 +4,21 @@
  * `--seed N` repeats a run's inputs; with `--only I` the one of that number is played alone.
  */
 import { randomInt } from 'node:crypto'
-import { parseArgs } from 'node:util'
-import { numberFlag } from '../support/number_flag.js'
+import { programOptions } from '../../src/base/program_options.js'
 import { attackGateway } from './gateway_attack.js'
 
-const { values } = parseArgs({
-  options: {
-    seconds: { type: 'string', default: '60' },
-    seed: { type: 'string' },
-    only: { type: 'string' },
-  },
+const values = programOptions('fuzz-gateway', 'Hostile bytes against the gateway.', {
+  seconds: { value: 'N', about: 'how long', kind: 'number', fallback: 60 },
+  seed: { value: 'N', about: 'repeats a run', kind: 'number' },
+  only: { value: 'N', about: 'the input of this number alone', kind: 'number' },
 })
-const seconds = numberFlag('seconds', values.seconds)
-const seed = values.seed === undefined ? randomInt(1_000_000) : numberFlag('seed', values.seed)
+const seconds = values.seconds
+const seed = values.seed ?? randomInt(1_000_000)
 console.log(`seed ${seed}, ${seconds} s`)
 const { inputs, statuses, faults } = await attackGateway({
   seed,
   forMs: seconds * 1_000,
-  ...(values.only === undefined ? {} : { only: numberFlag('only', values.only) }),
+  ...(values.only === undefined ? {} : { only: values.only }),
 })
 console.log(`${inputs} inputs; answers by status (0: none):`, statuses)
 for (const fault of faults) console.log(fault)

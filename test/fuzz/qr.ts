@@ -4,25 +4,22 @@
  * `--seed N` repeats a run's inputs; with `--only I` the one of that number is played alone.
  */
 import { randomInt } from 'node:crypto'
-import { parseArgs } from 'node:util'
-import { numberFlag } from '../support/number_flag.js'
+import { programOptions } from '../../src/base/program_options.js'
 import { attackQr } from './qr_attack.js'
 
-const { values } = parseArgs({
-  options: {
-    seconds: { type: 'string', default: '60' },
-    seed: { type: 'string' },
-    only: { type: 'string' },
-  },
+const values = programOptions('fuzz-qr', 'Hostile QR payloads against the reader.', {
+  seconds: { value: 'N', about: 'how long', kind: 'number', fallback: 60 },
+  seed: { value: 'N', about: 'repeats a run', kind: 'number' },
+  only: { value: 'N', about: 'the input of this number alone', kind: 'number' },
 })
-const seconds = numberFlag('seconds', values.seconds)
-const seed = values.seed === undefined ? randomInt(1_000_000) : numberFlag('seed', values.seed)
+const seconds = values.seconds
+const seed = values.seed ?? randomInt(1_000_000)
 const until = performance.now() + seconds * 1_000
 console.log(`seed ${seed}, ${seconds} s`)
 const { inputs, verdicts, faults } = attackQr({
   seed,
   goesOn: () => performance.now() < until,
-  ...(values.only === undefined ? {} : { only: numberFlag('only', values.only) }),
+  ...(values.only === undefined ? {} : { only: values.only }),
 })
 console.log(`${inputs} codes; by verdict:`, verdicts)
 for (const fault of faults) console.log(fault)

@@ -16,9 +16,9 @@ import { readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { mkdtemp } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { parseArgs } from 'node:util'
 import { connect } from 'nats'
 import { MINUTE, plus, SECOND, systemClock, toRfc3339 } from '../../src/base/clock.js'
+import { programOptions } from '../../src/base/program_options.js'
 import { projectRoot } from '../../src/base/protos.js'
 import { openReceiver, type Receiver } from '../../src/operations/webhook_receiver.js'
 import { openDatabase } from '../../src/store/database.js'
@@ -41,10 +41,10 @@ import {
 } from './frozen.js'
 import { PRODUCTION_HOST, PRODUCTION_SETTINGS, SANDBOX_SETTINGS } from './settings.js'
 
-const { values: args } = parseArgs({
-  options: { name: { type: 'string' }, out: { type: 'string', default: goldenFolder() } },
+const args = programOptions('freeze', 'Freezes a DATA_DIR that every later revision must open.', {
+  name: { value: 'NAME', about: 'of the archive: the version', required: true },
+  out: { value: 'FOLDER', about: 'where it goes', fallback: goldenFolder() },
 })
-if (args.name === undefined) throw new Error('usage: --name NAME [--out FOLDER]')
 
 const SHORT = { INTENT_TTL_S: '60', REVIEW_TTL_S: '60', RAIL_SUBMIT_TTL_S: '5' }
 const NOWHERE = 'http://127.0.0.1:1/hooks?from=causeway'

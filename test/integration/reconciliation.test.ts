@@ -179,10 +179,10 @@ t.test('other periods, and what is typed wrong', async (t) => {
   ]) {
     t.equal((await run('operations/main.js', args)).exitCode, 2, args.join(' '))
   }
-  for (const args of [[], ['--help'], ['--from', '2020-01-01', 'more']]) {
+  for (const args of [[], ['--from', 'x'], ['--from', '2020-01-01', 'more']]) {
     const { exitCode, err } = await run('rails/sandbox/statement_main.js', args)
     t.equal(exitCode, 2)
-    t.equal(err, 'usage: --from DAY [--to DAY] [--out FILE]\n')
+    t.match(err, /--from|too many arguments/)
   }
 })
 

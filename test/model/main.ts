@@ -2,20 +2,18 @@
  * A longer run: `make lives`, with `--runs N`, `--seed S`, `--rebuilt`. Without a seed each world
  * draws its own; a failure prints the seed that tells it again.
  */
-import { parseArgs } from 'node:util'
 import t from 'tap'
+import { programOptions } from '../../src/base/program_options.js'
 import { tellVolumes } from './volumes.js'
 
-const { values } = parseArgs({
-  options: {
-    runs: { type: 'string', default: '5000' },
-    seed: { type: 'string' },
-    rebuilt: { type: 'boolean', default: false },
-  },
+const values = programOptions('model', 'Drawn intents against the reference model.', {
+  runs: { value: 'N', about: 'drawn sequences', kind: 'number', fallback: 5_000 },
+  seed: { value: 'N', about: 'repeats a run', kind: 'number' },
+  rebuilt: { about: 'actors are rebuilt from disk before each command' },
 })
 
 tellVolumes(t, {
-  runs: Number(values.runs),
+  runs: values.runs,
   rebuilt: values.rebuilt,
   ...(values.seed === undefined ? {} : { seed: Number(values.seed) }),
 })

@@ -5,16 +5,14 @@
  *
  * The seed decides the cuts; when the recorded processes wrote what is up to the machine.
  */
-import { parseArgs } from 'node:util'
-import { numberFlag } from '../support/number_flag.js'
+import { programOptions } from '../../src/base/program_options.js'
 import { crashPoint, faultsAfter, imagesUntilNoticed, MUTANTS, nameOf } from './cuts.js'
 import { record } from './workload.js'
 
-const { values } = parseArgs({
-  options: { images: { type: 'string', default: '200' }, seed: { type: 'string', default: '1' } },
+const { images, seed } = programOptions('powercut', 'Crash images of recorded writes.', {
+  images: { value: 'N', about: 'how many', kind: 'number', fallback: 200 },
+  seed: { value: 'N', about: 'repeats a run', kind: 'number', fallback: 1 },
 })
-const images = numberFlag('images', values.images)
-const seed = numberFlag('seed', values.seed)
 const ROUNDS = 25
 const START_EVERY = 19
 const FAULTS_SHOWN = 5

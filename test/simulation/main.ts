@@ -6,24 +6,21 @@
  * tells its seed.
  */
 import { randomInt } from 'node:crypto'
-import { parseArgs } from 'node:util'
-import { numberFlag } from '../support/number_flag.js'
+import { programOptions } from '../../src/base/program_options.js'
 import { simulateSeeds } from './seeds.js'
 
-const { values } = parseArgs({
-  options: {
-    seed: { type: 'string' },
-    runs: { type: 'string' },
-    steps: { type: 'string', default: '1500' },
-    trace: { type: 'boolean', default: false },
-  },
+const values = programOptions('sim', 'The cycle between a store, a rail and a bus that fail.', {
+  seed: { value: 'N', about: 'repeats a run', kind: 'number' },
+  runs: { value: 'N', about: 'seeds in a row; 50, or 1 with --seed', kind: 'number' },
+  steps: { value: 'N', about: 'of each run', kind: 'number', fallback: 1_500 },
+  trace: { about: 'print each step' },
 })
 const say = (line: string): void => console.log(line)
 
 const counts = await simulateSeeds({
-  first: values.seed === undefined ? randomInt(1_000_000_000) : numberFlag('seed', values.seed),
-  runs: numberFlag('runs', values.runs ?? (values.seed === undefined ? '50' : '1')),
-  steps: numberFlag('steps', values.steps),
+  first: values.seed ?? randomInt(1_000_000_000),
+  runs: values.runs ?? (values.seed === undefined ? 50 : 1),
+  steps: values.steps,
   tell: say,
   ...(values.trace ? { trace: say } : {}),
 })

@@ -3,12 +3,12 @@
  *
  * Argument: `--listen ADDRESS` (`unix:PATH` or `host:port`).
  */
-import { parseArgs } from 'node:util'
 import { childProcess } from '../../base/child.js'
 import { systemClock } from '../../base/clock.js'
 import { readInternalToken } from '../../base/internal_token.js'
 import { createLog } from '../../base/log.js'
 import { systemRandom } from '../../base/random.js'
+import { programOptions } from '../../base/program_options.js'
 import { dataFile, readSettings } from '../../base/settings.js'
 import { FILES } from '../../base/subjects.js'
 import { openJournal } from './journal.js'
@@ -17,8 +17,9 @@ import { startSandboxRail } from './server.js'
 /** Unknown commit outcome: the supervisor restarts the process, which recovers from disk. */
 const EXIT_RECOVER = 70
 
-const { values: args } = parseArgs({ options: { listen: { type: 'string' } } })
-if (args.listen === undefined) throw new Error('--listen ADDRESS is missing')
+const args = programOptions('rail', 'The sandbox rail: stands in for a bank network.', {
+  listen: { value: 'ADDRESS', about: 'unix:PATH or host:port', required: true },
+})
 
 const settings = readSettings()
 const log = createLog('sandbox_rail', settings)

@@ -7,7 +7,7 @@
 import { createWriteStream, existsSync } from 'node:fs'
 import { Readable } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
-import { parseArgs } from 'node:util'
+import { programOptions } from '../../base/program_options.js'
 import { dataFile, readSettings } from '../../base/settings.js'
 import { FILES } from '../../base/subjects.js'
 import { openDatabase } from '../../store/database.js'
@@ -15,30 +15,18 @@ import { statementOf } from './statement.js'
 
 const EXIT_USAGE = 2
 
-const USAGE = 'usage: --from DAY [--to DAY] [--out FILE]'
-
-const args = parsedArgs()
-const from = Date.parse(args.from ?? '')
+const args = programOptions('statement', "Writes the sandbox bank's statement of a period.", {
+  from: { value: 'DAY', about: 'first day', required: true },
+  to: { value: 'DAY', about: 'first day after the period; now unless given' },
+  out: { value: 'FILE', about: 'write to this file' },
+})
+const from = Date.parse(args.from)
 const to = args.to === undefined ? Number.MAX_SAFE_INTEGER : Date.parse(args.to)
 const file = dataFile(readSettings(), FILES.railDatabase)
 
-if (Number.isNaN(from) || !(to > from)) fail(USAGE)
+if (Number.isNaN(from) || !(to > from)) fail('--from is a day, and --to a later one: 2026-11-21')
 else if (!existsSync(file)) fail(`${file} does not exist`)
 else await write()
-
-/** Empty on an unknown argument: a missing `--from` prints the usage. */
-function parsedArgs(): { readonly from?: string; readonly to?: string; readonly out?: string } {
-  const options = {
-    from: { type: 'string' },
-    to: { type: 'string' },
-    out: { type: 'string' },
-  } as const
-  try {
-    return parseArgs({ options }).values
-  } catch {
-    return {}
-  }
-}
 
 async function write(): Promise<void> {
   const journal = await openDatabase(file, { readOnly: true })

@@ -1,0 +1,43 @@
+/** Programs refuse wrong options before they begin, and print their help. */
+import { spawnSync } from 'node:child_process'
+import { join } from 'node:path'
+import t from 'tap'
+import { projectRoot } from '../../src/base/protos.js'
+
+function run(program: string, ...args: string[]) {
+  const main = join(projectRoot(), '.build', program)
+  const { status, stdout, stderr } = spawnSync(process.execPath, [main, ...args])
+  return { status, out: stdout.toString(), err: stderr.toString() }
+}
+
+for (const [program, flag] of [
+  ['test/simulation/main.js', 'seed'],
+  ['test/simulation/main.js', 'steps'],
+  ['test/crash/chaos.js', 'duration'],
+  ['test/fuzz/gateway.js', 'seconds'],
+  ['test/powercut/main.js', 'images'],
+] as const) {
+  const { status, out, err } = run(program, `--${flag}`, 'x')
+  t.equal(status, 2, `${program} --${flag}`)
+  t.equal(out, '', 'nothing was started')
+  t.match(err, /error: option '.*' argument 'x' is invalid\. It is not a number\./)
+}
+
+for (const [program, missing] of [
+  ['src/rails/sandbox/main.js', 'listen'],
+  ['src/processor/main.js', 'rail'],
+  ['gateway/main.js', 'processor'],
+  ['actors/webhook/main.js', 'processor'],
+] as const) {
+  const { status, err } = run(program)
+  t.equal(status, 2, program)
+  t.match(err, `error: required option '--${missing} <ADDRESS>' not specified`)
+}
+
+const help = run('src/audit/main.js', '--help')
+t.equal(help.status, 0)
+t.match(help.out, /^Usage: audit \[options\]\n\nChecks the databases/)
+t.match(
+  run('src/audit/main.js', '--jsno').err,
+  "error: unknown option '--jsno'\n(Did you mean --json?)",
+)
