@@ -76,8 +76,8 @@ t.test('the old key is replaced', async (t) => {
 
   stack = await startWith(NEW + OLD)
   const { out } = await ops('master-key', 'reencrypt', '--reason', 'a new year')
-  t.match(out, /^new +4 sealed +seals since /m)
-  t.match(out, /^old +0 sealed +empty: can be removed from the file from /m)
+  t.match(out, /^new +4 sealed +encrypts since /m)
+  t.match(out, /^old +0 sealed +unused: can be removed from the file from /m)
   t.match((await ops('actions')).out, /reencrypt_done +new +a new year/)
   await stack.stop()
 
