@@ -22,7 +22,7 @@ export interface DeadlineEntry<Entry> {
 export interface Deadlines<Entry> {
   /** The entry must not be in a queue. */
   add(entry: Entry): void
-  /** Does noentry when the entry is not in this queue. */
+  /** Does nothing when the entry is not in this queue. */
   delete(entry: Entry): void
   readonly size: number
   /** Stops checking. Remaining entries are never reported. */

@@ -40,7 +40,7 @@ void t.test('every form of UTC signs as it was sent', async (t) => {
     const altered = { ...signedHeaders({ ...createRequest(), timestamp }) }
     altered['X-Service-Timestamp'] = timestamp.replace(utc, utc === 'Z' ? 'z' : 'Z')
     const other = { ...createRequest(), unsigned: true, headers: altered }
-    t.equal((await call(gateway.port, other)).status, 401, 'another text of the same moment')
+    t.equal((await call(gateway.port, other)).status, 401, 'another spelling of the same instant')
   }
 })
 
@@ -161,7 +161,7 @@ void t.test(
 
     gateway.processorStub.script = refuseWith('authentication_failed')
     const replayed = await call(gateway.port, { method: 'GET', path: '/v1/nowhere' })
-    t.equal(replayed.status, 401, 'a nonce seen before is told before the route')
+    t.equal(replayed.status, 401, 'a repeated nonce takes precedence over the route')
   },
 )
 

@@ -132,7 +132,7 @@ void t.test('memory of bodies is bounded per source and in total, and is release
   )
   t.notOk(single.keep(), 'unless it is kept')
   t.ok(new ReceivedBody(memory, from('a')).keep(), 'no body needs no room')
-  t.ok(takes('c'), 'who comes next has room')
+  t.ok(takes('c'), 'the next one has room')
   for (let i = 0; i < 100; i += 1) while (takes(`s${i}`));
   t.ok(memory.bytes <= BUFFERED_MAX_BYTES)
   t.ok(memory.bytes > BUFFERED_MAX_BYTES - 2 * LARGE)

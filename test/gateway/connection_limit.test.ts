@@ -33,7 +33,7 @@ void t.test('closed connections do not count after a recount', async (t) => {
   t.equal(cap('a', ROOM), true, 'one when it was asked, and two that opened meanwhile')
   t.equal(cap('a', ROOM), false)
   open = new Map()
-  await eventually('it was asked again', () => cap('a', ROOM))
+  await eventually('the table was read again', () => cap('a', ROOM))
 })
 
 void t.test('a source that closes all connections is not rejected by an old count', async (t) => {
@@ -49,7 +49,7 @@ void t.test('a source that closes all connections is not rejected by an old coun
   t.equal(cap('a', ROOM), false)
   open = new Map()
   const before = asked
-  await eventually('it is asked again by itself', () => asked > before)
+  await eventually('the table is read again without a new connection', () => asked > before)
   await setImmediatePassed()
   t.equal(cap('a', ROOM), true, 'at the first try')
 })
@@ -63,7 +63,7 @@ void t.test('more sources than a function call takes arguments', async (t) => {
   }
   const cap = createConnectionCap({ max: 4, countOpen, log })
   for (let i = 0; i < 4; i++) cap('a', ROOM)
-  await eventually('it is asked again by itself', () => asked > 1)
+  await eventually('the table is read again without a new connection', () => asked > 1)
   t.equal(cap('a', ROOM), false)
 })
 

@@ -57,7 +57,8 @@ void t.test('every request of the corpus gets exactly one of its answers', async
   )
   t.equal(new Set(nonces).size, nonces.length, 'nothing was read twice')
   for (const { operation, create_intent } of gateway.processorStub.commands) {
-    if (operation !== undefined) t.match(create_intent, CREATED, 'or otherwise than it was signed')
+    if (operation !== undefined)
+      t.match(create_intent, CREATED, 'every command matches what was signed')
   }
   t.equal((await call(gateway.port, createRequest())).status, 201)
   await eventually('nothing is left open', () => gateway.processor.inFlight === 0)

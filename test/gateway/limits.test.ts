@@ -121,7 +121,11 @@ void t.test('a source over its rate is 429 before authentication', async (t) => 
   t.equal(over.length, 1)
   t.equal(over[0]?.headers.get('retry-after'), '1')
   t.match(over[0]?.json, { error: { code: 'rate_limited' } })
-  t.equal((await call(gateway.port, createRequest())).status, 429, 'whoever shares the address')
+  t.equal(
+    (await call(gateway.port, createRequest())).status,
+    429,
+    'for every caller at the address',
+  )
   t.match(await gateway.metrics(), 'gateway_limited_total{limit="address"} 2')
 })
 

@@ -30,7 +30,7 @@ function simulation() {
       return waiting.length
     },
     /** Returns the number of rejections. */
-    ask: (count: number, trafficClass = usual): number => {
+    request: (count: number, trafficClass = usual): number => {
       let refused = 0
       for (let i = 0; i < count; i++) {
         const admission = queue.admission(instant(now), () => trafficClass)
@@ -68,8 +68,8 @@ function simulation() {
 
 void t.test('a burst of BURST_MAX is served whole', (t) => {
   const world = simulation()
-  t.equal(world.ask(BURST_MAX), 0)
-  t.equal(world.ask(10), 10, 'and no more')
+  t.equal(world.request(BURST_MAX), 0)
+  t.equal(world.request(10), 10, 'and no more')
   t.end()
 })
 
@@ -94,17 +94,17 @@ void t.test('a flood in one traffic class sheds no request of the others', (t) =
   const modest = [createTrafficClass('key'), createTrafficClass('key'), createTrafficClass('apps')]
   const unknownKeys = createTrafficClass('unknown_keys')
   const world = simulation()
-  for (let gone = 0; gone < 100; gone++) world.ask(1, createTrafficClass('key'))
+  for (let gone = 0; gone < 100; gone++) world.request(1, createTrafficClass('key'))
   world.answer(100)
   let refused = 0
   let innocent = 0
   let rejectedUnknown = 0
   for (let ms = 0; ms < 4_000; ms++) {
-    refused += world.ask(40, flood)
+    refused += world.request(40, flood)
     // Commands at this processor cannot be dropped and take it a while.
     const isModest = ms >= 1_000 && ms % 10 === 0
-    if (isModest) for (const trafficClass of modest) innocent += world.ask(2, trafficClass)
-    if (isModest) rejectedUnknown += world.ask(1, unknownKeys)
+    if (isModest) for (const trafficClass of modest) innocent += world.request(2, trafficClass)
+    if (isModest) rejectedUnknown += world.request(1, unknownKeys)
     world.answer(4)
   }
   t.equal(innocent, 0)
@@ -119,13 +119,13 @@ void t.test(
     const world = simulation()
     const borrowed = createTrafficClass('apps')
     for (let ms = 0; ms < 2_000; ms++) {
-      world.ask(40)
+      world.request(40)
       world.answer(4)
     }
     for (let window = 0; window < 4; window++) {
       let admitted = 0
       for (let ms = 0; ms < SHED_MS; ms++) {
-        world.ask(40)
+        world.request(40)
         admitted += world.admitWithoutCommand(40, borrowed)
         world.answer(4)
       }
@@ -138,16 +138,16 @@ void t.test(
 void t.test('shedding ends while other classes continue', (t) => {
   const world = simulation()
   for (let ms = 0; ms < 2_000; ms++) {
-    world.ask(40)
+    world.request(40)
     world.answer(4)
   }
   const classes = Array.from({ length: 5 }, () => createTrafficClass('key'))
   let last = 0
   for (let ms = 0; ms < 6 * SHED_MS; ms++) {
     // One key keeps the queue at its bound; the other classes add to it.
-    world.ask(WAITING_MIN - world.waiting)
-    if (ms % 20 === 0 && world.ask(1) > 0) last = ms
-    if (ms % 4 === 0) for (const trafficClass of classes) world.ask(1, trafficClass)
+    world.request(WAITING_MIN - world.waiting)
+    if (ms % 20 === 0 && world.request(1) > 0) last = ms
+    if (ms % 4 === 0) for (const trafficClass of classes) world.request(1, trafficClass)
     world.answer(6)
   }
   t.ok(last < 3 * SHED_MS, `the last one is refused after ${last} ms`)
@@ -161,14 +161,14 @@ void t.test(
     const world = simulation()
     let most = 0
     for (let ms = 0; ms < 4_000; ms++) {
-      for (const trafficClass of classes) world.ask(4, trafficClass)
+      for (const trafficClass of classes) world.request(4, trafficClass)
       world.answer(4)
       if (ms >= 2_000) most = Math.max(most, world.waiting)
     }
     const alone = simulation()
     let usual = 0
     for (let ms = 0; ms < 4_000; ms++) {
-      alone.ask(40)
+      alone.request(40)
       alone.answer(4)
       if (ms >= 2_000) usual = Math.max(usual, alone.waiting)
     }
@@ -183,7 +183,7 @@ void t.test('many small traffic classes are bounded by WAITING_MAX', (t) => {
     fc.property(asks, (asks) => {
       const classes = Array.from({ length: 10 }, () => createTrafficClass('key'))
       const world = simulation()
-      for (const [index, count] of asks) world.ask(count, classes[index])
+      for (const [index, count] of asks) world.request(count, classes[index])
       return world.waiting <= BURST_MAX + QUEUED_MAX / 2
     }),
     { examples: [[Array.from({ length: 10 }, (_, index) => [index, BURST_MAX])]] },
@@ -193,10 +193,10 @@ void t.test('many small traffic classes are bounded by WAITING_MAX', (t) => {
 
 void t.test('a flood that ended at once does not affect the next burst', (t) => {
   const world = simulation()
-  t.ok(world.ask(2 * BURST_MAX) > 0)
+  t.ok(world.request(2 * BURST_MAX) > 0)
   for (let ms = 0; ms < 2 * SHED_MS; ms++) world.answer(10)
   t.equal(world.waiting, 0)
-  t.equal(world.ask(BURST_MAX), 0)
+  t.equal(world.request(BURST_MAX), 0)
   t.end()
 })
 
@@ -206,15 +206,15 @@ void t.test('after quiet every burst is served whole', (t) => {
     fc.property(steps, fc.integer({ min: 1, max: BURST_MAX }), (steps, burst) => {
       const world = simulation()
       for (const { asked, perMs, ms } of steps) {
-        world.ask(asked)
+        world.request(asked)
         for (let i = 0; i < ms; i++) {
-          world.ask(asked % 40)
+          world.request(asked % 40)
           world.answer(perMs)
         }
       }
       while (world.waiting > 0) world.answer(10)
       for (let ms = 0; ms < SHED_MS; ms++) world.answer(10)
-      return world.ask(burst) === 0
+      return world.request(burst) === 0
     }),
   )
   t.end()
@@ -223,7 +223,7 @@ void t.test('after quiet every burst is served whole', (t) => {
 void t.test('a pause of the processor is not taken for a flood', (t) => {
   const world = simulation()
   for (let ms = 0; ms < 600; ms++) {
-    world.ask(7)
+    world.request(7)
     world.answer(0)
   }
   t.notOk(world.verdicts.has('flood'))
@@ -232,11 +232,11 @@ void t.test('a pause of the processor is not taken for a flood', (t) => {
 
 void t.test('a burst after quiet and the requests with it are served whole', (t) => {
   const world = simulation()
-  t.equal(world.ask(2_000), 0)
+  t.equal(world.request(2_000), 0)
   let refused = 0
   for (let ms = 0; ms < 1_000; ms++) {
     world.answer(10)
-    refused += world.ask(5)
+    refused += world.request(5)
   }
   t.equal(refused, 0)
   t.end()
@@ -245,9 +245,9 @@ void t.test('a burst after quiet and the requests with it are served whole', (t)
 void t.test('every burst may arrive slowly, not only the first', (t) => {
   const world = simulation()
   for (const burst of ['first', 'second']) {
-    let refused = world.ask(QUEUED_MAX)
+    let refused = world.request(QUEUED_MAX)
     for (let ms = 0; ms < 1.5 * SUSTAINED_MS; ms++) {
-      refused += world.ask(6)
+      refused += world.request(6)
       world.answer(1)
     }
     t.equal(refused, 0, burst)
@@ -262,7 +262,7 @@ void t.test('a flood is shed soon, and waits are short at any answer rate', (t) 
     let sheds = Infinity
     let longest = 0
     for (let ms = 0; ms < 6_000; ms++) {
-      if (world.ask(10 * perMs) > 0) sheds = Math.min(sheds, ms)
+      if (world.request(10 * perMs) > 0) sheds = Math.min(sheds, ms)
       const waits = world.answer(perMs)
       if (ms >= 5_000) longest = Math.max(longest, ...waits)
     }
@@ -276,12 +276,12 @@ void t.test('a flood is shed soon, and waits are short at any answer rate', (t) 
 void t.test('accepted requests in a flood wait as long as usual', (t) => {
   const world = simulation()
   for (let ms = 0; ms < 1_000; ms++) {
-    world.ask(5)
+    world.request(5)
     world.answer(10)
   }
   let longest = 0
   for (let ms = 0; ms < 3_000; ms++) {
-    world.ask(30)
+    world.request(30)
     const waits = world.answer(10)
     if (ms >= 2_000) longest = Math.max(longest, ...waits)
   }
@@ -296,7 +296,7 @@ void t.test('a slow disk gets large commits in a flood', (t) => {
   let group = 0
   let answered = 0
   for (let ms = 0; ms < 10_000; ms++) {
-    world.ask(ms < 5_000 ? 6 : 160)
+    world.request(ms < 5_000 ? 6 : 160)
     const done = world.answer(ms % SYNC_MS === 0 ? group : 0).length
     if (ms % SYNC_MS === 0) group = Math.min(COMMIT_BATCH_MAX, world.waiting)
     if (ms >= 7_000) answered += done
@@ -309,17 +309,17 @@ void t.test('a slow disk gets large commits in a flood', (t) => {
 void t.test('rejections stop as soon as the flood is over', (t) => {
   const world = simulation()
   for (let ms = 0; ms < 2_000; ms++) {
-    world.ask(40)
+    world.request(40)
     world.answer(4)
   }
-  t.ok(world.ask(40) > 0)
+  t.ok(world.request(40) > 0)
   let last = 0
   for (let ms = 0; ms < 2 * SHED_MS; ms++) {
     world.answer(4)
-    if (world.ask(2) > 0) last = ms
+    if (world.request(2) > 0) last = ms
   }
   t.ok(last < 100, `the last one ${last} ms after its end`)
-  t.equal(world.ask(QUEUED_MAX - world.waiting), 0, 'as many may wait as before')
+  t.equal(world.request(QUEUED_MAX - world.waiting), 0, 'as many may wait as before')
   t.end()
 })
 
@@ -328,11 +328,11 @@ void t.test('closed-loop callers are never rejected', (t) => {
   fc.assert(
     fc.property(fc.integer({ min: 1, max: QUEUED_MAX }), pauses, (connections, pauses) => {
       const world = simulation()
-      let refused = world.ask(connections)
+      let refused = world.request(connections)
       for (const pause of pauses) {
         // Answers come in late batches, or a few at a time.
         for (let ms = 0; ms < pause * 10; ms++) world.answer(0)
-        for (let ms = 0; ms < pause; ms++) refused += world.ask(world.answer(pause).length)
+        for (let ms = 0; ms < pause; ms++) refused += world.request(world.answer(pause).length)
       }
       return refused === 0
     }),
@@ -342,8 +342,8 @@ void t.test('closed-loop callers are never rejected', (t) => {
 
 void t.test('more closed-loop callers are accepted while answers keep coming', (t) => {
   const world = simulation()
-  let refused = world.ask(1_900)
-  for (let ms = 0; ms < 5_000; ms++) refused += world.ask(world.answer(1).length)
+  let refused = world.request(1_900)
+  for (let ms = 0; ms < 5_000; ms++) refused += world.request(world.answer(1).length)
   t.equal(refused, 0)
   t.end()
 })
@@ -352,7 +352,7 @@ void t.test('a load slightly above capacity is shed', (t) => {
   const world = simulation()
   let most = 0
   for (let ms = 0; ms < 60_000; ms++) {
-    world.ask(ms % 20 === 0 ? 5 : 4)
+    world.request(ms % 20 === 0 ? 5 : 4)
     world.answer(4)
     most = Math.max(most, world.waiting)
   }
@@ -362,18 +362,18 @@ void t.test('a load slightly above capacity is shed', (t) => {
 
 void t.test('a clock that moves back neither rejects requests nor admits a flood', (t) => {
   const world = simulation()
-  world.ask(2 * QUEUED_MAX)
+  world.request(2 * QUEUED_MAX)
   world.setBack(3_600_000)
   for (let ms = 0; ms < 2 * SUSTAINED_MS; ms++) {
-    world.ask(40)
+    world.request(40)
     world.answer(4)
   }
-  t.ok(world.ask(1) > 0)
+  t.ok(world.request(1) > 0)
   world.setBack(3_600_000)
   for (let ms = 0; ms < 2_000; ms++) {
     world.answer(4)
-    world.ask(2)
+    world.request(2)
   }
-  t.equal(world.ask(1), 0)
+  t.equal(world.request(1), 0)
   t.end()
 })

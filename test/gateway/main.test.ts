@@ -97,7 +97,7 @@ void t.test('several gateways share a port, nonces and revocations', async (t) =
   }
 
   processorStub.publish(snapshot({ keys: [] }))
-  await eventually('both have forgotten the key', async () => {
+  await eventually('both have dropped the key', async () => {
     const statuses = await Promise.all(
       Array.from({ length: 10 }, () => send(bytesOf(createRequest()))),
     )

@@ -44,7 +44,7 @@ void t.test(
     await directory.known
     first.crash()
     await eventually('it is not fresh', () => !directory.fresh)
-    t.ok(directory.partners()?.key(KEY_ID), 'what was known is in use')
+    t.ok(directory.partners()?.key(KEY_ID), 'the last snapshot is in use')
 
     // The key was removed while the stream was broken.
     const back = await startProcessorStub({

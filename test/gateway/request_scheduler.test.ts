@@ -32,7 +32,7 @@ const NOW = instant(1_000_000)
 const REQUEST = { postpone: (goOn: () => void) => goOn } as unknown as RequestContext
 const WITHOUT_ROOM = { postpone: () => undefined } as unknown as RequestContext
 
-function turns() {
+function schedulerWorld() {
   const queue = createLoadShedder({ now: () => NOW })
   const scheduler = createRequestScheduler(queue)
   const served: string[] = []
@@ -42,7 +42,10 @@ function turns() {
     queue,
     scheduler,
     served,
-    ask: (name: string, { trafficClass = a, request = REQUEST, isRefused = false } = {}): void => {
+    submit: (
+      name: string,
+      { trafficClass = a, request = REQUEST, isRefused = false } = {},
+    ): void => {
       const serve = (): void => {
         served.push(name)
         if (isRefused) return
@@ -61,90 +64,90 @@ function turns() {
 }
 
 void t.test('commands beyond the capacity are held and released in order', async (t) => {
-  const { queue, served, ask, answer } = turns()
+  const { queue, served, submit, answer } = schedulerWorld()
   const names = Array.from({ length: CAPACITY_MIN + 5 }, (_, i) => `call ${i}`)
-  for (const name of names) ask(name)
+  for (const name of names) submit(name)
   t.same(served, names.slice(0, CAPACITY_MIN))
   t.equal(queue.held, 5)
   await answer(2)
   t.same(served, names.slice(0, CAPACITY_MIN + 2))
-  ask('late')
+  submit('late')
   await answer(10)
-  t.same(served, [...names, 'late'], 'nobody overtakes')
+  t.same(served, [...names, 'late'], 'no request overtakes')
   t.equal(queue.held, 0)
 })
 
 void t.test('traffic classes alternate', async (t) => {
-  const { served, ask, answer } = turns()
-  for (let i = 0; i < CAPACITY_MIN; i += 1) ask('first')
-  for (const name of ['a1', 'a2', 'a3', 'a4']) ask(name)
+  const { served, submit, answer } = schedulerWorld()
+  for (let i = 0; i < CAPACITY_MIN; i += 1) submit('first')
+  for (const name of ['a1', 'a2', 'a3', 'a4']) submit(name)
   const b = createTrafficClass('key')
-  ask('b1', { trafficClass: b })
-  ask('b2', { trafficClass: b })
-  ask('c1', { trafficClass: createTrafficClass('key') })
+  submit('b1', { trafficClass: b })
+  submit('b2', { trafficClass: b })
+  submit('c1', { trafficClass: createTrafficClass('key') })
   await answer(10)
   t.same(served.slice(CAPACITY_MIN), ['a1', 'b1', 'c1', 'a2', 'b2', 'a3', 'a4'])
 })
 
 void t.test('the capacity grows while requests are held and shrinks after quiet', async (t) => {
-  const { queue, served, ask, answer } = turns()
+  const { queue, served, submit, answer } = schedulerWorld()
   let answered = 0
   const taken = (): number => served.length - answered
   const answerOne = async (): Promise<void> => {
     answered += 1
     await answer(1)
   }
-  for (let i = 0; i < CAPACITY_MIN + CAPACITY_MAX; i += 1) ask('first')
+  for (let i = 0; i < CAPACITY_MIN + CAPACITY_MAX; i += 1) submit('first')
   t.equal(taken(), CAPACITY_MIN)
   while (answered < CAPACITY_MIN) await answerOne()
-  t.equal(taken(), CAPACITY_MIN + CAPACITY_MIN / GROWS_AFTER, 'one more for some answers')
+  t.equal(taken(), CAPACITY_MIN + CAPACITY_MIN / GROWS_AFTER, 'one more per GROWS_AFTER answers')
   while (answered < 2 * GROWS_AFTER * CAPACITY_MAX) {
-    ask('next')
+    submit('next')
     await answerOne()
   }
-  t.equal(taken(), CAPACITY_MAX, 'as far as it may')
+  t.equal(taken(), CAPACITY_MAX, 'up to the maximum')
   while (taken() > 0) await answerOne()
   t.equal(queue.held, 0)
-  for (let i = 0; i < CAPACITY_MIN + 1; i += 1) ask('after')
+  for (let i = 0; i < CAPACITY_MIN + 1; i += 1) submit('after')
   t.equal(taken(), CAPACITY_MIN)
 })
 
 void t.test('requests rejected on release do not delay the next ones', async () => {
-  const { served, ask, answer } = turns()
-  for (let i = 0; i < CAPACITY_MIN; i += 1) ask('first')
-  for (let i = 0; i < 10 * CAPACITY_MIN; i += 1) ask('refused', { isRefused: true })
-  ask('last')
+  const { served, submit, answer } = schedulerWorld()
+  for (let i = 0; i < CAPACITY_MIN; i += 1) submit('first')
+  for (let i = 0; i < 10 * CAPACITY_MIN; i += 1) submit('refused', { isRefused: true })
+  submit('last')
   await answer(1)
-  await eventually('their turns come without another answer', () => served.at(-1) === 'last')
+  await eventually('they are released without another answer', () => served.at(-1) === 'last')
 })
 
 void t.test('a request without memory for its body is served at once', (t) => {
-  const { queue, served, ask } = turns()
-  for (let i = 0; i < CAPACITY_MIN; i += 1) ask('first')
-  ask('held')
-  ask('large', { request: WITHOUT_ROOM })
+  const { queue, served, submit } = schedulerWorld()
+  for (let i = 0; i < CAPACITY_MIN; i += 1) submit('first')
+  submit('held')
+  submit('large', { request: WITHOUT_ROOM })
   t.equal(served.at(-1), 'large')
   t.equal(queue.held, 1)
   t.end()
 })
 
 void t.test('a flooding class is dropped and not served', async (t) => {
-  const { queue, scheduler, served, ask, answer } = turns()
-  for (let i = 0; i < CAPACITY_MIN; i += 1) ask('first')
+  const { queue, scheduler, served, submit, answer } = schedulerWorld()
+  for (let i = 0; i < CAPACITY_MIN; i += 1) submit('first')
   const classes = [createTrafficClass('key'), createTrafficClass('key')]
   for (let i = 0; i < BURST_MAX / 2; i += 1)
-    for (const trafficClass of classes) ask('dropped', { trafficClass })
+    for (const trafficClass of classes) submit('dropped', { trafficClass })
   const few = createTrafficClass('key')
-  for (const name of ['few 1', 'few 2']) ask(name, { trafficClass: few })
+  for (const name of ['few 1', 'few 2']) submit(name, { trafficClass: few })
   t.equal(scheduler.drop().length, BURST_MAX)
-  t.equal(queue.held, 2, 'those of a traffic class with little stay')
+  t.equal(queue.held, 2, 'requests of a class under its share stay')
   await answer(CAPACITY_MIN)
   t.same(served.slice(CAPACITY_MIN), ['few 1', 'few 2'])
-  ask('next')
+  submit('next')
   t.equal(served.at(-1), 'next')
 })
 
-interface Asked {
+interface Submitted {
   readonly socket: Socket
   /** The response's status; 0 before it arrives. */
   readonly status: () => number
@@ -160,7 +163,7 @@ async function busyGateway(t: Test, options: RunningOptions = {}) {
     environment: { RATE_LIMIT_PER_ADDRESS: '100000' },
     ...options,
   })
-  const send = (bytes: readonly string[]): Asked => {
+  const send = (bytes: readonly string[]): Submitted => {
     const socket = connect(gateway.port, '127.0.0.1')
     let text = ''
     socket.on('error', () => undefined)
@@ -169,11 +172,14 @@ async function busyGateway(t: Test, options: RunningOptions = {}) {
     t.teardown(() => socket.destroy())
     return { socket, status: () => (text === '' ? 0 : statusOf(text)) }
   }
-  const ask = (user: string, keyId?: string): Asked =>
+  const submit = (user: string, keyId?: string): Submitted =>
     send([bytesOf({ ...createRequest(), body: userBody(user), ...(keyId && { keyId }) })])
-  const first = Array.from({ length: CAPACITY_MIN }, () => ask('first'))
-  await eventually('it has them', () => gateway.processorStub.commands.length === CAPACITY_MIN)
-  return { gateway, send, ask, first }
+  const first = Array.from({ length: CAPACITY_MIN }, () => submit('first'))
+  await eventually(
+    'the processor has them',
+    () => gateway.processorStub.commands.length === CAPACITY_MIN,
+  )
+  return { gateway, send, submit, first }
 }
 
 const holds = (gateway: Running, count: number): Promise<boolean> =>
@@ -203,10 +209,10 @@ const usersOf = ({ processorStub }: Running): (string | undefined)[] =>
     )
 
 void t.test('held requests keep their body, and keys alternate', async (t) => {
-  const { gateway, ask, send } = await busyGateway(t)
-  const calls: Asked[] = []
+  const { gateway, submit, send } = await busyGateway(t)
+  const calls: Submitted[] = []
   for (const [user, key] of [['a 1'], ['a 2'], ['b 1', OTHER_KEY_ID]] as const) {
-    calls.push(ask(user, key))
+    calls.push(submit(user, key))
     await holds(gateway, calls.length)
   }
   const inParts = bytesOf({ ...createRequest(), body: userBody('in parts') })
@@ -218,15 +224,15 @@ void t.test('held requests keep their body, and keys alternate', async (t) => {
 })
 
 void t.test('a disconnected or timed-out request is not served', async (t) => {
-  const { gateway, ask, first } = await busyGateway(t, { answerWithinMs: 1_500 })
-  const gone = ask('gone')
+  const { gateway, submit, first } = await busyGateway(t, { answerWithinMs: 1_500 })
+  const gone = submit('gone')
   await holds(gateway, 1)
   gone.socket.destroy()
-  const late = ask('late')
+  const late = submit('late')
   await holds(gateway, 2)
   await eventually('it is late', () => late.status() === 504)
   t.ok(first.every(({ status }) => status() === 504))
-  const next = ask('in time')
+  const next = submit('in time')
   await holds(gateway, 3)
   wake(gateway)
   await eventually('it is answered', () => next.status() === 201)
@@ -237,8 +243,8 @@ void t.test('a disconnected or timed-out request is not served', async (t) => {
 void t.test('the command carries the remaining time', async (t) => {
   let now = Date.now()
   const clock = { now: () => instant(now) }
-  const { gateway, ask } = await busyGateway(t, { clock })
-  const held = ask('held')
+  const { gateway, submit } = await busyGateway(t, { clock })
+  const held = submit('held')
   await holds(gateway, 1)
   now += 2_000
   wake(gateway)
@@ -250,11 +256,11 @@ void t.test('the command carries the remaining time', async (t) => {
 void t.test('a flood is rejected with its held requests, whose nonces stay unused', async (t) => {
   let standsAt: number | undefined = Date.now()
   const clock = { now: () => instant(standsAt ?? Date.now()) }
-  const { gateway, ask, first } = await busyGateway(t, { clock })
-  const held = Array.from({ length: BURST_MAX - CAPACITY_MIN }, () => ask('held'))
+  const { gateway, submit, first } = await busyGateway(t, { clock })
+  const held = Array.from({ length: BURST_MAX - CAPACITY_MIN }, () => submit('held'))
   await holds(gateway, held.length)
   t.ok(held.every(({ status }) => status() === 0))
-  const over = ask('one too many')
+  const over = submit('one too many')
   await holds(gateway, 0)
   standsAt = undefined
   await eventually('all are rejected', () =>
@@ -269,14 +275,14 @@ void t.test('a flood is rejected with its held requests, whose nonces stay unuse
 void t.test('a flood of one partner does not affect another', async (t) => {
   const standsAt = Date.now()
   const clock = { now: () => instant(standsAt) }
-  const { gateway, ask } = await busyGateway(t, { clock })
-  const early = ask('early', OTHER_KEY_ID)
+  const { gateway, submit } = await busyGateway(t, { clock })
+  const early = submit('early', OTHER_KEY_ID)
   await holds(gateway, 1)
-  for (let i = CAPACITY_MIN + 1; i < BURST_MAX; i += 1) ask('flood')
+  for (let i = CAPACITY_MIN + 1; i < BURST_MAX; i += 1) submit('flood')
   await holds(gateway, BURST_MAX - CAPACITY_MIN)
-  ask('one too many')
+  submit('one too many')
   await holds(gateway, 1)
-  const late = ask('late', OTHER_KEY_ID)
+  const late = submit('late', OTHER_KEY_ID)
   await holds(gateway, 2)
   wake(gateway)
   await eventually('both are answered', () => [early, late].every((one) => one.status() === 201))
@@ -284,9 +290,9 @@ void t.test('a flood of one partner does not affect another', async (t) => {
 })
 
 void t.test('requests with unknown keys are not held', async (t) => {
-  const { gateway, ask, send } = await busyGateway(t)
+  const { gateway, submit, send } = await busyGateway(t)
   const unknownKeys = [
-    ask('unknown key', 'nobody_sandbox_2026q4'),
+    submit('unknown key', 'nobody_sandbox_2026q4'),
     send([bytesOf({ ...createRequest(), unsigned: true })]),
     send([bytesOf({ ...createRequest(), unsigned: true, headers: { Authorization: 'Bearer x' } })]),
   ]
@@ -307,7 +313,7 @@ void t.test('the body of a disconnected client is released', async (t) => {
     await holds(gateway, round * each)
     for (const { socket } of calls) socket.destroy()
   }
-  await eventually('they are gone', () => bodiesInMemory() - before < each * body.length)
+  await eventually('they disconnected', () => bodiesInMemory() - before < each * body.length)
 })
 
 void t.test('the largest held requests are sent in messages that gRPC accepts', async (t) => {
@@ -324,8 +330,8 @@ void t.test('the largest held requests are sent in messages that gRPC accepts', 
 })
 
 void t.test('held requests are answered 503 when the processor goes away', async (t) => {
-  const { gateway, ask } = await busyGateway(t)
-  const held = Array.from({ length: 3 * CAPACITY_MIN }, () => ask('held'))
+  const { gateway, submit } = await busyGateway(t)
+  const held = Array.from({ length: 3 * CAPACITY_MIN }, () => submit('held'))
   await holds(gateway, held.length)
   gateway.processorStub.crash()
   await eventually('all are rejected', () => held.every(({ status }) => status() === 503))

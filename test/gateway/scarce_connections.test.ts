@@ -71,7 +71,7 @@ t.test('thousands of half-sent requests of one source', { skip: notLinux }, asyn
     t.equal(statusOf(await askedFrom('127.0.0.2', port)), 201, `another source, call ${call}`)
   }
   const refused = await askedFrom('127.0.0.1', port)
-  t.equal(statusOf(refused), 429, 'the source itself is told')
+  t.equal(statusOf(refused), 429, 'the source itself is rejected')
   t.match(refused, /^retry-after: 1\r$/im)
   t.match(refused, /"code":"rate_limited"/)
 

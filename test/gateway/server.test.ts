@@ -40,7 +40,7 @@ void t.test('a service that throws is a 500 and the next request is served', asy
     const { text } = await roundTrip(port, bytes, 100)
     t.same(statusesIn(text), ['500'])
     t.match(bodyIn(text), { error: { code: 'internal_error' } })
-    t.notMatch(text, 'a bug', 'nothing of the exception is told')
+    t.notMatch(text, 'a bug', 'the exception is not exposed')
   }
   const { text } = await roundTrip(port, head('GET /', 'Connection: close'))
   t.same(statusesIn(text), ['200'])
@@ -169,7 +169,7 @@ void t.test('deferred rejection: the client disconnects, or none follows', async
   await eventually('it arrived', () => later.length === 1)
   gone.resetAndDestroy()
   const { text } = await roundTrip(port, head('GET /away_later'), 2_000)
-  t.same(statusesIn(text), ['504'], 'nobody is forgotten')
+  t.same(statusesIn(text), ['504'], 'the held request is answered')
   for (const refuse of later) refuse()
 })
 

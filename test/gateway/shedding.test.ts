@@ -59,17 +59,17 @@ void t.test(
     const held = QUEUED_MAX - CAPACITY_MIN
     const { commands } = gateway.processorStub
     const early = call(gateway.port, createRequest())
-    await eventually('a longer queue is borne', () => isHolding(gateway, CAPACITY_MIN, held + 1))
+    await eventually('a longer queue is accepted', () => isHolding(gateway, CAPACITY_MIN, held + 1))
     pass(SUSTAINED_MS)
     const second = call(gateway.port, createRequest())
-    await eventually('so is one that stands', () => isHolding(gateway, CAPACITY_MIN, held + 2))
+    await eventually('so is a sustained one', () => isHolding(gateway, CAPACITY_MIN, held + 2))
     pass(SUSTAINED_MS)
     const over = await call(gateway.port, createRequest())
     t.equal(over.status, 503)
     t.equal(over.headers.get('retry-after'), '1')
     t.match(over.json, { error: { code: 'configuration_error', request_id: /^req_/ } })
     const unknownKey = await call(gateway.port, { ...createRequest(), unsigned: true })
-    t.equal(unknownKey.status, 503, 'so is a stranger')
+    t.equal(unknownKey.status, 503, 'so is an unknown key')
     t.ok(await isHolding(gateway, CAPACITY_MIN, held + 2), 'nothing of them was kept')
     t.match(await gateway.metrics(), 'gateway_limited_total{limit="load_shedder"} 2')
 
@@ -79,7 +79,9 @@ void t.test(
     const path = `/v1/payment_intents/${intent}`
     const authorization = { Authorization: bearer(intent) }
     const app = call(gateway.port, { method: 'GET', path, unsigned: true, headers: authorization })
-    await eventually('an app goes ahead', () => isHolding(gateway, CAPACITY_MIN + 1, held + 3))
+    await eventually('a token request is not queued', () =>
+      isHolding(gateway, CAPACITY_MIN + 1, held + 3),
+    )
 
     const checked = await call(gateway.port, {
       method: 'POST',
@@ -108,7 +110,7 @@ void t.test('lists run outside of the command cycle and shed no request', async 
   const { processorStub, port } = gateway
   for (const more of [1, 2]) {
     void call(port, createRequest()).catch(() => undefined)
-    await eventually('it waits, too', () => processorStub.commands.length === QUEUED_MAX + more)
+    await eventually('it waits as well', () => processorStub.commands.length === QUEUED_MAX + more)
     pass(SUSTAINED_MS)
   }
   processorStub.script = accept

@@ -122,7 +122,7 @@ void t.test('an unknown key and a wrong secret give the same report', (t) => {
   const unknown = judgeSignature(claimOf(vector), () => undefined, now)
   t.same(failedIn(unknown), ['signature'])
   t.same(unknown, wrong)
-  t.same(unknown, revoked, 'that a key is revoked is told to its holder only')
+  t.same(unknown, revoked, 'only the holder of a key learns that it is revoked')
   t.end()
 })
 
