@@ -1,12 +1,9 @@
-/**
- * What the public is told about a failure: fixed texts by code. Nothing of the rail's own words
- * gets out.
- */
+/** Public failure texts by code. They are constant and never contain text from the rail. */
 import { toRfc3339, type Instant } from '../src/base/clock.js'
 
 interface FailureText {
   readonly message: string
-  /** A new payment to the same destination may work. */
+  /** A new payment to the same destination may succeed. */
   readonly retryable: boolean
 }
 

@@ -1,24 +1,24 @@
 /**
- * What follows from a transition, as data.
+ * The outputs of a transition, as data.
  *
- * A machine never acts: it emits outputs, and the processor turns them into rows of the same
- * commit (postings, events) or into orders that leave after it (rail). Timers are not emitted:
- * `wakeAt` in the context is the timer.
+ * A machine performs no I/O: the processor turns its outputs into rows of the same commit
+ * (postings, events) or into rail instructions sent after it. A timer is not an output: it is
+ * `wakeAt` in the context.
  */
 import type { PlanName } from '../src/ledger/plans.js'
 
 export type MachineOutput =
-  /** Post the plan's lines with the amounts of this entity. */
+  /** Post the plan's lines with the entity's amounts. */
   | { readonly type: 'post'; readonly plan: PlanName }
-  /** Write one event with the public projection at this very moment. */
+  /** Write one event with the public view after this transition. */
   | { readonly type: 'publish'; readonly event: string }
-  /** Send the instruction to the rail once the commit is on disk. */
+  /** Send the instruction to the rail after the commit. */
   | { readonly type: 'instruct' }
-  /** Ask the rail what became of the instruction. */
+  /** Send a status inquiry to the rail. */
   | { readonly type: 'query' }
-  /** Ask the rail for the money back. */
+  /** Request a recall from the rail. */
   | { readonly type: 'recall' }
   /** Count the confirmation against the user's limits. */
   | { readonly type: 'useLimits' }
-  /** Give back what the confirmation used of the user's limits. */
+  /** Release what the confirmation used of the user's limits. */
   | { readonly type: 'releaseLimits' }

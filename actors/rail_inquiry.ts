@@ -1,18 +1,18 @@
 /**
- * When to ask the rail about an instruction that is out and unanswered.
+ * The schedule of status inquiries about submitted instructions without a final report.
  *
- * An answer that does not come is an unknown outcome, never a failure: we ask, at growing
- * intervals, until it is known.
+ * A missing report is an unknown outcome, never a failure: inquiries go on, at growing intervals,
+ * until the rail answers.
  */
 import { DAY, HOUR, MINUTE, SECOND, plus, type Instant } from '../src/base/clock.js'
 
 const INQUIRE_AFTER_MS = [5 * SECOND, 15 * SECOND, MINUTE, 5 * MINUTE, 15 * MINUTE, HOUR, 6 * HOUR]
-/** From here on silence is an unknown outcome. */
+/** Without a report by then, the outcome counts as unknown. */
 export const UNKNOWN_AFTER_MS = INQUIRE_AFTER_MS[0]!
-/** From here on an operator is told. */
+/** Without a report by then, an alarm is raised. */
 export const ALARM_AFTER_MS = DAY
 
-/** The instant of the next question, when `asked` questions have been put since the submission. */
+/** @param inquiries how many were sent since the submission */
 export function nextInquiryAt(submittedAt: Instant, inquiries: number): Instant {
   const scheduled = INQUIRE_AFTER_MS[inquiries]
   if (scheduled !== undefined) return plus(submittedAt, scheduled)
@@ -29,10 +29,10 @@ export function nextInquiryAfterResolve(resolvedAt: Instant, now: Instant): Inst
   return age >= DAY ? null : plus(resolvedAt, Math.ceil(age * 3))
 }
 
-/** How soon an entity tries again that could not be submitted, or not asked about: no rail. */
+/** Delay before the next try of a submission or inquiry while the rail is down. */
 export const SUBMIT_RETRY_MS = SECOND
 
-/** From here on the instruction is out, and the first question is on the calendar. */
+/** Members of the context that mark the submission and schedule the first inquiry. */
 export const submitted = (
   at: Instant,
 ): { readonly handedOverAt: Instant; readonly asked: number; readonly wakeAt: Instant } => ({

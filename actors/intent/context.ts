@@ -1,10 +1,9 @@
 /**
- * What an intent remembers, and the events that move it.
+ * The context of an intent and the events of its machine.
  *
- * - The context is plain JSON: it is the snapshot that SQLite keeps. What is not known yet is
- *   absent.
+ * - The context is plain JSON, stored as the actor's snapshot. Members not known yet are absent.
  * - Amounts are USD cents as numbers, or decimal text in minor units of the local currency.
- * - The destination's account is sealed; only the order to the rail sees it in clear.
+ * - The destination's account is encrypted; it is decrypted only for the rail instruction.
  */
 import type { Instant } from '../../src/base/clock.js'
 import type { IntentId, TenantId } from '../../src/base/ids.js'
@@ -14,7 +13,7 @@ import type { Quote } from '../../src/quotes/quote.js'
 export type IntentState =
   'created' | 'authorized' | 'captured' | 'failed' | 'expired' | 'refunded' | 'cancelled'
 
-/** What the latest accepted scan bound to the intent. */
+/** Bound to the intent by the latest accepted scan. */
 export interface Scanned {
   readonly merchant: {
     readonly scheme: string
@@ -33,50 +32,50 @@ export interface Scanned {
     readonly reference2: string
   }
   readonly destinationMasked: string
-  /** Same corridor, destination, references and amount. A digest. */
+  /** Digest of corridor, destination, references and amount. */
   readonly duplicateKey: string
   readonly quote: Quote
 }
 
-/** How the one confirmation was made. */
+/** The one confirmation of an intent. */
 export interface Confirmation {
   readonly jti: string
-  /** Digest of the caller's Idempotency-Key; absent: nothing is replayed. */
+  /** Digest of the caller's Idempotency-Key; absent: no replay. */
   readonly key?: string
-  /** Counters of the user's limits that it used. */
+  /** The limit counters that it used. */
   readonly dayKey: string
   readonly monthKey: string
-  /** The rail must refuse the instruction after this. */
+  /** The rail must refuse the instruction after this instant. */
   readonly notAfter: Instant
 }
 
 export interface IntentFailure {
   readonly code: string
-  /** `service`: it was never submitted, or an operator has it from elsewhere than the rail. */
+  /** `service`: never submitted, or resolved by an operator. */
   readonly source: 'rail' | 'service'
   readonly at: Instant
 }
 
-/** The attestations that came with a further session token. */
+/** The attestations sent with a further session token. */
 export interface Remint {
   readonly at: Instant
-  /** Of the token that they were given for. */
+  /** Id of that token. */
   readonly jti: string
   readonly attestations: string
 }
 
-/** A refund is a request: the rail is asked to recall the money. */
+/** A refund is a recall request to the rail. */
 export interface Recall {
   readonly requestedAt: Instant
   readonly asked: number
   readonly refused?: boolean
 }
 
-/** Confirmed, and not submitted because it is equal to an orphan execution. */
+/** Confirmed but not submitted, because it equals an orphan execution. */
 export interface IntentHold {
-  /** The instruction that the rail has executed. */
+  /** Id of the executed instruction. */
   readonly orphan: string
-  /** Without a decision it fails then. */
+  /** Without a decision the intent fails then. */
   readonly until: Instant
   readonly approvedAt?: Instant
 }
@@ -87,18 +86,18 @@ export interface IntentContext {
   readonly userId: string
   readonly amountCents: number
   readonly corridor: Corridor
-  /** What the partner attested, as JSON text: kept as evidence, never read here. */
+  /** The partner's attestations as JSON text, stored as evidence only. */
   readonly attestations: string
   readonly createdAt: Instant
   readonly expiresAt: Instant
-  /** The token minted at creation, so that a replay derives it again. `exp` in epoch seconds. */
+  /** The token minted at creation, for the replay of the create. `exp` in epoch seconds. */
   readonly session: { readonly kid: string; readonly jti: string; readonly exp: number }
-  /** The latest REMINTS_KEPT, oldest first: evidence, never read here. */
+  /** The latest REMINTS_KEPT, oldest first, stored as evidence only. */
   readonly remints?: readonly Remint[]
   readonly scanned?: Scanned
   readonly confirmation?: Confirmation
   readonly confirmedAt?: Instant
-  /** Absent: it was never held. */
+  /** Absent: never held. */
   readonly heldFor?: IntentHold
   readonly handedOverAt?: Instant
   readonly asked?: number
@@ -110,11 +109,11 @@ export interface IntentContext {
   readonly refundedAt?: Instant
   readonly failure?: IntentFailure
   readonly recall?: Recall
-  /** When the rail refused a recall, the last time. */
+  /** When the rail last refused a recall. */
   readonly refundFailedAt?: Instant
-  /** How many recalls the rail has refused, each told by one event; absent: none. */
+  /** Number of recalls that the rail refused, each with one event; absent: none. */
   readonly refundsFailed?: number
-  /** When this intent wants to be resumed; null when nothing is due. */
+  /** When the timer is due; null: no timer. */
   readonly wakeAt: Instant | null
 }
 
@@ -127,14 +126,14 @@ export type IntentEvent = { readonly at: Instant } & (
       readonly railUp: boolean
       readonly heldFor?: IntentHold
     }
-  /** A reviewer lets a held one go. */
+  /** A reviewer approves a held intent. */
   | { readonly type: 'approve'; readonly railUp: boolean; readonly notAfter: Instant }
   | { readonly type: 'reject' }
   | { readonly type: 'cancel' }
   | { readonly type: 'timer'; readonly railUp: boolean }
-  /** The rail has never heard of the instruction and, past its finality window, never will. */
+  /** The rail does not have the instruction, and its finality window has passed. */
   | { readonly type: 'notFound' }
-  /** Without a number when it is known from elsewhere than the rail's reports. */
+  /** Without a transaction id when an operator resolves the outcome. */
   | { readonly type: 'executed'; readonly transactionId?: string }
   | {
       readonly type: 'refused'
@@ -144,10 +143,10 @@ export type IntentEvent = { readonly at: Instant } & (
   | { readonly type: 'recall' }
   | { readonly type: 'recallRefused' }
   | { readonly type: 'returned' }
-  /** The rail has said how it stands: the inquiry after a resolve is answered. */
+  /** The rail has answered the inquiry after a resolve. */
   | { readonly type: 'answered' }
 )
 
-/** Waits for a reviewer's decision. */
+/** Whether the intent waits for a reviewer's decision. */
 export const isHeld = ({ heldFor }: IntentContext): boolean =>
   heldFor !== undefined && heldFor.approvedAt === undefined

@@ -1,19 +1,18 @@
 /**
- * The lifecycle of a payment intent.
+ * The state machine of a payment intent.
  *
- * Owns: states, transitions, and what follows from each. Does not own: whether a command is allowed
- * (the commands of the processor check balances, limits and quotes first), SQL, the rail, the
- * clock.
+ * Owns: states, transitions and their outputs. Does not own: the checks of balances, limits and
+ * quotes (the processor's commands), SQL, the rail, the clock.
  *
  * - Flat and pure: no invoke, no after, no promise. The same snapshot and event give the same
  *   result.
- * - Once submitted, only a report ends an intent, the rail's or what a person found out: silence is
- *   an unknown outcome. What a person found out is asked of the rail until it answers.
- * - An event a state does not name changes nothing; callers ask `can` first where that would be a
- *   surprise.
- * - `timer` is only sent when `wakeAt` has come.
- * - A question counts only when it can be put: while the rail is away it waits for the rail, not
- *   for its next turn hours later.
+ * - Once submitted, only a rail report or an operator's resolve ends an intent; a missing report is
+ *   an unknown outcome. After a resolve the inquiries continue until the rail answers.
+ * - An event that a state does not handle changes nothing; callers check `can` first where it
+ *   matters.
+ * - `timer` is only sent when `wakeAt` is due.
+ * - An inquiry counts only when it can be sent: while the rail is down it is retried every second
+ *   instead of at its next scheduled time.
  */
 import { assign, emit, setup } from 'xstate'
 import { REMINTS_KEPT } from '../../src/base/constants.js'
@@ -31,7 +30,7 @@ const REFUNDABLE_FOR_MS = 90 * DAY
 
 const outputs = (output: MachineOutput): MachineOutput => output
 
-/** What XState infers from; it holds nothing. */
+/** For XState's type inference only. */
 const types = {} as {
   context: IntentContext
   events: IntentEvent
@@ -86,7 +85,7 @@ export const intentMachine = setup({
         ? { heldFor: event.heldFor, wakeAt: event.heldFor.until }
         : {},
     ),
-    /** From now on it goes to the rail as if it had been confirmed at this moment. */
+    /** The intent is submitted as if it were confirmed now. */
     endHold: assign(({ context, event }) =>
       event.type === 'approve'
         ? {
@@ -187,9 +186,7 @@ export const intentMachine = setup({
   context: ({ input }) => input,
   initial: 'created',
   states: {
-    /**
-     * Waits for a scan and the user's confirmation. Ends as cancelled or, at its deadline, expired.
-     */
+    /** Waits for a scan and the user's confirmation, until cancelled or expired. */
     created: {
       on: {
         scan: { actions: 'bindScan' },
@@ -228,8 +225,8 @@ export const intentMachine = setup({
       },
     },
     /**
-     * The money is reserved. Waits for the rail's word; without one it asks, and never guesses. A
-     * held one waits for a reviewer before it is submitted.
+     * The money is reserved. Waits for the rail's report, with inquiries at intervals. A held
+     * intent waits for a reviewer before it is submitted.
      */
     authorized: {
       on: {
@@ -274,7 +271,7 @@ export const intentMachine = setup({
         },
       },
     },
-    /** The merchant has the money. The bank may send it back, by itself or because we asked. */
+    /** The merchant has the money. It may come back, by a bank return or a recall. */
     captured: {
       on: {
         recall: { guard: 'mayRecall', actions: ['recordRecall', 'requestRecall'] },
@@ -295,7 +292,7 @@ export const intentMachine = setup({
         },
       },
     },
-    /** The money is released. Has a timer only while the inquiry after a resolve is unanswered. */
+    /** The money is released. The timer runs only while the inquiry after a resolve is open. */
     failed: {
       on: {
         timer: [

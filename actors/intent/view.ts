@@ -1,8 +1,8 @@
 /**
- * An intent as the public sees it: in answers, in events and over gRPC.
+ * The public views of an intent: in HTTP answers, events and gRPC.
  *
- * - This is the only place that names the public fields. A field that does not apply is absent.
- * - Nothing here reveals a destination account beyond its mask, a token, or the rail's own words.
+ * - The only file that names the public fields. A field that does not apply is absent.
+ * - No view contains an unmasked destination account, a stored token or text from the rail.
  */
 import { toRfc3339, type Instant } from '../../src/base/clock.js'
 import { numericOf } from '../../src/money/currency.js'
@@ -52,10 +52,10 @@ export function intentView(state: IntentState, context: IntentContext): object {
   }
 }
 
-/** What a confirm set aside and a capture debited, in USD cents: the bound quote. */
+/** USD cents reserved by the confirm and debited by the capture: the bound quote. */
 const debitOf = ({ scanned }: IntentContext): number => scanned?.quote.cents ?? 0
 
-/** A return by the bank, which nobody asked for, counts as requested when it came. */
+/** A bank return without a recall counts as requested when it arrived. */
 function refundView(context: IntentContext): object {
   const { recall, refundedAt, capturedAt } = context
   const status = refundedAt !== undefined ? 'done' : recall?.refused ? 'refused' : 'requested'
@@ -79,10 +79,10 @@ const RECEIPT_STATUS: Readonly<Record<IntentState, string>> = {
   cancelled: 'failed',
 }
 
-/** States whose receipt shows an amount: the money is set aside or was debited. */
+/** States whose receipt shows an amount: the money is reserved or was debited. */
 const HAS_DEBIT: ReadonlySet<IntentState> = new Set(['authorized', 'captured', 'refunded'])
 
-/** The authoritative receipt. Before a scan the merchant's part is empty. */
+/** The receipt. Before a scan the merchant's members are empty. */
 export function receiptView(state: IntentState, context: IntentContext): object {
   const { scanned } = context
   const currency = scanned?.quote.currency
@@ -110,10 +110,7 @@ export function receiptView(state: IntentState, context: IntentContext): object 
   }
 }
 
-/**
- * The answer to a confirm, then and on every replay: the intent as it was when it became
- * authorized.
- */
+/** The answer to a confirm and its replays: the intent when it became authorized. */
 export function authorizedView(context: IntentContext): object {
   return upToAuthorized('authorized', context)
 }

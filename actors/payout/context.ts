@@ -1,10 +1,10 @@
 /**
- * What a payout remembers, and the events that move it.
+ * The context of a payout and the events of its machine.
  *
- * - Plain JSON; what is not known yet is absent. Amounts are decimal text in minor units of
+ * - Plain JSON; members not known yet are absent. Amounts are decimal text in minor units of
  *   `currency`.
- * - Fees and beneficiary are frozen at creation: later changes of routes or beneficiaries do not
- *   reach it.
+ * - Fees and beneficiary are copied at creation; later changes of routes or beneficiaries do not
+ *   apply.
  */
 import type { Instant } from '../../src/base/clock.js'
 import type { BeneficiaryId, PayoutId, TenantId } from '../../src/base/ids.js'
@@ -16,13 +16,13 @@ export interface FrozenBeneficiary {
   readonly id: BeneficiaryId
   readonly name: string
   readonly accountLast4: string
-  /** Opened only for the order to the rail. */
+  /** Encrypted; decrypted only for the rail instruction. */
   readonly sealedAccount: string
   readonly bankCode: string
   readonly country: string
 }
 
-/** Who says so; `service`: an operator, who has it from elsewhere than the rail. */
+/** Who reported it; `service`: an operator. */
 export type FailureSource = 'rail' | 'review' | 'service'
 
 export interface PayoutFailure {
@@ -43,7 +43,7 @@ export interface PayoutContext {
   readonly reference: string
   readonly description?: string
   readonly metadata: Readonly<Record<string, string>>
-  /** It was held because it is equal to this orphan execution, an instruction at the rail. */
+  /** Id of the orphan execution that it equals, for which it was held. */
   readonly orphan?: string
   readonly beneficiary: FrozenBeneficiary
   readonly createdAt: Instant
@@ -63,10 +63,10 @@ export type PayoutEvent = { readonly at: Instant } & (
   | { readonly type: 'reject' }
   | { readonly type: 'timer'; readonly railUp: boolean }
   | { readonly type: 'notFound' }
-  /** Without a number when it is known from elsewhere than the rail's reports. */
+  /** Without a transaction id when an operator resolves the outcome. */
   | { readonly type: 'executed'; readonly transactionId?: string }
   | { readonly type: 'refused'; readonly refusal: string; readonly source?: FailureSource }
   | { readonly type: 'returned'; readonly source?: FailureSource }
-  /** The rail has said how it stands: the inquiry after a resolve is answered. */
+  /** The rail has answered the inquiry after a resolve. */
   | { readonly type: 'answered' }
 )

@@ -1,14 +1,12 @@
 /**
- * The lifecycle of a payout.
+ * The state machine of a payout.
  *
- * Owns: states, transitions, and what follows from each. Does not own: the checks before acceptance
- * (the command), SQL, the rail, the clock.
+ * Owns: states, transitions and their outputs. Does not own: the checks before acceptance (the
+ * command), SQL, the rail, the clock.
  *
- * - Flat and pure, as the intent's machine.
- * - `created` is public but short: an accepted payout passes it in the commit that creates it;
- *   only a payout held for review rests there.
- * - Once submitted, only a report ends it, as an intent (its M2).
- * - A question that cannot be put waits for the rail, as an intent's does (its M5).
+ * - Purity, unknown outcomes and inquiries follow the rules of `actors/intent/machine.ts`.
+ * - An accepted payout leaves `created` in the commit that creates it; only a payout held for
+ *   review stays there.
  */
 import { assign, emit, setup } from 'xstate'
 import { plus } from '../../src/base/clock.js'
@@ -21,15 +19,15 @@ import {
 } from '../rail_inquiry.js'
 import type { PayoutContext, PayoutEvent, PayoutFailure } from './context.js'
 
-/** What the public is told of a return: the rail's word, or that of an operator who saw it. */
-function returnTold(event: PayoutEvent): PayoutFailure {
+/** The public failure of a return, reported by the rail or by an operator. */
+function returnFailure(event: PayoutEvent): PayoutFailure {
   const source = event.type === 'returned' ? (event.source ?? 'rail') : 'rail'
   return { code: source === 'rail' ? 'returned_by_bank' : 'returned', source, at: event.at }
 }
 
 const outputs = (output: MachineOutput): MachineOutput => output
 
-/** What XState infers from; it holds nothing. */
+/** For XState's type inference only. */
 const types = {} as {
   context: PayoutContext
   events: PayoutEvent
@@ -88,7 +86,7 @@ export const payoutMachine = setup({
     clearTimer: assign({ wakeAt: null }),
     recordReturn: assign(({ event }) => ({
       reversedAt: event.at,
-      failure: returnTold(event),
+      failure: returnFailure(event),
       wakeAt: null,
     })),
 
@@ -107,10 +105,7 @@ export const payoutMachine = setup({
   context: ({ input }) => input,
   initial: 'created',
   states: {
-    /**
-     * Accepted and reserved. Waits for approval: at once, or by a reviewer until the review's
-     * deadline.
-     */
+    /** Accepted and reserved. Approved at once, or by a reviewer before the review's deadline. */
     created: {
       on: {
         approve: [
@@ -128,7 +123,7 @@ export const payoutMachine = setup({
         timer: { target: 'failed', actions: ['recordRejection', 'release', 'publishFailed'] },
       },
     },
-    /** Queued, submitted or of unknown outcome. Waits for the rail's word; without one it asks. */
+    /** Queued, submitted or of unknown outcome. Waits for the rail's report, with inquiries. */
     processing: {
       on: {
         timer: [
@@ -145,8 +140,8 @@ export const payoutMachine = setup({
       },
     },
     /**
-     * Delivered. Has a timer only while the inquiry after a resolve is unanswered; the bank may
-     * still return it.
+     * The recipient has the money; the bank may still return it. The timer runs only while the
+     * inquiry after a resolve is open.
      */
     completed: {
       on: {
@@ -161,7 +156,7 @@ export const payoutMachine = setup({
         },
       },
     },
-    /** The money is released. Has a timer as a completed one. */
+    /** The reservation is released. The timer runs as in `completed`. */
     failed: {
       on: {
         timer: [

@@ -1,14 +1,14 @@
 /**
- * A payout as the public sees it: in answers, in events and over gRPC.
+ * The public view of a payout: in HTTP answers, events and gRPC.
  *
- * - The only place that names the public fields. Moments not reached yet are null.
- * - Of the account only the last four characters leave.
+ * - The only file that names the public fields. Timestamps not reached yet are null.
+ * - It contains only the last four characters of the account.
  */
 import { toRfc3339, type Instant } from '../../src/base/clock.js'
 import { failureView } from '../failure_texts.js'
 import type { PayoutContext, PayoutState } from './context.js'
 
-/** @param brand the setting BRAND; its lower case names the platform's part of `fee_details` */
+/** @param brand the setting BRAND; in lower case the platform's key in `fee_details` */
 export function payoutView(state: PayoutState, context: PayoutContext, brand: string): object {
   return {
     id: context.id,

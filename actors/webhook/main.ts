@@ -1,12 +1,10 @@
 /**
  * The webhook pool: composition root.
  *
- * Arguments: `--processor ADDRESS` (the processor's gRPC), `--nats URL`, `--number N` (which of
- * several pools it is, from 1: each has its own books).
+ * Arguments: `--processor ADDRESS` (the processor's gRPC), `--nats URL`, `--number N` (the number
+ * of this pool, from 1; each pool has its own database).
  *
- * Start: settings, store, sender, delivery_outcome_reporter, pool, directory, bus, event_consumer,
- * retention, context. It serves when directory and bus are there. Stop: context, directory,
- * event_consumer, bus, pool, sender, retention, outcomes, store.
+ * It is ready once directory and bus are up.
  */
 import { credentials } from '@grpc/grpc-js'
 import { Registry } from 'prom-client'
@@ -39,9 +37,9 @@ import { openWebhookStore } from './store/store.js'
 import { nameServers, systemNames } from './sending/target_guard.js'
 import { openAdminQueries } from './store/admin_queries.js'
 
-/** The process must be started anew: what it holds in memory may differ from the disk. */
+/** Unknown commit outcome: the supervisor restarts the process, which recovers from disk. */
 const EXIT_RECOVER = 70
-const LOOK_EVERY_MS = 20
+const READY_CHECK_EVERY_MS = 20
 const CHANNEL = {
   'grpc.initial_reconnect_backoff_ms': RECONNECT.firstMs,
   'grpc.max_reconnect_backoff_ms': RECONNECT.maxMs,
@@ -64,12 +62,12 @@ const random = systemRandom()
 const token = readInternalToken(settings)
 const allowPrivate = settings.WEBHOOK_ALLOW_PRIVATE
 
-const books = dataFile(settings, webhookDatabase(Number(args.number)))
-const store = await openWebhookStore(books, (fault) => {
+const database = dataFile(settings, webhookDatabase(Number(args.number)))
+const store = await openWebhookStore(database, (fault) => {
   log.fatal({ err: fault }, 'webhook store failed')
   log.flush(() => process.exit(EXIT_RECOVER))
 })
-const adminQueries = await openAdminQueries(books)
+const adminQueries = await openAdminQueries(database)
 const sender = createSender({
   brand: settings.BRAND,
   rules: { allowPrivate },
@@ -98,12 +96,12 @@ const pool = createPool({
   clock,
   random,
   log,
-  settled: () => outcomes.wake(),
+  settled: () => outcomes.schedule(),
   disable: (endpointId, reason) => outcomes.disable(endpointId, reason),
-  tried: (tried) => metrics.tried(tried),
+  onAttempt: (result) => metrics.record(result),
 })
 await pool.start()
-outcomes.wake()
+outcomes.schedule()
 
 const endpoints = watchEndpoints({ client: directory, token, log })
 const bus = connectBus({ url: args.nats ?? settings.NATS_URL, consumes: true, clock, log })
@@ -112,7 +110,7 @@ const eventConsumer = createEventConsumer({
   endpoints,
   store,
   deliver: (deliveries, stored) => pool.deliver(deliveries, stored),
-  settled: () => outcomes.wake(),
+  settled: () => outcomes.schedule(),
   clock,
   random,
   log,
@@ -129,7 +127,10 @@ const metrics = registerMetrics(registry, {
   clock,
 })
 const retention = startRetention(
-  { forget: (before, behind) => eventConsumer.inOrder(() => store.forget(before, behind)) },
+  {
+    removeSettled: (before, after) =>
+      eventConsumer.inOrder(() => store.removeSettled(before, after)),
+  },
   clock,
 )
 const redriver = createRedriver({
@@ -142,7 +143,7 @@ const redriver = createRedriver({
   random,
 })
 const handleControl = createControlHandler({ adminQueries, redriver, pool, clock, log })
-const ctx = openControlStream({
+const controlStream = openControlStream({
   client: controlClient,
   token,
   handle: handleControl,
@@ -150,23 +151,23 @@ const ctx = openControlStream({
   lastReceived: () => store.lastReceived(),
   log,
 })
-const reading = eventConsumer.run()
+const consuming = eventConsumer.run()
 
-const looking = setInterval(() => {
+const readyCheck = setInterval(() => {
   if (bus.status() === 'down' || !endpoints.isInStep()) return
-  clearInterval(looking)
+  clearInterval(readyCheck)
   child.ready()
   log.info('serving')
-}, LOOK_EVERY_MS)
+}, READY_CHECK_EVERY_MS)
 
 const child = childProcess({
   metrics: () => registry.metrics(),
   stop: async () => {
-    clearInterval(looking)
-    await ctx.close()
+    clearInterval(readyCheck)
+    await controlStream.close()
     bus.consumer.close()
     endpoints.close()
-    await reading
+    await consuming
     await eventConsumer.idle()
     await bus.close()
     await pool.stop()

@@ -1,7 +1,7 @@
-/** The pool's metrics. */
+/** Prometheus metrics of the webhook pool. */
 import { Counter, Gauge, Histogram, type Registry } from 'prom-client'
 import { SECOND, type Clock } from '../../src/base/clock.js'
-import type { Tried } from './delivery/attempt.js'
+import type { AttemptResult } from './delivery/attempt.js'
 import type { EventConsumer } from './intake/event_consumer.js'
 import type { PoolState } from './pool.js'
 import type { AdminQueries } from './store/admin_queries.js'
@@ -9,7 +9,7 @@ import type { AdminQueries } from './store/admin_queries.js'
 const AGES_S = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 5, 30, 120, 600, 3_600, 86_400]
 
 export interface PoolMetrics {
-  tried(tried: Tried): void
+  record(result: AttemptResult): void
 }
 
 export interface MetricSources {
@@ -26,13 +26,13 @@ export function registerMetrics(
   const registers = [registry]
   const attempts = new Counter({
     name: 'causeway_webhook_attempts_total',
-    help: 'Tries of deliveries by their outcome',
+    help: 'Delivery attempts, by outcome',
     labelNames: ['outcome'],
     registers,
   })
   const age = new Histogram({
     name: 'causeway_webhook_delivered_age_seconds',
-    help: 'From the creation of an event to its 2xx',
+    help: 'Time from the creation of an event to its 2xx, in seconds',
     buckets: AGES_S,
     registers,
   })
@@ -63,22 +63,26 @@ export function registerMetrics(
     const oldest = await adminQueries.oldestOpen()
     return oldest === null ? 0 : (clock.now() - oldest) / SECOND
   }
-  count('causeway_webhook_events_total', 'Events taken from the bus', () => counts.events)
-  count('causeway_webhook_duplicates_total', 'Events that came again', () => counts.duplicates)
-  count('causeway_webhook_poison_total', 'Messages set aside', () => counts.poison)
-  gauge('causeway_webhook_in_flight', 'Tries under way', () => pool().inFlight)
+  count('causeway_webhook_events_total', 'New events received from the bus', () => counts.events)
+  count('causeway_webhook_duplicates_total', 'Known events received again', () => counts.duplicates)
+  count('causeway_webhook_poison_total', 'Poison messages received', () => counts.poison)
+  gauge('causeway_webhook_in_flight', 'Attempts in flight', () => pool().inFlight)
   gauge('causeway_webhook_waiting', 'Due deliveries in memory', () => pool().waitingInMemory)
   gauge(
     'causeway_webhook_open_breakers',
     'Endpoints with an open circuit breaker',
     () => pool().openBreakers,
   )
-  gauge('causeway_webhook_backlog', 'Deliveries not made yet', () => sumOf('open'))
-  gauge('causeway_webhook_oldest_age_seconds', 'Age of the oldest event among them', oldestAge)
-  gauge('causeway_webhook_dead_letters', 'Deliveries given up', () => sumOf('dead'))
+  gauge('causeway_webhook_backlog', 'Open deliveries, due or waiting', () => sumOf('open'))
+  gauge(
+    'causeway_webhook_oldest_age_seconds',
+    'Age of the oldest event with an open delivery',
+    oldestAge,
+  )
+  gauge('causeway_webhook_dead_letters', 'Dead deliveries', () => sumOf('dead'))
 
   return {
-    tried: ({ outcome, delivery, attempt }) => {
+    record: ({ outcome, delivery, attempt }) => {
       attempts.inc({ outcome: outcome.kind })
       if (outcome.kind === 'delivered') age.observe((attempt.at - delivery.eventCreatedAt) / SECOND)
     },

@@ -1,18 +1,17 @@
 /**
- * The pool: decides which delivery is tried next.
+ * The scheduler of deliveries: decides which one is attempted next.
  *
- * Owns: queues, turns, slots, loading from disk. Does not own: a single try (delivery/attempt),
- * what an answer says about an endpoint (endpoint/endpoint_health), new events
+ * Owns: endpoint queues, fair order, slots, loading from disk. Does not own: a single attempt
+ * (delivery/attempt), endpoint health (endpoint/endpoint_health), new events
  * (intake/event_consumer).
  *
- * - A dead endpoint delays nobody else. Endpoints that fail, and tries that take longer than a
- *   second, use slots of their own; the prompt ones never wait for them.
- * - Partners take turns, whatever they have waiting.
- * - Memory is bounded by queues and slots, not by what is due: the rest is on disk.
- * - A delivery leaves memory only after its result is on disk; a try whose result was not written
- *   is made again.
- * - Whoever else changes deliveries has their queue to himself, and leaves alone what is in
- *   memory.
+ * - A failing endpoint does not delay others: failing endpoints, and attempts longer than a second,
+ *   use the slots of the slow tier.
+ * - Tenants take turns (fair queue).
+ * - Memory is bounded by queues and slots; further due deliveries stay on disk.
+ * - A delivery leaves memory only after its result is on disk; an attempt whose result was not
+ *   committed is repeated.
+ * - Other changes to deliveries run in `withPausedQueue` and skip those in memory.
  */
 import { assert } from '../../src/base/assert.js'
 import { instant, SECOND, type Clock, type Instant } from '../../src/base/clock.js'
@@ -21,17 +20,12 @@ import type { DeliveryId, EndpointId, TenantId } from '../../src/base/ids.js'
 import type { Logger } from '../../src/base/log.js'
 import {
   abandonDelivery,
-  tryDelivery,
+  attemptDelivery,
   type AttemptOptions,
-  type Tried,
+  type AttemptResult,
 } from './delivery/attempt.js'
 import { scaled } from './delivery/backoff.js'
-import {
-  CLOSED,
-  isOpen,
-  PROBE_EVERY_MS,
-  PROBE_UNHEARD_EVERY_MS,
-} from './endpoint/circuit_breaker.js'
+import { CLOSED, isOpen, PROBE_EVERY_MS, PROBE_NEW_EVERY_MS } from './endpoint/circuit_breaker.js'
 import type { Endpoint } from './endpoint/endpoint.js'
 import {
   recordOutcome,
@@ -59,7 +53,7 @@ const SLOTS_MAX = 64
 const FAST_WITHIN_MS = SECOND
 const TICK_EVERY_MS = 50
 const ABANDON_PAGE = 256
-/** Tries under way get this long at a clean stop. */
+/** Time for attempts in flight at a clean stop. */
 const STOP_WITHIN_MS = 3 * SECOND
 const EVER = instant(Number.MAX_SAFE_INTEGER)
 const ON_DISK = Promise.resolve()
@@ -74,14 +68,14 @@ interface InFlight {
 
 export interface PoolOptions extends AttemptOptions {
   readonly store: WebhookStore
-  /** Tries a second at one endpoint; null: no bound. */
+  /** Attempts a second to one endpoint; null: unlimited. */
   readonly ratePerSecond: number | null
   readonly clock: Clock
   readonly log: Logger
-  /** Told when an event may be settled. */
+  /** Called when an event may be settled. */
   readonly settled: () => void
   readonly disable: (endpointId: EndpointId, reason: DisableReason) => void
-  readonly tried: (tried: Tried) => void
+  readonly onAttempt: (result: AttemptResult) => void
 }
 
 export interface PoolState {
@@ -96,29 +90,29 @@ export interface FailingEndpoint {
   readonly breakerOpen: boolean
 }
 
-/** @param isAtRest false for what is in memory */
+/** @param isOnDiskOnly false for a delivery in memory, which must not be changed */
 export type PausedQueueWork = (
-  isAtRest: (delivery: { id: DeliveryId }) => boolean,
+  isOnDiskOnly: (delivery: { id: DeliveryId }) => boolean,
 ) => Promise<Instant | null>
 
 export interface WebhookPool {
-  /** Takes up what is on disk. */
+  /** Resumes the deliveries on disk. */
   start(): Promise<void>
-  /** Takes new deliveries, whose rows are on disk, or will be once `stored` resolves. */
+  /** Schedules new deliveries; their rows are on disk once `stored` resolves. */
   deliver(deliveries: readonly Delivery[], stored?: Promise<void>): void
-  /** Takes what the directory tells. */
+  /** Applies an update of the directory. */
   applyEndpoint(endpoint: Endpoint): void
   /**
-   * Has `work` change deliveries of an endpoint that rest on disk, and tries what is due at once,
-   * whatever the endpoint's last answers were. It returns when the first of them is due; null:
-   * nothing changed.
+   * Runs `work`, which may change deliveries of an endpoint that are on disk only, then closes the
+   * breaker and attempts due deliveries at once. `work` returns when the first of them is due;
+   * null: nothing changed.
    */
   withPausedQueue(endpointId: EndpointId, work: PausedQueueWork): Promise<void>
-  /** While it is paused no try begins; those under way land. */
+  /** While paused no attempt starts; attempts in flight complete. */
   pause(paused: boolean): void
   /** For metrics. */
   state(): PoolState
-  /** Endpoints that do nothing but fail. */
+  /** Endpoints without a 2xx since their first failure. */
   failing(): readonly FailingEndpoint[]
   stop(): Promise<void>
 }
@@ -127,7 +121,7 @@ export function createPool(options: PoolOptions): WebhookPool {
   const { store, clock, log, backoff } = options
   const probes: ProbePauses = {
     everyMs: scaled(PROBE_EVERY_MS, backoff),
-    unheardEveryMs: scaled(PROBE_UNHEARD_EVERY_MS, backoff),
+    newEveryMs: scaled(PROBE_NEW_EVERY_MS, backoff),
   }
   const queues = new Map<EndpointId, EndpointQueue>()
   const waiting = {
@@ -138,10 +132,10 @@ export function createPool(options: PoolOptions): WebhookPool {
   const requestsInFlight = new Set<InFlight>()
   const gapMs = options.ratePerSecond === null ? 0 : SECOND / options.ratePerSecond
   let ticking: NodeJS.Timeout | undefined
-  /** No further try begins. */
+  /** No further attempt starts. */
   let stopping = false
   let paused = false
-  /** What lands now was cut off by ourselves and says nothing. */
+  /** Results are discarded: the stop aborted these attempts. */
   let closed = false
   let allCompleted: () => void = () => undefined
 
@@ -168,7 +162,7 @@ export function createPool(options: PoolOptions): WebhookPool {
     void stored.then(() => leaveToDisk(deliveries))
   }
 
-  /** What is not in memory is found on disk: not before it is there. */
+  /** Records the due times of deliveries that did not fit in memory, once they are on disk. */
   const leaveToDisk = (deliveries: readonly Delivery[]): void => {
     for (const { id, endpointId, context } of deliveries) {
       const queue = queueOf(endpointId)
@@ -209,46 +203,49 @@ export function createPool(options: PoolOptions): WebhookPool {
 
   const startFirst = (queue: EndpointQueue, slot: Tier): void => {
     const delivery = queue.waiting.shift()
-    assert(delivery !== undefined && queue.endpoint !== undefined, 'a queue that may start can')
+    assert(
+      delivery !== undefined && queue.endpoint !== undefined,
+      'a queue that may start has an endpoint',
+    )
     const now = clock.now()
-    const tryInFlight: InFlight = { queue, startedAt: now, slot }
-    requestsInFlight.add(tryInFlight)
+    const request: InFlight = { queue, startedAt: now, slot }
+    requestsInFlight.add(request)
     used[slot] += 1
     queue.inFlight += 1
     spend(queue, now)
-    void tryDelivery(options, delivery, queue.endpoint).then((tried) =>
-      complete(tryInFlight, tried),
+    void attemptDelivery(options, delivery, queue.endpoint).then((result) =>
+      complete(request, result),
     )
   }
 
-  const complete = async (tryInFlight: InFlight, tried: Tried): Promise<void> => {
-    const { queue } = tryInFlight
-    requestsInFlight.delete(tryInFlight)
-    used[tryInFlight.slot] -= 1
+  const complete = async (request: InFlight, result: AttemptResult): Promise<void> => {
+    const { queue } = request
+    requestsInFlight.delete(request)
+    used[request.slot] -= 1
     queue.inFlight -= 1
     if (requestsInFlight.size === 0) allCompleted()
     if (closed) return
 
     const now = clock.now()
-    const late = now - tryInFlight.startedAt > FAST_WITHIN_MS
-    const healthChange = recordOutcome(queue, { ...tried.outcome, late }, now, probes)
-    if (healthChange.disable !== null) onePause(queue, healthChange.disable)
+    const late = now - request.startedAt > FAST_WITHIN_MS
+    const healthChange = recordOutcome(queue, { ...result.outcome, late }, now, probes)
+    if (healthChange.disable !== null) requestDisable(queue, healthChange.disable)
     if (isOpen(queue.breaker)) unload(queue)
     join(queue)
     startAll()
 
     const { failing, recovered } = healthChange
-    const { delivery, attempt } = tried
+    const { delivery, attempt } = result
     await store.commit({ deliveries: [delivery], attempts: [attempt], failing, recovered })
     release(queue, delivery.id)
     dueOnDisk(queue, delivery.context.dueAt)
     if (delivery.context.dueAt === null) options.settled()
     if (queue.endpoint?.status === 'deleted') void abandonAll(queue)
-    options.tried(tried)
+    options.onAttempt(result)
   }
 
-  const onePause = (queue: EndpointQueue, reason: DisableReason): void => {
-    log.warn({ endpoint: queue.endpointId, reason }, 'endpoint to be disabled')
+  const requestDisable = (queue: EndpointQueue, reason: DisableReason): void => {
+    log.warn({ endpoint: queue.endpointId, reason }, 'requesting that the endpoint be disabled')
     queue.running = false
     unload(queue)
     options.disable(queue.endpointId, reason)
@@ -256,7 +253,7 @@ export function createPool(options: PoolOptions): WebhookPool {
 
   const load = async (queue: EndpointQueue): Promise<void> => {
     const now = clock.now()
-    // An open breaker wants one delivery to try: a due one, else the one that is due first.
+    // An open breaker needs one delivery to probe with: the one that is due first.
     const probing = isOpen(queue.breaker)
     const limit = (probing ? 1 : ENDPOINT_QUEUE_MAX - queue.waiting.length) + queue.held.size
     queue.loading = true
@@ -279,7 +276,7 @@ export function createPool(options: PoolOptions): WebhookPool {
   const isOnDiskOnly = (queue: EndpointQueue, { id }: { id: DeliveryId }): boolean =>
     !queue.held.has(id) && !queue.releasedMeanwhile.has(id)
 
-  /** Ends what a deleted endpoint has left; a try that is under way is ended when it lands. */
+  /** Ends the deliveries of a deleted endpoint; those in flight end when they complete. */
   const abandonAll = async (queue: EndpointQueue): Promise<void> => {
     if (queue.loading) return
     queue.loading = true
@@ -311,7 +308,7 @@ export function createPool(options: PoolOptions): WebhookPool {
   }
 
   const applyEndpoint = (endpoint: Endpoint): void => {
-    // The start has made a queue for whatever is open on disk.
+    // Without a queue there is no open delivery to abandon: start() made one for each on disk.
     if (endpoint.status === 'deleted' && !queues.has(endpoint.id)) return
     const queue = queueOf(endpoint.id)
     const before = queue.endpoint
@@ -324,7 +321,7 @@ export function createPool(options: PoolOptions): WebhookPool {
       return
     }
     unload(queue)
-    // When it is enabled again it starts with a clean sheet.
+    // When it is enabled again it starts as a new endpoint.
     resetHealth(queue)
     const recovered = recover(queue)
     if (recovered.length > 0) void store.commit({ recovered })
@@ -338,9 +335,9 @@ export function createPool(options: PoolOptions): WebhookPool {
 
   const tick = (): void => {
     const now = clock.now()
-    for (const tryInFlight of requestsInFlight) {
-      if (tryInFlight.slot === 'fast' && now - tryInFlight.startedAt > FAST_WITHIN_MS)
-        moveToSlowTier(tryInFlight)
+    for (const request of requestsInFlight) {
+      if (request.slot === 'fast' && now - request.startedAt > FAST_WITHIN_MS)
+        moveToSlowTier(request)
     }
     for (const queue of queues.values()) {
       join(queue)
@@ -349,15 +346,15 @@ export function createPool(options: PoolOptions): WebhookPool {
     startAll()
   }
 
-  const moveToSlowTier = (tryInFlight: InFlight): void => {
-    tryInFlight.slot = 'slow'
-    resetConcurrency(tryInFlight.queue)
+  const moveToSlowTier = (request: InFlight): void => {
+    request.slot = 'slow'
+    resetConcurrency(request.queue)
     used.fast -= 1
     used.slow += 1
   }
 
   const pause = (wanted: boolean): void => {
-    if (wanted !== paused) log.info({ paused: wanted }, 'deliveries paused or resumed')
+    if (wanted !== paused) log.info(wanted ? 'deliveries paused' : 'deliveries resumed')
     paused = wanted
     startAll()
   }

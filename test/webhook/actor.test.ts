@@ -2,7 +2,7 @@ import fc from 'fast-check'
 import t from 'tap'
 import { instant } from '../../src/base/clock.js'
 import {
-  firstTry,
+  firstAttempt,
   openDelivery,
   snapshotOf,
   stepDelivery,
@@ -25,7 +25,7 @@ const events: fc.Arbitrary<DeliveryEvent> = fc.oneof(
   fc.record({ type: fc.constant('redrive' as const), at }),
 )
 
-void t.test('stepped on its snapshot, a delivery goes as its actor goes', (t) => {
+void t.test('stepping a snapshot gives the same result as its actor', (t) => {
   fc.assert(
     fc.property(fc.array(events, { maxLength: 12 }), (story) => {
       const context = newDelivery(instant(5))
@@ -45,12 +45,12 @@ void t.test('stepped on its snapshot, a delivery goes as its actor goes', (t) =>
   t.end()
 })
 
-void t.test('a first try under way is what `attempt` makes of a new delivery', (t) => {
+void t.test('firstAttempt equals a new delivery after the event attempt', (t) => {
   const context = newDelivery(instant(7))
   const actor = openDelivery('pending', context)
   actor.send({ type: 'attempt', at: instant(9) })
   const { value, context: after } = actor.getSnapshot()
-  t.equal(firstTry(context).value, value)
-  t.strictSame(firstTry(context).context, after)
+  t.equal(firstAttempt(context).value, value)
+  t.strictSame(firstAttempt(context).context, after)
   t.end()
 })

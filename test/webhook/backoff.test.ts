@@ -11,7 +11,7 @@ const random = (fraction: number): Random => ({
 })
 const RULES = { attemptsMax: 12, scalePct: 100 }
 
-void t.test('a dozen attempts within two to three days', (t) => {
+void t.test('twelve attempts take two to three days', (t) => {
   t.equal(PAUSE_MS.length, 12)
   const total = PAUSE_MS.reduce<number>((sum, pause) => sum + pause, 0)
   t.ok(total > 2 * DAY && total < 2.5 * DAY, `${total / HOUR} hours`)
@@ -19,7 +19,7 @@ void t.test('a dozen attempts within two to three days', (t) => {
   t.end()
 })
 
-void t.test('every pause lies within the jitter of its place in the schedule', (t) => {
+void t.test('every pause is within the jitter of its scheduled value', (t) => {
   const fraction = fc.double({ min: 0, max: 1, maxExcluded: true, noNaN: true })
   fc.assert(
     fc.property(fc.nat(11), fraction, fc.integer({ min: 0, max: 100 }), (made, part, scalePct) => {
@@ -39,7 +39,7 @@ void t.test('jitter spreads to both sides', (t) => {
   t.end()
 })
 
-void t.test('the limit ends it, wherever it lies', (t) => {
+void t.test('the schedule ends at the configured maximum of attempts', (t) => {
   for (let limit = 1; limit <= 12; limit++) {
     const rules = { attemptsMax: limit, scalePct: 100 }
     t.not(retryAt(limit - 1, NOW, rules, random(0.5)), null)

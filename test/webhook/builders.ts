@@ -1,10 +1,10 @@
-/** Builders of the pool's nouns: valid unless told otherwise. */
+/** Builders of valid endpoints, events and deliveries. */
 import { signingKey } from '../../src/auth/signature.js'
 import { instant, systemClock, type Clock, type Instant } from '../../src/base/clock.js'
 import { newId, type EndpointId, type EventId, type TenantId } from '../../src/base/ids.js'
 import { systemRandom } from '../../src/base/random.js'
 import type { Endpoint } from '../../actors/webhook/endpoint/endpoint.js'
-import { address } from '../../actors/webhook/intake/event_consumer.js'
+import { deliveryTo } from '../../actors/webhook/intake/event_consumer.js'
 import type { EventRow } from '../../actors/webhook/store/schema.js'
 import type { Delivery } from '../../actors/webhook/store/store.js'
 
@@ -12,7 +12,7 @@ const random = systemRandom()
 export const TENANT = 'demo_sandbox' as TenantId
 export const SECRET = 'whsec_0123456789'
 
-/** A clock that stands still until it is moved. */
+/** A clock that the test advances. */
 export function heldClock(start = 1_790_000_000_000): Clock & { advance(ms: number): void } {
   let now = start
   return {
@@ -56,4 +56,4 @@ export const aDelivery = (
   event: EventRow,
   endpoint: Pick<Endpoint, 'id'>,
   at: Instant = event.receivedAt,
-): Delivery => address(event, endpoint, at, random)
+): Delivery => deliveryTo(endpoint, event, at, random)

@@ -1,4 +1,4 @@
-/** Pools at the control stream, two of them: what is asked of them is answered as by one. */
+/** Two pools on the control stream answer requests as one. */
 import fc from 'fast-check'
 import t, { type Test } from 'tap'
 import type { DeliveryRecord__Output as DeliveryRecord } from '../../protos/types/causeway/v1/DeliveryRecord.js'
@@ -47,10 +47,10 @@ const reading = {
   lists: { scheduled: () => lists },
 } as unknown as QueryContext
 const reader = createReader(reading, createLog('test', { LOG_LEVEL: 'silent' }))
-const ask = async <View>(query: Query): Promise<View> => viewOf<View>(await reader.run(query))
+const query = async <View>(query: Query): Promise<View> => viewOf<View>(await reader.run(query))
 
 const list = (world: ControlWorld, endpoint_id: EndpointId, page: object = {}): Promise<ListView> =>
-  ask(listDeliveries(world.ctx, TENANT, { endpoint_id, ...page }))
+  query(listDeliveries(world.ctx, TENANT, { endpoint_id, ...page }))
 
 /** All pages, `limit` at a time. */
 async function allOf(world: ControlWorld, id: EndpointId, limit: number): Promise<DeliveryView[]> {
@@ -66,7 +66,7 @@ async function allOf(world: ControlWorld, id: EndpointId, limit: number): Promis
 async function twoPools(t: Test) {
   const world = await aControlWorld(t)
   const endpoint = anEndpoint()
-  world.tell(endpoint)
+  world.setEndpoint(endpoint)
   const pools = [await world.attend(t), await world.attend(t)] as const
   const states = async (): Promise<Record<string, number>> => {
     const [one, other] = await Promise.all(pools.map((pool) => pool.states()))
@@ -76,16 +76,16 @@ async function twoPools(t: Test) {
   const until = (state: string, count: number): Promise<unknown> =>
     eventually(`${count} ${state}`, async () => (await states())[state] === count)
   const resend = (event: EventRow, over: object = {}) =>
-    ask<{ deliveries: readonly DeliveryView[] }>(
+    query<{ deliveries: readonly DeliveryView[] }>(
       resendEvent(world.ctx, TENANT, { event_id: event.id, ...over }),
     )
   return { world, endpoint, pools, states, until, resend }
 }
 
-void t.test('deliveries of both are one list, newest event first, page by page', async (t) => {
+void t.test('deliveries of both pools are one paged list, newest event first', async (t) => {
   const { world, endpoint, pools, until } = await twoPools(t)
   const other = anEndpoint()
-  world.tell(other)
+  world.setEndpoint(other)
   const events = world.someEvents(11)
   for (const [i, event] of events.entries()) {
     await pools[i % 3 === 0 ? 0 : 1].give([event], [endpoint, other])
@@ -103,7 +103,9 @@ void t.test('deliveries of both are one list, newest event first, page by page',
     next_attempt_at: null,
     ended_at: /Z$/,
     reason: null,
-    attempts: [{ number: 1, status: 204, reason: 'http_204', latency_ms: 7, reply: 'told 204' }],
+    attempts: [
+      { number: 1, status: 204, reason: 'http_204', latency_ms: 7, reply: 'answered 204' },
+    ],
   })
   const { next_cursor } = await list(world, endpoint.id, { limit: 1 })
   const foreign = { endpoint_id: other.id, cursor: next_cursor ?? '' }
@@ -113,7 +115,7 @@ void t.test('deliveries of both are one list, newest event first, page by page',
   }
 })
 
-void t.test('a page of long replies ends early and says that there is more', async (t) => {
+void t.test('a page of long replies ends early and has a cursor', async (t) => {
   const { world, endpoint, pools } = await twoPools(t)
   const events = world.someEvents(100)
   const [{ store }] = pools
@@ -131,7 +133,7 @@ void t.test('a page of long replies ends early and says that there is more', asy
   t.equal((await allOf(world, 'we_quiet' as EndpointId, 100)).length, 100)
 })
 
-void t.test('so does one that is long as JSON only', async (t) => {
+void t.test('a page that is long only as JSON ends early too', async (t) => {
   const { world, endpoint, pools } = await twoPools(t)
   const id = 'we_control' as EndpointId
   for (const [i, { give, store, adminQueries }] of pools.entries()) {
@@ -150,7 +152,7 @@ void t.test('so does one that is long as JSON only', async (t) => {
   t.equal(new Set(idsOf(await allOf(world, id, 100))).size, 60)
 })
 
-void t.test('merged pages pass over nothing, however pools hold the rows', (t) => {
+void t.test('merged pages skip no row, for any distribution over the pools', (t) => {
   const place = fc.record({ event: fc.integer({ min: 0, max: 12 }), endpoint: fc.nat(2) })
   const rows = fc.uniqueArray(place, { selector: ({ event, endpoint }) => event * 3 + endpoint })
   fc.assert(
@@ -189,7 +191,7 @@ void t.test('merged pages pass over nothing, however pools hold the rows', (t) =
   t.end()
 })
 
-void t.test('a resend is done by the pool that knows the event, once while it waits', async (t) => {
+void t.test('the pool that has the event resends it, once while it is pending', async (t) => {
   const { world, endpoint, pools, until, resend } = await twoPools(t)
   const [event] = world.someEvents(1) as [EventRow]
   outbox.set(event.id, outboxOf(event, 1))
@@ -207,11 +209,11 @@ void t.test('a resend is done by the pool that knows the event, once while it wa
   t.equal(pools[1].sent[0]?.body, pools[1].sent[1]?.body, 'the same bytes')
 })
 
-void t.test('an event that no pool knows is taken by one of them', async (t) => {
+void t.test('an event that no pool has is stored by one of them', async (t) => {
   const { world, endpoint, pools, until, resend } = await twoPools(t)
   const narrow = anEndpoint({ enabledEvents: ['payout.failed'] })
   const foreign = anEndpoint({ tenant: 'acme_sandbox' as typeof TENANT })
-  for (const each of [narrow, foreign]) world.tell(each)
+  for (const each of [narrow, foreign]) world.setEndpoint(each)
   const [settled, onItsWay, young] = world.someEvents(3) as [EventRow, EventRow, EventRow]
   outbox.set(settled.id, outboxOf(settled, 1))
   for (const event of [onItsWay, young]) outbox.set(event.id, outboxOf(event))
@@ -244,7 +246,7 @@ void t.test('an event that no pool knows is taken by one of them', async (t) => 
   )
 })
 
-void t.test('what failed since a moment is tried again at once, by both', async (t) => {
+void t.test('failed deliveries since an instant are retried at once, by both', async (t) => {
   const { world, endpoint, pools, until } = await twoPools(t)
   world.replies.set(endpoint.id, 'permanent')
   const before = world.someEvents(4)
@@ -255,7 +257,7 @@ void t.test('what failed since a moment is tried again at once, by both', async 
   await until('dead', 10)
 
   const recover = (from: Instant, endpoint_id: string = endpoint.id) =>
-    ask<{ redriven: number; has_more: boolean }>(
+    query<{ redriven: number; has_more: boolean }>(
       recoverEndpoint(world.ctx, TENANT, { endpoint_id, since: String(from) }),
     )
   world.replies.set(endpoint.id, 'delivered')
@@ -264,7 +266,7 @@ void t.test('what failed since a moment is tried again at once, by both', async 
   t.match(await recover(since), { redriven: 0 }, 'nothing has failed any more')
   t.match(await recover(instant(0), anEndpoint().id), { redriven: 0 })
 
-  const dead = await ask<ListView>(listDead(world.ctx, { limit: 3 }))
+  const dead = await query<ListView>(listDead(world.ctx, { limit: 3 }))
   t.same(
     idsOf(dead.data),
     before
@@ -273,10 +275,10 @@ void t.test('what failed since a moment is tried again at once, by both', async 
       .slice(0, 3),
   )
   t.match(dead.data[0], { reason: 'http_404', tries: 1, tenant: TENANT, ended_at: /Z$/ })
-  const rest = await ask<ListView>(listDead(world.ctx, { limit: 3, cursor: dead.next_cursor! }))
+  const rest = await query<ListView>(listDead(world.ctx, { limit: 3, cursor: dead.next_cursor! }))
   t.same(idsOf(rest.data), [before[0]!.id])
   t.equal(rest.next_cursor, null)
-  const ofOne = await ask<ListView>(listDead(world.ctx, { endpoint_id: endpoint.id }))
+  const ofOne = await query<ListView>(listDead(world.ctx, { endpoint_id: endpoint.id }))
   t.equal(ofOne.data.length, 4)
 
   const again = (request: object) =>
@@ -293,25 +295,25 @@ void t.test('what failed since a moment is tried again at once, by both', async 
   await until('delivered', 10)
 })
 
-void t.test('what waits is tried at once too, and its breaker is closed', async (t) => {
+void t.test('waiting deliveries are retried at once and the breaker is closed', async (t) => {
   const { world, endpoint, pools, until } = await twoPools(t)
   world.replies.set(endpoint.id, 'retry')
   await pools[0].give(world.someEvents(15), [endpoint])
   await eventually('left alone', () => pools[0].pool.state().openBreakers === 1)
   await until('waiting', 10)
-  const told = await ask<{ open: number; open_breakers: string[] }>(webhookStatus(world.ctx))
-  t.match(told, { pools: 2, open: 15, dead: 0, poison: 0, open_breakers: [endpoint.id] })
+  const status = await query<{ open: number; open_breakers: string[] }>(webhookStatus(world.ctx))
+  t.match(status, { pools: 2, open: 15, dead: 0, poison: 0, open_breakers: [endpoint.id] })
   world.replies.set(endpoint.id, 'delivered')
-  const { redriven } = await ask<{ redriven: number }>(
+  const { redriven } = await query<{ redriven: number }>(
     recoverEndpoint(world.ctx, TENANT, { endpoint_id: endpoint.id, since: '0' }),
   )
-  t.equal(redriven, 10, 'those that were tried')
+  t.equal(redriven, 10, 'the attempted ones')
   await until('delivered', 15)
   t.equal(pools[0].pool.state().openBreakers, 0)
   t.same(pools[0].pool.failing(), [])
 })
 
-void t.test('what is under way is left alone', async (t) => {
+void t.test('a delivery in flight is not redriven', async (t) => {
   const { world, endpoint, pools, until } = await twoPools(t)
   world.replies.set(endpoint.id, 'retry')
   await pools[0].give(world.someEvents(1), [endpoint])
@@ -320,36 +322,39 @@ void t.test('what is under way is left alone', async (t) => {
   world.clock.advance(7_000)
   await eventually('its second try is under way', () => pools[0].sent.length === 2)
   const since = { endpoint_id: endpoint.id, since: '0' }
-  t.match(await ask(recoverEndpoint(world.ctx, TENANT, since)), { redriven: 0 })
+  t.match(await query(recoverEndpoint(world.ctx, TENANT, since)), { redriven: 0 })
   const [{ id }] = (await list(world, endpoint.id)).data as [DeliveryView]
-  const one = await ask(redrive(world.ctx, { actor: null, since: '0', delivery_id: id }))
+  const one = await query(redrive(world.ctx, { actor: null, since: '0', delivery_id: id }))
   t.match(one, { redriven: 0 })
   t.equal(pools[0].sent.length, 2)
 })
 
-void t.test('a deleted endpoint gets nothing, a disabled one holds it', async (t) => {
-  const { world, endpoint, pools, until, resend } = await twoPools(t)
-  const [event] = world.someEvents(1) as [EventRow]
-  outbox.set(event.id, outboxOf(event, 1))
-  await pools[0].give([event], [endpoint])
-  await until('delivered', 1)
-  world.tell({ ...endpoint, status: 'disabled' })
-  await resend(event)
-  await until('pending', 1)
-  world.tell({ ...endpoint, status: 'enabled' })
-  await eventually('sent twice', () => pools[0].sent.length === 2)
-  await until('delivered', 1)
-  world.tell({ ...endpoint, status: 'deleted' })
-  t.match((await resend(event)).deliveries, [{ status: 'delivered' }])
-  t.equal(pools[0].sent.length, 2)
-})
+void t.test(
+  'a resend to a deleted endpoint sends nothing, to a disabled one it waits',
+  async (t) => {
+    const { world, endpoint, pools, until, resend } = await twoPools(t)
+    const [event] = world.someEvents(1) as [EventRow]
+    outbox.set(event.id, outboxOf(event, 1))
+    await pools[0].give([event], [endpoint])
+    await until('delivered', 1)
+    world.setEndpoint({ ...endpoint, status: 'disabled' })
+    await resend(event)
+    await until('pending', 1)
+    world.setEndpoint({ ...endpoint, status: 'enabled' })
+    await eventually('sent twice', () => pools[0].sent.length === 2)
+    await until('delivered', 1)
+    world.setEndpoint({ ...endpoint, status: 'deleted' })
+    t.match((await resend(event)).deliveries, [{ status: 'delivered' }])
+    t.equal(pools[0].sent.length, 2)
+  },
+)
 
-void t.test('a redrive meets tries, loads and results without harm', async (t) => {
+void t.test('a redrive is safe beside attempts, loads and results', async (t) => {
   const { world, endpoint, pools, until } = await twoPools(t)
   world.replies.set(endpoint.id, 'retry')
   await pools[0].give(world.someEvents(200), [endpoint])
   const recover = () =>
-    ask<object>(recoverEndpoint(world.ctx, TENANT, { endpoint_id: endpoint.id, since: '0' }))
+    query<object>(recoverEndpoint(world.ctx, TENANT, { endpoint_id: endpoint.id, since: '0' }))
   for (let round = 0; round < 10; round++) {
     await Promise.all([recover(), recover()])
     world.clock.advance(5_000)
@@ -362,7 +367,7 @@ void t.test('a redrive meets tries, loads and results without harm', async (t) =
   await until('delivered', 200)
 })
 
-void t.test('an event that is asked for and comes at the same time is here once', async (t) => {
+void t.test('an event resent while its message arrives is stored once', async (t) => {
   const { world, endpoint, pools, until, resend } = await twoPools(t)
   await pools[1].leave()
   await eventually('one is left', () => world.ctx.connectedPools === 1)
@@ -382,7 +387,7 @@ void t.test('an event that is asked for and comes at the same time is here once'
   t.equal((await allOf(world, endpoint.id, 50)).length, 8)
 })
 
-void t.test('poison of both, the last seen first', async (t) => {
+void t.test('poison messages of both pools, last seen first', async (t) => {
   const { world, pools } = await twoPools(t)
   const poison = (digest: string, at: number) => ({
     ...{ digest, subject: 'causeway.events.x', headers: {}, payloadBase64: 'e30=' },
@@ -390,11 +395,11 @@ void t.test('poison of both, the last seen first', async (t) => {
   })
   await pools[0].store.commit({ poison: [poison('a', 1), poison('b', 3)] })
   await pools[1].store.commit({ poison: [poison('c', 2)] })
-  const { data } = await ask<{ data: { digest: string }[] }>(listPoison(world.ctx, {}))
+  const { data } = await query<{ data: { digest: string }[] }>(listPoison(world.ctx, {}))
   t.same(
     data.map(({ digest }) => digest),
     ['b', 'c', 'a'],
   )
   t.match(data[0], { subject: 'causeway.events.x', times: 1, payload_base64: 'e30=' })
-  t.match(await ask(webhookStatus(world.ctx)), { poison: 3 })
+  t.match(await query(webhookStatus(world.ctx)), { poison: 3 })
 })

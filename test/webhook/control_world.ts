@@ -1,6 +1,6 @@
 /**
- * Webhook pools that attend a control stream: real stores, pools, clerks and streams in one
- * process. The test holds the clock, answers for the receivers and asks as the processor does.
+ * Webhook pools on a control stream: real stores, schedulers, handlers and streams in one process.
+ * The test controls the clock, answers for the receivers and sends the processor's requests.
  */
 import { join } from 'node:path'
 import { credentials, Server, ServerCredentials } from '@grpc/grpc-js'
@@ -37,11 +37,11 @@ import { eventually } from '../support/eventually.js'
 import { tempFolder } from '../support/temp_folder.js'
 import { aDelivery, anEventRow, heldClock } from './builders.js'
 
-const TOKEN = 'it_desk'
+const TOKEN = 'it_test'
 const random = systemRandom()
 const log = createLog('test', { LOG_LEVEL: 'silent' })
 
-/** What a receiver answers; `silence` until the test ends. */
+/** The receiver's answer; `silence` until the test ends. */
 export type Reply = SendOutcome['kind'] | 'silence'
 
 export interface ControlPool {
@@ -49,9 +49,9 @@ export interface ControlPool {
   readonly adminQueries: AdminQueries
   readonly pool: WebhookPool
   readonly eventConsumer: EventConsumer
-  /** What was sent, in order. */
+  /** Sent requests, in order. */
   readonly sent: WebhookRequest[]
-  /** Takes events, as from the bus, and makes their deliveries to these endpoints. */
+  /** Stores events, as from the bus, with deliveries to these endpoints. */
   give(events: readonly EventRow[], endpoints: readonly Endpoint[]): Promise<void>
   states(): Promise<Record<string, number>>
   leave(): Promise<void>
@@ -61,11 +61,11 @@ export interface ControlWorld {
   readonly clock: ReturnType<typeof heldClock>
   readonly ctx: WebhookControlService
   readonly endpoints: Map<EndpointId, Endpoint>
-  /** By the endpoint's id, else 2xx. */
+  /** By endpoint id; 2xx without an entry. */
   readonly replies: Map<EndpointId, Reply>
   attend(t: Test): Promise<ControlPool>
-  /** An endpoint that every pool knows, those that come later too. */
-  tell(endpoint: Endpoint): void
+  /** Registers an endpoint with present and later pools. */
+  setEndpoint(endpoint: Endpoint): void
   /** Events one second apart. */
   someEvents(count: number): EventRow[]
 }
@@ -86,7 +86,7 @@ export async function aControlWorld(t: Test): Promise<ControlWorld> {
     const kind = replies.get(endpoint.id) ?? 'delivered'
     await (kind === 'silence' ? hangingUp : new Promise((resolve) => setImmediate(resolve)))
     const status = { delivered: 204, permanent: 404, gone: 410, retry: 503, silence: 503 }[kind]
-    const reply = `told ${status}`
+    const reply = `answered ${status}`
     return {
       kind: kind === 'silence' ? 'retry' : kind,
       ...{ status, reason: `http_${status}`, latencyMs: 7, reply },
@@ -108,7 +108,7 @@ export async function aControlWorld(t: Test): Promise<ControlWorld> {
       ...{ clock, random, log },
       settled: () => undefined,
       disable: () => undefined,
-      tried: () => undefined,
+      onAttempt: () => undefined,
     })
     const directory = {
       get: (id: EndpointId) => endpoints.get(id),
@@ -128,14 +128,14 @@ export async function aControlWorld(t: Test): Promise<ControlWorld> {
       endpoints: directory,
     })
     const connectedPools = ctx.connectedPools
-    const attended = connect(
+    const opened = connect(
       address,
       createControlHandler({ adminQueries, redriver, pool, clock, log }),
     )
     await eventually('it attends', () => ctx.connectedPools === connectedPools + 1)
     t.teardown(async () => {
       hangUp()
-      await attended.close()
+      await opened.close()
       await pool.stop()
       await adminQueries.close()
       await store.close()
@@ -158,7 +158,7 @@ export async function aControlWorld(t: Test): Promise<ControlWorld> {
         }
         return found
       },
-      leave: () => attended.close(),
+      leave: () => opened.close(),
     }
     pools.push(one)
     return one
@@ -166,7 +166,7 @@ export async function aControlWorld(t: Test): Promise<ControlWorld> {
 
   return {
     ...{ clock, ctx, endpoints, replies, attend },
-    tell: (endpoint) => {
+    setEndpoint: (endpoint) => {
       endpoints.set(endpoint.id, endpoint)
       for (const { pool } of pools) pool.applyEndpoint(endpoint)
     },
@@ -195,11 +195,11 @@ function connect(
   handleControl: ReturnType<typeof createControlHandler>,
 ): ControlStream {
   const { WebhookControl } = contracts<ControlTypes>().causeway.v1
-  // A connection of its own, as that of another process.
+  // A separate connection, as of another process.
   const client = new WebhookControl(address, credentials.createInsecure(), {
     'grpc.use_local_subchannel_pool': 1,
   })
-  const attended = openControlStream({
+  const opened = openControlStream({
     client,
     token: TOKEN,
     handle: handleControl,
@@ -209,13 +209,13 @@ function connect(
   })
   return {
     close: async () => {
-      await attended.close()
+      await opened.close()
       client.close()
     },
   }
 }
 
-/** The event as the processor's outbox shows it. */
+/** The event as listed from the processor's outbox. */
 export const outboxOf = (event: EventRow, settledAt: number | null = null): ListedEvent => ({
   id: event.id,
   type: event.type,

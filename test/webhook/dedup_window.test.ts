@@ -5,7 +5,7 @@ import { createDedupWindow } from '../../actors/webhook/intake/dedup_window.js'
 
 const id = (number: number): EventId => `evt_${String(number).padStart(4, '0')}` as EventId
 
-void t.test('what it says is true, and what it forgets it leaves to the disk', (t) => {
+void t.test('answers are correct, and an evicted id is left to the disk', (t) => {
   const onDisk = fc.uniqueArray(fc.nat(60), { maxLength: 20 })
   const taken = fc.array(fc.nat(200), { maxLength: 60 })
   fc.assert(
@@ -27,13 +27,13 @@ void t.test('what it says is true, and what it forgets it leaves to the disk', (
   t.end()
 })
 
-void t.test('ids above all that was there are new without a look at the disk', (t) => {
+void t.test('ids above the watermark are new without a query on disk', (t) => {
   const known = createDedupWindow(id(5), 2)
   t.equal(known.has(id(5)), undefined)
   t.equal(known.has(id(6)), false)
   for (const number of [6, 7, 8, 9, 10]) known.add(id(number))
   t.equal(known.has(id(9)), true)
-  t.equal(known.has(id(6)), undefined, 'forgotten')
+  t.equal(known.has(id(6)), undefined, 'evicted')
   t.equal(known.has(id(11)), false)
   t.end()
 })

@@ -1,6 +1,5 @@
 /**
- * The processor as the webhook pool sees it: a directory of endpoints, and somebody who takes
- * outcomes.
+ * A stand-in for the processor: the directory of endpoints and the recorder of outcomes.
  */
 import { Server, ServerCredentials, type ServerWritableStream } from '@grpc/grpc-js'
 import type { DirectoryHandlers } from '../../protos/types/causeway/v1/Directory.js'
@@ -15,12 +14,12 @@ import { contracts } from '../../src/base/protos.js'
 
 export interface StandInProcessor {
   readonly address: string
-  /** How often each event was reported, by its outcome. */
+  /** Number of reports, by event and outcome. */
   readonly outcomes: Map<string, number>
   readonly disabled: { readonly endpointId: string; readonly reason: string }[]
-  /** Tells watchers, and whoever watches later. */
-  tell(endpoint: WireEndpoint): void
-  /** Ends the watchers' streams: what is told until they are back, they find then. */
+  /** Sends the endpoint to present and later watchers. */
+  setEndpoint(endpoint: WireEndpoint): void
+  /** Ends the watchers' streams; they get changes when they reconnect. */
   cut(): void
   /** While it refuses, nothing is recorded. */
   refuse(on: boolean): void
@@ -36,7 +35,8 @@ export async function openStandInProcessor(token: string): Promise<StandInProces
 
   const directory: Pick<DirectoryHandlers, 'WatchEndpoints'> = {
     WatchEndpoints: (stream) => {
-      if (!hasBearer(stream.metadata, token)) return void stream.destroy(new Error('who are you'))
+      if (!hasBearer(stream.metadata, token))
+        return void stream.destroy(new Error('unauthenticated'))
       watchers.add(stream)
       stream.on('close', () => watchers.delete(stream))
       for (const endpoint of endpoints.values()) stream.write({ endpoints: [endpoint] })
@@ -56,12 +56,12 @@ export async function openStandInProcessor(token: string): Promise<StandInProces
       if (refusing || !hasBearer(call.metadata, token)) return answer({ code: 14, details: 'no' })
       disabled.push({ endpointId: call.request.endpoint_id, reason: call.request.reason })
       const known = endpoints.get(call.request.endpoint_id)
-      if (known !== undefined) tell({ ...known, status: 'disabled' })
+      if (known !== undefined) setEndpoint({ ...known, status: 'disabled' })
       answer(null, {})
     },
   }
 
-  const tell = (endpoint: WireEndpoint): void => {
+  const setEndpoint = (endpoint: WireEndpoint): void => {
     endpoints.set(endpoint.id ?? '', endpoint)
     for (const watcher of watchers) watcher.write({ endpoints: [endpoint] })
   }
@@ -78,7 +78,7 @@ export async function openStandInProcessor(token: string): Promise<StandInProces
     address: `127.0.0.1:${port}`,
     outcomes,
     disabled,
-    tell,
+    setEndpoint,
     cut: () => {
       for (const watcher of watchers) watcher.end()
       watchers.clear()

@@ -18,7 +18,7 @@ const event = (type: string, { tenant = TENANT, createdAt = 100, data = {} }: Ch
   body: JSON.stringify({ type, data }),
 })
 
-void t.test('which events an endpoint gets', (t) => {
+void t.test('an endpoint gets the events it subscribes to', (t) => {
   const everything = anEndpoint()
   t.ok(wants(everything, event('payout.created')))
   t.ok(wants(everything, event('payment_intent.captured')))
@@ -32,27 +32,29 @@ void t.test('which events an endpoint gets', (t) => {
   t.end()
 })
 
-void t.test('a test goes to the endpoint that it names, whatever that wants', (t) => {
+void t.test('a test event goes only to the endpoint that it names', (t) => {
   const [one, other] = [anEndpoint({ enabledEvents: ['payout.failed'] }), anEndpoint()]
   const test = event('webhook_endpoint.test', { data: { webhook_endpoint: { id: one.id } } })
   t.ok(wants(one, test))
-  t.notOk(wants(other, test), 'not even who wants everything')
+  t.notOk(wants(other, test), 'not to a wildcard subscriber')
   t.notOk(wants(other, event('webhook_endpoint.test')))
   t.notOk(wants({ ...one, status: 'deleted' }, test))
   t.end()
 })
 
-void t.test('that an endpoint was disabled goes to the others', (t) => {
+void t.test('webhook_endpoint.disabled goes to the other endpoints', (t) => {
   const [one, other] = [anEndpoint(), anEndpoint()]
   const narrow = anEndpoint({ enabledEvents: ['payout.failed'] })
-  const told = event('webhook_endpoint.disabled', { data: { webhook_endpoint: { id: one.id } } })
-  t.notOk(wants(one, told), 'also when it is enabled again')
-  t.ok(wants(other, told))
-  t.notOk(wants(narrow, told))
+  const disabled = event('webhook_endpoint.disabled', {
+    data: { webhook_endpoint: { id: one.id } },
+  })
+  t.notOk(wants(one, disabled), 'also when it is enabled again')
+  t.ok(wants(other, disabled))
+  t.notOk(wants(narrow, disabled))
   t.end()
 })
 
-void t.test('nothing from before its creation, and nothing once it is deleted', (t) => {
+void t.test('an endpoint gets nothing from before its creation or after its deletion', (t) => {
   const endpoint = anEndpoint({ createdAt: instant(100) })
   t.ok(wants(endpoint, event('payout.created', { createdAt: 100 })))
   t.notOk(wants(endpoint, event('payout.created', { createdAt: 99 })))
@@ -61,7 +63,7 @@ void t.test('nothing from before its creation, and nothing once it is deleted', 
   t.end()
 })
 
-void t.test('the newest secret whose time has come signs', (t) => {
+void t.test('the newest active secret signs', (t) => {
   const secret = (keyId: string, activeFrom: number) => ({
     keyId,
     key: signingKey(keyId),

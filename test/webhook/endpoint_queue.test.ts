@@ -8,7 +8,7 @@ import {
 } from '../../actors/webhook/endpoint/circuit_breaker.js'
 import {
   recordOutcome,
-  type EndpointAnswer,
+  type AttemptOutcome,
 } from '../../actors/webhook/endpoint/endpoint_health.js'
 import {
   dueOnDisk,
@@ -27,7 +27,7 @@ import { aDelivery, anEndpoint, anEventRow } from './builders.js'
 
 const NOW = instant(1_790_000_000_000)
 const PROBE_MS = 60 * SECOND
-const PROBES = { everyMs: PROBE_MS, unheardEveryMs: 5 * SECOND }
+const PROBES = { everyMs: PROBE_MS, newEveryMs: 5 * SECOND }
 
 function aQueue(changes: Partial<EndpointQueue> = {}): EndpointQueue {
   const endpoint = anEndpoint()
@@ -62,20 +62,20 @@ void t.test("an endpoint is called at its rate; a second's worth may leave at on
   t.equal(leave(NOW + 99), 0)
   t.equal(leave(NOW + 100), 1)
   t.equal(leave(NOW + 700), 6)
-  t.equal(leave(NOW + 60_000), 10, 'no more is saved up')
+  t.equal(leave(NOW + 60_000), 10, 'the burst does not grow')
   t.end()
 })
 
-void t.test('a clock that is set back stops neither the tries nor the probes', (t) => {
+void t.test('a clock that is set back stops neither attempts nor probes', (t) => {
   const before = instant(NOW + HOUR)
   const endpointQueue = aQueue({ waiting: someDeliveries(1), gapMs: 100 })
   while (mayStart(endpointQueue, before)) spend(endpointQueue, before)
-  t.notOk(mayStart(endpointQueue, NOW), 'its rate is spent')
+  t.notOk(mayStart(endpointQueue, NOW), 'the rate is used up')
   let left = 0
   for (let at = NOW; at <= NOW + SECOND; at = plus(at, 50)) {
     for (; mayStart(endpointQueue, at); left += 1) spend(endpointQueue, at)
   }
-  t.equal(left, 10, 'it goes on at its rate')
+  t.equal(left, 10, 'attempts continue at the rate')
 
   const failed = afterFailure({ ...CLOSED, failures: 9 }, before, PROBE_MS)
   Object.assign(endpointQueue, { breaker: failed, dueOnDisk: plus(before, DAY) })
@@ -87,14 +87,14 @@ void t.test('a clock that is set back stops neither the tries nor the probes', (
   t.end()
 })
 
-void t.test('how many may be under way', (t) => {
+void t.test('concurrency limits the attempts in flight', (t) => {
   const queue = someDeliveries(10)
   const starts = (changes: Partial<EndpointQueue>): boolean =>
     mayStart(aQueue({ waiting: queue, ...changes }), NOW)
   t.ok(starts({}))
   t.notOk(starts({ waiting: [] }))
   t.notOk(starts({ running: false }))
-  t.notOk(starts({ inFlight: 1 }), 'not known yet: one')
+  t.notOk(starts({ inFlight: 1 }), 'a new endpoint: one')
   t.ok(starts({ concurrency: 4, inFlight: 3 }))
   t.notOk(starts({ concurrency: 4, inFlight: 4 }))
   const open = { failures: 10, openUntil: NOW }
@@ -104,7 +104,7 @@ void t.test('how many may be under way', (t) => {
   t.end()
 })
 
-void t.test('when to fetch from disk', (t) => {
+void t.test('deliveries are loaded when due and when there is room', (t) => {
   const loads = (changes: Partial<EndpointQueue>): boolean =>
     mayLoad(aQueue({ dueOnDisk: NOW, ...changes }), NOW)
   t.ok(loads({}))
@@ -114,12 +114,12 @@ void t.test('when to fetch from disk', (t) => {
   t.notOk(loads({ running: false }))
   t.notOk(loads({ waiting: someDeliveries(ENDPOINT_QUEUE_MAX) }))
   const open = { failures: 10, openUntil: NOW }
-  t.ok(loads({ breaker: open, dueOnDisk: plus(NOW, DAY) }), 'a probe may be ahead of its time')
+  t.ok(loads({ breaker: open, dueOnDisk: plus(NOW, DAY) }), 'a probe may be early')
   t.notOk(loads({ breaker: open, inFlight: 1 }))
   t.end()
 })
 
-void t.test('unloading leaves everything that has not begun to the disk', (t) => {
+void t.test('unloading drops every waiting delivery from memory', (t) => {
   const queue = someDeliveries(3)
   const endpointQueue = aQueue({
     waiting: queue,
@@ -130,7 +130,7 @@ void t.test('unloading leaves everything that has not begun to the disk', (t) =>
   unload(endpointQueue)
   t.same(endpointQueue.waiting, [])
   t.equal(endpointQueue.held.size, 0)
-  t.equal(endpointQueue.dueOnDisk, NOW, 'due as early as the first of them')
+  t.equal(endpointQueue.dueOnDisk, NOW, 'the due time of the first one')
   t.equal(
     endpointQueue.releasedMeanwhile.size,
     3,
@@ -142,15 +142,15 @@ void t.test('unloading leaves everything that has not begun to the disk', (t) =>
   t.end()
 })
 
-const answered = (kind: SendOutcome['kind'], late = false): EndpointAnswer => ({
+const answered = (kind: SendOutcome['kind'], late = false): AttemptOutcome => ({
   kind,
   status: kind === 'delivered' ? 200 : 503,
   reason: '',
   late,
 })
-const promptly = (kind: SendOutcome['kind']): EndpointAnswer => answered(kind)
+const promptly = (kind: SendOutcome['kind']): AttemptOutcome => answered(kind)
 
-void t.test('what an answer teaches', (t) => {
+void t.test('an outcome updates tier, breaker and failing since', (t) => {
   const endpointQueue = aQueue()
   t.same(recordOutcome(endpointQueue, promptly('retry'), NOW, PROBES), {
     failing: [{ endpointId: endpointQueue.endpointId, since: NOW }],
@@ -164,7 +164,7 @@ void t.test('what an answer teaches', (t) => {
     [],
     'failing since the first',
   )
-  t.equal(endpointQueue.tier, 'fast', 'a refusal is an answer')
+  t.equal(endpointQueue.tier, 'fast', 'a 4xx is an answer')
   t.same(endpointQueue.breaker, CLOSED)
   const recovered = recordOutcome(endpointQueue, promptly('delivered'), plus(NOW, 2), PROBES)
   t.same(recovered, { failing: [], recovered: [endpointQueue.endpointId], disable: null })
@@ -173,9 +173,9 @@ void t.test('what an answer teaches', (t) => {
   t.end()
 })
 
-void t.test('where nothing has ever listened the breaker stays open for seconds', (t) => {
+void t.test('without any answer so far the breaker opens for seconds only', (t) => {
   const refused = { kind: 'retry', status: null, reason: 'ECONNREFUSED', late: false } as const
-  const failTenTimes = (endpointQueue: EndpointQueue, answer: EndpointAnswer): void => {
+  const failTenTimes = (endpointQueue: EndpointQueue, answer: AttemptOutcome): void => {
     for (let i = 0; i < 10; i++) recordOutcome(endpointQueue, answer, NOW, PROBES)
   }
   const pauseOf = ({ breaker }: EndpointQueue): number => (breaker.openUntil ?? NOW) - NOW
@@ -183,12 +183,12 @@ void t.test('where nothing has ever listened the breaker stays open for seconds'
   failTenTimes(endpointQueue, refused)
   t.equal(pauseOf(endpointQueue), 5 * SECOND)
   recordOutcome(endpointQueue, { ...refused, reason: 'timeout' }, NOW, PROBES)
-  t.equal(pauseOf(endpointQueue), PROBE_MS, 'silence costs a slot, a refusal nothing')
+  t.equal(pauseOf(endpointQueue), PROBE_MS, 'a timeout costs a slot, a refused connection nothing')
   recordOutcome(endpointQueue, refused, NOW, PROBES)
   t.equal(pauseOf(endpointQueue), 5 * SECOND)
   recordOutcome(endpointQueue, promptly('delivered'), NOW, PROBES)
   failTenTimes(endpointQueue, refused)
-  t.equal(pauseOf(endpointQueue), PROBE_MS, 'one that has listened is known to be down')
+  t.equal(pauseOf(endpointQueue), PROBE_MS, 'a receiver that answered before is down')
   resetHealth(endpointQueue)
   failTenTimes(endpointQueue, refused)
   t.equal(pauseOf(endpointQueue), 5 * SECOND)
@@ -199,7 +199,7 @@ void t.test('where nothing has ever listened the breaker stays open for seconds'
   t.end()
 })
 
-void t.test('each answer allows one more at once, a failure takes it all back', (t) => {
+void t.test('each answer raises concurrency by one, a failure resets it', (t) => {
   const endpointQueue = aQueue()
   const allowed = (kind: SendOutcome['kind'], late = false): number => {
     recordOutcome(endpointQueue, answered(kind, late), NOW, PROBES)
@@ -213,7 +213,7 @@ void t.test('each answer allows one more at once, a failure takes it all back', 
   )
   t.equal(allowed('retry'), 1)
   t.equal(allowed('delivered', true), 2)
-  t.equal(endpointQueue.tier, 'slow', 'late again, most likely')
+  t.equal(endpointQueue.tier, 'slow', 'slow tier after a slow answer')
   t.equal(allowed('delivered'), 3)
   t.equal(endpointQueue.tier, 'fast')
   resetHealth(endpointQueue)
@@ -221,7 +221,7 @@ void t.test('each answer allows one more at once, a failure takes it all back', 
   t.end()
 })
 
-void t.test('five days without a 2xx are enough', (t) => {
+void t.test('five days without a 2xx disable the endpoint', (t) => {
   const endpointQueue = aQueue({ failingSince: NOW })
   t.equal(
     recordOutcome(endpointQueue, promptly('retry'), plus(NOW, 5 * DAY - 1), PROBES).disable,

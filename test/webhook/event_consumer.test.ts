@@ -20,7 +20,7 @@ import { anEndpoint } from './builders.js'
 const log = createLog('test', { LOG_LEVEL: 'silent' })
 const clock = systemClock
 
-/** A real bus and a real store, with the directory and the pool held by hand. */
+/** A real bus and a real store; the test controls directory and pool. */
 async function anEventConsumer(t: Test, endpoints: Endpoint[]) {
   const folder = tempFolder(t)
   const server = await createNatsServer(folder)
@@ -90,7 +90,7 @@ async function anEventConsumer(t: Test, endpoints: Endpoint[]) {
       inStep = true
       stepped()
     },
-    /** Commits go to disk, and nobody is told. */
+    /** Commits reach the disk, but their promises stay pending. */
     holdCommits: () => {
       held = []
     },
@@ -106,7 +106,7 @@ async function anEventConsumer(t: Test, endpoints: Endpoint[]) {
   }
 }
 
-void t.test('an event becomes one delivery for each endpoint that wants it', async (t) => {
+void t.test('an event becomes one delivery for each subscribed endpoint', async (t) => {
   const [one, other] = [anEndpoint(), anEndpoint({ enabledEvents: ['payout.completed'] })]
   const failures = anEndpoint({ enabledEvents: ['payout.failed'] })
   const world = await anEventConsumer(t, [one, other, failures])
@@ -124,7 +124,7 @@ void t.test('an event becomes one delivery for each endpoint that wants it', asy
   })
 })
 
-void t.test('a message is acknowledged once its deliveries are on disk, not before', async (t) => {
+void t.test('a message is acknowledged only after its deliveries are on disk', async (t) => {
   const endpoint = anEndpoint()
   const world = await anEventConsumer(t, [endpoint])
   world.holdCommits()
@@ -141,11 +141,11 @@ void t.test('a message is acknowledged once its deliveries are on disk, not befo
     'acknowledged',
     async () => (await world.acknowledgements()).num_ack_pending === 0,
   )
-  t.equal(world.delivered.length, 1, 'once, however often it came')
+  t.equal(world.delivered.length, 1, 'once')
   t.equal((await world.store.due(endpoint.id, clock.now(), 10)).length, 1)
 })
 
-void t.test('however often it comes, an event makes no second delivery', async (t) => {
+void t.test('a repeated event creates no second delivery', async (t) => {
   const endpoint = anEndpoint()
   const world = await anEventConsumer(t, [endpoint])
   const events = someEvents(50)
@@ -163,7 +163,7 @@ void t.test('however often it comes, an event makes no second delivery', async (
   t.equal(row?.n, 50)
 })
 
-void t.test('what comes again was not heard of as settled, and is reported again', async (t) => {
+void t.test('a settled event that arrives again is reported again', async (t) => {
   const world = await anEventConsumer(t, [])
   const event = anEvent(1)
   await world.publish(event)
@@ -175,7 +175,7 @@ void t.test('what comes again was not heard of as settled, and is reported again
   t.same(await world.store.unreported(10), [event.id])
 })
 
-void t.test('what is no event of ours is set aside, and the others go on', async (t) => {
+void t.test('a poison message is stored and the others are processed', async (t) => {
   const world = await anEventConsumer(t, [anEndpoint()])
   const { link } = world
   const event = anEvent(1)
@@ -205,7 +205,7 @@ void t.test('what is no event of ours is set aside, and the others go on', async
   const rows = await world.rows<{ reason: string; times: number; payload_base64: string }>(
     'SELECT reason, times, payload_base64 FROM poison',
   )
-  // Four carry the same payload and are one row.
+  // Four have the same payload and are one row.
   t.equal(
     rows.reduce((sum, { times }) => sum + times, 0),
     11,
@@ -219,7 +219,7 @@ void t.test('what is no event of ours is set aside, and the others go on', async
   })
 })
 
-void t.test('nothing is routed while the directory is out of step', async (t) => {
+void t.test('nothing is routed while the directory is not in step', async (t) => {
   const endpoints: Endpoint[] = []
   const world = await anEventConsumer(t, endpoints)
   world.hold()
@@ -232,7 +232,7 @@ void t.test('nothing is routed while the directory is out of step', async (t) =>
   await eventually('delivered', () => world.delivered.length === 2)
 })
 
-void t.test('an endpoint that becomes known a moment too late misses nothing', async (t) => {
+void t.test('an endpoint that becomes known shortly after an event gets it', async (t) => {
   const endpoints: Endpoint[] = []
   const world = await anEventConsumer(t, endpoints)
   const now = clock.now()
@@ -261,5 +261,5 @@ void t.test('an endpoint that becomes known a moment too late misses nothing', a
   const old = anEndpoint({ id: 'we_old' as EndpointId, createdAt: plus(now, -3_600_000) })
   world.eventConsumer.applyEndpoint(old)
   await world.eventConsumer.idle()
-  t.equal(world.delivered.length, 1, 'an endpoint known for long is not looked at')
+  t.equal(world.delivered.length, 1, 'an old endpoint is skipped')
 })

@@ -39,7 +39,7 @@ const CONTEXTS: Record<DeliveryState, DeliveryContext> = {
   },
 }
 
-/** What is not named stays where it is, and remembers what it did. */
+/** A pair that is not listed changes neither state nor context. */
 const TABLE: Record<DeliveryState, Partial<Record<keyof typeof EVENTS, DeliveryState>>> = {
   pending: { attempt: 'delivering', early: 'delivering', abandon: 'dead' },
   delivering: {
@@ -53,7 +53,7 @@ const TABLE: Record<DeliveryState, Partial<Record<keyof typeof EVENTS, DeliveryS
   dead: { redrive: 'pending' },
 }
 
-void t.test('every event in every state', (t) => {
+void t.test('every event in every state leads to the listed state', (t) => {
   for (const state of Object.keys(TABLE) as DeliveryState[]) {
     for (const [name, event] of Object.entries(EVENTS)) {
       const actor = openDelivery(state, CONTEXTS[state])
@@ -63,19 +63,23 @@ void t.test('every event in every state', (t) => {
       t.equal(after.value, expected ?? state, `${state} –${name}→`)
       if (expected === undefined) t.same(after.context, CONTEXTS[state])
       const isOpen = after.context.dueAt !== null
-      t.equal(isOpen, after.value !== 'delivered' && after.value !== 'dead', 'M4')
+      t.equal(
+        isOpen,
+        after.value !== 'delivered' && after.value !== 'dead',
+        'dueAt is null only in delivered and dead',
+      )
     }
   }
   t.end()
 })
 
-void t.test('a failure counts, schedules, and ends with the last one', (t) => {
+void t.test('a failure counts and schedules a retry; the last one ends as dead', (t) => {
   const actor = openDelivery('pending', newDelivery(DUE))
   actor.send(EVENTS.attempt)
   actor.send(EVENTS.failed)
   t.match(actor.getSnapshot().context, { attempts: 1, tries: 1, dueAt: 9_000, reason: '' })
   actor.send({ type: 'attempt', at: instant(8_999) })
-  t.equal(actor.getSnapshot().value, 'waiting', 'not before its time')
+  t.equal(actor.getSnapshot().value, 'waiting', 'not before dueAt')
   actor.send({ type: 'attempt', at: instant(9_000) })
   actor.send(EVENTS.failedLast)
   t.equal(actor.getSnapshot().value, 'dead')
@@ -85,7 +89,7 @@ void t.test('a failure counts, schedules, and ends with the last one', (t) => {
   t.end()
 })
 
-void t.test('a probe that fails changes nothing but the number of tries', (t) => {
+void t.test('a failed probe changes only the number of tries', (t) => {
   const actor = openDelivery('waiting', CONTEXTS.waiting)
   actor.send(EVENTS.probe)
   t.equal(actor.getSnapshot().value, 'delivering')
@@ -95,7 +99,7 @@ void t.test('a probe that fails changes nothing but the number of tries', (t) =>
   t.end()
 })
 
-void t.test('a probe that succeeds delivers', (t) => {
+void t.test('a successful probe delivers', (t) => {
   const actor = openDelivery('waiting', CONTEXTS.waiting)
   actor.send(EVENTS.probe)
   actor.send(EVENTS.succeeded)
@@ -104,7 +108,7 @@ void t.test('a probe that succeeds delivers', (t) => {
   t.end()
 })
 
-void t.test('a new row is what the machine starts with, and survives its text form', (t) => {
+void t.test('a new delivery is the initial state of the machine and survives JSON', (t) => {
   const context = newDelivery(DUE)
   const fresh = createActor(deliveryMachine, { input: context }).start()
   t.equal(fresh.getSnapshot().value, 'pending')

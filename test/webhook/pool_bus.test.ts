@@ -6,7 +6,7 @@ import { anEvent, createOutbox, someEvents } from '../bus/bus_events.js'
 import { eventually } from '../support/eventually.js'
 import { aPoolWorld, distinct } from './pool_process.js'
 
-void t.test('the stream wiped while events wait in it: the relay sends them again', async (t) => {
+void t.test('the relay republishes events that were in a wiped stream', async (t) => {
   const world = await aPoolWorld(t)
   const outbox = createOutbox()
   const log = createLog('test', { LOG_LEVEL: 'silent' })
@@ -30,7 +30,7 @@ void t.test('the stream wiped while events wait in it: the relay sends them agai
   t.equal(distinct(world.got), 100)
 })
 
-void t.test('the pool lives through kill -9 and a wipe of the bus', async (t) => {
+void t.test('the pool survives kill -9 and a wipe of the bus', async (t) => {
   const world = await aPoolWorld(t)
   world.endpoint('/hook')
   await world.start()

@@ -3,7 +3,7 @@ import { anEvent, someEvents, TENANT } from '../bus/bus_events.js'
 import { eventually } from '../support/eventually.js'
 import { aPoolWorld, distinct } from './pool_process.js'
 
-void t.test('a disabled endpoint holds its events; enabled again it gets them', async (t) => {
+void t.test('a disabled endpoint gets its events once it is enabled', async (t) => {
   const world = await aPoolWorld(t)
   const endpoint = world.endpoint('/hook', { status: 'disabled' })
   const other = world.endpoint('/other')
@@ -12,13 +12,13 @@ void t.test('a disabled endpoint holds its events; enabled again it gets them', 
   await world.publish(events)
   await eventually('the other has all', () => distinct(world.gotBy('/other')) === 100)
   t.equal(world.gotBy('/hook').length, 0)
-  world.processor.tell({ ...endpoint, status: 'enabled' })
+  world.processor.setEndpoint({ ...endpoint, status: 'enabled' })
   await eventually('all settled', () => world.settled(events))
   t.equal(distinct(world.gotBy('/hook')), 100)
   t.ok(other.id)
 })
 
-void t.test('a deleted endpoint ends what it has left', async (t) => {
+void t.test('open deliveries of a deleted endpoint end as dead', async (t) => {
   const world = await aPoolWorld(t)
   const endpoint = world.endpoint('/hook')
   world.answers.set('/hook', 503)
@@ -29,7 +29,7 @@ void t.test('a deleted endpoint ends what it has left', async (t) => {
     const [row] = await world.rows<{ n: number }>('SELECT count(*) AS n FROM deliveries')
     return row?.n === 300 && world.got.length > 0
   })
-  world.processor.tell({ ...endpoint, status: 'deleted' })
+  world.processor.setEndpoint({ ...endpoint, status: 'deleted' })
   await eventually('all settled', () => world.settled(events))
   const states = await world.rows<{ state: string; n: number }>(
     'SELECT state, count(*) AS n FROM deliveries GROUP BY state',
@@ -38,7 +38,7 @@ void t.test('a deleted endpoint ends what it has left', async (t) => {
 })
 
 for (const away of ['cut off', 'stopped'] as const) {
-  void t.test(`a pool that was ${away} learns later what was deleted`, async (t) => {
+  void t.test(`a pool that was ${away} applies deletions later`, async (t) => {
     const world = await aPoolWorld(t)
     const { id } = world.endpoint('/hook', { status: 'disabled' })
     world.endpoint('/other')
@@ -48,7 +48,7 @@ for (const away of ['cut off', 'stopped'] as const) {
     await eventually('the other has all', () => distinct(world.gotBy('/other')) === 20)
     if (away === 'stopped') await world.stop()
     else world.processor.cut()
-    world.processor.tell({ id, tenant: TENANT, status: 'deleted' })
+    world.processor.setEndpoint({ id, tenant: TENANT, status: 'deleted' })
     if (away === 'stopped') await world.start()
     await eventually('all settled', () => world.settled(events))
     const states = await world.rows<{ state: string; n: number }>(
@@ -60,7 +60,7 @@ for (const away of ['cut off', 'stopped'] as const) {
   })
 }
 
-void t.test('410 asks for the endpoint to be disabled, until somebody has listened', async (t) => {
+void t.test('after 410 the pool requests to disable the endpoint until confirmed', async (t) => {
   const world = await aPoolWorld(t)
   const endpoint = world.endpoint('/gone')
   world.answers.set('/gone', 410)

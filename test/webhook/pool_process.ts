@@ -36,13 +36,13 @@ export interface Got {
   readonly eventId: string
   readonly body: string
   readonly nonce: string
-  /** By the contract, computed here. */
+  /** Verified here, by the contract. */
   readonly signed: boolean
-  /** What it was answered; 0: nothing. */
+  /** The status answered; 0: none. */
   readonly status: number
 }
 
-/** At least once means: count what is different. */
+/** Delivery is at least once, so distinct events are counted. */
 export const distinct = (got: readonly Got[]): number =>
   new Set(got.map(({ eventId }) => eventId)).size
 
@@ -51,13 +51,13 @@ export interface PoolWorld {
   readonly processor: StandInProcessor
   readonly bus: Bus
   readonly got: Got[]
-  /** What the receiver answers at a path: a status, or nothing at all. Without an entry: 200. */
+  /** The receiver's answer by path: a status or none; 200 without an entry. */
   readonly answers: Map<string, number | 'silence'>
-  /** Pools go by their numbers; most worlds have one. */
+  /** Pools by number; most worlds have one. */
   start(settings?: Readonly<Record<string, string>>, pool?: number): Promise<void>
   stop(pool?: number): Promise<number | null>
   kill(pool?: number): Promise<void>
-  /** An endpoint at the receiver, told to the pool. */
+  /** Registers an endpoint at the receiver. */
   endpoint(path: string, changes?: WireEndpoint): WireEndpoint & { readonly id: string }
   publish(events: readonly StoredEvent[]): Promise<void>
   rows<Row>(sql: string, parameters?: readonly Bindable[], pool?: number): Promise<Row[]>
@@ -134,7 +134,7 @@ export async function aPoolWorld(t: Test): Promise<PoolWorld> {
         created_at: '0',
         ...changes,
       }
-      processor.tell(endpoint)
+      processor.setEndpoint(endpoint)
       endpoints.set(path, endpoint.id)
       return endpoint
     },

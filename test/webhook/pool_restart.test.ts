@@ -3,7 +3,7 @@ import { someEvents } from '../bus/bus_events.js'
 import { eventually } from '../support/eventually.js'
 import { aPoolWorld, distinct } from './pool_process.js'
 
-void t.test('a restart goes on where it was', async (t) => {
+void t.test('a restarted pool resumes its deliveries', async (t) => {
   const world = await aPoolWorld(t)
   const late = world.endpoint('/late')
   world.endpoint('/now')
@@ -24,7 +24,7 @@ void t.test('a restart goes on where it was', async (t) => {
   await world.start()
   await eventually('all settled', () => world.settled(events))
   t.equal(distinct(world.gotBy('/late')), 40)
-  t.equal(world.gotBy('/now').length, before, 'what was delivered is not sent again')
+  t.equal(world.gotBy('/now').length, before, 'delivered events are not sent again')
   const [row] = await world.rows<{ n: number }>(
     "SELECT count(*) AS n FROM deliveries WHERE endpoint_id = ? AND state = 'delivered'",
     [late.id],
@@ -32,7 +32,7 @@ void t.test('a restart goes on where it was', async (t) => {
   t.equal(row?.n, 40)
 })
 
-void t.test('kill -9 in the middle of things loses nothing', async (t) => {
+void t.test('kill -9 during deliveries loses nothing', async (t) => {
   const world = await aPoolWorld(t)
   world.endpoint('/hook')
   await world.start()
@@ -49,7 +49,7 @@ void t.test('kill -9 in the middle of things loses nothing', async (t) => {
   t.ok(world.got.every(({ signed }) => signed))
 })
 
-void t.test('a clean stop leaves nothing half-way', async (t) => {
+void t.test('a clean stop commits every attempt', async (t) => {
   const world = await aPoolWorld(t)
   world.endpoint('/hook')
   await world.start()
@@ -60,13 +60,13 @@ void t.test('a clean stop leaves nothing half-way', async (t) => {
   const [row] = await world.rows<{ n: number }>(
     "SELECT count(*) AS n FROM deliveries WHERE state = 'delivered'",
   )
-  t.equal(row?.n, world.got.length, 'every try that was made is written down')
+  t.equal(row?.n, world.got.length, 'every attempt is stored')
   await world.start()
   await eventually('all settled', () => world.settled(events), 45_000)
   t.equal(world.got.length, 200, 'once each')
 })
 
-void t.test('outcomes outlive a processor that is away, and a restart', async (t) => {
+void t.test('outcomes survive an absent processor and a restart', async (t) => {
   const world = await aPoolWorld(t)
   world.endpoint('/hook')
   await world.start()

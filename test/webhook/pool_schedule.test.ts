@@ -16,7 +16,7 @@ type Kind = SendOutcome['kind']
 
 const LATE_MS = 5 * SECOND
 
-/** The real pool and store under a held clock; the test answers for the receivers. */
+/** The real pool and store; the test controls the clock and answers for the receivers. */
 async function aPool(
   t: Test,
   answer: (webhookRequest: WebhookRequest) => Kind | 'silence' | 'late' | 'refused',
@@ -31,7 +31,7 @@ async function aPool(
   const most = new Map<string, number>()
   const delivered: string[] = []
   const tries: string[] = []
-  /** How many were under way at the endpoint, this one included, when each try began. */
+  /** Attempts in flight at the endpoint when each attempt started, itself included. */
   const atOnce: number[] = []
   const disabled: string[] = []
   let hangUp: () => void = () => undefined
@@ -73,7 +73,7 @@ async function aPool(
     log: createLog('test', { LOG_LEVEL: 'silent' }),
     settled: () => undefined,
     disable: (endpointId, reason) => void disabled.push(`${endpointId} ${reason}`),
-    tried: ({ outcome, delivery }) => {
+    onAttempt: ({ outcome, delivery }) => {
       if (outcome.kind === 'delivered') delivered.push(delivery.endpointId)
     },
   }
@@ -85,7 +85,7 @@ async function aPool(
     await store.close()
   })
 
-  /** What a pool knows that starts over the same store. */
+  /** The state of a new pool over the same store. */
   const failingAgain = async (): Promise<readonly FailingEndpoint[]> => {
     const other = createPool(options)
     await other.start()
@@ -93,7 +93,7 @@ async function aPool(
     return other.failing()
   }
 
-  /** As the intake does: told to the pool while they go to disk. */
+  /** As the intake does: handed to the pool while their commit is in progress. */
   const give = async (endpoint: Endpoint, count: number): Promise<void> => {
     const events = Array.from({ length: count }, () => anEventRow({ receivedAt: clock.now() }))
     const deliveries = events.map((event) => aDelivery(event, endpoint))
@@ -110,7 +110,7 @@ const turns = async (count: number): Promise<void> => {
   for (let turn = 0; turn < count; turn++) await new Promise((resolve) => setImmediate(resolve))
 }
 
-void t.test('hundreds of dead endpoints do not hold up a live one', async (t) => {
+void t.test('hundreds of dead endpoints do not delay a live one', async (t) => {
   const live = anEndpoint({ tenant: 'live_sandbox' as TenantId })
   const world = await aPool(t, ({ endpoint }) => (endpoint === live ? 'delivered' : 'silence'))
   const dead = Array.from({ length: 300 }, () => anEndpoint())
@@ -121,35 +121,35 @@ void t.test('hundreds of dead endpoints do not hold up a live one', async (t) =>
     world.clock.advance(100)
     return world.count(world.delivered, live) === 200
   })
-  t.ok(Math.max(...dead.map(({ id }) => world.most.get(id) ?? 0)) <= 1, 'one try at a stranger')
+  t.ok(
+    Math.max(...dead.map(({ id }) => world.most.get(id) ?? 0)) <= 1,
+    'one attempt at a new endpoint',
+  )
   t.ok((world.most.get(live.id) ?? 0) <= 4)
   t.ok(world.pool.state().waitingInMemory <= 300 * 3)
 })
 
-void t.test(
-  'an endpoint gets no more a second than its rate, and nothing is lost by it',
-  async (t) => {
-    const world = await aPool(t, () => 'delivered', 20)
-    const [one, other] = [anEndpoint(), anEndpoint()]
-    for (const endpoint of [one, other]) world.pool.applyEndpoint(endpoint)
-    await Promise.all([world.give(one, 60), world.give(other, 10)])
-    const has = (endpoint: Endpoint, count: number) => (): boolean =>
-      world.count(world.delivered, endpoint) >= count
-    await eventually('a second of it', has(one, 20))
-    await eventually('the other has all', has(other, 10))
-    t.equal(world.count(world.tries, one), 20)
-    world.clock.advance(500)
-    await eventually('half a second more', has(one, 30))
-    t.equal(world.count(world.tries, one), 30)
-    await eventually('all', () => {
-      world.clock.advance(50)
-      return has(one, 60)()
-    })
-    t.equal(world.count(world.tries, one), 60)
-  },
-)
+void t.test('an endpoint gets at most its rate and loses nothing', async (t) => {
+  const world = await aPool(t, () => 'delivered', 20)
+  const [one, other] = [anEndpoint(), anEndpoint()]
+  for (const endpoint of [one, other]) world.pool.applyEndpoint(endpoint)
+  await Promise.all([world.give(one, 60), world.give(other, 10)])
+  const has = (endpoint: Endpoint, count: number) => (): boolean =>
+    world.count(world.delivered, endpoint) >= count
+  await eventually('a second of it', has(one, 20))
+  await eventually('the other has all', has(other, 10))
+  t.equal(world.count(world.tries, one), 20)
+  world.clock.advance(500)
+  await eventually('half a second more', has(one, 30))
+  t.equal(world.count(world.tries, one), 30)
+  await eventually('all', () => {
+    world.clock.advance(50)
+    return has(one, 60)()
+  })
+  t.equal(world.count(world.tries, one), 60)
+})
 
-void t.test('a dead, a late and a flapping one: the others wait for no time to pass', async (t) => {
+void t.test('dead, slow and flapping endpoints do not delay the others', async (t) => {
   let flaps = 0
   const manners = new Map<string, () => Kind | 'silence' | 'late'>()
   const world = await aPool(t, ({ endpoint }) => manners.get(endpoint.id)?.() ?? 'delivered')
@@ -168,7 +168,7 @@ void t.test('a dead, a late and a flapping one: the others wait for no time to p
   t.ok(world.count(world.delivered, flapping!) < 100)
 })
 
-void t.test('hundreds that answer late keep out of the way of the prompt ones', async (t) => {
+void t.test('hundreds of slow endpoints do not delay the fast ones', async (t) => {
   const live = anEndpoint({ tenant: 'live_sandbox' as TenantId })
   const late = Array.from({ length: 100 }, () => anEndpoint())
   const world = await aPool(t, ({ endpoint }) => (endpoint === live ? 'delivered' : 'late'))
@@ -181,10 +181,10 @@ void t.test('hundreds that answer late keep out of the way of the prompt ones', 
   await Promise.all(late.map((endpoint) => world.give(endpoint, 3)))
   await world.give(live, 200)
   await eventually('all of the live one', () => world.count(world.delivered, live) === 200)
-  t.equal(world.delivered.length, 300, 'while no time passes')
+  t.equal(world.delivered.length, 300, 'without the clock advancing')
 })
 
-void t.test('one that comes back is met by one, then two, never by all', async (t) => {
+void t.test('a recovering endpoint gets one attempt, then two, never all at once', async (t) => {
   let answer: Kind = 'retry'
   const world = await aPool(t, () => answer)
   const endpoint = anEndpoint()
@@ -201,11 +201,11 @@ void t.test('one that comes back is met by one, then two, never by all', async (
   t.equal(Math.max(...back), 4)
 })
 
-void t.test('a backlog beyond memory is delivered from disk, each once', async (t) => {
+void t.test('a backlog beyond memory is delivered from disk, each delivery once', async (t) => {
   const world = await aPool(t, () => 'delivered')
   const endpoint = anEndpoint()
   await world.give(endpoint, 1_000)
-  t.equal(world.pool.state().waitingInMemory, 0, 'nobody knows the endpoint yet')
+  t.equal(world.pool.state().waitingInMemory, 0, 'the endpoint is not known yet')
   world.pool.applyEndpoint(endpoint)
   await eventually('all delivered', () => world.delivered.length >= 1_000)
   await turns(20)
@@ -213,7 +213,7 @@ void t.test('a backlog beyond memory is delivered from disk, each once', async (
   t.equal(world.most.get(endpoint.id), 4)
 })
 
-void t.test('the breaker leaves a dead endpoint alone but for a probe a minute', async (t) => {
+void t.test('an open breaker allows one probe a minute', async (t) => {
   let answer: Kind = 'retry'
   const world = await aPool(t, () => answer)
   const endpoint = anEndpoint()
@@ -233,7 +233,7 @@ void t.test('the breaker leaves a dead endpoint alone but for a probe a minute',
   await eventually('closed, and all delivered', () => world.delivered.length === 50)
 })
 
-void t.test('a receiver that is started after its endpoint is found within seconds', async (t) => {
+void t.test('a receiver started after its endpoint is reached within seconds', async (t) => {
   let answer: Kind | 'refused' = 'refused'
   const world = await aPool(t, () => answer)
   const endpoint = anEndpoint()
@@ -249,7 +249,7 @@ void t.test('a receiver that is started after its endpoint is found within secon
   await eventually('closed', () => world.pool.state().openBreakers === 0)
 })
 
-for (const change of ['told again', 'reset', 'given another address'] as const) {
+for (const change of ['sent again', 'reset', 'given another URL'] as const) {
   void t.test(`an open breaker of an endpoint that is ${change}`, async (t) => {
     let answer: Kind | 'refused' = 'retry'
     const world = await aPool(t, () => answer)
@@ -261,7 +261,7 @@ for (const change of ['told again', 'reset', 'given another address'] as const) 
     const before = world.tries.length
     answer = 'delivered'
     const reset = { ...endpoint, breakerResetAt: world.clock.now() }
-    if (change === 'told again') {
+    if (change === 'sent again') {
       world.pool.applyEndpoint({ ...endpoint })
       await turns(200)
       t.equal(world.pool.state().openBreakers, 1, 'nothing has changed')
@@ -276,7 +276,7 @@ for (const change of ['told again', 'reset', 'given another address'] as const) 
   })
 }
 
-void t.test('a probe ahead of its time uses up no attempt, and delivers when it can', async (t) => {
+void t.test('an early probe uses up no attempt and delivers when it succeeds', async (t) => {
   let answer: Kind = 'retry'
   const world = await aPool(t, () => answer)
   const endpoint = anEndpoint()
@@ -310,7 +310,7 @@ void t.test('a probe ahead of its time uses up no attempt, and delivers when it 
   t.equal(world.tries.length, 12)
 })
 
-void t.test('five days of failures disable the endpoint, and its events stay', async (t) => {
+void t.test('five days of failures disable the endpoint and keep its events', async (t) => {
   const world = await aPool(t, () => 'permanent')
   const endpoint = anEndpoint()
   world.pool.applyEndpoint(endpoint)
@@ -328,28 +328,31 @@ void t.test('five days of failures disable the endpoint, and its events stay', a
   world.pool.applyEndpoint({ ...endpoint, status: 'disabled' })
   world.pool.applyEndpoint(endpoint)
   await eventually('enabled again', () => world.tries.length === 5)
-  t.equal(world.disabled.length, 1, 'with a clean sheet')
+  t.equal(world.disabled.length, 1, 'as a new endpoint')
 })
 
-void t.test('what memory lets go before it is on disk is found there later', async (t) => {
-  const world = await aPool(t, () => 'delivered')
-  const endpoint = anEndpoint()
-  world.pool.applyEndpoint(endpoint)
-  const events = Array.from({ length: 300 }, () => anEventRow({ receivedAt: world.clock.now() }))
-  const deliveries = events.map((event) => aDelivery(event, endpoint))
-  await world.store.commit({ events, deliveries: deliveries.slice(0, 1) })
-  let tell: () => void = () => undefined
-  world.pool.deliver(deliveries, new Promise((resolve) => (tell = resolve)))
-  world.pool.applyEndpoint({ ...endpoint, status: 'disabled' })
-  await turns(20)
-  const before = world.tries.length
-  t.equal(before, 1, 'a stranger gets one')
-  world.pool.applyEndpoint(endpoint)
-  await turns(20)
-  t.equal(world.tries.length, before, 'nothing is there yet')
-  await world.store.commit({ deliveries: deliveries.slice(before) })
-  tell()
-  await eventually('all delivered', () => world.tries.length >= 300)
-  await turns(20)
-  t.equal(world.tries.length, 300, 'once each')
-})
+void t.test(
+  'a delivery dropped from memory before its commit is found on disk later',
+  async (t) => {
+    const world = await aPool(t, () => 'delivered')
+    const endpoint = anEndpoint()
+    world.pool.applyEndpoint(endpoint)
+    const events = Array.from({ length: 300 }, () => anEventRow({ receivedAt: world.clock.now() }))
+    const deliveries = events.map((event) => aDelivery(event, endpoint))
+    await world.store.commit({ events, deliveries: deliveries.slice(0, 1) })
+    let commit: () => void = () => undefined
+    world.pool.deliver(deliveries, new Promise((resolve) => (commit = resolve)))
+    world.pool.applyEndpoint({ ...endpoint, status: 'disabled' })
+    await turns(20)
+    const before = world.tries.length
+    t.equal(before, 1, 'a new endpoint gets one')
+    world.pool.applyEndpoint(endpoint)
+    await turns(20)
+    t.equal(world.tries.length, before, 'nothing is on disk yet')
+    await world.store.commit({ deliveries: deliveries.slice(before) })
+    commit()
+    await eventually('all delivered', () => world.tries.length >= 300)
+    await turns(20)
+    t.equal(world.tries.length, 300, 'once each')
+  },
+)

@@ -1,4 +1,4 @@
-/** Two pools, each with its own books, on one durable consumer. */
+/** Two pools, each with its own database, on one durable consumer. */
 import t from 'tap'
 import { someEvents } from '../bus/bus_events.js'
 import { eventually } from '../support/eventually.js'
@@ -8,7 +8,7 @@ import { aPoolWorld, distinct } from './pool_process.js'
 const EVENTS = 'SELECT id FROM events'
 const OPEN = 'SELECT id FROM events WHERE open > 0'
 
-void t.test('they share the events: each is delivered once to each endpoint', async (t) => {
+void t.test('two pools share the events and deliver each once to each endpoint', async (t) => {
   const world = await aPoolWorld(t)
   world.endpoint('/one')
   world.endpoint('/two')
@@ -21,13 +21,13 @@ void t.test('they share the events: each is delivered once to each endpoint', as
     t.equal(distinct(world.gotBy(path)), 600)
   }
   const [first, second] = [await world.rows(EVENTS, [], 1), await world.rows(EVENTS, [], 2)]
-  t.equal(first.length + second.length, 600, 'an event is in the books of one of them')
+  t.equal(first.length + second.length, 600, 'each event is in one of the databases')
   t.ok(first.length > 0 && second.length > 0, 'and both have some')
   t.equal(await world.stop(1), 0)
   t.equal(await world.stop(2), 0)
 })
 
-void t.test('what a killed one has not settled the other delivers', async (t) => {
+void t.test('the other pool delivers what a killed one has not settled', async (t) => {
   const world = await aPoolWorld(t)
   world.endpoint('/hook')
   world.answers.set('/hook', 503)

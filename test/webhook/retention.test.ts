@@ -1,9 +1,9 @@
-/** Sweeps: all that is over goes, and what stays is not looked at each time. */
+/** Retention: sweeps remove every expired event without scanning the kept ones each time. */
 import { join } from 'node:path'
 import t from 'tap'
 import { DAY, HOUR, instant, plus, type Instant } from '../../src/base/clock.js'
 import { startRetention } from '../../actors/webhook/store/retention.js'
-import { openWebhookStore, type Looked } from '../../actors/webhook/store/store.js'
+import { openWebhookStore, type ScannedPage } from '../../actors/webhook/store/store.js'
 import { openDatabase } from '../../src/store/database.js'
 import { eventually } from '../support/eventually.js'
 import { tempFolder } from '../support/temp_folder.js'
@@ -14,7 +14,7 @@ const stop = (fault: unknown): void => {
   throw fault
 }
 
-void t.test('a sweep goes on where the last one ended, and begins anew each hour', async (t) => {
+void t.test('a sweep continues where the last one ended and restarts each hour', async (t) => {
   const file = join(tempFolder(t), 'webhooks.db')
   const store = await openWebhookStore(file, stop)
   t.teardown(() => store.close())
@@ -34,19 +34,19 @@ void t.test('a sweep goes on where the last one ended, and begins anew each hour
     return rows.map(({ id }) => id)
   }
   let now: Instant = NOW
-  const looks: { readonly from: number; readonly looked: Looked }[] = []
-  const sweepsOnce = async (): Promise<typeof looks> => {
-    const from = looks.length
-    const end = () => looks.slice(from).find(({ looked }) => looked.isEnd)
-    await eventually('a sweep came to its end', () => end() !== undefined)
-    return looks.slice(from)
+  const scans: { readonly from: number; readonly page: ScannedPage }[] = []
+  const nextSweep = async (): Promise<typeof scans> => {
+    const from = scans.length
+    const end = () => scans.slice(from).find(({ page }) => page.isEnd)
+    await eventually('a sweep ended', () => end() !== undefined)
+    return scans.slice(from)
   }
   const retention = startRetention(
     {
-      forget: async (before, behind) => {
-        const looked = await store.forget(before, behind)
-        looks.push({ from: behind.receivedAt, looked })
-        return looked
+      removeSettled: async (before, after) => {
+        const page = await store.removeSettled(before, after)
+        scans.push({ from: after.receivedAt, page })
+        return page
       },
     },
     { now: () => now },
@@ -54,13 +54,13 @@ void t.test('a sweep goes on where the last one ended, and begins anew each hour
   )
   t.teardown(() => retention.stop())
 
-  const first = await sweepsOnce()
+  const first = await nextSweep()
   t.equal(first[0]?.from, 0)
   t.same(await left(), [held.id, young.id])
-  const second = await sweepsOnce()
-  t.equal(second[0]?.from, held.receivedAt, 'the held one is behind it')
+  const second = await nextSweep()
+  t.equal(second[0]?.from, held.receivedAt, 'it starts behind the held event')
   t.same(await left(), [held.id, young.id])
-  const before = looks.length
+  const before = scans.length
   now = plus(NOW, HOUR)
-  await eventually('it begins anew', () => looks.slice(before).some(({ from }) => from === 0))
+  await eventually('it restarts', () => scans.slice(before).some(({ from }) => from === 0))
 })

@@ -24,7 +24,7 @@ interface Received {
 
 type Answer = (response: ServerResponse, received: Received) => void
 
-/** A receiver that keeps what it got. */
+/** A receiver that records its requests. */
 async function aReceiver(t: Test, answer: Answer) {
   const received: Received[] = []
   const server = createServer((request, response) => {
@@ -52,7 +52,12 @@ async function listen(t: Test, server: Server): Promise<string> {
 
 function aSender(
   t: Test,
-  changes: { tryWithinMs?: number; allowPrivate?: boolean; resolve?: Resolve; brand?: string } = {},
+  changes: {
+    attemptWithinMs?: number
+    allowPrivate?: boolean
+    resolve?: Resolve
+    brand?: string
+  } = {},
 ): Sender {
   const { allowPrivate = true, resolve = systemNames, brand = 'Service', ...rest } = changes
   const sender = createSender({
@@ -75,7 +80,7 @@ const aWebhookRequest = (url: string, changes: Partial<WebhookRequest> = {}): We
   ...changes,
 })
 
-/** What a receiver does by the contract, written without the signer's code. */
+/** The verification of a receiver, written from the contract without the signer's code. */
 function verify({ method, url, headers, body }: Received, secret: string, brand = 'service') {
   const header = (name: string): string => String(headers[`x-${brand}-${name}`])
   const hash = createHash('sha256').update(body).digest('hex')
@@ -92,7 +97,7 @@ function verify({ method, url, headers, body }: Received, secret: string, brand 
   }
 }
 
-void t.test('a delivery as its receiver sees it', async (t) => {
+void t.test('a delivery has the documented headers, body and signature', async (t) => {
   const { received, url } = await aReceiver(t, (response) => response.writeHead(204).end())
   const sender = aSender(t)
   const webhookRequest = aWebhookRequest(`${url}/hooks/pay%20out?token=a%2Fb&x=1#fragment`)
@@ -113,7 +118,7 @@ void t.test('a delivery as its receiver sees it', async (t) => {
 })
 
 void t.test(
-  'every try has its own timestamp, nonce and signature over the same bytes',
+  'every attempt has its own timestamp, nonce and signature over the same body',
   async (t) => {
     const { received, url } = await aReceiver(t, (response) => response.writeHead(500).end())
     const sender = aSender(t)
@@ -132,7 +137,7 @@ void t.test('the brand names the headers', async (t) => {
   t.ok(verify(received[0]!, SECRET, 'acme').signed)
 })
 
-void t.test('the secret that signs is the newest whose time has come', async (t) => {
+void t.test('the newest active secret signs', async (t) => {
   const { received, url } = await aReceiver(t, (response) => response.end())
   const secret = (keyId: string, text: string, activeFrom: number) => ({
     keyId,
@@ -152,10 +157,10 @@ void t.test('the secret that signs is the newest whose time has come', async (t)
     aWebhookRequest(url, { endpoint: anEndpoint({ url, secrets: [] }) }),
   )
   t.match(none, { kind: 'retry', status: null, reason: 'no_active_secret' })
-  t.equal(received.length, 1, 'nothing leaves unsigned')
+  t.equal(received.length, 1, 'nothing is sent unsigned')
 })
 
-void t.test('how answers are judged', async (t) => {
+void t.test('the status decides the outcome', async (t) => {
   const { url } = await aReceiver(t, (response, { url: path }) => {
     response.writeHead(Number(path.slice(1)), { location: '/200' }).end('said')
   })
@@ -189,13 +194,13 @@ void t.test('a redirect is not followed', async (t) => {
   )
 })
 
-void t.test('silence ends at the deadline', async (t) => {
+void t.test('a missing response ends at the deadline', async (t) => {
   const { url } = await aReceiver(t, () => undefined)
-  const outcome = await aSender(t, { tryWithinMs: 200 }).send(aWebhookRequest(url))
+  const outcome = await aSender(t, { attemptWithinMs: 200 }).send(aWebhookRequest(url))
   t.match(outcome, { kind: 'retry', status: null, reason: 'timeout' })
 })
 
-void t.test('a body without end is cut, and changes nothing about the status', async (t) => {
+void t.test('an endless response body is cut and does not change the outcome', async (t) => {
   const { url } = await aReceiver(t, (response, { url: path }) => {
     response.writeHead(path === '/ok' ? 200 : 503)
     const more = (): void => {
@@ -207,11 +212,11 @@ void t.test('a body without end is cut, and changes nothing about the status', a
   const sender = aSender(t)
   const ok = await sender.send(aWebhookRequest(`${url}/ok`))
   t.match(ok, { kind: 'delivered', status: 200 })
-  t.equal(ok.reply.length, 4_096, 'only the first bytes are kept')
+  t.equal(ok.reply.length, 4_096, 'only the first bytes are stored')
   t.match(await sender.send(aWebhookRequest(`${url}/no`)), { kind: 'retry', status: 503 })
 })
 
-void t.test('a body is read up to 16 KiB, and its connection given up beyond', async (t) => {
+void t.test('a response body is read up to 16 KiB, then its connection is closed', async (t) => {
   const ports: (number | undefined)[] = []
   const server = createServer((request, response) => {
     ports.push(request.socket.remotePort)
@@ -223,7 +228,7 @@ void t.test('a body is read up to 16 KiB, and its connection given up beyond', a
     })
   })
   const url = await listen(t, server)
-  const sender = aSender(t, { tryWithinMs: 20_000 })
+  const sender = aSender(t, { attemptWithinMs: 20_000 })
   const endpoint = anEndpoint()
   const latencyOf = async (path: string): Promise<number> => {
     const outcome = await sender.send(
@@ -235,26 +240,26 @@ void t.test('a body is read up to 16 KiB, and its connection given up beyond', a
   }
   await latencyOf(`/${16 * 1024}/whole`)
   await latencyOf(`/${16 * 1024}/whole`)
-  t.equal(ports[1], ports[0], 'one that fits leaves its connection usable')
+  t.equal(ports[1], ports[0], 'a short body keeps the connection open')
   await latencyOf(`/${16 * 1024 + 1}/whole`)
   await latencyOf('/0/whole')
   t.not(ports[3], ports[2], 'one byte more ends it')
   const latency = await latencyOf(`/${16 * 1024 + 1}/and_no_end`)
-  t.ok(latency < 20_000, 'what comes after the cap is not waited for')
+  t.ok(latency < 20_000, 'bytes beyond the cap are not awaited')
 })
 
-void t.test('a body that drips is cut at the deadline', async (t) => {
+void t.test('a slow response body is cut at the deadline', async (t) => {
   const { url } = await aReceiver(t, (response) => {
     response.writeHead(200)
     const drip = setInterval(() => response.write('.'), 20)
     response.on('close', () => clearInterval(drip))
   })
-  const outcome = await aSender(t, { tryWithinMs: 300 }).send(aWebhookRequest(url))
+  const outcome = await aSender(t, { attemptWithinMs: 300 }).send(aWebhookRequest(url))
   t.match(outcome, { kind: 'delivered', status: 200 })
   t.match(outcome.reply, /^\.+$/)
 })
 
-void t.test('a compressed body stays as it is', async (t) => {
+void t.test('a compressed response body is not decompressed', async (t) => {
   const { received, url } = await aReceiver(t, (response) => {
     response.writeHead(200, { 'content-encoding': 'gzip' }).end(gzipSync('a'.repeat(1_000_000)))
   })
@@ -264,7 +269,7 @@ void t.test('a compressed body stays as it is', async (t) => {
   t.equal(received[0]?.headers['accept-encoding'], undefined)
 })
 
-/** A TCP server that says what it is told to and hangs up. */
+/** A TCP server that writes a fixed text and closes. */
 async function aRawServer(t: Test, talk: (socket: Socket) => void): Promise<string> {
   const sockets = new Set<Socket>()
   const server = createTcpServer((socket) => {
@@ -281,8 +286,8 @@ async function aRawServer(t: Test, talk: (socket: Socket) => void): Promise<stri
   return `http://127.0.0.1:${(server.address() as AddressInfo).port}`
 }
 
-void t.test('broken peers are retried', async (t) => {
-  const sender = aSender(t, { tryWithinMs: 1_000 })
+void t.test('protocol and network errors are retried', async (t) => {
+  const sender = aSender(t, { attemptWithinMs: 1_000 })
   const talks: Record<string, (socket: Socket) => void> = {
     'hangs up': (socket) => socket.destroy(),
     resets: (socket) => socket.resetAndDestroy(),
@@ -307,14 +312,14 @@ void t.test('broken peers are retried', async (t) => {
   t.match(refused, { kind: 'retry', status: null, reason: 'ECONNREFUSED' })
 })
 
-void t.test('what comes before the answer is not the answer', async (t) => {
+void t.test('an interim response is not the answer', async (t) => {
   const url = await aRawServer(t, (socket) => {
     socket.end('HTTP/1.1 103 Early Hints\r\n\r\nHTTP/1.1 410 Gone\r\ncontent-length: 0\r\n\r\n')
   })
   t.match(await aSender(t).send(aWebhookRequest(url)), { kind: 'gone', status: 410 })
 })
 
-void t.test('an answer that breaks off after its status counts as that status', async (t) => {
+void t.test('a response that breaks off after its status counts as that status', async (t) => {
   const url = await aRawServer(t, (socket) => {
     socket.end('HTTP/1.1 200 OK\r\ncontent-length: 100\r\n\r\nshort')
   })
@@ -325,7 +330,7 @@ void t.test('an answer that breaks off after its status counts as that status', 
   })
 })
 
-void t.test('private targets get nothing, by address or by name', async (t) => {
+void t.test('nothing is sent to private targets, by address or by name', async (t) => {
   const { received, url } = await aReceiver(t, (response) => response.end())
   const { port } = new URL(url)
   const toLoopback: Resolve = () => Promise.resolve([{ address: '127.0.0.1', family: 4 }])
@@ -339,7 +344,7 @@ void t.test('private targets get nothing, by address or by name', async (t) => {
   t.equal(received.length, 0)
 })
 
-void t.test('connections are kept for an endpoint, and not shared with another', async (t) => {
+void t.test('connections are reused for an endpoint and not shared with another', async (t) => {
   const ports = new Set<number | undefined>()
   const server = createServer((request, response) => {
     ports.add(request.socket.remotePort)

@@ -29,7 +29,7 @@ const ended = (delivery: Delivery, state: 'delivered' | 'dead'): Delivery => ({
   context: { ...delivery.context, tries: 1, dueAt: null, endedAt: NOW },
 })
 
-void t.test('a new opening finds what was committed', async (t) => {
+void t.test('a reopened store has every committed row', async (t) => {
   const folder = tempFolder(t)
   const event = anEventRow({ receivedAt: NOW })
   const endpoint = anEndpoint()
@@ -71,7 +71,7 @@ void t.test('an event without an endpoint is settled at once', async (t) => {
   t.same(await store.unreported(10), [event.id])
 })
 
-void t.test('what is due, in its order and up to its limit', async (t) => {
+void t.test('due deliveries are returned in order up to the limit', async (t) => {
   const store = await aStore(t)
   const endpoint = anEndpoint()
   const events = [30, 10, 20, 40].map((ms) => anEventRow({ receivedAt: plus(NOW, ms) }))
@@ -90,7 +90,7 @@ void t.test('what is due, in its order and up to its limit', async (t) => {
 })
 
 void t.test(
-  'commits of one turn and those behind a running one are grouped, in order',
+  'changes of one iteration, and those behind a running commit, are batched in order',
   async (t) => {
     const store = await aStore(t)
     const event = anEventRow()
@@ -130,7 +130,7 @@ void t.test('a delivery that ends before its first commit is written once', asyn
   await reader.close()
 })
 
-void t.test('an event is known as soon as its commit is asked for', async (t) => {
+void t.test('an event is known as soon as its commit is requested', async (t) => {
   const store = await aStore(t)
   const [event, later] = [anEventRow(), anEventRow()]
   const stored = store.commit({ events: [event] })
@@ -139,21 +139,21 @@ void t.test('an event is known as soon as its commit is asked for', async (t) =>
   t.same(await store.dedupWindow([later.id, event.id]), new Set([event.id]))
 })
 
-void t.test('a commit that the disk refuses ends nothing well', async (t) => {
+void t.test('a failed commit resolves nothing and reports the failure', async (t) => {
   const faults: unknown[] = []
   const store = await openWebhookStore(join(tempFolder(t), 'webhooks.db'), (fault) =>
     faults.push(fault),
   )
   const delivery = aDelivery(anEventRow(), anEndpoint())
   let resolved = false
-  // Its event is not there: the foreign key refuses the commit.
+  // Its event does not exist: the foreign key rejects the commit.
   void store.commit({ deliveries: [delivery] }).then(() => (resolved = true))
   await store.close()
   t.equal(faults.length, 1)
   t.equal(resolved, false)
 })
 
-void t.test('the events that a late endpoint has missed', async (t) => {
+void t.test('eventsWithout returns the events that a late endpoint missed', async (t) => {
   const store = await aStore(t)
   const [before, missed, sent] = [-1, 0, 5].map((ms) =>
     anEventRow({ createdAt: plus(NOW, ms), receivedAt: plus(NOW, 10) }),
@@ -172,7 +172,7 @@ void t.test('the events that a late endpoint has missed', async (t) => {
   )
 })
 
-void t.test('only what is settled, reported and old is forgotten', async (t) => {
+void t.test('only settled, reported and old events are removed', async (t) => {
   const folder = tempFolder(t)
   const store = await aStore(t, folder)
   const old = { receivedAt: NOW }
@@ -206,20 +206,20 @@ void t.test('only what is settled, reported and old is forgotten', async (t) => 
     return rows.map(({ id }) => id)
   }
   const oldest = { receivedAt: instant(0), position: 0 }
-  const first = await store.forget({ delivered: plus(NOW, 500), dead: NOW }, oldest)
+  const first = await store.removeSettled({ delivered: plus(NOW, 500), dead: NOW }, oldest)
   t.equal(first.isEnd, true)
   t.same(await left(), [dead!.id, open!.id, unreported!.id, young.id].sort())
   const before = { delivered: plus(NOW, 500), dead: plus(NOW, 500) }
-  t.same(await store.forget(before, first.upTo), { isEnd: true, upTo: first.upTo })
-  t.ok((await left()).includes(dead!.id), 'what lies before the place is not looked at')
-  t.equal((await store.forget(before, oldest)).isEnd, true)
+  t.same(await store.removeSettled(before, first.upTo), { isEnd: true, upTo: first.upTo })
+  t.ok((await left()).includes(dead!.id), 'events before the position are not scanned')
+  t.equal((await store.removeSettled(before, oldest)).isEnd, true)
   t.same(await left(), [open!.id, unreported!.id, young.id].sort())
   t.same(await reader.all('SELECT * FROM attempts'), [], 'with its deliveries and attempts')
   t.equal((await reader.all('SELECT * FROM deliveries')).length, 1)
   await reader.close()
 })
 
-void t.test('the schema refuses rows that cannot be', async (t) => {
+void t.test('the schema rejects impossible rows', async (t) => {
   const folder = tempFolder(t)
   const store = await aStore(t, folder)
   const event = anEventRow()

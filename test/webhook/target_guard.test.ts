@@ -13,7 +13,7 @@ const SANDBOX = tenantOf('acme' as PartnerId, 'sandbox')
 const STRICT = { allowPrivate: false }
 const LENIENT = { allowPrivate: true }
 
-/** One address of each block that is not the public internet. */
+/** One address of each block that is not public. */
 const PRIVATE = [
   ...['0.0.0.0', '0.1.2.3', '10.0.0.1', '100.64.0.1', '100.127.255.255', '127.0.0.1', '127.9.9.9'],
   ...['169.254.169.254', '172.16.0.1', '172.31.255.255', '192.0.0.1', '192.0.2.1', '192.88.99.1'],
@@ -37,7 +37,7 @@ const PUBLIC = [
   ...['168.63.129.15', '168.63.129.17', '3ffd::1'],
 ]
 
-void t.test('addresses', (t) => {
+void t.test('only public addresses are allowed', (t) => {
   for (const address of PRIVATE) t.notOk(isPublic(address), address)
   for (const address of PUBLIC) t.ok(isPublic(address), address)
   for (const nonsense of ['', 'localhost', '1.2.3', '1.2.3.4.5', '::g']) {
@@ -46,7 +46,7 @@ void t.test('addresses', (t) => {
   t.end()
 })
 
-void t.test('URLs, judged before any name is resolved', (t) => {
+void t.test('URLs are checked before a name is resolved', (t) => {
   const refused = [
     'http://example.com/',
     'ftp://example.com/',
@@ -75,7 +75,7 @@ void t.test('URLs, judged before any name is resolved', (t) => {
   t.end()
 })
 
-void t.test('for the sandbox http passes, and private addresses do not', (t) => {
+void t.test('the sandbox allows http but no private addresses', (t) => {
   t.equal(judgeUrl({ url: 'http://example.com/', tenant: SANDBOX }, STRICT).ok, true)
   t.equal(judgeUrl({ url: 'http://127.0.0.1/', tenant: SANDBOX }, STRICT).ok, false)
   t.equal(judgeUrl({ url: 'ftp://example.com/', tenant: SANDBOX }, STRICT).ok, false)
@@ -83,7 +83,7 @@ void t.test('for the sandbox http passes, and private addresses do not', (t) => 
 })
 
 void t.test(
-  'for local work http and private addresses pass, other schemes and passwords do not',
+  'local work allows http and private addresses, but no other schemes or passwords',
   (t) => {
     for (const url of ['http://127.0.0.1:9000/', 'http://localhost/', 'https://[::1]/']) {
       t.equal(judgeUrl({ url, tenant: PRODUCTION }, LENIENT).ok, true, url)
@@ -111,7 +111,7 @@ const look = (
     lookup('name.example', options, (fault, addresses) => resolve({ fault, addresses }))
   })
 
-void t.test('names are judged by their addresses', async (t) => {
+void t.test('names are checked by their addresses', async (t) => {
   t.same((await look(['8.8.8.8'])).addresses, [{ address: '8.8.8.8', family: 4 }])
   for (const address of PRIVATE) {
     t.type((await look([address])).fault, TargetRefused, address)
@@ -120,22 +120,22 @@ void t.test('names are judged by their addresses', async (t) => {
   t.same((await look(['127.0.0.1'], LENIENT)).fault, null)
   t.match((await look([])).fault, /has no address/)
   const one = await look(['8.8.8.8', '1.1.1.1'], STRICT, {})
-  t.same(one, { fault: null, addresses: '8.8.8.8' }, 'asked for one address, gives one')
+  t.same(one, { fault: null, addresses: '8.8.8.8' }, 'one address on request')
 })
 
-void t.test('a name that changes its mind is judged each time', async (t) => {
+void t.test('a name is checked on every resolution', async (t) => {
   const answers = ['8.8.8.8', '127.0.0.1']
   const lookup = guardedLookup(() => {
     const address = answers.shift() ?? ''
     return Promise.resolve([{ address, family: 4 }])
   }, STRICT)
-  const ask = () =>
+  const connect = () =>
     new Promise((resolve) => lookup('x.example', { all: true }, (fault) => resolve(fault)))
-  t.equal(await ask(), null)
-  t.type(await ask(), TargetRefused)
+  t.equal(await connect(), null)
+  t.type(await connect(), TargetRefused)
 })
 
-void t.test('a resolution that fails is passed on', async (t) => {
+void t.test('a failed resolution is passed on', async (t) => {
   const lookup = guardedLookup(() => Promise.reject(new Error('ENOTFOUND')), STRICT)
   const fault = await new Promise((resolve) => lookup('x', {}, (given) => resolve(given)))
   t.match(fault, /ENOTFOUND/)

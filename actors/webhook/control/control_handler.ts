@@ -1,11 +1,10 @@
 /**
- * Answers the questions that come over the control stream.
+ * Handles the processor's requests that arrive over the control stream.
  *
- * Owns: reading questions, writing answers, their bounds. Does not own: the stream
- * (control/control_stream), queries (store/admin_queries), redrives (delivery/redrive).
+ * Owns: decoding, bounds and responses. Does not own: the stream (control/control_stream), queries
+ * (store/admin_queries), redrives (delivery/redrive).
  *
- * - A question that makes no sense here, or meets a fault, is answered as a fault: silence would
- *   keep somebody waiting.
+ * - An unknown or failing request is answered with a fault, because its caller waits.
  */
 import type { DeliveryRecord } from '../../../protos/types/causeway/v1/DeliveryRecord.js'
 import type { ControlResponse } from '../../../protos/types/causeway/v1/ControlResponse.js'

@@ -1,11 +1,10 @@
 /**
- * Attends the processor's control stream.
+ * The pool's connection to the processor's control stream.
  *
- * Owns: the stream and its reopening. Does not own: answers (control/control_handler).
+ * Does not own: responses (control/control_handler).
  *
- * - The pool comes to the processor, so nobody has to know where pools are, and a pool has no
- *   door of its own.
- * - A question is answered on the stream it came from; when that is gone nobody waits any more.
+ * - The pool connects to the processor, so pools need no listening port and no discovery.
+ * - A response goes to the stream of its request, or nowhere once that stream is closed.
  */
 import type { ClientDuplexStream } from '@grpc/grpc-js'
 import type { WebhookControlClient } from '../../../protos/types/causeway/v1/WebhookControl.js'
@@ -22,14 +21,14 @@ export interface ControlStreamOptions {
   readonly client: WebhookControlClient
   readonly token: string
   readonly handle: ControlHandler
-  /** Which pool it is, and the event it received last. */
+  /** The pool's number and the event it received last. */
   readonly pool: number
   readonly lastReceived: () => Promise<string | null>
   readonly log: Logger
 }
 
 export interface ControlStream {
-  /** Takes no further question, and finishes those that are under way. */
+  /** Ignores further requests and finishes those in progress. */
   close(): Promise<void>
 }
 
@@ -49,7 +48,7 @@ export function openControlStream(options: ControlStreamOptions): ControlStream 
     void greet(opened)
   }
 
-  /** The processor compares it with its books. */
+  /** The processor compares the pool's newest event with its own. */
   const greet = async (opened: Stream): Promise<void> => {
     try {
       const newest = await lastReceived()
@@ -71,7 +70,7 @@ export function openControlStream(options: ControlStreamOptions): ControlStream 
     pending.add(work)
   }
 
-  /** A stream tells of its end more than once. */
+  /** A stream reports its end more than once. */
   const lose = (lost: Stream, reason: string): void => {
     if (stream !== lost || closed) return
     stream = undefined

@@ -1,14 +1,9 @@
 /**
- * The XState actor of one delivery, made from its row.
+ * Restores the XState actor of a delivery from its row, or steps it without an actor object.
  *
- * Owns: restoring, and stepping without an actor object. Does not own: the transitions
- * (delivery/machine).
- *
- * - The snapshot is (state, context), all of it: a delivery goes the same way whichever way it is
- *   stepped, which a test holds.
- * - A try steps a delivery twice and then writes it down. An actor object costs three times as
- *   much as the two steps, so they are done on the snapshot; that of a first try under way is the
- *   same for all but its context.
+ * - The snapshot is exactly (state, context); a test holds both ways of stepping equal.
+ * - An attempt takes two steps. An actor object costs three times as much, so attempts step the
+ *   snapshot; the snapshot of a first attempt differs between deliveries only in its context.
  */
 import { createActor, type ActorScope, type SnapshotFrom } from 'xstate'
 import { instant } from '../../../src/base/clock.js'
@@ -41,15 +36,15 @@ export function openDelivery(state: DeliveryState, context: DeliveryContext): De
 export const snapshotOf = (state: DeliveryState, context: DeliveryContext): DeliverySnapshot =>
   deliveryMachine.resolveState({ value: state, context })
 
-/** The snapshot that an actor has after this event. */
+/** The snapshot after this event. */
 export const stepDelivery = (snapshot: DeliverySnapshot, event: DeliveryEvent): DeliverySnapshot =>
   deliveryMachine.transition(snapshot, event, SCOPE)
 
-/** `pending` after `attempt`, whose transition changes no context. */
-export const firstTry = (context: DeliveryContext): DeliverySnapshot =>
-  snapshotOf(FIRST_TRY.value, context)
+/** `pending` after the event `attempt`, which does not change the context. */
+export const firstAttempt = (context: DeliveryContext): DeliverySnapshot =>
+  snapshotOf(FIRST_ATTEMPT.value, context)
 
-/** The machine starts, stops and emits nothing, so that one scope serves all. */
+/** The machine starts, stops and emits nothing, so one scope serves all deliveries. */
 const self = createActor(deliveryMachine, { input: newDelivery(instant(0)) })
 const nothing = (): void => undefined
 const SCOPE: ActorScope<DeliverySnapshot, DeliveryEvent> = {
@@ -64,4 +59,4 @@ const SCOPE: ActorScope<DeliverySnapshot, DeliveryEvent> = {
   actionExecutor: nothing,
 }
 
-const FIRST_TRY = stepDelivery(self.getSnapshot(), { type: 'attempt', at: instant(0) })
+const FIRST_ATTEMPT = stepDelivery(self.getSnapshot(), { type: 'attempt', at: instant(0) })

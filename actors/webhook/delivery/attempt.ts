@@ -1,25 +1,30 @@
 /**
- * One try of one delivery: its actor before and after, and the HTTP call between.
+ * One attempt of one delivery: the machine's step before it, the HTTP call, the step after it.
  *
- * Owns: which events the actor gets, the rows that follow. Does not own: when (webhook/pool), the
- * call (sending/sender).
+ * Does not own: scheduling (webhook/pool), the call (sending/sender).
  *
- * - The endpoint is taken as it is now: a new address or a new secret holds for the retries too.
+ * - Each attempt uses the endpoint's current URL and secret, retries included.
  */
 import { assert } from '../../../src/base/assert.js'
 import type { Clock, Instant } from '../../../src/base/clock.js'
 import type { Random } from '../../../src/base/random.js'
 import { retryAt, type BackoffRules } from './backoff.js'
-import { firstTry, openDelivery, snapshotOf, stepDelivery, type DeliverySnapshot } from './actor.js'
+import {
+  firstAttempt,
+  openDelivery,
+  snapshotOf,
+  stepDelivery,
+  type DeliverySnapshot,
+} from './actor.js'
 import type { DeliveryEvent } from './machine.js'
 import type { Endpoint } from '../endpoint/endpoint.js'
 import type { AttemptRow } from '../store/schema.js'
 import type { Sender, SendOutcome } from '../sending/sender.js'
 import type { Delivery } from '../store/store.js'
 
-export interface Tried {
+export interface AttemptResult {
   readonly outcome: SendOutcome
-  /** The delivery as it is after the try. */
+  /** The delivery after the attempt. */
   readonly delivery: Delivery
   readonly attempt: AttemptRow
 }
@@ -31,13 +36,13 @@ export interface AttemptOptions {
   readonly random: Random
 }
 
-export async function tryDelivery(
+export async function attemptDelivery(
   { sender, backoff, clock, random }: AttemptOptions,
   delivery: Delivery,
   endpoint: Endpoint,
-): Promise<Tried> {
+): Promise<AttemptResult> {
   const delivering = begin(delivery, clock.now())
-  assert(delivering.value === 'delivering', 'only an open delivery is tried')
+  assert(delivering.value === 'delivering', 'only an open delivery is attempted')
 
   const { eventId, eventType, body } = delivery
   const outcome = await sender.send({ endpoint, eventId, eventType, body })
@@ -62,7 +67,7 @@ export async function tryDelivery(
 }
 
 function begin({ state, context }: Delivery, at: Instant): DeliverySnapshot {
-  if (state === 'pending') return firstTry(context)
+  if (state === 'pending') return firstAttempt(context)
   const isAhead = context.dueAt !== null && context.dueAt > at
   return stepDelivery(
     snapshotOf(state, context),
@@ -82,7 +87,7 @@ function eventOf({ kind, reason }: SendOutcome, at: Instant, next: Instant | nul
   }
 }
 
-/** What becomes of a delivery whose endpoint was deleted. */
+/** The dead delivery of a deleted endpoint. */
 export function abandonDelivery(delivery: Delivery, at: Instant): Delivery {
   const actor = openDelivery(delivery.state, delivery.context)
   actor.send({ type: 'abandon', at, reason: 'endpoint_deleted' })

@@ -1,13 +1,13 @@
 /**
- * When a failed delivery is tried again.
+ * The retry schedule of deliveries: exponential back-off with jitter.
  *
- * - Twelve attempts within about two days, each pause 20 % longer or shorter at random, so that a
- *   receiver that comes back does not meet all of them at once.
+ * - Twelve attempts within about two days. Each pause varies by ±20 % at random, so a recovering
+ *   receiver does not get all retries at once.
  */
 import { HOUR, MINUTE, plus, SECOND, type Instant } from '../../../src/base/clock.js'
 import type { Random } from '../../../src/base/random.js'
 
-/** The pause before each attempt, in order; the first is made at once. */
+/** The pause before each attempt, in order; the first attempt is made at once. */
 export const PAUSE_MS = [
   0,
   5 * SECOND,
@@ -27,11 +27,11 @@ export const JITTER = 0.2
 export interface BackoffRules {
   /** At most as many as there are pauses. */
   readonly attemptsMax: number
-  /** 100 in earnest; less shrinks every pause for tests and local work. */
+  /** 100 in production; less shortens every pause for tests and local work. */
   readonly scalePct: number
 }
 
-/** @returns the time of the next attempt, null when `made` attempts were the last */
+/** @returns the time of the next attempt; null when `made` attempts are the maximum */
 export function retryAt(
   made: number,
   now: Instant,

@@ -1,17 +1,17 @@
 /**
- * The lifecycle of a delivery: one event to one endpoint.
+ * The state machine of a delivery: one event to one endpoint.
  *
- * Owns: states, transitions, what a delivery remembers. Does not own: when the next attempt is
- * (delivery/backoff), who goes first (webhook/pool), HTTP, SQL, the clock.
+ * Owns: states, transitions and the context. Does not own: the retry schedule (delivery/backoff),
+ * scheduling of attempts (webhook/pool), HTTP, SQL, the clock.
  *
- * - Flat and pure: no invoke, no after, no promise. Times come with the events.
- * - `delivering` is a state of memory only: an attempt whose end was not written down is made
- *   again, so a row rests in one of the other four.
- * - A probe is made ahead of the delivery's time to see whether the endpoint is back. When it
- *   fails nothing has changed: it used up no attempt.
- * - `dueAt` is null exactly in `delivering`'s two ends, `delivered` and `dead`.
- * - A redrive begins the schedule anew; tries go on counting. What waits for its first attempt,
- *   or is under way, takes none.
+ * - Flat and pure: no invoke, no after, no promise. Times are members of the events.
+ * - `delivering` exists in memory only; rows have one of the other four states. An attempt whose
+ *   result was not committed is repeated.
+ * - A probe is an attempt before `dueAt` that tests whether the endpoint has recovered. A failed
+ *   probe does not count as an attempt.
+ * - `dueAt` is null exactly in `delivered` and `dead`.
+ * - A redrive restarts the schedule; `tries` continues to count. `pending` and `delivering` ignore
+ *   it.
  */
 import { assign, setup } from 'xstate'
 import type { Instant } from '../../../src/base/clock.js'
@@ -25,7 +25,7 @@ export interface DeliveryContext {
   readonly tries: number
   /** When the next attempt is due; null: no further one. */
   readonly dueAt: Instant | null
-  /** The try under way is ahead of its time. */
+  /** The current attempt is a probe. */
   readonly probing: boolean
   readonly endedAt: Instant | null
   /** Why it is dead; empty otherwise. */
@@ -37,9 +37,9 @@ export type DeliveryEvent =
   | { readonly type: 'probe' }
   /** 2xx. */
   | { readonly type: 'succeeded'; readonly at: Instant }
-  /** An answer that will not change: 3xx, 4xx. */
+  /** A permanent rejection: 3xx, 4xx. */
   | { readonly type: 'refused'; readonly at: Instant; readonly reason: string }
-  /** 5xx, network, timeout. `retryAt` is null when the schedule is used up. */
+  /** 5xx, network error, timeout. `retryAt` is null after the last attempt. */
   | {
       readonly type: 'failed'
       readonly at: Instant
@@ -48,7 +48,7 @@ export type DeliveryEvent =
     }
   /** The endpoint was deleted. */
   | { readonly type: 'abandon'; readonly at: Instant; readonly reason: string }
-  /** Somebody wants it delivered now. */
+  /** A partner or an operator requests it. */
   | { readonly type: 'redrive'; readonly at: Instant }
 
 /** The context of a new delivery, due at once. */
@@ -61,7 +61,7 @@ export const newDelivery = (at: Instant): DeliveryContext => ({
   reason: '',
 })
 
-/** What XState infers from; it holds nothing. */
+/** For XState's type inference only. */
 const types = {} as { context: DeliveryContext; events: DeliveryEvent; input: DeliveryContext }
 
 export const deliveryMachine = setup({
@@ -79,7 +79,7 @@ export const deliveryMachine = setup({
     scheduleRetry: assign(({ event }) => (event.type === 'failed' ? { dueAt: event.retryAt } : {})),
     end: assign(({ event }) => (event.type === 'probe' ? {} : { dueAt: null, endedAt: event.at })),
     recordReason: assign(({ event }) => ('reason' in event ? { reason: event.reason } : {})),
-    beginAnew: assign(({ context, event }) =>
+    restartSchedule: assign(({ context, event }) =>
       event.type === 'redrive' ? { ...newDelivery(event.at), tries: context.tries } : {},
     ),
   },
@@ -88,17 +88,14 @@ export const deliveryMachine = setup({
   context: ({ input }) => input,
   initial: 'pending',
   states: {
-    /** Waits for its first attempt. Success to delivering, deletion of the endpoint to dead. */
+    /** Waits for its first attempt. */
     pending: {
       on: {
         attempt: 'delivering',
         abandon: { target: 'dead', actions: ['end', 'recordReason'] },
       },
     },
-    /**
-     * Waits for the receiver's answer. 2xx to delivered, 3xx and 4xx to dead, anything else back to
-     * waiting.
-     */
+    /** Waits for the receiver's answer. */
     delivering: {
       on: {
         succeeded: { target: 'delivered', actions: ['countTry', 'end'] },
@@ -114,21 +111,18 @@ export const deliveryMachine = setup({
         ],
       },
     },
-    /**
-     * Waits for `dueAt`, or for a probe before it. Success to delivering, deletion of the endpoint
-     * to dead, redrive to pending.
-     */
+    /** Waits for `dueAt`, or for a probe before it. */
     waiting: {
       on: {
         attempt: { guard: 'isDue', target: 'delivering' },
         probe: { target: 'delivering', actions: 'startProbe' },
-        redrive: { target: 'pending', actions: 'beginAnew' },
+        redrive: { target: 'pending', actions: 'restartSchedule' },
         abandon: { target: 'dead', actions: ['end', 'recordReason'] },
       },
     },
-    /** The receiver has answered 2xx. Waits for nothing; a redrive sends it again. */
-    delivered: { on: { redrive: { target: 'pending', actions: 'beginAnew' } } },
-    /** Will not be tried again by itself. Waits for a redrive. */
-    dead: { on: { redrive: { target: 'pending', actions: 'beginAnew' } } },
+    /** The receiver answered 2xx. Only a redrive sends it again. */
+    delivered: { on: { redrive: { target: 'pending', actions: 'restartSchedule' } } },
+    /** Not attempted again without a redrive. */
+    dead: { on: { redrive: { target: 'pending', actions: 'restartSchedule' } } },
   },
 })

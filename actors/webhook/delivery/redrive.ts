@@ -1,19 +1,19 @@
 /**
- * Deliveries made again: after they have failed, or because somebody asks for it.
+ * Redrives deliveries and resends events, on request.
  *
- * Owns: which deliveries are taken up, and that nothing else changes them meanwhile. Does not own:
- * when they are tried (webhook/pool), who may ask (the processor).
+ * Owns: selecting the deliveries and changing them exclusively. Does not own: when they are
+ * attempted (webhook/pool), authorization (the processor).
  *
- * - What is not tried yet, or is under way, is left alone: asked for twice, it is sent once.
- * - A deleted endpoint gets nothing any more.
- * - One at a time, and in turn with the intake: an event is not brought in twice, and none is
- *   forgotten between a look and a commit.
- * - Pages are short, so that the pool's own commits go between them.
+ * - Deliveries that are pending or in flight are skipped, so a repeated request sends once.
+ * - A deleted endpoint gets nothing.
+ * - Runs serialized with the intake and with retention: no event is stored twice or removed between
+ *   a read and its commit.
+ * - Pages are short, so the pool's own commits run between them.
  */
 import type { Clock, Instant } from '../../../src/base/clock.js'
 import { leastIdAt, type EndpointId } from '../../../src/base/ids.js'
 import type { Random } from '../../../src/base/random.js'
-import { address, type EventConsumer } from '../intake/event_consumer.js'
+import { deliveryTo, type EventConsumer } from '../intake/event_consumer.js'
 import { openDelivery } from './actor.js'
 import { wants, type Endpoint } from '../endpoint/endpoint.js'
 import type { Endpoints } from '../endpoint/endpoint_directory.js'
@@ -36,25 +36,25 @@ export interface RedriverOptions {
 
 export interface Resend {
   readonly event: EventRow
-  /** Every pool has done with it. */
+  /** Every pool has settled the event. */
   readonly settled: boolean
-  /** Undefined: each that got it or wants it. */
+  /** Undefined: every endpoint that got the event or subscribes to it. */
   readonly endpointId: EndpointId | undefined
-  /** Also when the event is not here. */
+  /** Whether a pool that does not have the event stores it. */
   readonly take: boolean
 }
 
 export interface Redriver {
-  /** Whatever became of it. Undefined: no delivery of ours. */
+  /** One delivery in any state. Undefined: not a delivery of this pool. */
   one(id: string): Promise<{ readonly redriven: number } | undefined>
-  /** What has failed, of events since then, the oldest first. */
+  /** Failed deliveries of events created since then, oldest first. */
   failed(
     endpointId: EndpointId | undefined,
     since: Instant,
     limit: number,
   ): Promise<{ readonly redriven: number; readonly more: boolean }>
-  /** Undefined: the event is not here, and was not to be taken. */
-  resend(ask: Resend): Promise<readonly DeliveryView[] | undefined>
+  /** Undefined: the pool does not have the event and was not to store it. */
+  resend(request: Resend): Promise<readonly DeliveryView[] | undefined>
 }
 
 export function createRedriver(options: RedriverOptions): Redriver {
@@ -64,7 +64,7 @@ export function createRedriver(options: RedriverOptions): Redriver {
     eventConsumer.inOrder(async () => {
       const found = await adminQueries.delivery(id)
       if (found === undefined) return undefined
-      return { redriven: await again(found.endpointId, () => oneOf(adminQueries.delivery(id))) }
+      return { redriven: await redrive(found.endpointId, () => rowOf(adminQueries.delivery(id))) }
     })
 
   const failed: Redriver['failed'] = async (endpointId, since, limit) => {
@@ -89,7 +89,7 @@ export function createRedriver(options: RedriverOptions): Redriver {
     { above, size }: FailedPage,
   ): Promise<{ readonly redriven: number; readonly next: FailedPage | undefined }> => {
     let last: DeliveryView | undefined
-    const redriven = await again(endpointId, async () => {
+    const redriven = await redrive(endpointId, async () => {
       const rows = await adminQueries.failed(endpointId, above, size)
       if (rows.length === size) last = rows.at(-1)
       return rows
@@ -97,60 +97,60 @@ export function createRedriver(options: RedriverOptions): Redriver {
     return { redriven, next: last && { above: last.eventId, size } }
   }
 
-  /** Takes up those of the rows that rest. @returns how many it was */
-  const again = async (
+  /** Redrives those of the rows that are not in memory. @returns their number */
+  const redrive = async (
     endpointId: EndpointId,
     read: () => Promise<readonly DeliveryView[]>,
   ): Promise<number> => {
-    if (!isThere(endpoints.get(endpointId))) return 0
+    if (!exists(endpoints.get(endpointId))) return 0
     let count = 0
-    await pool.withPausedQueue(endpointId, async (rests) => {
+    await pool.withPausedQueue(endpointId, async (isOnDiskOnly) => {
       const now = clock.now()
-      const revived = (await read()).filter(rests).flatMap((row) => redriven(row, now))
-      count = revived.length
-      if (count > 0) await store.commit({ deliveries: revived })
+      const deliveries = (await read()).filter(isOnDiskOnly).flatMap((row) => redriven(row, now))
+      count = deliveries.length
+      if (count > 0) await store.commit({ deliveries })
       return count > 0 ? now : null
     })
     return count
   }
 
-  const resend: Redriver['resend'] = async (ask) => {
+  const resend: Redriver['resend'] = async (request) => {
     if (!(await endpoints.inStep())) return undefined
     return eventConsumer.inOrder(async () => {
-      const { event, endpointId } = ask
+      const { event, endpointId } = request
       const isKnown = await adminQueries.hasEvent(event.id)
-      if (!isKnown && !ask.take) return undefined
+      if (!isKnown && !request.take) return undefined
       const isRequested = (row: DeliveryView): boolean =>
         endpointId === undefined || row.endpointId === endpointId
       const before = await adminQueries.ofEvent(event.id)
       for (const row of before.filter(isRequested)) {
-        await again(row.endpointId, () => oneOf(adminQueries.delivery(row.id)))
+        await redrive(row.endpointId, () => rowOf(adminQueries.delivery(row.id)))
       }
       const got = new Set(before.map((row) => row.endpointId))
-      const fresh = targets(ask, isKnown)
+      const fresh = targets(request, isKnown)
         .filter(({ id }) => !got.has(id))
-        .map((endpoint) => address(event, endpoint, clock.now(), random))
-      if (fresh.length > 0) await bring(isKnown ? [] : [event], fresh)
+        .map((endpoint) => deliveryTo(endpoint, event, clock.now(), random))
+      if (fresh.length > 0) await addDeliveries(isKnown ? [] : [event], fresh)
       return (await adminQueries.ofEvent(event.id)).filter(isRequested)
     })
   }
 
   /**
-   * Named, an endpoint gets what it would not have got by itself. An event that is taken before its
-   * message came goes to all that want it: the message will make no deliveries any more.
+   * A named endpoint gets the event even without a subscription. An event stored before its message
+   * arrives goes to every subscriber, because the message then creates no deliveries.
    */
-  const targets = (ask: Resend, isKnown: boolean): readonly Endpoint[] => {
-    const { event, endpointId } = ask
+  const targets = (request: Resend, isKnown: boolean): readonly Endpoint[] => {
+    const { event, endpointId } = request
     const named = endpointId === undefined ? undefined : endpoints.get(endpointId)
-    const isFirst = !isKnown && !ask.settled
+    const isFirst = !isKnown && !request.settled
     return [...endpoints.ofTenant(event.tenant)].filter(
       (endpoint) =>
-        isThere(endpoint) &&
+        exists(endpoint) &&
         (endpoint === named || ((endpointId === undefined || isFirst) && wants(endpoint, event))),
     )
   }
 
-  const bring = async (events: readonly EventRow[], deliveries: readonly Delivery[]) => {
+  const addDeliveries = async (events: readonly EventRow[], deliveries: readonly Delivery[]) => {
     await store.commit({ events, deliveries })
     pool.deliver(deliveries)
   }
@@ -159,15 +159,15 @@ export function createRedriver(options: RedriverOptions): Redriver {
 }
 
 interface FailedPage {
-  /** The event that it begins behind. */
+  /** Id of the last event of the page before. */
   readonly above: string
   readonly size: number
 }
 
-const isThere = (endpoint: Endpoint | undefined): endpoint is Endpoint =>
+const exists = (endpoint: Endpoint | undefined): endpoint is Endpoint =>
   endpoint !== undefined && endpoint.status !== 'deleted'
 
-const oneOf = async <T>(found: Promise<T | undefined>): Promise<readonly T[]> => {
+const rowOf = async <T>(found: Promise<T | undefined>): Promise<readonly T[]> => {
   const row = await found
   return row === undefined ? [] : [row]
 }

@@ -1,19 +1,20 @@
 /**
- * The breaker of an endpoint: after failures in a row it is left alone, but for a try now and then.
+ * The circuit breaker of an endpoint: it opens after consecutive failures.
  *
- * - Open: one try at a time, and none before `openUntil`. Closed: as many as the endpoint is
- *   trusted with.
+ * - Open: one probe at a time, and none before `openUntil`. Closed: up to the endpoint's
+ *   concurrency.
  * - Any answer that is not a failure closes it.
- * - No pause is longer than PROBE_EVERY_MS. One that seems to be is over: the clock was set back.
- * - The pause is short while nothing has ever listened there: a refused connection costs little,
- *   and the receiver of a new endpoint is often started after it.
- * - What an open breaker holds back uses up no attempt.
+ * - No pause is longer than PROBE_EVERY_MS. A longer one means that the clock was set back, and
+ *   counts as over.
+ * - The pause is short while no receiver has ever answered: a refused connection costs little, and
+ *   the receiver of a new endpoint is often started later.
+ * - Deliveries held back by an open breaker use up no attempt.
  */
 import { MINUTE, plus, SECOND, type Instant } from '../../../src/base/clock.js'
 
 const OPEN_AFTER_FAILURES = 10
 export const PROBE_EVERY_MS = MINUTE
-export const PROBE_UNHEARD_EVERY_MS = 5 * SECOND
+export const PROBE_NEW_EVERY_MS = 5 * SECOND
 
 export interface Breaker {
   readonly failures: number
@@ -30,6 +31,6 @@ export function afterFailure({ failures }: Breaker, now: Instant, probeEveryMs: 
 
 export const isOpen = ({ openUntil }: Breaker): boolean => openUntil !== null
 
-/** Open, and its pause is over. */
+/** Whether the breaker is open and its pause is over. */
 export const mayProbe = ({ openUntil }: Breaker, now: Instant): boolean =>
   openUntil !== null && (now >= openUntil || openUntil > plus(now, PROBE_EVERY_MS))

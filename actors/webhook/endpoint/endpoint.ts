@@ -1,14 +1,13 @@
 /**
- * A webhook endpoint, as the pool needs to know it.
+ * A webhook endpoint in the pool: its subscription and its signing secret.
  *
- * Owns: which events it gets and which secret signs now. Does not own: where it comes from
- * (endpoint/endpoint_directory).
+ * Does not own: the source of endpoints (endpoint/endpoint_directory).
  *
- * - `*` stands for every event but those that are opt-in by name.
+ * - `*` subscribes to every event type but the opt-in ones.
  * - An endpoint gets no event from before its creation. A disabled one gets its events later, a
  *   deleted one never.
- * - A test goes to the endpoint that it names and to no other; that an endpoint was disabled goes
- *   to the others.
+ * - A test event goes only to the endpoint that it names; a `webhook_endpoint.disabled` event goes
+ *   only to the others.
  */
 import type { SigningSecret } from '../../../src/auth/signature.js'
 import type { Instant } from '../../../src/base/clock.js'
@@ -24,9 +23,9 @@ export interface Endpoint {
   /** Oldest first. */
   readonly secrets: readonly EndpointSecret[]
   readonly createdAt: Instant
-  /** What it wants is as it is since then. */
+  /** When `enabledEvents` was set. */
   readonly enabledEventsSince: Instant
-  /** When somebody last wanted its breaker closed. */
+  /** When its breaker was last reset on request. */
   readonly breakerResetAt: Instant
 }
 
@@ -36,14 +35,14 @@ export interface EndpointSecret {
   readonly activeFrom: Instant
 }
 
-export interface Announced {
+export interface RoutedEvent {
   readonly tenant: TenantId
   readonly type: string
   readonly createdAt: Instant
   readonly body: string
 }
 
-export function wants(endpoint: Endpoint, event: Announced): boolean {
+export function wants(endpoint: Endpoint, event: RoutedEvent): boolean {
   if (endpoint.status === 'deleted') return false
   if (endpoint.tenant !== event.tenant || endpoint.createdAt > event.createdAt) return false
   if (event.type === TEST_EVENT) return endpoint.id === endpointIn(event.body)
@@ -58,6 +57,6 @@ function endpointIn(body: string): string | undefined {
   return data?.webhook_endpoint?.id
 }
 
-/** The newest secret whose time has come. */
+/** The newest active secret. */
 export const secretAt = (endpoint: Endpoint, now: Instant): EndpointSecret | undefined =>
   endpoint.secrets.findLast((secret) => secret.activeFrom <= now)

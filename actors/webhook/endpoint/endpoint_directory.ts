@@ -1,13 +1,13 @@
 /**
  * The directory of webhook endpoints, streamed from the processor.
  *
- * Owns: the stream and its reopening, what was last known of each endpoint. Does not own: what an
- * endpoint wants (endpoint/endpoint), the processor's side.
+ * Owns: the stream, its reconnect and the last known state of each endpoint. Does not own:
+ * subscriptions (endpoint/endpoint).
  *
- * - In step: the stream is open and has told everything. Only then may an event be judged to have
- *   no endpoint.
- * - What was known stays known while the stream is away: deliveries go on.
- * - A deleted endpoint is told on each time, and not kept: no event looks at it again.
+ * - In step: the stream is open and complete. Only then is it certain that an event has no
+ *   endpoint.
+ * - The last known endpoints stay usable while the stream is down: deliveries continue.
+ * - A deleted endpoint is passed to the handler and not stored.
  */
 import type { ClientReadableStream } from '@grpc/grpc-js'
 import type { DirectoryClient } from '../../../protos/types/causeway/v1/Directory.js'
@@ -22,15 +22,15 @@ import { createRetry, RECONNECT } from '../../../src/base/retry.js'
 import type { Endpoint } from './endpoint.js'
 
 export interface Endpoints {
-  /** Neither this nor `ofTenant` has deleted ones. */
+  /** Neither this nor `ofTenant` returns deleted endpoints. */
   get(id: EndpointId): Endpoint | undefined
   ofTenant(tenant: TenantId): Iterable<Endpoint>
-  /** Waits until it is in step: true; false when it was closed meanwhile. */
+  /** Resolves with true once in step, with false when closed before. */
   inStep(): Promise<boolean>
   isInStep(): boolean
-  /** Called for each endpoint that is told, also for those already known. */
+  /** Called for each received endpoint, known ones included. */
   onChange(handler: (endpoint: Endpoint) => void): void
-  /** Called before the endpoints of a message: whether deliveries stand still. */
+  /** Called before the endpoints of each message. */
   onPaused(handler: (paused: boolean) => void): void
   close(): void
 }
@@ -45,7 +45,7 @@ export function watchEndpoints({ client, token, log }: EndpointsOptions): Endpoi
   const known = new Map<EndpointId, Endpoint>()
   const byTenant = new Map<TenantId, Map<EndpointId, Endpoint>>()
   let stream: ClientReadableStream<EndpointUpdate> | undefined
-  let told = false
+  let complete = false
   let closed = false
   const retry = createRetry(RECONNECT)
   const waiting: ((inStep: boolean) => void)[] = []
@@ -65,33 +65,33 @@ export function watchEndpoints({ client, token, log }: EndpointsOptions): Endpoi
     pausedHandler(update.paused)
     for (const wire of update.endpoints) {
       const endpoint = readEndpoint(wire)
-      if (endpoint.status === 'deleted') forget(endpoint)
-      else keep(endpoint)
+      if (endpoint.status === 'deleted') remove(endpoint)
+      else store(endpoint)
       handler(endpoint)
     }
     if (!update.complete) return
-    told = true
-    log.info({ endpoints: known.size }, 'endpoints known')
+    complete = true
+    log.info({ endpoints: known.size }, 'endpoint directory complete')
     for (const resolve of waiting.splice(0)) resolve(true)
   }
 
-  const keep = (endpoint: Endpoint): void => {
+  const store = (endpoint: Endpoint): void => {
     const { id, tenant } = endpoint
     const endpoints = byTenant.get(tenant) ?? new Map<EndpointId, Endpoint>()
     known.set(id, endpoint)
     byTenant.set(tenant, endpoints.set(id, endpoint))
   }
 
-  const forget = ({ id, tenant }: Endpoint): void => {
+  const remove = ({ id, tenant }: Endpoint): void => {
     known.delete(id)
     byTenant.get(tenant)?.delete(id)
   }
 
-  /** A stream tells of its end more than once. */
+  /** A stream reports its end more than once. */
   const lose = (lost: ClientReadableStream<EndpointUpdate>, reason: string): void => {
     if (stream !== lost || closed) return
     stream = undefined
-    told = false
+    complete = false
     log.debug({ reason }, 'endpoint stream lost')
     retry.schedule(open)
   }
@@ -101,8 +101,10 @@ export function watchEndpoints({ client, token, log }: EndpointsOptions): Endpoi
     get: (id) => known.get(id),
     ofTenant: (tenant) => byTenant.get(tenant)?.values() ?? [],
     inStep: () =>
-      told || closed ? Promise.resolve(told) : new Promise((resolve) => waiting.push(resolve)),
-    isInStep: () => told,
+      complete || closed
+        ? Promise.resolve(complete)
+        : new Promise((resolve) => waiting.push(resolve)),
+    isInStep: () => complete,
     onChange: (given) => {
       handler = given
     },
@@ -113,7 +115,7 @@ export function watchEndpoints({ client, token, log }: EndpointsOptions): Endpoi
       closed = true
       retry.cancel()
       stream?.cancel()
-      told = false
+      complete = false
       for (const resolve of waiting.splice(0)) resolve(false)
     },
   }
@@ -126,7 +128,7 @@ function readEndpoint(wire: WireEndpoint): Endpoint {
     tenant: wire.tenant as TenantId,
     url: wire.url,
     enabledEvents: wire.enabled_events,
-    // A status this version does not know holds the events, which loses nothing.
+    // An unknown status of a newer processor counts as disabled: events are held, not lost.
     status: wire.status === 'enabled' || wire.status === 'deleted' ? wire.status : 'disabled',
     secrets: wire.secrets.map((secret) => ({
       keyId: secret.key_id,

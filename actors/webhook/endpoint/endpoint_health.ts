@@ -1,17 +1,15 @@
 /**
- * What an answer says about its endpoint.
+ * The effect of an attempt's outcome on its endpoint: concurrency, circuit breaker, failing since.
  *
- * Owns: trust, circuit_breaker, the long memory of failures. Does not own: the delivery itself
- * (delivery/machine).
+ * Does not own: the delivery (delivery/machine).
  *
- * - Only failures in the sense of the schedule (5xx, network, timeout) open the breaker: a
- *   refusal is an answer.
- * - Only a 2xx ends the time of failing. After five days without one the endpoint is to be
- *   disabled.
- * - 410 asks for it at once.
- * - Refused connections of an endpoint that has never answered, as far as this process knows,
- *   pause it for seconds only.
- * - An answer that comes late is an answer, but the next try is expected to be late as well.
+ * - Only retryable failures (5xx, network error, timeout) open the breaker; a 3xx or 4xx is an
+ *   answer.
+ * - Only a 2xx ends `failingSince`. After five days without one the endpoint is disabled, after a
+ *   410 at once.
+ * - Refused connections of an endpoint that has not answered since the start of this process pause
+ *   it for seconds only.
+ * - A slow answer counts as an answer and puts the endpoint in the slow tier.
  */
 import { DAY, type Instant } from '../../../src/base/clock.js'
 import type { EndpointId } from '../../../src/base/ids.js'
@@ -24,37 +22,36 @@ const DISABLE_AFTER_FAILING_MS = 5 * DAY
 export type DisableReason = 'gone' | 'failing'
 
 export interface HealthChange {
-  /** Rows to be kept over a restart. */
+  /** Rows to store. */
   readonly failing: readonly { readonly endpointId: EndpointId; readonly since: Instant }[]
   readonly recovered: readonly EndpointId[]
   readonly disable: DisableReason | null
 }
 
-/** As far as it says something about its endpoint. */
-export interface EndpointAnswer {
+export interface AttemptOutcome {
   readonly kind: SendOutcome['kind']
   readonly status: SendOutcome['status']
   readonly reason: SendOutcome['reason']
-  /** It took longer than a prompt one does. */
+  /** It took longer than the fast tier allows. */
   readonly late: boolean
 }
 
-/** Between two tries at an endpoint whose breaker is open. */
+/** Pauses between probes of an endpoint with an open breaker. */
 export interface ProbePauses {
   readonly everyMs: number
-  /** Nothing has ever answered there, and connections are refused. */
-  readonly unheardEveryMs: number
+  /** While connections are refused and no receiver has ever answered. */
+  readonly newEveryMs: number
 }
 
 export function recordOutcome(
   queue: EndpointQueue,
-  { kind, status, reason, late }: EndpointAnswer,
+  { kind, status, reason, late }: AttemptOutcome,
   now: Instant,
   probes: ProbePauses,
 ): HealthChange {
   if (status !== null) queue.hasAnswered = true
-  const isUnheard = !queue.hasAnswered && reason === 'ECONNREFUSED'
-  const probeEveryMs = isUnheard ? probes.unheardEveryMs : probes.everyMs
+  const isNew = !queue.hasAnswered && reason === 'ECONNREFUSED'
+  const probeEveryMs = isNew ? probes.newEveryMs : probes.everyMs
   if (kind === 'retry') resetConcurrency(queue)
   else raiseConcurrency(queue, late)
   queue.breaker = kind === 'retry' ? afterFailure(queue.breaker, now, probeEveryMs) : CLOSED
@@ -69,7 +66,7 @@ export function recordOutcome(
   }
 }
 
-/** Forgets that it was failing. @returns the row to remove, if there is one */
+/** Clears `failingSince`. @returns the endpoint whose row is to be removed, if any */
 export function recover(queue: EndpointQueue): readonly EndpointId[] {
   if (queue.failingSince === null) return []
   queue.failingSince = null

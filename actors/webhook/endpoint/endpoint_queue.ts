@@ -1,18 +1,16 @@
 /**
- * A queue: the deliveries of one endpoint that are in memory, and what its last answers say about
- * it.
+ * The in-memory queue of one endpoint: its loaded deliveries, concurrency, rate and breaker.
  *
- * Owns: the queue's bounds and whether it may start another delivery. Does not own: whose turn it
- * is (webhook/pool), rows on disk (store/store).
+ * Does not own: scheduling between queues (webhook/pool), rows on disk (store/store).
  *
- * - Memory holds a window of what is due; the rest is on disk and `dueOnDisk` is not later than
- *   the first of it.
- * - `held` names every delivery that is in memory in any way, until its result is on disk: it is
- *   not loaded twice.
- * - An endpoint that is not known yet, or failed last time, takes one at a time. Each answer adds
- *   one, up to four: one that comes back is not met by all that has waited for it.
- * - Tries leave at the endpoint's rate at most; a second's worth may leave at once. The next
- *   one waits for a second at most, also when the clock is set back.
+ * - Memory holds a window of the due deliveries; the others are on disk, and `dueOnDisk` is not
+ *   later than the earliest of them.
+ * - `held` has the id of every delivery in memory until its result is on disk, so none is loaded
+ *   twice.
+ * - A new or failing endpoint gets one attempt at a time. Concurrency grows by one per answer, up to
+ *   four, so a recovering endpoint is not overwhelmed.
+ * - Attempts are limited to the endpoint's rate with a burst of one second. The next one waits at
+ *   most one second, also when the clock is set back.
  */
 import { SECOND, type Instant } from '../../../src/base/clock.js'
 import type { DeliveryId, EndpointId } from '../../../src/base/ids.js'
@@ -26,29 +24,29 @@ const BURST_MS = SECOND
 
 export interface EndpointQueue {
   readonly endpointId: EndpointId
-  /** As the directory told last; undefined before it did. */
+  /** The directory's latest version; undefined before the first one. */
   endpoint: Endpoint | undefined
-  /** The endpoint is enabled, and we have not asked for it to be disabled. */
+  /** The endpoint is enabled and this pool has not requested to disable it. */
   running: boolean
   waiting: Delivery[]
   readonly held: Set<DeliveryId>
-  /** Let go while a load was under way: the load may have seen them as they were before. */
+  /** Released during a load, which may have read them in their old state. */
   readonly releasedMeanwhile: Set<DeliveryId>
   loading: boolean
   dueOnDisk: Instant | null
   inFlight: number
-  /** How many it takes at once. */
+  /** Attempts allowed in flight. */
   concurrency: number
-  /** Between two tries in the long run; 0: as fast as it answers. */
+  /** Average interval between attempts; 0: no rate limit. */
   readonly gapMs: number
-  /** Up to here the tries so far have used its rate. */
+  /** The instant up to which the attempts so far have used the rate. */
   spentUntil: number
   tier: 'unknown' | 'fast' | 'slow'
   breaker: Breaker
-  /** Some status came from it, as it is registered now and as far as this process knows. */
+  /** A status was received from its current URL since this process started. */
   hasAnswered: boolean
   failingSince: Instant | null
-  /** It waits for its turn: it is in a queue once. */
+  /** It is in the pool's fair queue, at most once. */
   isQueued: boolean
 }
 
@@ -76,33 +74,33 @@ export const newEndpointQueue = (
   isQueued: false,
 })
 
-/** May the first delivery of the queue leave now, as far as the endpoint is concerned? */
+/** Whether the endpoint allows the first delivery of the queue to start now. */
 export function mayStart(queue: EndpointQueue, now: Instant): boolean {
   if (!queue.running || queue.waiting.length === 0) return false
   if (isOpen(queue.breaker)) return queue.inFlight === 0 && mayProbe(queue.breaker, now)
-  // More than a burst is never spent ahead, except by a clock that is set back since.
+  // More than a burst ahead of now only when the clock was set back.
   queue.spentUntil = Math.min(queue.spentUntil, now + BURST_MS)
   return queue.inFlight < queue.concurrency && queue.spentUntil + queue.gapMs - now <= BURST_MS
 }
 
-/** A try leaves now. */
+/** Charges an attempt that starts now to the rate. */
 export function spend(queue: EndpointQueue, now: Instant): void {
   queue.spentUntil = Math.max(queue.spentUntil, now) + queue.gapMs
 }
 
-/** It has answered, at once or late. */
+/** After an answer, fast or slow. */
 export function raiseConcurrency(queue: EndpointQueue, late: boolean): void {
   queue.tier = late ? 'slow' : 'fast'
   queue.concurrency = Math.min(queue.concurrency + 1, CONNECTIONS_PER_ENDPOINT)
 }
 
-/** It has failed, or takes its time. */
+/** After a failure, or while an attempt is slow. */
 export function resetConcurrency(queue: EndpointQueue): void {
   queue.tier = 'slow'
   queue.concurrency = 1
 }
 
-/** Nothing is known of it any more. */
+/** Treats the endpoint as a new one. */
 export function resetHealth(queue: EndpointQueue): void {
   queue.breaker = CLOSED
   queue.hasAnswered = false
@@ -110,14 +108,14 @@ export function resetHealth(queue: EndpointQueue): void {
   queue.concurrency = 1
 }
 
-/** May a new delivery wait in memory? Those that are due and on disk already go first. */
+/** Whether a new delivery may wait in memory; due deliveries on disk go first. */
 export function mayTake(queue: EndpointQueue, { context }: Delivery): boolean {
   if (!queue.running || isOpen(queue.breaker) || queue.waiting.length >= ENDPOINT_QUEUE_MAX)
     return false
   return queue.dueOnDisk === null || context.dueAt === null || queue.dueOnDisk > context.dueAt
 }
 
-/** Is there something to fetch from disk, and a use for it? */
+/** Whether deliveries are to be loaded from disk. */
 export function mayLoad(queue: EndpointQueue, now: Instant): boolean {
   if (!queue.running || queue.loading || queue.dueOnDisk === null) return false
   if (isOpen(queue.breaker)) {
@@ -126,12 +124,12 @@ export function mayLoad(queue: EndpointQueue, now: Instant): boolean {
   return queue.dueOnDisk <= now && queue.waiting.length <= ENDPOINT_QUEUE_MAX / 2
 }
 
-/** Notes that a delivery on disk is due then. */
+/** Records that a delivery on disk is due at this instant. */
 export function dueOnDisk(queue: EndpointQueue, at: Instant | null): void {
   if (at !== null && (queue.dueOnDisk === null || at < queue.dueOnDisk)) queue.dueOnDisk = at
 }
 
-/** Leaves everything that has not begun to the disk, where it is anyway. */
+/** Drops the waiting deliveries from memory; they are also on disk. */
 export function unload(queue: EndpointQueue): void {
   for (const delivery of queue.waiting) {
     release(queue, delivery.id)

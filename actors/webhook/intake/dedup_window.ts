@@ -1,32 +1,29 @@
 /**
- * Which events the pool has taken already, as far as memory can tell.
+ * The deduplication window: recent event ids in memory, in front of the events on disk.
  *
- * Owns: the recent ids and how far back they reach. Does not own: the events on disk
- * (store/store), what a repetition means (intake/event_consumer).
- *
- * - An id above `watermark` is here exactly when it is remembered: what was on disk at the start is
- *   not above it, what came since is remembered, and it rises over what is forgotten.
- * - Ids grow with time, so it is only an old event that the disk has to be asked about.
+ * - Every stored id above `watermark` is in memory: ids on disk at the start are not above it, and
+ *   evicting ids raises it.
+ * - Ids grow with time, so only an old event needs a query on disk.
  */
 import type { EventId } from '../../../src/base/ids.js'
 
-/** Some 10 MB in both halves. An event that comes again within minutes is among them. */
+/** About 10 MB in both halves; holds the events of several minutes. */
 const HALF_MAX = 32_768
 
 export interface DedupWindow {
-  /** Undefined: only the disk can tell. */
+  /** Undefined: the event has to be looked up on disk. */
   has(id: EventId): boolean | undefined
   add(id: EventId): void
 }
 
-/** @param newestOnDisk the greatest id there; empty when there is none */
+/** @param newestOnDisk the greatest stored id; empty: none */
 export function createDedupWindow(newestOnDisk: string, halfMax = HALF_MAX): DedupWindow {
   let watermark = newestOnDisk
   let newer = new Set<EventId>()
   let older = new Set<EventId>()
 
-  /** The older half is forgotten as a whole: taking out single ids would walk over the gaps. */
-  const forgetOlder = (): void => {
+  /** Evicts the older half at once: deleting single ids from a Set leaves gaps to walk over. */
+  const evictOlder = (): void => {
     for (const id of older) if (id > watermark) watermark = id
     older = newer
     newer = new Set()
@@ -38,7 +35,7 @@ export function createDedupWindow(newestOnDisk: string, halfMax = HALF_MAX): Ded
       return id > watermark ? false : undefined
     },
     add: (id) => {
-      if (newer.size >= halfMax) forgetOlder()
+      if (newer.size >= halfMax) evictOlder()
       newer.add(id)
     },
   }

@@ -1,13 +1,12 @@
 /**
- * Tells the processor what became of events, and which endpoints must stop.
+ * Reports settled events and endpoints to disable to the processor, until it confirms them.
  *
- * Owns: reporting until it is confirmed. Does not own: when an event is settled (the store counts
- * open deliveries), what the processor does about it.
+ * Does not own: when an event is settled (the store counts open deliveries).
  *
- * - An outcome stays unreported on disk until the processor has confirmed it, so neither side's
- *   restart loses one.
- * - A request to disable an endpoint is repeated until it is confirmed. A restart forgets it; the
- *   endpoint's next answer brings it up again.
+ * - An outcome stays unreported on disk until the processor has confirmed it, so a restart of
+ *   either side loses none.
+ * - A request to disable an endpoint is in memory only; after a restart the endpoint's next failure
+ *   creates it again.
  */
 import type { EventOutcomesClient } from '../../../protos/types/causeway/v1/EventOutcomes.js'
 import { plus, SECOND, type Clock } from '../../../src/base/clock.js'
@@ -18,9 +17,9 @@ import type { DisableReason } from '../endpoint/endpoint_health.js'
 import type { WebhookStore } from '../store/store.js'
 
 const BATCH_MAX = 1_000
-/** Outcomes gather this long: nobody waits for them. */
+/** Outcomes are not urgent, so they are batched. */
 const GATHER_MS = 50
-const AGAIN_AFTER_MS = SECOND
+const RETRY_AFTER_MS = SECOND
 const ANSWER_WITHIN_MS = 5 * SECOND
 
 export interface DeliveryOutcomeReporterOptions {
@@ -32,8 +31,8 @@ export interface DeliveryOutcomeReporterOptions {
 }
 
 export interface DeliveryOutcomeReporter {
-  /** Some events may be settled. */
-  wake(): void
+  /** Events may have been settled: report them soon. */
+  schedule(): void
   disable(endpointId: EndpointId, reason: DisableReason): void
   stop(): Promise<void>
 }
@@ -51,9 +50,9 @@ export function createDeliveryOutcomeReporter({
   let again = false
   let stopped = false
 
-  const wake = (): void => retryIn(GATHER_MS)
+  const schedule = (): void => reportIn(GATHER_MS)
 
-  const retryIn = (milliseconds: number): void => {
+  const reportIn = (milliseconds: number): void => {
     again = true
     if (stopped || timer !== undefined || running !== undefined) return
     timer = setTimeout(() => {
@@ -66,8 +65,8 @@ export function createDeliveryOutcomeReporter({
     again = false
     const reported = (await reportDisabled()) && (await reportSettled())
     running = undefined
-    if (!reported) retryIn(AGAIN_AFTER_MS)
-    else if (again) retryIn(GATHER_MS)
+    if (!reported) reportIn(RETRY_AFTER_MS)
+    else if (again) reportIn(GATHER_MS)
   }
 
   const reportSettled = async (): Promise<boolean> => {
@@ -106,10 +105,10 @@ export function createDeliveryOutcomeReporter({
   }
 
   return {
-    wake,
+    schedule,
     disable: (endpointId, reason) => {
       toDisable.set(endpointId, reason)
-      wake()
+      schedule()
     },
     stop: async () => {
       stopped = true

@@ -1,18 +1,15 @@
 /**
- * From the bus into the pool's own books.
+ * Consumes events from the bus: deduplicates, routes to endpoints, stores, acknowledges.
  *
- * Owns: which messages are new, which endpoints an event goes to, when a message is acknowledged.
  * Does not own: the bus (src/bus), sending (webhook/pool).
  *
- * - A message is acknowledged after the commit that holds its events and deliveries: from then on
- *   the pool owns them. Until then the stream does, so a first try need not wait for the disk: a
- *   crash leads to another try at most.
- * - An event that is here already makes no second delivery, however often and under whatever
- *   message id it comes.
- * - A message that is not events of ours is set aside, kept, and never stops the others.
- * - Nothing is routed while the directory is out of step. An endpoint that becomes known a moment
- *   after an event that is meant for it gets that event still: batches and late endpoints take
- *   turns.
+ * - A message is acknowledged after the commit of its events and deliveries. Until then it stays in
+ *   the stream, so a first attempt need not wait for the disk: a crash leads at most to one more
+ *   attempt.
+ * - A known event creates no second delivery, under any message id.
+ * - A poison message is stored with its reason and does not stop the others.
+ * - Nothing is routed while the directory is not in step. An endpoint that arrives shortly after
+ *   one of its events still gets it: batches and endpoint changes are serialized.
  */
 import { createHash } from 'node:crypto'
 import { MINUTE, plus, type Clock, type Instant } from '../../../src/base/clock.js'
@@ -28,18 +25,18 @@ import type { Endpoints } from '../endpoint/endpoint_directory.js'
 import type { EventRow, PoisonRow } from '../store/schema.js'
 import type { Delivery, WebhookStore } from '../store/store.js'
 
-/** How young an endpoint, or what it wants, must be to have missed an event by a hair. */
+/** Age up to which an endpoint, or its subscription, may have missed events already routed. */
 const LATE_ENDPOINT_MS = MINUTE
-/** Enough of a foreign message to see what it is. */
+/** Enough of a poison message to identify its origin. */
 const POISON_KEPT_BYTES = 16 * 1024
 
 export interface EventConsumerOptions {
   readonly consumer: Consumer
   readonly endpoints: Pick<Endpoints, 'ofTenant' | 'inStep'>
   readonly store: Pick<WebhookStore, 'commit' | 'dedupWindow' | 'eventsWithout'>
-  /** Takes deliveries whose rows are on disk once `stored` resolves. */
+  /** Receives deliveries; their rows are on disk once `stored` resolves. */
   readonly deliver: (deliveries: readonly Delivery[], stored: Promise<void>) => void
-  /** Told after a commit that may have settled events: some have no endpoint. */
+  /** Called after each commit: events without an endpoint are settled by it. */
   readonly settled: () => void
   readonly clock: Clock
   readonly random: Random
@@ -47,11 +44,11 @@ export interface EventConsumerOptions {
 }
 
 export interface EventConsumer {
-  /** Reads until the bus or the directory is closed. */
+  /** Consumes until the bus or the directory is closed. */
   run(): Promise<void>
-  /** Gives an endpoint the events that came before it, or what it wants, was known. */
+  /** Routes events to an endpoint that became known, or changed its subscription, after them. */
   applyEndpoint(endpoint: Endpoint): void
-  /** Does something to events or their deliveries while no batch and no late endpoint does. */
+  /** Runs `work` serialized with batches and endpoint changes. */
   inOrder<T>(work: () => Promise<T>): Promise<T>
   /** For metrics. */
   readonly counts: { events: number; duplicates: number; poison: number }
@@ -63,16 +60,16 @@ type EventToRoute = Pick<BusEvent, 'type' | 'createdAt' | 'body'> & { readonly i
 export function createEventConsumer(options: EventConsumerOptions): EventConsumer {
   const { consumer, endpoints, store, clock, random, log } = options
   const counts = { events: 0, duplicates: 0, poison: 0 }
-  let turn: Promise<unknown> = Promise.resolve()
-  /** Resolves when all that was taken is on disk; how much that can be is bounded by the bus. */
+  let tail: Promise<unknown> = Promise.resolve()
+  /** Resolves when every consumed message is on disk; the bus bounds their number. */
   let allStored: Promise<void> = Promise.resolve()
 
-  const inOrder = <T>(work: () => Promise<T>): Promise<T> => nextInOrder(() => allStored.then(work))
+  const inOrder = <T>(work: () => Promise<T>): Promise<T> => serialized(() => allStored.then(work))
 
-  const nextInOrder = <T>(work: () => Promise<T>): Promise<T> => {
-    const mine = turn.then(work)
-    turn = mine.catch(() => undefined)
-    return mine
+  const serialized = <T>(work: () => Promise<T>): Promise<T> => {
+    const result = tail.then(work)
+    tail = result.catch(() => undefined)
+    return result
   }
 
   const run = async (): Promise<void> => {
@@ -80,16 +77,16 @@ export function createEventConsumer(options: EventConsumerOptions): EventConsume
       const messages = await consumer.next()
       if (messages.length === 0) return
       if (!(await endpoints.inStep())) return
-      await nextInOrder(() => take(messages))
+      await serialized(() => storeBatch(messages))
     }
   }
 
-  const take = async (messages: readonly BusMessage[]): Promise<void> => {
+  const storeBatch = async (messages: readonly BusMessage[]): Promise<void> => {
     const now = clock.now()
-    const { events, arrived, poison } = sort(messages, now)
+    const { events, arrived, poison } = decode(messages, now)
     const known = await store.dedupWindow([...events.keys()])
     const fresh = [...events.values()].filter(({ id }) => !known.has(id))
-    const deliveries = fresh.flatMap((event) => addressed(event, now))
+    const deliveries = fresh.flatMap((event) => deliveriesOf(event, now))
     const stored = store.commit({ events: fresh, deliveries, poison, seenAgain: [...known] })
     options.deliver(deliveries, stored)
     allStored = stored.then(() => {
@@ -101,22 +98,22 @@ export function createEventConsumer(options: EventConsumerOptions): EventConsume
     })
   }
 
-  const addressed = (event: EventRow, now: Instant): Delivery[] => {
+  const deliveriesOf = (event: EventRow, now: Instant): Delivery[] => {
     const deliveries: Delivery[] = []
     for (const endpoint of endpoints.ofTenant(event.tenant)) {
-      if (wants(endpoint, event)) deliveries.push(address(event, endpoint, now, random))
+      if (wants(endpoint, event)) deliveries.push(deliveryTo(endpoint, event, now, random))
     }
     return deliveries
   }
 
-  const sort = (messages: readonly BusMessage[], now: Instant) => {
+  const decode = (messages: readonly BusMessage[], now: Instant) => {
     const events = new Map<EventId, EventRow>()
     const poison: PoisonRow[] = []
     let arrived = 0
     for (const message of messages) {
       const read = fromMessage(message)
       if (!read.ok) {
-        log.error({ subject: message.subject, reason: read.reason }, 'message set aside')
+        log.error({ subject: message.subject, reason: read.reason }, 'poison message stored')
         poison.push(recordPoison(message, read.reason, now))
         continue
       }
@@ -135,7 +132,7 @@ export function createEventConsumer(options: EventConsumerOptions): EventConsume
       const now = clock.now()
       const deliveries = missed
         .filter((event) => wants(endpoint, { tenant, ...event }))
-        .map((event) => address(event, endpoint, now, random))
+        .map((event) => deliveryTo(endpoint, event, now, random))
       if (deliveries.length === 0) return
       const stored = store.commit({ deliveries })
       options.deliver(deliveries, stored)
@@ -144,17 +141,17 @@ export function createEventConsumer(options: EventConsumerOptions): EventConsume
   }
 
   const idle = async (): Promise<void> => {
-    await turn
+    await tail
     await allStored
   }
 
   return { run, applyEndpoint, inOrder, counts, idle }
 }
 
-/** A new delivery of an event. */
-export function address(
-  event: EventToRoute,
+/** A new delivery. */
+export function deliveryTo(
   endpoint: Pick<Endpoint, 'id'>,
+  event: EventToRoute,
   at: Instant,
   random: Random,
 ): Delivery {

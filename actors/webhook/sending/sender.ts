@@ -1,15 +1,15 @@
 /**
- * One signed POST to an endpoint.
+ * Sends one signed POST to an endpoint and classifies the answer.
  *
- * Owns: headers, signature, the connection, deadlines, how an answer is judged. Does not own: when
- * to send (webhook/pool), where it may go (sending/target_guard).
+ * Owns: headers, signature, connections, deadlines. Does not own: when to send (webhook/pool),
+ * allowed targets (sending/target_guard).
  *
- * - Every try has its own timestamp, nonce and signature over the same bytes.
- * - The status line is the answer. A body that is long, slow or broken changes nothing about it.
- * - Redirects are not followed, bodies are not decompressed, nothing of an answer but its first
- *   bytes is kept.
- * - No connection is shared between endpoints.
- * - `send` does not reject: what goes wrong on the way is an outcome.
+ * - Every attempt has its own timestamp, nonce and signature over the same body.
+ * - Only the status decides: a long, slow or broken response body does not change the outcome.
+ * - Redirects are not followed, response bodies are not decompressed, and only their first bytes
+ *   are stored.
+ * - One connection pool per endpoint: no connection is shared between endpoints.
+ * - `send` never rejects: every fault is an outcome.
  */
 import { Pool, type Dispatcher } from 'undici'
 import { bodyHash, canonicalRequest } from '../../../src/auth/canonical.js'
@@ -26,24 +26,24 @@ import {
   type Resolve,
 } from './target_guard.js'
 
-const TRY_WITHIN_MS = 10 * SECOND
+const ATTEMPT_WITHIN_MS = 10 * SECOND
 const CONNECT_WITHIN_MS = 3 * SECOND
-/** Shorter than the five seconds after which common servers hang up on an idle connection. */
+/** Shorter than the 5 s after which common servers close an idle connection. */
 const KEEP_ALIVE_MS = 4 * SECOND
 const REPLY_MAX_BYTES = 16 * 1024
 const REPLY_KEPT_BYTES = 4 * 1024
 export const CONNECTIONS_PER_ENDPOINT = 4
-/** Endpoints whose connections are kept; the one unused for longest goes first. */
+/** Endpoints with open connection pools; the least recently used one is closed first. */
 const POOLS_MAX = 1_024
 
 export type SendOutcome = {
   readonly kind: 'delivered' | 'permanent' | 'gone' | 'retry'
-  /** HTTP status; null without an answer. */
+  /** HTTP status; null: no response. */
   readonly status: number | null
   /** `http_503`, `timeout`, a network error code…; for logs and the table of attempts. */
   readonly reason: string
   readonly latencyMs: number
-  /** The first bytes of the answer's body as text. */
+  /** The first bytes of the response body, as text. */
   readonly reply: string
 }
 
@@ -65,11 +65,11 @@ export interface SenderOptions {
   readonly resolve: Resolve
   readonly clock: Clock
   readonly random: Random
-  readonly tryWithinMs?: number
+  readonly attemptWithinMs?: number
 }
 
 export function createSender(options: SenderOptions): Sender {
-  const { brand, rules, clock, random, tryWithinMs = TRY_WITHIN_MS } = options
+  const { brand, rules, clock, random, attemptWithinMs = ATTEMPT_WITHIN_MS } = options
   const lookup = guardedLookup(options.resolve, rules)
   const names = headerNames(brand)
   const pools = new Map<string, Pool>()
@@ -81,17 +81,17 @@ export function createSender(options: SenderOptions): Sender {
     const body = Buffer.from(request.body)
     const headers = signedHeaders(request, target.path, body)
     if (headers === undefined) return Promise.resolve(unsent('retry', 'no_active_secret'))
-    return exchange(poolOf(target), target.path, headers, body)
+    return post(poolOf(target), target.path, headers, body)
   }
 
-  /** An endpoint that changes is told as another object. */
+  /** A changed endpoint is a new object, so the cached target is never stale. */
   const targetOf = (endpoint: Endpoint): Target => {
     let target = targets.get(endpoint)
     if (target === undefined) targets.set(endpoint, (target = readTarget(endpoint, rules)))
     return target
   }
 
-  /** Names and values in turn. */
+  /** Names and values, alternating. */
   const signedHeaders = (
     { endpoint, eventId, eventType }: WebhookRequest,
     path: string,
@@ -124,8 +124,8 @@ export function createSender(options: SenderOptions): Sender {
       connections: CONNECTIONS_PER_ENDPOINT,
       pipelining: 1,
       connect: { lookup, timeout: CONNECT_WITHIN_MS },
-      headersTimeout: tryWithinMs,
-      bodyTimeout: tryWithinMs,
+      headersTimeout: attemptWithinMs,
+      bodyTimeout: attemptWithinMs,
       keepAliveTimeout: KEEP_ALIVE_MS,
       keepAliveMaxTimeout: KEEP_ALIVE_MS,
     })
@@ -138,19 +138,14 @@ export function createSender(options: SenderOptions): Sender {
     }
   }
 
-  const exchange = (
-    pool: Pool,
-    path: string,
-    headers: string[],
-    body: Buffer,
-  ): Promise<SendOutcome> =>
+  const post = (pool: Pool, path: string, headers: string[], body: Buffer): Promise<SendOutcome> =>
     new Promise((resolve) => {
       const began = clock.now()
       const { handler, abort } = readAnswer((answer) => {
         clearTimeout(timer)
         resolve(judge(answer, clock.now() - began))
       })
-      const timer = setTimeout(() => abort('timeout'), tryWithinMs)
+      const timer = setTimeout(() => abort('timeout'), attemptWithinMs)
       pool.dispatch({ method: 'POST', path, headers, body }, handler)
     })
 
@@ -175,10 +170,10 @@ type Target = Reachable | { readonly ok: false; readonly reason: string }
 
 interface Reachable {
   readonly ok: true
-  /** S4. */
+  /** Key of the connection pool. */
   readonly key: string
   readonly origin: string
-  /** With the query. */
+  /** Including the query. */
   readonly path: string
 }
 
@@ -201,15 +196,15 @@ const headerNames = (brand: string) => ({
 
 interface Answer {
   readonly status: number | null
-  /** Why there is no status. */
+  /** Why the status is null. */
   readonly fault: string
   readonly reply: string
 }
 
-/** What comes before it (102, 103) promises an answer and is none. RFC 9110, 15.2. */
+/** Lower ones (102, 103) are interim responses (RFC 9110, 15.2). */
 const FINAL_STATUS = 200
 
-/** Collects an answer up to its cap, and ends early when told. Reports once. */
+/** Collects a response up to its cap. Calls `report` once, also after `abort`. */
 function readAnswer(report: (answer: Answer) => void): {
   readonly handler: Dispatcher.DispatchHandler
   abort(fault: string): void
@@ -233,7 +228,7 @@ function readAnswer(report: (answer: Answer) => void): {
   const handler: Dispatcher.DispatchHandler = {
     onRequestStart: (given) => {
       controller = given
-      if (over) given.abort(new Error('given up before it began'))
+      if (over) given.abort(new Error('aborted before the request started'))
     },
     onResponseStart: (_controller, given) => {
       if (given >= FINAL_STATUS) status = given

@@ -1,16 +1,13 @@
 /**
- * Where a webhook may go.
+ * Decides which URLs and IP addresses a webhook may be sent to (SSRF protection).
  *
- * Owns: which URLs and which addresses are targets. Does not own: the connection (sending/sender).
- *
- * - Only addresses of the public internet, unless private targets are allowed (local work); and
- *   only https, but for endpoints of the sandbox and where private targets are allowed.
- * - Names are judged by what they resolve to at the moment of connecting, and the connection is
- *   made to the very addresses that were judged: a name that changes its mind in between gains
- *   nothing.
- * - One address that is not public refuses the name as a whole.
- * - Addresses in the URL are judged apart: no name is resolved for them. `URL` has brought
- *   `127.1`, `0x7f000001` and `2130706433` into one form before.
+ * - Only public addresses, unless private targets are allowed (local work). Only https, except for
+ *   sandbox endpoints and where private targets are allowed.
+ * - A name is checked when connecting, and the connection uses the checked addresses, so DNS
+ *   rebinding has no effect.
+ * - One address that is not public rejects the whole name.
+ * - IP addresses in the URL are checked by `judgeUrl`, because they are not resolved. `URL`
+ *   normalizes `127.1`, `0x7f000001` and `2130706433` before.
  */
 import { promises as dns, type LookupAddress, type LookupOptions } from 'node:dns'
 import { isIP, type LookupFunction } from 'node:net'
@@ -21,7 +18,7 @@ export interface GuardRules {
   readonly allowPrivate: boolean
 }
 
-/** Of an endpoint. */
+/** The members of an endpoint that decide. */
 export interface Target {
   readonly url: string
   readonly tenant: TenantId
@@ -46,16 +43,13 @@ export function judgeUrl({ url: text, tenant }: Target, { allowPrivate }: GuardR
   return { ok: true, url }
 }
 
-/** IPv6 outside of this block is translation, local or not assigned. */
+/** IPv6 outside of this block is translated, local or unassigned. */
 const GLOBAL_IPV6 = ipaddr.parseCIDR('2000::/3')
 
-/**
- * Unicast, and nobody's receiver: the platform address of Azure's hosts, which answers for their
- * virtual machines, and the former 6bone, which was given back (RFC 3701).
- */
+/** Unicast, but not public: Azure's host platform address, and the former 6bone (RFC 3701). */
 const NOT_PUBLIC = [ipaddr.parseCIDR('168.63.129.16/32'), ipaddr.parseCIDR('3ffe::/16')]
 
-/** Mapped and translated addresses are refused whatever they stand for: no receiver needs them. */
+/** Mapped and translated addresses are never public: no receiver needs them. */
 export function isPublic(address: string): boolean {
   if (isIP(address) === 0) return false
   const parsed = ipaddr.parse(address)
@@ -72,7 +66,7 @@ export class TargetRefused extends Error {
 
 export type Resolve = (host: string) => Promise<readonly LookupAddress[]>
 
-/** The resolution for sockets: a `lookup` that hands on judged addresses only. */
+/** A `lookup` for sockets that returns checked addresses only. */
 export function guardedLookup(resolve: Resolve, { allowPrivate }: GuardRules): LookupFunction {
   return (host: string, options: LookupOptions, callback) => {
     resolve(host).then(
@@ -93,8 +87,8 @@ const DNS_TIMEOUT_MS = 2_000
 const DNS_TRIES = 2
 
 /**
- * Asks the name servers directly: the system's own resolution occupies a pool thread for as long as
- * a dead name server is silent, and four of those stop the database.
+ * Queries the name servers directly: the system resolver blocks a thread of libuv's pool while a
+ * name server does not answer, and four blocked threads stop the database.
  */
 export function nameServers(): Resolve {
   const resolver = new dns.Resolver({ timeout: DNS_TIMEOUT_MS, tries: DNS_TRIES })
@@ -107,5 +101,5 @@ export function nameServers(): Resolve {
   }
 }
 
-/** For local work: knows `localhost` and the hosts file. */
+/** For local work: resolves `localhost` and names of the hosts file. */
 export const systemNames: Resolve = (host) => dns.lookup(host, { all: true })

@@ -1,14 +1,11 @@
 /**
- * What somebody may see of the pool's books: deliveries with their tries, counts, poison.
+ * Queries for partners and operators: deliveries with their attempts, counts, poison messages.
  *
- * Owns: these queries and the connection they run on. Does not own: what the pool itself reads
- * (store/store), who may see what (the processor).
+ * Does not own: the pool's own reads (store/store), authorization (the processor).
  *
- * - Nothing here waits for, or holds up, the pool's own reads and commits.
- * - Deliveries go by the id of their event, then of their endpoint: the same order in every pool,
- *   so the lists of several are merged by it.
- * - A page is bounded in rows and in bytes; it may be shorter than was asked for, and says
- *   whether there is more.
+ * - They run on a connection of their own and do not delay the pool's reads and commits.
+ * - Deliveries are ordered by event id, then endpoint id. The order is the same in every pool, so
+ *   their lists can be merged.
  */
 import type { Instant } from '../../../src/base/clock.js'
 import type { DeliveryId, EndpointId, TenantId } from '../../../src/base/ids.js'
@@ -23,7 +20,7 @@ export interface DeliveryView extends DeliveryRow {
 
 export type AttemptView = Omit<AttemptRow, 'deliveryId'>
 
-/** A place in the order of V2: behind a delivery. */
+/** A position in the order of deliveries. */
 export interface DeliveryPlace {
   readonly eventId: string
   readonly endpointId: string
@@ -46,22 +43,22 @@ export interface EndpointCounts {
 }
 
 export interface AdminQueries {
-  /** Of one endpoint below an event, newest first, all or only the dead ones. */
+  /** Deliveries of one endpoint below an event id, newest first. */
   ofEndpoint(
     endpointId: string,
     belowEvent: string,
     deadOnly: boolean,
     limit: number,
   ): Promise<readonly DeliveryView[]>
-  /** Dead ones of all endpoints below a place, newest first. */
+  /** Dead deliveries of all endpoints below a position, newest first. */
   dead(below: DeliveryPlace, limit: number): Promise<readonly DeliveryView[]>
   delivery(id: string): Promise<DeliveryView | undefined>
   ofEvent(eventId: string): Promise<readonly DeliveryView[]>
-  /** Those that wait after a failure, or are dead, above an event, the oldest first. */
+  /** Waiting or dead deliveries above an event id, oldest first. */
   failed(endpointId: string, aboveEvent: string, limit: number): Promise<readonly DeliveryView[]>
-  /** Endpoints that have such. */
+  /** Endpoints with waiting or dead deliveries. */
   failedEndpoints(): Promise<readonly EndpointId[]>
-  /** The last tries of a delivery, oldest first. */
+  /** The last ATTEMPTS_MAX attempts of a delivery, oldest first. */
   attempts(id: DeliveryId): Promise<readonly AttemptView[]>
   hasEvent(id: string): Promise<boolean>
   counts(): Promise<readonly EndpointCounts[]>
@@ -72,7 +69,7 @@ export interface AdminQueries {
   close(): Promise<void>
 }
 
-/** Somebody who redrives again and again makes more; the latest tell enough. */
+/** Only repeated redrives create more. */
 const ATTEMPTS_MAX = 24
 
 const DELIVERY = `
@@ -82,7 +79,7 @@ const DELIVERY = `
 const WITH_EVENT = 'JOIN events AS e ON e.id = d.event_id'
 const FAILED = "state IN ('waiting', 'dead')"
 
-/** As it lies in the tables. */
+/** As stored: the context is JSON text. */
 type StoredDelivery = Omit<DeliveryView, 'context'> & { readonly context: string }
 
 export async function openAdminQueries(file: string): Promise<AdminQueries> {
@@ -92,10 +89,10 @@ export async function openAdminQueries(file: string): Promise<AdminQueries> {
 
 function deliveriesIn(reader: Database) {
   const deliveries = async (
-    rest: string,
+    clauses: string,
     values: readonly (string | number)[],
   ): Promise<DeliveryView[]> => {
-    const rows = await reader.all<StoredDelivery>(`${DELIVERY} ${rest}`, values)
+    const rows = await reader.all<StoredDelivery>(`${DELIVERY} ${clauses}`, values)
     return rows.map((row) => ({ ...row, context: JSON.parse(row.context) as DeliveryContext }))
   }
 

@@ -1,25 +1,25 @@
 /**
- * Removes what is long settled, a little at a time.
+ * Retention: removes settled events after their time, page by page.
  *
- * - What may still come again stays: an event that is forgotten and comes again is delivered
- *   again.
- * - Dead letters stay longer than delivered events, because somebody may want them redriven.
- * - A sweep goes on where the last one ended; only once an hour it begins with the oldest. So
- *   a million events that are held for a disabled endpoint are not looked at each time.
+ * - Events are kept longer than the stream keeps messages, because a removed event that arrives
+ *   again is delivered again.
+ * - Dead letters are kept longer than delivered events, so they can be redriven.
+ * - A sweep continues where the last one ended and restarts with the oldest event once an hour, so
+ *   events held for a disabled endpoint are not scanned each time.
  */
 import { DAY, HOUR, instant, MINUTE, plus, type Clock } from '../../../src/base/clock.js'
 import type { ReceiptPlace, WebhookStore } from './store.js'
 
-/** Longer than any message can lie in the stream. */
+/** Longer than the maximum age of a message in the stream. */
 const DELIVERED_KEPT_MS = 8 * DAY
 const DEAD_KEPT_MS = 30 * DAY
 const SWEEP_EVERY_MS = MINUTE
-const BEGIN_ANEW_EVERY_MS = HOUR
+const RESTART_EVERY_MS = HOUR
 
 const OLDEST: ReceiptPlace = { receivedAt: instant(0), position: 0 }
 
 export function startRetention(
-  store: Pick<WebhookStore, 'forget'>,
+  store: Pick<WebhookStore, 'removeSettled'>,
   clock: Clock,
   sweepEveryMs = SWEEP_EVERY_MS,
 ) {
@@ -31,15 +31,15 @@ export function startRetention(
   const sweep = async (): Promise<void> => {
     const now = clock.now()
     const before = { delivered: plus(now, -DELIVERED_KEPT_MS), dead: plus(now, -DEAD_KEPT_MS) }
-    if (now < begunAt || now - begunAt >= BEGIN_ANEW_EVERY_MS) {
+    if (now < begunAt || now - begunAt >= RESTART_EVERY_MS) {
       place = OLDEST
       begunAt = now
     }
-    let looked
+    let page
     do {
-      looked = await store.forget(before, place)
-      place = looked.upTo
-    } while (!looked.isEnd && !stopped)
+      page = await store.removeSettled(before, place)
+      place = page.upTo
+    } while (!page.isEnd && !stopped)
   }
 
   const timer = setInterval(() => {

@@ -1,15 +1,13 @@
 /**
- * What a commit of the pool changes, and how it becomes one SQL statement.
+ * The rows that a commit of the pool changes, and their encoding as one SQL statement.
  *
- * Owns: the rows' shapes and the trigger that spreads one insert over all tables. Does not own: the
- * tables themselves (schema/*.sql), when to commit (store/store).
+ * Does not own: the tables (schema/*.sql), when to commit (store/store).
  *
- * - A group is one INSERT into the view `commit_group`, one parameter a table, each a JSON array:
- *   SQLite makes one statement atomic, so there is one driver call, one transaction and one
- *   fsync a group.
- * - A delivery that changes several times within a group is written once, as it is at the end.
- * - An event's count of open deliveries is counted anew in the commit that changes one of them,
- *   unless it is new there and has none that is open.
+ * - A commit batch is one INSERT into the view `commit_group` with one JSON array per table: one
+ *   driver call, one transaction and one fsync a batch.
+ * - A delivery that changes several times within a batch is written once, in its last state.
+ * - The count of open deliveries of an event is recomputed in the commit that changes one of them,
+ *   unless the event is new in it and has no open delivery.
  */
 import type { Instant } from '../../../src/base/clock.js'
 import type { DeliveryId, EndpointId, EventId, TenantId } from '../../../src/base/ids.js'
@@ -59,7 +57,7 @@ export interface Changes {
   readonly poison?: readonly PoisonRow[]
   /** Settled events whose outcome the processor has confirmed. */
   readonly reported?: readonly EventId[]
-  /** Known events that came once more: whoever sent them does not know their outcome. */
+  /** Known events that were published again: the processor does not have their outcome. */
   readonly seenAgain?: readonly EventId[]
   readonly failing?: readonly { readonly endpointId: EndpointId; readonly since: Instant }[]
   readonly recovered?: readonly EndpointId[]
@@ -145,23 +143,23 @@ export const COMMIT_VIEW = `
 export const COMMIT_STATEMENT = `INSERT INTO commit_group (${COLUMNS.join(', ')})
   VALUES (${COLUMNS.map(() => '?').join(', ')})`
 
-/** The parameters of one commit that holds all of these changes. */
-export function commitParameters(group: readonly Changes[]): (string | null)[] {
-  const all = gathered(group)
+/** The parameters of one commit with all of these changes. */
+export function commitParameters(batch: readonly Changes[]): (string | null)[] {
+  const all = gathered(batch)
   return [...NAMES.map((name) => asJson(encoded(all, name))), asJson(toRecount(all))]
 }
 
 type Gathered = { readonly [K in keyof Required<Changes>]: readonly Item<K>[] }
 
-function gathered(group: readonly Changes[]): Gathered {
-  const all = Object.fromEntries(NAMES.map((name) => [name, gather(group, name)])) as unknown
+function gathered(batch: readonly Changes[]): Gathered {
+  const all = Object.fromEntries(NAMES.map((name) => [name, gather(batch, name)])) as unknown
   const { deliveries, ...others } = all as Gathered
   return { ...others, deliveries: [...new Map(deliveries.map((row) => [row.id, row])).values()] }
 }
 
-function gather<K extends keyof Changes>(group: readonly Changes[], name: K): readonly Item<K>[] {
+function gather<K extends keyof Changes>(batch: readonly Changes[], name: K): readonly Item<K>[] {
   const rows: Item<K>[] = []
-  for (const changes of group) {
+  for (const changes of batch) {
     for (const row of (changes[name] ?? []) as readonly Item<K>[]) rows.push(row)
   }
   return rows
@@ -170,7 +168,7 @@ function gather<K extends keyof Changes>(group: readonly Changes[], name: K): re
 const encoded = <K extends keyof Changes>(all: Gathered, name: K): readonly unknown[] =>
   (all[name] as readonly Item<K>[]).map((row) => ENCODE[name](row))
 
-/** R3. */
+/** Events with a changed delivery, without new events that have no open one (`open` is 0). */
 function toRecount({ events, deliveries }: Gathered): readonly EventId[] {
   const settled = new Set(events.map(({ id }) => id))
   for (const { eventId, context } of deliveries) if (context.dueAt !== null) settled.delete(eventId)

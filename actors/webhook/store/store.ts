@@ -1,16 +1,15 @@
 /**
- * The pool's own SQLite file: events, deliveries, attempts.
+ * The pool's SQLite file: events, deliveries, attempts.
  *
- * Owns: the queue in front of the one writing connection, and every query. Does not own: rows'
+ * Owns: group commit on the one writing connection, and the pool's queries. Does not own: row
  * shapes (store/schema), what to write (intake/event_consumer, webhook/pool).
  *
- * - One commit at a time. What is asked for while one is under way, or within a moment, makes up
- *   the next one: a commit costs as much as the rows of twenty deliveries, and no receiver waits
- *   for it.
- * - `commit` resolves when its changes are on disk. It never rejects: a commit that fails has an
- *   unknown outcome, so nothing that waits for it may go on, and the process recovers from disk.
- * - Reads run on a connection of their own and see what is committed, nothing else; but an event
- *   is known as soon as its commit is asked for.
+ * - One commit at a time. Changes that arrive during a commit, or within GATHER_MS, form the next
+ *   one: a commit costs as much as the rows of twenty deliveries, and no receiver waits for it.
+ * - `commit` resolves when its changes are on disk. It never rejects: a failed commit has an
+ *   unknown outcome, so callers must not continue and the process recovers from disk.
+ * - Reads use a connection of their own and see committed rows only. `dedupWindow` also knows
+ *   events whose commit is in progress.
  */
 import { join } from 'node:path'
 import type { Instant } from '../../../src/base/clock.js'
@@ -21,7 +20,7 @@ import type { DeliveryContext, DeliveryState } from '../delivery/machine.js'
 import { createDedupWindow } from '../intake/dedup_window.js'
 import { COMMIT_STATEMENT, COMMIT_VIEW, commitParameters, type Changes } from './schema.js'
 
-/** A delivery with what sending it takes. */
+/** A delivery with its event. */
 export interface Delivery {
   readonly id: DeliveryId
   readonly eventId: EventId
@@ -35,65 +34,64 @@ export interface Delivery {
 
 export interface WebhookStore {
   commit(changes: Changes): Promise<void>
-  /** Which of these events are here, or on their way. */
+  /** Which of these events are stored, or being stored. */
   dedupWindow(ids: readonly EventId[]): Promise<ReadonlySet<EventId>>
   /** Open deliveries of an endpoint that are due by `until`, earliest first. */
   due(endpointId: EndpointId, until: Instant, limit: number): Promise<readonly Delivery[]>
-  /** When the first delivery that is due after `after` is. */
+  /** The due time of the next delivery after `after`. */
   nextDue(endpointId: EndpointId, after: Instant): Promise<Instant | null>
-  /** Endpoints with open deliveries, and when their first one is due. */
+  /** Endpoints with open deliveries, and the due time of the first one. */
   backlog(): Promise<readonly { readonly endpointId: EndpointId; readonly dueAt: Instant }[]>
-  /** Settled events that the processor does not know about. */
+  /** Settled events that the processor has not confirmed. */
   unreported(limit: number): Promise<readonly EventId[]>
   failingSince(): Promise<ReadonlyMap<EndpointId, Instant>>
-  /** The event received last, of those that are still here; null when there is none. */
+  /** The stored event that was received last; null: none. */
   lastReceived(): Promise<EventId | null>
-  /** Events of a tenant received and created since, that have no delivery to this endpoint. */
+  /** Events of a tenant, received and created since then, without a delivery to this endpoint. */
   eventsWithout(
     endpointId: EndpointId,
     tenant: TenantId,
     since: { readonly received: Instant; readonly created: Instant },
   ): Promise<readonly { id: EventId; type: string; createdAt: Instant; body: string }[]>
-  /** Looks at the next events in the order they were received, and removes what is over. */
-  forget(before: KeptSince, behind: ReceiptPlace): Promise<Looked>
+  /** Scans the next page of events in order of receipt and removes those past their retention. */
+  removeSettled(before: KeptSince, after: ReceiptPlace): Promise<ScannedPage>
   close(): Promise<void>
 }
 
-/** What was received earlier is over: settled events, and also those with a dead delivery. */
+/** Events received earlier are removed: settled ones, and those with a dead delivery. */
 export interface KeptSince {
   readonly delivered: Instant
   readonly dead: Instant
 }
 
-/** A place in the order of receipt: behind an event. */
+/** A position in the order of receipt. */
 export interface ReceiptPlace {
   readonly receivedAt: Instant
   readonly position: number
 }
 
-/** How far a look came. */
-export interface Looked {
-  /** Behind the last one that was looked at. */
+export interface ScannedPage {
+  /** The position of its last event. */
   readonly upTo: ReceiptPlace
-  /** There were no more to look at. */
+  /** There are no further events. */
   readonly isEnd: boolean
 }
 
 const WEBHOOK_SCHEMA = join(projectRoot(), 'actors/webhook/store/schema')
 const TRUNCATE = 'PRAGMA wal_checkpoint(TRUNCATE)'
-const LOOKED_AT_ONCE = 1_000
+const SCAN_PAGE_ROWS = 1_000
 const GATHER_MS = 20
 const NONE: ReadonlySet<EventId> = new Set()
 
-/** @param broken told once when the disk fails; the process has to end */
+/** @param onFailure called once when a commit fails; the process must exit */
 export async function openWebhookStore(
   file: string,
-  broken: (fault: unknown) => void,
+  onFailure: (fault: unknown) => void,
 ): Promise<WebhookStore> {
   const writer = await openDatabase(file, { migrations: WEBHOOK_SCHEMA, sole: true })
   await writer.exec(COMMIT_VIEW)
   const reader = await openDatabase(file, { readOnly: true })
-  const queue = createCommitQueue(writer, broken)
+  const queue = createCommitQueue(writer, onFailure)
   const reads = queries(reader)
   const known = createDedupWindow(await reads.newestEvent())
   return {
@@ -107,11 +105,11 @@ export async function openWebhookStore(
       const onDisk = unsure.length === 0 ? NONE : await reads.eventsAmong(unsure)
       return new Set(ids.filter((id) => known.has(id) === true || onDisk.has(id)))
     },
-    forget: async (before, behind) => {
-      const rows = await reads.oldest(before, behind)
+    removeSettled: async (before, after) => {
+      const rows = await reads.oldest(before, after)
       const over = rows.filter(({ isOver }) => isOver === 1).map(({ position }) => position)
       if (over.length > 0) await writer.run(REMOVE, [JSON.stringify(over)])
-      return { upTo: rows.at(-1) ?? behind, isEnd: rows.length < LOOKED_AT_ONCE }
+      return { upTo: rows.at(-1) ?? after, isEnd: rows.length < SCAN_PAGE_ROWS }
     },
     close: async () => {
       await queue.idle()
@@ -122,7 +120,7 @@ export async function openWebhookStore(
   }
 }
 
-function createCommitQueue(writer: Database, broken: (fault: unknown) => void) {
+function createCommitQueue(writer: Database, onFailure: (fault: unknown) => void) {
   let gathered: { readonly changes: Changes; readonly done: () => void }[] = []
   let gathering: NodeJS.Timeout | undefined
   let running: Promise<void> | undefined
@@ -145,18 +143,17 @@ function createCommitQueue(writer: Database, broken: (fault: unknown) => void) {
   }
 
   const commitGathered = async (): Promise<void> => {
-    const group = gathered
+    const batch = gathered
     gathered = []
-    await writer.run(COMMIT_STATEMENT, commitParameters(group.map(({ changes }) => changes)))
+    await writer.run(COMMIT_STATEMENT, commitParameters(batch.map(({ changes }) => changes)))
     running = undefined
-    for (const { done } of group) done()
+    for (const { done } of batch) done()
     if (gathered.length > 0) gather()
   }
 
-  /** S2. */
   const fail = (fault: unknown): void => {
     failed = true
-    broken(fault)
+    onFailure(fault)
   }
 
   const idle = async (): Promise<void> => {
@@ -169,7 +166,7 @@ function createCommitQueue(writer: Database, broken: (fault: unknown) => void) {
   return { commit, idle }
 }
 
-/** As it lies in the tables. */
+/** As stored: the context is JSON text. */
 type StoredDelivery = Omit<Delivery, 'context'> & { readonly context: string }
 
 function queries(reader: Database) {
@@ -220,15 +217,14 @@ function queries(reader: Database) {
       )
       return rows.map(({ id }) => id)
     },
-    /** A dead delivery may still be redriven, so its event stays longer. */
-    oldest: (before: KeptSince, behind: ReceiptPlace) =>
+    oldest: (before: KeptSince, after: ReceiptPlace) =>
       reader.all<ReceiptPlace & { isOver: 0 | 1 }>(
         `SELECT received_at AS receivedAt, position, open = 0 AND reported = 1 AND (
            received_at < ? OR NOT EXISTS (
              SELECT 1 FROM deliveries WHERE event_id = events.id AND state = 'dead')) AS isOver
          FROM events WHERE (received_at, position) > (?, ?) AND received_at < ?
          ORDER BY received_at, position LIMIT ?`,
-        [before.dead, behind.receivedAt, behind.position, before.delivered, LOOKED_AT_ONCE],
+        [before.dead, after.receivedAt, after.position, before.delivered, SCAN_PAGE_ROWS],
       ),
     failingSince: async () => {
       const rows = await reader.all<{ endpointId: EndpointId; since: Instant }>(
@@ -250,7 +246,7 @@ function queries(reader: Database) {
   }
 }
 
-/** What was taken up again since it was looked at stays. */
+/** Checks again: a redrive may have reopened an event since the scan. */
 const REMOVE = `
   DELETE FROM events
   WHERE position IN (SELECT value FROM json_each(?)) AND open = 0 AND reported = 1

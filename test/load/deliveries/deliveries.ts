@@ -185,7 +185,7 @@ async function openWorld(settings: DeliveriesSettings, folder: string): Promise<
   const receivers = await startReceivers(settings.endpoints)
   const tenants = receivers.ports.map((port, index) => {
     const tenant = `partner-${index}_sandbox` as TenantId
-    processor.tell({
+    processor.setEndpoint({
       id: newId<EndpointId>('endpoint', systemClock.now(), random),
       tenant,
       url: `http://127.0.0.1:${port}/webhooks/payouts?source=measurement`,
