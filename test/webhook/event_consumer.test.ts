@@ -130,7 +130,7 @@ void t.test('a message is acknowledged only after its deliveries are on disk', a
   world.holdCommits()
   const event = anEvent(1)
   await world.publish(event)
-  await eventually('handed over before it is on disk', () => world.delivered.length === 1)
+  await eventually('submitted to the pool before it is on disk', () => world.delivered.length === 1)
   await eventually(
     'nobody acknowledges it, so it comes again',
     async () => (await world.acknowledgements()).num_redelivered === 1,
