@@ -7,8 +7,8 @@
  *   later than the earliest of them.
  * - `held` has the id of every delivery in memory until its result is on disk, so none is loaded
  *   twice.
- * - A new or failing endpoint gets one attempt at a time. Concurrency grows by one per answer, up to
- *   four, so a recovering endpoint is not overwhelmed.
+ * - A new or failing endpoint gets one attempt at a time. Concurrency grows by one per answer, up
+ *   to four, so a recovering endpoint is not overwhelmed.
  * - Attempts are limited to the endpoint's rate with a burst of one second. The next one waits at
  *   most one second, also when the clock is set back.
  */
