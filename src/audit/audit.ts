@@ -1,28 +1,28 @@
 /**
- * The audit: goes down the checklist until something is broken.
+ * The audit: runs the checklist in order and stops at the first violation.
  *
- * - It is clean only when every check has run to its end. What cannot be read is broken; what is
- *   left out is named.
- * - A corrupt payout or intent is found, and named, without hiding the rest: it is set apart once
- *   the files are whole, and checks that need every row are left out.
+ * - The result is clean only when every check ran. A check that fails to run is broken; a check that
+ *   is left out is named.
+ * - A corrupt payout or intent is reported without hiding other violations: it is excluded once the
+ *   files are intact, and checks that need every row are left out.
  */
 import { SOURCES, type Books, type Source } from './books.js'
-import type { Broken, Check } from './check.js'
+import type { Check, Violation } from './check.js'
 import { CHECKLIST } from './checklist.js'
-import { filesAreWhole, textsAreJson } from './checks/files.js'
+import { filesAreIntact, textsAreJson } from './checks/files.js'
 import { timelineOf, type TimelineItem } from './timeline.js'
 
-export interface Checked {
+export interface CheckResult {
   readonly name: string
   readonly outcome: 'ok' | 'left out' | 'broken'
   readonly rows: number
   readonly ms: number
 }
 
-export interface Verdict {
+export interface AuditReport {
   readonly clean: boolean
-  readonly checks: readonly Checked[]
-  /** Databases that were not looked at: they are not there, or it was not asked for. */
+  readonly checks: readonly CheckResult[]
+  /** Databases that are missing, or skipped because of `live`. */
   readonly notAudited: readonly Source[]
   /** Epoch milliseconds, as the operator stated it; null: the pools were never replaced. */
   readonly poolsReplacedAt: number | null
@@ -31,68 +31,67 @@ export interface Verdict {
   readonly corrupt: readonly string[]
 }
 
-export interface BrokenInvariant extends Broken {
+export interface BrokenInvariant extends Violation {
   readonly name: string
   readonly sentence: string
   readonly timeline: readonly TimelineItem[]
 }
 
 export interface AuditOptions {
-  /** Leave out what compares databases. */
+  /** Leave out checks that compare databases. */
   readonly live: boolean
-  /** Milliseconds of a steady clock. */
+  /** Milliseconds of a monotonic clock. */
   readonly stopwatch: () => number
-  /** Told of each check when it is done. */
-  readonly tell: (checked: Checked) => void
+  /** Called after each check. */
+  readonly onCheck: (result: CheckResult) => void
 }
 
-export async function audit(books: Books, options: AuditOptions): Promise<Verdict> {
+export async function audit(books: Books, options: AuditOptions): Promise<AuditReport> {
   const audited = SOURCES.filter(
     (source) => books.has(source) && (source === 'processor' || !options.live),
   )
   const notAudited = SOURCES.filter((source) => !audited.includes(source))
   const poolsReplacedAt = books.poolsReplacedAt === 0 ? null : books.poolsReplacedAt
-  const checks: Checked[] = []
+  const checks: CheckResult[] = []
 
   for (const check of CHECKLIST) {
     const startedAt = options.stopwatch()
-    const isBlind = check.needsEveryRow === true && books.corrupt.size > 0
-    const isLeftOut = isBlind || check.reads.some((source) => !audited.includes(source))
-    const { rows, broken } = isLeftOut ? NOT_LOOKED : await finding(check, books)
+    const lacksRows = check.needsEveryRow === true && books.corrupt.size > 0
+    const isLeftOut = lacksRows || check.reads.some((source) => !audited.includes(source))
+    const { rows, broken } = isLeftOut ? NOT_CHECKED : await findingOf(check, books)
     const isCorrupt = check === textsAreJson && books.corrupt.size > 0
     const outcome = broken !== null || isCorrupt ? 'broken' : isLeftOut ? 'left out' : 'ok'
     const ms = Math.round(options.stopwatch() - startedAt)
-    const checked: Checked = { name: check.name, outcome, rows, ms }
-    checks.push(checked)
-    options.tell(checked)
+    const result: CheckResult = { name: check.name, outcome, rows, ms }
+    checks.push(result)
+    options.onCheck(result)
     if (broken !== null) {
       const { name, sentence } = check
-      return verdictOf({ name, sentence, ...broken })
+      return reportOf({ name, sentence, ...broken })
     }
-    if (check === filesAreWhole) await books.setCorruptApart()
+    if (check === filesAreIntact) await books.excludeCorrupt()
   }
   const [entity] = books.corrupt
-  if (entity === undefined) return verdictOf(null)
+  if (entity === undefined) return reportOf(null)
   const { name, sentence } = textsAreJson
-  return verdictOf({ name, sentence, entity, found: 'a corrupt row', expected: 'JSON' })
+  return reportOf({ name, sentence, entity, found: 'a corrupt row', expected: 'JSON' })
 
-  async function verdictOf(found: Omit<BrokenInvariant, 'timeline'> | null): Promise<Verdict> {
-    const corrupt = [...books.corrupt]
-    const what = { checks, notAudited, poolsReplacedAt, corrupt }
-    if (found === null) return { clean: true, ...what, broken: null }
+  async function reportOf(found: Omit<BrokenInvariant, 'timeline'> | null): Promise<AuditReport> {
+    const common = { checks, notAudited, poolsReplacedAt, corrupt: [...books.corrupt] }
+    if (found === null) return { clean: true, ...common, broken: null }
     const timeline = await timelineOf(books, found.entity)
-    return { clean: false, ...what, broken: { ...found, timeline } }
+    return { clean: false, ...common, broken: { ...found, timeline } }
   }
 }
 
-const NOT_LOOKED = { rows: 0, broken: null }
+const NOT_CHECKED = { rows: 0, broken: null }
 
-/** A check that cannot be carried out, on a damaged file for instance, has found something. */
-async function finding(check: Check, books: Books): ReturnType<Check['run']> {
+/** A check that throws, for instance on a damaged file, counts as broken. */
+async function findingOf(check: Check, books: Books): ReturnType<Check['run']> {
   try {
     return await check.run(books)
   } catch (error) {
     const found = `could not be checked: ${error instanceof Error ? error.message : String(error)}`
-    return { rows: 0, broken: { entity: '', found, expected: 'rows that can be read' } }
+    return { rows: 0, broken: { entity: '', found, expected: 'readable rows' } }
   }
 }

@@ -1,19 +1,19 @@
 /**
- * The books under audit: the databases of a data folder, each as it was at one instant.
+ * The books under audit: the databases of a data directory, each as one snapshot.
  *
- * Owns: opening them for reading only, their snapshots, paging through big tables. Does not own:
- * what must hold in them (checks), what is said of it (report).
+ * Owns: opening them read-only, their snapshots, paging through large tables. Does not own: the
+ * rules (checks), the printed result (report).
  *
- * - One connection reads all files in one transaction, so each database stands still. They are
- *   taken in the order processor, rail, webhooks: what the processor says a rail or the pool has
- *   done must then be there, however busy the stack is.
- * - Nothing is written: the connection is read-only, the databases attached to it as well.
- * - A page is held at a time, however big a table is.
- * - Amounts are read as text (CAST(… AS TEXT)) and added up as bigint: as numbers they would be
+ * - One connection reads all files in one transaction, so each database stands still. Snapshots are
+ *   taken in the order processor, rail, webhooks: whatever the processor records of the rail or a
+ *   pool must then be there, however busy the stack is.
+ * - Connections and attached databases are read-only.
+ * - One page of a table is in memory at a time.
+ * - Amounts are read as text (CAST(… AS TEXT)) and summed as bigint, because numbers would be
  *   rounded.
- * - Each webhook pool has books of its own. A query about `:pool` is asked of one after another;
- *   what only all of them together can tell names them all.
- * - Corrupt rows are set apart, so that they hide nothing else.
+ * - Each webhook pool has its own database. A query with `:pool` runs once per pool; a query over
+ *   all pools together names each of them.
+ * - Corrupt rows are excluded from later checks, which then find further violations.
  */
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
@@ -24,7 +24,7 @@ import { openDatabase, type Bindable, type Database } from '../store/database.js
 export const FILE_OF = {
   processor: FILES.processorDatabase,
   rail: FILES.railDatabase,
-  /** Of the first pool, which is always there. */
+  /** The first pool's. */
   webhooks: FILES.webhookDatabase,
 } as const
 export type Source = keyof typeof FILE_OF
@@ -33,11 +33,11 @@ export const SOURCES = Object.keys(FILE_OF) as readonly Source[]
 export interface BookFile {
   readonly source: Source
   readonly file: string
-  /** What its tables are found under in a query. */
+  /** Qualifies its tables in a query. */
   readonly schema: string
 }
 
-/** All there can be: ten, and SQLite opens eleven at once. */
+/** At most ten files: SQLite attaches at most ten to one connection. */
 const BOOK_FILES: readonly BookFile[] = [
   { source: 'processor', file: FILE_OF.processor, schema: 'main' },
   { source: 'rail', file: FILE_OF.rail, schema: 'rail' },
@@ -49,19 +49,19 @@ const BOOK_FILES: readonly BookFile[] = [
 ]
 
 export interface Books {
-  /** Just before the first snapshot: a later time stamp belongs to what is not in the books yet. */
+  /** Just before the first snapshot: rows with a later timestamp may be missing in it. */
   readonly asOf: Instant
-  /** What was settled until then may be missing in the pools: theirs were replaced on purpose. */
+  /** Deliveries settled before it may be missing: the operator replaced the pools' databases. */
   readonly poolsReplacedAt: Instant
-  /** Those that are there. */
+  /** The files that exist. */
   readonly files: readonly BookFile[]
   /** The schemas of the webhook pools. */
   readonly pools: readonly string[]
   has(source: Source): boolean
   all<Row>(sql: string, parameters?: readonly Bindable[]): Promise<Row[]>
   /**
-   * All rows, a page after another. The query takes the cursor of the last row (`first` at first)
-   * and the size of a page as its parameters, and sorts by that cursor. No column is a blob.
+   * All rows, page by page. The query's parameters are the cursor of the last row (initially
+   * `first`) and the page size; it sorts by the cursor. No column is a blob.
    */
   pages<Row>(
     sql: string,
@@ -70,18 +70,18 @@ export interface Books {
   ): AsyncGenerator<readonly Row[]>
   /** Rows of a table. */
   count(table: string): Promise<number>
-  /** Rows of payouts and intents that cannot be read: `setCorruptApart` has found them. */
+  /** Ids of payouts and intents whose context is not JSON, once `excludeCorrupt` has run. */
   readonly corrupt: ReadonlySet<string>
-  /** From now on `payouts` and `intents` are without the rows whose context is no JSON. */
-  setCorruptApart(): Promise<void>
-  /** What the processor's database says by now, outside of the snapshots. */
-  byNow<Row>(sql: string, parameters?: readonly Bindable[]): Promise<Row[]>
+  /** From now on queries of `payouts` and `intents` omit corrupt rows. */
+  excludeCorrupt(): Promise<void>
+  /** Reads the processor's current rows, outside the snapshots. */
+  allCurrent<Row>(sql: string, parameters?: readonly Bindable[]): Promise<Row[]>
   close(): Promise<void>
 }
 
 /** There is nothing to audit, which is neither clean nor broken. */
-export class NoBooks extends Error {
-  override name = 'NoBooks'
+export class NothingToAudit extends Error {
+  override name = 'NothingToAudit'
 }
 
 /** Rows of a page. */
@@ -101,7 +101,7 @@ export async function openBooks(
 ): Promise<Books> {
   const files = BOOK_FILES.filter(({ file }) => existsSync(join(folder, file)))
   const has = (source: Source): boolean => files.some((each) => each.source === source)
-  if (!has('processor')) throw new NoBooks(`there is no ${FILE_OF.processor} in ${folder}`)
+  if (!has('processor')) throw new NothingToAudit(`there is no ${FILE_OF.processor} in ${folder}`)
   const ofProcessor = join(folder, FILE_OF.processor)
   const reader = await openDatabase(ofProcessor, { readOnly: true })
   for (const { source, file, schema } of files) {
@@ -131,11 +131,11 @@ export async function openBooks(
       return n
     },
     corrupt,
-    setCorruptApart: async () => {
+    excludeCorrupt: async () => {
       for (const { id } of await reader.all<{ id: string }>(CORRUPT)) corrupt.add(id)
       if (corrupt.size > 0) await reader.exec(WITHOUT_CORRUPT)
     },
-    byNow: live.all,
+    allCurrent: live.all,
     close: async () => {
       await reader.exec('ROLLBACK')
       await reader.close()
@@ -147,7 +147,7 @@ export async function openBooks(
 const CORRUPT = `
   SELECT id FROM payouts WHERE NOT json_valid(context)
   UNION ALL SELECT id FROM intents WHERE NOT json_valid(context)`
-/** An unqualified name means the view. It is the connection's own: the file stays as it is. */
+/** An unqualified name resolves to the view, which exists in this connection only. */
 const WITHOUT_CORRUPT = `
   PRAGMA query_only = OFF;
   CREATE TEMP VIEW payouts AS SELECT * FROM main.payouts WHERE json_valid(context);
@@ -155,19 +155,17 @@ const WITHOUT_CORRUPT = `
   PRAGMA query_only = ON;
 `
 
-/** A deferred transaction takes the snapshot of a database at the first look into it. */
+/** A deferred transaction takes a database's snapshot at its first read of it. */
 async function takeSnapshots(reader: Database, files: readonly BookFile[]): Promise<void> {
   await reader.exec('BEGIN')
   for (const { schema } of files) await reader.all(`SELECT count(*) FROM ${schema}.sqlite_schema`)
 }
 
-/** B5. The query as it is asked of each pool; one that names no `:pool` is asked once. */
+/** The query for each pool; a query without `:pool` once. */
 export const inEachPool = (sql: string, { pools }: Pick<Books, 'pools'>): readonly string[] =>
   sql.includes(':pool') ? pools.map((pool) => sql.replaceAll(':pool', pool)) : [sql]
 
-/**
- * A page comes as one JSON text: that takes a quarter of what the driver takes for as many rows.
- */
+/** A page is read as one JSON text, in a quarter of the driver's time for the same rows. */
 async function* pages<Row>(
   reader: Database,
   size: number,

@@ -1,35 +1,34 @@
 /**
- * A check: one thing that must hold in the books, and how to find where it does not.
+ * An audit check: one rule that the books must satisfy, and how to find a violation.
  *
- * Owns: the form all checks have. Does not own: the checks (checks/), their order (checklist).
+ * Owns: the interface of all checks. Does not own: the checks (checks/), their order (checklist).
  *
- * - A check looks at every row it is about, or says of which databases it has none.
- * - It names the first thing that is broken, what was found and what was expected; it mends
- *   nothing.
- * - The rules are written down here anew, from the design, and not taken from the programs that
- *   keep the books: a mistake there shall not excuse itself.
+ * - A check reads every row it applies to. It names the other databases that it needs.
+ * - It reports the first violation with the value found and the value expected. It repairs nothing.
+ * - Checks restate the rules from the design and import none of the code that writes the books. A
+ *   bug there cannot hide itself.
  */
 import { inEachPool, type Books, type Source } from './books.js'
 
 export interface Check {
   readonly name: string
-  /** What must hold. */
+  /** The rule, as printed in a report. */
   readonly sentence: string
   /** Databases it compares with the processor's. */
   readonly reads: readonly Source[]
-  /** It adds rows up, or follows a chain of them: left out when some are corrupt. */
+  /** It sums rows or follows a chain of them, so it is skipped when a row is corrupt. */
   readonly needsEveryRow?: true
   run(books: Books): Promise<Finding>
 }
 
 export interface Finding {
-  /** How many rows were looked at. */
+  /** Rows checked. */
   readonly rows: number
-  readonly broken: Broken | null
+  readonly broken: Violation | null
 }
 
-export interface Broken {
-  /** Whose timeline helps: an entity's id, an account, or the key of a limit. */
+export interface Violation {
+  /** The subject of the timeline to show: an entity's id, an account or a limit counter's key. */
   readonly entity: string
   readonly found: string
   readonly expected: string
@@ -39,16 +38,16 @@ interface QueryCheck {
   readonly name: string
   readonly sentence: string
   readonly reads?: readonly Source[]
-  /** Tables whose rows it looks at. */
+  /** Tables whose rows it checks. */
   readonly over: readonly string[]
   /**
-   * Selects `entity`, `found` and `expected` of what is broken. `:as_of` is the books' instant,
-   * `:replaced_at` that of the pools' replacement, `:pool` one webhook pool after another.
+   * Selects `entity`, `found` and `expected` of each violation. `:as_of` is the time of the
+   * snapshots, `:replaced_at` when the pools were replaced. A query with `:pool` runs once per pool.
    */
   readonly broken: string | ((books: Pick<Books, 'pools'>) => string)
 }
 
-/** A check that one query decides. */
+/** A check that is one query. */
 export function byQuery({ name, sentence, reads = [], over, broken }: QueryCheck): Check {
   return {
     name,
@@ -61,8 +60,8 @@ export function byQuery({ name, sentence, reads = [], over, broken }: QueryCheck
         .replaceAll(':as_of', String(books.asOf))
         .replaceAll(':replaced_at', String(books.poolsReplacedAt))
       for (const sql of inEachPool(dated, books)) {
-        const [first] = await books.all<Broken>(
-          `SELECT * FROM (${sql}) ${exceptAbout(books.corrupt)} LIMIT 1`,
+        const [first] = await books.all<Violation>(
+          `SELECT * FROM (${sql}) ${exceptCorrupt(books.corrupt)} LIMIT 1`,
         )
         if (first !== undefined) return { rows, broken: first }
       }
@@ -71,8 +70,8 @@ export function byQuery({ name, sentence, reads = [], over, broken }: QueryCheck
   }
 }
 
-/** What refers to a corrupt row is not broken by itself. Ids have no quotes. */
-const exceptAbout = (corrupt: ReadonlySet<string>): string =>
+/** A row that refers to a corrupt row is no violation of its own. Ids have no quotes. */
+const exceptCorrupt = (corrupt: ReadonlySet<string>): string =>
   corrupt.size === 0
     ? ''
     : `WHERE entity NOT IN (${[...corrupt].map((id) => `'${id.replaceAll("'", '')}'`).join(', ')})`
@@ -85,8 +84,8 @@ export async function rowsOf(books: Books, tables: readonly string[]): Promise<n
   return rows
 }
 
-/** The amount that a text of the books stands for; it throws on what is none. */
+/** Parses an amount stored as text. @throws Error on any other text */
 export function amountOf(text: string | null): bigint {
-  if (text === null || !/^-?[0-9]+$/.test(text)) throw new Error(`${text} is no amount`)
+  if (text === null || !/^-?[0-9]+$/.test(text)) throw new Error(`${text} is not an amount`)
   return BigInt(text)
 }

@@ -1,35 +1,38 @@
 /**
- * The checklist: what is checked, in this order.
+ * The audit's checks in the order they run: files, ledger, entities, other tables, rail, webhooks.
  *
- * From the files up: what is broken below makes what is above it doubtful, so the first thing that
- * is broken is the one to look at.
+ * A violation makes later checks unreliable, so the first one is the one to examine.
  */
 import type { Check } from './check.js'
-import { payoutAmountsAddUp, quotesFollowTheirRate, reservedIsUnderWay } from './checks/amounts.js'
+import {
+  payoutAmountsAddUp,
+  quotesMatchRates,
+  reservedMatchesOpenPayments,
+} from './checks/amounts.js'
 import {
   deliveriesAreCounted,
   deliveriesHaveNoGap,
-  poolTellsWhatHappened,
-  settledEventsHaveEnded,
+  poolEventsMatch,
+  settledEventsAreFinal,
 } from './checks/deliveries.js'
 import {
-  bodiesSayWhatHappened,
-  disablingsHaveEvents,
+  eventBodiesMatch,
+  everyDisablingHasEvent,
   noOrphanEvents,
   sequencesHaveNoGap,
   everyTransitionHasEvent,
-} from './checks/events.js'
-import { filesAreWhole, textsAreJson } from './checks/files.js'
+} from './checks/event_rows.js'
+import { filesAreIntact, textsAreJson } from './checks/files.js'
 import {
-  keysAreFoundAgain,
+  fingerprintsMatchKeys,
   idempotencyRowsResolve,
-  payoutsKeepTheirKey,
+  payoutsHaveOneKey,
 } from './checks/idempotency.js'
 import {
   balancesRecompute,
-  nothingIsOverdrawn,
+  noNegativeBalances,
   postingsSumToZero,
-  runningBalancesFollow,
+  runningBalancesMatch,
 } from './checks/ledger.js'
 import { limitsCountConfirmations } from './checks/limits.js'
 import {
@@ -38,84 +41,88 @@ import {
   payoutPostingsMatchLifecycle,
 } from './checks/paths.js'
 import {
-  conversionsFitTheirOffer,
+  conversionsMatchQuotes,
   depositsArePostedOnce,
-  entriesShowTheirOwner,
+  entriesCarryTheirTenant,
   postingsHaveAnEntity,
 } from './checks/postings.js'
 import {
   railReturnsAreRefunded,
   discrepanciesAreResolvedByName,
   reversalsHaveRailReturn,
-  instructionsCameUnchanged,
-  instructionsWereOrdered,
+  instructionsNeverChanged,
+  instructionsMatchSubmissions,
   neverPaid,
   openPaidAtMostOnce,
   orphansAreExecutions,
   paidExactlyOnce,
-  railLogIsThere,
+  railLogExists,
 } from './checks/rail.js'
-import { accountsAreNotInClear, sealedWithKeptKeys, secretsAreSealed } from './checks/secrets.js'
+import {
+  noPlaintextAccounts,
+  sealedWithKnownKeys,
+  secretsAreEncrypted,
+} from './checks/stored_secrets.js'
 import {
   denormalizedColumnsMatch,
-  openOnesHaveATimer,
-  statesFitTheirMoments,
+  openEntitiesHaveTimers,
+  statesMatchTimestamps,
   tenantsArePartners,
 } from './checks/snapshots.js'
-import { usersFindTheirIntents } from './checks/user_intents.js'
+import { userIntentsAreLinked } from './checks/user_intent_links.js'
 
 export const CHECKLIST: readonly Check[] = [
   // The files.
-  filesAreWhole,
+  filesAreIntact,
   textsAreJson,
-  // The ledger by itself.
+  // The ledger.
   postingsSumToZero,
-  nothingIsOverdrawn,
-  runningBalancesFollow,
+  noNegativeBalances,
+  runningBalancesMatch,
   balancesRecompute,
-  // Payouts and intents by themselves.
+  // Payouts and intents.
   denormalizedColumnsMatch,
-  statesFitTheirMoments,
-  openOnesHaveATimer,
+  statesMatchTimestamps,
+  openEntitiesHaveTimers,
   tenantsArePartners,
   payoutAmountsAddUp,
-  quotesFollowTheirRate,
-  // What their lives left in the other tables.
+  quotesMatchRates,
+  // Rows that payouts and intents cause in other tables.
   postingsHaveAnEntity,
-  entriesShowTheirOwner,
+  entriesCarryTheirTenant,
   depositsArePostedOnce,
-  conversionsFitTheirOffer,
+  conversionsMatchQuotes,
   payoutPostingsMatchLifecycle,
   intentPostingsMatchLifecycle,
   discrepanciesArePosted,
-  reservedIsUnderWay,
+  reservedMatchesOpenPayments,
   limitsCountConfirmations,
   everyTransitionHasEvent,
   noOrphanEvents,
-  disablingsHaveEvents,
+  everyDisablingHasEvent,
   sequencesHaveNoGap,
-  bodiesSayWhatHappened,
+  eventBodiesMatch,
   idempotencyRowsResolve,
-  payoutsKeepTheirKey,
-  keysAreFoundAgain,
-  usersFindTheirIntents,
-  secretsAreSealed,
-  sealedWithKeptKeys,
+  payoutsHaveOneKey,
+  fingerprintsMatchKeys,
+  userIntentsAreLinked,
+  secretsAreEncrypted,
+  sealedWithKnownKeys,
   discrepanciesAreResolvedByName,
-  // The rail's own log.
-  railLogIsThere,
+  // The rail's log.
+  railLogExists,
   paidExactlyOnce,
   neverPaid,
   openPaidAtMostOnce,
-  instructionsWereOrdered,
+  instructionsMatchSubmissions,
   orphansAreExecutions,
-  instructionsCameUnchanged,
+  instructionsNeverChanged,
   reversalsHaveRailReturn,
   railReturnsAreRefunded,
-  accountsAreNotInClear,
+  noPlaintextAccounts,
   // The webhook pools.
-  settledEventsHaveEnded,
+  settledEventsAreFinal,
   deliveriesAreCounted,
   deliveriesHaveNoGap,
-  poolTellsWhatHappened,
+  poolEventsMatch,
 ]

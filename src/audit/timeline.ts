@@ -1,10 +1,9 @@
 /**
- * All that the books know of one entity, in the order of time.
+ * The timeline of one entity: everything the databases record about it, ordered by time.
  *
- * Owns: where to look. The subject is an intent's or a payout's id; of an account it shows the last
- * entries, of a limit's counter the confirmations counted in it.
- *
- * - Sealed texts and account numbers are not shown: a timeline may be pasted anywhere.
+ * - The subject is usually an intent's or a payout's id. For an account it shows the latest entries,
+ *   for a limit counter the confirmations counted in it.
+ * - Sealed texts and account numbers are omitted, because operators paste timelines anywhere.
  */
 import { inEachPool, type Books, type Source } from './books.js'
 
@@ -17,10 +16,10 @@ export interface TimelineItem {
 
 const ROWS_MAX = 200
 
-interface Place {
+interface TimelineSource {
   readonly source: string
   readonly reads: Source
-  /** Selects `at` and `what` for the subject `?1`; `:pool` is one webhook pool after another. */
+  /** Selects `at` and `what` for the subject `?1`. A query with `:pool` runs once per pool. */
   readonly select: string
 }
 
@@ -28,15 +27,15 @@ const itemsOf = (table: string): string => `
   SELECT j.value AS at, j.key AS what FROM ${table} x, json_each(x.context) j
     WHERE x.id = ?1 AND j.type = 'integer' AND j.key GLOB '*At'`
 
-/** At its last moment, which may be the one it waits for. */
+/** Shown at the latest timestamp of the context, which can be a future timer. */
 const stateOf = (table: string): string => `
   SELECT (SELECT max(at) FROM (${itemsOf(table)})) AS at, 'is ' || state AS what
     FROM ${table} WHERE id = ?1`
 
-/** Of the subject itself, or of `{subject}@{number}`; `A` follows `@`. */
+/** Matches the subject and `{subject}@{number}`. In ASCII, `A` follows `@`. */
 const isOf = (entity: string): string => `${entity} >= ?1 AND ${entity} < ?1 || 'A'`
 
-const PLACES: readonly Place[] = [
+const TIMELINE_SOURCES: readonly TimelineSource[] = [
   { source: 'payout', reads: 'processor', select: itemsOf('payouts') },
   { source: 'intent', reads: 'processor', select: itemsOf('intents') },
   { source: 'payout', reads: 'processor', select: stateOf('payouts') },
@@ -97,7 +96,7 @@ const PLACES: readonly Place[] = [
                || coalesce(' as ' || transaction_id, '') || coalesce(', ' || refusal, '') AS what
         FROM rail.instructions WHERE id = ?1
       UNION ALL
-      SELECT at, 'came again with other content' FROM rail.discrepancies WHERE instruction = ?1`,
+      SELECT at, 'received again with different content' FROM rail.discrepancies WHERE instruction = ?1`,
   },
   {
     source: 'delivery',
@@ -107,7 +106,7 @@ const PLACES: readonly Place[] = [
              d.id || ' of ' || e.type || ' to ' || d.endpoint_id || ': ' || d.state AS what
         FROM main.events e JOIN :pool.deliveries d ON d.event_id = e.id WHERE ${isOf('e.entity')}
       UNION ALL
-      SELECT a.at, 'try ' || a.number || ' of ' || d.id || ': ' || coalesce(a.status, a.reason)
+      SELECT a.at, 'attempt ' || a.number || ' of ' || d.id || ': ' || coalesce(a.status, a.reason)
         FROM main.events e JOIN :pool.deliveries d ON d.event_id = e.id
           JOIN :pool.attempts a ON a.delivery_id = d.id WHERE ${isOf('e.entity')}`,
   },
@@ -115,10 +114,10 @@ const PLACES: readonly Place[] = [
 
 export async function timelineOf(books: Books, subject: string): Promise<readonly TimelineItem[]> {
   const items: TimelineItem[] = []
-  for (const { source, reads, select } of PLACES) {
+  for (const { source, reads, select } of TIMELINE_SOURCES) {
     if (subject === '' || !books.has(reads)) continue
     for (const sql of inEachPool(`SELECT at, what FROM (${select}) LIMIT ${ROWS_MAX}`, books)) {
-      // What the books cannot tell, being damaged, is left out.
+      // The books may be damaged: omit a source that cannot be read.
       const rows = await books.all<Omit<TimelineItem, 'source'>>(sql, [subject]).catch(() => [])
       items.push(...rows.map((row) => ({ ...row, at: row.at ?? 0, source })))
     }

@@ -1,47 +1,47 @@
 /**
- * The audit finds nothing in books that were kept well, and each kind of damage under its own name.
+ * The audit finds no violation in intact books, and names the right check for each corruption.
  *
  * Every corruption (corruptions.ts) is planted in a copy of the same small books.
  */
 import { closeSync, openSync, readdirSync, readFileSync, rmSync, writeSync } from 'node:fs'
 import { join } from 'node:path'
 import t, { type Test } from 'tap'
-import { audit, type Verdict } from '../../src/audit/audit.js'
+import { audit, type AuditReport } from '../../src/audit/audit.js'
 import { openBooks } from '../../src/audit/books.js'
 import { CHECKLIST } from '../../src/audit/checklist.js'
 import { conclusion } from '../../src/audit/report.js'
-import { reservedIsUnderWay } from '../../src/audit/checks/amounts.js'
-import { filesAreWhole } from '../../src/audit/checks/files.js'
+import { reservedMatchesOpenPayments } from '../../src/audit/checks/amounts.js'
+import { filesAreIntact } from '../../src/audit/checks/files.js'
 import { limitsAtOnce } from '../../src/audit/checks/limits.js'
-import { railReturnsAreRefunded, railLogIsThere } from '../../src/audit/checks/rail.js'
+import { railReturnsAreRefunded, railLogExists } from '../../src/audit/checks/rail.js'
 import { projectRoot } from '../../src/base/protos.js'
 import { plant } from './corruption.js'
 import { corruptionsOf } from './corruptions.js'
 import { BOTH_HAVE, ofTwoPools, waitsIn } from './corruptions/two_pools.js'
-import { afterwards, copyBooks, copySharedBooks, writeSmallBooks } from './small_books.js'
+import { clockAfter, copyBooks, copySharedBooks, writeSmallBooks } from './small_books.js'
 
 const small = await writeSmallBooks(t)
 const { payouts } = small
-const clock = afterwards(small)
-const LINKS = 'users_find_their_intents'
-const QUIETLY = { live: false, stopwatch: () => 0, tell: () => undefined }
+const clock = clockAfter(small)
+const LINKS = 'user_intents_are_linked'
+const OPTIONS = { live: false, stopwatch: () => 0, onCheck: () => undefined }
 const CORRUPTIONS = corruptionsOf(small)
 
-async function auditOf(folder: string, page?: number): Promise<Verdict> {
+async function auditOf(folder: string, page?: number): Promise<AuditReport> {
   const books = await openBooks(folder, clock, page === undefined ? {} : { page })
-  const verdict = await audit(books, QUIETLY)
+  const report = await audit(books, OPTIONS)
   await books.close()
-  return verdict
+  return report
 }
 
-void t.test('books that were kept well are clean, while the processor has them open', async (t) => {
+void t.test('intact books are clean while the processor has them open', async (t) => {
   for (const page of [4_000, 1, 2, 7]) {
-    const verdict = await auditOf(small.folder, page)
-    t.equal(verdict.broken, null)
-    t.ok(verdict.clean)
-    t.same(verdict.notAudited, [])
+    const report = await auditOf(small.folder, page)
+    t.equal(report.broken, null)
+    t.ok(report.clean)
+    t.same(report.notAudited, [])
     t.same(
-      verdict.checks.map(({ name, outcome }) => ({ name, outcome })),
+      report.checks.map(({ name, outcome }) => ({ name, outcome })),
       CHECKLIST.map(({ name }) => ({ name, outcome: 'ok' })),
       `all checks, ${page} rows a page`,
     )
@@ -62,7 +62,7 @@ for (const { what, file = 'processor.db', sql, breaks, of } of CORRUPTIONS) {
   })
 }
 
-void t.test('a corrupt row is named, and hides nothing else', async (t) => {
+void t.test('a corrupt row is named and hides no other violation', async (t) => {
   const folder = t.testdir()
   copyBooks(small, folder)
   const { captured, failed } = small.intents
@@ -73,14 +73,14 @@ void t.test('a corrupt row is named, and hides nothing else', async (t) => {
     'processor.db',
     cut('intents', captured) + cut('intents', failed) + cut('payouts', payouts.completed),
   )
-  const verdict = await auditOf(folder)
-  t.notOk(verdict.clean)
-  t.same([...verdict.corrupt].sort(), [captured, failed, payouts.completed].sort())
-  t.equal(verdict.broken?.name, 'texts_are_json')
+  const report = await auditOf(folder)
+  t.notOk(report.clean)
+  t.same([...report.corrupt].sort(), [captured, failed, payouts.completed].sort())
+  t.equal(report.broken?.name, 'texts_are_json')
   t.same(
-    verdict.checks.filter(({ outcome }) => outcome !== 'ok').map(({ name }) => name),
-    ['texts_are_json', 'reserved_is_under_way', 'limits_count_confirmations', LINKS],
-    'all others are carried out',
+    report.checks.filter(({ outcome }) => outcome !== 'ok').map(({ name }) => name),
+    ['texts_are_json', 'reserved_matches_open_payments', 'limits_count_confirmations', LINKS],
+    'all other checks run',
   )
   await plant(
     folder,
@@ -88,23 +88,26 @@ void t.test('a corrupt row is named, and hides nothing else', async (t) => {
     `UPDATE payouts SET state = 'failed' WHERE id = '${payouts.reversed}'`,
   )
   const both = await auditOf(folder)
-  t.equal(both.broken?.entity, payouts.reversed, 'and find what is broken besides')
+  t.equal(both.broken?.entity, payouts.reversed, 'a further violation is found')
   t.match(conclusion(both), `corrupt: ${captured}`)
 })
 
-void t.test('two pools: what one has done with may be lost or open in the other', async (t) => {
-  for (const file of ['webhooks.db', 'webhooks-2.db'] as const) {
-    const folder = t.testdir()
-    await copySharedBooks(small, folder)
-    for (const sql of ['', waitsIn(small), `DELETE FROM events WHERE position = ${BOTH_HAVE}`]) {
-      await plant(folder, file, sql)
-      const { broken, notAudited, checks } = await auditOf(folder, 3)
-      t.equal(broken, null, file)
-      t.same(notAudited, [])
-      t.ok(checks.every(({ outcome }) => outcome === 'ok'))
+void t.test(
+  'two pools: an event that one has finished may be missing or open in the other',
+  async (t) => {
+    for (const file of ['webhooks.db', 'webhooks-2.db'] as const) {
+      const folder = t.testdir()
+      await copySharedBooks(small, folder)
+      for (const sql of ['', waitsIn(small), `DELETE FROM events WHERE position = ${BOTH_HAVE}`]) {
+        await plant(folder, file, sql)
+        const { broken, notAudited, checks } = await auditOf(folder, 3)
+        t.equal(broken, null, file)
+        t.same(notAudited, [])
+        t.ok(checks.every(({ outcome }) => outcome === 'ok'))
+      }
     }
-  }
-})
+  },
+)
 
 for (const { what, files, sql, breaks } of ofTwoPools(small)) {
   void t.test(`found: ${what}`, async (t) => {
@@ -117,10 +120,11 @@ for (const { what, files, sql, breaks } of ofTwoPools(small)) {
   })
 }
 
-void t.test('every check is shown to find something', (t) => {
+void t.test('every check has a corruption that it finds', (t) => {
   const shown = new Set(CORRUPTIONS.map(({ breaks }) => breaks))
-  // These have tests of their own, below.
-  for (const { name } of [filesAreWhole, railLogIsThere, reservedIsUnderWay]) shown.add(name)
+  // These have their own tests below.
+  for (const { name } of [filesAreIntact, railLogExists, reservedMatchesOpenPayments])
+    shown.add(name)
   t.same(
     CHECKLIST.map(({ name }) => name).filter((name) => !shown.has(name)),
     [],
@@ -129,7 +133,7 @@ void t.test('every check is shown to find something', (t) => {
   t.end()
 })
 
-void t.test('the timeline of what is broken, in the order of time', async (t) => {
+void t.test('a violation comes with its timeline, ordered by time', async (t) => {
   const folder = t.testdir()
   copyBooks(small, folder)
   await plant(
@@ -153,12 +157,12 @@ void t.test('the timeline of what is broken, in the order of time', async (t) =>
     'payout',
     'rail',
   ])
-  const moments = timeline.filter(({ source }) => source === 'payout').map(({ what }) => what)
-  t.match(moments.join(), /createdAt.*processingAt.*completedAt.*reversedAt/)
+  const timestamps = timeline.filter(({ source }) => source === 'payout').map(({ what }) => what)
+  t.match(timestamps.join(), /createdAt.*processingAt.*completedAt.*reversedAt/)
   t.notMatch(JSON.stringify(timeline), '0123450000', 'no account number')
 })
 
-void t.test('what a person knows of is no fault', async (t) => {
+void t.test('a mismatch with a discrepancy is no violation', async (t) => {
   const folder = t.testdir()
   copyBooks(small, folder)
   await plant(
@@ -183,10 +187,10 @@ void t.test('what a person knows of is no fault', async (t) => {
     INSERT INTO operator_log (at, actor, reason, action, subject, evidence)
       VALUES (1795233600009, 'anna', 'paid back', 'resolve', 'dis_1', 'receipt 4')`,
   )
-  t.ok((await auditOf(folder)).clean, 'one that was resolved by name')
+  t.ok((await auditOf(folder)).clean, 'a resolved one with evidence')
 })
 
-void t.test('an account number that its partner wrote elsewhere is no fault', async (t) => {
+void t.test('an account number in a text of the partner is no violation', async (t) => {
   const folder = t.testdir()
   copyBooks(small, folder)
   const own = `'$.metadata.account', '0123456789', '$.description', '0123456789'`
@@ -198,7 +202,7 @@ void t.test('an account number that its partner wrote elsewhere is no fault', as
   t.equal((await auditOf(folder)).broken, null)
 })
 
-void t.test('counters compared one at a time', async (t) => {
+void t.test('limit counters compared one at a time', async (t) => {
   const folder = t.testdir()
   copyBooks(small, folder)
   const findIn = async (): Promise<unknown> => {
@@ -213,19 +217,19 @@ void t.test('counters compared one at a time', async (t) => {
   t.match(await findIn(), { entity: lost, found: 'no counter' })
 })
 
-void t.test('what is reserved, by itself', async (t) => {
+void t.test('a reserved balance without open payments is found', async (t) => {
   const folder = t.testdir()
   copyBooks(small, folder)
   const held = "state IN ('created', 'processing')"
   await plant(folder, 'processor.db', `UPDATE payouts SET state = 'failed' WHERE ${held}`)
   const books = await openBooks(folder, clock)
-  const { broken } = await reservedIsUnderWay.run(books)
-  t.ok(CHECKLIST.includes(reservedIsUnderWay))
+  const { broken } = await reservedMatchesOpenPayments.run(books)
+  t.ok(CHECKLIST.includes(reservedMatchesOpenPayments))
   t.match(broken, { entity: 'demo_sandbox:VND:reserved', found: '37599900', expected: '0' })
   await books.close()
 })
 
-void t.test('what happens during the audit is not held against anybody', async (t) => {
+void t.test('changes made during the audit are no violation', async (t) => {
   const folder = t.testdir()
   copyBooks(small, folder)
   await plant(
@@ -242,7 +246,11 @@ void t.test('what happens during the audit is not held against anybody', async (
     `UPDATE payouts SET state = 'reversed'
     WHERE id = '${payouts.completed}'`,
   )
-  t.equal((await railReturnsAreRefunded.run(books)).broken, null, 'the processor has it by now')
+  t.equal(
+    (await railReturnsAreRefunded.run(books)).broken,
+    null,
+    "the processor's current row has it",
+  )
   await books.close()
 
   await plant(
@@ -270,7 +278,7 @@ void t.test('what happens during the audit is not held against anybody', async (
   t.ok((await auditOf(folder)).clean, 'an instruction that came after the snapshot')
 })
 
-void t.test('a delivery that was redriven or came late is no fault', async (t) => {
+void t.test('a redriven or late delivery is no violation', async (t) => {
   const folder = t.testdir()
   copyBooks(small, folder)
   const pending = (context: string): string => `
@@ -282,30 +290,30 @@ void t.test('a delivery that was redriven or came late is no fault', async (t) =
   t.equal((await auditOf(folder)).broken, null)
 })
 
-void t.test('a database that is not there', async (t) => {
+void t.test('a missing database is named as not audited', async (t) => {
   const folder = t.testdir()
   copyBooks(small, folder)
   rmSync(join(folder, 'webhooks.db'))
-  const verdict = await auditOf(folder)
-  t.ok(verdict.clean)
-  t.same(verdict.notAudited, ['webhooks'])
-  t.ok(verdict.checks.some(({ outcome }) => outcome === 'left out'))
+  const report = await auditOf(folder)
+  t.ok(report.clean)
+  t.same(report.notAudited, ['webhooks'])
+  t.ok(report.checks.some(({ outcome }) => outcome === 'left out'))
   rmSync(join(folder, 'rail.db'))
-  t.equal((await auditOf(folder)).broken?.name, 'rail_log_is_there')
+  t.equal((await auditOf(folder)).broken?.name, 'rail_log_exists')
   rmSync(join(folder, 'processor.db'))
-  await t.rejects(auditOf(folder), { name: 'NoBooks' })
+  await t.rejects(auditOf(folder), { name: 'NothingToAudit' })
 })
 
-void t.test('a damaged page', async (t) => {
+void t.test('a damaged page is found', async (t) => {
   const folder = t.testdir()
   copyBooks(small, folder)
   const file = openSync(join(folder, 'processor.db'), 'r+')
   writeSync(file, Buffer.alloc(4_096, 0xff), 0, 4_096, 4 * 4_096)
   closeSync(file)
-  t.equal((await auditOf(folder)).broken?.name, 'files_are_whole')
+  t.equal((await auditOf(folder)).broken?.name, 'files_are_intact')
 })
 
-void t.test('the auditor takes no rule from the programs it audits', (t: Test) => {
+void t.test('the audit imports none of the code that it audits', (t: Test) => {
   const folder = join(projectRoot(), 'src/audit')
   const allowed = /^(node:.*|\.\/.*|\.\.\/(base|store)\/(clock|settings|subjects|database)\.js)$/
   const fromChecks = /^\.\.\/(books|check)\.js$|^\.\.\/\.\.\/base\/clock\.js$/

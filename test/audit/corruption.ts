@@ -1,8 +1,6 @@
 /**
- * One corruption: a statement against one database of a copy, as a bug, a bad disk or a hand in the
- * file would leave it, and the check that has to find it.
- *
- * Owns: planting it. Does not own: the books (small_books.ts), what is planted (corruptions.ts).
+ * One corruption: a SQL statement against one database of a copy, as a bug, a bad disk or a manual
+ * edit would leave it, and the check that must find it.
  */
 import { join } from 'node:path'
 import { openDatabase } from '../../src/store/database.js'
@@ -12,13 +10,13 @@ export interface Corruption {
   readonly what: string
   readonly file?: BookFile
   readonly sql: string
-  /** The check that has to find it. */
+  /** The check that must find it. */
   readonly breaks: string
-  /** The entity it has to name. */
+  /** The entity that the check must name. */
   readonly of?: string
 }
 
-/** They name payouts and intents of the books they are planted in. */
+/** Corruptions of the given books, whose payouts and intents they name. */
 export type Corruptions = (books: SmallBooks) => readonly Corruption[]
 
 export async function plant(folder: string, file: BookFile, sql: string): Promise<void> {

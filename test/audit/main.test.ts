@@ -1,9 +1,9 @@
-/** The program: what it prints, and how it ends. */
+/** The audit program: its output and exit codes. */
 import { spawnSync } from 'node:child_process'
 import { cpSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import t from 'tap'
-import type { Verdict } from '../../src/audit/audit.js'
+import type { AuditReport } from '../../src/audit/audit.js'
 import { CHECKLIST } from '../../src/audit/checklist.js'
 import { projectRoot } from '../../src/base/protos.js'
 import { openDatabase } from '../../src/store/database.js'
@@ -21,7 +21,7 @@ const run = (folder: string, ...flags: string[]) => {
   return { status, out: stdout.trimEnd().split('\n'), err: stderr }
 }
 
-void t.test('clean', (t) => {
+void t.test('clean books exit with 0', (t) => {
   const { status, out, err } = run(small.folder)
   t.equal(status, 0)
   t.equal(err, '')
@@ -33,7 +33,7 @@ void t.test('clean', (t) => {
   t.end()
 })
 
-void t.test('clean, beside a running stack', (t) => {
+void t.test('--live leaves out checks that compare databases', (t) => {
   const { status, out } = run(small.folder, '--live')
   t.equal(status, 0)
   t.ok(out.includes('--      paid_exactly_once'))
@@ -42,16 +42,16 @@ void t.test('clean, beside a running stack', (t) => {
   t.end()
 })
 
-void t.test('pools replaced on purpose', async (t) => {
+void t.test('--webhooks-replaced-at accepts missing deliveries', async (t) => {
   const folder = t.testdir()
   copyBooks(small, folder)
   const pool = await openDatabase(join(folder, 'webhooks.db'))
   await pool.exec('DELETE FROM attempts; DELETE FROM deliveries; DELETE FROM events')
   await pool.close()
-  t.match(run(folder).out.join('\n'), /^BROKEN {2}settled_events_have_ended/m)
+  t.match(run(folder).out.join('\n'), /^BROKEN {2}settled_events_are_final/m)
   const at = (ms: number) => new Date(small.world.clock.now() + ms).toISOString()
   const early = run(folder, '--webhooks-replaced-at', at(-86_400_000))
-  t.match(early.out.join('\n'), /^BROKEN {2}settled_events_have_ended/m)
+  t.match(early.out.join('\n'), /^BROKEN {2}settled_events_are_final/m)
   const { status, out } = run(folder, '--webhooks-replaced-at', at(1))
   t.equal(status, 0)
   t.match(out.at(-2), `not audited: deliveries settled until ${at(1)}`)
@@ -61,7 +61,7 @@ void t.test('pools replaced on purpose', async (t) => {
   })
 })
 
-void t.test('broken', async (t) => {
+void t.test('broken books exit with 1 and print the violation', async (t) => {
   const folder = t.testdir()
   copyBooks(small, folder)
   const { failed } = small.payouts
@@ -74,19 +74,19 @@ void t.test('broken', async (t) => {
   t.equal(status, 1)
   const text = out.join('\n')
   t.match(text, /^BROKEN {2}never_paid/m)
-  t.match(text, `of        ${failed}`)
+  t.match(text, `entity    ${failed}`)
   t.match(text, /found {5}executed, executed 1 times/)
   t.match(text, /expected {2}failed, so executed 0 times/)
   t.match(text, /^ {4}\d{4}-\d\d-\d\dT[\d:.]+Z {2}rail {8}payout of VND 12500000 received/m)
 
   const json = run(folder, '--json')
   t.equal(json.status, 1)
-  const verdict = JSON.parse(json.out.join('\n')) as Verdict
-  t.match(verdict, { clean: false, broken: { name: 'never_paid', entity: failed } })
-  t.ok((verdict.broken?.timeline.length ?? 0) > 5)
+  const report = JSON.parse(json.out.join('\n')) as AuditReport
+  t.match(report, { clean: false, broken: { name: 'never_paid', entity: failed } })
+  t.ok((report.broken?.timeline.length ?? 0) > 5)
 })
 
-void t.test('nothing to audit', (t) => {
+void t.test('nothing to audit exits with 2', (t) => {
   const { status, err } = run(t.testdir())
   t.equal(status, 2)
   t.match(err, /^nothing to audit: there is no processor.db/)
@@ -94,7 +94,7 @@ void t.test('nothing to audit', (t) => {
   t.end()
 })
 
-void t.test('a file that is no database', (t) => {
+void t.test('a file that is not a database exits with 1', (t) => {
   const folder = t.testdir()
   writeFileSync(join(folder, 'processor.db'), 'x'.repeat(9_000))
   const { status, err } = run(folder)
@@ -103,7 +103,7 @@ void t.test('a file that is no database', (t) => {
   t.end()
 })
 
-void t.test('a stack that was killed: part of the books is in the write-ahead log', async (t) => {
+void t.test('the write-ahead log of a killed stack is audited', async (t) => {
   const folder = t.testdir()
   copyBooks(small, folder)
   const writer = await openDatabase(join(folder, 'processor.db'))

@@ -1,8 +1,8 @@
 /**
- * The sandbox rail joined to a world by hand: its real cycle and journal, without its doors.
+ * The sandbox rail connected to a test world directly: its real cycle and journal, without gRPC.
  *
- * What the processor has ordered is carried to the rail and what the rail says back, until both are
- * silent. The rail takes no time; what it plans for later stays planned.
+ * It carries instructions to the rail and reports back until both are idle. The rail has no delay;
+ * what it schedules for later stays scheduled.
  */
 import { createLog } from '../../src/base/log.js'
 import { systemRandom } from '../../src/base/random.js'
@@ -12,10 +12,10 @@ import { openJournal } from '../../src/rails/sandbox/journal.js'
 import type { World } from '../support/world.js'
 
 export interface SmallBank {
-  /** Carries orders and reports to and fro until there is nothing left to carry. */
+  /** Carries instructions and reports until none is left. */
   settle(): Promise<void>
-  /** Gives the rail an order that the processor did not send. */
-  tell(order: RailInstruction): Promise<void>
+  /** Sends the rail an instruction that the processor did not send. */
+  send(instruction: RailInstruction): Promise<void>
   close(): Promise<void>
 }
 
@@ -46,8 +46,8 @@ export async function openSmallBank(world: World, file: string): Promise<SmallBa
   }
   return {
     settle,
-    tell: async (order) => {
-      await cycle.submit([order], (answers) => void reports.push(...answers))
+    send: async (instruction) => {
+      await cycle.submit([instruction], (answers) => void reports.push(...answers))
       await settle()
     },
     close: async () => {

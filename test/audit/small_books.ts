@@ -1,6 +1,6 @@
 /**
- * Small books in which everything has happened once: lives of payouts and intents that the real
- * processor, the real rail and the real store of the webhook pool have written.
+ * Small books with one payment of each lifecycle, written by the real processor, sandbox rail and
+ * webhook store.
  */
 import { cpSync } from 'node:fs'
 import { join } from 'node:path'
@@ -46,11 +46,11 @@ export interface SmallBooks {
   /** The data folder. */
   readonly folder: string
   readonly world: World
-  readonly payouts: Readonly<Record<PayoutLife, PayoutId>>
-  readonly intents: Readonly<Record<IntentLife, IntentId>>
+  readonly payouts: Readonly<Record<PayoutCase, PayoutId>>
+  readonly intents: Readonly<Record<IntentCase, IntentId>>
 }
 
-type PayoutLife =
+type PayoutCase =
   | 'completed'
   | 'failed'
   | 'reversed'
@@ -60,7 +60,7 @@ type PayoutLife =
   | 'forgotten'
   | 'byHand'
   | 'notSubmitted'
-type IntentLife =
+type IntentCase =
   | 'created'
   | 'authorized'
   | 'notSubmitted'
@@ -82,12 +82,12 @@ export async function writeSmallBooks(t: Test): Promise<SmallBooks> {
       createWebhookEndpoint(DEMO, { url: 'https://partner.test/hook', enabled_events: [] }),
     ),
   )
-  const payouts = await livePayouts(world, bank)
+  const payouts = await makePayouts(world, bank)
   viewOf(await world.run(testWebhookEndpoint(DEMO, endpoint)))
   for (const to of ['disabled', 'enabled', 'disabled', 'enabled'] as const) {
     viewOf(await world.run(switchWebhookEndpoint(DEMO, endpoint, to)))
   }
-  const intents = await liveIntents(world, bank)
+  const intents = await makeIntents(world, bank)
   await fund(world)
   await bank.close()
   await deliver(world, join(folder, 'webhooks.db'), endpoint)
@@ -103,19 +103,19 @@ async function fund(world: World): Promise<void> {
   await world.run(deposit(ANNA, DEMO, { currency, amount, idempotencyKey: 'wire-1' }))
   const offer = { sell_currency: 'USD', sell_amount: '100000', buy_currency: 'VND' }
   const { id } = viewOf<{ id: string }>(await world.run(createFxQuote(DEMO, offer)))
-  const taken = { quote_id: id, idempotency_key: 'convert-1' }
-  viewOf(await world.run(createFxConversion(DEMO, taken)))
+  const conversion = { quote_id: id, idempotency_key: 'convert-1' }
+  viewOf(await world.run(createFxConversion(DEMO, conversion)))
   await world.run(createFxQuote(DEMO, offer))
 }
 
-/** Everything out of the write-ahead log, so that the file alone is the database. */
+/** Empties the write-ahead log: the file alone is the database. */
 async function writeBack(file: string): Promise<void> {
   const database = await openDatabase(file)
   await database.all('PRAGMA wal_checkpoint(TRUNCATE)')
   await database.close()
 }
 
-async function livePayouts(world: World, bank: SmallBank): Promise<SmallBooks['payouts']> {
+async function makePayouts(world: World, bank: SmallBank): Promise<SmallBooks['payouts']> {
   let keys = 0
   const pay = async (account: string, given = {}): Promise<PayoutId> => {
     const beneficiary = { ...aPayout().beneficiary!, account_number: account }
@@ -133,7 +133,7 @@ async function livePayouts(world: World, bank: SmallBank): Promise<SmallBooks['p
   const completed = viewOf<{ id: PayoutId }>(await world.run(createPayout(DEMO, toStored))).id
   const failed = await pay('9990000001')
   const reversed = await pay('0123450000')
-  await bank.tell({ kind: 'simulate', id: reversed, outcome: 'reversed' })
+  await bank.send({ kind: 'simulate', id: reversed, outcome: 'reversed' })
   const processing = await pay('9990000008')
   await contradict(world, processing)
   const byHand = await pay('9990000008')
@@ -163,12 +163,12 @@ async function livePayouts(world: World, bank: SmallBank): Promise<SmallBooks['p
 }
 
 /**
- * Odd words of the rail about one payout, settled in every way but one, which waits. A return that
- * comes by itself is two discrepancies: out, and back.
+ * Contradictory reports about one payout: one discrepancy stays open, the others are settled, each
+ * in its own way. A return without an execution makes two discrepancies.
  */
 async function contradict(world: World, id: PayoutId): Promise<void> {
-  const odd = { id, currency: 'VND', transactionId: 'TX', destinationAccount: '9990000008' }
-  const heard = [
+  const content = { id, currency: 'VND', transactionId: 'TX', destinationAccount: '9990000008' }
+  const reports = [
     { status: 'executed', amount: 7n, ways: ['undo'] },
     { status: 'executed', amount: 8n, ways: [] },
     { status: 'executed', amount: 9n, ways: ['charge_partner'] },
@@ -176,20 +176,20 @@ async function contradict(world: World, id: PayoutId): Promise<void> {
     { status: 'returned', amount: 11n, ways: ['keep', 'credit_partner'] },
     { status: 'returned', amount: 12n, ways: ['undo', 'write_off'] },
   ] as const
-  for (const { status, amount, ways } of heard) {
+  for (const { status, amount, ways } of reports) {
     const before = world.memory().discrepancyIds.size
-    await world.railReports({ status, reportId: null, amount, ...odd })
+    await world.railReports({ status, reportId: null, amount, ...content })
     const ids = [...world.memory().discrepancyIds].slice(before)
     for (const [place, settlement] of ways.entries()) {
       world.clock.pass(1_000)
-      const told = { settlement, evidence: EVIDENCE }
-      viewOf(await world.run(resolveDiscrepancy(ANNA, ids[place]!, told)))
+      const resolution = { settlement, evidence: EVIDENCE }
+      viewOf(await world.run(resolveDiscrepancy(ANNA, ids[place]!, resolution)))
     }
   }
   world.clock.pass(1_000)
 }
 
-async function liveIntents(world: World, bank: SmallBank): Promise<SmallBooks['intents']> {
+async function makeIntents(world: World, bank: SmallBank): Promise<SmallBooks['intents']> {
   let amount = 36_000
   const create = async (userId = 'user "ü" 1'): Promise<IntentId> => {
     const request = anIntent({ partner_user_id: userId, idempotency_key: `intent-${++amount}` })
@@ -249,15 +249,13 @@ async function liveIntents(world: World, bank: SmallBank): Promise<SmallBooks['i
   }
 }
 
-/**
- * The pool's part: all are delivered but the last ones, of which one is dead and one is waiting.
- */
+/** The webhook pool's part: of the last two events one is dead and one waits, all others arrived. */
 async function deliver(world: World, file: string, endpointId: EndpointId): Promise<void> {
   const store = await openWebhookStore(file, (fault) => {
     throw fault
   })
-  const unwanted = ['payment_intent.authorized', 'webhook_endpoint.disabled']
-  const published = world.events.filter(({ type }) => !unwanted.includes(type))
+  const notSubscribed = ['payment_intent.authorized', 'webhook_endpoint.disabled']
+  const published = world.events.filter(({ type }) => !notSubscribed.includes(type))
   const settled = published.slice(0, -1)
   for (const event of world.events) {
     const row = { ...event, id: event.id as EventId, receivedAt: event.createdAt }
@@ -295,8 +293,8 @@ function delivery(
   }
 }
 
-/** The time of an auditor, who comes after all that has happened. */
-export function afterwards({ world }: SmallBooks): Clock {
+/** A clock after everything that happened in the books. */
+export function clockAfter({ world }: SmallBooks): Clock {
   return { now: () => instant(world.clock.now() + 1) }
 }
 
@@ -304,12 +302,12 @@ const BOOK_FILES = ['processor.db', 'rail.db', 'webhooks.db'] as const
 const SECOND_POOL = 'webhooks-2.db'
 export type BookFile = (typeof BOOK_FILES)[number] | typeof SECOND_POOL
 
-/** A copy to plant things in. */
+/** A copy to plant corruptions in. */
 export function copyBooks({ folder }: SmallBooks, to: string): void {
   for (const file of BOOK_FILES) cpSync(join(folder, file), join(to, file))
 }
 
-/** A copy as two pools would keep it: each has one of three events, and both have the third. */
+/** A copy with two pools: of three events each has one of its own, and both have the third. */
 export async function copySharedBooks(small: SmallBooks, to: string): Promise<void> {
   copyBooks(small, to)
   cpSync(join(to, 'webhooks.db'), join(to, SECOND_POOL))

@@ -148,6 +148,6 @@ void t.test('one is killed while events flow: all are delivered, the books agree
   t.equal(await stack.stop(), 0)
   const { clean, report } = await auditOf(stack.dataDir)
   t.ok(clean, report)
-  t.match(report, /^ok +settled_events_have_ended/m)
+  t.match(report, /^ok +settled_events_are_final/m)
   t.notMatch(report, 'not audited')
 })

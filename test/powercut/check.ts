@@ -52,7 +52,7 @@ export async function faultsIn(
     await (await openStore(join(folder, FILES.processorDatabase))).close()
     const books = await openBooks(folder, systemClock)
     const stopwatch = (): number => performance.now()
-    const { broken } = await audit(books, { live: false, stopwatch, tell: () => undefined })
+    const { broken } = await audit(books, { live: false, stopwatch, onCheck: () => undefined })
     await books.close()
     const found = broken === null ? [] : [`audit: ${broken.name}: ${broken.entity} ${broken.found}`]
     return [...found, ...(await lostIn(folder, acknowledged))]

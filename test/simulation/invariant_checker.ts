@@ -142,7 +142,7 @@ export async function openInvariantChecker(
       const options = {
         live: !isEnd && rail.liedAbout.size > 0,
         stopwatch: () => 0,
-        tell: () => undefined,
+        onCheck: () => undefined,
       }
       const verdict = await audit(books, options)
       await books.close()

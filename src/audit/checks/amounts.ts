@@ -1,8 +1,8 @@
 /**
- * Amounts that follow from others: fees and totals, quotes and their rates, what is reserved.
+ * Derived amounts: fees and totals, quotes and their rates, reserved balances.
  */
 import type { Books } from '../books.js'
-import { amountOf, type Broken, type Check } from '../check.js'
+import { amountOf, type Violation, type Check } from '../check.js'
 
 interface PayoutRow {
   readonly id: string
@@ -23,7 +23,7 @@ const PAYOUTS = `
 export const payoutAmountsAddUp: Check = {
   name: 'payout_amounts_add_up',
   sentence:
-    'A total is what the recipient gets and the fees; the amount is one of total and gotten.',
+    'A total is the recipient amount plus fees; the amount is the total or the recipient amount.',
   reads: [],
   run: async (books) => {
     for await (const page of books.pages<PayoutRow>(PAYOUTS, [''], ({ id }) => [id])) {
@@ -36,7 +36,7 @@ export const payoutAmountsAddUp: Check = {
   },
 }
 
-function faultOfPayout(row: PayoutRow): Broken | null {
+function faultOfPayout(row: PayoutRow): Violation | null {
   const [amount, recipient] = [amountOf(row.amount), amountOf(row.recipient)]
   const fee = amountOf(row.platform) + amountOf(row.rail)
   const total = recipient + fee
@@ -45,7 +45,7 @@ function faultOfPayout(row: PayoutRow): Broken | null {
   return {
     entity: row.id,
     found: `amount ${amount}, recipient ${recipient}, fee ${row.fee}, total ${row.total}`,
-    expected: `fee ${fee}, total ${total}, and the amount that or the recipient's`,
+    expected: `fee ${fee}, total ${total}, and as amount the total or the recipient's`,
   }
 }
 
@@ -70,15 +70,16 @@ const QUOTES = `
     FROM intents
     WHERE id > ? AND context ->> '$.scanned.quote.id' IS NOT NULL ORDER BY id LIMIT ?`
 
-/** What is paid in a corridor, and its minor units in a unit. */
+/** A corridor's currency, and minor units per unit. */
 const LOCAL_MONEY: Readonly<Record<string, readonly [currency: string, units: bigint]>> = {
   th_promptpay: ['THB', 100n],
   vn_vietqr: ['VND', 1n],
 }
 
-export const quotesFollowTheirRate: Check = {
-  name: 'quotes_follow_their_rate',
-  sentence: 'A quote is the least of US cents that covers the local amount, within the ceiling.',
+export const quotesMatchRates: Check = {
+  name: 'quotes_match_rates',
+  sentence:
+    'A quote is the local amount at its rate, rounded up to a US cent, and within the ceiling.',
   reads: [],
   run: async (books) => {
     let rows = 0
@@ -93,7 +94,7 @@ export const quotesFollowTheirRate: Check = {
   },
 }
 
-function faultOfQuote(row: QuoteRow): Broken | null {
+function faultOfQuote(row: QuoteRow): Violation | null {
   const [currency, units] = LOCAL_MONEY[row.corridor] ?? ['', 1n]
   const dividend = amountOf(row.local) * 100n * amountOf(row.denominator)
   const divisor = amountOf(row.numerator) * units
@@ -124,10 +125,11 @@ const OPEN_INTENTS = `
 const RESERVED = `
   SELECT id, CAST(balance AS TEXT) AS balance FROM ledger_accounts WHERE id GLOB '*:reserved'`
 
-export const reservedIsUnderWay: Check = {
-  name: 'reserved_is_under_way',
+export const reservedMatchesOpenPayments: Check = {
+  name: 'reserved_matches_open_payments',
   sentence:
-    'Reserved is the sum of open payouts and authorized intents of its tenant and currency.',
+    'A reserved balance is the sum of the open payouts and authorized intents of its tenant and ' +
+    'currency.',
   reads: [],
   needsEveryRow: true,
   run: async (books) => {

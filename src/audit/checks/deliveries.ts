@@ -1,23 +1,26 @@
 /**
- * The webhook pools' books against the processor's: every event reached its end, or is on the way.
+ * The webhook pools' databases compared with the processor's: every event is delivered, dead or
+ * still open.
  *
- * - A pool's snapshot is the later one: what the processor holds settled must be settled there.
- *   What a pool says of the processor is held against what the processor says by now.
- * - A pool forgets settled events; only what is too young for that must be there.
- * - Where there are several, an event may have come to more than one of them, and each delivers
- *   it: that is at least once. One of them that has done with it is enough; what each has written
- *   must be right all the same.
+ * - A pool's snapshot is taken later: an event that the processor has as settled must be final
+ *   there. Facts that a pool states about the processor are compared with the processor's current
+ *   rows.
+ * - A pool deletes settled events after a retention period. Only younger ones must be there.
+ * - With several pools, more than one may receive an event, and each delivers it: delivery is at
+ *   least once. An event is final when one pool has finished it, but the rows of every pool must be
+ *   consistent.
  */
 import { DAY } from '../../base/clock.js'
 import { inEachPool, type Books } from '../books.js'
-import { byQuery, rowsOf, type Broken, type Check } from '../check.js'
+import { byQuery, rowsOf, type Violation, type Check } from '../check.js'
 
-/** A pool keeps every event at least this long. */
+/** The minimum retention of an event in a pool. */
 const KEPT_MS = 8 * DAY
 
 /**
- * Open ones that were there when the event was settled. A redriven one has more tries than counted
- * attempts; one for an endpoint that became known a moment late was made, or tried first, later.
+ * Deliveries that were open when the event was settled. A redriven delivery has more tries than
+ * counted attempts. A delivery to an endpoint that the pool learned of late starts after the event
+ * was settled.
  */
 const WAS_OPEN = `d.due_at IS NOT NULL AND d.context ->> 'tries' = d.context ->> 'attempts'
   AND coalesce((SELECT min(a.at) FROM :pool.attempts a WHERE a.delivery_id = d.id),
@@ -26,14 +29,13 @@ const WAS_OPEN = `d.due_at IS NOT NULL AND d.context ->> 'tries' = d.context ->>
 const HAS_ENDED = `EXISTS (SELECT 1 FROM :pool.events w WHERE w.id = e.id)
   AND NOT EXISTS (SELECT 1 FROM :pool.deliveries d WHERE d.event_id = e.id AND ${WAS_OPEN})`
 
-export const settledEventsHaveEnded = byQuery({
-  name: 'settled_events_have_ended',
-  sentence:
-    'Each delivery of a settled event is delivered or dead, unless somebody has redriven it.',
+export const settledEventsAreFinal = byQuery({
+  name: 'settled_events_are_final',
+  sentence: 'Each delivery of a settled event is delivered or dead, unless an operator redrove it.',
   reads: ['webhooks'],
   over: ['main.events'],
   broken: (books) => `
-    SELECT e.entity, e.id || ' is settled and unknown to the pool' AS found,
+    SELECT e.entity, e.id || ' is settled and not in the pool' AS found,
            'its row in the pool' AS expected
       FROM main.events e
         ${inEachPool('LEFT JOIN :pool.events ON :pool.events.id = e.id', books).join(' ')}
@@ -49,7 +51,8 @@ export const settledEventsHaveEnded = byQuery({
 
 export const deliveriesAreCounted = byQuery({
   name: 'deliveries_are_counted',
-  sentence: 'An event of a pool counts its open deliveries, and a delivered one was answered 2xx.',
+  sentence:
+    'An event in a pool counts its open deliveries, and each delivered one has a 2xx attempt.',
   reads: ['webhooks'],
   over: [':pool.deliveries'],
   broken: `
@@ -60,7 +63,7 @@ export const deliveriesAreCounted = byQuery({
       WHERE w.open <> (SELECT count(*) FROM :pool.deliveries d
         WHERE d.event_id = w.id AND d.due_at IS NOT NULL)
     UNION ALL
-    SELECT coalesce(e.entity, d.event_id), d.id || ' is delivered', 'an attempt answered 2xx'
+    SELECT coalesce(e.entity, d.event_id), d.id || ' is delivered', 'an attempt with status 2xx'
       FROM :pool.deliveries d LEFT JOIN main.events e ON e.id = d.event_id
       WHERE d.state = 'delivered' AND NOT EXISTS (SELECT 1 FROM :pool.attempts a
         WHERE a.delivery_id = d.id AND a.status BETWEEN 200 AND 299)
@@ -73,13 +76,13 @@ export const deliveriesAreCounted = byQuery({
 })
 
 /**
- * That an endpoint got an earlier event of a type, and has the same filter since, shows that it
- * wants the type. A test goes to one endpoint, that one was disabled goes to the others; what a
- * pool took after it was settled was asked for, by one endpoint as well.
+ * An endpoint that received an earlier event of a type, and whose filter has not changed since,
+ * subscribes to the type. Exceptions: a test event goes to one endpoint, `webhook_endpoint.disabled`
+ * to all others, and an event received after it was settled is a resend to one endpoint.
  */
 export const deliveriesHaveNoGap = byQuery({
   name: 'deliveries_have_no_gap',
-  sentence: 'An endpoint that got earlier events of a type has a delivery of each later one.',
+  sentence: 'An endpoint that received earlier events of a type has a delivery of each later one.',
   reads: ['webhooks'],
   over: [':pool.events'],
   broken: `
@@ -88,7 +91,7 @@ export const deliveriesHaveNoGap = byQuery({
         FROM :pool.deliveries d JOIN :pool.events e ON e.id = d.event_id
         GROUP BY d.endpoint_id, e.type)
     SELECT coalesce(p.entity, e.id) AS entity, e.id || ' without a delivery to ' || w.id AS found,
-           'a delivery, as of earlier events' AS expected
+           'a delivery, as for earlier events' AS expected
       FROM :pool.events e
         JOIN main.webhook_endpoints w ON w.tenant = e.tenant
         JOIN reached r ON r.endpoint_id = w.id AND r.type = e.type
@@ -107,39 +110,41 @@ export const deliveriesHaveNoGap = byQuery({
 interface PoolEvent {
   readonly position: number
   readonly id: string
-  /** What must be the same in the processor's row. */
-  readonly told: string
+  /** The columns that must equal the processor's row. */
+  readonly content: string
   readonly reported: number
 }
 
-const TOLD = "json_array(id, tenant, type, sequence, created_at, body) || ''"
-/** An operator has accepted it as lost: it is from before the restored books were released. */
+const CONTENT = "json_array(id, tenant, type, sequence, created_at, body) || ''"
+/** Accepted as lost: it predates the release of restored books. */
 const WAS_LOST = `w.created_at < (SELECT max(r.entered_at) FROM main.recoveries r
     WHERE r.released_at IS NOT NULL)
   AND NOT EXISTS (SELECT 1 FROM main.events x
     WHERE x.tenant = w.tenant AND x.sequence = w.sequence)`
-/** Of a pool's events those whose like is not in the processor's snapshot. */
-const UNLIKE = `
-  SELECT w.position, w.id, w.told, w.reported
-    FROM (SELECT position, id, reported, tenant, sequence, created_at, ${TOLD} AS told
+/** A pool's events that differ from the processor's snapshot. */
+const MISMATCHED = `
+  SELECT w.position, w.id, w.content, w.reported
+    FROM (SELECT position, id, reported, tenant, sequence, created_at, ${CONTENT} AS content
             FROM :pool.events) w
-      LEFT JOIN (SELECT id, settled_at, ${TOLD} AS told FROM main.events) e ON e.id = w.id
-    WHERE w.position > ? AND (e.told IS NOT w.told OR w.reported = 1 AND e.settled_at IS NULL)
+      LEFT JOIN (SELECT id, settled_at, ${CONTENT} AS content FROM main.events) e ON e.id = w.id
+    WHERE w.position > ?
+      AND (e.content IS NOT w.content OR w.reported = 1 AND e.settled_at IS NULL)
       AND NOT (e.id IS NULL AND ${WAS_LOST})
     ORDER BY w.position LIMIT ?`
-const BY_NOW = `
-  SELECT id, entity, settled_at AS settledAt, ${TOLD} AS told FROM events
+const CURRENT = `
+  SELECT id, entity, settled_at AS settledAt, ${CONTENT} AS content FROM events
     WHERE id IN (SELECT value FROM json_each(?))`
 
-export const poolTellsWhatHappened: Check = {
-  name: 'pool_tells_what_happened',
-  sentence: 'What a pool delivers is what was published, and what it reported is settled.',
+export const poolEventsMatch: Check = {
+  name: 'pool_events_match',
+  sentence:
+    "A pool's event equals the published event, and an event that the pool reported is settled.",
   reads: ['webhooks'],
   run: async (books) => {
     const rows = await rowsOf(books, [':pool.events'])
-    for (const sql of inEachPool(UNLIKE, books)) {
+    for (const sql of inEachPool(MISMATCHED, books)) {
       for await (const page of books.pages<PoolEvent>(sql, [0], ({ position }) => [position])) {
-        const broken = await stillUnlike(books, page)
+        const broken = await stillMismatched(books, page)
         if (broken !== null) return { rows, broken }
       }
     }
@@ -151,24 +156,27 @@ interface ProcessorEvent {
   readonly id: string
   readonly entity: string
   readonly settledAt: number | null
-  readonly told: string
+  readonly content: string
 }
 
-async function stillUnlike(books: Books, page: readonly PoolEvent[]): Promise<Broken | null> {
+async function stillMismatched(
+  books: Books,
+  page: readonly PoolEvent[],
+): Promise<Violation | null> {
   const ids = JSON.stringify(page.map(({ id }) => id))
   const published = new Map<string, ProcessorEvent>()
-  for (const event of await books.byNow<ProcessorEvent>(BY_NOW, [ids])) {
+  for (const event of await books.allCurrent<ProcessorEvent>(CURRENT, [ids])) {
     published.set(event.id, event)
   }
-  for (const { id, told, reported } of page) {
+  for (const { id, content, reported } of page) {
     const event = published.get(id)
     const entity = event?.entity ?? id
-    if (event?.told !== told) {
-      const expected = event === undefined ? 'an event that was published' : event.told
-      return { entity, found: `delivers ${told}`, expected }
+    if (event?.content !== content) {
+      const expected = event === undefined ? 'a published event' : event.content
+      return { entity, found: `delivers ${content}`, expected }
     }
     if (reported === 1 && event.settledAt === null) {
-      return { entity, found: `${id} was reported and is open`, expected: 'settled' }
+      return { entity, found: `${id} is reported and open`, expected: 'settled' }
     }
   }
   return null

@@ -1,15 +1,14 @@
 /**
- * The files themselves: what SQLite says of them, and whether their texts can be read.
+ * The database files: SQLite's integrity check, and whether JSON columns parse.
  *
- * - These come first: an index that has lost a row, or a context that is no JSON, makes every
- *   other answer doubtful.
+ * - These checks run first: a damaged index or an unreadable context makes later results unreliable.
  */
 import type { Books } from '../books.js'
 import { byQuery, type Check } from '../check.js'
 
-export const filesAreWhole: Check = {
-  name: 'files_are_whole',
-  sentence: 'SQLite finds no damage in any database: in pages, rows and indexes.',
+export const filesAreIntact: Check = {
+  name: 'files_are_intact',
+  sentence: "SQLite's integrity check finds no damage in the pages, rows and indexes.",
   reads: [],
   run: async (books: Books) => {
     let rows = 0
@@ -18,7 +17,7 @@ export const filesAreWhole: Check = {
         `PRAGMA ${schema}.integrity_check(1)`,
       )
       rows += 1
-      const found = first?.integrity_check ?? 'no answer'
+      const found = first?.integrity_check ?? 'no result'
       if (found !== 'ok') {
         return { rows, broken: { entity: '', found: `${file}: ${found}`, expected: 'ok' } }
       }
@@ -29,7 +28,7 @@ export const filesAreWhole: Check = {
 
 export const textsAreJson = byQuery({
   name: 'texts_are_json',
-  sentence: 'Contexts, bodies of events and kept answers are JSON.',
+  sentence: 'Contexts, event bodies and stored responses are JSON.',
   over: ['payouts', 'intents', 'events', 'idempotency'],
   broken: `
     SELECT id AS entity, substr(context, 1, 60) AS found, 'JSON in its context' AS expected
@@ -41,6 +40,6 @@ export const textsAreJson = byQuery({
     SELECT entity, substr(body, 1, 60), 'JSON in the body of ' || id
       FROM events WHERE NOT json_valid(body)
     UNION ALL
-    SELECT entity, substr(response, 1, 60), 'JSON in its kept answer'
+    SELECT entity, substr(response, 1, 60), 'JSON in its stored response'
       FROM idempotency WHERE NOT json_valid(coalesce(response, '{}'))`,
 })

@@ -1,18 +1,18 @@
 /**
- * Idempotency: the rows that keep a repeated request from moving money twice.
+ * Idempotency records: they prevent a repeated request from moving money twice.
  *
- * - A key is looked for by the first eight bytes of its digest; what is not among these prints
- *   counts as free. So a print that is lost is as bad as a row that is lost.
+ * - A key is looked up by the first eight bytes of its digest, its fingerprint. A lost fingerprint
+ *   is as bad as a lost record: the key would count as unused.
  */
 import type { Books } from '../books.js'
-import { byQuery, type Check, type Finding } from '../check.js'
+import { byQuery, type Check } from '../check.js'
 
 export const idempotencyRowsResolve = byQuery({
   name: 'idempotency_rows_resolve',
-  sentence: 'Every kept request names an entity that is there, and a kept answer speaks of it.',
+  sentence: 'Every idempotency record names an existing entity, and its response is about it.',
   over: ['idempotency'],
   broken: `
-    SELECT k.entity, 'a kept request for ' || k.entity AS found, 'such an entity' AS expected
+    SELECT k.entity, 'a record for ' || k.entity AS found, 'an existing entity' AS expected
       FROM idempotency k
       WHERE NOT CASE substr(k.entity, 1, instr(k.entity, '_'))
         WHEN 'pi_' THEN EXISTS (SELECT 1 FROM intents WHERE id = k.entity)
@@ -21,18 +21,18 @@ export const idempotencyRowsResolve = byQuery({
         WHEN 'fxc_' THEN EXISTS (SELECT 1 FROM ledger_entries WHERE entity = k.entity)
         ELSE 0 END
     UNION ALL
-    SELECT entity, 'an answer about ' || coalesce(response ->> 'id', 'nobody'), entity
+    SELECT entity, 'a response about ' || coalesce(response ->> 'id', 'nothing'), entity
       FROM idempotency
       WHERE entity GLOB 'pout_*' AND response ->> 'id' IS NOT entity`,
 })
 
-/** Keys are digests, so they can be counted but not worked out again. */
-export const payoutsKeepTheirKey = byQuery({
-  name: 'payouts_keep_their_key',
-  sentence: 'Every payout has the one kept request it was made by.',
+/** Keys are digests, so they can be counted but not recomputed. */
+export const payoutsHaveOneKey = byQuery({
+  name: 'payouts_have_one_key',
+  sentence: 'Every payout has exactly one idempotency record.',
   over: ['payouts', 'idempotency'],
   broken: `
-    SELECT p.id AS entity, count(k.entity) || ' kept requests' AS found, '1' AS expected
+    SELECT p.id AS entity, count(k.entity) || ' records' AS found, '1' AS expected
       FROM payouts p LEFT JOIN idempotency k ON k.entity = p.id
       WHERE (SELECT count(*) FROM payouts)
         <> (SELECT count(*) FROM idempotency WHERE entity GLOB 'pout_*')
@@ -53,35 +53,30 @@ const FINGERPRINTS = `
 const FINGERPRINT_BYTES = 8
 const FINGERPRINT_DIGITS = 2 * FINGERPRINT_BYTES
 
-export const keysAreFoundAgain: Check = {
-  name: 'keys_are_found_again',
-  sentence: 'Kept requests count from 1 without a gap, and each has the print it is looked for by.',
+export const fingerprintsMatchKeys: Check = {
+  name: 'fingerprints_match_keys',
+  sentence: 'Idempotency records are numbered from 1 without gaps, and each has its fingerprint.',
   reads: [],
   run: async (books) => {
-    const prints = fingerprintsOf(books)
+    const fingerprints = fingerprintsOf(books)
     let rows = 0
     const keys = books.pages<KeyRow>(KEYS, [0], ({ sequence }) => [sequence])
     for await (const page of keys) {
       for (const { sequence, key, entity } of page) {
         rows += 1
-        const next = await prints.next()
-        const found = next.done === true ? 'no print' : `${next.value} at ${sequence}`
+        const next = await fingerprints.next()
+        const found = next.done === true ? 'no fingerprint' : `${next.value} at ${sequence}`
         const expected = `${fingerprintOf(key)} at ${rows}`
         if (found !== expected) return { rows, broken: { entity, found, expected } }
       }
     }
-    return afterTheLast(rows, (await prints.next()).done === true)
+    if ((await fingerprints.next()).done === true) return { rows, broken: null }
+    const expected = `${rows} fingerprints`
+    return { rows, broken: { entity: '', found: 'one more fingerprint', expected } }
   },
 }
 
-const afterTheLast = (rows: number, isEnd: boolean): Finding =>
-  isEnd
-    ? { rows, broken: null }
-    : { rows, broken: { entity: '', found: 'a further print', expected: `${rows} prints` } }
-
-/**
- * The prints in the order of their sequences, in hex; a gap between two rows of them is one, too.
- */
+/** Fingerprints in hex, ordered by sequence; `missing` for each sequence that no row covers. */
 async function* fingerprintsOf(books: Books): AsyncGenerator<string> {
   interface FingerprintsRow {
     readonly first: number
@@ -92,7 +87,7 @@ async function* fingerprintsOf(books: Books): AsyncGenerator<string> {
     first,
   ])) {
     for (const { first, prints } of page) {
-      for (; next < first; next++) yield 'nothing'
+      for (; next < first; next++) yield 'missing'
       for (let at = 0; at < prints.length; at += FINGERPRINT_DIGITS, next++) {
         yield prints.slice(at, at + FINGERPRINT_DIGITS)
       }

@@ -1,17 +1,17 @@
 /**
- * The ledger by itself: every sum and every balance worked out again from its entries.
+ * The ledger: every sum and every balance recomputed from its entries.
  *
- * - The only number that is believed is an entry's amount. Sums are bigint, never SQL's.
+ * - Only an entry's amount is trusted. Sums are bigint, never SQL's.
  */
 import type { Books } from '../books.js'
-import { amountOf, type Broken, type Check } from '../check.js'
+import { amountOf, type Violation, type Check } from '../check.js'
 
 interface Entry {
   readonly posting: number
   readonly line: number
   readonly account: string
   readonly amount: bigint
-  /** The account's balance after it, as the books have it. */
+  /** The account's balance after it, as stored. */
   readonly balance: bigint
   readonly plan: string
   readonly entity: string
@@ -28,7 +28,7 @@ const ENTRIES = `
          plan, entity, at
     FROM ledger_entries WHERE (posting, line) > (?, ?) ORDER BY posting, line LIMIT ?`
 
-/** All postings in their order, each with its lines. */
+/** All postings in order, each with its lines. */
 async function* postings(books: Books): AsyncGenerator<readonly Entry[]> {
   let lines: Entry[] = []
   const rows = books.pages<EntryRow>(ENTRIES, [0, 0], ({ posting, line }) => [posting, line])
@@ -47,10 +47,10 @@ async function* postings(books: Books): AsyncGenerator<readonly Entry[]> {
 interface LedgerCheck {
   readonly name: string
   readonly sentence: string
-  /** A judge that is shown every posting, and asked once more at the end. */
+  /** `posting` is called with each posting's lines, `end` once after the last. */
   readonly evaluator: (books: Books) => {
-    posting(lines: readonly Entry[]): Broken | null
-    end?(): Promise<Broken | null>
+    posting(lines: readonly Entry[]): Violation | null
+    end?(): Promise<Violation | null>
   }
 }
 
@@ -72,7 +72,7 @@ function overPostings({ name, sentence, evaluator }: LedgerCheck): Check {
   }
 }
 
-/** What all lines of a posting have in common. */
+/** The members that all lines of a posting share. */
 const headOf = ({ posting, account, plan, entity, at }: Entry): string =>
   `posting ${posting} of ${account.split(':')[0]}, ${plan} for ${entity} at ${at}`
 
@@ -87,7 +87,7 @@ function addTo(sums: Map<string, bigint>, key: string, amount: bigint): bigint {
 
 export const postingsSumToZero = overPostings({
   name: 'postings_sum_to_zero',
-  sentence: 'The lines of a posting are of one tenant and entity and sum to zero in each currency.',
+  sentence: 'The lines of a posting have one tenant and entity and sum to zero in each currency.',
   evaluator: () => ({
     posting: (lines) => {
       const sums = new Map<string, bigint>()
@@ -96,7 +96,7 @@ export const postingsSumToZero = overPostings({
       for (const line of lines) {
         if (headOf(line) === headOf(first ?? line)) continue
         const found = `${headOf(line)} beside ${headOf(first ?? line)}`
-        return { entity: line.entity, found, expected: 'one tenant, plan, entity and instant' }
+        return { entity: line.entity, found, expected: 'one tenant, plan, entity and time' }
       }
       for (const [currency, sum] of sums) {
         if (sum === 0n) continue
@@ -108,9 +108,9 @@ export const postingsSumToZero = overPostings({
   }),
 })
 
-export const nothingIsOverdrawn = overPostings({
-  name: 'nothing_is_overdrawn',
-  sentence: 'After no posting is less than nothing available (prefund) or reserved.',
+export const noNegativeBalances = overPostings({
+  name: 'no_negative_balances',
+  sentence: 'No prefund or reserved balance is negative after any posting.',
   evaluator: () => {
     const sums = new Map<string, bigint>()
     return {
@@ -129,9 +129,9 @@ export const nothingIsOverdrawn = overPostings({
   },
 })
 
-export const runningBalancesFollow = overPostings({
-  name: 'running_balances_follow',
-  sentence: 'The balance written beside an entry is the one before on its account plus its amount.',
+export const runningBalancesMatch = overPostings({
+  name: 'running_balances_match',
+  sentence: "An entry's running balance is its account's previous balance plus its amount.",
   evaluator: () => {
     const sums = new Map<string, bigint>()
     return {

@@ -1,15 +1,15 @@
 /**
- * Limits: what is counted against a user is what the user has confirmed.
+ * Limit counters: a user's usage is the sum of what the user confirmed.
  *
- * - A confirmation counts in its local day and month (both corridors are at UTC+7 all year), and
- *   no more once it has failed or was cancelled.
- * - There are as many counters as users and days. They are compared a part at a time, the parts
- *   being told apart by a digest of the key, so that memory does not grow with them.
+ * - A confirmation counts in its local day and month until it fails or is cancelled. Both corridors
+ *   are at UTC+7 all year.
+ * - Counters are one per user and day. They are compared in parts, selected by a digest of the key,
+ *   which bounds memory.
  */
 import { hash } from 'node:crypto'
 import { HOUR, instant, plus, toRfc3339 } from '../../base/clock.js'
 import type { Books } from '../books.js'
-import { amountOf, type Broken, type Check } from '../check.js'
+import { amountOf, type Violation, type Check } from '../check.js'
 
 const KEYS_AT_ONCE = 200_000
 const LOCAL_OFFSET_MS = 7 * HOUR
@@ -38,7 +38,8 @@ const COUNTERS = `
 export const limitsAtOnce = (keysAtOnce: number): Check => ({
   name: 'limits_count_confirmations',
   sentence:
-    "A user's counters hold the confirmed amounts of that day and month, failed ones taken off.",
+    'A limit counter is the sum of the confirmations of its day or month that neither failed ' +
+    'nor were cancelled.',
   reads: [],
   needsEveryRow: true,
   run: async (books) => {
@@ -56,7 +57,10 @@ export const limitsCountConfirmations = limitsAtOnce(KEYS_AT_ONCE)
 
 const digest = (key: string): number => hash('sha256', key, 'buffer').readUInt32LE()
 
-async function compare(books: Books, isOfPart: (key: string) => boolean): Promise<Broken | null> {
+async function compare(
+  books: Books,
+  isOfPart: (key: string) => boolean,
+): Promise<Violation | null> {
   const used = new Map<string, bigint>()
   for await (const page of books.pages<ConfirmedRow>(CONFIRMED, [''], ({ id }) => [id])) {
     for (const row of page) {
@@ -82,7 +86,7 @@ function addConfirmation(
   row: ConfirmedRow,
   used: Map<string, bigint>,
   isOfPart: (key: string) => boolean,
-): Broken | null {
+): Violation | null {
   const keys = keysOf(row)
   if (row.dayKey !== keys[0] || row.monthKey !== keys[1]) {
     const found = `counted in ${row.dayKey} and ${row.monthKey}`

@@ -1,13 +1,14 @@
 /**
- * The postings of every entity: those of the path it has gone, with its own amounts, and no other.
+ * The postings of every payout, intent and discrepancy: exactly those of its lifecycle, with its
+ * amounts.
  *
- * - This is the accountant's page once more, in the auditor's own words.
+ * - The audit states the posting plans a second time, independent of ledger/plans.ts.
  */
 import { amountOf, type Check } from '../check.js'
 
 interface Posting {
   readonly plan: string
-  /** The moment it belongs to; null when the entity has not come that far. */
+  /** The time of its transition; null when the entity has not reached it. */
   readonly at: number | null
   readonly lines: readonly Line[]
 }
@@ -17,7 +18,7 @@ type Line = readonly [string, string, bigint]
 interface BookedRow {
   readonly id: string
   readonly tenant: string
-  /** Its entries as JSON, in their order. */
+  /** Its entries as JSON, in posting order. */
   readonly booked: string
 }
 type BookedEntry = readonly [
@@ -117,7 +118,7 @@ const INTENTS = `
     FROM intents x WHERE id > ? ORDER BY id LIMIT ?`
 
 function pathOfIntent(row: IntentRow): Posting[] {
-  if (row.confirmedAt === null) return [] // no money has moved, whatever ended it
+  if (row.confirmedAt === null) return [] // no money moves before confirm
   const [cents, minor] = [amountOf(row.cents), amountOf(row.local)]
   const local = row.currency ?? ''
   const released: readonly Line[] = [
@@ -172,7 +173,7 @@ const DISCREPANCIES = `
          CAST(amount AS TEXT) AS amount, at, settlement, resolved_at AS resolvedAt, ${BOOKED}
     FROM main.discrepancies x WHERE id > ? ORDER BY id LIMIT ?`
 
-/** What clears suspense, by the settlement and by what had been posted: a plan and its account. */
+/** By settlement and original plan: the plan that clears suspense, and its other account. */
 const CLEARED: Readonly<Record<string, readonly [plan: string, account: string]>> = {
   'undo discrepancy_paid': ['discrepancy_returned', 'rail_clearing'],
   'undo discrepancy_returned': ['discrepancy_paid', 'rail_clearing'],
@@ -182,7 +183,7 @@ const CLEARED: Readonly<Record<string, readonly [plan: string, account: string]>
   'write_off discrepancy_returned': ['discrepancy_gained', 'funding'],
 }
 
-/** Into suspense, and, unless it is kept there, out of it at another account's cost or gain. */
+/** One posting into suspense and, once settled, one that clears it to another account. */
 function pathOfDiscrepancy(row: DiscrepancyRow): Posting[] {
   const { plan, currency, at, resolvedAt } = row
   if (plan === null) return []
@@ -219,8 +220,8 @@ function overPaths<Row extends BookedRow>(check: PathCheck<Row>): Check {
       const rows = await books.count(table)
       for await (const page of books.pages<Row>(select, [''], ({ id }) => [id])) {
         for (const row of page) {
-          const found = bookedInWords(row.booked)
-          const expected = pathInWords(row.tenant, pathOf(row))
+          const found = formatBooked(row.booked)
+          const expected = formatPath(row.tenant, pathOf(row))
           if (found !== expected) return { rows, broken: { entity: row.id, found, expected } }
         }
       }
@@ -231,41 +232,41 @@ function overPaths<Row extends BookedRow>(check: PathCheck<Row>): Check {
 
 const NOTHING = 'no posting'
 
-/** What the ledger has of an entity, in the words of `pathInWords`. */
-function bookedInWords(booked: string): string {
+/** An entity's ledger entries in the format of `formatPath`. */
+function formatBooked(booked: string): string {
   const postings = new Map<number, BookedEntry[]>()
   for (const entry of JSON.parse(booked) as BookedEntry[]) {
     const before = postings.get(entry[0])
     if (before === undefined) postings.set(entry[0], [entry])
     else before.push(entry)
   }
-  const words = [...postings.values()].map((entries) => {
+  const texts = [...postings.values()].map((entries) => {
     const [, plan, at] = entries[0]!
     const lines = entries.map(([, , , account, amount]) => `${account} ${amount}`)
-    return inWords(plan, at, lines)
+    return formatPosting(plan, at, lines)
   })
-  return words.length === 0 ? NOTHING : words.join('; ')
+  return texts.length === 0 ? NOTHING : texts.join('; ')
 }
 
-/** A part of zero makes no line. */
-function pathInWords(tenant: string, path: readonly Posting[]): string {
-  const words: string[] = []
+/** Lines with a zero amount are not posted. */
+function formatPath(tenant: string, path: readonly Posting[]): string {
+  const texts: string[] = []
   for (const { plan, at, lines } of path) {
     if (at === null) continue
     const moved = lines.filter(([, , amount]) => amount !== 0n)
     const named = moved.map(([kind, currency, n]) => `${tenant}:${currency}:${kind} ${n}`)
-    words.push(inWords(plan, at, named))
+    texts.push(formatPosting(plan, at, named))
   }
-  return words.length === 0 ? NOTHING : words.join('; ')
+  return texts.length === 0 ? NOTHING : texts.join('; ')
 }
 
-/** Which line of a posting comes first says nothing. */
-const inWords = (plan: string, at: number, lines: readonly string[]): string =>
+/** Sorted, because the order of lines has no meaning. */
+const formatPosting = (plan: string, at: number, lines: readonly string[]): string =>
   `${plan} at ${at}: ${[...lines].sort().join(', ')}`
 
 export const payoutPostingsMatchLifecycle = overPaths<PayoutRow>({
   name: 'payout_postings_match_lifecycle',
-  sentence: 'A payout has exactly the postings of its path, with its own amounts and moments.',
+  sentence: 'A payout has exactly the postings of its lifecycle, with its amounts and timestamps.',
   table: 'payouts',
   select: PAYOUTS,
   pathOf: pathOfPayout,
@@ -273,7 +274,7 @@ export const payoutPostingsMatchLifecycle = overPaths<PayoutRow>({
 
 export const intentPostingsMatchLifecycle = overPaths<IntentRow>({
   name: 'intent_postings_match_lifecycle',
-  sentence: 'An intent has exactly the postings of its path, with its quote and its moments.',
+  sentence: 'An intent has exactly the postings of its lifecycle, with its quote and timestamps.',
   table: 'intents',
   select: INTENTS,
   pathOf: pathOfIntent,
@@ -281,7 +282,7 @@ export const intentPostingsMatchLifecycle = overPaths<IntentRow>({
 
 export const discrepanciesArePosted = overPaths<DiscrepancyRow>({
   name: 'discrepancies_are_posted',
-  sentence: 'A discrepancy about money has its entries in suspense, and those that clear it.',
+  sentence: 'A discrepancy about money has its entries in suspense, and those that settled it.',
   table: 'main.discrepancies',
   select: DISCREPANCIES,
   pathOf: pathOfDiscrepancy,

@@ -1,20 +1,19 @@
 /**
- * The postings seen from the ledger: each belongs to somebody, and money from outside comes in
- * once.
+ * Ledger entries by owner: each belongs to an entity and a tenant, and outside money is posted once.
  */
 import { byQuery } from '../check.js'
 
-/** Of `{tenant}:{currency}:{kind}`. */
+/** Parts of an account id, `{tenant}:{currency}:{kind}`. */
 const tenantOf = (account: string): string => `substr(${account}, 1, instr(${account}, ':') - 1)`
 const kindOf = (account: string): string => `substr(${account}, instr(${account}, ':') + 5)`
 
 export const postingsHaveAnEntity = byQuery({
   name: 'postings_have_an_entity',
-  sentence: 'Every posting belongs to an entity that is there, of the tenant of its accounts.',
+  sentence: 'Every posting belongs to an existing entity of the tenant of its accounts.',
   over: ['ledger_entries'],
   broken: `
     SELECT e.entity, e.plan || ' on ' || e.account AS found,
-           'an entity of that tenant with such a plan' AS expected
+           'an entity of that tenant with this plan' AS expected
       FROM ledger_entries e
       WHERE e.line = 1 AND NOT CASE
         WHEN e.plan GLOB 'payout_*' THEN EXISTS
@@ -28,16 +27,15 @@ export const postingsHaveAnEntity = byQuery({
         ELSE 0 END`,
 })
 
-export const entriesShowTheirOwner = byQuery({
-  name: 'entries_show_their_owner',
-  sentence:
-    "An entry of a partner's own money (prefund, reserved) is listed for it, and no other is.",
+export const entriesCarryTheirTenant = byQuery({
+  name: 'entries_carry_their_tenant',
+  sentence: 'Entries on prefund and reserved accounts carry their tenant, and no other entry does.',
   over: ['ledger_entries'],
   broken: `
     SELECT entity,
-           'posting ' || posting || ' on ' || account || ' for ' || coalesce(tenant, 'nobody')
+           'posting ' || posting || ' on ' || account || ' for ' || coalesce(tenant, 'no tenant')
              AS found,
-           'its tenant on prefund and reserved, nobody else' AS expected
+           'its tenant on prefund and reserved, none elsewhere' AS expected
       FROM ledger_entries
       WHERE tenant IS NOT
         iif(${kindOf('account')} IN ('prefund', 'reserved'), ${tenantOf('account')}, NULL)`,
@@ -60,12 +58,12 @@ export const depositsArePostedOnce = byQuery({
 const lineOf = (currency: string, kind: string, amount: string): string =>
   `q.tenant || ':' || q.${currency} || ':${kind} ' || CAST(${amount} AS TEXT)`
 
-export const conversionsFitTheirOffer = byQuery({
-  name: 'conversions_fit_their_offer',
-  sentence: 'A conversion is posted once, with the amounts of the one offer that was taken for it.',
+export const conversionsMatchQuotes = byQuery({
+  name: 'conversions_match_quotes',
+  sentence: 'A conversion is posted once, with the amounts of its one FX quote.',
   over: ['fx_quotes'],
   broken: `
-    WITH taken AS (
+    WITH converted AS (
       SELECT q.conversion AS entity,
              (SELECT group_concat(l.account || ' ' || CAST(l.amount AS TEXT), ', '
                                   ORDER BY l.posting, l.line)
@@ -75,10 +73,10 @@ export const conversionsFitTheirOffer = byQuery({
                || ', ' || ${lineOf('bought_currency', 'fx', '-q.bought')}
                || ', ' || ${lineOf('bought_currency', 'prefund', 'q.bought')} AS expected
         FROM fx_quotes q WHERE q.conversion IS NOT NULL)
-    SELECT entity, coalesce(found, 'no posting') AS found, expected FROM taken
+    SELECT entity, coalesce(found, 'no posting') AS found, expected FROM converted
       WHERE found IS NOT expected
     UNION ALL
-    SELECT entity, 'a conversion without an offer', 'an offer that was taken'
+    SELECT entity, 'a conversion without a quote', 'the FX quote it used'
       FROM ledger_entries
       WHERE plan = 'conversion' AND line = 1
         AND entity NOT IN (SELECT conversion FROM fx_quotes WHERE conversion IS NOT NULL)`,

@@ -1,25 +1,25 @@
 /**
- * The rail's own log against the books: money left once where we say so, and nowhere else.
+ * The rail's log compared with the books: a payment left the rail exactly when the books say so.
  *
- * - What does not fit is allowed only where a person knows of it: there is a discrepancy, or an
- *   operator has settled the payment by hand and said where the evidence lies.
- * - The rail's snapshot is the later one. What the processor has ended must be there; what the
- *   rail has done since is not held against anybody.
+ * - A mismatch is allowed only when an operator can see it: there is a discrepancy, an orphan
+ *   execution, or a manual settlement with evidence.
+ * - The rail's snapshot is taken later. Everything the processor has finished must be there; what
+ *   the rail executed since then is no violation.
  */
-import { byQuery, type Broken, type Check } from '../check.js'
+import { byQuery, type Violation, type Check } from '../check.js'
 
-const isKnown = (id: string): string => `(
+const isAccountedFor = (id: string): string => `(
   EXISTS (SELECT 1 FROM orphan_executions orphan WHERE orphan.instruction = ${id})
-  OR EXISTS (SELECT 1 FROM main.discrepancies odd WHERE odd.entity = ${id})
+  OR EXISTS (SELECT 1 FROM main.discrepancies d WHERE d.entity = ${id})
   OR EXISTS (SELECT 1 FROM operator_log log
     WHERE log.subject = ${id} AND log.evidence IS NOT NULL))`
 
-/** The instruction that paid it: its own, or the orphan execution that it was matched to. */
+/** The instruction that paid an entity: its own, or the orphan execution matched to it. */
 const instructionOf = (id: string): string => `coalesce(
   (SELECT orphan.instruction FROM orphan_executions orphan WHERE orphan.matched_to = ${id}), ${id})`
 
-/** What was ordered for each entity. */
-const ORDERED = `ordered (id, instruction, state, amount, currency, purpose, transaction_id) AS (
+/** The instruction of each entity as the books have it. */
+const INSTRUCTED = `instructed (id, instruction, state, amount, currency, purpose, transaction_id) AS (
   SELECT id, ${instructionOf('id')}, state, context ->> 'recipientAmount', context ->> 'currency',
          'payout', context ->> 'transactionId'
     FROM payouts
@@ -28,12 +28,12 @@ const ORDERED = `ordered (id, instruction, state, amount, currency, purpose, tra
          context ->> '$.scanned.quote.currency', 'qr_payment', context ->> 'transactionId'
     FROM intents)`
 
-const inWords = `i.state || ', executed ' || i.executions || ' times: ' || i.purpose || ' of '
+const atRail = `i.state || ', executed ' || i.executions || ' times: ' || i.purpose || ' of '
   || i.currency || ' ' || CAST(i.amount AS TEXT) || coalesce(' as ' || i.transaction_id, '')`
 
-export const railLogIsThere: Check = {
-  name: 'rail_log_is_there',
-  sentence: 'Once a payment was submitted, there is a log of the rail to hold it against.',
+export const railLogExists: Check = {
+  name: 'rail_log_exists',
+  sentence: "Once a payment was submitted, the rail's log exists.",
   reads: [],
   run: async (books) => {
     const rows = (await books.count('payouts')) + (await books.count('intents'))
@@ -50,61 +50,59 @@ export const railLogIsThere: Check = {
 
 export const paidExactlyOnce = byQuery({
   name: 'paid_exactly_once',
-  sentence:
-    'What is completed, reversed, captured or refunded was executed once, as it was ordered.',
+  sentence: 'A completed, reversed, captured or refunded payment was executed once, as instructed.',
   reads: ['rail'],
   over: ['payouts', 'intents'],
-  broken: `WITH ${ORDERED}
-    SELECT o.id AS entity, coalesce(${inWords}, 'no instruction') AS found,
+  broken: `WITH ${INSTRUCTED}
+    SELECT o.id AS entity, coalesce(${atRail}, 'no instruction') AS found,
            'executed 1 times: ' || o.purpose || ' of ' || o.currency || ' ' || o.amount
-             || coalesce(' as ' || o.transaction_id, ' under a number') AS expected
-      FROM ordered o LEFT JOIN rail.instructions i ON i.id = o.instruction
+             || coalesce(' as ' || o.transaction_id, ' with a transaction id') AS expected
+      FROM instructed o LEFT JOIN rail.instructions i ON i.id = o.instruction
       WHERE o.state IN ('completed', 'reversed', 'captured', 'refunded')
         AND (i.executions, CAST(i.amount AS TEXT), i.currency, i.purpose, i.transaction_id)
           IS NOT (1, o.amount, o.currency, o.purpose, coalesce(o.transaction_id, ''))
-        AND NOT ${isKnown('o.id')}`,
+        AND NOT ${isAccountedFor('o.id')}`,
 })
 
 export const neverPaid = byQuery({
   name: 'never_paid',
-  sentence: 'What is failed, cancelled or expired was never executed.',
+  sentence: 'A failed, cancelled or expired payment was never executed.',
   reads: ['rail'],
   over: ['payouts', 'intents'],
-  broken: `WITH ${ORDERED}
-    SELECT o.id AS entity, ${inWords} AS found, o.state || ', so executed 0 times' AS expected
-      FROM ordered o JOIN rail.instructions i ON i.id = o.instruction
+  broken: `WITH ${INSTRUCTED}
+    SELECT o.id AS entity, ${atRail} AS found, o.state || ', so executed 0 times' AS expected
+      FROM instructed o JOIN rail.instructions i ON i.id = o.instruction
       WHERE o.state IN ('failed', 'cancelled', 'expired') AND i.executions <> 0
-        AND NOT ${isKnown('o.id')}`,
+        AND NOT ${isAccountedFor('o.id')}`,
 })
 
 export const openPaidAtMostOnce = byQuery({
   name: 'open_paid_at_most_once',
-  sentence:
-    'What is still open was executed at most once, and stands at the rail as it was ordered.',
+  sentence: 'An open payment was executed at most once, and the rail has it as instructed.',
   reads: ['rail'],
   over: ['payouts', 'intents'],
-  broken: `WITH ${ORDERED}
-    SELECT o.id AS entity, ${inWords} AS found,
+  broken: `WITH ${INSTRUCTED}
+    SELECT o.id AS entity, ${atRail} AS found,
            'at most once ' || o.purpose || ' of '
              || coalesce(o.currency || ' ' || o.amount, 'nothing') AS expected
-      FROM ordered o JOIN rail.instructions i ON i.id = o.instruction
+      FROM instructed o JOIN rail.instructions i ON i.id = o.instruction
       WHERE o.state IN ('created', 'processing', 'authorized')
         AND i.received_at < :as_of
         AND (i.executions > 1 OR (CAST(i.amount AS TEXT), i.currency, i.purpose)
           IS NOT (o.amount, o.currency, o.purpose))
-        AND NOT ${isKnown('o.id')}`,
+        AND NOT ${isAccountedFor('o.id')}`,
 })
 
-export const instructionsWereOrdered = byQuery({
-  name: 'instructions_were_ordered',
-  sentence: 'Every instruction at the rail was submitted by an entity, to the account it shows.',
+export const instructionsMatchSubmissions = byQuery({
+  name: 'instructions_match_submissions',
+  sentence: 'Every instruction at the rail was submitted for a payment, to its account.',
   reads: ['rail'],
   over: ['rail.instructions'],
   broken: `
     SELECT i.id AS entity,
-           iif(p.id IS NULL AND t.id IS NULL, 'nobody', 'not handed over, or another account')
+           iif(p.id IS NULL AND t.id IS NULL, 'no payment', 'not submitted, or another account')
              AS found,
-           'an entity that was handed over, to an account that ends alike' AS expected
+           'a submitted payment with the same last digits of the account' AS expected
       FROM rail.instructions i
         LEFT JOIN payouts p ON p.id = i.id LEFT JOIN intents t ON t.id = i.id
       WHERE i.received_at < :as_of
@@ -114,64 +112,62 @@ export const instructionsWereOrdered = byQuery({
             `coalesce(p.context ->> '$.beneficiary.accountLast4',
                       substr(t.context ->> '$.scanned.destinationMasked', 5), '?')`,
           )})
-        AND NOT ${isKnown('i.id')}`,
+        AND NOT ${isAccountedFor('i.id')}`,
 })
 
 function endsWith(text: string, end: string): string {
   return `(substr(${text}, length(${text}) - length(${end}) + 1) = ${end})`
 }
 
-export const instructionsCameUnchanged = byQuery({
-  name: 'instructions_came_unchanged',
-  sentence: 'No instruction was sent again with other content.',
+export const instructionsNeverChanged = byQuery({
+  name: 'instructions_never_changed',
+  sentence: 'No instruction was sent again with different content.',
   reads: ['rail'],
   over: ['rail.discrepancies'],
   broken: `
-    SELECT r.instruction AS entity, 'other content at ' || r.at AS found, 'the same' AS expected
-      FROM rail.discrepancies r WHERE NOT ${isKnown('r.instruction')}`,
+    SELECT r.instruction AS entity, 'different content at ' || r.at AS found, 'the same' AS expected
+      FROM rail.discrepancies r WHERE NOT ${isAccountedFor('r.instruction')}`,
 })
 
 export const reversalsHaveRailReturn = byQuery({
   name: 'reversals_have_rail_return',
-  sentence: 'What is reversed or refunded has come back to the rail.',
+  sentence: "A reversed or refunded payment is returned in the rail's log.",
   reads: ['rail'],
   over: ['payouts', 'intents'],
-  broken: `WITH ${ORDERED}
-    SELECT o.id AS entity, coalesce(${inWords}, 'no instruction') AS found, 'returned' AS expected
-      FROM ordered o LEFT JOIN rail.instructions i ON i.id = o.instruction
+  broken: `WITH ${INSTRUCTED}
+    SELECT o.id AS entity, coalesce(${atRail}, 'no instruction') AS found, 'returned' AS expected
+      FROM instructed o LEFT JOIN rail.instructions i ON i.id = o.instruction
       WHERE o.state IN ('reversed', 'refunded') AND i.state IS NOT 'returned'
-        AND NOT ${isKnown('o.id')}`,
+        AND NOT ${isAccountedFor('o.id')}`,
 })
 
-/** Returned, and the reports of it taken in, while the books of that instant have it paid. */
+/** Returned and reported to the processor, but still paid in the snapshot of the books. */
 const RETURNED = `
   SELECT i.id FROM rail.instructions i
     LEFT JOIN payouts p ON p.id = i.id LEFT JOIN intents t ON t.id = i.id
     WHERE i.id > ? AND i.state = 'returned' AND i.report_id IS NULL
       AND coalesce(p.state, t.state) NOT IN ('reversed', 'refunded')
-      AND NOT ${isKnown('i.id')}
+      AND NOT ${isAccountedFor('i.id')}
     ORDER BY i.id LIMIT ?`
 const STILL_PAID = `
   WITH entities (id, state) AS (
     SELECT id, state FROM payouts WHERE id IN (SELECT value FROM json_each(?1))
     UNION ALL
     SELECT id, state FROM intents WHERE id IN (SELECT value FROM json_each(?1)))
-  SELECT x.id AS entity, x.state || ' here' AS found, 'returned, as at the rail' AS expected
-    FROM entities x WHERE x.state NOT IN ('reversed', 'refunded') AND NOT ${isKnown('x.id')}
+  SELECT x.id AS entity, x.state || ' in the books' AS found, 'returned, as at the rail' AS expected
+    FROM entities x WHERE x.state NOT IN ('reversed', 'refunded') AND NOT ${isAccountedFor('x.id')}
     LIMIT 1`
 
-/**
- * The one check that asks the other way round, so it needs what the processor says after the rail.
- */
+/** Here the rail's snapshot is older than needed, so it reads the processor's current rows. */
 export const railReturnsAreRefunded: Check = {
   name: 'rail_returns_are_refunded',
-  sentence: 'Money that the rail has told us is back was booked back.',
+  sentence: 'A return that the rail reported is booked.',
   reads: ['rail'],
   run: async (books) => {
     const rows = await books.count('rail.instructions')
     for await (const page of books.pages<{ id: string }>(RETURNED, [''], ({ id }) => [id])) {
       const ids = JSON.stringify(page.map(({ id }) => id))
-      const [broken] = await books.byNow<Broken>(STILL_PAID, [ids])
+      const [broken] = await books.allCurrent<Violation>(STILL_PAID, [ids])
       if (broken !== undefined) return { rows, broken }
     }
     return { rows, broken: null }
@@ -181,8 +177,8 @@ export const railReturnsAreRefunded: Check = {
 export const orphansAreExecutions = byQuery({
   name: 'orphans_are_executions',
   sentence:
-    'An orphan execution is in the log of the rail; a matched one paid a payment of these books, ' +
-    'and one that is resolved was so by name.',
+    "An orphan execution is in the rail's log, a matched one paid a payment of these books, and " +
+    'a resolved one names the operator and the evidence.',
   reads: ['rail'],
   over: ['orphan_executions'],
   broken: `
@@ -205,7 +201,7 @@ export const orphansAreExecutions = byQuery({
             IS NOT x.transaction_id)
     UNION ALL
     SELECT x.instruction, x.status || ' at ' || x.resolved_at,
-           'who, why and the evidence, in operator_log'
+           'the operator, reason and evidence in operator_log'
       FROM orphan_executions x
       WHERE x.resolved_at IS NOT NULL AND NOT EXISTS (SELECT 1 FROM operator_log o
         WHERE o.subject = x.instruction AND o.at = x.resolved_at AND o.evidence IS NOT NULL)`,
@@ -213,13 +209,12 @@ export const orphansAreExecutions = byQuery({
 
 export const discrepanciesAreResolvedByName = byQuery({
   name: 'discrepancies_are_resolved_by_name',
-  sentence:
-    'Of a resolved discrepancy the operators’ log says who did it and where the evidence is.',
+  sentence: 'A resolved discrepancy has an operator_log row with the operator and the evidence.',
   reads: [],
   over: ['main.discrepancies'],
   broken: `
     SELECT d.entity, d.id || ' resolved at ' || d.resolved_at AS found,
-           'who, why and the evidence, in operator_log' AS expected
+           'the operator, reason and evidence in operator_log' AS expected
       FROM main.discrepancies d
       WHERE d.resolved_at IS NOT NULL AND NOT EXISTS (SELECT 1 FROM operator_log o
         WHERE o.subject = d.id AND o.at = d.resolved_at AND o.evidence IS NOT NULL)`,

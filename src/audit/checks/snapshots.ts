@@ -1,13 +1,13 @@
 /**
- * Payouts and intents by themselves: columns, states, the moments they have passed, whose they are.
+ * Payout and intent rows: columns, states, timestamps, timers and owners.
  *
- * - The lives are those that the design allows, each written out.
+ * - Lifecycles are those of the design, each written out.
  */
 import { byQuery } from '../check.js'
 
 export const denormalizedColumnsMatch = byQuery({
   name: 'denormalized_columns_match',
-  sentence: 'The columns an entity is found by say what its context says.',
+  sentence: 'Indexed columns equal the members of the context.',
   over: ['payouts', 'intents'],
   broken: `
     SELECT id AS entity, json_array(id, tenant, due_at, reference, beneficiary) AS found,
@@ -27,23 +27,23 @@ export const denormalizedColumnsMatch = byQuery({
                 context ->> 'confirmedAt')`,
 })
 
-/** The moments of a context that have passed, in this order, each with a blank after it. */
-const passed = (...moments: readonly string[]): string =>
-  moments.map((at) => `iif(context ->> '${at}' IS NULL, '', '${at} ')`).join(' || ')
+/** The names of a context's timestamps that are set, in this order, each followed by a space. */
+const timestampsSet = (...members: readonly string[]): string =>
+  members.map((at) => `iif(context ->> '${at}' IS NULL, '', '${at} ')`).join(' || ')
 
-export const statesFitTheirMoments = byQuery({
-  name: 'states_fit_their_moments',
-  sentence: 'An entity has passed exactly the moments that lead to its state.',
+export const statesMatchTimestamps = byQuery({
+  name: 'states_match_timestamps',
+  sentence: 'An entity has exactly the timestamps of the transitions that lead to its state.',
   over: ['payouts', 'intents'],
   broken: `
-    WITH payout_lives (state, moments) AS (VALUES
+    WITH payout_lifecycles (state, timestamps) AS (VALUES
       ('created',    'createdAt '),
       ('processing', 'createdAt processingAt '),
       ('completed',  'createdAt processingAt completedAt '),
       ('reversed',   'createdAt processingAt completedAt reversedAt '),
       ('failed',     'createdAt processingAt failedAt '),
       ('failed',     'createdAt failedAt ')),
-    intent_lives (state, moments) AS (VALUES
+    intent_lifecycles (state, timestamps) AS (VALUES
       ('created',    'createdAt '),
       ('authorized', 'createdAt confirmedAt '),
       ('captured',   'createdAt confirmedAt capturedAt '),
@@ -52,19 +52,19 @@ export const statesFitTheirMoments = byQuery({
       ('cancelled',  'createdAt confirmedAt cancelledAt '),
       ('cancelled',  'createdAt cancelledAt '),
       ('expired',    'createdAt expiredAt '))
-    SELECT id AS entity, state || ' after ' || moments AS found,
-           'the moments of one who is ' || state AS expected
-      FROM (SELECT id, state, ${passed(
+    SELECT id AS entity, state || ' with ' || timestamps AS found,
+           'the timestamps that lead to ' || state AS expected
+      FROM (SELECT id, state, ${timestampsSet(
         'createdAt',
         'processingAt',
         'completedAt',
         'failedAt',
         'reversedAt',
-      )} AS moments FROM payouts)
-      WHERE (state, moments) NOT IN payout_lives
+      )} AS timestamps FROM payouts)
+      WHERE (state, timestamps) NOT IN payout_lifecycles
     UNION ALL
-    SELECT id, state || ' after ' || moments, 'the moments of one who is ' || state
-      FROM (SELECT id, state, ${passed(
+    SELECT id, state || ' with ' || timestamps, 'the timestamps that lead to ' || state
+      FROM (SELECT id, state, ${timestampsSet(
         'createdAt',
         'confirmedAt',
         'capturedAt',
@@ -72,13 +72,13 @@ export const statesFitTheirMoments = byQuery({
         'expiredAt',
         'cancelledAt',
         'refundedAt',
-      )} AS moments FROM intents)
-      WHERE (state, moments) NOT IN intent_lives`,
+      )} AS timestamps FROM intents)
+      WHERE (state, timestamps) NOT IN intent_lifecycles`,
 })
 
-export const openOnesHaveATimer = byQuery({
-  name: 'open_ones_have_a_timer',
-  sentence: 'Whatever has not ended has its next step on the calendar, or a reviewer who holds it.',
+export const openEntitiesHaveTimers = byQuery({
+  name: 'open_entities_have_timers',
+  sentence: 'Every open entity has a timer, except a payout held for review.',
   over: ['payouts', 'intents'],
   broken: `
     SELECT id AS entity, state || ' without due_at' AS found, 'a due_at' AS expected
@@ -88,13 +88,12 @@ export const openOnesHaveATimer = byQuery({
       FROM intents WHERE state IN ('created', 'authorized') AND due_at IS NULL`,
 })
 
-/** `{partner}_{environment}`; a partner's name has no underscore. */
+/** A tenant is `{partner}_{environment}`. A partner id has no underscore. */
 const partnerOf = (tenant: string): string => `substr(${tenant}, 1, instr(${tenant}, '_') - 1)`
 
 export const tenantsArePartners = byQuery({
   name: 'tenants_are_partners',
-  sentence:
-    'Every entity belongs to a partner, and a payout goes to a beneficiary of its own tenant.',
+  sentence: 'Every entity belongs to a partner, and a payout pays a beneficiary of its own tenant.',
   over: ['payouts', 'intents'],
   broken: `
     SELECT id AS entity, tenant AS found, 'a tenant of a partner' AS expected

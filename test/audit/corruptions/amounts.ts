@@ -9,7 +9,7 @@ export const amounts: Corruptions = ({ payouts, intents }) => [
     of: payouts.completed,
   },
   {
-    what: 'a total that is no number',
+    what: 'a total that is not a number',
     sql: setIn('payouts', payouts.held, '$.total', "'much'"),
     breaks: 'payout_amounts_add_up',
   },
@@ -20,15 +20,15 @@ export const amounts: Corruptions = ({ payouts, intents }) => [
     of: payouts.held,
   },
   {
-    what: 'a quote above what the intent allows',
+    what: "a quote above the intent's ceiling",
     sql: setIn('intents', intents.created, '$.amountCents', '1'),
-    breaks: 'quotes_follow_their_rate',
+    breaks: 'quotes_match_rates',
     of: intents.created,
   },
   {
     what: 'a cent too much in a quote',
     sql: setIn('intents', intents.created, '$.scanned.quote.cents', '1003'),
-    breaks: 'quotes_follow_their_rate',
+    breaks: 'quotes_match_rates',
     of: intents.created,
   },
 ]

@@ -1,4 +1,4 @@
-/** What one webhook pool has lost, miscounted, changed or forgotten. */
+/** Deliveries that a webhook pool lost, miscounted or changed. */
 import type { Corruptions } from '../corruption.js'
 
 const FIRST_CREATED = "(SELECT min(position) FROM events WHERE type = 'payout.created')"
@@ -8,7 +8,7 @@ export const deliveries: Corruptions = ({ payouts }) => [
     what: 'a settled event that the pool has lost',
     file: 'webhooks.db',
     sql: `DELETE FROM events WHERE position = ${FIRST_CREATED}`,
-    breaks: 'settled_events_have_ended',
+    breaks: 'settled_events_are_final',
     of: payouts.completed,
   },
   {
@@ -16,7 +16,7 @@ export const deliveries: Corruptions = ({ payouts }) => [
     sql: `UPDATE events SET settled_at = created_at
             WHERE position = (SELECT max(position) FROM events WHERE settled_at IS NULL
                                 AND type <> 'payment_intent.authorized')`,
-    breaks: 'settled_events_have_ended',
+    breaks: 'settled_events_are_final',
   },
   {
     what: 'an open delivery that is not counted',
@@ -53,17 +53,17 @@ export const deliveries: Corruptions = ({ payouts }) => [
     breaks: 'deliveries_have_no_gap',
   },
   {
-    what: 'a body changed on its way',
+    what: 'a body changed in the pool',
     file: 'webhooks.db',
     sql: `UPDATE events SET body = replace(body, '12500000', '12500001')
             WHERE position = ${FIRST_CREATED}`,
-    breaks: 'pool_tells_what_happened',
+    breaks: 'pool_events_match',
     of: payouts.completed,
   },
   {
-    what: 'an outcome that was reported and forgotten',
+    what: 'an outcome reported and not settled',
     sql: `UPDATE events SET settled_at = NULL WHERE position = ${FIRST_CREATED}`,
-    breaks: 'pool_tells_what_happened',
+    breaks: 'pool_events_match',
     of: payouts.completed,
   },
 ]

@@ -1,4 +1,4 @@
-/** A text that cannot be read any more. A damaged page has a test of its own. */
+/** A context that is not JSON. A damaged page has its own test. */
 import type { Corruptions } from '../corruption.js'
 
 export const files: Corruptions = ({ payouts }) => [

@@ -30,28 +30,28 @@ export const ledger: Corruptions = ({ payouts, intents }) => [
     what: 'money spent before it came in',
     sql: `UPDATE ledger_entries SET posting = posting + 1000 WHERE posting IN
             (SELECT posting FROM ledger_entries WHERE account = 'demo_sandbox:VND:funding')`,
-    breaks: 'nothing_is_overdrawn',
+    breaks: 'no_negative_balances',
     of: payouts.completed,
   },
   {
     what: 'money released before it was reserved',
     sql: `UPDATE ledger_entries SET posting = posting + 1000
             WHERE entity = '${payouts.reversed}' AND plan = 'payout_accepted'`,
-    breaks: 'nothing_is_overdrawn',
+    breaks: 'no_negative_balances',
     of: payouts.reversed,
   },
   {
     what: 'a running balance changed by one',
     sql: `UPDATE ledger_entries SET balance = balance + 1
             WHERE entity = '${payouts.reversed}' AND plan = 'payout_reversed' AND line = 1`,
-    breaks: 'running_balances_follow',
+    breaks: 'running_balances_match',
     of: payouts.reversed,
   },
   {
     what: 'a posting lost',
     sql: `DELETE FROM ledger_entries
             WHERE entity = '${payouts.completed}' AND plan = 'payout_completed'`,
-    breaks: 'running_balances_follow',
+    breaks: 'running_balances_match',
   },
   {
     what: 'a balance beyond 2^53 changed by one',

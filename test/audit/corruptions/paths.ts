@@ -1,9 +1,9 @@
-/** Postings that do not fit what a payout, an intent or a discrepancy has been through. */
+/** Postings that do not match the lifecycle of a payout, an intent or a discrepancy. */
 import type { Corruptions } from '../corruption.js'
 
 export const paths: Corruptions = ({ payouts, intents }) => [
   {
-    what: 'a discrepancy of another amount than posted',
+    what: 'a discrepancy with another amount than posted',
     sql: 'UPDATE discrepancies SET amount = amount + 1 WHERE resolved_at IS NULL',
     breaks: 'discrepancies_are_posted',
   },
@@ -14,13 +14,13 @@ export const paths: Corruptions = ({ payouts, intents }) => [
     breaks: 'discrepancies_are_posted',
   },
   {
-    what: 'a loss that is said to be the charge of the partner',
+    what: 'a loss that was posted as a charge to the partner',
     sql: `UPDATE discrepancies SET settlement = 'charge_partner'
             WHERE settlement = 'write_off' AND plan = 'discrepancy_paid'`,
     breaks: 'discrepancies_are_posted',
   },
   {
-    what: 'a discrepancy undone and not posted back',
+    what: 'an undone discrepancy without its posting',
     sql: `UPDATE discrepancies SET settlement = 'undo', resolved_at = at WHERE resolved_at IS NULL`,
     breaks: 'discrepancies_are_posted',
   },
@@ -31,7 +31,7 @@ export const paths: Corruptions = ({ payouts, intents }) => [
     breaks: 'payout_postings_match_lifecycle',
   },
   {
-    what: 'a posting of another moment',
+    what: 'a posting with another timestamp',
     sql: `UPDATE ledger_entries SET at = at + 1
             WHERE entity = '${payouts.completed}' AND plan = 'payout_completed'`,
     breaks: 'payout_postings_match_lifecycle',

@@ -1,29 +1,29 @@
-/** Postings that are nobody's or that are hidden from their owner, conversions and deposits. */
+/** Postings without an owner or hidden from it, conversions and deposits. */
 import type { Corruptions } from '../corruption.js'
 
 export const postings: Corruptions = ({ payouts }) => [
   {
-    what: 'a posting of nobody',
+    what: 'a posting without an entity',
     sql: `UPDATE ledger_entries SET entity = 'pout_00000000000000000000000000'
             WHERE entity = '${payouts.completed}' AND plan = 'payout_completed'`,
     breaks: 'postings_have_an_entity',
   },
   {
-    what: 'an entry that its partner is not shown',
+    what: 'an entry hidden from its partner',
     sql: `UPDATE ledger_entries SET tenant = NULL
             WHERE entity = '${payouts.reversed}' AND plan = 'payout_reversed' AND line = 2`,
-    breaks: 'entries_show_their_owner',
+    breaks: 'entries_carry_their_tenant',
     of: payouts.reversed,
   },
   {
-    what: 'a conversion at other terms than offered',
+    what: 'a conversion with other amounts than quoted',
     sql: 'UPDATE fx_quotes SET bought = bought + 1',
-    breaks: 'conversions_fit_their_offer',
+    breaks: 'conversions_match_quotes',
   },
   {
-    what: 'a conversion without an offer',
+    what: 'a conversion without a quote',
     sql: 'UPDATE fx_quotes SET conversion = NULL',
-    breaks: 'conversions_fit_their_offer',
+    breaks: 'conversions_match_quotes',
   },
   {
     what: 'two deposits under one id',

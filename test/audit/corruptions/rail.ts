@@ -1,4 +1,4 @@
-/** What the rail has paid, against what was ordered, booked and settled by hand. */
+/** Payments in the rail's log that differ from the instruction, the booking or the settlement. */
 import type { Corruptions } from '../corruption.js'
 
 export const rail: Corruptions = ({ payouts, intents }) => [
@@ -9,13 +9,13 @@ export const rail: Corruptions = ({ payouts, intents }) => [
     breaks: 'paid_exactly_once',
   },
   {
-    what: 'a discrepancy resolved by nobody',
+    what: 'a discrepancy resolved without an operator',
     sql: `UPDATE discrepancies SET settlement = 'keep', resolved_at = at WHERE resolved_at IS NULL`,
     breaks: 'discrepancies_are_resolved_by_name',
     of: payouts.processing,
   },
   {
-    what: 'an orphan execution that is not in the log of the rail',
+    what: "an orphan execution that is not in the rail's log",
     sql: `INSERT INTO recoveries VALUES (1, 1, 'RECOVERY=yes', NULL, NULL, NULL, NULL, NULL);
       INSERT INTO orphan_executions VALUES ('pout_lost', 1, 'sandbox', 'payout', NULL, NULL, 5,
         'VND', NULL, 'TX', 1, 'open', NULL, NULL)`,
@@ -23,7 +23,7 @@ export const rail: Corruptions = ({ payouts, intents }) => [
     of: 'pout_lost',
   },
   {
-    what: 'a payment that the rail does not know',
+    what: "a payment that is not in the rail's log",
     file: 'rail.db',
     sql: `DELETE FROM instructions WHERE id = '${payouts.completed}'`,
     breaks: 'paid_exactly_once',
@@ -52,7 +52,7 @@ export const rail: Corruptions = ({ payouts, intents }) => [
     of: intents.refunded,
   },
   {
-    what: 'a payment under another number',
+    what: 'a payment with another transaction id',
     file: 'rail.db',
     sql: `UPDATE instructions SET transaction_id = 'sbx_1' WHERE id = '${intents.captured}'`,
     breaks: 'paid_exactly_once',
@@ -81,11 +81,11 @@ export const rail: Corruptions = ({ payouts, intents }) => [
     of: intents.authorized,
   },
   {
-    what: 'a payment that nobody ordered',
+    what: 'an instruction without a payment',
     file: 'rail.db',
     sql: `UPDATE instructions SET id = 'pout_00000000000000000000000000'
             WHERE id = '${payouts.processing}'`,
-    breaks: 'instructions_were_ordered',
+    breaks: 'instructions_match_submissions',
   },
   {
     what: 'an instruction that was not submitted',
@@ -97,25 +97,25 @@ export const rail: Corruptions = ({ payouts, intents }) => [
             '0123453333', content, received_at, state, refusal, transaction_id, executions, due_at,
             due_step, report_id, executed_at, returned_at
             FROM instructions WHERE id = '${payouts.processing}'`,
-    breaks: 'instructions_were_ordered',
+    breaks: 'instructions_match_submissions',
     of: payouts.notSubmitted,
   },
   {
     what: 'a payment to another account',
     file: 'rail.db',
     sql: `UPDATE instructions SET account = '0123456780' WHERE id = '${payouts.completed}'`,
-    breaks: 'instructions_were_ordered',
+    breaks: 'instructions_match_submissions',
     of: payouts.completed,
   },
   {
-    what: 'an instruction that came with other content',
+    what: 'an instruction sent again with different content',
     file: 'rail.db',
     sql: `INSERT INTO discrepancies VALUES ('${payouts.completed}', 'digest', 1795233600000)`,
-    breaks: 'instructions_came_unchanged',
+    breaks: 'instructions_never_changed',
     of: payouts.completed,
   },
   {
-    what: 'a refund that never came back',
+    what: 'a refund that the rail did not return',
     file: 'rail.db',
     sql: `UPDATE instructions SET state = 'executed' WHERE id = '${intents.refunded}'`,
     breaks: 'reversals_have_rail_return',

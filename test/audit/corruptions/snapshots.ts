@@ -1,4 +1,4 @@
-/** Rows of payouts and intents that contradict themselves: columns, moments, timers, owners. */
+/** Payout and intent rows that contradict themselves: columns, timestamps, timers, owners. */
 import { setIn, type Corruptions } from '../corruption.js'
 
 export const snapshots: Corruptions = ({ payouts, intents }) => [
@@ -21,33 +21,33 @@ export const snapshots: Corruptions = ({ payouts, intents }) => [
     of: intents.captured,
   },
   {
-    what: 'a state without its moment',
+    what: 'a state without its timestamp',
     sql: `UPDATE payouts SET state = 'completed' WHERE id = '${payouts.processing}'`,
-    breaks: 'states_fit_their_moments',
+    breaks: 'states_match_timestamps',
     of: payouts.processing,
   },
   {
-    what: 'a moment without its state',
+    what: 'a timestamp without its state',
     sql: setIn('intents', intents.authorized, '$.capturedAt', '1795233600000'),
-    breaks: 'states_fit_their_moments',
+    breaks: 'states_match_timestamps',
     of: intents.authorized,
   },
   {
     what: 'a timer lost',
     sql: `UPDATE intents SET due_at = NULL, context = json_set(context, '$.wakeAt', NULL)
             WHERE id = '${intents.authorized}'`,
-    breaks: 'open_ones_have_a_timer',
+    breaks: 'open_entities_have_timers',
     of: intents.authorized,
   },
   {
     what: 'a timer lost, of a payout',
     sql: `UPDATE payouts SET due_at = NULL, context = json_set(context, '$.wakeAt', NULL)
             WHERE id = '${payouts.processing}'`,
-    breaks: 'open_ones_have_a_timer',
+    breaks: 'open_entities_have_timers',
     of: payouts.processing,
   },
   {
-    what: 'an intent of nobody',
+    what: 'an intent without a partner',
     sql: `UPDATE intents SET tenant = 'nobody_sandbox',
             context = json_set(context, '$.tenant', 'nobody_sandbox')
             WHERE id = '${intents.expired}'`,

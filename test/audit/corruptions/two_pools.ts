@@ -1,10 +1,10 @@
 /**
- * What several webhook pools have lost or changed, in the copy that two of them share.
+ * Corruptions of books that two webhook pools share.
  *
- * An event that one pool has done with may be lost or open in the other; these go beyond that.
+ * An event that one pool has finished may be missing or open in the other; these go beyond that.
  */
 import type { Corruption } from '../corruption.js'
-import { afterwards, type BookFile, type SmallBooks } from '../small_books.js'
+import { clockAfter, type BookFile, type SmallBooks } from '../small_books.js'
 
 interface CorruptionOfTwo extends Omit<Corruption, 'file' | 'of'> {
   readonly files: readonly BookFile[]
@@ -13,9 +13,9 @@ interface CorruptionOfTwo extends Omit<Corruption, 'file' | 'of'> {
 export const BOTH_HAVE = '(SELECT min(position) FROM events WHERE position % 3 = 2)'
 const ONLY_THE_SECOND_HAS = '(SELECT min(position) FROM events WHERE position % 3 = 0)'
 
-/** An event that both have, its delivery tried in vain before it was settled. */
+/** An event in both pools, whose delivery was attempted once without success. */
 export function waitsIn(books: SmallBooks): string {
-  const dueAt = afterwards(books).now()
+  const dueAt = clockAfter(books).now()
   return `
   UPDATE deliveries SET state = 'waiting', due_at = ${dueAt},
     context = json_set(context, '$.dueAt', ${dueAt}, '$.tries', 1, '$.attempts', 1)
@@ -28,13 +28,13 @@ export const ofTwoPools = (books: SmallBooks): readonly CorruptionOfTwo[] => [
     what: 'a settled event that both pools have lost',
     files: ['webhooks.db', 'webhooks-2.db'],
     sql: `DELETE FROM events WHERE position = ${BOTH_HAVE}`,
-    breaks: 'settled_events_have_ended',
+    breaks: 'settled_events_are_final',
   },
   {
     what: 'an event settled while its delivery waits in both pools',
     files: ['webhooks.db', 'webhooks-2.db'],
     sql: waitsIn(books),
-    breaks: 'settled_events_have_ended',
+    breaks: 'settled_events_are_final',
   },
   {
     what: 'an open delivery that the second pool does not count',
@@ -54,6 +54,6 @@ export const ofTwoPools = (books: SmallBooks): readonly CorruptionOfTwo[] => [
     what: 'a body that the second pool has changed',
     files: ['webhooks-2.db'],
     sql: `UPDATE events SET body = body || ' ' WHERE position = ${ONLY_THE_SECOND_HAS}`,
-    breaks: 'pool_tells_what_happened',
+    breaks: 'pool_events_match',
   },
 ]

@@ -1,4 +1,4 @@
-/** Events that are lost, made up, out of order, or that say something else. */
+/** Events that are missing, invented, out of order or wrong. */
 import type { Corruptions } from '../corruption.js'
 
 export const events: Corruptions = ({ payouts, intents }) => [
@@ -9,13 +9,13 @@ export const events: Corruptions = ({ payouts, intents }) => [
     of: payouts.reversed,
   },
   {
-    what: 'an event of another moment',
+    what: 'an event with another timestamp',
     sql: `UPDATE events SET created_at = created_at + 1 WHERE entity = '${intents.refunded}'`,
     breaks: 'every_transition_has_event',
     of: intents.refunded,
   },
   {
-    what: 'an event of something that has not been',
+    what: 'an event of a transition that did not happen',
     sql: `INSERT INTO events SELECT 1000, 'evt_x', tenant, 1000, 'payout.failed', entity,
             created_at, settled_at, body FROM events
             WHERE entity = '${payouts.completed}' AND type = 'payout.completed'`,
@@ -23,26 +23,26 @@ export const events: Corruptions = ({ payouts, intents }) => [
     of: payouts.completed,
   },
   {
-    what: 'a failed refund that nobody was told of',
+    what: 'a failed refund without an event',
     sql: `DELETE FROM events WHERE entity = '${intents.refundFailed}@2'`,
     breaks: 'every_transition_has_event',
     of: intents.refundFailed,
   },
   {
-    what: 'a failed refund told at another moment',
+    what: 'a failed refund whose event has another timestamp',
     sql: `UPDATE events SET created_at = created_at + 1
             WHERE entity = '${intents.refundFailed}@2'`,
     breaks: 'every_transition_has_event',
     of: intents.refundFailed,
   },
   {
-    what: 'the first of two failed refunds that nobody was told of',
+    what: 'the first of two failed refunds without an event',
     sql: `DELETE FROM events WHERE entity = '${intents.refundFailed}@1'`,
     breaks: 'no_orphan_events',
     of: `${intents.refundFailed}@2`,
   },
   {
-    what: 'a failed refund that has not been',
+    what: 'an event of a refund that did not fail',
     sql: `INSERT INTO events SELECT 1000, 'evt_x', tenant, 1000, type,
             '${intents.captured}@1', created_at, settled_at, body FROM events
             WHERE entity = '${intents.refundFailed}@1'`,
@@ -50,24 +50,24 @@ export const events: Corruptions = ({ payouts, intents }) => [
     of: `${intents.captured}@1`,
   },
   {
-    what: 'a failed refund told as done',
+    what: 'a failed refund that its event shows as done',
     sql: `UPDATE events SET body = json_set(body, '$.data.payment_intent.refund.status', 'done')
             WHERE entity = '${intents.refundFailed}@1'`,
-    breaks: 'bodies_say_what_happened',
+    breaks: 'event_bodies_match',
     of: `${intents.refundFailed}@1`,
   },
   {
-    what: 'a low balance that has not been',
+    what: 'an event of a balance that was not low',
     sql: "UPDATE events SET entity = 'demo_sandbox:VND:prefund@99999' WHERE type = 'balance.low'",
     breaks: 'no_orphan_events',
   },
   {
-    what: 'a test that names another number',
+    what: 'a test event that names another number',
     sql: "UPDATE events SET entity = entity || '0' WHERE type = 'webhook_endpoint.test'",
     breaks: 'no_orphan_events',
   },
   {
-    what: 'a disabled endpoint that is another one in its event',
+    what: 'a disabled endpoint whose event names another one',
     sql: `UPDATE events SET body = json_set(body, '$.data.webhook_endpoint.id', 'we_x')
             WHERE type = 'webhook_endpoint.disabled'`,
     breaks: 'no_orphan_events',
@@ -75,31 +75,31 @@ export const events: Corruptions = ({ payouts, intents }) => [
   {
     what: 'an endpoint disabled without an event',
     sql: "UPDATE webhook_endpoints SET status = 'disabled', disabled_at = NULL, times_disabled = 0",
-    breaks: 'disablings_have_events',
+    breaks: 'every_disabling_has_event',
   },
   {
-    what: 'an endpoint disabled once more than it was told',
+    what: 'an endpoint disabled more often than it has events',
     sql: 'UPDATE webhook_endpoints SET times_disabled = times_disabled + 1',
-    breaks: 'disablings_have_events',
+    breaks: 'every_disabling_has_event',
   },
   {
-    what: 'an endpoint disabled at another moment',
+    what: 'an endpoint disabled at another time than its event',
     sql: 'UPDATE webhook_endpoints SET disabled_at = disabled_at + 1',
-    breaks: 'disablings_have_events',
+    breaks: 'every_disabling_has_event',
   },
   {
-    what: 'an endpoint disabled for another reason',
+    what: 'an endpoint disabled for another reason than its event',
     sql: "UPDATE webhook_endpoints SET status = 'disabled', disabled_reason = 'gone'",
-    breaks: 'disablings_have_events',
+    breaks: 'every_disabling_has_event',
   },
   {
-    what: 'a disabled endpoint that is enabled in its event',
+    what: 'a disabled endpoint whose event shows it as enabled',
     sql: `UPDATE events SET body = json_set(body, '$.data.webhook_endpoint.status', 'enabled')
             WHERE type = 'webhook_endpoint.disabled'`,
-    breaks: 'bodies_say_what_happened',
+    breaks: 'event_bodies_match',
   },
   {
-    what: 'an event of no known type',
+    what: 'an event of an unknown type',
     sql: "UPDATE events SET type = 'payment.made' WHERE type = 'webhook_endpoint.test'",
     breaks: 'no_orphan_events',
   },
@@ -118,14 +118,14 @@ export const events: Corruptions = ({ payouts, intents }) => [
     what: 'another amount in the body of an event',
     sql: `UPDATE events SET body = json_set(body, '$.data.payout.amount', '1')
             WHERE entity = '${payouts.failed}' AND type = 'payout.failed'`,
-    breaks: 'bodies_say_what_happened',
+    breaks: 'event_bodies_match',
     of: payouts.failed,
   },
   {
     what: 'another state in the body of an event',
     sql: `UPDATE events SET body = json_set(body, '$.data.payout.status', 'completed')
             WHERE entity = '${payouts.failed}' AND type = 'payout.failed'`,
-    breaks: 'bodies_say_what_happened',
+    breaks: 'event_bodies_match',
     of: payouts.failed,
   },
   {
@@ -133,7 +133,7 @@ export const events: Corruptions = ({ payouts, intents }) => [
     sql: `UPDATE events
             SET body = json_set(body, '$.data.payment_intent.quote.amount_usd_cents', 1)
             WHERE entity = '${intents.captured}' AND type = 'payment_intent.captured'`,
-    breaks: 'bodies_say_what_happened',
+    breaks: 'event_bodies_match',
     of: intents.captured,
   },
   {
@@ -141,7 +141,7 @@ export const events: Corruptions = ({ payouts, intents }) => [
     sql: `UPDATE events
             SET body = json_set(body, '$.data.payment_intent.captured_amount_usd_cents', 1)
             WHERE entity = '${intents.captured}' AND type = 'payment_intent.captured'`,
-    breaks: 'bodies_say_what_happened',
+    breaks: 'event_bodies_match',
     of: intents.captured,
   },
   {
@@ -149,14 +149,14 @@ export const events: Corruptions = ({ payouts, intents }) => [
     sql: `UPDATE events SET body = json_set(body, '$.data.payment_intent.captured_amount_usd_cents',
                                            body -> '$.data.payment_intent.quote.amount_usd_cents')
             WHERE entity = '${intents.captured}' AND type = 'payment_intent.authorized'`,
-    breaks: 'bodies_say_what_happened',
+    breaks: 'event_bodies_match',
     of: intents.captured,
   },
   {
-    what: 'the time in the body of an event',
+    what: 'another time in the body of an event',
     sql: `UPDATE events SET body = json_set(body, '$.created_at', '2026-11-21T03:00:00.001Z')
             WHERE entity = '${intents.expired}'`,
-    breaks: 'bodies_say_what_happened',
+    breaks: 'event_bodies_match',
     of: intents.expired,
   },
 ]

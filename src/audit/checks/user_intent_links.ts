@@ -1,13 +1,13 @@
 /**
- * The chains in which a user's intents are found.
+ * The linked lists of each user's intents.
  *
- * - A chain is entered by the print that stands for the user: two prints for one user would make
- *   two chains of which one is lost.
+ * - A list is found by the user's fingerprint. Two fingerprints for one user would make two lists,
+ *   of which one is lost.
  */
 import type { Books } from '../books.js'
-import type { Check, Finding } from '../check.js'
+import type { Check } from '../check.js'
 
-/** Of an id's beginning: prefix and milliseconds. */
+/** The prefix of an id that holds its type and its milliseconds. */
 const TIME_LENGTH = 13
 
 interface LinkRow {
@@ -16,7 +16,7 @@ interface LinkRow {
   readonly id: string
   readonly before: number
   readonly fingerprint: string
-  /** Null: there is no such intent. */
+  /** Null: the intent does not exist. */
   readonly user: string | null
 }
 
@@ -28,10 +28,9 @@ const LINKS = `
     WHERE u.first >= ?1 AND (u.first > ?1 OR j.key > ?2)
     ORDER BY u.first, j.key LIMIT ?3`
 
-export const usersFindTheirIntents: Check = {
-  name: 'users_find_their_intents',
-  sentence:
-    'Every intent is linked once, in the order of creation, to the one its user had before it.',
+export const userIntentsAreLinked: Check = {
+  name: 'user_intents_are_linked',
+  sentence: "Every intent is linked once, in creation order, to its user's previous intent.",
   reads: [],
   needsEveryRow: true,
   run: async (books) => {
@@ -44,31 +43,28 @@ export const usersFindTheirIntents: Check = {
         rows += 1
         firstLinked ??= id
         const last = lasts.get(user ?? '') ?? { number: 0, fingerprint }
-        const isThere = user === null ? 'no intent' : 'an intent'
-        const found = `${isThere}, ${first + place} after ${before} by ${fingerprint}`
+        const subject = user === null ? 'no intent' : 'an intent'
+        const found = `${subject}, ${first + place} after ${before} by ${fingerprint}`
         const expected = `an intent, ${rows} after ${last.number} by ${last.fingerprint}`
         if (found !== expected) return { rows, broken: { entity: id, found, expected } }
         lasts.set(user ?? '', { number: rows, fingerprint })
       }
     }
-    return whole(rows, await since(books, firstLinked))
+    const intents = await countLinkable(books, firstLinked)
+    if (rows === intents) return { rows, broken: null }
+    return { rows, broken: { entity: '', found: `${rows} links`, expected: `${intents}` } }
   },
 }
 
 /**
- * Intents of the time before there were links have none. When that was, the first link tells, or
- * the mark that was made when there was none yet.
+ * Counts the intents that must have a link: those created since the first link, and after the id
+ * in `unlinked_to`. Older intents predate links.
  */
-async function since(books: Books, firstLinked = ''): Promise<number> {
+async function countLinkable(books: Books, firstLinked = ''): Promise<number> {
   const [row] = await books.all<{ n: number }>(
     `SELECT count(*) AS n FROM intents WHERE substr(id, 1, ?) >= substr(?, 1, ?)
       AND id > coalesce((SELECT value FROM meta WHERE name = 'unlinked_to'), '')`,
     [TIME_LENGTH, firstLinked, TIME_LENGTH],
   )
   return row?.n ?? 0
-}
-
-const whole = (rows: number, intents: number): Finding => {
-  if (rows === intents) return { rows, broken: null }
-  return { rows, broken: { entity: '', found: `${rows} links`, expected: `${intents}` } }
 }

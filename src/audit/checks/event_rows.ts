@@ -1,10 +1,10 @@
 /**
- * Events: one for each public transition, numbered without a gap, and saying what happened.
+ * Events: one for each public transition, numbered without gaps, with a body that matches it.
  */
 import { byQuery } from '../check.js'
 
-/** Each public transition, and the moment of its entity's context. */
-const PUBLIC_MOMENTS = `public_moments (type, moment) AS (VALUES
+/** Each public transition, and the timestamp of its entity's context. */
+const PUBLIC_TIMESTAMPS = `public_timestamps (type, member) AS (VALUES
   ('payout.created',            'createdAt'),
   ('payout.processing',         'processingAt'),
   ('payout.completed',          'completedAt'),
@@ -17,7 +17,7 @@ const PUBLIC_MOMENTS = `public_moments (type, moment) AS (VALUES
   ('payment_intent.cancelled',  'cancelledAt'),
   ('payment_intent.refunded',   'refundedAt'))`
 
-/** A refund can fail more than once: its events are of `{intent}@{number}`, from 1 on. */
+/** A refund can fail repeatedly. The event's entity is `{intent}@{number}`, from 1 on. */
 const REFUND_FAILED = 'payment_intent.refund_failed'
 const subjectOf = (event: string): string => `iif(${event}.type = '${REFUND_FAILED}',
   substr(${event}.entity, 1, instr(${event}.entity, '@') - 1), ${event}.entity)`
@@ -27,23 +27,23 @@ const numberOf = (event: string): string =>
 const missingOf = (table: string, types: string): string => `
   SELECT x.id AS entity,
          coalesce(e.type || ' of ' || e.tenant || ' at ' || e.created_at, 'no event') AS found,
-         m.type || ' of ' || x.tenant || ' at ' || (x.context ->> m.moment) AS expected
-    FROM ${table} x CROSS JOIN public_moments m
+         m.type || ' of ' || x.tenant || ' at ' || (x.context ->> m.member) AS expected
+    FROM ${table} x CROSS JOIN public_timestamps m
       LEFT JOIN events e ON e.entity = x.id AND e.type = m.type
-    WHERE m.type GLOB '${types}' AND x.context ->> m.moment IS NOT NULL
-      AND (e.tenant, e.created_at) IS NOT (x.tenant, x.context ->> m.moment)`
+    WHERE m.type GLOB '${types}' AND x.context ->> m.member IS NOT NULL
+      AND (e.tenant, e.created_at) IS NOT (x.tenant, x.context ->> m.member)`
 
 export const everyTransitionHasEvent = byQuery({
   name: 'every_transition_has_event',
-  sentence: 'Every public transition has an event of its tenant, at its moment.',
+  sentence: 'Every public transition has an event of its tenant with its timestamp.',
   over: ['payouts', 'intents'],
-  broken: `WITH ${PUBLIC_MOMENTS}
+  broken: `WITH ${PUBLIC_TIMESTAMPS}
     ${missingOf('payouts', 'payout.*')}
     UNION ALL ${missingOf('intents', 'payment_intent.*')}
     UNION ALL
     SELECT x.id, coalesce(e.type || ' of ' || e.tenant || ' at ' || e.created_at, 'no event'),
            '${REFUND_FAILED} ' || (x.context ->> 'refundsFailed') || ' of ' || x.tenant || ' at '
-             || coalesce(x.context ->> 'refundFailedAt', 'no moment')
+             || coalesce(x.context ->> 'refundFailedAt', 'no time')
       FROM intents x LEFT JOIN events e ON e.type = '${REFUND_FAILED}'
         AND e.entity = x.id || '@' || (x.context ->> 'refundsFailed')
       WHERE coalesce(x.context ->> 'refundsFailed', x.context ->> 'refundFailedAt') IS NOT NULL
@@ -52,26 +52,26 @@ export const everyTransitionHasEvent = byQuery({
 
 export const noOrphanEvents = byQuery({
   name: 'no_orphan_events',
-  sentence: 'Every event tells a transition that has been, once.',
+  sentence: 'Every event belongs to a transition that happened, and no two to the same one.',
   over: ['events'],
-  broken: `WITH ${PUBLIC_MOMENTS}
+  broken: `WITH ${PUBLIC_TIMESTAMPS}
     SELECT e.entity, e.type || ' (' || e.id || ')' AS found,
-           'a transition that has been' AS expected
+           'a transition that happened' AS expected
       FROM events e
-        LEFT JOIN public_moments m ON m.type = e.type
+        LEFT JOIN public_timestamps m ON m.type = e.type
         LEFT JOIN payouts p ON p.id = e.entity
         LEFT JOIN intents i ON i.id = ${subjectOf('e')}
         LEFT JOIN webhook_endpoints w
           ON w.tenant = e.tenant AND w.id || '@' || e.sequence = e.entity
       WHERE CASE
-        WHEN e.type GLOB 'payout.*' THEN p.context ->> m.moment IS NULL
+        WHEN e.type GLOB 'payout.*' THEN p.context ->> m.member IS NULL
         WHEN e.type = '${REFUND_FAILED}' THEN NOT coalesce(
           e.entity = i.id || '@' || ${numberOf('e')}
             AND ${numberOf('e')} BETWEEN 1 AND i.context ->> 'refundsFailed'
             AND (${numberOf('e')} = 1 OR EXISTS (SELECT 1 FROM events b WHERE b.type = e.type
               AND b.entity = i.id || '@' || (${numberOf('e')} - 1) AND b.position < e.position)),
           FALSE)
-        WHEN e.type GLOB 'payment_intent.*' THEN i.context ->> m.moment IS NULL
+        WHEN e.type GLOB 'payment_intent.*' THEN i.context ->> m.member IS NULL
         WHEN e.type = 'balance.low' THEN NOT EXISTS (SELECT 1 FROM ledger_entries l
           WHERE e.entity = l.account || '@' || l.posting
             AND l.posting = CAST(substr(e.entity, instr(e.entity, '@') + 1) AS INTEGER))
@@ -83,7 +83,7 @@ export const noOrphanEvents = byQuery({
       FROM events GROUP BY entity, type HAVING count(*) > 1`,
 })
 
-/** The tenant's event before, and the numbers that releases between the two left out. */
+/** The number follows the tenant's previous event and the numbers that releases skipped. */
 const FOLLOWS_A_RELEASE = `e.sequence = 1
   + coalesce((SELECT max(p.sequence) FROM events p
       WHERE p.tenant = e.tenant AND p.sequence < e.sequence), 0)
@@ -95,8 +95,8 @@ const FOLLOWS_A_RELEASE = `e.sequence = 1
 export const sequencesHaveNoGap = byQuery({
   name: 'sequences_have_no_gap',
   sentence:
-    "A tenant's events count from 1 in the order of their commits, without a gap but those that " +
-    'the release of restored books left out.',
+    "A tenant's events are numbered from 1 in commit order, without gaps except the numbers that " +
+    'a release of restored books skipped.',
   over: ['events'],
   broken: `
     SELECT e.entity,
@@ -109,13 +109,13 @@ export const sequencesHaveNoGap = byQuery({
         AND NOT (b.position IS NULL AND ${FOLLOWS_A_RELEASE})`,
 })
 
-/** A moment of 0 is one before there were such events. */
-export const disablingsHaveEvents = byQuery({
-  name: 'disablings_have_events',
-  sentence: 'Each time that a webhook endpoint was disabled has its event, which tells the reason.',
+/** A `disabled_at` of 0 predates these events. */
+export const everyDisablingHasEvent = byQuery({
+  name: 'every_disabling_has_event',
+  sentence: 'Each time a webhook endpoint was disabled has an event with the reason.',
   over: ['webhook_endpoints'],
   broken: `
-    WITH told (id, times, last) AS MATERIALIZED (
+    WITH disablings (id, times, last) AS MATERIALIZED (
       SELECT substr(entity, 1, instr(entity, '@') - 1), count(*), max(position)
         FROM events WHERE type = 'webhook_endpoint.disabled' GROUP BY 1)
     SELECT w.id AS entity,
@@ -126,7 +126,7 @@ export const disablingsHaveEvents = byQuery({
              || coalesce(nullif(w.disabled_at, 0), 'no time')
              || iif(w.disabled_reason = '', '', ': ' || w.disabled_reason) AS expected
       FROM webhook_endpoints w
-        LEFT JOIN told t ON t.id = w.id
+        LEFT JOIN disablings t ON t.id = w.id
         LEFT JOIN events e ON e.position = t.last
       WHERE (coalesce(t.times, 0), e.created_at)
             IS NOT (w.times_disabled, nullif(w.disabled_at, 0))
@@ -135,15 +135,15 @@ export const disablingsHaveEvents = byQuery({
             AND (e.body ->> '$.data.webhook_endpoint.disabled_reason') IS NOT w.disabled_reason)`,
 })
 
-/** RFC 3339 with three digits of a second, as epoch milliseconds. */
+/** RFC 3339 with three fraction digits, as epoch milliseconds. */
 const epochMs = (text: string): string =>
   `(unixepoch(${text}) * 1000 + CAST(substr(${text}, 21, 3) AS INTEGER))`
 
-export const bodiesSayWhatHappened = byQuery({
-  name: 'bodies_say_what_happened',
+export const eventBodiesMatch = byQuery({
+  name: 'event_bodies_match',
   sentence:
     "An event's body has the row's id, type and time, and its entity's id, status and amounts.",
-  // Events that were written before the debit was part of the body do not have it.
+  // Older events have no captured_amount_usd_cents.
   over: ['events'],
   broken: `
     SELECT e.entity, substr(e.body, 1, 200) AS found,
