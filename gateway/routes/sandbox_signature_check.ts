@@ -5,7 +5,7 @@
  * A request with signature headers is checked itself; otherwise its body describes a signature.
  */
 import { bodyHash } from '../../src/auth/canonical.js'
-import { judgeSignature, type SignatureClaim } from '../../src/auth/signature_check.js'
+import { checkSignature, type SignatureClaim } from '../../src/auth/signature_check.js'
 import { accepted, refused, type Outcome } from '../../src/base/errors.js'
 import type { BrandHeaders } from '../http/headers.js'
 import { readBody } from '../decode/body.js'
@@ -18,7 +18,7 @@ export const sandboxSignatureCheck: LocalHandler = {
     if (environment !== 'sandbox') return refused('invalid_request')
     const claim = ownClaim(request, brandHeaders) ?? describedClaim(request.body)
     if (!claim.ok) return claim
-    return accepted(JSON.stringify(judgeSignature(claim.value, partners.key, now)))
+    return accepted(JSON.stringify(checkSignature(claim.value, partners.key, now)))
   },
 }
 

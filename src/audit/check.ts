@@ -42,7 +42,8 @@ interface QueryCheck {
   readonly over: readonly string[]
   /**
    * Selects `entity`, `found` and `expected` of each violation. `:as_of` is the time of the
-   * snapshots, `:replaced_at` when the pools were replaced. A query with `:pool` runs once per pool.
+   * snapshots, `:replaced_at` when the pools were replaced. A query with `:pool` runs once per
+   * pool.
    */
   readonly broken: string | ((books: Pick<Books, 'pools'>) => string)
 }

@@ -1,11 +1,11 @@
 /**
  * The audit program: composition root.
  *
- * `[--data-dir DIR] [--json] [--live] [--webhooks-replaced-at TIME]`. Exit code 0: clean; 1: a check
- * is broken; 2: nothing to audit, or a bad argument.
- * It reads the databases of DIR (default: DATA_DIR) and needs no running process; the stack may run.
- * `--live` leaves out the checks that compare databases. `--webhooks-replaced-at` accepts that
- * deliveries settled until then are missing, because the operator replaced webhooks.db.
+ * `[--data-dir DIR] [--json] [--live] [--webhooks-replaced-at TIME]`. Exit code 0: clean; 1: a
+ * check is broken; 2: nothing to audit, or a bad argument. It reads the databases of DIR (default:
+ * DATA_DIR) and needs no running process; the stack may run. `--live` leaves out the checks that
+ * compare databases. `--webhooks-replaced-at` accepts that deliveries settled until then are
+ * missing, because the operator replaced webhooks.db.
  */
 import { resolve } from 'node:path'
 import { instant, systemClock, type Instant } from '../base/clock.js'

@@ -1,8 +1,8 @@
 /**
  * The timeline of one entity: everything the databases record about it, ordered by time.
  *
- * - The subject is usually an intent's or a payout's id. For an account it shows the latest entries,
- *   for a limit counter the confirmations counted in it.
+ * - The subject is usually an intent's or a payout's id. For an account it shows the latest
+ *   entries, for a limit counter the confirmations counted in it.
  * - Sealed texts and account numbers are omitted, because operators paste timelines anywhere.
  */
 import { inEachPool, type Books, type Source } from './books.js'
@@ -96,7 +96,8 @@ const TIMELINE_SOURCES: readonly TimelineSource[] = [
                || coalesce(' as ' || transaction_id, '') || coalesce(', ' || refusal, '') AS what
         FROM rail.instructions WHERE id = ?1
       UNION ALL
-      SELECT at, 'received again with different content' FROM rail.discrepancies WHERE instruction = ?1`,
+      SELECT at, 'received again with different content'
+        FROM rail.discrepancies WHERE instruction = ?1`,
   },
   {
     source: 'delivery',

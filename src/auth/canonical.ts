@@ -1,13 +1,12 @@
 /**
- * The text that a signature covers, for calls to us and for webhooks from us.
+ * The canonical request: the text under a signature, for requests to us and webhooks from us.
  *
- * Owns: the five components and their order. Does not own: the MAC (auth/signature), shapes
+ * Owns: its five components and their order. Does not own: the MAC (auth/signature), formats
  * (auth/request_shape).
  *
- * - Two different requests never give the same text. Only the path may be any text: the method
- *   before it and the three components after it have shapes without a newline, so the text can be
- *   cut in one way only.
- * - The body is hashed as it was sent; nothing here parses it.
+ * - Two different requests never have the same text. Only the path is free text: the method before
+ *   it and the components after it contain no newline, so the text splits in one way.
+ * - The body is hashed as sent, without parsing.
  */
 import { hash } from 'node:crypto'
 
@@ -19,7 +18,7 @@ export interface CanonicalParts {
   /** The header's value as received. */
   readonly timestamp: string
   readonly nonce: string
-  /** Of `bodyHash`. */
+  /** From `bodyHash`. */
   readonly bodyHash: string
 }
 

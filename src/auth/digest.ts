@@ -1,30 +1,24 @@
 /**
- * The hash of a request: what must be compared later but not be readable from the database.
+ * The keyed hash of a request, by which an idempotency record recognizes the same request.
  *
- * Owns: the one text that equal requests have, and its hash. Does not own: the key
- * (auth/master_key), the hash itself (mac), the stored idempotency record (store).
+ * Owns: canonical JSON and its hash. Does not own: the key (auth/master_key), the MAC (auth/mac),
+ * the stored idempotency record (store).
  *
- * - Requests that are equal as JSON values hash alike whatever the order of their members (RFC
- *   8785).
- * - The value is a plain JSON tree that was validated before: no undefined, no bigint, no number
- *   beyond a double.
+ * - Equal JSON values have equal hashes whatever the order of their members (RFC 8785).
+ * - The value is a validated JSON tree: no undefined, no bigint, no number beyond a double.
  */
 import type { Mac } from './mac.js'
 
 export type JsonValue =
   string | number | boolean | null | readonly JsonValue[] | { readonly [name: string]: JsonValue }
 
-/**
- * Says whether an idempotency key comes with the same request again. Keyed, because a plain digest
- * of a request with an account number could be searched through.
- */
+/** Keyed, because the account number in a plain digest could be found by exhaustive search. */
 export const requestHash = (mac: Mac, value: JsonValue): string =>
   mac(canonicalJson(value), 'base64url')
 
 /**
- * RFC 8785. JavaScript's own texts of numbers and strings are those of the RFC, and its sort orders
- * names by UTF-16 units as the RFC asks, so only the order is left to do. A member called `toJSON`
- * is a member like others.
+ * RFC 8785. JavaScript formats numbers and strings and compares names by UTF-16 units as the RFC
+ * requires, so only members must be sorted. A member named `toJSON` is not called.
  */
 export function canonicalJson(value: JsonValue): string {
   if (value === null || typeof value !== 'object') return JSON.stringify(value)

@@ -1,16 +1,15 @@
 /**
- * Fingerprints: 64 bits that stand for one nonce of one tenant.
+ * Nonce fingerprints: a 64-bit keyed hash of a tenant's nonce.
  *
- * Owns: how they are computed and their 8 bytes on disk. Does not own: remembering them
- * (auth/nonces).
+ * Owns: computing them and their 8 bytes on disk. Does not own: the table (auth/nonces).
  *
- * - Every one of the nonce's 32 bytes, the tenant and the salt matter: partners may count, or
- *   repeat half a nonce.
- * - HalfSipHash-2-4 under a key of the tenant: without the salt nobody can aim at a fingerprint,
- *   and two tenants that use the same nonce do not meet. Six million live ones give a false match
- *   once in 3 * 10^12 calls.
- * - No allocation: the caller keeps one Fingerprint and lets it be overwritten. Its halves are
- *   signed 32-bit numbers, which the engine keeps without boxing.
+ * - Every byte of the nonce, the tenant and the salt matters: partners may use counters, or nonces
+ *   that share a half.
+ * - HalfSipHash-2-4 under a key per tenant: without the salt a caller cannot construct a collision,
+ *   and tenants that use the same nonce do not collide. With six million live fingerprints a false
+ *   match occurs once in 3 * 10^12 requests.
+ * - No allocation: the caller passes one Fingerprint that is overwritten. Its halves are signed
+ *   32-bit numbers, which the engine keeps unboxed.
  */
 import { createHmac } from 'node:crypto'
 import { assert } from '../base/assert.js'
@@ -40,8 +39,8 @@ export type Fingerprinter = (tenant: TenantId, nonce: Uint8Array, out: Fingerpri
 const NONCE_BYTES = 32
 
 /**
- * The salt must be the same as long as stored fingerprints count. Tenants come from verified calls
- * only, so there are as many keys as there are tenants.
+ * The salt must not change while stored fingerprints count. Only verified requests get here, so the
+ * map has one key per tenant.
  */
 export function createFingerprinter(salt: Uint8Array): Fingerprinter {
   const keys = new Map<TenantId, Buffer>()
@@ -64,8 +63,8 @@ export function createFingerprinter(salt: Uint8Array): Fingerprinter {
  * words. `out.high` holds the first four bytes of the reference's output, `out.low` the last four,
  * little-endian.
  *
- * One loop over all steps keeps the state in registers: a step for each word, one for the length,
- * two that finish.
+ * One loop over all steps keeps the state in registers: one step per word, one for the length, two
+ * to finish.
  */
 export function halfSipHash(key: Uint8Array, input: Uint8Array, out: Fingerprint): void {
   const k0 = wordAt(key, 0)
@@ -100,7 +99,7 @@ export function halfSipHash(key: Uint8Array, input: Uint8Array, out: Fingerprint
   out.low = v1 ^ v3
 }
 
-/** Little-endian. The casts hold: the callers stay within the bytes. */
+/** Little-endian. The casts are safe: callers stay within bounds. */
 const wordAt = (bytes: Uint8Array, at: number): number =>
   (bytes[at] as number) |
   ((bytes[at + 1] as number) << 8) |

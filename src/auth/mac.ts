@@ -1,20 +1,19 @@
 /**
- * HMAC-SHA256 (RFC 2104) of texts, under a key that is used again and again.
+ * HMAC-SHA256 (RFC 2104) of texts, under a key that is reused.
  *
- * Owns: the key in its prepared form, comparing in constant time. Does not own: which key.
+ * Owns: the prepared key, comparing in constant time. Does not own: key lookup.
  *
- * - The two hashes of the definition, each in one call: what createHmac would set up for every
- *   text costs more than the hashing.
- * - A MAC is compared as text, so one that is spelled otherwise does not match.
+ * - Two one-shot hashes: the setup of createHmac for each text costs more than the hashing.
+ * - MACs are compared as text: another encoding of the same bytes does not match.
  */
 import { hash, timingSafeEqual } from 'node:crypto'
 
-/** Of the text's UTF-8 bytes. */
+/** The MAC of the text's UTF-8 bytes. */
 export type Mac = (text: string, encoding: 'base64' | 'base64url') => string
 
 const BLOCK_BYTES = 64
 const DIGEST_BYTES = 32
-/** More than our texts have; a longer one gets a buffer of its own. */
+/** Enough for usual texts; a longer one gets its own buffer. */
 const TEXT_BYTES = 2_048
 const BYTES_A_CHARACTER = 3
 
@@ -31,14 +30,14 @@ export function createMac(key: Uint8Array): Mac {
   }
 }
 
-/** A block of the key, or of its hash when it is longer, each byte changed by the pad. */
+/** The key, or its hash if it exceeds a block, as one block XORed with the pad. */
 function padded(key: Uint8Array, pad: number): Buffer {
   const block = Buffer.alloc(BLOCK_BYTES)
   block.set(key.length > BLOCK_BYTES ? hash('sha256', key, 'buffer') : key)
   return Buffer.from(block.map((byte) => byte ^ pad))
 }
 
-/** In a time that does not tell where they differ. */
+/** Compares in constant time. */
 export function sameText(expected: string, given: string): boolean {
   const [one, other] = [Buffer.from(expected), Buffer.from(given)]
   return one.length === other.length && timingSafeEqual(one, other)

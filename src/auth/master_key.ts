@@ -1,15 +1,14 @@
 /**
- * The master key file: the root of everything that is secret at rest.
+ * The master key file: the root of all keys for secrets at rest and for tokens.
  *
- * Owns: the file's form, its making and its protection. The only file of this room that does I/O.
- * Does not own: what is derived from the keys (`deriveKey` here names the purposes; the users are
- * elsewhere).
+ * Owns: the file's format, its creation and its protection. Does not own: the uses of the keys that
+ * `deriveKey` returns.
  *
- * - Each line is `kid:64 hex digits`. The first key is the current one; the others open what
- *   they sealed and verify the tokens they signed.
- * - The file is made once, 0600, complete or not at all; two processes that start together end up
- *   with one key.
- * - No message ever holds a part of a key.
+ * - Each line is `kid:64 hex digits`. The first key is current; the others open what they sealed
+ *   and verify the tokens they signed.
+ * - The file is created once, with mode 0600 and atomically; two processes that start together use
+ *   one key.
+ * - No error message contains a part of a key.
  * - No purpose uses the master key itself, and no two purposes share a key.
  */
 import { hkdfSync } from 'node:crypto'
@@ -53,19 +52,20 @@ export function deriveKey(master: MasterKey, purpose: Purpose): Buffer {
 }
 
 export interface MasterKeyPolicy {
-  /** Makes the file when there is none: a first start. */
+  /** Creates a missing file, on a first start. */
   readonly create: boolean
-  /** Refuses a file that others than its owner may read or write. */
+  /** Rejects a file that anybody but its owner may read or write. */
   readonly mustBePrivate: boolean
 }
 
-/** Throws an Error that says what to do when the keys cannot be had. */
+/** @throws Error that says what to do, when there is no valid file */
 export function loadMasterKeys(file: string, policy: MasterKeyPolicy, random: Random): MasterKeys {
   if (!existsSync(file)) {
     if (!policy.create) {
       throw new Error(
-        `master key file ${file} is missing: restore it, nothing can be opened without; before a ` +
-          'first start of production write one line, kid:64 hex digits, and chmod 600',
+        `master key file ${file} is missing: restore it, stored secrets cannot be decrypted ` +
+          'without it; before the first start in production write one line, kid:64 hex digits, ' +
+          'and chmod 600',
       )
     }
     createKeyFile(file, random)
@@ -73,15 +73,14 @@ export function loadMasterKeys(file: string, policy: MasterKeyPolicy, random: Ra
   const mode = statSync(file).mode & 0o777
   if (policy.mustBePrivate && (mode & 0o077) !== 0) {
     throw new Error(
-      `master key file ${file} is open to others (mode ${mode.toString(8)}): chmod 600`,
+      `master key file ${file} is accessible to others (mode ${mode.toString(8)}): chmod 600`,
     )
   }
   return parseKeys(readFileSync(file, 'utf8'), file)
 }
 
 /**
- * A hard link takes the final name only if it is free: whoever comes second reads the first one's
- * key.
+ * A hard link fails if the name is taken: the second of two processes reads the first one's key.
  */
 function createKeyFile(file: string, random: Random): void {
   const draft = `${file}.${random.bytes(8).toString('hex')}.new`
@@ -107,7 +106,7 @@ function linkUnlessTaken(draft: string, file: string): void {
   }
 }
 
-/** The name itself must survive a power cut, or the next start would make another key. */
+/** The name must survive a power cut, or the next start would create another key. */
 function syncFolder(folder: string): void {
   const handle = openSync(folder, 'r')
   try {

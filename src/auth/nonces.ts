@@ -1,21 +1,22 @@
 /**
- * The nonce table: which fingerprints were seen within the window.
+ * The nonce table: fingerprints of the nonces used within the window.
  *
- * Owns: remembering and forgetting. Does not own: the fingerprints' rows on disk (store), when a
- * nonce counts (only after its signature verified), what happens to a refused call.
+ * Owns: inserting and expiring fingerprints. Does not own: their rows on disk (store), when a nonce
+ * counts (only after its signature verified), the answer to a rejected request.
  *
- * Size: 8 bytes a slot, at most 16 a nonce (it grows at 10 to 16): six million are 60 to 96 MB.
+ * Size: 8 bytes per slot, at most 16 per nonce (a segment grows to 10 to 16): six million nonces
+ * take 60 to 96 MB.
  *
- * - A fingerprint that was added is refused for `windowMs` at least, and under steady calls one
- *   tick (`windowMs` / 450) longer at most.
- * - Time is counted here, not read: between two calls no more than STEP_TICKS pass, and none
- *   while the clock shows less than before. So a clock that is set forward frees nothing early,
- *   one that is set back makes fingerprints live longer, and so does a time without calls. A
- *   clock that goes back by more than the window is not waited for: it was wrong before.
- * - At most `maxEntries` are kept. A full table refuses everything rather than forget: see
- *   `isFull`.
- * - No call does more than one segment's work, a 1,024th of the table: growing and forgetting
- *   need no pause.
+ * - A fingerprint is rejected for at least `windowMs`, and under steady traffic for at most one
+ *   tick (`windowMs` / 450) longer.
+ * - Expiry uses accumulated time, not the wall clock: between two calls at most STEP_TICKS pass,
+ *   and none while the clock shows less than before. A clock set forward therefore expires nothing
+ *   early; a clock set back and a pause without calls extend the window. After a step back by more
+ *   than the window, time continues from the new clock.
+ * - The table holds at most `maxEntries`. A full table rejects every nonce rather than expire one
+ *   early; see `isFull`.
+ * - No call does more than one segment's work, 1/1,024 of the table, so growth and expiry cause no
+ *   pause.
  */
 import { NONCE_WINDOW_MS } from '../base/constants.js'
 import { SECOND, type Instant } from '../base/clock.js'
@@ -29,74 +30,68 @@ import {
 } from './fingerprint.js'
 
 /**
- * How long a nonce is kept, in memory and on disk. A timestamp from the future is accepted for the
- * whole window, so the margin covers what a call may wait between the gateway's clock and this
+ * Retention of a nonce, in memory and on disk. A timestamp from the future is accepted for the
+ * whole window; the margin covers the time a request waits between the gateway's clock and this
  * table.
  */
 export const NONCE_KEPT_MS = NONCE_WINDOW_MS + 30 * SECOND
 
-/** 25,000 a second over the whole window: above what one processor accepts. 256 MB at most. */
+/** 25,000/s over the whole window, more than one processor accepts. At most 256 MB. */
 const ENTRIES_MAX = 16_000_000
 
 export interface NonceTable {
   readonly fingerprint: Fingerprinter
-  /** Remembers it. False when it was seen within the window, or when the table is full. */
+  /** Inserts it. False when it is there already, or when the table is full. */
   add(fingerprint: Fingerprint, now: Instant): boolean
-  /**
-   * Takes back what was stored: fingerprints of one commit, 8 bytes each. Commits come in their
-   * order.
-   */
+  /** Loads the stored fingerprints of one commit, 8 bytes each; commits in order. */
   load(fingerprints: Buffer, at: Instant): void
-  /** Lets the caller say that it is overloaded, before `add` refuses honest calls. */
+  /** The caller rejects requests as overloaded, before `add` rejects valid ones. */
   isFull(now: Instant): boolean
-  /** No fingerprint that is held was seen earlier, by the clock of then; infinite when none is. */
+  /** Epoch milliseconds of the oldest fingerprint held; infinite when there is none. */
   heldSince(): number
-  /** None was seen later, by the clock of then. It does not end before a clock is set right. */
+  /** Epoch milliseconds by which all expire; infinite for a window after a large step back. */
   heldUntil(): number
-  /** Fingerprints held, those included that are over and not yet swept out. */
+  /** Fingerprints held, including expired ones that are not swept yet. */
   readonly size: number
   readonly bytes: number
 }
 
 export interface NonceTableOptions {
-  /** Secret and lasting: see auth/fingerprint. */
+  /** Secret and permanent; see auth/fingerprint. */
   readonly salt: Uint8Array
   readonly windowMs?: number
   readonly maxEntries?: number
 }
 
-/**
- * The top 10 bits of a fingerprint choose its segment. In their place a slot keeps the time of the
- * entry.
- */
+/** The top 10 bits of a fingerprint select its segment. A slot stores the entry's time instead. */
 const SEGMENTS = 1_024
 const FINGERPRINT_BITS = 22
 const FINGERPRINT_MASK = (1 << FINGERPRINT_BITS) - 1
-/** Stamps are ticks from 1 to 1,023, round and round; 0 marks an empty slot. */
+/** Stamps are ticks modulo 1,023, plus 1; 0 marks an empty slot. */
 const STAMPS = 1_023
 /**
- * Stamps tell ages up to 1,022 ticks apart. An entry is at most a window old when its segment is
- * swept, at most one sweep later the next one is due, and a segment untouched for another window is
- * emptied whole.
+ * Stamps distinguish ages up to 1,022 ticks. After a sweep an entry is at most a window old, the
+ * next sweep is due within SWEEP_TICKS, and a segment untouched for another window is emptied
+ * whole: no age exceeds that.
  */
 const WINDOW_TICKS = 450
 const SWEEP_TICKS = 75
-/** Less than what NONCE_KEPT_MS adds to the window: a jump of the clock eats that at most. */
+/** Less than the margin in NONCE_KEPT_MS: a jump of the clock consumes at most that margin. */
 const STEP_TICKS = 15
 
-/** A segment grows when it is fuller than this; linear probing gets slow beyond. */
+/** A segment grows beyond this load factor, where linear probing gets slow. */
 const FILL_MAX = 0.8
 const FILL_AFTER_GROWTH = 0.5
 const SLOTS_MIN = 16
 const SLOT_BYTES = 8
 
-/** An open-addressing table. Slot n is words 2n (stamp and print) and 2n + 1 (print). */
+/** An open-addressing table. Slot n is words 2n (stamp, high bits) and 2n + 1 (low bits). */
 interface Segment {
   slots: Int32Array
   used: number
-  /** How many may be used before it grows. */
-  room: number
-  /** The tick from which the next call first drops what is over. */
+  /** Slots in use above which it grows. */
+  limit: number
+  /** From this tick on the next call first removes expired entries. */
   sweepAt: number
 }
 
@@ -107,12 +102,12 @@ export function createNonceTable(options: NonceTableOptions): NonceTable {
   const segments: Segment[] = []
   for (let index = 0; index < SEGMENTS; index++) segments.push(newSegment())
   const loaded = newFingerprint()
-  /** The earliest clock of each tick that is still in the window, by tick round and round. */
+  /** The earliest clock reading of each tick in the window, indexed by tick modulo its length. */
   const clocks = new Float64Array(WINDOW_TICKS + 1).fill(Number.POSITIVE_INFINITY)
   let latest = Number.NEGATIVE_INFINITY
   /** When the clock last went back by more than the window; infinite when it never did. */
   let setBackAt = Number.POSITIVE_INFINITY
-  /** The time counted so far. */
+  /** Accumulated time. */
   let elapsedMs = 0
   let tick = 0
   let cursor = 0
@@ -134,7 +129,7 @@ export function createNonceTable(options: NonceTableOptions): NonceTable {
     clocks[place] = Math.min(clocks[place] as number, now)
   }
 
-  /** While it is full, each question sweeps a segment: nothing else would, as nothing is added. */
+  /** While the table is full nothing is added, so each call here sweeps one segment. */
   const isFull = (now: Instant): boolean => {
     advance(now)
     if (size < maxEntries) return false
@@ -143,7 +138,7 @@ export function createNonceTable(options: NonceTableOptions): NonceTable {
     return size >= maxEntries
   }
 
-  const remember = (high: number, low: number): boolean => {
+  const insert = (high: number, low: number): boolean => {
     const segment = sweptSegment(high >>> FINGERPRINT_BITS)
     const place = placeOf(segment.slots, high, low)
     const word = segment.slots[place] as number
@@ -153,7 +148,7 @@ export function createNonceTable(options: NonceTableOptions): NonceTable {
     if (word === 0) {
       size += 1
       segment.used += 1
-      if (segment.used > segment.room) rebuild(segment)
+      if (segment.used > segment.limit) rebuild(segment)
     }
     return true
   }
@@ -178,13 +173,13 @@ export function createNonceTable(options: NonceTableOptions): NonceTable {
   return {
     fingerprint: createFingerprinter(salt),
     add(fingerprint, now) {
-      return !isFull(now) && remember(fingerprint.high, fingerprint.low)
+      return !isFull(now) && insert(fingerprint.high, fingerprint.low)
     },
     load(fingerprints, at) {
       advance(at)
       for (let offset = 0; offset < fingerprints.length; offset += FINGERPRINT_BYTES) {
         readFingerprint(fingerprints, offset, loaded)
-        remember(loaded.high, loaded.low)
+        insert(loaded.high, loaded.low)
       }
     },
     isFull,
@@ -203,23 +198,23 @@ export function createNonceTable(options: NonceTableOptions): NonceTable {
 const newSegment = (): Segment => ({
   slots: new Int32Array(SLOTS_MIN * 2),
   used: 0,
-  room: SLOTS_MIN * FILL_MAX,
+  limit: SLOTS_MIN * FILL_MAX,
   sweepAt: 0,
 })
 
-/** Segments take turns, so that at no moment many of them are due. */
+/** Sweeps are staggered by segment. */
 function nextSweep(index: number, tick: number): number {
   const phase = Math.floor((index * SWEEP_TICKS) / SEGMENTS)
   return tick + SWEEP_TICKS - ((tick + phase) % SWEEP_TICKS)
 }
 
-/** Moves what is still live into slots of the right number, which drops the rest. */
+/** Rehashes live entries into a table of the right size and drops expired ones. */
 function refill(segment: Segment, tick: number): void {
   const old = segment.slots
   const untouchedSince = tick - segment.sweepAt
-  const allOver = untouchedSince > WINDOW_TICKS
+  const allExpired = untouchedSince > WINDOW_TICKS
   let live = 0
-  for (let slot = 0; slot < old.length && !allOver; slot += 2) {
+  for (let slot = 0; slot < old.length && !allExpired; slot += 2) {
     if (isLive(old[slot] as number, tick)) live += 1
   }
   const count = Math.max(SLOTS_MIN, Math.ceil(live / FILL_AFTER_GROWTH))
@@ -234,13 +229,10 @@ function refill(segment: Segment, tick: number): void {
   }
   segment.slots = slots
   segment.used = live
-  segment.room = Math.floor(count * FILL_MAX)
+  segment.limit = Math.floor(count * FILL_MAX)
 }
 
-/**
- * Where this print is, or else the empty slot that is its place. There is one: no segment is ever
- * full.
- */
+/** The slot with this fingerprint, or the empty slot for it. There is one: no segment is full. */
 function placeOf(slots: Int32Array, high: number, low: number): number {
   const count = slots.length >>> 1
   let slot = Math.floor(((low >>> 0) / 2 ** 32) * count) * 2

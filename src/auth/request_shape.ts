@@ -1,11 +1,11 @@
 /**
- * Shapes of what a signed call carries, checked before any cryptography.
+ * The formats of a signed request's headers, checked before any cryptography.
  *
- * Owns: the text forms of timestamps, nonces, key ids and quarters. Does not own: windows and
- * existence (auth/verify).
+ * Owns: timestamps, nonces, key ids and quarters as text. Does not own: the timestamp window and
+ * whether a key exists (auth/verify).
  *
- * - A text that passes has no newline and no character outside of its shape.
- * - A timestamp names an instant that the calendar has (base/date_time).
+ * - A text that passes contains no newline and no character outside its format.
+ * - A timestamp is a valid calendar date and time (base/date_time).
  */
 import type { Instant } from '../base/clock.js'
 import { instantAt } from '../base/date_time.js'

@@ -1,15 +1,14 @@
 /**
- * Secrets at rest: AES-256-GCM, one sealed text a field.
+ * Encryption of secrets at rest: AES-256-GCM, one sealed text per field.
  *
- * Owns: the sealed form `v1.kid.iv.ciphertext.tag` (base64url) and its opening. Does not own: the
- * keys' file (auth/master_key), which fields are sealed (store).
+ * Owns: the sealed form `v1.kid.iv.ciphertext.tag` (base64url), sealing and opening. Does not own:
+ * the key file (auth/master_key), which fields are sealed (store).
  *
- * - A sealed text opens only in the place it was sealed for: table, column and row are
- *   authenticated with it.
- * - `open` never throws: a text that was altered, moved or sealed by an unknown key, or that is
- *   spelled in another way than `seal` spells it, is undefined.
- * - Each sealing draws its own 96-bit iv. NIST SP 800-38D allows 2^32 random ivs a key; we make a
- *   few an account.
+ * - A sealed text opens only in its place: table, column and row are authenticated with it.
+ * - `open` never throws: a text that was altered, moved, sealed by an unknown key or encoded
+ *   differently gives undefined.
+ * - Each sealing uses a random 96-bit iv. NIST SP 800-38D allows 2^32 per key; we use a few per
+ *   account.
  */
 import { createCipheriv, createDecipheriv, createSecretKey, type KeyObject } from 'node:crypto'
 import { assert } from '../base/assert.js'
@@ -17,13 +16,13 @@ import type { Random } from '../base/random.js'
 import { deriveKey, type MasterKeys, type Purpose } from './master_key.js'
 
 export interface SecretBox {
-  /** The key id that seals. */
+  /** The id of the key that seals. */
   readonly current: string
   readonly keys: ReadonlyMap<string, KeyObject>
   readonly random: Random
 }
 
-/** A box of one purpose: what one box sealed, the box of another purpose cannot open. */
+/** Keys differ by purpose: a box cannot open what a box of another purpose sealed. */
 export function createSecretBox(
   masters: MasterKeys,
   purpose: Extract<Purpose, 'secrets' | 'accounts'>,
@@ -55,7 +54,7 @@ export function seal(box: SecretBox, plaintext: string, place: string): string {
 const SEALED_SHAPE =
   /^v1\.([a-z0-9]{1,16})\.([A-Za-z0-9_-]{16})\.([A-Za-z0-9_-]*)\.([A-Za-z0-9_-]{21}[AQgw])$/
 
-/** The key that a text was sealed with; undefined when it is no sealed text. */
+/** The id of the key that sealed a text; undefined when it is not a sealed text. */
 export const kidOf = (sealed: string): string | undefined => SEALED_SHAPE.exec(sealed)?.[1]
 
 export function open(box: SecretBox, sealed: string, place: string): string | undefined {

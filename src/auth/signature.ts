@@ -1,16 +1,17 @@
 /**
  * Request signatures: base64 of HMAC-SHA256 over the canonical request.
  *
- * Owns: the key's form, signing, comparing. Does not own: the MAC itself (auth/mac), which key (the
- * directory), when a call passes (auth/verify).
+ * Owns: the key's form, signing, comparing. Does not own: the MAC itself (auth/mac), key lookup
+ * (the directory), the other checks of a request (auth/verify).
  *
  * - The key is the UTF-8 bytes of the secret as the partner sees it, prefix included.
- * - One signature has one text: base64 that would decode alike but is spelled otherwise is refused.
+ * - A signature has exactly one encoding: other base64 texts that decode to the same bytes are
+ *   rejected.
  * - Signatures are compared in constant time.
  */
 import { createMac, sameText, type Mac } from './mac.js'
 
-/** A secret prepared once. */
+/** A secret with its MAC state precomputed. */
 export type SigningSecret = Mac & { readonly __brand: 'SigningSecret' }
 
 export function signingKey(secret: string): SigningSecret {
@@ -21,7 +22,7 @@ export function sign(key: SigningSecret, canonical: string): string {
   return key(canonical, 'base64')
 }
 
-/** 32 bytes are 43 characters, and the last of them carries four bits only. */
+/** 32 bytes are 43 characters, of which the last carries four bits. */
 const SIGNATURE_SHAPE = /^[A-Za-z0-9+/]{42}[AEIMQUYcgkosw048]=$/
 
 export const isSignature = (text: string): boolean => SIGNATURE_SHAPE.test(text)

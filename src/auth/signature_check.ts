@@ -1,15 +1,16 @@
 /**
- * Says which check of a signature fails: to partners in the sandbox, and to operators.
+ * Explains why a signature does not verify: which check fails, for partners in the sandbox and for
+ * operators.
  *
- * Owns: judging a signature check by check, and what is told of it. Does not own: the verdict that
- * counts (auth/verify), where the signature comes from (a route of the gateway, an operator).
+ * Owns: running the checks one by one, the help texts. Does not own: the decision for real requests
+ * (auth/verify), the source of the claim (a gateway route, an operator's command).
  *
- * - Whoever asks may be anybody. All that is told follows from what he sent, with one exception:
- *   whether the key of that id makes this signature. An unknown key and a wrong secret give
- *   the same report for the same work, so nobody learns which keys there are.
- * - That a key is revoked is told only to those who sign with it.
- * - Only keys of the environment that is asked for are tried: at the gateway, of the sandbox.
- * - No nonce is consumed and none is looked up: only the processor knows which were seen.
+ * - Callers are unauthenticated. The report depends only on what they sent, with one exception:
+ *   whether the key with that id makes this signature. An unknown key and a wrong secret give the
+ *   same report at the same cost, so a caller cannot probe which keys exist.
+ * - Only a caller who signs with a key learns that it is revoked.
+ * - Only keys of the given environment are tried; at the gateway, the sandbox's.
+ * - Nonces are neither consumed nor looked up: only the processor has the nonce table.
  */
 import { canonicalRequest } from './canonical.js'
 import { isNonce, parseKeyId, parseTimestamp } from './request_shape.js'
@@ -19,30 +20,30 @@ import { TIMESTAMP_SKEW_MS } from '../base/constants.js'
 import { toRfc3339, type Instant } from '../base/clock.js'
 import type { Environment } from '../base/ids.js'
 
-/** A signature that somebody asks about. */
+/** The parts of a signed request to check. */
 export interface SignatureClaim extends Pick<
   SignedRequest,
   'method' | 'path' | 'keyId' | 'timestamp' | 'nonce' | 'signature'
 > {
-  /** Of auth/canonical `bodyHash`. */
+  /** From `bodyHash` of auth/canonical. */
   readonly bodyHash: string
-  /** The body's hash as the asker computed it, if he says. */
+  /** The body's hash as the caller computed it. */
   readonly claimedBodyHash: string | undefined
 }
 
-/** The checks in their order, each with what to do when it fails. */
+/** The checks in order, each with the help text for a failure. */
 const HELP = {
   key_id_format: 'There must be one key id: {partner}_{sandbox or production}_{quarter}.',
   timestamp_format:
     'There must be one timestamp: RFC 3339, in UTC as Z or +00:00, at most 9 fraction digits.',
   nonce_format: 'There must be one nonce: 64 lower-case hexadecimal digits.',
   signature_format: 'There must be one signature: base64 of 32 bytes, padding included.',
-  body_sha256: 'The SHA-256 of the body is another one. Hash the very bytes that are sent.',
-  environment: 'The key is one of production and this is the sandbox.',
+  body_sha256: 'The SHA-256 of the body differs. Hash exactly the bytes that are sent.',
+  environment: 'This is a production key, and this is the sandbox.',
   timestamp_window: 'The timestamp is more than 5 minutes off. Compare it with server_time.',
   signature:
-    'No key of this id makes this signature over canonical_request. Compare that text with ' +
-    'yours, byte by byte. If they are equal, the secret or the key id is not the right one.',
+    'No key with this id makes this signature over canonical_request. Compare that text with ' +
+    'yours byte by byte. If they are equal, the secret or the key id is wrong.',
   key_active: 'The signature is right, but its key is revoked.',
 } as const
 
@@ -50,10 +51,10 @@ export type CheckName = keyof typeof HELP
 const CHECKS = Object.keys(HELP) as CheckName[]
 
 export interface SignatureReport {
-  /** All checks passed. Whether the nonce was used before is not among them. */
+  /** All checks passed. Reuse of the nonce is not checked. */
   readonly valid: boolean
   readonly checks: readonly CheckReport[]
-  /** What we verify the signature over; null while a part of it is missing or malformed. */
+  /** The text under the signature; null while a part is missing or malformed. */
   readonly canonical_request: string | null
   readonly body_sha256: string
   readonly server_time: string
@@ -62,11 +63,11 @@ export interface SignatureReport {
 export interface CheckReport {
   readonly check: CheckName
   readonly result: 'passed' | 'failed' | 'not_made'
-  /** On failed ones. */
+  /** Only for failed checks. */
   readonly help?: string
 }
 
-export function judgeSignature(
+export function checkSignature(
   claim: SignatureClaim,
   lookup: (keyId: string) => KnownKey | undefined,
   now: Instant,
@@ -89,11 +90,11 @@ function canonicalOf(claim: SignatureClaim): string | undefined {
   return complete ? canonicalRequest({ method, path, timestamp, nonce, bodyHash }) : undefined
 }
 
-/** A check that is missing here was not made: one that it stands on failed. */
+/** A missing check was not made, because a check that it depends on failed. */
 type Results = Partial<Record<CheckName, boolean>>
 
-/** Keyed with something when the key is unknown. */
-const NOBODYS_SECRET = signingKey('nobody')
+/** Used for an unknown key. */
+const DUMMY_SECRET = signingKey('unknown key')
 
 function resultsOf(
   claim: SignatureClaim,
@@ -118,7 +119,7 @@ function resultsOf(
   if (!isText(keyId) || results.environment !== true || canonical === undefined) return results
   if (!isText(signature) || results.signature_format !== true) return results
   const known = lookup(keyId)
-  const matches = signatureMatches(known?.secret ?? NOBODYS_SECRET, canonical, signature)
+  const matches = signatureMatches(known?.secret ?? DUMMY_SECRET, canonical, signature)
   results.signature = known !== undefined && matches
   if (known === undefined || !matches) return results
   results.key_active = known.revokedAt === undefined || known.revokedAt > now

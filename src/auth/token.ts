@@ -1,16 +1,15 @@
 /**
  * Session and receipt tokens: compact JWS (RFC 7515), HS256.
  *
- * Owns: their claims, minting, verifying. Does not own: whether a session token was consumed, and
- * whether its intent or the receipt's user fits (processor), the keys' origin (auth/master_key).
+ * Owns: their claims, minting, verifying. Does not own: whether a session token was consumed and
+ * whether its intent or user matches (processor), the origin of the keys (auth/master_key).
  *
- * - A token is a function of its inputs: the same (kid, claims) give the same text, so a replay
- *   returns the first token although only its id and expiry are stored.
- * - The header is not parsed: it is one of the texts we make, so algorithm, type and key are
- *   pinned together.
- * - Nothing of a payload is looked at before its signature matched, in constant time.
- * - One set of claims has one text: a payload that is not spelled exactly as we would is refused,
- *   whatever it says.
+ * - A token is a function of (kid, claims): a replay returns the first token although only its id
+ *   and expiry are stored.
+ * - The header is not parsed: it must equal one of the headers we make, which pins algorithm, type
+ *   and key together.
+ * - The payload is read only after its signature matched, in constant time.
+ * - A set of claims has exactly one encoding: any other payload is rejected.
  * - A token verifies while now < exp.
  */
 import { assert } from '../base/assert.js'
@@ -22,7 +21,7 @@ import type { TokenId } from './secret_generation.js'
 export interface TokenKey {
   readonly kid: string
   readonly mac: Mac
-  /** First segment of every token of this key, with its dot. */
+  /** The first segment of this key's tokens, with its dot. */
   readonly header: string
 }
 
@@ -38,7 +37,7 @@ export interface TokenSecret {
   readonly secret: Uint8Array
 }
 
-/** The first one signs, all of them verify. */
+/** The first secret signs, all of them verify. */
 export function createTokenKeys(secrets: readonly TokenSecret[]): TokenKeys {
   const keys = secrets.map(({ kid, secret }) => {
     const header = `${base64url(`{"alg":"HS256","kid":${JSON.stringify(kid)},"typ":"JWT"}`)}.`
@@ -61,17 +60,14 @@ export interface SessionClaims {
   readonly expiresAt: number
 }
 
-/**
- * `kid` is stored beside the claims: a replay signs with the key of the first answer, rotated or
- * not.
- */
+/** `kid` is stored with the claims, so a replay after a key rotation returns the same token. */
 export function mintSessionToken(keys: TokenKeys, kid: string, claims: SessionClaims): string {
   return signed(keys, kid, sessionPayload(claims))
 }
 
 export interface ReceiptClaims {
   readonly tenant: TenantId
-  /** Of `receiptSubject`. */
+  /** From `receiptSubject`. */
   readonly subject: string
   /** Unix epoch seconds. */
   readonly expiresAt: number
@@ -82,9 +78,9 @@ export function mintReceiptToken(keys: TokenKeys, claims: ReceiptClaims): string
 }
 
 /**
- * Whom a receipt token is for. A MAC of the partner's user id: of fixed length whatever the id, and
- * nobody who holds the token can test a guess of the id. JSON text, because UTF-8 maps all lone
- * surrogates to one character.
+ * The subject of a receipt token: a MAC of the partner's user id. Its length is fixed, and a holder
+ * of the token cannot test guesses of the id. The id is hashed as JSON text, because UTF-8 maps all
+ * lone surrogates to one character.
  */
 export function receiptSubject(mac: Mac, partnerUserId: string): string {
   return mac(`receipt_subject\n${JSON.stringify(partnerUserId)}`, 'base64url')
@@ -92,7 +88,7 @@ export function receiptSubject(mac: Mac, partnerUserId: string): string {
 
 export type TokenRefusal = 'malformed' | 'key_unknown' | 'signature_mismatch' | 'expired'
 
-export type TokenVerdict<Claims> =
+export type TokenVerification<Claims> =
   | { readonly ok: true; readonly claims: Claims }
   | { readonly ok: false; readonly reason: TokenRefusal }
 
@@ -100,7 +96,7 @@ export function verifySessionToken(
   keys: TokenKeys,
   token: string,
   now: Instant,
-): TokenVerdict<SessionClaims> {
+): TokenVerification<SessionClaims> {
   return verified(keys, token, now, readSessionPayload)
 }
 
@@ -108,22 +104,22 @@ export function verifyReceiptToken(
   keys: TokenKeys,
   token: string,
   now: Instant,
-): TokenVerdict<ReceiptClaims> {
+): TokenVerification<ReceiptClaims> {
   return verified(keys, token, now, readReceiptPayload)
 }
 
 function signed(keys: TokenKeys, kid: string, payload: string): string {
   const key = keys.byKid.get(kid)
-  assert(key !== undefined, 'a token key is kept while a stored answer was signed with it')
+  assert(key !== undefined, 'a token key exists while a stored response was signed with it')
   const input = key.header + base64url(payload)
   return `${input}.${key.mac(input, 'base64url')}`
 }
 
 const base64url = (text: string): string => Buffer.from(text).toString('base64url')
 
-/** Ours have some 300 characters. */
+/** Characters; ours have about 300. */
 const TOKEN_MAX = 2_048
-/** Header with its dot, payload, signature: 43 characters of which the last carries four bits. */
+/** Header with its dot, payload, signature (43 characters, of which the last carries four bits). */
 const TOKEN_SHAPE = /^([A-Za-z0-9_-]+\.)([A-Za-z0-9_-]+)\.([A-Za-z0-9_-]{42}[AEIMQUYcgkosw048])$/
 
 function verified<Claims extends { readonly expiresAt: number }>(
@@ -131,7 +127,7 @@ function verified<Claims extends { readonly expiresAt: number }>(
   token: string,
   now: Instant,
   readPayload: (text: string) => Claims | undefined,
-): TokenVerdict<Claims> {
+): TokenVerification<Claims> {
   if (token.length > TOKEN_MAX) return refused('malformed')
   const [, header, payload, signature] = TOKEN_SHAPE.exec(token) ?? []
   if (header === undefined || payload === undefined || signature === undefined) {
@@ -184,7 +180,7 @@ function readReceiptPayload(text: string): ReceiptClaims | undefined {
   return receiptPayload(claims) === text ? claims : undefined
 }
 
-/** Members of a signed payload; of anything but an object there are none. */
+/** The members of a signed payload; none unless it is an object. */
 function membersOf(text: string): Readonly<Record<string, unknown>> {
   try {
     const value: unknown = JSON.parse(text)
@@ -194,6 +190,6 @@ function membersOf(text: string): Readonly<Record<string, unknown>> {
   }
 }
 
-/** A value of another type becomes one that no payload of ours spells. */
+/** A value of another type becomes one that no valid payload contains. */
 const textOf = (value: unknown): string => (typeof value === 'string' ? value : '')
 const numberOf = (value: unknown): number => (typeof value === 'number' ? value : Number.NaN)

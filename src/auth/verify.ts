@@ -1,15 +1,15 @@
 /**
- * Decides whether a signed call is who it says it is.
+ * Verifies the signature of a partner's request.
  *
- * Owns: the checks and their precedence. Does not own: the nonce table (auth/nonces, asked by the
- * processor in the command's commit), the directory of keys (gateway), the answer's bytes (always
- * the same 401).
+ * Owns: the checks and their precedence. Does not own: the nonce table (auth/nonces, checked by the
+ * processor in the command's commit), the directory of keys (gateway), the response (always the
+ * same 401).
  *
- * - Precedence of refusals: address, key, timestamp, signature. The nonce comes last and
- *   elsewhere, so that only calls whose signature verifies can fill the table.
- * - A well-formed call costs the same whichever check refuses it: the signature of an unknown key
- *   is computed too.
- * - `reason` is for metrics and for the operators; it never reaches the caller.
+ * - Precedence of rejections: address, key, timestamp, signature. The nonce is checked last, by the
+ *   processor: only requests with a valid signature can fill the table.
+ * - A well-formed request costs the same whichever check rejects it: the signature is computed even
+ *   for an unknown key.
+ * - `reason` is for metrics and operators; it never reaches the caller.
  */
 import { TIMESTAMP_SKEW_MS } from '../base/constants.js'
 import type { Instant } from '../base/clock.js'
@@ -18,9 +18,7 @@ import { bodyHash, canonicalRequest } from './canonical.js'
 import { isNonce, parseKeyId, parseTimestamp } from './request_shape.js'
 import { isSignature, signatureMatches, signingKey, type SigningSecret } from './signature.js'
 
-/**
- * Stands in for a header that came more than once; which of the values counts is nobody's guess.
- */
+/** Stands for a header that is present more than once. */
 export const REPEATED: unique symbol = Symbol('repeated header')
 export type HeaderValue = string | undefined | typeof REPEATED
 
@@ -28,23 +26,21 @@ export interface SignedRequest {
   readonly method: string
   /** As received, without the query. */
   readonly path: string
-  /** As received. It is hashed only for a call whose headers have their shapes. */
+  /** As received. It is hashed only if the headers are well-formed. */
   readonly body: Uint8Array
   readonly keyId: HeaderValue
   readonly timestamp: HeaderValue
   readonly nonce: HeaderValue
   readonly signature: HeaderValue
-  /** Of the host that was called. */
+  /** The environment of the requested host. */
   readonly environment: Environment
-  /**
-   * Whether the caller's address may speak for that partner; true for a partner that nobody knows.
-   */
+  /** Whether the partner's allowlist has the caller's address; true for an unknown partner. */
   readonly allowsAddress: (partner: PartnerId, environment: Environment) => boolean
 }
 
 export interface KnownKey {
   readonly secret: SigningSecret
-  /** From then on the key never authenticates again; undefined while no revocation is scheduled. */
+  /** From then on the key is rejected; undefined while no revocation is scheduled. */
   readonly revokedAt: Instant | undefined
 }
 
@@ -68,8 +64,8 @@ export type Verification =
     }
   | { readonly ok: false; readonly reason: RefusalReason }
 
-/** Keyed with something when the key is unknown; what it says is never looked at. */
-const NOBODYS_SECRET = signingKey('nobody')
+/** Used for an unknown key; the result of the comparison is ignored. */
+const DUMMY_SECRET = signingKey('unknown key')
 
 export function verifyRequest(
   request: SignedRequest,
@@ -90,7 +86,7 @@ export function verifyRequest(
   const known = lookup(keyId)
   const hash = bodyHash(body)
   const canonical = canonicalRequest({ method, path, timestamp, nonce, bodyHash: hash })
-  const matches = signatureMatches(known?.secret ?? NOBODYS_SECRET, canonical, signature)
+  const matches = signatureMatches(known?.secret ?? DUMMY_SECRET, canonical, signature)
 
   if (!request.allowsAddress(partner, environment)) return refused('address_not_allowed')
   if (known === undefined) return refused('key_unknown')

@@ -22,7 +22,7 @@ import {
   type BadLine,
   type StatementFile,
 } from '../reconciliation/statement.js'
-import { STATUSES } from '../reconciliation/tally.js'
+import { STATUSES } from '../reconciliation/totals.js'
 import { openWorkbook } from '../reconciliation/workbook.js'
 import { actorOf, CHANGE } from './actor.js'
 import { formatWireAmount } from './amounts.js'
@@ -67,7 +67,7 @@ export async function compareStatement(
     const workbook = await openWorkbook(join(folder, 'workbook.db'))
     const outcome = await reconcile({
       ...{ period, statement, books, workbook },
-      tell: (finding) => findings.add(finding),
+      onFinding: (finding) => findings.add(finding),
     })
       .catch((error: unknown) => {
         if (!(error instanceof NoStatement)) throw error
@@ -149,17 +149,17 @@ const MISMATCHES = ['different', 'missing_here', 'missing_there'] as const
 export const statementName = (statement: StatementFile): string =>
   `${basename(statement.file)} sha256 ${statement.digest()}`
 
-const isClean = ({ tally, lines }: Outcome): boolean =>
-  lines.bad === 0 && MISMATCHES.every((status) => tally.count(status) === 0)
+const isClean = ({ totals, lines }: Outcome): boolean =>
+  lines.bad === 0 && MISMATCHES.every((status) => totals.count(status) === 0)
 
 /** Amounts are minor units: executed minus returned. */
 function valueOf(outcome: Outcome): object {
-  const { tally, lines } = outcome
+  const { totals, lines } = outcome
   return {
     clean: isClean(outcome),
     lines,
-    counts: Object.fromEntries(STATUSES.map((status) => [status, tally.count(status)])),
-    sums: tally.rows().map(({ currency, status, stated, booked }) => ({
+    counts: Object.fromEntries(STATUSES.map((status) => [status, totals.count(status)])),
+    sums: totals.rows().map(({ currency, status, stated, booked }) => ({
       currency,
       status,
       stated: { lines: stated.lines, amount: stated.amount.toString() },
@@ -169,9 +169,9 @@ function valueOf(outcome: Outcome): object {
 }
 
 function reportOf(outcome: Outcome, { out }: Flags): Report {
-  const { tally, lines } = outcome
+  const { totals, lines } = outcome
   const head = ['currency', 'status', 'stated', 'amount', 'booked', 'amount']
-  const rows = tally
+  const rows = totals
     .rows()
     .map(({ currency, status, stated, booked }) => [
       ...[currency, status],

@@ -7,7 +7,7 @@
  */
 import { bodyHash } from '../auth/canonical.js'
 import { parseKeyId } from '../auth/request_shape.js'
-import { judgeSignature, type SignatureReport } from '../auth/signature_check.js'
+import { checkSignature, type SignatureReport } from '../auth/signature_check.js'
 import { signatureMatches, signingKey, type SigningSecret } from '../auth/signature.js'
 import { REPEATED, type HeaderValue } from '../auth/verify.js'
 import { bytesIn, CommandFault, type Command, type Context, type Report } from './command.js'
@@ -27,7 +27,7 @@ export const verify: Command = {
     const headers = signatureHeaders(flags, sandbox.brand)
     const keyId = typeof headers.keyId === 'string' ? headers.keyId : ''
     const secret = secretOf(context, keyId)
-    const report = judgeSignature(
+    const report = checkSignature(
       {
         ...headers,
         method,

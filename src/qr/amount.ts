@@ -1,11 +1,8 @@
 /**
- * The amount inside a QR code.
+ * The amount in a QR code, parsed exactly into minor units.
  *
- * Owns: its text form, read exactly into minor units. Does not own: whether a caller's amount
- * agrees (read).
- *
- * - Never rounded, never cut: more decimals than the currency has are refused.
- * - Zero is no amount, and does not mean "ask the payer" either.
+ * - Never rounded or truncated: more decimals than the currency has are rejected.
+ * - Zero is rejected; it does not mean "ask the payer".
  */
 import { found, rejected, type Step } from './reasons.js'
 

@@ -1,7 +1,7 @@
 /**
- * The corridors: what fixes the country, the currency and the QR scheme of a payment.
+ * Corridors: the country, the currency and the QR scheme of a payment.
  *
- * Owns: those facts. Does not own: rates, minimums and limits of a corridor (quotes, limits).
+ * Does not own: rates, minimums and limits of a corridor (quotes, limits).
  */
 export type Corridor = 'th_promptpay' | 'vn_vietqr'
 

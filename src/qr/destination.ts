@@ -1,11 +1,10 @@
 /**
- * Finding the one template of a QR code that says who is paid.
+ * Finds the template of a QR code that names the payee.
  *
- * Owns: the choice among the templates 26 to 51. Does not own: what the chosen one says (its
- * scheme).
+ * Owns: the choice among templates 26 to 51. Does not own: reading the chosen one (its scheme).
  *
- * - Only the corridor's scheme is read. Other templates stay opaque and may hold anything.
- * - Two destinations of one scheme are refused, never ranked.
+ * - Only templates of the corridor's scheme are read. Others stay opaque and may hold anything.
+ * - Two destinations of one scheme are rejected, not ranked.
  */
 import type { Corridor } from './corridor.js'
 import { promptpay } from './promptpay.js'
@@ -44,7 +43,7 @@ function templatesOf(root: Objects): Template[] {
   return templates
 }
 
-/** 02 to 25 belong to card schemes, 26 to 51 to everybody else. */
+/** 02 to 25 belong to card schemes, 26 to 51 to other schemes. */
 function namesAnyAccount(root: Objects): boolean {
   for (const tag of root.keys()) if (tag >= '02' && tag <= '51') return true
   return false

@@ -1,13 +1,11 @@
 /**
- * The one rule for showing an account number without giving it away.
+ * The masking rule for account numbers.
  *
- * Owns: how much of it may be seen. Does not own: where it is shown.
- *
- * - More than half of it stays hidden.
- * - The stars are always four, so its length does not show.
+ * - More than half of the number stays hidden.
+ * - There are always four stars, so the length does not show.
  */
 
-/** Four stars and the part that may be seen. */
+/** Four stars and the visible end. */
 export const masked = (account: string): string => `****${visibleEnd(account)}`
 
 /** The last four characters; two of an account of eight or fewer; nothing of four or fewer. */

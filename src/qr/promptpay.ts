@@ -1,13 +1,13 @@
 /**
  * PromptPay: the Thai scheme.
  *
- * Owns: its application ids, tags and proxy forms. Does not own: choosing among templates
+ * Owns: its application ids, tags and proxy formats. Does not own: choosing among templates
  * (destination).
  *
  * - Credit transfer in tag 29 names exactly one proxy; bill payment in tag 30 names one biller.
- * - Check digits of Thai ids are not judged: the network knows which exist.
- * - What is not in `APPLICATIONS` is refused. That is the switch for cross-border bills
- *   (A000000677012006 in tag 30): it gets its row when a rail can pay them.
+ * - Check digits of Thai ids are not verified: the network decides which ids exist.
+ * - Applications that are not in `APPLICATIONS` are rejected. Cross-border bills (A000000677012006
+ *   in tag 30) get a row when a rail can pay them.
  */
 import { found, rejected, type Step } from './reasons.js'
 import type { Destination, Scheme, Template } from './scheme.js'

@@ -1,15 +1,15 @@
 /**
- * Reading a merchant's QR code: the raw payload in, who is paid and how much out.
+ * Reads a merchant's QR code: from the raw payload to the payee and the amount.
  *
- * Owns: the order of the checks, which fixes the one reason given. Does not own: the tables of the
- * checks (the files beneath), the meaning of a reading for an intent (processor).
+ * Owns: the order of the checks, which determines the reason reported. Does not own: the scheme
+ * tables (promptpay, vietqr), the use of a reading for an intent (processor).
  *
- * - Strict: what two readers could understand differently is refused. Money follows the reading.
- * - The payload is taken as it came: never trimmed, never normalized.
- * - What binds an amount is its presence in the code, not the words "static" and "dynamic".
- * - Total on any string, in time linear in its length; it never throws.
- * - A reading holds account numbers, in `destination` and in `duplicateKey`: neither is shown or
- *   logged. `destinationMasked`, the merchant's texts and the reasons may be.
+ * - Strict: anything that two readers could interpret differently is rejected.
+ * - The payload is read as received: never trimmed, never normalized.
+ * - An amount binds if it is present in the code, whether the code says static or dynamic.
+ * - Accepts any string, in linear time, and never throws.
+ * - A reading holds account numbers, in `destination` and in `duplicateKey`: never show or log
+ *   them. `destinationMasked`, the merchant's texts and the reasons may be shown.
  */
 import { QR_PAYLOAD_MAX } from '../base/constants.js'
 import { readAmount } from './amount.js'
@@ -22,7 +22,7 @@ import type { Destination } from './scheme.js'
 import { walk, type Objects, type Walked } from './tlv.js'
 
 export interface QrReading {
-  /** Texts for display, as the merchant wrote them; empty when the code does not say. */
+  /** Texts for display, as the merchant wrote them; empty when absent. */
   readonly merchant: {
     readonly scheme: string
     readonly name: string
@@ -33,9 +33,9 @@ export interface QrReading {
   readonly kind: 'static' | 'dynamic'
   readonly destination: Destination
   readonly destinationMasked: string
-  /** Minor units of the corridor's currency; null when the payer is to choose. */
+  /** Minor units of the corridor's currency; null when the payer chooses. */
   readonly embeddedAmountMinor: bigint | null
-  /** Equal for codes that pay the same destination for the same references, however spelled. */
+  /** Equal for codes with the same destination and references, however they are encoded. */
   readonly duplicateKey: string
 }
 
@@ -87,9 +87,9 @@ export function readQr(payload: string, corridor: Corridor): QrOutcome {
   }
 }
 
-/** Scanners like to add a line end or a byte order mark; the caller trims them, not we. */
+/** Scanners often add a line end or a byte order mark; trimming is the caller's job. */
 const AROUND = /[\s\p{Cc}]/u
-/** Controls, lone surrogates, line separators, marks that turn the direction of writing. */
+/** Controls, lone surrogates, line separators, bidirectional controls. */
 const FORBIDDEN = /[\p{Cc}\p{Cs}\p{Zl}\p{Zp}\p{Bidi_Control}\uFEFF]/u
 
 function faultOfText(payload: string): QrReason | undefined {
@@ -101,14 +101,14 @@ function faultOfText(payload: string): QrReason | undefined {
   return payload.startsWith('0002') ? undefined : 'payload_format_missing'
 }
 
-/** A code point is one or two units of the string, so most lengths need no count. */
+/** A code point is one or two UTF-16 units, so most lengths need no count. */
 function isTooLong(payload: string): boolean {
   if (payload.length <= QR_PAYLOAD_MAX) return false
   if (payload.length > 2 * QR_PAYLOAD_MAX) return true
   return Array.from(payload).length > QR_PAYLOAD_MAX
 }
 
-/** It covers everything before its own digits. Their case is free: the bits are the same. */
+/** The checksum covers everything before its own digits, which are case-insensitive. */
 const CHECKSUM_LENGTH = 4
 const ENDING = /^6304[0-9A-Fa-f]{4}$/
 
@@ -118,7 +118,7 @@ function faultOfChecksum(payload: string): QrReason | undefined {
   return crc16(payload.slice(0, -CHECKSUM_LENGTH)) === stated ? undefined : 'checksum_mismatch'
 }
 
-/** A right checksum in the last characters proves little while they may belong to another value. */
+/** The final characters are a checksum only if they are the value of object 63. */
 function faultOfFrame({ objects, last }: Walked): QrReason | undefined {
   if (objects.get('00') !== '01') return 'payload_format_unsupported'
   if (last !== '63' || objects.get('63')?.length !== CHECKSUM_LENGTH) return 'checksum_missing'
@@ -140,7 +140,7 @@ function faultOfMarket(root: Objects, facts: CorridorFacts): QrReason | undefine
   return mcc === undefined || MCC.test(mcc) ? undefined : 'mcc_invalid'
 }
 
-/** A tip (01) is the payer's choice and left out; a fixed (02) or percentage (03) fee is not. */
+/** A tip (01) is optional and not paid; a fixed (02) or percentage (03) fee is mandatory. */
 function faultOfFees(root: Objects): QrReason | undefined {
   const indicator = root.get('55')
   if (root.has('56') !== (indicator === '02')) return 'fee_inconsistent'
@@ -149,14 +149,14 @@ function faultOfFees(root: Objects): QrReason | undefined {
   return indicator === '02' || indicator === '03' ? 'fee_unsupported' : 'fee_inconsistent'
 }
 
-/** A code that does not say what it is shows it by carrying an amount or not. */
+/** Without a point of initiation, a code with an amount is dynamic. */
 function kindOf(root: Objects): 'static' | 'dynamic' {
   const initiation = root.get('01')
   if (initiation === undefined) return root.has('54') ? 'dynamic' : 'static'
   return initiation === '12' ? 'dynamic' : 'static'
 }
 
-/** JSON keeps the members apart, whatever characters a reference holds. */
+/** JSON keeps members unambiguous whatever characters a reference contains. */
 function duplicateKeyOf(corridor: Corridor, payee: Destination): string {
   const { accountType, bankCode, account, reference1, reference2 } = payee
   return JSON.stringify([corridor, accountType, bankCode, account, reference1, reference2])
@@ -166,8 +166,8 @@ export type BoundAmount =
   { readonly ok: true; readonly minor: bigint } | Rejected<'amount_mismatch' | 'amount_required'>
 
 /**
- * The amount to pay. The one in the code binds: the caller's may be absent or equal. Without one
- * the caller's decides; that it is positive and within bounds is checked by the caller.
+ * The amount to pay. An amount in the code binds: the caller's must be absent or equal. Without one
+ * the caller's counts, and the caller checks its range.
  */
 export function bindAmount(reading: QrReading, clientMinor: bigint | null): BoundAmount {
   const embedded = reading.embeddedAmountMinor

@@ -1,21 +1,17 @@
 /**
- * Why a QR code was refused: the fine reasons and the code that a caller sees for each.
+ * The reasons for which a QR code is rejected, and the wire code of each.
  *
- * Owns: the names of the reasons and their wire codes. Does not own: the checks (read and the files
- * beneath it).
- *
- * - A reason is a constant. Nothing of a payload is ever part of one: it may go to logs and
- *   metrics.
- * - Every reason has exactly one wire code; the compiler asks for it.
+ * - A reason is a constant without any part of a payload, so it may go to logs and metrics.
+ * - Every reason has exactly one wire code; the compiler checks it.
  */
 import type { ErrorCode } from '../base/errors.js'
 
 const WIRE_CODES = {
   payload_empty: 'qr_malformed',
   payload_too_long: 'qr_malformed',
-  /** White space or controls before or after the code: bytes that its checksum never saw. */
+  /** White space or controls before or after the code, which the checksum does not cover. */
   payload_whitespace: 'qr_malformed',
-  /** Characters that could make a receipt read as something else, or that are no characters. */
+  /** Characters that could misrepresent a receipt, or code points that are not characters. */
   payload_charset: 'qr_malformed',
   payload_format_missing: 'qr_malformed',
   payload_format_unsupported: 'qr_malformed',
@@ -32,7 +28,7 @@ const WIRE_CODES = {
 
   scheme_missing: 'qr_scheme_unsupported',
   scheme_unsupported: 'qr_scheme_unsupported',
-  /** A good code, of the other corridor. */
+  /** A valid code of the other corridor. */
   scheme_mismatch: 'qr_scheme_unsupported',
   service_unsupported: 'qr_scheme_unsupported',
   destination_invalid: 'qr_scheme_unsupported',
@@ -46,10 +42,10 @@ const WIRE_CODES = {
 
   /** The fee objects contradict each other. */
   fee_inconsistent: 'qr_malformed',
-  /** The merchant demands a fee on top: paying without it underpays, with it breaks the amount. */
+  /** The merchant adds a fee: paying without it underpays, paying it exceeds the amount. */
   fee_unsupported: 'qr_scheme_unsupported',
 
-  /** The language template without the name that it is there for. */
+  /** The language template without its name. */
   language_name_missing: 'qr_malformed',
 
   amount_malformed: 'qr_malformed',
@@ -59,7 +55,7 @@ const WIRE_CODES = {
 
   /** The caller's amount is not the one in the code. */
   amount_mismatch: 'qr_amount_mismatch',
-  /** Neither the code nor the caller says how much. */
+  /** Neither the code nor the caller states an amount. */
   amount_required: 'local_amount_required',
 } as const satisfies Record<string, ErrorCode>
 
@@ -72,7 +68,7 @@ export interface Rejected<Reason extends QrReason = QrReason> {
   readonly reason: Reason
 }
 
-/** What a step of the reading gives: its part, or the reason why the code is refused. */
+/** The result of a parsing step: its value, or the reason for a rejection. */
 export type Step<Value> = { readonly ok: true; readonly value: Value } | Rejected
 
 export const found = <Value>(value: Value): Step<Value> => ({ ok: true, value })

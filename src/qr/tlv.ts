@@ -1,14 +1,14 @@
 /**
  * EMVCo data objects: two digits of id, two digits of length, then a value of that many characters.
  *
- * Owns: cutting a text into its objects. Does not own: what an id means, nor which values are
+ * Owns: splitting a text into objects. Does not own: the meaning of ids, which values are
  * templates.
  *
- * - Characters are Unicode code points. The text has no lone surrogate: read refuses it before.
- * - Nothing is guessed: a text is objects from its first to its last character, or a fault.
- * - No object is empty and no id comes twice, so a result has at most 100 objects.
- * - Each character is visited a fixed number of times. Values are not entered: the caller, who
- *   knows that one is a template, walks it in a call of its own.
+ * - Characters are Unicode code points. The text has no lone surrogate: `read` rejects those
+ *   before.
+ * - Strict: objects cover the text from its first to its last character, or it is malformed.
+ * - No object is empty and no id is repeated, so a result has at most 100 objects.
+ * - Linear time. Values are not parsed recursively: the caller walks a template in another call.
  */
 import { found, rejected, type QrReason, type Step } from './reasons.js'
 
@@ -19,7 +19,7 @@ export interface Objects {
 }
 
 export interface Walked {
-  /** In the order of the text. */
+  /** In text order. */
   readonly objects: Objects
   /** The id of the last object; empty when there is none. */
   readonly last: string
@@ -40,7 +40,7 @@ export function walk(text: string): Step<Walked> {
   return found({ objects, last })
 }
 
-/** The first object with this id in a text that may be anything; a fault before it means none. */
+/** The first object with this id in arbitrary text; undefined after malformed data. */
 export function peek(text: string, id: string): string | undefined {
   for (let at = 0; at < text.length;) {
     const object = objectAt(text, at)
@@ -74,13 +74,13 @@ function objectAt(text: string, at: number): DataObject | Fault {
   return { id: text.slice(at, at + 2), value: text.slice(start, end), end }
 }
 
-/** Number() and parseInt() take blanks, signs and more for digits; the standard does not. */
+/** Number() and parseInt() accept blanks, signs and more; the standard does not. */
 function isDigit(text: string, at: number): boolean {
   const digit = text.charCodeAt(at) - ZERO
   return digit >= 0 && digit <= 9
 }
 
-/** Where the text goes on after so many code points; undefined when it ends before. */
+/** The index after `count` code points; undefined when the text ends before. */
 function skip(text: string, from: number, count: number): number | undefined {
   let at = from
   for (let left = count; left > 0; left--) {

@@ -1,11 +1,11 @@
 /**
  * VietQR: the Vietnamese scheme.
  *
- * Owns: its id, tag, services and account forms. Does not own: which banks exist (the rail).
+ * Owns: its id, tag, services and account formats. Does not own: which banks exist (the rail).
  *
- * - The destination stands in tag 38: bank and account in sub-object 01, the service in 02.
- * - No service means payment to a merchant. An unknown one is refused: it may be no payment.
- * - Sub-objects that the scheme does not know are ignored, wherever they stand.
+ * - The destination is in tag 38: bank and account in sub-object 01, the service in 02.
+ * - No service means payment to a merchant. An unknown one is rejected: it may be no payment.
+ * - Unknown sub-objects are ignored.
  */
 import { found, rejected, type Step } from './reasons.js'
 import type { Destination, Scheme, Template } from './scheme.js'
@@ -53,10 +53,10 @@ function destinationOf({ text }: Template): Step<Destination> {
   })
 }
 
-/** In place of a value it asks the app to let the payer type one. */
+/** In place of a value: the app prompts the payer for one. */
 const ASK_THE_PAYER = '***'
 
-/** The bill number, else the reference label; and the purpose, which is the transfer's text. */
+/** Reference 1 is the bill number or else the reference label; reference 2 is the purpose. */
 function withReferences(destination: Destination, additionalData: Objects): Destination {
   const stated = (id: string): string => {
     const value = additionalData.get(id) ?? ''

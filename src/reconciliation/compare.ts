@@ -1,14 +1,13 @@
 /**
- * One instruction held against the statement: what is alike, and what is not.
+ * Compares the statement lines and the bookings of one instruction.
  *
- * - A line of the statement and a booking are alike when movement, currency and amount are; each
- *   is used once. When they were moved or booked does not matter.
- * - What is left over is paired where it can be meant: the same movement first. A pair differs in
- *   something that is named; what finds no partner is missing on the other side.
- * - Lines and bookings outside the period only serve as partners. Nothing is reported of them
- *   alone.
- * - An undone booking is no claim that money moved: without a partner it is shown, as `undone`,
- *   and is nobody's fault.
+ * - A line matches a booking if movement, currency and amount are equal; each is used once. Times
+ *   are not compared.
+ * - Unmatched lines and bookings are then paired, the same movement first, and a pair names its
+ *   differences. What has no partner is missing on the other side.
+ * - Lines and bookings outside the period serve only as partners and are not reported alone.
+ * - An undone booking does not claim that money moved: without a partner it is reported as
+ *   `undone`, not as an error.
  */
 import { isIn, type BookedMovement, type Period, type StatementLine } from './movement.js'
 
@@ -23,14 +22,14 @@ export type Finding =
       readonly booked: BookedMovement
       readonly differs: readonly Difference[]
     }
-  /** The rail says so, and we have not booked it. */
+  /** On the statement and not booked. */
   | { readonly status: 'missing_here'; readonly stated: StatementLine }
-  /** We have booked it, and the rail does not say so. */
+  /** Booked and not on the statement. */
   | { readonly status: 'missing_there'; readonly booked: BookedMovement }
   | { readonly status: 'undone'; readonly booked: BookedMovement }
 export type Status = Finding['status']
 
-/** All that both sides say of one instruction. */
+/** The lines and bookings of one instruction. */
 export interface Sides {
   readonly stated: readonly StatementLine[]
   readonly booked: readonly BookedMovement[]
@@ -43,27 +42,27 @@ export function compare(sides: Sides, period: Period): readonly Finding[] {
   const booked = new Set(dueFirst(sides.booked, isDue))
 
   const pairUp = (fits: (line: StatementLine, booking: BookedMovement) => boolean): void => {
-    const alone: StatementLine[] = []
+    const unpaired: StatementLine[] = []
     for (const line of stated) {
       const partner = first(booked, (booking) => fits(line, booking))
-      if (partner === undefined) alone.push(line)
+      if (partner === undefined) unpaired.push(line)
       else {
         booked.delete(partner)
         if (isDue(line) || isDue(partner)) findings.push(pairOf(line, partner))
       }
     }
-    stated = alone
+    stated = unpaired
   }
-  const isMeant = (line: StatementLine, booking: BookedMovement): boolean =>
+  const isSameMovement = (line: StatementLine, booking: BookedMovement): boolean =>
     line.movement === booking.movement && (isDue(line) || isDue(booking))
 
   pairUp((line, booking) => differencesOf(line, booking).length === 0)
-  pairUp((line, booking) => !booking.undone && isMeant(line, booking))
+  pairUp((line, booking) => !booking.undone && isSameMovement(line, booking))
   pairUp((line, booking) => !booking.undone && isDue(line) && isDue(booking))
   return [...findings, ...missing(stated.filter(isDue), [...booked].filter(isDue))]
 }
 
-/** Those of the period find their partners before those that only serve as such. */
+/** Items of the period first: they find partners before items that only serve as partners. */
 function dueFirst<Moved>(moved: readonly Moved[], isDue: (one: Moved) => boolean): Moved[] {
   return [...moved.filter(isDue), ...moved.filter((one) => !isDue(one))]
 }

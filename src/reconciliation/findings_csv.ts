@@ -1,8 +1,5 @@
 /**
- * Findings as CSV, for people with spreadsheets.
- *
- * - One finding a line, with both sides of it and the line of the statement. Amounts are minor
- *   units.
+ * Findings as CSV for spreadsheets: one finding per line with both sides. Amounts are minor units.
  */
 import { csvLine } from '../base/csv.js'
 import { toRfc3339 } from '../base/clock.js'

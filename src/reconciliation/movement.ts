@@ -1,8 +1,8 @@
 /**
- * A movement: money that a rail took out for us, or brought back.
+ * A movement: money that a rail paid out for us or returned.
  *
- * Owns: the words of both sides. Does not own: where they come from (the rail's statement, our
- * books), what is made of them (compare).
+ * Owns: the types of both sides. Does not own: their sources (statement, ledger), the comparison
+ * (compare).
  */
 import type { Instant } from '../base/clock.js'
 
@@ -10,10 +10,10 @@ export const MOVEMENTS = ['executed', 'returned'] as const
 export type MovementKind = (typeof MOVEMENTS)[number]
 
 interface Moved {
-  /** What was ordered: the id of our payment. */
+  /** The id of our payment. */
   readonly instruction: string
   readonly movement: MovementKind
-  /** As it is written there; the rail's need not be one of ISO 4217. */
+  /** As written; the rail's may not be in ISO 4217. */
   readonly currency: string
   /** Minor units, positive. */
   readonly amount: bigint
@@ -30,22 +30,22 @@ export interface StatementDetails {
 export interface StatementLine extends Moved {
   readonly transactionId: string
   readonly at: Instant
-  /** Of the file, from 1. */
+  /** The line number in the file, from 1. */
   readonly line: number
-  /** What only some statements tell. Empty: this one does not. */
+  /** Optional columns; a cell that is absent is empty. */
   readonly details?: StatementDetails
 }
 
-/** An entry on the rail's account in our books. */
+/** A ledger entry on the rail's account. */
 export interface BookedMovement extends Moved {
-  /** The ledger's own. */
+  /** The ledger entry's id. */
   readonly id: string
   readonly at: Instant
-  /** A discrepancy's, which was undone: we hold that it did not happen after all, or came back. */
+  /** Posted by a discrepancy that was settled as `undo`: the movement did not happen. */
   readonly undone: boolean
 }
 
-/** From `from` on, before `to`. */
+/** From `from` inclusive to `to` exclusive. */
 export interface Period {
   readonly from: Instant
   readonly to: Instant

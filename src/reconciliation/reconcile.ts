@@ -1,28 +1,28 @@
 /**
- * A rail's statement held against our books, for a period.
+ * Reconciles a rail's statement with the ledger for a period.
  *
- * Owns: the order of things. Does not own: reading either side (statement, and whoever gives the
- * books), the comparison (compare), what is written of it (findings_csv).
+ * Owns: the sequence of steps. Does not own: reading either side (statement, BookedSource), the
+ * comparison (compare), the CSV output (findings_csv).
  *
- * - A line of the statement belongs to the period by the rail's time, a booking by ours. We book
- *   after the rail has moved: so lines of the period are looked for in all our books, and
- *   bookings of the period in the whole file. A file that begins a day before the period leaves
+ * - A statement line belongs to the period by the rail's time, a booking by ours. A booking follows
+ *   the rail's movement, so lines of the period are compared with the bookings of all days, and
+ *   bookings of the period with the whole file. A file that begins a day before the period leaves
  *   no booking without its line.
  * - Every line of the file is counted: as good, as bad, or as outside the period.
- * - Memory is bounded, however long either side is.
+ * - Memory is bounded, whatever the size of either side.
  */
 import { INSTRUCTIONS_REQUESTED_MAX } from '../base/constants.js'
 import { compare, type Finding, type Sides } from './compare.js'
 import { isIn, type BookedMovement, type Period } from './movement.js'
 import type { BadLine, StatementFile } from './statement.js'
-import { createTally, type Tally } from './tally.js'
+import { createTotals, type Totals } from './totals.js'
 import type { Workbook } from './workbook.js'
 
-/** Our books, wherever they are. */
+/** The ledger's bookings on the rail's account. */
 export interface BookedSource {
-  /** Booked in the period. */
+  /** Bookings of the period. */
   during(period: Period): AsyncIterable<readonly BookedMovement[]>
-  /** Booked of these instructions at any time; at most INSTRUCTIONS_REQUESTED_MAX of them. */
+  /** Bookings of at most INSTRUCTIONS_REQUESTED_MAX instructions, at any time. */
   of(instructions: readonly string[]): Promise<readonly BookedMovement[]>
 }
 
@@ -31,75 +31,75 @@ export interface Reconciliation {
   readonly statement: StatementFile
   readonly books: BookedSource
   readonly workbook: Workbook
-  /** Told of all but what is matched, one after another. */
-  tell(finding: Finding | BadLine): Promise<void>
+  /** Called for each finding that is not `matched`, one at a time. */
+  onFinding(finding: Finding | BadLine): Promise<void>
 }
 
 export interface Outcome {
-  readonly tally: Tally
+  readonly totals: Totals
   readonly lines: {
     readonly good: number
     readonly bad: number
-    /** Good ones that are not of the period. */
+    /** Good lines outside the period. */
     readonly outside: number
   }
 }
 
 export async function reconcile(reconciliation: Reconciliation): Promise<Outcome> {
-  const { period, books, workbook, tell } = reconciliation
-  const lines = await takeStatement(reconciliation)
+  const { period, books, workbook, onFinding } = reconciliation
+  const lines = await loadStatement(reconciliation)
   for await (const bookings of books.during(period)) await workbook.addBooked(bookings)
 
-  const tally = createTally(period)
+  const totals = createTotals(period)
   for await (const page of workbook.pages()) {
     const completed = await withOtherDays(page, period, books)
     for (const sides of completed.values()) {
       for (const finding of compare(sides, period)) {
-        tally.add(finding)
-        if (finding.status !== 'matched') await tell(finding)
+        totals.add(finding)
+        if (finding.status !== 'matched') await onFinding(finding)
       }
     }
   }
-  return { tally, lines }
+  return { totals, lines }
 }
 
-const LINES_AT_ONCE = 2_000
+const BATCH_LINES = 2_000
 
-async function takeStatement(reconciliation: Reconciliation): Promise<Outcome['lines']> {
-  const { period, statement, workbook, tell } = reconciliation
+async function loadStatement(reconciliation: Reconciliation): Promise<Outcome['lines']> {
+  const { period, statement, workbook, onFinding } = reconciliation
   const counted = { good: 0, bad: 0, outside: 0 }
-  let waiting = []
+  let batch = []
   for await (const read of statement.lines()) {
     if ('bad' in read) {
       counted.bad += 1
-      await tell(read.bad)
+      await onFinding(read.bad)
       continue
     }
     counted.good += 1
     if (!isIn(period, read.good.at)) counted.outside += 1
-    waiting.push(read.good)
-    if (waiting.length < LINES_AT_ONCE) continue
-    await workbook.addStated(waiting)
-    waiting = []
+    batch.push(read.good)
+    if (batch.length < BATCH_LINES) continue
+    await workbook.addStated(batch)
+    batch = []
   }
-  await workbook.addStated(waiting)
+  await workbook.addStated(batch)
   return counted
 }
 
-/** With what we booked on other days of those whose lines have found no partner yet. */
+/** Adds the bookings of other days for instructions with unmatched lines. */
 async function withOtherDays(
   page: ReadonlyMap<string, Sides>,
   period: Period,
   books: BookedSource,
 ): Promise<ReadonlyMap<string, Sides>> {
-  const asked = [...page]
+  const unmatched = [...page]
     .filter(([, sides]) => compare(sides, period).some(isUnmatchedLine))
     .map(([instruction]) => instruction)
   const completed = new Map(page)
-  for (let start = 0; start < asked.length; start += INSTRUCTIONS_REQUESTED_MAX) {
-    const some = asked.slice(start, start + INSTRUCTIONS_REQUESTED_MAX)
-    const found = await books.of(some)
-    for (const instruction of some) {
+  for (let start = 0; start < unmatched.length; start += INSTRUCTIONS_REQUESTED_MAX) {
+    const instructions = unmatched.slice(start, start + INSTRUCTIONS_REQUESTED_MAX)
+    const found = await books.of(instructions)
+    for (const instruction of instructions) {
       const booked = found.filter((booking) => booking.instruction === instruction)
       completed.set(instruction, { stated: page.get(instruction)?.stated ?? [], booked })
     }

@@ -1,16 +1,15 @@
 /**
- * A rail's statement: a CSV file, one movement a record.
+ * A rail's statement: a CSV file with one movement per record.
  *
- * Owns: the columns, reading the file (csv-parse). Does not own: what is made of its records
+ * Owns: the columns, reading the file (csv-parse). Does not own: the use of its records
  * (reconcile).
  *
- * - The first record names the columns, in any order; columns of other names are ignored. Cells are
- *   separated by commas or, as the header shows, by semicolons.
- * - `environment`, `purpose`, `destination_account` and `reference` are read where they are named.
- * - A record that cannot be understood is reported with its line number and the reason, never left
- *   out. A quote that does not close, or a record that is too long, takes what follows with it, and
- *   says so.
- * - A piece of the file is in memory at a time.
+ * - The first record names the columns in any order; unknown columns are ignored. Cells are
+ *   separated by commas or, if the header is, by semicolons.
+ * - `environment`, `purpose`, `destination_account` and `reference` are optional columns.
+ * - A record that cannot be parsed is reported with its line number and the reason, never dropped.
+ *   An unclosed quote or an oversized record ends the reading, and the report says so.
+ * - One chunk of the file is in memory at a time.
  */
 import { createHash } from 'node:crypto'
 import { closeSync, createReadStream, openSync, readSync } from 'node:fs'
@@ -38,16 +37,16 @@ export interface BadLine {
 
 export type Read = { readonly good: StatementLine } | { readonly bad: BadLine }
 
-/** The file is no statement at all. */
+/** The file is not a statement. */
 export class NoStatement extends Error {
   override name = 'NoStatement'
 }
 
 export interface StatementFile {
   readonly file: string
-  /** In their order. Read once. */
+  /** In file order. Can be read once. */
   lines(): AsyncGenerator<Read>
-  /** SHA-256 of the file's bytes, once its lines are read. */
+  /** SHA-256 of the file's bytes, in hex; valid once all lines are read. */
   digest(): string
 }
 
@@ -72,7 +71,7 @@ export function openStatement(file: string): StatementFile {
 
 const bad = (line: number, fault: string): Read => ({ bad: { line, fault } })
 
-/** Where each column is, by the first record. */
+/** The index of each column, from the first record; -1 for an absent optional column. */
 function placesIn(header: readonly string[]): Places {
   const names = header.map((name) => name.trim().toLowerCase())
   const placeOf = (column: string) => [column, names.indexOf(column)] as const
@@ -92,11 +91,11 @@ function read({ line, cells }: CsvRecord, places: Places): Read {
   const at = TIME.test(cell('time')) ? Date.parse(cell('time')) : Number.NaN
   const movement = MOVEMENTS.find((known) => known === cell('movement'))
   const amount = parsePositiveInt64(cell('amount'))
-  if (Number.isNaN(at)) return bad(line, 'its time is none')
-  if (!ID.test(cell('instruction_id'))) return bad(line, 'it names no instruction')
+  if (Number.isNaN(at)) return bad(line, 'its time is not RFC 3339')
+  if (!ID.test(cell('instruction_id'))) return bad(line, 'it has no instruction id')
   if (movement === undefined) return bad(line, `its movement is not ${MOVEMENTS.join(' or ')}`)
-  if (!/^[A-Z]{3}$/.test(cell('currency'))) return bad(line, 'its currency is none')
-  if (amount === undefined) return bad(line, 'its amount is no whole number of minor units')
+  if (!/^[A-Z]{3}$/.test(cell('currency'))) return bad(line, 'its currency is not three letters')
+  if (amount === undefined) return bad(line, 'its amount is not a positive number of minor units')
   return {
     good: {
       line,
@@ -117,27 +116,27 @@ const detailsIn = (cell: (column: keyof Places) => string): StatementDetails => 
   environment: cell('environment'),
   purpose: cell('purpose'),
   destinationAccount: cell('destination_account'),
-  // An apostrophe keeps a spreadsheet from taking it for a formula.
+  // The apostrophe keeps spreadsheets from reading the cell as a formula.
   reference: cell('reference').replace(/^'(?=[=+\-@])/, ''),
 })
 
 interface CsvRecord {
-  /** Where it ends, from 1. */
+  /** The line on which it ends, from 1. */
   readonly line: number
   readonly cells: readonly string[]
 }
 
-/** Many times the longest record that makes sense. */
+/** Bytes, many times a plausible record. */
 const RECORD_MAX = 64 * 1024
 
 const FAULTS: Readonly<Record<string, string>> = {
-  CSV_QUOTE_NOT_CLOSED: 'its quotes do not match; what follows is not read',
-  CSV_MAX_RECORD_SIZE: 'it is too long; what follows is not read',
+  CSV_QUOTE_NOT_CLOSED: 'its quotes do not match; the remaining lines are not read',
+  CSV_MAX_RECORD_SIZE: 'it is too long; the remaining lines are not read',
   CSV_INVALID_CLOSING_QUOTE: 'its quotes do not match',
   INVALID_OPENING_QUOTE: 'its quotes do not match',
 }
 
-/** Faults of a piece of the file come before its good records. */
+/** The faults of a chunk come before its good records. */
 async function* recordsOf(
   file: string,
   onBytes: (bytes: Buffer) => void,
@@ -174,7 +173,7 @@ const faultOf = (error: CsvError): BadLine => ({
 
 const HEADER_PEEK_BYTES = 4_096
 
-/** European spreadsheets write semicolons: the header decides. */
+/** Spreadsheets in some locales write semicolons: the header decides. */
 function delimiterOf(file: string): ',' | ';' {
   const start = Buffer.alloc(HEADER_PEEK_BYTES)
   const descriptor = openSync(file, 'r')

@@ -1,11 +1,10 @@
 /**
- * The workbook: both sides on disk, sorted by instruction.
+ * The workbook: statement lines and bookings in a temporary SQLite file, sorted by instruction.
  *
- * Owns: a SQLite file of its own for as long as a reconciliation takes. Does not own: the
- * comparison (compare), where the sides come from (reconcile).
+ * Does not own: the comparison (compare), the source of the rows (reconcile).
  *
- * - A page is in memory at a time, in whatever order and number the lines came.
- * - It is scratch paper: nothing is kept in it that could not be read again.
+ * - One page is in memory at a time, whatever the order and number of rows.
+ * - The file holds nothing that could not be read again.
  */
 import { rm } from 'node:fs/promises'
 import { instant } from '../base/clock.js'
@@ -21,7 +20,7 @@ export interface Workbook {
   close(): Promise<void>
 }
 
-/** `mark`: of the statement the transaction, of a booking whether it was undone. */
+/** `mark` is a line's transaction id, and 'undone' or '' for a booking. */
 const TABLE = `
   PRAGMA synchronous = OFF;
   CREATE TABLE moved (
@@ -56,7 +55,7 @@ interface Row {
   readonly mark: string
 }
 
-/** @param file does not exist, and goes when the workbook is closed */
+/** @param file must not exist; it is deleted when the workbook is closed */
 export async function openWorkbook(file: string): Promise<Workbook> {
   const database = await openDatabase(file)
   await database.exec(TABLE)
@@ -88,15 +87,15 @@ const values = ({ movement, currency, amount, at }: StatementLine | BookedMoveme
 
 async function* pages(database: Database): AsyncGenerator<ReadonlyMap<string, Sides>> {
   let place: readonly (string | number)[] = ['', 0, 0]
-  let begun: Row[] = []
+  let partial: Row[] = []
   for (;;) {
     const found = await database.all<Row>(PAGE, [...place, PAGE_ROWS])
-    const rows = [...begun, ...found]
+    const rows = [...partial, ...found]
     const last = rows.at(-1)
     const isEnd = found.length < PAGE_ROWS
-    // The last instruction of a page may go on in the next one.
-    begun = isEnd ? [] : rows.filter(({ instruction }) => instruction === last?.instruction)
-    const whole = isEnd ? rows : rows.slice(0, rows.length - begun.length)
+    // The last instruction of a page may continue in the next one.
+    partial = isEnd ? [] : rows.filter(({ instruction }) => instruction === last?.instruction)
+    const whole = isEnd ? rows : rows.slice(0, rows.length - partial.length)
     if (whole.length > 0) yield byInstruction(whole)
     if (isEnd || last === undefined) return
     place = [last.instruction, last.is_stated, last.number]

@@ -249,7 +249,9 @@ async function makeIntents(world: World, bank: SmallBank): Promise<SmallBooks['i
   }
 }
 
-/** The webhook pool's part: of the last two events one is dead and one waits, all others arrived. */
+/**
+ * The webhook pool's part: of the last two events one is dead and one waits, all others arrived.
+ */
 async function deliver(world: World, file: string, endpointId: EndpointId): Promise<void> {
   const store = await openWebhookStore(file, (fault) => {
     throw fault

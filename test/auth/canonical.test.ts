@@ -21,7 +21,7 @@ void t.test('without a body the last line is empty', (t) => {
   t.end()
 })
 
-void t.test('the hash is lower-case SHA-256 hex of the bytes as they are', (t) => {
+void t.test('the body hash is lower-case SHA-256 hex of the bytes', (t) => {
   const ofAbc = 'ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad'
   t.equal(bodyHash(Buffer.from('abc')), ofAbc)
   const inside = new Uint8Array(Buffer.from('xabcx')).subarray(1, 4)
@@ -38,7 +38,7 @@ const hex = (length: number) =>
     maxLength: length,
   })
 
-/** All shapes of auth/request_shape, and any path: newlines and texts of other components too. */
+/** Well-formed parts with any path, including newlines and texts of other components. */
 const parts = fc.record({
   method: fc.constantFrom('GET', 'POST', 'DELETE'),
   path: fc

@@ -40,7 +40,7 @@ void t.test(
   },
 )
 
-void t.test('it agrees with another implementation and means the same value', (t) => {
+void t.test('it agrees with json-canonicalize and parses to the same value', (t) => {
   fc.assert(
     fc.property(fc.jsonValue(), (any) => {
       const value = JSON.parse(JSON.stringify(any)) as JsonValue
@@ -52,7 +52,7 @@ void t.test('it agrees with another implementation and means the same value', (t
   t.end()
 })
 
-void t.test('a member that is called toJSON, or __proto__, is one like others', (t) => {
+void t.test('members named toJSON or __proto__ are plain members', (t) => {
   const one = JSON.parse('{"toJSON": "a", "b": 1, "__proto__": 2}') as JsonValue
   const other = JSON.parse('{"__proto__": 2, "b": 1, "toJSON": "a"}') as JsonValue
   t.equal(canonicalJson(one), '{"__proto__":2,"b":1,"toJSON":"a"}')
@@ -67,7 +67,7 @@ const shuffled = (value: JsonValue): JsonValue => {
   return Object.fromEntries(members.reverse())
 }
 
-void t.test('equal requests hash alike in any order, others do not', (t) => {
+void t.test('equal requests have equal hashes whatever the order of members', (t) => {
   fc.assert(
     fc.property(fc.jsonValue(), fc.jsonValue(), (a, b) => {
       const one = JSON.parse(JSON.stringify(a)) as JsonValue
@@ -83,7 +83,7 @@ void t.test('equal requests hash alike in any order, others do not', (t) => {
   t.end()
 })
 
-void t.test('hashes are HMAC-SHA256 and tell nothing without the key', (t) => {
+void t.test('hashes are HMAC-SHA256 under the key', (t) => {
   const expected = createHmac('sha256', Buffer.alloc(32, 7))
     .update('{"a":2,"b":1}')
     .digest('base64url')

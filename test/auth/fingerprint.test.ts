@@ -46,7 +46,7 @@ void t.test('the published vectors of HalfSipHash-2-4-64: key 00…07, input 00,
   t.end()
 })
 
-void t.test('every bit of the nonce counts', (t) => {
+void t.test('every bit of the nonce changes the fingerprint', (t) => {
   const nonce = Buffer.alloc(32, 0xa5)
   const seen = new Set([hexOf(DEMO, nonce)])
   for (let bit = 0; bit < 256; bit++) {
@@ -58,7 +58,7 @@ void t.test('every bit of the nonce counts', (t) => {
   t.end()
 })
 
-void t.test('nonces that are hardly random do not meet', (t) => {
+void t.test('nonces with little randomness do not collide', (t) => {
   const fingerprint = createFingerprinter(SALT)
   const computed = newFingerprint()
   const seen = new Set<string>()
@@ -85,7 +85,7 @@ void t.test('nonces that are hardly random do not meet', (t) => {
   t.end()
 })
 
-void t.test('tenant and salt count', (t) => {
+void t.test('tenant and salt change the fingerprint', (t) => {
   const nonce = Buffer.alloc(32, 3)
   const production = tenantOf('demo' as PartnerId, 'production')
   t.not(hexOf(DEMO, nonce), hexOf(production, nonce))
@@ -108,7 +108,7 @@ void t.test('one fingerprinter serves many tenants in turn', (t) => {
   t.end()
 })
 
-void t.test('a nonce of another length is a bug', (t) => {
+void t.test('a nonce of another length fails an assertion', (t) => {
   for (const length of [0, 31, 33, 64]) {
     t.throws(() => hexOf(DEMO, Buffer.alloc(length)), /32 bytes/)
   }

@@ -18,7 +18,7 @@ function keyFile(t: Test, text: string, mode = 0o600): string {
   return file
 }
 
-void t.test('the first start makes the file, later ones read it', (t) => {
+void t.test('the first start creates the file, later starts read it', (t) => {
   const folder = t.testdir()
   const file = join(folder, 'var', 'master.key')
   const made = loadMasterKeys(file, FIRST_START, fixedRandom())
@@ -32,7 +32,7 @@ void t.test('the first start makes the file, later ones read it', (t) => {
   t.end()
 })
 
-void t.test('of two processes that start together both end with the first one’s key', (t) => {
+void t.test('two processes that start together use one key', (t) => {
   const folder = t.testdir()
   const file = join(folder, 'master.key')
   const random = fixedRandom()
@@ -49,17 +49,17 @@ void t.test('of two processes that start together both end with the first one’
   t.end()
 })
 
-void t.test('a missing file is not replaced later', (t) => {
+void t.test('a missing file is not created without permission', (t) => {
   const file = join(t.testdir(), 'master.key')
   t.throws(() => loadMasterKeys(file, LATER_START, fixedRandom()), /master\.key is missing/)
   t.same(readdirSync(join(file, '..')), [])
   t.end()
 })
 
-void t.test('a file that others can read or write is refused, unless that is allowed', (t) => {
+void t.test('a file that others can read or write is rejected unless allowed', (t) => {
   for (const mode of [0o640, 0o604, 0o620, 0o602, 0o666]) {
     const file = keyFile(t, `k1:${HEX}\n`, mode)
-    const expected = new RegExp(`open to others \\(mode ${mode.toString(8)}\\)`)
+    const expected = new RegExp(`accessible to others \\(mode ${mode.toString(8)}\\)`)
     t.throws(() => loadMasterKeys(file, LATER_START, fixedRandom()), expected)
     const lenient = { create: false, mustBePrivate: false }
     t.equal(loadMasterKeys(file, lenient, fixedRandom())[0].kid, 'k1')
@@ -78,7 +78,7 @@ void t.test('the first line is current, the others follow', (t) => {
   t.end()
 })
 
-void t.test('faults are told by line, without what stands there', (t) => {
+void t.test('a fault names its line and not its content', (t) => {
   const table: [string, RegExp][] = [
     ['', /line 1/],
     ['\n', /line 1/],
@@ -104,7 +104,7 @@ void t.test('faults are told by line, without what stands there', (t) => {
   t.end()
 })
 
-void t.test('each purpose has its own key, by HKDF-SHA256 as RFC 5869 writes it', (t) => {
+void t.test('each purpose has its own key by HKDF-SHA256 (RFC 5869)', (t) => {
   const master = { kid: 'k1', bytes: Buffer.from(HEX, 'hex') }
   const purposes: Purpose[] = ['secrets', 'accounts', 'idempotency', 'tokens', 'cursor']
   const seen = new Set([HEX])

@@ -18,7 +18,7 @@ const WINDOW_MS = 450
 
 const fingerprint = (high: number, low: number): Fingerprint => ({ high: high | 0, low: low | 0 })
 
-/** Numbers that are spread over all segments and slots. */
+/** Numbers spread over all segments and slots. */
 const spread = (index: number): Fingerprint =>
   fingerprint(Math.imul(index, 0x9e3779b1), Math.imul(index ^ 0x5bd1e995, 0x85ebca6b))
 
@@ -28,7 +28,7 @@ const bytesOf = (fingerprints: readonly Fingerprint[]): Buffer => {
   return bytes
 }
 
-/** Lets the time pass as calls do, each a moment after the one before it. */
+/** Advances the clock in small steps, as a sequence of calls does. */
 function pass(table: NonceTable, from: Instant, milliseconds: number, step = 10): Instant {
   const to = plus(from, milliseconds)
   for (let now = from; now < to; now = plus(now, step)) table.isFull(now)
@@ -36,7 +36,7 @@ function pass(table: NonceTable, from: Instant, milliseconds: number, step = 10)
   return to
 }
 
-void t.test('a nonce is refused for the whole window and free after it', (t) => {
+void t.test('a nonce is rejected for the whole window and accepted after it', (t) => {
   const at = (age: number): boolean => {
     const table = createNonceTable({ salt: SALT, windowMs: WINDOW_MS })
     t.ok(table.add(fingerprint(1, 2), START))
@@ -48,7 +48,7 @@ void t.test('a nonce is refused for the whole window and free after it', (t) => 
   t.end()
 })
 
-void t.test('the default window covers the promised ten minutes and what a call may wait', (t) => {
+void t.test('the default window covers ten minutes and the time a request may wait', (t) => {
   t.ok(NONCE_KEPT_MS > NONCE_WINDOW_MS)
   for (const age of [0, NONCE_WINDOW_MS, NONCE_KEPT_MS]) {
     const table = createNonceTable({ salt: SALT })
@@ -62,7 +62,7 @@ void t.test('the default window covers the promised ten minutes and what a call 
   t.end()
 })
 
-void t.test('a second use after the window counts from then on', (t) => {
+void t.test('a reuse after the window starts a new window', (t) => {
   const table = createNonceTable({ salt: SALT, windowMs: WINDOW_MS })
   t.ok(table.add(fingerprint(1, 2), START))
   const again = pass(table, START, WINDOW_MS + 1)
@@ -71,7 +71,7 @@ void t.test('a second use after the window counts from then on', (t) => {
   t.end()
 })
 
-void t.test('every one of the 64 bits counts', (t) => {
+void t.test('fingerprints that differ in one bit are distinct', (t) => {
   const table = createNonceTable({ salt: SALT })
   t.ok(table.add(fingerprint(0, 0), START))
   for (let bit = 0; bit < 32; bit++) {
@@ -83,13 +83,13 @@ void t.test('every one of the 64 bits counts', (t) => {
   t.end()
 })
 
-/** Few fingerprints, many of them neighbours in one segment, so that they repeat and probe. */
+/** Few fingerprints, many adjacent in one segment, to cause repeats and probing. */
 const anyFingerprint = fc.oneof(
   fc.record({ high: fc.nat({ max: 3 }), low: fc.integer({ min: -3, max: 3 }) }),
   fc.nat({ max: 200 }).map(spread),
 )
 
-/** Small steps, steps around the window or a turn of the stamps, far ones, backward ones. */
+/** Small steps, steps around the window or a wrap of the stamps, large and backward ones. */
 const anyStep = fc.oneof(
   { weight: 6, arbitrary: fc.nat({ max: 20 }) },
   { weight: 2, arbitrary: fc.integer({ min: WINDOW_MS - 3, max: WINDOW_MS + 3 }) },
@@ -109,7 +109,7 @@ const anyCall = fc.record({
   restart: fc.boolean(),
 })
 
-/** What the table must do, told with a Map that forgets nothing. */
+/** The reference implementation: a Map that never expires entries. */
 function createModel() {
   const seenAt = new Map<string, number>()
   let clock: number | undefined
@@ -128,7 +128,7 @@ function createModel() {
   }
 }
 
-void t.test('it does what a map does, whatever the clock does, also after restarts', (t) => {
+void t.test('it behaves like the reference for any clock, also after restarts', (t) => {
   const newTable = () => createNonceTable({ salt: SALT, windowMs: WINDOW_MS })
   fc.assert(
     fc.property(fc.array(anyCall, { maxLength: 60 }), (calls) => {
@@ -160,7 +160,7 @@ void t.test('it does what a map does, whatever the clock does, also after restar
   t.end()
 })
 
-void t.test('a clock that is set back frees nothing, before and after a restart', (t) => {
+void t.test('a clock set back expires nothing, before and after a restart', (t) => {
   const table = createNonceTable({ salt: SALT })
   const back = plus(START, -DAY)
   t.ok(table.add(fingerprint(1, 1), START))
@@ -176,7 +176,7 @@ void t.test('a clock that is set back frees nothing, before and after a restart'
   t.end()
 })
 
-void t.test('a clock that jumps ahead frees nothing early, before and after a restart', (t) => {
+void t.test('a clock set forward expires nothing early, before and after a restart', (t) => {
   const table = createNonceTable({ salt: SALT })
   t.ok(table.add(fingerprint(1, 1), START))
   const jumped = plus(START, DAY)
@@ -199,14 +199,14 @@ void t.test('a clock that jumps ahead frees nothing early, before and after a re
   t.end()
 })
 
-void t.test('a stop of hours between two calls frees nothing', (t) => {
+void t.test('hours without calls expire nothing', (t) => {
   const table = createNonceTable({ salt: SALT })
   t.ok(table.add(fingerprint(1, 1), START))
   t.notOk(table.add(fingerprint(1, 1), plus(START, DAY)))
   t.end()
 })
 
-void t.test('it tells since when it holds what it holds', (t) => {
+void t.test('heldSince is the time of the oldest entry', (t) => {
   const table = createNonceTable({ salt: SALT })
   t.equal(table.heldSince(), Infinity)
   table.add(fingerprint(1, 1), START)
@@ -218,7 +218,7 @@ void t.test('it tells since when it holds what it holds', (t) => {
   t.end()
 })
 
-void t.test('it tells until when, once nothing is held of a clock that was ahead', (t) => {
+void t.test('heldUntil is finite once no entry of a clock that was ahead remains', (t) => {
   const table = createNonceTable({ salt: SALT })
   table.add(fingerprint(1, 1), plus(START, DAY))
   const jumpedAgain = plus(START, -DAY)
@@ -237,7 +237,7 @@ void t.test('it tells until when, once nothing is held of a clock that was ahead
   t.end()
 })
 
-void t.test('a loaded table refuses exactly what the first one would', (t) => {
+void t.test('a loaded table rejects exactly what the original would', (t) => {
   const fingerprints = Array.from({ length: 20_000 }, (_, index) => spread(index))
   const table = createNonceTable({ salt: SALT })
   for (let from = 0; from < fingerprints.length; from += 1_000) {
@@ -249,12 +249,12 @@ void t.test('a loaded table refuses exactly what the first one would', (t) => {
   t.end()
 })
 
-void t.test('at most 16 bytes a nonce, and no nonce lost while it grows', (t) => {
+void t.test('at most 16 bytes per nonce, and growth loses none', (t) => {
   const table = createNonceTable({ salt: SALT })
   const count = 300_000
   let most = 0
   for (let index = 0; index < count; index++) {
-    if (!table.add(spread(index), START)) t.fail(`lost its way at ${index}`)
+    if (!table.add(spread(index), START)) t.fail(`not added at ${index}`)
     if (index % 1_000 === 0 && index > 30_000) most = Math.max(most, table.bytes / table.size)
   }
   t.equal(table.size, count)
@@ -266,7 +266,7 @@ void t.test('at most 16 bytes a nonce, and no nonce lost while it grows', (t) =>
   t.end()
 })
 
-void t.test('under a steady stream it forgets as it learns', (t) => {
+void t.test('under steady traffic it expires entries as it adds them', (t) => {
   const table = createNonceTable({ salt: SALT, windowMs: WINDOW_MS })
   let most = 0
   for (let index = 0; index < 400_000; index++) {
@@ -278,7 +278,7 @@ void t.test('under a steady stream it forgets as it learns', (t) => {
   t.end()
 })
 
-void t.test('memory comes back after a burst', (t) => {
+void t.test('memory is released after a burst', (t) => {
   const table = createNonceTable({ salt: SALT, windowMs: WINDOW_MS })
   for (let index = 0; index < 100_000; index++) table.add(spread(index), START)
   const burst = table.bytes
@@ -288,7 +288,7 @@ void t.test('memory comes back after a burst', (t) => {
   t.end()
 })
 
-void t.test('a full table refuses, says so, and recovers', (t) => {
+void t.test('a full table rejects, reports isFull and recovers', (t) => {
   const table = createNonceTable({ salt: SALT, windowMs: WINDOW_MS, maxEntries: 100 })
   for (let index = 0; index < 100; index++) {
     t.notOk(table.isFull(START))
@@ -301,12 +301,12 @@ void t.test('a full table refuses, says so, and recovers', (t) => {
   const later = pass(table, START, WINDOW_MS + 1)
   let asked = 0
   while (table.isFull(later) && asked < 1_024) asked += 1
-  t.notOk(table.isFull(later), `after ${asked} questions`)
+  t.notOk(table.isFull(later), `after ${asked} calls`)
   t.ok(table.add(spread(0), later))
   t.end()
 })
 
-void t.test('its fingerprints are those of its salt', (t) => {
+void t.test('its fingerprints depend on its salt', (t) => {
   const one = createNonceTable({ salt: SALT })
   const other = createNonceTable({ salt: Buffer.alloc(32, 2) })
   const nonce = Buffer.alloc(32, 9)

@@ -10,7 +10,7 @@ const OLD: MasterKey = { kid: 'k1', bytes: Buffer.alloc(32, 1) }
 const BOX = createSecretBox([NEW, OLD], 'secrets', fixedRandom())
 const PLACE = 'signing_keys.secret.demo_sandbox_2026q4'
 
-void t.test('what is sealed opens again', (t) => {
+void t.test('a sealed text opens', (t) => {
   fc.assert(
     fc.property(fc.string({ unit: 'grapheme' }), fc.string(), (plaintext, place) => {
       t.equal(open(BOX, seal(BOX, plaintext, place), place), plaintext)
@@ -39,14 +39,14 @@ void t.test(
   },
 )
 
-void t.test('the same text is never sealed alike', (t) => {
+void t.test('the same text is sealed differently each time', (t) => {
   const sealed = Array.from({ length: 100 }, () => seal(BOX, 'sk_secret', PLACE))
   t.equal(new Set(sealed.map((one) => one.split('.')[2])).size, 100, 'each has its iv')
   t.equal(new Set(sealed).size, 100)
   t.end()
 })
 
-void t.test('it opens only in its place', (t) => {
+void t.test('a sealed text opens only in its place', (t) => {
   fc.assert(
     fc.property(fc.string(), fc.string(), (one, other) => {
       const opened = open(BOX, seal(BOX, 'sk_secret', one), other)
@@ -56,7 +56,7 @@ void t.test('it opens only in its place', (t) => {
   t.end()
 })
 
-void t.test('no character may change, go or come, and nothing throws', (t) => {
+void t.test('a text with a character changed, removed or added does not open or throw', (t) => {
   const sealed = seal(BOX, 'sk_secret', PLACE)
   const others = fc.constantFrom(...'AQgwZaz019-_.=+/ \nv')
   fc.assert(
@@ -91,14 +91,14 @@ void t.test('each bit of iv, text and tag is authenticated', (t) => {
   t.end()
 })
 
-void t.test('after a rotation old texts open, new ones are sealed with the new key', (t) => {
+void t.test('after a rotation old texts open and new ones use the new key', (t) => {
   const before = createSecretBox([OLD], 'secrets', fixedRandom('before'))
   const sealed = seal(before, 'sk_secret', PLACE)
   t.equal(open(BOX, sealed, PLACE), 'sk_secret')
-  t.equal(open(before, seal(BOX, 'sk_secret', PLACE), PLACE), undefined, 'key not known there')
+  t.equal(open(before, seal(BOX, 'sk_secret', PLACE), PLACE), undefined, 'unknown key')
   t.match(seal(BOX, 'sk_secret', PLACE), /^v1\.k2\./)
   t.equal(open(BOX, sealed.replace('.k1.', '.k2.'), PLACE), undefined)
-  t.equal(kidOf(sealed), 'k1', 'a text tells which key it needs')
+  t.equal(kidOf(sealed), 'k1', 'a text names its key')
   for (const text of ['', 'sk_secret', sealed.slice(0, -1)]) t.equal(kidOf(text), undefined)
   t.end()
 })

@@ -17,7 +17,7 @@ const table = [
 ]
 
 for (const { name, make, shape, bits } of table) {
-  void t.test(`${name}: its form, and all of it is drawn`, (t) => {
+  void t.test(`${name}: it has its prefix and is entirely random`, (t) => {
     let drawn = 0
     const counted = fixedRandom()
     const text = make({
@@ -38,7 +38,7 @@ for (const { name, make, shape, bits } of table) {
   })
 }
 
-void t.test('a new nonce is one that we would accept', (t) => {
+void t.test('a new nonce is well-formed', (t) => {
   t.ok(isNonce(newNonce(systemRandom())))
   t.end()
 })

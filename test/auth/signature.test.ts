@@ -11,7 +11,7 @@ interface Vector {
   name: string
   secret: string
   method: string
-  /** As in the request line, where that is not what is signed. */
+  /** As in the request line, where the signed path differs. */
   sent_path?: string
   path: string
   timestamp: string
@@ -57,7 +57,7 @@ void t.test('the published vectors, signed and verified by us', (t) => {
   t.end()
 })
 
-void t.test('one signature has one text', (t) => {
+void t.test('a signature has exactly one encoding', (t) => {
   const key = signingKey('sk_test')
   const signature = sign(key, 'text')
   const last = signature.charAt(42)
@@ -79,7 +79,7 @@ void t.test('one signature has one text', (t) => {
   t.end()
 })
 
-void t.test('the shape takes exactly the texts that 32 bytes have', (t) => {
+void t.test('the format accepts exactly the encodings of 32 bytes', (t) => {
   const character = fc.constantFrom(
     ...'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/-_= ',
   )
@@ -100,7 +100,7 @@ void t.test('the shape takes exactly the texts that 32 bytes have', (t) => {
   t.end()
 })
 
-void t.test('no bit of a signature may change', (t) => {
+void t.test('a signature with a bit changed does not match', (t) => {
   const key = signingKey('sk_test')
   const signature = Buffer.from(sign(key, 'text'), 'base64')
   for (let bit = 0; bit < 256; bit++) {

@@ -38,7 +38,7 @@ const unsigned = (changes: Partial<Unsigned> = {}): Unsigned => ({
   ...changes,
 })
 
-/** Signs what it is given, right or wrong. */
+/** Signs the given values, valid or not. */
 function signedWith(request: Unsigned, secret = SECRET): SignedRequest {
   const { method, path, body } = request
   const timestamp = String(request.timestamp)
@@ -55,7 +55,7 @@ const outcome = (request: SignedRequest): RefusalReason | 'accepted' => {
   return verdict.ok ? 'accepted' : verdict.reason
 }
 
-void t.test('a signed call is who it says it is', (t) => {
+void t.test('a valid signature authenticates its key', (t) => {
   t.same(verifyRequest(signedWith(unsigned()), lookup, NOW), {
     ok: true,
     keyId: KEY_ID,
@@ -73,7 +73,7 @@ void t.test('a signed call is who it says it is', (t) => {
   t.end()
 })
 
-void t.test('each check', (t) => {
+void t.test('each check rejects with its reason', (t) => {
   const table: [string, SignedRequest, RefusalReason][] = [
     ['address', signedWith(unsigned({ allowsAddress: () => false })), 'address_not_allowed'],
     ['unknown', signedWith(unsigned({ keyId: 'nobody_sandbox_2026q4' })), 'key_unknown'],
@@ -91,7 +91,7 @@ void t.test('each check', (t) => {
   t.end()
 })
 
-void t.test('five minutes either way, inclusive', (t) => {
+void t.test('a timestamp is valid for five minutes either way, inclusive', (t) => {
   const at = (offset: number): string =>
     outcome(signedWith(unsigned({ timestamp: toRfc3339(plus(NOW, offset)) })))
   t.equal(at(5 * MINUTE), 'accepted')
@@ -108,27 +108,24 @@ void t.test('the timestamp is signed as it was sent', (t) => {
   t.end()
 })
 
-void t.test(
-  'a header that is missing, repeated or out of shape ends it before any key is asked',
-  (t) => {
-    const request = signedWith(unsigned())
-    const wrong: Partial<SignedRequest>[] = []
-    for (const name of ['keyId', 'timestamp', 'nonce', 'signature'] as const) {
-      const value = request[name] as string
-      const values = [undefined, REPEATED, '', ` ${value}`, `${value}\n`, `${value}, ${value}`]
-      for (const other of values) wrong.push({ [name]: other })
-    }
-    wrong.push({ nonce: NONCE.toUpperCase() }, { timestamp: '2026-02-30T00:00:00Z' })
-    const asked = (): never => t.fail('a key was asked for') as never
-    for (const change of wrong) {
-      const verdict = verifyRequest({ ...request, ...change }, asked, NOW)
-      t.same(verdict, { ok: false, reason: 'headers_malformed' })
-    }
-    t.end()
-  },
-)
+void t.test('a missing, repeated or malformed header is rejected before any key lookup', (t) => {
+  const request = signedWith(unsigned())
+  const wrong: Partial<SignedRequest>[] = []
+  for (const name of ['keyId', 'timestamp', 'nonce', 'signature'] as const) {
+    const value = request[name] as string
+    const values = [undefined, REPEATED, '', ` ${value}`, `${value}\n`, `${value}, ${value}`]
+    for (const other of values) wrong.push({ [name]: other })
+  }
+  wrong.push({ nonce: NONCE.toUpperCase() }, { timestamp: '2026-02-30T00:00:00Z' })
+  const lookup = (): never => t.fail('a key was looked up') as never
+  for (const change of wrong) {
+    const verdict = verifyRequest({ ...request, ...change }, lookup, NOW)
+    t.same(verdict, { ok: false, reason: 'headers_malformed' })
+  }
+  t.end()
+})
 
-/** Each fault alone, in the order in which they are told. */
+/** Each fault alone, in order of precedence. */
 const faults: [RefusalReason, Partial<SignedRequest>][] = [
   ['headers_malformed', { nonce: 'x' }],
   ['address_not_allowed', { allowsAddress: () => false }],
@@ -137,7 +134,7 @@ const faults: [RefusalReason, Partial<SignedRequest>][] = [
   ['signature_mismatch', { signature: sign(SECRET, 'something else') }],
 ]
 
-void t.test('of several faults the first one is told', (t) => {
+void t.test('of several faults the first one is reported', (t) => {
   fc.assert(
     fc.property(fc.subarray(faults, { minLength: 1 }), (chosen) => {
       const changes = chosen.map(([, change]) => change)
@@ -148,7 +145,7 @@ void t.test('of several faults the first one is told', (t) => {
   t.end()
 })
 
-void t.test('nothing signed authenticates an unknown key', (t) => {
+void t.test('no signature authenticates an unknown key', (t) => {
   for (const secret of ['nobody', '', 'undefined', 'sk_demo']) {
     const request = signedWith(unsigned({ keyId: 'nobody_sandbox_2026q4' }), signingKey(secret))
     t.equal(outcome(request), 'key_unknown', secret)
@@ -156,7 +153,7 @@ void t.test('nothing signed authenticates an unknown key', (t) => {
   t.end()
 })
 
-void t.test('the address is judged for the partner and the environment that the key names', (t) => {
+void t.test('the address is checked for the partner and environment of the key id', (t) => {
   let judged: unknown
   const allowsAddress: SignedRequest['allowsAddress'] = (partner, environment) => {
     judged = { partner, environment }
@@ -167,7 +164,7 @@ void t.test('the address is judged for the partner and the environment that the 
   t.end()
 })
 
-void t.test('nothing is hashed for a call without the shapes', (t) => {
+void t.test('a malformed request is not hashed', (t) => {
   const { body: _, ...good } = signedWith(unsigned())
   const wrong: Partial<SignedRequest>[] = [
     { keyId: undefined },
@@ -181,7 +178,7 @@ void t.test('nothing is hashed for a call without the shapes', (t) => {
       ...good,
       ...change,
       get body(): Uint8Array {
-        throw new Error('the body was asked for')
+        throw new Error('the body was read')
       },
     }
     t.equal(outcome(request), 'headers_malformed')
@@ -189,7 +186,7 @@ void t.test('nothing is hashed for a call without the shapes', (t) => {
   t.end()
 })
 
-void t.test('whatever signed part is changed, the signature no longer fits', (t) => {
+void t.test('a change of any signed part invalidates the signature', (t) => {
   const request = signedWith(unsigned())
   const changes: Partial<SignedRequest>[] = [
     { method: 'PUT' },

@@ -7,7 +7,7 @@ import { signingKey } from '../../src/auth/signature.js'
 import { instant, type Instant } from '../../src/base/clock.js'
 import { projectRoot } from '../../src/base/protos.js'
 import {
-  judgeSignature,
+  checkSignature,
   type CheckName,
   type SignatureClaim,
   type SignatureReport,
@@ -69,7 +69,7 @@ void t.test('the published vectors pass, each over its canonical request', (t) =
   t.ok(calls.length >= 5)
   for (const vector of calls) {
     const now = instant(Date.parse(vector.timestamp))
-    const report = judgeSignature(claimOf(vector), known(vector.secret), now)
+    const report = checkSignature(claimOf(vector), known(vector.secret), now)
     t.equal(report.valid, true, vector.path)
     t.equal(report.canonical_request, vector.canonical_request)
     t.equal(report.body_sha256, vector.body_hash)
@@ -82,7 +82,7 @@ const [vector] = calls
 if (vector === undefined) throw new Error('there are no vectors')
 const now = instant(Date.parse(vector.timestamp))
 const judged = (change: Partial<SignatureClaim>, at = now): SignatureReport =>
-  judgeSignature(claimOf(vector, change), known(vector.secret), at)
+  checkSignature(claimOf(vector, change), known(vector.secret), at)
 
 void t.test('one fault fails one check', (t) => {
   const cases: readonly [CheckName, Partial<SignatureClaim>][] = [
@@ -117,9 +117,9 @@ void t.test('one fault fails one check', (t) => {
 })
 
 void t.test('an unknown key and a wrong secret give the same report', (t) => {
-  const wrong = judgeSignature(claimOf(vector), known('sk_of_eve'), now)
-  const revoked = judgeSignature(claimOf(vector), known('sk_of_eve', instant(0)), now)
-  const unknown = judgeSignature(claimOf(vector), () => undefined, now)
+  const wrong = checkSignature(claimOf(vector), known('sk_of_eve'), now)
+  const revoked = checkSignature(claimOf(vector), known('sk_of_eve', instant(0)), now)
+  const unknown = checkSignature(claimOf(vector), () => undefined, now)
   t.same(failedIn(unknown), ['signature'])
   t.same(unknown, wrong)
   t.same(unknown, revoked, 'only the holder of a key learns that it is revoked')
@@ -128,7 +128,7 @@ void t.test('an unknown key and a wrong secret give the same report', (t) => {
 
 void t.test('a valid signature with a revoked key reports key_active as failed', (t) => {
   const at = (revokedAt: number): CheckName[] =>
-    failedIn(judgeSignature(claimOf(vector), known(vector.secret, instant(revokedAt)), now))
+    failedIn(checkSignature(claimOf(vector), known(vector.secret, instant(revokedAt)), now))
   t.same(at(now + 1), [])
   t.same(at(now), ['key_active'])
   t.end()
@@ -138,7 +138,7 @@ void t.test('production keys are not looked up', (t) => {
   const lookup = (keyId: string): undefined => {
     t.fail(`${keyId} was looked up`)
   }
-  judgeSignature(claimOf(vector, { keyId: PRODUCTION_KEY_ID }), lookup, now)
+  checkSignature(claimOf(vector, { keyId: PRODUCTION_KEY_ID }), lookup, now)
   t.pass()
   t.end()
 })

@@ -42,7 +42,7 @@ const TABLE: readonly (readonly [text: string, exponent: number, result: bigint 
   ['99999999999.99', THB, 'amount_malformed'],
 ]
 
-t.test('reads the forms of the standard and no other', async (t) => {
+t.test('accepts exactly the formats of the standard', async (t) => {
   for (const [text, exponent, result] of TABLE) {
     const outcome = readAmount(text, exponent)
     t.equal(outcome.ok ? outcome.value : outcome.reason, result, `"${text}" of ${exponent}`)

@@ -1,6 +1,6 @@
 /**
- * Who is paid: which template is read, what each scheme accepts in it, and when two codes are
- * duplicates.
+ * The payee of a code: which template is read, what each scheme accepts in it, and when two codes
+ * are duplicates.
  */
 import t from 'tap'
 import type { Corridor } from '../../src/qr/corridor.js'

@@ -1,15 +1,15 @@
 /**
- * Counts what a computation does with text, where a clock would only measure the machine.
+ * Counts the characters that a computation passes to built-in functions: a measure of effort that
+ * does not depend on the machine.
  *
- * Owns: the count of characters that the built-in functions were given to work through.
- * - The built-ins are back in place when it returns, also after an exception.
+ * - The built-ins are restored when it returns or throws.
  */
 type BuiltIn = (this: unknown, ...given: unknown[]) => unknown
 
 interface Watched {
   readonly owner: object
   readonly name: string
-  /** Characters worked through by one call. */
+  /** Characters processed by one call. */
   readonly cost: (self: unknown, given: readonly unknown[], result: unknown) => number
 }
 

@@ -1,5 +1,5 @@
 /**
- * Codes made by other people's generators, which issuers do use, are read as they were meant.
+ * Codes made by public generator libraries that issuers use are read correctly.
  */
 import { createRequire } from 'node:module'
 import fc from 'fast-check'
@@ -7,7 +7,7 @@ import t from 'tap'
 import type { Corridor } from '../../src/qr/corridor.js'
 import { readQr, type QrReading } from '../../src/qr/read.js'
 
-// Their own types do not fit the way they are loaded; these say as much as is used here.
+// The libraries' types do not fit the way they are loaded; these cover the functions used here.
 interface PromptParse {
   readonly generate: {
     anyId(given: { type: string; target: string; amount?: number }): string
@@ -180,7 +180,7 @@ t.test('promptpay-js: names, categories and additional data', async (t) => {
   }
 })
 
-t.test('vietnam-qr-pay: accounts and cards, read by both alike', async () => {
+t.test('vietnam-qr-pay: accounts and cards, in both directions', async () => {
   const given = fc.oneof(
     fc.tuple(fc.constant('QRIBFTTA'), fc.stringMatching(/^[0-9A-Za-z]{1,19}$/)),
     fc.tuple(fc.constant('QRIBFTTC'), digits(16, 19)),

@@ -17,7 +17,7 @@ t.test('shows the end of an account, less of a short one', async (t) => {
   for (const [account, shown] of table) t.equal(masked(account), shown, account)
 })
 
-t.test('hides more than half, and how long it is', async () => {
+t.test('hides more than half, and the length', async () => {
   fc.assert(
     fc.property(fc.stringMatching(/^[0-9A-Za-z]{1,40}$/), (account) => {
       const end = visibleEnd(account)

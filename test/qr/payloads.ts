@@ -1,7 +1,6 @@
 /**
- * QR payloads for the tests, written by a second hand: nothing of src/qr is used here.
- *
- * Owns: assembling objects and the checksum, bit by bit as the standard defines it.
+ * QR payloads for the tests, assembled without src/qr: objects, and the checksum bit by bit as the
+ * standard defines it.
  */
 export type Field = readonly [id: string, value: string]
 
@@ -12,7 +11,7 @@ export const field = (id: string, value: string): string =>
 export const fields = (...list: readonly Field[]): string =>
   list.map(([id, value]) => field(id, value)).join('')
 
-/** A text that ends with a right checksum, whatever it says before. */
+/** Appends a correct checksum to any text. */
 export const sealed = (text: string): string => {
   const covered = `${text}6304`
   return covered + slowCrc16(covered).toString(16).toUpperCase().padStart(4, '0')
@@ -54,7 +53,7 @@ export const vietTemplate = (bank: string, account: string, service?: string): F
   ),
 ]
 
-/** A small good code. Given fields replace those of the same id, or are added before the end. */
+/** A small valid code. Given fields replace those of the same id or are added before the end. */
 export const thai = (...changes: readonly Field[]): string =>
   payload(
     ...changed(
@@ -77,7 +76,7 @@ export const vietnamese = (...changes: readonly Field[]): string =>
     ),
   )
 
-/** An empty value takes the field away. */
+/** An empty value removes the field. */
 function changed(list: readonly Field[], changes: readonly Field[]): Field[] {
   const merged = new Map([...list, ...changes])
   return [...merged].filter(([, value]) => value !== '')

@@ -1,6 +1,6 @@
 /**
- * What holds for every payload: good ones are read as written, damaged ones never mislead, hostile
- * ones cost no more than their length.
+ * Properties of all payloads: valid ones are read as written, damaged ones never name another
+ * payee, hostile ones cost linear time.
  */
 import fc from 'fast-check'
 import t from 'tap'
@@ -36,7 +36,7 @@ const display = fc
 const shuffled = (list: readonly Field[]): fc.Arbitrary<Field[]> =>
   fc.shuffledSubarray([...list], { minLength: list.length })
 
-/** A payee as an issuer writes it, and as the reader is to give it. */
+/** A payee as the issuer writes it and as the reader must return it. */
 interface Payee {
   readonly corridor: Corridor
   readonly tag: string
@@ -170,7 +170,7 @@ function amountText(minor: bigint, isThai: boolean): string {
   return `${text.slice(0, -2)}.${text.slice(-2)}`
 }
 
-t.test('a good code is read as it was written, in whatever order', async () => {
+t.test('a valid code is read as written, in any order of objects', async () => {
   fc.assert(
     fc.property(written, ({ payee, text, minor, name }) => {
       const outcome = readQr(text, payee.corridor)
@@ -185,7 +185,7 @@ t.test('a good code is read as it was written, in whatever order', async () => {
   )
 })
 
-/** What the money follows. */
+/** The parts of a reading that determine the payment. */
 const moneyOf = (text: string, corridor: Corridor): string | undefined => {
   const outcome = readQr(text, corridor)
   if (!outcome.ok) return undefined
@@ -193,7 +193,7 @@ const moneyOf = (text: string, corridor: Corridor): string | undefined => {
   return JSON.stringify([destination, String(embeddedAmountMinor)])
 }
 
-t.test('no single wrong character sends money elsewhere', async (t) => {
+t.test('no single wrong character changes the payee', async (t) => {
   const samples: readonly (readonly [Corridor, string])[] = [
     ['th_promptpay', thai(['01', '12'], ['54', '100.00'], ['59', 'SHOP'])],
     ['vn_vietqr', vietnamese(['01', '12'], ['54', '50000'], ['62', fields(['08', 'tien le'])])],
@@ -214,7 +214,7 @@ t.test('no single wrong character sends money elsewhere', async (t) => {
   }
 })
 
-t.test('nor does one in any other code', async () => {
+t.test('no single wrong character changes the payee of a vector', async () => {
   fc.assert(
     fc.property(
       written,
@@ -230,7 +230,7 @@ t.test('nor does one in any other code', async () => {
   )
 })
 
-/** Texts that get further than noise: with a good frame, a right checksum or objects inside. */
+/** Texts that pass early checks: a valid frame, a correct checksum or objects inside. */
 const hostile = fc.oneof(
   fc.string({ unit: 'binary', maxLength: 300 }),
   fc.string({ unit: 'grapheme', maxLength: 300 }),
@@ -246,7 +246,7 @@ const hostile = fc.oneof(
   fc.stringMatching(/^[0-9]{1,60}$/).map((text) => vietnamese(['38', `0010${VIETQR}${text}`])),
 )
 
-t.test('any text gets an answer, and a refusal says nothing of the text', async () => {
+t.test('any text gives a result, and a rejection contains none of the text', async () => {
   fc.assert(
     fc.property(hostile, fc.constantFrom(...CORRIDOR_NAMES), (text, corridor) => {
       const outcome = readQr(text, corridor)
@@ -258,7 +258,7 @@ t.test('any text gets an answer, and a refusal says nothing of the text', async 
   )
 })
 
-/** Long texts, each the worst for some step. */
+/** Long texts, each the worst case of one step. */
 const WORST: Readonly<Record<string, (length: number) => string>> = {
   'one digit for ever': (length) => sealed('0002019'.padEnd(length - 8, '9')),
   'objects of one character': (length) => sealed(`000201${'0101x'.repeat(length / 5 - 4)}`),
@@ -273,7 +273,7 @@ const WORST: Readonly<Record<string, (length: number) => string>> = {
   'checksums all over': (length) => sealed(`000201${'6304ABCD'.repeat(length / 8 - 2)}`),
 }
 
-/** Without 01, which would end the reading before the templates. */
+/** Without 01, which would be rejected before the templates. */
 function manyFields(length: number, valueOf: (depth: number) => string): string {
   let text = ''
   for (let tag = 2; Array.from(text).length < length - 120 && tag <= 99; tag++) {
@@ -282,7 +282,7 @@ function manyFields(length: number, valueOf: (depth: number) => string): string 
   return text
 }
 
-/** Each level holds the next: as deep as 99 characters allow. */
+/** Nested objects, as deep as 99 characters allow. */
 function nested(depth: number): string {
   return depth === 19 ? 'x' : fields(['00', nested(depth + 1)])
 }
@@ -291,7 +291,7 @@ t.test('the effort is linear in the length of the text', async (t) => {
   for (const [what, write] of Object.entries(WORST)) {
     for (const length of [256, 1_024, 4_096]) {
       const text = write(length)
-      t.ok(Array.from(text).length <= length, `${what} gets past the door`)
+      t.ok(Array.from(text).length <= length, `${what} passes the length check`)
       for (const corridor of CORRIDOR_NAMES) {
         const effort = charactersTouched(() => readQr(text, corridor))
         t.ok(effort <= 8 * text.length, `${what}: ${effort} for ${text.length}`)
@@ -300,7 +300,7 @@ t.test('the effort is linear in the length of the text', async (t) => {
   }
 })
 
-t.test('a text far too long is not even looked at', async (t) => {
+t.test('a text that is far too long is not scanned', async (t) => {
   const text = '0002'.repeat(1_000_000)
   t.ok(charactersTouched(() => readQr(text, 'th_promptpay')) < 10)
 })

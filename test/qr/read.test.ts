@@ -1,7 +1,5 @@
 /**
- * The reader's rules, one by one: what it accepts, which reason it gives, and in which order.
- *
- * Does not own: the rules about who is paid (destination.test.ts).
+ * The reader's checks, their order and reasons. The choice of the payee is in destination.test.ts.
  */
 import t from 'tap'
 import { bindAmount } from '../../src/qr/read.js'
@@ -19,7 +17,7 @@ import {
 } from './payloads.js'
 import { check, NONE, readingOf, verdictOf } from './reading.js'
 
-t.test('the text before anything else', async (t) => {
+t.test('the text is checked first', async (t) => {
   const good = thai()
   check(t, 'th_promptpay', [
     ['a good code', good, 'ok'],
@@ -68,7 +66,7 @@ t.test('at most 4,096 code points', async (t) => {
   t.equal(verdictOf('0'.repeat(1_000_000)), 'payload_too_long')
 })
 
-t.test('the checksum is there, right, last and alone', async (t) => {
+t.test('the checksum is present, correct, last and unique', async (t) => {
   const good = thai(['54', '20.15'])
   const body = good.slice(0, -8)
   const flipped = good.endsWith('0') ? '1' : '0'
@@ -82,11 +80,11 @@ t.test('the checksum is there, right, last and alone', async (t) => {
     ['the end of a name', sealed(`${body}5908`), 'checksum_missing'],
     ['the end of a longer 63', sealed(`${body}6308`), 'checksum_missing'],
     ['an early one too', sealed(fields(['00', '01'], ['63', 'ABCD']) + '8008'), 'checksum_missing'],
-    ['inner blanks lost', thai(['59', 'A B']).replace('A B', 'AB'), 'checksum_mismatch'],
+    ['inner blanks removed', thai(['59', 'A B']).replace('A B', 'AB'), 'checksum_mismatch'],
   ])
 })
 
-t.test('objects are well formed, in the root and in the templates that are used', async (t) => {
+t.test('objects are well formed in the root and in the templates read', async (t) => {
   const good = thai().slice(0, -8)
   const used = (text: string): string => thai(['29', text])
   const named = field('00', CREDIT_TRANSFER)
@@ -208,7 +206,7 @@ t.test('the amount follows the currency of the corridor', async (t) => {
   ])
 })
 
-t.test('the merchant, as far as the code names him', async (t) => {
+t.test("the merchant's optional texts", async (t) => {
   const { merchant } = readingOf(
     thai(['52', '5812'], ['59', 'A very long name of a merchant, beyond 25'], ['60', 'Bangkok']),
   )
@@ -226,8 +224,8 @@ t.test('the merchant, as far as the code names him', async (t) => {
   t.equal(readingOf(vietnamese(), 'vn_vietqr').merchant.scheme, 'vietqr')
 })
 
-t.test('the first fault in the order of the checks is the reason', async (t) => {
-  // Each step heals one fault of a code that has them all.
+t.test('the reason is the first fault in the order of the checks', async (t) => {
+  // Each step repairs one fault of a code that has all of them.
   const faults: readonly Field[] = [
     ['00', '02'],
     ['01', '99'],
@@ -287,7 +285,7 @@ t.test('the first fault in the order of the checks is the reason', async (t) => 
   ])
 })
 
-t.test('the amount in the code binds the caller, its absence asks him', async (t) => {
+t.test('an amount in the code binds; without one the caller must state it', async (t) => {
   const open = readingOf(thai())
   t.same(bindAmount(open, null), { ok: false, reason: 'amount_required' })
   t.same(bindAmount(open, 500n), { ok: true, minor: 500n })

@@ -1,11 +1,11 @@
 /**
- * Verdicts and readings of payloads, in few words, for tables.
+ * Short forms of readings and reasons for test tables.
  */
 import type { Test } from 'tap'
 import type { Corridor } from '../../src/qr/corridor.js'
 import { readQr, type QrReading } from '../../src/qr/read.js'
 
-/** As a field's value: without that object. */
+/** As a field's value: omits the object. */
 export const NONE = ''
 
 export const verdictOf = (text: string, corridor: Corridor = 'th_promptpay'): string => {

@@ -2,7 +2,7 @@ import t from 'tap'
 import { isErrorCode } from '../../src/base/errors.js'
 import { wireCodeOf, type QrReason } from '../../src/qr/reasons.js'
 
-/** Written out, so that a change of a caller's code is a change of this page. */
+/** Written out a second time: a change of a public code must change this table. */
 const CODES: Readonly<Record<QrReason, string>> = {
   payload_empty: 'qr_malformed',
   payload_too_long: 'qr_malformed',

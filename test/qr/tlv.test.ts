@@ -8,7 +8,7 @@ const reasonOf = (text: string): string => {
   return walked.ok ? 'ok' : walked.reason
 }
 
-t.test('cuts a text into its objects', async (t) => {
+t.test('splits a text into its objects', async (t) => {
   const walked = walk('000201630412AB0102xy')
   t.ok(walked.ok)
   if (!walked.ok) return
@@ -57,7 +57,7 @@ t.test('names each fault', async (t) => {
   for (const [text, reason] of table) t.equal(reasonOf(text), reason, text)
 })
 
-t.test('gives back what was written, whatever the values are', async () => {
+t.test('objects round-trip for any values', async () => {
   const id = fc.integer({ min: 0, max: 99 }).map((n) => String(n).padStart(2, '0'))
   const value = fc.string({ unit: 'grapheme', minLength: 1, maxLength: 20 })
   const list = fc.uniqueArray(fc.tuple(id, value), { selector: ([id]) => id, maxLength: 100 })
@@ -73,10 +73,10 @@ t.test('gives back what was written, whatever the values are', async () => {
   )
 })
 
-t.test('peeks into what may be no template', async (t) => {
+t.test('peek accepts arbitrary text', async (t) => {
   t.equal(peek(field('01', 'x') + field('00', 'guid') + '99', '00'), 'guid', 'in any place')
   t.equal(peek(field('00', 'first') + field('00', 'second'), '00'), 'first')
-  t.equal(peek('99' + field('00', 'guid'), '00'), undefined, 'not behind a fault')
+  t.equal(peek('99' + field('00', 'guid'), '00'), undefined, 'not after malformed data')
   t.equal(peek('CLASSIC', '00'), undefined)
   t.equal(peek(field('01', 'x'), '00'), undefined)
   t.equal(peek('', '00'), undefined)

@@ -1,5 +1,5 @@
 /**
- * Every collected payload gets its verdict, its reason and its reading.
+ * Every collected payload (vectors.json) gives its expected reading or reason.
  */
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'

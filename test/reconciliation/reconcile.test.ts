@@ -1,4 +1,4 @@
-/** Every planted difference is found, and none is made up, across the edges of the period too. */
+/** Reconciliation finds every planted difference and no other, also at the edges of the period. */
 import { readdirSync } from 'node:fs'
 import fc from 'fast-check'
 import t from 'tap'
@@ -21,20 +21,20 @@ const back = (given: Partial<Moved> = {}): Moved => moved({ movement: 'returned'
 const PLANTS = ['none', 'not booked', 'not stated', 'amount', 'currency', 'movement'] as const
 type Plant = (typeof PLANTS)[number]
 
-interface Life {
+interface Payment {
   readonly isReturned: boolean
   readonly currency: string
   readonly amount: bigint
-  /** Of the rail, from a day before the period to its end. */
+  /** The rail's time, from a day before the period to its end. */
   readonly at: number
-  /** How much later each is booked; at most a day. */
+  /** The delay of each booking, at most a day. */
   readonly lags: readonly [number, number]
-  /** Which of its movements is planted in. */
+  /** The movement with the planted difference. */
   readonly place: 0 | 1
   readonly plant: Plant
 }
 
-const lives: fc.Arbitrary<Life[]> = fc.array(
+const payments: fc.Arbitrary<Payment[]> = fc.array(
   fc.record({
     isReturned: fc.boolean(),
     currency: fc.constantFrom('VND', 'THB', 'USD'),
@@ -53,17 +53,22 @@ interface Side {
   readonly expected: string[]
 }
 
-/** Puts a life on both sides, and what has to be found of it. */
-function live(life: Life, place: number, { lines, books, expected }: Side): void {
+/** Adds a payment to both sides, and the findings it must cause. */
+function addPayment(payment: Payment, place: number, { lines, books, expected }: Side): void {
   const instruction = `pout_${place}`
-  const kinds = life.isReturned ? (['executed', 'returned'] as const) : (['executed'] as const)
+  const kinds = payment.isReturned ? (['executed', 'returned'] as const) : (['executed'] as const)
   for (const [index, movement] of kinds.entries()) {
-    const ours = moved({ instruction, movement, currency: life.currency, amount: life.amount })
-    const at = { rail: life.at, booked: life.at + life.lags[index]! }
-    const isHere = kinds.length === 1 || index === life.place
-    // Turned round beside another movement it could be taken for that one.
-    const isTurned = life.plant === 'movement' && kinds.length === 2
-    const plant = isHere && !isTurned ? life.plant : 'none'
+    const ours = moved({
+      instruction,
+      movement,
+      currency: payment.currency,
+      amount: payment.amount,
+    })
+    const at = { rail: payment.at, booked: payment.at + payment.lags[index]! }
+    const isHere = kinds.length === 1 || index === payment.place
+    // With another movement of the same instruction, a swapped one could match that.
+    const isSwapped = payment.plant === 'movement' && kinds.length === 2
+    const plant = isHere && !isSwapped ? payment.plant : 'none'
     if (plant !== 'not booked') books.push(booked({ ...ours, at: at.booked }))
     if (plant !== 'not stated') lines.push(stated({ ...changed(ours, plant), at: at.rail }))
     const finding = findingOf(
@@ -92,28 +97,38 @@ function findingOf(plant: Plant, isLineDue: boolean, isBookingDue: boolean): str
   return isBookingDue ? 'missing_there *' : null
 }
 
-void t.test('any lives with any differences', async (t) => {
+void t.test('any payments with any differences', async (t) => {
   t.testdir()
   const order = fc.array(fc.nat(), { minLength: 100, maxLength: 100 })
   await fc.assert(
-    fc.asyncProperty(lives, order, fc.integer({ min: 0, max: 40 }), async (given, keys, badAt) => {
-      const side: Side = { lines: [], books: [], expected: [] }
-      for (const [place, life] of given.entries()) live(life, place, side)
-      const sorted = side.lines
-        .map((line, place) => ({ line, key: keys[place] ?? 0 }))
-        .sort((one, other) => one.key - other.key)
-        .map(({ line }) => line)
-      const at = Math.min(badAt, sorted.length)
-      const lines = [...sorted.slice(0, at), 'nonsense\r\n', ...sorted.slice(at)]
-      const { findings, badLines, tally, lines: counted } = await reconciled(t, lines, side.books)
-      t.same(inWords(findings), side.expected.sort())
-      t.same(
-        badLines.map(({ line }) => line),
-        [at + 2],
-      )
-      t.equal(counted.good + counted.bad, lines.length, 'every line is counted')
-      sumsAreWhole(t, side, tally.rows(), counted.good - counted.outside)
-    }),
+    fc.asyncProperty(
+      payments,
+      order,
+      fc.integer({ min: 0, max: 40 }),
+      async (given, keys, badAt) => {
+        const side: Side = { lines: [], books: [], expected: [] }
+        for (const [place, payment] of given.entries()) addPayment(payment, place, side)
+        const sorted = side.lines
+          .map((line, place) => ({ line, key: keys[place] ?? 0 }))
+          .sort((one, other) => one.key - other.key)
+          .map(({ line }) => line)
+        const at = Math.min(badAt, sorted.length)
+        const lines = [...sorted.slice(0, at), 'nonsense\r\n', ...sorted.slice(at)]
+        const {
+          findings,
+          badLines,
+          totals,
+          lines: counted,
+        } = await reconciled(t, lines, side.books)
+        t.same(inWords(findings), side.expected.sort())
+        t.same(
+          badLines.map(({ line }) => line),
+          [at + 2],
+        )
+        t.equal(counted.good + counted.bad, lines.length, 'every line is counted')
+        sumsAreWhole(t, side, totals.rows(), counted.good - counted.outside)
+      },
+    ),
     { numRuns: 60 },
   )
   t.same(
@@ -123,9 +138,9 @@ void t.test('any lives with any differences', async (t) => {
   )
 })
 
-type Rows = Awaited<ReturnType<typeof reconciled>>['tally'] extends { rows(): infer R } ? R : never
+type Rows = Awaited<ReturnType<typeof reconciled>>['totals'] extends { rows(): infer R } ? R : never
 
-/** The statuses of a side add up to all that this side says of the period. */
+/** The statuses of a side add up to the side's total for the period. */
 function sumsAreWhole(
   t: { equal(found: unknown, wanted: unknown): boolean },
   { books }: Side,
@@ -163,7 +178,7 @@ void t.test('more than one difference of an instruction', async (t) => {
       ['missing_there pout_1 executed'],
     ],
     [
-      'paid twice, as we know',
+      'paid twice, both booked',
       [moved(), moved()],
       [booked(moved()), booked(moved({ at: NOON + 48 * HOUR }))],
       [],
@@ -213,12 +228,12 @@ void t.test('many lines, and many of one instruction', async (t) => {
   )
   const books = many.map((one) => booked(one))
   const odd = moved({ instruction: 'pout_odd', amount: 5n })
-  const { findings, tally, lines } = await reconciled(
+  const { findings, totals, lines } = await reconciled(
     t,
     [...many.reverse(), odd].map(stated),
     books,
   )
   t.same(inWords(findings), ['missing_here pout_odd executed'])
-  t.equal(tally.count('matched'), 7_000)
+  t.equal(totals.count('matched'), 7_000)
   t.same(lines, { good: 7_001, bad: 0, outside: 0 })
 })

@@ -1,4 +1,4 @@
-/** Two sides of a reconciliation, made by hand: a statement as a file, books as a list. */
+/** Both sides of a reconciliation for tests: a statement file and a list of bookings. */
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Test } from 'tap'
@@ -66,7 +66,7 @@ export async function reconciled(
       },
       of: async (instructions) => books.filter((one) => instructions.includes(one.instruction)),
     },
-    tell: async (finding) => {
+    onFinding: async (finding) => {
       if ('fault' in finding) badLines.push(finding)
       else findings.push(finding)
     },
@@ -75,7 +75,7 @@ export async function reconciled(
   return { ...outcome, findings, badLines }
 }
 
-/** `different pout_1 amount` and the like, sorted. */
+/** Findings as sorted texts, e.g. `different pout_1 amount`. */
 export const inWords = (findings: readonly Finding[]): string[] =>
   findings
     .map((finding) => {

@@ -1,4 +1,4 @@
-/** A statement is read line by line; what cannot be understood is named by its number. */
+/** A statement is read record by record; a record that cannot be parsed is named by its line. */
 import { hash } from 'node:crypto'
 import { join } from 'node:path'
 import t, { type Test } from 'tap'
@@ -17,7 +17,7 @@ async function readAll(t: Test, text: string | Buffer): Promise<Read[]> {
   return found
 }
 
-void t.test('a good line, however it is written', async (t) => {
+void t.test('valid lines in all accepted formats', async (t) => {
   const good = {
     good: {
       line: 2,
@@ -45,7 +45,7 @@ void t.test('a good line, however it is written', async (t) => {
   }
 })
 
-void t.test('bad lines, each with its number', async (t) => {
+void t.test('each bad line is reported with its number', async (t) => {
   const bad: readonly (readonly [string, RegExp])[] = [
     [GOOD.replace('12500000', '125.00'), /amount/],
     [GOOD.replace('12500000', '-5'), /amount/],
@@ -77,11 +77,11 @@ void t.test('a break inside quotes belongs to its record', async (t) => {
   t.match(await readAll(t, text), [{ good: { line: 3 } }, { good: { line: 4 } }])
 })
 
-void t.test('what cannot be read to its end is reported, with what follows', async (t) => {
+void t.test('an unclosed quote and an oversized record end the reading', async (t) => {
   for (const [line, fault] of [
-    ['"', /quotes do not match; what follows is not read/],
+    ['"', /quotes do not match; the remaining lines are not read/],
     [`"a"b,${GOOD}`, /quotes do not match/],
-    [`${GOOD}${'x'.repeat(200_000)}`, /too long; what follows is not read/],
+    [`${GOOD}${'x'.repeat(200_000)}`, /too long; the remaining lines are not read/],
   ] as const) {
     const found = await readAll(t, [HEAD, GOOD, line, GOOD, GOOD].join('\n'))
     const bad = found.filter((read) => 'bad' in read)
@@ -90,12 +90,12 @@ void t.test('what cannot be read to its end is reported, with what follows', asy
   }
 })
 
-void t.test('empty lines say nothing, but they are counted', async (t) => {
+void t.test('empty lines are skipped but counted', async (t) => {
   t.match(await readAll(t, `${HEAD}\n\n${GOOD}\n\n`), [{ good: { line: 3 } }])
   t.same(await readAll(t, `${HEAD}\n`), [])
 })
 
-void t.test('a file without the columns is no statement', async (t) => {
+void t.test('a file without the columns is rejected', async (t) => {
   for (const text of ['', 'a,b', HEAD.replace('amount', 'sum'), '\u0000', '"']) {
     const file = join(t.testdir({ 's.csv': text }), 's.csv')
     await t.rejects(openStatement(file).lines().next(), NoStatement, text)

@@ -77,8 +77,9 @@ export const deliveriesAreCounted = byQuery({
 
 /**
  * An endpoint that received an earlier event of a type, and whose filter has not changed since,
- * subscribes to the type. Exceptions: a test event goes to one endpoint, `webhook_endpoint.disabled`
- * to all others, and an event received after it was settled is a resend to one endpoint.
+ * subscribes to the type. Exceptions: a test event goes to one endpoint,
+ * `webhook_endpoint.disabled` to all others, and an event received after it was settled is a resend
+ * to one endpoint.
  */
 export const deliveriesHaveNoGap = byQuery({
   name: 'deliveries_have_no_gap',

@@ -1,7 +1,8 @@
 /**
  * The database files: SQLite's integrity check, and whether JSON columns parse.
  *
- * - These checks run first: a damaged index or an unreadable context makes later results unreliable.
+ * - These checks run first: a damaged index or an unreadable context makes later results
+ *   unreliable.
  */
 import type { Books } from '../books.js'
 import { byQuery, type Check } from '../check.js'

@@ -1,5 +1,6 @@
 /**
- * Ledger entries by owner: each belongs to an entity and a tenant, and outside money is posted once.
+ * Ledger entries by owner: each belongs to an entity and a tenant, and outside money is posted
+ * once.
  */
 import { byQuery } from '../check.js'
 

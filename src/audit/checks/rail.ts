@@ -19,7 +19,8 @@ const instructionOf = (id: string): string => `coalesce(
   (SELECT orphan.instruction FROM orphan_executions orphan WHERE orphan.matched_to = ${id}), ${id})`
 
 /** The instruction of each entity as the books have it. */
-const INSTRUCTED = `instructed (id, instruction, state, amount, currency, purpose, transaction_id) AS (
+const INSTRUCTED = `instructed (id, instruction, state, amount, currency, purpose, transaction_id)
+  AS (
   SELECT id, ${instructionOf('id')}, state, context ->> 'recipientAmount', context ->> 'currency',
          'payout', context ->> 'transactionId'
     FROM payouts

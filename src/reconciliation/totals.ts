@@ -1,10 +1,9 @@
 /**
- * Counts and sums of a reconciliation, by currency and status.
+ * The totals of a reconciliation, by currency and status.
  *
- * - What left counts as positive, what came back as negative, so a sum is what the rail has taken
- *   from us or owes us.
- * - Each side counts its own lines of the period only, so a side's statuses add up to what that
- *   side says in all. A pair across the period's edge therefore counts on one side.
+ * - Executed amounts count as positive, returned ones as negative: a sum is the rail's net claim.
+ * - Each side counts only its own lines of the period, so its statuses add up to its total. A pair
+ *   across the edge of the period counts on one side.
  */
 import type { Finding, Status } from './compare.js'
 import { isIn, type BookedMovement, type Period, type StatementLine } from './movement.js'
@@ -17,12 +16,12 @@ export interface Sum {
 export interface Counted {
   readonly currency: string
   readonly status: Status
-  /** The statement's side, and ours. */
+  /** The statement's side, and the ledger's. */
   readonly stated: Sum
   readonly booked: Sum
 }
 
-export interface Tally {
+export interface Totals {
   add(finding: Finding): void
   /** By currency, then in the order of STATUSES. */
   rows(): readonly Counted[]
@@ -37,7 +36,7 @@ export const STATUSES = [
   'undone',
 ] as const satisfies readonly Status[]
 
-export function createTally(period: Period): Tally {
+export function createTotals(period: Period): Totals {
   const rows = new Map<string, Counted>()
   const counts = new Map<Status, number>()
 
