@@ -1,4 +1,4 @@
-/** What the system did against what the model expects; each throws where they differ. */
+/** Compares the system's effects with the model's; each function throws on a difference. */
 import assert from 'node:assert/strict'
 import type { TenantId } from '../../src/base/ids.js'
 import { accountKey, type AccountKind } from '../../src/ledger/accounts.js'
@@ -27,7 +27,7 @@ export function compareIntent(intent: ModelIntent, answer: Answer): void {
   assert.deepEqual(withoutMessage(answer.view), intentSeen(intent)())
 }
 
-/** The texts of failures are for people: there must be one, and the model does not know which. */
+/** The model does not predict failure texts, only that there is one. */
 function withoutMessage(view: object): object {
   const { failure } = view as { failure?: { message?: unknown } }
   if (failure === undefined) return view
@@ -36,7 +36,7 @@ function withoutMessage(view: object): object {
   return { ...view, failure: rest }
 }
 
-/** @param before how many the life had told */
+/** @param before the number of events before this batch */
 export function compareEvents(model: Model, events: readonly StoredEvent[], before: number): void {
   const seen = events.map(({ type, sequence, body, id }) => {
     const { data, ...envelope } = JSON.parse(body) as { data: { payment_intent: object } }
@@ -96,15 +96,14 @@ function instructionOf(intent: ModelIntent): object {
 }
 
 /**
- * Odd reports leaves a discrepancy, other reports none; odd reports that was heard before leaves no
- * second.
+ * A contradicting report leaves one discrepancy, a repeated one no second, others none.
  */
 export function compareMismatches(model: Model, shared: SharedWorld): void {
   const fresh = new Set(shared.freshDiscrepancies.splice(0))
   const mismatch = new Set(model.mismatches.map((intent) => intent?.id ?? 'nobody'))
   for (const id of fresh) {
     const isOurs = model.intents.some((intent) => intent.id === id)
-    assert.ok(mismatch.has(isOurs ? id : 'nobody'), 'reports that fits is no discrepancy')
+    assert.ok(mismatch.has(isOurs ? id : 'nobody'), 'a matching report leaves no discrepancy')
   }
   for (const intent of model.mismatches) {
     if (intent === null) continue

@@ -1,9 +1,8 @@
 /**
- * The end of a life: everything that is open is brought to its end, and the books are read from the
+ * The end of a test case: open intents are brought to a final state, and the books are read from
  * disk.
  *
- * Owns: what must hold of a life as a whole, judged on rows, events and orders rather than on
- * answers.
+ * Checks the whole case on rows, events and instructions rather than on responses.
  */
 import assert from 'node:assert/strict'
 import { instant } from '../../src/base/clock.js'
@@ -15,8 +14,8 @@ import { reportsOf } from './payments.js'
 import type { ModelState } from './model.js'
 
 /**
- * Time runs out for what is not out; the rail has paid all the rest, and gives back what it was
- * asked for.
+ * Intents that were not submitted expire; the rail executes the others and returns those with a
+ * recall.
  */
 export async function endRun(harness: Harness): Promise<void> {
   const { model } = harness
@@ -50,7 +49,7 @@ export async function auditRun(harness: Harness): Promise<void> {
 
 function auditStates({ model }: Harness): void {
   for (const { state, wakeAt } of model.intents) {
-    assert.ok(state !== 'created' && state !== 'authorized', 'everything has come to its end')
+    assert.ok(state !== 'created' && state !== 'authorized', 'every intent is final')
     assert.equal(wakeAt, null, 'what has ended waits for nothing')
   }
   assert.equal(model.reserved, 0n)
@@ -118,7 +117,7 @@ function auditInstructions({ model, log }: Harness): void {
   }
 }
 
-/** As the next payment would find it. */
+/** The limit usage that the next payment would see. */
 async function auditUsage({ model, shared, tenant }: Harness): Promise<void> {
   const places = [...model.usage].map(([period, { user, corridor, at, used }]) => {
     const keys = limitKeys(tenant, user, corridor, instant(at))

@@ -1,16 +1,15 @@
 /**
- * What fast-check draws, and the operation a draw means in the state it meets.
+ * Generated values, and the operation that each stands for in the current state.
  *
- * A draw names its intent by its age and its amount by its meaning ("what is left of the day"), so
- * that it hits the edges whatever came before, and still means something while fast-check takes
- * commands away to shrink.
+ * A value names its intent by age and its amount by meaning ("the rest of the daily limit"). It
+ * hits the edges in any state, and stays meaningful while fast-check removes commands to shrink.
  */
 import fc from 'fast-check'
 import type { Model, ModelIntent } from './model.js'
 import type { Caller, Operation } from './operations.js'
 
 export interface Generated {
-  /** Null: it means nothing in this state. */
+  /** Null: not applicable in this state. */
   resolve(model: Model): Operation | null
   toString(): string
 }
@@ -26,20 +25,20 @@ export function generate<Values extends object>(
   }))
 }
 
-/** Of the youngest intents; 0 is the last one. */
+/** The index among the youngest intents; 0 is the last one. */
 export const pick = fc.nat(2)
 export const picked = (
   { intents }: { readonly intents: readonly ModelIntent[] },
   age: number,
 ): ModelIntent | undefined => intents.at(-1 - (age % Math.max(intents.length, 1)))
 
-/** Not at an end of the range: fast-check likes ends. */
+/** Not at an end of the range, which fast-check prefers. */
 export const seldom = (times: number): fc.Arbitrary<boolean> =>
   fc.nat(times).map((generated) => generated === Math.ceil(times / 2))
 export const callers: fc.Arbitrary<Caller> = seldom(30).map((is) => (is ? 'stranger' : 'owner'))
 export const keys = fc.option(fc.constantFrom('a', 'b'), { nil: null })
 
-/** An operation on an intent that there is: mostly on one where it is likely to do something. */
+/** An operation on an existing intent, mostly one where it is likely to have an effect. */
 export function onIntent<Values extends object>(
   kind: string,
   values: fc.Arbitrary<Values>,
@@ -54,6 +53,6 @@ export function onIntent<Values extends object>(
   })
 }
 
-/** One of the tokens that an intent was given. */
+/** One of an intent's tokens. */
 export const tokenOf = ({ jtis }: ModelIntent, token: number): string =>
   jtis[token % jtis.length] ?? ''

@@ -1,5 +1,5 @@
 /**
- * Draws of every operation on intents, and how often each of them comes.
+ * Generators of every operation on intents, with their frequencies.
  */
 import fc from 'fast-check'
 import { callers, generate, keys, onIntent, seldom, tokenOf, type Generated } from './generator.js'
@@ -33,7 +33,7 @@ const creating = generate(
   }),
 )
 
-/** Repeats a create whose key is bound, with or without a change. */
+/** Repeats a create with a used key, with or without a change. */
 const repeating = generate(
   'repeat',
   fc.record({ key: fc.constantFrom('a', 'b'), changed: seldom(3) }),

@@ -1,13 +1,12 @@
 /**
- * One life under test: the system and the model side by side, in step.
+ * One test case: the system and the model in lockstep.
  *
- * Owns: running operations in both. Does not own: which operations (generators), what is compared
+ * Owns: running operations in both. Does not own: the operations (generators), what is compared
  * (comparisons), the books at the end (final_audit).
  *
- * - Every life has a tenant of its own in a world it shares, so lives need not be told apart by
- *   hand.
- * - After each group: answers, events, orders, balances, discrepancies and the intents it touched
- *   are equal.
+ * - Each case has its own tenant in a shared world.
+ * - After each batch, responses, events, instructions, balances, discrepancies and the intents it
+ *   touched are equal.
  */
 import assert from 'node:assert/strict'
 import { instant } from '../../src/base/clock.js'
@@ -33,7 +32,7 @@ import { openTenant, type Start } from './tenant.js'
 export interface Harness {
   readonly model: Model
   readonly tenant: TenantId
-  /** All that this life told and sent. */
+  /** All events and instructions of this case. */
   readonly log: { readonly events: StoredEvent[]; readonly instructions: RailInstruction[] }
   readonly shared: SharedWorld
   readonly rebuilt: boolean
@@ -41,7 +40,7 @@ export interface Harness {
 
 let runs = 0
 
-/** @param rebuilt from SQLite before every group */
+/** @param rebuilt from SQLite before every batch */
 export async function openHarness(
   shared: SharedWorld,
   start: Start,
@@ -61,7 +60,7 @@ export async function openHarness(
   return { model, tenant, shared, rebuilt, log: { events: [], instructions: [] } }
 }
 
-/** Runs them in one group. */
+/** Runs the operations in one batch. */
 export async function step(harness: Harness, operations: readonly Operation[]): Promise<void> {
   const { model, tenant, shared } = harness
   const { vault } = shared.world
@@ -94,7 +93,7 @@ function compareEffects({ model, tenant, shared, log }: Harness): void {
   model.mismatches = []
 }
 
-/** The intents that operations name, and the youngest, which they may have made. */
+/** The intents that operations name, and the youngest, which they may have created. */
 function touchedBy(model: Model, operations: readonly Operation[]): ReadonlySet<ModelIntent> {
   const named = operations.map((operation) => ('intent' in operation ? operation.intent : null))
   const intents = [...named, model.intents.at(-1)]
@@ -119,14 +118,14 @@ export function setRail({ model, shared }: Harness, up: boolean): void {
   shared.world.setRail(up)
 }
 
-/** Wakes all that are due, in one group. */
+/** Fires all due timers in one batch. */
 export async function fireDueTimers(harness: Harness): Promise<void> {
   const { model, shared } = harness
   const due = model.intents.filter(({ wakeAt }) => wakeAt !== null && wakeAt <= model.now)
   const ids = await shared.world.store.due('intents', instant(model.now), 10_000)
   const ours = new Map(model.intents.map((intent) => [intent.id, intent]))
   const found = ids.flatMap((id) => ours.get(id) ?? [])
-  assert.deepEqual(new Set(found), new Set(due), 'the store knows who is due')
+  assert.deepEqual(new Set(found), new Set(due), 'the store returns the due timers')
   if (due.length > 0)
     await step(
       harness,
@@ -134,7 +133,7 @@ export async function fireDueTimers(harness: Harness): Promise<void> {
     )
 }
 
-/** As after a crash. */
+/** Rebuilds the system as after a crash. */
 export async function restart(harness: Harness): Promise<void> {
   const { model, tenant, shared } = harness
   await shared.world.rebuild()

@@ -1,6 +1,6 @@
 /**
- * A longer run: `make lives`, with `--runs N`, `--seed S`, `--rebuilt`. Without a seed each world
- * draws its own; a failure prints the seed that tells it again.
+ * A longer model-based run: `make lives`, with `--runs N`, `--seed S`, `--rebuilt`. Without a seed
+ * each world uses a random one; a failure prints the seed that repeats it.
  */
 import t from 'tap'
 import { programOptions } from '../../src/base/program_options.js'

@@ -1,7 +1,6 @@
 /**
- * Merchants' codes that the payers of the model scan, and what a right reading of each says.
- *
- * Owns: the codes, written by independent generators, and the readings, written by hand.
+ * Merchants' codes for the model's scans, written by independent generators, with expected readings
+ * written by hand.
  */
 import { createRequire } from 'node:module'
 import type { CorridorName } from './observations.js'
@@ -18,7 +17,7 @@ export interface MerchantCode {
   readonly payload: string
   readonly corridor: CorridorName
   readonly kind: 'static' | 'dynamic'
-  /** Minor units; null when the payer is asked. */
+  /** Minor units; null when the payer chooses. */
   readonly amount: bigint | null
   readonly merchant: { readonly name: string; readonly city: string; readonly mcc: string }
   readonly accountType: string
@@ -76,7 +75,7 @@ export const MERCHANT_CODES = {
     kind: 'static',
     amount: null,
   },
-  /** Pays whom `thaiStatic` pays. */
+  /** Same payee as `thaiStatic`. */
   thaiDynamic: {
     ...toMobile('0066812345678'),
     payload: promptPay('QR_DYNAMIC', '0066812345678', { amount: '360.00' }),
@@ -107,7 +106,7 @@ export const MERCHANT_CODES = {
     masked: '****0100',
   },
   vietStatic: { ...toViet, payload: vietQr(), kind: 'static', amount: null },
-  /** Pays whom `vietStatic` pays. */
+  /** Same payee as `vietStatic`. */
   vietDynamic: {
     ...toViet,
     payload: vietQr({ amount: '100000' }),
@@ -124,7 +123,7 @@ export const MERCHANT_CODES = {
   },
 } as const satisfies Record<string, MerchantCode>
 
-/** Codes that no corridor takes, with what is said of each. */
+/** Codes that no corridor accepts, with the error code of each. */
 export const BAD_CODES: Readonly<Record<string, string>> = {
   '': 'qr_malformed',
   'https://example.com/pay': 'qr_malformed',

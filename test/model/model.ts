@@ -1,15 +1,13 @@
 /**
- * The reference model: what one tenant's intents, money, limits and rail orders must look like.
+ * The reference model: the expected intents, balances, limits and rail instructions of one tenant.
  *
- * Owns: the model's memory and the steps every operation shares. Does not own: what each operation
- * does to it (partner_rules, payer_rules, rail_rules), the system under test (harness).
+ * Owns: the model's state and the steps that operations share. Does not own: the operations
+ * (partner_rules, payer_rules, rail_rules), the system under test (harness).
  *
- * - The model is written from the contract, in plain code and plain values; it shares no logic
- *   with src or actors.
- * - What the system draws at random (ids, tokens) is unknown until its answer is seen. So views
- *   are functions, asked after the answers, and freeze what they say when they are made.
- * - An operation is decided on the state before it, then the state is changed: like a group of
- *   commands, in order.
+ * - The model is written from the contract in plain values; it shares no logic with src or actors.
+ * - Ids and tokens that the system generates are unknown until it responds. Views are therefore
+ *   functions, called after the response, which freeze the state when they are made.
+ * - Operations apply in order, each decided on the state before it, as in a commit batch.
  */
 import {
   CORRIDOR_FACTS,
@@ -45,7 +43,7 @@ export interface ModelConfirmation {
 export interface ModelIntent {
   /** Drawn by the system. */
   id: string | null
-  /** Of its session tokens, oldest first. */
+  /** Its session tokens, oldest first. */
   readonly jtis: string[]
   readonly user: string
   readonly cents: number
@@ -53,12 +51,12 @@ export interface ModelIntent {
   readonly createdAt: number
   readonly expiresAt: number
   state: ModelState
-  /** The last one is bound. */
+  /** Its quotes; the last one is bound. */
   readonly quotes: ModelQuote[]
   confirmation: ModelConfirmation | null
   submittedAt: number | null
   inquiries: number
-  /** The rail's number of the one execution that counts. */
+  /** The rail's transaction id of the execution that counts. */
   transactionId: string | null
   readonly moments: Partial<Record<Exclude<ModelState, 'created'>, number>>
   failure: { readonly code: string; readonly source: string; readonly at: number } | null
@@ -70,13 +68,13 @@ export interface ModelIntent {
 
 export type View = () => object
 
-/** What one operation must answer. */
+/** The expected response of one operation. */
 export interface Expectation {
-  /** `ok`, or the code of the refusal. */
+  /** `ok` or the error code. */
   readonly code: string
   readonly view?: View
   readonly replayed?: boolean
-  /** Takes in what the system drew. */
+  /** Records the values that the system generated. */
   readonly learn?: (answer: Readonly<Record<string, unknown>>) => void
 }
 
@@ -86,7 +84,7 @@ export interface ModelEvent {
   readonly view: View
 }
 
-/** An order that must leave for the rail. */
+/** An instruction that must be sent to the rail. */
 export interface ModelInstruction {
   readonly kind: 'instruct' | 'query' | 'recall' | 'acknowledge'
   readonly intent: ModelIntent | null
@@ -101,11 +99,11 @@ export interface Usage {
   used: bigint
 }
 
-/** What a key stands for. */
+/** The request of an idempotency key. */
 export interface BoundKey {
   readonly request: string
   readonly intent: ModelIntent
-  /** The first answer, byte for byte. */
+  /** The first response, byte for byte. */
   answer: string | null
 }
 
@@ -122,12 +120,12 @@ export interface Model {
   prefund: bigint
   reserved: bigint
   usdOut: bigint
-  /** Minor units that merchants hold. */
+  /** Minor units paid to merchants. */
   readonly paidOut: Record<'THB' | 'VND', bigint>
-  /** Since the last look. */
+  /** Since the last comparison. */
   events: ModelEvent[]
   instructions: ModelInstruction[]
-  /** Intents about which reports came that does not fit, since the last look. */
+  /** Intents with a contradicting report since the last comparison. */
   mismatches: (ModelIntent | null)[]
 }
 
@@ -182,7 +180,7 @@ export function usedIn(model: Model, intent: ModelIntent, at: number): readonly 
   return [day.used, month.used]
 }
 
-/** The counters of a user's local day and month. */
+/** The limit counters of a user's local day and month. */
 export function usageOf(
   model: Model,
   user: string,
@@ -199,7 +197,7 @@ export function usageOf(
   return [day, month]
 }
 
-/** Whether one more payment fits beside what its user has paid. */
+/** Whether a payment fits into its user's limits. */
 export function fitsLimits(model: Model, intent: ModelIntent, minor: bigint): boolean {
   const { perTransaction, perDay, perMonth } = CORRIDOR_FACTS[intent.corridor]
   const [day, month] = usedIn(model, intent, model.now)
@@ -212,14 +210,14 @@ export function reserve(model: Model, intent: ModelIntent, quote: ModelQuote): v
   count(model, intent, quote.minor)
 }
 
-/** The opposite: the payment will never be made. */
+/** Releases both: the payment will not be made. */
 export function release(model: Model, intent: ModelIntent): void {
   const quote = intent.quotes.at(-1)!
   move(model, quote.cents, -quote.cents)
   count(model, intent, -quote.minor)
 }
 
-/** Between what can be spent and what is set aside. */
+/** Moves an amount between available and reserved. */
 export function move(model: Model, available: number, reserved: number): void {
   model.prefund += BigInt(available)
   model.reserved += BigInt(reserved)
@@ -230,7 +228,7 @@ function count(model: Model, intent: ModelIntent, minor: bigint): void {
   for (const usage of usageOf(model, intent.user, intent.corridor, at)) usage.used += minor
 }
 
-/** From here on the rail may have it. */
+/** From here on the instruction counts as submitted. */
 export function submit(model: Model, intent: ModelIntent): void {
   intent.submittedAt = model.now
   intent.inquiries = 0
@@ -240,7 +238,7 @@ export function submit(model: Model, intent: ModelIntent): void {
 
 export const mustLeaveBy = (intent: ModelIntent): number => intent.confirmation!.at + SUBMIT_WITHIN
 
-/** A public transition: the state, its moment, the end of its timer. The caller tells the event. */
+/** A public transition: state, timestamp, timer cleared. The caller adds the event. */
 export function enter(
   model: Model,
   intent: ModelIntent,

@@ -1,10 +1,8 @@
 /**
- * The property: whatever happens to a tenant's intents, in whatever order, the system does what the
- * model says.
+ * The property: for any sequence of operations on a tenant's intents the system equals the model.
  *
- * Owns: the commands fast-check puts in a row, and the run of one life. Does not own: what
- * operations mean (generator), how the two sides are compared (harness), the last look at the books
- * (final_audit).
+ * Owns: the commands for fast-check, and the run of one case. Does not own: the operations
+ * (generator), the comparison (harness), the final checks (final_audit).
  */
 import fc from 'fast-check'
 import {
@@ -65,7 +63,7 @@ const payment = payments.map((paid) =>
   ),
 )
 
-/** Scanned, and then left to what comes. */
+/** Creates and scans an intent. */
 const offer = payments.map((offered) =>
   command(
     () => `offer ${fc.stringify(offered)}`,
@@ -98,7 +96,7 @@ const passing = moments.map((moment) =>
   ),
 )
 
-/** One timer after another, each at its moment. */
+/** Fires timers one after another, each when it is due. */
 const timers = fc.integer({ min: 1, max: 4 }).map((count) =>
   command(
     () => `timers ${count}`,
@@ -166,17 +164,17 @@ const starts: fc.Arbitrary<Start> = fc.record({
 
 export interface ModelRunOptions {
   readonly runs: number
-  /** Actors are rebuilt from SQLite before every group. */
+  /** Actors are rebuilt from SQLite before every batch. */
   readonly rebuilt: boolean
-  /** Of a failure that is to be seen again; else drawn. */
+  /** The seed of a failure to repeat; else random. */
   readonly seed: number | undefined
-  /** No further life begins after so many milliseconds. */
+  /** Milliseconds after which no further case begins. */
   readonly within: number | undefined
 }
 
 /**
- * Returns how many were told; throws with the seed and the shortest row of commands when the two
- * sides differ.
+ * @returns the number of cases run
+ * @throws with the seed and the shortest sequence of commands when the two sides differ
  */
 export async function checkRuns(shared: SharedWorld, options: ModelRunOptions): Promise<number> {
   const { runs, rebuilt, seed, within } = options

@@ -1,6 +1,6 @@
 /**
- * Lives of intents against the reference model, every group after a restart; always the same ones,
- * `make lives ARGS=--rebuilt` tells others.
+ * Intent lifecycles against the reference model with a restart before every batch, from fixed
+ * seeds; `make lives ARGS=--rebuilt` runs others.
  */
 import t from 'tap'
 import { tellVolumes } from './volumes.js'

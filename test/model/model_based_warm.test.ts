@@ -1,6 +1,6 @@
 /**
- * Lives of intents against the reference model, with the actors kept in memory; always the same
- * ones, `make lives` tells others.
+ * Intent lifecycles against the reference model with actors kept in memory, from fixed seeds;
+ * `make lives` runs others.
  */
 import t from 'tap'
 import { tellVolumes } from './volumes.js'

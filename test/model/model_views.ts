@@ -1,8 +1,8 @@
 /**
- * What the public must see of a model's intent.
+ * The expected public views of a model's intent.
  *
- * - A view freezes the intent when it is made; only ids that the system drew are looked up when
- *   it is asked.
+ * - A view freezes the intent when it is made; only ids that the system generates are read when the
+ *   view is called.
  * - A field that does not apply is absent.
  */
 import { CORRIDOR_FACTS } from './observations.js'
@@ -32,7 +32,7 @@ function quoteFields(quote: ModelQuote): object {
   }
 }
 
-/** As it is, or as it was when it became authorized. */
+/** The current view, or the view at authorization. */
 export function intentSeen(intent: ModelIntent, state: ModelState = intent.state): View {
   const quote = boundQuote(intent)
   const rest = state === intent.state ? afterwards(intent) : {}
@@ -106,7 +106,7 @@ const RECEIPT_STATUS: Readonly<Record<ModelState, string>> = {
   cancelled: 'failed',
 }
 
-/** States whose receipt shows the money that is set aside or gone. */
+/** States whose receipt shows the reserved or debited amount. */
 const HAS_DEBIT: Readonly<Record<ModelState, boolean>> = {
   created: false,
   authorized: true,

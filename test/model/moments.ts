@@ -1,6 +1,5 @@
 /**
- * Moments worth waiting for: the edges of everything that ends, one millisecond before, at and
- * after.
+ * Boundary times: one millisecond before, at and after each expiry.
  */
 import fc from 'fast-check'
 import { DUPLICATE_WINDOW, nextMidnight, QUOTE_TTL, REFUNDABLE_FOR } from './observations.js'
@@ -38,7 +37,7 @@ export const moments: fc.Arbitrary<Moment> = fc.oneof(
   { weight: 1, arbitrary: fc.record({ midnight: fc.constantFrom('day', 'month'), off }) },
 )
 
-/** The instant a moment means now; null when there is none ahead. */
+/** The instant of a boundary in the current state; null when there is none ahead. */
 export function instantOf(moment: Moment, model: Model): number | null {
   const at = edgeOf(moment, model)
   return at !== null && at > model.now ? at : null

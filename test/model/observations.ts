@@ -1,8 +1,7 @@
 /**
- * What the contract fixes, in the model's own words.
+ * The constants and calendar rules of the contract, stated a second time for the model.
  *
- * Owns: corridors, limits, lives and the calendar as the model knows them. Nothing of src is used
- * here: a number that is wrong there must not be wrong here as well.
+ * - Nothing of src is used here: a wrong number there must not be wrong here as well.
  */
 export type CorridorName = 'th_promptpay' | 'vn_vietqr'
 
@@ -11,7 +10,7 @@ export interface CorridorFacts {
   readonly numeric: string
   readonly country: string
   readonly scheme: string
-  /** Minor units in a whole one. */
+  /** Minor units per unit. */
   readonly fraction: bigint
   /** Minor units. */
   readonly minimum: bigint
@@ -58,7 +57,7 @@ export const SUBMIT_WITHIN = 60 * SECOND
 export const DUPLICATE_WINDOW = 60 * SECOND
 export const REFUNDABLE_FOR = 90 * DAY
 
-/** When the rail is asked for the `asked`-th time since `from`, counted from 0. */
+/** The time of status inquiry number `asked` after `from`, counted from 0. */
 export function inquiryAt(from: number, asked: number): number {
   const early = [5 * SECOND, 15 * SECOND, MINUTE, 5 * MINUTE, 15 * MINUTE, HOUR, 6 * HOUR]
   return from + (early[asked] ?? (asked - 6) * DAY)
@@ -66,7 +65,7 @@ export function inquiryAt(from: number, asked: number): number {
 
 const LOCAL = 7 * HOUR
 
-/** The day and the month on the payer's calendar, e.g. `2026-11-21` and `2026-11`. */
+/** The payer's local day and month, e.g. `2026-11-21` and `2026-11`. */
 export function periodsAt(at: number): readonly [day: string, month: string] {
   const local = new Date(at + LOCAL)
   const two = (value: number): string => String(value).padStart(2, '0')
@@ -74,7 +73,7 @@ export function periodsAt(at: number): readonly [day: string, month: string] {
   return [`${month}-${two(local.getUTCDate())}`, month]
 }
 
-/** The next local midnight after an instant; of the next month's first day when asked so. */
+/** The next local midnight, optionally that of the next month's first day. */
 export function nextMidnight(at: number, ofMonth: boolean): number {
   const local = new Date(at + LOCAL)
   const [year, month, day] = [local.getUTCFullYear(), local.getUTCMonth(), local.getUTCDate()]

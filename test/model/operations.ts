@@ -1,12 +1,11 @@
 /**
- * Operations on intents, with all that they name: the same value is run by the system and judged by
- * the model.
+ * Operations on intents with their arguments: the same value is run by the system and the model.
  */
 import type { CorridorName } from './observations.js'
 import type { MerchantCode } from './merchant_codes.js'
 import type { ModelIntent, ModelQuote } from './model.js'
 
-/** Who calls: the tenant whose intents these are, or another one. */
+/** The calling tenant: the owner of the intents or another one. */
 export type Caller = 'owner' | 'stranger'
 
 export interface CreateOperation {
@@ -24,7 +23,7 @@ export interface ScanOperation {
   readonly by: Caller
   readonly intent: ModelIntent
   readonly jti: string
-  /** Text: a code that no corridor takes. */
+  /** Text: a code that no corridor accepts. */
   readonly code: MerchantCode | string
   readonly amount: string | null
   readonly acknowledged: boolean
@@ -36,7 +35,7 @@ export interface ConfirmOperation {
   readonly intent: ModelIntent
   readonly jti: string
   readonly key: string | null
-  /** The quote whose id, and whose version, the caller names. */
+  /** The quotes whose id and version the caller names. */
   readonly quoteId: ModelQuote | null
   readonly quoteVersion: number | null
 }
@@ -57,7 +56,7 @@ export interface RefundOperation {
   readonly key: string | null
 }
 
-/** What names nothing but its intent. */
+/** Operations whose only argument is the intent. */
 export interface SimpleOperation {
   readonly kind: 'get' | 'cancel' | 'mintReceipt'
   readonly by: Caller
@@ -87,7 +86,7 @@ export type ReportStatus =
 
 export interface ReportOperation {
   readonly kind: 'report'
-  /** Null: an instruction that nobody gave. */
+  /** Null: an unknown instruction. */
   readonly intent: ModelIntent | null
   readonly status: ReportStatus
   readonly execution: Execution
@@ -95,7 +94,7 @@ export interface ReportOperation {
   readonly reportId: string | null
 }
 
-/** What the rail says it did. */
+/** The content of the rail's report. */
 export interface Execution {
   readonly transactionId: string
   readonly amount: bigint

@@ -1,4 +1,4 @@
-/** One door to the model: what an operation must answer, and what it does to the model. */
+/** Applies any operation to the model and returns the expected response. */
 import { unreachable } from '../../src/base/assert.js'
 import { granted, type Expectation, type Model } from './model.js'
 import type { Operation } from './operations.js'

@@ -1,4 +1,4 @@
-/** What a partner's backend may do to an intent: create, re-mint, cancel, refund, and look. */
+/** The model of a partner's operations: create, re-mint, cancel, refund, get. */
 import { INTENT_TTL, inquiryAt, RECEIPT_TTL, REFUNDABLE_FOR, SESSION_TTL } from './observations.js'
 import {
   enter,
@@ -59,7 +59,7 @@ export function expectCreate(model: Model, operation: CreateOperation): Expectat
   }
 }
 
-/** The first answer of a key, in the order of its members too. */
+/** The first response of a key, including the order of its members. */
 const replayOf = (bound: BoundKey): Expectation => ({
   code: 'ok',
   replayed: true,
@@ -89,7 +89,7 @@ function newIntent({ now }: Model, { user, cents, corridor }: CreateOperation): 
   }
 }
 
-/** The token's own id; fails when the token is not of this intent or ends at another time. */
+/** The token's id; fails if the token has another intent or expiry. */
 function jtiOf(token: string, intentId: string, expiresAt: number): string {
   const payload = Buffer.from(token.split('.')[1] ?? '', 'base64url').toString()
   const { jti, sub, exp } = JSON.parse(payload) as Readonly<Record<string, unknown>>
@@ -121,7 +121,7 @@ export function expectRemint(model: Model, operation: RemintOperation): Expectat
   }
 }
 
-/** Only what is not paid and not on its way to be paid. */
+/** Only an intent that is not paid and not submitted. */
 export function expectCancel(model: Model, { by, intent }: SimpleOperation): Expectation {
   if (by === 'stranger') return NOT_FOUND
   const isWaiting = intent.state === 'authorized' && intent.submittedAt === null

@@ -1,4 +1,4 @@
-/** What a payer's app may do to an intent: scan and confirm. */
+/** The model of a payer's operations: scan and confirm. */
 import { centsOf, CORRIDOR_FACTS, QUOTE_TTL } from './observations.js'
 import { BAD_CODES, WRONG_CORRIDOR, type MerchantCode } from './merchant_codes.js'
 import {
@@ -56,7 +56,7 @@ export function expectScan(model: Model, operation: ScanOperation): Expectation 
   }
 }
 
-/** The amount to pay, or the code of what is wrong with it. */
+/** The amount to pay, or an error code. */
 function amountOf({ amount: given }: ScanOperation, { amount }: MerchantCode): bigint | string {
   if (given !== null && BigInt(given) <= 0n) return 'local_amount_invalid'
   if (amount === null) return given === null ? 'local_amount_required' : BigInt(given)

@@ -1,5 +1,5 @@
 /**
- * A payment that nothing of its own refuses, and the operations of its way.
+ * A payment that is valid by itself, and the operations of its lifecycle.
  */
 import fc from 'fast-check'
 import { tokenOf } from './generator.js'
@@ -46,7 +46,7 @@ export function scanOf(payment: Payment, intent: ModelIntent, model: Model): Ope
   }
 }
 
-/** The same code for the same amount once more, as by a payer who is not sure that it worked. */
+/** The same code and amount again, as by a payer who retries. */
 export function scanAgain(paid: ModelIntent, intent: ModelIntent): Operation {
   const { code, minor } = paid.quotes.at(-1)!
   const jti = tokenOf(intent, 0)

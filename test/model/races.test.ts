@@ -1,9 +1,9 @@
 /**
- * Calls that meet in one group, in every order: confirm, cancel, the deadline, re-mint, a further
+ * Concurrent calls in one batch, in every order: confirm, cancel, the deadline, re-mint, another
  * scan, a second confirm.
  *
- * - Exactly one of confirm, cancel and expiry wins; while the rail is away a cancel may still
- *   undo a confirm.
+ * - Exactly one of confirm, cancel and expiry wins; while the rail is down a cancel may still undo
+ *   a confirm.
  * - After a cancel nothing is debited, and nothing leaves for the rail.
  */
 import t, { type Test } from 'tap'
@@ -100,7 +100,7 @@ for (const moves of RACES) {
   }
 }
 
-/** Each of a user of its own, with two tokens and a quote that outlives it. */
+/** Each intent has its own user, two tokens and a quote that expires after it. */
 async function readyToConfirm(harness: Harness, count: number): Promise<readonly ModelIntent[]> {
   const users = Array.from({ length: count }, (_, index) => `user ${index}`)
   await step(harness, users.map(create))
@@ -123,7 +123,7 @@ interface Race {
   readonly railUp: boolean
 }
 
-/** By what the system told and sent; that it is also what the model says, the bench has seen. */
+/** Judged by events and instructions; the harness has compared them with the model. */
 function judgeOutcome(t: Test, { log }: Harness, { id }: ModelIntent, race: Race): void {
   const told = log.events
     .filter(({ body }) => body.includes(`"${id}"`))

@@ -1,4 +1,4 @@
-/** What time and the rail do to an intent. */
+/** The model of timers and rail reports. */
 import { CORRIDOR_FACTS, inquiryAt } from './observations.js'
 import {
   enter,
@@ -15,7 +15,7 @@ import type { ReportOperation } from './operations.js'
 
 const DONE = granted(() => ({}))
 
-/** Nobody's fault but the clock's: a timer that is early, late or twice changes nothing. */
+/** A timer that fires early or twice changes nothing. */
 export function expectTimer(model: Model, intent: ModelIntent): Expectation {
   if (intent.wakeAt === null || intent.wakeAt > model.now) return DONE
   const outSince = intent.submittedAt
@@ -55,7 +55,7 @@ export function expectReport(model: Model, report: ReportOperation): Expectation
   return DONE
 }
 
-/** What was done is what was asked for, of an intent that asked for it. */
+/** Whether a report matches the instruction of an authorized intent. */
 function fits({ state, corridor, quotes }: ModelIntent, { execution }: ReportOperation): boolean {
   const quote = quotes.at(-1)
   return (
@@ -73,7 +73,7 @@ function onExecuted(model: Model, intent: ModelIntent, report: ReportOperation):
   else if (intent.transactionId !== transactionId) model.mismatches.push(intent)
 }
 
-/** Money that is back was paid before, whether we were told or not. */
+/** A return implies an execution, whether that was reported or not. */
 function onReturned(model: Model, intent: ModelIntent, report: ReportOperation): void {
   if (!fits(intent, report)) return void model.mismatches.push(intent)
   const { transactionId } = report.execution
@@ -92,7 +92,7 @@ function onRefused(model: Model, intent: ModelIntent, refusal: string): void {
   else if (intent.state === 'captured' || intent.state === 'refunded') model.mismatches.push(intent)
 }
 
-/** The same instruction again: it never arrived, so it cannot have been paid. */
+/** Sends the same instruction again: the rail never received it, so it cannot be paid. */
 function onNotFound(model: Model, intent: ModelIntent): void {
   const { state, submittedAt } = intent
   if (state === 'captured' || state === 'refunded') model.mismatches.push(intent)

@@ -1,5 +1,5 @@
 /**
- * Draws of the rail's reports.
+ * Generators of the rail's reports.
  */
 import fc from 'fast-check'
 import { onIntent, seldom } from './generator.js'
@@ -43,7 +43,7 @@ export const hearing = onIntent(
   isOut,
 )
 
-/** As instructed, but for what differs. */
+/** As instructed, except for the given differences. */
 export function executionOf(
   { quotes, corridor }: ModelIntent,
   transactionId: string,
@@ -59,7 +59,7 @@ export function executionOf(
   }
 }
 
-/** A rail has nothing to tell of the fate of an instruction that it was not given. */
+/** A rail does not report on an instruction that it did not receive. */
 const canBeReport = (intent: ModelIntent | null, status: ReportStatus): boolean =>
   intent?.state !== 'authorized' ||
   intent.submittedAt !== null ||

@@ -1,5 +1,5 @@
 /**
- * Draws of scans: whose code, and how much of it.
+ * Generators of scans: the merchant's code and the amount.
  */
 import fc from 'fast-check'
 import { callers, onIntent, seldom, tokenOf } from './generator.js'
@@ -57,7 +57,7 @@ export const amounts = fc.record({
 
 const USUAL: Readonly<Record<CorridorName, bigint>> = { th_promptpay: 36_000n, vn_vietqr: 100_000n }
 
-/** The client's amount: the largest that something allows, and one more or less. */
+/** The client's amount: the largest that a limit allows, and one more or less. */
 export function amountFor(
   { meaning, over }: { readonly meaning: Meaning; readonly over: bigint },
   intent: ModelIntent,

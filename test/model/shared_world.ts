@@ -1,11 +1,10 @@
 /**
- * A world that many lives share, one after another: opening SQLite for each would cost more than
- * the life.
+ * A world that many test cases share in sequence: opening SQLite for each costs more than the case.
  *
- * - What a commit wrote of entries and discrepancies is seen as it went to the disk.
- * - A cycle that stopped fails the life it stopped in, not the ones after it.
- * - A life may begin before the one before it: a restart reads of recent payments only the life's
- *   own.
+ * - Entries and discrepancies are observed in the commits.
+ * - A cycle that stops fails only the case in which it stops.
+ * - A case may start at an earlier time than the previous one: a restart reads only the case's own
+ *   recent payments.
  */
 import type { Test } from 'tap'
 import type { TenantId } from '../../src/base/ids.js'
@@ -18,11 +17,11 @@ import { createWorld, type World } from '../support/world.js'
 export interface SharedWorld {
   readonly world: World
   readonly entries: Row<'entries'>[]
-  /** Whom discrepancies are about: since the last look, and ever. */
+  /** The entities of discrepancies: since the last call, and in total. */
   readonly freshDiscrepancies: string[]
   readonly knownDiscrepancies: ReadonlySet<string>
   runAll(commands: readonly Command[]): Promise<readonly Answer[]>
-  /** Begins a life; when the last one stopped the cycle, with a new one. */
+  /** Begins a case, with a new cycle if the last one stopped. */
   begin(tenant: TenantId): Promise<void>
 }
 

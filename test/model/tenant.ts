@@ -1,4 +1,4 @@
-/** A tenant of its own for each life, with its money and what its users have paid before. */
+/** A tenant per test case, with its balance and its users' earlier payments. */
 import { instant } from '../../src/base/clock.js'
 import { tenantOf, type PartnerId } from '../../src/base/ids.js'
 import { limitKeys } from '../../src/limits/usage.js'
@@ -18,12 +18,12 @@ export interface Start {
   readonly at: number
   /** USD cents. */
   readonly prefund: bigint
-  /** Which limit the first user has nearly used up, and how much of it is left. */
+  /** The limit that the first user has nearly reached, and the remainder. */
   readonly nearly: 'none' | 'day' | 'month'
   readonly left: bigint
 }
 
-/** Sets up both: the tenant in the system, and what the model must know of it. */
+/** Sets up the tenant in the system and in the model. */
 export function openTenant(partner: PartnerId, start: Start, model: Model): Command {
   return {
     name: 'open_tenant',

@@ -1,7 +1,7 @@
 /**
- * Many lives in several worlds side by side: while one world waits for its disk another decides.
+ * Many test cases in several worlds in parallel: while one waits for the disk, another decides.
  *
- * - A world is left after a hundred lives or so: what it reads at a restart grows with them.
+ * - A world is replaced after about a hundred cases, because what a restart reads grows with them.
  */
 import type { Test } from 'tap'
 import { checkRuns } from './model_based.js'
@@ -12,17 +12,17 @@ const RUNS_PER_WORLD = 100
 
 export interface VolumesOptions {
   readonly runs: number
-  /** Actors are rebuilt from SQLite before every group. */
+  /** Actors are rebuilt from SQLite before every batch. */
   readonly rebuilt: boolean
-  /** Of the first world; the next one has the next. Drawn when absent. */
+  /** The seed of the first world; each further world adds 1. Random when absent. */
   readonly seed?: number
-  /** Milliseconds after which no further life begins; a slow machine tells fewer. */
+  /** Milliseconds after which no further case begins. */
   readonly within?: number
 }
 
 export function tellVolumes(t: Test, { runs, rebuilt, seed, within }: VolumesOptions): void {
   t.jobs = SIDE_BY_SIDE
-  t.setTimeout(0) // a failure takes its time to be made short
+  t.setTimeout(0) // shrinking a failure takes long
   const rounds = Math.ceil(runs / RUNS_PER_WORLD / SIDE_BY_SIDE)
   const count = rounds * SIDE_BY_SIDE
   for (let number = 0; number < count; number++) {

@@ -1,8 +1,7 @@
 /**
- * What can happen in one step.
+ * The actions of a simulation step, each followed by its checks.
  *
- * Owns: each act on the stage, and what is looked at after it. Does not own: which act comes next
- * (simulation).
+ * Does not own: the choice of the next action (simulation).
  */
 import assert from 'node:assert/strict'
 import { ANSWER_WITHIN_MS } from '../../src/base/constants.js'
@@ -14,7 +13,7 @@ import { checkBalances } from './invariant_checker.js'
 import type { SimulationContext } from './simulation_context.js'
 import type { Call } from './calls.js'
 
-/** Less than a nonce is remembered. */
+/** Less than the retention of a nonce. */
 const REMEMBERED_MS = 9 * MINUTE
 const EVERY_EVENT = 100_000
 const LEAP_MS = 5_000
@@ -47,7 +46,7 @@ export function call(simulation: SimulationContext, { command, heard }: Call): v
   })
 }
 
-/** Reports of the rail arrives. */
+/** A report of the rail arrives. */
 export function hear({ rail, processor, trace, odd }: SimulationContext): void {
   const report = rail.deliver()
   trace.say(`reports: ${report.status} of ${report.id}`)
@@ -58,14 +57,14 @@ export function hear({ rail, processor, trace, odd }: SimulationContext): void {
   processor.submit(applyRailReport(report, 0), takenIn, { queueKey: 'ours' })
 }
 
-/** The pool tells what it has delivered. */
+/** The pool reports delivered events. */
 export function report({ bus, processor, trace }: SimulationContext): void {
   const ids = bus.unreported()
   trace.say(`settled: ${ids.length}`)
   processor.submit(settleEvents(ids), () => bus.reported(ids), { queueKey: 'ours' })
 }
 
-/** Something in the processor goes on. */
+/** One pending step of the processor runs. */
 export async function goOn(simulation: SimulationContext, place: number): Promise<void> {
   const { processor, trace } = simulation
   trace.say(`on: ${processor.waiting()[place]}`)
@@ -95,7 +94,7 @@ async function newLife(simulation: SimulationContext, how: string): Promise<void
   await look(simulation)
 }
 
-/** Takes what the processor let out. */
+/** Takes the processor's output. */
 async function collect(simulation: SimulationContext): Promise<void> {
   const { processor, checker, rail, bus, trace } = simulation
   const { world } = processor
@@ -109,7 +108,7 @@ async function collect(simulation: SimulationContext): Promise<void> {
   checkBalances(world.memory())
 }
 
-/** At the disk: everything that was ever answered is there, and the books are in order. */
+/** Checks on disk that every acknowledged request is there and the invariants hold. */
 export async function look(
   { checker, workload, rail }: SimulationContext,
   isEnd = false,
@@ -135,7 +134,7 @@ export async function setBus(simulation: SimulationContext, up: boolean): Promis
   await sweep(simulation)
 }
 
-/** Publishes what the outbox holds open, as a relay does at its start and when the bus is back. */
+/** Publishes the open events of the outbox, as the relay does at start and after a reconnect. */
 async function sweep({ bus, processor }: SimulationContext): Promise<void> {
   bus.publish(await processor.world.store.openEvents(0, EVERY_EVENT))
 }

@@ -1,7 +1,7 @@
 /**
- * Single calls of partners, payers and operators, and what must hold of each answer.
+ * Single calls of partners, payers and operators, and the checks of each response.
  *
- * Owns: the calls. Does not own: whose turn it is (workload), the partner's memory (client_oracle).
+ * Does not own: the choice of the next call (workload), the record of responses (client_oracle).
  */
 import assert from 'node:assert/strict'
 import type { Instant } from '../../src/base/clock.js'
@@ -31,13 +31,13 @@ import {
   type View,
 } from './client_oracle.js'
 
-/** A call on its way, and what the caller makes of its answer; none comes when it is lost. */
+/** A call in flight and the check of its response; none arrives when it is lost. */
 export interface Call {
   readonly command: Command
   readonly heard: (answer: Answer) => void
 }
 
-/** A wish that was granted, and where it is to be found. */
+/** An accepted request, and its entity. */
 export type Known<Wish extends AnyWish> = Wish & { readonly id: string }
 
 const OPERATOR = { name: 'ann', reason: 'a simulation' }
@@ -51,7 +51,7 @@ const call = (command: Command, granted: (view: View) => void = () => undefined)
 })
 const shown = (wish: AnyWish) => (view: View) => see(wish, String(view['status']))
 
-/** For the first time, or again. */
+/** A first request or a repetition. */
 export function askFor(wish: AnyWish): Call {
   wish.asked += 1
   const isTooLate = wish.kind === 'payout' && wish.asked === 1 && wish.to?.disabled === true
@@ -68,7 +68,7 @@ export function askFor(wish: AnyWish): Call {
   return { command, heard }
 }
 
-/** Something else, under the key of a wish that was granted. */
+/** A different request under the key of an accepted one. */
 export function misuseKeyOf(wish: AnyWish): Call {
   const command =
     wish.kind === 'intent'
@@ -107,7 +107,7 @@ export function confirm(wish: Known<IntentWish>, random: SeededRandom, now: Inst
   return { command, heard }
 }
 
-/** Under one key, whose answer never changes; or without one, as after a refused recall. */
+/** With a key, whose response never changes; or without one, as after a refused recall. */
 export function refund(wish: Known<IntentWish>, random: SeededRandom): Call {
   if (wish.refund.answer !== null && random.once(2)) {
     return call(refundIntent(DEMO, wish.id, null), shown(wish))

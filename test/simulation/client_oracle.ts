@@ -1,10 +1,8 @@
 /**
- * What the partner knows: everything it asked for, and everything it was answered.
+ * The partner's record of requests and responses, and the checks of later responses against it. It
+ * outlives every crash, so it detects lost data.
  *
- * Owns: the partner's memory, and what an answer may not be after the ones before. It outlives
- * every crash, so it convicts a processor that forgets.
- *
- * - What was answered once is answered the same again: by its key, byte for byte.
+ * - A repeated key gets the same response, byte for byte.
  * - A status never goes back.
  */
 import assert from 'node:assert/strict'
@@ -12,19 +10,19 @@ import type { CreateIntent__Output as CreateIntent } from '../../protos/types/ca
 import type { CreatePayout__Output as CreatePayout } from '../../protos/types/causeway/v1/CreatePayout.js'
 import type { Answer } from '../../src/processor/cycle/answer.js'
 
-/** The first answer to a call; null while nobody has heard one. */
+/** The first response to a call; null while none was received. */
 export interface Remembered {
   answer: string | null
 }
 
 interface Wish<Kind extends string, Request> {
   readonly kind: Kind
-  /** No other wish has it; it lies in the row. */
+  /** Unique per request, and stored in the row. */
   readonly mark: string
   readonly key: string | null
   readonly request: Request
   readonly creation: Remembered
-  /** How often it was asked for. */
+  /** The number of calls. */
   asked: number
   id: string | null
   status: string | null
@@ -33,11 +31,11 @@ interface Wish<Kind extends string, Request> {
 /** A beneficiary that was saved. */
 export interface Saved {
   readonly id: string
-  /** Its end was answered. */
+  /** A response showed it as disabled. */
   disabled: boolean
 }
 
-/** Of one currency for another. */
+/** A conversion between currencies. */
 export interface Offer {
   readonly id: string
   readonly conversion: Remembered
@@ -49,12 +47,12 @@ export interface IntentWish extends Wish<'intent', CreateIntent> {
   readonly refund: Remembered
 }
 export interface PayoutWish extends Wish<'payout', CreatePayout> {
-  /** A saved beneficiary; null: the request bears one of its own. */
+  /** A saved beneficiary; null: the request contains one. */
   readonly to: Saved | null
 }
 export type AnyWish = IntentWish | PayoutWish
 
-/** All that the partner knows. */
+/** The partner's record. */
 export interface PartnerMemory {
   readonly intents: readonly IntentWish[]
   readonly payouts: readonly PayoutWish[]
@@ -71,7 +69,7 @@ const NEXT: Readonly<Record<string, readonly string[]>> = {
   'payout completed': ['reversed'],
 }
 
-/** The status was shown to somebody. */
+/** Records a status that a response showed. */
 export function see(wish: AnyWish, status: string): void {
   const before = wish.status
   const isLegal =
@@ -81,7 +79,7 @@ export function see(wish: AnyWish, status: string): void {
 }
 
 /**
- * An answer to a call that may have been made before, under the same key.
+ * Records a response to a call that may repeat a key.
  *
  * @returns the view, when it is the first one
  */
@@ -100,7 +98,7 @@ export function remember(call: Remembered, answer: Answer): View | null {
 
 export type View = Readonly<Record<string, unknown>>
 
-/** What lies in the token of a create's or a re-mint's answer. */
+/** The claims of the token in the response to a create or re-mint. */
 export function jtiIn(token: unknown): string {
   const payload = Buffer.from(String(token).split('.')[1] ?? '', 'base64url').toString()
   return String((JSON.parse(payload) as { jti: unknown }).jti)

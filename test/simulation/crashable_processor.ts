@@ -1,10 +1,9 @@
 /**
- * A processor that dies: by a kill at any moment, or by its own hand when a commit has failed; and
- * starts again from what is on disk.
+ * A processor that is killed at any time, or exits after a failed commit, and restarts from disk.
  *
- * Owns: its deaths and starts, the calls that were under way. Does not own: what is called.
+ * Owns: crashes and restarts, the calls in flight. Does not own: the calls.
  *
- * - Who died says nothing any more: neither answers nor orders nor events of that process.
+ * - A crashed process emits nothing: no responses, instructions or events.
  */
 import assert from 'node:assert/strict'
 import { createLog } from '../../src/base/log.js'
@@ -19,12 +18,12 @@ import { atRest, createScheduler, type Step } from './scheduler.js'
 
 export interface CrashableProcessor {
   readonly world: World
-  /** Calls that were not answered yet. */
+  /** Calls without a response. */
   underWay(): number
   submit(command: Command, heard: (answer: Answer) => void, over?: Partial<Work>): void
-  /** What waits for its turn. */
+  /** The pending steps. */
   waiting(): readonly Step[]
-  /** @returns false when that was its end, and it has started again */
+  /** @returns false when it crashed and was restarted */
   letGo(place: number): Promise<boolean>
   kill(): Promise<void>
 }
@@ -61,7 +60,7 @@ export async function startProcessor({
   })
   const store = held
   assert.ok(store !== undefined)
-  home.teardown(() => store.close()) // without waiting for what waits for its turn
+  home.teardown(() => store.close()) // without waiting for pending steps
 
   const submit: CrashableProcessor['submit'] = (command, heard, over = {}) => {
     const born = life
@@ -72,7 +71,7 @@ export async function startProcessor({
         assert.equal(born, life, 'the dead do not answer')
         heard(answer)
       } catch (error) {
-        // The processor's own handling of errors is not to have it.
+        // Bypasses the processor's own error handling.
         complaint ??= error instanceof Error ? error : new Error(String(error))
       }
     }

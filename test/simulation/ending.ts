@@ -1,7 +1,8 @@
 /**
- * The end of a run: the faults have stopped, and what can come to its end does.
+ * The end of a run: faults have stopped, every entity reaches its final state, and the final checks
+ * run.
  *
- * Owns: letting it happen, and the last look. Does not own: single acts (actions).
+ * Does not own: single actions (actions).
  */
 import assert from 'node:assert/strict'
 import { DAY } from '../../src/base/clock.js'
@@ -11,11 +12,11 @@ import { checkDelivered, rememberedIn, type Row } from './invariant_checker.js'
 import { isOver } from './client_oracle.js'
 import type { SimulationContext } from './simulation_context.js'
 
-/** A payment that nobody will ever hear of again is looked at by a person after this time. */
+/** After this time an operator resolves a payment without an outcome. */
 const PATIENCE_MS = 2 * DAY
 const ROUNDS_MAX = 2_000
 
-/** With a rail and a bus that work, and time. */
+/** Runs with a working rail and bus until all is final. */
 export async function comeToRest(simulation: SimulationContext): Promise<void> {
   const { rail, bus, processor, checker } = simulation
   const { clock } = processor.world
@@ -33,10 +34,10 @@ export async function comeToRest(simulation: SimulationContext): Promise<void> {
     const pause = processor.waiting().indexOf('pause')
     if (pause >= 0) await goOn(simulation, pause)
   }
-  assert.fail('it does not come to rest')
+  assert.fail('the run does not become idle')
 }
 
-/** Until nobody has anything to do at this instant. */
+/** Runs until no step is pending at this time. */
 async function runDry(simulation: SimulationContext): Promise<void> {
   const { rail, bus, processor } = simulation
   for (;;) {
@@ -63,7 +64,7 @@ export async function checkTheEnd(simulation: SimulationContext): Promise<void> 
   await checker.checkKnown(workload)
   for (const row of await checker.rows()) {
     const { id, state } = row
-    assert.ok(isOver(state) || PAID.includes(state), `${id} has come to its end, not ${state}`)
+    assert.ok(isOver(state) || PAID.includes(state), `${id} is final, not ${state}`)
     if (workload.settledByHand.has(id) || rail.liedAbout.has(id)) continue
     checkPaid(row, rail.entries.get(id))
   }
@@ -76,7 +77,7 @@ export async function checkTheEnd(simulation: SimulationContext): Promise<void> 
   await look(simulation, true)
 }
 
-/** The bank and we agree; what was submitted has failed by the bank's word alone. */
+/** The bank's journal and the books agree; a submitted payment failed only by the bank's report. */
 function checkPaid({ id, state, submittedAt }: Row, entry: Entry | undefined): void {
   assert.equal(entry?.executions ?? 0, PAID.includes(state) ? 1 : 0, `${id} is ${state}`)
   if (state === 'failed' && submittedAt !== null) assert.equal(entry?.state, 'refused', id)

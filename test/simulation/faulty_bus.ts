@@ -1,10 +1,9 @@
 /**
- * The way of an event: relay, bus and pool as the processor needs them, with a bus that goes away.
+ * Relay, bus and pool as the processor sees them, with a bus that fails.
  *
- * Owns: what is on its way, what the pool has, what it has still to report. Does not own: the
- * outbox.
+ * Owns: messages in flight, the pool's events and pending reports. Does not own: the outbox.
  *
- * - An event counts once for the pool, however often it comes, and its bytes never change.
+ * - The pool counts an event once, however often it arrives, and its bytes never change.
  */
 import assert from 'node:assert/strict'
 import type { StoredEvent } from '../../src/store/store.js'
@@ -12,13 +11,13 @@ import type { SeededRandom } from '../fuzz/seeded_random.js'
 
 export interface FaultyBus {
   readonly isUp: boolean
-  /** All that ever arrived, by id. */
+  /** All events that arrived, by id. */
   readonly pool: ReadonlyMap<string, StoredEvent>
   onTheWay(): number
-  /** Those whose outcome the processor may not have recorded. */
+  /** Events whose outcome the processor may not have recorded. */
   unreported(): readonly string[]
   publish(events: readonly StoredEvent[]): void
-  /** One event arrives. */
+  /** Delivers one event. */
   deliver(): void
   reported(ids: readonly string[]): void
   cut(): void

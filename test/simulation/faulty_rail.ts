@@ -1,12 +1,11 @@
 /**
- * A bank network and the wire to it.
+ * A faulty bank network: messages are lost, repeated, delayed and reordered, and false reports are
+ * added.
  *
- * Owns: the wire, which loses, repeats, delays and reorders, and a network that now and then says
- * what is not so. Does not own: the rules of the bank, which are the sandbox's own, on books that
- * nothing can hurt.
+ * Does not own: the bank's rules and its journal, which are the sandbox rail's and never fail.
  *
- * - The books are the oracle: what they say was paid was paid.
- * - A lie is only told beside the truth, and the truth is told until it is acknowledged.
+ * - The journal is the oracle: it records what was paid.
+ * - A false report only accompanies the true one, which is repeated until it is acknowledged.
  */
 import type { Clock } from '../../src/base/clock.js'
 import type { Random } from '../../src/base/random.js'
@@ -16,7 +15,7 @@ import { createJournalBatch } from '../../src/rails/sandbox/journal_batch.js'
 import type { Discrepancy } from '../../src/rails/sandbox/journal.js'
 import type { SeededRandom } from '../fuzz/seeded_random.js'
 
-/** Each once in so many times; 0: never. */
+/** Each with probability 1/n; 0: never. */
 export interface WireFaults {
   readonly loss: number
   readonly repeat: number
@@ -25,26 +24,26 @@ export interface WireFaults {
 
 export interface FaultyRail {
   readonly entries: ReadonlyMap<string, Entry>
-  /** Instructions that came again with other content. */
+  /** Instructions received again with different content. */
   readonly discrepancies: readonly Discrepancy[]
-  /** About whom something was said that is not so. */
+  /** Instructions with a false report. */
   readonly liedAbout: ReadonlySet<string>
   readonly isUp: boolean
-  /** It speaks of another amount or account than was paid. */
+  /** Reports another amount or account than was paid. */
   differs(report: RailReport): boolean
   instructions(): number
   reports(): number
   send(instructions: readonly RailInstruction[]): void
-  /** One order arrives. */
+  /** Delivers one instruction. */
   receive(): void
-  /** One report arrives. */
+  /** Delivers one report. */
   deliver(): RailReport
-  /** The bank does what is due. */
+  /** Runs the bank's due work. */
   work(): void
   nextDueAt(): number | null
   cut(): void
   join(): void
-  /** From now on the wire is good and the network tells the truth. */
+  /** From now on messages arrive and reports are true. */
   behave(): void
 }
 
@@ -164,7 +163,7 @@ export function createFaultyRail(
 
 type ReportBatchInFlight = ReturnType<typeof createJournalBatch>
 
-/** Something else about the same instruction; null where there is nothing to lie about. */
+/** A false report about the same instruction; null where none is possible. */
 function lieAbout(report: RailReport, seededRandom: SeededRandom): RailReport | null {
   const { id } = report
   switch (report.status) {

@@ -1,8 +1,8 @@
 /**
- * Calls about saved beneficiaries and about the balances: deposits, offers, conversions.
+ * Calls about saved beneficiaries and balances (deposits, FX quotes, conversions), with the checks
+ * of their responses.
  *
- * Owns: these calls, what must hold of their answers, and what a partner remembers of them. Does
- * not own: whose turn it is (workload).
+ * Does not own: the choice of the next call (workload).
  */
 import assert from 'node:assert/strict'
 import { createBeneficiary } from '../../src/processor/commands/beneficiaries/beneficiary_create.js'
@@ -16,7 +16,7 @@ import { DEMO } from '../support/world.js'
 import type { Call } from './calls.js'
 import { remember, type Offer, type Remembered, type Saved, type View } from './client_oracle.js'
 
-/** What sells for what; the third of them is more than there is. */
+/** Currency pairs and amounts; the third exceeds the balance. */
 const SALES = [
   ['VND', '50000', 'USD'],
   ['USD', '700', 'VND'],
@@ -57,7 +57,7 @@ export function ask(random: SeededRandom, offers: Offer[]): Call {
   }
 }
 
-/** Under its key for the first time or again, or under another one once it is taken. */
+/** With its key, first or repeated, or with another key once the quote is used. */
 export function take(offer: Offer, random: SeededRandom): Call {
   const isTaken = offer.conversion.answer !== null && random.once(2)
   const key = isTaken ? `again ${offer.id}` : offer.id

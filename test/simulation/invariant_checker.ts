@@ -1,7 +1,7 @@
 /**
- * What must hold at every step, and on the disk whenever somebody looks.
+ * The invariants checked after every step, and those checked on disk.
  *
- * Owns: looking. Does not own: what partners may see (client_oracle), the auditor (src/audit).
+ * Does not own: the checks of responses (client_oracle), the audit (src/audit).
  */
 import assert from 'node:assert/strict'
 import { join } from 'node:path'
@@ -22,7 +22,7 @@ import type { FaultyBus } from './faulty_bus.js'
 import type { FaultyRail } from './faulty_rail.js'
 import { see, type AnyWish, type Offer, type PartnerMemory, type Saved } from './client_oracle.js'
 
-/** Each currency of a tenant sums to zero; nobody's money is overdrawn. */
+/** Each currency of a tenant sums to zero; no balance is overdrawn. */
 export function checkBalances({ balances }: Memory): void {
   const sums = new Map<string, bigint>()
   for (const [key, balance] of balances) {
@@ -34,7 +34,7 @@ export function checkBalances({ balances }: Memory): void {
   for (const [of, sum] of sums) assert.equal(sum, 0n, `${of} sums to zero`)
 }
 
-/** All that a restart must give back. */
+/** The state that a restart must restore. */
 export const rememberedIn = (memory: Memory): object => ({
   balances: [...memory.balances].filter(([, balance]) => balance !== 0n).sort(),
   sequences: [...memory.sequences].sort(),
@@ -53,12 +53,12 @@ export interface Row {
 }
 
 export interface InvariantChecker {
-  /** What left the processor was on disk before. */
+  /** Output of the processor was on disk before. */
   checkLeft(instructions: readonly RailInstruction[], events: readonly StoredEvent[]): Promise<void>
-  /** Everything that was ever answered is there, and nothing twice. */
+  /** Every acknowledged request is on disk exactly once. */
   checkKnown(memory: PartnerMemory): Promise<void>
   rows(): Promise<readonly Row[]>
-  /** What others know of the books is in them. */
+  /** Facts that other processes received are on disk. */
   checkMarks(
     books: ProgressQueries,
     highWater: Progress,
@@ -70,9 +70,9 @@ export interface InvariantChecker {
    * come whose truth is still on its way.
    */
   audit(rail: FaultyRail, isEnd: boolean): Promise<void>
-  /** Ids that a person must look at. */
+  /** Ids that need an operator's review. */
   discrepancies(): Promise<ReadonlySet<string>>
-  /** Of the actor that wakes next. */
+  /** When the next timer is due. */
   nextDueAt(): Promise<number | null>
   /** Ids of all events, in order. */
   events(): Promise<readonly string[]>
@@ -86,7 +86,7 @@ const ROWS = `
   UNION ALL
   SELECT id, state, context ->> 'description', context ->> 'handedOverAt', 0 FROM payouts`
 
-/** Of a beneficiary its status, of an offer its conversion. */
+/** A beneficiary's status, or an FX quote's conversion. */
 interface CommitOutcome {
   readonly id: string
   readonly commitOutcome: string
@@ -116,7 +116,7 @@ export async function openInvariantChecker(
       }
       if (told.length === 0) return
       const known = new Set(await events())
-      for (const { id } of told) assert.ok(known.has(id), 'an event is on disk before it is told')
+      for (const { id } of told) assert.ok(known.has(id), 'an event is on disk before it is published')
     },
     checkKnown: async ({ intents, payouts, saved, offers }) => {
       const byMark = new Map<string, Row[]>()
@@ -187,7 +187,7 @@ function checkSaved(saved: readonly Saved[], rows: readonly CommitOutcome[]): vo
   }
 }
 
-/** The audit sees to it that each of these has one posting. */
+/** The audit checks that each of these has one posting. */
 function checkTaken(offers: readonly Offer[], rows: readonly CommitOutcome[]): void {
   const fates = new Map(rows.map(({ id, commitOutcome }) => [id, commitOutcome]))
   for (const { id, conversion } of offers) {
@@ -203,7 +203,7 @@ async function writeRailBooks(folder: string, { entries, discrepancies }: Faulty
   await journal.close()
 }
 
-/** After everything has come to rest: every event arrived, and no other. */
+/** At the end: every event arrived, and no other. */
 export async function checkDelivered(checker: InvariantChecker, bus: FaultyBus): Promise<void> {
   const told = [...bus.pool.keys()].sort()
   assert.deepEqual(told, [...(await checker.events())].sort(), 'every event reached the pool')

@@ -2,8 +2,8 @@
  * Simulations by seed: `make sim`, or `node .build/test/simulation/main.js [--seed S] [--runs N]
  * [--steps N] [--trace]`.
  *
- * Without a seed many runs are made, from one that is drawn; with one, that run alone. Each run
- * tells its seed.
+ * Without a seed it makes many runs from a random seed; with a seed, that run alone. Each run
+ * prints its seed.
  */
 import { randomInt } from 'node:crypto'
 import { programOptions } from '../../src/base/program_options.js'

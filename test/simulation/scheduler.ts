@@ -1,22 +1,22 @@
 /**
- * Who goes on next: everything in the processor that waits for the disk, for a turn of the event
- * loop or for time to pass waits here until it is let go.
+ * The deterministic scheduler: every wait of the processor for the disk, the event loop or time is
+ * a pending step here until it is released.
  *
- * - One at a time: whoever was let go has come to rest before the next one is. So the order of
- *   things is the order of `letGo`, whatever the machine is busy with.
+ * - Steps run one at a time: a released step finishes or waits again before the next one. The order
+ *   of execution is the order of `letGo`, whatever the machine's load.
  */
 export type Step = 'turn' | 'load' | 'commit' | 'due' | 'pause'
 
 export interface Scheduler {
-  /** Before this nothing waits. */
+  /** Until this is called, nothing waits. */
   hold(): void
-  /** Does the work when its turn has come. */
+  /** Runs the work when its step is released. */
   inOrder<Result>(what: Step, work: () => Promise<Result>): Promise<Result>
-  /** Those that wait, in the order of their coming. */
+  /** The pending steps, oldest first. */
   waiting(): readonly Step[]
-  /** Lets one of them go on until it waits again, or is done. */
+  /** Releases one step, until it waits again or is done. */
   letGo(place: number): Promise<void>
-  /** They belonged to a process that is gone. */
+  /** Drops all steps, which belong to a crashed process. */
   forget(): void
 }
 
@@ -50,5 +50,5 @@ export function createScheduler(): Scheduler {
   }
 }
 
-/** All that follows without waiting for anything has happened. */
+/** Resolves once everything that needs no wait has run. */
 export const atRest = (): Promise<void> => new Promise((resolve) => setImmediate(resolve))

@@ -1,5 +1,5 @@
 /**
- * Many runs, one seed after the other, each in a folder of its own that is gone afterwards.
+ * Many runs, one seed after another, each in a temporary folder.
  */
 import { existsSync, mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -10,16 +10,16 @@ export interface SeedsOptions {
   readonly first: number
   readonly runs: number
   readonly steps: number
-  /** Lines for a person. */
+  /** Prints a line. */
   readonly tell: (line: string) => void
-  /** Told of everything that happens. */
+  /** Called for every trace line. */
   readonly trace?: (line: string) => void
 }
 
-/** What is told of a failed run: the end of its trace. */
+/** Printed for a failed run: the last lines of its trace. */
 const LAST_LINES = 60
 
-/** @returns how often each thing happened; null: a run failed, and it was told how to repeat it */
+/** @returns the count of each kind of trace line; null after a failed run */
 export async function simulateSeeds(options: SeedsOptions): Promise<Told['counts'] | null> {
   const { first, runs, steps, tell } = options
   const total = new Map<string, number>()
@@ -43,7 +43,7 @@ export async function simulateSeeds(options: SeedsOptions): Promise<Told['counts
   return total
 }
 
-/** Memory where there is some: what is simulated is not the speed of a disk. */
+/** In memory where possible, as disk speed does not matter here. */
 const SHARED_MEMORY = '/dev/shm'
 
 export async function tellOne(

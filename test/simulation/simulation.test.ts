@@ -1,8 +1,7 @@
 /**
- * Some seeds of the simulation, always the same ones; `make sim` tries others.
+ * Fixed seeds of the simulation; `make sim` runs others.
  *
- * Together they must have met what the simulation is there for: a fault that never comes proves
- * nothing.
+ * Together they must cover every kind of fault: a fault that never occurs proves nothing.
  */
 import t from 'tap'
 import { simulateSeeds, tellOne } from './seeds.js'
@@ -31,7 +30,7 @@ const MUST_HAPPEN = [
   'granted: create_fx_conversion',
 ]
 
-t.test('fixed seeds hold', async (t) => {
+t.test('fixed seeds pass and cover every fault', async (t) => {
   const lines: string[] = []
   const counts = await simulateSeeds({
     first: FIRST,
@@ -43,7 +42,7 @@ t.test('fixed seeds hold', async (t) => {
   for (const what of MUST_HAPPEN) t.ok((counts?.get(what) ?? 0) > 0, what)
 })
 
-t.test('a seed is the same run, step by step', async (t) => {
+t.test('a seed repeats the same run', async (t) => {
   const traces: string[][] = []
   for (let time = 0; time < 2; time++) {
     const lines: string[] = []

@@ -1,12 +1,12 @@
 /**
- * One run: a processor with its real cycle, machines, ledger and SQLite, between partners, a rail
- * and a bus that fail, on a clock that leaps; everything in an order that the seed draws.
+ * One simulation: a processor with its real cycle, machines, ledger and SQLite, with failing
+ * partners, rail, bus and disk, on a simulated clock, in an order determined by the seed.
  *
- * Owns: which act comes next. Does not own: the acts, what must hold (invariant_checker,
- * client_oracle), the parts that fail.
+ * Owns: the choice of the next action. Does not own: the actions, the checks (invariant_checker,
+ * client_oracle), the faulty parts.
  *
  * - The same seed is the same run, step by step: the trace has the same digest.
- * - In the end the faults stop, and everything that can come to its end must.
+ * - In the end the faults stop, and every entity that can reach a final state must.
  */
 import { DAY, HOUR } from '../../src/base/clock.js'
 import { RULES, type Home } from '../support/world.js'
@@ -18,14 +18,14 @@ export interface RunOptions {
   readonly seed: number
   readonly steps: number
   readonly home: Home
-  /** Told of everything that happens. */
+  /** Called for every trace line. */
   readonly tell?: (line: string) => void
 }
 
 export interface Told {
-  /** Of all that happened. */
+  /** The digest of the trace. */
   readonly digest: string
-  /** How often each thing happened. */
+  /** The count of each kind of trace line. */
   readonly counts: ReadonlyMap<string, number>
 }
 
@@ -45,7 +45,7 @@ export async function simulate(options: RunOptions): Promise<Told> {
 type Action = () => void | Promise<void>
 type Weighed = readonly [weight: number, action: Action]
 
-/** How many calls a partner has under way at most. */
+/** The maximum number of calls in flight per partner. */
 const CALLS_MAX = 12
 const LITTLE_MS = [0, 1, 7, 250, 1_000] as const
 const LEAPS_MS = [5_000, 61_000, RULES.quoteTtlMs, RULES.intentTtlMs, 6 * HOUR, DAY] as const
@@ -58,7 +58,7 @@ function draw(simulation: SimulationContext): Action {
   return chosen?.[1] ?? (() => undefined)
 }
 
-/** A fault that has come takes the step for itself. */
+/** A fault takes a step of its own. */
 function faults(simulation: SimulationContext): readonly Weighed[] {
   const { rail, bus, swarm, seededRandom: random, happens } = simulation
   const ALL = 1_000_000

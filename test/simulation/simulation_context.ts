@@ -1,8 +1,7 @@
 /**
- * The stage of a run: every part of it, made from the seed.
+ * The parts of a run, made from the seed.
  *
- * - Each part draws from a chance of its own, so that a further draw in one does not shift the
- *   others.
+ * - Each part has its own random stream: one more draw in one part does not shift the others.
  */
 import type { Random } from '../../src/base/random.js'
 import { createSeededRandom, type SeededRandom } from '../fuzz/seeded_random.js'
@@ -26,13 +25,13 @@ export interface SimulationContext {
   readonly bus: FaultyBus
   readonly workload: Workload
   readonly checker: InvariantChecker
-  /** Nonces of signed calls that were answered, and when those calls were made. */
+  /** Nonces of answered signed calls, and the times of these calls. */
   readonly nonces: { readonly nonce: Buffer; readonly at: number }[]
-  /** Instructions of which the processor has heard what cannot be. */
+  /** Instructions with an impossible report. */
   readonly odd: Set<string>
-  /** As the file beside the books has it. */
+  /** The content of the high-water file. */
   readonly highWater: { mark: Progress }
-  /** Draws a fault that comes once in so many times; none when they have stopped. */
+  /** Draws a fault with probability 1/n; none once faults have stopped. */
   happens(times: number): boolean
   stopFaults(): void
 }
@@ -43,7 +42,7 @@ export interface SimulationOptions {
   readonly tell: (line: string) => void
 }
 
-/** The second is half a minute before a day and a month end where the payers are. */
+/** The second is half a minute before the end of the payers' local day and month. */
 const STARTS = [Date.UTC(2026, 10, 21, 3), Date.UTC(2026, 10, 30, 16, 59, 30)] as const
 
 export async function createSimulationContext({

@@ -1,7 +1,7 @@
 /**
- * The processor's real store under the scheduler, with a disk that may fail at a commit.
+ * The processor's real store under the scheduler, with commits that can fail.
  *
- * Owns: when the store answers, and the fate of each commit. Does not own: SQLite.
+ * Owns: when the store responds, and the outcome of each commit. Does not own: SQLite.
  */
 import type { CommitRows, Store } from '../../src/store/store.js'
 import type { Scheduler } from './scheduler.js'
@@ -12,7 +12,7 @@ export type CommitOutcome = 'done' | 'lost' | 'kept'
 export const DISK_FAULT = 'SQLITE_IOERR'
 
 export interface HeldStore extends Store {
-  /** The process dies; a commit that is under way is on disk, or it is not. */
+  /** The process crashes; a commit in flight is on disk or not. */
   crash(isKept: boolean): Promise<void>
 }
 

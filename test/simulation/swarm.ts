@@ -1,16 +1,16 @@
 /**
- * Which faults a seed has, and how often: some have all of them, some a few, some none.
+ * The faults of a seed and their rates: a seed has all, a few or none of them.
  *
- * Each rate is "once in so many chances"; 0 is never.
+ * A rate of n means probability 1/n; 0 is never.
  */
 import type { SeededRandom } from '../fuzz/seeded_random.js'
 import type { WireFaults } from './faulty_rail.js'
 
 export interface Swarm {
   readonly wire: WireFaults
-  /** Of a commit. */
+  /** Per commit. */
   readonly commitFails: number
-  /** Of a step. */
+  /** Per step. */
   readonly crash: number
   readonly railCut: number
   readonly busCut: number

@@ -1,9 +1,9 @@
-/** What happened, line by line: its digest, and how often each kind of thing happened. */
+/** The trace of a run: its digest and the count of each kind of line. */
 import { createHash } from 'node:crypto'
 
 export interface Trace {
   say(what: string): void
-  /** Counted, not told. */
+  /** Counted, not written to the trace. */
   count(what: string): void
   readonly counts: ReadonlyMap<string, number>
   digest(): string

@@ -1,12 +1,11 @@
 /**
- * What partners, payers and operators do, one call at a time, drawn at random.
+ * The random calls of partners, payers and operators.
  *
- * Owns: the wishes and whose turn it is. Does not own: the calls (calls), when they are made
+ * Owns: the requests and the choice of the next one. Does not own: the calls (calls), their timing
  * (simulation).
  *
- * - Small spaces: few users, few amounts, keys used again, so that calls meet.
- * - Calls that make no sense are made too; what they are refused with is the business of other
- *   tests.
+ * - Few users, few amounts and reused keys make calls conflict.
+ * - Invalid calls are made too; other tests check their error codes.
  */
 import type { Instant } from '../../src/base/clock.js'
 import type { SeededRandom } from '../fuzz/seeded_random.js'
@@ -38,7 +37,7 @@ import type {
 
 export interface Workload extends PartnerMemory {
   next(now: Instant): Call
-  /** An operator ends what the rail never will. */
+  /** An operator resolves a payment that the rail never finishes. */
   settle(payoutId: string): Call
   readonly settledByHand: ReadonlySet<string>
 }
@@ -49,7 +48,7 @@ const ACCOUNTS = ['0123456789', '0123456789', ...[1, 5, 6, 7, 8].map((n) => `999
 const PAYOUT_AMOUNTS = ['125000', '125000', '12500000', '400000000'] as const
 const REFERENCES = ['invoice', 'invoice', 'invoice', 'sandbox:review'] as const
 const DEPOSIT_KEYS = 20
-/** Of intents, whose marks are their amounts. */
+/** For intents, which are identified by their amounts. */
 const FIRST_MARK = 1_000_000
 const RECENT = 6
 
@@ -72,7 +71,7 @@ export function createWorkload(random: SeededRandom): Workload {
     payouts.push(wish)
     return askFor(wish)
   }
-  /** As after a timeout, or by mistake; sometimes with something else under the same key. */
+  /** A retry after a timeout or by mistake, sometimes with a different request. */
   const repeat = (): Call => {
     const keyed = (wish: AnyWish): boolean => wish.key !== null
     const recent = [...intents.filter(keyed).slice(-RECENT), ...payouts.slice(-RECENT)]
@@ -96,7 +95,7 @@ export function createWorkload(random: SeededRandom): Workload {
     if (offers.length === 0) return askForRate()
     return take(random.pick(offers.slice(-RECENT)), random)
   }
-  /** About a wish that was granted, mostly a recent one. */
+  /** About an accepted request, mostly a recent one. */
   const about =
     <Wish extends AnyWish>(
       wishes: readonly Wish[],
