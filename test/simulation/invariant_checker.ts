@@ -116,7 +116,8 @@ export async function openInvariantChecker(
       }
       if (told.length === 0) return
       const known = new Set(await events())
-      for (const { id } of told) assert.ok(known.has(id), 'an event is on disk before it is published')
+      for (const { id } of told)
+        assert.ok(known.has(id), 'an event is on disk before it is published')
     },
     checkKnown: async ({ intents, payouts, saved, offers }) => {
       const byMark = new Map<string, Row[]>()
