@@ -1,4 +1,4 @@
-/** `balance.low`: once each time the balance falls below, and armed again above. */
+/** `balance.low` is published once each time the balance falls below the threshold. */
 import { tenantOf, type PartnerId } from '../../src/base/ids.js'
 import { setBalanceAlert } from '../../src/processor/commands/funds/balance_alert_set.js'
 import { createPayout } from '../../src/processor/commands/payouts/payout_create.js'
@@ -30,10 +30,10 @@ const alerts = (world: World): object[] =>
     .map(({ body }) => (JSON.parse(body) as { data: { balance: object } }).data.balance)
 
 runOnBothStores({
-  'once below, and again after it was above': async (t, world) => {
+  'published once below, and again after it was above': async (t, world) => {
     await set(world, FUNDS - TOTAL)
     await pay(world)
-    t.same(alerts(world), [], 'at the threshold is not below')
+    t.same(alerts(world), [], 'a balance at the threshold is not below it')
     await pay(world)
     t.same(alerts(world), [
       {
@@ -44,7 +44,7 @@ runOnBothStores({
       },
     ])
     const { id } = await pay(world)
-    t.equal(alerts(world).length, 1, 'it is told once')
+    t.equal(alerts(world).length, 1, 'it is published once')
     await credit(world, TOTAL)
     await pay(world)
     t.equal(alerts(world).length, 1, 'still below')
@@ -52,26 +52,26 @@ runOnBothStores({
     await credit(world, 2n * TOTAL)
     await pay(world)
     await pay(world)
-    t.equal(alerts(world).length, 2, 'armed by the money that came in')
+    t.equal(alerts(world).length, 2, 'a deposit arms the alert again')
   },
 
-  'by one batch of payouts': async (t, world) => {
+  'published once for a batch of payouts': async (t, world) => {
     await set(world, FUNDS - TOTAL)
     const answers = await world.runAll([1, 2, 3].map(() => createPayout(DEMO, payout())))
     t.equal(new Set(answers.map((answer) => viewOf<PayoutView>(answer).id)).size, 3)
     t.equal(alerts(world).length, 1)
   },
 
-  'a threshold above the balance': async (t, world) => {
+  'a threshold above the balance does not fire': async (t, world) => {
     await set(world, FUNDS + 5n)
     await pay(world)
-    t.same(alerts(world), [], 'it was below already')
+    t.same(alerts(world), [], 'the balance was below the threshold already')
     await credit(world, TOTAL + 5n)
     await pay(world)
     t.equal(alerts(world).length, 1)
   },
 
-  'none, and taken back': async (t, world) => {
+  'a threshold of 0 turns the alert off': async (t, world) => {
     await pay(world)
     await set(world, FUNDS - TOTAL)
     await set(world, 0n)
@@ -91,7 +91,7 @@ runOnBothStores({
     ])
   },
 
-  'of one tenant and one currency only': async (t, world) => {
+  'an alert is for one tenant and one currency': async (t, world) => {
     await world.run(setBalanceAlert(OPERATOR, PRODUCTION, 'VND', String(FUNDS)))
     await set(world, 999_999_999n, 'USD')
     await pay(world)

@@ -1,4 +1,4 @@
-/** Beneficiaries: what they show, who sees them, and what disabling does. */
+/** Beneficiaries: their view, their tenant and disabling. */
 import { tenantOf, type PartnerId } from '../../src/base/ids.js'
 import { createBeneficiary } from '../../src/processor/commands/beneficiaries/beneficiary_create.js'
 import { disableBeneficiary } from '../../src/processor/commands/beneficiaries/beneficiary_disable.js'
@@ -36,7 +36,7 @@ const create = async (
   )
 
 runOnBothStores({
-  'a fault in any field': async (t, world) => {
+  'any invalid field is refused': async (t, world) => {
     const faults: readonly Partial<NewBeneficiary>[] = [
       { type: 'wallet' },
       { name: '' },
@@ -65,7 +65,7 @@ runOnBothStores({
     t.same(await readAll(world, (page) => listBeneficiaries(DEMO, page)), [])
   },
 
-  'the bounds themselves': async (t, world) => {
+  'fields at their bounds are accepted': async (t, world) => {
     const good: readonly Partial<NewBeneficiary>[] = [
       { name: ` ${'n'.repeat(255)} ` },
       { name: '🙂'.repeat(255) },
@@ -97,7 +97,7 @@ runOnBothStores({
     }
     t.equal(codeOf(await world.run(getBeneficiary(DEMO, 'ben_x'))), 'beneficiary_not_found')
     const byOther = await world.run(createPayout(PRODUCTION, payoutTo(made.id)))
-    t.equal(codeOf(byOther), 'invalid_beneficiary', 'nor paid by another')
+    t.equal(codeOf(byOther), 'invalid_beneficiary', 'another tenant cannot pay it')
   },
 
   disabled: async (t, world) => {
@@ -110,9 +110,13 @@ runOnBothStores({
     t.match(viewOf(await world.run(getBeneficiary(DEMO, id))), { status: 'disabled' })
     const refused = await world.run(createPayout(DEMO, payoutTo(id)))
     t.equal(codeOf(refused), 'invalid_beneficiary')
-    t.same(await balanceOf(world), before, 'a refusal leaves no trace')
+    t.same(await balanceOf(world), before, 'a refusal changes nothing')
     await world.railReports(executed(running.id))
-    t.match(await see(world, running.id), { status: 'completed' }, 'what runs keeps its copy')
+    t.match(
+      await see(world, running.id),
+      { status: 'completed' },
+      'a payout in progress keeps its copy',
+    )
   },
 
   'listed newest first': async (t, world) => {
@@ -137,7 +141,7 @@ runOnBothStores({
     }
   },
 
-  'made by a payout': async (t, world) => {
+  'created by a payout': async (t, world) => {
     const paid = await pay(world)
     const listed = await readAll<BeneficiaryView>(world, (page) => listBeneficiaries(DEMO, page))
     t.same(

@@ -1,6 +1,5 @@
 /**
- * The doors for lists and the money calls: over the gateways' stream and as unary calls, against a
- * real server.
+ * Lists and money operations over the gateways' stream and as unary calls, against a real server.
  */
 import t, { type Test } from 'tap'
 import { credentials, type ServiceError } from '@grpc/grpc-js'
@@ -32,9 +31,9 @@ const TOKEN = 'it_test'
 const TENANT = { partner_id: 'demo', environment: 'sandbox' }
 
 interface Servers {
-  /** One command over the stream, in the demo partner's name. */
+  /** Sends one command of the demo partner over the stream. */
   send(command: Command): Promise<Reply>
-  /** So many of them in one message. */
+  /** Sends the commands in one message. */
   sendAll(commands: readonly Command[]): Promise<Reply[]>
   /** The replies of each message. */
   readonly batches: Reply[][]
@@ -119,7 +118,7 @@ async function openServers(t: Test): Promise<Servers> {
 
 interface Outcome<Answer> {
   readonly answer: Answer | undefined
-  /** `ok`, or the registry's code. */
+  /** `ok`, or the error code. */
   readonly code: string
 }
 
@@ -161,7 +160,7 @@ interface Body {
 
 const bodyOf = (reply: Reply): Body => JSON.parse(reply.body) as Body
 
-void t.test('every new operation reaches its command', async (t) => {
+void t.test('every operation reaches its command', async (t) => {
   const { send } = await openServers(t)
   const made = bodyOf(await send({ create_payout: payout({ reference: 'r' }) }))
   const beneficiary_id = made.beneficiary.id
@@ -190,7 +189,7 @@ void t.test('every new operation reaches its command', async (t) => {
   t.ok((await send({ create_fx_conversion })).replayed)
 })
 
-void t.test('a list spends its nonce, and one that is spent lists nothing', async (t) => {
+void t.test('a list consumes its nonce, and a consumed nonce is refused', async (t) => {
   const { send } = await openServers(t)
   const signed_by = { key_id: 'demo_sandbox_2026q4', nonce: Buffer.alloc(32, 3) }
   t.equal((await send({ list_payouts: {}, signed_by })).code, '')
@@ -199,7 +198,7 @@ void t.test('a list spends its nonce, and one that is spent lists nothing', asyn
   t.equal((await send({ get_balances: {}, signed_by })).code, 'authentication_failed')
 })
 
-void t.test('a list sees what was acknowledged before it', async (t) => {
+void t.test('a list contains everything acknowledged before it', async (t) => {
   const { send } = await openServers(t)
   for (let i = 1; i <= 20; i++) {
     await send({ create_payout: payout() })
@@ -208,59 +207,65 @@ void t.test('a list sees what was acknowledged before it', async (t) => {
   }
 })
 
-void t.test('replies that are released together leave in messages that gRPC takes', async (t) => {
-  const { send, sendAll, batches } = await openServers(t)
-  const { id } = bodyOf(await send({ create_payout: payout({ metadata: largestMetadata() }) }))
-  batches.length = 0
-  await sendAll(Array.from({ length: 2 * STREAM_BATCH_MAX }, () => ({ get_balances: {} })))
-  t.ok(Math.max(...batches.map(({ length }) => length)) <= STREAM_BATCH_MAX)
+void t.test(
+  'replies released together are split into messages within the gRPC limit',
+  async (t) => {
+    const { send, sendAll, batches } = await openServers(t)
+    const { id } = bodyOf(await send({ create_payout: payout({ metadata: largestMetadata() }) }))
+    batches.length = 0
+    await sendAll(Array.from({ length: 2 * STREAM_BATCH_MAX }, () => ({ get_balances: {} })))
+    t.ok(Math.max(...batches.map(({ length }) => length)) <= STREAM_BATCH_MAX)
 
-  batches.length = 0
-  const long = Array.from({ length: 60 }, () => ({ get_payout: { payout_id: id } }))
-  const replies = await sendAll(long)
-  t.same([...new Set(replies.map(({ code }) => code))], [''])
-  const bytesOf = (batch: Reply[]): number =>
-    batch.reduce((sum, { body }) => sum + Buffer.byteLength(body), 0)
-  t.ok(Math.max(...batches.map(bytesOf)) <= STREAM_BATCH_MAX_BYTES)
-})
+    batches.length = 0
+    const long = Array.from({ length: 60 }, () => ({ get_payout: { payout_id: id } }))
+    const replies = await sendAll(long)
+    t.same([...new Set(replies.map(({ code }) => code))], [''])
+    const bytesOf = (batch: Reply[]): number =>
+      batch.reduce((sum, { body }) => sum + Buffer.byteLength(body), 0)
+    t.ok(Math.max(...batches.map(bytesOf)) <= STREAM_BATCH_MAX_BYTES)
+  },
+)
 
-void t.test('callers with a usual channel read lists of the longest payouts', async (t) => {
-  const { sendAll, payouts, operator } = await openServers(t)
-  const metadata = largestMetadata('🙂')
-  const held = Array.from({ length: 40 }, () => ({
-    create_payout: payout({ amount: '100', reference: 'sandbox:review', metadata }),
-  }))
-  const ids = (await sendAll(held)).map((reply) => bodyOf(reply).id)
-  const token = bearer(TOKEN)
-  const listed = await allOf<{ id: string }>((page, done) =>
-    payouts.List({ tenant: TENANT, list: { limit: 100, ...page } }, token, done),
-  )
-  const waiting = await allOf<{ payout: { id: string } }>((page, done) =>
-    operator.ListHeldPayouts({ limit: 100, ...page }, token, done),
-  )
-  const oldestFirst = ids.toSorted()
-  t.same(
-    listed.map(({ id }) => id),
-    oldestFirst.toReversed(),
-  )
-  t.same(
-    waiting.map(({ payout: { id } }) => id),
-    oldestFirst,
-  )
-})
+void t.test(
+  'a list of the longest payouts fits the default message size of a channel',
+  async (t) => {
+    const { sendAll, payouts, operator } = await openServers(t)
+    const metadata = largestMetadata('🙂')
+    const held = Array.from({ length: 40 }, () => ({
+      create_payout: payout({ amount: '100', reference: 'sandbox:review', metadata }),
+    }))
+    const ids = (await sendAll(held)).map((reply) => bodyOf(reply).id)
+    const token = bearer(TOKEN)
+    const listed = await allOf<{ id: string }>((page, done) =>
+      payouts.List({ tenant: TENANT, list: { limit: 100, ...page } }, token, done),
+    )
+    const waiting = await allOf<{ payout: { id: string } }>((page, done) =>
+      operator.ListHeldPayouts({ limit: 100, ...page }, token, done),
+    )
+    const oldestFirst = ids.toSorted()
+    t.same(
+      listed.map(({ id }) => id),
+      oldestFirst.toReversed(),
+    )
+    t.same(
+      waiting.map(({ payout: { id } }) => id),
+      oldestFirst,
+    )
+  },
+)
 
-void t.test('more lists at once than there is room for', async (t) => {
+void t.test('more concurrent lists than the limit are refused', async (t) => {
   const { send } = await openServers(t)
   const replies = await Promise.all(Array.from({ length: 600 }, () => send({ list_payouts: {} })))
   const codes = new Set(replies.map(({ code }) => code))
   t.ok(codes.has(''), 'some are answered')
   codes.delete('')
   codes.delete('configuration_error')
-  t.equal(codes.size, 0, 'the others are told to come again')
+  t.equal(codes.size, 0, 'the others are refused with a retryable code')
   t.equal((await send({ list_payouts: {} })).code, '', 'and may')
 })
 
-void t.test('internal callers list payouts', async (t) => {
+void t.test('internal services list payouts', async (t) => {
   const { send, payouts } = await openServers(t)
   const made = bodyOf(await send({ create_payout: payout() }))
   await send({ create_payout: payout({ reference: 'sandbox:review' }) })
@@ -275,10 +280,10 @@ void t.test('internal callers list payouts', async (t) => {
   t.type(paged.answer?.next_cursor, 'string')
   t.equal((await list({ ...TENANT, partner_id: 'none' }, {})).code, 'invalid_request')
   t.equal((await list(TENANT, { status: 'held' })).code, 'invalid_request')
-  const stranger = await call((done) =>
+  const unauthenticated = await call((done) =>
     payouts.List({ tenant: TENANT, list: {} }, bearer('it_other'), done as never),
   )
-  t.equal(stranger.code, 'authentication_failed')
+  t.equal(unauthenticated.code, 'authentication_failed')
 })
 
 void t.test('operators review, set and settle', async (t) => {
@@ -290,8 +295,8 @@ void t.test('operators review, set and settle', async (t) => {
   t.match(queue.answer, { data: [{ tenant: DEMO, payout: { id: payout_id } }] })
   for (const actor of [undefined, { name: ' ', reason: 'r' }, { name: 'n', reason: '' }]) {
     const request = { ...(actor === undefined ? {} : { actor }), payout_id }
-    const nobody = await call((done) => operator.ApprovePayout(request, token, done as never))
-    t.equal(nobody.code, 'invalid_request', 'no change without a name and a reason')
+    const anonymous = await call((done) => operator.ApprovePayout(request, token, done as never))
+    t.equal(anonymous.code, 'invalid_request', 'no change without a name and a reason')
   }
   const approved = await call<object>((done) =>
     operator.ApprovePayout({ actor: OPERATOR, payout_id }, token, done as never),
@@ -345,7 +350,7 @@ void t.test('operators set routes and alerts', async (t) => {
   const refused = await call((done) =>
     operator.SetRoute({ actor: OPERATOR, route: nowhere }, token, done as never),
   )
-  t.equal(refused.code, 'invalid_request', 'a tenant that does not exist is not everybody')
+  t.equal(refused.code, 'invalid_request', 'an unknown tenant is not the default of all tenants')
   const alert = { actor: OPERATOR, tenant: TENANT, currency: 'VND', threshold: '5' }
   const alerted = await call((done) => operator.SetBalanceAlert(alert, token, done as never))
   t.equal(alerted.code, 'ok')

@@ -1,4 +1,4 @@
-/** Cursors: opened where they were made and nowhere else, whatever the text. */
+/** Cursors are valid only for the list that made them. */
 import t from 'tap'
 import fc from 'fast-check'
 import type { MasterKey } from '../../src/auth/master_key.js'
@@ -7,7 +7,7 @@ import { createCursors } from '../../src/processor/keys/cursors.js'
 const key = (kid: string, byte: number): MasterKey => ({ kid, bytes: Buffer.alloc(32, byte) })
 const cursors = createCursors([key('k1', 1)])
 
-void t.test('what was made opens in its place only', () => {
+void t.test('a cursor is valid only for its own list', () => {
   fc.assert(
     fc.property(
       fc.string({ minLength: 1 }),
@@ -26,7 +26,7 @@ void t.test('what was made opens in its place only', () => {
   return Promise.resolve()
 })
 
-void t.test('one character changed is no cursor', (t) => {
+void t.test('a cursor with one changed character is refused', (t) => {
   const cursor = cursors.make('list', 'pout_01')
   for (let at = 0; at < cursor.length; at++) {
     const changed = cursor.slice(0, at) + (cursor[at] === 'A' ? 'B' : 'A') + cursor.slice(at + 1)
@@ -35,7 +35,7 @@ void t.test('one character changed is no cursor', (t) => {
   t.end()
 })
 
-void t.test('a key that was replaced still opens, a stranger key does not', (t) => {
+void t.test('a cursor of a replaced key is valid, one of an unknown key is not', (t) => {
   const cursor = cursors.make('list', 'here')
   t.equal(createCursors([key('k2', 2), key('k1', 1)]).open('list', cursor), 'here')
   t.equal(createCursors([key('k2', 2)]).open('list', cursor), undefined)

@@ -1,4 +1,4 @@
-/** Rows that a disk or a hand has damaged: they stand still, and nobody else does. */
+/** Corrupt rows: only the commands that need one fail; everything else continues. */
 import { join } from 'node:path'
 import t, { type Test } from 'tap'
 import { createLog } from '../../src/base/log.js'
@@ -36,7 +36,7 @@ import { aPayout } from '../support/requests.js'
 
 const HALF_AN_HOUR = 1_800_000
 
-void t.test('what cannot be resumed is reported as corrupt, and all others go on', async (t) => {
+void t.test('a corrupt actor is reported and skipped, all others continue', async (t) => {
   const world = await createWorld(t)
   world.setRail(false)
   const waiting = async (): Promise<string> =>
@@ -68,12 +68,12 @@ void t.test('what cannot be resumed is reported as corrupt, and all others go on
   t.equal(timers.corruptActors, 3, 'each once')
   const rows = await books.all<{ id: string }>('SELECT * FROM payouts ORDER BY id')
   const damaged = (row: { readonly id: string }): boolean => row.id !== whole
-  t.same(rows.filter(damaged), kept.filter(damaged), 'as they were')
-  t.ok((await world.run(createPayout(DEMO, payout()))).ok, 'business goes on')
+  t.same(rows.filter(damaged), kept.filter(damaged), 'corrupt rows are unchanged')
+  t.ok((await world.run(createPayout(DEMO, payout()))).ok, 'other payouts are accepted')
   await books.close()
 })
 
-/** Changes rows behind the processor's back, which then starts anew. */
+/** Changes rows in the database file, then restarts the processor. */
 async function damage(t: Test, world: World, sql: string): Promise<void> {
   const books = await openDatabase(join(t.testdirName, 'processor.db'))
   await books.exec(sql)
@@ -82,9 +82,9 @@ async function damage(t: Test, world: World, sql: string): Promise<void> {
 }
 
 const WAYS = {
-  'no JSON': "context = '{'",
-  'cut short': 'context = substr(context, 1, length(context) / 2)',
-  'of another': "context = json_set(context, '$.id', 'pi_other')",
+  'not JSON': "context = '{'",
+  truncated: 'context = substr(context, 1, length(context) / 2)',
+  'with the id of another': "context = json_set(context, '$.id', 'pi_other')",
   'not an object': "context = '1'",
   null: "context = 'null'",
 } as const
@@ -113,11 +113,11 @@ for (const [way, change] of Object.entries(WAYS)) {
       )
     }
     const again = await readRawJson(world, listPayouts(DEMO, {}))
-    t.notMatch(JSON.stringify(again), corrupt, 'partners are not told')
+    t.notMatch(JSON.stringify(again), corrupt, 'partners do not see it')
     const record = viewOf<object>(await read(world, showPayout(corrupt)))
     t.match(record, { corrupt: true, payout: { id: corrupt, status: 'processing' } })
-    t.match(JSON.stringify(record), 'payout_accepted', 'what else is known of it is shown')
-    t.ok((await world.run(createPayout(DEMO, payout()))).ok, 'business goes on')
+    t.match(JSON.stringify(record), 'payout_accepted', 'its ledger entries are shown')
+    t.ok((await world.run(createPayout(DEMO, payout()))).ok, 'other payouts are accepted')
   })
 
   void t.test(`a corrupt intent (${way}) is left out of its user's list`, async (t) => {
@@ -146,11 +146,11 @@ for (const [way, change] of Object.entries(WAYS)) {
       corrupt: true,
       intent: { intent_id: second.id, status: 'created' },
     })
-    t.ok((await first.get()).ok, 'the process lives')
+    t.ok((await first.get()).ok, 'the process keeps serving')
   })
 }
 
-void t.test('a held payout that is corrupt is named to operators', async (t) => {
+void t.test('operators see a corrupt held payout in the list', async (t) => {
   const world = await createWorld(t)
   const held = async (): Promise<string> => (await pay(world, { reference: 'sandbox:review' })).id
   const whole = await held()
@@ -164,7 +164,7 @@ void t.test('a held payout that is corrupt is named to operators', async (t) => 
   t.equal(codeOf(await world.run(approvePayout(OPERATOR, corrupt))), 'internal_error')
 })
 
-void t.test('an account number that does not open stops nothing', async (t) => {
+void t.test('an account number that cannot be decrypted stops nothing else', async (t) => {
   const world = await createWorld(t)
   const held = (await pay(world, { reference: 'sandbox:review' })).id
   const out = (await pay(world)).id
@@ -199,46 +199,49 @@ void t.test('an account number that does not open stops nothing', async (t) => {
   t.same(
     world.railInstructions,
     [],
-    'nothing goes out, and what cannot be compared is not acknowledged',
+    'nothing is sent, and a report that cannot be compared is not acknowledged',
   )
-  t.equal(world.events.length, events, 'nothing has happened')
+  t.equal(world.events.length, events, 'no event is published')
   t.equal(world.memory().corruptRows.count, 5)
-  t.ok((await world.run(createPayout(DEMO, payout()))).ok, 'business goes on')
+  t.ok((await world.run(createPayout(DEMO, payout()))).ok, 'other payouts are accepted')
   t.ok((await world.trialBalance()).balanced)
 })
 
-void t.test('re-encryption names corrupt rows, does the rest and keeps the old key', async (t) => {
-  const world = await createWorld(t)
-  const [whole, unread, sealed] = [
-    (await pay(world)).id,
-    (await pay(world)).id,
-    (await pay(world)).id,
-  ]
-  await damage(
-    t,
-    world,
-    `UPDATE payouts SET context = '{' WHERE id = '${unread}';
+void t.test(
+  're-encryption lists corrupt rows, re-encrypts the others and keeps the old key',
+  async (t) => {
+    const world = await createWorld(t)
+    const [whole, unread, sealed] = [
+      (await pay(world)).id,
+      (await pay(world)).id,
+      (await pay(world)).id,
+    ]
+    await damage(
+      t,
+      world,
+      `UPDATE payouts SET context = '{' WHERE id = '${unread}';
      UPDATE payouts SET context = json_set(context, '$.beneficiary.sealedAccount', 'k1.AAAA')
        WHERE id = '${sealed}'`,
-  )
-  const second: MasterKey = { kid: 'k2', bytes: Buffer.alloc(32, 8) }
-  await world.rebuildWith([second, MASTER])
-  const corrupt: string[] = []
-  let cursor: string | undefined
-  do {
-    const slice = viewOf<EncryptedRowsPage>(await read(world, encryptedRowsPage(false, cursor)))
-    const done = viewOf<{ corrupt: string[]; next_cursor?: string }>(
-      await world.run(reencryptSecretRows(OPERATOR, slice)),
     )
-    corrupt.push(...done.corrupt)
-    cursor = done.next_cursor
-  } while (cursor !== undefined)
-  t.same(corrupt.sort(), [unread, sealed].sort())
-  const books = await openDatabase(join(t.testdirName, 'processor.db'), { readOnly: true })
-  const [row] = await books.all<{ context: string }>(
-    `SELECT context FROM payouts WHERE id = '${whole}'`,
-  )
-  t.match(row?.context, '"sealedAccount":"v1.k2.', 'the rest is sealed anew')
-  t.same(await books.all('SELECT kid FROM master_keys WHERE emptied_at IS NOT NULL'), [])
-  await books.close()
-})
+    const second: MasterKey = { kid: 'k2', bytes: Buffer.alloc(32, 8) }
+    await world.rebuildWith([second, MASTER])
+    const corrupt: string[] = []
+    let cursor: string | undefined
+    do {
+      const slice = viewOf<EncryptedRowsPage>(await read(world, encryptedRowsPage(false, cursor)))
+      const done = viewOf<{ corrupt: string[]; next_cursor?: string }>(
+        await world.run(reencryptSecretRows(OPERATOR, slice)),
+      )
+      corrupt.push(...done.corrupt)
+      cursor = done.next_cursor
+    } while (cursor !== undefined)
+    t.same(corrupt.sort(), [unread, sealed].sort())
+    const books = await openDatabase(join(t.testdirName, 'processor.db'), { readOnly: true })
+    const [row] = await books.all<{ context: string }>(
+      `SELECT context FROM payouts WHERE id = '${whole}'`,
+    )
+    t.match(row?.context, '"sealedAccount":"v1.k2.', 'the other rows are re-encrypted')
+    t.same(await books.all('SELECT kid FROM master_keys WHERE emptied_at IS NOT NULL'), [])
+    await books.close()
+  },
+)

@@ -1,4 +1,4 @@
-/** The directory streams as their receivers see them: whatever there is to tell, it arrives. */
+/** The directory streams deliver the whole directory and every later change. */
 import { credentials, Server, ServerCredentials } from '@grpc/grpc-js'
 import t, { type Test } from 'tap'
 import { watchEndpoints } from '../../actors/webhook/endpoint/endpoint_directory.js'
@@ -100,43 +100,50 @@ function clientOf(t: Test, address: string): DirectoryClient {
   return client
 }
 
-void t.test('a pool learns thousands of endpoints, and what changes meanwhile', async (t) => {
-  const { memory, directory, address } = await serve(t)
-  const count = 12_000
-  for (let i = 0; i < count; i++) {
-    memory.endpoints.set(endpointId(i), anEndpoint(i, i % 2 ? { status: 'deleted' } : {}))
-  }
-  const endpoints = watchEndpoints({ client: clientOf(t, address), token: TOKEN, log: LOG })
-  t.teardown(() => endpoints.close())
-  const told: EndpointId[] = []
-  const [first, last] = [endpointId(0), endpointId(count - 2)]
-  endpoints.onChange((endpoint) => {
-    told.push(endpoint.id)
-    if (told.length > 1) return
-    t.notOk(endpoints.isInStep(), 'not before all is told')
-    for (const id of [first, last]) {
-      memory.endpoints.set(id, { ...memory.endpoints.get(id)!, url: 'https://example.com/new' })
+void t.test(
+  'a pool receives thousands of endpoints and the changes during the transfer',
+  async (t) => {
+    const { memory, directory, address } = await serve(t)
+    const count = 12_000
+    for (let i = 0; i < count; i++) {
+      memory.endpoints.set(endpointId(i), anEndpoint(i, i % 2 ? { status: 'deleted' } : {}))
     }
-    directory.changed(new Set(), new Set([first, last]))
-  })
-  t.equal(await endpoints.inStep(), true)
-  t.same(
-    told.slice(0, count),
-    Array.from({ length: count }, (_, i) => endpointId(i)),
-  )
-  t.equal([...endpoints.ofTenant(TENANT)].length, count / 2, 'deleted ones are told and not kept')
-  await eventually('both changes', () => told.length === count + 2)
-  t.equal(endpoints.get(first)?.url, 'https://example.com/new')
-  t.equal(endpoints.get(last)?.url, 'https://example.com/new', 'the newer one holds')
-  t.match(endpoints.get(endpointId(2)), {
-    url: anEndpoint(2).url,
-    secrets: [{ keyId: 'we_2_1', activeFrom: 5 }],
-    enabledEventsSince: 5,
-    breakerResetAt: 7,
-  })
-})
+    const endpoints = watchEndpoints({ client: clientOf(t, address), token: TOKEN, log: LOG })
+    t.teardown(() => endpoints.close())
+    const received: EndpointId[] = []
+    const [first, last] = [endpointId(0), endpointId(count - 2)]
+    endpoints.onChange((endpoint) => {
+      received.push(endpoint.id)
+      if (received.length > 1) return
+      t.notOk(endpoints.isInStep(), 'not in step before the transfer ends')
+      for (const id of [first, last]) {
+        memory.endpoints.set(id, { ...memory.endpoints.get(id)!, url: 'https://example.com/new' })
+      }
+      directory.changed(new Set(), new Set([first, last]))
+    })
+    t.equal(await endpoints.inStep(), true)
+    t.same(
+      received.slice(0, count),
+      Array.from({ length: count }, (_, i) => endpointId(i)),
+    )
+    t.equal(
+      [...endpoints.ofTenant(TENANT)].length,
+      count / 2,
+      'deleted endpoints are sent and not kept',
+    )
+    await eventually('both changes', () => received.length === count + 2)
+    t.equal(endpoints.get(first)?.url, 'https://example.com/new')
+    t.equal(endpoints.get(last)?.url, 'https://example.com/new', 'the newer version is kept')
+    t.match(endpoints.get(endpointId(2)), {
+      url: anEndpoint(2).url,
+      secrets: [{ keyId: 'we_2_1', activeFrom: 5 }],
+      enabledEventsSince: 5,
+      breakerResetAt: 7,
+    })
+  },
+)
 
-void t.test('many changes of one commit arrive as well', async (t) => {
+void t.test('many changes of one commit arrive', async (t) => {
   const { memory, directory, address } = await serve(t)
   const endpoints = watchEndpoints({ client: clientOf(t, address), token: TOKEN, log: LOG })
   t.teardown(() => endpoints.close())
@@ -145,10 +152,10 @@ void t.test('many changes of one commit arrive as well', async (t) => {
   for (const [i, id] of ids.entries()) memory.endpoints.set(id, anEndpoint(i))
   directory.changed(new Set(), new Set(ids))
   await eventually('all known', () => ids.every((id) => endpoints.get(id) !== undefined))
-  t.ok(endpoints.isInStep(), 'on the stream that was open')
+  t.ok(endpoints.isInStep(), 'on the open stream')
 })
 
-void t.test('of a deleted endpoint nothing is told but that', async (t) => {
+void t.test('a deleted endpoint is sent with its id and status only', async (t) => {
   const { memory, address } = await serve(t)
   memory.endpoints.set(endpointId(1), anEndpoint(1, { status: 'deleted' }))
   const stream = clientOf(t, address).WatchEndpoints({}, bearer(TOKEN))
@@ -161,7 +168,7 @@ void t.test('of a deleted endpoint nothing is told but that', async (t) => {
   })
 })
 
-void t.test('a gateway learns partners of more than a message takes', async (t) => {
+void t.test('a gateway receives more partners than fit one message', async (t) => {
   const { memory, address } = await serve(t)
   const partners = Array.from({ length: 600 }, (_, i) => aPartner(i))
   for (const partner of partners) {

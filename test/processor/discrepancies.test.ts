@@ -1,6 +1,6 @@
 /**
- * What a rail says against our books: one row for each thing it says, and the money it tells of in
- * suspense, however often and by whichever way it says so.
+ * Discrepancies: one row for each contradicting report and its money in suspense, however often and
+ * through whichever call the rail reports it.
  */
 import type { IntentId } from '../../src/base/ids.js'
 import { resolveDiscrepancy } from '../../src/processor/commands/rail_reports/discrepancy_resolve.js'
@@ -28,7 +28,7 @@ import {
 
 const PAID = 12_500_000n
 const FUNDS = 1_000_000_000n
-/** As much as may stand in suspense. */
+/** The most that suspense can hold. */
 const MOST = 2n ** 52n
 const EVIDENCE = 'call with the bank, ticket 5'
 
@@ -44,7 +44,7 @@ async function failed(world: World) {
 }
 
 runOnBothStores({
-  'paid after it had failed': async (t, world) => {
+  'paid after a failure': async (t, world) => {
     const id = await failed(world)
     const mismatch = executed(id)
     await world.railReports(mismatch)
@@ -63,15 +63,23 @@ runOnBothStores({
         resolved_at: null,
       },
     ])
-    t.equal((await discrepanciesOf(world)).length, 1, 'reports, answers and repetitions are one')
+    t.equal(
+      (await discrepanciesOf(world)).length,
+      1,
+      'report, query answer and repetition are one discrepancy',
+    )
     t.equal(await suspense(world), String(-PAID))
     t.equal(await accountOf(world, 'rail_clearing'), String(PAID))
     t.match(await see(world, id), { status: 'failed' })
-    t.same(await balanceOf(world), { available: String(FUNDS), reserved: '0' }, 'not the partner')
+    t.same(
+      await balanceOf(world),
+      { available: String(FUNDS), reserved: '0' },
+      "the partner's balance is unchanged",
+    )
     t.equal(world.railInstructions.filter(({ kind }) => kind === 'acknowledge').length, 4)
   },
 
-  'paid and returned after it had failed, in either order': async (t, world) => {
+  'paid and returned after a failure, in either order': async (t, world) => {
     const [one, other] = [await failed(world), await failed(world)]
     await world.railReports(executed(one))
     await world.railReports(executed(one, { status: 'returned', reportId: 'back' }))
@@ -85,7 +93,7 @@ runOnBothStores({
       'returned_after_end',
       'returned_after_end',
     ])
-    t.equal(await suspense(world), '0', 'what came back is not missing')
+    t.equal(await suspense(world), '0', 'suspense is zero after the return')
     t.equal(await accountOf(world, 'rail_clearing'), '0')
   },
 
@@ -96,7 +104,7 @@ runOnBothStores({
     await world.railReports(executed(id, { destinationAccount: '0123456780' }))
     await world.railReports(executed(id, { amount: 7n, currency: 'QQQ' }))
     t.match(await see(world, id), { status: 'processing' }, 'never a transition')
-    t.equal((await balanceOf(world)).reserved, total, 'the reservation stands')
+    t.equal((await balanceOf(world)).reserved, total, 'the money stays reserved')
     t.equal(await suspense(world), String(-(PAID - 1n) - PAID))
     t.equal(await accountOf(world, 'suspense', 'THB'), String(-PAID))
     const found = await discrepanciesOf(world)
@@ -108,18 +116,18 @@ runOnBothStores({
         ['execution_differs', 'discrepancy_paid', String(PAID)],
         ['execution_differs', 'discrepancy_paid', String(PAID)],
       ],
-      'a currency that is none cannot be posted',
+      'an unknown currency is not posted',
     )
     t.notMatch(JSON.stringify(found), '0123456780', 'no account number is kept')
     await world.railReports(executed(id))
-    t.match(await see(world, id), { status: 'completed' }, 'the right reports still counts')
+    t.match(await see(world, id), { status: 'completed' }, 'a matching report still applies')
   },
 
   'paid twice': async (t, world) => {
     const { id } = await pay(world)
     await world.railReports(executed(id))
     await world.railReports(executed(id, { reportId: null }))
-    t.same(await discrepanciesOf(world), [], 'the same execution again is no reports')
+    t.same(await discrepanciesOf(world), [], 'the same execution again is not a discrepancy')
     await world.railReports(executed(id, { transactionId: 'TX2' }))
     t.match(await discrepanciesOf(world), [{ reason: 'executed_again', amount: String(PAID) }])
     t.equal(await suspense(world), String(-PAID))
@@ -130,18 +138,18 @@ runOnBothStores({
     await world.railReports(executed(id))
     await world.railReports(executed(id, { transactionId: 'TX2' }))
     await world.railReports(executed(id, { status: 'returned', transactionId: 'TX2' }))
-    t.match(await see(world, id), { status: 'completed' }, 'the recipient still has what was due')
+    t.match(await see(world, id), { status: 'completed' }, 'the recipient still has the payment')
     t.equal((await balanceOf(world)).available, String(FUNDS - BigInt(total)))
     const reasons = async () => (await discrepanciesOf(world)).map(({ reason }) => reason).sort()
     t.same(await reasons(), ['executed_again', 'returned_again'])
     t.equal(await suspense(world), '0')
     await world.railReports(executed(id, { status: 'returned', transactionId: 'TX3' }))
-    t.equal((await reasons()).length, 4, 'out and back again')
+    t.equal((await reasons()).length, 4, 'paid out and returned')
     await world.railReports(executed(id, { status: 'returned' }))
     t.match(await see(world, id), { status: 'reversed' })
     t.equal((await balanceOf(world)).available, String(FUNDS))
     await world.railReports(executed(id, { status: 'returned', transactionId: 'TX4' }))
-    t.equal((await reasons()).length, 6, 'after its own return as well')
+    t.equal((await reasons()).length, 6, 'also after its own return')
     t.equal(await suspense(world), '0')
   },
 
@@ -156,11 +164,11 @@ runOnBothStores({
     t.equal(await suspense(world), String(PAID - 100n), "it is there, and not the partner's yet")
     const unknown = await pay(world)
     await world.railReports(executed(unknown.id, { status: 'returned', amount: 3n }))
-    t.equal(await suspense(world), String(PAID - 100n), 'out and back again')
+    t.equal(await suspense(world), String(PAID - 100n), 'paid out and returned')
     t.equal((await discrepanciesOf(world)).length, 3)
   },
 
-  'words without money': async (t, world) => {
+  'reports without money': async (t, world) => {
     const { id } = await pay(world)
     await world.railReports(executed(id))
     await world.railReports({ status: 'refused', id, reportId: 'a', refusal: 'rejected' })
@@ -174,15 +182,15 @@ runOnBothStores({
     t.match(await see(world, id), { status: 'completed' })
   },
 
-  'for nobody': async (t, world) => {
+  'an unknown instruction': async (t, world) => {
     await world.railReports(executed('pout_00000000000000000000000000' as never))
     t.match(await discrepanciesOf(world), [
       { reason: 'unknown_instruction', tenant: null, plan: null, amount: null },
     ])
-    t.equal(await suspense(world), '0', "nobody's books are touched")
+    t.equal(await suspense(world), '0', 'no account changes')
   },
 
-  'for an intent that was never confirmed': async (t, world) => {
+  'an intent that was never confirmed': async (t, world) => {
     const made = await world.run(createIntent(DEMO, anIntent()))
     const { intent_id: id } = viewOf<{ intent_id: IntentId }>(made)
     await world.run(cancelIntent(DEMO, id))
@@ -191,7 +199,7 @@ runOnBothStores({
     t.equal(await accountOf(world, 'suspense', 'THB'), '-36000')
   },
 
-  'more than the books can hold': async (t, world) => {
+  'an amount that the books cannot hold': async (t, world) => {
     const id = await failed(world)
     await world.railReports(executed(id, { amount: MOST, transactionId: 'a' }))
     t.equal(await suspense(world), String(-MOST))
@@ -200,13 +208,13 @@ runOnBothStores({
     t.same(
       (await discrepanciesOf(world)).map(({ amount }) => amount).sort(),
       [String(MOST), null],
-      'the row is there all the same',
+      'the row is written without entries',
     )
     t.equal(await suspense(world), String(-MOST))
     await world.run(depositSandboxFunds(DEMO, { currency: 'VND', amount: '1' }))
   },
 
-  'the wildest amounts leave room for what cannot be refused': async (t, world) => {
+  'the largest amounts leave room for postings that cannot be refused': async (t, world) => {
     const { id } = await pay(world)
     for (const amount of [2n ** 63n - 1n, MOST]) {
       await world.railReports(executed(id, { amount }))
@@ -219,7 +227,7 @@ runOnBothStores({
     t.match(await see(world, id), { status: 'reversed' })
   },
 
-  'undone, or kept': async (t, world) => {
+  'settled by undo or keep': async (t, world) => {
     const [one, other] = [await failed(world), await failed(world)]
     await world.railReports(executed(one))
     world.clock.pass(1)
@@ -229,7 +237,7 @@ runOnBothStores({
     t.match(undone, { id: first!.id, settlement: 'undo', resolved_at: /Z$/ })
     t.equal(await suspense(world), String(-PAID), 'the mirror of its entries')
     t.match(viewOf(await settle(world, second!.id, 'keep')), { settlement: 'keep' })
-    t.equal(await suspense(world), String(-PAID), 'the entries stand')
+    t.equal(await suspense(world), String(-PAID), 'the entries stay')
     t.same(await discrepanciesOf(world), [])
     const settled = await readAll<DiscrepancyView>(world, (page) =>
       listDiscrepancies({ resolved: true, limit: 1, ...page }),
@@ -243,11 +251,11 @@ runOnBothStores({
     ])
     t.equal(codeOf(await settle(world, first!.id, 'undo')), 'discrepancy_settled', 'once')
     await world.railReports(executed(one))
-    t.same(await discrepanciesOf(world), [], 'the same words again do not open it')
+    t.same(await discrepanciesOf(world), [], 'the same report again does not reopen it')
     t.equal(await suspense(world), String(-PAID))
   },
 
-  'paid too much, at the charge of the partner or of us': async (t, world) => {
+  'an overpayment charged to the partner or written off': async (t, world) => {
     const [theirs, ours] = [await failed(world), await failed(world)]
     await world.railReports(executed(theirs))
     world.clock.pass(1)
@@ -258,11 +266,11 @@ runOnBothStores({
       settlement: 'charge_partner',
     })
     t.equal((await balanceOf(world)).available, String(FUNDS - PAID))
-    t.equal(await suspense(world), String(-PAID), 'the other one')
+    t.equal(await suspense(world), String(-PAID), 'the entries of the other one')
     const funded = BigInt(await accountOf(world, 'funding'))
     t.match(viewOf(await settle(world, second!.id, 'write_off')), { settlement: 'write_off' })
     t.equal(await suspense(world), '0')
-    t.equal(await accountOf(world, 'funding'), String(funded - PAID), 'our own money')
+    t.equal(await accountOf(world, 'funding'), String(funded - PAID), 'our own loss')
     t.equal((await balanceOf(world)).available, String(FUNDS - PAID), "not the partner's")
     t.match(await operatorLogOf(t, first!.id), [
       { actor: 'ann', action: 'resolve_discrepancy_charge_partner', evidence: EVIDENCE },
@@ -272,7 +280,7 @@ runOnBothStores({
     }
   },
 
-  'come back by itself, to the credit of the partner or of us': async (t, world) => {
+  'a return credited to the partner or written off': async (t, world) => {
     for (const amount of [PAID - 100n, PAID - 200n]) {
       const { id } = await pay(world)
       await world.railReports(executed(id))
@@ -284,7 +292,11 @@ runOnBothStores({
     const funded = BigInt(await accountOf(world, 'funding'))
     t.equal(codeOf(await settle(world, first!.id, 'charge_partner')), 'settlement_not_possible')
     t.equal(codeOf(await settle(world, first!.id, 'keep')), 'ok')
-    t.equal(codeOf(await settle(world, first!.id, 'credit_partner')), 'ok', 'what was kept')
+    t.equal(
+      codeOf(await settle(world, first!.id, 'credit_partner')),
+      'ok',
+      'a kept one can be cleared',
+    )
     t.equal((await balanceOf(world)).available, String(BigInt(available) + PAID - 100n))
     t.equal(codeOf(await settle(world, second!.id, 'write_off')), 'ok')
     t.equal(await accountOf(world, 'funding'), String(funded + PAID - 200n))
@@ -296,18 +308,18 @@ runOnBothStores({
     t.match(moved, { type: 'discrepancy_credited', entity: first!.id, account: 'available' })
   },
 
-  'charged to a partner who has not as much': async (t, world) => {
+  'a charge above the balance is refused': async (t, world) => {
     const id = await failed(world)
     await world.railReports(executed(id, { amount: FUNDS + 1n }))
     const [mismatch] = await discrepanciesOf(world)
     t.equal(codeOf(await settle(world, mismatch!.id, 'charge_partner')), 'insufficient_balance')
-    t.equal((await discrepanciesOf(world)).length, 1, 'it still waits')
+    t.equal((await discrepanciesOf(world)).length, 1, 'it stays open')
     await world.run(depositSandboxFunds(DEMO, { currency: 'VND', amount: '1' }))
     t.equal(codeOf(await settle(world, mismatch!.id, 'charge_partner')), 'ok')
     t.same(await balanceOf(world), { available: '0', reserved: '0' })
   },
 
-  'more than can be written off': async (t, world) => {
+  'a write-off above the limit is refused': async (t, world) => {
     const id = await failed(world)
     await world.railReports(executed(id, { amount: MOST }))
     const most = 2n ** 63n - 1n - 2n ** 53n - FUNDS
@@ -318,7 +330,7 @@ runOnBothStores({
     t.equal(codeOf(await settle(world, mismatch!.id, 'undo')), 'ok')
   },
 
-  'settlements that are none': async (t, world) => {
+  'invalid settlements are refused': async (t, world) => {
     const { id } = await pay(world)
     await world.railReports(executed(id))
     await world.railReports({ status: 'refused', id, reportId: 'a', refusal: 'rejected' })

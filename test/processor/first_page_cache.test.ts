@@ -1,4 +1,4 @@
-/** Pages that are kept: the same page as one written anew, whatever happened in between. */
+/** Cached first pages equal newly rendered pages, whatever happens in between. */
 import t from 'tap'
 import pino from 'pino'
 import { createPayout } from '../../src/processor/commands/payouts/payout_create.js'
@@ -9,21 +9,25 @@ import { jsonOf } from '../../src/processor/queries/raw_json.js'
 import { createWorld, DEMO, RULES, viewOf } from '../support/world.js'
 import { executed, payout, readRawJson, type PayoutView } from './scenarios.js'
 
-void t.test('written once of the same rows, anew of others', (t) => {
+void t.test('a page is rendered once for the same rows and again for others', (t) => {
   const pages = createFirstPageCache()
   let written = 0
   const write = (): string => `page ${(written += 1)}`
   t.equal(pages.page('a', 'rows', write), 'page 1')
   t.equal(pages.page('a', 'rows', write), 'page 1')
-  t.equal(pages.page('b', 'rows', write), 'page 2', 'of another list')
+  t.equal(pages.page('b', 'rows', write), 'page 2', 'another list has its own page')
   t.equal(pages.page('a', 'other rows', write), 'page 3')
-  t.equal(pages.page('a', 'rows', write), 'page 4', 'only the last one is kept')
+  t.equal(pages.page('a', 'rows', write), 'page 4', 'only the latest page is kept')
   const large = 'x'.repeat(1_000_000)
-  t.not(pages.page('c', large, write), pages.page('c', large, write), 'too large to be kept')
+  t.not(
+    pages.page('c', large, write),
+    pages.page('c', large, write),
+    'a page above the size limit is not cached',
+  )
   t.end()
 })
 
-void t.test('the page that was asked for longest ago is forgotten first', (t) => {
+void t.test('the least recently used page is evicted first', (t) => {
   const pages = createFirstPageCache()
   const isKnown = (list: string): boolean => {
     let known = true
@@ -39,7 +43,7 @@ void t.test('the page that was asked for longest ago is forgotten first', (t) =>
   t.end()
 })
 
-void t.test('a first page is what a reader without memory answers', async (t) => {
+void t.test('a cached first page equals the page of a reader without a cache', async (t) => {
   const world = await createWorld(t)
   const { vault, store } = world
   const reader = createReader(
@@ -56,8 +60,8 @@ void t.test('a first page is what a reader without memory answers', async (t) =>
       const query = listPayouts(DEMO, request)
       const written = jsonOf(viewOf<object>(await readRawJson(world, query)))
       for (const time of ['first', 'again']) {
-        const told = jsonOf(viewOf<object>(await reader.run(query)))
-        t.equal(told, written, `${what}, ${JSON.stringify(request)}, ${time}`)
+        const read = jsonOf(viewOf<object>(await reader.run(query)))
+        t.equal(read, written, `${what}, ${JSON.stringify(request)}, ${time}`)
       }
       t.equal(written, JSON.stringify(JSON.parse(written)))
     }

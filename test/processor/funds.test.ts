@@ -1,7 +1,4 @@
-/**
- * Money that comes in and money that changes its currency: deposits, quotes, conversions, and the
- * list of what moved.
- */
+/** Deposits, FX quotes, conversions and the list of balance transactions. */
 import t from 'tap'
 import fc from 'fast-check'
 import { tenantOf, type PartnerId, type TenantId } from '../../src/base/ids.js'
@@ -27,7 +24,7 @@ import {
 
 const PRODUCTION = tenantOf('demo' as PartnerId, 'production')
 const INT64_MAX = 2n ** 63n - 1n
-/** What may come into one currency: int64 less the room for captures. */
+/** The most that may enter one currency: int64 less the headroom for captures. */
 const ROOM = INT64_MAX - 2n ** 53n
 
 interface Quote {
@@ -72,10 +69,14 @@ runOnBothStores({
     t.same(await balanceOf(world, 'JPY'), { available: '500', reserved: '0' }, 'credited once')
     await credit(world, 'JPY', '500')
     await credit(world, 'JPY', '500')
-    t.same(await balanceOf(world, 'JPY'), { available: '1500', reserved: '0' }, 'without a key')
+    t.same(
+      await balanceOf(world, 'JPY'),
+      { available: '1500', reserved: '0' },
+      'a deposit without a key',
+    )
   },
 
-  'by hand, once for a key': async (t, world) => {
+  "an operator's deposit, once per key": async (t, world) => {
     const byHand = (given: object): Promise<Answer> => {
       const request = { currency: 'JPY', amount: '500', idempotencyKey: 'k', ...given }
       return world.run(deposit(OPERATOR, DEMO, request))
@@ -87,7 +88,7 @@ runOnBothStores({
     t.same(await balanceOf(world, 'JPY'), { available: '500', reserved: '0' })
   },
 
-  'deposits that are none': async (t, world) => {
+  'invalid deposits are refused': async (t, world) => {
     for (const [currency, amount] of [
       ['QQQ', '1'],
       ['jpy', '1'],
@@ -99,12 +100,16 @@ runOnBothStores({
     ] as const) {
       t.equal(codeOf(await credit(world, currency, amount)), 'invalid_request', amount)
     }
-    t.equal(codeOf(await credit(world, 'JPY', '1', '')), 'invalid_request', 'an empty key')
+    t.equal(
+      codeOf(await credit(world, 'JPY', '1', '')),
+      'invalid_request',
+      'an empty key is refused',
+    )
     const real = depositSandboxFunds(PRODUCTION, { currency: 'JPY', amount: '1' })
-    t.equal(codeOf(await world.run(real)), 'invalid_request', 'never in production')
+    t.equal(codeOf(await world.run(real)), 'invalid_request', 'not in production')
   },
 
-  'as much as the books have room for': async (t, world) => {
+  'deposits up to the balance limit': async (t, world) => {
     t.equal(codeOf(await credit(world, 'JPY', String(ROOM + 1n))), 'balance_limit_exceeded')
     t.equal(codeOf(await credit(world, 'JPY', String(ROOM))), 'ok')
     t.equal(codeOf(await credit(world, 'JPY', '1')), 'balance_limit_exceeded')
@@ -112,7 +117,7 @@ runOnBothStores({
     t.equal(codeOf(await world.run(deposit(OPERATOR, DEMO, byHand))), 'balance_limit_exceeded')
   },
 
-  'quoted by way of the dollar, rounded down': async (t, world) => {
+  'quotes go through the dollar and round down': async (t, world) => {
     const cases: readonly (readonly [string, string, string, string])[] = [
       ['USD', '100', 'THB', '3600'],
       ['THB', '3600', 'USD', '100'],
@@ -126,7 +131,7 @@ runOnBothStores({
     ]
     for (const [sell, amount, buy, bought] of cases) {
       const answer = await quote(world, sell, amount, buy)
-      if (bought === '0') t.equal(codeOf(answer), 'invalid_request', 'nothing is no offer')
+      if (bought === '0') t.equal(codeOf(answer), 'invalid_request', 'a result of zero is refused')
       else t.equal(viewOf<Quote>(answer).buy_amount, bought, `${sell} ${amount} in ${buy}`)
     }
     const { id, created_at, expires_at } = await quoted(world, 'USD', '100', 'THB')
@@ -134,7 +139,7 @@ runOnBothStores({
     t.equal(Date.parse(expires_at) - Date.parse(created_at), 60_000)
   },
 
-  'rates that we ship are for the sandbox, those that operators set for both': async (t, world) => {
+  "shipped rates are for the sandbox, operators' rates for both environments": async (t, world) => {
     const real = createFxQuote(PRODUCTION, {
       sell_currency: 'USD',
       sell_amount: '100',
@@ -147,7 +152,7 @@ runOnBothStores({
     t.equal((await quoted(world, 'USD', '100', 'THB')).buy_amount, '3500')
   },
 
-  'quotes that are none': async (t, world) => {
+  'invalid quotes are refused': async (t, world) => {
     for (const [sell, amount, buy, code] of [
       ['USD', '0', 'THB', 'invalid_request'],
       ['USD', '-5', 'THB', 'invalid_request'],
@@ -195,13 +200,13 @@ runOnBothStores({
     t.same(viewOf(answers[1]!), viewOf(answers[0]!))
   },
 
-  'conversions that are none': async (t, world) => {
+  'invalid conversions are refused': async (t, world) => {
     const offer = await quoted(world, 'USD', '100', 'THB')
     t.equal(codeOf(await convert(world, offer.id, '')), 'invalid_request')
     t.equal(codeOf(await convert(world, offer.id, 'k'.repeat(256))), 'invalid_request')
     t.equal(codeOf(await convert(world, 'fxq_none', 'k')), 'fx_quote_not_found')
-    const stranger = await convert(world, offer.id, 'k', PRODUCTION)
-    t.equal(codeOf(stranger), 'fx_quote_not_found', 'the offer of another tenant')
+    const foreign = await convert(world, offer.id, 'k', PRODUCTION)
+    t.equal(codeOf(foreign), 'fx_quote_not_found', 'the quote of another tenant')
     world.clock.pass(59_999)
     t.equal(codeOf(await convert(world, offer.id, 'in time')), 'ok')
     const late = await quoted(world, 'USD', '100', 'THB')
@@ -223,15 +228,15 @@ runOnBothStores({
     t.equal(
       codeOf(await credit(world, 'JPY', '1')),
       'balance_limit_exceeded',
-      'what was bought counts',
+      'bought amounts count',
     )
     const back = await quoted(world, 'JPY', '100', 'USD')
     t.equal(codeOf(await convert(world, back.id, 'c')), 'ok')
-    t.equal(codeOf(await credit(world, 'JPY', '100')), 'ok', 'and what is sold again does not')
+    t.equal(codeOf(await credit(world, 'JPY', '100')), 'ok', 'amounts sold again do not count')
     t.equal(codeOf(await credit(world, 'JPY', '1')), 'balance_limit_exceeded')
   },
 
-  'what moved, newest first': async (t, world) => {
+  'balance transactions, newest first': async (t, world) => {
     const before = await readAll<object>(world, (page) => listBalanceTransactions(DEMO, page))
     const { id, total } = await pay(world)
     await world.railReports(executed(id))
@@ -266,7 +271,7 @@ runOnBothStores({
   },
 })
 
-void t.test('no round trip makes money', async (t) => {
+void t.test('a round trip never gains', async (t) => {
   const world = await createWorld(t)
   const currencies = ['USD', 'THB', 'VND']
   await fc.assert(
@@ -285,7 +290,7 @@ void t.test('no round trip makes money', async (t) => {
   )
 })
 
-void t.test('an offer that nobody took does not stay for ever', async (t) => {
+void t.test('an unused quote is deleted', async (t) => {
   const world = await createWorld(t)
   const { id } = await quoted(world, 'USD', '100', 'THB')
   const taken = await quoted(world, 'USD', '100', 'THB')

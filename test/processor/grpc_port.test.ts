@@ -1,6 +1,6 @@
 /**
- * What the gRPC port costs us: requests that never end, too large or too slow, with the token and
- * without it, take no memory and keep nobody waiting.
+ * Bounds of the gRPC port: requests that are unfinished, too large or too slow, with and without
+ * the token, neither hold memory nor delay other calls.
  */
 import { fork, type ChildProcess } from 'node:child_process'
 import { once } from 'node:events'
@@ -37,7 +37,7 @@ async function openPort(t: Test): Promise<Port> {
   const script = join(projectRoot(), '.build/test/processor/grpc_port_process.js')
   const child = fork(script, [TOKEN])
   t.teardown(() => child.kill('SIGKILL'))
-  const { port } = await told<{ port: number }>(child)
+  const { port } = await messageFrom<{ port: number }>(child)
   const { PaymentIntents } = contracts<IntentsProto>().causeway.v1
   const address = `127.0.0.1:${port}`
   const client = new PaymentIntents(address, credentials.createInsecure())
@@ -48,7 +48,7 @@ async function openPort(t: Test): Promise<Port> {
     url: `http://${address}`,
     rss: async () => {
       child.send('rss')
-      return (await told<{ rss: number }>(child)).rss
+      return (await messageFrom<{ rss: number }>(child)).rss
     },
     answers: () =>
       new Promise((resolve) => {
@@ -60,19 +60,19 @@ async function openPort(t: Test): Promise<Port> {
   }
 }
 
-async function told<Message>(child: ChildProcess): Promise<Message> {
+async function messageFrom<Message>(child: ChildProcess): Promise<Message> {
   const [message] = (await once(child, 'message')) as [Message]
   return message
 }
 
 interface Unfinished {
   readonly stream: ClientHttp2Stream
-  /** The gRPC status of its answer. */
+  /** The gRPC status of the answer. */
   readonly answered: Promise<status>
   readonly closed: Promise<unknown>
 }
 
-/** Announces a message of `size` bytes, sends these of them, and never ends. */
+/** Announces a message of `size` bytes, sends a part of it and never ends. */
 function unfinished(
   session: ClientHttp2Session,
   { path = CREATE, token = '', size = BODY.length + 100, sent = BODY },
@@ -107,7 +107,7 @@ function openSession(t: Test, url: string): ClientHttp2Session {
 }
 
 for (const [who, token, code] of [
-  ['strangers', '', status.UNAUTHENTICATED],
+  ['unauthenticated calls', '', status.UNAUTHENTICATED],
   ['a caller with the token', TOKEN, status.RESOURCE_EXHAUSTED],
 ] as const) {
   for (const path of [CREATE, CHECK]) {
@@ -119,7 +119,7 @@ for (const [who, token, code] of [
       const requests = Array.from({ length: REQUESTS }, (_, i) =>
         unfinished(sessions[i % SESSIONS]!, { path, token }),
       )
-      t.ok(await port.answers(), 'others are answered meanwhile')
+      t.ok(await port.answers(), 'other calls are answered')
       const codes = await Promise.all(requests.map(({ answered }) => answered))
       t.same([...new Set(codes)], [path === CHECK ? status.RESOURCE_EXHAUSTED : code])
       await Promise.all(requests.map(({ closed }) => closed))
@@ -130,7 +130,7 @@ for (const [who, token, code] of [
   }
 }
 
-void t.test('requests of a permitted size that never end are bounded together', async (t) => {
+void t.test('unfinished requests of a permitted size are bounded together', async (t) => {
   const port = await openPort(t)
   t.ok(await port.answers())
   const before = await port.rss()
@@ -140,7 +140,7 @@ void t.test('requests of a permitted size that never end are bounded together', 
   const requests = Array.from({ length: 200 }, () =>
     unfinished(session, { token: TOKEN, size, sent }),
   )
-  t.ok(await port.answers(), 'others are answered meanwhile')
+  t.ok(await port.answers(), 'other calls are answered')
   const codes = await Promise.all(requests.map(({ answered }) => answered))
   const slow = codes.filter((code) => code === status.DEADLINE_EXCEEDED)
   t.ok(slow.length > 0 && slow.length <= 32, `${slow.length} had room until their time was over`)
@@ -149,7 +149,7 @@ void t.test('requests of a permitted size that never end are bounded together', 
   t.ok(growth < 2 * GROWTH_MAX, `grew by ${Math.round(growth / MIB)} MiB`)
 })
 
-void t.test('a request that does not end in time is ended, one of each kind', async (t) => {
+void t.test('a request of each kind is ended when it does not finish in time', async (t) => {
   const port = await openPort(t)
   const session = openSession(t, port.url)
   const sent = Buffer.alloc(3)
@@ -167,7 +167,7 @@ void t.test('a request that does not end in time is ended, one of each kind', as
   }
 })
 
-void t.test('unary requests are bounded, and those within the bound are not', async (t) => {
+void t.test('unary requests above the size bound are refused, others are served', async (t) => {
   const port = await openPort(t)
   const { PaymentIntents } = contracts<IntentsProto>().causeway.v1
   const client = new PaymentIntents(port.address, credentials.createInsecure())
@@ -183,7 +183,7 @@ void t.test('unary requests are bounded, and those within the bound are not', as
   t.equal(await codeOf(GRPC_UNARY_MESSAGE_MAX_BYTES + 1), status.RESOURCE_EXHAUSTED)
 })
 
-void t.test("the gateways' stream takes its large batches, and only with the token", async (t) => {
+void t.test("the gateways' stream accepts large batches, and only with the token", async (t) => {
   const port = await openPort(t)
   const { CommandStream } = contracts<CommandStreamProto>().causeway.v1
   const client = new CommandStream(port.address, credentials.createInsecure())
@@ -200,15 +200,17 @@ void t.test("the gateways' stream takes its large batches, and only with the tok
   t.match(replies, [{ ticket: 1, code: 'payment_intent_not_found' }])
   stream.end()
 
-  const stranger = client.Open(bearer('it_theirs'))
-  stranger.on('error', () => undefined)
-  stranger.on('data', () => t.fail('nothing is told'))
-  stranger.write(batch)
-  const end = await new Promise<{ code: number }>((resolve) => stranger.on('status', resolve))
+  const unauthenticated = client.Open(bearer('it_theirs'))
+  unauthenticated.on('error', () => undefined)
+  unauthenticated.on('data', () => t.fail('no data is sent'))
+  unauthenticated.write(batch)
+  const end = await new Promise<{ code: number }>((resolve) =>
+    unauthenticated.on('status', resolve),
+  )
   t.equal(end.code, status.UNAUTHENTICATED)
 })
 
-void t.test('idle connections of strangers do not keep others out', async (t) => {
+void t.test('idle unauthenticated connections do not block new ones', async (t) => {
   const port = await openPort(t)
   t.ok(await port.answers())
   const host = { host: '127.0.0.1', port: Number(new URL(port.url).port) }
@@ -225,7 +227,7 @@ void t.test('idle connections of strangers do not keep others out', async (t) =>
       })
     }
   })
-  t.ok(await port.answers(), 'the connection that carried the token is still there')
+  t.ok(await port.answers(), 'the authenticated connection is still open')
   const { PaymentIntents } = contracts<IntentsProto>().causeway.v1
   const another = new PaymentIntents(port.address, credentials.createInsecure(), {
     'grpc.use_local_subchannel_pool': 1,
@@ -234,5 +236,5 @@ void t.test('idle connections of strangers do not keep others out', async (t) =>
   const fault = await new Promise<{ code: number } | null>((resolve) => {
     another.Get({ tenant: null, intent_id: '' }, bearer(TOKEN), (error) => resolve(error))
   })
-  t.equal(fault?.code, status.INVALID_ARGUMENT, 'a newcomer gets a connection')
+  t.equal(fault?.code, status.INVALID_ARGUMENT, 'a new connection is accepted')
 })

@@ -1,6 +1,6 @@
 /**
- * The processor's gRPC server in a process of its own, so that its memory can be measured. Every
- * command that reaches it is refused as not found. Tells its port, then its RSS whenever asked.
+ * The processor's gRPC server in a separate process, so that its memory can be measured. Every
+ * command is refused as not found. Reports its port, and its RSS on request.
  */
 import { systemClock } from '../../src/base/clock.js'
 import { createServer } from '../../src/processor/server.js'

@@ -8,7 +8,7 @@ import {
 
 const word = fc.integer({ min: 0, max: 2 ** 32 - 1 })
 
-void t.test('agrees with a map, collisions included', async () => {
+void t.test('the index agrees with a map, collisions included', async () => {
   fc.assert(
     fc.property(
       fc.array(fc.record({ high: fc.oneof(word, fc.constant(7)), low: fc.nat({ max: 40 }) })),
@@ -29,7 +29,7 @@ void t.test('agrees with a map, collisions included', async () => {
   )
 })
 
-void t.test('what was not added is not found', async (t) => {
+void t.test('a fingerprint that was not added is not found', async (t) => {
   const index = createIdempotencyIndex()
   index.add({ high: 1, low: 1 }, 5)
   t.same(index.candidates({ high: 1, low: 2 }), [])
@@ -37,7 +37,7 @@ void t.test('what was not added is not found', async (t) => {
   t.same(index.candidates({ high: 1, low: 1 }), [5])
 })
 
-void t.test('an exchange keeps the last one, and tells the one before', async () => {
+void t.test('replace keeps the last sequence and returns the previous one', async () => {
   fc.assert(
     fc.property(
       fc.array(fc.record({ high: fc.oneof(word, fc.constant(7)), low: fc.nat({ max: 40 }) })),
@@ -59,7 +59,7 @@ void t.test('an exchange keeps the last one, and tells the one before', async ()
   )
 })
 
-void t.test('16 to 24 bytes a key', async (t) => {
+void t.test('the index takes 16 to 24 bytes per key', async (t) => {
   const index = createIdempotencyIndex()
   for (let i = 0; i < 300_000; i++) {
     const rowKey = hash('sha256', String(i), 'base64url').slice(0, 22)

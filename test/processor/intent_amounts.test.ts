@@ -1,7 +1,4 @@
-/**
- * What each state says about money: the ceiling that was asked for, what was debited, and the
- * receipt's amount.
- */
+/** The amounts of each state: the requested ceiling, the debit and the receipt's amount. */
 import t from 'tap'
 import { createWorld, viewOf } from '../support/world.js'
 import {
@@ -26,7 +23,7 @@ interface Seen {
   readonly captured_at?: string
 }
 
-/** Per stage: the intent's state, what was debited and what the receipt shows. */
+/** Per stage: the intent's state, its debit and its receipt's amount. */
 const STAGES: Readonly<Record<string, readonly [Stage, string, number | undefined, number]>> = {
   'just created': [async () => undefined, 'created', undefined, 0],
   scanned: [scanned, 'created', undefined, 0],
@@ -75,7 +72,7 @@ for (const [name, [stage, status, debit, receipt]] of Object.entries(STAGES)) {
   })
 }
 
-void t.test('the answers to a refund say what was debited, replayed ones too', async (t) => {
+void t.test('answers to a refund show the debit, also when replayed', async (t) => {
   const world = await createWorld(t)
   const lifecycle = await beginLifecycle(world)
   await captured(lifecycle)

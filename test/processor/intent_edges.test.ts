@@ -1,6 +1,6 @@
 /**
- * Where the lines are drawn: limits by local day and month, minimums, ceilings, rounding, and the
- * last millisecond of everything that ends.
+ * Boundaries of intents: limits by local day and month, minimums, ceilings, rounding, and the last
+ * millisecond of every deadline.
  */
 import t, { type Test } from 'tap'
 import { accountKey } from '../../src/ledger/accounts.js'
@@ -28,7 +28,7 @@ const MINUTE = 60_000
 const DAY = 1_440 * MINUTE
 const UNASKED = { duplicate_confirmed: true }
 
-/** Scans and confirms a further intent of the user; the code of the first refusal. */
+/** Scans and confirms another intent of the user; returns the code of the first refusal. */
 async function pay(
   world: World,
   corridor: CorridorName,
@@ -63,9 +63,9 @@ void t.test('limits of a transaction, a day and a month', async (t) => {
       let left = day - least
       for (; left > transaction; left -= transaction) t.equal(await paid(transaction), 'ok')
       t.equal(await paid(left + 1), exceeded, 'a day')
-      t.equal(await paid(left), 'ok', 'all of a day')
-      t.equal(await paid(least), exceeded, 'nothing is left of the day')
-      t.equal(await paid(least, 'v'), 'ok', 'another user has a day of their own')
+      t.equal(await paid(left), 'ok', 'the whole day limit')
+      t.equal(await paid(least), exceeded, 'the day limit is used up')
+      t.equal(await paid(least, 'v'), 'ok', 'another user has a separate limit')
 
       world.clock.set(Date.UTC(2026, 10, 1, 17) - 1)
       t.equal(await paid(least), exceeded, 'the last millisecond of the local day')
@@ -87,8 +87,8 @@ void t.test('limits of a transaction, a day and a month', async (t) => {
   }
 })
 
-void t.test('what confirmations of one batch race for is given out once', async (t) => {
-  /** As many lives, each scanned while nothing is paid, and then confirmed all at once. */
+void t.test('concurrent confirmations of one batch cannot exceed a limit', async (t) => {
+  /** Intents that are all scanned before any is paid, and then confirmed in one batch. */
   const raced = async (world: World, lives: readonly Lifecycle[]): Promise<string[]> => {
     const answers = await world.runAll(lives.map(({ calls }) => calls.confirm()))
     return answers.map(codeOf)
@@ -102,12 +102,12 @@ void t.test('what confirmations of one batch race for is given out once', async 
   const refused = (code: string, from: number): string[] =>
     Array.from({ length: 6 }, (_, i) => (i < from ? 'ok' : code))
 
-  await t.test('a day of a user', async (t) => {
+  await t.test("a user's day limit", async (t) => {
     const world = await createWorld(t)
     const lives = await begun(await beginLifecycle(world, { corridor: 'vn_vietqr' }), 6, UNASKED)
     t.same(await raced(world, lives), refused('user_limit_exceeded', 2))
   })
-  await t.test('the money of a partner', async (t) => {
+  await t.test("a partner's balance", async (t) => {
     const world = await createWorld(t)
     const tenant = await openTenant(world, 'poor', {}, 4n * 138_889n - 1n)
     const lives: Lifecycle[] = []
@@ -116,7 +116,7 @@ void t.test('what confirmations of one batch race for is given out once', async 
     t.same(await raced(world, lives), refused('insufficient_balance', 3))
     t.ok((await world.trialBalance()).balanced)
   })
-  await t.test('being the first of duplicates', async (t) => {
+  await t.test('one of several duplicates', async (t) => {
     const world = await createWorld(t)
     const lives = await begun(await beginLifecycle(world), 6, {})
     t.same(await raced(world, lives), refused('duplicate_scan', 1))
@@ -127,72 +127,79 @@ void t.test('what confirmations of one batch race for is given out once', async 
 const nextLocalDay = (now: number): number =>
   Math.floor((now + 420 * MINUTE) / DAY + 1) * DAY - 420 * MINUTE
 
-void t.test('a payment counts where it was confirmed, and is given back there', async (t) => {
-  const MIDNIGHT = Date.UTC(2026, 10, 30, 17)
-  const full = ['vn_vietqr', 'u', 5_000_000] as const
+void t.test(
+  'a payment counts in the periods of its confirmation and is released there',
+  async (t) => {
+    const MIDNIGHT = Date.UTC(2026, 10, 30, 17)
+    const full = ['vn_vietqr', 'u', 5_000_000] as const
 
-  const usedUpBefore = async (t: Test): Promise<[World, Lifecycle]> => {
-    const world = await createWorld(t)
-    world.clock.set(MIDNIGHT - 10_000)
-    t.equal(await pay(world, ...full), 'ok')
-    const last = await beginLifecycle(world, { corridor: 'vn_vietqr', user: 'u' })
-    viewOf(await last.scan('5000000', UNASKED))
-    return [world, last]
-  }
+    const usedUpBefore = async (t: Test): Promise<[World, Lifecycle]> => {
+      const world = await createWorld(t)
+      world.clock.set(MIDNIGHT - 10_000)
+      t.equal(await pay(world, ...full), 'ok')
+      const last = await beginLifecycle(world, { corridor: 'vn_vietqr', user: 'u' })
+      viewOf(await last.scan('5000000', UNASKED))
+      return [world, last]
+    }
 
-  await t.test('scanned before midnight, confirmed after', async (t) => {
-    const [world, last] = await usedUpBefore(t)
-    world.clock.set(MIDNIGHT)
-    t.equal(codeOf(await last.confirm()), 'ok')
-    t.equal(await pay(world, ...full), 'ok', 'the second of the new day')
-    t.match(await pay(world, ...full), 'user_limit_exceeded', 'the third')
-  })
-  await t.test('refused after midnight', async (t) => {
-    const [world, last] = await usedUpBefore(t)
-    viewOf(await last.confirm())
-    world.clock.set(MIDNIGHT)
-    t.equal(await pay(world, ...full), 'ok')
-    await last.refused()
-    t.equal(await pay(world, ...full), 'ok')
-    t.match(await pay(world, ...full), 'user_limit_exceeded', 'nothing came back into the new day')
-    world.clock.set(MIDNIGHT - 1)
-    t.equal(await pay(world, ...full), 'ok', 'it came back into the old one')
-    t.match(await pay(world, ...full), 'user_limit_exceeded')
-  })
-  await t.test('cancelled before its submission', async (t) => {
-    const [world, last] = await usedUpBefore(t)
-    world.setRail(false)
-    viewOf(await last.confirm())
-    t.match(await pay(world, ...full), 'user_limit_exceeded')
-    viewOf(await last.cancel())
-    t.equal(await pay(world, ...full), 'ok')
-  })
-  await t.test('never submitted', async (t) => {
-    const [world, last] = await usedUpBefore(t)
-    world.clock.set(MIDNIGHT - 10 * MINUTE)
-    world.setRail(false)
-    viewOf(await last.confirm())
-    world.clock.pass(MINUTE)
-    await last.timer()
-    t.equal((await last.see()).status, 'failed')
-    t.equal(await pay(world, ...full), 'ok')
-  })
-  await t.test('a refund gives nothing back', async (t) => {
-    const [world, last] = await usedUpBefore(t)
-    viewOf(await last.confirm())
-    await last.executed()
-    await last.returned()
-    t.equal((await last.see()).status, 'refunded')
-    t.match(await pay(world, ...full), 'user_limit_exceeded')
-  })
-  await t.test('corridors have limits of their own', async (t) => {
-    const [world, last] = await usedUpBefore(t)
-    viewOf(await last.confirm())
-    t.equal(await pay(world, 'th_promptpay', 'u', 5_000_000), 'ok')
-  })
-})
+    await t.test('scanned before midnight, confirmed after', async (t) => {
+      const [world, last] = await usedUpBefore(t)
+      world.clock.set(MIDNIGHT)
+      t.equal(codeOf(await last.confirm()), 'ok')
+      t.equal(await pay(world, ...full), 'ok', 'the second payment of the new day')
+      t.match(await pay(world, ...full), 'user_limit_exceeded', 'the third')
+    })
+    await t.test('refused after midnight', async (t) => {
+      const [world, last] = await usedUpBefore(t)
+      viewOf(await last.confirm())
+      world.clock.set(MIDNIGHT)
+      t.equal(await pay(world, ...full), 'ok')
+      await last.refused()
+      t.equal(await pay(world, ...full), 'ok')
+      t.match(
+        await pay(world, ...full),
+        'user_limit_exceeded',
+        'nothing is released to the new day',
+      )
+      world.clock.set(MIDNIGHT - 1)
+      t.equal(await pay(world, ...full), 'ok', 'it is released to the old day')
+      t.match(await pay(world, ...full), 'user_limit_exceeded')
+    })
+    await t.test('cancelled before its submission', async (t) => {
+      const [world, last] = await usedUpBefore(t)
+      world.setRail(false)
+      viewOf(await last.confirm())
+      t.match(await pay(world, ...full), 'user_limit_exceeded')
+      viewOf(await last.cancel())
+      t.equal(await pay(world, ...full), 'ok')
+    })
+    await t.test('never submitted', async (t) => {
+      const [world, last] = await usedUpBefore(t)
+      world.clock.set(MIDNIGHT - 10 * MINUTE)
+      world.setRail(false)
+      viewOf(await last.confirm())
+      world.clock.pass(MINUTE)
+      await last.timer()
+      t.equal((await last.see()).status, 'failed')
+      t.equal(await pay(world, ...full), 'ok')
+    })
+    await t.test('a refund releases no limits', async (t) => {
+      const [world, last] = await usedUpBefore(t)
+      viewOf(await last.confirm())
+      await last.executed()
+      await last.returned()
+      t.equal((await last.see()).status, 'refunded')
+      t.match(await pay(world, ...full), 'user_limit_exceeded')
+    })
+    await t.test('corridors have separate limits', async (t) => {
+      const [world, last] = await usedUpBefore(t)
+      viewOf(await last.confirm())
+      t.equal(await pay(world, 'th_promptpay', 'u', 5_000_000), 'ok')
+    })
+  },
+)
 
-void t.test('cents of a quote are rounded up, and the ceiling is the intent', async (t) => {
+void t.test("a quote's cents round up, and its ceiling is the intent's amount", async (t) => {
   const world = await createWorld(t)
   const operator = { name: 'test', reason: 'rounding' }
   for (const [corridor, rate, minor, cents] of [
@@ -229,7 +236,7 @@ void t.test('cents of a quote are rounded up, and the ceiling is the intent', as
 const reserved = (world: World): bigint =>
   world.memory().balances.get(accountKey(DEMO, USD, 'reserved')) ?? 0n
 
-void t.test('a rate that changes leaves bound quotes alone', async (t) => {
+void t.test('a new rate does not change bound quotes', async (t) => {
   const world = await createWorld(t)
   const lifecycle = await beginLifecycle(world)
   await scanned(lifecycle)
@@ -246,7 +253,7 @@ void t.test('the US dollar has no rate', async (t) => {
   t.notOk(world.memory().rates.has(USD))
 })
 
-void t.test('a listed rate is as it was set, and too old when nothing is sold at it', async (t) => {
+void t.test('a listed rate shows its setting and whether it is too old to be used', async (t) => {
   const world = await createWorld(t)
   const listed = async (): Promise<object> => {
     const command = listRates()
@@ -262,7 +269,7 @@ void t.test('a listed rate is as it was set, and too old when nothing is sold at
   t.match(await listed(), { data: [{ currency: 'THB', is_too_old: true }, shipped] })
 })
 
-void t.test('the last millisecond', async (t) => {
+void t.test('the last millisecond of each deadline', async (t) => {
   const world = await createWorld(t)
   const confirm = (lifecycle: Lifecycle): Promise<unknown> => lifecycle.confirm()
   const paidBefore = async (lifecycle: Lifecycle): Promise<void> =>
@@ -271,7 +278,7 @@ void t.test('the last millisecond', async (t) => {
   const EDGES: readonly {
     readonly name: string
     readonly given: (lifecycle: Lifecycle) => Promise<unknown>
-    /** Milliseconds until it is over. */
+    /** Milliseconds until the deadline. */
     readonly ends: number
     readonly ask: (lifecycle: Lifecycle) => Promise<unknown>
     readonly before: string

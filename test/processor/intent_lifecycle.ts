@@ -1,8 +1,8 @@
 /**
- * One intent of a table's row: a fresh user and a fresh intent in a world that the rows share, and
- * the commands on it.
+ * One intent for a row of a table: a new user and a new intent in a world shared by the rows, and
+ * the commands on it under short names.
  *
- * Owns: names short enough for a table. Does not own: what is expected (the tables).
+ * Does not own: the expectations (intent_tables).
  */
 import { instant } from '../../src/base/clock.js'
 import { tenantOf, type IntentId, type PartnerId, type TenantId } from '../../src/base/ids.js'
@@ -51,15 +51,15 @@ export interface Lifecycle {
   receipt(user?: string): Promise<Answer>
   mintReceipt(): Promise<Answer>
   see(): Promise<Intent>
-  /** The deadline's own timer, or whatever else is due. */
+  /** The deadline's timer, and any other that is due. */
   timer(): Promise<Answer>
   executed(): Promise<void>
   refused(): Promise<void>
   returned(): Promise<void>
   recallRefused(): Promise<void>
-  /** The same user's further intent. */
+  /** Another intent of the same user. */
   another(over?: object): Promise<Lifecycle>
-  /** The same calls in the name of another tenant, or on another id. */
+  /** The same calls for another tenant, or on another id. */
   as(other: { tenant?: TenantId; id?: string }): Lifecycle
 }
 
@@ -179,7 +179,7 @@ function callsOn(
   }
 }
 
-/** A sandbox tenant like the demo's, but for what is given and its US cents. */
+/** A sandbox tenant like the demo's, except for the given members and its US cents. */
 export async function openTenant(
   world: World,
   name: string,
@@ -207,7 +207,7 @@ export const INTENT_TTL = 1_800_000
 
 export type Stage = (lifecycle: Lifecycle) => Promise<void>
 
-/** Stages of a life; each builds on the one before. */
+/** Stages of the lifecycle; each builds on the previous one. */
 export const scanned: Stage = async (lifecycle) => void viewOf(await lifecycle.scan())
 
 export const authorized: Stage = async (lifecycle) => {
@@ -215,7 +215,7 @@ export const authorized: Stage = async (lifecycle) => {
   viewOf(await lifecycle.confirm())
 }
 
-/** Confirmed, and the rail is away. */
+/** Confirmed while the rail is down. */
 export const waiting: Stage = async (lifecycle) => {
   lifecycle.world.setRail(false)
   await authorized(lifecycle)
@@ -239,7 +239,7 @@ export const refunded: Stage = async (lifecycle) => {
 
 export const cancelled: Stage = async (lifecycle) => void viewOf(await lifecycle.cancel())
 
-/** Past its deadline; nobody has resumed it yet. */
+/** Past its deadline; its timer has not fired yet. */
 export const overdue: Stage = async ({ world }) => world.clock.pass(INTENT_TTL)
 
 export const expired: Stage = async (lifecycle) => {
@@ -247,10 +247,10 @@ export const expired: Stage = async (lifecycle) => {
   await lifecycle.timer()
 }
 
-/** The same user has just paid 360 baht to the same merchant. */
+/** The same user paid 360 baht to the same merchant just before. */
 export const paidBefore: Stage = async (lifecycle) => authorized(await lifecycle.another())
 
-/** A user who has paid all that a day allows. */
+/** A user with a used-up day limit. */
 export const usedUp: Stage = async (lifecycle) => {
   for (const number of [1, 2, 3, 4]) {
     const other = await lifecycle.another()

@@ -1,4 +1,4 @@
-/** Operators who know better than the rail: an intent's unknown outcome ended with evidence. */
+/** Operators end an intent's unknown outcome with evidence other than a rail report. */
 import { DAY, HOUR, MINUTE, plus, SECOND, type Instant } from '../../src/base/clock.js'
 import {
   resolveIntent,
@@ -43,7 +43,7 @@ const reverse = (world: World, id: string, evidence = EVIDENCE): Promise<Answer>
 const at = (world: World, ms: number): Instant => plus(world.clock.now(), ms)
 
 runOnBothStores({
-  'found paid': async (t, world) => {
+  'resolved as paid': async (t, world) => {
     const lifecycle = await beginLifecycle(world)
     await authorized(lifecycle)
     t.match(viewOf(await resolve(world, lifecycle.id, 'captured')), {
@@ -57,8 +57,8 @@ runOnBothStores({
       { actor: 'ann', reason: 'a test', action: 'resolve_intent_captured', evidence: EVIDENCE },
     ])
     await lifecycle.executed()
-    t.same(await discrepanciesOf(world), [], 'the rail says the same')
-    t.equal(types(world).length, 2, 'it is told once')
+    t.same(await discrepanciesOf(world), [], "the rail's report agrees")
+    t.equal(types(world).length, 2, 'each event is published once')
     const { currency, account: destinationAccount } = THAI
     const other = { transactionId: 'TX2', amount: 36_000n, currency, destinationAccount }
     await world.railReports(executed(lifecycle.id as never, other))
@@ -67,7 +67,7 @@ runOnBothStores({
     t.match(await lifecycle.see(), { status: 'refunded' })
   },
 
-  'found paid, and the rail refuses': async (t, world) => {
+  'resolved as paid, and the rail refuses': async (t, world) => {
     const lifecycle = await beginLifecycle(world)
     await authorized(lifecycle)
     viewOf(await resolve(world, lifecycle.id, 'captured'))
@@ -76,7 +76,7 @@ runOnBothStores({
     t.match(await discrepanciesOf(world), [{ reason: 'refused_after_execution', plan: null }])
   },
 
-  'asked of the rail once more': async (t, world) => {
+  'the rail is queried once more': async (t, world) => {
     for (const outcome of ['captured', 'failed']) {
       const lifecycle = await beginLifecycle(world)
       await authorized(lifecycle)
@@ -86,7 +86,7 @@ runOnBothStores({
     }
   },
 
-  'asked of the rail again after a crash, until it answers': async (t, world) => {
+  'the rail is queried again after a crash, until it answers': async (t, world) => {
     for (const outcome of ['captured', 'failed']) {
       const lifecycle = await beginLifecycle(world)
       await authorized(lifecycle)
@@ -110,10 +110,14 @@ runOnBothStores({
       t.same(
         world.railInstructions,
         [{ kind: 'query', id: lifecycle.id, environment: 'sandbox' }],
-        'as soon as the rail is back',
+        'when the rail is up again',
       )
       await world.railReports({ status: 'accepted', id: lifecycle.id, reportId: null })
-      t.not(await world.store.due('intents', at(world, DAY), 10), [], 'that is no answer')
+      t.not(
+        await world.store.due('intents', at(world, DAY), 10),
+        [],
+        'the inquiry continues without an answer',
+      )
       if (outcome === 'captured') await lifecycle.executed()
       else await lifecycle.refused()
       world.railInstructions.length = 0
@@ -125,7 +129,7 @@ runOnBothStores({
     t.same(await discrepanciesOf(world), [])
   },
 
-  'asked of a silent rail for a day, then no more': async (t, world) => {
+  'a silent rail is queried for a day, then no more': async (t, world) => {
     const lifecycle = await beginLifecycle(world)
     await authorized(lifecycle)
     await resolve(world, lifecycle.id, 'failed')
@@ -141,11 +145,11 @@ runOnBothStores({
     t.same(await world.store.due('intents', at(world, 400 * DAY), 10), [])
   },
 
-  'a recall that the rail does not answer': async (t, world) => {
+  'resolved recall that the rail does not answer': async (t, world) => {
     const lifecycle = await beginLifecycle(world)
     await captured(lifecycle)
     const early = codeOf(await resolve(world, lifecycle.id, 'refund_failed'))
-    t.equal(early, 'payment_intent_not_at_rail', 'nobody has asked for it back')
+    t.equal(early, 'payment_intent_not_at_rail', 'no recall was requested')
     viewOf(await lifecycle.refund())
     t.match(viewOf(await resolve(world, lifecycle.id, 'refund_failed')), {
       status: 'captured',
@@ -157,7 +161,7 @@ runOnBothStores({
     t.equal(again, 'payment_intent_not_at_rail', 'once')
   },
 
-  'money that came back outside of the rail': async (t, world) => {
+  'money that came back without a rail report': async (t, world) => {
     const lifecycle = await beginLifecycle(world)
     await authorized(lifecycle)
     t.equal(codeOf(await reverse(world, lifecycle.id)), 'payment_intent_not_captured')
@@ -175,7 +179,7 @@ runOnBothStores({
     t.equal(types(world).at(-1), 'payment_intent.refunded')
     t.equal(codeOf(await reverse(world, lifecycle.id)), 'payment_intent_not_captured', 'once')
     await lifecycle.returned()
-    t.same(await discrepanciesOf(world), [], 'the rail tells of the same money')
+    t.same(await discrepanciesOf(world), [], 'the rail reports the same money')
     t.same(await balanceOf(world, 'USD'), { available: String(FUNDS), reserved: '0' })
     t.match(await operatorLogOf(t, lifecycle.id), [
       { action: 'reverse_intent', evidence: EVIDENCE },
@@ -183,10 +187,10 @@ runOnBothStores({
     world.railInstructions.length = 0
     world.clock.pass(DAY)
     await world.wake()
-    t.same(world.railInstructions, [], 'the recall is over')
+    t.same(world.railInstructions, [], 'the recall has ended')
   },
 
-  'found unpaid': async (t, world) => {
+  'resolved as unpaid': async (t, world) => {
     const lifecycle = await beginLifecycle(world)
     await authorized(lifecycle)
     t.match(viewOf(await resolve(world, lifecycle.id, 'failed')), {
@@ -196,10 +200,10 @@ runOnBothStores({
     t.same(await balanceOf(world, 'USD'), { available: String(FUNDS), reserved: '0' })
     t.match(await operatorLogOf(t, lifecycle.id), [{ action: 'resolve_intent_failed' }])
     await lifecycle.refused()
-    t.same(await discrepanciesOf(world), [], 'the rail says the same')
+    t.same(await discrepanciesOf(world), [], "the rail's report agrees")
   },
 
-  'what it used of the limits is free again': async (t, world) => {
+  'a failure releases its limits': async (t, world) => {
     const knowing = { duplicate_confirmed: true }
     const first = await beginLifecycle(world, { corridor: 'vn_vietqr' })
     const second = await first.another()
@@ -213,7 +217,7 @@ runOnBothStores({
     t.equal(codeOf(await third.scan('5000000', knowing)), 'ok')
   },
 
-  'found unpaid, and the rail has paid': async (t, world) => {
+  'resolved as unpaid, and the rail has paid': async (t, world) => {
     const lifecycle = await beginLifecycle(world)
     await authorized(lifecycle)
     viewOf(await resolve(world, lifecycle.id, 'failed'))
@@ -226,12 +230,12 @@ runOnBothStores({
     const file = viewOf<{ timeline: { kind: string; text: string }[] }>(
       await read(world, showIntent(lifecycle.id)),
     )
-    const told = file.timeline.map(({ kind, text }) => `${kind} ${text}`)
-    t.match(told.at(-1), `discrepancy ${found?.id}: executed_after_end, open`)
-    t.ok(told.includes(`action resolve_intent_failed by ann: a test (${EVIDENCE})`))
+    const entries = file.timeline.map(({ kind, text }) => `${kind} ${text}`)
+    t.match(entries.at(-1), `discrepancy ${found?.id}: executed_after_end, open`)
+    t.ok(entries.includes(`action resolve_intent_failed by ann: a test (${EVIDENCE})`))
   },
 
-  'nothing to resolve': async (t, world) => {
+  'nothing to resolve is refused': async (t, world) => {
     const stages: Readonly<Record<string, Stage>> = { captured, refunded, expired, scanned }
     for (const [name, stage] of Object.entries({ ...stages, waiting })) {
       const lifecycle = await beginLifecycle(world)
@@ -252,7 +256,7 @@ runOnBothStores({
       ['pi_x', '', EVIDENCE, 'invalid_request'],
     ] as const) {
       t.equal(codeOf(await resolve(world, intent, outcome, evidence)), code)
-      t.same(await operatorLogOf(t, intent), [], 'what did not happen is not logged')
+      t.same(await operatorLogOf(t, intent), [], 'refused actions are not logged')
     }
     t.match(await lifecycle.see(), { status: 'authorized' })
   },

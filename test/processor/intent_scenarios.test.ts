@@ -1,6 +1,6 @@
 /**
- * The lifecycles of an intent, each told twice: with its actor kept warm, and rebuilt from SQLite
- * before every command.
+ * The lifecycles of an intent, each run twice: with its actor in memory, and with the actor
+ * restored from SQLite before every command.
  */
 import { createHash } from 'node:crypto'
 import t, { type Test } from 'tap'
@@ -141,13 +141,13 @@ const scenarios: Record<string, (t: Test, world: World) => Promise<void>> = {
     t.equal(codeOf(await world.run(cancelIntent(DEMO, id))), 'payment_intent_not_cancelable')
   },
 
-  'handed over late': async (t, world) => {
+  'submitted late': async (t, world) => {
     world.setRail(false)
     const { intent_id: id } = await create(world)
     await scan(world, id)
     await confirm(world, id)
     await world.wake()
-    t.same(world.railInstructions, [], 'nothing leaves while the rail is away')
+    t.same(world.railInstructions, [], 'nothing is sent while the rail is down')
     world.setRail(true)
     world.clock.pass(1_000)
     await world.wake()
@@ -162,7 +162,7 @@ const scenarios: Record<string, (t: Test, world: World) => Promise<void>> = {
     world.clock.pass(60_000)
     await world.wake()
     t.match(await see(world, id), { status: 'failed', failure: { code: 'rail_unavailable' } })
-    t.same(world.railInstructions, [], 'what was not submitted in time never leaves')
+    t.same(world.railInstructions, [], 'an instruction past its deadline is never sent')
   },
 
   'unknown, then found executed': async (t, world) => {
@@ -180,7 +180,7 @@ const scenarios: Record<string, (t: Test, world: World) => Promise<void>> = {
     t.match(await see(world, id), { status: 'captured' })
   },
 
-  'unknown, then never arrived': async (t, world) => {
+  'unknown, then not found': async (t, world) => {
     const { intent_id: id } = await create(world)
     await scan(world, id)
     await confirm(world, id)
@@ -194,7 +194,7 @@ const scenarios: Record<string, (t: Test, world: World) => Promise<void>> = {
     await scan(world, id)
     await confirm(world, id)
     await world.railReports(executed(id, { status: 'returned' }))
-    t.match(await see(world, id), { status: 'refunded' }, 'returned may overtake executed')
+    t.match(await see(world, id), { status: 'refunded' }, 'returned may arrive before executed')
     t.same(types(world), [
       'payment_intent.authorized',
       'payment_intent.captured',
@@ -230,10 +230,14 @@ const scenarios: Record<string, (t: Test, world: World) => Promise<void>> = {
     await world.run(refundIntent(DEMO, id, 'r1'))
     await world.railReports({ status: 'recall_refused', id, reportId: 'no' })
     t.match(await see(world, id), { status: 'captured', refund: { status: 'refused' } })
-    t.equal(codeOf(await world.run(refundIntent(DEMO, id, 'r2'))), 'ok', 'may be asked anew')
+    t.equal(
+      codeOf(await world.run(refundIntent(DEMO, id, 'r2'))),
+      'ok',
+      'a refund can be requested again',
+    )
   },
 
-  'too late for a refund': async (t, world) => {
+  'a refund after its deadline is refused': async (t, world) => {
     const { intent_id: id } = await create(world)
     await scan(world, id)
     await confirm(world, id)
@@ -265,14 +269,14 @@ const scenarios: Record<string, (t: Test, world: World) => Promise<void>> = {
     t.match(last, { status: 'refunded', refund: { amount_usd_cents: 1_002, refunded_at: /Z$/ } })
     t.notOk('captured_at' in last)
     const other = world.vault.receiptSubject('other')
-    const stranger = await world.run(getReceipt(DEMO, id, other))
-    t.equal(codeOf(stranger), 'payment_intent_not_found')
+    const foreign = await world.run(getReceipt(DEMO, id, other))
+    t.equal(codeOf(foreign), 'payment_intent_not_found')
     const bare = createHash('sha256').update(JSON.stringify('maria')).digest('base64url')
     const guess = await world.run(getReceipt(DEMO, id, bare))
-    t.equal(codeOf(guess), 'payment_intent_not_found', 'a digest that anybody can make')
+    t.equal(codeOf(guess), 'payment_intent_not_found', 'an unkeyed digest is not a valid subject')
   },
 
-  'a token minted again': async (t, world) => {
+  'a re-minted token': async (t, world) => {
     const { intent_id: id } = await create(world)
     const remint = (given = {}): Promise<Answer> => {
       const { partner_user_id, kyc_attestation, sanctions_attestation } = anIntent()
@@ -294,7 +298,7 @@ const scenarios: Record<string, (t: Test, world: World) => Promise<void>> = {
     t.equal(codeOf(await remint({ partner_user_id: 'other' })), 'user_mismatch')
     t.equal(codeOf(await remint({ intent_id: 'pi_none' })), 'payment_intent_not_found')
     await see(world, id)
-    t.equal(kept().length, 1, 'a refused one leaves nothing')
+    t.equal(kept().length, 1, 'a refused re-mint stores nothing')
     world.clock.pass(1_000)
     const again = { ...kyc_attestation, verified: true, method: 'second look' }
     t.equal(codeOf(await remint({ kyc_attestation: again })), 'ok')
@@ -307,14 +311,14 @@ const scenarios: Record<string, (t: Test, world: World) => Promise<void>> = {
     t.notOk(kept().some((one) => one.attestations.includes('second look')))
     await scan(world, id)
     await confirm(world, id)
-    t.equal(codeOf(await remint()), 'ok', 'authorized is not the end')
+    t.equal(codeOf(await remint()), 'ok', 'an authorized intent can be re-minted')
     t.equal(kept().at(-1)?.attestations, attestations)
-    t.same(types(world), ['payment_intent.authorized'], 'nobody is told')
+    t.same(types(world), ['payment_intent.authorized'], 'no event is published')
     await world.railReports(executed(id))
     t.equal(codeOf(await remint()), 'payment_intent_terminal')
   },
 
-  'reports that does not fit': async (t, world) => {
+  'a report that does not fit': async (t, world) => {
     const { intent_id: id } = await create(world)
     await scan(world, id)
     await confirm(world, id)
@@ -359,7 +363,7 @@ const scenarios: Record<string, (t: Test, world: World) => Promise<void>> = {
     world.clock.pass(1_800_000)
     await world.wake()
     const replayed = await world.run(createIntent(DEMO, request))
-    t.equal(JSON.stringify(viewOf(replayed)), JSON.stringify(viewOf(one!)), 'whatever it is by now')
+    t.equal(JSON.stringify(viewOf(replayed)), JSON.stringify(viewOf(one!)), 'whatever its state')
     t.match(await see(world, id), { status: 'expired' })
     const changed = createIntent(DEMO, { ...request, amount_usd_cents: 5_001 })
     t.equal(codeOf(await world.run(changed)), 'idempotency_conflict')
@@ -371,7 +375,11 @@ const scenarios: Record<string, (t: Test, world: World) => Promise<void>> = {
     await confirm(world, first.intent_id)
     const second = await create(world)
     t.equal(codeOf(await scan(world, second.intent_id)), 'duplicate_scan')
-    t.equal(codeOf(await scan(world, second.intent_id, '36001')), 'ok', 'another amount is none')
+    t.equal(
+      codeOf(await scan(world, second.intent_id, '36001')),
+      'ok',
+      'another amount is not a duplicate',
+    )
     const acknowledged = await scan(world, second.intent_id, '36000', { duplicate_confirmed: true })
     t.equal(codeOf(acknowledged), 'ok')
     t.equal(codeOf(await confirm(world, second.intent_id)), 'ok')
@@ -380,7 +388,7 @@ const scenarios: Record<string, (t: Test, world: World) => Promise<void>> = {
     t.equal(codeOf(await scan(world, third.intent_id)), 'ok', 'the window is over')
   },
 
-  'a duplicate that became one after its scan': async (t, world) => {
+  'a scan that becomes a duplicate later': async (t, world) => {
     const [first, second] = [await create(world), await create(world)]
     await scan(world, first.intent_id)
     await scan(world, second.intent_id)
@@ -388,7 +396,7 @@ const scenarios: Record<string, (t: Test, world: World) => Promise<void>> = {
     t.equal(codeOf(await confirm(world, second.intent_id)), 'duplicate_scan')
   },
 
-  'a quote that ran out': async (t, world) => {
+  'an expired quote': async (t, world) => {
     const { intent_id: id } = await create(world)
     t.equal(codeOf(await confirm(world, id)), 'quote_required')
     await scan(world, id)
@@ -411,7 +419,7 @@ const scenarios: Record<string, (t: Test, world: World) => Promise<void>> = {
     t.equal(await pay('100'), 'ok', 'the next day')
   },
 
-  'limits given back by a failure': async (t, world) => {
+  'a failure releases the limits': async (t, world) => {
     const { intent_id: id } = await create(world, { amount_usd_cents: 1_000_000 })
     await scan(world, id, '5000000')
     await confirm(world, id)

@@ -1,6 +1,6 @@
 /**
- * What internal services and operators may ask about intents, as unary calls to a real server: each
- * call's answer, and each of its refusals with the code in its status.
+ * Intent operations of internal services and operators, as unary calls to a real server: each
+ * answer, and each refusal with its status and code.
  */
 import t, { type Test } from 'tap'
 import { credentials, status, type ServiceError } from '@grpc/grpc-js'
@@ -62,7 +62,7 @@ async function openServers(t: Test): Promise<Servers> {
 
 type Done = (error: ServiceError | null, answer?: object) => void
 
-/** The answer of one unary call, or its refusal as the caller meets it. */
+/** The answer of one unary call, or its refusal as the caller sees it. */
 const call = (start: (done: Done) => unknown): Promise<object> =>
   new Promise((resolve) => {
     start((error, answer) => {
@@ -100,7 +100,7 @@ void t.test('create', async (t) => {
     session_token: /^ey/,
     session_expires_at: /^[0-9]{10}$/,
   })
-  t.same(await create({ idempotency_key: 'k' }), created, 'the same again')
+  t.same(await create({ idempotency_key: 'k' }), created, 'the same call again')
   t.match(await create({ idempotency_key: 'k', amount_usd_cents: 1 }), CONFLICT)
 
   const { kyc_attestation: kyc, sanctions_attestation: sanctions } = anIntent()
@@ -148,12 +148,12 @@ void t.test('create refuses attestations that the gateway would refuse', async (
     t.match(await create({ ...over, idempotency_key: what }), INVALID, what)
     t.match(await create({ idempotency_key: what }), { status: 'created' }, 'no key is bound')
   }
-  t.equal(world.memory().intents.size - before, 10, 'nothing is written')
+  t.equal(world.memory().intents.size - before, 10, 'nothing is stored')
   const all = { ...kyc, id_type: 'passport', id_country: 'tha', verified_at: '2026-02-03T00:00Z' }
   t.match(await create({ kyc_attestation: all }), { status: 'created' })
 })
 
-void t.test('no call takes NUL or half of a surrogate pair in a text', async (t) => {
+void t.test('every call refuses NUL and lone surrogates in texts', async (t) => {
   const { world, intents, operator } = await openServers(t)
   const { kyc_attestation: kyc } = anIntent()
   const log = (): Promise<number> =>
@@ -181,7 +181,7 @@ void t.test('no call takes NUL or half of a surrogate pair in a text', async (t)
       INVALID,
     )
   }
-  t.same([world.memory().intents.size, await log()], before, 'nothing is written')
+  t.same([world.memory().intents.size, await log()], before, 'nothing is stored')
   const unusual = { partner_user_id: 'ü😀\ufffd', idempotency_key: '😀' }
   const intent = { ...anIntent(), ...unusual }
   t.match(await call((done) => intents.Create({ tenant: TENANT, intent }, META, done)), {
@@ -221,7 +221,7 @@ void t.test('get, cancel and refund', async (t) => {
     quote: { amount_usd_cents: 1_000, local_amount_minor_units: '36000', local_currency: '764' },
   })
   const production = { ...TENANT, environment: 'production' }
-  t.match(await get(paid.id, production), NOT_FOUND, 'of the other environment')
+  t.match(await get(paid.id, production), NOT_FOUND, 'an intent of the other environment')
   t.match(await get(UNKNOWN), NOT_FOUND)
 
   const fresh = await at(() => Promise.resolve())
@@ -234,7 +234,7 @@ void t.test('get, cancel and refund', async (t) => {
   t.match(await refund(fresh.id), refusal('FAILED_PRECONDITION', 'payment_intent_not_refundable'))
   const requested = { status: 'captured', refund: { status: 'requested' } }
   t.match(await refund(paid.id, 'r'), requested)
-  t.match(await refund(paid.id, 'r'), requested, 'the same again')
+  t.match(await refund(paid.id, 'r'), requested, 'the same call again')
   t.match(await refund((await at(captured)).id, 'r'), CONFLICT)
   t.match(await refund(UNKNOWN), NOT_FOUND)
   t.match(await refund(paid.id, ''), INVALID)
@@ -255,14 +255,14 @@ void t.test("a user's intents", async (t) => {
   t.match(page.data, [{ intent_id: ids[0] }, { intent_id: ids[1] }])
   const rest = await list({ cursor: page.next_cursor })
   t.match(rest, { data: [{ intent_id: ids[2], status: 'created', amount_usd_cents: 100_000_000 }] })
-  t.notOk('next_cursor' in rest, 'that was all')
+  t.notOk('next_cursor' in rest, 'the list is complete')
   t.match(await list({ partner_user_id: 'bob', cursor: page.next_cursor }), INVALID)
   t.match(await list({ partner_user_id: '' }), INVALID)
   t.match(await list({ limit: 101 }), INVALID)
   t.match(await list({ tenant: { ...TENANT, partner_id: 'nobody' } }), INVALID)
 })
 
-void t.test('operators: what is unknown, one intent, and its end', async (t) => {
+void t.test('operators list unknown outcomes, show an intent and resolve it', async (t) => {
   const { world, operator } = await openServers(t)
   const lifecycle = await beginLifecycle(world)
   await authorized(lifecycle)

@@ -1,12 +1,12 @@
 /**
- * Every answer of every intent command, as tables: what came before, what is asked, the code, and
- * the state afterwards.
+ * Every answer of every intent command as tables: previous stage, call, expected code and state
+ * afterwards.
  *
- * Owns: how a row is checked. Does not own: the tables, one file for each command.
+ * Owns: checking a row. Does not own: the tables, one file for each command.
  *
- * - A refusal changes nothing that can be seen: not the intent, the books, the events or the
- *   orders to the rail.
- * - Rows named `… before …` break two rules at once and fix which one is told.
+ * - A refusal changes nothing visible: not the intent, the books, the events or the instructions to
+ *   the rail.
+ * - Rows named `… before …` violate two rules at once and fix which one is reported.
  */
 import t, { type Test } from 'tap'
 import { errorStatus } from '../../gateway/http/error_response.js'
@@ -52,10 +52,10 @@ async function check(t: Test, world: World, endpoint: string, row: Row): Promise
   t.equal(codeOf(answer), row.code)
   if (row.code === 'ok') return void t.equal((await lifecycle.see()).status, row.then)
   t.equal(errorStatus(row.code, endpoint === 'confirm'), row.status)
-  t.same(await visible(lifecycle), before, 'nothing has changed')
+  t.same(await visible(lifecycle), before, 'a refusal changes nothing')
 }
 
-/** What a caller, a partner or the rail could notice. */
+/** Everything that is visible to callers, partners and the rail. */
 const visible = async ({ world, see }: Lifecycle): Promise<object> => ({
   intent: await see(),
   events: world.events.length,

@@ -1,4 +1,4 @@
-/** How long a list is awaited: as each door knows it of its own callers. */
+/** A list is cancelled when its caller no longer waits for it, over each transport. */
 import { EventEmitter } from 'node:events'
 import t from 'tap'
 import { Metadata } from '@grpc/grpc-js'
@@ -13,7 +13,7 @@ import type { AuthInterceptor } from '../../src/processor/servers/auth_intercept
 import { unaryQuery } from '../../src/processor/servers/unary_handler.js'
 import { DEMO } from '../support/world.js'
 
-/** Doors whose queries wait for ever, and what they said of being awaited. */
+/** Transports whose queries never end, and their cancellation state. */
 function heldServers() {
   const asked: { readonly queueKey: string; readonly isAwaited: () => boolean }[] = []
   const reader: Reader = {
@@ -25,7 +25,7 @@ function heldServers() {
   let now = instant(1_000)
   const dependencies = {
     clock: { now: () => now },
-    pipeline: { submit: ({ reply }: { reply: (told: object) => void }) => reply(answer({})) },
+    pipeline: { submit: ({ reply }: { reply: (answer: object) => void }) => reply(answer({})) },
     memory: {} as Memory,
     reader,
     auth: { admits: () => true } as unknown as AuthInterceptor,
@@ -50,7 +50,7 @@ function openStream(dependencies: Parameters<typeof commandStreamService>[0]) {
   }
 }
 
-void t.test("a gateway's list is awaited for its budget, while its stream is open", (t) => {
+void t.test("a gateway's list is cancelled after its deadline or when its stream ends", (t) => {
   const { asked, dependencies, at } = heldServers()
   const gateway = openStream(dependencies)
   gateway.list(500)
@@ -59,7 +59,7 @@ void t.test("a gateway's list is awaited for its budget, while its stream is ope
   t.equal(short?.queueKey, DEMO)
   t.same([short?.isAwaited(), long?.isAwaited()], [true, true])
   at(1_500)
-  t.equal(short?.isAwaited(), true, 'up to its deadline')
+  t.equal(short?.isAwaited(), true, 'before its deadline')
   at(1_501)
   t.same([short?.isAwaited(), long?.isAwaited()], [false, true])
   gateway.leave()
@@ -67,7 +67,7 @@ void t.test("a gateway's list is awaited for its budget, while its stream is ope
   t.end()
 })
 
-void t.test('a unary list is awaited until its call is cancelled', (t) => {
+void t.test('a unary list is cancelled with its call', (t) => {
   const { asked, dependencies } = heldServers()
   const call = { metadata: new Metadata(), request: {}, cancelled: false }
   unaryQuery(dependencies, () => listHeldPayouts({}))(call as never, () => undefined)

@@ -1,6 +1,6 @@
 /**
- * Master keys come and go: what they sealed, hashed and signed outlives them, and a start without
- * one that is still needed is refused.
+ * Rotation of master keys: values encrypted, hashed and signed with an older key stay valid, and a
+ * start without a key that is still needed is refused.
  */
 import { join } from 'node:path'
 import t, { type Test } from 'tap'
@@ -77,7 +77,7 @@ async function count(world: World): Promise<Record<string, number>> {
   }
 }
 
-/** Through the window in which a token of the old key may be alive. */
+/** Past the longest lifetime of a token of the old key. */
 async function rotate(world: World): Promise<void> {
   await world.rebuildWith([NEW, OLD])
   await reencrypt(world)
@@ -99,7 +99,7 @@ const accountsOf = (world: World): string[] =>
     railInstruction.kind === 'instruct' ? [railInstruction.instruction.destination.account] : [],
   )
 
-/** Done to the file while the processor stands still. */
+/** Changes the key file while the processor is stopped. */
 async function plant(t: Test, sql: string): Promise<void> {
   const database = await openDatabase(join(t.testdirName, 'processor.db'))
   await database.exec(sql)
@@ -107,7 +107,7 @@ async function plant(t: Test, sql: string): Promise<void> {
 }
 
 runOnBothStores({
-  'an older key can go when nothing is sealed with it': async (t, world) => {
+  'an older key can be removed when nothing is encrypted with it': async (t, world) => {
     const lifecycle = await beginLifecycle(world)
     viewOf(await lifecycle.scan())
     const id = await held(world, await beneficiary(world))
@@ -120,16 +120,16 @@ runOnBothStores({
     t.same(await count(world), { k1: 6 })
 
     await world.rebuildWith([NEW, OLD])
-    t.same(await count(world), { k1: 6 }, 'another key first seals nothing by itself')
+    t.same(await count(world), { k1: 6 }, 'a new first key re-encrypts nothing by itself')
     const before = world.railInstructions.length
     const sequence = world.memory().lastPosition
     const [first, second] = await reencrypt(world)
     t.match(first, { kid: 'k2', in_file: true, sealing_since: '2026-11-21T03:00:00.000Z' })
     const removable = { kid: 'k1', in_file: true, removable_from: '2026-11-21T03:15:00.000Z' }
-    t.match(second, removable, 'when the last token that it signed is over')
+    t.match(second, removable, 'once the last token it signed has expired')
     t.same(await count(world), { k2: 6 })
-    t.equal(world.railInstructions.length, before, 'nothing is sent')
-    t.equal(world.memory().lastPosition, sequence, 'nor told')
+    t.equal(world.railInstructions.length, before, 'nothing is sent to the rail')
+    t.equal(world.memory().lastPosition, sequence, 'no event is published')
     t.same(
       (await operatorLog(t)).slice(-2).map(({ action, subject }) => [action, subject]),
       [
@@ -143,14 +143,18 @@ runOnBothStores({
     viewOf(await world.run(approvePayout(OPERATOR, id)))
     viewOf(await lifecycle.scan())
     viewOf(await lifecycle.confirm())
-    t.same(accountsOf(world), ['0123456789', '0066812345678'], 'accounts open for the rail')
+    t.same(
+      accountsOf(world),
+      ['0123456789', '0066812345678'],
+      'account numbers are decrypted for the rail',
+    )
     const secrets = [...world.memory().keys.values()].map(({ secret }) => secret)
-    t.ok(secrets.includes(key.secret), 'a signing secret is what it was')
+    t.ok(secrets.includes(key.secret), 'the signing secret is unchanged')
     const endpoints = [...world.memory().endpoints.values()]
     t.match(endpoints, [{ id: endpoint.id, secrets: [{ secret: endpoint.secret }] }])
   },
 
-  "a webhook endpoint deleted long ago is in nobody's way": async (t, world) => {
+  'a webhook endpoint deleted long ago does not block a rotation': async (t, world) => {
     const request = { url: 'https://example.com/', enabled_events: [] }
     const make = async (): Promise<string> =>
       viewOf<{ id: string }>(await world.run(createWebhookEndpoint(DEMO, request))).id
@@ -159,11 +163,11 @@ runOnBothStores({
     await plant(t, `UPDATE webhook_endpoints SET status = 'deleted' WHERE id = '${withSecret}'`)
     world.clock.pass(60 * 24 * 60 * MINUTE)
     await rotate(world)
-    // The partner's signing key, and the secret of before.
+    // The partner's signing key, and the previous secret.
     t.same(await count(world), { k2: 2 })
   },
 
-  'what was answered is answered again, byte for byte': async (t, world) => {
+  'replays are byte for byte the same': async (t, world) => {
     const intent = anIntent({ idempotency_key: 'intent-1' })
     const payout = aPayout({ idempotency_key: 'payout-1' })
     const answers = async (): Promise<string[]> => [
@@ -180,16 +184,16 @@ runOnBothStores({
     t.same(
       world.vault.tokenSecrets.map(({ kid }) => kid),
       ['k2'],
-      'gateways believe no token of a key that left the file',
+      'gateways refuse tokens of a removed key',
     )
     t.equal(world.vault.tokenKeys.current, 'k2')
   },
 
-  'a walk that was broken off is begun again': async (t, world) => {
+  'an interrupted run starts again': async (t, world) => {
     const beneficiaries = Array.from({ length: 450 }, () => createBeneficiary(DEMO, BENEFICIARY))
     await world.runAll(beneficiaries)
     await world.rebuildWith([NEW, OLD])
-    // A slice of signing keys, one of endpoints, and the first of beneficiaries.
+    // A page of signing keys, one of endpoints, and the first of beneficiaries.
     let started = await reencryptAll(world)
     for (let i = 0; i < 2; i++) started = await reencryptAll(world, started.next_cursor)
     t.same(await count(world), { k2: 201, k1: 250 })
@@ -197,10 +201,10 @@ runOnBothStores({
     await world.rebuildWith([NEW, OLD])
     await t.rejects(world.rebuildWith([NEW]), /lacks k1, which encrypts stored secrets/)
     const counted = await read(world, encryptedRowsPage(true, started.next_cursor))
-    t.equal(codeOf(counted), 'invalid_request', 'no cursor of a walk that only counts')
+    t.equal(codeOf(counted), 'invalid_request', 'a cursor of a count is refused')
     await world.rebuildWith([OLD, NEW])
     const turned = await read(world, encryptedRowsPage(false, started.next_cursor))
-    t.equal(codeOf(turned), 'invalid_request', 'nor of one to another key')
+    t.equal(codeOf(turned), 'invalid_request', 'a cursor of a run to another key is refused')
 
     await world.rebuildWith([NEW, OLD])
     await reencrypt(world)
@@ -209,7 +213,7 @@ runOnBothStores({
     t.same(await count(world), { k2: 451 }, 'and again')
   },
 
-  'a payout that copies its beneficiary meanwhile is not missed': async (t, world) => {
+  'a payout that copies its beneficiary during a run is re-encrypted': async (t, world) => {
     const known = await beneficiary(world)
     await world.rebuildWith([NEW, OLD])
     const copies: string[] = []
@@ -229,7 +233,7 @@ runOnBothStores({
     )
   },
 
-  'an actor that is awake goes on with what was sealed anew': async (t, world) => {
+  'an actor in memory continues with re-encrypted values': async (t, world) => {
     const id = (await held(world, await beneficiary(world))) as PayoutId
     await world.rebuildWith([NEW, OLD])
     viewOf(await world.run(approvePayout(OPERATOR, id)))
@@ -239,7 +243,7 @@ runOnBothStores({
     t.same(await count(world), { k2: 3 })
   },
 
-  'back to the older key': async (t, world) => {
+  'rotation back to the older key': async (t, world) => {
     await world.rebuildWith([NEW, OLD])
     await reencrypt(world)
     await world.rebuildWith([OLD, NEW])
@@ -252,7 +256,7 @@ runOnBothStores({
   },
 })
 
-void t.test('a key that goes while its tokens live is named', async (t) => {
+void t.test('a key removed before its tokens expire is logged', async (t) => {
   const world = await createWorld(t)
   await world.rebuildWith([NEW, OLD])
   await reencrypt(world)
@@ -265,7 +269,7 @@ void t.test('a key that goes while its tokens live is named', async (t) => {
   t.same(await cutOff([NEW]), [])
 })
 
-void t.test('a key of the same name and other bytes is refused', async (t) => {
+void t.test('a key with a known id and other bytes is refused', async (t) => {
   const world = await createWorld(t)
   const changed: MasterKeys = [{ kid: 'k1', bytes: Buffer.alloc(32, 1) }]
   await t.rejects(
@@ -279,12 +283,12 @@ void t.test('a key of the same name and other bytes is refused', async (t) => {
   )
 })
 
-void t.test('books that were kept before keys were noted need all their keys', async (t) => {
+void t.test('books older than the record of keys need all their keys', async (t) => {
   const world = await createWorld(t)
   const payout = createPayout(DEMO, aPayout())
   viewOf(await world.run(payout))
   await plant(t, 'DELETE FROM master_keys; DELETE FROM lasting_keys;')
   await world.rebuildWith([NEW, OLD])
-  t.match(await world.run(payout), { ok: true, replayed: true }, 'hashes are those of the oldest')
+  t.match(await world.run(payout), { ok: true, replayed: true }, 'hashes use the oldest key')
   await t.rejects(world.rebuildWith([NEW]), /lacks k1/)
 })

@@ -3,7 +3,7 @@ import t from 'tap'
 import { registerMetrics } from '../../src/processor/metrics.js'
 import { createWorld } from '../support/world.js'
 
-void t.test('the relay: what waits, and whether the outbox is read', async (t) => {
+void t.test('relay metrics show the backlog and the catch-up state', async (t) => {
   const world = await createWorld(t)
   const registry = new Registry()
   let backlog = { waiting: 0, catchingUp: true }
