@@ -88,7 +88,7 @@ t.test('the statement of the bank is clean', async (t) => {
   const told = await reconcile(file)
   t.equal(told.exitCode, 0, told.err)
   t.same(findings(told), [])
-  t.match(told.err, '5 lines read, 0 of them outside the period; 0 bad')
+  t.match(told.err, '5 lines read, 0 outside the period; 0 unreadable')
   t.match(told.err, /VND +matched +4 +VND 225,000 +4 +VND 225,000/)
   t.match(told.err, /THB +matched +1 +THB 360.00/)
   t.match(told.err, 'Everything matches.')
@@ -171,7 +171,7 @@ t.test('other periods, and what is typed wrong', async (t) => {
   const other = ['reconcile', file, '--from', '2020-01-01']
   const empty = await run('operations/main.js', [...other, '--to', '2020-02-01', ...AS])
   t.equal(empty.exitCode, 0, empty.err)
-  t.match(empty.err, '5 lines read, 5 of them outside the period')
+  t.match(empty.err, '5 lines read, 5 outside the period')
   for (const args of [
     ['reconcile', file],
     [...other, '--to', '2019-01-01'],
@@ -191,7 +191,7 @@ t.test('without a statement nothing is written', async (t) => {
   writeFileSync(out, 'findings')
   const none = join(folder, 'none.csv')
   for (const [given, fault] of [
-    [none, `There is no file ${none}.\n`],
+    [none, `${none} does not exist.\n`],
     [folder, `${folder} is a folder, not a statement.\n`],
     [join(stack.dataDir, 'run.json'), /first line does not name the columns .+\n$/],
   ] as const) {
