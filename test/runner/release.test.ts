@@ -1,4 +1,4 @@
-/** `make release` on a small repository: each missing condition is reported, a complete one passes. */
+/** `make release` on a small repository: every missing condition is reported. */
 import { spawnSync } from 'node:child_process'
 import { copyFileSync, mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
