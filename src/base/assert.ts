@@ -1,4 +1,4 @@
-/** States what must hold. A broken assertion is a bug: it throws, and nothing half-done is kept. */
+/** Asserts an invariant. A failed assertion is a bug: it throws before anything is committed. */
 export function assert(condition: boolean, what: string): asserts condition {
   if (!condition) throw new Error(`broken invariant: ${what}`)
 }

@@ -1,20 +1,19 @@
 /**
- * A process of the stack, seen from inside: it says when it serves, gives metrics, stops when told.
+ * The child side of the supervisor protocol: readiness, metrics, signals and orderly stop.
  *
- * Owns: the messages between the supervisor and a process, and the signals. Does not own: what
- * there is to stop (each `main.ts`), nor restarts (supervisor).
+ * Does not own: what to stop (each `main.ts`), restarts (supervisor).
  *
- * - `stop` runs once, whoever asks first; then the process ends: 0, or 1 when stopping failed.
- * - A process whose supervisor is gone stops by itself: nothing is left behind.
- * - Under a supervisor SIGINT is not ours: Ctrl-C reaches the whole group at once, and the
- *   supervisor keeps the order.
+ * - `stop` runs once; then the process exits with 0, or with 1 when stopping failed.
+ * - A process whose supervisor is gone stops by itself, so no process is left behind.
+ * - Under a supervisor SIGINT is ignored: Ctrl-C reaches the whole process group at once, and the
+ *   supervisor stops the processes in order.
  * - Without a supervisor (started by hand) the process works the same and Ctrl-C stops it.
  */
 
-/** The books went back in time: to start again changes nothing, an operator has to act. */
+/** The books are behind a mark outside them; a restart does not help, an operator must act. */
 export const EXIT_BOOKS_BEHIND = 78
 
-/** What a process tells about itself once it serves: the ports it got, for instance. */
+/** What a process reports when it is ready, such as its ports. */
 export type ReadyInfo = Readonly<Record<string, string | number | boolean>>
 
 /** Process to supervisor, once. */
@@ -33,16 +32,16 @@ export interface MetricsAnswer {
 }
 
 export interface ChildDuties {
-  /** Called when somebody asks for the metrics; a process without any leaves it out. */
+  /** Absent: a process without metrics. */
   readonly metrics?: () => string | Promise<string>
-  /** Lets go of everything, what is in flight first. It is called at most once. */
+  /** Finishes work in flight and closes all resources. Called at most once. */
   readonly stop: () => Promise<void>
 }
 
 export interface ChildProcess {
-  /** Tells the supervisor that this process serves. */
+  /** Reports to the supervisor that this process serves. */
   ready(info?: ReadyInfo): void
-  /** Stops in order, as a signal would: for a process that finds it cannot go on. */
+  /** Stops in order, as on a signal, when the process cannot continue. */
   stop(exitCode?: number): void
 }
 
@@ -67,19 +66,19 @@ export function childProcess(duties: ChildDuties): ChildProcess {
     if (!supervised) stop()
   })
   process.on('disconnect', () => stop())
-  // It may have gone while this process was still starting, before anybody listened.
+  // It may have disconnected during the start, before the handler was set.
   if (supervised && !process.connected) stop()
   process.on('message', (message) => {
     if (isMetricsRequest(message)) void answerMetrics(message.metricsId, duties)
   })
 
   return {
-    ready: (info = {}) => tell({ ...info, ready: true }),
+    ready: (info = {}) => send({ ...info, ready: true }),
     stop,
   }
 }
 
-/** A failing collector must not take the process down: it answers with nothing. */
+/** A failing collector answers with an empty text and does not end the process. */
 async function answerMetrics(metricsId: number, duties: ChildDuties): Promise<void> {
   let text = ''
   try {
@@ -87,11 +86,11 @@ async function answerMetrics(metricsId: number, duties: ChildDuties): Promise<vo
   } catch (error) {
     process.stderr.write(`metrics failed: ${reason(error)}\n`)
   }
-  tell({ metrics: text, metricsId })
+  send({ metrics: text, metricsId })
 }
 
-/** The empty callback: a supervisor that just went away is no error here, C2 deals with it. */
-function tell(message: ReadyMessage | MetricsAnswer): void {
+/** The empty callback ignores a supervisor that is gone: `disconnect` stops the process. */
+function send(message: ReadyMessage | MetricsAnswer): void {
   process.send?.(message, undefined, undefined, () => undefined)
 }
 

@@ -1,11 +1,7 @@
 /**
- * Time as a type.
+ * Instants, durations and the system clock, which is read nowhere else.
  *
- * Owns: the only reading of the machine's clock, instants, and their one text form.
- * Does not own: timers (processor/background/timers) or any policy about durations (base/constants,
- * base/settings).
- *
- * - An Instant is whole epoch milliseconds. Nothing else in the code is called a time.
+ * - An Instant is whole epoch milliseconds; every point in time in the code is one.
  */
 
 /** Epoch milliseconds, UTC. */
@@ -22,7 +18,7 @@ export const MINUTE = 60 * SECOND
 export const HOUR = 60 * MINUTE
 export const DAY = 24 * HOUR
 
-/** The one door in for a number that is known to be epoch milliseconds (a stored row, a test). */
+/** The only conversion from a number, which must be epoch milliseconds. */
 export const instant = (epochMs: number): Instant => epochMs as Instant
 
 export const plus = (at: Instant, milliseconds: number): Instant => (at + milliseconds) as Instant
@@ -31,8 +27,8 @@ let lastInstant = Number.NaN
 let lastText = ''
 
 /**
- * RFC 3339 UTC with milliseconds, e.g. `2026-11-21T04:35:40.123Z`. Under load many are asked for in
- * one millisecond, so the last one is kept.
+ * RFC 3339 UTC with milliseconds, e.g. `2026-11-21T04:35:40.123Z`. The last text is cached, because
+ * under load many calls fall into one millisecond.
  */
 export function toRfc3339(at: Instant): string {
   if (at !== lastInstant) {

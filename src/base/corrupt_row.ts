@@ -1,12 +1,12 @@
 /**
- * Rows whose content cannot be read: set apart, so that everything else is served.
+ * Corrupt rows: their content cannot be read, and all others are served.
  *
- * - A row is corrupt when its context is no JSON, names another entity, or holds an account number
- *   that does not open.
- * - What is corrupt is never changed, and takes nothing else with it.
+ * - A row is corrupt when its context is not JSON, names another entity, or contains an account
+ *   number that cannot be decrypted.
+ * - A corrupt row is never changed and does not affect other rows.
  */
 
-/** Thrown by whatever needs the content, before anything has changed. */
+/** Thrown when the content is needed, before any change. */
 export class CorruptRow extends Error {
   override name = 'CorruptRow'
   readonly entity: string
@@ -17,14 +17,14 @@ export class CorruptRow extends Error {
   }
 }
 
-/** Which rows were found corrupt since the start. */
+/** The corrupt rows found since the start. */
 export interface CorruptRows {
   /** @returns true the first time */
   add(entity: string): boolean
   readonly count: number
 }
 
-/** Beyond this many the number is not what matters. */
+/** Bounds memory; a higher count adds no information. */
 const KEPT_MAX = 10_000
 
 export function createCorruptRows(): CorruptRows {

@@ -1,13 +1,13 @@
 /**
- * CSV records as spreadsheets read them (RFC 4180, CRLF).
+ * Writes CSV records for spreadsheets (RFC 4180, CRLF).
  *
- * - A text that a spreadsheet would take for a formula is written with an apostrophe before it.
+ * - A cell that a spreadsheet would evaluate as a formula is prefixed with an apostrophe.
  */
 import { stringify } from 'csv-stringify/sync'
 
 const FORMULA = /^[=+\-@\t\r]/
 
-/** One record, with the end of its line. */
+/** One record with its line break. */
 export const csvLine = (cells: readonly string[]): string =>
   stringify([cells.map((text) => (FORMULA.test(text) ? `'${text}` : text))], {
     record_delimiter: 'windows',

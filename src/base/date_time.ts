@@ -1,15 +1,15 @@
 /**
- * Moments as text: RFC 3339 date-times in, instants out.
+ * Parses RFC 3339 date-times.
  *
- * - Every moment names its offset from UTC and a day that the calendar has.
- * - The leap second is refused, as no clock of ours shows it.
+ * - An offset from UTC and a valid calendar day are required.
+ * - A leap second (`:60`) is rejected.
  */
 import { MINUTE, type Instant } from './clock.js'
 
 export interface Moment {
-  /** Epoch milliseconds, the rest cut off; negative only by an offset at the epoch's first day. */
+  /** Epoch milliseconds, rounded down; negative only on 1970-01-01 with a positive offset. */
   readonly ms: number
-  /** What was cut off, in nanoseconds. */
+  /** Nanoseconds within the millisecond. */
   readonly ns: number
 }
 
@@ -18,8 +18,8 @@ const OFFSET = /(?:[Zz]|([+-])([01]\d|2[0-3]):?([0-5]\d))$/
 const DATE_TIME = new RegExp(LOCAL.source + OFFSET.source)
 
 /**
- * A moment inside a body or a query: RFC 3339 from 1970 on, with up to 9 fraction digits. Seconds
- * may be missing, and so may the colon of the offset.
+ * Parses a timestamp of a body or a query: RFC 3339 from 1970 on, up to 9 fraction digits. Seconds
+ * and the colon of the offset are optional.
  */
 export function parseDateTime(text: string): Moment | undefined {
   const parts = DATE_TIME.exec(text)
@@ -34,12 +34,12 @@ export function parseDateTime(text: string): Moment | undefined {
   }
 }
 
-/** The character. */
+/** Character code of `0`. */
 const ZERO = 0x30
 
 /**
- * The instant that a text of the shape `YYYY-MM-DDTHH:MM:SS`, perhaps followed by a fraction and an
- * offset, names in UTC. Digits beyond the millisecond are cut; undefined: no calendar has it.
+ * The instant of a text of the shape `YYYY-MM-DDTHH:MM:SS`, read as UTC. A fraction and an offset
+ * may follow; digits beyond the millisecond are ignored. Undefined: not a valid date or time.
  */
 export function instantAt(text: string): Instant | undefined {
   const year = digits(text, 0, 4)
@@ -55,8 +55,8 @@ export function instantAt(text: string): Instant | undefined {
 }
 
 /**
- * The number at these places; what is no digit counts as 0, as the missing end of a fraction does.
- * Texts cut out by the match would cost more than the match.
+ * The number at these positions; missing characters and non-digits count as 0. Capture groups would
+ * cost more than the match itself.
  */
 function digits(text: string, from: number, to: number): number {
   let value = 0
@@ -69,7 +69,7 @@ function digits(text: string, from: number, to: number): number {
 
 const MONTH_DAYS = [31, 28, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31]
 
-/** 0 for a month that does not exist, which no day fits. */
+/** 0 for an invalid month, so every day in it is invalid. */
 function daysOfMonth(year: number, month: number): number {
   const leap = year % 4 === 0 && (year % 100 !== 0 || year % 400 === 0)
   return month === 2 && leap ? 29 : (MONTH_DAYS[month - 1] ?? 0)

@@ -6,8 +6,8 @@
  * (gateway).
  *
  * - A code is never renamed and never reused for another meaning: callers branch on it.
- * - Texts are constant. Nothing of a request, a rail or an exception is ever part of one.
- * - `retryable` says whether the very same request can succeed later without being changed.
+ * - Texts are constant and never contain parts of a request, a rail's report or an exception.
+ * - `retryable` says whether the same request can succeed later unchanged.
  */
 
 /** gRPC status codes by name (https://grpc.github.io/grpc/core/md_doc_statuscodes.html). */
@@ -102,7 +102,7 @@ const INTENTS = {
   ),
 } as const satisfies Entries
 
-/** What a scan can say besides. */
+/** Scans, in addition. */
 const SCAN = {
   qr_malformed: entry(422, 'INVALID_ARGUMENT', 'The QR code cannot be read.'),
   qr_checksum_invalid: entry(422, 'INVALID_ARGUMENT', 'The checksum of the QR code is wrong.'),
@@ -121,7 +121,7 @@ const SCAN = {
   ),
 } as const satisfies Entries
 
-/** Payouts and the money beneath them, as partners meet them. */
+/** Payouts and balances, for partners. */
 export const PAYOUT_ERRORS = {
   invalid_beneficiary: entry(400, 'INVALID_ARGUMENT', 'The beneficiary is not valid.'),
   beneficiary_not_found: entry(404, 'NOT_FOUND', 'No such beneficiary.'),
@@ -222,7 +222,7 @@ export function isErrorCode(text: string): text is ErrorCode {
   return Object.hasOwn(ERRORS, text)
 }
 
-/** An outcome of life: either a value or a named refusal. Exceptions are for bugs. */
+/** A value or a named refusal. Exceptions are for bugs. */
 export type Outcome<T> =
   { readonly ok: true; readonly value: T } | { readonly ok: false; readonly code: ErrorCode }
 

@@ -1,16 +1,15 @@
 /**
- * The registry of event types: what partners can be told.
+ * The registry of webhook event types.
  *
- * Owns: the names, and which of them must be asked for. Does not own: when one is published
- * (machines, commands), what it says (views).
+ * Does not own: when an event is published (machines, commands), its content (views).
  *
  * - A name is a contract with receivers: never renamed, never used for another meaning.
  */
 
-/** Goes to the one endpoint that it names, whatever that endpoint has asked for. */
+/** Goes only to the endpoint that it names, whatever its subscription. */
 export const TEST_EVENT = 'webhook_endpoint.test'
 
-/** Goes to the other endpoints of its partner. */
+/** Goes only to the other endpoints of the partner. */
 export const DISABLED_EVENT = 'webhook_endpoint.disabled'
 
 export const EVENT_TYPES = [
@@ -31,11 +30,11 @@ export const EVENT_TYPES = [
   TEST_EVENT,
 ] as const
 
-/** `*` stands for all types but these. */
+/** Types that `*` does not include. */
 export const OPT_IN_EVENTS: ReadonlySet<string> = new Set(['payment_intent.authorized'])
 
 const KNOWN: ReadonlySet<string> = new Set(['*', ...EVENT_TYPES])
 
-/** What an endpoint may ask for. */
+/** Whether an endpoint may subscribe to these types. */
 export const isEventFilter = (types: readonly string[]): boolean =>
   new Set(types).size === types.length && types.every((type) => KNOWN.has(type))

@@ -1,20 +1,20 @@
 /**
  * A queue in which keys (tenants, partners, API keys) take turns.
  *
- * - Items of one key leave in the order in which they came.
+ * - Items of one key leave in order of arrival.
  * - A key with a thousand items delays the single item of another key by one turn.
- * - Unbounded: who adds decides how many may wait.
+ * - Unbounded: the caller limits how many wait.
  */
 export interface FairQueue<Key, Item> {
   readonly size: number
   add(key: Key, item: Item): void
   /** The next item; its key goes behind the others. */
   next(): Item | undefined
-  /** At most `max` items, from each key in turn an even share. */
+  /** At most `max` items, an even share from each key. */
   take(max: number): Item[]
   /** The keys that have items, the next one first. */
   keys(): Key[]
-  /** Takes out all items of a key. */
+  /** Removes and returns all items of a key. */
   removeAll(key: Key): Item[]
 }
 
@@ -52,7 +52,7 @@ export function createFairQueue<Key, Item>(): FairQueue<Key, Item> {
         waiting.delete(key)
         const leaving = items.length <= room ? items : items.splice(0, room)
         for (const item of leaving) taken.push(item)
-        // Behind the others; this loop comes back to it.
+        // Re-inserted behind the others: this loop reaches it again.
         if (leaving !== items) waiting.set(key, items)
       }
       size -= taken.length

@@ -1,28 +1,27 @@
 /**
- * Whether the disk of a folder has room for more than what is under way.
+ * Watches the free disk space of a folder against a reserve.
  *
- * - Low below the reserve, and until an eighth more than the reserve is free again: it does not
- *   flap.
- * - A look that fails leaves the answer as it was.
+ * - Low below the reserve, and until an eighth more than the reserve is free again (hysteresis).
+ * - A failed check keeps the last result.
  */
 import { statfs } from 'node:fs/promises'
 import { SECOND } from './clock.js'
 
-const LOOK_EVERY_MS = SECOND
+const CHECK_EVERY_MS = SECOND
 export const MIB = 1024 * 1024
 
 export interface FreeSpace {
   isLow(): boolean
-  /** At the last look; null before the first one. */
+  /** At the last check; null before the first one. */
   freeBytes(): number | null
-  look(): Promise<void>
-  /** Looks, and looks again every second. */
+  check(): Promise<void>
+  /** Checks now, then every second. */
   start(): Promise<void>
   stop(): Promise<void>
 }
 
-/** Where it says that the answer has changed. */
-interface Told {
+/** Gets a line for each change. */
+interface ChangeLog {
   warn(facts: object, text: string): void
   info(facts: object, text: string): void
 }
@@ -31,7 +30,7 @@ export interface FreeSpaceOptions {
   /** 0: never low. */
   readonly reserveBytes: number
   readonly read: () => Promise<number>
-  readonly log: Told
+  readonly log: ChangeLog
 }
 
 export function watchFreeSpace({ reserveBytes, read, log }: FreeSpaceOptions): FreeSpace {
@@ -39,9 +38,9 @@ export function watchFreeSpace({ reserveBytes, read, log }: FreeSpaceOptions): F
   let free: number | null = null
   let low = false
   let timer: NodeJS.Timeout | undefined
-  let looking: Promise<void> = Promise.resolve()
+  let checking: Promise<void> = Promise.resolve()
 
-  const look = async (): Promise<void> => {
+  const check = async (): Promise<void> => {
     try {
       free = await read()
     } catch (error) {
@@ -51,28 +50,28 @@ export function watchFreeSpace({ reserveBytes, read, log }: FreeSpaceOptions): F
     low = free < (was ? enoughBytes : reserveBytes)
     if (low === was) return
     const facts = { free_bytes: free, reserve_bytes: reserveBytes }
-    if (low) log.warn(facts, 'disk almost full: writes are refused, reads go on')
-    else log.info(facts, 'disk has room again: writes are accepted')
+    if (low) log.warn(facts, 'disk almost full: writes are refused, reads continue')
+    else log.info(facts, 'disk space recovered: writes are accepted')
   }
 
-  const lookAgain = (): Promise<void> => (looking = looking.then(look))
+  const checkAgain = (): Promise<void> => (checking = checking.then(check))
 
   return {
     isLow: () => low,
     freeBytes: () => free,
-    look,
+    check,
     start: () => {
-      timer = setInterval(() => void lookAgain(), LOOK_EVERY_MS)
-      return lookAgain()
+      timer = setInterval(() => void checkAgain(), CHECK_EVERY_MS)
+      return checkAgain()
     },
     stop: () => {
       clearInterval(timer)
-      return looking
+      return checking
     },
   }
 }
 
-/** Bytes that an ordinary user may still write there. */
+/** Bytes available to an unprivileged user. */
 export async function freeBytesOf(folder: string): Promise<number> {
   const { bavail, bsize } = await statfs(folder)
   return bavail * bsize

@@ -1,14 +1,13 @@
 /**
- * A gRPC server that callers without the token cannot fill: what a call may cost before it is
- * complete.
+ * A gRPC server with authentication and bounds on incomplete requests and connections.
  *
- * - The token is judged on the metadata, before a message is read. Only health needs none.
- * - A request of one message is bounded in bytes and in time until it is complete; all incomplete
- *   requests together are bounded too, and beyond that the oldest is ended.
- * - No handler sees a request of one message whose texts hold NUL or are not UTF-8. What comes in
- *   streams is checked by others: gateways check bodies, the rail's client checks reports.
- * - A call that is refused or ended is also reset, so that nothing of it stays in memory.
- * - TCP connections are bounded. The oldest that never carried the token makes room for a new one.
+ * - The token is checked on the metadata, before a message is read. Only health needs none.
+ * - A unary request is bounded in bytes and in time until it is complete; all incomplete requests
+ *   together are bounded too, and the oldest one ends first.
+ * - No handler gets a unary request with texts that contain NUL or are not UTF-8. Streams are
+ *   checked elsewhere: bodies by the gateways, reports by the rail's client.
+ * - A refused or ended call is also reset, which frees its memory.
+ * - TCP connections are bounded. The oldest unauthenticated one is closed for a new one.
  */
 import { createServer as createListener, type AddressInfo, type Socket } from 'node:net'
 import { constants, type ServerHttp2Stream } from 'node:http2'
@@ -40,12 +39,12 @@ import { hasBearer } from './internal_token.js'
 import { everyText, isCleanText } from './text.js'
 
 export interface GrpcServer {
-  /** Of grpc-js; it is bound and closed by the members below. */
+  /** The grpc-js server; bind and close it only with the members below. */
   readonly server: Server
   addService(definition: ServiceDefinition, handlers: UntypedServiceImplementation): void
   /** Binds an address (`host:port` or `unix:path`); resolves with the port, 0 for a socket. */
   bind(address: string): Promise<number>
-  /** Lets calls end, for so long at most. */
+  /** Waits for open calls, at most this long. */
   close(withinMs: number): Promise<void>
 }
 
@@ -53,11 +52,11 @@ export type CallEnd = Pick<StatusObject, 'code' | 'details'> & Partial<StatusObj
 
 export interface GrpcServerOptions {
   readonly token: string
-  /** How a call without the token ends. */
+  /** Status of a call without the token. */
   readonly refusal: CallEnd
-  /** How a request ends that is not complete in time. */
+  /** Status of a request that is not complete in time. */
   readonly tooSlow: CallEnd
-  /** How a request ends whose texts are not clean (base/text) or not UTF-8. */
+  /** Status of a request with texts that are not clean (base/text) or not UTF-8. */
   readonly malformed: CallEnd
   readonly options?: ServerOptions
 }
@@ -141,7 +140,7 @@ export function createGrpcServer({
 const HEALTH = '/grpc.health.v1.Health/'
 const TOO_MANY = { code: status.RESOURCE_EXHAUSTED, details: 'Too many requests at once' }
 
-/** In place of a request that no handler may see. */
+/** Replaces a malformed request. */
 const MALFORMED = Symbol('malformed')
 
 function checked(definition: ServiceDefinition): ServiceDefinition {
@@ -163,20 +162,20 @@ function strict<Request>({
   }
 }
 
-/** Bytes that are not UTF-8, like half of a surrogate pair, are read as this character. */
+/** Invalid UTF-8, such as a lone surrogate, is decoded as this character. */
 const REPLACEMENT = '\ufffd'
 
-/** Whether the text was sent as it was read. */
+/** Whether the text was sent as decoded. */
 const isIn = (bytes: Buffer, text: string): boolean =>
   !text.includes(REPLACEMENT) || bytes.includes(text)
 
-/** As grpc-js itself says it. */
+/** The text of grpc-js itself. */
 const tooLarge = (bytes: number, most: number): CallEnd => ({
   code: status.RESOURCE_EXHAUSTED,
   details: `Received message larger than max (${bytes} vs ${most})`,
 })
 
-/** The rest of the request is not waited for. */
+/** Ends the call without reading the remaining request. */
 function end(call: ServerInterceptingCallInterface, how: CallEnd): void {
   call.sendStatus(how)
   streamOf(call).close(constants.NGHTTP2_NO_ERROR)
@@ -194,7 +193,7 @@ interface IncompleteRequests {
 /** A message starts with a byte of flags and four of its length. */
 const PREFIX_BYTES = 5
 
-/** Requests of one message that have not arrived as a whole, the oldest first. */
+/** Unary requests that have not arrived completely, oldest first. */
 function createIncompleteRequests(tooSlow: CallEnd): IncompleteRequests {
   interface Request {
     readonly timer: NodeJS.Timeout
@@ -205,7 +204,7 @@ function createIncompleteRequests(tooSlow: CallEnd): IncompleteRequests {
   let bytes = 0
 
   const add = (call: ServerInterceptingCallInterface, isHealth: boolean): void => {
-    // What has arrived by then is read before the call is ended, also after a pause of ours.
+    // After a pause of this process, data that has arrived is read before the call is ended.
     const timer = setTimeout(() => setImmediate(cut, call, tooSlow), GRPC_REQUEST_WITHIN_MS)
     const request = { timer, prefix: Buffer.alloc(0), bytes: 0 }
     requests.set(call, request)
@@ -261,7 +260,7 @@ function createIncompleteRequests(tooSlow: CallEnd): IncompleteRequests {
 
 interface Connections {
   bind(server: Server, address: string): Promise<number>
-  /** This call's connection belongs to a caller that knows the token. */
+  /** Marks the call's connection as authenticated. */
   trust(call: ServerInterceptingCallInterface): void
   stopListening(): void
 }

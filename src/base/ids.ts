@@ -1,13 +1,12 @@
 /**
- * Identifiers.
+ * Branded id types, their prefixes and their only constructor.
  *
- * Owns: the branded id types, their prefixes and the one constructor. Does not own: secrets and
- * token ids (pure randomness, auth). An id is never a credential.
+ * Does not own: secrets and token ids (auth). An id is never a credential.
  *
  * - An id is `prefix_` + 26 Crockford base-32 characters: 48 bits of milliseconds, then 80 random
  *   bits.
  * - Ids of one prefix sort by their creation time, which keeps index pages local.
- * - Every id draws its own 80 bits; none is the previous one plus one.
+ * - Every id has 80 random bits of its own; none increments the previous one.
  */
 import { instant, type Instant } from './clock.js'
 import type { Random } from './random.js'
@@ -37,12 +36,10 @@ export type EventId = Branded<'event'>
 export type EndpointId = Branded<'endpoint'>
 export type DeliveryId = Branded<'delivery'>
 export type RequestId = Branded<'request'>
-/**
- * An entity has at most one instruction at a rail, so the instruction carries the entity's own id.
- */
+/** An entity has at most one instruction at a rail, so the instruction has the entity's id. */
 export type EffectId = IntentId | PayoutId
 export type PartnerId = Branded<'partner'>
-/** `{partner}_{environment}`: the boundary that every row and every query carries. */
+/** `{partner}_{environment}`, the isolation boundary: part of every row and every query. */
 export type TenantId = Branded<'tenant'>
 /** `{partner}_{environment}_{quarter}`, e.g. `demo_sandbox_2026q4`. */
 export type KeyId = Branded<'key'>
@@ -53,27 +50,27 @@ const ALPHABET = '0123456789ABCDEFGHJKMNPQRSTVWXYZ'
 const TIME_CHARACTERS = 10
 const RANDOM_BYTES = 10
 
-/** A new id of this kind. `at` orders it; `random` makes it unguessable enough to be unique. */
+/** A new id: `at` gives its order, `random` its uniqueness. */
 export function newId<Id extends string>(kind: IdKind, at: Instant, random: Random): Id {
   return (PREFIX[kind] + timePart(at) + randomPart(random.bytes(RANDOM_BYTES))) as Id
 }
 
 /** 48 bits of milliseconds. */
 const LAST_INSTANT = 2 ** 48 - 1
-const NO_CHANCE: Random = { bytes: (count) => Buffer.alloc(count), fraction: () => 0 }
+const ZERO_BYTES: Random = { bytes: (count) => Buffer.alloc(count), fraction: () => 0 }
 
-/** Sorts behind every id of any kind. */
+/** Sorts after every id of any kind. */
 export const BEHIND_ALL_IDS = '~'
 
-/** Sorts before every id of this kind and moment, and behind those of earlier ones. */
+/** Sorts before every id of this kind from this instant on, and after the earlier ones. */
 export function leastIdAt(kind: IdKind, at: number): string {
-  return newId(kind, instant(Math.min(Math.max(at, 0), LAST_INSTANT)), NO_CHANCE)
+  return newId(kind, instant(Math.min(Math.max(at, 0), LAST_INSTANT)), ZERO_BYTES)
 }
 
 let lastInstant = -1
 let lastTimePart = ''
 
-/** Most ids of a millisecond share their time part, so the last one is kept. */
+/** Ids of one millisecond share their time part, so the last one is cached. */
 function timePart(at: Instant): string {
   if (at === lastInstant) return lastTimePart
   let rest: number = at
@@ -108,7 +105,7 @@ function randomPart(bytes: Buffer): string {
 
 const ID_SHAPE = /^[a-z]{2,5}_[0-9A-HJKMNP-TV-Z]{26}$/
 
-/** True when the text has the form of an id of this kind. It says nothing about existence. */
+/** Whether the text has the form of an id of this kind; the entity need not exist. */
 export function isIdOf(kind: IdKind, text: string): boolean {
   return text.startsWith(PREFIX[kind]) && ID_SHAPE.test(text)
 }
@@ -116,7 +113,7 @@ export function isIdOf(kind: IdKind, text: string): boolean {
 export const tenantOf = (partner: PartnerId, environment: Environment): TenantId =>
   `${partner}_${environment}` as TenantId
 
-/** Reads a tenant id back into its two parts. Tenants are made by `tenantOf` only. */
+/** The two parts of a tenant id, which only `tenantOf` creates. */
 export function partsOfTenant(tenant: TenantId): { partner: PartnerId; environment: Environment } {
   const cut = tenant.lastIndexOf('_')
   return {

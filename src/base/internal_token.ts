@@ -1,9 +1,7 @@
 /**
- * The token that lets our own processes and internal services call gRPC.
+ * The token with which our own processes and internal services authenticate to gRPC.
  *
- * Owns: its file, its metadata form and its comparison.
- *
- * - The file is 0600 and is made once, at the first start.
+ * - The file has mode 0600 and is created once, at the first start.
  * - Tokens are compared as digests in constant time.
  */
 import { chmodSync, existsSync, mkdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs'
@@ -14,9 +12,7 @@ import type { Random } from './random.js'
 import { dataFile, type Settings } from './settings.js'
 import { FILES } from './subjects.js'
 
-/**
- * Makes the token file when there is none. The supervisor calls it before any other process starts.
- */
+/** Creates the token file if missing. The supervisor calls it before starting other processes. */
 export function ensureInternalToken(settings: Settings, random: Random): string {
   const file = dataFile(settings, FILES.internalToken)
   if (!existsSync(file)) {
@@ -33,7 +29,7 @@ export function readInternalToken(settings: Settings): string {
   return readFileSync(dataFile(settings, FILES.internalToken), 'utf8').trim()
 }
 
-/** Metadata that carries the token, for every call of our own clients. */
+/** Metadata with the token, for calls of our own clients. */
 export function bearer(token: string): Metadata {
   const metadata = new Metadata()
   metadata.set('authorization', `Bearer ${token}`)

@@ -1,8 +1,8 @@
 /**
- * Logs: JSON lines on stdout.
+ * The logger: JSON lines on stdout.
  *
  * - Bodies, QR payloads, account numbers, tokens and secrets are never passed to a logger;
- *   redaction is the second net.
+ *   redaction is a second safeguard.
  */
 import { pino, type Logger } from 'pino'
 import type { Settings } from './settings.js'

@@ -1,8 +1,7 @@
 /**
- * Loads the contracts of `protos/` once, and says where they lie.
+ * Loads the gRPC contracts of `protos/` once.
  *
- * - int64 is a string on both sides, field names are those of the files: a message is the public
- *   JSON's twin.
+ * - int64 is a string and field names are those of the files, so a message equals the public JSON.
  */
 import { existsSync } from 'node:fs'
 import { dirname, join } from 'node:path'
@@ -35,7 +34,7 @@ export function projectRoot(): string {
 
 let loaded: GrpcObject | undefined
 
-/** The loaded contracts; callers narrow it with the generated `ProtoGrpcType` of their file. */
+/** The loaded contracts; callers give the generated `ProtoGrpcType` of their file. */
 export function contracts<Loaded>(): Loaded {
   loaded ??= loadPackageDefinition(
     loadSync(FILES, {

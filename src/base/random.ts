@@ -1,11 +1,8 @@
 /**
- * Randomness as an argument.
+ * The source of random bytes, passed as an argument. Only this file reads the system's source.
  *
- * Owns: the only draw from the system's random source. Draws are made in blocks because one call
- * costs microseconds whatever its size. Does not own: what the bytes become (ids, tokens, nonces,
- * jitter).
- *
- * - A byte handed out is never handed out again, and is wiped from the block.
+ * - Bytes are drawn in blocks, because one system call costs microseconds at any size.
+ * - A byte is returned once and wiped from the block.
  */
 import { randomFillSync } from 'node:crypto'
 

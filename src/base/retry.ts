@@ -1,7 +1,4 @@
-/**
- * A retry timer with exponential back-off: for streams that are opened again and processes that are
- * started again.
- */
+/** A retry timer with exponential back-off, for reconnects and restarts. */
 import { SECOND } from './clock.js'
 
 export interface Backoff {
@@ -13,12 +10,12 @@ export interface Backoff {
 export const RECONNECT: Backoff = { firstMs: 100, maxMs: SECOND }
 
 export interface Retry {
-  /** What the next attempt waits, milliseconds; twice as long each time, up to the maximum. */
+  /** Delay of the next attempt in milliseconds; doubles each time, up to the maximum. */
   readonly delayMs: number
   schedule(attempt: () => void): void
   /** After a success: the next delay is the first one again. */
   reset(): void
-  /** A scheduled attempt is dropped. */
+  /** Drops a scheduled attempt. */
   cancel(): void
 }
 

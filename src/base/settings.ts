@@ -1,16 +1,14 @@
 /**
- * Settings: what the environment and `.env` say.
+ * The settings of the environment and `.env`: names, defaults, allowed values and descriptions.
  *
- * Owns: every setting's name, default, allowed range and meaning; `.env`. Does not own: bounds that
- * nobody may change (base/constants) nor what operators change while the service runs (rates,
+ * Does not own: fixed bounds (base/constants), values that operators change at run time (rates,
  * limits, routes: the store).
  *
- * - A wrong value stops the start with the name, what was given and what is allowed; all faults
- *   are reported at once.
- * - Unknown names and lines that set nothing are refused in `.env`, where they can only be
- *   mistakes; the process environment has other tenants.
- * - The result is frozen and passed down; only `supervisor/environment.ts` reads `process.env`
- *   besides.
+ * - An invalid value stops the start with its name, the value and the allowed ones; all faults are
+ *   reported at once.
+ * - Unknown names and lines that set nothing are rejected in `.env`, as certain mistakes,
+ *   and ignored in the process environment, which is shared with other programs.
+ * - The result is frozen; only `supervisor/environment.ts` also reads `process.env`.
  */
 import { existsSync, readFileSync } from 'node:fs'
 import { isIP } from 'node:net'
@@ -23,7 +21,7 @@ interface Setting<T> {
   readonly fallback: string
   readonly allowed: string
   readonly about: string
-  /** The value, or undefined when it is not allowed. */
+  /** @returns undefined when the value is not allowed */
   read(text: string): T | undefined
 }
 
@@ -85,7 +83,7 @@ const list = (
   },
 })
 
-/** One address, or a block of them in CIDR form. */
+/** One IP address, or a CIDR block. */
 const ADDRESSES = {
   test: (item: string): boolean => {
     const [address = '', bits, more] = item.split('/')
@@ -240,7 +238,7 @@ export const SETTINGS = {
 
 export type SettingName = keyof typeof SETTINGS
 
-/** Old names, which still count in this version: each with the setting it is now. */
+/** Old names that this version still reads, with the current setting. */
 export const RENAMED: Readonly<Record<string, SettingName>> = {
   HANDOVER_TTL_S: 'RAIL_SUBMIT_TTL_S',
 }
@@ -255,10 +253,10 @@ export class SettingsError extends Error {
   override name = 'SettingsError'
 }
 
-/** A supervisor hands on what the file says, and has its programs read none. */
+/** The supervisor passes the values of `.env` on, so its children read no file. */
 export const dotEnvFile = (): string => process.env['DOT_ENV'] ?? '.env'
 
-/** Reads and checks everything. Throws one SettingsError that lists every fault. */
+/** Reads and checks all settings. @throws SettingsError with every fault */
 export function readSettings(
   environment: Readonly<Record<string, string | undefined>> = process.env,
   file = dotEnvFile(),
@@ -280,7 +278,7 @@ export function readSettings(
     const given = now ?? before ?? setting.fallback
     const value = setting.read(given)
     if (value === undefined)
-      faults.push(`${isOld ? old : name}=${told(name, given)} is not allowed: ${setting.allowed}`)
+      faults.push(`${isOld ? old : name}=${shown(name, given)} is not allowed: ${setting.allowed}`)
     values[name] = value
   }
   if (faults.length > 0) throw new SettingsError(faults.join('\n'))
@@ -291,8 +289,8 @@ export function readSettings(
 }
 
 /**
- * What the file sets, and which of its lines set nothing. Each is read alone: Node takes a line
- * without `=` for a part of the next one's name, or leaves it out.
+ * The values of the file and the lines that set nothing. Each line is parsed alone, because Node
+ * joins a line without `=` to the next one or skips it.
  */
 export function readDotEnv(file: string): {
   readonly values: Readonly<Record<string, string | undefined>>
@@ -310,11 +308,11 @@ export function readDotEnv(file: string): {
   return { values, faults }
 }
 
-/** A value as it may be printed: the password in an address of NATS is masked. */
+/** A printable value: the password in NATS_URL is masked. */
 export const withoutSecrets = (name: SettingName, value: string): string =>
   name === 'NATS_URL' ? value.replace(/\/\/[^@/]*@/g, '//…@') : value
 
-/** Where the value of a setting comes from. */
+/** The source of a setting's value. */
 export function settingSource(
   name: SettingName,
   environment: Readonly<Record<string, string | undefined>> = process.env,
@@ -324,10 +322,10 @@ export function settingSource(
   return readDotEnv(dotEnvFile).values[name] === undefined ? 'default' : '.env'
 }
 
-/** A wrong value may hold a password in the wrong place. */
-const told = (name: string, given: string): string => (name === 'NATS_URL' ? '…' : given)
+/** A malformed NATS_URL may contain a password anywhere. */
+const shown = (name: string, given: string): string => (name === 'NATS_URL' ? '…' : given)
 
-/** Values that are fine alone and wrong together. */
+/** Settings that are valid alone and contradict each other. */
 function contradictions(settings: Settings): string[] {
   const faults: string[] = []
   if (settings.WEBHOOK_ALLOW_PRIVATE && settings.PRODUCTION_HOSTS.length > 0) {
@@ -341,13 +339,13 @@ function contradictions(settings: Settings): string[] {
   return faults
 }
 
-/** Nobody has named the hosts of this stack. */
+/** Whether both host lists have their defaults. */
 export const hasDefaultHosts = (
   settings: Pick<Settings, 'SANDBOX_HOSTS' | 'PRODUCTION_HOSTS'>,
 ): boolean =>
   settings.SANDBOX_HOSTS.join() === SETTINGS.SANDBOX_HOSTS.fallback &&
   settings.PRODUCTION_HOSTS.join() === SETTINGS.PRODUCTION_HOSTS.fallback
 
-/** A file under the data folder, absolute. */
+/** The absolute path of a file in DATA_DIR. */
 export const dataFile = (settings: Settings, name: string): string =>
   join(resolve(settings.DATA_DIR), name)

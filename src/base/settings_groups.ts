@@ -1,4 +1,4 @@
-/** The settings by subject, as their page and `config show` list them; each is in one group. */
+/** The settings by subject, in the order of their page and `config show`; each is in one group. */
 import type { SettingName } from './settings.js'
 
 export const SETTINGS_GROUPS: Readonly<Record<string, readonly SettingName[]>> = {

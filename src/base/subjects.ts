@@ -1,28 +1,27 @@
 /**
- * Names that are seen outside of a process: NATS subjects, the stream, and the files under DATA_DIR
- * that others than their owner know. They are a contract; a name is never reused for another
- * meaning.
+ * Names shared between processes: NATS subjects and stream, and files in DATA_DIR. They are a
+ * contract; a name is never reused for another meaning.
  */
 import type { TenantId } from './ids.js'
 
-/** One JetStream stream holds every event; it is transport, the events table is the truth. */
+/** One JetStream stream for all events: transport only, the events table is authoritative. */
 export const EVENT_STREAM = 'CAUSEWAY_EVENTS'
 export const EVENT_SUBJECTS = 'causeway.events.>'
 const EVENT_SUBJECT_PREFIX = 'causeway.events.'
-/** Of a message with some of a tenant's events. */
+/** The subject of a message with events of this tenant. */
 export const eventSubject = (tenant: TenantId): string => `${EVENT_SUBJECT_PREFIX}${tenant}`
-/** What `eventSubject` was made of, unchecked. */
+/** The tenant in a subject, unchecked. */
 export const tenantIn = (subject: string): string => subject.slice(EVENT_SUBJECT_PREFIX.length)
-/** Few: the driver writes and reads each one by itself. */
+/** Few, because the driver encodes and decodes each one separately. */
 export const EVENT_HEADERS = {
-  /** JetStream deduplicates by it. */
+  /** JetStream's deduplication key. */
   id: 'Nats-Msg-Id',
-  /** Of each event, with blanks between: what its body does not say. */
+  /** The sequence of each event, separated by spaces; bodies do not contain it. */
   sequences: 'Causeway-Sequences',
 } as const
 export const WEBHOOK_CONSUMER = 'webhook_pool'
 
-/** Under DATA_DIR. */
+/** In DATA_DIR. */
 export const FILES = {
   processorDatabase: 'processor.db',
   webhookDatabase: 'webhooks.db',
@@ -34,9 +33,9 @@ export const FILES = {
   natsStore: 'nats',
 } as const
 
-/** So many of these files there can be; the audit looks for all of them. */
+/** Maximum number of webhook databases; the audit reads all of them. */
 export const WEBHOOK_POOLS_MAX = 8
 
-/** Each webhook pool has a file of its own; pools count from 1. */
+/** The database of a webhook pool; pools count from 1. */
 export const webhookDatabase = (pool: number): string =>
   pool === 1 ? FILES.webhookDatabase : `webhooks-${pool}.db`

@@ -1,22 +1,19 @@
 /**
- * What texts may hold, and their lengths. Lengths count code points, as partners are promised
- * (gateway/README.md).
+ * Checks of texts. Lengths count code points, as documented for partners (gateway/README.md).
  */
 
-/** A text of at most as many UTF-16 units has no more code points. */
+/** The first comparison suffices for most texts: code points never exceed UTF-16 units. */
 export const isWithin = (text: string, most: number): boolean =>
   text.length <= most || [...text].length <= most
 
-/**
- * With the `u` flag a surrogate of a pair is no character of its own, so only a lone one matches.
- */
+/** With the `u` flag only a lone surrogate matches, not one of a pair. */
 const LONE_SURROGATE = /[\ud800-\udfff]/u
 
-/** Neither NUL nor half of a surrogate pair: not every store keeps them as they are. */
+/** Without NUL and lone surrogates, which not every store preserves. */
 export const isCleanText = (text: string): boolean =>
   !text.includes('\0') && !LONE_SURROGATE.test(text)
 
-/** Whether each text of a message passes, names of members included. */
+/** Whether every text of a message passes, member names included. */
 export function everyText(message: unknown, passes: (text: string) => boolean): boolean {
   if (typeof message === 'string') return passes(message)
   if (typeof message !== 'object' || message === null || Buffer.isBuffer(message)) return true

@@ -16,7 +16,7 @@ function aWatch(reserveBytes = RESERVE) {
   })
   const lowWith = async (next: number | Error): Promise<boolean> => {
     free = next
-    await space.look()
+    await space.check()
     return space.isLow()
   }
   return { space, said, lowWith }
@@ -35,9 +35,9 @@ void t.test('low below the reserve, until an eighth more is free', async (t) => 
   t.ok(await lowWith(0))
   t.equal(space.freeBytes(), 0)
   t.same(said, [
-    'warn disk almost full: writes are refused, reads go on',
-    'info disk has room again: writes are accepted',
-    'warn disk almost full: writes are refused, reads go on',
+    'warn disk almost full: writes are refused, reads continue',
+    'info disk space recovered: writes are accepted',
+    'warn disk almost full: writes are refused, reads continue',
   ])
 })
 
