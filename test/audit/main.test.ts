@@ -57,7 +57,7 @@ void t.test('--webhooks-replaced-at accepts missing deliveries', async (t) => {
   t.match(out.at(-2), `not audited: deliveries settled until ${at(1)}`)
   t.match(run(folder, '--webhooks-replaced-at', 'yesterday'), {
     status: 2,
-    err: /yesterday is not a moment/,
+    err: /yesterday is not a time/,
   })
 })
 

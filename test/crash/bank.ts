@@ -1,7 +1,7 @@
 /**
- * The sandbox bank's books, by hand: what its rules never do by themselves.
+ * Edits the sandbox rail's journal to states that its rules never produce.
  *
- * A payment that the bank disowns looks as if it had never been paid, so a recall of it is refused.
+ * A payment that the rail disowns looks as if it was never paid, so its recall is refused.
  */
 import { join } from 'node:path'
 import { FILES } from '../../src/base/subjects.js'

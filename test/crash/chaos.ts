@@ -1,12 +1,10 @@
 /**
- * Everything goes wrong while payments go on: `make chaos DURATION=60 SEED=1`, or `node
+ * Random faults under load: `make chaos DURATION=60 SEED=1`, or `node
  * .build/test/crash/chaos.js --duration 60 --seed 1`.
  *
- * Tells what it did, and how many payments were lost or doubled by it: ends with 1 unless it was
- * none.
+ * Prints the faults and the number of payments lost or doubled; exits with 1 unless both are 0.
  *
- * The seed decides what goes wrong in which order and what is paid; when things happen is up to the
- * machine.
+ * The seed determines the faults, their order and the payments; timing depends on the machine.
  */
 import { randomInt } from 'node:crypto'
 import { programOptions } from '../../src/base/program_options.js'

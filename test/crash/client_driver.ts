@@ -1,6 +1,6 @@
 /**
- * One story's hand: a partner's backend, its user's app and an operator, who repeat every call
- * until it is answered for good.
+ * The clients of one scenario (a partner's backend, a user's app and an operator), which repeat
+ * every call until it gets a final response.
  *
  * Owns: the calls. Does not own: their order (scenarios), what must come of them (outcomes).
  *
@@ -14,12 +14,12 @@ import { anIntent, aPayout, promptPayQr } from '../support/requests.js'
 import type { Bank } from './bank.js'
 
 export interface ClientDriver {
-  /** Of this story in this telling; keys and users are made from it. */
+  /** Unique per scenario and run; keys and users contain it. */
   readonly name: string
-  /** Intents and payouts, in the order of their making; calls are about the last one. */
+  /** Intents and payouts in creation order; calls refer to the last one. */
   readonly entities: string[]
   readonly bank: Bank
-  /** Answers to be compared with later ones. */
+  /** Responses to compare with later ones. */
   readonly notes: Map<string, string>
   /** The same key makes the same intent. */
   createIntent(over?: Record<string, unknown>, key?: string): Promise<Answer>
@@ -31,7 +31,7 @@ export interface ClientDriver {
   payOut(account: string, over?: Record<string, unknown>): Promise<Answer>
   decide(what: 'ApprovePayout' | 'RejectPayout', status: string): Promise<void>
   resolve(outcome: 'completed' | 'failed'): Promise<void>
-  /** Waits until the projection fits. */
+  /** Waits until the view matches. */
   until(what: string, fits: (projection: Projection) => boolean): Promise<void>
 }
 
@@ -39,7 +39,7 @@ export type Projection = Readonly<Record<string, unknown>>
 
 export interface ClientDriverOptions {
   readonly name: string
-  /** How the sandbox bank treats this user, e.g. `+fail`. */
+  /** A suffix that selects the sandbox rail's behavior, e.g. `+fail`. */
   readonly ending: string
   readonly partner: Partner
   readonly operator: OperatorClient
@@ -47,7 +47,7 @@ export interface ClientDriverOptions {
 }
 
 const ACTOR = { name: 'ann', reason: 'a test' }
-/** The third question to the rail comes after a minute; kills may have cost the first two. */
+/** The third status inquiry is due after a minute; kills may have lost the first two. */
 const SEEN_WITHIN_MS = 75_000
 const LOOK_EVERY_MS = 100
 

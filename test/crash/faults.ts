@@ -1,7 +1,7 @@
 /**
- * What goes wrong with a running stack, one thing at a time.
+ * The faults of the chaos test, one at a time.
  *
- * - Each trouble is over when its promise resolves, and the stack is left to recover by itself.
+ * - A fault is over when its promise resolves; the stack then recovers by itself.
  */
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
@@ -21,9 +21,9 @@ const kill = (victim: Victim): Fault => ({
   cause: (stack) => stack.kill(victim),
 })
 
-/** It neither answers nor hangs up. */
+/** SIGSTOP: the process neither responds nor closes connections. */
 const freeze = (victim: Victim, atLeastMs: number, atMostMs: number): Fault => ({
-  name: `${victim} stands still for ${atLeastMs / 1_000} to ${atMostMs / 1_000} s`,
+  name: `${victim} is stopped for ${atLeastMs / 1_000} to ${atMostMs / 1_000} s`,
   cause: async (stack, random) => {
     const pid = stack.pidOf(victim)
     process.kill(pid, 'SIGSTOP')
@@ -32,7 +32,7 @@ const freeze = (victim: Victim, atLeastMs: number, atMostMs: number): Fault => (
   },
 })
 
-/** What others write, and wait for, on the same disk. */
+/** Other writes and fsyncs on the same disk. */
 const slowDisk: Fault = {
   name: 'a busy disk',
   cause: async ({ dataDir }) => {
@@ -48,7 +48,7 @@ const slowDisk: Fault = {
   },
 }
 
-/** The processor's files may not grow any more; it cannot commit, and starts again. */
+/** The processor's files cannot grow: a commit fails and the process restarts. */
 export const fullDisk: Fault = {
   name: 'a full disk under the processor',
   cause: async (stack) => {
@@ -59,7 +59,7 @@ export const fullDisk: Fault = {
   },
 }
 
-/** No file of this process may become larger. Its own files stay as they are. */
+/** Limits the size of the files that this process writes. */
 async function limitFiles(pid: number, bytes: number): Promise<void> {
   const prlimit = spawn('prlimit', ['--pid', String(pid), `--fsize=${bytes}`], { stdio: 'ignore' })
   const [exitCode] = (await once(prlimit, 'exit')) as [number | null]

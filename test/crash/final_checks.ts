@@ -1,8 +1,8 @@
 /**
- * After the troubles: is everything that was acknowledged there, once?
+ * The checks after the faults: everything acknowledged is there exactly once.
  *
- * Owns: counting what is lost and what is doubled, from the partner's side and in the databases.
- * Does not own: the auditor, who has the last word.
+ * Owns: counting lost and doubled payments, from the partner's side and in the databases. Does not
+ * own: the audit, which runs afterwards.
  */
 import { join } from 'node:path'
 import { FILES } from '../../src/base/subjects.js'
@@ -15,7 +15,7 @@ import type { Payers, Payment } from './payers.js'
 import { pause } from './faults.js'
 
 export interface FinalChecks {
-  /** What is wrong, a line each. */
+  /** Failures, one per line. */
   readonly lost: readonly string[]
   readonly doubled: readonly string[]
   readonly events: number
@@ -24,7 +24,7 @@ export interface FinalChecks {
   readonly clean: boolean
 }
 
-/** The third question to the rail comes a minute after the first. */
+/** The third status inquiry is due a minute after the first. */
 const ENDED_WITHIN_MS = 150_000
 const LOOK_EVERY_MS = 250
 
@@ -71,7 +71,7 @@ export async function reckon(
   }
 }
 
-/** Payments that do not come to their end in time. */
+/** Payments that are not final in time. */
 async function unendedOf(
   partner: Partner,
   payments: readonly Payment[],

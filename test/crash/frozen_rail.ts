@@ -1,6 +1,6 @@
 /**
- * A rail that neither answers nor hangs up: what was handed to it is of unknown outcome, through a
- * kill of the processor too. When it moves again it must refuse what came too late.
+ * A stopped rail that keeps its connections: submitted payments have an unknown outcome, also
+ * across a kill of the processor. Once resumed, the rail must refuse expired instructions.
  */
 import type { Test } from 'tap'
 import { eventually } from '../support/eventually.js'
@@ -13,7 +13,7 @@ export interface FrozenRail {
   readonly begin: (runner: string, scenarios: Readonly<Record<string, Scenario>>) => Told[]
 }
 
-/** Longer than a payment may take on its way to the rail. */
+/** Longer than the submission deadline of a payment. */
 const FROZEN_FOR_MS = 11_000
 
 export async function frozenRail(t: Test, { stack, begin }: FrozenRail): Promise<void> {

@@ -1,4 +1,6 @@
-/** Every other process is killed once while clients pay: the same must hold. */
+/**
+ * Every process but the processor is killed once while clients pay: no payment is lost or doubled.
+ */
 import t from 'tap'
 import { payWhileKilling } from './paying_clients.js'
 

@@ -1,9 +1,9 @@
 /**
- * What came of a story's entities, with nothing in it that differs from telling to telling: ids,
- * times and tokens are replaced by their kinds.
+ * The outcome of a scenario's entities in a form that is equal in every run: ids, times and tokens
+ * are replaced by their types.
  *
- * Owns: reading an outcome where it can be seen: the API, the events, the ledger, the rail's
- * journal and the partner's webhook receiver. Does not own: what it must be (scenarios).
+ * Owns: reading it from the API, the events, the ledger, the rail's journal and the webhook
+ * receiver. Does not own: the expected outcome (scenarios).
  */
 import { join } from 'node:path'
 import { FILES } from '../../src/base/subjects.js'
@@ -18,7 +18,7 @@ export interface Outcome {
   readonly events: readonly { readonly type: string; readonly body: string }[]
   /** Ledger entries: plan, account, amount. */
   readonly entries: readonly string[]
-  /** Null: the rail was never told. */
+  /** Null: never submitted to the rail. */
   readonly executions: number | null
   /** Types of the events that reached the receiver, each as often as it came. */
   readonly received: readonly string[]

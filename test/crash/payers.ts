@@ -1,8 +1,7 @@
 /**
- * Payers and partners without end: each pays, by QR or out, and pays again, and remembers all that
- * it was answered.
+ * Clients that make QR payments and payouts in a loop and record every response.
  *
- * Owns: what is paid and how it must end. Does not own: what goes wrong meanwhile (faults).
+ * Owns: the payments and their expected outcomes. Does not own: the faults (faults).
  */
 import type { SeededRandom } from '../fuzz/seeded_random.js'
 import type { Partner } from '../support/partner.js'
@@ -11,16 +10,16 @@ import { aPayout } from '../support/requests.js'
 
 export interface Payment {
   readonly id: string
-  /** The status it must come to. */
+  /** The expected final status. */
   readonly ends: string
 }
 
 export interface Payers {
   /** Acknowledged ones. */
   readonly payments: readonly Payment[]
-  /** Payments that nobody answered for half a minute: they may be there or not. */
+  /** Payments without a response for half a minute: they may exist or not. */
   gaveUp(): number
-  /** Resolves when all have finished what they began. */
+  /** Resolves when all payments in progress are done. */
   stop(): Promise<void>
 }
 

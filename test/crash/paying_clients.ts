@@ -1,4 +1,4 @@
-/** Clients that pay while processes are killed, and what must hold when they are done. */
+/** Clients that pay while processes are killed, and the checks afterwards. */
 import type { Test } from 'tap'
 import { join } from 'node:path'
 import { FILES } from '../../src/base/subjects.js'
@@ -52,7 +52,7 @@ export async function payWhileKilling(t: Test, victims: readonly string[]): Prom
     'SELECT id, executions FROM instructions',
   )
   await rail.close()
-  t.equal(executed.length, intents.length + payouts.length, 'no instruction of nobody')
+  t.equal(executed.length, intents.length + payouts.length, 'no instruction without a payment')
   t.ok(
     executed.every(({ executions }) => executions === 1),
     'each executed once',

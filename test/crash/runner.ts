@@ -1,8 +1,8 @@
 /**
- * Tells many stories at once, in rounds: the next step of every story, then all wait for each
- * other. Processes are killed within the rounds and between them.
+ * Runs many scenarios concurrently in rounds: one step of each, then a barrier. Processes are
+ * killed within and between rounds.
  *
- * Owns: the rounds and the kills. Does not own: stories, what must come of them.
+ * Does not own: the scenarios and their outcomes (scenarios).
  */
 import type { TendedStack, Victim } from '../support/tended_stack.js'
 import type { ClientDriver } from './client_driver.js'
@@ -16,11 +16,11 @@ export interface Told {
 export interface Kills {
   readonly victim: Victim
   readonly isKilled: (round: number, when: 'within' | 'after') => boolean
-  /** Milliseconds from the beginning of a round to the kill within it. */
+  /** Milliseconds from the start of a round to the kill within it. */
   readonly withinAfterMs: (round: number) => number
 }
 
-/** @returns how many kills there were */
+/** @returns the number of kills */
 export async function run(
   stack: TendedStack,
   told: readonly Told[],

@@ -1,20 +1,20 @@
 /**
- * Stories of intents and payouts, told in rounds: a step of each story is a round.
+ * Scenarios of intents and payouts, run in rounds: a round is one step of each scenario.
  *
- * Owns: what happens in each story and how it must end. Does not own: the kills between and within
- * rounds (runner).
+ * Owns: the steps and the expected outcome of each scenario. Does not own: the kills between and
+ * within rounds (runner).
  */
 import { strict as assert } from 'node:assert'
 import { expected, type ClientDriver } from './client_driver.js'
 
 export type Step = (client: ClientDriver) => Promise<unknown>
 
-/** How one entity ends. */
+/** The expected outcome of an entity. */
 export interface Ending {
   readonly status: string
   /** Without the entity's prefix, in order. */
   readonly events: readonly string[]
-  /** How often the rail has paid; null: it was never told. */
+  /** Executions at the rail; null: the instruction was never submitted. */
   readonly executions: 0 | 1 | null
 }
 
@@ -44,7 +44,7 @@ const together =
 const has = (value: unknown, member: string, wanted: unknown): boolean =>
   typeof value === 'object' && value !== null && Reflect.get(value, member) === wanted
 
-/** The first time it is noted, later it must be the same. */
+/** Recorded the first time; later it must be equal. */
 const sameAnswer =
   (name: string, call: (client: ClientDriver) => Promise<{ readonly text: string }>): Step =>
   async (client) => {
@@ -209,7 +209,7 @@ export const PAYOUT_SCENARIOS: Readonly<Record<string, Scenario>> = {
   },
 }
 
-/** What runs out by itself: the first step begins it, the others follow its deadline. */
+/** Deadlines: the first step starts one, the others run after it. */
 export const LATE_SCENARIOS: Readonly<Record<string, Scenario>> = {
   expired: {
     steps: [create, becomes('expired')],
@@ -229,7 +229,7 @@ export const LATE_SCENARIOS: Readonly<Record<string, Scenario>> = {
   },
 }
 
-/** Paid while the rail stands still, and heard of too late: it must refuse. */
+/** Submitted while the rail is stopped, received too late: the rail must refuse. */
 export const FROZEN_SCENARIO: Scenario = {
   steps: [create, scan, confirm, becomes('failed')],
   ends: [INTENT_FAILED],

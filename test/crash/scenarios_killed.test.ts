@@ -1,10 +1,10 @@
 /**
- * Every story of an intent and of a payout, told in peace and with kill -9 at each of its steps:
- * what comes of it is the same.
+ * Every scenario of an intent and a payout has the same outcome with kill -9 at each of its steps
+ * as without kills.
  *
- * - A telling with kills is compared with the one in peace, and that one with the stories' own
- *   endings.
- * - A telling whose kills hit no call would prove nothing, so calls that were hit are counted.
+ * - A run with kills is compared with the run without, and that one with the scenarios' expected
+ *   outcomes.
+ * - Calls hit by a kill are counted: a run without hits would prove nothing.
  */
 import t from 'tap'
 import { systemClock } from '../../src/base/clock.js'
@@ -121,7 +121,7 @@ const inPeace = everyScenario('in peace')
 await run(stack, inPeace)
 const peace = await outcomes(inPeace)
 
-t.test('in peace every story ends as it should', (t) => {
+t.test('without kills every scenario has its expected outcome', (t) => {
   t.same(ended(inPeace, peace), endingsOf(inPeace))
   t.end()
 })
@@ -156,9 +156,9 @@ for (const [name, { victim, isKilled }] of Object.entries(KILLINGS)) {
   })
 }
 
-t.test('a rail that stands still: unknown, then refused', (t) => frozenRail(t, { stack, begin }))
+t.test('a stopped rail: outcome unknown, then refused', (t) => frozenRail(t, { stack, begin }))
 
-t.test('a deadline that comes while the processor is dead', async (t) => {
+t.test('a deadline passes while the processor is down', async (t) => {
   await eventually('the deadline is near', () => systemClock.now() > deadline - 300, 90_000)
   await stack.kill('processor')
   await run(stack, late.map(afterItsFirst))
@@ -170,7 +170,7 @@ const afterItsFirst = ({ scenario, client }: Told): Told => ({
   scenario: { ...scenario, steps: scenario.steps.slice(1) },
 })
 
-t.test('the books bear all of it', async (t) => {
+t.test('the audit is clean after all runs', async (t) => {
   const { body } = await partner.request('GET', '/v1/balances')
   const { data } = body as { data: { currency: string; reserved: string }[] }
   t.same(

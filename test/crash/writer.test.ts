@@ -1,6 +1,6 @@
 /**
- * The one writer of the processor's file: a second one is refused, and a first one that cannot
- * write any more stops and recovers.
+ * The processor's database has a single writer: a second process is rejected, and a writer on a
+ * full disk exits and recovers.
  */
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
@@ -21,7 +21,7 @@ const stack = await tendStack({ RAIL_DELAY_MS: '50' })
 t.teardown(() => stack.stop())
 const partner = partnerOf(stack.sandbox)
 
-/** A processor as somebody would start it by hand. */
+/** A processor started without the supervisor. */
 async function secondProcessor(): Promise<{ exitCode: number | null; output: string }> {
   const main = join(projectRoot(), '.build/src/processor/main.js')
   const child = spawn(
@@ -53,7 +53,7 @@ t.test('a second processor on the same folder is refused', async (t) => {
 
 const KEYS = Array.from({ length: 40 }, (_, number) => `disk ${number}`)
 
-t.test('a disk that is full', async (t) => {
+t.test('a full disk stops the processor, which then recovers', async (t) => {
   await payByQr(partner, 'before')
   const create = (key: string): Promise<Answer> =>
     partner.request('POST', '/v1/payment_intents', anIntent({ partner_user_id: key }), {

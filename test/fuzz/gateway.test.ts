@@ -1,4 +1,4 @@
-/** A short run of the door's fuzzer, and proof that it reaches what it is after. */
+/** A short run of the gateway fuzzer, which must reach every kind of response. */
 import t from 'tap'
 import { createSeededRandom } from './seeded_random.js'
 import { attackGateway } from './gateway_attack.js'
@@ -6,10 +6,10 @@ import { gatewayInput } from './gateway_input.js'
 
 const ROUNDS_MAX = 5
 
-void t.test('the door holds', async (t) => {
+void t.test('the gateway withstands fuzzed requests', async (t) => {
   const seen = new Set<string>()
   const wanted = ['0', '200', '400', '401']
-  // One round shows them all, but on a machine that is busy with other things.
+  // One round reaches all of them, except on a busy machine.
   for (let round = 0; round < ROUNDS_MAX && !wanted.every((one) => seen.has(one)); round++) {
     const { statuses, faults } = await attackGateway({ seed: Date.now() % 1e6, forMs: 2_000 })
     t.same(faults, [])
@@ -18,10 +18,10 @@ void t.test('the door holds', async (t) => {
   for (const status of wanted) t.ok(seen.has(status), `some got ${status}`)
 })
 
-void t.test('a seed and a number make the same input again', (t) => {
+void t.test('a seed and an index repeat an input', (t) => {
   const make = (seed: number): string => {
     const { packets, intentId } = gatewayInput(createSeededRandom(seed, 7), 7)
-    // Timestamps and what is signed over them are of the moment.
+    // Timestamps and signatures differ between runs.
     return `${intentId} ${packets.length} ${Buffer.concat(packets).subarray(0, 20).toString()}`
   }
   t.equal(make(1), make(1))

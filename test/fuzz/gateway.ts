@@ -1,7 +1,7 @@
 /**
- * Fuzzes the door for some time: `node .build/test/fuzz/gateway.js --seconds 600`.
+ * Fuzzes the gateway for a given time: `node .build/test/fuzz/gateway.js --seconds 600`.
  *
- * `--seed N` repeats a run's inputs; with `--only I` the one of that number is played alone.
+ * `--seed N` repeats a run's inputs; with `--only I` it runs only that input.
  */
 import { randomInt } from 'node:crypto'
 import { programOptions } from '../../src/base/program_options.js'

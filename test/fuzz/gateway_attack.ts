@@ -1,14 +1,14 @@
 /**
- * Fuzzes the door: a gateway process of its own is sent spoilt requests for as long as it is told.
+ * Fuzzes the gateway: sends corrupted requests to a gateway process of its own.
  *
- * Owns: sending and watching. Does not own: the inputs (gateway_input), the command line (gateway).
+ * Owns: sending and checking. Does not own: the inputs (gateway_input), the command line (gateway).
  *
- * What must hold, whatever is sent:
- * - Every answer is one of ours, an envelope when it refuses, or uWebSockets.js's own page.
- * - None is a 500: that would be a bug behind the door.
- * - What reaches the processor was proven: a signed command is the operation that was signed, one
- *   with a session names an intent that a token was made for.
- * - The process lives, answers a good request, and ends when told.
+ * For every input:
+ * - The response is one of ours, an error envelope when rejected, or uWebSockets.js's own page.
+ * - No response is a 500.
+ * - Every command that reaches the processor was authenticated: a signed one is the signed
+ *   operation, one with a session names an intent that has a token.
+ * - The process stays up, answers a valid request and stops on SIGTERM.
  */
 import { fork, type ChildProcess } from 'node:child_process'
 import { once } from 'node:events'
@@ -41,7 +41,7 @@ export interface AttackReport {
 }
 
 const AT_A_TIME = 48
-/** A broken request may wait for bytes that never come. */
+/** A corrupted request may wait for bytes that are never sent. */
 const QUIET_MS = 150
 const FAULTS_MAX = 20
 
@@ -153,7 +153,7 @@ function nameOf(command: Command__Output): string {
   return signed_by?.nonce.toString('hex') ?? JSON.stringify(command[operation])
 }
 
-/** How a command breaks D3. */
+/** The fault of a command that was not authenticated, if any. */
 function unproven(command: Command__Output, sent: Sent): string | undefined {
   const { operation, signed_by, consume_nonce_only } = command
   if (signed_by !== undefined && signed_by !== null) {

@@ -1,10 +1,10 @@
 /**
- * One input of the fuzzer: a request of a partner, then spoilt.
+ * One input of the gateway fuzzer: a partner's request, corrupted.
  *
- * Owns: what is sent. Does not own: sending it, and what must hold then (gateway_attack).
+ * Does not own: sending and checking it (gateway_attack).
  *
- * The body is spoilt before it is signed, so that it gets past the proof; the bytes of the whole
- * request are spoilt after that.
+ * The body is corrupted before it is signed, to pass authentication; the bytes of the whole request
+ * are corrupted afterwards.
  */
 import { ROUTES } from '../../gateway/app.js'
 import type { AnyRoute } from '../../gateway/routing/route.js'
@@ -28,9 +28,9 @@ export interface GatewayInput {
   readonly body: Buffer
   /** Of the signature, if there is one: names this input to whoever sees the command. */
   readonly nonce: string
-  /** What is written, in so many packets. */
+  /** The bytes to send, by packet. */
   readonly packets: readonly Buffer[]
-  /** Breaks the connection off behind them. */
+  /** Closes the connection after them. */
   readonly leaves: boolean
 }
 

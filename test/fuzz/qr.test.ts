@@ -1,4 +1,4 @@
-/** A short run of the reader's fuzzer by fixed seeds, and proof that it finds what it is after. */
+/** A short run of the QR fuzzer from fixed seeds, and a proof that it detects each violation. */
 import t from 'tap'
 import { readQr } from '../../src/qr/read.js'
 import { rejected, type QrReason } from '../../src/qr/reasons.js'
@@ -7,27 +7,27 @@ import { attackQr } from './qr_attack.js'
 const INPUTS = 4_000
 const fewer = (index: number): boolean => index < INPUTS
 
-void t.test('the reader holds', (t) => {
+void t.test('the QR reader withstands fuzzed codes', (t) => {
   const verdicts = new Set<string>()
   for (const seed of [1, 20_261_121]) {
     const report = attackQr({ seed, goesOn: fewer })
     t.same(report.faults, [])
     t.equal(report.inputs, INPUTS)
-    t.ok((report.verdicts['read'] ?? 0) > INPUTS / 50, 'some get all the way')
+    t.ok((report.verdicts['read'] ?? 0) > INPUTS / 50, 'valid readings occur')
     for (const verdict of Object.keys(report.verdicts)) verdicts.add(verdict)
   }
   t.ok(verdicts.size > 25, `it gets far: ${[...verdicts].join(', ')}`)
   t.end()
 })
 
-void t.test('a seed and a number make the same input again', (t) => {
+void t.test('a seed and an index repeat an input', (t) => {
   const alone = (only: number): object => attackQr({ seed: 3, only, goesOn: fewer }).verdicts
   t.same(alone(7), alone(7))
   t.equal(attackQr({ seed: 3, only: 7, goesOn: fewer }).inputs, 1)
   t.end()
 })
 
-void t.test('each promise can be broken', (t) => {
+void t.test('a violation of each rule is detected', (t) => {
   let reads = 0
   const readers: Readonly<Record<string, typeof readQr>> = {
     'it threw': (payload, corridor) => {

@@ -1,14 +1,13 @@
 /**
- * Fuzzes the reader of QR codes: spoilt codes are read for as long as it is told.
+ * Fuzzes the QR reader with corrupted codes.
  *
- * Owns: reading and watching. Does not own: the inputs (qr_input), the command line (qr).
+ * Owns: reading and checking. Does not own: the inputs (qr_input), the command line (qr).
  *
- * What must hold, whatever is read:
- * - An answer, never an exception: a reading, or a reason of the table and nothing else.
+ * For every input:
+ * - The result is a reading or a reason of the table, never an exception.
  * - The work is linear in the length of the code. It is counted, not timed.
- * - Read again, it is read the same.
- * - Whoever is paid, and how much, stands in the code; no more than the end of an account is
- *   shown, and less than half of it.
+ * - The same input gives the same result.
+ * - Payee and amount are texts of the code; only the end of an account, less than half, is shown.
  */
 import { ERRORS } from '../../src/base/errors.js'
 import { bindAmount, readQr, type QrOutcome, type QrReading } from '../../src/qr/read.js'
@@ -19,7 +18,7 @@ import { qrInput, type QrInput } from './qr_input.js'
 
 export interface QrAttackOptions {
   readonly seed: number
-  /** Asked before each input; it ends when that says so. */
+  /** Called before each input; false ends the run. */
   readonly goesOn: (index: number) => boolean
   /** Plays this input alone, to look at it. */
   readonly only?: number
@@ -28,7 +27,7 @@ export interface QrAttackOptions {
 
 export interface QrAttackReport {
   readonly inputs: number
-  /** How often each verdict was given: `read`, or the reason. */
+  /** Counts by result: `read` or the reason. */
   readonly verdicts: Readonly<Record<string, number>>
   /** Each names the input that broke a promise; the same seed and number make it again. */
   readonly faults: readonly string[]

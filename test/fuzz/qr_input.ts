@@ -1,10 +1,10 @@
 /**
- * One input of the QR fuzzer: a collected code taken apart, spoilt and put together again.
+ * One input of the QR fuzzer: a collected code, parsed, corrupted and assembled again.
  *
- * Owns: what is read. Does not own: reading it, and what must hold then (qr_attack).
+ * Does not own: reading and checking it (qr_attack).
  *
- * Lengths and checksum are made right again for most inputs, or none would get past them; the
- * others are spoilt after that.
+ * Most inputs get correct lengths and a correct checksum, to pass these checks; the others are
+ * corrupted afterwards.
  */
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'

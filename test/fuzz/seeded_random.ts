@@ -1,15 +1,15 @@
 /**
- * Randomness that can be had again: the same seed gives the same draws.
+ * Seeded randomness: the same seed gives the same sequence.
  */
 export interface SeededRandom {
   /** From 0 to `below` - 1. */
   int(below: number): number
   pick<T>(choices: readonly T[]): T
-  /** True once in `of` times. */
+  /** True with probability 1/`of`. */
   once(of: number): boolean
 }
 
-/** mulberry32, made for each input of a run by the run's seed and the input's number. */
+/** mulberry32, seeded for each input with the run's seed and the input's index. */
 export function createSeededRandom(seed: number, index: number): SeededRandom {
   let state = (seed ^ Math.imul(index + 1, 0x9e3779b1)) >>> 0
   const next = (): number => {

@@ -80,7 +80,7 @@ function expect(answer: Answer, ...statuses: number[]): Record<string, unknown> 
   throw new Error(`${answer.status} instead of ${statuses.join()}: ${answer.text}`)
 }
 
-/** A keyed call; what a repetition is answered is kept. */
+/** A keyed call whose response is kept. */
 async function keyed(
   caller: string,
   path: string,
@@ -135,7 +135,7 @@ async function payout(caller: string, key: string, account: string, more = {}): 
 
 const idIn = (path: string): string => path.split('/').at(-1) ?? ''
 
-/** The rail has written down the instructions of these entities. */
+/** Waits until the rail has recorded the instructions of these entities. */
 async function reachedRail(...paths: string[]): Promise<void> {
   const journal = await openDatabase(join(dataDir, 'rail.db'), { readOnly: true })
   const sql = 'SELECT id FROM instructions WHERE id IN (SELECT value FROM json_each(?))'
@@ -146,7 +146,7 @@ async function reachedRail(...paths: string[]): Promise<void> {
   await journal.close()
 }
 
-/** Waits for this state, which is to stay, and keeps the answer. */
+/** Waits for this final state and keeps the response. */
 async function settled(caller: string, path: string, status: string): Promise<void> {
   const now = async (): Promise<unknown> =>
     expect(await as(caller).request('GET', path), 200)['status']
@@ -322,7 +322,7 @@ const payoutEnds: readonly [string, string][] = [
 for (const [path, status] of payoutEnds) await settled('demo', path, status)
 await settled('acme', ofAcme, 'completed')
 
-say('  operators decide while the rail stands still')
+say('  operators decide while the rail is stopped')
 const slow = [1, 2].map((n) => confirmed('demo', `slow ${n}`, { partner_user_id: `slow${n}+slow` }))
 const contradicted = await Promise.all(slow)
 await reachedRail(...contradicted.map(({ path }) => path))
@@ -478,7 +478,7 @@ const numbers = {
   lastEvent: await lastEvent(),
   discrepancies: { open: await discrepancies(), resolved: await discrepancies('--resolved') },
 }
-// They would take what waits in their sockets before they end.
+// They would process buffered requests before they exit.
 const still = ['rail', 'nats'].map((name) => stack!.pidOf(name))
 await stack!.stop()
 for (const pid of still) if (isAlive(pid)) process.kill(pid, 'SIGKILL')

@@ -1,8 +1,8 @@
 /**
- * A frozen DATA_DIR: an archive, and beside it the answers that the revision which made it gave.
+ * A frozen DATA_DIR: an archive, and the responses of the revision that made it.
  *
- * Owns: the form of the expectations, packing and unpacking. Does not own: what is put in (freeze),
- * what a later revision must still answer (golden.test).
+ * Owns: the format of the expectations, packing and unpacking. Does not own: the content (freeze),
+ * the comparison with a later revision (golden.test).
  */
 import { execFileSync } from 'node:child_process'
 import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
@@ -15,7 +15,7 @@ export interface Caller {
   readonly production: boolean
 }
 
-/** A call whose repetition must be answered with the same bytes. */
+/** A call whose repetition must return the same bytes. */
 export interface Replay {
   readonly caller: string
   readonly path: string
@@ -33,7 +33,7 @@ export interface OpenEntity {
   readonly path: string
   readonly was: string
   readonly becomes: string
-  /** How often the rail's journal shows it executed in the end. */
+  /** Executions in the rail's journal in the end. */
   readonly executions: number
 }
 
@@ -48,7 +48,7 @@ export interface Frozen {
   readonly revision: string
   readonly frozenAt: string
   readonly callers: Readonly<Record<string, Caller>>
-  /** GET of something that no timer and no rail changes any more. */
+  /** GET of a final entity. */
   readonly reads: readonly { caller: string; path: string; body: unknown }[]
   /** Rows that a list must still contain, newest first. */
   readonly lists: readonly { caller: string; path: string; rows: readonly Listed[] }[]

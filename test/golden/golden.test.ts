@@ -1,6 +1,6 @@
 /**
- * Every frozen DATA_DIR, opened by this revision: what was kept is answered as it was, what was
- * open ends once, and the books are in order.
+ * This revision opens every frozen DATA_DIR: kept responses are unchanged, open entities end once,
+ * and the audit is clean.
  *
  * Compared: settled entities, lists, kept answers and secrets, all of which no clock changes.
  * Members that are new may be there. Not compared: deliveries and offers to convert, which are
@@ -66,7 +66,7 @@ for (const name of frozenNames()) {
     await booksAreInOrder(t, opened)
   })
 
-  void t.test(`${name}: production, and a bus that has forgotten everything`, async (t) => {
+  void t.test(`${name}: production, with an empty bus`, async (t) => {
     const dataDir = join(tempFolder(t), 'data')
     unpack(name, dataDir)
     rmSync(join(dataDir, 'nats'), { recursive: true })
@@ -135,7 +135,7 @@ async function wholeList(partner: Partner, path: string): Promise<Listed[]> {
   return rows
 }
 
-/** Paths of what was answered and is answered otherwise now, or not at all. */
+/** Paths of members that changed or are missing. */
 function missing(was: unknown, now: unknown, path = ''): string[] {
   const isObject = typeof was === 'object' && was !== null
   if (!isObject || typeof now !== 'object' || now === null) {

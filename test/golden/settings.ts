@@ -4,7 +4,7 @@
 export const SANDBOX_SETTINGS = { WEBHOOK_ALLOW_PRIVATE: 'true' }
 
 export const PRODUCTION_HOST = 'api.production.localhost'
-/** The second tenant lives at the sandbox rail as well. */
+/** The second tenant uses the sandbox rail too. */
 export const PRODUCTION_SETTINGS = {
   PRODUCTION_HOSTS: PRODUCTION_HOST,
   WEBHOOK_ALLOW_PRIVATE: 'false',

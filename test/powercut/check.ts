@@ -1,10 +1,10 @@
 /**
- * What must hold after a power cut.
+ * The checks of a DATA_DIR after a power cut.
  *
  * Owns: laying out an image as a DATA_DIR, reading it with the store and the audit, starting a
  * stack on it. Does not own: making images (trace), what was acknowledged (workload).
  *
- * - NATS's store is lost in every image: it only carries.
+ * - NATS's store is lost in every image: it is transport only.
  * - An image is cut at one instant in all files, so the audit compares them with each other.
  */
 import { copyFileSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'

@@ -1,8 +1,8 @@
 /**
  * Power cuts at many points of one recording, by seed.
  *
- * Owns: which points, which cuts, which images a stack is started on; the faults that must be
- * noticed. Does not own: images (trace), what must hold in them (check).
+ * Owns: the choice of points, cuts and images on which a stack starts; the faults that must be
+ * detected. Does not own: images (trace), their checks (check).
  */
 import { createSeededRandom } from '../fuzz/seeded_random.js'
 import { faultsIn, faultsOnStart, withImage } from './check.js'
@@ -45,7 +45,7 @@ export async function faultsAfter(
   return withImage(recording, image, (folder) => faultsOnStart(folder, recording, point.position))
 }
 
-/** Files whose fsync is left out; each of these must be noticed. */
+/** Files whose fsync is omitted; each must be detected. */
 export const MUTANTS: Readonly<Record<string, (name: string) => boolean>> = {
   'no fsync at all, as with synchronous=OFF': () => true,
   'no fsync of a WAL, as of a commit with synchronous=NORMAL': (name) => name.endsWith('-wal'),

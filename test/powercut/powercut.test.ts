@@ -1,6 +1,5 @@
 /**
- * Power cuts while payments go on: nothing acknowledged is lost, and every fsync that is left out
- * is noticed.
+ * Power cuts under load: nothing acknowledged is lost, and every omitted fsync is detected.
  */
 import t from 'tap'
 import { RECORDED } from './check.js'
@@ -20,11 +19,11 @@ const recording = await record(ROUNDS)
 t.teardown(() => recording.close())
 const { trace, acknowledged } = recording
 
-t.test('the recorder was loaded by every process that writes', async (t) => {
+t.test('every writing process loaded the recorder', async (t) => {
   for (const name of RECORDED) t.ok((trace.syncs.get(name) ?? 0) > 1, name)
 })
 
-t.test('what was acknowledged is there after a power cut', async (t) => {
+t.test('everything acknowledged survives a power cut', async (t) => {
   for (let n = 0; n < IMAGES; n++) {
     const point = crashPoint(recording, SEED, n)
     t.same(await faultsAfter(recording, point, SEED, n % START_EVERY === 0), [], nameOf(point))
@@ -32,7 +31,7 @@ t.test('what was acknowledged is there after a power cut', async (t) => {
 })
 
 for (const [name, files] of Object.entries(MUTANTS)) {
-  t.test(`${name} is noticed`, async (t) => {
+  t.test(`${name} is detected`, async (t) => {
     const images = await imagesUntilNoticed(recording, files, SEED, MUTANT_IMAGES)
     t.ok(images !== null, `in image ${images} of at most ${MUTANT_IMAGES}`)
   })

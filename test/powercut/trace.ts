@@ -1,5 +1,6 @@
 /**
- * What a power cut leaves of the databases: read from the trace of their writes and fsyncs.
+ * The possible states of the databases after a power cut, computed from a trace of writes and
+ * fsyncs.
  *
  * Owns: the trace's form (test/powercut/preload.c writes it), which changes a disk must keep and
  * which it may. Does not own: whether what is left is right (check).

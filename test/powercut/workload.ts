@@ -1,10 +1,11 @@
 /**
- * Payments on a real stack whose databases are recorded, and what was acknowledged when.
+ * Payments on a real stack whose database writes are recorded, with the trace position of every
+ * response.
  *
- * Owns: building and loading the recorder, the calls, their places in the trace. Does not own: what
- * a power cut leaves (trace), what must be in it (check).
+ * Owns: building and loading the recorder, the calls. Does not own: the files after a power cut
+ * (trace), their checks (check).
  *
- * - The place of an answer is the trace's length once the answer is here: whatever it rests on was
+ * - The position of a response is the trace's length on its arrival: everything it depends on was
  *   recorded before.
  */
 import { execFileSync } from 'node:child_process'
@@ -20,7 +21,7 @@ import { anIntent, aPayout, promptPayQr } from '../support/requests.js'
 import { startStack } from '../support/stack.js'
 import { readTrace, type Trace } from './trace.js'
 
-/** Nothing that is repeated after a cut may be too late. */
+/** Long enough that no repeated call is too late. */
 export const SETTINGS = {
   RAIL_DELAY_MS: '20',
   RATE_LIMIT: 'off',
@@ -41,7 +42,7 @@ export interface Acknowledged {
   /** Of the payout, intent or deposit. */
   readonly id: string
   readonly position: number
-  /** What is repeated after a cut, and the answer it had. */
+  /** A call to repeat after a cut, and its response. */
   readonly call?: Call
   readonly text: string
 }

@@ -1,11 +1,11 @@
-/** The independent auditor over the books of a stack under test. */
+/** Runs the audit on a stack under test. */
 import { execFile } from 'node:child_process'
 import { join } from 'node:path'
 import { projectRoot } from '../../src/base/protos.js'
 
 export interface AuditResult {
   readonly clean: boolean
-  /** What it printed: the checklist, or what is broken and the entity's timeline. */
+  /** Its output: the checklist, or the violation with its timeline. */
   readonly report: string
 }
 

@@ -1,5 +1,5 @@
 /**
- * A real nats-server for a test: own port, own store, gone afterwards.
+ * A real nats-server for a test, on a free port with a temporary store.
  *
  * Owns: the process. Does not own: the folder (temp_folder), the stream (bus/nats).
  */
@@ -19,7 +19,7 @@ export interface NatsServer {
   start(): Promise<void>
   /** kill -9. */
   kill(): Promise<void>
-  /** SIGSTOP and SIGCONT: the peer that neither answers nor hangs up. It stands once resolved. */
+  /** SIGSTOP and SIGCONT: a peer that neither responds nor closes. Resolves once it is stopped. */
   freeze(): Promise<void>
   thaw(): void
   /** Removes all that it stored; only while it is not running. */
@@ -72,14 +72,16 @@ export async function createNatsServer(folder: string): Promise<NatsServer> {
     freeze: async () => {
       const pid = server?.pid ?? 0
       server?.kill('SIGSTOP')
-      await eventually('all its threads stand', () => threadStates(pid).every((s) => s === 'T'))
+      await eventually('all its threads are stopped', () =>
+        threadStates(pid).every((s) => s === 'T'),
+      )
     },
     thaw: () => server?.kill('SIGCONT'),
     wipe: () => rmSync(store, { recursive: true, force: true }),
   }
 }
 
-/** One letter a thread (proc(5), `stat`): a signal stops them one after the other. */
+/** One letter per thread (proc(5), `stat`): a signal stops them one after another. */
 const threadStates = (pid: number): readonly string[] =>
   readdirSync(`/proc/${pid}/task`).map((thread) => {
     const stat = readFileSync(`/proc/${pid}/task/${thread}/stat`, 'latin1')

@@ -1,4 +1,4 @@
-/** The operator CLI as one types it, for tests against a stack. */
+/** Runs the operator CLI against a stack under test. */
 import { execFile } from 'node:child_process'
 import { join } from 'node:path'
 import { projectRoot } from '../../src/base/protos.js'
@@ -11,7 +11,7 @@ export interface Ended {
 
 export interface OperatorCli {
   (...words: string[]): Promise<Ended>
-  /** With `--json`; throws what it said when it did not end well. */
+  /** With `--json`; throws its output on a non-zero exit. */
   json(...words: string[]): Promise<Record<string, unknown>>
 }
 

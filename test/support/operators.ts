@@ -27,7 +27,7 @@ export interface Operators {
   close(): void
 }
 
-const actor = { name: 'test', reason: 'a test of the door' }
+const actor = { name: 'test', reason: 'a test of the API' }
 
 export function operatorsOf({ grpc_address, internal_token }: Sandbox): Operators {
   const v1 = { ...contracts<OperatorTypes>().causeway.v1, ...contracts<PartnerTypes>().causeway.v1 }

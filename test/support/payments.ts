@@ -1,8 +1,7 @@
 /**
  * Payments as a partner's backend and app make them, for tests against a running stack.
  *
- * Each step is repeated with the same key while the answer is lost or says "later", as a careful
- * client does.
+ * Each step is retried with the same key while the response is lost or retryable.
  */
 import { createRequire } from 'node:module'
 import type { Answer, Partner } from './partner.js'
@@ -24,7 +23,7 @@ export const vietQr = (amount: string): string =>
 
 const TRY_WITHIN_MS = 30_000
 
-/** Repeats a call until somebody answered it for good. */
+/** Repeats a call until it gets a final response. */
 export async function insist(call: () => Promise<Answer>): Promise<Answer> {
   return eventually(
     'an answer',
@@ -41,7 +40,7 @@ export interface PaidIntent {
   readonly token: string
 }
 
-/** Creates, scans and confirms; throws when a step is refused. */
+/** Creates, scans and confirms; throws when a step is rejected. */
 export async function payByQr(
   partner: Partner,
   key: string,

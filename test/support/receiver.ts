@@ -16,7 +16,7 @@ export type { Delivery, Receiver } from '../../src/operations/webhook_receiver.j
 
 export interface TestReceiver extends Receiver {
   readonly endpointId: string
-  /** Takes what this key signs, besides those it has. */
+  /** Accepts signatures of this key too. */
   trust(keyId: string, secret: string): void
   /** Resolves with the first delivery that fits. */
   until(what: string, fits: (delivery: Delivery) => boolean, withinMs?: number): Promise<Delivery>

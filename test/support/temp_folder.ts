@@ -1,5 +1,5 @@
 /**
- * A test's folder, for what is still at work in it when the test's own function is through.
+ * A test's temporary folder for processes that outlive the test function.
  *
  * tap removes `testdir` ahead of the teardowns, unless it was asked for after one. What writes in
  * it meanwhile makes the removal fail, and the file hangs to its limit.

@@ -1,8 +1,8 @@
 /**
- * A processor without its doors: the real cycle, machines, ledger and SQLite; the clock and the
- * rail are held by hand.
+ * A processor without its transports: the real cycle, machines, ledger and SQLite, with a manual
+ * clock and rail.
  *
- * Stories run in it twice: with actors kept warm, and rebuilt from SQLite before every command.
+ * Scenarios run in it twice: with warm actors, and rebuilt from SQLite before every command.
  */
 import { join } from 'node:path'
 import type { Test } from 'tap'
@@ -56,10 +56,10 @@ export interface World {
   readonly railInstructions: RailInstruction[]
   memory(): Memory
   setRail(up: boolean): void
-  /** As any door of the processor does it. */
+  /** Submits a command as a transport does. */
   submit(work: Work): void
   run(command: Command): Promise<Answer>
-  /** Submits all of them in one turn, so that they meet in one group. */
+  /** Submits all in one turn of the event loop: they form one batch. */
   runAll(commands: readonly Command[]): Promise<Answer[]>
   /** Runs every timer that is due now. */
   wake(): Promise<void>
@@ -84,7 +84,7 @@ export interface WorldOptions {
   readonly turn?: () => Promise<void>
 }
 
-/** What gives a world its folder, and ends it: a test, as a rule. */
+/** Gives a world its folder and closes it; usually a test. */
 export type Home = Pick<Test, 'testdir' | 'teardown'>
 
 export async function createWorld(home: Home, options: WorldOptions = {}): Promise<World> {
