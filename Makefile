@@ -18,7 +18,7 @@ PRETTIER := node_modules/.bin/prettier --log-level warn
 LOAD := node .build/test/load/main.js
 # A variable as a flag, when it is set.
 with = $(if $($(1)),--$(2) $($(1)))
-LOAD_FLAGS = $(call with,SCENARIO,scenario) $(call with,GATEWAYS,gateways) $(call with,CLIENTS,clients) $(ARGS)
+LOAD_FLAGS = $(call with,SCENARIO,scenario) $(call with,GATEWAYS,gateways) $(ARGS)
 
 ##@ Use it
 run: setup nats build ## start everything; Ctrl-C stops it
@@ -72,15 +72,15 @@ freeze: setup nats build ## golden DATA_DIR of this revision that later ones mus
 release: ## check a release: clean tree, version, changelog, golden data, tests; then prints the tag command
 	@src/scripts/release.sh
 
-##@ Measure it (test/load; a page with plots goes to .build/load)
+##@ Measure it (test/load; results go to .build/load)
 bench: setup nats build ## every scenario beside its ceiling; SCENARIO= selects some
 	@$(LOAD) bench $(call with,DURATION,seconds) $(LOAD_FLAGS)
 
-bench-scale: setup nats build ## 10,000 and 1,000,000 stored payments; starts with 100,000 live ones
-	@$(LOAD) scale $(call with,BOOKS,books) $(LOAD_FLAGS)
+bench-scale: setup nats build ## 10,000 and 1,000,000 stored payments; starts with 100,000 open ones
+	@$(LOAD) scale $(call with,KEEP,keep) $(LOAD_FLAGS)
 
 bench-pool: setup nats build ## the webhook pool alone; ARGS=--isolation: beside a dead, a slow and a flapping endpoint
-	@node .build/test/load/deliveries/deliveries_main.js $(call with,RATE,rate) $(call with,DURATION,seconds) $(ARGS)
+	@$(LOAD) pool $(call with,RATE,rate) $(call with,DURATION,seconds) $(ARGS)
 
 bench-compare: setup nats build ## two revisions alternately: make bench-compare BASE=main (REV=HEAD)
 	@src/scripts/bench_compare.sh "$(BASE)" "$(or $(REV),HEAD)" $(call with,DURATION,seconds) $(LOAD_FLAGS)
@@ -94,11 +94,11 @@ soak: setup nats build ## soak test, 30 minutes (DURATION=1800): memory and file
 spike: setup nats build ## ten times the capacity for 5 seconds: rejections and recovery time
 	@$(LOAD) spike $(call with,DURATION,seconds) $(LOAD_FLAGS)
 
-profile: setup nats build ## time per stage: make profile SCENARIO=payouts DURATION=10
+profile: setup nats build ## CPU profiles for speedscope: make profile SCENARIO=payouts DURATION=10
 	@$(LOAD) profile $(call with,RATE,rate) $(call with,DURATION,seconds) $(LOAD_FLAGS)
 
 seed: setup build ## seed historical data: make seed COUNT=1000000 WHAT=payouts LIVE=1000
-	@node --max-semi-space-size=64 .build/test/load/seed.js $(call with,COUNT,count) $(call with,WHAT,what) $(call with,LIVE,live)
+	@node --max-semi-space-size=64 .build/test/load/main.js seed $(call with,COUNT,count) $(call with,WHAT,what) $(call with,LIVE,live)
 
 ##@ Parts of the above
 setup: $(INSTALLED) ## install dependencies; the first time takes about two minutes

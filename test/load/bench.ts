@@ -1,264 +1,236 @@
 /**
- * The benchmark: every scenario beside its ceiling, in one run.
+ * Benchmarks in closed loops: every scenario beside its ceiling, webhooks, two revisions.
  *
- * Owns: which sides take turns, the supply, the findings, what makes a run void. Does not own: one
- * window (measurement), webhooks (bench_webhooks), how it is told (report).
- *
- * - The sides take turns, so that a machine that gets slower or faster does so for all of them.
- * - All sides get requests of the same kind, signed alike, from the same client.
- * - A run is void, whatever its figures, unless every request of every window, warm-up included,
- *   was answered as it should, all counts add up, the audit is clean, what was acknowledged can
- *   be read back, and the data was on a disk.
- * - Each scenario has a stack of its own, so none inherits another one's rows.
+ * - Sides alternate within one run, so that a machine that changes its pace changes it for all.
+ * - Each scenario has its own stack, so none inherits another one's rows.
+ * - A run is void unless every request was answered as expected, the accounts add up, the audit is
+ *   clean, some of what was acknowledged can be read back, and the data was on a disk.
  */
-import type { Clock } from '../../src/base/clock.js'
-import type { Random } from '../../src/base/random.js'
-import type { Client, Order } from './client/client.js'
-import { median, type Machine } from './measurement/machine.js'
-import {
-  measure,
-  type Measurement,
-  type IntervalResult,
-  type WindowResult,
-} from './measurement/measurement.js'
-import type { Programs, Running, Stack } from './system_under_test/programs.js'
-import { readBack } from './system_under_test/read_back.js'
-import { finding, type Finding, type Section, type Target } from './report/result.js'
+import { median } from './machine.js'
+import { measureWindow, type Measured, type Tools, type WindowResult } from './measured_window.js'
+import type { EndpointPlan } from './receivers.js'
+import { finding, type Finding, type Part, type Section, type Target } from './result.js'
 import { SCENARIOS, type ScenarioName } from './scenarios/scenarios.js'
-import {
-  ONE_RECEIVER,
-  openSystem,
-  type SystemUnderTest,
-} from './system_under_test/system_under_test.js'
+import type { StackOptions } from './stacks.js'
+import { openSystem, type SystemUnderTest } from './system_under_test.js'
 
 export interface BenchSettings {
   readonly scenarios: readonly ScenarioName[]
-  /** Of each window's measured part, and of the lead-in before it. */
-  readonly measureMs: number
   readonly leadInMs: number
   readonly warmUpMs: number
-  /** Connections, each with one request out at most. */
-  readonly inFlight: number
-  /** Turns of every side. */
+  readonly measureMs: number
+  readonly connections: number
+  /** Windows of every side. */
   readonly repeat: number
   /** Open loop at this rate; undefined: closed loop. */
   readonly ratePerSecond: number | undefined
-  readonly withIdempotencyKey: boolean
-  readonly gateways: number
 }
 
-export interface BenchOptions {
-  readonly settings: BenchSettings
-  readonly machine: Machine
-  readonly programs: Programs
-  readonly client: Client
-  readonly clock: Clock
-  readonly random: Random
-  readonly progress: (step: string, intervalSample: IntervalResult | undefined) => void
-}
-
-export interface BenchPart {
-  readonly sections: readonly Section[]
-  readonly voidBecause: readonly string[]
-}
-
-/** DESIGN figures; the rates are for two quiet cores. */
+/** For two quiet cores. */
 const TARGETS: Partial<Record<ScenarioName, Target>> = {
   creates: { atLeast: 15_000 },
   lifecycle: { atLeast: 1_500 },
   payouts: { atLeast: 2_000 },
 }
-const RATIO_TARGETS: Partial<Record<ScenarioName, Target>> = { creates: { atLeast: 0.8 } }
-/** Signed ahead of the first window; then as much as the one before has shown to be used. */
-const FIRST_RATE = 5_000
-/** A later window is seldom faster by more; if it is, the client signs while it sends. */
-const PRESIGNED_FACTOR = 1.3
-const READ_BACK_MAX = 100
+const CEILING_TARGETS: Partial<Record<ScenarioName, Target>> = { creates: { atLeast: 0.8 } }
 
-interface Side {
-  readonly name: 'ceiling' | 'service' | 'baseline'
-  readonly stack: Stack
-  readonly running: Running
-  readonly awaitsWebhooks: boolean
-}
-
-export async function benchScenario(
-  options: BenchOptions,
-  scenario: ScenarioName,
-): Promise<BenchPart> {
-  const { programs, client, settings, progress } = options
-  progress(`${scenario}: starting the stack`, undefined)
-  const stack = await programs.startStack({
-    settings: { GATEWAYS: String(settings.gateways) },
-  })
-  const system = await openSystem(stack, client, ONE_RECEIVER)
-  const sides = await sidesOf(scenario, stack, options)
-
-  const all = await takeTurns(options, scenario, system, sides)
-  progress(`${scenario}: adding up`, undefined)
-  const finalAccounts = await system.settle()
-  const missing = await readBackSome(options, stack, all)
-  await system.close()
-  await stack.stop()
-
-  const counted = all.filter(({ result }) => result.repeat > 0)
-  const windows = counted.map(({ result }) => result)
-  const faults = [
-    ...all.flatMap(({ faults: found, result }) =>
-      found.map((fault) => `${stepOf(result)}: ${fault}`),
-    ),
-    ...missing,
-    ...finalAccounts.faults,
-  ]
-  const section: Section = {
-    title: SCENARIOS[scenario],
-    scenario,
-    windows,
-    findings: findingsOf(scenario, windows, settings),
-    finalAccounts,
+export async function bench(tools: Tools, settings: BenchSettings): Promise<Part> {
+  const parts: Part[] = []
+  for (const scenario of settings.scenarios) {
+    const run = scenario === 'webhooks' ? benchWebhooks : benchScenario
+    parts.push(await run(tools, settings, scenario))
   }
   return {
-    sections: [section],
-    voidBecause: [
-      ...(options.machine.fileSystem === 'tmpfs' ? ['the data is not on a disk'] : []),
-      ...faults.map((fault) => `${scenario}: ${fault}`),
-    ],
+    sections: parts.flatMap(({ sections }) => sections),
+    voidBecause: parts.flatMap(({ voidBecause }) => voidBecause),
   }
 }
 
-async function sidesOf(
-  scenario: ScenarioName,
-  stack: Stack,
-  { programs, settings }: BenchOptions,
-): Promise<readonly Side[]> {
-  const ceiling = await programs.startNullBackendGateway(stack, settings.gateways)
-  const sides: Side[] = [
-    { name: 'ceiling', stack, running: ceiling, awaitsWebhooks: false },
-    { name: 'service', stack, running: stack, awaitsWebhooks: true },
-  ]
-  if (scenario !== 'creates') return sides
-  const baseline = await programs.startBaseline()
-  return [...sides, { name: 'baseline', stack: baseline, running: baseline, awaitsWebhooks: false }]
+export async function startSystem(
+  { stacks, client, gateways, progress }: Tools,
+  { settings = {}, ...options }: StackOptions = {},
+  plans?: readonly EndpointPlan[],
+): Promise<SystemUnderTest> {
+  progress('starting the stack')
+  const given = { ...settings, GATEWAYS: String(gateways) }
+  const stack = await stacks.start({ settings: given, ...options })
+  return openSystem(stack, client, plans === undefined ? {} : { plans })
 }
 
-/** The first round is the warm-up. */
-async function takeTurns(
-  options: BenchOptions,
-  scenario: ScenarioName,
+/** Settles and closes the system. The warm-up is not reported, its faults are. */
+export async function finish(
+  { machine, progress }: Tools,
   system: SystemUnderTest,
-  sides: readonly Side[],
-): Promise<Measurement[]> {
-  const { settings, client, progress } = options
-  const { cores } = options.machine
-  const expected = new Map<string, number>()
-  const all: Measurement[] = []
+  measured: readonly Measured[],
+  section: Pick<Section, 'title'> & Partial<Section>,
+): Promise<Part> {
+  progress('checking the accounts')
+  const accounts = await system.settle()
+  await system.close()
+  const windows = measured.map(({ result }) => result).filter(({ repeat }) => repeat > 0)
+  const faults = [...measured.flatMap(({ faults: found }) => found), ...accounts.faults]
+  if (machine.fileSystem === 'tmpfs') faults.push('the data is not on a disk')
+  return {
+    sections: [{ windows, findings: [], ...section, accounts }],
+    voidBecause: faults.map((fault) => `${section.title}: ${fault}`),
+  }
+}
+
+async function benchScenario(
+  tools: Tools,
+  settings: BenchSettings,
+  scenario: ScenarioName,
+): Promise<Part> {
+  const system = await startSystem(tools)
+  const ceiling = await tools.stacks.startNullBackend(system.stack, tools.gateways)
+  const measured: Measured[] = []
   for (let repeat = 0; repeat <= settings.repeat; repeat += 1) {
-    for (const side of sides) {
-      const step = stepOf({ side: side.name, repeat })
-      progress(`${scenario}, ${step}: signing`, undefined)
-      const rate = expected.get(side.name) ?? FIRST_RATE
-      const measurement = await measure({
-        side: side.name,
-        repeat,
-        order: orderOf(options, scenario, system, side, { repeat, rate }),
-        client,
-        watched: watchedBy(sides),
-        cores,
-        opsUrl: side.stack.sandbox.ops_url,
-        receiver: side.awaitsWebhooks ? system.receiver : undefined,
-        strict: true,
-        tell: (intervalSample) => progress(`${scenario}, ${step}`, intervalSample),
-      })
-      if (side.name === 'service') system.took(measurement.outcome)
-      const { ratePerSecond } = measurement.result
-      expected.set(side.name, Math.max(rate, ratePerSecond))
-      all.push(measurement)
+    for (const side of ['ceiling', 'service']) {
+      const address = side === 'ceiling' ? { ceiling: ceiling.address } : {}
+      const options = { ...windowOptions(settings, scenario, repeat), side, ...address }
+      const alsoWatched = ceiling.processes()
+      measured.push(await measureWindow(tools, system, { ...options, alsoWatched }))
     }
   }
-  return all
+  const windows = measured.map(({ result }) => result).filter(({ repeat }) => repeat > 0)
+  const findings = settings.ratePerSecond === undefined ? ratesOf(scenario, windows) : []
+  return finish(tools, system, measured, { title: SCENARIOS[scenario], findings })
 }
 
-/** The baseline's two processes under names of their own. */
-function watchedBy(sides: readonly Side[]): { name: string; pid: number }[] {
-  const all = sides.flatMap(({ name, running }) =>
-    running.processes().map((one) => ({
-      ...one,
-      name: name === 'baseline' ? `baseline ${one.name}` : one.name,
-    })),
-  )
-  return [...all, { name: 'client', pid: process.pid }]
-}
-
-function orderOf(
-  { settings }: BenchOptions,
-  scenario: ScenarioName,
-  system: SystemUnderTest,
-  { stack, running, awaitsWebhooks }: Side,
-  { repeat, rate }: { readonly repeat: number; readonly rate: number },
-): Order {
-  const { withIdempotencyKey, leadInMs, inFlight, ratePerSecond } = settings
-  const measureMs = repeat === 0 ? settings.warmUpMs : settings.measureMs
-  const perSecond = ratePerSecond ?? rate * PRESIGNED_FACTOR
-  const { host, key_id: keyId, signing_secret: secret } = stack.sandbox
+const windowOptions = (settings: BenchSettings, scenario: ScenarioName, repeat: number) => {
+  const { ratePerSecond, connections, leadInMs } = settings
   return {
-    scenario: {
-      ...system.orderOf(scenario, { withIdempotencyKey, awaitsWebhooks }),
-      host,
-      keyId,
-      secret,
-    },
-    journeys: Math.ceil((perSecond * (leadInMs + measureMs)) / 1_000) + inFlight,
-    lasts: true,
-    window: {
-      address: running.address,
-      connections: inFlight,
-      schedule: ratePerSecond === undefined ? undefined : [{ ms: Infinity, ratePerSecond }],
-      leadInMs,
-      measureMs,
-    },
+    ...{ scenario, repeat, connections, leadInMs, strict: true },
+    measureMs: repeat === 0 ? settings.warmUpMs : settings.measureMs,
+    phases: ratePerSecond === undefined ? undefined : [{ ms: Infinity, ratePerSecond }],
   }
 }
 
-const stepOf = ({ side, repeat }: Pick<WindowResult, 'side' | 'repeat'>): string =>
-  repeat === 0 ? `${side}, warm-up` : `${side} ${repeat}`
-
-/** In a closed loop; at a given rate all sides are as fast. */
-function findingsOf(
-  scenario: ScenarioName,
-  windows: readonly WindowResult[],
-  { ratePerSecond }: BenchSettings,
-): Finding[] {
-  if (ratePerSecond !== undefined) return []
-  const rate = (side: Side['name']): number | undefined => {
-    const ofSide = windows.filter((window) => window.side === side)
-    return ofSide.length === 0 ? undefined : median(ofSide.map((window) => window.ratePerSecond))
-  }
-  const service = rate('service') ?? 0
-  const ceiling = rate('ceiling')
-  const baseline = rate('baseline')
+function ratesOf(scenario: ScenarioName, windows: readonly WindowResult[]): Finding[] {
+  const rate = (side: string): number =>
+    median(windows.filter((one) => one.side === side).map(({ ratePerSecond }) => ratePerSecond))
   return [
-    finding('rate', service, '/s', TARGETS[scenario]),
-    ...(ceiling === undefined
-      ? []
-      : [finding('service / ceiling', service / ceiling, '', RATIO_TARGETS[scenario])]),
-    ...(baseline === undefined ? [] : [finding('service / baseline', service / baseline, '×')]),
+    finding('rate', rate('service'), '/s', TARGETS[scenario]),
+    finding('service / ceiling', rate('service') / rate('ceiling'), '', CEILING_TARGETS[scenario]),
   ]
 }
 
-async function readBackSome(
-  { clock, random }: BenchOptions,
-  { sandbox }: Stack,
-  all: readonly Measurement[],
-): Promise<string[]> {
-  const ofService = all.filter(({ result }) => result.side === 'service')
-  const samples = ofService.flatMap(({ outcome }) => outcome.acknowledged.samples)
-  return readBack(spread(samples, READ_BACK_MAX), { sandbox, clock, random })
+const ENDPOINTS = 10
+const DELIVERIES_A_PAYOUT = 3 * ENDPOINTS
+const DELIVERIES_TARGET = 3_000
+export const TEN_ENDPOINTS: readonly EndpointPlan[] = Array.from({ length: ENDPOINTS }, () => ({
+  behavior: 'healthy',
+  events: [],
+}))
+const TWO_FAIL: readonly EndpointPlan[] = [
+  ...TEN_ENDPOINTS.slice(2),
+  { behavior: 'slow', events: [] },
+  { behavior: 'dead', events: [] },
+]
+
+/**
+ * Ten endpoints of one partner get every event. First twice the target is asked for; then, at half
+ * of what was reached, the age of deliveries with and without failing endpoints, alternating.
+ */
+async function benchWebhooks(tools: Tools, settings: BenchSettings): Promise<Part> {
+  const system = await startSystem(tools, {}, TWO_FAIL)
+  const measured: Measured[] = []
+  const play = async (side: string, rate: number, repeat: number): Promise<WindowResult> => {
+    const options = windowOptions({ ...settings, ratePerSecond: rate }, 'webhooks', repeat)
+    const window = await measureWindow(tools, system, { ...options, side, withoutWebhooks: true })
+    measured.push(window)
+    return window.result
+  }
+  const full = (2 * DELIVERIES_TARGET) / DELIVERIES_A_PAYOUT
+  await play('saturated', full / 2, 0)
+  const saturated = await play('saturated', full, 1)
+  const reached = (saturated.arrivals?.count ?? 0) / saturated.seconds
+  const half = Math.max(1, reached / 2 / DELIVERIES_A_PAYOUT)
+  await system.quiet()
+  const ages: (readonly [healthy: number, failing: number])[] = []
+  const ageOf = ({ arrivals }: WindowResult): number => arrivals?.age.p95 ?? 0
+  for (let repeat = 1; repeat <= settings.repeat; repeat += 1) {
+    const healthy = ageOf(await play('half load', half, repeat))
+    await system.receivers.setFailures(true)
+    const failing = ageOf(await play('half load, one dead, one slow', half, repeat))
+    await system.receivers.setFailures(false)
+    ages.push([healthy, failing])
+    await system.quiet()
+  }
+  const isolation = median(ages.map(([healthy, failing]) => failing / healthy))
+  const healthyAge = median(ages.map(([healthy]) => healthy))
+  const failingAge = median(ages.map(([, failing]) => failing))
+  const findings = [
+    finding('deliveries', reached, '/s', { atLeast: DELIVERIES_TARGET }),
+    finding('age at half load, p95', healthyAge, 'ms', { atMost: 50 }),
+    finding('age beside failing endpoints, p95', failingAge, 'ms'),
+    finding('failing / healthy, p95', isolation, '×', { atMost: 1.1 }),
+  ]
+  return finish(tools, system, measured, { title: SCENARIOS.webhooks, findings })
 }
 
-/** At most so many of them, from all over. */
-function spread<T>(items: readonly T[], atMost: number): T[] {
-  const distance = Math.max(1, items.length / atMost)
-  return items.filter(
-    (_, index) => Math.floor(index / distance) > Math.floor((index - 1) / distance),
-  )
+/**
+ * Two revisions in alternation (base, head, head, base …), each window on a fresh stack. The result
+ * is the ratio of neighbors; its spread tells what it is worth. Accounts and audit are left out:
+ * their queries are this checkout's and the databases may be another revision's.
+ *
+ * @param revisions folders of built checkouts
+ */
+export async function compare(
+  tools: Tools,
+  settings: BenchSettings,
+  revisions: Readonly<Record<'base' | 'head', string>>,
+): Promise<Part> {
+  const sections: Section[] = []
+  const voidBecause: string[] = []
+  for (const scenario of settings.scenarios) {
+    const windows: WindowResult[] = []
+    for (let repeat = 1; repeat <= settings.repeat; repeat += 1) {
+      for (const side of repeat % 2 === 1 ? SIDES : SIDES.toReversed()) {
+        const system = await startSystem(tools, { root: revisions[side] })
+        for (const number of [0, repeat]) {
+          const options = { ...windowOptions(settings, scenario, number), side }
+          const { result, faults } = await measureWindow(tools, system, options)
+          voidBecause.push(...faults)
+          if (number > 0) windows.push(result)
+        }
+        await system.close()
+      }
+    }
+    const title = `${scenario}: head against base`
+    sections.push({ title, windows, findings: pairRatios(windows) })
+  }
+  return { sections, voidBecause }
 }
+
+const SIDES = ['base', 'head'] as const
+
+export function pairRatios(windows: readonly WindowResult[]): Finding[] {
+  const figures: readonly (readonly [string, (of: WindowResult) => number])[] = [
+    ['rate', ({ ratePerSecond }) => ratePerSecond],
+    ['p50', ({ latency }) => latency.p50],
+    ['p99', ({ latency }) => latency.p99],
+    ['CPU a journey', (window) => cpuOf(window, (name) => name !== 'client')],
+    ['RSS of the processor', ({ rssMiB }) => rssMiB['processor'] ?? Number.NaN],
+  ]
+  return figures.flatMap(([name, of]) => {
+    const ratios = windows
+      .filter(({ side }) => side === 'head')
+      .map((head) => {
+        const base = windows.find(({ side, repeat }) => side === 'base' && repeat === head.repeat)
+        return base === undefined ? Number.NaN : of(head) / of(base)
+      })
+    return [
+      finding(`${name}, head / base`, median(ratios), '×'),
+      finding(`${name}, least of ${ratios.length}`, Math.min(...ratios), '×'),
+      finding(`${name}, greatest of ${ratios.length}`, Math.max(...ratios), '×'),
+    ]
+  })
+}
+
+/** CPU microseconds of a journey in the processes that are chosen by name. */
+type IsChosen = (process: string) => boolean
+export const cpuOf = ({ cpuMicros }: WindowResult, isChosen: IsChosen): number =>
+  Object.entries(cpuMicros)
+    .filter(([name]) => isChosen(name))
+    .reduce((sum, [, { main, others }]) => sum + main + others, 0)

@@ -1,100 +1,298 @@
 /**
- * The load tool's command line.
+ * The load tool's command line: `node .build/test/load/main.js --help`.
  *
- * Owns: exit codes, what is left behind, the line that tells how far it is. Does not own: flags
- * (commands), what is measured.
- *
- * node .build/test/load/main.js bench | load | soak | spike | compare | scale | profile, with the
- * flags of README.md.
- *
- * Exit codes: 0 measured, 1 failed, 2 wrong flags, 3 void (measured, but the figures mean nothing),
- * 130 interrupted.
- *
- * - However it ends, the programs it started end too and the data they wrote is removed; the
- *   result stays.
+ * - Exit codes: 0 measured, 1 failed, 2 wrong flags, 3 void (measured, but the figures do not
+ *   count), 130 interrupted.
+ * - However it ends, the programs it started end too and their data is removed; the result stays.
+ * - With `--quick` every step is taken for a moment only, as tests need it; no figure counts.
  */
-import { mkdirSync, rmSync } from 'node:fs'
-import { join, resolve } from 'node:path'
+import { existsSync, mkdirSync, rmSync, writeFileSync } from 'node:fs'
+import { basename, join, resolve } from 'node:path'
+import { Argument, Command, CommanderError, InvalidArgumentError, Option } from 'commander'
 import { systemClock, toRfc3339 } from '../../src/base/clock.js'
 import { projectRoot } from '../../src/base/protos.js'
+import { readSettings } from '../../src/base/settings.js'
+import { FILES } from '../../src/base/subjects.js'
+import { findSandbox, isServing } from '../../src/operations/sandbox.js'
+import { bench, compare } from './bench.js'
 import { startClient, type Client } from './client/client.js'
-import { planOf, SWITCHES, VALUES } from './commands.js'
-import { readFlags, UsageError } from './flags.js'
-import { describeMachine } from './measurement/machine.js'
-import type { IntervalResult } from './measurement/measurement.js'
-import { writeOutputs } from './report/outputs.js'
-import { createPrograms, type Programs } from './system_under_test/programs.js'
-import { report } from './report/report.js'
-import { isVoid, type RunResult } from './report/result.js'
+import { describeMachine } from './machine.js'
+import type { Tools } from './measured_window.js'
+import { spike, steadyLoad } from './open_loop.js'
+import { profile } from './profile.js'
+import { report } from './report.js'
+import { isVoid, type Part, type RunResult } from './result.js'
+import { scale } from './scale.js'
+import { isScenario, SCENARIOS, type ScenarioName } from './scenarios/scenarios.js'
+import { writeSeedData } from './seed_data/seed_data.js'
+import { addressOf, createStacks, processesOf, type Stack, type Stacks } from './stacks.js'
+import { measurePool } from './webhook_pool.js'
 
-const EXIT_FAILED = 1
-const EXIT_USAGE = 2
-const EXIT_VOID = 3
-const EXIT_INTERRUPTED = 130
+class UsageError extends Error {
+  override name = 'UsageError'
+}
 
-const PROGRESS_EVERY_MS = 1_000
+const QUICK_MS = 200
+const RATE_MAX = 1_000_000
+const ROWS_MAX = 100_000_000
+/** Payouts a second: a closed loop would create far more than can be delivered. */
+const WEBHOOKS_PROFILE_RATE = 100
 
 let folder = ''
-let programs: Programs | undefined
+let stacks: Stacks | undefined
 let client: Client | undefined
 let cleaning: Promise<void> | undefined
+let exitCode = 0
 
 /** The client goes first: it would take the end of the others for a failure. */
 async function clean(): Promise<void> {
   await client?.stop()
-  await programs?.stop()
+  await stacks?.stop()
   if (folder !== '') rmSync(folder, { recursive: true, force: true })
 }
-
 const cleanUp = (): Promise<void> => (cleaning ??= clean())
 
-async function main(): Promise<number> {
-  const flags = readFlags(process.argv.slice(2), VALUES, SWITCHES)
-  const plan = planOf(flags)
-  const outputs = resolve(flags.text('out') ?? join(projectRoot(), '.build', 'load'))
-  folder = join(outputs, `run-${process.pid}`)
-  mkdirSync(folder, { recursive: true })
-  programs = createPrograms(folder)
-  client = startClient(plan.clients)
-  const startedAt = toRfc3339(systemClock.now())
-  const machine = describeMachine(folder)
-  const part = await plan.run({ folder, machine, programs, client, progress: createProgress() })
-  await cleanUp()
-  const { kind, settings } = plan
-  const result: RunResult = { kind, startedAt, machine, settings, ...part }
-  const files = writeOutputs(outputs, result)
-  say(`\n${report(result)}\n\n${files.map((file) => `  ${file}`).join('\n')}`)
-  return isVoid(result) ? EXIT_VOID : 0
+type Flags<Names extends string, T> = Readonly<Record<Names, T>>
+/** A command reads those that mean something to it. */
+type Given = Flags<'gateways' | 'factor' | 'everyMicros' | 'endpoints' | 'outstanding', number> &
+  Flags<'count' | 'live', number> &
+  Flags<'what' | 'out', string> &
+  Partial<Flags<'seconds' | 'connections' | 'rate' | 'repeat' | 'capacity', number>> &
+  Partial<Flags<'small' | 'large' | 'open', number>> &
+  Partial<Flags<'base' | 'head' | 'keep' | 'dataDir', string>> &
+  Partial<Flags<'running' | 'isolation' | 'quick', true>> & {
+    readonly scenario?: readonly ScenarioName[]
+  }
+
+interface Plan {
+  /** For people. */
+  readonly load: string
+  run(tools: Tools): Promise<Part>
 }
 
-function createProgress(): (step: string, intervalSample: IntervalResult | undefined) => void {
+/** Opens the tools, runs the measurement, writes and prints the result. */
+async function measure(kind: string, { gateways, out }: Given, { load, run }: Plan) {
+  folder = join(resolve(out), `run-${process.pid}`)
+  mkdirSync(folder, { recursive: true })
+  stacks = createStacks(folder)
+  client = startClient()
+  const startedAt = toRfc3339(systemClock.now())
+  const machine = describeMachine(folder)
+  const tools = { folder, out: resolve(out), machine, stacks, client, gateways }
+  const { notes = [], ...part } = await run({ ...tools, progress: createProgress() })
+  await cleanUp()
+  const settings = { load, gateways: String(gateways) }
+  const result: RunResult = { kind, startedAt, machine, settings, ...part }
+  const file = join(resolve(out), `${kind}-${startedAt.replaceAll(':', '')}.json`)
+  writeFileSync(file, `${JSON.stringify(result, null, 2)}\n`)
+  say(['', report(result), '', `  ${file}`, ...notes].join('\n'))
+  exitCode = isVoid(result) ? 3 : 0
+}
+
+function createProgress(): Tools['progress'] {
   let saidAt = -Infinity
-  return (step, intervalSample) => {
-    if (intervalSample === undefined) return say(`${step} …`)
-    const now = performance.now()
-    if (now - saidAt < PROGRESS_EVERY_MS) return
-    saidAt = now
-    const { perSecond, p99, failedPerSecond } = intervalSample
-    const failures = failedPerSecond === 0 ? '' : `, ${shown(failedPerSecond)}/s failed`
-    say(`  ${step}: ${shown(perSecond)}/s, p99 ${shown(p99)} ms${failures}`)
+  return (step, sample) => {
+    if (sample === undefined) return say(`${step} …`)
+    if (performance.now() - saidAt < 1_000) return
+    saidAt = performance.now()
+    const { perSecond, p99, failedPerSecond } = sample
+    const failed = failedPerSecond === 0 ? '' : `, ${Math.round(failedPerSecond)}/s failed`
+    say(`  ${step}: ${Math.round(perSecond)}/s, p99 ${Math.round(p99)} ms${failed}`)
   }
 }
 
-const shown = (value: number): string => Math.round(value).toLocaleString('en-US')
+const say = (line: string): void => void process.stdout.write(`${line}\n`)
 
-const say = (line: string): void => {
-  process.stdout.write(`${line}\n`)
+const whole = (flag: string, max: number, text: string, fallback?: number): Option =>
+  new Option(`--${flag} <n>`, text).default(fallback).argParser((given) => {
+    const value = /^[0-9]{1,9}$/.test(given) ? Number(given) : 0
+    if (value >= 1 && value <= max) return value
+    throw new InvalidArgumentError(`It is a whole number from 1 to ${max}.`)
+  })
+
+const NAMES = Object.keys(SCENARIOS).join(', ')
+const OPTIONS = [
+  new Option('--scenario <names>', `of ${NAMES}; bench, compare: several`).argParser((text) => {
+    const names = text.split(',')
+    if (names.every(isScenario)) return names
+    throw new InvalidArgumentError(`It is of ${NAMES}.`)
+  }),
+  whole('gateways', 16, 'gateway processes of the stack', 1),
+  whole('seconds', 7 * 86_400, 'of a measured window'),
+  whole('connections', 4_000, 'each has one request out at most'),
+  whole('rate', RATE_MAX, 'journeys a second; bench, compare, profile, pool: closed loop without'),
+  whole('repeat', 100, 'bench, compare, scale: windows of each side'),
+  new Option('--base <folder>', 'compare: a built checkout'),
+  new Option('--head <folder>', 'compare: another one'),
+  new Option('--running', 'load: on the stack of DATA_DIR that runs; what it creates stays there'),
+  whole('capacity', RATE_MAX, 'spike: journeys a second; by default what a closed loop reaches'),
+  whole('factor', 100, 'spike: times the capacity', 10),
+  whole('every-micros', 100_000, 'profile: between two samples', 500),
+  whole('small', ROWS_MAX, 'scale: intents, and as many payouts (10,000)'),
+  whole('large', ROWS_MAX, 'scale: likewise (1,000,000)'),
+  whole('open', ROWS_MAX, 'scale: open payments at a start (100,000)'),
+  new Option('--keep <folder>', 'scale: keeps the databases for the next run'),
+  whole('endpoints', 1_000, 'pool: each of a partner of its own', 10),
+  whole('outstanding', 100_000, 'pool: events in progress in the closed loop', 500),
+  new Option('--isolation', 'pool: a second window in which three endpoints fail'),
+  whole('count', ROWS_MAX, 'seed: payments of each kind', 10_000),
+  new Option('--what <kind>', 'seed').choices(['payouts', 'intents', 'both']).default('both'),
+  whole('live', ROWS_MAX, 'seed: how many of all are still open', 0),
+  new Option('--data-dir <folder>', 'seed: the setting DATA_DIR by default'),
+  new Option('--out <folder>', 'for results').default(join(projectRoot(), '.build', 'load')),
+  new Option('--quick').hideHelp(),
+]
+
+const durations = ({ quick, seconds = 10 }: Given) => ({
+  leadInMs: quick ? QUICK_MS : 1_000,
+  warmUpMs: quick ? QUICK_MS : 3_000,
+  measureMs: quick ? 2 * QUICK_MS : 1_000 * seconds,
+})
+
+const connectionsOf = ({ connections, quick }: Given, fallback = 512): number =>
+  connections ?? (quick ? 16 : fallback)
+
+function benchPlan(given: Given, scenarios: readonly ScenarioName[]) {
+  const { quick, scenario = scenarios, repeat = quick ? 1 : 3, rate } = given
+  const base = { ...durations(given), connections: connectionsOf(given), repeat }
+  const loop = rate === undefined ? 'closed loop' : `open loop at ${rate}/s`
+  return {
+    settings: { ...base, scenarios: scenario, ratePerSecond: rate },
+    load: `${loop}, ${base.connections} connections, ${repeat} × ${base.measureMs} ms a side`,
+  }
+}
+
+function openLoopPlan(given: Given, scenarios: readonly ScenarioName[], fallbackSeconds: number) {
+  const [scenario = 'mixed', ...more] = given.scenario ?? scenarios
+  if (more.length > 0) throw new UsageError('error: --scenario is one here')
+  const { quick, rate: ratePerSecond = 200, seconds = quick ? 1 : fallbackSeconds } = given
+  const { leadInMs } = durations(given)
+  return {
+    settings: { scenario, ratePerSecond, seconds, connections: connectionsOf(given), leadInMs },
+    load: `${scenario}, open loop at ${ratePerSecond}/s for ${seconds} s`,
+  }
+}
+
+const PLANS: Readonly<Record<string, (given: Given) => Plan>> = {
+  bench: (given) => {
+    const plan = benchPlan(given, ['creates', 'lifecycle', 'payouts', 'reads', 'webhooks'])
+    return { ...plan, run: (tools) => bench(tools, plan.settings) }
+  },
+  compare: (given) => {
+    if (!given.base || !given.head) throw new UsageError('error: --base and --head are missing')
+    const { settings, load } = benchPlan(given, ['creates'])
+    const revisions = { base: resolve(given.base), head: resolve(given.head) }
+    const names = `${basename(revisions.base)}, ${basename(revisions.head)}`
+    return { load: `${load}; ${names}`, run: (tools) => compare(tools, settings, revisions) }
+  },
+  load: (given) => {
+    const { settings, load } = openLoopPlan(given, ['mixed'], 30)
+    const stack = async () => ({ running: given.running ? await runningStack() : undefined })
+    return { load, run: async (tools) => steadyLoad(tools, settings, await stack()) }
+  },
+  soak: (given) => {
+    const { settings, load } = openLoopPlan(given, ['mixed'], 1_800)
+    return { load, run: (tools) => steadyLoad(tools, settings, { isSoak: true }) }
+  },
+  spike: (given) => {
+    const { settings } = openLoopPlan(given, ['creates'], 5)
+    // Slightly fewer connections than the gateway takes from one address.
+    const most = { ...settings, connections: connectionsOf(given, 3_000) }
+    const plan = {
+      ...{ capacityPerSecond: given.capacity, factor: given.factor },
+      calmMs: given.quick ? 500 : 10_000,
+      spikeMs: 1_000 * settings.seconds,
+      afterMs: given.quick ? 1_000 : 20_000,
+    }
+    const load = `${settings.scenario}, ${plan.factor} × the capacity for ${settings.seconds} s`
+    return { load, run: (tools) => spike(tools, most, plan) }
+  },
+  profile: (given) => {
+    const { scenario, connections } = openLoopPlan(given, ['creates'], 10).settings
+    const fallback = scenario === 'webhooks' ? WEBHOOKS_PROFILE_RATE : undefined
+    const { everyMicros, rate: ratePerSecond = fallback } = given
+    const settings = { ...durations(given), scenario, connections, ratePerSecond, everyMicros }
+    const load = `${scenario}, ${settings.measureMs / 1_000} s, a sample each ${everyMicros} µs`
+    return { load, run: (tools) => profile(tools, settings) }
+  },
+  scale: (given) => {
+    const { quick, small = quick ? 200 : 10_000, large = quick ? 2_000 : 1_000_000 } = given
+    const { open = quick ? 200 : 100_000, repeat = quick ? 1 : 4, seconds = 2, keep } = given
+    const settings = {
+      ...{ small, large, open, repeat, connections: connectionsOf(given, 8) },
+      windowMs: quick ? QUICK_MS : 1_000 * seconds,
+      kept: keep === undefined ? undefined : resolve(keep),
+    }
+    const load = `databases of ${small} and ${large} intents and payouts`
+    return { load, run: (tools) => scale(tools, settings) }
+  },
+  pool: (given) => {
+    const { endpoints, outstanding, isolation = false, quick, seconds = quick ? 1 : 10 } = given
+    const ratePerSecond = given.rate ?? (isolation ? 1_000 : undefined)
+    const settings = { endpoints, outstanding, isolation, seconds, ratePerSecond }
+    const load = ratePerSecond === undefined ? `${outstanding} outstanding` : `${ratePerSecond}/s`
+    return { load, run: (tools) => measurePool(tools, settings) }
+  },
+}
+
+async function seed({ count, what, live, dataDir }: Given): Promise<void> {
+  const folder = resolve(dataDir ?? readSettings().DATA_DIR)
+  if (existsSync(join(folder, FILES.processorDatabase))) {
+    throw new UsageError(`error: ${folder} has a database already: choose a new DATA_DIR`)
+  }
+  const kinds = (['payouts', 'intents'] as const).filter((kind) => ['both', kind].includes(what))
+  const open = Math.min(live, count * kinds.length)
+  let reportedAt = performance.now()
+  const progress = (done: number, of: number): void => {
+    if (performance.now() - reportedAt < 2_000) return
+    reportedAt = performance.now()
+    say(`  ${done} of ${of}`)
+  }
+  await writeSeedData({ folder, count, what: kinds, open, now: systemClock.now(), progress })
+  say(`${folder}: ${count} ${kinds.join(' and ')}, ${open} of them open`)
+}
+
+const program = new Command('load')
+  .description('measures a whole stack as partners load it')
+  .addArgument(new Argument('<command>').choices([...Object.keys(PLANS), 'seed']))
+  .allowExcessArguments(false)
+  .exitOverride()
+  .configureOutput({ outputError: () => undefined })
+  .action(async (command: string, given: Given) => {
+    const plan = PLANS[command]
+    if (plan === undefined) await seed(given)
+    else await measure(command, given, plan(given))
+  })
+for (const option of OPTIONS) program.addOption(option)
+
+/** Of the DATA_DIR that the environment names. */
+async function runningStack(): Promise<Stack> {
+  const sandbox = findSandbox()
+  if (sandbox === undefined || !(await isServing(sandbox))) {
+    throw new UsageError('error: no stack runs there: make run, or leave out --running')
+  }
+  const dataDir = resolve(readSettings().DATA_DIR)
+  return {
+    address: addressOf(sandbox.base_url),
+    ...{ sandbox, dataDir, processes: () => processesOf(dataDir), stop: () => Promise.resolve() },
+  }
 }
 
 for (const signal of ['SIGINT', 'SIGTERM'] as const) {
-  process.once(signal, () => void cleanUp().finally(() => process.exit(EXIT_INTERRUPTED)))
+  process.once(signal, () => void cleanUp().finally(() => process.exit(130)))
 }
-void main()
-  .catch(async (error: unknown) => {
+async function main(): Promise<number> {
+  try {
+    await program.parseAsync()
+    return exitCode
+  } catch (error) {
     await cleanUp()
-    const usage = error instanceof UsageError
-    const failure = error instanceof Error ? error.stack : String(error)
-    process.stderr.write(`${usage ? error.message : failure}\n`)
-    return usage ? EXIT_USAGE : EXIT_FAILED
-  })
-  .then((code) => process.exit(code))
+    if (error instanceof CommanderError && error.exitCode === 0) return 0
+    const isUsage = error instanceof CommanderError || error instanceof UsageError
+    const failure = error instanceof Error ? (isUsage ? error.message : error.stack) : String(error)
+    process.stderr.write(`${failure}\n`)
+    return isUsage ? 2 : 1
+  }
+}
+
+process.exit(await main())

@@ -1,218 +1,207 @@
 /**
- * Does it stay as it is when the books grow?
+ * Does the service stay as it is when its database grows?
  *
- * Owns: the same reads and the same writes on small and on large books, and starts with many live
- * actors. Does not own: the books (scale_books), what is compared of the turns (scale_findings).
- *
- * - Two stacks run at a time and take turns with each kind of journey, in the order small, large,
- *   large, small …, so that a drift of the machine, and code that is still being compiled, fall
- *   on both. Before the first turn that counts, every kind has had a turn on both.
- * - What is read is spread over all of the books, far more than the processes keep in memory;
- *   the system has it in its own (scale_books).
- * - Writes come last, and a turn of them is so many journeys, not so many seconds: the small
- *   books would not stay small beside a fast service. All of them must be found in the books
- *   afterwards.
+ * - Two stacks, on a small and on a large database, alternate with each kind of journey (large,
+ *   small, small, large …) after a warm-up of all kinds on both.
+ * - Before each kind the database is read once: some systems drop pages that rest for a minute.
+ * - Writes come last, and a window of them is a number of journeys: the small database stays small.
+ * - A run works on a copy of databases that are kept, so that the next run finds the same rows.
  */
-import type { BenchPart } from './bench.js'
-import { median } from './measurement/machine.js'
-import { measure, type Measurement } from './measurement/measurement.js'
-import { booksOf, openBooks, type Books, type ScaleOptions } from './scale_books.js'
-import { memoryFindings, READY_WITHIN, readFindings, writeFindings } from './scale_findings.js'
-import { readsOf } from './scenarios/reads.js'
-import type { ScenarioName } from './scenarios/scenarios.js'
-import { finding, type Section } from './report/result.js'
+import { execFile } from 'node:child_process'
+import { constants, createReadStream, existsSync } from 'node:fs'
+import { cp, readFile, rename, rm } from 'node:fs/promises'
+import { join } from 'node:path'
+import { promisify } from 'node:util'
+import { systemClock } from '../../src/base/clock.js'
+import { FILES } from '../../src/base/subjects.js'
+import { cpuOf } from './bench.js'
+import type { Fixtures } from './fixtures.js'
+import { median } from './machine.js'
+import {
+  measureWindow,
+  type Tools,
+  type WindowOptions,
+  type WindowResult,
+} from './measured_window.js'
+import { finding, type Finding, type Part, type Section, type Target } from './result.js'
+import { readsOf, type ScenarioName } from './scenarios/scenarios.js'
+import { writeSeedData } from './seed_data/seed_data.js'
+import { openSystem, type SystemUnderTest } from './system_under_test.js'
 
-/** One kind of journey. */
+/** `small`, `large`: intents, and as many payouts; `open`: payments at a start. */
+type Numbers = 'small' | 'large' | 'open' | 'windowMs' | 'repeat' | 'connections'
+type ScaleSettings = Readonly<Record<Numbers, number>> & {
+  /** Where databases are kept; undefined: nowhere. */
+  readonly kept: string | undefined
+}
+
 interface Kind {
-  readonly name: string
-  readonly scenario: ScenarioName
-  readonly onlyRead?: string
-  /** Undefined: as many as the window takes. */
-  readonly journeys: number | undefined
-  /** What one of them is called. */
+  readonly title: string
   readonly noun: string
+  readonly window: Omit<WindowOptions, 'side'>
 }
 
-const LEAD_IN_MS = 200
-const WARM_UP_SHARE = 1 / 3
-const SIGNED_AHEAD_RATE = 5_000
-/** So that commits have groups; what is under way at a turn's end must be few of its journeys. */
-const WRITES_IN_FLIGHT = 32
-const IN_FLIGHT_SHARE = 1 / 4
-/** However slow the machine is, a turn of writes ends by its number. */
+/** Enough for commit batches; few of a window's journeys are in progress at its end. */
+const WRITERS = 32
 const WRITES_WITHIN_MS = 120_000
-/** A turn of them may be over in half a second. */
-const WRITES_LOOKED_AT_MS = 100
 const STARTS = 3
+const FLAT = { atMost: 1.2 }
+const READ_BYTES = 4 * 1024 * 1024
 
-export async function scale(options: ScaleOptions): Promise<BenchPart> {
-  const small = await openBooks(options, 'small', options.small)
-  const large = await openBooks(options, 'large', options.large)
-  const reads = readsOf(large.fixtures).map(({ name }): Kind => ({
-    name,
-    scenario: 'reads',
-    onlyRead: name,
-    journeys: undefined,
-    noun: 'read',
-  }))
-  const sections: Section[] = []
-  const faults: string[] = []
-  for (const kinds of [reads, writesOf(options.small)]) {
-    const measured = await compareKinds(options, kinds, [small, large])
-    sections.push(...measured.sections)
-    faults.push(...measured.voidBecause)
-  }
-  sections.push(memorySection(sections))
-  for (const books of [small, large]) {
-    options.progress(`adding up the ${books.name} books`, undefined)
-    const finalAccounts = await books.settle()
-    const title = `what was written to the ${books.name} books`
-    sections.push({ title, scenario: 'mixed', windows: [], findings: [], finalAccounts })
-    faults.push(...finalAccounts.faults.map((fault) => `${books.name}: ${fault}`))
-    await books.close()
-  }
-  sections.push(await restarts(options))
-  return { sections, voidBecause: faults }
-}
-
-/** Few enough to leave the small books small, enough for their CPU time to be told in ticks. */
-function writesOf(small: number): readonly Kind[] {
-  const of = (scenario: ScenarioName, noun: string, share: number): Kind => ({
-    name: `${noun}s`,
-    scenario,
-    journeys: Math.ceil(small * share),
-    noun,
+function kindsOf({ small, windowMs, connections }: ScaleSettings, fixtures: Fixtures) {
+  const reads = readsOf(fixtures).map(({ name: onlyRead }): Kind => {
+    const measured = { connections, leadInMs: 200, measureMs: windowMs }
+    const window = { scenario: 'reads', onlyRead, strict: true, ...measured } as const
+    return { title: `read: ${onlyRead}`, noun: 'read', window }
   })
-  return [
-    of('creates', 'create', 1 / 2),
-    of('payouts', 'payout', 1 / 20),
-    of('lifecycle', 'QR payment', 1 / 20),
-  ]
+  const write = (noun: string, scenario: ScenarioName, share: number): Kind => {
+    const journeys = Math.ceil(small * share)
+    const writers = Math.min(WRITERS, Math.ceil(journeys / 4))
+    const measured = { connections: writers, leadInMs: 0, measureMs: WRITES_WITHIN_MS }
+    const window = { scenario, journeys, strict: true, sampleMs: 100, ...measured }
+    return { title: `write: ${journeys} ${noun}s a window`, noun, window }
+  }
+  const [creates, payouts] = [write('create', 'creates', 1 / 2), write('payout', 'payouts', 1 / 20)]
+  return [reads, [creates, payouts, write('QR payment', 'lifecycle', 1 / 20)]]
 }
 
-/** A warm-up of all kinds, then all turns of one kind after the other. */
-async function compareKinds(
-  options: ScaleOptions,
-  kinds: readonly Kind[],
-  books: readonly [Books, Books],
-): Promise<BenchPart> {
+export async function scale(tools: Tools, settings: ScaleSettings): Promise<Part> {
+  const sides = [
+    { name: 'small', system: await openSeeded(tools, settings.kept, 'small', settings.small) },
+    { name: 'large', system: await openSeeded(tools, settings.kept, 'large', settings.large) },
+  ]
   const sections: Section[] = []
   const voidBecause: string[] = []
-  const play = async (kind: Kind, one: Books, repeat: number): Promise<Measurement> => {
-    const measurement = await runRound(options, kind, one, repeat)
-    const turn = `${kind.name}, ${one.name} ${repeat}`
-    voidBecause.push(...measurement.faults.map((fault) => `${turn}: ${fault}`))
-    return measurement
-  }
-  for (const kind of kinds) {
-    for (const one of books) await play(kind, one, 0)
-  }
-  for (const kind of kinds) {
-    for (const one of books) await one.bringIn()
-    const turns: Measurement[] = []
-    for (let repeat = 1; repeat <= options.repeat; repeat += 1) {
-      for (const one of repeat % 2 === 1 ? books : books.toReversed()) {
-        turns.push(await play(kind, one, repeat))
-      }
+  const play = async (window: Kind['window'], repeat: number): Promise<WindowResult[]> => {
+    const windows: WindowResult[] = []
+    for (const { name: side, system } of repeat % 2 === 1 ? sides : sides.toReversed()) {
+      const { result, faults } = await measureWindow(tools, system, { ...window, side, repeat })
+      voidBecause.push(...faults)
+      windows.push(result)
     }
-    sections.push(sectionOf(kind, turns))
+    return windows
   }
+  for (const kinds of kindsOf(settings, sides[1]!.system.fixtures)) {
+    for (const { window } of kinds) await play(window, 0)
+    for (const { title, noun, window } of kinds) {
+      for (const { system } of sides) await readAll(system.stack.dataDir)
+      const windows: WindowResult[] = []
+      for (let repeat = 1; repeat <= settings.repeat; repeat += 1) {
+        windows.push(...(await play(window, repeat)))
+      }
+      sections.push({ title, windows, findings: scaleFindings(windows, noun) })
+    }
+  }
+  const findings = memoryFindings(sections.flatMap(({ windows }) => windows))
+  sections.push({ title: 'memory of the processor, largest', windows: [], findings })
+  for (const { name, system } of sides) {
+    const accounts = await system.settle()
+    await system.close()
+    const title = `accounts of the ${name} database`
+    sections.push({ title, windows: [], findings: [], accounts })
+    voidBecause.push(...accounts.faults.map((fault) => `${name}: ${fault}`))
+  }
+  sections.push(await measureStarts(tools, settings))
   return { sections, voidBecause }
 }
 
-async function runRound(
-  { windowMs, inFlight, client, machine, progress }: ScaleOptions,
-  kind: Kind,
-  books: Books,
-  repeat: number,
-): Promise<Measurement> {
-  const { name: side, stack, receiver } = books
-  const isWrite = kind.journeys !== undefined
-  const measureMs = repeat === 0 ? Math.ceil(windowMs * WARM_UP_SHARE) : windowMs
-  const measurement = await measure({
-    side,
-    repeat,
-    order: {
-      scenario: orderOf(kind, books),
-      journeys: kind.journeys ?? Math.ceil((SIGNED_AHEAD_RATE * measureMs) / 1_000),
-      lasts: !isWrite,
-      window: {
-        address: stack.address,
-        connections: kind.journeys === undefined ? inFlight : writersOf(kind.journeys),
-        schedule: undefined,
-        leadInMs: isWrite ? 0 : LEAD_IN_MS,
-        measureMs: isWrite ? WRITES_WITHIN_MS : measureMs,
-      },
-    },
-    client,
-    watched: [...stack.processes(), { name: 'client', pid: process.pid }],
-    cores: machine.cores,
-    opsUrl: stack.sandbox.ops_url,
-    receiver: isWrite ? receiver : undefined,
-    strict: true,
-    ...(isWrite ? { everyMs: WRITES_LOOKED_AT_MS } : {}),
-    tell: (intervalSample) => progress(`${kind.name}, ${side} ${repeat}`, intervalSample),
-  })
-  books.took(measurement.outcome)
-  return measurement
-}
-
-const writersOf = (journeys: number): number =>
-  Math.min(WRITES_IN_FLIGHT, Math.ceil(journeys * IN_FLIGHT_SHARE))
-
-const orderOf = ({ scenario, onlyRead }: Kind, { stack, fixtures }: Books) => {
-  const { host, key_id: keyId, signing_secret: secret } = stack.sandbox
-  return {
-    ...{ name: scenario, host, keyId, secret, fixtures },
-    withIdempotencyKey: true,
-    awaitsWebhooks: true,
-    ...(onlyRead === undefined ? {} : { onlyRead }),
+/**
+ * Ratios are of the medians of the windows' own figures: a p99 over all windows would be that of
+ * the worst one, so of another program on the machine.
+ */
+export function scaleFindings(windows: readonly WindowResult[], noun: string): Finding[] {
+  type Figure = (window: WindowResult) => number
+  const of = (side: string, figure: Figure): number =>
+    median(windows.filter((window) => window.side === side).map(figure))
+  const small = (name: string, figure: Figure, unit: string): Finding =>
+    finding(`${name}, small`, of('small', figure), unit)
+  const ratio = (name: string, figure: Figure, target?: Target): Finding =>
+    finding(`${name}, large / small`, of('large', figure) / of('small', figure), '×', target)
+  const p99: Figure = ({ latency }) => latency.p99
+  const cpu = (process: string): Figure => {
+    return (window) => cpuOf(window, (name) => name.startsWith(process) && name !== 'client')
   }
+  return [
+    small('rate', ({ ratePerSecond }) => ratePerSecond, '/s'),
+    small('p50', ({ latency }) => latency.p50, 'ms'),
+    ...[small('p99', p99, 'ms'), small(`CPU a ${noun}`, cpu(''), 'µs')],
+    ratio('rate', ({ ratePerSecond }) => ratePerSecond),
+    ratio('p50', ({ latency }) => latency.p50),
+    // A window of writes has a handful of journeys above its p99: no more than a hint.
+    ratio('p99', p99, noun === 'read' ? FLAT : undefined),
+    ...[
+      ratio('CPU of the gateway', cpu('gateway')),
+      ratio('CPU of the processor', cpu('processor')),
+    ],
+    ratio(`CPU a ${noun}`, cpu(''), FLAT),
+  ]
 }
 
-function sectionOf(
-  { name, scenario, journeys, noun }: Kind,
-  turns: readonly Measurement[],
-): Section {
-  const windows = turns.map(({ result }) => result)
-  const isWrite = journeys !== undefined
-  return {
-    title: isWrite ? `write: ${journeys.toLocaleString('en-US')} ${name} a turn` : `read: ${name}`,
-    scenario,
-    windows,
-    findings: isWrite ? writeFindings(windows, noun) : readFindings(windows),
-    finalAccounts: undefined,
-  }
+export function memoryFindings(windows: readonly WindowResult[]): Finding[] {
+  const largest = (side: string): number =>
+    Math.max(...windows.map((one) => (one.side === side ? (one.rssMiB['processor'] ?? 0) : 0)))
+  return [
+    finding('small', largest('small'), 'MiB'),
+    finding('large', largest('large'), 'MiB', { atMost: 512 }),
+  ]
 }
-
-const memorySection = (sections: readonly Section[]): Section => ({
-  title: 'memory of the processor, the largest seen',
-  scenario: 'mixed',
-  windows: [],
-  findings: memoryFindings(sections.flatMap(({ windows }) => windows)),
-  finalAccounts: undefined,
-})
 
 /** From the start of the supervisor until all processes serve. */
-async function restarts(options: ScaleOptions): Promise<Section> {
-  const { live, scratch, programs, progress } = options
-  const { dataDir } = await booksOf(options, scratch, 'live', { count: live, live })
+async function measureStarts({ stacks, folder, progress }: Tools, { open }: ScaleSettings) {
+  progress('writing seed data for starts')
+  const { dataDir } = await seedData(folder, 'open', open, open)
   const seconds: number[] = []
   for (let start = 1; start <= STARTS; start += 1) {
-    progress(`start ${start} of ${STARTS} with live actors`, undefined)
+    progress(`start ${start} of ${STARTS}`)
     const startedAt = performance.now()
-    const stack = await programs.startStack({ dataDir })
+    const stack = await stacks.start({ dataDir })
     seconds.push((performance.now() - startedAt) / 1_000)
     await stack.stop()
   }
-  return {
-    title: `starts with ${live.toLocaleString('en-US')} live actors`,
-    scenario: 'mixed',
-    windows: [],
-    findings: [
-      finding('ready after, median', median(seconds), 's', READY_WITHIN),
-      finding('ready after, longest', Math.max(...seconds), 's'),
-    ],
-    finalAccounts: undefined,
+  const findings = [
+    finding('ready after, median', median(seconds), 's', { atMost: 3 }),
+    finding('ready after, longest', Math.max(...seconds), 's'),
+  ]
+  return { title: `starts with ${open} open payments`, windows: [], findings }
+}
+
+/** A stack on seed data; on a copy of it, when it is kept. */
+export async function openSeeded(
+  { stacks, client, folder, gateways, progress }: Tools,
+  kept: string | undefined,
+  name: string,
+  count: number,
+): Promise<SystemUnderTest> {
+  progress(`preparing the ${name} database`)
+  const seeded = await seedData(kept ?? folder, name, count, 0)
+  const dataDir = kept === undefined ? seeded.dataDir : join(folder, `copy-${name}`)
+  if (kept !== undefined) {
+    await cp(seeded.dataDir, dataDir, { recursive: true, mode: constants.COPYFILE_FICLONE })
+    await promisify(execFile)('sync', ['-f', dataDir]) // on disk before anything is measured
   }
+  progress(`starting on the ${name} database`)
+  const stack = await stacks.start({ dataDir, settings: { GATEWAYS: String(gateways) } })
+  return openSystem(stack, client, { fixtures: seeded.fixtures, audited: false })
+}
+
+/** What is there already, or new data. A folder has its name once it is complete. */
+async function seedData(folder: string, name: string, count: number, open: number) {
+  const dataDir = join(folder, `${name}-${count}`)
+  if (existsSync(dataDir)) {
+    const fixtures = JSON.parse(await readFile(join(dataDir, 'seed.json'), 'utf8')) as Fixtures
+    return { dataDir, fixtures }
+  }
+  const partial = `${dataDir}.partial`
+  await rm(partial, { recursive: true, force: true })
+  const fixtures = await writeSeedData({
+    ...{ folder: partial, count, open, what: ['payouts', 'intents'], now: systemClock.now() },
+    progress: () => undefined,
+  })
+  await rename(partial, dataDir)
+  return { dataDir, fixtures }
+}
+
+async function readAll(dataDir: string): Promise<void> {
+  const file = join(dataDir, FILES.processorDatabase)
+  for await (const _ of createReadStream(file, { highWaterMark: READ_BYTES }));
 }

@@ -11,7 +11,7 @@ const DEFAULT_SECONDS: Readonly<Record<string, number>> = {
   'test/crash': 60,
   'test/supervisor/stack': 40,
   'test/operations': 40,
-  'test/load/stack': 30,
+  'test/load/stack': 20,
   'test/model': 25,
   'test/integration': 20,
   'test/simulation': 15,

@@ -1,38 +1,32 @@
-/** A client's thread: signs the supply, runs the window, tells how it went. */
+/** The thread of the load client: presigns, runs the window, reports the outcome. */
 import { parentPort } from 'node:worker_threads'
 import { systemClock } from '../../../src/base/clock.js'
 import { systemRandom } from '../../../src/base/random.js'
-import type { Note, Order, Outcome, ThreadOrder } from './client.js'
-import type { WebhookReport } from './load.js'
-import { runWindow } from './window.js'
 import { createScenario } from '../scenarios/scenarios.js'
+import type { Order, Outcome, ThreadEvent, ThreadOrder } from './client.js'
+import type { WebhookNotice } from './load.js'
+import { runWindow } from './window.js'
 
-const tell = (note: Note): void => parentPort?.postMessage(note)
+const tell = (event: ThreadEvent): void => parentPort?.postMessage(event)
 const random = systemRandom()
-let listening: (webhookReports: WebhookReport) => void = () => undefined
+let listener: (notice: WebhookNotice) => void = () => undefined
 
-async function run({ scenario: order, journeys, lasts, window }: Order): Promise<Outcome> {
+async function run({ scenario: order, journeys, continues, window }: Order): Promise<Outcome> {
   const { connections } = window
   const scenario = createScenario({ ...order, connections, clock: systemClock, random })
-  scenario.prepare(journeys)
-  if (lasts) scenario.last()
-  const summary = await runWindow(window, scenario, {
-    begun: () => tell({ kind: 'begun' }),
+  scenario.prepare(journeys, continues)
+  const observer = {
     opened: () => tell({ kind: 'opened' }),
     closed: () => tell({ kind: 'closed' }),
-    intervalSample: (intervalSample) => tell({ kind: 'sample', intervalSample }),
-    webhookReports: (listen) => {
-      listening = listen
-    },
-  })
-  return { summary, acknowledged: scenario.acknowledged() }
+    sample: (sample) => tell({ kind: 'sample', sample }),
+  } satisfies Parameters<typeof runWindow>[2]
+  const summary = await runWindow(window, scenario, observer, (wanted) => (listener = wanted))
+  return { summary, accepted: scenario.accepted() }
 }
 
-/** A failure ends the thread, which whoever gave the order hears. */
+/** A failure ends the thread, and its client hears of it. */
 parentPort?.on('message', (message: ThreadOrder) => {
-  if (message.kind === 'reports_from') {
-    message.port.on('message', (webhookReports: WebhookReport) => listening(webhookReports))
-    return
-  }
-  void run(message.order).then((outcome) => tell({ kind: 'finished', outcome }))
+  if (message.kind === 'run') {
+    void run(message.order).then((outcome) => tell({ kind: 'finished', outcome }))
+  } else message.port.on('message', (notice: WebhookNotice) => listener(notice))
 })

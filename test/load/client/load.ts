@@ -1,117 +1,85 @@
 /**
- * The journeys of one window: which one runs on which connection, counting and timing.
+ * The journeys of one window: which one runs on which connection, counted and timed.
  *
- * Owns: the connections and the counts. Does not own: when the window begins and ends (window),
- * schedules (arrival_schedule), requests and judgement (scenario).
- *
- * - sent = answered + unanswered, begun = completed + failed, due = begun + given up + overdue:
- *   nothing that was due or sent is forgotten.
- * - The rate counts the journeys that completed inside of the measured part; the latency those
- *   that were due inside of it, each from when it was due until its last answer, however late
- *   that came.
- * - Failed journeys have no latency: a fast refusal must not look like a fast service. How long
- *   a refusal took is kept apart.
- * - A journey that waits for a webhook ends at the instant at which the webhook was received.
- * - From due to sent is the caller's own wait for a connection, from sent on the service's: both
- *   are told of the journeys that were completed and of those that were refused.
+ * - sent = answered + unanswered, begun = completed + failed, due = begun + abandoned + overdue.
+ * - The rate counts the journeys that completed within the measured part. The latency is of those
+ *   that were due within it, from when each was due until its last answer or its webhook.
+ * - Failed journeys have no latency: a fast rejection must not look like a fast service. How long
+ *   rejections took is kept apart.
+ * - A webhook may arrive before the answer that names its entity; it is kept for some seconds.
  */
-import { performance, type RecordableHistogram } from 'node:perf_hooks'
-import type { Answer } from './answer_reader.js'
-import { connect, type Connection } from './connection.js'
-import { createLatencies, createRoughLatencies, recordMs } from './latency.js'
+import { performance } from 'node:perf_hooks'
+import { openHttpSocket, type HttpResponse, type HttpSocket } from './http_socket.js'
+import { createLatencies, recordMs } from './latency.js'
 import { closedLoop, type ArrivalSchedule } from './arrival_schedule.js'
-import { COMPLETED, type JourneyEnd, type Scenario } from '../scenarios/scenario.js'
+import type { Window } from './window.js'
+import type { Scenario } from '../scenarios/scenario.js'
 
-export interface Target {
-  readonly address: { readonly host: string; readonly port: number }
-  /** Connections, each with one request out at most. */
-  readonly connections: number
-}
+type Target = Pick<Window, 'address' | 'connections'>
 
 /** What happened since the sample before. */
-export interface IntervalSample {
-  /** Milliseconds since the load began. */
-  readonly at: number
-  readonly completed: number
-  readonly failed: number
-  readonly givenUp: number
-  /** Of the completed journeys, each from when it was due. */
-  readonly latencies: RecordableHistogram
-  /** Likewise, each from when its first request was sent. */
-  readonly latenciesFromSent: RecordableHistogram
-  /** How late the client itself came to send and to read, 99th percentile, milliseconds. */
-  readonly clientDelay: number
-}
+export type Sample = ReturnType<Load['sample']>
 
-/** Webhooks that were received at one instant (epoch milliseconds with their fraction). */
-export interface WebhookReport {
+/** Entities whose final webhook was answered at one instant (epoch milliseconds, fractional). */
+export interface WebhookNotice {
   readonly at: number
   readonly entities: readonly string[]
 }
 
-export interface Summary {
-  /** Requests. */
-  readonly sent: number
-  readonly answered: number
-  /** Journeys; `failed` by code. */
-  readonly begun: number
-  readonly completed: number
-  readonly failed: Readonly<Record<string, number>>
-  /** Due journeys that never began: too late, or given up. */
-  readonly overdue: number
-  readonly givenUp: number
-  /** The measured part. It is shorter than asked for when the supply was used up. */
-  readonly seconds: number
-  readonly completedInWindow: number
-  readonly latencies: RecordableHistogram
-  /** From sending to the refusal, and from when the journey was due. */
-  readonly refusals: RecordableHistogram
-  readonly refusalsFromDue: RecordableHistogram
-}
+export type Summary = ReturnType<Load['close']>
 
-interface ClientConnection {
+interface Connection {
   readonly index: number
-  connection: Connection | undefined
-  /** A journey is under way; `waiting`: nothing of it is out, it ends with reports. */
-  state: 'idle' | 'asking' | 'waiting'
+  socket: HttpSocket | undefined
+  /** `waiting`: all is answered, the journey ends with a webhook. */
+  state: 'idle' | 'busy' | 'waiting'
   dueAt: number
-  /** Of the journey's first request, and of its last. */
   begunAt: number
   sentAt: number
 }
 
+const UNUSED = { socket: undefined, state: 'idle', dueAt: 0, begunAt: 0, sentAt: 0 } as const
+
+/** Tests have a clock and connections of their own. */
+const REAL = { now: () => performance.now(), connect: openHttpSocket }
+const EARLY_MAX = 20_000
+
+/** Of completed journeys, from due and from sent; two figures are enough for short samples. */
+const emptySample = () => ({
+  ...{ completed: 0, failed: 0, abandoned: 0 },
+  ...{ latencies: createLatencies(2), latenciesFromSent: createLatencies(2) },
+})
+
 export class Load {
-  /** The supply or the connections: there is nothing left to go on with. */
+  /** The presigned requests or the connections are used up. */
   readonly usedUp: Promise<void>
   readonly drained: Promise<void>
   private readonly target: Target
   private readonly scenario: Scenario
-  private readonly connections: ClientConnection[] = []
-  private readonly idle: ClientConnection[] = []
+  private readonly environment: typeof REAL
+  private readonly connections: Connection[] = []
+  private readonly idle: Connection[] = []
+  private readonly awaited = new Map<string, Connection>()
+  private early = new Set<string>()
+  private earlier = new Set<string>()
   private readonly failed = new Map<string, number>()
   private readonly latencies = createLatencies()
-  private readonly refusals = createLatencies()
-  private readonly refusalsFromDue = createLatencies()
-  private pulsed = { completed: 0, failed: 0, givenUp: 0 }
-  private sinceSample = createRoughLatencies()
-  private sinceSampleFromSent = createRoughLatencies()
+  private readonly rejections = createLatencies()
+  private sinceSample = emptySample()
+  private abandonedBefore = 0
   private schedule: ArrivalSchedule = closedLoop()
-  private sent = 0
-  private answered = 0
-  private begun = 0
-  private completed = 0
-  private completedInWindow = 0
+  private readonly counts = { sent: 0, answered: 0, begun: 0, completed: 0, completedInWindow: 0 }
   private measuredFrom = Infinity
   private measuredTo = Infinity
-  private failures = 0
   private exhausted = false
   private closed = false
   private stop: () => void = () => undefined
   private settle: () => void = () => undefined
 
-  constructor(target: Target, scenario: Scenario) {
+  constructor(target: Target, scenario: Scenario, environment = REAL) {
     this.target = target
     this.scenario = scenario
+    this.environment = environment
     this.usedUp = new Promise((resolve) => (this.stop = resolve))
     this.drained = new Promise((resolve) => (this.settle = resolve))
   }
@@ -119,44 +87,38 @@ export class Load {
   /** One after the other: a burst would overflow the listener's backlog. */
   async connect(): Promise<void> {
     for (let index = 0; index < this.target.connections; index += 1) {
-      const clientConnection: ClientConnection = {
-        index,
-        connection: undefined,
-        state: 'idle',
-        dueAt: 0,
-        begunAt: 0,
-        sentAt: 0,
-      }
-      await this.open(clientConnection)
-      this.connections.push(clientConnection)
+      const connection: Connection = { index, ...UNUSED }
+      await this.open(connection)
+      this.connections.push(connection)
     }
   }
 
-  private async open(clientConnection: ClientConnection): Promise<void> {
-    clientConnection.connection = await connect(this.target.address, {
-      answered: (answer) => this.receive(clientConnection, answer),
-      lost: (reason) => this.lose(clientConnection, reason),
+  private async open(connection: Connection): Promise<void> {
+    connection.socket = await this.environment.connect(this.target.address, {
+      answered: (response) => this.receive(connection, response),
+      lost: (reason) => this.lose(connection, reason),
     })
-    if (clientConnection.state === 'idle') this.idle.push(clientConnection)
+    if (connection.state === 'idle') this.idle.push(connection)
   }
 
   start(schedule: ArrivalSchedule): void {
     this.schedule = schedule
-    this.fill(performance.now())
+    this.fill()
   }
 
   measure(): void {
-    this.measuredFrom = performance.now()
+    this.measuredFrom = this.environment.now()
   }
 
   finish(): void {
-    this.measuredTo = performance.now()
+    this.measuredTo = this.environment.now()
     this.schedule.end(this.measuredTo)
-    this.settleWhenDrained(this.measuredTo)
+    this.settleWhenDrained()
   }
 
-  /** Begins what is due, as long as there are connections for it. */
-  fill(now: number): void {
+  /** Begins what is due while there are idle connections. */
+  fill(): void {
+    const now = this.environment.now()
     while (this.idle.length > 0 && !this.exhausted) {
       const dueAt = this.schedule.take(now)
       if (dueAt === undefined) return
@@ -165,101 +127,103 @@ export class Load {
   }
 
   private begin(dueAt: number): void {
-    // the one that has rested longest: servers close those that rest
-    const clientConnection = this.idle.shift()
-    if (clientConnection === undefined) return
-    const request = this.scenario.begin(clientConnection.index)
+    const connection = this.idle.shift()! // the longest idle one: servers close idle connections
+    const request = this.scenario.begin(connection.index)
     if (request === undefined) {
-      this.idle.push(clientConnection)
+      this.idle.push(connection)
       return this.exhaust()
     }
-    this.begun += 1
-    clientConnection.state = 'asking'
-    clientConnection.dueAt = dueAt
-    this.send(clientConnection, request)
-    clientConnection.begunAt = clientConnection.sentAt
+    this.counts.begun += 1
+    Object.assign(connection, { state: 'busy', dueAt, begunAt: this.environment.now() })
+    this.send(connection, request)
   }
 
-  private send(clientConnection: ClientConnection, request: Buffer): void {
-    this.sent += 1
-    clientConnection.sentAt = performance.now()
-    clientConnection.connection?.send(request)
+  private send(connection: Connection, request: Buffer): void {
+    this.counts.sent += 1
+    connection.sentAt = this.environment.now()
+    connection.socket?.send(request)
   }
 
-  private receive(clientConnection: ClientConnection, answer: Answer): void {
-    if (clientConnection.state !== 'asking') return this.lose(clientConnection, 'unasked_answer')
-    this.answered += 1
-    const next = this.scenario.proceed(clientConnection.index, answer)
-    if (Buffer.isBuffer(next)) return this.send(clientConnection, next)
-    if (next.kind === 'waiting') {
-      clientConnection.state = 'waiting'
-      return
-    }
-    const now = performance.now()
+  private receive(connection: Connection, response: HttpResponse): void {
+    if (connection.state !== 'busy') return this.lose(connection, 'unexpected_answer')
+    this.counts.answered += 1
+    const next = this.scenario.proceed(connection.index, response)
+    if (Buffer.isBuffer(next)) return this.send(connection, next)
+    const now = this.environment.now()
     if (next.kind === 'failed') {
-      recordMs(this.refusals, now - clientConnection.sentAt)
-      recordMs(this.refusalsFromDue, now - clientConnection.dueAt)
-    }
-    this.endAndGoOn(clientConnection, next, now)
-  }
-
-  hear({ at, entities }: WebhookReport): void {
-    const heardAt = at - performance.timeOrigin
-    for (const entity of entities) {
-      const index = this.scenario.hear(entity)
-      const clientConnection = index === undefined ? undefined : this.connections[index]
-      if (clientConnection?.state === 'waiting')
-        this.endAndGoOn(clientConnection, COMPLETED, heardAt)
-    }
-  }
-
-  private endAndGoOn(clientConnection: ClientConnection, end: JourneyEnd, at: number): void {
-    this.end(clientConnection, end, at)
-    if (clientConnection.connection !== undefined) this.idle.push(clientConnection)
-    const now = performance.now()
-    this.fill(now)
-    this.settleWhenDrained(now)
-  }
-
-  private end(clientConnection: ClientConnection, end: JourneyEnd, now: number): void {
-    clientConnection.state = 'idle'
-    if (end.kind === 'failed') {
-      this.failures += 1
-      this.failed.set(end.code, (this.failed.get(end.code) ?? 0) + 1)
+      recordMs(this.rejections, now - connection.sentAt)
+      this.fail(connection, next.code)
+    } else if (next.kind === 'awaits_webhook' && !this.hasCome(next.entity)) {
+      connection.state = 'waiting'
+      this.awaited.set(next.entity, connection)
       return
-    }
-    this.completed += 1
-    recordMs(this.sinceSample, now - clientConnection.dueAt)
-    recordMs(this.sinceSampleFromSent, now - clientConnection.begunAt)
-    if (now >= this.measuredFrom && now < this.measuredTo) this.completedInWindow += 1
-    if (clientConnection.dueAt >= this.measuredFrom && clientConnection.dueAt < this.measuredTo) {
-      recordMs(this.latencies, now - clientConnection.dueAt)
-    }
+    } else this.complete(connection, now)
+    this.goOn(connection)
   }
 
-  private lose(clientConnection: ClientConnection, reason: string): void {
-    const now = performance.now()
-    clientConnection.connection?.close()
-    clientConnection.connection = undefined
-    if (clientConnection.state === 'asking') {
-      this.scenario.abandon(clientConnection.index)
-      this.end(clientConnection, { kind: 'failed', code: reason }, now)
-    } else if (clientConnection.state === 'idle') {
-      this.idle.splice(this.idle.indexOf(clientConnection), 1)
-    }
-    this.settleWhenDrained(now)
-    void this.reopen(clientConnection)
+  private hasCome(entity: string): boolean {
+    return this.early.delete(entity) || this.earlier.delete(entity)
   }
 
-  /** Servers close connections that rest too long. A server that is gone ends the window. */
-  private async reopen(clientConnection: ClientConnection): Promise<void> {
+  webhooks({ at, entities }: WebhookNotice): void {
+    for (const entity of entities) {
+      const connection = this.awaited.get(entity)
+      if (connection === undefined) {
+        this.early.add(entity)
+        continue
+      }
+      this.awaited.delete(entity)
+      this.complete(connection, at - performance.timeOrigin)
+      this.goOn(connection)
+    }
+    if (this.early.size <= EARLY_MAX) return
+    this.earlier = this.early
+    this.early = new Set()
+  }
+
+  private goOn(connection: Connection): void {
+    if (connection.socket !== undefined) this.idle.push(connection)
+    this.fill()
+    this.settleWhenDrained()
+  }
+
+  private fail(connection: Connection, code: string): void {
+    connection.state = 'idle'
+    this.sinceSample.failed += 1
+    this.failed.set(code, (this.failed.get(code) ?? 0) + 1)
+  }
+
+  private complete(connection: Connection, at: number): void {
+    const { dueAt, begunAt } = connection
+    connection.state = 'idle'
+    this.counts.completed += 1
+    this.sinceSample.completed += 1
+    recordMs(this.sinceSample.latencies, at - dueAt)
+    recordMs(this.sinceSample.latenciesFromSent, at - begunAt)
+    const isMeasured = (time: number): boolean =>
+      time >= this.measuredFrom && time < this.measuredTo
+    if (isMeasured(at)) this.counts.completedInWindow += 1
+    if (isMeasured(dueAt)) recordMs(this.latencies, at - dueAt)
+  }
+
+  private lose(connection: Connection, reason: string): void {
+    connection.socket?.close()
+    connection.socket = undefined
+    if (connection.state === 'busy') this.fail(connection, reason)
+    else if (connection.state === 'idle') this.idle.splice(this.idle.indexOf(connection), 1)
+    this.settleWhenDrained()
+    void this.reopen(connection)
+  }
+
+  /** Servers close idle connections. A server that is gone ends the window. */
+  private async reopen(connection: Connection): Promise<void> {
     try {
-      await this.open(clientConnection)
+      await this.open(connection)
     } catch {
-      if (this.connections.every(({ connection }) => connection === undefined)) this.exhaust()
+      if (this.connections.every(({ socket }) => socket === undefined)) this.exhaust()
     }
-    if (this.closed) clientConnection.connection?.close()
-    else this.fill(performance.now())
+    if (this.closed) connection.socket?.close()
+    else this.fill()
   }
 
   private exhaust(): void {
@@ -267,55 +231,38 @@ export class Load {
     this.stop()
   }
 
-  private settleWhenDrained(now: number): void {
-    if (this.measuredTo === Infinity || this.connections.some(({ state }) => state !== 'idle'))
-      return
-    if (this.exhausted || this.schedule.overdue(now) === 0) this.settle()
+  private settleWhenDrained(): void {
+    if (this.measuredTo === Infinity) return
+    if (this.connections.some(({ state }) => state !== 'idle')) return
+    if (this.exhausted || this.schedule.overdue(this.environment.now()) === 0) this.settle()
   }
 
-  intervalSample(startedAt: number, clientDelay: number): IntervalSample {
-    const latencies = this.sinceSample
-    const latenciesFromSent = this.sinceSampleFromSent
-    const { completed, failed, givenUp } = this.pulsed
-    const now = { completed: this.completed, failed: this.failures, givenUp: this.schedule.givenUp }
-    this.sinceSample = createRoughLatencies()
-    this.sinceSampleFromSent = createRoughLatencies()
-    this.pulsed = now
-    return {
-      at: performance.now() - startedAt,
-      completed: now.completed - completed,
-      failed: now.failed - failed,
-      givenUp: now.givenUp - givenUp,
-      latencies,
-      latenciesFromSent,
-      clientDelay,
-    }
+  sample(startedAt: number, clientDelayMs: number) {
+    const abandoned = this.schedule.abandoned - this.abandonedBefore
+    const at = this.environment.now() - startedAt // milliseconds since the load began
+    const sample = { ...this.sinceSample, at, abandoned, clientDelayMs }
+    this.abandonedBefore = this.schedule.abandoned
+    this.sinceSample = emptySample()
+    return sample
   }
 
-  close(): Summary {
-    const now = performance.now()
+  close() {
     this.closed = true
-    for (const clientConnection of this.connections) {
-      clientConnection.connection?.close()
-      const code = clientConnection.state === 'waiting' ? 'no_webhook' : 'unanswered'
-      if (clientConnection.state !== 'idle')
-        this.end(clientConnection, { kind: 'failed', code }, now)
+    for (const connection of this.connections) {
+      connection.socket?.close()
+      if (connection.state === 'waiting') this.fail(connection, 'no_webhook')
+      if (connection.state === 'busy') this.fail(connection, 'unanswered')
     }
-    const { sent, answered, begun, completed, completedInWindow, latencies } = this
-    const seconds = (this.measuredTo - this.measuredFrom) / 1_000
+    const { latencies, rejections } = this
     return {
-      sent,
-      answered,
-      begun,
-      completed,
-      failed: Object.fromEntries(this.failed),
-      overdue: this.schedule.overdue(now),
-      givenUp: this.schedule.givenUp,
-      seconds,
-      completedInWindow,
-      latencies,
-      refusals: this.refusals,
-      refusalsFromDue: this.refusalsFromDue,
+      ...this.counts,
+      /** Journeys that were due and never began. */
+      overdue: this.schedule.overdue(this.environment.now()),
+      abandoned: this.schedule.abandoned,
+      failed: Object.fromEntries(this.failed) as Readonly<Record<string, number>>,
+      /** Less than planned when the presigned requests were used up. */
+      seconds: (this.measuredTo - this.measuredFrom) / 1_000,
+      ...{ latencies, rejections },
     }
   }
 }

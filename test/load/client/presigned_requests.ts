@@ -1,140 +1,83 @@
 /**
  * Signed requests, ready to be sent.
  *
- * Owns: a request's form, and the records of those that were signed ahead. Does not own: what is
- * asked for (scenarios).
- *
- * - Every request has a timestamp, a nonce and a signature of its own, and its own
- *   Idempotency-Key where it takes one, as partners are asked to send it.
- * - What is signed ahead is used first. After it, a lasting supply signs a few at a time while
- *   they are asked for, which costs the client some 15 µs each; any other one ends.
+ * - Every request has its own timestamp, nonce and signature, and its own Idempotency-Key where it
+ *   takes one. Nothing is ever sent twice.
+ * - Presigned requests are used first. Afterwards a source that continues signs a few at a time,
+ *   which costs the client some 15 µs each; any other one ends.
  */
-import type { Clock } from '../../../src/base/clock.js'
-import { toRfc3339 } from '../../../src/base/clock.js'
+import assert from 'node:assert/strict'
+import { toRfc3339, type Clock } from '../../../src/base/clock.js'
 import type { Random } from '../../../src/base/random.js'
-import { createRequestTemplate, type RequestTemplate, type Piece } from './request_template.js'
-import { createSigner } from './signature.js'
+import { canonicalRequest, signatureOf } from '../../../src/client/index.js'
 
-export interface Signing {
-  readonly host: string
-  readonly keyId: string
-  readonly secret: string
-  readonly clock: Clock
-  readonly random: Random
-}
+type Identity = Readonly<Record<'host' | 'keyId' | 'secret', string>>
+export type Signing = Identity & { readonly clock: Clock; readonly random: Random }
 
-export interface SuppliedRequest {
+export interface RequestSource {
   readonly method: 'GET' | 'POST'
-  /** Path and query. */
-  readonly target: readonly Piece[]
-  /** Empty: none. */
-  readonly body: readonly Piece[]
   readonly withKey: boolean
-  /** The texts of the fields of the next one, target first. */
-  readonly fields: () => readonly string[]
+  /** ASCII; all requests of one source have the same length, so that they fit one buffer. */
+  readonly next: () => { readonly target: string; readonly body: string }
 }
 
 export interface PresignedRequests {
-  signAhead(count: number): void
-  /** From now on it never ends. */
-  last(): void
-  /** A buffer for `next`. */
-  blank(): Buffer
-  /** Fills in the next one; false when there is none left. */
-  next(request: Buffer): boolean
+  /** @param continues whether more are signed once these are used up */
+  prepare(count: number, continues: boolean): void
+  /** Undefined when there is none left. */
+  next(): Buffer | undefined
 }
 
-const TIMESTAMP = { width: 24 }
-const NONCE = { width: 64 }
-const SIGNATURE = { width: 44 }
-const KEY = { width: 32 }
 const SIGNED_AT_ONCE = 16
 
 export function createPresignedRequests(
-  request: SuppliedRequest,
-  signing: Signing,
+  { method, withKey, next }: RequestSource,
+  { host, keyId, secret, clock, random }: Signing,
 ): PresignedRequests {
-  const template = createRequestTemplate(piecesOf(request, signing))
-  const sign = createRecordSigner(request, signing, template)
-  let records = Buffer.alloc(0)
-  let size = 0
+  let requests = Buffer.alloc(0)
+  let bytes = 0
   let used = 0
-  let lasts = false
+  let signsMore = false
 
-  const fill = (count: number): void => {
-    if (records.length < count * template.recordBytes) {
-      records = Buffer.allocUnsafe(count * template.recordBytes)
+  const signOne = (): string => {
+    const { target, body } = next()
+    const [path = ''] = target.split('?', 1)
+    const timestamp = toRfc3339(clock.now())
+    const nonce = random.bytes(32).toString('hex')
+    const canonical = canonicalRequest({ method, path, timestamp, nonce, body })
+    return (
+      `${method} ${target} HTTP/1.1\r\nHost: ${host}\r\nContent-Type: application/json\r\n` +
+      `X-Service-Key-Id: ${keyId}\r\nX-Service-Timestamp: ${timestamp}\r\n` +
+      `X-Service-Nonce: ${nonce}\r\nX-Service-Signature: ${signatureOf(canonical, secret)}\r\n` +
+      (withKey ? `Idempotency-Key: ${random.bytes(16).toString('hex')}\r\n` : '') +
+      (method === 'GET' ? '\r\n' : `Content-Length: ${body.length}\r\n\r\n${body}`)
+    )
+  }
+  /** Into a new buffer: what is being sent may still be read from the old one. */
+  const signMany = (count: number): void => {
+    for (let index = 0; index < count; index += 1) {
+      const text = signOne()
+      if (index === 0) {
+        bytes = text.length
+        requests = Buffer.allocUnsafe(count * bytes)
+      }
+      assert.equal(text.length, bytes, 'requests of one source have the same length')
+      requests.write(text, index * bytes, 'latin1')
     }
-    for (let index = 0; index < count; index += 1) sign(records, index)
-    size = count
     used = 0
   }
   return {
-    signAhead: fill,
-    last: () => {
-      lasts = true
+    prepare: (count, continues) => {
+      signsMore = continues
+      signMany(count)
     },
-    blank: template.blank,
-    next: (buffer) => {
-      if (used === size) {
-        if (!lasts) return false
-        fill(SIGNED_AT_ONCE)
+    next: () => {
+      if (used === requests.length) {
+        if (!signsMore) return undefined
+        signMany(SIGNED_AT_ONCE)
       }
-      template.fill(buffer, records, used)
-      used += 1
-      return true
+      used += bytes
+      return requests.subarray(used - bytes, used)
     },
   }
-}
-
-function piecesOf({ method, target, body, withKey }: SuppliedRequest, signing: Signing): Piece[] {
-  const bytes = body.reduce((sum, piece) => sum + widthOf(piece), 0)
-  return [
-    `${method} `,
-    ...target,
-    ` HTTP/1.1\r\nHost: ${signing.host}\r\nContent-Type: application/json\r\n` +
-      `X-Service-Key-Id: ${signing.keyId}\r\nX-Service-Timestamp: `,
-    TIMESTAMP,
-    '\r\nX-Service-Nonce: ',
-    NONCE,
-    '\r\nX-Service-Signature: ',
-    SIGNATURE,
-    ...(withKey ? ['\r\nIdempotency-Key: ', KEY] : []),
-    method === 'GET' ? '\r\n\r\n' : `\r\nContent-Length: ${bytes}\r\n\r\n`,
-    ...body,
-  ]
-}
-
-const widthOf = (piece: Piece): number => (typeof piece === 'string' ? piece.length : piece.width)
-
-type RecordSigner = (records: Buffer, index: number) => void
-
-function createRecordSigner(
-  request: SuppliedRequest,
-  signing: Signing,
-  template: RequestTemplate,
-): RecordSigner {
-  const sign = createSigner(signing.secret)
-  const { clock, random } = signing
-  const targetFields = request.target.filter((piece) => typeof piece !== 'string').length
-
-  return (records, index) => {
-    const fields = request.fields()
-    const ofTarget = fields.slice(0, targetFields)
-    const ofBody = fields.slice(targetFields)
-    const [path = ''] = textOf(request.target, ofTarget).split('?', 1)
-    const body = textOf(request.body, ofBody)
-    const timestamp = toRfc3339(clock.now())
-    const nonce = random.bytes(NONCE.width / 2).toString('hex')
-    const signature = sign({ method: request.method, path, timestamp, nonce, body })
-    const key = request.withKey ? [random.bytes(KEY.width / 2).toString('hex')] : []
-    template.write(records, index, [...ofTarget, timestamp, nonce, signature, ...key, ...ofBody])
-  }
-}
-
-function textOf(pieces: readonly Piece[], fields: readonly string[]): string {
-  let text = ''
-  let next = 0
-  for (const piece of pieces) text += typeof piece === 'string' ? piece : (fields[next++] ?? '')
-  return text
 }

@@ -1,59 +1,48 @@
 /**
- * What the simulated partners do.
+ * The interface between the load loop and what simulated partners do.
  *
- * Owns: the words between the load loop and a scenario. A journey is one request, or several of
- * which each needs the answer before it, and perhaps reports at the end; a connection is a
- * connection, and has at most one journey under way. Does not own: when a journey begins (pace),
- * bytes and timing (load).
- *
- * - Signing costs more than sending, so what does not depend on an answer is signed before the
- *   window. What depends on one carries a session token and needs no signature.
- * - A scenario judges every answer; an answer it did not expect fails its journey under a code.
- * - A request's buffer belongs to its connection and may be reused for the connection's next
- *   request.
+ * - A journey is one request or several, each made from the answer before, and perhaps a webhook.
+ *   A connection has at most one journey in progress.
+ * - What does not depend on an answer is presigned; what does carries a session token instead.
+ * - A scenario judges every answer: an unexpected one fails its journey under a code.
  */
-import type { Answer } from '../client/answer_reader.js'
+import type { HttpResponse } from '../client/http_socket.js'
 
 export interface Scenario {
-  /** Signs this many journeys ahead, once. */
-  prepare(journeys: number): void
-  /** After those that were prepared it goes on, signing as it is asked. */
-  last(): void
-  /** The first request of the next journey; undefined when the supply is used up. */
+  /** Signs this many journeys ahead. @param continues more are signed once these are used up */
+  prepare(journeys: number, continues: boolean): void
+  /** The first request of the connection's next journey; undefined when there is none left. */
   begin(connection: number): Buffer | undefined
-  /** The answer to the connection's request: what comes next. */
-  proceed(connection: number, answer: Answer): Next
-  /** A webhook told that this entity has ended: the connection whose journey that completes. */
-  hear(entity: string): number | undefined
-  /** The connection's journey has ended in another way than by an answer or by reports. */
-  abandon(connection: number): void
-  /** What was acknowledged so far. */
-  acknowledged(): Acknowledged
+  /** What follows the answer to the connection's request. */
+  proceed(connection: number, response: HttpResponse): Next
+  accepted(): Accepted
 }
 
-export interface Acknowledged {
+/** What the service has acknowledged so far. */
+export interface Accepted {
   readonly intents: number
   readonly payouts: number
-  /** Ids of some of the intents that were created and left alone, to be asked for later. */
+  /** Ids of some of the intents that stay as they were created, to be read back. */
   readonly samples: readonly string[]
 }
 
-export type Next = Buffer | JourneyEnd | Waiting
+export type Next =
+  | Buffer
+  | { readonly kind: 'completed' }
+  | { readonly kind: 'failed'; readonly code: string }
+  | { readonly kind: 'awaits_webhook'; readonly entity: string }
 
-export type JourneyEnd =
-  { readonly kind: 'completed' } | { readonly kind: 'failed'; readonly code: string }
+export const COMPLETED: Next = { kind: 'completed' }
+export const NOTHING_ACCEPTED: Accepted = { intents: 0, payouts: 0, samples: [] }
 
-/** All is answered; the journey ends with a webhook. */
-export interface Waiting {
-  readonly kind: 'waiting'
-}
+export const acceptedBy = (all: readonly Accepted[]): Accepted => ({
+  intents: all.reduce((sum, { intents }) => sum + intents, 0),
+  payouts: all.reduce((sum, { payouts }) => sum + payouts, 0),
+  samples: all.flatMap(({ samples }) => samples),
+})
 
-export const COMPLETED: JourneyEnd = { kind: 'completed' }
-export const WAITING: Waiting = { kind: 'waiting' }
-export const NOTHING_ACKNOWLEDGED: Acknowledged = { intents: 0, payouts: 0, samples: [] }
-
-/** The service's own error code with the status, e.g. `503 configuration_error`. */
-export function unexpected({ status, body }: Answer): JourneyEnd {
+/** Status and error code of the service, for instance `503 configuration_error`. */
+export function unexpected({ status, body }: HttpResponse): Next {
   return { kind: 'failed', code: `${status} ${errorCode(body)}`.trim() }
 }
 

@@ -1,6 +1,4 @@
-/**
- * Intents of a past: captured, expired, cancelled, refused by the rail, refunded; and live ones.
- */
+/** Historical intents: captured, expired, cancelled, failed, refunded; and open ones. */
 import { MINUTE, SECOND } from '../../../src/base/clock.js'
 import type { IntentId } from '../../../src/base/ids.js'
 import type { Command } from '../../../src/processor/cycle/command.js'
@@ -14,21 +12,15 @@ import { anIntent, promptPayQr } from '../../support/requests.js'
 import { DEMO, viewOf, type World } from '../../support/world.js'
 import type { SeedRail } from './seed_rail.js'
 
-export interface SeedIntents {
-  readonly ids: readonly IntentId[]
-  live(count: number): Promise<void>
-  /** Created, and not confirmed yet. */
-  leaveOpen(count: number): Promise<void>
-}
-
-type SeedState = 'captured' | 'expired' | 'cancelled' | 'failed' | 'refunded'
+export type SeedIntents = ReturnType<typeof createSeedIntents>
+type Outcome = 'captured' | 'expired' | 'cancelled' | 'failed' | 'refunded'
 
 const USERS = 5_000
 const AMOUNT = 10_000
 const JTI = 'token'
 
-/** Of a hundred. */
-function seedStateOf(index: number): SeedState {
+/** Of a hundred: 60 captured, 28 expired, 6 cancelled, 3 failed, 3 refunded. */
+function outcomeOf(index: number): Outcome {
   const place = index % 100
   if (place < 60) return 'captured'
   if (place < 88) return 'expired'
@@ -36,7 +28,7 @@ function seedStateOf(index: number): SeedState {
   return place < 97 ? 'failed' : 'refunded'
 }
 
-export function createSeedIntents(world: World, rail: SeedRail): SeedIntents {
+export function createSeedIntents(world: World, rail: SeedRail) {
   const ids: IntentId[] = []
   const qr = promptPayQr()
 
@@ -44,57 +36,50 @@ export function createSeedIntents(world: World, rail: SeedRail): SeedIntents {
     const first = ids.length
     const commands = Array.from({ length: count }, (_, place) => {
       const index = first + place
-      const ending = seedStateOf(index) === 'failed' ? '+fail' : ''
-      const user = `user-${index % USERS}${ending}`
-      return createIntent(
-        DEMO,
-        anIntent({ partner_user_id: user, idempotency_key: `seed-${index}` }),
-      )
+      const fails = outcomeOf(index) === 'failed' ? '+fail' : ''
+      const given = { partner_user_id: `user-${index % USERS}${fails}` }
+      return createIntent(DEMO, anIntent({ ...given, idempotency_key: `seed-${index}` }))
     })
     const answers = await world.runAll(commands)
     const made = answers.map((answer) => viewOf<{ intent_id: IntentId }>(answer).intent_id)
     ids.push(...made)
     return made
   }
-  const all = async (commands: readonly Command[]): Promise<void> => {
+  const runAll = async (commands: readonly Command[]): Promise<void> => {
     for (const answer of await world.runAll(commands)) viewOf(answer)
     world.clock.pass(SECOND)
   }
   const scan = (id: IntentId, index: number): Command => {
     const amount = String(AMOUNT + (Math.floor(index / USERS) % 10_000))
-    const bound = { qr_payload: qr, local_amount_minor_units: amount, duplicate_confirmed: false }
-    return scanIntent(DEMO, { intent_id: id, session_jti: JTI, ...bound }, world.clock.now())
+    const scanned = { qr_payload: qr, local_amount_minor_units: amount, duplicate_confirmed: false }
+    return scanIntent(DEMO, { intent_id: id, session_jti: JTI, ...scanned }, world.clock.now())
   }
-  const confirm = (id: IntentId): Command =>
-    confirmIntent(
-      DEMO,
-      { intent_id: id, session_jti: JTI, idempotency_key: `confirm ${id}` },
-      world.clock.now(),
-    )
-
+  const confirm = (id: IntentId): Command => {
+    const given = { intent_id: id, session_jti: JTI, idempotency_key: `confirm ${id}` }
+    return confirmIntent(DEMO, given, world.clock.now())
+  }
   return {
     ids,
-    live: async (count) => {
+    writeEnded: async (count: number): Promise<void> => {
       const first = ids.length
-      const made = (await create(count)).map((id, place) => ({
-        id,
-        index: first + place,
-        life: seedStateOf(first + place),
-      }))
-      const paid = made.filter(({ life }) => ['captured', 'failed', 'refunded'].includes(life))
-      const of = (life: SeedState): readonly IntentId[] =>
-        made.filter((one) => one.life === life).map(({ id }) => id)
-      await all(paid.map(({ id, index }) => scan(id, index)))
-      await all(paid.map(({ id }) => confirm(id)))
+      const made = (await create(count)).map((id, place) => {
+        const index = first + place
+        return { id, index, outcome: outcomeOf(index) }
+      })
+      const atRail = ['captured', 'failed', 'refunded']
+      const confirmed = made.filter(({ outcome }) => atRail.includes(outcome))
+      const of = (outcome: Outcome): readonly IntentId[] =>
+        made.filter((one) => one.outcome === outcome).map(({ id }) => id)
+      await runAll(confirmed.map(({ id, index }) => scan(id, index)))
+      await runAll(confirmed.map(({ id }) => confirm(id)))
       await rail.settle()
-      await all(of('cancelled').map((id) => cancelIntent(DEMO, id)))
-      await all(of('refunded').map((id) => refundIntent(DEMO, id, `refund ${id}`)))
+      await runAll(of('cancelled').map((id) => cancelIntent(DEMO, id)))
+      await runAll(of('refunded').map((id) => refundIntent(DEMO, id, `refund ${id}`)))
       await rail.settle()
       world.clock.pass(31 * MINUTE)
-      await all(of('expired').map((id) => fireIntentTimer(id)))
+      await runAll(of('expired').map((id) => fireIntentTimer(id)))
     },
-    leaveOpen: async (count) => {
-      await create(count)
-    },
+    /** Created, and not confirmed yet. */
+    writeOpen: async (count: number): Promise<void> => void (await create(count)),
   }
 }

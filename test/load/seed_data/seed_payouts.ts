@@ -1,46 +1,36 @@
-/**
- * Payouts of a past: most completed, some refused, a few returned by the bank; and live ones.
- */
-import { createPayout } from '../../../src/processor/commands/payouts/payout_create.js'
+/** Historical payouts: most completed, some failed, a few reversed by the bank; and open ones. */
 import type { PayoutId } from '../../../src/base/ids.js'
+import { createPayout } from '../../../src/processor/commands/payouts/payout_create.js'
 import { aPayout } from '../../support/requests.js'
 import { DEMO, viewOf, type World } from '../../support/world.js'
 import type { SeedRail } from './seed_rail.js'
 
-export interface SeedPayouts {
-  readonly ids: readonly PayoutId[]
-  /** As they stand in a query. */
-  readonly references: readonly string[]
-  live(count: number): Promise<void>
-  /** Held for review. */
-  leaveHeld(count: number): Promise<void>
-  /** Handed over, and the rail does not answer. */
-  leaveStuck(count: number): Promise<void>
-}
+export type SeedPayouts = ReturnType<typeof createSeedPayouts>
 
-/** The first beneficiaries; after them three whom the rail refuses, and one it never answers. */
-export const PAYEES = 200
-const REFUSED = 3
-/** So few that each of them fills a page of a list, also in books of 10,000. */
+/** The first beneficiaries; then three that the rail rejects, and one that it never answers. */
+export const BENEFICIARIES = 200
+export const SPECIAL_ACCOUNTS = ['9990000001', '9990000002', '9990000003', '9990000008']
+const REJECTED = 3
+/** Few enough that each fills a page of a list, also with 10,000 payouts. */
 const REFERENCES = 400
-const REFUSED_EVERY = 25
-const RETURNED_EVERY = 50
+const REJECTED_EVERY = 25
+const REVERSED_EVERY = 50
 const AMOUNT = 100_000
 
 const referenceOf = (index: number): string =>
   `invoice ${String(index % REFERENCES).padStart(4, '0')}`
 
-export function createSeedPayouts(
-  world: World,
-  rail: SeedRail,
-  beneficiaries: readonly string[],
-): SeedPayouts {
-  const ids: PayoutId[] = []
+const beneficiaryOf = (index: number): number =>
+  index % REJECTED_EVERY === 0
+    ? BENEFICIARIES + ((index / REJECTED_EVERY) % REJECTED)
+    : index % BENEFICIARIES
 
+export function createSeedPayouts(world: World, rail: SeedRail, beneficiaries: readonly string[]) {
+  const ids: PayoutId[] = []
   const create = async (
     count: number,
-    payeeOf: (index: number) => number,
-    reference: (index: number) => string = referenceOf,
+    beneficiary: (index: number) => number,
+    reference = referenceOf,
   ): Promise<readonly PayoutId[]> => {
     const first = ids.length
     const { beneficiary: _none, ...payout } = aPayout()
@@ -50,7 +40,7 @@ export function createSeedPayouts(
         ...payout,
         idempotency_key: `seed-${index}`,
         amount: String(AMOUNT + (index % 1_000) * 100),
-        beneficiary_id: beneficiaries[payeeOf(index)] ?? '',
+        beneficiary_id: beneficiaries[beneficiary(index)] ?? '',
         reference: reference(index),
       })
     })
@@ -58,31 +48,27 @@ export function createSeedPayouts(
     ids.push(...made)
     return made
   }
-  const usualPayee = (index: number): number =>
-    index % REFUSED_EVERY === 0 ? PAYEES + ((index / REFUSED_EVERY) % REFUSED) : index % PAYEES
-
   return {
     ids,
     references: Array.from({ length: REFERENCES }, (_, index) =>
       encodeURIComponent(referenceOf(index)),
     ),
-    live: async (count) => {
+    writeEnded: async (count: number): Promise<void> => {
       const first = ids.length
-      const made = await create(count, usualPayee)
+      const made = await create(count, beneficiaryOf)
       await rail.settle()
-      const returned = made.filter((_, place) => (first + place) % RETURNED_EVERY === 1)
-      rail.tell(returned.map((id) => ({ kind: 'simulate', id, outcome: 'reversed' })))
+      const reversed = made.filter((_, place) => (first + place) % REVERSED_EVERY === 1)
+      rail.instruct(reversed.map((id) => ({ kind: 'simulate', id, outcome: 'reversed' })))
       await rail.settle()
     },
-    leaveHeld: async (count) => {
-      await create(
-        count,
-        (index) => index % PAYEES,
-        () => 'sandbox:review',
-      )
+    /** Held for review. */
+    writeHeld: async (count: number): Promise<void> => {
+      const held = () => 'sandbox:review'
+      await create(count, (index) => index % BENEFICIARIES, held)
     },
-    leaveStuck: async (count) => {
-      await create(count, () => PAYEES + REFUSED)
+    /** Submitted, and the rail does not answer. */
+    writeUnanswered: async (count: number): Promise<void> => {
+      await create(count, () => BENEFICIARIES + REJECTED)
       await rail.settle()
     },
   }

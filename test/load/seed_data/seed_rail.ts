@@ -1,9 +1,8 @@
 /**
- * The sandbox rail of a past: its real cycle and journal, at the world's clock, which takes no
- * time.
+ * The sandbox rail while seed data is written: its real cycle and journal at the world's clock.
  *
- * Owns: carrying orders there and reports back, many at a time, until every answer that is due has
- * come and is booked. Several may wait for that at a time.
+ * `settle` passes instructions there and reports back until every report that is due is booked.
+ * Several may wait for that at a time.
  */
 import { createLog } from '../../../src/base/log.js'
 import { systemRandom } from '../../../src/base/random.js'
@@ -13,29 +12,21 @@ import { createCycle } from '../../../src/rails/sandbox/cycle.js'
 import { openJournal } from '../../../src/rails/sandbox/journal.js'
 import type { World } from '../../support/world.js'
 
-export interface SeedRail {
-  /** Gives it orders of its own, beside those of the processor. */
-  tell(orders: readonly RailInstruction[]): void
-  settle(): Promise<void>
-  close(): Promise<void>
-}
+export type SeedRail = Awaited<ReturnType<typeof openSeedRail>>
 
-/** The rail keeps instructions to accounts that end so for ever. */
-const STUCK = /^999000.*0008$/
+/** The sandbox never answers instructions to accounts that end so. */
+const UNANSWERED = /^999000.*0008$/
 
-export async function openSeedRail(world: World, file: string): Promise<SeedRail> {
+export async function openSeedRail(world: World, file: string) {
   const journal = await openJournal(file)
   const reports: RailReport[] = []
   const extra: RailInstruction[] = []
-  /** Answers that are due, and those that are being booked. */
+  /** Reports that are expected or being booked. */
   let due = 0
   const cycle = createCycle({
-    journal,
-    clock: world.clock,
-    random: systemRandom(),
+    ...{ journal, clock: world.clock, random: systemRandom(), delayMs: 0 },
     log: createLog('seed', { LOG_LEVEL: 'silent' }),
-    delayMs: 0,
-    publish: (sent) => void reports.push(...sent),
+    publish: (received) => void reports.push(...received),
     fail: (error) => {
       throw error
     },
@@ -43,11 +34,12 @@ export async function openSeedRail(world: World, file: string): Promise<SeedRail
   await cycle.start()
 
   return {
-    tell: (orders) => void extra.push(...orders),
-    settle: async () => {
+    /** Adds instructions to those of the processor. */
+    instruct: (orders: readonly RailInstruction[]) => void extra.push(...orders),
+    settle: async (): Promise<void> => {
       while (world.railInstructions.length + extra.length + due > 0) {
         const orders = [...world.railInstructions.splice(0), ...extra.splice(0)]
-        due += orders.filter(isAnsweredByReport).length
+        due += orders.filter(isReported).length
         if (orders.length > 0) await cycle.submit(orders, () => undefined)
         const commands = reports.splice(0).map((report) => applyRailReport(report, 0))
         if (commands.length > 0) await world.runAll(commands)
@@ -55,14 +47,14 @@ export async function openSeedRail(world: World, file: string): Promise<SeedRail
         due -= commands.length
       }
     },
-    close: async () => {
+    close: async (): Promise<void> => {
       await cycle.stop()
       await journal.close()
     },
   }
 }
 
-const isAnsweredByReport = (order: RailInstruction): boolean =>
-  (order.kind === 'instruct' && !STUCK.test(order.instruction.destination.account)) ||
+const isReported = (order: RailInstruction): boolean =>
+  (order.kind === 'instruct' && !UNANSWERED.test(order.instruction.destination.account)) ||
   order.kind === 'recall' ||
   order.kind === 'simulate'

@@ -1,0 +1,51 @@
+/**
+ * HTTP/1.1 messages out of a connection's bytes: a first line, headers, a body of announced length.
+ *
+ * - One message is on its way at a time; more bytes than it announces make it unreadable.
+ * - What is passed in is read before `read` returns; what must wait for more is copied.
+ */
+
+export interface Message {
+  /** The groups of the expression for the first line. */
+  readonly first: RegExpExecArray
+  /** First line and headers. */
+  readonly head: string
+  /** May be the caller's own memory: valid until the caller reads on. */
+  readonly body: Buffer
+}
+
+export type Reading = Message | 'incomplete' | 'unreadable'
+
+const HEAD_END = Buffer.from('\r\n\r\n')
+const LENGTH = /\r\ncontent-length: *([0-9]{1,9}) *(?=\r\n|$)/i
+const HEAD_MAX_BYTES = 16 * 1024
+/** The largest page of a list stays below. */
+const BODY_MAX_BYTES = 64 * 1024 * 1024
+const NOTHING: Buffer = Buffer.alloc(0)
+
+/** @param firstLine what a message must begin with */
+export function createMessageReader(firstLine: RegExp) {
+  let waiting = NOTHING
+  return {
+    read: (chunk: Buffer): Reading => {
+      const bytes = waiting.length === 0 ? chunk : Buffer.concat([waiting, chunk])
+      const reading = parse(firstLine, bytes)
+      if (reading !== 'incomplete') waiting = NOTHING
+      else waiting = waiting.length === 0 ? Buffer.from(bytes) : bytes
+      return reading
+    },
+  }
+}
+
+function parse(firstLine: RegExp, bytes: Buffer): Reading {
+  const headEnd = bytes.indexOf(HEAD_END)
+  if (headEnd < 0) return bytes.length > HEAD_MAX_BYTES ? 'unreadable' : 'incomplete'
+  const head = bytes.toString('latin1', 0, headEnd)
+  const first = firstLine.exec(head)
+  const length = Number(LENGTH.exec(head)?.[1] ?? Number.NaN)
+  if (first === null || !(length <= BODY_MAX_BYTES)) return 'unreadable'
+  const from = headEnd + HEAD_END.length
+  const to = from + length
+  if (bytes.length < to) return 'incomplete'
+  return bytes.length > to ? 'unreadable' : { first, head, body: bytes.subarray(from, to) }
+}

@@ -1,0 +1,219 @@
+/**
+ * One window, measured: the load, what the processes used meanwhile, and what went wrong. CPU and
+ * memory are read at the edges of the measured part.
+ */
+import type { Phase } from './client/arrival_schedule.js'
+import type { Client } from './client/client.js'
+import type { Address } from './client/http_socket.js'
+import { createLatencies, latencyMs } from './client/latency.js'
+import type { Sample, Summary } from './client/load.js'
+import type { Machine } from './machine.js'
+import * as usage from './process_usage.js'
+import type { Arrivals } from './receivers.js'
+import type { ScenarioName } from './scenarios/scenarios.js'
+import type { Stacks } from './stacks.js'
+import type { SystemUnderTest } from './system_under_test.js'
+
+/** What every command works with. */
+export interface Tools {
+  /** For data; removed at the end. */
+  readonly folder: string
+  /** For results. */
+  readonly out: string
+  readonly machine: Machine
+  readonly stacks: Stacks
+  readonly client: Client
+  readonly gateways: number
+  readonly progress: (step: string, sample?: SampleResult) => void
+}
+
+export interface WindowOptions {
+  readonly side: string
+  /** From 1; 0 is the warm-up. */
+  readonly repeat?: number
+  readonly scenario: ScenarioName
+  readonly onlyRead?: string
+  readonly connections: number
+  /** Undefined: closed loop. */
+  readonly phases?: readonly Phase[] | undefined
+  readonly leadInMs: number
+  readonly measureMs: number
+  /** Exactly as many, however long they take. */
+  readonly journeys?: number | undefined
+  readonly sampleMs?: number
+  readonly patienceMs?: number
+  /** Payment journeys end with their last answer. */
+  readonly withoutWebhooks?: boolean
+  /** Every rejection and every delay of the schedule is a fault. */
+  readonly strict?: boolean
+  /** The ceiling instead of the stack: nothing of it enters the accounts. */
+  readonly ceiling?: Address
+  /** Beside the stack's own. */
+  readonly alsoWatched?: readonly usage.Watched[]
+}
+
+export interface Measured {
+  readonly result: WindowResult
+  /** Empty when every request was answered as expected. */
+  readonly faults: readonly string[]
+}
+export type WindowResult = Awaited<ReturnType<typeof runMeasured>>['result']
+export type SampleResult = ReturnType<typeof sampleResult>
+
+const RESOURCES_MIN_MS = 500
+const SAMPLE_MAX_MS = 1_000
+const SAMPLES_MIN = 8
+/** A signature is valid for five minutes, and a record takes some 300 bytes. */
+const PRESIGNED_MS = 60_000
+const PRESIGNED_MAX = 400_000
+const FIRST_RATE = 5_000
+/** A later window is seldom faster by more; if it is, the client signs while it sends. */
+const MARGIN = 1.3
+/** By scenario and side: what was reached so far. */
+const reached = new Map<string, number>()
+
+export async function measureWindow(
+  tools: Tools,
+  system: SystemUnderTest,
+  options: WindowOptions,
+): Promise<Measured> {
+  const { side, repeat = 1, scenario, ceiling, strict = false } = options
+  const step = `${scenario}, ${side}${repeat === 0 ? ', warm-up' : ` ${repeat}`}`
+  tools.progress(`${step}: signing`)
+  const { result, outcome } = await runMeasured(tools, system, options, step)
+  if (ceiling === undefined) system.account(outcome)
+  return { result, faults: faultsOf(outcome.summary, strict).map((fault) => `${step}: ${fault}`) }
+}
+
+async function runMeasured(
+  { client, machine, progress }: Tools,
+  { stack, receivers, fixtures }: SystemUnderTest,
+  options: WindowOptions,
+  step: string,
+) {
+  const { side, repeat = 1, scenario: name, ceiling, leadInMs, measureMs, onlyRead } = options
+  const itself = { name: 'client', pid: process.pid }
+  const watched = [...stack.processes(), ...(options.alsoWatched ?? []), itself]
+  const sampleMs =
+    options.sampleMs ?? Math.min(SAMPLE_MAX_MS, Math.round((leadInMs + measureMs) / SAMPLES_MIN))
+  const resources: usage.Resources[] = []
+  const snapshots: usage.UsageSnapshot[] = []
+  const samples: SampleResult[] = []
+  const phases = (options.phases ?? []).map(({ ms }) => ({ ms, latencies: createLatencies() }))
+  let arrivals: Promise<Arrivals> | undefined
+  const edge = (): void => {
+    snapshots.push(usage.usageNow(watched))
+    arrivals = receivers.arrivals()
+  }
+  const { host, key_id: keyId, signing_secret: secret, ops_url: opsUrl } = stack.sandbox
+  const awaitsWebhooks = ceiling === undefined && options.withoutWebhooks !== true
+  const { connections, patienceMs } = options
+  const key = `${name} ${side}`
+  const order = {
+    scenario: { name, host, keyId, secret, fixtures, awaitsWebhooks, onlyRead },
+    journeys: options.journeys ?? presigned(options, reached.get(key) ?? FIRST_RATE),
+    continues: options.journeys === undefined,
+    window: {
+      ...{ address: ceiling ?? stack.address, connections, phases: options.phases, patienceMs },
+      ...{ leadInMs, measureMs, sampleMs },
+    },
+  }
+  const before = await commitsOf(opsUrl)
+  const outcome = await client.run(order, {
+    opened: edge,
+    closed: edge,
+    sample: (sample) => {
+      const result = sampleResult(sample, samples.at(-1)?.at ?? 0)
+      samples.push(result)
+      if (result.at - (resources.at(-1)?.at ?? 0) >= RESOURCES_MIN_MS) {
+        resources.push(usage.resourcesNow(watched, result.at))
+      }
+      let endsAt = 0
+      const phase = phases.find(({ ms }) => sample.at <= (endsAt += ms))
+      phase?.latencies.add(sample.latenciesFromSent)
+      progress(step, result)
+    },
+  })
+  const after = await commitsOf(opsUrl)
+  const [opened, closed] = snapshots
+  if (opened === undefined || closed === undefined) throw new Error('the window was not measured')
+  const { processes, elsewhereCpuMs } = usage.usageBetween(opened, closed)
+  const { seconds, completedInWindow, begun, completed, overdue, abandoned } = outcome.summary
+  const ratePerSecond = completedInWindow / seconds
+  reached.set(key, Math.max(reached.get(key) ?? 0, ratePerSecond))
+  const micros = (ms: number): number => (ms * 1_000) / Math.max(1, completedInWindow)
+  const byProcess = <T>(of: (one: usage.Usage) => T): Readonly<Record<string, T>> =>
+    Object.fromEntries(Object.entries(processes).map(([process, one]) => [process, of(one)]))
+  const result = {
+    ...{ side, repeat, seconds, ratePerSecond, samples, resources },
+    latency: latencyMs(outcome.summary.latencies),
+    rejections: latencyMs(outcome.summary.rejections),
+    /** From sent, of each phase of the schedule. */
+    phases: phases.map(({ latencies }) => latencyMs(latencies)),
+    journeys: { begun, completed, overdue, abandoned },
+    errors: outcome.summary.failed,
+    /** Commands in one commit on average; 0 where that is unknown. */
+    perCommit:
+      (after.commands - before.commands) / Math.max(1, after.commits - before.commits) || 0,
+    arrivals: ceiling === undefined ? await arrivals : undefined,
+    /** Of a completed journey; `main` is the thread that runs the JavaScript. */
+    cpuMicros: byProcess(({ mainCpuMs, otherCpuMs }) => ({
+      ...{ main: micros(mainCpuMs), others: micros(otherCpuMs) },
+    })),
+    rssMiB: byProcess(({ rssMiB }) => rssMiB),
+    /** Share of all cores' time that none of the watched processes used. */
+    elsewhere: elsewhereCpuMs / (seconds * 1_000 * machine.cores),
+  }
+  return { result, outcome }
+}
+
+function presigned(options: WindowOptions, rate: number): number {
+  const { connections, leadInMs, measureMs } = options
+  const { phases = [{ ms: Infinity, ratePerSecond: rate * MARGIN }] } = options
+  let left = Math.min(leadInMs + measureMs, PRESIGNED_MS)
+  let journeys = connections
+  for (const { ms, ratePerSecond } of phases) {
+    const part = Math.min(ms, left)
+    journeys += (part * ratePerSecond) / 1_000
+    left -= part
+  }
+  return Math.ceil(Math.min(PRESIGNED_MAX, journeys))
+}
+
+function sampleResult(sample: Sample, before: number) {
+  const { at, completed, failed, abandoned, clientDelayMs } = sample
+  const perSecond = (count: number): number => (count * 1_000) / (at - before)
+  return {
+    /** Milliseconds since the load began, of which the lead-in is a part. */
+    at,
+    perSecond: perSecond(completed),
+    failedPerSecond: perSecond(failed),
+    abandonedPerSecond: perSecond(abandoned),
+    /** From due, and from sent. */
+    p99: latencyMs(sample.latencies).p99,
+    p99FromSent: latencyMs(sample.latenciesFromSent).p99,
+    clientDelayMs,
+  }
+}
+
+export function faultsOf(summary: Summary, strict: boolean): string[] {
+  const { begun, completed, failed, sent, answered, overdue } = summary
+  const failures = Object.values(failed).reduce((sum, count) => sum + count, 0)
+  const isLost = begun !== completed + failures
+  return [
+    ...(isLost ? [`${begun} journeys begun, ${completed} completed, ${failures} failed`] : []),
+    ...(summary.completedInWindow === 0 ? ['nothing was completed'] : []),
+    ...(strict ? Object.entries(failed).map(([code, count]) => `${count} × ${code}`) : []),
+    ...(strict && sent !== answered ? [`${sent} sent, ${answered} answered`] : []),
+    ...(strict && overdue > 0 ? [`${overdue} were due and could not be sent`] : []),
+  ]
+}
+
+/** The processor's counters; zero where a revision has none of that name. */
+async function commitsOf(opsUrl: string): Promise<{ commands: number; commits: number }> {
+  const text = await (await fetch(`${opsUrl}/metrics`)).text()
+  const [commands = 0, commits = 0] = ['commands', 'commits'].map((name) =>
+    Number(new RegExp(`^causeway_${name}_total(?:{.*})? (\\S+)$`, 'm').exec(text)?.[1] ?? 0),
+  )
+  return { commands, commits }
+}

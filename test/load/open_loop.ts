@@ -1,0 +1,156 @@
+/**
+ * Loads at a given rate: steady, for long, and far above the capacity.
+ *
+ * - Rejections and journeys that got no connection are results here, not faults. A run is void when
+ *   the accounts do not add up or the audit is not clean.
+ */
+import { finish, startSystem } from './bench.js'
+import { growthFindings } from './growth.js'
+import { median } from './machine.js'
+import {
+  measureWindow,
+  type SampleResult,
+  type Tools,
+  type WindowResult,
+} from './measured_window.js'
+import { finding, type Finding, type Part } from './result.js'
+import { SCENARIOS, type ScenarioName } from './scenarios/scenarios.js'
+import type { Stack } from './stacks.js'
+import { openSystem } from './system_under_test.js'
+
+type Numbers = 'ratePerSecond' | 'seconds' | 'connections' | 'leadInMs'
+type OpenLoopSettings = Readonly<Record<Numbers, number>> & { readonly scenario: ScenarioName }
+
+/** @param running a stack that is not ours: what is created there stays there */
+export async function steadyLoad(
+  tools: Tools,
+  settings: OpenLoopSettings,
+  { running, isSoak = false }: { readonly running?: Stack | undefined; readonly isSoak?: boolean },
+): Promise<Part> {
+  const { scenario, ratePerSecond, seconds } = settings
+  const system = running ? await openSystem(running, tools.client) : await startSystem(tools)
+  const sampleMs = Math.min(5_000, (1_000 * seconds) / 30)
+  const measured = await measureWindow(tools, system, {
+    ...settings,
+    side: isSoak ? 'soak' : 'load',
+    phases: [{ ms: Infinity, ratePerSecond }],
+    measureMs: 1_000 * seconds,
+    ...(isSoak ? { sampleMs } : {}),
+  })
+  const { ratePerSecond: reached, latency, journeys, resources } = measured.result
+  const { begun, completed, overdue, abandoned } = journeys
+  const missing = (begun - completed + overdue + abandoned) / Math.max(1, begun)
+  const findings = [
+    finding('rate', reached, '/s', { atLeast: 0.98 * ratePerSecond }),
+    finding('p50', latency.p50, 'ms'),
+    finding('p99', latency.p99, 'ms'),
+    finding('not completed', missing, '', { atMost: 0 }),
+    ...(isSoak ? growthFindings(resources) : []),
+  ]
+  return finish(tools, system, [measured], { title: SCENARIOS[scenario], findings })
+}
+
+export interface SpikePlan {
+  /** Undefined: what a closed loop reaches just before, which is also the warm-up. */
+  readonly capacityPerSecond: number | undefined
+  readonly factor: number
+  readonly calmMs: number
+  readonly spikeMs: number
+  readonly afterMs: number
+}
+
+/** A caller that gets no connection for this long tries elsewhere. */
+const PATIENCE_MS = 1_000
+/** Rates that no load reaches: what must hold are the limits on what is in progress. */
+const HIGH = '1000000'
+const LIMITS = { RATE_LIMIT: 'on', RATE_LIMIT_PER_SECOND: HIGH, RATE_LIMIT_PER_ADDRESS: HIGH }
+
+/** A load far above the capacity: is it rejected at once, and is all well afterwards? */
+export async function spike(
+  tools: Tools,
+  settings: OpenLoopSettings,
+  plan: SpikePlan,
+): Promise<Part> {
+  const system = await startSystem(tools, { settings: LIMITS })
+  const { calmMs, spikeMs, afterMs } = plan
+  const closed = await measureWindow(tools, system, {
+    ...settings,
+    side: 'capacity',
+    connections: Math.min(512, settings.connections),
+    measureMs: Math.min(5_000, calmMs),
+  })
+  const capacity = plan.capacityPerSecond ?? closed.result.ratePerSecond
+  const from = settings.leadInMs + calmMs
+  const measured = await measureWindow(tools, system, {
+    ...settings,
+    side: 'spike',
+    phases: [
+      { ms: from, ratePerSecond: capacity / 2 },
+      { ms: spikeMs, ratePerSecond: capacity * plan.factor },
+      { ms: Infinity, ratePerSecond: capacity / 2 },
+    ],
+    measureMs: calmMs + spikeMs + afterMs,
+    sampleMs: 250,
+    patienceMs: PATIENCE_MS,
+  })
+  const findings = spikeFindings(measured.result, { from, to: from + spikeMs }, capacity)
+  return finish(tools, system, [measured], { title: SCENARIOS[settings.scenario], findings })
+}
+
+/** Twice as slow as before is not "as before". */
+const FACTOR_MAX = 2
+
+/**
+ * The target is judged twice: by the median quarter of a second, and by the p99 of all that was
+ * accepted in the spike, most of which is its first moment when the spike is short.
+ */
+export function spikeFindings(
+  { samples, phases: [allBefore, allDuring], rejections }: WindowResult,
+  { from, to }: { readonly from: number; readonly to: number },
+  capacity: number,
+): Finding[] {
+  const within = (start: number, end: number): readonly SampleResult[] =>
+    samples.filter(({ at }) => at > start && at <= end)
+  const [before, during] = [within(0, from), within(from, to)]
+  const total = (of: (sample: SampleResult) => number): number =>
+    during.reduce((sum, sample) => sum + of(sample), 0)
+  const accepted = total(({ perSecond }) => perSecond)
+  const rejected = total(({ failedPerSecond }) => failedPerSecond)
+  const abandoned = total(({ abandonedPerSecond }) => abandonedPerSecond)
+  const due = Math.max(1, accepted + rejected + abandoned)
+  const fromSent = ({ p99FromSent }: SampleResult): number => p99FromSent
+  const clientDelay = ({ clientDelayMs }: SampleResult): number => clientDelayMs
+  const calm = typical(before, ({ p99 }) => p99)
+  const [calmFromSent, spikeFromSent] = [typical(before, fromSent), typical(during, fromSent)]
+  const [calmOfAll, spikeOfAll] = [allBefore?.p99 ?? 0, allDuring?.p99 ?? 0]
+  const recovered = within(to, Infinity).find(
+    ({ failedPerSecond, abandonedPerSecond, p99 }) =>
+      failedPerSecond + abandonedPerSecond === 0 && p99 <= FACTOR_MAX * calm,
+  )
+  const recoveredMs = recovered === undefined ? Infinity : recovered.at - to
+  const twice = { atMost: FACTOR_MAX }
+  return [
+    finding('capacity', capacity, '/s'),
+    finding('demand in the spike', due / Math.max(1, during.length), '/s'),
+    finding('accepted in the spike', accepted / Math.max(1, during.length), '/s'),
+    finding('share rejected', rejected / due, ''),
+    finding('share that got no connection in 1 s', abandoned / due, ''),
+    finding('p99 of rejections, from sent', rejections.p99, 'ms'),
+    finding('p99 before, from due', calm, 'ms'),
+    finding('p99 before, from sent', calmFromSent, 'ms'),
+    finding('p99 in the spike, from sent, worst', Math.max(0, ...during.map(fromSent)), 'ms'),
+    finding('p99 in the spike, from sent, median', spikeFromSent, 'ms'),
+    finding('spike / before', spikeFromSent / calmFromSent, '×', twice),
+    finding('p99 of all before, from sent', calmOfAll, 'ms'),
+    finding('p99 of all in the spike, from sent', spikeOfAll, 'ms'),
+    finding('spike / before, of all', spikeOfAll / calmOfAll, '×', twice),
+    finding("the client's own delay, median", typical(during, clientDelay), 'ms'),
+    finding('recovered after', recoveredMs, 'ms', { atMost: 5_000 }),
+  ]
+}
+
+/** The median of the samples in which anything was completed. */
+function typical(samples: readonly SampleResult[], of: (sample: SampleResult) => number): number {
+  const values = samples.map(of).filter((value) => value > 0)
+  return values.length === 0 ? 0 : median(values)
+}

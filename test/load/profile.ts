@@ -1,0 +1,62 @@
+/**
+ * CPU profiles of a stack's processes over one window, one `.cpuprofile` file each.
+ *
+ * - A window without samples precedes the profiled one: what profiling costs is reported.
+ */
+import { existsSync, mkdirSync, renameSync, rmSync } from 'node:fs'
+import { join } from 'node:path'
+import { eventually } from '../support/eventually.js'
+import { cpuOf, finish, startSystem, TEN_ENDPOINTS } from './bench.js'
+import { measureWindow, type Measured, type Tools } from './measured_window.js'
+import { finding, type Part } from './result.js'
+import { SCENARIOS, type ScenarioName } from './scenarios/scenarios.js'
+
+type ProfileSettings = Readonly<
+  Record<'connections' | 'leadInMs' | 'warmUpMs' | 'measureMs' | 'everyMicros', number>
+> & {
+  readonly scenario: ScenarioName
+  /** Undefined: closed loop. */
+  readonly ratePerSecond: number | undefined
+}
+
+const PROFILED = /^(gateway|processor|rail|webhooks)/
+
+export async function profile(tools: Tools, settings: ProfileSettings): Promise<Part> {
+  const { scenario, connections, leadInMs, ratePerSecond, everyMicros } = settings
+  const folder = join(tools.out, 'profile')
+  rmSync(folder, { recursive: true, force: true })
+  mkdirSync(folder, { recursive: true })
+  const recorder = new URL('./cpu_profile_recorder.js', import.meta.url)
+  recorder.search = String(new URLSearchParams({ folder, everyMicros: String(everyMicros) }))
+  const plans = scenario === 'webhooks' ? TEN_ENDPOINTS : undefined
+  const system = await startSystem(tools, { nodeOptions: `--import=${recorder.href}` }, plans)
+  const phases = ratePerSecond === undefined ? undefined : [{ ms: Infinity, ratePerSecond }]
+  const profiled = system.stack.processes().filter(({ name }) => PROFILED.test(name))
+  const signal = (): void => profiled.forEach(({ pid }) => process.kill(pid, 'SIGUSR2'))
+  const play = (side: string, repeat: number, measureMs: number) => {
+    const common = { scenario, connections, leadInMs, phases, strict: true }
+    return measureWindow(tools, system, { ...common, side, repeat, measureMs })
+  }
+  const warmUp = await play('plain', 0, settings.warmUpMs)
+  const plain = await play('plain', 1, settings.measureMs)
+  signal() // starting a profile stalls a process for a moment, which the lead-in absorbs
+  const recorded = await play('profiled', 1, settings.measureMs)
+  signal()
+  const files: string[] = []
+  for (const { name, pid } of profiled) {
+    const file = join(folder, `${pid}.cpuprofile`)
+    await eventually(`the ${name} has written its profile`, () => existsSync(file), 30_000)
+    files.push(join(folder, `${name}.cpuprofile`))
+    renameSync(file, files.at(-1)!)
+  }
+  const cpu = ({ result }: Measured): number => cpuOf(result, (name) => PROFILED.test(name))
+  const rate = ({ result }: Measured): number => result.ratePerSecond
+  const findings = [
+    finding('profiled / plain, rate', rate(recorded) / rate(plain), '×'),
+    finding('profiled / plain, CPU', cpu(recorded) / cpu(plain), '×'),
+  ]
+  const all = [warmUp, plain, recorded]
+  const part = await finish(tools, system, all, { title: SCENARIOS[scenario], findings })
+  const howTo = 'Open a profile at https://www.speedscope.app or with npx speedscope FILE:'
+  return { ...part, notes: [howTo, ...files.map((file) => `  ${file}`)] }
+}

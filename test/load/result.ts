@@ -1,0 +1,53 @@
+/** What a run leaves behind, as its JSON file has it. */
+import type { Accounts } from './accounts.js'
+import type { Machine } from './machine.js'
+import type { WindowResult } from './measured_window.js'
+
+export interface RunResult {
+  readonly kind: string
+  readonly startedAt: string
+  readonly machine: Machine
+  readonly settings: Readonly<Record<string, string>>
+  readonly sections: readonly Section[]
+  /** Empty, or why the figures do not count. */
+  readonly voidBecause: readonly string[]
+}
+
+/** One scenario, or one part of it, on one stack. */
+export interface Section {
+  readonly title: string
+  readonly windows: readonly WindowResult[]
+  readonly findings: readonly Finding[]
+  /** Undefined where nothing was accepted that could be counted. */
+  readonly accounts?: Accounts
+}
+
+/** What a command returns; notes are printed below the report. */
+export type Part = Pick<RunResult, 'sections' | 'voidBecause'> & {
+  readonly notes?: readonly string[]
+}
+
+/** A figure that the run was made for. */
+export interface Finding {
+  readonly name: string
+  readonly value: number
+  readonly unit: string
+  readonly target: Target | undefined
+}
+
+export interface Target {
+  readonly atLeast?: number
+  readonly atMost?: number
+}
+
+export const finding = (name: string, value: number, unit: string, target?: Target): Finding => ({
+  ...{ name, value, unit, target },
+})
+
+/** Undefined when there is no target. */
+export function isMet({ value, target }: Finding): boolean | undefined {
+  if (target === undefined) return undefined
+  return value >= (target.atLeast ?? -Infinity) && value <= (target.atMost ?? Infinity)
+}
+
+export const isVoid = ({ voidBecause }: RunResult): boolean => voidBecause.length > 0

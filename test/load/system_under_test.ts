@@ -1,0 +1,87 @@
+/**
+ * A stack with all that a load needs around it: receivers, fixtures, and its accounts at the start.
+ */
+import { connect, type Connection } from '../../src/client/index.js'
+import { credentialsOf } from '../../src/operations/sandbox.js'
+import { checkAccounts, untilQuiet, type Accounts } from './accounts.js'
+import type { Client, Outcome } from './client/client.js'
+import { createFixtures, type Fixtures } from './fixtures.js'
+import { register, startReceivers, type EndpointPlan } from './receivers.js'
+import { acceptedBy, NOTHING_ACCEPTED, type Accepted } from './scenarios/scenario.js'
+import { INTENT_TERMS } from './scenarios/scenarios.js'
+import type { Stack } from './stacks.js'
+
+export type SystemUnderTest = Awaited<ReturnType<typeof openSystem>>
+
+export interface SystemOptions {
+  /** One endpoint for the final events by default. */
+  readonly plans?: readonly EndpointPlan[]
+  /** Created through the API by default. */
+  readonly fixtures?: Fixtures
+  readonly audited?: boolean
+}
+
+const FINAL_EVENTS: readonly EndpointPlan[] = [
+  { behavior: 'healthy', events: ['payout.completed', 'payment_intent.captured'] },
+]
+/** Failures after which the service may have accepted the request all the same. */
+const UNKNOWN = ['connection_lost', 'unanswered', 'unreadable_answer', '504 timeout']
+const READ_BACK_MAX = 100
+
+export async function openSystem(
+  stack: Stack,
+  client: Client,
+  { plans = FINAL_EVENTS, fixtures: given, audited = true }: SystemOptions = {},
+) {
+  const partner = connect(credentialsOf(stack.sandbox, 'Service'))
+  const receivers = await startReceivers()
+  client.hearFrom(await receivers.port())
+  const fixtures = given ?? (await createFixtures(partner))
+  const before = await untilQuiet(stack.dataDir)
+  const endpoints = await register(receivers, partner, plans)
+  let accepted: Accepted = NOTHING_ACCEPTED
+  let unknown = 0
+
+  return {
+    ...{ stack, receivers, fixtures },
+    /** Adds a window's outcome to the accounts. */
+    account: (outcome: Outcome): void => {
+      accepted = acceptedBy([accepted, outcome.accepted])
+      const { failed } = outcome.summary
+      unknown += UNKNOWN.reduce((sum, code) => sum + (failed[code] ?? 0), 0)
+    },
+    /** Waits until payments have ended and webhooks are delivered. */
+    quiet: async (): Promise<void> => void (await untilQuiet(stack.dataDir)),
+    /** Likewise, then checks the accounts, reads some intents back and runs the audit. */
+    settle: async (): Promise<Accounts> => {
+      const claims = async () => {
+        const received = await receivers.received()
+        return { accepted, unknown, endpoints, received }
+      }
+      const accounts = await checkAccounts(stack.dataDir, before, claims, audited)
+      const missing = await readBack(partner, accepted.samples)
+      return { ...accounts, faults: [...accounts.faults, ...missing] }
+    },
+    close: async (): Promise<void> => {
+      // What is not delivered yet becomes a dead letter.
+      for (const { id } of endpoints) await partner.request('DELETE', `/v1/webhook_endpoints/${id}`)
+      await receivers.stop()
+      await stack.stop()
+    },
+  }
+}
+
+/** What is wrong with intents that were acknowledged and left alone. */
+async function readBack(partner: Connection, ids: readonly string[]): Promise<string[]> {
+  const faults: string[] = []
+  const { amount_usd_cents: cents } = INTENT_TERMS
+  const every = Math.ceil(ids.length / READ_BACK_MAX)
+  for (const id of ids.filter((_, index) => index % every === 0)) {
+    const { status, body } = await partner.request('GET', `/v1/payment_intents/${id}`)
+    const found = body as Readonly<Record<string, unknown>>
+    const expected = Object.entries({ intent_id: id, status: 'created', amount_usd_cents: cents })
+    if (status === 200 && expected.every(([name, value]) => found[name] === value)) continue
+    faults.push(`${id} was acknowledged and cannot be read back: ${status}`)
+  }
+  return faults
+}
