@@ -6,6 +6,7 @@
  * - A command reads only the options it declares, and `--json`.
  */
 import { readFileSync } from 'node:fs'
+import type { Writable } from 'node:stream'
 import type { Clock } from '../base/clock.js'
 import type {
   OperatorClient,
@@ -44,6 +45,8 @@ export interface Context {
   readonly recovery: RecoveryClient
   readonly clock: Clock
   readonly paint: Paint
+  /** The standard output, for what is printed while the command runs. */
+  readonly out: Writable
   readonly flags: Flags
   /** True when this stack serves production hosts. */
   readonly servesProduction: boolean

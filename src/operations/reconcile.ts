@@ -10,6 +10,7 @@ import { createWriteStream, statSync } from 'node:fs'
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { basename, join } from 'node:path'
+import type { Writable } from 'node:stream'
 import { finished } from 'node:stream/promises'
 import { DAY, instant, plus, type Instant } from '../base/clock.js'
 import { FINDINGS_HEAD, findingLine } from '../reconciliation/findings_csv.js'
@@ -42,7 +43,8 @@ export const reconcileStatement: Command = {
     }
     const period = periodIn(flags)
     const statement = statementAt(file)
-    const outcome = await compareStatement(context, period, statement, findingsTo(flags.out))
+    const findings = findingsTo(flags.out, context.out)
+    const outcome = await compareStatement(context, period, statement, findings)
     return reportOf(outcome, flags)
   },
 }
@@ -99,17 +101,17 @@ interface OpenFile {
 }
 
 /** Opened by the first finding, or by close. */
-function findingsTo(out: string | undefined): Findings {
+function findingsTo(file: string | undefined, out: Writable): Findings {
   let opened: OpenFile | undefined
-  const open = (): OpenFile => (opened ??= openFindings(out))
+  const open = (): OpenFile => (opened ??= openFindings(file, out))
   return {
     add: (finding) => open().write(findingLine(finding)),
     close: () => open().close(),
   }
 }
 
-function openFindings(out: string | undefined): OpenFile {
-  const stream = out === undefined ? process.stdout : createWriteStream(out)
+function openFindings(file: string | undefined, out: Writable): OpenFile {
+  const stream = file === undefined ? out : createWriteStream(file)
   const failed = new Promise<never>((_resolve, reject) => stream.once('error', reject))
   failed.catch(() => undefined) // reported by the pending write
   const write = async (text: string): Promise<void> => {
@@ -119,7 +121,7 @@ function openFindings(out: string | undefined): OpenFile {
   return {
     write,
     close: async () => {
-      if (out === undefined) return
+      if (file === undefined) return
       stream.end()
       await finished(stream)
     },

@@ -11,8 +11,8 @@ export const readSandbox = (file: string): Sandbox =>
   JSON.parse(readFileSync(file, 'utf8')) as Sandbox
 
 /** Of the stack in DATA_DIR; undefined when none has run there. */
-export function findSandbox(): Sandbox | undefined {
-  const file = dataFile(readSettings(), FILES.sandbox)
+export function findSandbox(settings = readSettings()): Sandbox | undefined {
+  const file = dataFile(settings, FILES.sandbox)
   return existsSync(file) ? readSandbox(file) : undefined
 }
 

@@ -2,13 +2,12 @@
  * Every route of payment intents through the real thing, once: what each answers to the last
  * member, and what stands in no log afterwards.
  */
-import { execFile } from 'node:child_process'
 import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import t, { type Test } from 'tap'
-import { projectRoot } from '../../src/base/protos.js'
 import { auditOf } from '../support/audit.js'
 import { eventually } from '../support/eventually.js'
+import { operatorCli } from '../support/operator_cli.js'
 import { partnerOf, type Answer, type Partner } from '../support/partner.js'
 import { insist, payOut, untilStatus, vietQr } from '../support/payments.js'
 import { receiverOf } from '../support/receiver.js'
@@ -288,17 +287,14 @@ async function unknown(t: Test, stack: RunningStack, partner: Partner): Promise<
   const id = await slowPayment(partner)
   stack.kill('rail', 'SIGSTOP')
   t.teardown(() => stack.kill('rail', 'SIGCONT'))
-  const ops = (...args: string[]): Promise<string> =>
-    new Promise((resolve, reject) => {
-      const main = join(projectRoot(), '.build/src/operations/main.js')
-      const env = { ...process.env, DATA_DIR: stack.dataDir }
-      execFile(process.execPath, [main, ...args], { env }, (error, stdout, stderr) => {
-        if (error === null) resolve(stdout)
-        else reject(new Error(stderr))
-      })
-    })
+  const typed = operatorCli(stack.dataDir)
+  const ops = async (...words: string[]): Promise<string> => {
+    const { exitCode, out, err } = await typed(...words)
+    if (exitCode !== 0) throw new Error(err)
+    return out
+  }
   const listed = await eventually('it is listed', async () => {
-    const told = await ops('unknown', 'list')
+    const told = await ops('outcomes', 'unknown')
     return told.includes(id) && told
   })
   t.match(listed, new RegExp(`${id} +demo_sandbox +THB 360\\.00 +since .*Z +(asked \\d|not asked)`))
@@ -307,7 +303,7 @@ async function unknown(t: Test, stack: RunningStack, partner: Partner): Promise<
   await t.rejects(ops(...resolve.slice(0, 4), '--evidence', 'x'), /needs --reason TEXT/)
   const resolved = await ops(...resolve, '--evidence', 'statement line 8')
   t.equal(resolved.trim(), `${id}: captured`)
-  t.match(await ops('unknown', 'list'), 'Nothing is unknown.')
+  t.match(await ops('outcomes', 'unknown'), 'Nothing is unknown.')
   const reverse = ['intent', 'reverse', id, '--reason', 'came back', '--evidence', 'line 9']
   t.equal((await ops(...reverse)).trim(), `${id}: refunded, refund done`)
   const shown = await ops('intent', 'show', id)

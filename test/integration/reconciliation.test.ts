@@ -15,6 +15,7 @@ import { bearer } from '../../src/base/internal_token.js'
 import { contracts, projectRoot } from '../../src/base/protos.js'
 import { openDatabase } from '../../src/store/database.js'
 import { auditOf } from '../support/audit.js'
+import { operatorCli } from '../support/operator_cli.js'
 import { tempFolder } from '../support/temp_folder.js'
 import { partnerOf } from '../support/partner.js'
 import { payByQr, payOut, untilStatus } from '../support/payments.js'
@@ -46,10 +47,11 @@ async function run(program: string, args: readonly string[]): Promise<Ended> {
   return { exitCode, ...said }
 }
 
+const ops = operatorCli(stack.dataDir)
 const PERIOD = ['--from', '2020-01-01', '--to', '2100-01-01']
 const AS = ['--as', 'ann', '--reason', 'end of day']
 const reconcile = (file: string, ...more: string[]): Promise<Ended> =>
-  run('operations/main.js', ['reconcile', file, ...PERIOD, ...AS, ...more])
+  ops('reconcile', file, ...PERIOD, ...AS, ...more)
 
 const payoutTo = (key: string, account_number: string): Promise<string> =>
   payOut(partner, key, { beneficiary: { ...aPayout().beneficiary!, account_number } })
@@ -169,7 +171,7 @@ t.test('a line that cannot be read is named, and no cell is a formula', async (t
 
 t.test('other periods, and what is typed wrong', async (t) => {
   const other = ['reconcile', file, '--from', '2020-01-01']
-  const empty = await run('operations/main.js', [...other, '--to', '2020-02-01', ...AS])
+  const empty = await ops(...other, '--to', '2020-02-01', ...AS)
   t.equal(empty.exitCode, 0, empty.err)
   t.match(empty.err, '5 lines read, 5 outside the period')
   for (const args of [
@@ -177,7 +179,7 @@ t.test('other periods, and what is typed wrong', async (t) => {
     [...other, '--to', '2019-01-01'],
     [...other, '--json'],
   ]) {
-    t.equal((await run('operations/main.js', args)).exitCode, 2, args.join(' '))
+    t.equal((await ops(...args)).exitCode, 2, args.join(' '))
   }
   for (const args of [[], ['--from', 'x'], ['--from', '2020-01-01', 'more']]) {
     const { exitCode, err } = await run('rails/sandbox/statement_main.js', args)

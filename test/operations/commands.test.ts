@@ -10,6 +10,7 @@ import t, { type Test } from 'tap'
 import { projectRoot } from '../../src/base/protos.js'
 import type { SignedRequest } from '../../src/client/index.js'
 import { eventually } from '../support/eventually.js'
+import { operatorCli } from '../support/operator_cli.js'
 import { tempFolder } from '../support/temp_folder.js'
 import { partnerOf } from '../support/partner.js'
 import { startStack } from '../support/stack.js'
@@ -49,6 +50,7 @@ const A_PAYOUT = {
   },
 }
 
+/** As a program of its own. */
 const run = (program: string, dataDir: string, args: readonly string[]): Promise<Ended> =>
   start(program, dataDir, args).ended
 
@@ -58,7 +60,7 @@ t.setTimeout(0)
 t.test('against a running stack', async (t) => {
   const stack = await startStack({ dataDir: tempFolder(t) })
   t.teardown(() => stack.stop())
-  const ops = (...args: string[]): Promise<Ended> => run('main.js', stack.dataDir, args)
+  const ops = operatorCli(stack.dataDir)
   const json = async (t: Test, ...args: string[]): Promise<Record<string, unknown>> => {
     const { exitCode, out, err } = await ops(...args, '--json')
     t.equal(exitCode, 0, err)
@@ -190,6 +192,14 @@ t.test('against a running stack', async (t) => {
     t.strictSame(alert, { currency: 'USD', threshold: '50000' })
   })
 
+  await t.test('as a program: the report, or the fault, and the exit code', async (t) => {
+    const program = (...words: string[]) => run('main.js', stack.dataDir, words)
+    const balanced = await program('trial-balance', 'demo_sandbox')
+    t.match(balanced, { exitCode: 0, out: /The books balance\.\n$/, err: '' })
+    const refused = await program('intent', 'show', 'pi_nobody')
+    t.match(refused, { exitCode: 1, out: '', err: /^payment_intent_not_found/ })
+  })
+
   await t.test('a refusal is reported by its code, exit code 1', async (t) => {
     const { exitCode, err } = await ops('intent', 'show', 'pi_nobody')
     t.equal(exitCode, 1)
@@ -205,10 +215,11 @@ t.test('against a running stack', async (t) => {
       const file = readFileSync(join(stack.dataDir, 'sandbox.json'), 'utf8')
       const production = { ...(JSON.parse(file) as object), serves_production: true, brand: 'Acme' }
       writeFileSync(join(dataDir, 'sandbox.json'), JSON.stringify(production))
-      const suspend = await run('main.js', dataDir, ['partner', 'suspend', 'acme'])
+      const there = operatorCli(dataDir)
+      const suspend = await there('partner', 'suspend', 'acme')
       t.match(suspend, { exitCode: 2, err: 'needs --as NAME and --reason TEXT' })
-      t.match((await run('main.js', dataDir, ['sign', 'GET', '/v1/x'])).out, 'X-Acme-Nonce: ')
-      const listen = await run('main.js', dataDir, ['listen'])
+      t.match((await there('sign', 'GET', '/v1/x')).out, 'X-Acme-Nonce: ')
+      const listen = await there('listen')
       t.match(listen, { exitCode: 2, err: 'delivers no webhooks to this machine' })
       const demo = await start('demo.js', dataDir, [], { PRODUCTION_HOSTS: 'api.example' }).ended
       t.equal(demo.exitCode, 0, demo.err)
@@ -298,11 +309,11 @@ t.test('without a running stack', async (t) => {
       [['help', 'payout'], 'Usage: make ops ARGS="…" payout [options] [command]'],
       [['deposit', 'acme', '--help'], 'Usage: make ops ARGS="…" deposit [options] <PARTNER> <ENV>'],
     ] as const) {
-      const { exitCode, out, err } = await run('main.js', dataDir, words)
+      const { exitCode, out, err } = await operatorCli(dataDir)(...words)
       t.strictSame({ exitCode, err }, { exitCode: 0, err: '' }, words.join(' '))
       t.match(out, first)
     }
-    const { exitCode, err } = await run('main.js', dataDir, ['payout', 'hold'])
+    const { exitCode, err } = await operatorCli(dataDir)('payout', 'hold')
     t.equal(exitCode, 2)
     t.match(err, "unknown command 'hold'\n(Did you mean held?)")
   })

@@ -53,6 +53,7 @@ const context: Omit<Context, 'flags'> = {
   recovery: connectRecovery(stack.sandbox, systemClock),
   clock: systemClock,
   paint: (_style, text) => text,
+  out: process.stdout,
   servesProduction: false,
 }
 t.teardown(() => {

@@ -1,7 +1,7 @@
-/** Runs the operator CLI against a stack under test. */
-import { execFile } from 'node:child_process'
-import { join } from 'node:path'
-import { projectRoot } from '../../src/base/protos.js'
+/** The operator CLI against a stack, in this process: a call costs no start of a program. */
+import { Writable } from 'node:stream'
+import { readSettings } from '../../src/base/settings.js'
+import { runOperatorCli } from '../../src/operations/operator_cli.js'
 
 export interface Ended {
   readonly exitCode: number
@@ -11,24 +11,35 @@ export interface Ended {
 
 export interface OperatorCli {
   (...words: string[]): Promise<Ended>
-  /** With `--json`; throws its output on a non-zero exit. */
+  /** With `--json`; throws what it said when it did not end well. */
   json(...words: string[]): Promise<Record<string, unknown>>
 }
 
 export function operatorCli(dataDir: string): OperatorCli {
-  const main = join(projectRoot(), '.build/src/operations/main.js')
-  const ops = (...words: string[]): Promise<Ended> =>
-    new Promise((resolve) => {
-      const env = { ...process.env, DATA_DIR: dataDir }
-      execFile(process.execPath, [main, ...words], { env }, (error, out, err) => {
-        const exitCode = error === null ? 0 : Number(error.code)
-        resolve({ exitCode, out, err })
-      })
+  const settings = () => readSettings({ ...process.env, DATA_DIR: dataDir })
+  const ops = async (...words: string[]): Promise<Ended> => {
+    const [out, err] = [collector(), collector()]
+    const paint = (_style: unknown, text: string): string => text
+    const exitCode = await runOperatorCli(words, settings, {
+      ...{ paint, out: out.stream, err: err.stream },
     })
+    return { exitCode, out: out.text(), err: err.text() }
+  }
   const json = async (...words: string[]): Promise<Record<string, unknown>> => {
     const { exitCode, out, err } = await ops(...words, '--json')
     if (exitCode !== 0) throw new Error(`${words.join(' ')}: ${err}`)
     return JSON.parse(out) as Record<string, unknown>
   }
   return Object.assign(ops, { json })
+}
+
+function collector(): { readonly stream: Writable; text(): string } {
+  const parts: Buffer[] = []
+  const stream = new Writable({
+    write: (part: Buffer, _encoding, done) => {
+      parts.push(part)
+      done()
+    },
+  })
+  return { stream, text: () => Buffer.concat(parts).toString() }
 }
