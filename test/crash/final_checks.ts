@@ -9,6 +9,7 @@ import { FILES } from '../../src/base/subjects.js'
 import { openDatabase } from '../../src/store/database.js'
 import { auditOf } from '../support/audit.js'
 import type { Partner } from '../support/partner.js'
+import { patience, type Patience } from '../support/patience.js'
 import { insist } from '../support/payments.js'
 import type { TestReceiver } from '../support/receiver.js'
 import type { Payers, Payment } from './payers.js'
@@ -35,15 +36,15 @@ export async function reckon(
   payers: Payers,
 ): Promise<FinalChecks> {
   const { payments } = payers
-  const until = performance.now() + ENDED_WITHIN_MS
-  const unended = await unendedOf(partner, payments, until)
+  const deadline = patience(ENDED_WITHIN_MS)
+  const unended = await unendedOf(partner, payments, deadline)
   const books = await openDatabase(join(dataDir, FILES.processorDatabase), { readOnly: true })
   const rail = await openDatabase(join(dataDir, FILES.railDatabase), { readOnly: true })
   const events = await books.all<{ id: string; what: string }>(
     `SELECT id, entity || ' ' || type AS what FROM events
      WHERE type <> 'payment_intent.authorized'`,
   )
-  const untold = await untoldOf(receiver, events, until)
+  const untold = await untoldOf(receiver, events, deadline)
   const executed = await rail.all<{ id: string; executions: number }>(
     'SELECT id, executions FROM instructions WHERE executions > 0',
   )
@@ -75,7 +76,7 @@ export async function reckon(
 async function unendedOf(
   partner: Partner,
   payments: readonly Payment[],
-  until: number,
+  deadline: Patience,
 ): Promise<string[]> {
   const unended: string[] = []
   for (const { id, ends } of payments) {
@@ -84,7 +85,7 @@ async function unendedOf(
       const { body } = await insist(() => partner.request('GET', `/v1/${room}/${id}`))
       const { status = 'unknown' } = body as { status?: string }
       if (status === ends) break
-      if (performance.now() > until) {
+      if (deadline.isOver()) {
         unended.push(`${id} is ${status}, not ${ends}`)
         break
       }
@@ -97,11 +98,11 @@ async function unendedOf(
 async function untoldOf(
   receiver: TestReceiver,
   events: readonly { readonly id: string; readonly what: string }[],
-  until: number,
+  deadline: Patience,
 ): Promise<string[]> {
   for (;;) {
     const untold = events.filter(({ id }) => !receiver.events.has(id))
-    if (untold.length === 0 || performance.now() > until) {
+    if (untold.length === 0 || deadline.isOver()) {
       return untold.map(({ what }) => `${what} was not delivered`)
     }
     await pause(LOOK_EVERY_MS)

@@ -7,6 +7,7 @@
 import { connect } from 'node:net'
 import t from 'tap'
 import { eventually } from '../support/eventually.js'
+import { patience } from '../support/patience.js'
 import { answersIn, isEnvelope } from './answers.js'
 import { CORPUS, CREATED, type Entry } from './corpus.js'
 import { bytesOf, call, createRequest, roundTrip, statusOf } from './signing_partner.js'
@@ -20,16 +21,16 @@ function play(port: number, { parts, trickle }: Entry): Promise<string | undefin
   return new Promise((resolve) => {
     const socket = connect(port, '127.0.0.1')
     let text = ''
+    const waits = patience(ENDS_WITHIN_MS)
     const dripping = setInterval(() => {
-      if (trickle !== undefined) socket.write(trickle)
+      if (waits.isOver()) finish(false)
+      else if (trickle !== undefined) socket.write(trickle)
     }, TRICKLE_EVERY_MS)
     const finish = (ended: boolean): void => {
       clearInterval(dripping)
-      clearTimeout(patience)
       socket.destroy()
       resolve(ended ? text : undefined)
     }
-    const patience = setTimeout(() => finish(false), ENDS_WITHIN_MS)
     socket.on('data', (chunk) => (text += chunk.toString('latin1')))
     socket.on('error', () => undefined)
     socket.on('close', () => finish(true))

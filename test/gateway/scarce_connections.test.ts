@@ -8,6 +8,7 @@ import { connect, type Socket } from 'node:net'
 import { fileURLToPath } from 'node:url'
 import t, { type Test } from 'tap'
 import { eventually } from '../support/eventually.js'
+import { patience } from '../support/patience.js'
 import { bytesOf, createRequest, statusOf } from './signing_partner.js'
 
 const FILES_MAX = 2_048
@@ -46,11 +47,15 @@ function askedFrom(localAddress: string, port: number): Promise<string> {
   return new Promise((resolve) => {
     const socket = connect({ port, host: '127.0.0.1', localAddress })
     let text = ''
+    const waits = patience(3_000)
+    const looking = setInterval(() => {
+      if (waits.isOver()) finish()
+    }, 100)
     const finish = (): void => {
+      clearInterval(looking)
       socket.destroy()
       resolve(text)
     }
-    socket.setTimeout(3_000, finish)
     socket.on('data', (chunk) => (text += chunk.toString('latin1')))
     socket.on('error', finish)
     socket.on('close', finish)

@@ -9,6 +9,7 @@ import { createTokenKeys, mintReceiptToken, mintSessionToken } from '../../src/a
 import type { TokenId } from '../../src/auth/secret_generation.js'
 import type { IntentId, TenantId } from '../../src/base/ids.js'
 import type { PartnerUpdate } from '../../protos/types/causeway/v1/PartnerUpdate.js'
+import { patience } from '../support/patience.js'
 
 export const KEY_ID = 'acme_sandbox_2026q4'
 export const PRODUCTION_KEY_ID = 'acme_production_2026q4'
@@ -138,21 +139,36 @@ export function proxyHeader(source: string): Buffer {
   return Buffer.from([...Buffer.from(signature), 0x21, 0x11, 0, addresses.length, ...addresses])
 }
 
-/** Writes bytes and reads until the peer closes or `quietMs` pass without data. */
+const ANSWERED_WITHIN_MS = 15_000
+const QUIET_MS = 300
+const LOOK_EVERY_MS = 20
+
+/**
+ * Writes bytes and reads until the peer closes or some time passes without data (see patience).
+ *
+ * @param quietMs that time; pass it where there may be no answer at all
+ */
 export function roundTrip(
   port: number,
   bytes: string | Buffer | (string | Buffer)[],
-  quietMs = 300,
+  quietMs?: number,
 ): Promise<{ text: string; closed: boolean }> {
   return new Promise((resolve) => {
     const socket = connect(port, '127.0.0.1')
     let text = ''
+    let quiet = patience(quietMs ?? ANSWERED_WITHIN_MS)
+    const looking = setInterval(() => {
+      if (quiet.isOver()) finish(false)
+    }, LOOK_EVERY_MS)
     const finish = (closed: boolean): void => {
+      clearInterval(looking)
       socket.destroy()
       resolve({ text, closed })
     }
-    socket.setTimeout(quietMs, () => finish(false))
-    socket.on('data', (chunk) => (text += chunk.toString('latin1')))
+    socket.on('data', (chunk) => {
+      text += chunk.toString('latin1')
+      quiet = patience(quietMs ?? QUIET_MS)
+    })
     socket.on('error', () => finish(true))
     socket.on('close', () => finish(true))
     socket.on('connect', () => {

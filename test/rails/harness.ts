@@ -14,6 +14,7 @@ import { connectRail, type RailConnection } from '../../src/rails/client.js'
 import type { Destination, Instruction, Rail, RailReport } from '../../src/rails/rail.js'
 import { openJournal, type Journal } from '../../src/rails/sandbox/journal.js'
 import { startSandboxRail, type SandboxRailOptions } from '../../src/rails/sandbox/server.js'
+import { eventually } from '../support/eventually.js'
 
 export const TOKEN = 'it_test'
 export const log = createLog('test', { LOG_LEVEL: 'silent' })
@@ -27,11 +28,7 @@ export function shortFolder(t: Test): string {
 }
 
 export async function until(what: string, holds: () => boolean | Promise<boolean>): Promise<void> {
-  const deadline = performance.now() + 20_000
-  while (!(await holds())) {
-    if (performance.now() > deadline) throw new Error(`not in time: ${what}`)
-    await new Promise((resolve) => setTimeout(resolve, 5))
-  }
+  await eventually(what, holds, 20_000, 5)
 }
 
 const DESTINATION: Destination = {

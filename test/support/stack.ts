@@ -14,8 +14,10 @@ import { join } from 'node:path'
 import { startEphemeralStack } from '../../src/operations/ephemeral_stack.js'
 import { isServing, type Sandbox } from '../../src/operations/sandbox.js'
 import { eventually } from './eventually.js'
+import { patience } from './patience.js'
 
 const SERVING_WITHIN_MS = 60_000
+const LOOK_EVERY_MS = 100
 
 export interface StackOptions {
   /** Kept after `stop` when given; else a temporary folder that goes with the stack. */
@@ -75,9 +77,12 @@ export async function startInVain(
   settings: Readonly<Record<string, string>>,
 ): Promise<{ exitCode: number | null; output: string }> {
   const stack = startEphemeralStack(dataDir, settings)
-  const enough = setTimeout(() => stack.process.kill('SIGTERM'), SERVING_WITHIN_MS)
+  const waits = patience(SERVING_WITHIN_MS)
+  const looking = setInterval(() => {
+    if (waits.isOver()) stack.process.kill('SIGTERM')
+  }, LOOK_EVERY_MS)
   const exitCode = await stack.ended
-  clearTimeout(enough)
+  clearInterval(looking)
   return { exitCode, output: stack.output() }
 }
 
