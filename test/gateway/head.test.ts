@@ -110,7 +110,7 @@ void t.test('a head that the parser rejects gets no success', async (t) => {
     'TLS to a plain port': '\x16\x03\x01\x02\x00\x01\x00\x01\xfc\x03\x03',
   }
   for (const [what, bytes] of Object.entries(cases)) {
-    const { text } = await roundTrip(port, Buffer.from(bytes, 'latin1'))
+    const { text } = await roundTrip(port, Buffer.from(bytes, 'latin1'), 300)
     t.notMatch(text, /^HTTP\/1\.1 2/m, what)
   }
   const alive = await roundTrip(port, head('GET /', 'Connection: close'))

@@ -31,12 +31,6 @@ t.setTimeout(0)
 
 const PROCESSES = ['nats', 'rail', 'processor', 'webhooks', 'gateway']
 
-async function aStack(t: Test, settings: Readonly<Record<string, string>> = {}) {
-  const stack = await startStack({ dataDir: tempFolder(t), settings })
-  t.teardown(() => stack.stop())
-  return stack
-}
-
 /** An orphan that has ended may wait for its new parent to notice: a zombie is not alive. */
 const isAlive = (pid: number): boolean => {
   try {
@@ -61,10 +55,71 @@ const readyz = async ({ sandbox }: RunningStack): Promise<{ status: number; body
   return { status: answer.status, body: await answer.json() }
 }
 
-t.test('everything starts, reports its addresses, and stops without leftovers', async (t) => {
+/** One DATA_DIR through several starts: each step continues where the one before ended. */
+t.test('a stack from its first start on', async (t) => {
   const dataDir = tempFolder(t)
-  const stack = await startStack({ dataDir })
-  const { sandbox } = stack
+  const MASTER_KEY_FILE = join(tempFolder(t), 'master.key')
+  const first = await startStack({ dataDir, settings: { MASTER_KEY_FILE } })
+  t.teardown(() => first.stop())
+
+  await t.test('everything starts and reports its addresses', (t) => comesUp(t, first))
+  await t.test('its DATA_DIR is in use', async (t) => {
+    t.match(await oneSentence(t, {}, dataDir), 'is in use by a running stack')
+  })
+  await t.test('a killed process restarts at the same address', (t) => comesBack(t, first))
+  await t.test('it stops without leftovers', async (t) => {
+    const pids = pidsOf(first)
+    t.equal(await first.stop('SIGINT'), 0)
+    t.strictSame(pids.filter(isAlive), [], 'no process is left')
+    t.notOk(existsSync(join(dataDir, 'run.json')))
+  })
+
+  const second = await startStack({
+    dataDir,
+    settings: {
+      ...{ BRAND: 'Acme', PRODUCTION_HOSTS: 'api.example', WEBHOOK_ALLOW_PRIVATE: 'false' },
+      ...{ ALLOW_SANDBOX_RAIL_IN_PRODUCTION: 'yes', MASTER_KEY_FILE },
+    },
+  })
+  t.teardown(() => second.stop())
+  await t.test('a second start keeps the credentials', async (t) => {
+    t.match(first.sandbox, { brand: 'Service', serves_production: false })
+    t.match(second.sandbox, { brand: 'Acme', serves_production: true })
+    t.equal(second.sandbox.signing_secret, first.sandbox.signing_secret)
+    t.equal(second.sandbox.internal_token, first.sandbox.internal_token)
+  })
+  const pids = pidsOf(second)
+  await second.stop('SIGKILL')
+  const third = await startStack({
+    dataDir,
+    settings: {
+      ...{ MASTER_KEY_FILE, SOMETHING_ELSE: 'of the shell' },
+      ...{ WEBHOOK_POOLS: '4', GATEWAYS: '4' },
+    },
+  })
+  t.teardown(() => third.stop())
+  await t.test('the processes of a killed supervisor stop, and the next start waits', async (t) => {
+    t.strictSame(pids.filter(isAlive), [])
+  })
+  await t.test('each process has only the variables that it needs', async (t) => {
+    hasItsVariables(t, third)
+  })
+  await t.test('gateways share one port', async (t) => {
+    t.not(third.pidOf('gateway-1'), third.pidOf('gateway-2'))
+    third.kill('gateway-1')
+    await eventually('readiness is lost', async () => (await readyz(third)).status === 503)
+    await third.untilServing()
+    t.equal((await fetch(`${third.baseUrl}/v1/balances`)).status, 401)
+  })
+  await t.test(
+    'a stack without its lock file is left alone, and so is that of a copied run file',
+    (t) => isLeftAlone(t, third),
+  )
+  await t.test('failed writes do not stop the supervisor', (t) => cannotWrite(t, third))
+})
+
+async function comesUp(t: Test, stack: RunningStack): Promise<void> {
+  const { dataDir, sandbox } = stack
   t.match(stack.output(), `ready: ${sandbox.base_url}\n`)
   t.match(sandbox, {
     environment: 'sandbox',
@@ -95,30 +150,88 @@ t.test('everything starts, reports its addresses, and stops without leftovers', 
   t.match(metrics, /^causeway_disk_free_bytes\S* [1-9]\d*$/m)
   t.match(metrics, /^causeway_disk_low\S* 0$/m)
   t.match(metrics, /^causeway_\w+\{.*process="gateway"/m, 'the children answer for their metrics')
+}
 
-  const pids = pidsOf(stack)
-  t.equal(await stack.stop('SIGINT'), 0)
-  t.strictSame(pids.filter(isAlive), [], 'no process is left')
-  t.notOk(existsSync(join(dataDir, 'run.json')))
-})
+async function comesBack(t: Test, stack: RunningStack): Promise<void> {
+  for (const name of PROCESSES) {
+    const before = stack.pidOf(name)
+    stack.kill(name)
+    await eventually(`${name} is another process`, () => stack.pidOf(name) !== before)
+    await stack.untilServing()
+  }
+  t.match(stack.output(), 'processor ended (signal SIGKILL); restarting in 0.2 s')
+  const metrics = await (await fetch(`${stack.sandbox.ops_url}/metrics`)).text()
+  t.match(metrics, 'causeway_process_restarts_total{process="gateway"} 1')
+  const answer = await fetch(`${stack.baseUrl}/v1/balances`)
+  t.equal(answer.status, 401, 'the gateway answers at its first address')
+}
 
-t.test('a second start keeps the credentials', async (t) => {
-  const dataDir = tempFolder(t)
-  const first = await startStack({ dataDir })
-  await first.stop()
-  t.match(first.sandbox, { brand: 'Service', serves_production: false })
-  const second = await startStack({
-    dataDir,
-    settings: {
-      ...{ BRAND: 'Acme', PRODUCTION_HOSTS: 'api.example', WEBHOOK_ALLOW_PRIVATE: 'false' },
-      ALLOW_SANDBOX_RAIL_IN_PRODUCTION: 'yes',
-    },
-  })
+async function cannotWrite(t: Test, stack: RunningStack): Promise<void> {
+  const { dataDir } = stack
+  const natsPid = stack.pidOf('nats')
+  mkdirSync(join(dataDir, 'run.json.new'))
+  rmSync(join(dataDir, 'nats.conf'))
+  mkdirSync(join(dataDir, 'nats.conf'))
+  process.kill(natsPid, 'SIGKILL')
+  await eventually('the end of nats is reported', () => /nats ended \(EISDIR/.test(stack.output()))
+  rmdirSync(join(dataDir, 'nats.conf'))
+  await eventually('nats came back', () => stack.output().includes('nats is ready again'))
+  await stack.untilServing()
+  t.match(stack.output(), 'run.json cannot be written (Error: EISDIR')
+}
+
+async function isLeftAlone(t: Test, stack: RunningStack): Promise<void> {
+  const pids = Object.values(runIn(stack.dataDir).processes).map(({ pid }) => pid)
+  rmSync(join(stack.dataDir, 'supervisor.lock'))
+  const { exitCode, output } = await startInVain(stack.dataDir, {})
+  t.equal(exitCode, 1)
+  t.match(output, /is in use by the stack of process \d+, whose lock file is gone/)
+  t.ok(existsSync(join(stack.dataDir, 'run.json')))
+
+  const copy = join(stack.dataDir, 'copy')
+  mkdirSync(copy)
+  copyFileSync(join(stack.dataDir, 'run.json'), join(copy, 'run.json'))
+  const second = await startStack({ dataDir: copy })
   t.teardown(() => second.stop())
-  t.match(second.sandbox, { brand: 'Acme', serves_production: true })
-  t.equal(second.sandbox.signing_secret, first.sandbox.signing_secret)
-  t.equal(second.sandbox.internal_token, first.sandbox.internal_token)
-})
+  t.notMatch(second.output(), 'waiting for processes of the previous run')
+  t.ok(pids.every(isAlive), 'no process was killed')
+  t.equal((await readyz(stack)).status, 200)
+}
+
+function hasItsVariables(t: Test, stack: RunningStack): void {
+  const variablesOf = (name: string): string[] =>
+    readFileSync(`/proc/${stack.pidOf(name)}/environ`, 'utf8')
+      .split('\0')
+      .map((text) => text.slice(0, text.indexOf('=')))
+  for (const name of ['gateway-1', 'gateway-4', 'rail', 'nats']) {
+    const variables = variablesOf(name)
+    t.ok(variables.includes('PATH'), name)
+    for (const secret of ['NATS_URL', 'MASTER_KEY_FILE', 'SOMETHING_ELSE']) {
+      t.notOk(variables.includes(secret), `${name} has no ${secret}`)
+    }
+  }
+  const settings = new Set(Object.keys(SETTINGS))
+  t.same(
+    variablesOf('nats').filter((name) => settings.has(name)),
+    [],
+  )
+  t.notOk(variablesOf('webhooks-2').includes('MASTER_KEY_FILE'))
+  t.ok(variablesOf('webhooks-2').includes('NATS_URL'))
+  t.ok(['NATS_URL', 'MASTER_KEY_FILE'].every((each) => variablesOf('processor').includes(each)))
+  t.notMatch(stack.output(), 'Warning', 'nothing leaks listeners, however many processes there are')
+}
+
+/** @returns the sentence that a start ended with */
+async function oneSentence(
+  t: Test,
+  settings: Readonly<Record<string, string>>,
+  dataDir: string,
+): Promise<string> {
+  const { exitCode, output } = await startInVain(dataDir, settings)
+  t.equal(exitCode, 1)
+  t.equal(output.trimEnd().split('\n').length, 1, output)
+  return output
+}
 
 t.test('production hosts do not start with the sandbox rail unless that is allowed', async (t) => {
   const dataDir = tempFolder(t)
@@ -133,59 +246,6 @@ t.test('production hosts do not start with the sandbox rail unless that is allow
   )
   t.same(readdirSync(dataDir), [], 'nothing was started or written')
 })
-
-t.test('a killed process restarts at the same address', async (t) => {
-  const stack = await aStack(t)
-  for (const name of PROCESSES) {
-    const before = stack.pidOf(name)
-    stack.kill(name)
-    await eventually(`${name} is another process`, () => stack.pidOf(name) !== before)
-    await stack.untilServing()
-  }
-  t.match(stack.output(), 'processor ended (signal SIGKILL); restarting in 0.2 s')
-  const metrics = await (await fetch(`${stack.sandbox.ops_url}/metrics`)).text()
-  t.match(metrics, 'causeway_process_restarts_total{process="gateway"} 1')
-  const answer = await fetch(`${stack.baseUrl}/v1/balances`)
-  t.equal(answer.status, 401, 'the gateway answers at its first address')
-})
-
-t.test('failed writes do not stop the supervisor', async (t) => {
-  const dataDir = tempFolder(t)
-  const stack = await startStack({ dataDir })
-  t.teardown(() => stack.stop())
-  const natsPid = stack.pidOf('nats')
-  mkdirSync(join(dataDir, 'run.json.new'))
-  rmSync(join(dataDir, 'nats.conf'))
-  mkdirSync(join(dataDir, 'nats.conf'))
-  process.kill(natsPid, 'SIGKILL')
-  await eventually('the end of nats is reported', () => /nats ended \(EISDIR/.test(stack.output()))
-  rmdirSync(join(dataDir, 'nats.conf'))
-  await eventually('nats came back', () => stack.output().includes('nats is ready again'))
-  await stack.untilServing()
-  t.match(stack.output(), 'run.json cannot be written (Error: EISDIR')
-})
-
-t.test('two gateways share one port', async (t) => {
-  const stack = await aStack(t, { GATEWAYS: '2' })
-  t.not(stack.pidOf('gateway-1'), stack.pidOf('gateway-2'))
-  stack.kill('gateway-1')
-  await eventually('readiness is lost', async () => (await readyz(stack)).status === 503)
-  await stack.untilServing()
-  t.equal((await fetch(`${stack.baseUrl}/v1/balances`)).status, 401)
-})
-
-t.test(
-  'the processes of a killed supervisor stop, and the next start waits for them',
-  async (t) => {
-    const dataDir = tempFolder(t)
-    const stack = await startStack({ dataDir })
-    const pids = pidsOf(stack)
-    await stack.stop('SIGKILL')
-    const next = await startStack({ dataDir })
-    t.teardown(() => next.stop())
-    t.strictSame(pids.filter(isAlive), [])
-  },
-)
 
 t.test(
   'a stale process that does not stop is killed, another process with its id is not',
@@ -227,57 +287,6 @@ t.test(
   },
 )
 
-t.test(
-  'a stack without its lock file is left alone, and so is that of a copied run file',
-  async (t) => {
-    const stack = await aStack(t, { WEBHOOK_POOLS: '1' })
-    const pids = pidsOf(stack)
-    rmSync(join(stack.dataDir, 'supervisor.lock'))
-    const { exitCode, output } = await startInVain(stack.dataDir, {})
-    t.equal(exitCode, 1)
-    t.match(output, /is in use by the stack of process \d+, whose lock file is gone/)
-    t.ok(existsSync(join(stack.dataDir, 'run.json')))
-
-    const copy = join(stack.dataDir, 'copy')
-    mkdirSync(copy)
-    copyFileSync(join(stack.dataDir, 'run.json'), join(copy, 'run.json'))
-    const second = await startStack({ dataDir: copy })
-    t.teardown(() => second.stop())
-    t.notMatch(second.output(), 'waiting for processes of the previous run')
-    t.ok(pids.every(isAlive), 'no process was killed')
-    t.equal((await readyz(stack)).status, 200)
-  },
-)
-
-t.test('each process has only the variables that it needs', async (t) => {
-  const stack = await aStack(t, {
-    WEBHOOK_POOLS: '4',
-    GATEWAYS: '4',
-    MASTER_KEY_FILE: join(tempFolder(t), 'master.key'),
-    SOMETHING_ELSE: 'of the shell',
-  })
-  const variablesOf = (name: string): string[] =>
-    readFileSync(`/proc/${stack.pidOf(name)}/environ`, 'utf8')
-      .split('\0')
-      .map((text) => text.slice(0, text.indexOf('=')))
-  for (const name of ['gateway-1', 'gateway-4', 'rail', 'nats']) {
-    const variables = variablesOf(name)
-    t.ok(variables.includes('PATH'), name)
-    for (const secret of ['NATS_URL', 'MASTER_KEY_FILE', 'SOMETHING_ELSE']) {
-      t.notOk(variables.includes(secret), `${name} has no ${secret}`)
-    }
-  }
-  const settings = new Set(Object.keys(SETTINGS))
-  t.same(
-    variablesOf('nats').filter((name) => settings.has(name)),
-    [],
-  )
-  t.notOk(variablesOf('webhooks-2').includes('MASTER_KEY_FILE'))
-  t.ok(variablesOf('webhooks-2').includes('NATS_URL'))
-  t.ok(['NATS_URL', 'MASTER_KEY_FILE'].every((each) => variablesOf('processor').includes(each)))
-  t.notMatch(stack.output(), 'Warning', 'nothing leaks listeners, however many processes there are')
-})
-
 t.test('an incomplete run file after a power cut is ignored', async (t) => {
   const file = join(tempFolder(t), 'run.json')
   for (const text of ['', '{ "supervisor": {', 'null']) {
@@ -305,12 +314,8 @@ t.test('an ephemeral stack stops with the program that started it', async (t) =>
 })
 
 t.test('a failed start prints one sentence', async (t) => {
-  const one = async (settings: Readonly<Record<string, string>>, dataDir = tempFolder(t)) => {
-    const { exitCode, output } = await startInVain(dataDir, settings)
-    t.equal(exitCode, 1)
-    t.equal(output.trimEnd().split('\n').length, 1, output)
-    return output
-  }
+  const one = (settings: Readonly<Record<string, string>>, dataDir = tempFolder(t)) =>
+    oneSentence(t, settings, dataDir)
 
   await t.test('a port that is taken', async (t) => {
     const taken = createServer().listen(0, '127.0.0.1')
@@ -339,10 +344,6 @@ t.test('a failed start prints one sentence', async (t) => {
   })
   await t.test('a setting that is not allowed', async (t) => {
     t.match(await one({ GATEWAYS: '99' }), 'GATEWAYS=99 is not allowed')
-  })
-  await t.test('a DATA_DIR that is in use', async (t) => {
-    const stack = await aStack(t)
-    t.match(await one({}, stack.dataDir), 'is in use by a running stack')
   })
 })
 
