@@ -142,8 +142,10 @@ async function comesUp(t: Test, stack: RunningStack): Promise<void> {
     return (now as { integrity: string }).integrity !== 'pending' && now
   })
   t.strictSame(checked, { ready: true, mode: 'normal', processes, integrity: 'ok', disk: 'ok' })
-  const integrityLog = readFileSync(join(dataDir, 'logs/integrity.log'), 'utf8')
-  for (const file of ['processor.db', 'rail.db', 'webhooks.db']) t.match(integrityLog, file)
+  const integrityLog = () => readFileSync(join(dataDir, 'logs/integrity.log'), 'utf8')
+  for (const file of ['processor.db', 'rail.db', 'webhooks.db']) {
+    await eventually(`the check of ${file} is logged`, () => integrityLog().includes(file))
+  }
   t.equal((await fetch(`${sandbox.ops_url}/healthz`)).status, 200)
   const metrics = await (await fetch(`${sandbox.ops_url}/metrics`)).text()
   t.match(metrics, 'causeway_process_up{process="processor"} 1')
