@@ -135,9 +135,13 @@ export const PAYOUT_ERRORS = {
   rail_unavailable: entry(422, 'FAILED_PRECONDITION', 'No route is available now.', true),
   payout_not_found: entry(404, 'NOT_FOUND', 'No such payout.'),
   payout_not_cancelable: entry(409, 'FAILED_PRECONDITION', 'The payout cannot be cancelled.'),
-  outcome_not_possible: entry(409, 'FAILED_PRECONDITION', 'That outcome cannot come any more.'),
+  outcome_not_possible: entry(
+    409,
+    'FAILED_PRECONDITION',
+    'The payout can no longer reach that outcome.',
+  ),
   fx_quote_not_found: entry(404, 'NOT_FOUND', 'No such conversion quote.'),
-  balance_limit_exceeded: entry(422, 'FAILED_PRECONDITION', 'A balance cannot hold as much.'),
+  balance_limit_exceeded: entry(422, 'FAILED_PRECONDITION', 'The balance limit would be exceeded.'),
 } as const satisfies Entries
 
 /** Returned by operator calls only. */
@@ -181,7 +185,7 @@ export const OPERATOR_ERRORS = {
   settlement_not_possible: entry(
     409,
     'FAILED_PRECONDITION',
-    'The discrepancy has no entries that could be settled so.',
+    'This settlement does not apply to the discrepancy.',
   ),
 } as const satisfies Entries
 
