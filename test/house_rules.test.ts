@@ -17,9 +17,9 @@ const DATABASE = 'src/store/database.ts'
 const CHECKPOINTS = 'src/store/checkpoints.ts'
 
 /**
- * Who may import whom. A module is a folder or one file of it; the longest name
+ * The allowed imports. A module is a folder or one file of it; the longest name
  * that fits a path is its module. Data flows one way: gateway, processor and webhook pool share
- * contracts, never code of each other, and pure rules know nobody who does I/O.
+ * contracts, never code of each other, and pure rules import nothing that does I/O.
  */
 const MODULES: Readonly<Record<string, readonly string[]>> = {
   [BASE]: [],

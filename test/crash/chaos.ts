@@ -2,7 +2,7 @@
  * Random faults under load: `make chaos DURATION=60 SEED=1`, or `node
  * .build/test/crash/chaos.js --duration 60 --seed 1`.
  *
- * Prints the faults and the number of payments lost or doubled; exits with 1 unless both are 0.
+ * Lists the faults and the number of payments lost or doubled; exits with 1 unless both are 0.
  *
  * The seed determines the faults, their order and the payments; timing depends on the machine.
  */
@@ -56,7 +56,7 @@ async function injectFault(on: TendedStack): Promise<ReadonlyMap<string, number>
 
 function run({ lost, doubled, events, executions, audit, clean }: FinalChecks): void {
   const times = [...faults.values()].reduce((sum, count) => sum + count, 0)
-  say(`troubles: ${times}`)
+  say(`faults: ${times}`)
   for (const [name, count] of faults) say(`${String(count).padStart(8)}  ${name}`)
   say(`payments: ${payers.payments.length} acknowledged, ${payers.gaveUp()} given up`)
   say(`the rail paid ${executions}; ${events} events were delivered`)

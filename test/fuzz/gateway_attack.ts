@@ -147,7 +147,7 @@ interface Sent {
   readonly byIntent: Map<string, GatewayInput>
 }
 
-/** What holds the number of its input: the nonce or, where none was signed, the operation. */
+/** Contains the number of the input: the nonce or, without a signature, the operation. */
 function nameOf(command: Command__Output): string {
   const { operation = 'consume_nonce_only', signed_by } = command
   return signed_by?.nonce.toString('hex') ?? JSON.stringify(command[operation])

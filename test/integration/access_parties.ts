@@ -1,8 +1,8 @@
 /**
- * Who stands before the door: partners in both environments and what they own, on a real stack.
+ * The callers of the access tests: partners in both environments with their entities on a real
+ * stack.
  *
- * Owns: making them, signing and sending as they do. Does not own: what must come of it (the tests
- * of the door).
+ * Owns: creating them, signing and sending as they do. Does not own: the expected responses.
  */
 import { randomBytes } from 'node:crypto'
 import { writeFileSync } from 'node:fs'

@@ -202,7 +202,7 @@ export const sessionTokenFor = (
     expiresAt: inSeconds(life),
   })
 
-/** Whom a receipt token is for; somebody when there is no token. */
+/** The subject of a receipt token; an arbitrary one without a token. */
 function subjectOf(receiptToken: string): string {
   const [, payload] = receiptToken.split('.')
   if (payload === undefined) return 'A'.repeat(43)

@@ -1,5 +1,5 @@
 /**
- * What the tests of the door must know of each route.
+ * The properties of each route for the access tests.
  *
  * Owns: one entry a route: what its path names, a body that it takes, how it answers its owner, and
  * what becomes of it while the partner is suspended.

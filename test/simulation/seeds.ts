@@ -10,7 +10,7 @@ export interface SeedsOptions {
   readonly first: number
   readonly runs: number
   readonly steps: number
-  /** Prints a line. */
+  /** Called for each line of output. */
   readonly tell: (line: string) => void
   /** Called for every trace line. */
   readonly trace?: (line: string) => void
