@@ -330,7 +330,7 @@ stack!.kill('rail', 'SIGSTOP')
 for (const { path } of contradicted) {
   await eventually(
     'its outcome is unknown',
-    async () => JSON.stringify(await ops.json('unknown', 'list')).includes(idIn(path)),
+    async () => JSON.stringify(await ops.json('outcomes', 'unknown')).includes(idIn(path)),
     30_000,
     200,
   )
