@@ -79,7 +79,7 @@ bench: setup nats build ## every scenario beside its ceiling; SCENARIO= selects 
 bench-scale: setup nats build ## 10,000 and 1,000,000 stored payments; starts with 100,000 open ones
 	@$(LOAD) scale $(call with,KEEP,keep) $(LOAD_FLAGS)
 
-bench-pool: setup nats build ## the webhook pool alone; ARGS=--isolation: beside a dead, a slow and a flapping endpoint
+bench-pool: setup nats build ## the webhook pool alone; ARGS=--isolation: beside a refusing, a slow and a flapping endpoint
 	@$(LOAD) pool $(call with,RATE,rate) $(call with,DURATION,seconds) $(ARGS)
 
 bench-compare: setup nats build ## two revisions alternately: make bench-compare BASE=main (REV=HEAD)
