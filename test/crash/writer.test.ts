@@ -70,7 +70,7 @@ t.test('a full disk stops the processor, which then recovers', async (t) => {
   // unless the process is quicker to stop by itself.
   t.match(told, /processor ended \((exit code 70|signal SIGXFSZ)/)
   if (told.includes('exit code 70')) {
-    t.match(stack.logOf('processor'), /a commit failed; its outcome is unknown/)
+    t.match(stack.logOf('processor'), /commit failed with an unknown outcome/)
   }
   const refused = answers.filter((answer) => answer?.status === 503)
   t.ok(refused.length > 0, 'it is said that it cannot be done now')

@@ -297,13 +297,16 @@ async function unknown(t: Test, stack: RunningStack, partner: Partner): Promise<
     const told = await ops('outcomes', 'unknown')
     return told.includes(id) && told
   })
-  t.match(listed, new RegExp(`${id} +demo_sandbox +THB 360\\.00 +since .*Z +(asked \\d|not asked)`))
+  t.match(
+    listed,
+    new RegExp(`${id} +demo_sandbox +THB 360\\.00 +since .*Z +(\\d+ inquiries|no inquiry yet)`),
+  )
   const resolve = ['intent', 'resolve', id, 'captured', '--reason', 'bank confirmed']
-  await t.rejects(ops(...resolve), /It needs --evidence TEXT\./)
+  await t.rejects(ops(...resolve), /This needs --evidence TEXT\./)
   await t.rejects(ops(...resolve.slice(0, 4), '--evidence', 'x'), /needs --reason TEXT/)
   const resolved = await ops(...resolve, '--evidence', 'statement line 8')
   t.equal(resolved.trim(), `${id}: captured`)
-  t.match(await ops('outcomes', 'unknown'), 'Nothing is unknown.')
+  t.match(await ops('outcomes', 'unknown'), 'There are no unknown outcomes.')
   const reverse = ['intent', 'reverse', id, '--reason', 'came back', '--evidence', 'line 9']
   t.equal((await ops(...reverse)).trim(), `${id}: refunded, refund done`)
   const shown = await ops('intent', 'show', id)

@@ -123,5 +123,5 @@ t.test('production starts with a key of its owner’s, which nobody else can rea
   writeFileSync(file, OLD, { mode: 0o644 })
   const open = await startInVain(elsewhere, production)
   t.not(open.exitCode, 0)
-  t.match(open.output, `master key file ${file} is open to others (mode 644): chmod 600`)
+  t.match(open.output, `master key file ${file} is accessible to others (mode 644): chmod 600`)
 })
