@@ -34,6 +34,13 @@ export function parseDateTime(text: string): Moment | undefined {
   }
 }
 
+/** In UTC with seconds, as nearly all programs write it. */
+const USUAL = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d{1,9})?Z$/
+
+/** Whether `parseDateTime` takes it; the usual form is checked without capture groups. */
+export const isDateTime = (text: string): boolean =>
+  (USUAL.test(text) ? instantAt(text) : parseDateTime(text)) !== undefined
+
 /** Character code of `0`. */
 const ZERO = 0x30
 

@@ -45,11 +45,11 @@ export function readReport(wire: Report__Output): RailReport | undefined {
   const environment = readEnvironment(wire.environment)
   if (!isEffectId(id) || environment === undefined) return undefined
   if (reportId !== '' && !isName(reportId)) return undefined
-  const about = {
-    id,
-    reportId: reportId === '' ? null : reportId,
-    ...(wire.environment === '' ? {} : { environment }),
-  }
+  const acknowledged = reportId === '' ? null : reportId
+  const about =
+    wire.environment === ''
+      ? { id, reportId: acknowledged }
+      : { id, reportId: acknowledged, environment }
 
   switch (status) {
     case 'accepted':

@@ -14,9 +14,15 @@ import { publishEvent } from './event_publish.js'
 import type { LivePayout } from '../cache/memory.js'
 import { accountOfPayout, instructPayout, queryOf } from './rail_instructions.js'
 
-export function advancePayout(ctx: CommandContext, live: LivePayout, event: PayoutEvent): void {
+/** @param opened the account number, when the caller has decrypted it already */
+export function advancePayout(
+  ctx: CommandContext,
+  live: LivePayout,
+  event: PayoutEvent,
+  opened: string | null = null,
+): void {
   const before = live.context
-  const account = mayInstruct(ctx, live, event) ? accountOfPayout(ctx, before) : null
+  const account = opened ?? (mayInstruct(ctx, live, event) ? accountOfPayout(ctx, before) : null)
   ctx.memory.payoutHost.open(live)
   ctx.batch.changes += 1 // memory changes from here on: an error stops the process
   const outputs = ctx.memory.payoutHost.send(live, event)

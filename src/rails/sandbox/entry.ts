@@ -55,7 +55,7 @@ export function contentOf(instruction: Instruction): string {
 /** The entry's state, as a report under `reportId` or as an answer (null). */
 export function reportOf(entry: Entry, reportId: string | null): RailReport {
   const { id, environment, state, refusal, transactionId, amount, currency } = entry
-  const about = { id, reportId, ...(environment === null ? {} : { environment }) }
+  const about = environment === null ? { id, reportId } : { id, reportId, environment }
   switch (state) {
     case 'pending':
       return { ...about, status: 'accepted' }

@@ -4,7 +4,7 @@
  * - The gateway makes the same checks (gateway/schemas/intents); internal services do not pass the
  *   gateway.
  */
-import { parseDateTime } from '../../../base/date_time.js'
+import { isDateTime } from '../../../base/date_time.js'
 import type { ErrorCode } from '../../../base/errors.js'
 import type { KycAttestation__Output as Kyc } from '../../../../protos/types/causeway/v1/KycAttestation.js'
 import type { SanctionsAttestation__Output as Sanctions } from '../../../../protos/types/causeway/v1/SanctionsAttestation.js'
@@ -21,12 +21,10 @@ export const areWellFormed = ({
   kyc_attestation: kyc,
   sanctions_attestation: sanctions,
 }: Attestations): boolean =>
-  (!kyc || isWellFormedKyc(kyc)) && (!sanctions || isInstant(sanctions.screened_at))
+  (!kyc || isWellFormedKyc(kyc)) && (!sanctions || isDateTime(sanctions.screened_at))
 
 const isWellFormedKyc = ({ method, verified_at, id_country }: Kyc): boolean =>
-  method !== '' && isInstant(verified_at) && (id_country === undefined || COUNTRY.test(id_country))
-
-const isInstant = (text: string): boolean => parseDateTime(text) !== undefined
+  method !== '' && isDateTime(verified_at) && (id_country === undefined || COUNTRY.test(id_country))
 
 /** The refusal for unsatisfied attestations; null when they are satisfied. */
 export function refusalOf({

@@ -81,7 +81,7 @@ export function createPayout(tenant: TenantId, given: CreatePayout): Command {
 
       const checked = check(ctx, tenant, request)
       if (!checked.ok) return refuse(checked.code)
-      if (!checked.isNew) checkAccountOpens(ctx, checked.beneficiary)
+      const account = checked.isNew ? null : storedAccount(ctx, checked.beneficiary)
 
       // From here on it must succeed.
       const { beneficiary, isNew, context, held } = checked
@@ -90,7 +90,7 @@ export function createPayout(tenant: TenantId, given: CreatePayout): Command {
       postPayout(ctx, context, 'payout_accepted')
       publishPayout(ctx, live, 'payout.created')
       if (held) stagePayout(ctx, live)
-      else advancePayout(ctx, live, { type: 'approve', at: ctx.now, railUp: ctx.railUp })
+      else advancePayout(ctx, live, { type: 'approve', at: ctx.now, railUp: ctx.railUp }, account)
       const view = payoutView(live.state, live.context, ctx.rules.brand)
       const response = JSON.stringify(view)
       bindKey(ctx, rowKey, { requestHash, entity: context.id, response })
@@ -100,11 +100,11 @@ export function createPayout(tenant: TenantId, given: CreatePayout): Command {
 }
 
 /** @throws CorruptRow before anything has changed, because the instruction needs the number */
-function checkAccountOpens(
+function storedAccount(
   { vault }: CommandContext,
   { id, sealed_account: sealed }: BeneficiaryRow,
-): void {
-  openedFor(id, () => vault.openAccount(sealed, beneficiaryAccountPlace(id)))
+): string {
+  return openedFor(id, () => vault.openAccount(sealed, beneficiaryAccountPlace(id)))
 }
 
 /** Surrounding blanks are not significant: requests that differ only in them are the same. */
