@@ -30,7 +30,10 @@ export function writeReport(report: RailReport): Report {
     case 'executed':
     case 'returned':
       return {
-        ...about,
+        id,
+        status,
+        report_id: about.report_id,
+        environment,
         transaction_id: report.transactionId,
         amount: report.amount.toString(),
         currency: report.currency,

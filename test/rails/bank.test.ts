@@ -126,7 +126,7 @@ void t.test('an entry without an environment behaves as a sandbox entry', (t) =>
   const old = { ...toAccount('9990000005'), environment: null }
   const executed = carryOut(old, at(250))
   t.match(executed.due, { step: 'return' })
-  t.notOk('environment' in reportOf(executed, null))
+  t.match(reportOf(executed, null), { environment: 'sandbox' })
   t.match(simulate(old, 'failed', at(300)), { state: 'refused' })
   t.end()
 })

@@ -54,19 +54,21 @@ export function contentOf(instruction: Instruction): string {
 
 /** The entry's state, as a report under `reportId` or as an answer (null). */
 export function reportOf(entry: Entry, reportId: string | null): RailReport {
-  const { id, environment, state, refusal, transactionId, amount, currency } = entry
-  const about = environment === null ? { id, reportId } : { id, reportId, environment }
+  const { id, state, refusal, transactionId, amount, currency } = entry
+  const environment = entry.environment ?? 'sandbox'
   switch (state) {
     case 'pending':
-      return { ...about, status: 'accepted' }
+      return { id, reportId, environment, status: 'accepted' }
     case 'refused':
       assert(refusal !== null, 'a refused instruction has a reason')
-      return { ...about, status: 'refused', refusal }
+      return { id, reportId, environment, status: 'refused', refusal }
     case 'executed':
     case 'returned':
       assert(transactionId !== null, 'an executed instruction has a transaction id')
       return {
-        ...about,
+        id,
+        reportId,
+        environment,
         status: state,
         transactionId,
         amount,
