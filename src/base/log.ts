@@ -19,12 +19,18 @@ const SECRETS = [
   'signing_secret',
 ]
 
+/** The supervisor reads our output. A flush at exit would retry a closed pipe for ever. */
+let isReaderGone = false
+process.once('disconnect', () => {
+  isReaderGone = true
+})
+
 export function createLog(process_: string, settings: Pick<Settings, 'LOG_LEVEL'>): Logger {
   const destination = pino.destination({ sync: false })
-  // The supervisor reads our output. A flush at exit would retry a closed pipe for ever.
-  process.once('disconnect', () => {
-    destination.flushSync = () => undefined
-  })
+  const flushSync = destination.flushSync.bind(destination)
+  destination.flushSync = () => {
+    if (!isReaderGone) flushSync()
+  }
   return pino(
     {
       level: settings.LOG_LEVEL,
