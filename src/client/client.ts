@@ -9,7 +9,7 @@
 import { randomUUID } from 'node:crypto'
 import { connect, type BearerConnection, type Credentials } from './connection.js'
 import { ConnectionError, errorOf, IdempotencyKeyError } from './errors.js'
-import type { Answer } from './http.js'
+import type { HttpAnswer } from './http.js'
 import { delayMs, isRetried, RETRY, type RetryOptions } from './retry.js'
 import type {
   Balance,
@@ -57,7 +57,7 @@ type Send = (
   path: string,
   body?: unknown,
   idempotencyKey?: string,
-) => Promise<Answer>
+) => Promise<HttpAnswer>
 
 export type Client = ReturnType<typeof createClient>
 
@@ -196,7 +196,7 @@ function retrying({ retry, random = Math.random, sleep = defaultSleep }: ClientO
 }
 
 /** The service drops bytes beyond ASCII at both ends of a header: two keys would become one. */
-function checkEcho({ headers }: Answer, sent: string | undefined): void {
+function checkEcho({ headers }: HttpAnswer, sent: string | undefined): void {
   const understood = headers['idempotency-key']
   if (sent === undefined || understood === undefined || understood === sent) return
   throw new IdempotencyKeyError(`the service received the key ${JSON.stringify(understood)}`)

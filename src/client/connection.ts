@@ -1,7 +1,7 @@
 /**
  * Signed and bearer requests: one request, one answer, no retry.
  */
-import { sendRequest, type Answer } from './http.js'
+import { sendRequest, type HttpAnswer } from './http.js'
 import { newNonce, signRequest, type SignedRequest } from './signing.js'
 
 export interface Credentials {
@@ -25,7 +25,12 @@ export interface RequestOptions {
 
 export interface BearerConnection {
   /** @param body sent unchanged when it is text, else as JSON */
-  request(method: string, path: string, body?: unknown, options?: RequestOptions): Promise<Answer>
+  request(
+    method: string,
+    path: string,
+    body?: unknown,
+    options?: RequestOptions,
+  ): Promise<HttpAnswer>
 }
 
 export interface Connection extends BearerConnection {
@@ -56,7 +61,7 @@ export function connect(credentials: Credentials, options: ConnectionOptions = {
     path: string,
     body: string,
     headers: Readonly<Record<string, string>>,
-  ): Promise<Answer> => {
+  ): Promise<HttpAnswer> => {
     const url = new URL(baseUrl + path)
     return sendRequest({
       url,

@@ -1,5 +1,5 @@
 /** Errors of a request, one class per kind; branch on `code`. */
-import type { Answer } from './http.js'
+import type { HttpAnswer } from './http.js'
 
 /** An answer with an error envelope. Quote `requestId` to support. */
 export class ApiError extends Error {
@@ -75,7 +75,7 @@ interface Envelope {
   }
 }
 
-export function errorOf({ status, body }: Answer): ApiError {
+export function errorOf({ status, body }: HttpAnswer): ApiError {
   const {
     code = 'unknown',
     message = '',

@@ -2,7 +2,7 @@
 import { Agent as HttpAgent, request as httpRequest, type IncomingHttpHeaders } from 'node:http'
 import { Agent as HttpsAgent, request as httpsRequest } from 'node:https'
 
-export interface Answer {
+export interface HttpAnswer {
   readonly status: number
   /** Names in lower case. */
   readonly headers: IncomingHttpHeaders
@@ -34,7 +34,7 @@ export function sendRequest({
   headers,
   body,
   timeoutMs,
-}: HttpRequest): Promise<Answer> {
+}: HttpRequest): Promise<HttpAnswer> {
   const isTls = url.protocol === 'https:'
   const bodyHeaders: Record<string, string> =
     body === ''

@@ -8,7 +8,7 @@ export {
   type RequestOptions,
 } from './connection.js'
 export * from './errors.js'
-export type { Answer } from './http.js'
+export type { HttpAnswer } from './http.js'
 export { RETRY, type RetryOptions } from './retry.js'
 export { canonicalRequest, signatureOf, signRequest, type SignedRequest } from './signing.js'
 export type * from './types.js'

@@ -5,7 +5,7 @@
  * - 429, 500, 502, 503, 504 and a missing answer are retried; all others are final.
  * - `Retry-After` is obeyed; without it the delay doubles, with jitter.
  */
-import type { Answer } from './http.js'
+import type { HttpAnswer } from './http.js'
 
 export interface RetryOptions {
   /** Total attempts; 1: no retry. */
@@ -18,12 +18,12 @@ export const RETRY: RetryOptions = { attempts: 5, firstDelayMs: 200, maxDelayMs:
 
 const RETRIED = new Set([429, 500, 502, 503, 504])
 
-export const isRetried = ({ status }: Answer): boolean => RETRIED.has(status)
+export const isRetried = ({ status }: HttpAnswer): boolean => RETRIED.has(status)
 
 /** @param attempt number of the failed attempt, from 1; @param random from 0 to 1 */
 export function delayMs(
   attempt: number,
-  answer: Answer | undefined,
+  answer: HttpAnswer | undefined,
   { firstDelayMs, maxDelayMs }: RetryOptions,
   random: number,
 ): number {

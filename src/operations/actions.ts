@@ -1,9 +1,9 @@
 /** `actions`: the action log of operators, with reasons and evidence. */
 import type { Action__Output as Action } from '../../protos/types/causeway/v1/Action.js'
-import type { Command } from './command.js'
+import type { CliCommand } from './command.js'
 import { PAGE, page, pageLines } from './page.js'
 
-export const actions: Command = {
+export const actions: CliCommand = {
   usage: 'actions',
   about: 'actions of operators, newest first',
   options: PAGE,

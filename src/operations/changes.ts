@@ -6,13 +6,13 @@ import { money } from '../money/money.js'
 import { changeBps, parseRate } from '../money/rate.js'
 import { actorOf, CHANGE } from './actor.js'
 import { formatAmount, parseMajor } from './amounts.js'
-import { CommandFault, type Command } from './command.js'
+import { CommandFault, type CliCommand } from './command.js'
 import { isPartner, tenantNamed } from './tenant.js'
 import { table } from './terminal.js'
 
 const SANDBOX = 'sandbox'
 
-export const partnerCreate: Command = {
+export const partnerCreate: CliCommand = {
   usage: 'partner create NAME',
   about: 'create a partner with a sandbox key and test funds',
   options: [...CHANGE, 'no-funds'],
@@ -34,7 +34,7 @@ export const partnerCreate: Command = {
   },
 }
 
-export const keyIssue: Command = {
+export const keyIssue: CliCommand = {
   usage: 'key issue PARTNER ENV',
   about: 'issue a signing key; older keys expire in 14 days',
   options: CHANGE,
@@ -51,7 +51,7 @@ const keyLines = (id = '', secret = ''): string[] => [
   `secret  ${secret}   (shown only once)`,
 ]
 
-export const deposit: Command = {
+export const deposit: CliCommand = {
   usage: 'deposit PARTNER ENV CUR AMOUNT',
   about: 'credit a prefund; AMOUNT in major units, e.g. 1000.50',
   options: [...CHANGE, 'idempotency-key'],
@@ -86,7 +86,7 @@ export const deposit: Command = {
 /** Catches a misplaced decimal point; no corridor currency moves this much in a day. */
 const USUAL_CHANGE_BPS = 500n
 
-export const ratesSet: Command = {
+export const ratesSet: CliCommand = {
   usage: 'rates set CUR RATE',
   about: 'set the price of one US dollar, e.g. rates set THB 36.00; --force: over 5 %',
   options: [...CHANGE, 'force'],
@@ -117,7 +117,7 @@ export const ratesSet: Command = {
 
 const ageOf = (isTooOld: boolean): string => (isTooOld ? ', too old for new quotes' : '')
 
-export const ratesList: Command = {
+export const ratesList: CliCommand = {
   usage: 'rates list',
   about: 'price of one US dollar in each currency, and since when',
   run: async ({ operator }) => {
@@ -131,7 +131,7 @@ export const ratesList: Command = {
   },
 }
 
-export const balanceAlert: Command = {
+export const balanceAlert: CliCommand = {
   usage: 'balance-alert PARTNER ENV CUR AMOUNT',
   about: 'send balance.low when less than AMOUNT is available; 0: no alert',
   options: CHANGE,

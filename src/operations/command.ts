@@ -70,7 +70,7 @@ interface Spec {
 }
 
 /** A command that calls the running stack. */
-export interface Command extends Spec {
+export interface CliCommand extends Spec {
   run(context: Context, args: readonly string[]): Promise<Report>
 }
 
@@ -79,4 +79,4 @@ export interface LocalCommand extends Spec {
   runLocally(paint: Paint): Report
 }
 
-export type AnyCommand = Command | LocalCommand
+export type AnyCommand = CliCommand | LocalCommand

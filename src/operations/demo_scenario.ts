@@ -11,7 +11,7 @@ import { money } from '../money/money.js'
 import { formatAmount, formatWireAmount } from './amounts.js'
 import type { DemoOutput } from './demo_output.js'
 import type { OperatorClient } from './operator_client.js'
-import type { Answer, Connection } from '../client/index.js'
+import type { HttpAnswer, Connection } from '../client/index.js'
 import { openReceiver, type Receiver } from './webhook_receiver.js'
 import { promptPayCode, vietQrCode } from './sample_qr.js'
 import { sumsOf } from './trial_balance.js'
@@ -230,7 +230,7 @@ async function readTheBooks({ operator, output }: DemoContext): Promise<void> {
 type Fields = Readonly<Record<string, unknown>>
 
 /** @throws DemoFailure unless the answer has the expected status */
-function fields({ status, text, body }: Answer, wanted: number): Fields {
+function fields({ status, text, body }: HttpAnswer, wanted: number): Fields {
   if (status !== wanted) throw new DemoFailure(`expected ${wanted}, got ${status}: ${text}`)
   return body as Fields
 }

@@ -2,10 +2,10 @@
 import type { Discrepancy__Output } from '../../protos/types/causeway/v1/Discrepancy.js'
 import { CHANGE, deciderOf, evidenceOf } from './actor.js'
 import { formatWireAmount } from './amounts.js'
-import { choiceOf, type Command } from './command.js'
+import { choiceOf, type CliCommand } from './command.js'
 import { PAGE, page, pageLines } from './page.js'
 
-export const discrepancyList: Command = {
+export const discrepancyList: CliCommand = {
   usage: 'discrepancy list',
   about: 'open discrepancies, oldest first',
   options: [...PAGE, 'resolved'],
@@ -29,7 +29,7 @@ function rowOf(found: Discrepancy__Output): string[] {
 
 const SETTLEMENTS = ['keep', 'undo', 'charge_partner', 'credit_partner', 'write_off']
 
-export const discrepancyResolve: Command = {
+export const discrepancyResolve: CliCommand = {
   usage: 'discrepancy resolve DISCREPANCY SETTLEMENT',
   about: 'settle one: keep, undo, charge_partner, credit_partner or write_off',
   options: [...CHANGE, 'evidence'],

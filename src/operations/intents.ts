@@ -4,11 +4,11 @@ import type { PaymentIntent__Output as PaymentIntent } from '../../protos/types/
 import type { UnknownOutcome__Output as UnknownOutcome } from '../../protos/types/causeway/v1/UnknownOutcome.js'
 import { CHANGE, deciderOf, evidenceOf } from './actor.js'
 import { formatWireAmount } from './amounts.js'
-import { choiceOf, type Command, type Report } from './command.js'
+import { choiceOf, type CliCommand, type Report } from './command.js'
 import { PAGE, page, pageLines } from './page.js'
 import { recordLines, type Fact } from './terminal.js'
 
-export const intentShow: Command = {
+export const intentShow: CliCommand = {
   usage: 'intent show INTENT',
   about: 'an intent: details and history',
   run: async ({ operator }, [intent_id = '']) => {
@@ -35,7 +35,7 @@ function linesOf(record: IntentRecord): string[] {
   return recordLines(`${intent?.intent_id}: ${intent?.status}`, facts, timeline)
 }
 
-export const intentResolve: Command = {
+export const intentResolve: CliCommand = {
   usage: 'intent resolve INTENT OUTCOME',
   about: 'end an unknown outcome as captured or failed, a recall as refund_failed',
   options: [...CHANGE, 'evidence'],
@@ -50,7 +50,7 @@ export const intentResolve: Command = {
   },
 }
 
-export const intentReverse: Command = {
+export const intentReverse: CliCommand = {
   usage: 'intent reverse INTENT',
   about: 'record that the money of a captured intent came back',
   options: [...CHANGE, 'evidence'],
@@ -69,7 +69,7 @@ function reportOf(intent: PaymentIntent): Report {
   return { value: intent, lines: [`${intent.intent_id}: ${intent.status}${refund}`] }
 }
 
-export const outcomesUnknown: Command = {
+export const outcomesUnknown: CliCommand = {
   usage: 'outcomes unknown',
   about: 'instructions and recalls without a final outcome, oldest first',
   options: PAGE,

@@ -6,11 +6,11 @@
 import type { KeyRecord__Output as Key } from '../../protos/types/causeway/v1/KeyRecord.js'
 import { parseKeyId } from '../auth/request_shape.js'
 import { actorOf, CHANGE } from './actor.js'
-import { CommandFault, type Command } from './command.js'
+import { CommandFault, type CliCommand } from './command.js'
 import { tenantNamed } from './tenant.js'
 import { table } from './terminal.js'
 
-export const keyList: Command = {
+export const keyList: CliCommand = {
   usage: 'key list PARTNER ENV',
   about: 'signing keys, without secrets',
   run: async ({ partners }, [partner_id = '', environment = '']) => {
@@ -30,7 +30,7 @@ function rowOf({ key_id, status, created_at, revoked_at }: Key): string[] {
   return [key_id, status, `issued ${created_at}`, end]
 }
 
-export const keyRevoke: Command = {
+export const keyRevoke: CliCommand = {
   usage: 'key revoke KEY',
   about: 'revoke a signing key immediately and permanently',
   options: CHANGE,

@@ -4,10 +4,10 @@
  * - A forwarded request verifies again: same path, headers and bytes; the secret is printed.
  */
 import { request as send } from 'undici'
-import { CommandFault, type Command, type Context } from './command.js'
+import { CommandFault, type CliCommand, type Context } from './command.js'
 import { connect, type Connection } from '../client/index.js'
 import { credentialsOf } from './sandbox.js'
-import { openReceiver, type Delivery } from './webhook_receiver.js'
+import { openReceiver, type ReceivedWebhook } from './webhook_receiver.js'
 
 interface CreatedEndpoint {
   readonly id: string
@@ -15,7 +15,7 @@ interface CreatedEndpoint {
   readonly secret: string
 }
 
-export const listen: Command = {
+export const listen: CliCommand = {
   usage: 'listen',
   about: 'print webhooks of the demo partner until Ctrl-C',
   options: ['port', 'forward-to'],
@@ -85,7 +85,10 @@ async function register(partner: Connection, url: string): Promise<CreatedEndpoi
 }
 
 /** @returns the status of the program at `url`; 502 when it is unreachable, 200 without one */
-async function forward({ body, headers }: Delivery, url: string | undefined): Promise<number> {
+async function forward(
+  { body, headers }: ReceivedWebhook,
+  url: string | undefined,
+): Promise<number> {
   if (url === undefined) return 200
   const { host: _host, connection: _connection, 'content-length': _length, ...passedOn } = headers
   try {
@@ -97,7 +100,7 @@ async function forward({ body, headers }: Delivery, url: string | undefined): Pr
   }
 }
 
-function lineOf(delivery: Delivery, status: number, { flags, paint }: Context): string {
+function lineOf(delivery: ReceivedWebhook, status: number, { flags, paint }: Context): string {
   const { eventId, eventType, verdict, body } = delivery
   if (flags.json === true) return JSON.stringify({ verdict, status, event: parsed(body) })
   const color = verdict === 'valid' ? 'good' : verdict === 'duplicate' ? 'dim' : 'bad'

@@ -5,17 +5,17 @@
  */
 import type { MasterKeyRecord__Output as MasterKey } from '../../protos/types/causeway/v1/MasterKeyRecord.js'
 import { actorOf, CHANGE, type Actor } from './actor.js'
-import type { Command, Context, Report } from './command.js'
+import type { CliCommand, Context, Report } from './command.js'
 import { page } from './page.js'
 import { table } from './terminal.js'
 
-export const masterKeyList: Command = {
+export const masterKeyList: CliCommand = {
   usage: 'master-key list',
   about: 'number of secrets under each master key, and which keys can be removed',
   run: async (context) => reportOf(await scan(context, { count_only: true })),
 }
 
-export const masterKeyReencrypt: Command = {
+export const masterKeyReencrypt: CliCommand = {
   usage: 'master-key reencrypt',
   about: 're-encrypt all secrets with the first master key; can be interrupted and repeated',
   options: CHANGE,

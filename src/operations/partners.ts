@@ -8,13 +8,13 @@ import type { PartnerRecord__Output as Partner } from '../../protos/types/causew
 import { PARTNER_RATE_MAX } from '../base/constants.js'
 import { CORRIDOR_NAMES, isCorridor } from '../qr/corridor.js'
 import { actorOf, CHANGE, type Actor } from './actor.js'
-import { CommandFault, type Command, type Context, type Report } from './command.js'
+import { CommandFault, type CliCommand, type Context, type Report } from './command.js'
 import { table } from './terminal.js'
 
 /** A partner's restrictions apply to both environments. */
 const actor = (context: Context): Actor => actorOf(context, 'sandbox')
 
-export const partnerList: Command = {
+export const partnerList: CliCommand = {
   usage: 'partner list',
   about: 'all partners and their restrictions',
   run: async ({ partners }) => {
@@ -37,7 +37,7 @@ function rowOf(partner: Partner): string[] {
   ]
 }
 
-export const partnerSuspend: Command = {
+export const partnerSuspend: CliCommand = {
   usage: 'partner suspend NAME',
   about: 'reject new intents and payouts; open ones continue',
   options: CHANGE,
@@ -45,7 +45,7 @@ export const partnerSuspend: Command = {
     reportOf(await context.partners.call('Suspend', { actor: actor(context), partner_id })),
 }
 
-export const partnerResume: Command = {
+export const partnerResume: CliCommand = {
   usage: 'partner resume NAME',
   about: 'end a suspension',
   options: CHANGE,
@@ -53,7 +53,7 @@ export const partnerResume: Command = {
     reportOf(await context.partners.call('Resume', { actor: actor(context), partner_id })),
 }
 
-export const partnerAllowIps: Command = {
+export const partnerAllowIps: CliCommand = {
   usage: 'partner allow-ips NAME CIDRS',
   about: 'allowed source addresses in production, e.g. 203.0.113.0/24; none: any address',
   options: CHANGE,
@@ -64,7 +64,7 @@ export const partnerAllowIps: Command = {
   },
 }
 
-export const partnerPackages: Command = {
+export const partnerPackages: CliCommand = {
   usage: 'partner packages NAME IDS',
   about: 'allowed app ids for session calls, comma-separated; none: any app',
   options: CHANGE,
@@ -75,7 +75,7 @@ export const partnerPackages: Command = {
   },
 }
 
-export const partnerCorridors: Command = {
+export const partnerCorridors: CliCommand = {
   usage: 'partner corridors NAME CORRIDORS',
   about: `allowed corridors, of ${CORRIDOR_NAMES.join(', ')}; none: none`,
   options: CHANGE,
@@ -86,7 +86,7 @@ export const partnerCorridors: Command = {
   },
 }
 
-export const partnerRateLimit: Command = {
+export const partnerRateLimit: CliCommand = {
   usage: 'partner rate-limit NAME PER_SECOND',
   about: 'requests per second and key; 0: the default',
   options: CHANGE,

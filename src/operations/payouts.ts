@@ -4,11 +4,11 @@ import type { Payout__Output as Payout } from '../../protos/types/causeway/v1/Pa
 import type { PayoutRecord__Output as PayoutRecord } from '../../protos/types/causeway/v1/PayoutRecord.js'
 import { CHANGE, deciderOf, evidenceOf } from './actor.js'
 import { formatWireAmount } from './amounts.js'
-import { choiceOf, type Command, type Report } from './command.js'
+import { choiceOf, type CliCommand, type Report } from './command.js'
 import { PAGE, page, pageLines } from './page.js'
 import { recordLines, type Fact } from './terminal.js'
 
-export const payoutShow: Command = {
+export const payoutShow: CliCommand = {
   usage: 'payout show PAYOUT',
   about: 'a payout: details and history',
   run: async ({ operator }, [payout_id = '']) => {
@@ -40,7 +40,7 @@ function linesOf({ tenant, payout, timeline, ...record }: PayoutRecord): string[
   return recordLines(`${payout.id}: ${payout.status}`, facts, timeline)
 }
 
-export const payoutsHeld: Command = {
+export const payoutsHeld: CliCommand = {
   usage: 'payout held',
   about: 'payouts held for review, oldest first',
   options: PAGE,
@@ -68,7 +68,7 @@ function heldRow({ tenant, deadline, payout, corrupt, orphan }: HeldPayout): str
 const whyHeld = (orphan: string | undefined): string =>
   orphan === undefined ? '' : `equals orphan execution ${orphan}`
 
-export const payoutApprove: Command = {
+export const payoutApprove: CliCommand = {
   usage: 'payout approve PAYOUT',
   about: 'approve a held payout',
   options: CHANGE,
@@ -78,7 +78,7 @@ export const payoutApprove: Command = {
     ),
 }
 
-export const payoutReject: Command = {
+export const payoutReject: CliCommand = {
   usage: 'payout reject PAYOUT',
   about: 'fail a held payout and release its reservation',
   options: CHANGE,
@@ -86,7 +86,7 @@ export const payoutReject: Command = {
     reportOf(await context.operator.call('RejectPayout', { actor: deciderOf(context), payout_id })),
 }
 
-export const payoutResolve: Command = {
+export const payoutResolve: CliCommand = {
   usage: 'payout resolve PAYOUT OUTCOME',
   about: 'end an unknown outcome as completed or failed',
   options: [...CHANGE, 'evidence'],
@@ -101,7 +101,7 @@ export const payoutResolve: Command = {
     ),
 }
 
-export const payoutReverse: Command = {
+export const payoutReverse: CliCommand = {
   usage: 'payout reverse PAYOUT',
   about: 'record that the money of a completed payout came back',
   options: [...CHANGE, 'evidence'],

@@ -27,12 +27,12 @@ import { STATUSES } from '../reconciliation/totals.js'
 import { openWorkbook } from '../reconciliation/workbook.js'
 import { actorOf, CHANGE } from './actor.js'
 import { formatWireAmount } from './amounts.js'
-import { CommandFault, type Command, type Context, type Report } from './command.js'
+import { CommandFault, type CliCommand, type Context, type Report } from './command.js'
 import type { Flags } from './options.js'
 import { connectReconciliation } from './reconciliation_client.js'
 import { table } from './terminal.js'
 
-export const reconcileStatement: Command = {
+export const reconcileStatement: CliCommand = {
   usage: 'reconcile FILE',
   about: "reconcile a rail's statement with the ledger",
   options: [...CHANGE, 'from', 'to', 'out'],

@@ -8,11 +8,11 @@ import type { Period, StatementLine } from '../reconciliation/movement.js'
 import { openStatement, NoStatement, type BadLine } from '../reconciliation/statement.js'
 import { CHANGE, deciderOf, evidenceOf } from './actor.js'
 import { formatWireAmount } from './amounts.js'
-import { CommandFault, type Command, type Context, type Report } from './command.js'
+import { CommandFault, type CliCommand, type Context, type Report } from './command.js'
 import { PAGE, page, pageLines } from './page.js'
 import { compareStatement, statementAt, statementName } from './reconcile.js'
 
-export const recoveryShow: Command = {
+export const recoveryShow: CliCommand = {
   usage: 'recovery show',
   about: 'whether recovery mode is active, why, and which sources are ahead',
   run: async ({ recovery }) => {
@@ -28,7 +28,7 @@ export const recoveryShow: Command = {
 
 const sentence = (text: string): string => `${text.charAt(0).toUpperCase()}${text.slice(1)}.`
 
-export const recoveryRelease: Command = {
+export const recoveryRelease: CliCommand = {
   usage: 'recovery release',
   about: 'accept the loss and leave recovery mode; needs --statement or --no-statement',
   options: [...CHANGE, 'statement', 'no-statement'],
@@ -156,7 +156,7 @@ async function recordOrphans(
   return added
 }
 
-export const recoveryOrphans: Command = {
+export const recoveryOrphans: CliCommand = {
   usage: 'recovery orphans',
   about: 'open orphan executions: at the rail, but not in the ledger',
   options: [...PAGE, 'resolved'],
@@ -180,7 +180,7 @@ function rowOf({ currency, amount, held, matched_to: matched, ...orphan }: Orpha
   ]
 }
 
-export const recoveryResolve: Command = {
+export const recoveryResolve: CliCommand = {
   usage: 'recovery resolve INSTRUCTION',
   about: 'match an orphan execution with a held payment, or dismiss it',
   options: [...CHANGE, 'match', 'dismiss', 'evidence'],
@@ -201,7 +201,7 @@ export const recoveryResolve: Command = {
   },
 }
 
-export const intentApprove: Command = {
+export const intentApprove: CliCommand = {
   usage: 'intent approve INTENT',
   about: 'submit an intent that is held for an orphan execution',
   options: CHANGE,
@@ -211,7 +211,7 @@ export const intentApprove: Command = {
     ),
 }
 
-export const intentReject: Command = {
+export const intentReject: CliCommand = {
   usage: 'intent reject INTENT',
   about: 'fail a held intent and release its reservation',
   options: CHANGE,

@@ -2,12 +2,12 @@
 import type { Route__Output } from '../../protos/types/causeway/v1/Route.js'
 import { actorOf, CHANGE } from './actor.js'
 import { formatWireAmount } from './amounts.js'
-import type { Command } from './command.js'
+import type { CliCommand } from './command.js'
 import { readRoute } from './route_file.js'
 import { tenantNamed } from './tenant.js'
 import { table } from './terminal.js'
 
-export const routesList: Command = {
+export const routesList: CliCommand = {
   usage: 'routes list',
   about: 'payout routes with their fees and bounds',
   run: async ({ operator }) => {
@@ -32,7 +32,7 @@ function rowOf(route: Route__Output): string[] {
   ]
 }
 
-export const routesSet: Command = {
+export const routesSet: CliCommand = {
   usage: 'routes set FILE',
   about: 'set a route from JSON, in the form of `routes list --json`',
   options: CHANGE,

@@ -1,9 +1,9 @@
 /** `sign`: shows how to sign a request. */
-import { bytesIn, CommandFault, type Command } from './command.js'
+import { bytesIn, CommandFault, type CliCommand } from './command.js'
 import { connect } from '../client/index.js'
 import { credentialsOf } from './sandbox.js'
 
-export const sign: Command = {
+export const sign: CliCommand = {
   usage: 'sign METHOD PATH',
   about: 'show the canonical request, its signature headers and a curl line',
   options: ['body'],

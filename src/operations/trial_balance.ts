@@ -1,13 +1,13 @@
 /** `trial-balance`: every account, and the sum of each currency. */
 import type { TrialBalanceLine__Output } from '../../protos/types/causeway/v1/TrialBalanceLine.js'
 import { formatWireAmount } from './amounts.js'
-import { CommandFault, type Command } from './command.js'
+import { CommandFault, type CliCommand } from './command.js'
 import { tenantNamed } from './tenant.js'
 import { table } from './terminal.js'
 
 const ENVIRONMENT = /^(.+)_(sandbox|production)$/
 
-export const trialBalance: Command = {
+export const trialBalance: CliCommand = {
   usage: 'trial-balance [PARTNER_ENV]',
   about: 'all accounts, e.g. of demo_sandbox, and whether the ledger balances',
   run: async ({ operator, partners, paint }, [text]) => {

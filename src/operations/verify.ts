@@ -10,7 +10,7 @@ import { parseKeyId } from '../auth/request_shape.js'
 import { checkSignature, type SignatureReport } from '../auth/signature_check.js'
 import { signatureMatches, signingKey, type SigningSecret } from '../auth/signature.js'
 import { REPEATED, type HeaderValue } from '../auth/verify.js'
-import { bytesIn, CommandFault, type Command, type Context, type Report } from './command.js'
+import { bytesIn, CommandFault, type CliCommand, type Context, type Report } from './command.js'
 import { firstDifference, shown, type FirstDifference } from './first_difference.js'
 import type { Flags } from './options.js'
 import { table } from './terminal.js'
@@ -18,7 +18,7 @@ import { table } from './terminal.js'
 /** Needs the running stack, or holds by construction here. */
 const NOT_CHECKED = ['key_active', 'environment', 'body_sha256']
 
-export const verify: Command = {
+export const verify: CliCommand = {
   usage: 'verify METHOD PATH',
   about: "explain why a partner's signature verifies or not",
   options: ['header', 'body', 'canonical', 'secret-file'],

@@ -9,7 +9,7 @@ import type { AddressInfo } from 'node:net'
 import type { Clock } from '../base/clock.js'
 import { createWebhookVerifier, type WebhookFault } from '../client/index.js'
 
-export interface Delivery {
+export interface ReceivedWebhook {
   readonly eventId: string
   readonly eventType: string
   readonly body: Buffer
@@ -26,23 +26,23 @@ export interface ReceiverOptions {
   /** The webhook secret of an outbound key id. */
   readonly secretOf: (keyId: string) => string | undefined
   /** The reply status of a valid delivery, 200 by default; an invalid one gets 401. */
-  readonly answer?: (delivery: Delivery) => number | Promise<number>
+  readonly answer?: (delivery: ReceivedWebhook) => number | Promise<number>
   /** After the reply, with its status. */
-  readonly onAnswered?: (delivery: Delivery, status: number) => void
+  readonly onAnswered?: (delivery: ReceivedWebhook, status: number) => void
 }
 
 export interface Receiver {
   readonly url: string
   /** Every request in order of arrival. */
-  readonly deliveries: readonly Delivery[]
+  readonly deliveries: readonly ReceivedWebhook[]
   /** Stored events by id. */
-  readonly events: ReadonlyMap<string, Delivery>
+  readonly events: ReadonlyMap<string, ReceivedWebhook>
   close(): Promise<void>
 }
 
 export async function openReceiver(options: ReceiverOptions): Promise<Receiver> {
-  const deliveries: Delivery[] = []
-  const events = new Map<string, Delivery>()
+  const deliveries: ReceivedWebhook[] = []
+  const events = new Map<string, ReceivedWebhook>()
   const { brand, clock, secretOf } = options
   const verify = createWebhookVerifier({ secretOf, events, brand, now: () => clock.now() })
 
@@ -50,7 +50,7 @@ export async function openReceiver(options: ReceiverOptions): Promise<Receiver> 
     const body = await bytesOf(request)
     const { method = '', url = '', headers } = request
     const verification = await verify({ method, url, headers, body })
-    const delivery: Delivery = {
+    const delivery: ReceivedWebhook = {
       eventId: String(headers[`x-${brand.toLowerCase()}-webhook-event-id`] ?? ''),
       eventType: String(headers[`x-${brand.toLowerCase()}-webhook-event-type`] ?? ''),
       body,
@@ -89,7 +89,7 @@ export async function openReceiver(options: ReceiverOptions): Promise<Receiver> 
   }
 }
 
-async function statusFor(delivery: Delivery, { answer }: ReceiverOptions): Promise<number> {
+async function statusFor(delivery: ReceivedWebhook, { answer }: ReceiverOptions): Promise<number> {
   if (delivery.verdict !== 'valid' && delivery.verdict !== 'duplicate') return 401
   return answer === undefined ? 200 : answer(delivery)
 }

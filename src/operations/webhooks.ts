@@ -4,12 +4,12 @@ import type { EndpointOverview__Output as EndpointOverview } from '../../protos/
 import type { PoisonMessage__Output as PoisonMessage } from '../../protos/types/causeway/v1/PoisonMessage.js'
 import { SECOND } from '../base/clock.js'
 import { CHANGE, deciderOf } from './actor.js'
-import { CommandFault, type Command, type Context, type Report } from './command.js'
+import { CommandFault, type CliCommand, type Context, type Report } from './command.js'
 import { Refused } from './operator_client.js'
 import { PAGE, page, pageLines } from './page.js'
 import { table } from './terminal.js'
 
-export const webhooksStatus: Command = {
+export const webhooksStatus: CliCommand = {
   usage: 'webhooks status',
   about: 'backlog and its age, breakers, dead letters, poison messages',
   run: async ({ webhooks, clock }) => {
@@ -28,7 +28,7 @@ export const webhooksStatus: Command = {
   },
 }
 
-export const webhooksEndpoints: Command = {
+export const webhooksEndpoints: CliCommand = {
   usage: 'webhooks endpoints',
   about: 'all endpoints with their backlog and failures',
   run: async ({ webhooks }) => {
@@ -50,7 +50,7 @@ function endpointRow({ id, tenant, url, status, disabled_reason, fare }: Endpoin
   return [id, tenant, status + why, parts.join(', '), url]
 }
 
-export const webhooksDead: Command = {
+export const webhooksDead: CliCommand = {
   usage: 'webhooks dead',
   about: 'dead letters, newest first',
   options: [...PAGE, 'endpoint'],
@@ -71,7 +71,7 @@ const deadRow = (dead: DeadLetter): string[] => [
   dead.ended_at,
 ]
 
-export const webhooksRedrive: Command = {
+export const webhooksRedrive: CliCommand = {
   usage: 'webhooks redrive [DELIVERY]',
   about: 'retry one delivery, or those of --endpoint, --since, or both',
   options: [...CHANGE, 'endpoint', 'since'],
@@ -119,14 +119,14 @@ function momentOf(text: string | undefined): number {
 const endpointIn = ({ endpoint }: Context['flags']): { endpoint_id?: string } =>
   endpoint === undefined ? {} : { endpoint_id: endpoint }
 
-export const webhooksEnable: Command = {
+export const webhooksEnable: CliCommand = {
   usage: 'webhooks enable ENDPOINT',
   about: 'resume delivery, held events included',
   options: CHANGE,
   run: (context, [endpoint = '']) => setEndpointStatus(context, 'EnableEndpoint', endpoint),
 }
 
-export const webhooksDisable: Command = {
+export const webhooksDisable: CliCommand = {
   usage: 'webhooks disable ENDPOINT',
   about: 'hold events until the endpoint is enabled',
   options: CHANGE,
@@ -142,7 +142,7 @@ async function setEndpointStatus(
   return { value: done, lines: [`${done.endpoint_id} is ${done.status}`] }
 }
 
-export const webhooksPoison: Command = {
+export const webhooksPoison: CliCommand = {
   usage: 'webhooks poison',
   about: 'malformed messages on the bus, last seen first',
   run: async ({ webhooks }) => {

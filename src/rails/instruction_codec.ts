@@ -14,7 +14,7 @@ import {
   PURPOSES,
   SCHEMES,
   SIMULATED_OUTCOMES,
-  type Destination,
+  type RailDestination,
   type Instruction,
   type RailInstruction,
 } from './rail.js'
@@ -99,12 +99,12 @@ function readInstruction(wire: Instruction__Output): Instruction | undefined {
   return { id, environment, purpose, amount, currency, destination, reference, notAfter, hint }
 }
 
-function writeDestination(destination: Destination): WireDestination {
+function writeDestination(destination: RailDestination): WireDestination {
   const { bankCode, accountType, ...unchanged } = destination
   return { ...unchanged, bank_code: bankCode, account_type: accountType }
 }
 
-function readDestination(wire: Destination__Output | null): Destination | undefined {
+function readDestination(wire: Destination__Output | null): RailDestination | undefined {
   if (wire === null || !Object.values(wire).every(isText)) return undefined
   const { scheme: text, bank_code: bankCode, account_type: accountType, ...unchanged } = wire
   const scheme = oneOf(SCHEMES, text)

@@ -72,7 +72,7 @@ export interface Instruction {
   readonly amount: bigint
   /** ISO 4217, three letters. */
   readonly currency: string
-  readonly destination: Destination
+  readonly destination: RailDestination
   /** Shown to the recipient where the network allows it. */
   readonly reference: string
   /** The rail refuses an instruction that it receives later; null: no bound. */
@@ -91,7 +91,7 @@ export const SCHEMES = ['bank_account', 'promptpay', 'vietqr'] as const
 export type Scheme = (typeof SCHEMES)[number]
 
 /** Members that a scheme does not use are empty. */
-export interface Destination {
+export interface RailDestination {
   readonly scheme: Scheme
   /** ISO 3166-1 alpha-2. */
   readonly country: string
@@ -107,7 +107,7 @@ export interface Destination {
 }
 
 interface Referenced extends Pick<Instruction, 'purpose' | 'reference'> {
-  readonly destination: Pick<Destination, 'reference1' | 'reference2'>
+  readonly destination: Pick<RailDestination, 'reference1' | 'reference2'>
 }
 
 /** The payment's reference in a bank statement: a payout's own, or the references of a QR code. */

@@ -8,7 +8,7 @@
  */
 import type { OperatorClient } from '../../src/operations/operator_client.js'
 import { eventually } from '../support/eventually.js'
-import type { Answer, Partner } from '../support/partner.js'
+import type { HttpAnswer, Partner } from '../support/partner.js'
 import { insist, vietQr } from '../support/payments.js'
 import { anIntent, aPayout, promptPayQr } from '../support/requests.js'
 import type { Bank } from './bank.js'
@@ -22,13 +22,13 @@ export interface ClientDriver {
   /** Responses to compare with later ones. */
   readonly notes: Map<string, string>
   /** The same key makes the same intent. */
-  createIntent(over?: Record<string, unknown>, key?: string): Promise<Answer>
-  scan(over?: Record<string, unknown>): Promise<Answer>
-  confirm(): Promise<Answer>
+  createIntent(over?: Record<string, unknown>, key?: string): Promise<HttpAnswer>
+  scan(over?: Record<string, unknown>): Promise<HttpAnswer>
+  confirm(): Promise<HttpAnswer>
   remint(): Promise<void>
   cancel(): Promise<void>
-  refund(): Promise<Answer>
-  payOut(account: string, over?: Record<string, unknown>): Promise<Answer>
+  refund(): Promise<HttpAnswer>
+  payOut(account: string, over?: Record<string, unknown>): Promise<HttpAnswer>
   decide(what: 'ApprovePayout' | 'RejectPayout', status: string): Promise<void>
   resolve(outcome: 'completed' | 'failed'): Promise<void>
   /** Waits until the view matches. */
@@ -77,7 +77,7 @@ export function createClientDriver({
     await eventually(`${name}: ${what}`, tried, SEEN_WITHIN_MS, LOOK_EVERY_MS)
   }
   const until: ClientDriver['until'] = (what, fits) => repeat(what, async () => fits(await see()))
-  const app = (verb: string, body: unknown, extra = {}): Promise<Answer> =>
+  const app = (verb: string, body: unknown, extra = {}): Promise<HttpAnswer> =>
     insist(() => partner.session(token).request('POST', `${path()}/${verb}`, body, extra))
 
   return {
@@ -142,7 +142,7 @@ export function createClientDriver({
   }
 }
 
-export function expected(answer: Answer, status: number): Answer {
+export function expected(answer: HttpAnswer, status: number): HttpAnswer {
   if (answer.status !== status) throw new Error(`${answer.status} instead: ${answer.text}`)
   return answer
 }

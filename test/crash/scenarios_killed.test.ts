@@ -11,7 +11,7 @@ import { systemClock } from '../../src/base/clock.js'
 import { connectOperator } from '../../src/operations/operator_client.js'
 import { auditOf } from '../support/audit.js'
 import { eventually } from '../support/eventually.js'
-import { partnerOf, type Answer, type Partner } from '../support/partner.js'
+import { partnerOf, type HttpAnswer, type Partner } from '../support/partner.js'
 import { receiverOf } from '../support/receiver.js'
 import { tendStack } from '../support/tended_stack.js'
 import { openBank } from './bank.js'
@@ -41,7 +41,7 @@ const receiver = await receiverOf(partner)
 t.teardown(() => receiver.close())
 let hits = 0
 
-const counting = (asked: Promise<Answer>): Promise<Answer> =>
+const counting = (asked: Promise<HttpAnswer>): Promise<HttpAnswer> =>
   asked.then(
     (answer) => {
       if (answer.status >= 500) hits += 1

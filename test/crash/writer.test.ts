@@ -11,7 +11,7 @@ import { FILES } from '../../src/base/subjects.js'
 import { openDatabase } from '../../src/store/database.js'
 import { createSeededRandom } from '../fuzz/seeded_random.js'
 import { auditOf } from '../support/audit.js'
-import { partnerOf, type Answer } from '../support/partner.js'
+import { partnerOf, type HttpAnswer } from '../support/partner.js'
 import { insist, payByQr, payOut, untilStatus } from '../support/payments.js'
 import { anIntent } from '../support/requests.js'
 import { tendStack } from '../support/tended_stack.js'
@@ -55,12 +55,12 @@ const KEYS = Array.from({ length: 40 }, (_, number) => `disk ${number}`)
 
 t.test('a full disk stops the processor, which then recovers', async (t) => {
   await payByQr(partner, 'before')
-  const create = (key: string): Promise<Answer> =>
+  const create = (key: string): Promise<HttpAnswer> =>
     partner.request('POST', '/v1/payment_intents', anIntent({ partner_user_id: key }), {
       headers: { 'Idempotency-Key': key },
     })
   const before = stack.output().length
-  const answers: (Answer | undefined)[] = []
+  const answers: (HttpAnswer | undefined)[] = []
   const fault = fullDisk.cause(stack, createSeededRandom(1, 1))
   for (const key of KEYS) answers.push(await create(key).catch(() => undefined))
   await fault

@@ -1,14 +1,14 @@
 /**
  * The partner's side of the wire for tests: signing, tokens, and HTTP over a raw socket.
  *
- * Signing is implemented here again, from the guide, so a fault in src/auth cannot hide itself.
+ * Signing is the partner client's, which shares no code with src/auth: a fault cannot hide itself.
  */
-import { createHash, createHmac, randomBytes } from 'node:crypto'
 import { connect } from 'node:net'
 import { createTokenKeys, mintReceiptToken, mintSessionToken } from '../../src/auth/token.js'
 import type { TokenId } from '../../src/auth/secret_generation.js'
 import type { IntentId, TenantId } from '../../src/base/ids.js'
 import type { PartnerUpdate } from '../../protos/types/causeway/v1/PartnerUpdate.js'
+import { newNonce, signRequest } from '../../src/client/signing.js'
 import { patience } from '../support/patience.js'
 
 export const KEY_ID = 'acme_sandbox_2026q4'
@@ -62,15 +62,11 @@ export interface Signed {
 export function signedHeaders(request: Signed): Record<string, string> {
   const { method, path, body = '', keyId = KEY_ID, secret = SECRET } = request
   const timestamp = request.timestamp ?? new Date().toISOString()
-  const nonce = request.nonce ?? randomBytes(32).toString('hex')
-  const hash = body.length === 0 ? '' : createHash('sha256').update(body).digest('hex')
-  const canonical = [method, path.split('?')[0], timestamp, nonce, hash, ''].join('\n')
-  return {
-    'X-Service-Key-Id': keyId,
-    'X-Service-Timestamp': timestamp,
-    'X-Service-Nonce': nonce,
-    'X-Service-Signature': createHmac('sha256', secret).update(canonical).digest('base64'),
-  }
+  const nonce = request.nonce ?? newNonce()
+  const { headers } = signRequest({ keyId, secret }, 'Service', {
+    ...{ method, path, timestamp, nonce, body },
+  })
+  return { ...headers }
 }
 
 export const bearer = (intentId: string, lifeSeconds = 300, tenant = TENANT): string =>
@@ -91,7 +87,7 @@ export const receiptBearer = (lifeSeconds = 300, tenant = TENANT): string =>
     expiresAt: Math.floor(Date.now() / 1_000) + lifeSeconds,
   })}`
 
-export interface Answer {
+export interface RawAnswer {
   readonly status: number
   readonly headers: Headers
   readonly text: string
@@ -105,7 +101,7 @@ export interface Call extends Omit<Signed, 'body'> {
 }
 
 /** Sends one request with fetch; signed unless `unsigned`. */
-export async function call(port: number, request: Call): Promise<Answer> {
+export async function call(port: number, request: Call): Promise<RawAnswer> {
   const { method, path, body, headers = {}, unsigned = false } = request
   const response = await fetch(`http://127.0.0.1:${port}${path}`, {
     method,

@@ -27,7 +27,7 @@ import { auditOf } from '../support/audit.js'
 import { eventually } from '../support/eventually.js'
 import { operatorCli } from '../support/operator_cli.js'
 import { operatorsOf, type Key } from '../support/operators.js'
-import { partnerOf, type Answer, type Partner } from '../support/partner.js'
+import { partnerOf, type HttpAnswer, type Partner } from '../support/partner.js'
 import { insist, untilStatus, vietQr } from '../support/payments.js'
 import { anIntent, aPayout, promptPayQr } from '../support/requests.js'
 import { startStack, type RunningStack } from '../support/stack.js'
@@ -75,7 +75,7 @@ function as(caller: string): Partner {
 const know = (caller: string, { keyId, secret }: Key, production = false): void =>
   void (callers[caller] = { keyId, secret, production })
 
-function expect(answer: Answer, ...statuses: number[]): Record<string, unknown> {
+function expect(answer: HttpAnswer, ...statuses: number[]): Record<string, unknown> {
   if (statuses.includes(answer.status)) return answer.body as Record<string, unknown>
   throw new Error(`${answer.status} instead of ${statuses.join()}: ${answer.text}`)
 }
@@ -87,7 +87,7 @@ async function keyed(
   body: unknown,
   key: string,
 ): Promise<Record<string, unknown>> {
-  const call = (): Promise<Answer> =>
+  const call = (): Promise<HttpAnswer> =>
     insist(() => as(caller).request('POST', path, body, { headers: { 'Idempotency-Key': key } }))
   const first = expect(await call(), 200, 201, 202)
   const { status, text } = await call()

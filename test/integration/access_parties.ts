@@ -13,7 +13,7 @@ import { ENDPOINTS_PER_TENANT_MAX } from '../../src/base/constants.js'
 import type { Environment } from '../../src/base/ids.js'
 import { operatorsOf, type Key, type Operators } from '../support/operators.js'
 import { tempFolder } from '../support/temp_folder.js'
-import { partnerOf, type Answer, type Partner } from '../support/partner.js'
+import { partnerOf, type HttpAnswer, type Partner } from '../support/partner.js'
 import { payByQr, untilStatus } from '../support/payments.js'
 import { anIntent, aPayout, promptPayQr } from '../support/requests.js'
 import { startStack, type RunningStack } from '../support/stack.js'
@@ -160,7 +160,7 @@ interface Body {
   readonly data: readonly { readonly id: string; readonly event?: { readonly id: string } }[]
 }
 
-async function bodyOf(answer: Promise<Answer>): Promise<Body> {
+async function bodyOf(answer: Promise<HttpAnswer>): Promise<Body> {
   const { status, text, body } = await answer
   if (status >= 300) throw new Error(`${status} ${text}`)
   return body as Body

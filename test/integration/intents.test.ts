@@ -8,7 +8,7 @@ import t, { type Test } from 'tap'
 import { auditOf } from '../support/audit.js'
 import { eventually } from '../support/eventually.js'
 import { operatorCli } from '../support/operator_cli.js'
-import { partnerOf, type Answer, type Partner } from '../support/partner.js'
+import { partnerOf, type HttpAnswer, type Partner } from '../support/partner.js'
 import { insist, payOut, untilStatus, vietQr } from '../support/payments.js'
 import { receiverOf } from '../support/receiver.js'
 import { anIntent, promptPayQr } from '../support/requests.js'
@@ -38,7 +38,7 @@ const secret = (text: string): string => {
 /** The body of an answer that has this status and exactly these members. */
 function bodyOf(
   t: Test,
-  answer: Answer,
+  answer: HttpAnswer,
   status: number,
   members: readonly string[],
 ): Record<string, unknown> {
@@ -49,7 +49,7 @@ function bodyOf(
   return body
 }
 
-function refusedAs(t: Test, answer: Answer, status: number, code: string): void {
+function refusedAs(t: Test, answer: HttpAnswer, status: number, code: string): void {
   const { error } = bodyOf(t, answer, status, ['error']) as { error: Record<string, unknown> }
   t.same(Object.keys(error).sort(), ['code', 'message', 'request_id'])
   t.equal(error['code'], code)
@@ -69,7 +69,7 @@ async function create(
   user: string,
   over: object = {},
   key?: string,
-): Promise<Answer> {
+): Promise<HttpAnswer> {
   const body = { ...anIntent(), partner_user_id: user, ...over }
   const headers = key === undefined ? {} : { 'Idempotency-Key': key }
   const answer = await insist(() => partner.request('POST', PATH, body, { headers }))
@@ -78,7 +78,7 @@ async function create(
   return answer
 }
 
-async function receiptOf(partner: Partner, id: string, of = id): Promise<Answer> {
+async function receiptOf(partner: Partner, id: string, of = id): Promise<HttpAnswer> {
   const minted = await partner.request('POST', `${PATH}/${of}/receipt_token`)
   const { receipt_token } = minted.body as { receipt_token: string }
   return partner.session(secret(receipt_token)).request('GET', `${PATH}/${id}/receipt`)
@@ -146,7 +146,7 @@ async function wholeLife(t: Test, stack: RunningStack, partner: Partner): Promis
   })
   const id = String(created['intent_id'])
   const path = `${PATH}/${id}`
-  const call = (what: string, ...rest: [body?: unknown, extra?: object]): Promise<Answer> =>
+  const call = (what: string, ...rest: [body?: unknown, extra?: object]): Promise<HttpAnswer> =>
     partner.request('POST', `${path}/${what}`, ...rest)
 
   stack.kill('processor')
@@ -169,7 +169,7 @@ async function wholeLife(t: Test, stack: RunningStack, partner: Partner): Promis
   bodyOf(t, await partner.request('GET', path), 200, ALWAYS)
   refusedAs(t, await app.request('GET', `${PATH}/${UNKNOWN}`), 401, 'authentication_failed')
 
-  const scan = (given: object): Promise<Answer> => app.request('POST', `${path}/scan`, given)
+  const scan = (given: object): Promise<HttpAnswer> => app.request('POST', `${path}/scan`, given)
   const payload = secret(vietQr('500000'))
   const qr = { qr_payload: payload }
   for (const [given, status, code] of [
@@ -204,7 +204,7 @@ async function wholeLife(t: Test, stack: RunningStack, partner: Partner): Promis
   const pending = bodyOf(t, await receiptOf(partner, id), 200, RECEIPT)
   t.match(pending, { status: 'pending', local_amount: '500000', destination_masked: '****8859' })
 
-  const confirm = (key: string, given?: object): Promise<Answer> =>
+  const confirm = (key: string, given?: object): Promise<HttpAnswer> =>
     app.request('POST', `${path}/confirm`, given, HEADERS_OF_KEY(key))
   refusedAs(t, await confirm('c', { quote_version: 1 }), 409, 'quote_changed')
   refusedAs(t, await call('confirm'), 401, 'authentication_failed')
@@ -226,7 +226,8 @@ async function wholeLife(t: Test, stack: RunningStack, partner: Partner): Promis
   t.equal(fresh, 'undefined', 'a captured intent gets no more tokens')
   secrets.delete(fresh)
 
-  const refund = (key: string): Promise<Answer> => call('refund', undefined, HEADERS_OF_KEY(key))
+  const refund = (key: string): Promise<HttpAnswer> =>
+    call('refund', undefined, HEADERS_OF_KEY(key))
   const asked = await refund('r')
   t.match(bodyOf(t, asked, 202, [...captured, 'refund']), {
     status: 'captured',
@@ -278,7 +279,7 @@ async function otherEnds(t: Test, partner: Partner): Promise<void> {
   const strange = await receiptOf(partner, poor, id)
   refusedAs(t, strange, 404, 'payment_intent_not_found')
   const none = await receiptOf(partner, UNKNOWN, id)
-  const without = ({ text, headers }: Answer): string =>
+  const without = ({ text, headers }: HttpAnswer): string =>
     text.replaceAll(String(headers['x-request-id']), '')
   t.equal(without(strange), without(none), "another user's and nobody's are the same")
 }

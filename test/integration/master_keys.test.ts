@@ -9,7 +9,7 @@ import { auditOf } from '../support/audit.js'
 import { eventually } from '../support/eventually.js'
 import { operatorCli } from '../support/operator_cli.js'
 import { tempFolder } from '../support/temp_folder.js'
-import { partnerOf, type Answer, type Partner } from '../support/partner.js'
+import { partnerOf, type HttpAnswer, type Partner } from '../support/partner.js'
 import { receiverOf } from '../support/receiver.js'
 import { anIntent, aPayout } from '../support/requests.js'
 import { startInVain, startStack, type RunningStack } from '../support/stack.js'
@@ -35,8 +35,8 @@ const { beneficiary, amount, currency, reference } = aPayout({ amount: '125000' 
 const INTENT = anIntent()
 
 interface Paid {
-  readonly intent: Answer
-  readonly payout: Answer
+  readonly intent: HttpAnswer
+  readonly payout: HttpAnswer
 }
 /** The same calls with the same keys, whenever it is made. */
 async function pay(partner: Partner, beneficiaryId: string): Promise<Paid> {

@@ -15,7 +15,7 @@ import { bearer } from '../../src/base/internal_token.js'
 import { contracts } from '../../src/base/protos.js'
 import { auditOf } from '../support/audit.js'
 import { eventually } from '../support/eventually.js'
-import { partnerOf, type Answer, type Partner } from '../support/partner.js'
+import { partnerOf, type HttpAnswer, type Partner } from '../support/partner.js'
 import { payOut, untilStatus } from '../support/payments.js'
 import { aPayout } from '../support/requests.js'
 import { startStack } from '../support/stack.js'
@@ -48,12 +48,12 @@ const { beneficiary } = aPayout()
 const NOBODYS = '01M7Y8R76ZBRBZPA32270W80C3'
 
 let keys = 0
-function create(by: Partner, given: object = {}, key = `key ${++keys}`): Promise<Answer> {
+function create(by: Partner, given: object = {}, key = `key ${++keys}`): Promise<HttpAnswer> {
   const { amount, currency, reference } = aPayout({ amount: '125000' })
   const body = { amount, currency, reference, beneficiary, ...given }
   return by.request('POST', '/v1/payouts', body, { headers: { 'Idempotency-Key': key } })
 }
-const post = (path: string, body?: object, key?: string): Promise<Answer> =>
+const post = (path: string, body?: object, key?: string): Promise<HttpAnswer> =>
   demo.request('POST', path, body, key === undefined ? {} : { headers: { 'Idempotency-Key': key } })
 
 const inUsd = { ...beneficiary!, destination_country: 'US', currency: 'USD' }
@@ -62,7 +62,7 @@ await untilStatus(demo, `/v1/payouts/${completed}`, 'completed')
 
 type Code = keyof typeof PAYOUT_ERRORS | 'invalid_request' | 'idempotency_conflict'
 /** A code that is added to the registry does not compile without its case here. */
-const CASES: Readonly<Record<Code, () => Promise<Answer>>> = {
+const CASES: Readonly<Record<Code, () => Promise<HttpAnswer>>> = {
   invalid_request: () => create(demo, { amount: '125000.00' }),
   invalid_beneficiary: () =>
     create(demo, { beneficiary: { ...beneficiary!, account_number: '1' } }),
@@ -89,7 +89,7 @@ const CASES: Readonly<Record<Code, () => Promise<Answer>>> = {
 }
 
 /** Its status is the registry's, and its envelope has three members. */
-function expectRefusal(t: Test, answer: Answer, code: ErrorCode): void {
+function expectRefusal(t: Test, answer: HttpAnswer, code: ErrorCode): void {
   const { http, message } = ERRORS[code]
   const request_id = answer.headers['x-request-id']
   t.same([answer.status, answer.body], [http, { error: { code, message, request_id } }], code)

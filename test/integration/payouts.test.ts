@@ -13,7 +13,7 @@ import type { KeyIssued__Output as KeyIssued } from '../../protos/types/causeway
 import type { ProtoGrpcType } from '../../protos/types/operator.js'
 import { auditOf } from '../support/audit.js'
 import { tempFolder } from '../support/temp_folder.js'
-import { partnerOf, type Answer, type Partner } from '../support/partner.js'
+import { partnerOf, type HttpAnswer, type Partner } from '../support/partner.js'
 import { payOut, untilStatus } from '../support/payments.js'
 import { aPayout, largestMetadata } from '../support/requests.js'
 import { startStack } from '../support/stack.js'
@@ -157,7 +157,7 @@ t.test('a list refuses what is not its own', async (t) => {
   t.equal((await partner.request('GET', `/v1/payouts?cursor=${cursor}`)).status, 200)
 })
 
-const simulate = (by: Partner, id: string, outcome: string): Promise<Answer> =>
+const simulate = (by: Partner, id: string, outcome: string): Promise<HttpAnswer> =>
   by.request('POST', `/v1/sandbox/payouts/${id}/simulate`, { outcome })
 
 /** At an account whose payouts wait for ever. */
@@ -185,7 +185,7 @@ t.test('an outcome is forced, and comes as the reports of the rail', async (t) =
 
 t.test('a deposit is there at once, and once for a key', async (t) => {
   const deposit = { currency: 'THB', amount: '125000' }
-  const create = (body: object, key: string): Promise<Answer> =>
+  const create = (body: object, key: string): Promise<HttpAnswer> =>
     partner.request('POST', '/v1/funding/deposits', body, keyed(key))
   const before = await availableOf('THB')
   const first = await create(deposit, 'deposit')
@@ -212,7 +212,7 @@ t.test('a quote is taken once, and its conversion is repeated by its key', async
   t.match(quoted, { status: 201, body: { ...asked, expires_at: /Z$/ } })
   const { id, buy_amount } = quoted.body as { id: string; buy_amount: string }
   t.ok(BigInt(buy_amount) > 0n)
-  const convert = (quote_id: string, key: string): Promise<Answer> =>
+  const convert = (quote_id: string, key: string): Promise<HttpAnswer> =>
     partner.request('POST', '/v1/fx/conversions', { quote_id }, keyed(key))
 
   const [baht, dollars] = [await availableOf('THB'), await availableOf('USD')]

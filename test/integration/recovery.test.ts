@@ -15,7 +15,7 @@ import { auditOf } from '../support/audit.js'
 import { eventually } from '../support/eventually.js'
 import { operatorCli } from '../support/operator_cli.js'
 import { tempFolder } from '../support/temp_folder.js'
-import { partnerOf, type Answer, type Partner } from '../support/partner.js'
+import { partnerOf, type HttpAnswer, type Partner } from '../support/partner.js'
 import { payByQr, untilStatus } from '../support/payments.js'
 import { aPayout } from '../support/requests.js'
 import { startInVain, startStack, type RunningStack } from '../support/stack.js'
@@ -43,13 +43,13 @@ const keys = Array.from({ length: LOST_PAYOUTS }, (_, i) => `lost ${i}`)
 const users = Array.from({ length: LOST_INTENTS }, (_, i) => `lost ${i}`)
 
 /** The same call with the same key, whenever it is made. */
-const payOut = (partner: Partner, key: string): Promise<Answer> => {
+const payOut = (partner: Partner, key: string): Promise<HttpAnswer> => {
   const { currency, beneficiary } = aPayout()
   const body = { amount: '125000', currency, beneficiary, reference: `invoice ${key}` }
   return partner.request('POST', '/v1/payouts', body, { headers: { 'Idempotency-Key': key } })
 }
 
-const idOf = ({ body }: Answer): string => (body as { id: string }).id
+const idOf = ({ body }: HttpAnswer): string => (body as { id: string }).id
 
 async function paidOut(partner: Partner, key: string): Promise<string> {
   const id = idOf(await payOut(partner, key))
@@ -198,7 +198,7 @@ t.test('an older copy is restored', async (t) => {
       WITHIN_MS,
     )
     const payouts = await Promise.all(keys.map((key) => payOut(partner, key)))
-    const isHeld = ({ status, text }: Answer): boolean =>
+    const isHeld = ({ status, text }: HttpAnswer): boolean =>
       status === 202 && text.includes('"status":"created"')
     t.ok(payouts.every(isHeld), 'all are held')
     const again = await payOut(partner, keys[0] ?? '')

@@ -13,9 +13,9 @@ import { eventually } from '../support/eventually.js'
 import { operatorCli } from '../support/operator_cli.js'
 import { operatorsOf } from '../support/operators.js'
 import { tempFolder } from '../support/temp_folder.js'
-import { partnerOf, type Answer } from '../support/partner.js'
+import { partnerOf, type HttpAnswer } from '../support/partner.js'
 import { payOut } from '../support/payments.js'
-import { receiverOf, type Delivery, type TestReceiver } from '../support/receiver.js'
+import { receiverOf, type ReceivedWebhook, type TestReceiver } from '../support/receiver.js'
 import { startStack } from '../support/stack.js'
 
 interface Listed {
@@ -57,7 +57,7 @@ const typesOf = ({ deliveries }: TestReceiver): string[] =>
   deliveries.map(({ eventType }) => eventType)
 const isOf =
   (payout: string, type?: string) =>
-  ({ body, eventType, verdict }: Delivery): boolean =>
+  ({ body, eventType, verdict }: ReceivedWebhook): boolean =>
     verdict === 'valid' && (type ?? eventType) === eventType && body.includes(payout)
 
 void t.test('an endpoint is made, seen, changed and taken away', async (t) => {
@@ -105,7 +105,7 @@ void t.test('unknown and foreign ones are the same 404 everywhere', async (t) =>
     async () => (await other.request('GET', '/v1/events')).status === 200,
   )
   const told = new Set<string>()
-  const without = ({ status, text }: Answer): string =>
+  const without = ({ status, text }: HttpAnswer): string =>
     `${status} ${text.replace(/req_[0-9A-Z]{26}/, 'req')}`
   for (const [method, rest, body] of [
     ['GET', '', undefined],
@@ -191,8 +191,8 @@ void t.test('a rotated secret signs from its moment on', async (t) => {
   const { key_id, secret } = rotated.body as { key_id: string; secret: string }
   t.match(rotated.body, { key_id: `${mine.endpointId}_2`, secret: /^whsec_/, activate_at })
   mine.trust(key_id, secret)
-  const keyOf = ({ headers }: Delivery) => headers['x-service-key-id']
-  const test = async (): Promise<Delivery> => {
+  const keyOf = ({ headers }: ReceivedWebhook) => headers['x-service-key-id']
+  const test = async (): Promise<ReceivedWebhook> => {
     const { event } = (await partner.request('POST', at(mine, '/test'))).body as {
       event: { id: string }
     }

@@ -1,5 +1,5 @@
 /** What a stack holds before the load: money to pay with, and objects to read. */
-import type { Answer, Connection } from '../../src/client/index.js'
+import type { HttpAnswer, Connection } from '../../src/client/index.js'
 import { INTENT_TERMS } from './scenarios/scenarios.js'
 
 /** Texts of one kind have one length, as presigned requests need it. */
@@ -20,7 +20,7 @@ const DEPOSIT = '100000000000000000'
 export async function createFixtures(partner: Connection): Promise<Fixtures> {
   const create = async (path: string, body: object, key = ''): Promise<Record<string, unknown>> => {
     const headers: Record<string, string> = key === '' ? {} : { 'Idempotency-Key': key }
-    const answer: Answer = await partner.request('POST', path, body, { headers })
+    const answer: HttpAnswer = await partner.request('POST', path, body, { headers })
     if (answer.status < 300) return answer.body as Record<string, unknown>
     throw new Error(`fixtures: POST ${path} answered ${answer.status} ${answer.text}`)
   }

@@ -9,10 +9,14 @@ import type { StoredEvent } from '../../src/store/store.js'
 import { CORRIDOR_FACTS } from './observations.js'
 import { mustLeaveBy, type Expectation, type Model, type ModelIntent } from './model.js'
 import { intentSeen } from './model_views.js'
-import type { Operation } from './operations.js'
+import type { ModelOperation } from './operations.js'
 import type { SharedWorld } from './shared_world.js'
 
-export function compareAnswer(operation: Operation, expected: Expectation, answer: Answer): void {
+export function compareAnswer(
+  operation: ModelOperation,
+  expected: Expectation,
+  answer: Answer,
+): void {
   const code = answer.ok ? 'ok' : answer.code
   assert.equal(code, expected.code, `${operation.kind}: ${expected.code}, not ${code}`)
   if (!answer.ok || expected.view === undefined) return

@@ -6,18 +6,18 @@
  */
 import fc from 'fast-check'
 import type { Model, ModelIntent } from './model.js'
-import type { Caller, Operation } from './operations.js'
+import type { Caller, ModelOperation } from './operations.js'
 
 export interface Generated {
   /** Null: not applicable in this state. */
-  resolve(model: Model): Operation | null
+  resolve(model: Model): ModelOperation | null
   toString(): string
 }
 
 export function generate<Values extends object>(
   kind: string,
   values: fc.Arbitrary<Values>,
-  resolve: (values: Values, model: Model) => Operation | null,
+  resolve: (values: Values, model: Model) => ModelOperation | null,
 ): fc.Arbitrary<Generated> {
   return values.map((generated) => ({
     resolve: (model) => resolve(generated, model),
@@ -42,7 +42,7 @@ export const keys = fc.option(fc.constantFrom('a', 'b'), { nil: null })
 export function onIntent<Values extends object>(
   kind: string,
   values: fc.Arbitrary<Values>,
-  resolve: (values: Values, intent: ModelIntent, model: Model) => Operation | null,
+  resolve: (values: Values, intent: ModelIntent, model: Model) => ModelOperation | null,
   isLikely: (intent: ModelIntent) => boolean = () => true,
 ): fc.Arbitrary<Generated> {
   const all = fc.record({ age: pick, blind: seldom(4), values })

@@ -24,7 +24,7 @@ import {
 } from './comparisons.js'
 import { oracle } from './oracle.js'
 import { emptyModel, type Expectation, type Model, type ModelIntent } from './model.js'
-import type { Operation, SimpleOperation } from './operations.js'
+import type { ModelOperation, SimpleOperation } from './operations.js'
 import type { SharedWorld } from './shared_world.js'
 import { commandOf } from './system_commands.js'
 import { openTenant, type Start } from './tenant.js'
@@ -61,7 +61,7 @@ export async function openHarness(
 }
 
 /** Runs the operations in one batch. */
-export async function step(harness: Harness, operations: readonly Operation[]): Promise<void> {
+export async function step(harness: Harness, operations: readonly ModelOperation[]): Promise<void> {
   const { model, tenant, shared } = harness
   const { vault } = shared.world
   const commands = operations.map((operation) => commandOf(tenant, operation, model.now, vault))
@@ -94,7 +94,7 @@ function compareEffects({ model, tenant, shared, log }: Harness): void {
 }
 
 /** The intents that operations name, and the youngest, which they may have created. */
-function touchedBy(model: Model, operations: readonly Operation[]): ReadonlySet<ModelIntent> {
+function touchedBy(model: Model, operations: readonly ModelOperation[]): ReadonlySet<ModelIntent> {
   const named = operations.map((operation) => ('intent' in operation ? operation.intent : null))
   const intents = [...named, model.intents.at(-1)]
   return new Set(intents.filter((intent) => intent !== null && intent !== undefined))

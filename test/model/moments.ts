@@ -18,14 +18,14 @@ const EDGES = {
 
 const EDGE_NAMES = Object.keys(EDGES) as (keyof typeof EDGES)[]
 
-export type Moment =
+export type ModelMoment =
   | { readonly after: number }
   | { readonly edge: keyof typeof EDGES; readonly age: number; readonly off: number }
   | { readonly midnight: 'day' | 'month'; readonly off: number }
 
 const off = fc.constantFrom(0, -1, 1)
 
-export const moments: fc.Arbitrary<Moment> = fc.oneof(
+export const moments: fc.Arbitrary<ModelMoment> = fc.oneof(
   {
     weight: 2,
     arbitrary: fc.record({ after: fc.constantFrom(1, 500, 5_000, 30_000, QUOTE_TTL) }),
@@ -38,12 +38,12 @@ export const moments: fc.Arbitrary<Moment> = fc.oneof(
 )
 
 /** The instant of a boundary in the current state; null when there is none ahead. */
-export function instantOf(moment: Moment, model: Model): number | null {
+export function instantOf(moment: ModelMoment, model: Model): number | null {
   const at = edgeOf(moment, model)
   return at !== null && at > model.now ? at : null
 }
 
-function edgeOf(moment: Moment, model: Model): number | null {
+function edgeOf(moment: ModelMoment, model: Model): number | null {
   if ('after' in moment) return model.now + moment.after
   if ('midnight' in moment) return nextMidnight(model.now, moment.midnight === 'month') + moment.off
   const intent = model.intents.at(-1 - (moment.age % Math.max(model.intents.length, 1)))

@@ -102,7 +102,7 @@ export interface Execution {
   readonly account: string
 }
 
-export type Operation =
+export type ModelOperation =
   | CreateOperation
   | ScanOperation
   | ConfirmOperation

@@ -1,7 +1,7 @@
 /** Applies any operation to the model and returns the expected response. */
 import { unreachable } from '../../src/base/assert.js'
 import { granted, type Expectation, type Model } from './model.js'
-import type { Operation } from './operations.js'
+import type { ModelOperation } from './operations.js'
 import {
   expectCancel,
   expectCreate,
@@ -14,7 +14,7 @@ import {
 import { expectConfirm, expectScan } from './payer_rules.js'
 import { expectReport, expectTimer } from './rail_rules.js'
 
-export function oracle(model: Model, operation: Operation): Expectation {
+export function oracle(model: Model, operation: ModelOperation): Expectation {
   switch (operation.kind) {
     case 'create':
       return expectCreate(model, operation)

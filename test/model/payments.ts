@@ -6,7 +6,7 @@ import { tokenOf } from './generator.js'
 import type { CorridorName } from './observations.js'
 import type { Model, ModelIntent } from './model.js'
 import { executionOf } from './report_generators.js'
-import type { Operation } from './operations.js'
+import type { ModelOperation } from './operations.js'
 import { amountFor, amounts, codeFor } from './scan_generators.js'
 import { USERS } from './tenant.js'
 
@@ -23,7 +23,7 @@ export type Payment = typeof payments extends fc.Arbitrary<infer Drawn> ? Drawn 
 export const createOf = (
   { user, corridor }: Pick<ModelIntent, 'user' | 'corridor'>,
   cents = 100_000_000,
-): Operation => ({
+): ModelOperation => ({
   kind: 'create',
   user,
   corridor,
@@ -33,7 +33,7 @@ export const createOf = (
   key: null,
 })
 
-export function scanOf(payment: Payment, intent: ModelIntent, model: Model): Operation {
+export function scanOf(payment: Payment, intent: ModelIntent, model: Model): ModelOperation {
   const code = codeFor(payment.code, intent.corridor)
   return {
     kind: 'scan',
@@ -47,7 +47,7 @@ export function scanOf(payment: Payment, intent: ModelIntent, model: Model): Ope
 }
 
 /** The same code and amount again, as by a payer who retries. */
-export function scanAgain(paid: ModelIntent, intent: ModelIntent): Operation {
+export function scanAgain(paid: ModelIntent, intent: ModelIntent): ModelOperation {
   const { code, minor } = paid.quotes.at(-1)!
   const jti = tokenOf(intent, 0)
   const amount = minor.toString()
@@ -58,7 +58,7 @@ export const reportsOf = (
   intent: ModelIntent,
   status: 'executed' | 'refused' | 'returned',
   reportId: string,
-): Operation => ({
+): ModelOperation => ({
   kind: 'report',
   intent,
   status,
@@ -67,7 +67,7 @@ export const reportsOf = (
   reportId,
 })
 
-export const confirmOf = (intent: ModelIntent): Operation => ({
+export const confirmOf = (intent: ModelIntent): ModelOperation => ({
   kind: 'confirm',
   by: 'owner',
   intent,

@@ -12,12 +12,12 @@ import { auditRun, endRun } from './final_audit.js'
 import { INTENT_TTL } from './observations.js'
 import { MERCHANT_CODES } from './merchant_codes.js'
 import type { ModelIntent } from './model.js'
-import type { Operation } from './operations.js'
+import type { ModelOperation } from './operations.js'
 import { openSharedWorld } from './shared_world.js'
 
 const START = Date.UTC(2026, 10, 21, 3)
 
-const MOVES: Readonly<Record<string, (intent: ModelIntent) => Operation>> = {
+const MOVES: Readonly<Record<string, (intent: ModelIntent) => ModelOperation>> = {
   confirm: (intent) => confirmation(intent, 0, 'a'),
   confirmAgain: (intent) => confirmation(intent, 0, 'a'),
   confirmOther: (intent) => confirmation(intent, 1, 'b'),
@@ -34,7 +34,7 @@ const MOVES: Readonly<Record<string, (intent: ModelIntent) => Operation>> = {
   rescan: (intent) => scan(intent, '72000'),
 }
 
-const confirmation = (intent: ModelIntent, token: number, key: string): Operation => ({
+const confirmation = (intent: ModelIntent, token: number, key: string): ModelOperation => ({
   kind: 'confirm',
   by: 'owner',
   intent,
@@ -44,7 +44,7 @@ const confirmation = (intent: ModelIntent, token: number, key: string): Operatio
   quoteVersion: null,
 })
 
-const scan = (intent: ModelIntent, amount: string): Operation => ({
+const scan = (intent: ModelIntent, amount: string): ModelOperation => ({
   kind: 'scan',
   by: 'owner',
   intent,
@@ -54,7 +54,7 @@ const scan = (intent: ModelIntent, amount: string): Operation => ({
   acknowledged: false,
 })
 
-const create = (user: string): Operation => ({
+const create = (user: string): ModelOperation => ({
   kind: 'create',
   user,
   cents: 5_000,

@@ -22,7 +22,7 @@ import type {
   Caller,
   ConfirmOperation,
   ReportOperation,
-  Operation,
+  ModelOperation,
   ScanOperation,
 } from './operations.js'
 
@@ -32,7 +32,7 @@ const NOBODYS: IntentId = 'pi_00000000000000000000000000' as IntentId
 /** @param now of the system's clock */
 export function commandOf(
   owner: TenantId,
-  operation: Operation,
+  operation: ModelOperation,
   now: number,
   { receiptSubject }: Pick<Vault, 'receiptSubject'>,
 ): Command {

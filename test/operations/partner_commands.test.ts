@@ -10,7 +10,7 @@ import t from 'tap'
 import { systemClock } from '../../src/base/clock.js'
 import { actions } from '../../src/operations/actions.js'
 import { keyIssue, partnerCreate } from '../../src/operations/changes.js'
-import type { Command, Context, Report } from '../../src/operations/command.js'
+import type { CliCommand, Context, Report } from '../../src/operations/command.js'
 import { COMMANDS } from '../../src/operations/commands.js'
 import { keyList, keyRevoke } from '../../src/operations/keys.js'
 import { masterKeyList, masterKeyReencrypt } from '../../src/operations/master_keys.js'
@@ -64,7 +64,7 @@ t.teardown(() => {
 })
 
 /** @param words the arguments of the command */
-const run = (command: Command, words = '', flags: Flags = {}): Promise<Report> =>
+const run = (command: CliCommand, words = '', flags: Flags = {}): Promise<Report> =>
   command.run({ ...context, flags }, words === '' ? [] : words.split(' '))
 const linesOf = async (...args: Parameters<typeof run>): Promise<string> =>
   (await run(...args)).lines.join('\n')
@@ -82,7 +82,7 @@ interface Key {
 }
 
 t.test('a partner’s rules are changed and listed', async (t) => {
-  const changes: readonly (readonly [Command, words: string, changed: object])[] = [
+  const changes: readonly (readonly [CliCommand, words: string, changed: object])[] = [
     [partnerSuspend, 'acme', { suspended: true }],
     [partnerResume, 'acme', { suspended: false }],
     [
@@ -157,7 +157,7 @@ t.test('the action log has operator and reason', async (t) => {
 })
 
 t.test('usage errors are reported', async (t) => {
-  const faults: readonly (readonly [Command, words: string, fault: string, Flags?])[] = [
+  const faults: readonly (readonly [CliCommand, words: string, fault: string, Flags?])[] = [
     [partnerAllowIps, 'acme 203.0.113.7', 'write 203.0.113.7/32 for this address alone'],
     [partnerAllowIps, 'acme 2001:db8::1', 'write 2001:db8::1/128 for this address alone'],
     [partnerAllowIps, 'acme 203.0.113.0/33', '203.0.113.0/33 is not a CIDR block'],

@@ -2,7 +2,7 @@
 import { createHmac, createHash, randomBytes } from 'node:crypto'
 import t, { type Test } from 'tap'
 import { instant, plus, toRfc3339, MINUTE } from '../../src/base/clock.js'
-import { openReceiver, type Delivery } from '../../src/operations/webhook_receiver.js'
+import { openReceiver, type ReceivedWebhook } from '../../src/operations/webhook_receiver.js'
 
 const SECRET = 'whsec_of_a_test'
 const NOW = instant(Date.UTC(2026, 10, 21, 4, 35))
@@ -45,7 +45,7 @@ function signed(given: Sent) {
   }
 }
 
-async function aReceiver(t: Test, answer?: (delivery: Delivery) => number) {
+async function aReceiver(t: Test, answer?: (delivery: ReceivedWebhook) => number) {
   const receiver = await openReceiver({
     clock: { now: () => NOW },
     brand: 'Service',

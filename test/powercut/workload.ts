@@ -14,7 +14,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { projectRoot } from '../../src/base/protos.js'
 import type { Credentials } from '../../src/client/index.js'
-import { partnerOf, type Answer, type Partner } from '../support/partner.js'
+import { partnerOf, type HttpAnswer, type Partner } from '../support/partner.js'
 import { insist, untilStatus } from '../support/payments.js'
 import { receiverOf } from '../support/receiver.js'
 import { anIntent, aPayout, promptPayQr } from '../support/requests.js'
@@ -60,7 +60,7 @@ export interface Recording {
 const TRACE = 'powercut.trace'
 const CLIENTS = 4
 
-export function send(partner: Partner, { path, body, key, token }: Call): Promise<Answer> {
+export function send(partner: Partner, { path, body, key, token }: Call): Promise<HttpAnswer> {
   const by = token === undefined ? partner : partner.session(token)
   return insist(() => by.request('POST', path, body, { headers: { 'Idempotency-Key': key } }))
 }

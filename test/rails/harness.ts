@@ -11,7 +11,7 @@ import { newId, type EffectId } from '../../src/base/ids.js'
 import { createLog } from '../../src/base/log.js'
 import { systemRandom } from '../../src/base/random.js'
 import { connectRail, type RailConnection } from '../../src/rails/client.js'
-import type { Destination, Instruction, Rail, RailReport } from '../../src/rails/rail.js'
+import type { RailDestination, Instruction, Rail, RailReport } from '../../src/rails/rail.js'
 import { openJournal, type Journal } from '../../src/rails/sandbox/journal.js'
 import { startSandboxRail, type SandboxRailOptions } from '../../src/rails/sandbox/server.js'
 import { eventually } from '../support/eventually.js'
@@ -31,7 +31,7 @@ export async function until(what: string, holds: () => boolean | Promise<boolean
   await eventually(what, holds, 20_000, 5)
 }
 
-const DESTINATION: Destination = {
+const DESTINATION: RailDestination = {
   scheme: 'bank_account',
   country: 'TH',
   bankCode: '004',

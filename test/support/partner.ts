@@ -1,7 +1,7 @@
 /** The partner's client, ready for a stack under test: requests as they go over the wire. */
 import {
   connect,
-  type Answer,
+  type HttpAnswer,
   type BearerConnection,
   type Connection,
   type Credentials,
@@ -9,7 +9,7 @@ import {
 } from '../../src/client/index.js'
 import { credentialsOf, type Sandbox } from '../../src/operations/sandbox.js'
 
-export type { Answer }
+export type { HttpAnswer }
 export type Partner = Connection
 export type Session = BearerConnection
 export type Extra = RequestOptions

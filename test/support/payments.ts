@@ -4,7 +4,7 @@
  * Each step is retried with the same key while the response is lost or retryable.
  */
 import { createRequire } from 'node:module'
-import type { Answer, Partner } from './partner.js'
+import type { HttpAnswer, Partner } from './partner.js'
 import { anIntent, aPayout, promptPayQr } from './requests.js'
 import { eventually } from './eventually.js'
 
@@ -24,7 +24,7 @@ export const vietQr = (amount: string): string =>
 const TRY_WITHIN_MS = 30_000
 
 /** Repeats a call until it gets a final response. */
-export async function insist(call: () => Promise<Answer>): Promise<Answer> {
+export async function insist(call: () => Promise<HttpAnswer>): Promise<HttpAnswer> {
   return eventually(
     'an answer',
     async () => {
@@ -104,6 +104,6 @@ export async function untilStatus(
   )
 }
 
-function expectStatus(answer: Answer, status: number): void {
+function expectStatus(answer: HttpAnswer, status: number): void {
   if (answer.status !== status) throw new Error(`${answer.status} instead: ${answer.text}`)
 }

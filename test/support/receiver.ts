@@ -6,20 +6,24 @@
 import { systemClock } from '../../src/base/clock.js'
 import {
   openReceiver,
-  type Delivery,
+  type ReceivedWebhook,
   type Receiver,
 } from '../../src/operations/webhook_receiver.js'
 import { eventually } from './eventually.js'
 import type { Partner } from './partner.js'
 
-export type { Delivery, Receiver } from '../../src/operations/webhook_receiver.js'
+export type { ReceivedWebhook, Receiver } from '../../src/operations/webhook_receiver.js'
 
 export interface TestReceiver extends Receiver {
   readonly endpointId: string
   /** Accepts signatures of this key too. */
   trust(keyId: string, secret: string): void
   /** Resolves with the first delivery that fits. */
-  until(what: string, fits: (delivery: Delivery) => boolean, withinMs?: number): Promise<Delivery>
+  until(
+    what: string,
+    fits: (delivery: ReceivedWebhook) => boolean,
+    withinMs?: number,
+  ): Promise<ReceivedWebhook>
 }
 
 interface CreatedEndpoint {
@@ -31,7 +35,7 @@ interface CreatedEndpoint {
 /** Opens a receiver and registers it as an endpoint of this partner. */
 export async function receiverOf(
   partner: Partner,
-  answer: (delivery: Delivery) => number | Promise<number> = () => 200,
+  answer: (delivery: ReceivedWebhook) => number | Promise<number> = () => 200,
 ): Promise<TestReceiver> {
   const secrets = new Map<string, string>()
   const receiver = await openReceiver({

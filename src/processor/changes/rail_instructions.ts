@@ -6,7 +6,7 @@
  */
 import { assert } from '../../base/assert.js'
 import { CORRIDORS } from '../../qr/corridor.js'
-import type { Destination, RailInstruction } from '../../rails/rail.js'
+import type { RailDestination, RailInstruction } from '../../rails/rail.js'
 import type { IntentContext } from '../../../actors/intent/context.js'
 import type { PayoutContext } from '../../../actors/payout/context.js'
 import type { CommandContext } from '../cycle/command.js'
@@ -67,7 +67,7 @@ export function instructIntent(
         reference1: destination.reference1,
         reference2: destination.reference2,
         name: merchant.name,
-      } as Destination,
+      } as RailDestination,
       reference: context.id,
       notAfter: confirmation.notAfter,
       hint: sandboxHint(context.tenant, /\+[a-z]+$/.exec(context.userId)?.[0] ?? ''),

@@ -34,13 +34,17 @@ import type { Query } from '../queries/query.js'
 import type { WebhookPools } from '../queries/webhook_pools.js'
 import { webhookOperation } from './webhook_operations.js'
 
-export interface Operation {
+export interface CommandOperation {
   readonly command: Command
   /** Runs after the command is committed; null: the command's answer is the result. */
   readonly query: Query | null
 }
 
-export function operationOf(wire: WireCommand, now: Instant, pools: WebhookPools): Operation {
+export function operationOf(
+  wire: WireCommand,
+  now: Instant,
+  pools: WebhookPools,
+): CommandOperation {
   const query = wire.consume_nonce_only ? null : queryOf(wire)
   if (wire.consume_nonce_only || query !== null) return { command: consumeNonce(), query }
   const command = commandOf(wire, now)

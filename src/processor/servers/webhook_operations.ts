@@ -24,9 +24,9 @@ import { recoverEndpoint } from '../queries/endpoint_recover.js'
 import { listEvents } from '../queries/event_list.js'
 import { resendEvent } from '../queries/event_resend.js'
 import type { WebhookPools } from '../queries/webhook_pools.js'
-import type { Operation } from './operations.js'
+import type { CommandOperation } from './operations.js'
 
-export function webhookOperation(wire: WireCommand, pools: WebhookPools): Operation {
+export function webhookOperation(wire: WireCommand, pools: WebhookPools): CommandOperation {
   const tenant = wire.tenant as TenantId
   switch (wire.operation) {
     case 'list_deliveries': {

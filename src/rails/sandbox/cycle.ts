@@ -37,18 +37,18 @@ export interface Cycle {
   /** Takes the steps that became due while the rail was stopped, then runs the timer. */
   start(): Promise<void>
   /** Resolves when the instructions are on disk and `answer` has received their answers. */
-  submit(railInstructions: readonly RailInstruction[], answer: Answer): Promise<void>
+  submit(railInstructions: readonly RailInstruction[], answer: RailAnswer): Promise<void>
   /** Unacknowledged reports, page by page. */
   unacknowledged(): AsyncGenerator<readonly RailReport[]>
   /** Finishes submitted instructions; steps that come due wait for the next start. */
   stop(): Promise<void>
 }
 
-export type Answer = (reports: readonly RailReport[]) => void
+export type RailAnswer = (reports: readonly RailReport[]) => void
 
 interface Submission {
   readonly railInstructions: readonly RailInstruction[]
-  readonly answer: Answer
+  readonly answer: RailAnswer
   readonly done: () => void
 }
 
@@ -67,7 +67,7 @@ export function createCycle(options: CycleOptions): Cycle {
     runIfIdle()
   }
 
-  function submit(railInstructions: readonly RailInstruction[], answer: Answer): Promise<void> {
+  function submit(railInstructions: readonly RailInstruction[], answer: RailAnswer): Promise<void> {
     return new Promise((done) => {
       waiting.push({ railInstructions, answer, done })
       runIfIdle()
