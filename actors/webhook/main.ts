@@ -64,7 +64,7 @@ const allowPrivate = settings.WEBHOOK_ALLOW_PRIVATE
 
 const database = dataFile(settings, webhookDatabase(Number(args.number)))
 const store = await openWebhookStore(database, (fault) => {
-  log.fatal({ err: fault }, 'webhook store failed')
+  log.fatal({ error: fault }, 'webhook store failed')
   log.flush(() => process.exit(EXIT_RECOVER))
 })
 const adminQueries = await openAdminQueries(database)

@@ -245,7 +245,7 @@ export function createPool(options: PoolOptions): WebhookPool {
   }
 
   const requestDisable = (queue: EndpointQueue, reason: DisableReason): void => {
-    log.warn({ endpoint: queue.endpointId, reason }, 'requesting that the endpoint be disabled')
+    log.warn({ endpoint_id: queue.endpointId, reason }, 'requesting that the endpoint be disabled')
     queue.running = false
     unload(queue)
     options.disable(queue.endpointId, reason)

@@ -53,7 +53,7 @@ export function createConnectionCap({ max, countOpen, log }: ConnectionCapOption
       opened = counted
     } catch (error) {
       off = true
-      log.warn({ err: error }, 'connection limit is off: the socket table cannot be read')
+      log.warn({ error }, 'connection limit is off: the socket table cannot be read')
     }
     openedDuringCount = undefined
     isCoolingDown = true

@@ -50,7 +50,7 @@ export function watchDirectory(address: string, metadata: Metadata, log: Logger)
     // without a listener.
     stream.on('error', () => undefined)
     stream.on('status', ({ details }) => {
-      if (fresh) log.warn({ details }, 'directory stream broke: key changes do not arrive')
+      if (fresh) log.warn({ reason: details }, 'directory stream broke: key changes do not arrive')
       fresh = false
       if (!stopped) retry.schedule(subscribe)
     })

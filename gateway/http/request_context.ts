@@ -113,7 +113,7 @@ export class OpenRequestContext<T extends Target>
     try {
       step()
     } catch (error) {
-      this.shared.log.error({ request_id: this.requestId, err: error }, 'request handler threw')
+      this.shared.log.error({ request_id: this.requestId, error }, 'request handler threw')
       this.refuse('internal_error')
     }
   }

@@ -188,7 +188,7 @@ export function createHttpServer<T extends Target>(options: HttpServerOptions<T>
       if (tls !== undefined) return void res.close()
       refuseConnection(res, code, newId('request', clock.now(), options.random))
     } catch (error) {
-      log.error({ err: error }, 'connection handler threw')
+      log.error({ error }, 'connection handler threw')
     }
   }
 

@@ -128,7 +128,7 @@ export function createProcessorClient(options: ProcessorClientOptions): StreamCl
     try {
       pending.settle(code, body, replayed)
     } catch (error) {
-      log.error({ err: error }, 'reply handler threw')
+      log.error({ error }, 'reply handler threw')
     }
   }
 
@@ -153,7 +153,8 @@ export function createProcessorClient(options: ProcessorClientOptions): StreamCl
     batchBytes = 0
     const unanswered = [...inFlight.values()]
     inFlight.clear()
-    if (!closed) log.warn({ details, unanswered: unanswered.length }, 'processor stream broke')
+    if (!closed)
+      log.warn({ reason: details, unanswered: unanswered.length }, 'processor stream broke')
     for (const pending of unanswered) settle(pending, 'configuration_error', '', false)
     if (!closed) retry.schedule(connect)
   }

@@ -44,7 +44,7 @@ export function watchFreeSpace({ reserveBytes, read, log }: FreeSpaceOptions): F
     try {
       free = await read()
     } catch (error) {
-      return log.warn({ err: error }, 'free disk space cannot be read')
+      return log.warn({ error }, 'free disk space cannot be read')
     }
     const was = low
     low = free < (was ? enoughBytes : reserveBytes)

@@ -1,10 +1,13 @@
 /**
- * The logger: JSON lines on stdout.
+ * The logger: one schema for the lines of every process (operations/README.md, Logs).
  *
+ * - A line has `time` (ISO 8601), `level` as a word, `process`, `message`, then its own fields in
+ *   snake_case. An exception is `error`: its type, message, code and stack.
  * - Bodies, QR payloads, account numbers, tokens and secrets are never passed to a logger;
  *   redaction is a second safeguard.
  */
 import { pino, type Logger } from 'pino'
+import { prettyLine } from './log_format.js'
 import type { Settings } from './settings.js'
 
 export type { Logger } from 'pino'
@@ -19,25 +22,60 @@ const SECRETS = [
   'signing_secret',
 ]
 
+type LogSettings = Pick<Settings, 'LOG_LEVEL'> & Partial<Pick<Settings, 'LOG_FORMAT'>>
+
+/** Gets whole lines. The logger calls the flush functions before an exit. */
+export interface LogDestination {
+  write(line: string): unknown
+  flush?(done: (error?: Error) => void): void
+  flushSync?(): void
+}
+
+/** Without a destination the lines go to standard output. */
+export function createLog(
+  process_: string,
+  { LOG_LEVEL, LOG_FORMAT }: LogSettings,
+  destination: LogDestination = standardOutput(),
+): Logger {
+  return pino(
+    {
+      level: LOG_LEVEL,
+      base: { process: process_ },
+      messageKey: 'message',
+      errorKey: 'error',
+      formatters: { level: (level) => ({ level }) },
+      serializers: { error: errorFields },
+      redact: SECRETS.flatMap((name) => [name, `*.${name}`]),
+      timestamp: pino.stdTimeFunctions.isoTime,
+    },
+    LOG_FORMAT === 'pretty' ? forPeople(destination) : destination,
+  )
+}
+
 /** The supervisor reads our output. A flush at exit would retry a closed pipe for ever. */
 let isReaderGone = false
 process.once('disconnect', () => {
   isReaderGone = true
 })
 
-export function createLog(process_: string, settings: Pick<Settings, 'LOG_LEVEL'>): Logger {
+function standardOutput(): LogDestination {
   const destination = pino.destination({ sync: false })
   const flushSync = destination.flushSync.bind(destination)
   destination.flushSync = () => {
     if (!isReaderGone) flushSync()
   }
-  return pino(
-    {
-      level: settings.LOG_LEVEL,
-      base: { process: process_ },
-      redact: SECRETS.flatMap((name) => [name, `*.${name}`]),
-      timestamp: pino.stdTimeFunctions.isoTime,
-    },
-    destination,
-  )
+  return destination
+}
+
+const forPeople = (destination: LogDestination): LogDestination => ({
+  write: (line) => destination.write(prettyLine(line)),
+  flush: (done) => (destination.flush === undefined ? done() : destination.flush(done)),
+  flushSync: () => destination.flushSync?.(),
+})
+
+/** Only these members: an error of a library may carry a request or credentials. */
+function errorFields(error: unknown): object {
+  if (!(error instanceof Error)) return { message: String(error) }
+  const { name, message, stack } = error
+  return { type: name, message, ...('code' in error ? { code: error.code } : {}), stack }
 }

@@ -234,6 +234,11 @@ export const SETTINGS = {
     'info',
     'least level that is logged',
   ),
+  LOG_FORMAT: oneOf(
+    ['json', 'pretty'],
+    'json',
+    'pretty writes log lines for people, not for tools',
+  ),
 } as const satisfies Record<string, Setting<unknown>>
 
 export type SettingName = keyof typeof SETTINGS

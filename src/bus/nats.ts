@@ -84,7 +84,7 @@ export function connectBus(options: BusOptions): Bus {
   const stayConnected = async (): Promise<void> => {
     while (!closing) {
       connection = await dial(url).catch((fault: unknown) => {
-        log.debug({ fault: String(fault) }, 'bus not reached')
+        log.debug({ reason: String(fault) }, 'bus not reached')
         return undefined
       })
       if (connection === undefined) await pause(RECONNECT_AFTER_MS)
@@ -139,7 +139,7 @@ export function connectBus(options: BusOptions): Bus {
         if (admit === undefined || (await admit(await newestEvent(manager)))) return created
         await pause(RECONNECT_AFTER_MS)
       } catch (fault) {
-        log.debug({ fault: String(fault) }, 'stream not ready')
+        log.debug({ reason: String(fault) }, 'stream not ready')
         await pause(RECONNECT_AFTER_MS)
       }
     }

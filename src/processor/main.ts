@@ -117,7 +117,7 @@ const pipeline = createPipeline({
   directoryChanged: (partners, endpoints) => directory.changed(partners, endpoints),
   diskIsLow: () => disk.isLow(),
   stop: (reason, error) => {
-    log.fatal({ err: error }, reason)
+    log.fatal({ error }, reason)
     log.flush(() => process.exit(EXIT_RECOVER))
   },
 })

@@ -87,7 +87,7 @@ export function connectRail({ address, token, log, admit }: RailConnection): Rai
     stub.Describe({}, metadata, (fault, answer) => {
       if (closed) return
       if (fault !== null || answer === undefined) {
-        log.debug({ fault: fault?.message }, 'rail not reached')
+        log.debug({ reason: fault?.message }, 'rail not reached')
         return retry.schedule(connect)
       }
       description = {

@@ -19,9 +19,9 @@ export const NODE_VARIABLES = [
 
 /** Settings by main file. */
 export const SETTINGS_READ_BY = {
-  'src/rails/sandbox/main.js': ['DATA_DIR', 'RAIL_DELAY_MS', 'LOG_LEVEL'],
+  'src/rails/sandbox/main.js': ['DATA_DIR', 'RAIL_DELAY_MS', 'LOG_LEVEL', 'LOG_FORMAT'],
   'src/processor/main.js': [
-    ...(['DATA_DIR', 'GRPC_PORT', 'NATS_URL', 'BRAND', 'LOG_LEVEL'] as const),
+    ...(['DATA_DIR', 'GRPC_PORT', 'NATS_URL', 'BRAND', 'LOG_LEVEL', 'LOG_FORMAT'] as const),
     ...(['PRODUCTION_HOSTS', 'MASTER_KEY_FILE', 'RECOVERY', 'WARM_ACTORS'] as const),
     ...(['DISK_RESERVE_MB'] as const),
     ...(['SESSION_TTL_S', 'QUOTE_TTL_S', 'INTENT_TTL_S', 'RAIL_SUBMIT_TTL_S'] as const),
@@ -30,12 +30,12 @@ export const SETTINGS_READ_BY = {
     ...(['TH_MINIMUM_SATANG', 'VN_MINIMUM_VND'] as const),
   ],
   'actors/webhook/main.js': [
-    ...(['DATA_DIR', 'NATS_URL', 'BRAND', 'LOG_LEVEL', 'RATE_LIMIT'] as const),
+    ...(['DATA_DIR', 'NATS_URL', 'BRAND', 'LOG_LEVEL', 'LOG_FORMAT', 'RATE_LIMIT'] as const),
     ...(['WEBHOOK_ALLOW_PRIVATE', 'WEBHOOK_RATE_PER_SECOND'] as const),
     ...(['WEBHOOK_MAX_ATTEMPTS', 'WEBHOOK_BACKOFF_SCALE_PCT'] as const),
   ],
   'gateway/main.js': [
-    ...(['DATA_DIR', 'HTTP_HOST', 'HTTP_PORT', 'BRAND', 'LOG_LEVEL'] as const),
+    ...(['DATA_DIR', 'HTTP_HOST', 'HTTP_PORT', 'BRAND', 'LOG_LEVEL', 'LOG_FORMAT'] as const),
     ...(['RATE_LIMIT', 'RATE_LIMIT_PER_SECOND', 'RATE_LIMIT_PER_ADDRESS'] as const),
     ...(['TRUSTED_PROXIES', 'SANDBOX_HOSTS', 'PRODUCTION_HOSTS'] as const),
     ...(['TLS_CERT_FILE', 'TLS_KEY_FILE'] as const),

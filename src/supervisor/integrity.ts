@@ -6,11 +6,10 @@
 import { fork, type ChildProcess } from 'node:child_process'
 import { existsSync } from 'node:fs'
 import { basename, join } from 'node:path'
-import { toRfc3339, type Clock } from '../base/clock.js'
+import type { Logger } from '../base/log.js'
 import { projectRoot } from '../base/protos.js'
 import { FILES, webhookDatabase, WEBHOOK_POOLS_MAX } from '../base/subjects.js'
 import type { CheckedFile } from './integrity_main.js'
-import type { LogFile } from './log_file.js'
 
 export type IntegrityState = 'pending' | 'ok' | 'failed'
 
@@ -22,24 +21,20 @@ export interface Integrity {
 
 export interface IntegrityOptions {
   readonly folder: string
-  readonly clock: Clock
-  readonly log: Pick<LogFile, 'write'>
+  readonly log: Pick<Logger, 'info' | 'error'>
   /** Shows a line on the terminal. */
   readonly report: (line: string) => void
 }
 
 const MAIN = join(projectRoot(), '.build/src/supervisor/integrity_main.js')
 
-export function createIntegrity({ folder, clock, log, report }: IntegrityOptions): Integrity {
+export function createIntegrity({ folder, log, report }: IntegrityOptions): Integrity {
   let state: IntegrityState = 'pending'
   let child: ChildProcess | undefined
 
-  const write = (level: 'info' | 'error', facts: object): void =>
-    log.write(`${JSON.stringify({ time: toRfc3339(clock.now()), level, ...facts })}\n`)
-
   const fail = (what: string, problems: readonly string[]): void => {
     state = 'failed'
-    write('error', { database: what, problems, msg: 'integrity check failed' })
+    log.error({ database: what, problems }, 'integrity check failed')
     report(`INTEGRITY CHECK FAILED: ${what}: ${problems[0] ?? ''} (restore a backup)`)
   }
 
@@ -52,7 +47,7 @@ export function createIntegrity({ folder, clock, log, report }: IntegrityOptions
       const { file, problems } = message as CheckedFile
       missing -= 1
       if (problems.length > 0) return fail(basename(file), problems)
-      write('info', { database: basename(file), msg: 'integrity check passed' })
+      log.info({ database: basename(file) }, 'integrity check passed')
     })
     const end = (): void => {
       if (child !== running) return

@@ -56,8 +56,8 @@ function plainText(line: string): string {
   if (printed !== null) return printed[1] ?? ''
   if (!line.startsWith('{')) return line.trim()
   try {
-    const record = JSON.parse(line) as { msg?: string; err?: { message?: string } }
-    return [record.msg, record.err?.message].filter((part) => part !== undefined).join(': ')
+    const record = JSON.parse(line) as { message?: string; error?: { message?: string } }
+    return [record.message, record.error?.message].filter((part) => part !== undefined).join(': ')
   } catch {
     return line
   }

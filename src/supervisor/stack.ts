@@ -8,6 +8,7 @@ import { relative } from 'node:path'
 import type { Clock } from '../base/clock.js'
 import { freeBytesOf, MIB, watchFreeSpace } from '../base/free_space.js'
 import { ensureInternalToken } from '../base/internal_token.js'
+import { createLog } from '../base/log.js'
 import type { Random } from '../base/random.js'
 import { FILES } from '../base/subjects.js'
 import { StartupError } from './startup_error.js'
@@ -53,8 +54,7 @@ export async function createStack(options: StackOptions): Promise<Stack> {
   const integrityLog = openLogFile(`${data.folder('logs')}/integrity.log`)
   const integrity = createIntegrity({
     folder: data.path,
-    clock,
-    log: integrityLog,
+    log: createLog('integrity', settings, integrityLog),
     report: (line) => terminal.error(line),
   })
 

@@ -1,7 +1,9 @@
-/** What reaches a log by mistake does not reach its lines. */
+/** Log lines: their schema, and what reaches a log by mistake does not reach its lines. */
 import { execFileSync, spawn } from 'node:child_process'
+import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import t from 'tap'
+import { createLog, type Logger } from '../../src/base/log.js'
 import { projectRoot } from '../../src/base/protos.js'
 import { eventually } from '../support/eventually.js'
 
@@ -41,6 +43,67 @@ function logged(names: readonly string[]): (readonly [string, unknown, unknown])
     return [name, line[name], (line['call'] as Record<string, unknown>)[name]] as const
   })
 }
+
+t.test('a line has the schema of all processes', async (t) => {
+  const fault = Object.assign(new TypeError('disk full'), { code: 'ENOSPC', metadata: 'a token' })
+  const [line = '', ...more] = linesOf((log) => log.warn({ entity_id: 'pi_1', error: fault }, 'no'))
+  t.strictSame(more, [])
+  const { time, error, ...rest } = JSON.parse(line) as Record<string, unknown>
+  t.equal(new Date(String(time)).toISOString(), time)
+  t.strictSame(rest, { level: 'warn', process: 'test', entity_id: 'pi_1', message: 'no' })
+  const { stack, ...named } = error as Record<string, unknown>
+  t.strictSame(named, { type: 'TypeError', message: 'disk full', code: 'ENOSPC' })
+  t.match(stack, /log\.test/)
+})
+
+t.test('what is thrown and no error keeps its text', async (t) => {
+  const [line = ''] = linesOf((log) => log.error({ error: 'gone' }, 'failed'))
+  t.match(JSON.parse(line), { error: { message: 'gone' } })
+})
+
+t.test('LOG_FORMAT=pretty: one line, and the stack below it', async (t) => {
+  const fault = new Error('disk full')
+  fault.stack = 'Error: disk full\n    at write (file.js:1:2)'
+  const lines = linesOf((log) => {
+    log.info({ port: 8080, reason: 'a b' }, 'serving')
+    log.fatal({ error: fault, endpoint_id: 'we_1' }, 'stopped')
+  }, 'pretty')
+  const shown = lines.map((line) => line.replace(/^\d{4}-\d\d-\d\d \d\d:\d\d:\d\d\.\d{3}/, 'TIME'))
+  t.strictSame(shown, [
+    'TIME INFO  test: serving port=8080 reason="a b"\n',
+    'TIME FATAL test: stopped (disk full) endpoint_id=we_1\n    at write (file.js:1:2)\n',
+  ])
+})
+
+function linesOf(write: (log: Logger) => void, LOG_FORMAT: 'json' | 'pretty' = 'json'): string[] {
+  const lines: string[] = []
+  write(createLog('test', { LOG_LEVEL: 'info', LOG_FORMAT }, { write: (line) => lines.push(line) }))
+  return lines
+}
+
+t.test('fields of log calls are in snake_case', async (t) => {
+  const calls = sourceFiles().flatMap((path) =>
+    [...readFileSync(path, 'utf8').matchAll(LOG_CALL)].map(([, fields = '']) => ({ path, fields })),
+  )
+  t.ok(calls.length > 30, 'log calls are found')
+  for (const { path, fields } of calls) {
+    const names = fields.split(',').map((field) => field.split(':')[0]?.trim() ?? '')
+    t.same(
+      names.filter((name) => !/^(?:[a-z][a-z0-9_]*|)$/.test(name)),
+      [],
+      path,
+    )
+  }
+})
+
+const LOG_CALL = /\blog\.(?:debug|info|warn|error|fatal)\(\s*\{([^{}]*)\}/g
+
+const sourceFiles = (): readonly string[] =>
+  ['src', 'gateway', 'actors'].flatMap((folder) =>
+    readdirSync(join(projectRoot(), folder), { recursive: true, encoding: 'utf8' })
+      .filter((name) => name.endsWith('.ts'))
+      .map((name) => join(projectRoot(), folder, name)),
+  )
 
 t.test('a process ends when the reader of its output is gone', async (t) => {
   const log = join(projectRoot(), '.build/src/base/log.js')

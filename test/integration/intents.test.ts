@@ -329,7 +329,7 @@ async function notLogged(t: Test, stack: RunningStack): Promise<void> {
   const names = readdirSync(folder)
   const logs = names.map((name) => [name, readFileSync(join(folder, name), 'utf8')] as const)
   t.ok(
-    logs.some(([, log]) => log.includes('"level":20')),
+    logs.some(([, log]) => log.includes('"level":"debug"')),
     'they are told everything',
   )
   const leaks = [...logs, ['the supervisor', stack.output()] as const].flatMap(([name, log]) =>

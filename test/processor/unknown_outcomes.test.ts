@@ -196,18 +196,18 @@ void t.test('after a day it is counted, and logged once', async (t) => {
   t.same(await measured(), counted(1, 0))
   t.same(await measured(), counted(1, 0))
   t.same(lines, [
-    { entity: lifecycle.id, tenant: 'demo_sandbox', since: '2026-11-21T03:00:00.000Z' },
+    { entity_id: lifecycle.id, tenant: 'demo_sandbox', since: '2026-11-21T03:00:00.000Z' },
   ])
   world.clock.pass(DAY / 2)
   t.same(await measured(), counted(1, 1))
   await lifecycle.executed()
   t.same(await measured(), counted(0, 1))
-  t.match(lines, [{ entity: lifecycle.id }, { entity: payout.id }], 'one line each')
+  t.match(lines, [{ entity_id: lifecycle.id }, { entity_id: payout.id }], 'one line each')
   viewOf(await lifecycle.refund())
   world.clock.pass(DAY)
   t.same(await measured(), counted(0, 1, 1))
   t.same(await measured(), counted(0, 1, 1))
-  t.match(lines, [{}, {}, { entity: lifecycle.id, since: '2026-11-22T15:00:00.000Z' }])
+  t.match(lines, [{}, {}, { entity_id: lifecycle.id, since: '2026-11-22T15:00:00.000Z' }])
   await lifecycle.recallRefused()
   t.same(await measured(), counted(0, 1, 0))
 })

@@ -2,7 +2,7 @@
 import { closeSync, openSync, writeSync } from 'node:fs'
 import { join } from 'node:path'
 import t, { type Test } from 'tap'
-import { systemClock } from '../../src/base/clock.js'
+import { createLog } from '../../src/base/log.js'
 import { openDatabase } from '../../src/store/database.js'
 import { createIntegrity, type Integrity } from '../../src/supervisor/integrity.js'
 import { eventually } from '../support/eventually.js'
@@ -28,8 +28,7 @@ async function begin(t: Test, files: readonly string[]): Promise<Run & { folder:
   const reported: string[] = []
   const integrity = createIntegrity({
     folder,
-    clock: systemClock,
-    log: { write: (line) => void log.push(line) },
+    log: createLog('integrity', { LOG_LEVEL: 'info' }, { write: (line) => log.push(line) }),
     report: (line) => void reported.push(line),
   })
   t.teardown(() => integrity.stop())

@@ -19,7 +19,7 @@ t.test('the last line of plain text', async (t) => {
 })
 
 t.test('a JSON line is reduced to its message and error', async (t) => {
-  const line = '{"level":60,"msg":"the journal cannot be written","err":{"message":"disk full"}}\n'
+  const line = '{"message":"the journal cannot be written","error":{"message":"disk full"}}\n'
   t.equal(await lastLineOf(t.testdir(), line), 'the journal cannot be written: disk full')
 })
 

@@ -135,7 +135,7 @@ export function createControlHandler(options: ControlHandlerOptions): ControlHan
     try {
       return { ...(await answer(request)), number }
     } catch (error) {
-      log.error({ err: error, request: request.request }, 'control request failed')
+      log.error({ error, request: request.request }, 'control request failed')
       return { fault: 'internal_error', number }
     }
   }

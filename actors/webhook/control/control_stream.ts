@@ -55,7 +55,7 @@ export function openControlStream(options: ControlStreamOptions): ControlStream 
       if (stream !== opened || closed) return
       opened.write({ number: 0, greeting: { pool, newest_event: newest ?? '' } })
     } catch (error) {
-      log.error({ err: error }, 'greeting failed')
+      log.error({ error }, 'greeting failed')
     }
   }
 

@@ -100,7 +100,7 @@ export function createDeliveryOutcomeReporter({
   const options = () => ({ deadline: plus(clock.now(), ANSWER_WITHIN_MS) })
 
   const isDone = (fault: Error | null): boolean => {
-    if (fault !== null && !stopped) log.debug({ fault: fault.message }, 'outcomes not reported')
+    if (fault !== null && !stopped) log.debug({ reason: fault.message }, 'outcomes not reported')
     return fault === null
   }
 

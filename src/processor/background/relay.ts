@@ -118,7 +118,7 @@ export function createRelay({ bus, openEvents, clock, log }: RelayOptions): Rela
 
   const read = (after: number): Promise<readonly StoredEvent[] | undefined> =>
     openEvents(after, PAGE_MAX).catch((fault: unknown) => {
-      log.error({ fault: String(fault) }, 'cannot read the outbox')
+      log.error({ reason: String(fault) }, 'cannot read the outbox')
       return undefined
     })
 

@@ -63,9 +63,7 @@ export function createStuckPaymentMonitor({
   }
 
   const startScan = (): void => {
-    scanning = scan().catch((error: unknown) =>
-      log.error({ err: error }, 'stuck-payment scan failed'),
-    )
+    scanning = scan().catch((error: unknown) => log.error({ error }, 'stuck-payment scan failed'))
   }
 
   return {
@@ -90,5 +88,5 @@ const ALARM: Readonly<Record<UnknownKind, string>> = {
 }
 
 function factsOf(kind: UnknownKind, { id, tenant, context }: ActorRow): object {
-  return { entity: id, tenant, since: toRfc3339(unansweredOf(kind, context).since) }
+  return { entity_id: id, tenant, since: toRfc3339(unansweredOf(kind, context).since) }
 }

@@ -51,7 +51,7 @@ export function createTimers({ clock, store, pipeline, log, pause }: TimersDepen
       reply: (answer) => {
         if (answer.ok || answer.code !== 'internal_error') return void pending.delete(id)
         corruptActors += 1
-        log.error({ entity: id }, 'actor snapshot is corrupt; skipped until restart')
+        log.error({ entity_id: id }, 'actor snapshot is corrupt; skipped until restart')
       },
     })
   }
@@ -67,7 +67,7 @@ export function createTimers({ clock, store, pipeline, log, pause }: TimersDepen
 
   const run = async (): Promise<void> => {
     while (running) {
-      await poll().catch((error: unknown) => log.error({ err: error }, 'reading due timers failed'))
+      await poll().catch((error: unknown) => log.error({ error }, 'reading due timers failed'))
       await pause(POLL_EVERY_MS)
     }
   }

@@ -142,7 +142,7 @@ export function createPipeline(dependencies: PipelineDependencies): Pipeline {
         try {
           command.needs(needs, memory)
         } catch (error) {
-          log.error({ err: error, command: command.name }, 'a command failed to name its needs')
+          log.error({ error, command: command.name }, 'a command failed to name its needs')
         }
       }
       if (needs.isEmpty()) return
@@ -193,10 +193,10 @@ export function createPipeline(dependencies: PipelineDependencies): Pipeline {
   }
 
   const noteFailure = (error: unknown, command: string): void => {
-    if (!(error instanceof CorruptRow)) return log.error({ err: error, command }, 'command failed')
+    if (!(error instanceof CorruptRow)) return log.error({ error, command }, 'command failed')
     const { entity } = error
     if (!memory.corruptRows.add(entity)) return
-    log.error({ err: error, entity, command }, 'corrupt row; commands that need it fail')
+    log.error({ error, entity_id: entity, command }, 'corrupt row; commands that need it fail')
   }
 
   /**

@@ -60,7 +60,7 @@ export function createReader(
     firstPageCache: createFirstPageCache(),
     reportCorrupt: (entity, error) => {
       if (corruptRows.add(entity))
-        log.error({ err: error, entity }, 'the row is corrupt; lists omit it')
+        log.error({ error, entity_id: entity }, 'the row is corrupt; lists omit it')
     },
   }
   const pending = new Map<QueueKey, number>()
@@ -89,7 +89,7 @@ export function createReader(
         })
       } catch (error) {
         if (error instanceof Cancelled) return refuse('timeout')
-        log.error({ err: error, query: query.name }, 'query failed')
+        log.error({ error, query: query.name }, 'query failed')
         return refuse('internal_error')
       } finally {
         count(queueKey, -1)

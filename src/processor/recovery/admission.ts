@@ -48,7 +48,7 @@ export function createAdmission(options: AdmissionOptions): Admission {
       if (judgement.kind === 'behind') onBehind(judgement.reason, late)
       return judgement.kind === 'contained'
     } catch (error) {
-      log.error({ err: error, source }, 'failed to judge a mark')
+      log.error({ error, source }, 'failed to judge a mark')
       return false
     }
   }

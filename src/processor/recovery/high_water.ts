@@ -46,7 +46,7 @@ export function createHighWater({ write, found, pause, log }: HighWaterOptions):
     const mark = toText(unwritten)
     unwritten = undefined
     writing = write(mark).catch((error: unknown) => {
-      log.warn({ err: error }, 'high-water mark not written')
+      log.warn({ error }, 'high-water mark not written')
     })
     return writing
   }

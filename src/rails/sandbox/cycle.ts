@@ -122,7 +122,7 @@ export function createCycle(options: CycleOptions): Cycle {
     )
     const changes = journalBatch.changes()
     for (const { id } of changes.discrepancies) {
-      log.error({ instruction: id }, 'instruction repeated with different content')
+      log.error({ instruction_id: id }, 'instruction repeated with different content')
     }
 
     await journal.write(changes)

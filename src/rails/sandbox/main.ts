@@ -33,7 +33,7 @@ const rail = await startSandboxRail({
   log,
   delayMs: settings.RAIL_DELAY_MS,
   fail: (error) => {
-    log.fatal({ err: error }, 'journal write failed')
+    log.fatal({ error }, 'journal write failed')
     log.flush(() => process.exit(EXIT_RECOVER))
   },
 })
