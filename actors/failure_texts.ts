@@ -13,8 +13,8 @@ export const FAILURE_TEXTS: Readonly<Record<string, FailureText>> = {
   rejected: REJECTED,
   account_closed: { message: 'The destination account is closed.', retryable: false },
   account_not_found: { message: 'There is no such destination account.', retryable: false },
-  name_mismatch: { message: 'The name does not fit the account.', retryable: false },
-  expired: { message: 'The rail did not take the payment in time.', retryable: true },
+  name_mismatch: { message: 'The name does not match the account.', retryable: false },
+  expired: { message: 'The rail did not accept the payment in time.', retryable: true },
   rail_unavailable: { message: 'The rail could not be reached in time.', retryable: true },
   review_rejected: { message: 'The review did not approve the payout.', retryable: false },
   payment_review_rejected: {

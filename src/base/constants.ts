@@ -88,7 +88,7 @@ export const INSTRUCTIONS_REQUESTED_MAX = 500
 
 export const ENDPOINTS_PER_TENANT_MAX = 16
 /** Enough for a test suite that creates one per run and runs every six minutes. */
-export const ENDPOINTS_MADE_A_DAY_MAX = 256
+export const ENDPOINTS_CREATED_PER_DAY_MAX = 256
 export const WEBHOOK_URL_MAX = 2_048
 export const ENDPOINT_DESCRIPTION_MAX = 500
 /** Delay before a rotated webhook secret signs. */

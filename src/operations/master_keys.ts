@@ -48,7 +48,7 @@ async function scan(
   let cursor: string | undefined
   for (;;) {
     const batch = await partners.call('ReencryptSecrets', { ...request, ...page(cursor) })
-    for (const { kid, sealed } of batch.found) counts.set(kid, (counts.get(kid) ?? 0) + sealed)
+    for (const { kid, values } of batch.found) counts.set(kid, (counts.get(kid) ?? 0) + values)
     for (const id of batch.corrupt) corrupt.add(id)
     if (batch.next_cursor === undefined) return { counts, keys: batch.keys, corrupt }
     cursor = batch.next_cursor
@@ -56,8 +56,8 @@ async function scan(
 }
 
 function reportOf({ counts, keys, corrupt }: Scan): Report {
-  const data = keys.map((key) => ({ ...key, sealed: counts.get(key.kid) ?? 0 }))
-  const rows = data.map((key) => [key.kid, `${key.sealed} sealed`, stateOf(key)])
+  const data = keys.map((key) => ({ ...key, values: counts.get(key.kid) ?? 0 }))
+  const rows = data.map((key) => [key.kid, `${key.values} values`, stateOf(key)])
   const value = { data, corrupt: [...corrupt] }
   const corruptLines = [...corrupt].map((id) => `corrupt, not re-encrypted: ${id}`)
   return { value, lines: [table(rows, [1]), ...corruptLines] }

@@ -19,9 +19,9 @@ export const settingsPage = (): string =>
   [
     '# Settings',
     '',
-    'Set them in the environment or in `.env` (start from `.env.example`). A wrong value stops',
-    'the start and says what is allowed. `make ops ARGS="config show"` prints those in force.',
-    'This page is made from `src/base/settings.ts` by `make settings`.',
+    'Set them in the environment or in `.env` (start from `.env.example`). An invalid value stops',
+    'the start and prints the allowed ones. `make ops ARGS="config show"` prints the effective values.',
+    'This page is generated from `src/base/settings.ts` by `make settings`.',
     ...Object.entries(SETTINGS_GROUPS).flatMap(([group, names]) => [
       '',
       `## ${group}`,

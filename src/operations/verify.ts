@@ -47,7 +47,7 @@ export const verify: CliCommand = {
 
 interface Comparison {
   /** The partner's text produces the partner's signature: the secret is correct. */
-  readonly signsTheirs: boolean
+  readonly secret_matches: boolean
   readonly difference: FirstDifference | undefined
 }
 
@@ -90,7 +90,7 @@ function comparison(
   secret: SigningSecret,
 ): Comparison {
   return {
-    signsTheirs: typeof signature === 'string' && signatureMatches(secret, theirs, signature),
+    secret_matches: typeof signature === 'string' && signatureMatches(secret, theirs, signature),
     difference: ours === null ? undefined : firstDifference(theirs, ours),
   }
 }
@@ -123,8 +123,8 @@ function canonicalLines(canonical: string | null): string[] {
   ]
 }
 
-function comparisonLines({ signsTheirs, difference }: Comparison): string[] {
-  const secret = signsTheirs
+function comparisonLines({ secret_matches, difference }: Comparison): string[] {
+  const secret = secret_matches
     ? 'Their text produces their signature: the secret is correct.'
     : 'Their text does not produce their signature: wrong secret, or another text was signed.'
   if (difference === undefined) return [secret, 'Both texts are equal.']

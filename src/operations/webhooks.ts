@@ -38,14 +38,14 @@ export const webhooksEndpoints: CliCommand = {
   },
 }
 
-function endpointRow({ id, tenant, url, status, disabled_reason, fare }: EndpointOverview) {
+function endpointRow({ id, tenant, url, status, disabled_reason, counters }: EndpointOverview) {
   const why = disabled_reason === '' ? '' : ` (${disabled_reason})`
-  if (!fare) return [id, tenant, status + why, 'unknown', url]
+  if (!counters) return [id, tenant, status + why, 'unknown', url]
   const parts = [
-    `${fare.open} open`,
-    `${fare.dead} dead`,
-    ...(fare.breaker_open ? ['breaker open'] : []),
-    ...(fare.failing_since === undefined ? [] : [`failing since ${fare.failing_since}`]),
+    `${counters.open} open`,
+    `${counters.dead} dead`,
+    ...(counters.breaker_open ? ['breaker open'] : []),
+    ...(counters.failing_since === undefined ? [] : [`failing since ${counters.failing_since}`]),
   ]
   return [id, tenant, status + why, parts.join(', '), url]
 }

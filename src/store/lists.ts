@@ -152,7 +152,7 @@ export interface LoggedAction {
 }
 
 /** The queue of the service itself and of operators. */
-const OWN_PRIORITY: ReadPriority = { queueKey: 'ours', isAwaited: () => true }
+const OWN_PRIORITY: ReadPriority = { queueKey: 'internal', isAwaited: () => true }
 
 export const createLists = (database: Pick<Database, 'all'>): Lists =>
   listsIn(createReadScheduler(database), OWN_PRIORITY)

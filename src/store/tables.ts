@@ -4,7 +4,7 @@
  * Owns: row shapes, the trigger that fans one INSERT out to all tables. Does not own: the schema
  * (schema/*.sql), who writes what (processor).
  *
- * - A batch is one INSERT into the view `commit_group`, with one parameter per table: a JSON array
+ * - A batch is one INSERT into the view `commit_batch`, with one parameter per table: a JSON array
  *   of rows. One statement is one driver call, one transaction and one fsync, whatever the batch
  *   size.
  * - The order of `columns` is the column order in JSON: `toJson` writes it and `fanOut` reads it;
@@ -328,7 +328,7 @@ export type Row<N extends TableName> = {
 
 export const TABLE_NAMES = Object.keys(TABLES) as readonly TableName[]
 
-/** The rows of one table as the JSON parameter of `commit_group`. */
+/** The rows of one table as the JSON parameter of `commit_batch`. */
 export function toJson<N extends TableName>(name: N, rows: Iterable<Row<N>>): string | null {
   const columns = Object.keys(TABLES[name].columns) as (keyof Row<N>)[]
   const values = Array.from(rows, (row) =>
@@ -411,9 +411,9 @@ const EXPIRED_QUOTES_PER_COMMIT = 1_000
 
 /** Run once on the writer's connection: the view and its trigger are temporary. */
 export const COMMIT_VIEW = `
-  CREATE TEMP VIEW commit_group AS
+  CREATE TEMP VIEW commit_batch AS
     SELECT ${PARAMETERS.map((name) => `NULL AS ${name}`).join(', ')};
-  CREATE TEMP TRIGGER commit_group_fan_out INSTEAD OF INSERT ON commit_group BEGIN
+  CREATE TEMP TRIGGER commit_batch_fan_out INSTEAD OF INSERT ON commit_batch BEGIN
     UPDATE owner SET last_batch = NEW.batch
       WHERE epoch = NEW.epoch AND last_batch = NEW.batch - 1;
     SELECT RAISE(ABORT, 'these books are at another batch or epoch') WHERE changes() = 0;
@@ -436,6 +436,6 @@ export const COMMIT_VIEW = `
         LIMIT ${EXPIRED_QUOTES_PER_COMMIT});
   END;
 `
-export const COMMIT_STATEMENT = `INSERT INTO commit_group (${PARAMETERS.join(', ')})
+export const COMMIT_STATEMENT = `INSERT INTO commit_batch (${PARAMETERS.join(', ')})
   VALUES (${PARAMETERS.map(() => '?').join(', ')})`
 export const COMMIT_PARAMETERS: readonly CommitParameter[] = PARAMETERS

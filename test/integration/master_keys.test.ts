@@ -65,8 +65,8 @@ t.test('the old key is replaced', async (t) => {
   // A signing key, a webhook secret, a beneficiary and its payout.
   t.match(await ops.json('master-key', 'list'), {
     data: [
-      { kid: 'new', sealed: 0 },
-      { kid: 'old', sealed: 4 },
+      { kid: 'new', values: 0 },
+      { kid: 'old', values: 4 },
     ],
   })
   await stack.stop()
@@ -76,14 +76,14 @@ t.test('the old key is replaced', async (t) => {
 
   stack = await startWith(NEW + OLD)
   const { out } = await ops('master-key', 'reencrypt', '--reason', 'a new year')
-  t.match(out, /^new +4 sealed +encrypts since /m)
-  t.match(out, /^old +0 sealed +unused: can be removed from the file from /m)
+  t.match(out, /^new +4 values +encrypts since /m)
+  t.match(out, /^old +0 values +unused: can be removed from the file from /m)
   t.match((await ops('actions')).out, /reencrypt_done +new +a new year/)
   await stack.stop()
 
   stack = await startWith(NEW)
   t.match(stack.logOf('processor'), 'session tokens they signed end now')
-  t.match((await ops('master-key', 'list')).out, /^old +0 sealed +removed$/m)
+  t.match((await ops('master-key', 'list')).out, /^old +0 values +removed$/m)
   const partner = partnerOf(stack.sandbox, { keyId, secret })
   const after = await pay(partner, beneficiaryId)
   t.equal(after.intent.status, 201, 'the old signing secret signs')

@@ -186,9 +186,9 @@ const escaped = (text: string): string => text.replace(/[.*+?^${}()|[\]\\]/g, '\
 t.test('one master key, and every secret is under it', async (t) => {
   const { data } = await valueOf(masterKeyList)
   // The demo's key and the four of acme.
-  t.match(data, [{ kid: /^k[0-9a-f]{8}$/, in_file: true, sealed: 5 }])
+  t.match(data, [{ kid: /^k[0-9a-f]{8}$/, in_file: true, values: 5 }])
   t.equal((data as unknown[]).length, 1)
-  t.match(await linesOf(masterKeyReencrypt), /^k\w+ +5 sealed +encrypts since /)
+  t.match(await linesOf(masterKeyReencrypt), /^k\w+ +5 values +encrypts since /)
 })
 
 t.test('sign and verify', async (t) => {
@@ -207,7 +207,7 @@ t.test('sign and verify', async (t) => {
 
   await t.test('a valid call', async (t) => {
     const { text, report } = await checked(canonical)
-    t.match(report, { value: { valid: true, signsTheirs: true }, exitCode: 0 })
+    t.match(report, { value: { valid: true, secret_matches: true }, exitCode: 0 })
     t.match(text, 'The signature is valid.')
     t.match(text, 'Both texts are equal.')
     t.match(text, `"${headers['X-Service-Nonce']}\\n"`)
@@ -225,7 +225,7 @@ t.test('sign and verify', async (t) => {
   await t.test('one more byte in the body', async (t) => {
     writeFileSync(body, '{"amount":"1"}\n')
     const { text, report } = await checked(canonical)
-    t.match(report, { value: { valid: false, signsTheirs: true }, exitCode: 1 })
+    t.match(report, { value: { valid: false, secret_matches: true }, exitCode: 1 })
     t.match(text, /signature +failed/)
     t.match(text, 'Their text produces their signature: the secret is correct.')
     t.match(text, 'The first difference is in line 5, column ')

@@ -71,7 +71,7 @@ void t.test('a unary list is cancelled with its call', (t) => {
   const { asked, dependencies } = heldServers()
   const call = { metadata: new Metadata(), request: {}, cancelled: false }
   unaryQuery(dependencies, () => listHeldPayouts({}))(call as never, () => undefined)
-  t.equal(asked[0]?.queueKey, 'ours')
+  t.equal(asked[0]?.queueKey, 'internal')
   t.equal(asked[0]?.isAwaited(), true)
   call.cancelled = true
   t.equal(asked[0]?.isAwaited(), false)

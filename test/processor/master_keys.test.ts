@@ -44,7 +44,7 @@ const NEW: MasterKey = { kid: 'k2', bytes: Buffer.alloc(32, 9) }
 const MINUTE = 60_000
 
 interface PageView {
-  readonly found: readonly { readonly kid: string; readonly sealed: number }[]
+  readonly found: readonly { readonly kid: string; readonly values: number }[]
   readonly keys: readonly Readonly<Record<string, unknown>>[]
   readonly next_cursor?: string
 }
@@ -71,7 +71,7 @@ async function count(world: World): Promise<Record<string, number>> {
   for (let cursor: string | undefined; ;) {
     const counted = countSealed(await slice(world, true, cursor))
     const { found, next_cursor } = viewOf<PageView>(await world.run(counted))
-    for (const { kid, sealed } of found) counts[kid] = (counts[kid] ?? 0) + sealed
+    for (const { kid, values } of found) counts[kid] = (counts[kid] ?? 0) + values
     if (next_cursor === undefined) return counts
     cursor = next_cursor
   }

@@ -284,7 +284,7 @@ void t.test('while the disk is almost full, reads work and open payments proceed
   t.equal(bench.pipeline.metrics.refusedDiskLow, 1)
   t.equal(codeOf(await bench.submit(getBalances(DEMO))), 'ok')
   t.equal(
-    codeOf(await bench.submit(create(), { queueKey: 'ours' })),
+    codeOf(await bench.submit(create(), { queueKey: 'internal' })),
     'ok',
     'these may use the disk reserve',
   )

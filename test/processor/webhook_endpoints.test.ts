@@ -3,7 +3,7 @@
  * command.
  */
 import t, { type Test } from 'tap'
-import { ENDPOINTS_MADE_A_DAY_MAX } from '../../src/base/constants.js'
+import { ENDPOINTS_CREATED_PER_DAY_MAX } from '../../src/base/constants.js'
 import { plus, toRfc3339 } from '../../src/base/clock.js'
 import { tenantOf, type EndpointId, type PartnerId } from '../../src/base/ids.js'
 import { createPayout } from '../../src/processor/commands/payouts/payout_create.js'
@@ -89,7 +89,7 @@ for (const rebuilt of [false, true]) {
       return codeOf(await world.run(deleteWebhookEndpoint(DEMO, id)))
     }
     const codes = new Set<string>()
-    for (let i = 0; i < ENDPOINTS_MADE_A_DAY_MAX; i++) codes.add(await addAndDelete())
+    for (let i = 0; i < ENDPOINTS_CREATED_PER_DAY_MAX; i++) codes.add(await addAndDelete())
     t.same([...codes], ['ok'])
     t.equal(codeOf(await add()), 'webhook_endpoint_limit')
     t.equal(codeOf(await add(OTHER_TENANT)), 'ok', 'other tenants are not limited')

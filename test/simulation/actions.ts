@@ -54,14 +54,14 @@ export function hear({ rail, processor, trace, odd }: SimulationContext): void {
   const takenIn = (): void => {
     if (rail.differs(report)) odd.add(report.id)
   }
-  processor.submit(applyRailReport(report, 0), takenIn, { queueKey: 'ours' })
+  processor.submit(applyRailReport(report, 0), takenIn, { queueKey: 'internal' })
 }
 
 /** The pool reports delivered events. */
 export function report({ bus, processor, trace }: SimulationContext): void {
   const ids = bus.unreported()
   trace.say(`settled: ${ids.length}`)
-  processor.submit(settleEvents(ids), () => bus.reported(ids), { queueKey: 'ours' })
+  processor.submit(settleEvents(ids), () => bus.reported(ids), { queueKey: 'internal' })
 }
 
 /** One pending step of the processor runs. */

@@ -41,14 +41,14 @@ void t.test('a tenant with 900 pages delays another by one page at a time', asyn
   const { read } = createReadScheduler(connection)
   const busy = Array.from({ length: 900 }, (_, i) => read(awaited('busy'), statement(`busy ${i}`)))
   const one = read(awaited('quiet'), statement('quiet'))
-  const ours = read(awaited('ours'), statement('ours'))
+  const internal = read(awaited('internal'), statement('internal'))
   for (let ended = 0; ended < 902; ended++) await connection.end()
-  t.same(connection.begun.slice(0, 5), ['busy 0', 'busy 1', 'quiet', 'ours', 'busy 2'])
+  t.same(connection.begun.slice(0, 5), ['busy 0', 'busy 1', 'quiet', 'internal', 'busy 2'])
   t.same(
     connection.begun.slice(5),
     Array.from({ length: 897 }, (_, i) => `busy ${i + 3}`),
   )
-  t.same([await one, await ours], [['quiet'], ['ours']])
+  t.same([await one, await internal], [['quiet'], ['internal']])
   t.equal((await Promise.all(busy)).length, 900)
 })
 

@@ -3,7 +3,7 @@
  *
  * Does not own: the tables (schema/*.sql), when to commit (store/store).
  *
- * - A commit batch is one INSERT into the view `commit_group` with one JSON array per table: one
+ * - A commit batch is one INSERT into the view `commit_batch` with one JSON array per table: one
  *   driver call, one transaction and one fsync a batch.
  * - A delivery that changes several times within a batch is written once, in its last state.
  * - The count of open deliveries of an event is recomputed in the commit that changes one of them,
@@ -115,8 +115,8 @@ const places = (count: number): string =>
   Array.from({ length: count }, (_, i) => place(i)).join(', ')
 
 export const COMMIT_VIEW = `
-  CREATE TEMP VIEW commit_group AS SELECT ${COLUMNS.map((name) => `NULL AS ${name}`).join(', ')};
-  CREATE TEMP TRIGGER commit_group_spread INSTEAD OF INSERT ON commit_group BEGIN
+  CREATE TEMP VIEW commit_batch AS SELECT ${COLUMNS.map((name) => `NULL AS ${name}`).join(', ')};
+  CREATE TEMP TRIGGER commit_batch_fan_out INSTEAD OF INSERT ON commit_batch BEGIN
     INSERT INTO events (id, tenant, type, sequence, created_at, received_at, body)
       SELECT ${places(7)} FROM json_each(NEW.events);
     INSERT INTO deliveries (id, event_id, endpoint_id, state, due_at, context)
@@ -140,7 +140,7 @@ export const COMMIT_VIEW = `
       WHERE endpoint_id IN (SELECT value FROM json_each(NEW.recovered));
   END;
 `
-export const COMMIT_STATEMENT = `INSERT INTO commit_group (${COLUMNS.join(', ')})
+export const COMMIT_STATEMENT = `INSERT INTO commit_batch (${COLUMNS.join(', ')})
   VALUES (${COLUMNS.map(() => '?').join(', ')})`
 
 /** The parameters of one commit with all of these changes. */

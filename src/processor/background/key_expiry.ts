@@ -28,7 +28,7 @@ export function createKeyExpiry({ clock, memory, pipeline }: KeyExpiryDependenci
     if (isUnderWay || !hasExpiredKeys(memory.keys.values(), clock.now())) return
     isUnderWay = true
     pipeline.submit({
-      queueKey: 'ours',
+      queueKey: 'internal',
       command: expireKeys(),
       deadline: null,
       signedBy: null,

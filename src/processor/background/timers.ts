@@ -44,7 +44,7 @@ export function createTimers({ clock, store, pipeline, log, pause }: TimersDepen
     if (pending.has(id)) return
     pending.add(id)
     pipeline.submit({
-      queueKey: 'ours',
+      queueKey: 'internal',
       command,
       deadline: null,
       signedBy: null,

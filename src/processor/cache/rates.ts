@@ -15,7 +15,7 @@ import type { CommandContext } from '../cycle/command.js'
 import type { KnownRate } from './memory.js'
 
 /** Units per US dollar. */
-export const SHIPPED_RATES: ReadonlyMap<Currency, Rate> = new Map([
+export const DEFAULT_RATES: ReadonlyMap<Currency, Rate> = new Map([
   [THB, { numerator: 36_00n, denominator: 100n }],
   [VND, { numerator: 26_500n, denominator: 1n }],
 ])
@@ -25,7 +25,7 @@ export function usableRate(ctx: CommandContext, tenant: TenantId, currency: Curr
   const known = ctx.memory.rates.get(currency)
   if (known !== undefined) return isTooOld(ctx, known) ? null : known.rate
   if (environmentOf(tenant) === 'production') return null
-  return SHIPPED_RATES.get(currency) ?? null
+  return DEFAULT_RATES.get(currency) ?? null
 }
 
 export function isTooOld({ rules, now }: CommandContext, { setAt }: KnownRate): boolean {

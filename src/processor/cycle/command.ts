@@ -39,11 +39,11 @@ export interface Command {
 }
 
 /**
- * The fair queue of a command: its tenant's, or `ours` for internal commands (timers, rail reports,
+ * The fair queue of a command: its tenant's, or `internal` for commands of our own (timers, rail reports,
  * operators, delivery outcomes). Internal commands are never refused for a full queue: their
  * sources are bounded and would retry.
  */
-export type QueueKey = TenantId | 'ours'
+export type QueueKey = TenantId | 'internal'
 
 /** For a command that changes nothing itself but is followed by a change outside the pipeline. */
 export const refusedInRecovery = (command: Command): Command => ({
@@ -63,7 +63,7 @@ export interface Work {
 
 /** An internal command: no deadline, no signature. */
 export const internalWork = (command: Command, reply: Reply = () => undefined): Work => ({
-  queueKey: 'ours',
+  queueKey: 'internal',
   command,
   deadline: null,
   signedBy: null,

@@ -107,7 +107,7 @@ export function createPipeline(dependencies: PipelineDependencies): Pipeline {
 
   const submit = (work: Work): void => {
     if (stopped) return
-    if (queue.size >= QUEUE_MAX && work.queueKey !== 'ours') {
+    if (queue.size >= QUEUE_MAX && work.queueKey !== 'internal') {
       metrics.refusedFull += 1
       work.reply(refuse('configuration_error'))
       return
@@ -204,7 +204,7 @@ export function createPipeline(dependencies: PipelineDependencies): Pipeline {
    * progress and operators use the reserve.
    */
   const isBlockedByLowDisk = ({ queueKey, command }: Work): boolean =>
-    queueKey !== 'ours' && command.allowedInRecovery !== true && dependencies.diskIsLow()
+    queueKey !== 'internal' && command.allowedInRecovery !== true && dependencies.diskIsLow()
 
   /**
    * Consumes the nonce, or returns the error code of the refusal. The key is checked again because

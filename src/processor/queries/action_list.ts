@@ -7,7 +7,7 @@ import type { Query } from './query.js'
 export function listActions(request: PageRequest): Query {
   return {
     name: 'list_actions',
-    queueKey: 'ours',
+    queueKey: 'internal',
     run: async ({ lists, vault }) => {
       const page = pageOf(vault, 'actions', request)
       if (page === null) return refuse('invalid_request')

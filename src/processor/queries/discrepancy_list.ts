@@ -9,7 +9,7 @@ export function listDiscrepancies(request: PageRequest & { readonly resolved: bo
   const { resolved } = request
   return {
     name: 'list_discrepancies',
-    queueKey: 'ours',
+    queueKey: 'internal',
     run: async ({ lists, vault }) => {
       const page = pageOf(vault, `discrepancies ${resolved}`, request)
       if (page === null) return refuse('invalid_request')

@@ -59,7 +59,7 @@ const COUNT_PAGE_ROWS = 2_000
 export function encryptedRowsPage(isCount: boolean, cursor: string | undefined): Query {
   return {
     name: 'encrypted_rows_page',
-    queueKey: 'ours',
+    queueKey: 'internal',
     run: async ({ lists, vault }) => {
       const list = `sealed ${isCount ? 'counted' : 'resealed'} ${vault.sealingKid}`
       const given = cursor === undefined ? undefined : vault.cursors.open(list, cursor)

@@ -11,7 +11,7 @@ import { contextIn, shapeOfViewed, viewed } from './readable.js'
 export function listHeldPayouts(request: PageRequest): Query {
   return {
     name: 'list_held_payouts',
-    queueKey: 'ours',
+    queueKey: 'internal',
     run: async (ctx) => {
       const { lists, vault, brand } = ctx
       const page = pageOf(vault, 'held_payouts', request)

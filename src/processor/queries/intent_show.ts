@@ -16,7 +16,7 @@ import { timelineOf } from './timeline.js'
 export function showIntent(intentId: string): Query {
   return {
     name: 'show_intent',
-    queueKey: 'ours',
+    queueKey: 'internal',
     run: async (ctx) => {
       const history = await ctx.lists.entityHistory('intents', intentId)
       if (history === undefined) return refuse('payment_intent_not_found')

@@ -9,7 +9,7 @@ export function listOrphans(request: PageRequest & { readonly resolved: boolean 
   const { resolved } = request
   return {
     name: 'list_orphans',
-    queueKey: 'ours',
+    queueKey: 'internal',
     run: async ({ lists, vault }) => {
       const page = pageOf(vault, `orphans ${resolved}`, request)
       if (page === null) return refuse('invalid_request')

@@ -16,7 +16,7 @@ import { timelineOf } from './timeline.js'
 export function showPayout(payoutId: string): Query {
   return {
     name: 'show_payout',
-    queueKey: 'ours',
+    queueKey: 'internal',
     run: async (ctx) => {
       const history = await ctx.lists.entityHistory('payouts', payoutId)
       if (history === undefined) return refuse('payout_not_found')

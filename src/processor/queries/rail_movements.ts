@@ -22,7 +22,7 @@ export interface MovementsView {
 export function railMovements(after: MovementPlace, to: number): Query {
   return {
     name: 'rail_movements',
-    queueKey: 'ours',
+    queueKey: 'internal',
     run: async ({ lists }) => {
       const rows = await lists.movements(after, to, MOVEMENTS_OF_A_PAGE)
       const next = rows.length < MOVEMENTS_OF_A_PAGE ? null : (rows.at(-1) ?? null)
@@ -34,7 +34,7 @@ export function railMovements(after: MovementPlace, to: number): Query {
 export function railMovementsOf(instructions: readonly string[]): Query {
   return {
     name: 'rail_movements_of',
-    queueKey: 'ours',
+    queueKey: 'internal',
     run: async ({ lists }) => {
       if (instructions.length === 0 || instructions.length > INSTRUCTIONS_REQUESTED_MAX) {
         return refuse('invalid_request')

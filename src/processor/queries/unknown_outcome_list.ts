@@ -26,7 +26,7 @@ interface Found {
 export function listUnknownOutcomes(request: PageRequest, now: Instant): Query {
   return {
     name: 'list_unknown_outcomes',
-    queueKey: 'ours',
+    queueKey: 'internal',
     run: async ({ lists, vault }) => {
       const page = pageOf(vault, 'unknown_outcomes', request)
       if (page === null) return refuse('invalid_request')

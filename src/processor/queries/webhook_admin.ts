@@ -18,7 +18,7 @@ const sum = (numbers: readonly number[]): number => numbers.reduce((all, each) =
 
 export const webhookStatus = (pools: WebhookPools): Query => ({
   name: 'webhook_status',
-  queueKey: 'ours',
+  queueKey: 'internal',
   run: async () => {
     const found = await pools.requestAll('status', {})
     if (!found.ok) return refuse(found.code)
@@ -39,7 +39,7 @@ export const webhookStatus = (pools: WebhookPools): Query => ({
 
 export const listAllEndpoints = (pools: WebhookPools, memory: Memory): Query => ({
   name: 'list_all_endpoints',
-  queueKey: 'ours',
+  queueKey: 'internal',
   run: async () => {
     const found = await pools.requestAll('status', {})
     const health = found.ok ? found.value.flatMap((pool) => pool.endpoints) : []
@@ -48,7 +48,7 @@ export const listAllEndpoints = (pools: WebhookPools, memory: Memory): Query => 
       data: active.map(({ id, tenant, url, status, disabledReason }) => ({
         ...{ id, tenant, url, status, disabled_reason: disabledReason },
         ...(found.ok
-          ? { fare: countersOf(health.filter(({ endpoint_id }) => endpoint_id === id)) }
+          ? { counters: countersOf(health.filter(({ endpoint_id }) => endpoint_id === id)) }
           : {}),
       })),
     })
@@ -70,7 +70,7 @@ export const listDead = (
   request: PageRequest & { readonly endpoint_id?: string },
 ): Query => ({
   name: 'list_dead',
-  queueKey: 'ours',
+  queueKey: 'internal',
   run: async ({ vault }) => {
     const endpoint = request.endpoint_id ?? ''
     const page = pageOf(vault, `dead ${endpoint}`, request)
@@ -101,7 +101,7 @@ const deadLetter = (record: DeliveryRecord): object => ({
 
 export const redrive = (pools: WebhookPools, request: RedriveRequest): Query => ({
   name: 'redrive',
-  queueKey: 'ours',
+  queueKey: 'internal',
   run: async () => {
     const { delivery_id, endpoint_id, since } = request
     const done = await pools.requestAll('redrive', {
@@ -121,7 +121,7 @@ export const redrive = (pools: WebhookPools, request: RedriveRequest): Query => 
 
 export const listPoison = (pools: WebhookPools, { limit }: { readonly limit?: number }): Query => ({
   name: 'list_poison',
-  queueKey: 'ours',
+  queueKey: 'internal',
   run: async () => {
     const size = limit ?? LIST_LIMIT_DEFAULT
     if (size < 1 || size > LIST_LIMIT_MAX) return refuse('invalid_request')

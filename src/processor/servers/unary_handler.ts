@@ -92,7 +92,7 @@ export function tenantIn(memory: Memory, named: Tenant | null): TenantId | null 
 
 /** A command in the service's own queue; null stays null. */
 export const ownWork = (command: Command | null): Work | null =>
-  command === null ? null : { queueKey: 'ours', command }
+  command === null ? null : { queueKey: 'internal', command }
 
 /** The operator's command; null without an actor's name and a reason. */
 export function actingAs(

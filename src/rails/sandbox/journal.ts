@@ -60,9 +60,9 @@ const UNACKNOWLEDGED = `${SELECT} WHERE report_id > ? ORDER BY report_id LIMIT ?
 
 /** Several statements as one: the trigger distributes an insert into the view over the tables. */
 const WRITE_VIEW = `
-  CREATE TEMP VIEW journal_group AS
+  CREATE TEMP VIEW journal_batch AS
     SELECT NULL AS entries, NULL AS acknowledged, NULL AS discrepancies;
-  CREATE TEMP TRIGGER journal_group_spread INSTEAD OF INSERT ON journal_group BEGIN
+  CREATE TEMP TRIGGER journal_batch_fan_out INSTEAD OF INSERT ON journal_batch BEGIN
     INSERT INTO instructions (id, purpose, amount, currency, account, content, received_at, state,
         refusal, transaction_id, executions, due_at, due_step, report_id, executed_at, returned_at,
         environment, reference)
@@ -82,7 +82,7 @@ const WRITE_VIEW = `
       ON CONFLICT DO NOTHING;
   END;
 `
-const WRITE = 'INSERT INTO journal_group (entries, acknowledged, discrepancies) VALUES (?, ?, ?)'
+const WRITE = 'INSERT INTO journal_batch (entries, acknowledged, discrepancies) VALUES (?, ?, ?)'
 
 interface Row {
   readonly id: EffectId

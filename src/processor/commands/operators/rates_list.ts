@@ -3,7 +3,7 @@ import { toRfc3339 } from '../../../base/clock.js'
 import { rateToText } from '../../../money/rate.js'
 import type { Command } from '../../cycle/command.js'
 import { answer } from '../../cycle/answer.js'
-import { isTooOld, SHIPPED_RATES } from '../../cache/rates.js'
+import { DEFAULT_RATES, isTooOld } from '../../cache/rates.js'
 
 export function listRates(): Command {
   return {
@@ -18,10 +18,10 @@ export function listRates(): Command {
         set_at: toRfc3339(known.setAt),
         is_too_old: isTooOld(ctx, known),
       }))
-      const shipped = [...SHIPPED_RATES]
+      const defaults = [...DEFAULT_RATES]
         .filter(([currency]) => !rates.has(currency))
         .map(([currency, rate]) => ({ currency, rate: rateToText(rate) }))
-      return answer({ data: [...set, ...shipped] })
+      return answer({ data: [...set, ...defaults] })
     },
   }
 }

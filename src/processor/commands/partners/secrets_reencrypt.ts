@@ -64,7 +64,7 @@ function pageView(
   corrupt: readonly string[],
 ): object {
   for (const id of corrupt) memory.corruptRows.add(id)
-  const found = [...page.counts].map(([kid, sealed]) => ({ kid, sealed }))
+  const found = [...page.counts].map(([kid, values]) => ({ kid, values }))
   const next = cursorOf(vault, page, page.hadCorrupt || corrupt.length > 0)
   if (next !== undefined) return { found, corrupt, keys: [], next_cursor: next }
   return { found, corrupt, keys: masterKeyViews(memory, vault) }

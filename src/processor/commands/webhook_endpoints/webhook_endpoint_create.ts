@@ -5,7 +5,7 @@
  * - A deleted endpoint frees its place. Its row stays, and pools receive it for some time, so the
  *   number created within a day is also bounded, deleted endpoints included.
  */
-import { ENDPOINTS_MADE_A_DAY_MAX, ENDPOINTS_PER_TENANT_MAX } from '../../../base/constants.js'
+import { ENDPOINTS_CREATED_PER_DAY_MAX, ENDPOINTS_PER_TENANT_MAX } from '../../../base/constants.js'
 import { DAY, plus, type Instant } from '../../../base/clock.js'
 import { newId, type EndpointId, type TenantId } from '../../../base/ids.js'
 import { newWebhookSecret } from '../../../auth/secret_generation.js'
@@ -65,6 +65,6 @@ function hasRoom(memory: Memory, tenant: TenantId, now: Instant): boolean {
   const made = memory.endpoints.ofTenant(tenant).filter(({ createdAt }) => createdAt > since)
   return (
     endpointsOf(memory, tenant).length < ENDPOINTS_PER_TENANT_MAX &&
-    made.length < ENDPOINTS_MADE_A_DAY_MAX
+    made.length < ENDPOINTS_CREATED_PER_DAY_MAX
   )
 }
