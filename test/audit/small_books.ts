@@ -143,7 +143,7 @@ async function makePayouts(world: World, bank: SmallBank): Promise<SmallBooks['p
   viewOf(await world.run(approvePayout(ANNA, approved)))
   await bank.settle()
   world.clock.pass(259_200_000)
-  await world.wake()
+  await world.fireTimers()
   await bank.settle()
   const held = await pay('0123452222', review)
   world.setRail(false)
@@ -229,7 +229,7 @@ async function makeIntents(world: World, bank: SmallBank): Promise<SmallBooks['i
   const [cancelledLate, tooLate] = [await confirm(), await confirm()]
   await world.run(cancelIntent(DEMO, cancelledLate))
   world.clock.pass(1_800_000)
-  await world.wake()
+  await world.fireTimers()
   const notSubmitted = await confirm()
   world.setRail(true)
   const authorized = await confirm('maria+unknown')

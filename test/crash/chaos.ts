@@ -11,7 +11,7 @@ import { programOptions } from '../../src/base/program_options.js'
 import { createSeededRandom } from '../fuzz/seeded_random.js'
 import { partnerOf } from '../support/partner.js'
 import { receiverOf } from '../support/receiver.js'
-import { tendStack, type TendedStack } from '../support/tended_stack.js'
+import { startSupervisedStack, type SupervisedStack } from '../support/supervised_stack.js'
 import { startPayers } from './payers.js'
 import { reckon, type FinalChecks } from './final_checks.js'
 import { pause, FAULTS } from './faults.js'
@@ -29,7 +29,7 @@ const WRONG_LINES = 20
 const say = (line: string): void => console.log(line)
 
 say(`chaos for ${seconds} s. Again: make chaos DURATION=${seconds} SEED=${seed}`)
-const stack = await tendStack({ RAIL_DELAY_MS: '100', RATE_LIMIT: 'off' })
+const stack = await startSupervisedStack({ RAIL_DELAY_MS: '100', RATE_LIMIT: 'off' })
 const partner = partnerOf(stack.sandbox)
 const receiver = await receiverOf(partner)
 const payers = startPayers(partner, PAYERS, (payer) => createSeededRandom(seed, payer + 1))
@@ -40,7 +40,7 @@ await receiver.close()
 await stack.stop()
 run(finalChecks)
 
-async function injectFault(on: TendedStack): Promise<ReadonlyMap<string, number>> {
+async function injectFault(on: SupervisedStack): Promise<ReadonlyMap<string, number>> {
   const random = createSeededRandom(seed, 0)
   const done = new Map<string, number>()
   const until = performance.now() + seconds * 1_000

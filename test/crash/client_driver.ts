@@ -9,7 +9,7 @@
 import type { OperatorClient } from '../../src/operations/operator_client.js'
 import { eventually } from '../support/eventually.js'
 import type { HttpAnswer, Partner } from '../support/partner.js'
-import { insist, vietQr } from '../support/payments.js'
+import { retryUntilFinal, vietQr } from '../support/payments.js'
 import { anIntent, aPayout, promptPayQr } from '../support/requests.js'
 import type { Bank } from './bank.js'
 
@@ -71,14 +71,14 @@ export function createClientDriver({
     return id.startsWith('pi_') ? `/v1/payment_intents/${id}` : `/v1/payouts/${id}`
   }
   const see = async (): Promise<Projection> =>
-    (await insist(() => partner.request('GET', path()))).body as Projection
+    (await retryUntilFinal(() => partner.request('GET', path()))).body as Projection
   const repeat = async (what: string, attempt: () => Promise<boolean>): Promise<void> => {
     const tried = (): Promise<boolean> => attempt().catch(() => false)
     await eventually(`${name}: ${what}`, tried, SEEN_WITHIN_MS, LOOK_EVERY_MS)
   }
   const until: ClientDriver['until'] = (what, fits) => repeat(what, async () => fits(await see()))
   const app = (verb: string, body: unknown, extra = {}): Promise<HttpAnswer> =>
-    insist(() => partner.session(token).request('POST', `${path()}/${verb}`, body, extra))
+    retryUntilFinal(() => partner.session(token).request('POST', `${path()}/${verb}`, body, extra))
 
   return {
     name,
@@ -87,7 +87,7 @@ export function createClientDriver({
     notes: new Map(),
     createIntent: async (over = {}, key = `create ${entities.length}`) => {
       const body = { ...request, ...over }
-      const answer = await insist(() =>
+      const answer = await retryUntilFinal(() =>
         partner.request('POST', '/v1/payment_intents', body, keyed(key)),
       )
       const made = expected(answer, 201).body as { intent_id: string; session_token: string }
@@ -104,7 +104,7 @@ export function createClientDriver({
     remint: async () => {
       const { kyc_attestation, sanctions_attestation, partner_user_id } = request
       const body = { kyc_attestation, sanctions_attestation, partner_user_id }
-      const answer = await insist(() => partner.request('POST', `${path()}/session`, body))
+      const answer = await retryUntilFinal(() => partner.request('POST', `${path()}/session`, body))
       token = (expected(answer, 200).body as { session_token: string }).session_token
     },
     cancel: () =>
@@ -113,12 +113,14 @@ export function createClientDriver({
         return status === 200 || (await see())['status'] === 'cancelled'
       }),
     refund: () =>
-      insist(() => partner.request('POST', `${path()}/refund`, undefined, keyed('refund'))),
+      retryUntilFinal(() =>
+        partner.request('POST', `${path()}/refund`, undefined, keyed('refund')),
+      ),
     payOut: async (account, over = {}) => {
       const { currency, reference, beneficiary } = aPayout()
       const to = { ...beneficiary, account_number: account }
       const body = { amount: '125000', currency, reference, beneficiary: to, ...over }
-      const answer = await insist(() =>
+      const answer = await retryUntilFinal(() =>
         partner.request('POST', '/v1/payouts', body, keyed('payout')),
       )
       const { id } = answer.body as { id?: string }

@@ -9,20 +9,20 @@ import { statSync } from 'node:fs'
 import { join } from 'node:path'
 import { FILES } from '../../src/base/subjects.js'
 import type { SeededRandom } from '../fuzz/seeded_random.js'
-import type { TendedStack, Victim } from '../support/tended_stack.js'
+import type { SupervisedStack, StackProcess } from '../support/supervised_stack.js'
 
 export interface Fault {
   readonly name: string
-  cause(stack: TendedStack, random: SeededRandom): Promise<void>
+  cause(stack: SupervisedStack, random: SeededRandom): Promise<void>
 }
 
-const kill = (victim: Victim): Fault => ({
+const kill = (victim: StackProcess): Fault => ({
   name: `kill -9 of ${victim}`,
   cause: (stack) => stack.kill(victim),
 })
 
 /** SIGSTOP: the process neither responds nor closes connections. */
-const freeze = (victim: Victim, atLeastMs: number, atMostMs: number): Fault => ({
+const freeze = (victim: StackProcess, atLeastMs: number, atMostMs: number): Fault => ({
   name: `${victim} is stopped for ${atLeastMs / 1_000} to ${atMostMs / 1_000} s`,
   cause: async (stack, random) => {
     const pid = stack.pidOf(victim)

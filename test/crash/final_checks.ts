@@ -10,7 +10,7 @@ import { openDatabase } from '../../src/store/database.js'
 import { auditOf } from '../support/audit.js'
 import type { Partner } from '../support/partner.js'
 import { patience, type Patience } from '../support/patience.js'
-import { insist } from '../support/payments.js'
+import { retryUntilFinal } from '../support/payments.js'
 import type { TestReceiver } from '../support/receiver.js'
 import type { Payers, Payment } from './payers.js'
 import { pause } from './faults.js'
@@ -82,7 +82,7 @@ async function unendedOf(
   for (const { id, ends } of payments) {
     const room = id.startsWith('pi_') ? 'payment_intents' : 'payouts'
     for (;;) {
-      const { body } = await insist(() => partner.request('GET', `/v1/${room}/${id}`))
+      const { body } = await retryUntilFinal(() => partner.request('GET', `/v1/${room}/${id}`))
       const { status = 'unknown' } = body as { status?: string }
       if (status === ends) break
       if (deadline.isOver()) {

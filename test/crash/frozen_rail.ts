@@ -4,12 +4,12 @@
  */
 import type { Test } from 'tap'
 import { eventually } from '../support/eventually.js'
-import type { TendedStack } from '../support/tended_stack.js'
+import type { SupervisedStack } from '../support/supervised_stack.js'
 import { FROZEN_SCENARIO, PAYOUT_SCENARIOS, type Scenario } from './scenarios.js'
 import type { Told } from './runner.js'
 
 export interface FrozenRail {
-  readonly stack: TendedStack
+  readonly stack: SupervisedStack
   readonly begin: (runner: string, scenarios: Readonly<Record<string, Scenario>>) => Told[]
 }
 

@@ -9,7 +9,7 @@ import { join } from 'node:path'
 import { FILES } from '../../src/base/subjects.js'
 import { openDatabase } from '../../src/store/database.js'
 import type { Partner } from '../support/partner.js'
-import { insist } from '../support/payments.js'
+import { retryUntilFinal } from '../support/payments.js'
 import type { TestReceiver } from '../support/receiver.js'
 
 export interface Outcome {
@@ -39,7 +39,7 @@ export async function outcomesOf(
   const outcomes: Outcome[] = []
   for (const id of entities) {
     const room = id.startsWith('pi_') ? 'payment_intents' : 'payouts'
-    const { text, body } = await insist(() => partner.request('GET', `/v1/${room}/${id}`))
+    const { text, body } = await retryUntilFinal(() => partner.request('GET', `/v1/${room}/${id}`))
     const events = await books.all<{ type: string; body: string }>(
       // A refused refund's event has the number of the refund behind the id.
       `SELECT type, body FROM events WHERE entity = ?1 OR entity LIKE ?1 || '@%'

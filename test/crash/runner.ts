@@ -4,7 +4,7 @@
  *
  * Does not own: the scenarios and their outcomes (scenarios).
  */
-import type { TendedStack, Victim } from '../support/tended_stack.js'
+import type { SupervisedStack, StackProcess } from '../support/supervised_stack.js'
 import type { ClientDriver } from './client_driver.js'
 import type { Scenario } from './scenarios.js'
 
@@ -14,7 +14,7 @@ export interface Told {
 }
 
 export interface Kills {
-  readonly victim: Victim
+  readonly victim: StackProcess
   readonly isKilled: (round: number, when: 'within' | 'after') => boolean
   /** Milliseconds from the start of a round to the kill within it. */
   readonly withinAfterMs: (round: number) => number
@@ -22,7 +22,7 @@ export interface Kills {
 
 /** @returns the number of kills */
 export async function run(
-  stack: TendedStack,
+  stack: SupervisedStack,
   told: readonly Told[],
   kills?: Kills,
 ): Promise<number> {

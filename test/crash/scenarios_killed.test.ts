@@ -13,7 +13,7 @@ import { auditOf } from '../support/audit.js'
 import { eventually } from '../support/eventually.js'
 import { partnerOf, type HttpAnswer, type Partner } from '../support/partner.js'
 import { receiverOf } from '../support/receiver.js'
-import { tendStack } from '../support/tended_stack.js'
+import { startSupervisedStack } from '../support/supervised_stack.js'
 import { openBank } from './bank.js'
 import { createClientDriver } from './client_driver.js'
 import { frozenRail } from './frozen_rail.js'
@@ -24,7 +24,7 @@ import { run, type Kills, type Told } from './runner.js'
 const DEADLINE_S = 60
 const SETTLED_WITHIN_MS = 60_000
 
-const stack = await tendStack({
+const stack = await startSupervisedStack({
   RAIL_DELAY_MS: '400',
   RATE_LIMIT: 'off',
   RAIL_SUBMIT_TTL_S: '10',

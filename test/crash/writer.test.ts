@@ -12,12 +12,12 @@ import { openDatabase } from '../../src/store/database.js'
 import { createSeededRandom } from '../fuzz/seeded_random.js'
 import { auditOf } from '../support/audit.js'
 import { partnerOf, type HttpAnswer } from '../support/partner.js'
-import { insist, payByQr, payOut, untilStatus } from '../support/payments.js'
+import { retryUntilFinal, payByQr, payOut, untilStatus } from '../support/payments.js'
 import { anIntent } from '../support/requests.js'
-import { tendStack } from '../support/tended_stack.js'
+import { startSupervisedStack } from '../support/supervised_stack.js'
 import { fullDisk } from './faults.js'
 
-const stack = await tendStack({ RAIL_DELAY_MS: '50' })
+const stack = await startSupervisedStack({ RAIL_DELAY_MS: '50' })
 t.teardown(() => stack.stop())
 const partner = partnerOf(stack.sandbox)
 
@@ -78,7 +78,7 @@ t.test('a full disk stops the processor, which then recovers', async (t) => {
   t.ok(answers.every((answer) => answer?.status === 503 || answer?.status === 201))
 
   for (const [index, key] of KEYS.entries()) {
-    const again = await insist(() => create(key))
+    const again = await retryUntilFinal(() => create(key))
     t.equal(again.status, 201)
     const first = answers[index]
     if (first?.status === 201) t.equal(again.text, first.text, 'what was granted is there')

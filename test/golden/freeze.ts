@@ -28,7 +28,7 @@ import { eventually } from '../support/eventually.js'
 import { operatorCli } from '../support/operator_cli.js'
 import { operatorsOf, type Key } from '../support/operators.js'
 import { partnerOf, type HttpAnswer, type Partner } from '../support/partner.js'
-import { insist, untilStatus, vietQr } from '../support/payments.js'
+import { retryUntilFinal, untilStatus, vietQr } from '../support/payments.js'
 import { anIntent, aPayout, promptPayQr } from '../support/requests.js'
 import { startStack, type RunningStack } from '../support/stack.js'
 import {
@@ -88,7 +88,9 @@ async function keyed(
   key: string,
 ): Promise<Record<string, unknown>> {
   const call = (): Promise<HttpAnswer> =>
-    insist(() => as(caller).request('POST', path, body, { headers: { 'Idempotency-Key': key } }))
+    retryUntilFinal(() =>
+      as(caller).request('POST', path, body, { headers: { 'Idempotency-Key': key } }),
+    )
   const first = expect(await call(), 200, 201, 202)
   const { status, text } = await call()
   frozen.replays.push({ caller, path, key, body: body ?? null, status, text })

@@ -18,7 +18,7 @@ import { eventually } from '../support/eventually.js'
 import { operatorCli } from '../support/operator_cli.js'
 import { tempFolder } from '../support/temp_folder.js'
 import { partnerOf, type Partner } from '../support/partner.js'
-import { insist } from '../support/payments.js'
+import { retryUntilFinal } from '../support/payments.js'
 import { startStack, type RunningStack } from '../support/stack.js'
 import { frozenNames, readFrozen, unpack, type Frozen, type Listed } from './frozen.js'
 import { PRODUCTION_HOST, PRODUCTION_SETTINGS, SANDBOX_SETTINGS } from './settings.js'
@@ -81,7 +81,7 @@ async function whatWasOpenEnds(t: Test, { frozen, dataDir, as }: Opened): Promis
   t.ok(frozen.open.length > 0)
   for (const { caller, what, path, becomes } of frozen.open) {
     const status = async (): Promise<unknown> => {
-      const { body } = await insist(() => as(caller).request('GET', path))
+      const { body } = await retryUntilFinal(() => as(caller).request('GET', path))
       return (body as Listed)['status']
     }
     const isSo = async (): Promise<boolean> => (await status()) === becomes
@@ -106,7 +106,7 @@ async function answersAreTheSame(
   const isHere = ({ caller }: { caller: string }): boolean =>
     frozen.callers[caller]?.production === inProduction
   for (const { caller, path, body } of frozen.reads.filter(isHere)) {
-    const answer = await insist(() => as(caller).request('GET', path))
+    const answer = await retryUntilFinal(() => as(caller).request('GET', path))
     t.same(missing(body, answer.body), [], `GET ${path}`)
   }
   for (const { caller, path, rows } of frozen.lists.filter(isHere)) {
@@ -116,7 +116,7 @@ async function answersAreTheSame(
   }
   for (const { caller, path, key, body, status, text } of frozen.replays.filter(isHere)) {
     const headers = { 'Idempotency-Key': key }
-    const again = await insist(() =>
+    const again = await retryUntilFinal(() =>
       as(caller).request('POST', path, body ?? undefined, { headers }),
     )
     t.same([again.status, again.text], [status, text], `${path} with the key ${key}`)
@@ -127,7 +127,7 @@ async function wholeList(partner: Partner, path: string): Promise<Listed[]> {
   const rows: Listed[] = []
   for (let cursor: string | null = ''; cursor !== null;) {
     const more: string = cursor === '' ? '' : `&cursor=${cursor}`
-    const { body } = await insist(() => partner.request('GET', `${path}?limit=100${more}`))
+    const { body } = await retryUntilFinal(() => partner.request('GET', `${path}?limit=100${more}`))
     const page = body as { data: Listed[]; next_cursor: string | null }
     rows.push(...page.data)
     cursor = page.next_cursor
@@ -173,7 +173,7 @@ async function webhooksAreSigned(t: Test, { frozen, as }: Opened): Promise<void>
     t.equal((await demo.request('PATCH', at, { url })).status, 200, what)
     t.match((await demo.request('POST', `${at}/enable`)).body, { status: 'enabled' }, what)
     const since = '2026-01-01T00:00:00Z'
-    const recovered = await insist(() => demo.request('POST', `${at}/recover`, { since }))
+    const recovered = await retryUntilFinal(() => demo.request('POST', `${at}/recover`, { since }))
     t.equal(recovered.status, 202, `${what}: recovered`)
     const tested = await demo.request('POST', `${at}/test`)
     const { event } = tested.body as { event: { id: string } }

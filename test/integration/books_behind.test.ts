@@ -13,7 +13,7 @@ import { tempFolder } from '../support/temp_folder.js'
 import { partnerOf } from '../support/partner.js'
 import { payByQr, payOut, untilStatus } from '../support/payments.js'
 import { aPayout } from '../support/requests.js'
-import { startInVain, startStack, type RunningStack } from '../support/stack.js'
+import { runUntilExit, startStack, type RunningStack } from '../support/stack.js'
 
 // Many processes on a machine that may be busy.
 t.setTimeout(0)
@@ -99,7 +99,7 @@ function restoreOlder(dataDir: string): void {
   copyFileSync(older, join(dataDir, BOOKS))
 }
 async function refused(dataDir: string): Promise<string> {
-  const { exitCode, output } = await startInVain(dataDir, SETTINGS)
+  const { exitCode, output } = await runUntilExit(dataDir, SETTINGS)
   t.equal(exitCode, EXIT_BOOKS_BEHIND)
   t.match(output, /put the newest copy of the books back, or start with RECOVERY=yes/)
   t.equal(output.match(/went back in time/g)?.length, 1, 'said once')

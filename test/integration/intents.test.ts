@@ -9,7 +9,7 @@ import { auditOf } from '../support/audit.js'
 import { eventually } from '../support/eventually.js'
 import { operatorCli } from '../support/operator_cli.js'
 import { partnerOf, type HttpAnswer, type Partner } from '../support/partner.js'
-import { insist, payOut, untilStatus, vietQr } from '../support/payments.js'
+import { retryUntilFinal, payOut, untilStatus, vietQr } from '../support/payments.js'
 import { receiverOf } from '../support/receiver.js'
 import { anIntent, promptPayQr } from '../support/requests.js'
 import { startStack, type RunningStack } from '../support/stack.js'
@@ -72,7 +72,7 @@ async function create(
 ): Promise<HttpAnswer> {
   const body = { ...anIntent(), partner_user_id: user, ...over }
   const headers = key === undefined ? {} : { 'Idempotency-Key': key }
-  const answer = await insist(() => partner.request('POST', PATH, body, { headers }))
+  const answer = await retryUntilFinal(() => partner.request('POST', PATH, body, { headers }))
   const { session_token } = answer.body as Partial<Created>
   if (session_token !== undefined) secret(session_token)
   return answer

@@ -12,7 +12,7 @@ import { tempFolder } from '../support/temp_folder.js'
 import { partnerOf, type HttpAnswer, type Partner } from '../support/partner.js'
 import { receiverOf } from '../support/receiver.js'
 import { anIntent, aPayout } from '../support/requests.js'
-import { startInVain, startStack, type RunningStack } from '../support/stack.js'
+import { runUntilExit, startStack, type RunningStack } from '../support/stack.js'
 
 t.setTimeout(0)
 const folder = tempFolder(t)
@@ -71,7 +71,7 @@ t.test('the old key is replaced', async (t) => {
   })
   await stack.stop()
   writeFileSync(keyFile, NEW)
-  const early = await startInVain(dataDir, settings)
+  const early = await runUntilExit(dataDir, settings)
   t.match(early.output, 'processor does not start: the master key file lacks old')
 
   stack = await startWith(NEW + OLD)
@@ -117,11 +117,11 @@ t.test('production starts with a key of its owner’s, which nobody else can rea
     ...{ MASTER_KEY_FILE: file, PRODUCTION_HOSTS: 'api.production.localhost' },
     ...{ WEBHOOK_ALLOW_PRIVATE: 'false', ALLOW_SANDBOX_RAIL_IN_PRODUCTION: 'yes' },
   }
-  const missing = await startInVain(elsewhere, production)
+  const missing = await runUntilExit(elsewhere, production)
   t.not(missing.exitCode, 0)
   t.match(missing.output, `processor does not start: master key file ${file} is missing`)
   writeFileSync(file, OLD, { mode: 0o644 })
-  const open = await startInVain(elsewhere, production)
+  const open = await runUntilExit(elsewhere, production)
   t.not(open.exitCode, 0)
   t.match(open.output, `master key file ${file} is accessible to others (mode 644): chmod 600`)
 })

@@ -18,7 +18,7 @@ import { tempFolder } from '../support/temp_folder.js'
 import { partnerOf, type HttpAnswer, type Partner } from '../support/partner.js'
 import { payByQr, untilStatus } from '../support/payments.js'
 import { aPayout } from '../support/requests.js'
-import { startInVain, startStack, type RunningStack } from '../support/stack.js'
+import { runUntilExit, startStack, type RunningStack } from '../support/stack.js'
 
 const LOST_PAYOUTS = 40
 const LOST_INTENTS = 4
@@ -137,7 +137,7 @@ t.test('an older copy is restored', async (t) => {
   const paid = await executed()
   t.equal(paid.length, 1 + LOST_PAYOUTS + LOST_INTENTS)
 
-  const refused = await startInVain(dataDir, {})
+  const refused = await runUntilExit(dataDir, {})
   t.match(refused.output, 'The books went back in time')
   t.equal(refused.exitCode, 78)
 

@@ -15,7 +15,7 @@ import { join } from 'node:path'
 import { projectRoot } from '../../src/base/protos.js'
 import type { Credentials } from '../../src/client/index.js'
 import { partnerOf, type HttpAnswer, type Partner } from '../support/partner.js'
-import { insist, untilStatus } from '../support/payments.js'
+import { retryUntilFinal, untilStatus } from '../support/payments.js'
 import { receiverOf } from '../support/receiver.js'
 import { anIntent, aPayout, promptPayQr } from '../support/requests.js'
 import { startStack } from '../support/stack.js'
@@ -62,7 +62,9 @@ const CLIENTS = 4
 
 export function send(partner: Partner, { path, body, key, token }: Call): Promise<HttpAnswer> {
   const by = token === undefined ? partner : partner.session(token)
-  return insist(() => by.request('POST', path, body, { headers: { 'Idempotency-Key': key } }))
+  return retryUntilFinal(() =>
+    by.request('POST', path, body, { headers: { 'Idempotency-Key': key } }),
+  )
 }
 
 /** @param rounds of each of the clients: a payout, a deposit and an intent that is paid */
@@ -106,7 +108,7 @@ export async function record(rounds: number): Promise<Recording> {
     const made = await call('intent', { path, body, key }, (b) => b['intent_id'])
     const { intent_id: id = '', session_token: token = '' } = made
     const scan = { qr_payload: promptPayQr(), local_amount_minor_units: '36000' }
-    await insist(() => partner.session(token).request('POST', `${path}/${id}/scan`, scan))
+    await retryUntilFinal(() => partner.session(token).request('POST', `${path}/${id}/scan`, scan))
     await call('confirm', { path: `${path}/${id}/confirm`, body: {}, key, token }, () => id)
   }
 

@@ -94,7 +94,7 @@ runOnBothStores({
       await world.rebuild()
       world.railInstructions.length = 0
       world.clock.pass(5_000)
-      await world.wake()
+      await world.fireTimers()
       t.same(
         world.railInstructions,
         [{ kind: 'query', id: lifecycle.id, environment: 'sandbox' }],
@@ -102,11 +102,11 @@ runOnBothStores({
       )
       world.setRail(false)
       world.clock.pass(HOUR)
-      await world.wake()
+      await world.fireTimers()
       world.setRail(true)
       world.railInstructions.length = 0
       world.clock.pass(SECOND)
-      await world.wake()
+      await world.fireTimers()
       t.same(
         world.railInstructions,
         [{ kind: 'query', id: lifecycle.id, environment: 'sandbox' }],
@@ -122,7 +122,7 @@ runOnBothStores({
       else await lifecycle.refused()
       world.railInstructions.length = 0
       world.clock.pass(30 * DAY)
-      await world.wake()
+      await world.fireTimers()
       t.same(world.railInstructions, [], 'answered')
       t.match(await lifecycle.see(), { status: outcome })
     }
@@ -136,7 +136,7 @@ runOnBothStores({
     world.railInstructions.length = 0
     for (let minute = 0; minute < 3 * 24 * 60; minute += 5) {
       world.clock.pass(5 * MINUTE)
-      await world.wake()
+      await world.fireTimers()
     }
     t.ok(
       world.railInstructions.length > 5 && world.railInstructions.length < 12,
@@ -186,7 +186,7 @@ runOnBothStores({
     ])
     world.railInstructions.length = 0
     world.clock.pass(DAY)
-    await world.wake()
+    await world.fireTimers()
     t.same(world.railInstructions, [], 'the recall has ended')
   },
 

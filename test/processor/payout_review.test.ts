@@ -80,7 +80,7 @@ runOnBothStores({
     t.equal(codeOf(await world.run(rejectPayout(OPERATOR, id))), 'payout_not_held')
     t.match(await operatorLogOf(t, id), [{ actor: 'ann', action: 'approve_payout' }])
     world.clock.pass(259_200_000)
-    await world.wake()
+    await world.fireTimers()
     t.match(await see(world, id), { status: 'processing' }, 'its review deadline no longer applies')
   },
 
@@ -101,7 +101,7 @@ runOnBothStores({
     t.equal(codeOf(await world.run(approvePayout(OPERATOR, id))), 'ok')
     t.same(world.railInstructions, [])
     world.setRail(true)
-    await world.wake()
+    await world.fireTimers()
     t.equal(world.railInstructions[0]?.kind, 'instruct')
   },
 

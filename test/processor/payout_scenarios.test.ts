@@ -99,7 +99,7 @@ const scenarios: Record<string, (t: Test, world: World) => Promise<void>> = {
     t.equal(status, 'created')
     t.same(world.railInstructions, [])
     world.clock.pass(259_200_000)
-    await world.wake()
+    await world.fireTimers()
     t.match(await see(world, id), { status: 'failed', failure: { code: 'review_expired' } })
     t.same(await balance(world), { available: String(FUNDS), reserved: '0' })
   },
@@ -110,7 +110,7 @@ const scenarios: Record<string, (t: Test, world: World) => Promise<void>> = {
     t.same(world.railInstructions, [])
     t.same(types(world), ['payout.created', 'payout.processing'])
     world.setRail(true)
-    await world.wake()
+    await world.fireTimers()
     t.same(kinds(world.railInstructions), ['instruct'])
     t.match(await see(world, id), { status: 'processing' })
   },
@@ -120,10 +120,10 @@ const scenarios: Record<string, (t: Test, world: World) => Promise<void>> = {
     for (const seconds of [5, 10, 45, 240, 600, 2_700, 18_000, 64_800, 86_400]) {
       world.clock.pass(seconds * 1_000 - 1)
       const before = world.railInstructions.length
-      await world.wake()
+      await world.fireTimers()
       t.equal(world.railInstructions.length, before, `not before ${seconds} s more`)
       world.clock.pass(1)
-      await world.wake()
+      await world.fireTimers()
       t.equal(world.railInstructions.at(-1)?.kind, 'query')
       t.equal(world.railInstructions.length, before + 1)
     }
@@ -158,12 +158,12 @@ const scenarios: Record<string, (t: Test, world: World) => Promise<void>> = {
     world.setRail(false)
     world.clock.pass(HOUR)
     for (let again = 0; again < 3; again++) {
-      await world.wake()
+      await world.fireTimers()
       world.clock.pass(1_000)
     }
     t.same(kinds(world.railInstructions), ['instruct'], 'the rail is down')
     world.setRail(true)
-    await world.wake()
+    await world.fireTimers()
     t.same(
       kinds(world.railInstructions),
       ['instruct', 'query'],

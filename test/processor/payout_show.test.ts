@@ -107,7 +107,7 @@ runOnBothStores({
       [2, 10_000, 45_000],
     ] as const) {
       world.clock.pass(passes)
-      await world.wake()
+      await world.fireTimers()
       const next_due_at = at(world, next)
       t.match(await show(world, id), { submitted_at, asked, next_due_at })
     }

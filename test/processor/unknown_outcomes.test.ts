@@ -33,7 +33,7 @@ runOnBothStores({
     world.clock.pass(5 * SECOND - 1)
     t.same(await unknown(world), [], 'not listed before the first inquiry')
     world.clock.pass(1)
-    await world.wake()
+    await world.fireTimers()
     const common = {
       tenant: 'demo_sandbox',
       since,
@@ -84,7 +84,7 @@ runOnBothStores({
     world.clock.pass(5 * SECOND - 1)
     t.same(await unknown(world), [])
     world.clock.pass(1)
-    await world.wake()
+    await world.fireTimers()
     t.same(await unknown(world), [
       {
         entity: lifecycle.id,

@@ -50,7 +50,7 @@ export async function startProcessor({
   const own: Home = { testdir: () => home.testdir(), teardown: () => undefined }
   const world = await createWorld(own, {
     random,
-    turn: () => scheduler.inOrder('turn', () => Promise.resolve()),
+    yieldToEventLoop: () => scheduler.inOrder('yield', () => Promise.resolve()),
     store: (store) => (held = holdStore(store, scheduler, commitOutcomeOf)),
     onStop: (reason, error) => {
       stopped = true

@@ -5,7 +5,7 @@
  * - Steps run one at a time: a released step finishes or waits again before the next one. The order
  *   of execution is the order of `letGo`, whatever the machine's load.
  */
-export type Step = 'turn' | 'load' | 'commit' | 'due' | 'pause'
+export type Step = 'yield' | 'load' | 'commit' | 'due' | 'pause'
 
 export interface Scheduler {
   /** Until this is called, nothing waits. */

@@ -24,7 +24,7 @@ import { SETTINGS } from '../../src/base/settings.js'
 import { terminateStaleRun, writePidFile } from '../../src/supervisor/pid_file.js'
 import { eventually } from '../support/eventually.js'
 import { tempFolder } from '../support/temp_folder.js'
-import { startInVain, startStack, type RunningStack } from '../support/stack.js'
+import { runUntilExit, startStack, type RunningStack } from '../support/stack.js'
 
 // Many processes on a machine that may be busy.
 t.setTimeout(0)
@@ -185,7 +185,7 @@ async function cannotWrite(t: Test, stack: RunningStack): Promise<void> {
 async function isLeftAlone(t: Test, stack: RunningStack): Promise<void> {
   const pids = Object.values(runIn(stack.dataDir).processes).map(({ pid }) => pid)
   rmSync(join(stack.dataDir, 'supervisor.lock'))
-  const { exitCode, output } = await startInVain(stack.dataDir, {})
+  const { exitCode, output } = await runUntilExit(stack.dataDir, {})
   t.equal(exitCode, 1)
   t.match(output, /is in use by the stack of process \d+, whose lock file is gone/)
   t.ok(existsSync(join(stack.dataDir, 'run.json')))
@@ -229,7 +229,7 @@ async function oneSentence(
   settings: Readonly<Record<string, string>>,
   dataDir: string,
 ): Promise<string> {
-  const { exitCode, output } = await startInVain(dataDir, settings)
+  const { exitCode, output } = await runUntilExit(dataDir, settings)
   t.equal(exitCode, 1)
   t.equal(output.trimEnd().split('\n').length, 1, output)
   return output
@@ -237,7 +237,7 @@ async function oneSentence(
 
 t.test('production hosts do not start with the sandbox rail unless that is allowed', async (t) => {
   const dataDir = tempFolder(t)
-  const { exitCode, output } = await startInVain(dataDir, {
+  const { exitCode, output } = await runUntilExit(dataDir, {
     ...{ PRODUCTION_HOSTS: 'api.example', WEBHOOK_ALLOW_PRIVATE: 'false' },
   })
   t.equal(exitCode, 1)
@@ -352,7 +352,7 @@ t.test('a failed start prints one sentence', async (t) => {
 t.test('a program that does not start: its own message, and no leftovers', async (t) => {
   // Books without the key to them.
   const dataDir = t.testdir({ 'processor.db': '' })
-  const { exitCode, output } = await startInVain(dataDir, {})
+  const { exitCode, output } = await runUntilExit(dataDir, {})
   t.equal(exitCode, 1)
   t.match(output, /processor does not start: master key file .* is missing/)
   t.notOk(existsSync(join(dataDir, 'run.json')))
@@ -360,7 +360,7 @@ t.test('a program that does not start: its own message, and no leftovers', async
 
 t.test('stopping during the start leaves nothing', async (t) => {
   const dataDir = tempFolder(t)
-  const starting = startInVain(dataDir, {})
+  const starting = runUntilExit(dataDir, {})
   const runFile = join(dataDir, 'run.json')
   const supervisor = await eventually('it has begun', () => {
     if (!existsSync(runFile)) return undefined

@@ -24,7 +24,7 @@ export const vietQr = (amount: string): string =>
 const TRY_WITHIN_MS = 30_000
 
 /** Repeats a call until it gets a final response. */
-export async function insist(call: () => Promise<HttpAnswer>): Promise<HttpAnswer> {
+export async function retryUntilFinal(call: () => Promise<HttpAnswer>): Promise<HttpAnswer> {
   return eventually(
     'an answer',
     async () => {
@@ -47,7 +47,7 @@ export async function payByQr(
   over: Record<string, unknown> = {},
 ): Promise<PaidIntent> {
   const request = { ...anIntent(), partner_user_id: `user ${key}`, ...over }
-  const created = await insist(() =>
+  const created = await retryUntilFinal(() =>
     partner.request('POST', '/v1/payment_intents', request, {
       headers: { 'Idempotency-Key': `create ${key}` },
     }),
@@ -62,9 +62,11 @@ export async function payByQr(
   const scan = isThai
     ? { qr_payload: promptPayQr(), local_amount_minor_units: '36000' }
     : { qr_payload: vietQr('100000') }
-  const scanned = await insist(() => app.request('POST', `/v1/payment_intents/${id}/scan`, scan))
+  const scanned = await retryUntilFinal(() =>
+    app.request('POST', `/v1/payment_intents/${id}/scan`, scan),
+  )
   expectStatus(scanned, 200)
-  const confirmed = await insist(() =>
+  const confirmed = await retryUntilFinal(() =>
     app.request('POST', `/v1/payment_intents/${id}/confirm`, undefined, {
       headers: { 'Idempotency-Key': `confirm ${key}` },
     }),
@@ -81,7 +83,7 @@ export async function payOut(
 ): Promise<string> {
   const { amount, currency, beneficiary, reference } = aPayout({ amount: '125000', ...over })
   const body = { amount, currency, beneficiary, reference }
-  const created = await insist(() =>
+  const created = await retryUntilFinal(() =>
     partner.request('POST', '/v1/payouts', body, { headers: { 'Idempotency-Key': key } }),
   )
   if (created.status !== 202) expectStatus(created, 200)
@@ -97,7 +99,7 @@ export async function untilStatus(
   return eventually(
     `${path} is ${status}`,
     async () => {
-      const { body } = await insist(() => partner.request('GET', path))
+      const { body } = await retryUntilFinal(() => partner.request('GET', path))
       return (body as { status: string }).status === status && (body as object)
     },
     TRY_WITHIN_MS,

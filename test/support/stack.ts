@@ -72,7 +72,7 @@ export async function startStack(options: StackOptions = {}): Promise<RunningSta
  *
  * @returns its exit code and what it printed
  */
-export async function startInVain(
+export async function runUntilExit(
   dataDir: string,
   settings: Readonly<Record<string, string>>,
 ): Promise<{ exitCode: number | null; output: string }> {

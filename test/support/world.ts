@@ -44,7 +44,7 @@ export const RULES: Rules = {
 }
 
 export const DEMO: TenantId = tenantOf('demo' as PartnerId, 'sandbox')
-/** The one in the key file at first. */
+/** The key file's key, until `rebuildWith`. */
 export const MASTER: MasterKey = { kid: 'k1', bytes: Buffer.alloc(32, 7) }
 const STARTED_AT = Date.UTC(2026, 10, 21, 3, 0, 0)
 
@@ -61,12 +61,12 @@ export interface World {
   run(command: Command): Promise<Answer>
   /** Submits all in one turn of the event loop: they form one batch. */
   runAll(commands: readonly Command[]): Promise<Answer[]>
-  /** Runs every timer that is due now. */
-  wake(): Promise<void>
+  /** Fires every due timer. */
+  fireTimers(): Promise<void>
   railReports(report: RailReport): Promise<void>
-  /** Throws memory away and reads it from disk, as after a crash. */
+  /** Replaces the memory by what is on disk, as after a crash. */
   rebuild(): Promise<void>
-  /** The same, with another key file. */
+  /** As `rebuild`, with another key file. */
   rebuildWith(masters: MasterKeys): Promise<void>
   trialBalance(): Promise<{ balanced: boolean; lines: readonly { account: string }[] }>
   close(): Promise<void>
@@ -78,10 +78,10 @@ export interface WorldOptions {
   /** Wraps the store, to make it fail. */
   readonly store?: (store: Store) => Store
   readonly onStop?: (reason: string, error: unknown) => void
-  /** Instead of the system's. */
+  /** Default: the system's. */
   readonly random?: Random
-  /** Instead of a turn of the event loop. */
-  readonly turn?: () => Promise<void>
+  /** Instead of `setImmediate`. */
+  readonly yieldToEventLoop?: () => Promise<void>
 }
 
 /** Gives a world its folder and closes it; usually a test. */
@@ -115,7 +115,8 @@ export async function createWorld(home: Home, options: WorldOptions = {}): Promi
       vault,
       rules: RULES,
       log: createLog('test', { LOG_LEVEL: 'silent' }),
-      yieldToEventLoop: options.turn ?? (() => new Promise((resolve) => setImmediate(resolve))),
+      yieldToEventLoop:
+        options.yieldToEventLoop ?? (() => new Promise((resolve) => setImmediate(resolve))),
       rail: {
         up: () => railUp,
         downForMs: () => 0,
@@ -158,7 +159,7 @@ export async function createWorld(home: Home, options: WorldOptions = {}): Promi
       if (options.rebuilt === true) await rebuild()
       return Promise.all(commands.map(submit))
     },
-    wake: async () => {
+    fireTimers: async () => {
       for (const id of await store.due('intents', clock.now(), 100)) await run(fireIntentTimer(id))
       for (const id of await store.due('payouts', clock.now(), 100)) await run(firePayoutTimer(id))
     },

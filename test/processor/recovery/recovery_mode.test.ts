@@ -109,7 +109,7 @@ runOnBothStores({
     )
     world.clock.pass(DAY)
     const sent = world.railInstructions.length
-    await world.wake()
+    await world.fireTimers()
     t.equal(world.railInstructions.length, sent, 'a timer changes nothing')
     t.equal(codeOf(await world.run(enterRecovery('again'))), 'ok', 'entering twice changes nothing')
     t.equal(world.memory().lastRecovery, 1)
@@ -229,7 +229,7 @@ runOnBothStores({
     t.same(instructed(world), [])
     t.match(await orphans(world), [{ held: [lifecycle.id] }])
     world.clock.pass(DAY)
-    await world.wake()
+    await world.fireTimers()
     t.equal(
       (await lifecycle.see()).status,
       'authorized',
@@ -260,7 +260,7 @@ runOnBothStores({
     await forgotten.scan()
     await forgotten.confirm()
     world.clock.pass(4 * DAY)
-    await world.wake()
+    await world.fireTimers()
     t.match(await forgotten.see(), { status: 'failed', failure: { code: 'review_expired' } })
     t.same(await balanceOf(world, 'USD'), funds)
     t.same(instructed(world), [])

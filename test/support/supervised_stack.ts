@@ -22,27 +22,27 @@ import { createStack, RUN_FILE } from '../../src/supervisor/stack.js'
 import { eventually } from './eventually.js'
 import { pidIn } from './stack.js'
 
-export type Victim = 'nats' | 'rail' | 'processor' | 'webhooks' | 'gateway'
+export type StackProcess = 'nats' | 'rail' | 'processor' | 'webhooks' | 'gateway'
 
-export interface TendedStack {
+export interface SupervisedStack {
   readonly sandbox: Sandbox
   readonly dataDir: string
-  pidOf(victim: Victim): number
+  pidOf(victim: StackProcess): number
   /** kill -9; resolves when all processes serve again. */
-  kill(victim: Victim): Promise<void>
+  kill(victim: StackProcess): Promise<void>
   /** Another process has taken the place of this one, and all serve. */
-  untilRestarted(victim: Victim, formerPid: number): Promise<void>
+  untilRestarted(victim: StackProcess, formerPid: number): Promise<void>
   /** What a supervisor would have printed so far. */
   output(): string
-  logOf(victim: Victim): string
+  logOf(victim: StackProcess): string
   stop(): Promise<void>
 }
 
 const SERVING_WITHIN_MS = 60_000
 
-export async function tendStack(
+export async function startSupervisedStack(
   settings: Readonly<Record<string, string>> = {},
-): Promise<TendedStack> {
+): Promise<SupervisedStack> {
   const dataDir = await mkdtemp(join(tmpdir(), 'causeway-test-'))
   const data = await openDataFolder(dataDir)
   const lines: string[] = []
@@ -57,8 +57,8 @@ export async function tendStack(
   })
   await stack.start()
   const sandbox = readSandbox(data.file(FILES.sandbox))
-  const pidOf = (victim: Victim): number => pidIn(data.file(RUN_FILE), victim)
-  const untilRestarted = async (victim: Victim, formerPid: number): Promise<void> => {
+  const pidOf = (victim: StackProcess): number => pidIn(data.file(RUN_FILE), victim)
+  const untilRestarted = async (victim: StackProcess, formerPid: number): Promise<void> => {
     await eventually(
       `${victim} serves again`,
       async () => pidOf(victim) !== formerPid && (await isServing(sandbox)),
