@@ -39,8 +39,8 @@ export interface Command {
 }
 
 /**
- * The fair queue of a command: its tenant's, or `internal` for commands of our own (timers, rail reports,
- * operators, delivery outcomes). Internal commands are never refused for a full queue: their
+ * The fair queue of a command: its tenant's, or `internal` (timers, rail reports, operators,
+ * delivery outcomes). Internal commands are never refused for a full queue: their
  * sources are bounded and would retry.
  */
 export type QueueKey = TenantId | 'internal'
