@@ -20,8 +20,8 @@ export const settingsPage = (): string =>
     '# Settings',
     '',
     'Set them in the environment or in `.env` (start from `.env.example`). An invalid value stops',
-    'the start and prints the allowed ones. `make ops ARGS="config show"` prints the values in use.',
-    'This page is generated from `src/base/settings.ts` by `make settings`.',
+    'the start and prints the allowed ones. `make ops ARGS="config show"` prints the values in',
+    'use. This page is generated from `src/base/settings.ts` by `make settings`.',
     ...Object.entries(SETTINGS_GROUPS).flatMap(([group, names]) => [
       '',
       `## ${group}`,
