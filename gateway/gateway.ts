@@ -29,7 +29,8 @@ export interface GatewayParts {
   readonly clock: Clock
   readonly random: Random
   readonly log: Logger
-  /** Default: the values of base/constants and admission/limits. */
+  /** Default: the values of base/constants, admission/limits and http/server. */
+  readonly headWithinMs?: number
   readonly bodyWithinMs?: number
   readonly answerWithinMs?: number
   readonly connectionsMax?: number
@@ -86,6 +87,7 @@ export function createGateway(parts: GatewayParts): HttpServer {
     tls: tlsOf(settings),
     sourceOf: (request) => sourceOf(clientAddress(request)),
     rejectConnection,
+    scarceAbove: room / 4,
     observe: ({ requestId, startedAt }, target, status) => {
       const route = target?.name ?? 'refused_head'
       const elapsedMs = clock.now() - startedAt

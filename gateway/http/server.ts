@@ -11,7 +11,8 @@
  *   504.
  * - A request is rejected early without reading its body: uWebSockets.js discards the body and the
  *   connection stays usable. A chunked or oversized body is read first.
- * - A connection over the limit is answered and closed before anything is read from it.
+ * - A connection over the limit is answered and closed before anything is read from it. Over TLS
+ *   the answer needs a handshake, so beyond TLS_REFUSALS_PER_SECOND it is closed without one.
  */
 import uWS, {
   type HttpRequest,
@@ -20,7 +21,7 @@ import uWS, {
   type us_listen_socket,
 } from 'uWebSockets.js'
 import { ANSWER_WITHIN_MS, BODY_WITHIN_MS } from '../../src/base/constants.js'
-import type { Clock } from '../../src/base/clock.js'
+import { SECOND, type Clock } from '../../src/base/clock.js'
 import type { ErrorCode } from '../../src/base/errors.js'
 import { newId } from '../../src/base/ids.js'
 import type { Logger } from '../../src/base/log.js'
@@ -36,6 +37,7 @@ import {
   type Target,
 } from './request_context.js'
 import { BodyMemory } from './body.js'
+import { createUnfinishedHeads } from './unfinished_heads.js'
 
 declare module 'uWebSockets.js' {
   /**
@@ -83,6 +85,12 @@ export interface HttpServerOptions<T extends Target> {
    * connections, including this one. Default: accept all.
    */
   readonly rejectConnection?: (peer: string, open: number) => ErrorCode | undefined
+  /**
+   * While more connections than this are open, a new one has `headWithinMs` for its first head.
+   * Default: no such deadline.
+   */
+  readonly scarceAbove?: number
+  readonly headWithinMs?: number
   readonly bodyWithinMs?: number
   readonly answerWithinMs?: number
 }
@@ -105,9 +113,16 @@ uWS._cfg('999999990007')
 
 /** The value of `change` for a new connection. */
 const OPENED = 1
+const HEAD_WITHIN_MS = 3 * SECOND
+/**
+ * Each answer costs a handshake and may hold a connection for about ten seconds, the idle timeout
+ * of uWebSockets.js.
+ */
+const TLS_REFUSALS_PER_SECOND = 20
 
 export function createHttpServer<T extends Target>(options: HttpServerOptions<T>): HttpServer {
-  const { service, clock, log, tls, rejectConnection = () => undefined } = options
+  const { service, clock, log, tls } = options
+  const { rejectConnection = () => undefined, scarceAbove = Infinity } = options
   const app = tls === undefined ? uWS.App() : secureApp(tls)
   const onLate = (request: OpenRequestContext<T>): void => {
     request.closing ||= !request.complete
@@ -128,7 +143,16 @@ export function createHttpServer<T extends Target>(options: HttpServerOptions<T>
     stopping: false,
   }
 
+  const refuse = (res: HttpResponse, code: ErrorCode): void =>
+    refuseConnection(res, code, newId('request', clock.now(), options.random))
+  const heads = createUnfinishedHeads<HttpResponse>(
+    options.headWithinMs ?? HEAD_WITHIN_MS,
+    clock,
+    (res) => refuse(res, 'configuration_error'),
+  )
+
   const onRequest = (res: HttpResponse, req: HttpRequest): void => {
+    if (heads.size > 0) heads.completed(addressOf(res))
     const request = new OpenRequestContext(shared, res)
     res.onAborted(() => request.detach())
     request.attempt(() => {
@@ -177,16 +201,25 @@ export function createHttpServer<T extends Target>(options: HttpServerOptions<T>
     return rejected
   }
 
+  let refusals = { second: 0, count: 0 }
+  const mayRefuseOverTls = (): boolean => {
+    const second = Math.floor(clock.now() / SECOND)
+    if (refusals.second !== second) refusals = { second, count: 0 }
+    refusals.count += 1
+    return refusals.count <= TLS_REFUSALS_PER_SECOND
+  }
+
   let open = 0
   const onConnection = (res: HttpResponse, change: number): void => {
     open += change
     if (change !== OPENED) return
     try {
-      const code = rejectConnection(addressOf(res), open)
-      if (code === undefined) return
-      // Before its TLS handshake a connection can take no response.
-      if (tls !== undefined) return void res.close()
-      refuseConnection(res, code, newId('request', clock.now(), options.random))
+      const address = addressOf(res)
+      const code = rejectConnection(address, open)
+      if (code === undefined) {
+        if (open > scarceAbove) heads.watch(res, address)
+      } else if (tls === undefined || mayRefuseOverTls()) refuse(res, code)
+      else res.close()
     } catch (error) {
       log.error({ error }, 'connection handler threw')
     }
@@ -231,6 +264,7 @@ export function createHttpServer<T extends Target>(options: HttpServerOptions<T>
       app.close()
       reading.stop()
       answering.stop()
+      heads.stop()
     },
   }
 }

@@ -31,6 +31,7 @@ export interface RunningOptions {
   readonly partners?: PartnerUpdate
   readonly environment?: Readonly<Record<string, string>>
   readonly waitUntilReady?: boolean
+  readonly headWithinMs?: number
   readonly bodyWithinMs?: number
   readonly answerWithinMs?: number
   readonly connectionsMax?: number

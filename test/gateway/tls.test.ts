@@ -66,9 +66,13 @@ void t.test('the connection limit counts unfinished handshakes', async (t) => {
     for (const socket of silent) socket.destroy()
   })
   await Promise.all(silent.map((socket) => once(socket, 'connect')))
-  await eventually('one more is closed', async () => {
-    return (await answerTo(port, bytesOf(createRequest()))) === ''
+  await eventually('one more is rejected', async () => {
+    return statusOf(await answerTo(port, bytesOf(createRequest()))) === 429
   })
+  const rejected = await Promise.all(
+    Array.from({ length: 100 }, () => answerTo(port, bytesOf(createRequest()))),
+  )
+  t.ok(rejected.includes(''), 'a flood is closed without handshakes')
   for (const socket of silent) socket.destroy()
   await eventually('there is room again', async () => {
     return statusOf(await answerTo(port, bytesOf(createRequest()))) === 201

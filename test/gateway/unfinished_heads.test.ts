@@ -1,0 +1,89 @@
+/** Connections whose first head is unfinished, while connections are scarce. */
+import { connect, type Socket } from 'node:net'
+import t, { type Test } from 'tap'
+import { eventually } from '../support/eventually.js'
+import { head, statusesIn } from './echo_server.js'
+import { startGateway } from './running_gateway.js'
+
+/** Scarce above a quarter of this. */
+const ROOM = 40
+const SCARCE_ABOVE = ROOM / 4
+const WITHIN_MS = 300
+
+const notLinux =
+  process.platform !== 'linux' && 'only Linux has a loopback network of many addresses'
+
+interface Client {
+  readonly socket: Socket
+  readonly received: () => string
+  readonly closed: () => boolean
+}
+
+function client(t: Test, port: number, localAddress: string, bytes: string): Promise<Client> {
+  return new Promise((resolve) => {
+    const socket = connect({ port, host: '127.0.0.1', localAddress })
+    let text = ''
+    let closed = false
+    t.teardown(() => socket.destroy())
+    socket.on('data', (chunk) => (text += chunk.toString('latin1')))
+    socket.on('error', () => undefined)
+    socket.on('close', () => (closed = true))
+    socket.write(bytes, () => resolve({ socket, received: () => text, closed: () => closed }))
+  })
+}
+
+const start = (t: Test): Promise<{ port: number }> =>
+  startGateway(t, { connectionRoom: ROOM, headWithinMs: WITHIN_MS })
+
+const several = <T>(count: number, make: () => Promise<T>): Promise<T[]> =>
+  Promise.all(Array.from({ length: count }, make))
+
+const HALF = 'POST /v1/payment_intents HTTP/1.1\r\nHost: api.localhost\r\nX-'
+const WHOLE = head('GET /nowhere')
+
+void t.test('they get 503 after the shorter deadline', { skip: notLinux }, async (t) => {
+  const { port } = await start(t)
+  const early = await several(SCARCE_ABOVE, () => client(t, port, '127.0.0.3', HALF))
+  const late = await several(4, () => client(t, port, '127.0.0.4', HALF))
+  await eventually('all are closed', () => late.every((one) => one.closed()))
+  for (const one of late) {
+    t.same(statusesIn(one.received()), ['503'])
+    t.match(one.received(), /^retry-after: 1\r$/im)
+  }
+  t.notOk(
+    early.some((one) => one.closed()),
+    'those from before the scarcity are not',
+  )
+})
+
+void t.test('clients that disconnect first, at any byte, do no harm', async (t) => {
+  const { port } = await start(t)
+  await several(SCARCE_ABOVE, () => client(t, port, '127.0.0.3', HALF))
+  for (let length = 1; length < HALF.length; length += 3) {
+    const { socket } = await client(t, port, '127.0.0.4', HALF.slice(0, length))
+    socket.resetAndDestroy()
+  }
+  const last = await client(t, port, '127.0.0.4', HALF)
+  await eventually('the deadline of all has passed', () => last.closed())
+  const { received } = await client(t, port, '127.0.0.5', WHOLE)
+  await eventually('the gateway serves', () => statusesIn(received())[0] === '404')
+})
+
+void t.test('an address that completes a head is not cut off', { skip: notLinux }, async (t) => {
+  const { port } = await start(t)
+  await several(SCARCE_ABOVE, () => client(t, port, '127.0.0.3', HALF))
+  const slow = await client(t, port, '127.0.0.4', HALF)
+  const kept = await client(t, port, '127.0.0.4', WHOLE)
+  await eventually('it is answered', () => statusesIn(kept.received())[0] === '404')
+  const other = await client(t, port, '127.0.0.5', HALF)
+  await eventually('a later one is closed', () => other.closed())
+  t.notOk(slow.closed(), 'the slow one has the longer deadline')
+  t.notOk(kept.closed(), 'a connection between two requests stays open')
+  slow.socket.write('A: b\r\nContent-Length: 0\r\n\r\n')
+  kept.socket.write(WHOLE)
+  await eventually('both are served', () => {
+    return (
+      /HTTP\/1.1 401/.test(slow.received()) && /HTTP\/1.1 404.*HTTP\/1.1 404/s.test(kept.received())
+    )
+  })
+})
