@@ -2,7 +2,7 @@
  * Checks the listen address: beyond loopback the partner API requires TLS, because session tokens
  * are secrets that a signature does not hide.
  */
-import ipaddr from 'ipaddr.js'
+import { isLoopback } from '../../src/base/network.js'
 import { SettingsError, type Settings } from '../../src/base/settings.js'
 
 export function checkListenAddress(settings: Settings): void {
@@ -13,6 +13,3 @@ export function checkListenAddress(settings: Settings): void {
       'tokens would cross the network in the clear',
   )
 }
-
-const isLoopback = (host: string): boolean =>
-  host === 'localhost' || (ipaddr.isValid(host) && ipaddr.process(host).range() === 'loopback')

@@ -7,6 +7,7 @@
  * - No handler gets a unary request with texts that contain NUL or are not UTF-8. Streams are
  *   checked elsewhere: bodies by the gateways, reports by the rail's client.
  * - A refused or ended call is also reset, which frees its memory.
+ * - TCP beyond loopback is mutual TLS (grpc_tls).
  * - TCP connections are bounded. The oldest unauthenticated one is closed for a new one.
  */
 import { createServer as createListener, type AddressInfo, type Socket } from 'node:net'
@@ -35,7 +36,9 @@ import {
   GRPC_STREAMS_MAX,
   GRPC_UNARY_MESSAGE_MAX_BYTES,
 } from './constants.js'
+import { CLEARTEXT, type GrpcTls } from './grpc_tls.js'
 import { hasBearer } from './internal_token.js'
+import { isUnixSocket, splitAddress } from './network.js'
 import { everyText, isCleanText } from './text.js'
 
 export interface GrpcServer {
@@ -59,6 +62,8 @@ export interface GrpcServerOptions {
   /** Status of a request with texts that are not clean (base/text) or not UTF-8. */
   readonly malformed: CallEnd
   readonly options?: ServerOptions
+  /** Default: loopback and Unix sockets in the clear. */
+  readonly tls?: GrpcTls
 }
 
 export function createGrpcServer({
@@ -67,8 +72,9 @@ export function createGrpcServer({
   tooSlow,
   malformed,
   options,
+  tls = CLEARTEXT,
 }: GrpcServerOptions): GrpcServer {
-  const connections = createConnections()
+  const connections = createConnections(tls)
   const incomplete = createIncompleteRequests(tooSlow)
   const healthCalls = new Set<ServerInterceptingCallInterface>()
 
@@ -121,7 +127,7 @@ export function createGrpcServer({
     server,
     addService: (definition, handlers) => server.addService(checked(definition), handlers),
     bind: (address) =>
-      address.startsWith('unix:') ? bindSocket(server, address) : connections.bind(server, address),
+      isUnixSocket(address) ? bindSocket(server, address) : connections.bind(server, address),
     close: (withinMs) =>
       new Promise((resolve) => {
         connections.stopListening()
@@ -265,7 +271,7 @@ interface Connections {
   stopListening(): void
 }
 
-function createConnections(): Connections {
+function createConnections(tls: GrpcTls): Connections {
   interface Connection {
     readonly socket: Socket
     isTrusted: boolean
@@ -290,11 +296,9 @@ function createConnections(): Connections {
   }
 
   return {
-    bind: (server, address) => {
-      const cut = address.lastIndexOf(':')
-      const host = address.slice(0, cut).replace(/^\[(.*)\]$/, '$1')
-      const port = Number(address.slice(cut + 1))
-      const injector = server.createConnectionInjector(ServerCredentials.createInsecure())
+    bind: async (server, address) => {
+      const { host, port } = splitAddress(address)
+      const injector = server.createConnectionInjector(tls.serverCredentials(address))
       const listener = createListener({ noDelay: true }, (socket) => {
         if (admit(socket)) injector.injectConnection(socket)
         else socket.destroy()

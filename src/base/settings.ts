@@ -15,6 +15,7 @@ import { isIP } from 'node:net'
 import { join, resolve } from 'node:path'
 import { parseEnv } from 'node:util'
 import { SESSION_TTL_MAX_S } from './constants.js'
+import { isLoopback } from './network.js'
 import { WEBHOOK_POOLS_MAX } from './subjects.js'
 
 interface Setting<T> {
@@ -94,21 +95,36 @@ const ADDRESSES = {
   },
 }
 const PATH = /^[^\0]*$/
+const LISTEN = /^[0-9a-fA-F.:]+$|^localhost$/
 const HOST = /^[a-z0-9.-]{1,253}$/
 
 export const SETTINGS = {
   HTTP_HOST: text(
     '127.0.0.1',
-    /^[0-9a-fA-F.:]+$|^localhost$/,
+    LISTEN,
     'an IP address or localhost',
     'address the gateway listens on',
   ),
   HTTP_PORT: whole(8080, 0, 65_535, 'port of the partner API; 0 takes a free one'),
+  GRPC_HOST: text(
+    '127.0.0.1',
+    LISTEN,
+    'an IP address or localhost',
+    'address the processor listens on for gRPC; beyond loopback only with GRPC_TLS_…',
+  ),
   GRPC_PORT: whole(
     50_051,
     0,
     65_535,
     'port of the processor for internal services; 0 takes a free one',
+  ),
+  GRPC_TLS_CERT_FILE: text('', PATH, 'a path', 'certificate chain of this process for gRPC (PEM)'),
+  GRPC_TLS_KEY_FILE: text('', PATH, 'a path', 'private key of this process for gRPC (PEM)'),
+  GRPC_TLS_CA_FILE: text(
+    '',
+    PATH,
+    'a path',
+    'CA whose certificates gRPC servers and clients accept (PEM)',
   ),
   OPS_PORT: whole(9_090, 0, 65_535, 'port of health and metrics; 0 takes a free one'),
   OPS_HOSTS: list(
@@ -369,10 +385,24 @@ function contradictions(settings: Settings): string[] {
   if ((settings.TLS_CERT_FILE === '') !== (settings.TLS_KEY_FILE === '')) {
     faults.push('TLS_CERT_FILE and TLS_KEY_FILE are only allowed together')
   }
+  const tls = [settings.GRPC_TLS_CERT_FILE, settings.GRPC_TLS_KEY_FILE, settings.GRPC_TLS_CA_FILE]
+  if (new Set(tls.map((file) => file === '')).size > 1) {
+    faults.push(
+      'GRPC_TLS_CERT_FILE, GRPC_TLS_KEY_FILE and GRPC_TLS_CA_FILE are only allowed together',
+    )
+  }
+  if (tls.every((file) => file === '') && !isLoopback(settings.GRPC_HOST)) {
+    faults.push(cleartextFault('GRPC_HOST', settings.GRPC_HOST))
+  }
   const both = settings.SANDBOX_HOSTS.filter((host) => settings.PRODUCTION_HOSTS.includes(host))
   for (const host of both) faults.push(`${host} is in SANDBOX_HOSTS and in PRODUCTION_HOSTS`)
   return faults
 }
+
+/** Credentials would cross the network in the clear. */
+export const cleartextFault = (name: string, address: string): string =>
+  `${name}=${address} is not allowed without GRPC_TLS_CERT_FILE, GRPC_TLS_KEY_FILE and ` +
+  'GRPC_TLS_CA_FILE: credentials would cross the network in the clear'
 
 /** Whether both host lists have their defaults. */
 export const hasDefaultHosts = (

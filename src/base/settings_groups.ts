@@ -5,7 +5,11 @@ export const SETTINGS_GROUPS: Readonly<Record<string, readonly SettingName[]>> =
   Serving: [
     'HTTP_HOST',
     'HTTP_PORT',
+    'GRPC_HOST',
     'GRPC_PORT',
+    'GRPC_TLS_CERT_FILE',
+    'GRPC_TLS_KEY_FILE',
+    'GRPC_TLS_CA_FILE',
     'OPS_PORT',
     'OPS_HOSTS',
     'GATEWAYS',

@@ -15,8 +15,10 @@ import { loadMasterKeys, type MasterKeys } from '../auth/master_key.js'
 import { childProcess } from '../base/child.js'
 import { SECOND, systemClock } from '../base/clock.js'
 import { freeBytesOf, MIB, watchFreeSpace } from '../base/free_space.js'
+import { openGrpcTls } from '../base/grpc_tls.js'
 import { readInternalToken } from '../base/internal_token.js'
 import { createLog } from '../base/log.js'
+import { joinAddress } from '../base/network.js'
 import { programOptions } from '../base/program_options.js'
 import { systemRandom } from '../base/random.js'
 import { dataFile, readSettings } from '../base/settings.js'
@@ -39,7 +41,7 @@ import { createVault } from './keys/vault.js'
 import { registerMetrics } from './metrics.js'
 import { createReader } from './queries/query.js'
 import { createRecovery } from './recovery/recovery.js'
-import { createServer } from './server.js'
+import { createServer, type ServerLinks } from './server.js'
 import { createAuthInterceptor } from './servers/auth_interceptor.js'
 import { directoryService } from './servers/directory_stream.js'
 
@@ -60,6 +62,7 @@ const yieldToEventLoop = (): Promise<void> => new Promise((resolve) => setImmedi
 const pause = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms))
 const token = readInternalToken(settings)
 const auth = createAuthInterceptor(token)
+const tls = openGrpcTls(settings, log)
 
 const databaseFile = dataFile(settings, FILES.processorDatabase)
 const masters = masterKeys()
@@ -148,12 +151,15 @@ stuckPaymentMonitor.start()
 
 const { corruptRows } = memory
 const reader = createReader({ lists: store.lists, vault, brand: settings.BRAND, corruptRows }, log)
-const server = createServer({ clock, memory, pipeline, reader, auth }, directory, {
+const links: ServerLinks = {
   onPool: (number, newest) => void recovery.admitPool(number, newest),
   behind: () => recovery.behind(),
   released: () => recovery.released(),
-})
-const grpcPort = await server.bind(`127.0.0.1:${settings.GRPC_PORT}`)
+}
+const server = createServer({ clock, memory, pipeline, reader, auth }, directory, links, tls)
+const grpcPort = await server.bind(
+  joinAddress({ host: settings.GRPC_HOST, port: settings.GRPC_PORT }),
+)
 if (args.listen !== undefined) await server.bind(args.listen)
 
 const registry = new Registry()

@@ -1,8 +1,8 @@
 /**
  * The processor's gRPC server: its services and addresses.
  *
- * - Loopback TCP serves internal services and operators, a Unix socket the processes of this stack.
- *   Both take the same token.
+ * - TCP serves internal services and operators, beyond loopback with mutual TLS. A Unix socket
+ *   serves the processes of this stack. Both take the same token.
  * - Health checks need no token, so the supervisor needs no secret.
  */
 import type { ServiceDefinition, UntypedServiceImplementation } from '@grpc/grpc-js'
@@ -20,6 +20,7 @@ import type { ProtoGrpcType as WebhookAdminProto } from '../../protos/types/webh
 import type { ProtoGrpcType as WebhooksProto } from '../../protos/types/webhooks.js'
 import { HOUR, MINUTE, SECOND } from '../base/clock.js'
 import { createGrpcServer } from '../base/grpc_server.js'
+import { CLEARTEXT } from '../base/grpc_tls.js'
 import { contracts } from '../base/protos.js'
 import { webhookControlService, type PoolConnected } from './servers/webhook_control.js'
 import type { DirectoryService } from './servers/directory_stream.js'
@@ -63,12 +64,14 @@ export function createServer(
   dependencies: UnaryDependencies,
   directory: DirectoryService,
   { onPool, ...recovery }: ServerLinks = NO_LINKS,
+  tls = CLEARTEXT,
 ): ProcessorServer {
   const { server, addService, bind, close } = createGrpcServer({
     token: dependencies.auth.token,
     refusal: grpcError('authentication_failed'),
     tooSlow: grpcError('timeout'),
     malformed: grpcError('invalid_request'),
+    tls,
     options: {
       'grpc.max_connection_idle_ms': HOUR,
       'grpc.keepalive_time_ms': MINUTE,

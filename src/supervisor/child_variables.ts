@@ -17,11 +17,18 @@ export const NODE_VARIABLES = [
   ...['SSL_CERT_FILE', 'SSL_CERT_DIR'],
 ] as const
 
+const GRPC_TLS = ['GRPC_TLS_CERT_FILE', 'GRPC_TLS_KEY_FILE', 'GRPC_TLS_CA_FILE'] as const
+
 /** Settings by main file. */
 export const SETTINGS_READ_BY = {
-  'src/rails/sandbox/main.js': ['DATA_DIR', 'RAIL_DELAY_MS', 'LOG_LEVEL', 'LOG_FORMAT'],
+  'src/rails/sandbox/main.js': [
+    ...(['DATA_DIR', 'RAIL_DELAY_MS', 'LOG_LEVEL', 'LOG_FORMAT'] as const),
+    ...GRPC_TLS,
+  ],
   'src/processor/main.js': [
-    ...(['DATA_DIR', 'GRPC_PORT', 'NATS_URL', 'BRAND', 'LOG_LEVEL', 'LOG_FORMAT'] as const),
+    ...(['DATA_DIR', 'GRPC_HOST', 'GRPC_PORT', 'NATS_URL', 'BRAND', 'LOG_LEVEL'] as const),
+    ...(['LOG_FORMAT'] as const),
+    ...GRPC_TLS,
     ...(['PRODUCTION_HOSTS', 'MASTER_KEY_FILE', 'RECOVERY', 'WARM_ACTORS'] as const),
     ...(['DISK_RESERVE_MB'] as const),
     ...(['SESSION_TTL_S', 'QUOTE_TTL_S', 'INTENT_TTL_S', 'RAIL_SUBMIT_TTL_S'] as const),

@@ -6,8 +6,8 @@
  * - Secrets reach children by environment, never by argument: any user can read arguments.
  */
 import { existsSync } from 'node:fs'
-import { isIPv4 } from 'node:net'
 import { delimiter, join } from 'node:path'
+import { isLoopback } from '../base/network.js'
 import {
   dotEnvFile,
   hasDefaultHosts,
@@ -60,9 +60,6 @@ const isLocalWork = (settings: Settings): boolean =>
   isLoopback(settings.HTTP_HOST) &&
   hasDefaultHosts(settings) &&
   settings.TRUSTED_PROXIES.length === 0
-
-const isLoopback = (host: string): boolean =>
-  host === 'localhost' || host === '::1' || (isIPv4(host) && host.startsWith('127.'))
 
 function isSet(name: SettingName): boolean {
   if (process.env[name] !== undefined) return true

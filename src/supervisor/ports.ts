@@ -13,7 +13,7 @@ type PortName = Extract<SettingName, `${string}_PORT`>
 export async function requireFreePorts(settings: Settings): Promise<void> {
   const wanted: [PortName, string][] = [
     ['HTTP_PORT', settings.HTTP_HOST],
-    ['GRPC_PORT', '127.0.0.1'],
+    ['GRPC_PORT', settings.GRPC_HOST],
     ['OPS_PORT', '127.0.0.1'],
   ]
   if (settings.NATS_URL === '') wanted.push(['NATS_PORT', '127.0.0.1'])

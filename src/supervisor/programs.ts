@@ -8,6 +8,7 @@ import { mkdirSync, mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { ReadyInfo } from '../base/child.js'
+import { joinAddress, localHost } from '../base/network.js'
 import { projectRoot } from '../base/protos.js'
 import type { Settings } from '../base/settings.js'
 import type { DataFolder } from './data_folder.js'
@@ -134,7 +135,7 @@ export async function planStack(
     describe: (info) => {
       wasReady = true
       ports.grpc = portOf(info)
-      const where = `gRPC on 127.0.0.1:${ports.grpc}`
+      const where = `gRPC on ${grpcAddress(settings, ports.grpc)}`
       return info['mode'] === 'recovery' ? `${where}, in recovery mode: reads only` : where
     },
   }
@@ -170,10 +171,12 @@ const named = (name: string, count: number): string[] =>
 /** How a client on this machine reaches the gateways. */
 export function baseUrl({ HTTP_HOST, TLS_CERT_FILE }: Settings, port: number): string {
   const scheme = TLS_CERT_FILE === '' ? 'http' : 'https'
-  if (HTTP_HOST === '0.0.0.0') return `${scheme}://127.0.0.1:${port}`
-  if (HTTP_HOST === '::') return `${scheme}://[::1]:${port}`
-  return `${scheme}://${HTTP_HOST.includes(':') ? `[${HTTP_HOST}]` : HTTP_HOST}:${port}`
+  return `${scheme}://${joinAddress({ host: localHost(HTTP_HOST), port })}`
 }
+
+/** How a client on this machine reaches the processor. */
+export const grpcAddress = ({ GRPC_HOST }: Settings, port: number): string =>
+  joinAddress({ host: localHost(GRPC_HOST), port })
 
 function portOf(info: ReadyInfo): number {
   return Number(info['port'])

@@ -19,7 +19,7 @@ import { manageProcess, type ManagedProcess } from './managed_process.js'
 import { openLogFile } from './log_file.js'
 import { natsServer, type NatsServer } from './nats_server.js'
 import { openOpsServer, type OpsServer } from './ops_server.js'
-import { baseUrl, planStack, type Plan, type PlannedProgram } from './programs.js'
+import { baseUrl, grpcAddress, planStack, type Plan, type PlannedProgram } from './programs.js'
 import { removePidFile, writePidFile } from './pid_file.js'
 import { writeSandboxFile } from './sandbox_file.js'
 import type { Terminal } from './terminal.js'
@@ -167,7 +167,7 @@ const addresses = (
 ) => ({
   base_url: baseUrl(settings, ports.http),
   host: settings.SANDBOX_HOSTS[0] ?? 'api.localhost',
-  grpc_address: `127.0.0.1:${ports.grpc}`,
+  grpc_address: grpcAddress(settings, ports.grpc),
   internal_token: token,
   ops_url: opsUrl,
   brand: settings.BRAND,

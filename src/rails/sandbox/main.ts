@@ -5,6 +5,7 @@
  */
 import { childProcess } from '../../base/child.js'
 import { systemClock } from '../../base/clock.js'
+import { openGrpcTls } from '../../base/grpc_tls.js'
 import { readInternalToken } from '../../base/internal_token.js'
 import { createLog } from '../../base/log.js'
 import { systemRandom } from '../../base/random.js'
@@ -27,6 +28,7 @@ const journal = await openJournal(dataFile(settings, FILES.railDatabase))
 const rail = await startSandboxRail({
   address: args.listen,
   token: readInternalToken(settings),
+  tls: openGrpcTls(settings, log),
   journal,
   clock: systemClock,
   random: systemRandom(),

@@ -13,6 +13,7 @@ import type { RailHandlers } from '../../../protos/types/causeway/rail/v1/Rail.j
 import type { ProtoGrpcType } from '../../../protos/types/rail.js'
 import { SECOND, type Clock } from '../../base/clock.js'
 import { createGrpcServer, type GrpcServer } from '../../base/grpc_server.js'
+import { CLEARTEXT, type GrpcTls } from '../../base/grpc_tls.js'
 import type { Logger } from '../../base/log.js'
 import { contracts } from '../../base/protos.js'
 import type { Random } from '../../base/random.js'
@@ -28,6 +29,8 @@ export interface SandboxRailOptions {
   /** `unix:/path.sock` or `host:port`; port 0 takes a free one. */
   readonly address: string
   readonly token: string
+  /** Default: loopback and Unix sockets in the clear. */
+  readonly tls?: GrpcTls
   readonly journal: Journal
   readonly clock: Clock
   readonly random: Random
@@ -45,7 +48,7 @@ export interface SandboxRail {
 }
 
 export async function startSandboxRail(options: SandboxRailOptions): Promise<SandboxRail> {
-  const { journal, clock, random, log, delayMs, token, fail } = options
+  const { journal, clock, random, log, delayMs, fail } = options
   const links = new Set<Link>()
   const cycle = createCycle({
     journal,
@@ -58,7 +61,7 @@ export async function startSandboxRail(options: SandboxRailOptions): Promise<San
   })
   let closing = false
 
-  const server = serve(token, {
+  const server = serve(options, {
     Describe: (_call, callback) => {
       callback(null, { ...DESCRIPTION, newest_instruction: journal.newest() ?? '' })
     },
@@ -92,9 +95,9 @@ const REFUSED = { code: status.UNAUTHENTICATED, details: 'authentication failed'
 const TOO_SLOW = { code: status.DEADLINE_EXCEEDED, details: 'the request did not arrive in time' }
 const MALFORMED = { code: status.INVALID_ARGUMENT, details: 'malformed request' }
 
-function serve(token: string, handlers: RailHandlers): GrpcServer {
+function serve({ token, tls = CLEARTEXT }: SandboxRailOptions, handlers: RailHandlers): GrpcServer {
   const ends = { refusal: REFUSED, tooSlow: TOO_SLOW, malformed: MALFORMED }
-  const served = createGrpcServer({ token, ...ends })
+  const served = createGrpcServer({ token, tls, ...ends })
   served.addService(contracts<ProtoGrpcType>().causeway.rail.v1.Rail.service, handlers)
   const serving = { '': 'SERVING', 'causeway.rail.v1.Rail': 'SERVING' } as const
   new HealthImplementation(serving).addToServer(served.server)

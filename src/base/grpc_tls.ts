@@ -1,0 +1,181 @@
+/**
+ * TLS of gRPC: certificate, key and CA by files, for servers and clients.
+ *
+ * - TLS is always mutual: a server accepts only clients with a certificate of the CA.
+ * - Unix sockets are in the clear; so is loopback TCP without the three files. Any other address
+ *   without them is refused.
+ * - The files are read again every few seconds. New connections use the new certificate; open ones
+ *   keep theirs. Files that do not fit together, as in the middle of a replacement, change nothing.
+ */
+import { readFileSync } from 'node:fs'
+import { readFile } from 'node:fs/promises'
+import { createSecureContext } from 'node:tls'
+import {
+  credentials,
+  experimental,
+  ServerCredentials,
+  type ChannelCredentials,
+} from '@grpc/grpc-js'
+import { SECOND } from './clock.js'
+import { isLocalAddress, isUnixSocket } from './network.js'
+import { cleartextFault, SettingsError, type Settings } from './settings.js'
+
+const RELOAD_INTERVAL_MS = 5 * SECOND
+
+export type TlsSettings = Pick<
+  Settings,
+  'GRPC_TLS_CERT_FILE' | 'GRPC_TLS_KEY_FILE' | 'GRPC_TLS_CA_FILE'
+>
+
+interface TlsFiles {
+  readonly ca: Buffer
+  readonly cert: Buffer
+  readonly key: Buffer
+}
+
+/** What a new certificate or a fault of the files is reported to. */
+export interface TlsLog {
+  info(facts: object, text: string): void
+  error(facts: object, text: string): void
+}
+
+export interface GrpcTls {
+  /** For an address that this process listens on. @throws SettingsError */
+  serverCredentials(address: string): ServerCredentials
+  /** For an address that this process connects to. @throws SettingsError */
+  channelCredentials(address: string): ChannelCredentials
+}
+
+/** @throws SettingsError when a file cannot be read, or they do not fit together */
+export function openGrpcTls(
+  settings: TlsSettings,
+  log: TlsLog,
+  reloadMs = RELOAD_INTERVAL_MS,
+): GrpcTls {
+  if (settings.GRPC_TLS_CERT_FILE === '') return CLEARTEXT
+  const certificates = watchCertificates(settings, log, reloadMs)
+  // The same provider twice: the parameters are in another order than their names.
+  const server = experimental.createCertificateProviderServerCredentials(
+    certificates,
+    certificates,
+    true,
+  )
+  const client = experimental.createCertificateProviderChannelCredentials(
+    certificates,
+    certificates,
+  )
+  return {
+    serverCredentials: (address) =>
+      isUnixSocket(address) ? ServerCredentials.createInsecure() : server,
+    channelCredentials: (address) =>
+      isUnixSocket(address) ? credentials.createInsecure() : client,
+  }
+}
+
+/** Without the files: loopback and Unix sockets only. */
+export const CLEARTEXT: GrpcTls = {
+  serverCredentials: (address) => {
+    refuseCleartext(address)
+    return ServerCredentials.createInsecure()
+  },
+  channelCredentials: (address) => {
+    refuseCleartext(address)
+    return credentials.createInsecure()
+  },
+}
+
+function refuseCleartext(address: string): void {
+  if (!isLocalAddress(address)) throw new SettingsError(cleartextFault('gRPC', address))
+}
+
+type CaListener = experimental.CaCertificateUpdateListener
+type IdentityListener = experimental.IdentityCertificateUpdateListener
+
+function watchCertificates(
+  settings: TlsSettings,
+  log: TlsLog,
+  reloadMs: number,
+): experimental.CertificateProvider {
+  const caListeners = new Set<CaListener>()
+  const identityListeners = new Set<IdentityListener>()
+  let current = readNow(settings)
+  let fault = ''
+
+  const ca = (): experimental.CaCertificateUpdate => ({ caCertificate: current.ca })
+  const identity = (): experimental.IdentityCertificateUpdate => ({
+    certificate: current.cert,
+    privateKey: current.key,
+  })
+
+  const reload = async (): Promise<void> => {
+    try {
+      const found = await readLater(settings)
+      fault = ''
+      if (isSame(found, current)) return
+      requireFitting(found)
+      current = found
+    } catch (error) {
+      return report(error instanceof Error ? error.message : String(error))
+    }
+    log.info({}, 'new gRPC certificate')
+    for (const listener of caListeners) listener(ca())
+    for (const listener of identityListeners) listener(identity())
+  }
+
+  /** Once for each fault: it may last. */
+  const report = (text: string): void => {
+    if (text !== fault) log.error({ error: text }, 'gRPC certificate not replaced')
+    fault = text
+  }
+
+  setInterval(() => void reload(), reloadMs).unref()
+  return {
+    // grpc-js registers what a listener updates only after it has added the listener.
+    addCaCertificateListener: (listener) => {
+      caListeners.add(listener)
+      process.nextTick(() => listener(ca()))
+    },
+    removeCaCertificateListener: (listener) => void caListeners.delete(listener),
+    addIdentityCertificateListener: (listener) => {
+      identityListeners.add(listener)
+      process.nextTick(() => listener(identity()))
+    },
+    removeIdentityCertificateListener: (listener) => void identityListeners.delete(listener),
+  }
+}
+
+function readNow(settings: TlsSettings): TlsFiles {
+  const read = (name: keyof TlsSettings): Buffer => {
+    try {
+      return readFileSync(settings[name])
+    } catch (error) {
+      throw new SettingsError(`${name} cannot be read: ${String(error)}`)
+    }
+  }
+  const files = {
+    ca: read('GRPC_TLS_CA_FILE'),
+    cert: read('GRPC_TLS_CERT_FILE'),
+    key: read('GRPC_TLS_KEY_FILE'),
+  }
+  try {
+    requireFitting(files)
+  } catch (error) {
+    throw new SettingsError(`The GRPC_TLS_… files cannot be used: ${String(error)}`)
+  }
+  return files
+}
+
+async function readLater(settings: TlsSettings): Promise<TlsFiles> {
+  const [ca, cert, key] = await Promise.all([
+    readFile(settings.GRPC_TLS_CA_FILE),
+    readFile(settings.GRPC_TLS_CERT_FILE),
+    readFile(settings.GRPC_TLS_KEY_FILE),
+  ])
+  return { ca, cert, key }
+}
+
+const isSame = (one: TlsFiles, other: TlsFiles): boolean =>
+  one.ca.equals(other.ca) && one.cert.equals(other.cert) && one.key.equals(other.key)
+
+/** @throws Error when one is no PEM, or the key is not that of the certificate */
+const requireFitting = (files: TlsFiles): void => void createSecureContext({ ...files })

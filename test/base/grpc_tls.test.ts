@@ -1,0 +1,175 @@
+/** Mutual TLS of gRPC: who is accepted, and certificates that are replaced while in use. */
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { connect } from 'node:net'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { status } from '@grpc/grpc-js'
+import t, { type Test } from 'tap'
+import type { RailHandlers } from '../../protos/types/causeway/rail/v1/Rail.js'
+import type { ProtoGrpcType } from '../../protos/types/rail.js'
+import { GRPC_CONNECTIONS_MAX } from '../../src/base/constants.js'
+import { createGrpcServer } from '../../src/base/grpc_server.js'
+import { CLEARTEXT, openGrpcTls, type GrpcTls, type TlsSettings } from '../../src/base/grpc_tls.js'
+import { bearer } from '../../src/base/internal_token.js'
+import { contracts } from '../../src/base/protos.js'
+import { createAuthority, writeTlsFiles, type Pair } from '../support/certificates.js'
+import { eventually } from '../support/eventually.js'
+
+const TOKEN = 'it_ours'
+const RELOAD_MS = 20
+const { Rail } = contracts<ProtoGrpcType>().causeway.rail.v1
+
+const ca = createAuthority()
+const strangers = createAuthority('another CA')
+
+interface Party {
+  readonly tls: GrpcTls
+  replace(pair: Pair): TlsSettings
+  readonly log: string[]
+}
+
+function party(t: Test, name: string, pair: Pair, trusts = ca): Party {
+  const folder = mkdtempSync(join(tmpdir(), 'causeway-tls-'))
+  t.teardown(() => rmSync(folder, { recursive: true }))
+  const log: string[] = []
+  const write = (text: string) => (_facts: object, line: string) => void log.push(`${text} ${line}`)
+  const replace = (next: Pair): TlsSettings => writeTlsFiles(folder, name, next, trusts)
+  const tls = openGrpcTls(replace(pair), { info: write('info'), error: write('error') }, RELOAD_MS)
+  return { tls, replace, log }
+}
+
+interface Served {
+  readonly address: string
+  /** Common names of the clients, in the order of their calls. */
+  readonly seen: string[]
+}
+
+/** Answers Describe with nothing. */
+async function serve(t: Test, tls: GrpcTls): Promise<Served> {
+  const seen: Served['seen'] = []
+  const end = (code: status) => ({ code, details: '' })
+  const server = createGrpcServer({
+    token: TOKEN,
+    refusal: end(status.UNAUTHENTICATED),
+    tooSlow: end(status.DEADLINE_EXCEEDED),
+    malformed: end(status.INVALID_ARGUMENT),
+    tls,
+  })
+  const handlers: RailHandlers = {
+    Describe: (call, callback) => {
+      const name = call.getAuthContext().sslPeerCertificate?.subject.CN
+      seen.push(String(name))
+      callback(null, {})
+    },
+    Link: () => undefined,
+  }
+  server.addService(Rail.service, handlers)
+  t.teardown(() => server.close(0))
+  const port = await server.bind('127.0.0.1:0')
+  return { address: `localhost:${port}`, seen }
+}
+
+/** The status of one call on a connection of its own. */
+function call(address: string, tls: GrpcTls, token = TOKEN): Promise<status> {
+  const client = new Rail(address, tls.channelCredentials(address), {
+    'grpc.use_local_subchannel_pool': 1,
+  })
+  return new Promise((resolve) => {
+    client.Describe({}, bearer(token), (fault) => {
+      client.close()
+      resolve(fault?.code ?? status.OK)
+    })
+  })
+}
+
+void t.test('a certificate of the CA is needed, and not enough', async (t) => {
+  const server = party(t, 'server', ca.issue('processor'))
+  const { address, seen } = await serve(t, server.tls)
+  const client = party(t, 'client', ca.issue('gateway'))
+  t.equal(await call(address, client.tls), status.OK)
+  t.same(seen, ['gateway'])
+  t.equal(await call(address, client.tls, 'it_theirs'), status.UNAUTHENTICATED)
+
+  const past = { notAfter: new Date(Date.now() - 1_000) }
+  const refused: Readonly<Record<string, GrpcTls>> = {
+    'in the clear': CLEARTEXT,
+    'a certificate of another CA': party(t, 'other', strangers.issue('gateway')).tls,
+    'an expired certificate': party(t, 'expired', ca.issue('gateway', past)).tls,
+    'a client that trusts another CA': party(t, 'trusts', ca.issue('gateway'), strangers).tls,
+  }
+  for (const [what, tls] of Object.entries(refused)) {
+    t.equal(await call(address, tls), status.UNAVAILABLE, what)
+  }
+  const elsewhere = party(t, 'else', ca.issue('processor', { dnsNames: ['elsewhere'] }))
+  const other = await serve(t, elsewhere.tls)
+  t.equal(await call(other.address, client.tls), status.UNAVAILABLE, 'a server of another name')
+  t.same(seen, ['gateway'], 'no other call reached the handler')
+})
+
+void t.test('a replaced certificate is used by new connections', async (t) => {
+  const server = party(t, 'server', ca.issue('processor'))
+  const { address, seen } = await serve(t, server.tls)
+  const client = party(t, 'client', ca.issue('before'))
+  t.equal(await call(address, client.tls), status.OK)
+  client.replace(ca.issue('after'))
+  await eventually('the client presents the new certificate', async () => {
+    await call(address, client.tls)
+    return seen.at(-1) === 'after'
+  })
+
+  server.replace(ca.issue('processor', { dnsNames: ['elsewhere'] }))
+  await eventually('the server presents the new certificate', async () => {
+    return (await call(address, client.tls)) === status.UNAVAILABLE
+  })
+  server.replace(ca.issue('processor'))
+  await eventually('a good one again', async () => (await call(address, client.tls)) === status.OK)
+  t.ok(server.log.includes('info new gRPC certificate'))
+})
+
+void t.test('files that do not fit together change nothing', async (t) => {
+  const server = party(t, 'server', ca.issue('processor'))
+  const { address } = await serve(t, server.tls)
+  const client = party(t, 'client', ca.issue('gateway'))
+  const { certificate } = ca.issue('processor')
+  const files = server.replace({ certificate, key: ca.issue('processor').key })
+  await eventually('the fault is logged', () =>
+    server.log.includes('error gRPC certificate not replaced'),
+  )
+  t.equal(await call(address, client.tls), status.OK)
+  t.throws(() => openGrpcTls(files, { info: () => 0, error: () => 0 }), /cannot be used.*mismatch/)
+  writeFileSync(files.GRPC_TLS_CA_FILE, 'no PEM')
+  t.throws(() => openGrpcTls(files, { info: () => 0, error: () => 0 }), /cannot be used/)
+})
+
+void t.test('unfinished handshakes are bounded', async (t) => {
+  const server = party(t, 'server', ca.issue('processor'))
+  const { address } = await serve(t, server.tls)
+  const client = party(t, 'client', ca.issue('gateway'))
+  const port = Number(address.split(':')[1])
+  const idle = Array.from({ length: GRPC_CONNECTIONS_MAX + 5 }, () =>
+    connect({ host: '127.0.0.1', port }),
+  )
+  t.teardown(() => idle.forEach((socket) => socket.destroy()))
+  let closed = 0
+  for (const socket of idle) {
+    socket.on('error', () => undefined)
+    socket.resume()
+    socket.on('close', () => (closed += 1))
+  }
+  await eventually('the oldest are closed', () => closed >= 5)
+  t.equal(await call(address, client.tls), status.OK)
+})
+
+void t.test('beyond loopback nothing is in the clear', (t) => {
+  const allowed = ['127.0.0.1:1', 'localhost:1', '[::1]:1', 'unix:/run/p.sock']
+  for (const address of allowed) {
+    t.ok(CLEARTEXT.serverCredentials(address), address)
+    t.ok(CLEARTEXT.channelCredentials(address), address)
+  }
+  for (const address of ['0.0.0.0:1', '[::]:1', '10.0.0.1:1', 'processor.internal:1']) {
+    const refusal = /not allowed without GRPC_TLS_CERT_FILE/
+    t.throws(() => CLEARTEXT.serverCredentials(address), refusal, address)
+    t.throws(() => CLEARTEXT.channelCredentials(address), refusal, address)
+  }
+  t.end()
+})
