@@ -13,7 +13,7 @@ import {
   type RequestHandlerOptions,
 } from './upstream/request_handler.js'
 import { IDEMPOTENCY_KEY } from './decode/idempotency_key.js'
-import { FORWARDED_FOR } from './http/head.js'
+import { CLIENT_REQUEST_ID, FORWARDED_FOR } from './http/head.js'
 import type { Service } from './http/server.js'
 import {
   createRouter,
@@ -25,6 +25,7 @@ import {
   type AnyRoute,
   type RouteMatch,
 } from './routing/route.js'
+import { accountGet } from './routes/account_get.js'
 import { balanceTransactionsList } from './routes/balance_transactions_list.js'
 import { balancesGet } from './routes/balances_get.js'
 import { beneficiariesCreate } from './routes/beneficiaries_create.js'
@@ -40,6 +41,7 @@ import { intentsCancel } from './routes/intents_cancel.js'
 import { intentsConfirm } from './routes/intents_confirm.js'
 import { intentsCreate } from './routes/intents_create.js'
 import { intentsGet } from './routes/intents_get.js'
+import { intentsList } from './routes/intents_list.js'
 import { intentsReceipt } from './routes/intents_receipt.js'
 import { intentsReceiptToken } from './routes/intents_receipt_token.js'
 import { intentsRefund } from './routes/intents_refund.js'
@@ -69,6 +71,7 @@ const LARGE = PAYOUT_BODY_MAX_BYTES
 // prettier-ignore
 export const ROUTES: readonly AnyRoute[] = [
   post('/v1/payment_intents',                           'hmac',            intentsCreate),
+  get( '/v1/payment_intents',                           'hmac',            intentsList),
   get( '/v1/payment_intents/{intent_id}',               'hmac_or_session', intentsGet),
   post('/v1/payment_intents/{intent_id}/session',       'hmac',            intentsRemint),
   post('/v1/payment_intents/{intent_id}/scan',          'session',         intentsScan, SCAN),
@@ -103,6 +106,7 @@ export const ROUTES: readonly AnyRoute[] = [
   post('/v1/webhook_endpoints/{endpoint_id}/recover',   'hmac',            webhookEndpointsRecover),
   get( '/v1/events',                                    'hmac',            eventsList),
   post('/v1/events/{event_id}/resend',                  'hmac',            eventsResend),
+  get( '/v1/account',                                   'hmac',            accountGet),
   post('/v1/sandbox/payouts/{payout_id}/simulate',      'hmac',            sandboxPayoutsSimulate),
   local('/v1/sandbox/signature/check', sandboxSignatureCheck),
 ]
@@ -121,7 +125,7 @@ export function createApp(options: RequestHandlerOptions): App {
       serve: (request, match) => handleRequest(options, request, match),
     },
     headers: new Set([
-      ...[IDEMPOTENCY_KEY, FORWARDED_FOR, AUTHORIZATION],
+      ...[IDEMPOTENCY_KEY, FORWARDED_FOR, AUTHORIZATION, CLIENT_REQUEST_ID],
       ...namesOf(options.brandHeaders),
     ]),
   }

@@ -29,6 +29,14 @@ export interface InFlight {
   count: number
 }
 
+/** A limit that a request exceeds. */
+export interface Exceeded {
+  /** Requests a second; of the in-flight limit, requests at once. */
+  readonly limit: number
+  /** Seconds until the next request may pass. */
+  readonly retryAfter: number
+}
+
 export type LimitName = 'load_shedder' | 'address' | 'in_flight' | 'key'
 
 export interface Limits {
@@ -36,10 +44,10 @@ export interface Limits {
   readonly overload: LoadShedder['admission']
   /** Counts a request that the load shedder rejected. */
   readonly shed: () => void
-  /** Before authentication. Seconds to wait; 0: accepted. */
-  readonly source: (request: RequestContext) => number
+  /** Before authentication; null: accepted. */
+  readonly source: (request: RequestContext) => Exceeded | null
   /** After authentication, likewise. */
-  readonly caller: (caller: Caller) => number
+  readonly caller: (caller: Caller) => Exceeded | null
   readonly inFlight: (tenant: TenantId) => InFlight
   readonly queue: Omit<LoadShedder, 'admission'>
 }
@@ -58,25 +66,36 @@ export function createLimits(options: LimitsOptions): Limits {
   const inFlight = createInFlight()
   const queue = createLoadShedder(options.clock)
 
-  const limited = (name: LimitName, seconds: number): number => {
-    if (seconds > 0) onLimited(name)
-    return seconds
+  const limited = (name: LimitName, limit: number, retryAfter: number): Exceeded | null => {
+    if (retryAfter === 0) return null
+    onLimited(name)
+    return { limit, retryAfter }
   }
   const shed = (): void => onLimited('load_shedder')
   if (settings.RATE_LIMIT === 'off') {
-    return { overload: () => 'passes', shed, source: () => 0, caller: () => 0, inFlight, queue }
+    return {
+      overload: () => 'passes',
+      shed,
+      source: () => null,
+      caller: () => null,
+      inFlight,
+      queue,
+    }
   }
   return {
     overload: queue.admission,
     shed,
     source: (request) => {
       const source = sourceOf(clientAddress(request))
-      return limited('address', sources(source, settings.RATE_LIMIT_PER_ADDRESS))
+      const perSecond = settings.RATE_LIMIT_PER_ADDRESS
+      return limited('address', perSecond, sources(source, perSecond))
     },
     caller: ({ tenant, rateKey, ratePerSecond }) => {
-      if (inFlight(tenant).count >= TENANT_IN_FLIGHT_MAX) return limited('in_flight', 1)
+      if (inFlight(tenant).count >= TENANT_IN_FLIGHT_MAX) {
+        return limited('in_flight', TENANT_IN_FLIGHT_MAX, 1)
+      }
       const perSecond = ratePerSecond === 0 ? settings.RATE_LIMIT_PER_SECOND : ratePerSecond
-      return limited('key', keys(rateKey, perSecond))
+      return limited('key', perSecond, keys(rateKey, perSecond))
     },
     inFlight,
     queue,

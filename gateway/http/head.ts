@@ -22,6 +22,10 @@ export interface RawHead {
 const HEAD_MAX_BYTES = 8 * 1024
 const HEADERS_MAX = 60
 
+/** The caller's own id of its request. */
+export const CLIENT_REQUEST_ID = 'x-request-id'
+const WELL_FORMED_ID = /^[!-~]{1,128}$/
+
 export const FORWARDED_FOR = 'x-forwarded-for'
 const LISTS: ReadonlySet<string> = new Set([FORWARDED_FOR])
 
@@ -62,6 +66,12 @@ export class Head {
   /** By lower-case name; only the names in `kept`. */
   header(name: string): HeaderValue {
     return this.headers.get(name)
+  }
+
+  /** The caller's id of the request; undefined when it has none, or not a well-formed one. */
+  clientRequestId(): string | undefined {
+    const id = this.headers.get(CLIENT_REQUEST_ID)
+    return typeof id === 'string' && WELL_FORMED_ID.test(id) ? id : undefined
   }
 
   private keep(name: string, value: string): void {

@@ -213,6 +213,8 @@ export class OpenRequestContext<T extends Target>
       res.writeHeader('Cache-Control', 'no-store')
       res.writeHeader('X-Request-Id', this.requestId)
       for (const [name, value] of headers) res.writeHeader(name, value)
+      const clientId = this.head.clientRequestId()
+      if (clientId !== undefined) res.writeHeader('X-Client-Request-Id', clientId)
       if (echoed !== undefined && status !== 401) res.writeHeader(...echoed)
       if (this.method === 'HEAD') endHead(res, Buffer.byteLength(body), closing)
       else res.end(body, closing)

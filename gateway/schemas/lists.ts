@@ -2,11 +2,13 @@
  * Queries of the list routes (gateway/README.md, Lists). Cursors are opaque here; the processor
  * reads them.
  */
+import type { ListIntents } from '../../protos/types/causeway/v1/ListIntents.js'
 import type { ListPayouts } from '../../protos/types/causeway/v1/ListPayouts.js'
-import { REFERENCE_MAX } from '../../src/base/constants.js'
+import { PARTNER_USER_ID_MAX, REFERENCE_MAX } from '../../src/base/constants.js'
 import { accepted, refused, type Outcome } from '../../src/base/errors.js'
 import { checkOf } from '../decode/body.js'
 import { isLater, timestampOf, roundDown, roundUp, type Moment } from './timestamp.js'
+import { CORRIDORS } from './intents.js'
 import { readQuery } from './query.js'
 
 interface PageQuery {
@@ -42,13 +44,23 @@ const pageOf = ({ limit, cursor }: PageQuery): Page => ({
   ...(cursor === undefined ? {} : { cursor }),
 })
 
-interface PayoutsQuery extends PageQuery {
+/** Both bounds are parsed later: see `timestampOf`. */
+interface CreatedQuery extends PageQuery {
+  readonly created_after?: string
+  readonly created_before?: string
+}
+
+interface ReadCreatedQuery extends Page {
+  created_after?: number
+  created_before?: number
+}
+
+const created = { created_after: { type: 'string' }, created_before: { type: 'string' } }
+
+interface PayoutsQuery extends CreatedQuery {
   readonly status?: string
   readonly reference?: string
   readonly beneficiary_id?: string
-  /** Both bounds are parsed later: see `timestampOf`. */
-  readonly created_after?: string
-  readonly created_before?: string
 }
 
 const STATUSES = ['created', 'processing', 'completed', 'failed', 'reversed']
@@ -59,16 +71,51 @@ const checkPayouts = checkOf<PayoutsQuery>({
   additionalProperties: false,
   properties: {
     ...page,
+    ...created,
     status: { enum: STATUSES },
     reference: { type: 'string', maxLength: REFERENCE_MAX },
     beneficiary_id: { type: 'string', maxLength: BENEFICIARY_ID_MAX },
-    created_after: { type: 'string' },
-    created_before: { type: 'string' },
   },
 })
 
-export function readPayouts(query: string): Outcome<ListPayouts> {
-  const read = readQuery(query, checkPayouts)
+export const readPayouts = (query: string): Outcome<ListPayouts> =>
+  filtered(readQuery(query, checkPayouts))
+
+interface IntentsQuery extends CreatedQuery {
+  readonly status?: string
+  readonly corridor?: string
+  readonly partner_user_id?: string
+}
+
+const INTENT_STATUSES = [
+  'created',
+  'authorized',
+  'captured',
+  'failed',
+  'expired',
+  'refunded',
+  'cancelled',
+]
+
+const checkIntents = checkOf<IntentsQuery>({
+  type: 'object',
+  additionalProperties: false,
+  properties: {
+    ...page,
+    ...created,
+    status: { enum: INTENT_STATUSES },
+    corridor: { enum: CORRIDORS },
+    partner_user_id: { type: 'string', minLength: 1, maxLength: PARTNER_USER_ID_MAX },
+  },
+})
+
+export const readIntents = (query: string): Outcome<ListIntents> =>
+  filtered(readQuery(query, checkIntents))
+
+/** The list request: numbers as numbers, and both bounds in the store's milliseconds. */
+function filtered<Query extends CreatedQuery>(
+  read: Outcome<Query>,
+): Outcome<Omit<Query, keyof CreatedQuery> & ReadCreatedQuery> {
   if (!read.ok) return read
   const { limit, cursor, created_after, created_before, ...filters } = read.value
   const after = boundOf(created_after)

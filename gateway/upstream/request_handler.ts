@@ -28,7 +28,7 @@ import type { Directory } from '../authentication/partner_directory.js'
 import type { AnswerHeaders, RequestContext } from '../http/request_context.js'
 import type { Hosts } from '../routing/hosts.js'
 import type { TrafficClass, TrafficClassifier } from '../admission/traffic_class.js'
-import type { InFlight, Limits } from '../admission/limits.js'
+import type { Exceeded, InFlight, Limits } from '../admission/limits.js'
 import { registeredCode } from '../http/error_response.js'
 import type { PendingCommand, ProcessorClient } from './processor_client.js'
 import type { RejectionThrottle } from '../admission/rejection_throttle.js'
@@ -63,9 +63,9 @@ export function rejectEarly(
     }
     return true
   }
-  const retryAfter = limits.source(request)
-  if (retryAfter > 0) rejectRateLimited(rejectionThrottle, request, retryAfter)
-  return retryAfter > 0
+  const exceeded = limits.source(request)
+  if (exceeded !== null) rejectRateLimited(rejectionThrottle, request, exceeded)
+  return exceeded !== null
 }
 
 const RETRY_SOON: AnswerHeaders = [['Retry-After', '1']]
@@ -105,8 +105,8 @@ function handle(
   if (!caller.ok) return request.refuse(caller.code)
   const keyMaxLength = match.kind === 'operation' ? match.route.handler.keyMaxLength : undefined
   if (keyMaxLength !== undefined) echoKey(request, keyMaxLength)
-  const retryAfter = limits.caller(caller.value)
-  if (retryAfter > 0) return rejectRateLimited(rejectionThrottle, request, retryAfter)
+  const exceeded = limits.caller(caller.value)
+  if (exceeded !== null) return rejectRateLimited(rejectionThrottle, request, exceeded)
 
   const call: Call = {
     request,
@@ -133,8 +133,16 @@ function handle(
 const rejectRateLimited = (
   throttle: RejectionThrottle,
   request: RequestContext,
-  seconds: number,
-): void => throttle.add(() => request.refuse('rate_limited', [['Retry-After', String(seconds)]]))
+  exceeded: Exceeded,
+): void => throttle.add(() => request.refuse('rate_limited', rateLimitHeaders(exceeded)))
+
+/** The names of the IETF draft (draft-ietf-httpapi-ratelimit-headers-03). */
+const rateLimitHeaders = ({ limit, retryAfter }: Exceeded): AnswerHeaders => [
+  ['Retry-After', String(retryAfter)],
+  ['RateLimit-Limit', String(limit)],
+  ['RateLimit-Remaining', '0'],
+  ['RateLimit-Reset', String(retryAfter)],
+]
 
 function answerLocally(
   { directory, brandHeaders, clock }: RequestHandlerOptions,

@@ -11,6 +11,7 @@ import { loadSync } from '@grpc/proto-loader'
 
 const FILES = [
   'common.proto',
+  'account.proto',
   'intents.proto',
   'payouts.proto',
   'command_stream.proto',

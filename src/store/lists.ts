@@ -36,6 +36,16 @@ export interface PayoutFilter {
   readonly below: string
 }
 
+export interface IntentFilter {
+  readonly tenant: TenantId
+  readonly state?: string
+  readonly corridor?: string
+  /** Lowest id, inclusive. */
+  readonly from: string
+  /** Highest id, exclusive. */
+  readonly below: string
+}
+
 /** The position of a ledger entry. */
 export interface EntryPlace {
   readonly posting: number
@@ -87,6 +97,12 @@ export interface Lists {
   scheduled(priority: ReadPriority): Lists
   /** Newest first. */
   payouts(filter: PayoutFilter, limit: number): Promise<UnreadRows<ListedActor>>
+  /** Newest first. */
+  intents(filter: IntentFilter, limit: number): Promise<readonly ListedActor[]>
+  /**
+   * The id that ends a search after this many intents of the range; undefined: it holds fewer.
+   */
+  intentHorizon(range: IntentFilter, scanned: number): Promise<string | undefined>
   /** One user's intents, newest first, starting at this number. */
   intentsOfUser(from: number, limit: number): Promise<readonly UserIntent[]>
   /** Submitted by `by` and without an outcome, all tenants, by id. */
@@ -180,6 +196,9 @@ function listsIn(scheduler: ReadScheduler, priority: ReadPriority): Lists {
     scheduled: (other) => listsIn(scheduler, other),
     payouts: (filter, limit) => unread(payoutsStatement(filter, limit), LISTED_ACTOR),
     heldPayouts: (after, limit) => read(heldPayoutsStatement(after, limit)),
+    intents: (filter, limit) => pageOf(intentsStatement(filter, limit), LISTED_ACTOR),
+    intentHorizon: async (range, scanned) =>
+      (await read<{ id: string }>(intentHorizonStatement(range, scanned)))[0]?.id,
     intentsOfUser: (from, limit) => pageOf(userIntentsStatement(from, limit), USER_INTENT),
     unknownOutcomes: (kind, by, after, limit) => read(unknownStatement(kind, by, after, limit)),
     entityHistory: (kind, id) => readEntityHistory(read, kind, id),
@@ -233,6 +252,33 @@ export function payoutsStatement(filter: PayoutFilter, limit: number): Statement
     values: [tenant, ...equal.map(([, value]) => value), from, below, limit],
   }
 }
+
+const OF_TENANT = 'FROM intents INDEXED BY intents_of_tenant WHERE tenant = ?'
+
+/** A corrupt context has no corridor. */
+const OF_CORRIDOR = "json_valid(context) AND context ->> '$.corridor' = ?"
+
+export function intentsStatement(filter: IntentFilter, limit: number): Statement {
+  const { tenant, state, corridor, from, below } = filter
+  const conditions = [
+    ...(state === undefined ? [] : ['AND state = ?']),
+    ...(corridor === undefined ? [] : [`AND ${OF_CORRIDOR}`]),
+  ]
+  const given = [state, corridor].filter((value) => value !== undefined)
+  return {
+    sql: `SELECT id, state, context ${OF_TENANT} ${conditions.join(' ')}
+      AND id >= ? AND id < ? ORDER BY id DESC LIMIT ?`,
+    values: [tenant, ...given, from, below, limit],
+  }
+}
+
+export const intentHorizonStatement = (
+  { tenant, from, below }: IntentFilter,
+  scanned: number,
+): Statement => ({
+  sql: `SELECT id ${OF_TENANT} AND id >= ? AND id < ? ORDER BY id DESC LIMIT 1 OFFSET ?`,
+  values: [tenant, from, below, scanned - 1],
+})
 
 const actionsStatement = (below: number, limit: number): Statement => ({
   sql: `SELECT id, ${columnsOf('operatorLog')} FROM operator_log

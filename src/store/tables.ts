@@ -57,6 +57,7 @@ export const TABLES = {
   intents: {
     name: 'intents',
     key: ['id'],
+    fixed: ['tenant'],
     columns: {
       id: 'text',
       tenant: 'text',

@@ -8,6 +8,7 @@ import { eventually } from '../support/eventually.js'
 import { errorOf } from './answers.js'
 import {
   bearer,
+  bytesOf,
   beneficiaryBody,
   call,
   createBody,
@@ -16,6 +17,7 @@ import {
   payoutBody,
   receiptBearer,
   remintBody,
+  roundTrip,
   snapshot,
   SUBJECT,
   TENANT,
@@ -248,7 +250,29 @@ void t.test('a request over the rate of its key is 429 with Retry-After', async 
   t.same(statuses, [201, 201, 201, 429])
   const over = answers.find(({ status }) => status === 429)
   t.equal(over?.headers.get('retry-after'), '1')
+  t.equal(over?.headers.get('ratelimit-limit'), '3')
+  t.equal(over?.headers.get('ratelimit-remaining'), '0')
+  t.equal(over?.headers.get('ratelimit-reset'), '1')
   t.equal(gateway.processorStub.commands.length, 3, 'it does not reach the processor')
+})
+
+void t.test("a caller's well-formed X-Request-Id is echoed, beside ours", async (t) => {
+  const gateway = await startGateway(t)
+  const echoOf = async (id: string, over: Partial<Call> = {}): Promise<string | null> => {
+    const headers = { 'X-Request-Id': id }
+    const answer = await call(gateway.port, { ...createRequest(), ...over, headers })
+    t.match(answer.headers.get('x-request-id'), /^req_/)
+    return answer.headers.get('x-client-request-id')
+  }
+  const id = '!~'.repeat(64)
+  t.equal(await echoOf(id), id)
+  t.equal(await echoOf(id, { secret: 'sk_of_eve' }), id, 'of a 401')
+  t.equal(await echoOf(id, { path: '/nowhere', unsigned: true }), id, 'of a 404')
+  for (const bad of ['', 'a b', 'a\tb', 'é', `${id}x`]) t.equal(await echoOf(bad), null, bad)
+  const twice = bytesOf({ method: 'GET', path: '/v1/balances', headers: { 'X-Request-Id': 'a' } })
+  const { text } = await roundTrip(gateway.port, twice.replace(/x-request-id: a/i, '$&\r\n$&'))
+  t.match(text, /^HTTP\/1\.1 200 /)
+  t.notMatch(text, /x-client-request-id/i, 'of two, neither')
 })
 
 void t.test('a silent processor: 504 in time, and a late reply is dropped', async (t) => {

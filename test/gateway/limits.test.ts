@@ -58,22 +58,26 @@ const caller = (tenant: string, rateKey: string, ratePerSecond = 0): Caller => (
 
 void t.test('each limit reports its name and rejects only its own caller', (t) => {
   const { limits, names } = limitsOf({ RATE_LIMIT_PER_ADDRESS: '2', RATE_LIMIT_PER_SECOND: '1' })
-  t.equal(limits.source(from('2001:db8::1')), 0)
-  t.equal(limits.source(from('2001:db8::2')), 0)
-  t.equal(limits.source(from('2001:db8::3')), 1, 'the network is one source')
-  t.equal(limits.source(from('2001:db9::1')), 0)
-  t.equal(limits.caller(caller('a', 'key 1')), 0)
-  t.equal(limits.caller(caller('a', 'key 1')), 1)
-  t.equal(limits.caller(caller('a', 'key 2')), 0)
-  t.equal(limits.caller(caller('a', 'key 3', 2)), 0)
-  t.equal(limits.caller(caller('a', 'key 3', 2)), 0, 'a rate of its own')
+  t.equal(limits.source(from('2001:db8::1')), null)
+  t.equal(limits.source(from('2001:db8::2')), null)
+  t.same(
+    limits.source(from('2001:db8::3')),
+    { limit: 2, retryAfter: 1 },
+    'the network is one source',
+  )
+  t.equal(limits.source(from('2001:db9::1')), null)
+  t.equal(limits.caller(caller('a', 'key 1')), null)
+  t.same(limits.caller(caller('a', 'key 1')), { limit: 1, retryAfter: 1 })
+  t.equal(limits.caller(caller('a', 'key 2')), null)
+  t.equal(limits.caller(caller('a', 'key 3', 2)), null)
+  t.equal(limits.caller(caller('a', 'key 3', 2)), null, 'a rate of its own')
   t.same(names, ['address', 'key'])
 
   limits.inFlight('a' as TenantId).count = TENANT_IN_FLIGHT_MAX
-  t.equal(limits.caller(caller('a', 'key 4')), 1)
-  t.equal(limits.caller(caller('b', 'key 5')), 0)
+  t.same(limits.caller(caller('a', 'key 4')), { limit: TENANT_IN_FLIGHT_MAX, retryAfter: 1 })
+  t.equal(limits.caller(caller('b', 'key 5')), null)
   limits.inFlight('a' as TenantId).count -= 1
-  t.equal(limits.caller(caller('a', 'key 4')), 0, 'it had cost no token')
+  t.equal(limits.caller(caller('a', 'key 4')), null, 'it had cost no token')
   t.same(names, ['address', 'key', 'in_flight'])
 
   overload(limits)
@@ -94,8 +98,8 @@ void t.test('RATE_LIMIT=off disables all limits', (t) => {
   })
   limits.inFlight('a' as TenantId).count = TENANT_IN_FLIGHT_MAX
   for (let i = 0; i < 5; i++) {
-    t.equal(limits.source(from('203.0.113.1')), 0)
-    t.equal(limits.caller(caller('a', 'key')), 0)
+    t.equal(limits.source(from('203.0.113.1')), null)
+    t.equal(limits.caller(caller('a', 'key')), null)
   }
   overload(limits)
   t.equal(
@@ -112,6 +116,11 @@ const shedder = (): Clock => {
   return { now: () => now }
 }
 
+const rateLimitOf = (answer: { readonly headers: Headers } | undefined): (string | null)[] =>
+  ['retry-after', 'ratelimit-limit', 'ratelimit-remaining', 'ratelimit-reset'].map(
+    (name) => answer?.headers.get(name) ?? null,
+  )
+
 void t.test('a source over its rate is 429 before authentication', async (t) => {
   const environment = { RATE_LIMIT_PER_ADDRESS: '3' }
   const gateway = await startGateway(t, { environment, clock: shedder() })
@@ -119,7 +128,7 @@ void t.test('a source over its rate is 429 before authentication', async (t) => 
   const answers = await Promise.all([1, 2, 3, 4].map(() => call(gateway.port, strange)))
   const over = answers.filter(({ status }) => status === 429)
   t.equal(over.length, 1)
-  t.equal(over[0]?.headers.get('retry-after'), '1')
+  t.same(rateLimitOf(over[0]), ['1', '3', '0', '1'])
   t.match(over[0]?.json, { error: { code: 'rate_limited' } })
   t.equal(
     (await call(gateway.port, createRequest())).status,

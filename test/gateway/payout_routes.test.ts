@@ -192,6 +192,7 @@ void t.test('sandbox-only operations answer with the code of the processor', asy
 const PAGED = [
   ['/v1/beneficiaries', 'list_beneficiaries'],
   ['/v1/payouts', 'list_payouts'],
+  ['/v1/payment_intents', 'list_intents'],
   ['/v1/balance_transactions', 'list_balance_transactions'],
 ] as const
 
@@ -223,6 +224,32 @@ for (const [path, operation] of PAGED) {
     t.end()
   })
 }
+
+void t.test('filters of intents', (t) => {
+  const statuses = ['created', 'authorized', 'captured', 'failed', 'expired', 'refunded']
+  reads(t, decodeOf('GET', '/v1/payment_intents'), 'list_intents', {
+    ...Object.fromEntries(
+      [...statuses, 'cancelled'].map((status) => [`status=${status}`, { status }]),
+    ),
+    'corridor=vn_vietqr&limit=2': { corridor: 'vn_vietqr', limit: 2 },
+    'partner_user_id=a%2Bb+c': { partner_user_id: 'a+b c' },
+    [`partner_user_id=${encodeURIComponent('😀'.repeat(256))}`]: {
+      partner_user_id: '😀'.repeat(256),
+    },
+    'created_after=2026-01-05T09:30:00.0001Z&created_before=2026-01-05T09:30:00.0002Z': {
+      created_after: Date.UTC(2026, 0, 5, 9, 30),
+      created_before: Date.UTC(2026, 0, 5, 9, 30) + 1,
+    },
+    'status=processing': null,
+    'corridor=sg_paynow': null,
+    'partner_user_id=': null,
+    [`partner_user_id=${'x'.repeat(257)}`]: null,
+    'created_after=2026-01-05': null,
+    'created_after=2026-01-05T09:30:00Z&created_before=2026-01-05T09:30:00Z': null,
+    'reference=r': null,
+  })
+  t.end()
+})
 
 void t.test('filters of payouts', (t) => {
   const decode = decodeOf('GET', '/v1/payouts')

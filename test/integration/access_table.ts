@@ -75,6 +75,7 @@ const MOMENT = '2026-11-21T00:00:00Z'
 // prettier-ignore
 const ENTRIES: Readonly<Record<string, Entry>> = {
   'POST /v1/payment_intents':           refused(201, NONE, () => anIntent()),
+  'GET /v1/payment_intents':            goesOn(200),
   [`GET ${INTENT}`]:                    goesOn(200, 'created intent'),
   [`POST ${INTENT}/session`]:           refused(200, 'created intent', remint),
   [`POST ${INTENT}/scan`]:              refused(200, 'created intent', () => SCAN),
@@ -98,6 +99,7 @@ const ENTRIES: Readonly<Record<string, Entry>> = {
     sandboxOnly: true,
   },
 
+  'GET /v1/account':                    goesOn(200),
   'GET /v1/balances':                   goesOn(200),
   'GET /v1/balance_transactions':       goesOn(200),
   'POST /v1/funding/deposits':          refused(201, NONE, () => deposit),

@@ -16,6 +16,8 @@ import {
   eventsStatement,
   eventStatement,
   heldPayoutsStatement,
+  intentHorizonStatement,
+  intentsStatement,
   movementsOfStatement,
   movementsStatement,
   payoutsStatement,
@@ -45,6 +47,19 @@ const cases: readonly (readonly [string, Statement, string])[] = [
         `payouts USING INDEX payouts_${index}`,
       ] as const,
   ),
+  ...[{}, { state: 'failed' }, { corridor: 'vn_vietqr' }].map(
+    (filter) =>
+      [
+        `intents ${JSON.stringify(filter)}`,
+        intentsStatement({ ...RANGE, ...filter }, 51),
+        'intents USING INDEX intents_of_tenant (tenant=? AND id>? AND id<?)',
+      ] as const,
+  ),
+  [
+    'the horizon of a search',
+    intentHorizonStatement(RANGE, 2_000),
+    'intents USING COVERING INDEX intents_of_tenant (tenant=? AND id>? AND id<?)',
+  ],
   ['held', heldPayoutsStatement('', 51), 'payouts USING INDEX payouts_held (id>?)'],
   [
     'beneficiaries',

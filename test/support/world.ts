@@ -39,6 +39,7 @@ export const RULES: Rules = {
   reviewTtlMs: 259_200_000,
   duplicateWindowMs: 60_000,
   spreadBps: 0,
+  ratePerSecond: 1_000,
   rateMaxAgeMs: null,
   caps: rulesOf(readSettings({}, '')).caps,
 }

@@ -13,6 +13,8 @@ export interface Rules {
   readonly reviewTtlMs: number
   readonly duplicateWindowMs: number
   readonly spreadBps: number
+  /** Requests of a key, for partners without a rate of their own. */
+  readonly ratePerSecond: number
   /** A rate that is older is not used; null: rates do not expire. */
   readonly rateMaxAgeMs: number | null
   readonly caps: Readonly<Record<Corridor, Caps>>
@@ -28,6 +30,7 @@ export function rulesOf(given: Settings): Rules {
     reviewTtlMs: given.REVIEW_TTL_S * SECOND,
     duplicateWindowMs: given.DUPLICATE_SCAN_WINDOW_S * SECOND,
     spreadBps: given.SPREAD_BPS,
+    ratePerSecond: given.RATE_LIMIT_PER_SECOND,
     rateMaxAgeMs: given.RATE_MAX_AGE_S === 0 ? null : given.RATE_MAX_AGE_S * SECOND,
     caps: capsOf(given),
   }

@@ -1,10 +1,11 @@
-/** One user's payment intents, newest first. */
+/** One user's payment intents, newest first. Filters shorten the pages. */
 import type { TenantId } from '../../base/ids.js'
 import type { IntentContext, IntentState } from '../../../actors/intent/context.js'
 import { intentView } from '../../../actors/intent/view.js'
 import type { UserIntent } from '../../store/user_intent_rows.js'
 import { refuse } from '../cycle/answer.js'
-import { answerPage, pageOf, type PageRequest } from './page.js'
+import { admits, filterOf, isUnfiltered, type IntentListRequest } from './intent_list.js'
+import { answerPage, pageOf } from './page.js'
 import type { Query } from './query.js'
 import { contextIn, viewed } from './readable.js'
 
@@ -12,7 +13,7 @@ import { contextIn, viewed } from './readable.js'
 export function listUserIntents(
   tenant: TenantId,
   userId: string,
-  request: PageRequest,
+  request: IntentListRequest,
   last: number,
 ): Query {
   return {
@@ -20,7 +21,10 @@ export function listUserIntents(
     queueKey: tenant,
     run: async (ctx) => {
       const { lists, vault } = ctx
-      const page = pageOf(vault, `user_intents ${JSON.stringify([tenant, userId])}`, request)
+      const filter = filterOf(tenant, request)
+      if (filter === null) return refuse('invalid_request')
+      const list = [tenant, userId, ...(isUnfiltered(request) ? [] : [filter])]
+      const page = pageOf(vault, `user_intents ${JSON.stringify(list)}`, request)
       if (page === null) return refuse('invalid_request')
       const from = page.after === null ? last : Number(page.after)
       const found = await lists.intentsOfUser(from, page.limit + 1)
@@ -29,7 +33,8 @@ export function listUserIntents(
       )
       return answerPage(vault, page, rows, {
         view: ({ view }) => view ?? {},
-        shows: ({ row, view }) => view !== null && isOf(row, tenant, userId),
+        shows: ({ row, view }) =>
+          view !== null && isOf(row, tenant, userId) && admits(filter, factsOf(row)),
         positionOf: ({ row }) => String(row.before),
       })
     },
@@ -40,3 +45,9 @@ function isOf({ context }: UserIntent, tenant: TenantId, userId: string): boolea
   const intent = context as IntentContext
   return intent.tenant === tenant && intent.userId === userId
 }
+
+const factsOf = ({ id, state, context }: UserIntent): Parameters<typeof admits>[1] => ({
+  id,
+  state,
+  corridor: (context as IntentContext).corridor,
+})

@@ -59,7 +59,7 @@ export function commandStreamService({
             : null,
           reply: (answer) => {
             if (query === null || !answer.ok) reply(answer)
-            else void reader.run(query, () => isAwaited(deadline)).then(reply)
+            else void reader.run(query(answer.view), () => isAwaited(deadline)).then(reply)
           },
         })
       }

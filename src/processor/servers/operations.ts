@@ -21,6 +21,8 @@ import { getReceipt, mintReceipt } from '../commands/intents/intent_receipt.js'
 import { refundIntent } from '../commands/intents/intent_refund.js'
 import { remintSession } from '../commands/intents/intent_remint.js'
 import { scanIntent } from '../commands/intents/intent_scan.js'
+import { findUserIntents, type FoundIntents } from '../commands/intents/user_intents_find.js'
+import { getAccount } from '../commands/partners/account_get.js'
 import { consumeNonce } from '../commands/partners/nonce_consume.js'
 import { createPayout } from '../commands/payouts/payout_create.js'
 import { cancelPayout, getPayout } from '../commands/payouts/payout_get.js'
@@ -29,15 +31,20 @@ import { checkSession } from '../commands/intents/session_check.js'
 import { depositSandboxFunds } from '../commands/funds/sandbox_deposit.js'
 import { listBalanceTransactions } from '../queries/balance_transaction_list.js'
 import { listBeneficiaries } from '../queries/beneficiary_list.js'
+import { listIntents } from '../queries/intent_list.js'
 import { listPayouts } from '../queries/payout_list.js'
 import type { Query } from '../queries/query.js'
+import { listUserIntents } from '../queries/user_intent_list.js'
 import type { WebhookPools } from '../queries/webhook_pools.js'
 import { webhookOperation } from './webhook_operations.js'
 
 export interface CommandOperation {
   readonly command: Command
-  /** Runs after the command is committed; null: the command's answer is the result. */
-  readonly query: Query | null
+  /**
+   * The query that runs after the command is committed, given the command's view; null: the
+   * command's answer is the result.
+   */
+  readonly query: ((view: object) => Query) | null
 }
 
 export function operationOf(
@@ -45,10 +52,25 @@ export function operationOf(
   now: Instant,
   pools: WebhookPools,
 ): CommandOperation {
-  const query = wire.consume_nonce_only ? null : queryOf(wire)
-  if (wire.consume_nonce_only || query !== null) return { command: consumeNonce(), query }
+  if (wire.consume_nonce_only) return { command: consumeNonce(), query: null }
+  if (wire.operation === 'list_intents') return intentList(wire)
+  const query = queryOf(wire)
+  if (query !== null) return { command: consumeNonce(), query: () => query }
   const command = commandOf(wire, now)
   return command === null ? webhookOperation(wire, pools) : { command, query: null }
+}
+
+/** The intents of one user are a linked list, whose newest the command finds. */
+function intentList(wire: WireCommand): CommandOperation {
+  const tenant = wire.tenant as TenantId
+  const { partner_user_id: userId, ...request } = wire.list_intents!
+  if (userId === undefined) {
+    return { command: consumeNonce(), query: () => listIntents(tenant, request) }
+  }
+  return {
+    command: findUserIntents(tenant, userId),
+    query: (view) => listUserIntents(tenant, userId, request, (view as FoundIntents).last),
+  }
 }
 
 function queryOf(wire: WireCommand): Query | null {
@@ -93,6 +115,8 @@ function commandOf(wire: WireCommand, now: Instant): Command | null {
         wire.refund_intent!.intent_id,
         wire.refund_intent!.idempotency_key ?? null,
       )
+    case 'get_account':
+      return getAccount(tenant)
     case 'create_payout':
       return createPayout(tenant, wire.create_payout!)
     case 'get_payout':

@@ -32,22 +32,24 @@ export function webhookOperation(wire: WireCommand, pools: WebhookPools): Comman
     case 'list_deliveries': {
       const { endpoint_id } = wire.list_deliveries!
       const query = listDeliveries(pools, tenant, wire.list_deliveries!)
-      return { command: checkWebhookEndpoint(tenant, endpoint_id), query }
+      return { command: checkWebhookEndpoint(tenant, endpoint_id), query: () => query }
     }
     case 'recover_webhook_endpoint': {
       const { endpoint_id } = wire.recover_webhook_endpoint!
       const query = recoverEndpoint(pools, tenant, wire.recover_webhook_endpoint!)
-      return { command: refusedInRecovery(checkWebhookEndpoint(tenant, endpoint_id)), query }
+      const command = refusedInRecovery(checkWebhookEndpoint(tenant, endpoint_id))
+      return { command, query: () => query }
     }
     case 'resend_event': {
       const { endpoint_id } = wire.resend_event!
       const query = resendEvent(pools, tenant, wire.resend_event!)
       const command =
         endpoint_id === undefined ? consumeNonce() : checkWebhookEndpoint(tenant, endpoint_id)
-      return { command: refusedInRecovery(command), query }
+      return { command: refusedInRecovery(command), query: () => query }
     }
     case 'list_events':
-      return { command: consumeNonce(), query: listEvents(tenant, wire.list_events!) }
+      const query = listEvents(tenant, wire.list_events!)
+      return { command: consumeNonce(), query: () => query }
     default:
       return { command: commandOf(wire, tenant), query: null }
   }

@@ -1,0 +1,133 @@
+/** The intent list: filters, pages, bounded searches, one user's intents, invalid requests. */
+import { join } from 'node:path'
+import t from 'tap'
+import { tenantOf, type PartnerId } from '../../src/base/ids.js'
+import type { Corridor } from '../../src/qr/corridor.js'
+import { cancelIntent } from '../../src/processor/commands/intents/intent_cancel.js'
+import { createIntent } from '../../src/processor/commands/intents/intent_create.js'
+import {
+  findUserIntents,
+  type FoundIntents,
+} from '../../src/processor/commands/intents/user_intents_find.js'
+import { listIntents, type IntentListRequest } from '../../src/processor/queries/intent_list.js'
+import { listUserIntents } from '../../src/processor/queries/user_intent_list.js'
+import { openDatabase } from '../../src/store/database.js'
+import { anIntent } from '../support/requests.js'
+import { codeOf, createWorld, DEMO, viewOf, type World } from '../support/world.js'
+import { read, readAll, type PageView } from './scenarios.js'
+
+const OTHER = tenantOf('demo' as PartnerId, 'production')
+
+interface Listed {
+  readonly intent_id: string
+  readonly status: string
+  readonly corridor: string
+}
+
+interface Made extends Listed {
+  readonly user: string
+  readonly at: number
+}
+
+/** Twelve intents of two users and both corridors, every third one cancelled; newest first. */
+async function makeAll(world: World): Promise<Made[]> {
+  const made: Made[] = []
+  for (let i = 0; i < 12; i++) {
+    world.clock.pass(1)
+    const corridor: Corridor = i % 2 === 0 ? 'th_promptpay' : 'vn_vietqr'
+    const user = `user ${i % 4 === 0 ? 'a' : 'b'}`
+    const request = anIntent({ corridor, partner_user_id: user })
+    const { intent_id } = viewOf<Listed>(await world.run(createIntent(DEMO, request)))
+    const isCancelled = i % 3 === 0
+    if (isCancelled) viewOf(await world.run(cancelIntent(DEMO, intent_id)))
+    const status = isCancelled ? 'cancelled' : 'created'
+    made.unshift({ intent_id, status, corridor, user, at: world.clock.now() })
+  }
+  return made
+}
+
+const FILTERS: readonly IntentListRequest[] = [undefined, 'created', 'cancelled', 'failed'].flatMap(
+  (status) =>
+    [undefined, 'th_promptpay', 'vn_vietqr'].map((corridor) => ({
+      ...(status === undefined ? {} : { status }),
+      ...(corridor === undefined ? {} : { corridor }),
+    })),
+)
+
+const matches = (made: Made, { status, corridor, ...bounds }: IntentListRequest): boolean =>
+  (status === undefined || made.status === status) &&
+  (corridor === undefined || made.corridor === corridor) &&
+  (bounds.created_after === undefined || made.at > Number(bounds.created_after)) &&
+  (bounds.created_before === undefined || made.at < Number(bounds.created_before))
+
+const idsOf = (list: readonly Listed[]): string[] => list.map(({ intent_id }) => intent_id)
+
+void t.test('every filter, page by page, however few intents a page searches', async (t) => {
+  const world = await createWorld(t)
+  const made = await makeAll(world)
+  const bounds = { created_after: String(made.at(-3)!.at), created_before: String(made[2]!.at) }
+  for (const filter of FILTERS.flatMap((each) => [each, { ...each, ...bounds }])) {
+    const expected = idsOf(made.filter((each) => matches(each, filter)))
+    for (const scannedMax of [1, 5, 2_000]) {
+      const listed = await readAll<Listed>(world, (page) =>
+        listIntents(DEMO, { ...filter, limit: 2, ...page }, scannedMax),
+      )
+      t.same(idsOf(listed), expected, `${JSON.stringify(filter)} ${scannedMax}`)
+    }
+  }
+})
+
+void t.test('the filters apply to the intents of one user', async (t) => {
+  const world = await createWorld(t)
+  const made = await makeAll(world)
+  const { last } = viewOf<FoundIntents>(await world.run(findUserIntents(DEMO, 'user b')))
+  for (const filter of [...FILTERS, { created_after: String(made[5]!.at) }]) {
+    const listed = await readAll<Listed>(world, (page) =>
+      listUserIntents(DEMO, 'user b', { ...filter, limit: 2, ...page }, last),
+    )
+    const expected = made.filter((each) => each.user === 'user b' && matches(each, filter))
+    t.same(idsOf(listed), idsOf(expected), JSON.stringify(filter))
+  }
+})
+
+void t.test("another tenant's intents are not listed, nor is its cursor accepted", async (t) => {
+  const world = await createWorld(t)
+  await makeAll(world)
+  const query = (tenant: typeof DEMO, over: IntentListRequest = {}) => listIntents(tenant, over)
+  const first = viewOf<PageView<Listed>>(await read(world, query(DEMO, { limit: 5 })))
+  const cursor = first.next_cursor!
+  t.same(viewOf(await read(world, query(OTHER))), { data: [], next_cursor: null })
+  t.equal(codeOf(await read(world, query(OTHER, { cursor }))), 'invalid_request')
+  const filtered = query(DEMO, { cursor, status: 'created' })
+  t.equal(codeOf(await read(world, filtered)), 'invalid_request', 'with other filters')
+})
+
+void t.test('a corrupt intent is omitted, with and without a filter of its context', async (t) => {
+  const world = await createWorld(t)
+  const [newest, ...others] = await makeAll(world)
+  const database = await openDatabase(join(t.testdirName, 'processor.db'))
+  await database.exec(`UPDATE intents SET context = '{' WHERE id = '${newest!.intent_id}'`)
+  await database.close()
+  const listed = viewOf<PageView<Listed>>(await read(world, listIntents(DEMO, {})))
+  t.same(idsOf(listed.data), idsOf(others))
+  const { corridor } = newest!
+  const some = viewOf<PageView<Listed>>(await read(world, listIntents(DEMO, { corridor })))
+  t.same(idsOf(some.data), idsOf(others.filter((each) => each.corridor === corridor)))
+})
+
+void t.test('invalid filters are rejected', async (t) => {
+  const world = await createWorld(t)
+  for (const request of [
+    { status: 'processing' },
+    { corridor: 'sg_paynow' },
+    { created_after: '5', created_before: '5' },
+    { limit: 0 },
+    { limit: 101 },
+    { cursor: 'x' },
+  ]) {
+    const answer = await read(world, listIntents(DEMO, request))
+    t.equal(codeOf(answer), 'invalid_request', JSON.stringify(request))
+    const ofUser = await read(world, listUserIntents(DEMO, 'u', request, 0))
+    t.equal(codeOf(ofUser), 'invalid_request', JSON.stringify(request))
+  }
+})
