@@ -15,6 +15,7 @@ const WIDTH_MAX = 100
 const BASE = 'src/base'
 const DATABASE = 'src/store/database.ts'
 const CHECKPOINTS = 'src/store/checkpoints.ts'
+const DIALECT = 'src/store/dialect.ts'
 
 /**
  * The allowed imports. A module is a folder or one file of it; the longest name
@@ -36,9 +37,10 @@ const MODULES: Readonly<Record<string, readonly string[]>> = {
   'src/bus': [BASE],
   'src/rails': [BASE, 'protos/types'],
   'src/rails/sandbox': [BASE, 'src/rails', DATABASE, 'protos/types'],
-  [DATABASE]: [BASE, CHECKPOINTS],
+  [DATABASE]: [BASE, CHECKPOINTS, DIALECT],
   [CHECKPOINTS]: [],
-  'src/store': [BASE, DATABASE],
+  [DIALECT]: [],
+  'src/store': [BASE, DATABASE, DIALECT],
   'src/processor': [
     ...[BASE, 'src/money', 'src/auth', 'src/qr', 'src/quotes', 'src/limits', 'src/ledger'],
     ...['actors', 'actors/intent', 'actors/payout'],

@@ -24,19 +24,25 @@ import { chmodSync, existsSync, readdirSync, readFileSync, statSync } from 'node
 import { join } from 'node:path'
 import sqlite3 from 'sqlite3'
 import { CHECKPOINT_PRAGMAS, createCheckpoints } from './checkpoints.js'
+import { SQLITE, type Dialect } from './dialect.js'
 
 export type Bindable = string | number | Buffer | null
 
 export interface Statement {
-  readonly sql: string
+  sql(dialect: Dialect): string
   readonly values: readonly Bindable[]
 }
 
-export interface Database {
-  /** Runs one statement; resolves with the number of changed rows. */
-  run(sql: string, parameters?: readonly Bindable[]): Promise<number>
+/** A connection that reads, to SQLite or PostgreSQL. */
+export interface Reader {
+  readonly dialect: Dialect
   /** All rows of one query. The caller names the row's type; the query must select exactly that. */
   all<Row>(sql: string, parameters?: readonly Bindable[]): Promise<Row[]>
+}
+
+export interface Database extends Reader {
+  /** Runs one statement; resolves with the number of changed rows. */
+  run(sql: string, parameters?: readonly Bindable[]): Promise<number>
   /** Several statements without parameters. */
   exec(sql: string): Promise<void>
   close(): Promise<void>
@@ -215,7 +221,7 @@ function withPromises(connection: sqlite3.Database): Database {
     })
   }
 
-  return { run, all, exec, close }
+  return { dialect: SQLITE, run, all, exec, close }
 }
 
 /** Applies pending migrations. `user_version` is the number of applied files. */

@@ -45,7 +45,7 @@ export async function readEntityHistory(
   id: string,
 ): Promise<EntityHistory | undefined> {
   const [entity] = await read<ActorRow>({
-    sql: `SELECT id, tenant, state, context FROM ${kind} WHERE id = ?`,
+    sql: () => `SELECT id, tenant, state, context FROM ${kind} WHERE id = ?`,
     values: [id],
   })
   if (entity === undefined) return undefined
@@ -68,25 +68,27 @@ export async function readEntityHistory(
  * follows `@` in the collation.
  */
 export const eventsOfEntity = (id: string): Statement => ({
-  sql: `SELECT id, type, sequence, created_at AS at, settled_at AS settledAt FROM events
+  sql: () => `SELECT id, type, sequence, created_at AS at, settled_at AS "settledAt" FROM events
     WHERE entity >= ?1 AND entity < ?1 || 'A' ORDER BY position LIMIT ${ROWS_MAX}`,
   values: [id],
 })
 
 export const discrepanciesOfEntity = (id: string): Statement => ({
-  sql: `SELECT ${columnsOf('discrepancies')} FROM discrepancies
-    INDEXED BY discrepancies_of_entity WHERE entity = ? ORDER BY at LIMIT ${ROWS_MAX}`,
+  sql: (d) => `SELECT ${columnsOf('discrepancies')} FROM discrepancies
+    ${d.indexedBy('discrepancies_of_entity')} WHERE entity = ? ORDER BY at LIMIT ${ROWS_MAX}`,
   values: [id],
 })
 
 export const entriesOfEntities = (ids: readonly string[]): Statement => ({
-  sql: `SELECT ${columnsOf('entries')} FROM ledger_entries INDEXED BY ledger_entries_of_entity
-    WHERE entity IN (SELECT value FROM json_each(?)) ORDER BY posting, line LIMIT ${ROWS_MAX}`,
+  sql: (d) => `SELECT ${columnsOf('entries')}
+    FROM ledger_entries ${d.indexedBy('ledger_entries_of_entity')}
+    WHERE entity IN (${d.texts('?')}) ORDER BY posting, line LIMIT ${ROWS_MAX}`,
   values: [JSON.stringify(ids)],
 })
 
 export const actionsOnSubjects = (ids: readonly string[]): Statement => ({
-  sql: `SELECT ${columnsOf('operatorLog')} FROM operator_log INDEXED BY operator_log_of_subject
-    WHERE subject IN (SELECT value FROM json_each(?)) ORDER BY id LIMIT ${ROWS_MAX}`,
+  sql: (d) => `SELECT ${columnsOf('operatorLog')}
+    FROM operator_log ${d.indexedBy('operator_log_of_subject')}
+    WHERE subject IN (${d.texts('?')}) ORDER BY id LIMIT ${ROWS_MAX}`,
   values: [JSON.stringify(ids)],
 })

@@ -9,26 +9,31 @@
  * - The aggregate receives the rows of its single source in order, so the list's order is kept.
  */
 import type { Statement } from './database.js'
+import type { Dialect } from './dialect.js'
 
 /** The columns of the list's statement by name; text that holds JSON is `json`. */
 export type Columns = Readonly<Record<string, 'text' | 'integer' | 'int64' | 'json' | 'blob'>>
 
 /** @param isChecked invalid JSON becomes null, at the cost of parsing every text */
-export function asText({ sql, values }: Statement, columns: Columns, isChecked = false): Statement {
-  const cells = Object.entries(columns).map(([name, type]) => cellOf(name, type, isChecked))
+export function asText(statement: Statement, columns: Columns, isChecked = false): Statement {
   return {
-    sql: `SELECT '[' || group_concat('[' || ${cells.join(" || ',' || ")} || ']') || ']' AS page
-      FROM (${sql})`,
-    values,
+    sql: (d) => {
+      const cells = Object.entries(columns).map(([name, type]) => cellOf(d, name, type, isChecked))
+      const row = `'[' || ${cells.join(" || ',' || ")} || ']'`
+      return `SELECT '[' || ${d.joined(row, ',')} || ']' AS page
+        FROM (${statement.sql(d)}) AS listed`
+    },
+    values: statement.values,
   }
 }
 
-function cellOf(name: string, type: Columns[string], isChecked: boolean): string {
-  if (type === 'json') return isChecked ? `iif(json_valid(${name}), ${name}, 'null')` : name
-  return type === 'blob' ? `json_quote(hex(${name}))` : `json_quote(${name})`
+function cellOf(d: Dialect, name: string, type: Columns[string], isChecked: boolean): string {
+  if (type === 'json')
+    return isChecked ? `CASE WHEN ${d.isJson(name)} THEN ${name} ELSE 'null' END` : name
+  return type === 'blob' ? d.quotedHex(name) : d.quoted(name)
 }
 
-/** SQLite returns NULL for an empty page. */
+/** The text of an empty page is NULL. */
 export const NO_ROWS = '[]'
 
 /** @param R an object with exactly these columns; amounts are bigint */

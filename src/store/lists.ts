@@ -10,7 +10,8 @@
  */
 import type { Instant } from '../base/clock.js'
 import type { TenantId } from '../base/ids.js'
-import type { Database, Statement } from './database.js'
+import type { Reader, Statement } from './database.js'
+import type { Dialect } from './dialect.js'
 import { readEntityHistory, type EntityHistory, type EntityKind } from './entity_history.js'
 import {
   heldForStatement,
@@ -170,7 +171,7 @@ export interface LoggedAction {
 /** The queue of the service itself and of operators. */
 const OWN_PRIORITY: ReadPriority = { queueKey: 'internal', isAwaited: () => true }
 
-export const createLists = (database: Pick<Database, 'all'>): Lists =>
+export const createLists = (database: Reader): Lists =>
   listsIn(createReadScheduler(database), OWN_PRIORITY)
 
 function listsIn(scheduler: ReadScheduler, priority: ReadPriority): Lists {
@@ -247,26 +248,28 @@ export function payoutsStatement(filter: PayoutFilter, limit: number): Statement
   const index = `payouts_${equal[0] === undefined ? 'of_tenant' : `by_${equal[0][0]}`}`
   const conditions = ['tenant = ?', ...equal.map(([column]) => `${column} = ?`)]
   return {
-    sql: `SELECT id, state, context FROM payouts INDEXED BY ${index}
+    sql: (d) => `SELECT id, state, context FROM payouts ${d.indexedBy(index)}
       WHERE ${conditions.join(' AND ')} AND id >= ? AND id < ? ORDER BY id DESC LIMIT ?`,
     values: [tenant, ...equal.map(([, value]) => value), from, below, limit],
   }
 }
 
-const OF_TENANT = 'FROM intents INDEXED BY intents_of_tenant WHERE tenant = ?'
+const ofTenant = (d: Dialect): string =>
+  `FROM intents ${d.indexedBy('intents_of_tenant')} WHERE tenant = ?`
 
 /** A corrupt context has no corridor. */
-const OF_CORRIDOR = "json_valid(context) AND context ->> '$.corridor' = ?"
+const ofCorridor = (d: Dialect): string =>
+  `CASE WHEN ${d.isJson('context')} THEN ${d.text('context', 'corridor')} END = ?`
 
 export function intentsStatement(filter: IntentFilter, limit: number): Statement {
   const { tenant, state, corridor, from, below } = filter
-  const conditions = [
+  const conditions = (d: Dialect): readonly string[] => [
     ...(state === undefined ? [] : ['AND state = ?']),
-    ...(corridor === undefined ? [] : [`AND ${OF_CORRIDOR}`]),
+    ...(corridor === undefined ? [] : [`AND ${ofCorridor(d)}`]),
   ]
   const given = [state, corridor].filter((value) => value !== undefined)
   return {
-    sql: `SELECT id, state, context ${OF_TENANT} ${conditions.join(' ')}
+    sql: (d) => `SELECT id, state, context ${ofTenant(d)} ${conditions(d).join(' ')}
       AND id >= ? AND id < ? ORDER BY id DESC LIMIT ?`,
     values: [tenant, ...given, from, below, limit],
   }
@@ -276,31 +279,31 @@ export const intentHorizonStatement = (
   { tenant, from, below }: IntentFilter,
   scanned: number,
 ): Statement => ({
-  sql: `SELECT id ${OF_TENANT} AND id >= ? AND id < ? ORDER BY id DESC LIMIT 1 OFFSET ?`,
+  sql: (d) => `SELECT id ${ofTenant(d)} AND id >= ? AND id < ? ORDER BY id DESC LIMIT 1 OFFSET ?`,
   values: [tenant, from, below, scanned - 1],
 })
 
 const actionsStatement = (below: number, limit: number): Statement => ({
-  sql: `SELECT id, ${columnsOf('operatorLog')} FROM operator_log
+  sql: () => `SELECT id, ${columnsOf('operatorLog')} FROM operator_log
     WHERE id < ? ORDER BY id DESC LIMIT ?`,
   values: [below, limit],
 })
 
 /** Uses the unique index on (tenant, sequence). */
 export const eventsStatement = (tenant: TenantId, after: number, limit: number): Statement => ({
-  sql: `SELECT sequence, body FROM events
+  sql: () => `SELECT sequence, body FROM events
     WHERE tenant = ? AND sequence > ? ORDER BY sequence LIMIT ?`,
   values: [tenant, after, limit],
 })
 
 export const eventStatement = (tenant: TenantId, id: string): Statement => ({
-  sql: `SELECT id, type, sequence, created_at AS createdAt, settled_at AS settledAt, body
+  sql: () => `SELECT id, type, sequence, created_at AS "createdAt", settled_at AS "settledAt", body
     FROM events WHERE id = ? AND tenant = ?`,
   values: [id, tenant],
 })
 
 export const heldPayoutsStatement = (after: string, limit: number): Statement => ({
-  sql: `SELECT id, tenant, state, context FROM payouts INDEXED BY payouts_held
+  sql: (d) => `SELECT id, tenant, state, context FROM payouts ${d.indexedBy('payouts_held')}
     WHERE state = 'created' AND id > ? ORDER BY id LIMIT ?`,
   values: [after, limit],
 })
@@ -310,7 +313,8 @@ export const beneficiariesStatement = (
   below: string,
   limit: number,
 ): Statement => ({
-  sql: `SELECT ${columnsOf('beneficiaries')} FROM beneficiaries INDEXED BY beneficiaries_of_tenant
+  sql: (d) => `SELECT ${columnsOf('beneficiaries')}
+    FROM beneficiaries ${d.indexedBy('beneficiaries_of_tenant')}
     WHERE tenant = ? AND id < ? ORDER BY id DESC LIMIT ?`,
   values: [tenant, below, limit],
 })
@@ -320,7 +324,8 @@ export const entriesStatement = (
   { posting, line }: EntryPlace,
   limit: number,
 ): Statement => ({
-  sql: `SELECT ${columnsOf('entries')} FROM ledger_entries INDEXED BY ledger_entries_of_tenant
+  sql: (d) => `SELECT ${columnsOf('entries')}
+    FROM ledger_entries ${d.indexedBy('ledger_entries_of_tenant')}
     WHERE tenant = ? AND (posting, line) < (?, ?) ORDER BY posting DESC, line DESC LIMIT ?`,
   values: [tenant, posting, line, limit],
 })
@@ -330,8 +335,8 @@ export const discrepanciesStatement = (
   { at, id }: DiscrepancyPlace,
   limit: number,
 ): Statement => ({
-  sql: `SELECT ${columnsOf('discrepancies')} FROM discrepancies
-    INDEXED BY discrepancies_${resolved ? 'resolved' : 'open'}
+  sql: (d) => `SELECT ${columnsOf('discrepancies')} FROM discrepancies
+    ${d.indexedBy(`discrepancies_${resolved ? 'resolved' : 'open'}`)}
     WHERE resolved_at IS ${resolved ? 'NOT NULL' : 'NULL'} AND (at, id) > (?, ?)
     ORDER BY at, id LIMIT ?`,
   values: [at, id, limit],
@@ -347,32 +352,35 @@ const RAIL_MOVEMENT = {
 } as const
 
 /** Accounts are `{tenant}:{currency}:rail_clearing`. Must equal the index's condition. */
-const OF_RAIL = "e.account GLOB '*:rail_clearing'"
-const MOVEMENT = `e.at, e.posting, coalesce(d.entity, e.entity) AS instruction,
-  substr(e.account, instr(e.account, ':') + 1, 3) AS currency, CAST(e.amount AS TEXT) AS amount,
-  coalesce(d.settlement = 'undo', 0) AS undone`
+const isOfRail = (d: Dialect): string => d.endsWith('e.account', ':rail_clearing')
+const movement = (d: Dialect): string => `e.at, e.posting,
+  coalesce(d.entity, e.entity) AS instruction,
+  substr(e.account, ${d.position('e.account', ':')} + 1, 3) AS currency,
+  CAST(e.amount AS TEXT) AS amount,
+  CASE WHEN d.settlement = 'undo' THEN 1 ELSE 0 END AS undone`
 
 export const movementsStatement = (
   { at, posting }: MovementPlace,
   to: number,
   limit: number,
 ): Statement => ({
-  sql: `SELECT ${MOVEMENT} FROM ledger_entries e INDEXED BY ledger_entries_of_rail
+  sql: (d) => `SELECT ${movement(d)}
+    FROM ledger_entries e ${d.indexedBy('ledger_entries_of_rail')}
     LEFT JOIN discrepancies d ON d.id = e.entity
-    WHERE ${OF_RAIL} AND (e.at, e.posting) > (?, ?) AND e.at < ?
+    WHERE ${isOfRail(d)} AND (e.at, e.posting) > (?, ?) AND e.at < ?
     ORDER BY e.at, e.posting LIMIT ?`,
   values: [at, posting, to, limit],
 })
 
 export const movementsOfStatement = (instructions: readonly string[]): Statement => ({
-  sql: `WITH named (id) AS (SELECT value FROM json_each(?)),
+  sql: (d) => `WITH named (id) AS (${d.texts('?')}),
     booked (entity) AS (
       SELECT id FROM named
       UNION SELECT d.id FROM named
-        JOIN discrepancies d INDEXED BY discrepancies_of_entity ON d.entity = named.id)
-    SELECT ${MOVEMENT} FROM booked
-      JOIN ledger_entries e INDEXED BY ledger_entries_of_entity ON e.entity = booked.entity
+        JOIN discrepancies d ${d.indexedBy('discrepancies_of_entity')} ON d.entity = named.id)
+    SELECT ${movement(d)} FROM booked
+      JOIN ledger_entries e ${d.indexedBy('ledger_entries_of_entity')} ON e.entity = booked.entity
       LEFT JOIN discrepancies d ON d.id = e.entity
-      WHERE ${OF_RAIL} ORDER BY e.at, e.posting`,
+      WHERE ${isOfRail(d)} ORDER BY e.at, e.posting`,
   values: [JSON.stringify(instructions)],
 })

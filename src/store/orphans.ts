@@ -18,19 +18,21 @@ export const orphansStatement = (
   { at, instruction }: OrphanPlace,
   limit: number,
 ): Statement => ({
-  sql: `SELECT ${columnsOf('orphans')} FROM orphan_executions
-    INDEXED BY orphan_executions_${resolved ? 'resolved' : 'open'}
+  sql: (d) => `SELECT ${columnsOf('orphans')} FROM orphan_executions
+    ${d.indexedBy(`orphan_executions_${resolved ? 'resolved' : 'open'}`)}
     WHERE resolved_at IS ${resolved ? 'NOT NULL' : 'NULL'} AND (executed_at, instruction) > (?, ?)
     ORDER BY executed_at, instruction LIMIT ?`,
   values: [at, instruction, limit],
 })
 
 export const heldForStatement = (orphans: readonly string[]): Statement => ({
-  sql: `SELECT id, context ->> 'orphan' AS orphan FROM payouts INDEXED BY payouts_held
-      WHERE state = 'created' AND context ->> 'orphan' IN (SELECT value FROM json_each(?1))
+  sql: (d) => `SELECT id, ${d.text('context', 'orphan')} AS orphan
+      FROM payouts ${d.indexedBy('payouts_held')}
+      WHERE state = 'created' AND ${d.text('context', 'orphan')} IN (${d.texts('?1')})
     UNION ALL
-    SELECT id, context ->> '$.heldFor.orphan' FROM intents INDEXED BY intents_under_way
-      WHERE state = 'authorized' AND context ->> '$.heldFor.approvedAt' IS NULL
-        AND context ->> '$.heldFor.orphan' IN (SELECT value FROM json_each(?1))`,
+    SELECT id, ${d.text('context', 'heldFor', 'orphan')}
+      FROM intents ${d.indexedBy('intents_under_way')}
+      WHERE state = 'authorized' AND ${d.text('context', 'heldFor', 'approvedAt')} IS NULL
+        AND ${d.text('context', 'heldFor', 'orphan')} IN (${d.texts('?1')})`,
   values: [JSON.stringify(orphans)],
 })

@@ -4,7 +4,8 @@
  *
  * Does not own: handling books that are behind a mark (processor/recovery).
  */
-import type { Database } from './database.js'
+import type { Reader } from './database.js'
+import type { Dialect } from './dialect.js'
 
 /** Ordered by epoch, then batch. */
 export interface Progress {
@@ -27,31 +28,33 @@ export interface ProgressQueries {
   acceptedLosses(kind: 'event' | 'instruction'): Promise<readonly string[]>
 }
 
-const PROGRESS = `SELECT epoch, last_batch AS lastBatch,
-    (SELECT value FROM meta WHERE name = 'books_id') AS booksId
+const PROGRESS = `SELECT epoch, last_batch AS "lastBatch",
+    (SELECT value FROM meta WHERE name = 'books_id') AS "booksId"
   FROM owner`
 const EVENT = 'SELECT 1 FROM events WHERE id = ?'
 /** A payment with a corrupt context may have been submitted. */
-const SUBMITTED = `NOT json_valid(context) OR context ->> 'handedOverAt' IS NOT NULL`
-const INSTRUCTION = `SELECT 1 FROM payouts WHERE id = ?1 AND (${SUBMITTED})
-  UNION ALL SELECT 1 FROM intents WHERE id = ?1 AND (${SUBMITTED})`
-const NEWEST_EVENT = `SELECT id, created_at AS createdAt FROM events
+const submitted = (d: Dialect): string => `CASE WHEN ${d.isJson('context')}
+  THEN ${d.text('context', 'handedOverAt')} IS NOT NULL ELSE true END`
+const instruction = (d: Dialect): string =>
+  `SELECT 1 FROM payouts WHERE id = ?1 AND ${submitted(d)}
+  UNION ALL SELECT 1 FROM intents WHERE id = ?1 AND ${submitted(d)}`
+const NEWEST_EVENT = `SELECT id, created_at AS "createdAt" FROM events
   ORDER BY position DESC LIMIT 1`
 const ACCEPTED = 'SELECT id FROM accepted_losses WHERE kind = ? ORDER BY id'
 
-export async function readProgress(database: Database): Promise<Progress> {
+export async function readProgress(database: Reader): Promise<Progress> {
   const [row] = await database.all<Progress>(PROGRESS)
   if (row === undefined) throw new Error('the books have no owner row')
   return row
 }
 
-export function progressQueries(reader: Database, progress: () => Progress): ProgressQueries {
+export function progressQueries(reader: Reader, progress: () => Progress): ProgressQueries {
   const isThere = async (sql: string, id: string): Promise<boolean> =>
     (await reader.all(sql, [id])).length > 0
   return {
     progress,
     hasEvent: (id) => isThere(EVENT, id),
-    hasInstruction: (id) => isThere(INSTRUCTION, id),
+    hasInstruction: (id) => isThere(instruction(reader.dialect), id),
     newestEvent: async () => {
       const [newest] = await reader.all<{ id: string; createdAt: number }>(NEWEST_EVENT)
       return newest ?? null

@@ -11,7 +11,7 @@
  * - A statement that is no longer awaited when it is scheduled is cancelled.
  */
 import { createFairQueue, type FairQueue } from '../base/fair_queue.js'
-import type { Database, Statement } from './database.js'
+import type { Reader, Statement } from './database.js'
 
 export interface ReadPriority {
   readonly queueKey: string
@@ -32,7 +32,7 @@ interface PendingRead {
   reject(error: unknown): void
 }
 
-export function createReadScheduler(database: Pick<Database, 'all'>): ReadScheduler {
+export function createReadScheduler(database: Reader): ReadScheduler {
   const queue = createFairQueue<string, PendingRead>()
   let isReading = false
 
@@ -40,8 +40,8 @@ export function createReadScheduler(database: Pick<Database, 'all'>): ReadSchedu
     const next = nextAwaited(queue)
     isReading = next !== undefined
     if (next === undefined) return
-    const { sql, values } = next.statement
-    database.all<never>(sql, values).then(
+    const { statement } = next
+    database.all<never>(statement.sql(database.dialect), statement.values).then(
       (rows) => {
         startNext()
         next.resolve(rows)

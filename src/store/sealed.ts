@@ -9,24 +9,31 @@
  * - A page costs its own rows only, whether they hold ciphertext or not.
  */
 import type { Statement } from './database.js'
+import type { Dialect } from './dialect.js'
 
 interface SealedColumn {
   /** SQL for the encrypted texts of a row, separated by spaces. */
-  readonly texts: string
+  texts(dialect: Dialect): string
   /** The JSON column that contains them; a row with invalid JSON is corrupt. */
   readonly json?: string
 }
 
 /** In reading order. */
 const SEALED_COLUMNS = {
-  signing_keys: { texts: 'sealed_secret' },
+  signing_keys: { texts: () => 'sealed_secret' },
   webhook_endpoints: {
-    texts: `(SELECT group_concat(value ->> 'sealed', ' ') FROM json_each(secrets))`,
+    texts: (d) => `(SELECT ${d.joined(d.text('value', 'sealed'), ' ')} FROM ${d.items('secrets')})`,
     json: 'secrets',
   },
-  beneficiaries: { texts: 'sealed_account' },
-  payouts: { texts: `context ->> '$.beneficiary.sealedAccount'`, json: 'context' },
-  intents: { texts: `context ->> '$.scanned.destination.sealedAccount'`, json: 'context' },
+  beneficiaries: { texts: () => 'sealed_account' },
+  payouts: {
+    texts: (d) => d.text('context', 'beneficiary', 'sealedAccount'),
+    json: 'context',
+  },
+  intents: {
+    texts: (d) => d.text('context', 'scanned', 'destination', 'sealedAccount'),
+    json: 'context',
+  },
 } as const satisfies Record<string, SealedColumn>
 
 export type SealedTable = keyof typeof SEALED_COLUMNS
@@ -45,11 +52,13 @@ export interface SealedRow {
 
 export function sealedStatement(table: SealedTable, after: string, limit: number): Statement {
   const { texts, json }: SealedColumn = SEALED_COLUMNS[table]
-  const sealed = json === undefined ? texts : `CASE WHEN json_valid(${json}) THEN ${texts} END`
-  const corrupt = json === undefined ? '0' : `NOT json_valid(${json})`
+  const cells = (d: Dialect): string => {
+    if (json === undefined) return `${texts(d)} AS sealed, 0 AS corrupt`
+    return `CASE WHEN ${d.isJson(json)} THEN ${texts(d)} END AS sealed,
+      CASE WHEN ${d.isJson(json)} THEN 0 ELSE 1 END AS corrupt`
+  }
   return {
-    sql: `SELECT id, ${sealed} AS sealed, ${corrupt} AS corrupt FROM ${table}
-      WHERE id > ? ORDER BY id LIMIT ?`,
+    sql: (d) => `SELECT id, ${cells(d)} FROM ${table} WHERE id > ? ORDER BY id LIMIT ?`,
     values: [after, limit],
   }
 }

@@ -13,28 +13,19 @@ import { join } from 'node:path'
 import type { Instant } from '../base/clock.js'
 import type { TenantId } from '../base/ids.js'
 import { projectRoot } from '../base/protos.js'
-import { openDatabase, type Database } from './database.js'
+import { openDatabase } from './database.js'
 import { createLists, type Lists } from './lists.js'
 import { progressQueries, readProgress, type Progress, type ProgressQueries } from './progress.js'
+import { load, readBootState, readDue, readKeyRows } from './reads.js'
+import type { StoredFingerprints, StoredNonces } from './stored_fingerprints.js'
 import {
-  readKeyFingerprints,
-  readNonces,
-  readUserFingerprints,
-  type StoredNonces,
-  type StoredFingerprints,
-} from './stored_fingerprints.js'
-import {
-  columnsOf,
   COMMIT_PARAMETERS,
   COMMIT_STATEMENT,
   COMMIT_VIEW,
-  fromStored,
-  TABLES,
   toJson,
   type ActorRow,
   type CommitParameter,
   type Row,
-  type StoredRow,
   type TableName,
 } from './tables.js'
 
@@ -165,10 +156,7 @@ export async function openStore(file: string): Promise<Store> {
   let progress: Progress = await readProgress(background)
 
   return {
-    keyRows: async () => ({
-      masterKeys: await everyRow(background, 'masterKeys'),
-      lastingKeys: await everyRow(background, 'lastingKeys'),
-    }),
+    keyRows: () => readKeyRows(background),
     boot: async (recentSince) => {
       const { epoch, lastBatch } = progress
       return { ...(await readBootState(background, recentSince)), epoch, lastBatch }
@@ -182,16 +170,10 @@ export async function openStore(file: string): Promise<Store> {
       )
       progress = next
     },
-    due: async (kind, now, limit) => {
-      const rows = await background.all<{ id: string }>(
-        `SELECT id FROM ${kind} WHERE due_at <= ? ORDER BY due_at LIMIT ?`,
-        [now, limit],
-      )
-      return rows.map((row) => row.id)
-    },
+    due: (kind, now, limit) => readDue(background, kind, now, limit),
     openEvents: (afterPosition, limit) =>
       background.all<StoredEvent>(
-        `SELECT position, id, tenant, type, sequence, created_at AS createdAt, body FROM events
+        `SELECT position, id, tenant, type, sequence, created_at AS "createdAt", body FROM events
          WHERE settled_at IS NULL AND position > ? ORDER BY position LIMIT ?`,
         [afterPosition, limit],
       ),
@@ -247,99 +229,5 @@ function parameter(
       return batch.userFirst
     default:
       return toJson(name, batch.rows[name])
-  }
-}
-
-async function load(reader: Database, wanted: Wanted): Promise<Found> {
-  const byKey = <R>(keys: readonly (string | number)[], sql: string): Promise<R[]> =>
-    keys.length === 0 ? Promise.resolve([]) : reader.all<R>(sql, [JSON.stringify(keys)])
-  const rowsOf = async <N extends TableName>(
-    name: N,
-    keys: readonly string[],
-  ): Promise<Row<N>[]> => {
-    const sql = `SELECT ${columnsOf(name)} FROM ${TABLES[name].name}
-       WHERE id IN (SELECT value FROM json_each(?))`
-    return (await byKey<StoredRow>(keys, sql)).map((row) => fromStored(name, row))
-  }
-  const [intents, payouts, beneficiaries, idempotency, usage, fxQuotes, discrepancies] =
-    await Promise.all([
-      byKey<ActorRow>(
-        wanted.intents,
-        `SELECT id, tenant, state, context FROM intents
-       WHERE id IN (SELECT value FROM json_each(?))`,
-      ),
-      byKey<ActorRow>(
-        wanted.payouts,
-        `SELECT id, tenant, state, context FROM payouts
-       WHERE id IN (SELECT value FROM json_each(?))`,
-      ),
-      rowsOf('beneficiaries', wanted.beneficiaries),
-      byKey<Row<'idempotency'>>(
-        wanted.idempotency,
-        'SELECT * FROM idempotency WHERE sequence IN (SELECT value FROM json_each(?))',
-      ),
-      byKey<{ key: string; used: string }>(
-        wanted.usage,
-        `SELECT key, CAST(used AS TEXT) AS used FROM limit_usage
-       WHERE key IN (SELECT value FROM json_each(?))`,
-      ),
-      rowsOf('fxQuotes', wanted.fxQuotes),
-      rowsOf('discrepancies', wanted.discrepancies),
-    ])
-  return { intents, payouts, beneficiaries, idempotency, usage, fxQuotes, discrepancies }
-}
-
-async function everyRow<N extends TableName>(reader: Database, name: N): Promise<Row<N>[]> {
-  const rows = await reader.all<StoredRow>(`SELECT ${columnsOf(name)} FROM ${TABLES[name].name}`)
-  return rows.map((row) => fromStored(name, row))
-}
-
-/** One index lookup per tenant: GROUP BY would scan every event. */
-const LAST_SEQUENCES = `
-  WITH RECURSIVE tenants (tenant) AS (
-    SELECT min(tenant) FROM events
-    UNION ALL
-    SELECT (SELECT min(tenant) FROM events WHERE tenant > tenants.tenant)
-    FROM tenants WHERE tenant IS NOT NULL)
-  SELECT last.tenant, last.sequence, last.position
-  FROM tenants JOIN events last ON last.tenant = tenants.tenant
-    AND last.sequence = (SELECT max(sequence) FROM events WHERE events.tenant = tenants.tenant)
-  WHERE tenants.tenant IS NOT NULL`
-
-async function readBootState(
-  reader: Database,
-  recentSince: Instant,
-): Promise<Omit<BootState, 'epoch' | 'lastBatch'>> {
-  const [last] = await reader.all<{ posting: number; position: number }>(
-    `SELECT (SELECT coalesce(max(posting), 0) FROM ledger_entries) AS posting,
-            (SELECT coalesce(max(position), 0) FROM events) AS position`,
-  )
-  const [salt] = await reader.all<{ value: string }>(
-    "SELECT value FROM meta WHERE name = 'nonce_salt'",
-  )
-  return {
-    masterKeys: await everyRow(reader, 'masterKeys'),
-    partners: await everyRow(reader, 'partners'),
-    endpoints: await everyRow(reader, 'endpoints'),
-    signingKeys: await everyRow(reader, 'signingKeys'),
-    nonceSalt: Buffer.from(salt?.value ?? '', 'hex'),
-    rates: await everyRow(reader, 'rates'),
-    routes: await everyRow(reader, 'routes'),
-    balanceAlerts: await everyRow(reader, 'balanceAlerts'),
-    discrepancies: await reader.all('SELECT id FROM discrepancies'),
-    accounts: await reader.all('SELECT id, CAST(balance AS TEXT) AS balance FROM ledger_accounts'),
-    sequences: await reader.all(LAST_SEQUENCES),
-    recoveries: await everyRow(reader, 'recoveries'),
-    orphans: await everyRow(reader, 'orphans'),
-    lastPosting: last?.posting ?? 0,
-    lastPosition: last?.position ?? 0,
-    keyFingerprints: await readKeyFingerprints(reader),
-    userFingerprints: await readUserFingerprints(reader),
-    nonces: await readNonces(reader),
-    recentlyConfirmed: await reader.all(
-      `SELECT id, tenant, state, context FROM intents
-       WHERE confirmed_at >= ? AND state IN ('authorized', 'captured')`,
-      [recentSince],
-    ),
   }
 }

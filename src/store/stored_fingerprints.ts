@@ -10,7 +10,7 @@
  *   by time.
  */
 import type { Instant } from '../base/clock.js'
-import type { Database } from './database.js'
+import type { Reader } from './database.js'
 import { asText, NO_ROWS, rowsOf, type Columns } from './json_page.js'
 
 export interface StoredNonces {
@@ -32,19 +32,19 @@ const NONCE_ROWS_PER_DELETE = 256
 export const OLDEST_NONCES = `SELECT id, seen_at FROM nonces
   ORDER BY id LIMIT ${NONCE_ROWS_PER_DELETE}`
 
-export const readNonces = (reader: Database): Promise<StoredNonces[]> =>
+export const readNonces = (reader: Reader): Promise<StoredNonces[]> =>
   readAll(reader, 'nonces', 'id', { seen_at: 'integer', fingerprints: 'blob' })
 
-export const readKeyFingerprints = (reader: Database): Promise<StoredFingerprints[]> =>
+export const readKeyFingerprints = (reader: Reader): Promise<StoredFingerprints[]> =>
   readAll(reader, 'idempotency_prints', 'first', { first: 'integer', prints: 'blob' })
 
-export const readUserFingerprints = (reader: Database): Promise<StoredFingerprints[]> =>
+export const readUserFingerprints = (reader: Reader): Promise<StoredFingerprints[]> =>
   readAll(reader, 'intent_users', 'first', { first: 'integer', prints: 'blob' })
 
 const PAGE_ROWS = 1_024
 
 async function readAll<R>(
-  reader: Database,
+  reader: Reader,
   table: string,
   number: string,
   columns: Columns,
@@ -57,13 +57,14 @@ async function readAll<R>(
   for (let from = first ?? 1; from <= (last ?? 0); from += PAGE_ROWS) {
     const page = asText(
       {
-        sql: `SELECT ${Object.keys(columns).join(', ')} FROM ${table}
+        sql: () => `SELECT ${Object.keys(columns).join(', ')} FROM ${table}
           WHERE ${number} >= ? AND ${number} < ? ORDER BY ${number}`,
         values: [from, from + PAGE_ROWS],
       },
       columns,
     )
-    const [row] = await reader.all<{ page: string | null }>(page.sql, page.values)
+    const sql = page.sql(reader.dialect)
+    const [row] = await reader.all<{ page: string | null }>(sql, page.values)
     for (const one of rowsOf<R>(row?.page ?? NO_ROWS, columns)) all.push(one)
   }
   return all

@@ -9,34 +9,40 @@
 import { plus, type Instant } from '../base/clock.js'
 import { leastIdAt } from '../base/ids.js'
 import type { Statement } from './database.js'
+import type { Dialect } from './dialect.js'
 
 export type UnknownKind = 'intents' | 'payouts' | 'recalls'
 
 interface Source {
-  readonly from: string
+  readonly table: 'intents' | 'payouts'
+  readonly index: string
   readonly where: string
   /** SQL for the time of submission; null: no answer is due. */
-  readonly since: string
+  since(dialect: Dialect): string
   readonly id: 'intent' | 'payout'
 }
 
 const SOURCES: Readonly<Record<UnknownKind, Source>> = {
   intents: {
-    from: 'intents INDEXED BY intents_under_way',
+    table: 'intents',
+    index: 'intents_under_way',
     where: "state = 'authorized'",
-    since: "context ->> 'handedOverAt'",
+    since: (d) => d.integer('context', 'handedOverAt'),
     id: 'intent',
   },
   payouts: {
-    from: 'payouts INDEXED BY payouts_under_way',
+    table: 'payouts',
+    index: 'payouts_under_way',
     where: "state = 'processing'",
-    since: "context ->> 'handedOverAt'",
+    since: (d) => d.integer('context', 'handedOverAt'),
     id: 'payout',
   },
   recalls: {
-    from: 'intents INDEXED BY intents_captured_due',
+    table: 'intents',
+    index: 'intents_captured_due',
     where: "state = 'captured' AND due_at IS NOT NULL",
-    since: `iif(context ->> '$.recall.refused', NULL, context ->> '$.recall.requestedAt')`,
+    since: (d) => `CASE WHEN ${d.isTrue('context', 'recall', 'refused')} THEN NULL
+      ELSE ${d.integer('context', 'recall', 'requestedAt')} END`,
     id: 'intent',
   },
 }
@@ -48,11 +54,11 @@ export function unknownStatement(
   after: string,
   limit: number,
 ): Statement {
-  const { from, where, since, id } = SOURCES[kind]
+  const { table, index, where, since, id } = SOURCES[kind]
   return {
-    sql: `SELECT id, tenant, state, context FROM ${from}
+    sql: (d) => `SELECT id, tenant, state, context FROM ${table} ${d.indexedBy(index)}
       WHERE ${where} AND id > ? AND id < ?
-        AND CASE WHEN json_valid(context) THEN ${since} END <= ?
+        AND CASE WHEN ${d.isJson('context')} THEN ${since(d)} END <= ?
       ORDER BY id LIMIT ?`,
     values: [after, leastIdAt(id, plus(by, 1)), by, limit],
   }

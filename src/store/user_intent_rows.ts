@@ -5,6 +5,7 @@
  * fingerprint (processor/queries).
  */
 import type { Statement } from './database.js'
+import type { Dialect } from './dialect.js'
 
 export interface UserIntent {
   readonly id: string
@@ -21,18 +22,27 @@ export const USER_INTENT = {
   before: 'integer',
 } as const
 
-/** Each step is two primary-key lookups: the link and its intent. */
+/** SQL for a value of the link of number `c.before`: its intent (0) or the number before (1). */
+const linked: Readonly<Record<Dialect['name'], (place: 0 | 1) => string>> = {
+  sqlite: (place) => `u.links ->> ('$[' || (c.before - u.first) || '][${place}]')`,
+  postgres: (place) => `u.links::json -> (c.before - u.first)::integer ->> ${place}`,
+}
+
+/**
+ * Each step is two primary-key lookups: the link and its intent. SQLite keeps the order of the
+ * chain because CROSS JOIN fixes the order of its loops.
+ */
 export const userIntentsStatement = (from: number, limit: number): Statement => ({
-  sql: `WITH RECURSIVE chain (id, before, length) AS (
-      SELECT NULL, ?, 0
+  sql: ({ name }) => `WITH RECURSIVE chain (id, before, length) AS (
+      SELECT CAST(NULL AS TEXT), CAST(? AS BIGINT), 0
       UNION ALL
-      SELECT u.links ->> ('$[' || (c.before - u.first) || '][0]'),
-             u.links ->> ('$[' || (c.before - u.first) || '][1]'), c.length + 1
+      SELECT ${linked[name](0)}, CAST(${linked[name](1)} AS BIGINT), c.length + 1
         FROM chain c JOIN intent_users u
           ON u.first = (SELECT first FROM intent_users
                           WHERE first <= c.before ORDER BY first DESC LIMIT 1)
         WHERE c.before > 0 AND c.length < ?)
     SELECT i.id, i.state, i.context, c.before
-      FROM chain c CROSS JOIN intents i ON i.id = c.id`,
+      FROM chain c ${name === 'sqlite' ? 'CROSS JOIN' : 'JOIN'} intents i ON i.id = c.id
+      ${name === 'sqlite' ? '' : 'ORDER BY c.length'}`,
   values: [from, limit],
 })

@@ -8,6 +8,7 @@ import { registerMetrics } from '../../src/processor/metrics.js'
 import { listUnknownOutcomes } from '../../src/processor/queries/unknown_outcome_list.js'
 import { createStuckPaymentMonitor } from '../../src/processor/background/stuck_payment_monitor.js'
 import { openDatabase } from '../../src/store/database.js'
+import { SQLITE } from '../../src/store/dialect.js'
 import { unknownStatement } from '../../src/store/unknown_outcomes.js'
 import { codeOf, createWorld, viewOf, type World } from '../support/world.js'
 import { authorized, beginLifecycle, captured, scanned, waiting } from './intent_lifecycle.js'
@@ -223,7 +224,7 @@ void t.test('each kind is found by a partial index', async (t) => {
   } as const
   for (const kind of ['intents', 'payouts', 'recalls'] as const) {
     const { sql, values } = unknownStatement(kind, world.clock.now(), '', 10)
-    const plan = await file.all<{ detail: string }>(`EXPLAIN QUERY PLAN ${sql}`, values)
+    const plan = await file.all<{ detail: string }>(`EXPLAIN QUERY PLAN ${sql(SQLITE)}`, values)
     t.same(
       plan.map(({ detail }) => detail),
       [`SEARCH ${indexes[kind]} (id>? AND id<?)`],

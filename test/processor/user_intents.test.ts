@@ -15,6 +15,7 @@ import type { PageRequest } from '../../src/processor/queries/page.js'
 import { listUserIntents } from '../../src/processor/queries/user_intent_list.js'
 import type { Query } from '../../src/processor/queries/query.js'
 import { openDatabase } from '../../src/store/database.js'
+import { SQLITE } from '../../src/store/dialect.js'
 import { userIntentsStatement } from '../../src/store/user_intent_rows.js'
 import { anIntent } from '../support/requests.js'
 import { codeOf, createWorld, DEMO, viewOf, type World } from '../support/world.js'
@@ -121,7 +122,7 @@ void t.test('a page is read by primary key lookups only', async (t) => {
   const file = await openDatabase(join(t.testdirName, 'processor.db'), { readOnly: true })
   t.teardown(() => file.close())
   const { sql, values } = userIntentsStatement(9, 51)
-  const plan = await file.all<{ detail: string }>(`EXPLAIN QUERY PLAN ${sql}`, values)
+  const plan = await file.all<{ detail: string }>(`EXPLAIN QUERY PLAN ${sql(SQLITE)}`, values)
   t.same(
     plan.map(({ detail }) => detail).filter((detail) => /SCAN (?!c$|CONSTANT)|B-TREE/.test(detail)),
     [],

@@ -3,6 +3,7 @@ import { join } from 'node:path'
 import t from 'tap'
 import fc from 'fast-check'
 import { openDatabase } from '../../src/store/database.js'
+import { SQLITE } from '../../src/store/dialect.js'
 import { asText, NO_ROWS, rowsOf } from '../../src/store/json_page.js'
 import { tempFolder } from '../support/temp_folder.js'
 
@@ -41,7 +42,8 @@ void t.test('a page has the same rows as separate reads, whatever is stored', as
   await database.exec(`CREATE TABLE things (id INTEGER PRIMARY KEY, name TEXT NOT NULL, note TEXT,
     amount INTEGER NOT NULL, spent INTEGER, body TEXT NOT NULL) STRICT`)
   const list = (limit: number) => ({
-    sql: `SELECT id, name, note, CAST(amount AS TEXT) AS amount, CAST(spent AS TEXT) AS spent, body
+    sql: () => `SELECT id, name, note, CAST(amount AS TEXT) AS amount,
+      CAST(spent AS TEXT) AS spent, body
       FROM things ORDER BY id DESC LIMIT ?`,
     values: [limit],
   })
@@ -61,9 +63,9 @@ void t.test('a page has the same rows as separate reads, whatever is stored', as
           CAST(value ->> '$.spent' AS INTEGER), value ->> '$.body' FROM jsonb_each(?)`,
         [JSON.stringify(made)],
       )
-      const rows = await database.all<Stored>(list(limit).sql, list(limit).values)
+      const rows = await database.all<Stored>(list(limit).sql(), list(limit).values)
       const { sql, values } = asText(list(limit), COLUMNS)
-      const [text] = await database.all<{ page: string | null }>(sql, values)
+      const [text] = await database.all<{ page: string | null }>(sql(SQLITE), values)
       const read = rowsOf<ReturnType<typeof each>>(text?.page ?? NO_ROWS, COLUMNS)
       t.equal(read.length, Math.min(limit, made.length))
       t.strictSame(read, rows.map(each))

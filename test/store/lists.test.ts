@@ -3,6 +3,7 @@ import { join } from 'node:path'
 import t from 'tap'
 import type { TenantId } from '../../src/base/ids.js'
 import { openDatabase, type Statement } from '../../src/store/database.js'
+import { SQLITE } from '../../src/store/dialect.js'
 import {
   actionsOnSubjects,
   discrepanciesOfEntity,
@@ -95,7 +96,7 @@ void t.test('every list is one index search without a sort', async (t) => {
   })
   t.teardown(() => database.close())
   for (const [name, { sql, values }, expected] of cases) {
-    const plan = await database.all<{ detail: string }>(`EXPLAIN QUERY PLAN ${sql}`, values)
+    const plan = await database.all<{ detail: string }>(`EXPLAIN QUERY PLAN ${sql(SQLITE)}`, values)
     t.equal(plan.length, 1, `${name}: one step, no sorting`)
     t.match(plan[0]?.detail, `SEARCH ${expected}`, name)
   }
@@ -107,7 +108,7 @@ void t.test('rail movements are found by index searches', async (t) => {
   })
   t.teardown(() => database.close())
   const planOf = async ({ sql, values }: Statement): Promise<string> => {
-    const plan = await database.all<{ detail: string }>(`EXPLAIN QUERY PLAN ${sql}`, values)
+    const plan = await database.all<{ detail: string }>(`EXPLAIN QUERY PLAN ${sql(SQLITE)}`, values)
     return plan.map(({ detail }) => detail).join('\n')
   }
   const period = await planOf(movementsStatement({ at: 1, posting: 2 }, 9, 51))
@@ -137,7 +138,7 @@ void t.test('no part of an entity history scans its table', async (t) => {
     [entriesOfEntities(ids), 'ledger_entries USING INDEX ledger_entries_of_entity (entity=?)'],
     [actionsOnSubjects(ids), 'operator_log USING INDEX operator_log_of_subject (subject=?)'],
   ] as const) {
-    const plan = await database.all<{ detail: string }>(`EXPLAIN QUERY PLAN ${sql}`, values)
+    const plan = await database.all<{ detail: string }>(`EXPLAIN QUERY PLAN ${sql(SQLITE)}`, values)
     t.equal(plan[0]?.detail, `SEARCH ${expected}`)
     t.notMatch(plan.map(({ detail }) => detail).join('\n'), /SCAN (?!json_each)/)
   }

@@ -1,6 +1,7 @@
 /** The read scheduler: fairness, overlap and cancellation. */
 import t from 'tap'
 import type { Statement } from '../../src/store/database.js'
+import { SQLITE } from '../../src/store/dialect.js'
 import {
   createReadScheduler,
   Cancelled,
@@ -19,6 +20,7 @@ function heldConnection() {
   }
   const settled = (): Promise<void> => new Promise((resolve) => setImmediate(resolve))
   return {
+    dialect: SQLITE,
     all,
     begun,
     /** Ends the running statement. */
@@ -34,7 +36,7 @@ function heldConnection() {
 }
 
 const awaited = (queueKey: string): ReadPriority => ({ queueKey, isAwaited: () => true })
-const statement = (sql: string): Statement => ({ sql, values: [] })
+const statement = (sql: string): Statement => ({ sql: () => sql, values: [] })
 
 void t.test('a tenant with 900 pages delays another by one page at a time', async (t) => {
   const connection = heldConnection()

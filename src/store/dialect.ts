@@ -1,0 +1,69 @@
+/**
+ * What differs between SQLite and PostgreSQL in the SQL of reads.
+ *
+ * Does not own: statements (their files write one text with these parts), parameters (`?` and `?1`
+ * in both; store/postgres/database numbers them).
+ *
+ * - A list parameter is a JSON array, in both.
+ * - Output names with capitals are quoted, because PostgreSQL folds others to lower case.
+ */
+export interface Dialect {
+  readonly name: 'sqlite' | 'postgres'
+  /** Fixes the index of a table; PostgreSQL chooses by itself. */
+  indexedBy(index: string): string
+  /** The texts of the JSON array `list`, as rows of one column. */
+  texts(list: string): string
+  /** The integers of the JSON array `list`, as rows of one column. */
+  integers(list: string): string
+  /** The items of a JSON array as rows, in the column `value`. */
+  items(list: string): string
+  /** A member of JSON text by its path; NULL when it is missing. */
+  text(json: string, ...path: string[]): string
+  integer(json: string, ...path: string[]): string
+  /** Whether a member is `true`. */
+  isTrue(json: string, ...path: string[]): string
+  /** Whether a text is valid JSON. */
+  isJson(text: string): string
+  /** A value as JSON text. */
+  quoted(value: string): string
+  quotedHex(blob: string): string
+  /** All values of an expression as one text, in the order of the rows. */
+  joined(expression: string, separator: string): string
+  /** Whether a text ends with the given letters, digits and `:_`. As in the partial indexes. */
+  endsWith(text: string, end: string): string
+  position(text: string, part: string): string
+}
+
+export const SQLITE: Dialect = {
+  name: 'sqlite',
+  indexedBy: (index) => `INDEXED BY ${index}`,
+  texts: (list) => `SELECT value FROM json_each(${list})`,
+  integers: (list) => `SELECT value FROM json_each(${list})`,
+  items: (list) => `json_each(${list})`,
+  text: (json, ...path) => `${json} ->> '$.${path.join('.')}'`,
+  integer: (json, ...path) => `${json} ->> '$.${path.join('.')}'`,
+  isTrue: (json, ...path) => `coalesce(${json} ->> '$.${path.join('.')}', 0)`,
+  isJson: (text) => `json_valid(${text})`,
+  quoted: (value) => `json_quote(${value})`,
+  quotedHex: (blob) => `json_quote(hex(${blob}))`,
+  joined: (expression, separator) => `group_concat(${expression}, '${separator}')`,
+  endsWith: (text, end) => `${text} GLOB '*${end}'`,
+  position: (text, part) => `instr(${text}, '${part}')`,
+}
+
+export const POSTGRES: Dialect = {
+  name: 'postgres',
+  indexedBy: () => '',
+  texts: (list) => `SELECT json_array_elements_text(${list}::json)`,
+  integers: (list) => `SELECT json_array_elements_text(${list}::json)::bigint`,
+  items: (list) => `json_array_elements(${list}::json)`,
+  text: (json, ...path) => `(${json}::json #>> '{${path.join(',')}}')`,
+  integer: (json, ...path) => `(${json}::json #>> '{${path.join(',')}}')::bigint`,
+  isTrue: (json, ...path) => `coalesce(${json}::json #>> '{${path.join(',')}}' = 'true', false)`,
+  isJson: (text) => `is_json(${text})`,
+  quoted: (value) => `coalesce(to_json(${value})::text, 'null')`,
+  quotedHex: (blob) => `to_json(encode(${blob}, 'hex'))::text`,
+  joined: (expression, separator) => `string_agg(${expression}, '${separator}')`,
+  endsWith: (text, end) => `${text} LIKE '%${end.replaceAll('_', '\\_')}'`,
+  position: (text, part) => `strpos(${text}, '${part}')`,
+}

@@ -1,0 +1,134 @@
+/**
+ * The reads of the processor besides lists: rows that commands need, rows at startup, timers and
+ * open events.
+ *
+ * Does not own: connections (store, store/postgres), lists (lists).
+ */
+import type { Instant } from '../base/clock.js'
+import type { Reader } from './database.js'
+import { readKeyFingerprints, readNonces, readUserFingerprints } from './stored_fingerprints.js'
+import type { BootState, Found, KeyRows, Wanted } from './store.js'
+import {
+  columnsOf,
+  fromStored,
+  TABLES,
+  type ActorRow,
+  type Row,
+  type StoredRow,
+  type TableName,
+} from './tables.js'
+
+export async function load(reader: Reader, wanted: Wanted): Promise<Found> {
+  const texts = reader.dialect.texts('?')
+  const byKey = <R>(keys: readonly (string | number)[], sql: string): Promise<R[]> =>
+    keys.length === 0 ? Promise.resolve([]) : reader.all<R>(sql, [JSON.stringify(keys)])
+  const rowsOf = async <N extends TableName>(
+    name: N,
+    keys: readonly string[],
+  ): Promise<Row<N>[]> => {
+    const sql = `SELECT ${columnsOf(name)} FROM ${TABLES[name].name}
+       WHERE id IN (${texts})`
+    return (await byKey<StoredRow>(keys, sql)).map((row) => fromStored(name, row))
+  }
+  const [intents, payouts, beneficiaries, idempotency, usage, fxQuotes, discrepancies] =
+    await Promise.all([
+      byKey<ActorRow>(
+        wanted.intents,
+        `SELECT id, tenant, state, context FROM intents
+       WHERE id IN (${texts})`,
+      ),
+      byKey<ActorRow>(
+        wanted.payouts,
+        `SELECT id, tenant, state, context FROM payouts
+       WHERE id IN (${texts})`,
+      ),
+      rowsOf('beneficiaries', wanted.beneficiaries),
+      byKey<Row<'idempotency'>>(
+        wanted.idempotency,
+        `SELECT ${columnsOf('idempotency')} FROM idempotency
+       WHERE sequence IN (${reader.dialect.integers('?')})`,
+      ),
+      byKey<{ key: string; used: string }>(
+        wanted.usage,
+        `SELECT key, CAST(used AS TEXT) AS used FROM limit_usage
+       WHERE key IN (${texts})`,
+      ),
+      rowsOf('fxQuotes', wanted.fxQuotes),
+      rowsOf('discrepancies', wanted.discrepancies),
+    ])
+  return { intents, payouts, beneficiaries, idempotency, usage, fxQuotes, discrepancies }
+}
+
+async function everyRow<N extends TableName>(reader: Reader, name: N): Promise<Row<N>[]> {
+  const rows = await reader.all<StoredRow>(`SELECT ${columnsOf(name)} FROM ${TABLES[name].name}`)
+  return rows.map((row) => fromStored(name, row))
+}
+
+/** One index lookup per tenant: GROUP BY would scan every event. */
+const LAST_SEQUENCES = `
+  WITH RECURSIVE tenants (tenant) AS (
+    SELECT min(tenant) FROM events
+    UNION ALL
+    SELECT (SELECT min(tenant) FROM events WHERE tenant > tenants.tenant)
+    FROM tenants WHERE tenant IS NOT NULL)
+  SELECT last.tenant, last.sequence, last.position
+  FROM tenants JOIN events last ON last.tenant = tenants.tenant
+    AND last.sequence = (SELECT max(sequence) FROM events WHERE events.tenant = tenants.tenant)
+  WHERE tenants.tenant IS NOT NULL`
+
+/** Epoch and last batch are known since the start of the epoch. */
+export async function readBootState(
+  reader: Reader,
+  recentSince: Instant,
+): Promise<Omit<BootState, 'epoch' | 'lastBatch'>> {
+  const [last] = await reader.all<{ posting: number; position: number }>(
+    `SELECT (SELECT coalesce(max(posting), 0) FROM ledger_entries) AS posting,
+            (SELECT coalesce(max(position), 0) FROM events) AS position`,
+  )
+  const [salt] = await reader.all<{ value: string }>(
+    "SELECT value FROM meta WHERE name = 'nonce_salt'",
+  )
+  return {
+    masterKeys: await everyRow(reader, 'masterKeys'),
+    partners: await everyRow(reader, 'partners'),
+    endpoints: await everyRow(reader, 'endpoints'),
+    signingKeys: await everyRow(reader, 'signingKeys'),
+    nonceSalt: Buffer.from(salt?.value ?? '', 'hex'),
+    rates: await everyRow(reader, 'rates'),
+    routes: await everyRow(reader, 'routes'),
+    balanceAlerts: await everyRow(reader, 'balanceAlerts'),
+    discrepancies: await reader.all('SELECT id FROM discrepancies'),
+    accounts: await reader.all('SELECT id, CAST(balance AS TEXT) AS balance FROM ledger_accounts'),
+    sequences: await reader.all(LAST_SEQUENCES),
+    recoveries: await everyRow(reader, 'recoveries'),
+    orphans: await everyRow(reader, 'orphans'),
+    lastPosting: last?.posting ?? 0,
+    lastPosition: last?.position ?? 0,
+    keyFingerprints: await readKeyFingerprints(reader),
+    userFingerprints: await readUserFingerprints(reader),
+    nonces: await readNonces(reader),
+    recentlyConfirmed: await reader.all(
+      `SELECT id, tenant, state, context FROM intents
+       WHERE confirmed_at >= ? AND state IN ('authorized', 'captured')`,
+      [recentSince],
+    ),
+  }
+}
+
+export const readKeyRows = async (reader: Reader): Promise<KeyRows> => ({
+  masterKeys: await everyRow(reader, 'masterKeys'),
+  lastingKeys: await everyRow(reader, 'lastingKeys'),
+})
+
+export async function readDue(
+  reader: Reader,
+  kind: 'intents' | 'payouts',
+  now: Instant,
+  limit: number,
+): Promise<readonly string[]> {
+  const rows = await reader.all<{ id: string }>(
+    `SELECT id FROM ${kind} WHERE due_at <= ? ORDER BY due_at LIMIT ?`,
+    [now, limit],
+  )
+  return rows.map((row) => row.id)
+}
