@@ -1,6 +1,5 @@
 /**
- * An actor that begins as a snapshot is the one XState would have made, and a restored one behaves
- * as the kept one.
+ * The first snapshot of an actor equals that of XState, and every state can be restored.
  */
 import t from 'tap'
 import { createActor } from 'xstate'
@@ -15,7 +14,7 @@ import { openPayout } from '../../actors/payout/actor.js'
 const intent = { id: 'pi_1', wakeAt: 1 } as unknown as IntentContext
 const payout = { id: 'pout_1', wakeAt: 1 } as unknown as PayoutContext
 
-void t.test('the first snapshot needs no actor', async (t) => {
+void t.test('the first snapshot equals that of XState', async (t) => {
   const ofIntent = createActorHost('created', openIntent).begin(intent)
   const byXState = createActor(intentMachine, { input: intent }).start().getSnapshot()
   t.same([ofIntent.state, ofIntent.context], [byXState.value, byXState.context])
@@ -25,7 +24,7 @@ void t.test('the first snapshot needs no actor', async (t) => {
   t.same([ofPayout.state, ofPayout.context], [payoutByXState.value, payoutByXState.context])
 })
 
-void t.test('every state can be restored and says the same of itself', async (t) => {
+void t.test('every state can be restored', async (t) => {
   for (const machine of [intentMachine, payoutMachine]) {
     for (const state of Object.keys(machine.states)) {
       const snapshot = machine.resolveState({ value: state, context: {} as never })

@@ -1,8 +1,6 @@
 /**
- * Statecharts as Mermaid text, made from the machines themselves.
- *
- * Run by hand it writes them into `actors/README.md`; the test beside it holds the page to the
- * machines.
+ * Statecharts of the machines as Mermaid text. Run as a program it writes them into
+ * `actors/README.md`.
  */
 import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -27,15 +25,15 @@ interface Graph {
   }[]
 }
 
-/** Guards tell apart the ways of one event: they are named in brackets. */
+/** The transitions of one event differ by their guards, in brackets. */
 export function statechartOf(name: keyof typeof MACHINES): string {
   const machine = MACHINES[name]
   const graph = toDirectedGraph(machine) as unknown as Graph
   const lines = ['stateDiagram-v2', `  [*] --> ${machine.root.initial.target[0]?.key ?? ''}`]
   for (const { stateNode } of graph.children) {
     const node = machine.root.states[stateNode.key]
-    for (const [event, ways] of node?.transitions ?? []) {
-      for (const { target, guard } of ways) {
+    for (const [event, transitions] of node?.transitions ?? []) {
+      for (const { target, guard } of transitions) {
         const to = target?.[0]?.key ?? stateNode.key
         const label = typeof guard === 'string' ? `${event} [${guard}]` : event
         lines.push(`  ${stateNode.key} --> ${to}: ${label}`)
@@ -46,7 +44,7 @@ export function statechartOf(name: keyof typeof MACHINES): string {
   return lines.join('\n')
 }
 
-/** The page with its charts as they should be. */
+/** The page with the current charts. */
 export function withStatecharts(page: string): string {
   let result = page
   for (const name of Object.keys(MACHINES) as (keyof typeof MACHINES)[]) {

@@ -1,4 +1,4 @@
-/** The registry of event types: complete, and told to partners. */
+/** The registry of event types is complete and in the partner guide. */
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import t from 'tap'
@@ -7,7 +7,7 @@ import { projectRoot } from '../../src/base/protos.js'
 
 const textOf = (file: string): string => readFileSync(join(projectRoot(), file), 'utf8')
 
-void t.test('whatever is published is in it', (t) => {
+void t.test('every published type is registered', (t) => {
   const sources = [
     'actors/intent/machine.ts',
     'actors/payout/machine.ts',
@@ -23,7 +23,7 @@ void t.test('whatever is published is in it', (t) => {
   t.end()
 })
 
-void t.test('partners are told all of them, and which must be asked for', (t) => {
+void t.test('the guide lists all types and marks the opt-in ones', (t) => {
   const guide = textOf('gateway/README.md')
   const rows = [...guide.matchAll(/^\| `([a-z_]+\.[a-z_]+)` \| (.*) \|$/gm)]
   t.same(
@@ -35,7 +35,7 @@ void t.test('partners are told all of them, and which must be asked for', (t) =>
   t.end()
 })
 
-void t.test('filters', (t) => {
+void t.test('an invalid filter is rejected', (t) => {
   t.ok(isEventFilter(['*', 'payout.created']))
   for (const wrong of [['payout.*'], ['payout.created', 'payout.created'], [''], ['toString']]) {
     t.notOk(isEventFilter(wrong), wrong.join(' '))

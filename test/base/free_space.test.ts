@@ -1,17 +1,18 @@
+/** Detection of low disk space. */
 import t from 'tap'
 import { freeBytesOf, watchFreeSpace } from '../../src/base/free_space.js'
 
 const RESERVE = 800
 
 function aWatch(reserveBytes = RESERVE) {
-  const said: string[] = []
+  const logged: string[] = []
   let free: number | Error = 10_000
   const space = watchFreeSpace({
     reserveBytes,
     read: () => (free instanceof Error ? Promise.reject(free) : Promise.resolve(free)),
     log: {
-      warn: (_facts: unknown, text?: string) => void said.push(`warn ${text}`),
-      info: (_facts: unknown, text?: string) => void said.push(`info ${text}`),
+      warn: (_facts: unknown, text?: string) => void logged.push(`warn ${text}`),
+      info: (_facts: unknown, text?: string) => void logged.push(`info ${text}`),
     },
   })
   const lowWith = async (next: number | Error): Promise<boolean> => {
@@ -19,34 +20,34 @@ function aWatch(reserveBytes = RESERVE) {
     await space.check()
     return space.isLow()
   }
-  return { space, said, lowWith }
+  return { space, logged, lowWith }
 }
 
 void t.test('low below the reserve, until an eighth more is free', async (t) => {
-  const { space, said, lowWith } = aWatch()
+  const { space, logged, lowWith } = aWatch()
   t.equal(space.freeBytes(), null)
   t.notOk(space.isLow())
   t.notOk(await lowWith(800))
   t.ok(await lowWith(799))
-  t.ok(await lowWith(800), 'no flapping')
+  t.ok(await lowWith(800), 'hysteresis')
   t.ok(await lowWith(899))
   t.notOk(await lowWith(900))
   t.notOk(await lowWith(800))
   t.ok(await lowWith(0))
   t.equal(space.freeBytes(), 0)
-  t.same(said, [
+  t.same(logged, [
     'warn disk almost full: writes are refused, reads continue',
     'info disk space recovered: writes are accepted',
     'warn disk almost full: writes are refused, reads continue',
   ])
 })
 
-void t.test('what cannot be read changes nothing', async (t) => {
-  const { space, said, lowWith } = aWatch()
+void t.test('an unreadable value changes nothing', async (t) => {
+  const { space, logged, lowWith } = aWatch()
   t.ok(await lowWith(1))
   t.ok(await lowWith(new Error('EIO')))
   t.equal(space.freeBytes(), 1)
-  t.equal(said.at(-1), 'warn free disk space cannot be read')
+  t.equal(logged.at(-1), 'warn free disk space cannot be read')
 })
 
 void t.test('without a reserve it is never low', async (t) => {
@@ -54,7 +55,7 @@ void t.test('without a reserve it is never low', async (t) => {
   t.notOk(await lowWith(0))
 })
 
-void t.test('it looks at the start, and the disk of a folder is asked', async (t) => {
+void t.test('the first check is at the start, with the real free space', async (t) => {
   const folder = t.testdir()
   t.ok((await freeBytesOf(folder)) > 0)
   const space = watchFreeSpace({

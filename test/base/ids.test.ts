@@ -1,3 +1,4 @@
+/** Ids: order, shape, randomness. */
 import t from 'tap'
 import fc from 'fast-check'
 import { instant } from '../../src/base/clock.js'
@@ -14,11 +15,11 @@ import {
 import { systemRandom } from '../../src/base/random.js'
 
 const random = systemRandom()
-const moments = fc.integer({ min: 0, max: 2 ** 47 })
+const instants = fc.integer({ min: 0, max: 2 ** 47 })
 
-void t.test('ids of a kind sort by their time', async () => {
+void t.test('ids of a kind sort by time', async () => {
   fc.assert(
-    fc.property(moments, moments, (one, other) => {
+    fc.property(instants, instants, (one, other) => {
       fc.pre(one !== other)
       const [a, b] = [
         newId('intent', instant(one), random),
@@ -29,7 +30,7 @@ void t.test('ids of a kind sort by their time', async () => {
   )
 })
 
-void t.test('an id has the shape that is recognized, and of its own kind only', async (t) => {
+void t.test('an id is recognized as its own kind only', async (t) => {
   for (const kind of Object.keys(PREFIX) as IdKind[]) {
     const id = newId<string>(kind, instant(1_795_239_297_425), random)
     t.ok(isIdOf(kind, id), id)
@@ -52,7 +53,7 @@ void t.test('each id draws its own 80 bits', async (t) => {
   t.equal(many.size, 10_000)
 })
 
-void t.test('a tenant is its partner and environment, and can be read back', async (t) => {
+void t.test('a tenant id is parsed into partner and environment', async (t) => {
   for (const environment of ['sandbox', 'production'] as Environment[]) {
     const tenant = tenantOf('acme-pay' as PartnerId, environment)
     t.same(partsOfTenant(tenant), { partner: 'acme-pay', environment })

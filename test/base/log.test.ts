@@ -1,4 +1,4 @@
-/** Log lines: their schema, and what reaches a log by mistake does not reach its lines. */
+/** Log lines: their schema, and the redaction of secrets. */
 import { execFileSync, spawn } from 'node:child_process'
 import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -17,27 +17,27 @@ const SECRETS = [
   'signing_secret',
 ]
 
-t.test('secrets are blotted out, alone and one level down', async (t) => {
-  for (const [name, alone, within] of logged(SECRETS)) {
-    t.equal(alone, '[Redacted]', name)
-    t.equal(within, '[Redacted]', `*.${name}`)
+t.test('secrets are redacted at the top and one level below', async (t) => {
+  for (const [name, top, nested] of logged(SECRETS)) {
+    t.equal(top, '[Redacted]', name)
+    t.equal(nested, '[Redacted]', `*.${name}`)
   }
 })
 
-t.test('what is no secret is told', async (t) => {
-  t.strictSame(logged(['endpoint']), [['endpoint', 'told', 'told']])
+t.test('other fields are logged', async (t) => {
+  t.strictSame(logged(['endpoint']), [['endpoint', 'shown', 'shown']])
 })
 
-/** Each name with what a process of its own logs under it. */
+/** Each name with the values that a child process logs for it. */
 function logged(names: readonly string[]): (readonly [string, unknown, unknown])[] {
   const file = join(projectRoot(), '.build/src/base/log.js')
   const script = `import { createLog } from '${file}'
     const log = createLog('test', { LOG_LEVEL: 'info' })
     for (const name of ${JSON.stringify(names)}) {
-      log.info({ [name]: 'told', call: { [name]: 'told' } })
+      log.info({ [name]: 'shown', call: { [name]: 'shown' } })
     }`
-  const told = execFileSync(process.execPath, ['--input-type=module', '-e', script])
-  const lines = told.toString().trim().split('\n')
+  const output = execFileSync(process.execPath, ['--input-type=module', '-e', script])
+  const lines = output.toString().trim().split('\n')
   return names.map((name, i) => {
     const line = JSON.parse(lines[i] ?? '{}') as Record<string, unknown>
     return [name, line[name], (line['call'] as Record<string, unknown>)[name]] as const
@@ -56,7 +56,7 @@ t.test('a line has the schema of all processes', async (t) => {
   t.match(stack, /log\.test/)
 })
 
-t.test('what is thrown and no error keeps its text', async (t) => {
+t.test('a thrown value that is not an Error keeps its text', async (t) => {
   const [line = ''] = linesOf((log) => log.error({ error: 'gone' }, 'failed'))
   t.match(JSON.parse(line), { error: { message: 'gone' } })
 })

@@ -1,4 +1,4 @@
-/** Programs refuse wrong options before they begin, and print their help. */
+/** Programs reject invalid options before they start, and print their help. */
 import { spawnSync } from 'node:child_process'
 import { join } from 'node:path'
 import t from 'tap'

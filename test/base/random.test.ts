@@ -1,19 +1,20 @@
+/** The system's random source. */
 import t from 'tap'
 import { systemRandom } from '../../src/base/random.js'
 
-void t.test('bytes belong to the caller and never come again', async (t) => {
+void t.test('bytes are never returned twice and belong to the caller', async (t) => {
   const random = systemRandom()
   const seen = new Set<string>()
   for (let i = 0; i < 5_000; i++) {
     const drawn = random.bytes(16)
     seen.add(drawn.toString('hex'))
-    drawn.fill(0) // a caller may overwrite what it got
+    drawn.fill(0) // a caller may overwrite the buffer
   }
   t.equal(seen.size, 5_000)
   t.notOk(seen.has('0'.repeat(32)))
 })
 
-void t.test('any length, also above a block', async (t) => {
+void t.test('any length, also above the block size', async (t) => {
   const random = systemRandom()
   for (const count of [0, 1, 8_191, 8_192, 8_193, 100_000]) {
     t.equal(random.bytes(count).length, count)

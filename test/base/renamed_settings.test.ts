@@ -6,12 +6,12 @@ import { readSettings, RENAMED, SETTINGS } from '../../src/base/settings.js'
 
 const NO_FILE = '/nonexistent/.env'
 
-t.test('the old name counts, the new one counts more', async (t) => {
-  const told: string[] = []
+t.test('the old name is read, the new one takes precedence', async (t) => {
+  const warnings: string[] = []
   const read = (environment: Record<string, string>, file = NO_FILE) =>
-    readSettings(environment, file, (line) => told.push(line))
+    readSettings(environment, file, (line) => warnings.push(line))
   t.equal(read({ HANDOVER_TTL_S: '77' }).RAIL_SUBMIT_TTL_S, 77)
-  t.match(told, [/HANDOVER_TTL_S is now RAIL_SUBMIT_TTL_S/])
+  t.match(warnings, [/HANDOVER_TTL_S is now RAIL_SUBMIT_TTL_S/])
   t.equal(read({ HANDOVER_TTL_S: '77', RAIL_SUBMIT_TTL_S: '78' }).RAIL_SUBMIT_TTL_S, 78)
   const file = join(t.testdir({}), '.env')
   writeFileSync(file, 'HANDOVER_TTL_S=79\n')

@@ -1,12 +1,13 @@
+/** Retries with exponential back-off. */
 import t from 'tap'
 import { createRetry } from '../../src/base/retry.js'
 
-void t.test('delays double up to the maximum, and start anew after a success', (t) => {
+void t.test('delays double up to the maximum, and restart after a success', (t) => {
   const retry = createRetry({ firstMs: 100, maxMs: 500 })
   const delays: number[] = []
   for (let i = 0; i < 5; i++) {
     delays.push(retry.delayMs)
-    retry.schedule(() => t.fail('it was dropped'))
+    retry.schedule(() => t.fail('a cancelled attempt runs'))
     retry.cancel()
   }
   t.same(delays, [100, 200, 400, 500, 500])
@@ -15,8 +16,8 @@ void t.test('delays double up to the maximum, and start anew after a success', (
   t.end()
 })
 
-void t.test('an attempt is made after its delay', async (t) => {
+void t.test('an attempt runs after its delay', async (t) => {
   const retry = createRetry({ firstMs: 1, maxMs: 1 })
   await new Promise<void>((resolve) => retry.schedule(resolve))
-  t.pass('made')
+  t.pass('it ran')
 })

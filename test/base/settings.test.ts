@@ -1,3 +1,4 @@
+/** Settings: defaults, allowed values, `.env`, faults. */
 import { join } from 'node:path'
 import t from 'tap'
 import { readSettings, SETTINGS, SettingsError } from '../../src/base/settings.js'
@@ -13,7 +14,7 @@ const faultsOf = (environment: Record<string, string>, file = NO_FILE): string =
   }
 }
 
-void t.test('defaults hold without any environment', async (t) => {
+void t.test('defaults without an environment', async (t) => {
   const settings = readSettings({}, NO_FILE)
   t.equal(settings.HTTP_PORT, 8080)
   t.equal(settings.RAIL_DELAY_MS, 250)
@@ -21,7 +22,7 @@ void t.test('defaults hold without any environment', async (t) => {
   t.ok(Object.isFrozen(settings))
 })
 
-void t.test('a wrong value is refused with its name and what is allowed', async (t) => {
+void t.test('an invalid value is reported with its name and the allowed values', async (t) => {
   const cases: [Record<string, string>, RegExp][] = [
     [{ HTTP_PORT: '70000' }, /HTTP_PORT=70000 is not allowed: a whole number from 0 to 65535/],
     [{ HTTP_PORT: '8e3' }, /HTTP_PORT=8e3/],
@@ -47,19 +48,19 @@ void t.test('proxies are addresses and blocks of both families', async (t) => {
   t.same(TRUSTED_PROXIES, ['10.0.0.1', '192.168.0.0/16', '::1', 'fd00::/8', '0.0.0.0/0'])
 })
 
-void t.test('all faults are told at once', async (t) => {
+void t.test('all faults are reported at once', async (t) => {
   const faults = faultsOf({ HTTP_PORT: 'x', GATEWAYS: '0' })
   t.match(faults, /HTTP_PORT/)
   t.match(faults, /GATEWAYS/)
 })
 
-void t.test('an address that may hold a password is not told', async (t) => {
+void t.test('an address that can contain a password is masked', async (t) => {
   const faults = faultsOf({ NATS_URL: 'http://user:secret@host:4222' })
   t.match(faults, /^NATS_URL=… is not allowed/)
   t.notMatch(faults, /secret/)
 })
 
-void t.test('values that contradict one another are refused', async (t) => {
+void t.test('contradicting values are rejected', async (t) => {
   t.match(
     faultsOf({ WEBHOOK_ALLOW_PRIVATE: 'true', PRODUCTION_HOSTS: 'api.example.com' }),
     /WEBHOOK_ALLOW_PRIVATE=true is not allowed together with PRODUCTION_HOSTS/,
@@ -71,19 +72,16 @@ void t.test('values that contradict one another are refused', async (t) => {
   )
 })
 
-void t.test(
-  '.env counts, the environment counts more, and unknown names are refused there',
-  async (t) => {
-    const folder = t.testdir({ good: 'HTTP_PORT=1234\nGRPC_PORT=5\n', bad: 'HTTP_PROT=1234\n' })
-    const settings = readSettings({ GRPC_PORT: '6' }, join(folder, 'good'))
-    t.equal(settings.HTTP_PORT, 1234)
-    t.equal(settings.GRPC_PORT, 6)
-    t.match(faultsOf({}, join(folder, 'bad')), /HTTP_PROT in .* is not a setting/)
-    t.equal(faultsOf({ HTTP_PROT: '1' }), '', 'the environment has other tenants')
-  },
-)
+void t.test('the environment overrides .env, which rejects unknown names', async (t) => {
+  const folder = t.testdir({ good: 'HTTP_PORT=1234\nGRPC_PORT=5\n', bad: 'HTTP_PROT=1234\n' })
+  const settings = readSettings({ GRPC_PORT: '6' }, join(folder, 'good'))
+  t.equal(settings.HTTP_PORT, 1234)
+  t.equal(settings.GRPC_PORT, 6)
+  t.match(faultsOf({}, join(folder, 'bad')), /HTTP_PROT in .* is not a setting/)
+  t.equal(faultsOf({ HTTP_PROT: '1' }), '', 'the environment is shared with other programs')
+})
 
-void t.test('a line of .env that sets nothing is refused with its number', async (t) => {
+void t.test('a line of .env that sets nothing is rejected with its number', async (t) => {
   const good = '# a = comment\n\n  # another\nexport HTTP_PORT=1234\r\n\t\nGRPC_PORT = "5" # why\n'
   const bad = 'HTTP_PORT 80\nGRPC_PORT=5\n\n=7\nBRAND: Acme'
   const folder = t.testdir({ good, bad })
@@ -101,7 +99,7 @@ void t.test('a line of .env that sets nothing is refused with its number', async
   )
 })
 
-void t.test('every default is an allowed value and says what it is about', async (t) => {
+void t.test('every default is allowed, every setting is described', async (t) => {
   for (const [name, setting] of Object.entries(SETTINGS)) {
     t.not(setting.read(setting.fallback), undefined, name)
     t.ok(setting.about.length > 10, name)

@@ -23,7 +23,7 @@ type Script = (request: IncomingMessage, number: number) => Reply | 'hang up'
 interface World {
   readonly client: Client
   readonly requests: IncomingMessage[]
-  /** What was waited between attempts, milliseconds. */
+  /** Delays between attempts, milliseconds. */
   readonly pauses: number[]
 }
 
@@ -67,7 +67,7 @@ async function world(t: Test, script: Script): Promise<World> {
 const refusal = (code: string) => ({ error: { code, message: 'm', request_id: 'req_1' } })
 const PAYOUT = { amount: '1', currency: 'VND', beneficiary_id: 'ben_1', reference: 'r' }
 
-void t.test('a keyed write is sent again with the same key and a fresh nonce', async (t) => {
+void t.test('a write with a key is retried with the same key and a new nonce', async (t) => {
   const { client, requests, pauses } = await world(t, (_request, number) =>
     number === 1 ? { status: 503 } : number === 2 ? 'hang up' : { status: 202, body: { id: 'p' } },
   )
@@ -79,7 +79,7 @@ void t.test('a keyed write is sent again with the same key and a fresh nonce', a
   t.same(pauses, [200, 400])
 })
 
-void t.test('Retry-After is obeyed, up to a bound', async (t) => {
+void t.test('Retry-After is respected up to a maximum', async (t) => {
   const { client, pauses } = await world(t, (_request, number) =>
     number < 3
       ? { status: 429, headers: { 'retry-after': number === 1 ? '2' : '3600' } }
@@ -89,7 +89,7 @@ void t.test('Retry-After is obeyed, up to a bound', async (t) => {
   t.same(pauses, [2_000, 10_000])
 })
 
-void t.test('it gives up after the last attempt and throws its error', async (t) => {
+void t.test('the error of the last attempt is thrown', async (t) => {
   const { client, requests } = await world(t, () => ({
     status: 429,
     body: refusal('rate_limited'),
@@ -117,10 +117,10 @@ void t.test('refusals are thrown by class, with code and request id', async (t) 
   t.type(refused, RefusedError)
   t.match(refused, { status: 422, code: 'insufficient_balance', requestId: 'req_1' })
   await t.rejects(client.payouts.create(PAYOUT), ConflictError)
-  t.equal(requests.length, 2, 'neither is sent again')
+  t.equal(requests.length, 2, 'neither is retried')
 })
 
-void t.test('a key is printable ASCII, and the answer repeats it', async (t) => {
+void t.test('a key must be printable ASCII, and the response must repeat it', async (t) => {
   const { client, requests } = await world(t, () => ({
     status: 202,
     headers: { 'idempotency-key': 'inv-' },

@@ -3,7 +3,7 @@ import type { Test } from 'tap'
 import { join } from 'node:path'
 import { FILES } from '../../src/base/subjects.js'
 import { openDatabase } from '../../src/store/database.js'
-import { auditOf } from '../support/audit.js'
+import { assertCleanAudit } from '../support/audit.js'
 import { eventually } from '../support/eventually.js'
 import { partnerOf } from '../support/partner.js'
 import { payByQr, payOut, untilStatus } from '../support/payments.js'
@@ -74,6 +74,5 @@ export async function payWhileKilling(t: Test, victims: readonly string[]): Prom
     data.every(({ reserved }) => reserved === '0'),
     'nothing stays reserved',
   )
-  const { clean, report } = await auditOf(stack.dataDir)
-  t.ok(clean, report)
+  await assertCleanAudit(t, stack.dataDir)
 }

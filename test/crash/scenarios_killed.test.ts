@@ -9,7 +9,7 @@
 import t from 'tap'
 import { systemClock } from '../../src/base/clock.js'
 import { connectOperator } from '../../src/operations/operator_client.js'
-import { auditOf } from '../support/audit.js'
+import { assertCleanAudit } from '../support/audit.js'
 import { eventually } from '../support/eventually.js'
 import { partnerOf, type HttpAnswer, type Partner } from '../support/partner.js'
 import { receiverOf } from '../support/receiver.js'
@@ -178,6 +178,5 @@ t.test('the audit is clean after all runs', async (t) => {
     [],
     'nothing stays reserved',
   )
-  const { clean, report } = await auditOf(stack.dataDir)
-  t.ok(clean, report)
+  await assertCleanAudit(t, stack.dataDir)
 })

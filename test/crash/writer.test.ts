@@ -10,7 +10,7 @@ import { projectRoot } from '../../src/base/protos.js'
 import { FILES } from '../../src/base/subjects.js'
 import { openDatabase } from '../../src/store/database.js'
 import { createSeededRandom } from '../fuzz/seeded_random.js'
-import { auditOf } from '../support/audit.js'
+import { assertCleanAudit } from '../support/audit.js'
 import { partnerOf, type HttpAnswer } from '../support/partner.js'
 import { retryUntilFinal, payByQr, payOut, untilStatus } from '../support/payments.js'
 import { anIntent } from '../support/requests.js'
@@ -91,6 +91,5 @@ t.test('a full disk stops the processor, which then recovers', async (t) => {
   )
   await books.close()
   t.equal(row?.n, KEYS.length, 'nothing is there twice')
-  const { clean, report } = await auditOf(stack.dataDir)
-  t.ok(clean, report)
+  await assertCleanAudit(t, stack.dataDir)
 })

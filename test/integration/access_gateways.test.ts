@@ -1,48 +1,49 @@
 /**
- * Two gateways on one port before one processor: a nonce and a key mean the same to both, and after
- * any of the three was killed.
+ * Two gateways on one port with one processor: nonces and keys are valid or used for both, also
+ * after any of the three processes is killed.
  */
 import t, { type Test } from 'tap'
 import { Client } from 'undici'
-import { auditOf } from '../support/audit.js'
+import { assertCleanAudit } from '../support/audit.js'
 import { anIntent, aPayout } from '../support/requests.js'
 import { eventually } from '../support/eventually.js'
 import {
-  makeSubject,
+  createResource,
   openAccess,
   sendOver,
   type AccessResponse,
   type AccessRequest,
-  type Party,
-} from './access_parties.js'
-import { signed } from './access_proofs.js'
+  type Tenant,
+} from './access_tenants.js'
+import { signed } from './access_credentials.js'
 
 const GATEWAYS = ['gateway-1', 'gateway-2'] as const
 type Gateway = (typeof GATEWAYS)[number]
 
 const access = await openAccess(t, { GATEWAYS: '2', RATE_LIMIT: 'on' })
 const { stack, operators } = access
-const acme = access.party('acme', 'sandbox', await operators.createPartner('acme'))
-const slow = access.party('slow', 'sandbox', await operators.createPartner('slow'))
+const acme = access.tenant('acme', 'sandbox', await operators.createPartner('acme'))
+const slow = access.tenant('slow', 'sandbox', await operators.createPartner('slow'))
 
-/** A signed request: sent again, its bytes are the same. */
-function ask(party: Party, method: string, path: string, body?: unknown): AccessRequest {
+/** A signed request, which can be replayed byte for byte. */
+function signedRequest(method: string, path: string, body?: unknown, tenant = acme): AccessRequest {
   const text = body === undefined ? '' : JSON.stringify(body)
-  const headers = signed(party)({ method, path, body: text })
-  return { method, path, host: party.host, headers, ...(text === '' ? {} : { body: text }) }
+  const headers = signed(tenant)({ method, path, body: text })
+  return { method, path, host: tenant.host, headers, ...(text === '' ? {} : { body: text }) }
 }
-const balances = (party: Party = acme): AccessRequest => ask(party, 'GET', '/v1/balances')
+const balances = (tenant: Tenant = acme): AccessRequest =>
+  signedRequest('GET', '/v1/balances', undefined, tenant)
 
-/** A connection that one gateway holds, known by name. */
-interface TrafficClass {
+/** A connection to a known gateway. */
+interface GatewayConnection {
   send(request: AccessRequest): Promise<AccessResponse>
 }
-type TrafficClasses = Readonly<Record<Gateway, TrafficClass>>
+type Connections = Readonly<Record<Gateway, GatewayConnection>>
 
-/** Connects until the kernel has chosen each gateway once. */
-async function trafficClassesOf(t: Test): Promise<TrafficClasses> {
-  const classes: Partial<Record<Gateway, TrafficClass>> = {}
-  await eventually('each gateway holds a connection', async () => {
+/** Opens connections until the kernel has assigned one to each gateway. */
+async function connectionPerGateway(t: Test): Promise<Connections> {
+  const connections: Partial<Record<Gateway, GatewayConnection>> = {}
+  await eventually('each gateway has a connection', async () => {
     const connection = new Client(stack.baseUrl, { keepAliveTimeout: 60_000 })
     t.teardown(() => connection.destroy())
     const before = await requestsServed()
@@ -50,24 +51,24 @@ async function trafficClassesOf(t: Test): Promise<TrafficClasses> {
     const after = await requestsServed()
     const [name, second] = GATEWAYS.filter((each) => after[each] > before[each])
     if (name === undefined || second !== undefined) return false
-    let held = true
-    connection.on('disconnect', () => (held = false))
-    classes[name] = {
+    let isOpen = true
+    connection.on('disconnect', () => (isOpen = false))
+    connections[name] = {
       send: (request) => {
-        if (!held) throw new Error(`${name} has closed the connection`)
+        if (!isOpen) throw new Error(`${name} has closed the connection`)
         return sendOver(connection, request)
       },
     }
-    return GATEWAYS.every((each) => classes[each] !== undefined)
+    return GATEWAYS.every((each) => connections[each] !== undefined)
   })
-  return classes as TrafficClasses
+  return connections as Connections
 }
 
 const requestsServed = (): Promise<Record<Gateway, number>> => counted('gateway_requests_total')
 
-/** The sum of a metric's samples of each gateway. */
+/** The sum of a metric's samples per gateway. */
 async function counted(metric: string, label = ''): Promise<Record<Gateway, number>> {
-  const text = await (await fetch(`${stack.sandbox.ops_url}/metrics`)).text()
+  const text = await stack.metrics()
   const sumOf = (gateway: Gateway): number =>
     text
       .split('\n')
@@ -77,11 +78,11 @@ async function counted(metric: string, label = ''): Promise<Record<Gateway, numb
   return { 'gateway-1': sumOf('gateway-1'), 'gateway-2': sumOf('gateway-2') }
 }
 
-/** Once a process of this name was killed: its successor serves, and both gateways hear it. */
-async function succeeded(process: string, killedPid: number): Promise<void> {
-  await eventually('there is another one', () => stack.pidOf(process) !== killedPid)
+/** Resolves when a killed process is replaced and both gateways are connected to the processor. */
+async function untilReplaced(process: string, killedPid: number): Promise<void> {
+  await eventually('another process runs', () => stack.pidOf(process) !== killedPid)
   await stack.untilServing()
-  await eventually('both gateways hear the processor', async () => {
+  await eventually('both gateways are connected', async () => {
     const open = await counted('gateway_stream_open')
     const fresh = await counted('gateway_directory_fresh')
     return GATEWAYS.every((name) => open[name] + fresh[name] === 2)
@@ -91,80 +92,82 @@ async function succeeded(process: string, killedPid: number): Promise<void> {
 async function replace(process: string): Promise<void> {
   const pid = stack.pidOf(process)
   stack.kill(process)
-  await succeeded(process, pid)
+  await untilReplaced(process, pid)
 }
 
-/** One of each ending; the first answer's status stands before it. */
-async function endings(): Promise<readonly (readonly [status: number, request: AccessRequest])[]> {
-  const { id } = await makeSubject(acme, 'created intent')
+/** One request per kind of response, with the status of its first response. */
+async function requestsByStatus(): Promise<
+  readonly (readonly [status: number, request: AccessRequest])[]
+> {
+  const { id } = await createResource(acme, 'created intent')
   const intent = `/v1/payment_intents/${id}`
   await acme.client.request('POST', `${intent}/cancel`)
   const { amount, currency, reference, beneficiary } = aPayout()
   const nowhere = { ...beneficiary, destination_country: 'ZW' }
   const order = { amount, currency, reference, beneficiary: nowhere }
-  const payout = ask(acme, 'POST', '/v1/payouts', order)
+  const payout = signedRequest('POST', '/v1/payouts', order)
   const kyc_attestation = { ...anIntent().kyc_attestation, verified: false }
   return [
     [200, balances()],
-    [200, ask(acme, 'GET', intent)],
-    [200, ask(acme, 'GET', '/v1/payouts?limit=1')],
-    [201, ask(acme, 'POST', '/v1/payment_intents', anIntent())],
-    [400, ask(acme, 'POST', '/v1/payment_intents', { unknown: true })],
-    [400, ask(acme, 'GET', '/v1/payouts?limit=0')],
-    [403, ask(acme, 'POST', '/v1/payment_intents', { ...anIntent(), kyc_attestation })],
-    [404, ask(acme, 'GET', `/v1/payment_intents/pi_${'0'.repeat(26)}`)],
-    [404, ask(acme, 'GET', '/v1/nowhere')],
-    [405, ask(acme, 'DELETE', intent)],
-    [409, ask(acme, 'POST', `${intent}/cancel`)],
+    [200, signedRequest('GET', intent)],
+    [200, signedRequest('GET', '/v1/payouts?limit=1')],
+    [201, signedRequest('POST', '/v1/payment_intents', anIntent())],
+    [400, signedRequest('POST', '/v1/payment_intents', { unknown: true })],
+    [400, signedRequest('GET', '/v1/payouts?limit=0')],
+    [403, signedRequest('POST', '/v1/payment_intents', { ...anIntent(), kyc_attestation })],
+    [404, signedRequest('GET', `/v1/payment_intents/pi_${'0'.repeat(26)}`)],
+    [404, signedRequest('GET', '/v1/nowhere')],
+    [405, signedRequest('DELETE', intent)],
+    [409, signedRequest('POST', `${intent}/cancel`)],
     [422, { ...payout, headers: [...payout.headers, ['Idempotency-Key', 'nowhere']] }],
   ]
 }
 
-t.test('a revoked key is refused by every gateway within a second', async (t) => {
-  const classes = await trafficClassesOf(t)
-  const doomed = access.party('acme', 'sandbox', await operators.issueKey('acme', 'sandbox'))
+t.test('every gateway rejects a revoked key within a second', async (t) => {
+  const connections = await connectionPerGateway(t)
+  const revoked = access.tenant('acme', 'sandbox', await operators.issueKey('acme', 'sandbox'))
   const accepted: number[] = []
   let over = false
-  const use = async ({ send }: TrafficClass): Promise<void> => {
+  const use = async ({ send }: GatewayConnection): Promise<void> => {
     while (!over) {
       const sentAt = performance.now()
-      if ((await send(balances(doomed))).status === 200) accepted.push(sentAt)
+      if ((await send(balances(revoked))).status === 200) accepted.push(sentAt)
       await new Promise((resolve) => setTimeout(resolve, 5))
     }
   }
-  const uses = GATEWAYS.map((name) => use(classes[name]))
-  await eventually('it is in use', () => accepted.length > 50)
-  await operators.revokeKey(doomed.key.keyId)
+  const uses = GATEWAYS.map((name) => use(connections[name]))
+  await eventually('the key is in use', () => accepted.length > 50)
+  await operators.revokeKey(revoked.key.keyId)
   const revokedAt = performance.now()
-  await eventually('a second is over', () => performance.now() > revokedAt + 1_000)
+  await eventually('a second has passed', () => performance.now() > revokedAt + 1_000)
 
   const refusals = () => counted('gateway_authentication_refusals_total', 'key_revoked')
   const before = await refusals()
-  await eventually('each gateway refuses it by itself', async () => {
+  await eventually('each gateway rejects the key', async () => {
     const after = await refusals()
     return GATEWAYS.every((name) => after[name] > before[name])
   })
   over = true
   await Promise.all(uses)
   const late = accepted.filter((sentAt) => sentAt > revokedAt + 1_000)
-  t.same(late, [], 'none was taken that was sent a second later')
-  t.equal((await access.send(balances())).status, 200, 'the other key is as good as before')
+  t.same(late, [], 'no request sent a second later is accepted')
+  t.equal((await access.send(balances())).status, 200, 'the other key stays valid')
 })
 
-t.test('of twins over both gateways one succeeds', async (t) => {
-  const classes = await trafficClassesOf(t)
+t.test('of concurrent requests with one nonce over both gateways one succeeds', async (t) => {
+  const connections = await connectionPerGateway(t)
   for (let round = 0; round < 15; round++) {
-    const create = ask(acme, 'POST', '/v1/payment_intents', anIntent())
+    const create = signedRequest('POST', '/v1/payment_intents', anIntent())
     const [, nonce = ''] = create.headers.find(([name]) => name === 'X-Service-Nonce') ?? []
-    // The same nonce under another good signature.
+    // The same nonce in another request with a valid signature.
     const read = { method: 'GET', path: '/v1/balances', body: '' }
-    const reading = { ...ask(acme, 'GET', read.path), headers: signed(acme, { nonce })(read) }
+    const reading = { ...signedRequest('GET', read.path), headers: signed(acme, { nonce })(read) }
     const twins = GATEWAYS.flatMap((name) =>
-      [create, reading, create].map((request) => ({ trafficClass: classes[name], request })),
+      [create, reading, create].map((request) => ({ connection: connections[name], request })),
     )
     if (round % 2 === 1) twins.reverse()
     const answers = await Promise.all(
-      twins.map(({ trafficClass, request }) => trafficClass.send(request)),
+      twins.map(({ connection, request }) => connection.send(request)),
     )
     const statuses = answers.map(({ status }) => status)
     t.equal(statuses.filter((status) => status < 300).length, 1, statuses.join())
@@ -172,42 +175,42 @@ t.test('of twins over both gateways one succeeds', async (t) => {
   }
 })
 
-t.test('a spent nonce stays spent, however its call ended and whoever is killed', async (t) => {
-  const spent = await endings()
-  const classes = await trafficClassesOf(t)
-  for (const [index, [status, request]] of spent.entries()) {
-    const trafficClass = classes[GATEWAYS[index % 2] as Gateway]
-    const answer = await trafficClass.send(request)
+t.test('a used nonce stays used after every kind of response and after a kill', async (t) => {
+  const used = await requestsByStatus()
+  const connections = await connectionPerGateway(t)
+  for (const [index, [status, request]] of used.entries()) {
+    const connection = connections[GATEWAYS[index % 2] as Gateway]
+    const answer = await connection.send(request)
     t.equal(answer.status, status, `${request.method} ${request.path}: ${answer.text}`)
   }
   const refusals = new Set<string>()
   const replay = async (when: string): Promise<void> => {
-    const again = await trafficClassesOf(t)
-    for (const [status, request] of spent) {
+    const again = await connectionPerGateway(t)
+    for (const [status, request] of used) {
       for (const name of GATEWAYS) {
         const answer = await again[name].send(request)
-        t.equal(answer.status, 401, `${request.path}, once ${status}, over ${name} ${when}`)
+        t.equal(answer.status, 401, `${request.path}, first ${status}, over ${name} ${when}`)
         refusals.add(answer.comparable)
       }
     }
-    t.equal((await access.send(balances())).status, 200, 'a fresh one passes')
+    t.equal((await access.send(balances())).status, 200, 'a new nonce is accepted')
   }
   await replay('at once')
   await replace('processor')
-  await replay('behind a kill of the processor')
+  await replay('after a kill of the processor')
   await replace('gateway-1')
-  await replay('behind a kill of a gateway')
-  t.equal(refusals.size, 1, 'all bytes are the same')
+  await replay('after a kill of a gateway')
+  t.equal(refusals.size, 1, 'all refusals are equal')
 })
 
 interface Movements {
   readonly data: readonly { readonly currency: string; readonly amount: string }[]
 }
 
-t.test('killed before it could answer: the same bytes move money once', async (t) => {
+t.test('a replay after a kill of the processor moves money once', async (t) => {
   const amounts = Array.from({ length: 24 }, (_, index) => String(7_000_001 + index))
   const deposits = amounts.map((amount) =>
-    ask(acme, 'POST', '/v1/funding/deposits', { currency: 'THB', amount }),
+    signedRequest('POST', '/v1/funding/deposits', { currency: 'THB', amount }),
   )
   let killed = false
   const sendAll = (): Promise<number[]> =>
@@ -225,37 +228,34 @@ t.test('killed before it could answer: the same bytes move money once', async (t
     )
   const before = stack.pidOf('processor')
   const first = await sendAll()
-  await succeeded('processor', before)
+  await untilReplaced('processor', before)
 
   const second = await sendAll()
   const path = '/v1/balance_transactions?limit=100'
-  const { data } = (await access.send(ask(acme, 'GET', path))).body as Movements
+  const { data } = (await access.send(signedRequest('GET', path))).body as Movements
   for (const [index, amount] of amounts.entries()) {
-    const told = `${first[index]} and then ${second[index]}`
-    t.equal(data.filter((movement) => movement.amount === amount).length, 1, told)
-    t.ok(second[index] === 401 || (second[index] === 201 && first[index] !== 201), told)
+    const statuses = `${first[index]} and then ${second[index]}`
+    t.equal(data.filter((movement) => movement.amount === amount).length, 1, statuses)
+    t.ok(second[index] === 401 || (second[index] === 201 && first[index] !== 201), statuses)
   }
 })
 
-t.test('over its rate a key is told how long to wait, and its nonce is not spent', async (t) => {
+t.test('a 429 has Retry-After and does not consume the nonce', async (t) => {
   await operators.setRateLimit('slow', 1)
-  const classes = await trafficClassesOf(t)
-  const trafficClass = classes['gateway-1']
+  const connections = await connectionPerGateway(t)
+  const connection = connections['gateway-1']
   const limited = await eventually('a 429', async () => {
     const request = balances(slow)
-    const answer = await trafficClass.send(request)
+    const answer = await connection.send(request)
     return answer.status === 429 && { request, answer }
   })
   t.match(limited.answer, { code: 'rate_limited', headers: { 'retry-after': '1' } })
-  t.equal((await trafficClass.send(balances())).status, 200, 'another key is not meant')
-  const later = await eventually('its second is over', async () => {
-    const answer = await trafficClass.send(limited.request)
+  t.equal((await connection.send(balances())).status, 200, 'other keys are not limited')
+  const later = await eventually('the rate allows it', async () => {
+    const answer = await connection.send(limited.request)
     return answer.status !== 429 && answer
   })
-  t.equal(later.status, 200, 'the very same bytes')
+  t.equal(later.status, 200, 'the same bytes')
 })
 
-t.test('the books are in order', async (t) => {
-  const { clean, report } = await auditOf(stack.dataDir)
-  t.ok(clean, report)
-})
+t.test('the audit finds no violation', (t) => assertCleanAudit(t, stack.dataDir))

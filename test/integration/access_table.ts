@@ -1,27 +1,23 @@
 /**
- * The properties of each route for the access tests.
- *
- * Owns: one entry a route: what its path names, a body that it takes, how it answers its owner, and
- * what becomes of it while the partner is suspended.
- *
- * A route without an entry, and an entry without a route, fails the tests with its name.
+ * The properties of each route for the access tests. A route without an entry, and an entry without
+ * a route, fail the tests.
  */
 import type { AnyRoute, Route } from '../../gateway/routing/route.js'
 import { ROUTES } from '../../gateway/app.js'
 import type { ErrorCode } from '../../src/base/errors.js'
 import { anIntent, aPayout } from '../support/requests.js'
-import { SCAN, type Party, type Subject, type SubjectKind } from './access_parties.js'
+import { SCAN, type Tenant, type Resource, type ResourceKind } from './access_tenants.js'
 
 export interface Entry {
-  /** What the path's parameter names. Left out: the path has none. */
-  readonly subject?: SubjectKind
-  /** A body that the route takes; left out: none. */
-  readonly body?: (subject: Subject, party: Party) => unknown
-  /** What the owner is answered. */
+  /** The resource that the path names. */
+  readonly resource?: ResourceKind
+  /** A valid body. */
+  readonly body?: (resource: Resource, tenant: Tenant) => unknown
+  /** The status for the owner. */
   readonly success: number
-  /** New business is refused as `partner_suspended`; what is under way, and reading, goes on. */
-  readonly suspended: 'refused' | 'goes on'
-  /** In production it is a 400, whatever it names. */
+  /** While the partner is suspended; a refusal is `partner_suspended`. */
+  readonly suspended: 'refused' | 'allowed'
+  /** A 400 in production. */
   readonly sandboxOnly?: true
 }
 
@@ -32,36 +28,35 @@ const deposit = { currency: 'THB', amount: '100' }
 const url = 'https://shop.example/hook'
 const sale = { sell_currency: 'USD', sell_amount: '1000', buy_currency: 'THB' }
 
-const remint = ({ user }: Subject): object => ({
+const newSession = ({ user }: Resource): object => ({
   partner_user_id: user,
   kyc_attestation,
   sanctions_attestation,
 })
 
-/** Of a quote that was taken for it just before. */
-async function conversion(_: Subject, { client }: Party): Promise<object> {
+/** Creates the quote that it converts. */
+async function conversion(_: Resource, { client }: Tenant): Promise<object> {
   const { body } = await client.request('POST', '/v1/fx/quotes', sale)
   return { quote_id: (body as { id: string }).id }
 }
 
 type Body = Entry['body']
 
-/** Each: what the owner is answered, what the path names, and a body. */
-const refused = (success: number, subject?: SubjectKind, body?: Body): Entry =>
-  entry('refused', success, subject, body)
-const goesOn = (success: number, subject?: SubjectKind, body?: Body): Entry =>
-  entry('goes on', success, subject, body)
+const refused = (success: number, resource?: ResourceKind, body?: Body): Entry =>
+  entry('refused', success, resource, body)
+const allowed = (success: number, resource?: ResourceKind, body?: Body): Entry =>
+  entry('allowed', success, resource, body)
 
 function entry(
   suspended: Entry['suspended'],
   success: number,
-  subject: SubjectKind | undefined,
+  resource: ResourceKind | undefined,
   body: Body,
 ): Entry {
   return {
     success,
     suspended,
-    ...(subject === undefined ? {} : { subject }),
+    ...(resource === undefined ? {} : { resource }),
     ...(body === undefined ? {} : { body }),
   }
 }
@@ -70,58 +65,58 @@ const NONE = undefined
 const INTENT = '/v1/payment_intents/{intent_id}'
 const BENEFICIARY = '/v1/beneficiaries/{beneficiary_id}'
 const ENDPOINT = '/v1/webhook_endpoints/{endpoint_id}'
-const MOMENT = '2026-11-21T00:00:00Z'
+const SINCE = '2026-11-21T00:00:00Z'
 
 // prettier-ignore
 const ENTRIES: Readonly<Record<string, Entry>> = {
   'POST /v1/payment_intents':           refused(201, NONE, () => anIntent()),
-  'GET /v1/payment_intents':            goesOn(200),
-  [`GET ${INTENT}`]:                    goesOn(200, 'created intent'),
-  [`POST ${INTENT}/session`]:           refused(200, 'created intent', remint),
+  'GET /v1/payment_intents':            allowed(200),
+  [`GET ${INTENT}`]:                    allowed(200, 'created intent'),
+  [`POST ${INTENT}/session`]:           refused(200, 'created intent', newSession),
   [`POST ${INTENT}/scan`]:              refused(200, 'created intent', () => SCAN),
   [`POST ${INTENT}/confirm`]:           refused(200, 'scanned intent'),
-  [`POST ${INTENT}/cancel`]:            goesOn(200, 'created intent'),
-  [`POST ${INTENT}/refund`]:            goesOn(202, 'captured intent'),
-  [`POST ${INTENT}/receipt_token`]:     goesOn(200, 'created intent'),
-  [`GET ${INTENT}/receipt`]:            goesOn(200, 'captured intent'),
+  [`POST ${INTENT}/cancel`]:            allowed(200, 'created intent'),
+  [`POST ${INTENT}/refund`]:            allowed(202, 'captured intent'),
+  [`POST ${INTENT}/receipt_token`]:     allowed(200, 'created intent'),
+  [`GET ${INTENT}/receipt`]:            allowed(200, 'captured intent'),
 
   'POST /v1/beneficiaries':             refused(201, NONE, () => beneficiary),
-  'GET /v1/beneficiaries':              goesOn(200),
-  [`GET ${BENEFICIARY}`]:               goesOn(200, 'beneficiary'),
-  [`POST ${BENEFICIARY}/disable`]:      goesOn(200, 'beneficiary'),
+  'GET /v1/beneficiaries':              allowed(200),
+  [`GET ${BENEFICIARY}`]:               allowed(200, 'beneficiary'),
+  [`POST ${BENEFICIARY}/disable`]:      allowed(200, 'beneficiary'),
 
   'POST /v1/payouts':                   refused(202, NONE, () => payout),
-  'GET /v1/payouts':                    goesOn(200),
-  'GET /v1/payouts/{payout_id}':        goesOn(200, 'open payout'),
-  'POST /v1/payouts/{payout_id}/cancel': goesOn(409, 'open payout'),
+  'GET /v1/payouts':                    allowed(200),
+  'GET /v1/payouts/{payout_id}':        allowed(200, 'open payout'),
+  'POST /v1/payouts/{payout_id}/cancel': allowed(409, 'open payout'),
   'POST /v1/sandbox/payouts/{payout_id}/simulate': {
-    ...goesOn(202, 'open payout', () => ({ outcome: 'completed' })),
+    ...allowed(202, 'open payout', () => ({ outcome: 'completed' })),
     sandboxOnly: true,
   },
 
-  'GET /v1/account':                    goesOn(200),
-  'GET /v1/balances':                   goesOn(200),
-  'GET /v1/balance_transactions':       goesOn(200),
+  'GET /v1/account':                    allowed(200),
+  'GET /v1/balances':                   allowed(200),
+  'GET /v1/balance_transactions':       allowed(200),
   'POST /v1/funding/deposits':          refused(201, NONE, () => deposit),
   'POST /v1/fx/quotes':                 refused(201, NONE, () => sale),
   'POST /v1/fx/conversions':            refused(201, NONE, conversion),
 
-  'POST /v1/webhook_endpoints':         goesOn(201, NONE, () => ({ url })),
-  'GET /v1/webhook_endpoints':          goesOn(200),
-  [`GET ${ENDPOINT}`]:                  goesOn(200, 'webhook endpoint'),
-  [`PATCH ${ENDPOINT}`]:                goesOn(200, 'webhook endpoint', () => ({ url })),
-  [`DELETE ${ENDPOINT}`]:               goesOn(200, 'webhook endpoint'),
-  [`POST ${ENDPOINT}/enable`]:          goesOn(200, 'webhook endpoint'),
-  [`POST ${ENDPOINT}/disable`]:         goesOn(200, 'webhook endpoint'),
-  [`POST ${ENDPOINT}/rotate_secret`]:   goesOn(200, 'webhook endpoint'),
-  [`POST ${ENDPOINT}/test`]:            goesOn(202, 'webhook endpoint'),
-  [`GET ${ENDPOINT}/deliveries`]:       goesOn(200, 'webhook endpoint'),
-  [`POST ${ENDPOINT}/recover`]:         goesOn(202, 'webhook endpoint', () => ({ since: MOMENT })),
-  'GET /v1/events':                     goesOn(200),
-  'POST /v1/events/{event_id}/resend':  goesOn(202, 'event'),
+  'POST /v1/webhook_endpoints':         allowed(201, NONE, () => ({ url })),
+  'GET /v1/webhook_endpoints':          allowed(200),
+  [`GET ${ENDPOINT}`]:                  allowed(200, 'webhook endpoint'),
+  [`PATCH ${ENDPOINT}`]:                allowed(200, 'webhook endpoint', () => ({ url })),
+  [`DELETE ${ENDPOINT}`]:               allowed(200, 'webhook endpoint'),
+  [`POST ${ENDPOINT}/enable`]:          allowed(200, 'webhook endpoint'),
+  [`POST ${ENDPOINT}/disable`]:         allowed(200, 'webhook endpoint'),
+  [`POST ${ENDPOINT}/rotate_secret`]:   allowed(200, 'webhook endpoint'),
+  [`POST ${ENDPOINT}/test`]:            allowed(202, 'webhook endpoint'),
+  [`GET ${ENDPOINT}/deliveries`]:       allowed(200, 'webhook endpoint'),
+  [`POST ${ENDPOINT}/recover`]:         allowed(202, 'webhook endpoint', () => ({ since: SINCE })),
+  'GET /v1/events':                     allowed(200),
+  'POST /v1/events/{event_id}/resend':  allowed(202, 'event'),
 }
 
-/** What an unknown or foreign id of this name is answered. */
+/** The error code of an unknown or foreign id, by path parameter. */
 const NOT_FOUND: Readonly<Record<string, ErrorCode>> = {
   intent_id: 'payment_intent_not_found',
   payout_id: 'payout_not_found',
@@ -137,13 +132,13 @@ export interface Case extends Entry {
   readonly notFound: ErrorCode | ''
 }
 
-/** Every route that asks for a proof, with its entry. @throws Error when the two do not fit */
+/** Every authenticated route with its entry. @throws when one of them is missing */
 export function accessCases(): readonly Case[] {
-  const proven = ROUTES.filter((route): route is Route => route.auth !== 'none')
-  const names = new Set(proven.map(nameOf))
+  const authenticated = ROUTES.filter((route): route is Route => route.auth !== 'none')
+  const names = new Set(authenticated.map(nameOf))
   const stale = Object.keys(ENTRIES).filter((name) => !names.has(name))
-  if (stale.length > 0) throw new Error(`door_table has no route for: ${stale.join('; ')}`)
-  return proven.map((route) => {
+  if (stale.length > 0) throw new Error(`access_table has no route for: ${stale.join('; ')}`)
+  return authenticated.map((route) => {
     const name = nameOf(route)
     const entry = ENTRIES[name]
     if (entry === undefined) {
@@ -151,9 +146,9 @@ export function accessCases(): readonly Case[] {
     }
     const [, parameter] = /\{([a-z_]+)\}/.exec(route.path) ?? []
     const notFound = parameter === undefined ? '' : NOT_FOUND[parameter]
-    if (notFound === undefined) throw new Error(`door_table: what is the 404 of ${parameter}?`)
-    if ((parameter === undefined) !== (entry.subject === undefined)) {
-      throw new Error(`door_table: what does the path of ${name} name?`)
+    if (notFound === undefined) throw new Error(`access_table has no 404 code for ${parameter}`)
+    if ((parameter === undefined) !== (entry.resource === undefined)) {
+      throw new Error(`access_table: the resource of ${name} does not match its path`)
     }
     return { ...entry, name, route, notFound }
   })

@@ -1,6 +1,6 @@
 /**
- * Books that went back in time: a stack refuses them with exit code 78 and says why, whichever of
- * the marks is left to tell; after any kill it starts as always.
+ * Books that went back in time: any remaining high-water mark, rail, bus or webhook pool makes the
+ * stack exit with code 78 and name the cause. After any kill it starts as usual.
  */
 import { copyFileSync, cpSync, existsSync, readFileSync, rmSync, statSync } from 'node:fs'
 import { join } from 'node:path'
@@ -15,7 +15,6 @@ import { payByQr, payOut, untilStatus } from '../support/payments.js'
 import { aPayout } from '../support/requests.js'
 import { runUntilExit, startStack, type RunningStack } from '../support/stack.js'
 
-// Many processes on a machine that may be busy.
 t.setTimeout(0)
 const folder = tempFolder(t)
 const EXIT_BOOKS_BEHIND = 78
@@ -40,7 +39,7 @@ const lastBatchOf = async (dataDir: string): Promise<number> => {
 const markOf = (dataDir: string) =>
   readHighWater(readFileSync(join(dataDir, FILES.highWater), 'utf8'))
 
-/** The mark and the events of all commits are where they are kept. */
+/** Resolves when the mark and the events of all commits are stored. */
 async function untilMarked(stack: RunningStack): Promise<void> {
   await eventually('the high-water mark is that of the last commit', async () => {
     const books = await openDatabase(join(stack.dataDir, BOOKS), { readOnly: true })
@@ -51,8 +50,8 @@ async function untilMarked(stack: RunningStack): Promise<void> {
   })
 }
 
-/** A killed stack whose books are older than all else, and the books as they were at its end. */
-async function madeBehind(): Promise<{ dataDir: string; newest: string; older: string }> {
+/** The folder of a killed stack, and an older copy of its books. */
+async function createFolders(): Promise<{ dataDir: string; newest: string; older: string }> {
   const dataDir = join(folder, 'data')
   const first = await startStack({ dataDir, settings: SETTINGS })
   await pay(first)
@@ -69,12 +68,12 @@ async function madeBehind(): Promise<{ dataDir: string; newest: string; older: s
   return { dataDir, newest, older }
 }
 
-/** The processor first: without its supervisor it would stop in order. */
+/** The processor first: without its supervisor it would stop cleanly. */
 async function killAll(stack: RunningStack): Promise<void> {
   const pids = ['processor', 'nats', 'rail', 'webhooks', 'gateway'].map((name) => stack.pidOf(name))
   stack.kill('processor')
   await stack.stop('SIGKILL')
-  await eventually('all its processes are gone', () => !pids.some(isAlive))
+  await eventually('all processes have ended', () => !pids.some(isAlive))
 }
 
 function isAlive(pid: number): boolean {
@@ -85,9 +84,9 @@ function isAlive(pid: number): boolean {
   }
 }
 
-const { newest, older } = await madeBehind()
+const { newest, older } = await createFolders()
 
-/** The folder as the kill left it, without some of what is beside the books. */
+/** A copy of the folder as the kill left it, without these files. */
 function folderOf(name: string, ...without: readonly string[]): string {
   const dataDir = join(folder, name)
   cpSync(newest, dataDir, { recursive: true })
@@ -98,17 +97,17 @@ function restoreOlder(dataDir: string): void {
   for (const suffix of ['-wal', '-shm']) rmSync(join(dataDir, BOOKS + suffix), { force: true })
   copyFileSync(older, join(dataDir, BOOKS))
 }
-async function refused(dataDir: string): Promise<string> {
+async function startRefused(dataDir: string): Promise<string> {
   const { exitCode, output } = await runUntilExit(dataDir, SETTINGS)
   t.equal(exitCode, EXIT_BOOKS_BEHIND)
   t.match(output, /put the newest copy of the books back, or start with RECOVERY=yes/)
-  t.equal(output.match(/went back in time/g)?.length, 1, 'said once')
+  t.equal(output.match(/went back in time/g)?.length, 1, 'reported once')
   t.notMatch(output, /starting it again/)
   return output
 }
 
-void t.test('nothing was tampered with', async (t) => {
-  t.ok(statSync(join(newest, `${BOOKS}-wal`)).size > 0, 'the WAL has commits of its own')
+void t.test('unchanged folders start', async (t) => {
+  t.ok(statSync(join(newest, `${BOOKS}-wal`)).size > 0, 'the WAL has commits')
   t.equal(statSync(join(newest, FILES.highWater)).mode & 0o777, 0o600)
   const stack = await startStack({ dataDir: folderOf('whole'), settings: SETTINGS })
   await pay(stack)
@@ -117,17 +116,17 @@ void t.test('nothing was tampered with', async (t) => {
   t.equal(mark?.lastBatch, await lastBatchOf(stack.dataDir), 'a clean stop writes the mark')
 })
 
-void t.test('the WAL is gone', async (t) => {
+void t.test('a missing WAL is detected', async (t) => {
   const dataDir = folderOf('wal')
   for (const suffix of ['-wal', '-shm']) rmSync(join(dataDir, BOOKS + suffix))
-  const output = await refused(dataDir)
+  const output = await startRefused(dataDir)
   t.match(output, /the books end \d+ commits behind high_water\.json \(\d+ < \d+\)/)
 })
 
-void t.test('an older copy is in place', async (t) => {
+void t.test('an older copy is detected by the high-water mark', async (t) => {
   const dataDir = folderOf('older')
   restoreOlder(dataDir)
-  t.match(await refused(dataDir), /the books end \d+ commits behind high_water\.json/)
+  t.match(await startRefused(dataDir), /the books end \d+ commits behind high_water\.json/)
   cpSync(join(newest, BOOKS), join(dataDir, BOOKS))
   cpSync(join(newest, `${BOOKS}-wal`), join(dataDir, `${BOOKS}-wal`))
   rmSync(join(dataDir, `${BOOKS}-shm`), { force: true })
@@ -135,29 +134,28 @@ void t.test('an older copy is in place', async (t) => {
   t.equal(await stack.stop(), 0, 'the newest copy starts again')
 })
 
-void t.test('an older copy, and the rail knows', async () => {
+void t.test('an older copy is detected by the rail', async () => {
   const dataDir = folderOf('rail', FILES.highWater, 'nats', FILES.webhookDatabase)
   restoreOlder(dataDir)
-  const output = await refused(dataDir)
+  const output = await startRefused(dataDir)
   t.match(output, /rail sandbox has instruction (pi|pout)_\w+, which the books never sent/)
   t.match(output, /their newest event is of 20/)
 })
 
-void t.test('an older copy, and the bus knows', async () => {
+void t.test('an older copy is detected by the bus', async () => {
   const dataDir = folderOf('bus', FILES.highWater, FILES.railDatabase, FILES.webhookDatabase)
   restoreOlder(dataDir)
-  t.match(await refused(dataDir), /the bus has event evt_\w+, which the books do not/)
+  t.match(await startRefused(dataDir), /the bus has event evt_\w+, which the books do not/)
 })
 
-void t.test('an older copy, and the webhook pool knows: it connects late', async (t) => {
+void t.test('an older copy is detected by the webhook pool, which connects later', async (t) => {
   const dataDir = folderOf('pool', FILES.highWater, FILES.railDatabase, 'nats')
   restoreOlder(dataDir)
   const stack = await startStack({ dataDir, settings: SETTINGS })
   t.teardown(() => stack.stop())
   await eventually('recovery mode', async () => {
-    const answer = await fetch(`${stack.sandbox.ops_url}/readyz`)
-    const { mode } = (await answer.json()) as { mode: string }
-    return answer.status === 200 && mode === 'recovery'
+    const { status, body } = await stack.readyz()
+    return status === 200 && body['mode'] === 'recovery'
   })
   t.match(stack.logOf('processor'), /webhook pool 1 has event evt_\w+, which the books do not/)
   const { beneficiary } = aPayout()
@@ -165,19 +163,22 @@ void t.test('an older copy, and the webhook pool knows: it connects late', async
     const got = await partnerOf(stack.sandbox).request('POST', '/v1/beneficiaries', beneficiary)
     return got.status !== 504 && got
   })
-  t.equal(answer.status, 503, 'nothing is changed')
+  t.equal(answer.status, 503, 'writes are rejected')
 })
 
-void t.test('books that were deleted as a whole', async (t) => {
+void t.test('deleted books are detected', async (t) => {
   const all = [BOOKS, `${BOOKS}-wal`, `${BOOKS}-shm`]
-  t.match(await refused(folderOf('gone', ...all)), /the books are not those of high_water\.json/)
+  t.match(
+    await startRefused(folderOf('gone', ...all)),
+    /the books are not those of high_water\.json/,
+  )
   const unmarked = folderOf('gone_unmarked', ...all, FILES.highWater)
-  t.match(await refused(unmarked), /the books do not; they have no event yet|never sent/)
+  t.match(await startRefused(unmarked), /the books do not; they have no event yet|never sent/)
 })
 
-void t.test('a folder of before there were marks', async (t) => {
+void t.test('a folder without a high-water mark starts', async (t) => {
   const dataDir = folderOf('before', FILES.highWater)
   const stack = await startStack({ dataDir, settings: SETTINGS })
   t.equal(await stack.stop(), 0)
-  t.ok(existsSync(join(dataDir, FILES.highWater)), 'it has one from then on')
+  t.ok(existsSync(join(dataDir, FILES.highWater)), 'the start writes one')
 })

@@ -1,16 +1,16 @@
 /**
- * A disk that fills up: writes are refused, reads go on, also after a commit that failed.
+ * An almost full disk: writes are rejected and reads continue, also after a failed commit.
  *
- * It needs a file system of its own, which root may mount; else it is skipped.
+ * It mounts a small file system, which only root may; else it is skipped.
  */
 import { spawnSync } from 'node:child_process'
 import { mkdirSync, rmSync, statfsSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import t, { type Test } from 'tap'
-import { auditOf } from '../support/audit.js'
+import { assertCleanAudit } from '../support/audit.js'
 import { eventually } from '../support/eventually.js'
 import { tempFolder } from '../support/temp_folder.js'
-import { partnerOf } from '../support/partner.js'
+import { partnerOf, withKey } from '../support/partner.js'
 import { payOut, untilStatus } from '../support/payments.js'
 import { anIntent } from '../support/requests.js'
 import { startStack } from '../support/stack.js'
@@ -18,7 +18,7 @@ import { startStack } from '../support/stack.js'
 t.setTimeout(0)
 
 const MIB = 1024 * 1024
-/** What is under way must still be so when the disk is almost full. */
+/** The rail is slow enough for the payout to be open when the disk is almost full. */
 const SETTINGS = { DISK_RESERVE_MB: '48', RAIL_DELAY_MS: '5000' }
 
 const disk = join(tempFolder(t), 'disk')
@@ -27,45 +27,38 @@ const mounted = spawnSync('mount', ['-t', 'tmpfs', '-o', 'size=256m', 'tmpfs', d
 if (mounted.status !== 0) t.plan(0, 'skipped: only root may mount a small disk')
 else {
   t.teardown(() => void spawnSync('umount', ['--lazy', disk]))
-  await t.test('what a full disk ends', whatItEnds)
+  await t.test('an almost full disk rejects writes', fullDisk)
 }
 
-async function whatItEnds(t: Test): Promise<void> {
+async function fullDisk(t: Test): Promise<void> {
   const dataDir = join(disk, 'data')
   const stack = await startStack({ dataDir, settings: SETTINGS })
   t.teardown(() => stack.stop())
   const partner = partnerOf(stack.sandbox)
   const create = (key: string) =>
-    partner.request('POST', '/v1/payment_intents', anIntent(), {
-      headers: { 'Idempotency-Key': key },
-    })
+    partner.request('POST', '/v1/payment_intents', anIntent(), withKey(key))
   const read = async () => (await partner.request('GET', '/v1/balances')).status
-  const diskSays = async (): Promise<unknown> => {
-    const { status, body } = await readyz()
-    return status === 200 && (body as { disk: string }).disk
+  const diskState = async (): Promise<unknown> => {
+    const { status, body } = await stack.readyz()
+    return status === 200 && body['disk']
   }
-  const readyz = async () => {
-    const answer = await fetch(`${stack.sandbox.ops_url}/readyz`)
-    return { status: answer.status, body: await answer.json() }
-  }
-  const metrics = async () => (await fetch(`${stack.sandbox.ops_url}/metrics`)).text()
 
   t.equal((await create('before')).status, 201)
-  t.equal(await diskSays(), 'ok')
+  t.equal(await diskState(), 'ok')
   const payout = await payOut(partner, 'before')
 
   const filler = join(disk, 'filler')
   const { bavail, bsize } = statfsSync(disk)
   writeFileSync(filler, Buffer.alloc(bavail * bsize - 32 * MIB))
-  await eventually('writes are refused', async () => (await create('during')).status === 503)
+  await eventually('writes are rejected', async () => (await create('during')).status === 503)
   t.match((await create('during')).text, '"configuration_error"')
   t.equal(await read(), 200)
   t.equal((await partner.request('GET', '/v1/payouts')).status, 200)
-  await eventually('it is told', async () => (await diskSays()) === 'low')
-  t.match(await metrics(), /^causeway_disk_low.* 1$/m)
-  t.match(await metrics(), /^causeway_refused_disk_low_total\{.*\} [1-9]/m)
+  await eventually('readyz reports it', async () => (await diskState()) === 'low')
+  t.match(await stack.metrics(), /^causeway_disk_low.* 1$/m)
+  t.match(await stack.metrics(), /^causeway_refused_disk_low_total\{.*\} [1-9]/m)
   t.match(stack.logOf('processor'), 'disk almost full')
-  await untilStatus(partner, `/v1/payouts/${payout}`, 'completed') // what is under way ends
+  await untilStatus(partner, `/v1/payouts/${payout}`, 'completed') // open payments continue
 
   const pid = stack.pidOf('processor')
   t.equal(spawnSync('prlimit', ['--pid', String(pid), '--fsize=1']).status, 0)
@@ -75,13 +68,13 @@ async function whatItEnds(t: Test): Promise<void> {
   })
   t.match(stack.output(), 'processor ended (exit code 70')
   await stack.untilServing()
-  await eventually('it reads again', async () => (await read()) === 200)
+  await eventually('reads are served again', async () => (await read()) === 200)
   t.equal((await create('during')).status, 503)
 
   rmSync(filler)
-  await eventually('there is room', async () => (await create('after')).status === 201)
-  await eventually('it is told', async () => (await diskSays()) === 'ok')
-  t.equal((await create('during')).status, 201, 'the key was free')
+  await eventually('writes are served again', async () => (await create('after')).status === 201)
+  await eventually('readyz reports it', async () => (await diskState()) === 'ok')
+  t.equal((await create('during')).status, 201, 'the rejected request did not use its key')
   await stack.stop()
-  t.match(await auditOf(dataDir), { clean: true })
+  await assertCleanAudit(t, dataDir)
 }

@@ -1,6 +1,6 @@
 /**
- * The partner guide on a real stack: its programs, copied as printed, pay, pay out and verify a
- * webhook. Its QR codes are valid.
+ * The partner guide on a real stack: its programs, run as printed, make a payment and a payout and
+ * verify a webhook. Its QR codes are valid.
  */
 import { execFile, spawn } from 'node:child_process'
 import { once } from 'node:events'
@@ -12,14 +12,14 @@ import { projectRoot } from '../../src/base/protos.js'
 import { readQr } from '../../src/qr/read.js'
 import { isCorridor } from '../../src/qr/corridor.js'
 import { freePort } from '../../src/supervisor/ports.js'
-import { auditOf } from '../support/audit.js'
+import { assertCleanAudit } from '../support/audit.js'
 import { eventually } from '../support/eventually.js'
 import { startStack } from '../support/stack.js'
 
 const GUIDE = readFileSync(join(projectRoot(), 'gateway', 'README.md'), 'utf8')
 const run = promisify(execFile)
 
-/** The first program after this text. */
+/** The first program after this text in the guide. */
 function programAfter(mark: string): string {
   const from = GUIDE.indexOf(mark)
   const [, program] = /```js\n(.*?)```/s.exec(from < 0 ? '' : GUIDE.slice(from)) ?? []
@@ -29,7 +29,7 @@ function programAfter(mark: string): string {
 
 t.setTimeout(0)
 
-void t.test('its programs, in their order', async (t) => {
+void t.test('the programs of the guide run in their order', async (t) => {
   const stack = await startStack()
   t.teardown(() => stack.stop())
   const port = await freePort('127.0.0.1')
@@ -42,8 +42,8 @@ void t.test('its programs, in their order', async (t) => {
 
   const env = { PATH: process.env['PATH'], SANDBOX: join(stack.dataDir, 'sandbox.json') }
   const { stdout } = await run(process.execPath, [join(folder, 'create.mjs')], { env })
-  for (const said of [/^201 /m, /200 authorized/, /status: 'captured'/, /202 processing/]) {
-    t.match(stdout, said)
+  for (const line of [/^201 /m, /200 authorized/, /status: 'captured'/, /202 processing/]) {
+    t.match(stdout, line)
   }
   t.match(stdout, /status: 'completed'/)
 
@@ -56,15 +56,18 @@ void t.test('its programs, in their order', async (t) => {
     receiver.kill('SIGKILL')
     await ended
   })
-  let told = ''
-  receiver.stdout.on('data', (chunk: Buffer) => (told += chunk.toString()))
-  await eventually('the test arrives', () => /^webhook_endpoint\.test evt_/m.test(told), 60_000)
+  let output = ''
+  receiver.stdout.on('data', (chunk: Buffer) => (output += chunk.toString()))
+  await eventually(
+    'the test event arrives',
+    () => /^webhook_endpoint\.test evt_/m.test(output),
+    60_000,
+  )
 
-  const { clean, report } = await auditOf(stack.dataDir)
-  t.ok(clean, report)
+  await assertCleanAudit(t, stack.dataDir)
 })
 
-void t.test('its codes', (t) => {
+void t.test('the QR codes of the guide are valid', (t) => {
   const rows = [...GUIDE.matchAll(/^\| `([a-z_]+)` \| [^`]*`(000201[^`]+)` \|$/gm)]
   t.equal(rows.length, 2)
   for (const [, corridor = '', code = ''] of rows) {

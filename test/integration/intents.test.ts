@@ -1,6 +1,6 @@
 /**
- * Every route of payment intents through the real thing, once: what each answers to the last
- * member, and what stands in no log afterwards.
+ * Every route of payment intents on a real stack: the exact members of each response, and no secret
+ * in a log.
  */
 import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -8,13 +8,12 @@ import t, { type Test } from 'tap'
 import { auditOf } from '../support/audit.js'
 import { eventually } from '../support/eventually.js'
 import { operatorCli } from '../support/operator_cli.js'
-import { partnerOf, type HttpAnswer, type Partner } from '../support/partner.js'
+import { partnerOf, withKey, type HttpAnswer, type Partner } from '../support/partner.js'
 import { retryUntilFinal, payOut, untilStatus, vietQr } from '../support/payments.js'
 import { receiverOf } from '../support/receiver.js'
 import { anIntent, promptPayQr } from '../support/requests.js'
 import { startStack, type RunningStack } from '../support/stack.js'
 
-// A rail that takes its time, a restart in between, and a machine that may be busy.
 t.setTimeout(0)
 
 const PATH = '/v1/payment_intents'
@@ -28,14 +27,14 @@ interface Created {
   readonly session_token: string
 }
 
-/** What must not be written down anywhere in clear. */
+/** Texts that no log may contain. */
 const secrets = new Set([MOBILE, MOBILE.slice(4), VIET_ACCOUNT, PAYOUT_ACCOUNT])
 const secret = (text: string): string => {
   secrets.add(text)
   return text
 }
 
-/** The body of an answer that has this status and exactly these members. */
+/** Asserts the status and the exact members. @returns the body */
 function bodyOf(
   t: Test,
   answer: HttpAnswer,
@@ -45,11 +44,11 @@ function bodyOf(
   t.equal(answer.status, status, answer.text)
   t.match(answer.headers['x-request-id'], /^req_/)
   const body = answer.body as Record<string, unknown>
-  t.same(Object.keys(body).sort(), [...members].sort(), 'exactly its members')
+  t.same(Object.keys(body).sort(), [...members].sort(), 'exact members')
   return body
 }
 
-function refusedAs(t: Test, answer: HttpAnswer, status: number, code: string): void {
+function assertRefusal(t: Test, answer: HttpAnswer, status: number, code: string): void {
   const { error } = bodyOf(t, answer, status, ['error']) as { error: Record<string, unknown> }
   t.same(Object.keys(error).sort(), ['code', 'message', 'request_id'])
   t.equal(error['code'], code)
@@ -71,8 +70,9 @@ async function create(
   key?: string,
 ): Promise<HttpAnswer> {
   const body = { ...anIntent(), partner_user_id: user, ...over }
-  const headers = key === undefined ? {} : { 'Idempotency-Key': key }
-  const answer = await retryUntilFinal(() => partner.request('POST', PATH, body, { headers }))
+  const answer = await retryUntilFinal(() =>
+    partner.request('POST', PATH, body, key === undefined ? {} : withKey(key)),
+  )
   const { session_token } = answer.body as Partial<Created>
   if (session_token !== undefined) secret(session_token)
   return answer
@@ -84,10 +84,6 @@ async function receiptOf(partner: Partner, id: string, of = id): Promise<HttpAns
   return partner.session(secret(receipt_token)).request('GET', `${PATH}/${id}/receipt`)
 }
 
-const HEADERS_OF_KEY = (key: string): { headers: Record<string, string> } => ({
-  headers: { 'Idempotency-Key': key },
-})
-
 void t.test('the routes of payment intents', async (t) => {
   const stack = await startStack({ settings: { RAIL_DELAY_MS: '1000', LOG_LEVEL: 'debug' } })
   t.teardown(() => stack.stop())
@@ -96,28 +92,30 @@ void t.test('the routes of payment intents', async (t) => {
   t.teardown(() => receiver.close())
   secrets.add(stack.sandbox.signing_secret).add(stack.sandbox.internal_token)
 
-  await t.test('from its creation to the refund', (t) => wholeLife(t, stack, partner))
-  await t.test('ends without money', (t) => otherEnds(t, partner))
-  await t.test('an unknown outcome is found and resolved', (t) => unknown(t, stack, partner))
-  await t.test('each end is told by webhook, once', async (t) => {
-    const wanted = ['captured', 'refunded', 'failed', 'cancelled', 'captured', 'refunded']
-    await eventually('all ends are told', () => receiver.events.size >= wanted.length)
+  await t.test('from creation to refund', (t) => createdToRefunded(t, stack, partner))
+  await t.test('cancelled and failed', (t) => cancelledAndFailed(t, partner))
+  await t.test('an unknown outcome is listed and resolved', (t) =>
+    unknownOutcome(t, stack, partner),
+  )
+  await t.test('each final status has one webhook', async (t) => {
+    const statuses = ['captured', 'refunded', 'failed', 'cancelled', 'captured', 'refunded']
+    await eventually('all webhooks arrive', () => receiver.events.size >= statuses.length)
     t.same(
       [...receiver.events.values()].map(({ eventType }) => eventType).sort(),
-      wanted.map((end) => `payment_intent.${end}`).sort(),
+      statuses.map((status) => `payment_intent.${status}`).sort(),
     )
     t.ok(receiver.deliveries.every(({ verdict }) => verdict === 'valid' || verdict === 'duplicate'))
   })
-  const afterwards = (): Promise<string | undefined> =>
-    payOut(partner, 'a payout').catch(() => undefined)
-  const payout = await eventually('the rail that stood still is linked again', afterwards)
+  const payout = await eventually('the resumed rail is connected again', () =>
+    payOut(partner, 'a payout').catch(() => undefined),
+  )
   await untilStatus(partner, `/v1/payouts/${payout}`, 'completed')
-  await t.test('nothing secret is in a log', (t) => notLogged(t, stack))
+  await t.test('no log contains a secret', (t) => notLogged(t, stack))
   const isClean = async (): Promise<boolean> => (await auditOf(stack.dataDir)).clean
-  await eventually('the bank has carried out what it was slow with', isClean)
+  await eventually('the slow payment is executed', isClean)
 })
 
-/** The bank takes ten times longer over it: ten seconds. */
+/** A payment that the sandbox rail executes after ten seconds. */
 async function slowPayment(partner: Partner): Promise<string> {
   const created = (await create(partner, 'slow+slow')).body as Created
   const app = partner.session(created.session_token)
@@ -132,7 +130,7 @@ async function slowPayment(partner: Partner): Promise<string> {
   return created.intent_id
 }
 
-async function wholeLife(t: Test, stack: RunningStack, partner: Partner): Promise<void> {
+async function createdToRefunded(t: Test, stack: RunningStack, partner: Partner): Promise<void> {
   const body = { corridor: 'vn_vietqr' }
   const first = await create(partner, 'ann', body, 'create 1')
   const created = bodyOf(t, first, 201, [...ALWAYS, 'session_token', 'session_expires_at'])
@@ -152,22 +150,27 @@ async function wholeLife(t: Test, stack: RunningStack, partner: Partner): Promis
   stack.kill('processor')
   await stack.untilServing()
   const again = await create(partner, 'ann', body, 'create 1')
-  t.same([again.status, again.text], [201, first.text], 'after a restart, to the byte')
+  t.same([again.status, again.text], [201, first.text], 'the same bytes after a restart')
   const other = await create(partner, 'ann', { ...body, amount_usd_cents: 1 }, 'create 1')
-  refusedAs(t, other, 409, 'idempotency_conflict')
+  assertRefusal(t, other, 409, 'idempotency_conflict')
 
   const { partner_user_id: _user, ...rest } = anIntent()
-  refusedAs(t, await call('session', { partner_user_id: 'ann' }), 400, 'invalid_request')
+  assertRefusal(t, await call('session', { partner_user_id: 'ann' }), 400, 'invalid_request')
   const { kyc_attestation, sanctions_attestation } = rest
   const attested = { partner_user_id: 'ann', kyc_attestation, sanctions_attestation }
-  refusedAs(t, await call('session', { ...attested, partner_user_id: 'x' }), 403, 'user_mismatch')
+  assertRefusal(
+    t,
+    await call('session', { ...attested, partner_user_id: 'x' }),
+    403,
+    'user_mismatch',
+  )
   const reminted = bodyOf(t, await call('session', attested), 200, [
     ...['intent_id', 'session_token', 'session_expires_at'],
   ])
   const app = partner.session(secret(String(reminted['session_token'])))
   t.match(bodyOf(t, await app.request('GET', path), 200, ALWAYS), { status: 'created' })
   bodyOf(t, await partner.request('GET', path), 200, ALWAYS)
-  refusedAs(t, await app.request('GET', `${PATH}/${UNKNOWN}`), 401, 'authentication_failed')
+  assertRefusal(t, await app.request('GET', `${PATH}/${UNKNOWN}`), 401, 'authentication_failed')
 
   const scan = (given: object): Promise<HttpAnswer> => app.request('POST', `${path}/scan`, given)
   const payload = secret(vietQr('500000'))
@@ -180,9 +183,9 @@ async function wholeLife(t: Test, stack: RunningStack, partner: Partner): Promis
     [{ ...qr, local_amount_minor_units: '5e5' }, 400, 'invalid_request'],
     [{ ...qr, more: 1 }, 400, 'invalid_request'],
   ] as const) {
-    refusedAs(t, await scan(given), status, code)
+    assertRefusal(t, await scan(given), status, code)
   }
-  refusedAs(t, await app.request('POST', `${path}/confirm`), 409, 'quote_required')
+  assertRefusal(t, await app.request('POST', `${path}/confirm`), 409, 'quote_required')
   const scanned = bodyOf(t, await scan({ ...qr, local_amount_minor_units: 500_000 }), 200, [
     ...['intent_id', 'status', 'merchant', 'qr_kind', 'quote'],
   ])
@@ -205,15 +208,15 @@ async function wholeLife(t: Test, stack: RunningStack, partner: Partner): Promis
   t.match(pending, { status: 'pending', local_amount: '500000', destination_masked: '****8859' })
 
   const confirm = (key: string, given?: object): Promise<HttpAnswer> =>
-    app.request('POST', `${path}/confirm`, given, HEADERS_OF_KEY(key))
-  refusedAs(t, await confirm('c', { quote_version: 1 }), 409, 'quote_changed')
-  refusedAs(t, await call('confirm'), 401, 'authentication_failed')
+    app.request('POST', `${path}/confirm`, given, withKey(key))
+  assertRefusal(t, await confirm('c', { quote_version: 1 }), 409, 'quote_changed')
+  assertRefusal(t, await call('confirm'), 401, 'authentication_failed')
   const confirmed = await confirm('c', { quote_version: 2 })
   t.match(bodyOf(t, confirmed, 200, AUTHORIZED), { status: 'authorized' })
   t.equal((await confirm('c')).text, confirmed.text, 'the same key again')
-  refusedAs(t, await confirm('d'), 401, 'authentication_failed')
-  refusedAs(t, await scan(qr), 401, 'authentication_failed')
-  refusedAs(t, await call('cancel'), 409, 'payment_intent_not_cancelable')
+  assertRefusal(t, await confirm('d'), 401, 'authentication_failed')
+  assertRefusal(t, await scan(qr), 401, 'authentication_failed')
+  assertRefusal(t, await call('cancel'), 409, 'payment_intent_not_cancelable')
 
   await untilStatus(partner, path, 'captured')
   const captured = [...AUTHORIZED, 'captured_at', 'captured_amount_usd_cents']
@@ -226,8 +229,7 @@ async function wholeLife(t: Test, stack: RunningStack, partner: Partner): Promis
   t.equal(fresh, 'undefined', 'a captured intent gets no more tokens')
   secrets.delete(fresh)
 
-  const refund = (key: string): Promise<HttpAnswer> =>
-    call('refund', undefined, HEADERS_OF_KEY(key))
+  const refund = (key: string): Promise<HttpAnswer> => call('refund', undefined, withKey(key))
   const asked = await refund('r')
   t.match(bodyOf(t, asked, 202, [...captured, 'refund']), {
     status: 'captured',
@@ -235,15 +237,15 @@ async function wholeLife(t: Test, stack: RunningStack, partner: Partner): Promis
   })
   t.equal((await refund('r')).text, asked.text, 'the same key again')
   await untilStatus(partner, path, 'refunded')
-  t.equal((await refund('r')).text, asked.text, 'later, too')
-  refusedAs(t, await refund('s'), 409, 'payment_intent_not_refundable')
-  refusedAs(t, await call('session', attested), 409, 'payment_intent_terminal')
+  t.equal((await refund('r')).text, asked.text, 'also after the refund')
+  assertRefusal(t, await refund('s'), 409, 'payment_intent_not_refundable')
+  assertRefusal(t, await call('session', attested), 409, 'payment_intent_terminal')
   bodyOf(t, await partner.request('GET', path), 200, [...captured, 'refund', 'refunded_at'])
   const back = bodyOf(t, await receiptOf(partner, id), 200, [...RECEIPT, 'refund'])
   t.match(back, { status: 'refunded', refund: { amount_usd_cents: 1_887, refunded_at: /Z$/ } })
 }
 
-async function otherEnds(t: Test, partner: Partner): Promise<void> {
+async function cancelledAndFailed(t: Test, partner: Partner): Promise<void> {
   const { intent_id: id } = (await create(partner, 'bob')).body as Created
   const cancelled = await partner.request('POST', `${PATH}/${id}/cancel`)
   t.match(bodyOf(t, cancelled, 200, [...ALWAYS, 'cancelled_at']), { status: 'cancelled' })
@@ -255,48 +257,48 @@ async function otherEnds(t: Test, partner: Partner): Promise<void> {
   })
   const minted = await partner.request('POST', `${PATH}/${id}/receipt_token`)
   bodyOf(t, minted, 200, ['receipt_token', 'receipt_token_expires_at'])
-  refusedAs(
+  assertRefusal(
     t,
     await partner.request('POST', `${PATH}/${UNKNOWN}/receipt_token`),
     404,
     'payment_intent_not_found',
   )
 
-  const { intent_id: poor, session_token } = (await create(partner, 'carl+fail')).body as Created
+  const { intent_id: failing, session_token } = (await create(partner, 'carl+fail')).body as Created
   const app = partner.session(session_token)
   const qr = { qr_payload: secret(promptPayQr()) }
-  const scan = `${PATH}/${poor}/scan`
-  refusedAs(t, await app.request('POST', scan, qr), 422, 'local_amount_required')
+  const scan = `${PATH}/${failing}/scan`
+  assertRefusal(t, await app.request('POST', scan, qr), 422, 'local_amount_required')
   t.equal(
     (await app.request('POST', scan, { ...qr, local_amount_minor_units: '36000' })).status,
     200,
   )
-  await app.request('POST', `${PATH}/${poor}/confirm`, {})
-  const failed = await untilStatus(partner, `${PATH}/${poor}`, 'failed')
+  await app.request('POST', `${PATH}/${failing}/confirm`, {})
+  const failed = await untilStatus(partner, `${PATH}/${failing}`, 'failed')
   t.same(Object.keys(failed as object).sort(), [...AUTHORIZED, 'failed_at', 'failure'].sort())
-  t.match(bodyOf(t, await receiptOf(partner, poor), 200, RECEIPT), { status: 'failed' })
+  t.match(bodyOf(t, await receiptOf(partner, failing), 200, RECEIPT), { status: 'failed' })
 
-  const strange = await receiptOf(partner, poor, id)
-  refusedAs(t, strange, 404, 'payment_intent_not_found')
+  const foreign = await receiptOf(partner, failing, id)
+  assertRefusal(t, foreign, 404, 'payment_intent_not_found')
   const none = await receiptOf(partner, UNKNOWN, id)
   const without = ({ text, headers }: HttpAnswer): string =>
     text.replaceAll(String(headers['x-request-id']), '')
-  t.equal(without(strange), without(none), "another user's and nobody's are the same")
+  t.equal(without(foreign), without(none), 'a foreign id gets the refusal of an unknown one')
 }
 
-async function unknown(t: Test, stack: RunningStack, partner: Partner): Promise<void> {
+async function unknownOutcome(t: Test, stack: RunningStack, partner: Partner): Promise<void> {
   const id = await slowPayment(partner)
   stack.kill('rail', 'SIGSTOP')
   t.teardown(() => stack.kill('rail', 'SIGCONT'))
-  const typed = operatorCli(stack.dataDir)
+  const cli = operatorCli(stack.dataDir)
   const ops = async (...words: string[]): Promise<string> => {
-    const { exitCode, out, err } = await typed(...words)
+    const { exitCode, out, err } = await cli(...words)
     if (exitCode !== 0) throw new Error(err)
     return out
   }
-  const listed = await eventually('it is listed', async () => {
-    const told = await ops('outcomes', 'unknown')
-    return told.includes(id) && told
+  const listed = await eventually('the outcome is listed', async () => {
+    const output = await ops('outcomes', 'unknown')
+    return output.includes(id) && output
   })
   t.match(
     listed,
@@ -317,7 +319,7 @@ async function unknown(t: Test, stack: RunningStack, partner: Partner): Promise<
   t.match(shown, 'reverse_intent by')
   t.match(shown, '****5678')
   await t.rejects(ops('intent', 'show', UNKNOWN), /payment_intent_not_found/)
-  const metrics = await (await fetch(`${stack.sandbox.ops_url}/metrics`)).text()
+  const metrics = await stack.metrics()
   for (const entity of ['payment_intent', 'payout', 'recall']) {
     const labels = `entity="${entity}",age="over_24h",process="processor"`
     t.ok(metrics.includes(`causeway_unknown_outcomes{${labels}} 0`), entity)
@@ -330,7 +332,7 @@ async function notLogged(t: Test, stack: RunningStack): Promise<void> {
   const logs = names.map((name) => [name, readFileSync(join(folder, name), 'utf8')] as const)
   t.ok(
     logs.some(([, log]) => log.includes('"level":"debug"')),
-    'they are told everything',
+    'debug lines are logged',
   )
   const leaks = [...logs, ['the supervisor', stack.output()] as const].flatMap(([name, log]) =>
     [...secrets].filter((one) => log.includes(one)).map((one) => `${one} in ${name}`),

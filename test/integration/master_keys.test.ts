@@ -1,6 +1,6 @@
 /**
- * A master key is replaced in a running business: its secrets are sealed anew, it leaves the file,
- * and nobody outside notices.
+ * The rotation of a master key: secrets are re-encrypted, the old key leaves the file, and no
+ * partner notices.
  */
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -9,7 +9,7 @@ import { auditOf } from '../support/audit.js'
 import { eventually } from '../support/eventually.js'
 import { operatorCli } from '../support/operator_cli.js'
 import { tempFolder } from '../support/temp_folder.js'
-import { partnerOf, type HttpAnswer, type Partner } from '../support/partner.js'
+import { partnerOf, withKey, type HttpAnswer, type Partner } from '../support/partner.js'
 import { receiverOf } from '../support/receiver.js'
 import { anIntent, aPayout } from '../support/requests.js'
 import { runUntilExit, startStack, type RunningStack } from '../support/stack.js'
@@ -28,9 +28,6 @@ async function startWith(keys: string): Promise<RunningStack> {
   return startStack({ dataDir, settings })
 }
 
-const keyed = (key: string): { headers: Record<string, string> } => ({
-  headers: { 'Idempotency-Key': key },
-})
 const { beneficiary, amount, currency, reference } = aPayout({ amount: '125000' })
 const INTENT = anIntent()
 
@@ -38,16 +35,16 @@ interface Paid {
   readonly intent: HttpAnswer
   readonly payout: HttpAnswer
 }
-/** The same calls with the same keys, whenever it is made. */
+/** The same requests with the same keys each time. */
 async function pay(partner: Partner, beneficiaryId: string): Promise<Paid> {
   const payout = { amount, currency, reference, beneficiary_id: beneficiaryId }
   return {
-    intent: await partner.request('POST', '/v1/payment_intents', INTENT, keyed('intent')),
-    payout: await partner.request('POST', '/v1/payouts', payout, keyed('payout')),
+    intent: await partner.request('POST', '/v1/payment_intents', INTENT, withKey('intent')),
+    payout: await partner.request('POST', '/v1/payouts', payout, withKey('payout')),
   }
 }
 
-t.test('the old key is replaced', async (t) => {
+t.test('a master key is rotated', async (t) => {
   let stack = await startWith(OLD)
   t.teardown(() => stack.stop())
   const { key_id: keyId, signing_secret: secret } = stack.sandbox
@@ -71,14 +68,14 @@ t.test('the old key is replaced', async (t) => {
   })
   await stack.stop()
   writeFileSync(keyFile, NEW)
-  const early = await runUntilExit(dataDir, settings)
-  t.match(early.output, 'processor does not start: the master key file lacks old')
+  const missing = await runUntilExit(dataDir, settings)
+  t.match(missing.output, 'processor does not start: the master key file lacks old')
 
   stack = await startWith(NEW + OLD)
-  const { out } = await ops('master-key', 'reencrypt', '--reason', 'a new year')
+  const { out } = await ops('master-key', 'reencrypt', '--reason', 'yearly rotation')
   t.match(out, /^new +4 values +encrypts since /m)
   t.match(out, /^old +0 values +unused: can be removed from the file from /m)
-  t.match((await ops('actions')).out, /reencrypt_done +new +a new year/)
+  t.match((await ops('actions')).out, /reencrypt_done +new +yearly rotation/)
   await stack.stop()
 
   stack = await startWith(NEW)
@@ -87,30 +84,30 @@ t.test('the old key is replaced', async (t) => {
   const partner = partnerOf(stack.sandbox, { keyId, secret })
   const after = await pay(partner, beneficiaryId)
   t.equal(after.intent.status, 201, 'the old signing secret signs')
-  t.equal(after.intent.text, before.intent.text, 'the intent is replayed with its token')
+  t.equal(after.intent.text, before.intent.text, 'the replayed intent has its token')
   t.equal(after.payout.status, 200)
-  t.equal(after.payout.text, before.payout.text, 'and so is the payout')
+  t.equal(after.payout.text, before.payout.text, 'the payout is replayed')
   const changed = { amount: '1', currency, reference, beneficiary_id: beneficiaryId }
-  const conflict = await partner.request('POST', '/v1/payouts', changed, keyed('payout'))
+  const conflict = await partner.request('POST', '/v1/payouts', changed, withKey('payout'))
   t.match(conflict, { status: 409, body: { error: { code: 'duplicate_payout' } } })
 
   const more = { amount, currency, reference: 'later', beneficiary_id: beneficiaryId }
-  const later = await partner.request('POST', '/v1/payouts', more, keyed('later'))
+  const later = await partner.request('POST', '/v1/payouts', more, withKey('later'))
   t.equal(later.status, 202)
   const laterId = (later.body as { id: string }).id
   for (const id of [payoutId, laterId]) {
     const completed = await receiver.until(
-      `${id} is told`,
+      `the webhook of ${id}`,
       ({ eventType, body }) => eventType === 'payout.completed' && body.includes(id),
       30_000,
     )
-    t.equal(completed.verdict, 'valid', 'signed with the webhook secret that was shown')
+    t.equal(completed.verdict, 'valid', 'signed with the first webhook secret')
   }
 
   await eventually('all events are settled', async () => (await auditOf(dataDir)).clean, 15_000)
 })
 
-t.test('production starts with a key of its owner’s, which nobody else can read', async (t) => {
+t.test('production requires a key file that only its owner can read', async (t) => {
   const elsewhere = join(tempFolder(t), 'data')
   const file = join(t.testdirName, 'own.key')
   const production = {
@@ -121,7 +118,7 @@ t.test('production starts with a key of its owner’s, which nobody else can rea
   t.not(missing.exitCode, 0)
   t.match(missing.output, `processor does not start: master key file ${file} is missing`)
   writeFileSync(file, OLD, { mode: 0o644 })
-  const open = await runUntilExit(elsewhere, production)
-  t.not(open.exitCode, 0)
-  t.match(open.output, `master key file ${file} is accessible to others (mode 644): chmod 600`)
+  const readable = await runUntilExit(elsewhere, production)
+  t.not(readable.exitCode, 0)
+  t.match(readable.output, `master key file ${file} is accessible to others (mode 644): chmod 600`)
 })

@@ -1,6 +1,6 @@
 /**
- * Every code that a payout, or the money beneath it, can be refused with, over the real thing; then
- * the promises of `POST /v1/payouts` that only a crowd can break.
+ * Every error code of payouts and funding on a real stack, and the guarantees of
+ * `POST /v1/payouts` under concurrent requests.
  */
 import { credentials, status, type ServiceError } from '@grpc/grpc-js'
 import t, { type Test } from 'tap'
@@ -13,14 +13,14 @@ import type { PAYOUT_ERRORS } from '../../src/base/errors.js'
 import { ERRORS, GrpcStatus, type ErrorCode } from '../../src/base/errors.js'
 import { bearer } from '../../src/base/internal_token.js'
 import { contracts } from '../../src/base/protos.js'
-import { auditOf } from '../support/audit.js'
+import { assertCleanAudit } from '../support/audit.js'
 import { eventually } from '../support/eventually.js'
-import { partnerOf, type HttpAnswer, type Partner } from '../support/partner.js'
+import { answerOf } from '../support/operators.js'
+import { partnerOf, withKey, type HttpAnswer, type Partner } from '../support/partner.js'
 import { payOut, untilStatus } from '../support/payments.js'
 import { aPayout } from '../support/requests.js'
 import { startStack } from '../support/stack.js'
 
-// Many processes on a machine that may be busy.
 t.setTimeout(0)
 const stack = await startStack({ settings: { RAIL_DELAY_MS: '20' } })
 t.teardown(() => stack.stop())
@@ -36,37 +36,29 @@ const token = bearer(stack.sandbox.internal_token)
 const actor = { name: 'ann', reason: 'a test' }
 const DEMO = { partner_id: 'demo', environment: 'sandbox' }
 
-type Reply<Message> = (error: ServiceError | null, message?: Message) => void
-const asked = <Message>(call: (reply: Reply<Message>) => unknown): Promise<Message> =>
-  new Promise((resolve, reject) =>
-    call((error, message) =>
-      message === undefined ? reject(error ?? new Error('no answer')) : resolve(message),
-    ),
-  )
-
 const { beneficiary } = aPayout()
-const NOBODYS = '01M7Y8R76ZBRBZPA32270W80C3'
+const UNKNOWN = '01M7Y8R76ZBRBZPA32270W80C3'
 
 let keys = 0
 function create(by: Partner, given: object = {}, key = `key ${++keys}`): Promise<HttpAnswer> {
   const { amount, currency, reference } = aPayout({ amount: '125000' })
   const body = { amount, currency, reference, beneficiary, ...given }
-  return by.request('POST', '/v1/payouts', body, { headers: { 'Idempotency-Key': key } })
+  return by.request('POST', '/v1/payouts', body, withKey(key))
 }
 const post = (path: string, body?: object, key?: string): Promise<HttpAnswer> =>
-  demo.request('POST', path, body, key === undefined ? {} : { headers: { 'Idempotency-Key': key } })
+  demo.request('POST', path, body, key === undefined ? {} : withKey(key))
 
 const inUsd = { ...beneficiary!, destination_country: 'US', currency: 'USD' }
 const completed = await payOut(demo, 'the completed one')
 await untilStatus(demo, `/v1/payouts/${completed}`, 'completed')
 
 type Code = keyof typeof PAYOUT_ERRORS | 'invalid_request' | 'idempotency_conflict'
-/** A code that is added to the registry does not compile without its case here. */
+/** A new code of the registry without a case here does not compile. */
 const CASES: Readonly<Record<Code, () => Promise<HttpAnswer>>> = {
   invalid_request: () => create(demo, { amount: '125000.00' }),
   invalid_beneficiary: () =>
     create(demo, { beneficiary: { ...beneficiary!, account_number: '1' } }),
-  beneficiary_not_found: () => demo.request('GET', `/v1/beneficiaries/ben_${NOBODYS}`),
+  beneficiary_not_found: () => demo.request('GET', `/v1/beneficiaries/ben_${UNKNOWN}`),
   unsupported_currency: () => create(demo, { currency: 'THB' }),
   unsupported_destination: () => create(demo, { currency: 'USD', beneficiary: inUsd }),
   payout_limit_exceeded: () => create(demo, { amount: '9223372036854775807' }),
@@ -75,11 +67,11 @@ const CASES: Readonly<Record<Code, () => Promise<HttpAnswer>>> = {
   compliance_rejected: () => create(demo, { reference: 'sandbox:compliance' }),
   risk_rejected: () => create(demo, { reference: 'sandbox:risk' }),
   rail_unavailable: () => create(demo, { reference: 'sandbox:rail_unavailable' }),
-  payout_not_found: () => demo.request('GET', `/v1/payouts/pout_${NOBODYS}`),
+  payout_not_found: () => demo.request('GET', `/v1/payouts/pout_${UNKNOWN}`),
   payout_not_cancelable: () => post(`/v1/payouts/${completed}/cancel`),
   outcome_not_possible: () =>
     post(`/v1/sandbox/payouts/${completed}/simulate`, { outcome: 'failed' }),
-  fx_quote_not_found: () => post('/v1/fx/conversions', { quote_id: `fxq_${NOBODYS}` }, 'fx'),
+  fx_quote_not_found: () => post('/v1/fx/conversions', { quote_id: `fxq_${UNKNOWN}` }, 'fx'),
   balance_limit_exceeded: () =>
     post('/v1/funding/deposits', { currency: 'VND', amount: '9223372036854775807' }),
   idempotency_conflict: async () => {
@@ -88,14 +80,14 @@ const CASES: Readonly<Record<Code, () => Promise<HttpAnswer>>> = {
   },
 }
 
-/** Its status is the registry's, and its envelope has three members. */
-function expectRefusal(t: Test, answer: HttpAnswer, code: ErrorCode): void {
+/** Asserts the status of the registry and the exact envelope. */
+function assertRefusal(t: Test, answer: HttpAnswer, code: ErrorCode): void {
   const { http, message } = ERRORS[code]
   const request_id = answer.headers['x-request-id']
   t.same([answer.status, answer.body], [http, { error: { code, message, request_id } }], code)
 }
 
-t.test('every code of the registry has its case, and leaves no trace', async (t) => {
+t.test('every code of the registry is returned and changes nothing', async (t) => {
   const books = async (): Promise<string[]> => [
     (await demo.request('GET', '/v1/payouts')).text,
     (await demo.request('GET', '/v1/beneficiaries')).text,
@@ -103,35 +95,35 @@ t.test('every code of the registry has its case, and leaves no trace', async (t)
   ]
   await CASES.idempotency_conflict()
   const before = await books()
-  for (const code of Object.keys(CASES) as Code[]) expectRefusal(t, await CASES[code](), code)
+  for (const code of Object.keys(CASES) as Code[]) assertRefusal(t, await CASES[code](), code)
   t.same(await books(), before)
 })
 
-t.test('a suspended partner', async (t) => {
-  await asked((reply) => admin.Suspend({ actor, partner_id: 'demo' }, token, reply))
-  expectRefusal(t, await create(demo), 'partner_suspended')
+t.test('a suspended partner cannot create payouts', async (t) => {
+  await answerOf((reply) => admin.Suspend({ actor, partner_id: 'demo' }, token, reply))
+  assertRefusal(t, await create(demo), 'partner_suspended')
   const path = `/v1/payouts/${completed}`
-  t.equal((await demo.request('GET', path)).status, 200, 'it may look')
-  await asked((reply) => admin.Resume({ actor, partner_id: 'demo' }, token, reply))
+  t.equal((await demo.request('GET', path)).status, 200, 'reads are allowed')
+  await answerOf((reply) => admin.Resume({ actor, partner_id: 'demo' }, token, reply))
   t.equal((await create(demo)).status, 202)
 })
 
-t.test('over gRPC the code is in the status', async (t) => {
+t.test('over gRPC the code is in the status and the trailer', async (t) => {
   const payout = aPayout({ idempotency_key: 'over gRPC', amount: '125000' })
-  const made = await asked<{ id: string; total: string }>((reply) =>
+  const made = await answerOf<{ id: string; total: string }>((reply) =>
     internal.Create({ tenant: DEMO, payout }, token, reply),
   )
-  const again = await asked((reply) => internal.Create({ tenant: DEMO, payout }, token, reply))
-  t.same(again, made, 'the same key, the same answer')
+  const again = await answerOf((reply) => internal.Create({ tenant: DEMO, payout }, token, reply))
+  t.same(again, made, 'the same key replays the answer')
   t.match(
-    await asked((reply) => internal.Get({ tenant: DEMO, payout_id: made.id }, token, reply)),
+    await answerOf((reply) => internal.Get({ tenant: DEMO, payout_id: made.id }, token, reply)),
     { id: made.id, amount: '125000', beneficiary: { account_last4: '6789' } },
   )
   t.match(
-    await asked((reply) => internal.List({ tenant: DEMO, list: { limit: 1 } }, token, reply)),
+    await answerOf((reply) => internal.List({ tenant: DEMO, list: { limit: 1 } }, token, reply)),
     { data: [{ id: made.id }] },
   )
-  const { data } = await asked<{ data: { currency: string }[] }>((reply) =>
+  const { data } = await answerOf<{ data: { currency: string }[] }>((reply) =>
     internal.Balances({ tenant: DEMO }, token, reply),
   )
   t.ok(data.some(({ currency }) => currency === 'VND'))
@@ -147,7 +139,7 @@ t.test('over gRPC the code is in the status', async (t) => {
     [{ metadata: { k: long(501) } }, 'invalid_request'],
     [{ metadata: Object.fromEntries(pairs) }, 'invalid_request'],
     [{ idempotency_key: long(256) }, 'invalid_request'],
-    [{ beneficiary_id: `ben_${NOBODYS}` }, 'invalid_request'],
+    [{ beneficiary_id: `ben_${UNKNOWN}` }, 'invalid_request'],
     [{ beneficiary: { ...beneficiary, bank_code: ' ' } }, 'invalid_beneficiary'],
     [{ reference: 'sandbox:risk' }, 'risk_rejected'],
     [{ idempotency_key: 'over gRPC', amount: '1' }, 'duplicate_payout'],
@@ -155,7 +147,9 @@ t.test('over gRPC the code is in the status', async (t) => {
   ]
   for (const [fault, code] of faults) {
     const other = { ...payout, idempotency_key: `fault ${++keys}`, ...fault }
-    const refused = asked((reply) => internal.Create({ tenant: DEMO, payout: other }, token, reply))
+    const refused = answerOf((reply) =>
+      internal.Create({ tenant: DEMO, payout: other }, token, reply),
+    )
     const error = (await refused.catch((caught: unknown) => caught)) as ServiceError
     t.equal(error.code, GrpcStatus[ERRORS[code].grpc], JSON.stringify(fault).slice(0, 60))
     t.same(error.metadata.get('causeway-error'), [code])
@@ -163,14 +157,17 @@ t.test('over gRPC the code is in the status', async (t) => {
   }
   const bounds = { reference: ` ${long(255)} `, description: long(500), metadata: { k: long(500) } }
   const most = { ...payout, ...bounds, idempotency_key: long(255) }
-  t.match(await asked((reply) => internal.Create({ tenant: DEMO, payout: most }, token, reply)), {
-    reference: long(255),
-  })
-  const unnamed = asked((reply) => internal.Get({ payout_id: made.id }, token, reply))
+  t.match(
+    await answerOf((reply) => internal.Create({ tenant: DEMO, payout: most }, token, reply)),
+    {
+      reference: long(255),
+    },
+  )
+  const unnamed = answerOf((reply) => internal.Get({ payout_id: made.id }, token, reply))
   await t.rejects(unnamed, { code: status.INVALID_ARGUMENT })
 })
 
-t.test('twins: one is new, the others are replays of the same bytes', async (t) => {
+t.test('of concurrent equal requests one is new and the others replay its bytes', async (t) => {
   const body = { description: 'once' }
   const answers = await Promise.all(Array.from({ length: 20 }, () => create(demo, body, 'twins')))
   const replayed = answers.map(({ headers }) => headers['idempotent-replayed']).sort()
@@ -182,33 +179,33 @@ t.test('twins: one is new, the others are replays of the same bytes', async (t) 
   }
 })
 
-t.test('a replay is the first answer, whatever has changed since', async (t) => {
+t.test('a replay is the first answer although the route has changed', async (t) => {
   const first = await create(demo, {}, 'kept')
   const { id } = first.body as { id: string }
   await untilStatus(demo, `/v1/payouts/${id}`, 'completed')
-  const { data } = await asked<RouteList>((reply) => operator.ListRoutes({}, token, reply))
+  const { data } = await answerOf<RouteList>((reply) => operator.ListRoutes({}, token, reply))
   const vietnam = data.find(({ country }) => country === 'VN')!
   const route = { ...vietnam, rail_fixed: '9', handling: 'deducted', amount_max: '10' }
-  await asked((reply) => operator.SetRoute({ actor, route }, token, reply))
-  t.equal((await create(demo)).status, 422, 'it would be refused now')
+  await answerOf((reply) => operator.SetRoute({ actor, route }, token, reply))
+  t.equal((await create(demo)).status, 422, 'a new payout is rejected')
   const again = await create(demo, {}, 'kept')
   t.same([again.status, again.headers['idempotent-replayed']], [200, 'true'])
   t.equal(again.text, first.text)
-  await asked((reply) => operator.SetRoute({ actor, route: vietnam }, token, reply))
+  await answerOf((reply) => operator.SetRoute({ actor, route: vietnam }, token, reply))
 })
 
-t.test('two hundred at once drain a balance, and no more than fit', async (t) => {
-  const made = await asked<PartnerCreated>((reply) =>
+t.test('of 200 concurrent payouts the balance pays as many as it covers', async (t) => {
+  const made = await answerOf<PartnerCreated>((reply) =>
     operator.CreatePartner({ actor, partner_id: 'drained', no_funds: true }, token, reply),
   )
   const { key_id: keyId = '', secret = '' } = made.sandbox_key ?? {}
   const drained = partnerOf(stack.sandbox, { keyId, secret })
   const tenant = { partner_id: 'drained', environment: 'sandbox' }
   const TOTAL = 133_550n // 125,000; 5,000 + 20 bps for the platform, 3,300 for the rail
-  const FIT = 73n
-  const amount = (FIT * TOTAL + TOTAL - 1n).toString()
+  const COVERED = 73n
+  const amount = (COVERED * TOTAL + TOTAL - 1n).toString()
   const deposit = { actor, tenant, currency: 'VND', amount, idempotency_key: 'd' }
-  await asked((reply) => operator.Deposit(deposit, token, reply))
+  await answerOf((reply) => operator.Deposit(deposit, token, reply))
   await eventually(
     'the gateway knows the key',
     async () => (await drained.request('GET', '/v1/balances')).status === 200,
@@ -216,10 +213,10 @@ t.test('two hundred at once drain a balance, and no more than fit', async (t) =>
   const stuck = { beneficiary: { ...beneficiary!, account_number: '9990000008' } }
   const answers = await Promise.all(Array.from({ length: 200 }, () => create(drained, stuck)))
   const accepted = answers.filter(({ status }) => status === 202)
-  t.equal(accepted.length, Number(FIT))
+  t.equal(accepted.length, Number(COVERED))
   t.match(accepted[0]?.body, { total: TOTAL.toString() })
   for (const refused of answers.filter(({ status }) => status !== 202)) {
-    expectRefusal(t, refused, 'insufficient_balance')
+    assertRefusal(t, refused, 'insufficient_balance')
   }
   const { body } = await drained.request('GET', '/v1/balances')
   t.same(body, {
@@ -227,19 +224,22 @@ t.test('two hundred at once drain a balance, and no more than fit', async (t) =>
       {
         currency: 'VND',
         available: (TOTAL - 1n).toString(),
-        reserved: (FIT * TOTAL).toString(),
+        reserved: (COVERED * TOTAL).toString(),
       },
     ],
   })
 })
 
-t.test('the books bear all of it', async (t) => {
-  const { clean, report } = await auditOf(stack.dataDir)
-  t.ok(clean, report)
-})
+t.test('the audit finds no violation', (t) => assertCleanAudit(t, stack.dataDir))
 
-t.test('what it depends on is away', async (t) => {
+t.test('a missing processor is a 503', async (t) => {
   stack.kill('processor')
-  expectRefusal(t, await create(demo), 'configuration_error')
-  t.ok(await eventually('it is back', async () => (await create(demo)).status === 202, 30_000))
+  assertRefusal(t, await create(demo), 'configuration_error')
+  t.ok(
+    await eventually(
+      'the processor serves again',
+      async () => (await create(demo)).status === 202,
+      30_000,
+    ),
+  )
 })

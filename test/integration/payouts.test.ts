@@ -1,5 +1,5 @@
 /**
- * All around payouts through the real thing: beneficiaries, lists, forced outcomes, test funds,
+ * Routes around payouts on a real stack: beneficiaries, lists, simulated outcomes, deposits,
  * conversions.
  */
 import { writeFileSync } from 'node:fs'
@@ -9,19 +9,19 @@ import t from 'tap'
 import { bearer } from '../../src/base/internal_token.js'
 import { contracts } from '../../src/base/protos.js'
 import type { Sandbox } from '../../src/operations/sandbox.js'
-import type { KeyIssued__Output as KeyIssued } from '../../protos/types/causeway/v1/KeyIssued.js'
 import type { ProtoGrpcType } from '../../protos/types/operator.js'
-import { auditOf } from '../support/audit.js'
+import { assertCleanAudit } from '../support/audit.js'
+import { answerOf, operatorsOf } from '../support/operators.js'
 import { tempFolder } from '../support/temp_folder.js'
-import { partnerOf, type HttpAnswer, type Partner } from '../support/partner.js'
+import { partnerOf, withKey, type HttpAnswer, type Partner } from '../support/partner.js'
 import { payOut, untilStatus } from '../support/payments.js'
 import { aPayout, largestMetadata } from '../support/requests.js'
 import { startStack } from '../support/stack.js'
 
 const PRODUCTION = 'api.production.localhost'
-const ID_OF_NONE = '01M7Y8R76ZBRBZPA32270W80C3'
+const UNKNOWN = '01M7Y8R76ZBRBZPA32270W80C3'
 
-/** Where production is served, the master key is never made by itself. */
+/** Production requires a given master key. */
 const masterKeyFile = join(tempFolder(t), 'master.key')
 writeFileSync(masterKeyFile, `k1:${'07'.repeat(32)}\n`, { mode: 0o600 })
 const stack = await startStack({
@@ -37,9 +37,6 @@ t.teardown(() => stack.stop())
 const partner = partnerOf(stack.sandbox)
 const { beneficiary } = aPayout()
 
-const keyed = (key: string): { headers: Record<string, string> } => ({
-  headers: { 'Idempotency-Key': key },
-})
 const refusal = (status: number, code: string): object => ({ status, body: { error: { code } } })
 
 interface Page {
@@ -52,7 +49,7 @@ async function pageAt(path: string): Promise<Page> {
   return answer.body as Page
 }
 
-/** Follows the cursors of a list to its end. */
+/** All pages of a list. */
 async function wholeList(path: string): Promise<Page['data'][]> {
   const pages: Page['data'][] = []
   for (let cursor: string | null = ''; cursor !== null;) {
@@ -71,7 +68,7 @@ async function availableOf(currency: string): Promise<bigint> {
   return BigInt((row?.['available'] as string | undefined) ?? '0')
 }
 
-t.test('a beneficiary is stored, read, listed and disabled', async (t) => {
+t.test('a beneficiary is created, read, listed and disabled', async (t) => {
   const ids: string[] = []
   for (const name of ['one', 'two', 'three']) {
     const created = await partner.request('POST', '/v1/beneficiaries', { ...beneficiary, name })
@@ -95,18 +92,18 @@ t.test('a beneficiary is stored, read, listed and disabled', async (t) => {
   const { amount, currency, reference } = aPayout()
   const toDisabled = { amount, currency, reference, beneficiary_id: newest }
   t.match(
-    await partner.request('POST', '/v1/payouts', toDisabled, keyed('to disabled')),
+    await partner.request('POST', '/v1/payouts', toDisabled, withKey('to disabled')),
     refusal(400, 'invalid_beneficiary'),
   )
   for (const [method, suffix] of [['GET', ''] as const, ['POST', '/disable'] as const]) {
     t.match(
-      await partner.request(method, `/v1/beneficiaries/ben_${ID_OF_NONE}${suffix}`),
+      await partner.request(method, `/v1/beneficiaries/ben_${UNKNOWN}${suffix}`),
       refusal(404, 'beneficiary_not_found'),
     )
   }
 })
 
-t.test('payouts are listed newest first, by every filter', async (t) => {
+t.test('payouts are listed newest first, with every filter', async (t) => {
   const ids: string[] = []
   for (const reference of ['invoice 1', 'invoice+2 & ฿', 'invoice 3']) {
     ids.unshift(await payOut(partner, `list ${ids.length}`, { reference }))
@@ -122,16 +119,16 @@ t.test('payouts are listed newest first, by every filter', async (t) => {
   const exactly = new URLSearchParams({ reference: 'invoice+2 & ฿' }).toString()
   t.same(await listed(exactly), [middle])
   t.same(await listed('reference=invoice%201'), [oldest])
-  t.same(await listed('reference=invoice'), [], 'exactly, not by its beginning')
+  t.same(await listed('reference=invoice'), [], 'no prefix match')
 
   const { body } = await partner.request('GET', `/v1/payouts/${middle}`)
   const payout = body as { created_at: string; beneficiary: { id: string } }
-  t.same((await pageAt(`/v1/payouts?${exactly}`)).data, [body], 'each in its full form')
+  t.same((await pageAt(`/v1/payouts?${exactly}`)).data, [body], 'with all members')
   t.same(await listed(`beneficiary_id=${payout.beneficiary.id}`), [middle])
-  t.same(await listed(`beneficiary_id=ben_${ID_OF_NONE}`), [])
+  t.same(await listed(`beneficiary_id=ben_${UNKNOWN}`), [])
 
   const at = payout.created_at
-  t.same(await listed(`created_after=${at}`), [newest], 'its own moment is left out')
+  t.same(await listed(`created_after=${at}`), [newest], 'the time itself is excluded')
   t.same(await listed(`created_before=${at}`), [oldest])
   const finer = at.replace('Z', '1Z')
   t.same(await listed(`created_before=${finer}`), [middle, oldest])
@@ -139,7 +136,7 @@ t.test('payouts are listed newest first, by every filter', async (t) => {
   t.same(await listed(`created_after=${before}&created_before=${finer}`), [middle])
 })
 
-t.test('a list refuses what is not its own', async (t) => {
+t.test('a list rejects unknown parameters and foreign cursors', async (t) => {
   const { next_cursor: cursor } = await pageAt('/v1/payouts?limit=1')
   const moment = '2026-11-21T00:00:00Z'
   const queries = [
@@ -160,7 +157,7 @@ t.test('a list refuses what is not its own', async (t) => {
 const simulate = (by: Partner, id: string, outcome: string): Promise<HttpAnswer> =>
   by.request('POST', `/v1/sandbox/payouts/${id}/simulate`, { outcome })
 
-/** At an account whose payouts wait for ever. */
+/** A payout to an account at which payouts stay `processing`. */
 async function payOutStuck(key: string): Promise<string> {
   const account_number = '9990000008'
   const id = await payOut(partner, key, { beneficiary: { ...beneficiary!, account_number } })
@@ -168,7 +165,7 @@ async function payOutStuck(key: string): Promise<string> {
   return id
 }
 
-t.test('an outcome is forced, and comes as the reports of the rail', async (t) => {
+t.test('a simulated outcome is applied like a rail report', async (t) => {
   const paid = await payOutStuck('stuck, then paid')
   t.match(await simulate(partner, paid, 'completed'), { status: 202, body: { id: paid } })
   await untilStatus(partner, `/v1/payouts/${paid}`, 'completed')
@@ -180,13 +177,13 @@ t.test('an outcome is forced, and comes as the reports of the rail', async (t) =
   t.equal((await simulate(partner, failed, 'failed')).status, 202)
   t.match(await untilStatus(partner, `/v1/payouts/${failed}`, 'failed'), { failed_at: /Z$/ })
   t.same(idsOf((await pageAt('/v1/payouts?status=failed')).data), [failed])
-  t.match(await simulate(partner, `pout_${ID_OF_NONE}`, 'failed'), refusal(404, 'payout_not_found'))
+  t.match(await simulate(partner, `pout_${UNKNOWN}`, 'failed'), refusal(404, 'payout_not_found'))
 })
 
-t.test('a deposit is there at once, and once for a key', async (t) => {
+t.test('a deposit is credited at once, and once per key', async (t) => {
   const deposit = { currency: 'THB', amount: '125000' }
   const create = (body: object, key: string): Promise<HttpAnswer> =>
-    partner.request('POST', '/v1/funding/deposits', body, keyed(key))
+    partner.request('POST', '/v1/funding/deposits', body, withKey(key))
   const before = await availableOf('THB')
   const first = await create(deposit, 'deposit')
   t.match(first, { status: 201, body: deposit })
@@ -203,43 +200,43 @@ t.test('a deposit is there at once, and once for a key', async (t) => {
   t.match(data, [{ balance: String(before + 125_000n) }])
 
   t.equal((await partner.request('POST', '/v1/funding/deposits', deposit)).status, 201)
-  t.equal(await availableOf('THB'), before + 250_000n, 'without a key every call credits')
+  t.equal(await availableOf('THB'), before + 250_000n, 'each request without a key is a deposit')
 })
 
-t.test('a quote is taken once, and its conversion is repeated by its key', async (t) => {
-  const asked = { sell_currency: 'THB', sell_amount: '36000', buy_currency: 'USD' }
-  const quoted = await partner.request('POST', '/v1/fx/quotes', asked)
-  t.match(quoted, { status: 201, body: { ...asked, expires_at: /Z$/ } })
+t.test('a quote is converted once, and its key replays the conversion', async (t) => {
+  const request = { sell_currency: 'THB', sell_amount: '36000', buy_currency: 'USD' }
+  const quoted = await partner.request('POST', '/v1/fx/quotes', request)
+  t.match(quoted, { status: 201, body: { ...request, expires_at: /Z$/ } })
   const { id, buy_amount } = quoted.body as { id: string; buy_amount: string }
   t.ok(BigInt(buy_amount) > 0n)
   const convert = (quote_id: string, key: string): Promise<HttpAnswer> =>
-    partner.request('POST', '/v1/fx/conversions', { quote_id }, keyed(key))
+    partner.request('POST', '/v1/fx/conversions', { quote_id }, withKey(key))
 
   const [baht, dollars] = [await availableOf('THB'), await availableOf('USD')]
   const first = await convert(id, 'convert')
-  t.match(first, { status: 201, body: { ...asked, quote_id: id, buy_amount } })
+  t.match(first, { status: 201, body: { ...request, quote_id: id, buy_amount } })
   const again = await convert(id, 'convert')
   t.same([again.status, again.text], [201, first.text])
   t.match(await convert(id, 'convert once more'), refusal(409, 'quote_expired'))
-  t.match(await convert(`fxq_${ID_OF_NONE}`, 'convert'), refusal(409, 'idempotency_conflict'))
-  t.match(await convert(`fxq_${ID_OF_NONE}`, 'of none'), refusal(404, 'fx_quote_not_found'))
+  t.match(await convert(`fxq_${UNKNOWN}`, 'convert'), refusal(409, 'idempotency_conflict'))
+  t.match(await convert(`fxq_${UNKNOWN}`, 'of none'), refusal(404, 'fx_quote_not_found'))
   t.equal(await availableOf('THB'), baht - 36_000n)
   t.equal(await availableOf('USD'), dollars + BigInt(buy_amount))
 
-  const tooMuch = { ...asked, sell_amount: '9000000000000000' }
+  const tooMuch = { ...request, sell_amount: '9000000000000000' }
   const large = await partner.request('POST', '/v1/fx/quotes', tooMuch)
   const { id: largeId } = large.body as { id: string }
   t.match(await convert(largeId, 'too much'), refusal(422, 'insufficient_balance'))
-  const same = { ...asked, buy_currency: 'THB' }
+  const same = { ...request, buy_currency: 'THB' }
   t.match(await partner.request('POST', '/v1/fx/quotes', same), refusal(400, 'invalid_request'))
-  const unknown = { ...asked, buy_currency: 'ZZZ' }
+  const unknown = { ...request, buy_currency: 'ZZZ' }
   t.match(
     await partner.request('POST', '/v1/fx/quotes', unknown),
     refusal(422, 'unsupported_currency'),
   )
 })
 
-t.test('every movement is listed once, whatever the size of the pages', async (t) => {
+t.test('every movement is listed once at every page size', async (t) => {
   const inOne = (await wholeList('/v1/balance_transactions?limit=100')).flat()
   const inMany = await wholeList('/v1/balance_transactions?limit=7')
   t.same(inMany.flat(), inOne)
@@ -251,13 +248,13 @@ t.test('every movement is listed once, whatever the size of the pages', async (t
   t.equal(sum, await availableOf('THB'))
 })
 
-t.test('pages of the longest payouts end early, and other calls go on', async (t) => {
-  const reference = 'the longest'
+t.test('pages of the largest payouts end early, and other requests are served', async (t) => {
+  const reference = 'the largest'
   const { amount, currency } = aPayout({ amount: '125000' })
-  const longest = { amount, currency, beneficiary, reference, metadata: largestMetadata() }
+  const largest = { amount, currency, beneficiary, reference, metadata: largestMetadata() }
   const ids: string[] = []
   for (let i = 0; i < 50; i++) {
-    const made = await partner.request('POST', '/v1/payouts', longest, keyed(`longest ${i}`))
+    const made = await partner.request('POST', '/v1/payouts', largest, withKey(`largest ${i}`))
     ids.unshift((made.body as { id: string }).id)
   }
   const query = new URLSearchParams({ reference, limit: '100' }).toString()
@@ -269,9 +266,8 @@ t.test('pages of the longest payouts end early, and other calls go on', async (t
   t.same(idsOf(pages.flat()), ids)
 })
 
-t.test('production has its own books, and nothing of the sandbox', async (t) => {
-  const { key_id, secret } = await productionKey(stack.sandbox)
-  const live = partnerOf(stack.sandbox, { keyId: key_id, secret, host: PRODUCTION })
+t.test('production lists nothing of the sandbox', async (t) => {
+  const live = await productionPartner()
   for (const path of ['/v1/payouts', '/v1/beneficiaries', '/v1/balance_transactions']) {
     const answer = await live.request('GET', path)
     t.match(answer, { status: 200, body: { next_cursor: null } }, path)
@@ -290,9 +286,8 @@ t.test('production has its own books, and nothing of the sandbox', async (t) => 
   )
 })
 
-t.test('sandbox account numbers do not steer production', async (t) => {
-  const { key_id, secret } = await productionKey(stack.sandbox)
-  const live = partnerOf(stack.sandbox, { keyId: key_id, secret, host: PRODUCTION })
+t.test('sandbox account numbers have no effect in production', async (t) => {
+  const live = await productionPartner()
   await openProduction(stack.sandbox)
   for (const account_number of ['9990000001', '9990000005', '9990000006', '9990000008']) {
     const to = { beneficiary: { ...beneficiary!, account_number } }
@@ -301,44 +296,28 @@ t.test('sandbox account numbers do not steer production', async (t) => {
   }
 })
 
-t.test('the books bear all of it', async (t) => {
-  const { clean, report } = await auditOf(stack.dataDir)
-  t.ok(clean, report)
-})
+t.test('the audit finds no violation', (t) => assertCleanAudit(t, stack.dataDir))
 
-/** A route and a prefund, both of production. */
+async function productionPartner(): Promise<Partner> {
+  const operators = operatorsOf(stack.sandbox)
+  const key = await operators.issueKey(stack.sandbox.partner_id, 'production')
+  operators.close()
+  return partnerOf(stack.sandbox, { ...key, host: PRODUCTION })
+}
+
+/** Sets a route and a prefund in production. */
 async function openProduction({ grpc_address, internal_token, partner_id }: Sandbox) {
   const { Operator } = contracts<ProtoGrpcType>().causeway.v1
   const operator = new Operator(grpc_address, credentials.createInsecure())
   const metadata = bearer(internal_token)
-  const actor = { name: 'test', reason: 'production pays' }
+  const actor = { name: 'test', reason: 'production payouts' }
   const tenant = { partner_id, environment: 'production' }
-  const done = (start: (tell: (error: Error | null) => void) => unknown): Promise<void> =>
-    new Promise((resolve, reject) => {
-      start((error) => (error === null ? resolve() : reject(error)))
-    })
   const route = {
-    ...{ country: 'VN', currency: 'VND', enabled: true, handling: 'on_top' },
+    ...{ tenant, country: 'VN', currency: 'VND', enabled: true, handling: 'on_top' },
     ...{ platform_fixed: '0', platform_bps: 0, rail_fixed: '0', refund_fees_on_reversal: true },
   }
   const prefund = { currency: 'VND', amount: '100000000', idempotency_key: 'production' }
-  await done((tell) => operator.SetRoute({ actor, route: { tenant, ...route } }, metadata, tell))
-  await done((tell) => operator.Deposit({ actor, tenant, ...prefund }, metadata, tell))
+  await answerOf((done) => operator.SetRoute({ actor, route }, metadata, done))
+  await answerOf((done) => operator.Deposit({ actor, tenant, ...prefund }, metadata, done))
   operator.close()
-}
-
-function productionKey({ grpc_address, internal_token, partner_id }: Sandbox): Promise<KeyIssued> {
-  const { Operator } = contracts<ProtoGrpcType>().causeway.v1
-  const operator = new Operator(grpc_address, credentials.createInsecure())
-  const request = {
-    actor: { name: 'test', reason: 'a key of production' },
-    tenant: { partner_id, environment: 'production' },
-  }
-  return new Promise((resolve, reject) => {
-    operator.IssueKey(request, bearer(internal_token), (error, key) => {
-      operator.close()
-      if (key === undefined) reject(error ?? new Error('no answer'))
-      else resolve(key)
-    })
-  })
 }

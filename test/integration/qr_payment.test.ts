@@ -1,8 +1,6 @@
-/**
- * A QR payment and a payout through the real thing: gateway, processor, rail, NATS, webhook pool.
- */
+/** QR payments and a payout on a real stack, with their webhooks. */
 import t from 'tap'
-import { auditOf } from '../support/audit.js'
+import { assertCleanAudit } from '../support/audit.js'
 import { partnerOf } from '../support/partner.js'
 import { payByQr, payOut, untilStatus } from '../support/payments.js'
 import { receiverOf } from '../support/receiver.js'
@@ -57,6 +55,5 @@ t.test('payments of both corridors and a payout, each with its webhooks', async 
     data: [{ currency: 'THB' }, { currency: 'USD', reserved: '0' }, { currency: 'VND' }],
   })
 
-  const { clean, report } = await auditOf(stack.dataDir)
-  t.ok(clean, report)
+  await assertCleanAudit(t, stack.dataDir)
 })

@@ -1,21 +1,19 @@
 /**
- * An older copy of the books is put in place of the newest. The processor reads only, the rail's
- * statement is reconciled, the loss is accepted; then partners retry every payment that the books
- * have lost, and none is paid twice.
+ * Recovery from an older copy of the books: the processor only reads until the rail's statement is
+ * reconciled and the loss accepted. Then partners retry every lost payment, and none is paid twice.
  */
-import { execFile } from 'node:child_process'
 import { copyFileSync } from 'node:fs'
 import { join } from 'node:path'
 import t, { type Test } from 'tap'
 import { systemClock } from '../../src/base/clock.js'
-import { projectRoot } from '../../src/base/protos.js'
 import { connectRecovery } from '../../src/operations/operator_client.js'
 import { openDatabase } from '../../src/store/database.js'
-import { auditOf } from '../support/audit.js'
+import { assertCleanAudit } from '../support/audit.js'
 import { eventually } from '../support/eventually.js'
 import { operatorCli } from '../support/operator_cli.js'
+import { startProgram } from '../support/program.js'
 import { tempFolder } from '../support/temp_folder.js'
-import { partnerOf, type HttpAnswer, type Partner } from '../support/partner.js'
+import { partnerOf, withKey, type HttpAnswer, type Partner } from '../support/partner.js'
 import { payByQr, untilStatus } from '../support/payments.js'
 import { aPayout } from '../support/requests.js'
 import { runUntilExit, startStack, type RunningStack } from '../support/stack.js'
@@ -42,11 +40,11 @@ const start = (settings: Record<string, string> = {}): Promise<RunningStack> =>
 const keys = Array.from({ length: LOST_PAYOUTS }, (_, i) => `lost ${i}`)
 const users = Array.from({ length: LOST_INTENTS }, (_, i) => `lost ${i}`)
 
-/** The same call with the same key, whenever it is made. */
+/** The same request with the same key each time. */
 const payOut = (partner: Partner, key: string): Promise<HttpAnswer> => {
   const { currency, beneficiary } = aPayout()
   const body = { amount: '125000', currency, beneficiary, reference: `invoice ${key}` }
-  return partner.request('POST', '/v1/payouts', body, { headers: { 'Idempotency-Key': key } })
+  return partner.request('POST', '/v1/payouts', body, withKey(key))
 }
 
 const idOf = ({ body }: HttpAnswer): string => (body as { id: string }).id
@@ -68,7 +66,7 @@ async function readAll<Row>(file: string, sql: string): Promise<readonly Row[]> 
   return database.all<Row>(sql).finally(() => database.close())
 }
 
-/** What the rail did, by its own log. */
+/** Ids of the executed instructions in the rail's log. */
 const executed = async (): Promise<readonly string[]> =>
   (
     await readAll<{ id: string }>(
@@ -77,7 +75,7 @@ const executed = async (): Promise<readonly string[]> =>
     )
   ).map(({ id }) => id)
 
-/** The webhook pool has reported all, so that nothing waits to be published again. */
+/** Resolves when the webhook pool has reported every event, so none is published again. */
 const untilSettled = (): Promise<unknown> =>
   eventually(
     'all events are settled',
@@ -86,21 +84,13 @@ const untilSettled = (): Promise<unknown> =>
     WITHIN_MS,
   )
 
-const readyz = async ({ sandbox }: RunningStack): Promise<{ status: number; mode: unknown }> => {
-  const answer = await fetch(`${sandbox.ops_url}/readyz`)
-  return { status: answer.status, mode: ((await answer.json()) as { mode: unknown }).mode }
+const writeStatement = async (): Promise<void> => {
+  const args = ['--from', '2020-01-01', '--out', statement]
+  const { exitCode, err } = await startProgram('rails/sandbox/statement_main.js', args, {
+    DATA_DIR: dataDir,
+  }).ended
+  if (exitCode !== 0) throw new Error(err)
 }
-
-const writeStatement = (): Promise<void> =>
-  new Promise((resolve, reject) => {
-    const main = join(projectRoot(), '.build/src/rails/sandbox/statement_main.js')
-    const args = [main, '--from', '2020-01-01', '--out', statement]
-    const env = { ...process.env, DATA_DIR: dataDir }
-    execFile(process.execPath, args, { env }, (error) => {
-      if (error === null) resolve()
-      else reject(new Error('no statement', { cause: error }))
-    })
-  })
 
 interface Orphan {
   readonly instruction_id: string
@@ -132,7 +122,7 @@ async function loseBooks(t: Test): Promise<{ before: string; lost: readonly stri
   return { before, lost: [...payouts, ...intents].sort() }
 }
 
-t.test('an older copy is restored', async (t) => {
+t.test('recovery from an older copy of the books', async (t) => {
   const { before, lost } = await loseBooks(t)
   const paid = await executed()
   t.equal(paid.length, 1 + LOST_PAYOUTS + LOST_INTENTS)
@@ -145,8 +135,8 @@ t.test('an older copy is restored', async (t) => {
   t.teardown(() => stack.stop())
   const partner = partnerOf(stack.sandbox)
 
-  await t.test('recovery mode reads, and changes nothing', async (t) => {
-    t.same(await readyz(stack), { status: 200, mode: 'recovery' })
+  await t.test('recovery mode serves reads only', async (t) => {
+    t.match(await stack.readyz(), { status: 200, body: { mode: 'recovery' } })
     t.match(await partner.request('GET', `/v1/payouts/${before}`), {
       status: 200,
       body: { status: 'completed' },
@@ -157,43 +147,45 @@ t.test('an older copy is restored', async (t) => {
     const refused = await Promise.all(keys.map((key) => payOut(partner, key)))
     t.ok(refused.every(({ status, text }) => status === 503 && text.includes(UNAVAILABLE)))
     const rates = await ops('rates', 'set', 'VND', '26500', ...BECAUSE)
-    t.equal(rates.exitCode, 1, 'operators change nothing either')
-    t.same(await executed(), paid, 'the rail hears nothing')
+    t.equal(rates.exitCode, 1, 'operators cannot write either')
+    t.same(await executed(), paid, 'the rail gets no instruction')
     t.match(await ops.json('recovery', 'show'), { active: true, cause: 'RECOVERY=yes' })
-    const metrics = await (await fetch(`${stack.sandbox.ops_url}/metrics`)).text()
-    t.match(metrics, /causeway_recovery_mode(?:\{[^}]*\})? 1\n/)
+    t.match(await stack.metrics(), /causeway_recovery_mode(?:\{[^}]*\})? 1\n/)
   })
 
-  await t.test('it outlives a crash without the setting', async (t) => {
+  await t.test('recovery mode survives a crash without the setting', async (t) => {
     const pid = stack.pidOf('processor')
     stack.kill('processor')
-    await eventually('another processor', () => stack.pidOf('processor') !== pid, WITHIN_MS)
+    await eventually('the processor is replaced', () => stack.pidOf('processor') !== pid, WITHIN_MS)
     await stack.untilServing()
-    t.same(await readyz(stack), { status: 200, mode: 'recovery' })
+    t.match(await stack.readyz(), { status: 200, body: { mode: 'recovery' } })
   })
 
-  await t.test('the loss is accepted after the statement was reconciled', async (t) => {
+  await t.test('the release requires a reconciled statement', async (t) => {
     await writeStatement()
     const period = ['--from', '2020-01-01', '--to', '2100-01-01']
     const reconciled = await ops('reconcile', statement, ...period, ...BECAUSE)
     t.equal(reconciled.exitCode, 1)
     t.match(reconciled.err, new RegExp(`missing_here +${LOST_PAYOUTS + LOST_INTENTS} `))
 
-    t.equal((await ops('recovery', 'release', ...BECAUSE)).exitCode, 2, 'not without a check')
+    t.equal((await ops('recovery', 'release', ...BECAUSE)).exitCode, 2, 'not without a statement')
     const released = await ops.json('recovery', 'release', '--statement', statement, ...BECAUSE)
     t.match(released, { recovery: 1, orphans_added: lost.length })
     t.match((released['loss'] as string[]).join(), 'high_water')
     await eventually(
-      'it serves',
-      async () => (await readyz(stack)).mode === 'normal' && (await readyz(stack)).status === 200,
+      'normal mode',
+      async () => {
+        const { status, body } = await stack.readyz()
+        return status === 200 && body['mode'] === 'normal'
+      },
       WITHIN_MS,
     )
     t.equal((await ops('recovery', 'release', '--no-statement', ...BECAUSE)).exitCode, 1, 'once')
   })
 
-  await t.test('every retry is held for review, none is paid twice', async (t) => {
+  await t.test('every retry of a lost payment is held for review', async (t) => {
     await eventually(
-      'the gateway reaches the new processor',
+      'the gateway is connected',
       async () => (await partner.request('GET', '/v1/balances')).status === 200,
       WITHIN_MS,
     )
@@ -211,7 +203,7 @@ t.test('an older copy is restored', async (t) => {
       t.match(body, { status: 'authorized' })
     }
     const other = await paidOut(partner, 'another one')
-    t.same(await executed(), [...paid, other].sort(), 'only what is equal to nothing is paid')
+    t.same(await executed(), [...paid, other].sort(), 'only the new payment is paid')
 
     const orphans = await openOrphans()
     t.same(orphans.map(({ instruction_id: id }) => id).sort(), lost)
@@ -219,7 +211,7 @@ t.test('an older copy is restored', async (t) => {
     t.equal(held.size, LOST_PAYOUTS + LOST_INTENTS)
   })
 
-  await t.test('operators decide', async (t) => {
+  await t.test('operators resolve the orphans', async (t) => {
     const decide = async (...words: string[]): Promise<void> => {
       const { exitCode, err } = await ops(...words, ...BECAUSE)
       t.equal(exitCode, 0, `${words.join(' ')} ${err}`)
@@ -240,7 +232,7 @@ t.test('an older copy is restored', async (t) => {
     await untilStatus(partner, `/v1/payment_intents/${approved}`, 'captured')
     await untilStatus(partner, `/v1/payouts/${first?.held[0]}`, 'completed')
     const again = [approved, first?.held[0] ?? '']
-    t.same(await executed(), [...before, ...again].sort(), 'what was approved is paid')
+    t.same(await executed(), [...before, ...again].sort(), 'approved payments are paid')
 
     const free = heldIntents.slice(2)
     for (const { instruction_id: id, purpose, held } of orphans) {
@@ -254,7 +246,6 @@ t.test('an older copy is restored', async (t) => {
     t.match(body, { status: 'completed' })
     t.same(await executed(), [...before, ...again].sort(), 'matching pays nothing')
     await untilSettled()
-    const audit = await auditOf(dataDir)
-    t.ok(audit.clean, audit.report)
+    await assertCleanAudit(t, dataDir)
   })
 })

@@ -1,11 +1,11 @@
 /**
- * Two webhook pools share the events: a partner sees one service, also while one of them is killed.
+ * Two webhook pools share the events; partners see one service, also while one pool is killed.
  */
 import { join } from 'node:path'
 import t from 'tap'
 import { webhookDatabase } from '../../src/base/subjects.js'
 import { openDatabase } from '../../src/store/database.js'
-import { auditOf } from '../support/audit.js'
+import { assertCleanAudit } from '../support/audit.js'
 import { eventually } from '../support/eventually.js'
 import { tempFolder } from '../support/temp_folder.js'
 import { partnerOf } from '../support/partner.js'
@@ -25,7 +25,7 @@ interface Listed {
   }[]
   readonly next_cursor: string | null
 }
-interface Told {
+interface Event {
   readonly type: string
   readonly data: {
     readonly payout?: { readonly id: string }
@@ -41,33 +41,33 @@ const partner = partnerOf(stack.sandbox)
 const receivers = [await receiverOf(partner), await receiverOf(partner)] as const
 t.teardown(() => Promise.all(receivers.map((receiver) => receiver.close())))
 
-/** What a receiver must be told: `entity type`. */
-const due = new Set<string>()
+/** The events that every receiver must get: `entity type`. */
+const expected = new Set<string>()
 let payments = 0
 
 async function payAll(count: number): Promise<void> {
   const one = async (): Promise<void> => {
     const key = `pools ${++payments}`
     const payout = await payOut(partner, key)
-    for (const type of OF_A_PAYOUT) due.add(`${payout} ${type}`)
+    for (const type of OF_A_PAYOUT) expected.add(`${payout} ${type}`)
     const { id } = await payByQr(partner, key)
-    for (const type of OF_AN_INTENT) due.add(`${id} ${type}`)
+    for (const type of OF_AN_INTENT) expected.add(`${id} ${type}`)
   }
   await Promise.all(Array.from({ length: count }, one))
 }
 
-function toldTo({ events }: TestReceiver): Set<string> {
-  const all = [...events.values()].map(({ body }) => JSON.parse(body.toString()) as Told)
+function receivedBy({ events }: TestReceiver): Set<string> {
+  const all = [...events.values()].map(({ body }) => JSON.parse(body.toString()) as Event)
   return new Set(
     all.map(({ type, data }) => `${data.payout?.id ?? data.payment_intent?.intent_id} ${type}`),
   )
 }
 
-const untilAllAreTold = async (): Promise<void> => {
+const untilAllAreReceived = async (): Promise<void> => {
   for (const receiver of receivers) {
-    await eventually('all are told', () => {
-      const told = toldTo(receiver)
-      return [...due].every((each) => told.has(each))
+    await eventually('all events arrive', () => {
+      const received = receivedBy(receiver)
+      return [...expected].every((each) => received.has(each))
     })
   }
 }
@@ -83,7 +83,7 @@ async function deliveriesOf({ endpointId }: TestReceiver): Promise<Listed['data'
   }
 }
 
-/** Ids of the events in a pool's own books. */
+/** Ids of the events in a pool's database. */
 async function eventsOf(pool: number): Promise<readonly string[]> {
   const books = await openDatabase(join(stack.dataDir, webhookDatabase(pool)), { readOnly: true })
   const rows = await books.all<{ id: string }>(
@@ -93,61 +93,65 @@ async function eventsOf(pool: number): Promise<readonly string[]> {
   return rows.map(({ id }) => id)
 }
 
-void t.test('what both have delivered is one list, and either sends again', async (t) => {
-  await payAll(8)
-  const shares = await eventually('both have a share', async () => {
-    const both = [await eventsOf(1), await eventsOf(2)] as const
-    if (both.every((ids) => ids.length > 0)) return both
-    await payAll(1)
-    return false
-  })
-  await untilAllAreTold()
-  for (const receiver of receivers) {
-    const listed = await eventually('all are delivered', async () => {
-      const all = await deliveriesOf(receiver)
-      return all.length === due.size && all.every(({ status }) => status === 'delivered') && all
+void t.test(
+  'deliveries of both pools are one list, and a resend reaches either pool',
+  async (t) => {
+    await payAll(8)
+    const shares = await eventually('both pools have events', async () => {
+      const both = [await eventsOf(1), await eventsOf(2)] as const
+      if (both.every((ids) => ids.length > 0)) return both
+      await payAll(1)
+      return false
     })
-    const ids = listed.map((each) => each.event_id)
-    t.same(ids, [...ids].sort().reverse(), 'the newest first')
-    t.same(new Set(ids), new Set([...(await eventsOf(1)), ...(await eventsOf(2))]))
-    t.ok(shares.every((share) => share.some((id) => ids.includes(id))))
-  }
+    await untilAllAreReceived()
+    for (const receiver of receivers) {
+      const listed = await eventually('all are delivered', async () => {
+        const all = await deliveriesOf(receiver)
+        return (
+          all.length === expected.size && all.every(({ status }) => status === 'delivered') && all
+        )
+      })
+      const ids = listed.map((each) => each.event_id)
+      t.same(ids, [...ids].sort().reverse(), 'newest first')
+      t.same(new Set(ids), new Set([...(await eventsOf(1)), ...(await eventsOf(2))]))
+      t.ok(shares.every((share) => share.some((id) => ids.includes(id))))
+    }
 
-  const [first] = receivers
-  for (const [id = ''] of shares) {
-    const resend = `/v1/events/${id}/resend`
-    const { status } = await partner.request('POST', resend, { endpoint_id: first.endpointId })
-    t.equal(status, 202)
-    await first.until(
-      'it again',
-      ({ eventId, verdict }) => eventId === id && verdict === 'duplicate',
-    )
-    await eventually('both tries are listed', async () => {
-      const found = (await deliveriesOf(first)).find(({ event_id }) => event_id === id)
-      return found?.status === 'delivered' && found.attempts.length === 2
-    })
-  }
-})
+    const [first] = receivers
+    for (const [id = ''] of shares) {
+      const resend = `/v1/events/${id}/resend`
+      const { status } = await partner.request('POST', resend, { endpoint_id: first.endpointId })
+      t.equal(status, 202)
+      await first.until(
+        'the resent event',
+        ({ eventId, verdict }) => eventId === id && verdict === 'duplicate',
+      )
+      await eventually('both attempts are listed', async () => {
+        const found = (await deliveriesOf(first)).find(({ event_id }) => event_id === id)
+        return found?.status === 'delivered' && found.attempts.length === 2
+      })
+    }
+  },
+)
 
-void t.test('one is killed while events flow: all are delivered, the books agree', async (t) => {
+void t.test('all events are delivered although one pool is killed', async (t) => {
   const paying = payAll(10)
-  const before = toldTo(receivers[0]).size
-  await eventually('some are told', () => toldTo(receivers[0]).size > before + 3)
+  const before = receivedBy(receivers[0]).size
+  await eventually('some events arrive', () => receivedBy(receivers[0]).size > before + 3)
   stack.kill('webhooks-2')
   await paying
-  await untilAllAreTold()
+  await untilAllAreReceived()
   await stack.untilServing()
   for (const receiver of receivers) {
-    t.same(toldTo(receiver), due, 'and nothing else')
+    t.same(receivedBy(receiver), expected, 'no other events')
     t.ok(receiver.deliveries.every(({ verdict }) => verdict !== 'wrong_signature'))
     await eventually('all are listed as delivered', async () => {
       const all = await deliveriesOf(receiver)
-      return all.length === due.size && all.every(({ status }) => status === 'delivered')
+      return all.length === expected.size && all.every(({ status }) => status === 'delivered')
     })
   }
   t.equal(await stack.stop(), 0)
-  const { clean, report } = await auditOf(stack.dataDir)
-  t.ok(clean, report)
+  const report = await assertCleanAudit(t, stack.dataDir)
   t.match(report, /^ok +settled_events_are_final/m)
   t.notMatch(report, 'not audited')
 })

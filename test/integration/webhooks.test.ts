@@ -1,17 +1,12 @@
-/**
- * Webhooks as a partner and an operator live with them, through the real thing.
- */
-import { spawn } from 'node:child_process'
-import { once } from 'node:events'
-import { join } from 'node:path'
+/** Webhooks on a real stack: the calls of a partner and of an operator, and the deliveries. */
 import t, { type Test } from 'tap'
 import { plus, systemClock, toRfc3339 } from '../../src/base/clock.js'
-import { projectRoot } from '../../src/base/protos.js'
 import { openReceiver } from '../../src/operations/webhook_receiver.js'
-import { auditOf } from '../support/audit.js'
+import { assertCleanAudit } from '../support/audit.js'
 import { eventually } from '../support/eventually.js'
 import { operatorCli } from '../support/operator_cli.js'
 import { operatorsOf } from '../support/operators.js'
+import { startProgram } from '../support/program.js'
 import { tempFolder } from '../support/temp_folder.js'
 import { partnerOf, type HttpAnswer } from '../support/partner.js'
 import { payOut } from '../support/payments.js'
@@ -34,7 +29,7 @@ interface EventPage {
   readonly has_more: boolean
 }
 
-// One stack for all; each story leaves its endpoints as they are.
+// One stack for all tests; each has its own endpoints.
 t.setTimeout(0)
 const stack = await startStack({ dataDir: tempFolder(t), settings: { RAIL_DELAY_MS: '20' } })
 t.teardown(() => stack.stop())
@@ -55,12 +50,12 @@ const listed = async (to: TestReceiver, query = ''): Promise<Listed> =>
   (await partner.request('GET', at(to, `/deliveries${query}`))).body as Listed
 const typesOf = ({ deliveries }: TestReceiver): string[] =>
   deliveries.map(({ eventType }) => eventType)
-const isOf =
+const isEventOf =
   (payout: string, type?: string) =>
   ({ body, eventType, verdict }: ReceivedWebhook): boolean =>
     verdict === 'valid' && (type ?? eventType) === eventType && body.includes(payout)
 
-void t.test('an endpoint is made, seen, changed and taken away', async (t) => {
+void t.test('an endpoint is created, read, updated and deleted', async (t) => {
   const mine = await receiver(t)
   const { body } = await partner.request('GET', at(mine))
   t.match(body, {
@@ -74,13 +69,13 @@ void t.test('an endpoint is made, seen, changed and taken away', async (t) => {
   })
   t.match(narrowed.body, { enabled_events: ['payout.completed'] })
   const first = await pay()
-  await mine.until('what it asked for', isOf(first))
+  await mine.until('the selected event', isEventOf(first))
   t.match((await partner.request('PATCH', at(mine), { enabled_events: [] })).body, {
     enabled_events: ['*'],
   })
   const second = await pay()
   for (const type of ['payout.created', 'payout.processing', 'payout.completed']) {
-    await mine.until(`${type} too`, isOf(second, type))
+    await mine.until(type, isEventOf(second, type))
   }
   t.same(
     typesOf(mine).filter((_, i) => mine.deliveries[i]?.body.includes(first)),
@@ -92,7 +87,7 @@ void t.test('an endpoint is made, seen, changed and taken away', async (t) => {
   t.match(await partner.request('GET', at(mine)), { status: 404 })
 })
 
-void t.test('unknown and foreign ones are the same 404 everywhere', async (t) => {
+void t.test('unknown and foreign endpoints and events get the same 404', async (t) => {
   const mine = await receiver(t)
   const { event } = (await partner.request('POST', at(mine, '/test'))).body as {
     event: { id: string }
@@ -101,10 +96,10 @@ void t.test('unknown and foreign ones are the same 404 everywhere', async (t) =>
   t.teardown(() => operators.close())
   const other = partnerOf(stack.sandbox, await operators.createPartner('umbrella'))
   await eventually(
-    'it may call',
+    'the gateway has the key',
     async () => (await other.request('GET', '/v1/events')).status === 200,
   )
-  const told = new Set<string>()
+  const refusals = new Set<string>()
   const without = ({ status, text }: HttpAnswer): string =>
     `${status} ${text.replace(/req_[0-9A-Z]{26}/, 'req')}`
   for (const [method, rest, body] of [
@@ -118,15 +113,15 @@ void t.test('unknown and foreign ones are the same 404 everywhere', async (t) =>
     ['GET', '/deliveries', undefined],
     ['POST', '/recover', { since: '2026-01-01T00:00:00Z' }],
   ] as const) {
-    told.add(without(await other.request(method, at(mine, rest), body)))
-    const nobody = { endpointId: 'we_00000000000000000000000000' }
-    told.add(without(await partner.request(method, at(nobody, rest), body)))
+    refusals.add(without(await other.request(method, at(mine, rest), body)))
+    const unknown = { endpointId: 'we_00000000000000000000000000' }
+    refusals.add(without(await partner.request(method, at(unknown, rest), body)))
   }
   const resend = (id: string) => `/v1/events/${id}/resend`
   const to = { endpoint_id: mine.endpointId }
-  told.add(without(await other.request('POST', resend(event.id), to)))
-  t.equal(told.size, 1)
-  t.match([...told][0], /^404 .*webhook_endpoint_not_found/)
+  refusals.add(without(await other.request('POST', resend(event.id), to)))
+  t.equal(refusals.size, 1)
+  t.match([...refusals][0], /^404 .*webhook_endpoint_not_found/)
   const events = new Set([
     without(await other.request('POST', resend(event.id))),
     without(await partner.request('POST', resend('evt_00000000000000000000000000'))),
@@ -136,55 +131,55 @@ void t.test('unknown and foreign ones are the same 404 everywhere', async (t) =>
   t.match((await other.request('GET', '/v1/events')).body, { data: [], next_after: 0 })
 })
 
-void t.test('a test comes to one endpoint alone, signed like the rest', async (t) => {
+void t.test('a test event is sent to one endpoint only, with a valid signature', async (t) => {
   const [mine, other] = [await receiver(t), await receiver(t)]
   await partner.request('PATCH', at(mine), { enabled_events: ['payout.reversed'] })
   const { status, body } = await partner.request('POST', at(mine, '/test'))
   t.equal(status, 202)
   const { event } = body as { event: { id: string } }
-  const came = await mine.until('the test', ({ eventId }) => eventId === event.id)
-  t.match(came, { verdict: 'valid', eventType: 'webhook_endpoint.test' })
-  t.equal(came.body.toString(), JSON.stringify(event), 'as the answer showed it')
+  const delivered = await mine.until('the test event', ({ eventId }) => eventId === event.id)
+  t.match(delivered, { verdict: 'valid', eventType: 'webhook_endpoint.test' })
+  t.equal(delivered.body.toString(), JSON.stringify(event), 'as in the response')
   const payout = await pay()
-  await other.until('a later event', isOf(payout, 'payout.completed'))
+  await other.until('a later event', isEventOf(payout, 'payout.completed'))
   t.notOk(typesOf(other).includes('webhook_endpoint.test'))
 })
 
-void t.test('disabled it holds its events, enabled it gets them', async (t) => {
+void t.test('a disabled endpoint holds its events and gets them when enabled', async (t) => {
   const [mine, other] = [await receiver(t), await receiver(t)]
   t.match((await partner.request('POST', at(mine, '/disable'))).body, {
     ...{ status: 'disabled', disabled_reason: 'by_partner' },
   })
   t.match(await partner.request('POST', at(mine, '/test')), { status: 409 })
   const shown = (await partner.request('GET', at(mine))).body
-  const told = await other.until(
-    'the other is told',
+  const disabled = await other.until(
+    'the other endpoint gets the event',
     ({ eventType, body }) =>
       eventType === 'webhook_endpoint.disabled' && body.includes(mine.endpointId),
   )
-  const event = JSON.parse(told.body.toString()) as { data: object }
-  t.same([told.verdict, event.data], ['valid', { webhook_endpoint: shown }])
+  const event = JSON.parse(disabled.body.toString()) as { data: object }
+  t.same([disabled.verdict, event.data], ['valid', { webhook_endpoint: shown }])
   const feed = (await partner.request('GET', '/v1/events?after=0&limit=100')).body
-  t.ok(JSON.stringify(feed).includes(told.body.toString()), 'the list of events has it too')
+  t.ok(JSON.stringify(feed).includes(disabled.body.toString()), 'the list of events has it')
   const payout = await pay()
-  await other.until('the other has it', isOf(payout, 'payout.completed'))
-  await eventually('all are held', async () => (await listed(mine)).data.length === 3)
+  await other.until('the other endpoint gets it', isEventOf(payout, 'payout.completed'))
+  await eventually('all are pending', async () => (await listed(mine)).data.length === 3)
   t.same(new Set((await listed(mine)).data.map((each) => each.status)), new Set(['pending']))
   t.equal(mine.deliveries.length, 0)
 
   t.match((await partner.request('POST', at(mine, '/enable'))).body, { status: 'enabled' })
   for (const type of ['payout.created', 'payout.processing', 'payout.completed']) {
-    await mine.until(`${type} comes late`, isOf(payout, type))
+    await mine.until(`${type} after enabling`, isEventOf(payout, type))
   }
 
-  const off = await ops('webhooks', 'disable', mine.endpointId, '--reason', 'it asked us to')
+  const off = await ops('webhooks', 'disable', mine.endpointId, '--reason', 'on request')
   t.match(off.out, `${mine.endpointId} is disabled`)
   t.match((await partner.request('GET', at(mine))).body, { disabled_reason: 'by_operator' })
   t.match(await ops('webhooks', 'enable', mine.endpointId), { exitCode: 2, err: '--reason' })
-  await ops.json('webhooks', 'enable', mine.endpointId, '--reason', 'it asked us to')
+  await ops.json('webhooks', 'enable', mine.endpointId, '--reason', 'on request')
 })
 
-void t.test('a rotated secret signs from its moment on', async (t) => {
+void t.test('a rotated secret signs from its activation on', async (t) => {
   const mine = await receiver(t)
   const activate_at = toRfc3339(plus(systemClock.now(), 1_500))
   const rotated = await partner.request('POST', at(mine, '/rotate_secret'), { activate_at })
@@ -196,19 +191,19 @@ void t.test('a rotated secret signs from its moment on', async (t) => {
     const { event } = (await partner.request('POST', at(mine, '/test'))).body as {
       event: { id: string }
     }
-    return mine.until('the test', ({ eventId }) => eventId === event.id)
+    return mine.until('the test event', ({ eventId }) => eventId === event.id)
   }
   t.equal(keyOf(await test()), `${mine.endpointId}_1`)
   t.match((await partner.request('GET', at(mine))).body, { next_key: { key_id, activate_at } })
-  await eventually('the new one signs', async () => keyOf(await test()) === key_id)
+  await eventually('the new secret signs', async () => keyOf(await test()) === key_id)
   t.match((await partner.request('GET', at(mine))).body, { key_id })
   t.same(new Set(mine.deliveries.map(({ verdict }) => verdict)), new Set(['valid']))
 })
 
-void t.test('deliveries are listed with their tries, and an event is sent again', async (t) => {
+void t.test('deliveries are listed with their attempts, and an event is resent', async (t) => {
   const mine = await receiver(t)
   const payout = await pay()
-  const completed = await mine.until('the end', isOf(payout, 'payout.completed'))
+  const completed = await mine.until('the last event', isEventOf(payout, 'payout.completed'))
   await eventually('all are listed', async () => {
     const { data } = await listed(mine)
     return data.length === 3 && data.every(({ status }) => status === 'delivered')
@@ -225,16 +220,16 @@ void t.test('deliveries are listed with their tries, and an event is sent again'
   const resend = `/v1/events/${completed.eventId}/resend`
   const again = await partner.request('POST', resend, { endpoint_id: mine.endpointId })
   t.match(again, { status: 202, body: { event_id: completed.eventId } })
-  const came = await mine.until('it again', ({ verdict }) => verdict === 'duplicate')
-  t.equal(came.eventId, completed.eventId)
-  t.equal(came.body.toString(), completed.body.toString(), 'the same bytes')
-  await eventually('both tries are listed', async () => {
+  const resent = await mine.until('the resent event', ({ verdict }) => verdict === 'duplicate')
+  t.equal(resent.eventId, completed.eventId)
+  t.equal(resent.body.toString(), completed.body.toString(), 'the same bytes')
+  await eventually('both attempts are listed', async () => {
     const { data } = await listed(mine)
     return data[0]?.status === 'delivered' && data[0].attempts.length === 2
   })
 })
 
-void t.test('dead letters are found and redriven, and a partner recovers', async (t) => {
+void t.test('dead letters are listed and redriven by operators and by the partner', async (t) => {
   let status = 404
   const mine = await receiver(t, () => status)
   await pay()
@@ -261,12 +256,12 @@ void t.test('dead letters are found and redriven, and a partner recovers', async
     redriven: 1,
     more: false,
   })
-  await eventually('it came', () => mine.events.size === 1)
+  await eventually('it is delivered', () => mine.events.size === 1)
   t.match((await ops('actions')).out, /webhook_redrive/)
 
   status = 503
   await pay()
-  await eventually('three wait', async () => {
+  await eventually('three wait for a retry', async () => {
     const { data } = await listed(mine)
     return data.filter((each) => each.status === 'waiting').length === 3
   })
@@ -274,7 +269,7 @@ void t.test('dead letters are found and redriven, and a partner recovers', async
   const since = '2026-01-01T00:00:00Z'
   const recovered = await partner.request('POST', at(mine, '/recover'), { since })
   t.match(recovered, { status: 202, body: { redriven: 5, has_more: false } })
-  await eventually('all came', () => mine.events.size === 6)
+  await eventually('all are delivered', () => mine.events.size === 6)
   const none = await ops.json(
     ...['webhooks', 'redrive', '--endpoint', mine.endpointId, '--reason', 'r'],
   )
@@ -282,34 +277,34 @@ void t.test('dead letters are found and redriven, and a partner recovers', async
   t.match((await ops('webhooks', 'poison')).out, 'There are none.')
 })
 
-void t.test('events by their numbers have no gap while new ones come', async (t) => {
+void t.test('the list of events has no gap while events are added', async (t) => {
   const mine = await receiver(t)
   const { next_after: start } = await lastOf()
-  let busy = true
-  const work = (async () => {
+  let paying = true
+  const payments = (async () => {
     for (let i = 0; i < 8; i++) {
       await Promise.all([pay(), ...[1, 2, 3].map(() => partner.request('POST', at(mine, '/test')))])
     }
-    busy = false
+    paying = false
   })()
   const seen: EventPage['data'][number][] = []
-  for (let after = start, more = true; busy || more;) {
+  for (let after = start, more = true; paying || more;) {
     const page = await pageOf(after)
     seen.push(...page.data)
     ;[after, more] = [page.next_after, page.has_more || page.data.length > 0]
   }
-  await work
+  await payments
   t.ok(seen.length >= 8 * 5, `${seen.length} events`)
   t.same(
     seen.map(({ sequence }) => sequence),
     seen.map((_, i) => start + i + 1),
   )
-  const wanted = (await lastOf(start)).bodies
+  const listed = (await lastOf(start)).bodies
   await eventually('all were delivered', () =>
-    [...wanted.keys()].every((id) => mine.events.has(id)),
+    [...listed.keys()].every((id) => mine.events.has(id)),
   )
-  for (const [id, body] of wanted) {
-    t.equal(mine.events.get(id)?.body.toString(), body, 'as it is delivered')
+  for (const [id, body] of listed) {
+    t.equal(mine.events.get(id)?.body.toString(), body, 'as delivered')
   }
 })
 
@@ -317,7 +312,7 @@ async function pageOf(after: number): Promise<EventPage> {
   return (await partner.request('GET', `/v1/events?after=${after}&limit=7`)).body as EventPage
 }
 
-/** Everything behind a number: where it ends, and the bodies by event id. */
+/** All events after a sequence number: the last number, and the bodies by event id. */
 async function lastOf(after = 0): Promise<{ next_after: number; bodies: Map<string, string> }> {
   const bodies = new Map<string, string>()
   for (;;) {
@@ -328,75 +323,67 @@ async function lastOf(after = 0): Promise<{ next_after: number; bodies: Map<stri
   }
 }
 
-void t.test(
-  'a pool that stays silent or away is told as such, and nothing else waits',
-  async (t) => {
-    const mine = await receiver(t)
-    stack.kill('webhooks', 'SIGSTOP')
-    try {
-      const asked = partner.request('GET', at(mine, '/deliveries'))
-      t.equal((await partner.request('GET', at(mine))).status, 200)
-      t.equal((await partner.request('GET', '/v1/events')).status, 200)
-      t.match(await asked, { status: 504, body: { error: { code: 'timeout' } } })
-    } finally {
-      stack.kill('webhooks', 'SIGCONT')
-    }
-    await eventually('it answers again', async () => (await listed(mine)).data.length === 0)
-    stack.kill('webhooks')
-    const away = await eventually('nobody attends', async () => {
-      const answer = await partner.request('GET', at(mine, '/deliveries'))
-      return answer.status === 503 && answer
+void t.test('a frozen or killed pool is a 504 or 503 for its queries only', async (t) => {
+  const mine = await receiver(t)
+  stack.kill('webhooks', 'SIGSTOP')
+  try {
+    const pending = partner.request('GET', at(mine, '/deliveries'))
+    t.equal((await partner.request('GET', at(mine))).status, 200)
+    t.equal((await partner.request('GET', '/v1/events')).status, 200)
+    t.match(await pending, { status: 504, body: { error: { code: 'timeout' } } })
+  } finally {
+    stack.kill('webhooks', 'SIGCONT')
+  }
+  await eventually('the pool answers again', async () => (await listed(mine)).data.length === 0)
+  stack.kill('webhooks')
+  const refused = await eventually('no pool is connected', async () => {
+    const answer = await partner.request('GET', at(mine, '/deliveries'))
+    return answer.status === 503 && answer
+  })
+  t.match(refused.body, { error: { code: 'configuration_error' } })
+  for (const restarted of ['webhooks', 'processor']) {
+    await stack.untilServing()
+    await eventually(`a pool is connected after the restart of ${restarted}`, async () => {
+      return (await partner.request('GET', at(mine, '/deliveries'))).status === 200
     })
-    t.match(away.body, { error: { code: 'configuration_error' } })
-    for (const restarted of ['webhooks', 'processor']) {
-      await stack.untilServing()
-      await eventually(`it attends again after ${restarted}`, async () => {
-        return (await partner.request('GET', at(mine, '/deliveries'))).status === 200
-      })
-      if (restarted === 'webhooks') stack.kill('processor')
-    }
-  },
-)
+    if (restarted === 'webhooks') stack.kill('processor')
+  }
+})
 
-void t.test('listen shows what comes, and the program behind can verify it too', async (t) => {
+void t.test('listen shows deliveries and forwards them with valid signatures', async (t) => {
   let secrets: Record<string, string> = {}
-  const behind = await openReceiver({
+  const target = await openReceiver({
     ...{ clock: systemClock, brand: 'Service', port: 0 },
     secretOf: (keyId) => secrets[keyId],
     answer: () => 202,
   })
-  t.teardown(() => behind.close())
-  const main = join(projectRoot(), '.build/src/operations/main.js')
-  const child = spawn(process.execPath, [main, 'listen', '--forward-to', `${behind.url}/in?a=b`], {
-    env: { ...process.env, DATA_DIR: stack.dataDir },
-    stdio: ['ignore', 'pipe', 'pipe'],
-  })
+  t.teardown(() => target.close())
+  const { child, output, ended } = startProgram(
+    'operations/main.js',
+    ['listen', '--forward-to', `${target.url}/in?a=b`],
+    { DATA_DIR: stack.dataDir },
+  )
   t.teardown(() => child.kill('SIGKILL'))
-  const said = { out: '', err: '' }
-  child.stdout.on('data', (chunk: Buffer) => (said.out += chunk.toString()))
-  child.stderr.on('data', (chunk: Buffer) => (said.err += chunk.toString()))
   const shown = await eventually(
     'it listens',
-    () => /^WEBHOOK_SECRETS='(.*)'$/m.exec(said.err)?.[1],
+    () => /^WEBHOOK_SECRETS='(.*)'$/m.exec(output.err)?.[1],
   )
   secrets = JSON.parse(shown) as typeof secrets
-  const [, endpointId = ''] = /\/in\?a=b as (we_\S+);/.exec(said.err) ?? []
+  const [, endpointId = ''] = /\/in\?a=b as (we_\S+);/.exec(output.err) ?? []
   t.equal((await partner.request('POST', at({ endpointId }, '/test'))).status, 202)
-  await eventually('it told of the test', () => said.out.includes('\n'))
-  t.match(said.out, /^webhook_endpoint\.test +evt_\S+  valid, answered 202$/m)
-  t.equal(behind.deliveries[0]?.verdict, 'valid')
-  const ended = once(child, 'close')
+  await eventually('it prints the test event', () => output.out.includes('\n'))
+  t.match(output.out, /^webhook_endpoint\.test +evt_\S+  valid, answered 202$/m)
+  t.equal(target.deliveries[0]?.verdict, 'valid')
   child.kill('SIGINT')
-  t.same(await ended, [0, null])
-  t.match(await partner.request('GET', at({ endpointId })), { status: 404 }, 'taken back')
+  t.equal((await ended).exitCode, 0)
+  t.match(await partner.request('GET', at({ endpointId })), { status: 404 }, 'deleted')
 })
 
-void t.test('the figures are measured, and the books agree', async (t) => {
-  const metrics = await (await fetch(`${stack.sandbox.ops_url}/metrics`)).text()
+void t.test('metrics of webhooks, and a clean audit', async (t) => {
+  const metrics = await stack.metrics()
   for (const name of ['backlog', 'oldest_age_seconds', 'open_breakers', 'dead_letters']) {
     t.match(metrics, new RegExp(`^causeway_webhook_${name}\\{[^}]*\\} \\d`, 'm'), name)
   }
   t.equal(await stack.stop(), 0)
-  const { clean, report } = await auditOf(stack.dataDir)
-  t.ok(clean, report)
+  await assertCleanAudit(t, stack.dataDir)
 })

@@ -1,41 +1,18 @@
-/**
- * The operator CLI and the demo as child processes, against a running stack.
- */
-import { spawn } from 'node:child_process'
+/** The operator CLI and the demo against a running stack. */
 import { randomUUID } from 'node:crypto'
-import { once } from 'node:events'
 import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import t, { type Test } from 'tap'
-import { projectRoot } from '../../src/base/protos.js'
 import type { SignedRequest } from '../../src/client/index.js'
 import { eventually } from '../support/eventually.js'
 import { operatorCli } from '../support/operator_cli.js'
 import { tempFolder } from '../support/temp_folder.js'
-import { partnerOf } from '../support/partner.js'
+import { partnerOf, withKey } from '../support/partner.js'
+import { startProgram, type CliResult } from '../support/program.js'
 import { startStack } from '../support/stack.js'
 
-interface Ended {
-  readonly exitCode: number | null
-  readonly out: string
-  readonly err: string
-}
-
-function start(program: string, dataDir: string, args: readonly string[], settings = {}) {
-  const main = join(projectRoot(), '.build/src/operations', program)
-  const child = spawn(process.execPath, [main, ...args], {
-    env: { ...process.env, ...settings, DATA_DIR: dataDir },
-    stdio: ['ignore', 'pipe', 'pipe'],
-  })
-  const said = { out: '', err: '' }
-  child.stdout.on('data', (chunk: Buffer) => (said.out += chunk.toString()))
-  child.stderr.on('data', (chunk: Buffer) => (said.err += chunk.toString()))
-  const ended = once(child, 'close').then(([exitCode]): Ended => ({
-    exitCode: exitCode as number | null,
-    ...said,
-  }))
-  return { child, said, ended }
-}
+const start = (program: string, DATA_DIR: string, args: readonly string[], settings = {}) =>
+  startProgram(`operations/${program}`, args, { ...settings, DATA_DIR })
 
 const A_PAYOUT = {
   amount: '1250000',
@@ -50,11 +27,9 @@ const A_PAYOUT = {
   },
 }
 
-/** As a program of its own. */
-const run = (program: string, dataDir: string, args: readonly string[]): Promise<Ended> =>
+const run = (program: string, dataDir: string, args: readonly string[]): Promise<CliResult> =>
   start(program, dataDir, args).ended
 
-// Many processes on a machine that may be busy.
 t.setTimeout(0)
 
 t.test('against a running stack', async (t) => {
@@ -102,13 +77,13 @@ t.test('against a running stack', async (t) => {
   await t.test('rates', async (t) => {
     const set = await json(t, 'rates', 'set', 'THB', '35.50')
     t.strictSame(set, { currency: 'THB', rate: '35.50', before: '36.00' })
-    const far = await ops('rates', 'set', 'THB', '3.550')
-    t.match(far, { exitCode: 2, err: /1 USD = 35\.50 THB now, 3\.550 THB after.*--force/ })
+    const wrong = await ops('rates', 'set', 'THB', '3.550')
+    t.match(wrong, { exitCode: 2, err: /1 USD = 35\.50 THB now, 3\.550 THB after.*--force/ })
     t.match(await ops('rates', 'set', 'USD', '1.00'), { exitCode: 2, err: /One US dollar/ })
     t.match(await ops('rates', 'set', 'THB', '37.28'), { exitCode: 2, err: /--force/ })
     const forced = await ops('rates', 'set', 'THB', '37.28', '--force')
     t.match(forced, { exitCode: 0, out: '1 USD = 37.28 THB from now on, 35.50 before' })
-    t.match(await ops('rates', 'set', 'THB', '35.50'), { exitCode: 0 }, '4.8 % of what it is')
+    t.match(await ops('rates', 'set', 'THB', '35.50'), { exitCode: 0 }, 'a change of 4.8 %')
     t.match(await ops('rates', 'set', 'THB', '0'), { exitCode: 2, err: /0 is not a rate/ })
     const { data } = await json(t, 'rates', 'list')
     const baht = (data as { currency: string }[]).find(({ currency }) => currency === 'THB')
@@ -116,19 +91,19 @@ t.test('against a running stack', async (t) => {
     t.match((await ops('rates', 'list')).out, /^THB +35\.50 {2}since \d{4}-\S+Z$/m)
   })
 
-  await t.test('a route is set in the form in which it is listed', async (t) => {
+  await t.test('a listed route can be set again', async (t) => {
     const { data } = await json(t, 'routes', 'list')
     const vietnam = (data as Record<string, unknown>[]).find(({ country }) => country === 'VN')
     const file = join(tempFolder(t), 'route.json')
-    const dearer = { ...vietnam, rail_fixed: '7000', amount_max: '9000000000' }
-    writeFileSync(file, JSON.stringify(dearer))
-    t.strictSame(await json(t, 'routes', 'set', file), dearer, 'with no member but its own')
+    const changed = { ...vietnam, rail_fixed: '7000', amount_max: '9000000000' }
+    writeFileSync(file, JSON.stringify(changed))
+    t.strictSame(await json(t, 'routes', 'set', file), changed, 'the same members')
     t.match((await ops('routes', 'list')).out, 'rail VND 7,000')
 
     for (const [given, fault] of [
-      [{ ...dearer, handling: null }, /^\S+route.json: handling is missing\.\n$/],
+      [{ ...changed, handling: null }, /^\S+route.json: handling is missing\.\n$/],
       [
-        { ...dearer, tenant: { partner_id: 'nobody', environment: 'sandbox' } },
+        { ...changed, tenant: { partner_id: 'nobody', environment: 'sandbox' } },
         /^There is no partner nobody/,
       ],
     ] as const) {
@@ -144,7 +119,7 @@ t.test('against a running stack', async (t) => {
         'POST',
         '/v1/payouts',
         { ...A_PAYOUT, reference: 'sandbox:review' },
-        { headers: { 'Idempotency-Key': randomUUID() } },
+        withKey(randomUUID()),
       )
       t.equal(status, 202)
       return (body as { id: string }).id
@@ -161,7 +136,7 @@ t.test('against a running stack', async (t) => {
     t.equal(rejected['status'], 'failed')
     t.match((await ops('payout', 'held')).out, 'No payouts are held.')
 
-    await eventually('it is completed', async () => {
+    await eventually('the payout is completed', async () => {
       const { body } = await demo.request('GET', `/v1/payouts/${good}`)
       return (body as { status: string }).status === 'completed'
     })
@@ -204,7 +179,7 @@ t.test('against a running stack', async (t) => {
     const { exitCode, err } = await ops('intent', 'show', 'pi_nobody')
     t.equal(exitCode, 1)
     t.match(err, 'payment_intent_not_found')
-    const redrive = await ops('webhooks', 'redrive', 'dlv_nobody', '--reason', 'mended')
+    const redrive = await ops('webhooks', 'redrive', 'dlv_nobody', '--reason', 'repaired')
     t.match(redrive, { exitCode: 1, err: 'There is no delivery dlv_nobody.' })
   })
 
@@ -261,12 +236,14 @@ t.test('against a running stack', async (t) => {
   })
 
   await t.test('listen prints what arrives until it is stopped', async (t) => {
-    const { child, said, ended } = start('main.js', stack.dataDir, ['listen'])
+    const { child, output, ended } = start('main.js', stack.dataDir, ['listen'])
     t.teardown(() => child.kill('SIGKILL'))
-    await eventually('it listens', () => said.err.includes('listening at'))
+    await eventually('listen is ready', () => output.err.includes('listening at'))
     const { exitCode } = await run('demo.js', stack.dataDir, [])
     t.equal(exitCode, 0)
-    await eventually('it received the payout', () => /payout\.completed .* valid/.test(said.out))
+    await eventually('the payout event is printed', () =>
+      /payout\.completed .* valid/.test(output.out),
+    )
     child.kill('SIGINT')
     const { exitCode: ending, out } = await ended
     t.equal(ending, 0)

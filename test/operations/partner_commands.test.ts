@@ -1,7 +1,6 @@
 /**
- * Commands about partners, keys and signatures, against a running stack.
- *
- * The commands run in this process; the last test checks that the CLI has them.
+ * Commands for partners, keys and signatures in the process of the test, against a running stack.
+ * The last test checks that the CLI has them.
  */
 import { execFile } from 'node:child_process'
 import { writeFileSync } from 'node:fs'
@@ -183,9 +182,9 @@ t.test('usage errors are reported', async (t) => {
 
 const escaped = (text: string): string => text.replace(/[.*+?^${}()|[\]\\]/g, '\\$&')
 
-t.test('one master key, and every secret is under it', async (t) => {
+t.test('every secret is encrypted with the one master key', async (t) => {
   const { data } = await valueOf(masterKeyList)
-  // The demo's key and the four of acme.
+  // One signing key of the demo, four of acme.
   t.match(data, [{ kid: /^k[0-9a-f]{8}$/, in_file: true, values: 5 }])
   t.equal((data as unknown[]).length, 1)
   t.match(await linesOf(masterKeyReencrypt), /^k\w+ +5 values +encrypts since /)
@@ -253,7 +252,7 @@ t.test('sign and verify', async (t) => {
     t.match(twice, 'There is no canonical request')
   })
 
-  await t.test('the curl line that sign prints works as it stands', async (t) => {
+  await t.test('the printed curl command works unchanged', async (t) => {
     writeFileSync(body, JSON.stringify(anIntent()))
     const shown = await linesOf(sign, 'POST /v1/payment_intents?a=b', { body })
     const curl = shown.slice(shown.indexOf('curl '))

@@ -1,4 +1,4 @@
-/** Faults of a route file are named before any call. */
+/** Faults of a route file are reported before any call. */
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import t from 'tap'

@@ -1,4 +1,4 @@
-/** Our sample codes are the codes that independent generators make. */
+/** The sample codes equal those of independent generators. */
 import { createRequire } from 'node:module'
 import t from 'tap'
 import { promptPayCode, vietQrCode } from '../../src/operations/sample_qr.js'

@@ -1,4 +1,4 @@
-/** The receiver accepts exactly the deliveries that the contract allows. */
+/** The receiver accepts exactly the deliveries of the contract. */
 import { createHmac, createHash, randomBytes } from 'node:crypto'
 import t, { type Test } from 'tap'
 import { instant, plus, toRfc3339, MINUTE } from '../../src/base/clock.js'
@@ -15,7 +15,7 @@ interface Sent {
   readonly at?: number
   readonly nonce?: string
   readonly path?: string
-  /** What is sent in place of the body that was signed. */
+  /** Body that replaces the signed one. */
   readonly sent?: string
   /** The event id in the headers, when it differs from the body's. */
   readonly headerId?: string
@@ -62,7 +62,7 @@ async function aReceiver(t: Test, answer?: (delivery: ReceivedWebhook) => number
   return { receiver, post }
 }
 
-t.test('what is signed rightly is taken, and counts once', async (t) => {
+t.test('a valid delivery is accepted and counted once', async (t) => {
   const { receiver, post } = await aReceiver(t)
   t.strictSame(await post({}), [200, 'valid'])
   t.strictSame(await post({}), [200, 'duplicate'])
@@ -71,7 +71,7 @@ t.test('what is signed rightly is taken, and counts once', async (t) => {
   t.equal(receiver.deliveries.length, 3)
 })
 
-t.test('each fault is refused by its name', async (t) => {
+t.test('each fault has its own verdict', async (t) => {
   const { receiver, post } = await aReceiver(t)
   const nonce = 'ab'.repeat(32)
   const cases: [Sent, string][] = [
@@ -90,7 +90,7 @@ t.test('each fault is refused by its name', async (t) => {
   t.strictSame(await post({ nonce }), [401, 'nonce_repeated'])
 })
 
-t.test('the query is part of what is signed', async (t) => {
+t.test('the signature covers the query', async (t) => {
   const { receiver } = await aReceiver(t)
   const { body, headers } = signed({ path: '/hooks?a=1' })
   await fetch(`${receiver.url}/hooks?a=2`, { method: 'POST', body, headers })

@@ -1,4 +1,4 @@
-/** The integrity check after a start: damage is reported and stops nothing. */
+/** The integrity check after a start reports damage and stops no process. */
 import { closeSync, openSync, writeSync } from 'node:fs'
 import { join } from 'node:path'
 import t, { type Test } from 'tap'
@@ -48,7 +48,7 @@ void t.test('intact databases', async (t) => {
   )
 })
 
-void t.test('a damaged page, and a file that is no database', async (t) => {
+void t.test('a damaged page and a file that is not a database', async (t) => {
   const { folder, integrity, log, reported } = await begin(t, [
     'processor.db',
     'webhooks.db',
@@ -66,7 +66,7 @@ void t.test('a damaged page, and a file that is no database', async (t) => {
   t.match(reported[0], /INTEGRITY CHECK FAILED: processor\.db: /)
   t.match(reported[1], /INTEGRITY CHECK FAILED: rail\.db: /)
   t.equal(reported.length, 2)
-  await eventually('and stays so', () => integrity.state === 'failed')
+  await eventually('the state stays', () => integrity.state === 'failed')
 })
 
 void t.test('a stopped check reports nothing', async (t) => {

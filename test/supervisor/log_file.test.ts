@@ -1,4 +1,4 @@
-/** Log files: rotation, the last message, nothing lost at an exit. */
+/** Log files: rotation, the last message, no loss at an exit. */
 import { existsSync, readFileSync, statSync, truncateSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import t from 'tap'
@@ -60,11 +60,11 @@ t.test('a file above its bound is rotated', async (t) => {
   log.write('new\n')
   await log.close()
   t.equal(readFileSync(path, 'utf8'), 'new\n')
-  t.equal(statSync(path).mode & 0o077, 0, 'for its owner alone')
+  t.equal(statSync(path).mode & 0o077, 0, 'readable by its owner only')
   t.ok(existsSync(`${path}.1`))
 })
 
-t.test('a folder that is gone stops nothing', async (t) => {
+t.test('a missing folder is no error', async (t) => {
   const log = openLogFile(join(t.testdir(), 'no', 'such', 'a.log'))
   log.write('lost\n')
   await log.close()

@@ -10,7 +10,7 @@ t.test('a program whose books are behind is not started again', async (t) => {
   const refused: (readonly [why: string, exitCode: number])[] = []
   const lost: string[] = []
   const ends = { at: 'its start' }
-  const keepOne = (log: string) =>
+  const manage = (log: string) =>
     manageProcess({
       name: 'books',
       program: () => ({
@@ -27,21 +27,21 @@ t.test('a program whose books are behind is not started again', async (t) => {
       onLost: (why) => lost.push(why),
       onRefused: (why, exitCode) => refused.push([why, exitCode]),
     })
-  await t.rejects(keepOne('start.log').start(), {
+  await t.rejects(manage('start.log').start(), {
     name: 'StartupError',
     message: 'books does not start: behind',
     exitCode: 78,
   })
   ends.at = 'later'
-  const managed = keepOne('later.log')
+  const managed = manage('later.log')
   await managed.start()
-  await eventually('it is reported', () => refused.length === 1)
+  await eventually('the refusal is reported', () => refused.length === 1)
   t.same([refused, lost, managed.restarts], [[['', 78]], [], 0])
   t.notOk(managed.isReady)
   await managed.stop()
 })
 
-t.test('an unresponsive program is restarted, one that pauses is not', async (t) => {
+t.test('an unresponsive program is restarted, one that misses two probes is not', async (t) => {
   const lost: string[] = []
   const pauses: number[] = []
   let aheadMs = 0
@@ -71,7 +71,7 @@ t.test('an unresponsive program is restarted, one that pauses is not', async (t)
   })
   await managed.start()
   const { pid } = managed
-  await eventually('it was probed often', () => probes >= 12)
+  await eventually('it was probed 12 times', () => probes >= 12)
   t.same([managed.pid, lost], [pid, []], 'two missed probes are a pause')
 
   answersTo = () => false
@@ -89,7 +89,7 @@ t.test('an unresponsive program is restarted, one that pauses is not', async (t)
   aheadMs = 31 * SECOND
   process.kill(managed.pid ?? 0, 'SIGKILL')
   await eventually('it serves once more', () => managed.isReady && managed.restarts === 3)
-  t.same(pauses, [200, 400, 200], 'twice as long each time, until it served for half a minute')
+  t.same(pauses, [200, 400, 200], 'the delay doubles until a run lasts 30 seconds')
   stopping = true
   await managed.stop()
 })
@@ -99,14 +99,14 @@ t.test('a slow start prints no warning', async (t) => {
   const listener = (warning: Error): void => void warnings.push(warning)
   process.on('warning', listener)
   t.teardown(() => process.off('warning', listener))
-  let looks = 0
+  let checks = 0
   const managed = manageProcess({
     name: 'sleeper',
     program: () => ({
       command: '/bin/sleep',
       arguments: ['60'],
       environment: process.env,
-      readyWhen: () => (++looks > 30 ? {} : undefined),
+      readyWhen: () => (++checks > 30 ? {} : undefined),
     }),
     logPath: join(t.testdir(), 'sleeper.log'),
     clock: systemClock,

@@ -3,7 +3,7 @@ import { get } from 'node:http'
 import t from 'tap'
 import { openOpsServer } from '../../src/supervisor/ops_server.js'
 
-const OURS = [
+const ACCEPTED = [
   '127.0.0.1',
   '127.0.0.1:9090',
   '127.1.2.3',
@@ -14,7 +14,7 @@ const OURS = [
   'ops.example.com',
   'OPS.example.com:443',
 ]
-const FOREIGN = [
+const REJECTED = [
   'evil.example',
   'evil.example:9090',
   'localhost.evil.example',
@@ -25,7 +25,7 @@ const FOREIGN = [
   '10.0.0.1',
 ]
 
-t.test('the host decides, on every path', async (t) => {
+t.test('every path accepts only these hosts', async (t) => {
   const ops = await openOpsServer(0, ['ops.example.com'], {
     managedProcesses: [],
     isStarted: () => true,
@@ -41,7 +41,7 @@ t.test('the host decides, on every path', async (t) => {
       }).on('error', reject)
     })
   for (const path of ['/healthz', '/readyz', '/metrics']) {
-    for (const host of OURS) t.equal(await statusOf(path, host), 200, `${path} ${host}`)
-    for (const host of FOREIGN) t.equal(await statusOf(path, host), 421, `${path} ${host}`)
+    for (const host of ACCEPTED) t.equal(await statusOf(path, host), 200, `${path} ${host}`)
+    for (const host of REJECTED) t.equal(await statusOf(path, host), 421, `${path} ${host}`)
   }
 })

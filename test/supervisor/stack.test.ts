@@ -1,6 +1,4 @@
-/**
- * The supervisor with real processes: start, failures, restarts, stop.
- */
+/** The supervisor with real processes: start, failures, restarts, stop. */
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import {
@@ -26,12 +24,11 @@ import { eventually } from '../support/eventually.js'
 import { tempFolder } from '../support/temp_folder.js'
 import { runUntilExit, startStack, type RunningStack } from '../support/stack.js'
 
-// Many processes on a machine that may be busy.
 t.setTimeout(0)
 
 const PROCESSES = ['nats', 'rail', 'processor', 'webhooks', 'gateway']
 
-/** An orphan that has ended may wait for its new parent to notice: a zombie is not alive. */
+/** An ended orphan can stay a zombie until its new parent reaps it; a zombie is not alive. */
 const isAlive = (pid: number): boolean => {
   try {
     return !/^State:\s+Z/m.test(readFileSync(`/proc/${pid}/status`, 'utf8'))
@@ -50,23 +47,18 @@ const runIn = (dataDir: string): Run =>
 
 const pidsOf = (stack: RunningStack): number[] => PROCESSES.map((name) => stack.pidOf(name))
 
-const readyz = async ({ sandbox }: RunningStack): Promise<{ status: number; body: unknown }> => {
-  const answer = await fetch(`${sandbox.ops_url}/readyz`)
-  return { status: answer.status, body: await answer.json() }
-}
-
-/** One DATA_DIR through several starts: each step continues where the one before ended. */
-t.test('a stack from its first start on', async (t) => {
+/** One DATA_DIR through several starts; each step continues the previous one. */
+t.test('a stack over several starts', async (t) => {
   const dataDir = tempFolder(t)
   const MASTER_KEY_FILE = join(tempFolder(t), 'master.key')
   const first = await startStack({ dataDir, settings: { MASTER_KEY_FILE } })
   t.teardown(() => first.stop())
 
-  await t.test('everything starts and reports its addresses', (t) => comesUp(t, first))
-  await t.test('its DATA_DIR is in use', async (t) => {
-    t.match(await oneSentence(t, {}, dataDir), 'is in use by a running stack')
+  await t.test('everything starts and reports its addresses', (t) => startsAll(t, first))
+  await t.test('a second stack with its DATA_DIR does not start', async (t) => {
+    t.match(await startErrorOf(t, {}, dataDir), 'is in use by a running stack')
   })
-  await t.test('a killed process restarts at the same address', (t) => comesBack(t, first))
+  await t.test('a killed process restarts at the same address', (t) => restartsEach(t, first))
   await t.test('it stops without leftovers', async (t) => {
     const pids = pidsOf(first)
     t.equal(await first.stop('SIGINT'), 0)
@@ -93,7 +85,7 @@ t.test('a stack from its first start on', async (t) => {
   const third = await startStack({
     dataDir,
     settings: {
-      ...{ MASTER_KEY_FILE, SOMETHING_ELSE: 'of the shell' },
+      ...{ MASTER_KEY_FILE, SOMETHING_ELSE: 'a value' },
       ...{ WEBHOOK_POOLS: '4', GATEWAYS: '4' },
     },
   })
@@ -102,23 +94,22 @@ t.test('a stack from its first start on', async (t) => {
     t.strictSame(pids.filter(isAlive), [])
   })
   await t.test('each process has only the variables that it needs', async (t) => {
-    hasItsVariables(t, third)
+    assertVariables(t, third)
   })
   await t.test('gateways share one port', async (t) => {
     t.not(third.pidOf('gateway-1'), third.pidOf('gateway-2'))
     third.kill('gateway-1')
-    await eventually('readiness is lost', async () => (await readyz(third)).status === 503)
+    await eventually('readiness is lost', async () => (await third.readyz()).status === 503)
     await third.untilServing()
     t.equal((await fetch(`${third.baseUrl}/v1/balances`)).status, 401)
   })
-  await t.test(
-    'a stack without its lock file is left alone, and so is that of a copied run file',
-    (t) => isLeftAlone(t, third),
+  await t.test('a stack without its lock file, or with a copied run file, keeps running', (t) =>
+    keepsRunning(t, third),
   )
   await t.test('failed writes do not stop the supervisor', (t) => cannotWrite(t, third))
 })
 
-async function comesUp(t: Test, stack: RunningStack): Promise<void> {
+async function startsAll(t: Test, stack: RunningStack): Promise<void> {
   const { dataDir, sandbox } = stack
   t.match(stack.output(), `ready: ${sandbox.base_url}\n`)
   t.match(sandbox, {
@@ -133,13 +124,13 @@ async function comesUp(t: Test, stack: RunningStack): Promise<void> {
   for (const file of ['sandbox.json', 'nats.conf', 'nats.password', 'processor.db']) {
     t.equal(statSync(join(dataDir, file)).mode & 0o077, 0, `${file} is for its owner alone`)
   }
-  const { status, body } = await readyz(stack)
+  const { status, body } = await stack.readyz()
   t.equal(status, 200)
   const processes = Object.fromEntries(PROCESSES.map((name) => [name, true]))
   t.match(body, { ready: true, mode: 'normal', processes, integrity: /^(pending|ok)$/, disk: 'ok' })
   const checked = await eventually('the databases are checked', async () => {
-    const { body: now } = await readyz(stack)
-    return (now as { integrity: string }).integrity !== 'pending' && now
+    const { body: now } = await stack.readyz()
+    return now['integrity'] !== 'pending' && now
   })
   t.strictSame(checked, { ready: true, mode: 'normal', processes, integrity: 'ok', disk: 'ok' })
   const integrityLog = () => readFileSync(join(dataDir, 'logs/integrity.log'), 'utf8')
@@ -147,14 +138,18 @@ async function comesUp(t: Test, stack: RunningStack): Promise<void> {
     await eventually(`the check of ${file} is logged`, () => integrityLog().includes(file))
   }
   t.equal((await fetch(`${sandbox.ops_url}/healthz`)).status, 200)
-  const metrics = await (await fetch(`${sandbox.ops_url}/metrics`)).text()
+  const metrics = await stack.metrics()
   t.match(metrics, 'causeway_process_up{process="processor"} 1')
   t.match(metrics, /^causeway_disk_free_bytes\S* [1-9]\d*$/m)
   t.match(metrics, /^causeway_disk_low\S* 0$/m)
-  t.match(metrics, /^causeway_\w+\{.*process="gateway"/m, 'the children answer for their metrics')
+  t.match(
+    metrics,
+    /^causeway_\w+\{.*process="gateway"/m,
+    'the metrics of the children are included',
+  )
 }
 
-async function comesBack(t: Test, stack: RunningStack): Promise<void> {
+async function restartsEach(t: Test, stack: RunningStack): Promise<void> {
   for (const name of PROCESSES) {
     const before = stack.pidOf(name)
     stack.kill(name)
@@ -162,8 +157,7 @@ async function comesBack(t: Test, stack: RunningStack): Promise<void> {
     await stack.untilServing()
   }
   t.match(stack.output(), 'processor ended (signal SIGKILL); restarting in 0.2 s')
-  const metrics = await (await fetch(`${stack.sandbox.ops_url}/metrics`)).text()
-  t.match(metrics, 'causeway_process_restarts_total{process="gateway"} 1')
+  t.match(await stack.metrics(), 'causeway_process_restarts_total{process="gateway"} 1')
   const answer = await fetch(`${stack.baseUrl}/v1/balances`)
   t.equal(answer.status, 401, 'the gateway answers at its first address')
 }
@@ -177,12 +171,12 @@ async function cannotWrite(t: Test, stack: RunningStack): Promise<void> {
   process.kill(natsPid, 'SIGKILL')
   await eventually('the end of nats is reported', () => /nats ended \(EISDIR/.test(stack.output()))
   rmdirSync(join(dataDir, 'nats.conf'))
-  await eventually('nats came back', () => stack.output().includes('nats is ready again'))
+  await eventually('nats serves again', () => stack.output().includes('nats is ready again'))
   await stack.untilServing()
   t.match(stack.output(), 'run.json cannot be written (Error: EISDIR')
 }
 
-async function isLeftAlone(t: Test, stack: RunningStack): Promise<void> {
+async function keepsRunning(t: Test, stack: RunningStack): Promise<void> {
   const pids = Object.values(runIn(stack.dataDir).processes).map(({ pid }) => pid)
   rmSync(join(stack.dataDir, 'supervisor.lock'))
   const { exitCode, output } = await runUntilExit(stack.dataDir, {})
@@ -197,10 +191,10 @@ async function isLeftAlone(t: Test, stack: RunningStack): Promise<void> {
   t.teardown(() => second.stop())
   t.notMatch(second.output(), 'waiting for processes of the previous run')
   t.ok(pids.every(isAlive), 'no process was killed')
-  t.equal((await readyz(stack)).status, 200)
+  t.equal((await stack.readyz()).status, 200)
 }
 
-function hasItsVariables(t: Test, stack: RunningStack): void {
+function assertVariables(t: Test, stack: RunningStack): void {
   const variablesOf = (name: string): string[] =>
     readFileSync(`/proc/${stack.pidOf(name)}/environ`, 'utf8')
       .split('\0')
@@ -220,11 +214,11 @@ function hasItsVariables(t: Test, stack: RunningStack): void {
   t.notOk(variablesOf('webhooks-2').includes('MASTER_KEY_FILE'))
   t.ok(variablesOf('webhooks-2').includes('NATS_URL'))
   t.ok(['NATS_URL', 'MASTER_KEY_FILE'].every((each) => variablesOf('processor').includes(each)))
-  t.notMatch(stack.output(), 'Warning', 'nothing leaks listeners, however many processes there are')
+  t.notMatch(stack.output(), 'Warning', 'no listener leaks with many processes')
 }
 
-/** @returns the sentence that a start ended with */
-async function oneSentence(
+/** Asserts that a start fails with one line. @returns the line */
+async function startErrorOf(
   t: Test,
   settings: Readonly<Record<string, string>>,
   dataDir: string,
@@ -278,7 +272,7 @@ t.test(
     run.processes.b.started = '1'
     writeFileSync(file, JSON.stringify(run))
 
-    // Every look at the clock is a second later: ten seconds pass at once.
+    // Each reading of the clock is a second later, so ten seconds pass at once.
     let now = systemClock.now()
     const clock = { now: () => (now = (now + 1_000) as typeof now) }
     const reported: string[] = []
@@ -317,9 +311,9 @@ t.test('an ephemeral stack stops with the program that started it', async (t) =>
 
 t.test('a failed start prints one sentence', async (t) => {
   const one = (settings: Readonly<Record<string, string>>, dataDir = tempFolder(t)) =>
-    oneSentence(t, settings, dataDir)
+    startErrorOf(t, settings, dataDir)
 
-  await t.test('a port that is taken', async (t) => {
+  await t.test('a port in use', async (t) => {
     const taken = createServer().listen(0, '127.0.0.1')
     await once(taken, 'listening')
     t.teardown(() => taken.close())
@@ -335,10 +329,10 @@ t.test('a failed start prints one sentence', async (t) => {
     const folder = t.testdir({ file: '' })
     t.match(await one({}, join(folder, 'file')), 'cannot be used')
   })
-  await t.test('a DATA_DIR that cannot be made', async (t) => {
+  await t.test('a DATA_DIR that cannot be created', async (t) => {
     t.match(await one({}, '/proc/nowhere/books'), '/proc/nowhere/books cannot be used')
   })
-  await t.test('a nats-server that is not there', async (t) => {
+  await t.test('an unreachable nats-server', async (t) => {
     const url = 'nats://user:word@127.0.0.1:1'
     const output = await one({ NATS_URL: url })
     t.match(output, 'Nothing answers at NATS_URL, 127.0.0.1:1')
@@ -349,8 +343,8 @@ t.test('a failed start prints one sentence', async (t) => {
   })
 })
 
-t.test('a program that does not start: its own message, and no leftovers', async (t) => {
-  // Books without the key to them.
+t.test('a program that does not start: its message is printed, nothing is left', async (t) => {
+  // A database without its master key.
   const dataDir = t.testdir({ 'processor.db': '' })
   const { exitCode, output } = await runUntilExit(dataDir, {})
   t.equal(exitCode, 1)
@@ -362,7 +356,7 @@ t.test('stopping during the start leaves nothing', async (t) => {
   const dataDir = tempFolder(t)
   const starting = runUntilExit(dataDir, {})
   const runFile = join(dataDir, 'run.json')
-  const supervisor = await eventually('it has begun', () => {
+  const supervisor = await eventually('the rail process is started', () => {
     if (!existsSync(runFile)) return undefined
     const run = runIn(dataDir)
     return 'rail' in run.processes ? run : undefined

@@ -1,7 +1,6 @@
 /** Runs the audit on a stack under test. */
-import { execFile } from 'node:child_process'
-import { join } from 'node:path'
-import { projectRoot } from '../../src/base/protos.js'
+import type { Test } from 'tap'
+import { startProgram } from './program.js'
 
 export interface AuditResult {
   readonly clean: boolean
@@ -9,11 +8,14 @@ export interface AuditResult {
   readonly report: string
 }
 
-export function auditOf(dataDir: string): Promise<AuditResult> {
-  const main = join(projectRoot(), '.build/src/audit/main.js')
-  return new Promise((resolve) => {
-    execFile(process.execPath, [main, '--data-dir', dataDir], (error, stdout, stderr) => {
-      resolve({ clean: error === null, report: stdout + stderr })
-    })
-  })
+export async function auditOf(dataDir: string): Promise<AuditResult> {
+  const { exitCode, out, err } = await startProgram('audit/main.js', ['--data-dir', dataDir]).ended
+  return { clean: exitCode === 0, report: out + err }
+}
+
+/** Fails the test with the violation when the audit finds one. @returns the report */
+export async function assertCleanAudit(t: Test, dataDir: string): Promise<string> {
+  const { clean, report } = await auditOf(dataDir)
+  t.ok(clean, report)
+  return report
 }

@@ -1,23 +1,18 @@
-/** The operator CLI against a stack, in this process: a call costs no start of a program. */
+/** The operator CLI against a stack, run in the process of the test. */
 import { Writable } from 'node:stream'
 import { readSettings } from '../../src/base/settings.js'
 import { runOperatorCli } from '../../src/operations/operator_cli.js'
-
-export interface Ended {
-  readonly exitCode: number
-  readonly out: string
-  readonly err: string
-}
+import type { CliResult } from './program.js'
 
 export interface OperatorCli {
-  (...words: string[]): Promise<Ended>
-  /** With `--json`; throws what it said when it did not end well. */
+  (...words: string[]): Promise<CliResult>
+  /** With `--json`. @throws with its error output when the exit code is not 0 */
   json(...words: string[]): Promise<Record<string, unknown>>
 }
 
 export function operatorCli(dataDir: string): OperatorCli {
   const settings = () => readSettings({ ...process.env, DATA_DIR: dataDir })
-  const ops = async (...words: string[]): Promise<Ended> => {
+  const ops = async (...words: string[]): Promise<CliResult> => {
     const [out, err] = [collector(), collector()]
     const paint = (_style: unknown, text: string): string => text
     const exitCode = await runOperatorCli(words, settings, {

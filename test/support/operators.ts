@@ -1,6 +1,4 @@
-/**
- * The operators' side of a stack under test: partners and keys over gRPC, each call a promise.
- */
+/** Operator calls to a stack under test over gRPC: partners and keys. */
 import { credentials } from '@grpc/grpc-js'
 import type { Credentials } from '../../src/client/index.js'
 import type { Sandbox } from '../../src/operations/sandbox.js'
@@ -15,7 +13,7 @@ import type { ProtoGrpcType as PartnerTypes } from '../../protos/types/partners.
 export type Key = Pick<Credentials, 'keyId' | 'secret'>
 
 export interface Operators {
-  /** With test funds in the sandbox. @returns its first key there */
+  /** With test funds in the sandbox. @returns its first sandbox key */
   createPartner(partnerId: string): Promise<Key>
   issueKey(partnerId: string, environment: Environment): Promise<Key>
   revokeKey(keyId: string): Promise<void>
@@ -77,7 +75,8 @@ export function operatorsOf({ grpc_address, internal_token }: Sandbox): Operator
 
 type Done<T> = (error: Error | null, answer?: T) => void
 
-function answerOf<T>(call: (done: Done<T>) => unknown): Promise<T> {
+/** A unary gRPC call as a promise. @throws its ServiceError */
+export function answerOf<T>(call: (done: Done<T>) => unknown): Promise<T> {
   return new Promise((resolve, reject) => {
     call((error, answer) => {
       if (answer === undefined) reject(error ?? new Error('no answer'))

@@ -1,4 +1,4 @@
-/** The partner's client, ready for a stack under test: requests as they go over the wire. */
+/** The client of the partner API with the keys of a stack under test. */
 import {
   connect,
   type HttpAnswer,
@@ -14,7 +14,12 @@ export type Partner = Connection
 export type Session = BearerConnection
 export type Extra = RequestOptions
 
-/** The demo partner, or another one of the same stack by its key. */
+/** Request options with this idempotency key. */
+export const withKey = (key: string): { headers: Record<string, string> } => ({
+  headers: { 'Idempotency-Key': key },
+})
+
+/** The demo partner, or the partner of `key`. */
 export function partnerOf(
   sandbox: Sandbox,
   key: Partial<Pick<Credentials, 'keyId' | 'secret' | 'host'>> = {},

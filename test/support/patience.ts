@@ -1,5 +1,5 @@
 /**
- * Deadlines for tests that wait: time counts by the share of the machine that a process gets.
+ * Deadlines for tests that wait: elapsed time counts in proportion to the CPU share of a process.
  *
  * - On a machine with more runnable processes than cores a second counts less, in proportion.
  * - A long gap between two looks counts at most one second: the waiting process itself did not run.

@@ -1,10 +1,10 @@
 /**
- * Payments as a partner's backend and app make them, for tests against a running stack.
+ * Payments as a partner's backend and app make them, against a running stack.
  *
- * Each step is retried with the same key while the response is lost or retryable.
+ * Each step is retried with the same key while the response is missing or retryable.
  */
 import { createRequire } from 'node:module'
-import type { HttpAnswer, Partner } from './partner.js'
+import { withKey, type HttpAnswer, type Partner } from './partner.js'
 import { anIntent, aPayout, promptPayQr } from './requests.js'
 import { eventually } from './eventually.js'
 
@@ -48,9 +48,7 @@ export async function payByQr(
 ): Promise<PaidIntent> {
   const request = { ...anIntent(), partner_user_id: `user ${key}`, ...over }
   const created = await retryUntilFinal(() =>
-    partner.request('POST', '/v1/payment_intents', request, {
-      headers: { 'Idempotency-Key': `create ${key}` },
-    }),
+    partner.request('POST', '/v1/payment_intents', request, withKey(`create ${key}`)),
   )
   expectStatus(created, 201)
   const { intent_id: id, session_token: token } = created.body as Record<string, string> & {
@@ -67,9 +65,7 @@ export async function payByQr(
   )
   expectStatus(scanned, 200)
   const confirmed = await retryUntilFinal(() =>
-    app.request('POST', `/v1/payment_intents/${id}/confirm`, undefined, {
-      headers: { 'Idempotency-Key': `confirm ${key}` },
-    }),
+    app.request('POST', `/v1/payment_intents/${id}/confirm`, undefined, withKey(`confirm ${key}`)),
   )
   expectStatus(confirmed, 200)
   return { id, token }
@@ -84,7 +80,7 @@ export async function payOut(
   const { amount, currency, beneficiary, reference } = aPayout({ amount: '125000', ...over })
   const body = { amount, currency, beneficiary, reference }
   const created = await retryUntilFinal(() =>
-    partner.request('POST', '/v1/payouts', body, { headers: { 'Idempotency-Key': key } }),
+    partner.request('POST', '/v1/payouts', body, withKey(key)),
   )
   if (created.status !== 202) expectStatus(created, 200)
   return (created.body as { id: string }).id

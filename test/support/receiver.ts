@@ -1,8 +1,4 @@
-/**
- * A webhook receiver for a test: registered with a stack, with answers by script.
- *
- * Owns: registering and waiting. Does not own: verification (operations/webhook_receiver).
- */
+/** A webhook receiver that is registered with a stack and answers as the test decides. */
 import { systemClock } from '../../src/base/clock.js'
 import {
   openReceiver,
@@ -18,10 +14,10 @@ export interface TestReceiver extends Receiver {
   readonly endpointId: string
   /** Accepts signatures of this key too. */
   trust(keyId: string, secret: string): void
-  /** Resolves with the first delivery that fits. */
+  /** Resolves with the first matching delivery. */
   until(
     what: string,
-    fits: (delivery: ReceivedWebhook) => boolean,
+    matches: (delivery: ReceivedWebhook) => boolean,
     withinMs?: number,
   ): Promise<ReceivedWebhook>
 }
@@ -54,7 +50,7 @@ export async function receiverOf(
     ...receiver,
     endpointId: endpoint.id,
     trust: (keyId, secret) => void secrets.set(keyId, secret),
-    until: (what, fits, withinMs) =>
-      eventually(what, () => receiver.deliveries.find(fits), withinMs),
+    until: (what, matches, withinMs) =>
+      eventually(what, () => receiver.deliveries.find(matches), withinMs),
   }
 }

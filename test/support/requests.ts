@@ -1,4 +1,4 @@
-/** Builders of requests, one a noun: valid unless told otherwise. */
+/** Builders of valid requests; a parameter replaces members. */
 import { createRequire } from 'node:module'
 import {
   METADATA_KEY_MAX,
@@ -8,7 +8,7 @@ import {
 import type { CreateIntent__Output as CreateIntent } from '../../protos/types/causeway/v1/CreateIntent.js'
 import type { CreatePayout__Output as CreatePayout } from '../../protos/types/causeway/v1/CreatePayout.js'
 
-/** Its types do not fit its module form, so it is loaded untyped and named here. */
+/** The types of the package do not match its module format. */
 const { generate } = createRequire(import.meta.url)('promptpay-js') as {
   generate(fields: Readonly<Record<string, string>>): string
 }
@@ -43,7 +43,7 @@ export function aPayout(given: Partial<CreatePayout> = {}): CreatePayout {
   }
 }
 
-/** As much of it as a payout takes. As JSON, this character is the longest of all. */
+/** The largest metadata of a payout. The default character has the longest JSON escape. */
 export const largestMetadata = (character = '\u0001'): Record<string, string> =>
   Object.fromEntries(
     Array.from({ length: METADATA_PAIRS_MAX }, (_, i) => {

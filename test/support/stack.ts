@@ -1,11 +1,9 @@
 /**
- * A whole stack for a test: the supervisor with all its processes, on free ports and a folder of
- * its own.
+ * A whole stack for a test: the supervisor with all its processes, on free ports and a temporary
+ * folder. It runs the compiled code in `.build/`.
  *
- * Owns: looking after it. Does not own: starting it (operations/ephemeral_stack), clients
- * (support/partner, support/receiver).
- *
- * It runs what is compiled: `.build/` is there wherever a compiled test runs.
+ * Does not own: starting it (operations/ephemeral_stack), clients (support/partner,
+ * support/receiver).
  */
 import { existsSync, readFileSync } from 'node:fs'
 import { mkdtemp, rm } from 'node:fs/promises'
@@ -20,9 +18,9 @@ const SERVING_WITHIN_MS = 60_000
 const LOOK_EVERY_MS = 100
 
 export interface StackOptions {
-  /** Kept after `stop` when given; else a temporary folder that goes with the stack. */
+  /** Kept after `stop`. Default: a temporary folder that `stop` removes. */
   readonly dataDir?: string
-  /** Settings by name; ports are free ones unless set here. */
+  /** Settings by name. Default: free ports. */
   readonly settings?: Readonly<Record<string, string>>
 }
 
@@ -33,12 +31,15 @@ export interface RunningStack {
   /** `nats`, `rail`, `processor`, `webhooks`, `gateway` (or `gateway-1` …). */
   pidOf(process: string): number
   kill(process: string, signal?: NodeJS.Signals): void
-  /** All processes serve, after a kill for instance. */
+  /** Resolves when all processes serve. */
   untilServing(): Promise<void>
-  /** What the supervisor printed so far. */
+  /** Output of the supervisor so far. */
   output(): string
+  /** Metrics of all processes, as text. */
+  metrics(): Promise<string>
+  readyz(): Promise<{ readonly status: number; readonly body: Readonly<Record<string, unknown>> }>
   logOf(process: string): string
-  /** Stops it as an operator would. @returns the supervisor's exit code */
+  /** Signals the supervisor. @returns its exit code */
   stop(signal?: NodeJS.Signals): Promise<number | null>
 }
 
@@ -57,6 +58,11 @@ export async function startStack(options: StackOptions = {}): Promise<RunningSta
       await eventually('all processes serve', () => isServing(sandbox), SERVING_WITHIN_MS)
     },
     output: stack.output,
+    metrics: async () => (await fetch(`${sandbox.ops_url}/metrics`)).text(),
+    readyz: async () => {
+      const answer = await fetch(`${sandbox.ops_url}/readyz`)
+      return { status: answer.status, body: (await answer.json()) as Record<string, unknown> }
+    },
     logOf: (name) => readFileSync(join(dataDir, 'logs', `${name}.log`), 'utf8'),
     stop: async (signal = 'SIGTERM') => {
       stack.process.kill(signal)
@@ -68,21 +74,21 @@ export async function startStack(options: StackOptions = {}): Promise<RunningSta
 }
 
 /**
- * Starts one that is expected to fail, and stops one that does not.
+ * Starts a stack that is expected to exit by itself; stops it after the deadline.
  *
- * @returns its exit code and what it printed
+ * @returns its exit code and its output
  */
 export async function runUntilExit(
   dataDir: string,
   settings: Readonly<Record<string, string>>,
 ): Promise<{ exitCode: number | null; output: string }> {
   const stack = startEphemeralStack(dataDir, settings)
-  const waits = patience(SERVING_WITHIN_MS)
-  const looking = setInterval(() => {
-    if (waits.isOver()) stack.process.kill('SIGTERM')
+  const deadline = patience(SERVING_WITHIN_MS)
+  const watch = setInterval(() => {
+    if (deadline.isOver()) stack.process.kill('SIGTERM')
   }, LOOK_EVERY_MS)
   const exitCode = await stack.ended
-  clearInterval(looking)
+  clearInterval(watch)
   return { exitCode, output: stack.output() }
 }
 

@@ -1,10 +1,9 @@
 /**
- * A whole stack that the test itself looks after, for tests that kill its processes again and
- * again.
+ * A whole stack with the supervisor's code in the process of the test, for tests that kill
+ * processes many times.
  *
- * Owns: the supervisor's own code in this process, with a clock so fast that every run counts as a
- * long one: what is killed comes back at once, however often. Does not own: the supervisor as a
- * command (support/stack).
+ * Its clock is 1,000 times as fast, so the back-off ends and a killed process restarts at once.
+ * Does not own: the supervisor as a command (support/stack).
  */
 import { readFileSync } from 'node:fs'
 import { mkdtemp, rm } from 'node:fs/promises'
@@ -30,9 +29,9 @@ export interface SupervisedStack {
   pidOf(victim: StackProcess): number
   /** kill -9; resolves when all processes serve again. */
   kill(victim: StackProcess): Promise<void>
-  /** Another process has taken the place of this one, and all serve. */
+  /** Resolves when another process has replaced this one and all serve. */
   untilRestarted(victim: StackProcess, formerPid: number): Promise<void>
-  /** What a supervisor would have printed so far. */
+  /** Output of the supervisor so far. */
   output(): string
   logOf(victim: StackProcess): string
   stop(): Promise<void>
@@ -46,14 +45,14 @@ export async function startSupervisedStack(
   const dataDir = await mkdtemp(join(tmpdir(), 'causeway-test-'))
   const data = await openDataFolder(dataDir)
   const lines: string[] = []
-  const say = (line: string): void => void lines.push(line)
+  const print = (line: string): void => void lines.push(line)
   const stack = await createStack({
     environment: environmentOf({ ...FREE_PORTS, ...settings, DATA_DIR: dataDir }),
     data,
     clock: fastClock(),
     random: systemRandom(),
-    terminal: { info: say, ready: say, error: say },
-    onRefused: say,
+    terminal: { info: print, ready: print, error: print },
+    onRefused: print,
   })
   await stack.start()
   const sandbox = readSandbox(data.file(FILES.sandbox))
@@ -86,7 +85,7 @@ export async function startSupervisedStack(
   }
 }
 
-/** Every setting is named, so that nobody's `.env` takes part. */
+/** Sets every setting, so a local `.env` has no influence. */
 function environmentOf(given: Readonly<Record<string, string>>): StackEnvironment {
   const own = readEnvironment()
   const fallbacks = Object.entries(SETTINGS).map(([name, { fallback }]) => [name, fallback])

@@ -1,8 +1,8 @@
 /**
  * A test's temporary folder for processes that outlive the test function.
  *
- * tap removes `testdir` ahead of the teardowns, unless it was asked for after one. What writes in
- * it meanwhile makes the removal fail, and the file hangs to its limit.
+ * tap removes `testdir` before the teardowns unless a teardown was registered first. A process that
+ * still writes there makes the removal fail, and the file hangs until its time limit.
  */
 import type { Test } from 'tap'
 

@@ -3,7 +3,7 @@ import { readFileSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import t from 'tap'
 import { FILES } from '../../src/base/subjects.js'
-import { auditOf } from '../support/audit.js'
+import { assertCleanAudit } from '../support/audit.js'
 import { eventually } from '../support/eventually.js'
 import { partnerOf } from '../support/partner.js'
 import { untilStatus } from '../support/payments.js'
@@ -65,7 +65,6 @@ void t.test(
     await eventually('all are delivered', hasAll, SETTLED_WITHIN_MS)
     t.equal(delivered().size, payouts.length * TYPES.length, 'and nothing else')
     await stack.untilServing()
-    const { clean, report } = await auditOf(stack.dataDir)
-    t.ok(clean, report)
+    await assertCleanAudit(t, stack.dataDir)
   },
 )

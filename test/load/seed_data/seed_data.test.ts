@@ -4,7 +4,7 @@ import t from 'tap'
 import { systemClock } from '../../../src/base/clock.js'
 import { FILES } from '../../../src/base/subjects.js'
 import { openDatabase } from '../../../src/store/database.js'
-import { auditOf } from '../../support/audit.js'
+import { assertCleanAudit } from '../../support/audit.js'
 import { countsOf } from '../accounts.js'
 import { writeSeedData } from './seed_data.js'
 
@@ -37,6 +37,5 @@ t.test('seed data has every outcome, spans weeks, and its audit is clean', async
   await database.close()
   t.ok((span?.days ?? 0) >= 39)
   t.equal(span?.due, OPEN / 2, 'open intents have a timer')
-  const { clean, report } = await auditOf(folder)
-  t.ok(clean, report)
+  await assertCleanAudit(t, folder)
 })

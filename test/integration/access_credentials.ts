@@ -1,75 +1,69 @@
-/**
- * Proofs of who is calling, good ones and wrong ones, as a stranger with every means but the
- * secrets would send them.
- *
- * Owns: what each sends and which routes it opens. Does not own: the answers.
- */
+/** Valid and invalid credentials: what each sends, and the kinds of routes that accept it. */
 import { deriveKey } from '../../src/auth/master_key.js'
 import type { TokenId } from '../../src/auth/secret_generation.js'
 import { createTokenKeys, mintReceiptToken, mintSessionToken } from '../../src/auth/token.js'
 import { tenantOf, type Environment, type IntentId, type PartnerId } from '../../src/base/ids.js'
 import type { Auth } from '../../gateway/routing/route.js'
-import { HOSTS, MASTER_KEY, type Headers, type Party, type Subject } from './access_parties.js'
+import { HOSTS, MASTER_KEY, type Headers, type Tenant, type Resource } from './access_tenants.js'
 
-/** A call before its proof. */
-export interface Bare {
+/** A request without credentials. */
+export interface PlainRequest {
   readonly method: string
   readonly path: string
   readonly body: string
 }
 
-export interface Proof {
-  /** The kinds of routes that it opens. */
+export interface Credential {
+  /** The kinds of routes that accept it. */
   readonly opens: readonly Auth[]
-  readonly headers: (bare: Bare) => Headers
-  /** Left out: the owner's. */
+  readonly headers: (request: PlainRequest) => Headers
+  /** Default: the owner's. */
   readonly host?: string
-  /** Sent behind the path. */
+  /** Appended to the path. */
   readonly query?: string
 }
 
-/** Everybody who takes part. */
-export interface DemoContext {
-  /** Whose the subject is, in the sandbox. */
-  readonly owner: Party
-  readonly ownerInProduction: Party
+/** The tenants and resources that credentials are made of. */
+export interface CredentialContext {
+  /** The owner of the resource, in the sandbox. */
+  readonly owner: Tenant
+  readonly ownerInProduction: Tenant
   /** The owner with a key that is revoked. */
-  readonly revoked: Party
-  readonly subject: Subject
-  /** The owner's too, of another user. */
-  readonly otherIntent: Subject
-  readonly strangersIntent: Subject
+  readonly revoked: Tenant
+  readonly resource: Resource
+  /** Of another user of the owner. */
+  readonly otherIntent: Resource
+  readonly otherPartnersIntent: Resource
 }
 
 const HMAC: readonly Auth[] = ['hmac', 'hmac_or_session']
 const SESSION: readonly Auth[] = ['session', 'hmac_or_session']
 
 export const signed =
-  ({ client }: Party, extra: { timestamp?: string; nonce?: string } = {}) =>
-  ({ method, path, body }: Bare): Headers =>
+  ({ client }: Tenant, extra: { timestamp?: string; nonce?: string } = {}) =>
+  ({ method, path, body }: PlainRequest): Headers =>
     Object.entries(client.sign(method, path, body, extra).headers)
 
-export const bearing = (token: string) => (): Headers => [['Authorization', `Bearer ${token}`]]
+export const bearer = (token: string) => (): Headers => [['Authorization', `Bearer ${token}`]]
 
 const minutesAway = (minutes: number): string =>
   new Date(Date.now() + minutes * 60_000).toISOString()
 
-/** Those that open something, and those that are nearly right. */
-export function proofsOf(demo: DemoContext): Readonly<Record<string, Proof>> {
-  return { ...goodProofs(demo), ...wrongSignatures(demo), ...wrongTokens(demo) }
+export function credentialsFor(context: CredentialContext): Readonly<Record<string, Credential>> {
+  return { ...validCredentials(context), ...wrongSignatures(context), ...wrongTokens(context) }
 }
 
-function goodProofs({ owner, subject }: DemoContext): Record<string, Proof> {
+function validCredentials({ owner, resource }: CredentialContext): Record<string, Credential> {
   const sign = signed(owner)
-  const both = (token: string) => (bare: Bare) => [...sign(bare), ...bearing(token)()]
-  // Without an intent there is no token to begin with.
-  const session = subject.sessionToken === '' ? [] : SESSION
-  const receipt: readonly Auth[] = subject.receiptToken === '' ? [] : ['receipt']
+  const both = (token: string) => (request: PlainRequest) => [...sign(request), ...bearer(token)()]
+  // Without an intent there is no token.
+  const session = resource.sessionToken === '' ? [] : SESSION
+  const receipt: readonly Auth[] = resource.receiptToken === '' ? [] : ['receipt']
   return {
-    'a good signature': { opens: HMAC, headers: sign },
-    'a good session token': { opens: session, headers: bearing(subject.sessionToken) },
-    'a good receipt token': { opens: receipt, headers: bearing(subject.receiptToken) },
-    'a good signature beside a bad token': { opens: ['hmac'], headers: both('x') },
+    'a valid signature': { opens: HMAC, headers: sign },
+    'a valid session token': { opens: session, headers: bearer(resource.sessionToken) },
+    'a valid receipt token': { opens: receipt, headers: bearer(resource.receiptToken) },
+    'a valid signature and an invalid token': { opens: ['hmac'], headers: both('x') },
   }
 }
 
@@ -77,33 +71,35 @@ function wrongSignatures({
   owner,
   ownerInProduction,
   revoked,
-}: DemoContext): Record<string, Proof> {
+}: CredentialContext): Record<string, Credential> {
   const sign = signed(owner)
-  const wrong = (headers: Proof['headers'], more: Partial<Proof> = {}): Proof => ({
+  const wrong = (headers: Credential['headers'], more: Partial<Credential> = {}): Credential => ({
     opens: [],
     headers,
     ...more,
   })
-  const changed = (name: string, change: (value: string) => string | undefined): Proof =>
-    wrong((bare) =>
-      sign(bare).flatMap(([each, value]) => {
+  const changed = (name: string, change: (value: string) => string | undefined): Credential =>
+    wrong((request) =>
+      sign(request).flatMap(([each, value]) => {
         const other = each === name ? change(value) : value
         return other === undefined ? [] : [[each, other] as const]
       }),
     )
-  const proofs: Record<string, Proof> = {
+  const credentials: Record<string, Credential> = {
     nothing: wrong(() => []),
     'an unknown key': changed('X-Service-Key-Id', () => 'nobody_sandbox_2026q4'),
     'a revoked key': wrong(signed(revoked)),
     'a key of production in the sandbox': wrong(signed(ownerInProduction)),
     'a key of the sandbox in production': wrong(sign, { host: HOSTS.production[0] }),
-    'and at its older name': wrong(sign, { host: HOSTS.production[1] }),
+    'a key of the sandbox at the legacy host of production': wrong(sign, {
+      host: HOSTS.production[1],
+    }),
     'a timestamp that is too old': wrong(signed(owner, { timestamp: minutesAway(-5.1) })),
     'a timestamp that is too new': wrong(signed(owner, { timestamp: minutesAway(5.5) })),
-    'another method signed': wrong((bare) => sign({ ...bare, method: 'PUT' })),
-    'another path signed': wrong((bare) => sign({ ...bare, path: `${bare.path}/` })),
-    'another body signed': wrong((bare) => sign({ ...bare, body: `${bare.body} ` })),
-    'base64 that is spelled otherwise': changed('X-Service-Signature', respelt),
+    'another method signed': wrong((request) => sign({ ...request, method: 'PUT' })),
+    'another path signed': wrong((request) => sign({ ...request, path: `${request.path}/` })),
+    'another body signed': wrong((request) => sign({ ...request, body: `${request.body} ` })),
+    'base64 with other unused bits': changed('X-Service-Signature', withUnusedBits),
     'base64 without its padding': changed('X-Service-Signature', (text) => text.slice(0, -1)),
     'a nonce in capitals': changed('X-Service-Nonce', (text) => text.toUpperCase()),
     'a timestamp with an offset': changed('X-Service-Timestamp', () => '2026-11-21T07:00:00+07:00'),
@@ -112,47 +108,49 @@ function wrongSignatures({
     }),
   }
   for (const name of ['Key-Id', 'Timestamp', 'Nonce', 'Signature'].map((n) => `X-Service-${n}`)) {
-    proofs[`without ${name}`] = changed(name, () => undefined)
-    proofs[`with ${name} twice`] = wrong((bare) => {
-      const headers = sign(bare)
+    credentials[`without ${name}`] = changed(name, () => undefined)
+    credentials[`with ${name} twice`] = wrong((request) => {
+      const headers = sign(request)
       return [...headers, ...headers.filter(([each]) => each === name)]
     })
   }
-  return proofs
+  return credentials
 }
 
-/** The same bytes in another text: the last character carries two bits that nobody reads. */
-function respelt(signature: string): string {
+/** Another base64 text of the same bytes: two bits of the last character are unused. */
+function withUnusedBits(signature: string): string {
   const alphabet = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/'
   const last = alphabet.indexOf(signature.charAt(42))
   return `${signature.slice(0, 42)}${alphabet.charAt(last + 1)}=`
 }
 
-function wrongTokens(demo: DemoContext): Record<string, Proof> {
-  const { owner, subject, otherIntent, strangersIntent } = demo
+function wrongTokens(context: CredentialContext): Record<string, Credential> {
+  const { owner, resource, otherIntent, otherPartnersIntent } = context
   const { sessionToken: session, receiptToken: receipt } = otherIntent
-  const wrong = (token: string, more: Partial<Proof> = {}): Proof => ({
+  const wrong = (token: string, more: Partial<Credential> = {}): Credential => ({
     opens: [],
-    headers: bearing(token),
+    headers: bearer(token),
     ...more,
   })
   const asSubject = (life: number, of: Environment = owner.environment): string =>
-    sessionTokenFor(owner.name, of, subject.id, life)
+    sessionTokenFor(owner.name, of, resource.id, life)
   const production = HOSTS.production[0]
   return {
     'a session token of another intent': wrong(session),
-    'a session token of a stranger': wrong(strangersIntent.sessionToken),
+    'a session token of another partner': wrong(otherPartnersIntent.sessionToken),
     'an expired session token': wrong(asSubject(-1)),
     'an expired receipt token': wrong(
-      receiptTokenFor(owner.name, 'sandbox', subject.receiptToken, -1),
+      receiptTokenFor(owner.name, 'sandbox', resource.receiptToken, -1),
     ),
     'a session token of production': wrong(asSubject(300, 'production')),
     'a receipt token of production': wrong(
-      receiptTokenFor(owner.name, 'production', subject.receiptToken, 300),
+      receiptTokenFor(owner.name, 'production', resource.receiptToken, 300),
     ),
     'a session token in production': wrong(asSubject(300), { host: production }),
     'a receipt token in production': wrong(receipt, { host: production }),
-    'a session token of nobody': wrong(sessionTokenFor('nobody', 'sandbox', subject.id, 300)),
+    'a session token of an unknown partner': wrong(
+      sessionTokenFor('nobody', 'sandbox', resource.id, 300),
+    ),
     'a token with another signature': wrong(`${session.slice(0, -2)}AA`),
     'a token with other claims': wrong(withPart(session, 1, partOf(receipt, 1))),
     'a receipt token with other claims': wrong(withPart(receipt, 1, partOf(session, 1))),
@@ -183,7 +181,7 @@ const withPart = (token: string, part: 0 | 1 | 2, text: string): string => {
 
 const base64url = (text: string): string => Buffer.from(text).toString('base64url')
 
-/** The stack's own keys, to make what cannot be waited for. */
+/** The stack's keys, to mint expired tokens. */
 const KEYS = createTokenKeys([
   { kid: 'k1', secret: deriveKey({ kid: 'k1', bytes: MASTER_KEY }, 'tokens') },
 ])
@@ -202,7 +200,7 @@ export const sessionTokenFor = (
     expiresAt: inSeconds(life),
   })
 
-/** The subject of a receipt token; an arbitrary one without a token. */
+/** The `sub` of a receipt token; an arbitrary one without a token. */
 function subjectOf(receiptToken: string): string {
   const [, payload] = receiptToken.split('.')
   if (payload === undefined) return 'A'.repeat(43)

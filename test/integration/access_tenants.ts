@@ -1,8 +1,5 @@
 /**
- * The callers of the access tests: partners in both environments with their entities on a real
- * stack.
- *
- * Owns: creating them, signing and sending as they do. Does not own: the expected responses.
+ * The tenants of the access tests on a real stack, their resources and their requests.
  */
 import { randomBytes } from 'node:crypto'
 import { writeFileSync } from 'node:fs'
@@ -13,7 +10,7 @@ import { ENDPOINTS_PER_TENANT_MAX } from '../../src/base/constants.js'
 import type { Environment } from '../../src/base/ids.js'
 import { operatorsOf, type Key, type Operators } from '../support/operators.js'
 import { tempFolder } from '../support/temp_folder.js'
-import { partnerOf, type HttpAnswer, type Partner } from '../support/partner.js'
+import { partnerOf, withKey, type HttpAnswer, type Partner } from '../support/partner.js'
 import { payByQr, untilStatus } from '../support/payments.js'
 import { anIntent, aPayout, promptPayQr } from '../support/requests.js'
 import { startStack, type RunningStack } from '../support/stack.js'
@@ -26,12 +23,12 @@ export const HOSTS = {
 
 export const MASTER_KEY = Buffer.alloc(32, 7)
 
-/** Pairs, so that a header can come twice. */
+/** Pairs, because a header can be repeated. */
 export type Headers = readonly (readonly [name: string, value: string])[]
 
 export interface AccessRequest {
   readonly method: string
-  /** As it goes into the request line, with its query if any. */
+  /** As in the request line, with the query. */
   readonly path: string
   readonly headers: Headers
   readonly host: string
@@ -44,12 +41,12 @@ export interface AccessResponse {
   readonly text: string
   readonly headers: Readonly<Record<string, unknown>>
   readonly body: unknown
-  /** All that was answered but what differs between any two answers. */
+  /** The response without date, request id and idempotency key. */
   readonly comparable: string
 }
 
 /** A partner in one environment. */
-export interface Party {
+export interface Tenant {
   readonly name: string
   readonly environment: Environment
   readonly key: Key
@@ -60,9 +57,9 @@ export interface Party {
 export interface AccessHarness {
   readonly stack: RunningStack
   readonly operators: Operators
-  /** Sends the path as it is: nothing resolves its dots or decodes it. */
+  /** Sends the path without resolving dots or decoding. */
   send(request: AccessRequest): Promise<AccessResponse>
-  party(name: string, environment: Environment, key: Key): Party
+  tenant(name: string, environment: Environment, key: Key): Tenant
 }
 
 export async function openAccess(
@@ -92,7 +89,7 @@ export async function openAccess(
     stack,
     operators,
     send: (request) => sendOver(connection, request),
-    party: (name, environment, key) => {
+    tenant: (name, environment, key) => {
       const host = HOSTS[environment][0]
       return { name, environment, key, host, client: partnerOf(stack.sandbox, { ...key, host }) }
     },
@@ -126,8 +123,8 @@ export async function sendOver(
 
 export const newKey = (): string => randomBytes(16).toString('hex')
 
-/** What a path can name. */
-export type SubjectKind =
+/** The resources that a path can name. */
+export type ResourceKind =
   | 'created intent'
   | 'scanned intent'
   | 'captured intent'
@@ -136,22 +133,22 @@ export type SubjectKind =
   | 'webhook endpoint'
   | 'event'
 
-export interface Subject {
+export interface Resource {
   readonly id: string
-  /** The three are of an intent, else empty. Each intent has a user of its own. */
+  /** Empty unless it is an intent. Each intent has its own user. */
   readonly user: string
   readonly sessionToken: string
   readonly receiptToken: string
 }
 
-export const NO_SUBJECT: Subject = { id: '', user: '', sessionToken: '', receiptToken: '' }
+export const NO_RESOURCE: Resource = { id: '', user: '', sessionToken: '', receiptToken: '' }
 
 export const SCAN = { qr_payload: promptPayQr(), local_amount_minor_units: '36000' }
 
-/** An account at which payouts stay on their way. */
+/** Payouts to this account stay `processing`. */
 const OPEN_ACCOUNT = '9990000008'
 
-/** What is read of answers, each from where it is. */
+/** The members of responses that these tests read. */
 interface Body {
   readonly id: string
   readonly intent_id: string
@@ -166,12 +163,11 @@ async function bodyOf(answer: Promise<HttpAnswer>): Promise<Body> {
   return body as Body
 }
 
-export async function makeSubject(party: Party, kind: SubjectKind): Promise<Subject> {
+export async function createResource(tenant: Tenant, kind: ResourceKind): Promise<Resource> {
   const post = (path: string, body: unknown) => {
-    const headers = { 'Idempotency-Key': newKey() }
-    return bodyOf(party.client.request('POST', path, body, { headers }))
+    return bodyOf(tenant.client.request('POST', path, body, withKey(newKey())))
   }
-  const made = (id: string): Subject => ({ ...NO_SUBJECT, id })
+  const made = (id: string): Resource => ({ ...NO_RESOURCE, id })
   switch (kind) {
     case 'open payout': {
       const { amount, currency, reference, ...given } = aPayout({ amount: '125000' })
@@ -181,32 +177,32 @@ export async function makeSubject(party: Party, kind: SubjectKind): Promise<Subj
     case 'beneficiary':
       return made((await post('/v1/beneficiaries', aPayout().beneficiary)).id)
     case 'webhook endpoint':
-      await makeRoom(party)
+      await makeRoom(tenant)
       return made((await post('/v1/webhook_endpoints', { url: 'https://shop.example/hook' })).id)
     case 'event': {
-      await makeSubject(party, 'open payout')
-      const [first] = await listed(party, '/v1/events?limit=1')
+      await createResource(tenant, 'open payout')
+      const [first] = await listed(tenant, '/v1/events?limit=1')
       return made(first?.event?.id ?? 'none')
     }
     default:
-      return makeIntent(party, kind)
+      return makeIntent(tenant, kind)
   }
 }
 
-const listed = async ({ client }: Party, path: string): Promise<Body['data']> =>
+const listed = async ({ client }: Tenant, path: string): Promise<Body['data']> =>
   (await bodyOf(client.request('GET', path))).data
 
-/** A partner has room for a few endpoints only; those of earlier cases have served. */
-async function makeRoom(party: Party): Promise<void> {
+/** Deletes the endpoints of earlier cases before the limit is reached. */
+async function makeRoom(tenant: Tenant): Promise<void> {
   const path = '/v1/webhook_endpoints'
-  const endpoints = await listed(party, path)
+  const endpoints = await listed(tenant, path)
   if (endpoints.length < ENDPOINTS_PER_TENANT_MAX - 4) return
-  for (const { id } of endpoints) await bodyOf(party.client.request('DELETE', `${path}/${id}`))
+  for (const { id } of endpoints) await bodyOf(tenant.client.request('DELETE', `${path}/${id}`))
 }
 
-type IntentKind = Extract<SubjectKind, `${string} intent`>
+type IntentKind = Extract<ResourceKind, `${string} intent`>
 
-async function makeIntent({ client }: Party, kind: IntentKind): Promise<Subject> {
+async function makeIntent({ client }: Tenant, kind: IntentKind): Promise<Resource> {
   const user = `user ${newKey()}`
   const { id, token } =
     kind === 'captured intent'

@@ -1,0 +1,37 @@
+/** Starts a compiled program of `.build/src` and collects its output. */
+import { spawn, type ChildProcess } from 'node:child_process'
+import { once } from 'node:events'
+import { join } from 'node:path'
+import { projectRoot } from '../../src/base/protos.js'
+
+export interface CliResult {
+  readonly exitCode: number | null
+  readonly out: string
+  readonly err: string
+}
+
+export interface RunningProgram {
+  readonly child: ChildProcess
+  /** So far. */
+  readonly output: { readonly out: string; readonly err: string }
+  readonly ended: Promise<CliResult>
+}
+
+export function startProgram(
+  program: string,
+  args: readonly string[],
+  environment: Readonly<Record<string, string>> = {},
+): RunningProgram {
+  const child = spawn(process.execPath, [join(projectRoot(), '.build/src', program), ...args], {
+    env: { ...process.env, ...environment },
+    stdio: ['ignore', 'pipe', 'pipe'],
+  })
+  const output = { out: '', err: '' }
+  child.stdout.on('data', (chunk: Buffer) => (output.out += chunk.toString()))
+  child.stderr.on('data', (chunk: Buffer) => (output.err += chunk.toString()))
+  const ended = once(child, 'close').then(([exitCode]): CliResult => ({
+    exitCode: exitCode as number | null,
+    ...output,
+  }))
+  return { child, output, ended }
+}
