@@ -23,121 +23,127 @@ import { thai, vietnamese } from '../qr/payloads.js'
 import { DEMO } from '../support/world.js'
 import {
   jtiIn,
-  remember,
-  see,
-  type AnyWish,
-  type IntentWish,
-  type PayoutWish,
+  recordAnswer,
+  recordStatus,
+  type AnyRecord,
+  type IntentRecord,
+  type PayoutRecord,
   type View,
 } from './client_oracle.js'
 
 /** A call in flight and the check of its response; none arrives when it is lost. */
 export interface Call {
   readonly command: Command
-  readonly heard: (answer: Answer) => void
+  readonly onAnswer: (answer: Answer) => void
 }
 
 /** An accepted request, and its entity. */
-export type Known<Wish extends AnyWish> = Wish & { readonly id: string }
+export type Accepted<RequestRecord extends AnyRecord> = RequestRecord & { readonly id: string }
 
 const OPERATOR = { name: 'ann', reason: 'a simulation' }
 const AMOUNTS = ['36000', '36000', '100', '4999999', '5000001'] as const
 
-const call = (command: Command, granted: (view: View) => void = () => undefined): Call => ({
+const call = (command: Command, onAccepted: (view: View) => void = () => undefined): Call => ({
   command,
-  heard: (answer) => {
-    if (answer.ok) granted(answer.view as View)
+  onAnswer: (answer) => {
+    if (answer.ok) onAccepted(answer.view as View)
   },
 })
-const shown = (wish: AnyWish) => (view: View) => see(wish, String(view['status']))
+const updateStatus = (record: AnyRecord) => (view: View) =>
+  recordStatus(record, String(view['status']))
 
 /** A first request or a repetition. */
-export function askFor(wish: AnyWish): Call {
-  wish.asked += 1
-  const isTooLate = wish.kind === 'payout' && wish.asked === 1 && wish.to?.disabled === true
-  const heard = (answer: Answer): void => {
-    const view = remember(wish.creation, answer)
+export function sendRequest(record: AnyRecord): Call {
+  record.sent += 1
+  const isToDisabled = record.kind === 'payout' && record.sent === 1 && record.to?.disabled === true
+  const onAnswer = (answer: Answer): void => {
+    const view = recordAnswer(record.creation, answer)
     if (view === null) return
-    assert.ok(!isTooLate, 'nothing new goes to a disabled beneficiary')
-    wish.id = String(view['intent_id'] ?? view['id'])
-    see(wish, String(view['status']))
-    if (wish.kind === 'intent') wish.tokens.push(jtiIn(view['session_token']))
+    assert.ok(!isToDisabled, 'a disabled beneficiary gets no new payout')
+    record.id = String(view['intent_id'] ?? view['id'])
+    recordStatus(record, String(view['status']))
+    if (record.kind === 'intent') record.tokens.push(jtiIn(view['session_token']))
   }
   const command =
-    wish.kind === 'intent' ? createIntent(DEMO, wish.request) : createPayout(DEMO, wish.request)
-  return { command, heard }
+    record.kind === 'intent'
+      ? createIntent(DEMO, record.request)
+      : createPayout(DEMO, record.request)
+  return { command, onAnswer }
 }
 
 /** A different request under the key of an accepted one. */
-export function misuseKeyOf(wish: AnyWish): Call {
+export function reuseKeyOf(record: AnyRecord): Call {
   const command =
-    wish.kind === 'intent'
-      ? createIntent(DEMO, { ...wish.request, amount_usd_cents: 7 })
-      : createPayout(DEMO, { ...wish.request, amount: '7' })
-  return { command, heard: (answer) => assert.ok(!answer.ok, 'a bound key takes nothing else') }
+    record.kind === 'intent'
+      ? createIntent(DEMO, { ...record.request, amount_usd_cents: 7 })
+      : createPayout(DEMO, { ...record.request, amount: '7' })
+  return { command, onAnswer: (answer) => assert.ok(!answer.ok, 'a key accepts no other request') }
 }
 
-export function scan(wish: Known<IntentWish>, random: SeededRandom, now: Instant): Call {
-  const isThai = wish.request.corridor === 'th_promptpay'
+export function scan(record: Accepted<IntentRecord>, random: SeededRandom, now: Instant): Call {
+  const isThai = record.request.corridor === 'th_promptpay'
   const request = {
-    intent_id: wish.id,
-    session_jti: random.pick(wish.tokens),
+    intent_id: record.id,
+    session_jti: random.pick(record.tokens),
     qr_payload: isThai ? thai() : vietnamese(),
     duplicate_confirmed: random.once(3),
     local_amount_minor_units: random.pick(AMOUNTS),
   }
-  return call(scanIntent(DEMO, request, now), shown(wish))
+  return call(scanIntent(DEMO, request, now), updateStatus(record))
 }
 
-export function confirm(wish: Known<IntentWish>, random: SeededRandom, now: Instant): Call {
+export function confirm(record: Accepted<IntentRecord>, random: SeededRandom, now: Instant): Call {
   const isKeyed = !random.once(5)
   const request = {
-    intent_id: wish.id,
-    session_jti: random.pick(wish.tokens),
+    intent_id: record.id,
+    session_jti: random.pick(record.tokens),
     ...(isKeyed ? { idempotency_key: 'confirm' } : {}),
   }
   const command = confirmIntent(DEMO, request, now)
-  const granted = (): void => {
-    if (wish.status === 'created') see(wish, 'authorized')
+  const onAccepted = (): void => {
+    if (record.status === 'created') recordStatus(record, 'authorized')
   }
-  if (!isKeyed) return call(command, granted)
-  const heard = (answer: Answer): void => {
-    if (remember(wish.confirmation, answer) !== null) granted()
+  if (!isKeyed) return call(command, onAccepted)
+  const onAnswer = (answer: Answer): void => {
+    if (recordAnswer(record.confirmation, answer) !== null) onAccepted()
   }
-  return { command, heard }
+  return { command, onAnswer }
 }
 
 /** With a key, whose response never changes; or without one, as after a refused recall. */
-export function refund(wish: Known<IntentWish>, random: SeededRandom): Call {
-  if (wish.refund.answer !== null && random.once(2)) {
-    return call(refundIntent(DEMO, wish.id, null), shown(wish))
+export function refund(record: Accepted<IntentRecord>, random: SeededRandom): Call {
+  if (record.refund.answer !== null && random.once(2)) {
+    return call(refundIntent(DEMO, record.id, null), updateStatus(record))
   }
   return {
-    command: refundIntent(DEMO, wish.id, `refund ${wish.id}`),
-    heard: (answer) => void remember(wish.refund, answer),
+    command: refundIntent(DEMO, record.id, `refund ${record.id}`),
+    onAnswer: (answer) => void recordAnswer(record.refund, answer),
   }
 }
 
-export function remint(wish: Known<IntentWish>): Call {
-  const { partner_user_id, kyc_attestation, sanctions_attestation } = wish.request
-  const request = { intent_id: wish.id, partner_user_id, kyc_attestation, sanctions_attestation }
+export function remint(record: Accepted<IntentRecord>): Call {
+  const { partner_user_id, kyc_attestation, sanctions_attestation } = record.request
+  const request = { intent_id: record.id, partner_user_id, kyc_attestation, sanctions_attestation }
   return call(remintSession(DEMO, request), (view) => {
-    wish.tokens.push(jtiIn(view['session_token']))
+    record.tokens.push(jtiIn(view['session_token']))
   })
 }
 
-export const cancel = (wish: Known<IntentWish>): Call =>
-  call(cancelIntent(DEMO, wish.id), shown(wish))
+export const cancel = (record: Accepted<IntentRecord>): Call =>
+  call(cancelIntent(DEMO, record.id), updateStatus(record))
 
-export const look = (wish: Known<AnyWish>): Call =>
-  call(wish.kind === 'intent' ? getIntent(DEMO, wish.id) : getPayout(DEMO, wish.id), shown(wish))
+export const read = (record: Accepted<AnyRecord>): Call =>
+  call(
+    record.kind === 'intent' ? getIntent(DEMO, record.id) : getPayout(DEMO, record.id),
+    updateStatus(record),
+  )
 
-export function review(wish: Known<PayoutWish>, random: SeededRandom): Call {
+export function review(record: Accepted<PayoutRecord>, random: SeededRandom): Call {
   const decide = random.once(3) ? rejectPayout : approvePayout
-  return call(decide(OPERATOR, wish.id), shown(wish))
+  return call(decide(OPERATOR, record.id), updateStatus(record))
 }
 
 export function settle(payoutId: string, random: SeededRandom): Call {
-  const word = { outcome: random.pick(['completed', 'failed']), evidence: 'statement' }
-  return call(resolvePayout(OPERATOR, payoutId, word))
+  const resolution = { outcome: random.pick(['completed', 'failed']), evidence: 'statement' }
+  return call(resolvePayout(OPERATOR, payoutId, resolution))
 }

@@ -1,6 +1,6 @@
 /**
  * The partner's record of requests and responses, and the checks of later responses against it. It
- * outlives every crash, so it detects lost data.
+ * survives every crash, so it detects lost data.
  *
  * - A repeated key gets the same response, byte for byte.
  * - A status never goes back.
@@ -11,53 +11,53 @@ import type { CreatePayout__Output as CreatePayout } from '../../protos/types/ca
 import type { Answer } from '../../src/processor/cycle/answer.js'
 
 /** The first response to a call; null while none was received. */
-export interface Remembered {
+export interface RecordedAnswer {
   answer: string | null
 }
 
-interface Wish<Kind extends string, Request> {
+interface RequestRecord<Kind extends string, Request> {
   readonly kind: Kind
   /** Unique per request, and stored in the row. */
   readonly mark: string
   readonly key: string | null
   readonly request: Request
-  readonly creation: Remembered
+  readonly creation: RecordedAnswer
   /** The number of calls. */
-  asked: number
+  sent: number
   id: string | null
   status: string | null
 }
 
 /** A beneficiary that was saved. */
-export interface Saved {
+export interface SavedBeneficiary {
   readonly id: string
   /** A response showed it as disabled. */
   disabled: boolean
 }
 
 /** A conversion between currencies. */
-export interface Offer {
+export interface FxQuote {
   readonly id: string
-  readonly conversion: Remembered
+  readonly conversion: RecordedAnswer
 }
 
-export interface IntentWish extends Wish<'intent', CreateIntent> {
+export interface IntentRecord extends RequestRecord<'intent', CreateIntent> {
   readonly tokens: string[]
-  readonly confirmation: Remembered
-  readonly refund: Remembered
+  readonly confirmation: RecordedAnswer
+  readonly refund: RecordedAnswer
 }
-export interface PayoutWish extends Wish<'payout', CreatePayout> {
+export interface PayoutRecord extends RequestRecord<'payout', CreatePayout> {
   /** A saved beneficiary; null: the request contains one. */
-  readonly to: Saved | null
+  readonly to: SavedBeneficiary | null
 }
-export type AnyWish = IntentWish | PayoutWish
+export type AnyRecord = IntentRecord | PayoutRecord
 
 /** The partner's record. */
 export interface PartnerMemory {
-  readonly intents: readonly IntentWish[]
-  readonly payouts: readonly PayoutWish[]
-  readonly saved: readonly Saved[]
-  readonly offers: readonly Offer[]
+  readonly intents: readonly IntentRecord[]
+  readonly payouts: readonly PayoutRecord[]
+  readonly saved: readonly SavedBeneficiary[]
+  readonly quotes: readonly FxQuote[]
 }
 
 const NEXT: Readonly<Record<string, readonly string[]>> = {
@@ -70,12 +70,14 @@ const NEXT: Readonly<Record<string, readonly string[]>> = {
 }
 
 /** Records a status that a response showed. */
-export function see(wish: AnyWish, status: string): void {
-  const before = wish.status
+export function recordStatus(record: AnyRecord, status: string): void {
+  const before = record.status
   const isLegal =
-    before === null || before === status || (NEXT[`${wish.kind} ${before}`] ?? []).includes(status)
-  assert.ok(isLegal, `${wish.id ?? wish.mark} was ${before} and is shown as ${status}`)
-  wish.status = status
+    before === null ||
+    before === status ||
+    (NEXT[`${record.kind} ${before}`] ?? []).includes(status)
+  assert.ok(isLegal, `${record.id ?? record.mark} was ${before} and is shown as ${status}`)
+  record.status = status
 }
 
 /**
@@ -83,15 +85,15 @@ export function see(wish: AnyWish, status: string): void {
  *
  * @returns the view, when it is the first one
  */
-export function remember(call: Remembered, answer: Answer): View | null {
+export function recordAnswer(call: RecordedAnswer, answer: Answer): View | null {
   const before = call.answer
   if (!answer.ok) {
     const isDropped = answer.code === 'timeout'
-    assert.ok(before === null || isDropped, `granted before, and now ${answer.code}`)
+    assert.ok(before === null || isDropped, `accepted before, and now ${answer.code}`)
     return null
   }
   const text = JSON.stringify(answer.view)
-  assert.equal(text, before ?? text, 'the same key is answered the same')
+  assert.equal(text, before ?? text, 'the same key gets the same answer')
   call.answer = text
   return before === null ? (answer.view as View) : null
 }

@@ -13,18 +13,18 @@ import type { Answer } from '../../src/processor/cycle/answer.js'
 import { createTimers, type Timers } from '../../src/processor/background/timers.js'
 import type { SeededRandom } from '../fuzz/seeded_random.js'
 import { createWorld, DEMO, type Home, type World } from '../support/world.js'
-import { DISK_FAULT, holdStore, type CommitOutcome, type HeldStore } from './stalling_store.js'
+import { DISK_FAULT, stallStore, type CommitOutcome, type StallingStore } from './stalling_store.js'
 import { atRest, createScheduler, type Step } from './scheduler.js'
 
 export interface CrashableProcessor {
   readonly world: World
   /** Calls without a response. */
-  underWay(): number
-  submit(command: Command, heard: (answer: Answer) => void, over?: Partial<Work>): void
+  inFlight(): number
+  submit(command: Command, onAnswer: (answer: Answer) => void, over?: Partial<Work>): void
   /** The pending steps. */
   waiting(): readonly Step[]
   /** @returns false when it crashed and was restarted */
-  letGo(place: number): Promise<boolean>
+  release(place: number): Promise<boolean>
   kill(): Promise<void>
 }
 
@@ -42,37 +42,37 @@ export async function startProcessor({
   commitOutcomeOf,
 }: CrashableProcessorOptions): Promise<CrashableProcessor> {
   const scheduler = createScheduler()
-  let held: HeldStore | undefined
-  let life = 0
-  let underWay = 0
+  let stalling: StallingStore | undefined
+  let generation = 0
+  let inFlight = 0
   let stopped = false
-  let complaint: Error | undefined
+  let failure: Error | undefined
   const own: Home = { testdir: () => home.testdir(), teardown: () => undefined }
   const world = await createWorld(own, {
     random,
     yieldToEventLoop: () => scheduler.inOrder('yield', () => Promise.resolve()),
-    store: (store) => (held = holdStore(store, scheduler, commitOutcomeOf)),
+    store: (store) => (stalling = stallStore(store, scheduler, commitOutcomeOf)),
     onStop: (reason, error) => {
       stopped = true
       const isFault = error instanceof Error && error.message.startsWith(DISK_FAULT)
-      if (!isFault) complaint ??= new Error(reason, { cause: error })
+      if (!isFault) failure ??= new Error(reason, { cause: error })
     },
   })
-  const store = held
+  const store = stalling
   assert.ok(store !== undefined)
   home.teardown(() => store.close()) // without waiting for pending steps
 
-  const submit: CrashableProcessor['submit'] = (command, heard, over = {}) => {
-    const born = life
-    underWay += 1
+  const submit: CrashableProcessor['submit'] = (command, onAnswer, over = {}) => {
+    const submittedIn = generation
+    inFlight += 1
     const reply = (answer: Answer): void => {
-      underWay -= 1
+      inFlight -= 1
       try {
-        assert.equal(born, life, 'the dead do not answer')
-        heard(answer)
+        assert.equal(submittedIn, generation, 'a crashed process sends no answer')
+        onAnswer(answer)
       } catch (error) {
         // Bypasses the processor's own error handling.
-        complaint ??= error instanceof Error ? error : new Error(String(error))
+        failure ??= error instanceof Error ? error : new Error(String(error))
       }
     }
     world.submit({ queueKey: DEMO, command, deadline: null, signedBy: null, reply, ...over })
@@ -88,8 +88,8 @@ export async function startProcessor({
     })
 
   const start = async (): Promise<void> => {
-    life += 1
-    underWay = 0
+    generation += 1
+    inFlight = 0
     stopped = false
     world.railInstructions.length = 0
     world.events.length = 0
@@ -107,12 +107,12 @@ export async function startProcessor({
   await start()
   return {
     world,
-    underWay: () => underWay,
+    inFlight: () => inFlight,
     submit,
     waiting: scheduler.waiting,
-    letGo: async (place) => {
-      await scheduler.letGo(place)
-      if (complaint !== undefined) throw complaint
+    release: async (place) => {
+      await scheduler.release(place)
+      if (failure !== undefined) throw failure
       if (!stopped) return true
       scheduler.forget()
       await start()

@@ -7,51 +7,60 @@
 import assert from 'node:assert/strict'
 import { DAY } from '../../src/base/clock.js'
 import type { Entry } from '../../src/rails/sandbox/entry.js'
-import { call, goOn, hear, look, pass, report, setBus, setRail } from './actions.js'
-import { checkDelivered, rememberedIn, type Row } from './invariant_checker.js'
+import {
+  call,
+  runStep,
+  receiveReport,
+  checkDisk,
+  passTime,
+  settleDelivered,
+  setBus,
+  setRail,
+} from './actions.js'
+import { checkDelivered, restoredState, type Row } from './invariant_checker.js'
 import { isOver } from './client_oracle.js'
 import type { SimulationContext } from './simulation_context.js'
 
 /** After this time an operator resolves a payment without an outcome. */
-const PATIENCE_MS = 2 * DAY
+const RESOLVED_AFTER_MS = 2 * DAY
 const ROUNDS_MAX = 2_000
 
 /** Runs with a working rail and bus until all is final. */
-export async function comeToRest(simulation: SimulationContext): Promise<void> {
+export async function runToEnd(simulation: SimulationContext): Promise<void> {
   const { rail, bus, processor, checker } = simulation
   const { clock } = processor.world
   simulation.stopFaults()
   if (!rail.isUp) setRail(simulation, true)
   if (!bus.isUp) await setBus(simulation, true)
-  const patientUntil = clock.now() + PATIENCE_MS
+  const resolveAfter = clock.now() + RESOLVED_AFTER_MS
   for (let round = 0; round < ROUNDS_MAX; round++) {
-    await runDry(simulation)
+    await runPending(simulation)
     const next = Math.min(rail.nextDueAt() ?? Infinity, (await checker.nextDueAt()) ?? Infinity)
     if (next === Infinity) return
-    pass(simulation, Math.max(0, next - clock.now()))
-    if (clock.now() > patientUntil) await settleByHand(simulation)
+    passTime(simulation, Math.max(0, next - clock.now()))
+    if (clock.now() > resolveAfter) await resolveOpenPayouts(simulation)
     rail.work()
     const pause = processor.waiting().indexOf('pause')
-    if (pause >= 0) await goOn(simulation, pause)
+    if (pause >= 0) await runStep(simulation, pause)
   }
   assert.fail('the run does not become idle')
 }
 
 /** Runs until no step is pending at this time. */
-async function runDry(simulation: SimulationContext): Promise<void> {
+async function runPending(simulation: SimulationContext): Promise<void> {
   const { rail, bus, processor } = simulation
   for (;;) {
     const place = processor.waiting().findIndex((what) => what !== 'pause')
-    if (place >= 0) await goOn(simulation, place)
+    if (place >= 0) await runStep(simulation, place)
     else if (rail.instructions() > 0) rail.receive()
-    else if (rail.reports() > 0) hear(simulation)
-    else if (bus.onTheWay() > 0) bus.deliver()
-    else if (bus.unreported().length > 0) report(simulation)
+    else if (rail.reports() > 0) receiveReport(simulation)
+    else if (bus.inFlight() > 0) bus.deliver()
+    else if (bus.unreported().length > 0) settleDelivered(simulation)
     else return
   }
 }
 
-async function settleByHand(simulation: SimulationContext): Promise<void> {
+async function resolveOpenPayouts(simulation: SimulationContext): Promise<void> {
   for (const { id, state } of await simulation.checker.rows()) {
     if (state === 'processing') call(simulation, simulation.workload.settle(id))
   }
@@ -59,25 +68,26 @@ async function settleByHand(simulation: SimulationContext): Promise<void> {
 
 const PAID = ['captured', 'refunded', 'completed', 'reversed']
 
-export async function checkTheEnd(simulation: SimulationContext): Promise<void> {
+export async function checkEnd(simulation: SimulationContext): Promise<void> {
   const { workload, checker, rail, processor, bus } = simulation
-  await checker.checkKnown(workload)
+  await checker.checkAcknowledged(workload)
   for (const row of await checker.rows()) {
     const { id, state } = row
     assert.ok(isOver(state) || PAID.includes(state), `${id} is final, not ${state}`)
-    if (workload.settledByHand.has(id) || rail.liedAbout.has(id)) continue
+    if (workload.resolvedByOperator.has(id) || rail.falselyReported.has(id)) continue
     checkPaid(row, rail.entries.get(id))
   }
-  const before = rememberedIn(processor.world.memory())
+  const before = restoredState(processor.world.memory())
   await processor.kill()
-  assert.deepEqual(rememberedIn(processor.world.memory()), before, 'a restart changes nothing')
+  assert.deepEqual(restoredState(processor.world.memory()), before, 'a restart changes nothing')
   await checkDelivered(checker, bus)
   const known = await checker.discrepancies()
-  for (const id of simulation.odd) assert.ok(known.has(id), `${id}: odd reports is on record`)
-  await look(simulation, true)
+  for (const id of simulation.mismatched)
+    assert.ok(known.has(id), `${id} has a recorded discrepancy`)
+  await checkDisk(simulation, true)
 }
 
-/** The bank's journal and the books agree; a submitted payment failed only by the bank's report. */
+/** The bank's journal matches the books; a submitted payment fails only by the bank's report. */
 function checkPaid({ id, state, submittedAt }: Row, entry: Entry | undefined): void {
   assert.equal(entry?.executions ?? 0, PAID.includes(state) ? 1 : 0, `${id} is ${state}`)
   if (state === 'failed' && submittedAt !== null) assert.equal(entry?.state, 'refused', id)

@@ -1,5 +1,5 @@
 /**
- * Relay, bus and pool as the processor sees them, with a bus that fails.
+ * Relay, bus and webhook pool, with a bus that fails.
  *
  * Owns: messages in flight, the pool's events and pending reports. Does not own: the outbox.
  *
@@ -13,34 +13,34 @@ export interface FaultyBus {
   readonly isUp: boolean
   /** All events that arrived, by id. */
   readonly pool: ReadonlyMap<string, StoredEvent>
-  onTheWay(): number
+  inFlight(): number
   /** Events whose outcome the processor may not have recorded. */
   unreported(): readonly string[]
   publish(events: readonly StoredEvent[]): void
   /** Delivers one event. */
   deliver(): void
   reported(ids: readonly string[]): void
-  cut(): void
-  join(): void
+  disconnect(): void
+  connect(): void
 }
 
 export function createFaultyBus(random: SeededRandom): FaultyBus {
   const pool = new Map<string, StoredEvent>()
   const unreported = new Set<string>()
-  let onTheWay: StoredEvent[] = []
+  let inFlight: StoredEvent[] = []
   let isUp = true
   return {
     get isUp() {
       return isUp
     },
     pool,
-    onTheWay: () => onTheWay.length,
+    inFlight: () => inFlight.length,
     unreported: () => [...unreported],
     publish: (events) => {
-      if (isUp) onTheWay.push(...events)
+      if (isUp) inFlight.push(...events)
     },
     deliver: () => {
-      const [event] = onTheWay.splice(random.int(onTheWay.length), 1)
+      const [event] = inFlight.splice(random.int(inFlight.length), 1)
       if (event === undefined) return
       const known = pool.get(event.id)
       if (known !== undefined) assert.deepEqual(event, known, 'an event never changes')
@@ -50,11 +50,11 @@ export function createFaultyBus(random: SeededRandom): FaultyBus {
     reported: (ids) => {
       for (const id of ids) unreported.delete(id)
     },
-    cut: () => {
+    disconnect: () => {
       isUp = false
-      onTheWay = []
+      inFlight = []
     },
-    join: () => {
+    connect: () => {
       isUp = true
     },
   }

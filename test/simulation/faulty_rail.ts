@@ -19,7 +19,7 @@ import type { SeededRandom } from '../fuzz/seeded_random.js'
 export interface WireFaults {
   readonly loss: number
   readonly repeat: number
-  readonly lie: number
+  readonly falseReport: number
 }
 
 export interface FaultyRail {
@@ -27,7 +27,7 @@ export interface FaultyRail {
   /** Instructions received again with different content. */
   readonly discrepancies: readonly Discrepancy[]
   /** Instructions with a false report. */
-  readonly liedAbout: ReadonlySet<string>
+  readonly falselyReported: ReadonlySet<string>
   readonly isUp: boolean
   /** Reports another amount or account than was paid. */
   differs(report: RailReport): boolean
@@ -41,10 +41,10 @@ export interface FaultyRail {
   /** Runs the bank's due work. */
   work(): void
   nextDueAt(): number | null
-  cut(): void
-  join(): void
-  /** From now on messages arrive and reports are true. */
-  behave(): void
+  disconnect(): void
+  connect(): void
+  /** From now on every message arrives and every report is true. */
+  stopFaults(): void
 }
 
 const DELAYS = [0, 0, 50, 250, 2_000] as const
@@ -57,56 +57,56 @@ export function createFaultyRail(
 ): FaultyRail {
   const entries = new Map<string, Entry>()
   const discrepancies: Discrepancy[] = []
-  const liedAbout = new Set<string>()
+  const falselyReported = new Set<string>()
   let faults = given
   let isUp = true
   let instructions: RailInstruction[] = []
   let reports: RailReport[] = []
   const happens = (times: number): boolean => times > 0 && seededRandom.once(times)
-  const take = <Item>(list: Item[]): Item => list.splice(seededRandom.int(list.length), 1)[0]!
+  const takeAny = <Item>(list: Item[]): Item => list.splice(seededRandom.int(list.length), 1)[0]!
 
-  const put = <Item>(list: Item[], item: Item): void => {
+  const transmit = <Item>(list: Item[], item: Item): void => {
     if (!isUp || happens(faults.loss)) return
     list.push(item)
     if (happens(faults.repeat)) list.push(item)
   }
-  const tell = (report: RailReport): void => {
-    put(reports, report)
-    if (report.reportId === null || !happens(faults.lie)) return
-    const lie = lieAbout(report, seededRandom)
-    if (lie === null) return
-    liedAbout.add(report.id)
-    put(reports, lie)
+  const sendReport = (report: RailReport): void => {
+    transmit(reports, report)
+    if (report.reportId === null || !happens(faults.falseReport)) return
+    const other = falseReportOf(report, seededRandom)
+    if (other === null) return
+    falselyReported.add(report.id)
+    transmit(reports, other)
   }
-  const moment = () => ({ now: clock.now(), random, delayMs: seededRandom.pick(DELAYS) })
+  const context = () => ({ now: clock.now(), random, delayMs: seededRandom.pick(DELAYS) })
 
   const decide = (
     known: Entry | undefined,
     run: (batch: ReportBatchInFlight) => RailReport | null,
   ): void => {
-    const batch = createJournalBatch(known === undefined ? [] : [known], moment())
+    const batch = createJournalBatch(known === undefined ? [] : [known], context())
     const reply = run(batch)
     const changes = batch.changes()
     for (const entry of changes.entries) entries.set(entry.id, entry)
     for (const reportId of changes.acknowledged) acknowledge(reportId)
     discrepancies.push(...changes.discrepancies)
-    for (const railReports of batch.reports()) tell(railReports)
-    if (reply !== null) tell(reply)
+    for (const railReports of batch.reports()) sendReport(railReports)
+    if (reply !== null) sendReport(reply)
   }
   const acknowledge = (reportId: string): void => {
     for (const entry of entries.values()) {
       if (entry.reportId === reportId) entries.set(entry.id, { ...entry, reportId: null })
     }
   }
-  const follow = (railInstruction: RailInstruction): void => {
+  const process = (railInstruction: RailInstruction): void => {
     const id =
       railInstruction.kind === 'instruct'
         ? railInstruction.instruction.id
         : 'id' in railInstruction
           ? railInstruction.id
           : ''
-    if (railInstruction.kind === 'recall' && happens(faults.lie)) {
-      return tell({ status: 'recall_refused', id: railInstruction.id, reportId: null })
+    if (railInstruction.kind === 'recall' && happens(faults.falseReport)) {
+      return sendReport({ status: 'recall_refused', id: railInstruction.id, reportId: null })
     }
     decide(entries.get(id), (batch) => batch.decide(railInstruction))
   }
@@ -116,7 +116,7 @@ export function createFaultyRail(
   return {
     entries,
     discrepancies,
-    liedAbout,
+    falselyReported,
     get isUp() {
       return isUp
     },
@@ -128,10 +128,10 @@ export function createFaultyRail(
     instructions: () => instructions.length,
     reports: () => reports.length,
     send: (sent) => {
-      for (const railInstruction of sent) put(instructions, railInstruction)
+      for (const railInstruction of sent) transmit(instructions, railInstruction)
     },
-    receive: () => follow(take(instructions)),
-    deliver: () => take(reports),
+    receive: () => process(takeAny(instructions)),
+    deliver: () => takeAny(reports),
     work: () => {
       for (const entry of dueNow()) {
         decide(entry, (batch) => {
@@ -144,19 +144,19 @@ export function createFaultyRail(
       const times = [...entries.values()].flatMap(({ due }) => due?.at ?? [])
       return times.length === 0 ? null : Math.min(...times)
     },
-    cut: () => {
+    disconnect: () => {
       isUp = false
       instructions = []
       reports = []
     },
-    join: () => {
+    connect: () => {
       isUp = true
       for (const entry of entries.values()) {
-        if (entry.reportId !== null) tell(reportOf(entry, entry.reportId))
+        if (entry.reportId !== null) sendReport(reportOf(entry, entry.reportId))
       }
     },
-    behave: () => {
-      faults = { loss: 0, repeat: 0, lie: 0 }
+    stopFaults: () => {
+      faults = { loss: 0, repeat: 0, falseReport: 0 }
     },
   }
 }
@@ -164,7 +164,7 @@ export function createFaultyRail(
 type ReportBatchInFlight = ReturnType<typeof createJournalBatch>
 
 /** A false report about the same instruction; null where none is possible. */
-function lieAbout(report: RailReport, seededRandom: SeededRandom): RailReport | null {
+function falseReportOf(report: RailReport, seededRandom: SeededRandom): RailReport | null {
   const { id } = report
   switch (report.status) {
     case 'executed':

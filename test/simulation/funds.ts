@@ -14,58 +14,64 @@ import type { SeededRandom } from '../fuzz/seeded_random.js'
 import { aPayout } from '../support/requests.js'
 import { DEMO } from '../support/world.js'
 import type { Call } from './calls.js'
-import { remember, type Offer, type Remembered, type Saved, type View } from './client_oracle.js'
+import {
+  recordAnswer,
+  type FxQuote,
+  type RecordedAnswer,
+  type SavedBeneficiary,
+  type View,
+} from './client_oracle.js'
 
 /** Currency pairs and amounts; the third exceeds the balance. */
-const SALES = [
+const CONVERSIONS = [
   ['VND', '50000', 'USD'],
   ['USD', '700', 'VND'],
   ['VND', '900000000000000', 'USD'],
 ] as const
 
-export const deposit = (key: string, made: Remembered): Call => ({
+export const deposit = (key: string, made: RecordedAnswer): Call => ({
   command: depositSandboxFunds(DEMO, { currency: 'VND', amount: '50000000', idempotency_key: key }),
-  heard: (answer) => void remember(made, answer),
+  onAnswer: (answer) => void recordAnswer(made, answer),
 })
 
-export const save = (accountNumber: string, saved: Saved[]): Call => ({
+export const save = (accountNumber: string, saved: SavedBeneficiary[]): Call => ({
   command: createBeneficiary(DEMO, {
     ...aPayout().beneficiary!,
     account_number: accountNumber,
   }),
-  heard: (answer) => {
+  onAnswer: (answer) => {
     if (answer.ok) saved.push({ id: String((answer.view as View)['id']), disabled: false })
   },
 })
 
-export const disable = (beneficiary: Saved): Call => ({
+export const disable = (beneficiary: SavedBeneficiary): Call => ({
   command: disableBeneficiary(DEMO, beneficiary.id),
-  heard: (answer) => {
-    assert.ok(answer.ok || answer.code === 'timeout', 'a saved beneficiary is there')
+  onAnswer: (answer) => {
+    assert.ok(answer.ok || answer.code === 'timeout', 'a saved beneficiary exists')
     beneficiary.disabled ||= answer.ok
   },
 })
 
-export function ask(random: SeededRandom, offers: Offer[]): Call {
-  const [sell, amount, buy] = random.pick(SALES)
+export function requestQuote(random: SeededRandom, quotes: FxQuote[]): Call {
+  const [sell, amount, buy] = random.pick(CONVERSIONS)
   return {
     command: createFxQuote(DEMO, { sell_currency: sell, sell_amount: amount, buy_currency: buy }),
-    heard: (answer) => {
+    onAnswer: (answer) => {
       if (!answer.ok) return
-      offers.push({ id: String((answer.view as View)['id']), conversion: { answer: null } })
+      quotes.push({ id: String((answer.view as View)['id']), conversion: { answer: null } })
     },
   }
 }
 
-/** With its key, first or repeated, or with another key once the quote is used. */
-export function take(offer: Offer, random: SeededRandom): Call {
-  const isTaken = offer.conversion.answer !== null && random.once(2)
-  const key = isTaken ? `again ${offer.id}` : offer.id
+/** With the key of the quote, also repeated; or with another key after the conversion. */
+export function convert(quote: FxQuote, random: SeededRandom): Call {
+  const isReuse = quote.conversion.answer !== null && random.once(2)
+  const key = isReuse ? `again ${quote.id}` : quote.id
   return {
-    command: createFxConversion(DEMO, { quote_id: offer.id, idempotency_key: key }),
-    heard: (answer) => {
-      if (isTaken) assert.ok(!answer.ok, 'an offer is taken once')
-      else remember(offer.conversion, answer)
+    command: createFxConversion(DEMO, { quote_id: quote.id, idempotency_key: key }),
+    onAnswer: (answer) => {
+      if (isReuse) assert.ok(!answer.ok, 'a quote is converted once')
+      else recordAnswer(quote.conversion, answer)
     },
   }
 }

@@ -20,7 +20,13 @@ import { readProgress, type Progress, type ProgressQueries } from '../../src/sto
 import type { StoredEvent } from '../../src/store/store.js'
 import type { FaultyBus } from './faulty_bus.js'
 import type { FaultyRail } from './faulty_rail.js'
-import { see, type AnyWish, type Offer, type PartnerMemory, type Saved } from './client_oracle.js'
+import {
+  recordStatus,
+  type AnyRecord,
+  type FxQuote,
+  type PartnerMemory,
+  type SavedBeneficiary,
+} from './client_oracle.js'
 
 /** Each currency of a tenant sums to zero; no balance is overdrawn. */
 export function checkBalances({ balances }: Memory): void {
@@ -35,7 +41,7 @@ export function checkBalances({ balances }: Memory): void {
 }
 
 /** The state that a restart must restore. */
-export const rememberedIn = (memory: Memory): object => ({
+export const restoredState = (memory: Memory): object => ({
   balances: [...memory.balances].filter(([, balance]) => balance !== 0n).sort(),
   sequences: [...memory.sequences].sort(),
   lastPosition: memory.lastPosition,
@@ -53,12 +59,15 @@ export interface Row {
 }
 
 export interface InvariantChecker {
-  /** Output of the processor was on disk before. */
-  checkLeft(instructions: readonly RailInstruction[], events: readonly StoredEvent[]): Promise<void>
+  /** The processor's output is on disk before it is sent. */
+  checkOutput(
+    instructions: readonly RailInstruction[],
+    events: readonly StoredEvent[],
+  ): Promise<void>
   /** Every acknowledged request is on disk exactly once. */
-  checkKnown(memory: PartnerMemory): Promise<void>
+  checkAcknowledged(memory: PartnerMemory): Promise<void>
   rows(): Promise<readonly Row[]>
-  /** Facts that other processes received are on disk. */
+  /** Everything that other processes received is on disk. */
   checkMarks(
     books: ProgressQueries,
     highWater: Progress,
@@ -66,8 +75,8 @@ export interface InvariantChecker {
     bus: FaultyBus,
   ): Promise<void>
   /**
-   * The auditor, over the processor's books and, at the end, the bank's. Before, a lie may have
-   * come whose truth is still on its way.
+   * Audits the processor's books and, at the end, the bank's. Before the end, a false report can
+   * arrive before the true one.
    */
   audit(rail: FaultyRail, isEnd: boolean): Promise<void>
   /** Ids that need an operator's review. */
@@ -86,15 +95,14 @@ const ROWS = `
   UNION ALL
   SELECT id, state, context ->> 'description', context ->> 'handedOverAt', 0 FROM payouts`
 
-/** A beneficiary's status, or an FX quote's conversion. */
-interface CommitOutcome {
+/** The status of a beneficiary, or the conversion of an FX quote. */
+interface StatusRow {
   readonly id: string
-  readonly commitOutcome: string
+  readonly status: string
 }
 
-const BENEFICIARIES = 'SELECT id, status AS commitOutcome FROM beneficiaries'
-const CONVERTED =
-  'SELECT id, conversion AS commitOutcome FROM fx_quotes WHERE conversion IS NOT NULL'
+const BENEFICIARIES = 'SELECT id, status FROM beneficiaries'
+const CONVERTED = 'SELECT id, conversion AS status FROM fx_quotes WHERE conversion IS NOT NULL'
 
 const NEXT_DUE = `SELECT min(at) AS at FROM (
   SELECT min(due_at) AS at FROM intents UNION ALL SELECT min(due_at) FROM payouts)`
@@ -109,22 +117,23 @@ export async function openInvariantChecker(
     (await disk.all<{ id: string }>('SELECT id FROM events ORDER BY position')).map(({ id }) => id)
 
   return {
-    checkLeft: async (instructions, told) => {
+    checkOutput: async (instructions, sent) => {
       if (instructions.length > 0) {
         const byId = new Map((await rows()).map((row) => [row.id, row]))
         for (const instruction of instructions) checkInstruction(instruction, byId)
       }
-      if (told.length === 0) return
+      if (sent.length === 0) return
       const known = new Set(await events())
-      for (const { id } of told)
+      for (const { id } of sent)
         assert.ok(known.has(id), 'an event is on disk before it is published')
     },
-    checkKnown: async ({ intents, payouts, saved, offers }) => {
+    checkAcknowledged: async ({ intents, payouts, saved, quotes }) => {
       const byMark = new Map<string, Row[]>()
       for (const row of await rows()) byMark.set(row.mark, [...(byMark.get(row.mark) ?? []), row])
-      for (const wish of [...intents, ...payouts]) checkWish(wish, byMark.get(wish.mark) ?? [])
-      checkSaved(saved, await disk.all<CommitOutcome>(BENEFICIARIES))
-      checkTaken(offers, await disk.all<CommitOutcome>(CONVERTED))
+      for (const record of [...intents, ...payouts])
+        checkRecord(record, byMark.get(record.mark) ?? [])
+      checkSaved(saved, await disk.all<StatusRow>(BENEFICIARIES))
+      checkConverted(quotes, await disk.all<StatusRow>(CONVERTED))
     },
     rows,
     checkMarks: async (books, highWater, rail, bus) => {
@@ -141,7 +150,7 @@ export async function openInvariantChecker(
       await writeRailBooks(folder, rail)
       const books = await openBooks(folder, clock)
       const options = {
-        live: !isEnd && rail.liedAbout.size > 0,
+        live: !isEnd && rail.falselyReported.size > 0,
         stopwatch: () => 0,
         onCheck: () => undefined,
       }
@@ -162,39 +171,36 @@ export async function openInvariantChecker(
 function checkInstruction(instruction: RailInstruction, rows: ReadonlyMap<string, Row>): void {
   if (instruction.kind === 'instruct') {
     const submittedAt = rows.get(instruction.instruction.id)?.submittedAt
-    assert.ok(typeof submittedAt === 'number', 'a submission is on disk before it leaves')
+    assert.ok(typeof submittedAt === 'number', 'a submission is on disk before it is sent')
   } else if (instruction.kind === 'recall') {
-    assert.equal(rows.get(instruction.id)?.recalled, 1, 'a recall is on disk before it leaves')
+    assert.equal(rows.get(instruction.id)?.recalled, 1, 'a recall is on disk before it is sent')
   }
 }
 
-function checkWish(wish: AnyWish, rows: readonly Row[]): void {
+function checkRecord(record: AnyRecord, rows: readonly Row[]): void {
   const [row] = rows
-  const name = wish.id ?? wish.mark
-  if (wish.creation.answer !== null)
-    assert.equal(row?.id, wish.id, `${name} was answered and is there`)
-  assert.ok(rows.length <= (wish.key === null ? wish.asked : 1), `${name} is there once`)
-  if (row !== undefined && wish.creation.answer !== null) see(wish, row.state)
+  const name = record.id ?? record.mark
+  if (record.creation.answer !== null)
+    assert.equal(row?.id, record.id, `${name} was accepted and is stored`)
+  assert.ok(rows.length <= (record.key === null ? record.sent : 1), `${name} is stored once`)
+  if (row !== undefined && record.creation.answer !== null) recordStatus(record, row.state)
 }
 
-function checkSaved(saved: readonly Saved[], rows: readonly CommitOutcome[]): void {
-  const fates = new Map(rows.map(({ id, commitOutcome }) => [id, commitOutcome]))
+function checkSaved(saved: readonly SavedBeneficiary[], rows: readonly StatusRow[]): void {
+  const statuses = new Map(rows.map(({ id, status }) => [id, status]))
   for (const { id, disabled } of saved) {
-    const commitOutcome = fates.get(id)
-    assert.ok(
-      disabled ? commitOutcome === 'disabled' : commitOutcome !== undefined,
-      `${id} is ${commitOutcome}`,
-    )
+    const status = statuses.get(id)
+    assert.ok(disabled ? status === 'disabled' : status !== undefined, `${id} is ${status}`)
   }
 }
 
 /** The audit checks that each of these has one posting. */
-function checkTaken(offers: readonly Offer[], rows: readonly CommitOutcome[]): void {
-  const fates = new Map(rows.map(({ id, commitOutcome }) => [id, commitOutcome]))
-  for (const { id, conversion } of offers) {
+function checkConverted(quotes: readonly FxQuote[], rows: readonly StatusRow[]): void {
+  const statuses = new Map(rows.map(({ id, status }) => [id, status]))
+  for (const { id, conversion } of quotes) {
     if (conversion.answer === null) continue
-    const { id: told } = JSON.parse(conversion.answer) as { id: string }
-    assert.equal(fates.get(id), told, `${id} was taken once`)
+    const { id: conversionId } = JSON.parse(conversion.answer) as { id: string }
+    assert.equal(statuses.get(id), conversionId, `${id} is converted once`)
   }
 }
 
@@ -204,8 +210,8 @@ async function writeRailBooks(folder: string, { entries, discrepancies }: Faulty
   await journal.close()
 }
 
-/** At the end: every event arrived, and no other. */
+/** At the end the pool has every event and no other. */
 export async function checkDelivered(checker: InvariantChecker, bus: FaultyBus): Promise<void> {
-  const told = [...bus.pool.keys()].sort()
-  assert.deepEqual(told, [...(await checker.events())].sort(), 'every event reached the pool')
+  const delivered = [...bus.pool.keys()].sort()
+  assert.deepEqual(delivered, [...(await checker.events())].sort(), 'every event reached the pool')
 }

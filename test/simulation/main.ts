@@ -9,20 +9,24 @@ import { randomInt } from 'node:crypto'
 import { programOptions } from '../../src/base/program_options.js'
 import { simulateSeeds } from './seeds.js'
 
-const values = programOptions('sim', 'The cycle between a store, a rail and a bus that fail.', {
-  seed: { value: 'N', about: 'repeats a run', kind: 'number' },
-  runs: { value: 'N', about: 'seeds in a row; 50, or 1 with --seed', kind: 'number' },
-  steps: { value: 'N', about: 'of each run', kind: 'number', fallback: 1_500 },
-  trace: { about: 'print each step' },
-})
-const say = (line: string): void => console.log(line)
+const values = programOptions(
+  'sim',
+  'Simulates the processor with a store, a rail and a bus that fail.',
+  {
+    seed: { value: 'N', about: 'repeats a run', kind: 'number' },
+    runs: { value: 'N', about: 'seeds in a row; 50, or 1 with --seed', kind: 'number' },
+    steps: { value: 'N', about: 'of each run', kind: 'number', fallback: 1_500 },
+    trace: { about: 'print each step' },
+  },
+)
+const print = (line: string): void => console.log(line)
 
 const counts = await simulateSeeds({
   first: values.seed ?? randomInt(1_000_000_000),
   runs: values.runs ?? (values.seed === undefined ? 50 : 1),
   steps: values.steps,
-  tell: say,
-  ...(values.trace ? { trace: say } : {}),
+  onLine: print,
+  ...(values.trace ? { trace: print } : {}),
 })
 if (counts === null) process.exitCode = 1
-else for (const [what, times] of [...counts].sort()) say(`${String(times).padStart(10)}  ${what}`)
+else for (const [what, times] of [...counts].sort()) print(`${String(times).padStart(10)}  ${what}`)

@@ -3,7 +3,7 @@
  * a pending step here until it is released.
  *
  * - Steps run one at a time: a released step finishes or waits again before the next one. The order
- *   of execution is the order of `letGo`, whatever the machine's load.
+ *   of execution is the order of `release`, whatever the machine's load.
  */
 export type Step = 'yield' | 'load' | 'commit' | 'due' | 'pause'
 
@@ -15,7 +15,7 @@ export interface Scheduler {
   /** The pending steps, oldest first. */
   waiting(): readonly Step[]
   /** Releases one step, until it waits again or is done. */
-  letGo(place: number): Promise<void>
+  release(place: number): Promise<void>
   /** Drops all steps, which belong to a crashed process. */
   forget(): void
 }
@@ -39,7 +39,7 @@ export function createScheduler(): Scheduler {
       })
     },
     waiting: () => waiting.map(({ what }) => what),
-    letGo: async (place) => {
+    release: async (place) => {
       const [next] = waiting.splice(place, 1)
       await next?.go()
       await atRest()

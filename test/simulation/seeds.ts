@@ -1,17 +1,15 @@
-/**
- * Many runs, one seed after another, each in a temporary folder.
- */
+/** Runs of consecutive seeds, each in a temporary folder. */
 import { existsSync, mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { simulate, type Told } from './simulation.js'
+import { simulate, type SimulationResult } from './simulation.js'
 
 export interface SeedsOptions {
   readonly first: number
   readonly runs: number
   readonly steps: number
   /** Called for each line of output. */
-  readonly tell: (line: string) => void
+  readonly onLine: (line: string) => void
   /** Called for every trace line. */
   readonly trace?: (line: string) => void
 }
@@ -20,8 +18,10 @@ export interface SeedsOptions {
 const LAST_LINES = 60
 
 /** @returns the count of each kind of trace line; null after a failed run */
-export async function simulateSeeds(options: SeedsOptions): Promise<Told['counts'] | null> {
-  const { first, runs, steps, tell } = options
+export async function simulateSeeds(
+  options: SeedsOptions,
+): Promise<SimulationResult['counts'] | null> {
+  const { first, runs, steps, onLine } = options
   const total = new Map<string, number>()
   for (let seed = first; seed < first + runs; seed++) {
     const lines: string[] = []
@@ -30,13 +30,13 @@ export async function simulateSeeds(options: SeedsOptions): Promise<Told['counts
       if (lines.length > LAST_LINES) lines.shift()
     }
     try {
-      const { counts, digest } = await tellOne(seed, steps, options.trace ?? keep)
+      const { counts, digest } = await simulateSeed(seed, steps, options.trace ?? keep)
       for (const [what, times] of counts) total.set(what, (total.get(what) ?? 0) + times)
-      tell(`seed ${seed}: ${steps} steps hold, trace ${digest.slice(0, 16)}`)
+      onLine(`seed ${seed}: ${steps} steps passed, trace ${digest.slice(0, 16)}`)
     } catch (error) {
-      for (const line of lines) tell(`  ${line}`)
-      tell(String(error instanceof Error ? error.stack : error))
-      tell(`seed ${seed} fails. Again: make sim SEED=${seed} STEPS=${steps}`)
+      for (const line of lines) onLine(`  ${line}`)
+      onLine(String(error instanceof Error ? error.stack : error))
+      onLine(`seed ${seed} failed. To repeat: make sim SEED=${seed} STEPS=${steps}`)
       return null
     }
   }
@@ -46,17 +46,17 @@ export async function simulateSeeds(options: SeedsOptions): Promise<Told['counts
 /** In memory where possible, as disk speed does not matter here. */
 const SHARED_MEMORY = '/dev/shm'
 
-export async function tellOne(
+export async function simulateSeed(
   seed: number,
   steps: number,
-  tell: (line: string) => void,
-): Promise<Told> {
+  onLine: (line: string) => void,
+): Promise<SimulationResult> {
   const root = existsSync(SHARED_MEMORY) ? SHARED_MEMORY : tmpdir()
   const folder = mkdtempSync(join(root, 'causeway-sim-'))
   const ends: (() => unknown)[] = []
   const home = { testdir: () => folder, teardown: (end: () => unknown) => void ends.push(end) }
   try {
-    return await simulate({ seed, steps, home, tell })
+    return await simulate({ seed, steps, home, onLine })
   } finally {
     for (const end of ends.reverse()) await end()
     rmSync(folder, { recursive: true, force: true })

@@ -27,8 +27,8 @@ export interface SimulationContext {
   readonly checker: InvariantChecker
   /** Nonces of answered signed calls, and the times of these calls. */
   readonly nonces: { readonly nonce: Buffer; readonly at: number }[]
-  /** Instructions with an impossible report. */
-  readonly odd: Set<string>
+  /** Instructions with a report that contradicts the ledger. */
+  readonly mismatched: Set<string>
   /** The content of the high-water file. */
   readonly highWater: { mark: Progress }
   /** Draws a fault with probability 1/n; none once faults have stopped. */
@@ -39,16 +39,16 @@ export interface SimulationContext {
 export interface SimulationOptions {
   readonly seed: number
   readonly home: Home
-  readonly tell: (line: string) => void
+  readonly onLine: (line: string) => void
 }
 
-/** The second is half a minute before the end of the payers' local day and month. */
+/** The second is 30 seconds before the end of the payers' local day and month. */
 const STARTS = [Date.UTC(2026, 10, 21, 3), Date.UTC(2026, 10, 30, 16, 59, 30)] as const
 
 export async function createSimulationContext({
   seed,
   home,
-  tell,
+  onLine,
 }: SimulationOptions): Promise<SimulationContext> {
   const randomOf = (part: number): SeededRandom => createSeededRandom(seed, part)
   const seededRandom = randomOf(0)
@@ -72,7 +72,7 @@ export async function createSimulationContext({
   })
   const { clock } = processor.world
   clock.set(seededRandom.pick(STARTS))
-  const trace = createTrace(() => clock.now(), tell)
+  const trace = createTrace(() => clock.now(), onLine)
   const rail = createFaultyRail(clock, random, randomOf(4), swarm.wire)
   const checker = await openInvariantChecker(folder, clock)
   home.teardown(() => checker.close())
@@ -87,12 +87,12 @@ export async function createSimulationContext({
     workload: createWorkload(randomOf(6)),
     checker,
     nonces: [],
-    odd: new Set(),
+    mismatched: new Set(),
     highWater: { mark: processor.world.store.marks.progress() },
     happens,
     stopFaults: () => {
       faulty = false
-      rail.behave()
+      rail.stopFaults()
     },
   }
 }

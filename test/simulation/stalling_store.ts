@@ -1,7 +1,7 @@
 /**
  * The processor's real store under the scheduler, with commits that can fail.
  *
- * Owns: when the store responds, and the outcome of each commit. Does not own: SQLite.
+ * Owns: when the store responds, and the outcome of each commit.
  */
 import type { CommitRows, Store } from '../../src/store/store.js'
 import type { Scheduler } from './scheduler.js'
@@ -11,21 +11,21 @@ export type CommitOutcome = 'done' | 'lost' | 'kept'
 
 export const DISK_FAULT = 'SQLITE_IOERR'
 
-export interface HeldStore extends Store {
+export interface StallingStore extends Store {
   /** The process crashes; a commit in flight is on disk or not. */
   crash(isKept: boolean): Promise<void>
 }
 
-export function holdStore(
+export function stallStore(
   store: Store,
   scheduler: Scheduler,
   commitOutcomeOf: () => CommitOutcome,
-): HeldStore {
-  let underWay: CommitRows | null = null
+): StallingStore {
+  let inFlight: CommitRows | null = null
 
   const write = async (batch: CommitRows): Promise<void> => {
     const commitOutcome = commitOutcomeOf()
-    underWay = null
+    inFlight = null
     if (commitOutcome !== 'lost') await store.commit(batch)
     if (commitOutcome !== 'done') throw new Error(`${DISK_FAULT}: disk I/O error`)
   }
@@ -35,12 +35,12 @@ export function holdStore(
     load: (wanted) => scheduler.inOrder('load', () => store.load(wanted)),
     due: (kind, now, limit) => scheduler.inOrder('due', () => store.due(kind, now, limit)),
     commit: (batch) => {
-      underWay = batch
+      inFlight = batch
       return scheduler.inOrder('commit', () => write(batch))
     },
     crash: async (isKept) => {
-      if (underWay !== null && isKept) await store.commit(underWay)
-      underWay = null
+      if (inFlight !== null && isKept) await store.commit(inFlight)
+      inFlight = null
     },
   }
 }

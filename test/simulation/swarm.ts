@@ -20,7 +20,7 @@ export interface Swarm {
 export function drawSwarm(random: SeededRandom): Swarm {
   const rate = (...often: readonly number[]): number => (random.once(3) ? 0 : random.pick(often))
   return {
-    wire: { loss: rate(4, 20), repeat: rate(3, 10), lie: rate(10, 40) },
+    wire: { loss: rate(4, 20), repeat: rate(3, 10), falseReport: rate(10, 40) },
     commitFails: rate(10, 30),
     crash: rate(60, 200),
     railCut: rate(60, 150),

@@ -4,42 +4,42 @@
  * Owns: the requests and the choice of the next one. Does not own: the calls (calls), their timing
  * (simulation).
  *
- * - Few users, few amounts and reused keys make calls conflict.
+ * - Few users, few amounts and reused keys cause conflicts.
  * - Invalid calls are made too; other tests check their error codes.
  */
 import type { Instant } from '../../src/base/clock.js'
 import type { SeededRandom } from '../fuzz/seeded_random.js'
 import { anIntent, aPayout } from '../support/requests.js'
 import {
-  askFor,
+  sendRequest,
   cancel,
   confirm,
-  look,
-  misuseKeyOf,
+  read,
+  reuseKeyOf,
   refund,
   remint,
   review,
   scan,
   settle,
   type Call,
-  type Known,
+  type Accepted,
 } from './calls.js'
-import { ask, deposit, disable, save, take } from './funds.js'
+import { requestQuote, deposit, disable, save, convert } from './funds.js'
 import type {
-  AnyWish,
-  IntentWish,
-  Offer,
+  AnyRecord,
+  IntentRecord,
+  FxQuote,
   PartnerMemory,
-  PayoutWish,
-  Remembered,
-  Saved,
+  PayoutRecord,
+  RecordedAnswer,
+  SavedBeneficiary,
 } from './client_oracle.js'
 
 export interface Workload extends PartnerMemory {
   next(now: Instant): Call
   /** An operator resolves a payment that the rail never finishes. */
   settle(payoutId: string): Call
-  readonly settledByHand: ReadonlySet<string>
+  readonly resolvedByOperator: ReadonlySet<string>
 }
 
 const USERS = ['user-1', 'user-2', 'user-1+fail', 'user-2+unknown', 'user-3+slow'] as const
@@ -53,56 +53,60 @@ const FIRST_MARK = 1_000_000
 const RECENT = 6
 
 export function createWorkload(random: SeededRandom): Workload {
-  const intents: IntentWish[] = []
-  const payouts: PayoutWish[] = []
-  const saved: Saved[] = []
-  const offers: Offer[] = []
-  const deposits = new Map<string, Remembered>()
-  const settledByHand = new Set<string>()
+  const intents: IntentRecord[] = []
+  const payouts: PayoutRecord[] = []
+  const saved: SavedBeneficiary[] = []
+  const quotes: FxQuote[] = []
+  const deposits = new Map<string, RecordedAnswer>()
+  const resolvedByOperator = new Set<string>()
 
   const beginIntent = (): Call => {
-    const wish = newIntent(random, intents.length + 1)
-    intents.push(wish)
-    return askFor(wish)
+    const record = newIntent(random, intents.length + 1)
+    intents.push(record)
+    return sendRequest(record)
   }
   const beginPayout = (): Call => {
     const to = saved.length > 0 && random.once(3) ? random.pick(saved.slice(-RECENT)) : null
-    const wish = newPayout(random, payouts.length + 1, to)
-    payouts.push(wish)
-    return askFor(wish)
+    const record = newPayout(random, payouts.length + 1, to)
+    payouts.push(record)
+    return sendRequest(record)
   }
   /** A retry after a timeout or by mistake, sometimes with a different request. */
   const repeat = (): Call => {
-    const keyed = (wish: AnyWish): boolean => wish.key !== null
+    const keyed = (record: AnyRecord): boolean => record.key !== null
     const recent = [...intents.filter(keyed).slice(-RECENT), ...payouts.slice(-RECENT)]
     if (recent.length === 0) return beginIntent()
-    const wish = random.pick<AnyWish>(recent)
-    return wish.creation.answer !== null && random.once(4) ? misuseKeyOf(wish) : askFor(wish)
+    const record = random.pick<AnyRecord>(recent)
+    return record.creation.answer !== null && random.once(4)
+      ? reuseKeyOf(record)
+      : sendRequest(record)
   }
-  const putMoneyIn = (): Call => {
+  const depositFunds = (): Call => {
     const key = `deposit ${random.int(DEPOSIT_KEYS)}`
     const made = deposits.get(key) ?? { answer: null }
     deposits.set(key, made)
     return deposit(key, made)
   }
-  const saveOne = (): Call => save(random.pick(ACCOUNTS), saved)
-  const disableOne = (): Call => {
-    if (saved.length === 0) return saveOne()
+  const saveAny = (): Call => save(random.pick(ACCOUNTS), saved)
+  const disableAny = (): Call => {
+    if (saved.length === 0) return saveAny()
     return disable(random.pick(saved.slice(-RECENT)))
   }
-  const askForRate = (): Call => ask(random, offers)
-  const takeOne = (): Call => {
-    if (offers.length === 0) return askForRate()
-    return take(random.pick(offers.slice(-RECENT)), random)
+  const requestAnyQuote = (): Call => requestQuote(random, quotes)
+  const convertAny = (): Call => {
+    if (quotes.length === 0) return requestAnyQuote()
+    return convert(random.pick(quotes.slice(-RECENT)), random)
   }
-  /** About an accepted request, mostly a recent one. */
-  const about =
-    <Wish extends AnyWish>(
-      wishes: readonly Wish[],
-      make: (wish: Known<Wish>, random: SeededRandom, now: Instant) => Call,
+  /** A call for an accepted request, mostly a recent one. */
+  const forAccepted =
+    <RequestRecord extends AnyRecord>(
+      records: readonly RequestRecord[],
+      make: (record: Accepted<RequestRecord>, random: SeededRandom, now: Instant) => Call,
     ) =>
     (now: Instant): Call => {
-      const known = wishes.filter((wish): wish is Known<Wish> => wish.id !== null)
+      const known = records.filter(
+        (record): record is Accepted<RequestRecord> => record.id !== null,
+      )
       if (known.length === 0) return beginIntent()
       return make(random.pick(random.once(5) ? known : known.slice(-RECENT)), random, now)
     }
@@ -111,36 +115,36 @@ export function createWorkload(random: SeededRandom): Workload {
     [10, beginIntent],
     [10, beginPayout],
     [8, repeat],
-    [16, about(intents, scan)],
-    [16, about(intents, confirm)],
-    [3, about(intents, cancel)],
-    [3, about(intents, remint)],
-    [6, about(intents, refund)],
-    [4, about(intents, look)],
-    [4, about(payouts, look)],
-    [4, about(payouts, review)],
-    [2, putMoneyIn],
-    [3, saveOne],
-    [1, disableOne],
-    [2, askForRate],
-    [4, takeOne],
+    [16, forAccepted(intents, scan)],
+    [16, forAccepted(intents, confirm)],
+    [3, forAccepted(intents, cancel)],
+    [3, forAccepted(intents, remint)],
+    [6, forAccepted(intents, refund)],
+    [4, forAccepted(intents, read)],
+    [4, forAccepted(payouts, read)],
+    [4, forAccepted(payouts, review)],
+    [2, depositFunds],
+    [3, saveAny],
+    [1, disableAny],
+    [2, requestAnyQuote],
+    [4, convertAny],
   ]
   const drawn = kinds.flatMap(([weight, make]) => Array.from({ length: weight }, () => make))
   return {
     intents,
     payouts,
     saved,
-    offers,
-    settledByHand,
+    quotes,
+    resolvedByOperator,
     next: (now) => random.pick(drawn)(now),
     settle: (payoutId) => {
-      settledByHand.add(payoutId)
+      resolvedByOperator.add(payoutId)
       return settle(payoutId, random)
     },
   }
 }
 
-function newIntent(random: SeededRandom, number: number): IntentWish {
+function newIntent(random: SeededRandom, number: number): IntentRecord {
   const key = random.once(5) ? null : `intent ${number}`
   const request = anIntent({
     partner_user_id: random.pick(USERS),
@@ -148,12 +152,23 @@ function newIntent(random: SeededRandom, number: number): IntentWish {
     corridor: random.pick(CORRIDORS),
     ...(key === null ? {} : { idempotency_key: key }),
   })
-  const unheard = { creation: { answer: null }, asked: 0, id: null, status: null }
+  const unanswered = { creation: { answer: null }, sent: 0, id: null, status: null }
   const later = { tokens: [], confirmation: { answer: null }, refund: { answer: null } }
-  return { kind: 'intent', mark: String(FIRST_MARK + number), key, request, ...unheard, ...later }
+  return {
+    kind: 'intent',
+    mark: String(FIRST_MARK + number),
+    key,
+    request,
+    ...unanswered,
+    ...later,
+  }
 }
 
-function newPayout(random: SeededRandom, number: number, to: Saved | null): PayoutWish {
+function newPayout(
+  random: SeededRandom,
+  number: number,
+  to: SavedBeneficiary | null,
+): PayoutRecord {
   const key = `payout ${number}`
   const { beneficiary: inline, ...form } = aPayout()
   const request = {
@@ -166,6 +181,6 @@ function newPayout(random: SeededRandom, number: number, to: Saved | null): Payo
       ? { beneficiary: { ...inline!, account_number: random.pick(ACCOUNTS) } }
       : { beneficiary_id: to.id }),
   }
-  const unheard = { creation: { answer: null }, asked: 0, id: null, status: null }
-  return { kind: 'payout', mark: key, key, request, to, ...unheard }
+  const unanswered = { creation: { answer: null }, sent: 0, id: null, status: null }
+  return { kind: 'payout', mark: key, key, request, to, ...unanswered }
 }
