@@ -6,7 +6,7 @@
  * - The destination's account is encrypted; it is decrypted only for the rail instruction.
  */
 import type { Instant } from '../../src/base/clock.js'
-import type { IntentId, TenantId } from '../../src/base/ids.js'
+import type { IntentId, RequestId, TenantId } from '../../src/base/ids.js'
 import type { Corridor } from '../../src/qr/corridor.js'
 import type { Quote } from '../../src/quotes/quote.js'
 
@@ -35,6 +35,8 @@ export interface Scanned {
   /** Digest of corridor, destination, references and amount. */
   readonly duplicateKey: string
   readonly quote: Quote
+  /** The request that scanned; absent: unknown. */
+  readonly requestId?: RequestId
 }
 
 /** The one confirmation of an intent. */
@@ -89,6 +91,8 @@ export interface IntentContext {
   /** The partner's attestations as JSON text, stored as evidence only. */
   readonly attestations: string
   readonly createdAt: Instant
+  /** The request that created it; absent: unknown. */
+  readonly requestId?: RequestId
   readonly expiresAt: Instant
   /** The token minted at creation, for the replay of the create. `exp` in epoch seconds. */
   readonly session: { readonly kid: string; readonly jti: string; readonly exp: number }

@@ -7,7 +7,7 @@
  *   apply.
  */
 import type { Instant } from '../../src/base/clock.js'
-import type { BeneficiaryId, PayoutId, TenantId } from '../../src/base/ids.js'
+import type { BeneficiaryId, PayoutId, RequestId, TenantId } from '../../src/base/ids.js'
 import type { Currency } from '../../src/money/currency.js'
 
 export type PayoutState = 'created' | 'processing' | 'completed' | 'failed' | 'reversed'
@@ -47,6 +47,8 @@ export interface PayoutContext {
   readonly orphan?: string
   readonly beneficiary: FrozenBeneficiary
   readonly createdAt: Instant
+  /** The request that created it; absent: unknown. */
+  readonly requestId?: RequestId
   readonly processingAt?: Instant
   readonly completedAt?: Instant
   readonly failedAt?: Instant

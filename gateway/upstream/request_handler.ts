@@ -196,6 +196,7 @@ function checkSessionAndReject(
 /** Fills in the operation object instead of copying it: a copy costs a microsecond. */
 function commandOf({ request, caller }: Call, command: Command): Command {
   command.ticket = 0
+  command.request_id = request.requestId
   command.budget_ms = request.timeLeft()
   command.tenant = caller.tenant
   command.signed_by = caller.signedBy

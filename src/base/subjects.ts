@@ -18,6 +18,8 @@ export const EVENT_HEADERS = {
   id: 'Nats-Msg-Id',
   /** The sequence of each event, separated by spaces; bodies do not contain it. */
   sequences: 'Causeway-Sequences',
+  /** The request id of each event or `-`, separated by spaces; absent: no event has one. */
+  requests: 'Causeway-Request-Ids',
 } as const
 export const WEBHOOK_CONSUMER = 'webhook_pool'
 

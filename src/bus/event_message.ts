@@ -20,6 +20,8 @@ export interface BusEvent {
   readonly createdAt: Instant
   /** The webhook body. */
   readonly body: string
+  /** The request that caused it; null: none. */
+  readonly requestId: string | null
 }
 
 export interface EventMessage {
@@ -39,10 +41,18 @@ export function toMessage(
     headers: [
       [EVENT_HEADERS.id, messageId],
       [EVENT_HEADERS.sequences, events.map(({ sequence }) => sequence).join(' ')],
+      ...(events.some(({ requestId }) => requestId !== null)
+        ? [[EVENT_HEADERS.requests, requestIdsOf(events)] as const]
+        : []),
     ],
     payload: events.map(({ body }) => body).join('\n'),
   }
 }
+
+const NO_REQUEST = '-'
+
+const requestIdsOf = (events: readonly BusEvent[]): string =>
+  events.map(({ requestId }) => requestId ?? NO_REQUEST).join(' ')
 
 /** A message received from the bus. */
 export interface ReceivedMessage {
@@ -60,6 +70,8 @@ export type ReadEvents =
 
 const TENANT = /^[a-z0-9-]{2,32}_(sandbox|production)$/
 const SEQUENCES = /^[0-9]{1,15}( [0-9]{1,15})*$/
+/** Empty: the header is missing. */
+const REQUESTS = /^$|^(-|req_[0-9A-HJKMNP-TV-Z]{26})( (-|req_[0-9A-HJKMNP-TV-Z]{26}))*$/
 const EVENT_TYPE = /^[a-z_]{1,64}(\.[a-z_]{1,64})+$/
 const MOMENT = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/
 const LINE_FEED = 0x0a
@@ -74,11 +86,18 @@ export function fromMessage(message: ReceivedMessage): ReadEvents {
   const numbers = sequences.split(' ')
   const lines = linesOf(message.payload)
   if (lines.length !== numbers.length) return poison('bodies and sequences differ in number')
+  const requests = message.header(EVENT_HEADERS.requests)
+  if (!REQUESTS.test(requests)) return poison('request ids malformed')
+  const requestIds = requests === '' ? [] : requests.split(' ')
+  if (requestIds.length > 0 && requestIds.length !== numbers.length) {
+    return poison('request ids and sequences differ in number')
+  }
   const events: ReceivedEvent[] = []
   for (const [index, line] of lines.entries()) {
     const event = eventOf(tenant as TenantId, Number(numbers[index]), line)
     if (typeof event === 'string') return poison(event)
-    events.push(event)
+    const requestId = requestIds[index] ?? NO_REQUEST
+    events.push({ ...event, requestId: requestId === NO_REQUEST ? null : requestId })
   }
   return { ok: true, events }
 }
@@ -98,7 +117,11 @@ function linesOf(payload: Uint8Array): Uint8Array[] {
 }
 
 /** The event, or the reason why the line is invalid. */
-function eventOf(tenant: TenantId, sequence: number, line: Uint8Array): ReceivedEvent | string {
+function eventOf(
+  tenant: TenantId,
+  sequence: number,
+  line: Uint8Array,
+): Omit<ReceivedEvent, 'requestId'> | string {
   const body = textOf(line)
   if (body === undefined) return 'a body is not UTF-8'
   const { id, type, created_at: moment } = membersOf(body)

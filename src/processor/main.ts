@@ -129,7 +129,7 @@ rail.onReport((reports) => {
   if (memory.recovery !== null) return // unacknowledged reports come again with the next link
   const { finalityWindowMs } = rail.describe()
   for (const report of reports) {
-    pipeline.submit(internalWork(applyRailReport(report, finalityWindowMs)))
+    pipeline.submit(internalWork(applyRailReport(report, finalityWindowMs), 'rail'))
   }
 })
 await recovery.judgeSources()
@@ -156,7 +156,8 @@ const links: ServerLinks = {
   behind: () => recovery.behind(),
   released: () => recovery.released(),
 }
-const server = createServer({ clock, memory, pipeline, reader, auth }, directory, links, tls)
+const dependencies = { clock, random, memory, pipeline, reader, auth }
+const server = createServer(dependencies, directory, links, tls)
 const grpcPort = await server.bind(
   joinAddress({ host: settings.GRPC_HOST, port: settings.GRPC_PORT }),
 )

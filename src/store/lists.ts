@@ -155,6 +155,8 @@ export interface ListedEvent {
   readonly createdAt: Instant
   readonly settledAt: Instant | null
   readonly body: string
+  /** The request that caused it; null: none. */
+  readonly requestId: string | null
 }
 
 export interface EventInPage {
@@ -297,8 +299,8 @@ export const eventsStatement = (tenant: TenantId, after: number, limit: number):
 })
 
 export const eventStatement = (tenant: TenantId, id: string): Statement => ({
-  sql: () => `SELECT id, type, sequence, created_at AS "createdAt", settled_at AS "settledAt", body
-    FROM events WHERE id = ? AND tenant = ?`,
+  sql: () => `SELECT id, type, sequence, created_at AS "createdAt", settled_at AS "settledAt", body,
+    request_id AS "requestId" FROM events WHERE id = ? AND tenant = ?`,
   values: [id, tenant],
 })
 

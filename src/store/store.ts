@@ -83,6 +83,8 @@ export interface StoredEvent {
   readonly sequence: number
   readonly createdAt: Instant
   readonly body: string
+  /** The request that caused it; null: none. */
+  readonly requestId: string | null
 }
 
 /** Rows needed before any secret can be decrypted. */
@@ -173,8 +175,9 @@ export async function openStore(file: string): Promise<Store> {
     due: (kind, now, limit) => readDue(background, kind, now, limit),
     openEvents: (afterPosition, limit) =>
       background.all<StoredEvent>(
-        `SELECT position, id, tenant, type, sequence, created_at AS "createdAt", body FROM events
-         WHERE settled_at IS NULL AND position > ? ORDER BY position LIMIT ?`,
+        `SELECT position, id, tenant, type, sequence, created_at AS "createdAt", body,
+           request_id AS "requestId"
+         FROM events WHERE settled_at IS NULL AND position > ? ORDER BY position LIMIT ?`,
         [afterPosition, limit],
       ),
     lists: createLists(listing),

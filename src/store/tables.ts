@@ -84,7 +84,7 @@ export const TABLES = {
   beneficiaries: {
     name: 'beneficiaries',
     key: ['id'],
-    fixed: ['tenant'],
+    fixed: ['tenant', 'request_id'],
     columns: {
       id: 'text',
       tenant: 'text',
@@ -97,6 +97,7 @@ export const TABLES = {
       sealed_account: 'text',
       status: 'text',
       created_at: 'integer',
+      request_id: 'text',
     },
   },
   idempotency: {
@@ -139,6 +140,8 @@ export const TABLES = {
       entity: 'text',
       created_at: 'integer',
       body: 'text',
+      request_id: 'text',
+      cause: 'text',
     },
   },
   usage: {
@@ -283,6 +286,7 @@ export const TABLES = {
       action: 'text',
       subject: 'text',
       evidence: 'text',
+      request_id: 'text',
     },
   },
 } as const satisfies Record<string, Table>
@@ -307,7 +311,9 @@ type Nullable = {
   routes: 'amount_min' | 'amount_max' | 'review_from'
   discrepancies: 'tenant' | 'plan' | 'currency' | 'amount' | 'resolved_at' | 'settlement'
   masterKeys: 'sealing_since' | 'emptied_at'
-  operatorLog: 'evidence'
+  operatorLog: 'evidence' | 'request_id'
+  events: 'request_id'
+  beneficiaries: 'request_id'
   recoveries: 'released_at' | 'statement' | 'loss' | 'position_from' | 'position_to'
   orphans:
     | 'environment'

@@ -12,7 +12,8 @@ export function anEvent(position: number, changes: Partial<StoredEvent> = {}): S
   const id = newId<EventId>('event', createdAt, random)
   const type = changes.type ?? 'payout.completed'
   const body = oneLine({ id, type, createdAt, note: 'ส่งเงิน → ₫' })
-  return { position, id, tenant: TENANT, type, sequence: position, createdAt, body, ...changes }
+  const event = { position, id, tenant: TENANT, type, sequence: position, createdAt, body }
+  return { ...event, requestId: null, ...changes }
 }
 
 /** A webhook body. */

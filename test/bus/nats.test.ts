@@ -94,12 +94,12 @@ void t.test('an event arrives byte for byte as published', async (t) => {
   await server.start()
   const bus = aBus(t, server, true)
   await isUp(bus)
-  const [event] = someEvents(1)
-  t.equal(await bus.publisher.publish(event!, event!.id), true)
+  const event = anEvent(1, { requestId: 'req_01KAH3N6T0ABCDEFGHJKMNPQRS' })
+  t.equal(await bus.publisher.publish(event, event.id), true)
   const [message] = await bus.consumer.next()
-  const { position: _position, ...expected } = event!
+  const { position: _position, ...expected } = event
   t.same(eventsOf(message!), [expected])
-  t.equal(Buffer.from(message!.payload).toString(), event!.body)
+  t.equal(Buffer.from(message!.payload).toString(), event.body)
   t.equal(message!.subject, 'causeway.events.demo_sandbox')
 })
 
@@ -109,7 +109,9 @@ void t.test('events of one event-loop iteration and tenant share a message', asy
   const bus = aBus(t, server, true)
   await isUp(bus)
   const other = { tenant: 'acme_sandbox' as TenantId }
-  const events = [anEvent(1), anEvent(2, other), anEvent(3), anEvent(4, other), anEvent(7)]
+  const requestId = 'req_01KAH3N6T0ABCDEFGHJKMNPQRS'
+  const third = anEvent(3, { requestId })
+  const events = [anEvent(1), anEvent(2, other), third, anEvent(4, other), anEvent(7)]
   const anew = anEvent(5)
   const last = anEvent(8)
   const large = { ...last, body: oneLine({ ...last, note: 'ก'.repeat(70_000) }) }
@@ -123,6 +125,7 @@ void t.test('events of one event-loop iteration and tenant share a message', asy
       const read = eventsOf(message)
       const first = [...events, anew, large].find(({ id }) => id === read[0]?.id)
       t.ok(read.every(({ tenant }) => tenant === first?.tenant))
+      for (const one of read) t.equal(one.requestId, one.id === third.id ? requestId : null)
       messages.push(read.map(({ sequence }) => sequence))
     }
   }

@@ -8,6 +8,7 @@ import { operatorCli } from '../support/operator_cli.js'
 import { operatorsOf } from '../support/operators.js'
 import { startProgram } from '../support/program.js'
 import { tempFolder } from '../support/temp_folder.js'
+import { aPayout } from '../support/requests.js'
 import { partnerOf, type HttpAnswer } from '../support/partner.js'
 import { payOut } from '../support/payments.js'
 import { receiverOf, type ReceivedWebhook, type TestReceiver } from '../support/receiver.js'
@@ -19,6 +20,7 @@ interface Listed {
     readonly event_id: string
     readonly event_type: string
     readonly status: string
+    readonly request_id: string | null
     readonly attempts: readonly { readonly status: number | null }[]
   }[]
   readonly next_cursor: string | null
@@ -202,12 +204,32 @@ void t.test('a rotated secret signs from its activation on', async (t) => {
 
 void t.test('deliveries are listed with their attempts, and an event is resent', async (t) => {
   const mine = await receiver(t)
-  const payout = await pay()
+  const { amount, currency, beneficiary, reference } = aPayout({ amount: '125000' })
+  const accepted = await partner.request(
+    'POST',
+    '/v1/payouts',
+    { amount, currency, beneficiary, reference },
+    { headers: { 'Idempotency-Key': 'listed' } },
+  )
+  const { id: payout } = accepted.body as { id: string }
   const completed = await mine.until('the last event', isEventOf(payout, 'payout.completed'))
   await eventually('all are listed', async () => {
     const { data } = await listed(mine)
     return data.length === 3 && data.every(({ status }) => status === 'delivered')
   })
+  const requestIds = (await listed(mine)).data.map(
+    (row) => [row.event_type, row.request_id] as const,
+  )
+  const requestId = accepted.headers['x-request-id']
+  t.same(Object.fromEntries(requestIds), {
+    'payout.created': requestId,
+    'payout.processing': requestId,
+    'payout.completed': null,
+  })
+  t.notOk(
+    mine.deliveries.some(({ body }) => body.includes('req_')),
+    'bodies do not have it',
+  )
   const first = await listed(mine, '?limit=2')
   t.equal(first.data.length, 2)
   t.match(first.data[0], {

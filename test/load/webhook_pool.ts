@@ -12,7 +12,13 @@ import { mkdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { instant, systemClock } from '../../src/base/clock.js'
-import { newId, type EndpointId, type EventId, type TenantId } from '../../src/base/ids.js'
+import {
+  newId,
+  type EndpointId,
+  type EventId,
+  type RequestId,
+  type TenantId,
+} from '../../src/base/ids.js'
 import { ensureInternalToken } from '../../src/base/internal_token.js'
 import { createLog } from '../../src/base/log.js'
 import { projectRoot } from '../../src/base/protos.js'
@@ -184,7 +190,9 @@ function anEvent(number: number, tenant: TenantId) {
   const created_at = new Date(createdAt).toISOString()
   const published_at = performance.timeOrigin + performance.now()
   const body = JSON.stringify({ id, type: EVENT_TYPE, created_at, data: { payout }, published_at })
-  return { position: number, id, tenant, type: EVENT_TYPE, sequence: number, createdAt, body }
+  const requestId = newId<RequestId>('request', createdAt, random)
+  const place = { position: number, sequence: number }
+  return { ...place, id, tenant, type: EVENT_TYPE, createdAt, body, requestId }
 }
 
 async function arrivalFaults({ receivers }: World, published: number): Promise<string[]> {

@@ -4,6 +4,8 @@
 import t, { type Test } from 'tap'
 import { credentials, type ServiceError } from '@grpc/grpc-js'
 import { STREAM_BATCH_MAX, STREAM_BATCH_MAX_BYTES } from '../../src/base/constants.js'
+import { plus } from '../../src/base/clock.js'
+import { newId } from '../../src/base/ids.js'
 import { contracts } from '../../src/base/protos.js'
 import { bearer } from '../../src/base/internal_token.js'
 import { createLog } from '../../src/base/log.js'
@@ -13,6 +15,7 @@ import { createReader } from '../../src/processor/queries/query.js'
 import { createServer } from '../../src/processor/server.js'
 import { directoryService } from '../../src/processor/servers/directory_stream.js'
 import { createAuthInterceptor } from '../../src/processor/servers/auth_interceptor.js'
+import { openDatabase } from '../../src/store/database.js'
 import type { Command } from '../../protos/types/causeway/v1/Command.js'
 import type { OperatorClient } from '../../protos/types/causeway/v1/Operator.js'
 import type { PayoutsClient } from '../../protos/types/causeway/v1/Payouts.js'
@@ -21,8 +24,8 @@ import type { ReplyBatch__Output as ReplyBatch } from '../../protos/types/causew
 import type { ProtoGrpcType as CommandStreamProto } from '../../protos/types/command_stream.js'
 import type { ProtoGrpcType as OperatorProto } from '../../protos/types/operator.js'
 import type { ProtoGrpcType as PayoutsProto } from '../../protos/types/payouts.js'
-import { largestMetadata } from '../support/requests.js'
-import { createWorld, DEMO, RULES } from '../support/world.js'
+import { anIntent, largestMetadata } from '../support/requests.js'
+import { createWorld, DEMO, RULES, type World } from '../support/world.js'
 import { aRoute, OPERATOR, payout } from './scenarios.js'
 
 type Protos = CommandStreamProto & OperatorProto & PayoutsProto
@@ -31,6 +34,7 @@ const TOKEN = 'it_test'
 const TENANT = { partner_id: 'demo', environment: 'sandbox' }
 
 interface Servers {
+  readonly world: World
   /** Sends one command of the demo partner over the stream. */
   send(command: Command): Promise<Reply>
   /** Sends the commands in one message. */
@@ -68,7 +72,7 @@ async function openServers(t: Test): Promise<Servers> {
     log,
   )
   const server = createServer(
-    { clock: world.clock, memory, pipeline, reader, auth },
+    { clock: world.clock, random: systemRandom(), memory, pipeline, reader, auth },
     directoryService(memory, world.vault, auth),
   )
   const port = await server.bind('127.0.0.1:0')
@@ -113,7 +117,7 @@ async function openServers(t: Test): Promise<Servers> {
     return Promise.all(answered)
   }
   const send = async (command: Command): Promise<Reply> => (await sendAll([command]))[0]!
-  return { send, sendAll, batches, payouts, operator }
+  return { world, send, sendAll, batches, payouts, operator }
 }
 
 interface Outcome<Answer> {
@@ -187,6 +191,77 @@ void t.test('every operation reaches its command', async (t) => {
   const create_fx_conversion = { quote_id: quote.id, idempotency_key: 'k' }
   t.match(bodyOf(await send({ create_fx_conversion })), { id: /^fxc_/, buy_amount: '3600' })
   t.ok((await send({ create_fx_conversion })).replayed)
+})
+
+interface Caused {
+  readonly type: string
+  readonly cause: string
+  readonly request_id: string | null
+}
+
+void t.test('the request id is stored with what a request causes', async (t) => {
+  const { world, send, payouts, operator } = await openServers(t)
+  const reader = await openDatabase(world.file, { readOnly: true })
+  t.teardown(() => reader.close())
+  const idOf = (at: number): string => newId('request', plus(world.clock.now(), at), systemRandom())
+  const eventsOf = (id: string): Promise<Caused[]> =>
+    reader.all<Caused>(
+      'SELECT type, cause, request_id FROM events WHERE entity = ? ORDER BY position',
+      [id],
+    )
+
+  const requestId = idOf(1)
+  const made = bodyOf(await send({ request_id: requestId, create_payout: payout() }))
+  t.same(await eventsOf(made.id), [
+    { type: 'payout.created', cause: 'request', request_id: requestId },
+    { type: 'payout.processing', cause: 'request', request_id: requestId },
+  ])
+  const [stored] = await reader.all<{ context: string; of: string }>(
+    `SELECT p.context, b.request_id AS of FROM payouts p JOIN beneficiaries b
+     ON b.id = p.beneficiary WHERE p.id = ?`,
+    [made.id],
+  )
+  t.match(JSON.parse(stored?.context ?? ''), { requestId })
+  t.equal(stored?.of, requestId, 'the beneficiary that it brought')
+  t.equal(JSON.stringify(made).includes(requestId), false, 'no public view shows it')
+
+  const intentRequest = idOf(2)
+  const intent = JSON.parse(
+    (await send({ request_id: intentRequest, create_intent: anIntent() })).body,
+  ) as { intent_id: string }
+  const [row] = await reader.all<{ context: string }>('SELECT context FROM intents WHERE id = ?', [
+    intent.intent_id,
+  ])
+  t.match(JSON.parse(row?.context ?? ''), { requestId: intentRequest })
+
+  const ofCaller = async (given?: string): Promise<{ echoed: unknown; stored: Caused[] }> => {
+    const metadata = bearer(TOKEN)
+    if (given !== undefined) metadata.set('x-request-id', given)
+    const payoutRequest = payout({ idempotency_key: `caller ${given}` })
+    let echoed: unknown
+    const { answer } = await call<{ id: string }>((done) =>
+      payouts
+        .Create({ tenant: TENANT, payout: payoutRequest }, metadata, done)
+        .on('metadata', (sent) => (echoed = sent.get('x-request-id')[0])),
+    )
+    return { echoed, stored: await eventsOf(answer?.id ?? '') }
+  }
+  const own = idOf(3)
+  t.match(await ofCaller(own), { echoed: own, stored: [{ request_id: own }, { request_id: own }] })
+  for (const given of [undefined, 'mine', `${own}"`, own.toLowerCase()]) {
+    const { echoed, stored: events } = await ofCaller(given)
+    t.match(echoed, /^req_[0-9A-Z]{26}$/)
+    t.not(echoed, given)
+    t.match(events, [{ request_id: echoed }, { request_id: echoed }])
+  }
+
+  const byOperator = bearer(TOKEN)
+  byOperator.set('x-request-id', own)
+  const actor = { name: 'nid', reason: 'the rate of today' }
+  await call((done) => operator.SetRate({ actor, currency: 'THB', rate: '36' }, byOperator, done))
+  t.same(await reader.all('SELECT action, request_id FROM operator_log'), [
+    { action: 'set_rate', request_id: own },
+  ])
 })
 
 void t.test('a list consumes its nonce, and a consumed nonce is refused', async (t) => {

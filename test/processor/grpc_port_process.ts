@@ -3,6 +3,7 @@
  * command is refused as not found. Reports its port, and its RSS on request.
  */
 import { systemClock } from '../../src/base/clock.js'
+import { systemRandom } from '../../src/base/random.js'
 import { createServer } from '../../src/processor/server.js'
 import { createAuthInterceptor } from '../../src/processor/servers/auth_interceptor.js'
 import type { Work } from '../../src/processor/cycle/command.js'
@@ -13,6 +14,7 @@ const unheard = (): void => undefined
 const server = createServer(
   {
     clock: systemClock,
+    random: systemRandom(),
     memory: { partners: new Map([['demo', {}]]) } as never,
     pipeline: {
       submit: ({ reply }: Work) => reply({ ok: false, code: 'payment_intent_not_found' }),

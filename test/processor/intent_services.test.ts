@@ -7,6 +7,7 @@ import { credentials, status, type ServiceError } from '@grpc/grpc-js'
 import { contracts } from '../../src/base/protos.js'
 import { bearer } from '../../src/base/internal_token.js'
 import { createLog } from '../../src/base/log.js'
+import { systemRandom } from '../../src/base/random.js'
 import { createReader } from '../../src/processor/queries/query.js'
 import { createServer } from '../../src/processor/server.js'
 import { directoryService } from '../../src/processor/servers/directory_stream.js'
@@ -38,6 +39,7 @@ async function openServers(t: Test): Promise<Servers> {
   const server = createServer(
     {
       clock: world.clock,
+      random: systemRandom(),
       memory,
       pipeline: { submit: ({ command, reply }) => void world.run(command).then(reply) },
       reader: createReader(

@@ -3,6 +3,7 @@ import { EventEmitter } from 'node:events'
 import t from 'tap'
 import { Metadata } from '@grpc/grpc-js'
 import { instant } from '../../src/base/clock.js'
+import { systemRandom } from '../../src/base/random.js'
 import { answer } from '../../src/processor/cycle/answer.js'
 import type { Memory } from '../../src/processor/cache/memory.js'
 import { listHeldPayouts } from '../../src/processor/queries/held_payout_list.js'
@@ -25,6 +26,7 @@ function heldServers() {
   let now = instant(1_000)
   const dependencies = {
     clock: { now: () => now },
+    random: systemRandom(),
     pipeline: { submit: ({ reply }: { reply: (answer: object) => void }) => reply(answer({})) },
     memory: {} as Memory,
     reader,
@@ -44,7 +46,7 @@ function openStream(dependencies: Parameters<typeof commandStreamService>[0]) {
   return {
     list: (budget_ms: number) => {
       const command = { ticket: 1, tenant: DEMO, budget_ms, operation: 'list_payouts' }
-      stream.emit('data', { commands: [{ ...command, list_payouts: {} }] })
+      stream.emit('data', { commands: [{ ...command, request_id: '', list_payouts: {} }] })
     },
     leave: () => stream.emit('end'),
   }

@@ -32,7 +32,7 @@ import { listActions } from '../../src/processor/queries/action_list.js'
 import { createReader } from '../../src/processor/queries/query.js'
 import { createLog } from '../../src/base/log.js'
 import { anIntent } from '../support/requests.js'
-import { codeOf, createWorld, DEMO, viewOf, type World } from '../support/world.js'
+import { BY_TEST, codeOf, createWorld, DEMO, viewOf, type World } from '../support/world.js'
 import { read, type LoggedAction, type PageView } from './scenarios.js'
 
 const ADA = { name: 'ada', reason: 'ticket 7' }
@@ -50,6 +50,7 @@ const signedCall = (world: World, keyId: string): Promise<string> =>
     world.submit({
       queueKey: DEMO,
       command: getBalances(DEMO),
+      origin: BY_TEST,
       deadline: null,
       signedBy: { keyId: keyId as KeyId, nonce: randomBytes(32) },
       reply: (answer) => resolve(codeOf(answer)),

@@ -15,7 +15,7 @@ import { createLog } from '../../src/base/log.js'
 import { systemRandom } from '../../src/base/random.js'
 import type { Store } from '../../src/store/store.js'
 import { anIntent } from '../support/requests.js'
-import { codeOf, createWorld, DEMO, RULES, viewOf, type World } from '../support/world.js'
+import { BY_TEST, codeOf, createWorld, DEMO, RULES, viewOf, type World } from '../support/world.js'
 
 interface Bench {
   readonly pipeline: Pipeline
@@ -51,7 +51,8 @@ function benchOf(
     stops,
     submit: (command, over = {}) =>
       new Promise((reply) => {
-        pipeline.submit({ queueKey: DEMO, command, deadline: null, signedBy: null, reply, ...over })
+        const work = { queueKey: DEMO, command, origin: BY_TEST, deadline: null, signedBy: null }
+        pipeline.submit({ ...work, reply, ...over })
       }),
   }
 }

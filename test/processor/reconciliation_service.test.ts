@@ -6,6 +6,7 @@ import type { MovementPage } from '../../protos/types/causeway/v1/MovementPage.j
 import type { MovementsRequest__Output as MovementsRequest } from '../../protos/types/causeway/v1/MovementsRequest.js'
 import { GrpcStatus } from '../../src/base/errors.js'
 import { bearer } from '../../src/base/internal_token.js'
+import { systemRandom } from '../../src/base/random.js'
 import { answer } from '../../src/processor/cycle/answer.js'
 import { createAuthInterceptor } from '../../src/processor/servers/auth_interceptor.js'
 import { reconciliationService } from '../../src/processor/servers/reconciliation.js'
@@ -48,6 +49,7 @@ t.test('each stream holds one page, and at most four streams are open', async (t
   let reads = 0
   const { Movements } = reconciliationService({
     clock: world.clock,
+    random: systemRandom(),
     memory: world.memory(),
     auth: createAuthInterceptor('token'),
     pipeline: { submit: ({ reply }) => reply(answer({})) },

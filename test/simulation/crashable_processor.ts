@@ -12,7 +12,7 @@ import type { Command, Work } from '../../src/processor/cycle/command.js'
 import type { Answer } from '../../src/processor/cycle/answer.js'
 import { createTimers, type Timers } from '../../src/processor/background/timers.js'
 import type { SeededRandom } from '../fuzz/seeded_random.js'
-import { createWorld, DEMO, type Home, type World } from '../support/world.js'
+import { BY_TEST, createWorld, DEMO, type Home, type World } from '../support/world.js'
 import { DISK_FAULT, stallStore, type CommitOutcome, type StallingStore } from './stalling_store.js'
 import { atRest, createScheduler, type Step } from './scheduler.js'
 
@@ -75,7 +75,8 @@ export async function startProcessor({
         failure ??= error instanceof Error ? error : new Error(String(error))
       }
     }
-    world.submit({ queueKey: DEMO, command, deadline: null, signedBy: null, reply, ...over })
+    const work = { queueKey: DEMO, command, origin: BY_TEST, deadline: null, signedBy: null }
+    world.submit({ ...work, reply, ...over })
   }
 
   const startTimers = (): Timers =>

@@ -152,6 +152,8 @@ void t.test('the last sequence of each tenant is loaded at startup', async (t) =
     entity: `pout_${position}`,
     created_at: 1,
     body: '{}',
+    request_id: null,
+    cause: 'rail',
   })
   const [first, second, third] = ['a_sandbox', 'b_production', 'b_sandbox'] as TenantId[]
   await store.commit(
@@ -222,6 +224,8 @@ void t.test('the schema allows one event per transition', async (t) => {
     entity: 'pout_1',
     created_at: 1,
     body: '{}',
+    request_id: null,
+    cause: 'rail',
   })
   await store.commit(batchOf({ events: [event(1, 'evt_1')] }))
   await t.rejects(store.commit(batchOf({ events: [event(2, 'evt_2')] })), /UNIQUE/)

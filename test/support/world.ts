@@ -26,6 +26,7 @@ import { trialBalance } from '../../src/processor/commands/operators/trial_balan
 import type { Answer } from '../../src/processor/cycle/answer.js'
 import { openKeyring } from '../../src/processor/keys/keyring.js'
 import { loadMemory, type Memory } from '../../src/processor/cache/memory.js'
+import type { Origin } from '../../src/processor/cycle/origin.js'
 import { createPipeline, type Pipeline } from '../../src/processor/cycle/pipeline.js'
 import { createVault, type Vault } from '../../src/processor/keys/vault.js'
 import { tempFolder } from './temp_folder.js'
@@ -47,12 +48,16 @@ export const RULES: Rules = {
 export const DEMO: TenantId = tenantOf('demo' as PartnerId, 'sandbox')
 /** The key file's key, until `rebuildWith`. */
 export const MASTER: MasterKey = { kid: 'k1', bytes: Buffer.alloc(32, 7) }
+/** The origin of commands that tests submit. */
+export const BY_TEST: Origin = { cause: 'request', requestId: null }
 const STARTED_AT = Date.UTC(2026, 10, 21, 3, 0, 0)
 
 export interface World {
   readonly clock: Clock & { set(at: number): void; pass(milliseconds: number): void }
   readonly vault: Vault
   readonly store: Store
+  /** The database of `store`. */
+  readonly file: string
   readonly events: StoredEvent[]
   readonly railInstructions: RailInstruction[]
   memory(): Memory
@@ -135,7 +140,8 @@ export async function createWorld(home: Home, options: WorldOptions = {}): Promi
 
   const submit = (command: Command): Promise<Answer> =>
     new Promise((resolve) => {
-      pipeline.submit({ queueKey: DEMO, command, deadline: null, signedBy: null, reply: resolve })
+      const work = { queueKey: DEMO, command, origin: BY_TEST, deadline: null, signedBy: null }
+      pipeline.submit({ ...work, reply: resolve })
     })
 
   const run = async (command: Command): Promise<Answer> => {
@@ -146,6 +152,7 @@ export async function createWorld(home: Home, options: WorldOptions = {}): Promi
   await rebuild()
   const world: World = {
     clock,
+    file,
     get vault() {
       return vault
     },

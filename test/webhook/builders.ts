@@ -48,6 +48,7 @@ export function anEventRow(changes: Partial<EventRow> = {}): EventRow {
     createdAt: at,
     receivedAt: at,
     body: JSON.stringify({ id, type, data: { note: 'đồng' } }),
+    requestId: null,
     ...changes,
   }
 }

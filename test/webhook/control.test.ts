@@ -163,7 +163,7 @@ void t.test('merged pages skip no row, for any distribution over the pools', (t)
       (all, to, n) => {
         const records = all.map(({ event, endpoint }): DeliveryRecord => ({
           ...{ id: 'dlv_1', tenant: '', event_type: '', state: 'dead', reason: '', attempts: [] },
-          ...{ due_at: '0', ended_at: '0' },
+          ...{ due_at: '0', ended_at: '0', request_id: '' },
           event_id: `evt_${String(event).padStart(2, '0')}`,
           endpoint_id: `we_${endpoint}`,
         }))

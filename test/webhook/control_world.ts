@@ -223,6 +223,7 @@ export const outboxOf = (event: EventRow, settledAt: number | null = null): List
   createdAt: event.createdAt,
   settledAt: settledAt === null ? null : instant(settledAt),
   body: event.body,
+  requestId: event.requestId,
 })
 
 export const idsOf = (rows: readonly { readonly event_id: string }[]): EventId[] =>

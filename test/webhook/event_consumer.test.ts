@@ -181,10 +181,11 @@ void t.test('a poison message is stored and the others are processed', async (t)
   const event = anEvent(1)
   const send = async (
     payload: string | Uint8Array,
-    { tenant = 'demo_sandbox', sequences = '1' } = {},
+    { tenant = 'demo_sandbox', sequences = '1', requests = '' } = {},
   ) => {
     const fields = natsHeaders()
     fields.append(EVENT_HEADERS.sequences, sequences)
+    if (requests !== '') fields.append(EVENT_HEADERS.requests, requests)
     await link.jetstream().publish(`causeway.events.${tenant}`, payload, { headers: fields })
   }
   await link.jetstream().publish('causeway.events.bare', 'no headers at all')
@@ -192,6 +193,8 @@ void t.test('a poison message is stored and the others are processed', async (t)
   await send(event.body, { tenant: 'demo_sandbox.payout' })
   await send(event.body, { sequences: '-1' })
   await send(event.body, { sequences: '1 2' })
+  await send(event.body, { requests: '- -' })
+  await send(event.body, { requests: 'req_"' })
   await send('{"id":')
   await send('[]')
   await send(new Uint8Array([0x7b, 0xff, 0x7d]))
@@ -201,14 +204,14 @@ void t.test('a poison message is stored and the others are processed', async (t)
   await world.publish(anEvent(2))
   await eventually('the good one', () => world.delivered.length === 1)
   await eventually('on disk', () => world.eventConsumer.counts.events === 1)
-  t.same(world.eventConsumer.counts, { events: 1, duplicates: 0, poison: 11 })
+  t.same(world.eventConsumer.counts, { events: 1, duplicates: 0, poison: 13 })
   const rows = await world.rows<{ reason: string; times: number; payload_base64: string }>(
     'SELECT reason, times, payload_base64 FROM poison',
   )
-  // Four have the same payload and are one row.
+  // Six have the same payload and are one row.
   t.equal(
     rows.reduce((sum, { times }) => sum + times, 0),
-    11,
+    13,
   )
   t.ok(
     rows.some(({ payload_base64 }) => payload_base64 === Buffer.from('{"id":').toString('base64')),

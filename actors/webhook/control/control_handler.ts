@@ -108,6 +108,7 @@ export function createControlHandler(options: ControlHandlerOptions): ControlHan
     createdAt: instant(Number(event.created_at)),
     receivedAt: clock.now(),
     body: event.body,
+    requestId: event.request_id === '' ? null : event.request_id,
   })
 
   const status = async (): Promise<PoolStatus> => {
@@ -156,6 +157,7 @@ const recordOf = (row: DeliveryView, attempts: readonly AttemptView[]): Delivery
   due_at: row.context.dueAt ?? 0,
   ended_at: row.context.endedAt ?? 0,
   reason: row.context.reason,
+  request_id: row.requestId ?? '',
   attempts: attempts.map(({ number, at, status, reason, latencyMs: latency_ms, reply }) => ({
     ...(status === null ? {} : { status }),
     ...{ number, at, reason, latency_ms, reply },

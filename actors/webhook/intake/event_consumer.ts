@@ -55,7 +55,9 @@ export interface EventConsumer {
   idle(): Promise<void>
 }
 
-type EventToRoute = Pick<BusEvent, 'type' | 'createdAt' | 'body'> & { readonly id: EventId }
+type EventToRoute = Pick<BusEvent, 'tenant' | 'type' | 'createdAt' | 'requestId' | 'body'> & {
+  readonly id: EventId
+}
 
 export function createEventConsumer(options: EventConsumerOptions): EventConsumer {
   const { consumer, endpoints, store, clock, random, log } = options
@@ -131,7 +133,7 @@ export function createEventConsumer(options: EventConsumerOptions): EventConsume
       const missed = await store.eventsWithout(id, tenant, { received: since, created })
       const now = clock.now()
       const deliveries = missed
-        .filter((event) => wants(endpoint, { tenant, ...event }))
+        .filter((event) => wants(endpoint, event))
         .map((event) => deliveryTo(endpoint, event, now, random))
       if (deliveries.length === 0) return
       const stored = store.commit({ deliveries })
@@ -161,6 +163,8 @@ export function deliveryTo(
     endpointId: endpoint.id,
     eventType: event.type,
     eventCreatedAt: event.createdAt,
+    tenant: event.tenant,
+    requestId: event.requestId,
     body: event.body,
     state: 'pending',
     context: newDelivery(at),

@@ -16,6 +16,7 @@ import type { AttemptRow, DeliveryRow } from './schema.js'
 export interface DeliveryView extends DeliveryRow {
   readonly tenant: TenantId
   readonly eventType: string
+  readonly requestId: string | null
 }
 
 export type AttemptView = Omit<AttemptRow, 'deliveryId'>
@@ -74,7 +75,7 @@ const ATTEMPTS_MAX = 24
 
 const DELIVERY = `
   SELECT d.id, d.event_id AS eventId, d.endpoint_id AS endpointId, d.state, d.context,
-    e.tenant, e.type AS eventType
+    e.tenant, e.type AS eventType, e.request_id AS requestId
   FROM deliveries AS d`
 const WITH_EVENT = 'JOIN events AS e ON e.id = d.event_id'
 const FAILED = "state IN ('waiting', 'dead')"

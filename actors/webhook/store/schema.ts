@@ -21,6 +21,8 @@ export interface EventRow {
   readonly createdAt: Instant
   readonly receivedAt: Instant
   readonly body: string
+  /** The request that caused it; null: none. */
+  readonly requestId: string | null
 }
 
 export interface DeliveryRow {
@@ -75,6 +77,7 @@ const ENCODE: Encode = {
     row.createdAt,
     row.receivedAt,
     row.body,
+    row.requestId,
   ],
   deliveries: (row) => [
     row.id,
@@ -117,8 +120,8 @@ const places = (count: number): string =>
 export const COMMIT_VIEW = `
   CREATE TEMP VIEW commit_batch AS SELECT ${COLUMNS.map((name) => `NULL AS ${name}`).join(', ')};
   CREATE TEMP TRIGGER commit_batch_fan_out INSTEAD OF INSERT ON commit_batch BEGIN
-    INSERT INTO events (id, tenant, type, sequence, created_at, received_at, body)
-      SELECT ${places(7)} FROM json_each(NEW.events);
+    INSERT INTO events (id, tenant, type, sequence, created_at, received_at, body, request_id)
+      SELECT ${places(8)} FROM json_each(NEW.events);
     INSERT INTO deliveries (id, event_id, endpoint_id, state, due_at, context)
       SELECT ${places(6)} FROM json_each(NEW.deliveries) WHERE true
       ON CONFLICT (event_id, endpoint_id) DO UPDATE SET

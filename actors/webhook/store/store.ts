@@ -18,7 +18,13 @@ import { projectRoot } from '../../../src/base/protos.js'
 import { openDatabase, type Database } from '../../../src/store/database.js'
 import type { DeliveryContext, DeliveryState } from '../delivery/machine.js'
 import { createDedupWindow } from '../intake/dedup_window.js'
-import { COMMIT_STATEMENT, COMMIT_VIEW, commitParameters, type Changes } from './schema.js'
+import {
+  COMMIT_STATEMENT,
+  COMMIT_VIEW,
+  commitParameters,
+  type Changes,
+  type EventRow,
+} from './schema.js'
 
 /** A delivery with its event. */
 export interface Delivery {
@@ -27,6 +33,8 @@ export interface Delivery {
   readonly endpointId: EndpointId
   readonly eventType: string
   readonly eventCreatedAt: Instant
+  readonly tenant: TenantId
+  readonly requestId: string | null
   readonly body: string
   readonly state: DeliveryState
   readonly context: DeliveryContext
@@ -52,11 +60,16 @@ export interface WebhookStore {
     endpointId: EndpointId,
     tenant: TenantId,
     since: { readonly received: Instant; readonly created: Instant },
-  ): Promise<readonly { id: EventId; type: string; createdAt: Instant; body: string }[]>
+  ): Promise<readonly MissedEvent[]>
   /** Scans the next page of events in order of receipt and removes those past their retention. */
   removeSettled(before: KeptSince, after: ReceiptPlace): Promise<ScannedPage>
   close(): Promise<void>
 }
+
+export type MissedEvent = Pick<
+  EventRow,
+  'id' | 'tenant' | 'type' | 'createdAt' | 'requestId' | 'body'
+>
 
 /** Events received earlier are removed: settled ones, and those with a dead delivery. */
 export interface KeptSince {
@@ -191,7 +204,8 @@ function queries(reader: Database) {
     due: async (endpointId: EndpointId, until: Instant, limit: number) => {
       const rows = await reader.all<StoredDelivery>(
         `SELECT d.id, d.event_id AS eventId, d.endpoint_id AS endpointId, e.type AS eventType,
-           e.created_at AS eventCreatedAt, e.body, d.state, d.context
+           e.created_at AS eventCreatedAt, e.tenant, e.request_id AS requestId, e.body,
+           d.state, d.context
          FROM deliveries AS d JOIN events AS e ON e.id = d.event_id
          WHERE d.endpoint_id = ? AND d.due_at <= ? ORDER BY d.due_at LIMIT ?`,
         [endpointId, until, limit],
@@ -237,8 +251,8 @@ function queries(reader: Database) {
       tenant: TenantId,
       since: { readonly received: Instant; readonly created: Instant },
     ) =>
-      reader.all<{ id: EventId; type: string; createdAt: Instant; body: string }>(
-        `SELECT id, type, created_at AS createdAt, body FROM events
+      reader.all<MissedEvent>(
+        `SELECT id, tenant, type, created_at AS createdAt, request_id AS requestId, body FROM events
          WHERE received_at >= ? AND tenant = ? AND created_at >= ? AND NOT EXISTS (
            SELECT 1 FROM deliveries WHERE event_id = events.id AND endpoint_id = ?)`,
         [since.received, tenant, since.created, endpointId],

@@ -30,6 +30,7 @@ export function createKeyExpiry({ clock, memory, pipeline }: KeyExpiryDependenci
     pipeline.submit({
       queueKey: 'internal',
       command: expireKeys(),
+      origin: { cause: 'timer', requestId: null },
       deadline: null,
       signedBy: null,
       reply: () => {

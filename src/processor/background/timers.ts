@@ -13,11 +13,13 @@ import type { Logger } from '../../base/log.js'
 import type { Store } from '../../store/store.js'
 import type { Command } from '../cycle/command.js'
 import { fireIntentTimer, firePayoutTimer } from '../commands/rail_reports/timer_fire.js'
+import type { Origin } from '../cycle/origin.js'
 import type { Pipeline } from '../cycle/pipeline.js'
 
 /** Maximum delay of a timer on an idle processor. */
 const POLL_EVERY_MS = SECOND / 4
 const BATCH = 1_000
+const BY_TIMER: Origin = { cause: 'timer', requestId: null }
 
 export interface Timers {
   /** Actors with a corrupt snapshot. */
@@ -46,6 +48,7 @@ export function createTimers({ clock, store, pipeline, log, pause }: TimersDepen
     pipeline.submit({
       queueKey: 'internal',
       command,
+      origin: BY_TIMER,
       deadline: null,
       signedBy: null,
       reply: (answer) => {

@@ -24,7 +24,7 @@ export type BeneficiaryRow = Row<'beneficiaries'>
 
 /** The row of a new beneficiary; null when it is not valid. */
 export function beneficiaryRow(
-  { now, random, vault }: CommandContext,
+  { now, random, vault, origin }: CommandContext,
   tenant: TenantId,
   given: NewBeneficiary,
 ): BeneficiaryRow | null {
@@ -54,6 +54,7 @@ export function beneficiaryRow(
     sealed_account: vault.sealAccount(given.account_number, beneficiaryAccountPlace(id)),
     status: 'active',
     created_at: now,
+    request_id: origin.requestId,
   }
 }
 

@@ -22,6 +22,7 @@ export function publishEvent(
   data: object,
 ): StoredEvent {
   const { memory, batch, now, random } = ctx
+  const { requestId, cause } = ctx.origin
   const id = newId<EventId>('event', now, random)
   const sequence = nextSequence(memory, tenant)
   memory.sequences.set(tenant, sequence)
@@ -45,8 +46,10 @@ export function publishEvent(
     entity,
     created_at: now,
     body,
+    request_id: requestId,
+    cause,
   })
-  const event = { position, id, tenant, type, sequence, createdAt: now, body }
+  const event = { position, id, tenant, type, sequence, createdAt: now, body, requestId }
   batch.events.push(event)
   return event
 }

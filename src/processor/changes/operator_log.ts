@@ -16,7 +16,7 @@ export const isEvidence = (text: string): boolean =>
   text.trim() !== '' && text.length <= EVIDENCE_MAX
 
 export function logAction(
-  { batch, now }: CommandContext,
+  { batch, now, origin }: CommandContext,
   actor: Actor,
   action: string,
   subject: string,
@@ -29,5 +29,6 @@ export function logAction(
     action,
     subject,
     evidence,
+    request_id: origin.requestId,
   })
 }

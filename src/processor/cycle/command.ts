@@ -12,12 +12,14 @@ import type { Random } from '../../base/random.js'
 import type { Answer, Reply } from './answer.js'
 import type { CommitBatch } from './commit_batch.js'
 import type { Memory } from '../cache/memory.js'
+import type { Cause, Origin } from './origin.js'
 import type { Needs } from './needs.js'
 import type { Rules } from './rules.js'
 import type { Vault } from '../keys/vault.js'
 
 /** The inputs of a decision, and the batch that collects its changes. */
 export interface CommandContext {
+  readonly origin: Origin
   readonly now: Instant
   readonly random: Random
   readonly railUp: boolean
@@ -55,6 +57,7 @@ export const refusedInRecovery = (command: Command): Command => ({
 export interface Work {
   readonly queueKey: QueueKey
   readonly command: Command
+  readonly origin: Origin
   /** After this instant the command is dropped undecided; null: never. */
   readonly deadline: Instant | null
   readonly signedBy: { readonly keyId: KeyId; readonly nonce: Buffer } | null
@@ -62,9 +65,14 @@ export interface Work {
 }
 
 /** An internal command: no deadline, no signature. */
-export const internalWork = (command: Command, reply: Reply = () => undefined): Work => ({
+export const internalWork = (
+  command: Command,
+  cause: Cause,
+  reply: Reply = () => undefined,
+): Work => ({
   queueKey: 'internal',
   command,
+  origin: { cause, requestId: null },
   deadline: null,
   signedBy: null,
   reply,

@@ -38,6 +38,7 @@ import { createCommitBatch, type CommitBatch, type NonceCleanup } from './commit
 import { isActiveKey } from '../cache/tenant_directory.js'
 import { evict, type Memory } from '../cache/memory.js'
 import { createNeeds } from './needs.js'
+import type { Origin } from './origin.js'
 import type { Vault } from '../keys/vault.js'
 
 export interface PipelineDependencies {
@@ -81,6 +82,10 @@ export interface PipelineMetrics {
   refusedInRecovery: number
   waiting(): number
 }
+
+/** One context serves the commands of a chunk; only the origin differs. */
+type ChunkContext = Omit<CommandContext, 'origin'> & { origin: Origin }
+const OWN_ORIGIN: Origin = { cause: 'service', requestId: null }
 
 /** A cleanup deletes more rows than this many commits add. */
 const CLEAN_NONCES_EVERY_COMMITS = 64
@@ -152,7 +157,8 @@ export function createPipeline(dependencies: PipelineDependencies): Pipeline {
 
   const decideChunk = (batch: readonly Work[], start: number, end: number): void => {
     const now = clock.now()
-    const ctx: CommandContext = {
+    const ctx: ChunkContext = {
+      origin: OWN_ORIGIN,
       now,
       random: dependencies.random,
       railUp: dependencies.rail.up(),
@@ -165,7 +171,8 @@ export function createPipeline(dependencies: PipelineDependencies): Pipeline {
     for (let i = start; i < end && !stopped; i++) decideOne(batch[i]!, ctx)
   }
 
-  const decideOne = (work: Work, ctx: CommandContext): void => {
+  const decideOne = (work: Work, ctx: ChunkContext): void => {
+    ctx.origin = work.origin
     if (work.deadline !== null && ctx.now > work.deadline) {
       metrics.dropped += 1
       return work.reply(refuse('timeout'))

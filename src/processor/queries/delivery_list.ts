@@ -55,6 +55,7 @@ export const deliveryView = (record: DeliveryRecord): object => ({
   next_attempt_at: momentOrNull(record.due_at),
   ended_at: momentOrNull(record.ended_at),
   reason: record.reason === '' ? null : record.reason,
+  request_id: record.request_id === '' ? null : record.request_id,
   attempts: record.attempts.map(attemptView),
 })
 

@@ -59,5 +59,6 @@ const controlEvent = (tenant: TenantId, event: ListedEvent): ControlEvent => ({
   sequence: event.sequence,
   created_at: event.createdAt,
   body: event.body,
+  request_id: event.requestId ?? '',
   settled: event.settledAt !== null,
 })

@@ -84,7 +84,9 @@ export async function createRecovery(options: RecoveryOptions): Promise<Recovery
   }
 
   const enter = (cause: string): Promise<void> =>
-    new Promise((resolve) => submitTo?.submit(internalWork(enterRecovery(cause), () => resolve())))
+    new Promise((resolve) =>
+      submitTo?.submit(internalWork(enterRecovery(cause), 'service', () => resolve())),
+    )
 
   const onBehind = async (reason: string, late: boolean): Promise<void> => {
     if (isActive) return log.warn({ reason }, 'the books are behind')

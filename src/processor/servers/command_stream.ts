@@ -22,6 +22,7 @@ import { jsonOf } from '../queries/raw_json.js'
 import type { WebhookPools } from '../queries/webhook_pools.js'
 import { admitsStream, type AuthInterceptor } from './auth_interceptor.js'
 import { operationOf } from './operations.js'
+import { requestIdIn } from './request_id.js'
 
 type Stream = ServerDuplexStream<CommandBatch, ReplyBatch>
 
@@ -53,6 +54,7 @@ export function commandStreamService({
         pipeline.submit({
           queueKey: wire.tenant as TenantId,
           command,
+          origin: { cause: 'request', requestId: requestIdIn(wire.request_id) },
           deadline,
           signedBy: wire.signed_by
             ? { keyId: wire.signed_by.key_id as KeyId, nonce: wire.signed_by.nonce }

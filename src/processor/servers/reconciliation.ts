@@ -76,7 +76,10 @@ async function send(dependencies: UnaryDependencies, stream: Stream): Promise<Er
   const subject = period?.name ?? ''
   const note = actingAs(actor, (a) => noteAction(a, { action: 'read_movements', subject }))
   if (period === null || note === null) return 'invalid_request'
-  const logged = await decided(dependencies, { queueKey: 'internal', command: note })
+  const logged = await decided(dependencies, stream.metadata, {
+    queueKey: 'internal',
+    command: note,
+  })
   if (!logged.ok) return logged.code
 
   let after: MovementsView['next'] = { at: period.from, posting: -1 }

@@ -4,23 +4,27 @@
  * - Internal callers use the same queue, decision and commit as partners.
  * - An operator's change needs an actor with a name and a reason; EnsureDemo is the only exception.
  */
-import type { handleUnaryCall } from '@grpc/grpc-js'
+import type { handleUnaryCall, Metadata } from '@grpc/grpc-js'
 import { ANSWER_WITHIN_MS } from '../../base/constants.js'
 import { plus, type Clock } from '../../base/clock.js'
 import { tenantOf, type PartnerId, type TenantId } from '../../base/ids.js'
+import type { Random } from '../../base/random.js'
 import type { Actor__Output as WireActor } from '../../../protos/types/causeway/v1/Actor.js'
 import type { Tenant__Output as Tenant } from '../../../protos/types/causeway/v1/Tenant.js'
 import type { Answer } from '../cycle/answer.js'
 import type { Actor } from '../changes/operator_log.js'
 import type { Command, QueueKey } from '../cycle/command.js'
 import type { Memory } from '../cache/memory.js'
+import type { Cause } from '../cycle/origin.js'
 import type { Pipeline } from '../cycle/pipeline.js'
 import type { Query, Reader } from '../queries/query.js'
 import { objectOf } from '../queries/raw_json.js'
 import { grpcError, type AuthInterceptor } from './auth_interceptor.js'
+import { originOf, requestIdMetadata } from './request_id.js'
 
 export interface UnaryDependencies {
   readonly clock: Clock
+  readonly random: Random
   readonly memory: Memory
   readonly pipeline: Pick<Pipeline, 'submit'>
   readonly reader: Reader
@@ -31,22 +35,28 @@ export interface UnaryDependencies {
 export interface Work {
   readonly queueKey: QueueKey
   readonly command: Command
+  /** Default: a request for a tenant's queue, an operator for the service's own. */
+  readonly cause?: Cause
 }
 
 /** Creates the handler of a call that runs one command; null rejects it as invalid_request. */
 export function unary<Request, Response>(
-  { clock, pipeline, auth }: UnaryDependencies,
+  dependencies: UnaryDependencies,
   commandOf: (request: Request) => Work | null,
 ): handleUnaryCall<Request, Response> {
+  const { clock, pipeline, auth } = dependencies
   return (call, callback) => {
     if (!auth.admits(call.metadata)) return callback(auth.refusal())
     const found = commandOf(call.request)
     if (found === null) return callback(grpcError('invalid_request'))
+    const origin = originOf(call.metadata, causeOf(found), dependencies)
     pipeline.submit({
       ...found,
+      origin,
       deadline: plus(clock.now(), ANSWER_WITHIN_MS),
       signedBy: null,
       reply: (answer) => {
+        call.sendMetadata(requestIdMetadata(origin))
         if (answer.ok) callback(null, answer.view as Response)
         else callback(grpcError(answer.code))
       },
@@ -56,14 +66,20 @@ export function unary<Request, Response>(
 
 /** Runs a command as one step of a call. */
 export function decided(
-  { clock, pipeline }: Pick<UnaryDependencies, 'clock' | 'pipeline'>,
+  dependencies: Pick<UnaryDependencies, 'clock' | 'random' | 'pipeline'>,
+  metadata: Metadata,
   work: Work,
 ): Promise<Answer> {
+  const { clock, pipeline } = dependencies
   return new Promise((reply) => {
     const deadline = plus(clock.now(), ANSWER_WITHIN_MS)
-    pipeline.submit({ ...work, deadline, signedBy: null, reply })
+    const origin = originOf(metadata, causeOf(work), dependencies)
+    pipeline.submit({ ...work, origin, deadline, signedBy: null, reply })
   })
 }
+
+const causeOf = ({ queueKey, cause }: Work): Cause =>
+  cause ?? (queueKey === 'internal' ? 'operator' : 'request')
 
 /** Creates the handler of a call that runs one query; null rejects it as invalid_request. */
 export function unaryQuery<Request, Response>(
@@ -91,8 +107,8 @@ export function tenantIn(memory: Memory, named: Tenant | null): TenantId | null 
 }
 
 /** A command in the service's own queue; null stays null. */
-export const ownWork = (command: Command | null): Work | null =>
-  command === null ? null : { queueKey: 'internal', command }
+export const ownWork = (command: Command | null, cause: Cause = 'operator'): Work | null =>
+  command === null ? null : { queueKey: 'internal', command, cause }
 
 /** The operator's command; null without an actor's name and a reason. */
 export function actingAs(

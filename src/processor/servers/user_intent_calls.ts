@@ -17,7 +17,7 @@ export function listByUser(
     const tenant = tenantIn(memory, named)
     if (tenant === null || userId === '') return callback(grpcError('invalid_request'))
     const command = findUserIntents(tenant, userId)
-    void decided(dependencies, { queueKey: tenant, command }).then((found) => {
+    void decided(dependencies, call.metadata, { queueKey: tenant, command }).then((found) => {
       if (!found.ok) return callback(grpcError(found.code))
       const { last } = found.view as FoundIntents
       const query = listUserIntents(tenant, userId, page, last)

@@ -17,7 +17,7 @@ export const events: Corruptions = ({ payouts, intents }) => [
   {
     what: 'an event of a transition that did not happen',
     sql: `INSERT INTO events SELECT 1000, 'evt_x', tenant, 1000, 'payout.failed', entity,
-            created_at, settled_at, body FROM events
+            created_at, settled_at, body, NULL, 'rail' FROM events
             WHERE entity = '${payouts.completed}' AND type = 'payout.completed'`,
     breaks: 'no_orphan_events',
     of: payouts.completed,
@@ -44,7 +44,7 @@ export const events: Corruptions = ({ payouts, intents }) => [
   {
     what: 'an event of a refund that did not fail',
     sql: `INSERT INTO events SELECT 1000, 'evt_x', tenant, 1000, type,
-            '${intents.captured}@1', created_at, settled_at, body FROM events
+            '${intents.captured}@1', created_at, settled_at, body, NULL, 'rail' FROM events
             WHERE entity = '${intents.refundFailed}@1'`,
     breaks: 'no_orphan_events',
     of: `${intents.captured}@1`,

@@ -71,13 +71,13 @@ export function createIntent(tenant: TenantId, request: CreateIntent): Command {
 }
 
 function newContext(
-  { now, random, rules, vault }: CommandContext,
+  { now, random, rules, vault, origin }: CommandContext,
   tenant: TenantId,
   request: WellFormed,
   attestations: string,
 ): IntentContext {
   const expiresAt = plus(now, rules.intentTtlMs)
-  return {
+  const context = {
     id: newId<IntentId>('intent', now, random),
     tenant,
     userId: request.partner_user_id,
@@ -93,6 +93,7 @@ function newContext(
     },
     wakeAt: expiresAt,
   }
+  return origin.requestId === null ? context : { ...context, requestId: origin.requestId }
 }
 
 function viewOf(context: IntentContext, vault: Vault): object {

@@ -105,7 +105,7 @@ function localCurrency(corridor: Corridor): Currency {
 }
 
 function scannedOf(
-  { vault }: CommandContext,
+  { vault, origin }: CommandContext,
   live: LiveIntent,
   reading: QrReading,
   duplicateKey: string,
@@ -120,5 +120,6 @@ function scannedOf(
     destinationMasked: reading.destinationMasked,
     duplicateKey,
     quote,
+    ...(origin.requestId === null ? {} : { requestId: origin.requestId }),
   }
 }

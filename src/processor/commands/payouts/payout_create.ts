@@ -266,7 +266,7 @@ function heldOrNot(
 }
 
 function newContext(
-  { now, random }: CommandContext,
+  { now, random, origin }: CommandContext,
   tenant: TenantId,
   request: CreatePayout,
   { beneficiary, currency, route, fees }: Terms,
@@ -289,6 +289,7 @@ function newContext(
     metadata: request.metadata,
     beneficiary: frozen(beneficiary),
     createdAt: now,
+    ...(origin.requestId === null ? {} : { requestId: origin.requestId }),
     wakeAt: now,
   }
 }

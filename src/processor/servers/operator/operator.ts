@@ -70,10 +70,10 @@ export function eventOutcomesService(dependencies: UnaryDependencies): EventOutc
   return {
     Record: unary(dependencies, ({ outcomes }) => {
       const settled = outcomes.filter(({ outcome }) => outcome === 'settled')
-      return ownWork(settleEvents(settled.map(({ event_id }) => event_id)))
+      return ownWork(settleEvents(settled.map(({ event_id }) => event_id)), 'webhook_pool')
     }),
     DisableEndpoint: unary(dependencies, ({ endpoint_id, reason }) =>
-      ownWork(disableWebhookEndpoint(endpoint_id as EndpointId, reason)),
+      ownWork(disableWebhookEndpoint(endpoint_id as EndpointId, reason), 'webhook_pool'),
     ),
   }
 }
