@@ -1,8 +1,8 @@
 /**
  * The route table of the partner API.
  *
- * A new operation is one line here, one file in routes/, and a schema in schemas/ if it takes a
- * body or a query.
+ * A new operation is one line here, one file in routes/, a schema in schemas/ if it takes a body or
+ * a query, and a description in openapi/operations/ with the schema of its answer in answers/.
  */
 import { PAYOUT_BODY_MAX_BYTES, SCAN_BODY_MAX_BYTES } from '../src/base/constants.js'
 import { AUTHORIZATION } from './authentication/authenticate.js'
@@ -19,6 +19,7 @@ import {
   createRouter,
   get,
   local,
+  localGet,
   patch,
   post,
   remove,
@@ -47,6 +48,7 @@ import { intentsReceiptToken } from './routes/intents_receipt_token.js'
 import { intentsRefund } from './routes/intents_refund.js'
 import { intentsRemint } from './routes/intents_remint.js'
 import { intentsScan } from './routes/intents_scan.js'
+import { openApiGet } from './routes/openapi_get.js'
 import { payoutsCancel } from './routes/payouts_cancel.js'
 import { payoutsCreate } from './routes/payouts_create.js'
 import { payoutsGet } from './routes/payouts_get.js'
@@ -109,6 +111,7 @@ export const ROUTES: readonly AnyRoute[] = [
   get( '/v1/account',                                   'hmac',            accountGet),
   post('/v1/sandbox/payouts/{payout_id}/simulate',      'hmac',            sandboxPayoutsSimulate),
   local('/v1/sandbox/signature/check', sandboxSignatureCheck),
+  localGet('/openapi.json', openApiGet),
 ]
 
 export interface App {

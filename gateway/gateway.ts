@@ -18,6 +18,7 @@ import { connectionRoom, openConnections } from './admission/socket_count.js'
 import { createTrafficClassifier } from './admission/traffic_class.js'
 import { CONNECTIONS_MAX, createLimits } from './admission/limits.js'
 import type { Metrics } from './metrics.js'
+import { servedDocument } from './openapi/served.js'
 import type { ProcessorClient } from './upstream/processor_client.js'
 import { createRejectionThrottle } from './admission/rejection_throttle.js'
 
@@ -62,6 +63,7 @@ export function createGateway(parts: GatewayParts): HttpServer {
     directory,
     processor: parts.processor,
     clock,
+    openApi: servedDocument(settings.BRAND),
   })
   const isWithinCap = createConnectionCap({
     max: parts.connectionsMax ?? CONNECTIONS_MAX,

@@ -16,12 +16,19 @@ ajv.addFormat('positive-int64', { type: 'string', validate: isPositiveInt64 })
 ajv.addFormat('webhook-url', { type: 'string', validate: isWebhookUrl })
 
 /** A compiled schema: the typed value, or the error code. */
-export type Check<T> = (value: unknown) => Outcome<T>
+export interface Check<T> {
+  (value: unknown): Outcome<T>
+  /** For the OpenAPI document. */
+  readonly schema: Schema
+}
 
-export function checkOf<T>(schema: object, code: ErrorCode = 'invalid_request'): Check<T> {
+export type Schema = Readonly<Record<string, unknown>>
+
+export function checkOf<T>(schema: Schema, code: ErrorCode = 'invalid_request'): Check<T> {
   const valid = ajv.compile<T>(schema)
   const refusal = refused(code)
-  return (value) => (valid(value) ? accepted(value) : refusal)
+  const check = (value: unknown): Outcome<T> => (valid(value) ? accepted(value) : refusal)
+  return Object.assign(check, { schema })
 }
 
 export function readBody<T>(body: Buffer, check: Check<T>): Outcome<T> {

@@ -70,6 +70,8 @@ export interface LocalInput {
   readonly brandHeaders: BrandHeaders
   readonly partners: Partners
   readonly now: Instant
+  /** The OpenAPI document as JSON. */
+  readonly openApi: string
 }
 
 export interface LocalHandler {
@@ -78,7 +80,7 @@ export interface LocalHandler {
 }
 
 export interface LocalRoute {
-  readonly method: 'POST'
+  readonly method: 'GET' | 'POST'
   readonly path: string
   readonly auth: 'none'
   readonly bodyMaxBytes: number
@@ -101,13 +103,19 @@ export const get = routeOf('GET')
 export const post = routeOf('POST')
 export const patch = routeOf('PATCH')
 export const remove = routeOf('DELETE')
-export const local = (path: string, handler: LocalHandler): LocalRoute => ({
-  method: 'POST',
-  path,
-  auth: 'none',
-  bodyMaxBytes: BODY_MAX_BYTES,
-  handler,
-})
+
+const localRouteOf =
+  (method: LocalRoute['method']) =>
+  (path: string, handler: LocalHandler): LocalRoute => ({
+    method,
+    path,
+    auth: 'none',
+    bodyMaxBytes: BODY_MAX_BYTES,
+    handler,
+  })
+
+export const local = localRouteOf('POST')
+export const localGet = localRouteOf('GET')
 
 /** The result of routing a request. */
 export type RouteMatch = Target & {

@@ -13,11 +13,15 @@ interface EventsQuery {
   readonly limit?: string
 }
 
-const checkEvents = checkOf<EventsQuery>({
+export const checkEvents = checkOf<EventsQuery>({
   type: 'object',
   additionalProperties: false,
   properties: {
-    after: { type: 'string', pattern: '^(?:0|[1-9][0-9]{0,14})$' },
+    after: {
+      type: 'string',
+      pattern: '^(?:0|[1-9][0-9]{0,14})$',
+      description: '`next_after` of the previous answer; 0 begins at the oldest event.',
+    },
     limit: page.limit,
   },
 })

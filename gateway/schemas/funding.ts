@@ -4,8 +4,8 @@
  */
 import { checkOf } from '../decode/body.js'
 
-const currency = { type: 'string', pattern: '^[A-Z]{3}$' }
-const amount = { type: 'string', format: 'positive-int64' }
+const currency = { type: 'string', pattern: '^[A-Z]{3}$', description: 'ISO 4217.' }
+const amount = { type: 'string', format: 'positive-int64', description: 'In minor units.' }
 
 export interface CreateDepositBody {
   readonly currency: string
@@ -41,5 +41,7 @@ export const checkCreateFxConversion = checkOf<CreateFxConversionBody>({
   type: 'object',
   additionalProperties: false,
   required: ['quote_id'],
-  properties: { quote_id: { type: 'string', minLength: 1 } },
+  properties: {
+    quote_id: { type: 'string', minLength: 1, description: '`id` of the conversion quote.' },
+  },
 })

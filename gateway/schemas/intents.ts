@@ -21,6 +21,8 @@ export interface SanctionsAttestation {
   readonly screened_at: string
 }
 
+export const corridor = { enum: CORRIDORS }
+
 export interface CreateIntentBody {
   readonly partner_user_id: string
   /** USD cents. */
@@ -30,26 +32,40 @@ export interface CreateIntentBody {
   readonly sanctions_attestation: SanctionsAttestation
 }
 
-const kycAttestation = {
+export const kycAttestation = {
   type: 'object',
+  description: 'Your confirmation that you know the user.',
   additionalProperties: false,
   required: ['verified', 'method', 'verified_at'],
   properties: {
-    verified: { type: 'boolean' },
-    method: { type: 'string', minLength: 1 },
-    verified_at: { type: 'string', format: 'date-time' },
-    id_type: { type: 'string' },
-    id_country: { type: 'string', pattern: '^[A-Za-z]{2,3}$' },
+    verified: { type: 'boolean', description: 'Must be true, else 403.' },
+    method: { type: 'string', minLength: 1, description: 'Your name of the KYC method.' },
+    verified_at: {
+      type: 'string',
+      format: 'date-time',
+      description: 'When you verified the user.',
+    },
+    id_type: { type: 'string', description: 'The kind of government id; never its number.' },
+    id_country: {
+      type: 'string',
+      pattern: '^[A-Za-z]{2,3}$',
+      description: 'ISO 3166 country of that id.',
+    },
   },
 }
 
-const sanctionsAttestation = {
+export const sanctionsAttestation = {
   type: 'object',
+  description: 'Your confirmation that you screened the user for sanctions.',
   additionalProperties: false,
   required: ['clean', 'screened_at'],
   properties: {
-    clean: { type: 'boolean' },
-    screened_at: { type: 'string', format: 'date-time' },
+    clean: { type: 'boolean', description: 'Must be true, else 403.' },
+    screened_at: {
+      type: 'string',
+      format: 'date-time',
+      description: 'When you screened the user last.',
+    },
   },
 }
 
@@ -64,9 +80,19 @@ export const checkCreateIntent = checkOf<CreateIntentBody>({
     'sanctions_attestation',
   ],
   properties: {
-    partner_user_id: { type: 'string', minLength: 1, maxLength: PARTNER_USER_ID_MAX },
-    amount_usd_cents: { type: 'integer', minimum: 1, maximum: AMOUNT_USD_CENTS_MAX },
-    corridor: { enum: CORRIDORS },
+    partner_user_id: {
+      type: 'string',
+      minLength: 1,
+      maxLength: PARTNER_USER_ID_MAX,
+      description: 'The payer: the same for the same person, never a government id.',
+    },
+    amount_usd_cents: {
+      type: 'integer',
+      minimum: 1,
+      maximum: AMOUNT_USD_CENTS_MAX,
+      description: 'The ceiling in US cents; the quote is debited.',
+    },
+    corridor,
     kyc_attestation: kycAttestation,
     sanctions_attestation: sanctionsAttestation,
   },
@@ -83,7 +109,12 @@ export const checkRemintSession = checkOf<RemintSessionBody>({
   additionalProperties: false,
   required: ['partner_user_id', 'kyc_attestation', 'sanctions_attestation'],
   properties: {
-    partner_user_id: { type: 'string', minLength: 1, maxLength: PARTNER_USER_ID_MAX },
+    partner_user_id: {
+      type: 'string',
+      minLength: 1,
+      maxLength: PARTNER_USER_ID_MAX,
+      description: 'The user that the intent was created for.',
+    },
     kyc_attestation: kycAttestation,
     sanctions_attestation: sanctionsAttestation,
   },
@@ -101,14 +132,23 @@ export const checkScan = checkOf<ScanBody>({
   additionalProperties: false,
   required: ['qr_payload'],
   properties: {
-    qr_payload: { type: 'string', minLength: 1, maxLength: QR_PAYLOAD_MAX },
+    qr_payload: {
+      type: 'string',
+      minLength: 1,
+      maxLength: QR_PAYLOAD_MAX,
+      description: 'The text of the code as read, unchanged.',
+    },
     local_amount_minor_units: {
       type: ['string', 'integer'],
       format: 'int64',
       minimum: 1,
       maximum: Number.MAX_SAFE_INTEGER,
+      description: 'Required when the code has no amount; otherwise absent or equal to it.',
     },
-    duplicate_confirmed: { type: 'boolean' },
+    duplicate_confirmed: {
+      type: 'boolean',
+      description: 'True after the user confirmed that a repeated payment is intended.',
+    },
   },
 })
 
@@ -121,7 +161,12 @@ export const checkConfirm = checkOf<ConfirmBody>({
   type: 'object',
   additionalProperties: false,
   properties: {
-    quote_id: { type: 'string', minLength: 1 },
-    quote_version: { type: 'integer', minimum: 1, maximum: 2 ** 32 - 1 },
+    quote_id: { type: 'string', minLength: 1, description: 'The quote that the user saw.' },
+    quote_version: {
+      type: 'integer',
+      minimum: 1,
+      maximum: 2 ** 32 - 1,
+      description: 'Its version.',
+    },
   },
 })

@@ -24,11 +24,18 @@ export interface Page {
 
 /** Parameters of every list. */
 export const page = {
-  limit: { type: 'string', pattern: '^(?:[1-9][0-9]?|100)$' },
-  cursor: { type: 'string' },
+  limit: {
+    type: 'string',
+    pattern: '^(?:[1-9][0-9]?|100)$',
+    description: 'The most items of a page.',
+  },
+  cursor: {
+    type: 'string',
+    description: '`next_cursor` of the previous page, with the same filters.',
+  },
 }
 
-const checkPage = checkOf<PageQuery>({
+export const checkPage = checkOf<PageQuery>({
   type: 'object',
   additionalProperties: false,
   properties: page,
@@ -55,7 +62,13 @@ interface ReadCreatedQuery extends Page {
   created_before?: number
 }
 
-const created = { created_after: { type: 'string' }, created_before: { type: 'string' } }
+export const created = {
+  created_after: { type: 'string', description: 'Exclusive. RFC 3339 with an offset.' },
+  created_before: {
+    type: 'string',
+    description: 'Exclusive, later than `created_after`. RFC 3339 with an offset.',
+  },
+}
 
 interface PayoutsQuery extends CreatedQuery {
   readonly status?: string
@@ -63,18 +76,22 @@ interface PayoutsQuery extends CreatedQuery {
   readonly beneficiary_id?: string
 }
 
-const STATUSES = ['created', 'processing', 'completed', 'failed', 'reversed']
+export const PAYOUT_STATUSES = ['created', 'processing', 'completed', 'failed', 'reversed']
 const BENEFICIARY_ID_MAX = 128
 
-const checkPayouts = checkOf<PayoutsQuery>({
+export const checkPayouts = checkOf<PayoutsQuery>({
   type: 'object',
   additionalProperties: false,
   properties: {
     ...page,
     ...created,
-    status: { enum: STATUSES },
-    reference: { type: 'string', maxLength: REFERENCE_MAX },
-    beneficiary_id: { type: 'string', maxLength: BENEFICIARY_ID_MAX },
+    status: { enum: PAYOUT_STATUSES, description: 'Only payouts in this status.' },
+    reference: { type: 'string', maxLength: REFERENCE_MAX, description: 'Exact match.' },
+    beneficiary_id: {
+      type: 'string',
+      maxLength: BENEFICIARY_ID_MAX,
+      description: 'Exact match.',
+    },
   },
 })
 
@@ -87,7 +104,7 @@ interface IntentsQuery extends CreatedQuery {
   readonly partner_user_id?: string
 }
 
-const INTENT_STATUSES = [
+export const INTENT_STATUSES = [
   'created',
   'authorized',
   'captured',
@@ -97,15 +114,20 @@ const INTENT_STATUSES = [
   'cancelled',
 ]
 
-const checkIntents = checkOf<IntentsQuery>({
+export const checkIntents = checkOf<IntentsQuery>({
   type: 'object',
   additionalProperties: false,
   properties: {
     ...page,
     ...created,
-    status: { enum: INTENT_STATUSES },
-    corridor: { enum: CORRIDORS },
-    partner_user_id: { type: 'string', minLength: 1, maxLength: PARTNER_USER_ID_MAX },
+    status: { enum: INTENT_STATUSES, description: 'Only intents in this status.' },
+    corridor: { enum: CORRIDORS, description: 'Only intents of this corridor.' },
+    partner_user_id: {
+      type: 'string',
+      minLength: 1,
+      maxLength: PARTNER_USER_ID_MAX,
+      description: 'Only intents of this user.',
+    },
   },
 })
 

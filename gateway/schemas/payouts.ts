@@ -27,15 +27,38 @@ export interface BeneficiaryBody {
 export const checkBeneficiary = checkOf<BeneficiaryBody>(
   {
     type: 'object',
+    description: 'A bank account.',
     additionalProperties: false,
     required: ['type', 'name', 'destination_country', 'currency', 'account_number', 'bank_code'],
     properties: {
-      type: { const: 'bank_account' },
-      name: { type: 'string', maxLength: BENEFICIARY_NAME_MAX, pattern: '\\S' },
-      destination_country: { type: 'string', pattern: '^[A-Z]{2}$' },
-      currency: { type: 'string', pattern: '^[A-Z]{3}$' },
-      account_number: { type: 'string', pattern: ACCOUNT_NUMBER.source },
-      bank_code: { type: 'string', maxLength: BANK_CODE_MAX, pattern: '\\S' },
+      type: { const: 'bank_account', description: 'The only type.' },
+      name: {
+        type: 'string',
+        maxLength: BENEFICIARY_NAME_MAX,
+        pattern: '\\S',
+        description: 'The account holder. No control characters.',
+      },
+      destination_country: {
+        type: 'string',
+        pattern: '^[A-Z]{2}$',
+        description: 'ISO 3166, two capital letters.',
+      },
+      currency: {
+        type: 'string',
+        pattern: '^[A-Z]{3}$',
+        description: 'ISO 4217: the currency of the account.',
+      },
+      account_number: {
+        type: 'string',
+        pattern: ACCOUNT_NUMBER.source,
+        description: 'Letters and digits. Never returned.',
+      },
+      bank_code: {
+        type: 'string',
+        maxLength: BANK_CODE_MAX,
+        pattern: '\\S',
+        description: "As used by the country's banks. No control characters.",
+      },
     },
   },
   'invalid_beneficiary',
@@ -54,20 +77,35 @@ export interface CreatePayoutBody {
   readonly metadata?: Readonly<Record<string, string>>
 }
 
+/** Checked separately, as a fault in it has an error code of its own. */
+export const inlineBeneficiary = {}
+
 export const checkCreatePayout = checkOf<CreatePayoutBody>({
   type: 'object',
   additionalProperties: false,
   required: ['amount', 'currency', 'reference'],
   oneOf: [{ required: ['beneficiary_id'] }, { required: ['beneficiary'] }],
   properties: {
-    amount: { type: 'string', format: 'positive-int64' },
-    currency: { type: 'string', pattern: '^[A-Z]{3}$' },
-    beneficiary_id: { type: 'string' },
-    beneficiary: true,
-    reference: { type: 'string' },
-    description: { type: 'string', maxLength: DESCRIPTION_MAX },
+    amount: {
+      type: 'string',
+      format: 'positive-int64',
+      description: 'In minor units of `currency`.',
+    },
+    currency: {
+      type: 'string',
+      pattern: '^[A-Z]{3}$',
+      description: 'ISO 4217: the currency of the beneficiary, and of the balance that pays.',
+    },
+    beneficiary_id: { type: 'string', description: 'An existing beneficiary.' },
+    beneficiary: inlineBeneficiary,
+    reference: {
+      type: 'string',
+      description: '1 to 255 characters after trimming; no control characters.',
+    },
+    description: { type: 'string', maxLength: DESCRIPTION_MAX, description: 'Your own note.' },
     metadata: {
       type: 'object',
+      description: 'Texts of your own by name. Returned, not used.',
       maxProperties: METADATA_PAIRS_MAX,
       propertyNames: { maxLength: METADATA_KEY_MAX },
       additionalProperties: { type: 'string', maxLength: METADATA_VALUE_MAX },

@@ -20,14 +20,18 @@ export const checkSignatureCheck = checkOf<SignatureCheckBody>({
   additionalProperties: false,
   required: ['method', 'path', 'key_id', 'timestamp', 'nonce', 'signature'],
   properties: {
-    method: { type: 'string', pattern: '^[A-Z]{1,16}$' },
-    path: { type: 'string', pattern: '^/' },
-    key_id: { type: 'string' },
-    timestamp: { type: 'string' },
-    nonce: { type: 'string' },
-    signature: { type: 'string' },
-    body: { type: 'string', maxLength: BODY_MAX_BYTES },
-    body_sha256: { type: 'string', pattern: '^([0-9a-f]{64})?$' },
+    method: { type: 'string', pattern: '^[A-Z]{1,16}$', description: 'As signed.' },
+    path: { type: 'string', pattern: '^/', description: 'As signed; a query is cut.' },
+    key_id: { type: 'string', description: 'Your key id.' },
+    timestamp: { type: 'string', description: 'As in its header.' },
+    nonce: { type: 'string', description: 'As in its header.' },
+    signature: { type: 'string', description: 'As in its header.' },
+    body: { type: 'string', maxLength: BODY_MAX_BYTES, description: 'The body as text.' },
+    body_sha256: {
+      type: 'string',
+      pattern: '^([0-9a-f]{64})?$',
+      description: 'The hash that you signed; empty without a body.',
+    },
   },
 })
 
@@ -41,5 +45,5 @@ export const checkSimulatePayout = checkOf<SimulatePayoutBody>({
   type: 'object',
   additionalProperties: false,
   required: ['outcome'],
-  properties: { outcome: { enum: OUTCOMES } },
+  properties: { outcome: { enum: OUTCOMES, description: 'What the sandbox bank reports.' } },
 })

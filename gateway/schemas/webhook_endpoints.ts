@@ -15,11 +15,29 @@ export interface CreateWebhookEndpointBody {
 export type UpdateWebhookEndpointBody = Partial<CreateWebhookEndpointBody>
 
 const members = {
-  url: { type: 'string', maxLength: WEBHOOK_URL_MAX, format: 'webhook-url' },
-  description: { type: 'string', maxLength: ENDPOINT_DESCRIPTION_MAX },
-  enabled_events: { type: 'array', uniqueItems: true, items: { enum: ['*', ...EVENT_TYPES] } },
+  url: {
+    type: 'string',
+    maxLength: WEBHOOK_URL_MAX,
+    format: 'webhook-url',
+    description: 'Without user and fragment; in production https only.',
+  },
+  description: {
+    type: 'string',
+    maxLength: ENDPOINT_DESCRIPTION_MAX,
+    description: 'Your own note.',
+  },
+  enabled_events: {
+    type: 'array',
+    uniqueItems: true,
+    items: { enum: ['*', ...EVENT_TYPES] },
+    description: '`["*"]`, an empty list or none selects all types that are not opt-in.',
+  },
   // The processor checks whether the version exists.
-  api_version: { type: 'string', pattern: '^[0-9]{4}-[0-9]{2}-[0-9]{2}$' },
+  api_version: {
+    type: 'string',
+    pattern: '^[0-9]{4}-[0-9]{2}-[0-9]{2}$',
+    description: 'Version of the bodies. There is one, `2026-11-01`.',
+  },
 }
 
 export const checkCreateWebhookEndpoint = checkOf<CreateWebhookEndpointBody>({
@@ -36,6 +54,12 @@ export const checkUpdateWebhookEndpoint = checkOf<UpdateWebhookEndpointBody>({
   properties: members,
 })
 
+const activate_at = {
+  type: 'string',
+  format: 'date-time',
+  description: 'When the new secret begins to sign; at most 30 days ahead. Default: in an hour.',
+}
+
 export interface RotateSecretBody {
   /** Default: in an hour. */
   readonly activate_at?: string
@@ -44,8 +68,14 @@ export interface RotateSecretBody {
 export const checkRotateSecret = checkOf<RotateSecretBody>({
   type: 'object',
   additionalProperties: false,
-  properties: { activate_at: { type: 'string', format: 'date-time' } },
+  properties: { activate_at },
 })
+
+const since = {
+  type: 'string',
+  format: 'date-time',
+  description: 'Events created from then on.',
+}
 
 export interface RecoverBody {
   readonly since: string
@@ -55,7 +85,7 @@ export const checkRecover = checkOf<RecoverBody>({
   type: 'object',
   additionalProperties: false,
   required: ['since'],
-  properties: { since: { type: 'string', format: 'date-time' } },
+  properties: { since },
 })
 
 export interface ResendEventBody {
@@ -65,8 +95,15 @@ export interface ResendEventBody {
 
 const ID_MAX = 128
 
+const endpoint_id = {
+  type: 'string',
+  minLength: 1,
+  maxLength: ID_MAX,
+  description: 'Default: every endpoint that received the event or subscribes to it.',
+}
+
 export const checkResendEvent = checkOf<ResendEventBody>({
   type: 'object',
   additionalProperties: false,
-  properties: { endpoint_id: { type: 'string', minLength: 1, maxLength: ID_MAX } },
+  properties: { endpoint_id },
 })

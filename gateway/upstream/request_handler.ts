@@ -45,6 +45,8 @@ export interface RequestHandlerOptions {
   readonly directory: Directory
   readonly processor: ProcessorClient
   readonly clock: Clock
+  /** The OpenAPI document as JSON. */
+  readonly openApi: string
 }
 
 /** Overload and per-source limits, before authentication. True: the request is rejected. */
@@ -145,7 +147,7 @@ const rateLimitHeaders = ({ limit, retryAfter }: Exceeded): AnswerHeaders => [
 ]
 
 function answerLocally(
-  { directory, brandHeaders, clock }: RequestHandlerOptions,
+  { directory, brandHeaders, clock, openApi }: RequestHandlerOptions,
   request: RequestContext,
   environment: Environment,
   handler: LocalHandler,
@@ -153,7 +155,7 @@ function answerLocally(
   const partners = directory.partners()
   if (partners === undefined) return request.refuse('configuration_error')
   const now = clock.now()
-  const body = handler.answer({ request, environment, brandHeaders, partners, now })
+  const body = handler.answer({ request, environment, brandHeaders, partners, now, openApi })
   if (body.ok) request.answer(OK.status, body.value)
   else request.refuse(body.code)
 }

@@ -1,0 +1,131 @@
+/** Answers of the webhook endpoint and event routes, and the body of a webhook. */
+import { EVENT_TYPES } from '../../src/base/event_types.js'
+import {
+  listOf,
+  objectOf,
+  orNull,
+  pageOf,
+  ref,
+  text,
+  type Properties,
+  type Schema,
+} from './schema.js'
+
+const endpoint: Properties = {
+  id: text('`we_…`', { pattern: '^we_' }),
+  url: text('Where events are sent.', { format: 'uri' }),
+  description: text('Your own note.'),
+  enabled_events: listOf(
+    { enum: ['*', ...EVENT_TYPES], type: 'string' },
+    'The types that are sent; `*` selects all that are not opt-in.',
+  ),
+  api_version: text('Version of the bodies.', { examples: ['2026-11-01'] }),
+  status: text('A disabled endpoint holds its events. `deleted` only in the answer to a delete.', {
+    enum: ['enabled', 'disabled', 'deleted'],
+  }),
+  disabled_reason: {
+    enum: ['by_partner', 'by_operator', 'gone', 'failing', null],
+    type: ['string', 'null'],
+    description: '`gone`: it answered 410. `failing`: no 2xx for five days.',
+  },
+  key_id: text('The secret that signs now.'),
+  created_at: ref('Timestamp'),
+}
+
+const nextKey = objectOf('Present while a new secret is scheduled.', {
+  key_id: text('The id of the new secret.'),
+  activate_at: ref('Timestamp', 'From then on the new secret signs.'),
+})
+
+const secret = text('Verifies webhooks. Shown only here.', { pattern: '^whsec_' })
+
+const delivery: Properties = {
+  id: text('`dlv_…`', { pattern: '^dlv_' }),
+  event_id: text('`evt_…`', { pattern: '^evt_' }),
+  event_type: ref('EventType'),
+  endpoint_id: text('`we_…`', { pattern: '^we_' }),
+  status: text(
+    '`pending`: not attempted yet, or held. `waiting`: the last attempt failed. `dead`: no ' +
+      'further attempts.',
+    { enum: ['pending', 'waiting', 'delivered', 'dead'] },
+  ),
+}
+
+export const WEBHOOK_ANSWERS: Readonly<Record<string, Schema>> = {
+  WebhookEndpoint: objectOf('A URL that receives events.', endpoint, { next_key: nextKey }),
+  CreatedWebhookEndpoint: objectOf('The endpoint with its secret.', { ...endpoint, secret }),
+  RotatedWebhookEndpoint: objectOf(
+    'The endpoint with its new secret. `key_id` is the id of the new secret.',
+    { ...endpoint, secret, activate_at: ref('Timestamp', 'From then on the new secret signs.') },
+    { next_key: nextKey },
+  ),
+  WebhookEndpointList: objectOf('All endpoints; there is no next page.', {
+    data: listOf(ref('WebhookEndpoint'), 'At most 16.'),
+  }),
+  Event: objectOf(
+    'What happened. The body of a webhook, and the `event` of a listed event, byte for byte.',
+    {
+      id: text('`evt_…`', { pattern: '^evt_' }),
+      type: ref('EventType'),
+      webhook_event_id: text('The same as `id`: deduplicate by it.', { pattern: '^evt_' }),
+      webhook_event_type: ref('EventType', 'The same as `type`.'),
+      api_version: text('Version of this body.', { examples: ['2026-11-01'] }),
+      created_at: ref('Timestamp'),
+      data: {
+        ...objectOf(
+          'The object as it was then, under its name: one member.',
+          {},
+          {
+            payment_intent: ref('PaymentIntent'),
+            payout: ref('Payout'),
+            balance: ref('LowBalance'),
+            webhook_endpoint: ref('WebhookEndpoint'),
+          },
+        ),
+        minProperties: 1,
+      },
+    },
+  ),
+  LowBalance: objectOf('A balance that fell below its threshold.', {
+    currency: ref('Currency'),
+    available: ref('MinorUnits'),
+    reserved: ref('MinorUnits'),
+    threshold: ref('MinorUnits'),
+  }),
+  NumberedEvent: objectOf('An event with its number.', {
+    sequence: { type: 'integer', minimum: 1, description: 'Numbers your events without gaps.' },
+    event: ref('Event'),
+  }),
+  EventList: objectOf('Events after a number, oldest first.', {
+    data: listOf(ref('NumberedEvent'), 'Oldest first.'),
+    next_after: { type: 'integer', minimum: 0, description: 'Pass it as `after`.' },
+    has_more: { type: 'boolean', description: 'False: poll again later.' },
+  }),
+  Delivery: objectOf('The delivery of one event to one endpoint, with its attempts.', {
+    ...delivery,
+    next_attempt_at: orNull(ref('Timestamp'), '`null` when no attempt is planned.'),
+    ended_at: orNull(ref('Timestamp'), 'When it was delivered or given up.'),
+    reason: { type: ['string', 'null'], description: 'Why it is `waiting` or `dead`.' },
+    attempts: listOf(ref('DeliveryAttempt'), 'Oldest first.'),
+  }),
+  DeliveryAttempt: objectOf('One request to your endpoint.', {
+    number: { type: 'integer', minimum: 1, description: 'Counts from 1.' },
+    at: ref('Timestamp'),
+    status: { type: ['integer', 'null'], description: 'HTTP status; `null` without an answer.' },
+    reason: text('`http_` and the status, `timeout`, `target_refused` or a network error.'),
+    latency_ms: { type: 'integer', minimum: 0, description: 'Milliseconds.' },
+    reply: text('The first 4 KiB of your answer.'),
+  }),
+  DeliveryPage: pageOf('Delivery', 'Deliveries, newest events first.'),
+  DeliveryBrief: objectOf('A delivery without its attempts.', delivery),
+  ResentEvent: objectOf('The deliveries of an event that is sent again.', {
+    event_id: text('`evt_…`', { pattern: '^evt_' }),
+    deliveries: listOf(ref('DeliveryBrief'), 'One for each endpoint.'),
+  }),
+  RecoveredDeliveries: objectOf('What a recovery retries.', {
+    endpoint_id: text('`we_…`', { pattern: '^we_' }),
+    since: ref('Timestamp'),
+    redriven: { type: 'integer', minimum: 0, description: 'The number of retried deliveries.' },
+    has_more: { type: 'boolean', description: 'True: call again.' },
+  }),
+}

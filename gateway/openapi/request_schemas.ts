@@ -1,0 +1,81 @@
+/**
+ * Request schemas as the document shows them: the schemas that check requests, with shared parts as
+ * references and query texts as the values they stand for.
+ *
+ * - Only the form changes: what the document shows is exactly what the gateway checks first.
+ */
+import { ref, text, type Schema } from '../answers/schema.js'
+import { checkEvents } from '../schemas/events.js'
+import { corridor, kycAttestation, sanctionsAttestation } from '../schemas/intents.js'
+import { created, page } from '../schemas/lists.js'
+import { checkBeneficiary, inlineBeneficiary } from '../schemas/payouts.js'
+
+const dateTime = (schema: Schema): Schema => ({ ...schema, format: 'date-time' })
+const { after } = checkEvents.schema['properties'] as { readonly after: Schema }
+
+/** Parts that the document shows in another form. */
+const SHOWN_AS: ReadonlyMap<unknown, Schema> = new Map<unknown, Schema>([
+  [corridor, ref('Corridor')],
+  [kycAttestation, ref('KycAttestation')],
+  [sanctionsAttestation, ref('SanctionsAttestation')],
+  [inlineBeneficiary, ref('BeneficiaryRequest', 'A new beneficiary.')],
+  [
+    page.limit,
+    {
+      type: 'integer',
+      minimum: 1,
+      maximum: 100,
+      default: 50,
+      description: page.limit.description,
+    },
+  ],
+  [
+    after,
+    {
+      type: 'integer',
+      minimum: 0,
+      maximum: 999_999_999_999_999,
+      default: 0,
+      description: after['description'],
+    },
+  ],
+  [created.created_after, dateTime(created.created_after)],
+  [created.created_before, dateTime(created.created_before)],
+])
+
+/** Formats of our own, in terms of JSON Schema. */
+const FORMATS: Readonly<Record<string, Schema>> = {
+  'positive-int64': { format: 'int64', pattern: '^[1-9][0-9]{0,18}$' },
+  'webhook-url': { format: 'uri', pattern: '^https?://[!-~]+$' },
+}
+
+export const SHARED_REQUEST_SCHEMAS: Readonly<Record<string, Schema>> = {
+  KycAttestation: shown(kycAttestation),
+  SanctionsAttestation: shown(sanctionsAttestation),
+  BeneficiaryRequest: shown(checkBeneficiary.schema),
+}
+
+export function shown(schema: Schema): Schema {
+  const { format, ...rest } = schema
+  const known = typeof format === 'string' ? FORMATS[format] : undefined
+  const members = Object.entries(known === undefined ? schema : { ...rest, ...known })
+  const typed = typeOfEnum(schema)
+  return { ...typed, ...Object.fromEntries(members.map(([name, part]) => [name, shownPart(part)])) }
+}
+
+function shownPart(part: unknown): unknown {
+  const replaced = SHOWN_AS.get(part)
+  if (replaced !== undefined) return replaced
+  if (Array.isArray(part)) return part.map(shownPart)
+  return typeof part === 'object' && part !== null ? shown(part as Schema) : part
+}
+
+/** Generators of clients need the type of an enumeration; a validator does not. */
+function typeOfEnum({ enum: values, const: constant, type }: Schema): Schema {
+  const isText = Array.isArray(values) || typeof constant === 'string'
+  return isText && type === undefined ? { type: 'string' } : {}
+}
+
+/** Why requests are refused beyond their schema is in the operation's error codes. */
+export const idempotencyKeySchema = (maxLength: number): Schema =>
+  text('', { minLength: 1, maxLength, pattern: '^[ -~]+$' })

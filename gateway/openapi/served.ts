@@ -1,0 +1,20 @@
+/**
+ * The committed OpenAPI document as a gateway serves it: with the brand in the header names.
+ *
+ * Does not own: making the document (document.ts, `make openapi`).
+ */
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { projectRoot } from '../../src/base/protos.js'
+
+export const DOCUMENT_FILE = 'gateway/openapi.json'
+
+/** Called once per process. */
+export function servedDocument(brand: string): string {
+  const committed = readFileSync(join(projectRoot(), DOCUMENT_FILE), 'utf8')
+  const compact = JSON.stringify(JSON.parse(committed))
+  if (brand === 'Service') return compact
+  return compact
+    .replaceAll('X-Service-', `X-${brand}-`)
+    .replaceAll('"service":', `${JSON.stringify(brand.toLowerCase())}:`)
+}

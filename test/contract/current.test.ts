@@ -1,0 +1,56 @@
+/** The committed files of the contract are what the code makes, and the document fits the code. */
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import t from 'tap'
+import { FAILURE_TEXTS } from '../../actors/failure_texts.js'
+import { BALANCE_TRANSACTION_TYPES } from '../../gateway/answers/funding.js'
+import { FAILURE_CODES } from '../../gateway/answers/units.js'
+import { ROUTES } from '../../gateway/app.js'
+import { openApiDocument, OPERATIONS } from '../../gateway/openapi/document.js'
+import { projectRoot } from '../../src/base/protos.js'
+import { PLANS } from '../../src/ledger/plans.js'
+import { generatedFiles } from './generated_files.js'
+
+const NO_EXAMPLES = { signing_secret: '', operations: {}, webhooks: {} }
+
+void t.test('the committed files are current: else run make openapi', async (t) => {
+  for (const { path, text } of await generatedFiles()) {
+    const committed = readFileSync(join(projectRoot(), path), 'utf8')
+    if (committed === text) t.pass(path)
+    else t.fail(`${path} is not current: ${firstDifference(committed, text)}`)
+  }
+})
+
+function firstDifference(one: string, other: string): string {
+  const lines = other.split('\n')
+  const at = one.split('\n').findIndex((line, i) => line !== lines[i])
+  return `line ${at + 1} should be ${lines[at] ?? 'absent'}`
+}
+
+void t.test('a route without a description, and the reverse, make no document', (t) => {
+  const [first, ...others] = ROUTES
+  t.throws(() => openApiDocument(others, NO_EXAMPLES), /described, but no route: POST/)
+  const renamed = { ...first!, path: '/v1/other' }
+  t.throws(() => openApiDocument([renamed, ...others], NO_EXAMPLES), /without description/)
+  t.end()
+})
+
+void t.test('descriptions are complete', (t) => {
+  const all = Object.entries(OPERATIONS)
+  t.equal(new Set(all.map(([, { id }]) => id)).size, all.length, 'operationIds are distinct')
+  for (const [name, { id, summary, description }] of all) {
+    t.match(id, /^[a-z][A-Za-z]+$/, name)
+    t.match(summary, /^[A-Z].{5,58}[^.]$/, name)
+    t.match(description, /^[A-Z][^]{15,}\.$/, name)
+  }
+  t.end()
+})
+
+void t.test('enumerations that the gateway cannot import are complete', (t) => {
+  t.same([...FAILURE_CODES].sort(), Object.keys(FAILURE_TEXTS).sort())
+  const plans = Object.entries(PLANS)
+    .filter(([, lines]) => lines.some(([kind]) => kind === 'prefund' || kind === 'reserved'))
+    .map(([plan]) => plan)
+  t.same([...BALANCE_TRANSACTION_TYPES].sort(), plans.sort())
+  t.end()
+})

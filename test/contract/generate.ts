@@ -1,0 +1,14 @@
+/**
+ * Makes the files that follow from the route table and the schemas: `make openapi`.
+ *
+ * Does not own: the recorded examples, which come from a real stack (record.ts, `make examples`).
+ */
+import { writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { projectRoot } from '../../src/base/protos.js'
+import { generatedFiles } from './generated_files.js'
+
+for (const { path, text } of await generatedFiles()) {
+  writeFileSync(join(projectRoot(), path), text)
+  console.log(path)
+}

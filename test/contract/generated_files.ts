@@ -1,0 +1,36 @@
+/** The generated files of the contract, as text: a test compares them with the committed ones. */
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { format, resolveConfig } from 'prettier'
+import { ROUTES } from '../../gateway/app.js'
+import { openApiDocument } from '../../gateway/openapi/document.js'
+import type { Examples } from '../../gateway/openapi/examples.js'
+import { DOCUMENT_FILE } from '../../gateway/openapi/served.js'
+import { projectRoot } from '../../src/base/protos.js'
+
+export interface GeneratedFile {
+  /** From the project's root. */
+  readonly path: string
+  readonly text: string
+}
+
+export const EXAMPLES_FILE = 'gateway/openapi/examples.json'
+
+const committed = (path: string): string => readFileSync(join(projectRoot(), path), 'utf8')
+
+/** As the project's formatter leaves it. */
+export async function formatted(path: string, text: string): Promise<string> {
+  const options = await resolveConfig(join(projectRoot(), path))
+  return format(text, { ...options, filepath: path })
+}
+
+export async function generatedFiles(): Promise<readonly GeneratedFile[]> {
+  const examples = JSON.parse(committed(EXAMPLES_FILE)) as Examples
+  const document = openApiDocument(ROUTES, examples)
+  return [
+    {
+      path: DOCUMENT_FILE,
+      text: await formatted(DOCUMENT_FILE, JSON.stringify(document)),
+    },
+  ]
+}
