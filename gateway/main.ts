@@ -1,14 +1,14 @@
 /**
  * The gateway process: start, readiness and stop.
  *
- * `--processor ADDRESS` (`unix:…` or `host:port`) is the processor's gRPC address; `--ops
- * HOST:PORT` serves health and metrics. Everything else comes from the settings.
+ * Without a supervisor it serves its own health and metrics.
  */
-import type { Server } from 'node:http'
-import { childProcess } from '../src/base/child.js'
+import { childProcess, isSupervised } from '../src/base/child.js'
 import { SECOND, systemClock } from '../src/base/clock.js'
 import { bearer, readInternalToken } from '../src/base/internal_token.js'
+import { openGrpcTls } from '../src/base/grpc_tls.js'
 import { createLog } from '../src/base/log.js'
+import { openOpsHttp, opsListen, ownReadiness } from '../src/base/ops_http.js'
 import { systemRandom } from '../src/base/random.js'
 import { programOptions } from '../src/base/program_options.js'
 import { readSettings } from '../src/base/settings.js'
@@ -16,24 +16,23 @@ import { watchDirectory } from './authentication/partner_directory.js'
 import { createGateway } from './gateway.js'
 import { checkListenAddress } from './http/listen_address.js'
 import { createMetrics } from './metrics.js'
-import { createOps } from './ops.js'
+import { readinessOf } from './readiness.js'
 import { createProcessorClient } from './upstream/processor_client.js'
 
 const FINISH_WITHIN_MS = 5 * SECOND
 
 async function main(): Promise<void> {
-  const flags = programOptions('gateway', 'Turns the partner API into gRPC to the processor.', {
-    processor: { value: 'ADDRESS', about: "the processor's gRPC", required: true },
-    ops: { value: 'PORT', about: 'port of health and metrics of this process alone' },
-  })
+  programOptions('gateway', 'Turns the partner API into gRPC to the processor.', {})
   const settings = readSettings()
   checkListenAddress(settings)
 
   const log = createLog('gateway', settings)
   const clock = systemClock
   const metadata = bearer(readInternalToken(settings))
-  const directory = watchDirectory(flags.processor, metadata, log)
-  const processor = createProcessorClient({ address: flags.processor, metadata, clock, log })
+  const tls = openGrpcTls(settings, log)
+  const address = settings.PROCESSOR_ADDRESS
+  const directory = watchDirectory(address, metadata, log, tls)
+  const processor = createProcessorClient({ address, tls, metadata, clock, log })
   const metrics = createMetrics({
     inFlight: () => processor.inFlight,
     streamOpen: () => processor.open,
@@ -50,14 +49,14 @@ async function main(): Promise<void> {
   })
 
   let listening = false
-  const ops = createOps({
-    registry: metrics.registry,
-    readiness: () => ({
-      listening,
-      streamOpen: processor.open,
-      directoryFresh: directory.fresh,
-    }),
-  })
+  const readiness = () =>
+    readinessOf({ listening, streamOpen: processor.open, directoryFresh: directory.fresh })
+  const ops = isSupervised()
+    ? undefined
+    : await openOpsHttp(opsListen(settings), {
+        readiness: ownReadiness('gateway', readiness),
+        metrics: () => metrics.registry.metrics(),
+      })
   const child = childProcess({
     metrics: () => metrics.registry.metrics(),
     stop: async () => {
@@ -65,23 +64,14 @@ async function main(): Promise<void> {
       await server.close(FINISH_WITHIN_MS)
       processor.close()
       directory.stop()
-      ops.close()
+      await ops?.close()
     },
   })
-  if (flags.ops !== undefined) await listenOps(ops, flags.ops)
   const port = await server.listen(settings.HTTP_HOST, settings.HTTP_PORT)
   listening = true
   await Promise.all([directory.known, processor.opened])
   log.info({ port }, 'serving')
   child.ready({ port })
-}
-
-function listenOps(ops: Server, address: string): Promise<void> {
-  const cut = address.lastIndexOf(':')
-  return new Promise((resolve, reject) => {
-    ops.once('error', reject)
-    ops.listen(Number(address.slice(cut + 1)), address.slice(0, cut), resolve)
-  })
 }
 
 main().catch((error: unknown) => {

@@ -1,27 +1,26 @@
 /**
  * The webhook pool: composition root.
  *
- * Arguments: `--processor ADDRESS` (the processor's gRPC), `--nats URL`, `--number N` (the number
- * of this pool, from 1; each pool has its own database).
- *
  * It is ready once directory and bus are up.
  */
-import { credentials } from '@grpc/grpc-js'
 import { Registry } from 'prom-client'
 import type { ProtoGrpcType as ControlTypes } from '../../protos/types/webhook_control.js'
 import type { ProtoGrpcType as DirectoryTypes } from '../../protos/types/directory.js'
 import type { ProtoGrpcType as WebhookTypes } from '../../protos/types/webhooks.js'
 import { GRPC_MESSAGE_MAX_BYTES } from '../../src/base/constants.js'
-import { childProcess } from '../../src/base/child.js'
+import { childProcess, isSupervised } from '../../src/base/child.js'
 import { SECOND, systemClock } from '../../src/base/clock.js'
 import { readInternalToken } from '../../src/base/internal_token.js'
+import { openGrpcTls } from '../../src/base/grpc_tls.js'
 import { createLog } from '../../src/base/log.js'
 import { contracts } from '../../src/base/protos.js'
+import { openOpsHttp, opsListen, ownReadiness } from '../../src/base/ops_http.js'
 import { systemRandom } from '../../src/base/random.js'
 import { programOptions } from '../../src/base/program_options.js'
 import { RECONNECT } from '../../src/base/retry.js'
 import { dataFile, readSettings } from '../../src/base/settings.js'
 import { webhookDatabase } from '../../src/base/subjects.js'
+import { busServer } from '../../src/bus/bus_server.js'
 import { connectBus } from '../../src/bus/nats.js'
 import { createControlHandler } from './control/control_handler.js'
 import { openControlStream } from './control/control_stream.js'
@@ -49,11 +48,7 @@ const CHANNEL = {
   'grpc.keepalive_timeout_ms': 5 * SECOND,
 }
 
-const args = programOptions('webhooks', 'Delivers events to the webhook endpoints of partners.', {
-  processor: { value: 'ADDRESS', about: "the processor's gRPC", required: true },
-  nats: { value: 'URL', about: 'the bus; NATS_URL unless given' },
-  number: { value: 'N', about: 'which pool of several this is', fallback: '1' },
-})
+programOptions('webhooks', 'Delivers events to the webhook endpoints of partners.', {})
 
 const settings = readSettings()
 const log = createLog('webhooks', settings)
@@ -62,7 +57,7 @@ const random = systemRandom()
 const token = readInternalToken(settings)
 const allowPrivate = settings.WEBHOOK_ALLOW_PRIVATE
 
-const database = dataFile(settings, webhookDatabase(Number(args.number)))
+const database = dataFile(settings, webhookDatabase(settings.WEBHOOK_POOL_NUMBER))
 const store = await openWebhookStore(database, (fault) => {
   log.fatal({ error: fault }, 'webhook store failed')
   log.flush(() => process.exit(EXIT_RECOVER))
@@ -78,10 +73,11 @@ const sender = createSender({
 const { Directory } = contracts<DirectoryTypes>().causeway.v1
 const { EventOutcomes } = contracts<WebhookTypes>().causeway.v1
 const { WebhookControl } = contracts<ControlTypes>().causeway.v1
-const insecure = credentials.createInsecure()
-const directory = new Directory(args.processor, insecure, CHANNEL)
-const recorder = new EventOutcomes(args.processor, insecure, CHANNEL)
-const controlClient = new WebhookControl(args.processor, insecure, CHANNEL)
+const processor = settings.PROCESSOR_ADDRESS
+const channel = openGrpcTls(settings, log).channelCredentials(processor)
+const directory = new Directory(processor, channel, CHANNEL)
+const recorder = new EventOutcomes(processor, channel, CHANNEL)
+const controlClient = new WebhookControl(processor, channel, CHANNEL)
 
 const registry = new Registry()
 const outcomes = createDeliveryOutcomeReporter({ client: recorder, token, store, clock, log })
@@ -104,7 +100,7 @@ await pool.start()
 outcomes.schedule()
 
 const endpoints = watchEndpoints({ client: directory, token, log })
-const bus = connectBus({ url: args.nats ?? settings.NATS_URL, consumes: true, clock, log })
+const bus = connectBus({ ...busServer(settings), consumes: true, clock, log })
 const eventConsumer = createEventConsumer({
   consumer: bus.consumer,
   endpoints,
@@ -147,7 +143,7 @@ const controlStream = openControlStream({
   client: controlClient,
   token,
   handle: handleControl,
-  pool: Number(args.number),
+  pool: settings.WEBHOOK_POOL_NUMBER,
   lastReceived: () => store.lastReceived(),
   log,
 })
@@ -160,9 +156,21 @@ const readyCheck = setInterval(() => {
   log.info('serving')
 }, READY_CHECK_EVERY_MS)
 
+let serving = true
+const readiness = () => {
+  const isInStep = endpoints.isInStep()
+  return { ready: serving && bus.status() === 'up' && isInStep, bus: bus.status(), isInStep }
+}
+const ops = isSupervised()
+  ? undefined
+  : await openOpsHttp(opsListen(settings), {
+      readiness: ownReadiness('webhooks', readiness),
+      metrics: () => registry.metrics(),
+    })
 const child = childProcess({
   metrics: () => registry.metrics(),
   stop: async () => {
+    serving = false
     clearInterval(readyCheck)
     await controlStream.close()
     bus.consumer.close()
@@ -179,5 +187,6 @@ const child = childProcess({
     directory.close()
     recorder.close()
     controlClient.close()
+    await ops?.close()
   },
 })

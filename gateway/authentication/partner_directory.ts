@@ -8,10 +8,11 @@
 import type { Metadata } from '@grpc/grpc-js'
 import { contracts } from '../../src/base/protos.js'
 import { createRetry } from '../../src/base/retry.js'
+import { CLEARTEXT } from '../../src/base/grpc_tls.js'
 import type { Logger } from '../../src/base/log.js'
 import type { ProtoGrpcType } from '../../protos/types/directory.js'
 import type { PartnerUpdate__Output } from '../../protos/types/causeway/v1/PartnerUpdate.js'
-import { CHANNEL_OPTIONS, channelCredentials, REOPEN } from '../upstream/channel.js'
+import { CHANNEL_OPTIONS, REOPEN } from '../upstream/channel.js'
 import { createPartners, type Partners } from './partners.js'
 
 export interface Directory {
@@ -26,9 +27,14 @@ export interface WatchedDirectory extends Directory {
   stop(): void
 }
 
-export function watchDirectory(address: string, metadata: Metadata, log: Logger): WatchedDirectory {
+export function watchDirectory(
+  address: string,
+  metadata: Metadata,
+  log: Logger,
+  tls = CLEARTEXT,
+): WatchedDirectory {
   const { Directory } = contracts<ProtoGrpcType>().causeway.v1
-  const client = new Directory(address, channelCredentials(), CHANNEL_OPTIONS)
+  const client = new Directory(address, tls.channelCredentials(address), CHANNEL_OPTIONS)
   let partners: Partners | undefined
   let fresh = false
   const retry = createRetry(REOPEN)

@@ -3,12 +3,9 @@
  *
  * Clients with the same address and options share one connection.
  */
-import { credentials, type ChannelCredentials, type ClientOptions } from '@grpc/grpc-js'
+import type { ClientOptions } from '@grpc/grpc-js'
 import { GRPC_MESSAGE_MAX_BYTES } from '../../src/base/constants.js'
 import { RECONNECT, type Backoff } from '../../src/base/retry.js'
-
-/** Loopback or a Unix socket; the token in the metadata authenticates the gateway. */
-export const channelCredentials = (): ChannelCredentials => credentials.createInsecure()
 
 export const CHANNEL_OPTIONS: ClientOptions = {
   // The defaults, 1 s and 120 s, would turn a processor restart into an outage.

@@ -28,10 +28,11 @@ import {
   STREAM_BATCH_MAX_BYTES,
 } from '../../src/base/constants.js'
 import { SECOND, type Clock, type Instant } from '../../src/base/clock.js'
+import { CLEARTEXT, type GrpcTls } from '../../src/base/grpc_tls.js'
 import type { Logger } from '../../src/base/log.js'
 import { contracts } from '../../src/base/protos.js'
 import { createRetry } from '../../src/base/retry.js'
-import { CHANNEL_OPTIONS, channelCredentials, REOPEN } from './channel.js'
+import { CHANNEL_OPTIONS, REOPEN } from './channel.js'
 
 /** A command in flight. */
 export interface PendingCommand {
@@ -70,15 +71,17 @@ type Stream = ClientDuplexStream<CommandBatch, ReplyBatch__Output>
 
 export interface ProcessorClientOptions {
   readonly address: string
+  /** Default: loopback and Unix sockets in the clear. */
+  readonly tls?: GrpcTls
   readonly metadata: Metadata
   readonly clock: Clock
   readonly log: Logger
 }
 
 export function createProcessorClient(options: ProcessorClientOptions): StreamClient {
-  const { clock, log } = options
+  const { address, tls = CLEARTEXT, clock, log } = options
   const { CommandStream } = contracts<ProtoGrpcType>().causeway.v1
-  const client = new CommandStream(options.address, channelCredentials(), CHANNEL_OPTIONS)
+  const client = new CommandStream(address, tls.channelCredentials(address), CHANNEL_OPTIONS)
   const inFlight = new Map<number, PendingCommand>()
   let stream: Stream | undefined
   let batch: Command[] = []

@@ -45,8 +45,11 @@ export interface ChildProcess {
   stop(exitCode?: number): void
 }
 
+/** Whether a supervisor has started this process. */
+export const isSupervised = (): boolean => process.send !== undefined
+
 export function childProcess(duties: ChildDuties): ChildProcess {
-  const supervised = process.send !== undefined
+  const supervised = isSupervised()
   let stopping = false
 
   const stop = (exitCode = 0): void => {

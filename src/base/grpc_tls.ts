@@ -39,6 +39,9 @@ export interface TlsLog {
   error(facts: object, text: string): void
 }
 
+/** Of a process that ends before its certificate is replaced. */
+export const NO_LOG: TlsLog = { info: () => undefined, error: () => undefined }
+
 export interface GrpcTls {
   /** For an address that this process listens on. @throws SettingsError */
   serverCredentials(address: string): ServerCredentials

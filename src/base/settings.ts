@@ -15,7 +15,7 @@ import { isIP } from 'node:net'
 import { join, resolve } from 'node:path'
 import { parseEnv } from 'node:util'
 import { SESSION_TTL_MAX_S } from './constants.js'
-import { isLoopback } from './network.js'
+import { isLocalAddress, isLoopback } from './network.js'
 import { WEBHOOK_POOLS_MAX } from './subjects.js'
 
 interface Setting<T> {
@@ -96,6 +96,7 @@ const ADDRESSES = {
 }
 const PATH = /^[^\0]*$/
 const LISTEN = /^[0-9a-fA-F.:]+$|^localhost$/
+const ADDRESS = /^unix:[^\0]+$|^(?:[A-Za-z0-9.-]+|\[[0-9A-Fa-f:.]+\]):[0-9]{1,5}$/
 const HOST = /^[a-z0-9.-]{1,253}$/
 
 export const SETTINGS = {
@@ -118,6 +119,30 @@ export const SETTINGS = {
     65_535,
     'port of the processor for internal services; 0 takes a free one',
   ),
+  GRPC_SOCKET: text(
+    '',
+    PATH,
+    'a path',
+    'Unix socket on which the processor also listens for gRPC; make run sets it',
+  ),
+  PROCESSOR_ADDRESS: text(
+    '127.0.0.1:50051',
+    ADDRESS,
+    'host:port or unix:PATH',
+    'where gateways and webhook pools reach the processor; make run sets it',
+  ),
+  RAIL_LISTEN: text(
+    '127.0.0.1:50052',
+    ADDRESS,
+    'host:port or unix:PATH',
+    'address the sandbox rail listens on; make run sets it',
+  ),
+  RAIL_ADDRESS: text(
+    '127.0.0.1:50052',
+    ADDRESS,
+    'host:port or unix:PATH',
+    'where the processor reaches the rail; make run sets it',
+  ),
   GRPC_TLS_CERT_FILE: text('', PATH, 'a path', 'certificate chain of this process for gRPC (PEM)'),
   GRPC_TLS_KEY_FILE: text('', PATH, 'a path', 'private key of this process for gRPC (PEM)'),
   GRPC_TLS_CA_FILE: text(
@@ -125,6 +150,12 @@ export const SETTINGS = {
     PATH,
     'a path',
     'CA whose certificates gRPC servers and clients accept (PEM)',
+  ),
+  OPS_HOST: text(
+    '127.0.0.1',
+    LISTEN,
+    'an IP address or localhost',
+    'address of health and metrics; they need no credential',
   ),
   OPS_PORT: whole(9_090, 0, 65_535, 'port of health and metrics; 0 takes a free one'),
   OPS_HOSTS: list(
@@ -145,6 +176,14 @@ export const SETTINGS = {
     'nats://… or tls://…',
     'URL of an existing nats-server; empty starts one',
   ),
+  NATS_TLS_CA_FILE: text(
+    '',
+    PATH,
+    'a path',
+    'CA of the nats-server at a tls:// address (PEM); empty: those of the system',
+  ),
+  NATS_TLS_CERT_FILE: text('', PATH, 'a path', 'client certificate for the nats-server (PEM)'),
+  NATS_TLS_KEY_FILE: text('', PATH, 'a path', 'private key of that certificate (PEM)'),
   DATA_DIR: text('var', PATH, 'a path', 'directory of all state'),
   BRAND: text(
     'Service',
@@ -250,6 +289,12 @@ export const SETTINGS = {
     1,
     WEBHOOK_POOLS_MAX,
     'number of webhook pool processes that share the deliveries',
+  ),
+  WEBHOOK_POOL_NUMBER: whole(
+    1,
+    1,
+    WEBHOOK_POOLS_MAX,
+    'which pool of several a process is; each has its own database; make run sets it',
   ),
   WEBHOOK_ALLOW_PRIVATE: toggle(
     false,
@@ -385,14 +430,26 @@ function contradictions(settings: Settings): string[] {
   if ((settings.TLS_CERT_FILE === '') !== (settings.TLS_KEY_FILE === '')) {
     faults.push('TLS_CERT_FILE and TLS_KEY_FILE are only allowed together')
   }
+  if ((settings.NATS_TLS_CERT_FILE === '') !== (settings.NATS_TLS_KEY_FILE === '')) {
+    faults.push('NATS_TLS_CERT_FILE and NATS_TLS_KEY_FILE are only allowed together')
+  }
+  const natsFiles = [settings.NATS_TLS_CA_FILE, settings.NATS_TLS_CERT_FILE]
+  if (natsFiles.some((file) => file !== '') && !settings.NATS_URL.startsWith('tls:')) {
+    faults.push('NATS_TLS_… needs NATS_URL=tls://…')
+  }
   const tls = [settings.GRPC_TLS_CERT_FILE, settings.GRPC_TLS_KEY_FILE, settings.GRPC_TLS_CA_FILE]
   if (new Set(tls.map((file) => file === '')).size > 1) {
     faults.push(
       'GRPC_TLS_CERT_FILE, GRPC_TLS_KEY_FILE and GRPC_TLS_CA_FILE are only allowed together',
     )
   }
-  if (tls.every((file) => file === '') && !isLoopback(settings.GRPC_HOST)) {
-    faults.push(cleartextFault('GRPC_HOST', settings.GRPC_HOST))
+  if (tls.every((file) => file === '')) {
+    const names = ['PROCESSOR_ADDRESS', 'RAIL_LISTEN', 'RAIL_ADDRESS'] as const
+    const beyond = names.filter((name) => !isLocalAddress(settings[name]))
+    for (const name of beyond) faults.push(cleartextFault(name, settings[name]))
+    if (!isLoopback(settings.GRPC_HOST)) {
+      faults.push(cleartextFault('GRPC_HOST', settings.GRPC_HOST))
+    }
   }
   const both = settings.SANDBOX_HOSTS.filter((host) => settings.PRODUCTION_HOSTS.includes(host))
   for (const host of both) faults.push(`${host} is in SANDBOX_HOSTS and in PRODUCTION_HOSTS`)

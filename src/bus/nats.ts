@@ -31,6 +31,7 @@ import { DAY, MINUTE, SECOND, type Clock } from '../base/clock.js'
 import type { Logger } from '../base/log.js'
 import type { EventId } from '../base/ids.js'
 import { EVENT_STREAM, EVENT_SUBJECTS, WEBHOOK_CONSUMER } from '../base/subjects.js'
+import type { BusServer } from './bus_server.js'
 import { createConsumer, type BusMessage, type Consumer, type PullRequest } from './consumer.js'
 import { fromMessage, type EventMessage } from './event_message.js'
 import { createPublisher, type Publisher } from './publisher.js'
@@ -47,9 +48,7 @@ const CONFLICT = 409
 const PULL_SUBJECT = `$JS.API.CONSUMER.MSG.NEXT.${EVENT_STREAM}.${WEBHOOK_CONSUMER}`
 const ACK = new TextEncoder().encode('+ACK')
 
-export interface BusOptions {
-  /** `nats://host:port` or `tls://host:port`, with `user:password@` when the server asks for it. */
-  readonly url: string
+export interface BusOptions extends BusServer {
   /** True for a process that reads: it creates the durable consumer. */
   readonly consumes: boolean
   /** Time until an unacknowledged message is redelivered. */
@@ -72,7 +71,7 @@ export interface Bus {
 
 /** Starts to connect and returns at once. */
 export function connectBus(options: BusOptions): Bus {
-  const { url, consumes, ackWaitMs = ACK_WAIT_MS, admit, clock, log } = options
+  const { consumes, ackWaitMs = ACK_WAIT_MS, admit, clock, log } = options
   const publisher = createPublisher(clock)
   const consumer = createConsumer()
   let connection: NatsConnection | undefined
@@ -83,7 +82,7 @@ export function connectBus(options: BusOptions): Bus {
 
   const stayConnected = async (): Promise<void> => {
     while (!closing) {
-      connection = await dial(url).catch((fault: unknown) => {
+      connection = await dial(options).catch((fault: unknown) => {
         log.debug({ reason: String(fault) }, 'bus not reached')
         return undefined
       })
@@ -194,9 +193,9 @@ export function connectBus(options: BusOptions): Bus {
 }
 
 /** Connects once; afterwards the driver reconnects to the same server forever. */
-function dial(url: string): Promise<NatsConnection> {
+function dial(server: BusServer): Promise<NatsConnection> {
   return connect({
-    ...serverAt(url),
+    ...serverAt(server),
     timeout: 3 * SECOND,
     maxReconnectAttempts: -1,
     reconnectTimeWait: RECONNECT_AFTER_MS,
@@ -209,10 +208,10 @@ function dial(url: string): Promise<NatsConnection> {
   })
 }
 
-function serverAt(url: string): ConnectionOptions {
+function serverAt({ url, tls = {} }: BusServer): ConnectionOptions {
   const { protocol, host, username, password } = new URL(url)
   // The driver ignores the scheme: without `tls` it accepts an unencrypted connection.
-  const secured = protocol === 'tls:' ? { tls: {} } : {}
+  const secured = protocol === 'tls:' ? { tls } : {}
   const to = { servers: `${protocol}//${host}`, ...secured }
   if (username === '') return to
   return { ...to, user: decodeURIComponent(username), pass: decodeURIComponent(password) }
@@ -226,7 +225,7 @@ export function streamProbe(url: string, withinMs: number): () => Promise<boolea
   let link: NatsConnection | undefined
   return async () => {
     try {
-      link ??= await connect({ ...serverAt(url), reconnect: false, timeout: withinMs })
+      link ??= await connect({ ...serverAt({ url }), reconnect: false, timeout: withinMs })
       await link.request(`$JS.API.STREAM.INFO.${EVENT_STREAM}`, '', { timeout: withinMs })
       return true
     } catch {

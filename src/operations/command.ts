@@ -8,6 +8,7 @@
 import { readFileSync } from 'node:fs'
 import type { Writable } from 'node:stream'
 import type { Clock } from '../base/clock.js'
+import type { GrpcTls } from '../base/grpc_tls.js'
 import type {
   OperatorClient,
   PartnerAdminClient,
@@ -39,6 +40,7 @@ export function bytesIn(file: string): Buffer {
 
 export interface Context {
   readonly sandbox: Sandbox
+  readonly tls: GrpcTls
   readonly operator: OperatorClient
   readonly partners: PartnerAdminClient
   readonly webhooks: WebhookAdminClient

@@ -5,6 +5,7 @@
  */
 import type { Writable } from 'node:stream'
 import { systemClock } from '../base/clock.js'
+import { NO_LOG, openGrpcTls } from '../base/grpc_tls.js'
 import type { Settings } from '../base/settings.js'
 import { CommandFault, type Report } from './command.js'
 import { readCommandLine } from './command_line.js'
@@ -55,14 +56,16 @@ async function runCommand(
   if (sandbox === undefined) {
     throw new CommandFault(`No stack has run with DATA_DIR=${settings().DATA_DIR}: make run`)
   }
-  const operator = connectOperator(sandbox, systemClock)
-  const partners = connectPartnerAdmin(sandbox, systemClock)
-  const webhooks = connectWebhookAdmin(sandbox, systemClock)
-  const recovery = connectRecovery(sandbox, systemClock)
+  const tls = openGrpcTls(settings(), NO_LOG)
+  const operator = connectOperator(sandbox, systemClock, tls)
+  const partners = connectPartnerAdmin(sandbox, systemClock, tls)
+  const webhooks = connectWebhookAdmin(sandbox, systemClock, tls)
+  const recovery = connectRecovery(sandbox, systemClock, tls)
   try {
     const report = await command.run(
       {
         sandbox,
+        tls,
         operator,
         partners,
         webhooks,

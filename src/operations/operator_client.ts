@@ -1,11 +1,5 @@
 /** Clients of the operators' gRPC services; each call is a promise with a deadline. */
-import {
-  credentials,
-  status,
-  type ChannelCredentials,
-  type Client,
-  type ServiceError,
-} from '@grpc/grpc-js'
+import { status, type ChannelCredentials, type Client, type ServiceError } from '@grpc/grpc-js'
 import type { MethodDefinition } from '@grpc/proto-loader'
 import type { OperatorDefinition } from '../../protos/types/causeway/v1/Operator.js'
 import type { PartnerAdminDefinition } from '../../protos/types/causeway/v1/PartnerAdmin.js'
@@ -17,6 +11,7 @@ import type { ProtoGrpcType as RecoveryProto } from '../../protos/types/recovery
 import type { ProtoGrpcType as WebhookAdminProto } from '../../protos/types/webhook_admin.js'
 import { SECOND, type Clock } from '../base/clock.js'
 import { bearer } from '../base/internal_token.js'
+import { CLEARTEXT, type GrpcTls } from '../base/grpc_tls.js'
 import { contracts } from '../base/protos.js'
 import type { Sandbox } from './sandbox.js'
 
@@ -54,8 +49,10 @@ export function callsTo<Definition>(
   Service: Service<Definition>,
   sandbox: Sandbox,
   clock: Clock,
+  tls = CLEARTEXT,
 ): Calls<Definition> {
-  const client = new Service(sandbox.grpc_address, credentials.createInsecure())
+  const address = sandbox.grpc_address
+  const client = new Service(address, tls.channelCredentials(address))
   const metadata = bearer(sandbox.internal_token)
   return {
     call: <N extends NameIn<Definition>>(name: N, request: RequestOf<Definition[N]>) => {
@@ -113,14 +110,22 @@ export type PartnerAdminClient = Calls<PartnerAdminDefinition>
 export type RecoveryClient = Calls<RecoveryDefinition>
 export type WebhookAdminClient = Calls<WebhookAdminDefinition>
 
-export const connectOperator = (sandbox: Sandbox, clock: Clock): OperatorClient =>
-  callsTo(contracts<OperatorProto>().causeway.v1.Operator, sandbox, clock)
+export const connectOperator = (sandbox: Sandbox, clock: Clock, tls?: GrpcTls): OperatorClient =>
+  callsTo(contracts<OperatorProto>().causeway.v1.Operator, sandbox, clock, tls)
 
-export const connectPartnerAdmin = (sandbox: Sandbox, clock: Clock): PartnerAdminClient =>
-  callsTo(contracts<PartnersProto>().causeway.v1.PartnerAdmin, sandbox, clock)
+export const connectPartnerAdmin = (
+  sandbox: Sandbox,
+  clock: Clock,
+  tls?: GrpcTls,
+): PartnerAdminClient =>
+  callsTo(contracts<PartnersProto>().causeway.v1.PartnerAdmin, sandbox, clock, tls)
 
-export const connectWebhookAdmin = (sandbox: Sandbox, clock: Clock): WebhookAdminClient =>
-  callsTo(contracts<WebhookAdminProto>().causeway.v1.WebhookAdmin, sandbox, clock)
+export const connectWebhookAdmin = (
+  sandbox: Sandbox,
+  clock: Clock,
+  tls?: GrpcTls,
+): WebhookAdminClient =>
+  callsTo(contracts<WebhookAdminProto>().causeway.v1.WebhookAdmin, sandbox, clock, tls)
 
-export const connectRecovery = (sandbox: Sandbox, clock: Clock): RecoveryClient =>
-  callsTo(contracts<RecoveryProto>().causeway.v1.Recovery, sandbox, clock)
+export const connectRecovery = (sandbox: Sandbox, clock: Clock, tls?: GrpcTls): RecoveryClient =>
+  callsTo(contracts<RecoveryProto>().causeway.v1.Recovery, sandbox, clock, tls)

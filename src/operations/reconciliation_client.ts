@@ -1,10 +1,11 @@
 /** Client of the Reconciliation service: streams the booked movements. */
-import { credentials, type ServiceError } from '@grpc/grpc-js'
+import type { ServiceError } from '@grpc/grpc-js'
 import type { ConcludeRequest } from '../../protos/types/causeway/v1/ConcludeRequest.js'
 import type { Movement__Output as Movement } from '../../protos/types/causeway/v1/Movement.js'
 import type { MovementPage__Output as MovementPage } from '../../protos/types/causeway/v1/MovementPage.js'
 import type { ProtoGrpcType } from '../../protos/types/reconciliation.js'
 import { instant, type Clock } from '../base/clock.js'
+import { CLEARTEXT } from '../base/grpc_tls.js'
 import { bearer } from '../base/internal_token.js'
 import { contracts } from '../base/protos.js'
 import type { BookedMovement, MovementKind } from '../reconciliation/movement.js'
@@ -23,9 +24,10 @@ export function connectReconciliation(
   { grpc_address, internal_token }: Sandbox,
   actor: Actor,
   clock: Clock,
+  tls = CLEARTEXT,
 ): ReconciliationClient {
   const { Reconciliation } = contracts<ProtoGrpcType>().causeway.v1
-  const client = new Reconciliation(grpc_address, credentials.createInsecure())
+  const client = new Reconciliation(grpc_address, tls.channelCredentials(grpc_address))
   const metadata = bearer(internal_token)
   const deadline = (): { deadline: number } => ({ deadline: clock.now() + CALL_TIMEOUT_MS })
 

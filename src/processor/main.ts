@@ -1,28 +1,27 @@
 /**
  * The processor: composition root.
  *
- * Arguments: `--rail ADDRESS` (gRPC of the rail), `--listen unix:PATH` (socket for the processes of
- * this stack), `--nats URL`.
- *
  * - Start: master keys, books, high-water mark, vault, memory, bus, rail, pipeline, marks of bus
  *   and rail, background work, gRPC server.
  * - Stop: gRPC server, background work, rail, pipeline, relay, bus, books.
  */
-import { existsSync } from 'node:fs'
+import { existsSync, rmSync } from 'node:fs'
 import { resolve } from 'node:path'
 import { Registry } from 'prom-client'
 import { loadMasterKeys, type MasterKeys } from '../auth/master_key.js'
-import { childProcess } from '../base/child.js'
+import { childProcess, isSupervised } from '../base/child.js'
 import { SECOND, systemClock } from '../base/clock.js'
 import { freeBytesOf, MIB, watchFreeSpace } from '../base/free_space.js'
 import { openGrpcTls } from '../base/grpc_tls.js'
 import { readInternalToken } from '../base/internal_token.js'
 import { createLog } from '../base/log.js'
 import { joinAddress } from '../base/network.js'
+import { openOpsHttp, opsListen, ownReadiness } from '../base/ops_http.js'
 import { programOptions } from '../base/program_options.js'
 import { systemRandom } from '../base/random.js'
 import { dataFile, readSettings } from '../base/settings.js'
 import { FILES } from '../base/subjects.js'
+import { busServer } from '../bus/bus_server.js'
 import { connectBus } from '../bus/nats.js'
 import { connectRail } from '../rails/client.js'
 import { openStore } from '../store/store.js'
@@ -48,11 +47,7 @@ import { directoryService } from './servers/directory_stream.js'
 /** The process must restart: its memory may differ from the disk. */
 const EXIT_RECOVER = 70
 
-const args = programOptions('processor', 'Decides and records every payment and payout.', {
-  rail: { value: 'ADDRESS', about: "the rail's gRPC", required: true },
-  listen: { value: 'unix:PATH', about: 'for our own processes' },
-  nats: { value: 'URL', about: 'the bus; NATS_URL unless given' },
-})
+programOptions('processor', 'Decides and records every payment and payout.', {})
 
 const settings = readSettings()
 const log = createLog('processor', settings)
@@ -92,15 +87,16 @@ const disk = watchFreeSpace({
 await disk.start()
 
 const bus = connectBus({
-  url: args.nats ?? settings.NATS_URL,
+  ...busServer(settings),
   consumes: false,
   admit: (newest) => recovery.admitBus(newest),
   clock,
   log,
 })
 const railConnection = connectRail({
-  address: args.rail,
+  address: settings.RAIL_ADDRESS,
   token,
+  tls,
   log,
   admit: ({ name, newestInstruction }) => recovery.admitRail(name, newestInstruction),
 })
@@ -161,13 +157,31 @@ const server = createServer(dependencies, directory, links, tls)
 const grpcPort = await server.bind(
   joinAddress({ host: settings.GRPC_HOST, port: settings.GRPC_PORT }),
 )
-if (args.listen !== undefined) await server.bind(args.listen)
+if (settings.GRPC_SOCKET !== '') {
+  rmSync(settings.GRPC_SOCKET, { force: true }) // of a killed run
+  await server.bind(`unix:${settings.GRPC_SOCKET}`)
+}
 
 const registry = new Registry()
 registerMetrics(registry, { pipeline, memory, relay, timers, stuckPaymentMonitor })
+let serving = true
+const readiness = () => ({
+  ready: serving,
+  mode: recovery.isActive ? 'recovery' : 'normal',
+  bus: bus.status(),
+  rail: railConnection.up() ? 'up' : 'down',
+  disk: disk.isLow() ? 'low' : 'ok',
+})
+const ops = isSupervised()
+  ? undefined
+  : await openOpsHttp(opsListen(settings), {
+      readiness: ownReadiness('processor', readiness),
+      metrics: () => registry.metrics(),
+    })
 const child = childProcess({
   metrics: () => registry.metrics(),
   stop: async () => {
+    serving = false
     await server.close()
     keyExpiry.stop()
     await timers.stop()
@@ -179,6 +193,7 @@ const child = childProcess({
     await bus.close()
     await recovery.close()
     await store.close()
+    await ops?.close()
   },
 })
 recovery.serving(() => child.stop())

@@ -10,7 +10,7 @@
  * - The link is up only after the rail has described itself (a report cannot be judged without its
  *   finality window) and `admit` has accepted it.
  */
-import { credentials, type ClientDuplexStream } from '@grpc/grpc-js'
+import type { ClientDuplexStream } from '@grpc/grpc-js'
 import type { OrderBatch } from '../../protos/types/causeway/rail/v1/OrderBatch.js'
 import type { RailClient } from '../../protos/types/causeway/rail/v1/Rail.js'
 import type { ReportBatch__Output } from '../../protos/types/causeway/rail/v1/ReportBatch.js'
@@ -18,6 +18,7 @@ import type { ProtoGrpcType } from '../../protos/types/rail.js'
 import { GRPC_MESSAGE_MAX_BYTES } from '../base/constants.js'
 import { SECOND } from '../base/clock.js'
 import { bearer } from '../base/internal_token.js'
+import { CLEARTEXT, type GrpcTls } from '../base/grpc_tls.js'
 import type { Logger } from '../base/log.js'
 import { contracts } from '../base/protos.js'
 import { createRetry, RECONNECT } from '../base/retry.js'
@@ -43,6 +44,8 @@ export interface RailConnection {
   /** `unix:/path.sock` or `host:port`. */
   readonly address: string
   readonly token: string
+  /** Default: loopback and Unix sockets in the clear. */
+  readonly tls?: GrpcTls
   readonly log: Logger
   /** Whether the link may open. Called before each opening, and retried while it refuses. */
   readonly admit?: (description: RailDescription) => Promise<boolean>
@@ -57,9 +60,9 @@ interface Link {
  * Connects to the rail at an address and reconnects until closed. Set the handlers synchronously:
  * a report that arrives without a handler comes again only when the next link opens.
  */
-export function connectRail({ address, token, log, admit }: RailConnection): Rail {
+export function connectRail({ address, token, tls = CLEARTEXT, log, admit }: RailConnection): Rail {
   const service = contracts<ProtoGrpcType>().causeway.rail.v1.Rail
-  const stub: RailClient = new service(address, credentials.createInsecure(), CHANNEL)
+  const stub: RailClient = new service(address, tls.channelCredentials(address), CHANNEL)
   const metadata = bearer(token)
 
   let description = UNDESCRIBED

@@ -17,18 +17,25 @@ export const NODE_VARIABLES = [
   ...['SSL_CERT_FILE', 'SSL_CERT_DIR'],
 ] as const
 
+const OPS = ['OPS_HOST', 'OPS_PORT', 'OPS_HOSTS'] as const
+const NATS = [
+  ...(['NATS_URL', 'NATS_TLS_CA_FILE', 'NATS_TLS_CERT_FILE', 'NATS_TLS_KEY_FILE'] as const),
+] as const
 const GRPC_TLS = ['GRPC_TLS_CERT_FILE', 'GRPC_TLS_KEY_FILE', 'GRPC_TLS_CA_FILE'] as const
 
 /** Settings by main file. */
 export const SETTINGS_READ_BY = {
   'src/rails/sandbox/main.js': [
-    ...(['DATA_DIR', 'RAIL_DELAY_MS', 'LOG_LEVEL', 'LOG_FORMAT'] as const),
+    ...(['DATA_DIR', 'RAIL_LISTEN', 'RAIL_DELAY_MS', 'LOG_LEVEL', 'LOG_FORMAT'] as const),
     ...GRPC_TLS,
+    ...OPS,
   ],
   'src/processor/main.js': [
-    ...(['DATA_DIR', 'GRPC_HOST', 'GRPC_PORT', 'NATS_URL', 'BRAND', 'LOG_LEVEL'] as const),
-    ...(['LOG_FORMAT'] as const),
+    ...(['DATA_DIR', 'GRPC_HOST', 'GRPC_PORT', 'BRAND', 'LOG_LEVEL'] as const),
+    ...(['LOG_FORMAT', 'GRPC_SOCKET', 'RAIL_ADDRESS'] as const),
+    ...NATS,
     ...GRPC_TLS,
+    ...OPS,
     ...(['PRODUCTION_HOSTS', 'MASTER_KEY_FILE', 'RECOVERY', 'WARM_ACTORS'] as const),
     ...(['DISK_RESERVE_MB'] as const),
     ...(['SESSION_TTL_S', 'QUOTE_TTL_S', 'INTENT_TTL_S', 'RAIL_SUBMIT_TTL_S'] as const),
@@ -37,11 +44,18 @@ export const SETTINGS_READ_BY = {
     ...(['TH_MINIMUM_SATANG', 'VN_MINIMUM_VND'] as const),
   ],
   'actors/webhook/main.js': [
-    ...(['DATA_DIR', 'NATS_URL', 'BRAND', 'LOG_LEVEL', 'LOG_FORMAT', 'RATE_LIMIT'] as const),
+    ...(['PROCESSOR_ADDRESS', 'WEBHOOK_POOL_NUMBER'] as const),
+    ...NATS,
+    ...GRPC_TLS,
+    ...OPS,
+    ...(['DATA_DIR', 'BRAND', 'LOG_LEVEL', 'LOG_FORMAT', 'RATE_LIMIT'] as const),
     ...(['WEBHOOK_ALLOW_PRIVATE', 'WEBHOOK_RATE_PER_SECOND'] as const),
     ...(['WEBHOOK_MAX_ATTEMPTS', 'WEBHOOK_BACKOFF_SCALE_PCT'] as const),
   ],
   'gateway/main.js': [
+    'PROCESSOR_ADDRESS',
+    ...GRPC_TLS,
+    ...OPS,
     ...(['DATA_DIR', 'HTTP_HOST', 'HTTP_PORT', 'BRAND', 'LOG_LEVEL', 'LOG_FORMAT'] as const),
     ...(['RATE_LIMIT', 'RATE_LIMIT_PER_SECOND', 'RATE_LIMIT_PER_ADDRESS'] as const),
     ...(['TRUSTED_PROXIES', 'SANDBOX_HOSTS', 'PRODUCTION_HOSTS'] as const),

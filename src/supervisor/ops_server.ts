@@ -1,19 +1,15 @@
 /**
  * The ops port: `/healthz`, `/readyz` and `/metrics` of the whole stack.
  *
- * - Loopback only. A request must name a loopback host or one of `hosts`, which prevents DNS
- *   rebinding from a web page.
  * - `/healthz` is about the supervisor. `/readyz` is 200 while every process is ready; a nearly
- *   full disk only stops writes, so it stays 200.
+ *   full disk only stops writes, so it stays 200. With a role it counts only the processes that
+ *   this role needs: a gateway serves while the bus is away.
  */
-import { createServer, type Server, type ServerResponse } from 'node:http'
-import type { AddressInfo } from 'node:net'
 import type { FreeSpace } from '../base/free_space.js'
+import { openOpsHttp, type OpsHttp, type OpsListen, type Role } from '../base/ops_http.js'
 import { mergeMetrics } from './metrics_merge.js'
 import type { IntegrityState } from './integrity.js'
 import type { ManagedProcess } from './managed_process.js'
-
-const METRICS_CONTENT_TYPE = 'text/plain; version=0.0.4; charset=utf-8'
 
 type Disk = Pick<FreeSpace, 'isLow' | 'freeBytes'>
 
@@ -24,67 +20,38 @@ export interface StackState {
   readonly disk: Disk
 }
 
-export interface OpsServer {
-  readonly url: string
-  close(): Promise<void>
+/** Kinds of processes; the name of one of several ends with its number. */
+const NEEDED: Readonly<Record<Role, readonly string[]>> = {
+  gateway: ['gateway', 'processor'],
+  processor: ['processor'],
+  webhooks: ['webhooks', 'processor', 'nats'],
+  rail: ['rail'],
 }
 
-export async function openOpsServer(
-  port: number,
-  hosts: readonly string[],
-  stack: StackState,
-): Promise<OpsServer> {
-  const server = createServer((request, response) => {
-    if (!isAllowedHost(request.headers.host, hosts)) {
-      return json(response, 421, { error: 'unknown host: see OPS_HOSTS' })
-    }
-    void answer(request.url ?? '', response, stack)
-  })
-  await new Promise<void>((done, fail) => {
-    server.once('error', fail)
-    server.listen(port, '127.0.0.1', done)
-  })
-  const { port: bound } = server.address() as AddressInfo
-  return { url: `http://127.0.0.1:${bound}`, close: () => close(server) }
-}
+const kindOf = (name: string): string => name.replace(/-\d+$/, '')
 
-const LOOPBACK = /^(?:localhost|[a-z0-9.-]+\.localhost|127(?:\.[0-9]{1,3}){3}|\[::1\])$/
-
-function isAllowedHost(header: string | undefined, hosts: readonly string[]): boolean {
-  const host = (header ?? '').replace(/:[0-9]*$/, '').toLowerCase()
-  return LOOPBACK.test(host) || hosts.includes(host)
-}
-
-async function answer(
-  url: string,
-  response: ServerResponse,
-  { managedProcesses, isStarted, integrity, disk }: StackState,
-): Promise<void> {
-  const path = url.split('?', 1)[0]
-  if (path === '/healthz') return json(response, 200, { alive: true })
-  if (path === '/readyz') {
-    const ready = isStarted() && managedProcesses.every((managed) => managed.isReady)
-    const processes = Object.fromEntries(
-      managedProcesses.map(({ name, isReady }) => [name, isReady]),
+export function openOpsServer(listen: OpsListen, stack: StackState): Promise<OpsHttp> {
+  const { managedProcesses, isStarted, integrity, disk } = stack
+  const readiness = (role: Role | undefined) => {
+    const counted = managedProcesses.filter(
+      ({ name }) => role === undefined || NEEDED[role].includes(kindOf(name)),
     )
-    return json(response, ready ? 200 : 503, {
-      ready,
+    return {
+      ready: isStarted() && counted.every(({ isReady }) => isReady),
       mode: modeOf(managedProcesses),
-      processes,
+      processes: Object.fromEntries(counted.map(({ name, isReady }) => [name, isReady])),
       integrity: integrity(),
       disk: disk.isLow() ? 'low' : 'ok',
-    })
+    }
   }
-  if (path !== '/metrics') return json(response, 404, { error: 'not found' })
-  const texts = await Promise.all(
-    managedProcesses.map(async (managed) => [managed.name, await managed.metrics()] as const),
-  )
-  response.writeHead(200, { 'content-type': METRICS_CONTENT_TYPE })
-  response.end(
-    mergeMetrics(
-      new Map([...texts, ['supervisor', ownMetrics(managedProcesses, integrity(), disk)]]),
-    ),
-  )
+  const metrics = async (): Promise<string> => {
+    const texts = await Promise.all(
+      managedProcesses.map(async (managed) => [managed.name, await managed.metrics()] as const),
+    )
+    const own = ownMetrics(managedProcesses, integrity(), disk)
+    return mergeMetrics(new Map([...texts, ['supervisor', own]]))
+  }
+  return openOpsHttp(listen, { readiness, metrics })
 }
 
 const modeOf = (managedProcesses: readonly ManagedProcess[]): string =>
@@ -116,14 +83,4 @@ function ownMetrics(
     '# TYPE causeway_disk_low gauge',
     `causeway_disk_low ${+disk.isLow()}`,
   ].join('\n')
-}
-
-function json(response: ServerResponse, status: number, value: object): void {
-  response.writeHead(status, { 'content-type': 'application/json' })
-  response.end(`${JSON.stringify(value)}\n`)
-}
-
-function close(server: Server): Promise<void> {
-  server.closeAllConnections()
-  return new Promise((done) => server.close(() => done()))
 }

@@ -14,7 +14,7 @@ export async function requireFreePorts(settings: Settings): Promise<void> {
   const wanted: [PortName, string][] = [
     ['HTTP_PORT', settings.HTTP_HOST],
     ['GRPC_PORT', settings.GRPC_HOST],
-    ['OPS_PORT', '127.0.0.1'],
+    ['OPS_PORT', settings.OPS_HOST],
   ]
   if (settings.NATS_URL === '') wanted.push(['NATS_PORT', '127.0.0.1'])
   refuseDuplicates(settings, wanted)

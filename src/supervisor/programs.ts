@@ -10,7 +10,7 @@ import { join } from 'node:path'
 import type { ReadyInfo } from '../base/child.js'
 import { joinAddress, localHost } from '../base/network.js'
 import { projectRoot } from '../base/protos.js'
-import type { Settings } from '../base/settings.js'
+import type { SettingName, Settings } from '../base/settings.js'
 import type { DataFolder } from './data_folder.js'
 import { StartupError } from './startup_error.js'
 import type { OwnProgram } from './child_variables.js'
@@ -83,18 +83,18 @@ export async function planStack(
   }
   const root = projectRoot()
 
-  const own = (main: OwnProgram, socket: string | undefined, ...args: string[]): Program => {
-    if (socket !== undefined) rmSync(sockets.path(socket), { force: true }) // of a killed run
+  const own = (main: OwnProgram, addresses: Partial<Record<SettingName, string>>): Program => {
     const flags = ['--enable-source-maps', ...(NODE_FLAGS[main] ?? [])]
     return {
       command: process.execPath,
-      arguments: [...flags, join(root, '.build', main), ...args],
+      arguments: [...flags, join(root, '.build', main)],
       environment: {
         ...forChild(main, {
           DATA_DIR: data.path,
           HTTP_PORT: String(ports.http),
           GRPC_PORT: String(ports.grpc),
           NATS_URL: nats?.url(ports.nats) ?? settings.NATS_URL,
+          ...addresses,
         }),
         ...(main === GATEWAY ? HEAD_MAX : {}),
       },
@@ -107,7 +107,7 @@ export async function planStack(
   const first: PlannedProgram[] = [
     {
       name: 'rail',
-      program: () => own('src/rails/sandbox/main.js', 'rail', '--listen', rail),
+      program: () => own('src/rails/sandbox/main.js', { RAIL_LISTEN: rail }),
       describe: () =>
         RAIL_DESCRIPTION[settings.PRODUCTION_HOSTS.length > 0 ? 'production' : 'sandbox'],
     },
@@ -126,8 +126,10 @@ export async function planStack(
   const second: PlannedProgram = {
     name: 'processor',
     program: () => {
-      const args = ['--rail', rail, '--listen', processor]
-      const program = own('src/processor/main.js', 'processor', ...args)
+      const program = own('src/processor/main.js', {
+        RAIL_ADDRESS: rail,
+        GRPC_SOCKET: sockets.path('processor'),
+      })
       if (!wasReady) return program
       // The setting only begins recovery mode; the database keeps it.
       return { ...program, environment: { ...program.environment, RECOVERY: 'no' } }
@@ -142,12 +144,13 @@ export async function planStack(
   const third: PlannedProgram[] = [
     ...named('webhooks', settings.WEBHOOK_POOLS).map((name, index) => ({
       name,
-      program: () => own(POOL, undefined, '--processor', processor, '--number', String(index + 1)),
+      program: () =>
+        own(POOL, { PROCESSOR_ADDRESS: processor, WEBHOOK_POOL_NUMBER: String(index + 1) }),
       describe: () => 'delivers webhooks',
     })),
     ...named('gateway', settings.GATEWAYS).map((name) => ({
       name,
-      program: () => own(GATEWAY, undefined, '--processor', processor),
+      program: () => own(GATEWAY, { PROCESSOR_ADDRESS: processor }),
       describe: (info: ReadyInfo) => {
         ports.http = portOf(info)
         return baseUrl(settings, ports.http)

@@ -4,10 +4,11 @@
  * - Mode 0600, replaced atomically before the stack prints `ready:`.
  */
 import { renameSync, writeFileSync } from 'node:fs'
-import { credentials, status, type ServiceError } from '@grpc/grpc-js'
+import { status, type ServiceError } from '@grpc/grpc-js'
 import type { ProtoGrpcType } from '../../protos/types/operator.js'
 import type { DemoCredentials } from '../../protos/types/causeway/v1/DemoCredentials.js'
 import { SECOND, type Clock } from '../base/clock.js'
+import type { GrpcTls } from '../base/grpc_tls.js'
 import { bearer } from '../base/internal_token.js'
 import { contracts } from '../base/protos.js'
 import { StartupError } from './startup_error.js'
@@ -46,9 +47,10 @@ export type Addresses = Pick<
 export async function writeSandboxFile(
   file: string,
   addresses: Addresses,
+  tls: GrpcTls,
   clock: Clock,
 ): Promise<Sandbox> {
-  const demo = await ensureDemo(addresses, clock)
+  const demo = await ensureDemo(addresses, tls, clock)
   const sandbox: Sandbox = {
     ...addresses,
     environment: 'sandbox',
@@ -62,10 +64,14 @@ export async function writeSandboxFile(
 }
 
 /** Retries: a processor that begins recovery mode restarts. */
-async function ensureDemo(addresses: Addresses, clock: Clock): Promise<DemoCredentials> {
+async function ensureDemo(
+  addresses: Addresses,
+  tls: GrpcTls,
+  clock: Clock,
+): Promise<DemoCredentials> {
   const deadline = clock.now() + TIMEOUT_MS
   for (;;) {
-    const reply = await callEnsureDemo(addresses, deadline)
+    const reply = await callEnsureDemo(addresses, tls, deadline)
     if (!(reply instanceof Error)) return reply
     if (reply.code !== status.UNAVAILABLE || clock.now() >= deadline) {
       throw new StartupError(`The demo partner cannot be created: ${reply.details}`)
@@ -75,13 +81,14 @@ async function ensureDemo(addresses: Addresses, clock: Clock): Promise<DemoCrede
 }
 
 function callEnsureDemo(
-  addresses: Addresses,
+  { grpc_address, internal_token }: Addresses,
+  tls: GrpcTls,
   deadline: number,
 ): Promise<DemoCredentials | ServiceError> {
   const { Operator } = contracts<ProtoGrpcType>().causeway.v1
-  const operator = new Operator(addresses.grpc_address, credentials.createInsecure())
+  const operator = new Operator(grpc_address, tls.channelCredentials(grpc_address))
   return new Promise((resolve) => {
-    operator.EnsureDemo({}, bearer(addresses.internal_token), { deadline }, (error, demo) => {
+    operator.EnsureDemo({}, bearer(internal_token), { deadline }, (error, demo) => {
       operator.close()
       resolve(demo ?? error!)
     })

@@ -7,8 +7,10 @@
 import { relative } from 'node:path'
 import type { Clock } from '../base/clock.js'
 import { freeBytesOf, MIB, watchFreeSpace } from '../base/free_space.js'
+import { NO_LOG, openGrpcTls } from '../base/grpc_tls.js'
 import { ensureInternalToken } from '../base/internal_token.js'
 import { createLog } from '../base/log.js'
+import { opsListen, type OpsHttp } from '../base/ops_http.js'
 import type { Random } from '../base/random.js'
 import { FILES } from '../base/subjects.js'
 import { StartupError } from './startup_error.js'
@@ -18,7 +20,7 @@ import { createIntegrity } from './integrity.js'
 import { manageProcess, type ManagedProcess } from './managed_process.js'
 import { openLogFile } from './log_file.js'
 import { natsServer, type NatsServer } from './nats_server.js'
-import { openOpsServer, type OpsServer } from './ops_server.js'
+import { openOpsServer } from './ops_server.js'
 import { baseUrl, grpcAddress, planStack, type Plan, type PlannedProgram } from './programs.js'
 import { removePidFile, writePidFile } from './pid_file.js'
 import { writeSandboxFile } from './sandbox_file.js'
@@ -50,7 +52,7 @@ export async function createStack(options: StackOptions): Promise<Stack> {
   const managedProcesses = stages.flat()
   let stopping = false
   let started = false
-  let ops: OpsServer | undefined
+  let ops: OpsHttp | undefined
   const integrityLog = openLogFile(`${data.folder('logs')}/integrity.log`)
   const integrity = createIntegrity({
     folder: data.path,
@@ -100,7 +102,7 @@ export async function createStack(options: StackOptions): Promise<Stack> {
 
   const start = async (): Promise<void> => {
     const token = ensureInternalToken({ ...settings, DATA_DIR: data.path }, options.random)
-    ops = await openOpsServer(settings.OPS_PORT, settings.OPS_HOSTS, {
+    ops = await openOpsServer(opsListen(settings), {
       managedProcesses,
       isStarted: () => started,
       integrity: () => integrity.state,
@@ -121,6 +123,7 @@ export async function createStack(options: StackOptions): Promise<Stack> {
     const sandbox = await writeSandboxFile(
       sandboxFile,
       addresses(options, plan, token, opsUrl),
+      openGrpcTls(settings, NO_LOG),
       clock,
     )
     if (stopping) return

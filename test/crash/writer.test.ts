@@ -24,15 +24,14 @@ const partner = partnerOf(stack.sandbox)
 /** A processor started without the supervisor. */
 async function secondProcessor(): Promise<{ exitCode: number | null; output: string }> {
   const main = join(projectRoot(), '.build/src/processor/main.js')
-  const child = spawn(
-    process.execPath,
-    [main, '--rail', 'unix:/nowhere', '--nats', 'nats://127.0.0.1:1'],
-    {
-      cwd: stack.dataDir,
-      env: { PATH: process.env['PATH'], DATA_DIR: stack.dataDir, GRPC_PORT: '0' },
-      stdio: ['ignore', 'pipe', 'pipe'],
+  const child = spawn(process.execPath, [main], {
+    cwd: stack.dataDir,
+    env: {
+      ...{ PATH: process.env['PATH'], DATA_DIR: stack.dataDir, GRPC_PORT: '0' },
+      ...{ RAIL_ADDRESS: 'unix:/nowhere', NATS_URL: 'nats://127.0.0.1:1' },
     },
-  )
+    stdio: ['ignore', 'pipe', 'pipe'],
+  })
   let output = ''
   for (const stream of [child.stdout, child.stderr]) {
     stream.on('data', (chunk: Buffer) => (output += chunk.toString()))

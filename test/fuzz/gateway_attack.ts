@@ -94,15 +94,14 @@ async function startGatewayProcess(
   folder: string,
 ): Promise<GatewayProcess> {
   await writeFile(join(folder, 'internal.token'), 'it_test\n')
-  const child = fork(
-    join(projectRoot(), '.build', 'gateway', 'main.js'),
-    ['--processor', processorStub.address],
-    {
-      env: { DATA_DIR: folder, HTTP_PORT: '0', LOG_LEVEL: 'error', RATE_LIMIT: 'off' },
-      execArgv: [],
-      silent: true,
+  const child = fork(join(projectRoot(), '.build', 'gateway', 'main.js'), {
+    env: {
+      ...{ DATA_DIR: folder, HTTP_PORT: '0', LOG_LEVEL: 'error', RATE_LIMIT: 'off' },
+      PROCESSOR_ADDRESS: processorStub.address,
     },
-  )
+    execArgv: [],
+    silent: true,
+  })
   let printed = ''
   for (const stream of [child.stdout, child.stderr]) {
     stream?.on('data', (chunk: Buffer) => (printed += chunk.toString()))

@@ -1,5 +1,5 @@
-/** The gateway as a process: flags, readiness messages, exit. */
-import { fork, spawnSync, type ChildProcess } from 'node:child_process'
+/** The gateway as a process: settings, readiness, health, exit. */
+import { fork, spawn, spawnSync, type ChildProcess } from 'node:child_process'
 import { once } from 'node:events'
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -9,9 +9,18 @@ import { freePort } from '../../src/supervisor/ports.js'
 import { bytesOf, call, createRequest, roundTrip, snapshot, statusOf } from './signing_partner.js'
 import { certificateFiles } from './certificate.js'
 import { eventually } from '../support/eventually.js'
-import { accept, refuseWith, startProcessorStub, type Script } from './processor_stub.js'
+import {
+  accept,
+  refuseWith,
+  startProcessorStub,
+  type ProcessorStub,
+  type Script,
+} from './processor_stub.js'
 
 const MAIN = join(projectRoot(), '.build', 'gateway', 'main.js')
+
+/** A processor for the gateway to call. */
+const at = ({ address }: ProcessorStub) => ({ PROCESSOR_ADDRESS: address })
 
 function environment(t: Test, more: Record<string, string> = {}): NodeJS.ProcessEnv {
   const folder = t.testdir({})
@@ -19,9 +28,22 @@ function environment(t: Test, more: Record<string, string> = {}): NodeJS.Process
   return { PATH: process.env['PATH'], DATA_DIR: folder, HTTP_PORT: '0', LOG_LEVEL: 'warn', ...more }
 }
 
-function start(t: Test, flags: string[], env: NodeJS.ProcessEnv): ChildProcess {
-  const child = fork(MAIN, flags, { env, execArgv: [], silent: true })
+/** Under a supervisor. */
+function start(t: Test, env: NodeJS.ProcessEnv): ChildProcess {
+  const child = fork(MAIN, { env, execArgv: [], silent: true })
   t.teardown(() => child.kill('SIGKILL'))
+  return child
+}
+
+/** Without a supervisor, on its own ports. Resolves when it is ready. */
+async function startAlone(t: Test, env: NodeJS.ProcessEnv, ops: number): Promise<ChildProcess> {
+  const own = { ...env, OPS_PORT: String(ops) }
+  const child = spawn(process.execPath, [MAIN], { env: own, stdio: 'ignore' })
+  t.teardown(() => child.kill('SIGKILL'))
+  await eventually('it is ready', async () => {
+    const answer = await fetch(`http://127.0.0.1:${ops}/readyz`).catch(() => undefined)
+    return answer?.ok
+  })
   return child
 }
 
@@ -35,19 +57,30 @@ async function readyOf(child: ChildProcess): Promise<Ready> {
   return message
 }
 
-void t.test('it reports its port, serves, reports health and exits 0 on SIGTERM', async (t) => {
+void t.test('it reports its port and exits 0 on SIGTERM', async (t) => {
   const processorStub = await startProcessorStub({ snapshot: [snapshot()] })
   t.teardown(() => processorStub.stop())
-  const opsPort = await freePort('127.0.0.1')
-  const ops = `127.0.0.1:${opsPort}`
-  const child = start(t, ['--processor', processorStub.address, '--ops', ops], environment(t))
+  const child = start(t, environment(t, at(processorStub)))
   const { ready, port } = await readyOf(child)
   t.equal(ready, true)
   t.equal((await call(port, createRequest())).status, 201)
+  child.kill('SIGTERM')
+  const [code] = (await once(child, 'exit')) as [number | null]
+  t.equal(code, 0)
+})
+
+void t.test('alone it serves its own health and metrics', async (t) => {
+  const processorStub = await startProcessorStub({ snapshot: [snapshot()] })
+  t.teardown(() => processorStub.stop())
+  const [port, opsPort] = [await freePort('127.0.0.1'), await freePort('127.0.0.1')]
+  const ops = `127.0.0.1:${opsPort}`
+  const env = environment(t, { ...at(processorStub), HTTP_PORT: String(port) })
+  const child = await startAlone(t, env, opsPort)
+  t.equal((await call(port, createRequest())).status, 201)
 
   t.equal((await fetch(`http://${ops}/healthz`)).status, 200)
-  const readyz = await fetch(`http://${ops}/readyz`)
-  t.equal(readyz.status, 200)
+  t.equal((await fetch(`http://${ops}/readyz?role=gateway`)).status, 200)
+  t.equal((await fetch(`http://${ops}/readyz?role=processor`)).status, 404)
   const metrics = await (await fetch(`http://${ops}/metrics`)).text()
   t.match(metrics, 'gateway_requests_total{route="POST /v1/payment_intents",status="201"} 1')
   t.equal((await fetch(`http://${ops}/elsewhere`)).status, 404)
@@ -71,16 +104,9 @@ void t.test('several gateways share a port, nonces and revocations', async (t) =
   })
   t.teardown(() => processorStub.stop())
   const port = await freePort('127.0.0.1')
-  const env = environment(t, { HTTP_PORT: String(port), GATEWAYS: '2' })
+  const env = environment(t, { ...at(processorStub), HTTP_PORT: String(port) })
   const opsPorts = [await freePort('127.0.0.1'), await freePort('127.0.0.1')]
-  const children = opsPorts.map((ops) =>
-    start(t, ['--processor', processorStub.address, '--ops', `127.0.0.1:${ops}`], env),
-  )
-  const told = await Promise.all(children.map(readyOf))
-  t.same(
-    told.map((each) => each.port),
-    [port, port],
-  )
+  const children = await Promise.all(opsPorts.map((ops) => startAlone(t, env, ops)))
 
   const send = async (bytes: string): Promise<number> =>
     statusOf((await roundTrip(port, bytes, 5_000)).text)
@@ -125,36 +151,35 @@ function eachNonceOnce(): Script {
 void t.test('a gateway rebinds its port after a kill', async (t) => {
   const processorStub = await startProcessorStub({ snapshot: [snapshot()] })
   t.teardown(() => processorStub.stop())
-  const flags = ['--processor', processorStub.address]
-  const env = environment(t, { HTTP_PORT: String(await freePort('127.0.0.1')) })
-  const first = start(t, flags, env)
-  const { port } = await readyOf(first)
-  t.equal((await call(port, createRequest())).status, 201, 'a connection is kept open')
+  const port = String(await freePort('127.0.0.1'))
+  const env = environment(t, { ...at(processorStub), HTTP_PORT: port })
+  const first = start(t, env)
+  const told = await readyOf(first)
+  t.equal((await call(told.port, createRequest())).status, 201, 'a connection is kept open')
   first.kill('SIGKILL')
   await once(first, 'exit')
-  t.same(await readyOf(start(t, flags, env)), { ready: true, port })
+  t.same(await readyOf(start(t, env)), told)
 })
 
 void t.test('with a certificate it may listen beyond loopback', async (t) => {
   const processorStub = await startProcessorStub({ snapshot: [snapshot()] })
   t.teardown(() => processorStub.stop())
-  const plain = environment(t, { HTTP_HOST: '0.0.0.0' })
+  const plain = environment(t, { ...at(processorStub), HTTP_HOST: '0.0.0.0' })
   const env = { ...plain, ...certificateFiles(plain['DATA_DIR'] ?? '') }
-  const { ready } = await readyOf(start(t, ['--processor', processorStub.address], env))
+  const { ready } = await readyOf(start(t, env))
   t.equal(ready, true)
 })
 
 void t.test('an invalid start fails with one sentence', (t) => {
-  const refusal = (flags: string[], more: Record<string, string>, exitCode = 1): string => {
-    const env = environment(t, more)
-    const { status, stderr } = spawnSync(process.execPath, [MAIN, ...flags], { env })
-    t.equal(status, exitCode)
+  const refusal = (more: Record<string, string>): string => {
+    const { status, stderr } = spawnSync(process.execPath, [MAIN], { env: environment(t, more) })
+    t.equal(status, 1)
     return stderr.toString()
   }
-  const flags = ['--processor', '127.0.0.1:1']
-  t.match(refusal(flags, { HTTP_HOST: '0.0.0.0' }), /^HTTP_HOST=0\.0\.0\.0 .*TLS_CERT_FILE.*\n$/)
-  t.match(refusal(flags, { HTTP_HOST: '::' }), 'TLS_KEY_FILE')
-  t.match(refusal([], {}, 2), '--processor')
-  t.match(refusal(flags, { HTTP_PORT: 'eighty' }), 'HTTP_PORT=eighty')
+  t.match(refusal({ HTTP_HOST: '0.0.0.0' }), /^HTTP_HOST=0\.0\.0\.0 .*TLS_CERT_FILE.*\n$/)
+  t.match(refusal({ HTTP_HOST: '::' }), 'TLS_KEY_FILE')
+  t.match(refusal({ HTTP_PORT: 'eighty' }), 'HTTP_PORT=eighty')
+  const beyond = { PROCESSOR_ADDRESS: 'processor.internal:50051' }
+  t.match(refusal(beyond), /^PROCESSOR_ADDRESS=processor\.internal:50051 .*GRPC_TLS_CERT_FILE.*\n$/)
   t.end()
 })

@@ -6,10 +6,8 @@ import {
   watchDirectory,
   type WatchedDirectory,
 } from '../../gateway/authentication/partner_directory.js'
-import { createOps, type Readiness } from '../../gateway/ops.js'
-import { Registry } from 'prom-client'
-import { once } from 'node:events'
-import type { AddressInfo } from 'node:net'
+import { readinessOf } from '../../gateway/readiness.js'
+import { openOpsHttp, ownReadiness } from '../../src/base/ops_http.js'
 import { eventually } from '../support/eventually.js'
 import { KEY_ID, snapshot } from './signing_partner.js'
 import { startProcessorStub } from './processor_stub.js'
@@ -62,17 +60,15 @@ void t.test('/readyz reports a stale directory', async (t) => {
   t.teardown(() => processorStub.stop())
   const directory = watch(t, processorStub.address)
   await directory.known
-  const readiness = (): Readiness => ({
-    listening: true,
-    streamOpen: true,
-    directoryFresh: directory.fresh,
-  })
-  const ops = createOps({ registry: new Registry(), readiness }).listen(0, '127.0.0.1')
+  const readiness = () =>
+    readinessOf({ listening: true, streamOpen: true, directoryFresh: directory.fresh })
+  const ops = await openOpsHttp(
+    { host: '127.0.0.1', port: 0, hosts: [] },
+    { readiness: ownReadiness('gateway', readiness), metrics: () => '' },
+  )
   t.teardown(() => ops.close())
-  await once(ops, 'listening')
-  const { port } = ops.address() as AddressInfo
   const ask = async (): Promise<[number, unknown]> => {
-    const answer = await fetch(`http://127.0.0.1:${port}/readyz`)
+    const answer = await fetch(`${ops.url}/readyz`)
     return [answer.status, await answer.json()]
   }
   const state = { listening: true, streamOpen: true, directoryFresh: true }

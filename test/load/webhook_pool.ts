@@ -136,9 +136,9 @@ async function openWorld({ endpoints, isolation }: PoolSettings, folder: string)
   notices.on('message', ({ entities }: WebhookNotice) => (accepted += entities.length))
   const main = join(projectRoot(), '.build', POOL)
   const execArgv = [...(NODE_FLAGS[POOL] ?? [])]
-  const env = { PATH: process.env['PATH'], ...environment }
-  const flags = ['--processor', processor.address]
-  const pool = fork(main, flags, { cwd: folder, execArgv, env })
+  const address = { PROCESSOR_ADDRESS: processor.address }
+  const env = { PATH: process.env['PATH'], ...environment, ...address }
+  const pool = fork(main, { cwd: folder, execArgv, env })
   await once(pool, 'message')
   const log = createLog('load', { LOG_LEVEL: 'silent' })
   const bus = connectBus({ url: nats.url, consumes: false, clock: systemClock, log })

@@ -7,6 +7,7 @@ import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import t from 'tap'
 import { systemClock } from '../../src/base/clock.js'
+import { CLEARTEXT } from '../../src/base/grpc_tls.js'
 import { actions } from '../../src/operations/actions.js'
 import { keyIssue, partnerCreate } from '../../src/operations/changes.js'
 import type { CliCommand, Context, Report } from '../../src/operations/command.js'
@@ -46,6 +47,7 @@ const stack = await startStack({ dataDir: tempFolder(t) })
 t.teardown(() => stack.stop())
 const context: Omit<Context, 'flags'> = {
   sandbox: stack.sandbox,
+  tls: CLEARTEXT,
   operator: connectOperator(stack.sandbox, systemClock),
   partners: connectPartnerAdmin(stack.sandbox, systemClock),
   webhooks: connectWebhookAdmin(stack.sandbox, systemClock),

@@ -24,9 +24,12 @@ interface Child {
 
 /** Resolves when the rail reports ready. */
 async function aRailProcess(t: Test, folder: string, delayMs: number): Promise<Child> {
-  const child = fork(MAIN, ['--listen', `unix:${join(folder, 'rail.sock')}`], {
+  const child = fork(MAIN, {
     cwd: folder,
-    env: { ...process.env, DATA_DIR: folder, RAIL_DELAY_MS: String(delayMs), LOG_LEVEL: 'error' },
+    env: {
+      ...{ ...process.env, DATA_DIR: folder, LOG_LEVEL: 'error' },
+      ...{ RAIL_DELAY_MS: String(delayMs), RAIL_LISTEN: `unix:${join(folder, 'rail.sock')}` },
+    },
     stdio: ['ignore', 'inherit', 'inherit', 'ipc'],
   })
   t.teardown(() => child.kill('SIGKILL'))

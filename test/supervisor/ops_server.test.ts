@@ -1,7 +1,7 @@
 /** The ops port accepts only loopback and configured host names (DNS rebinding). */
 import { get } from 'node:http'
 import t from 'tap'
-import { openOpsServer } from '../../src/supervisor/ops_server.js'
+import { openOpsServer, type StackState } from '../../src/supervisor/ops_server.js'
 
 const ACCEPTED = [
   '127.0.0.1',
@@ -25,13 +25,26 @@ const REJECTED = [
   '10.0.0.1',
 ]
 
+/** The readiness of processes, by name. */
+const stackOf = (processes: Readonly<Record<string, boolean>>): StackState => ({
+  managedProcesses: Object.entries(processes).map(([name, isReady]) => ({
+    name,
+    isReady,
+    pid: 1,
+    isInRecovery: false,
+    restarts: 0,
+    start: () => Promise.resolve(),
+    metrics: () => Promise.resolve(''),
+    stop: () => Promise.resolve(),
+  })),
+  isStarted: () => true,
+  integrity: () => 'ok',
+  disk: { isLow: () => false, freeBytes: () => 1 },
+})
+
 t.test('every path accepts only these hosts', async (t) => {
-  const ops = await openOpsServer(0, ['ops.example.com'], {
-    managedProcesses: [],
-    isStarted: () => true,
-    integrity: () => 'ok',
-    disk: { isLow: () => false, freeBytes: () => 1 },
-  })
+  const listen = { host: '127.0.0.1', port: 0, hosts: ['ops.example.com'] }
+  const ops = await openOpsServer(listen, stackOf({}))
   t.teardown(() => ops.close())
   const statusOf = (path: string, host: string): Promise<number | undefined> =>
     new Promise((resolve, reject) => {
@@ -44,4 +57,49 @@ t.test('every path accepts only these hosts', async (t) => {
     for (const host of ACCEPTED) t.equal(await statusOf(path, host), 200, `${path} ${host}`)
     for (const host of REJECTED) t.equal(await statusOf(path, host), 421, `${path} ${host}`)
   }
+})
+
+t.test('beyond loopback every address is a host, and no other name', async (t) => {
+  const ops = await openOpsServer({ host: '0.0.0.0', port: 0, hosts: [] }, stackOf({}))
+  t.teardown(() => ops.close())
+  t.match(ops.url, /^http:\/\/127\.0\.0\.1:/, 'its address is one to connect to')
+  const statusOf = (host: string): Promise<number | undefined> =>
+    new Promise((resolve, reject) => {
+      get(`${ops.url}/healthz`, { headers: { host }, agent: false }, (response) => {
+        response.resume()
+        resolve(response.statusCode)
+      }).on('error', reject)
+    })
+  for (const host of ['10.0.0.1', '10.0.0.1:9090', '[2001:db8::1]:9090', 'localhost']) {
+    t.equal(await statusOf(host), 200, host)
+  }
+  for (const host of ['evil.example', '10.0.0.1.evil.example', 'ops.example.com', '[evil]']) {
+    t.equal(await statusOf(host), 421, host)
+  }
+})
+
+t.test('a role needs its own processes', async (t) => {
+  const readyOf = async (processes: Readonly<Record<string, boolean>>) => {
+    const listen = { host: '127.0.0.1', port: 0, hosts: [] }
+    const ops = await openOpsServer(listen, stackOf(processes))
+    const statusOf = async (query: string) => (await fetch(`${ops.url}/readyz${query}`)).status
+    const roles = ['gateway', 'processor', 'webhooks', 'rail']
+    const statuses = await Promise.all(roles.map((role) => statusOf(`?role=${role}`)))
+    const ready = roles.filter((_role, i) => statuses[i] === 200)
+    t.equal(await statusOf('?role=nats'), 404)
+    t.equal(await statusOf('?role='), 404)
+    const whole = await statusOf('')
+    await ops.close()
+    return [...ready, ...(whole === 200 ? ['all'] : [])]
+  }
+  const all = {
+    ...{ nats: true, rail: true, processor: true },
+    ...{ webhooks: true, 'gateway-1': true, 'gateway-2': true },
+  }
+  t.same(await readyOf(all), ['gateway', 'processor', 'webhooks', 'rail', 'all'])
+  t.same(await readyOf({ ...all, nats: false }), ['gateway', 'processor', 'rail'])
+  t.same(await readyOf({ ...all, rail: false }), ['gateway', 'processor', 'webhooks'])
+  t.same(await readyOf({ ...all, processor: false }), ['rail'])
+  t.same(await readyOf({ ...all, webhooks: false }), ['gateway', 'processor', 'rail'])
+  t.same(await readyOf({ ...all, 'gateway-2': false }), ['processor', 'webhooks', 'rail'])
 })

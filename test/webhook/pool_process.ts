@@ -81,11 +81,13 @@ export async function aPoolWorld(t: Test): Promise<PoolWorld> {
   const children = new Map<number, ChildProcess>()
 
   const start = async (settings: Readonly<Record<string, string>> = {}, pool = 1) => {
-    const child = fork(MAIN, ['--processor', processor.address, '--number', String(pool)], {
+    const child = fork(MAIN, {
       cwd: folder,
       env: {
         PATH: process.env.PATH,
         ...environment,
+        PROCESSOR_ADDRESS: processor.address,
+        WEBHOOK_POOL_NUMBER: String(pool),
         WEBHOOK_ALLOW_PRIVATE: 'true',
         WEBHOOK_BACKOFF_SCALE_PCT: '1',
         ...settings,

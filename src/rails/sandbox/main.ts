@@ -1,13 +1,10 @@
-/**
- * The sandbox rail: composition root.
- *
- * Argument: `--listen ADDRESS` (`unix:PATH` or `host:port`).
- */
-import { childProcess } from '../../base/child.js'
+/** The sandbox rail: composition root. */
+import { childProcess, isSupervised } from '../../base/child.js'
 import { systemClock } from '../../base/clock.js'
 import { openGrpcTls } from '../../base/grpc_tls.js'
 import { readInternalToken } from '../../base/internal_token.js'
 import { createLog } from '../../base/log.js'
+import { openOpsHttp, opsListen, ownReadiness } from '../../base/ops_http.js'
 import { systemRandom } from '../../base/random.js'
 import { programOptions } from '../../base/program_options.js'
 import { dataFile, readSettings } from '../../base/settings.js'
@@ -18,15 +15,13 @@ import { startSandboxRail } from './server.js'
 /** Unknown commit outcome: the supervisor restarts the process, which recovers from disk. */
 const EXIT_RECOVER = 70
 
-const args = programOptions('rail', 'The sandbox rail: stands in for a bank network.', {
-  listen: { value: 'ADDRESS', about: 'unix:PATH or host:port', required: true },
-})
+programOptions('rail', 'The sandbox rail: stands in for a bank network.', {})
 
 const settings = readSettings()
 const log = createLog('sandbox_rail', settings)
 const journal = await openJournal(dataFile(settings, FILES.railDatabase))
 const rail = await startSandboxRail({
-  address: args.listen,
+  address: settings.RAIL_LISTEN,
   token: readInternalToken(settings),
   tls: openGrpcTls(settings, log),
   journal,
@@ -40,10 +35,19 @@ const rail = await startSandboxRail({
   },
 })
 
+let serving = true
+const ops = isSupervised()
+  ? undefined
+  : await openOpsHttp(opsListen(settings), {
+      readiness: ownReadiness('rail', () => ({ ready: serving })),
+      metrics: () => '',
+    })
 const child = childProcess({
   stop: async () => {
+    serving = false
     await rail.close()
     await journal.close()
+    await ops?.close()
   },
 })
 child.ready({ address: rail.address })

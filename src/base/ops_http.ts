@@ -1,0 +1,120 @@
+/**
+ * Health and metrics over HTTP: `/healthz`, `/readyz`, `/metrics`.
+ *
+ * - `/readyz?role=ROLE` is the readiness of one role; 404 without that role in this process.
+ * - A request must name a loopback host or one of `hosts`, which prevents DNS rebinding from a web
+ *   page. A server beyond loopback also accepts every IP address: a page cannot have one of ours.
+ */
+import { createServer, type Server, type ServerResponse } from 'node:http'
+import { isIP, type AddressInfo } from 'node:net'
+import { isLoopback, joinAddress, localHost, splitAddress } from './network.js'
+import type { Settings } from './settings.js'
+
+const METRICS_CONTENT_TYPE = 'text/plain; version=0.0.4; charset=utf-8'
+
+/** What only one process, the supervisor or a process without one, serves. */
+export const ROLES = ['gateway', 'processor', 'webhooks', 'rail'] as const
+export type Role = (typeof ROLES)[number]
+
+/** Shown as JSON. */
+export interface Readiness {
+  readonly ready: boolean
+}
+
+export interface OpsListen {
+  readonly host: string
+  readonly port: number
+  /** Host names that it answers to besides loopback ones. */
+  readonly hosts: readonly string[]
+}
+
+export interface OpsContent {
+  /** Of the whole process without a role. Undefined: an unknown role. */
+  readonly readiness: (role: Role | undefined) => Readiness | undefined
+  readonly metrics: () => string | Promise<string>
+}
+
+export interface OpsHttp {
+  readonly url: string
+  close(): Promise<void>
+}
+
+export const opsListen = (settings: Settings): OpsListen => ({
+  host: settings.OPS_HOST,
+  port: settings.OPS_PORT,
+  hosts: settings.OPS_HOSTS,
+})
+
+export async function openOpsHttp(
+  { host, port, hosts }: OpsListen,
+  content: OpsContent,
+): Promise<OpsHttp> {
+  const isAllowed = allowedHosts(host, hosts)
+  const server = createServer((request, response) => {
+    if (!isAllowed(request.headers.host)) {
+      return json(response, 421, { error: 'unknown host: see OPS_HOSTS' })
+    }
+    respond(request.url ?? '/', response, content).catch((error: unknown) =>
+      response.destroy(error instanceof Error ? error : new Error(String(error))),
+    )
+  })
+  await new Promise<void>((done, fail) => {
+    server.once('error', fail)
+    server.listen(port, host, done)
+  })
+  const { port: bound } = server.address() as AddressInfo
+  const url = `http://${joinAddress({ host: localHost(host), port: bound })}`
+  return { url, close: () => close(server) }
+}
+
+/** The readiness of a process with one role. */
+export const ownReadiness =
+  (own: Role, readiness: () => Readiness): OpsContent['readiness'] =>
+  (role) =>
+    role === undefined || role === own ? readiness() : undefined
+
+const LOOPBACK = /^(?:localhost|[a-z0-9.-]+\.localhost|127(?:\.[0-9]{1,3}){3}|\[::1\])$/
+
+function allowedHosts(
+  listensOn: string,
+  hosts: readonly string[],
+): (header: string | undefined) => boolean {
+  const anyAddress = !isLoopback(listensOn)
+  return (header = '') => {
+    const name = header.replace(/:[0-9]*$/, '').toLowerCase()
+    if (LOOPBACK.test(name) || hosts.includes(name)) return true
+    return anyAddress && isIP(splitAddress(`${name}:0`).host) !== 0
+  }
+}
+
+async function respond(url: string, response: ServerResponse, content: OpsContent): Promise<void> {
+  const [path, query] = url.split('?', 2)
+  if (path === '/healthz') return json(response, 200, { alive: true })
+  if (path === '/readyz') return respondReady(query, response, content)
+  if (path !== '/metrics') return json(response, 404, { error: 'not found' })
+  const text = await content.metrics()
+  response.writeHead(200, { 'content-type': METRICS_CONTENT_TYPE })
+  response.end(text)
+}
+
+function respondReady(
+  query: string | undefined,
+  response: ServerResponse,
+  { readiness }: OpsContent,
+): void {
+  const name = new URLSearchParams(query).get('role')
+  const role = ROLES.find((known) => known === name)
+  const state = name !== null && role === undefined ? undefined : readiness(role)
+  if (state === undefined) return json(response, 404, { error: `no role ${name} here` })
+  json(response, state.ready ? 200 : 503, state)
+}
+
+function json(response: ServerResponse, status: number, value: object): void {
+  response.writeHead(status, { 'content-type': 'application/json' })
+  response.end(`${JSON.stringify(value)}\n`)
+}
+
+function close(server: Server): Promise<void> {
+  server.closeAllConnections()
+  return new Promise((done) => server.close(() => done()))
+}
