@@ -1,16 +1,14 @@
 /**
- * Edits the sandbox rail's journal to states that its rules never produce.
- *
- * A payment that the rail disowns looks as if it was never paid, so its recall is refused.
+ * Edits the sandbox rail's journal to states that its rules never produce: a payment without its
+ * execution, whose recall the rail refuses.
  */
 import { join } from 'node:path'
 import { FILES } from '../../src/base/subjects.js'
 import { openDatabase } from '../../src/store/database.js'
 
 export interface Bank {
-  disown(id: string): Promise<void>
-  /** As it was before. */
-  own(id: string): Promise<void>
+  hideExecution(id: string): Promise<void>
+  restoreExecution(id: string): Promise<void>
   close(): Promise<void>
 }
 
@@ -18,7 +16,7 @@ export async function openBank(dataDir: string): Promise<Bank> {
   const books = await openDatabase(join(dataDir, FILES.railDatabase))
   const transactions = new Map<string, string>()
   return {
-    disown: async (id) => {
+    hideExecution: async (id) => {
       const [row] = await books.all<{ transaction_id: string }>(
         `SELECT transaction_id FROM instructions WHERE id = ? AND state = 'executed'`,
         [id],
@@ -30,7 +28,7 @@ export async function openBank(dataDir: string): Promise<Bank> {
         [id],
       )
     },
-    own: async (id) => {
+    restoreExecution: async (id) => {
       await books.run(
         `UPDATE instructions SET state = 'executed', executions = 1, transaction_id = ?
          WHERE id = ?`,

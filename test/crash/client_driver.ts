@@ -2,13 +2,13 @@
  * The clients of one scenario (a partner's backend, a user's app and an operator), which repeat
  * every call until it gets a final response.
  *
- * Owns: the calls. Does not own: their order (scenarios), what must come of them (outcomes).
+ * Does not own: the order of the calls (scenarios), their expected outcomes (outcomes).
  *
- * - A call that is not idempotent by a key is repeated only until its effect is seen.
+ * - A call without an idempotency key is repeated only until its effect is visible.
  */
 import type { OperatorClient } from '../../src/operations/operator_client.js'
 import { eventually } from '../support/eventually.js'
-import type { HttpAnswer, Partner } from '../support/partner.js'
+import { withKey, type HttpAnswer, type Partner } from '../support/partner.js'
 import { retryUntilFinal, vietQr } from '../support/payments.js'
 import { anIntent, aPayout, promptPayQr } from '../support/requests.js'
 import type { Bank } from './bank.js'
@@ -21,18 +21,18 @@ export interface ClientDriver {
   readonly bank: Bank
   /** Responses to compare with later ones. */
   readonly notes: Map<string, string>
-  /** The same key makes the same intent. */
+  /** The same key creates the same intent. */
   createIntent(over?: Record<string, unknown>, key?: string): Promise<HttpAnswer>
   scan(over?: Record<string, unknown>): Promise<HttpAnswer>
   confirm(): Promise<HttpAnswer>
-  remint(): Promise<void>
+  renewSession(): Promise<void>
   cancel(): Promise<void>
   refund(): Promise<HttpAnswer>
   payOut(account: string, over?: Record<string, unknown>): Promise<HttpAnswer>
   decide(what: 'ApprovePayout' | 'RejectPayout', status: string): Promise<void>
   resolve(outcome: 'completed' | 'failed'): Promise<void>
   /** Waits until the view matches. */
-  until(what: string, fits: (projection: Projection) => boolean): Promise<void>
+  until(what: string, matches: (projection: Projection) => boolean): Promise<void>
 }
 
 export type Projection = Readonly<Record<string, unknown>>
@@ -47,9 +47,9 @@ export interface ClientDriverOptions {
 }
 
 const ACTOR = { name: 'ann', reason: 'a test' }
-/** The third status inquiry is due after a minute; kills may have lost the first two. */
-const SEEN_WITHIN_MS = 75_000
-const LOOK_EVERY_MS = 100
+/** The third status inquiry is due after a minute; kills can lose the first two. */
+const VISIBLE_WITHIN_MS = 75_000
+const POLL_EVERY_MS = 100
 
 export function createClientDriver({
   name,
@@ -63,20 +63,19 @@ export function createClientDriver({
   let token = ''
   let isThai = true
 
-  const keyed = (key: string): { headers: Record<string, string> } => ({
-    headers: { 'Idempotency-Key': `${key} ${name}` },
-  })
+  const keyed = (key: string) => withKey(`${key} ${name}`)
   const path = (): string => {
     const id = entities.at(-1) ?? ''
     return id.startsWith('pi_') ? `/v1/payment_intents/${id}` : `/v1/payouts/${id}`
   }
-  const see = async (): Promise<Projection> =>
+  const view = async (): Promise<Projection> =>
     (await retryUntilFinal(() => partner.request('GET', path()))).body as Projection
   const repeat = async (what: string, attempt: () => Promise<boolean>): Promise<void> => {
-    const tried = (): Promise<boolean> => attempt().catch(() => false)
-    await eventually(`${name}: ${what}`, tried, SEEN_WITHIN_MS, LOOK_EVERY_MS)
+    const attempted = (): Promise<boolean> => attempt().catch(() => false)
+    await eventually(`${name}: ${what}`, attempted, VISIBLE_WITHIN_MS, POLL_EVERY_MS)
   }
-  const until: ClientDriver['until'] = (what, fits) => repeat(what, async () => fits(await see()))
+  const until: ClientDriver['until'] = (what, matches) =>
+    repeat(what, async () => matches(await view()))
   const app = (verb: string, body: unknown, extra = {}): Promise<HttpAnswer> =>
     retryUntilFinal(() => partner.session(token).request('POST', `${path()}/${verb}`, body, extra))
 
@@ -101,7 +100,7 @@ export function createClientDriver({
       return app('scan', { ...(isThai ? thai : { qr_payload: vietQr('100000') }), ...over })
     },
     confirm: () => app('confirm', undefined, keyed(`confirm ${entities.length}`)),
-    remint: async () => {
+    renewSession: async () => {
       const { kyc_attestation, sanctions_attestation, partner_user_id } = request
       const body = { kyc_attestation, sanctions_attestation, partner_user_id }
       const answer = await retryUntilFinal(() => partner.request('POST', `${path()}/session`, body))
@@ -110,7 +109,7 @@ export function createClientDriver({
     cancel: () =>
       repeat('cancelled', async () => {
         const { status } = await partner.request('POST', `${path()}/cancel`)
-        return status === 200 || (await see())['status'] === 'cancelled'
+        return status === 200 || (await view())['status'] === 'cancelled'
       }),
     refund: () =>
       retryUntilFinal(() =>
@@ -118,8 +117,8 @@ export function createClientDriver({
       ),
     payOut: async (account, over = {}) => {
       const { currency, reference, beneficiary } = aPayout()
-      const to = { ...beneficiary, account_number: account }
-      const body = { amount: '125000', currency, reference, beneficiary: to, ...over }
+      const recipient = { ...beneficiary, account_number: account }
+      const body = { amount: '125000', currency, reference, beneficiary: recipient, ...over }
       const answer = await retryUntilFinal(() =>
         partner.request('POST', '/v1/payouts', body, keyed('payout')),
       )
@@ -131,14 +130,14 @@ export function createClientDriver({
       repeat(status, async () => {
         const payout_id = entities.at(-1) ?? ''
         await operator.call(what, { actor: ACTOR, payout_id }).catch(() => undefined)
-        return (await see())['status'] === status
+        return (await view())['status'] === status
       }),
     resolve: (outcome) =>
       repeat(outcome, async () => {
         const payout_id = entities.at(-1) ?? ''
-        const word = { actor: ACTOR, payout_id, outcome, evidence: 'statement 1' }
-        await operator.call('ResolvePayout', word).catch(() => undefined)
-        return (await see())['status'] === outcome
+        const request = { actor: ACTOR, payout_id, outcome, evidence: 'statement 1' }
+        await operator.call('ResolvePayout', request).catch(() => undefined)
+        return (await view())['status'] === outcome
       }),
     until,
   }

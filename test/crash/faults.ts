@@ -1,8 +1,4 @@
-/**
- * The faults of the chaos test, one at a time.
- *
- * - A fault is over when its promise resolves; the stack then recovers by itself.
- */
+/** The faults of the chaos test. After a fault the stack recovers by itself. */
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { statSync } from 'node:fs'
@@ -37,13 +33,8 @@ const slowDisk: Fault = {
   name: 'a busy disk',
   cause: async ({ dataDir }) => {
     const file = join(dataDir, 'noise')
-    const writer = spawn(
-      'dd',
-      ['if=/dev/zero', `of=${file}`, 'bs=256k', 'count=60', 'oflag=dsync'],
-      {
-        stdio: 'ignore',
-      },
-    )
+    const flags = ['if=/dev/zero', `of=${file}`, 'bs=256k', 'count=60', 'oflag=dsync']
+    const writer = spawn('dd', flags, { stdio: 'ignore' })
     await once(writer, 'exit')
   },
 }

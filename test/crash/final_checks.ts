@@ -1,8 +1,6 @@
 /**
- * The checks after the faults: everything acknowledged is there exactly once.
- *
- * Owns: counting lost and doubled payments, from the partner's side and in the databases. Does not
- * own: the audit, which runs afterwards.
+ * The checks after the faults: every acknowledged payment exists once, for the partner and in the
+ * databases. The audit runs afterwards.
  */
 import { join } from 'node:path'
 import { FILES } from '../../src/base/subjects.js'
@@ -27,9 +25,9 @@ export interface FinalChecks {
 
 /** The third status inquiry is due a minute after the first. */
 const ENDED_WITHIN_MS = 150_000
-const LOOK_EVERY_MS = 250
+const POLL_EVERY_MS = 250
 
-export async function reckon(
+export async function runFinalChecks(
   dataDir: string,
   partner: Partner,
   receiver: TestReceiver,
@@ -37,33 +35,33 @@ export async function reckon(
 ): Promise<FinalChecks> {
   const { payments } = payers
   const deadline = patience(ENDED_WITHIN_MS)
-  const unended = await unendedOf(partner, payments, deadline)
+  const open = await openPaymentsOf(partner, payments, deadline)
   const books = await openDatabase(join(dataDir, FILES.processorDatabase), { readOnly: true })
   const rail = await openDatabase(join(dataDir, FILES.railDatabase), { readOnly: true })
   const events = await books.all<{ id: string; what: string }>(
     `SELECT id, entity || ' ' || type AS what FROM events
      WHERE type <> 'payment_intent.authorized'`,
   )
-  const untold = await untoldOf(receiver, events, deadline)
+  const undelivered = await undeliveredOf(receiver, events, deadline)
   const executed = await rail.all<{ id: string; executions: number }>(
     'SELECT id, executions FROM instructions WHERE executions > 0',
   )
-  const made = await books.all<{ id: string }>(
+  const created = await books.all<{ id: string }>(
     'SELECT id FROM payouts UNION ALL SELECT id FROM intents WHERE confirmed_at IS NOT NULL',
   )
   await rail.close()
   await books.close()
 
   const known = new Set(payments.map(({ id }) => id))
-  const nobodys = made.filter(({ id }) => !known.has(id)).map(({ id }) => `${id} of nobody`)
+  const unknown = created.filter(({ id }) => !known.has(id)).map(({ id }) => `${id} of no client`)
   const { clean, report } = await auditOf(dataDir)
   return {
-    lost: [...unended, ...untold],
+    lost: [...open, ...undelivered],
     doubled: [
       ...repeated(payments.map(({ id }) => id)),
       ...repeated(events.map(({ what }) => what)),
       ...executed.filter(({ executions }) => executions > 1).map(({ id }) => `${id} paid again`),
-      ...(nobodys.length > payers.gaveUp() ? nobodys : []),
+      ...(unknown.length > payers.gaveUp() ? unknown : []),
     ],
     events: events.length,
     executions: executed.length,
@@ -73,39 +71,41 @@ export async function reckon(
 }
 
 /** Payments that are not final in time. */
-async function unendedOf(
+async function openPaymentsOf(
   partner: Partner,
   payments: readonly Payment[],
   deadline: Patience,
 ): Promise<string[]> {
-  const unended: string[] = []
-  for (const { id, ends } of payments) {
-    const room = id.startsWith('pi_') ? 'payment_intents' : 'payouts'
+  const open: string[] = []
+  for (const { id, finalStatus } of payments) {
+    const collection = id.startsWith('pi_') ? 'payment_intents' : 'payouts'
     for (;;) {
-      const { body } = await retryUntilFinal(() => partner.request('GET', `/v1/${room}/${id}`))
+      const { body } = await retryUntilFinal(() =>
+        partner.request('GET', `/v1/${collection}/${id}`),
+      )
       const { status = 'unknown' } = body as { status?: string }
-      if (status === ends) break
+      if (status === finalStatus) break
       if (deadline.isOver()) {
-        unended.push(`${id} is ${status}, not ${ends}`)
+        open.push(`${id} is ${status}, not ${finalStatus}`)
         break
       }
-      await pause(LOOK_EVERY_MS)
+      await pause(POLL_EVERY_MS)
     }
   }
-  return unended
+  return open
 }
 
-async function untoldOf(
+async function undeliveredOf(
   receiver: TestReceiver,
   events: readonly { readonly id: string; readonly what: string }[],
   deadline: Patience,
 ): Promise<string[]> {
   for (;;) {
-    const untold = events.filter(({ id }) => !receiver.events.has(id))
-    if (untold.length === 0 || deadline.isOver()) {
-      return untold.map(({ what }) => `${what} was not delivered`)
+    const undelivered = events.filter(({ id }) => !receiver.events.has(id))
+    if (undelivered.length === 0 || deadline.isOver()) {
+      return undelivered.map(({ what }) => `${what} was not delivered`)
     }
-    await pause(LOOK_EVERY_MS)
+    await pause(POLL_EVERY_MS)
   }
 }
 

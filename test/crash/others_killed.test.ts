@@ -1,6 +1,4 @@
-/**
- * Every process but the processor is killed once while clients pay: no payment is lost or doubled.
- */
+/** The other processes are killed once each while clients pay: no payment is lost or doubled. */
 import t from 'tap'
 import { payWhileKilling } from './paying_clients.js'
 

@@ -24,22 +24,24 @@ export interface Outcome {
   readonly received: readonly string[]
 }
 
-export interface Witnesses {
+export interface OutcomeSources {
   readonly dataDir: string
   readonly partner: Partner
   readonly receiver: TestReceiver
 }
 
 export async function outcomesOf(
-  { dataDir, partner, receiver }: Witnesses,
+  { dataDir, partner, receiver }: OutcomeSources,
   entities: readonly string[],
 ): Promise<Outcome[]> {
   const books = await openDatabase(join(dataDir, FILES.processorDatabase), { readOnly: true })
   const rail = await openDatabase(join(dataDir, FILES.railDatabase), { readOnly: true })
   const outcomes: Outcome[] = []
   for (const id of entities) {
-    const room = id.startsWith('pi_') ? 'payment_intents' : 'payouts'
-    const { text, body } = await retryUntilFinal(() => partner.request('GET', `/v1/${room}/${id}`))
+    const collection = id.startsWith('pi_') ? 'payment_intents' : 'payouts'
+    const { text, body } = await retryUntilFinal(() =>
+      partner.request('GET', `/v1/${collection}/${id}`),
+    )
     const events = await books.all<{ type: string; body: string }>(
       // A refused refund's event has the number of the refund behind the id.
       `SELECT type, body FROM events WHERE entity = ?1 OR entity LIKE ?1 || '@%'

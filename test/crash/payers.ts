@@ -1,7 +1,5 @@
 /**
- * Clients that make QR payments and payouts in a loop and record every response.
- *
- * Owns: the payments and their expected outcomes. Does not own: the faults (faults).
+ * Clients that make QR payments and payouts in a loop and record each with its expected status.
  */
 import type { SeededRandom } from '../fuzz/seeded_random.js'
 import type { Partner } from '../support/partner.js'
@@ -10,20 +8,20 @@ import { aPayout } from '../support/requests.js'
 
 export interface Payment {
   readonly id: string
-  /** The expected final status. */
-  readonly ends: string
+  /** Expected. */
+  readonly finalStatus: string
 }
 
 export interface Payers {
-  /** Acknowledged ones. */
+  /** Acknowledged payments. */
   readonly payments: readonly Payment[]
-  /** Payments without a response for half a minute: they may exist or not. */
+  /** Payments without a response for 30 seconds, which exist or not. */
   gaveUp(): number
   /** Resolves when all payments in progress are done. */
   stop(): Promise<void>
 }
 
-/** The endings of users, at the sandbox bank. */
+/** Suffixes of users, with the final status at the sandbox bank. */
 const BY_QR = { '': 'captured', '+fail': 'failed', '+unknown': 'captured' } as const
 const ACCOUNTS = {
   '0123456789': 'completed',
@@ -49,15 +47,18 @@ export function startPayers(
     async (key) => {
       const over = { partner_user_id: `user ${key}${ending}` }
       const { id } = await payByQr(partner, key, over)
-      return { id, ends: BY_QR[ending] }
+      return { id, finalStatus: BY_QR[ending] }
     }
   const out =
     (account_number: keyof typeof ACCOUNTS): Method =>
     async (key) => {
       const beneficiary = { ...aPayout().beneficiary, account_number }
-      return { id: await payOut(partner, key, { beneficiary }), ends: ACCOUNTS[account_number] }
+      return {
+        id: await payOut(partner, key, { beneficiary }),
+        finalStatus: ACCOUNTS[account_number],
+      }
     }
-  /** The usual ones more often. */
+  /** The usual outcomes are more frequent. */
   const methods: readonly Method[] = [
     ...Array.from({ length: 4 }, () => byQr('')),
     ...Array.from({ length: 4 }, () => out('0123456789')),

@@ -37,7 +37,7 @@ export async function payWhileKilling(t: Test, victims: readonly string[]): Prom
   const clients = Promise.all(Array.from({ length: CLIENTS }, (_, name) => client(name)))
   for (const [index, victim] of victims.entries()) {
     const enough = (index + 1) * ((CLIENTS * PAYMENTS_EACH) / (victims.length + 2))
-    await eventually('some are paid', () => intents.length >= enough, 60_000)
+    await eventually('enough are paid', () => intents.length >= enough, 60_000)
     stack.kill(victim)
     await stack.untilServing()
   }
@@ -63,11 +63,11 @@ export async function payWhileKilling(t: Test, victims: readonly string[]): Prom
       .filter(({ eventType }) => eventType === 'payment_intent.captured')
       .map(({ body }) => (JSON.parse(body.toString()) as Captured).data.payment_intent.intent_id)
   await eventually(
-    'every capture was told',
+    'every capture has a webhook',
     () => captured().length === intents.length,
     DELIVERED_WITHIN_MS,
   )
-  t.same(new Set(captured()), new Set(intents), 'one event for each')
+  t.same(new Set(captured()), new Set(intents), 'one event per capture')
   const { body } = await partner.request('GET', '/v1/balances')
   const { data } = body as { data: { reserved: string }[] }
   t.ok(

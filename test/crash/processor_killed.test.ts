@@ -1,7 +1,4 @@
-/**
- * The processor is killed again and again while clients pay: nothing acknowledged is lost or paid
- * twice.
- */
+/** The processor is killed three times while clients pay: no payment is lost or doubled. */
 import t from 'tap'
 import { payWhileKilling } from './paying_clients.js'
 

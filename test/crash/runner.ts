@@ -6,9 +6,10 @@
  */
 import type { SupervisedStack, StackProcess } from '../support/supervised_stack.js'
 import type { ClientDriver } from './client_driver.js'
+import { pause } from './faults.js'
 import type { Scenario } from './scenarios.js'
 
-export interface Told {
+export interface ScenarioRun {
   readonly scenario: Scenario
   readonly client: ClientDriver
 }
@@ -23,13 +24,13 @@ export interface Kills {
 /** @returns the number of kills */
 export async function run(
   stack: SupervisedStack,
-  told: readonly Told[],
+  runs: readonly ScenarioRun[],
   kills?: Kills,
 ): Promise<number> {
-  const rounds = Math.max(...told.map(({ scenario }) => scenario.steps.length))
+  const rounds = Math.max(...runs.map(({ scenario }) => scenario.steps.length))
   let killed = 0
   for (let round = 0; round < rounds; round++) {
-    const steps = told.map(
+    const steps = runs.map(
       ({ scenario, client }) => scenario.steps[round]?.(client) ?? Promise.resolve(),
     )
     const all = Promise.all(steps)
@@ -46,6 +47,3 @@ export async function run(
   }
   return killed
 }
-
-const pause = (milliseconds: number): Promise<void> =>
-  new Promise((resolve) => setTimeout(resolve, milliseconds))

@@ -10,7 +10,7 @@ import { expected, type ClientDriver } from './client_driver.js'
 export type Step = (client: ClientDriver) => Promise<unknown>
 
 /** The expected outcome of an entity. */
-export interface Ending {
+export interface ExpectedOutcome {
   readonly status: string
   /** Without the entity's prefix, in order. */
   readonly events: readonly string[]
@@ -21,7 +21,7 @@ export interface Ending {
 export interface Scenario {
   readonly user?: '+fail' | '+slow' | '+unknown'
   readonly steps: readonly Step[]
-  readonly ends: readonly Ending[]
+  readonly expected: readonly ExpectedOutcome[]
 }
 
 const idle: Step = () => Promise.resolve()
@@ -35,6 +35,10 @@ const becomes =
   (status: string): Step =>
   (client) =>
     client.until(status, (projection) => projection['status'] === status)
+const resolve =
+  (outcome: 'completed' | 'failed'): Step =>
+  (client) =>
+    client.resolve(outcome)
 const together =
   (...steps: readonly Step[]): Step =>
   async (client) => {
@@ -44,7 +48,7 @@ const together =
 const has = (value: unknown, member: string, wanted: unknown): boolean =>
   typeof value === 'object' && value !== null && Reflect.get(value, member) === wanted
 
-/** Recorded the first time; later it must be equal. */
+/** The first answer is recorded; later ones must be equal. */
 const sameAnswer =
   (name: string, call: (client: ClientDriver) => Promise<{ readonly text: string }>): Step =>
   async (client) => {
@@ -52,72 +56,64 @@ const sameAnswer =
     assert.equal(
       text,
       client.notes.get(name) ?? text,
-      `${client.name}: ${name} is answered the same`,
+      `${client.name}: ${name} gets the same answer`,
     )
     client.notes.set(name, text)
   }
 const confirmed = sameAnswer('confirm', async (client) => expected(await client.confirm(), 200))
 const created = sameAnswer('create', (client) => client.createIntent({}, 'one key'))
 
-const CAPTURED: Ending = {
-  status: 'captured',
-  events: ['authorized', 'captured'],
-  executions: 1,
-}
-const INTENT_FAILED: Ending = { status: 'failed', events: ['authorized', 'failed'], executions: 0 }
+const scenario = (expected: ExpectedOutcome, ...steps: readonly Step[]): Scenario => ({
+  steps,
+  expected: [expected],
+})
+const ends = (
+  status: string,
+  events: string,
+  executions: ExpectedOutcome['executions'] = null,
+): ExpectedOutcome => ({ status, events: events.split(' '), executions })
+
+const CAPTURED = ends('captured', 'authorized captured', 1)
+const REFUNDED = ends('refunded', 'authorized captured refunded', 1)
+const REFUND_REFUSED = ends('captured', 'authorized captured refund_failed', 1)
+const INTENT_FAILED = ends('failed', 'authorized failed', 0)
+const EXPIRED = ends('expired', 'expired')
+
+const captured = [create, scan, confirm, becomes('captured')]
 
 export const INTENT_SCENARIOS: Readonly<Record<string, Scenario>> = {
-  'captured in Thailand': {
-    steps: [create, scan, confirm, becomes('captured')],
-    ends: [CAPTURED],
-  },
-  'captured in Vietnam': {
-    steps: [createViet, scan, confirm, becomes('captured')],
-    ends: [CAPTURED],
-  },
+  'captured in Thailand': scenario(CAPTURED, ...captured),
+  'captured in Vietnam': scenario(CAPTURED, createViet, scan, confirm, becomes('captured')),
   failed: {
     user: '+fail',
-    steps: [create, scan, confirm, becomes('failed')],
-    ends: [INTENT_FAILED],
+    ...scenario(INTENT_FAILED, create, scan, confirm, becomes('failed')),
   },
-  cancelled: {
-    steps: [create, scan, idle, cancel],
-    ends: [{ status: 'cancelled', events: ['cancelled'], executions: null }],
-  },
-  slow: {
-    user: '+slow',
-    steps: [create, scan, confirm, becomes('captured')],
-    ends: [CAPTURED],
-  },
-  'unknown, then paid': {
-    user: '+unknown',
-    steps: [create, scan, confirm, becomes('captured')],
-    ends: [CAPTURED],
-  },
-  refunded: {
-    steps: [create, scan, confirm, becomes('captured'), refund, becomes('refunded')],
-    ends: [{ ...CAPTURED, status: 'refunded', events: [...CAPTURED.events, 'refunded'] }],
-  },
-  'refund refused': {
-    steps: [
-      create,
-      scan,
-      confirm,
-      together(becomes('captured'), (client) => client.bank.disown(client.entities[0] ?? '')),
-      refund,
-      (client) => client.until('refused', ({ refund }) => has(refund, 'status', 'refused')),
-      (client) => client.bank.own(client.entities[0] ?? ''),
-    ],
-    ends: [{ ...CAPTURED, events: [...CAPTURED.events, 'refund_failed'] }],
-  },
-  'paid with a second token': {
-    steps: [create, scan, (client) => client.remint(), confirm, becomes('captured')],
-    ends: [CAPTURED],
-  },
-  'created and confirmed again and again': {
-    steps: [created, created, scan, confirmed, becomes('captured'), confirmed, created],
-    ends: [CAPTURED],
-  },
+  cancelled: scenario(ends('cancelled', 'cancelled'), create, scan, idle, cancel),
+  slow: { user: '+slow', ...scenario(CAPTURED, ...captured) },
+  'unknown, then paid': { user: '+unknown', ...scenario(CAPTURED, ...captured) },
+  refunded: scenario(REFUNDED, ...captured, refund, becomes('refunded')),
+  'refund refused': scenario(
+    REFUND_REFUSED,
+    create,
+    scan,
+    confirm,
+    together(becomes('captured'), ({ bank, entities }) => bank.hideExecution(entities[0] ?? '')),
+    refund,
+    (client) => client.until('refused', ({ refund }) => has(refund, 'status', 'refused')),
+    ({ bank, entities }) => bank.restoreExecution(entities[0] ?? ''),
+  ),
+  'paid with a second token': scenario(
+    CAPTURED,
+    create,
+    scan,
+    (client) => client.renewSession(),
+    confirm,
+    becomes('captured'),
+  ),
+  'created and confirmed repeatedly': scenario(
+    CAPTURED,
+    ...[created, created, scan, confirmed, becomes('captured'), confirmed, created],
+  ),
   'the same code scanned twice': {
     steps: [
       create,
@@ -128,11 +124,11 @@ export const INTENT_SCENARIOS: Readonly<Record<string, Scenario>> = {
       confirm,
       becomes('captured'),
     ],
-    ends: [CAPTURED, CAPTURED],
+    expected: [CAPTURED, CAPTURED],
   },
 }
 
-/** At the sandbox bank, by their ends. */
+/** Accounts of the sandbox bank by their outcomes. */
 const ACCOUNTS = {
   usual: '0123456789',
   notFound: '9990000002',
@@ -149,88 +145,55 @@ const payTo =
 const paid = sameAnswer('payout', (client) => client.payOut(ACCOUNTS.usual))
 const held = payTo('usual', { reference: 'sandbox:review' })
 
-const COMPLETED: Ending = {
-  status: 'completed',
-  events: ['created', 'processing', 'completed'],
-  executions: 1,
-}
-const PAYOUT_FAILED: Ending = {
-  status: 'failed',
-  events: ['created', 'processing', 'failed'],
-  executions: 0,
-}
+const COMPLETED = ends('completed', 'created processing completed', 1)
+const PAYOUT_FAILED = ends('failed', 'created processing failed', 0)
+const REVERSED = ends('reversed', 'created processing completed reversed', 1)
+const REJECTED = ends('failed', 'created failed')
 
 export const PAYOUT_SCENARIOS: Readonly<Record<string, Scenario>> = {
-  completed: {
-    steps: [payTo('usual'), idle, becomes('completed')],
-    ends: [COMPLETED],
-  },
-  refused: {
-    steps: [payTo('notFound'), idle, becomes('failed')],
-    ends: [PAYOUT_FAILED],
-  },
-  reversed: {
-    steps: [payTo('returned'), idle, idle, becomes('reversed')],
-    ends: [{ ...COMPLETED, status: 'reversed', events: [...COMPLETED.events, 'reversed'] }],
-  },
-  'held and approved': {
-    steps: [held, idle, (client) => client.decide('ApprovePayout', 'completed')],
-    ends: [COMPLETED],
-  },
-  'held and rejected': {
-    steps: [held, idle, (client) => client.decide('RejectPayout', 'failed')],
-    ends: [{ status: 'failed', events: ['created', 'failed'], executions: null }],
-  },
-  'unknown, then paid': {
-    steps: [payTo('unknownPaid'), idle, idle, becomes('completed')],
-    ends: [COMPLETED],
-  },
-  'unknown, then refused': {
-    steps: [payTo('unknownRefused'), idle, idle, becomes('failed')],
-    ends: [PAYOUT_FAILED],
-  },
-  'stuck, and known to be paid': {
-    steps: [payTo('stuck'), idle, idle, idle, (client) => client.resolve('completed')],
-    ends: [{ ...COMPLETED, executions: 0 }],
-  },
-  'stuck, and known not to be paid': {
-    steps: [payTo('stuck'), idle, idle, idle, (client) => client.resolve('failed')],
-    ends: [PAYOUT_FAILED],
-  },
-  'ordered again and again': {
-    steps: [
-      paid,
-      paid,
-      becomes('completed'),
-      paid,
-      async (client) => expected(await client.payOut(ACCOUNTS.usual, { amount: '1' }), 409),
-    ],
-    ends: [COMPLETED],
-  },
+  completed: scenario(COMPLETED, payTo('usual'), idle, becomes('completed')),
+  refused: scenario(PAYOUT_FAILED, payTo('notFound'), idle, becomes('failed')),
+  reversed: scenario(REVERSED, payTo('returned'), idle, idle, becomes('reversed')),
+  'held and approved': scenario(COMPLETED, held, idle, (client) =>
+    client.decide('ApprovePayout', 'completed'),
+  ),
+  'held and rejected': scenario(REJECTED, held, idle, (client) =>
+    client.decide('RejectPayout', 'failed'),
+  ),
+  'unknown, then paid': scenario(
+    COMPLETED,
+    ...[payTo('unknownPaid'), idle, idle, becomes('completed')],
+  ),
+  'unknown, then refused': scenario(
+    PAYOUT_FAILED,
+    ...[payTo('unknownRefused'), idle, idle, becomes('failed')],
+  ),
+  'stuck, resolved as paid': scenario(
+    { ...COMPLETED, executions: 0 },
+    ...[payTo('stuck'), idle, idle, idle, resolve('completed')],
+  ),
+  'stuck, resolved as not paid': scenario(
+    PAYOUT_FAILED,
+    ...[payTo('stuck'), idle, idle, idle, resolve('failed')],
+  ),
+  'created repeatedly': scenario(
+    COMPLETED,
+    ...[paid, paid, becomes('completed'), paid],
+    async (client) => expected(await client.payOut(ACCOUNTS.usual, { amount: '1' }), 409),
+  ),
 }
 
 /** Deadlines: the first step starts one, the others run after it. */
 export const LATE_SCENARIOS: Readonly<Record<string, Scenario>> = {
-  expired: {
-    steps: [create, becomes('expired')],
-    ends: [{ status: 'expired', events: ['expired'], executions: null }],
-  },
-  'expired with a quote': {
-    steps: [
-      together(create, scan),
-      becomes('expired'),
-      async (client) => expected(await client.confirm(), 409),
-    ],
-    ends: [{ status: 'expired', events: ['expired'], executions: null }],
-  },
-  'held for too long': {
-    steps: [held, becomes('failed')],
-    ends: [{ status: 'failed', events: ['created', 'failed'], executions: null }],
-  },
+  expired: scenario(EXPIRED, create, becomes('expired')),
+  'expired with a quote': scenario(
+    EXPIRED,
+    together(create, scan),
+    becomes('expired'),
+    async (client) => expected(await client.confirm(), 409),
+  ),
+  'review expired': scenario(REJECTED, held, becomes('failed')),
 }
 
-/** Submitted while the rail is stopped, received too late: the rail must refuse. */
-export const FROZEN_SCENARIO: Scenario = {
-  steps: [create, scan, confirm, becomes('failed')],
-  ends: [INTENT_FAILED],
-}
+/** Submitted while the rail is stopped and received too late: the rail must refuse. */
+export const FROZEN_SCENARIO = scenario(INTENT_FAILED, create, scan, confirm, becomes('failed'))

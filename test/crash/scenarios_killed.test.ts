@@ -4,7 +4,7 @@
  *
  * - A run with kills is compared with the run without, and that one with the scenarios' expected
  *   outcomes.
- * - Calls hit by a kill are counted: a run without hits would prove nothing.
+ * - Calls hit by a kill are counted; a run without hits fails.
  */
 import t from 'tap'
 import { systemClock } from '../../src/base/clock.js'
@@ -19,7 +19,7 @@ import { createClientDriver } from './client_driver.js'
 import { frozenRail } from './frozen_rail.js'
 import { outcomesOf, type Outcome } from './outcomes.js'
 import { INTENT_SCENARIOS, LATE_SCENARIOS, PAYOUT_SCENARIOS, type Scenario } from './scenarios.js'
-import { run, type Kills, type Told } from './runner.js'
+import { run, type Kills, type ScenarioRun } from './runner.js'
 
 const DEADLINE_S = 60
 const SETTLED_WITHIN_MS = 60_000
@@ -41,8 +41,8 @@ const receiver = await receiverOf(partner)
 t.teardown(() => receiver.close())
 let hits = 0
 
-const counting = (asked: Promise<HttpAnswer>): Promise<HttpAnswer> =>
-  asked.then(
+const counting = (call: Promise<HttpAnswer>): Promise<HttpAnswer> =>
+  call.then(
     (answer) => {
       if (answer.status >= 500) hits += 1
       return answer
@@ -61,7 +61,7 @@ const watched: Partner = {
   },
 }
 
-const begin = (runner: string, scenarios: Readonly<Record<string, Scenario>>): Told[] =>
+const startRuns = (runner: string, scenarios: Readonly<Record<string, Scenario>>): ScenarioRun[] =>
   Object.entries(scenarios).map(([name, scenario]) => {
     const ending = scenario.user ?? ''
     const parts = { partner: watched, operator, bank }
@@ -71,25 +71,26 @@ const begin = (runner: string, scenarios: Readonly<Record<string, Scenario>>): T
     }
   })
 
-const everyScenario = (runner: string): Told[] => [
-  ...begin(runner, INTENT_SCENARIOS),
-  ...begin(`${runner} payout`, PAYOUT_SCENARIOS),
+const everyScenario = (runner: string): ScenarioRun[] => [
+  ...startRuns(runner, INTENT_SCENARIOS),
+  ...startRuns(`${runner} payout`, PAYOUT_SCENARIOS),
 ]
 
-const idsOf = (told: readonly Told[]): string[] => told.flatMap(({ client }) => client.entities)
-const endingsOf = (told: readonly Told[]): Scenario['ends'] =>
-  told.flatMap(({ scenario }) => scenario.ends)
+const idsOf = (runs: readonly ScenarioRun[]): string[] =>
+  runs.flatMap(({ client }) => client.entities)
+const expectedOf = (runs: readonly ScenarioRun[]): Scenario['expected'] =>
+  runs.flatMap(({ scenario }) => scenario.expected)
 
-/** All that will ever be told of these entities has been told. */
-async function outcomes(told: readonly Told[]): Promise<Outcome[]> {
-  const ids = idsOf(told)
+/** Waits until every event of these entities is delivered. */
+async function outcomes(runs: readonly ScenarioRun[]): Promise<Outcome[]> {
+  const ids = idsOf(runs)
   return eventually(
     'every event has reached the receiver',
     async () => {
       const found = await outcomesOf({ dataDir: stack.dataDir, partner, receiver }, ids)
-      const isTold = ({ events, received }: Outcome): boolean =>
+      const isDelivered = ({ events, received }: Outcome): boolean =>
         events.every(({ type }) => isOptional(type) || received.includes(type))
-      return found.every(isTold) && found
+      return found.every(isDelivered) && found
     },
     SETTLED_WITHIN_MS,
     500,
@@ -97,38 +98,38 @@ async function outcomes(told: readonly Told[]): Promise<Outcome[]> {
 }
 const isOptional = (type: string): boolean => type === 'payment_intent.authorized'
 
-/** The rest of what can be seen of an outcome, in short. */
-function ended(told: readonly Told[], found: readonly Outcome[]): object[] {
-  const ids = idsOf(told)
+/** Status, events and executions; the deliveries only when they differ from the events. */
+function summaryOf(runs: readonly ScenarioRun[], found: readonly Outcome[]): object[] {
+  const ids = idsOf(runs)
   return found.map(({ status, events, executions, received }, index) => {
     const prefix = ids[index]?.startsWith('pi_') ? 'payment_intent.' : 'payout.'
     const types = events.map(({ type }) => type)
-    const wanted = types.filter((type) => !isOptional(type)).sort()
+    const expected = types.filter((type) => !isOptional(type)).sort()
     return {
       status,
       events: types.map((type) => type.replace(prefix, '')),
       executions,
-      ...(String(received) === String(wanted) ? {} : { received }),
+      ...(String(received) === String(expected) ? {} : { received }),
     }
   })
 }
 
-const late = begin('late', LATE_SCENARIOS)
+const late = startRuns('late', LATE_SCENARIOS)
 for (const { scenario, client } of late) await scenario.steps[0]?.(client)
 const deadline = systemClock.now() + DEADLINE_S * 1_000
 
-const inPeace = everyScenario('in peace')
-await run(stack, inPeace)
-const peace = await outcomes(inPeace)
+const baseline = everyScenario('in baselineOutcomes')
+await run(stack, baseline)
+const baselineOutcomes = await outcomes(baseline)
 
 t.test('without kills every scenario has its expected outcome', (t) => {
-  t.same(ended(inPeace, peace), endingsOf(inPeace))
+  t.same(summaryOf(baseline, baselineOutcomes), expectedOf(baseline))
   t.end()
 })
 
-type Killing = Pick<Kills, 'victim' | 'isKilled'>
+type KillPlan = Pick<Kills, 'victim' | 'isKilled'>
 
-const KILLINGS: Readonly<Record<string, Killing>> = {
+const KILL_PLANS: Readonly<Record<string, KillPlan>> = {
   'kill -9 of the processor within and after every step': {
     victim: 'processor',
     isKilled: () => true,
@@ -139,33 +140,33 @@ const KILLINGS: Readonly<Record<string, Killing>> = {
   },
 }
 
-for (const [name, { victim, isKilled }] of Object.entries(KILLINGS)) {
+for (const [name, { victim, isKilled }] of Object.entries(KILL_PLANS)) {
   t.test(name, async (t) => {
-    const told = everyScenario(`${victim} killed`)
+    const runs = everyScenario(`${victim} killed`)
     const before = hits
     const withinAfterMs = (round: number): number => 4 + 7 * round
-    const kills = await run(stack, told, { victim, isKilled, withinAfterMs })
-    const found = await outcomes(told)
+    const kills = await run(stack, runs, { victim, isKilled, withinAfterMs })
+    const found = await outcomes(runs)
     let at = 0
-    for (const { client, scenario } of told) {
-      const range = [at, (at += scenario.ends.length)] as const
-      t.same(found.slice(...range), peace.slice(...range), client.name)
+    for (const { client, scenario } of runs) {
+      const range = [at, (at += scenario.expected.length)] as const
+      t.same(found.slice(...range), baselineOutcomes.slice(...range), client.name)
     }
-    t.comment(`${kills} kills, ${hits - before} calls lost or refused by them`)
+    t.comment(`${kills} kills, ${hits - before} failed calls`)
     t.ok(victim === 'rail' || hits > before, 'calls were hit')
   })
 }
 
-t.test('a stopped rail: outcome unknown, then refused', (t) => frozenRail(t, { stack, begin }))
+t.test('a stopped rail: outcome unknown, then refused', (t) => frozenRail(t, { stack, startRuns }))
 
 t.test('a deadline passes while the processor is down', async (t) => {
   await eventually('the deadline is near', () => systemClock.now() > deadline - 300, 90_000)
   await stack.kill('processor')
-  await run(stack, late.map(afterItsFirst))
-  t.same(ended(late, await outcomes(late)), endingsOf(late))
+  await run(stack, late.map(withoutFirstStep))
+  t.same(summaryOf(late, await outcomes(late)), expectedOf(late))
 })
 
-const afterItsFirst = ({ scenario, client }: Told): Told => ({
+const withoutFirstStep = ({ scenario, client }: ScenarioRun): ScenarioRun => ({
   client,
   scenario: { ...scenario, steps: scenario.steps.slice(1) },
 })

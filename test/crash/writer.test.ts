@@ -2,16 +2,14 @@
  * The processor's database has a single writer: a second process is rejected, and a writer on a
  * full disk exits and recovers.
  */
-import { spawn } from 'node:child_process'
-import { once } from 'node:events'
 import { join } from 'node:path'
 import t from 'tap'
-import { projectRoot } from '../../src/base/protos.js'
 import { FILES } from '../../src/base/subjects.js'
 import { openDatabase } from '../../src/store/database.js'
 import { createSeededRandom } from '../fuzz/seeded_random.js'
 import { assertCleanAudit } from '../support/audit.js'
-import { partnerOf, type HttpAnswer } from '../support/partner.js'
+import { partnerOf, withKey, type HttpAnswer } from '../support/partner.js'
+import { startProgram, type CliResult } from '../support/program.js'
 import { retryUntilFinal, payByQr, payOut, untilStatus } from '../support/payments.js'
 import { anIntent } from '../support/requests.js'
 import { startSupervisedStack } from '../support/supervised_stack.js'
@@ -22,30 +20,18 @@ t.teardown(() => stack.stop())
 const partner = partnerOf(stack.sandbox)
 
 /** A processor started without the supervisor. */
-async function secondProcessor(): Promise<{ exitCode: number | null; output: string }> {
-  const main = join(projectRoot(), '.build/src/processor/main.js')
-  const child = spawn(process.execPath, [main], {
-    cwd: stack.dataDir,
-    env: {
-      ...{ PATH: process.env['PATH'], DATA_DIR: stack.dataDir, GRPC_PORT: '0' },
-      ...{ RAIL_ADDRESS: 'unix:/nowhere', NATS_URL: 'nats://127.0.0.1:1' },
-    },
-    stdio: ['ignore', 'pipe', 'pipe'],
-  })
-  let output = ''
-  for (const stream of [child.stdout, child.stderr]) {
-    stream.on('data', (chunk: Buffer) => (output += chunk.toString()))
-  }
-  const [exitCode] = (await once(child, 'close')) as [number | null]
-  return { exitCode, output }
-}
+const secondProcessor = (): Promise<CliResult> =>
+  startProgram('processor/main.js', [], {
+    ...{ DATA_DIR: stack.dataDir, GRPC_PORT: '0', DOT_ENV: '' },
+    ...{ RAIL_ADDRESS: 'unix:/nowhere', NATS_URL: 'nats://127.0.0.1:1' },
+  }).ended
 
 t.test('a second processor on the same folder is refused', async (t) => {
-  const { exitCode, output } = await secondProcessor()
+  const { exitCode, out, err } = await secondProcessor()
   t.equal(exitCode, 1)
-  t.match(output, /processor\.db is in use by another process: stop that one first/)
+  t.match(out + err, /processor\.db is in use by another process: stop that one first/)
   await stack.kill('processor')
-  t.equal((await secondProcessor()).exitCode, 1, 'the next one holds it, and not the dead one')
+  t.equal((await secondProcessor()).exitCode, 1, 'the restarted processor holds the lock')
   const id = await payOut(partner, 'after a kill')
   t.ok(await untilStatus(partner, `/v1/payouts/${id}`, 'completed'))
 })
@@ -55,24 +41,22 @@ const KEYS = Array.from({ length: 40 }, (_, number) => `disk ${number}`)
 t.test('a full disk stops the processor, which then recovers', async (t) => {
   await payByQr(partner, 'before')
   const create = (key: string): Promise<HttpAnswer> =>
-    partner.request('POST', '/v1/payment_intents', anIntent({ partner_user_id: key }), {
-      headers: { 'Idempotency-Key': key },
-    })
+    partner.request('POST', '/v1/payment_intents', anIntent({ partner_user_id: key }), withKey(key))
   const before = stack.output().length
   const answers: (HttpAnswer | undefined)[] = []
   const fault = fullDisk.cause(stack, createSeededRandom(1, 1))
   for (const key of KEYS) answers.push(await create(key).catch(() => undefined))
   await fault
 
-  const told = stack.output().slice(before)
+  const output = stack.output().slice(before)
   // Node ignores the signal of the limit, but the test runner's preload ends the process by it,
   // unless the process is quicker to stop by itself.
-  t.match(told, /processor ended \((exit code 70|signal SIGXFSZ)/)
-  if (told.includes('exit code 70')) {
+  t.match(output, /processor ended \((exit code 70|signal SIGXFSZ)/)
+  if (output.includes('exit code 70')) {
     t.match(stack.logOf('processor'), /commit failed with an unknown outcome/)
   }
   const refused = answers.filter((answer) => answer?.status === 503)
-  t.ok(refused.length > 0, 'it is said that it cannot be done now')
+  t.ok(refused.length > 0, 'requests are rejected with 503')
   t.match(refused[0]?.body, { error: { code: 'configuration_error' } })
   t.ok(answers.every((answer) => answer?.status === 503 || answer?.status === 201))
 
@@ -80,7 +64,7 @@ t.test('a full disk stops the processor, which then recovers', async (t) => {
     const again = await retryUntilFinal(() => create(key))
     t.equal(again.status, 201)
     const first = answers[index]
-    if (first?.status === 201) t.equal(again.text, first.text, 'what was granted is there')
+    if (first?.status === 201) t.equal(again.text, first.text, 'an accepted request is stored')
   }
   const books = await openDatabase(join(stack.dataDir, FILES.processorDatabase), {
     readOnly: true,
@@ -89,6 +73,6 @@ t.test('a full disk stops the processor, which then recovers', async (t) => {
     `SELECT count(*) AS n FROM intents WHERE context ->> 'userId' LIKE 'disk %'`,
   )
   await books.close()
-  t.equal(row?.n, KEYS.length, 'nothing is there twice')
+  t.equal(row?.n, KEYS.length, 'no request is stored twice')
   await assertCleanAudit(t, stack.dataDir)
 })

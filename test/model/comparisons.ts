@@ -6,9 +6,9 @@ import { currencyOf, USD } from '../../src/money/currency.js'
 import type { Answer } from '../../src/processor/cycle/answer.js'
 import type { RailInstruction } from '../../src/rails/rail.js'
 import type { StoredEvent } from '../../src/store/store.js'
-import { CORRIDOR_FACTS } from './observations.js'
-import { mustLeaveBy, type Expectation, type Model, type ModelIntent } from './model.js'
-import { intentSeen } from './model_views.js'
+import { CORRIDOR_RULES } from './contract_rules.js'
+import { submitDeadlineOf, type Expectation, type Model, type ModelIntent } from './model.js'
+import { intentView } from './model_views.js'
 import type { ModelOperation } from './operations.js'
 import type { SharedWorld } from './shared_world.js'
 
@@ -22,13 +22,13 @@ export function compareAnswer(
   if (!answer.ok || expected.view === undefined) return
   assert.deepEqual(withoutMessage(answer.view), expected.view())
   if (expected.replayed === undefined) return
-  assert.equal(answer.replayed ?? false, expected.replayed, 'a replay says that it is one')
+  assert.equal(answer.replayed ?? false, expected.replayed, 'a replay is marked')
   if (expected.replayed) assert.equal(JSON.stringify(answer.view), JSON.stringify(expected.view()))
 }
 
 export function compareIntent(intent: ModelIntent, answer: Answer): void {
   assert.ok(answer.ok, 'an intent is found')
-  assert.deepEqual(withoutMessage(answer.view), intentSeen(intent)())
+  assert.deepEqual(withoutMessage(answer.view), intentView(intent)())
 }
 
 /** The model does not predict failure texts, only that there is one. */
@@ -54,28 +54,28 @@ export function compareEvents(model: Model, events: readonly StoredEvent[], befo
     })
     return { type, sequence, intent: withoutMessage(data.payment_intent) }
   })
-  const wanted = model.events.map(({ type, view }, index) => ({
+  const expected = model.events.map(({ type, view }, index) => ({
     type,
     sequence: before + index + 1,
     intent: view(),
   }))
-  assert.deepEqual(seen, wanted, 'each public transition has one event, in order')
+  assert.deepEqual(seen, expected, 'each public transition has one event, in order')
 }
 
 export function compareInstructions(model: Model, instructions: readonly RailInstruction[]): void {
-  const wanted = model.instructions.map(({ kind, intent, reportId }) => {
+  const expected = model.instructions.map(({ kind, intent, reportId }) => {
     if (kind === 'acknowledge') return { kind, reportId }
-    const about = { kind, id: intent?.id, environment: 'sandbox' }
-    if (kind === 'query') return about
-    if (kind === 'recall') return { ...about, reason: 'refund' }
+    const fields = { kind, id: intent?.id, environment: 'sandbox' }
+    if (kind === 'query') return fields
+    if (kind === 'recall') return { ...fields, reason: 'refund' }
     return { kind, instruction: instructionOf(intent!) }
   })
-  assert.deepEqual(instructions, wanted, 'the orders to the rail, in order')
+  assert.deepEqual(instructions, expected, 'the instructions to the rail, in order')
 }
 
 function instructionOf(intent: ModelIntent): object {
   const { code, minor } = intent.quotes.at(-1)!
-  const { scheme, country, currency } = CORRIDOR_FACTS[intent.corridor]
+  const { scheme, country, currency } = CORRIDOR_RULES[intent.corridor]
   const [reference1, reference2] = code.references
   return {
     id: intent.id,
@@ -93,25 +93,26 @@ function instructionOf(intent: ModelIntent): object {
       name: code.merchant.name,
     },
     reference: intent.id,
-    notAfter: mustLeaveBy(intent),
+    notAfter: submitDeadlineOf(intent),
     hint: '',
     environment: 'sandbox',
   }
 }
 
-/**
- * A contradicting report leaves one discrepancy, a repeated one no second, others none.
- */
+/** A contradicting report leaves one discrepancy, also when repeated; others leave none. */
 export function compareMismatches(model: Model, shared: SharedWorld): void {
   const fresh = new Set(shared.freshDiscrepancies.splice(0))
-  const mismatch = new Set(model.mismatches.map((intent) => intent?.id ?? 'nobody'))
+  const mismatch = new Set(model.mismatches.map((intent) => intent?.id ?? 'unknown'))
   for (const id of fresh) {
-    const isOurs = model.intents.some((intent) => intent.id === id)
-    assert.ok(mismatch.has(isOurs ? id : 'nobody'), 'a matching report leaves no discrepancy')
+    const isKnown = model.intents.some((intent) => intent.id === id)
+    assert.ok(mismatch.has(isKnown ? id : 'unknown'), 'a matching report leaves no discrepancy')
   }
   for (const intent of model.mismatches) {
     if (intent === null) continue
-    assert.ok(shared.knownDiscrepancies.has(intent.id ?? ''), 'odd reports is a discrepancy')
+    assert.ok(
+      shared.knownDiscrepancies.has(intent.id ?? ''),
+      'a contradicting report is a discrepancy',
+    )
   }
 }
 
@@ -133,5 +134,5 @@ export function compareBalances(
   }
   const open = model.intents.filter(({ state }) => state === 'authorized')
   const reserved = open.reduce((sum, { quotes }) => sum + BigInt(quotes.at(-1)!.cents), 0n)
-  assert.equal(model.reserved, reserved, 'reserved is what authorized intents cost')
+  assert.equal(model.reserved, reserved, 'the cost of authorized intents is reserved')
 }

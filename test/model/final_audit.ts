@@ -1,15 +1,13 @@
 /**
- * The end of a test case: open intents are brought to a final state, and the books are read from
- * disk.
- *
- * Checks the whole case on rows, events and instructions rather than on responses.
+ * The end of a test case: open intents reach a final state; then rows, events and instructions on
+ * disk are checked.
  */
 import assert from 'node:assert/strict'
 import { instant } from '../../src/base/clock.js'
 import { limitKeys } from '../../src/limits/usage.js'
 import { answer } from '../../src/processor/cycle/answer.js'
 import { pass, restart, setRail, step, fireDueTimers, type Harness } from './harness.js'
-import { DAY, INTENT_TTL } from './observations.js'
+import { DAY, INTENT_TTL } from './contract_rules.js'
 import { reportsOf } from './payments.js'
 import type { ModelState } from './model.js'
 
@@ -50,7 +48,7 @@ export async function auditRun(harness: Harness): Promise<void> {
 function auditStates({ model }: Harness): void {
   for (const { state, wakeAt } of model.intents) {
     assert.ok(state !== 'created' && state !== 'authorized', 'every intent is final')
-    assert.equal(wakeAt, null, 'what has ended waits for nothing')
+    assert.equal(wakeAt, null, 'a final intent has no timer')
   }
   assert.equal(model.reserved, 0n)
 }
@@ -77,10 +75,10 @@ function auditEntries({ model, shared }: Harness): void {
   for (const [key, sum] of sums) assert.equal(sum, 0n, `posting ${key} balances`)
   for (const { id, state, confirmation } of model.intents) {
     const posted = [...(plans.get(id ?? '') ?? [])].map((text) => text.split(' ')[1] ?? '')
-    const wanted = confirmation === null ? [] : PLANS[state]
+    const expected = confirmation === null ? [] : PLANS[state]
     assert.deepEqual(
       posted.filter((plan) => plan.startsWith('intent_')),
-      wanted,
+      expected,
     )
   }
 }
@@ -91,15 +89,19 @@ function auditEvents({ model, log }: Harness): void {
     log.events.map((_, index) => index + 1),
     'sequences have no gap',
   )
-  const told = log.events.map(({ type, body }) => {
+  const published = log.events.map(({ type, body }) => {
     const { data } = JSON.parse(body) as { data: { payment_intent: { intent_id: string } } }
     return `${data.payment_intent.intent_id} ${type}`
   })
-  const happened = model.intents.flatMap(({ id, moments, refundsFailed }) => [
-    ...Object.keys(moments).map((state) => `${id} payment_intent.${state}`),
+  const transitions = model.intents.flatMap(({ id, enteredAt, refundsFailed }) => [
+    ...Object.keys(enteredAt).map((state) => `${id} payment_intent.${state}`),
     ...Array.from({ length: refundsFailed }, () => `${id} payment_intent.refund_failed`),
   ])
-  assert.deepEqual(told.sort(), happened.sort(), 'each public transition has exactly one event')
+  assert.deepEqual(
+    published.sort(),
+    transitions.sort(),
+    'each public transition has exactly one event',
+  )
 }
 
 function auditInstructions({ model, log }: Harness): void {

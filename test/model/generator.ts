@@ -35,7 +35,7 @@ export const picked = (
 /** Not at an end of the range, which fast-check prefers. */
 export const seldom = (times: number): fc.Arbitrary<boolean> =>
   fc.nat(times).map((generated) => generated === Math.ceil(times / 2))
-export const callers: fc.Arbitrary<Caller> = seldom(30).map((is) => (is ? 'stranger' : 'owner'))
+export const callers: fc.Arbitrary<Caller> = seldom(30).map((is) => (is ? 'other tenant' : 'owner'))
 export const keys = fc.option(fc.constantFrom('a', 'b'), { nil: null })
 
 /** An operation on an existing intent, mostly one where it is likely to have an effect. */

@@ -1,11 +1,9 @@
-/**
- * Generators of every operation on intents, with their frequencies.
- */
+/** Generators of every operation on intents, with their frequencies. */
 import fc from 'fast-check'
 import { callers, generate, keys, onIntent, seldom, tokenOf, type Generated } from './generator.js'
-import type { CorridorName } from './observations.js'
+import type { CorridorName } from './contract_rules.js'
 import type { ModelIntent } from './model.js'
-import { hearing } from './report_generators.js'
+import { reporting } from './report_generators.js'
 import { scanning } from './scan_generators.js'
 import { USERS } from './tenant.js'
 
@@ -80,7 +78,7 @@ const reminting = onIntent(
     kind: 'remint',
     by,
     intent,
-    user: other ? 'somebody' : intent.user,
+    user: other ? 'another user' : intent.user,
     verified: !unverified,
     clean: !unclean,
   }),
@@ -103,7 +101,7 @@ const reopening = onIntent(
     kind: 'receipt',
     by,
     intent,
-    user: other ? 'somebody' : intent.user,
+    user: other ? 'another user' : intent.user,
   }),
 )
 
@@ -134,5 +132,5 @@ export const generators: fc.Arbitrary<Generated> = fc.oneof(
   { weight: 1, arbitrary: reopening },
   { weight: 2, arbitrary: timing },
   { weight: 1, arbitrary: rating },
-  { weight: 6, arbitrary: hearing },
+  { weight: 6, arbitrary: reporting },
 )

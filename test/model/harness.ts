@@ -48,7 +48,7 @@ export async function openHarness(
 ): Promise<Harness> {
   const { world } = shared
   runs += 1
-  const partner = `life${runs}` as PartnerId
+  const partner = `case${runs}` as PartnerId
   const tenant = tenantOf(partner, 'sandbox')
   const model = emptyModel(start.at, start.prefund)
   await shared.begin(tenant)
@@ -68,16 +68,16 @@ export async function step(harness: Harness, operations: readonly ModelOperation
   const expected = operations.map((operation) => oracle(model, operation))
   if (harness.rebuilt) await shared.world.rebuild()
   const answers = await shared.runAll(commands)
-  for (const [index, answer] of answers.entries()) learn(expected[index]!, answer)
+  for (const [index, answer] of answers.entries()) recordGenerated(expected[index]!, answer)
   for (const [index, answer] of answers.entries()) {
     compareAnswer(operations[index]!, expected[index]!, answer)
   }
   compareEffects(harness)
-  await lookAt(harness, touchedBy(model, operations))
+  await compareIntents(harness, affectedBy(model, operations))
 }
 
-function learn({ learn, code }: Expectation, answer: Answer): void {
-  if (code === 'ok' && answer.ok) learn?.(answer.view as Record<string, unknown>)
+function recordGenerated({ onAccepted, code }: Expectation, answer: Answer): void {
+  if (code === 'ok' && answer.ok) onAccepted?.(answer.view as Record<string, unknown>)
 }
 
 function compareEffects({ model, tenant, shared, log }: Harness): void {
@@ -94,13 +94,13 @@ function compareEffects({ model, tenant, shared, log }: Harness): void {
 }
 
 /** The intents that operations name, and the youngest, which they may have created. */
-function touchedBy(model: Model, operations: readonly ModelOperation[]): ReadonlySet<ModelIntent> {
+function affectedBy(model: Model, operations: readonly ModelOperation[]): ReadonlySet<ModelIntent> {
   const named = operations.map((operation) => ('intent' in operation ? operation.intent : null))
   const intents = [...named, model.intents.at(-1)]
   return new Set(intents.filter((intent) => intent !== null && intent !== undefined))
 }
 
-async function lookAt(harness: Harness, intents: ReadonlySet<ModelIntent>): Promise<void> {
+async function compareIntents(harness: Harness, intents: ReadonlySet<ModelIntent>): Promise<void> {
   const { model, tenant, shared } = harness
   const { vault } = shared.world
   const gets = [...intents].map((intent): SimpleOperation => ({ kind: 'get', by: 'owner', intent }))
@@ -123,8 +123,8 @@ export async function fireDueTimers(harness: Harness): Promise<void> {
   const { model, shared } = harness
   const due = model.intents.filter(({ wakeAt }) => wakeAt !== null && wakeAt <= model.now)
   const ids = await shared.world.store.due('intents', instant(model.now), 10_000)
-  const ours = new Map(model.intents.map((intent) => [intent.id, intent]))
-  const found = ids.flatMap((id) => ours.get(id) ?? [])
+  const byId = new Map(model.intents.map((intent) => [intent.id, intent]))
+  const found = ids.flatMap((id) => byId.get(id) ?? [])
   assert.deepEqual(new Set(found), new Set(due), 'the store returns the due timers')
   if (due.length > 0)
     await step(
@@ -138,5 +138,5 @@ export async function restart(harness: Harness): Promise<void> {
   const { model, tenant, shared } = harness
   await shared.world.rebuild()
   compareBalances(model, tenant, shared.world.memory().balances)
-  await lookAt(harness, new Set(model.intents))
+  await compareIntents(harness, new Set(model.intents))
 }

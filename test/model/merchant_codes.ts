@@ -3,7 +3,7 @@
  * written by hand.
  */
 import { createRequire } from 'node:module'
-import type { CorridorName } from './observations.js'
+import type { CorridorName } from './contract_rules.js'
 
 const require = createRequire(import.meta.url)
 const { generate } = require('promptpay-js') as {

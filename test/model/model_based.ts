@@ -18,7 +18,7 @@ import { pick, picked, type Generated } from './generator.js'
 import { generators } from './generators.js'
 import { auditRun, endRun } from './final_audit.js'
 import type { Model } from './model.js'
-import { instantOf, moments } from './moments.js'
+import { instantOf, boundaryTimes } from './boundary_times.js'
 import { confirmOf, createOf, reportsOf, payments, scanAgain, scanOf } from './payments.js'
 import type { SharedWorld } from './shared_world.js'
 import type { Start } from './tenant.js'
@@ -33,7 +33,7 @@ function command(
   return { check, run: (_, harness) => run(harness), toString: name }
 }
 
-const together = (generated: readonly Generated[]): RunCommand =>
+const batchOf = (generated: readonly Generated[]): RunCommand =>
   command(
     () => generated.join(' | '),
     async (harness) => {
@@ -45,9 +45,9 @@ const together = (generated: readonly Generated[]): RunCommand =>
     (model) => generated.some((generate) => generate.resolve(model) !== null),
   )
 
-const single = generators.map((generate) => together([generate]))
-const group = fc.array(generators, { minLength: 2, maxLength: 6 }).map(together)
-const twins = generators.map((generate) => together([generate, generate]))
+const single = generators.map((generate) => batchOf([generate]))
+const batch = fc.array(generators, { minLength: 2, maxLength: 6 }).map(batchOf)
+const repeatedPairs = generators.map((generate) => batchOf([generate, generate]))
 
 const payment = payments.map((paid) =>
   command(
@@ -63,13 +63,12 @@ const payment = payments.map((paid) =>
   ),
 )
 
-/** Creates and scans an intent. */
-const offer = payments.map((offered) =>
+const createAndScan = payments.map((payment) =>
   command(
-    () => `offer ${fc.stringify(offered)}`,
+    () => `create and scan ${fc.stringify(payment)}`,
     async (harness) => {
-      await step(harness, [createOf(offered)])
-      await step(harness, [scanOf(offered, harness.model.intents.at(-1)!, harness.model)])
+      await step(harness, [createOf(payment)])
+      await step(harness, [scanOf(payment, harness.model.intents.at(-1)!, harness.model)])
     },
   ),
 )
@@ -88,11 +87,11 @@ const again = pick.map((age) =>
   ),
 )
 
-const passing = moments.map((moment) =>
+const passing = boundaryTimes.map((boundary) =>
   command(
-    () => `pass ${JSON.stringify(moment)}`,
-    async (harness) => pass(harness, instantOf(moment, harness.model) ?? harness.model.now),
-    (model) => instantOf(moment, model) !== null,
+    () => `pass ${JSON.stringify(boundary)}`,
+    async (harness) => pass(harness, instantOf(boundary, harness.model) ?? harness.model.now),
+    (model) => instantOf(boundary, model) !== null,
   ),
 )
 
@@ -113,7 +112,7 @@ const timers = fc.integer({ min: 1, max: 4 }).map((count) =>
 
 const timing = fc.constant(
   command(
-    () => 'wake all',
+    () => 'fire due timers',
     (harness) => fireDueTimers(harness),
   ),
 )
@@ -134,10 +133,10 @@ const railing = fc.boolean().map((up) =>
 const commands = fc.commands<Model, Harness, false>(
   [
     ...Array.from({ length: 8 }, () => single),
-    ...Array.from({ length: 3 }, () => group),
-    twins,
+    ...Array.from({ length: 3 }, () => batch),
+    repeatedPairs,
     ...Array.from({ length: 2 }, () => payment),
-    ...Array.from({ length: 2 }, () => offer),
+    ...Array.from({ length: 2 }, () => createAndScan),
     again,
     ...Array.from({ length: 3 }, () => passing),
     timers,

@@ -1,8 +1,8 @@
 /**
  * Intent lifecycles against the reference model with actors kept in memory, from fixed seeds;
- * `make lives` runs others.
+ * `make model` runs others.
  */
 import t from 'tap'
-import { tellVolumes } from './volumes.js'
+import { runWorlds } from './worlds.js'
 
-tellVolumes(t, { runs: 1_600, rebuilt: false, seed: 20_261_101, within: 20_000 })
+runWorlds(t, { runs: 1_600, rebuilt: false, seed: 20_261_101, within: 20_000 })

@@ -5,7 +5,7 @@
  *   view is called.
  * - A field that does not apply is absent.
  */
-import { CORRIDOR_FACTS } from './observations.js'
+import { CORRIDOR_RULES } from './contract_rules.js'
 import {
   boundQuote,
   type ModelIntent,
@@ -18,7 +18,7 @@ const RETRYABLE: Readonly<Record<string, boolean>> = { expired: true, rail_unava
 
 export const timeText = (at: number): string => new Date(at).toISOString()
 
-const moment = (name: string, at: number | undefined): object =>
+const timeField = (name: string, at: number | undefined): object =>
   at === undefined ? {} : { [name]: timeText(at) }
 
 function quoteFields(quote: ModelQuote): object {
@@ -27,40 +27,42 @@ function quoteFields(quote: ModelQuote): object {
     quote_version: quote.version,
     amount_usd_cents: quote.cents,
     local_amount_minor_units: String(quote.minor),
-    local_currency: CORRIDOR_FACTS[quote.code.corridor].numeric,
+    local_currency: CORRIDOR_RULES[quote.code.corridor].numeric,
     expires_at: quote.expiresAt,
   }
 }
 
 /** The current view, or the view at authorization. */
-export function intentSeen(intent: ModelIntent, state: ModelState = intent.state): View {
+export function intentView(intent: ModelIntent, state: ModelState = intent.state): View {
   const quote = boundQuote(intent)
   const rest = state === intent.state ? afterwards(intent) : {}
-  const authorizedAt = intent.moments.authorized
+  const authorizedAt = intent.enteredAt.authorized
   return () => ({
     intent_id: intent.id,
     status: state,
     amount_usd_cents: intent.cents,
     corridor: intent.corridor,
     created_at: timeText(intent.createdAt),
-    ...moment('authorized_at', authorizedAt),
+    ...timeField('authorized_at', authorizedAt),
     ...(quote === null ? {} : { quote: quoteFields(quote) }),
     ...rest,
   })
 }
 
-function afterwards({ moments, failure, recall, quotes }: ModelIntent): object {
-  const requestedAt = recall?.requestedAt ?? moments.refunded
+function afterwards({ enteredAt, failure, recall, quotes }: ModelIntent): object {
+  const requestedAt = recall?.requestedAt ?? enteredAt.refunded
   const refusedAt = recall?.refusedAt ?? undefined
-  const isRefused = moments.refunded === undefined && refusedAt !== undefined
-  const status = moments.refunded !== undefined ? 'done' : isRefused ? 'refused' : 'requested'
+  const isRefused = enteredAt.refunded === undefined && refusedAt !== undefined
+  const status = enteredAt.refunded !== undefined ? 'done' : isRefused ? 'refused' : 'requested'
   return {
-    ...moment('captured_at', moments.captured),
-    ...(moments.captured === undefined ? {} : { captured_amount_usd_cents: quotes.at(-1)?.cents }),
-    ...moment('failed_at', moments.failed),
-    ...moment('expired_at', moments.expired),
-    ...moment('cancelled_at', moments.cancelled),
-    ...moment('refunded_at', moments.refunded),
+    ...timeField('captured_at', enteredAt.captured),
+    ...(enteredAt.captured === undefined
+      ? {}
+      : { captured_amount_usd_cents: quotes.at(-1)?.cents }),
+    ...timeField('failed_at', enteredAt.failed),
+    ...timeField('expired_at', enteredAt.expired),
+    ...timeField('cancelled_at', enteredAt.cancelled),
+    ...timeField('refunded_at', enteredAt.refunded),
     ...(failure === null
       ? {}
       : {
@@ -77,16 +79,16 @@ function afterwards({ moments, failure, recall, quotes }: ModelIntent): object {
           refund: {
             status,
             amount_usd_cents: quotes.at(-1)?.cents,
-            ...moment('requested_at', requestedAt),
-            ...moment('refunded_at', moments.refunded),
-            ...(isRefused ? moment('failed_at', refusedAt) : {}),
+            ...timeField('requested_at', requestedAt),
+            ...timeField('refunded_at', enteredAt.refunded),
+            ...(isRefused ? timeField('failed_at', refusedAt) : {}),
           },
         }),
   }
 }
 
-export function scanSeen(intent: ModelIntent, quote: ModelQuote): View {
-  const { scheme, country } = CORRIDOR_FACTS[intent.corridor]
+export function scanView(intent: ModelIntent, quote: ModelQuote): View {
+  const { scheme, country } = CORRIDOR_RULES[intent.corridor]
   return () => ({
     intent_id: intent.id,
     status: 'created',
@@ -117,9 +119,9 @@ const HAS_DEBIT: Readonly<Record<ModelState, boolean>> = {
   cancelled: false,
 }
 
-export function receiptSeen(intent: ModelIntent): View {
-  const { state, moments, corridor } = intent
-  const { numeric, fraction } = CORRIDOR_FACTS[corridor]
+export function receiptView(intent: ModelIntent): View {
+  const { state, enteredAt, corridor } = intent
+  const { numeric, fraction } = CORRIDOR_RULES[corridor]
   const quote = boundQuote(intent)
   const minor = quote?.minor ?? 0n
   const seen = {
@@ -132,9 +134,14 @@ export function receiptSeen(intent: ModelIntent): View {
     merchant_name: quote?.code.merchant.name ?? '',
     destination_masked: quote?.code.masked ?? '',
     created_at: timeText(intent.createdAt),
-    ...(state === 'captured' ? moment('captured_at', moments.captured) : {}),
+    ...(state === 'captured' ? timeField('captured_at', enteredAt.captured) : {}),
     ...(state === 'refunded'
-      ? { refund: { amount_usd_cents: quote?.cents, ...moment('refunded_at', moments.refunded) } }
+      ? {
+          refund: {
+            amount_usd_cents: quote?.cents,
+            ...timeField('refunded_at', enteredAt.refunded),
+          },
+        }
       : {}),
   }
   return () => ({ intent_id: intent.id, ...seen })

@@ -1,12 +1,12 @@
 /**
  * Operations on intents with their arguments: the same value is run by the system and the model.
  */
-import type { CorridorName } from './observations.js'
+import type { CorridorName } from './contract_rules.js'
 import type { MerchantCode } from './merchant_codes.js'
 import type { ModelIntent, ModelQuote } from './model.js'
 
 /** The calling tenant: the owner of the intents or another one. */
-export type Caller = 'owner' | 'stranger'
+export type Caller = 'owner' | 'other tenant'
 
 export interface CreateOperation {
   readonly kind: 'create'

@@ -1,6 +1,6 @@
 /** Applies any operation to the model and returns the expected response. */
 import { unreachable } from '../../src/base/assert.js'
-import { granted, type Expectation, type Model } from './model.js'
+import { accepted, type Expectation, type Model } from './model.js'
 import type { ModelOperation } from './operations.js'
 import {
   expectCancel,
@@ -40,7 +40,7 @@ export function oracle(model: Model, operation: ModelOperation): Expectation {
       return expectReport(model, operation)
     case 'rate':
       model.rates[operation.currency] = operation.rate
-      return granted(() => ({}))
+      return accepted(() => ({}))
     default:
       return unreachable(operation)
   }

@@ -1,8 +1,14 @@
 /** The model of a partner's operations: create, re-mint, cancel, refund, get. */
-import { INTENT_TTL, inquiryAt, RECEIPT_TTL, REFUNDABLE_FOR, SESSION_TTL } from './observations.js'
+import {
+  INTENT_TTL,
+  inquiryAt,
+  RECEIPT_TTL,
+  REFUNDABLE_FOR,
+  SESSION_TTL,
+} from './contract_rules.js'
 import {
   enter,
-  granted,
+  accepted,
   isOpen,
   refused,
   release,
@@ -11,7 +17,7 @@ import {
   type Model,
   type ModelIntent,
 } from './model.js'
-import { intentSeen, receiptSeen, timeText } from './model_views.js'
+import { intentView, receiptView, timeText } from './model_views.js'
 import type {
   CreateOperation,
   ReceiptOperation,
@@ -41,7 +47,7 @@ export function expectCreate(model: Model, operation: CreateOperation): Expectat
   return {
     code: 'ok',
     replayed: false,
-    learn: (answer) => {
+    onAccepted: (answer) => {
       intent.id = String(answer.intent_id)
       intent.jtis.push(jtiOf(String(answer.session_token), intent.id, sessionEnds))
       binding.answer = JSON.stringify(answer)
@@ -81,7 +87,7 @@ function newIntent({ now }: Model, { user, cents, corridor }: CreateOperation): 
     submittedAt: null,
     inquiries: 0,
     transactionId: null,
-    moments: {},
+    enteredAt: {},
     failure: null,
     recall: null,
     refundsFailed: 0,
@@ -101,7 +107,7 @@ function jtiOf(token: string, intentId: string, expiresAt: number): string {
 
 export function expectRemint(model: Model, operation: RemintOperation): Expectation {
   const { intent } = operation
-  if (operation.by === 'stranger') return NOT_FOUND
+  if (operation.by === 'other tenant') return NOT_FOUND
   if (operation.user !== intent.user) return refused('user_mismatch')
   if (!operation.verified || !operation.clean) return refused('attestation_not_satisfied')
   if (intent.state !== 'authorized' && !isOpen(intent, model.now)) {
@@ -111,10 +117,10 @@ export function expectRemint(model: Model, operation: RemintOperation): Expectat
   let token = ''
   return {
     code: 'ok',
-    learn: (answer) => {
+    onAccepted: (answer) => {
       token = String(answer.session_token)
       const jti = jtiOf(token, intent.id ?? '', expiresAt)
-      if (intent.jtis.includes(jti)) throw new Error('a token id is drawn twice')
+      if (intent.jtis.includes(jti)) throw new Error('a token id is generated twice')
       intent.jtis.push(jti)
     },
     view: () => ({ intent_id: intent.id, session_token: token, session_expires_at: expiresAt }),
@@ -123,23 +129,23 @@ export function expectRemint(model: Model, operation: RemintOperation): Expectat
 
 /** Only an intent that is not paid and not submitted. */
 export function expectCancel(model: Model, { by, intent }: SimpleOperation): Expectation {
-  if (by === 'stranger') return NOT_FOUND
+  if (by === 'other tenant') return NOT_FOUND
   const isWaiting = intent.state === 'authorized' && intent.submittedAt === null
   if (!isWaiting && !isOpen(intent, model.now)) return refused('payment_intent_not_cancelable')
   if (isWaiting) release(model, intent)
   enter(model, intent, 'cancelled')
-  const view = intentSeen(intent)
+  const view = intentView(intent)
   model.events.push({ type: 'payment_intent.cancelled', intent, view })
-  return granted(view)
+  return accepted(view)
 }
 
 export function expectRefund(model: Model, { by, intent, key }: RefundOperation): Expectation {
-  if (by === 'stranger') return NOT_FOUND
+  if (by === 'other tenant') return NOT_FOUND
   const bound = key === null ? undefined : model.refundKeys.get(key)
   if (bound !== undefined) {
     return bound.intent === intent ? replayOf(bound) : refused('idempotency_conflict')
   }
-  const capturedAt = intent.moments.captured ?? Number.NEGATIVE_INFINITY
+  const capturedAt = intent.enteredAt.captured ?? Number.NEGATIVE_INFINITY
   const isPending = intent.recall !== null && intent.recall.refusedAt === null
   const isLate = model.now >= capturedAt + REFUNDABLE_FOR
   if (intent.state !== 'captured' || isPending || isLate) {
@@ -153,26 +159,26 @@ export function expectRefund(model: Model, { by, intent, key }: RefundOperation)
   return {
     code: 'ok',
     replayed: false,
-    learn: (answer) => (binding.answer = JSON.stringify(answer)),
-    view: intentSeen(intent),
+    onAccepted: (answer) => (binding.answer = JSON.stringify(answer)),
+    view: intentView(intent),
   }
 }
 
 export function expectGet({ by, intent }: SimpleOperation): Expectation {
-  return by === 'stranger' ? NOT_FOUND : granted(intentSeen(intent))
+  return by === 'other tenant' ? NOT_FOUND : accepted(intentView(intent))
 }
 
 export function expectReceipt({ by, intent, user }: ReceiptOperation): Expectation {
-  if (by === 'stranger' || user !== intent.user) return NOT_FOUND
-  return granted(receiptSeen(intent))
+  if (by === 'other tenant' || user !== intent.user) return NOT_FOUND
+  return accepted(receiptView(intent))
 }
 
 export function expectReceiptToken(model: Model, { by }: SimpleOperation): Expectation {
-  if (by === 'stranger') return NOT_FOUND
+  if (by === 'other tenant') return NOT_FOUND
   let token: unknown
   return {
     code: 'ok',
-    learn: (answer) => (token = answer.receipt_token),
+    onAccepted: (answer) => (token = answer.receipt_token),
     view: () => ({
       receipt_token: token,
       receipt_token_expires_at: seconds(model.now + RECEIPT_TTL),

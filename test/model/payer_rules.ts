@@ -1,11 +1,11 @@
 /** The model of a payer's operations: scan and confirm. */
-import { centsOf, CORRIDOR_FACTS, QUOTE_TTL } from './observations.js'
+import { centsOf, CORRIDOR_RULES, QUOTE_TTL } from './contract_rules.js'
 import { BAD_CODES, WRONG_CORRIDOR, type MerchantCode } from './merchant_codes.js'
 import {
   boundQuote,
   enter,
   fitsLimits,
-  granted,
+  accepted,
   submit,
   isDuplicate,
   isOpen,
@@ -15,28 +15,28 @@ import {
   type Model,
   type ModelQuote,
 } from './model.js'
-import { intentSeen, scanSeen } from './model_views.js'
+import { intentView, scanView } from './model_views.js'
 import type { ConfirmOperation, ScanOperation } from './operations.js'
 
-const NOT_ADMITTED = refused('authentication_failed')
+const UNAUTHENTICATED = refused('authentication_failed')
 
 export function expectScan(model: Model, operation: ScanOperation): Expectation {
   const { intent, code } = operation
-  if (operation.by === 'stranger') return NOT_ADMITTED
-  if (intent.confirmation?.jti === operation.jti) return NOT_ADMITTED
+  if (operation.by === 'other tenant') return UNAUTHENTICATED
+  if (intent.confirmation?.jti === operation.jti) return UNAUTHENTICATED
   if (!isOpen(intent, model.now)) return refused('payment_intent_not_scannable')
-  if (typeof code === 'string') return refused(BAD_CODES[code] ?? 'a code of the table')
+  if (typeof code === 'string') return refused(BAD_CODES[code] ?? 'unknown code')
   if (code.corridor !== intent.corridor) return refused(WRONG_CORRIDOR)
   const amount = amountOf(operation, code)
   if (typeof amount === 'string') return refused(amount)
 
-  const observations = CORRIDOR_FACTS[intent.corridor]
+  const rules = CORRIDOR_RULES[intent.corridor]
   if (!operation.acknowledged && isDuplicate(model, intent, code, amount)) {
     return refused('duplicate_scan')
   }
-  if (amount < observations.minimum) return refused('amount_below_minimum')
+  if (amount < rules.minimum) return refused('amount_below_minimum')
   if (!fitsLimits(model, intent, amount)) return refused('user_limit_exceeded')
-  const cents = centsOf(amount, observations, model.rates[observations.currency])
+  const cents = centsOf(amount, rules, model.rates[rules.currency])
   if (cents > intent.cents) return refused('quote_exceeds_intent_amount')
 
   const quote: ModelQuote = {
@@ -51,8 +51,8 @@ export function expectScan(model: Model, operation: ScanOperation): Expectation 
   intent.quotes.push(quote)
   return {
     code: 'ok',
-    learn: (answer) => (quote.id = (answer.quote as { quote_id: string }).quote_id),
-    view: scanSeen(intent, quote),
+    onAccepted: (answer) => (quote.id = (answer.quote as { quote_id: string }).quote_id),
+    view: scanView(intent, quote),
   }
 }
 
@@ -65,26 +65,26 @@ function amountOf({ amount: given }: ScanOperation, { amount }: MerchantCode): b
 
 export function expectConfirm(model: Model, operation: ConfirmOperation): Expectation {
   const { intent, jti, key } = operation
-  if (operation.by === 'stranger') return NOT_ADMITTED
+  if (operation.by === 'other tenant') return UNAUTHENTICATED
   const { confirmation } = intent
   if (confirmation !== null) {
     if (key !== null && confirmation.key === key) {
       return { code: 'ok', replayed: true, view: confirmation.answer }
     }
-    return confirmation.jti === jti ? NOT_ADMITTED : refused('already_confirmed')
+    return confirmation.jti === jti ? UNAUTHENTICATED : refused('already_confirmed')
   }
   const quote = boundQuote(intent)
   const refusal = refusalOfConfirm(model, operation, quote)
   if (refusal !== null || quote === null) return refused(refusal ?? 'quote_required')
 
   enter(model, intent, 'authorized')
-  const answer = intentSeen(intent)
+  const answer = intentView(intent)
   intent.confirmation = { jti, key, at: model.now, answer }
   intent.wakeAt = model.now
   reserve(model, intent, quote)
   if (model.railUp) submit(model, intent)
   model.events.push({ type: 'payment_intent.authorized', intent, view: answer })
-  return granted(answer)
+  return accepted(answer)
 }
 
 function refusalOfConfirm(

@@ -1,9 +1,7 @@
-/**
- * A payment that is valid by itself, and the operations of its lifecycle.
- */
+/** A valid payment and the operations of its lifecycle. */
 import fc from 'fast-check'
 import { tokenOf } from './generator.js'
-import type { CorridorName } from './observations.js'
+import type { CorridorName } from './contract_rules.js'
 import type { Model, ModelIntent } from './model.js'
 import { executionOf } from './report_generators.js'
 import type { ModelOperation } from './operations.js'

@@ -4,12 +4,12 @@
  *
  * - Exactly one of confirm, cancel and expiry wins; while the rail is down a cancel may still undo
  *   a confirm.
- * - After a cancel nothing is debited, and nothing leaves for the rail.
+ * - After a cancel nothing is debited and nothing is sent to the rail.
  */
 import t, { type Test } from 'tap'
 import { openHarness, pass, setRail, step, type Harness } from './harness.js'
 import { auditRun, endRun } from './final_audit.js'
-import { INTENT_TTL } from './observations.js'
+import { INTENT_TTL } from './contract_rules.js'
 import { MERCHANT_CODES } from './merchant_codes.js'
 import type { ModelIntent } from './model.js'
 import type { ModelOperation } from './operations.js'
@@ -17,7 +17,7 @@ import { openSharedWorld } from './shared_world.js'
 
 const START = Date.UTC(2026, 10, 21, 3)
 
-const MOVES: Readonly<Record<string, (intent: ModelIntent) => ModelOperation>> = {
+const CALLS: Readonly<Record<string, (intent: ModelIntent) => ModelOperation>> = {
   confirm: (intent) => confirmation(intent, 0, 'a'),
   confirmAgain: (intent) => confirmation(intent, 0, 'a'),
   confirmOther: (intent) => confirmation(intent, 1, 'b'),
@@ -70,29 +70,29 @@ const RACES = [
 ]
 
 /** Milliseconds before the deadline; the rail. */
-const CIRCUMSTANCES = [
+const CONDITIONS = [
   { name: 'in time', early: 1, railUp: true },
-  { name: 'in time, the rail away', early: 1, railUp: false },
+  { name: 'in time, rail down', early: 1, railUp: false },
   { name: 'at the deadline', early: 0, railUp: true },
 ]
 
-for (const moves of RACES) {
-  for (const { name, early, railUp } of CIRCUMSTANCES) {
-    void t.test(`${moves.join(', ')}; ${name}`, async (t) => {
+for (const calls of RACES) {
+  for (const { name, early, railUp } of CONDITIONS) {
+    void t.test(`${calls.join(', ')}; ${name}`, async (t) => {
       const shared = await openSharedWorld(t)
       const start = { at: START, prefund: 1_000_000_000n, nearly: 'none', left: 0n } as const
       const harness = await openHarness(shared, start)
-      const instructions = instructionsOf(moves)
-      const intents = await readyToConfirm(harness, instructions.length)
+      const orders = permutationsOf(calls)
+      const intents = await readyToConfirm(harness, orders.length)
       setRail(harness, railUp)
       pass(harness, START + INTENT_TTL - early)
-      for (const [index, instruction] of instructions.entries()) {
+      for (const [index, order] of orders.entries()) {
         const intent = intents[index]!
         await step(
           harness,
-          instruction.map((move) => MOVES[move]!(intent)),
+          order.map((call) => CALLS[call]!(intent)),
         )
-        judgeOutcome(t, harness, intent, { instruction, early, railUp })
+        checkOutcome(t, harness, intent, { order, early, railUp })
       }
       await endRun(harness)
       await auditRun(harness)
@@ -112,40 +112,40 @@ async function readyToConfirm(harness: Harness, count: number): Promise<readonly
   )
   await step(
     harness,
-    intents.map((intent) => MOVES.remint!(intent)),
+    intents.map((intent) => CALLS.remint!(intent)),
   )
   return intents
 }
 
 interface Race {
-  readonly instruction: readonly string[]
+  readonly order: readonly string[]
   readonly early: number
   readonly railUp: boolean
 }
 
-/** Judged by events and instructions; the harness has compared them with the model. */
-function judgeOutcome(t: Test, { log }: Harness, { id }: ModelIntent, race: Race): void {
-  const told = log.events
+/** Checks events and instructions; the harness has compared them with the model. */
+function checkOutcome(t: Test, { log }: Harness, { id }: ModelIntent, race: Race): void {
+  const events = log.events
     .filter(({ body }) => body.includes(`"${id}"`))
     .map(({ type }) => type.replace('payment_intent.', ''))
   const instructed = log.instructions.filter(
-    (instruction) => instruction.kind === 'instruct' && instruction.instruction.id === id,
+    (sent) => sent.kind === 'instruct' && sent.instruction.id === id,
   )
-  t.same(told, expectedOf(race), race.instruction.join(', '))
-  const wasPaid = told.length === 1 && told[0] === 'authorized' && race.railUp
-  t.equal(instructed.length, wasPaid ? 1 : 0)
+  t.same(events, expectedOf(race), race.order.join(', '))
+  const isSubmitted = events.length === 1 && events[0] === 'authorized' && race.railUp
+  t.equal(instructed.length, isSubmitted ? 1 : 0)
 }
 
-function expectedOf({ instruction, early, railUp }: Race): readonly string[] {
-  if (early === 0) return instruction.includes('deadline') ? ['expired'] : []
-  const [winner] = instruction.filter((move) => move.startsWith('confirm') || move === 'cancel')
+function expectedOf({ order, early, railUp }: Race): readonly string[] {
+  if (early === 0) return order.includes('deadline') ? ['expired'] : []
+  const [winner] = order.filter((call) => call.startsWith('confirm') || call === 'cancel')
   if (winner === 'cancel') return ['cancelled']
   return railUp ? ['authorized'] : ['authorized', 'cancelled']
 }
 
-function instructionsOf(moves: readonly string[]): readonly (readonly string[])[] {
-  if (moves.length < 2) return [moves]
-  return moves.flatMap((first, place) =>
-    instructionsOf(moves.toSpliced(place, 1)).map((rest) => [first, ...rest]),
+function permutationsOf(calls: readonly string[]): readonly (readonly string[])[] {
+  if (calls.length < 2) return [calls]
+  return calls.flatMap((first, place) =>
+    permutationsOf(calls.toSpliced(place, 1)).map((rest) => [first, ...rest]),
   )
 }

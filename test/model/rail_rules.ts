@@ -1,31 +1,31 @@
 /** The model of timers and rail reports. */
-import { CORRIDOR_FACTS, inquiryAt } from './observations.js'
+import { CORRIDOR_RULES, inquiryAt } from './contract_rules.js'
 import {
   enter,
-  granted,
+  accepted,
   submit,
-  mustLeaveBy,
+  submitDeadlineOf,
   release,
   type Expectation,
   type Model,
   type ModelIntent,
 } from './model.js'
-import { intentSeen } from './model_views.js'
+import { intentView } from './model_views.js'
 import type { ReportOperation } from './operations.js'
 
-const DONE = granted(() => ({}))
+const DONE = accepted(() => ({}))
 
 /** A timer that fires early or twice changes nothing. */
 export function expectTimer(model: Model, intent: ModelIntent): Expectation {
   if (intent.wakeAt === null || intent.wakeAt > model.now) return DONE
-  const outSince = intent.submittedAt
-  const left = outSince !== null || intent.state === 'captured'
+  const submittedAt = intent.submittedAt
+  const isSent = submittedAt !== null || intent.state === 'captured'
   if (intent.state === 'created') end(model, intent, 'expired')
-  else if (!left && model.now >= mustLeaveBy(intent)) {
+  else if (!isSent && model.now >= submitDeadlineOf(intent)) {
     fail(model, intent, 'rail_unavailable', 'service')
   } else if (!model.railUp) intent.wakeAt = model.now + 1_000
   else if (intent.state === 'captured') recallAgain(model, intent)
-  else if (outSince !== null) inquireAgain(model, intent, outSince)
+  else if (submittedAt !== null) inquireAgain(model, intent, submittedAt)
   else submit(model, intent)
   return DONE
 }
@@ -56,26 +56,29 @@ export function expectReport(model: Model, report: ReportOperation): Expectation
 }
 
 /** Whether a report matches the instruction of an authorized intent. */
-function fits({ state, corridor, quotes }: ModelIntent, { execution }: ReportOperation): boolean {
+function matches(
+  { state, corridor, quotes }: ModelIntent,
+  { execution }: ReportOperation,
+): boolean {
   const quote = quotes.at(-1)
   return (
     (state === 'authorized' || state === 'captured' || state === 'refunded') &&
     execution.amount === quote?.minor &&
-    execution.currency === CORRIDOR_FACTS[corridor].currency &&
+    execution.currency === CORRIDOR_RULES[corridor].currency &&
     execution.account === quote.code.account
   )
 }
 
 function onExecuted(model: Model, intent: ModelIntent, report: ReportOperation): void {
   const { transactionId } = report.execution
-  if (!fits(intent, report)) model.mismatches.push(intent)
+  if (!matches(intent, report)) model.mismatches.push(intent)
   else if (intent.state === 'authorized') capture(model, intent, transactionId)
   else if (intent.transactionId !== transactionId) model.mismatches.push(intent)
 }
 
 /** A return implies an execution, whether that was reported or not. */
 function onReturned(model: Model, intent: ModelIntent, report: ReportOperation): void {
-  if (!fits(intent, report)) return void model.mismatches.push(intent)
+  if (!matches(intent, report)) return void model.mismatches.push(intent)
   const { transactionId } = report.execution
   if (intent.state === 'authorized') capture(model, intent, transactionId)
   if (intent.transactionId !== transactionId) return void model.mismatches.push(intent)
@@ -83,7 +86,7 @@ function onReturned(model: Model, intent: ModelIntent, report: ReportOperation):
   const { cents, minor } = intent.quotes.at(-1)!
   model.prefund += BigInt(cents)
   model.usdOut -= BigInt(cents)
-  model.paidOut[CORRIDOR_FACTS[intent.corridor].currency] -= minor
+  model.paidOut[CORRIDOR_RULES[intent.corridor].currency] -= minor
   end(model, intent, 'refunded')
 }
 
@@ -106,7 +109,7 @@ function onRecallRefused(model: Model, intent: ModelIntent): void {
   intent.recall = { ...recall, refusedAt: model.now }
   intent.refundsFailed += 1
   intent.wakeAt = null
-  const view = intentSeen(intent)
+  const view = intentView(intent)
   model.events.push({ type: 'payment_intent.refund_failed', intent, view })
 }
 
@@ -115,7 +118,7 @@ function capture(model: Model, intent: ModelIntent, transactionId: string): void
   const { cents, minor } = intent.quotes.at(-1)!
   model.reserved -= BigInt(cents)
   model.usdOut += BigInt(cents)
-  model.paidOut[CORRIDOR_FACTS[intent.corridor].currency] += minor
+  model.paidOut[CORRIDOR_RULES[intent.corridor].currency] += minor
   end(model, intent, 'captured')
 }
 
@@ -125,9 +128,9 @@ function fail(model: Model, intent: ModelIntent, code: string, source: string): 
   end(model, intent, 'failed')
 }
 
-type Ending = 'captured' | 'failed' | 'expired' | 'refunded'
+type FinalState = 'captured' | 'failed' | 'expired' | 'refunded'
 
-function end(model: Model, intent: ModelIntent, state: Ending): void {
+function end(model: Model, intent: ModelIntent, state: FinalState): void {
   enter(model, intent, state)
-  model.events.push({ type: `payment_intent.${state}`, intent, view: intentSeen(intent) })
+  model.events.push({ type: `payment_intent.${state}`, intent, view: intentView(intent) })
 }

@@ -1,13 +1,12 @@
-/**
- * Generators of the rail's reports.
- */
+/** Generators of the rail's reports. */
 import fc from 'fast-check'
 import { onIntent, seldom } from './generator.js'
-import { CORRIDOR_FACTS } from './observations.js'
+import { CORRIDOR_RULES } from './contract_rules.js'
 import type { ModelIntent } from './model.js'
 import type { Execution, ReportStatus } from './operations.js'
 
-const isOut = ({ state }: ModelIntent): boolean => state === 'authorized' || state === 'captured'
+const isSubmitted = ({ state }: ModelIntent): boolean =>
+  state === 'authorized' || state === 'captured'
 
 const STATUSES = ['executed', 'refused', 'returned', 'not_found', 'recall_refused'] as const
 const statuses: fc.Arbitrary<ReportStatus> = fc.oneof(
@@ -15,7 +14,7 @@ const statuses: fc.Arbitrary<ReportStatus> = fc.oneof(
   { weight: 5, arbitrary: fc.constantFrom(...STATUSES, 'accepted') },
 )
 
-export const hearing = onIntent(
+export const reporting = onIntent(
   'report',
   fc.record({
     status: statuses,
@@ -32,15 +31,15 @@ export const hearing = onIntent(
     ),
     transactionId: fc.constantFrom('TX1', 'TX1', 'TX1', 'TX2'),
     reportId: fc.option(fc.constantFrom('one', 'two'), { nil: null }),
-    nobody: seldom(40),
+    unknown: seldom(40),
   }),
-  ({ nobody, status, differs, transactionId, ...report }, picked) => {
-    const intent = nobody ? null : picked
+  ({ unknown, status, differs, transactionId, ...report }, picked) => {
+    const intent = unknown ? null : picked
     if (!canBeReport(intent, status)) return null
     const execution = executionOf(picked, transactionId, differs)
     return { kind: 'report', intent, status, execution, ...report }
   },
-  isOut,
+  isSubmitted,
 )
 
 /** As instructed, except for the given differences. */
@@ -50,7 +49,7 @@ export function executionOf(
   differs: 'nothing' | 'amount' | 'currency' | 'account' = 'nothing',
 ): Execution {
   const quote = quotes.at(-1)
-  const { currency } = CORRIDOR_FACTS[corridor]
+  const { currency } = CORRIDOR_RULES[corridor]
   return {
     transactionId,
     amount: (quote?.minor ?? 1n) + (differs === 'amount' ? 1n : 0n),

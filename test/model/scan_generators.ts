@@ -1,9 +1,7 @@
-/**
- * Generators of scans: the merchant's code and the amount.
- */
+/** Generators of scans: the merchant's code and the amount. */
 import fc from 'fast-check'
 import { callers, onIntent, seldom, tokenOf } from './generator.js'
-import { CORRIDOR_FACTS, dearestFor, type CorridorName } from './observations.js'
+import { CORRIDOR_RULES, largestAmountFor, type CorridorName } from './contract_rules.js'
 import { BAD_CODES, MERCHANT_CODES, type MerchantCode } from './merchant_codes.js'
 import { usedIn, type Model, type ModelIntent } from './model.js'
 
@@ -67,20 +65,20 @@ export function amountFor(
   if (meaning === 'absent') return null
   if (meaning === 'zero') return '0'
   if (meaning === 'negative') return '-36000'
-  const isAsked = typeof code === 'string' || code.amount === null
-  if (meaning === 'fitting' && !isAsked) return null
-  const observations = CORRIDOR_FACTS[intent.corridor]
-  const rate = model.rates[observations.currency]
+  const isRequired = typeof code === 'string' || code.amount === null
+  if (meaning === 'fitting' && !isRequired) return null
+  const rules = CORRIDOR_RULES[intent.corridor]
+  const rate = model.rates[rules.currency]
   const [day, month] = usedIn(model, intent, model.now)
   const most: Readonly<Record<Exclude<Meaning, 'absent' | 'zero' | 'negative'>, bigint>> = {
     usual: USUAL[intent.corridor],
     fitting: USUAL[intent.corridor],
-    minimum: observations.minimum,
-    transaction: observations.perTransaction,
-    day: observations.perDay - day,
-    month: observations.perMonth - month,
-    ceiling: dearestFor(intent.cents, observations, rate),
-    prefund: dearestFor(Number(model.prefund), observations, rate),
+    minimum: rules.minimum,
+    transaction: rules.perTransaction,
+    day: rules.perDay - day,
+    month: rules.perMonth - month,
+    ceiling: largestAmountFor(intent.cents, rules, rate),
+    prefund: largestAmountFor(Number(model.prefund), rules, rate),
   }
   const amount = meaning === 'fitting' ? most.fitting : most[meaning] + over
   return amount.toString()
@@ -95,9 +93,9 @@ export const scanning = onIntent(
     amount: amounts,
     acknowledged: seldom(2),
   }),
-  ({ by, token, code: generated, amount: meant, acknowledged }, intent, model) => {
+  ({ by, token, code: generated, amount: generatedAmount, acknowledged }, intent, model) => {
     const code = codeFor(generated, intent.corridor)
-    const amount = amountFor(meant, intent, code, model)
+    const amount = amountFor(generatedAmount, intent, code, model)
     return { kind: 'scan', by, intent, jti: tokenOf(intent, token), code, amount, acknowledged }
   },
 )

@@ -1,5 +1,5 @@
 /**
- * A world that many test cases share in sequence: opening SQLite for each costs more than the case.
+ * A world that consecutive test cases share: opening SQLite for each costs more than the case.
  *
  * - Entries and discrepancies are observed in the commits.
  * - A cycle that stops fails only the case in which it stops.
@@ -21,7 +21,7 @@ export interface SharedWorld {
   readonly freshDiscrepancies: string[]
   readonly knownDiscrepancies: ReadonlySet<string>
   runAll(commands: readonly Command[]): Promise<readonly Answer[]>
-  /** Begins a case, with a new cycle if the last one stopped. */
+  /** Starts a case, with a new cycle if the last one stopped. */
   begin(tenant: TenantId): Promise<void>
 }
 
@@ -34,11 +34,11 @@ export async function openSharedWorld(t: Test): Promise<SharedWorld> {
   let stopped: string | null = null
   let onStop: (reason: string) => void = () => undefined
 
-  const look = (group: CommitRows): CommitRows => {
+  const observe = (batch: CommitRows): CommitRows => {
     const rows = {
-      ...group.rows,
-      entries: [...group.rows.entries],
-      discrepancies: [...group.rows.discrepancies],
+      ...batch.rows,
+      entries: [...batch.rows.entries],
+      discrepancies: [...batch.rows.discrepancies],
     }
     entries.push(...rows.entries)
     for (const { id, entity } of rows.discrepancies) {
@@ -46,13 +46,13 @@ export async function openSharedWorld(t: Test): Promise<SharedWorld> {
       knownIds.add(id)
       knownDiscrepancies.add(entity)
     }
-    return { ...group, rows }
+    return { ...batch, rows }
   }
 
   const world = await createWorld(t, {
     store: (store: Store) => ({
       ...store,
-      commit: (group) => store.commit(look(group)),
+      commit: (batch) => store.commit(observe(batch)),
       boot: async (recentSince) => {
         const state = await store.boot(recentSince)
         const recent = state.recentlyConfirmed.filter(({ tenant }) => tenant === current)

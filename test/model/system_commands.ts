@@ -1,4 +1,4 @@
-/** Operations as the processor's commands. */
+/** The processor's commands of the operations. */
 import { unreachable } from '../../src/base/assert.js'
 import { instant } from '../../src/base/clock.js'
 import type { IntentId, TenantId } from '../../src/base/ids.js'
@@ -27,7 +27,7 @@ import type {
 } from './operations.js'
 
 const OPERATOR = { name: 'test', reason: 'model' }
-const NOBODYS: IntentId = 'pi_00000000000000000000000000' as IntentId
+const UNKNOWN: IntentId = 'pi_00000000000000000000000000' as IntentId
 
 /** @param now of the system's clock */
 export function commandOf(
@@ -78,7 +78,7 @@ export function commandOf(
 }
 
 const idOf = ({ intent }: { readonly intent: { readonly id: string | null } | null }): IntentId =>
-  (intent?.id ?? NOBODYS) as IntentId
+  (intent?.id ?? UNKNOWN) as IntentId
 
 function attested(verified: boolean, clean: boolean) {
   const { kyc_attestation, sanctions_attestation } = anIntent()
@@ -112,9 +112,9 @@ function confirmRequest(operation: ConfirmOperation): Parameters<typeof confirmI
 
 function reportOf(report: ReportOperation): RailReport {
   const { status, reportId } = report
-  const about = { id: idOf(report), reportId }
-  if (status === 'refused') return { ...about, status, refusal: report.refusal as Refusal }
-  if (status !== 'executed' && status !== 'returned') return { ...about, status }
+  const fields = { id: idOf(report), reportId }
+  if (status === 'refused') return { ...fields, status, refusal: report.refusal as Refusal }
+  if (status !== 'executed' && status !== 'returned') return { ...fields, status }
   const { account, ...execution } = report.execution
-  return { ...about, status, ...execution, destinationAccount: account }
+  return { ...fields, status, ...execution, destinationAccount: account }
 }

@@ -10,7 +10,7 @@ import { stagePartner } from '../../src/processor/changes/directory.js'
 import { depositFunds } from '../../src/processor/changes/funds.js'
 import { answer } from '../../src/processor/cycle/answer.js'
 import { usageOf, type Model } from './model.js'
-import { CORRIDOR_FACTS, type CorridorName } from './observations.js'
+import { CORRIDOR_RULES, type CorridorName } from './contract_rules.js'
 
 export const USERS = ['anna', 'boonsri'] as const
 
@@ -54,7 +54,7 @@ function useUp(
   model: Model,
 ): void {
   if (nearly === 'none') return
-  const { perDay, perMonth } = CORRIDOR_FACTS[corridor]
+  const { perDay, perMonth } = CORRIDOR_RULES[corridor]
   const [user] = USERS
   const keys = limitKeys(tenantOf(partner, 'sandbox'), user, corridor, instant(at))
   const [day, month] = usageOf(model, user, corridor, at)

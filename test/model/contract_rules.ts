@@ -1,11 +1,11 @@
 /**
- * The constants and calendar rules of the contract, stated a second time for the model.
+ * The constants and calendar rules of the contract, a second time for the model.
  *
- * - Nothing of src is used here: a wrong number there must not be wrong here as well.
+ * - Nothing of src is used here, so a wrong number there is not repeated here.
  */
 export type CorridorName = 'th_promptpay' | 'vn_vietqr'
 
-export interface CorridorFacts {
+export interface CorridorRules {
   readonly currency: 'THB' | 'VND'
   readonly numeric: string
   readonly country: string
@@ -19,7 +19,7 @@ export interface CorridorFacts {
   readonly perMonth: bigint
 }
 
-export const CORRIDOR_FACTS: Readonly<Record<CorridorName, CorridorFacts>> = {
+export const CORRIDOR_RULES: Readonly<Record<CorridorName, CorridorRules>> = {
   th_promptpay: {
     currency: 'THB',
     numeric: '764',
@@ -57,10 +57,10 @@ export const SUBMIT_WITHIN = 60 * SECOND
 export const DUPLICATE_WINDOW = 60 * SECOND
 export const REFUNDABLE_FOR = 90 * DAY
 
-/** The time of status inquiry number `asked` after `from`, counted from 0. */
-export function inquiryAt(from: number, asked: number): number {
+/** The time of status inquiry `number` after `from`, counted from 0. */
+export function inquiryAt(from: number, number: number): number {
   const early = [5 * SECOND, 15 * SECOND, MINUTE, 5 * MINUTE, 15 * MINUTE, HOUR, 6 * HOUR]
-  return from + (early[asked] ?? (asked - 6) * DAY)
+  return from + (early[number] ?? (number - 6) * DAY)
 }
 
 const LOCAL = 7 * HOUR
@@ -87,7 +87,7 @@ function fractionOf(text: string): readonly [numerator: bigint, denominator: big
 }
 
 /** US cents that a local amount costs at a rate, rounded up. */
-export function centsOf(minor: bigint, { fraction }: CorridorFacts, rateText: string): number {
+export function centsOf(minor: bigint, { fraction }: CorridorRules, rateText: string): number {
   const [numerator, denominator] = fractionOf(rateText)
   const dividend = minor * 100n * denominator
   const divisor = numerator * fraction
@@ -95,7 +95,11 @@ export function centsOf(minor: bigint, { fraction }: CorridorFacts, rateText: st
 }
 
 /** The largest local amount that costs no more than these cents. */
-export function dearestFor(cents: number, { fraction }: CorridorFacts, rateText: string): bigint {
+export function largestAmountFor(
+  cents: number,
+  { fraction }: CorridorRules,
+  rateText: string,
+): bigint {
   const [numerator, denominator] = fractionOf(rateText)
   return (BigInt(cents) * numerator * fraction) / (100n * denominator)
 }

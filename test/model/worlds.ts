@@ -1,16 +1,16 @@
 /**
- * Many test cases in several worlds in parallel: while one waits for the disk, another decides.
+ * Test cases in several parallel worlds: while one waits for the disk, another one runs.
  *
- * - A world is replaced after about a hundred cases, because what a restart reads grows with them.
+ * - A world is replaced after about 100 cases, because a restart reads all its data.
  */
 import type { Test } from 'tap'
 import { checkRuns } from './model_based.js'
 import { openSharedWorld } from './shared_world.js'
 
-const SIDE_BY_SIDE = 4
+const WORLDS_AT_ONCE = 4
 const RUNS_PER_WORLD = 100
 
-export interface VolumesOptions {
+export interface WorldsOptions {
   readonly runs: number
   /** Actors are rebuilt from SQLite before every batch. */
   readonly rebuilt: boolean
@@ -20,21 +20,21 @@ export interface VolumesOptions {
   readonly within?: number
 }
 
-export function tellVolumes(t: Test, { runs, rebuilt, seed, within }: VolumesOptions): void {
-  t.jobs = SIDE_BY_SIDE
+export function runWorlds(t: Test, { runs, rebuilt, seed, within }: WorldsOptions): void {
+  t.jobs = WORLDS_AT_ONCE
   t.setTimeout(0) // shrinking a failure takes long
-  const rounds = Math.ceil(runs / RUNS_PER_WORLD / SIDE_BY_SIDE)
-  const count = rounds * SIDE_BY_SIDE
+  const rounds = Math.ceil(runs / RUNS_PER_WORLD / WORLDS_AT_ONCE)
+  const count = rounds * WORLDS_AT_ONCE
   for (let number = 0; number < count; number++) {
     void t.test(`world ${number + 1}`, { buffered: true, timeout: 0 }, async (t) => {
       const shared = await openSharedWorld(t)
-      const told = await checkRuns(shared, {
+      const cases = await checkRuns(shared, {
         rebuilt,
         runs: Math.ceil(runs / count),
         seed: seed === undefined ? undefined : seed + number,
         within: within === undefined ? undefined : within / rounds,
       })
-      t.pass(`${told} lives`)
+      t.pass(`${cases} cases`)
     })
   }
 }
