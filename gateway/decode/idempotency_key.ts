@@ -5,17 +5,20 @@
  *   make two keys equal; so responses echo the key as the gateway received it.
  */
 import { REPEATED, type HeaderValue } from '../../src/auth/verify.js'
-import { accepted, refused, type Outcome } from '../../src/base/errors.js'
+import { accepted, invalid, type Outcome } from '../../src/base/errors.js'
 import type { RequestContext } from '../http/request_context.js'
 
 export const IDEMPOTENCY_KEY = 'idempotency-key'
+const NAME = 'Idempotency-Key'
+const PLACE = `header/${NAME}`
 
 const PRINTABLE = /^[ -~]+$/
 
 export function requiredKey(header: HeaderValue, maxLength: number): Outcome<string> {
-  if (header === undefined || header === REPEATED) return refused('invalid_request')
-  const valid = header.length <= maxLength && PRINTABLE.test(header)
-  return valid ? accepted(header) : refused('invalid_request')
+  if (header === undefined) return invalid(PLACE, 'is required')
+  if (header === REPEATED) return invalid(PLACE, 'must not be repeated')
+  if (header.length <= maxLength && PRINTABLE.test(header)) return accepted(header)
+  return invalid(PLACE, `must be 1 to ${maxLength} printable ASCII characters`)
 }
 
 export function optionalKey(header: HeaderValue, maxLength: number): Outcome<string | undefined> {
@@ -28,5 +31,5 @@ export function optionalKey(header: HeaderValue, maxLength: number): Outcome<str
  */
 export function echoKey(request: RequestContext, maxLength: number): void {
   const key = optionalKey(request.header(IDEMPOTENCY_KEY), maxLength)
-  if (key.ok && key.value !== undefined) request.echo('Idempotency-Key', key.value)
+  if (key.ok && key.value !== undefined) request.echo(NAME, key.value)
 }

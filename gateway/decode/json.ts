@@ -10,20 +10,19 @@
  */
 import { isUtf8 } from 'node:buffer'
 import { JSON_DEPTH_MAX } from '../../src/base/constants.js'
-import { accepted, refused, type Outcome } from '../../src/base/errors.js'
+import { accepted, invalid, refused, type Outcome } from '../../src/base/errors.js'
 import { isCleanText } from '../../src/base/text.js'
+import { jsonViolation } from './json_violation.js'
 
 export function parseJson(bytes: Buffer): Outcome<unknown> {
-  if (!isUtf8(bytes)) return INVALID
+  if (!isUtf8(bytes)) return invalid('', 'must be UTF-8')
   const text = bytes.toString('utf8')
   const outline = scan(text)
-  if (outline === undefined) return INVALID
-  const value = parsed(text)
-  if (value === NOTHING) return INVALID
-  return isStrict(value, outline) ? accepted(value) : INVALID
+  const value = outline === undefined ? NOTHING : parsed(text)
+  const isAccepted = outline !== undefined && value !== NOTHING && isStrict(value, outline)
+  return isAccepted ? accepted(value) : refused('invalid_request', jsonViolation(text))
 }
 
-const INVALID = refused('invalid_request')
 const NOTHING = Symbol('not JSON')
 
 function parsed(text: string): unknown {

@@ -2,9 +2,15 @@
  * Error envelopes as bytes, and the HTTP status of an error code (registry: src/base/errors.ts).
  *
  * - The envelope has exactly `code`, `message` and `request_id`; two errors with the same code
- *   differ only in `request_id`.
+ *   differ only in `request_id`, and in the sandbox in the `message` of an invalid request.
  */
-import { CONFLICT_ON_CONFIRM, ERRORS, isErrorCode, type ErrorCode } from '../../src/base/errors.js'
+import {
+  CONFLICT_ON_CONFIRM,
+  ERRORS,
+  isErrorCode,
+  type ErrorCode,
+  type Violation,
+} from '../../src/base/errors.js'
 import type { RequestId } from '../../src/base/ids.js'
 
 /** All of an envelope but its end is constant, so it is built once. */
@@ -18,6 +24,26 @@ const BEGINNINGS: ReadonlyMap<ErrorCode, string> = new Map(
 /** A request id has only letters, digits and `_`, so nothing needs escaping. */
 export function errorBody(code: ErrorCode, requestId: RequestId): string {
   return `${BEGINNINGS.get(code)}${requestId}"}}`
+}
+
+/** Names place and rule: `kyc_attestation.method: must not be empty`. */
+export function detailedErrorBody(
+  code: ErrorCode,
+  requestId: RequestId,
+  violation: Violation,
+): string {
+  const message = JSON.stringify(violationText(violation))
+  return `{"error":{"code":"${code}","message":${message},"request_id":"${requestId}"}}`
+}
+
+export const violationText = ({ pointer, rule }: Violation): string =>
+  `${placeOf(pointer)}: ${rule}`
+
+function placeOf(pointer: string): string {
+  const [place = '', ...names] = pointer.split('/')
+  const name = names.join('.')
+  if (place === '') return name === '' ? 'body' : name
+  return name === '' ? place : `${place} ${name}`
 }
 
 /** On confirm some codes are conflicts (409) that payouts and scans answer with 422. */

@@ -12,13 +12,13 @@ import { STATUS_CODES } from 'node:http'
 import type { HttpResponse } from 'uWebSockets.js'
 import type { HeaderValue } from '../../src/auth/verify.js'
 import { instant, type Clock, type Instant } from '../../src/base/clock.js'
-import type { ErrorCode } from '../../src/base/errors.js'
-import { newId, type RequestId } from '../../src/base/ids.js'
+import type { ErrorCode, Violation } from '../../src/base/errors.js'
+import { newId, type Environment, type RequestId } from '../../src/base/ids.js'
 import type { Logger } from '../../src/base/log.js'
 import type { Random } from '../../src/base/random.js'
 import type { DeadlineEntry } from './deadlines.js'
 import { Head } from './head.js'
-import { errorBody, errorStatus } from './error_response.js'
+import { detailedErrorBody, errorBody, errorStatus } from './error_response.js'
 import { ReceivedBody, type BodyMemory, type BodySource } from './body.js'
 
 export interface RequestContext {
@@ -30,6 +30,8 @@ export interface RequestContext {
   readonly query: string
   /** Empty except while `serve` runs. */
   readonly body: Buffer
+  /** Undefined until the host is known. */
+  environment: Environment | undefined
   /** By lower-case name; only headers that the server keeps. */
   header(name: string): HeaderValue
   /** The peer's address; empty once the request is answered. */
@@ -43,7 +45,8 @@ export interface RequestContext {
   postpone(resume: () => void): (() => void) | undefined
   /** Ignored once the request is answered or aborted. */
   answer(status: number, body: string, headers?: AnswerHeaders): void
-  refuse(code: ErrorCode, headers?: AnswerHeaders): void
+  /** In the sandbox the answer names place and rule of the violation. */
+  refuse(code: ErrorCode, headers?: AnswerHeaders, violation?: Violation): void
   /** Copies a request header to the response, except on a 401: those are all identical. */
   echo(name: string, value: string): void
 }
@@ -87,6 +90,7 @@ export class OpenRequestContext<T extends Target>
   readonly head = new Head()
   readonly received: ReceivedBody
   target: T | undefined
+  environment: Environment | undefined
   /** The body is complete. */
   complete = false
   /** The response closes the connection. */
@@ -185,9 +189,13 @@ export class OpenRequestContext<T extends Target>
     return this.shared.sourceOf(this)
   }
 
-  refuse(code: ErrorCode, headers: AnswerHeaders = NO_HEADERS): void {
+  refuse(code: ErrorCode, headers: AnswerHeaders = NO_HEADERS, violation?: Violation): void {
     const status = errorStatus(code, this.target?.refusesAsConflict ?? false)
-    this.answer(status, errorBody(code, this.requestId), headers)
+    const isDetailed = violation !== undefined && this.environment === 'sandbox'
+    const body = isDetailed
+      ? detailedErrorBody(code, this.requestId, violation)
+      : errorBody(code, this.requestId)
+    this.answer(status, body, headers)
   }
 
   echo(name: string, value: string): void {

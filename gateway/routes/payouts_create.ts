@@ -1,6 +1,6 @@
 /** POST /v1/payouts: creates a payout, or returns the one that the same key created. */
 import { PAYOUT_IDEMPOTENCY_KEY_MAX, REFERENCE_MAX } from '../../src/base/constants.js'
-import { accepted, refused, type Outcome } from '../../src/base/errors.js'
+import { accepted, invalid, placedAt, type Outcome } from '../../src/base/errors.js'
 import type { CreatePayout } from '../../protos/types/causeway/v1/CreatePayout.js'
 import { readBody } from '../decode/body.js'
 import { IDEMPOTENCY_KEY, requiredKey } from '../decode/idempotency_key.js'
@@ -33,7 +33,9 @@ function payoutOf(body: CreatePayoutBody, key: string): Outcome<CreatePayout> {
   const { beneficiary: inline, reference: untrimmed, ...plain } = body
   const reference = untrimmed.trim()
   const length = [...reference].length
-  if (length < 1 || length > REFERENCE_MAX) return refused('invalid_request')
+  if (length < 1 || length > REFERENCE_MAX) {
+    return invalid('/reference', `must have 1 to ${REFERENCE_MAX} characters after trimming`)
+  }
   const payout: CreatePayout = {
     ...plain,
     metadata: { ...plain.metadata },
@@ -41,6 +43,6 @@ function payoutOf(body: CreatePayoutBody, key: string): Outcome<CreatePayout> {
     idempotency_key: key,
   }
   if (inline === undefined) return accepted(payout)
-  const beneficiary: Outcome<BeneficiaryBody> = checkBeneficiary(inline)
+  const beneficiary: Outcome<BeneficiaryBody> = placedAt('/beneficiary', checkBeneficiary(inline))
   return beneficiary.ok ? accepted({ ...payout, beneficiary: beneficiary.value }) : beneficiary
 }

@@ -6,7 +6,7 @@
  */
 import { bodyHash } from '../../src/auth/canonical.js'
 import { checkSignature, type SignatureClaim } from '../../src/auth/signature_check.js'
-import { accepted, refused, type Outcome } from '../../src/base/errors.js'
+import { accepted, SANDBOX_ONLY, type Outcome } from '../../src/base/errors.js'
 import type { BrandHeaders } from '../http/headers.js'
 import { readBody } from '../decode/body.js'
 import type { RequestContext } from '../http/request_context.js'
@@ -15,7 +15,7 @@ import { checkSignatureCheck, type SignatureCheckBody } from '../schemas/sandbox
 
 export const sandboxSignatureCheck: LocalHandler = {
   answer: ({ request, environment, brandHeaders, partners, now }) => {
-    if (environment !== 'sandbox') return refused('invalid_request')
+    if (environment !== 'sandbox') return SANDBOX_ONLY
     const claim = ownClaim(request, brandHeaders) ?? describedClaim(request.body)
     if (!claim.ok) return claim
     return accepted(JSON.stringify(checkSignature(claim.value, partners.key, now)))

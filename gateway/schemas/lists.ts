@@ -5,7 +5,7 @@
 import type { ListIntents } from '../../protos/types/causeway/v1/ListIntents.js'
 import type { ListPayouts } from '../../protos/types/causeway/v1/ListPayouts.js'
 import { PARTNER_USER_ID_MAX, REFERENCE_MAX } from '../../src/base/constants.js'
-import { accepted, refused, type Outcome } from '../../src/base/errors.js'
+import { accepted, invalid, type Outcome } from '../../src/base/errors.js'
 import { checkOf } from '../decode/body.js'
 import { isLater, timestampOf, roundDown, roundUp, type Moment } from './timestamp.js'
 import { CORRIDORS } from './intents.js'
@@ -140,12 +140,12 @@ function filtered<Query extends CreatedQuery>(
 ): Outcome<Omit<Query, keyof CreatedQuery> & ReadCreatedQuery> {
   if (!read.ok) return read
   const { limit, cursor, created_after, created_before, ...filters } = read.value
-  const after = boundOf(created_after)
-  const before = boundOf(created_before)
+  const after = boundOf('created_after', created_after)
+  const before = boundOf('created_before', created_before)
   if (!after.ok) return after
   if (!before.ok) return before
   if (after.value && before.value && !isLater(before.value, after.value)) {
-    return refused('invalid_request')
+    return invalid('query/created_before', 'must be later than created_after')
   }
   return accepted({
     ...filters,
@@ -155,8 +155,9 @@ function filtered<Query extends CreatedQuery>(
   })
 }
 
-function boundOf(text: string | undefined): Outcome<Moment | undefined> {
+function boundOf(name: string, text: string | undefined): Outcome<Moment | undefined> {
   if (text === undefined) return accepted(undefined)
   const moment = timestampOf(text)
-  return moment === undefined ? refused('invalid_request') : accepted(moment)
+  if (moment !== undefined) return accepted(moment)
+  return invalid(`query/${name}`, 'must be an RFC 3339 timestamp with an offset')
 }

@@ -5,29 +5,36 @@
  *   bytes beyond ASCII, NUL and invalid UTF-8 are rejected.
  * - Duplicate and unknown names are rejected: a misspelled filter would silently widen the result.
  */
-import { accepted, refused, type Outcome } from '../../src/base/errors.js'
+import { accepted, invalid, placedAt, refused, type Outcome } from '../../src/base/errors.js'
 import type { Check } from '../decode/body.js'
+import { violationAt } from '../decode/schema_violation.js'
 
 export function readQuery<T>(query: string, check: Check<T>): Outcome<T> {
   const parameters = parseQuery(query)
-  return parameters.ok ? check(Object.fromEntries(parameters.value)) : parameters
+  return placedAt('query', parameters.ok ? check(Object.fromEntries(parameters.value)) : parameters)
 }
+
+/** For lists without parameters. */
+export const withoutQuery = (query: string): Outcome<null> =>
+  query === '' ? accepted(null) : invalid('query', 'must be empty')
 
 type Parameters = ReadonlyMap<string, string>
 
 const AS_SENT = /^[!-~]*$/
-const INVALID = refused('invalid_request')
+const NOT_ENCODED = invalid('', 'must be form-encoded UTF-8')
 
 function parseQuery(query: string): Outcome<Parameters> {
   const parameters = new Map<string, string>()
   if (query === '') return accepted(parameters)
-  if (!AS_SENT.test(query)) return INVALID
+  if (!AS_SENT.test(query)) return NOT_ENCODED
   for (const pair of query.split('&')) {
     const [name = '', ...rest] = pair.split('=')
     const decodedName = decoded(name)
     const value = decoded(rest.join('='))
-    if (decodedName === undefined || value === undefined) return INVALID
-    if (parameters.has(decodedName)) return INVALID
+    if (decodedName === undefined || value === undefined) return NOT_ENCODED
+    if (parameters.has(decodedName)) {
+      return refused('invalid_request', violationAt([decodedName], 'must not be repeated'))
+    }
     parameters.set(decodedName, value)
   }
   return accepted(parameters)

@@ -28,6 +28,7 @@ import {
   STREAM_BATCH_MAX_BYTES,
 } from '../../src/base/constants.js'
 import { SECOND, type Clock, type Instant } from '../../src/base/clock.js'
+import type { Violation } from '../../src/base/errors.js'
 import { CLEARTEXT, type GrpcTls } from '../../src/base/grpc_tls.js'
 import type { Logger } from '../../src/base/log.js'
 import { contracts } from '../../src/base/protos.js'
@@ -41,7 +42,7 @@ export interface PendingCommand {
    * `code` is empty when the command was accepted; `body` is then its public JSON. Called at most
    * once.
    */
-  settle(code: string, body: string, replayed: boolean): void
+  settle(code: string, body: string, replayed: boolean, violation?: Violation | null): void
 }
 
 export interface ProcessorClient {
@@ -119,17 +120,20 @@ export function createProcessorClient(options: ProcessorClientOptions): StreamCl
   }
 
   const applyReplies = ({ replies }: ReplyBatch__Output): void => {
-    for (const { ticket, code, body, replayed } of replies) {
+    for (const { ticket, code, body, replayed, violation } of replies) {
       const pending = inFlight.get(ticket)
       if (pending === undefined) continue
       inFlight.delete(ticket)
-      settle(pending, code, body, replayed)
+      settle(pending, code, body, replayed, violation)
     }
   }
 
-  const settle = (pending: PendingCommand, code: string, body: string, replayed: boolean): void => {
+  const settle = (
+    pending: PendingCommand,
+    ...reply: Parameters<PendingCommand['settle']>
+  ): void => {
     try {
-      pending.settle(code, body, replayed)
+      pending.settle(...reply)
     } catch (error) {
       log.error({ error }, 'reply handler threw')
     }

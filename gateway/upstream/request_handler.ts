@@ -18,7 +18,7 @@
  */
 import type { Command } from '../../protos/types/causeway/v1/Command.js'
 import type { Clock, Instant } from '../../src/base/clock.js'
-import type { ErrorCode } from '../../src/base/errors.js'
+import { refused, type Refusal, type Violation } from '../../src/base/errors.js'
 import type { Environment } from '../../src/base/ids.js'
 import type { Authenticator, Caller } from '../authentication/authenticate.js'
 import type { RequestScheduler } from '../admission/request_scheduler.js'
@@ -81,6 +81,7 @@ export function handleRequest(
   const host = request.header('host')
   const environment = options.hosts(typeof host === 'string' ? host : '')
   if (environment === undefined) return request.refuse('not_found')
+  request.environment = environment
   if (match.kind === 'local') {
     return answerLocally(options, request, environment, match.handler)
   }
@@ -118,15 +119,14 @@ function handle(
     scheduler,
   }
   if (match.kind === 'no_route') {
-    return consumeNonceAndReject(processor, call, match.code, match.headers)
+    return consumeNonceAndReject(processor, call, refused(match.code), match.headers)
   }
   const { handler } = match.route
   const { sessionJti, receiptSubject } = caller.value
   const operation = handler.decode({ request, id: match.id, sessionJti, receiptSubject })
   if (!operation.ok) {
-    const { code } = operation
-    if (auth === 'session') return checkSessionAndReject(processor, call, match.id, code)
-    return consumeNonceAndReject(processor, call, code, [])
+    if (auth === 'session') return checkSessionAndReject(processor, call, match.id, operation)
+    return consumeNonceAndReject(processor, call, operation, [])
   }
   const command = commandOf(call, operation.value)
   processor.submit(command, new PendingOperation(call, handler), request.body.length)
@@ -157,7 +157,7 @@ function answerLocally(
   const now = clock.now()
   const body = handler.answer({ request, environment, brandHeaders, partners, now, openApi })
   if (body.ok) request.answer(OK.status, body.value)
-  else request.refuse(body.code)
+  else request.refuse(body.code, [], body.violation)
 }
 
 /** An authenticated request. */
@@ -173,13 +173,15 @@ interface Call {
 function consumeNonceAndReject(
   processor: ProcessorClient,
   call: Call,
-  code: ErrorCode,
+  refusal: Refusal,
   headers: AnswerHeaders,
 ): void {
-  if (call.caller.signedBy === null) return call.request.refuse(code, headers)
+  if (call.caller.signedBy === null) {
+    return call.request.refuse(refusal.code, headers, refusal.violation)
+  }
   processor.submit(
     commandOf(call, { consume_nonce_only: true }),
-    new PendingRejection(call, code, headers),
+    new PendingRejection(call, refusal, headers),
   )
 }
 
@@ -188,11 +190,11 @@ function checkSessionAndReject(
   processor: ProcessorClient,
   call: Call,
   intentId: string,
-  code: ErrorCode,
+  refusal: Refusal,
 ): void {
   const { sessionJti } = call.caller
   const command = { check_session: { intent_id: intentId, session_jti: sessionJti } }
-  processor.submit(commandOf(call, command), new PendingRejection(call, code, []))
+  processor.submit(commandOf(call, command), new PendingRejection(call, refusal, []))
 }
 
 /** Fills in the operation object instead of copying it: a copy costs a microsecond. */
@@ -224,11 +226,11 @@ abstract class CommandInFlight implements PendingCommand {
     if (scheduler !== null) scheduler.sent(trafficClass)
   }
 
-  settle(code: string, body: string, replayed: boolean): void {
+  settle(code: string, body: string, replayed: boolean, violation: Violation | null = null): void {
     this.inFlight.count -= 1
     if (this.scheduler !== null) this.scheduler.answered(this.trafficClass, this.startedAt)
     if (code === '') this.accepted(body, replayed)
-    else this.request.refuse(registeredCode(code))
+    else this.request.refuse(registeredCode(code), [], violation ?? undefined)
   }
 
   protected abstract accepted(body: string, replayed: boolean): void
@@ -254,16 +256,16 @@ class PendingOperation extends CommandInFlight {
  * consumed token takes precedence.
  */
 class PendingRejection extends CommandInFlight {
-  private readonly code: ErrorCode
+  private readonly refusal: Refusal
   private readonly headers: AnswerHeaders
 
-  constructor(call: Call, code: ErrorCode, headers: AnswerHeaders) {
+  constructor(call: Call, refusal: Refusal, headers: AnswerHeaders) {
     super(call, call.scheduler)
-    this.code = code
+    this.refusal = refusal
     this.headers = headers
   }
 
   protected accepted(): void {
-    this.request.refuse(this.code, this.headers)
+    this.request.refuse(this.refusal.code, this.headers, this.refusal.violation)
   }
 }

@@ -226,16 +226,48 @@ export function isErrorCode(text: string): text is ErrorCode {
   return Object.hasOwn(ERRORS, text)
 }
 
+/** The part of a request that is not valid, and the rule it breaks. Neither contains a value. */
+export interface Violation {
+  /**
+   * A JSON pointer into the body, empty for the body itself; `query/NAME` for a query parameter,
+   * `header/NAME` for a header.
+   */
+  readonly pointer: string
+  /** A predicate: `must be an integer`. */
+  readonly rule: string
+}
+
+export interface Refusal {
+  readonly ok: false
+  readonly code: ErrorCode
+  /** Only for requests that are not valid, where the check knows the part. */
+  readonly violation?: Violation | undefined
+}
+
 /** A value or a named refusal. Exceptions are for bugs. */
-export type Outcome<T> =
-  { readonly ok: true; readonly value: T } | { readonly ok: false; readonly code: ErrorCode }
+export type Outcome<T> = { readonly ok: true; readonly value: T } | Refusal
 
 export const accepted = <T>(value: T): { readonly ok: true; readonly value: T } => ({
   ok: true,
   value,
 })
 
-export const refused = (code: ErrorCode): { readonly ok: false; readonly code: ErrorCode } => ({
-  ok: false,
-  code,
-})
+export const refused = (code: ErrorCode, violation?: Violation): Refusal =>
+  violation === undefined ? { ok: false, code } : { ok: false, code, violation }
+
+/** A request whose part at `pointer` breaks `rule`. */
+export const invalid = (
+  pointer: string,
+  rule: string,
+  code: ErrorCode = 'invalid_request',
+): Refusal => refused(code, { pointer, rule })
+
+/** The outcome of checking a part; its place becomes a place in the whole request. */
+export function placedAt<T>(root: string, part: Outcome<T>): Outcome<T> {
+  if (part.ok || part.violation === undefined) return part
+  const { pointer, rule } = part.violation
+  return refused(part.code, { pointer: `${root}${pointer}`, rule })
+}
+
+/** The refusal of a sandbox operation in production. */
+export const SANDBOX_ONLY = invalid('header/Host', 'must name a sandbox host')

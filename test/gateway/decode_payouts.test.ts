@@ -135,7 +135,7 @@ void t.test('create payout', (t) => {
     'the shape of the payout goes first': { ...bare, amount: 1, beneficiary: { type: 'x' } },
   })
   for (const key of [undefined, '', chars(256), REPEATED] as const) {
-    t.same(
+    t.match(
       route(payoutBody, { 'idempotency-key': key }),
       { ok: false, code: 'invalid_request' },
       `key ${String(key)}`,

@@ -61,9 +61,37 @@ void t.test('rejected texts', (t) => {
     'an escape at the end': '"\\',
   }
   for (const [what, bytes] of Object.entries(cases)) {
-    t.same(parseJson(Buffer.from(bytes as string)), { ok: false, code: 'invalid_request' }, what)
+    t.match(parseJson(Buffer.from(bytes as string)), { ok: false, code: 'invalid_request' }, what)
   }
   t.equal(parse(deep(32)).ok, true, 'as deep as allowed')
+  t.end()
+})
+
+void t.test('place and rule of a rejected text', (t) => {
+  const integer = 'must be an integer, without fraction and exponent'
+  const cases: readonly (readonly [text: string, pointer: string, rule: string])[] = [
+    ['{"a":1,}', '', 'must be JSON'],
+    ['{"x":[{"y":{"a":1,"b":2,"a":3}}]}', '/x/0/y/a', 'must not be repeated'],
+    ['{"a":1,"\\u0061":1}', '/a', 'must not be repeated'],
+    ['{"x":["{\\"x\\":1.5}",2,{"b":[3,1e2]}]}', '/x/2/b/1', integer],
+    ['{"amount_usd_cents": 10.5}', '/amount_usd_cents', integer],
+    ['1.5', '', integer],
+    ['{"a":{"\\u005c":1}}', '/a', 'has a member that is not allowed as a name'],
+    ['{"a":{"b":"\\ud83d"}}', '/a/b', 'must be Unicode text without NUL'],
+    ['{"a":{"4111111111111111":1.5}}', '/a', `has a member that ${integer}`],
+    ['{"a":{"eyJh.bGci":1,"eyJh.bGci":2}}', '/a', 'has a member that must not be repeated'],
+    [
+      `{"a":${'['.repeat(40)}${']'.repeat(40)}}`,
+      `/a${'/0'.repeat(31)}`,
+      'must be nested at most 32 deep',
+    ],
+  ]
+  for (const [text, pointer, rule] of cases) {
+    t.match(parseJson(Buffer.from(text)), { violation: { pointer, rule } }, text)
+  }
+  t.match(parseJson(Buffer.from([0x22, 0xff])), {
+    violation: { pointer: '', rule: 'must be UTF-8' },
+  })
   t.end()
 })
 

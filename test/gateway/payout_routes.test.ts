@@ -42,6 +42,7 @@ function decodeOf(method: string, path: string): Decode {
       method,
       path,
       query,
+      environment: undefined,
       body: Buffer.from(body === undefined ? '' : text),
       header: (name) => (name === 'idempotency-key' ? key : undefined),
       peer: () => '127.0.0.1',
@@ -71,7 +72,8 @@ function reads(
 ): void {
   for (const [query, expected] of Object.entries(queries)) {
     const value = { ok: true, value: { [operation]: expected } }
-    t.strictSame(decode({ query }), expected === null ? INVALID : value, `?${query}`)
+    if (expected === null) t.match(decode({ query }), INVALID, `?${query}`)
+    else t.strictSame(decode({ query }), value, `?${query}`)
   }
 }
 
@@ -81,7 +83,7 @@ function refusesBodies(
   bodies: readonly unknown[],
   given: Given = {},
 ): void {
-  for (const body of bodies) t.same(decode({ ...given, body }), INVALID, JSON.stringify(body))
+  for (const body of bodies) t.match(decode({ ...given, body }), INVALID, JSON.stringify(body))
 }
 
 const DEPOSIT = { currency: 'THB', amount: '125000' }
@@ -219,7 +221,7 @@ for (const [path, operation] of PAGED) {
         ].map((query) => [query, null]),
       ),
     })
-    t.same(decode({ body: { a: 1 } }), INVALID, 'a body')
+    t.match(decode({ body: { a: 1 } }), INVALID, 'a body')
     t.ok(decode({ body: {} }).ok, 'an empty body')
     t.end()
   })
@@ -428,7 +430,7 @@ void t.test('deposits', (t) => {
   t.ok(decode({ body: { ...DEPOSIT, amount: '9223372036854775807' } }).ok)
   t.ok(decode({ body: DEPOSIT, key: 'k'.repeat(255) }).ok)
   for (const key of ['', 'k'.repeat(256), 'schlüssel', REPEATED] as const) {
-    t.same(decode({ body: DEPOSIT, key }), INVALID, `the key ${String(key)}`)
+    t.match(decode({ body: DEPOSIT, key }), INVALID, `the key ${String(key)}`)
   }
   refusesBodies(t, decode, [
     ...[undefined, {}, '{', [], { amount: '1' }, { currency: 'THB' }, { ...DEPOSIT, note: 'x' }],
@@ -458,7 +460,7 @@ void t.test('quotes and conversions', (t) => {
     })
   }
   for (const key of [undefined, '', 'k'.repeat(256), REPEATED] as const) {
-    t.same(conversion({ body, key }), INVALID, `the key ${String(key)}`)
+    t.match(conversion({ body, key }), INVALID, `the key ${String(key)}`)
   }
   refusesBodies(
     t,

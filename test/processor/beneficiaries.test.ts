@@ -59,8 +59,13 @@ runOnBothStores({
     ]
     for (const fault of faults) {
       const given = { ...aPayout().beneficiary!, ...fault }
-      const code = codeOf(await world.run(createBeneficiary(DEMO, given)))
-      t.equal(code, 'invalid_beneficiary', JSON.stringify(fault))
+      const answer = await world.run(createBeneficiary(DEMO, given))
+      const pointer = `/${Object.keys(fault).join()}`
+      t.match(
+        answer,
+        { code: 'invalid_beneficiary', violation: { pointer } },
+        JSON.stringify(fault),
+      )
     }
     t.same(await readAll(world, (page) => listBeneficiaries(DEMO, page)), [])
   },

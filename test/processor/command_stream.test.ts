@@ -91,7 +91,8 @@ async function openServers(t: Test): Promise<Servers> {
     for (const reply of replies) waiting.get(reply.ticket)?.(reply)
   })
   stream.on('error', ({ message }: Error) => {
-    for (const [ticket, tell] of waiting) tell({ ticket, code: message, body: '', replayed: false })
+    for (const [ticket, tell] of waiting)
+      tell({ ticket, code: message, body: '', replayed: false, violation: null })
   })
   t.teardown(async () => {
     stream.end()

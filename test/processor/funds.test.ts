@@ -107,6 +107,8 @@ runOnBothStores({
     )
     const real = depositSandboxFunds(PRODUCTION, { currency: 'JPY', amount: '1' })
     t.equal(codeOf(await world.run(real)), 'invalid_request', 'not in production')
+    const place = { code: 'invalid_request', violation: { pointer: '/currency' } }
+    t.match(await credit(world, 'QQQ', '1'), place)
   },
 
   'deposits up to the balance limit': async (t, world) => {
@@ -165,6 +167,10 @@ runOnBothStores({
     ] as const) {
       t.equal(codeOf(await quote(world, sell, amount, buy)), code, `${sell} ${amount} ${buy}`)
     }
+    const rule = 'must differ from sell_currency'
+    t.match(await quote(world, 'THB', '1', 'THB'), {
+      violation: { pointer: '/buy_currency', rule },
+    })
   },
 
   converted: async (t, world) => {

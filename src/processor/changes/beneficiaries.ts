@@ -10,6 +10,7 @@
  */
 import { ACCOUNT_NUMBER, BANK_CODE_MAX, BENEFICIARY_NAME_MAX } from '../../base/constants.js'
 import { toRfc3339, instant } from '../../base/clock.js'
+import { accepted, refused, type Outcome, type Violation } from '../../base/errors.js'
 import { newId, type BeneficiaryId, type TenantId } from '../../base/ids.js'
 import { isWithin } from '../../base/text.js'
 import { isCountry } from '../../money/country.js'
@@ -22,27 +23,18 @@ import { beneficiaryAccountPlace } from './rail_instructions.js'
 
 export type BeneficiaryRow = Row<'beneficiaries'>
 
-/** The row of a new beneficiary; null when it is not valid. */
+/** The row of a new beneficiary. */
 export function beneficiaryRow(
   { now, random, vault, origin }: CommandContext,
   tenant: TenantId,
   given: NewBeneficiary,
-): BeneficiaryRow | null {
+): Outcome<BeneficiaryRow> {
   const name = given.name.trim()
   const bankCode = given.bank_code.trim()
-  const isValid =
-    given.type === 'bank_account' &&
-    name !== '' &&
-    isWithin(name, BENEFICIARY_NAME_MAX) &&
-    isCountry(given.destination_country) &&
-    currencyOf(given.currency) !== undefined &&
-    bankCode !== '' &&
-    isWithin(bankCode, BANK_CODE_MAX) &&
-    isReadable({ name, bank_code: bankCode }) &&
-    ACCOUNT_NUMBER.test(given.account_number)
-  if (!isValid) return null
+  const violation = violationIn(given, name, bankCode)
+  if (violation !== null) return refused('invalid_beneficiary', violation)
   const id = newId<BeneficiaryId>('beneficiary', now, random)
-  return {
+  return accepted({
     id,
     tenant,
     type: given.type,
@@ -55,8 +47,26 @@ export function beneficiaryRow(
     status: 'active',
     created_at: now,
     request_id: origin.requestId,
-  }
+  })
 }
+
+function violationIn(given: NewBeneficiary, name: string, bankCode: string): Violation | null {
+  if (given.type !== 'bank_account') return { pointer: '/type', rule: 'must be bank_account' }
+  if (!isPlainText(name, BENEFICIARY_NAME_MAX)) return { pointer: '/name', rule: PLAIN_TEXT }
+  if (!isCountry(given.destination_country))
+    return { pointer: '/destination_country', rule: 'must be a country of ISO 3166-1' }
+  if (currencyOf(given.currency) === undefined)
+    return { pointer: '/currency', rule: 'must be a known currency' }
+  if (!isPlainText(bankCode, BANK_CODE_MAX)) return { pointer: '/bank_code', rule: PLAIN_TEXT }
+  if (!ACCOUNT_NUMBER.test(given.account_number))
+    return { pointer: '/account_number', rule: 'must be 5 to 34 letters and digits' }
+  return null
+}
+
+const PLAIN_TEXT = 'must be text without control characters, not blank and within its length'
+
+const isPlainText = (text: string, most: number): boolean =>
+  text !== '' && isWithin(text, most) && isText(text)
 
 const isReadable = (row: Pick<BeneficiaryRow, 'name' | 'bank_code'>): boolean =>
   isText(row.name) && isText(row.bank_code)

@@ -9,6 +9,7 @@
  */
 import { ENDPOINT_DESCRIPTION_MAX, WEBHOOK_URL_MAX } from '../../base/constants.js'
 import { instant, toRfc3339, type Instant } from '../../base/clock.js'
+import type { Violation } from '../../base/errors.js'
 import { isEventFilter } from '../../base/event_types.js'
 import { environmentOf, type EndpointId, type TenantId } from '../../base/ids.js'
 import { isWithin } from '../../base/text.js'
@@ -36,11 +37,21 @@ export interface EndpointTerms {
   readonly apiVersion: string
 }
 
-export const areValid = (tenant: TenantId, terms: EndpointTerms): boolean =>
-  isWebAddress(terms.url, environmentOf(tenant) === 'production') &&
-  isWithin(terms.description, ENDPOINT_DESCRIPTION_MAX) &&
-  isEventFilter(terms.enabledEvents) &&
-  terms.apiVersion === API_VERSION
+/** Null: the terms are valid. */
+export function violationIn(tenant: TenantId, terms: EndpointTerms): Violation | null {
+  if (!isWebAddress(terms.url, environmentOf(tenant) === 'production'))
+    return { pointer: '/url', rule: 'must be an allowed URL; production requires https' }
+  if (!isWithin(terms.description, ENDPOINT_DESCRIPTION_MAX))
+    return {
+      pointer: '/description',
+      rule: `must have at most ${ENDPOINT_DESCRIPTION_MAX} characters`,
+    }
+  if (!isEventFilter(terms.enabledEvents))
+    return { pointer: '/enabled_events', rule: 'must be known event types, each once' }
+  if (terms.apiVersion !== API_VERSION)
+    return { pointer: '/api_version', rule: `must be ${API_VERSION}` }
+  return null
+}
 
 /** An empty filter selects all event types that are not opt-in. */
 export const filterOf = (types: readonly string[]): readonly string[] =>

@@ -1,7 +1,6 @@
 /** The operators' action log, newest first. */
 import { instant, toRfc3339 } from '../../base/clock.js'
-import { refuse } from '../cycle/answer.js'
-import { answerPage, jsonBytes, pageOf, type PageRequest } from './page.js'
+import { answerPage, INVALID_PAGE, jsonBytes, pageOf, type PageRequest } from './page.js'
 import type { Query } from './query.js'
 
 export function listActions(request: PageRequest): Query {
@@ -10,7 +9,7 @@ export function listActions(request: PageRequest): Query {
     queueKey: 'internal',
     run: async ({ lists, vault }) => {
       const page = pageOf(vault, 'actions', request)
-      if (page === null) return refuse('invalid_request')
+      if (page === null) return INVALID_PAGE
       const below = page.after === null ? Number.MAX_SAFE_INTEGER : Number(page.after)
       const rows = await lists.actions(below, page.limit + 1)
       return answerPage(vault, page, rows, {

@@ -10,8 +10,7 @@ import { partsOf, type AccountKey } from '../../ledger/accounts.js'
 import { toWire } from '../../money/money.js'
 import type { EntryPlace } from '../../store/lists.js'
 import type { Row } from '../../store/tables.js'
-import { refuse } from '../cycle/answer.js'
-import { answerPage, pageOf, type PageRequest } from './page.js'
+import { answerPage, INVALID_PAGE, pageOf, type PageRequest } from './page.js'
 import type { Query } from './query.js'
 import type { Vault } from '../keys/vault.js'
 
@@ -21,7 +20,7 @@ export function listBalanceTransactions(tenant: TenantId, request: PageRequest):
     queueKey: tenant,
     run: async ({ lists, vault }) => {
       const page = pageOf(vault, `balance_transactions ${tenant}`, request)
-      if (page === null) return refuse('invalid_request')
+      if (page === null) return INVALID_PAGE
       const below = page.after === null ? ABOVE_ALL : placeIn(page.after)
       const rows = await lists.entries(tenant, below, page.limit + 1)
       return answerPage(vault, page, rows, {

@@ -1,8 +1,7 @@
 /** A tenant's beneficiaries, disabled ones included, newest first. */
 import { BEHIND_ALL_IDS, type TenantId } from '../../base/ids.js'
 import { beneficiaryView } from '../changes/beneficiaries.js'
-import { refuse } from '../cycle/answer.js'
-import { answerPage, pageOf, type PageRequest } from './page.js'
+import { answerPage, INVALID_PAGE, pageOf, type PageRequest } from './page.js'
 import type { Query } from './query.js'
 
 export function listBeneficiaries(tenant: TenantId, request: PageRequest): Query {
@@ -11,7 +10,7 @@ export function listBeneficiaries(tenant: TenantId, request: PageRequest): Query
     queueKey: tenant,
     run: async ({ lists, vault }) => {
       const page = pageOf(vault, `beneficiaries ${tenant}`, request)
-      if (page === null) return refuse('invalid_request')
+      if (page === null) return INVALID_PAGE
       const rows = await lists.beneficiaries(tenant, page.after ?? BEHIND_ALL_IDS, page.limit + 1)
       return answerPage(vault, page, rows, {
         view: beneficiaryView,

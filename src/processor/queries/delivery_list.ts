@@ -5,7 +5,7 @@ import { instant, toRfc3339 } from '../../base/clock.js'
 import type { TenantId } from '../../base/ids.js'
 import { mergePages, placeIn, positionOf } from './delivery_pages.js'
 import { answer, refuse, type Answer } from '../cycle/answer.js'
-import { firstOf, jsonBytes, pageOf, type Page, type PageRequest } from './page.js'
+import { firstOf, INVALID_PAGE, jsonBytes, pageOf, type Page, type PageRequest } from './page.js'
 import type { Query } from './query.js'
 import type { WebhookPools } from './webhook_pools.js'
 import type { Vault } from '../keys/vault.js'
@@ -21,7 +21,7 @@ export function listDeliveries(
     queueKey: tenant,
     run: async ({ vault }) => {
       const page = pageOf(vault, `deliveries ${tenant} ${endpoint}`, request)
-      if (page === null) return refuse('invalid_request')
+      if (page === null) return INVALID_PAGE
       const found = await pools.requestAll('deliveries', {
         endpoint_id: endpoint,
         below_event: placeIn(page.after).event,

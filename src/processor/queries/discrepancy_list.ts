@@ -1,8 +1,7 @@
 /** Open or settled discrepancies of all tenants, oldest first. */
 import type { DiscrepancyPlace } from '../../store/lists.js'
 import { discrepancyView } from '../changes/discrepancies.js'
-import { refuse } from '../cycle/answer.js'
-import { answerPage, pageOf, type PageRequest } from './page.js'
+import { answerPage, INVALID_PAGE, pageOf, type PageRequest } from './page.js'
 import type { Query } from './query.js'
 
 export function listDiscrepancies(request: PageRequest & { readonly resolved: boolean }): Query {
@@ -12,7 +11,7 @@ export function listDiscrepancies(request: PageRequest & { readonly resolved: bo
     queueKey: 'internal',
     run: async ({ lists, vault }) => {
       const page = pageOf(vault, `discrepancies ${resolved}`, request)
-      if (page === null) return refuse('invalid_request')
+      if (page === null) return INVALID_PAGE
       const after = page.after === null ? BEFORE_ALL : placeIn(page.after)
       const rows = await lists.discrepancies(resolved, after, page.limit + 1)
       return answerPage(vault, page, rows, {

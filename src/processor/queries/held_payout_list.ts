@@ -3,8 +3,7 @@ import { toRfc3339 } from '../../base/clock.js'
 import type { PayoutContext } from '../../../actors/payout/context.js'
 import { payoutView } from '../../../actors/payout/view.js'
 import type { ActorRow } from '../../store/tables.js'
-import { refuse } from '../cycle/answer.js'
-import { answerPage, pageOf, type PageRequest } from './page.js'
+import { answerPage, INVALID_PAGE, pageOf, type PageRequest } from './page.js'
 import type { Query } from './query.js'
 import { contextIn, shapeOfViewed, viewed } from './readable.js'
 
@@ -15,7 +14,7 @@ export function listHeldPayouts(request: PageRequest): Query {
     run: async (ctx) => {
       const { lists, vault, brand } = ctx
       const page = pageOf(vault, 'held_payouts', request)
-      if (page === null) return refuse('invalid_request')
+      if (page === null) return INVALID_PAGE
       const rows = await lists.heldPayouts(page.after ?? '', page.limit + 1)
       const held = viewed(rows, ctx, ({ id, tenant, context: json }) => {
         const context = contextIn<PayoutContext>(id, JSON.parse(json))

@@ -12,7 +12,7 @@ import { isCorridor } from '../../qr/corridor.js'
 import type { ListIntents__Output as ListIntents } from '../../../protos/types/causeway/v1/ListIntents.js'
 import type { IntentFilter } from '../../store/lists.js'
 import { answer, refuse } from '../cycle/answer.js'
-import { pageOf, pageView } from './page.js'
+import { INVALID_PAGE, pageOf, pageView } from './page.js'
 import type { Query } from './query.js'
 import { contextIn, shapeOfViewed, viewed } from './readable.js'
 
@@ -38,7 +38,7 @@ export function listIntents(
       const filter = filterOf(tenant, request)
       if (filter === null) return refuse('invalid_request')
       const page = pageOf(vault, `intents ${JSON.stringify(filter)}`, request)
-      if (page === null) return refuse('invalid_request')
+      if (page === null) return INVALID_PAGE
       const below = page.after ?? filter.below
       const isSearch = filter.state !== undefined || filter.corridor !== undefined
       const horizon = isSearch

@@ -1,8 +1,7 @@
 /** Open or resolved orphan executions, with the payments held for each. */
 import type { OrphanPlace } from '../../store/orphans.js'
 import { orphanView } from '../changes/orphans.js'
-import { refuse } from '../cycle/answer.js'
-import { answerPage, pageOf, type PageRequest } from './page.js'
+import { answerPage, INVALID_PAGE, pageOf, type PageRequest } from './page.js'
 import type { Query } from './query.js'
 
 export function listOrphans(request: PageRequest & { readonly resolved: boolean }): Query {
@@ -12,7 +11,7 @@ export function listOrphans(request: PageRequest & { readonly resolved: boolean 
     queueKey: 'internal',
     run: async ({ lists, vault }) => {
       const page = pageOf(vault, `orphans ${resolved}`, request)
-      if (page === null) return refuse('invalid_request')
+      if (page === null) return INVALID_PAGE
       const after = page.after === null ? BEFORE_ALL : placeIn(page.after)
       const rows = await lists.orphans(resolved, after, page.limit + 1)
       const held = await lists.heldFor(rows.map(({ instruction }) => instruction))

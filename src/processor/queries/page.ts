@@ -6,6 +6,7 @@
  *   row.
  */
 import { LIST_LIMIT_DEFAULT, LIST_LIMIT_MAX, PAGE_BYTES } from '../../base/constants.js'
+import { invalid } from '../../base/errors.js'
 import { answer, type Answer } from '../cycle/answer.js'
 import type { Vault } from '../keys/vault.js'
 
@@ -22,6 +23,12 @@ export interface Page {
   /** The last position of the previous page; null on the first page. */
   readonly after: string | null
 }
+
+/** The gateway checks the limit, so a partner's request has a wrong cursor. */
+export const INVALID_PAGE: Answer = invalid(
+  'query/cursor',
+  'must be the next_cursor of the same list with the same filters',
+)
 
 /** @returns null when the limit is out of range or the cursor is not valid for this list */
 export function pageOf(vault: Vault, place: string, { limit, cursor }: PageRequest): Page | null {

@@ -12,7 +12,7 @@ import { payoutView } from '../../../actors/payout/view.js'
 import type { ListPayouts__Output as ListPayouts } from '../../../protos/types/causeway/v1/ListPayouts.js'
 import { unlessCorrupt, type ListedActor, type PayoutFilter } from '../../store/lists.js'
 import { answer, refuse } from '../cycle/answer.js'
-import { jsonBytes, pageOf, pageView, type Shape } from './page.js'
+import { INVALID_PAGE, jsonBytes, pageOf, pageView, type Shape } from './page.js'
 import type { Query, QueryContext } from './query.js'
 import { contextIn, shapeOfViewed, viewed, type Viewed } from './readable.js'
 import { RawJson } from './raw_json.js'
@@ -26,7 +26,7 @@ export function listPayouts(tenant: TenantId, request: ListPayouts): Query {
       const filter = filterOf(tenant, request)
       if (filter === null) return refuse('invalid_request')
       const page = pageOf(vault, `payouts ${JSON.stringify(filter)}`, request)
-      if (page === null) return refuse('invalid_request')
+      if (page === null) return INVALID_PAGE
       const below = page.after ?? filter.below
       const rows = await lists.payouts({ ...filter, below }, page.limit + 1)
       const write = (parsed: readonly ListedActor[]): string =>

@@ -10,8 +10,7 @@ import { ALARM_AFTER_MS, nextInquiryAt, UNKNOWN_AFTER_MS } from '../../../actors
 import type { Lists } from '../../store/lists.js'
 import type { ActorRow } from '../../store/tables.js'
 import type { UnknownKind } from '../../store/unknown_outcomes.js'
-import { refuse } from '../cycle/answer.js'
-import { answerPage, pageOf, type PageRequest } from './page.js'
+import { answerPage, INVALID_PAGE, pageOf, type PageRequest } from './page.js'
 import type { Query } from './query.js'
 
 const KINDS: readonly UnknownKind[] = ['intents', 'payouts', 'recalls']
@@ -29,7 +28,7 @@ export function listUnknownOutcomes(request: PageRequest, now: Instant): Query {
     queueKey: 'internal',
     run: async ({ lists, vault }) => {
       const page = pageOf(vault, 'unknown_outcomes', request)
-      if (page === null) return refuse('invalid_request')
+      if (page === null) return INVALID_PAGE
       const by = plus(now, -UNKNOWN_AFTER_MS)
       const found = await rowsFrom(lists, placeOf(page.after ?? ''), by, page.limit + 1)
       return answerPage(vault, page, found, {

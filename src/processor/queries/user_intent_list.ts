@@ -5,7 +5,7 @@ import { intentView } from '../../../actors/intent/view.js'
 import type { UserIntent } from '../../store/user_intent_rows.js'
 import { refuse } from '../cycle/answer.js'
 import { admits, filterOf, isUnfiltered, type IntentListRequest } from './intent_list.js'
-import { answerPage, pageOf } from './page.js'
+import { answerPage, INVALID_PAGE, pageOf } from './page.js'
 import type { Query } from './query.js'
 import { contextIn, viewed } from './readable.js'
 
@@ -25,7 +25,7 @@ export function listUserIntents(
       if (filter === null) return refuse('invalid_request')
       const list = [tenant, userId, ...(isUnfiltered(request) ? [] : [filter])]
       const page = pageOf(vault, `user_intents ${JSON.stringify(list)}`, request)
-      if (page === null) return refuse('invalid_request')
+      if (page === null) return INVALID_PAGE
       const from = page.after === null ? last : Number(page.after)
       const found = await lists.intentsOfUser(from, page.limit + 1)
       const rows = viewed(found, ctx, ({ id, state, context }) =>

@@ -8,7 +8,7 @@ import { instant, toRfc3339 } from '../../base/clock.js'
 import { placeIn } from './delivery_pages.js'
 import { answer, refuse } from '../cycle/answer.js'
 import type { Memory } from '../cache/memory.js'
-import { pageOf, type PageRequest } from './page.js'
+import { INVALID_PAGE, pageOf, type PageRequest } from './page.js'
 import type { Query } from './query.js'
 import type { WebhookPools } from './webhook_pools.js'
 import { answerDeliveries } from './delivery_list.js'
@@ -74,7 +74,7 @@ export const listDead = (
   run: async ({ vault }) => {
     const endpoint = request.endpoint_id ?? ''
     const page = pageOf(vault, `dead ${endpoint}`, request)
-    if (page === null) return refuse('invalid_request')
+    if (page === null) return INVALID_PAGE
     const place = placeIn(page.after)
     const found = await pools.requestAll('deliveries', {
       endpoint_id: endpoint,

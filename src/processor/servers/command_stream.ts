@@ -115,6 +115,6 @@ function createReplyBatcher(stream: Stream): ReplyBatcher {
 }
 
 function toWire(ticket: number, answer: Answer): WireReply {
-  if (!answer.ok) return { ticket, code: answer.code }
+  if (!answer.ok) return { ticket, code: answer.code, violation: answer.violation ?? null }
   return { ticket, body: jsonOf(answer.view), replayed: answer.replayed ?? false }
 }

@@ -16,12 +16,13 @@ export function createBeneficiary(tenant: TenantId, given: NewBeneficiary | null
     needs: () => undefined,
     decide: (ctx) => {
       if (isSuspended(ctx.memory, tenant)) return refuse('partner_suspended')
-      const row = given === null ? null : beneficiaryRow(ctx, tenant, given)
-      if (row === null) return refuse('invalid_beneficiary')
+      if (given === null) return refuse('invalid_beneficiary')
+      const row = beneficiaryRow(ctx, tenant, given)
+      if (!row.ok) return row
 
       // From here on it must succeed.
-      stageBeneficiary(ctx, row)
-      return answer(beneficiaryView(row))
+      stageBeneficiary(ctx, row.value)
+      return answer(beneficiaryView(row.value))
     },
   }
 }

@@ -6,6 +6,7 @@
  * - No money moves here; the conversion checks the balance.
  */
 import { instant, plus, SECOND, toRfc3339, type Instant } from '../../../base/clock.js'
+import { invalid } from '../../../base/errors.js'
 import { newId, type TenantId } from '../../../base/ids.js'
 import { currencyOf } from '../../../money/currency.js'
 import { fitsInt64, parsePositiveInt64, toWire } from '../../../money/money.js'
@@ -28,14 +29,16 @@ export function createFxQuote(tenant: TenantId, request: CreateFxQuote): Command
       if (isSuspended(ctx.memory, tenant)) return refuse('partner_suspended')
       const { sell_currency: sell, buy_currency: buy } = request
       const sold = parsePositiveInt64(request.sell_amount)
-      if (sold === undefined || sell === buy) return refuse('invalid_request')
+      if (sold === undefined) return invalid('/sell_amount', 'must be a positive 64-bit integer')
+      if (sell === buy) return invalid('/buy_currency', 'must differ from sell_currency')
       const from = currencyOf(sell)
       const to = currencyOf(buy)
       if (from === undefined || to === undefined) return refuse('unsupported_currency')
       const rate = rateBetween(ctx, tenant, from, to)
       if (rate === null) return refuse('unsupported_currency')
       const bought = convert(sold, from, to, applySpread(rate, ctx.rules.spreadBps))
-      if (bought === 0n || !fitsInt64(bought)) return refuse('invalid_request')
+      if (bought === 0n) return invalid('/sell_amount', 'must buy at least one minor unit')
+      if (!fitsInt64(bought)) return invalid('/sell_amount', 'must buy a 64-bit amount')
 
       // From here on it must succeed.
       const row: Row<'fxQuotes'> = {

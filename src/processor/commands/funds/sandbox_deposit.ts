@@ -6,6 +6,7 @@
  *   credits.
  */
 import { toRfc3339 } from '../../../base/clock.js'
+import { invalid, SANDBOX_ONLY } from '../../../base/errors.js'
 import { type TenantId, environmentOf } from '../../../base/ids.js'
 import type { CreateDeposit__Output as CreateDeposit } from '../../../../protos/types/causeway/v1/CreateDeposit.js'
 import { currencyOf } from '../../../money/currency.js'
@@ -27,7 +28,8 @@ export function depositSandboxFunds(tenant: TenantId, request: CreateDeposit): C
       if (rowKey !== null) needs.idempotency(rowKey)
     },
     decide: (ctx) => {
-      if (environmentOf(tenant) !== 'sandbox' || key === '') return refuse('invalid_request')
+      if (environmentOf(tenant) !== 'sandbox') return SANDBOX_ONLY
+      if (key === '') return invalid('header/Idempotency-Key', 'must not be empty')
       const known = rowKey === null ? null : boundTo(ctx.memory, rowKey)
       if (known) {
         if (known.request_hash !== requestHash) return refuse('idempotency_conflict')
@@ -36,7 +38,8 @@ export function depositSandboxFunds(tenant: TenantId, request: CreateDeposit): C
       if (isSuspended(ctx.memory, tenant)) return refuse('partner_suspended')
       const currency = currencyOf(request.currency)
       const amount = parsePositiveInt64(request.amount)
-      if (currency === undefined || amount === undefined) return refuse('invalid_request')
+      if (currency === undefined) return invalid('/currency', 'must be a known currency')
+      if (amount === undefined) return invalid('/amount', 'must be a positive 64-bit integer')
       const funds = money(currency, amount)
       if (!canDeposit(ctx, tenant, funds)) return refuse('balance_limit_exceeded')
 

@@ -19,7 +19,14 @@ import {
   REFERENCE_MAX,
 } from '../../../base/constants.js'
 import { plus } from '../../../base/clock.js'
-import type { ErrorCode } from '../../../base/errors.js'
+import {
+  accepted,
+  invalid,
+  placedAt,
+  refused,
+  type Outcome,
+  type Refusal,
+} from '../../../base/errors.js'
 import {
   environmentOf,
   isIdOf,
@@ -80,7 +87,7 @@ export function createPayout(tenant: TenantId, given: CreatePayout): Command {
       }
 
       const checked = check(ctx, tenant, request)
-      if (!checked.ok) return refuse(checked.code)
+      if (!checked.ok) return checked
       const account = checked.isNew ? null : storedAccount(ctx, checked.beneficiary)
 
       // From here on it must succeed.
@@ -152,9 +159,7 @@ type Checked =
       readonly context: PayoutContext
       readonly held: boolean
     }
-  | { readonly ok: false; readonly code: ErrorCode }
-
-const refused = (code: ErrorCode): Checked => ({ ok: false, code })
+  | Refusal
 
 /**
  * Checks shape, beneficiary, currency, destination, limits, compliance, risk, balance and rail, in
@@ -164,10 +169,11 @@ function check(ctx: CommandContext, tenant: TenantId, request: CreatePayout): Ch
   if (isSuspended(ctx.memory, tenant)) return refused('partner_suspended')
   const amount = parsePositiveInt64(request.amount)
   if (amount === undefined || !isShaped(request)) return refused('invalid_request')
+  if (!isText(request.reference)) return invalid('/reference', 'must have no control characters')
 
   const found = beneficiaryOf(ctx, tenant, request)
-  if (found === null) return refused('invalid_beneficiary')
-  const { beneficiary, isNew } = found
+  if (!found.ok) return found
+  const { beneficiary, isNew } = found.value
   const currency = currencyOf(request.currency)
   if (currency === undefined || beneficiary.currency !== currency)
     return refused('unsupported_currency')
@@ -190,9 +196,8 @@ function check(ctx: CommandContext, tenant: TenantId, request: CreatePayout): Ch
 }
 
 /**
- * The gateway checks the same but the last condition, which the rail requires; internal services do
- * not pass the gateway. A metadata key `\\` is refused because of a V8 13 parser bug
- * (gateway/decode/json).
+ * The gateway checks the same; internal services do not pass the gateway. A metadata key `\\` is
+ * refused because of a V8 13 parser bug (gateway/decode/json).
  */
 function isShaped(request: CreatePayout): boolean {
   const pairs = Object.entries(request.metadata)
@@ -208,8 +213,7 @@ function isShaped(request: CreatePayout): boolean {
     pairs.every(
       ([key, value]) =>
         key !== '\\' && isWithin(key, METADATA_KEY_MAX) && isWithin(value, METADATA_VALUE_MAX),
-    ) &&
-    isText(request.reference)
+    )
   )
 }
 
@@ -225,17 +229,22 @@ function beneficiaryOf(
   ctx: CommandContext,
   tenant: TenantId,
   request: CreatePayout,
-): { beneficiary: BeneficiaryRow; isNew: boolean } | null {
+): Outcome<{ readonly beneficiary: BeneficiaryRow; readonly isNew: boolean }> {
   if (request.beneficiary) {
-    const beneficiary = beneficiaryRow(ctx, tenant, request.beneficiary)
-    return beneficiary === null ? null : { beneficiary, isNew: true }
+    const row = placedAt('/beneficiary', beneficiaryRow(ctx, tenant, request.beneficiary))
+    return row.ok ? accepted({ beneficiary: row.value, isNew: true }) : row
   }
   const id = request.beneficiary_id ?? ''
-  if (!isIdOf('beneficiary', id)) return null
-  const known = ctx.memory.beneficiaries.get(id)
-  if (!known || known.tenant !== tenant || !takesPayouts(known)) return null
-  return { beneficiary: known, isNew: false }
+  const known = isIdOf('beneficiary', id) ? ctx.memory.beneficiaries.get(id) : undefined
+  if (!known || known.tenant !== tenant || !takesPayouts(known)) return NO_BENEFICIARY
+  return accepted({ beneficiary: known, isNew: false })
 }
+
+const NO_BENEFICIARY = invalid(
+  '/beneficiary_id',
+  'must name an active beneficiary',
+  'invalid_beneficiary',
+)
 
 interface Terms {
   readonly beneficiary: BeneficiaryRow

@@ -5,6 +5,7 @@
  *   The answer shows the payout before that.
  * - An outcome that the payout can no longer reach is refused.
  */
+import { invalid, SANDBOX_ONLY } from '../../../base/errors.js'
 import { type TenantId, environmentOf } from '../../../base/ids.js'
 import { SIMULATED_OUTCOMES, type SimulatedOutcome } from '../../../rails/rail.js'
 import { payoutView } from '../../../../actors/payout/view.js'
@@ -18,9 +19,8 @@ export function simulatePayout(tenant: TenantId, payoutId: string, outcomeText: 
     needs: (needs) => needs.payout(payoutId),
     decide: ({ memory, batch, railUp, rules }) => {
       const outcome = SIMULATED_OUTCOMES.find((known) => known === outcomeText)
-      if (outcome === undefined || environmentOf(tenant) !== 'sandbox') {
-        return refuse('invalid_request')
-      }
+      if (environmentOf(tenant) !== 'sandbox') return SANDBOX_ONLY
+      if (outcome === undefined) return invalid('/outcome', 'must be a known outcome')
       const live = memory.payouts.get(payoutId)
       if (!live || live.context.tenant !== tenant) return refuse('payout_not_found')
       if (!isReachable(outcome, live)) return refuse('outcome_not_possible')

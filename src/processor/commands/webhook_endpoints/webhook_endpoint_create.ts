@@ -17,10 +17,10 @@ import { answer, refuse } from '../../cycle/answer.js'
 import type { EndpointEntry } from '../../cache/tenant_directory.js'
 import type { Memory } from '../../cache/memory.js'
 import {
-  areValid,
   endpointsOf,
   endpointView,
   filterOf,
+  violationIn,
   type EndpointTerms,
 } from '../../changes/webhook_endpoints.js'
 
@@ -35,7 +35,8 @@ export function createWebhookEndpoint(tenant: TenantId, request: CreateWebhookEn
         enabledEvents: filterOf(request.enabled_events),
         apiVersion: request.api_version ?? API_VERSION,
       }
-      if (!areValid(tenant, terms)) return refuse('invalid_request')
+      const violation = violationIn(tenant, terms)
+      if (violation !== null) return refuse('invalid_request', violation)
       if (!hasRoom(ctx.memory, tenant, ctx.now)) return refuse('webhook_endpoint_limit')
 
       // From here on it must succeed.

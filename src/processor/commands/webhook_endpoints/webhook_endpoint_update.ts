@@ -10,10 +10,10 @@ import type { Command } from '../../cycle/command.js'
 import { stageEndpoint } from '../../changes/directory.js'
 import { answer, refuse } from '../../cycle/answer.js'
 import {
-  areValid,
   endpointOf,
   endpointView,
   filterOf,
+  violationIn,
   withBreakerReset,
   type EndpointTerms,
 } from '../../changes/webhook_endpoints.js'
@@ -32,7 +32,8 @@ export function updateWebhookEndpoint(tenant: TenantId, request: UpdateWebhookEn
         enabledEvents: filter ? filterOf(filter.types) : endpoint.enabledEvents,
         apiVersion: request.api_version ?? endpoint.apiVersion,
       }
-      if (!areValid(tenant, terms)) return refuse('invalid_request')
+      const violation = violationIn(tenant, terms)
+      if (violation !== null) return refuse('invalid_request', violation)
 
       // From here on it must succeed.
       const enabledEventsSince = filter ? ctx.now : endpoint.enabledEventsSince

@@ -7,7 +7,8 @@
  * - A key id is never reused.
  */
 import { SECRET_ACTIVE_AFTER_MAX_MS, SECRET_ACTIVE_AFTER_MS } from '../../../base/constants.js'
-import { instant, plus, toRfc3339, type Instant } from '../../../base/clock.js'
+import { DAY, instant, plus, toRfc3339, type Instant } from '../../../base/clock.js'
+import { invalid } from '../../../base/errors.js'
 import type { TenantId } from '../../../base/ids.js'
 import { newWebhookSecret } from '../../../auth/secret_generation.js'
 import type { RotateWebhookSecret__Output as RotateWebhookSecret } from '../../../../protos/types/causeway/v1/RotateWebhookSecret.js'
@@ -26,7 +27,7 @@ export function rotateWebhookSecret(tenant: TenantId, request: RotateWebhookSecr
       const endpoint = endpointOf(ctx.memory, tenant, request.endpoint_id)
       if (endpoint === undefined) return refuse('webhook_endpoint_not_found')
       const activeFrom = activationOf(request, now)
-      if (activeFrom > plus(now, SECRET_ACTIVE_AFTER_MAX_MS)) return refuse('invalid_request')
+      if (activeFrom > plus(now, SECRET_ACTIVE_AFTER_MAX_MS)) return TOO_LATE
 
       // From here on it must succeed.
       const signing = signingSecretOf(endpoint, now)
@@ -49,6 +50,11 @@ export function rotateWebhookSecret(tenant: TenantId, request: RotateWebhookSecr
     },
   }
 }
+
+const TOO_LATE = invalid(
+  '/activate_at',
+  `must be within ${SECRET_ACTIVE_AFTER_MAX_MS / DAY} days from now`,
+)
 
 function activationOf({ activate_at: requested }: RotateWebhookSecret, now: Instant): Instant {
   if (requested === undefined) return plus(now, SECRET_ACTIVE_AFTER_MS)
