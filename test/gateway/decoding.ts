@@ -62,7 +62,8 @@ export function refuses(
   headers: Record<string, HeaderValue> = {},
 ): void {
   for (const [what, body] of Object.entries(bodies)) {
-    t.match(decode(body, headers), { ok: false, code, violation: { rule: /^(must|is|has) / } }, what)
+    const violation = { rule: /^(must|is|has) / }
+    t.match(decode(body, headers), { ok: false, code, violation }, what)
   }
 }
 
