@@ -67,7 +67,7 @@ const ADAPTERS: Readonly<Record<string, readonly string[]>> = {
 }
 
 /** The client stands alone, so it has defaults of its own for what callers may pass in. */
-const CLIENT_SOURCES = ['client', 'connection', 'webhooks'].map((name) => `src/client/${name}.ts`)
+const CLIENT_SOURCES = ['connection', 'request', 'webhooks'].map((name) => `src/client/${name}.ts`)
 
 /** Time, randomness and the environment, each with its readers; everybody else is given them. */
 const SOURCES: readonly (readonly [pattern: RegExp, adapters: readonly string[]])[] = [

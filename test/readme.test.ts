@@ -11,7 +11,12 @@ import { envExample, settingsPage } from '../src/operations/settings_page.js'
 
 const textOf = (file: string): string => readFileSync(join(projectRoot(), file), 'utf8')
 
-const GUIDES = ['README.md', 'CHANGELOG.md', 'src/client/README.md'].concat(
+const GUIDES = [
+  'README.md',
+  'CHANGELOG.md',
+  'src/client/README.md',
+  'src/client/python/README.md',
+].concat(
   ['src/operations', 'gateway', 'protos', 'src', 'actors', 'test/load'].map(
     (m) => `${m}/README.md`,
   ),

@@ -6,7 +6,7 @@ import { projectRoot } from '../src/base/protos.js'
 import { retiredIn, STORED_NAMES, type TextFile } from './vocabulary/rules.js'
 
 const FOLDERS = ['src', 'actors', 'gateway', 'test', 'protos']
-const TEXT = /\.(?:ts|mjs|md|proto|sh|awk)$/
+const TEXT = /\.(?:ts|mjs|py|md|proto|sh|awk)$/
 const AT_THE_ROOT = ['README.md', 'CHANGELOG.md', 'Makefile', 'eslint.config.mjs']
 
 const file = (path: string, text = ''): TextFile => ({ path, text })

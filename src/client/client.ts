@@ -1,203 +1,150 @@
 /**
- * The partner API with safe retries, for a partner's backend and app.
+ * The partner API with safe retries, for a partner's backend.
  *
- * - An idempotent write carries the same Idempotency-Key in every attempt. Store a key of your own
+ * - Without a key of the caller, an idempotent write gets a new UUID. Store a key of your own
  *   before the call to survive a crash of your program.
- * - Keys are printable ASCII; the key in the answer must equal the key that was sent.
- * - Answers of 400 and above are thrown (errors.ts).
  */
 import { randomUUID } from 'node:crypto'
-import { connect, type BearerConnection, type Credentials } from './connection.js'
-import { ConnectionError, errorOf, IdempotencyKeyError } from './errors.js'
+import { receiptsOf, sessionOf } from './app.js'
+import { connect, type Credentials } from './connection.js'
 import type { HttpAnswer } from './http.js'
-import { delayMs, isRetried, RETRY, type RetryOptions } from './retry.js'
-import type {
-  Balance,
-  Beneficiary,
-  CreateBeneficiary,
-  CreatedPaymentIntent,
-  CreateIntent,
-  CreatePayout,
-  KycAttestation,
-  Page,
-  PaymentIntent,
-  Payout,
-  PayoutFilter,
-  Receipt,
-  ReceiptToken,
-  SanctionsAttestation,
-  Scan,
-  ScanResult,
-  SessionToken,
-  WebhookEndpoint,
-  WebhookEndpointWithSecret,
-} from './types.js'
-
-export interface ClientOptions {
-  readonly retry?: Partial<RetryOptions>
-  readonly timeoutMs?: number
-  /** Epoch milliseconds; for tests. */
-  readonly now?: () => number
-  /** From 0 to 1; for tests. */
-  readonly random?: () => number
-  /** For tests. */
-  readonly sleep?: (ms: number) => Promise<void>
-}
+import { cursorList, numberedList, onlyPage } from './pagination.js'
+import { createRequester, pathOf, type ApiRequest, type ClientOptions } from './request.js'
+import type * as T from './types.js'
 
 export interface Keyed {
   /** 1 to 255 printable ASCII characters; default: a new UUID. */
   readonly idempotencyKey?: string
 }
 
-const PRINTABLE_ASCII = /^[\x21-\x7e](?:[\x20-\x7e]{0,253}[\x21-\x7e])?$/
-
-type Send = (
-  connection: BearerConnection,
-  method: string,
-  path: string,
-  body?: unknown,
-  idempotencyKey?: string,
-) => Promise<HttpAnswer>
-
 export type Client = ReturnType<typeof createClient>
+
+const INTENTS = '/v1/payment_intents'
+const BENEFICIARIES = '/v1/beneficiaries'
+const PAYOUTS = '/v1/payouts'
+const ENDPOINTS = '/v1/webhook_endpoints'
+const EVENTS = '/v1/events'
+
+const keyOf = ({ idempotencyKey = randomUUID() }: Keyed = {}): { idempotencyKey: string } => ({
+  idempotencyKey,
+})
+/** A repetition changes nothing more, or makes one more token or quote. */
+const REPEATABLE = { isRepeatable: true }
 
 export function createClient(credentials: Credentials, options: ClientOptions = {}) {
   const connection = connect(credentials, options)
-  const send = retrying(options)
+  const requester = createRequester(options)
 
-  const get = async <T>(path: string): Promise<T> => (await send(connection, 'GET', path)).body as T
-  const post = async <T>(path: string, body?: unknown, key?: string): Promise<T> =>
-    (await send(connection, 'POST', path, body, key)).body as T
+  const call = async <Answer>(request: ApiRequest): Promise<Answer> =>
+    (await requester.send(connection, request)).body as Answer
+  const get = <Answer>(path: string): Promise<Answer> => call({ method: 'GET', path })
+  const post = <Answer>(
+    path: string,
+    body?: object,
+    more: Pick<ApiRequest, 'idempotencyKey' | 'isRepeatable'> = {},
+  ): Promise<Answer> => call({ method: 'POST', path, body, ...more })
 
   return {
     paymentIntents: {
-      create: (intent: CreateIntent, { idempotencyKey = randomUUID() }: Keyed = {}) =>
-        post<CreatedPaymentIntent>('/v1/payment_intents', intent, idempotencyKey),
-      get: (id: string) => get<PaymentIntent>(`/v1/payment_intents/${id}`),
-      cancel: (id: string) => post<PaymentIntent>(`/v1/payment_intents/${id}/cancel`),
-      refund: (id: string, { idempotencyKey = randomUUID() }: Keyed = {}) =>
-        post<PaymentIntent>(`/v1/payment_intents/${id}/refund`, undefined, idempotencyKey),
-      newSession: (
-        id: string,
-        user: {
-          readonly partner_user_id: string
-          readonly kyc_attestation: KycAttestation
-          readonly sanctions_attestation: SanctionsAttestation
-        },
-      ) => post<SessionToken>(`/v1/payment_intents/${id}/session`, user),
-      receiptToken: (id: string) => post<ReceiptToken>(`/v1/payment_intents/${id}/receipt_token`),
+      create: (intent: T.CreateIntent, keyed?: Keyed) =>
+        post<T.CreatedPaymentIntent>(INTENTS, intent, keyOf(keyed)),
+      get: (id: string) => get<T.PaymentIntent>(pathOf(INTENTS, id)),
+      cancel: (id: string) => post<T.PaymentIntent>(pathOf(INTENTS, id, '/cancel')),
+      /** Answered before the money is back: the intent becomes `refunded` when it arrives. */
+      refund: (id: string, keyed?: Keyed) =>
+        post<T.PaymentIntent>(pathOf(INTENTS, id, '/refund'), undefined, keyOf(keyed)),
+      newSession: (id: string, user: T.NewSession) =>
+        post<T.SessionToken>(pathOf(INTENTS, id, '/session'), user, REPEATABLE),
+      receiptToken: (id: string) =>
+        post<T.ReceiptToken>(pathOf(INTENTS, id, '/receipt_token'), undefined, REPEATABLE),
     },
     beneficiaries: {
-      create: (beneficiary: CreateBeneficiary) =>
-        post<Beneficiary>('/v1/beneficiaries', beneficiary),
-      get: (id: string) => get<Beneficiary>(`/v1/beneficiaries/${id}`),
-      disable: (id: string) => post<Beneficiary>(`/v1/beneficiaries/${id}/disable`),
-      list: () => pages<Beneficiary>(get, '/v1/beneficiaries', {}),
+      create: (beneficiary: T.CreateBeneficiary) => post<T.Beneficiary>(BENEFICIARIES, beneficiary),
+      get: (id: string) => get<T.Beneficiary>(pathOf(BENEFICIARIES, id)),
+      disable: (id: string) =>
+        post<T.Beneficiary>(pathOf(BENEFICIARIES, id, '/disable'), undefined, REPEATABLE),
+      list: (filter: T.PageFilter = {}) => cursorList<T.Beneficiary>(get, BENEFICIARIES, filter),
     },
     payouts: {
-      create: (payout: CreatePayout, { idempotencyKey = randomUUID() }: Keyed = {}) =>
-        post<Payout>('/v1/payouts', payout, idempotencyKey),
-      get: (id: string) => get<Payout>(`/v1/payouts/${id}`),
-      list: (filter: PayoutFilter = {}) => pages<Payout>(get, '/v1/payouts', filter),
+      create: (payout: T.CreatePayout, keyed?: Keyed) =>
+        post<T.Payout>(PAYOUTS, payout, keyOf(keyed)),
+      get: (id: string) => get<T.Payout>(pathOf(PAYOUTS, id)),
+      /** Today every payout refuses it with `payout_not_cancelable`. */
+      cancel: (id: string) => post<T.Payout>(pathOf(PAYOUTS, id, '/cancel')),
+      list: (filter: T.PayoutFilter = {}) => cursorList<T.Payout>(get, PAYOUTS, filter),
     },
-    balances: async () => (await get<{ data: readonly Balance[] }>('/v1/balances')).data,
+    balances: async () => (await get<{ data: readonly T.Balance[] }>('/v1/balances')).data,
+    balanceTransactions: {
+      list: (filter: T.PageFilter = {}) =>
+        cursorList<T.BalanceTransaction>(get, '/v1/balance_transactions', filter),
+    },
+    fx: {
+      quote: (quote: T.CreateFxQuote) => post<T.FxQuote>('/v1/fx/quotes', quote, REPEATABLE),
+      convert: (quoteId: string, keyed?: Keyed) =>
+        post<T.FxConversion>('/v1/fx/conversions', { quote_id: quoteId }, keyOf(keyed)),
+    },
     webhookEndpoints: {
-      create: (endpoint: { readonly url: string; readonly enabled_events?: readonly string[] }) =>
-        post<WebhookEndpointWithSecret>('/v1/webhook_endpoints', endpoint),
-      get: (id: string) => get<WebhookEndpoint>(`/v1/webhook_endpoints/${id}`),
-      test: (id: string) => post<{ readonly id: string }>(`/v1/webhook_endpoints/${id}/test`),
-      rotateSecret: (id: string) =>
-        post<WebhookEndpointWithSecret>(`/v1/webhook_endpoints/${id}/rotate_secret`),
-      delete: async (id: string): Promise<void> => {
-        await send(connection, 'DELETE', `/v1/webhook_endpoints/${id}`)
+      create: (endpoint: T.CreateWebhookEndpoint) =>
+        post<T.WebhookEndpointWithSecret>(ENDPOINTS, endpoint),
+      get: (id: string) => get<T.WebhookEndpoint>(pathOf(ENDPOINTS, id)),
+      /** All endpoints; there is one page. */
+      list: () => onlyPage<T.WebhookEndpoint>(get, ENDPOINTS),
+      update: (id: string, changes: T.UpdateWebhookEndpoint) =>
+        call<T.WebhookEndpoint>({
+          ...{ method: 'PATCH', path: pathOf(ENDPOINTS, id), body: changes },
+          ...REPEATABLE,
+        }),
+      delete: (id: string) =>
+        call<T.WebhookEndpoint>({ method: 'DELETE', path: pathOf(ENDPOINTS, id) }),
+      enable: (id: string) =>
+        post<T.WebhookEndpoint>(pathOf(ENDPOINTS, id, '/enable'), undefined, REPEATABLE),
+      disable: (id: string) =>
+        post<T.WebhookEndpoint>(pathOf(ENDPOINTS, id, '/disable'), undefined, REPEATABLE),
+      /** A repetition replaces the scheduled secret. */
+      rotateSecret: (id: string, rotation?: T.RotateSecret) =>
+        post<T.RotatedWebhookEndpoint>(pathOf(ENDPOINTS, id, '/rotate_secret'), rotation),
+      test: (id: string) => post<T.NumberedEvent>(pathOf(ENDPOINTS, id, '/test')),
+      deliveries: (id: string, filter: T.PageFilter = {}) =>
+        cursorList<T.Delivery>(get, pathOf(ENDPOINTS, id, '/deliveries'), filter),
+      recover: (id: string, since: string) =>
+        post<T.Recovery>(pathOf(ENDPOINTS, id, '/recover'), { since }, REPEATABLE),
+    },
+    events: {
+      /** Ends at the newest event; store the last `sequence` and continue `after` it later. */
+      list: (filter: T.EventFilter = {}) =>
+        numberedList<T.NumberedEvent, T.EventPage>(get, EVENTS, filter),
+      resend: (id: string, to?: T.ResendEvent) =>
+        post<T.ResentEvent>(pathOf(EVENTS, id, '/resend'), to, REPEATABLE),
+    },
+    /** Production rejects these. */
+    sandbox: {
+      deposit: (deposit: T.CreateDeposit, keyed?: Keyed) =>
+        post<T.Deposit>('/v1/funding/deposits', deposit, keyOf(keyed)),
+      simulatePayout: (id: string, outcome: T.SimulatedOutcome['outcome']) =>
+        post<T.Payout>(pathOf('/v1/sandbox/payouts', id, '/simulate'), { outcome }),
+      /** Without a description it checks a request that this client signs. */
+      checkSignature: async (description?: T.SignatureDescription) => {
+        const by = description === undefined ? connection : connection.unauthenticated()
+        const path = '/v1/sandbox/signature/check'
+        const request = { method: 'POST', path, body: description, ...REPEATABLE }
+        return (await requester.send(by, request)).body as T.SignatureReport
       },
     },
-    /** Operations of an app with the session token of one intent. */
-    session: (token: string) => sessionOf(connection.session(token), send),
+    /**
+     * Operations of an app with the session token of one intent.
+     *
+     * @param appPackage bundle or application id, when the partner registered its apps
+     */
+    session: (token: string, appPackage?: string) =>
+      sessionOf(connection.session(token, appPackage), requester),
     /** Operations of an app with a receipt token. */
-    receipts: (token: string) => ({
-      get: async (intentId: string) => {
-        const path = `/v1/payment_intents/${intentId}/receipt`
-        return (await send(connection.session(token), 'GET', path)).body as Receipt
-      },
-    }),
-    /** Any other operation. */
-    request: (method: string, path: string, body?: unknown, { idempotencyKey }: Keyed = {}) =>
-      send(connection, method, path, body, idempotencyKey),
+    receipts: (token: string) => receiptsOf(connection.session(token), requester),
+    /** Any other operation. Give a key only where the operation takes one: it allows retries. */
+    request: (
+      method: string,
+      path: string,
+      body?: unknown,
+      keyed: Keyed = {},
+    ): Promise<HttpAnswer> => requester.send(connection, { method, path, body, ...keyed }),
   }
-}
-
-function sessionOf(connection: BearerConnection, send: Send) {
-  return {
-    get: async (intentId: string) =>
-      (await send(connection, 'GET', `/v1/payment_intents/${intentId}`)).body as PaymentIntent,
-    scan: async (intentId: string, scan: Scan) =>
-      (await send(connection, 'POST', `/v1/payment_intents/${intentId}/scan`, scan))
-        .body as ScanResult,
-    /** Store the key on disk before the call: only the same key makes a repeated confirm safe. */
-    confirm: async (
-      intentId: string,
-      idempotencyKey: string,
-      quote?: { readonly quote_id: string; readonly quote_version: number },
-    ) => {
-      const path = `/v1/payment_intents/${intentId}/confirm`
-      return (await send(connection, 'POST', path, quote ?? {}, idempotencyKey))
-        .body as PaymentIntent
-    },
-  }
-}
-
-/** All items of a list, page by page as they are read. */
-async function* pages<Item>(
-  get: <T>(path: string) => Promise<T>,
-  path: string,
-  filter: Readonly<Record<string, string | number | undefined>> | PayoutFilter,
-): AsyncGenerator<Item> {
-  const query = new URLSearchParams()
-  for (const [name, value] of Object.entries(filter)) query.set(name, String(value))
-  for (;;) {
-    const { data, next_cursor } = await get<Page<Item>>(`${path}?${query.toString()}`)
-    yield* data
-    if (next_cursor === null) return
-    query.set('cursor', next_cursor)
-  }
-}
-
-const defaultSleep = (ms: number): Promise<void> =>
-  new Promise((resolve) => setTimeout(resolve, ms))
-
-function retrying({ retry, random = Math.random, sleep = defaultSleep }: ClientOptions): Send {
-  const limits = { ...RETRY, ...retry }
-  return async (connection, method, path, body, idempotencyKey) => {
-    if (idempotencyKey !== undefined && !PRINTABLE_ASCII.test(idempotencyKey)) {
-      throw new IdempotencyKeyError('an Idempotency-Key is printable ASCII, at most 255 characters')
-    }
-    const isRepeatable = method === 'GET' || idempotencyKey !== undefined
-    const headers: Record<string, string> =
-      idempotencyKey === undefined ? {} : { 'Idempotency-Key': idempotencyKey }
-    for (let attempt = 1; ; attempt++) {
-      // Each attempt has a new signature: a nonce is valid once.
-      const answer = await connection
-        .request(method, path, body, { headers })
-        .catch((error: unknown) => new ConnectionError('no answer', { cause: error }))
-      const failed = answer instanceof ConnectionError
-      if (failed || isRetried(answer)) {
-        if (isRepeatable && attempt < limits.attempts) {
-          await sleep(delayMs(attempt, failed ? undefined : answer, limits, random()))
-          continue
-        }
-        throw failed ? answer : errorOf(answer)
-      }
-      checkEcho(answer, idempotencyKey)
-      if (answer.status >= 400) throw errorOf(answer)
-      return answer
-    }
-  }
-}
-
-/** The service drops bytes beyond ASCII at both ends of a header: two keys would become one. */
-function checkEcho({ headers }: HttpAnswer, sent: string | undefined): void {
-  const understood = headers['idempotency-key']
-  if (sent === undefined || understood === undefined || understood === sent) return
-  throw new IdempotencyKeyError(`the service received the key ${JSON.stringify(understood)}`)
 }

@@ -1,62 +1,186 @@
-/** Errors of a request, one class per kind; branch on `code`. */
+/** Errors of a request: the class follows the `code`, not the HTTP status. */
 import type { HttpAnswer } from './http.js'
 
-/** An answer with an error envelope. Quote `requestId` to support. */
+interface ErrorDetails {
+  readonly status: number
+  readonly code: string
+  readonly message: string
+  readonly requestId: string
+  readonly idempotencyKey: string | undefined
+  readonly retryAfterMs: number | undefined
+}
+
+/** An answer with an error. Branch on the class or on `code`; quote `requestId` to support. */
 export class ApiError extends Error {
   override name = 'ApiError'
   readonly status: number
+  /** One of `ERROR_CODES`, a newer one, or `unknown` when the answer is not the service's. */
   readonly code: string
   readonly requestId: string
+  /** The key that was sent, also a generated one. */
+  readonly idempotencyKey: string | undefined
+  /** From `Retry-After`. */
+  readonly retryAfterMs: number | undefined
+  /** Whether the identical request can succeed later. Send it with the same Idempotency-Key. */
+  readonly retryable: boolean
 
-  constructor(status: number, code: string, message: string, requestId: string) {
+  constructor(details: ErrorDetails) {
+    const { status, code, message, requestId, idempotencyKey, retryAfterMs } = details
     super(`${status} ${code}: ${message} (${requestId})`)
     this.status = status
     this.code = code
     this.requestId = requestId
+    this.idempotencyKey = idempotencyKey
+    this.retryAfterMs = retryAfterMs
+    this.retryable = RETRYABLE.has(code) || (code === UNKNOWN && status >= 500)
   }
 }
 
-/** 400: the request is invalid; sending it again changes nothing. */
+/** The request is invalid; sending it again changes nothing. */
 export class InvalidRequestError extends ApiError {
   override name = 'InvalidRequestError'
 }
-/** 401: signature, key, token or clock. */
+/** Signature, key, token or clock. */
 export class AuthenticationError extends ApiError {
   override name = 'AuthenticationError'
 }
-/** 403: the partner is not allowed to do this. */
+/** The partner, the corridor or the user may not do this. */
 export class PermissionError extends ApiError {
   override name = 'PermissionError'
 }
-/** 404: unknown, or not yours. */
+/** Unknown, or not yours. */
 export class NotFoundError extends ApiError {
   override name = 'NotFoundError'
 }
-/** 409: the state, or an idempotency key that is bound to another request. */
+/** The state of the object does not allow it. */
 export class ConflictError extends ApiError {
   override name = 'ConflictError'
 }
-/** 422: valid but refused. */
+/** The Idempotency-Key is bound to another request. */
+export class IdempotencyConflictError extends ConflictError {
+  override name = 'IdempotencyConflictError'
+}
+/** The quote is missing, expired or not the current one: scan or quote again. */
+export class QuoteError extends ConflictError {
+  override name = 'QuoteError'
+}
+/** Valid but refused. */
 export class RefusedError extends ApiError {
   override name = 'RefusedError'
 }
-/** 429: too many requests, even after the retries. */
+/** The QR code cannot be paid. */
+export class QrCodeError extends RefusedError {
+  override name = 'QrCodeError'
+}
+/** The balance is too low. */
+export class InsufficientBalanceError extends RefusedError {
+  override name = 'InsufficientBalanceError'
+}
+/** Too many requests, even after the retries. */
 export class RateLimitError extends ApiError {
   override name = 'RateLimitError'
 }
-/** 5xx: the service could not answer. The request may have been carried out. */
+/** The service could not answer. The request may have been carried out. */
 export class ServiceError extends ApiError {
   override name = 'ServiceError'
 }
+
 /** No answer: the request may have been carried out. Send it again with the same key. */
 export class ConnectionError extends Error {
   override name = 'ConnectionError'
+  /** The key that was sent, also a generated one. */
+  readonly idempotencyKey: string | undefined
+
+  constructor(idempotencyKey: string | undefined, cause: unknown) {
+    super(`no answer: ${cause instanceof Error ? cause.message : String(cause)}`, { cause })
+    this.idempotencyKey = idempotencyKey
+  }
 }
-/** The service received another Idempotency-Key than was sent: use printable ASCII. */
+/** The Idempotency-Key is not printable ASCII, or the service received another one. */
 export class IdempotencyKeyError extends Error {
   override name = 'IdempotencyKeyError'
+  readonly idempotencyKey: string
+
+  constructor(message: string, idempotencyKey: string) {
+    super(message)
+    this.idempotencyKey = idempotencyKey
+  }
 }
 
+/** Every code of the partner API (gateway/README.md, Errors). */
+const CODES = {
+  invalid_request: InvalidRequestError,
+  invalid_beneficiary: InvalidRequestError,
+  payload_too_large: InvalidRequestError,
+  method_not_allowed: InvalidRequestError,
+  authentication_failed: AuthenticationError,
+  attestation_not_satisfied: PermissionError,
+  corridor_not_enabled: PermissionError,
+  partner_suspended: PermissionError,
+  user_mismatch: PermissionError,
+  not_found: NotFoundError,
+  payment_intent_not_found: NotFoundError,
+  beneficiary_not_found: NotFoundError,
+  payout_not_found: NotFoundError,
+  fx_quote_not_found: NotFoundError,
+  webhook_endpoint_not_found: NotFoundError,
+  event_not_found: NotFoundError,
+  payment_intent_terminal: ConflictError,
+  already_confirmed: ConflictError,
+  payment_intent_not_confirmable: ConflictError,
+  payment_intent_not_cancelable: ConflictError,
+  payment_intent_not_refundable: ConflictError,
+  payment_intent_not_scannable: ConflictError,
+  duplicate_scan: ConflictError,
+  payout_not_cancelable: ConflictError,
+  outcome_not_possible: ConflictError,
+  webhook_endpoint_limit: ConflictError,
+  webhook_endpoint_disabled: ConflictError,
+  idempotency_conflict: IdempotencyConflictError,
+  duplicate_payout: IdempotencyConflictError,
+  quote_required: QuoteError,
+  quote_expired: QuoteError,
+  quote_changed: QuoteError,
+  qr_malformed: QrCodeError,
+  qr_checksum_invalid: QrCodeError,
+  qr_scheme_unsupported: QrCodeError,
+  qr_country_mismatch: QrCodeError,
+  qr_currency_mismatch: QrCodeError,
+  qr_amount_mismatch: QrCodeError,
+  local_amount_required: RefusedError,
+  local_amount_invalid: RefusedError,
+  amount_below_minimum: RefusedError,
+  user_limit_exceeded: RefusedError,
+  quote_exceeds_intent_amount: RefusedError,
+  unsupported_currency: RefusedError,
+  unsupported_destination: RefusedError,
+  payout_limit_exceeded: RefusedError,
+  balance_limit_exceeded: RefusedError,
+  compliance_rejected: RefusedError,
+  risk_rejected: RefusedError,
+  rail_unavailable: RefusedError,
+  insufficient_balance: InsufficientBalanceError,
+  rate_limited: RateLimitError,
+  internal_error: ServiceError,
+  configuration_error: ServiceError,
+  timeout: ServiceError,
+} as const satisfies Record<string, typeof ApiError>
+
+export type ErrorCode = keyof typeof CODES
+/** Each code with its class. */
+export const ERROR_CODES: ReadonlyMap<string, typeof ApiError> = new Map(Object.entries(CODES))
+
+const UNKNOWN = 'unknown'
+const RETRYABLE: ReadonlySet<string> = new Set<ErrorCode>([
+  'rate_limited',
+  'internal_error',
+  'configuration_error',
+  'timeout',
+  'insufficient_balance',
+  'rail_unavailable',
+])
+
+/** For codes of a newer service, and for answers of a proxy. */
 const BY_STATUS: Readonly<Record<number, typeof ApiError>> = {
   400: InvalidRequestError,
   401: AuthenticationError,
@@ -75,12 +199,15 @@ interface Envelope {
   }
 }
 
-export function errorOf({ status, body }: HttpAnswer): ApiError {
-  const {
-    code = 'unknown',
-    message = '',
-    request_id = '',
-  } = (body as Envelope | undefined)?.error ?? {}
-  const Class = BY_STATUS[status] ?? (status >= 500 ? ServiceError : ApiError)
-  return new Class(status, code, message, request_id)
+export function errorOf(
+  { status, headers, body }: HttpAnswer,
+  idempotencyKey?: string,
+  retryAfterMs?: number,
+): ApiError {
+  const { error = {} } = (body as Envelope | null | undefined) ?? {}
+  const { code = UNKNOWN, message = 'not an answer of the service' } = error
+  const requestId = error.request_id ?? String(headers['x-request-id'] ?? '')
+  const Class =
+    ERROR_CODES.get(code) ?? BY_STATUS[status] ?? (status >= 500 ? ServiceError : ApiError)
+  return new Class({ status, code, message, requestId, idempotencyKey, retryAfterMs })
 }

@@ -1,4 +1,4 @@
-/** One HTTP request over Node's client with keep-alive. */
+/** One HTTP request over Node's client with keep-alive. Redirects are not followed. */
 import { Agent as HttpAgent, request as httpRequest, type IncomingHttpHeaders } from 'node:http'
 import { Agent as HttpsAgent, request as httpsRequest } from 'node:https'
 
@@ -18,7 +18,7 @@ export interface HttpRequest {
   readonly headers: Readonly<Record<string, string>>
   /** Empty: no body. */
   readonly body: string
-  /** Milliseconds without a byte from the server. */
+  /** Milliseconds from the start to the last byte of the answer. */
   readonly timeoutMs: number
 }
 
@@ -45,15 +45,21 @@ export function sendRequest({
       method,
       agent: agents[isTls ? 'https:' : 'http:'],
       headers: { ...bodyHeaders, ...headers },
-      timeout: timeoutMs,
     })
-    request.on('error', reject)
-    request.on('timeout', () => request.destroy(new Error(`no answer in ${timeoutMs} ms`)))
+    const timer = setTimeout(() => {
+      request.destroy(new Error(`no complete answer in ${timeoutMs} ms`))
+    }, timeoutMs)
+    const fail = (error: Error): void => {
+      clearTimeout(timer)
+      reject(error)
+    }
+    request.on('error', fail)
     request.on('response', (response) => {
       const chunks: Buffer[] = []
       response.on('data', (chunk: Buffer) => chunks.push(chunk))
-      response.on('error', reject)
+      response.on('error', fail)
       response.on('end', () => {
+        clearTimeout(timer)
         const text = Buffer.concat(chunks).toString('utf8')
         const { statusCode = 0 } = response
         resolve({ status: statusCode, headers: response.headers, text, body: parsed(text) })

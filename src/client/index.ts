@@ -1,14 +1,20 @@
 /** Public exports of the partner API client. */
-export { createClient, type Client, type ClientOptions, type Keyed } from './client.js'
+export { createAppClient, type AppClient, type PollOptions, type Session } from './app.js'
+export { createClient, type Client, type Keyed } from './client.js'
 export {
   connect,
+  connectApp,
+  type AppConnection,
   type BearerConnection,
   type Connection,
   type Credentials,
   type RequestOptions,
+  type Server,
 } from './connection.js'
 export * from './errors.js'
 export type { HttpAnswer } from './http.js'
+export type { List, Page } from './pagination.js'
+export type { ClientOptions } from './request.js'
 export { RETRY, type RetryOptions } from './retry.js'
 export { canonicalRequest, signatureOf, signRequest, type SignedRequest } from './signing.js'
 export type * from './types.js'

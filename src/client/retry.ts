@@ -1,9 +1,11 @@
 /**
  * Retry policy: which requests are retried, and after which delay.
  *
- * - Only safe requests are retried: reads, and writes with an Idempotency-Key.
- * - 429, 500, 502, 503, 504 and a missing answer are retried; all others are final.
- * - `Retry-After` is obeyed; without it the delay doubles, with jitter.
+ * - 429 and a refused connection are retried: nothing was carried out.
+ * - 500, 502, 503, 504 and a missing answer leave the outcome unknown. They are retried only when
+ *   the request is repeatable.
+ * - `Retry-After` is obeyed, as seconds or as a date. A longer one than `maxRetryAfterMs` ends the
+ *   retries. Without it the delay doubles, with jitter.
  */
 import type { HttpAnswer } from './http.js'
 
@@ -12,23 +14,55 @@ export interface RetryOptions {
   readonly attempts: number
   readonly firstDelayMs: number
   readonly maxDelayMs: number
+  /** The longest `Retry-After` that is waited for; a longer one is thrown with the error. */
+  readonly maxRetryAfterMs: number
 }
 
-export const RETRY: RetryOptions = { attempts: 5, firstDelayMs: 200, maxDelayMs: 10_000 }
+export const RETRY: RetryOptions = {
+  attempts: 5,
+  firstDelayMs: 200,
+  maxDelayMs: 10_000,
+  maxRetryAfterMs: 60_000,
+}
 
-const RETRIED = new Set([429, 500, 502, 503, 504])
+const NOT_CARRIED_OUT = 429
+const OUTCOME_UNKNOWN = new Set([500, 502, 503, 504])
+/** Network errors before the first byte of the request. */
+const NOT_SENT = new Set(['ECONNREFUSED', 'ENOTFOUND', 'EAI_AGAIN'])
 
-export const isRetried = ({ status }: HttpAnswer): boolean => RETRIED.has(status)
+export const isRetriedStatus = (status: number, isRepeatable: boolean): boolean =>
+  status === NOT_CARRIED_OUT || (isRepeatable && OUTCOME_UNKNOWN.has(status))
 
-/** @param attempt number of the failed attempt, from 1; @param random from 0 to 1 */
+export const isRetriedFault = (fault: unknown, isRepeatable: boolean): boolean =>
+  isRepeatable || NOT_SENT.has(String((fault as { readonly code?: unknown } | null)?.code))
+
+/** @returns milliseconds from now, or undefined without a valid header */
+export function retryAfterMs({ headers }: HttpAnswer, now: number): number | undefined {
+  const value = headers['retry-after']
+  if (value === undefined) return undefined
+  if (/^\d+$/.test(value)) return Number(value) * 1_000
+  const until = Date.parse(value)
+  // Both dates are of the server's clock, which may differ from this one.
+  const sentAt = Date.parse(headers.date ?? '')
+  return Number.isNaN(until)
+    ? undefined
+    : Math.max(0, until - (Number.isNaN(sentAt) ? now : sentAt))
+}
+
+export interface FailedAttempt {
+  /** From 1. */
+  readonly attempt: number
+  readonly retryAfterMs: number | undefined
+  /** From 0 to 1. */
+  readonly random: number
+}
+
+/** @returns undefined: no further attempt */
 export function delayMs(
-  attempt: number,
-  answer: HttpAnswer | undefined,
-  { firstDelayMs, maxDelayMs }: RetryOptions,
-  random: number,
-): number {
-  const retryAfter = Number(answer?.headers['retry-after'])
-  if (retryAfter > 0) return Math.min(retryAfter * 1_000, maxDelayMs)
-  const delay = Math.min(firstDelayMs * 2 ** (attempt - 1), maxDelayMs)
-  return delay * (0.5 + random / 2)
+  { attempt, retryAfterMs: required = 0, random }: FailedAttempt,
+  { attempts, firstDelayMs, maxDelayMs, maxRetryAfterMs }: RetryOptions,
+): number | undefined {
+  if (attempt >= attempts || required > maxRetryAfterMs) return undefined
+  const backoff = Math.min(firstDelayMs * 2 ** (attempt - 1), maxDelayMs)
+  return Math.max(required, backoff * (0.5 + random / 2))
 }

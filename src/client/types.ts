@@ -44,17 +44,40 @@ export interface Quote {
   readonly expires_at: number
 }
 
+export interface Refund {
+  readonly status: 'requested' | 'refused' | 'done'
+  readonly amount_usd_cents: UsdCents
+  readonly requested_at: Timestamp
+  readonly failed_at?: Timestamp
+  readonly refunded_at?: Timestamp
+}
+
+/** A member that does not apply is absent. */
 export interface PaymentIntent {
   readonly intent_id: string
   readonly status: IntentStatus
+  /** The ceiling. */
   readonly amount_usd_cents: UsdCents
   readonly corridor: Corridor
   readonly created_at: Timestamp
+  readonly authorized_at?: Timestamp
   readonly captured_at?: Timestamp
   /** The debit; present when `captured_at` is. */
   readonly captured_amount_usd_cents?: UsdCents
+  readonly failed_at?: Timestamp
+  readonly expired_at?: Timestamp
+  readonly cancelled_at?: Timestamp
+  readonly refunded_at?: Timestamp
   readonly quote?: Quote
   readonly failure?: Failure
+  readonly refund?: Refund
+}
+
+/** Repeats the user and both attestations of the intent. */
+export interface NewSession {
+  readonly partner_user_id: string
+  readonly kyc_attestation: KycAttestation
+  readonly sanctions_attestation: SanctionsAttestation
 }
 
 export interface SessionToken {
@@ -80,6 +103,9 @@ export interface Receipt {
   readonly corridor: Corridor
   /** Whole units of the local currency. */
   readonly local_amount: string
+  readonly local_amount_minor_units: MinorUnits
+  /** ISO 4217, numeric. */
+  readonly local_currency: string
   readonly merchant_name: string
   readonly destination_masked: string
   readonly created_at: Timestamp
@@ -114,9 +140,14 @@ export interface CreateBeneficiary {
 
 export interface Beneficiary {
   readonly id: string
+  readonly type: 'bank_account'
   readonly name: string
+  readonly destination_country: string
+  readonly currency: string
+  readonly bank_code: string
   readonly account_last4: string
   readonly status: 'active' | 'disabled'
+  readonly created_at: Timestamp
 }
 
 export interface CreatePayout {
@@ -150,6 +181,7 @@ export interface Payout {
   readonly fee: MinorUnits
   readonly total: MinorUnits
   readonly reference: string
+  readonly description?: string
   readonly beneficiary: Pick<Beneficiary, 'id' | 'name' | 'account_last4'>
   readonly rail: { readonly type: string; readonly transaction_id: string | null }
   readonly metadata: Readonly<Record<string, string>>
@@ -161,19 +193,20 @@ export interface Payout {
   readonly failure: Failure | null
 }
 
-export interface PayoutFilter {
+/** Of every list with cursors. */
+export interface PageFilter {
+  /** Page size, 1 to 100. */
+  readonly limit?: number
+  /** `next_cursor` of a page, to continue after it. */
+  readonly cursor?: string
+}
+
+export interface PayoutFilter extends PageFilter {
   readonly status?: PayoutStatus
   readonly reference?: string
   readonly beneficiary_id?: string
   readonly created_after?: string
   readonly created_before?: string
-  /** Page size, 1 to 100. */
-  readonly limit?: number
-}
-
-export interface Page<Item> {
-  readonly data: readonly Item[]
-  readonly next_cursor: string | null
 }
 
 export interface Balance {
@@ -182,13 +215,197 @@ export interface Balance {
   readonly reserved: MinorUnits
 }
 
+export interface BalanceTransaction {
+  readonly id: string
+  readonly currency: string
+  /** Signed. */
+  readonly amount: MinorUnits
+  /** After this change. */
+  readonly balance: MinorUnits
+  readonly account: 'available' | 'reserved'
+  readonly type: string
+  /** The id of the object that moved the money. */
+  readonly entity: string
+  readonly created_at: Timestamp
+}
+
+export interface CreateDeposit {
+  readonly currency: string
+  readonly amount: MinorUnits
+}
+
+export interface Deposit {
+  readonly id: string
+  readonly currency: string
+  readonly amount: MinorUnits
+  readonly created_at: Timestamp
+}
+
+export interface CreateFxQuote {
+  readonly sell_currency: string
+  readonly sell_amount: MinorUnits
+  readonly buy_currency: string
+}
+
+export interface FxQuote {
+  readonly id: string
+  readonly sell_currency: string
+  readonly sell_amount: MinorUnits
+  readonly buy_currency: string
+  readonly buy_amount: MinorUnits
+  readonly created_at: Timestamp
+  readonly expires_at: Timestamp
+}
+
+export interface FxConversion {
+  readonly id: string
+  readonly quote_id: string
+  readonly sell_currency: string
+  readonly sell_amount: MinorUnits
+  readonly buy_currency: string
+  readonly buy_amount: MinorUnits
+  readonly created_at: Timestamp
+}
+
+export interface CreateWebhookEndpoint {
+  readonly url: string
+  readonly description?: string
+  /** Absent or empty: every type except opt-in types. */
+  readonly enabled_events?: readonly string[]
+  readonly api_version?: string
+}
+
+/** At least one member. */
+export type UpdateWebhookEndpoint = Partial<CreateWebhookEndpoint>
+
 export interface WebhookEndpoint {
   readonly id: string
   readonly url: string
+  readonly description: string
   readonly enabled_events: readonly string[]
-  readonly status: 'enabled' | 'disabled'
+  readonly api_version: string
+  readonly status: 'enabled' | 'disabled' | 'deleted'
+  readonly disabled_reason: 'by_partner' | 'by_operator' | 'gone' | 'failing' | null
+  /** The secret that signs now. */
   readonly key_id: string
+  /** Only while a new secret is scheduled. */
+  readonly next_key?: { readonly key_id: string; readonly activate_at: Timestamp }
+  readonly created_at: Timestamp
 }
 
 /** The secret is shown only once. */
 export type WebhookEndpointWithSecret = WebhookEndpoint & { readonly secret: string }
+
+/** `key_id` and `secret` are the new ones; keep the old ones too until `activate_at`. */
+export type RotatedWebhookEndpoint = WebhookEndpointWithSecret & {
+  readonly activate_at: Timestamp
+}
+
+export interface RotateSecret {
+  /** Default: in an hour. */
+  readonly activate_at?: string
+}
+
+export interface DeliveryAttempt {
+  readonly number: number
+  readonly at: Timestamp
+  /** HTTP status of your answer; null without one. */
+  readonly status: number | null
+  readonly reason: string
+  readonly latency_ms: number
+  /** The first 4 KiB of your answer. */
+  readonly reply: string
+}
+
+export interface DeliverySummary {
+  readonly id: string
+  readonly event_id: string
+  readonly event_type: string
+  readonly endpoint_id: string
+  readonly status: 'pending' | 'waiting' | 'delivered' | 'dead'
+}
+
+export interface Delivery extends DeliverySummary {
+  readonly next_attempt_at: Timestamp | null
+  readonly ended_at: Timestamp | null
+  readonly reason: string | null
+  readonly attempts: readonly DeliveryAttempt[]
+}
+
+export interface Recovery {
+  readonly endpoint_id: string
+  readonly since: Timestamp
+  /** Deliveries that are retried. */
+  readonly redriven: number
+  /** Call again. */
+  readonly has_more: boolean
+}
+
+export interface WebhookEvent {
+  readonly id: string
+  readonly type: string
+  readonly webhook_event_id: string
+  readonly webhook_event_type: string
+  readonly api_version: string
+  readonly created_at: Timestamp
+  readonly data: Readonly<Record<string, unknown>>
+}
+
+export interface NumberedEvent {
+  /** Numbers your events of one environment from 1. */
+  readonly sequence: number
+  readonly event: WebhookEvent
+}
+
+export interface EventFilter {
+  /** The `sequence` to continue after; default 0. */
+  readonly after?: number
+  /** Page size, 1 to 100. */
+  readonly limit?: number
+}
+
+export interface EventPage {
+  readonly data: readonly NumberedEvent[]
+  readonly next_after: number
+  readonly has_more: boolean
+}
+
+export interface ResendEvent {
+  /** Default: every endpoint that received the event or subscribes to it. */
+  readonly endpoint_id?: string
+}
+
+export interface ResentEvent {
+  readonly event_id: string
+  readonly deliveries: readonly DeliverySummary[]
+}
+
+export interface SimulatedOutcome {
+  readonly outcome: 'completed' | 'failed' | 'reversed'
+}
+
+/** A signature as your code made it. */
+export interface SignatureDescription {
+  readonly method: string
+  readonly path: string
+  readonly key_id: string
+  readonly timestamp: string
+  readonly nonce: string
+  readonly signature: string
+  readonly body?: string
+  readonly body_sha256?: string
+}
+
+export interface SignatureReport {
+  readonly valid: boolean
+  readonly checks: readonly {
+    readonly check: string
+    readonly result: 'passed' | 'failed' | 'not_made'
+    /** Only for failed checks. */
+    readonly help?: string
+  }[]
+  /** The text that the service signs; null while a part is missing or malformed. */
+  readonly canonical_request: string | null
+  readonly body_sha256: string
+  readonly server_time: Timestamp
+}

@@ -7,24 +7,15 @@
  */
 import type { IncomingHttpHeaders } from 'node:http'
 import { brandHeader, canonicalRequest, isSignatureOf } from './signing.js'
+import type { WebhookEvent } from './types.js'
 
 export interface WebhookRequest {
   readonly method: string
   /** Unchanged path with query. */
   readonly url: string
-  /** Names in lower case. */
-  readonly headers: IncomingHttpHeaders
+  /** Of `node:http`, with names in lower case, or of `fetch`. */
+  readonly headers: IncomingHttpHeaders | Headers
   readonly body: Uint8Array
-}
-
-export interface WebhookEvent {
-  readonly id: string
-  readonly type: string
-  readonly webhook_event_id: string
-  readonly webhook_event_type: string
-  readonly api_version: string
-  readonly created_at: string
-  readonly data: Readonly<Record<string, unknown>>
 }
 
 export type WebhookFault =
@@ -40,9 +31,18 @@ export type Verification =
   | { readonly kind: 'duplicate'; readonly event: WebhookEvent }
   | { readonly kind: 'refused'; readonly fault: WebhookFault }
 
-/** Ids of stored events. Keep them with the events, in the same transaction. */
+/**
+ * Ids of stored events. Keep them with the events, in the same transaction and under a unique key:
+ * two deliveries of one event can arrive at the same time.
+ */
 export interface EventStore {
   has(eventId: string): boolean | Promise<boolean>
+}
+
+/** For receivers that need no database. */
+export interface MemoryEventStore extends EventStore {
+  /** Call it when the event is processed. @returns false when it was there before */
+  add(eventId: string): boolean
 }
 
 /** Seen nonces. Share the store between receivers. */
@@ -111,9 +111,29 @@ export function rememberNonces(): NonceStore {
   }
 }
 
+const EVENTS_MAX = 100_000
+
+/** An event store in the memory of one process: the newest ids, lost at a restart. */
+export function rememberEvents(max = EVENTS_MAX): MemoryEventStore {
+  const ids = new Set<string>()
+  return {
+    has: (id) => ids.has(id),
+    add: (id) => {
+      if (ids.has(id)) return false
+      ids.add(id)
+      for (const oldest of ids) {
+        if (ids.size <= max) break
+        ids.delete(oldest)
+      }
+      return true
+    },
+  }
+}
+
 function headersOf({ headers }: WebhookRequest, brand: string): (name: string) => string {
   return (name) => {
-    const value = headers[brandHeader(brand, name).toLowerCase()]
+    const lower = brandHeader(brand, name).toLowerCase()
+    const value = headers instanceof Headers ? headers.get(lower) : headers[lower]
     return typeof value === 'string' ? value : ''
   }
 }

@@ -1,48 +1,60 @@
-/** Retries, errors and pagination of the client. */
+/** Retries, errors, pagination and polling of the client, against a scripted server. */
 import { createServer, type IncomingMessage } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import t, { type Test } from 'tap'
+import { ERRORS, OPERATOR_ERRORS } from '../../src/base/errors.js'
 import {
-  ConflictError,
+  ApiError,
   ConnectionError,
   createClient,
+  ERROR_CODES,
+  IdempotencyConflictError,
   IdempotencyKeyError,
+  InsufficientBalanceError,
+  QuoteError,
   RateLimitError,
   RefusedError,
   ServiceError,
   type Client,
+  type ClientOptions,
 } from '../../src/client/index.js'
+import { freePort } from '../../src/supervisor/ports.js'
 
 interface Reply {
   readonly status: number
   readonly body?: unknown
   readonly headers?: Readonly<Record<string, string>>
 }
-type Script = (request: IncomingMessage, number: number) => Reply | 'hang up'
+type Script = (request: IncomingMessage, number: number) => Reply | 'hang up' | 'stay silent'
 
 interface World {
   readonly client: Client
   readonly requests: IncomingMessage[]
+  readonly bodies: string[]
   /** Delays between attempts, milliseconds. */
   readonly pauses: number[]
 }
 
-async function world(t: Test, script: Script): Promise<World> {
+async function world(t: Test, script: Script, options: ClientOptions = {}): Promise<World> {
   const requests: IncomingMessage[] = []
+  const bodies: string[] = []
   const pauses: number[] = []
   const server = createServer((request, response) => {
     requests.push(request)
-    request.resume()
+    let text = ''
+    request.on('data', (chunk: Buffer) => (text += chunk.toString()))
     request.on('end', () => {
+      bodies.push(text)
       const reply = script(request, requests.length)
       if (reply === 'hang up') {
         request.socket.destroy()
         return
       }
+      if (reply === 'stay silent') return
       const key = request.headers['idempotency-key']
       const echo = typeof key === 'string' ? { 'idempotency-key': key } : {}
       response.writeHead(reply.status, { ...echo, ...reply.headers })
-      response.end(JSON.stringify(reply.body ?? {}))
+      response.end(reply.status === 204 ? undefined : JSON.stringify(reply.body ?? {}))
     })
   })
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
@@ -54,6 +66,7 @@ async function world(t: Test, script: Script): Promise<World> {
   const client = createClient(
     { baseUrl: `http://127.0.0.1:${port}`, keyId: 'a_sandbox_2026q4', secret: 'sk' },
     {
+      ...options,
       random: () => 1,
       sleep: (ms) => {
         pauses.push(ms)
@@ -61,7 +74,7 @@ async function world(t: Test, script: Script): Promise<World> {
       },
     },
   )
-  return { client, requests, pauses }
+  return { client, requests, bodies, pauses }
 }
 
 const refusal = (code: string) => ({ error: { code, message: 'm', request_id: 'req_1' } })
@@ -79,14 +92,28 @@ void t.test('a write with a key is retried with the same key and a new nonce', a
   t.same(pauses, [200, 400])
 })
 
-void t.test('Retry-After is respected up to a maximum', async (t) => {
-  const { client, pauses } = await world(t, (_request, number) =>
-    number < 3
-      ? { status: 429, headers: { 'retry-after': number === 1 ? '2' : '3600' } }
-      : { status: 200, body: { data: [] } },
-  )
+void t.test('Retry-After is obeyed, as seconds and as a date of the server', async (t) => {
+  const date = (second: string) => `Sat, 21 Nov 2026 04:35:${second} GMT`
+  const waits = [
+    { 'retry-after': '2' },
+    { 'retry-after': date('43'), date: date('40') },
+    { 'retry-after': 'soon' },
+    { 'retry-after': '0' },
+  ]
+  const { client, pauses } = await world(t, (_request, number) => {
+    const headers = waits[number - 1]
+    return headers ? { status: 429, headers } : { status: 200, body: { data: [] } }
+  })
   t.same(await client.balances(), [])
-  t.same(pauses, [2_000, 10_000])
+  t.same(pauses, [2_000, 3_000, 800, 1_600], 'otherwise the delay doubles')
+})
+
+void t.test('a Retry-After above the limit is thrown at once', async (t) => {
+  const headers = { 'retry-after': '3600' }
+  const { client, pauses } = await world(t, () => ({ status: 429, headers }))
+  const error = await client.payouts.get('pout_1').catch((thrown: unknown) => thrown)
+  t.match(error, { name: 'RateLimitError', retryAfterMs: 3_600_000 })
+  t.same(pauses, [])
 })
 
 void t.test('the error of the last attempt is thrown', async (t) => {
@@ -101,23 +128,87 @@ void t.test('the error of the last attempt is thrown', async (t) => {
   t.equal(gone.requests.length, 5)
 })
 
-void t.test('a write without a key is sent once', async (t) => {
+void t.test('a write without a key is sent once when its outcome is unknown', async (t) => {
   const { client, requests } = await world(t, () => ({ status: 503, body: refusal('x') }))
   await t.rejects(client.paymentIntents.cancel('pi_1'), ServiceError)
   t.equal(requests.length, 1)
+  await t.rejects(client.webhookEndpoints.enable('we_1'), ServiceError)
+  t.equal(requests.length, 6, 'unless a repetition changes nothing more')
 })
 
-void t.test('refusals are thrown by class, with code and request id', async (t) => {
+void t.test('a write that was certainly not carried out is retried', async (t) => {
   const { client, requests } = await world(t, (_request, number) =>
-    number === 1
-      ? { status: 422, body: refusal('insufficient_balance') }
-      : { status: 409, body: refusal('duplicate_payout') },
+    number < 3 ? { status: 429, body: refusal('rate_limited') } : { status: 200, body: {} },
   )
-  const refused = await client.payouts.create(PAYOUT).catch((error: unknown) => error)
-  t.type(refused, RefusedError)
+  await client.paymentIntents.cancel('pi_1')
+  t.equal(requests.length, 3)
+
+  let pauses = 0
+  const baseUrl = `http://127.0.0.1:${await freePort('127.0.0.1')}`
+  const unreachable = createClient(
+    { baseUrl, keyId: 'a', secret: 'sk' },
+    { sleep: async () => void pauses++ },
+  )
+  await t.rejects(unreachable.paymentIntents.cancel('pi_1'), ConnectionError)
+  t.equal(pauses, 4, 'its connection was refused')
+})
+
+void t.test('an attempt ends at its timeout', async (t) => {
+  const { client, requests } = await world(t, () => 'stay silent', { timeoutMs: 50 })
+  const error = await client.payouts.create(PAYOUT).catch((thrown: unknown) => thrown)
+  t.match(error, { name: 'ConnectionError', message: /no complete answer in 50 ms/ })
+  const keys = new Set(requests.map(({ headers }) => headers['idempotency-key']))
+  t.same([...keys], [(error as ConnectionError).idempotencyKey], 'the error names the key')
+})
+
+void t.test('an answer that is not the service’s is an error', async (t) => {
+  const { client, requests } = await world(t, (_request, number) =>
+    number === 1 ? { status: 302, headers: { location: '/elsewhere' } } : { status: 204 },
+  )
+  await t.rejects(client.payouts.get('pout_1'), { name: 'ApiError', code: 'unknown', status: 302 })
+  await t.rejects(client.payouts.get('pout_1'), { name: 'ApiError', code: 'unknown', status: 204 })
+  t.equal(requests.length, 2, 'a redirect is not followed')
+})
+
+void t.test('an id cannot name another path', async (t) => {
+  const { client, requests } = await world(t, () => ({ status: 200 }))
+  for (const id of ['', '..', 'pout_1/cancel', 'pout_1?x', 'é']) {
+    t.throws(() => client.payouts.get(id), TypeError, id)
+  }
+  t.equal(requests.length, 0)
+})
+
+void t.test('refusals are thrown by the class of their code', async (t) => {
+  const answers = [
+    { status: 422, body: refusal('insufficient_balance') },
+    { status: 409, body: refusal('insufficient_balance') },
+    { status: 409, body: refusal('duplicate_payout') },
+    { status: 409, body: refusal('quote_changed') },
+    { status: 422, body: refusal('a_code_of_later') },
+  ]
+  const { client, requests } = await world(t, (_request, number) => answers[number - 1]!)
+  const thrown = () => client.payouts.create(PAYOUT).catch((error: unknown) => error)
+  const refused = await thrown()
+  t.type(refused, InsufficientBalanceError)
   t.match(refused, { status: 422, code: 'insufficient_balance', requestId: 'req_1' })
-  await t.rejects(client.payouts.create(PAYOUT), ConflictError)
-  t.equal(requests.length, 2, 'neither is retried')
+  t.match(refused, { retryable: true, idempotencyKey: requests[0]?.headers['idempotency-key'] })
+  t.type(await thrown(), InsufficientBalanceError, 'whatever its status')
+  t.type(await thrown(), IdempotencyConflictError)
+  t.type(await thrown(), QuoteError)
+  t.match(await thrown(), { name: 'RefusedError', retryable: false }, 'a newer code by its status')
+  t.equal(requests.length, 5, 'none is retried')
+})
+
+void t.test('every code of the partner API has its class', (t) => {
+  const codes = Object.keys(ERRORS).filter((code) => !Object.hasOwn(OPERATOR_ERRORS, code))
+  t.same([...ERROR_CODES.keys()].sort(), codes.sort())
+  for (const [code, Class] of ERROR_CODES) {
+    const details = { status: 500, code, message: '', requestId: '' }
+    const error = new Class({ ...details, idempotencyKey: undefined, retryAfterMs: undefined })
+    t.equal(error.retryable, ERRORS[code as keyof typeof ERRORS].retryable, code)
+    t.ok(error instanceof ApiError && error.name === Class.name, code)
+  }
+  t.end()
 })
 
 void t.test('a key must be printable ASCII, and the response must repeat it', async (t) => {
@@ -147,4 +238,54 @@ void t.test('a list is read page by page, on demand', async (t) => {
     break
   }
   t.equal(requests.length, 4)
+  const cursors: (string | null)[] = []
+  const pages = client.payouts.list({ cursor: '1' }).pages()
+  for await (const { next_cursor } of pages) cursors.push(next_cursor)
+  t.same(cursors, ['2', null], 'or as pages, from a cursor on')
+})
+
+void t.test('events are read up to the newest', async (t) => {
+  const { client, requests } = await world(t, ({ url }) => {
+    const after = Number(new URL(url ?? '', 'http://x').searchParams.get('after'))
+    const data = [{ sequence: after + 1, event: {} }]
+    return { status: 200, body: { data, next_after: after + 1, has_more: after < 7 } }
+  })
+  const sequences: number[] = []
+  for await (const { sequence } of client.events.list({ after: 5 })) sequences.push(sequence)
+  t.same(sequences, [6, 7, 8])
+  t.equal(requests.length, 3)
+})
+
+void t.test('a poll waits longer each time and ends at a final status', async (t) => {
+  const { client, pauses } = await world(t, (_request, number) => ({
+    status: 200,
+    body: { status: number < 9 ? 'authorized' : 'captured' },
+  }))
+  t.match(await client.session('token').poll('pi_1'), { status: 'captured' })
+  t.same(pauses.slice(0, 3), [1_250, 1_875, 2_812.5])
+  t.equal(Math.max(...pauses), 15_000 * 1.25)
+})
+
+void t.test('a poll ends when its time is over', async (t) => {
+  let now = 0
+  const { client, requests } = await world(
+    t,
+    () => {
+      now += 25_000
+      return { status: 200, body: { status: 'authorized' } }
+    },
+    { now: () => now },
+  )
+  t.match(await client.session('token').poll('pi_1'), { status: 'authorized' })
+  t.equal(requests.length, 3)
+})
+
+void t.test('a confirm names the quote and nothing more', async (t) => {
+  const { client, bodies, requests } = await world(t, () => ({ status: 200 }))
+  const quote = { quote_id: 'qt_1', quote_version: 2, amount_usd_cents: 1 }
+  await client.session('token', 'com.example.app').confirm('pi_1', 'key', quote)
+  t.same(bodies, ['{"quote_id":"qt_1","quote_version":2}'])
+  const headers = { authorization: 'Bearer token', 'x-service-package': 'com.example.app' }
+  t.match(requests[0]?.headers, { ...headers, 'idempotency-key': 'key' })
+  t.notOk(requests[0]?.headers['x-service-signature'])
 })

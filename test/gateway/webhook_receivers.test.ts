@@ -1,5 +1,5 @@
 /**
- * The receivers of the partner guide, run as printed against deliveries of the real pool and
+ * The receivers of the partner guide and of the clients' pages, run as printed against deliveries of the real pool and
  * sender: genuine events count once, everything else is rejected.
  */
 import { spawn, spawnSync } from 'node:child_process'
@@ -8,6 +8,7 @@ import { readFileSync } from 'node:fs'
 import { createServer, type IncomingHttpHeaders } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
+import { pathToFileURL } from 'node:url'
 import t, { type Test } from 'tap'
 import { signingKey } from '../../src/auth/signature.js'
 import { instant, MINUTE, plus, systemClock, type Clock } from '../../src/base/clock.js'
@@ -21,21 +22,35 @@ import { eventually } from '../support/eventually.js'
 import { anEndpoint } from '../webhook/builders.js'
 import { aPoolWorld } from '../webhook/pool_process.js'
 
-const GUIDE = readFileSync(join(projectRoot(), 'gateway', 'README.md'), 'utf8')
+const root = projectRoot()
 const SECRETS = { we_1_1: 'whsec_first', we_1_2: 'whsec_second' }
 const PATH = '/hooks?from=causeway&a=b%20c'
 
-function programOf(name: string): string {
+function programOf({ name, page }: Receiver): string {
   const [, program] =
-    new RegExp(`<!-- receiver ${name} -->\n\n\`\`\`[a-z]+\n(.*?)\`\`\``, 's').exec(GUIDE) ?? []
-  if (program === undefined) throw new Error(`the guide has no receiver in ${name}`)
+    new RegExp(`<!-- receiver ${name} -->\n\n\`\`\`[a-z]+\n(.*?)\`\`\``, 's').exec(
+      readFileSync(join(root, page), 'utf8'),
+    ) ?? []
+  if (program === undefined) throw new Error(`${page} has no receiver in ${name}`)
   return program
 }
 
+/** The client as an installed package, for programs that run in this folder. */
+const withClient = t.testdir({
+  'node_modules/@causeway/client': {
+    'package.json': '{"type": "module", "exports": "./index.js"}',
+    'index.js': `export * from ${JSON.stringify(pathToFileURL(join(root, '.build/src/client/index.js')))}`,
+  },
+})
+const NODE = { command: process.execPath, args: ['--input-type=module', '-'] }
+const PYTHON = { command: 'python3', args: ['-B', '-'] }
+
 /** Each reads its program from standard input. */
 const RECEIVERS = [
-  { name: 'node', command: process.execPath, args: ['--input-type=module', '-'] },
-  { name: 'python', command: 'python3', args: ['-'] },
+  { name: 'node', page: 'gateway/README.md', ...NODE },
+  { name: 'python', page: 'gateway/README.md', ...PYTHON },
+  { name: 'node client', page: 'src/client/README.md', ...NODE },
+  { name: 'python client', page: 'src/client/python/README.md', ...PYTHON },
 ] as const
 type Receiver = (typeof RECEIVERS)[number]
 
@@ -47,12 +62,16 @@ interface Running {
   taken(): readonly string[]
 }
 
-async function run(t: Test, { name, command, args }: Receiver, secrets: object): Promise<Running> {
-  const child = spawn(command, args, {
-    env: { PATH: process.env['PATH'], PORT: '0', WEBHOOK_SECRETS: JSON.stringify(secrets) },
+async function run(t: Test, receiver: Receiver, secrets: object): Promise<Running> {
+  const child = spawn(receiver.command, receiver.args, {
+    cwd: withClient,
+    env: {
+      ...{ PATH: process.env['PATH'], PYTHONPATH: join(root, 'src/client/python') },
+      ...{ PORT: '0', WEBHOOK_SECRETS: JSON.stringify(secrets) },
+    },
     stdio: ['pipe', 'pipe', 'inherit'],
   })
-  child.stdin.end(programOf(name))
+  child.stdin.end(programOf(receiver))
   t.teardown(async () => {
     const ended = once(child, 'exit')
     child.kill('SIGKILL')
@@ -189,7 +208,7 @@ for (const receiver of RECEIVERS) {
   })
 }
 
-void t.test('the pool process delivers to both', async (t) => {
+void t.test('the pool process delivers to all of them', async (t) => {
   const world = await aPoolWorld(t)
   const secret = 'whsec_of_the_test'
   const running: Running[] = []

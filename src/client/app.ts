@@ -1,0 +1,95 @@
+/**
+ * The operations of an app: scan, confirm and poll with the session token of one intent, and
+ * receipts with a receipt token. An app never has the signing secret.
+ */
+import { connectApp, type BearerConnection, type Server } from './connection.js'
+import { createRequester, pathOf, type ClientOptions, type Requester } from './request.js'
+import type { IntentStatus, PaymentIntent, Quote, Receipt, Scan, ScanResult } from './types.js'
+
+const INTENTS = '/v1/payment_intents'
+
+export interface PollOptions {
+  /** Default one minute. Then show "payment in progress" and do not let the user pay again. */
+  readonly withinMs?: number
+}
+
+const POLL_WITHIN_MS = 60_000
+const POLL_FIRST_MS = 1_000
+const POLL_MAX_MS = 15_000
+const POLL_FACTOR = 1.5
+
+const IN_PROGRESS: ReadonlySet<IntentStatus> = new Set(['created', 'authorized'])
+
+export type AppClient = ReturnType<typeof createAppClient>
+export type Session = ReturnType<typeof sessionOf>
+
+/** A client without a signing secret: its tokens come from the partner's backend. */
+export function createAppClient(
+  server: Server & { readonly appPackage?: string },
+  options: ClientOptions = {},
+) {
+  const connection = connectApp(server, options)
+  const requester = createRequester(options)
+  return {
+    /** Operations with the session token of one intent. */
+    session: (token: string) => sessionOf(connection.session(token, server.appPackage), requester),
+    /** Operations with a receipt token. */
+    receipts: (token: string) => receiptsOf(connection.session(token), requester),
+  }
+}
+
+export function sessionOf(connection: BearerConnection, requester: Requester) {
+  const { now, random, sleep } = requester
+  const get = async (intentId: string): Promise<PaymentIntent> =>
+    (await requester.send(connection, { method: 'GET', path: pathOf(INTENTS, intentId) }))
+      .body as PaymentIntent
+  return {
+    get,
+    /** A new scan replaces the quote. */
+    scan: async (intentId: string, scan: Scan): Promise<ScanResult> => {
+      const path = pathOf(INTENTS, intentId, '/scan')
+      const request = { method: 'POST', path, body: scan, isRepeatable: true }
+      return (await requester.send(connection, request)).body as ScanResult
+    },
+    /**
+     * Store the key on disk before the call: only the same key makes a repeated confirm safe.
+     *
+     * @param quote the one that the user saw; another one is a QuoteError
+     */
+    confirm: async (
+      intentId: string,
+      idempotencyKey: string,
+      quote?: Pick<Quote, 'quote_id' | 'quote_version'>,
+    ): Promise<PaymentIntent> => {
+      const path = pathOf(INTENTS, intentId, '/confirm')
+      const body =
+        quote === undefined ? {} : { quote_id: quote.quote_id, quote_version: quote.quote_version }
+      return (await requester.send(connection, { method: 'POST', path, body, idempotencyKey }))
+        .body as PaymentIntent
+    },
+    /**
+     * Fetches the intent, less and less often, until its status is final or the time is over.
+     *
+     * @returns the latest intent: `authorized` never means failed
+     */
+    poll: async (intentId: string, options: PollOptions = {}): Promise<PaymentIntent> => {
+      const deadline = now() + (options.withinMs ?? POLL_WITHIN_MS)
+      let delay = POLL_FIRST_MS
+      for (;;) {
+        await sleep(delay * (0.75 + random() / 2))
+        const intent = await get(intentId)
+        if (!IN_PROGRESS.has(intent.status) || now() >= deadline) return intent
+        delay = Math.min(delay * POLL_FACTOR, POLL_MAX_MS)
+      }
+    },
+  }
+}
+
+export function receiptsOf(connection: BearerConnection, requester: Requester) {
+  return {
+    get: async (intentId: string): Promise<Receipt> => {
+      const path = pathOf(INTENTS, intentId, '/receipt')
+      return (await requester.send(connection, { method: 'GET', path })).body as Receipt
+    },
+  }
+}

@@ -1,0 +1,446 @@
+"""Types of the partner API's requests and answers, as dictionaries.
+
+Amounts in minor units are decimal digits of a signed 64-bit integer, `usd_cents` are whole US cents,
+timestamps are RFC 3339 in UTC with milliseconds. A class that ends in `Required` holds the members
+that are always present.
+"""
+
+from __future__ import annotations
+
+from typing import Any, Dict, List, Optional, TypedDict
+
+
+class _KycAttestationRequired(TypedDict):
+    verified: bool
+    method: str
+    verified_at: str
+
+
+class KycAttestation(_KycAttestationRequired, total=False):
+    id_type: str
+    id_country: str
+
+
+class SanctionsAttestation(TypedDict):
+    clean: bool
+    screened_at: str
+
+
+class CreateIntent(TypedDict):
+    """`amount_usd_cents` is the ceiling; the quote is debited."""
+
+    partner_user_id: str
+    amount_usd_cents: int
+    corridor: str
+    kyc_attestation: KycAttestation
+    sanctions_attestation: SanctionsAttestation
+
+
+class NewSession(TypedDict):
+    """Repeats the user and both attestations of the intent."""
+
+    partner_user_id: str
+    kyc_attestation: KycAttestation
+    sanctions_attestation: SanctionsAttestation
+
+
+class Quote(TypedDict):
+    """`local_currency` is ISO 4217, numeric; `expires_at` is in epoch milliseconds."""
+
+    quote_id: str
+    quote_version: int
+    amount_usd_cents: int
+    local_amount_minor_units: str
+    local_currency: str
+    expires_at: int
+
+
+class Failure(TypedDict):
+    code: str
+    message: str
+    source: str
+    retryable: bool
+    occurred_at: str
+
+
+class _RefundRequired(TypedDict):
+    status: str
+    amount_usd_cents: int
+    requested_at: str
+
+
+class Refund(_RefundRequired, total=False):
+    """`status` is `requested`, `refused` or `done`."""
+
+    failed_at: str
+    refunded_at: str
+
+
+class _PaymentIntentRequired(TypedDict):
+    intent_id: str
+    status: str
+    amount_usd_cents: int
+    corridor: str
+    created_at: str
+
+
+class PaymentIntent(_PaymentIntentRequired, total=False):
+    """`amount_usd_cents` is the ceiling, `captured_amount_usd_cents` the debit.
+
+    A member that does not apply is absent.
+    """
+
+    authorized_at: str
+    captured_at: str
+    captured_amount_usd_cents: int
+    failed_at: str
+    expired_at: str
+    cancelled_at: str
+    refunded_at: str
+    quote: Quote
+    failure: Failure
+    refund: Refund
+
+
+class SessionToken(TypedDict):
+    """Never put the token into a URL or a log; `session_expires_at` is in epoch seconds."""
+
+    intent_id: str
+    session_token: str
+    session_expires_at: int
+
+
+class CreatedPaymentIntent(_PaymentIntentRequired):
+    session_token: str
+    session_expires_at: int
+
+
+class ReceiptToken(TypedDict):
+    """`receipt_token_expires_at` is in epoch seconds."""
+
+    receipt_token: str
+    receipt_token_expires_at: int
+
+
+class ReceiptRefund(TypedDict):
+    amount_usd_cents: int
+    refunded_at: str
+
+
+class _ReceiptRequired(TypedDict):
+    intent_id: str
+    status: str
+    amount_usd_cents: int
+    corridor: str
+    local_amount: str
+    local_amount_minor_units: str
+    local_currency: str
+    merchant_name: str
+    destination_masked: str
+    created_at: str
+
+
+class Receipt(_ReceiptRequired, total=False):
+    """`local_amount` is in whole units of the local currency."""
+
+    captured_at: str
+    refund: ReceiptRefund
+
+
+class _ScanRequired(TypedDict):
+    qr_payload: str
+
+
+class Scan(_ScanRequired, total=False):
+    """`qr_payload` is the unchanged text of the QR code; the amount is required without one."""
+
+    local_amount_minor_units: str
+    duplicate_confirmed: bool
+
+
+class Merchant(TypedDict):
+    scheme: str
+    name: str
+    city: str
+    country: str
+    mcc: str
+
+
+class ScanResult(TypedDict):
+    intent_id: str
+    status: str
+    merchant: Merchant
+    qr_kind: str
+    quote: Quote
+
+
+class CreateBeneficiary(TypedDict):
+    type: str
+    name: str
+    destination_country: str
+    currency: str
+    account_number: str
+    bank_code: str
+
+
+class Beneficiary(TypedDict):
+    id: str
+    type: str
+    name: str
+    destination_country: str
+    currency: str
+    bank_code: str
+    account_last4: str
+    status: str
+    created_at: str
+
+
+class _CreatePayoutRequired(TypedDict):
+    amount: str
+    currency: str
+    reference: str
+
+
+class CreatePayout(_CreatePayoutRequired, total=False):
+    """Exactly one of `beneficiary_id` and `beneficiary`."""
+
+    beneficiary_id: str
+    beneficiary: CreateBeneficiary
+    description: str
+    metadata: Dict[str, str]
+
+
+class PayoutBeneficiary(TypedDict):
+    id: str
+    name: str
+    account_last4: str
+
+
+class PayoutRail(TypedDict):
+    type: str
+    transaction_id: Optional[str]
+
+
+class _PayoutRequired(TypedDict):
+    id: str
+    status: str
+    amount: str
+    recipient_amount: str
+    currency: str
+    fee_details: Dict[str, str]
+    fee: str
+    total: str
+    reference: str
+    beneficiary: PayoutBeneficiary
+    rail: PayoutRail
+    metadata: Dict[str, str]
+    created_at: str
+    processing_at: Optional[str]
+    completed_at: Optional[str]
+    failed_at: Optional[str]
+    reversed_at: Optional[str]
+    failure: Optional[Failure]
+
+
+class Payout(_PayoutRequired, total=False):
+    description: str
+
+
+class Balance(TypedDict):
+    currency: str
+    available: str
+    reserved: str
+
+
+class BalanceTransaction(TypedDict):
+    """`amount` is signed, `balance` is after the change, `account` is `available` or `reserved`."""
+
+    id: str
+    currency: str
+    amount: str
+    balance: str
+    account: str
+    type: str
+    entity: str
+    created_at: str
+
+
+class CreateDeposit(TypedDict):
+    currency: str
+    amount: str
+
+
+class Deposit(TypedDict):
+    id: str
+    currency: str
+    amount: str
+    created_at: str
+
+
+class CreateFxQuote(TypedDict):
+    sell_currency: str
+    sell_amount: str
+    buy_currency: str
+
+
+class FxQuote(TypedDict):
+    id: str
+    sell_currency: str
+    sell_amount: str
+    buy_currency: str
+    buy_amount: str
+    created_at: str
+    expires_at: str
+
+
+class FxConversion(TypedDict):
+    id: str
+    quote_id: str
+    sell_currency: str
+    sell_amount: str
+    buy_currency: str
+    buy_amount: str
+    created_at: str
+
+
+class UpdateWebhookEndpoint(TypedDict, total=False):
+    """At least one member. An empty list of events is every type except opt-in types."""
+
+    url: str
+    description: str
+    enabled_events: List[str]
+    api_version: str
+
+
+class _CreateWebhookEndpointRequired(TypedDict):
+    url: str
+
+
+class CreateWebhookEndpoint(_CreateWebhookEndpointRequired, total=False):
+    description: str
+    enabled_events: List[str]
+    api_version: str
+
+
+class NextKey(TypedDict):
+    key_id: str
+    activate_at: str
+
+
+class _WebhookEndpointRequired(TypedDict):
+    id: str
+    url: str
+    description: str
+    enabled_events: List[str]
+    api_version: str
+    status: str
+    disabled_reason: Optional[str]
+    key_id: str
+    created_at: str
+
+
+class WebhookEndpoint(_WebhookEndpointRequired, total=False):
+    """`key_id` names the secret that signs now, `next_key` a scheduled one."""
+
+    next_key: NextKey
+
+
+class WebhookEndpointWithSecret(WebhookEndpoint):
+    """The secret is shown only once."""
+
+    secret: str
+
+
+class RotatedWebhookEndpoint(WebhookEndpointWithSecret):
+    """`key_id` and `secret` are the new ones; keep the old ones too until `activate_at`."""
+
+    activate_at: str
+
+
+class RotateSecret(TypedDict, total=False):
+    """By default the new secret signs in an hour."""
+
+    activate_at: str
+
+
+class DeliveryAttempt(TypedDict):
+    """`status` is the HTTP status of your answer, `reply` its first 4 KiB."""
+
+    number: int
+    at: str
+    status: Optional[int]
+    reason: str
+    latency_ms: int
+    reply: str
+
+
+class DeliverySummary(TypedDict):
+    """`status` is `pending`, `waiting`, `delivered` or `dead`."""
+
+    id: str
+    event_id: str
+    event_type: str
+    endpoint_id: str
+    status: str
+
+
+class Delivery(DeliverySummary):
+    next_attempt_at: Optional[str]
+    ended_at: Optional[str]
+    reason: Optional[str]
+    attempts: List[DeliveryAttempt]
+
+
+class Recovery(TypedDict):
+    """`redriven` is the number of retried deliveries; call again when it `has_more`."""
+
+    endpoint_id: str
+    since: str
+    redriven: int
+    has_more: bool
+
+
+class WebhookEvent(TypedDict):
+    id: str
+    type: str
+    webhook_event_id: str
+    webhook_event_type: str
+    api_version: str
+    created_at: str
+    data: Dict[str, Any]
+
+
+class NumberedEvent(TypedDict):
+    """`sequence` numbers your events of one environment from 1."""
+
+    sequence: int
+    event: WebhookEvent
+
+
+class ResendEvent(TypedDict, total=False):
+    """By default every endpoint that received the event or subscribes to it."""
+
+    endpoint_id: str
+
+
+class ResentEvent(TypedDict):
+    event_id: str
+    deliveries: List[DeliverySummary]
+
+
+class SignatureCheck(TypedDict, total=False):
+    """`result` is `passed`, `failed` or `not_made`; only failed checks have a `help`."""
+
+    check: str
+    result: str
+    help: str
+
+
+class SignatureReport(TypedDict):
+    """`canonical_request` is the text that the service signs."""
+
+    valid: bool
+    checks: List[SignatureCheck]
+    canonical_request: Optional[str]
+    body_sha256: str
+    server_time: str

@@ -1,0 +1,87 @@
+/**
+ * Both clients have every operation of the route table, with its authentication and its key, and
+ * send the same requests.
+ */
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import t, { type Test } from 'tap'
+import { ROUTES } from '../../gateway/app.js'
+import type { AnyRoute } from '../../gateway/routing/route.js'
+import { ERROR_CODES } from '../../src/client/index.js'
+import { everyOperation } from './every_operation.js'
+import { runPython, skipsPython } from './python_suite.js'
+
+interface Sent {
+  readonly method: string
+  readonly url: string
+  readonly body: string
+  readonly auth: 'hmac' | 'token' | 'none'
+  readonly key: unknown
+}
+
+const EMPTY_PAGE = { data: [], next_cursor: null, next_after: 0, has_more: false }
+
+/** A server that keeps every request and answers an empty page. */
+async function recorder(t: Test): Promise<{ baseUrl: string; sent: Sent[] }> {
+  const sent: Sent[] = []
+  const server = createServer((request, response) => {
+    let body = ''
+    request.on('data', (chunk: Buffer) => (body += chunk.toString()))
+    request.on('end', () => {
+      const { method = '', url = '', headers } = request
+      const auth = headers['x-service-signature']
+        ? 'hmac'
+        : headers.authorization === 'Bearer token'
+          ? 'token'
+          : 'none'
+      sent.push({ method, url, body, auth, key: headers['idempotency-key'] })
+      response.end(JSON.stringify(EMPTY_PAGE))
+    })
+  })
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  t.teardown(() => {
+    server.closeAllConnections()
+    server.close()
+  })
+  return { baseUrl: `http://127.0.0.1:${(server.address() as AddressInfo).port}`, sent }
+}
+
+const nameOf = ({ method, path }: AnyRoute): string =>
+  `${method} ${path.replace(/\{[^}]+\}/, 'id_1')}`
+const requestName = ({ method, url }: Sent): string => `${method} ${url.split('?')[0]}`
+
+const AUTHENTICATIONS: Readonly<Record<AnyRoute['auth'], readonly Sent['auth'][]>> = {
+  hmac: ['hmac'],
+  session: ['token'],
+  receipt: ['token'],
+  hmac_or_session: ['hmac', 'token'],
+  none: ['none'],
+}
+
+const takesKey = (route: AnyRoute): boolean =>
+  route.auth !== 'none' && route.handler.keyMaxLength !== undefined
+
+void t.test('the TypeScript client has every operation', async (t) => {
+  const { baseUrl, sent } = await recorder(t)
+  await everyOperation(baseUrl)
+  const wanted = ROUTES.flatMap((route) =>
+    AUTHENTICATIONS[route.auth].map((auth) => `${nameOf(route)} ${auth}`),
+  )
+  t.same(sent.map((one) => `${requestName(one)} ${one.auth}`).sort(), wanted.sort())
+  const keyed = sent.filter(({ key }) => key === 'key').map(requestName)
+  t.same(keyed.sort(), ROUTES.filter(takesKey).map(nameOf).sort())
+})
+
+void t.test('the Python client sends the same requests', { skip: skipsPython }, async (t) => {
+  const inTypeScript = await recorder(t)
+  await everyOperation(inTypeScript.baseUrl)
+  const { baseUrl, sent } = await recorder(t)
+  const { stdout } = await runPython('every_operation.py', { BASE_URL: baseUrl })
+  t.same(sent, inTypeScript.sent)
+  // The name would hide a built-in class of Python.
+  const renamed: Readonly<Record<string, string>> = {
+    PermissionError: 'RequestNotPermittedError',
+  }
+  const classes = [...ERROR_CODES].map(([code, { name }]) => [code, renamed[name] ?? name])
+  t.same(JSON.parse(stdout), Object.fromEntries(classes))
+})
