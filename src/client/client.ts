@@ -49,6 +49,7 @@ export function createClient(credentials: Credentials, options: ClientOptions = 
       create: (intent: T.CreateIntent, keyed?: Keyed) =>
         post<T.CreatedPaymentIntent>(INTENTS, intent, keyOf(keyed)),
       get: (id: string) => get<T.PaymentIntent>(pathOf(INTENTS, id)),
+      list: (filter: T.IntentFilter = {}) => cursorList<T.PaymentIntent>(get, INTENTS, filter),
       cancel: (id: string) => post<T.PaymentIntent>(pathOf(INTENTS, id, '/cancel')),
       /** Answered before the money is back: the intent becomes `refunded` when it arrives. */
       refund: (id: string, keyed?: Keyed) =>
@@ -73,6 +74,7 @@ export function createClient(credentials: Credentials, options: ClientOptions = 
       cancel: (id: string) => post<T.Payout>(pathOf(PAYOUTS, id, '/cancel')),
       list: (filter: T.PayoutFilter = {}) => cursorList<T.Payout>(get, PAYOUTS, filter),
     },
+    account: () => get<T.Account>('/v1/account'),
     balances: async () => (await get<{ data: readonly T.Balance[] }>('/v1/balances')).data,
     balanceTransactions: {
       list: (filter: T.PageFilter = {}) =>

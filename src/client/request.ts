@@ -22,6 +22,8 @@ export interface ClientOptions {
   readonly retry?: Partial<RetryOptions>
   /** For each attempt, to the last byte of the answer; default 30 seconds. */
   readonly timeoutMs?: number
+  /** A new X-Request-Id of each request, which your logs and the service's then share. */
+  readonly requestId?: () => string
   /** Epoch milliseconds; for tests. */
   readonly now?: () => number
   /** From 0 to 1; for tests. */
@@ -65,7 +67,10 @@ export function createRequester(options: ClientOptions): Requester {
       )
     }
     const isRepeatable = request.isRepeatable ?? (method === 'GET' || key !== undefined)
-    const headers: Record<string, string> = key === undefined ? {} : { 'Idempotency-Key': key }
+    const headers: Record<string, string> = {
+      ...(key === undefined ? {} : { 'Idempotency-Key': key }),
+      ...(options.requestId === undefined ? {} : { 'X-Request-Id': options.requestId() }),
+    }
     for (let attempt = 1; ; attempt++) {
       const result = await connection
         .request(method, path, body, { headers })

@@ -209,6 +209,69 @@ export interface PayoutFilter extends PageFilter {
   readonly created_before?: string
 }
 
+export interface IntentFilter extends PageFilter {
+  readonly status?: IntentStatus
+  readonly corridor?: Corridor
+  readonly partner_user_id?: string
+  readonly created_after?: string
+  readonly created_before?: string
+}
+
+export interface PayoutTerms {
+  readonly country: string
+  readonly currency: string
+  readonly fee_handling: 'on_top' | 'deducted'
+  readonly platform_fixed: MinorUnits
+  readonly platform_bps: number
+  readonly rail_fixed: MinorUnits
+  readonly refund_fees_on_reversal: boolean
+  /** null: no limit. */
+  readonly amount_min: MinorUnits | null
+  readonly amount_max: MinorUnits | null
+}
+
+export interface CorridorSettings {
+  readonly corridor: Corridor
+  readonly enabled: boolean
+  readonly currency: string
+  readonly minimum: MinorUnits
+  readonly user_limit_payment: MinorUnits
+  readonly user_limit_day: MinorUnits
+  readonly user_limit_month: MinorUnits
+}
+
+export interface KeySettings {
+  readonly key_id: string
+  readonly status: 'active' | 'revoked'
+  readonly created_at: Timestamp
+  /** In the future: when it expires; null: not scheduled. */
+  readonly revoked_at: Timestamp | null
+}
+
+/** Your own settings in one environment. */
+export interface Account {
+  readonly partner_id: string
+  readonly environment: 'sandbox' | 'production'
+  readonly status: 'active' | 'suspended'
+  readonly created_at: Timestamp
+  readonly terms: {
+    readonly quote_spread_bps: number
+    readonly payouts: readonly PayoutTerms[]
+  }
+  readonly limits: {
+    readonly requests_per_second: number
+    readonly amount_usd_cents: UsdCents
+    readonly active_keys: number
+    readonly webhook_endpoints: number
+  }
+  readonly corridors: readonly CorridorSettings[]
+  /** Newest first. */
+  readonly keys: readonly KeySettings[]
+  readonly allowed_ips: readonly string[]
+  readonly packages: readonly string[]
+  readonly balance_alerts: readonly { readonly currency: string; readonly threshold: MinorUnits }[]
+}
+
 export interface Balance {
   readonly currency: string
   readonly available: MinorUnits

@@ -22,6 +22,8 @@ export const oneLine = (event: Pick<StoredEvent, 'id' | 'type' | 'createdAt'> & 
     id: event.id,
     type: event.type,
     webhook_event_id: event.id,
+    webhook_event_type: event.type,
+    api_version: '2026-11-01',
     created_at: toRfc3339(event.createdAt),
     data: { note: event.note },
   })

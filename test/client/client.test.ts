@@ -13,7 +13,6 @@ import {
   InsufficientBalanceError,
   QuoteError,
   RateLimitError,
-  RefusedError,
   ServiceError,
   type Client,
   type ClientOptions,

@@ -5,7 +5,10 @@
 import { createClient } from '../../src/client/index.js'
 
 export async function everyOperation(baseUrl: string): Promise<void> {
-  const client = createClient({ baseUrl, keyId: 'a_sandbox_2026q4', secret: 'sk' })
+  const client = createClient(
+    { baseUrl, keyId: 'a_sandbox_2026q4', secret: 'sk' },
+    { requestId: () => 'trace-1' },
+  )
   const { paymentIntents, beneficiaries, payouts, webhookEndpoints, sandbox } = client
   const app = client.session('token')
   const key = { idempotencyKey: 'key' }
@@ -17,6 +20,7 @@ export async function everyOperation(baseUrl: string): Promise<void> {
 
   await paymentIntents.create(some({ corridor: 'th_promptpay' }), key)
   await paymentIntents.get('id_1')
+  await readAll(paymentIntents.list({ status: 'captured', partner_user_id: 'ü', limit: 2 }))
   await paymentIntents.cancel('id_1')
   await paymentIntents.refund('id_1', key)
   await paymentIntents.newSession('id_1', some({ partner_user_id: 'ü' }))
@@ -33,6 +37,7 @@ export async function everyOperation(baseUrl: string): Promise<void> {
   await payouts.get('id_1')
   await payouts.cancel('id_1')
   await readAll(payouts.list({ status: 'failed', reference: 'a b', limit: 2, cursor: 'c' }))
+  await client.account()
   await client.balances()
   await readAll(client.balanceTransactions.list({ limit: 2 }))
   await client.fx.quote(some({ sell_currency: 'USD' }))

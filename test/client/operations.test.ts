@@ -17,6 +17,7 @@ interface Sent {
   readonly body: string
   readonly auth: 'hmac' | 'token' | 'none'
   readonly key: unknown
+  readonly requestId: unknown
 }
 
 const EMPTY_PAGE = { data: [], next_cursor: null, next_after: 0, has_more: false }
@@ -34,7 +35,14 @@ async function recorder(t: Test): Promise<{ baseUrl: string; sent: Sent[] }> {
         : headers.authorization === 'Bearer token'
           ? 'token'
           : 'none'
-      sent.push({ method, url, body, auth, key: headers['idempotency-key'] })
+      sent.push({
+        method,
+        url,
+        body,
+        auth,
+        key: headers['idempotency-key'],
+        requestId: headers['x-request-id'],
+      })
       response.end(JSON.stringify(EMPTY_PAGE))
     })
   })
@@ -68,6 +76,7 @@ void t.test('the TypeScript client has every operation', async (t) => {
     AUTHENTICATIONS[route.auth].map((auth) => `${nameOf(route)} ${auth}`),
   )
   t.same(sent.map((one) => `${requestName(one)} ${one.auth}`).sort(), wanted.sort())
+  t.ok(sent.every(({ requestId }) => requestId === 'trace-1'))
   const keyed = sent.filter(({ key }) => key === 'key').map(requestName)
   t.same(keyed.sort(), ROUTES.filter(takesKey).map(nameOf).sort())
 })

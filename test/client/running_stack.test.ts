@@ -95,6 +95,8 @@ void t.test('a payment from end to end', async (t) => {
   t.match(await app.poll(id), { status: 'captured' })
   const { receipt_token } = await client.paymentIntents.receiptToken(id)
   t.match(await client.receipts(receipt_token).get(id), { local_amount: '250' })
+  const filter = { partner_user_id: USER.partner_user_id, limit: 1 }
+  t.match(await all(client.paymentIntents.list(filter)), [{ intent_id: id, status: 'captured' }])
   const { refund } = await client.paymentIntents.refund(id, key('node refund'))
   t.match(refund?.status, /^(requested|done)$/)
 })
@@ -121,7 +123,8 @@ void t.test('payouts and lists', async (t) => {
   await t.rejects(tooMuch, InsufficientBalanceError)
 })
 
-void t.test('funds', async (t) => {
+void t.test('funds and settings', async (t) => {
+  t.match(await client.account(), { environment: 'sandbox', keys: [{ key_id: credentials.keyId }] })
   const deposit = { currency: 'USD', amount: '5000' }
   const made = await client.sandbox.deposit(deposit, key('node deposit'))
   t.same(await client.sandbox.deposit(deposit, key('node deposit')), made)

@@ -1,6 +1,6 @@
 /**
- * The receivers of the partner guide and of the clients' pages, run as printed against deliveries of the real pool and
- * sender: genuine events count once, everything else is rejected.
+ * The receivers of the partner guide and of the clients' pages, run as printed against deliveries
+ * of the real pool and sender: genuine events count once, everything else is rejected.
  */
 import { spawn, spawnSync } from 'node:child_process'
 import { once } from 'node:events'
@@ -35,11 +35,13 @@ function programOf({ name, page }: Receiver): string {
   return program
 }
 
+const CLIENT = pathToFileURL(join(root, '.build/src/client/index.js')).href
+
 /** The client as an installed package, for programs that run in this folder. */
 const withClient = t.testdir({
   'node_modules/@causeway/client': {
     'package.json': '{"type": "module", "exports": "./index.js"}',
-    'index.js': `export * from ${JSON.stringify(pathToFileURL(join(root, '.build/src/client/index.js')))}`,
+    'index.js': `export * from '${CLIENT}'`,
   },
 })
 const NODE = { command: process.execPath, args: ['--input-type=module', '-'] }

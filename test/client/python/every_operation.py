@@ -8,12 +8,15 @@ import os
 
 import causeway
 
-client = causeway.Client(os.environ["BASE_URL"], "a_sandbox_2026q4", "sk", sleep=lambda _s: None)
+client = causeway.Client(
+    os.environ["BASE_URL"], "a_sandbox_2026q4", "sk", request_id=lambda: "trace-1"
+)
 intents, beneficiaries, payouts = client.payment_intents, client.beneficiaries, client.payouts
 endpoints, sandbox, app = client.webhook_endpoints, client.sandbox, client.session("token")
 
 intents.create({"corridor": "th_promptpay"}, "key")
 intents.get("id_1")
+list(intents.list(status="captured", partner_user_id="ü", limit=2))
 intents.cancel("id_1")
 intents.refund("id_1", "key")
 intents.new_session("id_1", {"partner_user_id": "ü"})
@@ -30,6 +33,7 @@ payouts.create({"amount": "1"}, "key")
 payouts.get("id_1")
 payouts.cancel("id_1")
 list(payouts.list(status="failed", reference="a b", limit=2, cursor="c"))
+client.account()
 client.balances()
 list(client.balance_transactions.list(limit=2))
 client.fx.quote({"sell_currency": "USD"})

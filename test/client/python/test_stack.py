@@ -87,6 +87,8 @@ class Stack(unittest.TestCase):
         self.assertEqual(captured["status"], "captured")
         receipt_token = client.payment_intents.receipt_token(id)["receipt_token"]
         self.assertEqual(client.receipts(receipt_token).get(id)["local_amount"], "250")
+        listed = list(client.payment_intents.list(partner_user_id="python-1", limit=1))
+        self.assertEqual([each["intent_id"] for each in listed], [id])
         refunded = client.payment_intents.refund(id, "python refund")
         self.assertIn(refunded["refund"]["status"], ("requested", "done"))
 
@@ -113,8 +115,9 @@ class Stack(unittest.TestCase):
         with self.assertRaises(causeway.InsufficientBalanceError):
             client.payouts.create(payout(amount="9000000000000"), "python too much")
 
-    def test_funds(self):
+    def test_funds_and_settings(self):
         client = self.client
+        self.assertEqual(client.account()["keys"][0]["key_id"], self.credentials[1])
         deposit = {"currency": "USD", "amount": "5000"}
         made = client.sandbox.deposit(deposit, "python deposit")
         self.assertEqual(client.sandbox.deposit(deposit, "python deposit"), made)

@@ -4,7 +4,7 @@ receipts with a receipt token. An app never has the signing secret.
 
 from __future__ import annotations
 
-from typing import Any, Dict, Mapping, Optional
+from typing import Any, Callable, Dict, Mapping, Optional
 
 from . import types as t
 from .connection import AppConnection, Sender, Server
@@ -29,10 +29,11 @@ class AppClient:
         brand: str = "Service",
         retry: Optional[RetryOptions] = None,
         timeout_s: float = 30.0,
+        request_id: Optional[Callable[[], str]] = None,
         **for_tests: Any,
     ) -> None:
         self._connection = AppConnection(Server(base_url, host, brand), timeout_s)
-        self._requester = Requester(retry, **for_tests)
+        self._requester = Requester(retry, request_id, **for_tests)
         self._app_package = app_package
 
     def session(self, token: str) -> Session:

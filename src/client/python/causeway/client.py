@@ -27,7 +27,8 @@ _EVENTS = "/v1/events"
 class Client:
     """`timeout_s` is for each attempt, to the last byte of the answer.
 
-    `now`, `random` and `sleep` are for tests.
+    `request_id` makes a new X-Request-Id of each request, which your logs and the service's then
+    share. `now`, `random` and `sleep` are for tests.
     """
 
     def __init__(
@@ -39,12 +40,13 @@ class Client:
         brand: str = "Service",
         retry: Optional[RetryOptions] = None,
         timeout_s: float = 30.0,
+        request_id: Optional[Callable[[], str]] = None,
         now: Callable[[], float] = time.time,
         **for_tests: Any,
     ) -> None:
         credentials = Credentials(base_url, key_id, secret, host, brand)
         self._connection = Connection(credentials, timeout_s, now)
-        self._requester = Requester(retry, now, **for_tests)
+        self._requester = Requester(retry, request_id, now, **for_tests)
         call = self._call
         self.payment_intents = PaymentIntents(call)
         self.beneficiaries = Beneficiaries(call)
@@ -54,6 +56,10 @@ class Client:
         self.webhook_endpoints = WebhookEndpoints(call)
         self.events = Events(call)
         self.sandbox = Sandbox(call, self._check_description)
+
+    def account(self) -> t.Account:
+        """Your own settings."""
+        return self._call("GET", "/v1/account")
 
     def balances(self) -> Sequence[t.Balance]:
         return self._call("GET", "/v1/balances")["data"]
@@ -122,6 +128,27 @@ class PaymentIntents(_Operations):
 
     def get(self, id: str) -> t.PaymentIntent:
         return self._get(path_of(_INTENTS, id))
+
+    def list(
+        self,
+        status: Optional[str] = None,
+        corridor: Optional[str] = None,
+        partner_user_id: Optional[str] = None,
+        created_after: Optional[str] = None,
+        created_before: Optional[str] = None,
+        limit: Optional[int] = None,
+        cursor: Optional[str] = None,
+    ) -> List[t.PaymentIntent]:
+        return self._list(
+            _INTENTS,
+            status=status,
+            corridor=corridor,
+            partner_user_id=partner_user_id,
+            created_after=created_after,
+            created_before=created_before,
+            limit=limit,
+            cursor=cursor,
+        )
 
     def cancel(self, id: str) -> t.PaymentIntent:
         return self._call("POST", path_of(_INTENTS, id, "/cancel"))

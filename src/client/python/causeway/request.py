@@ -29,11 +29,13 @@ class Requester:
     def __init__(
         self,
         retry: Optional[RetryOptions] = None,
+        request_id: Optional[Callable[[], str]] = None,
         now: Callable[[], float] = time.time,
         random: Callable[[], float] = _random.random,
         sleep: Callable[[float], None] = time.sleep,
     ) -> None:
         self._retry = retry or RetryOptions()
+        self._request_id = request_id
         self.now = now
         self.random = random
         self.sleep = sleep
@@ -60,6 +62,8 @@ class Requester:
             )
         repeatable = method == "GET" or key is not None if is_repeatable is None else is_repeatable
         headers: Dict[str, str] = {} if key is None else {"Idempotency-Key": key}
+        if self._request_id is not None:
+            headers["X-Request-Id"] = self._request_id()
         attempt = 1
         while True:
             after: Optional[float] = None

@@ -246,6 +246,72 @@ class Payout(_PayoutRequired, total=False):
     description: str
 
 
+class PayoutTerms(TypedDict):
+    """`fee_handling` is `on_top` or `deducted`; without a limit its amount is None."""
+
+    country: str
+    currency: str
+    fee_handling: str
+    platform_fixed: str
+    platform_bps: int
+    rail_fixed: str
+    refund_fees_on_reversal: bool
+    amount_min: Optional[str]
+    amount_max: Optional[str]
+
+
+class Terms(TypedDict):
+    quote_spread_bps: int
+    payouts: List[PayoutTerms]
+
+
+class Limits(TypedDict):
+    requests_per_second: int
+    amount_usd_cents: int
+    active_keys: int
+    webhook_endpoints: int
+
+
+class CorridorSettings(TypedDict):
+    corridor: str
+    enabled: bool
+    currency: str
+    minimum: str
+    user_limit_payment: str
+    user_limit_day: str
+    user_limit_month: str
+
+
+class KeySettings(TypedDict):
+    """`status` is `active` or `revoked`; `revoked_at` is in the future when the key expires."""
+
+    key_id: str
+    status: str
+    created_at: str
+    revoked_at: Optional[str]
+
+
+class BalanceAlert(TypedDict):
+    currency: str
+    threshold: str
+
+
+class Account(TypedDict):
+    """Your own settings in one environment."""
+
+    partner_id: str
+    environment: str
+    status: str
+    created_at: str
+    terms: Terms
+    limits: Limits
+    corridors: List[CorridorSettings]
+    keys: List[KeySettings]
+    allowed_ips: List[str]
+    packages: List[str]
+    balance_alerts: List[BalanceAlert]
+
+
 class Balance(TypedDict):
     currency: str
     available: str
