@@ -392,6 +392,8 @@ export interface Delivery extends DeliverySummary {
   readonly next_attempt_at: Timestamp | null
   readonly ended_at: Timestamp | null
   readonly reason: string | null
+  /** The request that caused the event; null for events without one. */
+  readonly request_id: string | null
   readonly attempts: readonly DeliveryAttempt[]
 }
 

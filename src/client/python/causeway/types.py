@@ -1,8 +1,8 @@
 """Types of the partner API's requests and answers, as dictionaries.
 
-Amounts in minor units are decimal digits of a signed 64-bit integer, `usd_cents` are whole US cents,
-timestamps are RFC 3339 in UTC with milliseconds. A class that ends in `Required` holds the members
-that are always present.
+Amounts in minor units are decimal digits of a signed 64-bit integer, `usd_cents` are whole US
+cents, timestamps are RFC 3339 in UTC with milliseconds. A class that ends in `Required` holds the
+members that are always present.
 """
 
 from __future__ import annotations
@@ -454,6 +454,7 @@ class Delivery(DeliverySummary):
     next_attempt_at: Optional[str]
     ended_at: Optional[str]
     reason: Optional[str]
+    request_id: Optional[str]
     attempts: List[DeliveryAttempt]
 
 
