@@ -146,15 +146,14 @@ void t.test('webhooks and events', async (t) => {
   const sent = await endpoints.test(id)
   await eventually('the test event', () => receiver.events.has(sent.event.id))
   t.hasStrict(await all(client.events.list({ after: sent.sequence - 1, limit: 1 })), [sent])
+  await eventually('the delivery is recorded', async () => {
+    const [delivery] = await all(endpoints.deliveries(id))
+    return delivery?.status === 'delivered' && delivery.event_id === sent.event.id
+  })
   await client.events.resend(sent.event.id, { endpoint_id: id })
   await eventually('it repeats', () =>
     receiver.deliveries.some(({ verdict }) => verdict === 'duplicate'),
   )
-  const deliveries = await eventually('the delivery is recorded', async () => {
-    const found = await all(endpoints.deliveries(id))
-    return found.length > 0 && found
-  })
-  t.match(deliveries, [{ event_id: sent.event.id }])
   t.match(await endpoints.rotateSecret(id), { activate_at: /Z$/, secret: /^whsec_/ })
   await endpoints.update(id, { description: 'é' })
   await endpoints.disable(id)
