@@ -29,13 +29,17 @@ export interface NatsServer {
 const PASSWORD = 'test-password'
 const READY = 'Server is ready'
 
-export async function createNatsServer(folder: string): Promise<NatsServer> {
+/** @param tls flags of nats-server; with them it accepts only TLS */
+export async function createNatsServer(
+  folder: string,
+  tls: readonly string[] = [],
+): Promise<NatsServer> {
   const port = await freePort('127.0.0.1')
   const store = join(folder, 'store')
   let server: ChildProcess | undefined
 
   const start = async (): Promise<void> => {
-    const flags = ['-a', '127.0.0.1', '-p', String(port), '-js', '-sd', store]
+    const flags = [...tls, '-a', '127.0.0.1', '-p', String(port), '-js', '-sd', store]
     const child = spawn('nats-server', [...flags, '--user', 'test', '--pass', PASSWORD], {
       stdio: ['ignore', 'ignore', 'pipe'],
     })
@@ -64,7 +68,7 @@ export async function createNatsServer(folder: string): Promise<NatsServer> {
   }
 
   return {
-    url: `nats://test:${PASSWORD}@127.0.0.1:${port}`,
+    url: `${tls.length > 0 ? 'tls' : 'nats'}://test:${PASSWORD}@127.0.0.1:${port}`,
     port,
     pid: () => server?.pid ?? 0,
     start,

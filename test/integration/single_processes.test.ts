@@ -1,0 +1,209 @@
+/** A stack of single processes over mutual TLS, without the supervisor. */
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { connect as connectTls } from 'node:tls'
+import { status } from '@grpc/grpc-js'
+import t from 'tap'
+import type { DemoCredentials } from '../../protos/types/causeway/v1/DemoCredentials.js'
+import type { ProtoGrpcType } from '../../protos/types/operator.js'
+import { CLEARTEXT, NO_LOG, openGrpcTls } from '../../src/base/grpc_tls.js'
+import { bearer } from '../../src/base/internal_token.js'
+import { contracts } from '../../src/base/protos.js'
+import { connect } from '../../src/client/index.js'
+import { freePort } from '../../src/supervisor/ports.js'
+import { createAuthority, writeTlsFiles } from '../support/certificates.js'
+import { eventually } from '../support/eventually.js'
+import { createNatsServer } from '../support/nats_server.js'
+import { withKey } from '../support/partner.js'
+import { payByQr, payOut, untilStatus } from '../support/payments.js'
+import { receiverOf } from '../support/receiver.js'
+import { anIntent } from '../support/requests.js'
+import { startProcess } from '../support/single_process.js'
+import { tempFolder } from '../support/temp_folder.js'
+
+const TOKEN = 'it_test_of_single_processes'
+const ca = createAuthority()
+const folder = tempFolder(t)
+const [httpPort, grpcPort, railPort] = [
+  await freePort('127.0.0.1'),
+  await freePort('127.0.0.1'),
+  await freePort('127.0.0.1'),
+]
+const [processorAddress, railAddress] = [`localhost:${grpcPort}`, `localhost:${railPort}`]
+
+const tlsFiles = (name: string, authority = ca) =>
+  writeTlsFiles(folder, name, authority.issue(name), ca)
+
+/** A folder and a certificate of its own; nothing is shared between the processes but the CA. */
+function settingsOf(name: string): Record<string, string> {
+  const dataDir = join(folder, name)
+  mkdirSync(dataDir)
+  writeFileSync(join(dataDir, 'internal.token'), `${TOKEN}\n`, { mode: 0o600 })
+  return { DATA_DIR: dataDir, ...tlsFiles(name) }
+}
+
+const busFiles = tlsFiles('nats')
+const nats = await createNatsServer(join(folder, 'nats'), [
+  ...['--tls', '--tlsverify', '--tlscacert', busFiles.GRPC_TLS_CA_FILE],
+  ...['--tlscert', busFiles.GRPC_TLS_CERT_FILE, '--tlskey', busFiles.GRPC_TLS_KEY_FILE],
+])
+await nats.start()
+t.teardown(() => nats.kill())
+const bus = {
+  NATS_URL: nats.url,
+  NATS_TLS_CA_FILE: busFiles.GRPC_TLS_CA_FILE,
+  NATS_TLS_CERT_FILE: busFiles.GRPC_TLS_CERT_FILE,
+  NATS_TLS_KEY_FILE: busFiles.GRPC_TLS_KEY_FILE,
+}
+
+// All at once: no process needs another one to start.
+const gateway = await startProcess(t, 'gateway/main.js', {
+  ...settingsOf('gateway'),
+  HTTP_PORT: String(httpPort),
+  PROCESSOR_ADDRESS: processorAddress,
+})
+const webhooks = await startProcess(t, 'actors/webhook/main.js', {
+  ...settingsOf('webhooks'),
+  ...bus,
+  PROCESSOR_ADDRESS: processorAddress,
+  WEBHOOK_ALLOW_PRIVATE: 'true',
+})
+const processorSettings = settingsOf('processor')
+const processor = await startProcess(t, 'src/processor/main.js', {
+  ...processorSettings,
+  ...bus,
+  GRPC_PORT: String(grpcPort),
+  RAIL_ADDRESS: railAddress,
+})
+const rail = await startProcess(t, 'src/rails/sandbox/main.js', {
+  ...settingsOf('rail'),
+  RAIL_LISTEN: `127.0.0.1:${railPort}`,
+  RAIL_DELAY_MS: '20',
+})
+const all = { gateway, webhooks, processor, rail }
+await Promise.all(Object.values(all).map((each) => each.untilReady()))
+
+/** The code of a call with the token, and the answer. */
+function ensureDemo(tls = openGrpcTls(tlsFiles('operator'), NO_LOG), address = processorAddress) {
+  const { Operator } = contracts<ProtoGrpcType>().causeway.v1
+  const operator = new Operator(address, tls.channelCredentials(address))
+  return new Promise<{ code: status; demo: DemoCredentials }>((resolve) => {
+    operator.EnsureDemo({}, bearer(TOKEN), (fault, demo) => {
+      operator.close()
+      resolve({ code: fault?.code ?? status.OK, demo: demo ?? {} })
+    })
+  })
+}
+
+const { demo } = await ensureDemo()
+const partner = connect({
+  baseUrl: `http://127.0.0.1:${httpPort}`,
+  host: 'api.localhost',
+  keyId: demo.key_id ?? '',
+  secret: demo.signing_secret ?? '',
+  brand: 'Service',
+})
+
+t.test('payments, payouts and webhooks pass through all of them', async (t) => {
+  const receiver = await receiverOf(partner)
+  t.teardown(() => receiver.close())
+  const { id } = await payByQr(partner, 'single')
+  await untilStatus(partner, `/v1/payment_intents/${id}`, 'captured')
+  const payout = await payOut(partner, 'single')
+  await untilStatus(partner, `/v1/payouts/${payout}`, 'completed')
+  for (const [entity, type] of [
+    [id, 'payment_intent.captured'],
+    [payout, 'payout.completed'],
+  ] as const) {
+    const { verdict } = await receiver.until(
+      `${type} is delivered`,
+      ({ body }) => body.includes(type) && body.includes(entity),
+    )
+    t.equal(verdict, 'valid')
+  }
+})
+
+t.test('each serves its own role and logs to standard output', async (t) => {
+  for (const [role, { ops, output }] of Object.entries(all)) {
+    t.equal((await fetch(`${ops}/readyz?role=${role}`)).status, 200, role)
+    const other = role === 'gateway' ? 'processor' : 'gateway'
+    t.equal((await fetch(`${ops}/readyz?role=${other}`)).status, 404, role)
+    t.match(output(), /"message":"serving"/, role)
+  }
+  const metrics = await (await fetch(`${processor.ops}/metrics`)).text()
+  t.match(metrics, 'causeway_relay_backlog')
+})
+
+t.test('the processor and the rail refuse callers without a certificate of the CA', async (t) => {
+  const strangers = openGrpcTls(tlsFiles('strangers', createAuthority('another CA')), NO_LOG)
+  for (const address of [processorAddress, railAddress]) {
+    t.equal((await ensureDemo(CLEARTEXT, address)).code, status.UNAVAILABLE, 'in the clear')
+    t.equal((await ensureDemo(strangers, address)).code, status.UNAVAILABLE, 'another CA')
+  }
+  t.equal((await ensureDemo()).code, status.OK)
+})
+
+/** The subject of the certificate that the processor presents now. */
+function presented(): Promise<string> {
+  const own = tlsFiles('observer')
+  return new Promise((resolve, reject) => {
+    const socket = connectTls({
+      ...{ host: '127.0.0.1', port: grpcPort, servername: 'localhost', ALPNProtocols: ['h2'] },
+      ca: readFileSync(own.GRPC_TLS_CA_FILE),
+      cert: readFileSync(own.GRPC_TLS_CERT_FILE),
+      key: readFileSync(own.GRPC_TLS_KEY_FILE),
+    })
+    socket.on('error', reject)
+    socket.on('secureConnect', () => {
+      resolve(String(socket.getPeerCertificate().subject.CN))
+      socket.destroy()
+    })
+  })
+}
+
+t.test('a replaced certificate is used without a restart', async (t) => {
+  t.equal(await presented(), 'processor')
+  writeTlsFiles(
+    folder,
+    'processor',
+    ca.issue('processor, replaced', { dnsNames: ['localhost'] }),
+    ca,
+  )
+  await eventually('the new one is presented', async () => {
+    return (await presented()) === 'processor, replaced'
+  })
+  const created = await partner.request(
+    ...(['POST', '/v1/payment_intents', anIntent(), withKey('after')] as const),
+  )
+  t.equal(created.status, 201, 'open connections go on')
+})
+
+t.test('without the bus the gateway and the processor serve, the pool does not', async (t) => {
+  await nats.kill()
+  await eventually('the pool is not ready', async () => !(await webhooks.isReady()))
+  t.ok(await gateway.isReady())
+  t.ok(await processor.isReady())
+  await nats.start()
+  await eventually('it is ready again', () => webhooks.isReady())
+})
+
+t.test('SIGTERM: the gateway answers what is in flight', async (t) => {
+  process.kill(processor.pid, 'SIGSTOP')
+  const answers = Array.from({ length: 20 }, (_, i) =>
+    partner.request('POST', '/v1/payment_intents', anIntent(), withKey(`drained ${i}`)),
+  )
+  await eventually('all are in flight', async () => {
+    const metrics = await (await fetch(`${gateway.ops}/metrics`)).text()
+    return /^gateway_commands_in_flight 20$/m.test(metrics)
+  })
+  const exitCode = gateway.end()
+  await eventually('it is draining', async () => !(await gateway.isReady()))
+  process.kill(processor.pid, 'SIGCONT')
+  const statuses = (await Promise.all(answers)).map((answer) => answer.status)
+  t.same([...new Set(statuses)], [201])
+  t.equal(await exitCode, 0)
+})
+
+t.test('SIGTERM: every other one exits with 0', async (t) => {
+  for (const each of [webhooks, processor, rail]) t.equal(await each.end(), 0, each.output())
+})

@@ -1,0 +1,70 @@
+/** One of our processes without a supervisor: settings in, logs out, signals, exit code. */
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { join } from 'node:path'
+import type { Test } from 'tap'
+import { projectRoot } from '../../src/base/protos.js'
+import { freePort } from '../../src/supervisor/ports.js'
+import { eventually } from './eventually.js'
+
+const READY_WITHIN_MS = 60_000
+
+export interface SingleProcess {
+  readonly pid: number
+  /** `http://…` of its health and metrics. */
+  readonly ops: string
+  /** Standard output and standard error so far. */
+  output(): string
+  isReady(): Promise<boolean>
+  untilReady(): Promise<void>
+  /** @returns the exit code; null after a signal */
+  end(signal?: NodeJS.Signals): Promise<number | null>
+}
+
+/** @param entry compiled main file: `gateway/main.js` */
+export async function startProcess(
+  t: Test,
+  entry: string,
+  settings: NodeJS.ProcessEnv,
+): Promise<SingleProcess> {
+  const opsPort = await freePort('127.0.0.1')
+  const child = spawn(process.execPath, [join(projectRoot(), '.build', entry)], {
+    env: { PATH: process.env['PATH'], DOT_ENV: '', OPS_PORT: String(opsPort), ...settings },
+    stdio: ['ignore', 'pipe', 'pipe'],
+  })
+  const exited = once(child, 'close') as Promise<[number | null]>
+  t.teardown(async () => {
+    child.kill('SIGKILL')
+    await exited
+  })
+  let printed = ''
+  for (const stream of [child.stdout, child.stderr]) {
+    stream.on('data', (chunk: Buffer) => (printed += chunk.toString()))
+  }
+  const ops = `http://127.0.0.1:${opsPort}`
+  const isReady = async (): Promise<boolean> => {
+    const answer = await fetch(`${ops}/readyz`).catch(() => undefined)
+    return answer?.ok === true
+  }
+  return {
+    pid: child.pid ?? 0,
+    ops,
+    output: () => printed,
+    isReady,
+    untilReady: async () => {
+      await eventually(
+        `${entry} is ready`,
+        () => {
+          if (child.exitCode !== null) throw new Error(`${entry} ended: ${printed}`)
+          return isReady()
+        },
+        READY_WITHIN_MS,
+      )
+    },
+    end: async (signal = 'SIGTERM') => {
+      child.kill(signal)
+      const [code] = await exited
+      return code
+    },
+  }
+}
