@@ -58,6 +58,7 @@ async function main(): Promise<void> {
         metrics: () => metrics.registry.metrics(),
       })
   const child = childProcess({
+    log,
     metrics: () => metrics.registry.metrics(),
     stop: async () => {
       listening = false

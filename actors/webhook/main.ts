@@ -29,6 +29,7 @@ import { createEventConsumer } from './intake/event_consumer.js'
 import { startRetention } from './store/retention.js'
 import { registerMetrics } from './metrics.js'
 import { createDeliveryOutcomeReporter } from './intake/delivery_outcome_reporter.js'
+import { createDeadLetterLog } from './delivery/dead_letter_log.js'
 import { createPool } from './pool.js'
 import { createRedriver } from './delivery/redrive.js'
 import { createSender } from './sending/sender.js'
@@ -81,6 +82,11 @@ const controlClient = new WebhookControl(processor, channel, CHANNEL)
 
 const registry = new Registry()
 const outcomes = createDeliveryOutcomeReporter({ client: recorder, token, store, clock, log })
+const deadLetters = createDeadLetterLog({
+  clock,
+  log,
+  perSecond: settings.LOG_TRANSITIONS_PER_SECOND,
+})
 const pool = createPool({
   sender,
   store,
@@ -95,6 +101,7 @@ const pool = createPool({
   settled: () => outcomes.schedule(),
   disable: (endpointId, reason) => outcomes.disable(endpointId, reason),
   onAttempt: (result) => metrics.record(result),
+  deadLetters,
 })
 await pool.start()
 outcomes.schedule()
@@ -168,6 +175,7 @@ const ops = isSupervised()
       metrics: () => registry.metrics(),
     })
 const child = childProcess({
+  log,
   metrics: () => registry.metrics(),
   stop: async () => {
     serving = false
@@ -179,6 +187,7 @@ const child = childProcess({
     await eventConsumer.idle()
     await bus.close()
     await pool.stop()
+    deadLetters.stop()
     await sender.close()
     await retention.stop()
     await outcomes.stop()

@@ -25,6 +25,7 @@ import {
   type AttemptResult,
 } from './delivery/attempt.js'
 import { scaled } from './delivery/backoff.js'
+import type { DeadLetterLog } from './delivery/dead_letter_log.js'
 import { CLOSED, isOpen, PROBE_EVERY_MS, PROBE_NEW_EVERY_MS } from './endpoint/circuit_breaker.js'
 import type { Endpoint } from './endpoint/endpoint.js'
 import {
@@ -76,6 +77,7 @@ export interface PoolOptions extends AttemptOptions {
   readonly settled: () => void
   readonly disable: (endpointId: EndpointId, reason: DisableReason) => void
   readonly onAttempt: (result: AttemptResult) => void
+  readonly deadLetters?: Omit<DeadLetterLog, 'stop'>
 }
 
 export interface PoolState {
@@ -240,6 +242,7 @@ export function createPool(options: PoolOptions): WebhookPool {
     release(queue, delivery.id)
     dueOnDisk(queue, delivery.context.dueAt)
     if (delivery.context.dueAt === null) options.settled()
+    if (delivery.state === 'dead') options.deadLetters?.dead(delivery)
     if (queue.endpoint?.status === 'deleted') void abandonAll(queue)
     options.onAttempt(result)
   }
@@ -287,6 +290,7 @@ export function createPool(options: PoolOptions): WebhookPool {
       const left = rows.filter((row) => isOnDiskOnly(queue, row))
       if (left.length === 0) break
       await store.commit({ deliveries: left.map((row) => abandonDelivery(row, clock.now())) })
+      options.deadLetters?.abandoned(queue.endpointId, left.length)
       options.settled()
     }
     queue.loading = false

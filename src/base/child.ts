@@ -9,9 +9,12 @@
  *   supervisor stops the processes in order.
  * - Without a supervisor (started by hand) the process works the same and Ctrl-C stops it.
  */
+import type { Logger } from './log.js'
 
 /** The books are behind a mark outside them; a restart does not help, an operator must act. */
 export const EXIT_BOOKS_BEHIND = 78
+
+const ORPHANED = 'the supervisor is gone'
 
 /** What a process reports when it is ready, such as its ports. */
 export type ReadyInfo = Readonly<Record<string, string | number | boolean>>
@@ -32,6 +35,7 @@ export interface MetricsAnswer {
 }
 
 export interface ChildDuties {
+  readonly log: Pick<Logger, 'info'>
   /** Absent: a process without metrics. */
   readonly metrics?: () => string | Promise<string>
   /** Finishes work in flight and closes all resources. Called at most once. */
@@ -42,7 +46,7 @@ export interface ChildProcess {
   /** Reports to the supervisor that this process serves. */
   ready(info?: ReadyInfo): void
   /** Stops in order, as on a signal, when the process cannot continue. */
-  stop(exitCode?: number): void
+  stop(reason: string, exitCode?: number): void
 }
 
 /** Whether a supervisor has started this process. */
@@ -52,25 +56,29 @@ export function childProcess(duties: ChildDuties): ChildProcess {
   const supervised = isSupervised()
   let stopping = false
 
-  const stop = (exitCode = 0): void => {
+  const stop = (reason: string, exitCode = 0): void => {
     if (stopping) return
     stopping = true
+    duties.log.info({ reason }, 'stopping')
     duties.stop().then(
-      () => process.exit(exitCode),
+      () => {
+        duties.log.info('stopped')
+        process.exit(exitCode)
+      },
       (error: unknown) => {
-        process.stderr.write(`stopping failed: ${reason(error)}\n`)
+        process.stderr.write(`stopping failed: ${textOf(error)}\n`)
         process.exit(1)
       },
     )
   }
 
-  process.on('SIGTERM', () => stop())
+  process.on('SIGTERM', () => stop('SIGTERM'))
   process.on('SIGINT', () => {
-    if (!supervised) stop()
+    if (!supervised) stop('SIGINT')
   })
-  process.on('disconnect', () => stop())
+  process.on('disconnect', () => stop(ORPHANED))
   // It may have disconnected during the start, before the handler was set.
-  if (supervised && !process.connected) stop()
+  if (supervised && !process.connected) stop(ORPHANED)
   process.on('message', (message) => {
     if (isMetricsRequest(message)) void answerMetrics(message.metricsId, duties)
   })
@@ -87,7 +95,7 @@ async function answerMetrics(metricsId: number, duties: ChildDuties): Promise<vo
   try {
     text = (await duties.metrics?.()) ?? ''
   } catch (error) {
-    process.stderr.write(`metrics failed: ${reason(error)}\n`)
+    process.stderr.write(`metrics failed: ${textOf(error)}\n`)
   }
   send({ metrics: text, metricsId })
 }
@@ -101,5 +109,5 @@ function isMetricsRequest(message: unknown): message is MetricsRequest {
   return typeof message === 'object' && message !== null && 'metricsId' in message
 }
 
-const reason = (error: unknown): string =>
+const textOf = (error: unknown): string =>
   error instanceof Error ? (error.stack ?? error.message) : String(error)

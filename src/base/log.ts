@@ -3,6 +3,7 @@
  *
  * - A line has `time` (ISO 8601), `level` as a word, `process`, `message`, then its own fields in
  *   snake_case. An exception is `error`: its type, message, code and stack.
+ * - A line that is written often is built by its caller and passed to `writeLines`.
  * - Bodies, QR payloads, account numbers, tokens and secrets are never passed to a logger;
  *   redaction is a second safeguard.
  */
@@ -37,7 +38,8 @@ export function createLog(
   { LOG_LEVEL, LOG_FORMAT }: LogSettings,
   destination: LogDestination = standardOutput(),
 ): Logger {
-  return pino(
+  const lines = LOG_FORMAT === 'pretty' ? forPeople(destination) : destination
+  const log = pino(
     {
       level: LOG_LEVEL,
       base: { process: process_ },
@@ -48,8 +50,27 @@ export function createLog(
       redact: SECRETS.flatMap((name) => [name, `*.${name}`]),
       timestamp: pino.stdTimeFunctions.isoTime,
     },
-    LOG_FORMAT === 'pretty' ? forPeople(destination) : destination,
+    lines,
   )
+  DESTINATIONS.set(log, { destination: lines, isJson: lines === destination })
+  return log
+}
+
+const DESTINATIONS = new WeakMap<
+  Logger,
+  { readonly destination: LogDestination; readonly isJson: boolean }
+>()
+
+/**
+ * Writes finished lines of the schema, each ending with a line feed, in one write where the format
+ * allows it. The caller has checked the level.
+ */
+export function writeLines(log: Logger, lines: readonly string[]): void {
+  const found = DESTINATIONS.get(log)
+  if (found === undefined) throw new Error('broken invariant: the logger is not of createLog')
+  const { destination, isJson } = found
+  if (isJson) destination.write(lines.join(''))
+  else for (const line of lines) destination.write(line)
 }
 
 /** The supervisor reads our output. A flush at exit would retry a closed pipe for ever. */

@@ -330,6 +330,18 @@ export const SETTINGS = {
     'json',
     'pretty writes log lines for people, not for tools',
   ),
+  LOG_CREATED_PER_SECOND: whole(
+    100,
+    0,
+    100_000,
+    'log lines a second for new payments and payouts; further ones are counted in one line',
+  ),
+  LOG_TRANSITIONS_PER_SECOND: whole(
+    1_000,
+    0,
+    100_000,
+    'log lines a second for all other transitions, and for dead deliveries',
+  ),
 } as const satisfies Record<string, Setting<unknown>>
 
 export type SettingName = keyof typeof SETTINGS

@@ -25,6 +25,7 @@ import { busServer } from '../bus/bus_server.js'
 import { connectBus } from '../bus/nats.js'
 import { connectRail } from '../rails/client.js'
 import { openStore } from '../store/store.js'
+import { createChangeLog } from './background/change_log.js'
 import { createKeyExpiry } from './background/key_expiry.js'
 import { createRailLink } from './background/rail_link.js'
 import { createRelay, type Relay } from './background/relay.js'
@@ -101,6 +102,12 @@ const railConnection = connectRail({
   admit: ({ name, newestInstruction }) => recovery.admitRail(name, newestInstruction),
 })
 const rail = createRailLink(railConnection, clock)
+const changeLog = createChangeLog({
+  clock,
+  log,
+  createdPerSecond: settings.LOG_CREATED_PER_SECOND,
+  othersPerSecond: settings.LOG_TRANSITIONS_PER_SECOND,
+})
 let relay: Relay | undefined
 const pipeline = createPipeline({
   clock,
@@ -113,6 +120,7 @@ const pipeline = createPipeline({
   yieldToEventLoop,
   rail,
   publish: (events) => relay?.push(events),
+  logChanges: changeLog.committed,
   directoryChanged: (partners, endpoints) => directory.changed(partners, endpoints),
   diskIsLow: () => disk.isLow(),
   stop: (reason, error) => {
@@ -179,6 +187,7 @@ const ops = isSupervised()
       metrics: () => registry.metrics(),
     })
 const child = childProcess({
+  log,
   metrics: () => registry.metrics(),
   stop: async () => {
     serving = false
@@ -189,6 +198,7 @@ const child = childProcess({
     await disk.stop()
     await rail.close()
     await pipeline.idle()
+    changeLog.stop()
     await relay?.stop()
     await bus.close()
     await recovery.close()
@@ -196,7 +206,7 @@ const child = childProcess({
     await ops?.close()
   },
 })
-recovery.serving(() => child.stop())
+recovery.serving(() => child.stop('recovery mode starts or ends'))
 child.ready({ port: grpcPort, mode: recovery.isActive ? 'recovery' : 'normal' })
 log.info({ port: grpcPort }, 'serving')
 

@@ -54,6 +54,8 @@ export async function createStack(options: StackOptions): Promise<Stack> {
   let started = false
   let ops: OpsHttp | undefined
   const integrityLog = openLogFile(`${data.folder('logs')}/integrity.log`)
+  const ownLog = openLogFile(`${data.folder('logs')}/supervisor.log`)
+  const log = createLog('supervisor', settings, ownLog)
   const integrity = createIntegrity({
     folder: data.path,
     log: createLog('integrity', settings, integrityLog),
@@ -71,7 +73,7 @@ export async function createStack(options: StackOptions): Promise<Stack> {
 
   function manage(planned: PlannedProgram): ManagedProcess {
     const { name } = planned
-    return manageProcess({
+    const managed = manageProcess({
       name,
       program: () => planned.program(),
       logPath: `${data.folder('logs')}/${name}.log`,
@@ -80,13 +82,38 @@ export async function createStack(options: StackOptions): Promise<Stack> {
       onReady: (info, isRestart) => {
         const where = planned.describe(info)
         recordRun()
+        log.info({ program: name, pid: managed.pid, is_restart: isRestart }, 'process is ready')
         if (isRestart) terminal.info(`${name} is ready again`)
         else terminal.ready(name, where)
       },
-      onLost: (why, restartInMs) =>
-        terminal.error(`${name} ended (${why}); restarting in ${restartInMs / 1000} s`),
-      onRefused: (why, exitCode) => options.onRefused(`${name} ended: ${why}`, exitCode),
+      onLost: (why, restartInMs) => {
+        log.error({ program: name, reason: why, restart_in_ms: restartInMs }, 'process ended')
+        terminal.error(`${name} ended (${why}); restarting in ${restartInMs / 1000} s`)
+      },
+      onRefused: (why, exitCode) => {
+        log.fatal({ program: name, reason: why, exit_code: exitCode }, 'process ended for good')
+        options.onRefused(`${name} ended: ${why}`, exitCode)
+      },
     })
+    return managed
+  }
+
+  const startOne = async (managed: ManagedProcess): Promise<void> => {
+    log.info({ program: managed.name }, 'process starts')
+    try {
+      await managed.start()
+    } catch (error) {
+      const reason = error instanceof Error ? error.message : String(error)
+      log.fatal({ program: managed.name, reason }, 'process does not start')
+      throw error
+    }
+  }
+
+  const stopOne = async (managed: ManagedProcess): Promise<void> => {
+    const { name, pid } = managed
+    await managed.stop()
+    if (pid !== undefined)
+      log.info({ program: name, pid, reason: 'the stack stops' }, 'process ended')
   }
 
   /** A failed write, e.g. on a full disk, must not stop running processes. */
@@ -111,7 +138,7 @@ export async function createStack(options: StackOptions): Promise<Stack> {
     await disk.start()
     for (const stage of stages) {
       if (stopping) return
-      const serving = stage.map((managed) => managed.start())
+      const serving = stage.map(startOne)
       recordRun()
       await Promise.all(serving)
     }
@@ -140,10 +167,11 @@ export async function createStack(options: StackOptions): Promise<Stack> {
   const stop = async (): Promise<void> => {
     stopping = true
     integrity.stop()
-    for (const managed of managedProcesses.toReversed()) await managed.stop()
+    for (const managed of managedProcesses.toReversed()) await stopOne(managed)
     await disk.stop()
     await ops?.close()
     await integrityLog.close()
+    await ownLog.close()
     plan.cleanUp()
     removePidFile(data.file(RUN_FILE))
   }

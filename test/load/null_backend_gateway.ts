@@ -88,4 +88,4 @@ const server = createGateway({
 })
 const port = await server.listen('127.0.0.1', flags.port)
 process.stdout.write(`ready: http://127.0.0.1:${port}\n`)
-childProcess({ stop: () => server.close(0) }).ready({ port })
+childProcess({ log: createLog('ceiling', settings), stop: () => server.close(0) }).ready({ port })

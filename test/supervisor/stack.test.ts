@@ -62,6 +62,7 @@ t.test('a stack over several starts', async (t) => {
   await t.test('it stops without leftovers', async (t) => {
     const pids = pidsOf(first)
     t.equal(await first.stop('SIGINT'), 0)
+    assertSupervisorLog(t, first)
     t.strictSame(pids.filter(isAlive), [], 'no process is left')
     t.notOk(existsSync(join(dataDir, 'run.json')))
   })
@@ -160,6 +161,29 @@ async function restartsEach(t: Test, stack: RunningStack): Promise<void> {
   t.match(await stack.metrics(), 'causeway_process_restarts_total{process="gateway"} 1')
   const answer = await fetch(`${stack.baseUrl}/v1/balances`)
   t.equal(answer.status, 401, 'the gateway answers at its first address')
+}
+
+/** Each start and end of a process, with its time and reason. */
+function assertSupervisorLog(t: Test, { dataDir }: RunningStack): void {
+  const lines = readFileSync(join(dataDir, 'logs/supervisor.log'), 'utf8').trimEnd().split('\n')
+  const records = lines.map((line) => JSON.parse(line) as Record<string, unknown>)
+  for (const record of records) t.match(record, { time: /Z$/, process: 'supervisor' })
+  for (const program of PROCESSES) {
+    const own = records.filter((record) => record['program'] === program)
+    t.same(
+      own.map(({ message, reason }) => [message, reason]),
+      [
+        ['process starts', undefined],
+        ['process is ready', undefined],
+        ['process ended', 'signal SIGKILL'],
+        ['process is ready', undefined],
+        ['process ended', 'the stack stops'],
+      ],
+      program,
+    )
+  }
+  const processorLog = readFileSync(join(dataDir, 'logs/processor.log'), 'utf8')
+  t.match(processorLog, /"reason":"SIGTERM","message":"stopping"/)
 }
 
 async function cannotWrite(t: Test, stack: RunningStack): Promise<void> {

@@ -11,11 +11,12 @@ import type { MachineOutput } from '../../../actors/output.js'
 import { postIntent } from './books.js'
 import type { CommandContext } from '../cycle/command.js'
 import { publishEvent } from './event_publish.js'
+import { recordTransition } from './transitions.js'
 import type { LiveIntent } from '../cache/memory.js'
 import { accountOfIntent, instructIntent, queryOf, recallOf } from './rail_instructions.js'
 
 export function advanceIntent(ctx: CommandContext, live: LiveIntent, event: IntentEvent): void {
-  const before = live.context
+  const { context: before, state: from } = live
   const account = mayInstruct(ctx, live, event) ? accountOfIntent(ctx, before) : null
   ctx.memory.intentHost.open(live)
   ctx.batch.changes += 1 // memory changes from here on: an error stops the process
@@ -23,6 +24,7 @@ export function advanceIntent(ctx: CommandContext, live: LiveIntent, event: Inte
   if (live.context === before && outputs.length === 0) return
   for (const output of outputs) applyOutput(ctx, live, output, account)
   if (!isPayment(live)) ctx.memory.recentPayments.remove(live.context)
+  if (live.state !== from) recordTransition(ctx, live, from)
   stageIntent(ctx, live)
 }
 

@@ -11,6 +11,7 @@ import { payoutView } from '../../../actors/payout/view.js'
 import { postPayout } from './books.js'
 import type { CommandContext } from '../cycle/command.js'
 import { publishEvent } from './event_publish.js'
+import { recordTransition } from './transitions.js'
 import type { LivePayout } from '../cache/memory.js'
 import { accountOfPayout, instructPayout, queryOf } from './rail_instructions.js'
 
@@ -21,13 +22,14 @@ export function advancePayout(
   event: PayoutEvent,
   opened: string | null = null,
 ): void {
-  const before = live.context
+  const { context: before, state: from } = live
   const account = opened ?? (mayInstruct(ctx, live, event) ? accountOfPayout(ctx, before) : null)
   ctx.memory.payoutHost.open(live)
   ctx.batch.changes += 1 // memory changes from here on: an error stops the process
   const outputs = ctx.memory.payoutHost.send(live, event)
   if (live.context === before && outputs.length === 0) return
   for (const output of outputs) applyOutput(ctx, live, output, account)
+  if (live.state !== from) recordTransition(ctx, live, from)
   stagePayout(ctx, live)
 }
 

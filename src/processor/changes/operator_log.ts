@@ -31,4 +31,5 @@ export function logAction(
     evidence,
     request_id: origin.requestId,
   })
+  batch.actions.push({ actor, action, subject, origin })
 }

@@ -11,7 +11,9 @@ import { FINGERPRINT_BYTES, writeFingerprint, type Fingerprint } from '../../aut
 import type { Instant } from '../../base/clock.js'
 import type { RailInstruction } from '../../rails/rail.js'
 import type { CommitRows, StoredEvent } from '../../store/store.js'
+import type { TenantId } from '../../base/ids.js'
 import type { Answer, Reply } from './answer.js'
+import type { Origin } from './origin.js'
 import { packedFingerprints, type Fingerprint64 } from '../cache/idempotency_index.js'
 import { TABLE_NAMES, type Row, type TableName } from '../../store/tables.js'
 
@@ -22,6 +24,26 @@ export interface IntentLink {
   readonly fingerprint: Fingerprint64
   /** The number of the same user's previous intent; 0: none. */
   readonly before: number
+}
+
+/** A change of state, for the log. */
+export interface Transition {
+  readonly entity: string
+  /** Null: it is new. */
+  readonly from: string | null
+  readonly to: string
+  readonly tenant: TenantId
+  readonly origin: Origin
+  /** Why it failed; null: it did not. */
+  readonly failure: string | null
+}
+
+/** An operator's action, for the log: without its reason and evidence, which are free text. */
+export interface LoggedAction {
+  readonly actor: { readonly name: string }
+  readonly action: string
+  readonly subject: string
+  readonly origin: Origin
 }
 
 type Rows = { readonly [N in TableName]: Map<string, Row<N>> }
@@ -38,6 +60,8 @@ export interface CommitBatch {
   changes: number
   readonly events: StoredEvent[]
   readonly instructions: RailInstruction[]
+  readonly transitions: Transition[]
+  readonly actions: LoggedAction[]
   /** Partners whose directory entry changed. */
   readonly changedPartners: Set<string>
   readonly changedEndpoints: Set<string>
@@ -72,6 +96,8 @@ export function createCommitBatch(number: number): CommitBatch {
     changes: 0,
     events: [],
     instructions: [],
+    transitions: [],
+    actions: [],
     changedPartners: new Set(),
     changedEndpoints: new Set(),
     settledEvents,

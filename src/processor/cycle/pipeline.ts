@@ -34,7 +34,13 @@ import type { Store, StoredEvent } from '../../store/store.js'
 import type { Rules } from './rules.js'
 import type { CommandContext, QueueKey, Work } from './command.js'
 import { refuse } from './answer.js'
-import { createCommitBatch, type CommitBatch, type NonceCleanup } from './commit_batch.js'
+import {
+  createCommitBatch,
+  type CommitBatch,
+  type LoggedAction,
+  type NonceCleanup,
+  type Transition,
+} from './commit_batch.js'
 import { isActiveKey } from '../cache/tenant_directory.js'
 import { evict, type Memory } from '../cache/memory.js'
 import { createNeeds } from './needs.js'
@@ -57,6 +63,11 @@ export interface PipelineDependencies {
   }
   /** Takes committed events, in order. */
   readonly publish: (events: readonly StoredEvent[]) => void
+  /** Called with the changes of a commit that are logged. */
+  readonly logChanges?: (
+    transitions: readonly Transition[],
+    actions: readonly LoggedAction[],
+  ) => void
   /** Called with the directory entries that a commit changed. */
   readonly directoryChanged: (partners: ReadonlySet<string>, endpoints: ReadonlySet<string>) => void
   /** Free disk space is below the reserve. */
@@ -283,6 +294,10 @@ export function createPipeline(dependencies: PipelineDependencies): Pipeline {
 
   const release = (commitBatch: CommitBatch): void => {
     commitBatch.sendReplies()
+    const { transitions, actions } = commitBatch
+    if (transitions.length + actions.length > 0) {
+      dependencies.logChanges?.(transitions, actions)
+    }
     if (commitBatch.instructions.length > 0) dependencies.rail.send(commitBatch.instructions)
     if (commitBatch.events.length > 0) dependencies.publish(commitBatch.events)
     if (commitBatch.changedPartners.size + commitBatch.changedEndpoints.size > 0) {

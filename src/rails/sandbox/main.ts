@@ -43,6 +43,7 @@ const ops = isSupervised()
       metrics: () => '',
     })
 const child = childProcess({
+  log,
   stop: async () => {
     serving = false
     await rail.close()

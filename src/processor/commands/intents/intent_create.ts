@@ -20,6 +20,7 @@ import { stageIntent } from '../../changes/advance_intent.js'
 import type { Command, CommandContext } from '../../cycle/command.js'
 import { answer, refuse, replay, type Answer } from '../../cycle/answer.js'
 import { bindKey, boundTo } from '../../cycle/idempotency.js'
+import { recordTransition } from '../../changes/transitions.js'
 import { linkIntent } from '../../changes/user_intent_links.js'
 import { idempotencyRowKey, type Vault } from '../../keys/vault.js'
 
@@ -61,6 +62,7 @@ export function createIntent(tenant: TenantId, request: CreateIntent): Command {
       const context = newContext(ctx, tenant, request, attestations)
       const live = memory.intentHost.begin(context)
       stageIntent(ctx, live)
+      recordTransition(ctx, live, null)
       linkIntent(ctx, context)
       if (rowKey !== null) {
         bindKey(ctx, rowKey, { requestHash, entity: context.id, response: null })

@@ -45,6 +45,7 @@ import type { FrozenBeneficiary, PayoutContext } from '../../../../actors/payout
 import { payoutView } from '../../../../actors/payout/view.js'
 import { advancePayout, publishPayout, stagePayout } from '../../changes/advance_payout.js'
 import { canPostPayout, postPayout } from '../../changes/books.js'
+import { recordTransition } from '../../changes/transitions.js'
 import { accountOfPayout } from '../../changes/rail_instructions.js'
 import { orphanEqualTo } from '../../changes/orphans.js'
 import type { Command, CommandContext } from '../../cycle/command.js'
@@ -96,6 +97,7 @@ export function createPayout(tenant: TenantId, given: CreatePayout): Command {
       const live = memory.payoutHost.begin(context)
       postPayout(ctx, context, 'payout_accepted')
       publishPayout(ctx, live, 'payout.created')
+      recordTransition(ctx, live, null)
       if (held) stagePayout(ctx, live)
       else advancePayout(ctx, live, { type: 'approve', at: ctx.now, railUp: ctx.railUp }, account)
       const view = payoutView(live.state, live.context, ctx.rules.brand)

@@ -1,0 +1,16 @@
+/** Records a change of state of an intent or payout, for the log line after its commit. */
+import type { IntentState } from '../../../actors/intent/context.js'
+import type { PayoutState } from '../../../actors/payout/context.js'
+import type { CommandContext } from '../cycle/command.js'
+import type { LiveIntent, LivePayout } from '../cache/memory.js'
+
+/** @param from null: it is new */
+export function recordTransition(
+  { batch, origin }: CommandContext,
+  { context, state }: LiveIntent | LivePayout,
+  from: IntentState | PayoutState | null,
+): void {
+  const failure = state === 'failed' ? (context.failure?.code ?? null) : null
+  const { id: entity, tenant } = context
+  batch.transitions.push({ entity, from, to: state, tenant, origin, failure })
+}

@@ -1,0 +1,130 @@
+/** Log lines of transitions and operators' actions: one each, after the commit, within bounds. */
+import t, { type Test } from 'tap'
+import { createLog } from '../../src/base/log.js'
+import { newId, type PayoutId, type RequestId } from '../../src/base/ids.js'
+import { systemRandom } from '../../src/base/random.js'
+import { createChangeLog } from '../../src/processor/background/change_log.js'
+import { createIntent } from '../../src/processor/commands/intents/intent_create.js'
+import { setRate } from '../../src/processor/commands/operators/rate_set.js'
+import { createPayout } from '../../src/processor/commands/payouts/payout_create.js'
+import { applyRailReport } from '../../src/processor/commands/rail_reports/rail_report_apply.js'
+import type { Answer } from '../../src/processor/cycle/answer.js'
+import type { Command } from '../../src/processor/cycle/command.js'
+import type { Origin } from '../../src/processor/cycle/origin.js'
+import { createPipeline } from '../../src/processor/cycle/pipeline.js'
+import { anIntent } from '../support/requests.js'
+import { BY_TEST, createWorld, DEMO, RULES, viewOf } from '../support/world.js'
+import { payout } from './scenarios.js'
+
+type Line = Readonly<Record<string, unknown>>
+
+async function opened(t: Test, { created = 10, others = 10, fails = false } = {}) {
+  const world = await createWorld(t)
+  const written: string[] = []
+  const log = createLog('processor', { LOG_LEVEL: 'info' }, { write: (text) => written.push(text) })
+  const changeLog = createChangeLog({
+    clock: world.clock,
+    log,
+    createdPerSecond: created,
+    othersPerSecond: others,
+  })
+  let stop: (reason: string) => void = () => undefined
+  const stopped = new Promise<string>((resolve) => (stop = resolve))
+  const pipeline = createPipeline({
+    clock: world.clock,
+    random: systemRandom(),
+    store: fails
+      ? { ...world.store, commit: () => Promise.reject(new Error('disk')) }
+      : world.store,
+    memory: world.memory(),
+    vault: world.vault,
+    rules: RULES,
+    log,
+    yieldToEventLoop: () => new Promise((resolve) => setImmediate(resolve)),
+    rail: { up: () => true, downForMs: () => 0, send: () => undefined },
+    publish: () => undefined,
+    logChanges: changeLog.committed,
+    directoryChanged: () => undefined,
+    diskIsLow: () => false,
+    stop,
+  })
+  const run = (command: Command, origin: Origin = BY_TEST): Promise<Answer> =>
+    new Promise((reply) => {
+      const work = { queueKey: DEMO, command, origin, deadline: null, signedBy: null }
+      pipeline.submit({ ...work, reply })
+    })
+  const lines = (): Line[] =>
+    written.flatMap((text) =>
+      text
+        .trimEnd()
+        .split('\n')
+        .map((line) => JSON.parse(line) as Line),
+    )
+  return { changeLog, run, written, lines, stopped }
+}
+
+const requestId = newId<RequestId>('request', 1_000_000_000_000 as never, systemRandom())
+const request: Origin = { cause: 'request', requestId }
+
+t.test('a payout has a line per transition, with the cause of each', async (t) => {
+  const { run, lines, written } = await opened(t)
+  const { id } = viewOf<{ id: PayoutId }>(await run(createPayout(DEMO, payout()), request))
+  await run(
+    applyRailReport({ id, status: 'refused', refusal: 'account_closed', reportId: 'rep_1' }, 0),
+    { cause: 'rail', requestId: null },
+  )
+  const common = {
+    ...{ level: 'info', time: /^\d{4}-.*Z$/, process: 'processor', message: 'transition' },
+    ...{ entity_id: id, tenant: 'demo_sandbox', environment: 'sandbox' },
+  }
+  t.match(lines(), [
+    { ...common, from: null, to: 'created', cause: 'request', request_id: requestId },
+    { ...common, from: 'created', to: 'processing', cause: 'request', request_id: requestId },
+    { ...common, from: 'processing', to: 'failed', cause: 'rail', failure_code: 'account_closed' },
+  ])
+  t.notOk('request_id' in lines()[2]!)
+  t.notOk('failure_code' in lines()[1]!)
+  t.equal(written.length, 2, 'one write a batch')
+  t.notMatch(written.join(), /0123456789|Nguyen|12500000/, 'no account, name or amount')
+})
+
+t.test("an operator's action has a line without its reason", async (t) => {
+  const { run, lines } = await opened(t)
+  const actor = { name: 'nid', reason: 'a reason' }
+  await run(setRate(actor, 'THB', '36'), { cause: 'operator', requestId })
+  t.match(lines(), [
+    {
+      ...{ message: 'operator action', operator: 'nid', action: 'set_rate', subject: 'THB' },
+      request_id: requestId,
+    },
+  ])
+  t.notMatch(JSON.stringify(lines()), /a reason/)
+})
+
+t.test('what is not committed is not told', async (t) => {
+  const { run, written, stopped } = await opened(t, { fails: true })
+  void run(createIntent(DEMO, anIntent()))
+  t.equal(await stopped, 'commit failed with an unknown outcome')
+  t.same(written, [])
+})
+
+t.test('above the bound new payments are counted, and failures are still told', async (t) => {
+  const { run, changeLog, lines } = await opened(t, { created: 2 })
+  for (let i = 0; i < 5; i++) await run(createIntent(DEMO, anIntent()))
+  const { id } = viewOf<{ id: PayoutId }>(await run(createPayout(DEMO, payout()), request))
+  await run(
+    applyRailReport({ id, status: 'refused', refusal: 'account_closed', reportId: 'rep_1' }, 0),
+    { cause: 'rail', requestId: null },
+  )
+  changeLog.stop()
+  t.same(
+    lines().map(({ message, to, kind, omitted }) => [message, to ?? kind, omitted]),
+    [
+      ['transition', 'created', undefined],
+      ['transition', 'created', undefined],
+      ['transition', 'processing', undefined],
+      ['transition', 'failed', undefined],
+      ['transitions above the bound of log lines', 'created', 4],
+    ],
+  )
+})
