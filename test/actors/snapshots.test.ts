@@ -1,6 +1,4 @@
-/**
- * The first snapshot of an actor equals that of XState, and every state can be restored.
- */
+/** The first snapshot of an actor equals that of XState, and every state can be restored. */
 import t from 'tap'
 import { createActor } from 'xstate'
 import type { IntentContext } from '../../actors/intent/context.js'

@@ -27,6 +27,12 @@ const LINKS = 'user_intents_are_linked'
 const OPTIONS = { live: false, stopwatch: () => 0, onCheck: () => undefined }
 const CORRUPTIONS = corruptionsOf(small)
 
+function copyOf(t: Test): string {
+  const folder = t.testdir()
+  copyBooks(small, folder)
+  return folder
+}
+
 async function auditOf(folder: string, page?: number): Promise<AuditReport> {
   const books = await openBooks(folder, clock, page === undefined ? {} : { page })
   const report = await audit(books, OPTIONS)
@@ -50,8 +56,7 @@ void t.test('intact books are clean while the processor has them open', async (t
 
 for (const { what, file = 'processor.db', sql, breaks, of } of CORRUPTIONS) {
   void t.test(`found: ${what}`, async (t) => {
-    const folder = t.testdir()
-    copyBooks(small, folder)
+    const folder = copyOf(t)
     await plant(folder, file, sql)
     const { clean, broken, checks } = await auditOf(folder, 3)
     t.notOk(clean)
@@ -63,8 +68,7 @@ for (const { what, file = 'processor.db', sql, breaks, of } of CORRUPTIONS) {
 }
 
 void t.test('a corrupt row is named and hides no other violation', async (t) => {
-  const folder = t.testdir()
-  copyBooks(small, folder)
+  const folder = copyOf(t)
   const { captured, failed } = small.intents
   const cut = (table: string, id: string): string =>
     `UPDATE ${table} SET context = substr(context, 1, 99) WHERE id = '${id}';`
@@ -134,14 +138,9 @@ void t.test('every check has a corruption that it finds', (t) => {
 })
 
 void t.test('a violation comes with its timeline, ordered by time', async (t) => {
-  const folder = t.testdir()
-  copyBooks(small, folder)
-  await plant(
-    folder,
-    'rail.db',
-    `UPDATE instructions SET state = 'executed'
-    WHERE id = '${payouts.reversed}'`,
-  )
+  const folder = copyOf(t)
+  const sql = `UPDATE instructions SET state = 'executed' WHERE id = '${payouts.reversed}'`
+  await plant(folder, 'rail.db', sql)
   const { broken } = await auditOf(folder)
   t.equal(broken?.entity, payouts.reversed)
   const timeline = broken?.timeline ?? []
@@ -163,8 +162,7 @@ void t.test('a violation comes with its timeline, ordered by time', async (t) =>
 })
 
 void t.test('a mismatch with a discrepancy is no violation', async (t) => {
-  const folder = t.testdir()
-  copyBooks(small, folder)
+  const folder = copyOf(t)
   await plant(
     folder,
     'rail.db',
@@ -191,8 +189,7 @@ void t.test('a mismatch with a discrepancy is no violation', async (t) => {
 })
 
 void t.test('an account number in a text of the partner is no violation', async (t) => {
-  const folder = t.testdir()
-  copyBooks(small, folder)
+  const folder = copyOf(t)
   const own = `'$.metadata.account', '0123456789', '$.description', '0123456789'`
   await plant(
     folder,
@@ -203,8 +200,7 @@ void t.test('an account number in a text of the partner is no violation', async 
 })
 
 void t.test('limit counters compared one at a time', async (t) => {
-  const folder = t.testdir()
-  copyBooks(small, folder)
+  const folder = copyOf(t)
   const findIn = async (): Promise<unknown> => {
     const books = await openBooks(folder, clock, { page: 2 })
     const { broken } = await limitsAtOnce(1).run(books)
@@ -218,8 +214,7 @@ void t.test('limit counters compared one at a time', async (t) => {
 })
 
 void t.test('a reserved balance without open payments is found', async (t) => {
-  const folder = t.testdir()
-  copyBooks(small, folder)
+  const folder = copyOf(t)
   const held = "state IN ('created', 'processing')"
   await plant(folder, 'processor.db', `UPDATE payouts SET state = 'failed' WHERE ${held}`)
   const books = await openBooks(folder, clock)
@@ -230,14 +225,9 @@ void t.test('a reserved balance without open payments is found', async (t) => {
 })
 
 void t.test('changes made during the audit are no violation', async (t) => {
-  const folder = t.testdir()
-  copyBooks(small, folder)
-  await plant(
-    folder,
-    'rail.db',
-    `UPDATE instructions SET state = 'returned'
-    WHERE id = '${payouts.completed}'`,
-  )
+  const folder = copyOf(t)
+  const sql = `UPDATE instructions SET state = 'returned' WHERE id = '${payouts.completed}'`
+  await plant(folder, 'rail.db', sql)
   const books = await openBooks(folder, clock)
   t.equal((await railReturnsAreRefunded.run(books)).broken?.entity, payouts.completed)
   await plant(
@@ -279,8 +269,7 @@ void t.test('changes made during the audit are no violation', async (t) => {
 })
 
 void t.test('a redriven or late delivery is no violation', async (t) => {
-  const folder = t.testdir()
-  copyBooks(small, folder)
+  const folder = copyOf(t)
   const pending = (context: string): string => `
     UPDATE deliveries SET state = 'pending', due_at = ${clock.now()},
       context = json_set(context, '$.dueAt', ${clock.now()}, ${context})
@@ -291,8 +280,7 @@ void t.test('a redriven or late delivery is no violation', async (t) => {
 })
 
 void t.test('a missing database is named as not audited', async (t) => {
-  const folder = t.testdir()
-  copyBooks(small, folder)
+  const folder = copyOf(t)
   rmSync(join(folder, 'webhooks.db'))
   const report = await auditOf(folder)
   t.ok(report.clean)
@@ -305,8 +293,7 @@ void t.test('a missing database is named as not audited', async (t) => {
 })
 
 void t.test('a damaged page is found', async (t) => {
-  const folder = t.testdir()
-  copyBooks(small, folder)
+  const folder = copyOf(t)
   const file = openSync(join(folder, 'processor.db'), 'r+')
   writeSync(file, Buffer.alloc(4_096, 0xff), 0, 4_096, 4 * 4_096)
   closeSync(file)

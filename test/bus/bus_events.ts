@@ -2,6 +2,10 @@
 import { instant, systemClock, toRfc3339, type Instant } from '../../src/base/clock.js'
 import { newId, type EventId, type TenantId } from '../../src/base/ids.js'
 import { systemRandom } from '../../src/base/random.js'
+import type { Test } from 'tap'
+import { createLog } from '../../src/base/log.js'
+import type { Bus } from '../../src/bus/nats.js'
+import { createRelay, type Relay } from '../../src/processor/background/relay.js'
 import type { StoredEvent } from '../../src/store/store.js'
 
 const random = systemRandom()
@@ -30,6 +34,18 @@ export const oneLine = (event: Pick<StoredEvent, 'id' | 'type' | 'createdAt'> & 
 
 export const someEvents = (count: number, from = 1, createdAt: Instant = instant(Date.now())) =>
   Array.from({ length: count }, (_, index) => anEvent(from + index, { createdAt }))
+
+/** A relay from this outbox to the bus. */
+export function relayOf(
+  t: Test,
+  bus: Bus,
+  { openEvents }: Pick<ReturnType<typeof createOutbox>, 'openEvents'>,
+): Relay {
+  const log = createLog('test', { LOG_LEVEL: 'silent' })
+  const relay = createRelay({ bus: bus.publisher, openEvents, clock: systemClock, log })
+  t.teardown(() => relay.stop())
+  return relay
+}
 
 /** An outbox as the relay uses the events table. */
 export function createOutbox() {

@@ -7,11 +7,10 @@ import { EVENT_STREAM, EVENT_SUBJECTS } from '../../src/base/subjects.js'
 import type { Consumer, BusMessage } from '../../src/bus/consumer.js'
 import { fromMessage } from '../../src/bus/event_message.js'
 import { connectBus, streamProbe, type Bus } from '../../src/bus/nats.js'
-import { createRelay } from '../../src/processor/background/relay.js'
 import { eventually } from '../support/eventually.js'
 import { createNatsServer, type NatsServer } from '../support/nats_server.js'
 import { tempFolder } from '../support/temp_folder.js'
-import { anEvent, createOutbox, oneLine, someEvents } from './bus_events.js'
+import { anEvent, createOutbox, oneLine, relayOf, someEvents } from './bus_events.js'
 
 const log = createLog('test', { LOG_LEVEL: 'silent' })
 
@@ -240,13 +239,7 @@ void t.test('the relay delivers everything through kill -9 of the server', async
   await server.start()
   const outbox = createOutbox()
   const bus = aBus(t, server, true)
-  const relay = createRelay({
-    bus: bus.publisher,
-    openEvents: outbox.openEvents,
-    clock: systemClock,
-    log,
-  })
-  t.teardown(() => relay.stop())
+  const relay = relayOf(t, bus, outbox)
   await eventually('caught up', () => !relay.backlog().catchingUp)
   const events = someEvents(3_000)
   const reading = readAll(
@@ -271,13 +264,7 @@ void t.test('the relay republishes every open event after the stream was wiped',
   const outbox = createOutbox()
   const producer = aBus(t, server, false)
   await isUp(producer)
-  const relay = createRelay({
-    bus: producer.publisher,
-    openEvents: outbox.openEvents,
-    clock: systemClock,
-    log,
-  })
-  t.teardown(() => relay.stop())
+  const relay = relayOf(t, producer, outbox)
   const events = someEvents(700)
   outbox.commit(events)
   relay.push(events)
@@ -307,13 +294,7 @@ void t.test('the outbox is not read while the bus is up', async (t) => {
   const outbox = createOutbox()
   const bus = aBus(t, server, true)
   await isUp(bus)
-  const relay = createRelay({
-    bus: bus.publisher,
-    openEvents: outbox.openEvents,
-    clock: systemClock,
-    log,
-  })
-  t.teardown(() => relay.stop())
+  const relay = relayOf(t, bus, outbox)
   await eventually('caught up', () => !relay.backlog().catchingUp)
   const reads = outbox.reads()
   const events = someEvents(5_000)

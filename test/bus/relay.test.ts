@@ -221,6 +221,11 @@ void t.test('a failed read of the outbox is retried', async (t) => {
   await eventually('published', () => held.published.length === 5)
 })
 
+const sweep = async (): Promise<void> => {
+  mock.timers.tick(30 * SECOND)
+  for (let turn = 0; turn < 5; turn++) await new Promise((resolve) => setImmediate(resolve))
+}
+
 void t.test('an open event is republished after 1, 2, 4… minutes', async (t) => {
   mock.timers.enable({ apis: ['setInterval'] })
   t.teardown(() => mock.timers.reset())
@@ -237,8 +242,7 @@ void t.test('an open event is republished after 1, 2, 4… minutes', async (t) =
   for (let seconds = 30; seconds <= 10 * 60; seconds += 30) {
     advance(30 * SECOND)
     const before = held.published.length
-    mock.timers.tick(30 * SECOND)
-    for (let turn = 0; turn < 5; turn++) await new Promise((resolve) => setImmediate(resolve))
+    await sweep()
     if (held.published.length > before) swept.push(Math.round((seconds * SECOND) / MINUTE))
   }
   t.same(swept, [1, 2, 4, 8])
@@ -258,10 +262,6 @@ void t.test('a sweep that was not stored is repeated', async (t) => {
   commit(someEvents(1, 1, now()))
   await new Promise((resolve) => setImmediate(resolve))
   held.published.length = 0
-  const sweep = async (): Promise<void> => {
-    mock.timers.tick(30 * SECOND)
-    for (let turn = 0; turn < 5; turn++) await new Promise((resolve) => setImmediate(resolve))
-  }
   advance(61 * SECOND)
   held.storesOnly(() => false)
   await sweep()

@@ -1,6 +1,4 @@
-/**
- * Clients that make QR payments and payouts in a loop and record each with its expected status.
- */
+/** Clients that make QR payments and payouts in a loop and record each with its expected status. */
 import type { SeededRandom } from '../fuzz/seeded_random.js'
 import type { Partner } from '../support/partner.js'
 import { payByQr, payOut } from '../support/payments.js'

@@ -1,6 +1,4 @@
-/**
- * Seeded randomness: the same seed gives the same sequence.
- */
+/** Seeded randomness: the same seed gives the same sequence. */
 export interface SeededRandom {
   /** From 0 to `below` - 1. */
   int(below: number): number

@@ -1,6 +1,4 @@
-/**
- * The tenants of the access tests on a real stack, their resources and their requests.
- */
+/** The tenants of the access tests on a real stack, their resources and their requests. */
 import { randomBytes } from 'node:crypto'
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'

@@ -1,6 +1,4 @@
-/**
- * Two webhook pools share the events; partners see one service, also while one pool is killed.
- */
+/** Two webhook pools share the events; partners see one service, also while one pool is killed. */
 import { join } from 'node:path'
 import t from 'tap'
 import { webhookDatabase } from '../../src/base/subjects.js'

@@ -2,16 +2,8 @@
  * Merchants' codes for the model's scans, written by independent generators, with expected readings
  * written by hand.
  */
-import { createRequire } from 'node:module'
+import { generatePromptPay, generateVietQr } from '../support/qr_generators.js'
 import type { CorridorName } from './contract_rules.js'
-
-const require = createRequire(import.meta.url)
-const { generate } = require('promptpay-js') as {
-  generate(fields: Readonly<Record<string, string>>): string
-}
-const { QRPay } = require('vietnam-qr-pay') as {
-  QRPay: { initVietQR(fields: Readonly<Record<string, string>>): { build(): string } }
-}
 
 export interface MerchantCode {
   readonly payload: string
@@ -30,7 +22,7 @@ export interface MerchantCode {
 const NAMELESS = { name: '', city: '', mcc: '' }
 
 const promptPay = (method: string, mobile: string, amount: object = {}): string =>
-  generate({
+  generatePromptPay({
     method,
     application: 'PROMPTPAY_CREDIT_TRANSFER',
     mobileNumber: mobile,
@@ -60,7 +52,7 @@ const toViet: Omit<MerchantCode, 'payload' | 'kind' | 'amount'> = {
 }
 
 const vietQr = (fields: Readonly<Record<string, string>> = {}): string =>
-  QRPay.initVietQR({ bankBin: '970416', bankNumber: '257678859', ...fields }).build()
+  generateVietQr({ bankBin: '970416', bankNumber: '257678859', ...fields })
 
 export const MERCHANT_CODES = {
   thaiStatic: {
@@ -84,7 +76,7 @@ export const MERCHANT_CODES = {
   },
   thaiBill: {
     corridor: 'th_promptpay',
-    payload: generate({
+    payload: generatePromptPay({
       method: 'QR_STATIC',
       application: 'PROMPTPAY_BILL_PAYMENT',
       billerID: '099400016550100',

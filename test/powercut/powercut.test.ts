@@ -1,6 +1,4 @@
-/**
- * Power cuts under load: nothing acknowledged is lost, and every omitted fsync is detected.
- */
+/** Power cuts under load: nothing acknowledged is lost, and every omitted fsync is detected. */
 import t from 'tap'
 import { RECORDED } from './check.js'
 import { crashPoint, faultsAfter, imagesUntilNoticed, MUTANTS, nameOf } from './cuts.js'

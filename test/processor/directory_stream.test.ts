@@ -1,5 +1,6 @@
 /** The directory streams deliver the whole directory and every later change. */
-import { credentials, Server, ServerCredentials } from '@grpc/grpc-js'
+import { credentials, Server } from '@grpc/grpc-js'
+import { listenGrpc } from '../support/grpc_listen.js'
 import t, { type Test } from 'tap'
 import { watchEndpoints } from '../../actors/webhook/endpoint/endpoint_directory.js'
 import { watchDirectory } from '../../gateway/authentication/partner_directory.js'
@@ -82,13 +83,9 @@ async function serve(t: Test): Promise<Served> {
   const directory = directoryService(memory, vault, createAuthInterceptor(TOKEN))
   const server = new Server()
   server.addService(contracts<ProtoGrpcType>().causeway.v1.Directory.service, directory.handlers)
-  const port = await new Promise<number>((resolve, reject) => {
-    server.bindAsync('127.0.0.1:0', ServerCredentials.createInsecure(), (fault, bound) =>
-      fault === null ? resolve(bound) : reject(fault),
-    )
-  })
+  const address = await listenGrpc(server)
   t.teardown(() => server.forceShutdown())
-  return { memory, directory, address: `127.0.0.1:${port}` }
+  return { memory, directory, address }
 }
 
 function clientOf(t: Test, address: string): DirectoryClient {

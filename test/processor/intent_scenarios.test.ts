@@ -3,7 +3,7 @@
  * restored from SQLite before every command.
  */
 import { createHash } from 'node:crypto'
-import t, { type Test } from 'tap'
+import type { Test } from 'tap'
 import { REMINTS_KEPT } from '../../src/base/constants.js'
 import type { IntentId } from '../../src/base/ids.js'
 import type { Remint } from '../../actors/intent/context.js'
@@ -18,7 +18,8 @@ import { remintSession } from '../../src/processor/commands/intents/intent_remin
 import { scanIntent } from '../../src/processor/commands/intents/intent_scan.js'
 import type { Answer } from '../../src/processor/cycle/answer.js'
 import { anIntent, promptPayQr } from '../support/requests.js'
-import { codeOf, createWorld, DEMO, viewOf, type World } from '../support/world.js'
+import { codeOf, DEMO, viewOf, type World } from '../support/world.js'
+import { runOnBothStores } from './scenarios.js'
 
 interface Created {
   readonly intent_id: IntentId
@@ -432,19 +433,8 @@ const scenarios: Record<string, (t: Test, world: World) => Promise<void>> = {
   },
 }
 
-for (const [name, tell] of Object.entries(scenarios)) {
-  for (const rebuilt of [false, true]) {
-    void t.test(`${name}, ${rebuilt ? 'rebuilt' : 'warm'}`, async (t) => {
-      const world = await createWorld(t, { rebuilt })
-      await tell(t, world)
-      const books = await world.trialBalance()
-      t.ok(books.balanced, 'the books balance')
-      const sequences = world.events.map(({ sequence }) => sequence)
-      t.same(
-        sequences,
-        [...sequences.keys()].map((index) => index + 1),
-        'no gap in the sequence',
-      )
-    })
-  }
-}
+runOnBothStores(scenarios, async (t, world) => {
+  const sequences = world.events.map(({ sequence }) => sequence)
+  const expected = [...sequences.keys()].map((index) => index + 1)
+  t.same(sequences, expected, 'no gap in the sequence')
+})

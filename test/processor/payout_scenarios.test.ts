@@ -2,50 +2,24 @@
  * Payout lifecycles, each run with a warm actor and with an actor rebuilt from SQLite before every
  * command.
  */
-import t, { type Test } from 'tap'
 import { HOUR, SECOND } from '../../src/base/clock.js'
-import type { PayoutId } from '../../src/base/ids.js'
-import type { RailInstruction, RailReport } from '../../src/rails/rail.js'
-import { getBalances } from '../../src/processor/commands/funds/balances_get.js'
+import type { RailInstruction } from '../../src/rails/rail.js'
 import { createBeneficiary } from '../../src/processor/commands/beneficiaries/beneficiary_create.js'
 import { createPayout } from '../../src/processor/commands/payouts/payout_create.js'
-import { cancelPayout, getPayout } from '../../src/processor/commands/payouts/payout_get.js'
+import { cancelPayout } from '../../src/processor/commands/payouts/payout_get.js'
 import { applyRailReport } from '../../src/processor/commands/rail_reports/rail_report_apply.js'
 import { firePayoutTimer } from '../../src/processor/commands/rail_reports/timer_fire.js'
 import { aPayout } from '../support/requests.js'
-import { codeOf, createWorld, DEMO, viewOf, type World } from '../support/world.js'
-
-interface PayoutView {
-  readonly id: PayoutId
-  readonly status: string
-  readonly total: string
-  readonly failure: { readonly code: string } | null
-}
-
-const pay = async (world: World, given = {}): Promise<PayoutView> =>
-  viewOf<PayoutView>(await world.run(createPayout(DEMO, aPayout(given))))
-
-const see = async (world: World, id: string): Promise<PayoutView> =>
-  viewOf<PayoutView>(await world.run(getPayout(DEMO, id)))
-
-const balance = async (world: World): Promise<{ available: string; reserved: string }> => {
-  const { data } = viewOf<{ data: { currency: string; available: string; reserved: string }[] }>(
-    await world.run(getBalances(DEMO)),
-  )
-  const { available, reserved } = data.find(({ currency }) => currency === 'VND')!
-  return { available, reserved }
-}
-
-const executed = (id: PayoutId, over: object = {}): RailReport => ({
-  status: 'executed',
-  id,
-  reportId: `rep-${id}`,
-  transactionId: 'TX1',
-  amount: 12_500_000n,
-  currency: 'VND',
-  destinationAccount: '0123456789',
-  ...over,
-})
+import { codeOf, DEMO, viewOf, type World } from '../support/world.js'
+import {
+  balanceOf,
+  executed,
+  pay,
+  runOnBothStores,
+  see,
+  type PayoutView,
+  type Scenario,
+} from './scenarios.js'
 
 const kinds = (instructions: readonly RailInstruction[]): string[] =>
   instructions.map(({ kind }) => kind)
@@ -54,14 +28,14 @@ const types = (world: World): string[] => world.events.map(({ type }) => type)
 const TOTAL = 12_533_300n
 const FUNDS = 1_000_000_000n
 
-const scenarios: Record<string, (t: Test, world: World) => Promise<void>> = {
+const scenarios: Readonly<Record<string, Scenario>> = {
   completed: async (t, world) => {
     const payout = await pay(world)
     t.match(payout, { status: 'processing', total: String(TOTAL), failure: null })
-    t.same(await balance(world), { available: String(FUNDS - TOTAL), reserved: String(TOTAL) })
+    t.same(await balanceOf(world), { available: String(FUNDS - TOTAL), reserved: String(TOTAL) })
     await world.railReports(executed(payout.id))
     t.match(await see(world, payout.id), { status: 'completed' })
-    t.same(await balance(world), { available: String(FUNDS - TOTAL), reserved: '0' })
+    t.same(await balanceOf(world), { available: String(FUNDS - TOTAL), reserved: '0' })
     t.same(types(world), ['payout.created', 'payout.processing', 'payout.completed'])
     t.same(kinds(world.railInstructions), ['instruct', 'acknowledge'])
     const [created, processing] = world.events.map(
@@ -75,7 +49,7 @@ const scenarios: Record<string, (t: Test, world: World) => Promise<void>> = {
     const { id } = await pay(world)
     await world.railReports({ status: 'refused', id, reportId: 'r', refusal: 'account_not_found' })
     t.match(await see(world, id), { status: 'failed', failure: { code: 'account_not_found' } })
-    t.same(await balance(world), { available: String(FUNDS), reserved: '0' }, 'fees included')
+    t.same(await balanceOf(world), { available: String(FUNDS), reserved: '0' }, 'fees included')
     await world.railReports(executed(id))
     t.match(await see(world, id), { status: 'failed' }, 'a contradicting report is no transition')
   },
@@ -85,7 +59,7 @@ const scenarios: Record<string, (t: Test, world: World) => Promise<void>> = {
     await world.railReports(executed(id))
     await world.railReports(executed(id, { status: 'returned', reportId: 'back' }))
     t.match(await see(world, id), { status: 'reversed', failure: { code: 'returned_by_bank' } })
-    t.same(await balance(world), { available: String(FUNDS), reserved: '0' })
+    t.same(await balanceOf(world), { available: String(FUNDS), reserved: '0' })
   },
 
   'a return before the completion report completes, then reverses': async (t, world) => {
@@ -101,7 +75,7 @@ const scenarios: Record<string, (t: Test, world: World) => Promise<void>> = {
     world.clock.pass(259_200_000)
     await world.fireTimers()
     t.match(await see(world, id), { status: 'failed', failure: { code: 'review_expired' } })
-    t.same(await balance(world), { available: String(FUNDS), reserved: '0' })
+    t.same(await balanceOf(world), { available: String(FUNDS), reserved: '0' })
   },
 
   'submitted when the rail is up again': async (t, world) => {
@@ -261,12 +235,4 @@ const scenarios: Record<string, (t: Test, world: World) => Promise<void>> = {
   },
 }
 
-for (const [name, tell] of Object.entries(scenarios)) {
-  for (const rebuilt of [false, true]) {
-    void t.test(`${name}, ${rebuilt ? 'rebuilt' : 'warm'}`, async (t) => {
-      const world = await createWorld(t, { rebuilt })
-      await tell(t, world)
-      t.ok((await world.trialBalance()).balanced, 'the books balance')
-    })
-  }
-}
+runOnBothStores(scenarios)

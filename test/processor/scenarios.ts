@@ -22,13 +22,18 @@ import { createWorld, DEMO, RULES, viewOf, type World } from '../support/world.j
 
 export type Scenario = (t: Test, world: World) => Promise<void>
 
-export function runOnBothStores(scenarios: Readonly<Record<string, Scenario>>): void {
-  for (const [name, tell] of Object.entries(scenarios)) {
+/** @param check runs after each scenario */
+export function runOnBothStores(
+  scenarios: Readonly<Record<string, Scenario>>,
+  check?: Scenario,
+): void {
+  for (const [name, run] of Object.entries(scenarios)) {
     for (const rebuilt of [false, true]) {
       void t.test(`${name}, ${rebuilt ? 'rebuilt' : 'warm'}`, async (t) => {
         const world = await createWorld(t, { rebuilt })
-        await tell(t, world)
+        await run(t, world)
         t.ok((await world.trialBalance()).balanced, 'the books balance')
+        await check?.(t, world)
       })
     }
   }

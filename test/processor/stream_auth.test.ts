@@ -1,5 +1,6 @@
 /** Streams without the internal token are rejected at once. */
-import { credentials, Metadata, Server, ServerCredentials, status } from '@grpc/grpc-js'
+import { credentials, Metadata, Server, status } from '@grpc/grpc-js'
+import { listenGrpc } from '../support/grpc_listen.js'
 import t from 'tap'
 import type { ProtoGrpcType as DirectoryProto } from '../../protos/types/directory.js'
 import type { ProtoGrpcType as CommandStreamProto } from '../../protos/types/command_stream.js'
@@ -21,12 +22,8 @@ void t.test('each stream rejects a call without the internal token', async (t) =
     CommandStream.service,
     commandStreamService({ ...(nothing as object), auth } as never),
   )
-  const port = await new Promise<number>((resolve, reject) => {
-    server.bindAsync('127.0.0.1:0', ServerCredentials.createInsecure(), (fault, bound) =>
-      fault === null ? resolve(bound) : reject(fault),
-    )
-  })
-  const at = [`127.0.0.1:${port}`, credentials.createInsecure()] as const
+  const address = await listenGrpc(server)
+  const at = [address, credentials.createInsecure()] as const
   const [directory, commandStream] = [new Directory(...at), new CommandStream(...at)]
   t.teardown(() => {
     directory.close()

@@ -1,10 +1,8 @@
 /** Unanswered instructions and recalls: the list, the metric after a day, one log line each. */
 import { join } from 'node:path'
 import t from 'tap'
-import { Registry } from 'prom-client'
 import { DAY, MINUTE, SECOND } from '../../src/base/clock.js'
 import type { Logger } from '../../src/base/log.js'
-import { registerMetrics } from '../../src/processor/metrics.js'
 import { listUnknownOutcomes } from '../../src/processor/queries/unknown_outcome_list.js'
 import { createStuckPaymentMonitor } from '../../src/processor/background/stuck_payment_monitor.js'
 import { openDatabase } from '../../src/store/database.js'
@@ -12,6 +10,7 @@ import { SQLITE } from '../../src/store/dialect.js'
 import { unknownStatement } from '../../src/store/unknown_outcomes.js'
 import { codeOf, createWorld, viewOf, type World } from '../support/world.js'
 import { authorized, beginLifecycle, captured, scanned, waiting } from './intent_lifecycle.js'
+import { metricsOf } from './metrics_registry.js'
 import { executed, pay, read, readAll, runOnBothStores } from './scenarios.js'
 
 interface Unknown {
@@ -156,24 +155,7 @@ void t.test('after a day it is counted, and logged once', async (t) => {
   const log = { warn: (facts: object) => lines.push(facts) } as unknown as Logger
   const { lists } = world.store
   const monitor = createStuckPaymentMonitor({ clock: world.clock, lists, log })
-  const registry = new Registry()
-  registerMetrics(registry, {
-    pipeline: {
-      metrics: {
-        commands: 0,
-        commits: 0,
-        dropped: 0,
-        refusedFull: 0,
-        refusedDiskLow: 0,
-        refusedInRecovery: 0,
-        waiting: () => 0,
-      },
-    },
-    memory: world.memory(),
-    timers: { corruptActors: 0 },
-    relay: { backlog: () => ({ waiting: 0, catchingUp: false }) },
-    stuckPaymentMonitor: monitor,
-  })
+  const registry = metricsOf(world, { stuckPaymentMonitor: monitor })
   const measured = async (): Promise<string[]> => {
     await monitor.scan()
     return [...(await registry.metrics()).matchAll(/^causeway_unknown_outcomes{.*$/gm)].map(

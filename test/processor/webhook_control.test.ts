@@ -1,5 +1,6 @@
 /** The control stream: responses of all pools, faults, timeouts and bounds. */
-import { credentials, Server, ServerCredentials, type ClientDuplexStream } from '@grpc/grpc-js'
+import { credentials, Server, type ClientDuplexStream } from '@grpc/grpc-js'
+import { listenGrpc } from '../support/grpc_listen.js'
 import t, { type Test } from 'tap'
 import type { ControlResponse } from '../../protos/types/causeway/v1/ControlResponse.js'
 import type { ControlRequest__Output as ControlRequest } from '../../protos/types/causeway/v1/ControlRequest.js'
@@ -23,14 +24,10 @@ async function aControlService(t: Test, answerWithinMs?: number) {
   const { WebhookControl } = contracts<ProtoGrpcType>().causeway.v1
   const server = new Server()
   server.addService(WebhookControl.service, control.handlers)
-  const port = await new Promise<number>((resolve, reject) => {
-    server.bindAsync('127.0.0.1:0', ServerCredentials.createInsecure(), (fault, bound) =>
-      fault === null ? resolve(bound) : reject(fault),
-    )
-  })
+  const address = await listenGrpc(server)
   t.teardown(() => server.forceShutdown())
   const connect = (script: Script, token = 'it_ours'): Stream => {
-    const client = new WebhookControl(`127.0.0.1:${port}`, credentials.createInsecure())
+    const client = new WebhookControl(address, credentials.createInsecure())
     const stream = client.Connect(bearer(token))
     stream.on('data', (request: ControlRequest) => {
       const answer = script(request, stream)

@@ -1,6 +1,4 @@
-/**
- * Codes made by public generator libraries that issuers use are read correctly.
- */
+/** Codes made by public generator libraries that issuers use are read correctly. */
 import { createRequire } from 'node:module'
 import fc from 'fast-check'
 import t from 'tap'

@@ -1,6 +1,4 @@
-/**
- * Short forms of readings and reasons for test tables.
- */
+/** Short forms of readings and reasons for test tables. */
 import type { Test } from 'tap'
 import type { Corridor } from '../../src/qr/corridor.js'
 import { readQr, type QrReading } from '../../src/qr/read.js'

@@ -1,6 +1,4 @@
-/**
- * Every collected payload (vectors.json) gives its expected reading or reason.
- */
+/** Every collected payload (vectors.json) gives its expected reading or reason. */
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import t from 'tap'

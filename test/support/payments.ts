@@ -3,23 +3,19 @@
  *
  * Each step is retried with the same key while the response is missing or retryable.
  */
-import { createRequire } from 'node:module'
 import { withKey, type HttpAnswer, type Partner } from './partner.js'
+import { generateVietQr } from './qr_generators.js'
 import { anIntent, aPayout, promptPayQr } from './requests.js'
 import { eventually } from './eventually.js'
 
-const { QRPay } = createRequire(import.meta.url)('vietnam-qr-pay') as {
-  QRPay: { initVietQR(fields: Readonly<Record<string, string>>): { build(): string } }
-}
-
 /** A dynamic VietQR code with its amount, made by an independent generator. */
 export const vietQr = (amount: string): string =>
-  QRPay.initVietQR({
+  generateVietQr({
     bankBin: '970416',
     bankNumber: '257678859',
     amount,
     purpose: 'Cam on',
-  }).build()
+  })
 
 const TRY_WITHIN_MS = 30_000
 

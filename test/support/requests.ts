@@ -1,17 +1,12 @@
 /** Builders of valid requests; a parameter replaces members. */
-import { createRequire } from 'node:module'
 import {
   METADATA_KEY_MAX,
   METADATA_PAIRS_MAX,
   METADATA_VALUE_MAX,
 } from '../../src/base/constants.js'
+import { generatePromptPay } from './qr_generators.js'
 import type { CreateIntent__Output as CreateIntent } from '../../protos/types/causeway/v1/CreateIntent.js'
 import type { CreatePayout__Output as CreatePayout } from '../../protos/types/causeway/v1/CreatePayout.js'
-
-/** The types of the package do not match its module format. */
-const { generate } = createRequire(import.meta.url)('promptpay-js') as {
-  generate(fields: Readonly<Record<string, string>>): string
-}
 
 export function anIntent(given: Partial<CreateIntent> = {}): CreateIntent {
   return {
@@ -57,7 +52,7 @@ export const largestMetadata = (character = '\u0001'): Record<string, string> =>
 
 /** A static PromptPay code of a mobile number, made by an independent generator. */
 export const promptPayQr = (mobile = '0066812345678'): string =>
-  generate({
+  generatePromptPay({
     method: 'QR_STATIC',
     application: 'PROMPTPAY_CREDIT_TRANSFER',
     mobileNumber: mobile,

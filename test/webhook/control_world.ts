@@ -3,7 +3,7 @@
  * The test controls the clock, answers for the receivers and sends the processor's requests.
  */
 import { join } from 'node:path'
-import { credentials, Server, ServerCredentials } from '@grpc/grpc-js'
+import { credentials, Server } from '@grpc/grpc-js'
 import type { Test } from 'tap'
 import type { ProtoGrpcType as ControlTypes } from '../../protos/types/webhook_control.js'
 import { instant } from '../../src/base/clock.js'
@@ -33,6 +33,7 @@ import type { EventRow } from '../../actors/webhook/store/schema.js'
 import type { WebhookRequest, SendOutcome } from '../../actors/webhook/sending/sender.js'
 import { openWebhookStore, type WebhookStore } from '../../actors/webhook/store/store.js'
 import { openAdminQueries, type AdminQueries } from '../../actors/webhook/store/admin_queries.js'
+import { listenGrpc } from '../support/grpc_listen.js'
 import { eventually } from '../support/eventually.js'
 import { tempFolder } from '../support/temp_folder.js'
 import { aDelivery, anEventRow, heldClock } from './builders.js'
@@ -181,13 +182,9 @@ export async function aControlWorld(t: Test): Promise<ControlWorld> {
 async function serve(t: Test, ctx: WebhookControlService): Promise<string> {
   const server = new Server()
   server.addService(contracts<ControlTypes>().causeway.v1.WebhookControl.service, ctx.handlers)
-  const port = await new Promise<number>((resolve, reject) => {
-    server.bindAsync('127.0.0.1:0', ServerCredentials.createInsecure(), (fault, bound) =>
-      fault === null ? resolve(bound) : reject(fault),
-    )
-  })
+  const address = await listenGrpc(server)
   t.teardown(() => server.forceShutdown())
-  return `127.0.0.1:${port}`
+  return address
 }
 
 function connect(

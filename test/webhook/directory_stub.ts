@@ -1,7 +1,6 @@
-/**
- * A stand-in for the processor: the directory of endpoints and the recorder of outcomes.
- */
-import { Server, ServerCredentials, type ServerWritableStream } from '@grpc/grpc-js'
+/** A stand-in for the processor: the directory of endpoints and the recorder of outcomes. */
+import { Server, type ServerWritableStream } from '@grpc/grpc-js'
+import { listenGrpc } from '../support/grpc_listen.js'
 import type { DirectoryHandlers } from '../../protos/types/causeway/v1/Directory.js'
 import type { Endpoint as WireEndpoint } from '../../protos/types/causeway/v1/Endpoint.js'
 import type { EndpointUpdate } from '../../protos/types/causeway/v1/EndpointUpdate.js'
@@ -69,13 +68,9 @@ export async function openStandInProcessor(token: string): Promise<StandInProces
   const server = new Server()
   server.addService(contracts<DirectoryTypes>().causeway.v1.Directory.service, directory)
   server.addService(contracts<WebhookTypes>().causeway.v1.EventOutcomes.service, recorder)
-  const port = await new Promise<number>((resolve, reject) => {
-    server.bindAsync('127.0.0.1:0', ServerCredentials.createInsecure(), (fault, bound) =>
-      fault === null ? resolve(bound) : reject(fault),
-    )
-  })
+  const address = await listenGrpc(server)
   return {
-    address: `127.0.0.1:${port}`,
+    address,
     outcomes,
     disabled,
     setEndpoint,

@@ -1,22 +1,12 @@
 import t from 'tap'
-import { systemClock } from '../../src/base/clock.js'
-import { createLog } from '../../src/base/log.js'
-import { createRelay } from '../../src/processor/background/relay.js'
-import { anEvent, createOutbox, someEvents } from '../bus/bus_events.js'
+import { anEvent, createOutbox, relayOf, someEvents } from '../bus/bus_events.js'
 import { eventually } from '../support/eventually.js'
 import { aPoolWorld, distinct } from './pool_process.js'
 
 void t.test('the relay republishes events that were in a wiped stream', async (t) => {
   const world = await aPoolWorld(t)
   const outbox = createOutbox()
-  const log = createLog('test', { LOG_LEVEL: 'silent' })
-  const relay = createRelay({
-    bus: world.bus.publisher,
-    openEvents: outbox.openEvents,
-    clock: systemClock,
-    log,
-  })
-  t.teardown(() => relay.stop())
+  const relay = relayOf(t, world.bus, outbox)
   world.endpoint('/hook')
   const events = someEvents(100)
   outbox.commit(events)
