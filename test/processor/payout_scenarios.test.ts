@@ -146,7 +146,7 @@ const scenarios: Readonly<Record<string, Scenario>> = {
   },
 
   'a retry is replayed byte for byte': async (t, world) => {
-    const first = await pay(world)
+    const first = await pay(world, aPayout())
     await world.railReports(executed(first.id))
     const again = await world.run(createPayout(DEMO, aPayout()))
     t.ok(again.ok && again.replayed)
