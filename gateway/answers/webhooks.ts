@@ -106,6 +106,10 @@ export const WEBHOOK_ANSWERS: Readonly<Record<string, Schema>> = {
     next_attempt_at: orNull(ref('Timestamp'), '`null` when no attempt is planned.'),
     ended_at: orNull(ref('Timestamp'), 'When it was delivered or given up.'),
     reason: { type: ['string', 'null'], description: 'Why it is `waiting` or `dead`.' },
+    request_id: {
+      type: ['string', 'null'],
+      description: 'The request that caused the event; `null` when none did.',
+    },
     attempts: listOf(ref('DeliveryAttempt'), 'Oldest first.'),
   }),
   DeliveryAttempt: objectOf('One request to your endpoint.', {

@@ -199,6 +199,6 @@ function errorExample(code: ErrorCode, exchanges: readonly Exchange[]): Schema {
 export const SHARED_RESPONSES: Readonly<Record<string, Schema>> = Object.fromEntries(
   Object.entries(SHARED).map(([status, { name, code }]) => [
     name,
-    envelopeResponse(Number(status), [code], false, []),
+    envelopeResponse(Number(status), [code], true, []),
   ]),
 )

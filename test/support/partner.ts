@@ -1,4 +1,8 @@
-/** The client of the partner API with the keys of a stack under test. */
+/**
+ * The client of the partner API with the keys of a stack under test.
+ *
+ * Every answer must be documented (support/documented_answers).
+ */
 import {
   connect,
   type HttpAnswer,
@@ -8,6 +12,7 @@ import {
   type RequestOptions,
 } from '../../src/client/index.js'
 import { credentialsOf, type Sandbox } from '../../src/operations/sandbox.js'
+import { requiringDocumented } from './documented_answers.js'
 
 export type { HttpAnswer }
 export type Partner = Connection
@@ -24,5 +29,5 @@ export function partnerOf(
   sandbox: Sandbox,
   key: Partial<Pick<Credentials, 'keyId' | 'secret' | 'host'>> = {},
 ): Partner {
-  return connect({ ...credentialsOf(sandbox, 'Service'), ...key })
+  return requiringDocumented(connect({ ...credentialsOf(sandbox, 'Service'), ...key }))
 }

@@ -6,6 +6,7 @@
 import { withKey, type HttpAnswer, type Partner } from './partner.js'
 import { generateVietQr } from './qr_generators.js'
 import { anIntent, aPayout, promptPayQr } from './requests.js'
+import { UndocumentedAnswer } from './documented_answers.js'
 import { eventually } from './eventually.js'
 
 /** A dynamic VietQR code with its amount, made by an independent generator. */
@@ -24,7 +25,10 @@ export async function retryUntilFinal(call: () => Promise<HttpAnswer>): Promise<
   return eventually(
     'an answer',
     async () => {
-      const answer = await call().catch(() => undefined)
+      const answer = await call().catch((error: unknown) => {
+        if (error instanceof UndocumentedAnswer) throw error
+        return undefined
+      })
       return answer !== undefined && answer.status < 500 && answer
     },
     TRY_WITHIN_MS,

@@ -5,6 +5,7 @@ import {
   type ReceivedWebhook,
   type Receiver,
 } from '../../src/operations/webhook_receiver.js'
+import { isDocumentedEvent } from './documented_answers.js'
 import { eventually } from './eventually.js'
 import type { Partner } from './partner.js'
 
@@ -39,7 +40,7 @@ export async function receiverOf(
     brand: 'Service',
     port: 0,
     secretOf: (keyId) => secrets.get(keyId),
-    answer,
+    answer: (delivery) => (isDocumentedEvent(delivery.body) ? answer(delivery) : 500),
   })
   const url = `${receiver.url}/hooks?from=causeway`
   const created = await partner.request('POST', '/v1/webhook_endpoints', { url })
