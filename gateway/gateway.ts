@@ -21,6 +21,7 @@ import type { Metrics } from './metrics.js'
 import { servedDocument } from './openapi/served.js'
 import type { ProcessorClient } from './upstream/processor_client.js'
 import { createRejectionThrottle } from './admission/rejection_throttle.js'
+import { createRequestLog } from './request_log.js'
 
 export interface GatewayParts {
   readonly settings: Settings
@@ -65,6 +66,7 @@ export function createGateway(parts: GatewayParts): HttpServer {
     clock,
     openApi: servedDocument(settings.BRAND),
   })
+  const requestLog = createRequestLog({ log, settings })
   const isWithinCap = createConnectionCap({
     max: parts.connectionsMax ?? CONNECTIONS_MAX,
     countOpen: () => openConnections(server.port),
@@ -78,10 +80,12 @@ export function createGateway(parts: GatewayParts): HttpServer {
   }
   const rejectConnection = (peer: string, open: number): ErrorCode | undefined => {
     const code = connectionRefusal(peer, open)
-    if (code !== undefined) metrics.limited('connections')
+    if (code !== undefined) {
+      metrics.limited('connections')
+      requestLog.connectionRefused(code)
+    }
     return code
   }
-  const everyRequest = log.isLevelEnabled('debug')
   const server = createHttpServer({
     ...parts,
     service: app.service,
@@ -90,17 +94,26 @@ export function createGateway(parts: GatewayParts): HttpServer {
     sourceOf: (request) => sourceOf(clientAddress(request)),
     rejectConnection,
     scarceAbove: room / 4,
-    observe: ({ requestId, startedAt }, target, status) => {
-      const route = target?.name ?? 'refused_head'
-      const elapsedMs = clock.now() - startedAt
-      metrics.observe(route, status, elapsedMs)
-      const record = () => ({ request_id: requestId, route, status, elapsed_ms: elapsedMs })
-      if (everyRequest) log.debug(record(), 'answered')
-      else if (status === 504) log.warn(record(), 'request timed out')
+    observe: (request, target, status, body) => {
+      const elapsedMs = clock.now() - request.startedAt
+      const route = target ?? REFUSED_HEAD
+      metrics.observe(route.name, status, elapsedMs)
+      requestLog.answered(request, route, status, elapsedMs, body)
     },
   })
-  return server
+  return {
+    listen: server.listen,
+    get port() {
+      return server.port
+    },
+    close: async (withinMs) => {
+      await server.close(withinMs)
+      requestLog.stop()
+    },
+  }
 }
+
+const REFUSED_HEAD = { name: 'refused_head', id: '' }
 
 /** Without TRUSTED_PROXIES no peer is a proxy; an empty address list would match every peer. */
 const proxiesOf = ({ TRUSTED_PROXIES }: Settings): AddressList =>

@@ -16,6 +16,7 @@ import type { ErrorCode, Violation } from '../../src/base/errors.js'
 import { newId, type Environment, type RequestId } from '../../src/base/ids.js'
 import type { Logger } from '../../src/base/log.js'
 import type { Random } from '../../src/base/random.js'
+import type { Caller } from '../authentication/authenticate.js'
 import type { DeadlineEntry } from './deadlines.js'
 import { Head } from './head.js'
 import { detailedErrorBody, errorBody, errorStatus } from './error_response.js'
@@ -32,6 +33,10 @@ export interface RequestContext {
   readonly body: Buffer
   /** Undefined until the host is known. */
   environment: Environment | undefined
+  /** Undefined until the request is authenticated. */
+  caller: Caller | undefined
+  /** The answer is the stored one of an idempotency key. */
+  replayed: boolean
   /** By lower-case name; only headers that the server keeps. */
   header(name: string): HeaderValue
   /** The peer's address; empty once the request is answered. */
@@ -60,6 +65,14 @@ export interface Target {
   readonly refusesAsConflict: boolean
 }
 
+/** Called with each answer; `target` is undefined when the head was rejected. */
+export type Observe<T extends Target> = (
+  request: OpenRequestContext<T>,
+  target: T | undefined,
+  status: number,
+  body: string,
+) => void
+
 /** State that all requests of one server share. */
 export interface ServerState<T extends Target> {
   readonly clock: Clock
@@ -67,7 +80,7 @@ export interface ServerState<T extends Target> {
   readonly log: Logger
   readonly bodies: BodyMemory
   readonly sourceOf: (request: RequestContext) => string
-  readonly observe: (request: RequestContext, target: T | undefined, status: number) => void
+  readonly observe: Observe<T>
   /** Called once the request is answered or aborted. */
   readonly ended: (request: OpenRequestContext<T>) => void
   /** True: every response closes its connection. */
@@ -91,6 +104,11 @@ export class OpenRequestContext<T extends Target>
   readonly received: ReceivedBody
   target: T | undefined
   environment: Environment | undefined
+  caller: Caller | undefined
+  replayed = false
+  /** Of the refusal; undefined: served. */
+  code: ErrorCode | undefined
+  violation: Violation | undefined
   /** The body is complete. */
   complete = false
   /** The response closes the connection. */
@@ -190,6 +208,9 @@ export class OpenRequestContext<T extends Target>
   }
 
   refuse(code: ErrorCode, headers: AnswerHeaders = NO_HEADERS, violation?: Violation): void {
+    if (this.answered) return
+    this.code = code
+    this.violation = violation
     const status = errorStatus(code, this.target?.refusesAsConflict ?? false)
     const isDetailed = violation !== undefined && this.environment === 'sandbox'
     const body = isDetailed
@@ -227,7 +248,7 @@ export class OpenRequestContext<T extends Target>
       if (this.method === 'HEAD') endHead(res, Buffer.byteLength(body), closing)
       else res.end(body, closing)
     })
-    this.shared.observe(this, this.target, status)
+    this.shared.observe(this, this.target, status, body)
   }
 
   /** Answered or aborted: `res` must not be used again. */

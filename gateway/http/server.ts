@@ -31,6 +31,7 @@ import {
   addressOf,
   DISCARD_MAX_BYTES,
   OpenRequestContext,
+  type Observe,
   refuseConnection,
   type RequestContext,
   type ServerState,
@@ -74,8 +75,7 @@ export interface HttpServerOptions<T extends Target> {
   readonly clock: Clock
   readonly random: Random
   readonly log: Logger
-  /** `target` is undefined when the head was rejected. */
-  readonly observe: (request: RequestContext, target: T | undefined, status: number) => void
+  readonly observe: Observe<T>
   /** The source that accounts for the memory of a body. */
   readonly sourceOf: (request: RequestContext) => string
   /** Default: a BodyMemory of its own. */

@@ -106,6 +106,7 @@ function handle(
   const auth = match.kind === 'no_route' ? 'hmac' : match.route.auth
   const caller = authenticator.authenticate(request, auth, environment, match.id)
   if (!caller.ok) return request.refuse(caller.code)
+  request.caller = caller.value
   const keyMaxLength = match.kind === 'operation' ? match.route.handler.keyMaxLength : undefined
   if (keyMaxLength !== undefined) echoKey(request, keyMaxLength)
   const exceeded = limits.caller(caller.value)
@@ -247,6 +248,7 @@ class PendingOperation extends CommandInFlight {
 
   protected accepted(body: string, replayed: boolean): void {
     const { status, headers } = this.handler.success(replayed)
+    this.request.replayed = replayed
     this.request.answer(status, body, headers)
   }
 }

@@ -105,6 +105,9 @@ function randomPart(bytes: Buffer): string {
 
 const ID_SHAPE = /^[a-z]{2,5}_[0-9A-HJKMNP-TV-Z]{26}$/
 
+/** Whether the text has the form of an id of any kind. */
+export const isId = (text: string): boolean => ID_SHAPE.test(text)
+
 /** Whether the text has the form of an id of this kind; the entity need not exist. */
 export function isIdOf(kind: IdKind, text: string): boolean {
   return text.startsWith(PREFIX[kind]) && ID_SHAPE.test(text)

@@ -325,6 +325,18 @@ export const SETTINGS = {
     'info',
     'lowest level that is logged',
   ),
+  LOG_REQUESTS_PER_SECOND: whole(
+    20,
+    0,
+    100_000,
+    'served requests that a gateway logs one by one, a second; the rest is counted',
+  ),
+  LOG_REFUSALS_PER_SECOND: whole(
+    5,
+    0,
+    100_000,
+    'refusals of one caller that a gateway logs one by one, a second; the rest is counted',
+  ),
   LOG_FORMAT: oneOf(
     ['json', 'pretty'],
     'json',

@@ -62,5 +62,12 @@ export const SETTINGS_GROUPS: Readonly<Record<string, readonly SettingName[]>> =
     'WEBHOOK_BACKOFF_SCALE_PCT',
   ],
   'Sandbox only': ['RAIL_DELAY_MS', 'ALLOW_SANDBOX_RAIL_IN_PRODUCTION'],
-  Logs: ['LOG_LEVEL', 'LOG_FORMAT', 'LOG_CREATED_PER_SECOND', 'LOG_TRANSITIONS_PER_SECOND'],
+  Logs: [
+    'LOG_LEVEL',
+    'LOG_FORMAT',
+    'LOG_CREATED_PER_SECOND',
+    'LOG_TRANSITIONS_PER_SECOND',
+    'LOG_REQUESTS_PER_SECOND',
+    'LOG_REFUSALS_PER_SECOND',
+  ],
 }

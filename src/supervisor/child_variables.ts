@@ -59,6 +59,7 @@ export const SETTINGS_READ_BY = {
     ...GRPC_TLS,
     ...OPS,
     ...(['DATA_DIR', 'HTTP_HOST', 'HTTP_PORT', 'BRAND', 'LOG_LEVEL', 'LOG_FORMAT'] as const),
+    ...(['LOG_REQUESTS_PER_SECOND', 'LOG_REFUSALS_PER_SECOND'] as const),
     ...(['RATE_LIMIT', 'RATE_LIMIT_PER_SECOND', 'RATE_LIMIT_PER_ADDRESS'] as const),
     ...(['TRUSTED_PROXIES', 'SANDBOX_HOSTS', 'PRODUCTION_HOSTS'] as const),
     ...(['TLS_CERT_FILE', 'TLS_KEY_FILE'] as const),

@@ -25,6 +25,8 @@ export function decodeOf(method: string, path: string): Decode {
       path,
       query: '',
       environment: undefined,
+      caller: undefined,
+      replayed: false,
       body: Buffer.from(body === undefined ? '' : text),
       header: (name) => headers[name],
       peer: () => '127.0.0.1',

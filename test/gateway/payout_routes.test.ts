@@ -43,6 +43,8 @@ function decodeOf(method: string, path: string): Decode {
       path,
       query,
       environment: undefined,
+      caller: undefined,
+      replayed: false,
       body: Buffer.from(body === undefined ? '' : text),
       header: (name) => (name === 'idempotency-key' ? key : undefined),
       peer: () => '127.0.0.1',

@@ -2,7 +2,7 @@
 import t from 'tap'
 import { errorOf } from './answers.js'
 import { startGateway } from './running_gateway.js'
-import { bearer, call, PRODUCTION_KEY_ID, type RawAnswer } from './signing_partner.js'
+import { bearer, call, KEY_ID, PRODUCTION_KEY_ID, type RawAnswer } from './signing_partner.js'
 import { PLANTED, WRONG_REQUESTS, type WrongRequest } from './wrong_requests.js'
 import type { TenantId } from '../../src/base/ids.js'
 
@@ -12,8 +12,17 @@ const titleOf = ({ call: { method, path }, message }: WrongRequest): string =>
 const isFree = (text: string): boolean =>
   Object.values(PLANTED).every((planted) => !text.includes(planted))
 
+interface Line {
+  readonly message: string
+  readonly request_id: string
+}
+
 void t.test('the sandbox names place and rule, never the value', async (t) => {
-  const gateway = await startGateway(t)
+  const lines: string[] = []
+  const gateway = await startGateway(t, {
+    environment: { LOG_REFUSALS_PER_SECOND: '1000' },
+    onLogLine: (line) => lines.push(line),
+  })
   for (const wrong of WRONG_REQUESTS) {
     const answer = await call(gateway.port, wrong.call)
     const { code, message } = errorOf(answer.json)
@@ -21,7 +30,22 @@ void t.test('the sandbox names place and rule, never the value', async (t) => {
     t.equal(code, wrong.code ?? 'invalid_request', titleOf(wrong))
     t.equal(message, wrong.message, titleOf(wrong))
     t.ok(isFree(answer.text), titleOf(wrong))
+    const requestId = answer.headers.get('x-request-id')
+    const read = lines.map((line) => JSON.parse(line) as Line)
+    t.match(
+      read.find(({ request_id }) => request_id === requestId),
+      {
+        ...{ level: 'info', process: 'gateway', message: 'request refused' },
+        ...{ partner: 'acme', environment: 'sandbox', method: wrong.call.method },
+        ...(wrong.call.unsigned === true ? {} : { key_id: KEY_ID }),
+        ...{ status: 400, code, pointer: wrong.pointer, rule: wrong.rule },
+        route: wrong.call.path.split('?')[0]?.replace(/pi_[^/]*/, '{intent_id}') ?? '',
+        elapsed_ms: Number,
+      },
+    )
   }
+  t.ok(isFree(lines.join('')), 'nothing planted is in the log')
+  t.equal(lines.length, WRONG_REQUESTS.length)
 })
 
 const MESSAGES = {

@@ -36,6 +36,8 @@ export interface RunningOptions {
   readonly answerWithinMs?: number
   readonly connectionsMax?: number
   readonly connectionRoom?: number
+  /** Gets the log lines. Default: nothing is logged. */
+  readonly onLogLine?: (line: string) => void
   /** Default: the system clock. */
   readonly clock?: Clock
 }
@@ -49,8 +51,13 @@ export async function startGateway(
     snapshot: [options.partners ?? snapshot()],
     ...(options.script === undefined ? {} : { script: options.script }),
   })
-  const settings = readSettings({ LOG_LEVEL: 'silent', ...options.environment }, '')
-  const log = createLog('gateway', settings)
+  const { onLogLine } = options
+  const LOG_LEVEL = onLogLine === undefined ? 'silent' : 'info'
+  const settings = readSettings({ LOG_LEVEL, ...options.environment }, '')
+  const log =
+    onLogLine === undefined
+      ? createLog('gateway', settings)
+      : createLog('gateway', settings, { write: onLogLine })
   const clock = options.clock ?? systemClock
   const directory = watchDirectory(processorStub.address, new Metadata(), log)
   const processor = createProcessorClient({
