@@ -9,7 +9,7 @@ t.test('lines within the bound are admitted, further ones counted', async (t) =>
   const bound = createLineBound(2, (omitted) => reports.push(omitted))
   const at = (ms: number): boolean => bound.admits(instant(10 * SECOND + ms))
   t.same([at(0), at(1), at(2), at(999)], [true, true, false, false])
-  t.same([at(1_000), at(1_001), at(1_002)], [true, true, false], 'each second anew')
+  t.same([at(1_000), at(1_001), at(1_002)], [true, true, false], 'each second starts a new count')
   t.same(reports, [])
   bound.flush()
   t.same(reports, [3])

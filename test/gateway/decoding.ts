@@ -10,20 +10,24 @@ import { ROUTES } from '../../gateway/app.js'
 import type { RequestContext } from '../../gateway/http/request_context.js'
 import type { Operation } from '../../gateway/routing/route.js'
 
-export type Decode = (body: unknown, headers?: Record<string, HeaderValue>) => Outcome<Operation>
+export type Decode = (
+  body: unknown,
+  headers?: Record<string, HeaderValue>,
+  query?: string,
+) => Outcome<Operation>
 
 /** The `decode` of one route. A string body is sent unchanged. */
 export function decodeOf(method: string, path: string): Decode {
   const found = ROUTES.find((entry) => entry.method === method && entry.path === path)
   if (found === undefined || found.auth === 'none') throw new Error(`no route ${method} ${path}`)
-  return (body, headers = {}) => {
+  return (body, headers = {}, query = '') => {
     const text = typeof body === 'string' ? body : JSON.stringify(body)
     const request: RequestContext = {
       requestId: 'req_1' as RequestId,
       startedAt: instant(0),
       method,
       path,
-      query: '',
+      query,
       environment: undefined,
       caller: undefined,
       replayed: false,

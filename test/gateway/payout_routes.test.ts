@@ -5,11 +5,7 @@
 import fc from 'fast-check'
 import t, { type Test } from 'tap'
 import { REPEATED, type HeaderValue } from '../../src/auth/verify.js'
-import { instant } from '../../src/base/clock.js'
 import type { Outcome } from '../../src/base/errors.js'
-import type { RequestId } from '../../src/base/ids.js'
-import { ROUTES } from '../../gateway/app.js'
-import type { RequestContext } from '../../gateway/http/request_context.js'
 import type { Operation } from '../../gateway/routing/route.js'
 import { isLater, timestampOf, roundDown, roundUp } from '../../gateway/schemas/timestamp.js'
 import {
@@ -20,6 +16,7 @@ import {
   statusOf,
   type Call,
 } from './signing_partner.js'
+import { decodeOf as decodeRoute } from './decoding.js'
 import { startGateway } from './running_gateway.js'
 import { refuseWith } from './processor_stub.js'
 
@@ -32,35 +29,9 @@ type Decode = (given: Given) => Outcome<Operation>
 
 /** The `decode` of one route. A string body is sent unchanged. */
 function decodeOf(method: string, path: string): Decode {
-  const found = ROUTES.find((entry) => entry.method === method && entry.path === path)
-  if (found === undefined || found.auth === 'none') throw new Error(`no route ${method} ${path}`)
-  return ({ query = '', body, key }) => {
-    const text = typeof body === 'string' ? body : JSON.stringify(body)
-    const context: RequestContext = {
-      requestId: 'req_1' as RequestId,
-      startedAt: instant(0),
-      method,
-      path,
-      query,
-      environment: undefined,
-      caller: undefined,
-      replayed: false,
-      body: Buffer.from(body === undefined ? '' : text),
-      header: (name) => (name === 'idempotency-key' ? key : undefined),
-      peer: () => '127.0.0.1',
-      timeLeft: () => 1,
-      postpone: () => undefined,
-      answer: () => undefined,
-      refuse: () => undefined,
-      echo: () => undefined,
-    }
-    return found.handler.decode({
-      request: context,
-      id: 'the_id',
-      sessionJti: '',
-      receiptSubject: '',
-    })
-  }
+  const decode = decodeRoute(method, path)
+  return ({ query, body, key }) =>
+    decode(body, key === undefined ? {} : { 'idempotency-key': key }, query)
 }
 
 const INVALID = { ok: false, code: 'invalid_request' }
