@@ -4,7 +4,7 @@ MAKEFLAGS += --no-print-directory
 SHELL := /bin/sh
 .DEFAULT_GOAL := help
 .PHONY: help setup nats build run demo ops audit statement test check lint format bench fuzz sim model \
-	chaos powercut freeze release load soak spike profile bench-scale bench-pool bench-compare seed settings openapi client clean
+	chaos powercut freeze release load soak spike profile bench-scale bench-pool bench-compare seed settings openapi collection client clean
 
 INSTALLED := node_modules/.installed
 TYPES := protos/types/.made
@@ -115,6 +115,10 @@ settings: build ## generate src/SETTINGS.md and .env.example from the code
 
 openapi: build ## generate gateway/openapi.json and what follows from it from the code
 	@node .build/test/contract/generate.js
+	@node .build/src/client/collection/main.js
+
+collection: build ## generate the Bruno and Postman collection from gateway/openapi.json
+	@node .build/src/client/collection/main.js
 
 client: $(INSTALLED) ## build the npm package of the partner client into .build/
 	@src/scripts/client_package.sh

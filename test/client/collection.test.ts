@@ -1,0 +1,175 @@
+/**
+ * The collection for Bruno and Postman: current, complete, with bodies that the API accepts and
+ * scripts that sign as the service does.
+ */
+import { createRequire } from 'node:module'
+import { existsSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { runInNewContext } from 'node:vm'
+import { Ajv2020 } from 'ajv/dist/2020.js'
+import t from 'tap'
+import { ROUTES } from '../../gateway/app.js'
+import { projectRoot } from '../../src/base/protos.js'
+import { signRequest } from '../../src/client/index.js'
+import { COLLECTION_FOLDER, collectionFiles, scriptsOf } from '../../src/client/collection/files.js'
+import { requestsOf, type OpenApiDocument } from '../../src/client/collection/operations.js'
+
+const root = projectRoot()
+const text = readFileSync(join(root, 'gateway/openapi.json'), 'utf8')
+const document = JSON.parse(text) as OpenApiDocument & Record<string, unknown>
+const requests = requestsOf(document)
+
+void t.test('the committed files are current: make collection', (t) => {
+  for (const { path, text } of collectionFiles(root)) {
+    const file = join(root, COLLECTION_FOLDER, path)
+    t.equal(existsSync(file) && readFileSync(file, 'utf8'), text, path)
+  }
+  t.end()
+})
+
+void t.test('every route is a request', (t) => {
+  const inCollection = requests.map(({ method, url }) => `${method} ${url}`)
+  const routes = ROUTES.map(({ method, path }) => {
+    return `${method} {{base_url}}${path.replace('{', '{{').replace('}', '}}')}`
+  })
+  t.same(inCollection.sort(), routes.sort())
+  t.end()
+})
+
+void t.test('every body is valid', (t) => {
+  const ajv = new Ajv2020({ strict: false, validateFormats: false })
+  ajv.addSchema(document, 'api')
+  for (const { id, url, method, body } of requests) {
+    if (body === '') continue
+    const path = url.replace('{{base_url}}', '').replace('{{', '{').replace('}}', '}')
+    const pointer = `${path.replaceAll('/', '~1')}/${method.toLowerCase()}/requestBody`
+    const reference = `api#/paths/${pointer}/content/application~1json/schema`
+    const sent: unknown = JSON.parse(body.replace('{{quote_version}}', '1'))
+    t.ok(ajv.validate({ $ref: reference }, sent), `${id}: ${ajv.errorsText()}`)
+  }
+  t.end()
+})
+
+type Headers = Record<string, string>
+interface Sample {
+  readonly method: string
+  readonly url: string
+  readonly body: unknown
+  readonly headers?: Headers
+}
+interface Sent {
+  readonly headers: Headers
+  readonly body: string
+}
+
+const VARIABLES: Readonly<Record<string, string>> = {
+  base_url: 'https://api.example.com',
+  key_id: 'demo_sandbox_2026q4',
+  signing_secret: 'sk_secret',
+  payout_id: 'pout_1',
+}
+const replaced = (text: string): string =>
+  text.replaceAll(/\{\{(\w+)\}\}/g, (whole, name: string) => VARIABLES[name] ?? whole)
+const require = createRequire(import.meta.url)
+const modules: Readonly<Record<string, unknown>> = {
+  'crypto-js': require('crypto-js') as unknown,
+  uuid: { v4: () => crypto.randomUUID() },
+}
+const load = (name: string): unknown => modules[name]
+
+/** Each runs the script of a tool with the parts of the tool's interface that it uses. */
+const TOOLS: Readonly<Record<'bruno' | 'postman', (script: string, sample: Sample) => Sent>> = {
+  bruno: (script, { method, url, body, headers = {} }) => {
+    let sent = body
+    const req = {
+      getMethod: () => method,
+      getUrl: () => url,
+      getBody: () => body,
+      getHeader: (name: string) => headers[name],
+      setHeader: (name: string, value: string) => void (headers[name] = value),
+      setBody: (text: string) => void (sent = text),
+    }
+    runInNewContext(script, { req, bru: { interpolate: replaced }, require: load })
+    return { headers, body: typeof sent === 'string' ? sent : '' }
+  },
+  postman: (script, { method, url, body, headers = {} }) => {
+    const given = body === undefined ? undefined : JSON.stringify(body)
+    let sent = given
+    const pm = {
+      request: {
+        method,
+        url: { toString: () => url },
+        body: {
+          raw: given,
+          update: ({ raw }: { readonly raw: string }) => void (sent = raw),
+        },
+        headers: {
+          has: (name: string) => name in headers,
+          upsert: ({ key, value }: { readonly key: string; readonly value: string }) =>
+            void (headers[key] = value),
+        },
+      },
+      variables: { replaceIn: replaced, get: (name: string) => VARIABLES[name] },
+    }
+    // Postman has a global of this name, so a script cannot declare it.
+    runInNewContext(`const CryptoJS = 0\n${script}`, { pm, require: load })
+    return { headers, body: sent ?? '' }
+  },
+}
+
+const SAMPLES: readonly Sample[] = [
+  { method: 'GET', url: '{{base_url}}/v1/payouts?limit=2&cursor=a', body: undefined },
+  { method: 'POST', url: '{{base_url}}/v1/payouts', body: { name: 'สมชาย', id: '{{payout_id}}' } },
+  { method: 'POST', url: '{{base_url}}/v1/payouts/{{payout_id}}/cancel', body: undefined },
+]
+
+for (const tool of ['bruno', 'postman'] as const) {
+  const { beforeRequest, afterAnswer } = scriptsOf(root, tool)
+
+  void t.test(`the script for ${tool} signs as the client does`, (t) => {
+    const nonces = new Set<string>()
+    for (const sample of SAMPLES) {
+      const { headers, body } = TOOLS[tool](beforeRequest, { ...sample, headers: {} })
+      const timestamp = headers['X-Service-Timestamp'] ?? ''
+      const nonce = headers['X-Service-Nonce'] ?? ''
+      t.match(nonce, /^[0-9a-f]{64}$/)
+      nonces.add(nonce)
+      t.ok(Math.abs(Date.parse(timestamp) - Date.now()) < 60_000)
+      const key = { keyId: 'demo_sandbox_2026q4', secret: 'sk_secret' }
+      const path = replaced(sample.url).replace('https://api.example.com', '')
+      const input = { method: sample.method, path, timestamp, nonce, body }
+      t.same(headers, signRequest(key, 'Service', input).headers)
+      const wanted = sample.body === undefined ? '' : replaced(JSON.stringify(sample.body))
+      t.equal(body, wanted, 'the signed bytes are sent')
+    }
+    t.equal(nonces.size, SAMPLES.length)
+    t.end()
+  })
+
+  void t.test(`the script for ${tool} leaves a token alone`, (t) => {
+    const headers = { Authorization: 'Bearer token' }
+    const [sample] = SAMPLES
+    t.same(TOOLS[tool](beforeRequest, { ...sample!, headers: { ...headers } }).headers, headers)
+    t.end()
+  })
+
+  void t.test(`the script for ${tool} keeps ids and tokens`, (t) => {
+    const keptFrom = (answer: unknown): Record<string, unknown> => {
+      const kept: Record<string, unknown> = {}
+      const set = (name: string, value: unknown): void => void (kept[name] = value)
+      runInNewContext(afterAnswer, {
+        ...{ res: { getBody: () => answer }, bru: { setVar: set } },
+        pm: { response: { json: () => answer }, collectionVariables: { set } },
+      })
+      return kept
+    }
+    const intent = { intent_id: 'pi_1', session_token: 'st_1' }
+    t.same(keptFrom({ ...intent, status: 'created' }), intent)
+    const quote = { quote_id: 'qt_1', quote_version: 2 }
+    t.same(keptFrom({ intent_id: 'pi_1', quote }), { intent_id: 'pi_1', ...quote })
+    t.same(keptFrom({ id: 'pout_1' }), { payout_id: 'pout_1' })
+    t.same(keptFrom({ sequence: 1, event: { id: 'evt_1' } }), { event_id: 'evt_1' })
+    t.same(keptFrom({ error: { code: 'x' } }), {})
+    t.end()
+  })
+}
