@@ -5,7 +5,7 @@
  */
 import { childProcess, isSupervised } from '../src/base/child.js'
 import { SECOND, systemClock } from '../src/base/clock.js'
-import { bearer, readInternalToken } from '../src/base/internal_token.js'
+import { bearer } from '../src/base/bearer.js'
 import { openGrpcTls } from '../src/base/grpc_tls.js'
 import { createLog } from '../src/base/log.js'
 import { openOpsHttp, opsListen, ownReadiness } from '../src/base/ops_http.js'
@@ -28,7 +28,7 @@ async function main(): Promise<void> {
 
   const log = createLog('gateway', settings)
   const clock = systemClock
-  const metadata = bearer(readInternalToken(settings))
+  const metadata = bearer(settings.PROCESSOR_TOKEN)
   const tls = openGrpcTls(settings, log)
   const address = settings.PROCESSOR_ADDRESS
   const directory = watchDirectory(address, metadata, log, tls)

@@ -25,7 +25,7 @@ const DIALECT = 'src/store/dialect.ts'
 const MODULES: Readonly<Record<string, readonly string[]>> = {
   [BASE]: [],
   'src/money': [BASE],
-  'src/auth': [BASE],
+  'src/auth': [BASE, 'protos/types'],
   'src/qr': [BASE],
   'src/quotes': [BASE, 'src/money'],
   'src/limits': [BASE, 'src/money', 'src/qr'],
@@ -35,8 +35,8 @@ const MODULES: Readonly<Record<string, readonly string[]>> = {
   'actors/payout': [BASE, 'src/money', 'src/ledger', 'actors'],
   'actors/webhook': [BASE, 'src/auth', 'src/bus', DATABASE, 'protos/types'],
   'src/bus': [BASE],
-  'src/rails': [BASE, 'protos/types'],
-  'src/rails/sandbox': [BASE, 'src/rails', DATABASE, 'protos/types'],
+  'src/rails': [BASE, 'src/auth', 'protos/types'],
+  'src/rails/sandbox': [BASE, 'src/auth', 'src/rails', DATABASE, 'protos/types'],
   [DATABASE]: [BASE, CHECKPOINTS, DIALECT],
   [CHECKPOINTS]: [],
   [DIALECT]: [],
@@ -47,7 +47,7 @@ const MODULES: Readonly<Record<string, readonly string[]>> = {
     ...['src/bus', 'src/rails', 'src/store', DATABASE, 'protos/types'],
   ],
   gateway: [BASE, 'src/money', 'src/auth', 'protos/types'],
-  'src/supervisor': [BASE, 'src/bus', DATABASE, 'protos/types'],
+  'src/supervisor': [BASE, 'src/auth', 'src/bus', DATABASE, 'protos/types'],
   'src/client': [],
   'src/reconciliation': [BASE, 'src/money', DATABASE],
   'src/operations': [

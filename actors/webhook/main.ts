@@ -10,7 +10,6 @@ import type { ProtoGrpcType as WebhookTypes } from '../../protos/types/webhooks.
 import { GRPC_MESSAGE_MAX_BYTES } from '../../src/base/constants.js'
 import { childProcess, isSupervised } from '../../src/base/child.js'
 import { SECOND, systemClock } from '../../src/base/clock.js'
-import { readInternalToken } from '../../src/base/internal_token.js'
 import { openGrpcTls } from '../../src/base/grpc_tls.js'
 import { createLog } from '../../src/base/log.js'
 import { contracts } from '../../src/base/protos.js'
@@ -55,7 +54,7 @@ const settings = readSettings()
 const log = createLog('webhooks', settings)
 const clock = systemClock
 const random = systemRandom()
-const token = readInternalToken(settings)
+const token = settings.PROCESSOR_TOKEN
 const allowPrivate = settings.WEBHOOK_ALLOW_PRIVATE
 
 const database = dataFile(settings, webhookDatabase(settings.WEBHOOK_POOL_NUMBER))

@@ -1,8 +1,8 @@
 /**
  * New secrets, token ids and nonces: pure randomness in the text form in which they are shown.
  *
- * Owns: their sizes and prefixes. Does not own: storing them (auth/secret_box), our processes' own
- * token (base/internal_token).
+ * Owns: their sizes and prefixes. Does not own: storing them (auth/secret_box), the tokens of
+ * callers (auth/caller_token).
  *
  * - A secret has 256 random bits, a token id 128. None holds a time, a counter or a name.
  */

@@ -146,6 +146,12 @@ export const PAYOUT_ERRORS = {
 
 /** Returned by operator calls only. */
 export const OPERATOR_ERRORS = {
+  permission_denied: entry(403, 'PERMISSION_DENIED', 'The caller has no role for this call.'),
+  operator_name_differs: entry(
+    403,
+    'PERMISSION_DENIED',
+    'The credential belongs to another operator than the named one. Name none.',
+  ),
   partner_not_found: entry(404, 'NOT_FOUND', 'No such partner.'),
   signing_key_limit: entry(
     409,

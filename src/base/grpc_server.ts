@@ -1,7 +1,8 @@
 /**
  * A gRPC server with authentication and bounds on incomplete requests and connections.
  *
- * - The token is checked on the metadata, before a message is read. Only health needs none.
+ * - A call is judged on its metadata, before a message is read. Only health needs no credential.
+ * - A service with an rpc that the judge does not know cannot be added.
  * - A unary request is bounded in bytes and in time until it is complete; all incomplete requests
  *   together are bounded too, and the oldest one ends first.
  * - No handler gets a unary request with texts that contain NUL or are not UTF-8. Streams are
@@ -17,6 +18,7 @@ import {
   ServerCredentials,
   ServerInterceptingCall,
   status,
+  type Metadata,
   type MethodDefinition,
   type ServerInterceptingCallInterface,
   type ServerInterceptor,
@@ -37,7 +39,6 @@ import {
   GRPC_UNARY_MESSAGE_MAX_BYTES,
 } from './constants.js'
 import { CLEARTEXT, type GrpcTls } from './grpc_tls.js'
-import { hasBearer } from './internal_token.js'
 import { isUnixSocket, splitAddress } from './network.js'
 import { everyText, isCleanText } from './text.js'
 
@@ -53,10 +54,23 @@ export interface GrpcServer {
 
 export type CallEnd = Pick<StatusObject, 'code' | 'details'> & Partial<StatusObject>
 
+/** Decides who may call what (auth/rpc_access). */
+export interface CallJudge {
+  isListed(path: string): boolean
+  /** @param certificate the name in the verified client certificate */
+  judge(
+    path: string,
+    metadata: Metadata,
+    certificate: () => string | undefined,
+  ): 'granted' | 'unauthenticated' | 'denied'
+}
+
 export interface GrpcServerOptions {
-  readonly token: string
-  /** Status of a call without the token. */
-  readonly refusal: CallEnd
+  readonly access: CallJudge
+  /** Status of a call without a valid credential. */
+  readonly unauthenticated: CallEnd
+  /** Status of a call that its caller may not make. */
+  readonly denied: CallEnd
   /** Status of a request that is not complete in time. */
   readonly tooSlow: CallEnd
   /** Status of a request with texts that are not clean (base/text) or not UTF-8. */
@@ -67,8 +81,9 @@ export interface GrpcServerOptions {
 }
 
 export function createGrpcServer({
-  token,
-  refusal,
+  access,
+  unauthenticated,
+  denied,
   tooSlow,
   malformed,
   options,
@@ -84,9 +99,11 @@ export function createGrpcServer({
       start: (next) =>
         next({
           onReceiveMetadata: (metadata, pass) => {
-            const isKnown = hasBearer(metadata, token)
-            if (!isKnown && !isHealth) return end(call, refusal)
-            if (isKnown) connections.trust(call)
+            const judgment = access.judge(path, metadata, () => certificateOf(call))
+            if (judgment !== 'unauthenticated') connections.trust(call)
+            if (!isHealth && judgment !== 'granted') {
+              return end(call, judgment === 'denied' ? denied : unauthenticated)
+            }
             if (isHealth) admitHealthCall(call)
             if (!requestStream) incomplete.add(call, isHealth)
             pass(metadata)
@@ -125,7 +142,12 @@ export function createGrpcServer({
   })
   return {
     server,
-    addService: (definition, handlers) => server.addService(checked(definition), handlers),
+    addService: (definition, handlers) => {
+      for (const { path } of Object.values(definition)) {
+        if (!access.isListed(path)) throw new Error(`${path} has no entry in the access table`)
+      }
+      server.addService(checked(definition), handlers)
+    },
     bind: (address) =>
       isUnixSocket(address) ? bindSocket(server, address) : connections.bind(server, address),
     close: (withinMs) =>
@@ -185,6 +207,13 @@ const tooLarge = (bytes: number, most: number): CallEnd => ({
 function end(call: ServerInterceptingCallInterface, how: CallEnd): void {
   call.sendStatus(how)
   streamOf(call).close(constants.NGHTTP2_NO_ERROR)
+}
+
+/** The common name in the client certificate, which TLS has verified; undefined without one. */
+function certificateOf(call: ServerInterceptingCallInterface): string | undefined {
+  const certificate = call.getAuthContext().sslPeerCertificate
+  const name = certificate?.subject.CN
+  return typeof name === 'string' ? name : undefined
 }
 
 /** grpc-js gives no other way to count a request's bytes or to reset its stream. */

@@ -97,6 +97,17 @@ const ADDRESSES = {
 const PATH = /^[^\0]*$/
 const LISTEN = /^[0-9a-fA-F.:]+$|^localhost$/
 const ADDRESS = /^unix:[^\0]+$|^(?:[A-Za-z0-9.-]+|\[[0-9A-Fa-f:.]+\]):[0-9]{1,5}$/
+const TOKEN = /^[\x21-\x7e]*$/
+const CALLER = {
+  test: (item: string): boolean => {
+    const [kind = '', name = '', credential = '', value = '', ...more] = item.split(':')
+    if (more.length > 0 || !CALLER_KIND.test(kind) || !CALLER_NAME.test(name)) return false
+    if (credential === 'sha256') return /^[0-9a-f]{64}$/.test(value)
+    return credential === 'certificate' && /^[^\s]{1,255}$/.test(value)
+  },
+}
+const CALLER_KIND = /^(?:operator|service|gateway|webhooks|supervisor|processor)$/
+const CALLER_NAME = /^[A-Za-z0-9][A-Za-z0-9._@-]{0,63}$/
 const HOST = /^[a-z0-9.-]{1,253}$/
 
 export const SETTINGS = {
@@ -229,6 +240,30 @@ export const SETTINGS = {
     PATH,
     'a path',
     'key file for secrets at rest; empty: DATA_DIR/master.key',
+  ),
+  CALLERS: list(
+    '',
+    CALLER,
+    'KIND:NAME:sha256:DIGEST or KIND:NAME:certificate:NAME',
+    'callers of gRPC besides the stored ones; make run adds those of its own processes',
+  ),
+  PROCESSOR_TOKEN: text(
+    '',
+    TOKEN,
+    'a token',
+    'token with which a gateway or a webhook pool calls the processor; make run sets it',
+  ),
+  RAIL_TOKEN: text(
+    '',
+    TOKEN,
+    'a token',
+    'token with which the processor calls the rail; make run sets it',
+  ),
+  OPERATOR_TOKEN_FILE: text(
+    '',
+    PATH,
+    'a path',
+    "file with the operator's token; empty: DATA_DIR/operator.token",
   ),
   SESSION_TTL_S: whole(300, 60, SESSION_TTL_MAX_S, 'lifetime of a session token, seconds'),
   QUOTE_TTL_S: whole(300, 10, 3_600, 'lifetime of a quote, seconds'),
@@ -428,9 +463,13 @@ export function readDotEnv(file: string): {
   return { values, faults }
 }
 
-/** A printable value: the password in NATS_URL is masked. */
-export const withoutSecrets = (name: SettingName, value: string): string =>
-  name === 'NATS_URL' ? value.replace(/\/\/[^@/]*@/g, '//…@') : value
+/** A printable value: tokens and the password in NATS_URL are masked. */
+export function withoutSecrets(name: SettingName, value: string): string {
+  if (name === 'NATS_URL') return value.replace(/\/\/[^@/]*@/g, '//…@')
+  return isToken(name) && value !== '' ? '…' : value
+}
+
+const isToken = (name: string): boolean => name === 'PROCESSOR_TOKEN' || name === 'RAIL_TOKEN'
 
 /** The source of a setting's value. */
 export function settingSource(
@@ -443,7 +482,8 @@ export function settingSource(
 }
 
 /** A malformed NATS_URL may contain a password anywhere. */
-const shown = (name: string, given: string): string => (name === 'NATS_URL' ? '…' : given)
+const shown = (name: string, given: string): string =>
+  name === 'NATS_URL' || isToken(name) ? '…' : given
 
 /** Settings that are valid alone and contradict each other. */
 function contradictions(settings: Settings): string[] {

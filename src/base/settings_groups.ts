@@ -37,6 +37,7 @@ export const SETTINGS_GROUPS: Readonly<Record<string, readonly SettingName[]>> =
     'RECOVERY',
     'WARM_ACTORS',
   ],
+  'Callers of gRPC': ['CALLERS', 'PROCESSOR_TOKEN', 'RAIL_TOKEN', 'OPERATOR_TOKEN_FILE'],
   Limits: ['RATE_LIMIT', 'RATE_LIMIT_PER_SECOND', 'RATE_LIMIT_PER_ADDRESS'],
   'Payments and payouts': [
     'SESSION_TTL_S',

@@ -1,6 +1,6 @@
 /**
- * Names shared between processes: NATS subjects and stream, and files in DATA_DIR. They are a
- * contract; a name is never reused for another meaning.
+ * Names shared between processes: NATS subjects and stream, and files in the data folder. They are
+ * a contract; a name is never reused for another meaning.
  */
 import type { TenantId } from './ids.js'
 
@@ -23,13 +23,14 @@ export const EVENT_HEADERS = {
 } as const
 export const WEBHOOK_CONSUMER = 'webhook_pool'
 
-/** In DATA_DIR. */
+/** In the data folder. */
 export const FILES = {
   processorDatabase: 'processor.db',
   webhookDatabase: 'webhooks.db',
   railDatabase: 'rail.db',
   masterKey: 'master.key',
   internalToken: 'internal.token',
+  operatorToken: 'operator.token',
   highWater: 'high_water.json',
   sandbox: 'sandbox.json',
   natsStore: 'nats',

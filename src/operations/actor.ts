@@ -1,16 +1,16 @@
 /**
- * The operator and the reason that are recorded with every change.
+ * The reason that is recorded with every change, beside the name that the operator's token proves.
  *
- * - Production requires `--as` and `--reason`. On a sandbox the system user is the default.
- * - A decision on a payment always needs a reason.
+ * - Production requires `--reason`. A decision on a payment always needs one.
+ * - `--as NAME` claims no other name: the processor rejects one that differs from the proven name.
  */
-import { userInfo } from 'node:os'
 import { CommandFault, type Context } from './command.js'
 
 /** Options of every command that changes something. */
 export const CHANGE = ['as', 'reason'] as const
 
 export interface Actor {
+  /** Empty: the proven name. */
   readonly name: string
   readonly reason: string
 }
@@ -19,12 +19,10 @@ export function actorOf(
   { flags, servesProduction }: Pick<Context, 'flags' | 'servesProduction'>,
   environment: string,
 ): Actor {
-  if (servesProduction || environment === 'production') {
-    if (flags.as === undefined || flags.reason === undefined) {
-      throw new CommandFault('A change of production needs --as NAME and --reason TEXT.')
-    }
+  if ((servesProduction || environment === 'production') && flags.reason === undefined) {
+    throw new CommandFault('A change of production needs --reason TEXT.')
   }
-  return { name: flags.as ?? userInfo().username, reason: flags.reason ?? 'work on the sandbox' }
+  return { name: flags.as ?? '', reason: flags.reason ?? 'work on the sandbox' }
 }
 
 /** For decisions on a payment or a discrepancy, in either environment. */

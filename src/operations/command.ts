@@ -8,8 +8,8 @@
 import { readFileSync } from 'node:fs'
 import type { Writable } from 'node:stream'
 import type { Clock } from '../base/clock.js'
-import type { GrpcTls } from '../base/grpc_tls.js'
 import type {
+  OperatorAccess,
   OperatorClient,
   PartnerAdminClient,
   RecoveryClient,
@@ -40,7 +40,7 @@ export function bytesIn(file: string): Buffer {
 
 export interface Context {
   readonly sandbox: Sandbox
-  readonly tls: GrpcTls
+  readonly access: OperatorAccess
   readonly operator: OperatorClient
   readonly partners: PartnerAdminClient
   readonly webhooks: WebhookAdminClient

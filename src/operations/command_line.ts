@@ -14,7 +14,7 @@ export type Typed =
   | { readonly command: AnyCommand; readonly args: readonly string[]; readonly flags: Flags }
 
 const HELP_FOOTER = `
-Every change: --as NAME --reason TEXT (required for production).
+Every change: --reason TEXT (required for production).
 Every command: --json for machines, --help.`
 
 /** First words that several commands share. */

@@ -7,8 +7,10 @@ import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { systemClock } from '../base/clock.js'
+import { readSettings, type Settings } from '../base/settings.js'
 import { createDemoOutput } from './demo_output.js'
 import { connectOperator } from './operator_client.js'
+import { operatorAccess } from './operator_token.js'
 import { startEphemeralStack } from './ephemeral_stack.js'
 import { connect } from '../client/index.js'
 import { credentialsOf, findSandbox, isServing, type Sandbox } from './sandbox.js'
@@ -23,13 +25,13 @@ const SANDBOX_ONLY = { PRODUCTION_HOSTS: '', WEBHOOK_ALLOW_PRIVATE: 'true' }
 async function main(): Promise<void> {
   const running = findSandbox()
   const isUp = running !== undefined && (await isServing(running))
-  if (isUp && !running.serves_production) return play(running)
+  if (isUp && !running.serves_production) return play(running, readSettings())
   const why = isUp ? 'The running stack serves production' : 'No stack is running'
   console.log(`${why}, so the demo starts its own …`)
   const dataDir = await mkdtemp(join(tmpdir(), 'causeway-demo-'))
   const own = startEphemeralStack(dataDir, SANDBOX_ONLY)
   try {
-    await play(await own.ready)
+    await play(await own.ready, { ...readSettings(), DATA_DIR: dataDir, OPERATOR_TOKEN_FILE: '' })
   } finally {
     own.process.kill('SIGTERM')
     await own.ended
@@ -37,9 +39,9 @@ async function main(): Promise<void> {
   }
 }
 
-async function play(sandbox: Sandbox): Promise<void> {
+async function play(sandbox: Sandbox, settings: Settings): Promise<void> {
   const output = createDemoOutput(paint, (line) => console.log(line))
-  const operator = connectOperator(sandbox, systemClock)
+  const operator = connectOperator(operatorAccess(sandbox, settings), systemClock)
   const { brand } = sandbox
   const partner = connect(credentialsOf(sandbox, brand), { now: () => systemClock.now() })
   console.log(`On ${sandbox.base_url}, as partner ${sandbox.partner_id}`)

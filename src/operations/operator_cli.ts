@@ -5,7 +5,6 @@
  */
 import type { Writable } from 'node:stream'
 import { systemClock } from '../base/clock.js'
-import { NO_LOG, openGrpcTls } from '../base/grpc_tls.js'
 import type { Settings } from '../base/settings.js'
 import { CommandFault, type Report } from './command.js'
 import { readCommandLine } from './command_line.js'
@@ -16,6 +15,7 @@ import {
   connectWebhookAdmin,
 } from './operator_client.js'
 import type { Flags } from './options.js'
+import { operatorAccess } from './operator_token.js'
 import { findSandbox } from './sandbox.js'
 import type { Paint } from './terminal.js'
 
@@ -56,16 +56,16 @@ async function runCommand(
   if (sandbox === undefined) {
     throw new CommandFault(`No stack has run with DATA_DIR=${settings().DATA_DIR}: make run`)
   }
-  const tls = openGrpcTls(settings(), NO_LOG)
-  const operator = connectOperator(sandbox, systemClock, tls)
-  const partners = connectPartnerAdmin(sandbox, systemClock, tls)
-  const webhooks = connectWebhookAdmin(sandbox, systemClock, tls)
-  const recovery = connectRecovery(sandbox, systemClock, tls)
+  const access = operatorAccess(sandbox, settings())
+  const operator = connectOperator(access, systemClock)
+  const partners = connectPartnerAdmin(access, systemClock)
+  const webhooks = connectWebhookAdmin(access, systemClock)
+  const recovery = connectRecovery(access, systemClock)
   try {
     const report = await command.run(
       {
         sandbox,
-        tls,
+        access,
         operator,
         partners,
         webhooks,

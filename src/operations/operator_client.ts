@@ -10,10 +10,9 @@ import type { ProtoGrpcType as PartnersProto } from '../../protos/types/partners
 import type { ProtoGrpcType as RecoveryProto } from '../../protos/types/recovery.js'
 import type { ProtoGrpcType as WebhookAdminProto } from '../../protos/types/webhook_admin.js'
 import { SECOND, type Clock } from '../base/clock.js'
-import { bearer } from '../base/internal_token.js'
+import { bearer } from '../base/bearer.js'
 import { CLEARTEXT, type GrpcTls } from '../base/grpc_tls.js'
 import { contracts } from '../base/protos.js'
-import type { Sandbox } from './sandbox.js'
 
 export const CALL_TIMEOUT_MS = 10 * SECOND
 
@@ -39,6 +38,15 @@ export interface Calls<Definition> {
   close(): void
 }
 
+/** Where the processor is, and the operator's token. */
+export interface OperatorAccess {
+  readonly address: string
+  /** Called for each call. @throws CommandFault without a usable token */
+  readonly token: () => string
+  /** Default: loopback and Unix sockets in the clear. */
+  readonly tls?: GrpcTls
+}
+
 /** A service client class of proto-loader. */
 interface Service<Definition> {
   readonly service: Definition
@@ -47,15 +55,12 @@ interface Service<Definition> {
 
 export function callsTo<Definition>(
   Service: Service<Definition>,
-  sandbox: Sandbox,
+  { address, token, tls = CLEARTEXT }: OperatorAccess,
   clock: Clock,
-  tls = CLEARTEXT,
 ): Calls<Definition> {
-  const address = sandbox.grpc_address
   const client = new Service(address, tls.channelCredentials(address))
-  const metadata = bearer(sandbox.internal_token)
   return {
-    call: <N extends NameIn<Definition>>(name: N, request: RequestOf<Definition[N]>) => {
+    call: async <N extends NameIn<Definition>>(name: N, request: RequestOf<Definition[N]>) => {
       type Method = Definition[N]
       // TypeScript loses the relation between the name and the method here.
       const method = Service.service[name] as MethodDefinition<
@@ -65,6 +70,7 @@ export function callsTo<Definition>(
         AnswerOf<Method>
       >
       const deadline = clock.now() + CALL_TIMEOUT_MS
+      const metadata = bearer(token())
       return new Promise<AnswerOf<Method>>((resolve, reject) => {
         client.makeUnaryRequest(
           method.path,
@@ -74,7 +80,7 @@ export function callsTo<Definition>(
           metadata,
           { deadline },
           (error, answer) => {
-            if (answer === undefined) reject(faultOf(error, sandbox.grpc_address))
+            if (answer === undefined) reject(faultOf(error, address))
             else resolve(answer)
           },
         )
@@ -110,22 +116,14 @@ export type PartnerAdminClient = Calls<PartnerAdminDefinition>
 export type RecoveryClient = Calls<RecoveryDefinition>
 export type WebhookAdminClient = Calls<WebhookAdminDefinition>
 
-export const connectOperator = (sandbox: Sandbox, clock: Clock, tls?: GrpcTls): OperatorClient =>
-  callsTo(contracts<OperatorProto>().causeway.v1.Operator, sandbox, clock, tls)
+export const connectOperator = (access: OperatorAccess, clock: Clock): OperatorClient =>
+  callsTo(contracts<OperatorProto>().causeway.v1.Operator, access, clock)
 
-export const connectPartnerAdmin = (
-  sandbox: Sandbox,
-  clock: Clock,
-  tls?: GrpcTls,
-): PartnerAdminClient =>
-  callsTo(contracts<PartnersProto>().causeway.v1.PartnerAdmin, sandbox, clock, tls)
+export const connectPartnerAdmin = (access: OperatorAccess, clock: Clock): PartnerAdminClient =>
+  callsTo(contracts<PartnersProto>().causeway.v1.PartnerAdmin, access, clock)
 
-export const connectWebhookAdmin = (
-  sandbox: Sandbox,
-  clock: Clock,
-  tls?: GrpcTls,
-): WebhookAdminClient =>
-  callsTo(contracts<WebhookAdminProto>().causeway.v1.WebhookAdmin, sandbox, clock, tls)
+export const connectWebhookAdmin = (access: OperatorAccess, clock: Clock): WebhookAdminClient =>
+  callsTo(contracts<WebhookAdminProto>().causeway.v1.WebhookAdmin, access, clock)
 
-export const connectRecovery = (sandbox: Sandbox, clock: Clock, tls?: GrpcTls): RecoveryClient =>
-  callsTo(contracts<RecoveryProto>().causeway.v1.Recovery, sandbox, clock, tls)
+export const connectRecovery = (access: OperatorAccess, clock: Clock): RecoveryClient =>
+  callsTo(contracts<RecoveryProto>().causeway.v1.Recovery, access, clock)

@@ -1,6 +1,9 @@
 /** The options of all operator commands; each command declares which of them it takes. */
 export const OPTIONS = {
-  as: { value: 'NAME', about: 'operator, for the action log' },
+  as: {
+    value: 'NAME',
+    about: 'your own name as operator; the token proves it, so it can be omitted',
+  },
   reason: { value: 'TEXT', about: 'reason, for the action log' },
   evidence: { value: 'TEXT', about: 'proof, e.g. a statement line or a ticket' },
   cursor: { value: 'CURSOR', about: 'continue a list after the previous page' },

@@ -63,12 +63,7 @@ export async function compareStatement(
   statement: StatementFile,
   findings: Findings,
 ): Promise<Outcome> {
-  const books = connectReconciliation(
-    context.sandbox,
-    actorOf(context, 'sandbox'),
-    context.clock,
-    context.tls,
-  )
+  const books = connectReconciliation(context.access, actorOf(context, 'sandbox'), context.clock)
   const folder = await mkdtemp(join(tmpdir(), 'causeway-reconcile-'))
   try {
     const workbook = await openWorkbook(join(folder, 'workbook.db'))

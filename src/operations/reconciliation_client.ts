@@ -5,14 +5,13 @@ import type { Movement__Output as Movement } from '../../protos/types/causeway/v
 import type { MovementPage__Output as MovementPage } from '../../protos/types/causeway/v1/MovementPage.js'
 import type { ProtoGrpcType } from '../../protos/types/reconciliation.js'
 import { instant, type Clock } from '../base/clock.js'
+import { bearer } from '../base/bearer.js'
 import { CLEARTEXT } from '../base/grpc_tls.js'
-import { bearer } from '../base/internal_token.js'
 import { contracts } from '../base/protos.js'
 import type { BookedMovement, MovementKind } from '../reconciliation/movement.js'
 import type { BookedSource } from '../reconciliation/reconcile.js'
 import type { Actor } from './actor.js'
-import { CALL_TIMEOUT_MS, faultOf } from './operator_client.js'
-import type { Sandbox } from './sandbox.js'
+import { CALL_TIMEOUT_MS, faultOf, type OperatorAccess } from './operator_client.js'
 
 export interface ReconciliationClient extends BookedSource {
   /** @throws Refused, or Error when the call fails */
@@ -21,14 +20,13 @@ export interface ReconciliationClient extends BookedSource {
 }
 
 export function connectReconciliation(
-  { grpc_address, internal_token }: Sandbox,
+  { address, token, tls = CLEARTEXT }: OperatorAccess,
   actor: Actor,
   clock: Clock,
-  tls = CLEARTEXT,
 ): ReconciliationClient {
   const { Reconciliation } = contracts<ProtoGrpcType>().causeway.v1
-  const client = new Reconciliation(grpc_address, tls.channelCredentials(grpc_address))
-  const metadata = bearer(internal_token)
+  const client = new Reconciliation(address, tls.channelCredentials(address))
+  const metadata = bearer(token())
   const deadline = (): { deadline: number } => ({ deadline: clock.now() + CALL_TIMEOUT_MS })
 
   return {
@@ -39,14 +37,14 @@ export function connectReconciliation(
           yield page.data.map(toBooked)
         }
       } catch (error) {
-        throw faultOf(error as ServiceError, grpc_address)
+        throw faultOf(error as ServiceError, address)
       }
     },
     of: (instructions) =>
       new Promise((resolve, reject) => {
         const request = { instruction_ids: [...instructions] }
         client.MovementsOf(request, metadata, deadline(), (error, page) => {
-          if (page === undefined) reject(faultOf(error, grpc_address))
+          if (page === undefined) reject(faultOf(error, address))
           else resolve(page.data.map(toBooked))
         })
       }),
@@ -54,7 +52,7 @@ export function connectReconciliation(
       new Promise((resolve, reject) => {
         client.Conclude({ ...request, actor }, metadata, deadline(), (error) => {
           if (error === null) resolve()
-          else reject(faultOf(error, grpc_address))
+          else reject(faultOf(error, address))
         })
       }),
     close: () => client.close(),

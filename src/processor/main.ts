@@ -8,12 +8,12 @@
 import { existsSync, rmSync } from 'node:fs'
 import { resolve } from 'node:path'
 import { Registry } from 'prom-client'
+import { configuredCaller, createCallers } from '../auth/callers.js'
 import { loadMasterKeys, type MasterKeys } from '../auth/master_key.js'
 import { childProcess, isSupervised } from '../base/child.js'
 import { SECOND, systemClock } from '../base/clock.js'
 import { freeBytesOf, MIB, watchFreeSpace } from '../base/free_space.js'
 import { openGrpcTls } from '../base/grpc_tls.js'
-import { readInternalToken } from '../base/internal_token.js'
 import { createLog } from '../base/log.js'
 import { joinAddress } from '../base/network.js'
 import { openOpsHttp, opsListen, ownReadiness } from '../base/ops_http.js'
@@ -42,7 +42,6 @@ import { registerMetrics } from './metrics.js'
 import { createReader } from './queries/query.js'
 import { createRecovery } from './recovery/recovery.js'
 import { createServer, type ServerLinks } from './server.js'
-import { createAuthInterceptor } from './servers/auth_interceptor.js'
 import { directoryService } from './servers/directory_stream.js'
 
 /** The process must restart: its memory may differ from the disk. */
@@ -56,8 +55,7 @@ const clock = systemClock
 const random = systemRandom()
 const yieldToEventLoop = (): Promise<void> => new Promise((resolve) => setImmediate(resolve))
 const pause = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms))
-const token = readInternalToken(settings)
-const auth = createAuthInterceptor(token)
+const callers = createCallers(settings.CALLERS.map(configuredCaller))
 const tls = openGrpcTls(settings, log)
 
 const databaseFile = dataFile(settings, FILES.processorDatabase)
@@ -79,7 +77,7 @@ const memory = await loadMemory(store, vault, clock.now(), {
   warmActors: settings.WARM_ACTORS,
   duplicateWindowMs: settings.DUPLICATE_SCAN_WINDOW_S * SECOND,
 })
-const directory = directoryService(memory, vault, auth)
+const directory = directoryService(memory, vault)
 const disk = watchFreeSpace({
   reserveBytes: settings.DISK_RESERVE_MB * MIB,
   read: () => freeBytesOf(resolve(settings.DATA_DIR)),
@@ -96,7 +94,7 @@ const bus = connectBus({
 })
 const railConnection = connectRail({
   address: settings.RAIL_ADDRESS,
-  token,
+  token: settings.RAIL_TOKEN,
   tls,
   log,
   admit: ({ name, newestInstruction }) => recovery.admitRail(name, newestInstruction),
@@ -160,8 +158,8 @@ const links: ServerLinks = {
   behind: () => recovery.behind(),
   released: () => recovery.released(),
 }
-const dependencies = { clock, random, memory, pipeline, reader, auth }
-const server = createServer(dependencies, directory, links, tls)
+const dependencies = { clock, random, memory, pipeline, reader }
+const server = createServer(dependencies, callers, directory, links, tls)
 const grpcPort = await server.bind(
   joinAddress({ host: settings.GRPC_HOST, port: settings.GRPC_PORT }),
 )

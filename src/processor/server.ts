@@ -2,8 +2,8 @@
  * The processor's gRPC server: its services and addresses.
  *
  * - TCP serves internal services and operators, beyond loopback with mutual TLS. A Unix socket
- *   serves the processes of this stack. Both take the same token.
- * - Health checks need no token, so the supervisor needs no secret.
+ *   serves the processes of this stack. Both judge calls alike (auth/rpc_access).
+ * - Health checks need no credential.
  */
 import type { ServiceDefinition, UntypedServiceImplementation } from '@grpc/grpc-js'
 import { HealthImplementation } from 'grpc-health-check'
@@ -18,6 +18,8 @@ import type { ProtoGrpcType as ReconciliationProto } from '../../protos/types/re
 import type { ProtoGrpcType as RecoveryProto } from '../../protos/types/recovery.js'
 import type { ProtoGrpcType as WebhookAdminProto } from '../../protos/types/webhook_admin.js'
 import type { ProtoGrpcType as WebhooksProto } from '../../protos/types/webhooks.js'
+import type { Callers } from '../auth/callers.js'
+import { createRpcAccess } from '../auth/rpc_access.js'
 import { HOUR, MINUTE, SECOND } from '../base/clock.js'
 import { createGrpcServer } from '../base/grpc_server.js'
 import { CLEARTEXT } from '../base/grpc_tls.js'
@@ -25,7 +27,8 @@ import { contracts } from '../base/protos.js'
 import { webhookControlService, type PoolConnected } from './servers/webhook_control.js'
 import type { DirectoryService } from './servers/directory_stream.js'
 import { commandStreamService } from './servers/command_stream.js'
-import { grpcError } from './servers/auth_interceptor.js'
+import { grpcError } from './servers/grpc_error.js'
+import { withProvenCaller } from './servers/proven_caller.js'
 import { internalServices } from './servers/internal.js'
 import { eventOutcomesService, operatorService } from './servers/operator/operator.js'
 import { partnerAdminService } from './servers/partner_admin.js'
@@ -62,13 +65,15 @@ const CLOSE_WITHIN_MS = 5 * SECOND
 
 export function createServer(
   dependencies: UnaryDependencies,
+  callers: Callers,
   directory: DirectoryService,
   { onPool, ...recovery }: ServerLinks = NO_LINKS,
   tls = CLEARTEXT,
 ): ProcessorServer {
   const { server, addService, bind, close } = createGrpcServer({
-    token: dependencies.auth.token,
-    refusal: grpcError('authentication_failed'),
+    access: createRpcAccess(callers),
+    unauthenticated: grpcError('authentication_failed'),
+    denied: grpcError('permission_denied'),
     tooSlow: grpcError('timeout'),
     malformed: grpcError('invalid_request'),
     tls,
@@ -81,9 +86,12 @@ export function createServer(
   const { causeway } = contracts<Protos>()
   const v1 = causeway.v1
   const add = (service: { service: ServiceDefinition }, handlers: object): void =>
-    addService(service.service, handlers as UntypedServiceImplementation)
+    addService(
+      service.service,
+      withProvenCaller(service.service, handlers as UntypedServiceImplementation),
+    )
   const { intents, payouts } = internalServices(dependencies)
-  const pools = webhookControlService(dependencies.auth, onPool)
+  const pools = webhookControlService(onPool)
   add(v1.CommandStream, commandStreamService({ ...dependencies, pools }))
   add(v1.Directory, directory.handlers)
   add(v1.PaymentIntents, intents)

@@ -17,7 +17,7 @@ import type { ReportBatch__Output } from '../../protos/types/causeway/rail/v1/Re
 import type { ProtoGrpcType } from '../../protos/types/rail.js'
 import { GRPC_MESSAGE_MAX_BYTES } from '../base/constants.js'
 import { SECOND } from '../base/clock.js'
-import { bearer } from '../base/internal_token.js'
+import { bearer } from '../base/bearer.js'
 import { CLEARTEXT, type GrpcTls } from '../base/grpc_tls.js'
 import type { Logger } from '../base/log.js'
 import { contracts } from '../base/protos.js'

@@ -27,6 +27,7 @@ const GRPC_TLS = ['GRPC_TLS_CERT_FILE', 'GRPC_TLS_KEY_FILE', 'GRPC_TLS_CA_FILE']
 export const SETTINGS_READ_BY = {
   'src/rails/sandbox/main.js': [
     ...(['DATA_DIR', 'RAIL_LISTEN', 'RAIL_DELAY_MS', 'LOG_LEVEL', 'LOG_FORMAT'] as const),
+    'CALLERS',
     ...GRPC_TLS,
     ...OPS,
   ],
@@ -38,14 +39,14 @@ export const SETTINGS_READ_BY = {
     ...GRPC_TLS,
     ...OPS,
     ...(['PRODUCTION_HOSTS', 'MASTER_KEY_FILE', 'RECOVERY', 'WARM_ACTORS'] as const),
-    ...(['DISK_RESERVE_MB', 'RATE_LIMIT_PER_SECOND'] as const),
+    ...(['DISK_RESERVE_MB', 'CALLERS', 'RAIL_TOKEN', 'RATE_LIMIT_PER_SECOND'] as const),
     ...(['SESSION_TTL_S', 'QUOTE_TTL_S', 'INTENT_TTL_S', 'RAIL_SUBMIT_TTL_S'] as const),
     ...(['REVIEW_TTL_S', 'DUPLICATE_SCAN_WINDOW_S', 'SPREAD_BPS', 'RATE_MAX_AGE_S'] as const),
     ...(['TH_LIMIT_TRANSACTION_THB', 'TH_LIMIT_DAY_THB', 'TH_LIMIT_MONTH_THB'] as const),
     ...(['TH_MINIMUM_SATANG', 'VN_MINIMUM_VND'] as const),
   ],
   'actors/webhook/main.js': [
-    ...(['PROCESSOR_ADDRESS', 'WEBHOOK_POOL_NUMBER'] as const),
+    ...(['PROCESSOR_ADDRESS', 'PROCESSOR_TOKEN', 'WEBHOOK_POOL_NUMBER'] as const),
     ...NATS,
     ...GRPC_TLS,
     ...OPS,
@@ -55,10 +56,10 @@ export const SETTINGS_READ_BY = {
     ...(['WEBHOOK_MAX_ATTEMPTS', 'WEBHOOK_BACKOFF_SCALE_PCT'] as const),
   ],
   'gateway/main.js': [
-    'PROCESSOR_ADDRESS',
+    ...(['PROCESSOR_ADDRESS', 'PROCESSOR_TOKEN'] as const),
     ...GRPC_TLS,
     ...OPS,
-    ...(['DATA_DIR', 'HTTP_HOST', 'HTTP_PORT', 'BRAND', 'LOG_LEVEL', 'LOG_FORMAT'] as const),
+    ...(['HTTP_HOST', 'HTTP_PORT', 'BRAND', 'LOG_LEVEL', 'LOG_FORMAT'] as const),
     ...(['LOG_REQUESTS_PER_SECOND', 'LOG_REFUSALS_PER_SECOND'] as const),
     ...(['RATE_LIMIT', 'RATE_LIMIT_PER_SECOND', 'RATE_LIMIT_PER_ADDRESS'] as const),
     ...(['TRUSTED_PROXIES', 'SANDBOX_HOSTS', 'PRODUCTION_HOSTS'] as const),

@@ -11,6 +11,7 @@ import type { ReadyInfo } from '../base/child.js'
 import { joinAddress, localHost } from '../base/network.js'
 import { projectRoot } from '../base/protos.js'
 import type { SettingName, Settings } from '../base/settings.js'
+import type { Credentials } from './credentials.js'
 import type { DataFolder } from './data_folder.js'
 import { StartupError } from './startup_error.js'
 import type { OwnProgram } from './child_variables.js'
@@ -73,6 +74,7 @@ export interface Plan {
 export async function planStack(
   { settings, forChild }: StackEnvironment,
   data: DataFolder,
+  credentials: Credentials,
   nats: NatsServer | undefined,
 ): Promise<Plan> {
   const sockets = openSocketFolder(data)
@@ -94,6 +96,7 @@ export async function planStack(
           HTTP_PORT: String(ports.http),
           GRPC_PORT: String(ports.grpc),
           NATS_URL: nats?.url(ports.nats) ?? settings.NATS_URL,
+          ...credentials.settingsOf(main),
           ...addresses,
         }),
         ...(main === GATEWAY ? HEAD_MAX : {}),

@@ -8,8 +8,8 @@ import { status, type ServiceError } from '@grpc/grpc-js'
 import type { ProtoGrpcType } from '../../protos/types/operator.js'
 import type { DemoCredentials } from '../../protos/types/causeway/v1/DemoCredentials.js'
 import { SECOND, type Clock } from '../base/clock.js'
+import { bearer } from '../base/bearer.js'
 import type { GrpcTls } from '../base/grpc_tls.js'
-import { bearer } from '../base/internal_token.js'
 import { contracts } from '../base/protos.js'
 import { StartupError } from './startup_error.js'
 
@@ -21,6 +21,7 @@ export interface Sandbox {
   /** The Host header to send. */
   readonly host: string
   readonly grpc_address: string
+  /** Of the internal service: partner operations only. */
   readonly internal_token: string
   readonly ops_url: string
   /** The brand in the names of the signature headers. */
@@ -44,13 +45,20 @@ export type Addresses = Pick<
   | 'serves_production'
 >
 
+/** How the supervisor calls the processor. */
+export interface ProcessorAccess {
+  readonly address: string
+  readonly token: string
+  readonly tls: GrpcTls
+}
+
 export async function writeSandboxFile(
   file: string,
   addresses: Addresses,
-  tls: GrpcTls,
+  processor: ProcessorAccess,
   clock: Clock,
 ): Promise<Sandbox> {
-  const demo = await ensureDemo(addresses, tls, clock)
+  const demo = await ensureDemo(processor, clock)
   const sandbox: Sandbox = {
     ...addresses,
     environment: 'sandbox',
@@ -64,14 +72,10 @@ export async function writeSandboxFile(
 }
 
 /** Retries: a processor that begins recovery mode restarts. */
-async function ensureDemo(
-  addresses: Addresses,
-  tls: GrpcTls,
-  clock: Clock,
-): Promise<DemoCredentials> {
+async function ensureDemo(processor: ProcessorAccess, clock: Clock): Promise<DemoCredentials> {
   const deadline = clock.now() + TIMEOUT_MS
   for (;;) {
-    const reply = await callEnsureDemo(addresses, tls, deadline)
+    const reply = await callEnsureDemo(processor, deadline)
     if (!(reply instanceof Error)) return reply
     if (reply.code !== status.UNAVAILABLE || clock.now() >= deadline) {
       throw new StartupError(`The demo partner cannot be created: ${reply.details}`)
@@ -81,14 +85,13 @@ async function ensureDemo(
 }
 
 function callEnsureDemo(
-  { grpc_address, internal_token }: Addresses,
-  tls: GrpcTls,
+  { address, token, tls }: ProcessorAccess,
   deadline: number,
 ): Promise<DemoCredentials | ServiceError> {
   const { Operator } = contracts<ProtoGrpcType>().causeway.v1
-  const operator = new Operator(grpc_address, tls.channelCredentials(grpc_address))
+  const operator = new Operator(address, tls.channelCredentials(address))
   return new Promise((resolve) => {
-    operator.EnsureDemo({}, bearer(internal_token), { deadline }, (error, demo) => {
+    operator.EnsureDemo({}, bearer(token), { deadline }, (error, demo) => {
       operator.close()
       resolve(demo ?? error!)
     })

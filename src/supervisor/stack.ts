@@ -8,12 +8,12 @@ import { relative } from 'node:path'
 import type { Clock } from '../base/clock.js'
 import { freeBytesOf, MIB, watchFreeSpace } from '../base/free_space.js'
 import { NO_LOG, openGrpcTls } from '../base/grpc_tls.js'
-import { ensureInternalToken } from '../base/internal_token.js'
 import { createLog } from '../base/log.js'
 import { opsListen, type OpsHttp } from '../base/ops_http.js'
 import type { Random } from '../base/random.js'
 import { FILES } from '../base/subjects.js'
 import { StartupError } from './startup_error.js'
+import { createCredentials, type Credentials } from './credentials.js'
 import type { DataFolder } from './data_folder.js'
 import type { StackEnvironment } from './environment.js'
 import { createIntegrity } from './integrity.js'
@@ -47,7 +47,8 @@ export interface Stack {
 export async function createStack(options: StackOptions): Promise<Stack> {
   const { environment, data, clock, terminal } = options
   const { settings } = environment
-  const plan = await planStack(environment, data, bundledNats(options))
+  const credentials = createCredentials(settings, data, options.random)
+  const plan = await planStack(environment, data, credentials, bundledNats(options))
   const stages = plan.stages.map((stage) => stage.map((planned) => manage(planned)))
   const managedProcesses = stages.flat()
   let stopping = false
@@ -128,7 +129,6 @@ export async function createStack(options: StackOptions): Promise<Stack> {
   }
 
   const start = async (): Promise<void> => {
-    const token = ensureInternalToken({ ...settings, DATA_DIR: data.path }, options.random)
     ops = await openOpsServer(opsListen(settings), {
       managedProcesses,
       isStarted: () => started,
@@ -142,15 +142,20 @@ export async function createStack(options: StackOptions): Promise<Stack> {
       recordRun()
       await Promise.all(serving)
     }
-    await announce(token, ops.url)
+    await announce(ops.url)
   }
 
-  const announce = async (token: string, opsUrl: string): Promise<void> => {
+  const announce = async (opsUrl: string): Promise<void> => {
     const sandboxFile = data.file(FILES.sandbox)
+    const clients = addresses(options, plan, credentials, opsUrl)
     const sandbox = await writeSandboxFile(
       sandboxFile,
-      addresses(options, plan, token, opsUrl),
-      openGrpcTls(settings, NO_LOG),
+      clients,
+      {
+        address: clients.grpc_address,
+        token: credentials.supervisorToken,
+        tls: openGrpcTls(settings, NO_LOG),
+      },
       clock,
     )
     if (stopping) return
@@ -193,13 +198,13 @@ function bundledNats({ environment, data, random }: StackOptions): NatsServer | 
 const addresses = (
   { environment: { settings } }: StackOptions,
   { ports }: Plan,
-  token: string,
+  { internalToken }: Credentials,
   opsUrl: string,
 ) => ({
   base_url: baseUrl(settings, ports.http),
   host: settings.SANDBOX_HOSTS[0] ?? 'api.localhost',
   grpc_address: grpcAddress(settings, ports.grpc),
-  internal_token: token,
+  internal_token: internalToken,
   ops_url: opsUrl,
   brand: settings.BRAND,
   serves_production: settings.PRODUCTION_HOSTS.length > 0,

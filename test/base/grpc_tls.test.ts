@@ -7,11 +7,13 @@ import { status } from '@grpc/grpc-js'
 import t, { type Test } from 'tap'
 import type { RailHandlers } from '../../protos/types/causeway/rail/v1/Rail.js'
 import type { ProtoGrpcType } from '../../protos/types/rail.js'
+import { createRpcAccess } from '../../src/auth/rpc_access.js'
+import { bearer } from '../../src/base/bearer.js'
 import { GRPC_CONNECTIONS_MAX } from '../../src/base/constants.js'
 import { createGrpcServer } from '../../src/base/grpc_server.js'
 import { CLEARTEXT, openGrpcTls, type GrpcTls, type TlsSettings } from '../../src/base/grpc_tls.js'
-import { bearer } from '../../src/base/internal_token.js'
 import { contracts } from '../../src/base/protos.js'
+import { withEveryRole } from '../support/callers.js'
 import { createAuthority, writeTlsFiles, type Pair } from '../support/certificates.js'
 import { eventually } from '../support/eventually.js'
 
@@ -49,8 +51,9 @@ async function serve(t: Test, tls: GrpcTls): Promise<Served> {
   const seen: Served['seen'] = []
   const end = (code: status) => ({ code, details: '' })
   const server = createGrpcServer({
-    token: TOKEN,
-    refusal: end(status.UNAUTHENTICATED),
+    access: createRpcAccess(withEveryRole(TOKEN)),
+    unauthenticated: end(status.UNAUTHENTICATED),
+    denied: end(status.PERMISSION_DENIED),
     tooSlow: end(status.DEADLINE_EXCEEDED),
     malformed: end(status.INVALID_ARGUMENT),
     tls,

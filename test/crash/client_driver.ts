@@ -46,7 +46,7 @@ export interface ClientDriverOptions {
   readonly bank: Bank
 }
 
-const ACTOR = { name: 'ann', reason: 'a test' }
+const ACTOR = { reason: 'a test' }
 /** The third status inquiry is due after a minute; kills can lose the first two. */
 const VISIBLE_WITHIN_MS = 75_000
 const POLL_EVERY_MS = 100

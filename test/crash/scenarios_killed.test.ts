@@ -10,6 +10,7 @@ import t from 'tap'
 import { systemClock } from '../../src/base/clock.js'
 import { connectOperator } from '../../src/operations/operator_client.js'
 import { assertCleanAudit } from '../support/audit.js'
+import { operatorAccessOf } from '../support/callers.js'
 import { eventually } from '../support/eventually.js'
 import { partnerOf, type HttpAnswer, type Partner } from '../support/partner.js'
 import { receiverOf } from '../support/receiver.js'
@@ -32,7 +33,7 @@ const stack = await startSupervisedStack({
   REVIEW_TTL_S: String(DEADLINE_S),
 })
 t.teardown(() => stack.stop())
-const operator = connectOperator(stack.sandbox, systemClock)
+const operator = connectOperator(operatorAccessOf(stack), systemClock)
 t.teardown(() => operator.close())
 const bank = await openBank(stack.dataDir)
 t.teardown(() => bank.close())

@@ -93,11 +93,10 @@ async function startGatewayProcess(
   processorStub: ProcessorStub,
   folder: string,
 ): Promise<GatewayProcess> {
-  await writeFile(join(folder, 'internal.token'), 'it_test\n')
   const child = fork(join(projectRoot(), '.build', 'gateway', 'main.js'), {
     env: {
       ...{ DATA_DIR: folder, HTTP_PORT: '0', LOG_LEVEL: 'error', RATE_LIMIT: 'off' },
-      PROCESSOR_ADDRESS: processorStub.address,
+      ...{ PROCESSOR_ADDRESS: processorStub.address, PROCESSOR_TOKEN: 'it_test' },
     },
     execArgv: [],
     silent: true,

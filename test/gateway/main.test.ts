@@ -23,9 +23,10 @@ const MAIN = join(projectRoot(), '.build', 'gateway', 'main.js')
 const at = ({ address }: ProcessorStub) => ({ PROCESSOR_ADDRESS: address })
 
 function environment(t: Test, more: Record<string, string> = {}): NodeJS.ProcessEnv {
-  const folder = t.testdir({})
-  writeFileSync(join(folder, 'internal.token'), 'it_test\n')
-  return { PATH: process.env['PATH'], DATA_DIR: folder, HTTP_PORT: '0', LOG_LEVEL: 'warn', ...more }
+  return {
+    ...{ PATH: process.env['PATH'], DOT_ENV: '', HTTP_PORT: '0', LOG_LEVEL: 'warn' },
+    ...{ PROCESSOR_TOKEN: 'it_test', ...more },
+  }
 }
 
 /** Under a supervisor. */

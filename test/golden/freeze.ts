@@ -49,7 +49,7 @@ const args = programOptions('freeze', 'Freezes a DATA_DIR that every later revis
 const SHORT = { INTENT_TTL_S: '60', REVIEW_TTL_S: '60', RAIL_SUBMIT_TTL_S: '5' }
 const NOWHERE = 'http://127.0.0.1:1/hooks?from=causeway'
 const INTENTS = '/v1/payment_intents'
-const BECAUSE = ['--as', 'freeze', '--reason', 'a frozen state']
+const BECAUSE = ['--reason', 'a frozen state']
 const EVIDENCE = ['--evidence', 'statement line 1']
 const STARTED_AT = systemClock.now()
 
@@ -219,7 +219,7 @@ const start = async (settings: Record<string, string>): Promise<void> => {
 say('run 1: settled states of the sandbox')
 const natsPort = await freePort('127.0.0.1')
 await start({ ...SANDBOX_SETTINGS, RAIL_DELAY_MS: '50', NATS_PORT: String(natsPort) })
-const operators = operatorsOf(stack!.sandbox)
+const operators = operatorsOf(stack!)
 const ok = await endpoint('answers 200', 200)
 const failing = await endpoint('answers 500', 500)
 const dead = await endpoint('answers 400', 400)

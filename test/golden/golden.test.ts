@@ -27,7 +27,7 @@ import { PRODUCTION_HOST, PRODUCTION_SETTINGS, SANDBOX_SETTINGS } from './settin
 t.setTimeout(0)
 const ENDS_WITHIN_MS = 60_000
 const EVERY_MS = 100
-const BECAUSE = ['--as', 'test', '--reason', 'golden', '--evidence', 'line 1']
+const BECAUSE = ['--reason', 'golden', '--evidence', 'line 1']
 
 interface Opened {
   readonly frozen: Frozen

@@ -79,7 +79,7 @@ export async function openAccess(
     },
   })
   t.teardown(() => stack.stop())
-  const operators = operatorsOf(stack.sandbox)
+  const operators = operatorsOf(stack)
   t.teardown(() => operators.close())
   const connection = new Client(stack.baseUrl)
   t.teardown(() => connection.destroy())

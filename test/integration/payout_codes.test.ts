@@ -11,9 +11,10 @@ import type { ProtoGrpcType as PartnersProto } from '../../protos/types/partners
 import type { ProtoGrpcType as PayoutsProto } from '../../protos/types/payouts.js'
 import type { PAYOUT_ERRORS } from '../../src/base/errors.js'
 import { ERRORS, GrpcStatus, type ErrorCode } from '../../src/base/errors.js'
-import { bearer } from '../../src/base/internal_token.js'
+import { bearer } from '../../src/base/bearer.js'
 import { contracts } from '../../src/base/protos.js'
 import { assertCleanAudit } from '../support/audit.js'
+import { operatorAccessOf } from '../support/callers.js'
 import { eventually } from '../support/eventually.js'
 import { answerOf } from '../support/operators.js'
 import { partnerOf, withKey, type HttpAnswer, type Partner } from '../support/partner.js'
@@ -33,7 +34,8 @@ const admin = new v1.PartnerAdmin(address, credentials.createInsecure())
 const internal = new v1.Payouts(address, credentials.createInsecure())
 t.teardown(() => [operator, admin, internal].forEach((client) => client.close()))
 const token = bearer(stack.sandbox.internal_token)
-const actor = { name: 'ann', reason: 'a test' }
+const asOperator = bearer(operatorAccessOf(stack).token())
+const actor = { reason: 'a test' }
 const DEMO = { partner_id: 'demo', environment: 'sandbox' }
 
 const { beneficiary } = aPayout()
@@ -100,11 +102,11 @@ t.test('every code of the registry is returned and changes nothing', async (t) =
 })
 
 t.test('a suspended partner cannot create payouts', async (t) => {
-  await answerOf((reply) => admin.Suspend({ actor, partner_id: 'demo' }, token, reply))
+  await answerOf((reply) => admin.Suspend({ actor, partner_id: 'demo' }, asOperator, reply))
   assertRefusal(t, await create(demo), 'partner_suspended')
   const path = `/v1/payouts/${completed}`
   t.equal((await demo.request('GET', path)).status, 200, 'reads are allowed')
-  await answerOf((reply) => admin.Resume({ actor, partner_id: 'demo' }, token, reply))
+  await answerOf((reply) => admin.Resume({ actor, partner_id: 'demo' }, asOperator, reply))
   t.equal((await create(demo)).status, 202)
 })
 
@@ -183,20 +185,20 @@ t.test('a replay is the first answer although the route has changed', async (t) 
   const first = await create(demo, {}, 'kept')
   const { id } = first.body as { id: string }
   await untilStatus(demo, `/v1/payouts/${id}`, 'completed')
-  const { data } = await answerOf<RouteList>((reply) => operator.ListRoutes({}, token, reply))
+  const { data } = await answerOf<RouteList>((reply) => operator.ListRoutes({}, asOperator, reply))
   const vietnam = data.find(({ country }) => country === 'VN')!
   const route = { ...vietnam, rail_fixed: '9', handling: 'deducted', amount_max: '10' }
-  await answerOf((reply) => operator.SetRoute({ actor, route }, token, reply))
+  await answerOf((reply) => operator.SetRoute({ actor, route }, asOperator, reply))
   t.equal((await create(demo)).status, 422, 'a new payout is rejected')
   const again = await create(demo, {}, 'kept')
   t.same([again.status, again.headers['idempotent-replayed']], [200, 'true'])
   t.equal(again.text, first.text)
-  await answerOf((reply) => operator.SetRoute({ actor, route: vietnam }, token, reply))
+  await answerOf((reply) => operator.SetRoute({ actor, route: vietnam }, asOperator, reply))
 })
 
 t.test('of 200 concurrent payouts the balance pays as many as it covers', async (t) => {
   const made = await answerOf<PartnerCreated>((reply) =>
-    operator.CreatePartner({ actor, partner_id: 'drained', no_funds: true }, token, reply),
+    operator.CreatePartner({ actor, partner_id: 'drained', no_funds: true }, asOperator, reply),
   )
   const { key_id: keyId = '', secret = '' } = made.sandbox_key ?? {}
   const drained = partnerOf(stack.sandbox, { keyId, secret })
@@ -205,7 +207,7 @@ t.test('of 200 concurrent payouts the balance pays as many as it covers', async 
   const COVERED = 73n
   const amount = (COVERED * TOTAL + TOTAL - 1n).toString()
   const deposit = { actor, tenant, currency: 'VND', amount, idempotency_key: 'd' }
-  await answerOf((reply) => operator.Deposit(deposit, token, reply))
+  await answerOf((reply) => operator.Deposit(deposit, asOperator, reply))
   await eventually(
     'the gateway knows the key',
     async () => (await drained.request('GET', '/v1/balances')).status === 200,

@@ -6,11 +6,12 @@ import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { credentials } from '@grpc/grpc-js'
 import t from 'tap'
-import { bearer } from '../../src/base/internal_token.js'
+import { bearer } from '../../src/base/bearer.js'
 import { contracts } from '../../src/base/protos.js'
 import type { Sandbox } from '../../src/operations/sandbox.js'
 import type { ProtoGrpcType } from '../../protos/types/operator.js'
 import { assertCleanAudit } from '../support/audit.js'
+import { operatorAccessOf } from '../support/callers.js'
 import { answerOf, operatorsOf } from '../support/operators.js'
 import { tempFolder } from '../support/temp_folder.js'
 import { partnerOf, withKey, type HttpAnswer, type Partner } from '../support/partner.js'
@@ -299,18 +300,19 @@ t.test('sandbox account numbers have no effect in production', async (t) => {
 t.test('the audit finds no violation', (t) => assertCleanAudit(t, stack.dataDir))
 
 async function productionPartner(): Promise<Partner> {
-  const operators = operatorsOf(stack.sandbox)
+  const operators = operatorsOf(stack)
   const key = await operators.issueKey(stack.sandbox.partner_id, 'production')
   operators.close()
   return partnerOf(stack.sandbox, { ...key, host: PRODUCTION })
 }
 
 /** Sets a route and a prefund in production. */
-async function openProduction({ grpc_address, internal_token, partner_id }: Sandbox) {
+async function openProduction({ partner_id }: Sandbox) {
   const { Operator } = contracts<ProtoGrpcType>().causeway.v1
-  const operator = new Operator(grpc_address, credentials.createInsecure())
-  const metadata = bearer(internal_token)
-  const actor = { name: 'test', reason: 'production payouts' }
+  const { address, token } = operatorAccessOf(stack)
+  const operator = new Operator(address, credentials.createInsecure())
+  const metadata = bearer(token())
+  const actor = { reason: 'production payouts' }
   const tenant = { partner_id, environment: 'production' }
   const route = {
     ...{ tenant, country: 'VN', currency: 'VND', enabled: true, handling: 'on_top' },

@@ -9,10 +9,11 @@ import { parse } from 'csv-parse/sync'
 import t, { type Test } from 'tap'
 import type { ProtoGrpcType } from '../../protos/types/reconciliation.js'
 import type { MovementPage__Output as MovementPage } from '../../protos/types/causeway/v1/MovementPage.js'
-import { bearer } from '../../src/base/internal_token.js'
+import { bearer } from '../../src/base/bearer.js'
 import { contracts } from '../../src/base/protos.js'
 import { openDatabase } from '../../src/store/database.js'
 import { assertCleanAudit } from '../support/audit.js'
+import { operatorAccessOf } from '../support/callers.js'
 import { operatorCli } from '../support/operator_cli.js'
 import { startProgram, type CliResult } from '../support/program.js'
 import { tempFolder } from '../support/temp_folder.js'
@@ -32,7 +33,7 @@ const writeStatement = (...args: string[]): Promise<CliResult> =>
 
 const ops = operatorCli(stack.dataDir)
 const PERIOD = ['--from', '2020-01-01', '--to', '2100-01-01']
-const AS = ['--as', 'ann', '--reason', 'end of day']
+const AS = ['--reason', 'end of day']
 const reconcile = (file: string, ...more: string[]): Promise<CliResult> =>
   ops('reconcile', file, ...PERIOD, ...AS, ...more)
 
@@ -188,7 +189,7 @@ t.test('without a statement no findings are written', async (t) => {
 t.test('the operator log records the reader and the result', async (t) => {
   const database = await openDatabase(join(stack.dataDir, 'processor.db'), { readOnly: true })
   const log = await database.all<Record<string, string | null>>(
-    "SELECT actor, reason, action, subject, evidence FROM operator_log WHERE actor = 'ann'",
+    "SELECT actor, reason, action, subject, evidence FROM operator_log WHERE reason = 'end of day'",
   )
   await database.close()
   const [read, concluded] = log
@@ -202,8 +203,8 @@ t.test('movements are read over gRPC', async (t) => {
   const { Reconciliation } = contracts<ProtoGrpcType>().causeway.v1
   const client = new Reconciliation(stack.sandbox.grpc_address, credentials.createInsecure())
   t.teardown(() => client.close())
-  const token = bearer(stack.sandbox.internal_token)
-  const actor = { name: 'ledger-service', reason: 'nightly' }
+  const token = bearer(operatorAccessOf(stack).token())
+  const actor = { reason: 'nightly' }
   const read = async (request: object, metadata = token): Promise<MovementPage['data']> => {
     const found = []
     const stream = client.Movements(request, metadata) as AsyncIterable<MovementPage>
@@ -227,7 +228,7 @@ t.test('movements are read over gRPC', async (t) => {
   for (const [request, metadata, code] of [
     [{ actor, from: '0', to: '1' }, bearer('wrong'), UNAUTHENTICATED],
     [{ actor, from: '1', to: '1' }, token, INVALID_ARGUMENT],
-    [{ actor: { name: 'a', reason: ' ' }, from: '0', to: '1' }, token, INVALID_ARGUMENT],
+    [{ actor: { reason: ' ' }, from: '0', to: '1' }, token, INVALID_ARGUMENT],
     [{ from: '0', to: '1' }, token, INVALID_ARGUMENT],
   ] as const) {
     await t.rejects(read(request, metadata), { code })

@@ -9,6 +9,7 @@ import { systemClock } from '../../src/base/clock.js'
 import { connectRecovery } from '../../src/operations/operator_client.js'
 import { openDatabase } from '../../src/store/database.js'
 import { assertCleanAudit } from '../support/audit.js'
+import { operatorAccessOf } from '../support/callers.js'
 import { eventually } from '../support/eventually.js'
 import { operatorCli } from '../support/operator_cli.js'
 import { startProgram } from '../support/program.js'
@@ -30,8 +31,8 @@ const books = join(dataDir, 'processor.db')
 const copy = join(folder, 'copy.db')
 const statement = join(folder, 'statement.csv')
 const ops = operatorCli(dataDir)
-const ANN = { name: 'ann', reason: 'the older copy was restored' }
-const BECAUSE = ['--as', ANN.name, '--reason', ANN.reason]
+const ANN = { reason: 'the older copy was restored' }
+const BECAUSE = ['--reason', ANN.reason]
 const EVIDENCE = 'line of the statement'
 
 const start = (settings: Record<string, string> = {}): Promise<RunningStack> =>
@@ -216,7 +217,7 @@ t.test('recovery from an older copy of the books', async (t) => {
       const { exitCode, err } = await ops(...words, ...BECAUSE)
       t.equal(exitCode, 0, `${words.join(' ')} ${err}`)
     }
-    const recovery = connectRecovery(stack.sandbox, systemClock)
+    const recovery = connectRecovery(operatorAccessOf(stack), systemClock)
     t.teardown(() => recovery.close())
     const resolve = (instruction_id: string, how: object): Promise<unknown> =>
       recovery.call('ResolveOrphan', { actor: ANN, instruction_id, evidence: EVIDENCE, ...how })

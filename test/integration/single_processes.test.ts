@@ -1,13 +1,16 @@
-/** A stack of single processes over mutual TLS, without the supervisor. */
-import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
+/**
+ * A stack of single processes over mutual TLS, without the supervisor. The gateway, the webhook
+ * pool and the caller of EnsureDemo authenticate by certificate, the processor by token.
+ */
+import { mkdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { connect as connectTls } from 'node:tls'
 import { status } from '@grpc/grpc-js'
 import t from 'tap'
 import type { DemoCredentials } from '../../protos/types/causeway/v1/DemoCredentials.js'
 import type { ProtoGrpcType } from '../../protos/types/operator.js'
+import { callerEntry } from '../../src/auth/callers.js'
 import { CLEARTEXT, NO_LOG, openGrpcTls } from '../../src/base/grpc_tls.js'
-import { bearer } from '../../src/base/internal_token.js'
 import { contracts } from '../../src/base/protos.js'
 import { connect } from '../../src/client/index.js'
 import { freePort } from '../../src/supervisor/ports.js'
@@ -21,7 +24,7 @@ import { anIntent } from '../support/requests.js'
 import { startProcess } from '../support/single_process.js'
 import { tempFolder } from '../support/temp_folder.js'
 
-const TOKEN = 'it_test_of_single_processes'
+const RAIL_TOKEN = 'token-of-the-processor-at-the-rail'
 const ca = createAuthority()
 const folder = tempFolder(t)
 const [httpPort, grpcPort, railPort] = [
@@ -38,7 +41,6 @@ const tlsFiles = (name: string, authority = ca) =>
 function settingsOf(name: string): Record<string, string> {
   const dataDir = join(folder, name)
   mkdirSync(dataDir)
-  writeFileSync(join(dataDir, 'internal.token'), `${TOKEN}\n`, { mode: 0o600 })
   return { DATA_DIR: dataDir, ...tlsFiles(name) }
 }
 
@@ -74,21 +76,28 @@ const processor = await startProcess(t, 'src/processor/main.js', {
   ...bus,
   GRPC_PORT: String(grpcPort),
   RAIL_ADDRESS: railAddress,
+  RAIL_TOKEN,
+  CALLERS: [
+    'gateway:edge:certificate:gateway',
+    'webhooks:pool:certificate:webhooks',
+    'supervisor:setup:certificate:operator',
+  ].join(),
 })
 const rail = await startProcess(t, 'src/rails/sandbox/main.js', {
   ...settingsOf('rail'),
   RAIL_LISTEN: `127.0.0.1:${railPort}`,
   RAIL_DELAY_MS: '20',
+  CALLERS: callerEntry('processor', 'processor', RAIL_TOKEN),
 })
 const all = { gateway, webhooks, processor, rail }
 await Promise.all(Object.values(all).map((each) => each.untilReady()))
 
-/** The code of a call with the token, and the answer. */
+/** The code of a call with the certificate, and the answer. */
 function ensureDemo(tls = openGrpcTls(tlsFiles('operator'), NO_LOG), address = processorAddress) {
   const { Operator } = contracts<ProtoGrpcType>().causeway.v1
   const operator = new Operator(address, tls.channelCredentials(address))
   return new Promise<{ code: status; demo: DemoCredentials }>((resolve) => {
-    operator.EnsureDemo({}, bearer(TOKEN), (fault, demo) => {
+    operator.EnsureDemo({}, (fault, demo) => {
       operator.close()
       resolve({ code: fault?.code ?? status.OK, demo: demo ?? {} })
     })
@@ -141,6 +150,12 @@ t.test('the processor and the rail refuse callers without a certificate of the C
     t.equal((await ensureDemo(strangers, address)).code, status.UNAVAILABLE, 'another CA')
   }
   t.equal((await ensureDemo()).code, status.OK)
+  for (const [name, code] of [
+    ['gateway', status.PERMISSION_DENIED],
+    ['nobody', status.UNAUTHENTICATED],
+  ] as const) {
+    t.equal((await ensureDemo(openGrpcTls(tlsFiles(name), NO_LOG))).code, code, name)
+  }
 })
 
 /** The subject of the certificate that the processor presents now. */

@@ -94,7 +94,7 @@ void t.test('unknown and foreign endpoints and events get the same 404', async (
   const { event } = (await partner.request('POST', at(mine, '/test'))).body as {
     event: { id: string }
   }
-  const operators = operatorsOf(stack.sandbox)
+  const operators = operatorsOf(stack)
   t.teardown(() => operators.close())
   const other = partnerOf(stack.sandbox, await operators.createPartner('umbrella'))
   await eventually(

@@ -19,7 +19,6 @@ import {
   type RequestId,
   type TenantId,
 } from '../../src/base/ids.js'
-import { ensureInternalToken } from '../../src/base/internal_token.js'
 import { createLog } from '../../src/base/log.js'
 import { projectRoot } from '../../src/base/protos.js'
 import { systemRandom } from '../../src/base/random.js'
@@ -105,6 +104,8 @@ function windowFindings({ processes, elapsedMs, count, age }: Played): Finding[]
   ]
 }
 
+const TOKEN = 'wh_load'
+
 type World = Awaited<ReturnType<typeof openWorld>>
 
 async function openWorld({ endpoints, isolation }: PoolSettings, folder: string) {
@@ -113,10 +114,9 @@ async function openWorld({ endpoints, isolation }: PoolSettings, folder: string)
   await nats.start()
   const environment = {
     ...{ DATA_DIR: folder, LOG_LEVEL: 'error', NATS_URL: nats.url, RATE_LIMIT: 'off' },
-    ...{ WEBHOOK_ALLOW_PRIVATE: 'true', WEBHOOK_BACKOFF_SCALE_PCT: '1' },
+    ...{ WEBHOOK_ALLOW_PRIVATE: 'true', WEBHOOK_BACKOFF_SCALE_PCT: '1', PROCESSOR_TOKEN: TOKEN },
   }
-  const token = ensureInternalToken(readSettings(environment, ''), random)
-  const processor = await openStandInProcessor(token)
+  const processor = await openStandInProcessor(TOKEN)
   const receivers = await startReceivers()
   const behaviors = Array.from({ length: endpoints }, (_, index): Behavior =>
     isolation ? (FAILING[index] ?? 'healthy') : 'healthy',

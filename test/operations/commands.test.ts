@@ -192,7 +192,7 @@ t.test('against a running stack', async (t) => {
       writeFileSync(join(dataDir, 'sandbox.json'), JSON.stringify(production))
       const there = operatorCli(dataDir)
       const suspend = await there('partner', 'suspend', 'acme')
-      t.match(suspend, { exitCode: 2, err: 'needs --as NAME and --reason TEXT' })
+      t.match(suspend, { exitCode: 2, err: 'needs --reason TEXT' })
       t.match((await there('sign', 'GET', '/v1/x')).out, 'X-Acme-Nonce: ')
       const listen = await there('listen')
       t.match(listen, { exitCode: 2, err: 'delivers no webhooks to this machine' })
@@ -211,7 +211,7 @@ t.test('against a running stack', async (t) => {
         'test is not an environment: sandbox or production',
       ],
       [['deposit', 'acme', 'sandbox'], 'usage: deposit [options] <PARTNER> <ENV> <CUR> <AMOUNT>'],
-      [['deposit', 'acme', 'production', 'USD', '1'], 'needs --as NAME and --reason TEXT'],
+      [['deposit', 'acme', 'production', 'USD', '1'], 'needs --reason TEXT'],
       [['trial-balance', 'acme'], 'acme is not a tenant'],
       [['listen', '--port', '70000'], '--port 70000 is not a port'],
       [['no', 'such'], "unknown command 'no'"],

@@ -2,6 +2,7 @@
  * Commands for partners, keys and signatures in the process of the test, against a running stack.
  * The last test checks that the CLI has them.
  */
+import { userInfo } from 'node:os'
 import { execFile } from 'node:child_process'
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -33,6 +34,7 @@ import {
 } from '../../src/operations/partners.js'
 import { sign } from '../../src/operations/sign.js'
 import { verify } from '../../src/operations/verify.js'
+import { operatorAccessOf } from '../support/callers.js'
 import { eventually } from '../support/eventually.js'
 import { operatorCli } from '../support/operator_cli.js'
 import { tempFolder } from '../support/temp_folder.js'
@@ -45,13 +47,14 @@ const DAY_MS = 86_400_000
 t.setTimeout(0)
 const stack = await startStack({ dataDir: tempFolder(t) })
 t.teardown(() => stack.stop())
+const access = operatorAccessOf(stack)
 const context: Omit<Context, 'flags'> = {
   sandbox: stack.sandbox,
-  tls: CLEARTEXT,
-  operator: connectOperator(stack.sandbox, systemClock),
-  partners: connectPartnerAdmin(stack.sandbox, systemClock),
-  webhooks: connectWebhookAdmin(stack.sandbox, systemClock),
-  recovery: connectRecovery(stack.sandbox, systemClock),
+  access,
+  operator: connectOperator(access, systemClock),
+  partners: connectPartnerAdmin(access, systemClock),
+  webhooks: connectWebhookAdmin(access, systemClock),
+  recovery: connectRecovery(access, systemClock),
   clock: systemClock,
   paint: (_style, text) => text,
   out: process.stdout,
@@ -149,12 +152,16 @@ t.test('keys: three at most, the older ones end in 14 days, revocation is final'
   t.match(await linesOf(keyList, 'acme production'), 'acme has no key for production.')
 })
 
-t.test('the action log has operator and reason', async (t) => {
-  await run(partnerRateLimit, 'acme 60', { as: 'ada', reason: 'ticket 7' })
+t.test('the action log has the proven operator and the reason', async (t) => {
+  const { username } = userInfo()
+  await run(partnerRateLimit, 'acme 60', { as: username, reason: 'ticket 7' })
+  const another = run(partnerRateLimit, 'acme 70', { as: 'ada', reason: 'ticket 8' })
+  await t.rejects(another, /^operator_name_differs: .+ another operator/)
   const listed = await linesOf(actions)
-  t.match(listed.split('\n')[0], /^\S+Z +ada +partner_rate_limit +acme 60 +ticket 7$/)
+  const line = new RegExp(`^\\S+Z +${username} +partner_rate_limit +acme 60 +ticket 7$`)
+  t.match(listed.split('\n')[0], line)
   const { data } = await valueOf(actions)
-  t.match(data, [{ actor: 'ada', reason: 'ticket 7', action: 'partner_rate_limit' }])
+  t.match(data, [{ actor: username, reason: 'ticket 7', action: 'partner_rate_limit' }])
 })
 
 t.test('usage errors are reported', async (t) => {
@@ -172,7 +179,7 @@ t.test('usage errors are reported', async (t) => {
     [keyList, 'acme live', 'live is not an environment: sandbox or production'],
     [sign, 'GET v1/balances', 'v1/balances is not a path'],
     [keyRevoke, 'acme', 'acme is not a key id'],
-    [keyRevoke, 'acme_production_2026q4', 'A change of production needs --as NAME'],
+    [keyRevoke, 'acme_production_2026q4', 'A change of production needs --reason TEXT'],
     [verify, 'GET /v1/balances', 'X is not a header', { header: ['X'] }],
     [verify, 'GET /v1/balances', 'nowhere.json', { body: 'nowhere.json' }],
   ]

@@ -7,14 +7,13 @@ import { STREAM_BATCH_MAX, STREAM_BATCH_MAX_BYTES } from '../../src/base/constan
 import { plus } from '../../src/base/clock.js'
 import { newId } from '../../src/base/ids.js'
 import { contracts } from '../../src/base/protos.js'
-import { bearer } from '../../src/base/internal_token.js'
+import { bearer } from '../../src/base/bearer.js'
 import { createLog } from '../../src/base/log.js'
 import { systemRandom } from '../../src/base/random.js'
 import { createPipeline } from '../../src/processor/cycle/pipeline.js'
 import { createReader } from '../../src/processor/queries/query.js'
 import { createServer } from '../../src/processor/server.js'
 import { directoryService } from '../../src/processor/servers/directory_stream.js'
-import { createAuthInterceptor } from '../../src/processor/servers/auth_interceptor.js'
 import { openDatabase } from '../../src/store/database.js'
 import type { Command } from '../../protos/types/causeway/v1/Command.js'
 import type { OperatorClient } from '../../protos/types/causeway/v1/Operator.js'
@@ -24,6 +23,7 @@ import type { ReplyBatch__Output as ReplyBatch } from '../../protos/types/causew
 import type { ProtoGrpcType as CommandStreamProto } from '../../protos/types/command_stream.js'
 import type { ProtoGrpcType as OperatorProto } from '../../protos/types/operator.js'
 import type { ProtoGrpcType as PayoutsProto } from '../../protos/types/payouts.js'
+import { withEveryRole } from '../support/callers.js'
 import { anIntent, largestMetadata } from '../support/requests.js'
 import { createWorld, DEMO, RULES, type World } from '../support/world.js'
 import { aRoute, OPERATOR, payout } from './scenarios.js'
@@ -66,14 +66,14 @@ async function openServers(t: Test): Promise<Servers> {
       throw new Error(reason, { cause: error })
     },
   })
-  const auth = createAuthInterceptor(TOKEN)
   const reader = createReader(
     { lists: world.store.lists, vault: world.vault, brand: 'Service' },
     log,
   )
   const server = createServer(
-    { clock: world.clock, random: systemRandom(), memory, pipeline, reader, auth },
-    directoryService(memory, world.vault, auth),
+    { clock: world.clock, random: systemRandom(), memory, pipeline, reader },
+    withEveryRole(TOKEN, OPERATOR.name),
+    directoryService(memory, world.vault),
   )
   const port = await server.bind('127.0.0.1:0')
   const { CommandStream, Operator, Payouts } = contracts<Protos>().causeway.v1
@@ -258,7 +258,7 @@ void t.test('the request id is stored with what a request causes', async (t) => 
 
   const byOperator = bearer(TOKEN)
   byOperator.set('x-request-id', own)
-  const actor = { name: 'nid', reason: 'the rate of today' }
+  const actor = { reason: 'the rate of today' }
   await call((done) => operator.SetRate({ actor, currency: 'THB', rate: '36' }, byOperator, done))
   t.same(await reader.all('SELECT action, request_id FROM operator_log'), [
     { action: 'set_rate', request_id: own },
@@ -369,10 +369,14 @@ void t.test('operators review, set and settle', async (t) => {
   const token = bearer(TOKEN)
   const queue = await call<object>((done) => operator.ListHeldPayouts({}, token, done as never))
   t.match(queue.answer, { data: [{ tenant: DEMO, payout: { id: payout_id } }] })
-  for (const actor of [undefined, { name: ' ', reason: 'r' }, { name: 'n', reason: '' }]) {
+  for (const [actor, code] of [
+    [undefined, 'invalid_request'],
+    [{ reason: '' }, 'invalid_request'],
+    [{ name: 'another', reason: 'r' }, 'operator_name_differs'],
+  ] as const) {
     const request = { ...(actor === undefined ? {} : { actor }), payout_id }
-    const anonymous = await call((done) => operator.ApprovePayout(request, token, done as never))
-    t.equal(anonymous.code, 'invalid_request', 'no change without a name and a reason')
+    const refused = await call((done) => operator.ApprovePayout(request, token, done as never))
+    t.equal(refused.code, code, 'no change without a reason, or in the name of another')
   }
   const approved = await call<object>((done) =>
     operator.ApprovePayout({ actor: OPERATOR, payout_id }, token, done as never),

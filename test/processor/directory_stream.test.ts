@@ -9,7 +9,7 @@ import type { ProtoGrpcType } from '../../protos/types/directory.js'
 import { GRPC_MESSAGE_MAX_BYTES } from '../../src/base/constants.js'
 import { instant } from '../../src/base/clock.js'
 import { tenantOf, type EndpointId, type KeyId, type PartnerId } from '../../src/base/ids.js'
-import { bearer } from '../../src/base/internal_token.js'
+import { bearer } from '../../src/base/bearer.js'
 import { createLog } from '../../src/base/log.js'
 import { contracts } from '../../src/base/protos.js'
 import type { Vault } from '../../src/processor/keys/vault.js'
@@ -24,7 +24,6 @@ import {
   directoryService,
   type DirectoryService,
 } from '../../src/processor/servers/directory_stream.js'
-import { createAuthInterceptor } from '../../src/processor/servers/auth_interceptor.js'
 import { eventually } from '../support/eventually.js'
 
 const TOKEN = 'it_ours'
@@ -80,7 +79,7 @@ async function serve(t: Test): Promise<Served> {
   const known = { endpoints: createEndpointTable(), partners: new Map(), keys: new Map() }
   const memory = known as unknown as Memory
   const vault = { tokenSecrets: [{ kid: 'k1', secret: Buffer.alloc(32, 1) }] } as unknown as Vault
-  const directory = directoryService(memory, vault, createAuthInterceptor(TOKEN))
+  const directory = directoryService(memory, vault)
   const server = new Server()
   server.addService(contracts<ProtoGrpcType>().causeway.v1.Directory.service, directory.handlers)
   const address = await listenGrpc(server)

@@ -13,7 +13,7 @@ import type { ReplyBatch__Output as ReplyBatch } from '../../protos/types/causew
 import type { ProtoGrpcType as CommandStreamProto } from '../../protos/types/command_stream.js'
 import type { ProtoGrpcType as IntentsProto } from '../../protos/types/intents.js'
 import { GRPC_CONNECTIONS_MAX, GRPC_UNARY_MESSAGE_MAX_BYTES } from '../../src/base/constants.js'
-import { bearer } from '../../src/base/internal_token.js'
+import { bearer } from '../../src/base/bearer.js'
 import { contracts, projectRoot } from '../../src/base/protos.js'
 
 const TOKEN = 'it_ours'

@@ -5,7 +5,7 @@
 import { systemClock } from '../../src/base/clock.js'
 import { systemRandom } from '../../src/base/random.js'
 import { createServer } from '../../src/processor/server.js'
-import { createAuthInterceptor } from '../../src/processor/servers/auth_interceptor.js'
+import { withEveryRole } from '../support/callers.js'
 import type { Work } from '../../src/processor/cycle/command.js'
 
 const [token = ''] = process.argv.slice(2)
@@ -20,8 +20,8 @@ const server = createServer(
       submit: ({ reply }: Work) => reply({ ok: false, code: 'payment_intent_not_found' }),
     },
     reader: nothing,
-    auth: createAuthInterceptor(token),
   },
+  withEveryRole(token),
   { handlers: { WatchPartners: unheard, WatchEndpoints: unheard }, changed: unheard },
 )
 process.on('message', () => process.send?.({ rss: process.memoryUsage().rss }))

@@ -5,17 +5,17 @@
 import t, { type Test } from 'tap'
 import { credentials, status, type ServiceError } from '@grpc/grpc-js'
 import { contracts } from '../../src/base/protos.js'
-import { bearer } from '../../src/base/internal_token.js'
+import { bearer } from '../../src/base/bearer.js'
 import { createLog } from '../../src/base/log.js'
 import { systemRandom } from '../../src/base/random.js'
 import { createReader } from '../../src/processor/queries/query.js'
 import { createServer } from '../../src/processor/server.js'
 import { directoryService } from '../../src/processor/servers/directory_stream.js'
-import { createAuthInterceptor } from '../../src/processor/servers/auth_interceptor.js'
 import type { OperatorClient } from '../../protos/types/causeway/v1/Operator.js'
 import type { PaymentIntentsClient } from '../../protos/types/causeway/v1/PaymentIntents.js'
 import type { ProtoGrpcType as IntentsProto } from '../../protos/types/intents.js'
 import type { ProtoGrpcType as OperatorProto } from '../../protos/types/operator.js'
+import { withEveryRole } from '../support/callers.js'
 import { anIntent } from '../support/requests.js'
 import { createWorld, RULES, type World } from '../support/world.js'
 import { authorized, beginLifecycle, captured, type Lifecycle } from './intent_lifecycle.js'
@@ -33,7 +33,6 @@ interface Servers {
 
 async function openServers(t: Test): Promise<Servers> {
   const world = await createWorld(t)
-  const auth = createAuthInterceptor(TOKEN)
   const memory = world.memory()
   const log = createLog('test', { LOG_LEVEL: 'silent' })
   const server = createServer(
@@ -46,9 +45,9 @@ async function openServers(t: Test): Promise<Servers> {
         { lists: world.store.lists, vault: world.vault, brand: RULES.brand },
         log,
       ),
-      auth,
     },
-    directoryService(memory, world.vault, auth),
+    withEveryRole(TOKEN, OPERATOR.name),
+    directoryService(memory, world.vault),
   )
   const port = await server.bind('127.0.0.1:0')
   const { PaymentIntents, Operator } = contracts<IntentsProto & OperatorProto>().causeway.v1

@@ -10,7 +10,6 @@ import { listHeldPayouts } from '../../src/processor/queries/held_payout_list.js
 import type { Reader } from '../../src/processor/queries/query.js'
 import type { WebhookPools } from '../../src/processor/queries/webhook_pools.js'
 import { commandStreamService } from '../../src/processor/servers/command_stream.js'
-import type { AuthInterceptor } from '../../src/processor/servers/auth_interceptor.js'
 import { unaryQuery } from '../../src/processor/servers/unary_handler.js'
 import { DEMO } from '../support/world.js'
 
@@ -30,7 +29,6 @@ function heldServers() {
     pipeline: { submit: ({ reply }: { reply: (answer: object) => void }) => reply(answer({})) },
     memory: {} as Memory,
     reader,
-    auth: { admits: () => true } as unknown as AuthInterceptor,
     pools: {} as WebhookPools,
   } as Parameters<typeof commandStreamService>[0] & Parameters<typeof unaryQuery>[0]
   return { asked, dependencies, at: (moment: number) => void (now = instant(moment)) }

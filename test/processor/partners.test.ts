@@ -9,7 +9,7 @@ import { PAGE_BYTES } from '../../src/base/constants.js'
 import { plus } from '../../src/base/clock.js'
 import { tenantOf, type KeyId, type PartnerId } from '../../src/base/ids.js'
 import type { AccountKey } from '../../src/ledger/accounts.js'
-import { bearer } from '../../src/base/internal_token.js'
+import { bearer } from '../../src/base/bearer.js'
 import { createKeyExpiry } from '../../src/processor/background/key_expiry.js'
 import { noteAction } from '../../src/processor/commands/operators/action_note.js'
 import { getBalances } from '../../src/processor/commands/funds/balances_get.js'
@@ -27,7 +27,6 @@ import {
 } from '../../src/processor/commands/partners/partner_change.js'
 import { createPartner } from '../../src/processor/commands/partners/partner_create.js'
 import { directoryService } from '../../src/processor/servers/directory_stream.js'
-import { createAuthInterceptor } from '../../src/processor/servers/auth_interceptor.js'
 import { listActions } from '../../src/processor/queries/action_list.js'
 import { createReader } from '../../src/processor/queries/query.js'
 import { createLog } from '../../src/base/log.js'
@@ -81,15 +80,10 @@ const endExpired = (world: World): Promise<void> =>
 function sentKey(world: World, keyId: string): object | undefined {
   const updates: PartnerUpdate[] = []
   const stream = {
-    metadata: bearer('it_test'),
     write: (update: PartnerUpdate) => updates.push(update),
     on: () => undefined,
   }
-  const { handlers } = directoryService(
-    world.memory(),
-    world.vault,
-    createAuthInterceptor('it_test'),
-  )
+  const { handlers } = directoryService(world.memory(), world.vault)
   handlers.WatchPartners(stream as never)
   const keys = updates
     .flatMap(({ partners }) => partners ?? [])

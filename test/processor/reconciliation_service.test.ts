@@ -5,10 +5,9 @@ import t from 'tap'
 import type { MovementPage } from '../../protos/types/causeway/v1/MovementPage.js'
 import type { MovementsRequest__Output as MovementsRequest } from '../../protos/types/causeway/v1/MovementsRequest.js'
 import { GrpcStatus } from '../../src/base/errors.js'
-import { bearer } from '../../src/base/internal_token.js'
+import { bearer } from '../../src/base/bearer.js'
 import { systemRandom } from '../../src/base/random.js'
 import { answer } from '../../src/processor/cycle/answer.js'
-import { createAuthInterceptor } from '../../src/processor/servers/auth_interceptor.js'
 import { reconciliationService } from '../../src/processor/servers/reconciliation.js'
 import { createWorld } from '../support/world.js'
 import { eventually } from '../support/eventually.js'
@@ -51,7 +50,6 @@ t.test('each stream holds one page, and at most four streams are open', async (t
     clock: world.clock,
     random: systemRandom(),
     memory: world.memory(),
-    auth: createAuthInterceptor('token'),
     pipeline: { submit: ({ reply }) => reply(answer({})) },
     reader: {
       run: async () => {

@@ -14,6 +14,7 @@ import { connectRail, type RailConnection } from '../../src/rails/client.js'
 import type { RailDestination, Instruction, Rail, RailReport } from '../../src/rails/rail.js'
 import { openJournal, type Journal } from '../../src/rails/sandbox/journal.js'
 import { startSandboxRail, type SandboxRailOptions } from '../../src/rails/sandbox/server.js'
+import { withEveryRole } from '../support/callers.js'
 import { eventually } from '../support/eventually.js'
 
 export const TOKEN = 'it_test'
@@ -65,16 +66,18 @@ export interface RunningRail {
   close(): Promise<void>
 }
 
+type Varied = 'address' | 'callers' | 'clock' | 'delayMs' | 'log'
+
 /** A sandbox rail on the folder's journal. Close it before starting another one there. */
 export async function aRail(
   t: Test,
   folder: string,
-  given: Partial<Pick<SandboxRailOptions, 'address' | 'clock' | 'delayMs' | 'log'>> = {},
+  given: Partial<Pick<SandboxRailOptions, Varied>> = {},
 ): Promise<RunningRail> {
   const journal = await openJournal(join(folder, 'rail.db'))
   const rail = await startSandboxRail({
     address: `unix:${join(folder, 'rail.sock')}`,
-    token: TOKEN,
+    callers: withEveryRole(TOKEN),
     journal,
     clock: systemClock,
     random,

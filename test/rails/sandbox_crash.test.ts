@@ -5,13 +5,12 @@ import { fork, type ChildProcess } from 'node:child_process'
 import { mkdirSync } from 'node:fs'
 import { join } from 'node:path'
 import t, { type Test } from 'tap'
-import { ensureInternalToken } from '../../src/base/internal_token.js'
+import { callerEntry } from '../../src/auth/callers.js'
 import { projectRoot } from '../../src/base/protos.js'
-import { readSettings } from '../../src/base/settings.js'
 import type { EffectId } from '../../src/base/ids.js'
 import type { Instruction, RailReport } from '../../src/rails/rail.js'
 import { openJournal } from '../../src/rails/sandbox/journal.js'
-import { aListener, anInstruction, random, shortFolder, until } from './harness.js'
+import { aListener, anInstruction, shortFolder, TOKEN, until } from './harness.js'
 
 const MAIN = join(projectRoot(), '.build/src/rails/sandbox/main.js')
 const KILLS = 4
@@ -29,6 +28,7 @@ async function aRailProcess(t: Test, folder: string, delayMs: number): Promise<C
     env: {
       ...{ ...process.env, DATA_DIR: folder, LOG_LEVEL: 'error' },
       ...{ RAIL_DELAY_MS: String(delayMs), RAIL_LISTEN: `unix:${join(folder, 'rail.sock')}` },
+      CALLERS: callerEntry('processor', 'processor', TOKEN),
     },
     stdio: ['ignore', 'inherit', 'inherit', 'ipc'],
   })
@@ -43,20 +43,19 @@ async function aRailProcess(t: Test, folder: string, delayMs: number): Promise<C
   return { process: child, exited }
 }
 
-function aDataFolder(t: Test): { folder: string; token: string } {
+function aDataFolder(t: Test): string {
   const folder = shortFolder(t)
   mkdirSync(folder, { recursive: true })
-  const settings = readSettings({ DATA_DIR: folder }, join(folder, 'none'))
-  return { folder, token: ensureInternalToken(settings, random) }
+  return folder
 }
 
 const transactionOf = (report: RailReport): string | null =>
   report.status === 'executed' ? report.transactionId : null
 
 void t.test('repeated kill -9 under load loses and duplicates nothing', async (t) => {
-  const { folder, token } = aDataFolder(t)
+  const folder = aDataFolder(t)
   let child = await aRailProcess(t, folder, 5)
-  const rail = aListener(t, `unix:${join(folder, 'rail.sock')}`, token)
+  const rail = aListener(t, `unix:${join(folder, 'rail.sock')}`)
   const instructions: Instruction[] = []
   const isPaid = new Set<EffectId>()
   const note = (): void => {
@@ -102,9 +101,9 @@ void t.test('repeated kill -9 under load loses and duplicates nothing', async (t
 })
 
 void t.test('a clean stop keeps pending instructions and exits with 0', async (t) => {
-  const { folder, token } = aDataFolder(t)
+  const folder = aDataFolder(t)
   const child = await aRailProcess(t, folder, 600_000)
-  const rail = aListener(t, `unix:${join(folder, 'rail.sock')}`, token)
+  const rail = aListener(t, `unix:${join(folder, 'rail.sock')}`)
   await until('the link is up', () => rail.up())
   const instruction = anInstruction()
   rail.send([

@@ -36,6 +36,7 @@ for (const program of PROGRAMS) {
     t.ok(sources.size > 10)
     const text = [...sources].filter((file) => file !== SETTINGS_FILE).map(textOf)
     const words = new Set(text.flatMap((each) => each.match(/\b[A-Z][A-Z0-9_]+\b/g) ?? []))
+    if (text.some((each) => each.includes('dataFile('))) words.add('DATA_DIR')
     const read = Object.keys(SETTINGS).filter((name) => words.has(name))
     t.same([...SETTINGS_READ_BY[program]].sort(), read.sort())
     t.end()

@@ -1,14 +1,14 @@
 /** Operator calls to a stack under test over gRPC: partners and keys. */
 import { credentials } from '@grpc/grpc-js'
 import type { Credentials } from '../../src/client/index.js'
-import type { Sandbox } from '../../src/operations/sandbox.js'
 import type { Environment } from '../../src/base/ids.js'
-import { bearer } from '../../src/base/internal_token.js'
+import { bearer } from '../../src/base/bearer.js'
 import { contracts } from '../../src/base/protos.js'
 import type { KeyIssued__Output as KeyIssued } from '../../protos/types/causeway/v1/KeyIssued.js'
 import type { PartnerCreated__Output as PartnerCreated } from '../../protos/types/causeway/v1/PartnerCreated.js'
 import type { ProtoGrpcType as OperatorTypes } from '../../protos/types/operator.js'
 import type { ProtoGrpcType as PartnerTypes } from '../../protos/types/partners.js'
+import { operatorAccessOf } from './callers.js'
 
 export type Key = Pick<Credentials, 'keyId' | 'secret'>
 
@@ -25,13 +25,14 @@ export interface Operators {
   close(): void
 }
 
-const actor = { name: 'test', reason: 'a test of the API' }
+const actor = { reason: 'a test of the API' }
 
-export function operatorsOf({ grpc_address, internal_token }: Sandbox): Operators {
+export function operatorsOf(stack: Parameters<typeof operatorAccessOf>[0]): Operators {
+  const { address, token } = operatorAccessOf(stack)
   const v1 = { ...contracts<OperatorTypes>().causeway.v1, ...contracts<PartnerTypes>().causeway.v1 }
-  const operator = new v1.Operator(grpc_address, credentials.createInsecure())
-  const admin = new v1.PartnerAdmin(grpc_address, credentials.createInsecure())
-  const metadata = bearer(internal_token)
+  const operator = new v1.Operator(address, credentials.createInsecure())
+  const admin = new v1.PartnerAdmin(address, credentials.createInsecure())
+  const metadata = bearer(token())
   const keyOf = ({ key_id, secret }: KeyIssued): Key => ({ keyId: key_id, secret })
   return {
     createPartner: async (partner_id) => {

@@ -11,7 +11,6 @@ import type { EndpointId, EventId } from '../../src/base/ids.js'
 import { createLog } from '../../src/base/log.js'
 import { contracts } from '../../src/base/protos.js'
 import { systemRandom } from '../../src/base/random.js'
-import { createAuthInterceptor } from '../../src/processor/servers/auth_interceptor.js'
 import {
   webhookControlService,
   type WebhookControlService,
@@ -74,7 +73,7 @@ export interface ControlWorld {
 export async function aControlWorld(t: Test): Promise<ControlWorld> {
   const clock = heldClock()
   const place = tempFolder(t)
-  const ctx = webhookControlService(createAuthInterceptor(TOKEN))
+  const ctx = webhookControlService()
   const address = await serve(t, ctx)
   const endpoints = new Map<EndpointId, Endpoint>()
   const replies = new Map<EndpointId, Reply>()

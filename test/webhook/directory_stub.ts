@@ -8,7 +8,7 @@ import type { EventOutcomesHandlers } from '../../protos/types/causeway/v1/Event
 import type { WatchRequest__Output as WatchRequest } from '../../protos/types/causeway/v1/WatchRequest.js'
 import type { ProtoGrpcType as DirectoryTypes } from '../../protos/types/directory.js'
 import type { ProtoGrpcType as WebhookTypes } from '../../protos/types/webhooks.js'
-import { hasBearer } from '../../src/base/internal_token.js'
+import { tokenIn } from '../../src/auth/caller_token.js'
 import { contracts } from '../../src/base/protos.js'
 
 export interface StandInProcessor {
@@ -34,7 +34,7 @@ export async function openStandInProcessor(token: string): Promise<StandInProces
 
   const directory: Pick<DirectoryHandlers, 'WatchEndpoints'> = {
     WatchEndpoints: (stream) => {
-      if (!hasBearer(stream.metadata, token))
+      if (tokenIn(stream.metadata) !== token)
         return void stream.destroy(new Error('unauthenticated'))
       watchers.add(stream)
       stream.on('close', () => watchers.delete(stream))
@@ -44,7 +44,7 @@ export async function openStandInProcessor(token: string): Promise<StandInProces
   }
   const recorder: EventOutcomesHandlers = {
     Record: (call, answer) => {
-      if (refusing || !hasBearer(call.metadata, token)) return answer({ code: 14, details: 'no' })
+      if (refusing || tokenIn(call.metadata) !== token) return answer({ code: 14, details: 'no' })
       for (const { event_id, outcome } of call.request.outcomes) {
         const key = `${event_id} ${outcome}`
         outcomes.set(key, (outcomes.get(key) ?? 0) + 1)
@@ -52,7 +52,7 @@ export async function openStandInProcessor(token: string): Promise<StandInProces
       answer(null, {})
     },
     DisableEndpoint: (call, answer) => {
-      if (refusing || !hasBearer(call.metadata, token)) return answer({ code: 14, details: 'no' })
+      if (refusing || tokenIn(call.metadata) !== token) return answer({ code: 14, details: 'no' })
       disabled.push({ endpointId: call.request.endpoint_id, reason: call.request.reason })
       const known = endpoints.get(call.request.endpoint_id)
       if (known !== undefined) setEndpoint({ ...known, status: 'disabled' })

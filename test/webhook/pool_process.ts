@@ -12,7 +12,6 @@ import type { Test } from 'tap'
 import type { Endpoint as WireEndpoint } from '../../protos/types/causeway/v1/Endpoint.js'
 import { systemClock } from '../../src/base/clock.js'
 import { newId, type EndpointId } from '../../src/base/ids.js'
-import { ensureInternalToken } from '../../src/base/internal_token.js'
 import { createLog } from '../../src/base/log.js'
 import { projectRoot } from '../../src/base/protos.js'
 import { systemRandom } from '../../src/base/random.js'
@@ -28,6 +27,7 @@ import { tempFolder } from '../support/temp_folder.js'
 import { openStandInProcessor, type StandInProcessor } from './directory_stub.js'
 
 const SECRET = 'whsec_of_the_test'
+const TOKEN = 'wh_test'
 const MAIN = join(projectRoot(), '.build/actors/webhook/main.js')
 const random = systemRandom()
 
@@ -71,9 +71,13 @@ export async function aPoolWorld(t: Test): Promise<PoolWorld> {
   const folder = tempFolder(t)
   const nats = await createNatsServer(folder)
   await nats.start()
-  const environment = { DATA_DIR: folder, LOG_LEVEL: 'error', NATS_URL: nats.url }
-  const token = ensureInternalToken(readSettings(environment, ''), random)
-  const processor = await openStandInProcessor(token)
+  const environment = {
+    DATA_DIR: folder,
+    LOG_LEVEL: 'error',
+    NATS_URL: nats.url,
+    PROCESSOR_TOKEN: TOKEN,
+  }
+  const processor = await openStandInProcessor(TOKEN)
   const receiver = await openReceiver()
   const log = createLog('test', { LOG_LEVEL: 'silent' })
   const bus = connectBus({ url: nats.url, consumes: false, clock: systemClock, log })

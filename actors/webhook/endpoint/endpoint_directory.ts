@@ -16,7 +16,7 @@ import type { EndpointUpdate__Output as EndpointUpdate } from '../../../protos/t
 import { signingKey } from '../../../src/auth/signature.js'
 import { instant } from '../../../src/base/clock.js'
 import type { EndpointId, TenantId } from '../../../src/base/ids.js'
-import { bearer } from '../../../src/base/internal_token.js'
+import { bearer } from '../../../src/base/bearer.js'
 import type { Logger } from '../../../src/base/log.js'
 import { createRetry, RECONNECT } from '../../../src/base/retry.js'
 import type { Endpoint } from './endpoint.js'

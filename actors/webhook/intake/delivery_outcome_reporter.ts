@@ -11,7 +11,7 @@
 import type { EventOutcomesClient } from '../../../protos/types/causeway/v1/EventOutcomes.js'
 import { plus, SECOND, type Clock } from '../../../src/base/clock.js'
 import type { EndpointId, EventId } from '../../../src/base/ids.js'
-import { bearer } from '../../../src/base/internal_token.js'
+import { bearer } from '../../../src/base/bearer.js'
 import type { Logger } from '../../../src/base/log.js'
 import type { DisableReason } from '../endpoint/endpoint_health.js'
 import type { WebhookStore } from '../store/store.js'

@@ -20,7 +20,6 @@ import type { Pipeline } from '../cycle/pipeline.js'
 import type { Reader } from '../queries/query.js'
 import { jsonOf } from '../queries/raw_json.js'
 import type { WebhookPools } from '../queries/webhook_pools.js'
-import { admitsStream, type AuthInterceptor } from './auth_interceptor.js'
 import { operationOf } from './operations.js'
 import { requestIdIn } from './request_id.js'
 
@@ -30,7 +29,6 @@ export interface CommandStreamDependencies {
   readonly clock: Clock
   readonly pipeline: Pick<Pipeline, 'submit'>
   readonly reader: Reader
-  readonly auth: AuthInterceptor
   readonly pools: WebhookPools
 }
 
@@ -38,11 +36,9 @@ export function commandStreamService({
   clock,
   pipeline,
   reader,
-  auth,
   pools,
 }: CommandStreamDependencies): CommandStreamHandlers {
   const open = (stream: Stream): void => {
-    if (!admitsStream(auth, stream)) return
     const replies = createReplyBatcher(stream)
     const isAwaited = (deadline: Instant): boolean => replies.isOpen() && clock.now() <= deadline
     stream.on('data', (batch: CommandBatch) => {

@@ -21,7 +21,6 @@ import type { EndpointEntry, PartnerEntry } from '../cache/tenant_directory.js'
 import type { Memory } from '../cache/memory.js'
 import type { Vault } from '../keys/vault.js'
 import { chunked } from './chunks.js'
-import { admitsStream, type AuthInterceptor } from './auth_interceptor.js'
 
 type PartnerWatcher = ServerWritableStream<WatchRequest, PartnerUpdate>
 type EndpointWatcher = ServerWritableStream<WatchRequest, EndpointUpdate>
@@ -32,16 +31,11 @@ export interface DirectoryService {
   changed(partners: ReadonlySet<string>, endpoints: ReadonlySet<string>): void
 }
 
-export function directoryService(
-  memory: Memory,
-  vault: Vault,
-  auth: AuthInterceptor,
-): DirectoryService {
+export function directoryService(memory: Memory, vault: Vault): DirectoryService {
   const partnerWatchers = new Set<PartnerWatcher>()
   const endpointWatchers = new Set<EndpointWatcher>()
 
   const watchPartners = (stream: PartnerWatcher): void => {
-    if (!admitsStream(auth, stream)) return
     addWatcher(stream, partnerWatchers)
     const partners = [...memory.partners.values()].map((partner) => wirePartner(memory, partner))
     const token_keys = vault.tokenSecrets.map(({ kid, secret }) => ({
@@ -54,7 +48,6 @@ export function directoryService(
   }
 
   const watchEndpoints = (stream: EndpointWatcher): void => {
-    if (!admitsStream(auth, stream)) return
     addWatcher(stream, endpointWatchers)
     for (const { entries, isLast } of chunked([...memory.endpoints.values()].map(wireEndpoint))) {
       stream.write({ endpoints: entries, complete: isLast, paused: memory.recovery !== null })

@@ -18,7 +18,7 @@ import type { ErrorCode } from '../../base/errors.js'
 import type { Command } from '../cycle/command.js'
 import { noteAction } from '../commands/operators/action_note.js'
 import { railMovements, railMovementsOf, type MovementsView } from '../queries/rail_movements.js'
-import { admitsStream, endStream } from './auth_interceptor.js'
+import { endStream } from './grpc_error.js'
 import {
   actingAs,
   decided,
@@ -35,11 +35,9 @@ const STREAMS_MAX = 4
 const LAST_INSTANT = 8_640_000_000_000_000
 
 export function reconciliationService(dependencies: UnaryDependencies): ReconciliationHandlers {
-  const { auth } = dependencies
   let open = 0
 
   const movements = async (stream: Stream): Promise<void> => {
-    if (!admitsStream(auth, stream)) return
     if (open >= STREAMS_MAX) return endStream(stream, 'rate_limited')
     open += 1
     try {

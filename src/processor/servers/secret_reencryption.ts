@@ -7,15 +7,14 @@ import type { ReencryptSecretsRequest__Output as Request } from '../../../protos
 import type { EncryptedRowsPage as WirePage } from '../../../protos/types/causeway/v1/EncryptedRowsPage.js'
 import { countSealed, reencryptSecretRows } from '../commands/partners/secrets_reencrypt.js'
 import { encryptedRowsPage, type EncryptedRowsPage } from '../queries/encrypted_rows_page.js'
-import { grpcError } from './auth_interceptor.js'
+import { grpcError } from './grpc_error.js'
 import { actingAs, ownWork, unary, type UnaryDependencies } from './unary_handler.js'
 
 export function reencryptSecrets(
   dependencies: UnaryDependencies,
 ): handleUnaryCall<Request, WirePage> {
-  const { auth, reader } = dependencies
+  const { reader } = dependencies
   return (call, callback) => {
-    if (!auth.admits(call.metadata)) return callback(auth.refusal())
     const { actor, count_only, cursor } = call.request
     void reader.run(encryptedRowsPage(count_only, cursor)).then((found) => {
       if (!found.ok) return callback(grpcError(found.code))

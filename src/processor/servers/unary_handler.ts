@@ -2,7 +2,8 @@
  * Handlers of unary gRPC calls: a call runs one command of the cycle, or one query.
  *
  * - Internal callers use the same queue, decision and commit as partners.
- * - An operator's change needs an actor with a name and a reason; EnsureDemo is the only exception.
+ * - An operator's change needs an actor with a reason; EnsureDemo is the only exception. The actor
+ *   has the proven name (proven_caller).
  */
 import type { handleUnaryCall, Metadata } from '@grpc/grpc-js'
 import { ANSWER_WITHIN_MS } from '../../base/constants.js'
@@ -19,7 +20,7 @@ import type { Cause } from '../cycle/origin.js'
 import type { Pipeline } from '../cycle/pipeline.js'
 import type { Query, Reader } from '../queries/query.js'
 import { objectOf } from '../queries/raw_json.js'
-import { grpcError, type AuthInterceptor } from './auth_interceptor.js'
+import { grpcError } from './grpc_error.js'
 import { originOf, requestIdMetadata } from './request_id.js'
 
 export interface UnaryDependencies {
@@ -28,7 +29,6 @@ export interface UnaryDependencies {
   readonly memory: Memory
   readonly pipeline: Pick<Pipeline, 'submit'>
   readonly reader: Reader
-  readonly auth: AuthInterceptor
 }
 
 /** A command and the queue that it waits in. */
@@ -44,9 +44,8 @@ export function unary<Request, Response>(
   dependencies: UnaryDependencies,
   commandOf: (request: Request) => Work | null,
 ): handleUnaryCall<Request, Response> {
-  const { clock, pipeline, auth } = dependencies
+  const { clock, pipeline } = dependencies
   return (call, callback) => {
-    if (!auth.admits(call.metadata)) return callback(auth.refusal())
     const found = commandOf(call.request)
     if (found === null) return callback(grpcError('invalid_request'))
     const origin = originOf(call.metadata, causeOf(found), dependencies)
@@ -83,11 +82,10 @@ const causeOf = ({ queueKey, cause }: Work): Cause =>
 
 /** Creates the handler of a call that runs one query; null rejects it as invalid_request. */
 export function unaryQuery<Request, Response>(
-  { reader, auth }: UnaryDependencies,
+  { reader }: UnaryDependencies,
   queryOf: (request: Request) => Query | null,
 ): handleUnaryCall<Request, Response> {
   return (call, callback) => {
-    if (!auth.admits(call.metadata)) return callback(auth.refusal())
     const query = queryOf(call.request)
     if (query === null) return callback(grpcError('invalid_request'))
     void reader
@@ -110,7 +108,7 @@ export function tenantIn(memory: Memory, named: Tenant | null): TenantId | null 
 export const ownWork = (command: Command | null, cause: Cause = 'operator'): Work | null =>
   command === null ? null : { queueKey: 'internal', command, cause }
 
-/** The operator's command; null without an actor's name and a reason. */
+/** The operator's command; null without an actor and a reason. */
 export function actingAs(
   given: WireActor | null,
   commandOf: (actor: Actor) => Command,

@@ -4,15 +4,14 @@ import type { ListUserIntentsCall__Output as Call } from '../../../protos/types/
 import type { PaymentIntentList } from '../../../protos/types/causeway/v1/PaymentIntentList.js'
 import { findUserIntents, type FoundIntents } from '../commands/intents/user_intents_find.js'
 import { listUserIntents } from '../queries/user_intent_list.js'
-import { grpcError } from './auth_interceptor.js'
+import { grpcError } from './grpc_error.js'
 import { decided, tenantIn, unaryQuery, type UnaryDependencies } from './unary_handler.js'
 
 export function listByUser(
   dependencies: UnaryDependencies,
 ): handleUnaryCall<Call, PaymentIntentList> {
-  const { memory, auth } = dependencies
+  const { memory } = dependencies
   return (call, callback) => {
-    if (!auth.admits(call.metadata)) return callback(auth.refusal())
     const { tenant: named, partner_user_id: userId, ...page } = call.request
     const tenant = tenantIn(memory, named)
     if (tenant === null || userId === '') return callback(grpcError('invalid_request'))

@@ -21,7 +21,7 @@ import {
   webhookStatus,
 } from '../queries/webhook_admin.js'
 import type { WebhookPools } from '../queries/webhook_pools.js'
-import { grpcError } from './auth_interceptor.js'
+import { grpcError } from './grpc_error.js'
 import { operatorWork, unary, unaryQuery, type UnaryDependencies } from './unary_handler.js'
 
 export function webhookAdminService(
@@ -58,9 +58,7 @@ function loggedRedrive(
   return (call, callback) => {
     const { endpoint_id: id } = call.request
     const isUnknown = id !== undefined && !memory.endpoints.has(id as EndpointId)
-    if (dependencies.auth.admits(call.metadata) && isUnknown) {
-      return callback(grpcError('webhook_endpoint_not_found'))
-    }
+    if (isUnknown) return callback(grpcError('webhook_endpoint_not_found'))
     log(call, (fault) => (fault ? callback(fault) : redrives(call, callback)))
   }
 }

@@ -16,7 +16,6 @@ import type { ControlRequest } from '../../../protos/types/causeway/v1/ControlRe
 import { CONTROL_RESPONSE_WITHIN_MS, CONTROL_REQUESTS_MAX } from '../../base/constants.js'
 import { accepted, isErrorCode, refused, type ErrorCode, type Outcome } from '../../base/errors.js'
 import type { PoolRequest, PoolResponse, Subject, WebhookPools } from '../queries/webhook_pools.js'
-import { admitsStream, type AuthInterceptor } from './auth_interceptor.js'
 
 export interface WebhookControlService extends WebhookPools {
   readonly handlers: WebhookControlHandlers
@@ -33,7 +32,6 @@ interface PendingRequest {
 }
 
 export function webhookControlService(
-  auth: AuthInterceptor,
   onPool: PoolConnected = () => undefined,
   answerWithinMs = CONTROL_RESPONSE_WITHIN_MS,
 ): WebhookControlService {
@@ -42,7 +40,6 @@ export function webhookControlService(
   let lastNumber = 0
 
   const connect = (stream: Stream): void => {
-    if (!admitsStream(auth, stream)) return
     pools.add(stream)
     stream.on('data', (answer: ControlResponse) => take(stream, answer))
     stream.on('error', () => leave(stream))

@@ -1,8 +1,8 @@
 /** The sandbox rail: composition root. */
+import { configuredCaller, createCallers } from '../../auth/callers.js'
 import { childProcess, isSupervised } from '../../base/child.js'
 import { systemClock } from '../../base/clock.js'
 import { openGrpcTls } from '../../base/grpc_tls.js'
-import { readInternalToken } from '../../base/internal_token.js'
 import { createLog } from '../../base/log.js'
 import { openOpsHttp, opsListen, ownReadiness } from '../../base/ops_http.js'
 import { systemRandom } from '../../base/random.js'
@@ -22,7 +22,7 @@ const log = createLog('sandbox_rail', settings)
 const journal = await openJournal(dataFile(settings, FILES.railDatabase))
 const rail = await startSandboxRail({
   address: settings.RAIL_LISTEN,
-  token: readInternalToken(settings),
+  callers: createCallers(settings.CALLERS.map(configuredCaller)),
   tls: openGrpcTls(settings, log),
   journal,
   clock: systemClock,

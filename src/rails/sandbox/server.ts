@@ -3,7 +3,7 @@
  *
  * Does not own: a single link (link), deciding instructions (cycle).
  *
- * - Every call but health needs the internal token.
+ * - Every call but health needs the credential of the processor.
  * - Reports go to the newest link; a new link first gets every unacknowledged report.
  */
 import { rmSync } from 'node:fs'
@@ -11,6 +11,8 @@ import { status } from '@grpc/grpc-js'
 import { HealthImplementation } from 'grpc-health-check'
 import type { RailHandlers } from '../../../protos/types/causeway/rail/v1/Rail.js'
 import type { ProtoGrpcType } from '../../../protos/types/rail.js'
+import type { Callers } from '../../auth/callers.js'
+import { createRpcAccess } from '../../auth/rpc_access.js'
 import { SECOND, type Clock } from '../../base/clock.js'
 import { createGrpcServer, type GrpcServer } from '../../base/grpc_server.js'
 import { CLEARTEXT, type GrpcTls } from '../../base/grpc_tls.js'
@@ -28,7 +30,7 @@ const SHUT_DOWN_WITHIN_MS = 2 * SECOND
 export interface SandboxRailOptions {
   /** `unix:/path.sock` or `host:port`; port 0 takes a free one. */
   readonly address: string
-  readonly token: string
+  readonly callers: Callers
   /** Default: loopback and Unix sockets in the clear. */
   readonly tls?: GrpcTls
   readonly journal: Journal
@@ -91,13 +93,22 @@ export async function startSandboxRail(options: SandboxRailOptions): Promise<San
   }
 }
 
-const REFUSED = { code: status.UNAUTHENTICATED, details: 'authentication failed' }
+const DENIED = { code: status.PERMISSION_DENIED, details: 'not a caller of the rail' }
+const UNAUTHENTICATED = { code: status.UNAUTHENTICATED, details: 'authentication failed' }
 const TOO_SLOW = { code: status.DEADLINE_EXCEEDED, details: 'the request did not arrive in time' }
 const MALFORMED = { code: status.INVALID_ARGUMENT, details: 'malformed request' }
 
-function serve({ token, tls = CLEARTEXT }: SandboxRailOptions, handlers: RailHandlers): GrpcServer {
-  const ends = { refusal: REFUSED, tooSlow: TOO_SLOW, malformed: MALFORMED }
-  const served = createGrpcServer({ token, tls, ...ends })
+function serve(
+  { callers, tls = CLEARTEXT }: SandboxRailOptions,
+  handlers: RailHandlers,
+): GrpcServer {
+  const ends = {
+    unauthenticated: UNAUTHENTICATED,
+    denied: DENIED,
+    tooSlow: TOO_SLOW,
+    malformed: MALFORMED,
+  }
+  const served = createGrpcServer({ access: createRpcAccess(callers), tls, ...ends })
   served.addService(contracts<ProtoGrpcType>().causeway.rail.v1.Rail.service, handlers)
   const serving = { '': 'SERVING', 'causeway.rail.v1.Rail': 'SERVING' } as const
   new HealthImplementation(serving).addToServer(served.server)

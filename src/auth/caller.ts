@@ -1,0 +1,47 @@
+/**
+ * Callers of our gRPC ports: their kinds, their roles, and the caller that a call has proven to be.
+ *
+ * Does not own: their credentials (auth/callers), what a role may call (auth/rpc_access).
+ */
+import type { Metadata } from '@grpc/grpc-js'
+
+export const OPERATOR_ROLES = ['read', 'operate', 'decide'] as const
+export type OperatorRole = (typeof OPERATOR_ROLES)[number]
+
+/**
+ * `service` is an internal service, `webhooks` a webhook pool. The processor is a caller of the
+ * rail.
+ */
+export const CALLER_KINDS = [
+  ...(['operator', 'service', 'gateway', 'webhooks', 'supervisor', 'processor'] as const),
+] as const
+export type CallerKind = (typeof CALLER_KINDS)[number]
+
+export interface Caller {
+  /** As in the action log. */
+  readonly name: string
+  readonly kind: CallerKind
+  /** Of an operator; empty for other kinds. */
+  readonly roles: readonly OperatorRole[]
+  /** The partners that an internal service may act for; null: all. */
+  readonly partners: readonly string[] | null
+}
+
+/** An operator has the roles given to it; every other kind is a role of its own. */
+export type Role = OperatorRole | Exclude<CallerKind, 'operator'>
+
+export const rolesOf = ({ kind, roles }: Caller): readonly Role[] =>
+  kind === 'operator' ? roles : [kind]
+
+const CALLER_NAME = /^[A-Za-z0-9][A-Za-z0-9._@-]{0,63}$/
+
+export const isCallerName = (text: string): boolean => CALLER_NAME.test(text)
+
+/** By the metadata object of the call, which its handler receives too. */
+const proven = new WeakMap<Metadata, Caller>()
+
+export const setCaller = (metadata: Metadata, caller: Caller): void =>
+  void proven.set(metadata, caller)
+
+/** Undefined: the call has not proven who it is. */
+export const callerOf = (metadata: Metadata): Caller | undefined => proven.get(metadata)

@@ -1,0 +1,38 @@
+/**
+ * The tokens with which callers of our gRPC ports prove who they are.
+ *
+ * - A token has 256 random bits. Only its SHA-256 digest is stored or configured; a digest of that
+ *   much randomness needs no salt and no slow hash.
+ */
+import { createHash } from 'node:crypto'
+import type { Metadata } from '@grpc/grpc-js'
+import type { Random } from '../base/random.js'
+import type { CallerKind } from './caller.js'
+
+/** Of each kind, so that a leaked token can be recognized. */
+const PREFIXES: Readonly<Record<CallerKind, string>> = {
+  operator: 'op',
+  service: 'it',
+  gateway: 'gw',
+  webhooks: 'wh',
+  supervisor: 'sv',
+  processor: 'pr',
+}
+
+export const newCallerToken = (kind: CallerKind, random: Random): string =>
+  `${PREFIXES[kind]}_${random.bytes(32).toString('base64url')}`
+
+/** 64 lower-case hex digits. */
+export const tokenDigest = (token: string): string =>
+  createHash('sha256').update(token).digest('hex')
+
+/** Undefined without a token; a call with two of them has none. */
+export function tokenIn(metadata: Metadata): string | undefined {
+  const [given, second] = metadata.get('authorization')
+  if (typeof given !== 'string' || second !== undefined || !given.startsWith(SCHEME)) {
+    return undefined
+  }
+  return given.slice(SCHEME.length)
+}
+
+const SCHEME = 'Bearer '

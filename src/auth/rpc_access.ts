@@ -1,0 +1,152 @@
+/**
+ * The roles that may call each rpc: the only place where access to our gRPC ports is decided.
+ *
+ * - The types list every rpc of every service: one without an entry does not compile, and a server
+ *   with one does not start.
+ * - A call is judged on its metadata, before its message is read.
+ */
+import type { Metadata } from '@grpc/grpc-js'
+import type { ProtoGrpcType as CommandStreamProto } from '../../protos/types/command_stream.js'
+import type { ProtoGrpcType as DirectoryProto } from '../../protos/types/directory.js'
+import type { ProtoGrpcType as OperatorProto } from '../../protos/types/operator.js'
+import type { ProtoGrpcType as PartnersProto } from '../../protos/types/partners.js'
+import type { ProtoGrpcType as RailProto } from '../../protos/types/rail.js'
+import type { ProtoGrpcType as ReconciliationProto } from '../../protos/types/reconciliation.js'
+import type { ProtoGrpcType as RecoveryProto } from '../../protos/types/recovery.js'
+import type { ProtoGrpcType as WebhookAdminProto } from '../../protos/types/webhook_admin.js'
+import type { ProtoGrpcType as WebhookControlProto } from '../../protos/types/webhook_control.js'
+import type { ProtoGrpcType as WebhooksProto } from '../../protos/types/webhooks.js'
+import { rolesOf, setCaller, type Role } from './caller.js'
+import type { Callers } from './callers.js'
+
+type V1 = (CommandStreamProto &
+  DirectoryProto &
+  OperatorProto &
+  PartnersProto &
+  ReconciliationProto &
+  RecoveryProto &
+  WebhookAdminProto &
+  WebhookControlProto &
+  WebhooksProto)['causeway']['v1']
+type RailV1 = RailProto['causeway']['rail']['v1']
+
+/** The rpcs of a generated definition, without its index signature. */
+type RpcsOf<Definition> = {
+  readonly [Rpc in keyof Definition as string extends Rpc ? never : Rpc & string]: readonly Role[]
+}
+type ServicesOf<Package, Prefix extends string> = {
+  readonly [
+    Name in keyof Package as Package[Name] extends { service: unknown }
+      ? `${Prefix}.${Name & string}`
+      : never
+  ]: Package[Name] extends { service: infer Definition } ? RpcsOf<Definition> : never
+}
+
+const GATEWAY = ['gateway'] as const
+const WEBHOOKS = ['webhooks'] as const
+const SERVICE = ['service'] as const
+/** Every operator. */
+const READ = ['read', 'operate', 'decide'] as const
+const OPERATE = ['operate'] as const
+/** Moves money, or ends a payment. */
+const DECIDE = ['decide'] as const
+const PROCESSOR = ['processor'] as const
+
+export const RPC_ACCESS = {
+  'causeway.v1.CommandStream': { Open: GATEWAY },
+  'causeway.v1.Directory': { WatchPartners: GATEWAY, WatchEndpoints: WEBHOOKS },
+  'causeway.v1.EventOutcomes': { Record: WEBHOOKS, DisableEndpoint: WEBHOOKS },
+  'causeway.v1.WebhookControl': { Connect: WEBHOOKS },
+  'causeway.v1.PaymentIntents': {
+    Create: SERVICE,
+    Get: SERVICE,
+    Cancel: SERVICE,
+    Refund: SERVICE,
+    ListByUser: SERVICE,
+  },
+  'causeway.v1.Payouts': { Create: SERVICE, Get: SERVICE, List: SERVICE, Balances: SERVICE },
+  'causeway.v1.Operator': {
+    CreatePartner: OPERATE,
+    IssueKey: OPERATE,
+    Deposit: DECIDE,
+    SetRate: OPERATE,
+    ListRates: READ,
+    TrialBalance: READ,
+    ListHeldPayouts: READ,
+    ApprovePayout: DECIDE,
+    RejectPayout: DECIDE,
+    ResolvePayout: DECIDE,
+    ReversePayout: DECIDE,
+    ShowPayout: READ,
+    ListUnknownOutcomes: READ,
+    ResolveIntent: DECIDE,
+    ReverseIntent: DECIDE,
+    ShowIntent: READ,
+    ListDiscrepancies: READ,
+    ResolveDiscrepancy: DECIDE,
+    SetRoute: OPERATE,
+    ListRoutes: READ,
+    SetBalanceAlert: OPERATE,
+    EnsureDemo: ['supervisor'],
+  },
+  'causeway.v1.PartnerAdmin': {
+    List: READ,
+    Suspend: OPERATE,
+    Resume: OPERATE,
+    SetAllowedIps: OPERATE,
+    SetPackages: OPERATE,
+    SetCorridors: OPERATE,
+    SetRateLimit: OPERATE,
+    ListKeys: READ,
+    RevokeKey: OPERATE,
+    ListActions: READ,
+    ReencryptSecrets: OPERATE,
+  },
+  'causeway.v1.Reconciliation': { Movements: READ, MovementsOf: READ, Conclude: READ },
+  'causeway.v1.Recovery': {
+    Show: READ,
+    AddOrphans: DECIDE,
+    Release: DECIDE,
+    ListOrphans: READ,
+    ResolveOrphan: DECIDE,
+    ApproveIntent: DECIDE,
+    RejectIntent: DECIDE,
+  },
+  'causeway.v1.WebhookAdmin': {
+    Status: READ,
+    ListEndpoints: READ,
+    ListDead: READ,
+    Redrive: OPERATE,
+    EnableEndpoint: OPERATE,
+    DisableEndpoint: OPERATE,
+    ListPoison: READ,
+  },
+  'causeway.rail.v1.Rail': { Describe: PROCESSOR, Link: PROCESSOR },
+} as const satisfies ServicesOf<V1, 'causeway.v1'> & ServicesOf<RailV1, 'causeway.rail.v1'>
+
+const ROLES_OF_PATH: ReadonlyMap<string, readonly Role[]> = new Map(
+  Object.entries<Readonly<Record<string, readonly Role[]>>>(RPC_ACCESS).flatMap(([service, rpcs]) =>
+    Object.entries(rpcs).map(([rpc, roles]) => [`/${service}/${rpc}`, roles] as const),
+  ),
+)
+
+export type Judgment = 'granted' | 'unauthenticated' | 'denied'
+
+export interface RpcAccess {
+  isListed(path: string): boolean
+  /** @param certificate the name in the verified client certificate */
+  judge(path: string, metadata: Metadata, certificate: () => string | undefined): Judgment
+}
+
+/** Judges each call by the table. A granted call has its caller (`callerOf`). */
+export const createRpcAccess = (callers: Callers): RpcAccess => ({
+  isListed: (path) => ROLES_OF_PATH.has(path),
+  judge: (path, metadata, certificate) => {
+    const caller = callers.identify(metadata, certificate)
+    if (caller === undefined) return 'unauthenticated'
+    const allowed = ROLES_OF_PATH.get(path) ?? []
+    if (!rolesOf(caller).some((role) => allowed.includes(role))) return 'denied'
+    setCaller(metadata, caller)
+    return 'granted'
+  },
+})

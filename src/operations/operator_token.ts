@@ -1,0 +1,41 @@
+/**
+ * The operator's token, from OPERATOR_TOKEN_FILE or `operator.token` in DATA_DIR.
+ *
+ * - A file that others can read is refused: whoever has read it is the operator.
+ */
+import { existsSync, readFileSync, statSync } from 'node:fs'
+import { NO_LOG, openGrpcTls } from '../base/grpc_tls.js'
+import { dataFile, type Settings } from '../base/settings.js'
+import { FILES } from '../base/subjects.js'
+import { CommandFault } from './command.js'
+import type { OperatorAccess } from './operator_client.js'
+import type { Sandbox } from './sandbox.js'
+
+const OTHERS = 0o077
+
+export const operatorAccess = (
+  { grpc_address: address }: Sandbox,
+  settings: Settings,
+): OperatorAccess => ({
+  address,
+  token: () => readOperatorToken(operatorTokenFile(settings)),
+  tls: openGrpcTls(settings, NO_LOG),
+})
+
+export const operatorTokenFile = (settings: Settings): string =>
+  settings.OPERATOR_TOKEN_FILE || dataFile(settings, FILES.operatorToken)
+
+/** @throws CommandFault without a file, or when others can read it */
+function readOperatorToken(file: string): string {
+  if (!existsSync(file)) {
+    throw new CommandFault(
+      `No operator token in ${file}: make run writes the first one, or set OPERATOR_TOKEN_FILE.`,
+    )
+  }
+  if ((statSync(file).mode & OTHERS) !== 0) {
+    throw new CommandFault(
+      `Others can read ${file}: chmod 600 it, and rotate the token if others may have read it.`,
+    )
+  }
+  return readFileSync(file, 'utf8').trim()
+}

@@ -1,0 +1,71 @@
+/**
+ * What a request says about its caller, compared with the caller that the call has proven.
+ *
+ * - The actor of a request gets the proven name; a request that names somebody else is rejected.
+ * - An internal service that is bound to partners acts for no other.
+ * - It is applied to every handler of the server, so no handler can forget it.
+ */
+import type {
+  Metadata,
+  sendUnaryData,
+  ServerUnaryCall,
+  ServerWritableStream,
+  ServiceDefinition,
+  UntypedServiceImplementation,
+} from '@grpc/grpc-js'
+import type { Actor__Output as WireActor } from '../../../protos/types/causeway/v1/Actor.js'
+import type { Tenant__Output as Tenant } from '../../../protos/types/causeway/v1/Tenant.js'
+import { callerOf } from '../../auth/caller.js'
+import { accepted, refused, type Outcome } from '../../base/errors.js'
+import { endStream, grpcError } from './grpc_error.js'
+
+/** Members of requests that name the operator and the tenant. */
+interface NamedParties {
+  readonly actor?: WireActor | null
+  readonly tenant?: Tenant | null
+}
+
+type Handlers = UntypedServiceImplementation
+type Unary = (call: ServerUnaryCall<NamedParties, unknown>, done: sendUnaryData<unknown>) => void
+type Streaming = (stream: ServerWritableStream<NamedParties, unknown>) => void
+
+/** Streams of requests name no parties: they are open to our own processes only. */
+export function withProvenCaller(definition: ServiceDefinition, handlers: Handlers): Handlers {
+  const wrapped = Object.entries(definition).map(([name, { requestStream, responseStream }]) => {
+    const handler = handlers[name]
+    if (handler === undefined) throw new Error(`${name} has no handler`)
+    if (requestStream) return [name, handler]
+    return [name, responseStream ? streaming(handler as Streaming) : unary(handler as Unary)]
+  })
+  return Object.fromEntries(wrapped) as Handlers
+}
+
+const unary =
+  (handler: Unary): Unary =>
+  (call, done) => {
+    const proven = provenRequest(call.request, call.metadata)
+    if (!proven.ok) return done(grpcError(proven.code))
+    call.request = proven.value
+    handler(call, done)
+  }
+
+const streaming =
+  (handler: Streaming): Streaming =>
+  (stream) => {
+    const proven = provenRequest(stream.request, stream.metadata)
+    if (!proven.ok) return endStream(stream, proven.code)
+    stream.request = proven.value
+    handler(stream)
+  }
+
+function provenRequest(request: NamedParties, metadata: Metadata): Outcome<NamedParties> {
+  const caller = callerOf(metadata)
+  if (caller === undefined) return refused('authentication_failed')
+  const { actor, tenant } = request
+  if (caller.partners !== null && !caller.partners.includes(tenant?.partner_id ?? '')) {
+    return refused('permission_denied')
+  }
+  if (!actor) return accepted(request)
+  if (actor.name !== '' && actor.name !== caller.name) return refused('operator_name_differs')
+  return accepted({ ...request, actor: { ...actor, name: caller.name } })
+}

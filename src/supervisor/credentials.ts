@@ -1,0 +1,80 @@
+/**
+ * The credentials of a stack: who calls the processor and the rail, and with which tokens.
+ *
+ * - Tokens of our own processes are made anew at each start and never written to disk; each process
+ *   gets its own one, and the servers get only digests.
+ * - The tokens of the internal service and of the first operator are files with mode 0600, made at
+ *   the first start.
+ */
+import { chmodSync, existsSync, readFileSync, renameSync, writeFileSync } from 'node:fs'
+import { userInfo } from 'node:os'
+import { isCallerName, type CallerKind } from '../auth/caller.js'
+import { newCallerToken } from '../auth/caller_token.js'
+import { callerEntry } from '../auth/callers.js'
+import type { Random } from '../base/random.js'
+import type { SettingName, Settings } from '../base/settings.js'
+import { FILES } from '../base/subjects.js'
+import type { OwnProgram } from './child_variables.js'
+import type { DataFolder } from './data_folder.js'
+
+const INTERNAL_SERVICE = 'internal'
+const UNNAMED_OPERATOR = 'operator'
+
+export interface Credentials {
+  /** Of the internal service in `sandbox.json`. */
+  readonly internalToken: string
+  /** Of the supervisor itself. */
+  readonly supervisorToken: string
+  settingsOf(program: OwnProgram): Partial<Record<SettingName, string>>
+}
+
+export function createCredentials(
+  settings: Pick<Settings, 'CALLERS'>,
+  data: DataFolder,
+  random: Random,
+): Credentials {
+  const fresh = (kind: CallerKind): string => newCallerToken(kind, random)
+  const [gateway, webhooks, supervisor, processor] = [
+    ...[fresh('gateway'), fresh('webhooks'), fresh('supervisor'), fresh('processor')],
+  ] as const
+  const internal = ensureToken(data.file(FILES.internalToken), 'service', random)
+  const operator = ensureToken(data.file(FILES.operatorToken), 'operator', random)
+  const callersOfProcessor = [
+    callerEntry('gateway', 'gateway', gateway),
+    callerEntry('webhooks', 'webhooks', webhooks),
+    callerEntry('supervisor', 'supervisor', supervisor),
+    callerEntry('service', INTERNAL_SERVICE, internal),
+    callerEntry('operator', systemUser(), operator),
+    ...settings.CALLERS,
+  ].join()
+  const byProgram: Readonly<Record<OwnProgram, Partial<Record<SettingName, string>>>> = {
+    'src/rails/sandbox/main.js': { CALLERS: callerEntry('processor', 'processor', processor) },
+    'src/processor/main.js': { CALLERS: callersOfProcessor, RAIL_TOKEN: processor },
+    'actors/webhook/main.js': { PROCESSOR_TOKEN: webhooks },
+    'gateway/main.js': { PROCESSOR_TOKEN: gateway },
+  }
+  return {
+    internalToken: internal,
+    supervisorToken: supervisor,
+    settingsOf: (program) => byProgram[program],
+  }
+}
+
+function ensureToken(file: string, kind: CallerKind, random: Random): string {
+  if (!existsSync(file)) {
+    writeFileSync(`${file}.new`, `${newCallerToken(kind, random)}\n`, { mode: 0o600 })
+    chmodSync(`${file}.new`, 0o600)
+    renameSync(`${file}.new`, file)
+  }
+  return readFileSync(file, 'utf8').trim()
+}
+
+/** The first operator has the name that the action log has always shown. */
+function systemUser(): string {
+  try {
+    const { username } = userInfo()
+    return isCallerName(username) ? username : UNNAMED_OPERATOR
+  } catch {
+    return UNNAMED_OPERATOR // a container's user can have no entry
+  }
+}

@@ -1,0 +1,209 @@
+/**
+ * Every rpc of every service, called with every kind of credential, against the real servers of
+ * the processor and the rail. The expected access is written here a second time.
+ */
+import {
+  Client,
+  credentials,
+  Metadata,
+  status,
+  type ClientReadableStream,
+  type MethodDefinition,
+  type ServiceDefinition,
+} from '@grpc/grpc-js'
+import t, { type Test } from 'tap'
+import type { Caller, OperatorRole } from '../../src/auth/caller.js'
+import { createRpcAccess, RPC_ACCESS } from '../../src/auth/rpc_access.js'
+import { callerEntry, configuredCaller, createCallers } from '../../src/auth/callers.js'
+import { bearer } from '../../src/base/bearer.js'
+import { systemClock } from '../../src/base/clock.js'
+import { createGrpcServer } from '../../src/base/grpc_server.js'
+import { systemRandom } from '../../src/base/random.js'
+import { contracts } from '../../src/base/protos.js'
+import type { Work } from '../../src/processor/cycle/command.js'
+import { createServer } from '../../src/processor/server.js'
+import { aRail, shortFolder } from '../rails/harness.js'
+
+/** Which calls each kind of caller may make; every other call is denied. */
+const READ = `
+  Operator/ListRates Operator/TrialBalance Operator/ListHeldPayouts Operator/ShowPayout
+  Operator/ListUnknownOutcomes Operator/ShowIntent Operator/ListDiscrepancies Operator/ListRoutes
+  PartnerAdmin/List PartnerAdmin/ListKeys PartnerAdmin/ListActions
+  Reconciliation/Movements Reconciliation/MovementsOf Reconciliation/Conclude
+  Recovery/Show Recovery/ListOrphans
+  WebhookAdmin/Status WebhookAdmin/ListEndpoints WebhookAdmin/ListDead WebhookAdmin/ListPoison`
+const ALLOWED: Readonly<Record<string, string>> = {
+  gateway: 'CommandStream/Open Directory/WatchPartners',
+  webhooks: `Directory/WatchEndpoints EventOutcomes/Record EventOutcomes/DisableEndpoint
+    WebhookControl/Connect`,
+  processor: 'Rail/Describe Rail/Link',
+  supervisor: 'Operator/EnsureDemo',
+  service: `PaymentIntents/Create PaymentIntents/Get PaymentIntents/Cancel PaymentIntents/Refund
+    PaymentIntents/ListByUser Payouts/Create Payouts/Get Payouts/List Payouts/Balances`,
+  read: READ,
+  operate: `${READ} Operator/CreatePartner Operator/IssueKey Operator/SetRate Operator/SetRoute
+    Operator/SetBalanceAlert PartnerAdmin/Suspend PartnerAdmin/Resume PartnerAdmin/SetAllowedIps
+    PartnerAdmin/SetPackages PartnerAdmin/SetCorridors PartnerAdmin/SetRateLimit
+    PartnerAdmin/RevokeKey PartnerAdmin/ReencryptSecrets WebhookAdmin/Redrive
+    WebhookAdmin/EnableEndpoint WebhookAdmin/DisableEndpoint`,
+  decide: `${READ} Operator/Deposit Operator/ApprovePayout Operator/RejectPayout
+    Operator/ResolvePayout Operator/ReversePayout Operator/ResolveIntent Operator/ReverseIntent
+    Operator/ResolveDiscrepancy Recovery/AddOrphans Recovery/Release Recovery/ResolveOrphan
+    Recovery/ApproveIntent Recovery/RejectIntent`,
+}
+const KINDS = Object.keys(ALLOWED)
+const isOperator = (kind: string): kind is OperatorRole =>
+  ['read', 'operate', 'decide'].includes(kind)
+const tokenOf = (kind: string): string => `token-of-${kind}`
+
+/** One caller of each kind; an operator for each role alone. */
+const callers = createCallers(
+  KINDS.map((kind) => {
+    const own = isOperator(kind) ? 'operator' : (kind as Caller['kind'])
+    const entry = configuredCaller(callerEntry(own, `a-${kind}`, tokenOf(kind)))
+    const roles = isOperator(kind) ? [kind] : entry.caller.roles
+    return { ...entry, caller: { ...entry.caller, roles } }
+  }),
+)
+
+const CREDENTIALS: Readonly<Record<string, Metadata>> = {
+  none: new Metadata(),
+  'a wrong token': bearer('token-of-nobody'),
+  'an empty token': bearer(''),
+  'a token in another scheme': metadataWith(`Basic ${tokenOf('decide')}`),
+  'a name instead of a token': bearer('a-decide'),
+  ...Object.fromEntries(KINDS.map((kind) => [kind, bearer(tokenOf(kind))])),
+}
+
+function metadataWith(value: string): Metadata {
+  const metadata = new Metadata()
+  metadata.set('authorization', value)
+  return metadata
+}
+
+interface Package {
+  readonly [name: string]: { readonly service?: ServiceDefinition } | undefined
+}
+type Rpc = MethodDefinition<object, object>
+
+/** Every rpc of the loaded contracts. */
+function rpcsOf(inside: Package): Rpc[] {
+  return Object.values(inside).flatMap((found) =>
+    found?.service === undefined ? [] : (Object.values(found.service) as Rpc[]),
+  )
+}
+
+async function openProcessor(t: Test): Promise<string> {
+  const refuse = async () => ({ ok: false, code: 'payout_not_found' }) as const
+  const silent = (): void => undefined
+  const memory = { partners: new Map(), endpoints: new Map(), keys: new Map(), orphans: new Map() }
+  const server = createServer(
+    {
+      clock: systemClock,
+      random: systemRandom(),
+      memory: memory as never,
+      pipeline: { submit: ({ reply }: Work) => reply({ ok: false, code: 'payout_not_found' }) },
+      reader: { run: refuse },
+    },
+    callers,
+    { handlers: { WatchPartners: answerOnce, WatchEndpoints: answerOnce }, changed: silent },
+  )
+  t.teardown(() => server.close())
+  return `127.0.0.1:${await server.bind('127.0.0.1:0')}`
+}
+
+interface Writing {
+  write(update: object): unknown
+  end(): unknown
+}
+
+const answerOnce = (stream: Writing): void => {
+  stream.write({})
+  stream.end()
+}
+
+/** `granted` when a handler got the call, else the refusal. */
+function judged(client: Client, rpc: Rpc, metadata: Metadata): Promise<string> {
+  const { path, requestSerialize, responseDeserialize } = rpc
+  const wire = [path, requestSerialize, responseDeserialize] as const
+  return new Promise((resolve) => {
+    const told = (code: number | undefined): void => {
+      if (code === status.UNAUTHENTICATED) return resolve('unauthenticated')
+      resolve(code === status.PERMISSION_DENIED ? 'denied' : 'granted')
+    }
+    if (!rpc.requestStream && !rpc.responseStream) {
+      client.makeUnaryRequest(...wire, {}, metadata, (error) => told(error?.code))
+      return
+    }
+    const onEnd = (stream: ClientReadableStream<object>): void => {
+      stream.on('error', () => undefined)
+      stream.on('data', () => undefined)
+      stream.on('status', ({ code }: { code: number }) => told(code))
+    }
+    if (rpc.requestStream) {
+      const stream = client.makeBidiStreamRequest(...wire, metadata)
+      onEnd(stream)
+      stream.end()
+    } else onEnd(client.makeServerStreamRequest(...wire, {}, metadata))
+  })
+}
+
+const { v1, rail } = contracts<{ causeway: { v1: Package; rail: { v1: Package } } }>().causeway
+const SERVED: readonly (readonly [Rpc[], (t: Test) => Promise<string>])[] = [
+  [rpcsOf(v1), openProcessor],
+  [
+    rpcsOf(rail.v1),
+    async (t) => {
+      const { address } = await aRail(t, shortFolder(t), { address: '127.0.0.1:0', callers })
+      return address
+    },
+  ],
+]
+
+for (const [rpcs, open] of SERVED) {
+  void t.test(`each rpc is open to its callers only: ${rpcs.length} rpcs`, async (t) => {
+    const client = new Client(await open(t), credentials.createInsecure())
+    t.teardown(() => client.close())
+    for (const rpc of rpcs) {
+      const name = rpc.path.replace(/^.*\.v1\./, '')
+      const found = await Promise.all(
+        Object.entries(CREDENTIALS).map(
+          async ([who, metadata]) => [who, await judged(client, rpc, metadata)] as const,
+        ),
+      )
+      const expected = Object.keys(CREDENTIALS).map((who) => {
+        const allowed = ALLOWED[who]?.split(/\s+/)
+        if (allowed === undefined) return [who, 'unauthenticated']
+        return [who, allowed.includes(name) ? 'granted' : 'denied']
+      })
+      t.same(Object.fromEntries(found), Object.fromEntries(expected), name)
+    }
+  })
+}
+
+void t.test('the table and the expectation name rpcs that exist, and all of them', (t) => {
+  const served = SERVED.flatMap(([rpcs]) => rpcs.map(({ path }) => path))
+  const listed = Object.entries(RPC_ACCESS).flatMap(([service, rpcs]) =>
+    Object.keys(rpcs).map((rpc) => `/${service}/${rpc}`),
+  )
+  t.same(listed.sort(), served.sort())
+  const short = new Set(served.map((path) => path.replace(/^.*\.v1\./, '')))
+  const expected = Object.values(ALLOWED).flatMap((text) => text.trim().split(/\s+/))
+  t.same([...new Set(expected)].sort(), [...short].sort())
+  t.end()
+})
+
+void t.test('a server with an rpc that the table lacks does not start', (t) => {
+  const end = { code: status.UNAUTHENTICATED, details: '' }
+  const server = createGrpcServer({
+    access: createRpcAccess(callers),
+    ...{ unauthenticated: end, denied: end, tooSlow: end, malformed: end },
+  })
+  const known = Object.values(v1)[0]?.service ?? {}
+  const more = { path: '/causeway.v1.Operator/PayMe' }
+  t.throws(
+    () => server.addService({ ...known, PayMe: more as never }, {}),
+    /no entry in the access/,
+  )
+  t.end()
+})
