@@ -1,3 +1,4 @@
+/** The bus on a real nats-server: no event is lost by kills, freezes and a wiped stream. */
 import { connect } from 'nats'
 import t, { type Test } from 'tap'
 import { systemClock } from '../../src/base/clock.js'
@@ -61,14 +62,14 @@ function eventsOf(message: BusMessage) {
 void t.test('the bus comes up once admitted, with the newest event of the stream', async (t) => {
   const server = await aServer(t)
   await server.start()
-  const asked: (string | null)[] = []
+  const newestSeen: (string | null)[] = []
   const admitted = { after: 0 }
-  const connectAnew = async (): Promise<Bus> => {
-    asked.length = 0
+  const connectAgain = async (): Promise<Bus> => {
+    newestSeen.length = 0
     const bus = connectBus({
       url: server.url,
       consumes: false,
-      admit: (newest) => Promise.resolve(asked.push(newest) > admitted.after),
+      admit: (newest) => Promise.resolve(newestSeen.push(newest) > admitted.after),
       clock: systemClock,
       log,
     })
@@ -76,16 +77,20 @@ void t.test('the bus comes up once admitted, with the newest event of the stream
     await isUp(bus)
     return bus
   }
-  const bus = await connectAnew()
-  t.same(asked, [null], 'an empty stream')
+  const bus = await connectAgain()
+  t.same(newestSeen, [null], 'an empty stream')
   const events = someEvents(3)
   await Promise.all(events.map((event) => bus.publisher.publish(event, event.id)))
   admitted.after = 1
-  const next = await connectAnew()
-  t.same(asked, [events[2]!.id, events[2]!.id], 'asked again; of events that travel together')
+  const next = await connectAgain()
+  t.same(
+    newestSeen,
+    [events[2]!.id, events[2]!.id],
+    'admission is requested again, with the last event of the message',
+  )
   await next.publisher.publish(events[0]!, `${events[0]!.id}:sweep1`)
-  await connectAnew()
-  t.same(asked.at(-1), events[0]!.id, 'whatever its message id is')
+  await connectAgain()
+  t.same(newestSeen.at(-1), events[0]!.id, 'also with another message id')
 })
 
 void t.test('an event arrives byte for byte as published', async (t) => {

@@ -1,3 +1,4 @@
+/** The relay publishes every open event in order, and repeats it until it is stored and settled. */
 import { mock } from 'node:test'
 import t, { type Test } from 'tap'
 import { instant, MINUTE, SECOND } from '../../src/base/clock.js'
