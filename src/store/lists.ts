@@ -103,7 +103,7 @@ export interface Lists {
   /**
    * The id that ends a search after this many intents of the range; undefined: it holds fewer.
    */
-  intentHorizon(range: IntentFilter, scanned: number): Promise<string | undefined>
+  intentScanEnd(range: IntentFilter, scanned: number): Promise<string | undefined>
   /** One user's intents, newest first, starting at this number. */
   intentsOfUser(from: number, limit: number): Promise<readonly UserIntent[]>
   /** Submitted by `by` and without an outcome, all tenants, by id. */
@@ -200,8 +200,8 @@ function listsIn(scheduler: ReadScheduler, priority: ReadPriority): Lists {
     payouts: (filter, limit) => unread(payoutsStatement(filter, limit), LISTED_ACTOR),
     heldPayouts: (after, limit) => read(heldPayoutsStatement(after, limit)),
     intents: (filter, limit) => pageOf(intentsStatement(filter, limit), LISTED_ACTOR),
-    intentHorizon: async (range, scanned) =>
-      (await read<{ id: string }>(intentHorizonStatement(range, scanned)))[0]?.id,
+    intentScanEnd: async (range, scanned) =>
+      (await read<{ id: string }>(intentScanEndStatement(range, scanned)))[0]?.id,
     intentsOfUser: (from, limit) => pageOf(userIntentsStatement(from, limit), USER_INTENT),
     unknownOutcomes: (kind, by, after, limit) => read(unknownStatement(kind, by, after, limit)),
     entityHistory: (kind, id) => readEntityHistory(read, kind, id),
@@ -277,7 +277,7 @@ export function intentsStatement(filter: IntentFilter, limit: number): Statement
   }
 }
 
-export const intentHorizonStatement = (
+export const intentScanEndStatement = (
   { tenant, from, below }: IntentFilter,
   scanned: number,
 ): Statement => ({

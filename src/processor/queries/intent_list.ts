@@ -41,15 +41,15 @@ export function listIntents(
       if (page === null) return INVALID_PAGE
       const below = page.after ?? filter.below
       const isSearch = filter.state !== undefined || filter.corridor !== undefined
-      const horizon = isSearch
-        ? await lists.intentHorizon({ ...filter, below }, scannedMax)
+      const scanEnd = isSearch
+        ? await lists.intentScanEnd({ ...filter, below }, scannedMax)
         : undefined
-      const from = horizon ?? filter.from
+      const from = scanEnd ?? filter.from
       const found = await lists.intents({ ...filter, from, below }, page.limit + 1)
       const rows = viewed(found, ctx, ({ id, state, context }) =>
         intentView(state as IntentState, contextIn<IntentContext>(id, context)),
       )
-      return answer(pageView(vault, page, rows, shapeOfViewed(), horizon))
+      return answer(pageView(vault, page, rows, shapeOfViewed(), scanEnd))
     },
   }
 }

@@ -56,18 +56,18 @@ export interface Shape<R> {
   bytesOf?(row: NoInfer<R>): number
 }
 
-/** @param horizon where a bounded search ended without filling the page; undefined: at the end */
+/** @param scanEnd where a bounded search ended without filling the page; undefined: at the end */
 export function pageView<R>(
   vault: Vault,
   { place, limit }: Page,
   rows: readonly R[],
   { view, positionOf, shows = () => true, bytesOf = () => 0 }: Shape<R>,
-  horizon?: string,
+  scanEnd?: string,
 ): object {
   const shown = firstOf(rows.slice(0, limit), bytesOf)
   const last = shown.at(-1)
   const hasMore = rows.length > shown.length && last !== undefined
-  const next = hasMore ? positionOf(last) : (horizon ?? null)
+  const next = hasMore ? positionOf(last) : (scanEnd ?? null)
   return {
     data: shown.filter(shows).map(view),
     next_cursor: next === null ? null : vault.cursors.make(place, next),
