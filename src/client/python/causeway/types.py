@@ -411,15 +411,16 @@ class WebhookEndpoint(_WebhookEndpointRequired, total=False):
     next_key: NextKey
 
 
-class WebhookEndpointWithSecret(WebhookEndpoint):
+class WebhookEndpointWithSecret(_WebhookEndpointRequired):
     """The secret is shown only once."""
 
     secret: str
 
 
-class RotatedWebhookEndpoint(WebhookEndpointWithSecret):
+class RotatedWebhookEndpoint(WebhookEndpoint):
     """`key_id` and `secret` are the new ones; keep the old ones too until `activate_at`."""
 
+    secret: str
     activate_at: str
 
 

@@ -1,0 +1,74 @@
+/** The types of the Python client have the members of the OpenAPI document's schemas. */
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import t from 'tap'
+import { projectRoot } from '../../src/base/protos.js'
+import { runPython, skipsPython } from './python_suite.js'
+
+interface Schema {
+  readonly $ref?: string
+  readonly required?: readonly string[]
+  readonly properties?: Readonly<Record<string, unknown>>
+  readonly allOf?: readonly Schema[]
+}
+interface Members {
+  readonly required: readonly string[]
+  readonly optional: readonly string[]
+}
+
+const document = readFileSync(join(projectRoot(), 'gateway/openapi.json'), 'utf8')
+const { schemas } = (
+  JSON.parse(document) as {
+    readonly components: { readonly schemas: Readonly<Record<string, Schema>> }
+  }
+).components
+
+/** Types with another name than their schema. */
+const SCHEMA_NAMES: Readonly<Record<string, string>> = {
+  CreateIntent: 'CreatePaymentIntentRequest',
+  NewSession: 'CreateSessionTokenRequest',
+  Refund: 'IntentRefund',
+  CreateBeneficiary: 'BeneficiaryRequest',
+  CorridorSettings: 'CorridorTerms',
+  KeySettings: 'SigningKey',
+  WebhookEndpointWithSecret: 'CreatedWebhookEndpoint',
+  RotateSecret: 'RotateWebhookSecretRequest',
+  DeliverySummary: 'DeliveryBrief',
+  Recovery: 'RecoveredDeliveries',
+  WebhookEvent: 'Event',
+}
+/** Types of members whose schemas have no name. */
+const UNNAMED: ReadonlySet<string> = new Set([
+  ...['BalanceAlert', 'Limits', 'Merchant', 'NextKey', 'PayoutBeneficiary', 'PayoutRail'],
+  ...['ReceiptRefund', 'SignatureCheck', 'Terms'],
+])
+
+const schemaOf = (type: string): Schema | undefined =>
+  schemas[SCHEMA_NAMES[type] ?? type] ?? schemas[`${type}Request`]
+
+function partsOf(schema: Schema = {}): readonly Schema[] {
+  const name = schema.$ref?.split('/').at(-1)
+  if (name !== undefined) return partsOf(schemas[name])
+  return [schema, ...(schema.allOf ?? []).flatMap(partsOf)]
+}
+
+function membersOf(schema: Schema): Members {
+  const parts = partsOf(schema)
+  const required = new Set(parts.flatMap((part) => part.required ?? []))
+  const members = new Set(parts.flatMap((part) => Object.keys(part.properties ?? {})))
+  return {
+    required: [...required].sort(),
+    optional: [...members].filter((member) => !required.has(member)).sort(),
+  }
+}
+
+void t.test('each type has the members of its schema', { skip: skipsPython }, async (t) => {
+  const { stdout } = await runPython('print_types.py')
+  const types = Object.entries(JSON.parse(stdout) as Readonly<Record<string, Members>>)
+  t.ok(types.length > 40)
+  for (const [type, members] of types) {
+    const schema = schemaOf(type)
+    if (schema === undefined) t.ok(UNNAMED.has(type), `${type} has no schema`)
+    else t.same(members, membersOf(schema), type)
+  }
+})
