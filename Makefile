@@ -4,7 +4,8 @@ MAKEFLAGS += --no-print-directory
 SHELL := /bin/sh
 .DEFAULT_GOAL := help
 .PHONY: help setup nats build run demo ops audit statement test check lint format bench fuzz sim model \
-	chaos powercut freeze release load soak spike profile bench-scale bench-pool bench-compare seed settings openapi collection client clean
+	chaos powercut freeze release load soak spike profile bench-scale bench-pool bench-compare seed settings examples openapi collection \
+	client clean
 
 INSTALLED := node_modules/.installed
 TYPES := protos/types/.made
@@ -68,6 +69,7 @@ chaos: setup nats build ## kills, frozen processes and a full disk under load: m
 
 freeze: setup nats build ## golden DATA_DIR of this revision that later ones must open: make freeze NAME=1.0.0
 	@node .build/test/golden/freeze.js $(call with,NAME,name)
+	@cp gateway/openapi.json test/golden/openapi.json
 
 release: ## check a release: clean tree, version, changelog, golden data, tests; then prints the tag command
 	@src/scripts/release.sh
@@ -112,6 +114,10 @@ build: $(BUILT) ## generate types from protos/, compile into .build/
 
 settings: build ## generate src/SETTINGS.md and .env.example from the code
 	@node .build/src/operations/settings_page.js write
+
+examples: setup nats build ## record the examples of gateway/openapi.json from a real stack
+	@node .build/test/contract/record.js
+	@$(MAKE) openapi
 
 openapi: build ## generate gateway/openapi.json and what follows from it from the code
 	@node .build/test/contract/generate.js

@@ -32,6 +32,7 @@ export const PAYOUT_ANSWERS: Readonly<Record<string, Schema>> = {
         description: "The parts of the fee: the platform's, under the service's name, and `rail`.",
         additionalProperties: ref('MinorUnits'),
         required: ['rail'],
+        properties: { rail: ref('MinorUnits') },
       },
       fee: ref('MinorUnits', 'The sum of `fee_details`.'),
       total: ref('MinorUnits', 'What the balance pays: `recipient_amount` plus `fee`.'),

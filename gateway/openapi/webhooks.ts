@@ -24,8 +24,18 @@ const SUMMARIES: Readonly<Record<EventType, string>> = {
   'webhook_endpoint.test': 'A test event',
 }
 
-/** The member of `data`: the part of the type before the period. */
-const memberOf = (type: EventType): string => type.split('.', 1).join()
+/** The member of `data`, and its schema, by the part of the type before the period. */
+const SUBJECTS: Readonly<Record<string, string>> = {
+  payment_intent: 'PaymentIntent',
+  payout: 'Payout',
+  balance: 'LowBalance',
+  webhook_endpoint: 'WebhookEndpoint',
+}
+
+function dataOf(type: EventType): Schema {
+  const subject = type.split('.', 1).join()
+  return { required: [subject], properties: { [subject]: ref(SUBJECTS[subject] ?? '') } }
+}
 
 const PARAMETERS: readonly Schema[] = [
   {
@@ -72,10 +82,7 @@ const webhookOf = (type: EventType, example: unknown): Schema => ({
     content: {
       'application/json': {
         schema: {
-          allOf: [
-            ref('Event'),
-            { properties: { type: { const: type }, data: { required: [memberOf(type)] } } },
-          ],
+          allOf: [ref('Event'), { properties: { type: { const: type }, data: dataOf(type) } }],
         },
         ...(example === undefined ? {} : { examples: { recorded: { value: example } } }),
       },

@@ -22,6 +22,8 @@ for file in "test/golden/$version.json" "test/golden/$version.tar.gz"; do
   git ls-files --error-unmatch "$file" >/dev/null 2>&1 ||
     fail "$file is missing: make freeze NAME=$version, then commit it"
 done
+cmp -s gateway/openapi.json test/golden/openapi.json ||
+  fail "test/golden/openapi.json is not the document of this version: make freeze NAME=$version, then commit it"
 make test || fail 'tests failed'
 [ -z "$(git status --porcelain)" ] || fail 'the tests changed files of the working tree'
 

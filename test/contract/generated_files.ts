@@ -7,6 +7,7 @@ import { openApiDocument } from '../../gateway/openapi/document.js'
 import type { Examples } from '../../gateway/openapi/examples.js'
 import { DOCUMENT_FILE } from '../../gateway/openapi/served.js'
 import { projectRoot } from '../../src/base/protos.js'
+import { withExamples } from './guide_examples.js'
 
 export interface GeneratedFile {
   /** From the project's root. */
@@ -14,6 +15,7 @@ export interface GeneratedFile {
   readonly text: string
 }
 
+const GUIDE_FILE = 'gateway/README.md'
 export const EXAMPLES_FILE = 'gateway/openapi/examples.json'
 
 const committed = (path: string): string => readFileSync(join(projectRoot(), path), 'utf8')
@@ -28,6 +30,7 @@ export async function generatedFiles(): Promise<readonly GeneratedFile[]> {
   const examples = JSON.parse(committed(EXAMPLES_FILE)) as Examples
   const document = openApiDocument(ROUTES, examples)
   return [
+    { path: GUIDE_FILE, text: withExamples(committed(GUIDE_FILE), examples) },
     {
       path: DOCUMENT_FILE,
       text: await formatted(DOCUMENT_FILE, JSON.stringify(document)),

@@ -25,7 +25,7 @@ t.test('a release needs version, changelog, clean tree, golden data and tests', 
     t.match(stderr, reason)
   }
 
-  for (const path of ['src/scripts', 'test/golden']) {
+  for (const path of ['src/scripts', 'test/golden', 'gateway']) {
     mkdirSync(join(folder, path), { recursive: true })
   }
   copyFileSync(join(projectRoot(), SCRIPT), join(folder, SCRIPT))
@@ -44,6 +44,9 @@ t.test('a release needs version, changelog, clean tree, golden data and tests', 
   commit()
   refused(/test\/golden\/2\.1\.0\.json is missing: make freeze NAME=2\.1\.0/)
   for (const end of ['json', 'tar.gz']) write(`test/golden/2.1.0.${end}`, '')
+  commit()
+  refused(/test\/golden\/openapi\.json is not the document of this version/)
+  for (const path of ['gateway', 'test/golden']) write(`${path}/openapi.json`, '{}')
   commit()
   refused(/tests failed/)
   write('Makefile', '.PHONY: test\ntest:\n\t@true\n')

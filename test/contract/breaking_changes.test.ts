@@ -1,0 +1,92 @@
+/** The document breaks no client of the last release (test/golden/openapi.json). */
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import t from 'tap'
+import { projectRoot } from '../../src/base/protos.js'
+import { readDocument } from '../support/documented_answers.js'
+import { breakingChanges } from './breaking_changes.js'
+
+type Document = Record<string, unknown>
+const current = (): Document => structuredClone(readDocument()) as unknown as Document
+
+void t.test('no client of the last release breaks', (t) => {
+  const released = readFileSync(join(projectRoot(), 'test/golden/openapi.json'), 'utf8')
+  t.same(breakingChanges(JSON.parse(released) as Document, current()), [])
+  t.end()
+})
+
+/** Sets the value at this place of the document; undefined removes it. */
+function withChange(place: string, value: unknown): Document {
+  const document = current()
+  const names = place.split(' > ')
+  const last = names.pop() ?? ''
+  const parent = names.reduce((at, name) => at[name] as Document, document)
+  if (value === undefined) Reflect.deleteProperty(parent, last)
+  else parent[last] = value
+  return document
+}
+
+const PAYOUTS = 'paths > /v1/payouts'
+const CREATE = `${PAYOUTS} > post`
+const REQUEST = 'components > schemas > CreatePayoutRequest'
+const PAYOUT = 'components > schemas > Payout'
+const NARROWED = `${CREATE} > responses > 422 > content > application/json > schema > allOf > 1`
+
+const BREAKING: readonly (readonly [place: string, value: unknown, fault: RegExp])[] = [
+  [PAYOUTS, undefined, /POST \/v1\/payouts: the operation is removed/],
+  [`${PAYOUTS} > get`, undefined, /GET \/v1\/payouts: the operation is removed/],
+  [`${CREATE} > operationId`, 'other', /operationId/],
+  [`${CREATE} > security`, [{ sessionToken: [] }], /authentication is removed/],
+  ['paths > /openapi.json > get > security', [{ sessionToken: [] }], /needs an authentication/],
+  [`${CREATE} > parameters`, [], /parameter header Idempotency-Key is removed/],
+  [`${PAYOUTS} > get > parameters > 0 > required`, true, /parameter query limit is required/],
+  [`${PAYOUTS} > get > parameters > 0 > schema > maximum`, 50, /limit: maximum fell/],
+  [`${CREATE} > responses > 202`, undefined, /status 202 is removed/],
+  [`${CREATE} > responses > 201`, {}, /status 201 is a new success/],
+  [`${CREATE} > responses > 202 > headers`, {}, /header X-Request-Id is removed/],
+  [`${NARROWED} > properties > error > properties > code > enum`, [], /is no longer a 422/],
+  [
+    'paths > /v1/events/{event_id}/resend > post > requestBody > required',
+    true,
+    /body is required/,
+  ],
+  [`${REQUEST} > required`, ['amount', 'metadata'], /member metadata is required/],
+  [`${REQUEST} > properties > metadata`, undefined, /member metadata is removed/],
+  [`${REQUEST} > properties > amount > pattern`, '^1$', /pattern/],
+  [`${REQUEST} > properties > amount > type`, 'integer', /type was string and is integer/],
+  [`${REQUEST} > properties > description > maxLength`, 5, /maxLength fell/],
+  [`${REQUEST} > properties > description > minLength`, 5, /minLength rose/],
+  ['components > schemas > Corridor > enum', ['vn_vietqr'], /value th_promptpay is removed/],
+  [`${PAYOUT} > properties > total`, undefined, /member total is removed/],
+  [`${PAYOUT} > required`, [], /member id can be absent/],
+  [`${PAYOUT} > properties > reference > type`, ['string', 'null'], /type was string and is/],
+  ['components > schemas > Timestamp > format', 'date', /format/],
+  ['webhooks > payout.failed', undefined, /payout.failed: the webhook is removed/],
+]
+
+void t.test('each kind of breaking change is found', (t) => {
+  for (const [place, value, fault] of BREAKING) {
+    const faults = breakingChanges(current(), withChange(place, value))
+    t.ok(
+      faults.some((one) => fault.test(one)),
+      `${place}: ${faults.slice(0, 3).join('; ')}`,
+    )
+  }
+  t.end()
+})
+
+void t.test('additions are none', (t) => {
+  const additions: readonly (readonly [place: string, value: unknown])[] = [
+    ['paths > /v1/new', { get: { responses: {} } }],
+    [`${PAYOUT} > properties > note`, { type: 'string' }],
+    [`${REQUEST} > properties > note`, { type: 'string' }],
+    [`${REQUEST} > properties > description > maxLength`, 5_000],
+    ['components > schemas > PayoutStatus > enum > 5', 'returned'],
+    ['webhooks > payout.new', {}],
+    ['info > description', 'Other words.'],
+  ]
+  for (const [place, value] of additions) {
+    t.same(breakingChanges(current(), withChange(place, value)), [], place)
+  }
+  t.end()
+})

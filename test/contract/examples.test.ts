@@ -1,0 +1,95 @@
+/** The recorded examples are complete, documented and correctly signed. */
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import t from 'tap'
+import { ROUTES } from '../../gateway/app.js'
+import { OPERATIONS } from '../../gateway/openapi/document.js'
+import type { Examples } from '../../gateway/openapi/examples.js'
+import { canonicalRequest, signatureOf } from '../../src/client/signing.js'
+import { projectRoot } from '../../src/base/protos.js'
+import { readDocument } from '../support/documented_answers.js'
+import { createAnswerValidator } from './answer_validator.js'
+import { EXAMPLES_FILE } from './generated_files.js'
+import { withExamples } from './guide_examples.js'
+import { createNormalizer, WEBHOOK_SECRET } from './normalize.js'
+
+const examples = JSON.parse(readFileSync(join(projectRoot(), EXAMPLES_FILE), 'utf8')) as Examples
+const { faultOf, faultOfEvent } = createAnswerValidator(readDocument())
+const lowerCased = (headers: Readonly<Record<string, string>>): Record<string, string> =>
+  Object.fromEntries(Object.entries(headers).map(([name, value]) => [name.toLowerCase(), value]))
+
+void t.test('every operation has an example: else add it to record.ts, run make examples', (t) => {
+  for (const { method, path } of ROUTES) {
+    const id = OPERATIONS[`${method} ${path}`]?.id ?? ''
+    // The document cannot contain itself.
+    if (id !== 'getOpenApiDocument') t.ok(examples.operations[id]?.[0], id)
+  }
+  t.end()
+})
+
+void t.test('every answer is documented, every signature is right', (t) => {
+  for (const [id, exchanges] of Object.entries(examples.operations)) {
+    for (const { name, request, answer } of exchanges) {
+      const { method, path, headers, body } = request
+      const received = { ...answer, headers: lowerCased(answer.headers) }
+      t.equal(faultOf(method, path, received), undefined, `${id} ${name}`)
+      const signature = headers['X-Service-Signature']
+      if (signature === undefined) continue
+      const canonical = canonicalRequest({
+        method,
+        path: path.split('?', 1).join(),
+        timestamp: headers['X-Service-Timestamp'] ?? '',
+        nonce: headers['X-Service-Nonce'] ?? '',
+        body: body === undefined ? '' : JSON.stringify(body),
+      })
+      t.equal(signature, signatureOf(canonical, examples.signing_secret), `${id} ${name}: signed`)
+    }
+  }
+  t.end()
+})
+
+void t.test('every webhook is documented and correctly signed', (t) => {
+  t.ok(Object.keys(examples.webhooks).length >= 7)
+  for (const [type, { headers, body }] of Object.entries(examples.webhooks)) {
+    t.equal(faultOfEvent(body), undefined, type)
+    const canonical = canonicalRequest({
+      method: 'POST',
+      path: '/hooks',
+      timestamp: headers['X-Service-Timestamp'] ?? '',
+      nonce: headers['X-Service-Nonce'] ?? '',
+      body: JSON.stringify(body),
+    })
+    t.equal(headers['X-Service-Signature'], signatureOf(canonical, WEBHOOK_SECRET), type)
+  }
+  t.end()
+})
+
+void t.test('ids, times and secrets are the same in every recording', (t) => {
+  const { json, replace } = createNormalizer()
+  replace('http://127.0.0.1:41234', 'https://partner.example')
+  t.same(
+    json({
+      id: 'pout_01KAJ0V8X0ABCDEFGHJKMNPQRS',
+      same: 'of pout_01KAJ0V8X0ABCDEFGHJKMNPQRS',
+      created_at: '2030-01-01T00:00:00.000Z',
+      session_expires_at: 5,
+      url: 'http://127.0.0.1:41234/hooks',
+      completed_at: null,
+    }),
+    {
+      id: 'pout_01KAJ0V8X00000000000000001',
+      same: 'of pout_01KAJ0V8X00000000000000001',
+      created_at: '2026-11-21T04:35:40.123Z',
+      session_expires_at: 1_795_236_040,
+      url: 'https://partner.example/hooks',
+      completed_at: null,
+    },
+  )
+  t.end()
+})
+
+void t.test('the guide shows no operation without an example', (t) => {
+  const guide = '<!-- example createNothing -->\n<!-- end -->'
+  t.throws(() => withExamples(guide, examples), /createNothing/)
+  t.end()
+})
