@@ -4,6 +4,7 @@
  * - A regular expression comes first: JavaScript's parsers accept far more than the contract.
  */
 export { isDateTime } from '../../src/base/date_time.js'
+export { isWebhookUrl } from '../../src/base/text.js'
 
 const INTEGER = /^(?:0|-?[1-9][0-9]{0,18})$/
 const INT64_MAX = 2n ** 63n - 1n
@@ -17,13 +18,3 @@ export function isInt64(text: string): boolean {
 }
 
 export const isPositiveInt64 = (text: string): boolean => isInt64(text) && BigInt(text) > 0n
-
-/**
- * An absolute http(s) URL without user or fragment. The webhook pool checks whether the target is
- * allowed.
- */
-export function isWebhookUrl(text: string): boolean {
-  if (!/^https?:\/\/[!-~]+$/.test(text) || !URL.canParse(text)) return false
-  const { username, password, hash } = new URL(text)
-  return username === '' && password === '' && hash === '' && !text.includes('#')
-}

@@ -6,8 +6,12 @@
  * - A call is judged on its metadata, before its message is read.
  */
 import type { Metadata } from '@grpc/grpc-js'
+import type { ProtoGrpcType as AccountProto } from '../../protos/types/account.js'
+import type { ProtoGrpcType as BeneficiariesProto } from '../../protos/types/beneficiaries.js'
 import type { ProtoGrpcType as CommandStreamProto } from '../../protos/types/command_stream.js'
 import type { ProtoGrpcType as DirectoryProto } from '../../protos/types/directory.js'
+import type { ProtoGrpcType as EventsProto } from '../../protos/types/events.js'
+import type { ProtoGrpcType as FundingProto } from '../../protos/types/funding.js'
 import type { ProtoGrpcType as OperatorProto } from '../../protos/types/operator.js'
 import type { ProtoGrpcType as PartnersProto } from '../../protos/types/partners.js'
 import type { ProtoGrpcType as RailProto } from '../../protos/types/rail.js'
@@ -19,7 +23,11 @@ import type { ProtoGrpcType as WebhooksProto } from '../../protos/types/webhooks
 import { rolesOf, setCaller, type Role } from './caller.js'
 import type { Callers } from './callers.js'
 
-type V1 = (CommandStreamProto &
+type V1 = (AccountProto &
+  BeneficiariesProto &
+  CommandStreamProto &
+  EventsProto &
+  FundingProto &
   DirectoryProto &
   OperatorProto &
   PartnersProto &
@@ -63,8 +71,43 @@ export const RPC_ACCESS = {
     Cancel: SERVICE,
     Refund: SERVICE,
     ListByUser: SERVICE,
+    List: SERVICE,
+    RemintSession: SERVICE,
+    Scan: SERVICE,
+    Confirm: SERVICE,
+    MintReceiptToken: SERVICE,
+    GetReceipt: SERVICE,
   },
-  'causeway.v1.Payouts': { Create: SERVICE, Get: SERVICE, List: SERVICE, Balances: SERVICE },
+  'causeway.v1.Payouts': {
+    Create: SERVICE,
+    Get: SERVICE,
+    List: SERVICE,
+    Balances: SERVICE,
+    Cancel: SERVICE,
+    Simulate: SERVICE,
+  },
+  'causeway.v1.Beneficiaries': { Create: SERVICE, Get: SERVICE, List: SERVICE, Disable: SERVICE },
+  'causeway.v1.Funding': {
+    CreateDeposit: SERVICE,
+    CreateFxQuote: SERVICE,
+    CreateFxConversion: SERVICE,
+    ListBalanceTransactions: SERVICE,
+  },
+  'causeway.v1.WebhookEndpoints': {
+    Create: SERVICE,
+    Get: SERVICE,
+    List: SERVICE,
+    Update: SERVICE,
+    Delete: SERVICE,
+    Enable: SERVICE,
+    Disable: SERVICE,
+    RotateSecret: SERVICE,
+    Test: SERVICE,
+    ListDeliveries: SERVICE,
+    Recover: SERVICE,
+  },
+  'causeway.v1.Events': { List: SERVICE, Resend: SERVICE, Watch: SERVICE },
+  'causeway.v1.Accounts': { Get: SERVICE },
   'causeway.v1.Operator': {
     CreatePartner: OPERATE,
     IssueKey: OPERATE,

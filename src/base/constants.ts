@@ -73,6 +73,12 @@ export const GRPC_REQUEST_WITHIN_MS = 5 * SECOND
 /** Incomplete requests: more than one read of a busy connection brings. */
 export const GRPC_INCOMPLETE_MAX = 1_024
 export const GRPC_INCOMPLETE_MAX_BYTES = 32 * 1024 * 1024
+/** Open reflection calls, and the bytes of requests in each: a client describes a few services. */
+export const GRPC_REFLECTION_CALLS_MAX = 16
+export const GRPC_REFLECTION_MAX_BYTES = 4 * 1024
+/** Open event streams. Each holds one page in memory. */
+export const EVENT_STREAMS_MAX = 64
+export const EVENT_STREAMS_PER_TENANT_MAX = 8
 /** Concurrent calls of one connection; further calls wait in the client. */
 export const GRPC_STREAMS_MAX = 256
 /** Internal services keep one connection each. */

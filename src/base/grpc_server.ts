@@ -1,7 +1,8 @@
 /**
  * A gRPC server with authentication and bounds on incomplete requests and connections.
  *
- * - A call is judged on its metadata, before a message is read. Only health needs no credential.
+ * - A call is judged on its metadata, before a message is read. Only health and reflection need no
+ *   credential; their calls are bounded in number and size.
  * - A service with an rpc that the judge does not know cannot be added.
  * - A unary request is bounded in bytes and in time until it is complete; all incomplete requests
  *   together are bounded too, and the oldest one ends first.
@@ -34,6 +35,8 @@ import {
   GRPC_INCOMPLETE_MAX,
   GRPC_INCOMPLETE_MAX_BYTES,
   GRPC_MESSAGE_MAX_BYTES,
+  GRPC_REFLECTION_CALLS_MAX,
+  GRPC_REFLECTION_MAX_BYTES,
   GRPC_REQUEST_WITHIN_MS,
   GRPC_STREAMS_MAX,
   GRPC_UNARY_MESSAGE_MAX_BYTES,
@@ -91,20 +94,26 @@ export function createGrpcServer({
 }: GrpcServerOptions): GrpcServer {
   const connections = createConnections(tls)
   const incomplete = createIncompleteRequests(tooSlow)
-  const healthCalls = new Set<ServerInterceptingCallInterface>()
+  const healthCalls = createOpenCalls(GRPC_HEALTH_CALLS_MAX)
+  const reflectionCalls = createOpenCalls(GRPC_REFLECTION_CALLS_MAX)
 
   const guard: ServerInterceptor = ({ path, requestStream }, call) => {
     const isHealth = path.startsWith(HEALTH)
+    const isReflection = path.startsWith(REFLECTION)
     return new ServerInterceptingCall(call, {
       start: (next) =>
         next({
           onReceiveMetadata: (metadata, pass) => {
             const judgment = access.judge(path, metadata, () => certificateOf(call))
             if (judgment !== 'unauthenticated') connections.trust(call)
-            if (!isHealth && judgment !== 'granted') {
+            if (!isHealth && !isReflection && judgment !== 'granted') {
               return end(call, judgment === 'denied' ? denied : unauthenticated)
             }
-            if (isHealth) admitHealthCall(call)
+            if (isHealth) healthCalls.add(call)
+            if (isReflection) {
+              reflectionCalls.add(call)
+              endBeyond(call, GRPC_REFLECTION_MAX_BYTES)
+            }
             if (!requestStream) incomplete.add(call, isHealth)
             pass(metadata)
           },
@@ -119,19 +128,11 @@ export function createGrpcServer({
           },
           onCancel: () => {
             incomplete.remove(call)
-            healthCalls.delete(call)
+            healthCalls.remove(call)
+            reflectionCalls.remove(call)
           },
         }),
     })
-  }
-
-  const admitHealthCall = (call: ServerInterceptingCallInterface): void => {
-    const [oldest] = healthCalls
-    if (oldest !== undefined && healthCalls.size >= GRPC_HEALTH_CALLS_MAX) {
-      healthCalls.delete(oldest)
-      end(oldest, TOO_MANY)
-    }
-    healthCalls.add(call)
   }
 
   const server = new Server({
@@ -166,6 +167,7 @@ export function createGrpcServer({
 }
 
 const HEALTH = '/grpc.health.v1.Health/'
+const REFLECTION = '/grpc.reflection.'
 const TOO_MANY = { code: status.RESOURCE_EXHAUSTED, details: 'Too many requests at once' }
 
 /** Replaces a malformed request. */
@@ -214,6 +216,36 @@ function certificateOf(call: ServerInterceptingCallInterface): string | undefine
   const certificate = call.getAuthContext().sslPeerCertificate
   const name = certificate?.subject.CN
   return typeof name === 'string' ? name : undefined
+}
+
+/** Ends a stream whose requests are larger than this. */
+function endBeyond(call: ServerInterceptingCallInterface, most: number): void {
+  let bytes = 0
+  streamOf(call).on('data', (chunk: Buffer) => {
+    bytes += chunk.length
+    if (bytes > most) end(call, tooLarge(bytes, most))
+  })
+}
+
+interface OpenCalls {
+  add(call: ServerInterceptingCallInterface): void
+  remove(call: ServerInterceptingCallInterface): void
+}
+
+/** Open calls without a credential; the oldest one ends for a new one. */
+function createOpenCalls(most: number): OpenCalls {
+  const open = new Set<ServerInterceptingCallInterface>()
+  return {
+    add: (call) => {
+      const [oldest] = open
+      if (oldest !== undefined && open.size >= most) {
+        open.delete(oldest)
+        end(oldest, TOO_MANY)
+      }
+      open.add(call)
+    },
+    remove: (call) => void open.delete(call),
+  }
 }
 
 /** grpc-js gives no other way to count a request's bytes or to reset its stream. */

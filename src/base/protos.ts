@@ -7,13 +7,22 @@ import { existsSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { loadPackageDefinition, type GrpcObject } from '@grpc/grpc-js'
-import { loadSync } from '@grpc/proto-loader'
+import { loadSync, type PackageDefinition } from '@grpc/proto-loader'
 
-const FILES = [
+/** The contracts that internal services and rails rely on: additions only. */
+const PUBLIC_FILES = [
   'common.proto',
   'account.proto',
   'intents.proto',
+  'beneficiaries.proto',
   'payouts.proto',
+  'funding.proto',
+  'webhook_endpoints.proto',
+  'events.proto',
+]
+
+const FILES = [
+  ...PUBLIC_FILES,
   'command_stream.proto',
   'directory.proto',
   'webhooks.proto',
@@ -37,15 +46,19 @@ let loaded: GrpcObject | undefined
 
 /** The loaded contracts; callers give the generated `ProtoGrpcType` of their file. */
 export function contracts<Loaded>(): Loaded {
-  loaded ??= loadPackageDefinition(
-    loadSync(FILES, {
-      includeDirs: [join(projectRoot(), 'protos')],
-      keepCase: true,
-      longs: String,
-      enums: String,
-      defaults: true,
-      oneofs: true,
-    }),
-  )
+  loaded ??= loadPackageDefinition(definitionsIn(FILES))
   return loaded as unknown as Loaded
 }
+
+/** The contracts for internal services alone, to be described by reflection. */
+export const publicContracts = (): PackageDefinition => definitionsIn(PUBLIC_FILES)
+
+const definitionsIn = (files: string[]): PackageDefinition =>
+  loadSync(files, {
+    includeDirs: [join(projectRoot(), 'protos')],
+    keepCase: true,
+    longs: String,
+    enums: String,
+    defaults: true,
+    oneofs: true,
+  })

@@ -22,3 +22,13 @@ export function everyText(message: unknown, passes: (text: string) => boolean): 
     ([name, member]) => passes(name) && everyText(member, passes),
   )
 }
+
+/**
+ * An absolute http(s) URL without user or fragment. The webhook pool checks whether the target is
+ * allowed.
+ */
+export function isWebhookUrl(text: string): boolean {
+  if (!/^https?:\/\/[!-~]+$/.test(text) || !URL.canParse(text)) return false
+  const { username, password, hash } = new URL(text)
+  return username === '' && password === '' && hash === '' && !text.includes('#')
+}

@@ -42,6 +42,7 @@ import { registerMetrics } from './metrics.js'
 import { createReader } from './queries/query.js'
 import { createRecovery } from './recovery/recovery.js'
 import { createServer, type ServerLinks } from './server.js'
+import { createCommittedEvents } from './servers/event_watch.js'
 import { directoryService } from './servers/directory_stream.js'
 
 /** The process must restart: its memory may differ from the disk. */
@@ -107,6 +108,7 @@ const changeLog = createChangeLog({
   othersPerSecond: settings.LOG_TRANSITIONS_PER_SECOND,
 })
 let relay: Relay | undefined
+const committedEvents = createCommittedEvents()
 const pipeline = createPipeline({
   clock,
   random,
@@ -117,7 +119,10 @@ const pipeline = createPipeline({
   log,
   yieldToEventLoop,
   rail,
-  publish: (events) => relay?.push(events),
+  publish: (events) => {
+    relay?.push(events)
+    committedEvents.committed(events)
+  },
   logChanges: changeLog.committed,
   directoryChanged: (partners, endpoints) => directory.changed(partners, endpoints),
   diskIsLow: () => disk.isLow(),
@@ -154,6 +159,7 @@ stuckPaymentMonitor.start()
 const { corruptRows } = memory
 const reader = createReader({ lists: store.lists, vault, brand: settings.BRAND, corruptRows }, log)
 const links: ServerLinks = {
+  events: committedEvents,
   onPool: (number, newest) => void recovery.admitPool(number, newest),
   behind: () => recovery.behind(),
   released: () => recovery.released(),

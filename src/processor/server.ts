@@ -3,10 +3,16 @@
  *
  * - TCP serves internal services and operators, beyond loopback with mutual TLS. A Unix socket
  *   serves the processes of this stack. Both judge calls alike (auth/rpc_access).
- * - Health checks need no credential.
+ * - Health checks need no credential. Neither does reflection, which describes the contracts of
+ *   internal services only.
  */
 import type { ServiceDefinition, UntypedServiceImplementation } from '@grpc/grpc-js'
 import { HealthImplementation } from 'grpc-health-check'
+import type { ProtoGrpcType as AccountProto } from '../../protos/types/account.js'
+import type { ProtoGrpcType as BeneficiariesProto } from '../../protos/types/beneficiaries.js'
+import type { ProtoGrpcType as EventsProto } from '../../protos/types/events.js'
+import type { ProtoGrpcType as FundingProto } from '../../protos/types/funding.js'
+import type { ProtoGrpcType as WebhookEndpointsProto } from '../../protos/types/webhook_endpoints.js'
 import type { ProtoGrpcType as ControlProto } from '../../protos/types/webhook_control.js'
 import type { ProtoGrpcType as DirectoryProto } from '../../protos/types/directory.js'
 import type { ProtoGrpcType as CommandStreamProto } from '../../protos/types/command_stream.js'
@@ -29,16 +35,25 @@ import type { DirectoryService } from './servers/directory_stream.js'
 import { commandStreamService } from './servers/command_stream.js'
 import { grpcError } from './servers/grpc_error.js'
 import { withProvenCaller } from './servers/proven_caller.js'
-import { internalServices } from './servers/internal.js'
+import { endpointCalls, eventCalls } from './servers/event_calls.js'
+import { createCommittedEvents, eventWatch, type CommittedEvents } from './servers/event_watch.js'
+import { intentCalls } from './servers/intent_calls.js'
+import { accountCalls, beneficiaryCalls, fundingCalls, payoutCalls } from './servers/internal.js'
+import { partnerCalls } from './servers/partner_call.js'
 import { eventOutcomesService, operatorService } from './servers/operator/operator.js'
 import { partnerAdminService } from './servers/partner_admin.js'
+import { addReflection } from './servers/reflection.js'
 import { reconciliationService } from './servers/reconciliation.js'
 import { recoveryService, type RecoveryDependencies } from './servers/recovery.js'
 import type { UnaryDependencies } from './servers/unary_handler.js'
 import { webhookAdminService } from './servers/webhook_admin.js'
 
-type Protos = ControlProto &
+type Protos = AccountProto &
+  BeneficiariesProto &
+  ControlProto &
   DirectoryProto &
+  EventsProto &
+  FundingProto &
   CommandStreamProto &
   IntentsProto &
   OperatorProto &
@@ -47,6 +62,7 @@ type Protos = ControlProto &
   ReconciliationProto &
   RecoveryProto &
   WebhookAdminProto &
+  WebhookEndpointsProto &
   WebhooksProto
 
 export interface ProcessorServer {
@@ -57,6 +73,8 @@ export interface ProcessorServer {
 
 export interface ServerLinks extends RecoveryDependencies {
   readonly onPool?: PoolConnected
+  /** Notifies the event streams. Default: nothing does. */
+  readonly events?: CommittedEvents
 }
 
 const NO_LINKS: ServerLinks = { behind: () => [], released: () => undefined }
@@ -67,7 +85,7 @@ export function createServer(
   dependencies: UnaryDependencies,
   callers: Callers,
   directory: DirectoryService,
-  { onPool, ...recovery }: ServerLinks = NO_LINKS,
+  { onPool, events = createCommittedEvents(), ...recovery }: ServerLinks = NO_LINKS,
   tls = CLEARTEXT,
 ): ProcessorServer {
   const { server, addService, bind, close } = createGrpcServer({
@@ -90,12 +108,18 @@ export function createServer(
       service.service,
       withProvenCaller(service.service, handlers as UntypedServiceImplementation),
     )
-  const { intents, payouts } = internalServices(dependencies)
   const pools = webhookControlService(onPool)
+  const call = partnerCalls(dependencies, pools)
+  const watch = eventWatch(dependencies, events)
   add(v1.CommandStream, commandStreamService({ ...dependencies, pools }))
   add(v1.Directory, directory.handlers)
-  add(v1.PaymentIntents, intents)
-  add(v1.Payouts, payouts)
+  add(v1.PaymentIntents, intentCalls(call))
+  add(v1.Payouts, payoutCalls(call))
+  add(v1.Beneficiaries, beneficiaryCalls(call))
+  add(v1.Funding, fundingCalls(call))
+  add(v1.WebhookEndpoints, endpointCalls(call))
+  add(v1.Events, { ...eventCalls(call), Watch: watch.watch })
+  add(v1.Accounts, accountCalls(call))
   add(v1.Operator, operatorService(dependencies))
   add(v1.PartnerAdmin, partnerAdminService(dependencies))
   add(v1.Reconciliation, reconciliationService(dependencies))
@@ -104,6 +128,13 @@ export function createServer(
   add(v1.WebhookControl, pools.handlers)
   add(v1.WebhookAdmin, webhookAdminService(dependencies, pools))
   new HealthImplementation({ '': 'SERVING' }).addToServer(server)
+  addReflection(server)
 
-  return { bind, close: () => close(CLOSE_WITHIN_MS) }
+  return {
+    bind,
+    close: () => {
+      watch.close()
+      return close(CLOSE_WITHIN_MS)
+    },
+  }
 }

@@ -39,7 +39,16 @@ const ALLOWED: Readonly<Record<string, string>> = {
   processor: 'Rail/Describe Rail/Link',
   supervisor: 'Operator/EnsureDemo',
   service: `PaymentIntents/Create PaymentIntents/Get PaymentIntents/Cancel PaymentIntents/Refund
-    PaymentIntents/ListByUser Payouts/Create Payouts/Get Payouts/List Payouts/Balances`,
+    PaymentIntents/ListByUser PaymentIntents/List PaymentIntents/RemintSession PaymentIntents/Scan
+    PaymentIntents/Confirm PaymentIntents/MintReceiptToken PaymentIntents/GetReceipt
+    Payouts/Create Payouts/Get Payouts/List Payouts/Balances Payouts/Cancel Payouts/Simulate
+    Beneficiaries/Create Beneficiaries/Get Beneficiaries/List Beneficiaries/Disable
+    Funding/CreateDeposit Funding/CreateFxQuote Funding/CreateFxConversion
+    Funding/ListBalanceTransactions WebhookEndpoints/Create WebhookEndpoints/Get
+    WebhookEndpoints/List WebhookEndpoints/Update WebhookEndpoints/Delete WebhookEndpoints/Enable
+    WebhookEndpoints/Disable WebhookEndpoints/RotateSecret WebhookEndpoints/Test
+    WebhookEndpoints/ListDeliveries WebhookEndpoints/Recover Events/List Events/Resend Events/Watch
+    Accounts/Get`,
   read: READ,
   operate: `${READ} Operator/CreatePartner Operator/IssueKey Operator/SetRate Operator/SetRoute
     Operator/SetBalanceAlert PartnerAdmin/Suspend PartnerAdmin/Resume PartnerAdmin/SetAllowedIps

@@ -83,6 +83,7 @@ export interface WorldOptions {
   readonly rebuilt?: boolean
   /** Wraps the store, to make it fail. */
   readonly store?: (store: Store) => Store
+  readonly onPublished?: (events: readonly StoredEvent[]) => void
   readonly onStop?: (reason: string, error: unknown) => void
   /** Default: the system's. */
   readonly random?: Random
@@ -128,7 +129,10 @@ export async function createWorld(home: Home, options: WorldOptions = {}): Promi
         downForMs: () => 0,
         send: (sent) => void railInstructions.push(...sent),
       },
-      publish: (published) => void events.push(...published),
+      publish: (published) => {
+        events.push(...published)
+        options.onPublished?.(published)
+      },
       directoryChanged: () => undefined,
       diskIsLow: () => false,
       stop: (reason, error) => {

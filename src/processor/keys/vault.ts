@@ -27,6 +27,8 @@ export interface Vault {
   readonly tokenKeys: TokenKeys
   /** Token keys of the master keys in the file, for verification at the gateways. */
   readonly tokenSecrets: readonly TokenSecret[]
+  /** Those keys, verifying here for internal services. */
+  readonly verifyingKeys: TokenKeys
   /** Encrypts an account number. `place` is `table.column.rowid`; another place cannot open it. */
   sealAccount(account: string, place: string): string
   openAccount(sealed: string, place: string): string
@@ -50,12 +52,14 @@ export function createVault(keyring: Keyring, random: Random): Vault {
   const accounts = createSecretBox(masters, 'accounts', random)
   const secrets = createSecretBox(masters, 'secrets', random)
   const mac = createMac(keyring.hashKey)
+  const verifying = tokenSecrets.filter(({ kid }) => masterKids.includes(kid))
   const openAccount = (sealed: string, place: string): string => opened(accounts, sealed, place)
   return {
     sealingKid: masters[0].kid,
     masterKids,
     tokenKeys: createTokenKeys(tokenSecrets),
-    tokenSecrets: tokenSecrets.filter(({ kid }) => masterKids.includes(kid)),
+    tokenSecrets: verifying,
+    verifyingKeys: createTokenKeys(verifying),
     sealAccount: (account, place) => seal(accounts, account, place),
     openAccount,
     reencryptAccount: (sealed, place) => seal(accounts, openAccount(sealed, place), place),

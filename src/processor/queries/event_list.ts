@@ -8,12 +8,57 @@
 import { LIST_LIMIT_DEFAULT, LIST_LIMIT_MAX } from '../../base/constants.js'
 import type { TenantId } from '../../base/ids.js'
 import type { ListEvents__Output as ListEvents } from '../../../protos/types/causeway/v1/ListEvents.js'
+import type { EventInPage } from '../../store/lists.js'
 import { answer, refuse } from '../cycle/answer.js'
 import { firstOf } from './page.js'
 import type { Query } from './query.js'
 import { RawJson } from './raw_json.js'
 
 export function listEvents(tenant: TenantId, request: ListEvents): Query {
+  return eventQuery(tenant, request, ({ rows, nextAfter, hasMore }) => {
+    const data = rows.map(({ sequence, body }) => `{"sequence":${sequence},"event":${body}}`)
+    return new RawJson(`{"data":[${data.join()}],"next_after":${nextAfter},"has_more":${hasMore}}`)
+  })
+}
+
+/** The same page for callers that take the body as text. */
+export const listEventRecords = (tenant: TenantId, request: ListEvents): Query =>
+  eventQuery(tenant, request, ({ rows, nextAfter, hasMore }) => ({
+    data: rows.map(recordOf),
+    next_after: nextAfter,
+    has_more: hasMore,
+  }))
+
+export interface EventRecord {
+  readonly sequence: number
+  readonly id: string
+  readonly type: string
+  readonly created_at: string
+  readonly body: string
+}
+
+export interface EventRecordPage {
+  readonly data: readonly EventRecord[]
+  readonly next_after: number
+  readonly has_more: boolean
+}
+
+function recordOf({ sequence, body }: EventInPage): EventRecord {
+  const { id, type, created_at } = JSON.parse(body) as Omit<EventRecord, 'sequence' | 'body'>
+  return { sequence, id, type, created_at, body }
+}
+
+interface EventPage {
+  readonly rows: readonly EventInPage[]
+  readonly nextAfter: number
+  readonly hasMore: boolean
+}
+
+function eventQuery(
+  tenant: TenantId,
+  request: ListEvents,
+  viewOf: (page: EventPage) => object,
+): Query {
   return {
     name: 'list_events',
     queueKey: tenant,
@@ -22,14 +67,10 @@ export function listEvents(tenant: TenantId, request: ListEvents): Query {
       const after = Number(request.after)
       const isValid = limit >= 1 && limit <= LIST_LIMIT_MAX && Number.isSafeInteger(after)
       if (!isValid || after < 0) return refuse('invalid_request')
-      const rows = await lists.events(tenant, after, limit + 1)
-      const shown = firstOf(rows.slice(0, limit), ({ body }) => Buffer.byteLength(body))
-      const data = shown.map(({ sequence, body }) => `{"sequence":${sequence},"event":${body}}`)
-      const nextAfter = shown.at(-1)?.sequence ?? after
-      const hasMore = shown.length < rows.length
-      return answer(
-        new RawJson(`{"data":[${data.join()}],"next_after":${nextAfter},"has_more":${hasMore}}`),
-      )
+      const found = await lists.events(tenant, after, limit + 1)
+      const rows = firstOf(found.slice(0, limit), ({ body }) => Buffer.byteLength(body))
+      const nextAfter = rows.at(-1)?.sequence ?? after
+      return answer(viewOf({ rows, nextAfter, hasMore: rows.length < found.length }))
     },
   }
 }

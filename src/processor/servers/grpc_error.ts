@@ -1,6 +1,7 @@
 /** The mapping from error codes to gRPC statuses. */
 import { Metadata, type ServiceError } from '@grpc/grpc-js'
 import { ERRORS, GrpcStatus, type ErrorCode } from '../../base/errors.js'
+import { statusDetails, type FieldViolation } from './status_details.js'
 
 /** The part of a gRPC stream that a refusal uses. */
 interface RefusableStream {
@@ -12,12 +13,19 @@ export function endStream(stream: RefusableStream, code: ErrorCode): void {
   stream.emit('error', grpcError(code))
 }
 
-/** A gRPC error with the status and text of the code, and the code in the trailing metadata. */
-export function grpcError(code: ErrorCode): ServiceError {
+/**
+ * A gRPC error with the status and text of the code; the trailing metadata has the code, and the
+ * details in the form of google.rpc.Status.
+ */
+export function grpcError(
+  code: ErrorCode,
+  violations: readonly FieldViolation[] = [],
+): ServiceError {
   const { grpc, message, retryable } = ERRORS[code]
   const metadata = new Metadata()
   metadata.set('causeway-error', code)
   metadata.set('causeway-retryable', String(retryable))
+  metadata.set('grpc-status-details-bin', statusDetails(code, violations))
   return Object.assign(new Error(message), {
     code: GrpcStatus[grpc],
     details: `${code}: ${message}`,

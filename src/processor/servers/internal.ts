@@ -1,80 +1,74 @@
 /**
- * The unary gRPC services of internal callers; each call runs the same command as its partner
- * route.
+ * The services of internal callers: every operation of the partner API that an internal service may
+ * need, with the commands, queries and checks of its partner route.
  */
-import type { PaymentIntentsHandlers } from '../../../protos/types/causeway/v1/PaymentIntents.js'
+import type { AccountsHandlers } from '../../../protos/types/causeway/v1/Accounts.js'
+import type { BeneficiariesHandlers } from '../../../protos/types/causeway/v1/Beneficiaries.js'
+import type { FundingHandlers } from '../../../protos/types/causeway/v1/Funding.js'
 import type { PayoutsHandlers } from '../../../protos/types/causeway/v1/Payouts.js'
-import type { Tenant__Output as Tenant } from '../../../protos/types/causeway/v1/Tenant.js'
-import { INTENT_IDEMPOTENCY_KEY_MAX, PARTNER_USER_ID_MAX } from '../../base/constants.js'
-import type { TenantId } from '../../base/ids.js'
-import { isWithin } from '../../base/text.js'
-import type { Command } from '../cycle/command.js'
-import { getBalances } from '../commands/funds/balances_get.js'
-import { cancelIntent } from '../commands/intents/intent_cancel.js'
-import { createIntent } from '../commands/intents/intent_create.js'
-import { getIntent } from '../commands/intents/intent_get.js'
-import { refundIntent } from '../commands/intents/intent_refund.js'
-import { createPayout } from '../commands/payouts/payout_create.js'
-import { getPayout } from '../commands/payouts/payout_get.js'
-import { listPayouts } from '../queries/payout_list.js'
-import { tenantIn, unary, unaryQuery, type UnaryDependencies } from './unary_handler.js'
-import { listByUser } from './user_intent_calls.js'
+import { PAYOUT_IDEMPOTENCY_KEY_MAX } from '../../base/constants.js'
+import { parsePositiveInt64 } from '../../money/money.js'
+import { given, operation, rule, textOf, type PartnerCall } from './partner_call.js'
+import type { FieldViolation } from './status_details.js'
 
-export function internalServices(dependencies: UnaryDependencies): {
-  intents: PaymentIntentsHandlers
-  payouts: PayoutsHandlers
-} {
-  const forTenant = (
-    named: Tenant | null,
-    commandOf: (tenant: TenantId) => Command | null,
-  ): { queueKey: TenantId; command: Command } | null => {
-    const tenant = tenantIn(dependencies.memory, named)
-    const command = tenant === null ? null : commandOf(tenant)
-    return tenant === null || command === null ? null : { queueKey: tenant, command }
-  }
+export const payoutCalls = (call: PartnerCall): PayoutsHandlers => ({
+  Create: call(({ payout }, ctx) => given(ctx, 'create_payout', 'payout', payout)),
+  Get: call(({ payout_id }, ctx) => operation(ctx, 'get_payout', { payout_id })),
+  List: call(({ list }, ctx) => given(ctx, 'list_payouts', 'list', list)),
+  Balances: call((_, ctx) => operation(ctx, 'get_balances', {})),
+  Cancel: call(({ payout_id }, ctx) => operation(ctx, 'cancel_payout', { payout_id })),
+  Simulate: call(({ simulation }, ctx) => given(ctx, 'simulate_payout', 'simulation', simulation)),
+})
 
-  return {
-    intents: {
-      Create: unary(dependencies, ({ tenant, intent }) =>
-        forTenant(tenant, (t) =>
-          intent !== null &&
-          isAbsentOrWithin(intent.partner_user_id, PARTNER_USER_ID_MAX) &&
-          isAbsentOrWithin(intent.idempotency_key, INTENT_IDEMPOTENCY_KEY_MAX)
-            ? createIntent(t, intent)
-            : null,
-        ),
-      ),
-      Get: unary(dependencies, ({ tenant, intent_id }) =>
-        forTenant(tenant, (t) => getIntent(t, intent_id)),
-      ),
-      Cancel: unary(dependencies, ({ tenant, intent_id }) =>
-        forTenant(tenant, (t) => cancelIntent(t, intent_id)),
-      ),
-      Refund: unary(dependencies, ({ tenant, refund }) =>
-        forTenant(tenant, (t) =>
-          refund !== null && isAbsentOrWithin(refund.idempotency_key, INTENT_IDEMPOTENCY_KEY_MAX)
-            ? refundIntent(t, refund.intent_id, refund.idempotency_key ?? null)
-            : null,
-        ),
-      ),
-      ListByUser: listByUser(dependencies),
-    },
-    payouts: {
-      Create: unary(dependencies, ({ tenant, payout }) =>
-        forTenant(tenant, (t) => (payout === null ? null : createPayout(t, payout))),
-      ),
-      Get: unary(dependencies, ({ tenant, payout_id }) =>
-        forTenant(tenant, (t) => getPayout(t, payout_id)),
-      ),
-      List: unaryQuery(dependencies, ({ tenant: named, list }) => {
-        const tenant = tenantIn(dependencies.memory, named)
-        return tenant === null || list === null ? null : listPayouts(tenant, list)
-      }),
-      Balances: unary(dependencies, ({ tenant }) => forTenant(tenant, (t) => getBalances(t))),
-    },
-  }
-}
+export const beneficiaryCalls = (call: PartnerCall): BeneficiariesHandlers => ({
+  Create: call(({ beneficiary }, ctx) =>
+    given(ctx, 'create_beneficiary', 'beneficiary', beneficiary && { beneficiary }),
+  ),
+  Get: call(({ beneficiary_id }, ctx) => operation(ctx, 'get_beneficiary', { beneficiary_id })),
+  List: call(({ list }, ctx) => given(ctx, 'list_beneficiaries', 'list', list)),
+  Disable: call(({ beneficiary_id }, ctx) =>
+    operation(ctx, 'disable_beneficiary', { beneficiary_id }),
+  ),
+})
 
-/** Absent, or a non-empty text within the limit. */
-const isAbsentOrWithin = (text: string | undefined, most: number): boolean =>
-  text === undefined || (text !== '' && isWithin(text, most))
+export const fundingCalls = (call: PartnerCall): FundingHandlers => ({
+  CreateDeposit: call(({ deposit }, ctx) =>
+    given(ctx, 'create_deposit', 'deposit', deposit, [
+      ...currencyOf('deposit.currency', deposit?.currency),
+      ...amountOf('deposit.amount', deposit?.amount),
+      ...textOf('deposit.idempotency_key', deposit?.idempotency_key, PAYOUT_IDEMPOTENCY_KEY_MAX),
+    ]),
+  ),
+  CreateFxQuote: call(({ quote }, ctx) =>
+    given(ctx, 'create_fx_quote', 'quote', quote, [
+      ...currencyOf('quote.sell_currency', quote?.sell_currency),
+      ...amountOf('quote.sell_amount', quote?.sell_amount),
+      ...currencyOf('quote.buy_currency', quote?.buy_currency),
+    ]),
+  ),
+  CreateFxConversion: call(({ conversion }, ctx) =>
+    given(ctx, 'create_fx_conversion', 'conversion', conversion, [
+      ...rule(conversion?.quote_id !== '', 'conversion.quote_id', 'must not be empty'),
+      ...textOf('conversion.idempotency_key', conversion?.idempotency_key, KEY_MAX),
+    ]),
+  ),
+  ListBalanceTransactions: call(({ list }, ctx) =>
+    given(ctx, 'list_balance_transactions', 'list', list),
+  ),
+})
+
+export const accountCalls = (call: PartnerCall): AccountsHandlers => ({
+  Get: call((_, ctx) => operation(ctx, 'get_account', {})),
+})
+
+const KEY_MAX = PAYOUT_IDEMPOTENCY_KEY_MAX
+
+const currencyOf = (field: string, text: string | undefined): FieldViolation[] =>
+  rule(/^[A-Z]{3}$/.test(text ?? ''), field, 'must be three capital letters of ISO 4217')
+
+const amountOf = (field: string, text: string | undefined): FieldViolation[] =>
+  rule(
+    parsePositiveInt64(text ?? '') !== undefined,
+    field,
+    'must be a positive 64-bit integer as decimal text, in minor units',
+  )

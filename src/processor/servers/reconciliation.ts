@@ -7,7 +7,6 @@
  * - The operator's name and reason are committed before the first page is sent.
  * - Each stream holds one page in memory; the next page is read when the client has received it.
  */
-import { once } from 'node:events'
 import type { ServerWritableStream } from '@grpc/grpc-js'
 import type { ConcludeRequest__Output as Conclude } from '../../../protos/types/causeway/v1/ConcludeRequest.js'
 import type { MovementPage } from '../../../protos/types/causeway/v1/MovementPage.js'
@@ -18,6 +17,7 @@ import type { ErrorCode } from '../../base/errors.js'
 import type { Command } from '../cycle/command.js'
 import { noteAction } from '../commands/operators/action_note.js'
 import { railMovements, railMovementsOf, type MovementsView } from '../queries/rail_movements.js'
+import { drained } from './drained.js'
 import { endStream } from './grpc_error.js'
 import {
   actingAs,
@@ -100,15 +100,4 @@ function periodIn({ from, to }: { readonly from: string; readonly to: string }):
   if (first < 0 || end <= first || end > LAST_INSTANT) return null
   const name = `${toRfc3339(instant(first))} to ${toRfc3339(instant(end))}`
   return { from: first, to: end, name }
-}
-
-/** Resolves when the client can receive more, or has gone. */
-async function drained(stream: Stream): Promise<void> {
-  const gone = new AbortController()
-  const leave = (): void => gone.abort()
-  stream.once('cancelled', leave)
-  stream.once('close', leave)
-  await once(stream, 'drain', { signal: gone.signal }).catch(() => undefined)
-  stream.off('cancelled', leave)
-  stream.off('close', leave)
 }

@@ -1,0 +1,79 @@
+/** Reflection, as `buf curl` uses it: listing, describing and calling; and its bounds. */
+import { execFile } from 'node:child_process'
+import { connect } from 'node:http2'
+import { join } from 'node:path'
+import { promisify } from 'node:util'
+import { status } from '@grpc/grpc-js'
+import t from 'tap'
+import { GRPC_REFLECTION_MAX_BYTES } from '../../src/base/constants.js'
+import { projectRoot } from '../../src/base/protos.js'
+import { anIntent } from '../support/requests.js'
+import { openPartnerServices, SERVICES, TENANT, TOKEN } from './partner_services.js'
+
+const run = promisify(execFile)
+const BUF = join(projectRoot(), 'node_modules/.bin/buf')
+
+interface Ran {
+  readonly stdout: string
+  readonly stderr: string
+}
+
+/** A failed call has its output too. */
+const bufCurl = async (address: string, path: string, ...options: string[]): Promise<Ran> => {
+  const all = ['curl', '--http2-prior-knowledge', '--protocol', 'grpc', ...options]
+  return run(BUF, [...all, `http://${address}${path}`], {
+    env: { ...process.env, HOME: t.testdirName },
+  }).catch((fault: unknown) => fault as Ran)
+}
+
+void t.test('buf curl lists, describes and calls', async (t) => {
+  const { address } = await openPartnerServices(t)
+  const listed = await bufCurl(address, '', '--list-services')
+  const services = SERVICES.map((name) => `causeway.v1.${name}`)
+  t.same(listed.stdout.trim().split('\n').sort(), services.sort(), 'the public ones alone')
+
+  const methods = await bufCurl(address, '', '--list-methods')
+  t.match(methods.stdout, 'causeway.v1.Events/Watch')
+  t.notMatch(methods.stdout, 'Operator')
+
+  const data = JSON.stringify({ tenant: TENANT, intent: anIntent() })
+  const token = ['-H', `authorization: Bearer ${TOKEN}`]
+  const create = '/causeway.v1.PaymentIntents/Create'
+  const created = await bufCurl(address, create, ...token, '-d', data)
+  t.match(JSON.parse(created.stdout), {
+    intentId: /^pi_/,
+    status: 'created',
+    amountUsdCents: 5_000,
+  })
+
+  const wrong = JSON.stringify({ tenant: TENANT, intent: anIntent({ partner_user_id: '' }) })
+  const refused = await bufCurl(address, create, ...token, '-d', wrong)
+  t.match(refused.stderr, 'invalid_request')
+  const anonymous = await bufCurl(address, create, '-d', data)
+  t.match(anonymous.stderr, 'authentication_failed')
+})
+
+void t.test('a reflection call without a credential is bounded', async (t) => {
+  const { address } = await openPartnerServices(t)
+  const session = connect(`http://${address}`)
+  t.teardown(() => session.destroy())
+  session.on('error', () => undefined)
+  const stream = session.request({
+    ':method': 'POST',
+    ':path': '/grpc.reflection.v1.ServerReflection/ServerReflectionInfo',
+    'content-type': 'application/grpc',
+    te: 'trailers',
+  })
+  stream.on('error', () => undefined)
+  const answered = new Promise<number>((resolve) => {
+    stream.on('response', (headers) => resolve(Number(headers['grpc-status'])))
+    stream.on('trailers', (headers: Record<string, unknown>) =>
+      resolve(Number(headers['grpc-status'])),
+    )
+  })
+  const message = Buffer.alloc(5 + GRPC_REFLECTION_MAX_BYTES)
+  message.writeUInt32BE(GRPC_REFLECTION_MAX_BYTES, 1)
+  stream.write(message)
+  stream.resume()
+  t.equal(await answered, status.RESOURCE_EXHAUSTED)
+})
