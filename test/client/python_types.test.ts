@@ -36,11 +36,12 @@ const SCHEMA_NAMES: Readonly<Record<string, string>> = {
   DeliverySummary: 'DeliveryBrief',
   Recovery: 'RecoveredDeliveries',
   WebhookEvent: 'Event',
+  RequestDescription: 'CheckRequestRequest',
 }
 /** Types of members whose schemas have no name. */
 const UNNAMED: ReadonlySet<string> = new Set([
   ...['BalanceAlert', 'Limits', 'Merchant', 'NextKey', 'PayoutBeneficiary', 'PayoutRail'],
-  ...['ReceiptRefund', 'SignatureCheck', 'Terms'],
+  ...['ReceiptRefund', 'RequestRefusal', 'SignatureCheck', 'Terms'],
 ])
 
 const schemaOf = (type: string): Schema | undefined =>

@@ -73,6 +73,7 @@ const BODIES: Readonly<Record<string, object>> = {
   recoverWebhookEndpoint: { since: '2026-01-05T09:30:00Z' },
   resendEvent: {},
   simulatePayout: { outcome: 'completed' },
+  checkRequest: { method: 'GET', path: '/v1/payouts?limit=2', headers: {} },
 }
 /** Members that are numbers once their variable is replaced. */
 const NUMBERS = /"(\{\{quote_version\}\})"/g
