@@ -4,7 +4,7 @@ MAKEFLAGS += --no-print-directory
 SHELL := /bin/sh
 .DEFAULT_GOAL := help
 .PHONY: help setup nats build run demo ops audit statement test check lint format bench fuzz sim model \
-	chaos powercut freeze release load soak spike profile bench-scale bench-pool bench-compare seed settings examples openapi collection \
+	chaos powercut freeze release load soak spike profile bench-scale bench-pool bench-compare seed settings contract examples openapi collection \
 	client clean
 
 INSTALLED := node_modules/.installed
@@ -54,6 +54,9 @@ format: $(INSTALLED) ## format every file
 fuzz: build ## fuzz the gateway and the QR reader: make fuzz BUDGET=30 (seconds each)
 	@node .build/test/fuzz/gateway.js --seconds $(or $(BUDGET),30)
 	@node .build/test/fuzz/qr.js --seconds $(or $(BUDGET),30)
+
+contract: setup nats build ## requests generated from the OpenAPI document: make contract RUNS=1000 (each operation)
+	@CONTRACT_RUNS=$(or $(RUNS),200) node .build/test/contract/generated.test.js
 
 sim: build ## deterministic simulation with faults: make sim, make sim SEED=1 STEPS=1500
 	@node .build/test/simulation/main.js $(call with,SEED,seed) $(call with,RUNS,runs) $(call with,STEPS,steps) $(ARGS)

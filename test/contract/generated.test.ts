@@ -1,0 +1,173 @@
+/**
+ * Requests generated from the document against a real stack: no 500, no undocumented answer.
+ *
+ * `CONTRACT_RUNS` is the number of requests of each operation, 12 by default; half of them have a
+ * fault. A finding prints its seed and path, which repeat it.
+ */
+import fc from 'fast-check'
+import t from 'tap'
+import { auditOf } from '../support/audit.js'
+import { readDocument } from '../support/documented_answers.js'
+import { partnerOf, type HttpAnswer } from '../support/partner.js'
+import { payByQr, payOut, untilStatus } from '../support/payments.js'
+import { anIntent } from '../support/requests.js'
+import { startStack } from '../support/stack.js'
+import { createArbitraries, type Schema } from './arbitraries.js'
+
+t.setTimeout(0)
+
+interface Parameter {
+  readonly name: string
+  readonly in: 'path' | 'query' | 'header'
+  readonly required?: boolean
+  readonly schema: Schema
+}
+
+interface Operation {
+  readonly operationId: string
+  readonly security: readonly Readonly<Record<string, unknown>>[]
+  readonly parameters: readonly (Parameter | { readonly $ref: string })[]
+  readonly requestBody?: {
+    readonly required: boolean
+    readonly content: { readonly 'application/json': { readonly schema: Schema } }
+  }
+}
+
+interface Generated {
+  readonly id: string
+  readonly query: Readonly<Record<string, unknown>>
+  readonly key: string | undefined
+  readonly body: unknown
+}
+
+const RUNS = Number(process.env['CONTRACT_RUNS'] ?? 12)
+const document = readDocument()
+const { valid, faulty } = createArbitraries(document.components.schemas)
+const operations = Object.entries(document.paths).flatMap(([path, methods]) =>
+  Object.entries(methods).map(([method, operation]) => ({
+    ...{ method: method.toUpperCase(), path },
+    operation: operation as unknown as Operation,
+  })),
+)
+
+const stack = await startStack({ settings: { RAIL_DELAY_MS: '20' } })
+t.teardown(() => stack.stop())
+const partner = partnerOf(stack.sandbox)
+
+const idOf = (body: unknown, name = 'id'): string => String((body as Record<string, unknown>)[name])
+const paid = await payByQr(partner, 'first')
+await untilStatus(partner, `/v1/payment_intents/${paid.id}`, 'captured')
+const beneficiary = {
+  ...{ type: 'bank_account', name: 'Lan', destination_country: 'VN', currency: 'VND' },
+  ...{ account_number: '0071001234567', bank_code: '970436' },
+}
+const endpoint = await partner.request('POST', '/v1/webhook_endpoints', {
+  url: 'http://127.0.0.1:1/hooks',
+})
+const events = (await partner.request('GET', '/v1/events')).body as {
+  readonly data: readonly { readonly event: { readonly id: string } }[]
+}
+const IDS: Readonly<Record<string, readonly string[]>> = {
+  intent_id: [paid.id],
+  payout_id: [await payOut(partner, 'first')],
+  beneficiary_id: [idOf((await partner.request('POST', '/v1/beneficiaries', beneficiary)).body)],
+  endpoint_id: [idOf(endpoint.body)],
+  event_id: events.data.map(({ event }) => event.id),
+}
+
+/** Any text that the path can carry. */
+const anyId = fc
+  .string({ unit: 'binary', minLength: 1, maxLength: 40 })
+  .map(encodeURIComponent)
+  .filter((text) => !/^\.{1,2}$/.test(text))
+
+function requestsOf(
+  { parameters, requestBody }: Operation,
+  hasFault: boolean,
+): fc.Arbitrary<Generated> {
+  const own = parameters.filter((one): one is Parameter => !('$ref' in one))
+  const inPath = own.find((one) => one.in === 'path')
+  const known = inPath === undefined ? [] : (IDS[inPath.name] ?? [])
+  const schemaOf = (one: Parameter): fc.Arbitrary<unknown> =>
+    hasFault ? fc.oneof(valid(one.schema), fc.string()) : valid(one.schema)
+  const query = own.filter((one) => one.in === 'query').map((one) => [one.name, schemaOf(one)])
+  const unknown = hasFault ? { unknown_filter: fc.string() } : {}
+  const key = own.find((one) => one.name === 'Idempotency-Key')
+  const schema = requestBody?.content['application/json'].schema
+  const body =
+    schema === undefined
+      ? fc.constantFrom<unknown>(undefined, {}, ...(hasFault ? [{ a: 1 }, []] : []))
+      : hasFault
+        ? faulty(schema)
+        : valid(schema)
+  return fc.record({
+    id: known.length === 0 ? anyId : fc.oneof(fc.constantFrom(...known), anyId),
+    query: fc.record(
+      { ...(Object.fromEntries(query) as Record<string, fc.Arbitrary<unknown>>), ...unknown },
+      { requiredKeys: [] },
+    ),
+    key:
+      key === undefined
+        ? fc.constant(undefined)
+        : key.required === true && !hasFault
+          ? (valid(key.schema) as fc.Arbitrary<string>)
+          : fc.option(valid(key.schema) as fc.Arbitrary<string>, { nil: undefined }),
+    body,
+  })
+}
+
+/** Session operations get an intent and a token of their own. */
+async function send(
+  method: string,
+  path: string,
+  { security }: Operation,
+  { id, query, key, body }: Generated,
+): Promise<HttpAnswer> {
+  const texts = Object.entries(query).map(
+    ([name, value]) => [name, String(value)] as [string, string],
+  )
+  const search = new URLSearchParams(texts).toString()
+  const headers = key === undefined ? {} : { 'Idempotency-Key': key }
+  const [first = {}] = security
+  if ('receiptToken' in first) {
+    const minted = await partner.request('POST', `/v1/payment_intents/${paid.id}/receipt_token`)
+    const token = idOf(minted.body, 'receipt_token')
+    return partner.session(token).request(method, path.replace(/\{[a-z_]+\}/, id), body)
+  }
+  if ('sessionToken' in first) {
+    const created = await partner.request('POST', '/v1/payment_intents', anIntent())
+    const token = idOf(created.body, 'session_token')
+    const own = path.replace(/\{[a-z_]+\}/, idOf(created.body, 'intent_id'))
+    return partner.session(token).request(method, own, body, { headers })
+  }
+  const target = path.replace(/\{[a-z_]+\}/, id) + (search === '' ? '' : `?${search}`)
+  return partner.request(method, target, body, { headers })
+}
+
+const succeeded = new Set<string>()
+
+for (const { method, path, operation } of operations) {
+  void t.test(`${method} ${path}`, async (t) => {
+    for (const hasFault of [false, true]) {
+      const generated = requestsOf(operation, hasFault)
+      await fc.assert(
+        fc.asyncProperty(generated, async (request) => {
+          const { status, text } = await send(method, path, operation, request)
+          if (status === 500) throw new Error(text)
+          if (status < 300) succeeded.add(operation.operationId)
+        }),
+        { numRuns: Math.ceil(RUNS / 2) },
+      )
+      t.pass(hasFault ? 'with a fault' : 'valid')
+    }
+  })
+}
+
+void t.test('valid requests reach the operations', async (t) => {
+  t.ok(succeeded.size >= operations.length / 2, [...succeeded].join())
+})
+
+void t.test('the books are right', async (t) => {
+  const { clean, report } = await auditOf(stack.dataDir)
+  t.ok(clean, report)
+})
