@@ -1,0 +1,229 @@
+/**
+ * The public contracts: buf's rules, additions only since the last release, and the table of the
+ * partner API in HTTP, gRPC and the client.
+ */
+import { execFile, spawn } from 'node:child_process'
+import { cpSync, readFileSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { promisify } from 'node:util'
+import type { ServiceDefinition } from '@grpc/grpc-js'
+import t from 'tap'
+import { createClient } from '../src/client/client.js'
+import { projectRoot, publicContracts } from '../src/base/protos.js'
+import { ROUTES } from '../gateway/app.js'
+import { answerOf, META, openPartnerServices, TENANT, TOKEN } from './processor/partner_services.js'
+import { eventually } from './support/eventually.js'
+import { anIntent } from './support/requests.js'
+
+const run = promisify(execFile)
+const PROTOS = join(projectRoot(), 'protos')
+const RELEASE = join(projectRoot(), 'test/golden/protos_1.0.0.binpb')
+
+/** What buf finds; empty: nothing. */
+const buf = async (...args: string[]): Promise<string> =>
+  run(join(projectRoot(), 'node_modules/.bin/buf'), args).then(
+    ({ stdout }) => stdout,
+    (fault: unknown) => (fault as { stdout: string }).stdout,
+  )
+
+void t.test('buf finds nothing in the public contracts', async (t) => {
+  t.equal(await buf('lint', PROTOS), '')
+  t.equal(await buf('breaking', PROTOS, '--against', RELEASE), '')
+})
+
+void t.test('buf finds a bad name and a removed field', async (t) => {
+  const protos = join(t.testdir({}), 'protos')
+  cpSync(PROTOS, protos, { recursive: true, filter: (path) => !path.includes('/types') })
+  const file = join(protos, 'payouts.proto')
+  const text = readFileSync(file, 'utf8')
+  writeFileSync(file, text.replace('string reference = 9;', '').replace('fee = 7', 'Fee = 7'))
+  t.match(await buf('lint', protos), 'should be lower_snake_case')
+  const broken = await buf('breaking', protos, '--against', RELEASE)
+  t.match(broken, 'field "9"')
+  t.match(broken, 'changed name from "fee" to "Fee"')
+})
+
+/** The rpc and the client's method of each route; a text in parentheses says why there is none. */
+const PARITY: Readonly<Record<string, readonly [rpc: string, client: string]>> = {
+  'POST /v1/payment_intents': ['PaymentIntents.Create', 'paymentIntents.create'],
+  'GET /v1/payment_intents': ['PaymentIntents.List', 'paymentIntents.list'],
+  'GET /v1/payment_intents/{intent_id}': ['PaymentIntents.Get', 'paymentIntents.get'],
+  'POST /v1/payment_intents/{intent_id}/session': [
+    'PaymentIntents.RemintSession',
+    'paymentIntents.newSession',
+  ],
+  'POST /v1/payment_intents/{intent_id}/scan': ['PaymentIntents.Scan', 'session().scan'],
+  'POST /v1/payment_intents/{intent_id}/confirm': ['PaymentIntents.Confirm', 'session().confirm'],
+  'POST /v1/payment_intents/{intent_id}/cancel': ['PaymentIntents.Cancel', 'paymentIntents.cancel'],
+  'POST /v1/payment_intents/{intent_id}/refund': ['PaymentIntents.Refund', 'paymentIntents.refund'],
+  'POST /v1/payment_intents/{intent_id}/receipt_token': [
+    'PaymentIntents.MintReceiptToken',
+    'paymentIntents.receiptToken',
+  ],
+  'GET /v1/payment_intents/{intent_id}/receipt': ['PaymentIntents.GetReceipt', 'receipts().get'],
+  'POST /v1/beneficiaries': ['Beneficiaries.Create', 'beneficiaries.create'],
+  'GET /v1/beneficiaries': ['Beneficiaries.List', 'beneficiaries.list'],
+  'GET /v1/beneficiaries/{beneficiary_id}': ['Beneficiaries.Get', 'beneficiaries.get'],
+  'POST /v1/beneficiaries/{beneficiary_id}/disable': [
+    'Beneficiaries.Disable',
+    'beneficiaries.disable',
+  ],
+  'POST /v1/payouts': ['Payouts.Create', 'payouts.create'],
+  'GET /v1/payouts': ['Payouts.List', 'payouts.list'],
+  'GET /v1/payouts/{payout_id}': ['Payouts.Get', 'payouts.get'],
+  'POST /v1/payouts/{payout_id}/cancel': ['Payouts.Cancel', 'payouts.cancel'],
+  'GET /v1/balances': ['Payouts.Balances', 'balances'],
+  'GET /v1/balance_transactions': ['Funding.ListBalanceTransactions', 'balanceTransactions.list'],
+  'POST /v1/funding/deposits': ['Funding.CreateDeposit', 'sandbox.deposit'],
+  'POST /v1/fx/quotes': ['Funding.CreateFxQuote', 'fx.quote'],
+  'POST /v1/fx/conversions': ['Funding.CreateFxConversion', 'fx.convert'],
+  'POST /v1/webhook_endpoints': ['WebhookEndpoints.Create', 'webhookEndpoints.create'],
+  'GET /v1/webhook_endpoints': ['WebhookEndpoints.List', 'webhookEndpoints.list'],
+  'GET /v1/webhook_endpoints/{endpoint_id}': ['WebhookEndpoints.Get', 'webhookEndpoints.get'],
+  'PATCH /v1/webhook_endpoints/{endpoint_id}': [
+    'WebhookEndpoints.Update',
+    'webhookEndpoints.update',
+  ],
+  'DELETE /v1/webhook_endpoints/{endpoint_id}': [
+    'WebhookEndpoints.Delete',
+    'webhookEndpoints.delete',
+  ],
+  'POST /v1/webhook_endpoints/{endpoint_id}/enable': [
+    'WebhookEndpoints.Enable',
+    'webhookEndpoints.enable',
+  ],
+  'POST /v1/webhook_endpoints/{endpoint_id}/disable': [
+    'WebhookEndpoints.Disable',
+    'webhookEndpoints.disable',
+  ],
+  'POST /v1/webhook_endpoints/{endpoint_id}/rotate_secret': [
+    'WebhookEndpoints.RotateSecret',
+    'webhookEndpoints.rotateSecret',
+  ],
+  'POST /v1/webhook_endpoints/{endpoint_id}/test': [
+    'WebhookEndpoints.Test',
+    'webhookEndpoints.test',
+  ],
+  'GET /v1/webhook_endpoints/{endpoint_id}/deliveries': [
+    'WebhookEndpoints.ListDeliveries',
+    'webhookEndpoints.deliveries',
+  ],
+  'POST /v1/webhook_endpoints/{endpoint_id}/recover': [
+    'WebhookEndpoints.Recover',
+    'webhookEndpoints.recover',
+  ],
+  'GET /v1/events': ['Events.List', 'events.list'],
+  'POST /v1/events/{event_id}/resend': ['Events.Resend', 'events.resend'],
+  'GET /v1/account': ['Accounts.Get', 'account'],
+  'POST /v1/sandbox/payouts/{payout_id}/simulate': ['Payouts.Simulate', 'sandbox.simulatePayout'],
+}
+/** Routes that are for HTTP only. */
+const HTTP_ONLY: Readonly<Record<string, readonly [rpc: string, client: string]>> = {
+  'POST /v1/sandbox/signature/check': ['(no signatures)', 'sandbox.checkSignature'],
+  'GET /openapi.json': ['(reflection)', '(a document)'],
+}
+const GRPC_ONLY: Readonly<Record<string, string>> = {
+  'PaymentIntents.ListByUser': 'the list with a `partner_user_id`',
+  'Events.Watch': 'a stream; HTTP polls `GET /v1/events`',
+}
+/** Methods of the client that combine or reach any operation. */
+const CLIENT_ONLY = ['session().get', 'session().poll', 'request']
+
+const table = { ...PARITY, ...HTTP_ONLY }
+const isReason = (text: string): boolean => text.startsWith('(')
+
+void t.test('every route, every rpc and every method of the client is in the table', (t) => {
+  const routes = ROUTES.map(({ method, path }) => `${method} ${path}`)
+  t.same(Object.keys(table).sort(), routes.sort())
+  const named = Object.values(table).map(([rpc]) => rpc)
+  const rpcs = [...named.filter((rpc) => !isReason(rpc)), ...Object.keys(GRPC_ONLY)]
+  t.same(rpcs.sort(), publicRpcs().sort())
+  const used = Object.values(table).map(([, method]) => method)
+  const methods = [...used.filter((method) => !isReason(method)), ...CLIENT_ONLY]
+  t.same(methods.sort(), clientMethods().sort())
+  t.end()
+})
+
+/** The programs in the guide of internal services. */
+function example(name: string): string {
+  const guide = readFileSync(join(PROTOS, 'README.md'), 'utf8')
+  const [, code] = new RegExp(`<!-- ${name} -->\n\n\`\`\`js\n(.*?)\`\`\``, 's').exec(guide) ?? []
+  if (code === undefined) throw new Error(`no example ${name}`)
+  return code
+}
+
+void t.test('the programs of the guide run', async (t) => {
+  const { address, clients } = await openPartnerServices(t)
+  const make = (): Promise<{ intent_id: string }> =>
+    answerOf((done) => {
+      clients.PaymentIntents.Create({ tenant: TENANT, intent: anIntent() }, META, done)
+    })
+  const folder = t.testdir({
+    'get.mjs': example('get'),
+    'follow.mjs': example('follow'),
+    'internal.token': `${TOKEN}\n`,
+  })
+  const env = { ...process.env, GRPC_PORT: address.split(':')[1], DATA_DIR: folder }
+  const options = { cwd: projectRoot(), env }
+  const { intent_id } = await make()
+  const node = async (name: string, ...args: string[]): Promise<string> =>
+    (await run(process.execPath, [join(folder, name), ...args], options)).stdout
+  t.equal(await node('get.mjs', intent_id), 'created\n')
+  t.match(await node('get.mjs', 'pi_1'), 'payment_intent_not_found')
+
+  const follower = spawn(process.execPath, [join(folder, 'follow.mjs'), '0'], options)
+  t.teardown(() => follower.kill('SIGKILL'))
+  let output = ''
+  follower.stdout.on('data', (chunk) => (output += String(chunk)))
+  const cancel = (id: string): Promise<object> =>
+    answerOf((done) => {
+      clients.PaymentIntents.Cancel({ tenant: TENANT, intent_id: id }, META, done)
+    })
+  await cancel(intent_id)
+  await eventually('the first event', () => output.includes('1 payment_intent.cancelled'))
+  await cancel((await make()).intent_id)
+  await eventually('the second event', () => output.includes('2 payment_intent.cancelled'))
+})
+
+void t.test('the guide of internal services has the table', (t) => {
+  const code = (text: string): string => (isReason(text) ? text.slice(1, -1) : `\`${text}\``)
+  const rows = Object.entries(table).map(
+    ([route, [rpc, method]]) => `| \`${route}\` | ${code(rpc)} | ${code(method)} |`,
+  )
+  const more = Object.entries(GRPC_ONLY).map(([rpc, why]) => `| ${why} | \`${rpc}\` | – |`)
+  const head = ['| HTTP | gRPC (`causeway.v1`) | TypeScript client |', '|---|---|---|']
+  const expected = [...head, ...rows, ...more].join('\n')
+  const guide = readFileSync(join(PROTOS, 'README.md'), 'utf8')
+  const found = /^\| HTTP \|(?:.*\n)+?(?=\n)/m.exec(guide)?.[0].trim() ?? ''
+  t.equal(found, expected)
+  t.end()
+})
+
+function publicRpcs(): string[] {
+  return Object.entries(publicContracts()).flatMap(([name, definition]) =>
+    isService(definition)
+      ? Object.keys(definition).map((rpc) => `${name.replace('causeway.v1.', '')}.${rpc}`)
+      : [],
+  )
+}
+
+const isService = (definition: object): definition is ServiceDefinition =>
+  Object.values(definition).every((rpc) => typeof rpc === 'object' && 'requestType' in rpc)
+
+function clientMethods(): string[] {
+  const base = { baseUrl: 'http://127.0.0.1:1', keyId: 'k', secret: 's' }
+  const client = createClient(base)
+  const { session, receipts, ...others } = client
+  return [
+    ...methodsOf(others),
+    ...methodsOf(session('t'), 'session().'),
+    ...methodsOf(receipts('t'), 'receipts().'),
+  ]
+}
+
+const methodsOf = (group: object, prefix = ''): string[] =>
+  Object.entries(group).flatMap(([name, member]: [string, unknown]) =>
+    typeof member === 'object' && member !== null
+      ? methodsOf(member, `${prefix}${name}.`)
+      : [`${prefix}${name}`],
+  )
