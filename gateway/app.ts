@@ -54,6 +54,7 @@ import { payoutsCreate } from './routes/payouts_create.js'
 import { payoutsGet } from './routes/payouts_get.js'
 import { payoutsList } from './routes/payouts_list.js'
 import { sandboxPayoutsSimulate } from './routes/sandbox_payouts_simulate.js'
+import { sandboxRequestCheck } from './routes/sandbox_request_check.js'
 import { sandboxSignatureCheck } from './routes/sandbox_signature_check.js'
 import { webhookEndpointsCreate } from './routes/webhook_endpoints_create.js'
 import { webhookEndpointsDelete } from './routes/webhook_endpoints_delete.js'
@@ -111,6 +112,7 @@ export const ROUTES: readonly AnyRoute[] = [
   get( '/v1/account',                                   'hmac',            accountGet),
   post('/v1/sandbox/payouts/{payout_id}/simulate',      'hmac',            sandboxPayoutsSimulate),
   local('/v1/sandbox/signature/check', sandboxSignatureCheck),
+  local('/v1/sandbox/request/check', sandboxRequestCheck),
   localGet('/openapi.json', openApiGet),
 ]
 
@@ -120,10 +122,12 @@ export interface App {
   readonly headers: ReadonlySet<string>
 }
 
-export function createApp(options: RequestHandlerOptions): App {
+export function createApp(given: Omit<RequestHandlerOptions, 'find'>): App {
+  const find = createRouter(ROUTES)
+  const options = { ...given, find }
   return {
     service: {
-      find: createRouter(ROUTES),
+      find,
       rejectEarly: (request, match) => rejectEarly(options, request, match),
       serve: (request, match) => handleRequest(options, request, match),
     },

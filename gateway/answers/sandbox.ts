@@ -1,27 +1,59 @@
 /** Answers of the sandbox tools and of the contract itself. */
 import { listOf, objectOf, ref, text, type Schema } from './schema.js'
 
+const CHECKS = listOf(
+  objectOf(
+    'One check.',
+    {
+      check: text('Name of the check.'),
+      result: text('`not_made`: it depends on a failed check.', {
+        enum: ['passed', 'failed', 'not_made'],
+      }),
+    },
+    { help: text('Only for failed checks.') },
+  ),
+  'In their order.',
+)
+const CANONICAL_REQUEST: Schema = {
+  type: ['string', 'null'],
+  description: 'The text that the service signs; `null` while a part is missing.',
+}
+const BODY_SHA256 = text('Lower-case hex; empty without a body.')
+
 export const SANDBOX_ANSWERS: Readonly<Record<string, Schema>> = {
   SignatureReport: objectOf('Which checks a signature passes.', {
     valid: { type: 'boolean', description: 'All checks passed. Nonces are not looked up.' },
-    checks: listOf(
-      objectOf(
-        'One check.',
-        {
-          check: text('Name of the check.'),
-          result: text('`not_made`: it depends on a failed check.', {
-            enum: ['passed', 'failed', 'not_made'],
-          }),
-        },
-        { help: text('Only for failed checks.') },
-      ),
-      'In their order.',
-    ),
-    canonical_request: {
-      type: ['string', 'null'],
-      description: 'The text that the service signs; `null` while a part is missing.',
+    checks: CHECKS,
+    canonical_request: CANONICAL_REQUEST,
+    body_sha256: BODY_SHA256,
+    server_time: ref('Timestamp'),
+  }),
+  RequestReport: objectOf('Which checks a request passes.', {
+    accepted: {
+      type: 'boolean',
+      description: 'All checks passed. Nonces, states and balances are not looked up.',
     },
-    body_sha256: text('Lower-case hex; empty without a body.'),
+    refusal: {
+      description: 'The answer that the request would get; `null` when it is accepted.',
+      anyOf: [
+        objectOf(
+          'A refusal.',
+          {
+            status: { type: 'integer', description: 'HTTP status.' },
+            code: text('Error code.'),
+            message: text('As in the sandbox.'),
+          },
+          {
+            pointer: text('The part at fault: a JSON pointer into the body, or `query/limit`.'),
+            rule: text('The rule that it breaks.'),
+          },
+        ),
+        { type: 'null' },
+      ],
+    },
+    checks: CHECKS,
+    canonical_request: CANONICAL_REQUEST,
+    body_sha256: BODY_SHA256,
     server_time: ref('Timestamp'),
   }),
   OpenApiDocument: {

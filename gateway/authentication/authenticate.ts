@@ -39,7 +39,7 @@ export interface Caller {
 export interface AuthenticateOptions {
   readonly brandHeaders: BrandHeaders
   readonly clientAddress: ClientAddress
-  readonly directory: Directory
+  readonly directory: Pick<Directory, 'partners'>
   readonly clock: Clock
   readonly onRefused: (reason: string) => void
 }

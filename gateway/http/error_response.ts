@@ -9,6 +9,7 @@ import {
   ERRORS,
   isErrorCode,
   type ErrorCode,
+  type Refusal,
   type Violation,
 } from '../../src/base/errors.js'
 import type { RequestId } from '../../src/base/ids.js'
@@ -36,8 +37,11 @@ export function detailedErrorBody(
   return `{"error":{"code":"${code}","message":${message},"request_id":"${requestId}"}}`
 }
 
-export const violationText = ({ pointer, rule }: Violation): string =>
-  `${placeOf(pointer)}: ${rule}`
+const violationText = ({ pointer, rule }: Violation): string => `${placeOf(pointer)}: ${rule}`
+
+/** The message of the refusal in the sandbox. */
+export const messageOf = ({ code, violation }: Refusal): string =>
+  violation === undefined ? ERRORS[code].message : violationText(violation)
 
 function placeOf(pointer: string): string {
   const [place = '', ...names] = pointer.split('/')

@@ -72,6 +72,7 @@ export interface LocalInput {
   readonly now: Instant
   /** The OpenAPI document as JSON. */
   readonly openApi: string
+  readonly find: Router
 }
 
 export interface LocalHandler {

@@ -1,4 +1,4 @@
-/** Bodies of the sandbox routes: the signature check, and the simulated outcome of a payout. */
+/** Bodies of the sandbox routes: both checks, and the simulated outcome of a payout. */
 import { BODY_MAX_BYTES } from '../../src/base/constants.js'
 import { checkOf } from '../decode/body.js'
 
@@ -32,6 +32,31 @@ export const checkSignatureCheck = checkOf<SignatureCheckBody>({
       pattern: '^([0-9a-f]{64})?$',
       description: 'The hash that you signed; empty without a body.',
     },
+  },
+})
+
+/** A described request. Malformed headers and bodies pass: reporting them is the purpose. */
+export interface RequestCheckBody {
+  readonly method: string
+  /** With its query. */
+  readonly path: string
+  readonly headers?: Readonly<Record<string, string>>
+  readonly body?: string
+}
+
+export const checkRequestCheck = checkOf<RequestCheckBody>({
+  type: 'object',
+  additionalProperties: false,
+  required: ['method', 'path'],
+  properties: {
+    method: { type: 'string', pattern: '^[A-Z]{1,16}$', description: 'As sent.' },
+    path: { type: 'string', pattern: '^/', description: 'As sent, with the query.' },
+    headers: {
+      type: 'object',
+      additionalProperties: { type: 'string' },
+      description: 'By name: signature or `Authorization`, and `Idempotency-Key`.',
+    },
+    body: { type: 'string', maxLength: BODY_MAX_BYTES, description: 'The body as text.' },
   },
 })
 

@@ -32,7 +32,13 @@ import type { Exceeded, InFlight, Limits } from '../admission/limits.js'
 import { registeredCode } from '../http/error_response.js'
 import type { PendingCommand, ProcessorClient } from './processor_client.js'
 import type { RejectionThrottle } from '../admission/rejection_throttle.js'
-import { OK, type RouteMatch, type Handler, type LocalHandler } from '../routing/route.js'
+import {
+  OK,
+  type RouteMatch,
+  type Router,
+  type Handler,
+  type LocalHandler,
+} from '../routing/route.js'
 
 export interface RequestHandlerOptions {
   readonly brandHeaders: BrandHeaders
@@ -47,6 +53,7 @@ export interface RequestHandlerOptions {
   readonly clock: Clock
   /** The OpenAPI document as JSON. */
   readonly openApi: string
+  readonly find: Router
 }
 
 /** Overload and per-source limits, before authentication. True: the request is rejected. */
@@ -148,7 +155,7 @@ const rateLimitHeaders = ({ limit, retryAfter }: Exceeded): AnswerHeaders => [
 ]
 
 function answerLocally(
-  { directory, brandHeaders, clock, openApi }: RequestHandlerOptions,
+  { directory, brandHeaders, clock, openApi, find }: RequestHandlerOptions,
   request: RequestContext,
   environment: Environment,
   handler: LocalHandler,
@@ -156,7 +163,8 @@ function answerLocally(
   const partners = directory.partners()
   if (partners === undefined) return request.refuse('configuration_error')
   const now = clock.now()
-  const body = handler.answer({ request, environment, brandHeaders, partners, now, openApi })
+  const input = { request, environment, brandHeaders, partners, now, openApi, find }
+  const body = handler.answer(input)
   if (body.ok) request.answer(OK.status, body.value)
   else request.refuse(body.code, [], body.violation)
 }

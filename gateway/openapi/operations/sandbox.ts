@@ -1,5 +1,5 @@
 /** Sandbox tools, and this document, in the OpenAPI document. */
-import { checkSignatureCheck, checkSimulatePayout } from '../../schemas/sandbox.js'
+import { checkRequestCheck, checkSignatureCheck, checkSimulatePayout } from '../../schemas/sandbox.js'
 import type { Operations } from '../operation.js'
 
 export const SANDBOX_OPERATIONS: Operations = {
@@ -25,6 +25,18 @@ export const SANDBOX_OPERATIONS: Operations = {
     body: { name: 'CheckSignatureRequest', schema: checkSignatureCheck.schema, required: false },
     answer: 'SignatureReport',
     answerText: 'Which checks pass.',
+    errors: [],
+  },
+  'POST /v1/sandbox/request/check': {
+    id: 'checkRequest',
+    tag: 'Sandbox',
+    summary: 'Check a request',
+    description:
+      'Reports which check of a described request fails, up to the shape of its body. It changes ' +
+      'nothing and consumes no nonce. Sandbox only: production answers 400.',
+    body: { name: 'CheckRequestRequest', schema: checkRequestCheck.schema },
+    answer: 'RequestReport',
+    answerText: 'Which checks pass, and the answer that the request would get.',
     errors: [],
   },
   'GET /openapi.json': {
