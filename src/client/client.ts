@@ -131,6 +131,12 @@ export function createClient(credentials: Credentials, options: ClientOptions = 
         const request = { method: 'POST', path, body: description, ...REPEATABLE }
         return (await requester.send(by, request)).body as T.SignatureReport
       },
+      checkRequest: async (description: T.RequestDescription) => {
+        const path = '/v1/sandbox/request/check'
+        const request = { method: 'POST', path, body: description, ...REPEATABLE }
+        const { body } = await requester.send(connection.unauthenticated(), request)
+        return body as T.RequestReport
+      },
     },
     /**
      * Operations of an app with the session token of one intent.

@@ -461,6 +461,30 @@ export interface SignatureDescription {
   readonly body_sha256?: string
 }
 
+export interface RequestDescription {
+  readonly method: string
+  /** With its query. */
+  readonly path: string
+  readonly headers?: Readonly<Record<string, string>>
+  readonly body?: string
+}
+
+export interface RequestReport {
+  readonly accepted: boolean
+  /** The answer that the request would get. */
+  readonly refusal: {
+    readonly status: number
+    readonly code: string
+    readonly message: string
+    readonly pointer?: string
+    readonly rule?: string
+  } | null
+  readonly checks: SignatureReport['checks']
+  readonly canonical_request: string | null
+  readonly body_sha256: string
+  readonly server_time: string
+}
+
 export interface SignatureReport {
   readonly valid: boolean
   readonly checks: readonly {

@@ -58,4 +58,5 @@ export async function everyOperation(baseUrl: string): Promise<void> {
   await sandbox.deposit(some({ currency: 'VND' }), key)
   await sandbox.simulatePayout('id_1', 'failed')
   await sandbox.checkSignature(some({ method: 'GET' }))
+  await sandbox.checkRequest({ method: 'GET', path: '/v1/balances' })
 }

@@ -54,6 +54,7 @@ client.events.resend("id_1", {"endpoint_id": "we_1"})
 sandbox.deposit({"currency": "VND"}, "key")
 sandbox.simulate_payout("id_1", "failed")
 sandbox.check_signature({"method": "GET"})
+sandbox.check_request({"method": "GET", "path": "/v1/balances"})
 
 codes = {code: cls.__name__ for code, cls in causeway.ERROR_CODES.items()}
 print(json.dumps(codes))

@@ -307,3 +307,6 @@ class Sandbox(_Operations):
         if description is None:
             return self._repeatable(path)
         return self._check_description(path, description)
+
+    def check_request(self, description: t.RequestDescription) -> t.RequestReport:
+        return self._check_description("/v1/sandbox/request/check", description)

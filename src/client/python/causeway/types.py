@@ -7,7 +7,7 @@ members that are always present.
 
 from __future__ import annotations
 
-from typing import Any, Dict, List, Optional, TypedDict
+from typing import Any, Dict, List, Mapping, Optional, TypedDict
 
 
 class _KycAttestationRequired(TypedDict):
@@ -508,6 +508,38 @@ class SignatureReport(TypedDict):
     """`canonical_request` is the text that the service signs."""
 
     valid: bool
+    checks: List[SignatureCheck]
+    canonical_request: Optional[str]
+    body_sha256: str
+    server_time: str
+
+
+class _RequestDescription(TypedDict):
+    method: str
+    path: str
+
+
+class RequestDescription(_RequestDescription, total=False):
+    headers: Mapping[str, str]
+    body: str
+
+
+class _Refused(TypedDict):
+    status: int
+    code: str
+    message: str
+
+
+class RequestRefusal(_Refused, total=False):
+    pointer: str
+    rule: str
+
+
+class RequestReport(TypedDict):
+    """`refusal` is the answer that the request would get."""
+
+    accepted: bool
+    refusal: Optional[RequestRefusal]
     checks: List[SignatureCheck]
     canonical_request: Optional[str]
     body_sha256: str
