@@ -7,8 +7,11 @@
  * - A process whose supervisor is gone stops by itself, so no process is left behind.
  * - Under a supervisor SIGINT is ignored: Ctrl-C reaches the whole process group at once, and the
  *   supervisor stops the processes in order.
- * - Without a supervisor (started by hand) the process works the same and Ctrl-C stops it.
+ * - Without a supervisor (started by hand or by systemd) the process works the same and Ctrl-C
+ *   stops it.
  */
+import { connectServiceManager } from './service_manager.js'
+
 import type { Logger } from './log.js'
 
 /** The books are behind a mark outside them; a restart does not help, an operator must act. */
@@ -54,11 +57,13 @@ export const isSupervised = (): boolean => process.send !== undefined
 
 export function childProcess(duties: ChildDuties): ChildProcess {
   const supervised = isSupervised()
+  const manager = connectServiceManager()
   let stopping = false
 
   const stop = (reason: string, exitCode = 0): void => {
     if (stopping) return
     stopping = true
+    manager.stopping()
     duties.log.info({ reason }, 'stopping')
     duties.stop().then(
       () => {
@@ -84,7 +89,10 @@ export function childProcess(duties: ChildDuties): ChildProcess {
   })
 
   return {
-    ready: (info = {}) => send({ ...info, ready: true }),
+    ready: (info = {}) => {
+      send({ ...info, ready: true })
+      manager.ready()
+    },
     stop,
   }
 }

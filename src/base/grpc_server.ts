@@ -28,6 +28,7 @@ import {
   type StatusObject,
   type UntypedServiceImplementation,
 } from '@grpc/grpc-js'
+import { service as healthService } from 'grpc-health-check'
 import {
   GRPC_CONNECTIONS_MAX,
   GRPC_HEALTH_CALLS_MAX,
@@ -41,6 +42,7 @@ import {
   GRPC_STREAMS_MAX,
   GRPC_UNARY_MESSAGE_MAX_BYTES,
 } from './constants.js'
+import { createHealth } from './grpc_health.js'
 import { CLEARTEXT, type GrpcTls } from './grpc_tls.js'
 import { isUnixSocket, splitAddress } from './network.js'
 import { everyText, isCleanText } from './text.js'
@@ -51,7 +53,9 @@ export interface GrpcServer {
   addService(definition: ServiceDefinition, handlers: UntypedServiceImplementation): void
   /** Binds an address (`host:port` or `unix:path`); resolves with the port, 0 for a socket. */
   bind(address: string): Promise<number>
-  /** Waits for open calls, at most this long. */
+  /** The status of the health service; not serving until the first call. */
+  setServing(isServing: boolean): void
+  /** Not serving any more. Waits for open calls, at most this long. */
   close(withinMs: number): Promise<void>
 }
 
@@ -96,6 +100,7 @@ export function createGrpcServer({
   const incomplete = createIncompleteRequests(tooSlow)
   const healthCalls = createOpenCalls(GRPC_HEALTH_CALLS_MAX)
   const reflectionCalls = createOpenCalls(GRPC_REFLECTION_CALLS_MAX)
+  const health = createHealth()
 
   const guard: ServerInterceptor = ({ path, requestStream }, call) => {
     const isHealth = path.startsWith(HEALTH)
@@ -141,6 +146,7 @@ export function createGrpcServer({
     ...options,
     interceptors: [guard],
   })
+  server.addService(healthService, health.handlers)
   return {
     server,
     addService: (definition, handlers) => {
@@ -148,11 +154,14 @@ export function createGrpcServer({
         if (!access.isListed(path)) throw new Error(`${path} has no entry in the access table`)
       }
       server.addService(checked(definition), handlers)
+      for (const { path } of Object.values(definition)) health.add(serviceIn(path))
     },
     bind: (address) =>
       isUnixSocket(address) ? bindSocket(server, address) : connections.bind(server, address),
+    setServing: (isServing) => health.setServing(isServing),
     close: (withinMs) =>
       new Promise((resolve) => {
+        health.stop()
         connections.stopListening()
         const force = setTimeout(() => {
           server.forceShutdown()
@@ -165,6 +174,9 @@ export function createGrpcServer({
       }),
   }
 }
+
+/** `/SERVICE/Method` */
+const serviceIn = (path: string): string => path.split('/')[1] ?? ''
 
 const HEALTH = '/grpc.health.v1.Health/'
 const REFLECTION = '/grpc.reflection.'

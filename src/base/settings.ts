@@ -463,6 +463,16 @@ export function readDotEnv(file: string): {
   return { values, faults }
 }
 
+/** What systemd sets for a service (sd_notify(3)), and the search path. */
+export const serviceVariables = (
+  environment: Readonly<Record<string, string | undefined>> = process.env,
+) => ({
+  NOTIFY_SOCKET: environment['NOTIFY_SOCKET'],
+  WATCHDOG_USEC: environment['WATCHDOG_USEC'],
+  WATCHDOG_PID: environment['WATCHDOG_PID'],
+  PATH: environment['PATH'],
+})
+
 /** A printable value: tokens and the password in NATS_URL are masked. */
 export function withoutSecrets(name: SettingName, value: string): string {
   if (name === 'NATS_URL') return value.replace(/\/\/[^@/]*@/g, '//…@')

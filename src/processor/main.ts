@@ -211,6 +211,7 @@ const child = childProcess({
   },
 })
 recovery.serving(() => child.stop('recovery mode starts or ends'))
+server.setServing(true)
 child.ready({ port: grpcPort, mode: recovery.isActive ? 'recovery' : 'normal' })
 log.info({ port: grpcPort }, 'serving')
 

@@ -7,7 +7,6 @@
  *   internal services only.
  */
 import type { ServiceDefinition, UntypedServiceImplementation } from '@grpc/grpc-js'
-import { HealthImplementation } from 'grpc-health-check'
 import type { ProtoGrpcType as AccountProto } from '../../protos/types/account.js'
 import type { ProtoGrpcType as BeneficiariesProto } from '../../protos/types/beneficiaries.js'
 import type { ProtoGrpcType as EventsProto } from '../../protos/types/events.js'
@@ -68,6 +67,8 @@ type Protos = AccountProto &
 export interface ProcessorServer {
   /** Binds an address (`host:port` or `unix:path`); resolves with the port, 0 for a socket. */
   bind(address: string): Promise<number>
+  /** The status of the health service; not serving until the first call. */
+  setServing(isServing: boolean): void
   close(): Promise<void>
 }
 
@@ -88,7 +89,7 @@ export function createServer(
   { onPool, events = createCommittedEvents(), ...recovery }: ServerLinks = NO_LINKS,
   tls = CLEARTEXT,
 ): ProcessorServer {
-  const { server, addService, bind, close } = createGrpcServer({
+  const { server, addService, bind, setServing, close } = createGrpcServer({
     access: createRpcAccess(callers),
     unauthenticated: grpcError('authentication_failed'),
     denied: grpcError('permission_denied'),
@@ -127,11 +128,11 @@ export function createServer(
   add(v1.EventOutcomes, eventOutcomesService(dependencies))
   add(v1.WebhookControl, pools.handlers)
   add(v1.WebhookAdmin, webhookAdminService(dependencies, pools))
-  new HealthImplementation({ '': 'SERVING' }).addToServer(server)
   addReflection(server)
 
   return {
     bind,
+    setServing,
     close: () => {
       watch.close()
       return close(CLOSE_WITHIN_MS)

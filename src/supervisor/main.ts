@@ -9,6 +9,7 @@
  */
 import { systemClock } from '../base/clock.js'
 import { systemRandom } from '../base/random.js'
+import { connectServiceManager } from '../base/service_manager.js'
 import { SettingsError } from '../base/settings.js'
 import { StartupError } from './startup_error.js'
 import { openDataFolder } from './data_folder.js'
@@ -48,9 +49,13 @@ async function main(): Promise<void> {
   })
 
   let stopping: Promise<void> | undefined
+  const manager = connectServiceManager()
   const stop = (): Promise<void> => (stopping ??= stack.stop().then(() => data.release()))
   const stopAndExit = (): void => {
-    if (stopping === undefined) terminal.info('stopping …')
+    if (stopping === undefined) {
+      terminal.info('stopping …')
+      manager.stopping()
+    }
     void stop().then(() => process.exit(0))
   }
   for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, stopAndExit)
@@ -59,6 +64,7 @@ async function main(): Promise<void> {
   terminal.info(`Causeway, data in ${data.path}`)
   try {
     await stack.start()
+    if (stopping === undefined) manager.ready()
   } catch (error) {
     if (stopping !== undefined) return // stopped during the start
     await stop()

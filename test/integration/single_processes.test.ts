@@ -15,6 +15,7 @@ import { contracts } from '../../src/base/protos.js'
 import { connect } from '../../src/client/index.js'
 import { freePort } from '../../src/supervisor/ports.js'
 import { createAuthority, writeTlsFiles } from '../support/certificates.js'
+import { connectHealth, watchHealth } from '../support/grpc_health.js'
 import { eventually } from '../support/eventually.js'
 import { createNatsServer } from '../support/nats_server.js'
 import { withKey } from '../support/partner.js'
@@ -219,6 +220,14 @@ t.test('SIGTERM: the gateway answers what is in flight', async (t) => {
   t.equal(await exitCode, 0)
 })
 
-t.test('SIGTERM: every other one exits with 0', async (t) => {
-  for (const each of [webhooks, processor, rail]) t.equal(await each.end(), 0, each.output())
+t.test('SIGTERM: the processor stops serving first; every one exits with 0', async (t) => {
+  const client = connectHealth(processorAddress, openGrpcTls(tlsFiles('prober'), NO_LOG))
+  t.teardown(() => client.close())
+  const probe = watchHealth(client, '')
+  await eventually('it is serving', () => probe.seen.length > 0)
+  const exitCode = processor.end()
+  await eventually('the watch has ended', () => probe.ends.length > 0)
+  t.same(probe.seen, ['SERVING', 'NOT_SERVING'])
+  t.equal(await exitCode, 0)
+  for (const each of [webhooks, rail]) t.equal(await each.end(), 0, each.output())
 })

@@ -8,7 +8,6 @@
  */
 import { rmSync } from 'node:fs'
 import { status } from '@grpc/grpc-js'
-import { HealthImplementation } from 'grpc-health-check'
 import type { RailHandlers } from '../../../protos/types/causeway/rail/v1/Rail.js'
 import type { ProtoGrpcType } from '../../../protos/types/rail.js'
 import type { Callers } from '../../auth/callers.js'
@@ -71,6 +70,7 @@ export async function startSandboxRail(options: SandboxRailOptions): Promise<San
   })
   await cycle.start()
   const address = await bind(server, options.address)
+  server.setServing(true)
   return { address, close }
 
   function openLink(call: Call): void {
@@ -86,6 +86,7 @@ export async function startSandboxRail(options: SandboxRailOptions): Promise<San
 
   async function close(): Promise<void> {
     closing = true
+    server.setServing(false)
     for (const link of links) link.stopReading()
     await cycle.stop()
     await Promise.all([...links].map((link) => link.finish()))
@@ -110,8 +111,6 @@ function serve(
   }
   const served = createGrpcServer({ access: createRpcAccess(callers), tls, ...ends })
   served.addService(contracts<ProtoGrpcType>().causeway.rail.v1.Rail.service, handlers)
-  const serving = { '': 'SERVING', 'causeway.rail.v1.Rail': 'SERVING' } as const
-  new HealthImplementation(serving).addToServer(served.server)
   return served
 }
 
