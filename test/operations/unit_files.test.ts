@@ -1,0 +1,49 @@
+/** The systemd units and the table of settings in the operators' guide name what exists. */
+import { existsSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import t from 'tap'
+import { projectRoot } from '../../src/base/protos.js'
+import { SETTINGS_READ_BY, type OwnProgram } from '../../src/supervisor/child_variables.js'
+
+/** Read by a native library of the gateway. */
+const FOREIGN = ['UWS_HTTP_MAX_HEADERS_SIZE']
+
+const guide = readFileSync(join(projectRoot(), 'src/operations/README.md'), 'utf8')
+const units = [...guide.matchAll(/```ini\n(.*?)```/gs)].map(([, text = '']) => text)
+
+function settingsOf(entry: string): readonly string[] {
+  const program = entry.replace(/^\.build\//, '') as OwnProgram
+  return SETTINGS_READ_BY[program] ?? []
+}
+
+t.test('units', (t) => {
+  t.ok(units.length >= 2)
+  for (const unit of units) {
+    const entry = /^ExecStart=.* (\.build\/\S+)$/m.exec(unit)?.[1] ?? ''
+    t.ok(existsSync(join(projectRoot(), entry)), entry)
+    const names = [...unit.matchAll(/^Environment=([A-Z0-9_]+)=/gm)].map(([, name = '']) => name)
+    t.ok(names.length > 5)
+    const known = [...settingsOf(entry), ...FOREIGN]
+    t.same(
+      names.filter((name) => !known.includes(name)),
+      [],
+      entry,
+    )
+  }
+  t.end()
+})
+
+t.test('required settings', (t) => {
+  const rows = [...guide.matchAll(/^\| \w+ \| `(\.build\/\S+)` \| (.*) \|$/gm)]
+  t.equal(rows.length, Object.keys(SETTINGS_READ_BY).length)
+  for (const [, entry = '', text = ''] of rows) {
+    const names = [...text.matchAll(/`([A-Z0-9_]+)`/g)].map(([, name = '']) => name)
+    t.ok(names.length > 0, entry)
+    t.same(
+      names.filter((name) => !settingsOf(entry).includes(name)),
+      [],
+      entry,
+    )
+  }
+  t.end()
+})
