@@ -2,12 +2,12 @@
  * The public contracts: buf's rules, additions only since the last release, and the table of the
  * partner API in HTTP, gRPC and the client.
  */
-import { execFile, spawn } from 'node:child_process'
-import { cpSync, readFileSync, writeFileSync } from 'node:fs'
+import { execFile, spawn, spawnSync } from 'node:child_process'
+import { cpSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
 import type { ServiceDefinition } from '@grpc/grpc-js'
-import t from 'tap'
+import t, { type Test } from 'tap'
 import { createClient } from '../src/client/client.js'
 import { projectRoot, publicContracts } from '../src/base/protos.js'
 import { ROUTES } from '../gateway/app.js'
@@ -144,10 +144,19 @@ void t.test('every route, every rpc and every method of the client is in the tab
   t.end()
 })
 
-/** The programs in the guide of internal services. */
-function example(name: string): string {
+/** Beside the test's own folder, which holds the books. */
+function folderWith(t: Test, files: Readonly<Record<string, string>>): string {
+  const folder = mkdtempSync(join(projectRoot(), '.build/guide-'))
+  t.teardown(() => rmSync(folder, { recursive: true }))
+  for (const [name, text] of Object.entries(files)) writeFileSync(join(folder, name), text)
+  return folder
+}
+
+/** A program in the guide of internal services. */
+function example(name: string, language = 'js'): string {
   const guide = readFileSync(join(PROTOS, 'README.md'), 'utf8')
-  const [, code] = new RegExp(`<!-- ${name} -->\n\n\`\`\`js\n(.*?)\`\`\``, 's').exec(guide) ?? []
+  const [, code] =
+    new RegExp(`<!-- ${name} -->\n\n\`\`\`${language}\n(.*?)\`\`\``, 's').exec(guide) ?? []
   if (code === undefined) throw new Error(`no example ${name}`)
   return code
 }
@@ -158,7 +167,7 @@ void t.test('the programs of the guide run', async (t) => {
     answerOf((done) => {
       clients.PaymentIntents.Create({ tenant: TENANT, intent: anIntent() }, META, done)
     })
-  const folder = t.testdir({
+  const folder = folderWith(t, {
     'get.mjs': example('get'),
     'follow.mjs': example('follow'),
     'internal.token': `${TOKEN}\n`,
@@ -184,6 +193,33 @@ void t.test('the programs of the guide run', async (t) => {
   await cancel((await make()).intent_id)
   await eventually('the second event', () => output.includes('2 payment_intent.cancelled'))
 })
+
+/** A Python with the packages that the program needs. */
+const PYTHON = ['python3', '/usr/bin/python3'].find(
+  (python) => spawnSync(python, ['-c', 'import grpc, google.protobuf']).status === 0,
+)
+
+void t.test(
+  'the Python program of the guide runs',
+  { skip: PYTHON === undefined && 'no python3 with grpcio (Debian: python3-grpcio)' },
+  async (t) => {
+    const { address, clients } = await openPartnerServices(t)
+    const folder = folderWith(t, {
+      'get.py': example('get python', 'python'),
+      'internal.token': `${TOKEN}\n`,
+    })
+    const contracts = join(folder, 'contracts.binpb')
+    t.equal(await buf('build', PROTOS, '--as-file-descriptor-set', '-o', contracts), '')
+    const env = { ...process.env, GRPC_PORT: address.split(':')[1], DATA_DIR: folder }
+    const python = async (id: string): Promise<string> =>
+      (await run(PYTHON ?? '', ['-B', 'get.py', id], { cwd: folder, env })).stdout
+    const { intent_id } = await answerOf<{ intent_id: string }>((done) => {
+      clients.PaymentIntents.Create({ tenant: TENANT, intent: anIntent() }, META, done)
+    })
+    t.equal(await python(intent_id), 'created\n')
+    t.equal(await python('pi_1'), 'payment_intent_not_found\n')
+  },
+)
 
 void t.test('the guide of internal services has the table', (t) => {
   const code = (text: string): string => (isReason(text) ? text.slice(1, -1) : `\`${text}\``)

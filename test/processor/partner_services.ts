@@ -1,8 +1,9 @@
 /** A real server with the services of internal callers, in front of a world. */
-import { credentials, status, type ServiceError } from '@grpc/grpc-js'
+import { status, type ServiceError } from '@grpc/grpc-js'
 import protobuf from 'protobufjs'
 import type { Test } from 'tap'
 import { bearer } from '../../src/base/bearer.js'
+import { CLEARTEXT, type GrpcTls } from '../../src/base/grpc_tls.js'
 import { createLog } from '../../src/base/log.js'
 import { systemRandom } from '../../src/base/random.js'
 import { contracts } from '../../src/base/protos.js'
@@ -55,6 +56,7 @@ export interface PartnerServices {
 export async function openPartnerServices(
   t: Test,
   options: WorldOptions = {},
+  tls: GrpcTls = CLEARTEXT,
 ): Promise<PartnerServices> {
   const events = createCommittedEvents()
   const world = await createWorld(t, { ...options, onPublished: events.committed })
@@ -82,11 +84,12 @@ export async function openPartnerServices(
     withEveryRole(TOKEN),
     directoryService(memory, world.vault),
     { behind: () => [], released: () => undefined, events },
+    tls,
   )
   const address = `127.0.0.1:${await server.bind('127.0.0.1:0')}`
   const { v1 } = contracts<{ causeway: { v1: V1 } }>().causeway
   const clients = Object.fromEntries(
-    SERVICES.map((name) => [name, new v1[name](address, credentials.createInsecure())]),
+    SERVICES.map((name) => [name, new v1[name](address, tls.channelCredentials(address))]),
   ) as unknown as Clients
   let closed: Promise<void> | undefined
   const close = (): Promise<void> => (closed ??= server.close())

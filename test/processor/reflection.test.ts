@@ -1,12 +1,16 @@
 /** Reflection, as `buf curl` uses it: listing, describing and calling; and its bounds. */
 import { execFile } from 'node:child_process'
+import { mkdtempSync, rmSync } from 'node:fs'
 import { connect } from 'node:http2'
+import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { status } from '@grpc/grpc-js'
 import t from 'tap'
 import { GRPC_REFLECTION_MAX_BYTES } from '../../src/base/constants.js'
+import { NO_LOG, openGrpcTls } from '../../src/base/grpc_tls.js'
 import { projectRoot } from '../../src/base/protos.js'
+import { createAuthority, writeTlsFiles } from '../support/certificates.js'
 import { anIntent } from '../support/requests.js'
 import { openPartnerServices, SERVICES, TENANT, TOKEN } from './partner_services.js'
 
@@ -51,6 +55,27 @@ void t.test('buf curl lists, describes and calls', async (t) => {
   t.match(refused.stderr, 'invalid_request')
   const anonymous = await bufCurl(address, create, '-d', data)
   t.match(anonymous.stderr, 'authentication_failed')
+})
+
+void t.test('buf curl does the same over mutual TLS', async (t) => {
+  const authority = createAuthority()
+  const folder = mkdtempSync(join(tmpdir(), 'reflection-'))
+  t.teardown(() => rmSync(folder, { recursive: true }))
+  const files = writeTlsFiles(folder, 'both', authority.issue('both'), authority)
+  const { address } = await openPartnerServices(t, {}, openGrpcTls(files, NO_LOG))
+  const tls = [
+    ...['--cert', files.GRPC_TLS_CERT_FILE, '--key', files.GRPC_TLS_KEY_FILE],
+    ...['--cacert', files.GRPC_TLS_CA_FILE, '--protocol', 'grpc'],
+  ]
+  const url = `https://${address}`
+  const buf = (...args: string[]): Promise<Ran> =>
+    run(BUF, ['curl', ...tls, ...args]).catch((fault: unknown) => fault as Ran)
+  t.match((await buf('--list-services', url)).stdout, 'causeway.v1.Accounts')
+  const get = `${url}/causeway.v1.Accounts/Get`
+  t.match((await buf('--list-methods', url)).stdout, 'causeway.v1.Accounts/Get')
+  const token = ['-H', `authorization: Bearer ${TOKEN}`]
+  const answer = await buf(...token, '-d', JSON.stringify({ tenant: TENANT }), get)
+  t.match(JSON.parse(answer.stdout), { partnerId: 'demo', status: 'active' })
 })
 
 void t.test('a reflection call without a credential is bounded', async (t) => {
