@@ -130,6 +130,7 @@ export const RPC_ACCESS = {
     SetRoute: OPERATE,
     ListRoutes: READ,
     SetBalanceAlert: OPERATE,
+    Find: READ,
     EnsureDemo: ['supervisor'],
   },
   'causeway.v1.PartnerAdmin': {

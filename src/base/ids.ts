@@ -103,6 +103,16 @@ function randomPart(bytes: Buffer): string {
   return text
 }
 
+/** When an id was created; the text has the form of one. */
+export function instantOf(id: string): Instant {
+  const start = id.indexOf('_') + 1
+  let at = 0
+  for (const character of id.slice(start, start + TIME_CHARACTERS)) {
+    at = at * 32 + ALPHABET.indexOf(character)
+  }
+  return instant(Math.min(at, LAST_INSTANT))
+}
+
 const ID_SHAPE = /^[a-z]{2,5}_[0-9A-HJKMNP-TV-Z]{26}$/
 
 /** Whether the text has the form of an id of any kind. */

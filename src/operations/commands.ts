@@ -3,6 +3,7 @@ import { actions } from './actions.js'
 import { balanceAlert, deposit, keyIssue, partnerCreate, ratesList, ratesSet } from './changes.js'
 import type { AnyCommand } from './command.js'
 import { configShow } from './config.js'
+import { find } from './find.js'
 import { discrepancyList, discrepancyResolve } from './discrepancies.js'
 import { intentResolve, intentReverse, intentShow, outcomesUnknown } from './intents.js'
 import { keyList, keyRevoke } from './keys.js'
@@ -49,6 +50,7 @@ import {
 } from './webhooks.js'
 
 export const COMMANDS: readonly AnyCommand[] = [
+  find,
   partnerCreate,
   partnerList,
   partnerSuspend,

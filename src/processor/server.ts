@@ -121,7 +121,7 @@ export function createServer(
   add(v1.WebhookEndpoints, endpointCalls(call))
   add(v1.Events, { ...eventCalls(call), Watch: watch.watch })
   add(v1.Accounts, accountCalls(call))
-  add(v1.Operator, operatorService(dependencies))
+  add(v1.Operator, operatorService(dependencies, pools))
   add(v1.PartnerAdmin, partnerAdminService(dependencies))
   add(v1.Reconciliation, reconciliationService(dependencies))
   add(v1.Recovery, recoveryService(dependencies, recovery))

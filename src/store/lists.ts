@@ -21,6 +21,7 @@ import {
 } from './orphans.js'
 import { asText, NO_ROWS, rowsOf, type Columns } from './json_page.js'
 import { createReadScheduler, type ReadPriority, type ReadScheduler } from './read_scheduler.js'
+import { createSearch, type Search } from './search.js'
 import { sealedStatement, type SealedRow, type SealedTable } from './sealed.js'
 import { unknownStatement, type UnknownKind } from './unknown_outcomes.js'
 import { USER_INTENT, userIntentsStatement, type UserIntent } from './user_intent_rows.js'
@@ -146,6 +147,7 @@ export interface Lists {
   event(tenant: TenantId, id: string): Promise<ListedEvent | undefined>
   /** The operators' log below this id, newest first. */
   actions(below: number, limit: number): Promise<readonly LoggedAction[]>
+  readonly search: Search
 }
 
 export interface ListedEvent {
@@ -223,6 +225,7 @@ function listsIn(scheduler: ReadScheduler, priority: ReadPriority): Lists {
     sealed: (table, after, limit) => read(sealedStatement(table, after, limit)),
     events: (tenant, after, limit) => read(eventsStatement(tenant, after, limit)),
     event: async (tenant, id) => (await read<ListedEvent>(eventStatement(tenant, id)))[0],
+    search: createSearch(read),
     actions: async (below, limit) => {
       const rows = await read<StoredRow & { id: number }>(actionsStatement(below, limit))
       return rows.map((row) => ({ id: row.id, row: fromStored('operatorLog', row) }))

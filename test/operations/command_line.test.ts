@@ -70,6 +70,7 @@ void t.test(
     t.same(
       readOnly.map(({ usage }) => usage),
       [
+        'find ID',
         'partner list',
         'key list PARTNER ENV',
         'rates list',

@@ -27,7 +27,8 @@ import { aRail, shortFolder } from '../rails/harness.js'
 /** Which calls each kind of caller may make; every other call is denied. */
 const READ = `
   Operator/ListRates Operator/TrialBalance Operator/ListHeldPayouts Operator/ShowPayout
-  Operator/ListUnknownOutcomes Operator/ShowIntent Operator/ListDiscrepancies Operator/ListRoutes
+  Operator/Find Operator/ListUnknownOutcomes Operator/ShowIntent
+  Operator/ListDiscrepancies Operator/ListRoutes
   PartnerAdmin/List PartnerAdmin/ListKeys PartnerAdmin/ListActions
   Reconciliation/Movements Reconciliation/MovementsOf Reconciliation/Conclude
   Recovery/Show Recovery/ListOrphans

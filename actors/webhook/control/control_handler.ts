@@ -62,8 +62,9 @@ export function createControlHandler(options: ControlHandlerOptions): ControlHan
   const find = async (request: FindDeliveries): Promise<FoundDeliveries> => {
     const { endpoint_id, dead_only, below_event: eventId, below_endpoint: endpointId } = request
     const limit = pageOf(request)
-    const rows =
-      endpoint_id === ''
+    const rows = isNamed(request)
+      ? await named(request, limit + 1)
+      : endpoint_id === ''
         ? await adminQueries.dead({ eventId, endpointId }, limit + 1)
         : await adminQueries.ofEndpoint(endpoint_id, eventId, dead_only, limit + 1)
     const deliveries: DeliveryRecord[] = []
@@ -75,6 +76,25 @@ export function createControlHandler(options: ControlHandlerOptions): ControlHan
       deliveries.push(recordOf(row, attempts))
     }
     return { deliveries, more: deliveries.length < rows.length }
+  }
+
+  const isNamed = ({ event_ids, delivery_id }: FindDeliveries): boolean =>
+    event_ids.length > 0 || delivery_id !== ''
+
+  /** Of one delivery, or of several events. */
+  const named = async (
+    { event_ids, delivery_id }: FindDeliveries,
+    limit: number,
+  ): Promise<readonly DeliveryView[]> => {
+    if (delivery_id !== '') {
+      const found = await adminQueries.delivery(delivery_id)
+      return found === undefined ? [] : [found]
+    }
+    const rows: DeliveryView[] = []
+    for (const id of event_ids) {
+      if (rows.length < limit) rows.push(...(await adminQueries.ofEvent(id)))
+    }
+    return rows.slice(0, limit)
   }
 
   const redrive = async (request: RedriveDeliveries): Promise<Redriven> => {

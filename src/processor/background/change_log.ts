@@ -41,7 +41,7 @@ export function createChangeLog(options: ChangeLogOptions): ChangeLog {
     for (const { actor, action, subject, origin } of actions) {
       const operator = actor.name
       const request_id = origin.requestId ?? undefined
-      log.info({ operator, action, subject, request_id }, 'operator action')
+      log.info({ operator, action, subject: namesIn(subject), request_id }, 'operator action')
     }
     if (transitions.length === 0) return
     const now = clock.now()
@@ -62,6 +62,13 @@ export function createChangeLog(options: ChangeLogOptions): ChangeLog {
     },
   }
 }
+
+/** Ids and names of a subject; amounts, rates and addresses are in the action log only. */
+const namesIn = (subject: string): string =>
+  subject
+    .split(' ')
+    .filter((word) => /^[A-Za-z][\w:@-]{2,}$/.test(word))
+    .join(' ')
 
 function transitionText({ entity, from, to, tenant, origin, failure }: Transition): string {
   const { cause, requestId } = origin

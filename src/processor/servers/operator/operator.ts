@@ -13,6 +13,8 @@ import { listRates } from '../../commands/operators/rates_list.js'
 import { listRoutes, setRoute } from '../../commands/operators/route_set.js'
 import { trialBalance } from '../../commands/operators/trial_balance.js'
 import { disableWebhookEndpoint } from '../../commands/webhook_endpoints/webhook_endpoint_switch.js'
+import { find } from '../../queries/find.js'
+import type { WebhookPools } from '../../queries/webhook_pools.js'
 import { paymentCalls } from './payments.js'
 import {
   actingAs,
@@ -20,10 +22,14 @@ import {
   ownWork,
   tenantIn,
   unary,
+  unaryQuery,
   type UnaryDependencies,
 } from '../unary_handler.js'
 
-export function operatorService(dependencies: UnaryDependencies): OperatorHandlers {
+export function operatorService(
+  dependencies: UnaryDependencies,
+  pools: WebhookPools,
+): OperatorHandlers {
   const { memory } = dependencies
   return {
     CreatePartner: unary(dependencies, ({ actor, partner_id, no_funds }) =>
@@ -61,6 +67,7 @@ export function operatorService(dependencies: UnaryDependencies): OperatorHandle
       )
     }),
     ...paymentCalls(dependencies),
+    Find: unaryQuery(dependencies, ({ text }) => find(pools, memory, text)),
     EnsureDemo: unary(dependencies, () => ownWork(ensureDemo())),
   }
 }

@@ -1,0 +1,78 @@
+/** `find`: what an id, a reference, an idempotency key or a partner's user stands for. */
+import type { FoundEntity__Output as FoundEntity } from '../../protos/types/causeway/v1/FoundEntity.js'
+import type { FoundEvent__Output as FoundEvent } from '../../protos/types/causeway/v1/FoundEvent.js'
+import type { FoundList__Output as FoundList } from '../../protos/types/causeway/v1/FoundList.js'
+import type { CliCommand } from './command.js'
+import { table } from './terminal.js'
+
+export const find: CliCommand = {
+  usage: 'find ID',
+  about: 'by request, entity, event or delivery id, reference, idempotency key, partner user',
+  run: async ({ operator }, [text = '']) => {
+    const found = await operator.call('Find', { text })
+    const isNothing = found.data.length === 0 && found.actions.length === 0
+    return {
+      value: found,
+      lines: isNothing ? nothingLines(text) : foundLines(found),
+      exitCode: isNothing ? 1 : 0,
+    }
+  },
+}
+
+const nothingLines = (text: string): string[] => [
+  `Nothing is known as ${text}.`,
+  ...(text.startsWith('req_')
+    ? ['A read or a refusal changes nothing: its line in logs/gateway.log says what it was.']
+    : []),
+]
+
+function foundLines(found: FoundList): string[] {
+  const actions = found.actions.map(({ at, ...rest }) => [
+    at,
+    rest.actor,
+    rest.action,
+    rest.subject,
+  ])
+  return [
+    ...found.data.flatMap(entityLines),
+    ...(actions.length === 0 ? [] : ['actions of operators', table(actions, [])]),
+    ...(found.deliveries_unknown ? ['A webhook pool did not answer: deliveries are missing.'] : []),
+  ]
+}
+
+function entityLines(entity: FoundEntity): string[] {
+  const { id, kind, tenant, state, at, found_by, request_id, failure_code, events } = entity
+  const facts = [
+    ['  tenant', tenant],
+    ['  state', failure_code === undefined ? state : `${state} (${failure_code})`],
+    ['  created', request_id === undefined ? at : `${at} by ${request_id}`],
+    ['  found by', found_by],
+    ...nextStep(kind, id),
+  ]
+  return [
+    `${kind} ${id}`,
+    table(
+      facts.filter(([, value]) => value !== ''),
+      [],
+    ),
+    ...(events.length === 0 ? [] : [table(events.flatMap(eventRows), [])]),
+  ]
+}
+
+function nextStep(kind: string, id: string): string[][] {
+  if (kind === 'payout') return [['  more', `payout show ${id}`]]
+  if (kind === 'payment_intent') return [['  more', `intent show ${id}`]]
+  return []
+}
+
+function eventRows({ id, type, at, cause, request_id, deliveries }: FoundEvent): string[][] {
+  return [
+    [`  ${at}`, type, id, request_id === undefined ? cause : `${cause} ${request_id}`],
+    ...deliveries.map((delivery) => [
+      '',
+      `  ${delivery.state}`,
+      delivery.id,
+      `to ${delivery.endpoint_id}, ${delivery.attempts} attempts, ${delivery.reason || 'none yet'}`,
+    ]),
+  ]
+}

@@ -1,0 +1,309 @@
+/**
+ * Finds what an id, a reference, an idempotency key or a partner's user stands for, with its events
+ * and their deliveries: the start of every support case.
+ *
+ * - Every text is tried as each of these, because a partner may use any text as a reference.
+ * - A request id has its time: what the request caused is read from that range of ids, first the
+ *   seconds in which a request is decided, then wider, for clocks that differ.
+ * - The answer has ids, states, causes and codes only.
+ */
+import type { DeliveryRecord__Output as DeliveryRecord } from '../../../protos/types/causeway/v1/DeliveryRecord.js'
+import type { IntentContext } from '../../../actors/intent/context.js'
+import type { PayoutContext } from '../../../actors/payout/context.js'
+import { LIST_LIMIT_MAX } from '../../base/constants.js'
+import { instant, MINUTE, SECOND, toRfc3339, type Instant } from '../../base/clock.js'
+import { instantOf, isIdOf, PREFIX, tenantOf, type TenantId } from '../../base/ids.js'
+import { isWithin } from '../../base/text.js'
+import type { FoundEventRow, Period, Search } from '../../store/search.js'
+import { fingerprintOf } from '../cache/idempotency_index.js'
+import type { Memory } from '../cache/memory.js'
+import { lastIntentOf } from '../changes/user_intent_links.js'
+import { answer, refuse } from '../cycle/answer.js'
+import { idempotencyRowKey } from '../keys/vault.js'
+import { mergePages } from './delivery_pages.js'
+import type { Query, QueryContext } from './query.js'
+import type { WebhookPools } from './webhook_pools.js'
+
+const TEXT_MAX = 256
+const FOUND_MAX = 20
+
+type FoundBy =
+  | 'id'
+  | 'request_id'
+  | 'event_id'
+  | 'delivery_id'
+  | 'reference'
+  | 'idempotency_key'
+  | 'partner_user_id'
+
+/** Entity ids, each with the way it was found first. */
+type Hits = Map<string, FoundBy>
+
+export function find(pools: WebhookPools, memory: Memory, text: string): Query {
+  return {
+    name: 'find',
+    queueKey: 'internal',
+    run: async (ctx) => {
+      if (text === '' || !isWithin(text, TEXT_MAX)) return refuse('invalid_request')
+      const { search } = ctx.lists
+      const hits: Hits = new Map()
+      const add = (ids: readonly string[], by: FoundBy): void => {
+        for (const id of ids) if (!hits.has(id)) hits.set(id, by)
+      }
+      if (ID.test(text)) add([text], 'id')
+      if (isIdOf('request', text)) add(await causedBy(search, text), 'request_id')
+      if (isIdOf('event', text)) add(await entityOfEvent(search, text), 'event_id')
+      if (isIdOf('delivery', text)) {
+        for (const id of await eventOfDelivery(pools, text)) {
+          add(await entityOfEvent(search, id), 'delivery_id')
+        }
+      }
+      const tenants = [...memory.partners.keys()].flatMap((partner) => [
+        tenantOf(partner, 'sandbox'),
+        tenantOf(partner, 'production'),
+      ])
+      add(await search.payoutsByReference(tenants, text), 'reference')
+      add(await boundTo(search, memory, tenants, text), 'idempotency_key')
+      add(await intentsOfUser(ctx, memory, tenants, text), 'partner_user_id')
+
+      const described = await describeAll(ctx, memory, hits)
+      const deliveries = await deliveriesOf(pools, described)
+      return answer({
+        data: described.map((entity) => viewOf(entity, deliveries ?? [])),
+        actions: isIdOf('request', text) ? (await search.actionsOf(text)).map(withTime) : [],
+        deliveries_unknown: deliveries === null,
+      })
+    },
+  }
+}
+
+const ID = /^[a-z]{2,5}_[0-9A-HJKMNP-TV-Z]{26}$/
+
+const entityOfEvent = async (search: Search, id: string): Promise<readonly string[]> => {
+  const event = await search.eventById(id)
+  return event === undefined ? [] : [entityIn(event.entity)]
+}
+
+/** The entity of a repeatable event is `{id}@{number}`. */
+const entityIn = (entity: string): string => entity.replace(/@\d+$/, '')
+
+async function eventOfDelivery(pools: WebhookPools, id: string): Promise<readonly string[]> {
+  const found = await pools.requestAll('deliveries', { delivery_id: id, limit: 1 })
+  if (!found.ok) return []
+  return found.value.flatMap(({ deliveries }) => deliveries.map(({ event_id }) => event_id))
+}
+
+/** Seconds around the time of a request in which it is normally decided. */
+const USUALLY: readonly (readonly [number, number])[] = [
+  [-1, 1],
+  [1, 3],
+  [3, 6],
+]
+/** When the clocks of gateway and processor differ. */
+const WIDER: readonly (readonly [number, number])[] = [
+  [6, 20],
+  [20, 60],
+  [-20, -1],
+  [-60, -20],
+]
+/** How long before its scan an intent may have been created. */
+const SCAN_AFTER_MS = 30 * MINUTE
+
+async function causedBy(search: Search, requestId: string): Promise<readonly string[]> {
+  const at = instantOf(requestId)
+  for (const ranges of [USUALLY, WIDER]) {
+    const found: string[] = []
+    for (const [from, to] of ranges) {
+      const period = periodOf(at + from * SECOND, at + to * SECOND)
+      found.push(...(await search.ofRequest(requestId, period)))
+      found.push(...(await search.intentsOfRequest(requestId, period)))
+    }
+    if (found.length > 0) return [...new Set(found.map(entityIn))]
+  }
+  for (let to = at - MINUTE; to > at - SCAN_AFTER_MS; to -= MINUTE) {
+    const found = await search.intentsOfRequest(requestId, periodOf(to - MINUTE, to))
+    if (found.length > 0) return found
+  }
+  return []
+}
+
+const periodOf = (from: number, to: number): Period => ({
+  from: instant(Math.max(from, 0)),
+  to: instant(Math.max(to, 0)),
+})
+
+const OPERATIONS = ['create_intent', 'create_payout', 'refund_intent', 'create_fx_conversion']
+const DEPOSITS = ['create_deposit', 'deposit']
+
+/** Keys of confirms are not among them: their digest names the intent. */
+async function boundTo(
+  search: Search,
+  memory: Memory,
+  tenants: readonly TenantId[],
+  key: string,
+): Promise<readonly string[]> {
+  const rowKeys = new Set<string>()
+  const sequences: number[] = []
+  for (const tenant of tenants) {
+    for (const operation of [...OPERATIONS, ...DEPOSITS]) {
+      const rowKey = idempotencyRowKey(tenant, operation, key)
+      const candidates = memory.keyIndex.candidates(fingerprintOf(rowKey))
+      if (candidates.length > 0) rowKeys.add(rowKey)
+      sequences.push(...candidates)
+    }
+  }
+  if (sequences.length === 0) return []
+  const rows = await search.keys(sequences)
+  return rows.filter((row) => rowKeys.has(row.key)).map(({ entity }) => entity)
+}
+
+async function intentsOfUser(
+  { lists }: QueryContext,
+  memory: Memory,
+  tenants: readonly TenantId[],
+  user: string,
+): Promise<readonly string[]> {
+  const ids: string[] = []
+  for (const tenant of tenants) {
+    const last = lastIntentOf(memory, tenant, user)
+    if (last === 0) continue
+    for (const { id, context } of await lists.intentsOfUser(last, FOUND_MAX)) {
+      const intent = context as IntentContext | null
+      if (intent?.tenant === tenant && intent.userId === user) ids.push(id)
+    }
+  }
+  return ids
+}
+
+interface Described {
+  readonly id: string
+  readonly kind: string
+  readonly tenant: string
+  readonly state: string
+  readonly at: Instant
+  readonly requestId: string | null
+  readonly failure: string | null
+}
+
+interface Entity extends Described {
+  readonly foundBy: FoundBy
+  readonly events: readonly FoundEventRow[]
+}
+
+async function describeAll(ctx: QueryContext, memory: Memory, hits: Hits): Promise<Entity[]> {
+  const described: Entity[] = []
+  for (const [id, foundBy] of hits) {
+    if (described.length === FOUND_MAX) break
+    const events = await ctx.lists.search.eventsOf(id)
+    const found = await describe(ctx.lists.search, memory, id, events)
+    if (found !== null) described.push({ ...found, foundBy, events })
+  }
+  return described
+}
+
+async function describe(
+  search: Search,
+  memory: Memory,
+  id: string,
+  events: readonly FoundEventRow[],
+): Promise<Described | null> {
+  if (isIdOf('intent', id)) return ofActor(search, 'intents', id)
+  if (isIdOf('payout', id)) return ofActor(search, 'payouts', id)
+  if (isIdOf('beneficiary', id)) return ofBeneficiary(search, id)
+  const endpoint = [...memory.endpoints.values()].find((known) => known.id === id)
+  if (endpoint !== undefined) {
+    const { tenant, status, createdAt } = endpoint
+    return { ...BARE, id, kind: kindOf(id), tenant, state: status, at: createdAt }
+  }
+  const entry = await search.entry(id)
+  if (entry !== undefined) {
+    const tenant = entry.account.slice(0, entry.account.indexOf(':'))
+    return { ...BARE, id, kind: kindOf(id), tenant, state: '', at: entry.at }
+  }
+  const [first] = events
+  if (first === undefined) return null
+  const { tenant, at, requestId } = first
+  return { ...BARE, id, kind: kindOf(id), tenant, state: '', at, requestId }
+}
+
+const BARE = { requestId: null, failure: null }
+
+const KINDS: Readonly<Record<string, string>> = {
+  [PREFIX.intent]: 'payment_intent',
+  [PREFIX.payout]: 'payout',
+  [PREFIX.beneficiary]: 'beneficiary',
+  [PREFIX.endpoint]: 'webhook_endpoint',
+  [PREFIX.deposit]: 'deposit',
+  [PREFIX.conversion]: 'fx_conversion',
+}
+const kindOf = (id: string): string => KINDS[id.slice(0, id.indexOf('_') + 1)] ?? 'account'
+
+async function ofActor(
+  search: Search,
+  table: 'intents' | 'payouts',
+  id: string,
+): Promise<Described | null> {
+  const row = await search.actor(table, id)
+  if (row === undefined) return null
+  const { tenant, state } = row
+  const facts = factsIn(row.context)
+  const kind = kindOf(id)
+  if (facts === null)
+    return { ...BARE, id, kind, tenant, state: `${state}, corrupt`, at: instantOf(id) }
+  const { createdAt: at, requestId = null, failure } = facts
+  return { id, kind, tenant, state, at, requestId, failure: failure?.code ?? null }
+}
+
+/** Null when the row is corrupt. */
+function factsIn(
+  context: string,
+): Pick<IntentContext | PayoutContext, 'createdAt' | 'requestId' | 'failure'> | null {
+  try {
+    return JSON.parse(context) as IntentContext | PayoutContext
+  } catch {
+    return null
+  }
+}
+
+async function ofBeneficiary(search: Search, id: string): Promise<Described | null> {
+  const row = await search.beneficiary(id)
+  if (row === undefined) return null
+  const { tenant, status: state, at, requestId } = row
+  return { id, kind: 'beneficiary', tenant, state, at, requestId, failure: null }
+}
+
+/** Null when a pool did not answer. */
+async function deliveriesOf(
+  pools: WebhookPools,
+  entities: readonly Entity[],
+): Promise<readonly DeliveryRecord[] | null> {
+  const ids = entities.flatMap(({ events }) => events.map(({ id }) => id))
+  if (ids.length === 0) return []
+  const request = { event_ids: ids.slice(0, LIST_LIMIT_MAX), limit: LIST_LIMIT_MAX }
+  const found = await pools.requestAll('deliveries', request)
+  return found.ok ? mergePages(found.value, LIST_LIMIT_MAX).deliveries : null
+}
+
+function viewOf(entity: Entity, deliveries: readonly DeliveryRecord[]): object {
+  const { id, kind, tenant, state, at, foundBy, requestId, failure, events } = entity
+  return {
+    ...{ id, kind, tenant, state, at: toRfc3339(at), found_by: foundBy },
+    ...(requestId === null ? {} : { request_id: requestId }),
+    ...(failure === null ? {} : { failure_code: failure }),
+    events: events.map((event) => ({
+      ...{ id: event.id, type: event.type, at: toRfc3339(event.at), cause: event.cause ?? '' },
+      ...(event.requestId === null ? {} : { request_id: event.requestId }),
+      deliveries: deliveries.filter((one) => one.event_id === event.id).map(deliveryOf),
+    })),
+  }
+}
+
+const deliveryOf = ({ id, endpoint_id, state, attempts, reason }: DeliveryRecord): object => ({
+  ...{ id, endpoint_id, state, attempts: attempts.length },
+  reason: reason === '' ? (attempts.at(-1)?.reason ?? '') : reason,
+})
+
+const withTime = <T extends { readonly at: Instant }>(row: T): object => ({
+  ...row,
+  at: toRfc3339(row.at),
+})

@@ -1,0 +1,224 @@
+/**
+ * A support case: `find` by every kind of id, the log of a failed payment, and a search of all
+ * files for values that must not be in them.
+ */
+import { readdirSync, readFileSync, statSync } from 'node:fs'
+import { join } from 'node:path'
+import t, { type Test } from 'tap'
+import { eventually } from '../support/eventually.js'
+import { operatorCli } from '../support/operator_cli.js'
+import { partnerOf, type HttpAnswer } from '../support/partner.js'
+import { receiverOf } from '../support/receiver.js'
+import { anIntent, aPayout, promptPayQr } from '../support/requests.js'
+import { startStack } from '../support/stack.js'
+import { tempFolder } from '../support/temp_folder.js'
+
+const ACCOUNT = '99900073518264920001' // a sandbox account that is closed
+const MOBILE = '0066879135246'
+const NAME = 'Marked Beneficiary Zq7'
+
+interface Found {
+  readonly data: readonly {
+    readonly id: string
+    readonly kind: string
+    readonly tenant: string
+    readonly state: string
+    readonly found_by: string
+    readonly request_id?: string
+    readonly failure_code?: string
+    readonly events: readonly {
+      readonly id: string
+      readonly type: string
+      readonly cause: string
+      readonly request_id?: string
+      readonly deliveries: readonly { readonly id: string; readonly state: string }[]
+    }[]
+  }[]
+}
+
+t.setTimeout(0)
+const dataDir = tempFolder(t)
+const stack = await startStack({ dataDir, settings: { RAIL_DELAY_MS: '20' } })
+t.teardown(() => stack.stop())
+const partner = partnerOf(stack.sandbox)
+const ops = operatorCli(dataDir)
+const receiver = await receiverOf(partner, () => 404)
+t.teardown(() => receiver.close())
+const find = async (id: string): Promise<Found> => (await ops.json('find', id)) as unknown as Found
+
+const requestIdOf = ({ headers }: HttpAnswer): string => String(headers['x-request-id'])
+const key = (value: string) => ({ headers: { 'Idempotency-Key': value } })
+
+const { amount, currency, beneficiary } = aPayout({ amount: '125000' })
+const accepted = await partner.request(
+  'POST',
+  '/v1/payouts',
+  {
+    ...{ amount, currency, reference: 'case 4711' },
+    beneficiary: { ...beneficiary, name: NAME, account_number: ACCOUNT },
+  },
+  key('key of the case'),
+)
+const { id: payout } = accepted.body as { id: string }
+const payoutRequest = requestIdOf(accepted)
+
+const user = { ...anIntent(), partner_user_id: 'somchai@example' }
+const created = await partner.request(
+  'POST',
+  '/v1/payment_intents',
+  user,
+  key('intent of the case'),
+)
+const { intent_id: intent, session_token: token } = created.body as {
+  intent_id: string
+  session_token: string
+}
+const app = partner.session(token)
+const qr = promptPayQr(MOBILE)
+const scanned = await app.request('POST', `/v1/payment_intents/${intent}/scan`, {
+  ...{ qr_payload: qr, local_amount_minor_units: '36000' },
+})
+const confirmed = await app.request(
+  'POST',
+  `/v1/payment_intents/${intent}/confirm`,
+  undefined,
+  key('confirm of the case'),
+)
+await eventually('the payout failed, its webhook is dead', async () => {
+  const { data } = await find(payout)
+  const last = data[0]?.events.at(-1)
+  return last?.type === 'payout.failed' && last.deliveries[0]?.state === 'dead'
+})
+await eventually(
+  'the intent is captured',
+  async () => (await find(intent)).data[0]?.state === 'captured',
+)
+
+t.test('find: by every kind of id', async (t) => {
+  const [byId] = (await find(payout)).data
+  t.match(byId, {
+    ...{ id: payout, kind: 'payout', tenant: 'demo_sandbox', state: 'failed', found_by: 'id' },
+    ...{ request_id: payoutRequest, failure_code: 'account_closed' },
+    events: [
+      { type: 'payout.created', cause: 'request', request_id: payoutRequest },
+      { type: 'payout.processing', cause: 'request', request_id: payoutRequest },
+      { type: 'payout.failed', cause: 'rail', deliveries: [{ state: 'dead' }] },
+    ],
+  })
+  const failed = byId!.events[2]!
+  for (const [text, foundBy] of [
+    [payoutRequest, 'request_id'],
+    ['case 4711', 'reference'],
+    ['key of the case', 'idempotency_key'],
+    [failed.id, 'event_id'],
+    [failed.deliveries[0]!.id, 'delivery_id'],
+  ] as const) {
+    const { data } = await find(text)
+    const hit = data.find(({ id }) => id === payout)
+    t.match(hit, { found_by: foundBy, state: 'failed' }, foundBy)
+  }
+  for (const [text, foundBy] of [
+    [intent, 'id'],
+    [requestIdOf(created), 'request_id'],
+    [requestIdOf(scanned), 'request_id'],
+    [requestIdOf(confirmed), 'request_id'],
+    ['intent of the case', 'idempotency_key'],
+    ['somchai@example', 'partner_user_id'],
+  ] as const) {
+    const { data } = await find(text)
+    t.match(data, [{ id: intent, found_by: foundBy, state: 'captured' }], text)
+  }
+  const beneficiaryId = (accepted.body as { beneficiary: { id: string } }).beneficiary.id
+  t.match(await find(beneficiaryId), {
+    data: [{ kind: 'beneficiary', state: 'active', request_id: payoutRequest }],
+  })
+  t.match(await find(receiver.endpointId), {
+    data: [{ kind: 'webhook_endpoint', state: 'enabled' }],
+  })
+})
+
+t.test('find: lines for people, and a clear answer when there is nothing', async (t) => {
+  const { out, exitCode } = await ops('find', payoutRequest)
+  t.equal(exitCode, 0)
+  t.match(out, `payout ${payout}\n`)
+  t.match(out, 'failed (account_closed)')
+  t.match(out, new RegExp(`payout\\.failed +evt_\\w+ +rail`))
+  t.match(out, /dead +dlv_\w+ +to we_\w+, 1 attempts, http_404/)
+  const nothing = await ops('find', 'nobody knows this')
+  t.equal(nothing.exitCode, 1)
+  t.match(nothing.out, 'Nothing is known as nobody knows this.')
+  const read = await partner.request('GET', '/v1/balances')
+  const unknown = await ops('find', requestIdOf(read))
+  t.match(unknown.out, /Nothing is known as req_[\s\S]*logs\/gateway\.log/)
+})
+
+const recordsOf = (process: string): Record<string, unknown>[] =>
+  stack
+    .logOf(process)
+    .trimEnd()
+    .split('\n')
+    .map((line) => JSON.parse(line) as Record<string, unknown>)
+
+t.test('the log says what happened to the failed payout', async (t) => {
+  const lines = recordsOf('processor').filter((record) => record['entity_id'] === payout)
+  t.match(lines, [
+    { message: 'transition', from: null, to: 'created', request_id: payoutRequest },
+    { from: 'created', to: 'processing', cause: 'request', request_id: payoutRequest },
+    { from: 'processing', to: 'failed', cause: 'rail', failure_code: 'account_closed' },
+  ])
+  await eventually('the dead deliveries are logged', () => {
+    const dead = recordsOf('webhooks').filter(({ message }) => message === 'delivery is dead')
+    return dead.some(
+      ({ event_type, reason }) => event_type === 'payout.failed' && reason === 'http_404',
+    )
+  })
+})
+
+t.test('planted values are in no file', async (t) => {
+  const { secret } = (
+    await partner.request('POST', `/v1/webhook_endpoints/${receiver.endpointId}/rotate_secret`, {})
+  ).body as { secret: string }
+  t.match(secret, /^whsec_.{20}/)
+  const planted = {
+    'signing secret': stack.sandbox.signing_secret,
+    'session token': token,
+    'session token, its signature': token.slice(token.lastIndexOf('.') + 1),
+    'webhook secret': secret,
+    'account number': ACCOUNT,
+    'QR payload': qr,
+    'mobile number in the QR payload': MOBILE,
+  }
+  assertNowhere(t, planted)
+  t.equal(await stack.stop(), 0)
+  assertNowhere(t, planted)
+  const logs = filesBelow(join(dataDir, 'logs'))
+  for (const file of logs) t.notOk(readFileSync(file).includes(NAME), `${file}: the name`)
+})
+
+const ACCOUNTS = ['account number', 'mobile number in the QR payload']
+
+/**
+ * Two files are the place of such a value: `sandbox.json` has the credentials of the sandbox
+ * partner, and `rail.db` is the sandbox bank's own, which knows the accounts that it pays.
+ */
+function assertNowhere(t: Test, planted: Readonly<Record<string, string>>): void {
+  const files = filesBelow(dataDir).filter((file) => !file.endsWith('sandbox.json'))
+  for (const wanted of ['processor.db', 'webhooks.db', 'rail.db', 'processor.log', '.blk']) {
+    t.ok(
+      files.some((file) => file.includes(wanted)),
+      `${wanted} is searched`,
+    )
+  }
+  for (const file of files) {
+    const bytes = readFileSync(file)
+    for (const [what, value] of Object.entries(planted)) {
+      if (/rail\.db(-wal)?$/.test(file) && ACCOUNTS.includes(what)) continue
+      t.notOk(bytes.includes(value), `${file.slice(dataDir.length)}: ${what}`)
+    }
+  }
+}
+
+const filesBelow = (folder: string): string[] =>
+  readdirSync(folder, { recursive: true, encoding: 'utf8' })
+    .map((name) => join(folder, name))
+    .filter((path) => statSync(path).isFile())
