@@ -7,6 +7,7 @@ import { openApiDocument } from '../../gateway/openapi/document.js'
 import type { Examples } from '../../gateway/openapi/examples.js'
 import { DOCUMENT_FILE } from '../../gateway/openapi/served.js'
 import { projectRoot } from '../../src/base/protos.js'
+import { withOperatorErrors, withPartnerErrors } from './guide_errors.js'
 import { withExamples } from './guide_examples.js'
 
 export interface GeneratedFile {
@@ -16,6 +17,7 @@ export interface GeneratedFile {
 }
 
 const GUIDE_FILE = 'gateway/README.md'
+const OPERATORS_GUIDE_FILE = 'src/operations/README.md'
 export const EXAMPLES_FILE = 'gateway/openapi/examples.json'
 
 const committed = (path: string): string => readFileSync(join(projectRoot(), path), 'utf8')
@@ -30,7 +32,8 @@ export async function generatedFiles(): Promise<readonly GeneratedFile[]> {
   const examples = JSON.parse(committed(EXAMPLES_FILE)) as Examples
   const document = openApiDocument(ROUTES, examples)
   return [
-    { path: GUIDE_FILE, text: withExamples(committed(GUIDE_FILE), examples) },
+    { path: GUIDE_FILE, text: withPartnerErrors(withExamples(committed(GUIDE_FILE), examples)) },
+    { path: OPERATORS_GUIDE_FILE, text: withOperatorErrors(committed(OPERATORS_GUIDE_FILE)) },
     {
       path: DOCUMENT_FILE,
       text: await formatted(DOCUMENT_FILE, JSON.stringify(document)),
