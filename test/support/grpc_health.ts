@@ -1,7 +1,7 @@
 /** A client of `grpc.health.v1`, without a credential. */
+import type { status } from '@grpc/grpc-js'
 import {
   loadPackageDefinition,
-  status,
   type ClientReadableStream,
   type GrpcObject,
   type ServiceClientConstructor,
