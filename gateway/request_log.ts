@@ -87,10 +87,11 @@ export function createRequestLog({ log, settings }: RequestLogOptions): RequestL
     unauthenticated.clear()
     if (servedMore + refusedMore.length + strangers.length === 0) return
     refusedMore.sort((one, other) => other.count - one.count)
+    const named = refusedMore.slice(0, CALLERS_NAMED_MAX)
     log.info(
       {
         served: servedMore,
-        refused: refusedMore.slice(0, CALLERS_NAMED_MAX),
+        refused: named,
         unauthenticated: strangers,
       },
       'requests counted',
