@@ -1,14 +1,19 @@
 /**
  * The known callers of a gRPC port and their credentials.
  *
- * Owns: finding the caller of a call. Does not own: what it may call (auth/rpc_access).
+ * Owns: finding the caller of a call. Does not own: what it may call (auth/rpc_access), changing
+ * stored callers (processor/commands/callers).
  *
- * - A credential is a token or the name in a client certificate that the TLS layer has verified. A
+ * - A credential is a token or the common name in a client certificate that TLS has verified. A
  *   call with a token is judged by its token alone.
- * - Tokens are looked up by digest and compared in constant time.
+ * - Callers are configured or stored. A stored caller replaces a configured one of the same name.
+ * - A token that a stored caller once had is judged by its row alone, so a retired token is not
+ *   accepted because a setting still names it.
+ * - Tokens are compared by digest in constant time.
  */
 import { timingSafeEqual } from 'node:crypto'
 import type { Metadata } from '@grpc/grpc-js'
+import type { Clock, Instant } from '../base/clock.js'
 import {
   CALLER_KINDS,
   isCallerName,
@@ -19,21 +24,41 @@ import {
 import { tokenDigest, tokenIn } from './caller_token.js'
 
 export interface Callers {
-  /** @param certificate the name in the verified client certificate */
+  /** @param certificate the common name in the verified client certificate */
   identify(metadata: Metadata, certificate: () => string | undefined): Caller | undefined
+  readonly configured: readonly ConfiguredCaller[]
+  /** Since this process started. */
+  lastUsedAt(name: string): Instant | undefined
 }
 
 /** A caller with one credential, as the setting CALLERS names it. */
 export interface ConfiguredCaller {
   readonly caller: Caller
   readonly credential: 'sha256' | 'certificate'
-  /** The digest of the token, or the name in the certificate. */
+  /** The digest of the token, or the common name in the certificate. */
   readonly value: string
 }
 
+/** A caller that operators manage. */
+export interface StoredCaller {
+  readonly caller: Caller
+  readonly certificate: string | null
+  /** Every token that it ever had. */
+  readonly tokens: readonly StoredToken[]
+  readonly createdAt: Instant
+  readonly revokedAt: Instant | null
+}
+
+export interface StoredToken {
+  readonly digest: string
+  readonly createdAt: Instant
+  /** Null: until it is rotated or revoked. */
+  readonly endsAt: Instant | null
+}
+
 /**
- * Reads `KIND:NAME:sha256:DIGEST` or `KIND:NAME:certificate:NAME`; the setting has checked it.
- * A configured operator has all roles, a configured service acts for all partners.
+ * Reads `KIND:NAME:sha256:DIGEST` or `KIND:NAME:certificate:NAME`; the setting has checked it. A
+ * configured operator has all roles, a configured service acts for all partners.
  */
 export function configuredCaller(text: string): ConfiguredCaller {
   const [kind = '', name = '', credential = '', value = ''] = text.split(':')
@@ -49,28 +74,59 @@ export function configuredCaller(text: string): ConfiguredCaller {
 export const callerEntry = (kind: CallerKind, name: string, token: string): string =>
   `${kind}:${name}:sha256:${tokenDigest(token)}`
 
-export function createCallers(configured: readonly ConfiguredCaller[]): Callers {
-  const byDigest = new Map<string, Caller>()
-  const byCertificate = new Map<string, Caller>()
-  for (const { caller, credential, value } of configured) {
-    const index = credential === 'sha256' ? byDigest : byCertificate
-    index.set(value, caller)
+const NONE_STORED: ReadonlyMap<string, StoredCaller> = new Map()
+
+export function createCallers(
+  configured: readonly ConfiguredCaller[],
+  clock: Clock,
+  stored = NONE_STORED,
+): Callers {
+  const lastUsed = new Map<string, Instant>()
+
+  const withToken = (digest: string): Caller | undefined => {
+    for (const { caller, tokens, revokedAt } of stored.values()) {
+      const token = tokens.find((known) => isSame(known.digest, digest))
+      if (token === undefined) continue
+      const isCurrent = token.endsAt === null || token.endsAt > clock.now()
+      return revokedAt === null && isCurrent ? caller : undefined
+    }
+    return configuredWith('sha256', digest)
   }
+
+  const withCertificate = (name: string): Caller | undefined => {
+    for (const { caller, certificate, revokedAt } of stored.values()) {
+      if (certificate === name && revokedAt === null) return caller
+    }
+    return configuredWith('certificate', name)
+  }
+
+  const configuredWith = (kind: string, value: string): Caller | undefined =>
+    configured.find(
+      (known) =>
+        known.credential === kind && isSame(known.value, value) && !stored.has(known.caller.name),
+    )?.caller
+
   return {
+    configured,
+    lastUsedAt: (name) => lastUsed.get(name),
     identify: (metadata, certificate) => {
-      if (metadata.get('authorization').length === 0) {
-        const name = certificate()
-        return name === undefined ? undefined : byCertificate.get(name)
-      }
-      const token = tokenIn(metadata)
-      return token === undefined ? undefined : callerWith(byDigest, tokenDigest(token))
+      const caller = callerIn(metadata, certificate)
+      if (caller !== undefined) lastUsed.set(caller.name, clock.now())
+      return caller
     },
+  }
+
+  function callerIn(metadata: Metadata, certificate: () => string | undefined): Caller | undefined {
+    if (metadata.get('authorization').length > 0) {
+      const token = tokenIn(metadata)
+      return token === undefined ? undefined : withToken(tokenDigest(token))
+    }
+    const name = certificate()
+    return name === undefined ? undefined : withCertificate(name)
   }
 }
 
-function callerWith(byDigest: ReadonlyMap<string, Caller>, digest: string): Caller | undefined {
-  for (const [known, caller] of byDigest) {
-    if (timingSafeEqual(Buffer.from(known), Buffer.from(digest))) return caller
-  }
-  return undefined
+function isSame(one: string, other: string): boolean {
+  const [a, b] = [Buffer.from(one), Buffer.from(other)]
+  return a.length === b.length && timingSafeEqual(a, b)
 }

@@ -5,9 +5,9 @@
  *   with one does not start.
  * - A call is judged on its metadata, before its message is read.
  */
-import type { Metadata } from '@grpc/grpc-js'
 import type { ProtoGrpcType as AccountProto } from '../../protos/types/account.js'
 import type { ProtoGrpcType as BeneficiariesProto } from '../../protos/types/beneficiaries.js'
+import type { ProtoGrpcType as CallersProto } from '../../protos/types/callers.js'
 import type { ProtoGrpcType as CommandStreamProto } from '../../protos/types/command_stream.js'
 import type { ProtoGrpcType as DirectoryProto } from '../../protos/types/directory.js'
 import type { ProtoGrpcType as EventsProto } from '../../protos/types/events.js'
@@ -20,11 +20,13 @@ import type { ProtoGrpcType as RecoveryProto } from '../../protos/types/recovery
 import type { ProtoGrpcType as WebhookAdminProto } from '../../protos/types/webhook_admin.js'
 import type { ProtoGrpcType as WebhookControlProto } from '../../protos/types/webhook_control.js'
 import type { ProtoGrpcType as WebhooksProto } from '../../protos/types/webhooks.js'
+import type { CallJudge } from '../base/grpc_server.js'
 import { rolesOf, setCaller, type Role } from './caller.js'
 import type { Callers } from './callers.js'
 
 type V1 = (AccountProto &
   BeneficiariesProto &
+  CallersProto &
   CommandStreamProto &
   EventsProto &
   FundingProto &
@@ -146,6 +148,7 @@ export const RPC_ACCESS = {
     ListActions: READ,
     ReencryptSecrets: OPERATE,
   },
+  'causeway.v1.Callers': { List: READ, Create: DECIDE, Rotate: DECIDE, Revoke: DECIDE },
   'causeway.v1.Reconciliation': { Movements: READ, MovementsOf: READ, Conclude: READ },
   'causeway.v1.Recovery': {
     Show: READ,
@@ -174,16 +177,8 @@ const ROLES_OF_PATH: ReadonlyMap<string, readonly Role[]> = new Map(
   ),
 )
 
-export type Judgment = 'granted' | 'unauthenticated' | 'denied'
-
-export interface RpcAccess {
-  isListed(path: string): boolean
-  /** @param certificate the name in the verified client certificate */
-  judge(path: string, metadata: Metadata, certificate: () => string | undefined): Judgment
-}
-
 /** Judges each call by the table. A granted call has its caller (`callerOf`). */
-export const createRpcAccess = (callers: Callers): RpcAccess => ({
+export const createRpcAccess = (callers: Callers): CallJudge => ({
   isListed: (path) => ROLES_OF_PATH.has(path),
   judge: (path, metadata, certificate) => {
     const caller = callers.identify(metadata, certificate)

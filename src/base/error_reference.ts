@@ -231,6 +231,16 @@ export const OPERATOR_ERROR_HELP: Readonly<Record<OperatorErrorCode, ErrorHelp>>
     cause: 'the request names another operator than its token',
     action: 'omit `--as`',
   },
+  caller_not_found: { cause: 'unknown caller', action: 'check the name with `callers list`' },
+  caller_exists: {
+    cause: 'a caller of this name exists, or existed',
+    action: 'choose another name',
+  },
+  caller_configured: {
+    cause: 'a process that only `CALLERS` names',
+    action: 'change it there and restart',
+  },
+  caller_revoked: { cause: 'the caller is revoked, permanently', action: 'create another one' },
   partner_not_found: { cause: 'unknown partner', action: 'check the name with `partner list`' },
   signing_key_limit: {
     cause: 'three signing keys are active',

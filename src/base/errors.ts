@@ -152,6 +152,14 @@ export const OPERATOR_ERRORS = {
     'PERMISSION_DENIED',
     'The credential belongs to another operator than the named one. Name none.',
   ),
+  caller_not_found: entry(404, 'NOT_FOUND', 'No such caller.'),
+  caller_exists: entry(409, 'ALREADY_EXISTS', 'A caller of this name exists.'),
+  caller_configured: entry(
+    409,
+    'FAILED_PRECONDITION',
+    'The caller exists by the setting CALLERS only. Change it there.',
+  ),
+  caller_revoked: entry(409, 'FAILED_PRECONDITION', 'The caller is revoked for good.'),
   partner_not_found: entry(404, 'NOT_FOUND', 'No such partner.'),
   signing_key_limit: entry(
     409,

@@ -3,6 +3,7 @@
  *
  * - A call is judged on its metadata, before a message is read. Only health and reflection need no
  *   credential; their calls are bounded in number and size.
+ * - An open stream is judged again every second, so it ends soon after its caller is revoked.
  * - A service with an rpc that the judge does not know cannot be added.
  * - A unary request is bounded in bytes and in time until it is complete; all incomplete requests
  *   together are bounded too, and the oldest one ends first.
@@ -61,15 +62,13 @@ export interface GrpcServer {
 
 export type CallEnd = Pick<StatusObject, 'code' | 'details'> & Partial<StatusObject>
 
+export type Judgment = 'granted' | 'unauthenticated' | 'denied'
+
 /** Decides who may call what (auth/rpc_access). */
 export interface CallJudge {
   isListed(path: string): boolean
   /** @param certificate the name in the verified client certificate */
-  judge(
-    path: string,
-    metadata: Metadata,
-    certificate: () => string | undefined,
-  ): 'granted' | 'unauthenticated' | 'denied'
+  judge(path: string, metadata: Metadata, certificate: () => string | undefined): Judgment
 }
 
 export interface GrpcServerOptions {
@@ -101,23 +100,30 @@ export function createGrpcServer({
   const healthCalls = createOpenCalls(GRPC_HEALTH_CALLS_MAX)
   const reflectionCalls = createOpenCalls(GRPC_REFLECTION_CALLS_MAX)
   const health = createHealth()
+  const streams = createStreamChecks()
 
-  const guard: ServerInterceptor = ({ path, requestStream }, call) => {
+  const guard: ServerInterceptor = ({ path, requestStream, responseStream }, call) => {
     const isHealth = path.startsWith(HEALTH)
     const isReflection = path.startsWith(REFLECTION)
+    const isOpen = isHealth || isReflection
+    const isStream = requestStream || responseStream
     return new ServerInterceptingCall(call, {
       start: (next) =>
         next({
           onReceiveMetadata: (metadata, pass) => {
-            const judgment = access.judge(path, metadata, () => certificateOf(call))
+            const certificate = (): string | undefined => certificateOf(call)
+            const judgment = access.judge(path, metadata, certificate)
             if (judgment !== 'unauthenticated') connections.trust(call)
-            if (!isHealth && !isReflection && judgment !== 'granted') {
+            if (!isOpen && judgment !== 'granted') {
               return end(call, judgment === 'denied' ? denied : unauthenticated)
             }
             if (isHealth) healthCalls.add(call)
             if (isReflection) {
               reflectionCalls.add(call)
               endBeyond(call, GRPC_REFLECTION_MAX_BYTES)
+            }
+            if (isStream && !isOpen) {
+              streams.add(call, () => access.judge(path, metadata, certificate))
             }
             if (!requestStream) incomplete.add(call, isHealth)
             pass(metadata)
@@ -163,6 +169,7 @@ export function createGrpcServer({
       new Promise((resolve) => {
         health.stop()
         connections.stopListening()
+        streams.stop()
         const force = setTimeout(() => {
           server.forceShutdown()
           resolve()
@@ -263,6 +270,33 @@ function createOpenCalls(most: number): OpenCalls {
 /** grpc-js gives no other way to count a request's bytes or to reset its stream. */
 const streamOf = (call: ServerInterceptingCallInterface): ServerHttp2Stream =>
   (call as unknown as { readonly stream: ServerHttp2Stream }).stream
+
+interface StreamChecks {
+  /** @param judge judges the open stream again */
+  add(call: ServerInterceptingCallInterface, judge: () => Judgment): void
+  stop(): void
+}
+
+const STREAM_CHECK_INTERVAL_MS = 1_000
+
+/** Ends open streams whose callers lose their access. */
+function createStreamChecks(): StreamChecks {
+  const open = new Map<ServerHttp2Stream, () => Judgment>()
+  const timer = setInterval(() => {
+    for (const [stream, judge] of open) {
+      if (judge() !== 'granted') stream.close(constants.NGHTTP2_CANCEL)
+    }
+  }, STREAM_CHECK_INTERVAL_MS)
+  timer.unref()
+  return {
+    add: (call, judge) => {
+      const stream = streamOf(call)
+      open.set(stream, judge)
+      stream.once('close', () => open.delete(stream))
+    },
+    stop: () => clearInterval(timer),
+  }
+}
 
 interface IncompleteRequests {
   add(call: ServerInterceptingCallInterface, isHealth: boolean): void

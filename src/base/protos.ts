@@ -33,6 +33,7 @@ const FILES = [
   'partners.proto',
   'reconciliation.proto',
   'recovery.proto',
+  'callers.proto',
 ]
 
 /** The repository's root: compiled code runs from `.build/`, sources from the tree itself. */

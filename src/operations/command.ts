@@ -9,6 +9,7 @@ import { readFileSync } from 'node:fs'
 import type { Writable } from 'node:stream'
 import type { Clock } from '../base/clock.js'
 import type {
+  CallersClient,
   OperatorAccess,
   OperatorClient,
   PartnerAdminClient,
@@ -45,6 +46,7 @@ export interface Context {
   readonly partners: PartnerAdminClient
   readonly webhooks: WebhookAdminClient
   readonly recovery: RecoveryClient
+  readonly callers: CallersClient
   readonly clock: Clock
   readonly paint: Paint
   /** The standard output, for what is printed while the command runs. */

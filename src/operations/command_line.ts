@@ -21,6 +21,7 @@ Every command: --json for machines, --help.`
 const GROUPS: Readonly<Record<string, string>> = {
   partner: 'partners: create, list, suspend, what they may do',
   key: 'signing keys of partners',
+  callers: 'who may call the processor: operators, internal services, gateways, pools',
   rates: 'exchange rates',
   routes: 'payout routes',
   payout: 'payouts: look up, review, resolve, reverse',

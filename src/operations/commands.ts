@@ -1,6 +1,7 @@
 /** All operator commands, in the order of the help. */
 import { actions } from './actions.js'
 import { balanceAlert, deposit, keyIssue, partnerCreate, ratesList, ratesSet } from './changes.js'
+import { callersCreate, callersList, callersRevoke, callersRotate } from './callers.js'
 import type { AnyCommand } from './command.js'
 import { configShow } from './config.js'
 import { find } from './find.js'
@@ -62,6 +63,10 @@ export const COMMANDS: readonly AnyCommand[] = [
   keyIssue,
   keyList,
   keyRevoke,
+  callersList,
+  callersCreate,
+  callersRotate,
+  callersRevoke,
   deposit,
   ratesList,
   ratesSet,

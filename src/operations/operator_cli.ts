@@ -9,6 +9,7 @@ import type { Settings } from '../base/settings.js'
 import { CommandFault, type Report } from './command.js'
 import { readCommandLine } from './command_line.js'
 import {
+  connectCallers,
   connectOperator,
   connectPartnerAdmin,
   connectRecovery,
@@ -61,6 +62,7 @@ async function runCommand(
   const partners = connectPartnerAdmin(access, systemClock)
   const webhooks = connectWebhookAdmin(access, systemClock)
   const recovery = connectRecovery(access, systemClock)
+  const callers = connectCallers(access, systemClock)
   try {
     const report = await command.run(
       {
@@ -70,6 +72,7 @@ async function runCommand(
         partners,
         webhooks,
         recovery,
+        callers,
         clock: systemClock,
         paint: output.paint,
         out: output.out,
@@ -84,6 +87,7 @@ async function runCommand(
     partners.close()
     webhooks.close()
     recovery.close()
+    callers.close()
   }
 }
 

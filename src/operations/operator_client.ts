@@ -1,10 +1,12 @@
 /** Clients of the operators' gRPC services; each call is a promise with a deadline. */
 import { status, type ChannelCredentials, type Client, type ServiceError } from '@grpc/grpc-js'
 import type { MethodDefinition } from '@grpc/proto-loader'
+import type { CallersDefinition } from '../../protos/types/causeway/v1/Callers.js'
 import type { OperatorDefinition } from '../../protos/types/causeway/v1/Operator.js'
 import type { PartnerAdminDefinition } from '../../protos/types/causeway/v1/PartnerAdmin.js'
 import type { WebhookAdminDefinition } from '../../protos/types/causeway/v1/WebhookAdmin.js'
 import type { RecoveryDefinition } from '../../protos/types/causeway/v1/Recovery.js'
+import type { ProtoGrpcType as CallersProto } from '../../protos/types/callers.js'
 import type { ProtoGrpcType as OperatorProto } from '../../protos/types/operator.js'
 import type { ProtoGrpcType as PartnersProto } from '../../protos/types/partners.js'
 import type { ProtoGrpcType as RecoveryProto } from '../../protos/types/recovery.js'
@@ -113,6 +115,7 @@ export function faultOf(error: ServiceError | null, address: string): Error {
 
 export type OperatorClient = Calls<OperatorDefinition>
 export type PartnerAdminClient = Calls<PartnerAdminDefinition>
+export type CallersClient = Calls<CallersDefinition>
 export type RecoveryClient = Calls<RecoveryDefinition>
 export type WebhookAdminClient = Calls<WebhookAdminDefinition>
 
@@ -127,3 +130,6 @@ export const connectWebhookAdmin = (access: OperatorAccess, clock: Clock): Webho
 
 export const connectRecovery = (access: OperatorAccess, clock: Clock): RecoveryClient =>
   callsTo(contracts<RecoveryProto>().causeway.v1.Recovery, access, clock)
+
+export const connectCallers = (access: OperatorAccess, clock: Clock): CallersClient =>
+  callsTo(contracts<CallersProto>().causeway.v1.Callers, access, clock)

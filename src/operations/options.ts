@@ -19,6 +19,16 @@ export const OPTIONS = {
   'idempotency-key': { value: 'KEY', about: 'makes a repeated command safe' },
   'no-funds': { about: 'create without test funds' },
   force: { about: 'allow an unusually large change' },
+  roles: { value: 'ROLES', about: 'of an operator, comma-separated: read, operate, decide' },
+  partners: {
+    value: 'NAMES',
+    about: 'of a service, comma-separated: the only partners it acts for',
+  },
+  certificate: {
+    value: 'NAME',
+    about: 'instead of a token: common name of its client certificate',
+  },
+  'token-file': { value: 'FILE', about: 'write the token to this file, with mode 0600' },
   json: { about: 'print JSON for machines' },
   from: { value: 'DAY', about: 'first day of the period' },
   to: { value: 'DAY', about: 'first day after the period' },

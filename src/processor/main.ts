@@ -56,7 +56,6 @@ const clock = systemClock
 const random = systemRandom()
 const yieldToEventLoop = (): Promise<void> => new Promise((resolve) => setImmediate(resolve))
 const pause = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms))
-const callers = createCallers(settings.CALLERS.map(configuredCaller))
 const tls = openGrpcTls(settings, log)
 
 const databaseFile = dataFile(settings, FILES.processorDatabase)
@@ -78,6 +77,7 @@ const memory = await loadMemory(store, vault, clock.now(), {
   warmActors: settings.WARM_ACTORS,
   duplicateWindowMs: settings.DUPLICATE_SCAN_WINDOW_S * SECOND,
 })
+const callers = createCallers(settings.CALLERS.map(configuredCaller), clock, memory.callers)
 const directory = directoryService(memory, vault)
 const disk = watchFreeSpace({
   reserveBytes: settings.DISK_RESERVE_MB * MIB,

@@ -12,6 +12,7 @@ import type { ProtoGrpcType as BeneficiariesProto } from '../../protos/types/ben
 import type { ProtoGrpcType as EventsProto } from '../../protos/types/events.js'
 import type { ProtoGrpcType as FundingProto } from '../../protos/types/funding.js'
 import type { ProtoGrpcType as WebhookEndpointsProto } from '../../protos/types/webhook_endpoints.js'
+import type { ProtoGrpcType as CallersProto } from '../../protos/types/callers.js'
 import type { ProtoGrpcType as ControlProto } from '../../protos/types/webhook_control.js'
 import type { ProtoGrpcType as DirectoryProto } from '../../protos/types/directory.js'
 import type { ProtoGrpcType as CommandStreamProto } from '../../protos/types/command_stream.js'
@@ -30,6 +31,7 @@ import { createGrpcServer } from '../base/grpc_server.js'
 import { CLEARTEXT } from '../base/grpc_tls.js'
 import { contracts } from '../base/protos.js'
 import { webhookControlService, type PoolConnected } from './servers/webhook_control.js'
+import { callersService } from './servers/callers.js'
 import type { DirectoryService } from './servers/directory_stream.js'
 import { commandStreamService } from './servers/command_stream.js'
 import { grpcError } from './servers/grpc_error.js'
@@ -49,6 +51,7 @@ import { webhookAdminService } from './servers/webhook_admin.js'
 
 type Protos = AccountProto &
   BeneficiariesProto &
+  CallersProto &
   ControlProto &
   DirectoryProto &
   EventsProto &
@@ -124,6 +127,7 @@ export function createServer(
   add(v1.Operator, operatorService(dependencies, pools))
   add(v1.PartnerAdmin, partnerAdminService(dependencies))
   add(v1.Reconciliation, reconciliationService(dependencies))
+  add(v1.Callers, callersService(dependencies, callers))
   add(v1.Recovery, recoveryService(dependencies, recovery))
   add(v1.EventOutcomes, eventOutcomesService(dependencies))
   add(v1.WebhookControl, pools.handlers)

@@ -96,6 +96,7 @@ export async function readBootState(
     nonceSalt: Buffer.from(salt?.value ?? '', 'hex'),
     rates: await everyRow(reader, 'rates'),
     routes: await everyRow(reader, 'routes'),
+    callers: await everyRow(reader, 'callers'),
     balanceAlerts: await everyRow(reader, 'balanceAlerts'),
     discrepancies: await reader.all('SELECT id FROM discrepancies'),
     accounts: await reader.all('SELECT id, CAST(balance AS TEXT) AS balance FROM ledger_accounts'),

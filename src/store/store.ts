@@ -103,6 +103,7 @@ export interface BootState {
   readonly endpoints: readonly Row<'endpoints'>[]
   readonly rates: readonly Row<'rates'>[]
   readonly routes: readonly Row<'routes'>[]
+  readonly callers: readonly Row<'callers'>[]
   readonly balanceAlerts: readonly Row<'balanceAlerts'>[]
   readonly discrepancies: readonly { readonly id: string }[]
   readonly accounts: readonly { readonly id: string; readonly balance: string }[]

@@ -277,6 +277,20 @@ export const TABLES = {
       resolved_at: 'integer',
     },
   },
+  callers: {
+    name: 'callers',
+    key: ['name'],
+    columns: {
+      name: 'text',
+      kind: 'text',
+      roles: 'json',
+      partners: 'json',
+      certificate: 'text',
+      tokens: 'json',
+      created_at: 'integer',
+      revoked_at: 'integer',
+    },
+  },
   operatorLog: {
     name: 'operator_log',
     columns: {
@@ -304,6 +318,7 @@ type Nullable = {
   intents: 'due_at' | 'confirmed_at'
   payouts: 'due_at'
   signingKeys: 'revoked_at'
+  callers: 'partners' | 'certificate' | 'revoked_at'
   endpoints: 'disabled_at'
   idempotency: 'response'
   entries: 'tenant'

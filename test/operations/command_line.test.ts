@@ -73,6 +73,7 @@ void t.test(
         'find ID',
         'partner list',
         'key list PARTNER ENV',
+        'callers list',
         'rates list',
         'routes list',
         'payout held',

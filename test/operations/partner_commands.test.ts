@@ -16,6 +16,7 @@ import { COMMANDS } from '../../src/operations/commands.js'
 import { keyList, keyRevoke } from '../../src/operations/keys.js'
 import { masterKeyList, masterKeyReencrypt } from '../../src/operations/master_keys.js'
 import {
+  connectCallers,
   connectOperator,
   connectPartnerAdmin,
   connectRecovery,
@@ -55,6 +56,7 @@ const context: Omit<Context, 'flags'> = {
   partners: connectPartnerAdmin(access, systemClock),
   webhooks: connectWebhookAdmin(access, systemClock),
   recovery: connectRecovery(access, systemClock),
+  callers: connectCallers(access, systemClock),
   clock: systemClock,
   paint: (_style, text) => text,
   out: process.stdout,
@@ -65,6 +67,7 @@ t.teardown(() => {
   context.partners.close()
   context.webhooks.close()
   context.recovery.close()
+  context.callers.close()
 })
 
 /** @param words the arguments of the command */

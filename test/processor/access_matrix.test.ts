@@ -2,15 +2,7 @@
  * Every rpc of every service, called with every kind of credential, against the real servers of
  * the processor and the rail. The expected access is written here a second time.
  */
-import {
-  Client,
-  credentials,
-  Metadata,
-  status,
-  type ClientReadableStream,
-  type MethodDefinition,
-  type ServiceDefinition,
-} from '@grpc/grpc-js'
+import { Client, credentials, Metadata, status } from '@grpc/grpc-js'
 import t, { type Test } from 'tap'
 import type { Caller, OperatorRole } from '../../src/auth/caller.js'
 import { createRpcAccess, RPC_ACCESS } from '../../src/auth/rpc_access.js'
@@ -19,9 +11,9 @@ import { bearer } from '../../src/base/bearer.js'
 import { systemClock } from '../../src/base/clock.js'
 import { createGrpcServer } from '../../src/base/grpc_server.js'
 import { systemRandom } from '../../src/base/random.js'
-import { contracts } from '../../src/base/protos.js'
 import type { Work } from '../../src/processor/cycle/command.js'
 import { createServer } from '../../src/processor/server.js'
+import { judged, nameOf, PROCESSOR_RPCS, RAIL_RPCS, type Rpc } from '../support/rpcs.js'
 import { aRail, shortFolder } from '../rails/harness.js'
 
 /** Which calls each kind of caller may make; every other call is denied. */
@@ -32,6 +24,7 @@ const READ = `
   PartnerAdmin/List PartnerAdmin/ListKeys PartnerAdmin/ListActions
   Reconciliation/Movements Reconciliation/MovementsOf Reconciliation/Conclude
   Recovery/Show Recovery/ListOrphans
+  Callers/List
   WebhookAdmin/Status WebhookAdmin/ListEndpoints WebhookAdmin/ListDead WebhookAdmin/ListPoison`
 const ALLOWED: Readonly<Record<string, string>> = {
   gateway: 'CommandStream/Open Directory/WatchPartners',
@@ -59,7 +52,8 @@ const ALLOWED: Readonly<Record<string, string>> = {
   decide: `${READ} Operator/Deposit Operator/ApprovePayout Operator/RejectPayout
     Operator/ResolvePayout Operator/ReversePayout Operator/ResolveIntent Operator/ReverseIntent
     Operator/ResolveDiscrepancy Recovery/AddOrphans Recovery/Release Recovery/ResolveOrphan
-    Recovery/ApproveIntent Recovery/RejectIntent`,
+    Recovery/ApproveIntent Recovery/RejectIntent
+    Callers/Create Callers/Rotate Callers/Revoke`,
 }
 const KINDS = Object.keys(ALLOWED)
 const isOperator = (kind: string): kind is OperatorRole =>
@@ -74,6 +68,7 @@ const callers = createCallers(
     const roles = isOperator(kind) ? [kind] : entry.caller.roles
     return { ...entry, caller: { ...entry.caller, roles } }
   }),
+  systemClock,
 )
 
 const CREDENTIALS: Readonly<Record<string, Metadata>> = {
@@ -89,18 +84,6 @@ function metadataWith(value: string): Metadata {
   const metadata = new Metadata()
   metadata.set('authorization', value)
   return metadata
-}
-
-interface Package {
-  readonly [name: string]: { readonly service?: ServiceDefinition } | undefined
-}
-type Rpc = MethodDefinition<object, object>
-
-/** Every rpc of the loaded contracts. */
-function rpcsOf(inside: Package): Rpc[] {
-  return Object.values(inside).flatMap((found) =>
-    found?.service === undefined ? [] : (Object.values(found.service) as Rpc[]),
-  )
 }
 
 async function openProcessor(t: Test): Promise<string> {
@@ -132,37 +115,10 @@ const answerOnce = (stream: Writing): void => {
   stream.end()
 }
 
-/** `granted` when a handler got the call, else the refusal. */
-function judged(client: Client, rpc: Rpc, metadata: Metadata): Promise<string> {
-  const { path, requestSerialize, responseDeserialize } = rpc
-  const wire = [path, requestSerialize, responseDeserialize] as const
-  return new Promise((resolve) => {
-    const told = (code: number | undefined): void => {
-      if (code === status.UNAUTHENTICATED) return resolve('unauthenticated')
-      resolve(code === status.PERMISSION_DENIED ? 'denied' : 'granted')
-    }
-    if (!rpc.requestStream && !rpc.responseStream) {
-      client.makeUnaryRequest(...wire, {}, metadata, (error) => told(error?.code))
-      return
-    }
-    const onEnd = (stream: ClientReadableStream<object>): void => {
-      stream.on('error', () => undefined)
-      stream.on('data', () => undefined)
-      stream.on('status', ({ code }: { code: number }) => told(code))
-    }
-    if (rpc.requestStream) {
-      const stream = client.makeBidiStreamRequest(...wire, metadata)
-      onEnd(stream)
-      stream.end()
-    } else onEnd(client.makeServerStreamRequest(...wire, {}, metadata))
-  })
-}
-
-const { v1, rail } = contracts<{ causeway: { v1: Package; rail: { v1: Package } } }>().causeway
 const SERVED: readonly (readonly [Rpc[], (t: Test) => Promise<string>])[] = [
-  [rpcsOf(v1), openProcessor],
+  [PROCESSOR_RPCS, openProcessor],
   [
-    rpcsOf(rail.v1),
+    RAIL_RPCS,
     async (t) => {
       const { address } = await aRail(t, shortFolder(t), { address: '127.0.0.1:0', callers })
       return address
@@ -175,7 +131,7 @@ for (const [rpcs, open] of SERVED) {
     const client = new Client(await open(t), credentials.createInsecure())
     t.teardown(() => client.close())
     for (const rpc of rpcs) {
-      const name = rpc.path.replace(/^.*\.v1\./, '')
+      const name = nameOf(rpc)
       const found = await Promise.all(
         Object.entries(CREDENTIALS).map(
           async ([who, metadata]) => [who, await judged(client, rpc, metadata)] as const,
@@ -197,7 +153,7 @@ void t.test('the table and the expectation name rpcs that exist, and all of them
     Object.keys(rpcs).map((rpc) => `/${service}/${rpc}`),
   )
   t.same(listed.sort(), served.sort())
-  const short = new Set(served.map((path) => path.replace(/^.*\.v1\./, '')))
+  const short = new Set(SERVED.flatMap(([rpcs]) => rpcs.map(nameOf)))
   const expected = Object.values(ALLOWED).flatMap((text) => text.trim().split(/\s+/))
   t.same([...new Set(expected)].sort(), [...short].sort())
   t.end()
@@ -209,11 +165,7 @@ void t.test('a server with an rpc that the table lacks does not start', (t) => {
     access: createRpcAccess(callers),
     ...{ unauthenticated: end, denied: end, tooSlow: end, malformed: end },
   })
-  const known = Object.values(v1)[0]?.service ?? {}
-  const more = { path: '/causeway.v1.Operator/PayMe' }
-  t.throws(
-    () => server.addService({ ...known, PayMe: more as never }, {}),
-    /no entry in the access/,
-  )
+  const unlisted = { path: '/causeway.v1.Operator/PayMe' } as never
+  t.throws(() => server.addService({ PayMe: unlisted }, {}), /no entry in the access/)
   t.end()
 })

@@ -8,6 +8,7 @@ import {
   createCallers,
   type Callers,
 } from '../../src/auth/callers.js'
+import { systemClock } from '../../src/base/clock.js'
 import { FILES } from '../../src/base/subjects.js'
 import type { OperatorAccess } from '../../src/operations/operator_client.js'
 import type { Sandbox } from '../../src/operations/sandbox.js'
@@ -30,5 +31,5 @@ export function withEveryRole(token: string, name = 'test'): Callers {
   ] as OperatorRole[]
   const entry = configuredCaller(callerEntry('operator', name, token))
   const caller: Caller = { ...entry.caller, roles }
-  return createCallers([{ ...entry, caller }])
+  return createCallers([{ ...entry, caller }], systemClock)
 }

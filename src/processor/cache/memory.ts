@@ -7,6 +7,7 @@
  * - Negative entries are authoritative, because there is a single writer.
  */
 import { createCorruptRows, type CorruptRows } from '../../base/corrupt_row.js'
+import type { StoredCaller } from '../../auth/callers.js'
 import { createNonceTable, type NonceTable } from '../../auth/nonces.js'
 import { instant, plus, type Instant } from '../../base/clock.js'
 import type { EndpointId, KeyId, PartnerId, TenantId } from '../../base/ids.js'
@@ -19,6 +20,7 @@ import { openIntent } from '../../../actors/intent/actor.js'
 import type { IntentContext, IntentEvent, IntentState } from '../../../actors/intent/context.js'
 import { openPayout } from '../../../actors/payout/actor.js'
 import type { PayoutContext, PayoutEvent, PayoutState } from '../../../actors/payout/context.js'
+import { storedCaller } from './stored_callers.js'
 import { createActorHost, type ActorHost, type Live } from './actor_host.js'
 import {
   endpointEntry,
@@ -64,6 +66,8 @@ export interface Memory {
   readonly masterKeys: Map<string, Row<'masterKeys'>>
   readonly partners: Map<PartnerId, PartnerEntry>
   readonly keys: Map<KeyId, KeyEntry>
+  /** Callers of gRPC that operators manage, by name. */
+  readonly callers: Map<string, StoredCaller>
   readonly endpoints: EndpointTable
   /** Rates set by operators. */
   readonly rates: Map<Currency, KnownRate>
@@ -123,6 +127,7 @@ export async function loadMemory(
     if (currency === undefined || rate === undefined) throw new Error(`bad rate ${row.currency}`)
     memory.rates.set(currency, { rate, setAt: instant(row.set_at) })
   }
+  for (const row of boot.callers) memory.callers.set(row.name, storedCaller(row))
   for (const row of boot.routes) memory.routes.set(routeOf(row))
   for (const row of boot.balanceAlerts) memory.balanceAlerts.set(row.account as AccountKey, row)
   for (const { id } of boot.discrepancies) memory.discrepancyIds.add(id)
@@ -157,6 +162,7 @@ function emptyMemory(salt: Buffer, warmActors: number, duplicateWindowMs: number
     masterKeys: new Map(),
     partners: new Map(),
     keys: new Map(),
+    callers: new Map(),
     endpoints: createEndpointTable(),
     rates: new Map(),
     routes: createRouteTable(),

@@ -22,7 +22,7 @@ const log = createLog('sandbox_rail', settings)
 const journal = await openJournal(dataFile(settings, FILES.railDatabase))
 const rail = await startSandboxRail({
   address: settings.RAIL_LISTEN,
-  callers: createCallers(settings.CALLERS.map(configuredCaller)),
+  callers: createCallers(settings.CALLERS.map(configuredCaller), systemClock),
   tls: openGrpcTls(settings, log),
   journal,
   clock: systemClock,

@@ -1,0 +1,95 @@
+/**
+ * Commands about callers of gRPC: create, list, rotate, revoke.
+ *
+ * - A token is shown once, or written to a file that only its owner can read.
+ */
+import { chmodSync, renameSync, writeFileSync } from 'node:fs'
+import type { CallerRecord__Output as CallerRecord } from '../../protos/types/causeway/v1/CallerRecord.js'
+import type { CallerToken__Output as CallerToken } from '../../protos/types/causeway/v1/CallerToken.js'
+import { deciderOf, CHANGE } from './actor.js'
+import type { CliCommand, Context, Report } from './command.js'
+import { table } from './terminal.js'
+
+export const callersList: CliCommand = {
+  usage: 'callers list',
+  about: 'who may call the processor, without tokens',
+  run: async ({ callers }) => {
+    const list = await callers.call('List', {})
+    const head = ['name', 'kind', 'roles', 'partners', 'status', 'created', 'last used']
+    return { value: list, lines: [table([head, ...list.data.map(rowOf)], [])] }
+  },
+}
+
+function rowOf(caller: CallerRecord): string[] {
+  const { name, kind, roles, partners, status, certificate } = caller
+  const created = caller.configured ? 'configured' : (caller.created_at ?? '')
+  return [
+    ...[name, kind, roles.join(' ') || '-', partners.join(' ') || '-'],
+    ...[status, certificate === undefined ? created : `${created}, certificate ${certificate}`],
+    caller.last_used_at ?? '-',
+  ]
+}
+
+export const callersCreate: CliCommand = {
+  usage: 'callers create KIND NAME',
+  about: 'KIND: operator, service, gateway, webhooks; an operator needs --roles',
+  options: [...CHANGE, 'roles', 'partners', 'certificate', 'token-file'],
+  run: async (context, [kind = '', name = '']) => {
+    const { roles, partners, certificate } = context.flags
+    const issued = await context.callers.call('Create', {
+      actor: deciderOf(context),
+      ...{ kind, name, roles: listOf(roles), partners: listOf(partners) },
+      ...(certificate === undefined ? {} : { certificate }),
+    })
+    return reportOf(context, issued)
+  },
+}
+
+export const callersRotate: CliCommand = {
+  usage: 'callers rotate NAME',
+  about: 'issue another token; the previous one ends after ten minutes',
+  options: [...CHANGE, 'token-file'],
+  run: async (context, [name = '']) => {
+    const actor = deciderOf(context)
+    return reportOf(context, await context.callers.call('Rotate', { actor, name }))
+  },
+}
+
+export const callersRevoke: CliCommand = {
+  usage: 'callers revoke NAME',
+  about: 'reject a caller at once and permanently',
+  options: CHANGE,
+  run: async (context, [name = '']) => {
+    const actor = deciderOf(context)
+    const revoked = await context.callers.call('Revoke', { actor, name })
+    return { value: revoked, lines: [`${revoked.name}: ${revoked.status}`] }
+  },
+}
+
+const listOf = (text = ''): string[] =>
+  text
+    .split(',')
+    .map((each) => each.trim())
+    .filter((each) => each !== '')
+
+function reportOf({ flags }: Context, issued: CallerToken): Report {
+  const { caller, token, previous_until: until } = issued
+  const head = `${caller?.kind} ${caller?.name}: ${caller?.roles.join(' ') || 'no operator role'}`
+  const previous = until === undefined ? [] : [`the previous token is accepted until ${until}`]
+  const file = flags['token-file']
+  if (token === undefined) {
+    return { value: issued, lines: [head, `certificate  ${caller?.certificate}`] }
+  }
+  if (file === undefined) {
+    return { value: issued, lines: [head, `token  ${token}   (shown only once)`, ...previous] }
+  }
+  writeOwnerOnly(file, token)
+  const { token: _shown, ...rest } = issued
+  return { value: { ...rest, token_file: file }, lines: [head, `token in ${file}`, ...previous] }
+}
+
+function writeOwnerOnly(file: string, token: string): void {
+  writeFileSync(`${file}.new`, `${token}\n`, { mode: 0o600 })
+  chmodSync(`${file}.new`, 0o600)
+  renameSync(`${file}.new`, file)
+}

@@ -1,0 +1,56 @@
+/** Stored callers of gRPC: staging a change of one, and what operators see of it. */
+import type { Callers, StoredCaller } from '../../auth/callers.js'
+import { toRfc3339 } from '../../base/clock.js'
+import { callerRow } from '../cache/stored_callers.js'
+import type { CommandContext } from '../cycle/command.js'
+
+export function stageCaller({ memory, batch }: CommandContext, stored: StoredCaller): void {
+  const { name } = stored.caller
+  memory.callers.set(name, stored)
+  batch.stage('callers', name, callerRow(stored))
+}
+
+/** The stored caller, or the configured one in the form of a stored one. */
+export function callerNamed(
+  { memory, now }: CommandContext,
+  { configured }: Callers,
+  name: string,
+): StoredCaller | undefined {
+  const stored = memory.callers.get(name)
+  if (stored !== undefined) return stored
+  const found = configured.find(({ caller }) => caller.name === name)
+  if (found === undefined) return undefined
+  const isToken = found.credential === 'sha256'
+  return {
+    caller: found.caller,
+    certificate: isToken ? null : found.value,
+    tokens: isToken ? [{ digest: found.value, createdAt: now, endsAt: null }] : [],
+    createdAt: now,
+    revokedAt: null,
+  }
+}
+
+/** A process whose credential comes from its configuration alone. */
+export const isConfiguredProcess = (
+  { memory }: CommandContext,
+  { caller }: StoredCaller,
+): boolean =>
+  !memory.callers.has(caller.name) && caller.kind !== 'operator' && caller.kind !== 'service'
+
+/** Without tokens. */
+export function callerView({ caller, ...stored }: StoredCaller, callers: Callers): object {
+  const lastUsedAt = callers.lastUsedAt(caller.name)
+  const { certificate, createdAt, revokedAt } = stored
+  return {
+    name: caller.name,
+    kind: caller.kind,
+    roles: caller.roles,
+    partners: caller.partners ?? [],
+    status: revokedAt === null ? 'active' : 'revoked',
+    configured: false,
+    created_at: toRfc3339(createdAt),
+    ...(revokedAt === null ? {} : { revoked_at: toRfc3339(revokedAt) }),
+    ...(lastUsedAt === undefined ? {} : { last_used_at: toRfc3339(lastUsedAt) }),
+    ...(certificate === null ? {} : { certificate }),
+  }
+}

@@ -1,0 +1,22 @@
+/** The operators' calls about callers of gRPC. */
+import type { CallersHandlers } from '../../../protos/types/causeway/v1/Callers.js'
+import type { Callers } from '../../auth/callers.js'
+import { createCaller } from '../commands/callers/caller_create.js'
+import { listCallers, revokeCaller } from '../commands/callers/caller_revoke.js'
+import { rotateCaller } from '../commands/callers/caller_rotate.js'
+import { operatorWork, ownWork, unary, type UnaryDependencies } from './unary_handler.js'
+
+export function callersService(dependencies: UnaryDependencies, callers: Callers): CallersHandlers {
+  return {
+    List: unary(dependencies, () => ownWork(listCallers(callers))),
+    Create: unary(dependencies, ({ actor, ...given }) =>
+      operatorWork(actor, (a) => createCaller(a, callers, given)),
+    ),
+    Rotate: unary(dependencies, ({ actor, name }) =>
+      operatorWork(actor, (a) => rotateCaller(a, callers, name)),
+    ),
+    Revoke: unary(dependencies, ({ actor, name }) =>
+      operatorWork(actor, (a) => revokeCaller(a, callers, name)),
+    ),
+  }
+}

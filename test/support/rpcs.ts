@@ -1,0 +1,54 @@
+/** Calls of any rpc of the loaded contracts, and how the server judges them. */
+import {
+  status,
+  type Client,
+  type ClientReadableStream,
+  type Metadata,
+  type MethodDefinition,
+  type ServiceDefinition,
+} from '@grpc/grpc-js'
+import { contracts } from '../../src/base/protos.js'
+
+export interface Package {
+  readonly [name: string]: { readonly service?: ServiceDefinition } | undefined
+}
+export type Rpc = MethodDefinition<object, object>
+
+const { v1, rail } = contracts<{ causeway: { v1: Package; rail: { v1: Package } } }>().causeway
+
+const rpcsOf = (inside: Package): Rpc[] =>
+  Object.values(inside).flatMap((found) =>
+    found?.service === undefined ? [] : (Object.values(found.service) as Rpc[]),
+  )
+
+export const PROCESSOR_RPCS = rpcsOf(v1)
+export const RAIL_RPCS = rpcsOf(rail.v1)
+
+/** `Service/Rpc`. */
+export const nameOf = ({ path }: Rpc): string => path.replace(/^.*\.v1\./, '')
+
+/** `granted` when a handler got the call, else the refusal. */
+export function judged(client: Client, rpc: Rpc, metadata: Metadata): Promise<string> {
+  const { path, requestSerialize, responseDeserialize } = rpc
+  const wire = [path, requestSerialize, responseDeserialize] as const
+  return new Promise((resolve) => {
+    const told = (code: number | undefined): void => {
+      if (code === status.UNAUTHENTICATED) return resolve('unauthenticated')
+      resolve(code === status.PERMISSION_DENIED ? 'denied' : 'granted')
+    }
+    if (!rpc.requestStream && !rpc.responseStream) {
+      client.makeUnaryRequest(...wire, {}, metadata, (error) => told(error?.code))
+      return
+    }
+    const onEnd = (stream: ClientReadableStream<object>): void => {
+      stream.on('error', () => undefined)
+      stream.on('data', () => told(undefined))
+      stream.on('status', ({ code }: { code: number }) => told(code))
+    }
+    if (rpc.requestStream) {
+      const stream = client.makeBidiStreamRequest(...wire, metadata)
+      onEnd(stream)
+      stream.end()
+    } else onEnd(client.makeServerStreamRequest(...wire, {}, metadata))
+  })
+}
