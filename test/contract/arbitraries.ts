@@ -116,7 +116,7 @@ const FAULT = fc.oneof(
 /** Removes, replaces or adds one member, at any depth. */
 function withFault([value, fault, at]: readonly [unknown, unknown, number]): unknown {
   if (typeof value !== 'object' || value === null || Array.isArray(value)) return fault
-  const members = Object.entries(value)
+  const members: [string, unknown][] = Object.entries(value)
   const [name, member] = members[at % (members.length + 1)] ?? ['unknown_member', undefined]
   switch (at % 3) {
     case 0:

@@ -8,6 +8,7 @@ import type { Examples } from '../../gateway/openapi/examples.js'
 import { DOCUMENT_FILE } from '../../gateway/openapi/served.js'
 import { projectRoot } from '../../src/base/protos.js'
 import { withOperatorErrors, withPartnerErrors } from './guide_errors.js'
+import { clientTypes, withNarrowComments, type TypedDocument } from './client_types.js'
 import { withExamples } from './guide_examples.js'
 
 export interface GeneratedFile {
@@ -18,6 +19,7 @@ export interface GeneratedFile {
 
 const GUIDE_FILE = 'gateway/README.md'
 const OPERATORS_GUIDE_FILE = 'src/operations/README.md'
+const TYPES_FILE = 'src/client/api_types.ts'
 export const EXAMPLES_FILE = 'gateway/openapi/examples.json'
 
 const committed = (path: string): string => readFileSync(join(projectRoot(), path), 'utf8')
@@ -37,6 +39,12 @@ export async function generatedFiles(): Promise<readonly GeneratedFile[]> {
     {
       path: DOCUMENT_FILE,
       text: await formatted(DOCUMENT_FILE, JSON.stringify(document)),
+    },
+    {
+      path: TYPES_FILE,
+      text: withNarrowComments(
+        await formatted(TYPES_FILE, await clientTypes(document as unknown as TypedDocument)),
+      ),
     },
   ]
 }
