@@ -33,8 +33,12 @@ export async function startProcess(
     stdio: ['ignore', 'pipe', 'pipe'],
   })
   const exited = once(child, 'close') as Promise<[number | null]>
+  // A test that throws outside its subtests runs no teardown.
+  const kill = (): void => void child.kill('SIGKILL')
+  process.once('exit', kill)
   t.teardown(async () => {
-    child.kill('SIGKILL')
+    process.off('exit', kill)
+    kill()
     await exited
   })
   let printed = ''
