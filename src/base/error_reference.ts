@@ -237,8 +237,8 @@ export const OPERATOR_ERROR_HELP: Readonly<Record<OperatorErrorCode, ErrorHelp>>
     action: 'choose another name',
   },
   caller_configured: {
-    cause: 'a process that only `CALLERS` names',
-    action: 'change it there and restart',
+    cause: 'a process that only the configuration names',
+    action: 'change its setting and restart',
   },
   caller_revoked: { cause: 'the caller is revoked, permanently', action: 'create another one' },
   partner_not_found: { cause: 'unknown partner', action: 'check the name with `partner list`' },

@@ -157,7 +157,7 @@ export const OPERATOR_ERRORS = {
   caller_configured: entry(
     409,
     'FAILED_PRECONDITION',
-    'The caller exists by the setting CALLERS only. Change it there.',
+    'The caller exists by configuration only. Change it there.',
   ),
   caller_revoked: entry(409, 'FAILED_PRECONDITION', 'The caller is revoked for good.'),
   partner_not_found: entry(404, 'NOT_FOUND', 'No such partner.'),

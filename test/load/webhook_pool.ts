@@ -22,7 +22,6 @@ import {
 import { createLog } from '../../src/base/log.js'
 import { projectRoot } from '../../src/base/protos.js'
 import { systemRandom } from '../../src/base/random.js'
-import { readSettings } from '../../src/base/settings.js'
 import { connectBus } from '../../src/bus/nats.js'
 import { NODE_FLAGS, POOL } from '../../src/supervisor/programs.js'
 import { eventually } from '../support/eventually.js'
