@@ -1,0 +1,33 @@
+/** The file with the operator's token. */
+import { chmodSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import t from 'tap'
+import { readSettings } from '../../src/base/settings.js'
+import { operatorAccess } from '../../src/operations/operator_token.js'
+import type { Sandbox } from '../../src/operations/sandbox.js'
+import { tempFolder } from '../support/temp_folder.js'
+
+const dataDir = tempFolder(t)
+const file = join(dataDir, 'operator.token')
+const sandbox = { grpc_address: '127.0.0.1:1' } as Sandbox
+const tokenWith = (given: Record<string, string>): string =>
+  operatorAccess(sandbox, readSettings({ DATA_DIR: dataDir, ...given }, '')).token()
+
+t.test('a missing file is reported with its path', async (t) => {
+  t.throws(() => tokenWith({}), { message: new RegExp(`No operator token in ${file}: make run`) })
+})
+
+t.test('a file that others can read is refused', async (t) => {
+  writeFileSync(file, 'op_first\n', { mode: 0o600 })
+  t.equal(tokenWith({}), 'op_first')
+  for (const mode of [0o640, 0o604, 0o620, 0o644]) {
+    chmodSync(file, mode)
+    t.throws(() => tokenWith({}), /Others can read .+ chmod 600/, mode.toString(8))
+  }
+})
+
+t.test('OPERATOR_TOKEN_FILE names another file', async (t) => {
+  const other = join(dataDir, 'nid.token')
+  writeFileSync(other, 'op_nid\n', { mode: 0o600 })
+  t.equal(tokenWith({ OPERATOR_TOKEN_FILE: other }), 'op_nid')
+})
