@@ -3,7 +3,7 @@
 MAKEFLAGS += --no-print-directory
 SHELL := /bin/sh
 .DEFAULT_GOAL := help
-.PHONY: help setup nats build run demo ops audit statement test check lint format bench fuzz sim model \
+.PHONY: help setup nats postgres build run demo ops audit statement test check lint format bench fuzz sim model \
 	chaos powercut freeze release load soak spike profile bench-scale bench-pool bench-compare seed settings contract examples openapi collection \
 	client clean
 
@@ -22,10 +22,10 @@ with = $(if $($(1)),--$(2) $($(1)))
 LOAD_FLAGS = $(call with,SCENARIO,scenario) $(call with,GATEWAYS,gateways) $(ARGS)
 
 ##@ Use it
-run: setup nats build ## start everything; Ctrl-C stops it
+run: setup nats postgres build ## start everything; Ctrl-C stops it; STORE=postgres keeps the books in PostgreSQL
 	@node .build/src/supervisor/main.js
 
-demo: setup nats build ## a QR payment and a payout from end to end, step by step
+demo: setup nats postgres build ## a QR payment and a payout from end to end, step by step
 	@node .build/src/operations/demo.js
 
 ops: build ## operator commands: make ops ARGS="trial-balance"
@@ -111,6 +111,9 @@ setup: $(INSTALLED) ## install dependencies; the first time takes about two minu
 
 nats: ## install nats-server if missing, unless NATS_URL is set
 	@src/scripts/nats.sh
+
+postgres: ## install PostgreSQL if missing and STORE=postgres, unless STORE_URL is set
+	@src/scripts/postgres.sh
 
 build: $(BUILT) ## generate types from protos/, compile into .build/
 	@:

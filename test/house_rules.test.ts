@@ -16,6 +16,7 @@ const BASE = 'src/base'
 const DATABASE = 'src/store/database.ts'
 const CHECKPOINTS = 'src/store/checkpoints.ts'
 const DIALECT = 'src/store/dialect.ts'
+const POSTGRES = 'src/store/postgres'
 
 /**
  * The allowed imports. A module is a folder or one file of it; the longest name
@@ -41,10 +42,11 @@ const MODULES: Readonly<Record<string, readonly string[]>> = {
   [CHECKPOINTS]: [],
   [DIALECT]: [],
   'src/store': [BASE, DATABASE, DIALECT],
+  [POSTGRES]: [BASE, 'src/store', DATABASE, DIALECT],
   'src/processor': [
     ...[BASE, 'src/money', 'src/auth', 'src/qr', 'src/quotes', 'src/limits', 'src/ledger'],
     ...['actors', 'actors/intent', 'actors/payout'],
-    ...['src/bus', 'src/rails', 'src/store', DATABASE, 'protos/types'],
+    ...['src/bus', 'src/rails', 'src/store', DATABASE, POSTGRES, 'protos/types'],
   ],
   gateway: [BASE, 'src/money', 'src/auth', 'protos/types'],
   'src/supervisor': [BASE, 'src/auth', 'src/bus', DATABASE, 'protos/types'],
@@ -54,7 +56,7 @@ const MODULES: Readonly<Record<string, readonly string[]>> = {
     ...[BASE, 'src/money', 'src/auth', 'src/qr'],
     ...['src/client', 'src/supervisor', 'src/reconciliation', 'protos/types'],
   ],
-  'src/audit': [BASE, DATABASE],
+  'src/audit': [BASE, DATABASE, POSTGRES],
   'protos/types': [],
 }
 
@@ -62,6 +64,7 @@ const MODULES: Readonly<Record<string, readonly string[]>> = {
 const ADAPTERS: Readonly<Record<string, readonly string[]>> = {
   'uWebSockets.js': ['gateway/http/server.ts', 'gateway/http/request_context.ts'],
   nats: ['src/bus/nats.ts'],
+  pg: ['src/store/postgres/connection.ts'],
   sqlite3: [DATABASE, 'src/supervisor/data_folder.ts'],
   xstate: ['actors/'],
 }

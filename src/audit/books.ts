@@ -92,24 +92,28 @@ export interface BookOptions {
   readonly page?: number
   /** See Books; epoch 0: never. */
   readonly poolsReplacedAt?: Instant
+  /** The processor's books outside of the folder: an export of PostgreSQL. */
+  readonly exported?: { readonly file: string; readonly asOf: Instant } | undefined
 }
 
 export async function openBooks(
   folder: string,
   clock: Clock,
-  { page = PAGE, poolsReplacedAt = instant(0) }: BookOptions = {},
+  { page = PAGE, poolsReplacedAt = instant(0), exported }: BookOptions = {},
 ): Promise<Books> {
-  const files = BOOK_FILES.filter(({ file }) => existsSync(join(folder, file)))
+  const ofProcessor = exported?.file ?? join(folder, FILE_OF.processor)
+  const files = BOOK_FILES.filter(({ source, file }) =>
+    existsSync(source === 'processor' ? ofProcessor : join(folder, file)),
+  )
   const has = (source: Source): boolean => files.some((each) => each.source === source)
   if (!has('processor')) throw new NothingToAudit(`there is no ${FILE_OF.processor} in ${folder}`)
-  const ofProcessor = join(folder, FILE_OF.processor)
   const reader = await openDatabase(ofProcessor, { readOnly: true })
   for (const { source, file, schema } of files) {
     if (source === 'processor') continue
     await reader.run(`ATTACH DATABASE ? AS ${schema}`, [join(folder, file)])
   }
   const live = await openDatabase(ofProcessor, { readOnly: true })
-  const asOf = clock.now()
+  const asOf = exported?.asOf ?? clock.now()
   await takeSnapshots(reader, files)
   const counts = new Map<string, number>()
   const corrupt = new Set<string>()

@@ -1,16 +1,21 @@
 /**
  * The audit program: composition root.
  *
+ * Books in PostgreSQL (STORE_URL) are exported to a temporary file, as one snapshot shows them.
+ *
  * `[--data-dir DIR] [--json] [--live] [--webhooks-replaced-at TIME]`. Exit code 0: clean; 1: a
  * check is broken; 2: nothing to audit, or a bad argument. It reads the databases of DIR (default:
  * DATA_DIR) and needs no running process; the stack may run. `--live` leaves out the checks that
  * compare databases. `--webhooks-replaced-at` accepts that deliveries settled until then are
  * missing, because the operator replaced webhooks.db.
  */
-import { resolve } from 'node:path'
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join, resolve } from 'node:path'
 import { instant, systemClock, type Instant } from '../base/clock.js'
 import { programOptions } from '../base/program_options.js'
-import { readSettings } from '../base/settings.js'
+import { readSettings, storeUrl } from '../base/settings.js'
+import { exportBooks } from '../store/postgres/copy.js'
 import { audit } from './audit.js'
 import { NothingToAudit, openBooks, type Books } from './books.js'
 import { checkLine, conclusion } from './report.js'
@@ -31,7 +36,9 @@ const args = programOptions('audit', 'Checks the databases of a DATA_DIR against
 })
 const print = (text: string): void => void process.stdout.write(`${text}\n`)
 
-const books = await open(resolve(args.dataDir ?? readSettings().DATA_DIR))
+const settings = readSettings()
+const temporary = mkdtempSync(join(tmpdir(), 'causeway-audit-'))
+const books = await open(resolve(args.dataDir ?? settings.DATA_DIR))
 if (books !== undefined) {
   const report = await audit(books, {
     live: args.live,
@@ -44,6 +51,7 @@ if (books !== undefined) {
   await books.close()
   if (!report.clean) process.exitCode = BROKEN
 }
+rmSync(temporary, { recursive: true, force: true })
 
 /** Epoch 0 when absent. */
 function timeOf(text: string | undefined): Instant {
@@ -60,6 +68,7 @@ async function open(folder: string): Promise<Books | undefined> {
   try {
     return await openBooks(folder, systemClock, {
       poolsReplacedAt: timeOf(args.webhooksReplacedAt),
+      exported: await exported(folder),
     })
   } catch (error) {
     const isMissing = error instanceof NothingToAudit
@@ -68,4 +77,13 @@ async function open(folder: string): Promise<Books | undefined> {
     process.exitCode = isMissing ? NOTHING_AUDITED : BROKEN
     return undefined
   }
+}
+
+async function exported(folder: string): Promise<{ file: string; asOf: Instant } | undefined> {
+  const url = storeUrl(settings, folder)
+  if (url === '') return undefined
+  const asOf = systemClock.now()
+  const file = join(temporary, 'books.db')
+  await exportBooks(url, settings.SHARD, file)
+  return { file, asOf }
 }

@@ -16,7 +16,7 @@ import { join, resolve } from 'node:path'
 import { parseEnv } from 'node:util'
 import { SESSION_TTL_MAX_S } from './constants.js'
 import { isLocalAddress, isLoopback } from './network.js'
-import { WEBHOOK_POOLS_MAX } from './subjects.js'
+import { FILES, WEBHOOK_POOLS_MAX } from './subjects.js'
 
 interface Setting<T> {
   readonly fallback: string
@@ -195,6 +195,23 @@ export const SETTINGS = {
   ),
   NATS_TLS_CERT_FILE: text('', PATH, 'a path', 'client certificate for the nats-server (PEM)'),
   NATS_TLS_KEY_FILE: text('', PATH, 'a path', 'private key of that certificate (PEM)'),
+  STORE: oneOf(
+    ['sqlite', 'postgres'],
+    'sqlite',
+    'postgres starts a PostgreSQL server of its own in DATA_DIR, unless STORE_URL is set',
+  ),
+  STORE_URL: text(
+    '',
+    /^$|^postgres(ql)?:\/\//,
+    'postgres://…',
+    'URL of the PostgreSQL server of the books, with all its hosts; empty: SQLite in DATA_DIR',
+  ),
+  SHARD: text(
+    'books_1',
+    /^[a-z][a-z0-9_]{0,40}$/,
+    'lower-case letters, digits and underscores',
+    'schema of the books in PostgreSQL',
+  ),
   DATA_DIR: text('var', PATH, 'a path', 'directory of all state'),
   BRAND: text(
     'Service',
@@ -473,9 +490,12 @@ export const serviceVariables = (
   PATH: environment['PATH'],
 })
 
-/** A printable value: tokens and the password in NATS_URL are masked. */
+/** Settings whose value can contain a password. */
+const URLS: ReadonlySet<string> = new Set(['NATS_URL', 'STORE_URL'] satisfies SettingName[])
+
+/** A printable value: tokens and the passwords in URLs are masked. */
 export function withoutSecrets(name: SettingName, value: string): string {
-  if (name === 'NATS_URL') return value.replace(/\/\/[^@/]*@/g, '//…@')
+  if (URLS.has(name)) return value.replace(/\/\/[^@/]*@/g, '//…@')
   return isToken(name) && value !== '' ? '…' : value
 }
 
@@ -491,9 +511,9 @@ export function settingSource(
   return readDotEnv(dotEnvFile).values[name] === undefined ? 'default' : '.env'
 }
 
-/** A malformed NATS_URL may contain a password anywhere. */
+/** A malformed URL may contain a password anywhere. */
 const shown = (name: string, given: string): string =>
-  name === 'NATS_URL' || isToken(name) ? '…' : given
+  URLS.has(name) || isToken(name) ? '…' : given
 
 /** Settings that are valid alone and contradict each other. */
 function contradictions(settings: Settings): string[] {
@@ -545,3 +565,10 @@ export const hasDefaultHosts = (
 /** The absolute path of a file in DATA_DIR. */
 export const dataFile = (settings: Settings, name: string): string =>
   join(resolve(settings.DATA_DIR), name)
+
+/** The PostgreSQL server of the books: of the settings, or one that the stack of `folder` runs. */
+export function storeUrl({ STORE_URL }: Pick<Settings, 'STORE_URL'>, folder: string): string {
+  const file = join(resolve(folder), FILES.storeUrl)
+  if (STORE_URL !== '' || !existsSync(file)) return STORE_URL
+  return readFileSync(file, 'utf8')
+}

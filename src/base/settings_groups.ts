@@ -26,6 +26,9 @@ export const SETTINGS_GROUPS: Readonly<Record<string, readonly SettingName[]>> =
     'BRAND',
   ],
   'Storage and bus': [
+    'STORE',
+    'STORE_URL',
+    'SHARD',
     'DATA_DIR',
     'DISK_RESERVE_MB',
     'MASTER_KEY_FILE',

@@ -33,6 +33,8 @@ export const FILES = {
   operatorToken: 'operator.token',
   highWater: 'high_water.json',
   sandbox: 'sandbox.json',
+  /** The URL of the PostgreSQL server that the stack runs. */
+  storeUrl: 'store_url',
   natsStore: 'nats',
 } as const
 

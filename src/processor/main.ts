@@ -6,7 +6,8 @@
  * - Stop: gRPC server, background work, rail, pipeline, relay, bus, books.
  */
 import { existsSync, rmSync } from 'node:fs'
-import { resolve } from 'node:path'
+import { hostname } from 'node:os'
+import { join, resolve } from 'node:path'
 import { Registry } from 'prom-client'
 import { configuredCaller, createCallers } from '../auth/callers.js'
 import { loadMasterKeys, type MasterKeys } from '../auth/master_key.js'
@@ -24,7 +25,9 @@ import { FILES } from '../base/subjects.js'
 import { busServer } from '../bus/bus_server.js'
 import { connectBus } from '../bus/nats.js'
 import { connectRail } from '../rails/client.js'
-import { openStore } from '../store/store.js'
+import { acquireLock } from '../store/database.js'
+import { openPostgresStore } from '../store/postgres/store.js'
+import { Deposed, openStore, type Store } from '../store/store.js'
 import { createChangeLog } from './background/change_log.js'
 import { createKeyExpiry } from './background/key_expiry.js'
 import { createRailLink } from './background/rail_link.js'
@@ -47,6 +50,8 @@ import { directoryService } from './servers/directory_stream.js'
 
 /** The process must restart: its memory may differ from the disk. */
 const EXIT_RECOVER = 70
+/** Another process owns the books: this one must start again as a candidate. */
+const EXIT_DEPOSED = 71
 
 programOptions('processor', 'Decides and records every payment and payout.', {})
 
@@ -58,10 +63,9 @@ const yieldToEventLoop = (): Promise<void> => new Promise((resolve) => setImmedi
 const pause = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms))
 const tls = openGrpcTls(settings, log)
 
-const databaseFile = dataFile(settings, FILES.processorDatabase)
-const masters = masterKeys()
+const { masters, books } = await openBooks()
 const recovery = await createRecovery({
-  books: await openStore(databaseFile),
+  books,
   highWaterFile: dataFile(settings, FILES.highWater),
   isRequested: settings.RECOVERY === 'yes',
   pause,
@@ -126,11 +130,9 @@ const pipeline = createPipeline({
   logChanges: changeLog.committed,
   directoryChanged: (partners, endpoints) => directory.changed(partners, endpoints),
   diskIsLow: () => disk.isLow(),
-  stop: (reason, error) => {
-    log.fatal({ error }, reason)
-    log.flush(() => process.exit(EXIT_RECOVER))
-  },
+  stop: exitAtOnce,
 })
+store.onFailure((error) => exitAtOnce('the store failed', error))
 await recovery.enter(pipeline, memory)
 rail.onReport((reports) => {
   if (memory.recovery !== null) return // unacknowledged reports come again with the next link
@@ -215,12 +217,39 @@ server.setServing(true)
 child.ready({ port: grpcPort, mode: recovery.isActive ? 'recovery' : 'normal' })
 log.info({ port: grpcPort }, 'serving')
 
+/** Memory may differ from the books: nothing more is answered. */
+function exitAtOnce(reason: string, error: unknown): void {
+  log.fatal({ error }, reason)
+  log.flush(() => process.exit(error instanceof Deposed ? EXIT_DEPOSED : EXIT_RECOVER))
+}
+
+/** Opens the books once this process owns them, and the master keys that they need. */
+async function openBooks(): Promise<{ readonly masters: MasterKeys; readonly books: Store }> {
+  if (settings.STORE_URL === '') {
+    const file = dataFile(settings, FILES.processorDatabase)
+    const masters = masterKeys(!existsSync(file))
+    return { masters, books: await openStore(file) }
+  }
+  const folder = resolve(settings.DATA_DIR)
+  await acquireLock(join(folder, settings.SHARD))
+  const books = await openPostgresStore({
+    url: settings.STORE_URL,
+    shard: settings.SHARD,
+    holder: `${hostname()}:${folder}`,
+    elapsed: () => performance.now(),
+    pause,
+    log,
+  })
+  const { masterKeys: known } = await books.keyRows()
+  return { masters: masterKeys(known.length === 0), books }
+}
+
 /** Creates the key file only for a sandbox without books: books need the key that made them. */
-function masterKeys(): MasterKeys {
+function masterKeys(areBooksNew: boolean): MasterKeys {
   const isProduction = settings.PRODUCTION_HOSTS.length > 0
   return loadMasterKeys(
     settings.MASTER_KEY_FILE || dataFile(settings, FILES.masterKey),
-    { create: !isProduction && !existsSync(databaseFile), mustBePrivate: true },
+    { create: !isProduction && areBooksNew, mustBePrivate: true },
     random,
   )
 }

@@ -134,8 +134,8 @@ async function withCheckpoints(
   }
 }
 
-/** Holds the lock until the returned connection is closed. */
-async function acquireLock(file: string): Promise<Database> {
+/** Holds the lock of a file until the returned connection is closed. The file need not exist. */
+export async function acquireLock(file: string): Promise<Database> {
   const lock = withPromises(await connect(`${file}.lock`, false))
   try {
     await lock.exec(LOCK)

@@ -24,6 +24,10 @@ export interface Dialect {
   isTrue(json: string, ...path: string[]): string
   /** Whether a text is valid JSON. */
   isJson(text: string): string
+  /** When the deliveries of an event of `events` were settled; NULL while it is open. */
+  readonly settledAt: string
+  /** Events without a recorded outcome, as `events`. */
+  readonly openEvents: string
   /** A value as JSON text. */
   quoted(value: string): string
   quotedHex(blob: string): string
@@ -44,6 +48,8 @@ export const SQLITE: Dialect = {
   integer: (json, ...path) => `${json} ->> '$.${path.join('.')}'`,
   isTrue: (json, ...path) => `coalesce(${json} ->> '$.${path.join('.')}', 0)`,
   isJson: (text) => `json_valid(${text})`,
+  settledAt: 'settled_at',
+  openEvents: '(SELECT * FROM events WHERE settled_at IS NULL) AS events',
   quoted: (value) => `json_quote(${value})`,
   quotedHex: (blob) => `json_quote(hex(${blob}))`,
   joined: (expression, separator) => `group_concat(${expression}, '${separator}')`,
@@ -61,6 +67,8 @@ export const POSTGRES: Dialect = {
   integer: (json, ...path) => `(${json}::json #>> '{${path.join(',')}}')::bigint`,
   isTrue: (json, ...path) => `coalesce(${json}::json #>> '{${path.join(',')}}' = 'true', false)`,
   isJson: (text) => `is_json(${text})`,
+  settledAt: `(SELECT settled_at FROM event_outcomes o WHERE o.position = events.position)`,
+  openEvents: 'outbox JOIN events USING (position)',
   quoted: (value) => `coalesce(to_json(${value})::text, 'null')`,
   quotedHex: (blob) => `to_json(encode(${blob}, 'hex'))::text`,
   joined: (expression, separator) => `string_agg(${expression}, '${separator}')`,

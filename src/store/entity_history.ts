@@ -68,7 +68,9 @@ export async function readEntityHistory(
  * follows `@` in the collation.
  */
 export const eventsOfEntity = (id: string): Statement => ({
-  sql: () => `SELECT id, type, sequence, created_at AS at, settled_at AS "settledAt" FROM events
+  sql: (
+    d,
+  ) => `SELECT id, type, sequence, created_at AS at, ${d.settledAt} AS "settledAt" FROM events
     WHERE entity >= ?1 AND entity < ?1 || 'A' ORDER BY position LIMIT ${ROWS_MAX}`,
   values: [id],
 })

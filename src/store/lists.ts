@@ -302,8 +302,9 @@ export const eventsStatement = (tenant: TenantId, after: number, limit: number):
 })
 
 export const eventStatement = (tenant: TenantId, id: string): Statement => ({
-  sql: () => `SELECT id, type, sequence, created_at AS "createdAt", settled_at AS "settledAt", body,
-    request_id AS "requestId" FROM events WHERE id = ? AND tenant = ?`,
+  sql: (d) => `SELECT id, type, sequence, created_at AS "createdAt",
+      ${d.settledAt} AS "settledAt", body, request_id AS "requestId"
+    FROM events WHERE id = ? AND tenant = ?`,
   values: [id, tenant],
 })
 

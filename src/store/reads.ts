@@ -7,7 +7,7 @@
 import type { Instant } from '../base/clock.js'
 import type { Reader } from './database.js'
 import { readKeyFingerprints, readNonces, readUserFingerprints } from './stored_fingerprints.js'
-import type { BootState, Found, KeyRows, Wanted } from './store.js'
+import type { BootState, Found, KeyRows, StoredEvent, Wanted } from './store.js'
 import {
   columnsOf,
   fromStored,
@@ -133,3 +133,17 @@ export async function readDue(
   )
   return rows.map((row) => row.id)
 }
+
+const EVENT_COLUMNS =
+  'id, tenant, type, sequence, created_at AS "createdAt", body, request_id AS "requestId"'
+
+export const readOpenEvents = (
+  reader: Reader,
+  afterPosition: number,
+  limit: number,
+): Promise<readonly StoredEvent[]> =>
+  reader.all<StoredEvent>(
+    `SELECT position, ${EVENT_COLUMNS} FROM ${reader.dialect.openEvents}
+     WHERE position > ? ORDER BY position LIMIT ?`,
+    [afterPosition, limit],
+  )

@@ -16,7 +16,7 @@ import { projectRoot } from '../base/protos.js'
 import { openDatabase } from './database.js'
 import { createLists, type Lists } from './lists.js'
 import { progressQueries, readProgress, type Progress, type ProgressQueries } from './progress.js'
-import { load, readBootState, readDue, readKeyRows } from './reads.js'
+import { load, readBootState, readDue, readKeyRows, readOpenEvents } from './reads.js'
 import type { StoredFingerprints, StoredNonces } from './stored_fingerprints.js'
 import {
   COMMIT_PARAMETERS,
@@ -125,11 +125,22 @@ export interface BootState {
   readonly lastBatch: number
 }
 
+/** Another process owns the books: nothing of this one may be answered any more. */
+export class Deposed extends Error {
+  override name = 'Deposed'
+}
+
 export interface Store {
   keyRows(): Promise<KeyRows>
   boot(recentSince: Instant): Promise<BootState>
   load(wanted: Wanted): Promise<Found>
+  /** @throws Deposed when another process owns the books */
   commit(batch: CommitRows): Promise<void>
+  /**
+   * Resolves when this process still owned the books after the call: answers of a batch without
+   * rows wait for it. @throws Deposed
+   */
+  barrier(): Promise<void>
   /** Ids of actors with a due timer, earliest first. */
   due(kind: 'intents' | 'payouts', now: Instant, limit: number): Promise<readonly string[]>
   openEvents(afterPosition: number, limit: number): Promise<readonly StoredEvent[]>
@@ -137,6 +148,8 @@ export interface Store {
   readonly marks: ProgressQueries
   /** Starts an epoch higher than `above` and the current one. Do not call during a commit. */
   raiseEpoch(above: number): Promise<void>
+  /** Called once when the store can no longer commit, with a Deposed or another error. */
+  onFailure(report: (error: Error) => void): void
   /** True until an operator releases the recovery. */
   isInRecovery(): Promise<boolean>
   close(): Promise<void>
@@ -173,16 +186,13 @@ export async function openStore(file: string): Promise<Store> {
       )
       progress = next
     },
+    // The lock of the file excludes a second owner.
+    barrier: () => Promise.resolve(),
     due: (kind, now, limit) => readDue(background, kind, now, limit),
-    openEvents: (afterPosition, limit) =>
-      background.all<StoredEvent>(
-        `SELECT position, id, tenant, type, sequence, created_at AS "createdAt", body,
-           request_id AS "requestId"
-         FROM events WHERE settled_at IS NULL AND position > ? ORDER BY position LIMIT ?`,
-        [afterPosition, limit],
-      ),
+    openEvents: (after, limit) => readOpenEvents(background, after, limit),
     lists: createLists(listing),
     marks: progressQueries(background, () => progress),
+    onFailure: () => undefined,
     isInRecovery: async () => (await background.all(IN_RECOVERY)).length > 0,
     raiseEpoch: async (above) => {
       const epoch = Math.max(above, progress.epoch) + 1

@@ -17,9 +17,9 @@
 import type { TenantId } from '../base/ids.js'
 import { OLDEST_NONCES } from './stored_fingerprints.js'
 
-type ColumnType = 'text' | 'integer' | 'int64' | 'json'
+export type ColumnType = 'text' | 'integer' | 'int64' | 'json'
 
-interface Table {
+export interface Table {
   readonly name: string
   readonly columns: Readonly<Record<string, ColumnType>>
   /** Columns of the upsert key; a table without a key is append-only. */
@@ -429,7 +429,7 @@ const PARAMETERS = [
 export type CommitParameter = (typeof PARAMETERS)[number]
 
 /** Expired FX quotes deleted per commit. */
-const EXPIRED_QUOTES_PER_COMMIT = 1_000
+export const EXPIRED_QUOTES_PER_COMMIT = 1_000
 
 /** Run once on the writer's connection: the view and its trigger are temporary. */
 export const COMMIT_VIEW = `

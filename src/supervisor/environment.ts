@@ -69,7 +69,7 @@ function isSet(name: SettingName): boolean {
 /** Servers are often installed in folders of root's PATH only. */
 const ALSO_IN = ['/usr/sbin', '/usr/local/sbin', '/usr/local/bin']
 
-function findProgram(program: string, path: string): string | undefined {
+export function findProgram(program: string, path: string): string | undefined {
   return [...path.split(delimiter), ...ALSO_IN]
     .filter((folder) => folder !== '')
     .map((folder) => join(folder, program))

@@ -61,7 +61,7 @@ export function natsServer(
   }
 }
 
-function ensurePassword(file: string, random: Random): string {
+export function ensurePassword(file: string, random: Random): string {
   if (!existsSync(file)) {
     writeFileSync(file, `${random.bytes(24).toString('base64url')}\n`, { mode: 0o600 })
   }

@@ -21,6 +21,8 @@ export interface Program {
   readonly command: string
   readonly arguments: readonly string[]
   readonly environment: NodeJS.ProcessEnv
+  /** The user it runs as. Absent: this process's. */
+  readonly account?: { readonly uid: number; readonly gid: number } | undefined
   /** Our programs send a message when they are ready; others are polled. */
   readonly readyWhen: 'message' | ((pid: number) => ReadyInfo | undefined)
   /** Liveness check; absent: the process is alive while it runs. Never rejects. */
@@ -52,6 +54,7 @@ export function run(program: Program, logPath: string): Run {
   const log = openLogFile(logPath)
   const child = spawn(program.command, program.arguments, {
     env: program.environment,
+    ...program.account,
     // The last pipe closes with the supervisor.
     stdio: ['ignore', 'pipe', 'pipe', program.readyWhen === 'message' ? 'ipc' : 'pipe'],
   })

@@ -4,19 +4,21 @@
  * - Our processes connect over Unix sockets; TCP is for partners, internal services and NATS.
  * - A port that a process chose is reused by its later runs, because clients use it by then.
  */
-import { mkdirSync, mkdtempSync, rmSync } from 'node:fs'
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { ReadyInfo } from '../base/child.js'
 import { joinAddress, localHost } from '../base/network.js'
 import { projectRoot } from '../base/protos.js'
 import type { SettingName, Settings } from '../base/settings.js'
+import { FILES } from '../base/subjects.js'
 import type { Credentials } from './credentials.js'
 import type { DataFolder } from './data_folder.js'
 import { StartupError } from './startup_error.js'
 import type { OwnProgram } from './child_variables.js'
 import type { StackEnvironment } from './environment.js'
 import type { NatsServer } from './nats_server.js'
+import type { PostgresServer } from './postgres_server.js'
 import { freePort } from './ports.js'
 import type { Program } from './program.js'
 
@@ -71,11 +73,17 @@ export interface Plan {
   cleanUp(): void
 }
 
+/** Servers of others that the stack runs itself; absent: the settings name one, or none is used. */
+export interface BundledServers {
+  readonly nats: NatsServer | undefined
+  readonly postgres: PostgresServer | undefined
+}
+
 export async function planStack(
   { settings, forChild }: StackEnvironment,
   data: DataFolder,
   credentials: Credentials,
-  nats: NatsServer | undefined,
+  { nats, postgres }: BundledServers,
 ): Promise<Plan> {
   const sockets = openSocketFolder(data)
   const ports = {
@@ -83,6 +91,7 @@ export async function planStack(
     grpc: settings.GRPC_PORT,
     nats: settings.NATS_PORT,
   }
+  const postgresPort = postgres === undefined ? 0 : await freePort('127.0.0.1')
   const root = projectRoot()
 
   const own = (main: OwnProgram, addresses: Partial<Record<SettingName, string>>): Program => {
@@ -96,6 +105,7 @@ export async function planStack(
           HTTP_PORT: String(ports.http),
           GRPC_PORT: String(ports.grpc),
           NATS_URL: nats?.url(ports.nats) ?? settings.NATS_URL,
+          STORE_URL: postgres?.url(postgresPort) ?? settings.STORE_URL,
           ...credentials.settingsOf(main),
           ...addresses,
         }),
@@ -125,6 +135,16 @@ export async function planStack(
       },
     })
   }
+  if (postgres !== undefined) {
+    first.unshift({
+      name: 'postgres',
+      program: () => {
+        writeFileSync(data.file(FILES.storeUrl), postgres.url(postgresPort), { mode: 0o600 })
+        return postgres.program(postgresPort)
+      },
+      describe: () => `on 127.0.0.1:${postgresPort}, keeps the books`,
+    })
+  } else rmSync(data.file(FILES.storeUrl), { force: true })
   let wasReady = false
   const second: PlannedProgram = {
     name: 'processor',

@@ -19,7 +19,8 @@ import type { StackEnvironment } from './environment.js'
 import { createIntegrity } from './integrity.js'
 import { manageProcess, type ManagedProcess } from './managed_process.js'
 import { openLogFile } from './log_file.js'
-import { natsServer, type NatsServer } from './nats_server.js'
+import { ensurePassword, natsServer, type NatsServer } from './nats_server.js'
+import { findPostgres, postgresServer, type PostgresServer } from './postgres_server.js'
 import { openOpsServer } from './ops_server.js'
 import { baseUrl, grpcAddress, planStack, type Plan, type PlannedProgram } from './programs.js'
 import { removePidFile, writePidFile } from './pid_file.js'
@@ -48,7 +49,10 @@ export async function createStack(options: StackOptions): Promise<Stack> {
   const { environment, data, clock, terminal } = options
   const { settings } = environment
   const credentials = createCredentials(settings, data, options.random)
-  const plan = await planStack(environment, data, credentials, bundledNats(options))
+  const plan = await planStack(environment, data, credentials, {
+    nats: bundledNats(options),
+    postgres: bundledPostgres(options),
+  })
   const stages = plan.stages.map((stage) => stage.map((planned) => manage(planned)))
   const managedProcesses = stages.flat()
   let stopping = false
@@ -193,6 +197,17 @@ function bundledNats({ environment, data, random }: StackOptions): NatsServer | 
     )
   }
   return natsServer(binary, data, environment.forForeign(), random)
+}
+
+function bundledPostgres({ environment, data, random }: StackOptions): PostgresServer | undefined {
+  const { STORE, STORE_URL } = environment.settings
+  if (STORE === 'sqlite' || STORE_URL !== '') return undefined
+  return postgresServer({
+    binaries: findPostgres((program) => environment.find(program)),
+    folder: data.file('postgres'),
+    password: ensurePassword(data.file('postgres.password'), random),
+    environment: environment.forForeign(),
+  })
 }
 
 const addresses = (

@@ -1,5 +1,6 @@
 /** Runs the audit on a stack under test. */
 import type { Test } from 'tap'
+import { storeSettings } from './books.js'
 import { startProgram } from './program.js'
 
 export interface AuditResult {
@@ -9,7 +10,11 @@ export interface AuditResult {
 }
 
 export async function auditOf(dataDir: string): Promise<AuditResult> {
-  const { exitCode, out, err } = await startProgram('audit/main.js', ['--data-dir', dataDir]).ended
+  const { exitCode, out, err } = await startProgram(
+    'audit/main.js',
+    ['--data-dir', dataDir],
+    storeSettings(dataDir),
+  ).ended
   return { clean: exitCode === 0, report: out + err }
 }
 

@@ -11,6 +11,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { startEphemeralStack } from '../../src/operations/ephemeral_stack.js'
 import { isServing, type Sandbox } from '../../src/operations/sandbox.js'
+import { storeSettings } from './books.js'
 import { eventually } from './eventually.js'
 import { patience } from './patience.js'
 
@@ -45,7 +46,8 @@ export interface RunningStack {
 
 export async function startStack(options: StackOptions = {}): Promise<RunningStack> {
   const dataDir = options.dataDir ?? (await mkdtemp(join(tmpdir(), 'causeway-test-')))
-  const stack = startEphemeralStack(dataDir, options.settings)
+  const settings = { ...storeSettings(dataDir), ...options.settings }
+  const stack = startEphemeralStack(dataDir, settings)
   const sandbox = await stack.ready
   const pidOf = (name: string): number => pidIn(join(dataDir, 'run.json'), name)
   return {
@@ -82,7 +84,7 @@ export async function runUntilExit(
   dataDir: string,
   settings: Readonly<Record<string, string>>,
 ): Promise<{ exitCode: number | null; output: string }> {
-  const stack = startEphemeralStack(dataDir, settings)
+  const stack = startEphemeralStack(dataDir, { ...storeSettings(dataDir), ...settings })
   const deadline = patience(SERVING_WITHIN_MS)
   const watch = setInterval(() => {
     if (deadline.isOver()) stack.process.kill('SIGTERM')

@@ -13,7 +13,7 @@ import { systemRandom, type Random } from '../../src/base/random.js'
 import { readSettings } from '../../src/base/settings.js'
 import type { MasterKey, MasterKeys } from '../../src/auth/master_key.js'
 import type { RailInstruction, RailReport } from '../../src/rails/rail.js'
-import { openStore, type Store, type StoredEvent } from '../../src/store/store.js'
+import type { Store, StoredEvent } from '../../src/store/store.js'
 import { rulesOf, type Rules } from '../../src/processor/cycle/rules.js'
 import type { Command, Work } from '../../src/processor/cycle/command.js'
 import { applyRailReport } from '../../src/processor/commands/rail_reports/rail_report_apply.js'
@@ -29,6 +29,7 @@ import { loadMemory, type Memory } from '../../src/processor/cache/memory.js'
 import type { Origin } from '../../src/processor/cycle/origin.js'
 import { createPipeline, type Pipeline } from '../../src/processor/cycle/pipeline.js'
 import { createVault, type Vault } from '../../src/processor/keys/vault.js'
+import { openTestStore } from './books.js'
 import { tempFolder } from './temp_folder.js'
 
 export const RULES: Rules = {
@@ -100,7 +101,7 @@ export async function createWorld(home: Home, options: WorldOptions = {}): Promi
   const random = options.random ?? systemRandom()
   const events: StoredEvent[] = []
   const railInstructions: RailInstruction[] = []
-  const opened = await openStore(file)
+  const opened = await openTestStore(file)
   const store = options.store?.(opened) ?? opened
   const openVault = async (masters: MasterKeys): Promise<Vault> =>
     createVault(await openKeyring(opened, masters, random, clock.now()), random)

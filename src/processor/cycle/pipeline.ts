@@ -275,7 +275,7 @@ export function createPipeline(dependencies: PipelineDependencies): Pipeline {
       const now = clock.now()
       await store.commit(commitBatch.toCommit(now, nonceCleanup(now)))
       metrics.commits += 1
-    }
+    } else await store.barrier()
     committedBatch = commitBatch.number
     release(commitBatch)
   }

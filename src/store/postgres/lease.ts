@@ -1,0 +1,108 @@
+/**
+ * The ownership of one set of books: who takes over, and when.
+ *
+ * Owns: the row `owner` but for its batch number. Does not own: commits, which the epoch fences
+ * (postgres/commit).
+ *
+ * - The lease decides only when a process takes over. That two processes never commit under one
+ *   epoch follows from the commit itself.
+ * - A free lease, and one of a predecessor with the same name, is taken at once: the lock of the
+ *   data directory says that the predecessor is gone. Any other is taken when it has not changed
+ *   for LEASE_TIMEOUT_MS, by this machine's monotonic clock.
+ * - A take-over is conditional on the epoch that was seen, and waits for a commit in progress.
+ */
+import { SECOND } from '../../base/clock.js'
+import type { Logger } from '../../base/log.js'
+import { Deposed } from '../store.js'
+import type { Connection } from './connection.js'
+
+export const HEARTBEAT_MS = SECOND
+const LEASE_TIMEOUT_MS = 4 * SECOND
+
+export interface LeaseOptions {
+  readonly connection: Connection
+  /** Ends the session of a holder whose commit does not end. */
+  readonly background: Connection
+  /** Names this process; the same after a restart. */
+  readonly holder: string
+  /** Monotonic, milliseconds. */
+  readonly elapsed: () => number
+  readonly pause: (ms: number) => Promise<void>
+  readonly log: Logger
+}
+
+export interface Ownership {
+  readonly epoch: number
+  readonly lastBatch: number
+}
+
+interface OwnerRow extends Ownership {
+  readonly holder: string
+  readonly beat: number
+  readonly session: number
+}
+
+const OWNER = 'SELECT epoch, last_batch AS "lastBatch", holder, beat, session FROM owner'
+const TAKE_OVER = `UPDATE owner SET epoch = epoch + 1, holder = ?, beat = 0, session = ?
+  WHERE epoch = ? RETURNING epoch, last_batch AS "lastBatch"`
+const HEARTBEAT = 'UPDATE owner SET beat = beat + 1 WHERE epoch = ?'
+const RELEASE = "UPDATE owner SET holder = '' WHERE epoch = ?"
+const STILL_OWNER = 'SELECT 1 FROM owner WHERE epoch = ?'
+const TERMINATE = 'SELECT pg_terminate_backend(?::integer)'
+
+/** Waits as a candidate until this process owns the books. */
+export async function acquireLease(options: LeaseOptions): Promise<Ownership> {
+  const { connection, holder, elapsed, pause, log } = options
+  let seen: OwnerRow | undefined
+  let seenAt = elapsed()
+  for (;;) {
+    const [row] = await connection.all<OwnerRow>(OWNER)
+    if (row === undefined) throw new Error('the books have no owner row')
+    if (seen === undefined || row.epoch !== seen.epoch || row.beat !== seen.beat) {
+      if (seen === undefined && row.holder !== '' && row.holder !== holder)
+        log.info({ holder: row.holder }, 'candidate: the books have an owner')
+      seen = row
+      seenAt = elapsed()
+    }
+    const isFree = row.holder === '' || row.holder === holder
+    if (isFree || elapsed() - seenAt >= LEASE_TIMEOUT_MS) {
+      const taken = await takeOver(options, row)
+      if (taken !== undefined) return taken
+    }
+    await pause(HEARTBEAT_MS)
+  }
+}
+
+async function takeOver(
+  { connection, background, holder, pause, log }: LeaseOptions,
+  seen: OwnerRow,
+): Promise<Ownership | undefined> {
+  let isDone = false
+  const taking = connection
+    .all<Ownership>(TAKE_OVER, [holder, connection.session, seen.epoch])
+    .finally(() => (isDone = true))
+  const ending = pause(LEASE_TIMEOUT_MS).then(async () => {
+    if (isDone) return
+    log.warn({ holder: seen.holder }, 'ending the session of a holder whose commit does not end')
+    await background.all(TERMINATE, [seen.session])
+  })
+  const [taken] = await taking
+  ending.catch(() => undefined)
+  return taken
+}
+
+/** @throws Deposed */
+export async function beat(connection: Connection, epoch: number): Promise<void> {
+  if ((await connection.run(HEARTBEAT, [epoch])) === 0) throw new Deposed(DEPOSED)
+}
+
+/** @throws Deposed */
+export async function checkOwnership(connection: Connection, epoch: number): Promise<void> {
+  if ((await connection.all(STILL_OWNER, [epoch])).length === 0) throw new Deposed(DEPOSED)
+}
+
+export const DEPOSED = 'another processor owns the books'
+
+/** The next candidate takes over at once. */
+export const release = (connection: Connection, epoch: number): Promise<number> =>
+  connection.run(RELEASE, [epoch])

@@ -1,0 +1,85 @@
+/**
+ * The schema of one set of books: created and migrated under a lock, with its commit function.
+ *
+ * - Migrations only expand: the previous version of the program can commit to the newer schema.
+ * - A commit function is named after its own text and never replaced, so two versions of the
+ *   program run side by side.
+ * - A schema of a newer version is rejected, as is a database that does not collate by bytes: ids
+ *   are compared by bytes.
+ */
+import { readdirSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { projectRoot } from '../../base/protos.js'
+import { COMMIT_FUNCTION } from './commit.js'
+import type { Connection } from './connection.js'
+
+export const POSTGRES_SCHEMA = join(projectRoot(), 'src/store/postgres/schema')
+
+/** Names that are also safe inside SQL. */
+export const SHARD_NAME = /^[a-z][a-z0-9_]{0,40}$/
+
+export async function migrate(connection: Connection, schema: string): Promise<void> {
+  await checkCollation(connection)
+  await connection.exec('BEGIN')
+  try {
+    await connection.run('SELECT pg_advisory_xact_lock(hashtext(?))', [schema])
+    await connection.exec(`CREATE SCHEMA IF NOT EXISTS ${schema}`)
+    await applyMigrations(connection, schema)
+    await createCommitFunction(connection, schema)
+    await connection.exec('COMMIT')
+  } catch (error) {
+    await connection.exec('ROLLBACK').catch(() => undefined)
+    throw error
+  }
+}
+
+async function checkCollation(connection: Connection): Promise<void> {
+  const [row] = await connection.all<{ name: string; collation: string }>(
+    `SELECT datname AS name, datcollate AS collation FROM pg_database
+     WHERE datname = current_database()`,
+  )
+  const { name = '', collation = '' } = row ?? {}
+  if (['C', 'POSIX', 'C.UTF-8', 'C.utf8'].includes(collation)) return
+  throw new Error(
+    `database ${name} collates by ${collation}: create it with TEMPLATE template0 LC_COLLATE 'C'`,
+  )
+}
+
+async function applyMigrations(connection: Connection, schema: string): Promise<void> {
+  const files = readdirSync(POSTGRES_SCHEMA)
+    .filter((file) => file.endsWith('.sql'))
+    .sort()
+  const applied = await schemaVersion(connection, schema)
+  if (applied > files.length) {
+    throw new Error(
+      `schema ${schema} was written by a newer version (${applied} > ${files.length})`,
+    )
+  }
+  for (const file of files.slice(applied)) {
+    await connection.exec(readFileSync(join(POSTGRES_SCHEMA, file), 'utf8'))
+  }
+  await connection.run('UPDATE owner SET schema_version = ? WHERE schema_version <> ?', [
+    files.length,
+    files.length,
+  ])
+}
+
+async function schemaVersion(connection: Connection, schema: string): Promise<number> {
+  const [table] = await connection.all<{ owner: string | null }>(
+    'SELECT to_regclass(?)::text AS owner',
+    [`${schema}.owner`],
+  )
+  if (table?.owner == null) return 0
+  const [row] = await connection.all<{ version: number }>(
+    'SELECT schema_version AS version FROM owner',
+  )
+  return row?.version ?? 0
+}
+
+async function createCommitFunction(connection: Connection, schema: string): Promise<void> {
+  const found = await connection.all(
+    'SELECT 1 FROM pg_proc WHERE proname = ? AND pronamespace = ?::regnamespace',
+    [COMMIT_FUNCTION.name, schema],
+  )
+  if (found.length === 0) await connection.exec(COMMIT_FUNCTION.definition)
+}

@@ -1,0 +1,45 @@
+/** Batches for tests of the store. */
+import { instant } from '../../src/base/clock.js'
+import type { CommitRows } from '../../src/store/store.js'
+import { TABLE_NAMES, type Row, type TableName } from '../../src/store/tables.js'
+
+const NO_ROWS = Object.fromEntries(
+  TABLE_NAMES.map((name) => [name, []]),
+) as unknown as CommitRows['rows']
+
+export function batchOf<N extends TableName>(rows: { [K in N]: readonly Row<K>[] }): CommitRows {
+  return {
+    rows: { ...NO_ROWS, ...rows },
+    settledEvents: [],
+    settledAt: instant(9),
+    nonces: null,
+    noncesSeenAt: instant(9),
+    forgetBefore: null,
+    forgetAfter: Infinity,
+    keyFingerprints: null,
+    keyFingerprintsFirst: 0,
+    userFingerprints: null,
+    userLinks: '[]',
+    userFirst: 0,
+  }
+}
+
+export const anIntent = (id: string, state = 'created'): Row<'intents'> => ({
+  id,
+  tenant: 'demo_sandbox',
+  state,
+  due_at: 5,
+  confirmed_at: null,
+  context: { id, note: 'Zażółć "quoted" \\ \u2028 🙂' },
+})
+
+/** Load nothing but what is given. */
+export const NOTHING_WANTED = {
+  intents: [],
+  payouts: [],
+  beneficiaries: [],
+  idempotency: [],
+  usage: [],
+  fxQuotes: [],
+  discrepancies: [],
+}

@@ -1,0 +1,342 @@
+/** The store on PostgreSQL: the same commits as SQLite, the fence, and copies of the books. */
+import { join } from 'node:path'
+import t, { type Test } from 'tap'
+import { instant } from '../../src/base/clock.js'
+import { createLog } from '../../src/base/log.js'
+import { PROCESSOR_SCHEMA, Deposed, type Store } from '../../src/store/store.js'
+import { openDatabase } from '../../src/store/database.js'
+import { exportBooks, importBooks } from '../../src/store/postgres/copy.js'
+import {
+  connectToPrimary,
+  numbered,
+  parseStoreUrl,
+  type Connection,
+} from '../../src/store/postgres/connection.js'
+import { openPostgresStore } from '../../src/store/postgres/store.js'
+import type { Row } from '../../src/store/tables.js'
+import { eventually } from '../support/eventually.js'
+import { noPostgres, startPostgres, type TestServer } from '../support/postgres_server.js'
+import { tempFolder } from '../support/temp_folder.js'
+import { anIntent, batchOf, NOTHING_WANTED } from './commit_rows.js'
+
+if (noPostgres !== false) {
+  t.pass(noPostgres)
+  process.exit()
+}
+
+const server: TestServer = await startPostgres(t)
+const log = createLog('test', { LOG_LEVEL: 'silent' })
+const pause = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms))
+const MOST = 9_223_372_036_854_775_807n
+
+interface Opening {
+  readonly holder?: string
+  readonly elapsed?: () => number
+}
+
+let shards = 0
+const newShard = (): string => `books_${++shards}`
+
+/** A store whose failure the test reads. */
+async function opened(
+  t: Test,
+  shard: string,
+  { holder = 'one', elapsed = () => performance.now() }: Opening = {},
+): Promise<{ store: Store; failure: () => Error | undefined }> {
+  const store = await openPostgresStore({ url: server.url, shard, holder, elapsed, pause, log })
+  let failure: Error | undefined
+  store.onFailure((error) => (failure = error))
+  t.teardown(() => store.close().catch(() => undefined))
+  return { store, failure: () => failure }
+}
+
+async function connected(t: Test, shard: string): Promise<Connection> {
+  const connection = await connectToPrimary(parseStoreUrl(server.url), shard, 'test')
+  t.teardown(() => connection.close().catch(() => undefined))
+  return connection
+}
+
+/** Each look passes the timeout of a lease. */
+const hurried = (): (() => number) => {
+  let now = 0
+  return () => (now += 5_000)
+}
+
+const anEvent = (position: number): Row<'events'> => ({
+  position,
+  id: `evt_${position}`,
+  tenant: 'demo_sandbox',
+  sequence: position,
+  type: 'payout.created',
+  entity: `pout_${position}`,
+  created_at: 7,
+  body: `{"n":1.0,"text":"\\u0001 é 🙂"}`,
+  request_id: null,
+  cause: 'request',
+})
+
+void t.test('rows are read as they were written, in every kind of parameter', async (t) => {
+  const { store } = await opened(t, newShard())
+  await store.commit({
+    ...batchOf({
+      intents: [anIntent('pi_1'), anIntent('pi_2')],
+      accounts: [{ id: 'demo_sandbox:VND:prefund', balance: MOST }],
+      usage: [{ key: 'k', used: MOST }],
+      rates: [{ currency: 'THB', rate: '36.5', set_at: 1 }],
+      events: [anEvent(1), anEvent(2)],
+    }),
+    nonces: Buffer.from('12345678'),
+    keyFingerprints: Buffer.from('abcdefgh'),
+    keyFingerprintsFirst: 1,
+    userFingerprints: Buffer.from('ABCDEFGH'),
+    userLinks: '[["pi_1",0]]',
+    userFirst: 1,
+  })
+  const found = await store.load({ ...NOTHING_WANTED, intents: ['pi_2', 'pi_9'], usage: ['k'] })
+  t.same(
+    found.intents.map((row) => JSON.parse(row.context) as unknown),
+    [anIntent('pi_2').context],
+  )
+  t.same(found.usage, [{ key: 'k', used: String(MOST) }])
+  t.same(await store.due('intents', instant(5), 10), ['pi_1', 'pi_2'])
+  t.match(await store.openEvents(1, 9), [{ position: 2, id: 'evt_2', body: anEvent(2).body }])
+
+  const { accounts, nonces, keyFingerprints, userFingerprints, rates } = await store.boot(
+    instant(0),
+  )
+  t.same(accounts, [{ id: 'demo_sandbox:VND:prefund', balance: String(MOST) }])
+  t.same(nonces, [{ seen_at: 9, fingerprints: Buffer.from('12345678') }])
+  t.same(keyFingerprints, [{ first: 1, prints: Buffer.from('abcdefgh') }])
+  t.same(userFingerprints, [{ first: 1, prints: Buffer.from('ABCDEFGH') }])
+  t.same(rates, [{ currency: 'THB', rate: '36.5', set_at: 1 }])
+})
+
+void t.test(
+  'a later row replaces the earlier one; a settled event is no longer open',
+  async (t) => {
+    const { store } = await opened(t, newShard())
+    await store.commit(batchOf({ intents: [anIntent('pi_1')], events: [anEvent(1)] }))
+    await store.commit({
+      ...batchOf({ intents: [{ ...anIntent('pi_1', 'cancelled'), due_at: null }] }),
+      settledEvents: ['evt_1', 'evt_unknown'],
+    })
+    t.same(await store.due('intents', instant(99), 10), [])
+    t.same(await store.openEvents(0, 9), [])
+    const event = await store.lists.event('demo_sandbox' as never, 'evt_1')
+    t.equal(event?.settledAt, 9)
+  },
+)
+
+void t.test('a rejected batch writes nothing', async (t) => {
+  const { store } = await opened(t, newShard())
+  const bad = { id: 'demo_sandbox:VND:prefund', balance: -1n }
+  await t.rejects(store.commit(batchOf({ intents: [anIntent('pi_1')], accounts: [bad] })), {
+    code: '23514',
+  })
+  t.same(await store.due('intents', instant(5), 10), [])
+})
+
+void t.test('who was deposed commits nothing and answers nothing', async (t) => {
+  const shard = newShard()
+  const first = await opened(t, shard, { holder: 'one' })
+  await first.store.commit(batchOf({ intents: [anIntent('pi_1')] }))
+  await first.store.barrier()
+  const second = await opened(t, shard, { holder: 'two', elapsed: hurried() })
+  await t.rejects(first.store.commit(batchOf({ intents: [anIntent('pi_2')] })), Deposed)
+  await t.rejects(first.store.barrier(), Deposed)
+  await eventually('the heartbeat fails as well', () => first.failure() instanceof Deposed)
+  await second.store.commit(batchOf({ intents: [anIntent('pi_3')] }))
+  t.same(await second.store.due('intents', instant(5), 10), ['pi_1', 'pi_3'])
+  const before = await first.store.boot(instant(0))
+  const now = await second.store.boot(instant(0))
+  t.equal(now.epoch, before.epoch + 1)
+  t.equal(now.lastBatch, 2)
+})
+
+void t.test(
+  'a candidate waits for a living owner, and takes a released lease at once',
+  async (t) => {
+    const shard = newShard()
+    const first = await opened(t, shard, { holder: 'one' })
+    let isTaken = false
+    const second = opened(t, shard, { holder: 'two' }).then((taken) => {
+      isTaken = true
+      return taken
+    })
+    const rows = await connected(t, shard)
+    const heartbeats = async (): Promise<number> =>
+      (await rows.all<{ beat: number }>('SELECT beat FROM owner'))[0]?.beat ?? 0
+    const begin = await heartbeats()
+    await eventually('several heartbeats', async () => (await heartbeats()) >= begin + 5)
+    t.notOk(isTaken)
+    await first.store.close()
+    t.equal((await (await second).store.boot(instant(0))).epoch, 2)
+  },
+)
+
+void t.test('a take-over ends a commit that waits for ever, and sees none of it', async (t) => {
+  const shard = newShard()
+  const first = await opened(t, shard, { holder: 'one' })
+  const blocker = await connected(t, shard)
+  await blocker.exec('BEGIN; LOCK TABLE intents IN ACCESS EXCLUSIVE MODE')
+  const stuck = first.store.commit(batchOf({ intents: [anIntent('pi_1')] })).catch((e: Error) => e)
+  const second = await opened(t, shard, { holder: 'two', elapsed: hurried() })
+  t.match(await stuck, { message: /terminat/ })
+  await blocker.exec('ROLLBACK')
+  t.same(await second.store.due('intents', instant(5), 10), [])
+  t.equal((await second.store.boot(instant(0))).lastBatch, 0)
+})
+
+void t.test('a cancelled wait for the standby counts as a failed commit', async (t) => {
+  const shard = newShard()
+  const { store } = await opened(t, shard)
+  const admin = await connected(t, shard)
+  const setStandby = async (name: string): Promise<void> => {
+    await admin.exec(`ALTER SYSTEM SET synchronous_standby_names = '${name}'`)
+    await admin.exec('SELECT pg_reload_conf()')
+  }
+  await setStandby('nobody')
+  t.teardown(() => setStandby(''))
+  await pauseUntilReloaded(admin)
+  const waiting = store.commit(batchOf({ intents: [anIntent('pi_1')] })).catch((e: Error) => e)
+  await eventually('the commit waits for the standby and is cancelled', async () => {
+    const cancelled = await admin.all(
+      `SELECT pg_cancel_backend(pid) FROM pg_stat_activity WHERE wait_event = 'SyncRep'`,
+    )
+    return cancelled.length > 0
+  })
+  t.match(await waiting, { message: /committed with a warning/ })
+})
+
+async function pauseUntilReloaded(connection: Connection): Promise<void> {
+  await eventually('the server has the new configuration', async () => {
+    const [row] = await connection.all<{ synchronous_standby_names: string }>(
+      'SHOW synchronous_standby_names',
+    )
+    return row?.synchronous_standby_names === 'nobody'
+  })
+}
+
+void t.test('what was committed survives a kill of the server', async (t) => {
+  const shard = newShard()
+  const first = await opened(t, shard)
+  for (let i = 1; i <= 20; i++)
+    await first.store.commit(batchOf({ intents: [anIntent(`pi_${i}`)] }))
+  await server.kill()
+  await eventually('the store reports it', () => first.failure() !== undefined)
+  await t.rejects(first.store.commit(batchOf({ intents: [anIntent('pi_99')] })))
+  await server.start()
+  const next = await opened(t, shard)
+  t.equal((await next.store.due('intents', instant(5), 99)).length, 20)
+  t.equal((await next.store.boot(instant(0))).lastBatch, 20)
+})
+
+void t.test('a copy to SQLite and back has the same rows', async (t) => {
+  const shard = newShard()
+  const { store } = await opened(t, shard)
+  await store.commit({
+    ...batchOf({
+      intents: [anIntent('pi_1')],
+      accounts: [{ id: 'demo_sandbox:VND:prefund', balance: MOST }],
+      events: [anEvent(1), anEvent(2)],
+    }),
+    nonces: Buffer.from([0, 255, 1, 2, 3, 4, 5, 6]),
+  })
+  await store.commit({ ...batchOf({}), settledEvents: ['evt_1'] })
+  await store.close()
+  const folder = tempFolder(t)
+  const [there, again] = [join(folder, 'there.db'), join(folder, 'again.db')]
+  const copied = await exportBooks(server.url, shard, there)
+  const copy = newShard()
+  t.same(await importBooks(there, server.url, copy), copied)
+  await t.rejects(importBooks(there, server.url, copy), /has books/)
+  t.same(await exportBooks(server.url, copy, again), copied)
+  t.same(await textOf(again), await textOf(there))
+  const reopened = await opened(t, copy)
+  t.match(await reopened.store.openEvents(0, 9), [{ id: 'evt_2' }])
+})
+
+/** Every row of every table. */
+async function textOf(file: string): Promise<readonly string[]> {
+  const database = await openDatabase(file, { readOnly: true })
+  const tables = await database.all<{ name: string }>(
+    "SELECT name FROM sqlite_schema WHERE type = 'table' AND name NOT LIKE 'sqlite_%'",
+  )
+  const rows = await Promise.all(tables.map(({ name }) => database.all(`SELECT * FROM ${name}`)))
+  await database.close()
+  return rows.map((found, i) => `${tables[i]?.name}: ${JSON.stringify(found)}`)
+}
+
+void t.test('both schemas have the same tables and columns', async (t) => {
+  const shard = newShard()
+  await opened(t, shard)
+  const rows = await connected(t, shard)
+  const file = join(tempFolder(t), 'books.db')
+  const sqlite = await openDatabase(file, { migrations: PROCESSOR_SCHEMA })
+  t.teardown(() => sqlite.close())
+  const here = await sqlite.all<{ column: string }>(
+    `SELECT m.name || '.' || c.name AS "column" FROM sqlite_schema m, pragma_table_info(m.name) c
+     WHERE m.type = 'table' AND m.name NOT LIKE 'sqlite_%'`,
+  )
+  const there = await rows.all<{ column: string }>(
+    `SELECT table_name || '.' || column_name AS "column" FROM information_schema.columns
+     WHERE table_schema = ?`,
+    [shard],
+  )
+  const only = ['outbox.', 'event_outcomes.', 'owner.'] // the outbox and the lease
+  const names = (found: readonly { column: string }[]): string[] =>
+    found
+      .map(({ column }) => column)
+      .filter((column) => !only.some((table) => column.startsWith(table)))
+      .filter((column) => column !== 'events.settled_at')
+      .sort()
+  t.same(names(there), names(here))
+})
+
+void t.test('an index of SQLite has its counterpart', async (t) => {
+  const shard = newShard()
+  await opened(t, shard)
+  const rows = await connected(t, shard)
+  const sqlite = await openDatabase(join(tempFolder(t), 'books.db'), {
+    migrations: PROCESSOR_SCHEMA,
+  })
+  t.teardown(() => sqlite.close())
+  const here = await sqlite.all<{ name: string }>(
+    "SELECT name FROM sqlite_schema WHERE type = 'index' AND sql IS NOT NULL",
+  )
+  const there = await rows.all<{ name: string }>(
+    'SELECT indexname AS name FROM pg_indexes WHERE schemaname = ?',
+    [shard],
+  )
+  const known = new Set(there.map(({ name }) => name))
+  t.same(
+    here.map(({ name }) => name).filter((name) => !known.has(name)),
+    ['events_open'],
+    'the outbox replaces it',
+  )
+})
+
+void t.test('the URL names hosts, ports and a socket', (t) => {
+  const places = (url: string): string[] =>
+    parseStoreUrl(url).map(({ host, port }) => `${host}:${port}`)
+  t.same(places('postgres://u:p@127.0.0.1,localhost:5433/causeway'), [
+    '127.0.0.1:5432',
+    'localhost:5433',
+  ])
+  t.same(places('postgres://u@/causeway?host=/run/postgresql'), ['/run/postgresql:5432'])
+  t.same(places('postgres://u@[::1]:6000/causeway'), ['::1:6000'])
+  const [remote] = parseStoreUrl('postgres://u:a%40b@db.example/causeway')
+  t.match(remote, { password: 'a@b', ssl: { rejectUnauthorized: true } }, 'TLS beyond loopback')
+  t.equal(parseStoreUrl('postgres://u@localhost/c')[0]?.ssl, undefined)
+  t.throws(() => parseStoreUrl('mysql://x/y'), /not postgres/)
+  t.equal(numbered('a = ? AND b = ?2 OR c = ?'), 'a = $1 AND b = $2 OR c = $2')
+  t.end()
+})
+
+void t.test('a server that is not there is named', async (t) => {
+  const url = 'postgres://u:secret@127.0.0.1:1/causeway'
+  await t.rejects(
+    connectToPrimary(parseStoreUrl(url), 'books', 'test'),
+    /no PostgreSQL server accepts writes: 127\.0\.0\.1:1: .*ECONNREFUSED/,
+  )
+})

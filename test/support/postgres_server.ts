@@ -1,0 +1,57 @@
+/** A PostgreSQL server for a test, on a free port and in a temporary folder. */
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import type { Test } from 'tap'
+import { findProgram } from '../../src/supervisor/environment.js'
+import { freePort } from '../../src/supervisor/ports.js'
+import { findPostgres, postgresServer } from '../../src/supervisor/postgres_server.js'
+import { run, type Run } from '../../src/supervisor/program.js'
+
+export interface TestServer {
+  readonly url: string
+  /** SIGKILL of the server; its sessions end by themselves. */
+  kill(): Promise<void>
+  start(): Promise<void>
+}
+
+const find = (program: string): string | undefined =>
+  findProgram(program, process.env['PATH'] ?? '')
+
+/** Why tests that need a server are skipped; false where one is installed. */
+export const noPostgres = ((): string | false => {
+  try {
+    findPostgres(find)
+    return false
+  } catch {
+    return 'PostgreSQL 15 or newer is not installed'
+  }
+})()
+
+/** `t` stops it. */
+export async function startPostgres(t: Pick<Test, 'teardown'>): Promise<TestServer> {
+  const home = mkdtempSync(join(tmpdir(), 'causeway-postgres-'))
+  const port = await freePort('127.0.0.1')
+  const server = postgresServer({
+    binaries: findPostgres(find),
+    folder: join(home, 'cluster'),
+    password: 'a password',
+    environment: process.env,
+  })
+  let running: Run | undefined
+  const start = async (): Promise<void> => {
+    running = run(server.program(port), join(home, 'server.log'))
+    const started = await running.started
+    if (!started.ready) throw new Error(started.why)
+  }
+  const kill = async (): Promise<void> => {
+    running?.kill()
+    await running?.ended
+  }
+  t.teardown(async () => {
+    await kill()
+    rmSync(home, { recursive: true, force: true, maxRetries: 20 })
+  })
+  await start()
+  return { url: server.url(port), kill, start }
+}
