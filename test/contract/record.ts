@@ -236,6 +236,17 @@ try {
     unsigned: true,
   })
 
+  const headers = {
+    'X-Service-Key-Id': stack.sandbox.key_id,
+    'X-Service-Timestamp': sent.timestamp,
+    'X-Service-Nonce': sent.nonce,
+    'X-Service-Signature': signature,
+  }
+  await call({
+    ...{ operation: 'checkRequest', method: post, path: '/v1/sandbox/request/check' },
+    ...{ body: { ...claim, headers }, unsigned: true, status: 200 },
+  })
+
   await untilQuiet()
   const text = await formatted(EXAMPLES_FILE, JSON.stringify(examples(receiver.deliveries)))
   writeFileSync(join(projectRoot(), EXAMPLES_FILE), text)
