@@ -13,7 +13,7 @@ import { answer, type Answer } from '../../src/processor/cycle/answer.js'
 import { createPipeline, type Pipeline } from '../../src/processor/cycle/pipeline.js'
 import { createLog } from '../../src/base/log.js'
 import { systemRandom } from '../../src/base/random.js'
-import type { Store } from '../../src/store/store.js'
+import { Deposed, type Store } from '../../src/store/store.js'
 import { anIntent } from '../support/requests.js'
 import { BY_TEST, codeOf, createWorld, DEMO, RULES, viewOf, type World } from '../support/world.js'
 
@@ -99,6 +99,34 @@ const NOTHING = {
   fxQuotes: [],
   discrepancies: [],
 }
+
+void t.test('answers without rows wait until the store proves its ownership', async (t) => {
+  const world = await createWorld(t)
+  let prove = (): void => undefined
+  let refute = (_error: Error): void => undefined
+  const store: Store = {
+    ...world.store,
+    barrier: () =>
+      new Promise((resolve, reject) => {
+        prove = resolve
+        refute = reject
+      }),
+  }
+  const { submit, stops } = benchOf(world, store)
+  const answers: Answer[] = []
+  void submit(getBalances(DEMO)).then((given) => answers.push(given))
+  await turns(10)
+  t.same(answers, [], 'not before')
+  prove()
+  await turns(10)
+  t.equal(answers.length, 1)
+  void submit(getBalances(DEMO)).then((given) => answers.push(given))
+  await turns(10)
+  refute(new Deposed('another processor owns the books'))
+  await turns(10)
+  t.equal(answers.length, 1, 'a deposed owner answers nothing')
+  t.equal(stops.length, 1, 'and stops')
+})
 
 void t.test('a failed commit answers no request and stops the process', async (t) => {
   const world = await createWorld(t)
