@@ -51,7 +51,7 @@ export interface PostgresOptions {
   readonly environment: NodeJS.ProcessEnv
 }
 
-interface Account {
+export interface Account {
   readonly uid: number
   readonly gid: number
 }
@@ -124,7 +124,7 @@ function createCluster(
 }
 
 /** Undefined unless this process is root. */
-function unprivilegedAccount(): Account | undefined {
+export function unprivilegedAccount(): Account | undefined {
   if (process.getuid?.() !== 0) return undefined
   const accounts = readFileSync('/etc/passwd', 'utf8')
     .split('\n')

@@ -14,6 +14,7 @@ const DEFAULT_SECONDS: Readonly<Record<string, number>> = {
   'test/load/stack': 20,
   'test/model': 25,
   'test/integration': 20,
+  'test/failover': 15,
   'test/simulation': 15,
 }
 

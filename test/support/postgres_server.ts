@@ -15,13 +15,13 @@ export interface TestServer {
   start(): Promise<void>
 }
 
-const find = (program: string): string | undefined =>
+export const findInstalled = (program: string): string | undefined =>
   findProgram(program, process.env['PATH'] ?? '')
 
 /** Why tests that need a server are skipped; false where one is installed. */
 export const noPostgres = ((): string | false => {
   try {
-    findPostgres(find)
+    findPostgres(findInstalled)
     return false
   } catch {
     return 'PostgreSQL 15 or newer is not installed'
@@ -33,7 +33,7 @@ export async function startPostgres(t: Pick<Test, 'teardown'>): Promise<TestServ
   const home = mkdtempSync(join(tmpdir(), 'causeway-postgres-'))
   const port = await freePort('127.0.0.1')
   const server = postgresServer({
-    binaries: findPostgres(find),
+    binaries: findPostgres(findInstalled),
     folder: join(home, 'cluster'),
     password: 'a password',
     environment: process.env,

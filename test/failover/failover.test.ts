@@ -1,0 +1,110 @@
+/**
+ * The books on a PostgreSQL primary with a synchronous standby: what an owner acknowledged is in
+ * the promoted standby, once, and a deposed owner commits nothing more.
+ */
+import t from 'tap'
+import { Deposed } from '../../src/store/store.js'
+import { eventually } from '../support/eventually.js'
+import { noPostgres } from '../support/postgres_server.js'
+import { startReplicated } from '../support/replicated_postgres.js'
+import { anIntent, batchOf } from '../store/commit_rows.js'
+import { booksOf, loadUntilFailure, openOwner, type OwnerUnderLoad } from './owner_under_load.js'
+
+if (noPostgres !== false) {
+  t.pass(noPostgres)
+  process.exit()
+}
+
+const KILLS = 2
+const ACKNOWLEDGED_BEFORE = 30
+
+const servers = await startReplicated(t)
+/** Acknowledged by any owner. */
+const acknowledged: string[] = []
+const sent: string[] = []
+
+const isUnderWay = (owner: OwnerUnderLoad): Promise<true> =>
+  eventually(
+    'many batches are acknowledged',
+    () => owner.acknowledged.length >= ACKNOWLEDGED_BEFORE || undefined,
+  )
+
+for (let kill = 1; kill <= KILLS; kill++) {
+  void t.test(`kill -9 of the primary between and in commits, ${kill}`, async (t) => {
+    if (kill > 1) await servers.rebuild()
+    const owner = loadUntilFailure(await openOwner(servers.url, `owner ${kill}`), `kill${kill}`)
+    t.teardown(() => owner.store.close().catch(() => undefined))
+    await isUnderWay(owner)
+    await servers.killPrimary()
+    t.match(await owner.failed, Error)
+    await servers.promote()
+    const next = await openOwner(servers.url, `next ${kill}`)
+    acknowledged.push(...owner.acknowledged)
+    sent.push(...owner.sent)
+    const books = await booksOf(next)
+    holds(t, books.ids)
+    t.equal(books.lastBatch, books.ids.length, 'each batch once')
+    await commitOne(next, `pi_next${kill}`)
+
+    const third = await openOwner(servers.url, `third ${kill}`)
+    await t.rejects(next.commit(batchOf({ intents: [anIntent('pi_of_the_deposed')] })), Deposed)
+    await t.rejects(next.barrier(), Deposed)
+    await next.close()
+    t.equal((await booksOf(third)).lastBatch, books.lastBatch + 1)
+    await third.close()
+  })
+}
+
+void t.test(
+  'a primary that pauses and is back after the promotion acknowledges nothing',
+  async (t) => {
+    await servers.rebuild()
+    const owner = loadUntilFailure(await openOwner(servers.url, 'paused'), 'paused')
+    t.teardown(() => owner.store.close().catch(() => undefined))
+    await isUnderWay(owner)
+    const resume = await servers.freezePrimary()
+    t.teardown(resume)
+    await servers.promote()
+    const next = await openOwner(servers.primaryUrl(), 'next')
+    t.teardown(() => next.close())
+    const before = await booksOf(next)
+    await commitOne(next, 'pi_meanwhile')
+    resume()
+    await servers.untilFormerWaits()
+    acknowledged.push(...owner.acknowledged)
+    sent.push(...owner.sent)
+    const books = await booksOf(next)
+    holds(t, books.ids)
+    t.equal(books.lastBatch, before.lastBatch + 1)
+    const known = owner.acknowledged.length
+    await servers.killFormer()
+    t.match(await owner.failed, Error)
+    t.equal(owner.acknowledged.length, known, 'the commit that waited is not acknowledged')
+    t.same(await booksOf(next), books)
+  },
+)
+
+async function commitOne(store: Awaited<ReturnType<typeof openOwner>>, id: string): Promise<void> {
+  sent.push(id)
+  await store.commit(batchOf({ intents: [anIntent(id)] }))
+  acknowledged.push(id)
+}
+
+/** Acknowledged ≤ books ≤ sent, nothing twice. */
+function holds(
+  t: { same(a: unknown, b: unknown, what: string): void },
+  ids: readonly string[],
+): void {
+  const [inBooks, wereSent] = [new Set(ids), new Set(sent)]
+  t.same(
+    acknowledged.filter((id) => !inBooks.has(id)),
+    [],
+    'nothing acknowledged is lost',
+  )
+  t.same(
+    ids.filter((id) => !wereSent.has(id)),
+    [],
+    'nothing is in the books that was not sent',
+  )
+  t.same([...inBooks], ids, 'nothing is there twice')
+}

@@ -1,0 +1,56 @@
+/** An owner of books that commits batches of one intent each until its store fails. */
+import { createLog } from '../../src/base/log.js'
+import { instant } from '../../src/base/clock.js'
+import { openPostgresStore } from '../../src/store/postgres/store.js'
+import type { Store } from '../../src/store/store.js'
+import { anIntent, batchOf } from '../store/commit_rows.js'
+
+export interface OwnerUnderLoad {
+  readonly store: Store
+  /** Ids of intents, in order. */
+  readonly sent: readonly string[]
+  readonly acknowledged: readonly string[]
+  /** Resolves with the error that ended the load. */
+  readonly failed: Promise<Error>
+}
+
+export interface Books {
+  readonly ids: readonly string[]
+  readonly lastBatch: number
+  readonly epoch: number
+}
+
+const log = createLog('test', { LOG_LEVEL: 'silent' })
+const pause = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms))
+const MORE_THAN_ALL = 1_000_000
+
+/** Takes over at once: each look at the lease passes its timeout. */
+export function openOwner(url: string, holder: string): Promise<Store> {
+  let now = 0
+  const elapsed = (): number => (now += 5_000)
+  return openPostgresStore({ url, shard: 'books_1', holder, elapsed, pause, log })
+}
+
+export function loadUntilFailure(store: Store, name: string): OwnerUnderLoad {
+  const sent: string[] = []
+  const acknowledged: string[] = []
+  store.onFailure(() => undefined)
+  const failed = (async () => {
+    try {
+      for (let number = 1; ; number++) {
+        const id = `pi_${name}_${number}`
+        sent.push(id)
+        await store.commit(batchOf({ intents: [anIntent(id)] }))
+        acknowledged.push(id)
+      }
+    } catch (error) {
+      return error as Error
+    }
+  })()
+  return { store, sent, acknowledged, failed }
+}
+
+export async function booksOf(store: Store): Promise<Books> {
+  const { lastBatch, epoch } = await store.boot(instant(0))
+  return { ids: await store.due('intents', instant(5), MORE_THAN_ALL), lastBatch, epoch }
+}

@@ -1,0 +1,171 @@
+/**
+ * Two PostgreSQL servers for a test: a primary and its synchronous standby by streaming
+ * replication.
+ *
+ * - The primary waits for the standby in every commit. A promoted server waits for nobody until
+ *   `rebuild` makes the other one its standby.
+ * - A kill and a freeze reach every process of a server at once, as the loss of its machine does.
+ */
+import { execFileSync } from 'node:child_process'
+import { chmodSync, chownSync, mkdirSync, mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { dirname, join } from 'node:path'
+import pg from 'pg'
+import type { Test } from 'tap'
+import { freePort } from '../../src/supervisor/ports.js'
+import {
+  findPostgres,
+  postgresServer,
+  unprivilegedAccount,
+} from '../../src/supervisor/postgres_server.js'
+import { run, type Run } from '../../src/supervisor/program.js'
+import { eventually } from './eventually.js'
+import { findInstalled } from './postgres_server.js'
+
+export interface ReplicatedServers {
+  /** Both hosts. */
+  readonly url: string
+  /** Only the server that is the primary now. */
+  primaryUrl(): string
+  /** SIGKILL of every process of the primary. */
+  killPrimary(): Promise<void>
+  /** SIGSTOP. @returns what continues it */
+  freezePrimary(): Promise<() => void>
+  /** Makes the standby the primary; the former one stays as it is. */
+  promote(): Promise<void>
+  /** Resolves when a commit on the former primary waits for a standby. */
+  untilFormerWaits(): Promise<void>
+  killFormer(): Promise<void>
+  /** Replaces the former primary by a synchronous standby of the primary. */
+  rebuild(): Promise<void>
+}
+
+interface Node {
+  readonly name: string
+  readonly folder: string
+  readonly port: number
+  readonly url: string
+  running: Run | undefined
+}
+
+const PASSWORD = 'a password'
+const PROMOTED_WITHIN_MS = 60_000
+
+/** `t` stops both. */
+export async function startReplicated(t: Pick<Test, 'teardown'>): Promise<ReplicatedServers> {
+  const home = mkdtempSync(join(tmpdir(), 'causeway-replicated-'))
+  const binaries = findPostgres(findInstalled)
+  const account = unprivilegedAccount()
+  const serverIn = (folder: string) =>
+    postgresServer({ binaries, folder, password: PASSWORD, environment: process.env })
+
+  const nodeOf = async (name: string): Promise<Node> => {
+    const [folder, port] = [join(home, name), await freePort('127.0.0.1')]
+    return { name, folder, port, url: urlOf([port]), running: undefined }
+  }
+  const start = async (node: Node): Promise<void> => {
+    const program = serverIn(node.folder).program(node.port)
+    node.running = run(program, join(home, `${node.name}.log`))
+    const started = await node.running.started
+    if (!started.ready) throw new Error(started.why)
+  }
+  const kill = async (node: Node): Promise<void> => {
+    node.running?.kill()
+    await node.running?.ended
+    node.running = undefined
+  }
+  const killAll = async (node: Node): Promise<void> => {
+    for (const pid of await processesOf(node)) signal(pid, 'SIGKILL')
+    await kill(node)
+  }
+  let primary = await nodeOf('one')
+  let standby = await nodeOf('two')
+  t.teardown(async () => {
+    await Promise.all([primary, standby].map(kill))
+    rmSync(home, { recursive: true, force: true, maxRetries: 20 })
+  })
+
+  const rebuild = async (): Promise<void> => {
+    await kill(standby)
+    rmSync(standby.folder, { recursive: true, force: true, maxRetries: 20 })
+    mkdirSync(standby.folder, { mode: 0o700 })
+    if (account !== undefined) chownSync(standby.folder, account.uid, account.gid)
+    const args = ['-D', standby.folder, '-R', '--checkpoint=fast', '--no-sync']
+    execFileSync(join(dirname(binaries.postgres), 'pg_basebackup'), [...args, '-d', primary.url], {
+      cwd: '/',
+      stdio: ['ignore', 'ignore', 'pipe'],
+      ...account,
+    })
+    await start(standby)
+    await administer(primary, `ALTER SYSTEM SET synchronous_standby_names = '*'`)
+    await administer(primary, 'SELECT pg_reload_conf()')
+    await eventually('the standby is synchronous', async () => {
+      const [row] = await administer<{ sync_state: string }>(
+        primary,
+        'SELECT sync_state FROM pg_stat_replication',
+      )
+      return row?.sync_state === 'sync'
+    })
+  }
+
+  if (account !== undefined) chmodSync(home, 0o711)
+  await start(primary)
+  await rebuild()
+  return {
+    url: urlOf([primary.port, standby.port]),
+    primaryUrl: () => primary.url,
+    killPrimary: () => killAll(primary),
+    freezePrimary: async () => {
+      const frozen = await processesOf(primary)
+      for (const pid of frozen) signal(pid, 'SIGSTOP')
+      return () => {
+        for (const pid of frozen) signal(pid, 'SIGCONT')
+      }
+    },
+    promote: async () => {
+      await administer(standby, `SELECT pg_promote(true, ${PROMOTED_WITHIN_MS / 1_000})`)
+      ;[primary, standby] = [standby, primary]
+    },
+    untilFormerWaits: async () => {
+      await eventually('a commit waits for a standby', async () => {
+        const waiting = await administer(
+          standby,
+          `SELECT 1 FROM pg_stat_activity WHERE wait_event = 'SyncRep'`,
+        )
+        return waiting.length > 0
+      })
+    },
+    killFormer: () => killAll(standby),
+    rebuild,
+  }
+}
+
+const urlOf = (ports: readonly number[]): string => {
+  const hosts = ports.map((port) => `127.0.0.1:${port}`).join(',')
+  return `postgres://causeway:${encodeURIComponent(PASSWORD)}@${hosts}/postgres`
+}
+
+/** One statement on this server, also when it is a standby. */
+async function administer<Row extends pg.QueryResultRow>(node: Node, sql: string): Promise<Row[]> {
+  const client = new pg.Client({ connectionString: node.url })
+  await client.connect()
+  try {
+    return (await client.query<Row>(sql)).rows
+  } finally {
+    await client.end()
+  }
+}
+
+/** The postmaster first. */
+async function processesOf(node: Node): Promise<readonly number[]> {
+  const rows = await administer<{ pid: number }>(node, 'SELECT pid FROM pg_stat_activity')
+  return [node.running?.pid ?? 0, ...rows.map(({ pid }) => pid)].filter((pid) => pid > 0)
+}
+
+function signal(pid: number, name: NodeJS.Signals): void {
+  try {
+    process.kill(pid, name)
+  } catch {
+    // It ended by itself.
+  }
+}
