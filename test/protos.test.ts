@@ -120,6 +120,7 @@ const PARITY: Readonly<Record<string, readonly [rpc: string, client: string]>> =
 /** Routes that are for HTTP only. */
 const HTTP_ONLY: Readonly<Record<string, readonly [rpc: string, client: string]>> = {
   'POST /v1/sandbox/signature/check': ['(no signatures)', 'sandbox.checkSignature'],
+  'POST /v1/sandbox/request/check': ['(no signatures)', 'sandbox.checkRequest'],
   'GET /openapi.json': ['(reflection)', '(a document)'],
 }
 const GRPC_ONLY: Readonly<Record<string, string>> = {

@@ -4,7 +4,7 @@
  * - The gateway cannot detect a taken port: gateways share theirs (SO_REUSEPORT), and so would
  *   those of another stack.
  */
-import { createServer, type AddressInfo, type Server } from 'node:net'
+import { createServer, type Server } from 'node:net'
 import type { SettingName, Settings } from '../base/settings.js'
 import { StartupError, messageOf } from './startup_error.js'
 
@@ -40,13 +40,25 @@ async function requireFree(name: PortName, host: string, port: number): Promise<
   }
 }
 
-/** For processes that share a port, which each must bind by number. */
+/** Below the ports that the kernel gives to others who ask for any. */
+const FIRST_PORT = 15_000
+const PORTS = 17_000
+/** Spreads the stacks of one machine. */
+const STRIDE = 7_919
+
+/** For processes that must bind a port by number, some time later. */
 export async function freePort(host: string): Promise<number> {
-  const server = await listen(host, 0)
-  const { port } = server.address() as AddressInfo
-  await close(server)
-  return port
+  for (let tried = 0; ; tried++) {
+    const port = FIRST_PORT + ((process.pid * STRIDE + lastTried++) % PORTS)
+    try {
+      await close(await listen(host, port))
+      return port
+    } catch (error) {
+      if (tried === PORTS) throw error
+    }
+  }
 }
+let lastTried = 0
 
 function listen(host: string, port: number): Promise<Server> {
   const server = createServer()

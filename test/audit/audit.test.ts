@@ -302,8 +302,10 @@ void t.test('a damaged page is found', async (t) => {
 
 void t.test('the audit imports none of the code that it audits', (t: Test) => {
   const folder = join(projectRoot(), 'src/audit')
-  const allowed =
-    /^(node:.*|\.\/.*|\.\.\/(base|store)\/(clock|program_options|settings|subjects|database)\.js)$/
+  const base = '\\.\\./base/(clock|program_options|settings|subjects)\\.js'
+  // Rows are copied, not interpreted.
+  const store = '\\.\\./store/(database|postgres/copy)\\.js'
+  const allowed = new RegExp(`^(node:.*|\\./.*|${base}|${store})$`)
   const fromChecks = /^\.\.\/(books|check)\.js$|^\.\.\/\.\.\/base\/clock\.js$/
   for (const name of readdirSync(folder, { recursive: true, encoding: 'utf8' })) {
     if (!name.endsWith('.ts')) continue
