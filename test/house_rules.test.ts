@@ -54,7 +54,7 @@ const MODULES: Readonly<Record<string, readonly string[]>> = {
   'src/reconciliation': [BASE, 'src/money', DATABASE],
   'src/operations': [
     ...[BASE, 'src/money', 'src/auth', 'src/qr'],
-    ...['src/client', 'src/supervisor', 'src/reconciliation', 'protos/types'],
+    ...['src/client', 'src/supervisor', 'src/reconciliation', POSTGRES, 'protos/types'],
   ],
   'src/audit': [BASE, DATABASE, POSTGRES],
   'protos/types': [],

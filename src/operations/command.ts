@@ -8,6 +8,7 @@
 import { readFileSync } from 'node:fs'
 import type { Writable } from 'node:stream'
 import type { Clock } from '../base/clock.js'
+import type { Settings } from '../base/settings.js'
 import type {
   CallersClient,
   OperatorAccess,
@@ -80,7 +81,7 @@ export interface CliCommand extends Spec {
 
 /** A command that needs no running stack. */
 export interface LocalCommand extends Spec {
-  runLocally(paint: Paint): Report
+  runLocally(paint: Paint, settings: () => Settings): Report | Promise<Report>
 }
 
 export type AnyCommand = CliCommand | LocalCommand

@@ -30,6 +30,7 @@ const GROUPS: Readonly<Record<string, string>> = {
   discrepancy: 'differences between the rail and the ledger',
   'master-key': 'master keys and what is encrypted under them',
   config: 'settings in force',
+  store: 'where the books are kept',
   recovery: 'recovery mode after an older copy was restored, orphan executions',
   webhooks: 'webhook endpoints, deliveries and dead letters',
 }

@@ -38,6 +38,7 @@ import {
 } from './recovery.js'
 import { routesList, routesSet } from './routes.js'
 import { sign } from './sign.js'
+import { storeCopy } from './store.js'
 import { trialBalance } from './trial_balance.js'
 import { verify } from './verify.js'
 import {
@@ -107,4 +108,5 @@ export const COMMANDS: readonly AnyCommand[] = [
   sign,
   verify,
   configShow,
+  storeCopy,
 ]

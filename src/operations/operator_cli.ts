@@ -52,7 +52,9 @@ async function runCommand(
     return 0
   }
   const { command, args, flags } = parsed
-  if ('runLocally' in command) return print(command.runLocally(output.paint), flags, output)
+  if ('runLocally' in command) {
+    return print(await command.runLocally(output.paint, settings), flags, output)
+  }
   const sandbox = findSandbox(settings())
   if (sandbox === undefined) {
     throw new CommandFault(`No stack has run with DATA_DIR=${settings().DATA_DIR}: make run`)

@@ -49,6 +49,8 @@ export interface PostgresOptions {
   /** Of the server's only user; `folder` must be new when it is new. */
   readonly password: string
   readonly environment: NodeJS.ProcessEnv
+  /** Of the server, by name. */
+  readonly settings?: Readonly<Record<string, string>>
 }
 
 export interface Account {
@@ -74,7 +76,7 @@ export function findPostgres(find: (program: string) => string | undefined): Pos
 
 /** @throws StartupError */
 export function postgresServer(options: PostgresOptions): PostgresServer {
-  const { binaries, folder, password, environment } = options
+  const { binaries, folder, password, environment, settings = {} } = options
   const account = unprivilegedAccount()
   if (!existsSync(join(folder, 'PG_VERSION'))) createCluster(options, account)
   return {
@@ -84,6 +86,7 @@ export function postgresServer(options: PostgresOptions): PostgresServer {
         ...['-c', STOP_WITH_SUPERVISOR, binaries.postgres, '-D', folder],
         ...['-p', String(port), '-c', 'listen_addresses=127.0.0.1'],
         ...['-c', 'unix_socket_directories='],
+        ...Object.entries(settings).flatMap(([name, value]) => ['-c', `${name}=${value}`]),
       ],
       environment,
       account,

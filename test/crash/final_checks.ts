@@ -5,6 +5,7 @@
 import { join } from 'node:path'
 import { FILES } from '../../src/base/subjects.js'
 import { openDatabase } from '../../src/store/database.js'
+import { rawBooks } from '../support/books.js'
 import { auditOf } from '../support/audit.js'
 import type { Partner } from '../support/partner.js'
 import { patience, type Patience } from '../support/patience.js'
@@ -36,7 +37,7 @@ export async function runFinalChecks(
   const { payments } = payers
   const deadline = patience(ENDED_WITHIN_MS)
   const open = await openPaymentsOf(partner, payments, deadline)
-  const books = await openDatabase(join(dataDir, FILES.processorDatabase), { readOnly: true })
+  const books = await rawBooks(dataDir)
   const rail = await openDatabase(join(dataDir, FILES.railDatabase), { readOnly: true })
   const events = await books.all<{ id: string; what: string }>(
     `SELECT id, entity || ' ' || type AS what FROM events

@@ -8,6 +8,7 @@
 import { join } from 'node:path'
 import { FILES } from '../../src/base/subjects.js'
 import { openDatabase } from '../../src/store/database.js'
+import { rawBooks } from '../support/books.js'
 import type { Partner } from '../support/partner.js'
 import { retryUntilFinal } from '../support/payments.js'
 import type { TestReceiver } from '../support/receiver.js'
@@ -34,7 +35,7 @@ export async function outcomesOf(
   { dataDir, partner, receiver }: OutcomeSources,
   entities: readonly string[],
 ): Promise<Outcome[]> {
-  const books = await openDatabase(join(dataDir, FILES.processorDatabase), { readOnly: true })
+  const books = await rawBooks(dataDir)
   const rail = await openDatabase(join(dataDir, FILES.railDatabase), { readOnly: true })
   const outcomes: Outcome[] = []
   for (const id of entities) {

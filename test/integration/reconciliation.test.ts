@@ -11,7 +11,7 @@ import type { ProtoGrpcType } from '../../protos/types/reconciliation.js'
 import type { MovementPage__Output as MovementPage } from '../../protos/types/causeway/v1/MovementPage.js'
 import { bearer } from '../../src/base/bearer.js'
 import { contracts } from '../../src/base/protos.js'
-import { openDatabase } from '../../src/store/database.js'
+import { rawBooks } from '../support/books.js'
 import { assertCleanAudit } from '../support/audit.js'
 import { operatorAccessOf } from '../support/callers.js'
 import { operatorCli } from '../support/operator_cli.js'
@@ -187,7 +187,7 @@ t.test('without a statement no findings are written', async (t) => {
 })
 
 t.test('the operator log records the reader and the result', async (t) => {
-  const database = await openDatabase(join(stack.dataDir, 'processor.db'), { readOnly: true })
+  const database = await rawBooks(stack.dataDir)
   const log = await database.all<Record<string, string | null>>(
     "SELECT actor, reason, action, subject, evidence FROM operator_log WHERE reason = 'end of day'",
   )

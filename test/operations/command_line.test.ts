@@ -94,6 +94,7 @@ void t.test(
         'sign METHOD PATH',
         'verify METHOD PATH',
         'config show',
+        'store copy',
       ],
     )
   },

@@ -18,7 +18,7 @@ import { systemRandom } from '../../src/base/random.js'
 import { createReader } from '../../src/processor/queries/query.js'
 import { createServer } from '../../src/processor/server.js'
 import { directoryService } from '../../src/processor/servers/directory_stream.js'
-import { openDatabase } from '../../src/store/database.js'
+import { rawBooks } from '../support/books.js'
 import { createWorld, RULES } from '../support/world.js'
 
 const FIRST = 'token-of-the-first-operator'
@@ -207,7 +207,7 @@ void t.test('the action log has each change of a caller', async (t) => {
   await create({ kind: 'operator', name: 'nid', roles: ['read', 'decide'] })
   await rotate('nid')
   await revoke('nid')
-  const database = await openDatabase(world.file, { readOnly: true })
+  const database = await rawBooks(world.folder)
   const log = await database.all('SELECT actor, action, subject FROM operator_log ORDER BY at')
   await database.close()
   t.same(log, [

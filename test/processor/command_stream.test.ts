@@ -14,7 +14,6 @@ import { createPipeline } from '../../src/processor/cycle/pipeline.js'
 import { createReader } from '../../src/processor/queries/query.js'
 import { createServer } from '../../src/processor/server.js'
 import { directoryService } from '../../src/processor/servers/directory_stream.js'
-import { openDatabase } from '../../src/store/database.js'
 import type { Command } from '../../protos/types/causeway/v1/Command.js'
 import type { OperatorClient } from '../../protos/types/causeway/v1/Operator.js'
 import type { PayoutsClient } from '../../protos/types/causeway/v1/Payouts.js'
@@ -23,6 +22,7 @@ import type { ReplyBatch__Output as ReplyBatch } from '../../protos/types/causew
 import type { ProtoGrpcType as CommandStreamProto } from '../../protos/types/command_stream.js'
 import type { ProtoGrpcType as OperatorProto } from '../../protos/types/operator.js'
 import type { ProtoGrpcType as PayoutsProto } from '../../protos/types/payouts.js'
+import { rawBooks } from '../support/books.js'
 import { withEveryRole } from '../support/callers.js'
 import { anIntent, largestMetadata } from '../support/requests.js'
 import { createWorld, DEMO, RULES, type World } from '../support/world.js'
@@ -202,7 +202,7 @@ interface Caused {
 
 void t.test('the request id is stored with what a request causes', async (t) => {
   const { world, send, payouts, operator } = await openServers(t)
-  const reader = await openDatabase(world.file, { readOnly: true })
+  const reader = await rawBooks(world.folder)
   t.teardown(() => reader.close())
   const idOf = (at: number): string => newId('request', plus(world.clock.now(), at), systemRandom())
   const eventsOf = (id: string): Promise<Caused[]> =>

@@ -1,10 +1,8 @@
 /** Corrupt rows: only the commands that need one fail; everything else continues. */
-import { join } from 'node:path'
 import t, { type Test } from 'tap'
 import { createLog } from '../../src/base/log.js'
 import { createTimers } from '../../src/processor/background/timers.js'
 import { createPayout } from '../../src/processor/commands/payouts/payout_create.js'
-import { openDatabase } from '../../src/store/database.js'
 import { approvePayout } from '../../src/processor/commands/payouts/payout_review.js'
 import { getPayout } from '../../src/processor/commands/payouts/payout_get.js'
 import { reencryptSecretRows } from '../../src/processor/commands/partners/secrets_reencrypt.js'
@@ -19,6 +17,7 @@ import {
 import { listUserIntents } from '../../src/processor/queries/user_intent_list.js'
 import { createBeneficiary } from '../../src/processor/commands/beneficiaries/beneficiary_create.js'
 import type { MasterKey } from '../../src/auth/master_key.js'
+import { rawBooks } from '../support/books.js'
 import { eventually } from '../support/eventually.js'
 import { codeOf, createWorld, DEMO, MASTER, viewOf, type World } from '../support/world.js'
 import { authorized, beginLifecycle, captured, scanned } from './intent_lifecycle.js'
@@ -43,7 +42,7 @@ void t.test('a corrupt actor is reported and skipped, all others continue', asyn
     viewOf<{ id: string }>(await world.run(createPayout(DEMO, payout()))).id
   const [unread, sealed, whole] = [await waiting(), await waiting(), await waiting()]
   const intent = (await beginLifecycle(world)).id
-  const books = await openDatabase(join(t.testdirName, 'processor.db'))
+  const books = await rawBooks(t.testdirName)
   await books.exec(`UPDATE payouts SET context = '{' WHERE id = '${unread}'`)
   await books.exec(`UPDATE intents SET context = '' WHERE id = '${intent}'`)
   await books.exec(`UPDATE payouts SET context =
@@ -75,7 +74,7 @@ void t.test('a corrupt actor is reported and skipped, all others continue', asyn
 
 /** Changes rows in the database file, then restarts the processor. */
 async function damage(t: Test, world: World, sql: string): Promise<void> {
-  const books = await openDatabase(join(t.testdirName, 'processor.db'))
+  const books = await rawBooks(t.testdirName)
   await books.exec(sql)
   await books.close()
   await world.rebuild()
@@ -236,7 +235,7 @@ void t.test(
       cursor = done.next_cursor
     } while (cursor !== undefined)
     t.same(corrupt.sort(), [unread, sealed].sort())
-    const books = await openDatabase(join(t.testdirName, 'processor.db'), { readOnly: true })
+    const books = await rawBooks(t.testdirName)
     const [row] = await books.all<{ context: string }>(
       `SELECT context FROM payouts WHERE id = '${whole}'`,
     )

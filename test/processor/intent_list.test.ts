@@ -1,5 +1,4 @@
 /** The intent list: filters, pages, bounded searches, one user's intents, invalid requests. */
-import { join } from 'node:path'
 import t from 'tap'
 import { tenantOf, type PartnerId } from '../../src/base/ids.js'
 import type { Corridor } from '../../src/qr/corridor.js'
@@ -11,7 +10,7 @@ import {
 } from '../../src/processor/commands/intents/user_intents_find.js'
 import { listIntents, type IntentListRequest } from '../../src/processor/queries/intent_list.js'
 import { listUserIntents } from '../../src/processor/queries/user_intent_list.js'
-import { openDatabase } from '../../src/store/database.js'
+import { rawBooks } from '../support/books.js'
 import { anIntent } from '../support/requests.js'
 import { codeOf, createWorld, DEMO, viewOf, type World } from '../support/world.js'
 import { read, readAll, type PageView } from './scenarios.js'
@@ -105,7 +104,7 @@ void t.test("another tenant's intents are not listed, nor is its cursor accepted
 void t.test('a corrupt intent is omitted, with and without a filter of its context', async (t) => {
   const world = await createWorld(t)
   const [newest, ...others] = await makeAll(world)
-  const database = await openDatabase(join(t.testdirName, 'processor.db'))
+  const database = await rawBooks(t.testdirName)
   await database.exec(`UPDATE intents SET context = '{' WHERE id = '${newest!.intent_id}'`)
   await database.close()
   const listed = viewOf<PageView<Listed>>(await read(world, listIntents(DEMO, {})))

@@ -2,7 +2,6 @@
  * Rotation of master keys: values encrypted, hashed and signed with an older key stay valid, and a
  * start without a key that is still needed is refused.
  */
-import { join } from 'node:path'
 import t, { type Test } from 'tap'
 import type { MasterKey, MasterKeys } from '../../src/auth/master_key.js'
 import type { PayoutId } from '../../src/base/ids.js'
@@ -24,7 +23,7 @@ import {
   encryptedRowsPage,
   type EncryptedRowsPage,
 } from '../../src/processor/queries/encrypted_rows_page.js'
-import { openDatabase } from '../../src/store/database.js'
+import { rawBooks } from '../support/books.js'
 import { anIntent, aPayout } from '../support/requests.js'
 import { codeOf, createWorld, DEMO, MASTER, viewOf, type World } from '../support/world.js'
 import { beginLifecycle } from './intent_lifecycle.js'
@@ -101,7 +100,7 @@ const accountsOf = (world: World): string[] =>
 
 /** Changes the key file while the processor is stopped. */
 async function plant(t: Test, sql: string): Promise<void> {
-  const database = await openDatabase(join(t.testdirName, 'processor.db'))
+  const database = await rawBooks(t.testdirName)
   await database.exec(sql)
   await database.close()
 }

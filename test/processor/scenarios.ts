@@ -2,7 +2,6 @@
  * Test scenarios about payouts and funds: each runs with warm actors and with actors rebuilt from
  * SQLite before every command, and ends with a balanced ledger.
  */
-import { join } from 'node:path'
 import t, { type Test } from 'tap'
 import { createLog } from '../../src/base/log.js'
 import type { PayoutId } from '../../src/base/ids.js'
@@ -14,9 +13,9 @@ import { answer, type Answer } from '../../src/processor/cycle/answer.js'
 import { listDiscrepancies } from '../../src/processor/queries/discrepancy_list.js'
 import { createReader, type Query } from '../../src/processor/queries/query.js'
 import { objectOf } from '../../src/processor/queries/raw_json.js'
-import { openDatabase } from '../../src/store/database.js'
 import type { CreatePayout__Output as CreatePayout } from '../../protos/types/causeway/v1/CreatePayout.js'
 import type { Route__Output as WireRoute } from '../../protos/types/causeway/v1/Route.js'
+import { rawBooks } from '../support/books.js'
 import { aPayout } from '../support/requests.js'
 import { createWorld, DEMO, RULES, viewOf, type World } from '../support/world.js'
 
@@ -159,7 +158,7 @@ export interface LoggedAction {
 
 /** The stored operator log about a subject, in order. */
 export async function operatorLog(t: Test): Promise<LoggedAction[]> {
-  const database = await openDatabase(join(t.testdirName, 'processor.db'), { readOnly: true })
+  const database = await rawBooks(t.testdirName)
   const rows = await database.all<LoggedAction>(
     'SELECT actor, reason, action, subject, evidence FROM operator_log ORDER BY id',
   )

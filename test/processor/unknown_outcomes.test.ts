@@ -8,6 +8,7 @@ import { createStuckPaymentMonitor } from '../../src/processor/background/stuck_
 import { openDatabase } from '../../src/store/database.js'
 import { SQLITE } from '../../src/store/dialect.js'
 import { unknownStatement } from '../../src/store/unknown_outcomes.js'
+import { sqliteOnly } from '../support/books.js'
 import { codeOf, createWorld, viewOf, type World } from '../support/world.js'
 import { authorized, beginLifecycle, captured, scanned, waiting } from './intent_lifecycle.js'
 import { metricsOf } from './metrics_registry.js'
@@ -195,21 +196,25 @@ void t.test('after a day it is counted, and logged once', async (t) => {
   t.same(await measured(), counted(0, 1, 0))
 })
 
-void t.test('each kind is found by a partial index', async (t) => {
-  const world = await createWorld(t)
-  const file = await openDatabase(join(t.testdirName, 'processor.db'), { readOnly: true })
-  t.teardown(() => file.close())
-  const indexes = {
-    intents: 'intents USING INDEX intents_under_way',
-    payouts: 'payouts USING INDEX payouts_under_way',
-    recalls: 'intents USING INDEX intents_captured_due',
-  } as const
-  for (const kind of ['intents', 'payouts', 'recalls'] as const) {
-    const { sql, values } = unknownStatement(kind, world.clock.now(), '', 10)
-    const plan = await file.all<{ detail: string }>(`EXPLAIN QUERY PLAN ${sql(SQLITE)}`, values)
-    t.same(
-      plan.map(({ detail }) => detail),
-      [`SEARCH ${indexes[kind]} (id>? AND id<?)`],
-    )
-  }
-})
+void t.test(
+  'each kind is found by a partial index',
+  { skip: sqliteOnly('its query plans') },
+  async (t) => {
+    const world = await createWorld(t)
+    const file = await openDatabase(join(t.testdirName, 'processor.db'), { readOnly: true })
+    t.teardown(() => file.close())
+    const indexes = {
+      intents: 'intents USING INDEX intents_under_way',
+      payouts: 'payouts USING INDEX payouts_under_way',
+      recalls: 'intents USING INDEX intents_captured_due',
+    } as const
+    for (const kind of ['intents', 'payouts', 'recalls'] as const) {
+      const { sql, values } = unknownStatement(kind, world.clock.now(), '', 10)
+      const plan = await file.all<{ detail: string }>(`EXPLAIN QUERY PLAN ${sql(SQLITE)}`, values)
+      t.same(
+        plan.map(({ detail }) => detail),
+        [`SEARCH ${indexes[kind]} (id>? AND id<?)`],
+      )
+    }
+  },
+)

@@ -18,6 +18,7 @@ import { openDatabase } from '../../src/store/database.js'
 import { SQLITE } from '../../src/store/dialect.js'
 import { userIntentsStatement } from '../../src/store/user_intent_rows.js'
 import { anIntent } from '../support/requests.js'
+import { sqliteOnly } from '../support/books.js'
 import { codeOf, createWorld, DEMO, viewOf, type World } from '../support/world.js'
 import { beginLifecycle, cancelled, openTenant } from './intent_lifecycle.js'
 import { read, readAll, type PageView } from './scenarios.js'
@@ -117,18 +118,24 @@ void t.test('users with equal fingerprints have separate lists', async (t) => {
   t.same(await idsOf(world, 'bob', 1), ids['bob'])
 })
 
-void t.test('a page is read by primary key lookups only', async (t) => {
-  await createWorld(t)
-  const file = await openDatabase(join(t.testdirName, 'processor.db'), { readOnly: true })
-  t.teardown(() => file.close())
-  const { sql, values } = userIntentsStatement(9, 51)
-  const plan = await file.all<{ detail: string }>(`EXPLAIN QUERY PLAN ${sql(SQLITE)}`, values)
-  t.same(
-    plan.map(({ detail }) => detail).filter((detail) => /SCAN (?!c$|CONSTANT)|B-TREE/.test(detail)),
-    [],
-  )
-  t.equal(plan.filter(({ detail }) => detail.startsWith('SEARCH')).length, 3)
-})
+void t.test(
+  'a page is read by primary key lookups only',
+  { skip: sqliteOnly('its query plans') },
+  async (t) => {
+    await createWorld(t)
+    const file = await openDatabase(join(t.testdirName, 'processor.db'), { readOnly: true })
+    t.teardown(() => file.close())
+    const { sql, values } = userIntentsStatement(9, 51)
+    const plan = await file.all<{ detail: string }>(`EXPLAIN QUERY PLAN ${sql(SQLITE)}`, values)
+    t.same(
+      plan
+        .map(({ detail }) => detail)
+        .filter((detail) => /SCAN (?!c$|CONSTANT)|B-TREE/.test(detail)),
+      [],
+    )
+    t.equal(plan.filter(({ detail }) => detail.startsWith('SEARCH')).length, 3)
+  },
+)
 
 void t.test('pages are stable, and invalid limits and cursors are rejected', async (t) => {
   const world = await createWorld(t)

@@ -28,8 +28,39 @@ export interface Job {
 
 type Durations = Readonly<Record<string, number>>
 
-/** The linter, then tests from longest to shortest, then the formatter. */
-export function listJobs(only: readonly string[]): readonly Job[] {
+/**
+ * Test files that `STORE=postgres` leaves out, by the start of their name, and why. Single tests
+ * in other files say so with `sqliteOnly` (support/books).
+ */
+export const SQLITE_ONLY: Readonly<Record<string, string>> = {
+  'test/audit': 'plants damage in the files; the audit of PostgreSQL reads an export of that form',
+  'test/crash/writer': 'the lock of the file and a full disk under it',
+  'test/golden': 'data folders of earlier versions',
+  'test/integration/books_behind': 'replaces the file by an older copy',
+  'test/integration/full_disk': 'a full disk under the file',
+  'test/integration/recovery': 'replaces the file by an older copy',
+  'test/load': 'seeds and measures files',
+  'test/powercut': 'images of the file after a power cut',
+  'test/processor/damaged_rows': 'damages rows with functions of SQLite',
+  'test/processor/recovery/marks': 'reads a file without a processor',
+  'test/simulation': 'counts the reads and writes of the file',
+  'test/operations/store_copy': 'has a server of its own',
+  'test/store/checkpoints': 'the WAL of the file',
+  'test/store/json_page': 'the JSON functions of SQLite',
+  'test/store/lists': 'the query plans of SQLite',
+  'test/store/permissions': 'the mode of the file',
+  'test/store/store': 'the store on SQLite; test/store/postgres is that of PostgreSQL',
+  'test/store/suspense_migration': 'migrations of the file',
+  'test/store/upgraded_books': 'migrations of the file',
+  'test/supervisor/integrity': 'the integrity check of the files',
+  'test/supervisor/stack': 'the files of a data folder',
+}
+
+const runsOnPostgres = ({ name }: Job): boolean =>
+  !Object.keys(SQLITE_ONLY).some((start) => name.startsWith(start))
+
+/** The linter, then tests from longest to shortest, then the formatter; on PostgreSQL the tests. */
+export function listJobs(only: readonly string[], onPostgres: boolean): readonly Job[] {
   const durations = readDurations()
   const expected = (name: string): number => durations[name] ?? defaultSeconds(name)
   const tests = readdirSync(join(BUILT, 'test'), { recursive: true, encoding: 'utf8' })
@@ -44,8 +75,10 @@ export function listJobs(only: readonly string[]): readonly Job[] {
         kind: 'test',
       }
     })
+    .filter((job) => !onPostgres || runsOnPostgres(job))
     .sort((one, other) => expected(other.name) - expected(one.name))
   if (only.length > 0) return tests.filter(({ name }) => only.some((part) => name.includes(part)))
+  if (onPostgres) return tests
   return [
     check('lint', 'eslint', '.'),
     ...tests,

@@ -4,7 +4,10 @@
  */
 import { createHash } from 'node:crypto'
 import { existsSync, writeFileSync } from 'node:fs'
+import { dirname, join } from 'node:path'
 import { createLog } from '../../src/base/log.js'
+import { FILES } from '../../src/base/subjects.js'
+import { openDatabase, type Database } from '../../src/store/database.js'
 import { connectToPrimary, parseStoreUrl } from '../../src/store/postgres/connection.js'
 import { openPostgresStore } from '../../src/store/postgres/store.js'
 import { openStore, type Store } from '../../src/store/store.js'
@@ -14,9 +17,12 @@ const SERVER = process.env['TEST_STORE_URL'] ?? ''
 /** Whether this run keeps its books in PostgreSQL. */
 export const onPostgres = SERVER !== ''
 
-/** The schema of the books that a test keeps at this path. */
-const shardOf = (path: string): string =>
-  `t_${createHash('sha256').update(path).digest('hex').slice(0, 24)}`
+/** Why a test of SQLite's own does not run on PostgreSQL; false on SQLite. */
+export const sqliteOnly = (reason: string): string | false => onPostgres && `SQLite only: ${reason}`
+
+/** The schema of the books that a test keeps in this folder. */
+const shardOf = (folder: string): string =>
+  `t_${createHash('sha256').update(folder).digest('hex').slice(0, 24)}`
 
 /** Settings of a process whose DATA_DIR is this folder. */
 export const storeSettings = (dataDir: string): Readonly<Record<string, string>> =>
@@ -25,7 +31,7 @@ export const storeSettings = (dataDir: string): Readonly<Record<string, string>>
 /** Opens the books of a processor inside the test's process; new ones unless it did before. */
 export async function openTestStore(file: string): Promise<Store> {
   if (!onPostgres) return openStore(file)
-  const shard = shardOf(file)
+  const shard = shardOf(dirname(file))
   if (!existsSync(`${file}.shard`)) await dropShard(shard)
   writeFileSync(`${file}.shard`, shard)
   return openPostgresStore({
@@ -36,6 +42,20 @@ export async function openTestStore(file: string): Promise<Store> {
     pause: (ms) => new Promise((resolve) => setTimeout(resolve, ms)),
     log: createLog('test', { LOG_LEVEL: 'silent' }),
   })
+}
+
+/** The processor's books behind its back; statements that differ take `dialect`. */
+export type RawBooks = Database
+
+/** @param folder the DATA_DIR of a stack, or a world's folder */
+export const rawBooks = async (folder: string): Promise<RawBooks> =>
+  onPostgres
+    ? connectToPrimary(parseStoreUrl(SERVER), shardOf(folder), 'test')
+    : openDatabase(join(folder, FILES.processorDatabase))
+
+/** Removes the books of a folder from the server; a SQLite file goes with its folder. */
+export async function discardBooks(folder: string): Promise<void> {
+  if (onPostgres) await dropShard(shardOf(folder))
 }
 
 async function dropShard(shard: string): Promise<void> {

@@ -28,8 +28,11 @@ export const noPostgres = ((): string | false => {
   }
 })()
 
-/** `t` stops it. */
-export async function startPostgres(t: Pick<Test, 'teardown'>): Promise<TestServer> {
+/** @param settings of the server, by name. `t` stops it. */
+export async function startPostgres(
+  t: Pick<Test, 'teardown'>,
+  settings: Readonly<Record<string, string>> = {},
+): Promise<TestServer> {
   const home = mkdtempSync(join(tmpdir(), 'causeway-postgres-'))
   const port = await freePort('127.0.0.1')
   const server = postgresServer({
@@ -37,6 +40,7 @@ export async function startPostgres(t: Pick<Test, 'teardown'>): Promise<TestServ
     folder: join(home, 'cluster'),
     password: 'a password',
     environment: process.env,
+    settings,
   })
   let running: Run | undefined
   const start = async (): Promise<void> => {

@@ -11,6 +11,7 @@ import { createLog } from '../../src/base/log.js'
 import { tenantOf, type PartnerId, type TenantId } from '../../src/base/ids.js'
 import { systemRandom, type Random } from '../../src/base/random.js'
 import { readSettings } from '../../src/base/settings.js'
+import { FILES } from '../../src/base/subjects.js'
 import type { MasterKey, MasterKeys } from '../../src/auth/master_key.js'
 import type { RailInstruction, RailReport } from '../../src/rails/rail.js'
 import type { Store, StoredEvent } from '../../src/store/store.js'
@@ -29,7 +30,7 @@ import { loadMemory, type Memory } from '../../src/processor/cache/memory.js'
 import type { Origin } from '../../src/processor/cycle/origin.js'
 import { createPipeline, type Pipeline } from '../../src/processor/cycle/pipeline.js'
 import { createVault, type Vault } from '../../src/processor/keys/vault.js'
-import { openTestStore } from './books.js'
+import { discardBooks, openTestStore } from './books.js'
 import { tempFolder } from './temp_folder.js'
 
 export const RULES: Rules = {
@@ -57,8 +58,8 @@ export interface World {
   readonly clock: Clock & { set(at: number): void; pass(milliseconds: number): void }
   readonly vault: Vault
   readonly store: Store
-  /** The database of `store`. */
-  readonly file: string
+  /** Of `rawBooks`. */
+  readonly folder: string
   readonly events: StoredEvent[]
   readonly railInstructions: RailInstruction[]
   memory(): Memory
@@ -96,12 +97,12 @@ export interface WorldOptions {
 export type Home = Pick<Test, 'testdir' | 'teardown'>
 
 export async function createWorld(home: Home, options: WorldOptions = {}): Promise<World> {
-  const file = join(tempFolder(home), 'processor.db')
+  const folder = tempFolder(home)
   const clock = heldClock()
   const random = options.random ?? systemRandom()
   const events: StoredEvent[] = []
   const railInstructions: RailInstruction[] = []
-  const opened = await openTestStore(file)
+  const opened = await openTestStore(join(folder, FILES.processorDatabase))
   const store = options.store?.(opened) ?? opened
   const openVault = async (masters: MasterKeys): Promise<Vault> =>
     createVault(await openKeyring(opened, masters, random, clock.now()), random)
@@ -157,7 +158,7 @@ export async function createWorld(home: Home, options: WorldOptions = {}): Promi
   await rebuild()
   const world: World = {
     clock,
-    file,
+    folder,
     get vault() {
       return vault
     },
@@ -192,7 +193,10 @@ export async function createWorld(home: Home, options: WorldOptions = {}): Promi
       await store.close()
     },
   }
-  home.teardown(world.close)
+  home.teardown(async () => {
+    await world.close()
+    await discardBooks(folder)
+  })
   await run(ensureDemo())
   return world
 }
