@@ -1,4 +1,4 @@
-/** The number of rows and a digest of each table of a SQLite file, to compare two copies of books. */
+/** Rows and digest of each table of a SQLite file, to compare two copies of books. */
 import { createHash } from 'node:crypto'
 import { openDatabase } from './database.js'
 
